@@ -1,8 +1,9 @@
 /* lab/lab.h - the solver laboratory behind `talus solve` and `talus bench`.
  *
- * A job is one solver on one problem. Its result is measured by talus_problem_measure, never by the solver. Results are
- * stored in DIR/results.json as jobs end, each with a key: a hash of problem, solver and limits. By the keys a second
- * call reuses the results of the first. docs/how-to/laboratory.md is the user's page. */
+ * A job is one solver on one problem. Objective, residuals and numbers of open, sliding and sticking blocks in its
+ * result come from talus_problem_measure, never from the solver. Results are stored in results.json while jobs run,
+ * each with a key, a hash of everything that determines it (lab_job_key). A later call takes results with equal keys
+ * from there and does not run their jobs again. docs/how-to/laboratory.md is the user's page. */
 #ifndef TALUS_CLI_LAB_H
 #define TALUS_CLI_LAB_H
 
@@ -20,63 +21,68 @@ enum { LAB_TEXT = 256, LAB_WORD = 16, LAB_TERMS = 512, LAB_SOLVERS = 256 };
 /* ---- solvers named on the command line ---- */
 
 typedef struct LabList {
-    char *text; /* memory of the items, except of those that point into the table of solvers */
+    char *text; /* memory of the items; those that "all" added point into the table of solvers */
     const char *item[LAB_SOLVERS];
     int count;
-    const char *twice; /* a solver named twice; NULL: none */
+    const char *twice; /* last name that was listed already, not counting "all"; NULL: none */
 } LabList;
 
 /* Parses "NAME[:key=value,...][,NAME...]"; "all" stands for every solver of this build but "auto". A comma starts
- * another solver unless a key=value follows it. A solver named twice is listed once. */
+ * another solver unless a key=value follows it. A solver named twice is listed once. Fails for an unknown solver or
+ * parameter; `out` must be cleared even then. */
 TalusStatus lab_list_parse(const char *text, LabList *out);
 void lab_list_clear(LabList *list);
-/* True if this build has the solver NAME[:key=value,...]. */
+/* True if this build has the solver that `spec`, NAME[:key=value,...], names; parameters are not checked. */
 bool lab_has_solver(const char *spec);
 
 /* ---- friction ---- */
 
 /* Parses --law and --section; NULL means ccp and disc. */
 TalusStatus lab_model_parse(const char *law, const char *section, TalusFrictionModel *out);
-/* Writes the names of law and section of the contacts with friction, "mixed" if contacts differ; without friction, law
- * "ccp" and section "none". */
+/* Writes the names of law and section of the contacts with friction; for law or section in which they differ, "mixed".
+ * If no contact has friction: law "ccp", section "none". */
 void lab_friction_text(const TalusProblem *problem, char law[LAB_WORD], char section[LAB_WORD]);
 /* Parses --outer, the loop that updates shifts or bounds around a convex solver: "shift", "tresca" or "auto",
- * optionally followed by ":every=N,share=X,refresh=N". */
+ * optionally followed by ":every=N,share=X,refresh=N", the fields of TalusOuter. */
 TalusStatus lab_outer_parse(const char *text, TalusOuter *out);
-/* Writes the outer loop as text; "" for the default. */
+/* Writes the outer loop as lab_outer_parse reads it; "" for the default, "auto" with all fields 0. */
 void lab_outer_text(const TalusOuter *outer, char text[LAB_TEXT]);
 
 /* ---- problems ---- */
 
 typedef struct LabProblem {
     const char *path;
-    char name[LAB_TEXT];     /* the file's name without folder and suffix */
+    char name[LAB_TEXT];     /* the file's name without folder and suffix; callers may change it */
     uint64_t hash;           /* hash of the file's bytes */
     uint64_t reference_hash; /* hash of the reference's file or velocities; 0: no reference */
     TalusProblem *problem;
-    TalusFclib *fclib;      /* NULL: the file is not FCLIB */
-    bool exact;             /* Coulomb's law for all contacts with friction */
-    char changed[LAB_TEXT]; /* law and section if they differ from the file's; else "" */
+    /* Content of an FCLIB file; of a problem file NULL, or made from it once a reference is read or FCLIB written. */
+    TalusFclib *fclib;
+    bool exact;             /* there are contacts with friction, all under Coulomb's law */
+    char changed[LAB_TEXT]; /* "LAW SECTION" if lab_problem_open was given a model; else "" */
     int bodies;             /* 0: unknown */
     double *start;          /* impulses stored in the file; NULL: none */
     double *reference;      /* reference contact velocities; NULL: none */
     double *velocity;       /* work space for contact velocities */
-    /* |q|, by which errors of velocities are divided; natural residual (rms) at zero impulses, m/s. */
+    /* |q|, by which lab_velocity_error divides; natural residual (rms) at zero impulses; m/s. */
     double offset_norm, natural_at_zero;
 } LabProblem;
 
-/* Opens a problem. All contacts with friction get `model`; NULL: the models of the file. */
+/* Opens a problem file or FCLIB file; keeps the pointer `path`. All contacts with friction get `model`; NULL: the
+ * models of the file, ccp on the disc for FCLIB. The problem's impulses become zero; those of the file are in
+ * out->start. */
 TalusStatus lab_problem_open(const char *path, const TalusFrictionModel *model, TalusPool *pool,
                              LabProblem *out);
 /* Uses the path as the problem's name; of a path that is too long, its end. */
 void lab_problem_name_by_path(LabProblem *problem);
-/* Reads the reference velocities from the FCLIB file `path`: group /solution under Coulomb's law; otherwise
- * /ccp_solution or, if the file has none, /solution. */
+/* Reads the reference velocities u from the FCLIB file `path`: from group /solution if problem->exact; otherwise from
+ * /ccp_solution or, if the file has none, /solution. Fails if the group has no u. */
 TalusStatus lab_problem_reference(LabProblem *problem, const char *path);
-/* Solves the problem to full accuracy and takes the velocities as reference. `solver` NULL: prox under Coulomb's law,
- * else an interior point method. Fails if the solver does not converge. */
+/* Solves the problem to 1e-11 of the residual at zero impulses, takes the velocities as reference and sets the impulses
+ * to zero. `solver` NULL: prox if problem->exact, else an interior point method. Blocks under law fixed keep the bounds
+ * of this solve. Fails if the solver does not converge or a signal stops it. */
 TalusStatus lab_problem_exact(LabProblem *problem, const char *solver);
-/* Returns the error of the velocities at gamma, |u - u_ref| / |q|; NAN without a reference. */
+/* Returns the error of the velocities at gamma, |u - u_ref| / |q| (if q = 0, |u - u_ref|); NAN without a reference. */
 double lab_velocity_error(LabProblem *problem, const double *gamma);
 /* Saves the problem with impulses gamma: as FCLIB with velocities u and impulses r if `path` ends with .hdf5 or .h5,
  * else as a problem file. */
@@ -97,13 +103,14 @@ typedef enum LabColumn {
     LAB_PROJECTED_GRADIENT,
     LAB_COMPLEMENTARITY_MAX,
     LAB_PRIMAL_INFEASIBILITY,
-    LAB_ACTIVE,         /* number of open contacts */
-    LAB_ACTIVE_CHANGES, /* blocks whose state (open, sliding, sticking) differs from the row before */
+    LAB_ACTIVE, /* number of open blocks */
+    /* Blocks whose state (open, sliding, sticking) differs from the row before; in the first row, those not open. */
+    LAB_ACTIVE_CHANGES,
     LAB_VELOCITY_ERROR, /* as lab_velocity_error */
     LAB_COLUMNS
 } LabColumn;
 
-/* A figure: its name in the report, and the offset of its field in TalusMetrics. */
+/* A figure: its name in results.json, trace.csv and the report, and the offset of its field in TalusMetrics. */
 typedef struct LabMetric {
     const char *name;
     size_t offset; /* LAB_NO_METRIC: the figure is no field of TalusMetrics */
@@ -134,7 +141,7 @@ const char *lab_outcome_name(LabOutcome outcome);
 /* True if a result with this outcome has measured figures; false for LAB_UNSUPPORTED and LAB_FAILED. */
 bool lab_outcome_measured(LabOutcome outcome);
 
-/* Final figures of a result (docs/reference/metrics.md). */
+/* Figures of the impulses with which a solve ended (docs/reference/metrics.md). */
 typedef enum LabResidual {
     LAB_R_PROJECTED_GRADIENT,
     LAB_R_NATURAL,
@@ -156,32 +163,32 @@ typedef enum LabResidual {
 
 extern const LabMetric lab_residuals[LAB_RESIDUALS];
 
-enum { LAB_IMPULSES = 501 }; /* points of the curve of sorted impulses */
+enum { LAB_IMPULSES = 501 }; /* maximum number of points of the curve of sorted impulses */
 
 typedef struct LabResult {
-    int problem;           /* index in the set */
+    int problem; /* index in LabSet.problems; of a stored result, in the set of its call */
     char solver[LAB_TEXT]; /* as the user named it, or the label of an experiment */
     char ran[32];          /* solver that "auto" chose; "" for other solvers */
     char key[17];          /* as written by lab_job_key */
     LabOutcome outcome;
     bool interrupted; /* by a signal */
-    char reason[512]; /* reason of the outcome; "" if obvious */
+    char reason[512]; /* reason of the outcome; "" if converged */
     /* Counts; applies: products with the operator N; updates: of the outer loop. */
     int iterations, applies, updates, factorisations;
     double seconds, objective;
     double residual[LAB_RESIDUALS];
-    double memory_bytes;         /* of the solver, maximum */
-    int open, sliding, sticking; /* numbers of contacts */
-    /* Terms of the job, as in LabJob; max_iterations 0: the file is older than these fields. */
+    double memory_bytes;         /* peak memory of the solve beside the problem */
+    int open, sliding, sticking; /* numbers of blocks in these states */
+    /* Terms of the job, as in LabJob; max_iterations 0: read from a results.json older than these fields. */
     double tolerance, max_seconds;
     int max_iterations, threads;
-    char backend[32]; /* "": the file is older than this field; means cpu */
-    char law[LAB_WORD],
-        section[LAB_WORD]; /* "": file is older than these fields: ccp; disc or none */
-    char outer[LAB_TEXT];  /* "": default */
-    bool siconos;          /* the tolerance is in Siconos's measure */
+    char backend[32]; /* "": cpu, which results.json omits */
+    /* As from lab_friction_text; "": read from a results.json older than these fields: ccp on disc or none. */
+    char law[LAB_WORD], section[LAB_WORD];
+    char outer[LAB_TEXT]; /* as from lab_outer_text; "": default */
+    bool siconos;         /* the tolerance is in Siconos's measure */
     bool warm;
-    /* Sample of the normal impulses in ascending order: its size; ranks, 1 for the smallest; values, N s. */
+    /* Sample of the normal impulses in ascending order: its size; ranks among all, 1 for the smallest; values, N s. */
     int impulse_count;
     int impulse_rank[LAB_IMPULSES];
     double impulse[LAB_IMPULSES];
@@ -196,33 +203,35 @@ typedef struct LabJob {
     const char *solver; /* NAME[:key=value,...] */
     const char *label;  /* name of the result; NULL: the solver's */
     const char *backend;
-    /* Tolerance of the natural residual, relative to that of zero impulses; with `siconos`, tolerance of the error
-     * measure of the Siconos library; 0: none. */
+    /* Tolerance of the natural residual (rms), relative to that of zero impulses; with `siconos`, tolerance of the
+     * error measure of the Siconos library (TalusMetrics.siconos); 0: none. */
     double tolerance;
     bool siconos;
     TalusOuter outer;
     int max_iterations;
     double max_seconds; /* 0: no limit */
-    /* warm: start from the impulses stored in the file, not from zero. trace: record a row per iterate. */
+    /* warm: start from LabProblem.start (not NULL) instead of zero. trace: record a row per reported iterate. */
     bool warm, trace;
 } LabJob;
 
-/* Writes the key of a job's result, 16 hexadecimal digits: hash of problem, reference, job, threads and version. The
- * backend enters unless it is cpu, law and section if they differ from the file's, outer loop and measure if they are
- * not the default. */
+/* Writes the key of a job's result, 16 hexadecimal digits: hash of problem file, reference, job, threads and version.
+ * The backend enters unless it is cpu, law and section if lab_problem_open was given a model, outer loop and measure if
+ * they are not the default; job->trace does not enter. */
 void lab_job_key(const LabProblem *problem, const LabJob *job, int threads, char key[17]);
 
-/* Runs a job and leaves the impulses in the problem. A failed solve is a result (LAB_FAILED), not a failure of this
- * function. `quiet`: no progress display. */
+/* Runs a job and leaves the impulses in the problem. An unsupported problem or a failed solve is a result
+ * (LAB_UNSUPPORTED, LAB_FAILED), not a failure of this function. Leaves index, key and terms of the result zero, for
+ * lab_set_run to set. `quiet`: no progress display. */
 TalusStatus lab_run(LabProblem *problem, const LabJob *job, bool quiet, LabResult *out);
 
 /* Writes the terms of a result: "to 1e-6 of the residual at zero impulses, at most 100 iterations, from zero, ...". */
 void lab_terms_text(const LabResult *result, char text[LAB_TERMS]);
-/* Writes tolerance, maximum iterations and maximum seconds of a result for a table cell: "1e-6, 10000, 60 s". */
+/* Writes tolerance, maximum iterations and maximum seconds of a result for a table cell: "1e-6, 10000, 60 s"; omits
+ * tolerance and seconds that are 0. */
 void lab_limits_text(const LabResult *result, char text[LAB_TEXT]);
-/* True if the backend was cpu. */
+/* True if the backend was cpu; result->backend may be "". */
 bool lab_on_host(const LabResult *result);
-/* True if tolerance, limits, start, threads, backend and friction are equal. */
+/* True if tolerance, measure, limits, start, threads, backend, law, section and outer loop are equal. */
 bool lab_same_terms(const LabResult *a, const LabResult *b);
 
 /* ---- a set of results ---- */
@@ -239,9 +248,10 @@ typedef struct LabTable {
 void lab_table_begin(LabTable *table, const char *title, const char *headings);
 /* Adds columns, whose headings tabs separate; call before the first row. */
 void lab_table_head(LabTable *table, const char *format, ...) CLI_PRINTF(2, 3);
-/* Fills the next cells, row by row, with the formatted text, in which tabs separate cells; nan is shown as "-". */
+/* Appends cells, the formatted text split at tabs; a cell "nan" becomes "-". Several calls may fill one row, which ends
+ * after table->columns cells. */
 void lab_table_row(LabTable *table, const char *format, ...) CLI_PRINTF(2, 3);
-/* Fills the next single cell with text that may contain tabs or "nan". */
+/* Appends one cell with the formatted text as it is, even with tabs or "nan". */
 void lab_table_add(LabTable *table, const char *format, ...) CLI_PRINTF(2, 3);
 void lab_table_print(const LabTable *table, FILE *out);
 void lab_table_clear(LabTable *table);
@@ -263,7 +273,7 @@ typedef struct LabFigure {
     int curves;
 } LabFigure;
 
-/* Adds a curve; copies its points. */
+/* Adds a curve, of which a figure has at most LAB_CURVES; copies its points. */
 void lab_figure_add(LabFigure *figure, const char *name, const double *x, const double *y,
                     int count);
 void lab_figure_clear(LabFigure *figure);
@@ -274,7 +284,7 @@ typedef struct LabSet {
     /* kind: "solve" or "bench". dir: directory of results.json; NULL: nothing is stored. */
     const char *title, *kind, *dir;
     const char *experiment; /* name of the experiment; NULL: none */
-    int threads;
+    int threads;            /* of all solves; 0: the experiment runs worlds */
     LabProblem *problems;
     int problem_count;
     LabResult *results;
@@ -285,17 +295,19 @@ typedef struct LabSet {
     int figure_count;
     char *notes[LAB_NOTES];
     int note_count;
-    LabResult *stored; /* results of an earlier call, read from dir */
+    LabResult *stored; /* results of an earlier call, read from dir; key "": reused by a job */
     int stored_count;
     char stored_title[LAB_TEXT]; /* title of that call; "": none */
-    bool complete;               /* all jobs are done: stored results that no job reused may go */
-    double next_write;           /* earliest wall-clock time of the next results.json */
+    bool complete;     /* all jobs are done: results.json omits stored results that no job reused */
+    double next_write; /* talus_now() before which lab_set_run does not write results.json */
 } LabSet;
 
-/* Reads the results of an earlier call from set->dir, if any; reads none if `fresh`. */
+/* Creates set->dir and reads the results of an earlier call from it, if any and unless `fresh`. Does nothing if
+ * set->dir is NULL. */
 TalusStatus lab_set_open(LabSet *set, bool fresh);
-/* Takes the job's result from the earlier call (*reused: true), or runs the job and writes results.json unless that was
- * written a moment ago. *out points into the set and is valid until the next call. */
+/* Adds the job's result to the set: that of the earlier call with the same key (*reused: true), or that of running the
+ * job, after which it writes results.json if talus_now() has passed set->next_write. *out points into the set and is
+ * valid until the next call. */
 TalusStatus lab_set_run(LabSet *set, int problem, const LabJob *job, bool quiet, LabResult **out,
                         bool *reused);
 /* Add to the set an empty table, whose headings tabs separate, or a figure without curves; x and y label the axes. */
@@ -305,24 +317,25 @@ LabFigure *lab_set_figure(LabSet *set, const char *title, const char *x, const c
 #define LAB_STORE_NAME "results.json"
 TalusStatus lab_store_write(const LabSet *set);
 TalusStatus lab_page_write(const LabSet *set);
-/* Reads the results in set->dir/results.json into set->stored; none if the file is missing. */
+/* Reads set->dir/results.json, if it exists, into set->stored and set->stored_title; skips results that were
+ * interrupted or are incomplete. */
 TalusStatus lab_store_read(LabSet *set);
-/* Adds a table with a row per solver: outcomes and cost over all problems. */
+/* Adds a table with a row per solver of the first problem: numbers of outcomes and cost over all problems. */
 const LabTable *lab_set_summary(LabSet *set);
 void lab_set_note(LabSet *set, const char *format, ...) CLI_PRINTF(2, 3);
 /* Adds a note if the solver is not in this build. */
 void lab_note_missing(LabSet *set, const char *solver);
 /* Writes results.json, trace.csv and report.html in set->dir. */
 TalusStatus lab_set_write(LabSet *set);
-/* Writes the traces of all results as one table. */
+/* Writes the traces of all results as one CSV table, a row per iterate. */
 TalusStatus lab_write_csv(const LabSet *set, const char *path);
-/* Writes table-1.csv and so on in set->dir. */
+/* Writes each table of the set to a file in set->dir: table-1.csv, table-2.csv and so on. */
 TalusStatus lab_set_write_tables(const LabSet *set);
 void lab_set_clear(LabSet *set);
 
-/* Prints the results of a problem as a table, best first. */
+/* Prints the sizes of a problem, its measured results as a table, best first, and the reasons of the others. */
 void lab_print_results(const LabSet *set, int problem, FILE *out);
-/* Compares by outcome, then by seconds, as lab_print_results sorts; negative if a is better. */
+/* Compares by outcome (in the order of LabOutcome), then seconds, as lab_print_results sorts; < 0 if a is better. */
 int lab_compare(const LabResult *a, const LabResult *b);
 /* Prints the output of `talus solve --json`: an object, or an array of objects for several problems. */
 void lab_print_json(const LabSet *set);

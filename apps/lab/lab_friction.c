@@ -16,6 +16,7 @@ TalusStatus lab_model_parse(const char *law, const char *section, TalusFrictionM
 
 /* ---- friction of a problem ---- */
 
+/* With 6 rows every contact counts, even at mu = 0: it may resist spinning or rolling. */
 static bool has_friction(const TalusProblem *problem, int block)
 {
     TalusSection section = talus_problem_friction(problem, block).section;

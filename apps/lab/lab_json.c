@@ -1,5 +1,5 @@
-/* lab/lab_json.c - results as JSON: the output of --json, and the value that is both results.json and the data of the
- * report page. docs/how-to/laboratory.md and docs/reference/report.md describe them. */
+/* lab/lab_json.c - writes results as JSON: the output of --json, and one value for both results.json, which lab_store.c
+ * reads, and the report page. docs/how-to/laboratory.md and docs/reference/report.md describe them. */
 #include "lab.h"
 
 #include "cli/page.h"
@@ -186,7 +186,7 @@ static void put_curves(JsonOut *json, const LabFigure *figure)
     json_close_object(json);
 }
 
-/* Writes the curves of all figures; omits the key if there are no figures. */
+/* Writes the curves of all figures under the key "figures"; no key if there are none. */
 static void put_all_curves(JsonOut *json, const LabSet *set)
 {
     if (set->figure_count == 0)
@@ -270,7 +270,8 @@ static void put_date(JsonOut *json)
         json_text(json, "date", text);
 }
 
-/* Writes stored results of an earlier call that no job of this call has reused yet. */
+/* Writes the results of an earlier call that no job of this call has reused yet (key not ""), so that a stopped call
+ * does not lose them. */
 static void put_earlier(JsonOut *json, const LabSet *set)
 {
     json_open_array(json, "earlier");

@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-/* True if the text up to the next comma is "key=value", a parameter of the solver named before it. */
+/* True if the text up to the next comma is "key=value", a parameter of the solver named before it; false for "NAME" and
+ * "NAME:key=value". */
 static bool is_parameter(const char *text)
 {
     size_t length = strcspn(text, ",");
@@ -14,7 +15,7 @@ static bool is_parameter(const char *text)
     return equals && (!colon || colon > equals);
 }
 
-/* Adds a solver unless it is listed already. */
+/* Adds a solver; if it is listed already, notes that in list->twice instead. */
 static TalusStatus add(LabList *list, const char *item)
 {
     for (int i = 0; i < list->count; i++)
@@ -28,7 +29,8 @@ static TalusStatus add(LabList *list, const char *item)
     return TALUS_OK;
 }
 
-/* Adds all solvers of this build except "auto", which only chooses among them, and except those already listed. */
+/* Adds all solvers of this build except "auto", which only chooses among them, and except those already listed, which
+ * do not count as named twice. */
 static TalusStatus add_all(LabList *list)
 {
     const char *twice = list->twice;
@@ -41,6 +43,7 @@ static TalusStatus add_all(LabList *list)
     return TALUS_OK;
 }
 
+/* Cuts list->text at the commas between solvers, in place, and adds each solver. */
 static TalusStatus split(LabList *list)
 {
     char *item = list->text;
@@ -59,7 +62,7 @@ static TalusStatus split(LabList *list)
     }
 }
 
-/* Reports a wrong name or parameter before anything runs. */
+/* Fails for a solver with a wrong name or parameter, or one too long for LabResult.solver, before anything runs. */
 static TalusStatus check(const LabList *list)
 {
     for (int i = 0; i < list->count; i++) {

@@ -1,4 +1,4 @@
-/* lab/lab_problem.c - a problem in the laboratory: file, stored start, reference. */
+/* lab/lab_problem.c - LabProblem: a contact problem from a file, with its stored impulses and reference velocities. */
 #include "lab.h"
 
 #include "base/hash.h"
@@ -49,7 +49,7 @@ static double norm_of(const double *x, size_t n)
 /* ---- opening ---- */
 
 /* Returns the group of an FCLIB file whose impulses are the warm start: the solution, so that one solver can continue
- * where another stopped, else the initial guess, else NULL. */
+ * where another stopped, else the first guess; NULL if neither has impulses. */
 static const TalusFclibPoint *stored_point(const TalusFclib *fclib)
 {
     if (fclib->solution.r)
@@ -57,7 +57,8 @@ static const TalusFclibPoint *stored_point(const TalusFclib *fclib)
     return fclib->guess_count > 0 && fclib->guesses[0].r ? &fclib->guesses[0] : NULL;
 }
 
-/* Sets p->start: from FCLIB the impulses of stored_point, from a problem file those that `talus extract` wrote. */
+/* Sets p->start: from FCLIB the impulses of stored_point, or NULL if there are none; from a problem file its impulses,
+ * which are in the problem until measure_scales sets them to zero. */
 static TalusStatus read_start(LabProblem *p)
 {
     size_t n = (size_t)talus_problem_size(p->problem);
@@ -78,7 +79,7 @@ static int count_bodies(const LabProblem *p)
     return talus_fclib_dofs(p->fclib) / (p->fclib->dimension == 3 ? 6 : 3);
 }
 
-/* Sets the scales of relative figures: |q|, and the residual at zero impulses. */
+/* Sets the scales of relative figures, |q| and the residual at zero impulses, and leaves the impulses zero. */
 static TalusStatus measure_scales(LabProblem *p)
 {
     size_t n = (size_t)talus_problem_size(p->problem);
@@ -107,7 +108,7 @@ TalusStatus lab_problem_open(const char *path, const TalusFrictionModel *model, 
 {
     *out = (LabProblem){.path = path};
     name_after(path, out->name);
-    /* refuses /dev/zero, which hash_file would read forever */
+    /* before hash_file, which would read /dev/zero forever; this call refuses it */
     TALUS_TRY(talus_problem_open(path, model, pool, &out->problem, &out->fclib));
     TALUS_TRY(hash_file(path, &out->hash));
     note_friction(out, model != NULL);
@@ -126,7 +127,7 @@ void lab_problem_close(LabProblem *p)
 
 /* ---- reference and solution ---- */
 
-/* Makes p->fclib, the problem in FCLIB's layout, if the file was a problem file and this is the first need. */
+/* Makes p->fclib, the problem in FCLIB's layout, unless the file was FCLIB or an earlier call made it. */
 static TalusStatus need_fclib(LabProblem *p)
 {
     return p->fclib ? TALUS_OK : talus_fclib_from_problem(p->problem, p->name, &p->fclib);
@@ -140,7 +141,8 @@ TalusStatus lab_problem_reference(LabProblem *p, const char *path)
     TalusStatus status =
         point.u ? TALUS_ALLOC(p->reference, (size_t)talus_problem_size(p->problem), "reference")
                 : talus_fail_file(path, TALUS_ERR_FORMAT, "its solution has no velocities u");
-    /* talus_fclib_impulses converts velocities as well, because they have the same rows as impulses. */
+    /* talus_fclib_impulses brings r from the file's rows to the problem's; u is passed as r, as it has the same
+     * rows. */
     TalusFclibPoint velocities = {.r = point.u};
     TALUS_THEN(status, talus_fclib_impulses(p->fclib, p->problem, &velocities, p->reference));
     TALUS_THEN(status, hash_file(path, &p->reference_hash));
@@ -148,7 +150,7 @@ TalusStatus lab_problem_reference(LabProblem *p, const char *path)
     return status;
 }
 
-/* Returns the interior point method for circular cones or the one for polygons, whichever supports the problem. */
+/* Returns the interior point method for circular cones if it supports the problem, else the one for polygons. */
 static const char *interior_point(const TalusProblem *problem)
 {
     return cli_supports("ipm-soc", problem) ? "ipm-soc" : "ipm-chol";
@@ -186,7 +188,7 @@ TalusStatus lab_problem_exact(LabProblem *p, const char *solver)
     talus_problem_velocity(p->problem, gamma, p->reference);
     p->reference_hash = talus_hash(TALUS_HASH_SEED, p->reference, n * sizeof *p->reference);
     memset(gamma, 0, n * sizeof *gamma);
-    /* measured again, because the solve has set the bounds of law fixed, which change this residual */
+    /* again, because the solve has set the bounds of blocks under law fixed, which were 0 in measure_scales */
     talus_problem_residual(p->problem, gamma, &zero);
     p->natural_at_zero = zero.rms;
     return TALUS_OK;

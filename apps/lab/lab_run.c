@@ -16,15 +16,16 @@
 
 static const double draw_interval = 0.2; /* seconds between redraws */
 
-/* Observer of a solve. The trace is allocated outside the library, because the library's memory is measured. */
+/* Data of the callbacks on_iteration and on_iterate. The trace grows by realloc, not by the library's allocator, whose
+ * peak during the solve is reported as the solver's memory. */
 typedef struct Observer {
     LabProblem *problem;
     LabResult *result;
     const char *name;
-    unsigned char
-        *state; /* open, sliding or sticking, per block, at the last row; NULL: no trace */
-    TalusStatus status;
-    bool draw, drawn; /* progress is to be shown; a line of it is on the terminal */
+    /* TalusBlockState of each block at the last row of the trace; before the first, open. NULL: no trace. */
+    unsigned char *state;
+    TalusStatus status; /* of on_iterate; an error stops the solve */
+    bool draw, drawn;   /* progress is to be shown; a line of it is on the terminal */
     double begun, last_draw;
 } Observer;
 
@@ -67,6 +68,7 @@ static bool on_iteration(void *user, int iteration, int products, double residua
     return cli_stop_signal() == 0;
 }
 
+/* Returns the number of blocks whose state differs from w->state, and updates that. */
 static int count_changes(Observer *w, const double *gamma)
 {
     const TalusProblem *problem = w->problem->problem;
@@ -115,7 +117,8 @@ static bool on_iterate(void *user, const TalusObservation *seen)
 
 /* ---- the result ---- */
 
-/* Writes a sample of the normal impulses in ascending order, with smallest and largest, as in heyn-2012 Fig. 5. */
+/* Writes the normal impulses in ascending order, as in heyn-2012 Fig. 5: all of them or, if there are more than
+ * LAB_IMPULSES, so many at about equal distances in rank, with smallest and largest. */
 static TalusStatus sort_impulses(const TalusProblem *problem, const double *gamma, LabResult *out)
 {
     int blocks = talus_problem_blocks(problem), rows = talus_problem_rows(problem);
@@ -174,7 +177,7 @@ static void set_unmeasured(LabResult *out, LabOutcome outcome)
     out->objective = out->seconds = out->memory_bytes = NAN;
     for (int i = 0; i < LAB_RESIDUALS; i++)
         out->residual[i] = NAN;
-    /* An error of a solver: without the solver's name, which tables show beside the reason anyway. */
+    /* talus_error() of a solver begins with its name, which tables show beside the reason anyway */
     bool named = talus_error_record()->domain == TALUS_DOMAIN_SOLVER;
     snprintf(out->reason, sizeof out->reason, "%s", named ? talus_error_reason() : talus_error());
 }
@@ -185,7 +188,7 @@ static TalusSolveOptions options_for(const LabProblem *p, const LabJob *job, Obs
     o.norm = job->siconos ? TALUS_NORM_SICONOS : TALUS_NORM_RMS;
     o.tolerance = job->siconos ? job->tolerance : job->tolerance * p->natural_at_zero;
     o.outer = job->outer;
-    /* Zero impulses solve the problem, so the scale is 0; a tolerance of 0 would mean none. */
+    /* If zero impulses solve the problem, natural_at_zero is 0, but a tolerance of 0 would mean none. */
     if (job->tolerance > 0.0 && !(o.tolerance > 0.0))
         o.tolerance = DBL_MIN;
     o.max_iterations = job->max_iterations;

@@ -1,4 +1,4 @@
-/* lab/lab_set.c - a set of results that grows by jobs and can be continued; its tables, figures and notes. */
+/* lab/lab_set.c - LabSet: results of jobs, run or taken from an earlier call; tables, figures and notes. */
 #include "lab.h"
 
 #include "base/memory.h"
@@ -20,7 +20,7 @@ TalusStatus lab_set_open(LabSet *set, bool fresh)
     return fresh ? TALUS_OK : lab_store_read(set);
 }
 
-/* Moves the stored result with this key to `out`; returns false if there is none. */
+/* Moves the stored result with this key to `out` and empties its key in set->stored; returns false if there is none. */
 static bool take_stored(LabSet *set, const char *key, LabResult *out)
 {
     for (int i = 0; i < set->stored_count; i++) {
@@ -35,7 +35,8 @@ static bool take_stored(LabSet *set, const char *key, LabResult *out)
     return false;
 }
 
-/* Writes results.json if it is due: writing the growing file after each result would take longer than solving. */
+/* Writes results.json if it is due, then sets the next time: after 1 s or, if that is more, 20 times what writing took.
+ * Written after each result, the growing file would take longer than small problems take to solve. */
 static TalusStatus write_now_and_then(LabSet *set)
 {
     double now = talus_now();
@@ -46,8 +47,8 @@ static TalusStatus write_now_and_then(LabSet *set)
     return status;
 }
 
-/* Copies the terms of the job (tolerance, limits, start, threads, backend, friction) to its result. Right for a stored
- * result, too, since equal keys mean equal terms. */
+/* Copies the terms of the job (tolerance, limits, start, threads, backend, friction) to its result. A stored result
+ * gets them, too: equal keys mean equal terms, and its file may be older than some of these fields. */
 static void store_terms(const LabProblem *p, const LabJob *job, int threads, LabResult *out)
 {
     out->tolerance = job->tolerance;

@@ -1,4 +1,4 @@
-/* lab/lab_store.c - reads results.json as written by lab_json.c. */
+/* lab/lab_store.c - reads results.json, which lab_json.c writes, into LabSet.stored. */
 #include "lab.h"
 
 #include "base/memory.h"
@@ -12,7 +12,7 @@
 
 enum { STORE_LIMIT = 1 << 30 };
 
-/* Returns the number at `key`; NAN for null, as which NaN is written, and for a missing key. */
+/* Returns the number at `key`; NAN for null, as which NaN is written, for a missing key, and if `object` is NULL. */
 static double real_of(const TalusJson *object, const char *key)
 {
     const TalusJson *value = object ? talus_json_get(object, key) : NULL;
@@ -22,7 +22,7 @@ static double real_of(const TalusJson *object, const char *key)
 static int whole(const TalusJson *value)
 {
     double x = value && value->kind == TALUS_JSON_NUMBER ? value->number : NAN;
-    return x >= -2147483648.0 && x <= 2147483647.0 ? (int)x : 0; /* 0: missing or no int */
+    return x >= -2147483648.0 && x <= 2147483647.0 ? (int)x : 0; /* 0: no number, or beyond int */
 }
 
 static int int_of(const TalusJson *object, const char *key)
@@ -30,6 +30,7 @@ static int int_of(const TalusJson *object, const char *key)
     return whole(object ? talus_json_get(object, key) : NULL);
 }
 
+/* Copies the string at `key`; if it is missing, no string or too long for `size`, writes "" and returns false. */
 static bool text_of(const TalusJson *object, const char *key, char *out, size_t size)
 {
     const TalusJson *value = talus_json_get(object, key);
@@ -57,6 +58,7 @@ static const TalusJson *array_of(const TalusJson *object, const char *key)
     return value && value->kind == TALUS_JSON_ARRAY ? value : NULL;
 }
 
+/* Reads a trace, which may be empty; false if a column is missing or shorter or longer than the first. */
 static bool read_trace(const TalusJson *run, LabTrace *out)
 {
     const TalusJson *trace = talus_json_get(run, "trace");
@@ -138,7 +140,8 @@ static bool read_run(const TalusJson *run, LabResult *out)
            read_impulses(run, out) && read_trace(run, &out->trace);
 }
 
-/* Appends results to set->stored; skips interrupted and unreadable ones, so that their jobs run again. */
+/* Appends results to set->stored; skips those that were interrupted or are incomplete, so that their jobs run again.
+ * `runs` NULL: none. */
 static void read_array(LabSet *set, const TalusJson *runs)
 {
     for (const TalusJson *run = runs ? runs->first : NULL; run; run = run->next) {

@@ -1,15 +1,17 @@
-/* lab/lab_summary.c - summary of solvers over many problems. */
+/* lab/lab_summary.c - table of solvers: their outcomes and cost over all problems of a set. */
 #include "lab.h"
 
 #include <math.h>
 #include <string.h>
 
+/* Figures of one solver: numbers of outcomes; of problems on which it is_cheapest; over the problems on which it
+ * converged, sums of products and seconds and the largest velocity error, NAN without references. */
 typedef struct Total {
     int count[LAB_OUTCOMES], first;
     double applies, seconds, worst_error;
 } Total;
 
-/* True if r converged and no other solver converged on the same problem with fewer products. */
+/* True if r converged and no result that converged on the same problem has fewer products; several may tie. */
 static bool is_cheapest(const LabSet *set, const LabResult *r)
 {
     for (int i = 0; i < set->result_count; i++) {

@@ -1,4 +1,4 @@
-/* lab/lab_table.c - tables as text. */
+/* lab/lab_table.c - LabTable, terms of a result in words, and the printed table of a problem's results. */
 #include "lab.h"
 
 #include "base/status.h"
@@ -9,6 +9,7 @@
 
 /* ---- a table of texts ---- */
 
+/* Appends a cell; a longer text is cut to LAB_TEXT - 1 bytes. */
 static void put_cell(LabTable *table, const char *text)
 {
     if (table->cells == table->capacity) {
@@ -80,7 +81,7 @@ static int width_of(const LabTable *table, int column)
     return (int)width;
 }
 
-/* Prints the first column left-aligned, the others right-aligned. */
+/* Prints title, cells and note; the first column left-aligned, the others right-aligned. */
 void lab_table_print(const LabTable *table, FILE *out)
 {
     if (table->title[0])
@@ -97,7 +98,7 @@ void lab_table_print(const LabTable *table, FILE *out)
 
 /* ---- the terms of a run ---- */
 
-/* Formats a tolerance as "1e-4" or "2.5e-6", where printf gives "0.0001" and "2.5e-06". */
+/* Formats a tolerance below 0.01 as "1e-4" or "2.5e-6", where %g gives "0.0001" and "2.5e-06"; others by %g. */
 static void tolerance_text(double tolerance, char text[32])
 {
     char digits[32];
@@ -119,7 +120,8 @@ bool lab_on_host(const LabResult *r)
     return !r->backend[0] || strcmp(r->backend, "cpu") == 0;
 }
 
-/* Writes ", law LAW on SECTION, outer loop OUTER", without parts that are the default (ccp on disc or none). */
+/* Writes ", law LAW on SECTION" unless that is ccp on disc or none, then ", outer loop OUTER" unless that is the
+ * default. */
 static void friction_text(const LabResult *r, char text[LAB_TEXT])
 {
     bool law = r->law[0] && strcmp(r->law, "ccp") != 0;
@@ -181,6 +183,7 @@ int lab_compare(const LabResult *a, const LabResult *b)
     return (a->seconds > b->seconds) - (a->seconds < b->seconds);
 }
 
+/* Order of qsort by lab_compare; ties in the order of set->results, so that the table does not depend on qsort. */
 static int by_rank(const void *a, const void *b)
 {
     const LabResult *x = *(const LabResult *const *)a, *y = *(const LabResult *const *)b;
@@ -188,12 +191,13 @@ static int by_rank(const void *a, const void *b)
     return order ? order : (x > y) - (x < y);
 }
 
-/* Columns that a table has only if they are informative: velocity errors; limits of each run; updates of the outer
- * loop; Siconos's error; mismatch of bounds. */
+/* Columns that a table has only if they are informative: velocity errors, if the problem has a reference; limits of
+ * each result, if results differ in their terms; updates of the outer loop, if some result is under another law than
+ * ccp; Siconos's error, if some is under coulomb or in Siconos's measure; mismatch of bounds (metric bound_mismatch),
+ * if some is under fixed or has a mismatch above 0. */
 typedef struct Extra {
     bool error, limits;
-    bool updates; /* some result is under another law than ccp */
-    /* siconos: some result is under coulomb or in Siconos's measure. bounds: some contacts are under law fixed. */
+    bool updates;
     bool siconos, bounds;
 } Extra;
 

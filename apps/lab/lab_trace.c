@@ -1,4 +1,4 @@
-/* lab/lab_trace.c - names of columns and residuals, and traces as CSV. */
+/* lab/lab_trace.c - names of trace columns, residuals and outcomes; traces and tables as CSV. */
 #include "lab.h"
 
 #include "io/file/file.h"
@@ -68,7 +68,7 @@ void lab_result_clear(LabResult *result)
     result->trace = (LabTrace){0};
 }
 
-/* Writes a CSV field, in quotes if it contains a comma or a quote. */
+/* Writes a CSV field, in quotes if it contains a comma, a quote or a line break; quotes in it are doubled. */
 static void put_text(TalusFile *file, const char *text)
 {
     if (!strpbrk(text, ",\"\n\r")) {

@@ -22,7 +22,7 @@ static TalusStatus add_body(TalusWorld *world, const TalusSnapshot *s, int i)
 
 /* ---- the world ---- */
 
-/* Adds the materials and shapes of `world` to the copy; every world has the default material already. */
+/* Adds the materials and shapes of `world` to the copy, except material 0, the default one, which every world has. */
 static TalusStatus add_kinds(TalusWorld *copy, const TalusWorld *world)
 {
     int index;
@@ -70,7 +70,8 @@ static TalusStatus count_contacts(const TalusWorld *world, const TalusSnapshot *
     return status;
 }
 
-/* Finds by bisection an envelope (gap up to which pairs are contacts) that gives `contacts` or the most below. */
+/* Finds by bisection the setting TalusWorldDef.envelope that gives `contacts` contacts or, if none does, the most below
+ * that number. Fails if 0 gives more, or if 128, the largest one tried, does not give more. */
 static TalusStatus search(const TalusWorld *world, const TalusSnapshot *bodies, int contacts,
                           double *envelope)
 {

@@ -7,9 +7,10 @@
 
 #include "cli/cli.h"
 
-/* Creates a world with the bodies, materials, gravity, step and friction of `world`, on the cpu backend. Its next
- * step has as many contacts as possible up to `contacts`; *envelope receives the largest gap of a contact for that,
- * relative to a body's size. Impulses start from zero. Settings for pairs of materials are not copied. */
+/* Creates a world with the bodies, shapes, materials, gravity, step length, threads and default friction model of
+ * `world`, on the cpu backend and without impulses. Settings for pairs of materials, joints and motions of driven
+ * bodies are not copied. The next step of *out has as many contacts as possible up to `contacts`; *envelope receives
+ * the setting TalusWorldDef.envelope that gives them. Fails if envelope 0 gives more, or envelope 128 not more. */
 TalusStatus widen_world(const TalusWorld *world, int contacts, TalusWorld **out, double *envelope);
 
 #endif

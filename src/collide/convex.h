@@ -30,7 +30,8 @@ typedef struct TalusNearest {
     TalusVec3 on_a, on_b;
 } TalusNearest;
 
-/* s(n), the free space between the bodies along n. */
+/* Returns s(n) of the two cores (gjk.h): the free space between them along the unit vector n, < 0 if they overlap along
+ * it. That of the bodies is less by their core margins, which callers subtract. */
 TALUS_INLINE double talus_separation_along(const TalusConvexPair *p, TalusVec3 n)
 {
     return -talus_dot(n, talus_epa_support(p, n));

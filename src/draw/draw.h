@@ -16,7 +16,8 @@
 /* Appearance of fixed bodies. Ground (talus_is_ground) is opaque, unless hidden. */
 typedef enum TalusContainerStyle {
     TALUS_CONTAINER_SHOWN, /* opaque, except walls between viewer and inside */
-    TALUS_CONTAINER_GHOST, /* nearly transparent; level planes show only the shadows on them */
+    TALUS_CONTAINER_GHOST, /* nearly transparent; level planes have no surface: the first shows shadows unless chains are drawn, and beside other
+     * planes each has its outline */
     TALUS_CONTAINER_HIDDEN
 } TalusContainerStyle;
 

@@ -156,7 +156,7 @@ typedef struct TalusProbeSums {
     TalusVec3 momentum;        /* theirs, from the solved velocities */
 } TalusProbeSums;
 
-/* Optional capabilities. A world that needs a missing one is refused at creation. */
+/* Optional capabilities. A world that needs periods or sleep and has an engine without is refused at creation. */
 enum {
     TALUS_ENGINE_SHARED = 1 << 0,  /* works on the world's arrays, without upload or download */
     TALUS_ENGINE_PERIODS = 1 << 1, /* periodic space */

@@ -6,9 +6,9 @@
 
 #include "test.h"
 
-static const TalusBackend *cuda; /* NULL: not here; main asks for it */
+static const TalusBackend *cuda; /* set by main; NULL: not in this build, or no device */
 
-/* The context of a test program's own operators, and one that has nothing else, for operations on vectors. */
+/* Context of all operators that the test program makes itself; created by cuda_context on first use. */
 static TalusContext *cuda_own;
 
 static inline TalusContext *cuda_context(void)
@@ -18,7 +18,7 @@ static inline TalusContext *cuda_context(void)
     return cuda_own;
 }
 
-/* At the end of main: the context holds memory. */
+/* In place of talus_test_result at the end of main: destroys the context first, whose memory would count as lost. */
 static inline int cuda_test_result(void)
 {
     if (cuda_own)
@@ -26,6 +26,7 @@ static inline int cuda_test_result(void)
     return talus_test_result();
 }
 
+/* Operator with a context and nothing else, for operations on vectors. */
 static inline const TalusOperator *cuda_op(void)
 {
     static TalusOperator op;
@@ -33,6 +34,7 @@ static inline const TalusOperator *cuda_op(void)
     return &op;
 }
 
+/* Copies an operator of the host to the device, in the context above. */
 static inline TalusStatus cuda_mirror(const TalusOperator *host, TalusOperator *op)
 {
     op->context = cuda_context();

@@ -7,9 +7,9 @@
 /* v = v_f + M^-1 A'lambda. Needs the primal form. */
 void qp_velocity(const TalusQp *qp, const double *lambda, double *v);
 
-/* Objectives of both forms at v and lambda, with s = E 1'lambda and the constant 1/2 v_f'M v_f that makes them equal at
- * an optimum; their gap, primal minus dual; and the largest violation of A v + s >= b, m/s. `datum` is OOQP's scale.
- * Needs the primal form. */
+/* Objective of the primal form at v and s = E 1'lambda, plus the constant 1/2 v_f'M v_f; of the dual form at lambda,
+ * its sign changed, so that both are equal at an optimum; their gap, primal minus dual; and the largest violation, m/s,
+ * of A v + s >= b. `datum` is OOQP's scale, talus_qp_datum. Needs the primal form. */
 typedef struct QpGap {
     double primal, dual, gap, datum, infeasibility;
 } QpGap;

@@ -13,7 +13,7 @@
 //     }
 //
 // A failed CHECK prints file:line and the values, and the test goes on; REQUIRE leaves the test.
-// Memory of the library that is not given back by the end is a failure, in every build.
+// If no test failed, memory of the library that is not given back by the end is a failure, in every build.
 // TALUS_TEST=text,text in the environment runs only the tests whose name contains one of the texts.
 
 #ifndef TALUS_TESTS_SUPPORT_TEST_H
@@ -26,7 +26,7 @@
 #define RUN(name) talus_test_run(#name, name)
 
 #define CHECK(cond) talus_test_check((cond), __FILE__, __LINE__, #cond)
-// |a - b| <= tol; false for NaN.
+// |a - b| <= tol, or a == b (equal infinities); false for NaN.
 #define CHECK_NEAR(a, b, tol) talus_test_near((a), (b), (tol), __FILE__, __LINE__, #a, #b)
 #define CHECK_INT(a, b) talus_test_int((a), (b), __FILE__, __LINE__, #a, #b)
 #define CHECK_STR(a, b) talus_test_str((a), (b), __FILE__, __LINE__, #a, #b)

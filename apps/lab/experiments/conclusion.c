@@ -1,4 +1,5 @@
-/* lab/experiments/conclusion.c - finds results and rows of traces, and tabulates statements, for all experiments. */
+/* lab/experiments/conclusion.c - what `conclude` of an experiment needs: finds results and rows of traces, and
+ * tabulates the paper's statements. */
 #include "experiment.h"
 
 #include "base/status.h"

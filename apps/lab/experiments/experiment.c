@@ -19,7 +19,7 @@ const Experiment *experiment_row(int index)
     return table[index];
 }
 
-/* Hints at the nearest name, also among experiments that run worlds. */
+/* Returns a hint at the nearest name, also among `gpu` and the experiments that run worlds, for an error message. */
 static const char *hint_at_name(const char *name)
 {
     enum { NAMES_MAX = 32 };

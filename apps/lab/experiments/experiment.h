@@ -15,22 +15,24 @@ enum { BENCH_SETS = 6 };
 typedef struct BenchCase {
     const char *name, *quick_name, *scene;
     double at, quick_at;
-    const char *set[BENCH_SETS]; /* NAME=VALUE, as for --set */
+    const char *set[BENCH_SETS]; /* NAME=VALUE, as for --set; NULL after the last */
     const char *quick_set[BENCH_SETS];
     double heaviest;              /* > 0: new mass of the heaviest body, kg */
-    int contacts, quick_contacts; /* > 0: pairs are contacts up to the gap that gives this number */
+    int contacts, quick_contacts; /* > 0: contacts of the problem, by widen_world; 0: the scene's */
     const TalusFrictionModel *model; /* for all contacts with friction; NULL: the scene's */
-    /* Solver that is run first, to full accuracy; NULL: none. Its velocities are the reference for the errors of other
-     * solvers, and its impulses give the bounds of law `fixed`. */
+    /* Solver that is run first, by lab_problem_exact; NULL: none. Its velocities are the reference for the errors of
+     * all runs. Under law `fixed` all runs have the friction bounds of its solve, which come from a solution without
+     * friction. */
     const char *exact;
 } BenchCase;
 
 typedef struct BenchRun {
     const char *solver; /* NAME[:key=value,...] */
     int iterations;     /* maximum; a tenth of it with --quick */
-    double tolerance;   /* relative to the residual of zero impulses; 0: all iterations are done */
-    bool counted;       /* the label in the results is solver and iterations; false: the solver */
-    uint32_t cases;     /* bit i: run on case i; 0: run on all */
+    /* Relative to the residual of zero impulses; 0: all iterations are done unless the solver has a rule of its own. */
+    double tolerance;
+    bool counted;   /* the label in the results is solver and iterations; false: the solver */
+    uint32_t cases; /* bit i: run on case i; 0: run on all */
 } BenchRun;
 
 typedef struct Experiment {
@@ -40,7 +42,9 @@ typedef struct Experiment {
     const BenchRun *runs;
     int run_count;
     double seconds; /* limit of each run of the table; 0: none */
-    int others;     /* iterations of each solver that `runs` does not name; 0: not run */
+    /* Maximum iterations of each solver of the build, except auto, that `runs` does not name, a tenth of it with
+     * --quick; 0: these are not run. */
+    int others;
     /* Adds tables and statements to the set. `divisor`, by which all iterations were divided, is 1, or 10 with --quick.
      * With --quick the problems differ from the paper's, so the paper's figures and statements are omitted. */
     void (*conclude)(LabSet *set, int divisor);
@@ -62,15 +66,15 @@ void experiment_label(const BenchRun *run, int divisor, char label[LAB_TEXT]);
 
 /* ---- for conclusions (conclusion.c) ---- */
 
-/* Returns the result with this label, whatever its outcome; NULL: not run. */
+/* Returns the problem's result with this label (LabResult.solver), whatever its outcome; NULL: not run. */
 const LabResult *experiment_any_result(const LabSet *set, int problem, const char *label);
-/* As experiment_any_result, but NULL also for a result without measured figures. */
+/* As experiment_any_result, but NULL also for a result without measured figures or trace. */
 const LabResult *experiment_result(const LabSet *set, int problem, const char *label);
-/* Returns the last row of the trace at or before this iteration, [LAB_COLUMNS]. */
+/* Returns the last row of the trace at or before this iteration, the first row if there is none; [LAB_COLUMNS]. */
 const double *experiment_row_at(const LabResult *result, int iteration);
 /* Returns the first row of the trace whose entry in `column` is at most `value`; NULL: none. */
 const double *experiment_row_below(const LabResult *result, LabColumn column, double value);
-/* Smallest objective that any solver reached on the problem. */
+/* Smallest final objective of the problem's measured results; INFINITY: none. */
 double experiment_best(const LabSet *set, int problem);
 
 /* Adds an empty table for statements of the paper and what is found here. */

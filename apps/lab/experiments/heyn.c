@@ -1,13 +1,14 @@
 /* lab/experiments/heyn.c - the three test problems of heyn-2012, section 5: frictionless beds of spheres; jacobi
- * against gpminres, P-SPG-FB and kucera, all from zero impulses.
+ * against gpminres and, in heyn-2 and heyn-3, spg (the paper's P-SPG-FB) and kucera, all from zero impulses.
  *
- * The paper gives neither step nor stabilisation nor collision envelope. Here h is 5 ms, and the envelope is
- * chosen to give about the paper's numbers of contacts. Objectives are compared relative to the optimum. */
+ * The paper gives neither step nor stabilisation nor collision envelope. Here h is 5 ms, and the envelope is chosen to
+ * give about the paper's numbers of contacts. Objectives are compared relative to the optimum, which is the smallest
+ * objective of all runs of the case. */
 #include "experiment.h"
 
 #include <math.h>
 
-/* Objective at an iteration above the optimum, relative to the optimum `best`, the smallest objective of the case. */
+/* Objective at an iteration less the optimum `best`, over the optimum's magnitude. */
 static double gap_at(const LabResult *r, int iteration, double best)
 {
     return (experiment_row_at(r, iteration)[LAB_OBJECTIVE] - best) / fabs(best);
@@ -28,7 +29,8 @@ static double iterations_to(const LabResult *r, double best, double gap)
 static const double gaps[] = {1e-2, 1e-4, 1e-6}; /* objective above the optimum, relative */
 static const double judged_gap = 1e-4;           /* gap at which solvers are ranked */
 
-/* Adds a table of iterations, sorted by solver, so that the growth from case to case is visible. */
+/* Adds a table of iterations until each of `gaps`: a row per solver and case, the cases of a solver together, so that
+ * the growth from case to case is visible. */
 static void table_iterations(LabSet *set, const char *const *labels, int count)
 {
     LabTable *t = lab_set_table(set, "Ranking: iterations until the objective is near the optimum",
@@ -67,7 +69,8 @@ static const BenchRun runs_1[] = {
     {"jacobi", 100000, 0.0, true, 0},  {"apgd", 30000, 1e-10, false, 0}, /* for the optimum */
 };
 
-/* The paper's Table I: final objective, largest impulse, seconds. Row 1 has the smallest objective. */
+/* The paper's Table I: final objective, largest impulse, seconds; rows as in runs_1. Row 1, the second, has the
+ * smallest objective. */
 static const struct {
     double objective, largest, seconds;
 } paper_1[] = {
@@ -110,7 +113,8 @@ static void table_1(LabSet *set, int divisor, double best)
     }
 }
 
-/* Adds a statement: when the solver reaches the final objective of jacobi. */
+/* Judges how much sooner `solver` reaches the final objective of jacobi; holds if in at most a twentieth of the
+ * iterations and in less time. */
 static void claim_overtakes(LabTable *claims, const LabResult *solver, const LabResult *jacobi)
 {
     const double *row = experiment_row_below(solver, LAB_OBJECTIVE, jacobi->objective);
@@ -180,7 +184,8 @@ enum { COMPARED = 4, JACOBI = 0, GPMINRES = 1, SPG = 2, KUCERA = 3, ITERATIONS =
 
 static const int marks[] = {10, 30, 100, 300, ITERATIONS}; /* iterations that tables show */
 
-/* Writes the results of the four compared solvers for a case; returns false if one is missing. */
+/* Writes the results of the four compared solvers for a case, NULL for a missing one; returns false if one is
+ * missing. */
 static bool compared(const LabSet *set, int problem, const LabResult *out[COMPARED])
 {
     bool all = true;
@@ -251,7 +256,7 @@ static void table_contacts(LabSet *set)
                       talus_problem_blocks(set->problems[p].problem), paper_contacts_2[p]);
 }
 
-/* Adds the figures of the paper's Fig. 9. */
+/* Adds a table of what the paper's Fig. 9 shows, for all solvers. */
 static void table_complementarity(LabSet *set)
 {
     LabTable *t = lab_set_table(set, "Fig. 9: complementarity at the end, first case",
@@ -266,7 +271,7 @@ static void table_complementarity(LabSet *set)
     snprintf(t->note, sizeof t->note, "f_i = |gamma_i g_i|, J; zero where solved");
 }
 
-/* Maximum change of the number of open contacts between rows of the trace, after iteration 10. */
+/* Maximum change of the number of open contacts from one row of the trace to the next, over rows after iteration 10. */
 static double largest_jump(const LabResult *r)
 {
     double jump = 0.0;
@@ -313,6 +318,7 @@ static void claim_better_than_jacobi(LabTable *claims, const LabSet *set, int p,
                         better == COMPARED - 1, "%d of 3 do", better);
 }
 
+/* Index in compared_solvers of the solver with the smallest residual (24) at this iteration. */
 static int leader_at(const LabResult *const r[COMPARED], int iteration)
 {
     int first = 0;
@@ -323,7 +329,7 @@ static int leader_at(const LabResult *const r[COMPARED], int iteration)
     return first;
 }
 
-/* Writes "spg at 10, gpminres at 30, ...": the solvers with the smallest residual at these iterations. */
+/* Writes "spg at 10, gpminres at 30, ...": the solver with the smallest residual (24) at each of `marks`. */
 static void list_leaders(const LabResult *const r[COMPARED], int divisor, char *text, size_t size)
 {
     size_t used = 0;
@@ -386,7 +392,8 @@ const Experiment heyn_2 = {.name = "heyn-2",
 
 /* ---- heyn-3 ---- */
 
-/* The three masses have the same positions of bodies, as in the paper, which gives one number of contacts for all. */
+/* The mass is changed in the extracted problem, so that all three have the same positions and contacts; the paper gives
+ * one number of contacts for all. */
 #define HEAVY(kilograms)                                                                 \
     {                                                                                    \
         .name = #kilograms " kg", .quick_name = #kilograms " kg, quick",                 \
@@ -440,7 +447,7 @@ static double degradation(const LabSet *set, int solver)
            iterations_to(light, experiment_best(set, 0), judged_gap);
 }
 
-/* Leaves out jacobi, which reaches the judged gap for no mass. */
+/* Leaves out jacobi, which does not reach the judged gap in its 1,000 iterations and so has no degradation. */
 static void claim_degradation(LabTable *claims, const LabSet *set)
 {
     double gpminres = degradation(set, GPMINRES), spg = degradation(set, SPG);

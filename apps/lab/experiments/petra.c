@@ -1,5 +1,5 @@
-/* lab/experiments/petra.c - the optimisation experiment of petra-2009, section 4.4.2: one quadratic program of
- * 1,000 pebbles, 800 at the bottom of the vessel and 200 falling, 3.3 s after release, by every solver.
+/* lab/experiments/petra.c - the optimisation experiment of petra-2009, section 4.4.2: the quadratic program of one step
+ * of 1,000 pebbles, 800 at the bottom of the vessel and 200 falling, 3.3 s after release, for two step lengths h.
  *
  * The paper's problems have 62,826 and 62,760 dual unknowns, three per contact: 21 contacts per pebble. They contain
  * all pairs up to some distance, which the paper does not give. Here it is chosen to give the same numbers. */
@@ -42,7 +42,7 @@ static const BenchCase cases[CASES] = {
 #define BLMVM "tao-blmvm:stop=paper"
 #define TRON "tao-tron:stop=paper"
 
-/* The paper's solver tao-bqpip is omitted: it factorises the whole dual matrix, so an iteration takes minutes. */
+/* Omitted are MOSEK, which is not free, and tao-bqpip, which factorises the whole dual matrix in every iteration. */
 static const BenchRun runs[] = {
     {CHOL, 1000, 0.0, false, 0},           {AUGMENTED, 1000, 0.0, false, 0},
     {BLMVM, 100000, 0.0, false, 0},        {TRON, 100000, 0.0, false, 0},
@@ -55,9 +55,9 @@ static const BenchRun runs[] = {
 /* ---- the paper's results ---- */
 
 typedef struct PaperRow {
-    const char *solver, *name;
-    int iterations[CASES]; /* 0: crashed */
-    double total[CASES];
+    const char *solver, *name; /* solver of `runs`, NULL: not run here; name in the paper */
+    int iterations[CASES];     /* 0: crashed */
+    double total[CASES];       /* seconds of all iterations */
 } PaperRow;
 
 static const PaperRow paper[] = {
@@ -87,7 +87,8 @@ static void add_paper(LabTable *t, const PaperRow *row, int c)
 
 /* ---- Tables 4 and 5 ---- */
 
-/* Data of a case: its largest magnitude, by which OOQP divides the gap; numbers of primal and dual unknowns. */
+/* Of a case: talus_qp_datum, the largest magnitude in its data, by which OOQP divides the duality gap (NAN if the
+ * problem cannot be a quadratic program); numbers of primal and dual unknowns. */
 typedef struct Scale {
     double datum;
     int primal, dual;
@@ -103,8 +104,8 @@ static Scale scale_of(const LabSet *set, int c)
     return scale;
 }
 
-/* True if the solver stopped by its own rule, without tolerance and within its limits. The outcome is then LAB_BUDGET,
- * as for a solver that gives up. */
+/* True if the solver stopped by a rule of its own: it had no tolerance and reached neither limit, of iterations or of
+ * seconds. Its outcome is then LAB_BUDGET, as for a solver that gives up. */
 static bool by_its_rule(const LabResult *r)
 {
     return r->outcome == LAB_BUDGET && r->tolerance == 0.0 && r->iterations < r->max_iterations &&
@@ -183,6 +184,8 @@ static void claim_gap(LabTable *claims, const LabSet *set)
                      holds, "%s; at most 40 allowed", text);
 }
 
+/* Judges the seconds of solver `other` over those of CHOL: "yes" if at least `low` in both cases, "in part" if above 1
+ * in both. Adds nothing if one was not measured. */
 static void claim_ratio(LabTable *claims, const LabSet *set, const char *statement,
                         const char *other, double low)
 {
@@ -204,7 +207,8 @@ static const char *outcome_of(const LabSet *set, int c, const char *solver)
     return r ? lab_outcome_name(r->outcome) : "not in this build";
 }
 
-/* Judges the statement about memory: in the paper TRON and, on a larger problem, MOSEK ran out of it. */
+/* In the paper TRON crashes for want of memory. The statement is judged to hold if any run of any solver ends without
+ * measured figures. */
 static void claim_crash(LabTable *claims, const LabSet *set)
 {
     int failed = 0, all = 0;

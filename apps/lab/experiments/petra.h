@@ -7,13 +7,13 @@
 
 enum { PETRA_SIZES = 3, PETRA_RUNS = 48, PETRA_STEPS = 1200 };
 
-/* Contacts per pebble in the paper: its problems have 20,942 and 20,920 contacts among 1,000 pebbles. */
+/* Contacts per pebble in the larger of the paper's two problems: 20,942 contacts among 1,000 pebbles. */
 #define PETRA_DENSITY 20.942
 
 typedef struct PetraMethod {
     const char *label, *spec; /* name in tables; solver as NAME[:key=value,...] */
     double tolerance; /* of the residual, relative to g h; 0: the solver's own stopping rule */
-    double seconds;   /* processor time limit of a run */
+    double seconds;   /* processor time limit of a run; see limit_of in worlds_petra.c */
 } PetraMethod;
 
 typedef struct PetraStep {
@@ -24,10 +24,10 @@ typedef struct PetraStep {
     int contacts, iterations;
 } PetraStep;
 
-/* Simulation of a vessel until the pebbles rest. */
+/* Simulation of a vessel until the pebbles rest or a limit is reached. */
 typedef struct PetraRun {
     const PetraMethod *method;
-    bool nudged; /* perturbed: the pebbles start 1e-9 higher */
+    bool nudged; /* perturbed: the pebbles, of radius 1, start 1e-9 higher */
     int pebbles;
     double threshold;     /* kinetic energy below which the run is at rest, J */
     PetraStep *step;      /* [count] */
@@ -36,13 +36,14 @@ typedef struct PetraRun {
     double infeasibility; /* metric primal_infeasibility of the step after the last, m/s */
 } PetraRun;
 
-/* Solution of one step with the paper's number of contacts. */
+/* Solution of the problem of one step, by solve_next of worlds_petra.c. */
 typedef struct PetraSolve {
     const PetraMethod *method;
     TalusOutcome outcome;
     int iterations;
-    double seconds, memory, infeasibility, residual; /* units as in PetraRun and PetraStep */
-    bool failed;                                     /* the solve ended with the error `why` */
+    /* Processor time, s; peak memory of the solver alone, bytes; metric primal_infeasibility and rms residual, m/s. */
+    double seconds, memory, infeasibility, residual;
+    bool failed; /* the solve ended with the error `why`; the figures above are 0 */
     char why[LAB_TEXT];
 } PetraSolve;
 
@@ -50,8 +51,8 @@ typedef struct Petra {
     Worlds *w;
     PetraRun run[PETRA_RUNS];
     int runs;
-    /* The step with the paper's number of contacts, by every method; its pebbles, contacts, the largest gap of a
-     * contact over a body's size, and its time, s. */
+    /* The step with the paper's number of contacts per pebble, by every method; its numbers of pebbles and contacts,
+     * its setting TalusWorldDef.envelope, and its time, s. */
     PetraSolve wide[PETRA_RUNS];
     int wide_count, wide_pebbles, wide_contacts;
     double wide_envelope, wide_time;
@@ -59,7 +60,7 @@ typedef struct Petra {
 
 /* Returns the run of the method `label` with this number of pebbles that is not nudged; NULL: none. */
 const PetraRun *petra_find(const Petra *p, const char *label, int pebbles);
-/* Mean and maximum over the run's steps of the processor time of a step, s. */
+/* Mean (NAN without steps) and maximum over the run's steps of the processor time of a step, s. */
 double petra_mean(const PetraRun *run);
 double petra_longest(const PetraRun *run);
 /* Returns the run of lowest cost among those of this size that reached rest and are not nudged; NULL: none. */

@@ -1,5 +1,6 @@
-/* lab/experiments/petra_tables.c - results of the simulation experiment of petra-2009: Tables 1-3, Fig. 3 with its
- * relative differences, Figs. 4 and 5, and growth of cost with the number of pebbles. */
+/* lab/experiments/petra_tables.c - results of the simulation experiment of petra-2009, which worlds_petra.c runs:
+ * Tables 1-3, Fig. 3 with its relative differences, Figs. 4 and 5, growth of cost with the number of pebbles, and
+ * verdicts. */
 #include "petra.h"
 
 #include <math.h>
@@ -31,7 +32,8 @@ double petra_mean(const PetraRun *run)
     return run->count ? total(run) / run->count : NAN;
 }
 
-/* Figures of a step; UNKNOWNS: dual unknowns, three per contact. */
+/* Figures of a step: simulated time, s; kinetic energy, J; dual unknowns, three per contact; processor time, s; memory,
+ * 2^20 bytes. */
 typedef enum Figure { TIME, ENERGY, UNKNOWNS, SECONDS, MEGABYTES } Figure;
 
 static double figure_at(const PetraRun *run, Figure figure, int k)
@@ -82,7 +84,7 @@ typedef struct PaperRow {
     const char *label;
     double infeasibility;
     int steps;
-    double average;
+    double average; /* seconds per step */
 } PaperRow;
 
 static const PaperRow paper[] = {
@@ -120,7 +122,7 @@ static void add_run(LabTable *t, const PetraRun *run, bool quick)
         lab_table_row(t, "-\t-\t-");
 }
 
-/* Adds one table per number of pebbles, in the order of the runs. */
+/* Adds a table of the runs with this number of pebbles, in the order in which they were made. */
 static void table_of_size(const Petra *p, int pebbles, const char *title)
 {
     LabTable *t = lab_set_table(p->w->set, title,
@@ -166,8 +168,9 @@ static void add_tables(const Petra *p)
 
 /* ---- Fig. 3: energies and their differences ---- */
 
-/* Returns the run with which `run` is compared: the first and most accurate one with the same number of pebbles; for a
- * nudged run, the run of the same solver that is not nudged. */
+/* Returns the run with which `run` is compared: the first one with the same number of pebbles, which may be `run`
+ * itself (by ipm-chol, the most accurate method, if the build has it and the size is the paper's); for a nudged run,
+ * the run of the same method that is not nudged, NULL if there is none. */
 static const PetraRun *reference_of(const Petra *p, const PetraRun *run)
 {
     if (run->nudged)
@@ -178,16 +181,17 @@ static const PetraRun *reference_of(const Petra *p, const PetraRun *run)
     return NULL;
 }
 
+/* |E_a - E_b| / E_b, with E the kinetic energy after step k. */
 static double difference(const PetraRun *a, const PetraRun *b, int k)
 {
     return fabs(a->step[k].kinetic - b->step[k].kinetic) / b->step[k].kinetic;
 }
 
-/* Relative difference of the kinetic energies of run a and its reference b. */
+/* Relative difference of the kinetic energies of run a and its reference b, over the steps that both have. */
 typedef struct Divergence {
-    double largest[3]; /* maximum while b's energy exceeds shares[i] of its peak */
-    double to_rest;    /* maximum until rest */
-    double of_peak; /* maximum until rest of the difference over b's peak, not its present energy */
+    double largest[3]; /* maximum until b's energy, after its peak, falls below shares[i] of it */
+    double to_rest;    /* maximum over all these steps */
+    double of_peak;    /* the same of |E_a - E_b| over b's peak, not over b's present energy */
     /* Time at which the difference first exceeds `max_difference`, s, and b's energy then over its peak; NAN: never. */
     double time, share;
 } Divergence;
@@ -201,7 +205,7 @@ static Divergence compare_energies(const PetraRun *a, const PetraRun *b)
     bool past[3] = {false, false, false}, landed = false;
     for (int k = 0; k < a->count && k < b->count; k++) {
         double d = difference(a, b, k), share = b->step[k].kinetic / peak;
-        landed = landed || share >= 1.0; /* before its peak the energy is small, too: ignore that */
+        landed = landed || share >= 1.0; /* energies below a share do not count before the peak */
         for (int s = 0; s < 3; s++) {
             past[s] = past[s] || (landed && share < shares[s]);
             if (!past[s])
@@ -244,7 +248,8 @@ static void table_energy(const Petra *p)
 
 /* ---- figures ---- */
 
-/* Adds a curve of a run's figure y over x; with `relative`, of its energy's relative difference from the reference. */
+/* Adds a curve of a run's figure y over x; with `relative`, in place of y the relative difference of its energy from
+ * the reference's, NAN after the reference's last step. */
 static void add_curve(const Petra *p, LabFigure *f, const PetraRun *run, Figure x, Figure y,
                       bool relative)
 {
@@ -302,8 +307,9 @@ static void add_figures(const Petra *p)
 
 enum { AVERAGE = -1 }; /* value of `figure` below: mean of SECONDS over the steps, not a maximum */
 
-/* Returns the least-squares exponent e of y = c pebbles^e over the runs of the method `label`; *points is set to their
- * number. y is the maximum of the figure over a run's steps. */
+/* Returns the exponent e of y = c pebbles^e, by least squares of logarithms over the runs of the method `label` that
+ * are not nudged; NAN for fewer than two. *points is set to their number. y is the maximum of `figure` over a run's
+ * steps, for AVERAGE the mean time. */
 static double exponent(const Petra *p, const char *label, int figure, int *points)
 {
     double sx = 0.0, sy = 0.0, sxx = 0.0, sxy = 0.0;
@@ -369,8 +375,8 @@ static void table_wide(const Petra *p)
 
 enum { REST = -1, PEAK = -2 };
 
-/* Returns the largest difference of kinetic energies over all runs. `until` is an index of `shares`: until the energy
- * falls to that share of its peak; REST: until rest; PEAK: until rest, relative to the peak. */
+/* Returns the maximum over all runs that are not nudged of a field of Divergence: largest[until], for REST to_rest, for
+ * PEAK of_peak. */
 static double worst_to(const Petra *p, int until)
 {
     double worst = 0.0;
@@ -402,7 +408,9 @@ static const PetraSolve *quickest_wide(const Petra *p)
     return best;
 }
 
-/* Compares with the paper's 593.023 s for a step of 3,200 pebbles. */
+/* Targets are parts of the paper's 593.023 s, its average for a step of 3,200 pebbles by OOQP-CHOL: a tenth for
+ * ipm-chol, a two-hundredth for the quickest method. Each is judged for the longest step of a run and for the step with
+ * the paper's number of contacts. */
 static void judge_speed(const Petra *p)
 {
     const double tenth = 593.023 / 10.0, fast = 593.023 / 200.0;

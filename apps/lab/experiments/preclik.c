@@ -74,6 +74,7 @@ static const BenchRun runs[] = {
 
 /* ---- Fig. 2 ---- */
 
+/* Adds a cell such as "20 18 -": iterations to `mark` in each state, "-" if never reached. */
 static void add_triple(LabTable *t, const LabSet *set, int model, const char *solver, double mark)
 {
     char text[LAB_TEXT] = "";
@@ -119,6 +120,7 @@ static void table_fig_2(LabSet *set)
 
 /* ---- Fig. 3: residual and velocity error on the box ---- */
 
+/* Velocity error when the residual is first at most `mark` times that of zero impulses; NAN: never. */
 static double error_at(const LabResult *r, double mark)
 {
     const double *row =
@@ -149,7 +151,8 @@ static void table_fig_3(LabSet *set)
 
 /* ---- Fig. 4: changes of the active set on the box ---- */
 
-/* Mean changes of the active set per iteration for from <= iteration < to; NAN: the solver had ended before `from`. */
+/* Mean number of changes of the active set per iteration, from iteration `from` to the last row of the trace before
+ * iteration `to`; NAN: no row is in this range. */
 static double changes_between(const LabResult *r, int from, int to)
 {
     double changes = 0.0, last = from - 1, at = NAN;

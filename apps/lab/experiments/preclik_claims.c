@@ -89,7 +89,7 @@ Coupling preclik_couple(const LabResult *r)
     return (Coupling){correlation(&levels), correlation(&changes), max / min};
 }
 
-/* Fits the changes over iterations 3 to 50, in which the trace has a row for each iteration. */
+/* Up to iteration 50 the trace has a row for each iteration, so that a row's changes are those of one iteration. */
 Decay preclik_decay(const LabResult *r)
 {
     enum { FIRST = 3, LAST = 50 };
@@ -107,7 +107,8 @@ Decay preclik_decay(const LabResult *r)
 
 /* ---- ratios of iterations ---- */
 
-/* Ratios in ascending order, [count]; `lost` counts those that are infinite or 0, as when a solver does not arrive. */
+/* Ratios in ascending order, [count]; `lost` counts those that are infinite or 0, since one of the two solvers never
+ * arrives. NAN (no result, or neither arrives) is left out of both. */
 typedef struct Ratios {
     double value[STATES * PRECLIK_MARKS];
     int count, lost;
@@ -132,6 +133,7 @@ static double min_of(const Ratios *r)
     return r->count ? r->value[0] : NAN;
 }
 
+/* The upper one of the two middle values if count is even. */
 static double median_of(const Ratios *r)
 {
     return r->count ? r->value[r->count / 2] : NAN;
@@ -142,7 +144,7 @@ static double max_of(const Ratios *r)
     return r->count ? r->value[r->count - 1] : NAN;
 }
 
-/* Ratios of the iterations of solver a to those of solver b, for all states and marks. */
+/* Ratios of the iterations of solver a on model_a to those of solver b on model_b, for all states and marks. */
 static Ratios compare(const LabSet *set, int model_a, const char *a, int model_b, const char *b)
 {
     Ratios ratios = {0};
@@ -157,7 +159,8 @@ static Ratios compare(const LabSet *set, int model_a, const char *a, int model_b
 
 /* ---- the paper's statements ---- */
 
-/* Adds a statement: it holds if all ratios are in [low, high], not if the median is below `low`, else in part. */
+/* Adds a statement: "yes" if all ratios are in [low, high] and none is lost; else "in part" if the median is at least
+ * `low`; else "no". */
 static void claim_ratio(LabTable *claims, const char *statement, const Ratios *r, double low,
                         double high)
 {
@@ -242,8 +245,8 @@ static Coupling median_coupling(const LabSet *set, const char *solver)
     return (Coupling){median_of(&levels), median_of(&changes), median_of(&spread)};
 }
 
-/* Judges the statement that Newton's error and residual are "only loosely related": their correlation must be below
- * 0.7, and correlation and spread must be worse than those of PGS and CPG. */
+/* Judges the statement that Newton's error and residual are "only loosely related". "yes": the correlation of levels is
+ * below 0.7 and below those of PGS and CPG, and the spread is above theirs; "in part": all but the 0.7. */
 static void claim_error(LabTable *claims, const LabSet *set, int newton, const char *statement)
 {
     Coupling n = median_coupling(set, preclik_compared[newton]), p = median_coupling(set, "pgs");
@@ -260,6 +263,7 @@ static void claim_error(LabTable *claims, const LabSet *set, int newton, const c
                        p.spread, c.spread);
 }
 
+/* Seconds over all states; INFINITY unless the solver converged in each. */
 static double seconds_of(const LabSet *set, int model, const char *solver)
 {
     double seconds = 0.0;
@@ -280,7 +284,8 @@ static double worst_end(const LabSet *set, int model, const char *solver)
     return worst;
 }
 
-/* Judges times; within a factor of two the statement holds "in part", because other load may disturb the times. */
+/* Without friction and on the box judges times: within a factor of two the statement holds "in part", because other
+ * load may disturb the times. On the pyramid judges the final residuals. */
 static void claim_newton(LabTable *claims, const LabSet *set)
 {
     for (int model = FRICTIONLESS; model <= BOX; model++) {
@@ -347,7 +352,8 @@ static void claim_active(LabTable *claims, const LabSet *set)
                      as_stated[PLAIN]);
 }
 
-/* Lists the final residuals of a case as text; returns true if a solver has converged. */
+/* Writes "pgs 1e-03, ...": the final residuals of the solvers on a case, by preclik_end; returns true if one of them
+ * has converged. `text` must be "". */
 static bool list_ends(const LabSet *set, int problem, const char *const *solvers, int count,
                       char text[LAB_TEXT])
 {

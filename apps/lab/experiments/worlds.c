@@ -12,16 +12,16 @@ static const WorldsRow *const table[] = {
     &worlds_pospisil,  &worlds_beverloo, &worlds_agreement,   &worlds_shear,
     &worlds_packing,   &worlds_janssen,  &worlds_petra};
 
-enum { ROWS = sizeof table / sizeof *table };
+_Static_assert(sizeof table / sizeof *table == WORLDS_ROWS, "the number of rows");
 
 const WorldsRow *worlds_row(int index)
 {
-    return index < ROWS ? table[index] : NULL;
+    return index < WORLDS_ROWS ? table[index] : NULL;
 }
 
 const WorldsRow *worlds_find(const char *name)
 {
-    for (int i = 0; i < ROWS; i++)
+    for (int i = 0; i < WORLDS_ROWS; i++)
         if (strcmp(table[i]->name, name) == 0)
             return table[i];
     return NULL;
@@ -67,7 +67,7 @@ static void describe(Worlds *w)
     }
 }
 
-/* Runs all rows; a failed row does not stop the others. */
+/* Runs the rows until a signal requests a stop; a failed row does not stop the others. Returns how many failed. */
 static int run_rows(Worlds *w, const WorldsRow *const *rows, int count)
 {
     int failures = 0;

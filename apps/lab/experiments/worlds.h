@@ -9,10 +9,11 @@
 #include "lab/lab.h"
 
 enum {
+    WORLDS_ROWS = 11,
     WORLDS_SETS = 16,
     WORLDS_BACKENDS = 2,
     WORLDS_VERDICTS = 32,
-    WORLDS_SECONDS = 480 /* limit of `talus bench gpu`; on a slower device rows end early */
+    WORLDS_SECONDS = 480 /* limit of `talus bench gpu`, s; late rows end early or fail */
 };
 
 /* A measured figure and its target. */
@@ -21,19 +22,21 @@ typedef struct Verdict {
     char found[LAB_TEXT];    /* text that is shown instead of "held" or "missed"; "": none */
     double target, measured; /* in `unit`; the target is an upper bound */
     const char *unit;
-    double rms, relative; /* residual in m/s, and relative to g h; NAN: none */
+    double rms, relative; /* residual in m/s, and relative to g h; not shown if rms is NAN */
     bool failed;          /* the row ended with the error `found` */
 } Verdict;
 
 typedef struct Worlds {
-    const char *backend[WORLDS_BACKENDS]; /* figures of the first one are judged by targets */
+    /* Most rows run on the first one alone; million runs on all and judges the first; agreement judges all. */
+    const char *backend[WORLDS_BACKENDS];
     int backends;
-    int threads, repeat; /* repeat: measured steps per figure; 0: the row's default */
-    int steps;           /* maximum steps of the rows that simulate a whole run; 0: all */
-    double limit;        /* seconds for all rows together; 0: none */
-    double deadline;     /* talus_now() at which the row should end; infinite without a limit */
+    /* threads: --threads, -1: not given. repeat: measured steps per figure; 0: the row's default. */
+    int threads, repeat;
+    int steps;       /* maximum steps of the rows that simulate a whole run; 0: all */
+    double limit;    /* seconds for all rows together; 0: none */
+    double deadline; /* talus_now() at which the row should end; infinite without a limit */
     bool quick, quiet;
-    const char *dir;
+    const char *dir; /* directory of the results */
     LabSet *set;
     Verdict verdict[WORLDS_VERDICTS];
     int verdicts;
@@ -41,8 +44,10 @@ typedef struct Worlds {
 
 typedef struct WorldsRow {
     const char *name, *summary, *source;
-    /* Time of the row in `talus bench gpu`, of WORLDS_SECONDS in all; unused time goes to later rows. 0: the row runs
-     * by its own name only. */
+    /* Weight of the row in the time limit of `talus bench gpu`. Its deadline is limit * a / b seconds after the start
+     * of the first row, with a the sum of the shares up to and with this row, b that of all chosen rows; time that a
+     * row leaves goes to later ones. If all rows run, shares are seconds, since b is WORLDS_SECONDS. 0: not part of the
+     * group `gpu`. */
     double share;
     TalusStatus (*run)(Worlds *w);
 } WorldsRow;
@@ -58,7 +63,8 @@ const WorldsRow *worlds_row(int index);
 /* Returns NULL if there is no row of this name. */
 const WorldsRow *worlds_find(const char *name);
 
-/* Runs `talus bench gpu [ROW...]` or one row alone; the caller has set the options in `w`. Returns the exit code. */
+/* Runs `talus bench gpu [ROW...]` or one row alone; the caller has set the options in `w`. Returns the exit code:
+ * CLI_FAILED if a row ended with an error, CLI_OK even if targets were missed. */
 int worlds_main(Worlds *w, const WorldsRow *const *rows, int count);
 
 /* ---- for the rows (worlds_measure.c) ---- */
@@ -69,30 +75,30 @@ typedef struct WorldsSets {
     int count;
 } WorldsSets;
 
-/* Adds the formatted text, an assignment NAME=VALUE. */
+/* Adds the formatted text, an assignment NAME=VALUE; at most WORLDS_SETS in all. */
 void worlds_set(WorldsSets *sets, const char *format, ...) CLI_PRINTF(2, 3);
 
 typedef struct WorldsCase {
-    const char *scene, *solver, *backend;
+    const char *scene, *solver, *backend; /* solver or backend NULL: the scene's */
     WorldsSets sets;
 } WorldsCase;
 
 /* Builds the world of a scene with these assignments. */
 TalusStatus worlds_open(const Worlds *w, const WorldsCase *c, TalusWorld **out);
-/* Returns a copy of the next step's problem with its warm start; the copy outlives the world. */
+/* Creates a copy of the next step's problem, with its warm start as impulses; the copy outlives the world. */
 TalusStatus worlds_copy_problem(TalusWorld *world, TalusProblem **out);
 /* Returns |gravity| h, the speed that gravity adds in one step, m/s. */
 double worlds_reference_speed(const TalusWorld *world);
-/* Processor time of this program, s, which other load does not affect. */
+/* Processor time of this program so far, s, summed over its threads. Other programs hardly affect it. */
 double worlds_processor_time(void);
 /* Prints a line to standard error unless --quiet. */
 void worlds_print(const Worlds *w, const char *format, ...) CLI_PRINTF(2, 3);
-/* True if the row's time is over. A row whose figures do not need all its steps then ends early. */
+/* True if the row's deadline has passed. A row whose figures do not need all its steps then ends early. */
 bool worlds_time_is_over(const Worlds *w);
 /* Fails with TALUS_ERR_CANCELLED once a signal requests a stop or the row's time is over. */
 TalusStatus worlds_check_stop(const Worlds *w);
 
-/* Cost and accuracy of the steps of a figure. */
+/* Cost and accuracy of a step, or their medians or maxima over steps. */
 typedef struct WorldsStep {
     double wall, detect, build, solve, integrate; /* seconds */
     double iterations, products, contacts;
@@ -100,17 +106,17 @@ typedef struct WorldsStep {
 } WorldsStep;
 
 /* Takes `steps` steps. `median` and `max` (may be NULL) receive the median and the maximum over the steps of each field
- * of WorldsStep. *done receives the number of steps taken: if the row's time is over, the function then ends early
- * without an error. With `done` NULL, that is an error. `label` is for progress messages. */
+ * of WorldsStep. If the row's time is over after a step, the function ends without an error and *done receives the
+ * number of steps taken; with `done` NULL it fails. A signal to stop makes it fail, too. `label` begins messages. */
 TalusStatus worlds_advance(const Worlds *w, TalusWorld *world, int steps, const char *label,
                            WorldsStep *median, WorldsStep *max, int *done);
 
 /* Bytes of device memory held by the backend; on the host, bytes held by the library. */
 double worlds_memory(const char *backend);
 
-double worlds_median(double *values, int count); /* sorts the values */
+double worlds_median(double *values, int count); /* sorts the values; NAN if there are none */
 double worlds_mean(const double *values, int count);
-double worlds_deviation(const double *values, int count); /* sample standard deviation */
+double worlds_deviation(const double *values, int count); /* of a sample; NAN for less than two */
 
 /* Region in which packing fractions are measured: |x| <= half, |y| <= half, low <= z <= high. */
 typedef struct WorldsCore {
@@ -118,14 +124,14 @@ typedef struct WorldsCore {
 } WorldsCore;
 
 double worlds_core_volume(const WorldsCore *core);
-/* Volume of the part of a ball inside the core. */
+/* Volume of the part of a ball inside the core, approximated by narrow columns. */
 double worlds_ball_within(const WorldsCore *core, TalusVec3 x, double radius);
 
 /* Records a figure that should be at most `target`; `step` (may be NULL) has the residual of the steps it was measured
- * in. The formatted text names the figure. */
+ * in. The formatted text names the figure. Returns the verdict; beyond WORLDS_VERDICTS it is not recorded. */
 Verdict *worlds_judge(Worlds *w, double measured, double target, const char *unit,
                       const WorldsStep *step, const char *format, ...) CLI_PRINTF(6, 7);
-/* Records that the target is missed if, when the row's time was over, fewer than the needed `steps` were done. */
+/* Marks the verdict as missed, whatever its figure, if the row's time was over before the needed `steps` were done. */
 void worlds_need_steps(Verdict *verdict, int done, int steps);
 /* Records that the benchmark `row` failed with talus_error(). */
 void worlds_judge_failure(Worlds *w, const char *row);

@@ -1,16 +1,16 @@
-/* lab/experiments/worlds_agreement.c - comparison of backends with the cpu: one problem solved by both, and beds
- * settled by both.
+/* lab/experiments/worlds_agreement.c - comparison of backends with the cpu: one problem solved by each, and beds
+ * settled by each.
  *
- * Problem: the step of a settling bed, solved from zero impulses. In double precision both results are so close to
- * the unique solution that velocities can be compared. A backend with refinement must reach its tolerance in the
- * residual computed by the cpu.
+ * Problem: one step of a settling bed, solved from zero impulses. Velocities of bodies are unique at the optimum, and
+ * backends in double precision solve so tightly, to 1e-11 g h, that their velocities can be compared. A backend with
+ * refinement must reach its tolerance, 1e-6 g h, in the residual computed by the cpu.
  *
  * Beds: mean height, packing fraction and energy, as means over seeds, of beds that each backend settles from the
  * same starts. The scatter is the standard deviation over seeds on the cpu; a difference of means must not exceed
- * one scatter. Means over 16 beds with different starts differ by 0.35 scatters, root mean square, and by more
- * than one scatter once in two hundred times, so the criterion needs that many seeds. The table also gives the
- * difference in its own standard errors, from the differences per seed. Since backends share the starts, this is a
- * much finer measure of a bias. */
+ * one scatter. Means over 16 beds with independent starts differ by sqrt(2/16) = 0.35 scatters, root mean square, and
+ * by more than one scatter once in two hundred times; with fewer seeds chance alone would exceed it more often. The
+ * table also gives the mean difference over its standard error, which follows from the differences per seed. Since
+ * backends share the starts, this is a finer measure of a bias. */
 #include "worlds.h"
 
 #include "base/memory.h"
@@ -57,7 +57,7 @@ static TalusStatus solve(TalusProblem *problem, const char *backend, const char 
     return status;
 }
 
-/* Maximum over the bodies of the difference of linear velocities, m/s. */
+/* Maximum over bodies and axes of the difference of linear velocities, m/s. */
 static double difference(const Solution *a, const Solution *b, int bodies)
 {
     double largest = 0.0;
@@ -75,7 +75,7 @@ static void add_solution(LabTable *t, const char *solver, const char *backend, d
                   s->info.iterations, rms, rms / speed, dv);
 }
 
-/* True for single precision with refinement. */
+/* True for cuda-mixed: single precision with refinement. */
 static bool is_mixed(const char *backend)
 {
     return strstr(backend, "mixed") != NULL;
@@ -140,18 +140,19 @@ static const char *const quantity_names[QUANTITIES] = {"mean height, m", "packin
 /* Values of scenes/settle-box.json. */
 static const double radius = 0.1, spacing = 0.22;
 
-/* Results of one backend: quantities of each bed; maximum residuals over all steps. */
+/* Results of one backend: quantities of each bed; maximum residuals over the steps of all beds. */
 typedef struct Beds {
     double found[QUANTITIES][SEEDS];
     WorldsStep worst;
 } Beds;
 
-/* The region of the bed at least `margin` away from walls, floor and surface; the surface is where it would be at a
- * packing fraction of 0.58; `solid` is the height of the bed at a packing fraction of 1. */
+/* The region of a bed of side^3 spheres at least `margin` away from walls, floor and surface; the surface is where it
+ * would be at a packing fraction of 0.58. */
 static WorldsCore core_of(int side, double margin)
 {
     static const double volume = 4.0 / 3.0 * 3.14159265358979323846, typical = 0.58;
-    double solid = side * volume * radius * radius * radius / (spacing * spacing); /* height at 1 */
+    /* height of the bed at a packing fraction of 1: side^3 spheres over (side spacing)^2 */
+    double solid = side * volume * radius * radius * radius / (spacing * spacing);
     return (WorldsCore){
         .half = 0.5 * side * spacing - margin, .low = margin, .high = solid / typical - margin};
 }
@@ -177,6 +178,7 @@ static TalusStatus measure(const TalusWorld *world, const TalusLedger *ledger,
     return TALUS_OK;
 }
 
+/* Settles one bed, writes its quantities, and raises *worst to its maximum residuals. */
 static TalusStatus settle(const Worlds *w, const char *backend, int seed, double out[QUANTITIES],
                           WorldsStep *worst)
 {
@@ -211,7 +213,7 @@ static TalusStatus settle_all(const Worlds *w, const char *backend, int seeds, B
     return TALUS_OK;
 }
 
-/* Mean of the differences per seed, and its standard error. */
+/* Returns the mean of the differences a - b per seed; *error receives its standard error. */
 static double mean_difference(const double *a, const double *b, int seeds, double *error)
 {
     double d[SEEDS];

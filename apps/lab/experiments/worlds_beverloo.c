@@ -2,15 +2,17 @@
  * of diameter D, compared with Beverloo's law W = C (D - k d)^(5/2), d the grains' diameter.
  *
  * The bulbs are the same for all necks. Once the flow is steady, the grains below the neck are counted at the ends
- * of equal windows. The error of a rate is the scatter of its windows' rates over several seeds, divided by the
- * root of their number. C and k come from weighted least squares. */
+ * of equal windows of time. The rate of a neck is the mean over the windows of all seeds; its error is the standard
+ * deviation of the windows' rates divided by the root of the number of windows. C and k come from least squares with
+ * these errors. */
 #include "worlds.h"
 
 #include <math.h>
 
 enum { NECKS = 7, SEEDS = 2, WINDOWS = 200 };
 
-static const double diameter = 0.2, bulb_per_root = 0.16; /* values of scenes/hourglass.json */
+/* Values of scenes/hourglass.json, m: diameter of a grain; radius of the bulbs over the cube root of the grains. */
+static const double diameter = 0.2, bulb_per_root = 0.16;
 
 /* Diameters of necks, in grain diameters. */
 static const double necks[NECKS] = {5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 12.0};
@@ -20,15 +22,15 @@ typedef struct Flow {
     int bodies;
     double bulb, waist;        /* radius of the bulbs, height of the neck; m */
     double begin, window, end; /* s: start of steady flow, length of a window, last time */
-    double min_above; /* counting ends when a smaller share of the grains is above the neck */
+    double min_above; /* counting ends when less than this share of the grains is above the neck */
 } Flow;
 
 typedef struct Rate {
     double neck;            /* D / d */
     double window[WINDOWS]; /* rate in each window, grains/s */
     int windows;
-    double mean, error; /* of these rates, grains/s */
-    WorldsStep worst;   /* maximum residuals */
+    double mean, error; /* mean of these rates and its standard error, grains/s */
+    WorldsStep worst;   /* maximum residuals over the steps of all seeds; other fields are 0 */
 } Rate;
 
 /* ---- counting ---- */
@@ -44,7 +46,7 @@ static TalusStatus count_below(const TalusWorld *world, double height, int *belo
     return TALUS_OK;
 }
 
-/* Takes steps until `time`, s, and updates the maximum residual, rate->worst. */
+/* Takes steps until `time`, s, and updates the maximum residuals in rate->worst. */
 static TalusStatus step_until(const Worlds *w, TalusWorld *world, double time, Rate *rate)
 {
     int64_t last = cli_steps_until(time, talus_world_step_length(world));
@@ -59,7 +61,8 @@ static TalusStatus step_until(const Worlds *w, TalusWorld *world, double time, R
     return TALUS_OK;
 }
 
-/* Steps the world to its end and adds the rates of its windows, grains per second, to `rate`. */
+/* Steps the world to f->end and appends the rate of each window to `rate`. Ends earlier, without the window just
+ * stepped, if less than f->min_above of the grains are above the neck; also if rate->window is full. */
 static TalusStatus measure(const Worlds *w, TalusWorld *world, const Flow *f, Rate *rate)
 {
     int before, now;
@@ -107,17 +110,19 @@ static TalusStatus run_neck(const Worlds *w, Flow f, double neck, Rate *rate)
 /* ---- the fit ---- */
 
 typedef struct Fit {
-    double k, c, c_error, k_error, chi2; /* W = c (D / d - k)^(5/2) grains/s */
+    double k, c, c_error, k_error, chi2; /* W = c (D / d - k)^(5/2) grains/s; standard errors */
     int points;
 } Fit;
 
+/* (D / d - k)^(5/2); 0 for D / d < k. */
 static double law(double neck, double k)
 {
     double x = fmax(neck - k, 0.0);
     return x * x * sqrt(x);
 }
 
-/* Writes the best C for this k and its standard error; returns chi^2 there. */
+/* Writes the C of least chi^2 for this k and its standard error; returns that chi^2, the sum of (deviation / error)^2
+ * over the necks. */
 static double fit_at(const Rate *rate, double k, double *c, double *c_error)
 {
     double xx = 0.0, xy = 0.0, chi2 = 0.0;
@@ -135,7 +140,8 @@ static double fit_at(const Rate *rate, double k, double *c, double *c_error)
     return chi2;
 }
 
-/* Finds the k of least chi^2 by golden section in [0, 2.9]; its error is the change at which chi^2 rises by 1. */
+/* Finds the k of least chi^2 by golden section in [0, 2.9]; its error is the change at which the parabola with the
+ * curvature of chi^2 there rises by 1. */
 static Fit fit(const Rate *rate)
 {
     static const double golden = 0.6180339887498949, width = 1e-3;

@@ -1,13 +1,14 @@
 /* lab/experiments/worlds_janssen.c - load on the bottom of a silo: Janssen's law.
  *
- * Batches of spheres fall into a tall cylinder (scenes/silo.json). Rigid grains that have just come to rest bear
- * whatever their impact left between them, with wall friction up or down. The law assumes friction mobilised upwards
- * everywhere, for which experiments lower the bottom a little (Vanel and Clement 1999). After each batch the plate
- * therefore sinks slowly, a little before each step; since a fixed body has no velocity, a new plate replaces the old
- * one. The load of the bottom is a mean over the later part of the descent, because the grains load the plate again
- * when it stops. Least squares fit the loads Q at the weights W by Q = S (1 - exp(-W / S)). With S the weight of a
- * column of height lambda, Janssen's K is R / (2 mu lambda). The form of Vanel and Clement is fitted as well; in it a
- * weight A is borne as by a liquid, without the wall: Q = A + S (1 - exp(-(W - A) / S)). */
+ * Batches of spheres fall into a tall cylinder of radius R (scenes/silo.json). In grains that have just come to rest,
+ * wall friction may act up or down, as the impact left it. The law assumes the largest friction, upwards, everywhere;
+ * experiments lower the bottom a little to mobilise it (Vanel and Clement 1999). Here the bottom, a plate, sinks after
+ * each batch: before each step a plate a little lower replaces it, since a fixed body has no velocity. The load Q of
+ * the bottom is a mean over the later part of the descent, because the grains load the plate again when it stops. Least
+ * squares fit the loads at the weights W of all spheres by Q = S (1 - exp(-W / S)). With lambda the height of a column
+ * of weight S, Janssen's K, the ratio of horizontal and vertical stress, is R / (2 mu lambda). The form of Vanel and
+ * Clement is fitted as well, in which a weight A is borne as by a liquid, without the wall: above W = A the load is
+ * Q = A + S (1 - exp(-(W - A) / S)), below it Q = W. */
 #include "worlds.h"
 
 #include <math.h>
@@ -22,7 +23,7 @@ static const double radius = 0.1, mass = 6.28, mu = 0.5,
 typedef struct Silo {
     int batch, batches; /* spheres per batch; number of batches */
     double silo, down;  /* radius of the silo; descent of the plate per step; m */
-    /* Steps in which a batch falls; of the descent; over which loads before and after the descent are averaged. */
+    /* Numbers of steps: in which a batch falls; of the descent; over which loads before and after it are averaged. */
     int settle, sink, last;
 } Silo;
 
@@ -31,12 +32,12 @@ typedef struct Load {
     double weight; /* of all spheres */
     /* Load of the bottom before, during (`bottom`) and after the descent; load of the wall during it. */
     double before, bottom, after, wall;
-    double height; /* of the column, over R */
+    double height; /* of the column, over R, the radius of the silo */
 } Load;
 
 typedef struct Law {
     double free, saturation; /* A and S of the fit */
-    double scatter;          /* rms error of the fit, over A + S */
+    double scatter;          /* root of (sum of squared errors / degrees of freedom), over A + S */
     double lambda, k;        /* height lambda, relative to R; Janssen's K */
 } Law;
 
@@ -44,7 +45,7 @@ typedef struct Fill {
     Load load[BATCHES];
     int count;
     Law plain, with_free; /* Janssen's law, A = 0; the form of Vanel and Clement */
-    WorldsStep worst;
+    WorldsStep worst;     /* maximum residuals over all steps; other fields are 0 */
 } Fill;
 
 typedef struct Plate {
@@ -56,6 +57,7 @@ typedef struct Plate {
 
 /* ---- the bottom ---- */
 
+/* Returns the index of the probe; 0 if there is none of this name. */
 static int find_probe(const TalusWorld *world, const char *name)
 {
     for (int i = 0; i < talus_world_probe_count(world); i++)
@@ -86,7 +88,7 @@ static TalusStatus lower_plate(TalusWorld *world, double by, Plate *plate)
     return talus_world_remove_body(world, old);
 }
 
-/* Replaces the scene's plate, its first body, by one that can be lowered. */
+/* Replaces the scene's plate, its first body, by one at the same height with a new shape, which lower_plate uses. */
 static TalusStatus take_plate(TalusWorld *world, Plate *plate)
 {
     TalusShapeDef plane = {.kind = TALUS_SHAPE_PLANE};
@@ -102,7 +104,8 @@ static TalusStatus take_plate(TalusWorld *world, Plate *plate)
 
 /* ---- filling ---- */
 
-/* Takes steps and writes the mean forces on bottom and wall, N; `bottom` and `wall` may be NULL. */
+/* Takes steps and writes the mean downward forces on bottom and wall, N; `bottom` and `wall` may be NULL. Updates
+ * fill->worst. */
 static TalusStatus advance(const Worlds *w, TalusWorld *world, const Plate *plate, int steps,
                            Fill *fill, double *bottom, double *wall)
 {
@@ -124,7 +127,7 @@ static TalusStatus advance(const Worlds *w, TalusWorld *world, const Plate *plat
     return TALUS_OK;
 }
 
-/* Twice the mean height of the spheres, which is the column's height at uniform density. */
+/* Writes twice the mean z of the spheres, m: at uniform density the height of a column that stands on z = 0. */
 static TalusStatus column_height(const TalusWorld *world, double *height)
 {
     TalusSnapshot s = {0};
@@ -140,7 +143,8 @@ static TalusStatus column_height(const TalusWorld *world, double *height)
     return TALUS_OK;
 }
 
-/* Lowers the plate step by step; writes loads of bottom and wall as means over the last three fifths of these steps. */
+/* Lowers the plate before each of silo->sink steps; adds to load->bottom and load->wall the mean forces over the last
+ * three fifths of them, N. */
 static TalusStatus sink(const Worlds *w, TalusWorld *world, const Silo *silo, Plate *plate,
                         Fill *fill, Load *load)
 {
@@ -155,7 +159,7 @@ static TalusStatus sink(const Worlds *w, TalusWorld *world, const Silo *silo, Pl
     return TALUS_OK;
 }
 
-/* Takes steps while one batch of the scene falls, then lowers the plate and records the loads. */
+/* Takes steps while the next batch of the scene falls, then lowers the plate and records the loads. */
 static TalusStatus add_batch(const Worlds *w, TalusWorld *world, const Silo *silo, Plate *plate,
                              Fill *fill)
 {
@@ -199,6 +203,7 @@ static TalusStatus fill_silo(const Worlds *w, const Silo *silo, TalusFrictionLaw
 
 /* ---- the fit ---- */
 
+/* Load Q of the bottom by the fit with A = `free` and S = `saturation`. */
 static double load_of(double weight, double free, double saturation)
 {
     double held = fmax(weight - free, 0.0);
@@ -215,7 +220,7 @@ static double misfit(const Fill *fill, double free, double saturation)
     return sum;
 }
 
-/* Finds S for this A by golden section in log S, from 1/20 of a batch to 1000 batches. */
+/* Finds the S of least misfit for A = `free` by golden section in log S, from 1/20 of a batch to 1000 batches. */
 static double best_saturation(const Fill *fill, double free)
 {
     static const double golden = 0.6180339887498949;
@@ -230,7 +235,8 @@ static double best_saturation(const Fill *fill, double free)
     return exp(0.5 * (low + high));
 }
 
-/* Fits S or, with two `parameters`, A and S; tries A in steps of a hundredth of a batch's weight up to one batch. */
+/* Fits S with A = 0 or, with two `parameters`, A and S; tries A in steps of a hundredth of a batch's weight up to one
+ * batch. */
 static Law fit(const Fill *fill, int parameters)
 {
     const Load *last = &fill->load[fill->count - 1];

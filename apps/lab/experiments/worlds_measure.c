@@ -1,4 +1,5 @@
-/* lab/experiments/worlds_measure.c - worlds, steps, statistics and verdicts of the benchmarks that run worlds. */
+/* lab/experiments/worlds_measure.c - what the benchmarks that run worlds share: opening and stepping worlds,
+ * statistics, volumes and verdicts. */
 #include "worlds.h"
 
 #include "backend/backend.h"
@@ -113,6 +114,8 @@ double worlds_median(double *values, int count)
     return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
 }
 
+/* Writes median and maximum of each field over the steps, NAN for count 0. worlds_median sorts a column, so that its
+ * last entry is the maximum. */
 static TalusStatus sum_up(const WorldsStep *step, int count, WorldsStep *median, WorldsStep *max)
 {
     double *column;
@@ -188,7 +191,8 @@ double worlds_core_volume(const WorldsCore *core)
     return 4.0 * core->half * core->half * (core->high - core->low);
 }
 
-/* Sums over square columns parallel to z, at most an eighth of the radius wide, with the exact chord at their axes. */
+/* Sums over square columns parallel to z, at most an eighth of the radius wide: cross section times the exact length of
+ * the column's axis inside ball and core. */
 double worlds_ball_within(const WorldsCore *core, TalusVec3 x, double radius)
 {
     int columns = (int)ceil(16.0 * core->half / radius);
@@ -206,6 +210,7 @@ double worlds_ball_within(const WorldsCore *core, TalusVec3 x, double radius)
     return sum * width * width;
 }
 
+/* Returns the next verdict of w or, if all WORLDS_VERDICTS are taken, one that nobody reads. */
 static Verdict *new_verdict(Worlds *w)
 {
     static Verdict beyond;

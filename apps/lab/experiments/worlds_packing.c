@@ -17,11 +17,13 @@ enum { SEEDS = 3, STAGES = 3, SHARES = 4, JUDGED = 1, LEAST_CONTACTS = 4 };
 /* Shares of the mean normal force; a contact with less force does not count. */
 static const double shares[SHARES] = {1e-2, 1e-3, 1e-4, 1e-6};
 static const double fraction_target = 0.64, contacts_target = 6.0;
+/* Mean radius, m; radii are uniform within +-spread of it; step length, s. */
 static const double radius = 0.1, spread = 0.2, step = 0.01;
 
 typedef struct Bed {
     int bodies, side, steps[STAGES]; /* side: cells of the initial lattice across the box */
-    double spacing, margin, tolerance[STAGES]; /* tolerance: relative to g h */
+    /* Width of a cell, m; least distance of the core from walls, floor and surface, m; tolerances over g h. */
+    double spacing, margin, tolerance[STAGES];
 } Bed;
 
 typedef struct Packing {
@@ -30,8 +32,8 @@ typedef struct Packing {
     double rattlers;         /* share of rattlers in the core, at shares[JUDGED] */
     int core;                /* number of spheres with their centre in the core */
     double speed;            /* rms speed of the spheres, over sqrt(g d) */
-    double overlap;          /* mean over overlapping contacts, relative to the radius */
-    WorldsStep last;
+    double overlap;  /* mean over overlapping contacts, relative to the smaller sphere's radius */
+    WorldsStep last; /* medians over the steps of the last stage */
 } Packing;
 
 typedef struct Spheres {
@@ -62,7 +64,8 @@ static TalusStatus read_world(const TalusWorld *world, Spheres *s)
 
 /* ---- counting ---- */
 
-/* Clears `bears` of the contacts of rattlers until every sphere has no contact that counts or enough of them. */
+/* Clears `bears` of the contacts of rattlers, and lowers `degree`, until every sphere has either no contact that counts
+ * or at least LEAST_CONTACTS. */
 static void strip_rattlers(Spheres *s)
 {
     for (bool changed = true; changed;) {
@@ -81,6 +84,7 @@ static void strip_rattlers(Spheres *s)
     }
 }
 
+/* Sets `bears` and `degree` for contacts whose normal force exceeds `share` of the mean, without those of rattlers. */
 static void count_contacts(Spheres *s, double share)
 {
     for (int i = 0; i < s->at.body_count; i++)
@@ -94,8 +98,8 @@ static void count_contacts(Spheres *s, double share)
     strip_rattlers(s);
 }
 
-/* Returns the mean contacts of the core's spheres without rattlers; writes the share of rattlers and the number of
- * spheres in the core. */
+/* Returns the mean number of contacts of the spheres with their centre in the core, rattlers (degree 0) left out; NAN
+ * if there are none. Writes the share of rattlers among the spheres in the core, and the number of these. */
 static double mean_contacts(const Spheres *s, const WorldsCore *core, double *rattlers, int *inside)
 {
     int sum = 0, loose = 0;

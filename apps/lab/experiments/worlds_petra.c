@@ -1,10 +1,10 @@
 /* lab/experiments/worlds_petra.c - the simulation experiment of petra-2009, section 4: pebbles fall into a reactor
- * vessel and come to rest, every step a quadratic program, by every solver.
+ * vessel and come to rest, every step a quadratic program, by each of `methods`. petra_tables.c reports the results.
  *
- * The vessel, h = 0.05, the triangle of friction, unit mass and radius, and the energies at which a run ends are
- * the paper's. The paper does not give mu, gravity, the initial positions and the distance from which on pairs are
- * contacts. Here they are 0.3, 9.81, circles on planes from half the height of the vessel, and the distance that
- * can close within a step. The paper's gaps are squared distances, here they are distances. */
+ * The vessel, h = 0.05, triangles as friction sections, unit mass and radius, and the energies at which a run ends are
+ * the paper's. The paper does not give mu, gravity, the initial positions and the largest gap of a contact. Here they
+ * are 0.3, 9.81, circles on planes from half the height of the vessel, and the distance that can close within a step.
+ * The paper's gaps are squared distances, here they are distances. */
 #include "lab/widen.h"
 #include "petra.h"
 
@@ -16,11 +16,12 @@
 #include <string.h>
 
 static const char density[] = "0.238732414637843"; /* unit mass at unit radius: 3 / (4 pi) */
-/* Tolerances of the rms residual over g h. PRECISE: of interior points. EVEN: as infeasible as the paper's BLMVM. */
+/* Tolerances of the rms residual over g h. PRECISE: of interior point methods. EVEN: of the others, chosen for about
+ * the infeasibility of the paper's BLMVM. */
 #define PRECISE 1e-8
 #define EVEN 1e-5
-/* Limits of processor time per run, s. LONG: methods that are to bring every vessel to rest. SHORT: the others, with a
- * quarter of it in vessels larger than the smallest, enough to show their cost. */
+/* Limits of processor time per run, s. LONG: methods that are to bring all numbers of pebbles to rest. SHORT: the
+ * others; with more than 800 pebbles a quarter of it, which suffices to measure their cost per step. */
 #define LONG 900.0
 #define SHORT 150.0
 
@@ -39,24 +40,25 @@ static const PetraMethod methods[METHODS] = {
     [AUTO] = {"auto", "auto", EVEN, LONG},
 };
 
-/* Method that every build has; used for the nudged run, and to bring a vessel to the step that all methods solve. */
+/* Method that every build has; used for the nudged run, to simulate up to the step that all methods solve, and for
+ * `large` if no method reached rest with 3,200 pebbles. */
 static const PetraMethod *const fast = &methods[LBFGS];
 
 typedef struct Size {
     int pebbles;
-    double threshold;
+    double threshold; /* kinetic energy below which a run is at rest, J */
 } Size;
 
 static const Size sizes[PETRA_SIZES] = {{800, 0.2}, {1600, 0.8}, {3200, 2.5}};
-static const Size small[PETRA_SIZES] = {{20, 0.01}, {40, 0.02}, {80, 0.04}};
-/* Vessels larger than in the paper; `large` has the energy per pebble at rest of 3,200 pebbles. */
+static const Size small[PETRA_SIZES] = {{20, 0.01}, {40, 0.02}, {80, 0.04}}; /* with --quick */
+/* More pebbles than in the paper; small_large with --quick. The threshold per pebble is that of 3,200 and of 80. */
 static const Size large = {25000, 19.5}, small_large = {160, 0.08};
 
-static const double solve_seconds = 100.0; /* limit of a single solve */
+static const double solve_seconds = 100.0; /* limit of solve_next */
 
 /* ---- worlds ---- */
 
-/* Opens a vessel with the paper's number of threads, unless an option gives another. */
+/* Opens a vessel, for one thread unless --threads is given. */
 static TalusStatus open_vessel(const Worlds *w, const PetraMethod *m, int pebbles, bool nudged,
                                TalusWorld **out)
 {
@@ -76,7 +78,8 @@ static TalusStatus open_vessel(const Worlds *w, const PetraMethod *m, int pebble
     return worlds_open(&one, &c, out);
 }
 
-/* Solves the problem of the world's next step, on a copy, from the impulses of the step before; the world stays. */
+/* Solves a copy of the problem of the world's next step by the method, from the impulses of the step before; the world
+ * is not stepped. On failure *out has the method alone. */
 static TalusStatus solve_next(TalusWorld *world, const PetraMethod *m, PetraSolve *out)
 {
     TalusProblem *copy;
@@ -118,13 +121,15 @@ static void print_progress(const PetraRun *run, const Worlds *w, double begun)
                  talus_now() - begun);
 }
 
+/* Limit of the run's processor time, s: the method's; with more than 800 pebbles a quarter of it if that is SHORT. */
 static double limit_of(const PetraRun *run)
 {
     bool part = run->method->seconds < LONG && run->pebbles > sizes[0].pebbles;
     return part ? 0.25 * run->method->seconds : run->method->seconds;
 }
 
-/* Records steps of the world in `run`, until rest or a limit. `before`: bytes in use before the world was made. */
+/* Steps the world and records each step in `run`, until rest or a limit of steps or processor time. `before`: bytes in
+ * use before the world was made. */
 static TalusStatus run_to_rest(const Worlds *w, TalusWorld *world, size_t before, PetraRun *run)
 {
     int steps = w->steps ? w->steps : worlds_size(w, PETRA_STEPS, 30);
@@ -155,6 +160,7 @@ static TalusStatus run_to_rest(const Worlds *w, TalusWorld *world, size_t before
     return TALUS_OK;
 }
 
+/* Simulates one run and appends it to p->run unless it fails; does nothing if the build lacks the solver. */
 static TalusStatus add_run(Petra *p, const PetraMethod *m, Size size, bool nudged)
 {
     PetraRun *run = &p->run[p->runs];
@@ -183,7 +189,7 @@ static TalusStatus add_run(Petra *p, const PetraMethod *m, Size size, bool nudge
 
 /* ---- one step with the paper's number of contacts ---- */
 
-/* Saves the problem for tests with other methods and on a GPU. */
+/* Saves the problem as petra-sim.talus beside the results, for `talus solve` with other solvers or backends. */
 static TalusStatus save_problem(const Petra *p, TalusProblem *problem)
 {
     char *path;
@@ -193,6 +199,8 @@ static TalusStatus save_problem(const Petra *p, TalusProblem *problem)
     return status;
 }
 
+/* Makes a copy of the world with about PETRA_DENSITY contacts per pebble, steps it once, and solves the problem of its
+ * next step by every method of the build. */
 static TalusStatus widen_and_solve(Petra *p, TalusWorld *world)
 {
     TalusWorld *wide;
@@ -221,7 +229,8 @@ static TalusStatus widen_and_solve(Petra *p, TalusWorld *world)
     return status;
 }
 
-/* Solves one step with the paper's number of contacts, at 5 s, when most pebbles have landed and all are moving. */
+/* Solves one step with the paper's number of contacts per pebble, after 5 s (with --quick 0.75 s) of simulation, when
+ * most pebbles have landed and all are moving. */
 static TalusStatus solve_wide(Petra *p, int pebbles)
 {
     TalusWorld *world;
@@ -255,7 +264,7 @@ static TalusStatus write_steps(const Petra *p)
     return talus_file_commit(file);
 }
 
-/* Runs the methods that are to bring every vessel to rest (`all_the_way`), or the others. */
+/* Runs the methods with limit LONG, which are to bring all pebbles to rest (`all_the_way`), or the others. */
 static TalusStatus run_methods(Petra *p, const Size *size, bool all_the_way)
 {
     for (int s = 0; s < PETRA_SIZES; s++)
@@ -265,7 +274,7 @@ static TalusStatus run_methods(Petra *p, const Size *size, bool all_the_way)
     return TALUS_OK;
 }
 
-/* Runs the most important parts first, in case of an interruption. */
+/* Runs the most important parts first: run_petra reports what was done before a signal. */
 static TalusStatus run_all(Petra *p)
 {
     const Size *size = p->w->quick ? small : sizes;

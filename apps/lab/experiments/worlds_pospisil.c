@@ -1,5 +1,5 @@
 /* lab/experiments/worlds_pospisil.c - the experiment of pospisil-2015: 32,810 grains poured into a box, a ball
- * added at 0.3 s, without friction, each step solved by mprgp until |g^P| <= 1e-4 |q|.
+ * added at 0.3 s, without friction, each step solved by mprgp until |g^P| <= 1e-4 |q|, with g^P the projected gradient.
  *
  * pospisil.csv has a row per step: bodies and contacts are the paper's Fig. 1, iterations and Hessian products its
  * Fig. 2. The rows of the table are at the times of its Fig. 3. */
@@ -11,13 +11,14 @@
 
 #include <math.h>
 
-static const double until = 1.44, target = 60.0;
+static const double until = 1.44, target = 60.0; /* simulated time, s; wall time of the run, s */
 
 typedef struct History {
     TalusStepInfo *step;
     int count;
 } History;
 
+/* Takes and records `steps` steps; fewer, but at least one and without an error, if the row's time is over. */
 static TalusStatus run_steps(const Worlds *w, TalusWorld *world, int steps, History *history)
 {
     double said = talus_now();
@@ -89,7 +90,7 @@ static void add_table(const Worlds *w, const History *history, double wall)
              history->count, wall, iterations, products, max);
 }
 
-/* Judges the wall time of the run; the verdict shows the median residual of its steps. */
+/* Judges the wall time of the run, as missed if not all `steps` were done; the verdict shows the median residual. */
 static TalusStatus judge(Worlds *w, const History *history, int steps, double wall)
 {
     double *rms;

@@ -1,10 +1,10 @@
 /* lab/experiments/worlds_shear.c - cost of exact Coulomb friction and of its relaxation on a sheared bed.
  *
  * Spheres settle in an upright cylinder. Then those near the top rotate about its axis as one plug, by velocities set
- * before each step, while floor and wall hold the others back. Under exact Coulomb friction this flow continues, and
- * problems of some steps are extracted. Each problem is solved under both laws from the world's warm start, to the same
- * tolerances, by solvers that persist from sample to sample as in a world. In addition there are whole runs from one
- * state under either law. */
+ * before each step, while floor and wall hold the others back. From one state of this flow, runs of some steps are made
+ * under either law. Then the flow continues under exact Coulomb friction, and the problems of some steps are extracted.
+ * Each is solved under both laws, from the world's warm start and from zero, to the same tolerances, by solvers that
+ * persist from sample to sample as in a world. */
 #include "worlds.h"
 
 #include "base/memory.h"
@@ -31,17 +31,18 @@ static const double max_ratio = 1.5; /* target: cost under coulomb over that und
 
 typedef struct Shear {
     int bodies;
-    int settle, begin, steps; /* numbers of steps: before rotation, before measurements, of a run */
+    /* Numbers of steps: without rotation; then with it; measured in a run, after as many that are not. */
+    int settle, begin, steps;
     int samples, every;       /* number of problems that are extracted; steps between two of them */
     double radius, vat, turn; /* radius of a sphere, of the cylinder, m; speed of the plug, rad/s */
-    double level;             /* height above which spheres are driven */
+    double level;             /* height above which spheres belong to the plug, m */
 } Shear;
 
-/* Cost of solves under one law, by one solver, to one tolerance. */
+/* Cost of solves (samples) or of whole steps (runs) under one law to one tolerance. */
 typedef struct Cost {
     /* Sums of products with the operator and of seconds; maximum of the residual over its tolerance. */
     double products, seconds, worst;
-    int count, missed;
+    int count, missed; /* solves or steps; of these, not to the tolerance */
 } Cost;
 
 typedef struct Sampled {
@@ -49,16 +50,18 @@ typedef struct Sampled {
     Cost cost[SOLVERS][TOLERANCES][STARTS][LAWS];
     double contacts, sliding, sticking; /* sums over samples */
     int count;
-    bool coarse; /* the finest tolerance, which takes most of the time, is left out */
+    /* The finest tolerance, which takes most of the time, is left out; else it is asked of every FINE_EVERYth
+     * sample. */
+    bool coarse;
 } Sampled;
 
 /* A run of steps under one law. */
 typedef struct Run {
     Cost cost;
-    double height, overlap; /* mean height of centres, m; mean overlap, relative to the radius */
+    double height, overlap; /* mean height of centres at the end, m; mean overlap over the radius */
 } Run;
 
-/* Processor time on the host, wall time for a device. */
+/* Clock by which costs are measured, s: processor time on the host, wall time for a device. */
 static double time_of(const char *backend)
 {
     return strcmp(backend, "cpu") == 0 ? worlds_processor_time() : talus_now();
@@ -78,7 +81,8 @@ static double mean_height(const TalusSnapshot *g)
     return sum / count;
 }
 
-/* Sets the plug's horizontal velocities; vertical ones remain free. */
+/* Gives the plug's spheres the horizontal velocities and spins of a rigid rotation about z; vertical velocities stay.
+ * Takes a snapshot into g. */
 static TalusStatus drive(TalusWorld *world, const Shear *shear, TalusSnapshot *g)
 {
     TALUS_TRY(talus_snapshot_take(g, world, TALUS_SNAPSHOT_VELOCITY));
@@ -91,7 +95,7 @@ static TalusStatus drive(TalusWorld *world, const Shear *shear, TalusSnapshot *g
     return TALUS_OK;
 }
 
-/* Sets the law of the one material. */
+/* Sets the friction law between bodies of the scene's one material. */
 static TalusStatus set_law(TalusWorld *world, const TalusSnapshot *g, TalusFrictionLaw law)
 {
     TalusPairDef pair = talus_pair_def_default();
@@ -100,6 +104,7 @@ static TalusStatus set_law(TalusWorld *world, const TalusSnapshot *g, TalusFrict
     return talus_world_set_pair(world, g->material[0], g->material[0], &pair);
 }
 
+/* Takes steps with the plug driven; adds their cost and overlap to `run` unless it is NULL. */
 static TalusStatus flow(const Worlds *w, TalusWorld *world, const Shear *shear, int steps,
                         TalusSnapshot *g, Run *run)
 {
@@ -122,6 +127,7 @@ static TalusStatus flow(const Worlds *w, TalusWorld *world, const Shear *shear, 
     return TALUS_OK;
 }
 
+/* Makes the settled bed, sets shear->level and the law of the flow, coulomb. */
 static TalusStatus settle(const Worlds *w, Shear *shear, TalusWorld **out, TalusSnapshot *g)
 {
     WorldsCase c = {.scene = "settle-cylinder", .backend = w->backend[0]};
@@ -178,7 +184,7 @@ static TalusStatus solve_all(TalusProblem *problem, const char *backend, const d
     return TALUS_OK;
 }
 
-/* Counts sliding and sticking contacts of the last solution of the problem, which is under exact Coulomb friction. */
+/* Adds the numbers of all, sliding and sticking contacts at the problem's impulses, which its last solve left. */
 static TalusStatus count_states(TalusProblem *problem, Sampled *out)
 {
     TalusMetrics metrics;
@@ -190,6 +196,7 @@ static TalusStatus count_states(TalusProblem *problem, Sampled *out)
     return TALUS_OK;
 }
 
+/* Solves a copy of the problem of the world's next step under both laws; the world is not stepped. */
 static TalusStatus sample(TalusWorld *world, Sampled *out)
 {
     TalusProblem *copy = NULL;
@@ -232,7 +239,7 @@ static TalusStatus run_law(const Worlds *w, const void *bytes, size_t size, cons
     TalusStatus status = set_law(world, g, law);
     TALUS_THEN(status, talus_world_set_accuracy(world, tolerance, BUDGET));
     if (status == TALUS_OK)
-        status = flow(w, world, shear, shear->steps, g, NULL); /* for warm starts under this law */
+        status = flow(w, world, shear, shear->steps, g, NULL); /* makes warm starts of this law */
     TALUS_THEN(status, flow(w, world, shear, shear->steps, g, run));
     TALUS_THEN(status, talus_snapshot_take(g, world, TALUS_SNAPSHOT_VELOCITY));
     if (status == TALUS_OK)
@@ -305,7 +312,8 @@ static void add_runs(Worlds *w, Run run[RUNS][LAWS], const Shear *shear)
         shear->steps);
 }
 
-/* Judges the cost under coulomb over that under ccp; infinite if coulomb misses its tolerance more often than ccp. */
+/* Judges products and time under coulomb over those under ccp; both ratios are taken as infinite if coulomb misses its
+ * tolerance more often than ccp. */
 static void judge(Worlds *w, const char *what, double tolerance, const Cost cost[LAWS])
 {
     WorldsStep step = {.rms = NAN, .relative = tolerance * cost[1].worst};

@@ -1,7 +1,8 @@
 /* lab/experiments/worlds_speed.c - speed of steps: the hourglass, and one, ten and a hundred million spheres.
  *
- * The millions start from the dense lattice of scenes/million.json and are stepped, with a fixed number of
- * iterations, until contacts have formed; figures are medians over later steps. */
+ * The millions start from the dense lattice of scenes/million.json and are stepped, with a fixed number of iterations,
+ * until contacts have formed. Figures are medians over later steps, with a fixed number of iterations again or, for ten
+ * million, solved to a tolerance. */
 #include "worlds.h"
 
 #include "base/timer.h"
@@ -10,7 +11,7 @@
 
 enum { ITERATIONS = 140 };
 
-/* Makes every step do all iterations, whatever the residual, as in the paper. */
+/* Makes every step do all iterations, whatever the residual. */
 static void set_budget(WorldsSets *sets, int iterations)
 {
     worlds_set(sets, "solver.tolerance=0");
@@ -134,7 +135,7 @@ const WorldsRow worlds_million = {.name = "million",
 
 typedef struct Pile {
     const char *name;
-    bool shallow, soft;   /* few layers, not a cube; compliant contacts, not rigid ones */
+    bool shallow, soft;   /* 15 layers, else a cube; compliant contacts, else rigid */
     double target;        /* seconds per step */
     int settle, measured; /* numbers of steps: to form contacts; to measure */
 } Pile;
@@ -143,7 +144,8 @@ static const Pile piles[] = {{"15 layers, rigid", true, false, 2.0, 40, 5},
                              {"cube, compliance 5e-3", false, true, 2.0, 40, 5},
                              {"cube, rigid", false, false, 20.0, 40, 2}};
 
-/* Forms first contacts with a fixed budget, then takes the measured steps to the tolerance. */
+/* Takes steps of ITERATIONS iterations, in which contacts form, then one step to a residual of 1e-3 g h (`first`), then
+ * the measured steps to the same residual. */
 static TalusStatus pile_steps(const Worlds *w, const Pile *p, TalusWorld *world, WorldsStep *first,
                               WorldsStep *median, WorldsStep *max)
 {
@@ -165,7 +167,7 @@ static TalusStatus pile_run(Worlds *w, LabTable *t, const Pile *p)
     worlds_set(&c.sets, "bodies=%d", bodies);
     if (p->shallow)
         worlds_set(&c.sets, "layers=%d", worlds_size(w, 15, 4));
-    if (p->soft) /* makes E = eps N_nn, with E = 1 / (h^2 k) on normal rows and N_nn = 2 / mass */
+    if (p->soft) /* k such that E = eps N_nn, with E = 1 / (h^2 k) and N_nn = 2 / mass */
         worlds_set(&c.sets, "stiffness==mass/2/eps/h^2");
     TALUS_TRY(worlds_open(w, &c, &world));
     TalusStatus status = pile_steps(w, p, world, &first, &s, &max);
@@ -202,15 +204,15 @@ const WorldsRow worlds_ten_million = {
 
 /* ---- a hundred million ---- */
 
-/* HUNDRED_SETTLE steps with only HUNDRED_SHORT iterations are enough for the fifteen layers to meet, so that all are
- * under load in the HUNDRED_STEPS measured steps. */
+/* HUNDRED_SETTLE steps of only HUNDRED_SHORT iterations, in which the fifteen layers meet, come before the
+ * HUNDRED_STEPS measured steps of ITERATIONS iterations. */
 enum { HUNDRED_SETTLE = 22, HUNDRED_SHORT = 20, HUNDRED_STEPS = 3 };
 
 typedef struct Hundred {
     const char *solver;
     int bodies;
-    double setup, memory, time;
-    WorldsStep step;
+    double setup, memory, time; /* wall time of worlds_open, s; bytes; simulated time, s */
+    WorldsStep step;            /* medians of the measured steps */
 } Hundred;
 
 static TalusStatus hundred_steps(const Worlds *w, TalusWorld *world, WorldsStep *median)
@@ -252,7 +254,7 @@ static void add_hundred(const Worlds *w, const Hundred *h)
              HUNDRED_SETTLE, HUNDRED_SHORT, ITERATIONS);
 }
 
-/* Runs apgd or, if memory is too small for its vectors, jacobi, which needs fewer; then adds a note. */
+/* Runs apgd; if memory is too small for its vectors, adds a note and runs jacobi, which needs fewer. */
 static TalusStatus run_hundred_million(Worlds *w)
 {
     Hundred h = {.solver = "apgd", .bodies = worlds_size(w, 100000000, 2000)};

@@ -87,9 +87,9 @@ static TalusStatus open_index(Csv *csv, TalusDir *dir, bool resume, double time)
 
 /* ---- the format ---- */
 
-/* Both tables of a frame have the same number. On resume, the number of frames kept is that of the files in the
- * checkpoint's list (talus_frame_files_truncate) or, if it is larger, that of the rows up to `time` in frames.csv,
- * which are counted only if the checkpoint does not list that table. */
+/* The two tables of a frame have the same number in their names. On resume the frames kept are those with files in the
+ * checkpoint's list (talus_frame_files_truncate). If the checkpoint does not list frames.csv, or frames.csv has changed
+ * since, its rows up to `time` are counted too (talus_csv_truncate), and the larger number holds. */
 static TalusStatus open_csv(void *state, TalusDir *dir, bool resume, double time)
 {
     Csv *csv = state;

@@ -406,8 +406,8 @@ TalusStatus talus_frames_create_in(TalusDir *dir, const char *name, const TalusF
                                    TalusFramesWriter **out);
 TalusStatus talus_frames_resume_in(TalusDir *dir, const char *name, double time,
                                    TalusFramesWriter **out);
-/* Sync the frames to the disk; check the file. Both fail if the file was removed or replaced, syncing also if another
- * process changed it. */
+/* Sync the frames to the disk; check the file. Both fail if the file was removed, renamed or replaced (not noticed if
+ * it was opened by path); syncing also fails if another process changed its length. */
 TalusStatus talus_frames_sync(const TalusFramesWriter *writer);
 TalusStatus talus_frames_check(const TalusFramesWriter *writer);
 

@@ -9,8 +9,7 @@
  *          continues this way.
  * coulomb  By Tresca's problem: a prism on the estimate of each normal impulse. After each inner solve the estimates
  *          move to the impulses, or by a share of the way (preclik-2009, its outer fixed point).
- * share    `share` of the options. If 0: the full way until the law's residual has not fallen for PATIENCE updates,
- * then
+ * share    `share` of the options. If 0: the full way until the law's residual has not fallen for PATIENCE updates, then
  *          0.3 of it, finally 0.09. Damping from the start costs products where inner solves are coarse; exact inner
  *          solves (interior points) cycle without damping (docs/reference/contact-problem.md).
  * An inner solve ends when its residual is below a share of the law's residual at its start: more accuracy is wasted

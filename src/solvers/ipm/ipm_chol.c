@@ -126,7 +126,7 @@ static void set_masses(TalusIpmSystem *s)
     }
 }
 
-/* Writes H of contact i, both triangles, for s->t, that is over s->mass. */
+/* Writes H of contact i divided by s->mass, both triangles; s->t is T times s->mass. */
 static void set_block(const TalusIpmSystem *s, int i, double h[3][3])
 {
     const TalusQp *qp = s->qp;
