@@ -90,6 +90,31 @@ other_rows() {
 }
 [ -n "${TALUS_SANITIZE:-}" ] || other_rows
 
+# janssen with a scene of the current folder: a copy of the program has no scenes beside it
+# lone_grain PROBE: a grain on the plate; PROBE names the probe of the other body
+lone_grain() {
+    mkdir -p own/scenes own/bin
+    cp "$TALUS" own/bin/talus
+    cat >own/scenes/silo.json <<END
+{
+    "params": {"batch": 0, "silo": 0, "pause": 0},
+    "step": 0.005,
+    "materials": {"grain": {"friction": 0.5}},
+    "bodies": [
+        {"name": "plate", "shape": {"kind": "plane"}, "at": [0, 0, 0]},
+        {"name": "wall", "shape": {"kind": "plane"}, "at": [0, 0, -5]},
+        {"name": "grain", "radius": 0.1, "mass": 6.28, "at": [0, 0, 0.1]}
+    ],
+    "probes": [{"name": "plate", "body": "plate"}, {"name": "$1", "body": "wall"}]
+}
+END
+}
+# however deep the plate has sunk, a grain on it is a column as high as the grain: 0.2 m over R = 0.35 m
+lone_grain wall
+(cd own && ./bin/talus bench janssen --quick --threads 1 --out out) >table 2>err || fail "lone grain: $(cat err)"
+awk -F, 'NR > 1 { n++; if ($2 != "0.57") exit 1 } END { if (n != 4) exit 1 }' own/out/table-1.csv ||
+    fail "height of a lone grain: $(cat own/out/table-1.csv)"
+
 # the device, or a sentence
 if "$TALUS" list backends | grep -A 1 '^  cuda ' | grep -q 'not '; then
     "$TALUS" bench gpu --quick >said 2>err

@@ -127,8 +127,9 @@ static TalusStatus advance(const Worlds *w, TalusWorld *world, const Plate *plat
     return TALUS_OK;
 }
 
-/* Writes twice the mean z of the spheres, m: at uniform density the height of a column that stands on z = 0. */
-static TalusStatus column_height(const TalusWorld *world, double *height)
+/* Writes twice the mean height of the spheres above z = `bottom`, m: at uniform density the height of a column that
+ * stands there. */
+static TalusStatus column_height(const TalusWorld *world, double bottom, double *height)
 {
     TalusSnapshot s = {0};
     double sum = 0.0;
@@ -136,7 +137,7 @@ static TalusStatus column_height(const TalusWorld *world, double *height)
     TALUS_TRY(talus_snapshot_take(&s, world, 0));
     for (int i = 0; i < s.body_count; i++) {
         moving += !s.fixed[i];
-        sum += s.fixed[i] ? 0.0 : s.position[i].z;
+        sum += s.fixed[i] ? 0.0 : s.position[i].z - bottom;
     }
     *height = moving > 0 ? 2.0 * sum / moving : 0.0;
     talus_snapshot_free(&s);
@@ -170,12 +171,12 @@ static TalusStatus add_batch(const Worlds *w, TalusWorld *world, const Silo *sil
     TALUS_TRY(advance(w, world, plate, silo->last, fill, &load->before, NULL));
     TALUS_TRY(sink(w, world, silo, plate, fill, load));
     TALUS_TRY(advance(w, world, plate, silo->last, fill, &load->after, NULL));
-    TALUS_TRY(column_height(world, &load->height));
+    TALUS_TRY(column_height(world, plate->z, &load->height));
     load->before /= weight;
     load->bottom /= weight;
     load->after /= weight;
     load->wall /= weight;
-    load->height = (load->height - plate->z) / silo->silo;
+    load->height /= silo->silo;
     worlds_print(w, "janssen: %d batches: the bottom bears %.3f of them; %.3f before, %.3f after",
                  fill->count, load->bottom, load->before, load->after);
     return TALUS_OK;
