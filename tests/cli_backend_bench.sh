@@ -114,6 +114,10 @@ lone_grain wall
 (cd own && ./bin/talus bench janssen --quick --threads 1 --out out) >table 2>err || fail "lone grain: $(cat err)"
 awk -F, 'NR > 1 { n++; if ($2 != "0.57") exit 1 } END { if (n != 4) exit 1 }' own/out/table-1.csv ||
     fail "height of a lone grain: $(cat own/out/table-1.csv)"
+lone_grain barrier
+(cd own && ./bin/talus bench janssen --quick --threads 1 --out out) >table 2>err
+[ $? -eq 1 ] || fail "janssen without the probe of the wall: $(cat table)"
+contains err "janssen: the scene has no probe 'wall'"
 
 # the device, or a sentence
 if "$TALUS" list backends | grep -A 1 '^  cuda ' | grep -q 'not '; then

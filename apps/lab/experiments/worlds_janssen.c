@@ -57,13 +57,13 @@ typedef struct Plate {
 
 /* ---- the bottom ---- */
 
-/* Returns the index of the probe; 0 if there is none of this name. */
-static int find_probe(const TalusWorld *world, const char *name)
+/* Writes the index of the scene's probe of this name. */
+static TalusStatus find_probe(const TalusWorld *world, const char *name, int *index)
 {
-    for (int i = 0; i < talus_world_probe_count(world); i++)
-        if (strcmp(talus_world_probe_name(world, i), name) == 0)
-            return i;
-    return 0;
+    for (*index = 0; *index < talus_world_probe_count(world); ++*index)
+        if (strcmp(talus_world_probe_name(world, *index), name) == 0)
+            return TALUS_OK;
+    return talus_fail(TALUS_ERR_ARGUMENT, "the scene has no probe '%s'", name);
 }
 
 static TalusStatus lay_plate(TalusWorld *world, Plate *plate)
@@ -95,9 +95,9 @@ static TalusStatus take_plate(TalusWorld *world, Plate *plate)
     TalusSnapshot s = {0};
     TALUS_TRY(talus_snapshot_take(&s, world, 0));
     *plate = (Plate){.id = s.id[0],
-                     .wall = find_probe(world, "wall"),
                      .material = talus_world_material_count(world) - 1}; /* the scene's only one */
     talus_snapshot_free(&s);
+    TALUS_TRY(find_probe(world, "wall", &plate->wall));
     TALUS_TRY(talus_world_add_shape(world, &plane, &plate->shape));
     return lower_plate(world, 0.0, plate);
 }
