@@ -90,6 +90,18 @@ other_rows() {
 }
 [ -n "${TALUS_SANITIZE:-}" ] || other_rows
 
+# petra-sim with more steps than its own limit of 1,200: stopped after the first run, it reports that one
+"$TALUS" bench petra-sim --quick --steps 1300 --threads 1 --out long >table 2>err &
+pid=$!
+for second in $(seq 120); do
+    grep -q ' 20 pebbles, .*: t = 65.00 s' err || ! kill -0 $pid 2>/dev/null && break
+    sleep 1
+done
+kill $pid 2>/dev/null
+wait $pid
+[ $? -eq 143 ] || fail "petra-sim with 1,300 steps: $(cat err)"
+[ "$(grep -c '^20,"[^"]*",0,' long/petra-sim.csv)" -ge 1300 ] || fail "long runs of petra-sim: $(tail -n 2 long/petra-sim.csv)"
+
 # janssen with a scene of the current folder: a copy of the program has no scenes beside it
 # lone_grain PROBE: a grain on the plate; PROBE names the probe of the other body
 lone_grain() {
