@@ -77,6 +77,9 @@ other_rows() {
     # both laws reached the tolerance of every solve
     awk -F, 'NR > 1 { n++; if ($NF != 0) exit 1 } END { if (n != 8) exit 1 }' shear/table-1.csv ||
         fail "shear: $(cat shear/table-1.csv)"
+    # every verdict has the residual over g h, at most its tolerance
+    awk -F, 'NR > 1 { n++; if (!($(NF - 1) > 0 && $(NF - 1) <= 1e-2)) exit 1 } END { if (n != 12) exit 1 }' \
+        shear/table-3.csv || fail "verdicts of shear: $(cat shear/table-3.csv)"
     # bottom and wall bear the weight, within a tenth
     awk -F, 'NR > 1 { n++; off = $5 + $8 - $3; if (off > 0.1 * $3 || off < -0.1 * $3) exit 1 }
         END { if (n != 4) exit 1 }' janssen/table-1.csv || fail "janssen: $(cat janssen/table-1.csv)"

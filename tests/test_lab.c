@@ -1,18 +1,35 @@
-/* The laboratory: deadlines of benchmarks that run worlds. */
+/* The laboratory: deadlines of benchmarks that run worlds, and their verdicts. */
 #include "lab/experiments/worlds.h"
 #include "support/test.h"
 
 #include "base/timer.h"
 
 #include <math.h>
+#include <string.h>
 #include <time.h>
+
+/* ---- cells of tables ---- */
+
+/* Returns the cell in the row whose first cell is `name`, of the table with this title; "" if there is none. */
+static const char *cell_of(const LabSet *set, const char *title, const char *name, int column)
+{
+    for (int i = 0; i < set->table_count; i++) {
+        const LabTable *t = &set->tables[i];
+        if (strcmp(t->title, title) != 0)
+            continue;
+        for (int k = t->columns; k + column < t->cells; k += t->columns)
+            if (strcmp(t->cell[k], name) == 0)
+                return t->cell[k + column];
+    }
+    return "";
+}
 
 /* ---- deadlines ---- */
 
 enum { ROWS = 3 };
 
-static double start[ROWS],
-    time_left[ROWS]; /* of each row: when it began; its time until the deadline then; s */
+static double start[ROWS];     /* of each row, as talus_now */
+static double time_left[ROWS]; /* until the row's deadline, at its start, s */
 static int begun;
 
 static TalusStatus take_time(Worlds *w)
@@ -55,8 +72,37 @@ TEST(a_row_without_a_share_has_no_deadline)
     CHECK_NEAR(time_left[2], 300.0 - (start[1] - start[0]), 0.1); /* a's time is not of the limit */
 }
 
+/* ---- verdicts ---- */
+
+static TalusStatus judge_three(Worlds *w)
+{
+    const WorldsStep known = {.rms = 1e-4, .relative = 2e-3},
+                     relative = {.rms = NAN, .relative = 3e-3};
+    worlds_judge(w, 1.0, 1.5, "s", &known, "residual");
+    worlds_judge(w, 1.0, 0.5, "s", &relative, "relative residual");
+    worlds_judge(w, 1.0, 1.5, "s", NULL, "no residual");
+    return TALUS_OK;
+}
+
+TEST(verdicts_show_the_residuals_that_are_known)
+{
+    static const WorldsRow row = {.name = "a", .summary = "", .source = "", .run = judge_three};
+    static const char *const expected[][4] = {{"residual", "1.00e-04", "2.00e-03", "held"},
+                                              {"relative residual", "-", "3.00e-03", "missed"},
+                                              {"no residual", "-", "-", "held"}};
+    static LabSet set;
+    static Worlds w = {.quiet = true, .set = &set};
+    const WorldsRow *const rows[] = {&row};
+    CHECK_INT(worlds_main(&w, rows, 1), CLI_OK);
+    for (int i = 0; i < 3; i++)
+        for (int k = 1; k < 4; k++)
+            CHECK_STR(cell_of(&set, "Targets", expected[i][0], k + 2), expected[i][k]);
+    lab_set_clear(&set);
+}
+
 int main(void)
 {
     RUN(a_row_without_a_share_has_no_deadline);
+    RUN(verdicts_show_the_residuals_that_are_known);
     return talus_test_result();
 }

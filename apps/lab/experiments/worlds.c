@@ -37,7 +37,7 @@ static void add_verdict(const Worlds *w, LabTable *t, const Verdict *v)
         return;
     }
     lab_table_row(t, "%s\t%.4g %s\t%.4g %s\t%.2e\t%.2e", v->what, v->target, v->unit, v->measured,
-                  v->unit, v->rms, isnan(v->rms) ? NAN : v->relative);
+                  v->unit, v->rms, v->relative);
     if (w->quick)
         lab_table_add(t, "quick: not judged");
     else if (v->found[0])

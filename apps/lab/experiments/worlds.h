@@ -21,7 +21,7 @@ typedef struct Verdict {
     char found[LAB_TEXT];    /* text that is shown instead of "held" or "missed"; "": none */
     double target, measured; /* in `unit`; the target is an upper bound */
     const char *unit;
-    double rms, relative; /* residual in m/s, and relative to g h; not shown if rms is NAN */
+    double rms, relative; /* residual in m/s, and relative to g h; NAN: not known */
     bool failed;          /* the row ended with the error `found` */
 } Verdict;
 
