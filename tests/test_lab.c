@@ -1,10 +1,15 @@
-/* The laboratory: deadlines of benchmarks that run worlds, and their verdicts. */
+/* The laboratory: deadlines of benchmarks that run worlds, and their verdicts; what experiments conclude about the
+ * statements of papers. */
+#include "lab/experiments/experiment.h"
 #include "lab/experiments/worlds.h"
+#include "support/problems.h"
 #include "support/test.h"
 
+#include "base/memory.h"
 #include "base/timer.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -100,9 +105,65 @@ TEST(verdicts_show_the_residuals_that_are_known)
     lab_set_clear(&set);
 }
 
+/* ---- statements of papers ---- */
+
+static const char claims[] = "What the paper states, and what is found here";
+
+static void make_set(LabSet *set, int problems, int max_results)
+{
+    *set = (LabSet){.problem_count = problems};
+    CHECK_OK(TALUS_ALLOC(set->problems, (size_t)problems, "problems"));
+    CHECK_OK(TALUS_ALLOC(set->results, (size_t)max_results, "results"));
+}
+
+/* Adds a result whose residual fell from 1 to `end`. */
+static void add_result(LabSet *set, int problem, const char *solver, LabOutcome outcome, double end)
+{
+    LabResult *r = &set->results[set->result_count++];
+    *r = (LabResult){.problem = problem, .outcome = outcome, .iterations = 1};
+    snprintf(r->solver, sizeof r->solver, "%s", solver);
+    r->trace = (LabTrace){.row = calloc(2, sizeof *r->trace.row), .count = 2, .capacity = 2};
+    r->trace.row[0][LAB_NATURAL_MAX] = 1.0;
+    r->trace.row[1][LAB_NATURAL_MAX] = end;
+    r->trace.row[1][LAB_ITERATION] = 1.0;
+}
+
+/* What petra-opt says about TRON, which ended like this in its two cases, if ipm-aug crashed in both. */
+static void check_crash(LabOutcome first, LabOutcome second, const char *holds, const char *found)
+{
+    static LabSet set;
+    TestProblem heap = make_heap(&(HeapOptions){1, 2, 1, 1, 0.3, 0.0, 0.0});
+    make_set(&set, 2, 4);
+    for (int c = 0; c < 2; c++) {
+        CHECK_OK(talus_problem_create(&heap.def, NULL, &set.problems[c].problem));
+        add_result(&set, c, "ipm-aug:stop=ooqp", LAB_FAILED, 1.0);
+        if (first < LAB_OUTCOMES)
+            add_result(&set, c, "tao-tron:stop=paper", c ? second : first, 1.0);
+    }
+    petra_opt.conclude(&set, 1);
+    CHECK_STR(cell_of(&set, claims, "TRON crashes", 1), holds);
+    CHECK_STR(cell_of(&set, claims, "TRON crashes", 2), found);
+    lab_set_clear(&set);
+    free_test_problem(&heap);
+}
+
+TEST(tron_crashes_only_if_it_does_itself)
+{
+    check_crash(LAB_BUDGET, LAB_CONVERGED, "no",
+                "2 of 4 runs end without a result; TRON: budget and converged");
+    check_crash(LAB_FAILED, LAB_BUDGET, "in part",
+                "3 of 4 runs end without a result; TRON: failed and budget");
+    check_crash(LAB_FAILED, LAB_FAILED, "yes",
+                "4 of 4 runs end without a result; TRON: failed and failed");
+    check_crash(LAB_UNSUPPORTED, LAB_UNSUPPORTED, "no",
+                "4 of 4 runs end without a result; TRON: unsupported and unsupported");
+    check_crash(LAB_OUTCOMES, LAB_OUTCOMES, "", ""); /* it was not run */
+}
+
 int main(void)
 {
     RUN(a_row_without_a_share_has_no_deadline);
     RUN(verdicts_show_the_residuals_that_are_known);
+    RUN(tron_crashes_only_if_it_does_itself);
     return talus_test_result();
 }
