@@ -1,6 +1,6 @@
 /* The laboratory: deadlines of benchmarks that run worlds, and their verdicts; what experiments conclude about the
  * statements of papers. */
-#include "lab/experiments/experiment.h"
+#include "lab/experiments/preclik.h"
 #include "lab/experiments/worlds.h"
 #include "support/problems.h"
 #include "support/test.h"
@@ -160,10 +160,34 @@ TEST(tron_crashes_only_if_it_does_itself)
     check_crash(LAB_OUTCOMES, LAB_OUTCOMES, "", ""); /* it was not run */
 }
 
+/* What preclik says about Newton's method on the pyramid if it has no result in one state; -1: it has all. */
+static void check_pyramid(int missing, const char *holds, const char *found)
+{
+    static LabSet set;
+    make_set(&set, MODELS * STATES, 2 * STATES);
+    for (int state = 0; state < STATES; state++) {
+        add_result(&set, preclik_case(PYRAMID, state), "pgs", LAB_BUDGET, 1e-3);
+        if (state != missing)
+            add_result(&set, preclik_case(PYRAMID, state), "ssn", LAB_BUDGET, 0.1);
+    }
+    preclik_claims(&set);
+    CHECK_STR(cell_of(&set, claims, "pyramid: Newton is inferior", 1), holds);
+    CHECK_STR(cell_of(&set, claims, "pyramid: Newton is inferior", 2), found);
+    lab_set_clear(&set);
+}
+
+TEST(newton_is_not_judged_without_all_its_results)
+{
+    check_pyramid(-1, "yes", "worst end: Newton 1e-01 after 200 iterations, PGS 1e-03 after 5,000");
+    for (int state = 0; state < STATES; state++)
+        check_pyramid(state, "", "");
+}
+
 int main(void)
 {
     RUN(a_row_without_a_share_has_no_deadline);
     RUN(verdicts_show_the_residuals_that_are_known);
     RUN(tron_crashes_only_if_it_does_itself);
+    RUN(newton_is_not_judged_without_all_its_results);
     return talus_test_result();
 }
