@@ -12,16 +12,16 @@ static const WorldsRow *const table[] = {
     &worlds_pospisil,  &worlds_beverloo, &worlds_agreement,   &worlds_shear,
     &worlds_packing,   &worlds_janssen,  &worlds_petra};
 
-enum { ROWS = sizeof table / sizeof *table };
+_Static_assert(sizeof table / sizeof *table == WORLDS_ROWS, "the number of rows");
 
 const WorldsRow *worlds_row(int index)
 {
-    return index < ROWS ? table[index] : NULL;
+    return index < WORLDS_ROWS ? table[index] : NULL;
 }
 
 const WorldsRow *worlds_find(const char *name)
 {
-    for (int i = 0; i < ROWS; i++)
+    for (int i = 0; i < WORLDS_ROWS; i++)
         if (strcmp(table[i]->name, name) == 0)
             return table[i];
     return NULL;

@@ -9,6 +9,7 @@
 #include "lab/lab.h"
 
 enum {
+    WORLDS_ROWS = 11,
     WORLDS_SETS = 16,
     WORLDS_BACKENDS = 2,
     WORLDS_VERDICTS = 32,

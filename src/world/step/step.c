@@ -4,8 +4,8 @@
  *
  * The state of free bodies is not written before the solved velocities have been checked, so most failed steps need no
  * snapshot. What changes earlier is rolled back: arrivals and sinks (a journal, source.c), the velocities of driven
- * bodies (drive.c) and the solver's state (saved before the step). Every attempt detects anew, which gives the same
- * contacts and impulses from the same state.
+ * bodies (drive.c), what was woken (sleep.c) and the solver's state (saved before the step). Every attempt detects
+ * anew, which gives the same contacts and impulses from the same state.
  *
  * A solve that misses its tolerance follows the world's policy. HALVE repeats the step as two of half the length, each
  * of which may be halved again, to a sixteenth. A snapshot is taken before (the first half may succeed and the second
@@ -252,6 +252,7 @@ static TalusStatus try_step(TalusWorld *world, double length)
     talus_probes_begin(world);
     talus_joints_begin(world);
     talus_drives_snapshot(world);
+    talus_sleep_begin(world);
     TALUS_TRY(save_solver(world));
     TALUS_TRY(talus_sources_apply(world));
     return advance(world, length, 0);
@@ -267,6 +268,7 @@ static void take_back(TalusWorld *world)
         (void)talus_solver_state_load(world->solver, world->solver_state,
                                       world->solver_state_size); /* its own bytes: cannot fail */
     talus_sources_rollback(world);
+    talus_sleep_rollback(world);
 }
 
 static void warn_fallback(TalusWorld *world)
