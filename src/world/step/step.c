@@ -67,6 +67,19 @@ static void report_solve(TalusSolveInfo *sum, const TalusSolveInfo *part)
         sum->outcome = part->outcome;
 }
 
+/* Fails with what the solver came to: a finite residual, far above that of zero impulses, or none. */
+static TalusStatus fail_diverged(const TalusWorld *world, const TalusSolveInfo *part)
+{
+    long long step = (long long)world->steps + 1;
+    if (isfinite(part->rejected_residual) && part->rejected_residual > 0.0)
+        return talus_fail(TALUS_ERR_NUMERIC,
+                          "step %lld: solver %s diverged: residual %.3g m/s, against %.3g m/s of "
+                          "zero impulses",
+                          step, part->solver, part->rejected_residual, part->residual.rms);
+    return talus_fail(TALUS_ERR_NUMERIC, "step %lld: solver %s met a NaN or infinity", step,
+                      part->solver);
+}
+
 /* Solves once with max_iterations - used iterations, then computes the velocities. Without blocks nothing is solved
  * and the outcome is CONVERGED. Fails if the solver diverged. */
 static TalusStatus solve_once(TalusWorld *world, double h, int used, TalusSolveInfo *part)
@@ -81,8 +94,7 @@ static TalusStatus solve_once(TalusWorld *world, double h, int used, TalusSolveI
         TALUS_TRY(talus_solver_solve(world->solver, world->problem, &options, part));
     world->info.solve_seconds += part->seconds;
     if (part->outcome == TALUS_OUTCOME_DIVERGED)
-        return talus_fail(TALUS_ERR_NUMERIC, "step %lld: solver %s met a NaN or infinity",
-                          (long long)world->steps + 1, part->solver);
+        return fail_diverged(world, part);
     return talus_stage_solved(world, h);
 }
 
