@@ -121,5 +121,14 @@ echo '{"until": 0, "bodies": [{"radius": 1, "at": [0, 0, 0]}]}' >start.json
 "$TALUS" run --resume start --until 0.1 >start.out 2>start.err || fail "until 0: $(cat start.err)"
 grep -q '^start.json: 1 bodies' start.out || fail "a scene without a title goes by its name"
 
+# A resumed run keeps all settings, however many.
+set --
+for i in $(seq 300); do set -- "$@" --set mu=0.$i; done
+"$TALUS" run box-stack --until 0.01 --out many --quiet "$@" 2>many.err || fail "many settings: $(cat many.err)"
+"$TALUS" run --resume many --until 0.02 --quiet 2>many.err || fail "many settings, resumed: $(cat many.err)"
+for file in many/checkpoint-*.talus; do
+    [ "$(grep -ac '^set mu=' "$file")" -eq 300 ] || fail "$file: $(grep -ac '^set mu=' "$file") settings of 300"
+done
+
 [ $failures -eq 0 ] && echo "cli_resume: passed"
 [ $failures -eq 0 ]

@@ -91,6 +91,16 @@ expect 2 "talus: run: --set boxs=3: no parameter or key 'boxs'" run box-stack --
 expect 2 "talus: extract: --set boxs=3: no parameter" extract box-stack --at 0 -o f --set boxs=3
 expect 2 "did you mean 'gs'" extract box-stack --at 0 -o f --solver gss
 contains err "talus: \`talus help extract\` tells more"
+# no list is cut short: the last of many operands counts, and the last of many settings
+many=$(awk 'BEGIN { for (i = 0; i < 300; i++) printf "mu=0.%d ", i + 1 }')
+set --
+for word in $many; do set -- "$@" --set "$word"; done
+expect 2 "talus: extract: --set boxs=3: no parameter" extract box-stack --at 0 -o f "$@" --set boxs=3
+expect 2 "talus: run: unexpected argument 'mu=0.1'" run x $many
+"$TALUS" extract box-stack --at 0 -o f.talus >/dev/null || fail "extract"
+expect 1 "talus: last.talus: cannot open" solve $(echo "$many" | sed 's/mu=[0-9.]*/f.talus/g') last.talus
+expect 2 "talus: bench: no row 'last'" bench gpu hourglass million last
+expect 2 "talus: bench: row 'million' is named twice" bench gpu hourglass million million
 # what a scene says wrongly is no wrong usage, whatever else was chosen and whatever the file is called
 echo '{"bodies": [{"radius": -1, "at": [0, 0, 1]}]}' >wrong.json
 expect 1 "wrong.json:1:" run wrong.json
@@ -111,7 +121,6 @@ expect 1 "talus: --set x.json:1:" run -- "--set x.json"
 expect 1 "box-stack is a scene: \`talus extract box-stack --at T" solve box-stack --solver gs
 expect 1 "wrong.json is a scene" solve wrong.json --solver gs
 expect 1 "box-stack is a scene" verify box-stack x
-"$TALUS" extract box-stack --at 0 -o f.talus >/dev/null || fail "extract"
 expect 1 "f.talus is a contact problem: \`talus solve f.talus" run f.talus
 expect 1 "f.talus is a contact problem" extract f.talus --at 0 -o g.talus
 expect 1 "gpcg: takes problems without friction, this one has it; these can: apgd, lbfgs-fb, " \

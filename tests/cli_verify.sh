@@ -16,6 +16,7 @@ agrees() { awk -v a="$1" -v b="$2" 'BEGIN { d = a - b; if (d < 0) d = -d; m = a 
 "$TALUS" verify box.talus box.talus --json >start.json
 agrees "$(figure start.json contacts)" "$("$TALUS" info box.talus | awk '$1 == "blocks" {print $2}')" ||
     fail "number of contacts"
+[ "$(grep -c . start.json)" -eq "$(wc -l <start.json)" ] || fail "a blank line in the JSON"
 
 if "$TALUS" verify box.talus missing.talus 2>error; then fail "accepted a missing file"; fi
 grep -q 'missing.talus: cannot open' error || fail "no word about the missing file"

@@ -80,8 +80,18 @@ static inline TalusSweepOptions coloured(void)
                                .rho = 1.0};
 }
 
-/* Spheres, other bodies, a heavy sphere and a heavy body that is none, with friction and without. */
-enum { PROBLEMS = 8 };
+/* The bowl's small spheres on a large one that no impulse moves. */
+static inline TestProblem make_anchored_bowl(int count, double mu, double compliance)
+{
+    TestProblem p = make_bowl(count, mu, compliance);
+    ((double *)p.def.inv_mass)[0] = 0.0;
+    ((TalusSym3 *)p.def.inv_inertia)[0] = (TalusSym3){0};
+    return p;
+}
+
+/* Spheres, other bodies, a heavy sphere, a heavy body that is none, an immovable sphere with more contacts than there
+ * are colours; with friction and without. */
+enum { PROBLEMS = 10 };
 
 static inline TestProblem make_problem(int k)
 {
@@ -93,6 +103,8 @@ static inline TestProblem make_problem(int k)
         return make_heap(&heaps[k]);
     if (k < 6)
         return k == 4 ? make_bowl(200, 0.3, 0.0) : make_bowl(150, 0.0, 0.001);
+    if (k >= 8)
+        return k == 8 ? make_anchored_bowl(100, 0.3, 0.0) : make_anchored_bowl(100, 0.0, 0.001);
     TestProblem p = make_bowl(k == 6 ? 60 : 120, 0.3, 0.0);
     ((double *)p.def.radius)[0] = 0.0; /* no sphere any more: contacts of the general form */
     return p;

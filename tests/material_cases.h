@@ -168,6 +168,49 @@ TEST(two_spheres_in_flight_share_rebound_and_moment)
     talus_world_destroy(world);
 }
 
+/* ---- rolling ---- */
+
+/* Adds a solid cylinder of 1 kg whose axis is along y, touching z = 0 and rolling along x. */
+static void add_roller(TalusWorld *world, double radius, double half_height, double speed)
+{
+    TalusShapeDef shape = {
+        .kind = TALUS_SHAPE_CYLINDER, .radius = radius, .half_height = half_height};
+    TalusVec3 x = {0.0, 0.0, radius}, v = {speed, 0.0, 0.0}, w = {0.0, speed / radius, 0.0};
+    TalusQuat lying = {sqrt(0.5), sqrt(0.5), 0.0, 0.0};
+    TalusBodyBatch batch = talus_body_batch_default();
+    CHECK_OK(talus_world_add_shape(world, &shape, &batch.shape));
+    batch.count = 1;
+    batch.mass = 1.0;
+    batch.position = &x;
+    batch.orientation = &lying;
+    batch.velocity = &v;
+    batch.spin = &w;
+    CHECK_OK(talus_world_add_bodies(world, &batch, NULL));
+}
+
+/* A solid cylinder rolls on its rim without slip against the moment M = rolling R m g. With F the friction at the
+ * contacts, m a = F and (1/2) m R a = M / R - F, so a = 2/3 rolling g, whether it is a coin or a roller. */
+TEST(a_cylinder_rolls_on_its_radius)
+{
+    const double h = 0.002, radius = 0.1, rolling = 0.1, speed = 0.5, half_height[] = {0.02, 0.3};
+    for (int k = 0; k < 2; k++) {
+        TalusWorldDef def = tight_def(h);
+        def.friction.law = TALUS_LAW_COULOMB;
+        TalusPairDef pair = talus_pair_def_default();
+        pair.friction = 0.5;
+        pair.rolling = rolling;
+        TalusWorld *world = make_world(&def, &pair);
+        add_floor(world);
+        add_roller(world, radius, half_height[k], speed);
+        for (int i = 1; i <= 50; i++) {
+            State s = step(world);
+            CHECK_NEAR(s.v.x, speed - 2.0 / 3.0 * rolling * g * i * h, 1e-6);
+            CHECK_NEAR(s.w.y, s.v.x / radius, 1e-5);
+        }
+        talus_world_destroy(world);
+    }
+}
+
 /* ---- cohesion ---- */
 
 /* A ball of 2 kg under a ceiling: how far it hangs below it after 0.2 s. */
@@ -247,6 +290,7 @@ static inline void run_material_cases(void)
     RUN(a_spinning_sphere_stops_when_it_should);
     RUN(two_spheres_turn_on_their_reduced_radius);
     RUN(two_spheres_in_flight_share_rebound_and_moment);
+    RUN(a_cylinder_rolls_on_its_radius);
     RUN(a_contact_holds_up_to_its_cohesion);
     RUN(friction_is_bounded_by_load_and_cohesion);
 }

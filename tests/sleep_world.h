@@ -187,6 +187,140 @@ TEST(a_body_at_the_top_of_its_flight_does_not_sleep)
     talus_world_destroy(world);
 }
 
+typedef struct Saved {
+    void *bytes;
+    size_t size;
+} Saved;
+
+static Saved save(const TalusWorld *world)
+{
+    Saved saved = {NULL, 0};
+    CHECK_OK(talus_world_save(world, &saved.bytes, &saved.size));
+    return saved;
+}
+
+/* One step whose solve misses its tolerance, then as before. */
+static void fail_step(TalusWorld *world)
+{
+    TalusWorldDef kept = world->def;
+    world->def.on_miss = TALUS_MISS_STOP;
+    world->def.tolerance = 1e-300;
+    world->def.max_iterations = 1;
+    CHECK_INT(talus_world_step(world, NULL), TALUS_ERR_TOLERANCE);
+    world->def = kept;
+}
+
+/* A fixed body that arrives wakes all; a step that fails takes it back, and they sleep again. */
+TEST(a_failed_step_wakes_nothing)
+{
+    TalusWorld *world = make_heap(1.0, 1), *loaded;
+    run(world, 1500);
+    CHECK_INT(info.asleep, BOXES);
+    TalusVec3 far = {5.0, 0, 0};
+    TalusBodyBatch batch = talus_body_batch_default();
+    batch.count = 1;
+    batch.shape = 1;
+    batch.fixed = true;
+    batch.position = &far;
+    REQUIRE_OK(talus_world_add_bodies_at(world, talus_world_time(world) + 0.05, &batch));
+    run(world, 25); /* the batch is due in the next one */
+    Saved before = save(world);
+    fail_step(world);
+    CHECK_INT(world->sleep.asleep, BOXES);
+    Saved after = save(world);
+    CHECK(after.size == before.size && memcmp(after.bytes, before.bytes, before.size) == 0);
+    REQUIRE_OK(talus_world_load(after.bytes, after.size, 1, NULL, &loaded));
+    run(world, 30);
+    run(loaded, 30);
+    CHECK(talus_world_hash(world) == talus_world_hash(loaded));
+    CHECK_INT(talus_world_body_count(world), BOXES + 2);
+    talus_free(before.bytes);
+    talus_free(after.bytes);
+    talus_world_destroy(world);
+    talus_world_destroy(loaded);
+}
+
+/* A ball wakes what it is about to strike; not if that step fails and the ball then leaves, and not if only the problem
+ * of that step is built. */
+TEST(what_a_failed_step_or_a_built_problem_woke_sleeps_on)
+{
+    TalusWorld *world = make_heap(1.0, 1);
+    TalusProblem *problem;
+    run(world, 1500);
+    CHECK_INT(info.asleep, BOXES);
+    TalusBodyId id = add_body(world, sphere(0.05), 5.0, talus_vec3(0.13, 0.13, 0.37), zero, zero);
+    TalusVec3 down = {0, 0, -20.0}, up = {0, 0, 1.0}; /* 4 cm a step, towards boxes 2 cm below */
+    for (int k = 0; k < 2; k++) {
+        REQUIRE_OK(talus_world_set_velocity(world, id, down, zero));
+        if (k == 0) {
+            fail_step(world);
+        } else {
+            REQUIRE_OK(talus_world_build(world, &problem));
+            CHECK(talus_problem_blocks(problem) > 12); /* three boxes on their corners, the ball */
+        }
+        CHECK_INT(world->sleep.asleep, BOXES);
+        REQUIRE_OK(talus_world_set_velocity(world, id, up, zero));
+        run(world, 1);
+        CHECK_INT(info.asleep, BOXES);
+    }
+    REQUIRE_OK(talus_world_set_velocity(world, id, down, zero));
+    run(world, 3);
+    CHECK(info.asleep < BOXES);
+    talus_world_destroy(world);
+}
+
+/* Two boxes that sleep, and then a ball about to strike one of them, and in the air rows of three balls: the first
+ * strikes the second, which meets the third in a later part of a halved step. */
+static Saved save_strikes(void)
+{
+    enum { ROWS = 20 };
+    TalusWorldDef def = sleepy_def(1.0, 1);
+    def.solver = "apgd";
+    TalusWorld *world = make_world(&def, NULL);
+    add_floor(world);
+    for (int i = 0; i < 2; i++)
+        add_body(world, box(0.05, 0.05, 0.05), 1.0, talus_vec3(i, 0, 0.05), zero, zero);
+    run(world, 100);
+    CHECK_INT(info.asleep, 2);
+    add_body(world, sphere(0.05), 5.0, talus_vec3(0, 0, 0.17), talus_vec3(0, 0, -20), zero);
+    for (int i = 0; i < 3 * ROWS; i++)
+        add_body(world, sphere(0.1), 1.0, talus_vec3(0.21 * (i % 3), i / 3, 5.0 + 0.01 * (i % 3)),
+                 talus_vec3(i % 3 ? 0 : 25, 0, 0), zero);
+    Saved saved = save(world);
+    talus_world_destroy(world);
+    return saved;
+}
+
+/* Memory runs out wherever it may: what slept sleeps on, and all is where it was. */
+TEST(a_halved_step_that_fails_wakes_nothing)
+{
+    Saved saved = save_strikes();
+    int halved = 0, succeeded = 0; /* in a row: a device does without some of its memory */
+    for (long n = 1; succeeded < 10; n += sleepy_backend[1] == 'p' ? 1 : 7) {
+        TalusWorld *world;
+        REQUIRE_OK(talus_world_load(saved.bytes, saved.size, 1, NULL, &world));
+        world->def.on_miss = TALUS_MISS_HALVE;
+        REQUIRE_OK(talus_world_set_accuracy(world, 1e-300, 3));
+        uint64_t before = talus_world_hash(world);
+        talus_fail_allocation_in(n);
+        TalusStatus status = talus_world_step(world, &info);
+        talus_fail_allocation_in(0);
+        succeeded = status == TALUS_OK ? succeeded + 1 : 0;
+        if (status == TALUS_OK) {
+            CHECK(world->sleep.asleep == 1 && info.halvings > 0);
+        } else {
+            CHECK_INT(status, TALUS_ERR_MEMORY);
+            CHECK_INT(world->sleep.asleep, 2);
+            CHECK(talus_world_hash(world) == before);
+            halved += world->snapshot.taken;
+        }
+        talus_world_destroy(world);
+        REQUIRE(n < 5000);
+    }
+    CHECK(halved > 0);
+    talus_free(saved.bytes);
+}
+
 TEST(sleep_survives_a_restart_and_threads)
 {
     TalusWorld *one = make_heap(1.0, 1), *four = make_heap(1.0, 4), *loaded;
@@ -209,6 +343,47 @@ TEST(sleep_survives_a_restart_and_threads)
     talus_world_destroy(loaded);
 }
 
+static void add_soft_ball(TalusWorld *world, double radius, TalusVec3 x)
+{
+    TalusMaterialDef soft = talus_material_def_default();
+    TalusShapeDef shape = sphere(radius);
+    TalusBodyBatch batch = talus_body_batch_default();
+    soft.stiffness = 1e5;
+    CHECK_OK(talus_world_add_material(world, &soft, &batch.material));
+    CHECK_OK(talus_world_add_shape(world, &shape, &batch.shape));
+    batch.count = 1;
+    batch.mass = 1.0;
+    batch.position = &x;
+    CHECK_OK(talus_world_add_bodies(world, &batch, NULL));
+}
+
+/* A soft ball on a plate that is asleep and far larger: overlap is relative to the thinner of the two, the plate. */
+TEST(a_sleeping_plate_counts_with_its_thickness)
+{
+    const double half = 0.005, radius = 0.05;
+    TalusWorldDef def = sleepy_def(100.0, 1);
+    def.sleep_steps = 100;
+    TalusWorld *world = make_world(&def, NULL);
+    add_floor(world);
+    add_body(world, box(0.5, 0.5, half), 10.0, talus_vec3(0, 0, half), zero, zero);
+    run(world, 150);
+    CHECK_INT(info.asleep, 1);
+    add_soft_ball(world, radius, talus_vec3(0, 0, 2.0 * half + 1.4 * radius));
+    TalusVec3 x[3];
+    TalusBodyState state = {.position = x};
+    int sunk = 0;
+    for (int i = 0; i < 90; i++) {
+        talus_world_get_state(world, &state);
+        double overlap = half + radius - (x[2].z - x[1].z);
+        run(world, 1);
+        CHECK_INT(info.asleep, 1);
+        CHECK_NEAR(info.penetration_max, fmax(0.0, overlap / half), 1e-12);
+        sunk += overlap > 1e-6;
+    }
+    CHECK(sunk > 5);
+    talus_world_destroy(world);
+}
+
 static inline int run_sleep_tests(void)
 {
     RUN(a_settled_heap_sleeps_and_stays_where_it_is);
@@ -217,7 +392,11 @@ static inline int run_sleep_tests(void)
     RUN(calls_and_driven_bodies_wake_what_they_concern);
     RUN(a_paddle_wakes_what_it_strikes_before_it_is_there);
     RUN(a_body_at_the_top_of_its_flight_does_not_sleep);
+    RUN(a_failed_step_wakes_nothing);
+    RUN(what_a_failed_step_or_a_built_problem_woke_sleeps_on);
+    RUN(a_halved_step_that_fails_wakes_nothing);
     RUN(sleep_survives_a_restart_and_threads);
+    RUN(a_sleeping_plate_counts_with_its_thickness);
     return talus_test_result();
 }
 

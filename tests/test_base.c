@@ -449,6 +449,7 @@ TEST(hash_tells_lengths_and_starts_apart)
             CHECK(talus_hash(1, zero, a) != talus_hash(1, zero, b));
     CHECK(talus_hash(1, zero, 8) != talus_hash(2, zero, 8));
     CHECK(talus_hash(1, zero, 8) == talus_hash(1, zero, 8));
+    CHECK(talus_hash(1, NULL, 0) == talus_hash(1, zero, 0)); /* an array that was never allocated */
 }
 
 /* The check value of CRC-32, and that a sum goes on over any division of the bytes. */

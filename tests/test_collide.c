@@ -426,6 +426,24 @@ TEST(unsupported_pairs_are_named)
     scene_close(&s);
 }
 
+TEST(a_wall_that_is_free_is_refused)
+{
+    static Scene s;
+    TalusDetector *detector;
+    TalusContactList *list;
+    TalusVec3 none = {0, 0, 0};
+    scene_open(&s);
+    int vessel = add(&s, VESSEL, 0.0, none, none);
+    REQUIRE_OK(talus_detector_create(&detector));
+    s.fixed[vessel] = TALUS_MOBILITY_FREE;
+    CHECK(talus_detect(detector, NULL, &s.view, &s.options, &list) == TALUS_ERR_ARGUMENT);
+    CHECK_STR(talus_error(), "slot 0: a revolve can only be fixed or driven");
+    s.fixed[vessel] = TALUS_MOBILITY_DRIVEN;
+    CHECK_OK(talus_detect(detector, NULL, &s.view, &s.options, &list));
+    talus_detector_destroy(detector);
+    scene_close(&s);
+}
+
 TEST(numbers_must_be_finite)
 {
     static Scene s;
@@ -500,6 +518,7 @@ int main(void)
     RUN(forgets_a_body);
     RUN(restores_a_list);
     RUN(unsupported_pairs_are_named);
+    RUN(a_wall_that_is_free_is_refused);
     RUN(numbers_must_be_finite);
     RUN(a_body_out_of_all_proportion_is_named);
     RUN(empty_views_are_fine);

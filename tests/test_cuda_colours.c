@@ -1,4 +1,4 @@
-/* Colours on the cuda backend: contacts of a colour share no body, and the order is always the same. */
+/* Colours on the cuda backend: contacts of a colour share no body that impulses move, and the order is always the same. */
 
 #include "cuda_sweep.h"
 
@@ -18,7 +18,7 @@ static void check_class(const Case *c, int i, uint8_t *seen)
         return;
     CHECK(colour < 20);
     for (int side = 0; side < 2; side++)
-        if (op->pair[i][side] >= 0) {
+        if (talus_body_yields(op, op->pair[i][side])) {
             uint8_t *mine = &seen[op->pair[i][side] * ITEM + (int)colour];
             CHECK_INT(*mine, 0);
             *mine = 1;
@@ -54,7 +54,7 @@ static int by_priority(const void *a, const void *b)
 static bool coupled(const TalusOperator *op, uint32_t i, uint32_t j)
 {
     for (int k = 0; k < 4 && op->pair; k++)
-        if (op->pair[i][k / 2] >= 0 && op->pair[i][k / 2] == op->pair[j][k % 2])
+        if (op->pair[i][k / 2] == op->pair[j][k % 2] && talus_body_yields(op, op->pair[i][k / 2]))
             return true;
     if (op->pair)
         return false;
@@ -125,10 +125,47 @@ TEST(coupled_blocks_have_different_colours)
     close_case(&c);
 }
 
+/* Leaves out block (i, j) of an explicit matrix wherever i < j: row i does not show what couples it to j. */
+static void drop_upper_blocks(TalusProblemDef *def)
+{
+    int32_t *start = (int32_t *)def->row_start, *column = (int32_t *)def->column, kept = 0;
+    double *values = (double *)def->values;
+    for (int row = 0, k = 0; row < def->rows * def->block_count; row++) {
+        for (; k < def->row_start[row + 1]; k++)
+            if (column[k] / def->rows <= row / def->rows) {
+                column[kept] = column[k];
+                values[kept++] = values[k];
+            }
+        start[row + 1] = kept;
+    }
+}
+
+/* Matrices with Coulomb friction are taken as they are. */
+TEST(blocks_coupled_one_way_have_different_colours)
+{
+    NEEDS_CUDA();
+    TestProblem p = make_explicit(11, 90, 3);
+    drop_upper_blocks(&p.def);
+    Case c = open_case(p);
+    TalusSweepOptions options = coloured();
+    int coloured_blocks = 0;
+    if (begin(&c, &options))
+        for (uint32_t i = 0; i < 90; i++) {
+            coloured_blocks += c.class_of[i] < HEAVY_CLASS;
+            for (uint32_t j = 0; j < i; j++)
+                CHECK(!coupled(c.op, i, j) || c.class_of[i] != c.class_of[j] ||
+                      c.class_of[i] == HEAVY_CLASS);
+        }
+    CHECK(coloured_blocks > 45);
+    check_sorted(&c);
+    close_case(&c);
+}
+
 int main(void)
 {
     cuda = talus_backend_find("cuda");
     RUN(colours_share_no_body_and_are_repeatable);
     RUN(coupled_blocks_have_different_colours);
+    RUN(blocks_coupled_one_way_have_different_colours);
     return cuda_test_result();
 }

@@ -203,9 +203,9 @@ TEST(more_bodies_each_time)
 
 /* ---- each body's contacts ---- */
 
-static int contact_of(const TalusOperator *op, int touch)
+static int contact_of(const TalusOperator *op, int incidence)
 {
-    int record = touch / 2, compact = op->sphere_sphere + op->sphere_fixed;
+    int record = incidence / 2, compact = op->sphere_sphere + op->sphere_fixed;
     return record < compact ? record : compact + (record - compact) / 2;
 }
 
@@ -217,30 +217,40 @@ static void *fetch_array(const void *from, size_t bytes)
     return to;
 }
 
-/* Ascending, of the right body, and as many as the pairs say. */
-static void check_touches(const TalusOperator *op)
+/* Ascending, of the right body, and as many as the pairs say; none of a body that impulses do not move. */
+static void check_incidences(const TalusOperator *op)
 {
+    double(*body)[8] = fetch_array(op->body, (size_t)op->bodies * sizeof *body);
     size_t even_bodies = ((size_t)op->bodies + 2) & ~(size_t)1; /* whole doubles */
     int32_t(*pair)[2] = fetch_array(op->pair, (size_t)op->blocks * sizeof *pair);
     int32_t *start = fetch_array(op->incidence_start, even_bodies * sizeof *start);
-    int32_t *touch = fetch_array(op->incidence, 2 * (size_t)op->blocks * sizeof *touch);
+    int32_t *incidence = fetch_array(op->incidence, 2 * (size_t)op->blocks * sizeof *incidence);
     int wrong = 0, ends = 0;
     for (int i = 0; i < op->blocks; i++)
-        ends += 1 + (pair[i][1] >= 0);
+        ends += 1 + (pair[i][1] >= 0 && body[pair[i][1]][3] > 0.0);
     CHECK_INT(start[op->bodies], ends);
     for (int p = 0; p < op->bodies; p++)
         for (int k = start[p]; k < start[p + 1]; k++)
-            wrong += pair[contact_of(op, touch[k])][touch[k] & 1] != p ||
-                     (k > start[p] && touch[k - 1] >= touch[k]);
+            wrong += pair[contact_of(op, incidence[k])][incidence[k] & 1] != p ||
+                     (k > start[p] && incidence[k - 1] >= incidence[k]);
     CHECK_INT(wrong, 0);
+    free(body);
     free(pair);
     free(start);
-    free(touch);
+    free(incidence);
 }
 
-TEST(each_body_knows_its_contacts)
+static void put_to_sleep(Scene *s, int every)
 {
-    NEEDS_CUDA();
+    for (int i = 0; i < s->view.count; i += every)
+        if (s->fixed[i] == TALUS_MOBILITY_FREE) {
+            s->fixed[i] = TALUS_MOBILITY_ASLEEP;
+            s->velocity[i] = s->spin[i] = talus_vec3(0.0, 0.0, 0.0);
+        }
+}
+
+static void check_mixture(bool asleep)
+{
     static Scene s;
     Both b;
     TalusOperator *op;
@@ -250,15 +260,24 @@ TEST(each_body_knows_its_contacts)
     scene_open(&s);
     add_mixture(&s, 1000);
     add(&s, SPHERE, 3.0, talus_vec3(0, 0, 0), talus_vec3(0, 0, 0)); /* with many contacts */
+    if (asleep)
+        put_to_sleep(&s, 7);
     if (open_both(&b, &s)) {
         detect(&b, &s);
         if (CHECK_OK(talus_engine_ops(cuda)->build(b.engine, &options, &op, &gamma, &report))) {
             CHECK_INT(op->blocks, b.host->count);
-            check_touches(op);
+            check_incidences(op);
         }
     }
     close_both(&b);
     scene_close(&s);
+}
+
+TEST(each_body_knows_its_contacts)
+{
+    NEEDS_CUDA();
+    check_mixture(false);
+    check_mixture(true);
 }
 
 /* ---- refusals ---- */

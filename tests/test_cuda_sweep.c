@@ -312,6 +312,8 @@ TEST(velocities_are_those_of_the_cpu)
     same_velocities(make_heap(&(HeapOptions){23, 3, 2, 2, 0.4, 0.05, 0.0}), "gs:metric=trace",
                     1e-12);
     same_velocities(make_bowl(60, 0.0, 0.02), "gs:omega=1.3", 1e-12);
+    same_velocities(make_anchored_bowl(100, 0.0, 0.02), "gs", 1e-12);
+    same_velocities(make_anchored_bowl(100, 0.3, 0.02), "bgs", 1e-12);
 }
 
 TEST(the_chaotic_order_converges)

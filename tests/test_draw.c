@@ -213,6 +213,26 @@ TEST(clipping_removes_the_half)
     talus_image_free(&whole);
 }
 
+/* Beyond the zenith the camera stays there, and the cut leaves the same half as there. */
+TEST(the_cut_is_seen_from_the_camera)
+{
+    TalusDrawDef def = scene_def();
+    TalusImage zenith, beyond;
+    scene_clear(&scene);
+    scene_add(&scene, BRICK, talus_vec3(0, 0, 0), 1.0);
+    def.azimuth = 90.0;
+    def.elevation = 90.0;
+    def.clip = true;
+    def.clip_axis = 1;
+    REQUIRE(draw(&def, &zenith));
+    def.elevation = 120.0;
+    REQUIRE(draw(&def, &beyond));
+    CHECK(memcmp(zenith.pixel, beyond.pixel, (size_t)zenith.width * (size_t)zenith.height * 4) ==
+          0);
+    talus_image_free(&zenith);
+    talus_image_free(&beyond);
+}
+
 static int ghost_wall(TalusContainerStyle look, TalusImage *image)
 {
     TalusDrawDef def = scene_def();
@@ -289,6 +309,38 @@ TEST(chains_show_through_bodies)
     CHECK(chain[3] == 255 && chain[0] > chain[2] + 30);
     CHECK(pixel(&image, 30, 25)[3] > 20 && pixel(&image, 30, 25)[3] < 120); /* the veil */
     talus_image_free(&image);
+}
+
+/* Two balls that press on each other, 3 m behind the middle of a cup that is shown, or within it. */
+static int chain_pixels(double y, TalusImage *image)
+{
+    TalusDrawDef def = scene_def();
+    def.chains = true;
+    def.container = TALUS_CONTAINER_SHOWN;
+    scene_clear(&scene);
+    scene_wall(&scene, CUP, talus_vec3(0, 0, 0));
+    scene_add(&scene, BALL, talus_vec3(-0.5, y, 0), 0.5);
+    scene_add(&scene, BALL, talus_vec3(0.5, y, 0), 0.5);
+    scene.s.contact = scene.contact;
+    scene.s.contact_a = scene.contact_a;
+    scene.s.contact_b = scene.contact_b;
+    scene.s.contact_count = 1;
+    scene.contact_a[0] = 1;
+    scene.contact_b[0] = 2;
+    scene.contact[0].normal = talus_vec3(1, 0, 0);
+    scene.contact[0].impulse = talus_vec3(0.1, 0, 0);
+    return draw(&def, image) ? count(image, is_red) : -1;
+}
+
+TEST(walls_hide_chains_behind_them)
+{
+    TalusImage within, behind;
+    CHECK(chain_pixels(0.0, &within) > 100);
+    CHECK_INT(chain_pixels(3.0, &behind), 0);
+    CHECK(is_red(pixel(&within, 60, 45)));
+    CHECK_INT(pixel(&within, 42, 52)[3], 255); /* the veil of a ball, and the wall behind it */
+    talus_image_free(&within);
+    talus_image_free(&behind);
 }
 
 /* ---- sizes and odd inputs ---- */
@@ -432,9 +484,11 @@ int main(void)
     RUN(up_is_against_gravity);
     RUN(views_have_their_sides);
     RUN(clipping_removes_the_half);
+    RUN(the_cut_is_seen_from_the_camera);
     RUN(a_ghost_lets_grains_be_seen);
     RUN(shadows_fall_on_the_ground);
     RUN(chains_show_through_bodies);
+    RUN(walls_hide_chains_behind_them);
     RUN(sizes_from_one_pixel_to_8k);
     RUN(nothing_is_a_picture_too);
     RUN(outliers_do_not_count);

@@ -13,6 +13,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- polyhedra ---- */
+
+/* A lid and a wall meet at a right angle, each with vertices of its own: 0 and 3, 1 and 2. */
+TEST(an_edge_of_two_facets_is_sharp_whatever_the_numbers_of_its_vertices)
+{
+    TalusVec3 up = talus_vec3(0, 0, 1), back = talus_vec3(0, 1, 0), zero = talus_vec3(0, 0, 0);
+    TalusVec3 end = talus_vec3(1, 0, 0), half = talus_vec3(1, 1, 1);
+    TalusVec3 vertex[] = {zero, end, zero, end, talus_vec3(0, -1, 0), talus_vec3(0, 0, -1)};
+    TalusVec3 normal[] = {up, back, back, up, up, back};
+    int triangle[] = {0, 4, 3, 2, 1, 5}, sharp = 0;
+    const TalusMesh mesh = {.vertex_count = 6,
+                            .triangle_count = 2,
+                            .vertex = vertex,
+                            .normal = normal,
+                            .triangle = triangle};
+    TalusPolyhedron p;
+    REQUIRE_OK(talus_polyhedron_create(&mesh, 0, 2, zero, half, &p));
+    CHECK_INT(p.facets, 2);
+    for (int k = 0; k < p.corners; k++)
+        sharp += p.corner[k].sharp;
+    CHECK_INT(sharp, 2);
+    talus_polyhedron_free(&p);
+}
+
 /* ---- PNG, read by the book ---- */
 
 static uint32_t u32(const unsigned char *p)
@@ -340,6 +364,7 @@ TEST(text_is_as_wide_as_it_says)
 
 int main(void)
 {
+    RUN(an_edge_of_two_facets_is_sharp_whatever_the_numbers_of_its_vertices);
     RUN(png_files_decode);
     RUN(png_files_are_written_whole);
     RUN(light_and_numbers);

@@ -1,5 +1,7 @@
 /* What the driver makes of a solver's result. */
 
+#include "problem/problem.h"
+#include "solvers/driver/session.h"
 #include "support/problems.h"
 #include "support/test.h"
 
@@ -73,9 +75,46 @@ TEST(iterations_beyond_the_solution_do_no_harm)
     }
 }
 
+/* A ball between two walls: impulses that grow alike on both sides, seen first in the metric of one solver, then in that
+ * of another. The proof is their difference as impulses. */
+TEST(a_proof_outlasts_a_handover)
+{
+    TestProblem p = make_wedge(0.3, 1);
+    TalusProblem *problem = NULL;
+    TalusSolver *solver = NULL;
+    REQUIRE_OK(talus_problem_create(&p.def, NULL, &problem));
+    REQUIRE_OK(talus_solver_create("apgd", &solver));
+    REQUIRE_OK(talus_problem_send(problem));
+    talus_solver_set_backend(solver, problem->backend);
+    TalusSolveOptions options = talus_solve_options_default();
+    TalusSolveInfo info = {.iterations = 64};
+    TalusSolve solve = {.problem = problem,
+                        .backend = problem->backend,
+                        .options = &options,
+                        .info = &info,
+                        .op = problem->there_op,
+                        .gamma = problem->there_gamma,
+                        .solver = solver,
+                        .infeasibility = &solver->infeasibility};
+    const TalusMetricBlock metric[2] = {{0.01, 0.01, 0.3, 1.0 / 1.09},
+                                        {0.01, 0.01, 0.3, 1.0 / 1.09}};
+    const double first[6] = {100.0, 0.0, 0.0, 100.0, 0.0, 0.0}; /* 1 each, in that metric */
+    const double second[6] = {2.0, 0.0, 0.0, 2.0, 0.0, 0.0};
+    options.max_iterations = 1000;
+    talus_infeasibility_reset(solve.infeasibility);
+    CHECK(talus_solve_observe(&solve, first, metric, 0.1));
+    info.iterations = 128;
+    CHECK(!talus_solve_observe(&solve, second, NULL, 0.1));
+    CHECK_STR(talus_outcome_name(info.outcome), "infeasible");
+    talus_solver_destroy(solver);
+    talus_problem_destroy(problem);
+    free_test_problem(&p);
+}
+
 int main(void)
 {
     RUN(iterations_beyond_the_solution_do_no_harm);
     RUN(a_residual_that_grows_is_divergence);
+    RUN(a_proof_outlasts_a_handover);
     return talus_test_result();
 }

@@ -1,8 +1,11 @@
 /* One matrix in every storage, width and byte order that HDF5 files come in: all give the same. */
 #include "support/test.h"
 
+#include "io/hdf5/hdf5.h"
 #include "io/problem/fclib.h"
 #include "linalg/sparse.h"
+
+#include <stdio.h>
 
 #ifdef TALUS_HDF5
 #include "fclib_file.h"
@@ -164,6 +167,71 @@ TEST(error_output_is_left_alone)
     H5Eset_auto2(H5E_DEFAULT, before, user);
 }
 
+/* Makes "/nnn...", a path of a group whose name has `length` bytes. */
+static const char *path_of(char *path, size_t length)
+{
+    path[0] = '/';
+    memset(path + 1, 'n', length);
+    path[length + 1] = '\0';
+    return path;
+}
+
+static void write_long_group(const char *file, size_t length)
+{
+    static const double r[] = {1.0, 2.0, 3.0, 4.0, 5.0, 6.0};
+    char group[400], vector[400];
+    snprintf(vector, sizeof vector, "%s/r", path_of(group, length));
+    const Change changes[] = {{.item = {group, GROUP, NULL, 0}}, {.item = {vector, REALS, r, 6}}};
+    Image image = make_image(local_file, changes, 2);
+    FILE *out = fopen(file, "wb");
+    REQUIRE(out != NULL);
+    CHECK(fwrite(image.bytes, 1, image.size, out) == image.size);
+    fclose(out);
+    free(image.bytes);
+}
+
+/* Names of groups are taken whole or refused, never cut. */
+TEST(long_names_of_groups)
+{
+    char path[400];
+    TalusFclib *f = NULL;
+    TalusFclibPoint point;
+    write_long_group("long.hdf5", 200);
+    REQUIRE_OK(talus_fclib_read("long.hdf5", &f));
+    CHECK(talus_fclib_has("long.hdf5", path_of(path, 200) + 1));
+    CHECK_OK(talus_fclib_read_point("long.hdf5", path + 1, f, &point));
+    CHECK(point.r && point.r[5] == 6.0);
+    talus_fclib_free_point(&point);
+    const size_t absent[] = {126, 199, 201, 255, 300}; /* 126: all that fits into 128 bytes */
+    for (size_t k = 0; k < sizeof absent / sizeof *absent; k++) {
+        CHECK(!talus_fclib_has("long.hdf5", path_of(path, absent[k]) + 1));
+        CHECK(talus_fclib_read_point("long.hdf5", path + 1, f, &point) != TALUS_OK);
+        CHECK(strstr(talus_error(),
+                     absent[k] < 256
+                         ? "is missing: expected a group"
+                         : "the name of the group has 300 bytes: expected at most 255"));
+    }
+    talus_fclib_destroy(f);
+    remove("long.hdf5");
+}
+
+/* Names of more than 255 bytes are not looked up, and are not taken for the end of a path. */
+TEST(names_beyond_the_limit_are_missing)
+{
+    char path[400];
+    TalusH5 *h5;
+    Image image = make_image(local_file, NULL, 0);
+    REQUIRE_OK(talus_h5_open("file.hdf5", image.bytes, image.size, &h5));
+    for (size_t length = 255; length < 258; length++) {
+        CHECK(!talus_h5_has(h5, path_of(path, length)));
+        CHECK_INT(talus_h5_expect_group(h5, path), TALUS_ERR_FORMAT);
+    }
+    CHECK(talus_h5_has(h5, "/solution") && talus_h5_has(h5, "//solution/") &&
+          talus_h5_has(h5, "/"));
+    talus_h5_close(h5);
+    free(image.bytes);
+}
+
 int main(void)
 {
     RUN(columns);
@@ -174,6 +242,8 @@ int main(void)
     RUN(packed_scalars_and_variable_text);
     RUN(unwritten_impulses_are_absent);
     RUN(error_output_is_left_alone);
+    RUN(long_names_of_groups);
+    RUN(names_beyond_the_limit_are_missing);
     return talus_test_result();
 }
 

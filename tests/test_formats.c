@@ -370,6 +370,25 @@ TEST(fields_that_are_missing_are_left_out)
     talus_world_destroy(world);
 }
 
+/* A world that grows or shrinks may pass the size above which frames have no contacts. */
+TEST(tables_of_contacts_may_come_and_go_between_syncs)
+{
+    TalusFormatWriter *writer;
+    TalusWorld *world = make_world();
+    CHECK_OK(talus_world_step(world, NULL));
+    REQUIRE_OK(talus_format_open("csv", "some", false, 0.0, &writer));
+    unsigned all = talus_format_fields(writer);
+    for (int i = 0; i < 5; i++)
+        add_frame(writer, world, i % 3 == 0 ? TALUS_SNAPSHOT_SPEED : all);
+    CHECK_OK(talus_format_sync(writer));
+    add_frame(writer, world, TALUS_SNAPSHOT_SPEED);
+    CHECK_OK(talus_format_sync(writer));
+    CHECK_OK(talus_format_close(writer));
+    CHECK(!exists("some/frames/contacts-000000.csv") && exists("some/frames/contacts-000001.csv"));
+    CHECK(!exists("some/frames/contacts-000003.csv") && exists("some/frames/contacts-000004.csv"));
+    talus_world_destroy(world);
+}
+
 /* ---- text ---- */
 
 TEST(dump_is_what_ovito_reads)
@@ -643,6 +662,7 @@ int main(void)
     RUN(surfaces_beyond_the_format_are_refused);
     RUN(walls_are_written_when_they_change);
     RUN(fields_that_are_missing_are_left_out);
+    RUN(tables_of_contacts_may_come_and_go_between_syncs);
     RUN(dump_is_what_ovito_reads);
     RUN(dump_is_cut_at_a_whole_frame);
     RUN(collection_is_cut_at_a_whole_entry);

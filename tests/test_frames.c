@@ -544,6 +544,12 @@ TEST(what_cannot_be_written_is_refused)
     s.shape[1] = 99;
     CHECK(talus_frames_add_snapshot(writer, &head.head, &s) == TALUS_ERR_ARGUMENT);
     CHECK(strstr(talus_error(), "has id 2, shape 99 and material 0") != NULL);
+    s.shape[1] = 0;
+    s.velocity[1].y = NAN;
+    CHECK(talus_frames_add_snapshot(writer, &head.head, &s) == TALUS_ERR_NUMERIC);
+    CHECK(strstr(talus_error(), "a value of velocity is not finite") != NULL);
+    s.velocity[1].y = INFINITY; /* the largest number */
+    CHECK_OK(talus_frames_add_snapshot(writer, &head.head, &s));
     CHECK_OK(talus_frames_finish(writer));
     CHECK_OK(talus_frames_finish(NULL));
     talus_frames_abandon(NULL);

@@ -61,7 +61,7 @@ TEST(mass_needs_volume_and_density)
 {
     TalusMassProperties m;
     CHECK(talus_shape_mass(&ground, 0.0, 1.0, &m) == TALUS_ERR_ARGUMENT);
-    CHECK_STR(talus_error(), "plane: has no volume, so it can only be a fixed body");
+    CHECK_STR(talus_error(), "plane: has no volume, so it can only be fixed or driven");
     CHECK(talus_shape_mass(&vessel, 0.0, 1.0, &m) == TALUS_ERR_ARGUMENT);
     CHECK(talus_shape_mass(&brick, 0.0, -1.0, &m) == TALUS_ERR_ARGUMENT);
     CHECK_STR(talus_error(), "box: density is -1; it must be positive");

@@ -132,6 +132,67 @@ TEST(ids_of_bodies_that_have_gone_name_nothing)
     talus_world_destroy(world);
 }
 
+/* ---- contacts ---- */
+
+static void check_contacts(const TalusWorld *world, int count)
+{
+    TalusForceSummary sums;
+    CHECK_INT(talus_world_get_contacts(world, NULL, 0), count);
+    CHECK_OK(talus_world_get_forces(world, NULL, NULL, &sums));
+    CHECK_INT(sums.contacts, count);
+}
+
+/* Two balls on a floor; another takes the slot of the second one, in the air and then on the floor. */
+TEST(a_body_in_a_slot_used_again_has_no_contacts_before_a_step)
+{
+    TalusWorldDef def = quick_def(1);
+    TalusWorld *world = make_world(&def);
+    TalusBodyId id;
+    REQUIRE_OK(add_floor(world, NULL));
+    REQUIRE_OK(add_one(world, ball, talus_vec3(0.0, 0.0, 0.1), NULL));
+    REQUIRE_OK(add_one(world, ball, talus_vec3(1.0, 0.0, 0.1), &id));
+    step_world(world, 3);
+    check_contacts(world, 2);
+    for (int k = 0; k < 2; k++) {
+        int slot = talus_slot_of(world, id);
+        CHECK_OK(talus_world_remove_body(world, id));
+        check_contacts(world, 1);
+        REQUIRE_OK(add_one(world, ball, talus_vec3(1.0, 0.0, k == 0 ? 5.0 : 0.1), &id));
+        CHECK_INT(talus_slot_of(world, id), slot);
+        check_contacts(world, 1);
+        world = reloaded(world);
+        REQUIRE(world != NULL);
+        check_contacts(world, 1);
+        step_world(world, 1);
+        check_contacts(world, 1 + k);
+    }
+    talus_world_destroy(world);
+}
+
+/* A ball that arrives in a failed step is taken back; the next body has its slot and its number. */
+TEST(a_body_after_a_failed_arrival_has_no_contacts_before_a_step)
+{
+    TalusWorldDef def = quick_def(1);
+    TalusWorld *world = make_world(&def);
+    TalusVec3 at = {0.0, 0.0, 0.1};
+    TalusBodyBatch batch = talus_body_batch_default();
+    REQUIRE_OK(add_floor(world, NULL));
+    REQUIRE_OK(add_one(world, brick, talus_vec3(1.0, 0.0, 0.08), NULL));
+    REQUIRE_OK(talus_world_add_shape(world, &ball, &batch.shape));
+    step_world(world, 1);
+    check_contacts(world, 4);
+    batch.count = 1;
+    batch.position = &at;
+    REQUIRE_OK(talus_world_add_bodies_at(world, talus_world_time(world), &batch));
+    world->def.on_miss = TALUS_MISS_STOP;
+    REQUIRE_OK(talus_world_set_accuracy(world, 1e-300, 1));
+    CHECK_INT(talus_world_step(world, NULL), TALUS_ERR_TOLERANCE);
+    check_contacts(world, 4);
+    REQUIRE_OK(add_one(world, ball, talus_vec3(5.0, 0.0, 5.0), NULL));
+    check_contacts(world, 4);
+    talus_world_destroy(world);
+}
+
 /* ---- sources and sinks ---- */
 
 static uint64_t newest_of(const TalusSnapshot *s)
@@ -432,6 +493,8 @@ int main(void)
     RUN(bodies_are_found_whatever_slots_they_have);
     RUN(bodies_in_their_first_slots_cost_no_list);
     RUN(ids_of_bodies_that_have_gone_name_nothing);
+    RUN(a_body_in_a_slot_used_again_has_no_contacts_before_a_step);
+    RUN(a_body_after_a_failed_arrival_has_no_contacts_before_a_step);
     RUN(what_flows_in_is_new);
     RUN(a_loaded_world_gives_the_numbers_that_the_saved_one_would);
     RUN(states_with_ids_that_cannot_be_are_refused);

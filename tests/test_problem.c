@@ -491,6 +491,24 @@ TEST(huge_impulses_hide_no_residual)
     free_test_problem(&p);
 }
 
+TEST(a_copy_for_tests_owns_its_friction_models)
+{
+    enum { BLOCKS = 3 };
+    TalusFrictionModel model[BLOCKS] = {
+        {.law = TALUS_LAW_COULOMB}, {.law = TALUS_LAW_CCP}, {.section = TALUS_SECTION_SQUARE}};
+    TestProblem p = make_explicit(1, BLOCKS, 3);
+    p.def.model = model;
+    TestProblem copy = copy_test_problem(&p.def, "copy");
+    CHECK(copy.def.model != model);
+    CHECK(memcmp(copy.def.model, model, sizeof model) == 0);
+    p.def.model = NULL;
+    TestProblem without = copy_test_problem(&p.def, "without models");
+    CHECK(without.def.model == NULL);
+    free_test_problem(&without);
+    free_test_problem(&copy);
+    free_test_problem(&p);
+}
+
 int main(void)
 {
     RUN(bad_contacts_are_refused);
@@ -508,5 +526,6 @@ int main(void)
     RUN(moving_bounds_start_from_zero);
     RUN(every_allocation_may_fail);
     RUN(huge_impulses_hide_no_residual);
+    RUN(a_copy_for_tests_owns_its_friction_models);
     return talus_test_result();
 }

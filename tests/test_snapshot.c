@@ -108,6 +108,8 @@ TEST(halves_round_to_nearest)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         CHECK_NEAR(talus_from_bfloat16(talus_to_bfloat16(cases[i].value, cases[i].drop)),
                    cases[i].expected, 0.0);
+    CHECK(isnan(talus_from_bfloat16(talus_to_bfloat16(NAN, 0))));
+    CHECK(isnan(talus_from_bfloat16(talus_to_bfloat16(NAN, TALUS_BFLOAT16_DROPPED_LEAN))));
     TalusRng rng = talus_rng(5);
     for (int i = 0; i < 10000; i++) {
         double x = ldexp(talus_rng_uniform(&rng) - 0.5, (int)talus_rng_below(&rng, 40) - 20);

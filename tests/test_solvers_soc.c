@@ -244,6 +244,33 @@ TEST(start_does_not_matter)
     free_test_problem(&p);
 }
 
+/* One sliding contact, N = 1, with the solution (2.8, -1.4, 0): a start that misses the cone by a billionth is within the
+ * tolerance and is returned, but on the cone. */
+TEST(a_start_is_returned_inside_the_cone)
+{
+    const int32_t start[4] = {0, 3, 6, 9}, column[9] = {0, 1, 2, 0, 1, 2, 0, 1, 2};
+    const double values[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, q[3] = {-1.0, 5.0, 0.0}, mu[1] = {0.5};
+    const TalusProblemDef def = {.block_count = 1,
+                                 .rows = 3,
+                                 .row_start = start,
+                                 .column = column,
+                                 .values = values,
+                                 .offset = q,
+                                 .mu = mu};
+    TalusProblem *problem = create(&def, NULL);
+    TalusSolver *solver = solver_of("ipm-soc");
+    TalusSolveOptions options = budget(1e-6, 40);
+    TalusSolveInfo info;
+    double *gamma = talus_problem_gamma(problem);
+    gamma[0] = 2.8;
+    gamma[1] = -1.4 * (1.0 + 1e-9);
+    CHECK_OK(talus_solver_solve(solver, problem, &options, &info));
+    CHECK(info.outcome == TALUS_OUTCOME_CONVERGED && info.iterations == 1);
+    CHECK(hypot(gamma[1], gamma[2]) <= 0.5 * gamma[0] * (1.0 + 1e-15));
+    talus_solver_destroy(solver);
+    talus_problem_destroy(problem);
+}
+
 /* Coulomb's law, by shifts around exact convex solves. */
 TEST(coulomb_by_shifts)
 {
@@ -329,6 +356,7 @@ int main(void)
     RUN(half_lines_among_cones);
     RUN(polish_finds_the_last_digits);
     RUN(start_does_not_matter);
+    RUN(a_start_is_returned_inside_the_cone);
     RUN(coulomb_by_shifts);
     RUN(refusals_say_what_would_do);
     RUN(an_inertia_need_not_exist);

@@ -212,6 +212,67 @@ TEST(a_cavity_stays_one)
     talus_surface_free(&s);
 }
 
+/* Two cubes that share one edge, of four triangles; bit t of `turned` turns triangle t round. */
+static void two_cubes(char *out, size_t room, unsigned turned)
+{
+    size_t used = 0;
+    for (int k = 0; k < 16; k++) {
+        double shift = k < 8 ? 0.0 : 1.0;
+        used += (size_t)snprintf(out + used, room - used, "v %g %g %g\n", corner[k % 8][0] + shift,
+                                 corner[k % 8][1] + shift, corner[k % 8][2]);
+    }
+    for (int t = 0; t < 24; t++) {
+        const int *f = facet[t % 12];
+        int shift = t < 12 ? 1 : 9, turn = (int)(turned >> t & 1);
+        used += (size_t)snprintf(out + used, room - used, "f %d %d %d\n", f[0] + shift,
+                                 f[1 + turn] + shift, f[2 - turn] + shift);
+    }
+}
+
+/* Whether cubes at a common edge are closed follows from the repaired windings, not from those of the file. */
+TEST(solids_at_a_common_edge_are_closed)
+{
+    TalusSurface s;
+    char text[4096];
+    for (int t = -1; t < 24; t++) {
+        two_cubes(text, sizeof text, t < 0 ? 0 : 1u << t);
+        REQUIRE_OK(parse_text("cubes.obj", text, &s));
+        CHECK_INT(s.crowded_edges, 1);
+        CHECK_INT(s.parts, 2);
+        CHECK_INT(s.closed_parts, 2);
+        CHECK_INT(s.turned, t >= 0);
+        CHECK_NEAR(s.volume, 2.0, 1e-12);
+        talus_surface_free(&s);
+    }
+    two_cubes(text, sizeof text,
+              0xfffu << 12 & ~(1u << 20)); /* the second: only facet 8 is right */
+    REQUIRE_OK(parse_text("cubes.obj", text, &s));
+    CHECK_INT(s.closed_parts, 2);
+    CHECK_INT(s.turned, 11);
+    CHECK_NEAR(s.volume, 2.0, 1e-12);
+    talus_surface_free(&s);
+}
+
+/* Four tents over one triangle bound two solids, one above the other, though none is closed by itself. The second faces
+ * down, as the lower side of the upper solid, and stays so when one of its triangles is repaired. */
+TEST(parts_that_are_closed_together_keep_their_sides)
+{
+    TalusSurface s;
+    REQUIRE_OK(parse_text("tents.obj",
+                          "v 0 0 0\nv 1 0 0\nv 0 1 0\nv .2 .2 4\nv .2 .2 3\nv .2 .2 2\nv .2 .2 1\n"
+                          "f 1 2 4\nf 2 3 4\nf 3 1 4\n"
+                          "f 2 1 5\nf 3 2 5\nf 3 1 5\n" /* the last one is turned */
+                          "f 1 2 6\nf 2 3 6\nf 3 1 6\n"
+                          "f 2 1 7\nf 3 2 7\nf 1 3 7\n",
+                          &s));
+    CHECK_INT(s.crowded_edges, 3);
+    CHECK_INT(s.parts, 4);
+    CHECK_INT(s.closed_parts, 4);
+    CHECK_INT(s.turned, 1);
+    CHECK_NEAR(s.volume, (4.0 - 3.0 + 2.0 - 1.0) / 6.0, 1e-12);
+    talus_surface_free(&s);
+}
+
 TEST(useless_triangles_are_dropped)
 {
     TalusSurface s;
@@ -362,6 +423,8 @@ int main(void)
     RUN(reads_from_a_file);
     RUN(windings_are_made_to_agree);
     RUN(a_cavity_stays_one);
+    RUN(solids_at_a_common_edge_are_closed);
+    RUN(parts_that_are_closed_together_keep_their_sides);
     RUN(useless_triangles_are_dropped);
     RUN(open_surfaces_are_told);
     RUN(polygons_are_cut);

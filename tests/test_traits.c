@@ -8,6 +8,7 @@
 #include "all_shapes.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const double profile[] = {0.0, -1.5, 1.5, -1.5, 1.5, 1.5};
 
@@ -127,6 +128,16 @@ TEST(bounds_follow_from_the_support_function)
         talus_shape_clear(&shapes[k]);
 }
 
+TEST(summaries_name_what_a_wall_may_be)
+{
+    for (int k = 0; k < TALUS_SHAPE_KINDS; k++) {
+        const char *summary = talus_shape_summary((TalusShapeKind)k);
+        if (!CHECK(has(k, TALUS_TRAIT_WALL) ==
+                   (strstr(summary, "; fixed or driven bodies only") != NULL)))
+            printf("  %s: %s\n", talus_shape_name((TalusShapeKind)k), summary);
+    }
+}
+
 TEST(a_trait_is_one_of_several)
 {
     for (int k = 0; k < TALUS_SHAPE_KINDS; k++) {
@@ -144,6 +155,7 @@ int main(void)
 {
     RUN(traits_are_what_shapes_do);
     RUN(bounds_follow_from_the_support_function);
+    RUN(summaries_name_what_a_wall_may_be);
     RUN(a_trait_is_one_of_several);
     return talus_test_result();
 }

@@ -70,6 +70,30 @@ TEST(impulses_are_carried_over_but_not_to_another_body)
     talus_world_destroy(world);
 }
 
+/* A heap with a solver whose impulses grow without bound, for 100 iterations or until they are infinite. */
+static void diverge(int iterations)
+{
+    TalusWorldDef def = quick_def(1);
+    def.solver = "jacobi:omega=2";
+    def.tolerance = 0.0;
+    def.max_iterations = iterations;
+    TalusWorld *world = make_world(&def);
+    TalusStatus status = add_heap(world, 60);
+    for (int i = 0; i < 50 && status == TALUS_OK; i++)
+        status = talus_world_step(world, NULL);
+    CHECK_INT(status, TALUS_ERR_NUMERIC);
+    talus_world_destroy(world);
+}
+
+TEST(divergence_is_told_from_a_nan)
+{
+    diverge(100);
+    CHECK(said(": solver jacobi diverged: residual ") && said(" m/s of zero impulses"));
+    CHECK(!said("NaN"));
+    diverge(1000);
+    CHECK(said(": solver jacobi met a NaN or infinity"));
+}
+
 TEST(a_nan_fails_the_step_and_names_the_body)
 {
     TalusWorld *world = make_heap(2, 60);
@@ -564,6 +588,7 @@ int main(void)
     RUN(hash_is_equal_for_any_number_of_threads);
     RUN(a_warm_step_allocates_nothing);
     RUN(impulses_are_carried_over_but_not_to_another_body);
+    RUN(divergence_is_told_from_a_nan);
     RUN(a_nan_fails_the_step_and_names_the_body);
     RUN(a_missed_tolerance_follows_the_policy);
     RUN(a_step_towards_a_time_is_shortened_to_it);

@@ -15,10 +15,10 @@
 
 /* Exit codes; CLI_USAGE: wrong arguments. */
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
-enum { CLI_LIST_MAX = 256, CLI_PATH_MAX = 4096 };
+enum { CLI_PATH_MAX = 4096 };
 
 typedef struct CliList {
-    const char *item[CLI_LIST_MAX];
+    const char **item; /* grows with every cli_list_add; never freed */
     int count;
 } CliList;
 
@@ -41,9 +41,9 @@ typedef struct CliOption {
 
 typedef struct CliCommand {
     const char *name, *summary;
-    const char *operands; /* for the usage line, such as "SCENE" */
-    int operands_min, operands_max;
-    const char *details; /* whole lines after the options; may be "" */
+    const char *operands;           /* for the usage line, such as "SCENE" */
+    int operands_min, operands_max; /* INT_MAX: any number */
+    const char *details;            /* whole lines after the options; may be "" */
     const CliOption *options;
     int option_count;
     int (*main)(
@@ -59,6 +59,9 @@ extern const CliCommand cli_run, cli_view, cli_render, cli_export, cli_solve, cl
 /* Parses the arguments, argv[0] being the command's name, and runs the command unless help was requested or usage was
  * wrong. Returns the exit code. */
 int cli_run_command(const CliCommand *command, int argc, char **argv);
+
+/* Appends an item to the list, which keeps the pointer. */
+void cli_list_add(CliList *list, const char *item);
 
 void cli_print_help(const CliCommand *command);
 /* Prints an option's line of a help text; letter 0 and value NULL: none. */

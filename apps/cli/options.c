@@ -62,6 +62,13 @@ const char *cli_did_you_mean(const char *word, const char *const *names, int cou
     return near ? text : otherwise;
 }
 
+void cli_list_add(CliList *list, const char *item)
+{
+    size_t count = (size_t)list->count + 1;
+    list->item = cli_check_memory(realloc(list->item, count * sizeof *list->item));
+    list->item[list->count++] = item;
+}
+
 /* ---- values ---- */
 
 static bool read_real(const char *text, double *out)
@@ -86,7 +93,6 @@ static bool read_count(const char *text, int *out)
 static int store(Parser *parser, const CliOption *option, const char *text)
 {
     void *field = option->field;
-    CliList *list = field;
     switch (option->kind) {
     case CLI_FLAG: *(bool *)field = true; return CLI_OK;
     case CLI_TEXT: *(const char **)field = text; return CLI_OK;
@@ -100,12 +106,7 @@ static int store(Parser *parser, const CliOption *option, const char *text)
             return cli_usage(parser->command, "--%s %s: expected a whole number, 0 or more",
                              option->name, text);
         return CLI_OK;
-    case CLI_LIST:
-        if (list->count == CLI_LIST_MAX)
-            return cli_usage(parser->command, "--%s: given more than %d times", option->name,
-                             CLI_LIST_MAX);
-        list->item[list->count++] = text;
-        return CLI_OK;
+    case CLI_LIST: cli_list_add(field, text); return CLI_OK;
     }
     return CLI_OK;
 }
@@ -191,8 +192,8 @@ int cli_run_command(const CliCommand *command, int argc, char **argv)
             return CLI_OK;
         } else if (options && word[0] == '-' && word[1] != '\0') {
             code = take_option(&parser, word);
-        } else if (operands.count < CLI_LIST_MAX) {
-            operands.item[operands.count++] = word;
+        } else {
+            cli_list_add(&operands, word);
         }
     }
     if (code == CLI_OK)

@@ -48,7 +48,8 @@ bool talus_fclib_is(const char *path);
 /* Reads a file. The error names the file, the dataset, its content and what was expected; without HDF5 the call
  * fails with TALUS_ERR_UNSUPPORTED. Files of other tools often hold solutions and guesses whose r was never written. */
 TalusStatus talus_fclib_read(const char *path, TalusFclib **out);
-/* Reads /solution, or another group of that layout such as "ccp_solution", from any HDF5 file. */
+/* Reads /solution, or another group of that layout such as "ccp_solution", from any HDF5 file. The name of the group
+ * has at most 255 bytes. */
 TalusStatus talus_fclib_read_point(const char *path, const char *group, const TalusFclib *problem,
                                    TalusFclibPoint *out);
 /* True if the file is a readable HDF5 file with that group. */

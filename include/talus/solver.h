@@ -40,7 +40,9 @@ typedef struct TalusSolveInfo {
      * others. The law itself may have a solution, in which they slide. */
     bool jammed;
     double start_residual; /* rms of the first estimate: at the start; for gs, of the first sweep */
-    double seconds;        /* without the time of observers */
+    /* Outcome diverged: rms residual of the impulses that zero impulses replaced, which may be NaN; else 0. */
+    double rejected_residual;
+    double seconds; /* without the time of observers */
     /* Peak memory of the solve beside the problem: vectors, plans, factors; what other threads allocate meanwhile
      * counts too, device memory in steps of a world does not. */
     size_t memory_bytes;

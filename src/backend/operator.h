@@ -129,7 +129,7 @@ static inline double talus_block_scale(const TalusOperator *op, int block)
 }
 
 /* Returns TalusOperator.mixed_sets for blocks of `rows` rows and these `kinds`, with `prisms` as in the operator. */
-static inline bool talus_kinds_varied(int rows, uint32_t kinds, bool prisms)
+static inline bool talus_sets_are_mixed(int rows, uint32_t kinds, bool prisms)
 {
     const uint32_t cones = TALUS_KIND(TALUS_LAW_CCP, TALUS_SECTION_DISC);
     const uint32_t exact = TALUS_KIND(TALUS_LAW_COULOMB, TALUS_SECTION_DISC);

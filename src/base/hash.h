@@ -29,7 +29,8 @@ static inline uint64_t talus_hash(uint64_t hash, const void *bytes, size_t size)
         hash = talus_hash_mix(hash ^ word) + UINT64_C(0x632be59bd9b4e019);
     }
     word = size;
-    memcpy(&word, p, size); /* the last 0 to 7 bytes; their number is mixed into the top byte */
+    if (size > 0)               /* memcpy may not be given a NULL, even for no bytes */
+        memcpy(&word, p, size); /* the last 1 to 7 bytes; their number is mixed into the top byte */
     word ^= (uint64_t)size << 56;
     return talus_hash_mix(hash ^ word);
 }

@@ -194,7 +194,7 @@ static void note_unsupported(TalusDetector *d, long long pair)
 /* Finds the contacts of pairs begin .. end - 1 of the run, and writes them in canonical order; what is written is
  * complete only if all fit into the writer's capacity. Returns their number. Stops at a pair without a contact
  * function, and notes it. */
-static int64_t find_touches(Writer *w, TalusDetector *d, int64_t begin, int64_t end)
+static int64_t find_contacts(Writer *w, TalusDetector *d, int64_t begin, int64_t end)
 {
     int64_t total = 0;
     for (int64_t i = begin; i < end; i++) {
@@ -222,7 +222,7 @@ static bool has_draft(const TalusDetector *d, int64_t chunk)
 }
 
 /* Sets run_chunk[chunk] to the number of its contacts, and fills its draft if it has one. */
-static void count_touches(void *context, int64_t begin, int64_t end, int64_t chunk)
+static void count_contacts(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     TalusDetector *d = context;
     Writer w = {.d = d};
@@ -231,7 +231,7 @@ static void count_touches(void *context, int64_t begin, int64_t end, int64_t chu
         w.contact = d->draft + chunk * DRAFT;
         w.arms = d->draft_arms + chunk * DRAFT;
     }
-    d->run_chunk[chunk] = find_touches(&w, d, begin, end);
+    d->run_chunk[chunk] = find_contacts(&w, d, begin, end);
 }
 
 /* Index of the first contact of the current run, the second or third. */
@@ -241,7 +241,7 @@ static int64_t first_of_run(const TalusDetector *d)
 }
 
 /* Writes the contacts of a chunk to the list: from its draft, or computed again. */
-static void write_touches(void *context, int64_t begin, int64_t end, int64_t chunk)
+static void write_contacts(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     TalusDetector *d = context;
     bool general = d->run == TALUS_RUN_GENERAL;
@@ -253,7 +253,7 @@ static void write_touches(void *context, int64_t begin, int64_t end, int64_t chu
         memcpy(arms, d->draft_arms + chunk * DRAFT, (size_t)count * sizeof *arms);
     } else {
         Writer w = {.d = d, .capacity = count, .contact = contact, .arms = arms};
-        find_touches(&w, d, begin, end);
+        find_contacts(&w, d, begin, end);
     }
     for (int64_t k = 0; k < count && general; k++)
         contact[k].general = (uint32_t)(place + k);
@@ -280,15 +280,15 @@ static TalusStatus count_run(TalusDetector *d, TalusPool *pool, int run, int64_t
     const TalusPairList *pairs = &d->broad.run[run];
     select_run(d, run);
     atomic_store(&d->unsupported, INT64_MAX);
-    talus_parallel(pool, pairs->count, PAIR_GRAIN, count_touches, d);
+    talus_parallel(pool, pairs->count, PAIR_GRAIN, count_contacts, d);
     if (atomic_load(&d->unsupported) != INT64_MAX)
         return unsupported_pair(d, pairs->pair[atomic_load(&d->unsupported)]);
     int64_t chunks = talus_chunks(pairs->count, PAIR_GRAIN);
     *count = 0;
     for (int64_t c = 0; c < chunks; c++) {
-        int64_t touches = d->run_chunk[c];
+        int64_t contacts = d->run_chunk[c];
         d->run_chunk[c] = *count;
-        *count += touches;
+        *count += contacts;
     }
     d->run_chunk[chunks] = *count;
     return TALUS_OK;
@@ -345,9 +345,9 @@ static TalusStatus reserve_chunks(TalusDetector *d)
     int64_t general = talus_chunks(d->broad.run[TALUS_RUN_GENERAL].count, PAIR_GRAIN);
     d->drafts = general < DRAFT_CHUNKS ? general : DRAFT_CHUNKS;
     size_t drafts = (size_t)d->drafts * DRAFT;
-    TALUS_TRY(TALUS_GROW(d->chunk, (size_t)(fixed + general + 2), 0, "touch counts"));
-    TALUS_TRY(TALUS_GROW(d->draft, drafts, 0, "touches"));
-    return TALUS_GROW(d->draft_arms, drafts, 0, "touches");
+    TALUS_TRY(TALUS_GROW(d->chunk, (size_t)(fixed + general + 2), 0, "contact counts"));
+    TALUS_TRY(TALUS_GROW(d->draft, drafts, 0, "drafts of contacts"));
+    return TALUS_GROW(d->draft_arms, drafts, 0, "drafts of contacts");
 }
 
 static void set_counts(TalusContactList *list, int64_t spheres, int64_t fixed, int64_t general)
@@ -361,7 +361,7 @@ static void set_counts(TalusContactList *list, int64_t spheres, int64_t fixed, i
 static void write_run(TalusDetector *d, TalusPool *pool, int run, int64_t contacts)
 {
     select_run(d, run);
-    talus_parallel(pool, d->broad.run[run].count, PAIR_GRAIN, write_touches, d);
+    talus_parallel(pool, d->broad.run[run].count, PAIR_GRAIN, write_contacts, d);
     talus_parallel(pool, contacts, CONTACT_GRAIN, match_keys, d);
 }
 

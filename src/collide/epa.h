@@ -172,7 +172,8 @@ TALUS_INLINE bool talus_epa_rim(uint8_t edge[][2], int *count, uint8_t from, uin
     return true;
 }
 
-/* Replaces the faces visible from w, among them `top`, by faces from their rim to w. False if capacity is exceeded. */
+/* Replaces the faces visible from w, among them `top`, by faces from their rim to w. False if capacity is exceeded;
+ * the faces are then the same as before, in another order. */
 TALUS_INLINE bool talus_epa_lift(TalusEpa *e, int top, TalusVec3 w)
 {
     uint8_t edge[TALUS_EPA_EDGES][2];
@@ -182,7 +183,8 @@ TALUS_INLINE bool talus_epa_lift(TalusEpa *e, int top, TalusVec3 w)
         TalusEpaFace face = e->face[f];
         bool seen = f == top ||
                     (face.height < INFINITY && talus_dot(face.normal, w) - face.height > tolerance);
-        if (!seen) {
+        if (!seen) { /* changes places with the first visible one */
+            e->face[f] = e->face[kept];
             e->face[kept++] = face;
             continue;
         }
@@ -191,9 +193,9 @@ TALUS_INLINE bool talus_epa_lift(TalusEpa *e, int top, TalusVec3 w)
                 return false;
         }
     }
-    e->faces = kept;
     if (kept + rim > TALUS_EPA_FACES)
         return false;
+    e->faces = kept;
     e->w[e->points] = w;
     for (int k = 0; k < rim; k++)
         talus_epa_add_face(e, edge[k][0], edge[k][1], e->points);

@@ -33,7 +33,8 @@ TalusStatus talus_refuse_sphere(long long body, double radius, double size)
 
 TalusStatus talus_refuse_moving(long long body, TalusShapeKind kind)
 {
-    return talus_reject("slot %lld: a %s can only be fixed", body, talus_shape_name(kind));
+    return talus_reject("slot %lld: a %s can only be fixed or driven", body,
+                        talus_shape_name(kind));
 }
 
 TalusStatus talus_check_fit(const TalusFit *fit)

@@ -6,8 +6,9 @@
 
 #include <string.h>
 
-/* A bucket has KEYS keys, whose counters fit into the first-level cache; more if that would take over MAX_BUCKETS. */
-enum { KEYS = 4096, MAX_BUCKETS = 1024, MIN_GRAIN = 8192, MAX_CHUNKS = 64, WITHIN_GRAIN = 4096 };
+/* A bucket has 2^KEY_BITS keys, whose counters fit into the first-level cache; more if that would take over
+ * MAX_BUCKETS. */
+enum { KEY_BITS = 12, MAX_BUCKETS = 1024, MIN_GRAIN = 8192, MAX_CHUNKS = 64, WITHIN_GRAIN = 4096 };
 
 typedef struct Job {
     TalusPair *pairs, *scratch;
@@ -83,7 +84,7 @@ static void sort_buckets(void *context, int64_t begin, int64_t end, int64_t chun
 TalusStatus talus_sort_pairs(TalusSorter *sorter, TalusPool *pool, TalusPair *pairs,
                              TalusPair *scratch, int64_t count, uint32_t range, uint32_t *start)
 {
-    int shift = 12; /* KEYS */
+    int shift = KEY_BITS;
     while (((int64_t)range - 1) >> shift >= MAX_BUCKETS)
         shift++;
     int64_t grain = talus_chunks(count, MAX_CHUNKS);

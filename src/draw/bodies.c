@@ -124,7 +124,7 @@ static void set_cut(TalusPicture *picture)
 {
     const TalusDrawDef *def = picture->def;
     TalusVec3 axis = talus_vec3(def->clip_axis == 0, def->clip_axis == 1, def->clip_axis == 2);
-    TalusVec3 back = talus_picture_direction(picture, def->azimuth, def->elevation);
+    TalusVec3 back = talus_picture_camera_direction(picture);
     double at = def->clip_at - talus_dot(axis, picture->origin);
     double side = talus_dot(axis, back) < -1e-6 ? -1.0 : 1.0;
     picture->bodies.cut =

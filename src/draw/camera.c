@@ -152,6 +152,13 @@ TalusVec3 talus_picture_direction(const TalusPicture *picture, double azimuth, d
     return talus_madd(talus_scale(cos(e), level), sin(e), picture->up);
 }
 
+TalusVec3 talus_picture_camera_direction(const TalusPicture *picture)
+{
+    const TalusDrawDef *def = picture->def;
+    double elevation = fmin(fmax(def->elevation, -90.0), 90.0);
+    return talus_picture_direction(picture, def->azimuth, elevation);
+}
+
 /* ---- camera ---- */
 
 /* Fit of the eye along one direction of the picture, right or up. A point has coordinate a in this direction and c
@@ -266,14 +273,13 @@ static void place_eye(Fit *fit)
 void talus_picture_camera(TalusPicture *picture)
 {
     const TalusDrawDef *def = picture->def;
-    double elevation = fmin(fmax(def->elevation, -90.0), 90.0);
     double margin = TALUS_FIT_MARGIN * fmin(def->width, def->height);
     double free_x = 0.5 * def->width - margin;
     double free_y = 0.5 * (def->height - talus_caption_height(def)) - margin;
     double scale = 0.5 * def->height / tan(0.5 * TALUS_FIELD_OF_VIEW * TALUS_PI / 180.0);
     Fit fit = {.x = {-INFINITY, -INFINITY, free_x / scale},
                .y = {-INFINITY, -INFINITY, free_y / scale}};
-    fit.back = talus_picture_direction(picture, def->azimuth, elevation);
+    fit.back = talus_picture_camera_direction(picture);
     fit.right = talus_picture_direction(picture, def->azimuth + 90.0, 0.0);
     fit.above = talus_cross(fit.back, fit.right);
     fit_all(&fit, picture);

@@ -166,37 +166,33 @@ static Colour solid_colour(const Expose *e, const TalusSolids *solids, const Tal
     return c;
 }
 
-/* True if a wall of a shown container is nearer than the nearest body. */
-static bool sees_wall(const Expose *e, size_t pixel)
+/* Returns the depth of the wall at a pixel; INFINITY without one, or if the container is not shown. */
+static float wall_depth(const Expose *e, size_t pixel)
 {
-    return e->walls.depth && e->walls.depth[pixel] < e->seen.depth[pixel];
+    return e->walls.depth ? e->walls.depth[pixel] : INFINITY;
 }
 
-static bool sees_body(const Expose *e, size_t pixel)
+/* Returns the colour of the solid that a raster shows at a pixel, or of a wall in front of it; clear without either. */
+static Colour opaque_colour(const Expose *e, const TalusSolids *solids, const TalusRaster *raster,
+                            size_t pixel, TalusRay ray, bool unobstructed)
 {
-    return e->seen.hit[pixel] >= 0 && !sees_wall(e, pixel);
-}
-
-static Colour opaque_colour(const Expose *e, size_t pixel, TalusRay ray)
-{
-    if (sees_wall(e, pixel))
+    if (wall_depth(e, pixel) < raster->depth[pixel])
         return solid_colour(e, &e->picture->walls, &e->walls, pixel, ray, false);
-    if (sees_body(e, pixel))
-        return solid_colour(e, &e->picture->bodies, &e->seen, pixel, ray, false);
+    if (raster->hit[pixel] >= 0)
+        return solid_colour(e, solids, raster, pixel, ray, unobstructed);
     return (Colour){0.0f, 0.0f, 0.0f, 0.0f};
 }
 
-/* Returns the colour of a pixel of a picture with chains; `body` is its opaque_colour. The nearest body is a veil of
- * small opacity: over the chain if it is in front of it, alone if there is no chain. A chain hides all else. */
-static Colour chain_colour(const Expose *e, size_t pixel, TalusRay ray, Colour body)
+/* Returns the colour of a pixel of a picture with chains. Chains and walls hide what is behind them; a body in front of
+ * both is a veil of small opacity, of the nearest one alone. */
+static Colour chain_colour(const Expose *e, size_t pixel, TalusRay ray)
 {
-    bool veiled = sees_body(e, pixel);
-    if (e->chains.hit[pixel] < 0)
-        return veiled ? faded(body, TALUS_VEIL_OPACITY) : body;
-    Colour chain = solid_colour(e, &e->picture->chains, &e->chains, pixel, ray, true);
-    if (veiled && e->seen.depth[pixel] < e->chains.depth[pixel])
-        return over(faded(body, TALUS_VEIL_OPACITY), chain);
-    return chain;
+    Colour c = opaque_colour(e, &e->picture->chains, &e->chains, pixel, ray, true);
+    float depth = fminf(e->chains.depth[pixel], wall_depth(e, pixel));
+    if (!(e->seen.depth[pixel] < depth))
+        return c;
+    Colour body = solid_colour(e, &e->picture->bodies, &e->seen, pixel, ray, false);
+    return over(faded(body, TALUS_VEIL_OPACITY), c);
 }
 
 static void expose_band(void *context, int64_t begin, int64_t end, int64_t chunk)
@@ -208,9 +204,9 @@ static void expose_band(void *context, int64_t begin, int64_t end, int64_t chunk
         for (int x = 0; x < e->view.width; x++) {
             size_t pixel = (size_t)y * (size_t)e->view.width + (size_t)x;
             TalusRay ray = talus_view_ray(&e->view, x, y);
-            Colour c = opaque_colour(e, pixel, ray);
-            if (e->picture->def->chains)
-                c = chain_colour(e, pixel, ray, c);
+            Colour c = e->picture->def->chains
+                           ? chain_colour(e, pixel, ray)
+                           : opaque_colour(e, &e->picture->bodies, &e->seen, pixel, ray, false);
             if (e->transmitted) {
                 float a = 1.0f - e->transmitted[pixel];
                 c = over((Colour){a * e->ghost.x, a * e->ghost.y, a * e->ghost.z, a}, c);

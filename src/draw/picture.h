@@ -130,9 +130,10 @@ double talus_nice_number(double x);
 /* Colour of the body in this row, sRGB: of fixed bodies that of the theme, of others the veil's if chains are drawn. */
 uint32_t talus_picture_colour(const TalusPicture *picture, int row);
 
-/* Returns the unit vector at these angles in degrees: azimuth from east towards north, elevation towards up. Those of
- * the camera give the direction from the scene to its eye. */
+/* Returns the unit vector at these angles in degrees: azimuth from east towards north, elevation towards up. */
 TalusVec3 talus_picture_direction(const TalusPicture *picture, double azimuth, double elevation);
+/* Returns the direction from the scene to the camera's eye, at most straight up or down. */
+TalusVec3 talus_picture_camera_direction(const TalusPicture *picture);
 
 /* Returns the height of the caption, pixels; 0 for a plain or very small picture, which has none. talus_caption_draw
  * draws it at the bottom of the image. */

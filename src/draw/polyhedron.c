@@ -107,8 +107,8 @@ static void measure_facet(const TalusPolyhedron *p, TalusFacet *f, float *turn)
 /* A side of a facet. Its ends are ordered by their coordinates, so that the two facets at a side give the same ends. */
 typedef struct Side {
     TalusF3 low, high;
+    int32_t low_vertex, high_vertex; /* of the mesh; equal if two facets share the ends */
     int32_t corner, facet;
-    int32_t vertices; /* sum of the vertex indices of its ends; equal if two facets share these */
 } Side;
 
 static int compare_points(TalusF3 p, TalusF3 q)
@@ -142,10 +142,16 @@ static void gather_sides(const TalusPolyhedron *p, Side *side)
             bool swap = compare_points(a->at, b->at) > 0;
             *side++ = (Side){.low = swap ? b->at : a->at,
                              .high = swap ? a->at : b->at,
+                             .low_vertex = swap ? b->vertex : a->vertex,
+                             .high_vertex = swap ? a->vertex : b->vertex,
                              .corner = p->facet[f].first + k,
-                             .facet = f,
-                             .vertices = a->vertex + b->vertex};
+                             .facet = f};
         }
+}
+
+static bool share_vertices(const Side *p, const Side *q)
+{
+    return p->low_vertex == q->low_vertex && p->high_vertex == q->high_vertex;
 }
 
 /* Sets `sharp` of all corners. `side` is sorted by ends, so that a side of two facets has two consecutive entries; a
@@ -156,8 +162,8 @@ static void mark_sides(TalusPolyhedron *p, const Side *side, int count)
         bool last = k + 1 == count || compare_ends(&side[k], &side[k + 1]) != 0;
         const Side *other = last ? (k > 0 ? &side[k - 1] : &side[k]) : &side[k + 1];
         float turn = talus_f3_dot(p->facet[side[k].facet].normal, p->facet[other->facet].normal);
-        p->corner[side[k].corner].sharp = compare_ends(&side[k], other) == 0 &&
-                                          other->vertices != side[k].vertices && turn < BLUNT;
+        p->corner[side[k].corner].sharp =
+            compare_ends(&side[k], other) == 0 && !share_vertices(&side[k], other) && turn < BLUNT;
     }
 }
 

@@ -10,14 +10,13 @@ typedef struct Linear {
     float u, v, one;
 } Linear;
 
-/* Sets *out for the plane n.x = offset. Returns true if n points to the eye's side of the plane. */
-static bool linear_of(bool perspective, TalusF3 n, float offset, Linear *out)
+/* Returns the coefficients for the plane n.x = offset. */
+static Linear linear_of(bool perspective, TalusF3 n, float offset)
 {
     float below = perspective ? offset : n.z, one = perspective ? n.z : -offset;
     if (fabsf(below) < 1e-12f)
         below = below < 0.0f ? -1e-12f : 1e-12f;
-    *out = (Linear){n.x / below, n.y / below, one / below};
-    return below < 0.0f;
+    return (Linear){n.x / below, n.y / below, one / below};
 }
 
 /* ---- polygons ---- */
@@ -121,11 +120,10 @@ static void draw_triangle(const Tile *tile, const Splat *s, int32_t index,
 {
     const TalusView *view = tile->job->view;
     Rows rows;
-    Paint paint = {.index = index};
     TalusF3 n = talus_f3_cross(talus_f3_sub(solid->axis[1], solid->axis[0]),
                                talus_f3_sub(solid->axis[2], solid->axis[0]));
-    linear_of(view->perspective, n, talus_f3_dot(n, talus_f3_add(solid->centre, solid->axis[0])),
-              &paint.l);
+    float offset = talus_f3_dot(n, talus_f3_add(solid->centre, solid->axis[0]));
+    Paint paint = {.index = index, .l = linear_of(view->perspective, n, offset)};
     talus_triangle_rows(view, s, solid, &rows);
     FOR_ROWS(s, &rows, y, x0, x1) fill_row(tile, &paint, y, x0, x1);
 }
@@ -188,9 +186,7 @@ static void project_facet(const Tile *tile, const Splat *s, const TalusViewedSol
 static Linear facet_plane(const Tile *tile, const TalusViewedSolid *solid, const TalusFacet *f)
 {
     TalusF3 n = talus_viewed_from_axes(solid, f->normal);
-    Linear l;
-    linear_of(tile->job->view->perspective, n, f->offset + talus_f3_dot(n, solid->centre), &l);
-    return l;
+    return linear_of(tile->job->view->perspective, n, f->offset + talus_f3_dot(n, solid->centre));
 }
 
 /* Draws the facets that face the eye; together they cover the silhouette of the polyhedron, each pixel once. */

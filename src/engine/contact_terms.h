@@ -205,15 +205,17 @@ TALUS_INLINE double talus_contact_pull(const TalusLaw *law, const TalusBuildOpti
     return law->cohesion > 0.0 && gap <= o->cohesion_range * size ? law->cohesion * o->h : 0.0;
 }
 
-/* Returns the radius of the surface on which a body rolls: the size of a sphere, cylinder, capsule or ellipsoid; 0 for
- * flat shapes. */
-TALUS_INLINE double talus_round_size(TalusShapeKind kind, double size)
+/* Returns the radius of the surface on which a body rolls: that of a sphere, of a capsule, of a cylinder even if its
+ * half height is smaller, the least semi-axis of an ellipsoid; 0 for other shapes. */
+TALUS_INLINE double talus_rolling_radius(const TalusShapeDef *def, double size)
 {
-    return talus_shape_has(kind, TALUS_TRAIT_ROLLS) ? size : 0.0;
+    if (!talus_shape_has(def->kind, TALUS_TRAIT_ROLLS))
+        return 0.0;
+    return def->kind == TALUS_SHAPE_CYLINDER ? def->radius : size;
 }
 
-/* Returns the contact length by which moments are divided. a, b: talus_round_size of the bodies; if both are round, the
- * length is a b / (a + b); if one is, its radius; if none is, `size`, that of the smaller body. */
+/* Returns the contact length by which moments are divided. a, b: talus_rolling_radius of the bodies; if both roll, the
+ * length is a b / (a + b); if one does, its radius; if none does, `size`, that of the smaller body. */
 TALUS_INLINE double talus_moment_length(double a, double b, double size)
 {
     if (a > 0.0 && b > 0.0)

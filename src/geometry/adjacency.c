@@ -69,16 +69,23 @@ TalusStatus talus_mesh_adjacency(const int32_t *triangle, int triangles, int32_t
     return TALUS_OK;
 }
 
-bool talus_side_balanced(const int32_t *triangle, const int32_t *across, int32_t side)
+/* Start vertex of a side, which is its end vertex if its triangle counts as reversed. */
+static int32_t start_of(const int32_t *triangle, const uint8_t *turn, int32_t side)
+{
+    return turn && turn[side / 3] ? talus_side_to(triangle, side) : talus_side_from(triangle, side);
+}
+
+bool talus_side_balanced(const int32_t *triangle, const int32_t *across, const uint8_t *turn,
+                         int32_t side)
 {
     int balance = 1;
-    int32_t from = talus_side_from(triangle, side), other = across[side];
+    int32_t from = start_of(triangle, turn, side), other = across[side];
     if (other < 0)
         return false;
     for (int k = 1; other != side; k++) {
         if (k == TALUS_CROWD)
             return false;
-        balance += talus_side_from(triangle, other) == from ? 1 : -1;
+        balance += start_of(triangle, turn, other) == from ? 1 : -1;
         other = across[other];
     }
     return balance == 0;

@@ -29,8 +29,10 @@ TalusStatus talus_mesh_adjacency(const int32_t *triangle, int triangles, int32_t
 
 enum { TALUS_CROWD = 16 };
 /* True if equally many triangles traverse the edge of a side in either direction, as on every edge of a closed surface;
- * false at a free edge, and if more than TALUS_CROWD triangles share it. */
-bool talus_side_balanced(const int32_t *triangle, const int32_t *across, int32_t side);
+ * false at a free edge, and if more than TALUS_CROWD triangles share it. turn: 1 for triangles that count as reversed;
+ * NULL: none. */
+bool talus_side_balanced(const int32_t *triangle, const int32_t *across, const uint8_t *turn,
+                         int32_t side);
 
 /* A value with its sort key. */
 typedef struct TalusKeyed {

@@ -54,8 +54,8 @@ static void measure(TalusShape *shape)
 }
 
 const TalusShapeOps talus_field_ops = {
-    .summary = "ground: heights over a regular grid of the x-y plane, solid below; fixed bodies "
-               "only",
+    .summary = "ground: heights over a regular grid of the x-y plane, solid below; fixed or "
+               "driven bodies only",
     .uses = TALUS_USES_HEIGHTS,
     .check = check,
     .build = build,

@@ -2,6 +2,6 @@
 #include "geometry/kinds.h"
 
 const TalusShapeOps talus_plane_ops = {
-    .summary = "a half space, solid below z = 0 of its own frame; fixed bodies only",
+    .summary = "a half space, solid below z = 0 of its own frame; fixed or driven bodies only",
     .mesh = talus_mesh_plane,
 };

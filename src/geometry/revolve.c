@@ -59,7 +59,7 @@ static void measure(TalusShape *shape)
 
 const TalusShapeOps talus_revolve_ops = {
     .summary =
-        "a thin wall: a profile of (radius, height) points turned about z; fixed bodies only",
+        "a thin wall: a profile of (radius, height) points turned about z; fixed or driven bodies only",
     .uses = TALUS_USES_PROFILE,
     .check = check,
     .build = build,

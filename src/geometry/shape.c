@@ -86,7 +86,7 @@ TalusStatus talus_shape_properties(const TalusShape *shape, double radius, doubl
     const TalusShapeOps *ops = kinds[shape->def.kind];
     bool sphere = shape->def.kind == TALUS_SHAPE_SPHERE;
     if (!sphere && !(shape->unit.mass > 0.0))
-        return talus_reject("%s: has no volume, so it can only be a fixed body",
+        return talus_reject("%s: has no volume, so it can only be fixed or driven",
                             names[shape->def.kind]);
     if (!(density > 0.0 && density < INFINITY))
         return talus_reject("%s: density is %g; it must be positive", names[shape->def.kind],

@@ -8,7 +8,7 @@
 
 enum {
     TALUS_TRAIT_CONVEX = 1,      /* solid, with a support function (geometry/support.h) */
-    TALUS_TRAIT_ROLLS = 2,       /* has a rolling radius, taken as `size` (contact_terms.h) */
+    TALUS_TRAIT_ROLLS = 2,       /* has a rolling radius (engine/contact_terms.h) */
     TALUS_TRAIT_AXIAL = 4,       /* symmetric under rotation about z */
     TALUS_TRAIT_WALL = 8,        /* has no mass: fixed or driven bodies only */
     TALUS_TRAIT_HALF_SPACE = 16, /* solid below z = 0, without bounds */

@@ -142,7 +142,7 @@ static void mark_solids(const Arrays *a, int triangles, int32_t *queue)
         a->patch[seed] = 1;
         for (queue[tail++] = seed; head < tail; head++) {
             for (int32_t s = 3 * queue[head]; s < 3 * queue[head] + 3; s++) {
-                solid = solid && talus_side_balanced(a->triangle, a->across, s);
+                solid = solid && talus_side_balanced(a->triangle, a->across, NULL, s);
                 int32_t t = a->across[s] < 0 ? queue[head] : a->across[s] / 3;
                 if (!a->patch[t])
                     queue[tail++] = t;

@@ -49,7 +49,7 @@ TalusStatus talus_reduced_fill(TalusReduced *r, const TalusBackend *backend,
     TALUS_TRY(factor(r));
     r->op.elimination = r->joints;
     TALUS_TRY(backend->joint.take_out(op, &r->op));
-    r->op.mixed_sets = talus_kinds_varied(op->rows, r->op.kinds, op->prisms);
+    r->op.mixed_sets = talus_sets_are_mixed(op->rows, r->op.kinds, op->prisms);
     return backend->op.scratch(&r->op);
 }
 

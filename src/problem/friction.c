@@ -65,7 +65,7 @@ static bool has_friction(const TalusOperator *op, int i)
 
 static bool is_varied(const TalusOperator *op)
 {
-    return talus_kinds_varied(op->rows, op->kinds, op->prisms);
+    return talus_sets_are_mixed(op->rows, op->kinds, op->prisms);
 }
 
 static bool any_law(const TalusOperator *op, TalusFrictionLaw law)

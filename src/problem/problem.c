@@ -139,7 +139,7 @@ static int record_of(const TalusOperator *op, int i, int side)
 
 /* Fills incidence by a counting sort by body; contacts keep their order within a body. Bodies that no impulse moves get
  * an empty list: that of a drum would have thousands of contacts, unused. */
-static void list_touches(TalusOperator *op)
+static void list_incidences(TalusOperator *op)
 {
     int32_t *start = op->incidence_start;
     memset(start, 0, ((size_t)op->bodies + 1) * sizeof *start);
@@ -174,7 +174,7 @@ TalusStatus talus_problem_finish(TalusProblem *p)
 {
     p->has_certificate = false; /* that of the previous problem */
     TALUS_TRY(check_joints(&p->op));
-    list_touches(&p->op);
+    list_incidences(&p->op);
     TALUS_TRY(talus_problem_settle_friction(p));
     return talus_problem_diagonals(p);
 }

@@ -11,11 +11,12 @@
 #include <talus/world.h>
 
 typedef struct TalusBodyCounts {
-    int slots;        /* used so far, including dead ones */
-    int living;       /* bodies, including fixed ones */
-    int general;      /* free or sleeping bodies that are not spheres */
-    int first_free;   /* no slot below this index is dead */
-    uint64_t created; /* number of bodies created so far: the last id number */
+    int slots;         /* used so far, including dead ones */
+    int living;        /* bodies, including fixed ones */
+    int general;       /* free or sleeping bodies that are not spheres */
+    int first_free;    /* no slot below this index is dead */
+    uint64_t created;  /* number of bodies created so far: the last id number */
+    uint64_t detected; /* `created` at the last detection: bodies with later ids have no contacts */
 } TalusBodyCounts;
 
 /* Slot of a body whose id number is not its slot + 1, because slots have been reused (ids.c). */
@@ -70,10 +71,16 @@ static inline int talus_slot_root(int32_t *parent, int slot)
     return slot;
 }
 
-/* False if a slot of the contact is dead: its body was removed since detection and the slot is not in use again. */
+/* True if the slot has a body that was there at the last detection. */
+static inline bool talus_slot_detected(const TalusBodies *bodies, uint32_t slot)
+{
+    return bodies->shape[slot] >= 0 && bodies->id[slot] <= bodies->counts.detected;
+}
+
+/* False if a body of the contact was removed since detection, even if another body has its slot now. */
 static inline bool talus_contact_lives(const TalusBodies *bodies, const TalusContact *c)
 {
-    return bodies->shape[c->a] >= 0 && bodies->shape[c->b] >= 0;
+    return talus_slot_detected(bodies, c->a) && talus_slot_detected(bodies, c->b);
 }
 
 static inline TalusBodyId talus_slot_id(const TalusBodies *bodies, uint32_t slot)

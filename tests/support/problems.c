@@ -53,6 +53,8 @@ TestProblem copy_test_problem(const TalusProblemDef *def, const char *name)
     p.def.values = keep(&p, def->values, entries, sizeof(double));
     p.def.offset = keep(&p, def->offset, n, sizeof(double));
     p.def.mu = keep(&p, def->mu, def->rows == 3 ? (size_t)def->block_count : 0, sizeof(double));
+    if (def->model)
+        p.def.model = keep(&p, def->model, (size_t)def->block_count, sizeof *def->model);
     return p;
 }
 

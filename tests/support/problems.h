@@ -17,7 +17,7 @@ typedef struct TestProblem {
 } TestProblem;
 
 void free_test_problem(TestProblem *problem);
-/* Copies def and its arrays, but not `model` of an explicit problem; the source may then be destroyed. */
+/* Copies def and its arrays; the source may then be destroyed. */
 TestProblem copy_test_problem(const TalusProblemDef *def, const char *name);
 /* Zeroed memory that free_test_problem frees; at most TEST_PROBLEM_PIECES per problem. */
 void *test_memory(TestProblem *problem, size_t count, size_t element);

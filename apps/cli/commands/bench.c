@@ -14,6 +14,7 @@
 #include "lab/widen.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -351,8 +352,8 @@ static void open_set(Session *session, const char *name, const char *experiment)
 /* ---- experiments that run worlds ---- */
 
 /* Lists the benchmarks to run: those that the operands name, or all of the group `gpu` if no name follows it. Returns
- * false with a message if a name is unknown. */
-static bool choose_rows(const CliList *operands, const WorldsRow **rows, int *count)
+ * the exit code; a name that is unknown or given twice is wrong usage. */
+static int choose_rows(const CliList *operands, const WorldsRow *rows[WORLDS_ROWS], int *count)
 {
     bool all = strcmp(operands->item[0], "gpu") == 0;
     *count = 0;
@@ -360,15 +361,17 @@ static bool choose_rows(const CliList *operands, const WorldsRow **rows, int *co
         for (int i = 0; worlds_row(i); i++)
             if (worlds_row(i)->share > 0.0)
                 rows[(*count)++] = worlds_row(i);
-    for (int i = all ? 1 : 0; i < operands->count && *count < CLI_LIST_MAX; i++) {
-        rows[*count] = worlds_find(operands->item[i]);
-        if (!rows[(*count)++]) {
-            cli_usage(&cli_bench, "no row '%s'; `talus list experiments` names them",
-                      operands->item[i]);
-            return false;
-        }
+    for (int i = all ? 1 : 0; i < operands->count; i++) {
+        const char *name = operands->item[i];
+        const WorldsRow *row = worlds_find(name);
+        if (!row)
+            return cli_usage(&cli_bench, "no row '%s'; `talus list experiments` names them", name);
+        for (int k = 0; k < *count; k++)
+            if (rows[k] == row)
+                return cli_usage(&cli_bench, "row '%s' is named twice", name);
+        rows[(*count)++] = row;
     }
-    return true;
+    return CLI_OK;
 }
 
 /* Removes files table-N.csv that remain from an earlier call with more tables. */
@@ -385,16 +388,16 @@ static void remove_old_tables(const LabSet *set)
 
 static int bench_worlds(Session *session, const CliList *operands)
 {
-    static const WorldsRow *rows[CLI_LIST_MAX];
+    const WorldsRow *rows[WORLDS_ROWS];
     static Worlds w;
     const Options *o = &session->options;
     bool gpu = strcmp(operands->item[0], "gpu") == 0;
     int count;
     if (o->fresh)
         return cli_usage(&cli_bench, "--fresh: %s always runs anew", operands->item[0]);
-    if (!choose_rows(operands, rows, &count))
-        return CLI_USAGE;
-    int code = cli_check_backend(&cli_bench, o->backend);
+    int code = choose_rows(operands, rows, &count);
+    if (code == CLI_OK)
+        code = cli_check_backend(&cli_bench, o->backend);
     if (code != CLI_OK)
         return code;
     w = (Worlds){.backend = {o->backend ? o->backend
@@ -514,7 +517,7 @@ const CliCommand cli_bench = {
     .summary = "Runs an experiment of the literature and compares.",
     .operands = "NAME [ROW...]",
     .operands_min = 1,
-    .operands_max = CLI_LIST_MAX,
+    .operands_max = INT_MAX,
     .details =
         "`talus list experiments` names them. Settles the scenes, takes the problems out, solves\n"
         "them with the paper's solvers and all others, and prints tables beside the paper's\n"

@@ -5,6 +5,7 @@
 #include "base/status.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -481,7 +482,7 @@ const CliCommand cli_solve = {
     .summary = "Solves contact problems with solvers side by side.",
     .operands = "PROBLEM...",
     .operands_min = 1,
-    .operands_max = CLI_LIST_MAX,
+    .operands_max = INT_MAX,
     .details =
         "PROBLEM is a file of `talus extract` or an FCLIB file. Every result is measured from its\n"
         "impulses, alike for all solvers; one that misses the tolerance is a result, too, and no\n"

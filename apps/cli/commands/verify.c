@@ -321,7 +321,6 @@ static void print_json(const Findings *f)
         json_bool(&json, "infeasible", f->certificate.proof);
     json_close_object(&json);
     json_finish(&json);
-    putchar('\n');
 }
 
 /* Returns the exit code: failure if the stored certificate is no proof, or if the natural residual, with what rounding

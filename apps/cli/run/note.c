@@ -76,9 +76,9 @@ static bool read_text(const char *key, char *value, RunSettings *s)
             *rows[i].field = unescape(value);
             return true;
         }
-    if (strcmp(key, "set") != 0 || s->set.count == CLI_LIST_MAX)
+    if (strcmp(key, "set") != 0)
         return false;
-    s->set.item[s->set.count++] = unescape(value);
+    cli_list_add(&s->set, unescape(value));
     return true;
 }
 
@@ -111,7 +111,7 @@ static void read_number(const char *key, const char *value, RunSettings *s, RunT
 
 bool run_note_read(char *note, RunSettings *settings, RunTally *tally)
 {
-    memset(settings, 0, sizeof *settings);
+    *settings = (RunSettings){.set.item = settings->set.item}; /* the array is reused */
     memset(tally, 0, sizeof *tally);
     char *rest;
     char *line = strtok_r(note, "\n", &rest);

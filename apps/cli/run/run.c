@@ -545,7 +545,7 @@ static int run_session(Session *session, const CliList *operands)
 
 static int run_main(const CliList *operands)
 {
-    static Session session; /* static because its lists are large */
+    static Session session; /* static: its lists are never freed */
     session.options = options;
     session.control.lock = -1;
     session.saved_time = -1.0;

@@ -4,6 +4,7 @@
 #include "petra.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const double max_difference = 0.015; /* of kinetic energies, relative; the paper's figure */
@@ -253,7 +254,8 @@ static void table_energy(const Petra *p)
 static void add_curve(const Petra *p, LabFigure *f, const PetraRun *run, Figure x, Figure y,
                       bool relative)
 {
-    static double px[PETRA_STEPS], py[PETRA_STEPS];
+    double *px = cli_check_memory(calloc(2 * (size_t)run->count + 1, sizeof *px));
+    double *py = px + run->count;
     char name[LAB_TEXT], text[LAB_TEXT + 32];
     const PetraRun *reference = reference_of(p, run);
     for (int k = 0; k < run->count; k++) {
@@ -264,6 +266,7 @@ static void add_curve(const Petra *p, LabFigure *f, const PetraRun *run, Figure 
     }
     snprintf(text, sizeof text, f->points ? "%s, %d" : "%s", name_of(run, name), run->pebbles);
     lab_figure_add(f, text, px, py, run->count);
+    free(px);
 }
 
 static void figure_of_energy(const Petra *p, int pebbles)

@@ -12,16 +12,16 @@ static const WorldsRow *const table[] = {
     &worlds_pospisil,  &worlds_beverloo, &worlds_agreement,   &worlds_shear,
     &worlds_packing,   &worlds_janssen,  &worlds_petra};
 
-enum { ROWS = sizeof table / sizeof *table };
+_Static_assert(sizeof table / sizeof *table == WORLDS_ROWS, "the number of rows");
 
 const WorldsRow *worlds_row(int index)
 {
-    return index < ROWS ? table[index] : NULL;
+    return index < WORLDS_ROWS ? table[index] : NULL;
 }
 
 const WorldsRow *worlds_find(const char *name)
 {
-    for (int i = 0; i < ROWS; i++)
+    for (int i = 0; i < WORLDS_ROWS; i++)
         if (strcmp(table[i]->name, name) == 0)
             return table[i];
     return NULL;
@@ -37,7 +37,7 @@ static void add_verdict(const Worlds *w, LabTable *t, const Verdict *v)
         return;
     }
     lab_table_row(t, "%s\t%.4g %s\t%.4g %s\t%.2e\t%.2e", v->what, v->target, v->unit, v->measured,
-                  v->unit, v->rms, isnan(v->rms) ? NAN : v->relative);
+                  v->unit, v->rms, v->relative);
     if (w->quick)
         lab_table_add(t, "quick: not judged");
     else if (v->found[0])
@@ -71,13 +71,14 @@ static void describe(Worlds *w)
 static int run_rows(Worlds *w, const WorldsRow *const *rows, int count)
 {
     int failures = 0;
-    double begun = talus_now(), shares = 0.0, used = 0.0;
+    double begun = talus_now(), shares = 0.0, used = 0.0, unlimited = 0.0;
     for (int i = 0; i < count; i++)
         shares += rows[i]->share;
     for (int i = 0; i < count && !cli_stop_signal(); i++) {
         double start = talus_now();
+        bool limited = w->limit > 0.0 && rows[i]->share > 0.0;
         used += rows[i]->share;
-        w->deadline = w->limit > 0.0 ? begun + w->limit * used / shares : HUGE_VAL;
+        w->deadline = limited ? begun + unlimited + w->limit * used / shares : HUGE_VAL;
         worlds_print(w, "%s: %s", rows[i]->name, rows[i]->summary);
         lab_set_note(w->set, "%s: %s. %s.", rows[i]->name, rows[i]->summary, rows[i]->source);
         TalusStatus status = rows[i]->run(w);
@@ -86,7 +87,9 @@ static int run_rows(Worlds *w, const WorldsRow *const *rows, int count)
             worlds_judge_failure(w, rows[i]->name);
             cli_fail("%s: %s", rows[i]->name, talus_error());
         }
-        worlds_print(w, "%s: %.1f s", rows[i]->name, talus_now() - start);
+        double seconds = talus_now() - start;
+        unlimited += limited ? 0.0 : seconds;
+        worlds_print(w, "%s: %.1f s", rows[i]->name, seconds);
     }
     lab_set_note(w->set, "All in %.1f s.", talus_now() - begun);
     return failures;

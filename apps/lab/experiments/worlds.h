@@ -9,6 +9,7 @@
 #include "lab/lab.h"
 
 enum {
+    WORLDS_ROWS = 11,
     WORLDS_SETS = 16,
     WORLDS_BACKENDS = 2,
     WORLDS_VERDICTS = 32,
@@ -21,7 +22,7 @@ typedef struct Verdict {
     char found[LAB_TEXT];    /* text that is shown instead of "held" or "missed"; "": none */
     double target, measured; /* in `unit`; the target is an upper bound */
     const char *unit;
-    double rms, relative; /* residual in m/s, and relative to g h; not shown if rms is NAN */
+    double rms, relative; /* residual in m/s, and relative to g h; NAN: not known */
     bool failed;          /* the row ended with the error `found` */
 } Verdict;
 
@@ -46,7 +47,7 @@ typedef struct WorldsRow {
     /* Weight of the row in the time limit of `talus bench gpu`. Its deadline is limit * a / b seconds after the start
      * of the first row, with a the sum of the shares up to and with this row, b that of all chosen rows; time that a
      * row leaves goes to later ones. If all rows run, shares are seconds, since b is WORLDS_SECONDS. 0: not part of the
-     * group `gpu`. */
+     * group `gpu`; if named with it, the row has no deadline, and its time does not count. */
     double share;
     TalusStatus (*run)(Worlds *w);
 } WorldsRow;

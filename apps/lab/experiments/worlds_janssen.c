@@ -57,13 +57,13 @@ typedef struct Plate {
 
 /* ---- the bottom ---- */
 
-/* Returns the index of the probe; 0 if there is none of this name. */
-static int find_probe(const TalusWorld *world, const char *name)
+/* Writes the index of the scene's probe of this name. */
+static TalusStatus find_probe(const TalusWorld *world, const char *name, int *index)
 {
-    for (int i = 0; i < talus_world_probe_count(world); i++)
-        if (strcmp(talus_world_probe_name(world, i), name) == 0)
-            return i;
-    return 0;
+    for (*index = 0; *index < talus_world_probe_count(world); ++*index)
+        if (strcmp(talus_world_probe_name(world, *index), name) == 0)
+            return TALUS_OK;
+    return talus_fail(TALUS_ERR_ARGUMENT, "the scene has no probe '%s'", name);
 }
 
 static TalusStatus lay_plate(TalusWorld *world, Plate *plate)
@@ -95,9 +95,9 @@ static TalusStatus take_plate(TalusWorld *world, Plate *plate)
     TalusSnapshot s = {0};
     TALUS_TRY(talus_snapshot_take(&s, world, 0));
     *plate = (Plate){.id = s.id[0],
-                     .wall = find_probe(world, "wall"),
                      .material = talus_world_material_count(world) - 1}; /* the scene's only one */
     talus_snapshot_free(&s);
+    TALUS_TRY(find_probe(world, "wall", &plate->wall));
     TALUS_TRY(talus_world_add_shape(world, &plane, &plate->shape));
     return lower_plate(world, 0.0, plate);
 }
@@ -127,8 +127,9 @@ static TalusStatus advance(const Worlds *w, TalusWorld *world, const Plate *plat
     return TALUS_OK;
 }
 
-/* Writes twice the mean z of the spheres, m: at uniform density the height of a column that stands on z = 0. */
-static TalusStatus column_height(const TalusWorld *world, double *height)
+/* Writes twice the mean height of the spheres above z = `bottom`, m: at uniform density the height of a column that
+ * stands there. */
+static TalusStatus column_height(const TalusWorld *world, double bottom, double *height)
 {
     TalusSnapshot s = {0};
     double sum = 0.0;
@@ -136,7 +137,7 @@ static TalusStatus column_height(const TalusWorld *world, double *height)
     TALUS_TRY(talus_snapshot_take(&s, world, 0));
     for (int i = 0; i < s.body_count; i++) {
         moving += !s.fixed[i];
-        sum += s.fixed[i] ? 0.0 : s.position[i].z;
+        sum += s.fixed[i] ? 0.0 : s.position[i].z - bottom;
     }
     *height = moving > 0 ? 2.0 * sum / moving : 0.0;
     talus_snapshot_free(&s);
@@ -170,12 +171,12 @@ static TalusStatus add_batch(const Worlds *w, TalusWorld *world, const Silo *sil
     TALUS_TRY(advance(w, world, plate, silo->last, fill, &load->before, NULL));
     TALUS_TRY(sink(w, world, silo, plate, fill, load));
     TALUS_TRY(advance(w, world, plate, silo->last, fill, &load->after, NULL));
-    TALUS_TRY(column_height(world, &load->height));
+    TALUS_TRY(column_height(world, plate->z, &load->height));
     load->before /= weight;
     load->bottom /= weight;
     load->after /= weight;
     load->wall /= weight;
-    load->height = (load->height - plate->z) / silo->silo;
+    load->height /= silo->silo;
     worlds_print(w, "janssen: %d batches: the bottom bears %.3f of them; %.3f before, %.3f after",
                  fill->count, load->bottom, load->before, load->after);
     return TALUS_OK;

@@ -25,7 +25,7 @@ static const char density[] = "0.238732414637843"; /* unit mass at unit radius: 
 #define LONG 900.0
 #define SHORT 150.0
 
-enum { MAX_ITERATIONS = 20000 };
+enum { MAX_ITERATIONS = 20000, MAX_STEPS = 1200 }; /* of a step; of a run without --steps */
 enum { IPM_CHOL, IPM_AUG, PAPER_BLMVM, BLMVM, PAPER_TRON, TRON, APGD, LBFGS, AUTO, METHODS };
 
 static const PetraMethod methods[METHODS] = {
@@ -128,13 +128,17 @@ static double limit_of(const PetraRun *run)
     return part ? 0.25 * run->method->seconds : run->method->seconds;
 }
 
+static int max_steps(const Worlds *w)
+{
+    return w->steps ? w->steps : worlds_size(w, MAX_STEPS, 30);
+}
+
 /* Steps the world and records each step in `run`, until rest or a limit of steps or processor time. `before`: bytes in
  * use before the world was made. */
 static TalusStatus run_to_rest(const Worlds *w, TalusWorld *world, size_t before, PetraRun *run)
 {
-    int steps = w->steps ? w->steps : worlds_size(w, PETRA_STEPS, 30);
     double begun = talus_now(), said = begun, used = 0.0;
-    while (run->count < steps && used < limit_of(run) && !run->rested) {
+    while (run->count < max_steps(w) && used < limit_of(run) && !run->rested) {
         TalusStepInfo info;
         talus_memory_reset_peak();
         double start = worlds_processor_time();
@@ -173,7 +177,7 @@ static TalusStatus add_run(Petra *p, const PetraMethod *m, Size size, bool nudge
                       .pebbles = size.pebbles,
                       .threshold = size.threshold,
                       .infeasibility = NAN};
-    TALUS_TRY(TALUS_ALLOC(run->step, PETRA_STEPS, "steps"));
+    TALUS_TRY(TALUS_ALLOC(run->step, (size_t)max_steps(p->w), "steps"));
     size_t before = talus_memory_now();
     TalusStatus status = open_vessel(p->w, m, size.pebbles, nudged, &world);
     TALUS_THEN(status, run_to_rest(p->w, world, before, run));

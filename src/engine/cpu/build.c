@@ -81,18 +81,17 @@ static void fill_arms(const BuildContext *c, int64_t i, const TalusContact *cont
     memcpy(out, values, sizeof values);
 }
 
-static double round_size(const CpuEngine *e, uint32_t slot)
+static double rolling_radius(const CpuEngine *e, uint32_t slot)
 {
-    TalusShapeKind kind = e->tables.shape[e->bodies.shape[slot]].def.kind;
-    return talus_round_size(kind, e->bodies.size[slot]);
+    return talus_rolling_radius(&e->tables.shape[e->bodies.shape[slot]].def, e->bodies.size[slot]);
 }
 
 static void fill_moments(const BuildContext *c, int64_t i, const TalusContact *contact,
                          const TalusLaw *law, bool b_moves)
 {
     const CpuEngine *e = c->engine;
-    double length = talus_moment_length(round_size(e, contact->a), round_size(e, contact->b),
-                                        cpu_contact_size(e, contact));
+    double length = talus_moment_length(
+        rolling_radius(e, contact->a), rolling_radius(e, contact->b), cpu_contact_size(e, contact));
     c->op->moment_mu[i][0] = law->spinning;
     c->op->moment_mu[i][1] = law->rolling;
     c->op->lever[i][0] = length / c->length[contact->a];

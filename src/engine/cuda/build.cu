@@ -142,16 +142,16 @@ static __device__ inline void fill_arms(const Fill &f, int i, uint32_t a, uint32
     store(f.op.arm[general], values, 6);
 }
 
-static __device__ inline double round_size(const Fill &f, uint32_t slot)
+static __device__ inline double rolling_radius(const Fill &f, uint32_t slot)
 {
-    return talus_round_size(f.tables.shape[f.b.shape[slot]].def.kind, f.b.size[slot]);
+    return talus_rolling_radius(&f.tables.shape[f.b.shape[slot]].def, f.b.size[slot]);
 }
 
 /* Writes friction and levers of contact i's moments; with moment rows every contact is general. */
 static __device__ inline void fill_moments(const Fill &f, int i, const TalusLaw *law, uint32_t a,
                                            uint32_t b, double size)
 {
-    double length = talus_moment_length(round_size(f, a), round_size(f, b), size);
+    double length = talus_moment_length(rolling_radius(f, a), rolling_radius(f, b), size);
     f.op.moment_mu[i][0] = law->spinning;
     f.op.moment_mu[i][1] = law->rolling;
     f.op.lever[i][0] = length / f.b.radius[a];
@@ -261,7 +261,7 @@ static TalusStatus reserve_friction(CuStep *s, TalusOperator *op, bool models)
     bool fixed = any_law(op, TALUS_LAW_FIXED), exact = any_law(op, TALUS_LAW_COULOMB);
     models = models && op->rows > 1;
     op->prisms = false;
-    op->mixed_sets = talus_kinds_varied(op->rows, op->kinds, false);
+    op->mixed_sets = talus_sets_are_mixed(op->rows, op->kinds, false);
     if (models)
         TALUS_TRY(s->model.reserve(op->blocks, "friction models"));
     if (fixed)

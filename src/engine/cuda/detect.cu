@@ -226,7 +226,7 @@ template <class T> static void settle(CuArray<T> *stays, CuArray<T> *goes)
 static TalusStatus reserve_list(CuList *list, CuList *old, bool *lost)
 {
     const TalusEngineCounts *n = &list->counts;
-    const char *contacts = "contacts", *touches = "body contacts";
+    const char *contacts = "contacts", *incidence = "body contacts";
     int64_t starts = (int64_t)list->problem_bodies + 1, ends = 2 * (int64_t)n->contacts;
     TALUS_TRY(list->feature.reserve(n->sphere_fixed + n->general, contacts));
     TALUS_TRY(list->impulse.reserve(n->contacts, "impulses"));
@@ -236,9 +236,9 @@ static TalusStatus reserve_list(CuList *list, CuList *old, bool *lost)
     if (status == TALUS_OK)
         status = inherit(&list->arms, &old->arms, n->general, contacts, lost);
     if (status == TALUS_OK)
-        status = inherit(&list->incidence_start, &old->incidence_start, starts, touches, lost);
+        status = inherit(&list->incidence_start, &old->incidence_start, starts, incidence, lost);
     if (status == TALUS_OK)
-        status = inherit(&list->incidence, &old->incidence, ends, touches, lost);
+        status = inherit(&list->incidence, &old->incidence, ends, incidence, lost);
     CuList *stays = status == TALUS_OK ? list : old, *goes = stays == list ? old : list;
     settle(&stays->frame, &goes->frame);
     settle(&stays->gap, &goes->gap);

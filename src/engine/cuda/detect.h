@@ -3,7 +3,7 @@
  *     grid.cu        bodies in cells (collide/grid.h); walls (engine.h) in a list of their own
  *     pairs.cu       the search: contacts of moving spheres; all other near pairs become candidates
  *     narrow.cu      contacts of the candidates (collide/pair_table.h)
- *     manifolds.cu   incidence: each body's contacts
+ *     incidence.cu   incidence: each body's contacts
  *     transfer.cu    impulses from the old list
  *     detect.cu      sequence of these, memory, refusals
  *
@@ -136,7 +136,7 @@ void cu_sphere_frames(const CuDetect *d, const CuList *list, int spheres);
  * (general), then prefix sums over both rows, and fixed and general in `found`; write fills these contacts. */
 TalusStatus cu_manifolds_count(const CuDetect *d, int candidates, uint32_t *count);
 void cu_manifolds_write(const CuDetect *d, int candidates, uint32_t *count, const CuList *list);
-/* manifolds.cu: fills incidence_start and incidence of a list that is complete except for its impulses, whose memory
+/* incidence.cu: fills incidence_start and incidence of a list that is complete except for its impulses, whose memory
  * serves as scratch. */
 TalusStatus cu_list_body_contacts(const CuDetect *d, const CuList *list);
 /* transfer.cu: fills list->impulse from the old contacts with the same (a, b, feature), else 0. begin: work space,

@@ -35,14 +35,15 @@ static __device__ inline const TalusLaw *cu_contact_law(const CuLawInputs &s, in
     return cu_law(s, s.list.slot[s.list.pair[i].x], s.list.other[i]);
 }
 
-/* Returns the smaller size of contact i's bodies; b does not count if it is driven or has no index in the pair. */
+/* Returns the smaller size of contact i's bodies; b counts only if it is free or asleep (talus_contact_size). A b with
+ * an index in the pair is free, asleep or driven; one without is fixed, or asleep and so large that it is a wall. */
 static __device__ inline double cu_contact_size(const CuLawInputs &s, int64_t i)
 {
     int2 pair = s.list.pair[i];
-    double a = s.b.size[s.list.slot[pair.x]];
-    if (pair.y < 0 || cu_driven(s.b, s.list.other[i]))
-        return a;
-    return fmin(a, s.b.size[s.list.other[i]]);
+    uint32_t b = s.list.other[i];
+    double size = s.b.size[s.list.slot[pair.x]];
+    bool counts = pair.y >= 0 ? !cu_driven(s.b, b) : s.b.mobility[b] == TALUS_MOBILITY_ASLEEP;
+    return counts ? fmin(size, s.b.size[b]) : size;
 }
 
 /* Returns the attractive impulse of contact i, N s; 0 without cohesion. */

@@ -91,8 +91,8 @@ static __device__ inline bool find_simple(const CuDetect &d, CuCandidate c, CuMa
 
 /* Handles any pair; returns false if the two shapes are within reach and have no contact function. Not inlined: it is
  * larger than the rest of detection. */
-static __device__ __noinline__ bool find_touches(const CuDetect &d, CuCandidate c,
-                                                 CuManifoldSink *s)
+static __device__ __noinline__ bool find_contacts(const CuDetect &d, CuCandidate c,
+                                                  CuManifoldSink *s)
 {
     TalusPose a = talus_pose_of(&d.bodies, c.a), b = talus_pose_of_image(&d.bodies, c.a, c.b);
     return talus_manifold_points(&a, &b, approach(d, c, s), s);
@@ -142,12 +142,12 @@ static unsigned aside_blocks(int candidates)
 /* ---- count ---- */
 
 /* Writes the number of contacts of candidate k to its run's row of count, 0 to the other, and adds it to total. */
-static __device__ inline void note_count(int candidates, int64_t k, int touches, bool fixed,
+static __device__ inline void note_count(int candidates, int64_t k, int contacts, bool fixed,
                                          uint32_t *count, double total[2])
 {
-    count[k] = fixed ? (uint32_t)touches : 0;
-    count[candidates + 1 + k] = fixed ? 0 : (uint32_t)touches;
-    total[fixed ? 0 : 1] += touches;
+    count[k] = fixed ? (uint32_t)contacts : 0;
+    count[candidates + 1 + k] = fixed ? 0 : (uint32_t)contacts;
+    total[fixed ? 0 : 1] += contacts;
 }
 
 static __global__ void count_simple(CuDetect d, int candidates, uint32_t *count,
@@ -229,8 +229,8 @@ static __global__ void write_simple(CuDetect d, int candidates, const uint32_t *
 
 /* Counts the contacts of the grouped candidates or, if `write`, writes them. One kernel for both, because it takes long
  * to compile. */
-static __global__ void touch_others(CuDetect d, int candidates, uint32_t *count, CuList list,
-                                    bool write, CuPartials partials)
+static __global__ void find_others(CuDetect d, int candidates, uint32_t *count, CuList list,
+                                   bool write, CuPartials partials)
 {
     double total[2] = {0.0, 0.0};
     int64_t step = stride(), k;
@@ -240,7 +240,7 @@ static __global__ void touch_others(CuDetect d, int candidates, uint32_t *count,
         s.at = -1;
         if (write)
             s = begin_write(d, candidates, count, list, c, k);
-        if (!find_touches(d, c, &s))
+        if (!find_contacts(d, c, &s))
             atomicMin(&d.grid->found.unsupported, (unsigned long long)c.a << 32 | c.b);
         if (write)
             order_features(list, s.at, s.count);
@@ -263,7 +263,7 @@ TalusStatus cu_manifolds_count(const CuDetect *d, int candidates, uint32_t *coun
     TALUS_TRY(cu_partials_reserve(d->cu, blocks, 2));
     launch_block(d->cu, count_simple, blocks, 128, *d, candidates, count, cu_partials(d->cu));
     if (d->ragged)
-        launch_block(d->cu, touch_others, aside_blocks(candidates), 128, *d, candidates, count,
+        launch_block(d->cu, find_others, aside_blocks(candidates), 128, *d, candidates, count,
                      CuList{}, false, cu_partials(d->cu));
     return cu_scan(d->cu, count, count, 2 * ((int64_t)candidates + 1));
 }
@@ -272,6 +272,6 @@ void cu_manifolds_write(const CuDetect *d, int candidates, uint32_t *count, cons
 {
     launch(d->cu, write_simple, blocks_for(candidates, 128), 128, *d, candidates, count, *list);
     if (d->ragged)
-        launch_block(d->cu, touch_others, aside_blocks(candidates), 128, *d, candidates, count,
+        launch_block(d->cu, find_others, aside_blocks(candidates), 128, *d, candidates, count,
                      *list, true, cu_partials(d->cu));
 }

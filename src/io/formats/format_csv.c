@@ -19,7 +19,7 @@ typedef struct Csv {
     TalusGrowing index;
     TalusRows rows;
     int count, synced; /* number of frames; number synced to the disk */
-    bool contacts;     /* true if the last frame had a table of contacts */
+    bool contacts; /* true: unsynced frames and the last one have contacts; false: they have none */
 } Csv;
 
 /* ---- one table ---- */
@@ -123,21 +123,6 @@ static TalusStatus add_row(Csv *csv, const TalusFramesHead *head, const TalusSna
     return talus_growing_append(&csv->index, row, (size_t)n);
 }
 
-static TalusStatus add_csv(void *state, const TalusFramesHead *head, const TalusSnapshot *snapshot)
-{
-    Csv *csv = state;
-    TALUS_TRY(talus_rows_collect_bodies(&csv->rows, head, snapshot));
-    TALUS_TRY(write_table(csv, "bodies", &talus_fields_of_bodies, head, snapshot, csv->rows.row,
-                          csv->rows.count));
-    csv->contacts = snapshot->fields & TALUS_SNAPSHOT_CONTACTS;
-    if (csv->contacts)
-        TALUS_TRY(write_table(csv, "contacts", &talus_fields_of_contacts, head, snapshot, NULL,
-                              snapshot->contact_count));
-    TALUS_TRY(add_row(csv, head, snapshot));
-    csv->count++;
-    return TALUS_OK;
-}
-
 static TalusStatus sync_csv(void *state)
 {
     Csv *csv = state;
@@ -146,6 +131,24 @@ static TalusStatus sync_csv(void *state)
         TALUS_TRY(talus_frame_files_sync(&csv->frames, "contacts", "csv", csv->synced, csv->count));
     csv->synced = csv->count;
     return talus_growing_sync(&csv->index);
+}
+
+static TalusStatus add_csv(void *state, const TalusFramesHead *head, const TalusSnapshot *snapshot)
+{
+    Csv *csv = state;
+    bool has_contacts = snapshot->fields & TALUS_SNAPSHOT_CONTACTS;
+    if (has_contacts != csv->contacts && csv->count > csv->synced)
+        TALUS_TRY(sync_csv(csv));
+    csv->contacts = has_contacts;
+    TALUS_TRY(talus_rows_collect_bodies(&csv->rows, head, snapshot));
+    TALUS_TRY(write_table(csv, "bodies", &talus_fields_of_bodies, head, snapshot, csv->rows.row,
+                          csv->rows.count));
+    if (has_contacts)
+        TALUS_TRY(write_table(csv, "contacts", &talus_fields_of_contacts, head, snapshot, NULL,
+                              snapshot->contact_count));
+    TALUS_TRY(add_row(csv, head, snapshot));
+    csv->count++;
+    return TALUS_OK;
 }
 
 static TalusStatus close_csv(void *state)

@@ -215,7 +215,7 @@ TalusStatus talus_unpack_floats(TalusUnpacker *unpacker, int name, int component
                                 float *value);
 
 /* Returns the value as bfloat16, the upper 16 bits of a float: rounded to nearest even at bit `drop`, the bits below it
- * zero. Values beyond +-3e38 are clamped, so that the result is finite. */
+ * zero. Values beyond +-3e38 are clamped, so that the result is finite; NaN stays NaN. */
 uint16_t talus_to_bfloat16(double value, int drop);
 double talus_from_bfloat16(uint16_t half);
 

@@ -39,6 +39,8 @@ uint16_t talus_to_bfloat16(double value, int drop)
     uint32_t bits;
     int low = 16 + drop;
     memcpy(&bits, &single, sizeof bits);
+    if (isnan(value))
+        return 0x7fc0;
     bits += (UINT32_C(1) << (low - 1)) - 1 + (bits >> low & 1);
     return (uint16_t)(bits >> low << drop);
 }
@@ -270,8 +272,12 @@ TalusStatus talus_pack_bfloat16(TalusPacker *packer, int name, int components, i
     if (tuples == 0)
         return TALUS_OK;
     TALUS_TRY(TALUS_GROW(packer->code, count, 0, "frame"));
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         packer->code[i] = value[i];
+        if ((value[i] & 0x7f80) == 0x7f80) /* readers would refuse the frame */
+            return talus_fail(TALUS_ERR_NUMERIC, "frames: a value of %s is not finite",
+                              talus_array_name(name));
+    }
     return take(packer, head_of(name, TALUS_TYPE_BF16, components, tuples, 2), false);
 }
 

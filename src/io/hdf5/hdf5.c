@@ -105,13 +105,12 @@ TalusStatus talus_h5_create(const char *name, TalusH5 **out)
 
 /* ---- objects ---- */
 
-/* Copies the next name of a path into part[NAME_BYTES]. Returns the rest; NULL at the end or if a name is too long. */
+/* Copies the next name of a path, "" at its end, into part[NAME_BYTES]. Returns the rest; NULL if a name is too long. */
 static const char *next_part(const char *path, char *part)
 {
-    while (*path == '/')
-        path++;
+    path += strspn(path, "/");
     size_t length = strcspn(path, "/");
-    if (length == 0 || length >= NAME_BYTES)
+    if (length >= NAME_BYTES)
         return NULL;
     memcpy(part, path, length);
     part[length] = '\0';
@@ -135,13 +134,14 @@ static Found look_up(hid_t group, const char *name)
     return link.type == H5L_TYPE_HARD ? FOUND : LINKED;
 }
 
-/* Opens the object at a path, link by link; the caller closes *id if FOUND. */
+/* Opens the object at a path, link by link; the caller closes *id if FOUND. A name that is too long is MISSING. */
 static Found open_object(const TalusH5 *h5, const char *path, hid_t *id)
 {
     char part[NAME_BYTES];
+    const char *rest = next_part(path, part);
     hid_t at = H5Oopen(h5->file, "/", H5P_DEFAULT);
-    for (const char *rest = path; at >= 0 && (rest = next_part(rest, part)) != NULL;) {
-        Found found = look_up(at, part);
+    for (; at >= 0 && (!rest || *part); rest = next_part(rest, part)) {
+        Found found = rest ? look_up(at, part) : MISSING;
         hid_t next = found == FOUND ? H5Oopen(at, part, H5P_DEFAULT) : -1;
         H5Oclose(at);
         at = next;

@@ -9,7 +9,8 @@
  *   - only these types are read: integers of 1, 2, 4 and 8 bytes, IEEE reals of 4 and 8, text.
  * HDF5's own error output is off while a file is open. Only one thread at a time may call these functions, as libhdf5.
  *
- * Paths are absolute, such as "/fclib_local/W/p". Errors read "FILE: PATH: what is there and what is expected". */
+ * Paths start at the root, such as "/fclib_local/W/p"; names in them have at most 255 bytes. Errors read
+ * "FILE: PATH: what is there and what is expected". */
 #ifndef TALUS_IO_HDF5_HDF5_H
 #define TALUS_IO_HDF5_HDF5_H
 
@@ -25,8 +26,8 @@ void talus_h5_close(TalusH5 *h5);
 
 /* ---- reading ---- */
 
-/* False if the path is missing. True also if a link that is not followed or a damaged object is there: reading it will
- * report the error. */
+/* False if the path is missing or a name in it is too long. True also if a link that is not followed or a damaged object
+ * is there: reading it will report the error. */
 bool talus_h5_has(const TalusH5 *h5, const char *path);
 /* False for a dataset that has entries but no storage in the file: made but never written. True for all else, also for
  * a missing path. */

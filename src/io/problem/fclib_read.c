@@ -11,14 +11,15 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
-enum { PATH_BYTES = 128 };
+enum { GROUP_BYTES = 256, PATH_BYTES = GROUP_BYTES + 64 }; /* 64: base, or name of a vector */
 
 typedef struct Reader {
     TalusH5 *h5;
     const char *name;
-    char base[PATH_BYTES / 2]; /* such as "/fclib_local" */
-    char path[PATH_BYTES];     /* last path made by at() */
+    char base[32];         /* such as "/fclib_local" */
+    char path[PATH_BYTES]; /* last path made by at() */
 } Reader;
 
 /* Sets r->path to BASE/first/second, to BASE/first if second is "", and returns it. */
@@ -327,7 +328,7 @@ enum { MAX_GUESSES = 10000 };
 static TalusStatus read_guesses(Reader *r, TalusFclib *f)
 {
     int64_t count;
-    char group[PATH_BYTES / 4];
+    char group[32];
     if (!talus_h5_has(r->h5, at(r, "guesses", "")))
         return TALUS_OK;
     TALUS_TRY(talus_h5_read_int(r->h5, at(r, "guesses", "number_of_guesses"), &count));
@@ -421,6 +422,10 @@ TalusStatus talus_fclib_read_point(const char *path, const char *group, const Ta
     char *bytes;
     size_t size;
     *out = (TalusFclibPoint){0};
+    if (strlen(group) >= GROUP_BYTES)
+        return talus_fail_file(path, TALUS_ERR_ARGUMENT,
+                               "the name of the group has %zu bytes: expected at most %d",
+                               strlen(group), GROUP_BYTES - 1);
     TALUS_TRY(talus_read_file(path, SIZE_MAX - 1, &bytes, &size));
     TalusStatus status = talus_h5_open(path, bytes, size, &reader.h5);
     TALUS_THEN(status, read_point(&reader, group, problem, out));
@@ -433,14 +438,13 @@ TalusStatus talus_fclib_read_point(const char *path, const char *group, const Ta
 
 bool talus_fclib_has(const char *path, const char *group)
 {
-    Reader reader = {.name = path};
+    TalusH5 *h5 = NULL;
     char *bytes;
     size_t size;
     if (!talus_fclib_is(path) || talus_read_file(path, SIZE_MAX - 1, &bytes, &size) != TALUS_OK)
         return false;
-    bool has = talus_h5_open(path, bytes, size, &reader.h5) == TALUS_OK &&
-               talus_h5_has(reader.h5, at(&reader, group, ""));
-    talus_h5_close(reader.h5);
+    bool has = talus_h5_open(path, bytes, size, &h5) == TALUS_OK && talus_h5_has(h5, group);
+    talus_h5_close(h5);
     talus_release(bytes);
     return has;
 }

@@ -286,7 +286,7 @@ TalusStatus talus_scene_shape(const TalusScene *scene, const SceneShape *given,
 int talus_scene_shape_count(const SceneBody *body);
 TalusStatus talus_scene_body_shape(const TalusScene *scene, const SceneBody *body, int k,
                                    const SceneShape **shape);
-/* True for shapes that only fixed bodies can have. */
+/* True for shapes that only fixed or driven bodies can have. */
 bool talus_scene_is_wall(const SceneShape *shape);
 /* Sets *path to the path of a file named in the scene. A relative one starts from the folder of the scene, or from the
  * current folder if `json`, its value, was given by --set. Free with talus_release. */

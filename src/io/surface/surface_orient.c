@@ -2,9 +2,10 @@
  *
  * Two triangles agree if they traverse their common edge in opposite directions. From the first triangle of each
  * connected part, agreement is propagated over edges that exactly two triangles share; the minority of the part's
- * triangles is reversed. A closed part in which triangles were reversed is reversed as a whole if its volume is
- * negative. Other closed parts may have negative volume: cavities in a solid, which keep their orientation. Only if
- * the closed parts together have negative volume are all triangles of the file reversed. */
+ * triangles is reversed. Then a part is closed if all its edges are balanced (talus_side_balanced). A closed part in
+ * which triangles were reversed is reversed as a whole if its volume is negative and it stays closed. Other closed parts
+ * may have negative volume: cavities in a solid, which keep their orientation. Only if the closed parts together have
+ * negative volume are all triangles of the file reversed. */
 #include "base/memory.h"
 #include "geometry/adjacency.h"
 #include "io/surface/surface.h"
@@ -25,8 +26,7 @@ typedef struct Windings {
 /* A connected part of the surface. */
 typedef struct Part {
     int first, count, turned; /* queue[first .. first + count - 1]; number to be reversed */
-    bool closed, twisted;     /* is not open at any edge (visit); is not orientable */
-    double volume;            /* six times the enclosed volume; 0 if not closed */
+    bool twisted;             /* is not orientable */
 } Part;
 
 /* Sets *other to the side on the same edge; false unless the edge has exactly two sides. *agree is true if the two run
@@ -54,18 +54,14 @@ static double volume_under(const Windings *w, int32_t t)
 }
 
 /* Appends the unreached neighbours of triangle t to the queue, with turn[] so that they agree with t. The part is
- * twisted if a reached neighbour cannot agree. It is not closed if t has an edge of one triangle, or of more than two
- * that are not balanced (talus_side_balanced) as the file has them. */
+ * twisted if a reached neighbour cannot agree. */
 static void visit(Windings *w, Part *part, int32_t t, int *tail)
 {
     for (int k = 0; k < 3; k++) {
         int32_t other;
         bool agree;
-        if (!pair_of(w, 3 * t + k, &other, &agree)) {
-            part->closed =
-                part->closed && talus_side_balanced(w->soup->triangle, w->across, 3 * t + k);
+        if (!pair_of(w, 3 * t + k, &other, &agree))
             continue;
-        }
         uint8_t turn = (uint8_t)(agree ? w->turn[t] : !w->turn[t]);
         int32_t u = other / 3;
         if (w->part[u] >= 0) {
@@ -81,7 +77,7 @@ static void visit(Windings *w, Part *part, int32_t t, int *tail)
 /* Finds the part of triangle `seed`, whose triangles take the places of queue from `first` on. */
 static Part reach(Windings *w, int32_t seed, int first)
 {
-    Part part = {.first = first, .closed = true};
+    Part part = {.first = first};
     int tail = first;
     w->part[seed] = seed;
     w->queue[tail++] = seed;
@@ -100,8 +96,8 @@ static void turn_part(Windings *w, Part *part)
     part->turned = part->count - part->turned;
 }
 
-/* Chooses which triangles of a part are reversed, and adds the part to the counts and the volume. */
-static void settle(Windings *w, Part *part)
+/* Chooses which triangles of a part are reversed: none if it is twisted, else the minority. */
+static void choose_turns(Windings *w, Part *part)
 {
     if (part->twisted) { /* not orientable, as a Moebius strip: keep the file's winding */
         for (int k = part->first; k < part->first + part->count; k++)
@@ -111,17 +107,48 @@ static void settle(Windings *w, Part *part)
     }
     if (2 * part->turned > part->count)
         turn_part(w, part);
-    part->closed = part->closed && !part->twisted;
-    w->out->closed_parts += part->closed;
-    w->out->parts++;
-    for (int k = part->first; part->closed && k < part->first + part->count; k++)
-        part->volume += volume_under(w, w->queue[k]);
-    if (part->turned > 0 && part->volume < 0.0) {
+}
+
+/* True if all edges of a part are balanced under turn[], which other parts may contribute to. */
+static bool is_closed(const Windings *w, const Part *part)
+{
+    for (int k = part->first; k < part->first + part->count; k++)
+        for (int32_t side = 3 * w->queue[k]; side < 3 * w->queue[k] + 3; side++)
+            if (!talus_side_balanced(w->soup->triangle, w->across, w->turn, side))
+                return false;
+    return true;
+}
+
+/* Reverses a repaired part of negative volume, unless that would open it, and adds it to the counts and the volume. */
+static void settle(Windings *w, Part *part)
+{
+    double six = 0.0;
+    bool closed = is_closed(w, part);
+    for (int k = part->first; closed && k < part->first + part->count; k++)
+        six += volume_under(w, w->queue[k]);
+    if (part->turned > 0 && six < 0.0) {
         turn_part(w, part);
-        part->volume = -part->volume;
+        if (is_closed(w, part))
+            six = -six;
+        else /* it is closed only together with others */
+            turn_part(w, part);
     }
+    w->out->parts++;
+    w->out->closed_parts += closed;
     w->out->turned += part->turned;
-    w->out->volume += part->volume / 6.0;
+    w->out->volume += six / 6.0;
+}
+
+/* Returns the part whose triangles take the places of queue from `first` on, after all parts were reached. */
+static Part part_from(const Windings *w, int first)
+{
+    Part part = {.first = first};
+    int32_t seed = w->queue[first];
+    for (int k = first; k < w->soup->triangles && w->part[w->queue[k]] == seed; k++) {
+        part.count++;
+        part.turned += w->turn[w->queue[k]];
+    }
+    return part;
 }
 
 /* Counts open edges and edges of more than two sides. `across` links the sides of an edge to a ring that ascends except
@@ -165,8 +192,13 @@ static TalusStatus orient(Windings *w)
         if (w->part[t] >= 0)
             continue;
         Part part = reach(w, t, first);
+        choose_turns(w, &part);
         first += part.count;
+    }
+    for (int next = 0; next < w->soup->triangles;) {
+        Part part = part_from(w, next);
         settle(w, &part);
+        next += part.count;
     }
     count_edges(w);
     swap_corners(w);

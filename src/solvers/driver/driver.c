@@ -143,6 +143,7 @@ static void settle_outcome(TalusSolve *solve)
     if (info->outcome == TALUS_OUTCOME_CONVERGED || !has_diverged(solve))
         return;
     info->outcome = TALUS_OUTCOME_DIVERGED;
+    info->rejected_residual = info->residual.rms;
     solve->backend->vector.zero(solve->op, solve->gamma, n);
     talus_observe_replaced(solve);
     talus_outer_measure(solve, solve->gamma, &info->residual, NULL);

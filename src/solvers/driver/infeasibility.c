@@ -41,19 +41,26 @@ static bool is_suspect(TalusSolve *solve)
     return gain > 0.0 && gain * gain > FAR * FAR * energy * q.over;
 }
 
+/* Sets out = s x, impulses: solvers that hand over to each other may differ in their metrics. */
+static void to_impulses(const TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
+                        double *out)
+{
+    size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks;
+    solve->backend->vector.copy(solve->op, out, x, n);
+    if (metric)
+        solve->backend->op.scale(solve->op, metric, false, out);
+}
+
 /* True if the difference of x and the snapshot leads to a proof. The vectors of certificate.c are reserved only on
  * suspicion. */
 static bool proves_infeasible(TalusSolve *solve, const double *x, const TalusMetricBlock *metric)
 {
-    const TalusBackend *backend = solve->backend;
     TalusInfeasibility *w = solve->infeasibility;
     if (TALUS_VECTORS(solve, &w->delta_memory, "certificate", &w->delta) != TALUS_OK ||
         TALUS_VECTORS(solve, &w->product_memory, "certificate", &w->product) != TALUS_OK)
         return false;
-    const double *const ends[2] = {x, w->old};
-    backend->vector.combine(solve->op, 2, ends, (const double[2]){1.0, -1.0}, w->delta);
-    if (metric)
-        backend->op.scale(solve->op, metric, false, w->delta);
+    to_impulses(solve, x, metric, w->delta);
+    solve->backend->vector.axpby(solve->op, -1.0, w->old, 1.0, w->delta);
     return is_suspect(solve) && talus_certificate_find(solve, &w->certificate, w->delta);
 }
 
@@ -67,7 +74,6 @@ bool talus_infeasibility_check(TalusSolve *solve, const double *x, const TalusMe
 {
     TalusInfeasibility *w = solve->infeasibility;
     TalusSizes sizes;
-    size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks;
     if (!talus_infeasibility_due(solve) ||
         TALUS_VECTORS(solve, &w->old_memory, "snapshot", &w->old) != TALUS_OK)
         return false;
@@ -80,7 +86,7 @@ bool talus_infeasibility_check(TalusSolve *solve, const double *x, const TalusMe
     }
     if (solve->info->iterations >= solve->options->max_iterations)
         return false; /* no later check can use a snapshot */
-    solve->backend->vector.copy(solve->op, w->old, x, n);
+    to_impulses(solve, x, metric, w->old);
     w->old_rms = rms;
     w->old_size = sizes.size;
     w->has_old = true;

@@ -11,7 +11,7 @@ typedef struct TalusInfeasibility {
     int next; /* iteration of the next snapshot */
     bool has_old;
     double old_rms, old_size; /* of the last snapshot: rms residual; TalusSizes.size */
-    double *old;              /* iterate of the last snapshot, in the solver's metric */
+    double *old;              /* iterate of the last snapshot, as impulses */
     double *delta, *product;  /* difference of two iterates, as impulses; (N + E) delta or q */
     TalusVectors old_memory, delta_memory, product_memory;
     TalusCertificateWork certificate;

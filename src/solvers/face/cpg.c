@@ -20,7 +20,6 @@
  * (docs/papers/preclik-2009.md). Not for circular cones, an open problem in the paper: the line search ignores the
  * curvature of the mantle, steps around it are too long, and even a single sliding contact may cycle
  * (docs/reference/solvers/active-set.md). */
-#include "solvers/driver/best.h"
 #include "solvers/face/face.h"
 
 #include "base/status.h"

@@ -9,7 +9,6 @@
 #include "backend/face.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "solvers/driver/best.h"
 
 #include <math.h>
 

@@ -38,7 +38,7 @@ enum { MAX_CONTACTS = 3000 };
 
 /* REACH: share of the step to the boundary. TINY_STEP: steps below this are short. */
 static const double REACH = 0.99, TINY_STEP = 0.05;
-static const double OUTSIDE = 1e-15;  /* squared distance from K over the squared size: rounding */
+static const double OUTSIDE = 1e-30;  /* squared distance from K over the squared size: rounding */
 static const double LEAST_MU = 1e-30; /* friction below this is rounding */
 static const double ENOUGH = 1e-6;    /* residual of a linear system over sqrt(nu) per block */
 static const double INEXACT = 1e3;    /* factor on ENOUGH: beyond, the step is `inexact` */

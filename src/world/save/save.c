@@ -208,6 +208,7 @@ static void transfer_bodies(TalusArchive *a, TalusWorld *world)
     if (!a->loading || a->status != TALUS_OK)
         return;
     b->counts.slots = slots;
+    b->counts.detected = b->counts.created; /* saved contacts are of saved bodies */
     admit_bodies(a, world);
 }
 

@@ -34,6 +34,7 @@ TalusStatus talus_sleep_reserve(TalusWorld *world)
     TALUS_TRY(TALUS_GROW(s->calm, slots, have, "sleeping bodies"));
     TALUS_TRY(TALUS_GROW(s->island, slots, have, "sleeping bodies"));
     TALUS_TRY(TALUS_GROW(s->restless, slots, have, "sleeping bodies"));
+    TALUS_TRY(TALUS_GROW(s->woken, slots, have, "sleeping bodies"));
     for (; s->slots < (int)slots; s->slots++) {
         s->calm[s->slots] = 0;
         s->island[s->slots] = s->slots;
@@ -44,7 +45,7 @@ TalusStatus talus_sleep_reserve(TalusWorld *world)
 void talus_sleep_clear(TalusWorld *world)
 {
     TALUS_RELEASE(world->sleep.calm, world->sleep.island, world->sleep.restless,
-                  world->sleep.jointed);
+                  world->sleep.jointed, world->sleep.woken);
     world->sleep = (TalusSleep){0};
 }
 
@@ -103,6 +104,29 @@ TalusStatus talus_sleep_disturb(TalusWorld *world, bool *woken)
             talus_slot_wake_alone(world, i);
     *woken = s->asleep < before;
     return TALUS_OK;
+}
+
+/* ---- rollback ---- */
+
+void talus_sleep_begin(TalusWorld *world)
+{
+    world->sleep.woken_count = 0;
+}
+
+void talus_sleep_rollback(TalusWorld *world)
+{
+    TalusSleep *s = &world->sleep;
+    int slots = world->bodies.counts.slots;
+    if (s->woken_count > 0)
+        (void)talus_world_mark_dirty(world); /* fails with the device; later calls then fail too */
+    for (int i = 0; i < s->woken_count; i++) {
+        TalusWoken woken = s->woken[i];
+        world->bodies.mobility[woken.slot] = TALUS_MOBILITY_ASLEEP;
+        s->calm[woken.slot] = woken.calm;
+    }
+    s->asleep += s->woken_count;
+    s->woken_count = 0;
+    s->slots = s->slots < slots ? s->slots : slots; /* without those of arrivals */
 }
 
 /* ---- falling asleep ---- */
@@ -175,6 +199,7 @@ void talus_sleep_update(TalusWorld *world)
     bool any = false;
     if (world->def.sleep_speed == 0.0)
         return;
+    s->woken_count = 0;
     talus_world_refresh(world, true);
     if (world->mirror.bodies_stale || world->mirror.contacts_stale)
         return;

@@ -4,6 +4,11 @@
 
 #include <talus/world.h>
 
+/* A body that was woken, and its count `calm` before. */
+typedef struct TalusWoken {
+    int32_t slot, calm;
+} TalusWoken;
+
 /* Sleep (sleep.c); unused if def.sleep_speed is 0. */
 typedef struct TalusSleep {
     int slots;         /* size of the arrays */
@@ -12,6 +17,8 @@ typedef struct TalusSleep {
     uint8_t *restless; /* scratch, by body or island: must not sleep, or must wake */
     int (*jointed)[2]; /* scratch: the two slots of each joint; -1: the fixed world */
     int asleep;        /* number of sleeping bodies */
+    TalusWoken *woken; /* for a rollback: bodies woken since a step last began or succeeded */
+    int woken_count;
 } TalusSleep;
 
 /* Extends the arrays to all slots; new bodies are not calm. No effect if sleep is off. */
@@ -19,6 +26,10 @@ TalusStatus talus_sleep_reserve(TalusWorld *world);
 /* After a detection: wakes islands that have a contact with a body whose count `calm` is 0, or that a moving driven
  * body may reach. *woken: true if there were any. */
 TalusStatus talus_sleep_disturb(TalusWorld *world, bool *woken);
+/* At the start of a step: forgets what was woken before. */
+void talus_sleep_begin(TalusWorld *world);
+/* After a failed step, when bodies and counts are as before it: puts the bodies that it woke back to sleep. */
+void talus_sleep_rollback(TalusWorld *world);
 /* At the end of a step: counts calm steps and puts calm islands to sleep. */
 void talus_sleep_update(TalusWorld *world);
 /* Returns the potential energy of sleeping bodies, J. */

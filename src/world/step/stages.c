@@ -27,6 +27,7 @@ TalusDetectOptions talus_detect_options(const TalusWorld *world, double h)
 static void take_counts(TalusWorld *world, const TalusEngineCounts *counts)
 {
     talus_mirror_mark_contacts_stale(world);
+    world->bodies.counts.detected = world->bodies.counts.created;
     world->contact_count = counts->contacts;
     world->min_size = counts->min_size;
     world->clipped = counts->clipped;
@@ -221,6 +222,7 @@ TalusStatus talus_stage_snapshot(TalusWorld *world)
 void talus_stage_rollback(TalusWorld *world)
 {
     TalusStatus status = world->engine.ops->rollback(world->engine.self);
+    talus_mirror_mark_bodies_stale(world); /* talus_sleep_disturb may have downloaded them */
     talus_mirror_mark_contacts_stale(world);
     talus_joints_rollback(world);
     TALUS_THEN(status, talus_mirror_download_driven(world));
@@ -251,8 +253,10 @@ TalusStatus talus_world_build(TalusWorld *world, TalusProblem **problem)
     TALUS_TRY(talus_world_download_contacts(world));
     world->part_time = talus_time(world);
     talus_drives_snapshot(world);
+    talus_sleep_begin(world);
     TalusStatus status = build_on_host(world);
     talus_drives_rollback(world); /* the problem has their velocities; the state is restored */
+    talus_sleep_rollback(world);
     TALUS_TRY(status);
     if (world->clipped > 0)
         talus_log_to(

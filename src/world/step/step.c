@@ -4,8 +4,8 @@
  *
  * The state of free bodies is not written before the solved velocities have been checked, so most failed steps need no
  * snapshot. What changes earlier is rolled back: arrivals and sinks (a journal, source.c), the velocities of driven
- * bodies (drive.c) and the solver's state (saved before the step). Every attempt detects anew, which gives the same
- * contacts and impulses from the same state.
+ * bodies (drive.c), what was woken (sleep.c) and the solver's state (saved before the step). Every attempt detects
+ * anew, which gives the same contacts and impulses from the same state.
  *
  * A solve that misses its tolerance follows the world's policy. HALVE repeats the step as two of half the length, each
  * of which may be halved again, to a sixteenth. A snapshot is taken before (the first half may succeed and the second
@@ -70,6 +70,19 @@ static void report_solve(TalusSolveInfo *sum, const TalusSolveInfo *part)
         sum->outcome = part->outcome;
 }
 
+/* Fails with what the solver came to: a finite residual, far above that of zero impulses, or none. */
+static TalusStatus fail_diverged(const TalusWorld *world, const TalusSolveInfo *part)
+{
+    long long step = (long long)world->steps + 1;
+    if (isfinite(part->rejected_residual) && part->rejected_residual > 0.0)
+        return talus_fail(TALUS_ERR_NUMERIC,
+                          "step %lld: solver %s diverged: residual %.3g m/s, against %.3g m/s of "
+                          "zero impulses",
+                          step, part->solver, part->rejected_residual, part->residual.rms);
+    return talus_fail(TALUS_ERR_NUMERIC, "step %lld: solver %s met a NaN or infinity", step,
+                      part->solver);
+}
+
 /* Solves once with max_iterations - used iterations, then computes the velocities. Without blocks nothing is solved
  * and the outcome is CONVERGED. Fails if the solver diverged. */
 static TalusStatus solve_once(TalusWorld *world, double h, int used, TalusSolveInfo *part)
@@ -84,8 +97,7 @@ static TalusStatus solve_once(TalusWorld *world, double h, int used, TalusSolveI
         TALUS_TRY(talus_solver_solve(world->solver, world->problem, &options, part));
     world->info.solve_seconds += part->seconds;
     if (part->outcome == TALUS_OUTCOME_DIVERGED)
-        return talus_fail(TALUS_ERR_NUMERIC, "step %lld: solver %s met a NaN or infinity",
-                          (long long)world->steps + 1, part->solver);
+        return fail_diverged(world, part);
     return talus_stage_solved(world, h);
 }
 
@@ -278,6 +290,7 @@ static TalusStatus try_step(TalusWorld *world, double length)
     talus_probes_begin(world);
     talus_joints_begin(world);
     talus_drives_snapshot(world);
+    talus_sleep_begin(world);
     TALUS_TRY(save_solver(world));
     TALUS_TRY(talus_sources_apply(world));
     return advance(world, length, 0);
@@ -294,6 +307,7 @@ static void take_back(TalusWorld *world)
         (void)talus_solver_state_load(world->solver, world->solver_state,
                                       world->solver_state_size); /* its own bytes: cannot fail */
     talus_sources_rollback(world);
+    talus_sleep_rollback(world);
 }
 
 static void warn_fallback(TalusWorld *world)

@@ -2,13 +2,16 @@
 #include "world/step/wake.h"
 #include "world/state.h"
 
+/* `woken` has a place for every slot, and a body is in it once at most: bodies fall asleep when it is empty. */
 void talus_slot_wake_alone(TalusWorld *world, int slot)
 {
+    TalusSleep *s = &world->sleep;
+    s->woken[s->woken_count++] = (TalusWoken){slot, s->calm[slot]};
     world->bodies.mobility[slot] = TALUS_MOBILITY_FREE;
     /* the mirror is up to date: a world with sleeping bodies is downloaded after every step */
     world->mirror.bodies_dirty = true;
-    world->sleep.calm[slot] = 0;
-    world->sleep.asleep--;
+    s->calm[slot] = 0;
+    s->asleep--;
 }
 
 static void wake_island(TalusWorld *world, int island)

@@ -161,13 +161,13 @@ static __device__ inline void sum_incidences(const double *x, int32_t begin, int
 }
 
 /* Sums this thread's share of the impulses S x on a body with the range `span` in `incidence`; false, with sum 0, if it
- * is heavy: then a whole block has to sum them. */
+ * is block-summed. */
 template <int ROWS>
-static __device__ inline bool sum_light(const double *x, int2 span, double (&sum)[6])
+static __device__ inline bool sum_by_thread(const double *x, int2 span, double (&sum)[6])
 {
     for (int k = 0; k < 6; k++)
         sum[k] = 0.0;
-    if (span.y - span.x > HEAVY)
+    if (span.y - span.x > BLOCK_SUM_ABOVE)
         return false;
     sum_incidences<ROWS>(x, span.x + (int)threadIdx.x % LANES, span.y, LANES, sum);
     return true;
@@ -203,10 +203,10 @@ static __device__ inline void put_velocity(int b, const FaceDecision &now, doubl
     move_body(face.op, b, sum, !search, face.velocity);
 }
 
-/* Sums the impulses on heavy body b, by all threads of a block, and writes its velocity. */
+/* Sums the impulses on block-summed body b, by all threads of a block, and writes its velocity. */
 template <int ROWS>
-static __device__ __attribute__((noinline)) void move_heavy(const double *x, int b,
-                                                            FaceDecision now)
+static __device__ __attribute__((noinline)) void move_block_summed(const double *x, int b,
+                                                                   FaceDecision now)
 {
     double sum[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     sum_incidences<ROWS>(x, face.op.incidence_start[b] + (int)threadIdx.x,
@@ -226,28 +226,28 @@ template <int ROWS> static __global__ void __launch_bounds__(FACE_BODY_THREADS, 
     int2 span = incidence_span(b);
     double sum[6];
     await_previous();
-    const int heavy = FACE_BODY_BLOCKS - 1 - (int)blockIdx.x;
-    const bool idle = first >= face.op.bodies && heavy >= face.op.heavy_count;
+    const int begin = FACE_BODY_BLOCKS - 1 - (int)blockIdx.x;
+    const bool idle = first >= face.op.bodies && begin >= face.op.block_summed_count;
     if (face.state[FACE_UPDATED].stop || (idle && blockIdx.x > 0))
         return;
     const double *from = face.state[FACE_UPDATED].task == FACE_DECIDE ? face.phi : face.x;
-    bool light = sum_light<ROWS>(from, span, sum);
+    bool summed = sum_by_thread<ROWS>(from, span, sum);
     const FaceDecision now = next_task<ROWS>();
     if (now.stop || now.task == FACE_PROJECT)
         return;
     if (now.task == FACE_PROPORTION) {
         from = face.w;
-        light = sum_light<ROWS>(from, span, sum);
+        summed = sum_by_thread<ROWS>(from, span, sum);
     }
     for (; first < face.op.bodies; first += stride) {
         sum_lanes<LANES>(sum);
-        if (light && b < face.op.bodies && threadIdx.x % LANES == 0)
+        if (summed && b < face.op.bodies && threadIdx.x % LANES == 0)
             put_velocity(b, now, sum);
         b += stride;
-        light = sum_light<ROWS>(from, incidence_span(b), sum);
+        summed = sum_by_thread<ROWS>(from, incidence_span(b), sum);
     }
-    for (int h = heavy; h < face.op.heavy_count; h += FACE_BODY_BLOCKS)
-        move_heavy<ROWS>(from, face.op.heavy[h], now);
+    for (int h = begin; h < face.op.block_summed_count; h += FACE_BODY_BLOCKS)
+        move_block_summed<ROWS>(from, face.op.block_summed[h], now);
 }
 
 /* ---- product ---- */

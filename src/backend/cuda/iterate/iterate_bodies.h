@@ -216,24 +216,23 @@ static __device__ inline int2 incidence_span(int b)
     return make_int2(args.op.incidence_start[b], args.op.incidence_start[b + 1]);
 }
 
-/* Sums the impulses of a body with the range `span` in `incidence`; false, with sum 0, if it is heavy: then a whole
- * block has to sum them. */
+/* Sums the impulses of a body with the range `span` in `incidence`; false, with sum 0, if it is block-summed. */
 template <class T, int ROWS, bool GENERAL>
-static __device__ inline bool sum_light(const T *x, int2 span, T (&sum)[6])
+static __device__ inline bool sum_by_thread(const T *x, int2 span, T (&sum)[6])
 {
     for (int k = 0; k < 6; k++)
         sum[k] = T(0);
-    if (span.y - span.x > HEAVY)
+    if (span.y - span.x > BLOCK_SUM_ABOVE)
         return false;
     sum_incidences<T, ROWS, GENERAL>(x, span.x, span.y, 1, sum);
     return true;
 }
 
-/* Sums the impulses x on heavy body b, by all threads of a block, and moves it (move_body). Not inlined, to save
+/* Sums the impulses x on block-summed body b, by all threads of a block, and moves it (move_body). Not inlined, to save
  * registers elsewhere. */
 template <class T, int ROWS, bool GENERAL, bool MOMENTUM>
-static __device__ __attribute__((noinline)) void move_heavy(const T *x, int b, int parity,
-                                                            bool start, double beta)
+static __device__ __attribute__((noinline)) void move_block_summed(const T *x, int b, int parity,
+                                                                   bool start, double beta)
 {
     T sum[6] = {T(0), T(0), T(0), T(0), T(0), T(0)};
     double total[6];
@@ -262,24 +261,26 @@ static __global__ void __launch_bounds__(BODY_THREADS, GENERAL || sizeof(T) == 8
     int2 span = b < args.op.bodies ? incidence_span(b) : make_int2(0, 0);
     await_previous();
     const bool idle = (int)(blockIdx.x * BODY_THREADS) >= args.op.bodies &&
-                      BODY_BLOCKS - 1 - (int)blockIdx.x >= args.op.heavy_count;
+                      BODY_BLOCKS - 1 - (int)blockIdx.x >= args.op.block_summed_count;
     if (idle && blockIdx.x > 0) /* block 0 stores the state */
         return;
     const T *x = (const T *)args.x[parity];
-    bool light = sum_light<T, ROWS, GENERAL>(x, span, sum);
+    bool summed = sum_by_thread<T, ROWS, GENERAL>(x, span, sum);
     if (!start)
         now = next_state<MOMENTUM, sizeof(T) == sizeof(float)>(parity, seen);
     if (now.stop)
         return;
     while (b < args.op.bodies) {
-        if (light)
+        if (summed)
             move_body<T, GENERAL, MOMENTUM>(b, parity, start, now.beta, sum);
         b += stride;
         if (b < args.op.bodies)
-            light = sum_light<T, ROWS, GENERAL>(x, incidence_span(b), sum);
+            summed = sum_by_thread<T, ROWS, GENERAL>(x, incidence_span(b), sum);
     }
-    for (int h = BODY_BLOCKS - 1 - (int)blockIdx.x; h < args.op.heavy_count; h += BODY_BLOCKS)
-        move_heavy<T, ROWS, GENERAL, MOMENTUM>(x, args.op.heavy[h], parity, start, now.beta);
+    for (int h = BODY_BLOCKS - 1 - (int)blockIdx.x; h < args.op.block_summed_count;
+         h += BODY_BLOCKS)
+        move_block_summed<T, ROWS, GENERAL, MOMENTUM>(x, args.op.block_summed[h], parity, start,
+                                                      now.beta);
 }
 
 /* Stores W of the bodies of machine m. */

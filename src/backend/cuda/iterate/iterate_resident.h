@@ -74,7 +74,7 @@ template <class T> static __device__ inline void add_lanes(T (&sum)[6])
 /* What a thread keeps of its first body: the range of the body's contacts in `incidence`, and the first of this
  * thread's entries (-1: none), so that their impulses can be loaded at once. */
 struct HeldBody {
-    bool heavy; /* summed by a whole block */
+    bool block_summed;
     int2 span;
     int32_t incidence[RESIDENT_INCIDENCES];
 };
@@ -84,7 +84,7 @@ static __device__ inline void take_body(int2 bodies, HeldBody &h)
     const int lane = (int)threadIdx.x % RESIDENT_LANES;
     const int b = bodies.x + (int)threadIdx.x / RESIDENT_LANES;
     h.span = b < bodies.y ? incidence_span(b) : make_int2(0, 0);
-    h.heavy = h.span.y - h.span.x > HEAVY;
+    h.block_summed = h.span.y - h.span.x > BLOCK_SUM_ABOVE;
     for (int k = 0; k < RESIDENT_INCIDENCES; k++) {
         int at = h.span.x + lane + k * RESIDENT_LANES;
         h.incidence[k] = at < h.span.y ? args.op.incidence[at] : -1;
@@ -121,14 +121,14 @@ static __device__ inline void leave_velocity(int b, T (&v)[8], T (&sum)[6])
     store_packs<8>(v, (T *)args.v[0] + 8 * (int64_t)b);
 }
 
-/* Computes V, for impulses x, of this block's bodies, and of every RESIDENT_BLOCKS-th heavy body. */
+/* Computes V, for impulses x, of this block's bodies, and of every RESIDENT_BLOCKS-th block-summed body. */
 template <class T, int ROWS, bool GENERAL>
 static __device__ inline void move_resident(const T *x, int2 bodies, const HeldBody &held)
 {
     const int lane = (int)threadIdx.x % RESIDENT_LANES, abreast = (int)blockDim.x / RESIDENT_LANES;
     int b = bodies.x + (int)threadIdx.x / RESIDENT_LANES;
     T v[8];
-    if (b < bodies.y && !held.heavy) {
+    if (b < bodies.y && !held.block_summed) {
         T sum[6] = {T(0), T(0), T(0), T(0), T(0), T(0)};
         body_record(b, v);
         sum_held<T, ROWS, GENERAL>(x, held, sum);
@@ -136,15 +136,15 @@ static __device__ inline void move_resident(const T *x, int2 bodies, const HeldB
     }
     for (b += abreast; b < bodies.y; b += abreast) {
         int2 span = incidence_span(b);
-        if (span.y - span.x > HEAVY)
+        if (span.y - span.x > BLOCK_SUM_ABOVE)
             continue;
         T sum[6] = {T(0), T(0), T(0), T(0), T(0), T(0)};
         body_record(b, v);
         sum_incidences<T, ROWS, GENERAL>(x, span.x + lane, span.y, RESIDENT_LANES, sum);
         leave_velocity<T, GENERAL>(b, v, sum);
     }
-    for (int h = (int)blockIdx.x; h < args.op.heavy_count; h += RESIDENT_BLOCKS)
-        move_heavy<T, ROWS, GENERAL, false>(x, args.op.heavy[h], 0, false, 0.0);
+    for (int h = (int)blockIdx.x; h < args.op.block_summed_count; h += RESIDENT_BLOCKS)
+        move_block_summed<T, ROWS, GENERAL, false>(x, args.op.block_summed[h], 0, false, 0.0);
 }
 
 /* ---- scalars ---- */

@@ -115,7 +115,7 @@ void cu_scratch_clear(TalusOperator *op)
     CuScratch *s = cu_scratch_of(op);
     if (!s)
         return;
-    cu_clear(s->velocity, s->wrench, s->product, s->unscaled, s->heavy);
+    cu_clear(s->velocity, s->wrench, s->product, s->unscaled, s->block_summed);
     for (CuOwned owned : {s->iterate, s->machines})
         if (owned.at)
             owned.clear(owned.at);
@@ -133,23 +133,24 @@ void cu_op_mirror_clear(TalusOperator *op)
 
 /* ---- scratch ---- */
 
-static __global__ void find_heavy(int bodies, const int32_t *incidence_start, int32_t *heavy,
-                                  int32_t *found)
+static __global__ void find_block_summed(int bodies, const int32_t *incidence_start, int32_t *out,
+                                         int32_t *found)
 {
     int64_t b = item();
-    if (b < bodies && incidence_start[b + 1] - incidence_start[b] > HEAVY)
-        heavy[atomicAdd(found, 1)] = (int32_t)b;
+    if (b < bodies && incidence_start[b + 1] - incidence_start[b] > BLOCK_SUM_ABOVE)
+        out[atomicAdd(found, 1)] = (int32_t)b;
 }
 
-/* Lists the bodies with more than HEAVY contacts, in any order, which no result shows. Leaves their number, an int32_t,
- * in the bytes of the last of the context's totals. */
-static TalusStatus list_heavy(const TalusOperator *op, CuScratch *s)
+/* Lists the block-summed bodies, in any order, which no result shows. Leaves their number, an int32_t, in the bytes of
+ * the last of the context's totals. */
+static TalusStatus list_block_summed(const TalusOperator *op, CuScratch *s)
 {
     int32_t *found = (int32_t *)(cu_of(op)->totals + CU_TOTALS - 1);
-    TALUS_TRY(s->heavy.reserve(2 * (int64_t)op->blocks / HEAVY, "bodies with many contacts"));
+    TALUS_TRY(s->block_summed.reserve(2 * (int64_t)op->blocks / BLOCK_SUM_ABOVE,
+                                      "bodies with many contacts"));
     cu_zero(cu_of(op), found, sizeof(double));
-    launch(cu_of(op), find_heavy, blocks_for(op->bodies), THREADS, op->bodies, op->incidence_start,
-           s->heavy.at, found);
+    launch(cu_of(op), find_block_summed, blocks_for(op->bodies), THREADS, op->bodies,
+           op->incidence_start, s->block_summed.at, found);
     return TALUS_OK;
 }
 
@@ -158,10 +159,10 @@ TalusStatus cu_scratch_begin(const TalusOperator *op)
     CuScratch *s;
     TALUS_TRY(cu_device_of(op, &s));
     s->serial++;
-    s->heavy_count = 0;
+    s->block_summed_count = 0;
     if (op->pair) {
         TALUS_TRY(s->velocity.reserve(8 * (int64_t)op->bodies, "body velocities"));
-        return list_heavy(op, s);
+        return list_block_summed(op, s);
     }
     int64_t n = (int64_t)op->rows * op->blocks;
     TALUS_TRY(s->product.reserve(n, "operator product"));
@@ -172,7 +173,7 @@ void cu_scratch_end(const TalusOperator *op, const double *totals)
 {
     CuScratch *s = cu_scratch_of(op);
     if (op->pair)
-        memcpy(&s->heavy_count, totals + CU_TOTALS - 1, sizeof s->heavy_count);
+        memcpy(&s->block_summed_count, totals + CU_TOTALS - 1, sizeof s->block_summed_count);
 }
 
 TalusStatus cu_op_scratch(const TalusOperator *op)
@@ -204,8 +205,8 @@ CuView<double> cu_view(const TalusOperator *op)
     c.diagonal = op->diagonal;
     c.incidence_start = op->incidence_start;
     c.incidence = op->incidence;
-    c.heavy = s->heavy.at;
-    c.heavy_count = s->heavy_count;
+    c.block_summed = s->block_summed.at;
+    c.block_summed_count = s->block_summed_count;
     return c;
 }
 
@@ -220,7 +221,7 @@ static __global__ void gather(CuView<double> c, CuImpulses<double> g, bool free_
 
 unsigned cu_gather_blocks(const TalusOperator *op)
 {
-    return blocks_for(op->bodies) + (unsigned)cu_scratch_of(op)->heavy_count;
+    return blocks_for(op->bodies) + (unsigned)cu_scratch_of(op)->block_summed_count;
 }
 
 /* velocity = v_f, if `free_motion`, plus M^-1 D gamma, before eliminated joints are satisfied. */
@@ -228,8 +229,8 @@ static void gather_velocities(const TalusOperator *op, CuImpulses<double> g, boo
                               double (*velocity)[8])
 {
     unsigned blocks = cu_gather_blocks(op);
-    /* threads wait for each other only where they sum a heavy body */
-    if (cu_scratch_of(op)->heavy_count)
+    /* threads wait for each other only where a block sums one body */
+    if (cu_scratch_of(op)->block_summed_count)
         LAUNCH_ROWS(launch_block, op, gather, blocks, THREADS, cu_view(op), g, free_motion,
                     velocity);
     else

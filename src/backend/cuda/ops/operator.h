@@ -16,8 +16,9 @@
 
 #include "backend/cuda/ops/block.h"
 
-/* A body with more contacts than this is heavy: a whole block of threads sums its impulses. */
-enum { HEAVY = 64 };
+/* One thread, or a few, sums the impulses on a body. A body with more contacts than this is block-summed: a whole block
+ * of threads does it. */
+enum { BLOCK_SUM_ABOVE = 64 };
 
 /* Launches a kernel template<int ROWS> for 1, 3 or 6 rows; `how` is launch, launch_block or launch_sums. */
 #define LAUNCH_ROWS(how, op, kernel, ...)                       \
@@ -40,8 +41,8 @@ template <class T> struct CuView {
     const T *bias, *compliance, *mu;
     const T (*diagonal)[2];
     const int32_t *incidence_start, *incidence;
-    const int32_t *heavy; /* bodies with more than HEAVY contacts */
-    int heavy_count;
+    const int32_t *block_summed; /* bodies with more than BLOCK_SUM_ABOVE contacts */
+    int block_summed_count;
 };
 
 /* Kernel argument: impulses gamma = S x; metric NULL: x is gamma. */
@@ -64,8 +65,8 @@ struct CuScratch {
     long long serial; /* counts cu_scratch_begin: data made under another serial is out of date */
     CuArray<double> velocity, wrench;  /* 8 per body; 6 per body, for runs of mprgp only */
     CuArray<double> product, unscaled; /* explicit operator: N gamma (+ q); gamma = S x */
-    CuArray<int32_t> heavy;            /* bodies with more than HEAVY contacts */
-    int heavy_count;
+    CuArray<int32_t> block_summed;     /* bodies with more than BLOCK_SUM_ABOVE contacts */
+    int block_summed_count;
     struct CuMirror *mirror;   /* operator.cu: arrays copied from the host */
     CuOwned iterate, machines; /* data of the files with these names */
 };
@@ -255,26 +256,26 @@ static __device__ inline void move_body(const CuView<T> &c, int b, const T sum[6
 }
 
 /* Does the whole work of a kernel: writes the velocities of all bodies. In the first blocks each thread takes one body
- * and skips heavy ones; each of the following blocks takes one heavy body. */
+ * and skips block-summed ones; each of the following blocks takes one of those. */
 template <int ROWS, class T>
 static __device__ inline void gather_bodies(const CuView<T> &c, const CuImpulses<T> &g,
                                             bool free_motion, T (*velocity)[8])
 {
-    unsigned light = (unsigned)((c.bodies + (int)blockDim.x - 1) / (int)blockDim.x);
+    unsigned first_blocks = (unsigned)((c.bodies + (int)blockDim.x - 1) / (int)blockDim.x);
     T sum[6] = {T(0), T(0), T(0), T(0), T(0), T(0)};
-    if (blockIdx.x < light) {
+    if (blockIdx.x < first_blocks) {
         int64_t b = item();
         if (b >= c.bodies)
             return;
         int32_t begin = c.incidence_start[b], end = c.incidence_start[b + 1];
-        if (end - begin > HEAVY)
+        if (end - begin > BLOCK_SUM_ABOVE)
             return;
         for (int32_t k = begin; k < end; k++)
             add_entry<ROWS>(c, g, c.incidence[k], sum);
         move_body(c, (int)b, sum, free_motion, velocity);
         return;
     }
-    int b = c.heavy[blockIdx.x - light];
+    int b = c.block_summed[blockIdx.x - first_blocks];
     for (int32_t k = c.incidence_start[b] + (int)threadIdx.x; k < c.incidence_start[b + 1];
          k += (int)blockDim.x)
         add_entry<ROWS>(c, g, c.incidence[k], sum);

@@ -23,18 +23,18 @@ static __device__ inline void add_sizes(const CuView<double> &c, const double *g
 template <int ROWS>
 static __global__ void body_terms(CuView<double> c, const double *gamma, double (*out)[8])
 {
-    unsigned light = (unsigned)((c.bodies + (int)blockDim.x - 1) / (int)blockDim.x);
+    unsigned first_blocks = (unsigned)((c.bodies + (int)blockDim.x - 1) / (int)blockDim.x);
     double sum[6] = {0.0};
-    if (blockIdx.x < light) {
+    if (blockIdx.x < first_blocks) {
         int64_t b = item();
-        if (b >= c.bodies || c.incidence_start[b + 1] - c.incidence_start[b] > HEAVY)
+        if (b >= c.bodies || c.incidence_start[b + 1] - c.incidence_start[b] > BLOCK_SUM_ABOVE)
             return;
         for (int32_t k = c.incidence_start[b]; k < c.incidence_start[b + 1]; k++)
             add_sizes<ROWS>(c, gamma, c.incidence[k], sum);
         talus_terms_body(c.body[b], c.inertia ? c.inertia[b] : nullptr, sum, out[b]);
         return;
     }
-    int b = c.heavy[blockIdx.x - light];
+    int b = c.block_summed[blockIdx.x - first_blocks];
     for (int32_t k = c.incidence_start[b] + (int)threadIdx.x; k < c.incidence_start[b + 1];
          k += (int)blockDim.x)
         add_sizes<ROWS>(c, gamma, c.incidence[k], sum);

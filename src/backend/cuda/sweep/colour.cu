@@ -45,19 +45,17 @@ static __device__ inline bool uncoloured(const uint32_t *class_of, int64_t i)
     return (class_of[i] & CLASS_NONE) == CLASS_NONE;
 }
 
-/* Returns the body if contact i competes for it with other contacts, else -1: for the fixed world, and for items also
- * if impulses do not move the body. Sweeps leave such a body as it is, so any number of its items may have one
- * colour. */
-static __device__ inline int rival(const CuView<double> &c, int64_t i, int body)
+/* Returns the body if contacts compete for it, else -1: for the fixed world, and if impulses do not move the body.
+ * Sweeps leave such a body as it is, so any number of its contacts may have one colour. */
+static __device__ inline int rival(const CuView<double> &c, int body)
 {
-    bool competes =
-        body >= 0 && (i < c.spheres || yields(c.body[body], c.inertia ? c.inertia[body] : nullptr));
+    bool competes = body >= 0 && yields(c.body[body], c.inertia ? c.inertia[body] : nullptr);
     return competes ? body : -1;
 }
 
 static __device__ inline int2 rivals(const CuView<double> &c, int64_t i)
 {
-    return make_int2(rival(c, i, c.pair[i].x), rival(c, i, c.pair[i].y));
+    return make_int2(rival(c, c.pair[i].x), rival(c, c.pair[i].y));
 }
 
 /* Raises best[body] to the highest priority of the uncoloured contacts that compete for the body. */
@@ -75,20 +73,21 @@ static __global__ void offer(CuView<double> c, const uint32_t *class_of, int rou
         atomicMax(&best[pair.y], mine);
 }
 
-/* Returns the lowest colour whose bit is clear in a and in b, two words each (NULL: no bit set); CLASS_NONE if all are
- * set. */
+/* Returns the lowest colour whose bit is clear in a and in b, two words each (NULL: no bit set); CLASS_HEAVY if all
+ * colours are taken. */
 static __device__ inline int lowest_free(const unsigned long long *a, const unsigned long long *b)
 {
     for (int w = 0; w < 2; w++) {
         unsigned long long open = ~((a ? a[w] : 0ull) | (b ? b[w] : 0ull));
+        int colour = 64 * w + __ffsll((long long)open) - 1;
         if (open)
-            return 64 * w + __ffsll((long long)open) - 1;
+            return colour < CLASS_HEAVY ? colour : CLASS_HEAVY;
     }
-    return CLASS_NONE;
+    return CLASS_HEAVY;
 }
 
-/* Colours each contact that has the highest priority at its bodies and sets the colour's bit in their `used`. *left = 1
- * if some contact has no colour after the last round of a batch. */
+/* Colours each contact that has the highest priority at its bodies and sets the colour's bit in their `used`; makes it
+ * heavy if no colour is free. *left = 1 if some contact has no colour after the last round of a batch. */
 static __global__ void take(CuView<double> c, int round, const unsigned long long *best,
                             unsigned long long *used, uint32_t *class_of, int32_t *left)
 {
@@ -109,7 +108,8 @@ static __global__ void take(CuView<double> c, int round, const unsigned long lon
         a[colour / 64] |= 1ull << colour % 64;
     if (b)
         b[colour / 64] |= 1ull << colour % 64;
-    class_of[i] = (class_of[i] & CLASS_ITEM) | (uint32_t)colour;
+    uint32_t kind = colour == CLASS_HEAVY ? (uint32_t)CLASS_ITEM : class_of[i] & CLASS_ITEM;
+    class_of[i] = kind | (uint32_t)colour;
 }
 
 static TalusStatus colour(const TalusOperator *op, SweepOrder *o)
@@ -138,8 +138,11 @@ static TalusStatus colour(const TalusOperator *op, SweepOrder *o)
 /* Rounds after which the remaining blocks are swept one by one: dense matrices would take a round per block. */
 enum { MATRIX_ROUNDS = 64 };
 
-/* A block's state: its class in the low 8 bits, above them the round in which it got that class. True if it was
- * coloured before this round: colours of this round do not count, so that the order of threads does not matter. */
+/* A block's state: its class in the low 8 bits, in the next 8 the round in which it got that class, then CLASH. */
+enum { CLASH = 1 << 16 };
+
+/* True if a block was coloured before this round: colours of this round do not count, so that the order of threads does
+ * not matter. */
 static __device__ inline bool coloured_before(uint32_t state, int round)
 {
     return (state & 0xff) != CLASS_NONE && (int)(state >> 8) < round;
@@ -165,7 +168,7 @@ static __device__ inline bool is_highest(const TalusOperator &op, const uint32_t
     return true;
 }
 
-/* Gives each uncoloured block that is_highest the lowest free colour; CLASS_HEAVY if all 80 are taken. */
+/* Gives each uncoloured block that is_highest its lowest_free colour. */
 static __global__ void take_blocks(TalusOperator op, int round, uint32_t *state)
 {
     int64_t i = item();
@@ -174,17 +177,33 @@ static __global__ void take_blocks(TalusOperator op, int round, uint32_t *state)
         return;
     if (!is_highest(op, state, (int)i, round, taken))
         return;
-    int colour = lowest_free(taken, nullptr);
-    state[i] = (uint32_t)round << 8 | (uint32_t)(colour < CLASS_HEAVY ? colour : CLASS_HEAVY);
+    state[i] = (uint32_t)round << 8 | (uint32_t)lowest_free(taken, nullptr);
 }
 
-/* With `to` = CLASS_NONE sets all states to uncoloured; else removes the round from each state and gives the class `to`
- * to uncoloured blocks. */
+/* Sets the bit CLASH in the state of each block whose rows couple it to another block of its colour. Only a matrix that
+ * is not symmetric has such blocks: the rows of the other one lack the opposite entries. */
+static __global__ void mark_clashes(TalusOperator op, uint32_t *state)
+{
+    int64_t i = item();
+    if (i >= op.blocks)
+        return;
+    uint32_t colour = state[i] & 0xff;
+    for (int32_t k = op.row_start[i * op.rows]; k < op.row_start[(i + 1) * op.rows]; k++) {
+        int j = op.column[k] / op.rows;
+        if (j != i && (state[j] & 0xff) == colour)
+            state[i] |= CLASH;
+    }
+}
+
+/* With `to` = CLASS_NONE sets all states to uncoloured; else leaves each block's class alone in its state and gives the
+ * class `to` to blocks that are uncoloured or clash. */
 static __global__ void set_classes(int blocks, uint32_t to, uint32_t *state)
 {
     int64_t i = item();
-    if (i < blocks)
-        state[i] = to == CLASS_NONE || (state[i] & 0xff) == CLASS_NONE ? to : state[i] & 0xff;
+    if (i >= blocks)
+        return;
+    uint32_t colour = state[i] & 0xff;
+    state[i] = to == CLASS_NONE || colour == CLASS_NONE || state[i] & CLASH ? to : colour;
 }
 
 /* ---- the order ---- */
@@ -244,6 +263,7 @@ TalusStatus cu_order_blocks(const TalusOperator *op, SweepOrder *o)
            o->class_of.at);
     for (int round = 1; round <= MATRIX_ROUNDS; round++)
         launch(cu_of(op), take_blocks, blocks, THREADS, *op, round, o->class_of.at);
+    launch(cu_of(op), mark_clashes, blocks, THREADS, *op, o->class_of.at);
     launch(cu_of(op), set_classes, blocks, THREADS, op->blocks, (uint32_t)CLASS_HEAVY,
            o->class_of.at);
     return sort_by_class(op, o);

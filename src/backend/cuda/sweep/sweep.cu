@@ -85,7 +85,8 @@ static __device__ inline void load_body(const SweepPlan &p, int body, double v[W
     }
 }
 
-/* Adds factor * linear to the velocity and turn to the spin of a body, whose record is in v; W = 4: no spin. */
+/* Adds factor * linear to the velocity and turn to the spin of a body, whose record is in v; W = 4: no spin. Contacts
+ * of one colour may share a body that impulses do not move: the caller skips it. */
 template <int W, int PUSH>
 static __device__ inline void push_body(const SweepPlan &p, int body, double v[W], double factor,
                                         const double linear[3], const double turn[3])
@@ -131,8 +132,10 @@ static __device__ inline double sweep_sphere(const SweepPlan &p, int64_t at)
             turn_b[k] = -(b[7] * turn[k]);
         }
     }
-    push_body<W, PUSH>(p, c.pair.x, a, -a[3], dp, turn_a);
-    if (c.pair.y >= 0)
+    /* a[3], a[7]: inverse mass and inertia; with W = 4 both are a[3] */
+    if (a[3] != 0.0 || a[W - 1] != 0.0)
+        push_body<W, PUSH>(p, c.pair.x, a, -a[3], dp, turn_a);
+    if (c.pair.y >= 0 && (b[3] != 0.0 || b[W - 1] != 0.0))
         push_body<W, PUSH>(p, c.pair.y, b, b[3], dp, turn_b);
     return change;
 }
@@ -150,7 +153,6 @@ static __device__ inline void push_item(const SweepPlan &p, int body, double v[8
                                         const double arm[3], const double dp[3])
 {
     double torque[3], turn[3];
-    /* contacts of one colour may share a body that impulses do not move */
     if (!yields(v, p.inertia ? p.inertia[body] : nullptr))
         return;
     cross(arm, dp, torque);
@@ -239,18 +241,18 @@ static __device__ inline void push_sum(const SweepPlan &p, int body, const doubl
 }
 
 /* Applies the changes of all heavy contacts, body by body: a thread per body, or a block of threads if it has more than
- * HEAVY contacts, which are then all heavy (HEAVY > HEAVY_CONTACTS). */
+ * BLOCK_SUM_ABOVE contacts, which are then all heavy (BLOCK_SUM_ABOVE > HEAVY_CONTACTS). */
 static __global__ void push_heavy(SweepPlan p, CuView<double> c, const uint32_t *class_of,
                                   const uint32_t *place, const int32_t *split, int2 heavy)
 {
-    unsigned light = (unsigned)((c.bodies + (int)blockDim.x - 1) / (int)blockDim.x);
+    unsigned first_blocks = (unsigned)((c.bodies + (int)blockDim.x - 1) / (int)blockDim.x);
     double sum[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    if (blockIdx.x < light) {
+    if (blockIdx.x < first_blocks) {
         int64_t body = item();
         if (body >= c.bodies || !split[body])
             return;
         int32_t begin = c.incidence_start[body], end = c.incidence_start[body + 1];
-        if (end - begin > HEAVY)
+        if (end - begin > BLOCK_SUM_ABOVE)
             return;
         for (int32_t k = begin; k < end; k++)
             if (class_of[entry_contact(c, c.incidence[k])] == (CLASS_ITEM | CLASS_HEAVY))
@@ -258,7 +260,7 @@ static __global__ void push_heavy(SweepPlan p, CuView<double> c, const uint32_t 
         push_sum(p, (int)body, sum);
         return;
     }
-    int body = c.heavy[blockIdx.x - light];
+    int body = c.block_summed[blockIdx.x - first_blocks];
     for (int32_t k = c.incidence_start[body] + (int)threadIdx.x; k < c.incidence_start[body + 1];
          k += (int)blockDim.x)
         add_change(p, c, place, c.incidence[k], heavy, sum);

@@ -10,8 +10,8 @@
 #include "backend/cuda/ops/operator.h"
 
 /* A body with more than HEAVY_CONTACTS contacts would need a colour for each: its contacts are heavy, as on the host
- * (cpu/colour.h). The two bodies of any other contact have at most 39 further contacts each, so 79 colours suffice if
- * impulses move both bodies of every contact of two spheres. */
+ * (cpu/colour.h). The two bodies of any other contact have at most 39 further contacts each, or are not moved by
+ * impulses and need no colours, so 79 colours suffice. */
 enum {
     HEAVY_CONTACTS = 40,
     CLASS_HEAVY = 80, /* classes 0..79 are colours */
@@ -39,8 +39,8 @@ struct SweepOrder {
 /* Colours and orders op's contacts; `coloured` false puts all but the heavy ones in class 0, items in CLASS_ITEM. The
  * order of threads has no influence on the result. */
 TalusStatus cu_order_contacts(const TalusOperator *op, bool coloured, SweepOrder *order);
-/* Colours and orders the blocks of an explicit matrix, whose pattern of blocks is symmetric: no two of a colour are
- * coupled. Blocks without a colour get CLASS_HEAVY and are swept one by one. */
+/* Colours and orders the blocks of an explicit matrix, symmetric or not: no two of a colour are coupled. Blocks without
+ * a colour get CLASS_HEAVY and are swept one by one. */
 TalusStatus cu_order_blocks(const TalusOperator *op, SweepOrder *order);
 void cu_order_clear(SweepOrder *order);
 

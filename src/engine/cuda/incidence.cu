@@ -1,4 +1,4 @@
-/* engine/cuda/manifolds.cu - incidence_start and incidence of a contact list: each body's contacts, as in
+/* engine/cuda/incidence.cu - incidence_start and incidence of a contact list: each body's contacts, as in
  * backend/operator.h. An incidence is one body's end of a contact, the number 2 * record + side.
  *
  *     begin     counts, for each body, the contacts of two free spheres that were found from it
@@ -11,10 +11,10 @@
 #include "backend/cuda/device/primitives.h"
 #include "engine/cuda/detect.h"
 
-struct Touches {
+struct Incidences {
     int2 *pair;
     const uint32_t *other;
-    const uint8_t *mobility;                        /* by slot; NULL: no body is driven */
+    const uint8_t *mobility;                        /* by slot */
     int spheres, compact, contacts, problem_bodies; /* compact: contacts of runs 1 and 2 */
     const uint32_t *first; /* [problem_bodies + 1]: first contact of run 1 found from each body */
     uint32_t *degree;      /* [problem_bodies + 1]: number of incidences; scatter counts it down */
@@ -35,20 +35,20 @@ static __device__ inline int32_t higher(int2 pair)
 
 /* Returns the incidence of side 0 (a) or 1 (b) of contact i: 2 * record + side; general contacts have two records,
  * others one. */
-static __device__ inline uint32_t touch_of(const Touches &t, int64_t i, int side)
+static __device__ inline uint32_t incidence_of(const Incidences &t, int64_t i, int side)
 {
     int64_t record = i < t.compact ? i : i + (i - t.compact) + side;
     return (uint32_t)(2 * record + side);
 }
 
-/* True if b's end of contact i gets an incidence. b may have a problem index although impulses do not move it: a driven
- * b gets none; a sleeping one does if no body is driven, to no effect, as its inverse mass is 0. */
-static __device__ inline bool b_yields(const Touches &t, int64_t i, int2 pair)
+/* True if b's end of contact i gets an incidence: if impulses move b. In run 1 they do; elsewhere b may be driven or
+ * asleep, with a problem index or without. */
+static __device__ inline bool b_yields(const Incidences &t, int64_t i, int2 pair)
 {
-    return pair.y >= 0 && (!t.mobility || t.mobility[t.other[i]] == TALUS_MOBILITY_FREE);
+    return i < t.spheres || (pair.y >= 0 && t.mobility[t.other[i]] == TALUS_MOBILITY_FREE);
 }
 
-static __global__ void begin_degrees(Touches t)
+static __global__ void begin_degrees(Incidences t)
 {
     int64_t p = item();
     if (p <= t.problem_bodies)
@@ -56,7 +56,7 @@ static __global__ void begin_degrees(Touches t)
 }
 
 /* Counts the ends that begin_degrees has not: in run 1 those of the higher problem index, in other runs all. */
-static __global__ void add_degrees(Touches t)
+static __global__ void add_degrees(Incidences t)
 {
     int64_t i = item();
     if (i >= t.contacts)
@@ -73,13 +73,13 @@ static __global__ void add_degrees(Touches t)
 
 /* Stores an incidence at the last free index of a body's range. Its first indices are for contacts of run 1 found from
  * this body (scatter). */
-static __device__ inline void seat(const Touches &t, int32_t problem_index, uint32_t incidence)
+static __device__ inline void seat(const Incidences &t, int32_t problem_index, uint32_t incidence)
 {
     uint32_t left = atomicAdd(&t.degree[problem_index], (uint32_t)-1);
     t.loose[(uint32_t)t.start[problem_index] + left - 1] = incidence;
 }
 
-static __global__ void scatter(Touches t)
+static __global__ void scatter(Incidences t)
 {
     int64_t i = item();
     if (i >= t.contacts)
@@ -88,17 +88,17 @@ static __global__ void scatter(Touches t)
     if (i < t.spheres) {
         int32_t p = lower(pair);
         int side = p == pair.x ? 0 : 1;
-        t.loose[(uint32_t)t.start[p] + ((uint32_t)i - t.first[p])] = touch_of(t, i, side);
-        seat(t, higher(pair), touch_of(t, i, 1 - side));
+        t.loose[(uint32_t)t.start[p] + ((uint32_t)i - t.first[p])] = incidence_of(t, i, side);
+        seat(t, higher(pair), incidence_of(t, i, 1 - side));
         return;
     }
-    seat(t, pair.x, touch_of(t, i, 0));
+    seat(t, pair.x, incidence_of(t, i, 0));
     if (b_yields(t, i, pair))
-        seat(t, pair.y, touch_of(t, i, 1));
+        seat(t, pair.y, incidence_of(t, i, 1));
 }
 
 /* Writes an incidence to its final place in its body's range: after all smaller ones. */
-static __device__ inline void settle(const Touches &t, int32_t problem_index, uint32_t incidence)
+static __device__ inline void settle(const Incidences &t, int32_t problem_index, uint32_t incidence)
 {
     uint32_t begin = (uint32_t)t.start[problem_index], end = (uint32_t)t.start[problem_index + 1],
              rank = begin;
@@ -107,37 +107,37 @@ static __device__ inline void settle(const Touches &t, int32_t problem_index, ui
     t.incidence[rank] = (int32_t)incidence;
 }
 
-static __global__ void rank_touches(Touches t)
+static __global__ void rank_incidences(Incidences t)
 {
     int64_t i = item();
     if (i >= t.contacts)
         return;
     int2 pair = t.pair[i];
-    settle(t, pair.x, touch_of(t, i, 0));
+    settle(t, pair.x, incidence_of(t, i, 0));
     if (b_yields(t, i, pair))
-        settle(t, pair.y, touch_of(t, i, 1));
+        settle(t, pair.y, incidence_of(t, i, 1));
 }
 
 TalusStatus cu_list_body_contacts(const CuDetect *d, const CuList *list)
 {
     const TalusEngineCounts *n = &list->counts;
-    Touches t = {list->pair.at,
-                 list->other.at,
-                 d->driven ? d->bodies.mobility : nullptr,
-                 n->sphere_sphere,
-                 n->sphere_sphere + n->sphere_fixed,
-                 n->contacts,
-                 list->problem_bodies,
-                 d->count,
-                 d->temp,
-                 list->incidence_start.at,
-                 (uint32_t *)list->impulse.at,
-                 list->incidence.at};
+    Incidences t = {list->pair.at,
+                    list->other.at,
+                    d->bodies.mobility,
+                    n->sphere_sphere,
+                    n->sphere_sphere + n->sphere_fixed,
+                    n->contacts,
+                    list->problem_bodies,
+                    d->count,
+                    d->temp,
+                    list->incidence_start.at,
+                    (uint32_t *)list->impulse.at,
+                    list->incidence.at};
     int64_t starts = (int64_t)list->problem_bodies + 1;
     launch(d->cu, begin_degrees, blocks_for(starts), THREADS, t);
     launch(d->cu, add_degrees, blocks_for(t.contacts), THREADS, t);
     TALUS_TRY(cu_scan(d->cu, t.degree, (uint32_t *)t.start, starts));
     launch(d->cu, scatter, blocks_for(t.contacts), THREADS, t);
-    launch(d->cu, rank_touches, blocks_for(t.contacts), THREADS, t);
+    launch(d->cu, rank_incidences, blocks_for(t.contacts), THREADS, t);
     return TALUS_OK;
 }

@@ -1,0 +1,193 @@
+/* The laboratory: deadlines of benchmarks that run worlds, and their verdicts; what experiments conclude about the
+ * statements of papers. */
+#include "lab/experiments/preclik.h"
+#include "lab/experiments/worlds.h"
+#include "support/problems.h"
+#include "support/test.h"
+
+#include "base/memory.h"
+#include "base/timer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- cells of tables ---- */
+
+/* Returns the cell in the row whose first cell is `name`, of the table with this title; "" if there is none. */
+static const char *cell_of(const LabSet *set, const char *title, const char *name, int column)
+{
+    for (int i = 0; i < set->table_count; i++) {
+        const LabTable *t = &set->tables[i];
+        if (strcmp(t->title, title) != 0)
+            continue;
+        for (int k = t->columns; k + column < t->cells; k += t->columns)
+            if (strcmp(t->cell[k], name) == 0)
+                return t->cell[k + column];
+    }
+    return "";
+}
+
+/* ---- deadlines ---- */
+
+enum { ROWS = 3 };
+
+static double start[ROWS];     /* of each row, as talus_now */
+static double time_left[ROWS]; /* until the row's deadline, at its start, s */
+static int begun;
+
+static TalusStatus take_time(Worlds *w)
+{
+    const struct timespec pause = {.tv_nsec = 300000000};
+    start[begun] = talus_now();
+    time_left[begun] = w->deadline - start[begun];
+    begun++;
+    nanosleep(&pause, NULL);
+    return TALUS_OK;
+}
+
+static const WorldsRow without_share = {
+    .name = "a", .summary = "", .source = "", .share = 0.0, .run = take_time};
+static const WorldsRow two_shares = {
+    .name = "b", .summary = "", .source = "", .share = 2.0, .run = take_time};
+static const WorldsRow one_share = {
+    .name = "c", .summary = "", .source = "", .share = 1.0, .run = take_time};
+
+static void run_rows(const WorldsRow *const *rows, int count)
+{
+    static LabSet set;
+    static Worlds w;
+    set = (LabSet){0};
+    w = (Worlds){.limit = 300.0, .quiet = true, .set = &set};
+    begun = 0;
+    CHECK_INT(worlds_main(&w, rows, count), CLI_OK);
+    CHECK_INT(begun, count);
+    lab_set_clear(&set);
+}
+
+TEST(a_row_without_a_share_has_no_deadline)
+{
+    const WorldsRow *const rows[] = {&two_shares, &without_share, &one_share};
+    run_rows(rows + 1, 1);
+    CHECK(time_left[0] == HUGE_VAL);
+    run_rows(rows, 3);
+    CHECK_NEAR(time_left[0], 200.0, 0.1);
+    CHECK(time_left[1] == HUGE_VAL);
+    CHECK_NEAR(time_left[2], 300.0 - (start[1] - start[0]), 0.1); /* a's time is not of the limit */
+}
+
+/* ---- verdicts ---- */
+
+static TalusStatus judge_three(Worlds *w)
+{
+    const WorldsStep known = {.rms = 1e-4, .relative = 2e-3},
+                     relative = {.rms = NAN, .relative = 3e-3};
+    worlds_judge(w, 1.0, 1.5, "s", &known, "residual");
+    worlds_judge(w, 1.0, 0.5, "s", &relative, "relative residual");
+    worlds_judge(w, 1.0, 1.5, "s", NULL, "no residual");
+    return TALUS_OK;
+}
+
+TEST(verdicts_show_the_residuals_that_are_known)
+{
+    static const WorldsRow row = {.name = "a", .summary = "", .source = "", .run = judge_three};
+    static const char *const expected[][4] = {{"residual", "1.00e-04", "2.00e-03", "held"},
+                                              {"relative residual", "-", "3.00e-03", "missed"},
+                                              {"no residual", "-", "-", "held"}};
+    static LabSet set;
+    static Worlds w = {.quiet = true, .set = &set};
+    const WorldsRow *const rows[] = {&row};
+    CHECK_INT(worlds_main(&w, rows, 1), CLI_OK);
+    for (int i = 0; i < 3; i++)
+        for (int k = 1; k < 4; k++)
+            CHECK_STR(cell_of(&set, "Targets", expected[i][0], k + 2), expected[i][k]);
+    lab_set_clear(&set);
+}
+
+/* ---- statements of papers ---- */
+
+static const char claims[] = "What the paper states, and what is found here";
+
+static void make_set(LabSet *set, int problems, int max_results)
+{
+    *set = (LabSet){.problem_count = problems};
+    CHECK_OK(TALUS_ALLOC(set->problems, (size_t)problems, "problems"));
+    CHECK_OK(TALUS_ALLOC(set->results, (size_t)max_results, "results"));
+}
+
+/* Adds a result whose residual fell from 1 to `end`. */
+static void add_result(LabSet *set, int problem, const char *solver, LabOutcome outcome, double end)
+{
+    LabResult *r = &set->results[set->result_count++];
+    *r = (LabResult){.problem = problem, .outcome = outcome, .iterations = 1};
+    snprintf(r->solver, sizeof r->solver, "%s", solver);
+    r->trace = (LabTrace){.row = calloc(2, sizeof *r->trace.row), .count = 2, .capacity = 2};
+    r->trace.row[0][LAB_NATURAL_MAX] = 1.0;
+    r->trace.row[1][LAB_NATURAL_MAX] = end;
+    r->trace.row[1][LAB_ITERATION] = 1.0;
+}
+
+/* What petra-opt says about TRON, which ended like this in its two cases, if ipm-aug crashed in both. */
+static void check_crash(LabOutcome first, LabOutcome second, const char *holds, const char *found)
+{
+    static LabSet set;
+    TestProblem heap = make_heap(&(HeapOptions){1, 2, 1, 1, 0.3, 0.0, 0.0});
+    make_set(&set, 2, 4);
+    for (int c = 0; c < 2; c++) {
+        CHECK_OK(talus_problem_create(&heap.def, NULL, &set.problems[c].problem));
+        add_result(&set, c, "ipm-aug:stop=ooqp", LAB_FAILED, 1.0);
+        if (first < LAB_OUTCOMES)
+            add_result(&set, c, "tao-tron:stop=paper", c ? second : first, 1.0);
+    }
+    petra_opt.conclude(&set, 1);
+    CHECK_STR(cell_of(&set, claims, "TRON crashes", 1), holds);
+    CHECK_STR(cell_of(&set, claims, "TRON crashes", 2), found);
+    lab_set_clear(&set);
+    free_test_problem(&heap);
+}
+
+TEST(tron_crashes_only_if_it_does_itself)
+{
+    check_crash(LAB_BUDGET, LAB_CONVERGED, "no",
+                "2 of 4 runs end without a result; TRON: budget and converged");
+    check_crash(LAB_FAILED, LAB_BUDGET, "in part",
+                "3 of 4 runs end without a result; TRON: failed and budget");
+    check_crash(LAB_FAILED, LAB_FAILED, "yes",
+                "4 of 4 runs end without a result; TRON: failed and failed");
+    check_crash(LAB_UNSUPPORTED, LAB_UNSUPPORTED, "no",
+                "4 of 4 runs end without a result; TRON: unsupported and unsupported");
+    check_crash(LAB_OUTCOMES, LAB_OUTCOMES, "", ""); /* it was not run */
+}
+
+/* What preclik says about Newton's method on the pyramid if it has no result in one state; -1: it has all. */
+static void check_pyramid(int missing, const char *holds, const char *found)
+{
+    static LabSet set;
+    make_set(&set, MODELS * STATES, 2 * STATES);
+    for (int state = 0; state < STATES; state++) {
+        add_result(&set, preclik_case(PYRAMID, state), "pgs", LAB_BUDGET, 1e-3);
+        if (state != missing)
+            add_result(&set, preclik_case(PYRAMID, state), "ssn", LAB_BUDGET, 0.1);
+    }
+    preclik_claims(&set);
+    CHECK_STR(cell_of(&set, claims, "pyramid: Newton is inferior", 1), holds);
+    CHECK_STR(cell_of(&set, claims, "pyramid: Newton is inferior", 2), found);
+    lab_set_clear(&set);
+}
+
+TEST(newton_is_not_judged_without_all_its_results)
+{
+    check_pyramid(-1, "yes", "worst end: Newton 1e-01 after 200 iterations, PGS 1e-03 after 5,000");
+    for (int state = 0; state < STATES; state++)
+        check_pyramid(state, "", "");
+}
+
+int main(void)
+{
+    RUN(a_row_without_a_share_has_no_deadline);
+    RUN(verdicts_show_the_residuals_that_are_known);
+    RUN(tron_crashes_only_if_it_does_itself);
+    RUN(newton_is_not_judged_without_all_its_results);
+    return talus_test_result();
+}
