@@ -67,6 +67,26 @@ TALUS_INLINE uint32_t talus_law_kind(const TalusLaw *law)
     return talus_law_rows(law) > 1 ? TALUS_KIND(law->model.law, law->model.section) : 0;
 }
 
+/* Writes the initial impulse of a block to gamma[rows]: `warm` times a world-frame impulse, in the contact's frame, its
+ * normal part alone if rows is 1. Moments are 0. */
+TALUS_INLINE void talus_contact_warm(const double frame[4], int rows, double warm,
+                                     TalusVec3 impulse, double *gamma)
+{
+    double world[3] = {warm * impulse.x, warm * impulse.y, warm * impulse.z};
+    if (rows == 1)
+        gamma[0] = frame[0] * world[0] + frame[1] * world[1] + frame[2] * world[2];
+    else
+        talus_frame_local(frame, world, gamma);
+    for (int k = 3; k < rows; k++)
+        gamma[k] = 0.0;
+}
+
+/* Returns the largest speed at which overlap is undone, m/s. */
+TALUS_INLINE double talus_recovery_speed(double recovery, double scale, double size)
+{
+    return scale > 0.0 ? recovery * sqrt(scale * size) : recovery;
+}
+
 /* Returns the normal offset b_n, m/s, of a contact with gap phi, before restitution; `size` is that of the smaller
  * body, `scale` is |gravity|. Open gap: b_n = phi/h. Overlap: b_n = max(phi/h, -v_rec) with v_rec = recovery sqrt(scale
  * size), or recovery if scale is 0, so that no body is shot out. recovery 0: no limit. Stiffness k > 0 and damping c:
@@ -79,8 +99,7 @@ TALUS_INLINE double talus_contact_bias(const TalusLaw *law, double h, double rec
         return bias * (h * law->stiffness / (h * law->stiffness + law->damping));
     if (gap >= 0.0 || recovery == 0.0)
         return bias;
-    double limit = scale > 0.0 ? recovery * sqrt(scale * size) : recovery;
-    return fmax(bias, -limit);
+    return fmax(bias, -talus_recovery_speed(recovery, scale, size));
 }
 
 /* Returns the compliance E = 1/(h (h k + c)), 1/kg; 0 for a rigid contact. */
@@ -153,15 +172,46 @@ TALUS_INLINE double talus_load_velocity(const TalusOperator *op, int64_t i, doub
     return velocity[1] - velocity[0];
 }
 
-/* Fills op->compliance[i] of a contact whose offset is in op->bias[i]. Without stiffness of its law the contact is a
- * spring that hardens with the overlap d, so that no load causes an overlap of `limit`:
- *     force = k d/(1 - d/limit),    k = 1/(h^2 o->compliance N_nn),    limit = o->elastic_overlap size,
- * or d = h e gamma/(1 + y) with y = h e gamma/limit, e = o->compliance N_nn. E is the slope of this d(gamma)/h at
- * `warm`, the initial impulse, and the offset grows by what its tangent there is at gamma = 0. A contact that rebounds is
- * rigid; it is one whose offset is not that without restitution. */
+/* A contact without stiffness of its law, under o->compliance: a spring that hardens with the overlap d, so that no load
+ * causes an overlap of `limit`,
+ *     force = k d/(1 - d/limit),    k = 1/(h^2 o->compliance N_nn),    limit = o->elastic_overlap size.
+ * With e = o->compliance N_nn, d = h f(gamma) and f(gamma) = e gamma/(1 + h e gamma/limit). A step has the tangent of f
+ * at `warm`, the impulse of the list. */
+typedef struct TalusHardening {
+    double warm; /* normal impulse, N s, at least 0 */
+    double
+        load; /* f(warm), m/s: what the overlap that carries it would need to be undone in a step */
+    double compliance; /* f'(warm) */
+} TalusHardening;
+
+TALUS_INLINE TalusHardening talus_hardening(const TalusOperator *op, int64_t i,
+                                            const TalusBuildOptions *o, double size,
+                                            TalusVec3 impulse)
+{
+    double e = o->compliance * talus_contact_mobility(op, i), limit = o->elastic_overlap * size;
+    TalusHardening s;
+    talus_contact_warm(op->frame[i], 1, o->impulse_ratio, impulse, &s.warm);
+    s.warm = fmax(s.warm, 0.0);
+    double share = limit / (limit + o->h * e * s.warm);
+    s.load = e * s.warm * share;
+    s.compliance = e * share * share;
+    return s;
+}
+
+/* Returns the offset of such a contact before hardening: gap/h, but of an overlap only what `warm` carries, and at most
+ * the recovery speed beyond that, is undone in the step. */
+TALUS_INLINE double talus_elastic_offset(const TalusBuildOptions *o, double gap, double size,
+                                         const TalusHardening *s)
+{
+    double speed = talus_recovery_speed(o->recovery, o->gravity, size);
+    return gap >= 0.0 || o->recovery == 0.0 ? gap / o->h : fmax(gap / o->h, -(s->load + speed));
+}
+
+/* Fills op->compliance[i], 1/kg, and hardens the offset in op->bias[i]. impulse: of the contact in the list. A contact
+ * that rebounds is rigid; it is one whose offset is not that without restitution. */
 TALUS_INLINE void talus_contact_soften(const TalusOperator *op, int64_t i, const TalusLaw *law,
                                        const TalusBuildOptions *o, double gap, double size,
-                                       double warm)
+                                       TalusVec3 impulse)
 {
     op->compliance[i] = talus_contact_compliance(law, o->h);
     if (law->stiffness > 0.0 || o->compliance == 0.0)
@@ -169,10 +219,16 @@ TALUS_INLINE void talus_contact_soften(const TalusOperator *op, int64_t i, const
     if (law->restitution > 0.0 &&
         op->bias[i] < talus_contact_bias(law, o->h, o->recovery, o->gravity, gap, size))
         return;
-    double e = o->compliance * talus_contact_mobility(op, i), limit = o->elastic_overlap * size;
-    double share = limit / (limit + o->h * e * warm); /* 1/(1 + y) */
-    op->compliance[i] = e * share * share;
-    op->bias[i] += e * warm * share * (1.0 - share);
+    TalusHardening s = talus_hardening(op, i, o, size, impulse);
+    op->compliance[i] = s.compliance;
+    op->bias[i] = talus_elastic_offset(o, gap, size, &s) + (s.load - s.compliance * s.warm);
+}
+
+/* Returns the overlap, m, that such a contact has after the step under the normal impulse gamma. */
+TALUS_INLINE double talus_elastic_overlap(const TalusBuildOptions *o, const TalusHardening *s,
+                                          double gamma)
+{
+    return o->h * (s->load + s->compliance * (gamma - s->warm));
 }
 
 /* Returns the normal offset of contact i, with restitution; its pair, frame, arms and bodies in op must be filled.
@@ -223,20 +279,6 @@ TALUS_INLINE double talus_moment_length(double a, double b, double size)
     return a + b > 0.0 ? a + b : size;
 }
 
-/* Writes the initial impulse of a block to gamma[rows]: `warm` times a world-frame impulse, in the contact's frame, its
- * normal part alone if rows is 1. Moments are 0. */
-TALUS_INLINE void talus_contact_warm(const double frame[4], int rows, double warm,
-                                     TalusVec3 impulse, double *gamma)
-{
-    double world[3] = {warm * impulse.x, warm * impulse.y, warm * impulse.z};
-    if (rows == 1)
-        gamma[0] = frame[0] * world[0] + frame[1] * world[1] + frame[2] * world[2];
-    else
-        talus_frame_local(frame, world, gamma);
-    for (int k = 3; k < rows; k++)
-        gamma[k] = 0.0;
-}
-
 /* ---- works, for the energy ledger ---- */
 
 /* Reads the impulses of contact i from gamma; tangential entries are 0 if there is one row. */
@@ -269,32 +311,24 @@ enum {
     TALUS_WORK_SUMS
 };
 
-/* Returns the overlap, m, that compliant contact i has after the step, from u_n = -op->bias - E gamma. `before`: its
- * offset without restitution and hardening; an overlap that is not undone in one step counts as h times that. */
-TALUS_INLINE double talus_elastic_overlap(const TalusOperator *op, int64_t i, double h,
-                                          double before, double gamma)
-{
-    return h * (op->bias[i] - before + op->compliance[i] * gamma);
-}
-
 /* Adds the elastic energies, half force times overlap, of compliant contact i to `sum`, before the step and after it.
  * impulse: of the contact in the list, world frame, from the last step or solve; gamma: the new normal impulse. */
 TALUS_INLINE void talus_contact_elastic(const TalusOperator *op, int64_t i, const TalusLaw *law,
                                         const TalusBuildOptions *o, double gap, double size,
                                         TalusVec3 impulse, double gamma, double *sum)
 {
-    double h = o->h, before = talus_contact_bias(law, h, o->recovery, o->gravity, gap, size);
-    double after = talus_elastic_overlap(op, i, h, before, gamma), warm;
-    if (law->stiffness > 0.0) {
-        double left = after - gap + h * before; /* damping lets part of the gap stay */
-        sum[TALUS_WORK_ELASTIC_START] += gap < 0.0 ? 0.5 * law->stiffness * gap * gap : 0.0;
-        sum[TALUS_WORK_ELASTIC_END] += left > 0.0 ? 0.5 * law->stiffness * left * left : 0.0;
+    double h = o->h, k = law->stiffness;
+    if (k > 0.0) { /* u_n = -bias - E gamma moves the gap */
+        double left = gap - h * (op->bias[i] + op->compliance[i] * gamma);
+        sum[TALUS_WORK_ELASTIC_START] += gap < 0.0 ? 0.5 * k * gap * gap : 0.0;
+        sum[TALUS_WORK_ELASTIC_END] += left < 0.0 ? 0.5 * k * left * left : 0.0;
         return;
     }
-    talus_contact_warm(op->frame[i], 1, o->impulse_ratio, impulse, &warm);
-    if (before < 0.0 && warm > 0.0)
-        sum[TALUS_WORK_ELASTIC_START] -= 0.5 * warm * before;
-    sum[TALUS_WORK_ELASTIC_END] += 0.5 * gamma * after / h;
+    TalusHardening s = talus_hardening(op, i, o, size, impulse);
+    double before = talus_elastic_offset(o, gap, size, &s);
+    if (before < 0.0)
+        sum[TALUS_WORK_ELASTIC_START] -= 0.5 * s.warm * before;
+    sum[TALUS_WORK_ELASTIC_END] += 0.5 * gamma * talus_elastic_overlap(o, &s, gamma) / h;
 }
 
 /* Adds the works of contact i to sum[TALUS_WORK_SUMS] and returns its impulse on b, world frame, less the attractive

@@ -142,7 +142,7 @@ static void fill_contact(const BuildContext *c, int64_t i, const TalusContact *c
     talus_contact_warm(op->frame[i], op->rows, o->impulse_ratio, e->contacts->impulse[i],
                        &c->gamma[op->rows * i]);
     if (op->compliance)
-        talus_contact_soften(op, i, law, o, contact->gap, size, c->gamma[op->rows * i]);
+        talus_contact_soften(op, i, law, o, contact->gap, size, e->contacts->impulse[i]);
 }
 
 /* Partials: sum, number and maximum of overlap over size, of overlapping contacts. */
@@ -316,10 +316,10 @@ static void measure_strain(void *context, int64_t begin, int64_t end, int64_t ch
         const TalusLaw *law = cpu_law(e, contact);
         if (law->stiffness > 0.0 || c->op->compliance[i] == 0.0)
             continue;
-        double size = cpu_contact_size(e, contact), gamma = c->gamma[c->op->rows * i];
-        double before = talus_contact_bias(law, o->h, o->recovery, o->gravity, contact->gap, size);
-        largest = fmax(largest, talus_elastic_overlap(c->op, i, o->h, before, gamma) /
-                                    (o->elastic_overlap * size));
+        double size = cpu_contact_size(e, contact);
+        TalusHardening s = talus_hardening(c->op, i, o, size, e->contacts->impulse[i]);
+        double overlap = talus_elastic_overlap(o, &s, c->gamma[c->op->rows * i]);
+        largest = fmax(largest, overlap / (o->elastic_overlap * size));
     }
     e->partial[chunk][0] = largest;
 }

@@ -200,7 +200,7 @@ static __device__ inline void fill_contact(const Fill &f, int i, double (&v)[4])
     op->bias[i] = LAWS ? offset_of(f, i, law, a, b, size)
                        : talus_contact_bias(law, o->h, o->recovery, o->gravity, gap, size);
     if (op->compliance)
-        talus_contact_soften(&f.op, i, law, o, gap, size, f.gamma[(int64_t)op->rows * i]);
+        talus_contact_soften(op, i, law, o, gap, size, f.list.impulse[i]);
     fill_diagonal<GENERAL, ROWS>(op, i);
     if (o->soften > 0.0) {
         op->compliance[i] += o->soften * op->diagonal[i][0];

@@ -41,9 +41,9 @@ static __global__ void measure_strain(CuPartials partials, double *totals, CuLaw
         if (law->stiffness > 0.0 || op.compliance[i] == 0.0)
             continue;
         double size = cu_contact_size(f, i);
-        double before = talus_contact_bias(law, o.h, o.recovery, o.gravity, f.list.gap[i], size);
-        v[0] = larger(v[0], talus_elastic_overlap(&op, i, o.h, before, gamma[op.rows * i]) /
-                                (o.elastic_overlap * size));
+        TalusHardening s = talus_hardening(&op, i, &o, size, f.list.impulse[i]);
+        double overlap = talus_elastic_overlap(&o, &s, gamma[op.rows * i]);
+        v[0] = larger(v[0], overlap / (o.elastic_overlap * size));
     }
     leave_totals<0, 1>(partials, totals, v);
 }
