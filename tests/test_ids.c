@@ -318,6 +318,17 @@ static TalusWorld *load_kept(void)
     return load_state("states/version-5.state");
 }
 
+/* Two balls of a springy material fall on a floor, 30 steps. Contacts without a material's stiffness stay rigid. */
+TEST(states_of_version_7_have_no_compliance)
+{
+    TalusWorld *world = load_state("states/version-7.state");
+    REQUIRE(world != NULL);
+    CHECK(world->def.compliance == 0.0 && world->def.elastic_overlap > 0.0);
+    step_world(world, 20);
+    CHECK(talus_world_hash(world) == UINT64_C(0xce741f55ee18edc4)); /* as version 7 went on */
+    talus_world_destroy(world);
+}
+
 /* Four pendulums a, b, c, d; the joints of b and c were removed, and e took the slot of the first of them. */
 TEST(joints_of_version_6_are_numbered_by_their_slots)
 {
@@ -500,6 +511,7 @@ int main(void)
     RUN(states_with_ids_that_cannot_be_are_refused);
     RUN(ids_are_made_from_slots_and_generations);
     RUN(joints_of_version_6_are_numbered_by_their_slots);
+    RUN(states_of_version_7_have_no_compliance);
     RUN(frames_of_version_2_are_read_and_gone_on_with);
     RUN(frames_follow_bodies_by_number);
     return talus_test_result();
