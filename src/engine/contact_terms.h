@@ -172,6 +172,14 @@ TALUS_INLINE double talus_load_velocity(const TalusOperator *op, int64_t i, doub
     return velocity[1] - velocity[0];
 }
 
+/* Returns the attractive impulse c h, N s, with c the cohesion of the law, if the gap is within range; else 0. The
+ * problem's normal impulse is the world's plus c h, so that in the world the apex of the cone is at -c h. */
+TALUS_INLINE double talus_contact_pull(const TalusLaw *law, const TalusBuildOptions *o, double gap,
+                                       double size)
+{
+    return law->cohesion > 0.0 && gap <= o->cohesion_range * size ? law->cohesion * o->h : 0.0;
+}
+
 /* A contact without stiffness of its law, under o->compliance: a spring that hardens with the overlap d, so that no load
  * causes an overlap of `limit`,
  *     force = k d/(1 - d/limit),    k = 1/(h^2 o->compliance N_nn),    limit = o->elastic_overlap size.
@@ -184,14 +192,15 @@ typedef struct TalusHardening {
     double compliance; /* f'(warm) */
 } TalusHardening;
 
-TALUS_INLINE TalusHardening talus_hardening(const TalusOperator *op, int64_t i,
-                                            const TalusBuildOptions *o, double size,
+/* impulse: of the contact in the list, world frame, net of attraction, which the problem's impulse contains. */
+TALUS_INLINE TalusHardening talus_hardening(const TalusOperator *op, int64_t i, const TalusLaw *law,
+                                            const TalusBuildOptions *o, double gap, double size,
                                             TalusVec3 impulse)
 {
     double e = o->compliance * talus_contact_mobility(op, i), limit = o->elastic_overlap * size;
     TalusHardening s;
     talus_contact_warm(op->frame[i], 1, o->impulse_ratio, impulse, &s.warm);
-    s.warm = fmax(s.warm, 0.0);
+    s.warm = fmax(s.warm + talus_contact_pull(law, o, gap, size), 0.0);
     double share = limit / (limit + o->h * e * s.warm);
     s.load = e * s.warm * share;
     s.compliance = e * share * share;
@@ -207,19 +216,25 @@ TALUS_INLINE double talus_elastic_offset(const TalusBuildOptions *o, double gap,
     return gap >= 0.0 || o->recovery == 0.0 ? gap / o->h : fmax(gap / o->h, -(s->load + speed));
 }
 
-/* Fills op->compliance[i], 1/kg, and hardens the offset in op->bias[i]. impulse: of the contact in the list. A contact
- * that rebounds is rigid; it is one whose offset is not that without restitution. */
+/* True if a contact has relative compliance in this step: its law has no stiffness, and it does not rebound, which its
+ * offset tells: with `bias`, restitution included, it would leave faster than overlap is undone. */
+TALUS_INLINE bool talus_is_relative(const TalusLaw *law, const TalusBuildOptions *o, double gap,
+                                    double size, double bias)
+{
+    return o->compliance > 0.0 && law->stiffness == 0.0 &&
+           (law->restitution == 0.0 ||
+            bias >= talus_contact_bias(law, o->h, o->recovery, o->gravity, gap, size));
+}
+
+/* Fills op->compliance[i], 1/kg, and hardens the offset in op->bias[i]. impulse: of the contact in the list. */
 TALUS_INLINE void talus_contact_soften(const TalusOperator *op, int64_t i, const TalusLaw *law,
                                        const TalusBuildOptions *o, double gap, double size,
                                        TalusVec3 impulse)
 {
     op->compliance[i] = talus_contact_compliance(law, o->h);
-    if (law->stiffness > 0.0 || o->compliance == 0.0)
+    if (!talus_is_relative(law, o, gap, size, op->bias[i]))
         return;
-    if (law->restitution > 0.0 &&
-        op->bias[i] < talus_contact_bias(law, o->h, o->recovery, o->gravity, gap, size))
-        return;
-    TalusHardening s = talus_hardening(op, i, o, size, impulse);
+    TalusHardening s = talus_hardening(op, i, law, o, gap, size, impulse);
     op->compliance[i] = s.compliance;
     op->bias[i] = talus_elastic_offset(o, gap, size, &s) + (s.load - s.compliance * s.warm);
 }
@@ -251,14 +266,6 @@ TALUS_INLINE double talus_contact_offset(const TalusOperator *op, int64_t i, con
         kick -= talus_load_velocity(op, i, o->h, load);
     talus_block_velocity(op, i, u);
     return talus_contact_rebound(law, o, gap, u[0] + kick, u[0], bias);
-}
-
-/* Returns the attractive impulse c h, N s, with c the cohesion of the law, if the gap is within range; else 0. The
- * problem's normal impulse is the world's plus c h, so that in the world the apex of the cone is at -c h. */
-TALUS_INLINE double talus_contact_pull(const TalusLaw *law, const TalusBuildOptions *o, double gap,
-                                       double size)
-{
-    return law->cohesion > 0.0 && gap <= o->cohesion_range * size ? law->cohesion * o->h : 0.0;
 }
 
 /* Returns the radius of the surface on which a body rolls: that of a sphere, of a capsule, of a cylinder even if its
@@ -311,7 +318,15 @@ enum {
     TALUS_WORK_SUMS
 };
 
-/* Adds the elastic energies, half force times overlap, of compliant contact i to `sum`, before the step and after it.
+/* True if contact i of a built problem is elastic: by its law's stiffness or by relative compliance. The compliance that
+ * a wedged step adds (o->soften) does not count. */
+TALUS_INLINE bool talus_is_elastic(const TalusOperator *op, int64_t i, const TalusLaw *law,
+                                   const TalusBuildOptions *o)
+{
+    return law->stiffness > 0.0 || (o->compliance > 0.0 && op->compliance[i] > 0.0);
+}
+
+/* Adds the elastic energies, half force times overlap, of elastic contact i to `sum`, before the step and after it.
  * impulse: of the contact in the list, world frame, from the last step or solve; gamma: the new normal impulse. */
 TALUS_INLINE void talus_contact_elastic(const TalusOperator *op, int64_t i, const TalusLaw *law,
                                         const TalusBuildOptions *o, double gap, double size,
@@ -321,10 +336,11 @@ TALUS_INLINE void talus_contact_elastic(const TalusOperator *op, int64_t i, cons
     if (k > 0.0) { /* u_n = -bias - E gamma moves the gap */
         double left = gap - h * (op->bias[i] + op->compliance[i] * gamma);
         sum[TALUS_WORK_ELASTIC_START] += gap < 0.0 ? 0.5 * k * gap * gap : 0.0;
-        sum[TALUS_WORK_ELASTIC_END] += left < 0.0 ? 0.5 * k * left * left : 0.0;
+        if (left < 0.0 && gamma > 0.0) /* without impulse it has come apart */
+            sum[TALUS_WORK_ELASTIC_END] += 0.5 * k * left * left;
         return;
     }
-    TalusHardening s = talus_hardening(op, i, o, size, impulse);
+    TalusHardening s = talus_hardening(op, i, law, o, gap, size, impulse);
     double before = talus_elastic_offset(o, gap, size, &s);
     if (before < 0.0)
         sum[TALUS_WORK_ELASTIC_START] -= 0.5 * s.warm * before;

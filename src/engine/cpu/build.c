@@ -317,7 +317,8 @@ static void measure_strain(void *context, int64_t begin, int64_t end, int64_t ch
         if (law->stiffness > 0.0 || c->op->compliance[i] == 0.0)
             continue;
         double size = cpu_contact_size(e, contact);
-        TalusHardening s = talus_hardening(c->op, i, o, size, e->contacts->impulse[i]);
+        TalusHardening s =
+            talus_hardening(c->op, i, law, o, contact->gap, size, e->contacts->impulse[i]);
         double overlap = talus_elastic_overlap(o, &s, c->gamma[c->op->rows * i]);
         largest = fmax(largest, overlap / (o->elastic_overlap * size));
     }

@@ -69,17 +69,17 @@ TalusStatus cpu_store_impulses(TalusEngine *engine)
     return TALUS_OK;
 }
 
-/* Adds the elastic energies of contact i if it is compliant, before the step and after it. */
+/* Adds the elastic energies of contact i, before the step and after it. False if it is not elastic. */
 static bool add_elastic(const LedgerContext *c, int64_t i, double *sum)
 {
     const CpuEngine *e = c->engine;
     const TalusOperator *op = c->op;
     const TalusContact *contact = &e->contacts->contact[i];
-    if (!op->compliance || op->compliance[i] == 0.0)
+    const TalusLaw *law = cpu_law(e, contact);
+    if (!op->compliance || !talus_is_elastic(op, i, law, &e->built))
         return false;
-    talus_contact_elastic(op, i, cpu_law(e, contact), &e->built, contact->gap,
-                          cpu_contact_size(e, contact), e->contacts->impulse[i],
-                          c->gamma[op->rows * i], sum);
+    talus_contact_elastic(op, i, law, &e->built, contact->gap, cpu_contact_size(e, contact),
+                          e->contacts->impulse[i], c->gamma[op->rows * i], sum);
     return true;
 }
 

@@ -41,7 +41,7 @@ static __global__ void measure_strain(CuPartials partials, double *totals, CuLaw
         if (law->stiffness > 0.0 || op.compliance[i] == 0.0)
             continue;
         double size = cu_contact_size(f, i);
-        TalusHardening s = talus_hardening(&op, i, &o, size, f.list.impulse[i]);
+        TalusHardening s = talus_hardening(&op, i, law, &o, f.list.gap[i], size, f.list.impulse[i]);
         double overlap = talus_elastic_overlap(&o, &s, gamma[op.rows * i]);
         v[0] = larger(v[0], overlap / (o.elastic_overlap * size));
     }
@@ -129,10 +129,11 @@ static __device__ inline double recovery_of(const Motion &m, int64_t i, bool reb
 /* Adds the elastic energies of contact i, before the step and after it. False if it is not compliant. */
 static __device__ inline bool add_elastic(const Motion &m, int64_t i, double *v)
 {
-    if (!m.op.compliance || m.op.compliance[i] == 0.0)
+    const TalusLaw *law = cu_contact_law(m, i);
+    if (!m.op.compliance || !talus_is_elastic(&m.op, i, law, &m.options))
         return false;
-    talus_contact_elastic(&m.op, i, cu_contact_law(m, i), &m.options, m.list.gap[i],
-                          cu_contact_size(m, i), m.list.impulse[i], m.gamma[m.op.rows * i], v);
+    talus_contact_elastic(&m.op, i, law, &m.options, m.list.gap[i], cu_contact_size(m, i),
+                          m.list.impulse[i], m.gamma[m.op.rows * i], v);
     return true;
 }
 

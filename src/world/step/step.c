@@ -124,17 +124,17 @@ static void warn_wedged(TalusWorld *world, const TalusSolveInfo *part)
 
 /* Solves again while relative compliance lets some contact overlap by more than TOO_SOFT times its limit, as at the
  * first impact of a heavy body: compliances then follow the impulses just found. */
-static TalusStatus solve_stiffer(TalusWorld *world, double h, TalusSolveInfo *part)
+static TalusStatus solve_stiffer(TalusWorld *world, double h, int used, TalusSolveInfo *part)
 {
     for (int k = 0; k < MAX_STIFFENINGS && world->strain > TOO_SOFT &&
-                    part->iterations < world->def.max_iterations;
+                    used + part->iterations < world->def.max_iterations;
          k++) {
         TalusSolveInfo first = *part;
         TALUS_TRY(world->engine.ops->store_impulses(world->engine.self));
         TALUS_TRY(talus_joints_store_impulses(world));
         world->impulse_step = h;
         TALUS_TRY(talus_stage_build(world, h, false));
-        TALUS_TRY(solve_once(world, h, first.iterations, part));
+        TALUS_TRY(solve_once(world, h, used + first.iterations, part));
         add_cost(part, &first);
         part->start_residual = first.start_residual;
     }
@@ -145,9 +145,10 @@ static TalusStatus solve_stiffer(TalusWorld *world, double h, TalusSolveInfo *pa
 static TalusStatus solve(TalusWorld *world, double h, int used, TalusSolveInfo *part)
 {
     TALUS_TRY(solve_once(world, h, used, part));
-    if (world->strain > TOO_SOFT)
+    if (world->strain > TOO_SOFT && !is_wedged(part)) {
         TALUS_TRY(take_snapshot(world)); /* the impulses will change */
-    TALUS_TRY(solve_stiffer(world, h, part));
+        TALUS_TRY(solve_stiffer(world, h, used, part));
+    }
     if (!is_wedged(part))
         return TALUS_OK;
     warn_wedged(world, part);
