@@ -1,4 +1,6 @@
-/* Laws of materials on the cuda backend: the analytic motions of test_materials.c that take few steps. */
+/* Laws of materials on the cuda backend: the analytic motions of test_materials.c that take few steps, and relative
+ * compliance. */
+#include "compliance_cases.h"
 #include "material_cases.h"
 
 #include "backend/backend.h"
@@ -13,5 +15,6 @@ int main(void)
     }
     material_backend = "cuda";
     run_material_cases();
+    run_compliance_cases();
     return talus_test_result();
 }

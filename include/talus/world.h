@@ -226,7 +226,7 @@ TalusProbeValue talus_world_probe_value(const TalusWorld *world, int index);
  * `friction` to `exchange`, plus `imbalance`. */
 typedef struct TalusLedger {
     double kinetic, potential; /* at the end of the step */
-    double elastic;            /* in overlaps of compliant contacts, at the end of the step */
+    double elastic; /* in overlaps of compliant contacts of awake bodies, at the end of the step */
     double kinetic_change, potential_change, elastic_change;
     double friction; /* work of tangential impulses and of moments, <= 0 up to the solver's error */
     double

@@ -184,7 +184,8 @@ TALUS_INLINE double talus_contact_pull(const TalusLaw *law, const TalusBuildOpti
  * causes an overlap of `limit`,
  *     force = k d/(1 - d/limit),    k = 1/(h^2 o->compliance N_nn),    limit = o->elastic_overlap size.
  * With e = o->compliance N_nn, d = h f(gamma) and f(gamma) = e gamma/(1 + h e gamma/limit). A step has the tangent of f
- * at `warm`, the impulse of the list. */
+ * at `warm`, the impulse of the list. Above o->load_limit, which only squeezed bodies exceed, f goes on straight: the
+ * force of an overlap beyond the limit stays finite. */
 typedef struct TalusHardening {
     double warm; /* normal impulse, N s, at least 0 */
     double
@@ -200,10 +201,11 @@ TALUS_INLINE TalusHardening talus_hardening(const TalusOperator *op, int64_t i, 
     double e = o->compliance * talus_contact_mobility(op, i), limit = o->elastic_overlap * size;
     TalusHardening s;
     talus_contact_warm(op->frame[i], 1, o->impulse_ratio, impulse, &s.warm);
-    s.warm = fmax(s.warm + talus_contact_pull(law, o, gap, size), 0.0);
-    double share = limit / (limit + o->h * e * s.warm);
-    s.load = e * s.warm * share;
+    double pull = talus_contact_pull(law, o, gap, size);
+    s.warm = fmax(s.warm + pull, 0.0);
+    double hard = fmin(s.warm, o->load_limit + pull), share = limit / (limit + o->h * e * hard);
     s.compliance = e * share * share;
+    s.load = e * hard * share + s.compliance * (s.warm - hard);
     return s;
 }
 

@@ -71,8 +71,8 @@ OPERATION(TalusStatus, build, (TalusEngine *engine, const TalusBuildOptions *opt
           TalusOperator **op, double **gamma, TalusBuildReport *report))
 /* After a solve: computes the solved velocities v_f + M^-1 D gamma for the operations below. *changed: true if some
  * free body's linear velocity differs by more than `limit`, m/s, from the one that detection used. *strain: largest
- * overlap h E gamma of contacts with relative compliance over its limit, elastic_overlap times size; 0 if there are
- * none. */
+ * overlap after the step of contacts with relative compliance (talus_elastic_overlap) over its limit, elastic_overlap
+ * times size; 0 if there are none. */
 OPERATION(TalusStatus, solved, (TalusEngine *engine, double limit, bool *changed,
           double *strain))
 /* Searches around the bodies whose velocities changed by more than `limit`, m/s. *missed: true if the list lacks a

@@ -304,7 +304,7 @@ static TalusProblemSizes sizes_of(const CpuEngine *e)
 
 /* ---- after a solve ---- */
 
-/* Partial: largest overlap h E gamma by relative compliance, over its limit. */
+/* Partial: largest overlap after the step by relative compliance, over its limit. */
 static void measure_strain(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const BuildContext *c = context;

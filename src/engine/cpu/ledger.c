@@ -4,9 +4,9 @@
  * the kinetic energy changes by
  *     h g' m (v + v_f)/2  +  sum over contacts of gamma' (u' + u_f)/2,     u = D' v,
  * exactly. The second sum is split into its normal and tangential parts. Of the normal part
- *     stabilisation = gamma_n max(0, -b_n) of overlapping contacts: at the speed that undoes overlap,
- *     impact        = the rest: -gamma_n (u'_n - u_f,n)/2 for an overlapping contact that ends at
- *                     u'_n = -b_n: the loss of an inelastic impact.
+ *     stabilisation = gamma_n max(0, -b_n) of overlapping rigid contacts: at the speed that undoes overlap,
+ *     impact        = the rest: -gamma_n (u'_n - u_f,n)/2 for an overlapping rigid contact that ends at
+ *                     u'_n = -b_n: the loss of an inelastic impact; plus the elastic energy that the step stores.
  * b_n is the offset without restitution (recovery_of). With restitution u'_n = -e u_n, so that impact includes the
  * returned energy. A cohesive contact has the attractive impulse c h besides gamma_n; its work has a column of its own,
  * and free velocities are those without it. Moments against spinning and rolling count as friction.

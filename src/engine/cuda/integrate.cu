@@ -30,7 +30,7 @@ static __global__ void count_changes(CuPartials partials, double *totals, CuBodi
     leave_totals<1, 0>(partials, totals, v);
 }
 
-/* Largest overlap h E gamma by relative compliance, over its limit. */
+/* Largest overlap after the step by relative compliance, over its limit. */
 static __global__ void measure_strain(CuPartials partials, double *totals, CuLawInputs f,
                                       TalusOperator op, const double *gamma)
 {

@@ -61,7 +61,34 @@ TalusStatus talus_stage_detect(TalusWorld *world, double h)
 
 /* ---- the problem ---- */
 
-static TalusBuildOptions build_options(const TalusWorld *world, double h, bool soften)
+/* Returns the mass of all free and sleeping bodies. */
+static double total_mass(TalusWorld *world)
+{
+    const TalusBodyCounts *now = &world->bodies.counts, *then = &world->mass_counts;
+    if (now->created == then->created && now->living == then->living)
+        return world->mass;
+    world->mass = 0.0;
+    world->mass_counts = *now;
+    for (int i = 0; i < now->slots; i++)
+        world->mass += talus_slot_is_dynamic(&world->bodies, i) ? world->bodies.mass[i] : 0.0;
+    return world->mass;
+}
+
+/* Returns an upper bound of the impulse of one contact, N s, by what loads it: weight, momentum (sum of m |v| is at most
+ * sqrt(2 mass kinetic)) and applied forces, times a factor for arches and wedges. Drives and joints may press with any
+ * force. Larger impulses are those of bodies squeezed between others that do not yield. */
+static double load_limit(TalusWorld *world, double h)
+{
+    const double factor = 16.0;
+    double mass = total_mass(world), kinetic = fmax(world->kinetic + world->exchange_kinetic, 0.0);
+    double sum =
+        mass * (world->gravity_norm * h + world->reference_speed) + sqrt(2.0 * mass * kinetic);
+    for (int i = 0; i < world->forces.count; i++)
+        sum += h * talus_norm(world->forces.force[i]);
+    return world->drives > 0 || world->joints.count > 0 ? INFINITY : factor * sum;
+}
+
+static TalusBuildOptions build_options(TalusWorld *world, double h, bool soften)
 {
     bool heavy = world->gravity_norm > 0.0;
     TalusBuildOptions options = {
@@ -70,8 +97,10 @@ static TalusBuildOptions build_options(const TalusWorld *world, double h, bool s
         /* with gravity in units of sqrt(g size) of each contact (talus_contact_bias), else in m/s */
         .recovery = world->def.recovery * (heavy ? 1.0 : world->reference_speed),
         .gravity = world->gravity_norm,
-        .compliance = world->def.compliance,
+        /* the stiffness of the whole step: shorter parts of it do not throw resting bodies up */
+        .compliance = world->def.compliance * (world->def.step / h) * (world->def.step / h),
         .elastic_overlap = world->def.elastic_overlap,
+        .load_limit = world->def.compliance > 0.0 ? load_limit(world, h) : 0.0,
         .soften = soften ? softening : 0.0,
         .gravity_change = talus_scale(h, world->def.gravity),
         .rebound_speed = world->def.restitution_threshold * world->gravity_norm * h,
@@ -159,6 +188,7 @@ static void add_ledger(TalusWorld *world, const TalusEngineLedger *part)
     sum->elastic_change += part->elastic - world->elastic;
     sum->stiffening += part->elastic_start - world->elastic;
     world->elastic = part->elastic;
+    world->kinetic = part->kinetic;
     sum->kinetic_change += part->kinetic_change;
     sum->potential_change += part->potential_change;
     sum->gravity_error += part->gravity_error;

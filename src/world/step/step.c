@@ -9,7 +9,7 @@
  *
  * A solve that misses its tolerance follows the world's policy. HALVE repeats the step as two of half the length, each
  * of which may be halved again, to a sixteenth. A snapshot is taken before (the first half may succeed and the second
- * fail), before redetection, which replaces impulses, and before a step with joints (advance). Arrivals happen once for
+ * fail), before redetection and repeated solves of too soft contacts, which replace impulses, and before a step with joints (advance). Arrivals happen once for
  * the whole step. An infeasible or jammed solve (is_wedged) is not halved, since a wedge stays a wedge: it is repeated
  * with normal compliance 1e-3 N_nn on every contact, which has a solution, and keeps its outcome.
  *
@@ -288,6 +288,7 @@ static TalusStatus try_step(TalusWorld *world, double length)
                                   .tolerance = world->def.tolerance * world->reference_speed};
     world->part_time = talus_time(world);
     world->elastic_before = world->elastic;
+    world->kinetic_before = world->kinetic;
     talus_probes_begin(world);
     talus_joints_begin(world);
     talus_drives_snapshot(world);
@@ -304,6 +305,7 @@ static void take_back(TalusWorld *world)
         talus_stage_rollback(world);
     talus_drives_rollback(world);
     world->elastic = world->elastic_before;
+    world->kinetic = world->kinetic_before;
     if (world->solver_state_size)
         (void)talus_solver_state_load(world->solver, world->solver_state,
                                       world->solver_state_size); /* its own bytes: cannot fail */

@@ -1,0 +1,255 @@
+/* Relative compliance of contacts: overlaps, their limit under load, elastic energy, and what it leaves unchanged; for
+ * worlds on any backend. */
+#ifndef TALUS_TEST_COMPLIANCE_CASES_H
+#define TALUS_TEST_COMPLIANCE_CASES_H
+
+#include "material_world.h"
+
+#include <stdio.h>
+
+static inline TalusWorldDef soft_def(double h, double compliance)
+{
+    TalusWorldDef def = tight_def(h);
+    def.compliance = compliance;
+    return def;
+}
+
+/* Overlap of a contact under the load gamma with gamma N_nn = `speed`: hardening towards the limit. */
+static inline double overlap_of(const TalusWorldDef *def, double size, double speed)
+{
+    double soft = def->step * def->compliance * speed, limit = def->elastic_overlap * size;
+    return soft / (1.0 + soft / limit);
+}
+
+/* At rest gamma = m g h: the overlap does not depend on the mass. The elastic energy is half of weight times overlap. */
+TEST(a_sphere_at_rest_sinks_by_its_compliance)
+{
+    const double h = 0.01, eps = 0.01, mass[] = {1e-3, 1.0, 1e5};
+    for (int k = 0; k < 3; k++) {
+        TalusWorldDef def = soft_def(h, eps);
+        TalusWorld *world = make_world(&def, NULL);
+        add_floor(world);
+        add_body(world, sphere(0.1), mass[k], talus_vec3(0, 0, 0.1), zero, zero);
+        State s = {0};
+        for (int i = 0; i < 50; i++)
+            s = step(world);
+        double overlap = overlap_of(&def, 0.1, g * h), energy = 0.5 * mass[k] * g * overlap;
+        CHECK_NEAR(0.1 - s.x.z, overlap, 1e-8 * overlap);
+        CHECK_NEAR(info.ledger.elastic, energy, 1e-6 * energy);
+        CHECK(fabs(info.ledger.stiffening) < 1e-6 * energy);
+        CHECK(info.ledger.stabilisation == 0.0);
+        talus_world_destroy(world);
+    }
+}
+
+/* A box has four contacts, whose N_nn includes rotation; the overlap is that of the load on each. */
+TEST(a_box_at_rest_sinks_evenly)
+{
+    const double h = 0.01, eps = 0.01;
+    TalusWorldDef def = soft_def(h, eps);
+    TalusWorld *world = make_world(&def, NULL);
+    add_floor(world);
+    add_body(world, box(0.2, 0.2, 0.2), 3.0, talus_vec3(0, 0, 0.2), zero, zero);
+    State s = {0};
+    for (int i = 0; i < 100; i++)
+        s = step(world);
+    /* N_nn = 1/m (1 + r^2/k^2) with r^2 = 2 half^2, k^2 = 2/3 half^2: 4/m; each corner bears a quarter */
+    double overlap = overlap_of(&def, 0.2, g * h);
+    CHECK_NEAR(0.2 - s.x.z, overlap, 1e-6 * overlap);
+    CHECK(talus_norm(s.w) < 1e-9);
+    talus_world_destroy(world);
+}
+
+/* A heavy ball falls on a light one: overlaps stay near the limit at the first impact as later, at any ratio. */
+TEST(load_does_not_exceed_the_elastic_overlap)
+{
+    for (double ratio = 1.0; ratio < 2e8; ratio *= 100.0) {
+        const double h = 0.005, limit = 1e-3, r = 0.1;
+        TalusWorldDef def = talus_world_def_default();
+        def.backend = material_backend;
+        def.step = h;
+        def.compliance = 3e-3;
+        def.elastic_overlap = limit;
+        TalusWorld *world = make_world(&def, NULL);
+        add_floor(world);
+        add_body(world, sphere(r), 1.0, talus_vec3(0, 0, r), zero, zero);
+        add_body(world, sphere(r), ratio, talus_vec3(0, 0, 3.1 * r), talus_vec3(0, 0, -1.0), zero);
+        double deepest = 0.0;
+        for (int i = 0; i < 60; i++) {
+            CHECK_OK(talus_world_step(world, &info));
+            CHECK(!info.missed);
+            deepest = fmax(deepest, info.penetration_max);
+        }
+        if (!CHECK(deepest < 1.1 * limit))
+            printf("    ratio %g: overlap %g, limit %g\n", ratio, deepest, limit);
+        talus_world_destroy(world);
+    }
+}
+
+/* Newton's coefficient means what it does for rigid contacts: the first bounce is the same to the last bit. */
+TEST(restitution_keeps_its_meaning)
+{
+    const double e[] = {0.0, 0.5, 0.9};
+    for (int k = 0; k < 3; k++) {
+        double speed[2];
+        for (int soft = 0; soft < 2; soft++) {
+            TalusWorldDef def = soft_def(0.001, soft ? 3e-3 : 0.0);
+            TalusPairDef pair = talus_pair_def_default();
+            pair.restitution = e[k];
+            TalusWorld *world = make_world(&def, &pair);
+            add_floor(world);
+            add_body(world, sphere(0.1), 1.0, talus_vec3(0, 0, 0.1), talus_vec3(0, 0, -2.0), zero);
+            speed[soft] = step(world).v.z;
+            talus_world_destroy(world);
+        }
+        CHECK_NEAR(speed[0], e[k] * 2.0, 1e-9);
+        CHECK_NEAR(speed[1], speed[0], k ? 0.0 : (2.0 + 0.001 * g) * 3e-3);
+    }
+}
+
+/* Cohesion presses a contact together by c h, which counts as load: the ball rests within the limit, and its elastic
+ * energy stays. */
+TEST(cohesion_is_load)
+{
+    const double h = 0.005, r[] = {1e-3, 0.1}, eps = 0.01;
+    for (int k = 0; k < 2; k++) {
+        TalusWorldDef def = soft_def(h, eps);
+        TalusPairDef pair = talus_pair_def_default();
+        pair.cohesion = 100.0 * g;
+        TalusWorld *world = make_world(&def, &pair);
+        add_floor(world);
+        add_body(world, sphere(r[k]), 1.0, talus_vec3(0, 0, r[k]), zero, zero);
+        State s = {0};
+        for (int i = 0; i < 80; i++)
+            s = step(world);
+        double overlap = overlap_of(&def, r[k], 101.0 * g * h);
+        CHECK_NEAR(r[k] - s.x.z, overlap, 1e-4 * overlap);
+        CHECK(info.ledger.elastic > 0.0 &&
+              fabs(info.ledger.stiffening) < 1e-4 * info.ledger.elastic);
+        talus_world_destroy(world);
+    }
+}
+
+/* A ball squeezed between fixed boxes, deeper than the limit, bears the force of a spring, not a growing one. */
+TEST(a_squeezed_ball_bears_a_steady_force)
+{
+    for (int deep = 0; deep < 2; deep++) {
+        const double h = 0.01, eps = 3e-3, overlap = deep ? 0.005 : 0.0015;
+        TalusWorldDef def = talus_world_def_default();
+        def.backend = material_backend;
+        def.step = h;
+        def.compliance = eps;
+        TalusWorld *world = make_world(&def, NULL);
+        add_body(world, box(0.2, 0.2, 0.2), 0.0, talus_vec3(0, 0, -0.3 + overlap), zero, zero);
+        add_body(world, box(0.2, 0.2, 0.2), 0.0, talus_vec3(0, 0, 0.3 - overlap), zero, zero);
+        add_body(world, sphere(0.1), 1.0, zero, zero, zero);
+        double last = 0.0;
+        for (int i = 0; i < 200; i++) {
+            CHECK_OK(talus_world_step(world, &info));
+            CHECK(!info.missed);
+            last = i == 150 ? info.ledger.elastic : last;
+        }
+        double spring = overlap * overlap / (h * h * eps); /* of both contacts, without hardening */
+        if (!CHECK(info.ledger.elastic > 0.5 * spring && info.ledger.elastic < 2.0 * spring))
+            printf("    %g J, of springs %g\n", info.ledger.elastic, spring);
+        CHECK_NEAR(info.ledger.elastic, last, 1e-3 * last);
+        talus_world_destroy(world);
+    }
+}
+
+/* A wedged step of a rigid world has no elastic energy: what undoes its overlap is stabilisation. */
+TEST(a_rigid_wedge_is_not_elastic)
+{
+    TalusWorldDef def = talus_world_def_default();
+    def.backend = material_backend;
+    TalusWorld *world = make_world(&def, NULL);
+    add_body(world, box(0.2, 0.2, 0.2), 0.0, talus_vec3(0, 0, -0.295), zero, zero);
+    add_body(world, box(0.2, 0.2, 0.2), 0.0, talus_vec3(0, 0, 0.295), zero, zero);
+    add_body(world, sphere(0.1), 1.0, zero, zero, zero);
+    for (int i = 0; i < 4; i++) {
+        CHECK_OK(talus_world_step(world, &info));
+        CHECK(info.ledger.elastic == 0.0 && info.ledger.stiffening == 0.0);
+        CHECK(info.ledger.stabilisation > 0.0);
+    }
+    talus_world_destroy(world);
+}
+
+/* The energy that an impact stores is given back or lost, never made: kinetic, potential and elastic energy together
+ * do not grow. */
+TEST(a_fall_makes_no_energy)
+{
+    TalusWorldDef def = soft_def(0.002, 0.05);
+    TalusWorld *world = make_world(&def, NULL);
+    add_floor(world);
+    add_body(world, sphere(0.1), 1.0, talus_vec3(0, 0, 0.15), zero, zero);
+    for (int i = 0; i < 300; i++) {
+        step(world);
+        const TalusLedger *l = &info.ledger;
+        double change = l->kinetic_change + l->potential_change + l->elastic_change - l->exchange;
+        if (!CHECK(change - l->gravity_error <= 1e-9))
+            printf("    step %d: %g J of %g\n", i, change - l->gravity_error, l->kinetic);
+    }
+    CHECK(info.ledger.kinetic < 1e-12);
+    talus_world_destroy(world);
+}
+
+/* Lengths times s, times times sqrt(s): the same motion to the last bit if s is a power of 4. */
+TEST(a_scaled_world_is_the_same_world)
+{
+    double height[2];
+    for (int k = 0; k < 2; k++) {
+        double s = k ? 0x1p-8 : 1.0, root = k ? 0x1p-4 : 1.0;
+        TalusWorldDef def = soft_def(0.005 * root, 3e-3);
+        def.elastic_overlap = 2e-4;
+        TalusWorld *world = make_world(&def, NULL);
+        add_floor(world);
+        add_body(world, sphere(0.1 * s), 1.0, talus_vec3(0, 0, 0.12 * s), zero, zero);
+        add_body(world, sphere(0.1 * s), 50.0, talus_vec3(0.01 * s, 0, 0.35 * s), zero, zero);
+        TalusVec3 x[3];
+        for (int i = 0; i < 80; i++)
+            CHECK_OK(talus_world_step(world, NULL));
+        talus_world_get_state(world, &(TalusBodyState){.position = x});
+        height[k] = x[1].z / s;
+        talus_world_destroy(world);
+    }
+    CHECK(height[0] == height[1]);
+}
+
+/* A saved world goes on as the one that was not saved. */
+TEST(elastic_energy_survives_saving)
+{
+    TalusWorldDef def = soft_def(0.005, 3e-3);
+    TalusWorld *world = make_world(&def, NULL), *copy = NULL;
+    add_floor(world);
+    add_body(world, sphere(0.1), 1.0, talus_vec3(0, 0, 0.101), zero, zero);
+    for (int i = 0; i < 40; i++)
+        step(world);
+    void *bytes = NULL;
+    size_t size = 0;
+    REQUIRE_OK(talus_world_save(world, &bytes, &size));
+    REQUIRE_OK(talus_world_load(bytes, size, 1, NULL, &copy));
+    step(world);
+    TalusLedger first = info.ledger;
+    step(copy);
+    CHECK(memcmp(&first, &info.ledger, sizeof first) == 0);
+    CHECK(talus_world_hash(world) == talus_world_hash(copy));
+    talus_free(bytes);
+    talus_world_destroy(copy);
+    talus_world_destroy(world);
+}
+
+static inline void run_compliance_cases(void)
+{
+    RUN(a_sphere_at_rest_sinks_by_its_compliance);
+    RUN(a_box_at_rest_sinks_evenly);
+    RUN(load_does_not_exceed_the_elastic_overlap);
+    RUN(restitution_keeps_its_meaning);
+    RUN(cohesion_is_load);
+    RUN(a_squeezed_ball_bears_a_steady_force);
+    RUN(a_rigid_wedge_is_not_elastic);
+    RUN(a_fall_makes_no_energy);
+    RUN(a_scaled_world_is_the_same_world);
+    RUN(elastic_energy_survives_saving);
+}
+
+#endif
