@@ -78,8 +78,8 @@ for name in cuda cuda-mixed; do
     [ -n "$(hash_of whole.json)" ] || fail "$name: no hash"
     [ "$(hash_of whole.json)" = "$(hash_of rest.json)" ] || fail "$name: resumed to another hash"
     grep -q "\"backend\": \"$name\"" rest.json || fail "$name: not in the report of a resumed run"
-    cut -d, -f1-28 whole-$name/steps.csv >whole.csv
-    cut -d, -f1-28 part-$name/steps.csv | cmp -s - whole.csv || fail "$name: other steps.csv"
+    cut -d, -f1-31 whole-$name/steps.csv >whole.csv
+    cut -d, -f1-31 part-$name/steps.csv | cmp -s - whole.csv || fail "$name: other steps.csv"
     [ "$(hash_of whole.json)" != "$(hash_of a.json)" ] || fail "$name: the hash of a shorter run"
 
     "$TALUS" solve bed.talus --solver apgd,gs,jacobi --tol 1e-6 --backend $name --json --quiet \

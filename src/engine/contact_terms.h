@@ -180,8 +180,8 @@ TALUS_INLINE double talus_contact_pull(const TalusLaw *law, const TalusBuildOpti
     return law->cohesion > 0.0 && gap <= o->cohesion_range * size ? law->cohesion * o->h : 0.0;
 }
 
-/* A contact without stiffness of its law, under o->compliance: a spring that hardens with the overlap d, so that no load
- * causes an overlap of `limit`,
+/* A contact without stiffness of its law, under o->compliance: a spring that hardens with its overlap d: no load causes
+ * an overlap of `limit`,
  *     force = k d/(1 - d/limit),    k = 1/(h^2 o->compliance N_nn),    limit = o->elastic_overlap size.
  * With e = o->compliance N_nn, d = h f(gamma) and f(gamma) = e gamma/(1 + h e gamma/limit). A step has the tangent of f
  * at `warm`, the impulse of the list. Above o->load_limit, which only squeezed bodies exceed, f goes on straight: the
@@ -320,8 +320,8 @@ enum {
     TALUS_WORK_SUMS
 };
 
-/* True if contact i of a built problem is elastic: by its law's stiffness or by relative compliance. The compliance that
- * a wedged step adds (o->soften) does not count. */
+/* True if contact i of a built problem is elastic: by its law's stiffness or by relative compliance. What a wedged
+ * step adds (o->soften) does not count. */
 TALUS_INLINE bool talus_is_elastic(const TalusOperator *op, int64_t i, const TalusLaw *law,
                                    const TalusBuildOptions *o)
 {

@@ -76,8 +76,8 @@ struct TalusWorld {
     /* J, since the last step: energy of bodies added less that of bodies removed, changes by
      * talus_world_set_velocity, less the kinetic energy of bodies that fall asleep */
     double exchange_kinetic, exchange_potential;
-    /* J, at the end of the last step: energy of compliant contacts, kinetic energy; the same before the current step, to
-     * go back to if it fails */
+    /* J, at the end of the last step: energy of compliant contacts and kinetic energy; then the same before the current
+     * step, to go back to if it fails */
     double elastic, kinetic, elastic_before, kinetic_before;
     double mass; /* kg: of all free and sleeping bodies, when the counts were `mass_counts` */
     TalusBodyCounts mass_counts;

@@ -329,7 +329,7 @@ double cpu_strain(CpuEngine *e)
 {
     int count = e->contacts->count;
     double largest = 0.0;
-    if (e->built.compliance == 0.0)
+    if (!(e->built.compliance > 0.0))
         return 0.0;
     BuildContext c = context_of(e);
     talus_parallel(e->pool, count, CPU_GRAIN, measure_strain, &c);

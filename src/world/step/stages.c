@@ -8,6 +8,9 @@
 #include "base/timer.h"
 #include "collide/period.h"
 
+#include <float.h>
+#include <math.h>
+
 static const double softening = 1e-3; /* compliance for wedged bodies (step.c), over N_nn */
 
 /* ---- detection ---- */
@@ -74,7 +77,7 @@ static double total_mass(TalusWorld *world)
     return world->mass;
 }
 
-/* Returns an upper bound of the impulse of one contact, N s, by what loads it: weight, momentum (sum of m |v| is at most
+/* Returns an upper bound of the impulse of one contact, N s, by its loads: weight, momentum (sum of m |v| is at most
  * sqrt(2 mass kinetic)) and applied forces, times a factor for arches and wedges. Drives and joints may press with any
  * force. Larger impulses are those of bodies squeezed between others that do not yield. */
 static double load_limit(TalusWorld *world, double h)
@@ -188,7 +191,7 @@ static void add_ledger(TalusWorld *world, const TalusEngineLedger *part)
     sum->elastic_change += part->elastic - world->elastic;
     sum->stiffening += part->elastic_start - world->elastic;
     world->elastic = part->elastic;
-    world->kinetic = part->kinetic;
+    world->kinetic = fmin(part->kinetic, DBL_MAX); /* states hold finite numbers */
     sum->kinetic_change += part->kinetic_change;
     sum->potential_change += part->potential_change;
     sum->gravity_error += part->gravity_error;

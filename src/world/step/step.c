@@ -9,9 +9,10 @@
  *
  * A solve that misses its tolerance follows the world's policy. HALVE repeats the step as two of half the length, each
  * of which may be halved again, to a sixteenth. A snapshot is taken before (the first half may succeed and the second
- * fail), before redetection and repeated solves of too soft contacts, which replace impulses, and before a step with joints (advance). Arrivals happen once for
- * the whole step. An infeasible or jammed solve (is_wedged) is not halved, since a wedge stays a wedge: it is repeated
- * with normal compliance 1e-3 N_nn on every contact, which has a solution, and keeps its outcome.
+ * fail), before redetection and repeated solves of too soft contacts, which replace impulses, and before a step with
+ * joints (advance). Arrivals happen once for the whole step. An infeasible or jammed solve (is_wedged) is not halved,
+ * since a wedge stays a wedge: it is repeated with normal compliance 1e-3 N_nn on every contact, which has a solution,
+ * and keeps its outcome.
  *
  * Whatever the policy, a step is halved if a body moves farther than one image of a period allows (collide/fit.h): two
  * halves find contacts that the whole would miss. Bodies that are too fast even in a sixteenth are reported. */
