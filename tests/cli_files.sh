@@ -324,7 +324,7 @@ during 'mv live moved'
 contains err "talus: live: the directory was renamed while it was being written to"
 [ -e live ] && fail "a new directory was made: $(ls live)"
 during 'while ! rm -rf live 2>/dev/null; do :; done'
-grep -Eq "talus: live(/[a-z./]*)?: .*removed" err || fail "removed: $(cat err)"
+grep -Eq "talus: live(/[a-z0-9./-]*)?: .*removed" err || fail "removed: $(cat err)"
 
 live=$options
 during 'mv live moved'
@@ -349,7 +349,7 @@ contains err "while it was being written to"
 [ -z "$(ls other)" ] || fail "the run wrote through a link: $(ls other)"
 
 during 'while ! rm -rf live 2>/dev/null; do :; done'
-grep -Eq "talus: live(/[a-z./]*)?: .*(removed|No such file)" err || fail "removed: $(cat err)"
+grep -Eq "talus: live(/[a-z0-9./-]*)?: .*(removed|No such file)" err || fail "removed: $(cat err)"
 
 during 'rm live/steps.csv'
 contains err "talus: live/steps.csv: was removed while it was being written"
