@@ -109,7 +109,7 @@ TALUS_INLINE double talus_contact_compliance(const TalusLaw *law, double h)
 }
 
 /* Returns N_nn of contact i, 1/kg: the normal velocity that a unit normal impulse causes. */
-TALUS_INLINE double talus_contact_mobility(const TalusOperator *op, int64_t i)
+TALUS_INLINE double talus_normal_diagonal(const TalusOperator *op, int64_t i)
 {
     int64_t general = i - op->sphere_sphere - op->sphere_fixed;
     const double *n = op->frame[i];
@@ -187,18 +187,18 @@ TALUS_INLINE double talus_contact_pull(const TalusLaw *law, const TalusBuildOpti
  * at `warm`, the impulse of the list. Above o->load_limit, which only squeezed bodies exceed, f goes on straight: the
  * force of an overlap beyond the limit stays finite. */
 typedef struct TalusHardening {
-    double warm; /* normal impulse, N s, at least 0 */
-    double
-        load; /* f(warm), m/s: what the overlap that carries it would need to be undone in a step */
+    double warm;       /* normal impulse, N s, at least 0 */
+    double load;       /* f(warm), m/s: overlap that carries `warm`, over h */
     double compliance; /* f'(warm) */
 } TalusHardening;
 
-/* impulse: of the contact in the list, world frame, net of attraction, which the problem's impulse contains. */
+/* Returns the tangent for contact i. impulse: of the contact in the list, world frame; it is net of attraction, which
+ * the problem's impulse contains. */
 TALUS_INLINE TalusHardening talus_hardening(const TalusOperator *op, int64_t i, const TalusLaw *law,
                                             const TalusBuildOptions *o, double gap, double size,
                                             TalusVec3 impulse)
 {
-    double e = o->compliance * talus_contact_mobility(op, i), limit = o->elastic_overlap * size;
+    double e = o->compliance * talus_normal_diagonal(op, i), limit = o->elastic_overlap * size;
     TalusHardening s;
     talus_contact_warm(op->frame[i], 1, o->impulse_ratio, impulse, &s.warm);
     double pull = talus_contact_pull(law, o, gap, size);

@@ -61,20 +61,24 @@ static void wrench_chunk(void *context, int64_t begin, int64_t end, int64_t chun
                      p->op->scratch->record);
 }
 
-void talus_cpu_op_bodies(const TalusOperator *op, const double *gamma, bool free_motion,
-                         double (*velocity)[8])
+/* Writes the wrenches of gamma to the scratch and gathers them (talus_cpu_gather). */
+static void gather_impulses(const TalusOperator *op, const double *gamma, bool free_motion,
+                            bool terms, double (*velocity)[8])
 {
     Product p = {.op = op, .gamma = gamma};
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, wrench_chunk, &p);
-    talus_cpu_gather(op, (const double(*)[6])op->scratch->record, free_motion, false, velocity);
+    talus_cpu_gather(op, (const double(*)[6])op->scratch->record, free_motion, terms, velocity);
+}
+
+void talus_cpu_op_bodies(const TalusOperator *op, const double *gamma, bool free_motion,
+                         double (*velocity)[8])
+{
+    gather_impulses(op, gamma, free_motion, false, velocity);
 }
 
 void talus_cpu_measure_bodies(const TalusOperator *op, const double *gamma, bool terms)
 {
-    Product p = {.op = op, .gamma = gamma};
-    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, wrench_chunk, &p);
-    talus_cpu_gather(op, (const double(*)[6])op->scratch->record, true, terms,
-                     op->scratch->velocity);
+    gather_impulses(op, gamma, true, terms, op->scratch->velocity);
 }
 
 /* Writes v_f, with eliminated joints satisfied, to the scratch velocities. */
