@@ -48,7 +48,8 @@ typedef struct TalusWorldDef {
     double recovery;
     /* Compliance of contacts between materials without stiffness, over N_nn, the normal velocity that a unit impulse
      * gives them: a small normal impulse gamma holds an overlap of h compliance N_nn gamma. 0: rigid. A contact that
-     * rebounds (restitution) is rigid in that step. */
+     * rebounds (restitution) is rigid in that step. TALUS_COMPLIANCE_AUTO, the default: 0.01, and in proportion to the
+     * tolerance where that is below 1e-3, so that contacts are as stiff as steps are accurate. */
     double compliance;
     /* Limit of the overlap that this compliance causes, over the smaller size: contacts harden with load. */
     double elastic_overlap;
@@ -75,7 +76,11 @@ typedef struct TalusWorldDef {
 /* Largest component of gravity, m/s2: its square stays finite. */
 #define TALUS_GRAVITY_MAX 1e100
 
+#define TALUS_COMPLIANCE_AUTO (-1.0)
+
+/* The default: Coulomb's law with relative compliance. Relaxed: rigid contacts under the convex relaxation (ccp). */
 TalusWorldDef talus_world_def_default(void);
+TalusWorldDef talus_world_def_relaxed(void);
 TalusStatus talus_world_create(const TalusWorldDef *def, TalusWorld **out);
 void talus_world_destroy(TalusWorld *world);
 
@@ -283,7 +288,7 @@ double talus_world_next_length(const TalusWorld *world, double time);
 /* Detects and builds the problem of the next step, owned by the world and valid until the world changes. */
 TalusStatus talus_world_build(TalusWorld *world, TalusProblem **problem);
 
-/* Sets the def's tolerance and max_iterations from the next step on. */
+/* Sets the def's tolerance and max_iterations from the next step on. The compliance stays. */
 TalusStatus talus_world_set_accuracy(TalusWorld *world, double tolerance, int max_iterations);
 
 double talus_world_time(const TalusWorld *world);
@@ -291,6 +296,7 @@ int64_t talus_world_steps(const TalusWorld *world);
 double talus_world_step_length(const TalusWorld *world);
 /* The model of pairs of materials without one of their own. */
 TalusFrictionModel talus_world_friction(const TalusWorld *world);
+double talus_world_compliance(const TalusWorld *world); /* what TALUS_COMPLIANCE_AUTO became */
 int talus_world_body_count(const TalusWorld *world); /* living bodies, fixed ones included */
 int talus_world_threads(const TalusWorld *world);
 const char *talus_world_backend(const TalusWorld *world); /* owned by the world */

@@ -182,9 +182,10 @@ TALUS_INLINE double talus_contact_pull(const TalusLaw *law, const TalusBuildOpti
 
 /* A contact without stiffness of its law, under o->compliance: a spring that hardens with its overlap d: no load causes
  * an overlap of `limit`,
- *     force = k d/(1 - d/limit),    k = 1/(h^2 o->compliance N_nn),    limit = o->elastic_overlap size.
- * With e = o->compliance N_nn, d = h f(gamma) and f(gamma) = e gamma/(1 + h e gamma/limit). A step has the tangent of f
- * at `warm`, the impulse of the list. Above o->load_limit, which only squeezed bodies exceed, f goes on straight: the
+ *     force = k d/(1 - (d/limit)^2),    k = 1/(h^2 o->compliance N_nn),    limit = o->elastic_overlap size.
+ * Below half the limit it is nearly linear. With e = o->compliance N_nn, d = h f(gamma) and f(gamma) = 2 e gamma/(1 +
+ * s), s^2 = 1 + (2 h e gamma/limit)^2, f' = 2 e/(s + s^2). A step has the tangent of f at `warm`, the impulse of the
+ * list. Above o->load_limit, which only squeezed bodies exceed, f goes on straight: the
  * force of an overlap beyond the limit stays finite. */
 typedef struct TalusHardening {
     double warm;       /* normal impulse, N s, at least 0 */
@@ -203,9 +204,10 @@ TALUS_INLINE TalusHardening talus_hardening(const TalusOperator *op, int64_t i, 
     talus_contact_warm(op->frame[i], 1, o->impulse_ratio, impulse, &s.warm);
     double pull = talus_contact_pull(law, o, gap, size);
     s.warm = fmax(s.warm + pull, 0.0);
-    double hard = fmin(s.warm, o->load_limit + pull), share = limit / (limit + o->h * e * hard);
-    s.compliance = e * share * share;
-    s.load = e * hard * share + s.compliance * (s.warm - hard);
+    double hard = fmin(s.warm, o->load_limit + pull), ratio = 2.0 * o->h * e * hard / limit;
+    double root = sqrt(1.0 + ratio * ratio);
+    s.compliance = 2.0 * e / (root * (1.0 + root));
+    s.load = 2.0 * e * hard / (1.0 + root) + s.compliance * (s.warm - hard);
     return s;
 }
 

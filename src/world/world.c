@@ -21,7 +21,9 @@ TalusWorldDef talus_world_def_default(void)
         .envelope = 0.02,
         /* in sqrt(g size): a body pushed out at this speed rises by 0.02 of its size */
         .recovery = 0.2,
-        .elastic_overlap = 0.01,
+        .compliance = TALUS_COMPLIANCE_AUTO,
+        .elastic_overlap = 0.02,
+        .friction = {.section = TALUS_SECTION_DISC, .law = TALUS_LAW_COULOMB},
         /* in g h, the closing speed that gravity gives a resting contact in a step */
         .restitution_threshold = 2.0,
         .cohesion_range = 0.01,
@@ -31,6 +33,22 @@ TalusWorldDef talus_world_def_default(void)
         .threads = 0,
     };
     return def;
+}
+
+TalusWorldDef talus_world_def_relaxed(void)
+{
+    TalusWorldDef def = talus_world_def_default();
+    def.compliance = 0.0;
+    def.friction.law = TALUS_LAW_CCP;
+    return def;
+}
+
+/* Returns the compliance that TALUS_COMPLIANCE_AUTO stands for. Loose steps err by far more than elastic overlap; what
+ * asks for more digits, such as an arch close to its limit of stability, asks for stiffer contacts too. */
+static double auto_compliance(double tolerance)
+{
+    const double largest = 0.01, tight = 1e-3;
+    return largest * fmin(1.0, tolerance / tight);
 }
 
 /* Sets the error message about member `key` of the def; returns the error. */
@@ -70,7 +88,8 @@ static TalusStatus check_def(const TalusWorldDef *def)
     TALUS_TRY(check_number("reference_speed", def->reference_speed, 0.0, "m/s, 0 or more"));
     TALUS_TRY(check_number("envelope", def->envelope, 0.0, "a fraction of the body size"));
     TALUS_TRY(check_number("recovery", def->recovery, 0.0, "0 (no limit) or more"));
-    TALUS_TRY(check_number("compliance", def->compliance, 0.0, "0 (rigid) or more"));
+    if (def->compliance != TALUS_COMPLIANCE_AUTO)
+        TALUS_TRY(check_number("compliance", def->compliance, 0.0, "0 (rigid) or more"));
     if (!(def->elastic_overlap > 0.0) || !isfinite(def->elastic_overlap))
         return REFUSE("elastic_overlap",
                       "elastic_overlap is %g; expected a fraction of the body size, more than 0",
@@ -152,6 +171,8 @@ static TalusStatus fill_world(TalusWorld *world, const TalusWorldDef *def)
     TALUS_TRY(talus_copy_text(def->backend, "world backend", &world->backend_name));
     world->def.solver = world->solver_spec;
     world->def.backend = world->backend_name;
+    if (def->compliance == TALUS_COMPLIANCE_AUTO)
+        world->def.compliance = auto_compliance(def->tolerance);
     world->gravity_norm = talus_norm(def->gravity);
     world->reference_speed = fmax(world->gravity_norm * def->step, def->reference_speed);
     talus_filters_init(&world->filters);
@@ -237,6 +258,11 @@ TalusStatus talus_world_set_accuracy(TalusWorld *world, double tolerance, int ma
 TalusFrictionModel talus_world_friction(const TalusWorld *world)
 {
     return world->def.friction;
+}
+
+double talus_world_compliance(const TalusWorld *world)
+{
+    return world->def.compliance;
 }
 
 double talus_world_step_length(const TalusWorld *world)

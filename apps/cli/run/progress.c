@@ -63,20 +63,24 @@ static void begin_interval(Progress *progress, double now)
     progress->residual = progress->penetration = 0.0;
 }
 
-/* Formats law and section as "coulomb on disc, "; "" for the default, ccp on disc. */
-static void friction_text(TalusFrictionModel model, char text[64])
+/* Formats law, section unless it is the disc, and compliance: "coulomb, compliance 0.01". */
+static void contact_text(const TalusWorld *world, char text[96])
 {
-    char section[32];
+    TalusFrictionModel model = talus_world_friction(world);
+    double compliance = talus_world_compliance(world);
+    char section[32], on[48] = "", soft[32] = "rigid";
     talus_section_format(model, section, sizeof section);
-    text[0] = '\0';
-    if (model.law != TALUS_LAW_CCP || model.section != TALUS_SECTION_DISC)
-        snprintf(text, 64, "%s on %s, ", talus_law_name(model.law), section);
+    if (model.section != TALUS_SECTION_DISC)
+        snprintf(on, sizeof on, " on %s", section);
+    if (compliance > 0.0)
+        snprintf(soft, sizeof soft, "compliance %g", compliance);
+    snprintf(text, 96, "%s%s, %s", talus_law_name(model.law), on, soft);
 }
 
 void progress_begin(Progress *progress, const Run *run, bool quiet, bool json)
 {
     double now = talus_now();
-    char friction[64];
+    char contact[96];
     memset(progress, 0, sizeof *progress);
     progress->begun = now;
     begin_interval(progress, now);
@@ -84,10 +88,10 @@ void progress_begin(Progress *progress, const Run *run, bool quiet, bool json)
         return;
     progress->table = json ? stderr : stdout;
     progress->bar = isatty(STDERR_FILENO);
-    friction_text(talus_world_friction(run->world), friction);
-    fprintf(progress->table, "%s: %d bodies, h = %g s, %s%d thread%s, to t = %g s\n\n",
+    contact_text(run->world, contact);
+    fprintf(progress->table, "%s: %d bodies, h = %g s, %s, %d thread%s, to t = %g s\n\n",
             run->settings.title, talus_world_body_count(run->world),
-            talus_world_step_length(run->world), friction, talus_world_threads(run->world),
+            talus_world_step_length(run->world), contact, talus_world_threads(run->world),
             talus_world_threads(run->world) == 1 ? "" : "s", run->settings.until);
     fprintf(progress->table, "%10s %9s %9s %10s %9s %11s %11s %9s %9s\n", "time", "bodies",
             "contacts", "iterations", "residual", "penetration", "kinetic", "steps/s", "left");

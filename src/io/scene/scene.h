@@ -233,12 +233,16 @@ typedef struct SceneProbe {
     SceneBox *region;
 } SceneProbe;
 
+/* Which defaults a scene has: Coulomb's law with compliance, or rigid contacts under the convex relaxation. */
+enum { SCENE_EXACT, SCENE_RELAXED };
+
 struct TalusScene {
     const TalusJson *json;
     SceneList params; /* double; the scope has their names */
     const char *schema, *title, *description;
     double until, every, max_overlap;
     TalusWorldDef def; /* except what the members below define */
+    int defaults; /* SCENE_EXACT or SCENE_RELAXED: of the law and of compliance */
     int law;
     const char *section;
     SceneSolver *solver;

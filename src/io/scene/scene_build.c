@@ -78,6 +78,8 @@ static TalusStatus create_world(Builder *b, const TalusSceneChoice *choice)
         def.sleep_steps = (int)s->sleep->steps;
     }
     TALUS_TRY(talus_scene_model(s, &def.friction));
+    if (s->defaults == SCENE_RELAXED && !talus_json_get(s->json, "compliance"))
+        def.compliance = 0.0;
     if (choice && choice->backend)
         def.backend = choice->backend;
     if (choice && choice->threads)

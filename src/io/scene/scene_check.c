@@ -121,7 +121,10 @@ static TalusStatus read_section(const TalusJson *json, const char *section,
 
 TalusStatus talus_scene_model(const TalusScene *scene, TalusFrictionModel *model)
 {
-    *model = (TalusFrictionModel){.law = (TalusFrictionLaw)scene->law};
+    bool relaxed = scene->defaults == SCENE_RELAXED, given = talus_json_get(scene->json, "law");
+    *model = (TalusFrictionModel){.law = given     ? (TalusFrictionLaw)scene->law
+                                         : relaxed ? TALUS_LAW_CCP
+                                                   : TALUS_LAW_COULOMB};
     return read_section(scene->json, scene->section, model);
 }
 

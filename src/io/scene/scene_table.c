@@ -50,12 +50,14 @@ static const SceneType two_names = {
 static const char *const shape_kinds[] = {TALUS_SHAPE_TABLE(SHAPE_NAME, 0) "rock", NULL};
 static const char *const norms[] = {"rms", "max", NULL};
 static const char *const misses[] = {"continue", "stop", "halve", NULL};
+static const char *const defaults_names[] = {"exact", "relaxed", NULL};
 static const char *const laws[] = {"ccp", "fixed", "coulomb", NULL};
 static const char *const axes[] = {"x", "y", "z", NULL};
 
 static const SceneType shape_kind = {.kind = SCENE_CHOICE, .choices = shape_kinds};
 static const SceneType norm = {.kind = SCENE_CHOICE, .choices = norms};
 static const SceneType miss = {.kind = SCENE_CHOICE, .choices = misses};
+static const SceneType defaults = {.kind = SCENE_CHOICE, .choices = defaults_names};
 static const SceneType law = {.kind = SCENE_CHOICE, .choices = laws};
 static const SceneType axis = {.kind = SCENE_CHOICE, .choices = axes};
 
@@ -407,16 +409,19 @@ static const SceneField scene_fields[] = {
      .help = "contacts are kept up to this fraction of the smaller size beyond touch"},
     {"recovery", &not_negative, AT(def.recovery), .preset = "0.2",
      .help = "overlap is undone at most this fast, in units of sqrt(gravity size); 0: no limit"},
-    {"compliance", &not_negative, AT(def.compliance), .preset = "0",
-     .help = "of contacts without material stiffness, over their inverse mass N_nn; 0: rigid"},
-    {"elastic_overlap", &positive, AT(def.elastic_overlap), .preset = "0.01",
+    {"defaults", &defaults, AT(defaults), .preset = "\"exact\"",
+     .help = "exact: law coulomb, compliance as below; relaxed: law ccp, compliance 0 (rigid)"},
+    {"compliance", &not_negative, AT(def.compliance),
+     .help = "of contacts without material stiffness, over their inverse mass N_nn; 0: rigid; default 0.01, "
+             "and in proportion to the solver's tolerance below 1e-3"},
+    {"elastic_overlap", &positive, AT(def.elastic_overlap), .preset = "0.02",
      .help = "deepest overlap that `compliance` causes, over the smaller size"},
     {"max_overlap", &not_negative, AT(max_overlap), .preset = "0.5",
      .help =
          "deepest overlap of two bodies at the start, or of those that arrive, over the radius or least "
          "half width of the smaller; deeper ones are refused"},
-    {"law", &law, AT(law), .preset = "\"ccp\"",
-     .help = "of friction: convex relaxation, bounds from an estimate, or exact"},
+    {"law", &law, AT(law),
+     .help = "of friction: convex relaxation, bounds from an estimate, or exact; default coulomb"},
     {"section", &text, AT(section), .preset = "\"disc\"",
      .help = "of friction: \"disc\", \"square\", \"polygon:8\" (3 to 64 sides) or \"none\""},
     {"restitution_threshold", &not_negative, AT(def.restitution_threshold), .preset = "2",
