@@ -41,6 +41,8 @@ static void transfer_def(TalusArchive *a, TalusWorldDef *def, char **solver, cha
     TALUS_ARCHIVE_F64(a, &def->envelope, &def->recovery);
     if (a->version > 7)
         TALUS_ARCHIVE_F64(a, &def->compliance, &def->elastic_overlap);
+    else
+        def->compliance = 0.0; /* its contacts were rigid */
     transfer_model(a, &def->friction);
     TALUS_ARCHIVE_F64(a, &def->restitution_threshold, &def->cohesion_range, &def->sleep_speed);
     TALUS_ARCHIVE_I32(a, &def->sleep_steps);
