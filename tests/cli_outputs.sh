@@ -65,7 +65,7 @@ output() {
 
 output a.talus extract settle-box --set bodies=8 --at 0.1 -o
 "$TALUS" list features | grep -q 'not in this build.*libhdf5-dev' ||
-    output a.hdf5 extract settle-box --set bodies=8 --at 0.1 -o
+    output a.hdf5 extract settle-box --set defaults=relaxed --set bodies=8 --at 0.1 -o
 output a.png render run --size 40x30 -o
 output a.html export run -o
 output b.html export run --from 0.01 -o

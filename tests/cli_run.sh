@@ -159,7 +159,7 @@ contains said "friction cone     not pointed (section polygon:16): 2 contacts ca
 contains said "out/checkpoint-a.talus: checkpoint, sound"
 contains said "state             finished at t = 0.2 s, step 20, to t = 0.2 s"
 "$TALUS" info hourglass >said || fail "info hourglass"
-contains said "friction          law ccp, section disc"
+contains said "friction          law coulomb, section disc"
 contains said "sphere"
 printf 'no scene' >junk
 "$TALUS" info junk >said 2>err && fail "info junk succeeded"

@@ -170,13 +170,13 @@ static void check_all(const char *path, bool friction)
 
 TEST(every_solver_without_friction)
 {
-    REQUIRE(extract("settle-cylinder --set bodies=40 --set vat=0.6 --at 0.3 -o smooth.talus"));
+    REQUIRE(extract("settle-cylinder --set defaults=relaxed --set bodies=40 --set vat=0.6 --at 0.3 -o smooth.talus"));
     check_all("smooth.talus", false);
 }
 
 TEST(every_solver_with_friction)
 {
-    REQUIRE(extract("settle-box --set bodies=27 --at 0.4 -o rough.talus"));
+    REQUIRE(extract("settle-box --set defaults=relaxed --set bodies=27 --at 0.4 -o rough.talus"));
     check_all("rough.talus", true);
 }
 

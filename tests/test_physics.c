@@ -12,9 +12,11 @@
 
 static const double g = 9.81;
 
+static bool relaxed; /* the friction of tight_def: convex relaxation, else the default, Coulomb's law */
+
 static TalusWorldDef tight_def(double h)
 {
-    TalusWorldDef def = talus_world_def_default();
+    TalusWorldDef def = relaxed ? talus_world_def_relaxed() : talus_world_def_default();
     def.step = h;
     def.tolerance = 1e-9;
     def.norm = TALUS_NORM_MAX;
@@ -277,8 +279,12 @@ TEST(incline_sticks_above_and_slides_below_the_threshold)
     a = g * c * (slope - mu);
     for (int k = 0; k < 3; k++)
         error[k] = slide_down(slope, mu, 0.01 / (1 << k), t, &moved) - a * t;
-    CHECK_NEAR(error[2], 0.0, 1e-3 * a * t);
-    CHECK_NEAR(order_of(error), 1.0, 0.02);
+    if (relaxed) { /* a sliding contact opens */
+        CHECK_NEAR(error[2], 0.0, 1e-3 * a * t);
+        CHECK_NEAR(order_of(error), 1.0, 0.02);
+    }
+    for (int k = 0; k < 3 && !relaxed; k++)
+        CHECK_NEAR(error[k], 0.0, 1e-6 * a * t);
 }
 
 /* Slip speed of a sphere at its contact with the floor, sliding along x. */
@@ -299,8 +305,9 @@ TEST(sliding_sphere_rolls_in_time_with_five_sevenths_of_its_speed)
         add_floor(world);
         /* The convex friction law keeps a sliding contact open by h mu |u_t|: start from there, so
          * that the first step does not throw the sphere up. */
-        add_body(world, sphere(r), talus_vec3(0.0, 0.0, r + h * mu * v0), talus_vec3(v0, 0.0, 0.0),
-                 zero, false);
+        double gap = relaxed ? h * mu * v0 : 0.0;
+        add_body(world, sphere(r), talus_vec3(0.0, 0.0, r + gap), talus_vec3(v0, 0.0, 0.0), zero,
+                 false);
         double last = 0.0, before = 0.0, when = 0.0;
         for (int n = 1; n * h < 2.0 * rolls_at; n++) {
             run(world, 1);
@@ -319,7 +326,10 @@ TEST(sliding_sphere_rolls_in_time_with_five_sevenths_of_its_speed)
         error[k] = zero_at - rolls_at;
         talus_world_destroy(world);
     }
-    CHECK_NEAR(order_of(error), 1.0, 0.02);
+    if (relaxed)
+        CHECK_NEAR(order_of(error), 1.0, 0.02);
+    for (int k = 0; k < 3 && !relaxed; k++)
+        CHECK_NEAR(error[k], 0.0, 1e-6 * rolls_at);
 }
 
 /* ---- weight ---- */
@@ -413,9 +423,12 @@ int main(void)
     RUN(free_flight_is_first_order_and_exactly_semi_implicit);
     RUN(momentum_is_conserved_in_collisions);
     RUN(torque_free_spin_keeps_momentum_and_is_second_order);
-    RUN(incline_sticks_above_and_slides_below_the_threshold);
-    RUN(sliding_sphere_rolls_in_time_with_five_sevenths_of_its_speed);
-    RUN(stack_weight_arrives_at_the_floor);
-    RUN(motion_is_bitwise_the_same_at_other_scales);
+    for (int k = 0; k < 2; k++) {
+        relaxed = k == 1;
+        RUN(incline_sticks_above_and_slides_below_the_threshold);
+        RUN(sliding_sphere_rolls_in_time_with_five_sevenths_of_its_speed);
+        RUN(stack_weight_arrives_at_the_floor);
+        RUN(motion_is_bitwise_the_same_at_other_scales);
+    }
     return talus_test_result();
 }

@@ -84,11 +84,16 @@ static double drift(const char *name, int steps, const char *const *set)
                 most = fmax(most, moved(&start, &now, i));
     }
     talus_world_destroy(world);
-    printf("%-12s %-12s drift %.3g m in %d steps, %d missed\n", name, set[0], most, steps, missed);
+    printf("%-12s %-16s %-12s drift %.3g m in %d steps, %d missed\n", name, set[0], set[1], most,
+           steps, missed);
     return most;
 }
 
-#define DRIFT(name, steps, ...) drift(name, steps, (const char *const[]){__VA_ARGS__, NULL})
+/* Of rigid contacts under the relaxation, which move by the tolerance alone; of the default, which sinks in a little. */
+#define DRIFT(name, steps, ...)                                                                    \
+    drift(name, steps, (const char *const[]){"defaults=relaxed", __VA_ARGS__, NULL})
+#define DEFAULT_DRIFT(name, steps, ...)                                                            \
+    drift(name, steps, (const char *const[]){"defaults=exact", __VA_ARGS__, NULL})
 
 /* Sides of 0.5 m. Nothing accumulates: in a minute they drift no farther (bench/statics.sh). */
 TEST(twenty_boxes_stand)
@@ -133,6 +138,24 @@ TEST(cards_stand_by_friction)
     CHECK(DRIFT("card-house", 100, "mu=0.30") > 1e-4);
 }
 
+/* Contacts are springs, the stiffer the smaller the tolerance. */
+TEST(structures_stand_by_default)
+{
+    CHECK(DEFAULT_DRIFT("box-stack", 200, "bodies=20", "h=0.005", "solver.tolerance=1e-4") < 5e-4);
+    CHECK(DEFAULT_DRIFT("brick-wall", 60, "courses=6", "bricks=6", "solver.tolerance=1e-5") < 1e-5);
+    CHECK(DEFAULT_DRIFT("arch", 60, "t=0.109") < 1e-4);
+    CHECK(DEFAULT_DRIFT("arch", 60, "t=0.1069") > 1e-3);
+    CHECK(DEFAULT_DRIFT("card-house", 100, "mu=0.31") < 1e-5);
+    CHECK(DEFAULT_DRIFT("card-house", 100, "mu=0.30") > 1e-4);
+    static const char *const ratios[] = {"ratio=1e3", "ratio=1e5", "ratio=1e6", "ratio=1e8"};
+    for (int i = 0; i < 4; i++) {
+        /* ten contacts of half width 0.25 m, each within its limit */
+        CHECK(DEFAULT_DRIFT("heavy-stack", 40, ratios[i], "pairs=5", "solver.tolerance=1e-2") <
+              10 * 0.25 * 1.15 * 0.02 + 1e-3);
+        CHECK_INT(missed, 0);
+    }
+}
+
 TEST(a_ball_breaks_the_wall)
 {
     double most = DRIFT("brick-wall", 60, "courses=6", "bricks=6", "strike=0", "ball=0.05",
@@ -148,6 +171,7 @@ int main(void)
     RUN(heavy_boxes_stand_on_light_ones);
     RUN(an_arch_stands_or_falls_as_its_thickness_says);
     RUN(cards_stand_by_friction);
+    RUN(structures_stand_by_default);
     RUN(a_ball_breaks_the_wall);
     return talus_test_result();
 }

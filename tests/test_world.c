@@ -283,9 +283,10 @@ TEST(the_ledger_closes_to_rounding_in_every_step)
         REQUIRE_OK(talus_world_step(world, &info));
         const TalusLedger *l = &info.ledger;
         CHECK(fabs(l->imbalance) <= 1e-12 * ledger_scale(l));
-        double sum =
-            l->friction + l->impact + l->stabilisation + l->gravity_error + l->spin + l->exchange;
-        CHECK_NEAR(l->kinetic_change + l->potential_change, sum, 1e-12 * ledger_scale(l));
+        double sum = l->friction + l->impact + l->stabilisation + l->stiffening + l->gravity_error +
+                     l->spin + l->exchange;
+        CHECK_NEAR(l->kinetic_change + l->potential_change + l->elastic_change, sum,
+                   1e-12 * ledger_scale(l));
         double size = fabs(kinetic) + fabs(potential) + ledger_scale(l);
         CHECK_NEAR(l->kinetic, kinetic + l->kinetic_change, 1e-12 * size);
         CHECK_NEAR(l->potential, potential + l->potential_change, 1e-12 * size);

@@ -191,7 +191,7 @@ static void lean(TalusWorld *world, double side)
  * and there is no proof that there is none. Compliance brings it to rest. */
 TEST(a_jam_comes_to_rest)
 {
-    TalusWorldDef def = talus_world_def_default();
+    TalusWorldDef def = talus_world_def_relaxed();
     def.threads = 1;
     def.step = 0.005;
     def.friction.law = TALUS_LAW_COULOMB;

@@ -11,11 +11,12 @@ typedef struct Stack {
     double turn, ratio;
     int count;
     TalusFrictionLaw law;
+    bool compliant;
 } Stack;
 
 static TalusWorld *build_stack(const Stack *stack)
 {
-    TalusWorldDef def = talus_world_def_default();
+    TalusWorldDef def = stack->compliant ? talus_world_def_default() : talus_world_def_relaxed();
     def.step = 0.01;
     def.threads = 1;
     def.friction.law = stack->law;
@@ -30,8 +31,8 @@ static TalusWorld *build_stack(const Stack *stack)
     return world;
 }
 
-/* A hundred steps: none is missed, none is called infeasible, and nothing sinks. */
-static void stand(Stack stack)
+/* A hundred steps: none is missed, none is called infeasible, and nothing sinks, or by no more than the limit. */
+static void stand_once(Stack stack)
 {
     TalusWorld *world = build_stack(&stack);
     int missed = 0, softened = 0;
@@ -43,20 +44,29 @@ static void stand(Stack stack)
         softened += info.solve.outcome == TALUS_OUTCOME_INFEASIBLE;
         deepest = fmax(deepest, info.penetration_max);
     }
-    if (!CHECK(missed == 0 && softened == 0 && deepest < 0.01))
+    double limit = stack.compliant ? 1.15 * talus_world_def_default().elastic_overlap : 0.01;
+    if (!CHECK(missed == 0 && softened == 0 && deepest < limit))
         printf(
-            "    shape %d, %d bodies turned by %g, ratio %g, law %d: %d missed, %d infeasible, overlap %g\n",
-            (int)stack.shape.kind, stack.count, stack.turn, stack.ratio, (int)stack.law, missed,
-            softened, deepest);
+            "    shape %d, %d bodies turned by %g, ratio %g, law %d%s: %d missed, %d infeasible, overlap %g\n",
+            (int)stack.shape.kind, stack.count, stack.turn, stack.ratio, (int)stack.law,
+            stack.compliant ? ", compliant" : "", missed, softened, deepest);
     talus_world_destroy(world);
+}
+
+static void stand(Stack stack)
+{
+    stand_once(stack);
+    stack.compliant = true;
+    if (stack.law == TALUS_LAW_COULOMB)
+        stand_once(stack);
 }
 
 TEST(balls_of_any_ratio_stand)
 {
     for (double ratio = 1.0; ratio < 2e8; ratio *= 10.0)
         for (int law = 0; law < 3; law++) {
-            stand((Stack){ball(1.0), 0.0, ratio, 2, (TalusFrictionLaw)law});
-            stand((Stack){ball(1.0), 0.0, ratio, 6, (TalusFrictionLaw)law});
+            stand((Stack){ball(1.0), 0.0, ratio, 2, (TalusFrictionLaw)law, false});
+            stand((Stack){ball(1.0), 0.0, ratio, 6, (TalusFrictionLaw)law, false});
         }
 }
 
@@ -67,9 +77,9 @@ TEST(boxes_and_cylinders_stand)
     for (double ratio = 1.0; ratio < 2e8; ratio *= 1e4)
         for (int count = 2; count <= 10; count += 4)
             for (int law = 0; law < 3; law++) {
-                stand((Stack){box(1.0, 1.0, 1.0), 0.0, ratio, count, (TalusFrictionLaw)law});
-                stand((Stack){box(1.0, 1.0, 1.0), 0.1, ratio, count, (TalusFrictionLaw)law});
-                stand((Stack){rod(1.0, 1.0), 0.0, ratio, count, (TalusFrictionLaw)law});
+                stand((Stack){box(1.0, 1.0, 1.0), 0.0, ratio, count, (TalusFrictionLaw)law, false});
+                stand((Stack){box(1.0, 1.0, 1.0), 0.1, ratio, count, (TalusFrictionLaw)law, false});
+                stand((Stack){rod(1.0, 1.0), 0.0, ratio, count, (TalusFrictionLaw)law, false});
             }
 }
 

@@ -628,7 +628,7 @@ static void fill_vat(TalusWorld *world, const Recipe *r)
 
 static TestProblem extract(const Recipe *r)
 {
-    TalusWorldDef def = talus_world_def_default();
+    TalusWorldDef def = talus_world_def_relaxed(); /* problems that every solver takes */
     TalusMaterialDef material = talus_material_def_default();
     TestProblem p = {.name = r->name};
     TalusWorld *world = NULL;
