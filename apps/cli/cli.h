@@ -5,6 +5,7 @@
 #ifndef TALUS_CLI_H
 #define TALUS_CLI_H
 
+#include <stdio.h>
 #include <talus/talus.h>
 
 #if defined(__GNUC__)
@@ -112,6 +113,10 @@ bool cli_is_problem(const char *path);
  * cli_refuse_scene: true, after a message, if the name is a scene where a contact problem is expected. */
 bool cli_refuse_problem(const char *path);
 bool cli_refuse_scene(const char *name);
+
+/* Prints in which form of FCLIB the problem was written to `path`, and why; `prefix` starts each line. */
+void cli_print_fclib_form(FILE *out, const char *prefix, const char *path, const TalusFclib *fclib,
+                          TalusProblem *problem);
 
 /* Reads reference contact velocities from an FCLIB file: /solution for the exact law; for the relaxation
  * /ccp_solution or, without one, /solution. */
