@@ -48,7 +48,8 @@ static TalusStatus write_fclib(const Options *o, TalusProblem *problem, const Ta
                                double time, TalusFclib **fclib)
 {
     char title[256];
-    snprintf(title, sizeof title, "%s, the step after t = %g s", talus_scene_title(scene), time);
+    const char *name = talus_scene_title(scene);
+    snprintf(title, sizeof title, "%s%sthe step after t = %g s", name, *name ? ", " : "", time);
     TALUS_TRY(
         talus_fclib_from_problem_as(problem, (TalusFclibForm)find_form(o->form), title, fclib));
     return talus_fclib_write(o->output, *fclib);
