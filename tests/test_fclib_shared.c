@@ -284,26 +284,26 @@ static void check_scene(const char *name, const char *const *overrides, int coun
 
 TEST(spheres_with_friction)
 {
-    static const char *const overrides[] = {"bodies=60", "side=4"};
+    static const char *const overrides[] = {"bodies=60", "side=4", "law=ccp", "compliance=0"};
     if (!talus_fclib_available())
         SKIP("this build has no HDF5");
-    check_scene("settle-box", overrides, 2, 40);
+    check_scene("settle-box", overrides, 4, 40);
 }
 
 TEST(spheres_without_friction)
 {
-    static const char *const overrides[] = {"bodies=60"};
+    static const char *const overrides[] = {"bodies=60", "law=ccp", "compliance=0"};
     if (!talus_fclib_available())
         SKIP("this build has no HDF5");
-    check_scene("settle-cylinder", overrides, 1, 40);
+    check_scene("settle-cylinder", overrides, 3, 40);
 }
 
 TEST(boxes)
 {
-    static const char *const overrides[] = {"bodies=5"};
+    static const char *const overrides[] = {"bodies=5", "law=ccp", "compliance=0"};
     if (!talus_fclib_available())
         SKIP("this build has no HDF5");
-    check_scene("dominoes", overrides, 1, 30);
+    check_scene("dominoes", overrides, 3, 30);
 }
 
 /* ---- unusual problems ---- */
