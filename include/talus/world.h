@@ -47,10 +47,12 @@ typedef struct TalusWorldDef {
      * the reference speed without gravity; 0: no limit. */
     double recovery;
     /* Compliance of contacts between materials without stiffness, over N_nn, the normal velocity that a unit impulse
-     * gives them: a small normal impulse gamma holds an overlap of h compliance N_nn gamma. 0: rigid. A contact that
-     * rebounds (restitution) is rigid in that step. */
+     * gives them: a small normal impulse gamma holds an overlap of h compliance N_nn gamma, so a body at rest on one
+     * contact sinks by compliance |gravity| h^2. 0: rigid. A contact that rebounds (restitution) is rigid in that
+     * step. */
     double compliance;
-    /* Limit of the overlap that this compliance causes, over the smaller size: contacts harden with load. */
+    /* Limit of the overlap that this compliance causes, over the smaller size: contacts harden with load. Above 0, at
+     * most TALUS_ELASTIC_OVERLAP_MAX. */
     double elastic_overlap;
     TalusFrictionModel friction; /* of pairs of materials without a model of their own */
     /* In units of |gravity| h: contacts that close more slowly do not rebound. */
@@ -74,6 +76,9 @@ typedef struct TalusWorldDef {
 
 /* Largest component of gravity, m/s2: its square stays finite. */
 #define TALUS_GRAVITY_MAX 1e100
+
+/* Largest elastic_overlap, over the size: contacts of bodies that overlap by more are no longer reliable. */
+#define TALUS_ELASTIC_OVERLAP_MAX 0.5
 
 TalusWorldDef talus_world_def_default(void);
 TalusStatus talus_world_create(const TalusWorldDef *def, TalusWorld **out);

@@ -49,7 +49,7 @@ struct TalusWorld {
     bool start_reported; /* info has contacts and penetration of the first solved part */
     bool said_missed, said_infeasible; /* said_*: this warning has been logged */
     /* not saved: a resumed run may repeat these warnings */
-    bool said_fallback, said_overlap, said_jammed, said_clipped;
+    bool said_fallback, said_overlap, said_jammed, said_clipped, said_soft;
 
     TalusPool *pool;
     TalusProblem *problem;
