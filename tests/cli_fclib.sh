@@ -67,6 +67,10 @@ agrees() { awk -v a="$1" -v b="$2" 'BEGIN { d = a - b; exit !(a > 0 && d * d <= 
 for form in a w; do
     "$TALUS" verify $form.hdf5 s.hdf5 --law coulomb >$form.found 2>err || fail "verify $form.hdf5: $(cat err)"
 done
+contains w.found "W of 36 rows, "
+contains w.found "entries, symmetric"
+[ "$(figure w.found asymmetry)" = 0.000000e+00 ] || fail "asymmetry: $(cat w.found)"
+grep -q "W of" a.found && fail "the global form has no W: $(cat a.found)"
 for key in siconos natural natural_at_zero complementarity_max; do
     agrees "$(figure a.found $key)" "$(figure w.found $key)" ||
         fail "$key of the global form $(figure a.found $key), of the local $(figure w.found $key)"

@@ -89,7 +89,7 @@ static void check_local(const TalusFclib *f, const TalusProblemDef *def)
     CHECK(talus_sparse_same(&f->W, &transposed));
     talus_sparse_clear(&transposed);
     CHECK_OK(talus_fclib_asymmetry(f, &asymmetry));
-    CHECK(asymmetry == 0.0);
+    CHECK(asymmetry == 0.0 && verify_fclib_asymmetry(f) == 0.0);
     for (int i = 0; i < f->contacts; i++)
         CHECK(f->mu[i] == verify_mu(def, i));
     check_matrix(f, def);
@@ -118,6 +118,32 @@ TEST(compliance_is_in_the_matrix)
         talus_problem_destroy(problem);
         free_test_problem(&p);
     }
+}
+
+/* Both measures of asymmetry see an entry that differs from its mirror image, is 0 there, or has none. */
+TEST(an_unsymmetric_matrix_is_noticed)
+{
+    TestProblem p = make_heap(&heaps[1]);
+    TalusProblem *problem = create(&p.def);
+    TalusFclib *f;
+    REQUIRE_OK(talus_fclib_from_problem(problem, "heap", &f));
+    for (int32_t k = 0; k < f->W.start[1]; k++) {
+        double first, kept = f->W.value[k];
+        f->W.value[k] = k % 2 ? 0.0 : 1.5 * kept;
+        CHECK_OK(talus_fclib_asymmetry(f, &first));
+        CHECK((first > 0.0) == (f->W.column[k] != 0));
+        CHECK_NEAR(verify_fclib_asymmetry(f), first, 1e-12 * first);
+        f->W.value[k] = kept;
+    }
+    talus_fclib_destroy(f);
+    int32_t start[] = {0, 2, 3, 4}, column[] = {0, 1, 1, 2};
+    double value[] = {2.0, 1.0, 2.0, 2.0}, q[3] = {0.0}, asymmetry;
+    TalusFclib one = {.dimension = 3, .contacts = 1, .W = {3, 3, start, column, value}, .q = q};
+    CHECK_OK(talus_fclib_asymmetry(&one, &asymmetry));
+    CHECK_NEAR(asymmetry, sqrt(2.0 / 13.0), 1e-14);
+    CHECK_NEAR(verify_fclib_asymmetry(&one), sqrt(2.0 / 13.0), 1e-14);
+    talus_problem_destroy(problem);
+    free_test_problem(&p);
 }
 
 /* Guess 1 holds the impulses, and u = W r + q, which is the gradient: compliance counts in it. */
@@ -388,6 +414,7 @@ TEST(any_allocation_may_fail)
 int main(void)
 {
     RUN(compliance_is_in_the_matrix);
+    RUN(an_unsymmetric_matrix_is_noticed);
     RUN(the_guess_holds_the_gradient);
     RUN(compliant_problems_come_back);
     RUN(rigid_problems_in_either_form);
