@@ -74,8 +74,8 @@ static double norm_of_difference(const double *a, const double *b, int n)
     return sqrt(sum);
 }
 
-/* Returns Siconos's error at the point with other velocities u, those with W as stored. Since an FCLIB file has no
- * compliance, u is the gradient g, too. */
+/* Returns Siconos's error at the point with other velocities u, those with W as stored. W of an FCLIB file contains the
+ * compliance, if any, so u is the gradient g, too. */
 static double error_as_stored(const VerifyPoint *point, double *u)
 {
     VerifyPoint other = *point;
