@@ -137,6 +137,10 @@ contains table "  solver.tolerance "
 grep -Eq "^ *\\*[=>]* +coulomb +$(echo "$soft" | awk '{ printf "%g", $1 }') +1e-02 +0.002 " table || fail "the run's own setting: $(cat table)"
 [ "$(grep -Ec '^ *\*?=>? +(coulomb|ccp)' table)" -eq 1 ] || fail "marks: $(cat table)"
 
+"$TALUS" advise settle-box --set bodies=27 --set law=ccp --set 'gravity[2]=-5' --at 1 --span 0.1 --quiet >table ||
+    fail "--set"
+contains table "talus run settle-box --set bodies=27 --set 'gravity[2]=-5' --set law="
+
 # ---- nothing to judge by ----
 sed 's/0, 0, 0.1\], "velocity": \[5/0, 0, 9], "velocity": [0/' slide.json >fall.json
 "$TALUS" advise fall.json --at 0 --span 0.05 --quiet >table || fail "fall"

@@ -38,6 +38,7 @@ typedef struct Session {
     TalusWorldChanges own; /* setting of the scene */
     AdviseSetting plan[ADVISE_SETTINGS];
     int count;           /* of the plan */
+    char *note;          /* of the checkpoint: advise.set points into it */
     double begun, until; /* clock at the start; simulated end of the scene */
 } Session;
 
@@ -108,25 +109,26 @@ static int open_scene(Session *s, const char *name)
     if (!cli_find_scene(name, path, sizeof path) || cli_refuse_problem(path))
         return CLI_FAILED;
     snprintf(s->advise.scene, sizeof s->advise.scene, "%s", name);
+    s->advise.set = options.set;
     return start_from_scene(s, path) == TALUS_OK ? CLI_OK : cli_fail_by_domain(&cli_advise);
 }
 
 static int open_run(Session *s, const char *dir)
 {
     TalusWorld *world = NULL;
-    char *note = NULL;
     RunSettings settings = {0};
     RunTally tally;
     int threads = options.threads > 0 ? options.threads : 0;
-    TalusStatus status = talus_checkpoint_read(dir, threads, options.backend, &world, &note);
+    TalusStatus status = talus_checkpoint_read(dir, threads, options.backend, &world, &s->note);
     TALUS_THEN(status, take_start(s, world));
     if (status == TALUS_OK)
         make_plan(s, world);
     talus_world_destroy(world);
-    bool known = status == TALUS_OK && run_note_read(note, &settings, &tally);
+    bool known = status == TALUS_OK && run_note_read(s->note, &settings, &tally);
     snprintf(s->advise.scene, sizeof s->advise.scene, "%s", known ? settings.scene : dir);
+    if (known)
+        s->advise.set = settings.set;
     s->until = INFINITY; /* the trials may go on past the end of the run */
-    talus_free(note);
     return status == TALUS_OK ? CLI_OK : cli_fail_library();
 }
 
@@ -258,6 +260,7 @@ static int advise_main(const CliList *operands)
     for (int i = 0; i < session.advise.trials; i++)
         free(session.advise.trial[i].step);
     talus_free(session.start.bytes);
+    talus_free(session.note);
     return code;
 }
 

@@ -65,6 +65,7 @@ typedef struct AdviseAdvice {
 
 typedef struct Advise {
     char scene[CLI_PATH_MAX]; /* as the user named it, or its checkpoint does */
+    CliList set;              /* the user's assignments, or those of the checkpoint */
     AdviseScales scales;
     TalusWorldChanges base; /* the default, which trials differ from along one axis */
     double at, span;        /* s: simulated time at which the trials start; that each is to cover */

@@ -289,7 +289,7 @@ void advise_confirm(Advise *a)
         return;
     out->with.tolerance = a->base.tolerance;
     out->with.step = fmin(out->with.step, a->base.step);
-    say(&out->tolerance, "the default: with a looser one and all of this together %s",
+    say(&out->tolerance, "the default: with tolerance and step chosen apart %s",
         reaches_tolerance(together) ? "bulk figures are off" : "steps miss it");
 }
 

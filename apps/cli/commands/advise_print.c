@@ -92,6 +92,25 @@ static void print_real(const char *key, double value, const AdviseReason *reason
     print_key(key, text, reason);
 }
 
+/* True if an assignment is of a key that the advice gives. */
+static bool is_advised(const char *assignment)
+{
+    static const char *const keys[] = {
+        "law=", "compliance=", "elastic_overlap=", "solver.tolerance=", "step="};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strncmp(assignment, keys[i], strlen(keys[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Prints an assignment of the user, quoted where a shell would read more than letters in it. */
+static void print_set(const char *assignment)
+{
+    bool plain = strspn(assignment, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                    "0123456789._=+-/:,") == strlen(assignment);
+    printf(plain ? " --set %s" : " --set '%s'", assignment);
+}
+
 static void print_advice(const Advise *a)
 {
     const AdviseAdvice *advice = &a->advice;
@@ -111,8 +130,11 @@ static void print_advice(const Advise *a)
         print_real("elastic_overlap", w->elastic_overlap, &limit);
     print_real("solver.tolerance", w->tolerance, &advice->tolerance);
     print_real("step", w->step, &advice->step);
-    printf("\ntalus run %s --set law=%s --set compliance=%g", a->scene, talus_law_name(w->law),
-           w->compliance);
+    printf("\ntalus run %s", a->scene);
+    for (int i = 0; i < a->set.count; i++)
+        if (!is_advised(a->set.item[i]))
+            print_set(a->set.item[i]);
+    printf(" --set law=%s --set compliance=%g", talus_law_name(w->law), w->compliance);
     if (w->compliance > 0.0)
         printf(" --set elastic_overlap=%g", w->elastic_overlap);
     printf(" --set solver.tolerance=%g --set step=%g\n", w->tolerance, w->step);
@@ -156,6 +178,7 @@ static void write_trial(JsonOut *json, const AdviseTrial *t)
     json_real(json, "overlap_mean", t->overlap_mean);
     json_real(json, "overlap_p99", t->overlap_p99);
     json_real(json, "overlap_max", t->overlap_max);
+    json_real(json, "kappa", t->overlap_mean > 0.0 ? 2.0 / t->overlap_mean : NAN);
     json_real(json, "lift", t->lift);
     json_real(json, "drift", t->drift);
     json_real(json, "height_difference", t->height);
