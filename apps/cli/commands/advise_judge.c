@@ -153,8 +153,10 @@ static void say_law(AdviseReason *reason, const AdviseTrial *exact, const Advise
     if (!relaxed)
         say(reason, "the exact law");
     else if (!relaxed->agrees)
-        say(reason, "exact; the relaxation's bulk figures are off (height %+.2g d, speed %+.2g)",
-            relaxed->height, relaxed->speed);
+        say(reason,
+            "exact; the relaxation's bulk figures are off (height %+.2g d, contacts %+.2g per "
+            "body, speed %+.2g)",
+            relaxed->height, relaxed->coordination, relaxed->speed);
     else if (relaxed->lift >= no_lift)
         say(reason, "exact, %.2f times the relaxation's cost; ccp opens contacts by %.1e diameters",
             cost_of(exact) / cost_of(relaxed), relaxed->lift);
