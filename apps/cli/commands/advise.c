@@ -146,7 +146,7 @@ static TalusStatus run_trial(Session *s, const AdviseSetting *setting, double sp
     return advise_run_trial(&s->start, &s->advise.scales, span, seconds, trial);
 }
 
-/* Chooses the span and how many settings there is time for, by a few steps of the first one. */
+/* Chooses the span and how many settings there is time for, by a few steps of the default. */
 static TalusStatus choose_span(Session *s)
 {
     Advise *a = &s->advise;
@@ -154,7 +154,8 @@ static TalusStatus choose_span(Session *s)
     a->span = options.span;
     if (!isnan(a->span))
         return TALUS_OK;
-    TALUS_TRY(run_trial(s, &s->plan[0], INFINITY, pilot_part * options.seconds, &pilot));
+    TALUS_TRY(run_trial(s, &(AdviseSetting){.with = a->base}, INFINITY,
+                        pilot_part * options.seconds, &pilot));
     free(pilot.step);
     if (pilot.steps == 0)
         return talus_fail(TALUS_ERR_NUMERIC, "%s", pilot.failure);

@@ -73,7 +73,8 @@ static void print_notes(const Advise *a)
         "\n* the scene's own   = the most accurate, from which height, contacts and speed differ "
         "as shown   > recommended\n");
     if (a->left_out)
-        printf("%d settings left out for lack of time: --seconds has room for more\n", a->left_out);
+        printf("left out for lack of time: %d of the settings; more --seconds have room for them\n",
+               a->left_out);
     if (a->stopped)
         printf("stopped before the end: this is what is known so far\n");
 }
