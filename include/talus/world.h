@@ -251,6 +251,17 @@ typedef struct TalusLedger {
     double imbalance;     /* changes minus sum; rounding only */
 } TalusLedger;
 
+/* Overlaps over size of the contacts that bear load, in the last part of a halved step: contacts of the step's problem
+ * with a normal impulse above 0, and their overlap at the start of the step, 0 where the bodies were apart. Size: of
+ * the smaller body, or of the free one (TalusOverlap). */
+typedef struct TalusOverlapSummary {
+    int loaded;       /* number of these contacts */
+    double mean, max; /* 0 without such contacts */
+    double p99;       /* one in a hundred overlaps more; at most 1/16 above the exact value */
+    /* Stiffness number: 1 over the mean of overlap over diameter, 2/mean; infinite where nothing overlaps. */
+    double kappa;
+} TalusOverlapSummary;
+
 typedef struct TalusStepInfo {
     int64_t step; /* steps completed */
     double time;
@@ -270,7 +281,8 @@ typedef struct TalusStepInfo {
     int clipped;
     /* Overlap over size, mean and maximum of the overlapping contacts at the start. */
     double penetration_mean, penetration_max;
-    int asleep;         /* sleeping bodies */
+    TalusOverlapSummary overlap; /* of the contacts that bear load */
+    int asleep;                  /* sleeping bodies */
     double sleep_speed; /* m/s: slower motion is neglected where bodies sleep; 0 if none sleeps */
     TalusLedger ledger;
     double detect_seconds, build_seconds, solve_seconds, integrate_seconds;
@@ -342,6 +354,9 @@ typedef struct TalusOverlap {
 
 /* Finds the pair with the largest depth / size, at most at the cost of one detection; the world does not change. */
 TalusStatus talus_world_worst_overlap(const TalusWorld *world, TalusOverlap *out);
+
+/* Returns the summary of the last step that this world object has made; before the first one all figures are 0. */
+TalusOverlapSummary talus_world_get_overlap(const TalusWorld *world);
 
 /* Summary of the normal forces of the last step. */
 typedef struct TalusForceSummary {

@@ -93,6 +93,7 @@ struct TalusWorld {
     double penetration_mean, penetration_max; /* over size; overlapping contacts only */
     double *partial;                          /* sums by chunk of a parallel loop */
     TalusStepSnapshot snapshot;
+    TalusOverlapSummary overlap; /* of the last successful step */
     unsigned char *solver_state; /* at the start of the step */
     size_t solver_state_size;
     TalusStepInfo info;

@@ -376,6 +376,7 @@ static void report_step(TalusWorld *world, double end)
     }
     info->time = talus_time(world);
     info->bodies = world->bodies.counts.living;
+    world->overlap = info->overlap;
     warn_fallback(world);
     warn_soft(world);
     if (!info->missed)
