@@ -1,0 +1,94 @@
+/* lab/experiments/defaults/defaults_store.c - figures of cases as a table with a row per figure, and tables for docs. */
+#include "defaults.h"
+
+#include "base/memory.h"
+#include "io/file/file.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char header[] = "case,setting,backend,figure,value\n";
+
+static Case *find(Cases *cases, const char *name)
+{
+    for (int i = 0; i < cases->count; i++)
+        if (strcmp(cases->item[i].name, name) == 0)
+            return &cases->item[i];
+    return NULL;
+}
+
+/* Takes one row. Rows of unknown cases, or of a case under another setting than today's of that name, are dropped. */
+static void take_row(Cases *cases, char *line)
+{
+    enum { COLUMNS = 5 };
+    char *cell[COLUMNS], setting[LAB_TEXT], *rest = line;
+    for (int i = 0; i < COLUMNS; i++)
+        if (!(cell[i] = strsep(&rest, ",")))
+            return;
+    Case *c = find(cases, cell[0]);
+    if (!c)
+        return;
+    defaults_setting_text(c->setting, setting);
+    if (strcmp(setting, cell[1]) != 0)
+        return;
+    snprintf(c->backend, sizeof c->backend, "%s", cell[2]);
+    defaults_put(c, cell[3], strtod(cell[4], NULL));
+    c->done = true;
+}
+
+TalusStatus defaults_store_read(const char *dir, Cases *cases)
+{
+    char path[CLI_PATH_MAX + 32], *text, *rest;
+    size_t size;
+    snprintf(path, sizeof path, "%s/%s", dir, DEFAULTS_STORE);
+    if (access(path, F_OK) != 0)
+        return TALUS_OK;
+    TALUS_TRY(talus_read_file(path, 1 << 24, &text, &size));
+    rest = text;
+    strsep(&rest, "\n"); /* the header */
+    for (char *line; (line = strsep(&rest, "\n")) != NULL;)
+        take_row(cases, line);
+    talus_release(text);
+    return TALUS_OK;
+}
+
+TalusStatus defaults_store_write(const char *dir, const Cases *cases)
+{
+    TalusFile *file;
+    TALUS_TRY(cli_create_file(&file, "%s/%s", dir, DEFAULTS_STORE));
+    talus_file_print(file, "%s", header);
+    for (int i = 0; i < cases->count; i++) {
+        const Case *c = &cases->item[i];
+        char setting[LAB_TEXT];
+        defaults_setting_text(c->setting, setting);
+        for (int k = 0; c->done && k < c->figures; k++)
+            talus_file_print(file, "%s,%s,%s,%s,%.9g\n", c->name, setting, c->backend,
+                             c->figure[k].name, c->figure[k].value);
+    }
+    return talus_file_commit(file);
+}
+
+static void write_table(TalusFile *file, const LabTable *t)
+{
+    talus_file_print(file, "**%s**\n\n", t->title);
+    for (int i = 0; i < t->cells; i++) {
+        bool last = i % t->columns == t->columns - 1;
+        talus_file_print(file, "%s %s%s", i % t->columns ? " |" : "|", t->cell[i],
+                         last ? " |\n" : "");
+        for (int k = 0; i == t->columns - 1 && k < t->columns; k++)
+            talus_file_print(file, "%s", k < t->columns - 1 ? "|---" : "|---|\n");
+    }
+    if (t->note[0])
+        talus_file_print(file, "\n%s\n", t->note);
+    talus_file_print(file, "\n");
+}
+
+TalusStatus defaults_write_markdown(const LabSet *set)
+{
+    TalusFile *file;
+    TALUS_TRY(cli_create_file(&file, "%s/tables.md", set->dir));
+    for (int i = 0; i < set->table_count; i++)
+        write_table(file, &set->tables[i]);
+    return talus_file_commit(file);
+}

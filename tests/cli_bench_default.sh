@@ -1,0 +1,57 @@
+#!/bin/sh
+# talus bench default: parts at a small size, cases by name, figures that are stored and taken up again, tables.
+set -u
+failures=0
+rm -rf cli_bench_default.work
+mkdir cli_bench_default.work
+cd cli_bench_default.work || exit 1
+
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+
+# contains FILE TEXT
+contains() { grep -qF -- "$2" "$1" || fail "'$2' is not in $1: $(head -c 3000 "$1")"; }
+# figure CASE NAME: the stored value
+figure() { awk -F, -v c="$1" -v f="$2" '$1 == c && $4 == f { print $5 }' out/cases.csv; }
+# holds EXPRESSION: of numbers, for awk
+holds() { awk "BEGIN { exit !($1) }" || fail "$1"; }
+
+bench() { "$TALUS" bench default --quick --threads 2 --out out "$@" >table 2>err; }
+
+bench lift/struck || true
+contains err "no case 'lift/struck'"
+[ -e out/cases.csv ] && fail "a wrong name ran something"
+
+# a box that is struck stays down under Coulomb's law, and flies under the relaxation, at any step
+bench lift || fail "lift: $(cat err)"
+for h in 5ms 1ms 0.2ms; do
+    holds "$(figure lift/struck-box/$h/default lift) < 1e-4"
+    holds "$(figure lift/thrown-box/$h/rigid-coulomb lift) < 1e-4"
+    holds "$(figure lift/thrown-box/$h/rigid-ccp lift) > 0.1"
+done
+holds "$(figure lift/hopper/4ms/default largest) < 0.1"
+contains table "Lift over the size"
+contains out/tables.md "| start | default |"
+
+# what is stored is not run again; --fresh runs what is selected
+cp out/cases.csv before
+bench lift || fail "again: $(cat err)"
+grep -q ' of .*: lift/' err && fail "ran again: $(cat err)"
+cmp -s before out/cases.csv || fail "cases.csv changed though all was stored"
+bench 'lift/*/5ms/default' --fresh || fail "fresh: $(cat err)"
+[ "$(grep -c ' of .*: lift/' err)" -eq 5 ] || fail "--fresh ran: $(cat err)"
+# figures of another setting than the one that has the name now are not taken
+sed 's/^\(lift\/[a-z-]*\/5ms\/default,law coulomb compliance\) [0-9.e-]*/\1 0.5/' before >out/cases.csv
+bench lift/spinning-sphere || fail "another setting: $(cat err)"
+[ "$(grep -c ' of .*: lift/' err)" -eq 1 ] || fail "another setting: $(cat err)"
+[ -n "$(figure lift/thrown-box/5ms/default lift)" ] && fail "figures of another setting are still there"
+
+# tables alone
+cp before out/cases.csv
+bench tables || fail "tables: $(cat err)"
+cmp -s before out/cases.csv || fail "tables changed cases.csv"
+
+[ $failures -eq 0 ] && echo "cli_bench_default: passed"
+[ $failures -eq 0 ]
