@@ -11,7 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const Part *const parts[] = {&defaults_lift};
+static const Part *const parts[] = {&defaults_lift, &defaults_shear, &defaults_settle,
+                                    &defaults_bulk};
 
 /* A name that selects no case, so that the tables are made from stored figures alone. */
 static const char *const tables_alone = "tables";

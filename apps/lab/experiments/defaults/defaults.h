@@ -41,7 +41,7 @@ typedef struct Case {
     const Part *part;
     const Setting *setting;
     /* Terms of the case, those that its part uses. */
-    int kind, bodies, seed;
+    int kind, bodies, seed, budget;
     double h, tolerance, mu;
     bool with_cures; /* also under the stiffer settings */
     double cost;     /* rough guess, s on one core: longer cases start first */
@@ -67,8 +67,8 @@ struct Part {
     void (*tabulate)(Worlds *w, const Cases *cases);
 };
 
-/* defaults_lift.c */
-extern const Part defaults_lift;
+/* defaults_lift.c, defaults_shear.c, defaults_settle.c, defaults_bulk.c */
+extern const Part defaults_lift, defaults_shear, defaults_settle, defaults_bulk;
 
 /* ---- for the parts (defaults_cases.c) ---- */
 

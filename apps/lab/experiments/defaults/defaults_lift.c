@@ -185,14 +185,15 @@ static void tabulate_starts(Worlds *w, const Cases *cases)
             known = known && (i / STEPS != SETTING_DEFAULT || !isnan(lift));
             most = i / STEPS == SETTING_DEFAULT ? fmax(most, lift) : most;
         }
-        worst = known ? fmax(worst, most) : NAN;
+        worst = known && !isnan(worst) ? fmax(worst, most) : NAN;
         lab_table_row(t, "%s", !known ? "-" : most < max_lift ? "held" : "missed");
     }
     snprintf(t->note, sizeof t->note,
              "Largest rise of the centre above its height at rest, friction 0.5; at most %g.",
              max_lift);
-    worlds_judge(w, worst, max_lift, "", NULL,
-                 "lift of a body that begins to slide, over its size");
+    if (!isnan(worst))
+        worlds_judge(w, worst, max_lift, "", NULL,
+                     "lift of a body that begins to slide, over its size");
 }
 
 static void tabulate(Worlds *w, const Cases *cases)
