@@ -208,7 +208,7 @@ static TalusStatus conclude(Worlds *w, const Cases *cases)
     describe_settings(w);
     for (int i = 0; i < LAB_COUNT(parts); i++)
         parts[i]->tabulate(w, cases);
-    TALUS_TRY(defaults_write_markdown(w->set));
+    TALUS_TRY(defaults_write_markdown(w));
     TALUS_TRY(worlds_check_stop(w));
     for (int i = 0; i < cases->count; i++)
         if (cases->item[i].error[0])

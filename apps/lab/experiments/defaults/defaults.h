@@ -88,7 +88,7 @@ const Case *defaults_find(const Cases *cases, int setting, const char *format, .
 /* Reads DIR/cases.csv, if it exists: cases of the list whose setting is the stored one are done then. */
 TalusStatus defaults_store_read(const char *dir, Cases *cases);
 TalusStatus defaults_store_write(const char *dir, const Cases *cases);
-/* Writes all tables of the set to DIR/tables.md, for the docs. */
-TalusStatus defaults_write_markdown(const LabSet *set);
+/* Writes all tables and verdicts to DIR/tables.md, for the docs. */
+TalusStatus defaults_write_markdown(const Worlds *w);
 
 #endif

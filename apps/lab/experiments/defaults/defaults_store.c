@@ -84,11 +84,23 @@ static void write_table(TalusFile *file, const LabTable *t)
     talus_file_print(file, "\n");
 }
 
-TalusStatus defaults_write_markdown(const LabSet *set)
+static void write_verdicts(TalusFile *file, const Worlds *w)
+{
+    talus_file_print(
+        file, "**Targets**\n\n| figure | at most | measured | verdict |\n|---|---|---|---|\n");
+    for (int i = 0; i < w->verdicts; i++) {
+        const Verdict *v = &w->verdict[i];
+        talus_file_print(file, "| %s | %.4g %s | %.4g %s | %s |\n", v->what, v->target, v->unit,
+                         v->measured, v->unit, v->measured <= v->target ? "held" : "missed");
+    }
+}
+
+TalusStatus defaults_write_markdown(const Worlds *w)
 {
     TalusFile *file;
-    TALUS_TRY(cli_create_file(&file, "%s/tables.md", set->dir));
-    for (int i = 0; i < set->table_count; i++)
-        write_table(file, &set->tables[i]);
+    TALUS_TRY(cli_create_file(&file, "%s/tables.md", w->dir));
+    for (int i = 0; i < w->set->table_count; i++)
+        write_table(file, &w->set->tables[i]);
+    write_verdicts(file, w);
     return talus_file_commit(file);
 }
