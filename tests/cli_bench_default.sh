@@ -14,7 +14,7 @@ fail() {
 # contains FILE TEXT
 contains() { grep -qF -- "$2" "$1" || fail "'$2' is not in $1: $(head -c 3000 "$1")"; }
 # figure CASE NAME: the stored value
-figure() { awk -F, -v c="$1" -v f="$2" '$1 == c && $4 == f { print $5 }' out/cases.csv; }
+figure() { awk -F, -v c="$1" -v f="$2" '$1 == c && $6 == f { print $7 }' out/cases.csv; }
 # holds EXPRESSION: of numbers, for awk
 holds() { awk "BEGIN { exit !($1) }" || fail "$1"; }
 
@@ -85,6 +85,10 @@ sed 's/^\(lift\/[a-z-]*\/5ms\/default,law coulomb compliance\) [0-9.e-]*/\1 0.5/
 bench lift/spinning-sphere || fail "another setting: $(cat err)"
 [ "$(grep -c ' of .*: lift/' err)" -eq 1 ] || fail "another setting: $(cat err)"
 [ -n "$(figure lift/thrown-box/5ms/default lift)" ] && fail "figures of another setting are still there"
+# nor those of another number of bodies or of an older revision
+sed 's/^\(lift\/hopper\/4ms\/default,[^,]*\),100,/\1,99,/; s/^\(lift\/hopper\/4ms\/rigid-ccp,[^,]*,100\),[0-9]*,/\1,0,/' before >out/cases.csv
+bench lift || fail "other terms: $(cat err)"
+[ "$(grep -c ' of 2: lift/hopper' err)" -eq 2 ] || fail "other terms: $(cat err)"
 
 # tables alone
 cp before out/cases.csv

@@ -11,6 +11,7 @@ typedef struct PackingBed {
     /* Width of a cell, m; least distance of the core from walls, floor and surface, m; tolerances over g h. */
     double spacing, margin, tolerance[PACKING_STAGES];
     double mu;
+    int least;  /* contacts of a sphere that is no rattler: 4 without friction, 2 with it */
     int budget; /* iterations of a step */
 } PackingBed;
 

@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-enum { SEEDS = 3, LEAST_CONTACTS = 4 };
+enum { SEEDS = 3 };
 
 /* Shares of the mean normal force; a contact with less force does not count. */
 static const double shares[PACKING_SHARES] = {1e-2, 1e-3, 1e-4, 1e-6};
@@ -25,6 +25,7 @@ typedef struct Spheres {
     int *degree; /* of each body: number of its contacts that count */
     bool *bears; /* of each contact: true if it counts */
     double mean; /* mean normal impulse of loaded contacts, N s */
+    int least;   /* a sphere with fewer contacts that count is a rattler */
 } Spheres;
 
 /* ---- reading the world ---- */
@@ -49,15 +50,15 @@ static TalusStatus read_world(const TalusWorld *world, Spheres *s)
 /* ---- counting ---- */
 
 /* Clears `bears` of the contacts of rattlers, and lowers `degree`, until every sphere has either no contact that counts
- * or at least LEAST_CONTACTS. */
+ * or at least s->least. */
 static void strip_rattlers(Spheres *s)
 {
     for (bool changed = true; changed;) {
         changed = false;
         for (int c = 0; c < s->at.contact_count; c++) {
             int a = s->at.contact_a[c], b = s->at.contact_b[c];
-            bool loose = (!s->at.fixed[a] && s->degree[a] < LEAST_CONTACTS) ||
-                         (!s->at.fixed[b] && s->degree[b] < LEAST_CONTACTS);
+            bool loose = (!s->at.fixed[a] && s->degree[a] < s->least) ||
+                         (!s->at.fixed[b] && s->degree[b] < s->least);
             if (s->bears[c] && loose) {
                 s->bears[c] = false;
                 s->degree[a]--;
@@ -116,7 +117,7 @@ static WorldsCore core_of(const PackingBed *bed, const Spheres *s)
 
 static TalusStatus measure(const TalusWorld *world, const PackingBed *bed, Packing *out)
 {
-    Spheres s = {0};
+    Spheres s = {.least = bed->least};
     TalusStatus status = read_world(world, &s);
     if (status == TALUS_OK) {
         WorldsCore core = core_of(bed, &s);

@@ -60,7 +60,8 @@ typedef struct Cases {
 
 struct Part {
     const char *name;
-    bool alone; /* times are figures: its cases run one at a time, on all threads */
+    int revision; /* raised when what its cases run or measure changes: older figures are dropped */
+    bool alone;   /* times are figures: its cases run one at a time, on all threads */
     TalusStatus (*list)(const Worlds *w, const Part *part, Cases *cases);
     TalusStatus (*run)(const Worlds *w, Case *c);
     /* Adds tables and verdicts to the set, from the cases that are done. */
@@ -85,7 +86,7 @@ const Case *defaults_find(const Cases *cases, int setting, const char *format, .
 /* ---- stored figures (defaults_store.c) ---- */
 
 #define DEFAULTS_STORE "cases.csv"
-/* Reads DIR/cases.csv, if it exists: cases of the list whose setting is the stored one are done then. */
+/* Reads DIR/cases.csv, if it exists: cases of the list with the stored setting, bodies and revision are done then. */
 TalusStatus defaults_store_read(const char *dir, Cases *cases);
 TalusStatus defaults_store_write(const char *dir, const Cases *cases);
 /* Writes all tables and verdicts to DIR/tables.md, for the docs. */

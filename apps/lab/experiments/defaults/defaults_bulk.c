@@ -19,9 +19,9 @@ static const BulkExperiment experiments[] = {
     {"repose", bulk_repose, 600, 60, .cost = 40.0},
     {"drum", bulk_drum, 300, 40, .cost = 40.0},
     {"hopper", bulk_hopper, 2000, 100, .cost = 40.0},
-    {"packing-mu0", bulk_packing, 1000, 125, .mu = 0.0, .cost = 60.0, .with_cures = true},
-    {"packing-mu0.3", bulk_packing, 1000, 125, .mu = 0.3, .cost = 60.0, .with_cures = true},
-    {"packing-mu1", bulk_packing, 1000, 125, .mu = 1.0, .cost = 60.0},
+    {"packing-mu0", bulk_packing, 2000, 125, .mu = 0.0, .cost = 150.0, .with_cures = true},
+    {"packing-mu0.3", bulk_packing, 2000, 125, .mu = 0.3, .cost = 150.0, .with_cures = true},
+    {"packing-mu1", bulk_packing, 2000, 125, .mu = 1.0, .cost = 150.0},
     {"janssen", bulk_janssen, 240, 30, .cost = 60.0},
     {"arch", bulk_arch, 32, 32, .cost = 60.0, .with_cures = true},
     {"card-house", bulk_cards, 14, 14, .cost = 5.0, .with_cures = true},
@@ -174,4 +174,5 @@ static void tabulate(Worlds *w, const Cases *cases)
     tabulate_cures(w, cases);
 }
 
-const Part defaults_bulk = {.name = "bulk", .list = list, .run = run, .tabulate = tabulate};
+const Part defaults_bulk = {
+    .name = "bulk", .revision = 1, .list = list, .run = run, .tabulate = tabulate};

@@ -121,10 +121,10 @@ TalusStatus bulk_packing(const Worlds *w, Case *c)
     bool smooth = c->mu == 0.0;
     PackingBed bed = {
         .bodies = c->bodies,
-        .side = worlds_size(w, 8, 5),
-        .steps = {worlds_size(w, 400, 60), worlds_size(w, 150, 10), worlds_size(w, 30, 5)},
+        .side = worlds_size(w, 9, 5),
+        .steps = {worlds_size(w, 500, 60), worlds_size(w, 250, 10), worlds_size(w, 40, 5)},
         .spacing = 0.25,
-        .margin = w->quick ? 0.2 : 0.4,
+        .margin = w->quick ? 0.2 : 0.45,
         .tolerance = {1e-2, smooth ? 1e-4 : 1e-3, smooth ? 1e-6 : 1e-4},
         .mu = c->mu,
         .budget = smooth ? 10000 : 1000};

@@ -210,4 +210,5 @@ static void tabulate(Worlds *w, const Cases *cases)
     }
 }
 
-const Part defaults_lift = {.name = "lift", .list = list, .run = run, .tabulate = tabulate};
+const Part defaults_lift = {
+    .name = "lift", .revision = 1, .list = list, .run = run, .tabulate = tabulate};

@@ -191,4 +191,4 @@ static void tabulate(Worlds *w, const Cases *cases)
 }
 
 const Part defaults_settle = {
-    .name = "settle", .alone = true, .list = list, .run = run, .tabulate = tabulate};
+    .name = "settle", .revision = 1, .alone = true, .list = list, .run = run, .tabulate = tabulate};

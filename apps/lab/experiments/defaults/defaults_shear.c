@@ -143,4 +143,5 @@ static void tabulate(Worlds *w, const Cases *cases)
         bed.settle, bed.turn, bed.steps, large.steps, BUDGET, max_overlap);
 }
 
-const Part defaults_shear = {.name = "shear", .list = list, .run = run, .tabulate = tabulate};
+const Part defaults_shear = {
+    .name = "shear", .revision = 1, .list = list, .run = run, .tabulate = tabulate};

@@ -8,7 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char header[] = "case,setting,backend,figure,value\n";
+static const char header[] = "case,setting,bodies,revision,backend,figure,value\n";
+
+enum { NAME, SETTING, BODIES, REVISION, BACKEND, FIGURE, VALUE, COLUMNS }; /* of that table */
 
 static Case *find(Cases *cases, const char *name)
 {
@@ -18,22 +20,27 @@ static Case *find(Cases *cases, const char *name)
     return NULL;
 }
 
-/* Takes one row. Rows of unknown cases, or of a case under another setting than today's of that name, are dropped. */
+/* True if the stored terms are those that the case has now. */
+static bool same_terms(const Case *c, char *const *cell)
+{
+    char setting[LAB_TEXT];
+    defaults_setting_text(c->setting, setting);
+    return strcmp(setting, cell[SETTING]) == 0 && atoi(cell[BODIES]) == c->bodies &&
+           atoi(cell[REVISION]) == c->part->revision;
+}
+
+/* Takes one row. Rows of unknown cases, or of a case with other terms than today's of that name, are dropped. */
 static void take_row(Cases *cases, char *line)
 {
-    enum { COLUMNS = 5 };
-    char *cell[COLUMNS], setting[LAB_TEXT], *rest = line;
+    char *cell[COLUMNS], *rest = line;
     for (int i = 0; i < COLUMNS; i++)
         if (!(cell[i] = strsep(&rest, ",")))
             return;
-    Case *c = find(cases, cell[0]);
-    if (!c)
+    Case *c = find(cases, cell[NAME]);
+    if (!c || !same_terms(c, cell))
         return;
-    defaults_setting_text(c->setting, setting);
-    if (strcmp(setting, cell[1]) != 0)
-        return;
-    snprintf(c->backend, sizeof c->backend, "%s", cell[2]);
-    defaults_put(c, cell[3], strtod(cell[4], NULL));
+    snprintf(c->backend, sizeof c->backend, "%s", cell[BACKEND]);
+    defaults_put(c, cell[FIGURE], strtod(cell[VALUE], NULL));
     c->done = true;
 }
 
@@ -63,8 +70,8 @@ TalusStatus defaults_store_write(const char *dir, const Cases *cases)
         char setting[LAB_TEXT];
         defaults_setting_text(c->setting, setting);
         for (int k = 0; c->done && k < c->figures; k++)
-            talus_file_print(file, "%s,%s,%s,%s,%.9g\n", c->name, setting, c->backend,
-                             c->figure[k].name, c->figure[k].value);
+            talus_file_print(file, "%s,%s,%d,%d,%s,%s,%.9g\n", c->name, setting, c->bodies,
+                             c->part->revision, c->backend, c->figure[k].name, c->figure[k].value);
     }
     return talus_file_commit(file);
 }
