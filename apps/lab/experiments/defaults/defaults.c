@@ -153,9 +153,12 @@ static TalusStatus run_together(Queue *q)
 {
     enum { THREADS_MAX = 256 };
     pthread_t thread[THREADS_MAX];
+    char path[CLI_PATH_MAX];
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     int count = q->w->threads > 0 ? q->w->threads : (int)processors, started = 0;
     count = count < 1 ? 1 : count > THREADS_MAX ? THREADS_MAX : count;
+    cli_has_scene("settle-box", path,
+                  sizeof path); /* finds the folder of scenes, before threads do */
     while (started < count - 1 && pthread_create(&thread[started], NULL, work, q) == 0)
         started++;
     work(q);

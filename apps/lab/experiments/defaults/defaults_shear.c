@@ -82,7 +82,7 @@ static TalusStatus list(const Worlds *w, const Part *part, Cases *cases)
 {
     for (int i = 0; i < SIZES; i++) {
         Case c = {.part = part, .bodies = size_of(w, i), .budget = BUDGET};
-        c.cost = 0.01 * c.bodies;
+        c.cost = 0.02 * c.bodies;
         TALUS_TRY(defaults_add(cases, &c, "%d", c.bodies));
         for (int k = cases->count - SETTINGS_COMPARED; k < cases->count; k++)
             if (cases->item[k].setting == &defaults_settings[SETTING_RIGID_COULOMB])
