@@ -426,6 +426,7 @@ static int bench_worlds(Session *session, const CliList *operands)
                  .names = operands->item + 1,
                  .name_count = operands->count - 1,
                  .fresh = o->fresh,
+                 .any_backend = !o->backend,
                  .set = &session->set};
     if (!talus_backend_find(w.backend[0]))
         return cli_fail("%s; `talus bench %s --backend cpu --quick` runs everywhere", talus_error(),

@@ -41,6 +41,7 @@ typedef struct Worlds {
     const char *const *names;
     int name_count;
     bool fresh;
+    bool any_backend; /* --backend is not given: the row may choose */
     LabSet *set;
     Verdict verdict[WORLDS_VERDICTS];
     int verdicts;

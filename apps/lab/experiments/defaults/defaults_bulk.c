@@ -17,7 +17,7 @@ typedef struct BulkExperiment {
 
 static const BulkExperiment experiments[] = {
     {"repose", bulk_repose, 600, 60, .cost = 40.0},
-    {"drum", bulk_drum, 300, 40, .cost = 40.0},
+    {"drum", bulk_drum, 200, 40, .cost = 40.0},
     {"hopper", bulk_hopper, 2000, 100, .cost = 40.0},
     {"packing-mu0", bulk_packing, 2000, 125, .mu = 0.0, .cost = 150.0, .with_cures = true},
     {"packing-mu0.3", bulk_packing, 2000, 125, .mu = 0.3, .cost = 150.0, .with_cures = true},

@@ -4,6 +4,7 @@
  * over the last 100. Times are figures, so cases run one at a time. */
 #include "defaults.h"
 
+#include "backend/backend.h"
 #include "base/memory.h"
 #include "base/order.h"
 #include "base/timer.h"
@@ -18,6 +19,12 @@ static const int sizes[SIZES] = {4000, 64000, 1000000}, quick_sizes[SIZES] = {10
 static const double tolerances[TOLERANCES] = {1e-2, 1e-3}; /* relative to g h */
 /* From the smallest bed to the largest; seconds of the largest at the tighter tolerance, in all and per settled step. */
 static const double max_growth = 3.0, max_seconds = 27.0, max_settled = 0.020;
+
+/* The GPU if there is one and the user names no other backend. */
+static const char *backend_of(const Worlds *w)
+{
+    return w->any_backend && talus_backend_find("cuda-mixed") ? "cuda-mixed" : w->backend[0];
+}
 
 static int size_of(const Worlds *w, int index)
 {
@@ -95,10 +102,11 @@ static TalusStatus percentile(const TalusWorld *world, double *out)
 
 static TalusStatus run(const Worlds *w, Case *c)
 {
-    WorldsCase scene = {.scene = "settle-box", .backend = w->backend[0]};
+    WorldsCase scene = {.scene = "settle-box", .backend = backend_of(w)};
     TalusWorld *world;
     Sums sums = {0};
     double high = 0.0;
+    snprintf(c->backend, sizeof c->backend, "%s", scene.backend);
     worlds_set(&scene.sets, "bodies=%d", c->bodies);
     worlds_set(&scene.sets, "solver.tolerance=%g", c->tolerance);
     defaults_set(c->setting, &scene.sets);
@@ -122,7 +130,7 @@ static TalusStatus run(const Worlds *w, Case *c)
 /* On the host, beds of more than 4,000 spheres run if named; rigid ones of a million under coulomb anywhere only so. */
 static TalusStatus list(const Worlds *w, const Part *part, Cases *cases)
 {
-    bool host = strcmp(w->backend[0], "cpu") == 0;
+    bool host = strcmp(backend_of(w), "cpu") == 0;
     for (int i = 0; i < SIZES; i++)
         for (int k = 0; k < TOLERANCES; k++) {
             Case c = {.part = part, .bodies = size_of(w, i), .tolerance = tolerances[k]};
