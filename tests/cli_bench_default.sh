@@ -59,6 +59,10 @@ beds() {
     [ "$(figure bulk/packing-mu0/1/rigid-ccp fraction)" = "$(figure bulk/packing-mu0/1/rigid-coulomb fraction)" ] ||
         fail "a frictionless packing differs between laws"
     holds "$(figure bulk/packing-mu0/1/stiffer-10 'mean overlap') < 0.5 * $(figure bulk/packing-mu0/1/default 'mean overlap')"
+    # loose spheres do not count: with friction two contacts hold a sphere, without it four
+    holds "$(figure bulk/packing-mu0/1/default rattlers) > 0.1"
+    holds "$(figure bulk/packing-mu1/1/default rattlers) < $(figure bulk/packing-mu0/1/default rattlers)"
+    holds "$(figure bulk/packing-mu1/1/default contacts) >= 2"
     holds "$(figure bulk/wall/1/rigid-ccp drift) < 1e-5"
     contains table "Bulk answers"
 

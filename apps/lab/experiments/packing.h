@@ -10,8 +10,7 @@ typedef struct PackingBed {
     int bodies, side, steps[PACKING_STAGES]; /* side: cells of the initial lattice across the box */
     /* Width of a cell, m; least distance of the core from walls, floor and surface, m; tolerances over g h. */
     double spacing, margin, tolerance[PACKING_STAGES];
-    double mu;
-    int least;  /* contacts of a sphere that is no rattler: 4 without friction, 2 with it */
+    double mu; /* friction; with it a sphere needs two contacts to be no rattler, without it four */
     int budget; /* iterations of a step */
 } PackingBed;
 

@@ -117,7 +117,7 @@ static WorldsCore core_of(const PackingBed *bed, const Spheres *s)
 
 static TalusStatus measure(const TalusWorld *world, const PackingBed *bed, Packing *out)
 {
-    Spheres s = {.least = bed->least};
+    Spheres s = {.least = bed->mu > 0.0 ? 2 : 4};
     TalusStatus status = read_world(world, &s);
     if (status == TALUS_OK) {
         WorldsCore core = core_of(bed, &s);
