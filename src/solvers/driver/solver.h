@@ -33,7 +33,7 @@ typedef struct TalusStage {
     bool trial;
 } TalusStage;
 
-enum { TALUS_MAX_STAGES = 3 };
+enum { TALUS_MAX_STAGES = 4 };
 
 typedef struct TalusSolverType {
     const char *name, *summary, *reference;
