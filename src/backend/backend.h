@@ -199,7 +199,8 @@ typedef struct TalusSweepOptions {
     TalusMetric metric;   /* metric of a projected step */
     TalusOneSolver local; /* solver of one block's problem; TALUS_ONE_PROJECT: a projected step */
     /* A projected step restricts blocks under Coulomb's law as that law does: first the normal impulse, then the rest
-     * to the bounds that it sets (sets/set.h talus_block_restrict). False: it projects onto the cone, shifts included. */
+     * to the bounds that it sets (sets/set.h talus_block_restrict). Only if there are such blocks. False: it projects
+     * onto the cone, shifts included. */
     bool coulomb;
     double omega, rho; /* factor of the step; share of the stepped impulse in the new one */
     uint64_t seed;     /* start of the random orders */
