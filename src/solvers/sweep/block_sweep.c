@@ -24,8 +24,8 @@ const TalusParam talus_block_sweep_params[TALUS_BLOCK_SWEEP_PARAMS] = {
  * if an observer or monitor must see each sweep. */
 enum { UNSEEN_SWEEPS = 4 };
 
-/* Estimated residual after a sweep under Coulomb's law, over the change of an unrelaxed sweep: on beds of spheres 0.45 to
- * 0.5 was measured at omega 1.5 (bench/results/2026-11-16-coulomb-sweep.md). */
+/* Estimated residual after a sweep under Coulomb's law, over the velocity change of that sweep divided by omega and rho.
+ * On beds of spheres 0.35 to 0.5 was measured (bench/results/2026-11-16-coulomb-sweep.md); the driver measures anyway. */
 static const double RESIDUAL_OF_CHANGE = 0.75;
 
 static int sweeps_at_once(const TalusSolve *s)
