@@ -47,11 +47,13 @@ typedef struct TalusWorldDef {
      * the reference speed without gravity; 0: no limit. */
     double recovery;
     /* Compliance of contacts between materials without stiffness, over N_nn, the normal velocity that a unit impulse
-     * gives them: a small normal impulse gamma holds an overlap of h compliance N_nn gamma. 0: rigid. A contact that
-     * rebounds (restitution) is rigid in that step. TALUS_COMPLIANCE_AUTO, the default: 0.01, and in proportion to the
-     * tolerance where that is below 1e-3, so that contacts are as stiff as steps are accurate. */
+     * gives them: a small normal impulse gamma holds an overlap of h compliance N_nn gamma, so a body at rest on one
+     * contact sinks by compliance |gravity| h^2. 0: rigid. A contact that rebounds (restitution) is rigid in that
+     * step. TALUS_COMPLIANCE_AUTO, the default: 0.01, and in proportion to the tolerance where that is below 1e-3, so
+     * that contacts are as stiff as steps are accurate; 0 while masses differ by more than a factor of 1e6. */
     double compliance;
-    /* Limit of the overlap that this compliance causes, over the smaller size: contacts harden with load. */
+    /* Limit of the overlap that this compliance causes, over the smaller size: contacts harden with load. Above 0, at
+     * most TALUS_ELASTIC_OVERLAP_MAX. */
     double elastic_overlap;
     TalusFrictionModel friction; /* of pairs of materials without a model of their own */
     /* In units of |gravity| h: contacts that close more slowly do not rebound. */
@@ -77,6 +79,8 @@ typedef struct TalusWorldDef {
 #define TALUS_GRAVITY_MAX 1e100
 
 #define TALUS_COMPLIANCE_AUTO (-1.0)
+/* Largest elastic_overlap, over the size: contacts of bodies that overlap by more are no longer reliable. */
+#define TALUS_ELASTIC_OVERLAP_MAX 0.5
 
 /* The default: Coulomb's law with relative compliance. Relaxed: rigid contacts under the convex relaxation (ccp). */
 TalusWorldDef talus_world_def_default(void);
@@ -251,6 +255,17 @@ typedef struct TalusLedger {
     double imbalance;     /* changes minus sum; rounding only */
 } TalusLedger;
 
+/* Overlaps over size of the contacts that bear load, in the last part of a halved step: contacts of the step's problem
+ * with a normal impulse above 0, and their overlap at the start of the step, 0 where the bodies were apart. Size: of
+ * the smaller body, or of the free one (TalusOverlap). */
+typedef struct TalusOverlapSummary {
+    int loaded;       /* number of these contacts */
+    double mean, max; /* 0 without such contacts */
+    double p99;       /* one in a hundred overlaps more; at most 1/16 above the exact value */
+    /* Stiffness number: 1 over the mean of overlap over diameter, 2/mean; infinite where nothing overlaps. */
+    double kappa;
+} TalusOverlapSummary;
+
 typedef struct TalusStepInfo {
     int64_t step; /* steps completed */
     double time;
@@ -270,7 +285,8 @@ typedef struct TalusStepInfo {
     int clipped;
     /* Overlap over size, mean and maximum of the overlapping contacts at the start. */
     double penetration_mean, penetration_max;
-    int asleep;         /* sleeping bodies */
+    TalusOverlapSummary overlap; /* of the contacts that bear load */
+    int asleep;                  /* sleeping bodies */
     double sleep_speed; /* m/s: slower motion is neglected where bodies sleep; 0 if none sleeps */
     TalusLedger ledger;
     double detect_seconds, build_seconds, solve_seconds, integrate_seconds;
@@ -288,7 +304,7 @@ double talus_world_next_length(const TalusWorld *world, double time);
 /* Detects and builds the problem of the next step, owned by the world and valid until the world changes. */
 TalusStatus talus_world_build(TalusWorld *world, TalusProblem **problem);
 
-/* Sets the def's tolerance and max_iterations from the next step on. The compliance stays. */
+/* Sets the def's tolerance and max_iterations from the next step on. */
 TalusStatus talus_world_set_accuracy(TalusWorld *world, double tolerance, int max_iterations);
 
 double talus_world_time(const TalusWorld *world);
@@ -296,7 +312,7 @@ int64_t talus_world_steps(const TalusWorld *world);
 double talus_world_step_length(const TalusWorld *world);
 /* The model of pairs of materials without one of their own. */
 TalusFrictionModel talus_world_friction(const TalusWorld *world);
-double talus_world_compliance(const TalusWorld *world); /* what TALUS_COMPLIANCE_AUTO became */
+double talus_world_compliance(const TalusWorld *world); /* what TALUS_COMPLIANCE_AUTO means now */
 int talus_world_body_count(const TalusWorld *world); /* living bodies, fixed ones included */
 int talus_world_threads(const TalusWorld *world);
 const char *talus_world_backend(const TalusWorld *world); /* owned by the world */
@@ -343,6 +359,9 @@ typedef struct TalusOverlap {
 
 /* Finds the pair with the largest depth / size, at most at the cost of one detection; the world does not change. */
 TalusStatus talus_world_worst_overlap(const TalusWorld *world, TalusOverlap *out);
+
+/* Returns the summary of the last step that this world object has made; before the first one all figures are 0. */
+TalusOverlapSummary talus_world_get_overlap(const TalusWorld *world);
 
 /* Summary of the normal forces of the last step. */
 typedef struct TalusForceSummary {

@@ -28,6 +28,11 @@ typedef struct TalusStepSnapshot {
     double impulse_step; /* TalusWorld.impulse_step at that time */
 } TalusStepSnapshot;
 
+/* Masses of all free and sleeping bodies, kg; least is infinite without any. */
+typedef struct TalusMasses {
+    double sum, least, largest;
+} TalusMasses;
+
 struct TalusWorld {
     TalusWorldDef def;
     char *solver_spec, *backend_name; /* memory of the strings in def */
@@ -49,7 +54,7 @@ struct TalusWorld {
     bool start_reported; /* info has contacts and penetration of the first solved part */
     bool said_missed, said_infeasible; /* said_*: this warning has been logged */
     /* not saved: a resumed run may repeat these warnings */
-    bool said_fallback, said_overlap, said_jammed, said_clipped;
+    bool said_fallback, said_overlap, said_jammed, said_clipped, said_soft;
 
     TalusPool *pool;
     TalusProblem *problem;
@@ -79,7 +84,7 @@ struct TalusWorld {
     /* J, at the end of the last step: energy of compliant contacts and kinetic energy; then the same before the current
      * step, to go back to if it fails */
     double elastic, kinetic, elastic_before, kinetic_before;
-    double mass; /* kg: of all free and sleeping bodies, when the counts were `mass_counts` */
+    TalusMasses masses; /* when the counts were `mass_counts` */
     TalusBodyCounts mass_counts;
 
     /* the current step */
@@ -93,6 +98,7 @@ struct TalusWorld {
     double penetration_mean, penetration_max; /* over size; overlapping contacts only */
     double *partial;                          /* sums by chunk of a parallel loop */
     TalusStepSnapshot snapshot;
+    TalusOverlapSummary overlap; /* of the last successful step */
     unsigned char *solver_state; /* at the start of the step */
     size_t solver_state_size;
     TalusStepInfo info;
@@ -104,6 +110,10 @@ static inline bool talus_finite3(TalusVec3 a)
 }
 
 /* Returns the time, s: a product, because a sum of steps would accumulate rounding. */
+/* Adds up the masses of the bodies; true if world->masses are those. */
+TalusMasses talus_world_masses(const TalusWorld *world);
+bool talus_masses_known(const TalusWorld *world);
+
 static inline double talus_time(const TalusWorld *world)
 {
     return world->base_time + (double)(world->steps - world->base_steps) * world->def.step;

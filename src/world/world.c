@@ -43,14 +43,6 @@ TalusWorldDef talus_world_def_relaxed(void)
     return def;
 }
 
-/* Returns the compliance that TALUS_COMPLIANCE_AUTO stands for. Loose steps err by far more than elastic overlap; what
- * asks for more digits, such as an arch close to its limit of stability, asks for stiffer contacts too. */
-static double auto_compliance(double tolerance)
-{
-    const double largest = 0.01, tight = 1e-3;
-    return largest * fmin(1.0, tolerance / tight);
-}
-
 /* Sets the error message about member `key` of the def; returns the error. */
 #define REFUSE(key, ...) talus_error_key(key, talus_reject("world: " __VA_ARGS__))
 
@@ -89,11 +81,13 @@ static TalusStatus check_def(const TalusWorldDef *def)
     TALUS_TRY(check_number("envelope", def->envelope, 0.0, "a fraction of the body size"));
     TALUS_TRY(check_number("recovery", def->recovery, 0.0, "0 (no limit) or more"));
     if (def->compliance != TALUS_COMPLIANCE_AUTO)
-        TALUS_TRY(check_number("compliance", def->compliance, 0.0, "0 (rigid) or more"));
-    if (!(def->elastic_overlap > 0.0) || !isfinite(def->elastic_overlap))
+        TALUS_TRY(check_number("compliance", def->compliance, 0.0,
+                               "0 (rigid) or more, such as 6e-3, over the contact's inverse mass"));
+    if (!(def->elastic_overlap > 0.0 && def->elastic_overlap <= TALUS_ELASTIC_OVERLAP_MAX))
         return REFUSE("elastic_overlap",
-                      "elastic_overlap is %g; expected a fraction of the body size, more than 0",
-                      def->elastic_overlap);
+                      "elastic_overlap is %g; expected a fraction of the body size, more than 0 "
+                      "and at most %g; compliance 0 makes contacts rigid",
+                      def->elastic_overlap, TALUS_ELASTIC_OVERLAP_MAX);
     TALUS_TRY(check_number("restitution_threshold", def->restitution_threshold, 0.0,
                            "a multiple of gravity times step"));
     TALUS_TRY(
@@ -171,8 +165,6 @@ static TalusStatus fill_world(TalusWorld *world, const TalusWorldDef *def)
     TALUS_TRY(talus_copy_text(def->backend, "world backend", &world->backend_name));
     world->def.solver = world->solver_spec;
     world->def.backend = world->backend_name;
-    if (def->compliance == TALUS_COMPLIANCE_AUTO)
-        world->def.compliance = auto_compliance(def->tolerance);
     world->gravity_norm = talus_norm(def->gravity);
     world->reference_speed = fmax(world->gravity_norm * def->step, def->reference_speed);
     talus_filters_init(&world->filters);
@@ -260,9 +252,37 @@ TalusFrictionModel talus_world_friction(const TalusWorld *world)
     return world->def.friction;
 }
 
+bool talus_masses_known(const TalusWorld *world)
+{
+    const TalusBodyCounts *now = &world->bodies.counts, *then = &world->mass_counts;
+    return now->created == then->created && now->living == then->living;
+}
+
+TalusMasses talus_world_masses(const TalusWorld *world)
+{
+    TalusMasses masses = {.least = INFINITY};
+    for (int i = 0; i < world->bodies.counts.slots; i++) {
+        if (!talus_slot_is_dynamic(&world->bodies, i))
+            continue;
+        double mass = world->bodies.mass[i];
+        masses.sum += mass;
+        masses.least = fmin(masses.least, mass);
+        masses.largest = fmax(masses.largest, mass);
+    }
+    return masses;
+}
+
+/* Loose steps err by far more than elastic overlap; what asks for more digits, such as an arch close to its limit of
+ * stability, asks for stiffer contacts too. Below very heavy bodies contacts harden so much that a step has to find its
+ * tangent by several solves: rigid ones are easier. */
 double talus_world_compliance(const TalusWorld *world)
 {
-    return world->def.compliance;
+    const double largest = 0.01, tight = 1e-3, uneven = 1e6;
+    if (world->def.compliance != TALUS_COMPLIANCE_AUTO)
+        return world->def.compliance;
+    TalusMasses masses = talus_masses_known(world) ? world->masses : talus_world_masses(world);
+    return masses.largest > uneven * masses.least ? 0.0
+                                                  : largest * fmin(1.0, world->def.tolerance / tight);
 }
 
 double talus_world_step_length(const TalusWorld *world)

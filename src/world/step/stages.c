@@ -64,17 +64,13 @@ TalusStatus talus_stage_detect(TalusWorld *world, double h)
 
 /* ---- the problem ---- */
 
-/* Returns the mass of all free and sleeping bodies. */
-static double total_mass(TalusWorld *world)
+/* Brings world->masses up to date. */
+static void update_masses(TalusWorld *world)
 {
-    const TalusBodyCounts *now = &world->bodies.counts, *then = &world->mass_counts;
-    if (now->created == then->created && now->living == then->living)
-        return world->mass;
-    world->mass = 0.0;
-    world->mass_counts = *now;
-    for (int i = 0; i < now->slots; i++)
-        world->mass += talus_slot_is_dynamic(&world->bodies, i) ? world->bodies.mass[i] : 0.0;
-    return world->mass;
+    if (!talus_masses_known(world)) {
+        world->masses = talus_world_masses(world);
+        world->mass_counts = world->bodies.counts;
+    }
 }
 
 /* Returns an upper bound of the impulse of one contact, N s, by its loads: weight, momentum (sum of m |v| is at most
@@ -83,7 +79,7 @@ static double total_mass(TalusWorld *world)
 static double load_limit(TalusWorld *world, double h)
 {
     const double factor = 16.0;
-    double mass = total_mass(world), kinetic = fmax(world->kinetic + world->exchange_kinetic, 0.0);
+    double mass = world->masses.sum, kinetic = fmax(world->kinetic + world->exchange_kinetic, 0.0);
     double sum =
         mass * (world->gravity_norm * h + world->reference_speed) + sqrt(2.0 * mass * kinetic);
     for (int i = 0; i < world->forces.count; i++)
@@ -100,7 +96,9 @@ static double press_limit(const TalusWorld *world)
 
 static TalusBuildOptions build_options(TalusWorld *world, double h, bool soften)
 {
+    update_masses(world);
     bool heavy = world->gravity_norm > 0.0;
+    double compliance = talus_world_compliance(world);
     TalusBuildOptions options = {
         .h = h,
         .impulse_ratio = world->impulse_step > 0.0 ? h / world->impulse_step : 0.0,
@@ -108,9 +106,9 @@ static TalusBuildOptions build_options(TalusWorld *world, double h, bool soften)
         .recovery = world->def.recovery * (heavy ? 1.0 : world->reference_speed),
         .gravity = world->gravity_norm,
         /* the stiffness of the whole step: shorter parts of it do not throw resting bodies up */
-        .compliance = world->def.compliance * (world->def.step / h) * (world->def.step / h),
+        .compliance = compliance * (world->def.step / h) * (world->def.step / h),
         .elastic_overlap = world->def.elastic_overlap,
-        .load_limit = world->def.compliance > 0.0 ? load_limit(world, h) : 0.0,
+        .load_limit = compliance > 0.0 ? load_limit(world, h) : 0.0,
         .press_limit = press_limit(world),
         .soften = soften ? softening : 0.0,
         .gravity_change = talus_scale(h, world->def.gravity),
@@ -190,6 +188,18 @@ TalusStatus talus_stage_redetect(TalusWorld *world, double h)
 
 /* ---- integration ---- */
 
+/* Stiffness number (docs/reference/glossary.md): the mean is over size, half a diameter. */
+static void report_overlap(TalusWorld *world, const TalusEngineOverlap *o)
+{
+    world->info.overlap = (TalusOverlapSummary){
+        .loaded = o->loaded,
+        .mean = o->mean,
+        .p99 = o->p99,
+        .max = o->max,
+        .kappa = o->mean > 0.0 ? 2.0 / o->mean : INFINITY,
+    };
+}
+
 static void add_ledger(TalusWorld *world, const TalusEngineLedger *part)
 {
     TalusLedger *sum = &world->info.ledger;
@@ -239,6 +249,7 @@ TalusStatus talus_stage_integrate(TalusWorld *world, double h)
     talus_mirror_mark_contacts_stale(world);
     TALUS_TRY(talus_probes_collect(world));
     add_ledger(world, &ledger);
+    report_overlap(world, &ledger.overlap);
     world->info.ledger.potential += talus_sleep_potential(world);
     talus_drives_reach_targets(world);
     if (world->joints.count > 0)
