@@ -18,17 +18,20 @@ void worlds_set(WorldsSets *sets, const char *format, ...)
     sets->count++;
 }
 
+/* Contacts of experiments are rigid and under ccp, unless a case says otherwise: what is compared with the papers, and
+ * with stored results, does not follow the defaults of scenes. */
 static TalusStatus load_scene(const WorldsCase *c, TalusScene **out)
 {
-    const char *sets[WORLDS_SETS];
+    const char *sets[WORLDS_SETS + 1] = {"defaults=relaxed"};
+    int count = 1 + c->sets.count;
     char path[CLI_PATH_MAX];
     for (int i = 0; i < c->sets.count; i++)
-        sets[i] = c->sets.text[i];
+        sets[1 + i] = c->sets.text[i];
     if (c->text)
-        return talus_scene_parse(c->text, strlen(c->text), "scene", sets, c->sets.count, out);
+        return talus_scene_parse(c->text, strlen(c->text), "scene", sets, count, out);
     if (!cli_has_scene(c->scene, path, sizeof path))
         return talus_fail(TALUS_ERR_IO, "the scene %s is missing", c->scene);
-    return talus_scene_load(path, sets, c->sets.count, out);
+    return talus_scene_load(path, sets, count, out);
 }
 
 TalusStatus worlds_open(const Worlds *w, const WorldsCase *c, TalusWorld **out)

@@ -7,22 +7,18 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* The one place that says what the default is while it is not that of worlds; then: .as_is = true and nothing else. */
 const Setting defaults_settings[DEFAULTS_SETTINGS] = {
-    [SETTING_DEFAULT] = {.name = "default",
-                         .law = TALUS_LAW_COULOMB,
-                         .compliance = 6e-3,
-                         .elastic_overlap = 0.02},
+    [SETTING_DEFAULT] = {.name = "default", .as_is = true},
     [SETTING_RIGID_CCP] = {.name = "rigid-ccp", .law = TALUS_LAW_CCP},
     [SETTING_RIGID_COULOMB] = {.name = "rigid-coulomb", .law = TALUS_LAW_COULOMB},
     {.name = "stiffer-10",
      .law = TALUS_LAW_COULOMB,
-     .compliance = 6e-4,
+     .compliance = 1e-3,
      .elastic_overlap = 0.02,
      .cure = true},
     {.name = "stiffer-100",
      .law = TALUS_LAW_COULOMB,
-     .compliance = 6e-5,
+     .compliance = 1e-4,
      .elastic_overlap = 0.02,
      .cure = true}};
 
@@ -34,7 +30,10 @@ void defaults_setting_text(const Setting *setting, char text[LAB_TEXT])
         def.compliance = setting->compliance;
         def.elastic_overlap = setting->elastic_overlap;
     }
-    if (def.compliance > 0.0)
+    if (def.compliance == TALUS_COMPLIANCE_AUTO)
+        snprintf(text, LAB_TEXT, "law %s compliance auto elastic_overlap %g",
+                 talus_law_name(def.friction.law), def.elastic_overlap);
+    else if (def.compliance > 0.0)
         snprintf(text, LAB_TEXT, "law %s compliance %g elastic_overlap %g",
                  talus_law_name(def.friction.law), def.compliance, def.elastic_overlap);
     else
@@ -43,6 +42,7 @@ void defaults_setting_text(const Setting *setting, char text[LAB_TEXT])
 
 void defaults_set(const Setting *setting, WorldsSets *sets)
 {
+    worlds_set(sets, "defaults=%s", setting->as_is ? "exact" : "relaxed");
     if (setting->as_is)
         return;
     worlds_set(sets, "law=%s", talus_law_name(setting->law));
