@@ -5,7 +5,7 @@
  * under either law. Then the flow continues under exact Coulomb friction, and the problems of some steps are extracted.
  * Each is solved under both laws, from the world's warm start and from zero, to the same tolerances, by solvers that
  * persist from sample to sample as in a world. */
-#include "worlds.h"
+#include "sheared_bed.h"
 
 #include "base/memory.h"
 #include "base/timer.h"
@@ -30,12 +30,10 @@ static const char *const starts[STARTS] = {"warm", "zero"};
 static const double max_ratio = 1.5; /* target: cost under coulomb over that under ccp */
 
 typedef struct Shear {
-    int bodies;
-    /* Numbers of steps: without rotation; then with it; measured in a run, after as many that are not. */
-    int settle, begin, steps;
-    int samples, every;       /* number of problems that are extracted; steps between two of them */
-    double radius, vat, turn; /* radius of a sphere, of the cylinder, m; speed of the plug, rad/s */
-    double level;             /* height above which spheres belong to the plug, m */
+    ShearedBed bed;
+    int begin,
+        steps; /* steps of the flow before runs; measured in a run, after as many that are not */
+    int samples, every; /* number of problems that are extracted; steps between two of them */
 } Shear;
 
 /* Cost of solves (samples) or of whole steps (runs) under one law to one tolerance. */
@@ -69,41 +67,6 @@ static double time_of(const char *backend)
 
 /* ---- the flow ---- */
 
-static double mean_height(const TalusSnapshot *g)
-{
-    double sum = 0.0;
-    int count = 0;
-    for (int i = 0; i < g->body_count; i++)
-        if (!g->fixed[i]) {
-            sum += g->position[i].z;
-            count++;
-        }
-    return sum / count;
-}
-
-/* Gives the plug's spheres the horizontal velocities and spins of a rigid rotation about z; vertical velocities stay.
- * Takes a snapshot into g. */
-static TalusStatus drive(TalusWorld *world, const Shear *shear, TalusSnapshot *g)
-{
-    TALUS_TRY(talus_snapshot_take(g, world, TALUS_SNAPSHOT_VELOCITY));
-    for (int i = 0; i < g->body_count; i++) {
-        TalusVec3 x = g->position[i], spin = {0.0, 0.0, shear->turn};
-        TalusVec3 v = {-shear->turn * x.y, shear->turn * x.x, g->velocity[i].z};
-        if (!g->fixed[i] && x.z > shear->level)
-            TALUS_TRY(talus_world_set_velocity(world, g->id[i], v, spin));
-    }
-    return TALUS_OK;
-}
-
-/* Sets the friction law between bodies of the scene's one material. */
-static TalusStatus set_law(TalusWorld *world, const TalusSnapshot *g, TalusFrictionLaw law)
-{
-    TalusPairDef pair = talus_pair_def_default();
-    pair.own_model = true;
-    pair.model.law = law;
-    return talus_world_set_pair(world, g->material[0], g->material[0], &pair);
-}
-
 /* Takes steps with the plug driven; adds their cost and overlap to `run` unless it is NULL. */
 static TalusStatus flow(const Worlds *w, TalusWorld *world, const Shear *shear, int steps,
                         TalusSnapshot *g, Run *run)
@@ -111,7 +74,7 @@ static TalusStatus flow(const Worlds *w, TalusWorld *world, const Shear *shear, 
     const char *backend = talus_world_backend(world);
     for (int i = 0; i < steps; i++) {
         TalusStepInfo info;
-        TALUS_TRY(drive(world, shear, g));
+        TALUS_TRY(sheared_bed_drive(&shear->bed, world, g));
         double start = time_of(backend);
         TALUS_TRY(talus_world_step(world, &info));
         TALUS_TRY(worlds_check_stop(w));
@@ -125,20 +88,6 @@ static TalusStatus flow(const Worlds *w, TalusWorld *world, const Shear *shear, 
         run->overlap += info.penetration_mean / steps;
     }
     return TALUS_OK;
-}
-
-/* Makes the settled bed, sets shear->level and the law of the flow, coulomb. */
-static TalusStatus settle(const Worlds *w, Shear *shear, TalusWorld **out, TalusSnapshot *g)
-{
-    WorldsCase c = {.scene = "settle-cylinder", .backend = w->backend[0]};
-    worlds_set(&c.sets, "bodies=%d", shear->bodies);
-    worlds_set(&c.sets, "vat=%.17g", shear->vat);
-    worlds_set(&c.sets, "mu=0.5");
-    TALUS_TRY(worlds_open(w, &c, out));
-    TALUS_TRY(worlds_advance(w, *out, shear->settle, "shear: settling", NULL, NULL, NULL));
-    TALUS_TRY(talus_snapshot_take(g, *out, TALUS_SNAPSHOT_VELOCITY));
-    shear->level = 1.6 * mean_height(g); /* the upper fifth of a level bed */
-    return set_law(*out, g, TALUS_LAW_COULOMB);
 }
 
 /* ---- one problem under both laws ---- */
@@ -222,7 +171,7 @@ static TalusStatus take_samples(const Worlds *w, TalusWorld *world, const Shear 
 {
     for (int i = 0; i < shear->samples; i++) {
         TALUS_TRY(flow(w, world, shear, shear->every, g, NULL));
-        TALUS_TRY(drive(world, shear, g));
+        TALUS_TRY(sheared_bed_drive(&shear->bed, world, g));
         TALUS_TRY(sample(world, out));
         worlds_print(w, "shear: sample %d of %d", i + 1, shear->samples);
     }
@@ -236,14 +185,14 @@ static TalusStatus run_law(const Worlds *w, const void *bytes, size_t size, cons
 {
     TalusWorld *world;
     TALUS_TRY(talus_world_load(bytes, size, cli_threads(w->threads), NULL, &world));
-    TalusStatus status = set_law(world, g, law);
+    TalusStatus status = sheared_bed_set_law(world, g, law);
     TALUS_THEN(status, talus_world_set_accuracy(world, tolerance, BUDGET));
     if (status == TALUS_OK)
         status = flow(w, world, shear, shear->steps, g, NULL); /* makes warm starts of this law */
     TALUS_THEN(status, flow(w, world, shear, shear->steps, g, run));
     TALUS_THEN(status, talus_snapshot_take(g, world, TALUS_SNAPSHOT_VELOCITY));
     if (status == TALUS_OK)
-        run->height = mean_height(g);
+        run->height = sheared_bed_height(g);
     talus_world_destroy(world);
     return status;
 }
@@ -283,14 +232,15 @@ static void add_samples(Worlds *w, const Sampled *found, const Shear *shear)
                 lab_table_row(t, "%s\t%.0e\t%s", solvers[s], tolerances[k], starts[start]);
                 add_costs(t, found->cost[s][k][start]);
             }
+    const ShearedBed *bed = &shear->bed;
     snprintf(t->note, sizeof t->note,
              "%d spheres, mu 0.5, in a cylinder of radius %g d; spheres above %.2f m turn at %g "
              "rad/s. %d problems, one every %d steps, with %.0f contacts of which %.0f slide and "
              "%.0f stick. From the world's warm start; times are of one thread on the cpu (CPU "
              "time), on a device by the clock. Backend %s.",
-             shear->bodies, 0.5 * shear->vat / shear->radius, shear->level, shear->turn,
-             found->count, shear->every, found->contacts / found->count,
-             found->sliding / found->count, found->sticking / found->count, w->backend[0]);
+             bed->bodies, 0.5 * bed->vat / bed->radius, bed->level, bed->turn, found->count,
+             shear->every, found->contacts / found->count, found->sliding / found->count,
+             found->sticking / found->count, w->backend[0]);
 }
 
 static void add_runs(Worlds *w, Run run[RUNS][LAWS], const Shear *shear)
@@ -342,21 +292,17 @@ static void report(Worlds *w, const Sampled *found, Run run[RUNS][LAWS], const S
 
 static TalusStatus run_shear(Worlds *w)
 {
-    Shear shear = {.bodies = worlds_size(w, 4000, 150),
-                   .settle = worlds_size(w, 300, 120),
+    Shear shear = {.bed = sheared_bed(worlds_size(w, 4000, 150), w->quick ? 0.6 : 1.6),
                    .begin = worlds_size(w, 100, 10),
                    .steps = worlds_size(w, 20, 2),
                    .every = worlds_size(w, 5, 2),
-                   .samples = worlds_size(w, 5, 1),
-                   .radius = 0.1,
-                   .vat = w->quick ? 0.6 : 1.6,
-                   .turn = 0.5};
+                   .samples = worlds_size(w, 5, 1)};
     static Sampled found;
     Run run[RUNS][LAWS] = {0};
     TalusSnapshot grains = {0};
     TalusWorld *world = NULL;
     found = (Sampled){.coarse = w->quick};
-    TalusStatus status = settle(w, &shear, &world, &grains);
+    TalusStatus status = sheared_bed_settle(&shear.bed, w, &world, &grains);
     TALUS_THEN(status, flow(w, world, &shear, shear.begin, &grains, NULL));
     TALUS_THEN(status, run_both(w, world, &shear, &grains, run));
     TALUS_THEN(status, talus_world_set_accuracy(world, tolerances[1], BUDGET));
