@@ -39,7 +39,8 @@ static const double LENGTH = 0.5, LENGTH_MAX = 1.0, LENGTH_MIN = 1e-8;
 static const double LEAST =
     1e-8; /* width over the residual of zero impulses at which the path ends */
 static const double CONTRACTS = 0.5; /* |f| over that before: slower Newton steps are given up */
-/* Below LATE times the residual of zero impulses the path ends if w does not fall by FALL within PATIENCE iterations. */
+/* Below LATE times the residual of zero impulses the path ends if w does not fall by FALL within PATIENCE iterations
+ * and one per block. */
 enum { PATIENCE = 200 };
 static const double LATE = 1e-2;
 /* Newton on the map itself: w falls by FALL between two trials; WEIGHT: proximal weight, as N may be rank deficient. */
@@ -324,7 +325,8 @@ static void finish(Run *run)
 static bool is_lost(const Run *run)
 {
     return width_at(run, run->level) <= LEAST * run->zero ||
-           (run->tried < LATE * run->zero && run->s->info->iterations - run->since > PATIENCE);
+           (run->tried < LATE * run->zero &&
+            run->s->info->iterations - run->since > PATIENCE + run->s->op->blocks);
 }
 
 static void follow(Run *run)
