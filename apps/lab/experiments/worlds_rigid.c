@@ -1,9 +1,9 @@
 /* lab/experiments/worlds_rigid.c - rigid problems in files under exact Coulomb friction.
  *
- * Makes the problems: single steps of sheared beds of spheres (sheared_bed.h), which have several solutions, and of rocks
+ * Makes the problems: single steps of sheared beds of spheres (shear.h), which have several solutions, and of rocks
  * heaped up behind the gate of rubble-slope, which are hyperstatic. Writes each to the directory of the results and
  * solves it from zero impulses by `auto`. The solution is written as well, so that `talus verify` can recompute it. */
-#include "sheared_bed.h"
+#include "shear.h"
 
 #include "base/memory.h"
 #include "base/timer.h"
@@ -83,19 +83,25 @@ static TalusStatus treat(Worlds *w, TalusWorld *world, const char *name, double 
 
 /* ---- the problems ---- */
 
-static TalusStatus run_bed(Worlds *w, ShearedBed *bed)
+/* Assignments that make a scene's contacts rigid and its law ccp, whatever its defaults. */
+static void set_rigid(WorldsSets *sets)
+{
+    worlds_set(sets, "law=ccp");
+    worlds_set(sets, "compliance=0");
+}
+
+static TalusStatus run_bed(Worlds *w, Shear *bed)
 {
     char name[LAB_TEXT];
     TalusWorld *world = NULL;
     TalusSnapshot grains = {0};
+    WorldsSets sets = {0};
+    set_rigid(&sets);
     snprintf(name, sizeof name, "sheared-%d", bed->bodies);
-    TalusStatus status = sheared_bed_settle(bed, w, &world, &grains);
-    for (int i = 0; status == TALUS_OK && i < FLOW; i++) {
-        status = sheared_bed_drive(bed, world, &grains);
-        TALUS_THEN(status, talus_world_step(world, NULL));
-        TALUS_THEN(status, worlds_check_stop(w));
-    }
-    TALUS_THEN(status, sheared_bed_drive(bed, world, &grains));
+    TalusStatus status = shear_settle(w, bed, &sets, &world, &grains);
+    TALUS_THEN(status, shear_set_law(world, &grains, TALUS_LAW_COULOMB));
+    TALUS_THEN(status, shear_flow(w, world, bed, FLOW, &grains, NULL));
+    TALUS_THEN(status, shear_drive(world, bed, &grains));
     TALUS_THEN(status, treat(w, world, name, bed_tolerance));
     talus_snapshot_free(&grains);
     talus_world_destroy(world);
@@ -109,8 +115,7 @@ static TalusStatus run_heap(Worlds *w, int which)
     WorldsCase c = {.scene = "rubble-slope", .backend = w->backend[0]};
     worlds_set(&c.sets, "rocks=80");
     worlds_set(&c.sets, "mu=%g", heaps[which].mu);
-    worlds_set(&c.sets, "law=ccp");
-    worlds_set(&c.sets, "compliance=0");
+    set_rigid(&c.sets);
     snprintf(name, sizeof name, "rocks-%d", which + 1);
     TALUS_TRY(worlds_open(w, &c, &world));
     TalusStatus status =
@@ -122,7 +127,9 @@ static TalusStatus run_heap(Worlds *w, int which)
 
 static TalusStatus run_rigid(Worlds *w)
 {
-    ShearedBed bed[BEDS] = {sheared_bed(150, 0.6), sheared_bed(400, 0.75), sheared_bed(1000, 1.0)};
+    Shear bed[BEDS] = {{.bodies = 150, .settle = 120, .radius = 0.1, .vat = 0.6, .turn = 0.5},
+                       {.bodies = 400, .settle = 300, .radius = 0.1, .vat = 0.75, .turn = 0.5},
+                       {.bodies = 1000, .settle = 300, .radius = 0.1, .vat = 1.0, .turn = 0.5}};
     for (int i = 0; i < worlds_size(w, ROCKS, 1); i++)
         TALUS_TRY(run_heap(w, i));
     for (int i = 0; i < worlds_size(w, BEDS, 1); i++)

@@ -5,7 +5,7 @@
  * under either law. Then the flow continues under exact Coulomb friction, and the problems of some steps are extracted.
  * Each is solved under both laws, from the world's warm start and from zero, to the same tolerances, by solvers that
  * persist from sample to sample as in a world. */
-#include "sheared_bed.h"
+#include "shear.h"
 
 #include "base/memory.h"
 #include "base/timer.h"
@@ -29,35 +29,15 @@ static const TalusFrictionLaw laws[LAWS] = {TALUS_LAW_CCP, TALUS_LAW_COULOMB};
 static const char *const starts[STARTS] = {"warm", "zero"};
 static const double max_ratio = 1.5; /* target: cost under coulomb over that under ccp */
 
-typedef struct Shear {
-    ShearedBed bed;
-    int begin,
-        steps; /* steps of the flow before runs; measured in a run, after as many that are not */
-    int samples, every; /* number of problems that are extracted; steps between two of them */
-} Shear;
-
-/* Cost of solves (samples) or of whole steps (runs) under one law to one tolerance. */
-typedef struct Cost {
-    /* Sums of products with the operator and of seconds; maximum of the residual over its tolerance. */
-    double products, seconds, worst;
-    int count, missed; /* solves or steps; of these, not to the tolerance */
-} Cost;
-
 typedef struct Sampled {
     TalusSolver *solver[SOLVERS][TOLERANCES][STARTS][LAWS];
-    Cost cost[SOLVERS][TOLERANCES][STARTS][LAWS];
+    ShearCost cost[SOLVERS][TOLERANCES][STARTS][LAWS];
     double contacts, sliding, sticking; /* sums over samples */
     int count;
     /* The finest tolerance, which takes most of the time, is left out; else it is asked of every FINE_EVERYth
      * sample. */
     bool coarse;
 } Sampled;
-
-/* A run of steps under one law. */
-typedef struct Run {
-    Cost cost;
-    double height, overlap; /* mean height of centres at the end, m; mean overlap over the radius */
-} Run;
 
 /* Clock by which costs are measured, s: processor time on the host, wall time for a device. */
 static double time_of(const char *backend)
@@ -67,14 +47,45 @@ static double time_of(const char *backend)
 
 /* ---- the flow ---- */
 
-/* Takes steps with the plug driven; adds their cost and overlap to `run` unless it is NULL. */
-static TalusStatus flow(const Worlds *w, TalusWorld *world, const Shear *shear, int steps,
-                        TalusSnapshot *g, Run *run)
+static double mean_height(const TalusSnapshot *g)
+{
+    double sum = 0.0;
+    int count = 0;
+    for (int i = 0; i < g->body_count; i++)
+        if (!g->fixed[i]) {
+            sum += g->position[i].z;
+            count++;
+        }
+    return sum / count;
+}
+
+TalusStatus shear_drive(TalusWorld *world, const Shear *shear, TalusSnapshot *g)
+{
+    TALUS_TRY(talus_snapshot_take(g, world, TALUS_SNAPSHOT_VELOCITY));
+    for (int i = 0; i < g->body_count; i++) {
+        TalusVec3 x = g->position[i], spin = {0.0, 0.0, shear->turn};
+        TalusVec3 v = {-shear->turn * x.y, shear->turn * x.x, g->velocity[i].z};
+        if (!g->fixed[i] && x.z > shear->level)
+            TALUS_TRY(talus_world_set_velocity(world, g->id[i], v, spin));
+    }
+    return TALUS_OK;
+}
+
+TalusStatus shear_set_law(TalusWorld *world, const TalusSnapshot *g, TalusFrictionLaw law)
+{
+    TalusPairDef pair = talus_pair_def_default();
+    pair.own_model = true;
+    pair.model.law = law;
+    return talus_world_set_pair(world, g->material[0], g->material[0], &pair);
+}
+
+TalusStatus shear_flow(const Worlds *w, TalusWorld *world, const Shear *shear, int steps,
+                       TalusSnapshot *g, ShearRun *run)
 {
     const char *backend = talus_world_backend(world);
     for (int i = 0; i < steps; i++) {
         TalusStepInfo info;
-        TALUS_TRY(sheared_bed_drive(&shear->bed, world, g));
+        TALUS_TRY(shear_drive(world, shear, g));
         double start = time_of(backend);
         TALUS_TRY(talus_world_step(world, &info));
         TALUS_TRY(worlds_check_stop(w));
@@ -86,14 +97,39 @@ static TalusStatus flow(const Worlds *w, TalusWorld *world, const Shear *shear, 
         run->cost.worst = fmax(run->cost.worst, info.solve.residual.rms / info.tolerance);
         run->cost.missed += info.missed;
         run->overlap += info.penetration_mean / steps;
+        run->deepest = fmax(run->deepest, info.penetration_max);
     }
+    return TALUS_OK;
+}
+
+TalusStatus shear_settle(const Worlds *w, Shear *shear, const WorldsSets *sets, TalusWorld **out,
+                         TalusSnapshot *g)
+{
+    WorldsCase c = {.scene = "settle-cylinder", .backend = w->backend[0], .sets = *sets};
+    worlds_set(&c.sets, "bodies=%d", shear->bodies);
+    worlds_set(&c.sets, "vat=%.17g", shear->vat);
+    worlds_set(&c.sets, "mu=0.5");
+    TALUS_TRY(worlds_open(w, &c, out));
+    TALUS_TRY(worlds_advance(w, *out, shear->settle, "shear: settling", NULL, NULL, NULL));
+    TALUS_TRY(talus_snapshot_take(g, *out, TALUS_SNAPSHOT_VELOCITY));
+    shear->level = 1.6 * mean_height(g); /* the upper fifth of a level bed */
+    return TALUS_OK;
+}
+
+TalusStatus shear_run(const Worlds *w, TalusWorld *world, const Shear *shear, TalusSnapshot *g,
+                      ShearRun *run)
+{
+    TALUS_TRY(shear_flow(w, world, shear, shear->steps, g, NULL));
+    TALUS_TRY(shear_flow(w, world, shear, shear->steps, g, run));
+    TALUS_TRY(talus_snapshot_take(g, world, TALUS_SNAPSHOT_VELOCITY));
+    run->height = mean_height(g);
     return TALUS_OK;
 }
 
 /* ---- one problem under both laws ---- */
 
 static TalusStatus solve(TalusProblem *problem, const char *backend, const double *warm,
-                         double speed, double tolerance, TalusSolver *solver, Cost *cost)
+                         double speed, double tolerance, TalusSolver *solver, ShearCost *cost)
 {
     TalusSolveOptions options = talus_solve_options_default();
     TalusSolveInfo info;
@@ -170,8 +206,8 @@ static TalusStatus take_samples(const Worlds *w, TalusWorld *world, const Shear 
                                 TalusSnapshot *g, Sampled *out)
 {
     for (int i = 0; i < shear->samples; i++) {
-        TALUS_TRY(flow(w, world, shear, shear->every, g, NULL));
-        TALUS_TRY(sheared_bed_drive(&shear->bed, world, g));
+        TALUS_TRY(shear_flow(w, world, shear, shear->every, g, NULL));
+        TALUS_TRY(shear_drive(world, shear, g));
         TALUS_TRY(sample(world, out));
         worlds_print(w, "shear: sample %d of %d", i + 1, shear->samples);
     }
@@ -181,24 +217,19 @@ static TalusStatus take_samples(const Worlds *w, TalusWorld *world, const Shear 
 /* ---- whole runs ---- */
 
 static TalusStatus run_law(const Worlds *w, const void *bytes, size_t size, const Shear *shear,
-                           TalusSnapshot *g, TalusFrictionLaw law, double tolerance, Run *run)
+                           TalusSnapshot *g, TalusFrictionLaw law, double tolerance, ShearRun *run)
 {
     TalusWorld *world;
     TALUS_TRY(talus_world_load(bytes, size, cli_threads(w->threads), NULL, &world));
-    TalusStatus status = sheared_bed_set_law(world, g, law);
+    TalusStatus status = shear_set_law(world, g, law);
     TALUS_THEN(status, talus_world_set_accuracy(world, tolerance, BUDGET));
-    if (status == TALUS_OK)
-        status = flow(w, world, shear, shear->steps, g, NULL); /* makes warm starts of this law */
-    TALUS_THEN(status, flow(w, world, shear, shear->steps, g, run));
-    TALUS_THEN(status, talus_snapshot_take(g, world, TALUS_SNAPSHOT_VELOCITY));
-    if (status == TALUS_OK)
-        run->height = sheared_bed_height(g);
+    TALUS_THEN(status, shear_run(w, world, shear, g, run));
     talus_world_destroy(world);
     return status;
 }
 
 static TalusStatus run_both(const Worlds *w, const TalusWorld *world, const Shear *shear,
-                            TalusSnapshot *g, Run run[RUNS][LAWS])
+                            TalusSnapshot *g, ShearRun run[RUNS][LAWS])
 {
     void *bytes;
     size_t size;
@@ -213,9 +244,9 @@ static TalusStatus run_both(const Worlds *w, const TalusWorld *world, const Shea
 
 /* ---- tables ---- */
 
-static void add_costs(LabTable *t, const Cost cost[LAWS])
+static void add_costs(LabTable *t, const ShearCost cost[LAWS])
 {
-    const Cost *a = &cost[0], *b = &cost[1];
+    const ShearCost *a = &cost[0], *b = &cost[1];
     lab_table_row(t, "%.0f\t%.0f\t%.2f\t%.1f\t%.1f\t%.2f\t%d", a->products / a->count,
                   b->products / b->count, b->products / a->products, 1e3 * a->seconds / a->count,
                   1e3 * b->seconds / b->count, b->seconds / a->seconds, a->missed + b->missed);
@@ -232,25 +263,24 @@ static void add_samples(Worlds *w, const Sampled *found, const Shear *shear)
                 lab_table_row(t, "%s\t%.0e\t%s", solvers[s], tolerances[k], starts[start]);
                 add_costs(t, found->cost[s][k][start]);
             }
-    const ShearedBed *bed = &shear->bed;
     snprintf(t->note, sizeof t->note,
              "%d spheres, mu 0.5, in a cylinder of radius %g d; spheres above %.2f m turn at %g "
              "rad/s. %d problems, one every %d steps, with %.0f contacts of which %.0f slide and "
              "%.0f stick. From the world's warm start; times are of one thread on the cpu (CPU "
              "time), on a device by the clock. Backend %s.",
-             bed->bodies, 0.5 * bed->vat / bed->radius, bed->level, bed->turn, found->count,
-             shear->every, found->contacts / found->count, found->sliding / found->count,
-             found->sticking / found->count, w->backend[0]);
+             shear->bodies, 0.5 * shear->vat / shear->radius, shear->level, shear->turn,
+             found->count, shear->every, found->contacts / found->count,
+             found->sliding / found->count, found->sticking / found->count, w->backend[0]);
 }
 
-static void add_runs(Worlds *w, Run run[RUNS][LAWS], const Shear *shear)
+static void add_runs(Worlds *w, ShearRun run[RUNS][LAWS], const Shear *shear)
 {
     LabTable *t = lab_set_table(
         w->set, "A sheared bed: runs under either law from one state, means of a step",
         "tolerance/gh\tproducts, ccp\tcoulomb\tratio\tms, ccp\tcoulomb\tratio\tmissed\t"
         "mean height, m, ccp\tcoulomb\toverlap/r, ccp\tcoulomb");
     for (int k = 0; k < RUNS; k++) {
-        Cost cost[LAWS] = {run[k][0].cost, run[k][1].cost};
+        ShearCost cost[LAWS] = {run[k][0].cost, run[k][1].cost};
         lab_table_row(t, "%.0e", tolerances[k]);
         add_costs(t, cost);
         lab_table_row(t, "%.4f\t%.4f\t%.1e\t%.1e", run[k][0].height, run[k][1].height,
@@ -264,7 +294,7 @@ static void add_runs(Worlds *w, Run run[RUNS][LAWS], const Shear *shear)
 
 /* Judges products and time under coulomb over those under ccp; both ratios are taken as infinite if coulomb misses its
  * tolerance more often than ccp. */
-static void judge(Worlds *w, const char *what, double tolerance, const Cost cost[LAWS])
+static void judge(Worlds *w, const char *what, double tolerance, const ShearCost cost[LAWS])
 {
     WorldsStep step = {.rms = NAN, .relative = tolerance * cost[1].worst};
     bool missed = cost[1].missed > cost[0].missed;
@@ -274,7 +304,7 @@ static void judge(Worlds *w, const char *what, double tolerance, const Cost cost
                  "shear, %s, %.0e g h: time, coulomb over ccp", what, tolerance);
 }
 
-static void report(Worlds *w, const Sampled *found, Run run[RUNS][LAWS], const Shear *shear)
+static void report(Worlds *w, const Sampled *found, ShearRun run[RUNS][LAWS], const Shear *shear)
 {
     add_samples(w, found, shear);
     add_runs(w, run, shear);
@@ -285,25 +315,30 @@ static void report(Worlds *w, const Sampled *found, Run run[RUNS][LAWS], const S
             judge(w, what, tolerances[k], found->cost[0][k][start]);
         }
     for (int k = 0; k < RUNS; k++) {
-        Cost cost[LAWS] = {run[k][0].cost, run[k][1].cost};
+        ShearCost cost[LAWS] = {run[k][0].cost, run[k][1].cost};
         judge(w, "runs", tolerances[k], cost);
     }
 }
 
 static TalusStatus run_shear(Worlds *w)
 {
-    Shear shear = {.bed = sheared_bed(worlds_size(w, 4000, 150), w->quick ? 0.6 : 1.6),
+    Shear shear = {.bodies = worlds_size(w, 4000, 150),
+                   .settle = worlds_size(w, 300, 120),
                    .begin = worlds_size(w, 100, 10),
                    .steps = worlds_size(w, 20, 2),
                    .every = worlds_size(w, 5, 2),
-                   .samples = worlds_size(w, 5, 1)};
+                   .samples = worlds_size(w, 5, 1),
+                   .radius = 0.1,
+                   .vat = w->quick ? 0.6 : 1.6,
+                   .turn = 0.5};
     static Sampled found;
-    Run run[RUNS][LAWS] = {0};
+    ShearRun run[RUNS][LAWS] = {0};
     TalusSnapshot grains = {0};
     TalusWorld *world = NULL;
     found = (Sampled){.coarse = w->quick};
-    TalusStatus status = sheared_bed_settle(&shear.bed, w, &world, &grains);
-    TALUS_THEN(status, flow(w, world, &shear, shear.begin, &grains, NULL));
+    TalusStatus status = shear_settle(w, &shear, &(WorldsSets){0}, &world, &grains);
+    TALUS_THEN(status, shear_set_law(world, &grains, TALUS_LAW_COULOMB));
+    TALUS_THEN(status, shear_flow(w, world, &shear, shear.begin, &grains, NULL));
     TALUS_THEN(status, run_both(w, world, &shear, &grains, run));
     TALUS_THEN(status, talus_world_set_accuracy(world, tolerances[1], BUDGET));
     TALUS_THEN(status, take_samples(w, world, &shear, &grains, &found));

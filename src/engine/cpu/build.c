@@ -359,6 +359,7 @@ TalusStatus cpu_build(TalusEngine *engine, const TalusBuildOptions *options, Tal
     e->built = *options;
     TalusProblemSizes sizes = sizes_of(e);
     TALUS_TRY(cpu_reserve_partials(e, count));
+    TALUS_TRY(TALUS_GROW(e->overlaps, (size_t)talus_chunks(count, CPU_GRAIN), 0, "overlaps"));
     TALUS_TRY(talus_problem_resize(e->problem, &sizes));
     BuildContext c = context_of(e);
     cpu_fill_bodies(e);

@@ -118,6 +118,10 @@ struct TalusSolve {
     bool resumed; /* called again because its estimate was too small; its setup is still valid */
     bool stuck;   /* set by an exact algorithm without progress: the loop of shifts is tried next */
     bool until_stuck; /* of the stage (TalusStage): not even that loop */
+    /* Residual and rounding that solve_alone (outer.c) measured of the present gamma, so that the driver need not
+     * measure again; has_measured is false if gamma or the problem changed since. */
+    TalusResidual measured, measured_rounding;
+    bool has_measured;
 
     /* managed by the driver */
     const TalusSolveOptions *wanted; /* options of the caller */

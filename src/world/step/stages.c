@@ -182,6 +182,18 @@ TalusStatus talus_stage_redetect(TalusWorld *world, double h)
 
 /* ---- integration ---- */
 
+/* Stiffness number (docs/reference/glossary.md): the mean is over size, half a diameter. */
+static void report_overlap(TalusWorld *world, const TalusEngineOverlap *o)
+{
+    world->info.overlap = (TalusOverlapSummary){
+        .loaded = o->loaded,
+        .mean = o->mean,
+        .p99 = o->p99,
+        .max = o->max,
+        .kappa = o->mean > 0.0 ? 2.0 / o->mean : INFINITY,
+    };
+}
+
 static void add_ledger(TalusWorld *world, const TalusEngineLedger *part)
 {
     TalusLedger *sum = &world->info.ledger;
@@ -231,6 +243,7 @@ TalusStatus talus_stage_integrate(TalusWorld *world, double h)
     talus_mirror_mark_contacts_stale(world);
     TALUS_TRY(talus_probes_collect(world));
     add_ledger(world, &ledger);
+    report_overlap(world, &ledger.overlap);
     world->info.ledger.potential += talus_sleep_potential(world);
     talus_drives_reach_targets(world);
     if (world->joints.count > 0)
