@@ -72,18 +72,18 @@ TalusStatus cpu_store_impulses(TalusEngine *engine)
     return TALUS_OK;
 }
 
-/* Adds the elastic energies of contact i, before the step and after it. False if it is not elastic. */
-static bool add_elastic(const LedgerContext *c, int64_t i, double *sum)
+/* Adds the elastic energies of contact i, if it is elastic, to `sum`. Returns the (negative) offset that undoes its
+ * overlap, as far as that is not elastic. */
+static double add_elastic(const LedgerContext *c, int64_t i, double *sum)
 {
     const CpuEngine *e = c->engine;
     const TalusOperator *op = c->op;
     const TalusContact *contact = &e->contacts->contact[i];
     const TalusLaw *law = cpu_law(e, contact);
     if (!op->compliance || !talus_is_elastic(op, i, law, &e->built))
-        return false;
-    talus_contact_elastic(op, i, law, &e->built, contact->gap, cpu_contact_size(e, contact),
-                          e->contacts->impulse[i], c->gamma[op->rows * i], sum);
-    return true;
+        return recovery_of(c, i);
+    return talus_contact_elastic(op, i, law, &e->built, contact->gap, cpu_contact_size(e, contact),
+                                 e->contacts->impulse[i], c->gamma[op->rows * i], sum);
 }
 
 /* Partials of the overlaps, behind those of the works. */
@@ -113,7 +113,7 @@ static void contact_works(void *context, int64_t begin, int64_t end, int64_t chu
     double sum[CONTACT_PARTIALS] = {0.0};
     memset(count, 0, sizeof *c->engine->overlaps);
     for (int64_t i = begin; i < end; i++) {
-        double recovery = add_elastic(c, i, sum) ? 0.0 : recovery_of(c, i);
+        double recovery = add_elastic(c, i, sum);
         add_overlap(c, i, count, sum);
         list->impulse[i] = talus_block_work(c->op, c->gamma, i, recovery, pull_of(c, i), sum);
     }

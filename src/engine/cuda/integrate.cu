@@ -129,15 +129,15 @@ static __device__ inline double recovery_of(const Motion &m, int64_t i, bool reb
                               cu_contact_size(m, i));
 }
 
-/* Adds the elastic energies of contact i, before the step and after it. False if it is not compliant. */
-static __device__ inline bool add_elastic(const Motion &m, int64_t i, double *v)
+/* Adds the elastic energies of contact i, if it is elastic, to `v`. Returns the (negative) offset that undoes its
+ * overlap, as far as that is not elastic. */
+static __device__ inline double add_elastic(const Motion &m, int64_t i, bool rebounds, double *v)
 {
     const TalusLaw *law = cu_contact_law(m, i);
     if (!m.op.compliance || !talus_is_elastic(&m.op, i, law, &m.options))
-        return false;
-    talus_contact_elastic(&m.op, i, law, &m.options, m.list.gap[i], cu_contact_size(m, i),
-                          m.list.impulse[i], m.gamma[m.op.rows * i], v);
-    return true;
+        return recovery_of(m, i, rebounds);
+    return talus_contact_elastic(&m.op, i, law, &m.options, m.list.gap[i], cu_contact_size(m, i),
+                                 m.list.impulse[i], m.gamma[m.op.rows * i], v);
 }
 
 /* Counts contact i, if it bears load, in the block's histogram. */
@@ -176,8 +176,7 @@ static __global__ void sum_works(CuPartials partials, double *totals, Motion m, 
     __syncthreads();
     int contacts = m.list.counts.contacts;
     for (int64_t i = item(); i < contacts; i += stride()) {
-        double recovery =
-            add_elastic(m, i, v) ? 0.0 : recovery_of(m, i, LAWS && m.tables.restitution);
+        double recovery = add_elastic(m, i, LAWS && m.tables.restitution, v);
         add_overlap(m, i, count, v + TALUS_WORK_SUMS);
         m.list.impulse[i] =
             talus_block_work(&m.op, m.gamma, i, recovery, LAWS ? cu_contact_pull(m, i) : 0.0, v);

@@ -160,7 +160,6 @@ TalusStatus bulk_janssen(const Worlds *w, Case *c)
     SiloFill fill;
     for (int i = 0; i < silo.batches; i++)
         worlds_set(&sets, "bodies[%s].seed=%d", batches[i], 10 * c->seed + i);
-    worlds_set(&sets, "gap=0.4"); /* a narrow silo is filled more loosely than the scene assumes */
     defaults_set(c->setting, &sets);
     TALUS_TRY(janssen_fill(w, &silo, &sets, &fill));
     const SiloLoad *last = &fill.load[fill.count - 1];
