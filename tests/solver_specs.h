@@ -82,6 +82,8 @@ static const Spec specs[] = {
     {"newton-al:linear=ldl,rho=0.1,shrink=0.1", false},
     {"prox", false},
     {"prox:rho=2,shrink=0.3,inner=0.2", false},
+    {"continuation", false},
+    {"continuation:width=3,finish=0.1", false},
     {"ipm-chol", false},
     {"ipm-chol:linear=ldl,correctors=3,warm=on", false},
     {"ipm-aug", false},
@@ -114,7 +116,8 @@ static inline bool left_out(const Spec *spec)
 /* A factorisation in every iteration, on one thread. */
 static inline bool factorises(const Spec *spec)
 {
-    return strncmp(spec->text, "prox", 4) == 0 || strncmp(spec->text, "ipm-", 4) == 0;
+    return strncmp(spec->text, "prox", 4) == 0 || strncmp(spec->text, "ipm-", 4) == 0 ||
+           strncmp(spec->text, "continuation", 12) == 0;
 }
 
 static inline TalusProblem *create(const TalusProblemDef *def, TalusPool *pool)

@@ -49,6 +49,7 @@ static const Spec specs[] = {
     {"gs-ssn", false},
     {"newton-al", false},
     {"prox", false},
+    {"continuation", false},
     {"ipm-chol", false},
     {"ipm-aug", false},
     {"ipm-soc", false},

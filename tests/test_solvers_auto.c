@@ -165,6 +165,28 @@ TEST(steps_of_worlds_begin_with_first_order_methods_and_other_backends_keep_them
     free_test_problem(&heap);
 }
 
+/* Continuation follows prox under Coulomb's law where no reference speed is given: not in steps of worlds. */
+TEST(problems_that_may_have_several_solutions_end_with_continuation)
+{
+    TestProblem heap = make_heap(&(HeapOptions){11, 4, 4, 3, 0.3, 0.0, 0.0});
+    TalusProblem *problem = problem_of(&heap, TALUS_SECTION_DISC, TALUS_LAW_COULOMB);
+    TalusSolveOptions options = options_of(problem, 1e-9);
+    Plan plan = plan_of(problem, &options);
+    REQUIRE(plan.stages == 4);
+    CHECK_INT(plan.stage[0].part, TALUS_AUTO_BETWEEN);
+    CHECK(plan.stage[0].until_stuck && !plan.stage[1].until_stuck);
+    CHECK_INT(plan.stage[1].part, TALUS_AUTO_COULOMB);
+    CHECK_INT(plan.stage[2].part, TALUS_AUTO_FOLDED);
+    CHECK(plan.stage[1].trial && plan.stage[2].trial && ends_with(&plan, TALUS_AUTO_BETWEEN));
+    options.reference_speed = 1e3 * options.tolerance;
+    plan = plan_of(problem, &options);
+    check_handover(&plan, TALUS_AUTO_BETWEEN, 500 + 10 * talus_problem_blocks(problem),
+                   TALUS_AUTO_COULOMB, 500);
+    CHECK(!plan.stage[0].until_stuck);
+    talus_problem_destroy(problem);
+    free_test_problem(&heap);
+}
+
 /* Options whose tolerance, a share of the starting residual, is `loose` of the reference speed. */
 static TalusSolveOptions loose_options(TalusProblem *problem, double share, double loose)
 {
@@ -382,7 +404,8 @@ TEST(uneven_masses_are_not_left_to_first_order)
             if (even[k] == TALUS_AUTO_TIGHT)
                 check_alone(&plan, TALUS_AUTO_TIGHT);
             else
-                CHECK_INT(plan.stage[plan.stages - 2].part, even[k]);
+                CHECK_INT(plan.stage[plan.stages - 2 - (laws[k] == TALUS_LAW_COULOMB)].part,
+                          even[k]);
             talus_problem_destroy(problem);
         }
     free_test_problem(&heap);
@@ -397,9 +420,9 @@ static int plan_bold(TalusProblem *problem, const TalusSolveOptions *options,
 {
     (void)problem;
     (void)options;
-    stage[0] = (TalusStage){0, FIRST_ITERATIONS, false};
-    stage[1] = (TalusStage){1, 200, true};
-    stage[2] = (TalusStage){0, INT_MAX, false};
+    stage[0] = (TalusStage){0, FIRST_ITERATIONS, false, false};
+    stage[1] = (TalusStage){1, 200, true, false};
+    stage[2] = (TalusStage){0, INT_MAX, false, false};
     return 3;
 }
 
@@ -552,6 +575,7 @@ int main(void)
 {
     RUN(many_digits_of_a_small_problem_are_had_directly);
     RUN(steps_of_worlds_begin_with_first_order_methods_and_other_backends_keep_them);
+    RUN(problems_that_may_have_several_solutions_end_with_continuation);
     RUN(compliant_spheres_under_coulombs_law_begin_with_sweeps);
     RUN(sweeps_hand_over_to_apgd);
     RUN(hard_problems_are_handed_over);

@@ -310,6 +310,10 @@ TalusStatus lab_set_open(LabSet *set, bool fresh);
  * valid until the next call. */
 TalusStatus lab_set_run(LabSet *set, int problem, const LabJob *job, bool quiet, LabResult **out,
                         bool *reused);
+/* Solves a problem with the job's solver from `starts` starts, zero and random ones, and adds a table of the distinct
+ * solutions found (lab_starts.c). */
+TalusStatus lab_starts(LabSet *set, int problem, const LabJob *job, int starts,
+                       const LabTable **out);
 /* Add to the set an empty table, whose headings tabs separate, or a figure without curves; x and y label the axes. */
 LabTable *lab_set_table(LabSet *set, const char *title, const char *headings);
 LabFigure *lab_set_figure(LabSet *set, const char *title, const char *x, const char *y);

@@ -110,7 +110,7 @@ const char *talus_outcome_name(TalusOutcome outcome);
  * ipm-chol (ccp on squares and polygons) or prox (coulomb on the disc); fixed bounds go to lbfgs-fb in the same way.
  * The direct method comes first if the speed is unknown, there are at most 300 blocks and the tolerance is below 1e-7
  * of the residual at the start; under Coulomb's law, for matrices of at most 1,000 blocks. If it fails, the first
- * method continues. Small steps with very different masses have other rules (docs/explanation/default-solver.md). */
+ * method continues; under Coulomb's law without a reference speed, continuation comes before that. Small steps with very different masses have other rules (docs/explanation/default-solver.md). */
 TalusStatus talus_solver_create(const char *spec, TalusSolver **out);
 void talus_solver_destroy(TalusSolver *solver);
 

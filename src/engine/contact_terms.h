@@ -335,8 +335,8 @@ TALUS_INLINE bool talus_is_elastic(const TalusOperator *op, int64_t i, const Tal
  * impulse: of the contact in the list, world frame, from the last step or solve; gamma: the new normal impulse. Returns
  * the (negative) part of the offset that undoes overlap which no load explains; 0 without such overlap. */
 TALUS_INLINE double talus_contact_elastic(const TalusOperator *op, int64_t i, const TalusLaw *law,
-                                        const TalusBuildOptions *o, double gap, double size,
-                                        TalusVec3 impulse, double gamma, double *sum)
+                                          const TalusBuildOptions *o, double gap, double size,
+                                          TalusVec3 impulse, double gamma, double *sum)
 {
     double h = o->h, k = law->stiffness;
     if (k > 0.0) { /* u_n = -bias - E gamma moves the gap */

@@ -56,8 +56,8 @@ static void exchange_columns(int n, Matrix a, int i, int j)
 }
 
 /* Inverts a, n <= PANEL, in place by Gauss-Jordan elimination with row exchanges. Pivots that are zero by VANISHED
- * become `tiny`, with their sign; returns their number. */
-static int invert(int n, Matrix a)
+ * become `tiny`, with their sign; returns their number. Multiplies *sign by the sign of the determinant. */
+static int invert(int n, Matrix a, int *sign)
 {
     int chosen[PANEL], replaced = 0;
     double tiny = VANISHED * largest_entry(n, a);
@@ -70,6 +70,7 @@ static int invert(int n, Matrix a)
                 chosen[k] = i;
         if (chosen[k] != k)
             exchange_rows(n, a, k, chosen[k]);
+        *sign *= (chosen[k] != k) == (pivot[k] < 0.0) ? 1 : -1;
         if (!(fabs(pivot[k]) > tiny)) {
             pivot[k] = pivot[k] < 0.0 ? -tiny : tiny;
             replaced++;
@@ -94,14 +95,14 @@ static int invert(int n, Matrix a)
 }
 
 /* Eliminates panel by panel, with A11 the panel's square: A11 becomes A11^-1, A21 becomes A21 A11^-1, then the new A21
- * times A12 is subtracted from A22. Returns the number of replaced pivots. */
-static int eliminate_front(Matrix a, int order, int pivots, double *work)
+ * times A12 is subtracted from A22. Returns the number of replaced pivots; *sign as for invert. */
+static int eliminate_front(Matrix a, int order, int pivots, double *work, int *sign)
 {
     int replaced = 0;
     for (int begin = 0; begin < pivots; begin += PANEL) {
         int width = begin + PANEL < pivots ? PANEL : pivots - begin, end = begin + width;
         Matrix square = part(a, begin, begin), below = part(a, end, begin), product = {work, PANEL};
-        replaced += invert(width, square);
+        replaced += invert(width, square, sign);
         set_product(order - end, width, width, below, square, product);
         for (int i = 0; i < order - end; i++)
             memcpy(part(below, i, 0).at, part(product, i, 0).at, (size_t)width * sizeof *work);
@@ -267,6 +268,7 @@ KERNEL void factor(const int s, TalusFronts *f, const TalusBlockMatrix *a, const
     double *top = f->stack;
     int depth = 0;
     f->replaced = 0;
+    f->sign = 1;
     for (int k = 0; k < t->count; k++) {
         int blocks = front_blocks(t, k), order = blocks * s;
         memset(f->front, 0, (size_t)order * (size_t)order * sizeof *f->front);
@@ -279,7 +281,7 @@ KERNEL void factor(const int s, TalusFronts *f, const TalusBlockMatrix *a, const
             add_child(s, f, child, order, top);
         }
         f->replaced +=
-            eliminate_front((Matrix){f->front, order}, order, t->pivots[k] * s, f->panel);
+            eliminate_front((Matrix){f->front, order}, order, t->pivots[k] * s, f->panel, &f->sign);
         store_front(f, k, top);
         f->waiting[depth++] = k;
         top += rest_of(f, k) * rest_of(f, k);

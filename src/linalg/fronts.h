@@ -38,6 +38,7 @@ typedef struct TalusFronts {
     TalusFrontTree tree;
     int blocks, size;
     int replaced;          /* number of pivots that were 0 up to rounding, replaced by small ones */
+    int sign;              /* of the determinant: 1 or -1 */
     int64_t *factor_start; /* [count + 1]: start of a front in `factor` */
     double *factor;        /* of each front the pivot rows, then the columns below them, by rows */
     double *front, *stack; /* current front; contributions that wait for their parents */

@@ -15,12 +15,12 @@ typedef struct Options {
     const char *solver, *backend, *trace, *save, *report, *reference;
     const char *law, *section, *outer, *measure;
     double tol, budget;
-    int max_iter, threads;
+    int max_iter, threads, starts;
     bool warm, json, quiet, fresh;
 } Options;
 
 static Options options = {
-    .solver = "auto", .tol = 1e-6, .budget = NAN, .max_iter = -1, .threads = -1};
+    .solver = "auto", .tol = 1e-6, .budget = NAN, .max_iter = -1, .threads = -1, .starts = -1};
 
 /* State of one call of the command. */
 typedef struct Session {
@@ -72,6 +72,10 @@ static int check_options(const Options *o, const CliList *operands)
     if (o->max_iter == 0 || o->budget == 0.0)
         return cli_usage(&cli_solve, "%s 0: expected more than 0",
                          o->max_iter == 0 ? "--max-iter" : "--budget");
+    if (o->starts == 0 || o->starts == 1)
+        return cli_usage(&cli_solve, "--starts %d: expected 2 or more", o->starts);
+    if (o->starts > 1 && (o->warm || !(o->tol > 0.0)))
+        return cli_usage(&cli_solve, "--starts goes with a tolerance above 0 and without --warm");
     if (operands->count > 1 && o->save)
         return cli_usage(&cli_solve, "--save goes with one PROBLEM, not with %d", operands->count);
     bool reads_reference = o->reference && !asks_exact(o);
@@ -286,18 +290,24 @@ static TalusStatus copy_certificate(Session *session, const LabProblem *problem)
     return TALUS_OK;
 }
 
+static LabJob job_of(const Session *session, const char *solver)
+{
+    const Options *o = &session->options;
+    return (LabJob){.solver = solver,
+                    .backend = o->backend ? o->backend : "cpu",
+                    .tolerance = o->tol,
+                    .siconos = is_siconos(o),
+                    .outer = session->outer,
+                    .max_iterations = o->max_iter > 0 ? o->max_iter : 10000,
+                    .max_seconds = isnan(o->budget) ? 0.0 : o->budget,
+                    .warm = o->warm,
+                    .trace = o->trace || o->report};
+}
+
 static TalusStatus solve_one(Session *session, int problem, const char *solver)
 {
     const Options *o = &session->options;
-    LabJob job = {.solver = solver,
-                  .backend = o->backend ? o->backend : "cpu",
-                  .tolerance = o->tol,
-                  .siconos = is_siconos(o),
-                  .outer = session->outer,
-                  .max_iterations = o->max_iter > 0 ? o->max_iter : 10000,
-                  .max_seconds = isnan(o->budget) ? 0.0 : o->budget,
-                  .warm = o->warm,
-                  .trace = o->trace || o->report};
+    LabJob job = job_of(session, solver);
     LabResult *result;
     bool reused;
     TalusStatus status = lab_set_run(&session->set, problem, &job, o->quiet, &result, &reused);
@@ -314,6 +324,24 @@ static TalusStatus solve_one(Session *session, int problem, const char *solver)
     return store_best(session, &session->set.problems[problem], result);
 }
 
+/* For --starts: solves from several starts with every solver that takes the problem, and prints their solutions. */
+static TalusStatus solve_from_starts(Session *session, int problem)
+{
+    const Options *o = &session->options;
+    for (int s = 0; o->starts > 1 && s < session->solvers.count && !cli_stop_signal(); s++) {
+        const LabTable *found;
+        LabJob job = job_of(session, session->solvers.item[s]);
+        if (!cli_supports(job.solver, session->set.problems[problem].problem))
+            continue;
+        TALUS_TRY(lab_starts(&session->set, problem, &job, o->starts, &found));
+        if (o->quiet)
+            continue;
+        lab_table_print(found, o->json ? stderr : stdout);
+        fputc('\n', o->json ? stderr : stdout);
+    }
+    return TALUS_OK;
+}
+
 static int solve_all(Session *session)
 {
     const Options *o = &session->options;
@@ -324,6 +352,8 @@ static int solve_all(Session *session)
                 return cli_fail_library();
         if (!o->quiet)
             lab_print_results(set, p, o->json ? stderr : stdout);
+        if (solve_from_starts(session, p) != TALUS_OK)
+            return cli_fail_library();
     }
     if (set->problem_count > 1) {
         const LabTable *summary = lab_set_summary(set);
@@ -453,6 +483,9 @@ static const CliOption solve_options[] = {
      "time of each solver at most; no limit by default"},
     {"warm", 0, CLI_FLAG, &options.warm, NULL,
      "start from the solution, or else the guess, stored in the\nfile; without it all start from zero"},
+    {"starts", 0, CLI_COUNT, &options.starts, "N",
+     "then solve from N starts, zero and random ones, and count the\n"
+     "distinct solutions: exact Coulomb friction may have several"},
     {"reference", 0, CLI_TEXT, &options.reference, "FILE|FOLDER|exact",
      "FCLIB file whose /ccp_solution, or else /solution, has the\n"
      "contact velocities to compare with, under law coulomb that of\n"

@@ -31,6 +31,11 @@ typedef struct ShearRun {
 /* Makes the settled bed of the scene settle-cylinder with these assignments and sets shear->level. */
 TalusStatus shear_settle(const Worlds *w, Shear *shear, const WorldsSets *sets, TalusWorld **out,
                          TalusSnapshot *g);
+/* Gives the plug's spheres the horizontal velocities and spins of a rigid rotation about z; vertical velocities stay.
+ * Takes a snapshot into g. */
+TalusStatus shear_drive(TalusWorld *world, const Shear *shear, TalusSnapshot *g);
+/* Sets the friction law between bodies of the scene's one material. */
+TalusStatus shear_set_law(TalusWorld *world, const TalusSnapshot *g, TalusFrictionLaw law);
 /* Takes steps with the plug driven; adds their cost and overlap to `run` unless it is NULL. */
 TalusStatus shear_flow(const Worlds *w, TalusWorld *world, const Shear *shear, int steps,
                        TalusSnapshot *g, ShearRun *run);

@@ -9,7 +9,7 @@
 #include "lab/lab.h"
 
 enum {
-    WORLDS_ROWS = 12,
+    WORLDS_ROWS = 13,
     WORLDS_SETS = 16,
     WORLDS_BACKENDS = 2,
     WORLDS_VERDICTS = 32,
@@ -60,10 +60,10 @@ typedef struct WorldsRow {
 } WorldsRow;
 
 /* worlds_speed.c, worlds_pospisil.c, worlds_beverloo.c, worlds_agreement.c; run by name only: worlds_shear.c,
- * worlds_packing.c, worlds_janssen.c, worlds_petra.c, defaults/defaults.c */
+ * worlds_packing.c, worlds_janssen.c, worlds_petra.c, worlds_rigid.c, defaults/defaults.c */
 extern const WorldsRow worlds_hourglass, worlds_million, worlds_ten_million, worlds_hundred_million,
     worlds_pospisil, worlds_beverloo, worlds_agreement, worlds_shear, worlds_packing,
-    worlds_janssen, worlds_petra, worlds_default;
+    worlds_janssen, worlds_petra, worlds_default, worlds_rigid;
 
 /* Returns row `index`; NULL beyond the last. */
 const WorldsRow *worlds_row(int index);

@@ -59,9 +59,7 @@ static double mean_height(const TalusSnapshot *g)
     return sum / count;
 }
 
-/* Gives the plug's spheres the horizontal velocities and spins of a rigid rotation about z; vertical velocities stay.
- * Takes a snapshot into g. */
-static TalusStatus drive(TalusWorld *world, const Shear *shear, TalusSnapshot *g)
+TalusStatus shear_drive(TalusWorld *world, const Shear *shear, TalusSnapshot *g)
 {
     TALUS_TRY(talus_snapshot_take(g, world, TALUS_SNAPSHOT_VELOCITY));
     for (int i = 0; i < g->body_count; i++) {
@@ -73,8 +71,7 @@ static TalusStatus drive(TalusWorld *world, const Shear *shear, TalusSnapshot *g
     return TALUS_OK;
 }
 
-/* Sets the friction law between bodies of the scene's one material. */
-static TalusStatus set_law(TalusWorld *world, const TalusSnapshot *g, TalusFrictionLaw law)
+TalusStatus shear_set_law(TalusWorld *world, const TalusSnapshot *g, TalusFrictionLaw law)
 {
     TalusPairDef pair = talus_pair_def_default();
     pair.own_model = true;
@@ -88,7 +85,7 @@ TalusStatus shear_flow(const Worlds *w, TalusWorld *world, const Shear *shear, i
     const char *backend = talus_world_backend(world);
     for (int i = 0; i < steps; i++) {
         TalusStepInfo info;
-        TALUS_TRY(drive(world, shear, g));
+        TALUS_TRY(shear_drive(world, shear, g));
         double start = time_of(backend);
         TALUS_TRY(talus_world_step(world, &info));
         TALUS_TRY(worlds_check_stop(w));
@@ -210,7 +207,7 @@ static TalusStatus take_samples(const Worlds *w, TalusWorld *world, const Shear 
 {
     for (int i = 0; i < shear->samples; i++) {
         TALUS_TRY(shear_flow(w, world, shear, shear->every, g, NULL));
-        TALUS_TRY(drive(world, shear, g));
+        TALUS_TRY(shear_drive(world, shear, g));
         TALUS_TRY(sample(world, out));
         worlds_print(w, "shear: sample %d of %d", i + 1, shear->samples);
     }
@@ -224,7 +221,7 @@ static TalusStatus run_law(const Worlds *w, const void *bytes, size_t size, cons
 {
     TalusWorld *world;
     TALUS_TRY(talus_world_load(bytes, size, cli_threads(w->threads), NULL, &world));
-    TalusStatus status = set_law(world, g, law);
+    TalusStatus status = shear_set_law(world, g, law);
     TALUS_THEN(status, talus_world_set_accuracy(world, tolerance, BUDGET));
     TALUS_THEN(status, shear_run(w, world, shear, g, run));
     talus_world_destroy(world);
@@ -340,7 +337,7 @@ static TalusStatus run_shear(Worlds *w)
     TalusWorld *world = NULL;
     found = (Sampled){.coarse = w->quick};
     TalusStatus status = shear_settle(w, &shear, &(WorldsSets){0}, &world, &grains);
-    TALUS_THEN(status, set_law(world, &grains, TALUS_LAW_COULOMB));
+    TALUS_THEN(status, shear_set_law(world, &grains, TALUS_LAW_COULOMB));
     TALUS_THEN(status, shear_flow(w, world, &shear, shear.begin, &grains, NULL));
     TALUS_THEN(status, run_both(w, world, &shear, &grains, run));
     TALUS_THEN(status, talus_world_set_accuracy(world, tolerances[1], BUDGET));

@@ -11,6 +11,10 @@
  * Steps of worlds are mostly too easy for that; small ones with heavy bodies among light ones give first order at most
  * an eighth of the budget. Measurements are in docs/explanation/default-solver.md.
  *
+ * Problems without a reference speed under Coulomb's law may have several solutions, between which first order and prox
+ * wander. Then first order ends as soon as it is stuck, prox after PROX_TRIAL iterations, and continuation follows,
+ * which a fold between solutions does not stop. Steps of worlds go on with first order: they need few digits.
+ *
  * Problems with free joints begin with a first-order method, for which the joints are eliminated (driver.c), unless the
  * options keep joints.
  *
@@ -32,6 +36,7 @@ static const TalusPart parts[] = {
     [TALUS_AUTO_PRISMS] = {"admm", true},
     /* without state: coloured sweeps have none, and saved worlds keep their size */
     [TALUS_AUTO_SWEEP] = {"gs-coulomb:omega=1.5", false},
+    [TALUS_AUTO_FOLDED] = {"continuation", true},
     {NULL, false}};
 
 /* Tolerances, relative to the reference speed, that separate the first methods (find_first). */
@@ -52,8 +57,9 @@ static const double DIGITS = 1e-7;
  * of the last step; those of a direct method are a worse start. */
 static const double UNEVEN = 1e3, UNEVEN_BEYOND = 30.0;
 
-/* Under Coulomb's law prox runs at once for explicit matrices of at most this many blocks. */
-enum { PROX_BLOCKS = 1000 };
+/* Under Coulomb's law prox runs at once for explicit matrices of at most this many blocks. PROX_TRIAL, FOLDED: limits of
+ * prox and of continuation, where the latter follows. */
+enum { PROX_BLOCKS = 1000, PROX_TRIAL = 100, FOLDED = 5000 };
 
 /* A direct method. part, type: its index in `parts` and its solver. base + each x blocks: first-order iterations that
  * cost as much. blocks: maximum, above which factors take gigabytes. max_iterations: limit of its stage. */
@@ -211,6 +217,13 @@ static int first_iterations(TalusProblem *problem, uint32_t kinds, const Direct 
     return at_once ? 0 : before_direct(direct, problem, options);
 }
 
+/* True if continuation follows the direct method. */
+static bool may_fold(const Direct *direct, uint32_t kinds, const TalusSolveOptions *options)
+{
+    return direct == &exact && !(options->reference_speed > 0.0) &&
+           !(kinds & ~talus_solver_continuation.takes);
+}
+
 static int plan(TalusProblem *problem, const TalusSolveOptions *options,
                 TalusStage stage[TALUS_MAX_STAGES])
 {
@@ -219,16 +232,20 @@ static int plan(TalusProblem *problem, const TalusSolveOptions *options,
     const Direct *direct = find_direct(problem, kinds, options);
     int swept = first == TALUS_AUTO_SWEEP ? SWEEPS : 0;
     if (swept) {
-        stage[count++] = (TalusStage){first, swept, false};
+        stage[count++] = (TalusStage){first, swept, false, false};
         first = TALUS_AUTO_BETWEEN;
     }
     if (direct && direct->part != first && first != TALUS_AUTO_PRISMS) {
         int before = first_iterations(problem, kinds, direct, options) - swept;
+        bool folds = may_fold(direct, kinds, options);
         if (before > 0)
-            stage[count++] = (TalusStage){first, before, false};
-        stage[count++] = (TalusStage){direct->part, direct->max_iterations, true};
+            stage[count++] = (TalusStage){first, before, false, folds};
+        stage[count++] =
+            (TalusStage){direct->part, folds ? PROX_TRIAL : direct->max_iterations, true, false};
+        if (folds)
+            stage[count++] = (TalusStage){TALUS_AUTO_FOLDED, FOLDED, true, false};
     }
-    stage[count++] = (TalusStage){first, INT_MAX, false};
+    stage[count++] = (TalusStage){first, INT_MAX, false, false};
     return count;
 }
 

@@ -11,7 +11,8 @@ enum {
     TALUS_AUTO_CONES,    /* ipm-soc */
     TALUS_AUTO_POLYGONS, /* ipm-chol */
     TALUS_AUTO_PRISMS,   /* admm */
-    TALUS_AUTO_SWEEP     /* gs-coulomb */
+    TALUS_AUTO_SWEEP,    /* gs-coulomb */
+    TALUS_AUTO_FOLDED    /* continuation */
 };
 
 #endif

@@ -391,6 +391,7 @@ TalusStatus talus_solver_solve(TalusSolver *s, TalusProblem *problem,
     const int stages = planned ? s->type->plan(problem, options, stage) : 1;
     for (int i = 0; i < stages && status == TALUS_OK && !is_over(&solve); i++) {
         TalusSolver *next = planned ? s->part[stage[i].part] : s;
+        solve.until_stuck = stage[i].until_stuck;
         status = stage[i].trial ? run_trial(&solve, next, stage[i].max_iterations)
                                 : run_stage(&solve, next, stage[i].max_iterations);
     }

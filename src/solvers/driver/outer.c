@@ -297,7 +297,7 @@ static TalusStatus tresca(TalusSolve *s)
 /* ---- all of it ---- */
 
 /* Runs the algorithm without a loop until the recomputed residual is within the tolerance or the algorithm ends without
- * convergence. One that is stuck under Coulomb's law leaves the rest to shifts. */
+ * convergence. One that is stuck under Coulomb's law leaves the rest to shifts, or to the next stage. */
 static TalusStatus solve_alone(TalusSolve *s)
 {
     const TalusResidual *r = &s->measured;
@@ -315,8 +315,8 @@ static TalusStatus solve_alone(TalusSolve *s)
         go = talus_solve_within_budget(s);
     }
     s->has_measured = s->has_measured && !s->stuck;
-    s->plan.shift = s->stuck;
-    s->plan.exact = s->plan.exact && !s->stuck;
+    s->plan.shift = s->stuck && !s->until_stuck;
+    s->plan.exact = s->plan.exact && !s->plan.shift;
     return TALUS_OK;
 }
 

@@ -31,6 +31,8 @@ typedef struct TalusStage {
     int part;           /* index among the parts of the planning solver */
     int max_iterations; /* limit of this stage; INT_MAX: all that remain */
     bool trial;
+    bool
+        until_stuck; /* ends where the solver is stuck (TalusSolve.stuck), instead of going on by shifts */
 } TalusStage;
 
 enum { TALUS_MAX_STAGES = 4 };
@@ -115,6 +117,7 @@ struct TalusSolve {
         tolerance_factor; /* factor on the tolerance; lowered if an estimated residual was too small */
     bool resumed; /* called again because its estimate was too small; its setup is still valid */
     bool stuck;   /* set by an exact algorithm without progress: the loop of shifts is tried next */
+    bool until_stuck; /* of the stage (TalusStage): not even that loop */
     /* Residual and rounding that solve_alone (outer.c) measured of the present gamma, so that the driver need not
      * measure again; has_measured is false if gamma or the problem changed since. */
     TalusResidual measured, measured_rounding;

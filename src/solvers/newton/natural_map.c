@@ -9,9 +9,7 @@ static double length2(double a, double b)
     return sqrt(a * a + b * b);
 }
 
-/* z = x - (u + s e_n) / d */
-static void before_projection(const TalusNaturalBlock *b, const double *x, const double *u,
-                              double z[3])
+void talus_natural_point(const TalusNaturalBlock *b, const double *x, const double *u, double z[3])
 {
     double shift = b->exact ? b->mu * length2(u[1], u[2]) : 0.0;
     z[0] = x[0] - (u[0] + shift) / b->scale;
@@ -33,7 +31,7 @@ void talus_natural_map(const TalusNaturalBlock *b, const double *x, const double
         f[0] = x[0] - talus_project_nonneg(x[0] - u[0] / b->scale);
         return;
     }
-    before_projection(b, x, u, z);
+    talus_natural_point(b, x, u, z);
     if (!b->joint)
         talus_project_cone(b->mu, b->mu, &z[0], &z[1], &z[2]);
     for (int k = 0; b->joint && k < 3; k++)
@@ -81,19 +79,9 @@ static void half_line_slope(const TalusNaturalBlock *b, const double *x, const d
     slope->impulse[0] = bears ? 0.0 : 1.0;
 }
 
-void talus_natural_slope(const TalusNaturalBlock *b, const double *x, const double *u,
+void talus_natural_chain(const TalusNaturalBlock *b, const double *u, const double a[9],
                          TalusNaturalSlope *slope)
 {
-    double z[3], a[9];
-    if (b->rows == 1) {
-        half_line_slope(b, x, u, slope);
-        return;
-    }
-    before_projection(b, x, u, z);
-    if (b->joint)
-        joint_slope(b, z, a);
-    else
-        cone_slope(b->mu, z, a);
     double speed = b->exact ? length2(u[1], u[2]) : 0.0;
     double s1 = speed > 0.0 ? b->mu * u[1] / speed : 0.0,
            s2 = speed > 0.0 ? b->mu * u[2] / speed : 0.0;
@@ -105,4 +93,20 @@ void talus_natural_slope(const TalusNaturalBlock *b, const double *x, const doub
         for (int c = 0; c < 3; c++)
             slope->impulse[3 * r + c] = (r == c ? 1.0 : 0.0) - row[c];
     }
+}
+
+void talus_natural_slope(const TalusNaturalBlock *b, const double *x, const double *u,
+                         TalusNaturalSlope *slope)
+{
+    double z[3], a[9];
+    if (b->rows == 1) {
+        half_line_slope(b, x, u, slope);
+        return;
+    }
+    talus_natural_point(b, x, u, z);
+    if (b->joint)
+        joint_slope(b, z, a);
+    else
+        cone_slope(b->mu, z, a);
+    talus_natural_chain(b, u, a, slope);
 }

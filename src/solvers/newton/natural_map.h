@@ -31,4 +31,10 @@ void talus_natural_map(const TalusNaturalBlock *block, const double *x, const do
 void talus_natural_slope(const TalusNaturalBlock *block, const double *x, const double *u,
                          TalusNaturalSlope *slope);
 
+/* Parts of the above for three rows: z, and the Jacobian of f from A, [9] by rows, at velocity u. */
+void talus_natural_point(const TalusNaturalBlock *block, const double *x, const double *u,
+                         double z[3]);
+void talus_natural_chain(const TalusNaturalBlock *block, const double *u, const double a[9],
+                         TalusNaturalSlope *slope);
+
 #endif

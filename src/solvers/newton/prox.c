@@ -21,11 +21,9 @@
  * active-set method. Memory and time are those of a direct method: fine for hundreds to thousands of contacts, not for
  * deep beds. On infeasible problems the iterates grow, as rho falls, along a direction from which the infeasibility
  * monitor finds its proof. */
-#include "linalg/fronts.h"
 #include "solvers/driver/best.h"
-#include "solvers/newton/natural_map.h"
+#include "solvers/newton/natural_system.h"
 
-#include "base/memory.h"
 #include "base/status.h"
 
 #include <math.h>
@@ -55,12 +53,9 @@ static const TalusParam params[] = {
 enum { X, CENTRE, U, F, STEP, REPORTED, V, OFFSET, VECTORS };
 
 typedef struct Work {
-    TalusBlockMatrix matrix; /* N + E */
-    TalusFronts fronts;
-    double *left, *own; /* L and M of the Jacobian */
+    TalusNaturalSystem system;
     TalusVectors vectors;
     double *vector[VECTORS];
-    TalusNaturalBlock *block;
     TalusBest best;
     double rho; /* value at the end of the last call */
 } Work;
@@ -78,43 +73,6 @@ typedef struct Run {
 
 /* ---- preparation ---- */
 
-static TalusStatus prepare_matrix(TalusSolve *s, Work *w)
-{
-    TalusSparse n;
-    talus_block_matrix_clear(&w->matrix);
-    talus_fronts_clear(&w->fronts);
-    TALUS_TRY(talus_problem_assemble(s->problem, &n));
-    TalusStatus status = talus_block_matrix_create(&n, s->op->rows, &w->matrix);
-    talus_sparse_clear(&n);
-    TALUS_TRY(status);
-    return talus_fronts_analyse(&w->fronts, &w->matrix);
-}
-
-static TalusStatus reserve(TalusSolve *s, Work *w)
-{
-    size_t rows = (size_t)s->op->rows, blocks = (size_t)s->op->blocks, n = rows * blocks;
-    TALUS_TRY(TALUS_GROW(w->left, rows * n, 0, "Jacobian"));
-    TALUS_TRY(TALUS_GROW(w->own, rows * n, 0, "Jacobian"));
-    TALUS_TRY(TALUS_GROW(w->block, blocks, 0, "blocks"));
-    return talus_vectors_reserve(s, &w->vectors, VECTORS, w->vector, "vectors");
-}
-
-static void set_blocks(const TalusSolve *s, TalusNaturalBlock *block)
-{
-    const TalusOperator *op = s->op;
-    for (int i = 0; i < op->blocks; i++) {
-        double scale = talus_block_scale(op, i);
-        block[i] = (TalusNaturalBlock){
-            .rows = op->rows,
-            .exact = s->plan.exact && op->model && op->model[i].law == TALUS_LAW_COULOMB,
-            .joint =
-                op->model && op->model[i].section == TALUS_SECTION_JOINT ? op->model[i].sides : 0,
-            .mu = op->rows == 1 ? 0.0 : op->mu[i],
-            .scale = scale > 0.0 ? scale : 1.0, /* bodies that cannot move: any value > 0 will do */
-        };
-    }
-}
-
 /* A resumed call has the same problem, whose last result the driver rejected; its setup is reused. */
 static TalusStatus prepare(Run *run, bool resumed)
 {
@@ -126,26 +84,16 @@ static TalusStatus prepare(Run *run, bool resumed)
     if (resumed)
         return TALUS_OK;
     w->rho = 0.0;
-    TALUS_TRY(reserve(s, w));
-    set_blocks(s, w->block);
+    TALUS_TRY(talus_vectors_reserve(s, &w->vectors, VECTORS, w->vector, "vectors"));
     s->backend->op.product(s->op, NULL, false, true, w->vector[OFFSET]);
-    return prepare_matrix(s, w);
+    return talus_natural_system_prepare(&w->system, s);
 }
 
 /* ---- the map ---- */
 
-/* |f| of one block, in m/s. */
-static double block_size(const TalusNaturalBlock *b, const double *f)
-{
-    double square = 0.0;
-    for (int k = 0; k < b->rows; k++)
-        square += f[k] * f[k];
-    return b->scale * sqrt(square);
-}
-
 static void multiply(Run *run, const double *x, double *u)
 {
-    talus_block_matrix_apply(&run->w->matrix, x, run->w->vector[OFFSET], u);
+    talus_block_matrix_apply(&run->w->system.matrix, x, run->w->vector[OFFSET], u);
     run->s->info->products++;
 }
 
@@ -153,7 +101,7 @@ static void multiply(Run *run, const double *x, double *u)
 static TalusNaturalBlock proximal_block(const Run *run, int i, double u[3])
 {
     const Work *w = run->w;
-    TalusNaturalBlock b = w->block[i];
+    TalusNaturalBlock b = w->system.block[i];
     for (int k = 0; k < b.rows; k++) {
         int at = i * b.rows + k;
         u[k] = w->vector[U][at] + run->rho * b.scale * (w->vector[X][at] - w->vector[CENTRE][at]);
@@ -167,11 +115,11 @@ static void evaluate(Run *run)
 {
     Work *w = run->w;
     double sum = 0.0;
-    for (int i = 0; i < w->matrix.blocks; i++) {
-        double u[3], *f = w->vector[F] + i * w->matrix.size;
+    for (int i = 0; i < w->system.matrix.blocks; i++) {
+        double u[3], *f = w->vector[F] + i * w->system.matrix.size;
         TalusNaturalBlock b = proximal_block(run, i, u);
         talus_natural_map(&b, w->vector[X] + i * b.rows, u, f);
-        double size = block_size(&b, f);
+        double size = talus_natural_size(&b, f);
         sum += size * size;
     }
     run->merit = sqrt(sum);
@@ -181,15 +129,15 @@ static void evaluate(Run *run)
 static void linearise(Run *run)
 {
     Work *w = run->w;
-    const int square = w->matrix.size * w->matrix.size;
-    for (int i = 0; i < w->matrix.blocks; i++) {
-        double u[3], weight = run->rho * w->block[i].scale;
+    const int square = w->system.matrix.size * w->system.matrix.size;
+    for (int i = 0; i < w->system.matrix.blocks; i++) {
+        double u[3], weight = run->rho * w->system.block[i].scale;
         TalusNaturalSlope slope;
         TalusNaturalBlock b = proximal_block(run, i, u);
         talus_natural_slope(&b, w->vector[X] + i * b.rows, u, &slope);
         for (int k = 0; k < square; k++) {
-            w->left[i * square + k] = slope.velocity[k];
-            w->own[i * square + k] = slope.impulse[k] + weight * slope.velocity[k];
+            w->system.left[i * square + k] = slope.velocity[k];
+            w->system.own[i * square + k] = slope.impulse[k] + weight * slope.velocity[k];
         }
     }
 }
@@ -202,15 +150,7 @@ static void measure(Run *run, double *sum, double *largest)
     memcpy(reported, w->vector[X], (size_t)run->n * sizeof *reported);
     run->s->backend->block.project(run->s->op, NULL, reported);
     multiply(run, reported, w->vector[V]);
-    *sum = *largest = 0.0;
-    for (int i = 0; i < w->matrix.blocks; i++) {
-        const TalusNaturalBlock *b = &w->block[i];
-        double f[3];
-        talus_natural_map(b, reported + i * b->rows, w->vector[V] + i * b->rows, f);
-        double size = block_size(b, f);
-        *sum += size * size;
-        *largest = size <= *largest ? *largest : size; /* keeps a NaN */
-    }
+    talus_natural_system_measure(&w->system, reported, w->vector[V], sum, largest);
     talus_best_offer(&w->best, run->s, reported, *sum);
 }
 
@@ -248,9 +188,9 @@ static void newton_step(Run *run)
     Work *w = run->w;
     double before = run->merit, a = 1.0;
     linearise(run);
-    talus_fronts_factor(&w->fronts, &w->matrix, w->left, w->own);
+    talus_fronts_factor(&w->system.fronts, &w->system.matrix, w->system.left, w->system.own);
     memcpy(w->vector[STEP], w->vector[F], (size_t)run->n * sizeof(double));
-    talus_fronts_solve(&w->fronts, w->vector[STEP]);
+    talus_fronts_solve(&w->system.fronts, w->vector[STEP]);
     run->s->info->products++;
     run->s->info->factorisations++;
     run->steps++;
@@ -315,8 +255,7 @@ static void iterate(Run *run)
     }
 }
 
-/* Blocks are under Coulomb's law if the plan is exact (s->plan), else under the relaxation, with the shifts that the
- * offsets contain. Leaves the last projected iterate in gamma, or the best one if the solve did not converge. */
+/* Leaves the last projected iterate in gamma, or the best one if the solve did not converge. */
 static TalusStatus solve_prox(TalusSolve *s)
 {
     Work *w = s->work;
@@ -333,9 +272,7 @@ static TalusStatus solve_prox(TalusSolve *s)
 static void clear(void *work)
 {
     Work *w = work;
-    talus_block_matrix_clear(&w->matrix);
-    talus_fronts_clear(&w->fronts);
-    TALUS_RELEASE(w->left, w->own, w->block);
+    talus_natural_system_clear(&w->system);
 }
 
 const TalusSolverType talus_solver_prox = {

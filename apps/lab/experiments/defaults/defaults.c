@@ -235,7 +235,7 @@ static TalusStatus run_default(Worlds *w)
 
 const WorldsRow worlds_default = {
     .name = "default",
-    .summary = "the default of contacts beside rigid ones under ccp and coulomb",
+    .summary = "exact Coulomb with compliance beside rigid contacts under ccp and coulomb",
     .source =
         "lift, cost in shear and settling, bulk answers; names select cases: docs/explanation/default-law.md",
     .takes_names = true,

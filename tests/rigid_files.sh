@@ -1,0 +1,29 @@
+#!/bin/sh
+# Rigid problems in files under exact Coulomb friction: `talus bench rigid` makes a sheared bed and a heap of rocks and
+# solves both from zero impulses; the verifier recomputes the figures; the bed has several solutions, and --starts finds
+# some of them; the relaxation has one.
+set -eu
+"$TALUS" bench rigid --quick --threads 1 --out rigid --quiet
+verify() { # NAME TOLERANCE
+    grep -q "^$1,.*,converged," rigid/table-1.csv
+    "$TALUS" verify "rigid/$1.talus" "rigid/$1-solved.talus" --law coulomb --tol "$2" >verified
+    if "$TALUS" verify "rigid/$1.talus" "rigid/$1.talus" --law coulomb --tol "$2" >verified 2>&1; then exit 1; fi
+}
+verify sheared-150 1e-6
+verify rocks-1 1e-8
+echo "ok       a sheared bed and rocks are solved from zero, and the verifier agrees"
+
+"$TALUS" solve rigid/sheared-150.talus --solver continuation,prox --tol 1e-8 --threads 1 --json >two.json 2>two.txt
+test "$(grep -o '"converged"' two.json | wc -l)" -eq 2
+"$TALUS" solve rigid/sheared-150.talus --solver prox --starts 8 --tol 1e-8 --threads 1 >several
+solutions=$(sed -n 's/.* starts converged, to \([0-9]*\) solutions*:.*/\1/p' several)
+test "$solutions" -ge 2
+echo "ok       several solutions are found and said"
+
+"$TALUS" solve rigid/sheared-150.talus --law ccp --solver prox --starts 4 --tol 1e-8 --threads 1 >one
+grep -q "4 of 4 starts converged, to 1 solution:" one
+echo "ok       the relaxation has one"
+
+if "$TALUS" solve rigid/sheared-150.talus --starts 1 2>refused; then exit 1; fi
+grep -q "expected 2 or more" refused
+echo "ok       one start is refused"
