@@ -100,8 +100,7 @@ void cpu_contact_works(CpuEngine *e, TalusEngineLedger *ledger)
 {
     LedgerContext c = context_of(e);
     double sum[TALUS_WORK_SUMS];
-    talus_parallel(e->pool, e->contacts->count, CPU_GRAIN, contact_works, &c);
-    cpu_sum_partials(e, e->contacts->count, TALUS_WORK_SUMS, sum);
+    cpu_sum_contacts(e, contact_works, &c, TALUS_WORK_SUMS, sum);
     ledger->friction += sum[TALUS_WORK_TANGENTIAL];
     ledger->stabilisation += sum[TALUS_WORK_STABILISATION];
     ledger->elastic_start = sum[TALUS_WORK_ELASTIC_START];
@@ -151,7 +150,7 @@ void cpu_force_works(CpuEngine *e, double h, TalusEngineLedger *ledger)
     if (e->forces == 0)
         return;
     talus_parallel(e->pool, e->forces, CPU_GRAIN, force_works, &c);
-    cpu_sum_partials(e, e->forces, 2, sum);
+    cpu_sum_partials(e, talus_chunks(e->forces, CPU_GRAIN), 2, sum);
     ledger->applied += sum[1];
     ledger->gravity_error += sum[0] - sum[1];
 }
@@ -184,13 +183,13 @@ static double driven_work(const LedgerContext *c, int64_t i)
     return side_work(c, i, 0, impulse, moment) - side_work(c, i, 1, impulse, moment);
 }
 
-/* Contacts of driven bodies are all in the general run. */
+/* Contacts of driven bodies are all in the general run; a group is of one run. */
 static void driven_works(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const LedgerContext *c = context;
-    int64_t first = c->op->sphere_sphere + c->op->sphere_fixed;
+    bool general = begin >= c->op->sphere_sphere + c->op->sphere_fixed;
     double sum = 0.0;
-    for (int64_t i = begin + first; i < end + first; i++)
+    for (int64_t i = begin; general && i < end; i++)
         sum += driven_work(c, i);
     c->engine->partial[chunk][0] = sum;
 }
@@ -198,11 +197,9 @@ static void driven_works(void *context, int64_t begin, int64_t end, int64_t chun
 void cpu_driven_works(CpuEngine *e, TalusEngineLedger *ledger)
 {
     LedgerContext c = context_of(e);
-    int64_t count = e->contacts->count - (c.op->sphere_sphere + c.op->sphere_fixed);
     double sum;
     if (!e->bodies.driven)
         return;
-    talus_parallel(e->pool, count, CPU_GRAIN, driven_works, &c);
-    cpu_sum_partials(e, count, 1, &sum);
+    cpu_sum_contacts(e, driven_works, &c, 1, &sum);
     ledger->driven += sum;
 }
