@@ -111,9 +111,7 @@ TEST(contacts_of_a_colour_share_no_body)
 
 static uint64_t priority(const Graph *g, int i)
 {
-    int spheres = g->op.sphere_sphere + g->op.sphere_fixed;
-    int run = i < g->op.sphere_sphere ? 0 : i < spheres ? 1 : 2;
-    return talus_contact_priority((const int32_t(*)[2])g->pair, g->op.number, run, i);
+    return talus_contact_priority((const int32_t(*)[2])g->pair, g->op.number, i);
 }
 
 /* A contact's colour is the lowest that no neighbour of higher priority has; where a pair's contacts in the list are apart,

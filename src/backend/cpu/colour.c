@@ -55,8 +55,7 @@ static TalusStatus sort_by_priority(const TalusOperator *op, TalusColouring *c)
     TALUS_TRY(reserve_order(c, (size_t)op->blocks, (size_t)buckets));
     int32_t *start = c->bucket + 1;
     for (int i = 0; i < op->blocks; i++) {
-        c->priority[i] =
-            talus_contact_priority((const int32_t(*)[2])op->pair, op->number, run_of(op, i), i);
+        c->priority[i] = talus_contact_priority((const int32_t(*)[2])op->pair, op->number, i);
         start[~c->priority[i] >> shift]++;
     }
     for (int k = 0, sum = 0; k < buckets; k++) {

@@ -35,9 +35,8 @@ struct Priorities {
 static __device__ inline unsigned long long priority(const CuView<double> &c, Priorities of,
                                                      int64_t i, int round)
 {
-    int run = i < c.sphere_sphere ? 0 : i < c.spheres ? 1 : 2;
     unsigned long long hash =
-        talus_contact_priority((const int32_t(*)[2])c.pair, of.number, run, (int)i);
+        talus_contact_priority((const int32_t(*)[2])c.pair, of.number, (int)i);
     unsigned long long low = of.by_index ? hash >> 36 << 32 | (unsigned long long)i : hash >> 4;
     return (unsigned long long)round << 60 | low;
 }
