@@ -126,7 +126,7 @@ talus_case() { # talus_case STEM OPTIONS...: one thread, result in STEM.json, ta
 # ns per contact and sweep, by the difference between 50 and 10 sweeps a step, as for the peers.
 talus_sweep_cost() {
     for sweeps in 10 50; do
-        talus_case "$work/sweeps-$sweeps" --solver gs --set solver.tolerance=0 \
+        talus_case "$work/sweeps-$sweeps" --solver gs-coulomb --set solver.tolerance=0 \
             --set solver.max_iterations="$sweeps" || return 1
     done
     awk -F, -v few="$(json_number cpu_seconds "$work/sweeps-10.json")" \

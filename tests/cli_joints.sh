@@ -52,6 +52,8 @@ grep -q 'blocks of joints of 3 rows each' extract.log || fail "extract says $(ca
 "$TALUS" verify cart.talus solved.talus >verify.log 2>&1 || fail "verify: $(cat verify.log)"
 awk '$1 == "natural_relative" { found = $2 <= 1e-9 } END { exit !found }' verify.log || fail "verify: $(cat verify.log)"
 "$TALUS" extract cart.json --at 0 -o cart.hdf5 >fclib.log 2>&1 && fail "a joint in an FCLIB file"
+grep -q 'is a joint; FCLIB has contacts alone; `-o file.talus` keeps it' fclib.log || grep -q 'no HDF5' fclib.log ||
+    fail "a joint in an FCLIB file: $(cat fclib.log)"
 
 [ $failures -eq 0 ] && echo "ok"
 exit $((failures > 0))

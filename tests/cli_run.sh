@@ -18,10 +18,10 @@ small="hourglass --set bodies=100 --until 0.2 --every 0.05 --threads 1"
 
 # ---- --json: one object with these keys and nothing else ----
 keys="scene backend threads steps time bodies contacts wall_seconds cpu_seconds penetration mean \
-max kinetic_energy iterations residual residual_max missed_steps projection_fallbacks \
+max overlap loaded mean p99 max kappa kinetic_energy iterations residual residual_max missed_steps projection_fallbacks \
 peak_memory_bytes hash"
 "$TALUS" run $small --no-out --json >run.json 2>table || fail "run --json: $(cat table)"
-sed -n 's/^ *"\([a-z_]*\)":.*/\1/p' run.json >found
+sed -n 's/^ *"\([a-z0-9_]*\)":.*/\1/p' run.json >found
 for key in $keys; do echo "$key"; done | sort >expected
 sort found | cmp -s - expected || fail "keys: $(sort found | diff - expected)"
 grep -Eq '"hash": "[0-9a-f]{16}"' run.json || fail "hash: $(cat run.json)"
@@ -76,6 +76,19 @@ run.lock
 steps.csv" ] || fail "files: $(ls out)"
 [ "$(wc -l <out/steps.csv)" -eq 21 ] || fail "steps.csv has $(wc -l <out/steps.csv) lines"
 awk -F, 'NR == 1 { n = NF } NF != n { exit 1 }' out/steps.csv || fail "steps.csv is ragged"
+
+# ---- overlaps of loaded contacts: ordered, and kappa follows from the mean; run.json has the last row's ----
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+    { mean = $at["overlap_mean"]; p99 = $at["overlap_p99"]; max = $at["overlap_max"]; kappa = $at["kappa"] }
+    mean < 0 || mean > max || p99 > max || $at["loaded"] > $at["contacts"] { exit 1 }
+    max > $at["penetration_max"] * (1 + 1e-8) { exit 2 }
+    mean == 0 && kappa != "inf" { exit 3 }
+    mean > 0 && (kappa * mean - 2) ^ 2 > 1e-12 { exit 4 }
+    mean > 0 { n++; last = kappa }
+    END { if (!n) exit 5; printf "%.5g\n", last }' out/steps.csv >kappa || fail "overlaps of steps.csv: $?"
+[ "$(sed -n 's/^"kappa": \(.*\),$/\1/p' out/run.json | awk '{ printf "%.5g\n", $1 }')" = "$(cat kappa)" ] ||
+    fail "kappa $(cat kappa) is not in run.json: $(cat out/run.json)"
+"$TALUS" info out >about && contains about "largest"
 
 # column DIR NAME: the sum of a column of steps.csv
 column() {

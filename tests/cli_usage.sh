@@ -50,6 +50,7 @@ complete solve --solver --tol --max-iter --budget --warm --reference --trace --s
     --threads --json --quiet
 complete bench --out --quick --fresh --threads --json --quiet
 complete info
+complete advise --seconds --from --at --span --set --backend --threads --json --quiet
 complete extract --at -o --output --set --solver --threads
 complete help
 "$TALUS" --help >overview2

@@ -18,7 +18,7 @@ static inline TalusWorldDef soft_def(double h, double compliance)
 static inline double overlap_of(const TalusWorldDef *def, double size, double speed)
 {
     double soft = def->step * def->compliance * speed, limit = def->elastic_overlap * size;
-    return soft / (1.0 + soft / limit);
+    return 2.0 * soft / (1.0 + sqrt(1.0 + 4.0 * soft * soft / (limit * limit)));
 }
 
 /* At rest gamma = m g h: the overlap does not depend on the mass. The elastic energy is half of weight times overlap. */
@@ -37,7 +37,7 @@ TEST(a_sphere_at_rest_sinks_by_its_compliance)
         CHECK_NEAR(0.1 - s.x.z, overlap, 1e-8 * overlap);
         CHECK_NEAR(info.ledger.elastic, energy, 1e-6 * energy);
         CHECK(fabs(info.ledger.stiffening) < 1e-6 * energy);
-        CHECK(info.ledger.stabilisation == 0.0);
+        CHECK(fabs(info.ledger.stabilisation) < 1e-6 * energy);
         talus_world_destroy(world);
     }
 }
@@ -141,6 +141,8 @@ TEST(a_squeezed_ball_bears_a_steady_force)
         def.backend = material_backend;
         def.step = h;
         def.compliance = eps;
+        def.elastic_overlap = 0.01;
+        def.tolerance = 1e-4;
         TalusWorld *world = make_world(&def, NULL);
         add_body(world, box(0.2, 0.2, 0.2), 0.0, talus_vec3(0, 0, -0.3 + overlap), zero, zero);
         add_body(world, box(0.2, 0.2, 0.2), 0.0, talus_vec3(0, 0, 0.3 - overlap), zero, zero);

@@ -48,6 +48,8 @@ static const Spec specs[] = {
     {"gs:order=random,metric=trace", true},
     {"gs:order=coloured,metric=trace", true},
     {"gs:order=forward,omega=0.8,rho=0.9", true},
+    {"gs-coulomb", true},
+    {"gs-coulomb:omega=1.5", true},
     {"bgs", true},
     {"bgs:order=symmetric,omega=1.3,rho=0.9", true},
     {"bgs-enum", true},

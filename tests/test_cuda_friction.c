@@ -70,10 +70,10 @@ static const HeapOptions tiny = {54, 2, 2, 1, 0.4, 0.3, 0.3};
 TEST(solvers_find_what_they_find_on_the_cpu)
 {
     NEEDS_CUDA();
-    static const char *const specs[] = {"apgd", "lbfgs-fb", "gs", "spg"};
+    static const char *const specs[] = {"apgd", "lbfgs-fb", "gs", "gs-coulomb:omega=1.2", "spg"};
     for (int kind = 0; kind < MODEL_SECTIONS * MODEL_MOVING; kind++)
         for (int form = 0; form < 3; form++)
-            for (int s = 0; s < 4; s++)
+            for (int s = 0; s < 5; s++)
                 check_solve(&(ModelOptions){.heap = tiny,
                                             .rows = form == 1 ? 6 : 3,
                                             .section = kind % MODEL_SECTIONS,
@@ -143,6 +143,7 @@ TEST(heavy_bodies_are_swept_in_sequence)
     free_model_case(&c);
     c = make_heavy(TALUS_SECTION_DISC, TALUS_LAW_COULOMB);
     solve_both(&c, "bgs", "cuda");
+    solve_both(&c, "gs-coulomb", "cuda");
     free_model_case(&c);
 }
 

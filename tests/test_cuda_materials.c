@@ -1,7 +1,8 @@
-/* Laws of materials on the cuda backend: the analytic motions of test_materials.c that take few steps, and relative
- * compliance. */
+/* Laws of materials on the cuda backend: the analytic motions of test_materials.c that take few steps, relative
+ * compliance, and overlaps. */
 #include "compliance_cases.h"
 #include "material_cases.h"
+#include "overlap_cases.h"
 
 #include "backend/backend.h"
 
@@ -16,5 +17,6 @@ int main(void)
     material_backend = "cuda";
     run_material_cases();
     run_compliance_cases();
+    run_overlap_cases();
     return talus_test_result();
 }

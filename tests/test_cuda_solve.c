@@ -53,6 +53,7 @@ static const Spec specs[] = {
     {"ipm-aug", false},
     {"ipm-soc", false},
     {"lemke", false},
+    {"gs-coulomb", true},
     {"bgs", true},
     {"bgs-enum", true},
     {"gs-disc", true},

@@ -138,7 +138,8 @@ static double step_block(Reference *r, int i, double change[3])
     for (int k = 0; k < op->rows; k++)
         next[k] = gamma[k] - r->options.omega / (k ? bt : bn) * g[k];
     if (op->rows == 3)
-        talus_project_cone(op->mu[i], op->mu[i] * bt / bn, &next[0], &next[1], &next[2]);
+        talus_project_cone(op->mu[i], r->options.coulomb ? 0.0 : op->mu[i] * bt / bn, &next[0],
+                           &next[1], &next[2]);
     else
         next[0] = fmax(next[0], 0.0);
     change[1] = change[2] = 0.0;
@@ -242,6 +243,8 @@ TEST(a_coloured_sweep_is_a_sequential_one)
         options.metric = TALUS_METRIC_TRACE;
         options.omega = 1.2;
         options.rho = 0.9;
+        same_sweeps(&c, &options);
+        options.coulomb = true;
         same_sweeps(&c, &options);
         close_case(&c);
     }

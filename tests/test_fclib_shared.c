@@ -284,49 +284,45 @@ static void check_scene(const char *name, const char *const *overrides, int coun
 
 TEST(spheres_with_friction)
 {
-    static const char *const overrides[] = {"bodies=60", "side=4"};
+    static const char *const overrides[] = {"bodies=60", "side=4", "law=ccp", "compliance=0"};
     if (!talus_fclib_available())
         SKIP("this build has no HDF5");
-    check_scene("settle-box", overrides, 2, 40);
+    check_scene("settle-box", overrides, 4, 40);
 }
 
 TEST(spheres_without_friction)
 {
-    static const char *const overrides[] = {"bodies=60"};
+    static const char *const overrides[] = {"bodies=60", "law=ccp", "compliance=0"};
     if (!talus_fclib_available())
         SKIP("this build has no HDF5");
-    check_scene("settle-cylinder", overrides, 1, 40);
+    check_scene("settle-cylinder", overrides, 3, 40);
 }
 
 TEST(boxes)
 {
-    static const char *const overrides[] = {"bodies=5"};
+    static const char *const overrides[] = {"bodies=5", "law=ccp", "compliance=0"};
     if (!talus_fclib_available())
         SKIP("this build has no HDF5");
-    check_scene("dominoes", overrides, 1, 30);
+    check_scene("dominoes", overrides, 3, 30);
 }
 
-/* ---- what a file cannot hold, and what it can though it is unusual ---- */
+/* ---- unusual problems ---- */
 
-static TalusProblem *two_bodies(double compliance, double mu)
+static TalusProblem *two_bodies(double mu)
 {
     /* The second body moves as it likes and turns freely; the first is driven along x. */
     static const double inv_mass[2] = {0.0, 0.5};
     static const TalusSym3 inertia[2] = {{0, 0, 0, 0, 0, 0}, {2.0, 3.0, 4.0, 0.5, 0.25, -0.5}};
     static const double velocity[12] = {1.5, 0, 0, 0, 0, 0.5, -1.0, 0.25, 0.5, 0.1, 0.2, 0.3};
-    TalusContactDef contacts[2] = {{.a = 1,
-                                    .b = 0,
-                                    .normal = {-0.6, 0.0, 0.8},
-                                    .arm_a = {-0.5, 0.2, 0.1},
-                                    .arm_b = {0.3, 0.1, -0.2},
-                                    .mu = mu,
-                                    .bias = 0.125},
-                                   {.a = 1,
-                                    .b = -1,
-                                    .normal = {0.0, 0.0, -1.0},
-                                    .arm_a = {0.0, 0.3, -0.5},
-                                    .mu = 0.5 * mu,
-                                    .compliance = compliance}};
+    TalusContactDef contacts[2] = {
+        {.a = 1,
+         .b = 0,
+         .normal = {-0.6, 0.0, 0.8},
+         .arm_a = {-0.5, 0.2, 0.1},
+         .arm_b = {0.3, 0.1, -0.2},
+         .mu = mu,
+         .bias = 0.125},
+        {.a = 1, .b = -1, .normal = {0.0, 0.0, -1.0}, .arm_a = {0.0, 0.3, -0.5}, .mu = 0.5 * mu}};
     TalusProblemDef def = {.body_count = 2,
                            .inv_mass = inv_mass,
                            .inv_inertia = inertia,
@@ -338,21 +334,10 @@ static TalusProblem *two_bodies(double compliance, double mu)
     return problem;
 }
 
-TEST(compliance_is_refused)
-{
-    TalusProblem *problem = two_bodies(1e-6, 0.3);
-    TalusFclib *f;
-    CHECK_INT(talus_fclib_from_problem(problem, "", &f), TALUS_ERR_UNSUPPORTED);
-    CHECK_STR(talus_error(), "contact 1 has compliance; FCLIB has no place for it; "
-                             "`-o file.talus` keeps it");
-    CHECK(f == NULL);
-    talus_problem_destroy(problem);
-}
-
 /* A body that cannot move has no degrees of freedom, but its velocity counts. */
 static void check_two_bodies(double mu)
 {
-    TalusProblem *problem = two_bodies(0.0, mu), *back;
+    TalusProblem *problem = two_bodies(mu), *back;
     TalusFclib *f;
     REQUIRE_OK(talus_fclib_from_problem(problem, "", &f));
     CHECK_INT(talus_fclib_dofs(f), 6);
@@ -372,7 +357,7 @@ TEST(immovable_bodies)
 /* An explicit problem becomes a local one, and again the same problem. */
 static void check_explicit(double mu)
 {
-    TalusProblem *bodies = two_bodies(0.0, mu), *problem, *back;
+    TalusProblem *bodies = two_bodies(mu), *problem, *back;
     TalusProblemDef first, second;
     TalusFclib *global, *local;
     REQUIRE_OK(talus_fclib_from_problem(bodies, "", &global));
@@ -406,7 +391,6 @@ int main(void)
     RUN(spheres_with_friction);
     RUN(spheres_without_friction);
     RUN(boxes);
-    RUN(compliance_is_refused);
     RUN(immovable_bodies);
     RUN(explicit_problems);
     return talus_test_result();

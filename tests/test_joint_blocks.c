@@ -299,8 +299,9 @@ TEST(metrics_agree_with_the_verifier)
 /* ---- solvers ---- */
 
 /* Those that take joints beside contacts with friction, and those that take them without. */
-static const char *const takers[] = {"apgd",   "lbfgs-fb", "gs",  "jacobi", "admm", "anderson",
-                                     "kucera", "mprgp",    "spg", "prox",   "auto"};
+static const char *const takers[] = {"apgd",   "lbfgs-fb", "gs",       "gs-coulomb",
+                                     "jacobi", "admm",     "anderson", "kucera",
+                                     "mprgp",  "spg",      "prox",     "auto"};
 static const char *const others[] = {"cpg", "pgd"};
 enum { TAKERS = sizeof takers / sizeof *takers, OTHERS = sizeof others / sizeof *others };
 
@@ -554,9 +555,9 @@ TEST(files_keep_joints)
 /* Every allocation of making and solving it fails once. */
 TEST(any_allocation_may_fail)
 {
-    const char *const specs_of[] = {"apgd", "lbfgs-fb", "gs", "prox"};
+    const char *const specs_of[] = {"apgd", "lbfgs-fb", "gs", "gs-coulomb", "prox"};
     TestProblem p = make_joints(&(JointOptions){.seed = 17, .links = 3, .mu = 0.4, .extras = true});
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         TalusSolveOptions options = budget(1e-6, 200);
         TalusStatus status = TALUS_ERR_MEMORY;
         for (long n = 1; status == TALUS_ERR_MEMORY && n < 2000; n++) {

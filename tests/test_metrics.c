@@ -313,7 +313,7 @@ static bool see(void *user, const TalusObservation *o)
 /* Sweeps sum the bodies' velocities afresh after each look: rounding apart they do the same. */
 static bool sweeps(const char *solver)
 {
-    const char *const names[] = {"gs", "pgs", "gs-disc", "bgs", "bgs-enum", "nscd"};
+    const char *const names[] = {"gs", "pgs", "gs-disc", "bgs", "bgs-enum", "nscd", "gs-coulomb"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(solver, names[i]) == 0)
             return true;

@@ -165,6 +165,78 @@ TEST(steps_of_worlds_begin_with_first_order_methods_and_other_backends_keep_them
     free_test_problem(&heap);
 }
 
+/* Options whose tolerance, a share of the starting residual, is `loose` of the reference speed. */
+static TalusSolveOptions loose_options(TalusProblem *problem, double share, double loose)
+{
+    TalusSolveOptions options = options_of(problem, share);
+    options.reference_speed = options.tolerance / loose;
+    return options;
+}
+
+static int first_part(const HeapOptions *heap, TalusSection section, TalusFrictionLaw law,
+                      double loose)
+{
+    TestProblem p = make_heap(heap);
+    TalusProblem *problem = problem_of(&p, section, law);
+    TalusSolveOptions options = loose_options(problem, 1e-2, loose);
+    Plan plan = plan_of(problem, &options);
+    talus_problem_destroy(problem);
+    free_test_problem(&p);
+    return plan.stage[0].part;
+}
+
+TEST(compliant_spheres_under_coulombs_law_begin_with_sweeps)
+{
+    const HeapOptions soft = {11, 4, 4, 3, 0.3, 0.05, 0.0}, rigid = {11, 4, 4, 3, 0.3, 0.0, 0.0};
+    const HeapOptions rocks = {11, 4, 4, 3, 0.3, 0.05, 1.0};
+    const TalusSection disc = TALUS_SECTION_DISC;
+    const TalusFrictionLaw coulomb = TALUS_LAW_COULOMB;
+    CHECK_INT(first_part(&soft, disc, coulomb, 0.031), TALUS_AUTO_SWEEP);
+    CHECK_INT(first_part(&soft, disc, coulomb, 0.029), TALUS_AUTO_BETWEEN);
+    CHECK_INT(first_part(&rigid, disc, coulomb, 0.5), TALUS_AUTO_BETWEEN);
+    CHECK_INT(first_part(&rocks, disc, coulomb, 0.5), TALUS_AUTO_BETWEEN);
+    CHECK_INT(first_part(&soft, TALUS_SECTION_SQUARE, coulomb, 0.5), TALUS_AUTO_BETWEEN);
+    CHECK_INT(first_part(&soft, disc, TALUS_LAW_CCP, 0.5), TALUS_AUTO_LOOSE);
+    CHECK_INT(first_part(&soft, disc, TALUS_LAW_CCP, 0.05), TALUS_AUTO_BETWEEN);
+}
+
+/* Sweeps count among the iterations before the direct method; on a device sweeps are for looser tolerances. */
+TEST(sweeps_hand_over_to_apgd)
+{
+    TestProblem heap = make_heap(&(HeapOptions){11, 3, 3, 10, 0.3, 1e-3, 0.0});
+    TalusProblem *problem = problem_of(&heap, TALUS_SECTION_DISC, TALUS_LAW_COULOMB);
+    TalusSolveOptions options = loose_options(problem, 1e-2, 0.05);
+    Plan plan = plan_of(problem, &options);
+    REQUIRE(plan.stages == 4);
+    CHECK_INT(plan.stage[0].max_iterations, 300);
+    CHECK_INT(plan.stage[1].part, TALUS_AUTO_BETWEEN);
+    CHECK_INT(plan.stage[1].max_iterations, 500 + 10 * talus_problem_blocks(problem) - 300);
+    CHECK_INT(plan.stage[2].part, TALUS_AUTO_COULOMB);
+    CHECK(plan.stage[2].trial && ends_with(&plan, TALUS_AUTO_BETWEEN));
+    TalusSolveInfo info = solve(problem, "auto", &options);
+    CHECK_INT(info.outcome, TALUS_OUTCOME_CONVERGED);
+    CHECK_STR(info.solver, "gs-coulomb");
+    options = loose_options(problem, 1e-11, 0.05); /* more digits than 300 sweeps find */
+    info = solve(problem, "auto", &options);
+    CHECK_INT(info.outcome, TALUS_OUTCOME_CONVERGED);
+    CHECK_STR(info.solver, "apgd");
+    CHECK(info.iterations > 300);
+    TalusBackend away = *problem->backend;
+    const TalusBackend *here = problem->backend;
+    away.capabilities = 0;
+    problem->backend = &away;
+    plan = plan_of(problem, &options);
+    check_alone(&plan, TALUS_AUTO_BETWEEN);
+    options.reference_speed *= 0.5;
+    plan = plan_of(problem, &options);
+    CHECK_INT(plan.stages, 2);
+    CHECK_INT(plan.stage[0].part, TALUS_AUTO_SWEEP);
+    CHECK(ends_with(&plan, TALUS_AUTO_BETWEEN));
+    problem->backend = here;
+    talus_problem_destroy(problem);
+    free_test_problem(&heap);
+}
+
 /* ---- handing over ---- */
 
 /* A heavy body on a column of light ones: twice the iterations of first order before it hands over. */
@@ -480,6 +552,8 @@ int main(void)
 {
     RUN(many_digits_of_a_small_problem_are_had_directly);
     RUN(steps_of_worlds_begin_with_first_order_methods_and_other_backends_keep_them);
+    RUN(compliant_spheres_under_coulombs_law_begin_with_sweeps);
+    RUN(sweeps_hand_over_to_apgd);
     RUN(hard_problems_are_handed_over);
     RUN(observers_see_one_solve);
     RUN(memory_that_does_not_come_leaves_it_to_first_order);

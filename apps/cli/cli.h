@@ -5,6 +5,7 @@
 #ifndef TALUS_CLI_H
 #define TALUS_CLI_H
 
+#include <stdio.h>
 #include <talus/talus.h>
 
 #if defined(__GNUC__)
@@ -54,7 +55,7 @@ typedef struct CliCommand {
 #define CLI_OPTIONS(table) .options = (table), .option_count = sizeof(table) / sizeof *(table)
 
 extern const CliCommand cli_run, cli_view, cli_render, cli_export, cli_solve, cli_verify, cli_bench,
-    cli_list, cli_info, cli_extract;
+    cli_list, cli_info, cli_extract, cli_advise;
 
 /* Parses the arguments, argv[0] being the command's name, and runs the command unless help was requested or usage was
  * wrong. Returns the exit code. */
@@ -112,6 +113,10 @@ bool cli_is_problem(const char *path);
  * cli_refuse_scene: true, after a message, if the name is a scene where a contact problem is expected. */
 bool cli_refuse_problem(const char *path);
 bool cli_refuse_scene(const char *name);
+
+/* Prints in which form of FCLIB the problem was written to `path`, and why; `prefix` starts each line. */
+void cli_print_fclib_form(FILE *out, const char *prefix, const char *path, const TalusFclib *fclib,
+                          TalusProblem *problem);
 
 /* Reads reference contact velocities from an FCLIB file: /solution for the exact law; for the relaxation
  * /ccp_solution or, without one, /solution. */

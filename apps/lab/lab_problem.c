@@ -133,6 +133,25 @@ static TalusStatus need_fclib(LabProblem *p)
     return p->fclib ? TALUS_OK : talus_fclib_from_problem(p->problem, p->name, &p->fclib);
 }
 
+/* FCLIB's local form has the compliance E in W, so its u_n is the contact velocity plus E r_n: subtracts E r_n from
+ * p->reference. */
+static TalusStatus subtract_compliance(LabProblem *p, const char *path, const double *r)
+{
+    TalusProblemDef def;
+    int rows = talus_problem_rows(p->problem);
+    TALUS_TRY(talus_problem_export(p->problem, &def));
+    for (int i = 0; def.contacts && i < def.contact_count; i++) {
+        double compliance = def.contacts[i].compliance;
+        if (compliance > 0.0 && !r)
+            return talus_fail_file(path, TALUS_ERR_FORMAT,
+                                   "its solution has no impulses r, which the velocities of "
+                                   "compliant contacts need");
+        if (compliance > 0.0)
+            p->reference[i * rows] -= compliance * r[i * p->fclib->dimension];
+    }
+    return TALUS_OK;
+}
+
 TalusStatus lab_problem_reference(LabProblem *p, const char *path)
 {
     TalusFclibPoint point = {0};
@@ -145,6 +164,7 @@ TalusStatus lab_problem_reference(LabProblem *p, const char *path)
      * rows. */
     TalusFclibPoint velocities = {.r = point.u};
     TALUS_THEN(status, talus_fclib_impulses(p->fclib, p->problem, &velocities, p->reference));
+    TALUS_THEN(status, subtract_compliance(p, path, point.r));
     TALUS_THEN(status, hash_file(path, &p->reference_hash));
     talus_fclib_free_point(&point);
     return status;

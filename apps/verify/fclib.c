@@ -321,6 +321,37 @@ static void local_diagonal(const TalusFclib *f, double *diagonal)
             diagonal[row] += f->W.column[k] == row ? f->W.value[k] : 0.0;
 }
 
+/* Returns the entry of W, found by bisection as columns rise, or NULL if it is not stored. */
+static const double *local_entry(const TalusSparse *w, int row, int column)
+{
+    int low = w->start[row], high = w->start[row + 1];
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (w->column[middle] < column)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < w->start[row + 1] && w->column[low] == column ? &w->value[low] : NULL;
+}
+
+double verify_fclib_asymmetry(const TalusFclib *f)
+{
+    double apart = 0.0, all = 0.0, scale = 0.0;
+    int entries = f->global ? 0 : f->W.start[f->W.rows];
+    for (int k = 0; k < entries; k++)
+        scale = fmax(scale, fabs(f->W.value[k]));
+    for (int row = 0; scale > 0.0 && row < f->W.rows; row++)
+        for (int k = f->W.start[row]; k < f->W.start[row + 1]; k++) {
+            const double *mirrored = local_entry(&f->W, f->W.column[k], row);
+            double w = f->W.value[k] / scale, difference = w - (mirrored ? *mirrored / scale : 0.0);
+            /* counts twice if the loop does not come to the mirrored entry, as it is not stored */
+            apart += (mirrored ? 1.0 : 2.0) * difference * difference;
+            all += w * w;
+        }
+    return f->global ? NAN : all > 0.0 ? sqrt(apart / all) : 0.0;
+}
+
 /* ---- one point ---- */
 
 typedef struct Rows {

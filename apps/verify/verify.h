@@ -77,6 +77,9 @@ void verify_set_estimate(VerifyPoint *point, const double *estimate);
 bool verify_fclib_point(const TalusFclib *problem, TalusFrictionModel model, const double *r,
                         VerifyPoint *out, double *as_stored, const char **reason);
 
+/* Returns |W - W'| / |W| (Frobenius norms) of a local problem; NAN of a global one. */
+double verify_fclib_asymmetry(const TalusFclib *problem);
+
 /* ---- a problem's def ---- */
 
 /* Numbers of the problem: verify_blocks of blocks, verify_rows of rows per block (1, 3 or 6: the most that a contact

@@ -81,10 +81,24 @@ TalusStatus talus_fclib_set_solution(TalusFclib *fclib, const TalusProblem *prob
 TalusStatus talus_fclib_impulses(const TalusFclib *fclib, const TalusProblem *problem,
                                  const TalusFclibPoint *point, double *gamma);
 
-/* Converts a matrix-free problem to a global one (M, H, f, w), an explicit one to a local one (W, q). The impulses
- * become guess 1. The call fails on what the layout cannot hold, such as compliance, and names it. Bodies that
- * cannot move have no rows in M; their velocity goes into w. */
+typedef enum TalusFclibForm {
+    TALUS_FCLIB_AUTO, /* local: an explicit problem, or one with compliance; global: any other */
+    TALUS_FCLIB_GLOBAL,
+    TALUS_FCLIB_LOCAL
+} TalusFclibForm;
+
+/* Largest number of entries of W in the local form of a problem with bodies: 1.2 GB in the file. */
+#define TALUS_FCLIB_ENTRIES_MAX 100000000
+
+/* Converts a problem, under TALUS_FCLIB_AUTO. The impulses become guess 1. The call fails on what the layout or the
+ * form cannot hold and names it.
+ *     global   M, H, f and w of a matrix-free problem; bodies that cannot move have no rows in M, their velocity goes
+ *              into w; no compliance
+ *     local    W = N + E and q. The compliance E is on the diagonal of normal rows: u_n of the file is the contact
+ *              velocity plus E r_n. At most TALUS_FCLIB_ENTRIES_MAX entries. */
 TalusStatus talus_fclib_from_problem(TalusProblem *problem, const char *title, TalusFclib **out);
+TalusStatus talus_fclib_from_problem_as(TalusProblem *problem, TalusFclibForm form,
+                                        const char *title, TalusFclib **out);
 
 #ifdef __cplusplus
 }

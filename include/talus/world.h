@@ -47,10 +47,12 @@ typedef struct TalusWorldDef {
      * the reference speed without gravity; 0: no limit. */
     double recovery;
     /* Compliance of contacts between materials without stiffness, over N_nn, the normal velocity that a unit impulse
-     * gives them: a small normal impulse gamma holds an overlap of h compliance N_nn gamma. 0: rigid. A contact that
-     * rebounds (restitution) is rigid in that step. */
+     * gives them: a small normal impulse gamma holds an overlap of h compliance N_nn gamma, so a body at rest on one
+     * contact sinks by compliance |gravity| h^2. 0: rigid. A contact that rebounds (restitution) is rigid in that
+     * step. */
     double compliance;
-    /* Limit of the overlap that this compliance causes, over the smaller size: contacts harden with load. */
+    /* Limit of the overlap that this compliance causes, over the smaller size: contacts harden with load. Above 0, at
+     * most TALUS_ELASTIC_OVERLAP_MAX. */
     double elastic_overlap;
     TalusFrictionModel friction; /* of pairs of materials without a model of their own */
     /* In units of |gravity| h: contacts that close more slowly do not rebound. */
@@ -74,6 +76,9 @@ typedef struct TalusWorldDef {
 
 /* Largest component of gravity, m/s2: its square stays finite. */
 #define TALUS_GRAVITY_MAX 1e100
+
+/* Largest elastic_overlap, over the size: contacts of bodies that overlap by more are no longer reliable. */
+#define TALUS_ELASTIC_OVERLAP_MAX 0.5
 
 TalusWorldDef talus_world_def_default(void);
 TalusStatus talus_world_create(const TalusWorldDef *def, TalusWorld **out);
@@ -246,6 +251,17 @@ typedef struct TalusLedger {
     double imbalance;     /* changes minus sum; rounding only */
 } TalusLedger;
 
+/* Overlaps over size of the contacts that bear load, in the last part of a halved step: contacts of the step's problem
+ * with a normal impulse above 0, and their overlap at the start of the step, 0 where the bodies were apart. Size: of
+ * the smaller body, or of the free one (TalusOverlap). */
+typedef struct TalusOverlapSummary {
+    int loaded;       /* number of these contacts */
+    double mean, max; /* 0 without such contacts */
+    double p99;       /* one in a hundred overlaps more; at most 1/16 above the exact value */
+    /* Stiffness number: 1 over the mean of overlap over diameter, 2/mean; infinite where nothing overlaps. */
+    double kappa;
+} TalusOverlapSummary;
+
 typedef struct TalusStepInfo {
     int64_t step; /* steps completed */
     double time;
@@ -265,7 +281,8 @@ typedef struct TalusStepInfo {
     int clipped;
     /* Overlap over size, mean and maximum of the overlapping contacts at the start. */
     double penetration_mean, penetration_max;
-    int asleep;         /* sleeping bodies */
+    TalusOverlapSummary overlap; /* of the contacts that bear load */
+    int asleep;                  /* sleeping bodies */
     double sleep_speed; /* m/s: slower motion is neglected where bodies sleep; 0 if none sleeps */
     TalusLedger ledger;
     double detect_seconds, build_seconds, solve_seconds, integrate_seconds;
@@ -337,6 +354,9 @@ typedef struct TalusOverlap {
 
 /* Finds the pair with the largest depth / size, at most at the cost of one detection; the world does not change. */
 TalusStatus talus_world_worst_overlap(const TalusWorld *world, TalusOverlap *out);
+
+/* Returns the summary of the last step that this world object has made; before the first one all figures are 0. */
+TalusOverlapSummary talus_world_get_overlap(const TalusWorld *world);
 
 /* Summary of the normal forces of the last step. */
 typedef struct TalusForceSummary {

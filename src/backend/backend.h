@@ -198,8 +198,12 @@ typedef struct TalusSweepOptions {
     TalusOrder order;
     TalusMetric metric;   /* metric of a projected step */
     TalusOneSolver local; /* solver of one block's problem; TALUS_ONE_PROJECT: a projected step */
-    double omega, rho;    /* factor of the step; share of the stepped impulse in the new one */
-    uint64_t seed;        /* start of the random orders */
+    /* A projected step restricts blocks under Coulomb's law as that law does: first the normal impulse, then the rest
+     * to the bounds that it sets (sets/set.h talus_block_restrict). Only if there are such blocks. False: it projects
+     * onto the cone, shifts included. */
+    bool coulomb;
+    double omega, rho; /* factor of the step; share of the stepped impulse in the new one */
+    uint64_t seed;     /* start of the random orders */
 } TalusSweepOptions;
 
 /* ---- operations by group ---- */

@@ -182,10 +182,11 @@ TALUS_INLINE double talus_contact_pull(const TalusLaw *law, const TalusBuildOpti
 
 /* A contact without stiffness of its law, under o->compliance: a spring that hardens with its overlap d: no load causes
  * an overlap of `limit`,
- *     force = k d/(1 - d/limit),    k = 1/(h^2 o->compliance N_nn),    limit = o->elastic_overlap size.
- * With e = o->compliance N_nn, d = h f(gamma) and f(gamma) = e gamma/(1 + h e gamma/limit). A step has the tangent of f
- * at `warm`, the impulse of the list. Above o->load_limit, which only squeezed bodies exceed, f goes on straight: the
- * force of an overlap beyond the limit stays finite. */
+ *     force = k d/(1 - (d/limit)^2),    k = 1/(h^2 o->compliance N_nn),    limit = o->elastic_overlap size.
+ * Below half the limit it is nearly linear. With e = o->compliance N_nn, d = h f(gamma) and f(gamma) = 2 e gamma/(1 +
+ * s), s^2 = 1 + (2 h e gamma/limit)^2, f' = 2 e/(s + s^2). A step has the tangent of f at `warm`, the impulse of the
+ * list. Above o->load_limit, and above o->press_limit times the impulse limit/(h e) of a
+ * linear spring at the limit, f goes on straight: the force of an overlap beyond the limit stays finite. */
 typedef struct TalusHardening {
     double warm;       /* normal impulse, N s, at least 0 */
     double load;       /* f(warm), m/s: overlap that carries `warm`, over h */
@@ -203,9 +204,11 @@ TALUS_INLINE TalusHardening talus_hardening(const TalusOperator *op, int64_t i, 
     talus_contact_warm(op->frame[i], 1, o->impulse_ratio, impulse, &s.warm);
     double pull = talus_contact_pull(law, o, gap, size);
     s.warm = fmax(s.warm + pull, 0.0);
-    double hard = fmin(s.warm, o->load_limit + pull), share = limit / (limit + o->h * e * hard);
-    s.compliance = e * share * share;
-    s.load = e * hard * share + s.compliance * (s.warm - hard);
+    double most = fmax(o->load_limit + pull, o->press_limit * limit / (o->h * e));
+    double hard = fmin(s.warm, most), ratio = 2.0 * o->h * e * hard / limit;
+    double root = sqrt(1.0 + ratio * ratio);
+    s.compliance = 2.0 * e / (root * (1.0 + root));
+    s.load = 2.0 * e * hard / (1.0 + root) + s.compliance * (s.warm - hard);
     return s;
 }
 
@@ -329,10 +332,11 @@ TALUS_INLINE bool talus_is_elastic(const TalusOperator *op, int64_t i, const Tal
 }
 
 /* Adds the elastic energies, half force times overlap, of elastic contact i to `sum`, before the step and after it.
- * impulse: of the contact in the list, world frame, from the last step or solve; gamma: the new normal impulse. */
-TALUS_INLINE void talus_contact_elastic(const TalusOperator *op, int64_t i, const TalusLaw *law,
-                                        const TalusBuildOptions *o, double gap, double size,
-                                        TalusVec3 impulse, double gamma, double *sum)
+ * impulse: of the contact in the list, world frame, from the last step or solve; gamma: the new normal impulse. Returns
+ * the (negative) part of the offset that undoes overlap which no load explains; 0 without such overlap. */
+TALUS_INLINE double talus_contact_elastic(const TalusOperator *op, int64_t i, const TalusLaw *law,
+                                          const TalusBuildOptions *o, double gap, double size,
+                                          TalusVec3 impulse, double gamma, double *sum)
 {
     double h = o->h, k = law->stiffness;
     if (k > 0.0) { /* u_n = -bias - E gamma moves the gap */
@@ -340,13 +344,14 @@ TALUS_INLINE void talus_contact_elastic(const TalusOperator *op, int64_t i, cons
         sum[TALUS_WORK_ELASTIC_START] += gap < 0.0 ? 0.5 * k * gap * gap : 0.0;
         if (left < 0.0 && gamma > 0.0) /* without impulse it has come apart */
             sum[TALUS_WORK_ELASTIC_END] += 0.5 * k * left * left;
-        return;
+        return 0.0;
     }
     TalusHardening s = talus_hardening(op, i, law, o, gap, size, impulse);
-    double before = talus_elastic_offset(o, gap, size, &s);
-    if (before < 0.0)
-        sum[TALUS_WORK_ELASTIC_START] -= 0.5 * s.warm * before;
+    double before = fmin(talus_elastic_offset(o, gap, size, &s), 0.0);
+    double elastic = fmax(before, -s.load);
+    sum[TALUS_WORK_ELASTIC_START] -= 0.5 * s.warm * elastic;
     sum[TALUS_WORK_ELASTIC_END] += 0.5 * gamma * talus_elastic_overlap(o, &s, gamma) / h;
+    return before - elastic;
 }
 
 /* Adds the works of contact i to sum[TALUS_WORK_SUMS] and returns its impulse on b, world frame, less the attractive

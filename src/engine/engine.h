@@ -95,8 +95,8 @@ typedef struct TalusBuildOptions {
     double recovery;
     double gravity; /* |g|, m/s2 */
     /* of contacts whose law has no stiffness: springs of compliance N_nn that harden towards an overlap of
-     * elastic_overlap times the smaller size, up to the impulse load_limit, N s (TalusHardening) */
-    double compliance, elastic_overlap, load_limit;
+     * elastic_overlap times the smaller size, up to the impulse load_limit, N s, or press_limit (TalusHardening) */
+    double compliance, elastic_overlap, load_limit, press_limit;
     double soften; /* compliance of contacts and joint limits grows by this times (N + E)_nn */
     TalusVec3 gravity_change; /* h g, contained in the free velocities of moving bodies */
     double rebound_speed;     /* m/s: only contacts that close faster rebound (restitution) */
@@ -132,7 +132,13 @@ typedef struct TalusEngineJoints {
     int pushes;
 } TalusEngineJoints;
 
-/* Energies and works of a step, J; engine/cpu/ledger.c derives them. */
+/* Overlaps over size of the contacts that bear load (engine/overlap.h). */
+typedef struct TalusEngineOverlap {
+    int loaded;
+    double mean, p99, max;
+} TalusEngineOverlap;
+
+/* Energies and works of a step, J, which engine/cpu/ledger.c derives, and a summary of overlaps. */
 typedef struct TalusEngineLedger {
     double kinetic, potential; /* at the end of the step */
     /* gravity_error: works of gravity and loads by the mean of old and free velocities, minus their works along the
@@ -144,6 +150,7 @@ typedef struct TalusEngineLedger {
     double elastic_start, elastic; /* energy in overlaps of compliant contacts, before and after */
     /* Works of driven bodies on the others; of applied forces and torques along the motion. */
     double driven, applied;
+    TalusEngineOverlap overlap;
 } TalusEngineLedger;
 
 /* A probe sums over the contacts of one body, or over contacts between bodies in a region and all others. */

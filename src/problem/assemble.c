@@ -168,6 +168,17 @@ static TalusStatus assemble_rows(const TalusOperator *op, TalusSparse *out)
     return status;
 }
 
+int64_t talus_problem_count_entries(const TalusProblem *p, int64_t limit)
+{
+    const TalusOperator *op = &p->op;
+    int64_t entries = 0;
+    if (!op->pair)
+        return op->row_start[op->rows * op->blocks];
+    for (int i = 0; i < op->blocks && entries <= limit; i++)
+        entries += op->rows * (int64_t)count_entries(op, i);
+    return entries;
+}
+
 TalusStatus talus_problem_assemble(const TalusProblem *p, TalusSparse *out)
 {
     return p->op.pair ? assemble_contacts(&p->op, out) : assemble_rows(&p->op, out);

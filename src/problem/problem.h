@@ -102,6 +102,9 @@ TalusStatus talus_problem_diagonals(TalusProblem *problem);
 /* problem/assemble.c: writes N + E as a sparse matrix, which the caller clears; bitwise symmetric unless the problem
  * was given as an unsymmetric matrix, and the same for any number of threads. */
 TalusStatus talus_problem_assemble(const TalusProblem *problem, TalusSparse *out);
+/* Returns the number of entries of that matrix; if they are more than `limit`, some number above it. Counting then
+ * stops early: its cost grows with the square of the contacts of a moving body. */
+int64_t talus_problem_count_entries(const TalusProblem *problem, int64_t limit);
 /* problem/export.c: copies `def` into problem->def; talus_problem_forget_def releases that copy. */
 TalusStatus talus_problem_copy_def(TalusProblem *problem, const TalusProblemDef *def);
 void talus_problem_forget_def(TalusProblem *problem);

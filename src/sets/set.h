@@ -34,6 +34,17 @@ TALUS_INLINE void talus_block_project(int rows, const TalusSet *set, double *x)
         talus_product_project(rows, set, x);
 }
 
+/* Restricts x, in place, as Coulomb's law does: first n to n >= 0, then the other rows to the section that this n
+ * bounds. If a step of this form from gamma against its velocity ends in gamma, gamma obeys the law exactly: n >= 0, u_n
+ * >= 0, n u_n = 0, and the other rows dissipate most within their bounds. */
+TALUS_INLINE void talus_block_restrict(int rows, const TalusSet *set, double *x)
+{
+    TalusSet bounded = *set;
+    bounded.prism = true;
+    bounded.estimate = x[0];
+    talus_prism_project(rows, &bounded, x);
+}
+
 /* Projects x, in place, onto the directions along which impulses can grow without bound: the set itself for a cone, the
  * rows without bound for a joint. A prism is projected onto itself, which is no such cone; its users do without
  * (solvers/driver/infeasibility.c) or treat prisms first. */

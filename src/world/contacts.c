@@ -53,6 +53,11 @@ int talus_world_get_contacts(const TalusWorld *world, TalusContactState *out, in
     return talus_world_get_strong_contacts(world, -INFINITY, out, count);
 }
 
+TalusOverlapSummary talus_world_get_overlap(const TalusWorld *world)
+{
+    return world->overlap;
+}
+
 TalusStatus talus_slot_rows(const TalusWorld *world, int **rows)
 {
     const TalusBodies *bodies = &world->bodies;

@@ -49,7 +49,7 @@ struct TalusWorld {
     bool start_reported; /* info has contacts and penetration of the first solved part */
     bool said_missed, said_infeasible; /* said_*: this warning has been logged */
     /* not saved: a resumed run may repeat these warnings */
-    bool said_fallback, said_overlap, said_jammed, said_clipped;
+    bool said_fallback, said_overlap, said_jammed, said_clipped, said_soft;
 
     TalusPool *pool;
     TalusProblem *problem;
@@ -93,6 +93,7 @@ struct TalusWorld {
     double penetration_mean, penetration_max; /* over size; overlapping contacts only */
     double *partial;                          /* sums by chunk of a parallel loop */
     TalusStepSnapshot snapshot;
+    TalusOverlapSummary overlap; /* of the last successful step */
     unsigned char *solver_state; /* at the start of the step */
     size_t solver_state_size;
     TalusStepInfo info;

@@ -70,11 +70,13 @@ static TalusStatus check_def(const TalusWorldDef *def)
     TALUS_TRY(check_number("reference_speed", def->reference_speed, 0.0, "m/s, 0 or more"));
     TALUS_TRY(check_number("envelope", def->envelope, 0.0, "a fraction of the body size"));
     TALUS_TRY(check_number("recovery", def->recovery, 0.0, "0 (no limit) or more"));
-    TALUS_TRY(check_number("compliance", def->compliance, 0.0, "0 (rigid) or more"));
-    if (!(def->elastic_overlap > 0.0) || !isfinite(def->elastic_overlap))
+    TALUS_TRY(check_number("compliance", def->compliance, 0.0,
+                           "0 (rigid) or more, such as 6e-3, over the contact's inverse mass"));
+    if (!(def->elastic_overlap > 0.0 && def->elastic_overlap <= TALUS_ELASTIC_OVERLAP_MAX))
         return REFUSE("elastic_overlap",
-                      "elastic_overlap is %g; expected a fraction of the body size, more than 0",
-                      def->elastic_overlap);
+                      "elastic_overlap is %g; expected a fraction of the body size, more than 0 "
+                      "and at most %g; compliance 0 makes contacts rigid",
+                      def->elastic_overlap, TALUS_ELASTIC_OVERLAP_MAX);
     TALUS_TRY(check_number("restitution_threshold", def->restitution_threshold, 0.0,
                            "a multiple of gravity times step"));
     TALUS_TRY(

@@ -154,10 +154,10 @@ void check_routes(const char *dir)
                                          "steps_per_second",
                                          NULL};
     static const char *const index[] = {"frames", "heads", "count", "identity", NULL};
-    static const char *const steps[] = {"rows",       "first",       "stride",    "total",
-                                        "time",       "kinetic",     "contacts",  "bodies",
-                                        "residual",   "potential",   "tolerance", "missed",
-                                        "iterations", "penetration", NULL};
+    static const char *const steps[] = {
+        "rows",       "first",       "stride",       "total",       "time",        "kinetic",
+        "contacts",   "bodies",      "residual",     "potential",   "tolerance",   "missed",
+        "iterations", "penetration", "overlap_mean", "overlap_p99", "overlap_max", NULL};
     static const char *const targets[] = {"/",          "/api/status",        "/api/index",
                                           "/api/steps", "/data/frames.talus", "/?anything",
                                           "/data/head"};

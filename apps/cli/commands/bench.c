@@ -351,12 +351,23 @@ static void open_set(Session *session, const char *name, const char *experiment)
 
 /* ---- experiments that run worlds ---- */
 
+/* True if the first operand is a benchmark for which the others are names. */
+static bool takes_names(const CliList *operands)
+{
+    const WorldsRow *row = worlds_find(operands->item[0]);
+    return row && row->takes_names;
+}
+
 /* Lists the benchmarks to run: those that the operands name, or all of the group `gpu` if no name follows it. Returns
  * the exit code; a name that is unknown or given twice is wrong usage. */
 static int choose_rows(const CliList *operands, const WorldsRow *rows[WORLDS_ROWS], int *count)
 {
     bool all = strcmp(operands->item[0], "gpu") == 0;
     *count = 0;
+    if (takes_names(operands)) {
+        rows[(*count)++] = worlds_find(operands->item[0]);
+        return CLI_OK;
+    }
     if (all && operands->count == 1)
         for (int i = 0; worlds_row(i); i++)
             if (worlds_row(i)->share > 0.0)
@@ -393,7 +404,7 @@ static int bench_worlds(Session *session, const CliList *operands)
     const Options *o = &session->options;
     bool gpu = strcmp(operands->item[0], "gpu") == 0;
     int count;
-    if (o->fresh)
+    if (o->fresh && !takes_names(operands))
         return cli_usage(&cli_bench, "--fresh: %s always runs anew", operands->item[0]);
     int code = choose_rows(operands, rows, &count);
     if (code == CLI_OK)
@@ -412,6 +423,10 @@ static int bench_worlds(Session *session, const CliList *operands)
                  .quick = o->quick,
                  .quiet = o->quiet,
                  .dir = session->dir,
+                 .names = operands->item + 1,
+                 .name_count = operands->count - 1,
+                 .fresh = o->fresh,
+                 .any_backend = !o->backend,
                  .set = &session->set};
     if (!talus_backend_find(w.backend[0]))
         return cli_fail("%s; `talus bench %s --backend cpu --quick` runs everywhere", talus_error(),
@@ -523,7 +538,8 @@ const CliCommand cli_bench = {
         "them with the paper's solvers and all others, and prints tables beside the paper's\n"
         "figures. Ctrl-C stops; the same command goes on. docs/how-to/laboratory.md tells more.\n"
         "`shear`, `packing` and `janssen` run worlds instead: docs/explanation/friction.md. So does\n"
-        "`petra-sim`: docs/papers/petra-2009.md. So does `gpu`, all its rows or those named: speed,\n"
+        "`petra-sim`: docs/papers/petra-2009.md. So does `default`, whose cases names select:\n"
+        "docs/explanation/default-law.md. So does `gpu`, all its rows or those named: speed,\n"
         "agreement with the cpu, physics. docs/how-to/gpu.md has the target of each figure.\n",
     CLI_OPTIONS(bench_options),
     .main = bench_main};

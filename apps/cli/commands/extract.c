@@ -2,13 +2,15 @@
 #include "cli/cli.h"
 
 #include "base/status.h"
+#include "lab/lab.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 typedef struct Options {
     CliList set;
-    const char *solver, *output;
+    const char *solver, *output, *form;
     int threads;
     double at;
 } Options;
@@ -26,26 +28,42 @@ static TalusStatus advance(TalusWorld *world, double time)
     return TALUS_OK;
 }
 
-static TalusStatus write_fclib(const char *path, TalusProblem *problem, const TalusScene *scene,
-                               double time)
+/* ---- writing ---- */
+
+static const char *const form_names[] = {
+    [TALUS_FCLIB_AUTO] = "auto", [TALUS_FCLIB_GLOBAL] = "global", [TALUS_FCLIB_LOCAL] = "local"};
+
+/* Returns the form of that name, auto for NULL; -1 if there is none. */
+static int find_form(const char *name)
 {
-    char title[256];
-    TalusFclib *fclib;
-    snprintf(title, sizeof title, "%s, the step after t = %g s", talus_scene_title(scene), time);
-    TalusStatus status = talus_fclib_from_problem(problem, title, &fclib);
-    if (status != TALUS_OK)
-        return status;
-    status = talus_fclib_write(path, fclib);
-    talus_fclib_destroy(fclib);
-    return status;
+    if (!name)
+        return TALUS_FCLIB_AUTO;
+    for (int i = 0; i < (int)(sizeof form_names / sizeof *form_names); i++)
+        if (strcmp(name, form_names[i]) == 0)
+            return i;
+    return -1;
 }
 
-static TalusStatus write_problem(const char *path, TalusProblem *problem, const TalusScene *scene,
-                                 double time)
+static TalusStatus write_fclib(const Options *o, TalusProblem *problem, const TalusScene *scene,
+                               double time, TalusFclib **fclib)
 {
-    return cli_is_fclib_name(path) ? write_fclib(path, problem, scene, time)
-                                   : talus_problem_write(path, problem);
+    char title[256];
+    const char *name = talus_scene_title(scene);
+    snprintf(title, sizeof title, "%s%sthe step after t = %g s", name, *name ? ", " : "", time);
+    TALUS_TRY(
+        talus_fclib_from_problem_as(problem, (TalusFclibForm)find_form(o->form), title, fclib));
+    return talus_fclib_write(o->output, *fclib);
 }
+
+/* Writes the file; *fclib, which the caller destroys, is what an FCLIB file holds, else NULL. */
+static TalusStatus write_problem(const Options *o, TalusProblem *problem, const TalusScene *scene,
+                                 double time, TalusFclib **fclib)
+{
+    return cli_is_fclib_name(o->output) ? write_fclib(o, problem, scene, time, fclib)
+                                        : talus_problem_write(o->output, problem);
+}
+
+/* ---- the report ---- */
 
 static int count_joints(const TalusProblem *problem)
 {
@@ -55,29 +73,42 @@ static int count_joints(const TalusProblem *problem)
     return joints;
 }
 
-static void report(const char *path, const TalusProblem *problem, double time)
+static void report(const char *path, TalusProblem *problem, const TalusFclib *fclib, double time)
 {
     int rows = talus_problem_rows(problem), joints = count_joints(problem);
+    char law[LAB_WORD], section[LAB_WORD];
+    lab_friction_text(problem, law, section);
+    bool friction = strcmp(section, talus_section_name(TALUS_SECTION_NONE)) != 0;
     printf("%s: %d contacts", path, talus_problem_blocks(problem) - joints);
     if (joints > 0)
         printf(" and %d blocks of joints", joints);
-    printf(" of %d row%s each, %d bodies, at t = %g s\n", rows, rows == 1 ? "" : "s",
+    printf(" of %d row%s each, %d bodies, at t = %g s", rows, rows == 1 ? "" : "s",
            talus_problem_bodies(problem), time);
+    printf(friction ? ", law %s\n" : "\n", law);
+    if (!fclib)
+        return;
+    cli_print_fclib_form(stdout, "", path, fclib, problem);
+    if (friction && strcmp(law, talus_law_name(TALUS_LAW_CCP)) != 0)
+        printf("%s: FCLIB stores no friction law: `talus solve` takes --law %s\n", path, law);
 }
+
+/* ---- the command ---- */
 
 static TalusStatus extract(const char *path, const Options *o)
 {
     TalusScene *scene = NULL;
     TalusWorld *world = NULL;
     TalusProblem *problem = NULL;
+    TalusFclib *fclib = NULL;
     TalusSceneChoice choice = {.solver = o->solver, .threads = cli_threads(o->threads)};
     TalusStatus status = talus_scene_load(path, o->set.item, o->set.count, &scene);
     TALUS_THEN(status, talus_scene_build(scene, &choice, &world));
     TALUS_THEN(status, advance(world, o->at));
     TALUS_THEN(status, talus_world_build(world, &problem));
-    TALUS_THEN(status, write_problem(o->output, problem, scene, talus_world_time(world)));
+    TALUS_THEN(status, write_problem(o, problem, scene, talus_world_time(world), &fclib));
     if (status == TALUS_OK)
-        report(o->output, problem, talus_world_time(world));
+        report(o->output, problem, fclib, talus_world_time(world));
+    talus_fclib_destroy(fclib);
     talus_world_destroy(world);
     talus_scene_destroy(scene);
     return status;
@@ -88,6 +119,10 @@ static int extract_main(const CliList *operands)
     char path[CLI_PATH_MAX];
     if (isnan(options.at) || !options.output)
         return cli_usage(&cli_extract, "expected %s", isnan(options.at) ? "--at T" : "-o FILE");
+    if (find_form(options.form) < 0)
+        return cli_usage(&cli_extract, "--form %s: expected auto, global or local", options.form);
+    if (options.form && !cli_is_fclib_name(options.output))
+        return cli_usage(&cli_extract, "--form goes with an FCLIB file: expected -o FILE.hdf5");
     if (cli_is_fclib_name(options.output) && !talus_fclib_available())
         return cli_fail("%s: this build of Talus has no HDF5, which FCLIB files need; %s",
                         options.output, talus_fclib_how());
@@ -104,6 +139,9 @@ static const CliOption extract_options[] = {
      "simulated seconds to run before; 0 gives the first step"},
     {"output", 'o', CLI_TEXT, &options.output, "FILE",
      "the file to write: FCLIB if it ends in .hdf5 or .h5, else\nTalus's own format"},
+    {"form", 0, CLI_TEXT, &options.form, "FORM",
+     "of an FCLIB file: global (bodies and contacts), local (the matrix W\nof all contacts) or auto: "
+     "local if contacts have compliance"},
     {"set", 0, CLI_LIST, &options.set, "NAME=VALUE",
      "a parameter of the scene, or any key path; may be repeated"},
     {"solver", 0, CLI_TEXT, &options.solver, "NAME[:K=V,...]", "solver of the steps before"},
@@ -119,7 +157,8 @@ const CliCommand cli_extract = {
     .details =
         "Runs the scene to the time T, in whole steps, and writes the problem of the one that follows, with\n"
         "the impulses it would start from. FCLIB (HDF5) is what other contact solvers read, and\n"
-        "needs a build with HDF5; Talus's own format keeps every bit, and compliance.\n"
+        "needs a build with HDF5; Talus's own format keeps every bit, and the friction law.\n"
+        "FCLIB holds compliance in its local form, on the diagonal of W.\n"
         "docs/reference/fclib.md and docs/reference/problem-file.md describe the files.\n",
     CLI_OPTIONS(extract_options),
     .main = extract_main};

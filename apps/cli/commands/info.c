@@ -88,6 +88,24 @@ static void print_joints(const TalusProblem *problem)
         info_fact("joints", "%d of the blocks, %d of them with bounds", joints, bounded);
 }
 
+/* Prints how many contacts are compliant, and the range of E. */
+static void print_compliance(TalusProblem *problem)
+{
+    TalusProblemDef def;
+    int compliant = 0;
+    double low = INFINITY, high = 0.0;
+    if (talus_problem_export(problem, &def) != TALUS_OK || !def.contacts)
+        return;
+    for (int i = 0; i < def.contact_count; i++) {
+        double e = def.contacts[i].compliance;
+        compliant += e > 0.0;
+        low = e > 0.0 ? fmin(low, e) : low;
+        high = fmax(high, e);
+    }
+    if (compliant)
+        info_fact("compliance", "of %d contacts, %.3g to %.3g /kg", compliant, low, high);
+}
+
 /* Prints whether contacts can press against each other without moving a body (the friction cone is not pointed). Sets
  * the problem's friction for that: all contacts get the section of the first one with friction, a polygon for a
  * disc. */
@@ -133,6 +151,7 @@ static int info_problem(const char *path)
     else
         info_fact("form", "explicit matrix");
     print_joints(problem);
+    print_compliance(problem);
     lab_friction_text(problem, law, section);
     info_fact("friction", "law %s, section %s", law, section);
     info_fact("start", "residual %.3e m/s rms, %.3e m/s max", residual.rms, residual.max);
@@ -180,6 +199,8 @@ static int info_fclib(const char *path)
     if (f->global)
         info_fact("freedom", "%d degrees, %d joint rows", talus_fclib_dofs(f),
                   talus_fclib_joints(f));
+    else
+        info_fact("matrix", "W of %d rows, %d entries", f->W.rows, f->W.start[f->W.rows]);
     print_friction(f);
     int code = talus_fclib_asymmetry(f, &asymmetry) == TALUS_OK ? CLI_OK : cli_fail_library();
     if (code == CLI_OK)

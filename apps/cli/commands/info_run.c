@@ -97,6 +97,9 @@ static void print_state(const char *dir)
               state.step, state.until);
     if (state.alive)
         info_fact("speed", "%.1f steps/s", state.steps_per_second);
+    if (state.overlap_mean > 0.0)
+        info_fact("overlap", "mean %.2e, 99th percentile %.2e, largest %.2e over size; kappa %.2g",
+                  state.overlap_mean, state.overlap_p99, state.overlap_max, state.kappa);
     info_line("", state.message);
 }
 

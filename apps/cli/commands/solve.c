@@ -350,6 +350,8 @@ static int save_best(Session *session)
     if (!o->quiet)
         fprintf(stderr, "talus: %s: the result of %s, which has the smallest residual\n", o->save,
                 session->best_solver);
+    if (!o->quiet && cli_is_fclib_name(o->save) && talus_problem_bodies(p->problem) > 0)
+        cli_print_fclib_form(stderr, "talus: ", o->save, p->fclib, p->problem);
     if (!o->quiet && session->certificate)
         fprintf(stderr, "talus: %s: %s the proof that the problem has no solution\n", o->save,
                 cli_is_fclib_name(o->save)

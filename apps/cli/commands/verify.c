@@ -27,10 +27,12 @@ static Options options = {.tol = NAN};
 typedef struct Findings {
     TalusMetrics metrics;
     int contacts, rows;
-    double stored_u;         /* |u - u of the solution's file| / |q|; NAN: the file has no u */
-    double velocity_error;   /* |u - u of the reference| / |q|; NAN without a reference */
-    double as_stored;        /* Siconos's error with W as stored; NAN unless W is unsymmetric */
-    const double *direction; /* stored proof that there is no solution; NULL: none */
+    double stored_u;          /* |u - u of the solution's file| / |q|; NAN: the file has no u */
+    double velocity_error;    /* |u - u of the reference| / |q|; NAN without a reference */
+    double as_stored;         /* Siconos's error with W as stored; NAN unless W is unsymmetric */
+    double asymmetry;         /* |W - W'| / |W|; NAN without a stored W */
+    int matrix_rows, entries; /* of the stored W; 0 without one */
+    const double *direction;  /* stored proof that there is no solution; NULL: none */
     VerifyCertificate certificate; /* check of that proof; figures NAN without a direction */
 } Findings;
 
@@ -72,8 +74,8 @@ static double norm_of_difference(const double *a, const double *b, int n)
     return sqrt(sum);
 }
 
-/* Returns Siconos's error at the point with other velocities u, those with W as stored. Since an FCLIB file has no
- * compliance, u is the gradient g, too. */
+/* Returns Siconos's error at the point with other velocities u, those with W as stored. W of an FCLIB file contains the
+ * compliance, if any, so u is the gradient g, too. */
 static double error_as_stored(const VerifyPoint *point, double *u)
 {
     VerifyPoint other = *point;
@@ -135,6 +137,13 @@ static void compare_velocities(const Source *source, const VerifyPoint *point,
     }
 }
 
+static void describe_matrix(const TalusFclib *f, Findings *found)
+{
+    found->asymmetry = verify_fclib_asymmetry(f);
+    found->matrix_rows = f->W.rows;
+    found->entries = f->W.start[f->W.rows];
+}
+
 static int measure(const Source *source, TalusFrictionModel model, const Solution *solution,
                    const double *u_ref, Findings *found)
 {
@@ -152,6 +161,8 @@ static int measure(const Source *source, TalusFrictionModel model, const Solutio
         found->contacts = point.blocks;
         found->rows = point.rows;
         found->direction = stored ? talus_problem_certificate(stored) : NULL;
+        if (source->fclib && !source->fclib->global)
+            describe_matrix(source->fclib, found);
         if (source->fclib)
             compare_velocities(source, &point, as_stored, solution->point.u, u_ref, found);
         verify_free(&point);
@@ -244,7 +255,7 @@ typedef struct Figure {
     double value;
 } Figure;
 
-enum { FIGURES = 28 };
+enum { FIGURES = 29 };
 
 static void list_figures(const Findings *f, Figure out[FIGURES])
 {
@@ -271,6 +282,7 @@ static void list_figures(const Findings *f, Figure out[FIGURES])
         {"siconos_over_q", "", "the same over |q|", m->siconos_over_q},
         {"siconos_rounding", "", "what rounding may hide of it", m->siconos_rounding},
         {"siconos_as_stored", "", "with W as stored, not (W + W')/2", f->as_stored},
+        {"asymmetry", "", "|W - W'| / |W| of the W that the file has", f->asymmetry},
         {"dilation", "m/s", "what ccp would open Coulomb's contacts by", m->dilation},
         {"bound_mismatch", "m/s", "of the bounds of law fixed, in velocity", m->bound_mismatch},
         {"velocity_error", "", "|u - u of the reference| / |q|", f->velocity_error},
@@ -294,6 +306,9 @@ static void print_text(const Findings *f)
     list_figures(f, figure);
     printf("%d contacts of %d row%s each: %d open, %d sliding, %d sticking\n", f->contacts, f->rows,
            f->rows == 1 ? "" : "s", m->open, m->sliding, m->sticking);
+    if (!isnan(f->asymmetry))
+        printf("W of %d rows, %d entries, %s\n", f->matrix_rows, f->entries,
+               f->asymmetry > 0.0 ? "not symmetric" : "symmetric");
     for (int i = 0; i < FIGURES; i++)
         if (!isnan(figure[i].value))
             printf("  %-22s %14.6e %-4s  %s\n", figure[i].key, figure[i].value, figure[i].unit,
@@ -389,6 +404,7 @@ static int verify_main(const CliList *operands)
     Findings found = {.stored_u = NAN,
                       .velocity_error = NAN,
                       .as_stored = NAN,
+                      .asymmetry = NAN,
                       .certificate = {NAN, NAN, NAN, NAN, false}};
     if (lab_model_parse(options.law, options.section, &options.model) != TALUS_OK)
         return cli_usage(&cli_verify, "%s", talus_error());

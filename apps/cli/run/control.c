@@ -8,6 +8,7 @@
 #include "base/timer.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -72,6 +73,7 @@ static void measure_rate(Control *control, const Run *run)
 /* Ignores a failure to write: results do not depend on this file, and the run's own output will fail with a message. */
 void control_report(Control *control, const Run *run, const char *state, const char *message)
 {
+    const TalusOverlapSummary *overlap = &run->tally.overlap;
     if (!control->dir)
         return;
     RunState s = {.state = state,
@@ -79,7 +81,11 @@ void control_report(Control *control, const Run *run, const char *state, const c
                   .time = talus_world_time(run->world),
                   .until = run->settings.until,
                   .every = run->settings.every,
-                  .bodies = talus_world_body_count(run->world)};
+                  .bodies = talus_world_body_count(run->world),
+                  .overlap_mean = overlap->mean,
+                  .overlap_p99 = overlap->p99,
+                  .overlap_max = overlap->max,
+                  .kappa = overlap->kappa > 0.0 ? overlap->kappa : NAN};
     measure_rate(control, run);
     s.steps_per_second = control->rate;
     run_scene_name(run->settings.scene, s.scene, sizeof s.scene);

@@ -126,6 +126,10 @@ static bool take_state(const TalusJson *root, const char *path, RunState *state)
     state->until = take_number(root, "until", NAN);
     state->every = take_number(root, "every", NAN);
     state->steps_per_second = take_number(root, "steps_per_second", 0.0);
+    state->overlap_mean = take_number(root, "overlap_mean", NAN);
+    state->overlap_p99 = take_number(root, "overlap_p99", NAN);
+    state->overlap_max = take_number(root, "overlap_max", NAN);
+    state->kappa = take_number(root, "kappa", NAN);
     return true;
 }
 
@@ -207,6 +211,10 @@ bool run_state_write(int dir, const RunState *state)
     json_real(&json, "every", state->every);
     json_int(&json, "bodies", state->bodies);
     json_real(&json, "steps_per_second", state->steps_per_second);
+    json_real(&json, "overlap_mean", state->overlap_mean);
+    json_real(&json, "overlap_p99", state->overlap_p99);
+    json_real(&json, "overlap_max", state->overlap_max);
+    json_real(&json, "kappa", state->kappa);
     json_text(&json, "message", state->message);
     json_close_object(&json);
     json_finish(&json);

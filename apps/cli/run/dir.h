@@ -23,6 +23,9 @@ typedef struct RunState {
     double time, until, every; /* simulated seconds: present, at the end, between frames */
     double steps_per_second;
     int bodies;
+    /* of contacts under load in the last step, over size, and the stiffness number; NAN: not known, or nothing
+     * overlaps */
+    double overlap_mean, overlap_p99, overlap_max, kappa;
 } RunState;
 
 /* Reads the state of the run in `dir`, relative to the open directory `at` as for openat(); follows no link to a file.

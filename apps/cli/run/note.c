@@ -58,6 +58,9 @@ char *run_note_write(const RunSettings *s, const RunTally *t)
     fprintf(out, "contacts %d\nresidual %.17g\npenetration_mean %.17g\npenetration_max %.17g\n",
             t->contacts, t->residual, t->penetration_mean, t->penetration_max);
     fprintf(out, "kinetic %.17g\n", t->kinetic);
+    fprintf(out, "loaded %d\noverlap_mean %.17g\noverlap_p99 %.17g\noverlap_max %.17g\n",
+            t->overlap.loaded, t->overlap.mean, t->overlap.p99, t->overlap.max);
+    fprintf(out, "kappa %.17g\n", t->overlap.kappa);
     return fclose(out) == 0 ? note : NULL;
 }
 
@@ -93,6 +96,10 @@ static void read_number(const char *key, const char *value, RunSettings *s, RunT
                 {"residual", &t->residual},
                 {"penetration_mean", &t->penetration_mean},
                 {"penetration_max", &t->penetration_max},
+                {"overlap_mean", &t->overlap.mean},
+                {"overlap_p99", &t->overlap.p99},
+                {"overlap_max", &t->overlap.max},
+                {"kappa", &t->overlap.kappa},
                 {"kinetic", &t->kinetic}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(rows[i].key, key) == 0)
@@ -101,6 +108,8 @@ static void read_number(const char *key, const char *value, RunSettings *s, RunT
         s->threads = atoi(value);
     else if (strcmp(key, "contacts") == 0)
         t->contacts = atoi(value);
+    else if (strcmp(key, "loaded") == 0)
+        t->overlap.loaded = atoi(value);
     else if (strcmp(key, "iterations") == 0)
         t->iterations = atoll(value);
     else if (strcmp(key, "missed") == 0)

@@ -33,6 +33,7 @@ void run_tally_step(RunTally *tally, RunClock *clock, const TalusStepInfo *info)
     tally->contacts = info->contacts;
     tally->penetration_mean = info->penetration_mean;
     tally->penetration_max = info->penetration_max;
+    tally->overlap = info->overlap;
     tally->kinetic = info->ledger.kinetic;
     clock->detect += info->detect_seconds;
     clock->build += info->build_seconds;
@@ -92,6 +93,16 @@ static void print_where(const Run *run, FILE *out)
         fprintf(out, "results in %s; look at it: talus export %s -o page.html\n", dir, dir);
 }
 
+static void print_overlap(const TalusOverlapSummary *o, FILE *out)
+{
+    if (o->loaded == 0)
+        return;
+    fprintf(out,
+            "overlap over size at the end, %d loaded contacts: mean %.2e, 99 %% below %.2e, "
+            "largest %.2e; kappa %.2g\n",
+            o->loaded, o->mean, o->p99, o->max, o->kappa);
+}
+
 void run_report(const Run *run, FILE *out)
 {
     struct rusage use;
@@ -118,6 +129,7 @@ void run_report(const Run *run, FILE *out)
                 "no impulse closed the joints of %" PRId64
                 " machines, counted in every step; they lost energy (docs/how-to/joints.md)\n",
                 run->tally.fallbacks);
+    print_overlap(&run->tally.overlap, out);
     fprintf(out, "hash %016" PRIx64 "\n", talus_world_hash(run->world));
     print_where(run, out);
 }
@@ -146,6 +158,17 @@ TalusStatus run_write_positions(const char *path, const TalusWorld *world)
 
 /* ---- JSON ---- */
 
+static void overlap_json(JsonOut *json, const TalusOverlapSummary *o)
+{
+    json_open_object(json, "overlap");
+    json_int(json, "loaded", o->loaded);
+    json_real(json, "mean", o->mean);
+    json_real(json, "p99", o->p99);
+    json_real(json, "max", o->max);
+    json_real(json, "kappa", o->kappa);
+    json_close_object(json);
+}
+
 void run_report_json(const Run *run)
 {
     const RunTally *tally = &run->tally;
@@ -170,6 +193,7 @@ void run_report_json(const Run *run)
     json_real(&json, "mean", tally->penetration_mean);
     json_real(&json, "max", tally->penetration_max);
     json_close_object(&json);
+    overlap_json(&json, &tally->overlap);
     json_real(&json, "kinetic_energy", tally->kinetic);
     json_int(&json, "iterations", tally->iterations);
     json_real(&json, "residual", tally->residual);

@@ -28,6 +28,7 @@ typedef struct RunTally {
     /* Last step: residual in m/s, penetration over the size of the smaller body, kinetic energy in J. */
     int contacts;
     double residual, penetration_mean, penetration_max, kinetic;
+    TalusOverlapSummary overlap;
 } RunTally;
 
 /* Wall-clock seconds of this process by stage. */

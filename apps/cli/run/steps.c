@@ -16,10 +16,19 @@
 static const struct {
     const char *name, *column;
 } columns[STEPS_COLUMNS] = {
-    {"time", "time"},           {"kinetic", "kinetic"},       {"potential", "potential"},
-    {"contacts", "contacts"},   {"bodies", "bodies"},         {"residual", "residual_rms"},
-    {"tolerance", "tolerance"}, {"iterations", "iterations"}, {"penetration", "penetration_max"},
+    {"time", "time"},
+    {"kinetic", "kinetic"},
+    {"potential", "potential"},
+    {"contacts", "contacts"},
+    {"bodies", "bodies"},
+    {"residual", "residual_rms"},
+    {"tolerance", "tolerance"},
+    {"iterations", "iterations"},
+    {"penetration", "penetration_max"},
     {"missed", "missed"},
+    {"overlap_mean", "overlap_mean"},
+    {"overlap_p99", "overlap_p99"},
+    {"overlap_max", "overlap_max"},
 };
 
 /* ---- lines ---- */

@@ -10,7 +10,7 @@
 
 #include <talus/base.h>
 
-enum { STEPS_COLUMNS = 10, STEPS_MARK = 256, STEPS_ROWS_MAX = 4000, STEPS_LINE_MAX = 1 << 14 };
+enum { STEPS_COLUMNS = 13, STEPS_MARK = 256, STEPS_ROWS_MAX = 4000, STEPS_LINE_MAX = 1 << 14 };
 
 /* Zero-initialised: no file yet. */
 typedef struct Steps {

@@ -9,7 +9,7 @@
 #include "lab/lab.h"
 
 enum {
-    WORLDS_ROWS = 11,
+    WORLDS_ROWS = 12,
     WORLDS_SETS = 16,
     WORLDS_BACKENDS = 2,
     WORLDS_VERDICTS = 32,
@@ -37,6 +37,11 @@ typedef struct Worlds {
     double deadline; /* talus_now() at which the row should end; infinite without a limit */
     bool quick, quiet;
     const char *dir; /* directory of the results */
+    /* Of a row that takes names: the operands after its own name; --fresh. */
+    const char *const *names;
+    int name_count;
+    bool fresh;
+    bool any_backend; /* --backend is not given: the row may choose */
     LabSet *set;
     Verdict verdict[WORLDS_VERDICTS];
     int verdicts;
@@ -49,14 +54,16 @@ typedef struct WorldsRow {
      * row leaves goes to later ones. If all rows run, shares are seconds, since b is WORLDS_SECONDS. 0: not part of the
      * group `gpu`; if named with it, the row has no deadline, and its time does not count. */
     double share;
+    /* Further operands are names for the row, and it takes up what an earlier call has stored. */
+    bool takes_names;
     TalusStatus (*run)(Worlds *w);
 } WorldsRow;
 
 /* worlds_speed.c, worlds_pospisil.c, worlds_beverloo.c, worlds_agreement.c; run by name only: worlds_shear.c,
- * worlds_packing.c, worlds_janssen.c, worlds_petra.c */
+ * worlds_packing.c, worlds_janssen.c, worlds_petra.c, defaults/defaults.c */
 extern const WorldsRow worlds_hourglass, worlds_million, worlds_ten_million, worlds_hundred_million,
     worlds_pospisil, worlds_beverloo, worlds_agreement, worlds_shear, worlds_packing,
-    worlds_janssen, worlds_petra;
+    worlds_janssen, worlds_petra, worlds_default;
 
 /* Returns row `index`; NULL beyond the last. */
 const WorldsRow *worlds_row(int index);
@@ -80,6 +87,7 @@ void worlds_set(WorldsSets *sets, const char *format, ...) CLI_PRINTF(2, 3);
 
 typedef struct WorldsCase {
     const char *scene, *solver, *backend; /* solver or backend NULL: the scene's */
+    const char *text;                     /* of the scene, in place of its name; NULL: none */
     WorldsSets sets;
 } WorldsCase;
 

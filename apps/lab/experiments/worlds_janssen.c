@@ -9,44 +9,16 @@
  * of weight S, Janssen's K, the ratio of horizontal and vertical stress, is R / (2 mu lambda). The form of Vanel and
  * Clement is fitted as well, in which a weight A is borne as by a liquid, without the wall: above W = A the load is
  * Q = A + S (1 - exp(-(W - A) / S)), below it Q = W. */
-#include "worlds.h"
+#include "janssen.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { BATCHES = 8, LAWS = 2 };
+enum { LAWS = 2 };
 
 static const TalusFrictionLaw laws[LAWS] = {TALUS_LAW_CCP, TALUS_LAW_COULOMB};
 static const double radius = 0.1, mass = 6.28, mu = 0.5,
                     step = 0.005; /* values of scenes/silo.json */
-
-typedef struct Silo {
-    int batch, batches; /* spheres per batch; number of batches */
-    double silo, down;  /* radius of the silo; descent of the plate per step; m */
-    /* Numbers of steps: in which a batch falls; of the descent; over which loads before and after it are averaged. */
-    int settle, sink, last;
-} Silo;
-
-/* State after some batches; weights and loads are relative to the weight of a batch. */
-typedef struct Load {
-    double weight; /* of all spheres */
-    /* Load of the bottom before, during (`bottom`) and after the descent; load of the wall during it. */
-    double before, bottom, after, wall;
-    double height; /* of the column, over R, the radius of the silo */
-} Load;
-
-typedef struct Law {
-    double free, saturation; /* A and S of the fit */
-    double scatter;          /* root of (sum of squared errors / degrees of freedom), over A + S */
-    double lambda, k;        /* height lambda, relative to R; Janssen's K */
-} Law;
-
-typedef struct Fill {
-    Load load[BATCHES];
-    int count;
-    Law plain, with_free; /* Janssen's law, A = 0; the form of Vanel and Clement */
-    WorldsStep worst;     /* maximum residuals over all steps; other fields are 0 */
-} Fill;
 
 typedef struct Plate {
     TalusBodyId id;
@@ -107,7 +79,7 @@ static TalusStatus take_plate(TalusWorld *world, Plate *plate)
 /* Takes steps and writes the mean downward forces on bottom and wall, N; `bottom` and `wall` may be NULL. Updates
  * fill->worst. */
 static TalusStatus advance(const Worlds *w, TalusWorld *world, const Plate *plate, int steps,
-                           Fill *fill, double *bottom, double *wall)
+                           SiloFill *fill, double *bottom, double *wall)
 {
     double sums[2] = {0.0, 0.0};
     for (int i = 0; i < steps; i++) {
@@ -147,7 +119,7 @@ static TalusStatus column_height(const TalusWorld *world, double bottom, double 
 /* Lowers the plate before each of silo->sink steps; adds to load->bottom and load->wall the mean forces over the last
  * three fifths of them, N. */
 static TalusStatus sink(const Worlds *w, TalusWorld *world, const Silo *silo, Plate *plate,
-                        Fill *fill, Load *load)
+                        SiloFill *fill, SiloLoad *load)
 {
     int from = silo->sink * 2 / 5, count = silo->sink - from;
     for (int i = 0; i < silo->sink; i++) {
@@ -162,10 +134,10 @@ static TalusStatus sink(const Worlds *w, TalusWorld *world, const Silo *silo, Pl
 
 /* Takes steps while the next batch of the scene falls, then lowers the plate and records the loads. */
 static TalusStatus add_batch(const Worlds *w, TalusWorld *world, const Silo *silo, Plate *plate,
-                             Fill *fill)
+                             SiloFill *fill)
 {
     double weight = silo->batch * mass * talus_norm(talus_world_gravity(world));
-    Load *load = &fill->load[fill->count++];
+    SiloLoad *load = &fill->load[fill->count++];
     load->weight = fill->count;
     TALUS_TRY(advance(w, world, plate, silo->settle, fill, NULL, NULL));
     TALUS_TRY(advance(w, world, plate, silo->last, fill, &load->before, NULL));
@@ -182,36 +154,16 @@ static TalusStatus add_batch(const Worlds *w, TalusWorld *world, const Silo *sil
     return TALUS_OK;
 }
 
-static TalusStatus fill_silo(const Worlds *w, const Silo *silo, TalusFrictionLaw law, Fill *fill)
-{
-    WorldsCase c = {.scene = "silo", .backend = w->backend[0]};
-    TalusWorld *world;
-    Plate plate;
-    int pause = silo->settle + 2 * silo->last + silo->sink;
-    *fill = (Fill){0};
-    worlds_set(&c.sets, "batch=%d", silo->batch);
-    worlds_set(&c.sets, "silo=%.17g", silo->silo);
-    worlds_set(&c.sets, "pause=%.17g", pause * step);
-    worlds_set(&c.sets, "law=%s", talus_law_name(law));
-    TALUS_TRY(worlds_open(w, &c, &world));
-    TalusStatus status = take_plate(world, &plate);
-    TALUS_THEN(status, talus_world_set_accuracy(world, 1e-2, 2000));
-    while (status == TALUS_OK && fill->count < silo->batches)
-        status = add_batch(w, world, silo, &plate, fill);
-    talus_world_destroy(world);
-    return status;
-}
-
 /* ---- the fit ---- */
 
-/* Load Q of the bottom by the fit with A = `free` and S = `saturation`. */
+/* SiloLoad Q of the bottom by the fit with A = `free` and S = `saturation`. */
 static double load_of(double weight, double free, double saturation)
 {
     double held = fmax(weight - free, 0.0);
     return weight - held + saturation * (1.0 - exp(-held / saturation));
 }
 
-static double misfit(const Fill *fill, double free, double saturation)
+static double misfit(const SiloFill *fill, double free, double saturation)
 {
     double sum = 0.0;
     for (int i = 0; i < fill->count; i++) {
@@ -222,7 +174,7 @@ static double misfit(const Fill *fill, double free, double saturation)
 }
 
 /* Finds the S of least misfit for A = `free` by golden section in log S, from 1/20 of a batch to 1000 batches. */
-static double best_saturation(const Fill *fill, double free)
+static double best_saturation(const SiloFill *fill, double free)
 {
     static const double golden = 0.6180339887498949;
     double low = log(0.05), high = log(1000.0);
@@ -238,10 +190,10 @@ static double best_saturation(const Fill *fill, double free)
 
 /* Fits S with A = 0 or, with two `parameters`, A and S; tries A in steps of a hundredth of a batch's weight up to one
  * batch. */
-static Law fit(const Fill *fill, int parameters)
+static SiloLaw fit(const SiloFill *fill, int parameters)
 {
-    const Load *last = &fill->load[fill->count - 1];
-    Law law = {.saturation = best_saturation(fill, 0.0)};
+    const SiloLoad *last = &fill->load[fill->count - 1];
+    SiloLaw law = {.saturation = best_saturation(fill, 0.0)};
     for (int i = 1; parameters > 1 && i <= 100; i++) {
         double free = 0.01 * i, saturation = best_saturation(fill, free);
         if (misfit(fill, free, saturation) < misfit(fill, law.free, law.saturation)) {
@@ -256,9 +208,33 @@ static Law fit(const Fill *fill, int parameters)
     return law;
 }
 
+/* ---- the whole ---- */
+
+TalusStatus janssen_fill(const Worlds *w, const Silo *silo, const WorldsSets *sets, SiloFill *fill)
+{
+    WorldsCase c = {.scene = "silo", .backend = w->backend[0], .sets = *sets};
+    TalusWorld *world;
+    Plate plate;
+    int pause = silo->settle + 2 * silo->last + silo->sink;
+    *fill = (SiloFill){0};
+    worlds_set(&c.sets, "batch=%d", silo->batch);
+    worlds_set(&c.sets, "silo=%.17g", silo->silo);
+    worlds_set(&c.sets, "pause=%.17g", pause * step);
+    TALUS_TRY(worlds_open(w, &c, &world));
+    TalusStatus status = take_plate(world, &plate);
+    TALUS_THEN(status, talus_world_set_accuracy(world, 1e-2, 2000));
+    while (status == TALUS_OK && fill->count < silo->batches)
+        status = add_batch(w, world, silo, &plate, fill);
+    talus_world_destroy(world);
+    TALUS_TRY(status);
+    fill->plain = fit(fill, 1);
+    fill->with_free = fit(fill, 2);
+    return TALUS_OK;
+}
+
 /* ---- the table ---- */
 
-static void add_load(LabTable *t, TalusFrictionLaw law, const Fill *fill, const Load *load)
+static void add_load(LabTable *t, TalusFrictionLaw law, const SiloFill *fill, const SiloLoad *load)
 {
     lab_table_row(t, "%s\t%.2f\t%g\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f", talus_law_name(law),
                   load->height, load->weight, load->before, load->bottom,
@@ -267,10 +243,10 @@ static void add_load(LabTable *t, TalusFrictionLaw law, const Fill *fill, const 
                   load->wall, load->after);
 }
 
-static void judge(Worlds *w, TalusFrictionLaw law, const Fill *fill)
+static void judge(Worlds *w, TalusFrictionLaw law, const SiloFill *fill)
 {
     const char *name = talus_law_name(law);
-    const Load *last = &fill->load[fill->count - 1];
+    const SiloLoad *last = &fill->load[fill->count - 1];
     worlds_judge(w, 100.0 * fill->plain.scatter, 5.0, "%", &fill->worst,
                  "janssen, %s: scatter about the law, over its limit", name);
     worlds_judge(w, 100.0 * fill->with_free.scatter, 5.0, "%", &fill->worst,
@@ -279,19 +255,19 @@ static void judge(Worlds *w, TalusFrictionLaw law, const Fill *fill)
                  "janssen, %s: load of the fullest silo over its weight", name);
 }
 
-static void add_fits(Worlds *w, const Fill fill[LAWS])
+static void add_fits(Worlds *w, const SiloFill fill[LAWS])
 {
     LabTable *t = lab_set_table(w->set, "Janssen: the fits",
                                 "law\tfit\tA, batches\tS, batches\tlambda/R\tK\tscatter, %");
     for (int i = 0; i < 2 * LAWS; i++) {
-        const Law *law = i % 2 ? &fill[i / 2].with_free : &fill[i / 2].plain;
+        const SiloLaw *law = i % 2 ? &fill[i / 2].with_free : &fill[i / 2].plain;
         lab_table_row(t, "%s\t%s\t%.2f\t%.3f\t%.2f\t%.2f\t%.1f", talus_law_name(laws[i / 2]),
                       i % 2 ? "with A" : "Janssen", law->free, law->saturation, law->lambda, law->k,
                       100.0 * law->scatter);
     }
 }
 
-static void report(Worlds *w, const Silo *silo, const Fill fill[LAWS])
+static void report(Worlds *w, const Silo *silo, const SiloFill fill[LAWS])
 {
     LabTable *t = lab_set_table(w->set, "Janssen: loads of a silo, in weights of a batch",
                                 "law\theight/R\tweight\tbottom, before\tbottom\tJanssen\twith A\t"
@@ -320,11 +296,11 @@ static TalusStatus run_janssen(Worlds *w)
                  .settle = worlds_size(w, 160, 120),
                  .sink = worlds_size(w, 120, 40),
                  .last = worlds_size(w, 20, 5)};
-    Fill fill[LAWS];
+    SiloFill fill[LAWS];
     for (int law = 0; law < LAWS; law++) {
-        TALUS_TRY(fill_silo(w, &silo, laws[law], &fill[law]));
-        fill[law].plain = fit(&fill[law], 1);
-        fill[law].with_free = fit(&fill[law], 2);
+        WorldsSets sets = {0};
+        worlds_set(&sets, "law=%s", talus_law_name(laws[law]));
+        TALUS_TRY(janssen_fill(w, &silo, &sets, &fill[law]));
     }
     report(w, &silo, fill);
     return TALUS_OK;

@@ -18,19 +18,26 @@ void worlds_set(WorldsSets *sets, const char *format, ...)
     sets->count++;
 }
 
+static TalusStatus load_scene(const WorldsCase *c, TalusScene **out)
+{
+    const char *sets[WORLDS_SETS];
+    char path[CLI_PATH_MAX];
+    for (int i = 0; i < c->sets.count; i++)
+        sets[i] = c->sets.text[i];
+    if (c->text)
+        return talus_scene_parse(c->text, strlen(c->text), "scene", sets, c->sets.count, out);
+    if (!cli_has_scene(c->scene, path, sizeof path))
+        return talus_fail(TALUS_ERR_IO, "the scene %s is missing", c->scene);
+    return talus_scene_load(path, sets, c->sets.count, out);
+}
+
 TalusStatus worlds_open(const Worlds *w, const WorldsCase *c, TalusWorld **out)
 {
     TalusScene *scene = NULL;
-    const char *sets[WORLDS_SETS];
-    char path[CLI_PATH_MAX];
-    *out = NULL;
-    if (!cli_has_scene(c->scene, path, sizeof path))
-        return talus_fail(TALUS_ERR_IO, "the scene %s is missing", c->scene);
-    for (int i = 0; i < c->sets.count; i++)
-        sets[i] = c->sets.text[i];
     TalusSceneChoice choice = {
         .solver = c->solver, .backend = c->backend, .threads = cli_threads(w->threads)};
-    TALUS_TRY(talus_scene_load(path, sets, c->sets.count, &scene));
+    *out = NULL;
+    TALUS_TRY(load_scene(c, &scene));
     TalusStatus status = talus_scene_build(scene, &choice, out);
     talus_scene_destroy(scene);
     return status;

@@ -6,41 +6,26 @@
  * O'Hern et al. 2003). Contacts count if their force exceeds a small share of the mean. Spheres with fewer than 4
  * such contacts (rattlers) support nothing and are removed with their contacts until none is left. Contacts per
  * sphere and packing fraction are those of a core away from walls, floor and surface. */
-#include "worlds.h"
+#include "packing.h"
 
 #include "base/memory.h"
 
 #include <math.h>
 
-enum { SEEDS = 3, STAGES = 3, SHARES = 4, JUDGED = 1, LEAST_CONTACTS = 4 };
+enum { SEEDS = 3 };
 
 /* Shares of the mean normal force; a contact with less force does not count. */
-static const double shares[SHARES] = {1e-2, 1e-3, 1e-4, 1e-6};
+static const double shares[PACKING_SHARES] = {1e-2, 1e-3, 1e-4, 1e-6};
 static const double fraction_target = 0.64, contacts_target = 6.0;
 /* Mean radius, m; radii are uniform within +-spread of it; step length, s. */
 static const double radius = 0.1, spread = 0.2, step = 0.01;
-
-typedef struct Bed {
-    int bodies, side, steps[STAGES]; /* side: cells of the initial lattice across the box */
-    /* Width of a cell, m; least distance of the core from walls, floor and surface, m; tolerances over g h. */
-    double spacing, margin, tolerance[STAGES];
-} Bed;
-
-typedef struct Packing {
-    double fraction;
-    double contacts[SHARES]; /* per sphere of the core, without rattlers */
-    double rattlers;         /* share of rattlers in the core, at shares[JUDGED] */
-    int core;                /* number of spheres with their centre in the core */
-    double speed;            /* rms speed of the spheres, over sqrt(g d) */
-    double overlap;  /* mean over overlapping contacts, relative to the smaller sphere's radius */
-    WorldsStep last; /* medians over the steps of the last stage */
-} Packing;
 
 typedef struct Spheres {
     TalusSnapshot at;
     int *degree; /* of each body: number of its contacts that count */
     bool *bears; /* of each contact: true if it counts */
     double mean; /* mean normal impulse of loaded contacts, N s */
+    int least;   /* a sphere with fewer contacts that count is a rattler */
 } Spheres;
 
 /* ---- reading the world ---- */
@@ -65,15 +50,15 @@ static TalusStatus read_world(const TalusWorld *world, Spheres *s)
 /* ---- counting ---- */
 
 /* Clears `bears` of the contacts of rattlers, and lowers `degree`, until every sphere has either no contact that counts
- * or at least LEAST_CONTACTS. */
+ * or at least s->least. */
 static void strip_rattlers(Spheres *s)
 {
     for (bool changed = true; changed;) {
         changed = false;
         for (int c = 0; c < s->at.contact_count; c++) {
             int a = s->at.contact_a[c], b = s->at.contact_b[c];
-            bool loose = (!s->at.fixed[a] && s->degree[a] < LEAST_CONTACTS) ||
-                         (!s->at.fixed[b] && s->degree[b] < LEAST_CONTACTS);
+            bool loose = (!s->at.fixed[a] && s->degree[a] < s->least) ||
+                         (!s->at.fixed[b] && s->degree[b] < s->least);
             if (s->bears[c] && loose) {
                 s->bears[c] = false;
                 s->degree[a]--;
@@ -119,7 +104,7 @@ static double mean_contacts(const Spheres *s, const WorldsCore *core, double *ra
 
 /* The region at least `margin` away from walls, floor (z = 0) and surface; the surface is where it would be at the
  * target packing fraction. */
-static WorldsCore core_of(const Bed *bed, const Spheres *s)
+static WorldsCore core_of(const PackingBed *bed, const Spheres *s)
 {
     double volume = 0.0, width = bed->side * bed->spacing;
     for (int i = 0; i < s->at.body_count; i++)
@@ -130,17 +115,17 @@ static WorldsCore core_of(const Bed *bed, const Spheres *s)
                         .high = volume / (width * width * fraction_target) - bed->margin};
 }
 
-static TalusStatus measure(const TalusWorld *world, const Bed *bed, Packing *out)
+static TalusStatus measure(const TalusWorld *world, const PackingBed *bed, Packing *out)
 {
-    Spheres s = {0};
+    Spheres s = {.least = bed->mu > 0.0 ? 2 : 4};
     TalusStatus status = read_world(world, &s);
     if (status == TALUS_OK) {
         WorldsCore core = core_of(bed, &s);
         double volume = 0.0, square = 0.0, loose;
-        for (int k = 0; k < SHARES; k++) {
+        for (int k = 0; k < PACKING_SHARES; k++) {
             count_contacts(&s, shares[k]);
             out->contacts[k] = mean_contacts(&s, &core, &loose, &out->core);
-            if (k == JUDGED)
+            if (k == PACKING_JUDGED)
                 out->rattlers = loose;
         }
         for (int i = 0; i < s.at.body_count; i++)
@@ -158,25 +143,26 @@ static TalusStatus measure(const TalusWorld *world, const Bed *bed, Packing *out
 
 /* ---- settling ---- */
 
-static TalusStatus settle(const Worlds *w, const Bed *bed, int seed, Packing *out)
+TalusStatus packing_settle(const Worlds *w, const PackingBed *bed, const WorldsSets *sets, int seed,
+                           Packing *out)
 {
-    WorldsCase c = {.scene = "settle-box", .backend = w->backend[0]};
+    WorldsCase c = {.scene = "settle-box", .backend = w->backend[0], .sets = *sets};
     TalusWorld *world;
     TalusStepInfo info;
     worlds_set(&c.sets, "bodies=%d", bed->bodies);
     worlds_set(&c.sets, "side=%d", bed->side);
     worlds_set(&c.sets, "spacing=%.17g", bed->spacing);
-    worlds_set(&c.sets, "mu=0");
+    worlds_set(&c.sets, "mu=%g", bed->mu);
     worlds_set(&c.sets, "h=%g", step);
     worlds_set(&c.sets, "bodies[grains].radius={\"mean\": %g, \"spread\": %g}", radius, spread);
     worlds_set(&c.sets, "bodies[grains].density=1500");
     worlds_set(&c.sets, "bodies[grains].seed=%d", seed);
     TALUS_TRY(worlds_open(w, &c, &world));
     TalusStatus status = TALUS_OK;
-    for (int k = 0; status == TALUS_OK && k < STAGES; k++) {
+    for (int k = 0; status == TALUS_OK && k < PACKING_STAGES; k++) {
         char label[LAB_TEXT];
         snprintf(label, sizeof label, "packing: seed %d to %.0e g h", seed, bed->tolerance[k]);
-        status = talus_world_set_accuracy(world, bed->tolerance[k], 20000);
+        status = talus_world_set_accuracy(world, bed->tolerance[k], bed->budget);
         TALUS_THEN(status, worlds_advance(w, world, bed->steps[k], label, &out->last, NULL, NULL));
     }
     TALUS_THEN(status, talus_world_step(world, &info));
@@ -187,7 +173,8 @@ static TalusStatus settle(const Worlds *w, const Bed *bed, int seed, Packing *ou
     talus_world_destroy(world);
     if (status == TALUS_OK)
         worlds_print(w, "packing: seed %d: fraction %.4f, %.3f contacts, speed %.1e, %.0f products",
-                     seed, out->fraction, out->contacts[JUDGED], out->speed, out->last.products);
+                     seed, out->fraction, out->contacts[PACKING_JUDGED], out->speed,
+                     out->last.products);
     return status;
 }
 
@@ -196,12 +183,12 @@ static TalusStatus settle(const Worlds *w, const Bed *bed, int seed, Packing *ou
 static void add_packing(LabTable *t, int seed, const Packing *p)
 {
     lab_table_row(t, "%d\t%d\t%.4f", seed, p->core, p->fraction);
-    for (int k = 0; k < SHARES; k++)
+    for (int k = 0; k < PACKING_SHARES; k++)
         lab_table_row(t, "%.3f", p->contacts[k]);
     lab_table_row(t, "%.1f\t%.1e\t%.1e", 100.0 * p->rattlers, p->speed, p->overlap);
 }
 
-static void report(Worlds *w, const Bed *bed, const Packing *found, int seeds)
+static void report(Worlds *w, const PackingBed *bed, const Packing *found, int seeds)
 {
     double fraction[SEEDS], contacts[SEEDS];
     LabTable *t = lab_set_table(w->set, "A frictionless packing: its core, by seed",
@@ -210,7 +197,7 @@ static void report(Worlds *w, const Bed *bed, const Packing *found, int seeds)
     for (int i = 0; i < seeds; i++) {
         add_packing(t, i + 1, &found[i]);
         fraction[i] = found[i].fraction;
-        contacts[i] = found[i].contacts[JUDGED];
+        contacts[i] = found[i].contacts[PACKING_JUDGED];
     }
     snprintf(
         t->note, sizeof t->note,
@@ -230,16 +217,18 @@ static void report(Worlds *w, const Bed *bed, const Packing *found, int seeds)
 
 static TalusStatus run_packing(Worlds *w)
 {
-    Bed bed = {.bodies = worlds_size(w, 3000, 216),
-               .side = worlds_size(w, 10, 5),
-               .steps = {worlds_size(w, 600, 60), worlds_size(w, 300, 10), worlds_size(w, 60, 5)},
-               .spacing = 0.25,
-               .margin = w->quick ? 0.2 : 0.5,
-               .tolerance = {1e-2, 1e-4, 1e-6}};
+    PackingBed bed = {
+        .bodies = worlds_size(w, 3000, 216),
+        .side = worlds_size(w, 10, 5),
+        .steps = {worlds_size(w, 600, 60), worlds_size(w, 300, 10), worlds_size(w, 60, 5)},
+        .spacing = 0.25,
+        .margin = w->quick ? 0.2 : 0.5,
+        .tolerance = {1e-2, 1e-4, 1e-6},
+        .budget = 20000};
     Packing found[SEEDS];
     int seeds = worlds_size(w, SEEDS, 1);
     for (int i = 0; i < seeds; i++)
-        TALUS_TRY(settle(w, &bed, i + 1, &found[i]));
+        TALUS_TRY(packing_settle(w, &bed, &(WorldsSets){0}, i + 1, &found[i]));
     report(w, &bed, found, seeds);
     return TALUS_OK;
 }

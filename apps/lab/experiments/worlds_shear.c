@@ -5,7 +5,7 @@
  * under either law. Then the flow continues under exact Coulomb friction, and the problems of some steps are extracted.
  * Each is solved under both laws, from the world's warm start and from zero, to the same tolerances, by solvers that
  * persist from sample to sample as in a world. */
-#include "worlds.h"
+#include "shear.h"
 
 #include "base/memory.h"
 #include "base/timer.h"
@@ -29,37 +29,15 @@ static const TalusFrictionLaw laws[LAWS] = {TALUS_LAW_CCP, TALUS_LAW_COULOMB};
 static const char *const starts[STARTS] = {"warm", "zero"};
 static const double max_ratio = 1.5; /* target: cost under coulomb over that under ccp */
 
-typedef struct Shear {
-    int bodies;
-    /* Numbers of steps: without rotation; then with it; measured in a run, after as many that are not. */
-    int settle, begin, steps;
-    int samples, every;       /* number of problems that are extracted; steps between two of them */
-    double radius, vat, turn; /* radius of a sphere, of the cylinder, m; speed of the plug, rad/s */
-    double level;             /* height above which spheres belong to the plug, m */
-} Shear;
-
-/* Cost of solves (samples) or of whole steps (runs) under one law to one tolerance. */
-typedef struct Cost {
-    /* Sums of products with the operator and of seconds; maximum of the residual over its tolerance. */
-    double products, seconds, worst;
-    int count, missed; /* solves or steps; of these, not to the tolerance */
-} Cost;
-
 typedef struct Sampled {
     TalusSolver *solver[SOLVERS][TOLERANCES][STARTS][LAWS];
-    Cost cost[SOLVERS][TOLERANCES][STARTS][LAWS];
+    ShearCost cost[SOLVERS][TOLERANCES][STARTS][LAWS];
     double contacts, sliding, sticking; /* sums over samples */
     int count;
     /* The finest tolerance, which takes most of the time, is left out; else it is asked of every FINE_EVERYth
      * sample. */
     bool coarse;
 } Sampled;
-
-/* A run of steps under one law. */
-typedef struct Run {
-    Cost cost;
-    double height, overlap; /* mean height of centres at the end, m; mean overlap over the radius */
-} Run;
 
 /* Clock by which costs are measured, s: processor time on the host, wall time for a device. */
 static double time_of(const char *backend)
@@ -104,9 +82,8 @@ static TalusStatus set_law(TalusWorld *world, const TalusSnapshot *g, TalusFrict
     return talus_world_set_pair(world, g->material[0], g->material[0], &pair);
 }
 
-/* Takes steps with the plug driven; adds their cost and overlap to `run` unless it is NULL. */
-static TalusStatus flow(const Worlds *w, TalusWorld *world, const Shear *shear, int steps,
-                        TalusSnapshot *g, Run *run)
+TalusStatus shear_flow(const Worlds *w, TalusWorld *world, const Shear *shear, int steps,
+                       TalusSnapshot *g, ShearRun *run)
 {
     const char *backend = talus_world_backend(world);
     for (int i = 0; i < steps; i++) {
@@ -123,14 +100,15 @@ static TalusStatus flow(const Worlds *w, TalusWorld *world, const Shear *shear, 
         run->cost.worst = fmax(run->cost.worst, info.solve.residual.rms / info.tolerance);
         run->cost.missed += info.missed;
         run->overlap += info.penetration_mean / steps;
+        run->deepest = fmax(run->deepest, info.penetration_max);
     }
     return TALUS_OK;
 }
 
-/* Makes the settled bed, sets shear->level and the law of the flow, coulomb. */
-static TalusStatus settle(const Worlds *w, Shear *shear, TalusWorld **out, TalusSnapshot *g)
+TalusStatus shear_settle(const Worlds *w, Shear *shear, const WorldsSets *sets, TalusWorld **out,
+                         TalusSnapshot *g)
 {
-    WorldsCase c = {.scene = "settle-cylinder", .backend = w->backend[0]};
+    WorldsCase c = {.scene = "settle-cylinder", .backend = w->backend[0], .sets = *sets};
     worlds_set(&c.sets, "bodies=%d", shear->bodies);
     worlds_set(&c.sets, "vat=%.17g", shear->vat);
     worlds_set(&c.sets, "mu=0.5");
@@ -138,13 +116,23 @@ static TalusStatus settle(const Worlds *w, Shear *shear, TalusWorld **out, Talus
     TALUS_TRY(worlds_advance(w, *out, shear->settle, "shear: settling", NULL, NULL, NULL));
     TALUS_TRY(talus_snapshot_take(g, *out, TALUS_SNAPSHOT_VELOCITY));
     shear->level = 1.6 * mean_height(g); /* the upper fifth of a level bed */
-    return set_law(*out, g, TALUS_LAW_COULOMB);
+    return TALUS_OK;
+}
+
+TalusStatus shear_run(const Worlds *w, TalusWorld *world, const Shear *shear, TalusSnapshot *g,
+                      ShearRun *run)
+{
+    TALUS_TRY(shear_flow(w, world, shear, shear->steps, g, NULL));
+    TALUS_TRY(shear_flow(w, world, shear, shear->steps, g, run));
+    TALUS_TRY(talus_snapshot_take(g, world, TALUS_SNAPSHOT_VELOCITY));
+    run->height = mean_height(g);
+    return TALUS_OK;
 }
 
 /* ---- one problem under both laws ---- */
 
 static TalusStatus solve(TalusProblem *problem, const char *backend, const double *warm,
-                         double speed, double tolerance, TalusSolver *solver, Cost *cost)
+                         double speed, double tolerance, TalusSolver *solver, ShearCost *cost)
 {
     TalusSolveOptions options = talus_solve_options_default();
     TalusSolveInfo info;
@@ -221,7 +209,7 @@ static TalusStatus take_samples(const Worlds *w, TalusWorld *world, const Shear 
                                 TalusSnapshot *g, Sampled *out)
 {
     for (int i = 0; i < shear->samples; i++) {
-        TALUS_TRY(flow(w, world, shear, shear->every, g, NULL));
+        TALUS_TRY(shear_flow(w, world, shear, shear->every, g, NULL));
         TALUS_TRY(drive(world, shear, g));
         TALUS_TRY(sample(world, out));
         worlds_print(w, "shear: sample %d of %d", i + 1, shear->samples);
@@ -232,24 +220,19 @@ static TalusStatus take_samples(const Worlds *w, TalusWorld *world, const Shear 
 /* ---- whole runs ---- */
 
 static TalusStatus run_law(const Worlds *w, const void *bytes, size_t size, const Shear *shear,
-                           TalusSnapshot *g, TalusFrictionLaw law, double tolerance, Run *run)
+                           TalusSnapshot *g, TalusFrictionLaw law, double tolerance, ShearRun *run)
 {
     TalusWorld *world;
     TALUS_TRY(talus_world_load(bytes, size, cli_threads(w->threads), NULL, &world));
     TalusStatus status = set_law(world, g, law);
     TALUS_THEN(status, talus_world_set_accuracy(world, tolerance, BUDGET));
-    if (status == TALUS_OK)
-        status = flow(w, world, shear, shear->steps, g, NULL); /* makes warm starts of this law */
-    TALUS_THEN(status, flow(w, world, shear, shear->steps, g, run));
-    TALUS_THEN(status, talus_snapshot_take(g, world, TALUS_SNAPSHOT_VELOCITY));
-    if (status == TALUS_OK)
-        run->height = mean_height(g);
+    TALUS_THEN(status, shear_run(w, world, shear, g, run));
     talus_world_destroy(world);
     return status;
 }
 
 static TalusStatus run_both(const Worlds *w, const TalusWorld *world, const Shear *shear,
-                            TalusSnapshot *g, Run run[RUNS][LAWS])
+                            TalusSnapshot *g, ShearRun run[RUNS][LAWS])
 {
     void *bytes;
     size_t size;
@@ -264,9 +247,9 @@ static TalusStatus run_both(const Worlds *w, const TalusWorld *world, const Shea
 
 /* ---- tables ---- */
 
-static void add_costs(LabTable *t, const Cost cost[LAWS])
+static void add_costs(LabTable *t, const ShearCost cost[LAWS])
 {
-    const Cost *a = &cost[0], *b = &cost[1];
+    const ShearCost *a = &cost[0], *b = &cost[1];
     lab_table_row(t, "%.0f\t%.0f\t%.2f\t%.1f\t%.1f\t%.2f\t%d", a->products / a->count,
                   b->products / b->count, b->products / a->products, 1e3 * a->seconds / a->count,
                   1e3 * b->seconds / b->count, b->seconds / a->seconds, a->missed + b->missed);
@@ -293,14 +276,14 @@ static void add_samples(Worlds *w, const Sampled *found, const Shear *shear)
              found->sliding / found->count, found->sticking / found->count, w->backend[0]);
 }
 
-static void add_runs(Worlds *w, Run run[RUNS][LAWS], const Shear *shear)
+static void add_runs(Worlds *w, ShearRun run[RUNS][LAWS], const Shear *shear)
 {
     LabTable *t = lab_set_table(
         w->set, "A sheared bed: runs under either law from one state, means of a step",
         "tolerance/gh\tproducts, ccp\tcoulomb\tratio\tms, ccp\tcoulomb\tratio\tmissed\t"
         "mean height, m, ccp\tcoulomb\toverlap/r, ccp\tcoulomb");
     for (int k = 0; k < RUNS; k++) {
-        Cost cost[LAWS] = {run[k][0].cost, run[k][1].cost};
+        ShearCost cost[LAWS] = {run[k][0].cost, run[k][1].cost};
         lab_table_row(t, "%.0e", tolerances[k]);
         add_costs(t, cost);
         lab_table_row(t, "%.4f\t%.4f\t%.1e\t%.1e", run[k][0].height, run[k][1].height,
@@ -314,7 +297,7 @@ static void add_runs(Worlds *w, Run run[RUNS][LAWS], const Shear *shear)
 
 /* Judges products and time under coulomb over those under ccp; both ratios are taken as infinite if coulomb misses its
  * tolerance more often than ccp. */
-static void judge(Worlds *w, const char *what, double tolerance, const Cost cost[LAWS])
+static void judge(Worlds *w, const char *what, double tolerance, const ShearCost cost[LAWS])
 {
     WorldsStep step = {.rms = NAN, .relative = tolerance * cost[1].worst};
     bool missed = cost[1].missed > cost[0].missed;
@@ -324,7 +307,7 @@ static void judge(Worlds *w, const char *what, double tolerance, const Cost cost
                  "shear, %s, %.0e g h: time, coulomb over ccp", what, tolerance);
 }
 
-static void report(Worlds *w, const Sampled *found, Run run[RUNS][LAWS], const Shear *shear)
+static void report(Worlds *w, const Sampled *found, ShearRun run[RUNS][LAWS], const Shear *shear)
 {
     add_samples(w, found, shear);
     add_runs(w, run, shear);
@@ -335,7 +318,7 @@ static void report(Worlds *w, const Sampled *found, Run run[RUNS][LAWS], const S
             judge(w, what, tolerances[k], found->cost[0][k][start]);
         }
     for (int k = 0; k < RUNS; k++) {
-        Cost cost[LAWS] = {run[k][0].cost, run[k][1].cost};
+        ShearCost cost[LAWS] = {run[k][0].cost, run[k][1].cost};
         judge(w, "runs", tolerances[k], cost);
     }
 }
@@ -352,12 +335,13 @@ static TalusStatus run_shear(Worlds *w)
                    .vat = w->quick ? 0.6 : 1.6,
                    .turn = 0.5};
     static Sampled found;
-    Run run[RUNS][LAWS] = {0};
+    ShearRun run[RUNS][LAWS] = {0};
     TalusSnapshot grains = {0};
     TalusWorld *world = NULL;
     found = (Sampled){.coarse = w->quick};
-    TalusStatus status = settle(w, &shear, &world, &grains);
-    TALUS_THEN(status, flow(w, world, &shear, shear.begin, &grains, NULL));
+    TalusStatus status = shear_settle(w, &shear, &(WorldsSets){0}, &world, &grains);
+    TALUS_THEN(status, set_law(world, &grains, TALUS_LAW_COULOMB));
+    TALUS_THEN(status, shear_flow(w, world, &shear, shear.begin, &grains, NULL));
     TALUS_THEN(status, run_both(w, world, &shear, &grains, run));
     TALUS_THEN(status, talus_world_set_accuracy(world, tolerances[1], BUDGET));
     TALUS_THEN(status, take_samples(w, world, &shear, &grains, &found));

@@ -38,7 +38,7 @@ static double *normal_offset(const TalusOperator *op, int64_t i)
 
 /* Squared natural residual of gamma with gradient g. Where the step stays inside the set, g itself is used, for the
  * reason given at block_residual2 in operator.c. */
-static double residual2_of(int rows, const TalusSet *set, double d, const double *gamma,
+KERNEL double residual2_of(int rows, const TalusSet *set, double d, const double *gamma,
                            const double *g)
 {
     double step[TALUS_ROWS] = {0.0}, target[TALUS_ROWS], r2 = 0.0;
@@ -56,15 +56,21 @@ static double residual2_of(int rows, const TalusSet *set, double d, const double
 }
 
 /* Adds block i to the sums and, under Coulomb's law, moves its shift by pass->share. u is the velocity without shift,
- * then the gradient with it. The set is the law's own: a prism only under `fixed`, whatever op->prisms is. */
-static void measure_block(const Pass *pass, int64_t i, double *u, double *sums)
+ * then the gradient with it. The set is the law's own: a prism only under `fixed`, whatever op->prisms is. `known` is a
+ * constant after inlining, unless sets are mixed: then all sets are discs, and no other section is compiled. */
+KERNEL void measure_block(const Pass *pass, Known known, int64_t i, double *u, double *sums)
 {
     const TalusOperator *op = pass->op;
-    const double *gamma = pass->gamma + i * op->rows;
+    const int rows = known.rows;
+    const double *gamma = pass->gamma + i * rows;
     TalusSet set = talus_block_set(op, i, false, NULL);
     double d = talus_block_scale(op, (int)i);
+    if (!known.mixed_sets) {
+        set.section = TALUS_SECTION_DISC;
+        set.prism = false;
+    }
     if (is_coulomb(op, i)) {
-        double sigma = talus_block_shift(op->rows, &set, u), *offset = normal_offset(op, i);
+        double sigma = talus_block_shift(rows, &set, u), *offset = normal_offset(op, i);
         double shift = *offset - op->unshifted[i], off = sigma - shift;
         sums[SHIFT2] += off * off;
         u[0] += sigma;
@@ -77,7 +83,7 @@ static void measure_block(const Pass *pass, int64_t i, double *u, double *sums)
     }
     if (op->compliance)
         u[0] += op->compliance[i] * gamma[0];
-    double r2 = residual2_of(op->rows, &set, d, gamma, u);
+    double r2 = residual2_of(rows, &set, d, gamma, u);
     sums[RESIDUAL2] += r2;
     update_max(&sums[RESIDUAL_MAX2], r2);
 }
@@ -106,9 +112,12 @@ static void measure_chunk(void *context, int64_t begin, int64_t end, int64_t chu
     const Pass *pass = context;
     const TalusOperator *op = pass->op;
     double u[TALUS_ROWS * BLOCK_GRAIN], sums[LAW_SUMS] = {0.0};
+    const bool discs = op->rows == 3 && !op->mixed_sets;
     velocity_of(pass, begin, end, u);
-    for (int64_t i = begin; i < end; i++)
-        measure_block(pass, i, u + (i - begin) * op->rows, sums);
+    for (int64_t i = begin; discs && i < end; i++)
+        measure_block(pass, (Known){3, false}, i, u + (i - begin) * 3, sums);
+    for (int64_t i = begin; !discs && i < end; i++)
+        measure_block(pass, (Known){op->rows, true}, i, u + (i - begin) * op->rows, sums);
     if (pass->terms)
         talus_cpu_block_terms(op, pass->gamma, begin, end, &sums[TERMS2], &sums[TERMS_MAX2]);
     talus_cpu_leave(op, chunk, LAW_SUMS, sums);

@@ -3,7 +3,8 @@
  * Each contact in turn takes gamma' = P(gamma - omega B^-1 g), g = u + bias + E gamma with u from the bodies' current
  * velocities, P the projection in the metric B; rho averages gamma' with gamma. Its change is added to the bodies at
  * once; only heavy contacts (colour.h) change together. B = diag(b_n, b_t, b_t), see StepRule. For spheres with omega 1
- * and the anisotropic metric B is the whole block, so the step solves the one-contact problem exactly. */
+ * and the anisotropic metric B is the whole block, so the step solves the one-contact problem exactly. Under Coulomb's
+ * law (options.coulomb) P takes n first and then shortens t to mu n. */
 #include "backend/cpu/sweep.h"
 
 #include "base/memory.h"

@@ -12,7 +12,8 @@
 enum { PACK_GRAIN = 128, ITEM_GRAIN = 64 };
 
 /* One block's projected step in the metric B = diag(b_n, b_t, ..): coupling times the block's diagonal, or times its
- * mean with metric trace. These numbers are constant over sweeps. With one row inv_t, mu and kappa are 0, mantle 1. */
+ * mean with metric trace. These numbers are constant over sweeps. With one row inv_t, mu and kappa are 0, mantle 1. With
+ * options.coulomb kappa is 0 and mantle 1: the projection leaves n >= 0 as it is and shortens t to mu n. */
 typedef struct StepRule {
     double inv_n, inv_t; /* omega / b_n, omega / b_t */
     double mu, kappa;    /* kappa = mu b_t / b_n */

@@ -5,7 +5,7 @@
  * sweep_sparse.c, where contacts of heavy bodies are swept in sequence. Between spheres A is diagonal and all solvers
  * give the same result: the projection in the metric A under ccp, else each component by itself, then the bound. If all
  * contacts are of spheres under Coulomb's law on the disc, and no body is heavy, a coloured sweep is that of sweep.c,
- * whose projected step with kappa = 0 is the same. */
+ * whose projected step under options.coulomb is the same. */
 #include "backend/cpu/sweep.h"
 
 #include "backend/frame.h"
@@ -216,8 +216,10 @@ TalusStatus talus_sweep_local_begin(TalusSweep *sweep, const double *gamma)
                           "sweep: solvers of one contact take 1 or 3 rows; this problem has 6, for "
                           "spinning and rolling friction: gs takes it");
     sweep->packed = fits_packs(sweep);
-    if (sweep->packed)
+    if (sweep->packed) {
+        sweep->options.coulomb = true;
         return talus_sweep_plan(sweep, gamma);
+    }
     TALUS_TRY(talus_sweep_sparse_begin(sweep, gamma));
     TALUS_TRY(TALUS_GROW(sweep->local, (size_t)op->blocks, 0, "contacts"));
     for (int k = 0; k < op->blocks; k++) {

@@ -28,7 +28,7 @@ StepRule talus_step_rule(const TalusSweepOptions *options, int rows, double nn, 
     if (rows > 1) {
         rule.inv_t = options->omega / bt;
         rule.mu = mu;
-        rule.kappa = mu * (bt / bn);
+        rule.kappa = options->coulomb ? 0.0 : mu * (bt / bn);
         rule.mantle = 1.0 / (1.0 + mu * rule.kappa);
     }
     return rule;
@@ -38,14 +38,9 @@ static StepRule block_rule(const TalusSweep *sweep, int i)
 {
     const TalusOperator *op = sweep->op;
     int general = i - op->sphere_sphere - op->sphere_fixed;
-    StepRule rule = talus_step_rule(&sweep->options, op->rows, op->diagonal[i][0],
-                                    op->diagonal[i][1], general >= 0 ? op->coupling[general] : 1.0,
-                                    op->rows == 3 ? op->mu[i] : 0.0);
-    if (sweep->options.local != TALUS_ONE_PROJECT) { /* Coulomb: n >= 0 stays, t is cut to mu n */
-        rule.kappa = 0.0;
-        rule.mantle = 1.0;
-    }
-    return rule;
+    return talus_step_rule(&sweep->options, op->rows, op->diagonal[i][0], op->diagonal[i][1],
+                           general >= 0 ? op->coupling[general] : 1.0,
+                           op->rows == 3 ? op->mu[i] : 0.0);
 }
 
 static void world_impulse(const TalusOperator *op, const double *gamma, int i, double world[3])

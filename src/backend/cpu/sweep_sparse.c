@@ -75,8 +75,15 @@ static void order_blocks(TalusSweep *sweep)
 
 /* ---- one block ---- */
 
-/* next = P(gamma - omega B^-1 g), P being the projection in the metric B of the rule; it is the Euclidean one in x =
- * gamma / s with s^2 = omega / B. */
+/* True if block i is under Coulomb's law and restricted by it (TalusSweepOptions.coulomb). */
+static bool follows_coulomb(const TalusSweep *sweep, int i)
+{
+    const TalusOperator *op = sweep->op;
+    return sweep->options.coulomb && op->model && op->model[i].law == TALUS_LAW_COULOMB;
+}
+
+/* next = P(gamma - omega B^-1 g), P being the projection in the metric B of the rule, which is the Euclidean one in x =
+ * gamma / s with s^2 = omega / B; under options.coulomb P restricts. */
 static void projected_step(const TalusSweep *sweep, int i, const StepRule *rule,
                            const double *gamma, const double *g, double *next)
 {
@@ -88,7 +95,10 @@ static void projected_step(const TalusSweep *sweep, int i, const StepRule *rule,
         TalusSet set = talus_block_set(op, i, op->prisms, s);
         for (int k = 0; k < op->rows; k++)
             next[k] /= s[k > 0];
-        talus_block_project(op->rows, &set, next);
+        if (follows_coulomb(sweep, i))
+            talus_block_restrict(op->rows, &set, next);
+        else
+            talus_block_project(op->rows, &set, next);
         for (int k = 0; k < op->rows; k++)
             next[k] *= s[k > 0];
     } else if (op->rows == 3) {

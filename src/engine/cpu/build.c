@@ -356,6 +356,7 @@ TalusStatus cpu_build(TalusEngine *engine, const TalusBuildOptions *options, Tal
     e->built = *options;
     TalusProblemSizes sizes = sizes_of(e);
     TALUS_TRY(cpu_group_contacts(e));
+    TALUS_TRY(TALUS_GROW(e->overlaps, (size_t)e->groups.count, 0, "overlaps"));
     TALUS_TRY(talus_problem_resize(e->problem, &sizes));
     BuildContext c = context_of(e);
     cpu_fill_bodies(e);

@@ -19,6 +19,7 @@
 #include "engine/body.h"
 #include "engine/contact_terms.h"
 #include "engine/engine.h"
+#include "engine/overlap.h"
 #include "problem/build.h"
 
 /* Items (slots, contacts) per chunk: the bodies whose contacts are grouped together. Maximum number of sums per chunk. */
@@ -60,6 +61,7 @@ typedef struct CpuEngine {
     TalusBuildOptions built;         /* options of the last build */
     TalusGroups groups;              /* of the contacts of the last build */
     double (*partial)[CPU_PARTIALS]; /* sums of each chunk, or group, of a loop */
+    uint16_t (*overlaps)[TALUS_OVERLAP_BINS]; /* histogram of each group of contacts */
 
     const TalusEngineProbe *probe; /* owned by the world */
     TalusProbeSums *probe_sums;
@@ -152,7 +154,7 @@ void cpu_fill_bodies(CpuEngine *e);
 double cpu_strain(CpuEngine *e);
 
 /* ---- ledger.c ---- */
-/* Add works to the ledger; cpu_contact_works also stores the impulses in the list. cpu_force_works runs first, while
+/* Add works to the ledger; cpu_contact_works also stores the impulses in the list and summarises the overlaps. cpu_force_works runs first, while
  * the problem's records hold free velocities; the other two run when they hold the mean of free and solved ones. */
 void cpu_contact_works(CpuEngine *e, TalusEngineLedger *ledger);
 void cpu_force_works(CpuEngine *e, double h, TalusEngineLedger *ledger);

@@ -1,4 +1,4 @@
-/* engine/cpu/ledger.c - works of contacts, applied forces and driven bodies; impulses stored in the contacts.
+/* engine/cpu/ledger.c - works of contacts, applied forces and driven bodies; impulses stored in the contacts; overlaps.
  *
  * A step changes velocities twice, v -> v_f (gravity and loads) -> v' (contacts and joints). Without loads and joints
  * the kinetic energy changes by
@@ -13,6 +13,9 @@
  * The sums here are over contacts, those of integrate.c over bodies. Their difference, TalusLedger.imbalance, is
  * rounding unless operator or velocities are wrong. */
 #include "engine/cpu/engine.h"
+
+#include <math.h>
+#include <string.h>
 
 typedef struct LedgerContext {
     CpuEngine *engine;
@@ -69,38 +72,73 @@ TalusStatus cpu_store_impulses(TalusEngine *engine)
     return TALUS_OK;
 }
 
-/* Adds the elastic energies of contact i, before the step and after it. False if it is not elastic. */
-static bool add_elastic(const LedgerContext *c, int64_t i, double *sum)
+/* Adds the elastic energies of contact i, if it is elastic, to `sum`. Returns the (negative) offset that undoes its
+ * overlap, as far as that is not elastic. */
+static double add_elastic(const LedgerContext *c, int64_t i, double *sum)
 {
     const CpuEngine *e = c->engine;
     const TalusOperator *op = c->op;
     const TalusContact *contact = &e->contacts->contact[i];
     const TalusLaw *law = cpu_law(e, contact);
     if (!op->compliance || !talus_is_elastic(op, i, law, &e->built))
-        return false;
-    talus_contact_elastic(op, i, law, &e->built, contact->gap, cpu_contact_size(e, contact),
-                          e->contacts->impulse[i], c->gamma[op->rows * i], sum);
-    return true;
+        return recovery_of(c, i);
+    return talus_contact_elastic(op, i, law, &e->built, contact->gap, cpu_contact_size(e, contact),
+                                 e->contacts->impulse[i], c->gamma[op->rows * i], sum);
+}
+
+/* Partials of the overlaps, behind those of the works. */
+enum { OVERLAP_SUM = TALUS_WORK_SUMS, OVERLAP_MAX, CONTACT_PARTIALS };
+_Static_assert((int)CONTACT_PARTIALS <= (int)CPU_PARTIALS && (int)BLOCK_GRAIN <= UINT16_MAX,
+               "partials of contacts");
+
+/* Counts contact i, if it bears load, in the histogram of its group. */
+static void add_overlap(const LedgerContext *c, int64_t i, uint16_t *count, double *partial)
+{
+    const TalusContact *contact = &c->engine->contacts->contact[i];
+    if (!(c->gamma[c->op->rows * i] > 0.0))
+        return;
+    double depth = 0.0;
+    if (contact->gap < 0.0)
+        depth = -contact->gap / cpu_contact_size(c->engine, contact);
+    count[talus_overlap_bin(depth)]++;
+    partial[OVERLAP_SUM] += depth;
+    partial[OVERLAP_MAX] = fmax(partial[OVERLAP_MAX], depth);
 }
 
 static void contact_works(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const LedgerContext *c = context;
     const TalusContactList *list = c->engine->contacts;
-    double sum[TALUS_WORK_SUMS] = {0.0};
+    uint16_t *count = c->engine->overlaps[chunk];
+    double sum[CONTACT_PARTIALS] = {0.0};
+    memset(count, 0, sizeof *c->engine->overlaps);
     for (int64_t i = begin; i < end; i++) {
-        double recovery = add_elastic(c, i, sum) ? 0.0 : recovery_of(c, i);
+        double recovery = add_elastic(c, i, sum);
+        add_overlap(c, i, count, sum);
         list->impulse[i] = talus_block_work(c->op, c->gamma, i, recovery, pull_of(c, i), sum);
     }
-    for (int j = 0; j < TALUS_WORK_SUMS; j++)
+    for (int j = 0; j < CONTACT_PARTIALS; j++)
         c->engine->partial[chunk][j] = sum[j];
+}
+
+static TalusEngineOverlap summarise_overlaps(const CpuEngine *e, double sum)
+{
+    uint32_t count[TALUS_OVERLAP_BINS] = {0};
+    double max = 0.0;
+    for (int i = 0; i < e->groups.count; i++) {
+        for (int k = 0; k < TALUS_OVERLAP_BINS; k++)
+            count[k] += e->overlaps[i][k];
+        max = fmax(max, e->partial[i][OVERLAP_MAX]);
+    }
+    return talus_overlap_summary(count, sum, max);
 }
 
 void cpu_contact_works(CpuEngine *e, TalusEngineLedger *ledger)
 {
     LedgerContext c = context_of(e);
-    double sum[TALUS_WORK_SUMS];
-    cpu_sum_contacts(e, contact_works, &c, TALUS_WORK_SUMS, sum);
+    double sum[OVERLAP_MAX];
+    cpu_sum_contacts(e, contact_works, &c, OVERLAP_MAX, sum);
+    ledger->overlap = summarise_overlaps(e, sum[OVERLAP_SUM]);
     ledger->friction += sum[TALUS_WORK_TANGENTIAL];
     ledger->stabilisation += sum[TALUS_WORK_STABILISATION];
     ledger->elastic_start = sum[TALUS_WORK_ELASTIC_START];

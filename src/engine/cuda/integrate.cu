@@ -10,6 +10,7 @@
 extern "C" {
 #include "collide/period.h"
 #include "engine/body.h"
+#include "engine/overlap.h"
 }
 
 /* ---- velocity changes ---- */
@@ -72,12 +73,14 @@ enum {
     FAULTS,
     GRAVITY,
     WORKS,
-    MOTION = WORKS + TALUS_WORK_SUMS,
+    OVERLAP = WORKS + TALUS_WORK_SUMS, /* of contacts that bear load: sum, then maximum */
+    MOTION = OVERLAP + 2,
     DRIVEN = MOTION + TALUS_BODY_SUMS,
     TURNING, /* work of torques, by the mean of old and free spin */
     APPLIED, /* work of forces and torques along the motion, by solved velocities */
     TOTALS
 };
+static_assert((int)TALUS_OVERLAP_BINS == (int)CU_COUNTS, "one count per bin");
 static_assert((int)TOTALS <= (int)CU_PROBES && CU_PROBES + CU_PROBE_TOTALS < CU_TOTALS,
               "totals overlap");
 
@@ -126,32 +129,60 @@ static __device__ inline double recovery_of(const Motion &m, int64_t i, bool reb
                               cu_contact_size(m, i));
 }
 
-/* Adds the elastic energies of contact i, before the step and after it. False if it is not compliant. */
-static __device__ inline bool add_elastic(const Motion &m, int64_t i, double *v)
+/* Adds the elastic energies of contact i, if it is elastic, to `v`. Returns the (negative) offset that undoes its
+ * overlap, as far as that is not elastic. */
+static __device__ inline double add_elastic(const Motion &m, int64_t i, bool rebounds, double *v)
 {
     const TalusLaw *law = cu_contact_law(m, i);
     if (!m.op.compliance || !talus_is_elastic(&m.op, i, law, &m.options))
-        return false;
-    talus_contact_elastic(&m.op, i, law, &m.options, m.list.gap[i], cu_contact_size(m, i),
-                          m.list.impulse[i], m.gamma[m.op.rows * i], v);
-    return true;
+        return recovery_of(m, i, rebounds);
+    return talus_contact_elastic(&m.op, i, law, &m.options, m.list.gap[i], cu_contact_size(m, i),
+                                 m.list.impulse[i], m.gamma[m.op.rows * i], v);
 }
 
-/* Unless a body has a fault: sums the works of the contacts and stores their impulses in the list. LAWS: some law has
- * restitution or cohesion. */
-template <bool LAWS> static __global__ void sum_works(CuPartials partials, double *totals, Motion m)
+/* Counts contact i, if it bears load, in the block's histogram. */
+static __device__ inline void add_overlap(const Motion &m, int64_t i, uint32_t *count, double *v)
 {
-    double v[TALUS_WORK_SUMS] = {0.0};
+    double gap = m.list.gap[i], depth = 0.0;
+    if (!(m.gamma[m.op.rows * i] > 0.0))
+        return;
+    if (gap < 0.0)
+        depth = -gap / cu_contact_size(m, i);
+    atomicAdd(&count[talus_overlap_bin(depth)], 1u);
+    v[0] += depth;
+    v[1] = larger(v[1], depth);
+}
+
+/* Adds the block's histogram to the context's counts, which are 0 before the kernel. All threads call it. */
+static __device__ inline void leave_counts(const uint32_t *count, uint32_t *counts)
+{
+    __syncthreads();
+    for (unsigned k = threadIdx.x; k < TALUS_OVERLAP_BINS; k += blockDim.x)
+        if (count[k])
+            atomicAdd(&counts[k], count[k]);
+}
+
+/* Unless a body has a fault: sums the works of the contacts, stores their impulses in the list and counts overlaps.
+ * LAWS: some law has restitution or cohesion. */
+template <bool LAWS>
+static __global__ void sum_works(CuPartials partials, double *totals, Motion m, uint32_t *counts)
+{
+    __shared__ uint32_t count[TALUS_OVERLAP_BINS];
+    double v[TALUS_WORK_SUMS + 2] = {0.0};
     if (totals[FAULTS] != 0.0)
         return;
+    for (unsigned k = threadIdx.x; k < TALUS_OVERLAP_BINS; k += blockDim.x)
+        count[k] = 0;
+    __syncthreads();
     int contacts = m.list.counts.contacts;
     for (int64_t i = item(); i < contacts; i += stride()) {
-        double recovery =
-            add_elastic(m, i, v) ? 0.0 : recovery_of(m, i, LAWS && m.tables.restitution);
+        double recovery = add_elastic(m, i, LAWS && m.tables.restitution, v);
+        add_overlap(m, i, count, v + TALUS_WORK_SUMS);
         m.list.impulse[i] =
             talus_block_work(&m.op, m.gamma, i, recovery, LAWS ? cu_contact_pull(m, i) : 0.0, v);
     }
-    leave_totals<TALUS_WORK_SUMS, 0>(partials, totals + WORKS, v);
+    leave_counts(count, counts);
+    leave_totals<TALUS_WORK_SUMS + 1, 1>(partials, totals + WORKS, v);
 }
 
 /* ---- driven bodies and applied forces ---- */
@@ -262,7 +293,8 @@ static TalusStatus name_fault(TalusEngine *e, const Motion &m, long long step)
                       (unsigned long long)e->id[(int)-slot], talus_record_speed(record));
 }
 
-static void fill_ledger(const CuBodies *b, const double *total, TalusEngineLedger *ledger)
+static void fill_ledger(const CuBodies *b, const double *total, const uint32_t *counts,
+                        TalusEngineLedger *ledger)
 {
     const double *work = total + WORKS, *motion = total + MOTION;
     ledger->kinetic = motion[TALUS_BODY_KINETIC_END];
@@ -282,6 +314,7 @@ static void fill_ledger(const CuBodies *b, const double *total, TalusEngineLedge
     ledger->applied = b->pushed ? total[APPLIED] : 0.0;
     if (b->pushed)
         ledger->gravity_error += total[TURNING] - total[APPLIED];
+    ledger->overlap = talus_overlap_summary(counts, total[OVERLAP], total[OVERLAP + 1]);
 }
 
 TalusStatus cu_engine_integrate(TalusEngine *e, double h, TalusVec3 gravity, long long step,
@@ -292,22 +325,25 @@ TalusStatus cu_engine_integrate(TalusEngine *e, double h, TalusVec3 gravity, lon
     bool laws = e->tables.restitution || e->tables.cohesion;
     int slots = e->bodies.slots;
     double total[CU_TOTALS], *totals = e->cu->totals;
+    uint32_t counts[CU_COUNTS];
     if (e->tables.cohesion || e->joints.pushes)
         cu_fill_bodies(e); /* the problem's free velocities contain attraction and motors */
     if (e->bodies.pushed)
         launch_sums(e->cu, sum_applied, slots, totals, m);
     launch_sums(e->cu, check_velocities, slots, totals, m);
-    launch_sums(e->cu, laws ? sum_works<true> : sum_works<false>, op->blocks, totals, m);
+    cu_zero(e->cu, e->cu->counts, sizeof counts);
+    launch_sums(e->cu, laws ? sum_works<true> : sum_works<false>, op->blocks, totals, m,
+                e->cu->counts);
     if (e->bodies.driven)
         launch_sums(e->cu, sum_driven, op->blocks, totals, m);
     launch_sums(e->cu, move_bodies, slots, totals, m);
-    cu_totals_get(e->cu, CU_TOTALS, total);
+    cu_totals_and_counts_get(e->cu, total, counts);
     memcpy(e->probe_here, total + CU_PROBES, sizeof e->probe_here);
     e->probes_here = true;
     TALUS_TRY(cu_check(e->cu));
     if (total[FAULTS] != 0.0)
         return name_fault(e, m, step);
-    fill_ledger(&e->bodies, total, ledger);
+    fill_ledger(&e->bodies, total, counts, ledger);
     return TALUS_OK;
 }
 

@@ -1,14 +1,18 @@
 /* io/problem/fclib_from.c - conversion of a TalusProblem to FCLIB.
  *
- * Matrix-free, to a global problem: M holds each body's mass and inertia, H the map D from contact to body impulses,
- * f = M v_f and w = (bias, 0, 0) of each contact. A translation or rotation that cannot change (inverse mass or
- * inertia zero) has no rows; what it adds to the contact velocity is added to w. Explicit, to a local problem: W and q
- * unchanged. A problem of one row per contact gets three with mu = 0; the tangents of an explicit one are coupled to
- * nothing. */
+ * Global form, of a matrix-free problem: M holds each body's mass and inertia, H the map D from contact to body
+ * impulses, f = M v_f and w = (bias, 0, 0) of each contact. A translation or rotation that cannot change (inverse mass
+ * or inertia zero) has no rows; what it adds to the contact velocity is added to w.
+ *
+ * Local form: W = N + E and q. An explicit problem has them; those of a matrix-free one are assembled. The global form
+ * has no place for the compliance E, so a problem that has some takes the local one.
+ *
+ * A problem of one row per contact gets three with mu = 0; in the local form its tangents are coupled to nothing. */
 #include "backend/frame.h"
 #include "base/memory.h"
 #include "io/problem/fclib.h"
 #include "linalg/sparse.h"
+#include "problem/problem.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -114,8 +118,9 @@ static TalusStatus fill_mass(const TalusProblemDef *def, const Freedom *freedom,
             continue;
         if (!invert(def->inv_inertia[i], inertia))
             return talus_reject(
-                "body %d: its inverse inertia is not positive definite: FCLIB has no "
-                "place for a body that turns about some axes only",
+                "body %d: its inverse inertia is not positive definite: FCLIB's global form has no "
+                "place for a body that turns about some axes only; its local form (`--form local`) "
+                "has",
                 i);
         for (int r = 0; r < 3; r++)
             for (int c = 0; c < 3; c++)
@@ -212,25 +217,30 @@ static TalusStatus set_mu(TalusFclib *f, int i, double mu, TalusFrictionModel mo
     return TALUS_OK;
 }
 
-/* Fails on contact data that FCLIB cannot store. */
-static TalusStatus check_contact(const TalusContactDef *c, int i)
+/* Sets mu of every contact of a problem with bodies. Fails on contact data that the form cannot store. */
+static TalusStatus set_friction(const TalusProblemDef *def, TalusFclib *f)
 {
-    bool moments = c->spinning > 0.0 || c->rolling > 0.0;
-    if (moments || c->compliance > 0.0)
-        return talus_fail(TALUS_ERR_UNSUPPORTED,
-                          "contact %d has %s; FCLIB has no place for it; `-o file.talus` keeps it",
-                          i, moments ? "spinning or rolling friction" : "compliance");
+    for (int i = 0; i < f->contacts; i++) {
+        const TalusContactDef *c = &def->contacts[i];
+        if (c->spinning > 0.0 || c->rolling > 0.0)
+            return talus_fail(TALUS_ERR_UNSUPPORTED,
+                              "contact %d has spinning or rolling friction; FCLIB has no place for "
+                              "it; `-o file.talus` keeps it",
+                              i);
+        TALUS_TRY(set_mu(f, i, c->mu, c->model));
+        if (f->global && c->compliance > 0.0)
+            return talus_fail(TALUS_ERR_UNSUPPORTED,
+                              "contact %d has compliance; FCLIB's global form has no place for it; "
+                              "its local form (`--form local`) has it in W, and `-o file.talus` "
+                              "keeps it",
+                              i);
+    }
     return TALUS_OK;
 }
 
 static TalusStatus make_contacts(const TalusProblemDef *def, const Freedom *freedom, TalusFclib *f)
 {
     Entries e = {0};
-    for (int i = 0; i < f->contacts; i++) {
-        const TalusContactDef *c = &def->contacts[i];
-        TALUS_TRY(check_contact(c, i));
-        TALUS_TRY(set_mu(f, i, c->mu, c->model));
-    }
     TalusStatus status = open_entries(&e, 36 * (size_t)f->contacts);
     TALUS_THEN(status, TALUS_ALLOC(f->w, DIMENSION * (size_t)f->contacts, "offsets"));
     if (status == TALUS_OK) {
@@ -276,12 +286,12 @@ static TalusStatus global_guess(TalusFclib *f, TalusProblem *problem, const Talu
     return status;
 }
 
-/* ---- the two kinds ---- */
+/* ---- the global form ---- */
 
 static TalusStatus fill_global(TalusFclib *f, TalusProblem *problem, const TalusProblemDef *def,
                                Freedom *freedom)
 {
-    f->global = true;
+    TALUS_TRY(set_friction(def, f));
     TALUS_TRY(number_freedoms(def, freedom));
     TALUS_TRY(make_contacts(def, freedom, f));
     TALUS_TRY(make_mass(def, freedom, f));
@@ -293,6 +303,8 @@ static TalusStatus fill_global(TalusFclib *f, TalusProblem *problem, const Talus
     talus_release(v);
     return global_guess(f, problem, def, freedom);
 }
+
+/* ---- the local form ---- */
 
 /* Copies the entries of N. If it has one row per contact, adds two rows of tangents, which have only a diagonal entry,
  * that of the normal. */
@@ -308,7 +320,8 @@ static void fill_entries(const TalusProblemDef *def, Entries *e)
         }
 }
 
-static TalusStatus fill_local(TalusFclib *f, TalusProblem *problem, const TalusProblemDef *def)
+/* Fills W, q and the guess from the matrix of an explicit problem. */
+static TalusStatus fill_matrix(TalusFclib *f, TalusProblem *problem, const TalusProblemDef *def)
 {
     Entries e = {0};
     int n = def->rows * def->block_count, step = DIMENSION / def->rows;
@@ -323,9 +336,6 @@ static TalusStatus fill_local(TalusFclib *f, TalusProblem *problem, const TalusP
     TALUS_TRY(TALUS_ALLOC(f->q, rows, "offset"));
     for (int i = 0; i < n; i++)
         f->q[step * i] = def->offset[i];
-    for (int i = 0; i < f->contacts; i++)
-        TALUS_TRY(set_mu(f, i, def->rows == 3 ? def->mu[i] : 0.0,
-                         def->model ? def->model[i] : (TalusFrictionModel){0}));
     TalusFclibPoint *guess = &f->guesses[0];
     TALUS_TRY(open_guess(f, problem, guess));
     memcpy(guess->u, f->q, rows * sizeof *guess->u);
@@ -333,10 +343,107 @@ static TalusStatus fill_local(TalusFclib *f, TalusProblem *problem, const TalusP
     return TALUS_OK;
 }
 
+static TalusStatus fill_explicit(TalusFclib *f, TalusProblem *problem, const TalusProblemDef *def)
+{
+    for (int i = 0; i < f->contacts; i++)
+        TALUS_TRY(set_mu(f, i, def->rows == 3 ? def->mu[i] : 0.0,
+                         def->model ? def->model[i] : (TalusFrictionModel){0}));
+    return fill_matrix(f, problem, def);
+}
+
+static TalusStatus check_entries(const TalusProblem *problem)
+{
+    if (talus_problem_count_entries(problem, TALUS_FCLIB_ENTRIES_MAX) <= TALUS_FCLIB_ENTRIES_MAX)
+        return TALUS_OK;
+    return talus_fail(TALUS_ERR_UNSUPPORTED,
+                      "FCLIB's local form of %d contacts would have more than %d entries in W, "
+                      "which couples all contacts of a body with each other; `-o file.talus` "
+                      "stores bodies and contacts instead",
+                      talus_problem_blocks(problem), TALUS_FCLIB_ENTRIES_MAX);
+}
+
+/* Fills the local form of a problem with bodies, by way of the explicit problem over N + E and q. */
+static TalusStatus fill_assembled(TalusFclib *f, TalusProblem *problem, const TalusProblemDef *def)
+{
+    TalusSparse N = {0};
+    double *q = NULL;
+    TALUS_TRY(set_friction(def, f));
+    TALUS_TRY(check_entries(problem));
+    TalusStatus status = talus_problem_assemble(problem, &N);
+    TALUS_THEN(status, TALUS_ALLOC(q, (size_t)talus_problem_size(problem), "offset"));
+    if (status == TALUS_OK) {
+        talus_problem_offset(problem, q);
+        TalusProblemDef matrix = {.block_count = talus_problem_blocks(problem),
+                                  .rows = talus_problem_rows(problem),
+                                  .row_start = N.start,
+                                  .column = N.column,
+                                  .values = N.value,
+                                  .offset = q};
+        status = fill_matrix(f, problem, &matrix);
+    }
+    talus_sparse_clear(&N);
+    talus_release(q);
+    return status;
+}
+
+/* ---- either form ---- */
+
+static int count_compliant(const TalusProblemDef *def)
+{
+    int count = 0;
+    for (int i = 0; def->contacts && i < def->contact_count; i++)
+        count += def->contacts[i].compliance > 0.0;
+    return count;
+}
+
+static TalusStatus choose_form(const TalusProblemDef *def, TalusFclibForm form, bool *global)
+{
+    bool matrix = !def->contacts;
+    *global = form == TALUS_FCLIB_GLOBAL ||
+              (form == TALUS_FCLIB_AUTO && !matrix && count_compliant(def) == 0);
+    if (*global && matrix)
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "FCLIB's global form needs bodies, and the problem is a matrix: expected "
+                          "the local form");
+    return TALUS_OK;
+}
+
+/* Returns the law of the contacts with friction; "mixed" if they differ, NULL if there are none. */
+static const char *law_of(const TalusProblem *problem)
+{
+    const char *name = NULL;
+    for (int i = 0; talus_problem_rows(problem) > 1 && i < talus_problem_blocks(problem); i++) {
+        TalusFrictionModel model = talus_problem_friction(problem, i);
+        if (model.section == TALUS_SECTION_NONE || !(talus_problem_mu(problem, i) > 0.0))
+            continue;
+        const char *other = talus_law_name(model.law);
+        name = !name || strcmp(name, other) == 0 ? other : "mixed";
+    }
+    return name;
+}
+
+static TalusStatus describe(TalusFclib *f, const TalusProblem *problem, const TalusProblemDef *def,
+                            const char *title)
+{
+    char text[256], soft[64] = "";
+    const char *law = law_of(problem);
+    if (count_compliant(def) > 0)
+        snprintf(soft, sizeof soft, "; W contains the compliance of %d contacts",
+                 count_compliant(def));
+    snprintf(text, sizeof text, "written by Talus %s%s%s%s; guess 1 holds the starting impulses",
+             talus_version(), law ? "; friction law " : "", law ? law : "", soft);
+    TALUS_TRY(talus_copy_text(title, "text", &f->title));
+    TALUS_TRY(talus_copy_text(text, "text", &f->description));
+    return talus_copy_text(
+        f->global ? "contact rows: normal, tangent 1, tangent 2; SI units; w is the stabilisation"
+                  : "contact rows: normal, tangent 1, tangent 2; SI units; W = N + E with the "
+                    "compliance E on the diagonal of normal rows",
+        "text", &f->math_info);
+}
+
 static TalusStatus fill(TalusFclib *f, TalusProblem *problem, const TalusProblemDef *def,
                         const char *title, Freedom *freedom)
 {
-    char text[128];
     f->dimension = DIMENSION;
     f->contacts = def->contacts ? def->contact_count : def->block_count;
     if (f->contacts > INT32_MAX / 36 - 1)
@@ -345,17 +452,14 @@ static TalusStatus fill(TalusFclib *f, TalusProblem *problem, const TalusProblem
     TALUS_TRY(TALUS_ALLOC(f->mu, (size_t)f->contacts, "friction"));
     TALUS_TRY(TALUS_ALLOC(f->guesses, 1, "guesses"));
     f->guess_count = 1;
-    TALUS_TRY(def->contacts ? fill_global(f, problem, def, freedom) : fill_local(f, problem, def));
-    TALUS_TRY(talus_copy_text(title, "text", &f->title));
-    snprintf(text, sizeof text, "written by Talus %s; guess 1 holds the starting impulses",
-             talus_version());
-    TALUS_TRY(talus_copy_text(text, "text", &f->description));
-    return talus_copy_text(
-        "contact rows: normal, tangent 1, tangent 2; SI units; w is the stabilisation", "text",
-        &f->math_info);
+    TALUS_TRY(f->global       ? fill_global(f, problem, def, freedom)
+              : def->contacts ? fill_assembled(f, problem, def)
+                              : fill_explicit(f, problem, def));
+    return describe(f, problem, def, title);
 }
 
-TalusStatus talus_fclib_from_problem(TalusProblem *problem, const char *title, TalusFclib **out)
+TalusStatus talus_fclib_from_problem_as(TalusProblem *problem, TalusFclibForm form,
+                                        const char *title, TalusFclib **out)
 {
     TalusProblemDef def = {0};
     Freedom freedom = {0};
@@ -363,11 +467,17 @@ TalusStatus talus_fclib_from_problem(TalusProblem *problem, const char *title, T
     *out = NULL;
     TALUS_TRY(talus_problem_export(problem, &def));
     TALUS_TRY(TALUS_ALLOC(fclib, 1, "FCLIB problem"));
-    TalusStatus status = fill(fclib, problem, &def, title, &freedom);
+    TalusStatus status = choose_form(&def, form, &fclib->global);
+    TALUS_THEN(status, fill(fclib, problem, &def, title, &freedom));
     talus_release(freedom.first);
     if (status != TALUS_OK)
         talus_fclib_destroy(fclib);
     else
         *out = fclib;
     return status;
+}
+
+TalusStatus talus_fclib_from_problem(TalusProblem *problem, const char *title, TalusFclib **out)
+{
+    return talus_fclib_from_problem_as(problem, TALUS_FCLIB_AUTO, title, out);
 }

@@ -29,7 +29,8 @@ static const struct {
         {"steps.csv",
          "time,step,bodies,contacts,solver,iterations,products,factorisations,outcome,missed,"
          "halvings,projection_fallbacks,residual_rms,residual_max,reference_speed,tolerance,"
-         "penetration_mean,penetration_max,kinetic,potential,elastic,"
+         "penetration_mean,penetration_max,loaded,overlap_mean,overlap_p99,overlap_max,kappa,"
+         "kinetic,potential,elastic,"
          "kinetic_change,potential_change,elastic_change,friction,impact,stabilisation,stiffening,"
          "cohesion,gravity_error,spin,"
          "joints,driven,applied,projection,exchange,imbalance,asleep,sleep_speed,"
@@ -350,10 +351,12 @@ static TalusStatus write_row(TalusOutput *output, int table, const char *format,
 static TalusStatus write_step(TalusOutput *output, const TalusStepInfo *info)
 {
     const TalusLedger *e = &info->ledger;
+    const TalusOverlapSummary *o = &info->overlap;
     const TalusSolveInfo *solve = &info->solve;
     return write_row(
         output, STEPS,
         "%.17g,%lld,%d,%d,%s,%d,%d,%d,%s,%d,%d,%d,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,"
+        "%d,%.9g,%.9g,%.9g,%.9g,"
         "%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,"
         "%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,"
         "%d,%.9g,%.3e,%.3e,%.3e,%.3e\n",
@@ -361,12 +364,12 @@ static TalusStatus write_step(TalusOutput *output, const TalusStepInfo *info)
         solve->solver ? solve->solver : "", solve->iterations, solve->products,
         solve->factorisations, talus_outcome_name(solve->outcome), info->missed, info->halvings,
         info->projection_fallbacks, solve->residual.rms, solve->residual.max, info->reference_speed,
-        info->tolerance, info->penetration_mean, info->penetration_max, e->kinetic, e->potential,
-        e->elastic, e->kinetic_change, e->potential_change, e->elastic_change, e->friction,
-        e->impact, e->stabilisation, e->stiffening, e->cohesion, e->gravity_error, e->spin,
-        e->joints, e->driven, e->applied, e->projection, e->exchange, e->imbalance, info->asleep,
-        info->sleep_speed, info->detect_seconds, info->build_seconds, info->solve_seconds,
-        info->integrate_seconds);
+        info->tolerance, info->penetration_mean, info->penetration_max, o->loaded, o->mean, o->p99,
+        o->max, o->kappa, e->kinetic, e->potential, e->elastic, e->kinetic_change,
+        e->potential_change, e->elastic_change, e->friction, e->impact, e->stabilisation,
+        e->stiffening, e->cohesion, e->gravity_error, e->spin, e->joints, e->driven, e->applied,
+        e->projection, e->exchange, e->imbalance, info->asleep, info->sleep_speed,
+        info->detect_seconds, info->build_seconds, info->solve_seconds, info->integrate_seconds);
 }
 
 /* Quotes a user's name as RFC 4180 requires, with quotes doubled; cuts it to fit into `size` bytes. */

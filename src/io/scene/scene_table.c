@@ -13,6 +13,8 @@
 #define LARGEST TALUS_SCENE_LARGEST
 
 static const SceneType fraction = {.kind = SCENE_REAL, .min = 0, .max = 1};
+static const SceneType elastic_share = {
+    .kind = SCENE_REAL, .min = 0, .max = TALUS_ELASTIC_OVERLAP_MAX, .above = true};
 static const SceneType counter = {.kind = SCENE_INT, .min = 1, .max = LARGEST};
 static const SceneType natural = {.kind = SCENE_INT, .min = 0, .max = LARGEST};
 static const SceneType integer = {.kind = SCENE_INT, .min = -LARGEST, .max = LARGEST};
@@ -408,9 +410,12 @@ static const SceneField scene_fields[] = {
     {"recovery", &not_negative, AT(def.recovery), .preset = "0.2",
      .help = "overlap is undone at most this fast, in units of sqrt(gravity size); 0: no limit"},
     {"compliance", &not_negative, AT(def.compliance), .preset = "0",
-     .help = "of contacts without material stiffness, over their inverse mass N_nn; 0: rigid"},
-    {"elastic_overlap", &positive, AT(def.elastic_overlap), .preset = "0.01",
-     .help = "deepest overlap that `compliance` causes, over the smaller size"},
+     .help =
+         "of contacts without material stiffness, over their inverse mass N_nn: a body at rest sinks by "
+         "`compliance` gravity step^2; 0: rigid"},
+    {"elastic_overlap", &elastic_share, AT(def.elastic_overlap), .preset = "0.01",
+     .help =
+         "deepest overlap that `compliance` causes, over the smaller size: contacts harden with load"},
     {"max_overlap", &not_negative, AT(max_overlap), .preset = "0.5",
      .help =
          "deepest overlap of two bodies at the start, or of those that arrive, over the radius or least "
@@ -473,12 +478,14 @@ const char *talus_scene_suggest(const SceneType *object, const char *key, char *
     return out;
 }
 
-/* Writes the bounds of a number: " from 0 to 1", " above 0", or "" if it has none below TALUS_SCENE_LARGEST. */
+/* Writes the bounds of a number: " from 0 to 1", " above 0, at most 1", " above 0", or "" if it has none below TALUS_SCENE_LARGEST. */
 static void range_words(const SceneType *type, char *out, size_t size)
 {
     bool bounded = type->max > 0 && type->max < LARGEST;
     if (type->min == 0 && type->max == 0)
         snprintf(out, size, "%s", "");
+    else if (bounded && type->above)
+        snprintf(out, size, " above %g, at most %g", type->min, type->max);
     else if (bounded)
         snprintf(out, size, " from %g to %g", type->min, type->max);
     else if (type->min > -LARGEST)

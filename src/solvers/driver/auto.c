@@ -3,7 +3,8 @@
  * Steps of worlds have a reference speed and start from the impulses of the last step. They use sweeps for tolerances
  * down to LOOSE of that speed and apgd down to TIGHT. Tighter tolerances, and problems without a reference speed, begin
  * with lbfgs-fb, the first-order method of fewest products; Coulomb's law begins with apgd, or with prox for an
- * explicit matrix of at most PROX_BLOCKS blocks. If a direct method takes the problem (find_direct), it follows after
+ * explicit matrix of at most PROX_BLOCKS blocks, or, in steps of worlds whose contacts are compliant and mostly of
+ * spheres, with sweeps that solve the law itself (wants_sweeps); apgd follows if SWEEPS of them do not suffice. If a direct method takes the problem (find_direct), it follows after
  * about as many iterations as it is worth on a bed of spheres. Then easy and hard beds both take at most about twice
  * the time of the method that suits them best, and tall stacks are solved, on which first order may exhaust the budget
  * at any tolerance. Small problems without a reference speed that need many digits go to the direct method at once.
@@ -22,13 +23,24 @@
 #include <math.h>
 
 static const TalusPart parts[] = {
-    [TALUS_AUTO_TIGHT] = {"lbfgs-fb", true}, [TALUS_AUTO_LOOSE] = {"gs:omega=1.5", true},
-    [TALUS_AUTO_BETWEEN] = {"apgd", true},   [TALUS_AUTO_COULOMB] = {"prox", true},
-    [TALUS_AUTO_CONES] = {"ipm-soc", true},  [TALUS_AUTO_POLYGONS] = {"ipm-chol", true},
-    [TALUS_AUTO_PRISMS] = {"admm", true},    {NULL, false}};
+    [TALUS_AUTO_TIGHT] = {"lbfgs-fb", true},
+    [TALUS_AUTO_LOOSE] = {"gs:omega=1.5", true},
+    [TALUS_AUTO_BETWEEN] = {"apgd", true},
+    [TALUS_AUTO_COULOMB] = {"prox", true},
+    [TALUS_AUTO_CONES] = {"ipm-soc", true},
+    [TALUS_AUTO_POLYGONS] = {"ipm-chol", true},
+    [TALUS_AUTO_PRISMS] = {"admm", true},
+    /* without state: coloured sweeps have none, and saved worlds keep their size */
+    [TALUS_AUTO_SWEEP] = {"gs-coulomb:omega=1.5", false},
+    {NULL, false}};
 
 /* Tolerances, relative to the reference speed, that separate the first methods (find_first). */
 static const double LOOSE = 0.1, TIGHT = 1e-4;
+
+/* Sweeps under Coulomb's law: least tolerance on the host, relative to the reference speed (on a device LOOSE, as a sweep
+ * launches two kernels for each colour), and most sweeps before apgd takes over. */
+static const double LOOSE_COMPLIANT = 0.03;
+enum { SWEEPS = 300 };
 
 /* Without a reference speed and except under Coulomb's law, the direct method runs at once for at most SMALL blocks and
  * a tolerance below DIGITS times the starting residual. SMALL also limits uneven steps (is_uneven_step). */
@@ -155,15 +167,30 @@ static int before_direct(const Direct *direct, const TalusProblem *problem,
     return share < worth && is_uneven_step(problem, options) ? share : worth;
 }
 
+/* True if Coulomb's law is solved by sweeps first: matrix-free with compliance, without which sweeps stall; all blocks
+ * discs under that law, at most half of them general contacts, whose steps are short; a tolerance that is loose. */
+static bool wants_sweeps(const TalusProblem *problem, uint32_t kinds,
+                         const TalusSolveOptions *options)
+{
+    const TalusOperator *op = &problem->op;
+    bool host = talus_backend_can(problem->backend, TALUS_CAP_HOST_MEMORY);
+    double least = (host ? LOOSE_COMPLIANT : LOOSE) * options->reference_speed;
+    return least > 0.0 && options->tolerance >= least && op->pair && op->compliance &&
+           kinds == TALUS_KIND(TALUS_LAW_COULOMB, TALUS_SECTION_DISC) &&
+           talus_problem_rows(problem) == 3 && 2 * op->general <= op->blocks &&
+           !is_uneven_step(problem, options);
+}
+
 /* Returns the first method: sweeps for a loose tolerance unless joints are to be eliminated; apgd for a tighter one and
- * for Coulomb's law, unless the options choose an outer loop; lbfgs-fb for the tightest and without a reference speed.
+ * for Coulomb's law, unless the options choose an outer loop or sweeps solve that law (wants_sweeps); lbfgs-fb for the
+ * tightest and without a reference speed.
  * Uneven steps with prisms, which no direct method takes, get admm, insensitive to mass ratios. */
 static int find_first(const TalusProblem *problem, uint32_t kinds, const TalusSolveOptions *options)
 {
     double speed = options->reference_speed;
     bool tight = !(speed > 0.0) || options->tolerance < TIGHT * speed;
     if (kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB) && options->outer.kind == TALUS_OUTER_AUTO)
-        return TALUS_AUTO_BETWEEN;
+        return wants_sweeps(problem, kinds, options) ? TALUS_AUTO_SWEEP : TALUS_AUTO_BETWEEN;
     if (kinds & TALUS_KINDS_OF(TALUS_LAW_FIXED) && is_uneven_step(problem, options))
         return TALUS_AUTO_PRISMS;
     if (tight)
@@ -190,8 +217,13 @@ static int plan(TalusProblem *problem, const TalusSolveOptions *options,
     uint32_t kinds = talus_problem_kinds(problem);
     int count = 0, first = find_first(problem, kinds, options);
     const Direct *direct = find_direct(problem, kinds, options);
+    int swept = first == TALUS_AUTO_SWEEP ? SWEEPS : 0;
+    if (swept) {
+        stage[count++] = (TalusStage){first, swept, false};
+        first = TALUS_AUTO_BETWEEN;
+    }
     if (direct && direct->part != first && first != TALUS_AUTO_PRISMS) {
-        int before = first_iterations(problem, kinds, direct, options);
+        int before = first_iterations(problem, kinds, direct, options) - swept;
         if (before > 0)
             stage[count++] = (TalusStage){first, before, false};
         stage[count++] = (TalusStage){direct->part, direct->max_iterations, true};
@@ -203,8 +235,8 @@ static int plan(TalusProblem *problem, const TalusSolveOptions *options,
 const TalusSolverType talus_solver_auto = {
     .name = "auto",
     .summary =
-        "gs:omega=1.5 from 10 % of the reference speed on, apgd down to 0.01 %, else lbfgs-fb or "
-        "apgd; then a direct method",
+        "sweeps at loose tolerances (gs or gs-coulomb), apgd down to 0.01 % of the reference speed, "
+        "else lbfgs-fb or apgd; then a direct method",
     .reference = "docs/reference/solvers.md",
     .takes = TALUS_TAKES_ALL,
     .parts = parts,

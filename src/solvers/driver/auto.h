@@ -10,7 +10,8 @@ enum {
     TALUS_AUTO_COULOMB,  /* prox */
     TALUS_AUTO_CONES,    /* ipm-soc */
     TALUS_AUTO_POLYGONS, /* ipm-chol */
-    TALUS_AUTO_PRISMS    /* admm */
+    TALUS_AUTO_PRISMS,   /* admm */
+    TALUS_AUTO_SWEEP     /* gs-coulomb */
 };
 
 #endif

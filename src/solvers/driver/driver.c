@@ -66,12 +66,15 @@ static TalusStatus measure(TalusSolve *solve, double *figure)
 {
     TalusSolveInfo *info = solve->info;
     TalusNorm norm = solve->wanted->norm;
-    TalusResidual rounding;
     TalusMetrics metrics;
-    talus_outer_measure(solve, solve->gamma, &info->residual, &rounding);
+    if (!solve->has_measured)
+        talus_outer_measure(solve, solve->gamma, &solve->measured, &solve->measured_rounding);
     TALUS_TRY(solve->backend->check(solve->op->context));
+    solve->has_measured = false;
+    info->residual = solve->measured;
+    const TalusResidual *rounding = &solve->measured_rounding;
     *figure = norm == TALUS_NORM_MAX ? info->residual.max : info->residual.rms;
-    info->rounding = norm == TALUS_NORM_MAX ? rounding.max : rounding.rms;
+    info->rounding = norm == TALUS_NORM_MAX ? rounding->max : rounding->rms;
     if (norm != TALUS_NORM_SICONOS)
         return TALUS_OK;
     talus_problem_fetch(solve->problem);
@@ -241,7 +244,7 @@ static TalusStatus begin_stage(TalusSolve *solve, TalusSolver *s)
     solve->infeasibility = &s->infeasibility;
     solve->observed = &s->observed;
     solve->tolerance_factor = 1.0;
-    solve->resumed = solve->stuck = false;
+    solve->resumed = solve->stuck = solve->has_measured = false;
     solve->reduced = NULL;
     solve->info->outcome = TALUS_OUTCOME_BUDGET;
     solve->info->solver = s->type->name;

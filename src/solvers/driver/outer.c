@@ -300,18 +300,21 @@ static TalusStatus tresca(TalusSolve *s)
  * convergence. One that is stuck under Coulomb's law leaves the rest to shifts. */
 static TalusStatus solve_alone(TalusSolve *s)
 {
-    TalusResidual r;
+    const TalusResidual *r = &s->measured;
     for (bool go = true; go;) {
+        s->has_measured = false;
         TALUS_TRY(s->type->solve(s));
         if (s->info->outcome != TALUS_OUTCOME_CONVERGED)
             break;
-        talus_outer_measure(s, s->gamma, &r, NULL);
+        talus_outer_measure(s, s->gamma, &s->measured, &s->measured_rounding);
         TALUS_TRY(s->backend->check(s->op->context));
-        if ((s->options->norm == TALUS_NORM_MAX ? r.max : r.rms) <= s->options->tolerance)
+        s->has_measured = true;
+        if ((s->options->norm == TALUS_NORM_MAX ? r->max : r->rms) <= s->options->tolerance)
             break;
         talus_outer_tighten(s, 0.5);
         go = talus_solve_within_budget(s);
     }
+    s->has_measured = s->has_measured && !s->stuck;
     s->plan.shift = s->stuck;
     s->plan.exact = s->plan.exact && !s->stuck;
     return TALUS_OK;
@@ -345,6 +348,7 @@ static bool refresh_bounds(TalusSolve *s, int refreshed)
         return false;
     s->backend->law.estimate(s->op, NULL, s->gamma, outer->share > 0.0 ? outer->share : 1.0);
     s->info->updates++;
+    s->has_measured = false;
     return true;
 }
 

@@ -33,7 +33,7 @@ typedef struct TalusStage {
     bool trial;
 } TalusStage;
 
-enum { TALUS_MAX_STAGES = 3 };
+enum { TALUS_MAX_STAGES = 4 };
 
 typedef struct TalusSolverType {
     const char *name, *summary, *reference;
@@ -115,6 +115,10 @@ struct TalusSolve {
         tolerance_factor; /* factor on the tolerance; lowered if an estimated residual was too small */
     bool resumed; /* called again because its estimate was too small; its setup is still valid */
     bool stuck;   /* set by an exact algorithm without progress: the loop of shifts is tried next */
+    /* Residual and rounding that solve_alone (outer.c) measured of the present gamma, so that the driver need not
+     * measure again; has_measured is false if gamma or the problem changed since. */
+    TalusResidual measured, measured_rounding;
+    bool has_measured;
 
     /* managed by the driver */
     const TalusSolveOptions *wanted; /* options of the caller */

@@ -6,31 +6,27 @@
  * exactly. Stops on the velocity change of a sweep; the driver then measures the true residual. Good for loose
  * tolerances; with friction it stalls on deep beds. order=chaotic is the paper's update on a GPU: all contacts at once,
  * and not repeatable. */
-#include "solvers/sweep/block_sweep.h"
-
-typedef struct Params {
-    double omega, rho;
-    int order, metric, seed;
-} Params;
+#include "solvers/sweep/gs.h"
 
 static const char *const orders[] = {"forward", "symmetric", "random", "coloured", "chaotic", NULL};
-static const TalusParam params[] = {
+const TalusParam talus_gs_params[TALUS_GS_PARAMS] = {
     TALUS_CHOICE(
-        Params, order, TALUS_ORDER_COLOURED, orders,
+        TalusGsParams, order, TALUS_ORDER_COLOURED, orders,
         "how a sweep visits the contacts; only coloured uses more than one thread, only chaotic, for "
         "cuda and small omega, is not repeatable"),
-    TALUS_CHOICE(Params, metric, TALUS_METRIC_ANISOTROPIC, talus_metric_names,
+    TALUS_CHOICE(TalusGsParams, metric, TALUS_METRIC_ANISOTROPIC, talus_metric_names,
                  "what a contact's step is divided by"),
-    TALUS_REAL(Params, omega, 1.0, 1e-6, 2.0, "relaxation"),
-    TALUS_REAL(Params, rho, 1.0, 1e-6, 1.0, "averaging with the old value"),
-    TALUS_INT(Params, seed, 1, 0, 2147483647, "of the random order"),
+    TALUS_REAL(TalusGsParams, omega, 1.0, 1e-6, 2.0, "relaxation"),
+    TALUS_REAL(TalusGsParams, rho, 1.0, 1e-6, 1.0, "averaging with the old value"),
+    TALUS_INT(TalusGsParams, seed, 1, 0, 2147483647, "of the random order"),
 };
 
-static TalusStatus solve_gs(TalusSolve *s)
+TalusStatus talus_gs_solve(TalusSolve *s)
 {
-    const Params *p = s->params;
+    const TalusGsParams *p = s->params;
     const TalusSweepOptions options = {.order = (TalusOrder)p->order,
                                        .metric = (TalusMetric)p->metric,
+                                       .coulomb = s->plan.exact,
                                        .omega = p->omega,
                                        .rho = p->rho};
     return talus_sweep_until(s, options, p->seed);
@@ -41,7 +37,5 @@ const TalusSolverType talus_solver_gs = {
     .summary = "projected Gauss-Seidel: fast to a loose tolerance",
     .reference = "negrut-2009 Algorithm 1",
     .takes = TALUS_TAKES_CONVEX,
-    TALUS_PARAMS(params, Params),
-    .solve = solve_gs,
-    TALUS_SWEEP_FIELDS,
+    TALUS_GS,
 };

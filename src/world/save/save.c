@@ -10,6 +10,7 @@
  * A refusal gives TALUS_ERR_FORMAT with the offset. */
 #include "world/save/save.h"
 #include "world/ids.h"
+#include "world/save/change.h"
 #include "world/state.h"
 
 #include <string.h>
@@ -312,7 +313,7 @@ static void transfer_pending(TalusArchive *a, TalusWorld *world, int index)
 
 /* ---- solver ---- */
 
-static void transfer_solver(TalusArchive *a, TalusWorld *world)
+static void transfer_solver(TalusArchive *a, TalusWorld *world, bool discard)
 {
     int size = a->loading ? 0 : (int)talus_solver_state_size(world->solver);
     unsigned char *state = NULL;
@@ -322,14 +323,15 @@ static void transfer_solver(TalusArchive *a, TalusWorld *world)
         talus_solver_state_save(world->solver, state);
     if (a->status == TALUS_OK)
         talus_archive_bytes(a, state, (size_t)size);
-    if (a->loading && size > 0)
+    if (a->loading && size > 0 && !discard)
         TALUS_ARCHIVE_CALL(a, talus_solver_state_load(world->solver, state, (size_t)size));
     talus_release(state);
 }
 
 /* ---- everything ---- */
 
-static void transfer_world(TalusArchive *a, TalusWorld *world)
+/* changed: loading with other settings, for which the solver's state is not meant. */
+static void transfer_world(TalusArchive *a, TalusWorld *world, bool changed)
 {
     transfer_counters(a, world);
     talus_archive_list(a, world, world->shapes, 48, talus_archive_shape);
@@ -342,7 +344,7 @@ static void transfer_world(TalusArchive *a, TalusWorld *world)
     talus_archive_list(a, world, world->sources.emitters, 140, transfer_emitter);
     talus_archive_list(a, world, world->sources.pendings, 44, transfer_pending);
     talus_archive_contacts(a, world);
-    transfer_solver(a, world);
+    transfer_solver(a, world, changed);
 }
 
 static void transfer_header(TalusArchive *a, uint64_t *size)
@@ -377,7 +379,7 @@ TalusStatus talus_world_save(const TalusWorld *world, void **bytes, size_t *size
     uint64_t total = 0;
     transfer_header(&a, &total);
     transfer_def(&a, &w->def, &w->solver_spec, &w->backend_name);
-    transfer_world(&a, w);
+    transfer_world(&a, w, false);
     if (a.status == TALUS_OK) { /* the size is known now */
         total = a.at + sizeof total;
         memcpy(a.bytes + HEADER - sizeof total, &total, sizeof total);
@@ -430,7 +432,25 @@ static TalusStatus check_backend(TalusStatus status, const char *saved, const ch
                                    saved, talus_error());
 }
 
-static TalusWorld *load_world(TalusArchive *a, int threads, const char *choice)
+static void change_def(TalusWorldDef *def, const TalusWorldChanges *c)
+{
+    def->friction.law = c->law;
+    def->compliance = c->compliance;
+    def->elastic_overlap = c->elastic_overlap;
+    def->tolerance = c->tolerance;
+    def->step = c->step;
+    def->on_miss = c->on_miss;
+}
+
+/* After loading with another step: the time so far is that of steps of the saved length. */
+static void change_time(TalusWorld *world, double saved_step)
+{
+    world->base_time += (double)(world->steps - world->base_steps) * saved_step;
+    world->base_steps = world->steps;
+}
+
+static TalusWorld *load_world(TalusArchive *a, int threads, const char *choice,
+                              const TalusWorldChanges *changes)
 {
     TalusWorldDef def = talus_world_def_default();
     char *solver = NULL, *backend = NULL;
@@ -439,12 +459,17 @@ static TalusWorld *load_world(TalusArchive *a, int threads, const char *choice)
     def.solver = solver;
     def.backend = choice ? choice : backend;
     def.threads = threads;
+    double saved_step = def.step;
+    if (changes)
+        change_def(&def, changes);
     TalusStatus status = a->status == TALUS_OK ? talus_world_create(&def, &world) : TALUS_OK;
     if (a->status == TALUS_OK)
         a->status = check_backend(status, backend, choice);
     talus_archive_take(a, status);
     if (a->status == TALUS_OK) {
-        transfer_world(a, world);
+        transfer_world(a, world, changes != NULL);
+        if (changes)
+            change_time(world, saved_step);
         world->mirror.bodies_dirty = world->mirror.contacts_dirty = true;
     }
     if (a->status == TALUS_OK && a->at != a->size)
@@ -453,17 +478,24 @@ static TalusWorld *load_world(TalusArchive *a, int threads, const char *choice)
     return world;
 }
 
-TalusStatus talus_world_load(const void *bytes, size_t size, int threads, const char *backend,
-                             TalusWorld **out)
+TalusStatus talus_world_load_changed(const void *bytes, size_t size, int threads,
+                                     const char *backend, const TalusWorldChanges *changes,
+                                     TalusWorld **out)
 {
     *out = NULL;
     TalusArchive a = {.loading = true, .source = bytes, .size = size};
     check_header(&a, size);
-    TalusWorld *world = a.status == TALUS_OK ? load_world(&a, threads, backend) : NULL;
+    TalusWorld *world = a.status == TALUS_OK ? load_world(&a, threads, backend, changes) : NULL;
     if (a.status != TALUS_OK) {
         talus_world_destroy(world);
         return a.status;
     }
     *out = world;
     return TALUS_OK;
+}
+
+TalusStatus talus_world_load(const void *bytes, size_t size, int threads, const char *backend,
+                             TalusWorld **out)
+{
+    return talus_world_load_changed(bytes, size, threads, backend, NULL, out);
 }

@@ -78,8 +78,8 @@ static double total_mass(TalusWorld *world)
 }
 
 /* Returns an upper bound of the impulse of one contact, N s, by its loads: weight, momentum (sum of m |v| is at most
- * sqrt(2 mass kinetic)) and applied forces, times a factor for arches and wedges. Drives and joints may press with any
- * force. Larger impulses are those of bodies squeezed between others that do not yield. */
+ * sqrt(2 mass kinetic)) and applied forces, times a factor for arches and wedges. Larger impulses are those of bodies
+ * squeezed between others that do not yield, or of drives and joints (press_limit). */
 static double load_limit(TalusWorld *world, double h)
 {
     const double factor = 16.0;
@@ -88,7 +88,14 @@ static double load_limit(TalusWorld *world, double h)
         mass * (world->gravity_norm * h + world->reference_speed) + sqrt(2.0 * mass * kinetic);
     for (int i = 0; i < world->forces.count; i++)
         sum += h * talus_norm(world->forces.force[i]);
-    return world->drives > 0 || world->joints.count > 0 ? INFINITY : factor * sum;
+    return factor * sum;
+}
+
+/* Returns how far contacts harden whatever the loads, as drives and joints may press with any force: there overlap
+ * stays within twice its limit up to 5,000 times the force of a linear spring at the limit. */
+static double press_limit(const TalusWorld *world)
+{
+    return world->drives > 0 || world->joints.count > 0 ? 50.0 : 0.0;
 }
 
 static TalusBuildOptions build_options(TalusWorld *world, double h, bool soften)
@@ -104,6 +111,7 @@ static TalusBuildOptions build_options(TalusWorld *world, double h, bool soften)
         .compliance = world->def.compliance * (world->def.step / h) * (world->def.step / h),
         .elastic_overlap = world->def.elastic_overlap,
         .load_limit = world->def.compliance > 0.0 ? load_limit(world, h) : 0.0,
+        .press_limit = press_limit(world),
         .soften = soften ? softening : 0.0,
         .gravity_change = talus_scale(h, world->def.gravity),
         .rebound_speed = world->def.restitution_threshold * world->gravity_norm * h,
@@ -182,6 +190,18 @@ TalusStatus talus_stage_redetect(TalusWorld *world, double h)
 
 /* ---- integration ---- */
 
+/* Stiffness number (docs/reference/glossary.md): the mean is over size, half a diameter. */
+static void report_overlap(TalusWorld *world, const TalusEngineOverlap *o)
+{
+    world->info.overlap = (TalusOverlapSummary){
+        .loaded = o->loaded,
+        .mean = o->mean,
+        .p99 = o->p99,
+        .max = o->max,
+        .kappa = o->mean > 0.0 ? 2.0 / o->mean : INFINITY,
+    };
+}
+
 static void add_ledger(TalusWorld *world, const TalusEngineLedger *part)
 {
     TalusLedger *sum = &world->info.ledger;
@@ -231,6 +251,7 @@ TalusStatus talus_stage_integrate(TalusWorld *world, double h)
     talus_mirror_mark_contacts_stale(world);
     TALUS_TRY(talus_probes_collect(world));
     add_ledger(world, &ledger);
+    report_overlap(world, &ledger.overlap);
     world->info.ledger.potential += talus_sleep_potential(world);
     talus_drives_reach_targets(world);
     if (world->joints.count > 0)

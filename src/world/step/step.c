@@ -328,6 +328,25 @@ static void warn_fallback(TalusWorld *world)
     world->said_fallback |= info->projection_fallbacks > 0;
 }
 
+/* Warns if the weight of one body takes it most of the way to the limit of its elastic overlap: the limit then holds it,
+ * not the compliance. world->strain is 0 where no contact has relative compliance. */
+static void warn_soft(TalusWorld *world)
+{
+    const TalusWorldDef *def = &world->def;
+    double fall = world->gravity_norm * def->step * def->step;
+    double limit = def->elastic_overlap * world->min_size;
+    if (world->said_soft || !(world->strain > 0.0) || !(def->compliance * fall > 0.5 * limit))
+        return;
+    talus_log_to(&world->log, TALUS_LOG_WARNING, "step.soft",
+                 "step %lld: compliance %g is more than elastic_overlap %g allows: its own weight "
+                 "would press a body of size %.3g m in by %.2g m, and the limit is %.2g m, so "
+                 "contacts are stiffer than asked; expected a compliance of at most %.2g, or "
+                 "shorter steps (said once)",
+                 (long long)world->info.step, def->compliance, def->elastic_overlap,
+                 world->min_size, def->compliance * fall, limit, 0.1 * limit / fall);
+    world->said_soft = true;
+}
+
 static void close_ledger(TalusWorld *world)
 {
     TalusLedger *l = &world->info.ledger;
@@ -357,7 +376,9 @@ static void report_step(TalusWorld *world, double end)
     }
     info->time = talus_time(world);
     info->bodies = world->bodies.counts.living;
+    world->overlap = info->overlap;
     warn_fallback(world);
+    warn_soft(world);
     if (!info->missed)
         return;
     world->missed_steps++;

@@ -1,6 +1,7 @@
 // What each step was like, as columns that grow.
 
-const COLUMNS = ["time", "kinetic", "potential", "contacts", "bodies", "residual", "tolerance", "iterations", "penetration", "missed"] as const;
+const COLUMNS = ["time", "kinetic", "potential", "contacts", "bodies", "residual", "tolerance", "iterations", "penetration", "missed",
+  "overlap_mean", "overlap_p99", "overlap_max"] as const;
 export type Column = (typeof COLUMNS)[number];
 
 // As it comes in the page and from the server: null where a value is not finite.

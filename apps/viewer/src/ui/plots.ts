@@ -14,6 +14,7 @@ const CHARTS: Chart[] = [
   { title: "Energy", unit: "J", lines: [{ column: "kinetic", label: "kinetic", hue: 0 }, { column: "potential", label: "potential", hue: 1 }] },
   { title: "Contacts", unit: "", whole: true, lines: [{ column: "contacts", label: "contacts", hue: 2 }] },
   { title: "Residual", unit: "m/s", log: true, lines: [{ column: "residual", label: "residual", hue: 0 }, { column: "tolerance", label: "tolerance", hue: 6, dash: [4, 3] }] },
+  { title: "Overlap/size", unit: "", log: true, lines: [{ column: "overlap_max", label: "max", hue: 6, dash: [4, 3] }, { column: "overlap_p99", label: "99 %", hue: 1 }, { column: "overlap_mean", label: "mean", hue: 0 }] },
   { title: "Iterations", unit: "", whole: true, lines: [{ column: "iterations", label: "iterations", hue: 3 }] },
 ];
 const HEIGHT = 104, LEFT = 46, POINTS = 2000;

@@ -106,14 +106,15 @@ static inline TalusStatus cu_own(CuOwned *owned, void (*clear)(void *at), const 
     return TALUS_OK;
 }
 
-/* Number of doubles in a context's totals. */
-enum { CU_TOTALS = 128 };
+/* Numbers of doubles in a context's totals, and of its counts. */
+enum { CU_TOTALS = 128, CU_COUNTS = 512 };
 
 /* The device state of one world or one problem. */
 struct TalusContext {
     cudaStream_t stream;
     char *pinned;            /* [64 KiB] page-locked host memory, for small downloads */
     double *totals;          /* [CU_TOTALS] on the device: results of kernels for the host */
+    uint32_t *counts;        /* [CU_COUNTS], behind the totals: one download gets both */
     CuArray<double> partial; /* partial sums of the kernel that runs */
     unsigned *arrived;       /* on the device: number of finished blocks (reduce.h) */
     CuArray<char> work;      /* of primitives.cu */

@@ -45,6 +45,12 @@ TalusStatus cu_open(void)
                          error == cudaSuccess ? "none found" : cudaGetErrorString(error));
 }
 
+/* Results of kernels for the host, as they lie in device memory. */
+struct Results {
+    double totals[CU_TOTALS];
+    uint32_t counts[CU_COUNTS];
+};
+
 TalusStatus cu_context_create(TalusContext **out)
 {
     CuContext *cu;
@@ -54,7 +60,8 @@ TalusStatus cu_context_create(TalusContext **out)
     cu_note(cu, cudaSetDevice(0), "device 0");
     cu_note(cu, cudaStreamCreateWithFlags(&cu->stream, cudaStreamNonBlocking), "stream");
     cu_note(cu, cudaMallocHost((void **)&cu->pinned, PINNED), "pinned memory");
-    cu_note(cu, cudaMalloc((void **)&cu->totals, CU_TOTALS * sizeof *cu->totals), "totals");
+    cu_note(cu, cudaMalloc((void **)&cu->totals, sizeof(Results)), "totals");
+    cu->counts = (uint32_t *)(cu->totals + CU_TOTALS);
     cu_note(cu, cudaMalloc((void **)&cu->arrived, sizeof *cu->arrived), "counter");
     if (!cu->first_error[0])
         cu_zero(cu, cu->arrived, sizeof *cu->arrived);
@@ -207,4 +214,15 @@ void cu_totals_get(CuContext *cu, int count, double *out)
     cu_get(cu, out, cu->totals, (size_t)count * sizeof *out);
     for (int k = 0; cu->first_error[0] && k < count; k++)
         out[k] = NAN; /* no stale totals: solvers stop at NaN */
+}
+
+void cu_totals_and_counts_get(CuContext *cu, double *totals, uint32_t *counts)
+{
+    Results found;
+    cu_get(cu, &found, cu->totals, sizeof found);
+    bool valid = !cu->first_error[0];
+    for (int k = 0; k < CU_TOTALS; k++)
+        totals[k] = valid ? found.totals[k] : NAN;
+    for (int k = 0; k < CU_COUNTS; k++)
+        counts[k] = valid ? found.counts[k] : 0;
 }

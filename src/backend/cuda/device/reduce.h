@@ -139,6 +139,8 @@ static inline CuPartials cu_partials(const CuContext *cu)
 /* Copies the first `count` of the context's totals to the host; waits for the stream. After an error that cu_check has
  * still to report they are NaN. */
 void cu_totals_get(CuContext *cu, int count, double *out);
+/* Copies totals[CU_TOTALS] and counts[CU_COUNTS] likewise; after an error the counts are 0. */
+void cu_totals_and_counts_get(CuContext *cu, double *totals, uint32_t *counts);
 
 /* ---- kernels that sum over items ---- */
 

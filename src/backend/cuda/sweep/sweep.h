@@ -58,7 +58,8 @@ struct SweepPlan {
     double (*velocity)[8]; /* current velocities, as records of TalusOperator.body */
     const double (*inertia)[6];
     double omega, rho;
-    bool trace; /* TALUS_METRIC_TRACE */
+    bool trace;   /* TALUS_METRIC_TRACE */
+    bool coulomb; /* as in TalusSweepOptions */
 };
 
 struct TalusSweep {
@@ -82,7 +83,8 @@ struct TalusSweep {
 /* ---- shared by kernels ---- */
 
 /* One contact's step in the metric diag(b_n, b_t, b_t), constant over sweeps: omega / b_n, omega / b_t, kappa = mu b_t
- * / b_n; `scale` is d, the mean diagonal entry, which converts an impulse change to a velocity change. */
+ * / b_n or, with p.coulomb, 0: n >= 0 then stays as it is and t is shortened to mu n; `scale` is d, the mean diagonal
+ * entry, which converts an impulse change to a velocity change. */
 struct SweepStep {
     double inv_n, inv_t, kappa, scale;
 };
@@ -98,7 +100,7 @@ static __device__ inline SweepStep step_of(const SweepPlan &p, double nn, double
     SweepStep s = {p.omega / bn, 0.0, 0.0, d};
     if (ROWS == 3) {
         s.inv_t = p.omega / bt;
-        s.kappa = mu * (bt / bn);
+        s.kappa = p.coulomb ? 0.0 : mu * (bt / bn);
     }
     return s;
 }

@@ -18,7 +18,7 @@ struct SweepBlocks {
     TalusOneSolver local;
     double *gamma;
     double omega, rho;
-    bool trace;
+    bool trace, coulomb;
 };
 
 static inline SweepBlocks cu_sweep_blocks(const TalusSweep *s)
@@ -30,7 +30,8 @@ static inline SweepBlocks cu_sweep_blocks(const TalusSweep *s)
                        s->gamma,
                        s->options.omega,
                        s->options.rho,
-                       s->options.metric == TALUS_METRIC_TRACE};
+                       s->options.metric == TALUS_METRIC_TRACE,
+                       s->options.coulomb};
 }
 
 /* Moves gamma of block i by rho of the way to `next`; writes the change. Returns the squared velocity change, (d
@@ -73,7 +74,7 @@ static __device__ inline double joint_step(const SweepBlocks &b, int64_t i, cons
 
 /* Moves block i by rho of the way to P(gamma - omega B^-1 g). g is the gradient; B = coupling diag(nn, tt, ..), with
  * b.trace the mean entry in all rows; P projects in the metric B: the Euclidean projection of x = gamma / s with s^2 =
- * omega / B. A joint is solved instead (joint_step). Writes the change; returns the squared velocity change. */
+ * omega / B; under b.coulomb it restricts blocks of Coulomb's law. A joint is solved instead (joint_step). Writes the change; returns the squared velocity change. */
 template <int ROWS>
 static __device__ inline double projected_step(const SweepBlocks &b, int64_t i, double coupling,
                                                const double (&g)[ROWS], double (&change)[ROWS])
@@ -87,7 +88,12 @@ static __device__ inline double projected_step(const SweepBlocks &b, int64_t i, 
     double s[2] = {sqrt(inv[0]), sqrt(inv[1])};
     for (int k = 0; k < ROWS; k++)
         next[k] = (b.gamma[i * ROWS + k] - inv[k > 0] * g[k]) / s[k > 0];
-    project_block(varied_set(b.sets, i, b.sets.prisms, s), next);
+    if (b.coulomb && b.sets.model && b.sets.model[i].law == TALUS_LAW_COULOMB) {
+        TalusSet set = varied_set(b.sets, i, b.sets.prisms, s);
+        talus_block_restrict(ROWS, &set, next);
+    } else {
+        project_block(varied_set(b.sets, i, b.sets.prisms, s), next);
+    }
     for (int k = 0; k < ROWS; k++)
         next[k] *= s[k > 0];
     return take_step(b, i, next, change);

@@ -164,7 +164,8 @@ static TalusStatus reserve_plan(TalusSweep *s)
                         (const double(*)[6])op->inertia,
                         s->options.omega,
                         s->options.rho,
-                        s->options.metric == TALUS_METRIC_TRACE};
+                        s->options.metric == TALUS_METRIC_TRACE,
+                        s->options.coulomb};
     return TALUS_OK;
 }
 

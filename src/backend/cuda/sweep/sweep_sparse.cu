@@ -14,7 +14,7 @@ struct SweepRows {
     const uint32_t *order;
     double *gamma;
     double omega, rho;
-    bool trace;
+    bool trace, coulomb;
 };
 
 /* g = N gamma of block i, valid in thread 0. */
@@ -42,7 +42,8 @@ static __device__ inline double step_block(const SweepRows &m, int64_t i, const 
     for (int k = 0; k < ROWS; k++)
         next[k] = gamma[k] - m.omega / (k ? bt : bn) * (g[k] + m.offset[i * ROWS + k]);
     if constexpr (ROWS == 3)
-        talus_project_cone(m.mu[i], m.mu[i] * (bt / bn), &next[0], &next[1], &next[2]);
+        talus_project_cone(m.mu[i], m.coulomb ? 0.0 : m.mu[i] * (bt / bn), &next[0], &next[1],
+                           &next[2]);
     else
         next[0] = talus_project_nonneg(next[0]);
     for (int k = 0; k < ROWS; k++) {
@@ -136,7 +137,8 @@ void cu_sweep_sparse(TalusSweep *s)
                    s->gamma,
                    s->options.omega,
                    s->options.rho,
-                   s->options.metric == TALUS_METRIC_TRACE};
+                   s->options.metric == TALUS_METRIC_TRACE,
+                   s->options.coulomb};
     for (int c = 0; c < CLASS_HEAVY; c++)
         sweep_range(s, m, c, 1);
     int alone = s->order.start[CLASS_HEAVY + 1] - s->order.start[CLASS_HEAVY];

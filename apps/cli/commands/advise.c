@@ -1,0 +1,296 @@
+/* cli/commands/advise.c - talus advise: tries several settings on a scene and recommends one.
+ *
+ * A state is made first: by the default setting, up to --at or as far as a quarter of the time goes, or from the
+ * checkpoint of a run. Each setting then advances that state by the same simulated time, --span or as much as the time
+ * allows. Nothing is written. */
+#include "advise.h"
+
+#include "cli/run/run.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "base/timer.h"
+#include "world/state.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Options {
+    CliList set;
+    const char *backend, *from;
+    int threads;
+    double seconds, at, span;
+    bool json, quiet;
+} Options;
+
+static Options options = {.threads = -1, .seconds = 20.0, .at = NAN, .span = NAN};
+
+/* Parts of the time: for the state, for the pilot that chooses the span; the part of a trial's share that the span is
+ * meant to take, so that time is left to dearer settings. */
+static const double state_part = 0.25, pilot_part = 0.04, span_part = 0.5;
+enum { SPAN_STEPS = 12 }; /* least steps of a span */
+
+typedef struct Session {
+    Advise advise;
+    AdviseStart start;
+    TalusWorldChanges own; /* setting of the scene */
+    AdviseSetting plan[ADVISE_SETTINGS];
+    int count;           /* of the plan */
+    char *note;          /* of the checkpoint: advise.set points into it */
+    double begun, until; /* clock at the start; simulated end of the scene */
+} Session;
+
+/* ---- the state ---- */
+
+static TalusWorldChanges own_setting(const TalusWorld *world)
+{
+    const TalusWorldDef *def = &world->def;
+    TalusWorldChanges own = {def->friction.law, def->compliance, def->elastic_overlap,
+                             def->tolerance,    def->step,       def->on_miss};
+    return own;
+}
+
+/* Makes the world the state from which all trials start. */
+static TalusStatus take_start(Session *s, const TalusWorld *world)
+{
+    talus_free(s->start.bytes);
+    s->start.bytes = NULL;
+    s->advise.at = talus_world_time(world);
+    s->advise.scales = advise_scales(world);
+    s->start.threads = talus_world_threads(world);
+    return talus_world_save(world, &s->start.bytes, &s->start.size);
+}
+
+static void make_plan(Session *s, const TalusWorld *world)
+{
+    s->own = own_setting(world);
+    s->count = advise_plan(&s->own, &s->advise.base, s->plan);
+}
+
+/* Advances the start to --at, or as far as its part of the time goes, at most to the middle of the run. The default
+ * setting does so, not the scene's own: the relaxation may throw up what begins to slide. */
+static TalusStatus make_state(Session *s)
+{
+    TalusWorld *world;
+    bool chosen = !isnan(options.at);
+    int64_t steps = cli_steps_until(chosen ? options.at : 0.5 * s->until, s->own.step);
+    TalusStatus status = talus_world_load_changed(s->start.bytes, s->start.size, s->start.threads,
+                                                  s->start.backend, &s->advise.base, &world);
+    while (status == TALUS_OK && talus_world_steps(world) < steps && !cli_stop_signal() &&
+           (chosen || talus_now() - s->begun < state_part * options.seconds))
+        status = talus_world_step(world, NULL);
+    TALUS_THEN(status, take_start(s, world));
+    talus_world_destroy(world);
+    return status;
+}
+
+static TalusStatus start_from_scene(Session *s, const char *path)
+{
+    TalusScene *scene = NULL;
+    TalusWorld *world = NULL;
+    TalusSceneChoice choice = {.backend = options.backend, .threads = cli_threads(options.threads)};
+    TalusStatus status = talus_scene_load(path, options.set.item, options.set.count, &scene);
+    TALUS_THEN(status, talus_scene_build(scene, &choice, &world));
+    TALUS_THEN(status, take_start(s, world));
+    if (status == TALUS_OK) {
+        s->until = talus_scene_until(scene);
+        make_plan(s, world);
+    }
+    talus_world_destroy(world);
+    talus_scene_destroy(scene);
+    return status == TALUS_OK ? make_state(s) : status;
+}
+
+static int open_scene(Session *s, const char *name)
+{
+    char path[CLI_PATH_MAX];
+    if (!cli_find_scene(name, path, sizeof path) || cli_refuse_problem(path))
+        return CLI_FAILED;
+    snprintf(s->advise.scene, sizeof s->advise.scene, "%s", name);
+    s->advise.set = options.set;
+    return start_from_scene(s, path) == TALUS_OK ? CLI_OK : cli_fail_by_domain(&cli_advise);
+}
+
+static int open_run(Session *s, const char *dir)
+{
+    TalusWorld *world = NULL;
+    RunSettings settings = {0};
+    RunTally tally;
+    int threads = options.threads > 0 ? options.threads : 0;
+    TalusStatus status = talus_checkpoint_read(dir, threads, options.backend, &world, &s->note);
+    TALUS_THEN(status, take_start(s, world));
+    if (status == TALUS_OK)
+        make_plan(s, world);
+    talus_world_destroy(world);
+    bool known = status == TALUS_OK && run_note_read(s->note, &settings, &tally);
+    snprintf(s->advise.scene, sizeof s->advise.scene, "%s", known ? settings.scene : dir);
+    if (known)
+        s->advise.set = settings.set;
+    s->until = INFINITY; /* the trials may go on past the end of the run */
+    return status == TALUS_OK ? CLI_OK : cli_fail_library();
+}
+
+/* ---- the trials ---- */
+
+static double seconds_left(const Session *s)
+{
+    return fmax(0.0, options.seconds - (talus_now() - s->begun));
+}
+
+static TalusStatus run_trial(Session *s, const AdviseSetting *setting, double span, double seconds,
+                             AdviseTrial *trial)
+{
+    *trial = (AdviseTrial){.setting = *setting};
+    return advise_run_trial(&s->start, &s->advise.scales, span, seconds, trial);
+}
+
+/* Chooses the span and how many settings there is time for, by a few steps of the default. */
+static TalusStatus choose_span(Session *s)
+{
+    Advise *a = &s->advise;
+    AdviseTrial pilot;
+    a->span = options.span;
+    if (!isnan(a->span))
+        return TALUS_OK;
+    TALUS_TRY(run_trial(s, &(AdviseSetting){.with = a->base}, INFINITY,
+                        pilot_part * options.seconds, &pilot));
+    free(pilot.step);
+    if (pilot.steps == 0)
+        return talus_fail(TALUS_ERR_NUMERIC, "%s", pilot.failure);
+    double step = pilot.wall / pilot.steps, left = seconds_left(s), h = s->own.step;
+    int room = (int)fmin(s->count, left * span_part / (SPAN_STEPS * step)), kept = 0;
+    for (int i = 0; i < s->count; i++)
+        if (s->plan[i].priority == 0 || s->plan[i].priority + 3 <= room)
+            s->plan[kept++] = s->plan[i];
+    a->left_out = s->count - kept;
+    s->count = kept;
+    double steps = fmax(SPAN_STEPS, floor(span_part * left / (kept * step)));
+    a->span = fmin(steps * h, fmax(s->until - a->at, SPAN_STEPS * h));
+    return TALUS_OK;
+}
+
+static void report_progress(const AdviseSetting *setting, int number, int count)
+{
+    char text[ADVISE_TEXT];
+    if (options.quiet)
+        return;
+    advise_describe(&setting->with, text, sizeof text);
+    fprintf(stderr, "talus: %d of %d: %s\n", number, count, text);
+}
+
+/* Adds the trial of a setting that has an equal share of the time with `others` that follow. */
+static TalusStatus add_trial(Session *s, const AdviseSetting *setting, int others)
+{
+    Advise *a = &s->advise;
+    double share = isnan(options.span) ? seconds_left(s) / (others + 1) : INFINITY;
+    report_progress(setting, a->trials + 1, a->trials + 1 + others);
+    return run_trial(s, setting, a->span, share, &a->trial[a->trials++]);
+}
+
+static bool is_tried(const Advise *a, const TalusWorldChanges *with)
+{
+    for (int i = 0; i < a->trials; i++)
+        if (advise_same(&a->trial[i].setting.with, with))
+            return true;
+    return false;
+}
+
+/* Runs the trials, the recommended setting last: its parts may have been tried apart alone. */
+static TalusStatus run_trials(Session *s)
+{
+    Advise *a = &s->advise;
+    AdviseSetting recommended = {0};
+    TALUS_TRY(choose_span(s));
+    for (int i = 0; i < s->count && !cli_stop_signal(); i++)
+        TALUS_TRY(add_trial(s, &s->plan[i], s->count - i));
+    advise_judge(a);
+    recommended.with = a->advice.with;
+    if (cli_stop_signal() || !a->advice.given || is_tried(a, &recommended.with))
+        return TALUS_OK;
+    TALUS_TRY(add_trial(s, &recommended, 0));
+    advise_confirm(a);
+    return TALUS_OK;
+}
+
+/* ---- the command ---- */
+
+static int check_options(const CliList *operands)
+{
+    if (options.from && (operands->count || options.set.count || !isnan(options.at)))
+        return cli_usage(&cli_advise,
+                         "--from: scene and state come from the run; SCENE, --set and --at do not "
+                         "go with it");
+    if (!options.from && operands->count == 0)
+        return cli_usage(&cli_advise, "expected SCENE or --from DIR");
+    if (options.seconds == 0.0 || options.span == 0.0)
+        return cli_usage(&cli_advise, "%s 0: expected a number above 0",
+                         options.seconds == 0.0 ? "--seconds" : "--span");
+    return cli_check_backend(&cli_advise, options.backend);
+}
+
+static int advise(Session *s, const CliList *operands)
+{
+    Advise *a = &s->advise;
+    int code = options.from ? open_run(s, options.from) : open_scene(s, operands->item[0]);
+    if (code != CLI_OK)
+        return code;
+    if (a->scales.moving == 0)
+        return cli_fail("%s: no body moves, so there is nothing to try", a->scene);
+    if (run_trials(s) != TALUS_OK)
+        return cli_fail_library();
+    a->stopped = cli_stop_signal() != 0;
+    if (options.json)
+        advise_print_json(a);
+    else
+        advise_print(a);
+    return a->stopped ? 128 + cli_stop_signal() : CLI_OK;
+}
+
+static int advise_main(const CliList *operands)
+{
+    static Session session;
+    int code = check_options(operands);
+    if (code != CLI_OK)
+        return code;
+    cli_catch_signals();
+    session.begun = talus_now();
+    session.start.backend = options.backend;
+    code = advise(&session, operands);
+    for (int i = 0; i < session.advise.trials; i++)
+        free(session.advise.trial[i].step);
+    talus_free(session.start.bytes);
+    talus_free(session.note);
+    return code;
+}
+
+static const CliOption advise_options[] = {
+    {"seconds", 0, CLI_REAL, &options.seconds, "S", "wall-clock seconds to spend, 20 by default"},
+    {"from", 0, CLI_TEXT, &options.from, "DIR",
+     "start from the newest checkpoint of the run in DIR:\na settled bed is a better judge than one that falls"},
+    {"at", 0, CLI_REAL, &options.at, "T",
+     "start from simulated time T, reached by the default\n"
+     "setting; if not given, as far as a quarter of the seconds goes"},
+    {"span", 0, CLI_REAL, &options.span, "T",
+     "simulated seconds that each setting covers, whatever the\n"
+     "wall clock says; by default what the seconds allow"},
+    {"set", 0, CLI_LIST, &options.set, "NAME=VALUE",
+     "a parameter of the scene, or any key path; may be repeated"},
+    {"backend", 0, CLI_TEXT, &options.backend, "NAME", "where to compute; `talus list backends`"},
+    {"threads", 0, CLI_COUNT, &options.threads, "N", "threads to use, 0 for one per processor"},
+    {"json", 0, CLI_FLAG, &options.json, NULL, "standard output holds one JSON object"},
+    {"quiet", 0, CLI_FLAG, &options.quiet, NULL, "no progress on standard error"},
+};
+
+const CliCommand cli_advise = {
+    .name = "advise",
+    .summary = "Tries several settings on a scene and recommends one.",
+    .operands = "SCENE",
+    .operands_max = 1,
+    .details =
+        "Advances one state of the scene under laws, stiffnesses, tolerances and steps in turn, prints what\n"
+        "each costs and errs, and recommends keys for the scene, which stays as it is. Ctrl-C prints what is\n"
+        "known so far. docs/how-to/advise.md explains the table.\n",
+    CLI_OPTIONS(advise_options),
+    .main = advise_main};

@@ -1,0 +1,242 @@
+/* lab/experiments/defaults/defaults.c - `talus bench default [NAME...]`: lists the cases, runs those that are selected
+ * and not stored, and makes the tables. */
+#include "defaults.h"
+
+#include "base/memory.h"
+#include "base/timer.h"
+
+#include <fnmatch.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const Part *const parts[] = {&defaults_lift, &defaults_shear, &defaults_settle,
+                                    &defaults_bulk};
+
+/* A name that selects no case, so that the tables are made from stored figures alone. */
+static const char *const tables_alone = "tables";
+
+/* ---- selection ---- */
+
+/* True if the pattern is the case's name or the beginning of its path; * and ? stand for any characters. */
+static bool selects(const char *pattern, const char *name)
+{
+    char below[2 * DEFAULTS_NAME];
+    snprintf(below, sizeof below, "%s/*", pattern);
+    return fnmatch(pattern, name, 0) == 0 || fnmatch(below, name, 0) == 0;
+}
+
+static TalusStatus select_by(Cases *cases, const char *pattern)
+{
+    int count = 0;
+    if (strcmp(pattern, tables_alone) == 0)
+        return TALUS_OK;
+    for (int i = 0; i < cases->count; i++)
+        if (selects(pattern, cases->item[i].name)) {
+            cases->item[i].selected = true;
+            count++;
+        }
+    return count > 0 ? TALUS_OK
+                     : talus_fail(TALUS_ERR_ARGUMENT,
+                                  "no case '%s'; the parts are lift, shear, settle and bulk, and "
+                                  "cases are in " DEFAULTS_STORE,
+                                  pattern);
+}
+
+static TalusStatus select_cases(const Worlds *w, Cases *cases)
+{
+    for (int i = 0; w->name_count == 0 && i < cases->count; i++)
+        cases->item[i].selected = !cases->item[i].on_request;
+    for (int i = 0; i < w->name_count; i++)
+        TALUS_TRY(select_by(cases, w->names[i]));
+    for (int i = 0; w->fresh && i < cases->count; i++)
+        cases->item[i].done = cases->item[i].done && !cases->item[i].selected;
+    return TALUS_OK;
+}
+
+/* ---- running ---- */
+
+/* Work that threads share. */
+typedef struct Queue {
+    const Worlds *w;
+    Cases *cases;
+    int *order; /* indices of the cases to run, the longest first */
+    int count, next, finished;
+    pthread_mutex_t lock;
+    TalusStatus stored; /* of writing the figures */
+} Queue;
+
+static void report_case(const Queue *q, const Case *c, double seconds)
+{
+    char text[LAB_TEXT] = "";
+    size_t at = 0;
+    for (int i = 0; i < c->figures && at < sizeof text; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s %s %.4g", i ? "," : "",
+                               c->figure[i].name, c->figure[i].value);
+    worlds_print(q->w, "%d of %d: %s:%s (%.1f s)", q->finished, q->count, c->name,
+                 c->error[0] ? c->error : text, seconds);
+}
+
+static void finish_case(Queue *q, Case *c, TalusStatus status, double seconds)
+{
+    pthread_mutex_lock(&q->lock);
+    q->finished++;
+    if (status == TALUS_OK)
+        defaults_put(c, "seconds", seconds);
+    else
+        snprintf(c->error, sizeof c->error, " %s", talus_error());
+    c->done = status == TALUS_OK;
+    report_case(q, c, seconds);
+    if (c->done && q->stored == TALUS_OK)
+        q->stored = defaults_store_write(q->w->dir, q->cases);
+    pthread_mutex_unlock(&q->lock);
+}
+
+static Case *take_case(Queue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    Case *c =
+        q->next < q->count && !cli_stop_signal() ? &q->cases->item[q->order[q->next++]] : NULL;
+    pthread_mutex_unlock(&q->lock);
+    return c;
+}
+
+static void run_case(Queue *q, const Worlds *w, Case *c)
+{
+    double start = talus_now();
+    c->figures = 0;
+    snprintf(c->backend, sizeof c->backend, "%s", w->backend[0]);
+    TalusStatus status = c->part->run(w, c);
+    finish_case(q, c, status, talus_now() - start);
+}
+
+static void *work(void *user)
+{
+    Queue *q = user;
+    Worlds w = *q->w;
+    w.threads = 1;
+    w.quiet = true;
+    for (Case *c; (c = take_case(q)) != NULL;)
+        run_case(q, &w, c);
+    return NULL;
+}
+
+static int by_cost(const void *a, const void *b)
+{
+    double x = (*(const Case *const *)a)->cost, y = (*(const Case *const *)b)->cost;
+    return x < y ? 1 : x > y ? -1 : 0;
+}
+
+/* Lists the selected cases, without figures, of the parts that run alone or of the others. */
+static TalusStatus fill_queue(Queue *q, bool alone)
+{
+    const Case **sorted = NULL;
+    int count = 0;
+    TALUS_TRY(TALUS_ALLOC(q->order, (size_t)q->cases->count + 1, "cases"));
+    TALUS_TRY(TALUS_ALLOC(sorted, (size_t)q->cases->count + 1, "cases"));
+    for (int i = 0; i < q->cases->count; i++) {
+        const Case *c = &q->cases->item[i];
+        if (c->selected && !c->done && c->part->alone == alone)
+            sorted[count++] = c;
+    }
+    qsort(sorted, (size_t)count, sizeof *sorted, by_cost);
+    for (int i = 0; i < count; i++)
+        q->order[i] = (int)(sorted[i] - q->cases->item);
+    q->count = count;
+    talus_release(sorted);
+    return TALUS_OK;
+}
+
+/* Runs the queue on as many threads as --threads says, one per processor by default. */
+static TalusStatus run_together(Queue *q)
+{
+    enum { THREADS_MAX = 256 };
+    pthread_t thread[THREADS_MAX];
+    char path[CLI_PATH_MAX];
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    int count = q->w->threads > 0 ? q->w->threads : (int)processors, started = 0;
+    count = count < 1 ? 1 : count > THREADS_MAX ? THREADS_MAX : count;
+    cli_has_scene("settle-box", path,
+                  sizeof path); /* finds the folder of scenes, before threads do */
+    while (started < count - 1 && pthread_create(&thread[started], NULL, work, q) == 0)
+        started++;
+    work(q);
+    for (int i = 0; i < started; i++)
+        pthread_join(thread[i], NULL);
+    return q->stored;
+}
+
+static TalusStatus run_alone(Queue *q)
+{
+    for (Case *c; (c = take_case(q)) != NULL;)
+        run_case(q, q->w, c);
+    return q->stored;
+}
+
+/* A device has one world at a time. */
+static TalusStatus run_queue(const Worlds *w, Cases *cases, bool alone)
+{
+    Queue q = {.w = w, .cases = cases};
+    TalusStatus status = fill_queue(&q, alone);
+    pthread_mutex_init(&q.lock, NULL);
+    if (status == TALUS_OK)
+        status = alone || strcmp(w->backend[0], "cpu") != 0 ? run_alone(&q) : run_together(&q);
+    pthread_mutex_destroy(&q.lock);
+    talus_release(q.order);
+    return status;
+}
+
+/* ---- the whole ---- */
+
+static TalusStatus list_cases(const Worlds *w, Cases *cases)
+{
+    for (int i = 0; i < LAB_COUNT(parts); i++)
+        TALUS_TRY(parts[i]->list(w, parts[i], cases));
+    return TALUS_OK;
+}
+
+static void describe_settings(Worlds *w)
+{
+    for (int i = 0; i < DEFAULTS_SETTINGS; i++) {
+        char text[LAB_TEXT];
+        defaults_setting_text(&defaults_settings[i], text);
+        lab_set_note(w->set, "Setting %s: %s.", defaults_settings[i].name, text);
+    }
+}
+
+/* Fails if a case of this call did, or a signal has stopped it; what is done has its tables. */
+static TalusStatus conclude(Worlds *w, const Cases *cases)
+{
+    describe_settings(w);
+    for (int i = 0; i < LAB_COUNT(parts); i++)
+        parts[i]->tabulate(w, cases);
+    TALUS_TRY(defaults_write_markdown(w));
+    TALUS_TRY(worlds_check_stop(w));
+    for (int i = 0; i < cases->count; i++)
+        if (cases->item[i].error[0])
+            return talus_fail(TALUS_ERR_NUMERIC, "%s:%s", cases->item[i].name,
+                              cases->item[i].error);
+    return TALUS_OK;
+}
+
+static TalusStatus run_default(Worlds *w)
+{
+    Cases cases = {0};
+    TalusStatus status = list_cases(w, &cases);
+    TALUS_THEN(status, defaults_store_read(w->dir, &cases));
+    TALUS_THEN(status, select_cases(w, &cases));
+    TALUS_THEN(status, run_queue(w, &cases, false));
+    TALUS_THEN(status, run_queue(w, &cases, true));
+    TALUS_THEN(status, conclude(w, &cases));
+    talus_release(cases.item);
+    return status;
+}
+
+const WorldsRow worlds_default = {
+    .name = "default",
+    .summary = "the default of contacts beside rigid ones under ccp and coulomb",
+    .source =
+        "lift, cost in shear and settling, bulk answers; names select cases: docs/explanation/default-law.md",
+    .takes_names = true,
+    .run = run_default};

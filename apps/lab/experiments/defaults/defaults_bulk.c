@@ -1,0 +1,178 @@
+/* lab/experiments/defaults/defaults_bulk.c - part 4: bulk answers of the default beside those of rigid contacts.
+ *
+ * Each answer is measured with three seeds. Two settings agree if their means differ by no more than the scatter of a
+ * difference, the root of the sum of their variances. */
+#include "defaults_bulk.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct BulkExperiment {
+    const char *name;
+    TalusStatus (*run)(const Worlds *w, Case *c);
+    int bodies, quick_bodies;
+    double mu, cost;
+    bool with_cures;
+} BulkExperiment;
+
+static const BulkExperiment experiments[] = {
+    {"repose", bulk_repose, 600, 60, .cost = 40.0},
+    {"drum", bulk_drum, 200, 40, .cost = 40.0},
+    {"hopper", bulk_hopper, 2000, 100, .cost = 40.0},
+    {"packing-mu0", bulk_packing, 2000, 125, .mu = 0.0, .cost = 150.0, .with_cures = true},
+    {"packing-mu0.3", bulk_packing, 2000, 125, .mu = 0.3, .cost = 150.0, .with_cures = true},
+    {"packing-mu1", bulk_packing, 2000, 125, .mu = 1.0, .cost = 150.0},
+    {"janssen", bulk_janssen, 240, 30, .cost = 60.0},
+    {"arch", bulk_arch, 32, 32, .cost = 60.0, .with_cures = true},
+    {"card-house", bulk_cards, 14, 14, .cost = 5.0, .with_cures = true},
+    {"wall", bulk_wall, 125, 125, .cost = 60.0, .with_cures = true},
+    {"rover", bulk_rover, 800, 20, .cost = 50.0}};
+
+enum { EXPERIMENTS = sizeof experiments / sizeof *experiments };
+
+/* A row of the table. */
+typedef struct Answer {
+    const char *experiment, *figure, *words;
+    const char *format; /* of the mean */
+} Answer;
+
+static const Answer answers[] = {
+    {"repose", "angle", "slope of a collapsed column, degrees", "%.2f"},
+    {"drum", "angle", "tablets in a drum: angle of the centre of mass, degrees", "%.2f"},
+    {"hopper", "rate", "hopper, grains per second", "%.0f"},
+    {"packing-mu0", "fraction", "packing fraction, mu 0", "%.4f"},
+    {"packing-mu0.3", "fraction", "packing fraction, mu 0.3", "%.4f"},
+    {"packing-mu1", "fraction", "packing fraction, mu 1", "%.4f"},
+    {"packing-mu0", "contacts", "contacts per sphere, mu 0", "%.3f"},
+    {"packing-mu0.3", "contacts", "contacts per sphere, mu 0.3", "%.3f"},
+    {"packing-mu1", "contacts", "contacts per sphere, mu 1", "%.3f"},
+    {"janssen", "load", "silo: load of the bottom over the weight", "%.3f"},
+    {"janssen", "saturation", "silo: Janssen's limit, batches", "%.3f"},
+    {"arch", "threshold", "arch: least thickness over radius", "%.5f"},
+    {"card-house", "threshold", "card house: least friction", "%.4f"},
+    {"card-house", "creep", "card house: move from 2 to 6 s over 1 mm", "%.1e"},
+    {"wall", "creep", "wall: move from 2 to 6 s over a brick's height", "%.1e"},
+    {"rover", "way", "rover: way in 1.8 s, m", "%.3f"},
+    {"rover", "height", "rover: height of the chassis, m", "%.4f"}};
+
+static TalusStatus run(const Worlds *w, Case *c)
+{
+    return experiments[c->kind].run(w, c);
+}
+
+static TalusStatus list(const Worlds *w, const Part *part, Cases *cases)
+{
+    for (int i = 0; i < EXPERIMENTS; i++)
+        for (int seed = 1; seed <= worlds_size(w, DEFAULTS_SEEDS, 1); seed++) {
+            const BulkExperiment *e = &experiments[i];
+            Case c = {.part = part,
+                      .kind = i,
+                      .seed = seed,
+                      .mu = e->mu,
+                      .cost = e->cost,
+                      .with_cures = e->with_cures};
+            c.bodies = worlds_size(w, e->bodies, e->quick_bodies);
+            TALUS_TRY(defaults_add(cases, &c, "%s/%d", e->name, seed));
+        }
+    return TALUS_OK;
+}
+
+/* ---- the tables ---- */
+
+typedef struct Sample {
+    double mean, deviation; /* NAN: not all seeds are done */
+} Sample;
+
+static Sample sample_of(const Worlds *w, const Cases *cases, int setting, const Answer *a)
+{
+    double values[DEFAULTS_SEEDS];
+    int count = worlds_size(w, DEFAULTS_SEEDS, 1);
+    for (int i = 0; i < count; i++)
+        values[i] = defaults_figure(
+            defaults_find(cases, setting, "bulk/%s/%d", a->experiment, i + 1), a->figure);
+    return (Sample){worlds_mean(values, count), count > 1 ? worlds_deviation(values, count) : 0.0};
+}
+
+static void add_sample(LabTable *t, const Answer *a, Sample s)
+{
+    char mean[32], deviation[32];
+    snprintf(mean, sizeof mean, a->format, s.mean);
+    snprintf(deviation, sizeof deviation, a->format, s.deviation);
+    if (isnan(s.mean))
+        lab_table_row(t, "-");
+    else
+        lab_table_row(t, "%s +- %s", mean, deviation);
+}
+
+/* Adds "within scatter", or the difference a - b and how many scatters that is. */
+static void add_difference(LabTable *t, Sample a, Sample b)
+{
+    double off = a.mean - b.mean, scatter = hypot(a.deviation, b.deviation);
+    if (isnan(off))
+        lab_table_row(t, "-");
+    else if (fabs(off) <= scatter)
+        lab_table_row(t, "within scatter");
+    else if (scatter == 0.0)
+        lab_table_row(t, "%+.2g %%", 100.0 * off / fabs(b.mean));
+    else
+        lab_table_row(t, "%+.2g %% (%.1f scatters)", 100.0 * off / fabs(b.mean),
+                      fabs(off) / scatter);
+}
+
+static void tabulate_answers(Worlds *w, const Cases *cases)
+{
+    LabTable *t = lab_set_table(w->set, "Bulk answers, mean and scatter of three runs",
+                                "answer\tdefault\trigid ccp\trigid coulomb\t"
+                                "default off rigid ccp\toff rigid coulomb");
+    for (int i = 0; i < LAB_COUNT(answers); i++) {
+        Sample s[SETTINGS_COMPARED];
+        lab_table_row(t, "%s", answers[i].words);
+        for (int k = 0; k < SETTINGS_COMPARED; k++) {
+            s[k] = sample_of(w, cases, k, &answers[i]);
+            add_sample(t, &answers[i], s[k]);
+        }
+        add_difference(t, s[SETTING_DEFAULT], s[SETTING_RIGID_CCP]);
+        add_difference(t, s[SETTING_DEFAULT], s[SETTING_RIGID_COULOMB]);
+    }
+    snprintf(
+        t->note, sizeof t->note,
+        "Three seeds; of arch, card house and wall, which have nothing random, three step lengths. "
+        "Scatter of a difference: root of the sum of both variances.");
+}
+
+/* Where overlap may shift an answer: stiffer contacts. */
+static void tabulate_cures(Worlds *w, const Cases *cases)
+{
+    LabTable *t =
+        lab_set_table(w->set, "Answers that overlap may shift, with stiffer contacts", "answer");
+    for (int k = 0; k < DEFAULTS_SETTINGS; k++)
+        if (k != SETTING_RIGID_COULOMB)
+            lab_table_head(t, "%s", defaults_settings[k].name);
+    static const Answer shifted[] = {
+        {"packing-mu0", "contacts", "contacts per sphere, mu 0", "%.3f"},
+        {"packing-mu0", "fraction", "packing fraction, mu 0", "%.4f"},
+        {"packing-mu0", "mean overlap", "mean overlap over the radius, mu 0", "%.1e"},
+        {"packing-mu0.3", "contacts", "contacts per sphere, mu 0.3", "%.3f"},
+        {"packing-mu0.3", "fraction", "packing fraction, mu 0.3", "%.4f"},
+        {"arch", "threshold", "arch: least thickness over radius", "%.5f"},
+        {"card-house", "threshold", "card house: least friction", "%.4f"},
+        {"wall", "drift", "wall: move in 6 s over a brick's height", "%.1e"},
+        {"wall", "creep", "wall: move from 2 to 6 s over a brick's height", "%.1e"},
+        {"wall", "products", "wall: products per step", "%.0f"},
+        {"arch", "products", "arch: products per step", "%.0f"}};
+    for (int i = 0; i < LAB_COUNT(shifted); i++) {
+        lab_table_row(t, "%s", shifted[i].words);
+        for (int k = 0; k < DEFAULTS_SETTINGS; k++)
+            if (k != SETTING_RIGID_COULOMB)
+                add_sample(t, &shifted[i], sample_of(w, cases, k, &shifted[i]));
+    }
+}
+
+static void tabulate(Worlds *w, const Cases *cases)
+{
+    tabulate_answers(w, cases);
+    tabulate_cures(w, cases);
+}
+
+const Part defaults_bulk = {
+    .name = "bulk", .revision = 1, .list = list, .run = run, .tabulate = tabulate};

@@ -1,0 +1,106 @@
+/* lab/experiments/defaults/defaults_cases.c - settings, the list of cases and the figures of a case. */
+#include "defaults.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* The one place that says what the default is while it is not that of worlds; then: .as_is = true and nothing else. */
+const Setting defaults_settings[DEFAULTS_SETTINGS] = {
+    [SETTING_DEFAULT] = {.name = "default",
+                         .law = TALUS_LAW_COULOMB,
+                         .compliance = 6e-3,
+                         .elastic_overlap = 0.02},
+    [SETTING_RIGID_CCP] = {.name = "rigid-ccp", .law = TALUS_LAW_CCP},
+    [SETTING_RIGID_COULOMB] = {.name = "rigid-coulomb", .law = TALUS_LAW_COULOMB},
+    {.name = "stiffer-10",
+     .law = TALUS_LAW_COULOMB,
+     .compliance = 6e-4,
+     .elastic_overlap = 0.02,
+     .cure = true},
+    {.name = "stiffer-100",
+     .law = TALUS_LAW_COULOMB,
+     .compliance = 6e-5,
+     .elastic_overlap = 0.02,
+     .cure = true}};
+
+void defaults_setting_text(const Setting *setting, char text[LAB_TEXT])
+{
+    TalusWorldDef def = talus_world_def_default();
+    if (!setting->as_is) {
+        def.friction.law = setting->law;
+        def.compliance = setting->compliance;
+        def.elastic_overlap = setting->elastic_overlap;
+    }
+    if (def.compliance > 0.0)
+        snprintf(text, LAB_TEXT, "law %s compliance %g elastic_overlap %g",
+                 talus_law_name(def.friction.law), def.compliance, def.elastic_overlap);
+    else
+        snprintf(text, LAB_TEXT, "law %s rigid", talus_law_name(def.friction.law));
+}
+
+void defaults_set(const Setting *setting, WorldsSets *sets)
+{
+    if (setting->as_is)
+        return;
+    worlds_set(sets, "law=%s", talus_law_name(setting->law));
+    worlds_set(sets, "compliance=%g", setting->compliance);
+    if (setting->compliance > 0.0)
+        worlds_set(sets, "elastic_overlap=%g", setting->elastic_overlap);
+}
+
+/* ---- the list ---- */
+
+static TalusStatus append(Cases *cases, const Case *c)
+{
+    size_t count = (size_t)cases->count;
+    TALUS_TRY(TALUS_GROW(cases->item, count + 1, count, "cases"));
+    cases->item[cases->count++] = *c;
+    return TALUS_OK;
+}
+
+TalusStatus defaults_add(Cases *cases, const Case *c, const char *format, ...)
+{
+    char path[DEFAULTS_NAME / 2];
+    TALUS_FORMAT(path, format);
+    for (int i = 0; i < DEFAULTS_SETTINGS; i++) {
+        Case copy = *c;
+        copy.setting = &defaults_settings[i];
+        snprintf(copy.name, sizeof copy.name, "%s/%s/%s", c->part->name, path, copy.setting->name);
+        if (!copy.setting->cure || c->with_cures)
+            TALUS_TRY(append(cases, &copy));
+    }
+    return TALUS_OK;
+}
+
+const Case *defaults_find(const Cases *cases, int setting, const char *format, ...)
+{
+    char path[DEFAULTS_NAME / 2], name[DEFAULTS_NAME];
+    TALUS_FORMAT(path, format);
+    snprintf(name, sizeof name, "%s/%s", path, defaults_settings[setting].name);
+    for (int i = 0; i < cases->count; i++)
+        if (strcmp(cases->item[i].name, name) == 0)
+            return &cases->item[i];
+    return NULL;
+}
+
+/* ---- figures ---- */
+
+void defaults_put(Case *c, const char *name, double value)
+{
+    if (c->figures == DEFAULTS_FIGURES)
+        return;
+    Figure *f = &c->figure[c->figures++];
+    snprintf(f->name, sizeof f->name, "%s", name);
+    f->value = value;
+}
+
+double defaults_figure(const Case *c, const char *name)
+{
+    for (int i = 0; c && c->done && i < c->figures; i++)
+        if (strcmp(c->figure[i].name, name) == 0)
+            return c->figure[i].value;
+    return NAN;
+}

@@ -1,0 +1,202 @@
+/* lab/experiments/defaults/defaults_settle.c - part 3: how cost grows with the number of bodies, on beds that settle.
+ *
+ * The scene settle-box, 600 steps. Products per step are means over steps 251 to 350, in which the bed comes to rest, and
+ * over the last 100. Times are figures, so cases run one at a time. */
+#include "defaults.h"
+
+#include "backend/backend.h"
+#include "base/memory.h"
+#include "base/order.h"
+#include "base/timer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIZES = 3, TOLERANCES = 2, STEPS = 600, WINDOW = 100, MIDDLE = 250 };
+
+static const int sizes[SIZES] = {4000, 64000, 1000000}, quick_sizes[SIZES] = {100, 150, 200};
+static const double tolerances[TOLERANCES] = {1e-2, 1e-3}; /* relative to g h */
+/* From the smallest bed to the largest; seconds of the largest at the tighter tolerance, in all and per settled step. */
+static const double max_growth = 3.0, max_seconds = 27.0, max_settled = 0.020;
+
+/* The GPU if there is one and the user names no other backend. */
+static const char *backend_of(const Worlds *w)
+{
+    return w->any_backend && talus_backend_find("cuda-mixed") ? "cuda-mixed" : w->backend[0];
+}
+
+static int size_of(const Worlds *w, int index)
+{
+    return w->quick ? quick_sizes[index] : sizes[index];
+}
+
+/* ---- one run ---- */
+
+/* Sums over steps, and over windows of WINDOW steps. */
+typedef struct Sums {
+    double all, middle, last; /* products */
+    double seconds, settled;  /* of all steps, and of the last WINDOW, s */
+    double largest;           /* overlap over the size */
+    double mean;              /* of the overlaps of the last step */
+    int missed;
+} Sums;
+
+static void add_step(const TalusStepInfo *info, int step, int count, double seconds, Sums *s)
+{
+    int window = count < STEPS ? count / 3 : WINDOW, middle = count < STEPS ? count / 3 : MIDDLE;
+    s->all += info->solve.products / (double)count;
+    if (step >= middle && step < middle + window)
+        s->middle += info->solve.products / (double)window;
+    if (step >= count - window) {
+        s->last += info->solve.products / (double)window;
+        s->settled += seconds / window;
+    }
+    s->seconds += seconds;
+    s->largest = fmax(s->largest, info->penetration_max);
+    s->mean = info->penetration_mean;
+    s->missed += info->missed;
+}
+
+static TalusStatus take_steps(const Worlds *w, TalusWorld *world, const Case *c, Sums *sums)
+{
+    int count = w->steps ? w->steps : worlds_size(w, STEPS, 30);
+    double said = talus_now();
+    for (int i = 0; i < count; i++) {
+        TalusStepInfo info;
+        double start = talus_now();
+        TALUS_TRY(talus_world_step(world, &info));
+        add_step(&info, i, count, talus_now() - start, sums);
+        TALUS_TRY(worlds_check_stop(w));
+        if (talus_now() - said > 10.0) {
+            said = talus_now();
+            worlds_print(w, "%s: step %d of %d, %.1f s", c->name, i + 1, count, sums->seconds);
+        }
+    }
+    return TALUS_OK;
+}
+
+/* Writes the 99th percentile of the overlaps of the last step over the smaller radius. */
+static TalusStatus percentile(const TalusWorld *world, double *out)
+{
+    TalusSnapshot s = {0};
+    double *overlap = NULL;
+    int count = 0;
+    *out = 0.0;
+    TalusStatus status = talus_snapshot_take(&s, world, TALUS_SNAPSHOT_CONTACTS);
+    TALUS_THEN(status, TALUS_ALLOC(overlap, (size_t)s.contact_count + 1, "overlaps"));
+    for (int i = 0; status == TALUS_OK && i < s.contact_count; i++) {
+        double a = s.radius[s.contact_a[i]], b = s.radius[s.contact_b[i]];
+        double size = a > 0.0 && b > 0.0 ? fmin(a, b) : fmax(a, b); /* walls have radius 0 */
+        if (s.contact[i].gap < 0.0)
+            overlap[count++] = -s.contact[i].gap / size;
+    }
+    if (count > 0) {
+        qsort(overlap, (size_t)count, sizeof *overlap, talus_ascending);
+        *out = overlap[(int)(0.99 * (count - 1))];
+    }
+    talus_release(overlap);
+    talus_snapshot_free(&s);
+    return status;
+}
+
+static TalusStatus run(const Worlds *w, Case *c)
+{
+    WorldsCase scene = {.scene = "settle-box", .backend = backend_of(w)};
+    TalusWorld *world;
+    Sums sums = {0};
+    double high = 0.0;
+    snprintf(c->backend, sizeof c->backend, "%s", scene.backend);
+    worlds_set(&scene.sets, "bodies=%d", c->bodies);
+    worlds_set(&scene.sets, "solver.tolerance=%g", c->tolerance);
+    defaults_set(c->setting, &scene.sets);
+    TALUS_TRY(worlds_open(w, &scene, &world));
+    TalusStatus status = take_steps(w, world, c, &sums);
+    TALUS_THEN(status, percentile(world, &high));
+    talus_world_destroy(world);
+    TALUS_TRY(status);
+    defaults_put(c, "middle", sums.middle);
+    defaults_put(c, "last", sums.last);
+    defaults_put(c, "all", sums.all);
+    defaults_put(c, "missed", sums.missed);
+    defaults_put(c, "steps seconds", sums.seconds);
+    defaults_put(c, "settled seconds", sums.settled);
+    defaults_put(c, "overlap mean", sums.mean);
+    defaults_put(c, "overlap 99", high);
+    defaults_put(c, "overlap largest", sums.largest);
+    return TALUS_OK;
+}
+
+/* On the host, beds of more than 4,000 spheres run if named; rigid ones of a million under coulomb anywhere only so. */
+static TalusStatus list(const Worlds *w, const Part *part, Cases *cases)
+{
+    bool host = strcmp(backend_of(w), "cpu") == 0;
+    for (int i = 0; i < SIZES; i++)
+        for (int k = 0; k < TOLERANCES; k++) {
+            Case c = {.part = part, .bodies = size_of(w, i), .tolerance = tolerances[k]};
+            c.on_request = host && !w->quick && i > 0;
+            c.cost = 1e-3 * c.bodies;
+            TALUS_TRY(defaults_add(cases, &c, "%d/%.0e", c.bodies, c.tolerance));
+            cases->item[cases->count - SETTINGS_COMPARED + SETTING_RIGID_COULOMB].on_request =
+                c.on_request || (!w->quick && i == SIZES - 1);
+        }
+    return TALUS_OK;
+}
+
+/* ---- the table ---- */
+
+static void add_row(LabTable *t, const Cases *cases, int setting, int bodies, double tolerance)
+{
+    const Case *c = defaults_find(cases, setting, "settle/%d/%.0e", bodies, tolerance);
+    if (!c || !c->done)
+        return;
+    lab_table_row(t, "%d\t%.0e\t%s\t%s\t%.0f\t%.0f\t%.0f\t%.0f", bodies, tolerance,
+                  defaults_settings[setting].name, c->backend, defaults_figure(c, "middle"),
+                  defaults_figure(c, "last"), defaults_figure(c, "all"),
+                  defaults_figure(c, "missed"));
+    lab_table_row(t, "%.1f\t%.1f\t%.1e\t%.1e\t%.1e", defaults_figure(c, "steps seconds"),
+                  1e3 * defaults_figure(c, "settled seconds"), defaults_figure(c, "overlap mean"),
+                  defaults_figure(c, "overlap 99"), defaults_figure(c, "overlap largest"));
+}
+
+static void judge(Worlds *w, const Cases *cases)
+{
+    int small = size_of(w, 0), large = size_of(w, SIZES - 1);
+    for (int k = 0; k < TOLERANCES; k++) {
+        const Case *a =
+            defaults_find(cases, SETTING_DEFAULT, "settle/%d/%.0e", small, tolerances[k]);
+        const Case *b =
+            defaults_find(cases, SETTING_DEFAULT, "settle/%d/%.0e", large, tolerances[k]);
+        double growth = defaults_figure(b, "last") / defaults_figure(a, "last");
+        if (!isnan(growth))
+            worlds_judge(w, growth, max_growth, "", NULL,
+                         "settle, %.0e g h: products of the last steps, %d over %d", tolerances[k],
+                         large, small);
+        if (k > 0 && !isnan(growth)) {
+            worlds_judge(w, defaults_figure(b, "steps seconds"), max_seconds, "s", NULL,
+                         "settle, %d, %.0e g h: all steps", large, tolerances[k]);
+            worlds_judge(w, 1e3 * defaults_figure(b, "settled seconds"), 1e3 * max_settled, "ms",
+                         NULL, "settle, %d, %.0e g h: a settled step", large, tolerances[k]);
+        }
+    }
+}
+
+static void tabulate(Worlds *w, const Cases *cases)
+{
+    LabTable *t = lab_set_table(
+        w->set, "Beds that settle: products per step, time and overlap",
+        "spheres\ttolerance/gh\tsetting\tbackend\tsteps 251 to 350\tlast 100\tall 600\tsteps missed\t"
+        "all steps, s\tsettled step, ms\toverlap/r: mean\t99th percentile\tlargest of the run");
+    for (int i = 0; i < SIZES; i++)
+        for (int k = 0; k < TOLERANCES; k++)
+            for (int s = 0; s < SETTINGS_COMPARED; s++)
+                add_row(t, cases, s, size_of(w, i), tolerances[k]);
+    snprintf(
+        t->note, sizeof t->note,
+        "Friction 0.3, h 5 ms, at most 1,000 iterations a step. Mean and 99th percentile of overlaps are those of "
+        "the last step.");
+    judge(w, cases);
+}
+
+const Part defaults_settle = {
+    .name = "settle", .revision = 1, .alone = true, .list = list, .run = run, .tabulate = tabulate};

@@ -1,0 +1,113 @@
+/* lab/experiments/defaults/defaults_store.c - figures of cases as a table with a row per figure, and tables for docs. */
+#include "defaults.h"
+
+#include "base/memory.h"
+#include "io/file/file.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char header[] = "case,setting,bodies,revision,backend,figure,value\n";
+
+enum { NAME, SETTING, BODIES, REVISION, BACKEND, FIGURE, VALUE, COLUMNS }; /* of that table */
+
+static Case *find(Cases *cases, const char *name)
+{
+    for (int i = 0; i < cases->count; i++)
+        if (strcmp(cases->item[i].name, name) == 0)
+            return &cases->item[i];
+    return NULL;
+}
+
+/* True if the stored terms are those that the case has now. */
+static bool same_terms(const Case *c, char *const *cell)
+{
+    char setting[LAB_TEXT];
+    defaults_setting_text(c->setting, setting);
+    return strcmp(setting, cell[SETTING]) == 0 && atoi(cell[BODIES]) == c->bodies &&
+           atoi(cell[REVISION]) == c->part->revision;
+}
+
+/* Takes one row. Rows of unknown cases, or of a case with other terms than today's of that name, are dropped. */
+static void take_row(Cases *cases, char *line)
+{
+    char *cell[COLUMNS], *rest = line;
+    for (int i = 0; i < COLUMNS; i++)
+        if (!(cell[i] = strsep(&rest, ",")))
+            return;
+    Case *c = find(cases, cell[NAME]);
+    if (!c || !same_terms(c, cell))
+        return;
+    snprintf(c->backend, sizeof c->backend, "%s", cell[BACKEND]);
+    defaults_put(c, cell[FIGURE], strtod(cell[VALUE], NULL));
+    c->done = true;
+}
+
+TalusStatus defaults_store_read(const char *dir, Cases *cases)
+{
+    char path[CLI_PATH_MAX + 32], *text, *rest;
+    size_t size;
+    snprintf(path, sizeof path, "%s/%s", dir, DEFAULTS_STORE);
+    if (access(path, F_OK) != 0)
+        return TALUS_OK;
+    TALUS_TRY(talus_read_file(path, 1 << 24, &text, &size));
+    rest = text;
+    strsep(&rest, "\n"); /* the header */
+    for (char *line; (line = strsep(&rest, "\n")) != NULL;)
+        take_row(cases, line);
+    talus_release(text);
+    return TALUS_OK;
+}
+
+TalusStatus defaults_store_write(const char *dir, const Cases *cases)
+{
+    TalusFile *file;
+    TALUS_TRY(cli_create_file(&file, "%s/%s", dir, DEFAULTS_STORE));
+    talus_file_print(file, "%s", header);
+    for (int i = 0; i < cases->count; i++) {
+        const Case *c = &cases->item[i];
+        char setting[LAB_TEXT];
+        defaults_setting_text(c->setting, setting);
+        for (int k = 0; c->done && k < c->figures; k++)
+            talus_file_print(file, "%s,%s,%d,%d,%s,%s,%.9g\n", c->name, setting, c->bodies,
+                             c->part->revision, c->backend, c->figure[k].name, c->figure[k].value);
+    }
+    return talus_file_commit(file);
+}
+
+static void write_table(TalusFile *file, const LabTable *t)
+{
+    talus_file_print(file, "**%s**\n\n", t->title);
+    for (int i = 0; i < t->cells; i++) {
+        bool last = i % t->columns == t->columns - 1;
+        talus_file_print(file, "%s %s%s", i % t->columns ? " |" : "|", t->cell[i],
+                         last ? " |\n" : "");
+        for (int k = 0; i == t->columns - 1 && k < t->columns; k++)
+            talus_file_print(file, "%s", k < t->columns - 1 ? "|---" : "|---|\n");
+    }
+    if (t->note[0])
+        talus_file_print(file, "\n%s\n", t->note);
+    talus_file_print(file, "\n");
+}
+
+static void write_verdicts(TalusFile *file, const Worlds *w)
+{
+    talus_file_print(
+        file, "**Targets**\n\n| figure | at most | measured | verdict |\n|---|---|---|---|\n");
+    for (int i = 0; i < w->verdicts; i++) {
+        const Verdict *v = &w->verdict[i];
+        talus_file_print(file, "| %s | %.4g %s | %.4g %s | %s |\n", v->what, v->target, v->unit,
+                         v->measured, v->unit, v->measured <= v->target ? "held" : "missed");
+    }
+}
+
+TalusStatus defaults_write_markdown(const Worlds *w)
+{
+    TalusFile *file;
+    TALUS_TRY(cli_create_file(&file, "%s/tables.md", w->dir));
+    for (int i = 0; i < w->set->table_count; i++)
+        write_table(file, &w->set->tables[i]);
+    write_verdicts(file, w);
+    return talus_file_commit(file);
+}

@@ -1,0 +1,65 @@
+/* engine/overlap.h - overlaps of the contacts that bear load, over size: mean, 99th percentile, maximum; for host and
+ * device.
+ *
+ * A contact bears load if its normal impulse in the problem is above 0; its overlap is that at the start of the step, 0
+ * where the bodies are apart. The 99th percentile comes from a histogram. Its counts are integers, which give the same
+ * sum in any order, so it does not depend on threads. Bins follow the bits of a double: its exponent and the upper four
+ * bits of its fraction, 16 bins per octave from 2^-30 to 4. The result is the upper end of a bin, at most 1/16 above
+ * the exact percentile. */
+#ifndef TALUS_ENGINE_OVERLAP_H
+#define TALUS_ENGINE_OVERLAP_H
+
+#include "engine/engine.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+enum {
+    TALUS_OVERLAP_BINS = 512,
+    TALUS_OVERLAP_FIRST = (1023 - 30) * 16, /* upper 16 bits of 2^-30 */
+};
+
+/* Returns the bin of an overlap, at least 0: the first one also has all smaller ones, the last all larger ones. */
+TALUS_INLINE int talus_overlap_bin(double overlap)
+{
+    uint64_t bits;
+    memcpy(&bits, &overlap, sizeof bits);
+    int bin = (int)(bits >> 48) - TALUS_OVERLAP_FIRST;
+    return bin < 0 ? 0 : bin < TALUS_OVERLAP_BINS ? bin : TALUS_OVERLAP_BINS - 1;
+}
+
+/* Returns the overlap at which a bin ends. */
+static inline double talus_overlap_bin_end(int bin)
+{
+    uint64_t bits = (uint64_t)(TALUS_OVERLAP_FIRST + bin + 1) << 48;
+    double end;
+    memcpy(&end, &bits, sizeof end);
+    return end;
+}
+
+/* Returns the smallest end of a bin that at most one in a hundred of the counted overlaps exceed, not more than the
+ * largest overlap, `max`. */
+static inline double talus_overlap_p99(const uint32_t count[TALUS_OVERLAP_BINS], double max)
+{
+    int64_t total = 0, above = 0;
+    for (int k = 0; k < TALUS_OVERLAP_BINS; k++)
+        total += count[k];
+    int bin = TALUS_OVERLAP_BINS - 1;
+    while (bin > 0 && above + count[bin] <= total / 100)
+        above += count[bin--];
+    return bin < TALUS_OVERLAP_BINS - 1 ? fmin(talus_overlap_bin_end(bin), max) : max;
+}
+
+/* Returns the summary of counted overlaps, given their sum and their maximum. */
+static inline TalusEngineOverlap talus_overlap_summary(const uint32_t count[TALUS_OVERLAP_BINS],
+                                                       double sum, double max)
+{
+    TalusEngineOverlap o = {0, 0.0, talus_overlap_p99(count, max), max};
+    for (int k = 0; k < TALUS_OVERLAP_BINS; k++)
+        o.loaded += (int)count[k];
+    o.mean = o.loaded > 0 ? sum / o.loaded : 0.0;
+    return o;
+}
+
+#endif

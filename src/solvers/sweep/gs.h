@@ -1,0 +1,22 @@
+/* solvers/sweep/gs.h - what gs and gs-coulomb share: their parameters and their solve. */
+#ifndef TALUS_SOLVERS_SWEEP_GS_H
+#define TALUS_SOLVERS_SWEEP_GS_H
+
+#include "solvers/sweep/block_sweep.h"
+
+typedef struct TalusGsParams {
+    double omega, rho;
+    int order, metric, seed;
+} TalusGsParams;
+
+enum { TALUS_GS_PARAMS = 5 };
+extern const TalusParam talus_gs_params[TALUS_GS_PARAMS];
+
+/* Projected sweeps; blocks under Coulomb's law by that law if the plan is exact, else as cones with shifts. */
+TalusStatus talus_gs_solve(TalusSolve *solve);
+
+#define TALUS_GS                                                                        \
+    .solve = talus_gs_solve, .params = talus_gs_params, .param_count = TALUS_GS_PARAMS, \
+    .param_size = sizeof(TalusGsParams), TALUS_SWEEP_FIELDS
+
+#endif
