@@ -2,6 +2,8 @@
 
 #include "cuda_sweep.h"
 
+#include "backend/priority.h"
+
 static bool is_heavy(const TalusOperator *op, int body)
 {
     return body >= 0 && op->incidence_start[body + 1] - op->incidence_start[body] > HEAVY_CONTACTS;
@@ -35,11 +37,16 @@ static void check_sorted(const Case *c)
     }
 }
 
-/* The colours are those of greedy first fit by falling priority (backend/cuda/sweep/colour.cu), whatever the
- * rounds and the threads. */
-static uint64_t priority(uint64_t i)
+/* The colours are those of greedy first fit by falling priority (backend/priority.h; of an explicit matrix
+ * backend/cuda/sweep/colour.cu), whatever the rounds and the threads. */
+static const TalusOperator *sorted_op;
+
+static uint64_t priority(uint32_t i)
 {
-    uint64_t x = (i + 1) * UINT64_C(0xd6e8feb86659fd93);
+    const TalusOperator *op = sorted_op;
+    if (op->pair)
+        return talus_contact_priority((const int32_t(*)[2])op->pair, op->number, (int)i) >> 4;
+    uint64_t x = (i + UINT64_C(1)) * UINT64_C(0xd6e8feb86659fd93);
     x ^= x >> 32;
     x *= UINT64_C(0xd6e8feb86659fd93);
     return x >> 36 << 32 | i;
@@ -71,6 +78,7 @@ static void check_greedy(const Case *c)
     for (int i = 0; i < c->op->blocks; i++)
         if ((c->class_of[i] & (ITEM - 1)) != HEAVY_CLASS)
             order[count++] = (uint32_t)i;
+    sorted_op = c->op;
     qsort(order, (size_t)count, sizeof *order, by_priority);
     for (int k = 0; k < count; k++) {
         bool taken[ITEM] = {false};

@@ -7,8 +7,15 @@
 #include <math.h>
 #include <stddef.h>
 
-/* Blocks, bodies or entries per chunk: a chunk's intermediate values stay in the first-level cache. */
+/* Blocks, bodies or entries per chunk: a chunk's intermediate values stay in the first-level cache. Sums are over groups
+ * of at most BLOCK_GRAIN blocks whose first bodies are among BODY_GRAIN consecutive ones (groups.h). */
 enum { BLOCK_GRAIN = 512, BODY_GRAIN = 256, VECTOR_GRAIN = 4096 };
+
+/* Groups of contacts (groups.h): contacts start[g] to start[g + 1] - 1. The owner frees `start`. */
+typedef struct TalusGroups {
+    int32_t *start; /* [count + 1] */
+    int count;
+} TalusGroups;
 
 /* TalusOperator.scratch. op.scratch of the CPU backend grows its arrays; the operator's owner frees them. */
 typedef struct TalusHostScratch {
@@ -16,8 +23,9 @@ typedef struct TalusHostScratch {
     double (*velocity)[8];      /* of bodies, from the last call of `bodies` or a product */
     double *product, *unscaled; /* explicit operator: N gamma + q, gamma */
     bool full_blocks;           /* explicit operator: N consists of full 3 x 3 blocks */
-    double *partial;            /* PARTIALS (cpu/cpu.h) sums of each chunk */
-    double *many;               /* up to TALUS_VECTORS sums of each chunk */
+    TalusGroups groups;         /* of contacts; free joints, which follow, are not in it */
+    double *partial; /* up to PARTIALS sums (cpu/cpu.h), each over all groups: [sum][group] */
+    double *many;    /* likewise, up to TALUS_VECTORS sums */
 } TalusHostScratch;
 
 /* *max = the larger of *max and value; NaN if either is. */

@@ -65,6 +65,8 @@ typedef struct TalusOperator {
     /* [bodies]: l^2 I^-1 (xx yy zz xy xz yz); NULL without general blocks */
     double (*inertia)[6];
     double *bias; /* [blocks]: added to the normal row of q, m/s */
+    /* [bodies]: numbers by which contacts are known wherever a body is in the list (priority.h); NULL: the index */
+    const uint32_t *number;
     /* [bodies + 1]: each body's range in `incidence`; for a body that impulses do not move it is empty, or (sleeping
      * bodies on the device) without effect */
     int32_t *incidence_start;

@@ -44,7 +44,7 @@ void talus_problem_destroy(TalusProblem *p)
                   p->certificate, p->offset_store, p->model_store, p->estimate_store,
                   p->unshifted_store, p->moment_store, p->lever_store, p->scratch.record,
                   p->scratch.velocity, p->scratch.product, p->scratch.unscaled, p->scratch.partial,
-                  p->scratch.many, p);
+                  p->scratch.many, p->scratch.groups.start, p);
 }
 
 TalusStatus talus_problem_reserve_vectors(TalusProblem *p)
@@ -114,8 +114,7 @@ TalusStatus talus_problem_resize(TalusProblem *p, const TalusProblemSizes *sizes
     TALUS_TRY(TALUS_GROW(op->incidence, 2 * m, 0, "body contacts"));
     TALUS_TRY(TALUS_GROW(p->length, bodies, 0, "body lengths"));
     TALUS_TRY(reserve_optional(p, sizes));
-    TALUS_TRY(talus_problem_reserve_vectors(p));
-    return talus_backend_cpu.op.scratch(op);
+    return talus_problem_reserve_vectors(p);
 }
 
 TalusOperator *talus_problem_operator(TalusProblem *p)
@@ -175,6 +174,7 @@ TalusStatus talus_problem_finish(TalusProblem *p)
     p->has_certificate = false; /* that of the previous problem */
     TALUS_TRY(check_joints(&p->op));
     list_incidences(&p->op);
+    TALUS_TRY(talus_backend_cpu.op.scratch(&p->op));
     TALUS_TRY(talus_problem_settle_friction(p));
     return talus_problem_diagonals(p);
 }

@@ -290,14 +290,10 @@ static void accelerate_chunk(void *context, int64_t begin, int64_t end, int64_t 
         plain_blocks(pass, begin, end, 1, u, &sums);
     if (op->pair)
         talus_cpu_wrench(op, u, (int)begin, (int)end, op->scratch->record);
-    double *partial = op->scratch->partial + PARTIALS * chunk;
-    partial[0] = sums.restart[0] + sums.restart[1];
-    partial[1] = sums.dx2[0] + sums.dx2[1];
-    partial[2] = sums.dg2[0] + sums.dg2[1];
-    partial[3] = sums.x2[0] + sums.x2[1];
-    partial[4] = sums.residual2[0] + sums.residual2[1];
-    partial[5] =
-        sums.residual_max[1] <= sums.residual_max[0] ? sums.residual_max[0] : sums.residual_max[1];
+    const double both[] = {lane_sum(sums.restart),   lane_sum(sums.dx2),
+                           lane_sum(sums.dg2),       lane_sum(sums.x2),
+                           lane_sum(sums.residual2), lane_max(sums.residual_max)};
+    talus_cpu_leave(op, chunk, 6, both);
 }
 
 static void sparse_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
@@ -321,7 +317,7 @@ void talus_cpu_step_accelerate(const TalusOperator *op, TalusAccelerated *state,
                          op->scratch->velocity);
     else
         talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, sparse_chunk, &pass);
-    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, accelerate_chunk, &pass);
+    talus_cpu_each_group(op, accelerate_chunk, &pass);
     double total[6];
     talus_cpu_collect(op, 5, 1, total);
     *sums = (TalusStepSums){total[0], total[1], total[2], total[3], total[4], sqrt(total[5])};

@@ -1,5 +1,5 @@
-/* backend/cpu/blocks.c - operations block by block: projections, forward-backward steps, faces. Each chunk leaves its
- * sums in the scratch's `partial`. */
+/* backend/cpu/blocks.c - operations block by block: projections, forward-backward steps, faces. Each group of blocks
+ * leaves its sums in the scratch's `partial`. */
 #include "backend/cpu/cpu.h"
 
 #include "backend/cpu/general.h"
@@ -128,7 +128,7 @@ KERNEL void forward_range(const Pass *pass, Known known, int64_t begin, int64_t 
         sums[2] += r2;
         update_max(&sums[3], r2);
     }
-    memcpy(pass->op->scratch->partial + PARTIALS * chunk, sums, sizeof sums);
+    talus_cpu_leave(pass->op, chunk, (int)(sizeof sums / sizeof *sums), sums);
 }
 SPECIALISED(forward)
 
@@ -138,7 +138,7 @@ void talus_cpu_block_forward_backward(const TalusOperator *op, const TalusMetric
 {
     Pass pass = {.op = op, .metric = metric, .x = x, .g = g, .step = step, .t = t, .r = r};
     double total[4];
-    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, forward_chunk, &pass);
+    talus_cpu_each_group(op, forward_chunk, &pass);
     talus_cpu_collect(op, 3, 1, total);
     *sums = (TalusForward){total[0], total[1], total[2], sqrt(total[3])};
 }
@@ -205,7 +205,7 @@ KERNEL void split_range(const Pass *pass, Known known, int64_t begin, int64_t en
     double sums[FACE_SUMS] = {0.0};
     for (int64_t i = begin; i < end; i++)
         split_block(pass, known, i, sums);
-    memcpy(pass->op->scratch->partial + PARTIALS * chunk, sums, sizeof sums);
+    talus_cpu_leave(pass->op, chunk, (int)(sizeof sums / sizeof *sums), sums);
 }
 SPECIALISED(split)
 
@@ -222,7 +222,7 @@ void talus_cpu_block_split(const TalusOperator *op, const TalusMetricBlock *metr
                  .reduced = reduced,
                  .chopped = chopped};
     double total[FACE_SUMS];
-    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, split_chunk, &pass);
+    talus_cpu_each_group(op, split_chunk, &pass);
     talus_cpu_collect(op, FACE_SUMS - 1, 1, total);
     *face = (TalusFace){.free2 = total[FREE2],
                         .reduced_g = total[REDUCED_G],
@@ -300,7 +300,7 @@ KERNEL void feasible_range(const Pass *pass, Known known, int64_t begin, int64_t
         double a = feasible_block(pass, known, i, pass->x + i * rows, pass->g + i * rows);
         least = a < least ? a : least;
     }
-    pass->op->scratch->partial[PARTIALS * chunk] = least;
+    pass->op->scratch->partial[chunk] = least;
 }
 SPECIALISED(feasible)
 
@@ -309,9 +309,9 @@ double talus_cpu_block_feasible_step(const TalusOperator *op, const TalusMetricB
 {
     Pass pass = {.op = op, .metric = metric, .x = x, .g = p};
     double least = INFINITY;
-    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, feasible_chunk, &pass);
-    for (int64_t c = 0; c < talus_chunks(op->blocks, BLOCK_GRAIN); c++) {
-        double a = op->scratch->partial[PARTIALS * c];
+    talus_cpu_each_group(op, feasible_chunk, &pass);
+    for (int64_t g = 0; g < talus_cpu_groups(op); g++) {
+        double a = op->scratch->partial[g];
         least = a < least ? a : least;
     }
     return least;
@@ -327,7 +327,7 @@ KERNEL void compare_range(const Pass *pass, Known known, int64_t begin, int64_t 
         sums[0] += y;
         sums[1] += x != y;
     }
-    memcpy(pass->op->scratch->partial + PARTIALS * chunk, sums, sizeof sums);
+    talus_cpu_leave(pass->op, chunk, (int)(sizeof sums / sizeof *sums), sums);
 }
 SPECIALISED(compare)
 
@@ -336,7 +336,7 @@ void talus_cpu_block_compare(const TalusOperator *op, const TalusMetricBlock *me
 {
     Pass pass = {.op = op, .metric = metric, .x = x, .g = y};
     double total[3];
-    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, compare_chunk, &pass);
+    talus_cpu_each_group(op, compare_chunk, &pass);
     talus_cpu_collect(op, 2, 1, total);
     *active = (int)total[0];
     *changed = (int)total[1];

@@ -1,6 +1,11 @@
-/* backend/cpu/colour.c - greedy colouring in contact order: serial, so independent of the number of threads. */
+/* backend/cpu/colour.c - greedy colouring by falling priority (backend/priority.h): serial, so independent of the number
+ * of threads.
+ *
+ * Contacts are sorted by priority in linear time: a counting sort by the leading bits into about one bucket for each
+ * contact, then by insertion within buckets. */
 #include "backend/cpu/colour.h"
 
+#include "backend/priority.h"
 #include "base/memory.h"
 #include "base/status.h"
 
@@ -11,6 +16,61 @@ static int run_of(const TalusOperator *op, int i)
 {
     return i < op->sphere_sphere ? 0 : i < op->sphere_sphere + op->sphere_fixed ? 1 : 2;
 }
+
+/* ---- order ---- */
+
+/* True if contact i comes before contact j: by falling priority, then in contact order. */
+static bool comes_first(const uint64_t *priority, int32_t i, int32_t j)
+{
+    return priority[i] > priority[j] || (priority[i] == priority[j] && i < j);
+}
+
+static void sort_bucket(const uint64_t *priority, int32_t *order, int count)
+{
+    for (int k = 1; k < count; k++) {
+        int32_t i = order[k];
+        int to = k;
+        for (; to > 0 && comes_first(priority, i, order[to - 1]); to--)
+            order[to] = order[to - 1];
+        order[to] = i;
+    }
+}
+
+static TalusStatus reserve_order(TalusColouring *c, size_t blocks, size_t buckets)
+{
+    TALUS_TRY(TALUS_GROW(c->priority, blocks, 0, "colours"));
+    TALUS_TRY(TALUS_GROW(c->order, blocks, 0, "colours"));
+    TALUS_TRY(TALUS_GROW(c->bucket, buckets + 1, 0, "colours"));
+    memset(c->bucket, 0, (buckets + 1) * sizeof *c->bucket);
+    return TALUS_OK;
+}
+
+/* Fills c->order with the contacts by falling priority. */
+static TalusStatus sort_by_priority(const TalusOperator *op, TalusColouring *c)
+{
+    int bits = 1;
+    while (bits < 30 && 1 << bits < op->blocks)
+        bits++;
+    const int buckets = 1 << bits, shift = 64 - bits;
+    TALUS_TRY(reserve_order(c, (size_t)op->blocks, (size_t)buckets));
+    int32_t *start = c->bucket + 1;
+    for (int i = 0; i < op->blocks; i++) {
+        c->priority[i] = talus_contact_priority((const int32_t(*)[2])op->pair, op->number, i);
+        start[~c->priority[i] >> shift]++;
+    }
+    for (int k = 0, sum = 0; k < buckets; k++) {
+        int count = start[k];
+        start[k] = sum;
+        sum += count;
+    }
+    for (int i = 0; i < op->blocks; i++) /* moves each start to its end, the start of the next */
+        c->order[start[~c->priority[i] >> shift]++] = i;
+    for (int k = 0; k < buckets; k++)
+        sort_bucket(c->priority, c->order + c->bucket[k], c->bucket[k + 1] - c->bucket[k]);
+    return TALUS_OK;
+}
+
+/* ---- colours ---- */
 
 /* Returns contact i's class: CLASS_HEAVY, the lowest colour free at both bodies (marked there), or CLASS_OVERFLOW. */
 static int class_of(const TalusOperator *op, TalusColouring *c, int i)
@@ -34,27 +94,34 @@ static int class_of(const TalusOperator *op, TalusColouring *c, int i)
     return __builtin_ctzll(open);
 }
 
+/* Counts the contacts of each class and run, and numbers them in contact order. */
+static void number_contacts(const TalusOperator *op, TalusColouring *c)
+{
+    memset(c->count, 0, sizeof c->count);
+    c->colours = 0;
+    for (int i = 0; i < op->blocks; i++) {
+        int class = c->class_of[i], run = class < COLOURS ? run_of(op, i) : 2;
+        c->place[i] = c->count[class][run]++;
+        if (class < COLOURS && class >= c->colours)
+            c->colours = class + 1;
+    }
+}
+
 TalusStatus talus_colour_contacts(const TalusOperator *op, TalusColouring *c)
 {
     size_t blocks = (size_t)op->blocks, bodies = (size_t)op->bodies;
     TALUS_TRY(TALUS_GROW(c->class_of, blocks, 0, "colours"));
     TALUS_TRY(TALUS_GROW(c->place, blocks, 0, "colours"));
     TALUS_TRY(TALUS_GROW(c->used, bodies, 0, "colours"));
+    TALUS_TRY(sort_by_priority(op, c));
     memset(c->used, 0, bodies * sizeof *c->used);
-    memset(c->count, 0, sizeof c->count);
-    c->colours = 0;
-    for (int i = 0; i < op->blocks; i++) {
-        int class = class_of(op, c, i);
-        int run = class < COLOURS ? run_of(op, i) : 2;
-        c->class_of[i] = (uint8_t) class;
-        c->place[i] = c->count[class][run]++;
-        if (class < COLOURS && class >= c->colours)
-            c->colours = class + 1;
-    }
+    for (int k = 0; k < op->blocks; k++)
+        c->class_of[c->order[k]] = (uint8_t)class_of(op, c, c->order[k]);
+    number_contacts(op, c);
     return TALUS_OK;
 }
 
 void talus_colouring_clear(TalusColouring *c)
 {
-    TALUS_RELEASE(c->class_of, c->place, c->used);
+    TALUS_RELEASE(c->class_of, c->place, c->used, c->priority, c->order, c->bucket);
 }

@@ -5,7 +5,7 @@
 
 #include "backend/operator.h"
 
-/* Classes of contacts: colours 0..61, by greedy first fit in contact order; overflow, contacts for which no colour is
+/* Classes of contacts: colours 0..61, by greedy first fit by falling priority (backend/priority.h); overflow, contacts for which no colour is
  * free, swept one by one; heavy. A body with more than HEAVY_CONTACTS contacts would need a colour for each. Its
  * contacts are the class heavy: sweep.c steps them together, at frozen velocities and with the body's mass split among
  * them; sweep_sparse.c sweeps them one by one. */
@@ -22,6 +22,9 @@ typedef struct TalusColouring {
     uint8_t *class_of;     /* [blocks] */
     int32_t *place;        /* [blocks]: index within its class and run */
     uint64_t *used;        /* bit c: colour c is taken; [bodies], for an explicit matrix [blocks] */
+    uint64_t *priority;    /* [blocks] */
+    int32_t *order;        /* [blocks]: contacts by falling priority */
+    int32_t *bucket;       /* first index in `order` of each bucket of priorities */
     int count[CLASSES][3]; /* contacts by class and run */
     int colours;           /* number of colours in use: 0 .. colours - 1 */
 } TalusColouring;

@@ -28,6 +28,17 @@ KERNEL void lanes_project(Lane mu, Lane inv, Lane x[3])
     x[2] = (Lane)(~apex & (Mask)(s * x[2]));
 }
 
+KERNEL double lane_sum(Lane a)
+{
+    return a[0] + a[1];
+}
+
+/* Returns the larger lane; a NaN in either is not lost. */
+KERNEL double lane_max(Lane a)
+{
+    return a[1] <= a[0] ? a[0] : a[1];
+}
+
 /* Blocks i and i + 1 in the two lanes; if !both, block i in both, and `live` keeps the copy out of sums. */
 typedef struct Pair {
     int64_t i;

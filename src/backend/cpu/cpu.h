@@ -37,11 +37,20 @@ bool talus_cpu_full_blocks(const TalusOperator *op);
 void talus_cpu_sparse_product(const TalusOperator *op, const double *x, int begin, int end,
                               double *out);
 
-/* Maximum number of sums per chunk. */
+/* ---- sums.c: sums and maxima over blocks, by groups (backend/groups.h) ---- */
+
+/* Maximum number of sums of a group. */
 enum { PARTIALS = 8 };
 
-/* Adds up the first `sums` partial sums of all chunks of blocks, in order, and takes the maximum of the `maxima` that
- * follow. Writes sums + maxima totals. */
+/* Cuts the blocks of a matrix-free operator into groups; part of op.scratch. */
+TalusStatus talus_cpu_group_blocks(const TalusOperator *op);
+int64_t talus_cpu_groups(const TalusOperator *op);
+/* Calls fn(context, begin, end, group) for the blocks of each group, in parallel. */
+void talus_cpu_each_group(const TalusOperator *op, TalusLoopFn *fn, void *context);
+/* Stores the sums, or maxima, of a group. */
+void talus_cpu_leave(const TalusOperator *op, int64_t group, int count, const double *sums);
+/* Adds up the first `sums` stored sums of all groups and takes the maximum of the `maxima` that follow. Writes sums +
+ * maxima totals. */
 void talus_cpu_collect(const TalusOperator *op, int sums, int maxima, double *total);
 
 /* The operations: talus_cpu_GROUP_NAME. */

@@ -120,7 +120,7 @@ static void measure_chunk(void *context, int64_t begin, int64_t end, int64_t chu
         measure_block(pass, (Known){op->rows, true}, i, u + (i - begin) * op->rows, sums);
     if (pass->terms)
         talus_cpu_block_terms(op, pass->gamma, begin, end, &sums[TERMS2], &sums[TERMS_MAX2]);
-    memcpy(op->scratch->partial + PARTIALS * chunk, sums, sizeof sums);
+    talus_cpu_leave(op, chunk, LAW_SUMS, sums);
 }
 
 void talus_cpu_law_shift(const TalusOperator *op, const double *gamma, double share,
@@ -130,7 +130,7 @@ void talus_cpu_law_shift(const TalusOperator *op, const double *gamma, double sh
     double total[LAW_SUMS];
     if (op->pair)
         talus_cpu_measure_bodies(op, gamma, pass.terms);
-    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, measure_chunk, &pass);
+    talus_cpu_each_group(op, measure_chunk, &pass);
     talus_cpu_collect(op, RESIDUAL_MAX2, 2, total);
     *sums = (TalusLawSums){.residual2 = total[RESIDUAL2],
                            .residual_max = sqrt(total[RESIDUAL_MAX2]),

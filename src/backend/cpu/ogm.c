@@ -93,10 +93,8 @@ static void step_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
         cone_range(*pass->op, *pass->o, begin, end, true, &sums);
     else
         cone_range(*pass->op, *pass->o, begin, end, false, &sums);
-    double *partial = pass->op->scratch->partial + PARTIALS * chunk;
-    partial[0] = sums.residual2[0] + sums.residual2[1];
-    partial[1] =
-        sums.residual_max[1] <= sums.residual_max[0] ? sums.residual_max[0] : sums.residual_max[1];
+    const double both[] = {lane_sum(sums.residual2), lane_max(sums.residual_max)};
+    talus_cpu_leave(pass->op, chunk, 2, both);
 }
 
 void talus_cpu_step_ogm(const TalusOperator *op, const TalusOgm *o, double *residual2,
@@ -104,7 +102,7 @@ void talus_cpu_step_ogm(const TalusOperator *op, const TalusOgm *o, double *resi
 {
     Pass pass = {op, o};
     double total[2];
-    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, step_chunk, &pass);
+    talus_cpu_each_group(op, step_chunk, &pass);
     talus_cpu_collect(op, 1, 1, total);
     *residual2 = total[0];
     *residual_max = sqrt(total[1]);

@@ -13,8 +13,6 @@ TalusStatus talus_cpu_op_scratch(const TalusOperator *op)
 {
     TalusHostScratch *s = op->scratch;
     size_t records = (size_t)op->blocks + (size_t)op->general;
-    size_t chunks = (size_t)talus_chunks((int64_t)op->blocks * op->rows, VECTOR_GRAIN) +
-                    (size_t)talus_chunks(op->blocks, BLOCK_GRAIN) + 1;
     if (op->pair) {
         TALUS_TRY(TALUS_GROW(s->record, records + 1, 0, "contact wrenches"));
         TALUS_TRY(TALUS_GROW(s->velocity, (size_t)op->bodies + 1, 0, "body velocities"));
@@ -24,21 +22,10 @@ TalusStatus talus_cpu_op_scratch(const TalusOperator *op)
         TALUS_TRY(TALUS_GROW(s->unscaled, n, 0, "impulses"));
         s->full_blocks = talus_cpu_full_blocks(op);
     }
-    TALUS_TRY(TALUS_GROW(s->many, TALUS_VECTORS * chunks, 0, "dot products"));
-    return TALUS_GROW(s->partial, PARTIALS * chunks, 0, "partial sums");
-}
-
-void talus_cpu_collect(const TalusOperator *op, int sums, int maxima, double *total)
-{
-    for (int k = 0; k < sums + maxima; k++)
-        total[k] = 0.0;
-    for (int64_t c = 0; c < talus_chunks(op->blocks, BLOCK_GRAIN); c++) {
-        const double *partial = op->scratch->partial + PARTIALS * c;
-        for (int k = 0; k < sums; k++)
-            total[k] += partial[k];
-        for (int k = sums; k < sums + maxima; k++)
-            update_max(&total[k], partial[k]);
-    }
+    TALUS_TRY(talus_cpu_group_blocks(op));
+    size_t groups = (size_t)talus_cpu_groups(op) + 1;
+    TALUS_TRY(TALUS_GROW(s->many, TALUS_VECTORS * groups, 0, "dot products"));
+    return TALUS_GROW(s->partial, PARTIALS * groups, 0, "partial sums");
 }
 
 /* ---- product ---- */
@@ -271,7 +258,7 @@ static void block_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
     if (pass->terms)
         talus_cpu_block_terms(op, pass->product.gamma, begin, end, &sums[TERMS2],
                               &sums[TERMS_MAX2]);
-    memcpy(op->scratch->partial + PARTIALS * chunk, sums, sizeof sums);
+    talus_cpu_leave(op, chunk, RESIDUAL_SUMS, sums);
 }
 
 static void run_blocks(BlockPass *pass, double total[RESIDUAL_SUMS])
@@ -285,7 +272,7 @@ static void run_blocks(BlockPass *pass, double total[RESIDUAL_SUMS])
                (size_t)op->blocks * (size_t)op->rows * sizeof *pass->relaxed);
         pass->product.gamma = op->scratch->unscaled;
     }
-    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, block_chunk, pass);
+    talus_cpu_each_group(op, block_chunk, pass);
     talus_cpu_collect(op, 2, 2, total);
 }
 
@@ -341,16 +328,24 @@ void talus_cpu_op_metric(const TalusOperator *op, TalusMetric kind, TalusMetricB
     talus_parallel(op->pool, op->blocks, VECTOR_GRAIN, metric_chunk, &pass);
 }
 
-/* One thread is enough: called a few times in a long solve. */
-void talus_cpu_op_sizes(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                        TalusSizes *out)
+typedef struct SizesPass {
+    const TalusOperator *op;
+    const TalusMetricBlock *metric;
+    const double *x;
+} SizesPass;
+
+static void sizes_group(void *context, int64_t begin, int64_t end, int64_t group)
 {
+    const SizesPass *pass = context;
+    const TalusOperator *op = pass->op;
     const int rows = op->rows;
-    *out = (TalusSizes){0.0, 0.0, 0.0};
-    for (int i = 0; i < op->blocks; i++, x += rows) {
-        double d = talus_block_scale(op, i), gamma[TALUS_ROWS], inside[TALUS_ROWS];
-        for (int k = 0; k < rows; k++)
-            gamma[k] = inside[k] = metric ? metric[i][k > 0] * x[k] : x[k];
+    double sums[3] = {0.0, 0.0, 0.0};
+    for (int64_t i = begin; i < end; i++) {
+        double d = talus_block_scale(op, (int)i), gamma[TALUS_ROWS], inside[TALUS_ROWS];
+        for (int k = 0; k < rows; k++) {
+            double x = pass->x[i * rows + k];
+            gamma[k] = inside[k] = pass->metric ? pass->metric[i][k > 0] * x : x;
+        }
         if (op->mixed_sets)
             talus_general_recede(op, i, inside);
         else if (rows == 1)
@@ -359,9 +354,20 @@ void talus_cpu_op_sizes(const TalusOperator *op, const TalusMetricBlock *metric,
             talus_project_cone(op->mu[i], op->mu[i], &inside[0], &inside[1], &inside[2]);
         for (int k = 0; k < rows; k++) {
             double value = d * gamma[k], off = d * (gamma[k] - inside[k]);
-            out->size += value * value;
-            out->outside += off * off;
-            out->over += gamma[k] * gamma[k] / d;
+            sums[0] += value * value;
+            sums[1] += off * off;
+            sums[2] += gamma[k] * gamma[k] / d;
         }
     }
+    talus_cpu_leave(op, group, 3, sums);
+}
+
+void talus_cpu_op_sizes(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                        TalusSizes *out)
+{
+    SizesPass pass = {op, metric, x};
+    double total[3];
+    talus_cpu_each_group(op, sizes_group, &pass);
+    talus_cpu_collect(op, 3, 0, total);
+    *out = (TalusSizes){.size = total[0], .outside = total[1], .over = total[2]};
 }

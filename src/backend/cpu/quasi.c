@@ -6,6 +6,7 @@
  * combined and multiplied in single precision; sums over more than a piece are in double precision. */
 #include "backend/cpu/cone_lanes.h"
 #include "backend/cpu/general.h"
+#include "backend/groups.h"
 
 #include <math.h>
 #include <string.h>
@@ -358,15 +359,17 @@ static void step_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
         for (int p = 0; p <= q->count; p++)
             pair_dots(pair_s(q, p) + first, pair_y(op, q, p) + first, r, length, &pairs[p]);
     }
-    double *partial = op->scratch->many + TALUS_VECTORS * chunk;
     const Lane own[] = {moved.r2, moved.rg, moved.gd, moved.dw, moved.dd, moved.ww, moved.smooth};
-    for (int k = 0; k < MOVED; k++)
-        *partial++ = own[k][0] + own[k][1];
-    *partial++ = sy;
-    *partial++ = yy;
-    for (int p = 0; p <= q->count; p++) {
-        *partial++ = pairs[p].sr;
-        *partial++ = pairs[p].yr;
+    const int64_t groups = talus_cpu_groups(op);
+    double *partial = op->scratch->many + chunk;
+    for (int k = 0; k < MOVED; k++, partial += groups)
+        *partial = lane_sum(own[k]);
+    *partial = sy;
+    partial[groups] = yy;
+    partial += 2 * groups;
+    for (int p = 0; p <= q->count; p++, partial += 2 * groups) {
+        *partial = pairs[p].sr;
+        partial[groups] = pairs[p].yr;
     }
 }
 
@@ -378,10 +381,9 @@ void talus_cpu_step_quasi_step(const TalusOperator *op, const TalusQuasi *q, Tal
     if (op->pair && !q->halve)
         talus_cpu_gather(op, (const double(*)[6])op->scratch->record, false, false,
                          op->scratch->velocity);
-    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, step_chunk, &pass);
-    for (int64_t c = 0; c < talus_chunks(op->blocks, BLOCK_GRAIN); c++)
-        for (int k = 0; k < OWN + 2 * (q->count + 1); k++)
-            total[k] += op->scratch->many[TALUS_VECTORS * c + k];
+    talus_cpu_each_group(op, step_chunk, &pass);
+    for (int64_t k = 0, groups = talus_cpu_groups(op); k < OWN + 2 * (q->count + 1); k++)
+        total[k] = talus_groups_sum(groups, op->scratch->many + k * groups);
     *sums = (TalusQuasiSums){.r2 = total[0],
                              .rg = total[1],
                              .gd = total[2],
@@ -492,12 +494,9 @@ static void smooth_chunk(void *context, int64_t begin, int64_t end, int64_t chun
         cone_smooths(*pass->op, *pass->q, pass->eta, begin, end, &sums);
     else
         plain_smooths(pass, begin, end, 1, &sums);
-    double *partial = pass->op->scratch->partial + PARTIALS * chunk;
-    partial[0] = sums.x2[0] + sums.x2[1];
-    partial[1] = sums.r2[0] + sums.r2[1];
-    partial[2] = sums.residual2[0] + sums.residual2[1];
-    partial[3] =
-        sums.residual_max[1] <= sums.residual_max[0] ? sums.residual_max[0] : sums.residual_max[1];
+    const double both[] = {lane_sum(sums.x2), lane_sum(sums.r2), lane_sum(sums.residual2),
+                           lane_max(sums.residual_max)};
+    talus_cpu_leave(pass->op, chunk, 4, both);
 }
 
 void talus_cpu_step_quasi_smooth(const TalusOperator *op, const TalusQuasi *q, double eta,
@@ -505,7 +504,7 @@ void talus_cpu_step_quasi_smooth(const TalusOperator *op, const TalusQuasi *q, d
 {
     Pass pass = {.op = op, .q = q, .eta = eta};
     double total[4];
-    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, smooth_chunk, &pass);
+    talus_cpu_each_group(op, smooth_chunk, &pass);
     talus_cpu_collect(op, 3, 1, total);
     *sums = (TalusSmoothSums){total[0], total[1], total[2], sqrt(total[3])};
 }

@@ -70,11 +70,12 @@ KERNEL void pack_step(const SpherePack *pack, int wide, Lane rho, Lane u[WIDE][3
         }
 }
 
-/* Steps `wide` packs of one colour and updates their bodies. Returns the squared velocity change of each lane. fixed: b
- * is a fixed body. `wide` and `fixed` are constants after inlining. */
-KERNEL Lane sweep_packs(SpherePack *pack, int wide, double (*velocity)[8], Lane rho, bool fixed)
+/* Steps `wide` packs of one colour and updates their bodies; term: squared velocity change of each lane. Returns the
+ * largest of these and `most`, by lane. fixed: b is a fixed body. `wide` and `fixed` are constants after inlining. */
+KERNEL Lane sweep_packs(SpherePack *pack, int wide, double (*velocity)[8], Lane rho, bool fixed,
+                        Lane most, double *term)
 {
-    Lane a[WIDE][8], b[WIDE][8], u[WIDE][3], next[WIDE][3], sum = lane(0.0);
+    Lane a[WIDE][8], b[WIDE][8], u[WIDE][3], next[WIDE][3], change2[WIDE];
     for (int w = 0; w < wide; w++) {
         lane_gather(velocity[pack[w].a[0]], velocity[pack[w].a[1]], 4, a[w]);
         if (!fixed)
@@ -102,14 +103,18 @@ KERNEL Lane sweep_packs(SpherePack *pack, int wide, double (*velocity)[8], Lane 
             b[w][k] += fixed ? lane(0.0) : b[w][3] * dp[k];
             b[w][4 + k] -= fixed ? lane(0.0) : b[w][7] * turn[k];
         }
-        sum += pack[w].scale * pack[w].scale * lane_dot(dp, dp);
+        change2[w] = pack[w].scale * pack[w].scale * lane_dot(dp, dp);
     }
     for (int w = 0; w < wide; w++) {
         store_body(velocity[pack[w].a[0]], velocity[pack[w].a[1]], a[w]);
         if (!fixed)
             store_body(velocity[pack[w].b[0]], velocity[pack[w].b[1]], b[w]);
     }
-    return sum;
+    for (int w = 0; w < wide; w++) {
+        lane_store(term + LANES * w, change2[w]);
+        most = lane_select(change2[w] > most, change2[w], most);
+    }
+    return most;
 }
 
 /* ---- one contact of any kind ---- */
@@ -185,18 +190,18 @@ KERNEL void fetch_bodies(const SpherePack *pack, double (*velocity)[8], bool fix
 }
 
 KERNEL Lane sweep_range(SpherePack *pack, int64_t begin, int64_t end, double (*velocity)[8],
-                        Lane rho, bool fixed)
+                        Lane rho, bool fixed, double *term)
 {
-    Lane sum = lane(0.0);
+    Lane most = lane(0.0);
     int64_t i = begin;
     for (; i + WIDE <= end; i += WIDE) {
         for (int w = 0; w < WIDE && i + AHEAD + w < end; w++)
             fetch_bodies(&pack[i + AHEAD + w], velocity, fixed);
-        sum += sweep_packs(&pack[i], WIDE, velocity, rho, fixed);
+        most = sweep_packs(&pack[i], WIDE, velocity, rho, fixed, most, term + LANES * i);
     }
     for (; i < end; i++)
-        sum += sweep_packs(&pack[i], 1, velocity, rho, fixed);
-    return sum;
+        most = sweep_packs(&pack[i], 1, velocity, rho, fixed, most, term + LANES * i);
+    return most;
 }
 
 static void pack_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
@@ -205,25 +210,27 @@ static void pack_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     SpherePack *pack = loop->sweep->pack + loop->first;
     double(*velocity)[8] = loop->sweep->velocity;
     Lane rho = lane(loop->sweep->options.rho);
-    Lane sum = loop->fixed ? sweep_range(pack, begin, end, velocity, rho, true)
-                           : sweep_range(pack, begin, end, velocity, rho, false);
-    loop->sweep->partial[chunk] = sum[0] + sum[1];
+    double *term = loop->sweep->term + LANES * (int64_t)loop->first;
+    Lane most = loop->fixed ? sweep_range(pack, begin, end, velocity, rho, true, term)
+                            : sweep_range(pack, begin, end, velocity, rho, false, term);
+    loop->sweep->partial[chunk] = most[0] > most[1] ? most[0] : most[1];
 }
 
 /* Steps `wide` items of one colour, which share no body that impulses move, side by side as packs are, and updates
- * their bodies. Returns the squared velocity change. */
-KERNEL double sweep_items(TalusSweep *sweep, SweepItem *item, int wide)
+ * their bodies; term: squared velocity change of each. Returns the largest of these and `most`. */
+KERNEL double sweep_items(TalusSweep *sweep, SweepItem *item, int wide, double most, double *term)
 {
-    double u[WIDE][3], dp[WIDE][3], sum = 0.0;
+    double u[WIDE][3], dp[WIDE][3];
     for (int w = 0; w < wide; w++)
         item_velocity(&item[w], (const double(*)[8])sweep->velocity, u[w]);
     for (int w = 0; w < wide; w++)
         item_step(&item[w], sweep->options.rho, u[w], dp[w]);
     for (int w = 0; w < wide; w++) {
         push_item(sweep, &item[w], dp[w]);
-        sum += item[w].rule.scale * item[w].rule.scale * dot3(dp[w], dp[w]);
+        term[w] = item[w].rule.scale * item[w].rule.scale * dot3(dp[w], dp[w]);
+        most = term[w] > most ? term[w] : most;
     }
-    return sum;
+    return most;
 }
 
 KERNEL void fetch_item(const TalusSweep *sweep, const SweepItem *item)
@@ -237,20 +244,26 @@ KERNEL void fetch_item(const TalusSweep *sweep, const SweepItem *item)
     }
 }
 
+/* Returns the place of an item's term: those of packs come first. */
+static double *item_term(const TalusSweep *sweep, int64_t item)
+{
+    return sweep->term + LANES * (int64_t)sweep->pack_start[COLOURS - 1][2] + item;
+}
+
 static void item_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Loop *loop = context;
     SweepItem *item = loop->sweep->item + loop->first;
-    double sum = 0.0;
+    double *term = item_term(loop->sweep, loop->first), most = 0.0;
     int64_t i = begin;
     for (; i + WIDE <= end; i += WIDE) {
         for (int w = 0; w < WIDE && i + AHEAD + w < end; w++)
             fetch_item(loop->sweep, &item[i + AHEAD + w]);
-        sum += sweep_items(loop->sweep, &item[i], WIDE);
+        most = sweep_items(loop->sweep, &item[i], WIDE, most, term + i);
     }
     for (; i < end; i++)
-        sum += sweep_items(loop->sweep, &item[i], 1);
-    loop->sweep->partial[chunk] = sum;
+        most = sweep_items(loop->sweep, &item[i], 1, most, term + i);
+    loop->sweep->partial[chunk] = most;
 }
 
 /* Steps heavy items at the velocities before all of them; sweep_heavy adds their changes to the bodies afterwards. */
@@ -258,65 +271,68 @@ static void heavy_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
 {
     const Loop *loop = context;
     TalusSweep *sweep = loop->sweep;
-    double sum = 0.0;
+    double *term = item_term(sweep, loop->first), most = 0.0;
     for (int64_t i = begin; i < end; i++) {
         SweepItem *item = &sweep->item[loop->first + i];
         double u[3], *dp = sweep->change[i];
         item_velocity(item, (const double(*)[8])sweep->velocity, u);
         item_step(item, sweep->options.rho, u, dp);
-        sum += item->rule.scale * item->rule.scale * dot3(dp, dp);
+        term[i] = item->rule.scale * item->rule.scale * dot3(dp, dp);
+        most = term[i] > most ? term[i] : most;
     }
-    sweep->partial[chunk] = sum;
+    sweep->partial[chunk] = most;
 }
 
-/* Runs fn in parallel over packs or items first to end - 1. Returns the sum of their squared velocity changes. */
+/* Runs fn in parallel over packs or items first to end - 1. Returns the largest of their terms and `most`. */
 static double loop_over(TalusSweep *sweep, int first, int end, int grain, bool fixed,
-                        TalusLoopFn *fn)
+                        TalusLoopFn *fn, double most)
 {
     Loop loop = {sweep, first, fixed};
-    int64_t chunks = talus_chunks(end - first, grain);
     talus_parallel(sweep->op->pool, end - first, grain, fn, &loop);
-    double sum = 0.0;
-    for (int64_t c = 0; c < chunks; c++)
-        sum += sweep->partial[c];
-    return sum;
+    double found = talus_sweep_largest(sweep, talus_chunks(end - first, grain));
+    return found > most ? found : most;
 }
 
-static double sweep_heavy(TalusSweep *sweep)
+static double sweep_heavy(TalusSweep *sweep, double most)
 {
     int first = sweep->item_start[CLASS_HEAVY], end = sweep->item_start[CLASSES];
-    double sum = loop_over(sweep, first, end, ITEM_GRAIN, false, heavy_chunk);
+    most = loop_over(sweep, first, end, ITEM_GRAIN, false, heavy_chunk, most);
     for (int i = first; i < end; i++)
         push_item(sweep, &sweep->item[i], sweep->change[i - first]);
-    return sum;
+    return most;
 }
 
 static double run_coloured(TalusSweep *sweep)
 {
-    double sum = 0.0;
+    double most = 0.0;
     for (int c = 0; c < sweep->colouring.colours; c++) {
         const int *packs = sweep->pack_start[c], *items = sweep->item_start + c;
-        sum += loop_over(sweep, packs[0], packs[1], PACK_GRAIN, false, pack_chunk);
-        sum += loop_over(sweep, packs[1], packs[2], PACK_GRAIN, true, pack_chunk);
-        sum += loop_over(sweep, items[0], items[1], ITEM_GRAIN, false, item_chunk);
+        most = loop_over(sweep, packs[0], packs[1], PACK_GRAIN, false, pack_chunk, most);
+        most = loop_over(sweep, packs[1], packs[2], PACK_GRAIN, true, pack_chunk, most);
+        most = loop_over(sweep, items[0], items[1], ITEM_GRAIN, false, item_chunk, most);
     }
     for (int i = sweep->item_start[CLASS_OVERFLOW]; i < sweep->item_start[CLASS_HEAVY]; i++)
-        sum += sweep_items(sweep, &sweep->item[i], 1);
-    return sum + sweep_heavy(sweep);
+        most = sweep_items(sweep, &sweep->item[i], 1, most, item_term(sweep, i));
+    most = sweep_heavy(sweep, most);
+    return talus_sweep_sum(sweep, item_term(sweep, sweep->item_start[CLASSES]) - sweep->term, most);
 }
 
 /* Returns the squared velocity change; for a symmetric sweep that of its backward half alone. */
 static double run_sequence(TalusSweep *sweep)
 {
-    double sum = 0.0;
+    double sum = 0.0, term;
     if (sweep->options.order == TALUS_ORDER_RANDOM)
         talus_sweep_shuffle(sweep);
-    for (int i = 0; i < sweep->op->blocks; i++)
-        sum += sweep_items(sweep, &sweep->item[sweep->order[i]], 1);
-    if (sweep->options.order == TALUS_ORDER_SYMMETRIC) {
-        sum = 0.0;
-        for (int i = sweep->op->blocks - 1; i >= 0; i--)
-            sum += sweep_items(sweep, &sweep->item[sweep->order[i]], 1);
+    for (int i = 0; i < sweep->op->blocks; i++) {
+        sweep_items(sweep, &sweep->item[sweep->order[i]], 1, 0.0, &term);
+        sum += term;
+    }
+    if (sweep->options.order != TALUS_ORDER_SYMMETRIC)
+        return sum;
+    sum = 0.0;
+    for (int i = sweep->op->blocks - 1; i >= 0; i--) {
+        sweep_items(sweep, &sweep->item[sweep->order[i]], 1, 0.0, &term);
+        sum += term;
     }
     return sum;
 }
@@ -381,6 +397,6 @@ void talus_cpu_sweep_destroy(TalusSweep *sweep)
     if (!sweep)
         return;
     talus_colouring_clear(&sweep->colouring);
-    TALUS_RELEASE(sweep->partial, sweep->pack, sweep->item, sweep->change, sweep->split,
-                  sweep->order, sweep->gamma, sweep->local, sweep);
+    TALUS_RELEASE(sweep->term, sweep->partial, sweep->pack, sweep->item, sweep->change,
+                  sweep->split, sweep->order, sweep->gamma, sweep->local, sweep);
 }

@@ -59,7 +59,8 @@ struct TalusSweep {
     double (*velocity)[8]; /* the operator's scratch; [bodies] is a dummy body for an idle lane */
     /* gamma of the last `end`, to recompute velocity, which others may have overwritten since; else NULL */
     const double *ended;
-    double *partial; /* squared velocity change of each chunk */
+    double *term;    /* squared velocity change of each lane and item, or block */
+    double *partial; /* largest of these, or a sum over them, by chunk */
 
     /* coloured: packs by colour and run, items by colour, then overflow, then heavy */
     TalusColouring colouring;
@@ -120,6 +121,11 @@ static inline bool talus_sweep_by_block(const TalusSweep *sweep)
 /* sweep_sparse.c: a = the block of N + E of block i, without moment rows: a contact's 3 x 3 entries even if op->rows is
  * 1; of an explicit matrix with one row its one entry, the others 0. */
 void talus_sweep_block(const TalusOperator *op, int i, double a[3][3]);
+/* sweep_sum.c: reserves memory for `count` terms, of which loops leave the largest of each chunk in `partial`; returns the
+ * largest of these; returns the sum of all terms. */
+TalusStatus talus_sweep_terms(TalusSweep *sweep, int64_t count);
+double talus_sweep_largest(const TalusSweep *sweep, int64_t chunks);
+double talus_sweep_sum(TalusSweep *sweep, int64_t count, double largest);
 /* Draws the next permutation of a random sweep. */
 void talus_sweep_shuffle(TalusSweep *sweep);
 /* Plan and one sweep block by block; run returns the squared velocity change. */

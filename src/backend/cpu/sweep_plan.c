@@ -226,6 +226,8 @@ static TalusStatus plan_colours(TalusSweep *sweep, const double *gamma)
     TALUS_TRY(
         TALUS_GROW(sweep->pack, (size_t)sweep->pack_start[COLOURS - 1][2], 0, "contact packs"));
     TALUS_TRY(TALUS_GROW(sweep->item, (size_t)sweep->item_start[CLASSES], 0, "contact items"));
+    TALUS_TRY(talus_sweep_terms(sweep, LANES * (int64_t)sweep->pack_start[COLOURS - 1][2] +
+                                           sweep->item_start[CLASSES]));
     Plan plan = {sweep, gamma, NULL};
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, fill_chunk, &plan);
     finish_odd_packs(sweep);
@@ -257,8 +259,6 @@ static TalusStatus plan_sequence(TalusSweep *sweep, const double *gamma)
 TalusStatus talus_sweep_plan(TalusSweep *sweep, const double *gamma)
 {
     const TalusOperator *op = sweep->op;
-    size_t chunks = (size_t)talus_chunks(op->blocks, ITEM_GRAIN) + 1;
-    TALUS_TRY(TALUS_GROW(sweep->partial, chunks, 0, "partial sums"));
     memset(sweep->velocity[op->bodies], 0, sizeof *sweep->velocity);
     return sweep->options.order == TALUS_ORDER_COLOURED ? plan_colours(sweep, gamma)
                                                         : plan_sequence(sweep, gamma);

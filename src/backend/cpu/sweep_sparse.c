@@ -219,10 +219,9 @@ TalusStatus talus_sweep_sparse_begin(TalusSweep *sweep, const double *gamma)
 {
     const TalusOperator *op = sweep->op;
     size_t blocks = (size_t)op->blocks, n = blocks * (size_t)op->rows;
-    size_t chunks = (size_t)talus_chunks(op->blocks, ITEM_GRAIN) + 1;
     TALUS_TRY(TALUS_GROW(sweep->gamma, n, 0, "impulses"));
     TALUS_TRY(TALUS_GROW(sweep->order, blocks, 0, "sweep order"));
-    TALUS_TRY(TALUS_GROW(sweep->partial, chunks, 0, "partial sums"));
+    TALUS_TRY(talus_sweep_terms(sweep, op->blocks));
     TALUS_TRY(TALUS_GROW(sweep->colouring.class_of, blocks, 0, "colours"));
     memcpy(sweep->gamma, gamma, n * sizeof *gamma);
     for (int i = 0; i < op->blocks; i++)
@@ -242,25 +241,29 @@ static void colour_chunk(void *context, int64_t begin, int64_t end, int64_t chun
 {
     TalusSweep *sweep = context;
     const int32_t *order = sweep->order + sweep->colour_start[sweep->colour];
-    double sum = 0.0;
-    for (int64_t i = begin; i < end; i++)
-        sum += sweep->step(sweep, order[i]);
-    sweep->partial[chunk] = sum;
+    double *term = sweep->term + sweep->colour_start[sweep->colour];
+    double most = 0.0;
+    for (int64_t i = begin; i < end; i++) {
+        term[i] = sweep->step(sweep, order[i]);
+        most = term[i] > most ? term[i] : most;
+    }
+    sweep->partial[chunk] = most;
 }
 
 static double run_colours(TalusSweep *sweep)
 {
-    double sum = 0.0;
+    double most = 0.0;
     for (int c = 0; c < COLOURS; c++) {
         int count = sweep->colour_start[c + 1] - sweep->colour_start[c];
         sweep->colour = c;
         talus_parallel(sweep->op->pool, count, ITEM_GRAIN, colour_chunk, sweep);
-        for (int64_t k = 0; k < talus_chunks(count, ITEM_GRAIN); k++)
-            sum += sweep->partial[k];
+        most = fmax(most, talus_sweep_largest(sweep, talus_chunks(count, ITEM_GRAIN)));
     }
-    for (int i = sweep->colour_start[COLOURS]; i < sweep->colour_start[COLOURS + 1]; i++)
-        sum += sweep->step(sweep, sweep->order[i]);
-    return sum;
+    for (int i = sweep->colour_start[COLOURS]; i < sweep->colour_start[COLOURS + 1]; i++) {
+        sweep->term[i] = sweep->step(sweep, sweep->order[i]);
+        most = fmax(most, sweep->term[i]);
+    }
+    return talus_sweep_sum(sweep, sweep->op->blocks, most);
 }
 
 /* Fisher-Yates on the last order: a new permutation for each sweep. */

@@ -1,5 +1,6 @@
-/* backend/cpu/vector.c - vector operations whose sums do not depend on the number of threads. */
+/* backend/cpu/vector.c - vector operations; sums are over groups of blocks (backend/groups.h). */
 #include "backend/cpu/cpu.h"
+#include "backend/groups.h"
 
 #include <string.h>
 
@@ -14,29 +15,31 @@ typedef struct VectorPass {
     bool into;
 } VectorPass;
 
-/* partial[chunk] = x'other of a chunk. Four running sums hide the adder's latency and have a fixed order. */
-static void dot_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+/* Returns x'y over n entries. Four running sums hide the adder's latency and have a fixed order. */
+static double dot(int64_t n, const double *x, const double *y)
+{
+    double s[4] = {0.0, 0.0, 0.0, 0.0};
+    int64_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (int k = 0; k < 4; k++)
+            s[k] += x[i + k] * y[i + k];
+    for (; i < n; i++)
+        s[0] += x[i] * y[i];
+    return (s[0] + s[1]) + (s[2] + s[3]);
+}
+
+static void dot_group(void *context, int64_t begin, int64_t end, int64_t group)
 {
     const VectorPass *pass = context;
-    double s[4] = {0.0, 0.0, 0.0, 0.0};
-    int64_t i = begin;
-    for (; i + 4 <= end; i += 4)
-        for (int k = 0; k < 4; k++)
-            s[k] += pass->x[i + k] * pass->other[i + k];
-    for (; i < end; i++)
-        s[0] += pass->x[i] * pass->other[i];
-    pass->partial[chunk] = (s[0] + s[1]) + (s[2] + s[3]);
+    const int64_t first = begin * pass->rows, n = (end - begin) * pass->rows;
+    pass->partial[group] = dot(n, pass->x + first, pass->other + first);
 }
 
 double talus_cpu_vector_dot(const TalusOperator *op, const double *x, const double *y)
 {
-    int64_t n = (int64_t)op->rows * op->blocks;
-    VectorPass pass = {.x = x, .other = y, .partial = op->scratch->partial};
-    talus_parallel(op->pool, n, VECTOR_GRAIN, dot_chunk, &pass);
-    double sum = 0.0;
-    for (int64_t i = 0; i < talus_chunks(n, VECTOR_GRAIN); i++)
-        sum += pass.partial[i];
-    return sum;
+    VectorPass pass = {.x = x, .other = y, .partial = op->scratch->partial, .rows = op->rows};
+    talus_cpu_each_group(op, dot_group, &pass);
+    return talus_groups_sum(talus_cpu_groups(op), pass.partial);
 }
 
 static void axpby_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
@@ -76,32 +79,30 @@ typedef struct ManyPass {
     const double *const *x;
     const double *y, *a;
     double *out, *partial;
-    int64_t chunks;
-    int count;
+    int64_t groups;
+    int count, rows;
 } ManyPass;
 
-static void dots_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+static void dots_group(void *context, int64_t begin, int64_t end, int64_t group)
 {
     const ManyPass *pass = context;
-    for (int v = 0; v < pass->count; v++) {
-        VectorPass one = {
-            .x = pass->x[v], .other = pass->y, .partial = pass->partial + v * pass->chunks};
-        dot_chunk(&one, begin, end, chunk);
-    }
+    const int64_t first = begin * pass->rows, n = (end - begin) * pass->rows;
+    for (int v = 0; v < pass->count; v++)
+        pass->partial[v * pass->groups + group] = dot(n, pass->x[v] + first, pass->y + first);
 }
 
 void talus_cpu_vector_dots(const TalusOperator *op, int count, const double *const *x,
                            const double *y, double *sums)
 {
-    int64_t n = (int64_t)op->rows * op->blocks, chunks = talus_chunks(n, VECTOR_GRAIN);
-    ManyPass pass = {
-        .x = x, .y = y, .partial = op->scratch->many, .count = count, .chunks = chunks};
-    talus_parallel(op->pool, n, VECTOR_GRAIN, dots_chunk, &pass);
-    for (int v = 0; v < count; v++) {
-        sums[v] = 0.0;
-        for (int64_t i = 0; i < chunks; i++)
-            sums[v] += pass.partial[v * chunks + i];
-    }
+    ManyPass pass = {.x = x,
+                     .y = y,
+                     .partial = op->scratch->many,
+                     .groups = talus_cpu_groups(op),
+                     .count = count,
+                     .rows = op->rows};
+    talus_cpu_each_group(op, dots_group, &pass);
+    for (int v = 0; v < count; v++)
+        sums[v] = talus_groups_sum(pass.groups, pass.partial + v * pass.groups);
 }
 
 /* A piece of the result stays in the first-level cache while all vectors pass over it. */

@@ -170,13 +170,11 @@ static void fill_contacts(void *context, int64_t begin, int64_t end, int64_t chu
 
 static void report_penetration(const CpuEngine *e, TalusBuildReport *report)
 {
-    double sum = 0.0, number = 0.0, deepest = 0.0;
-    for (int64_t i = 0; i < talus_chunks(e->contacts->count, CPU_GRAIN); i++) {
-        sum += e->partial[i][0];
-        number += e->partial[i][1];
+    double sum[2], deepest = 0.0;
+    cpu_sum_partials(e, e->groups.count, 2, sum);
+    for (int i = 0; i < e->groups.count; i++)
         deepest = fmax(deepest, e->partial[i][2]);
-    }
-    report->penetration_mean = number > 0.0 ? sum / number : 0.0;
+    report->penetration_mean = sum[1] > 0.0 ? sum[0] / sum[1] : 0.0;
     report->penetration_max = deepest;
 }
 
@@ -355,15 +353,14 @@ TalusStatus cpu_build(TalusEngine *engine, const TalusBuildOptions *options, Tal
                       double **gamma, TalusBuildReport *report)
 {
     CpuEngine *e = cpu_engine(engine);
-    int count = e->contacts->count;
     e->built = *options;
     TalusProblemSizes sizes = sizes_of(e);
-    TALUS_TRY(cpu_reserve_partials(e, count));
-    TALUS_TRY(TALUS_GROW(e->overlaps, (size_t)talus_chunks(count, CPU_GRAIN), 0, "overlaps"));
+    TALUS_TRY(cpu_group_contacts(e));
+    TALUS_TRY(TALUS_GROW(e->overlaps, (size_t)e->groups.count, 0, "overlaps"));
     TALUS_TRY(talus_problem_resize(e->problem, &sizes));
     BuildContext c = context_of(e);
     cpu_fill_bodies(e);
-    talus_parallel(e->pool, count, CPU_GRAIN, fill_contacts, &c);
+    talus_groups_each(&e->groups, e->pool, fill_contacts, &c);
     fill_joints(&c);
     report_penetration(e, report);
     TALUS_TRY(talus_problem_finish(e->problem));

@@ -58,9 +58,9 @@ static TalusStatus find_free_velocities(CpuEngine *e, double h, TalusVec3 gravit
     FreeContext c = {e, h, talus_scale(h, gravity)};
     double bad;
     TALUS_TRY(TALUS_GROW(e->free_velocity, (size_t)slots, 0, "free velocities"));
-    TALUS_TRY(cpu_reserve_partials(e, slots));
+    TALUS_TRY(cpu_reserve_partials(e, talus_chunks(slots, CPU_GRAIN)));
     talus_parallel(e->pool, slots, CPU_GRAIN, free_velocities, &c);
-    cpu_sum_partials(e, slots, 1, &bad);
+    cpu_sum_slots(e, 1, &bad);
     if (bad != 0.0)
         TALUS_TRY(name_bad_body(e));
     e->min_size = INFINITY;
@@ -162,7 +162,7 @@ TalusStatus cpu_solved(TalusEngine *engine, double limit, bool *changed, double 
     e->solved = talus_problem_velocities(e->problem);
     e->missed_known = false;
     talus_parallel(e->pool, e->bodies.slots, CPU_GRAIN, count_changes, &c);
-    cpu_sum_partials(e, e->bodies.slots, 1, &changes);
+    cpu_sum_slots(e, 1, &changes);
     *changed = changes > 0.0;
     *strain = cpu_strain(e);
     return TALUS_OK;

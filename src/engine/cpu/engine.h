@@ -6,12 +6,14 @@
  *     integrate.c   from solved velocities to the state at the end
  *     ledger.c      works of contacts, forces and driven bodies; impulses stored in the contacts
  *     probe.c       sums of probes
+ *     sums.c        sums over bodies and contacts
  *
- * Loops run over chunks of CPU_GRAIN items. Sums are taken chunk by chunk, so they do not depend on the number of
- * threads. */
+ * Loops run over chunks of CPU_GRAIN items. A sum is over chunks of bodies or over groups of contacts
+ * (backend/groups.h): it depends neither on threads nor on which of these are handled together. */
 #ifndef TALUS_ENGINE_CPU_ENGINE_H
 #define TALUS_ENGINE_CPU_ENGINE_H
 
+#include "backend/groups.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "engine/body.h"
@@ -20,8 +22,8 @@
 #include "engine/overlap.h"
 #include "problem/build.h"
 
-/* Items (slots, contacts) per chunk; maximum number of sums per chunk. */
-enum { CPU_GRAIN = 1024, CPU_PARTIALS = 8 };
+/* Items (slots, contacts) per chunk: the bodies whose contacts are grouped together. Maximum number of sums per chunk. */
+enum { CPU_GRAIN = BODY_GRAIN, CPU_PARTIALS = 8 };
 
 /* Copy of bodies and contacts for a rollback. */
 typedef struct CpuSnapshot {
@@ -57,8 +59,9 @@ typedef struct CpuEngine {
     const double (*solved)[8];       /* records of the last solve, in the problem's memory */
     bool missed_known;               /* the detector holds the contacts that find_missed found */
     TalusBuildOptions built;         /* options of the last build */
-    double (*partial)[CPU_PARTIALS]; /* sums of each chunk of a loop */
-    uint16_t (*overlaps)[TALUS_OVERLAP_BINS]; /* histogram of each chunk of contacts */
+    TalusGroups groups;              /* of the contacts of the last build */
+    double (*partial)[CPU_PARTIALS]; /* sums of each chunk, or group, of a loop */
+    uint16_t (*overlaps)[TALUS_OVERLAP_BINS]; /* histogram of each group of contacts */
 
     const TalusEngineProbe *probe; /* owned by the world */
     TalusProbeSums *probe_sums;
@@ -122,20 +125,27 @@ static inline double cpu_attraction(const CpuEngine *e, int64_t i)
     return talus_contact_pull(cpu_law(e, c), &e->built, c->gap, cpu_contact_size(e, c));
 }
 
-static inline TalusStatus cpu_reserve_partials(CpuEngine *e, int64_t count)
+/* ---- sums.c ---- */
+static inline TalusStatus cpu_reserve_partials(CpuEngine *e, int64_t rows)
 {
-    return TALUS_GROW(e->partial, (size_t)talus_chunks(count, CPU_GRAIN), 0, "partial sums");
+    return TALUS_GROW(e->partial, (size_t)rows, 0, "partial sums");
 }
 
-/* sum[columns] = sums of the first `columns` columns of the partials of a loop over `count` items, chunk by chunk. */
-static inline void cpu_sum_partials(const CpuEngine *e, int64_t count, int columns, double *sum)
+/* Cuts the groups of the contacts and reserves partials for them. */
+TalusStatus cpu_group_contacts(CpuEngine *e);
+
+/* sum[columns] = sums of the first `columns` columns of the first `rows` partials. */
+void cpu_sum_partials(const CpuEngine *e, int64_t rows, int columns, double *sum);
+
+/* The same after a loop over all slots in chunks of CPU_GRAIN. */
+static inline void cpu_sum_slots(const CpuEngine *e, int columns, double *sum)
 {
-    for (int j = 0; j < columns; j++)
-        sum[j] = 0.0;
-    for (int64_t i = 0; i < talus_chunks(count, CPU_GRAIN); i++)
-        for (int j = 0; j < columns; j++)
-            sum[j] += e->partial[i][j];
+    cpu_sum_partials(e, talus_chunks(e->bodies.slots, CPU_GRAIN), columns, sum);
 }
+
+/* Calls fn for each group of contacts, in parallel; each leaves its sums in a row of the partials. Then sum[columns] =
+ * sums of the first `columns` columns. */
+void cpu_sum_contacts(CpuEngine *e, TalusLoopFn *fn, void *context, int columns, double *sum);
 
 /* ---- build.c ---- */
 /* Writes the problem's body records and lengths anew, with the free velocities: without attraction and motors. */

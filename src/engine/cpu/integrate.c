@@ -63,7 +63,7 @@ static TalusStatus check_finite(IntegrateContext *c, TalusEngineLedger *ledger)
     CpuEngine *e = c->engine;
     double sum[2];
     talus_parallel(e->pool, e->bodies.slots, CPU_GRAIN, check_velocities, c);
-    cpu_sum_partials(e, e->bodies.slots, 2, sum);
+    cpu_sum_slots(e, 2, sum);
     ledger->gravity_error += sum[1];
     return sum[0] == 0.0 ? TALUS_OK : name_fault(c);
 }
@@ -96,7 +96,7 @@ static void integrate_and_sum(IntegrateContext *c, TalusEngineLedger *ledger)
     CpuEngine *e = c->engine;
     double sum[TALUS_BODY_SUMS];
     talus_parallel(e->pool, e->bodies.slots, CPU_GRAIN, integrate_bodies, c);
-    cpu_sum_partials(e, e->bodies.slots, TALUS_BODY_SUMS, sum);
+    cpu_sum_slots(e, TALUS_BODY_SUMS, sum);
     ledger->kinetic = sum[TALUS_BODY_KINETIC_END];
     ledger->potential = sum[TALUS_BODY_POTENTIAL_END];
     ledger->kinetic_change += sum[TALUS_BODY_WORK] + sum[TALUS_BODY_SPIN];
@@ -155,6 +155,6 @@ TalusStatus cpu_wrap(TalusEngine *engine, TalusVec3 gravity, double *lifted)
     CpuEngine *e = cpu_engine(engine);
     WrapContext c = {e, gravity};
     talus_parallel(e->pool, e->bodies.slots, CPU_GRAIN, wrap_bodies, &c);
-    cpu_sum_partials(e, e->bodies.slots, 1, lifted);
+    cpu_sum_slots(e, 1, lifted);
     return TALUS_OK;
 }

@@ -88,10 +88,10 @@ static double add_elastic(const LedgerContext *c, int64_t i, double *sum)
 
 /* Partials of the overlaps, behind those of the works. */
 enum { OVERLAP_SUM = TALUS_WORK_SUMS, OVERLAP_MAX, CONTACT_PARTIALS };
-_Static_assert((int)CONTACT_PARTIALS <= (int)CPU_PARTIALS && CPU_GRAIN <= UINT16_MAX,
+_Static_assert((int)CONTACT_PARTIALS <= (int)CPU_PARTIALS && (int)BLOCK_GRAIN <= UINT16_MAX,
                "partials of contacts");
 
-/* Counts contact i, if it bears load, in the histogram of its chunk. */
+/* Counts contact i, if it bears load, in the histogram of its group. */
 static void add_overlap(const LedgerContext *c, int64_t i, uint16_t *count, double *partial)
 {
     const TalusContact *contact = &c->engine->contacts->contact[i];
@@ -125,7 +125,7 @@ static TalusEngineOverlap summarise_overlaps(const CpuEngine *e, double sum)
 {
     uint32_t count[TALUS_OVERLAP_BINS] = {0};
     double max = 0.0;
-    for (int64_t i = 0; i < talus_chunks(e->contacts->count, CPU_GRAIN); i++) {
+    for (int i = 0; i < e->groups.count; i++) {
         for (int k = 0; k < TALUS_OVERLAP_BINS; k++)
             count[k] += e->overlaps[i][k];
         max = fmax(max, e->partial[i][OVERLAP_MAX]);
@@ -137,8 +137,7 @@ void cpu_contact_works(CpuEngine *e, TalusEngineLedger *ledger)
 {
     LedgerContext c = context_of(e);
     double sum[OVERLAP_MAX];
-    talus_parallel(e->pool, e->contacts->count, CPU_GRAIN, contact_works, &c);
-    cpu_sum_partials(e, e->contacts->count, OVERLAP_MAX, sum);
+    cpu_sum_contacts(e, contact_works, &c, OVERLAP_MAX, sum);
     ledger->overlap = summarise_overlaps(e, sum[OVERLAP_SUM]);
     ledger->friction += sum[TALUS_WORK_TANGENTIAL];
     ledger->stabilisation += sum[TALUS_WORK_STABILISATION];
@@ -189,7 +188,7 @@ void cpu_force_works(CpuEngine *e, double h, TalusEngineLedger *ledger)
     if (e->forces == 0)
         return;
     talus_parallel(e->pool, e->forces, CPU_GRAIN, force_works, &c);
-    cpu_sum_partials(e, e->forces, 2, sum);
+    cpu_sum_partials(e, talus_chunks(e->forces, CPU_GRAIN), 2, sum);
     ledger->applied += sum[1];
     ledger->gravity_error += sum[0] - sum[1];
 }
@@ -222,13 +221,13 @@ static double driven_work(const LedgerContext *c, int64_t i)
     return side_work(c, i, 0, impulse, moment) - side_work(c, i, 1, impulse, moment);
 }
 
-/* Contacts of driven bodies are all in the general run. */
+/* Contacts of driven bodies are all in the general run; a group is of one run. */
 static void driven_works(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const LedgerContext *c = context;
-    int64_t first = c->op->sphere_sphere + c->op->sphere_fixed;
+    bool general = begin >= c->op->sphere_sphere + c->op->sphere_fixed;
     double sum = 0.0;
-    for (int64_t i = begin + first; i < end + first; i++)
+    for (int64_t i = begin; general && i < end; i++)
         sum += driven_work(c, i);
     c->engine->partial[chunk][0] = sum;
 }
@@ -236,11 +235,9 @@ static void driven_works(void *context, int64_t begin, int64_t end, int64_t chun
 void cpu_driven_works(CpuEngine *e, TalusEngineLedger *ledger)
 {
     LedgerContext c = context_of(e);
-    int64_t count = e->contacts->count - (c.op->sphere_sphere + c.op->sphere_fixed);
     double sum;
     if (!e->bodies.driven)
         return;
-    talus_parallel(e->pool, count, CPU_GRAIN, driven_works, &c);
-    cpu_sum_partials(e, count, 1, &sum);
+    cpu_sum_contacts(e, driven_works, &c, 1, &sum);
     ledger->driven += sum;
 }

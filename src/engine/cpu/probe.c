@@ -73,11 +73,10 @@ static void run_probe(CpuEngine *e, const TalusEngineProbe *probe, TalusProbeSum
 {
     ProbeContext c = {e, probe};
     double sum[TALUS_PROBE_CONTACT_SUMS], body[TALUS_PROBE_BODY_SUMS] = {0.0};
-    talus_parallel(e->pool, e->contacts->count, CPU_GRAIN, probe_contacts, &c);
-    cpu_sum_partials(e, e->contacts->count, TALUS_PROBE_CONTACT_SUMS, sum);
+    cpu_sum_contacts(e, probe_contacts, &c, TALUS_PROBE_CONTACT_SUMS, sum);
     if (probe->region) {
         talus_parallel(e->pool, e->bodies.slots, CPU_GRAIN, probe_bodies, &c);
-        cpu_sum_partials(e, e->bodies.slots, TALUS_PROBE_BODY_SUMS, body);
+        cpu_sum_slots(e, TALUS_PROBE_BODY_SUMS, body);
     } else {
         talus_probe_add_body(e->bodies.mass[probe->slot], e->solved[probe->slot], body);
     }

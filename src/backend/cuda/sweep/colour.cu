@@ -1,25 +1,44 @@
 /* backend/cuda/sweep/colour.cu - colours and order of the contacts for a Gauss-Seidel sweep: no two contacts of one
  * colour share a body that impulses move; the matrix does not couple two blocks of one colour of an explicit problem.
  *
- * In rounds: every contact without a colour offers its priority, a hash of its index, to its bodies; a contact that
- * is the highest at both takes the lowest colour free at both. Such contacts share no body, so the result does not
- * depend on threads: it is that of first fit by falling priority. Then the contacts are sorted by class.
+ * In rounds: every contact without a colour offers its priority, a hash of its key (backend/priority.h), to its bodies; a
+ * contact that is the highest at both takes the lowest colour free at both. Such contacts share no body, so the result
+ * does not depend on threads: it is that of first fit by falling priority, as on the host. Two contacts of a body with the
+ * same priority, which is possible though hardly ever so, are noticed, and all is done again with priorities that
+ * include the index. Then the contacts are sorted by class.
  *
  * Per round and contact: 4 B read; without a colour 8 B more, two atomic maxima and two words read back. */
 #include "backend/cuda/device/primitives.h"
 #include "backend/cuda/sweep/sweep.h"
+#include "backend/priority.h"
 
 /* Rounds between two checks by the host. The round is the highest part of a priority, so `best` of an earlier round is
  * always exceeded and is cleared once per batch only. */
 enum { BATCH = 8 };
 
-/* Returns the priority of contact or block i: round, hash and index in 4, 28 and 32 bits; no two are equal. */
-static __device__ inline unsigned long long priority(uint32_t i, int round)
+/* Returns the priority of block i of an explicit matrix: hash and index in 28 and 32 bits; no two are equal. */
+static __device__ inline unsigned long long block_priority(uint32_t i)
 {
     unsigned long long x = (i + 1ull) * 0xd6e8feb86659fd93ull;
     x ^= x >> 32;
     x *= 0xd6e8feb86659fd93ull;
-    return (unsigned long long)round << 60 | x >> 36 << 32 | i;
+    return x >> 36 << 32 | i;
+}
+
+/* What the priorities of contacts depend on. */
+struct Priorities {
+    const uint32_t *number; /* TalusOperator.number */
+    bool by_index;          /* the index is part of them, so that no two are equal */
+};
+
+/* Returns the priority of contact i: round and hash in 4 and 60 bits, or round, hash and index in 4, 28 and 32. */
+static __device__ inline unsigned long long priority(const CuView<double> &c, Priorities of,
+                                                     int64_t i, int round)
+{
+    unsigned long long hash =
+        talus_contact_priority((const int32_t(*)[2])c.pair, of.number, (int)i);
+    unsigned long long low = of.by_index ? hash >> 36 << 32 | (unsigned long long)i : hash >> 4;
+    return (unsigned long long)round << 60 | low;
 }
 
 static __device__ inline bool is_heavy(const CuView<double> &c, int body)
@@ -58,19 +77,20 @@ static __device__ inline int2 rivals(const CuView<double> &c, int64_t i)
     return make_int2(rival(c, c.pair[i].x), rival(c, c.pair[i].y));
 }
 
-/* Raises best[body] to the highest priority of the uncoloured contacts that compete for the body. */
-static __global__ void offer(CuView<double> c, const uint32_t *class_of, int round,
-                             unsigned long long *best)
+/* Raises best[body] to the highest priority of the uncoloured contacts that compete for the body. *tied = 1 if another one
+ * has offered the same. */
+static __global__ void offer(CuView<double> c, Priorities of, const uint32_t *class_of, int round,
+                             unsigned long long *best, int32_t *tied)
 {
     int64_t i = item();
     if (i >= c.blocks || !uncoloured(class_of, i))
         return;
     int2 pair = rivals(c, i);
-    unsigned long long mine = priority((uint32_t)i, round);
-    if (pair.x >= 0)
-        atomicMax(&best[pair.x], mine);
-    if (pair.y >= 0)
-        atomicMax(&best[pair.y], mine);
+    unsigned long long mine = priority(c, of, i, round);
+    if (pair.x >= 0 && atomicMax(&best[pair.x], mine) == mine)
+        *tied = 1;
+    if (pair.y >= 0 && atomicMax(&best[pair.y], mine) == mine)
+        *tied = 1;
 }
 
 /* Returns the lowest colour whose bit is clear in a and in b, two words each (NULL: no bit set); CLASS_HEAVY if all
@@ -88,14 +108,15 @@ static __device__ inline int lowest_free(const unsigned long long *a, const unsi
 
 /* Colours each contact that has the highest priority at its bodies and sets the colour's bit in their `used`; makes it
  * heavy if no colour is free. *left = 1 if some contact has no colour after the last round of a batch. */
-static __global__ void take(CuView<double> c, int round, const unsigned long long *best,
-                            unsigned long long *used, uint32_t *class_of, int32_t *left)
+static __global__ void take(CuView<double> c, Priorities of, int round,
+                            const unsigned long long *best, unsigned long long *used,
+                            uint32_t *class_of, int32_t *left)
 {
     int64_t i = item();
     if (i >= c.blocks || !uncoloured(class_of, i))
         return;
     int2 pair = rivals(c, i);
-    unsigned long long mine = priority((uint32_t)i, round);
+    unsigned long long mine = priority(c, of, i, round);
     if ((pair.x >= 0 && best[pair.x] != mine) || (pair.y >= 0 && best[pair.y] != mine)) {
         if (round == BATCH)
             *left = 1;
@@ -112,24 +133,29 @@ static __global__ void take(CuView<double> c, int round, const unsigned long lon
     class_of[i] = kind | (uint32_t)colour;
 }
 
-static TalusStatus colour(const TalusOperator *op, SweepOrder *o)
+/* Colours the contacts, or sets *tied if two contacts of a body have the same priority. */
+static TalusStatus colour(const TalusOperator *op, bool by_index, SweepOrder *o, bool *tied)
 {
     CuView<double> c = cu_view(op);
+    const Priorities of = {op->number, by_index};
+    int32_t state[2] = {op->blocks > 0, 0}; /* whether contacts are left without a colour; tied */
     unsigned blocks = blocks_for(op->blocks);
     TALUS_TRY(o->best.reserve(op->bodies, "colouring"));
     TALUS_TRY(o->used.reserve(2 * (int64_t)op->bodies, "colouring"));
     cu_zero(cu_of(op), o->used, 2 * (size_t)op->bodies * sizeof *o->used.at);
-    for (int32_t left = op->blocks > 0; left;) {
+    while (state[0] && !state[1]) {
         cu_zero(cu_of(op), o->best, (size_t)op->bodies * sizeof *o->best.at);
-        cu_zero(cu_of(op), o->start_at, sizeof left);
+        cu_zero(cu_of(op), o->start_at, sizeof state);
         for (int round = 1; round <= BATCH; round++) {
-            launch(cu_of(op), offer, blocks, THREADS, c, o->class_of.at, round, o->best.at);
-            launch(cu_of(op), take, blocks, THREADS, c, round, o->best.at, o->used.at,
+            launch(cu_of(op), offer, blocks, THREADS, c, of, o->class_of.at, round, o->best.at,
+                   o->start_at.at + 1);
+            launch(cu_of(op), take, blocks, THREADS, c, of, round, o->best.at, o->used.at,
                    o->class_of.at, o->start_at.at);
         }
-        cu_get(cu_of(op), &left, o->start_at, sizeof left);
-        TALUS_TRY(cu_check(cu_of(op))); /* on a failed device `left` would never become 0 */
+        cu_get(cu_of(op), state, o->start_at, sizeof state);
+        TALUS_TRY(cu_check(cu_of(op))); /* on a failed device the state would never change */
     }
+    *tied = state[1] != 0;
     return TALUS_OK;
 }
 
@@ -153,7 +179,7 @@ static __device__ inline bool coloured_before(uint32_t state, int round)
 static __device__ inline bool is_highest(const TalusOperator &op, const uint32_t *state, int i,
                                          int round, unsigned long long taken[2])
 {
-    unsigned long long mine = priority((uint32_t)i, 0);
+    unsigned long long mine = block_priority((uint32_t)i);
     for (int32_t k = op.row_start[i * op.rows]; k < op.row_start[(i + 1) * op.rows]; k++) {
         int j = op.column[k] / op.rows;
         if (j == i)
@@ -161,7 +187,7 @@ static __device__ inline bool is_highest(const TalusOperator &op, const uint32_t
         if (coloured_before(state[j], round)) {
             uint32_t colour = state[j] & 0xff;
             taken[colour / 64] |= 1ull << colour % 64;
-        } else if (priority((uint32_t)j, 0) > mine) {
+        } else if (block_priority((uint32_t)j) > mine) {
             return false;
         }
     }
@@ -247,11 +273,14 @@ static TalusStatus sort_by_class(const TalusOperator *op, SweepOrder *o)
 
 TalusStatus cu_order_contacts(const TalusOperator *op, bool coloured, SweepOrder *o)
 {
+    bool tied = coloured;
     TALUS_TRY(reserve_order(op->blocks, o));
-    launch(cu_of(op), first_classes, blocks_for(op->blocks), THREADS, cu_view(op),
-           coloured ? (uint32_t)CLASS_NONE : 0u, o->class_of.at);
-    if (coloured)
-        TALUS_TRY(colour(op, o));
+    for (int attempt = 0; attempt == 0 || tied; attempt++) {
+        launch(cu_of(op), first_classes, blocks_for(op->blocks), THREADS, cu_view(op),
+               coloured ? (uint32_t)CLASS_NONE : 0u, o->class_of.at);
+        if (coloured)
+            TALUS_TRY(colour(op, attempt > 0, o, &tied));
+    }
     return sort_by_class(op, o);
 }
 

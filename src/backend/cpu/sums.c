@@ -1,0 +1,68 @@
+/* backend/cpu/sums.c - sums and maxima over the blocks of an operator (cpu.h), by groups (backend/groups.h). */
+#include "backend/cpu/cpu.h"
+
+#include "backend/groups.h"
+
+TalusStatus talus_cpu_group_blocks(const TalusOperator *op)
+{
+    int spheres = op->sphere_sphere + op->sphere_fixed;
+    const int run_end[3] = {op->sphere_sphere, spheres, op->blocks - op->joints};
+    if (!op->pair)
+        return TALUS_OK;
+    return talus_groups_cut(&op->scratch->groups, op->pair, sizeof *op->pair, run_end, op->bodies);
+}
+
+/* Returns the number of groups of blocks that are cut by position: free joints, or all blocks of an explicit matrix. */
+static int64_t groups_by_position(const TalusOperator *op)
+{
+    return talus_chunks(op->pair ? op->joints : op->blocks, BLOCK_GRAIN);
+}
+
+int64_t talus_cpu_groups(const TalusOperator *op)
+{
+    return (op->pair ? op->scratch->groups.count : 0) + groups_by_position(op);
+}
+
+typedef struct PositionLoop {
+    int64_t first_block, first_group;
+    TalusLoopFn *fn;
+    void *context;
+} PositionLoop;
+
+static void run_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const PositionLoop *loop = context;
+    loop->fn(loop->context, loop->first_block + begin, loop->first_block + end,
+             loop->first_group + chunk);
+}
+
+void talus_cpu_each_group(const TalusOperator *op, TalusLoopFn *fn, void *context)
+{
+    PositionLoop loop = {.fn = fn, .context = context};
+    if (op->pair) {
+        talus_groups_each(&op->scratch->groups, op->pool, fn, context);
+        loop.first_block = op->blocks - op->joints;
+        loop.first_group = op->scratch->groups.count;
+    }
+    talus_parallel(op->pool, op->blocks - loop.first_block, BLOCK_GRAIN, run_chunk, &loop);
+}
+
+void talus_cpu_leave(const TalusOperator *op, int64_t group, int count, const double *sums)
+{
+    int64_t stride = talus_cpu_groups(op);
+    for (int k = 0; k < count; k++)
+        op->scratch->partial[k * stride + group] = sums[k];
+}
+
+void talus_cpu_collect(const TalusOperator *op, int sums, int maxima, double *total)
+{
+    int64_t groups = talus_cpu_groups(op);
+    const double *partial = op->scratch->partial;
+    for (int k = 0; k < sums; k++)
+        total[k] = talus_groups_sum(groups, partial + k * groups);
+    for (int k = sums; k < sums + maxima; k++) {
+        total[k] = 0.0;
+        for (int64_t g = 0; g < groups; g++)
+            update_max(&total[k], partial[k * groups + g]);
+    }
+}

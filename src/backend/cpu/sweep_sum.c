@@ -1,0 +1,66 @@
+/* backend/cpu/sweep_sum.c - sum of the squared velocity changes of a coloured sweep, by which sweeps stop.
+ *
+ * Packs put contacts side by side that have nothing in common but their colour, so there are no groups (backend/groups.h)
+ * to sum by. Instead each term is rounded to a multiple of 2^-43 of the largest one's power of two: sums of such multiples
+ * are exact, in any order. A term that is NaN makes the sum NaN. */
+#include "backend/cpu/sweep.h"
+
+#include "backend/groups.h"
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <math.h>
+
+/* Multiples below 2^43 of a chunk's terms sum to less than 2^53. */
+enum { TERM_BITS = 43, TERM_GRAIN = 512 };
+
+typedef struct TermLoop {
+    const double *term;
+    double *partial;
+    double
+        shifter; /* 1.5 2^52 times the unit: adding and subtracting it rounds to a multiple of the unit */
+} TermLoop;
+
+static void multiples_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const TermLoop *loop = context;
+    const double *term = loop->term;
+    const Lane shifter = lane(loop->shifter);
+    Lane sum[2] = {{0}, {0}};
+    int64_t i = begin;
+    for (; i + 2 * LANES <= end; i += 2 * LANES)
+        for (int k = 0; k < 2; k++)
+            sum[k] += (lane_load(term + i + LANES * k) + shifter) - shifter;
+    for (; i < end; i++)
+        sum[0] += (Lane){(term[i] + loop->shifter) - loop->shifter, 0.0};
+    sum[0] += sum[1];
+    loop->partial[chunk] = sum[0][0] + sum[0][1];
+}
+
+TalusStatus talus_sweep_terms(TalusSweep *sweep, int64_t count)
+{
+    size_t chunks = (size_t)talus_chunks(count, ITEM_GRAIN); /* the smallest of all loops */
+    TALUS_TRY(TALUS_GROW(sweep->term, (size_t)count, 0, "velocity changes"));
+    return TALUS_GROW(sweep->partial, chunks, 0, "partial sums");
+}
+
+double talus_sweep_largest(const TalusSweep *sweep, int64_t chunks)
+{
+    double most = 0.0;
+    for (int64_t c = 0; c < chunks; c++)
+        most = sweep->partial[c] > most ? sweep->partial[c] : most;
+    return most;
+}
+
+double talus_sweep_sum(TalusSweep *sweep, int64_t count, double largest)
+{
+    TermLoop loop = {.term = sweep->term, .partial = sweep->partial};
+    int exponent;
+    if (largest > 1e300)
+        return largest;        /* the sweep has diverged; the shifter would overflow */
+    frexp(largest, &exponent); /* below 2^exponent */
+    exponent = exponent < -1074 + TERM_BITS ? -1074 + TERM_BITS : exponent;
+    loop.shifter = ldexp(1.5, 52 + exponent - TERM_BITS);
+    talus_parallel(sweep->op->pool, count, TERM_GRAIN, multiples_chunk, &loop);
+    return talus_groups_sum(talus_chunks(count, TERM_GRAIN), loop.partial);
+}

@@ -1,0 +1,37 @@
+/* engine/cpu/sums.c - sums over bodies and over contacts: which terms they have is said in backend/groups.h. */
+#include "engine/cpu/engine.h"
+
+#include "base/sum.h"
+
+/* The first body is the first member of a contact. */
+TalusStatus cpu_group_contacts(CpuEngine *e)
+{
+    const TalusContactList *list = e->contacts;
+    const int spheres = list->sphere_sphere + list->sphere_fixed;
+    const int run_end[3] = {list->sphere_sphere, spheres, list->count};
+    TALUS_TRY(talus_groups_cut(&e->groups, list->contact, sizeof *list->contact, run_end,
+                               e->bodies.slots));
+    TALUS_TRY(cpu_reserve_partials(e, talus_chunks(list->count, CPU_GRAIN)));
+    return cpu_reserve_partials(e, e->groups.count);
+}
+
+/* Returns the sum of column j of the first `rows` partials. */
+static double sum_column(const CpuEngine *e, int64_t rows, int j)
+{
+    TalusSum sum = {0};
+    for (int64_t i = 0; i < rows; i++)
+        talus_sum_add(&sum, &e->partial[i][j], 1);
+    return talus_sum_value(&sum);
+}
+
+void cpu_sum_partials(const CpuEngine *e, int64_t rows, int columns, double *sum)
+{
+    for (int j = 0; j < columns; j++)
+        sum[j] = sum_column(e, rows, j);
+}
+
+void cpu_sum_contacts(CpuEngine *e, TalusLoopFn *fn, void *context, int columns, double *sum)
+{
+    talus_groups_each(&e->groups, e->pool, fn, context);
+    cpu_sum_partials(e, e->groups.count, columns, sum);
+}
