@@ -359,6 +359,7 @@ TalusStatus cpu_build(TalusEngine *engine, const TalusBuildOptions *options, Tal
     TALUS_TRY(TALUS_GROW(e->overlaps, (size_t)e->groups.count, 0, "overlaps"));
     TALUS_TRY(talus_problem_resize(e->problem, &sizes));
     BuildContext c = context_of(e);
+    c.op->numbers = (TalusBodyNumbers){e->bodies.id, NULL};
     cpu_fill_bodies(e);
     talus_groups_each(&e->groups, e->pool, fill_contacts, &c);
     fill_joints(&c);
