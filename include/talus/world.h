@@ -79,6 +79,7 @@ typedef struct TalusWorldDef {
 #define TALUS_GRAVITY_MAX 1e100
 
 #define TALUS_COMPLIANCE_AUTO (-1.0)
+#define TALUS_COMPLIANCE_AUTO_LARGEST 0.01
 /* Largest elastic_overlap, over the size: contacts of bodies that overlap by more are no longer reliable. */
 #define TALUS_ELASTIC_OVERLAP_MAX 0.5
 
@@ -313,7 +314,7 @@ double talus_world_step_length(const TalusWorld *world);
 /* The model of pairs of materials without one of their own. */
 TalusFrictionModel talus_world_friction(const TalusWorld *world);
 double talus_world_compliance(const TalusWorld *world); /* what TALUS_COMPLIANCE_AUTO means now */
-int talus_world_body_count(const TalusWorld *world); /* living bodies, fixed ones included */
+int talus_world_body_count(const TalusWorld *world);    /* living bodies, fixed ones included */
 int talus_world_threads(const TalusWorld *world);
 const char *talus_world_backend(const TalusWorld *world); /* owned by the world */
 TalusVec3 talus_world_gravity(const TalusWorld *world);

@@ -277,12 +277,13 @@ TalusMasses talus_world_masses(const TalusWorld *world)
  * tangent by several solves: rigid ones are easier. */
 double talus_world_compliance(const TalusWorld *world)
 {
-    const double largest = 0.01, tight = 1e-3, uneven = 1e6;
+    const double largest = TALUS_COMPLIANCE_AUTO_LARGEST, tight = 1e-3, uneven = 1e6;
     if (world->def.compliance != TALUS_COMPLIANCE_AUTO)
         return world->def.compliance;
     TalusMasses masses = talus_masses_known(world) ? world->masses : talus_world_masses(world);
-    return masses.largest > uneven * masses.least ? 0.0
-                                                  : largest * fmin(1.0, world->def.tolerance / tight);
+    return masses.largest > uneven * masses.least
+               ? 0.0
+               : largest * fmin(1.0, world->def.tolerance / tight);
 }
 
 double talus_world_step_length(const TalusWorld *world)
