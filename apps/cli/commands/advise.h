@@ -9,7 +9,8 @@
 
 #include "world/save/change.h"
 
-enum { ADVISE_SETTINGS = 11, ADVISE_LIFTS = 16, ADVISE_TEXT = 160 };
+/* ADVISE_LEAST: trials without which there is no recommendation. */
+enum { ADVISE_SETTINGS = 11, ADVISE_LEAST = 3, ADVISE_LIFTS = 16, ADVISE_TEXT = 160 };
 
 /* Scales of the bulk figures: mass, and diameter of a sphere with the mean volume, of the moving bodies; |gravity|. */
 typedef struct AdviseScales {

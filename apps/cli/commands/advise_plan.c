@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-/* Compliance and its limit where the library's defaults are rigid. */
-static const double soft = 6e-3, soft_limit = 0.02, stiffer = 1e-3;
+/* soft: what TALUS_COMPLIANCE_AUTO means at the tolerances that are tried, unless masses are very uneven. */
+static const double soft = 1e-2, stiffer = 1e-3;
 
 bool advise_same(const TalusWorldChanges *a, const TalusWorldChanges *b)
 {
@@ -16,15 +16,14 @@ bool advise_same(const TalusWorldChanges *a, const TalusWorldChanges *b)
            a->tolerance == b->tolerance && a->step == b->step;
 }
 
-/* Returns the default of worlds with law `coulomb`, at the scene's step. */
+/* Returns the default of worlds, at the scene's step. */
 static TalusWorldChanges base_of(const TalusWorldChanges *own)
 {
     TalusWorldDef def = talus_world_def_default();
-    bool rigid = def.compliance == 0.0;
     TalusWorldChanges base = {
-        .law = TALUS_LAW_COULOMB,
-        .compliance = rigid ? soft : def.compliance,
-        .elastic_overlap = rigid ? soft_limit : def.elastic_overlap,
+        .law = def.friction.law,
+        .compliance = soft,
+        .elastic_overlap = def.elastic_overlap,
         .tolerance = 1e-2,
         .step = own->step,
         .on_miss = TALUS_MISS_CONTINUE,
