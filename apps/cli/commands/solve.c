@@ -329,14 +329,17 @@ static TalusStatus solve_from_starts(Session *session, int problem)
 {
     const Options *o = &session->options;
     for (int s = 0; o->starts > 1 && s < session->solvers.count && !cli_stop_signal(); s++) {
-        const LabTable *found;
+        const LabSearch *found;
+        LabTable table;
         LabJob job = job_of(session, session->solvers.item[s]);
         if (!cli_supports(job.solver, session->set.problems[problem].problem))
             continue;
         TALUS_TRY(lab_starts(&session->set, problem, &job, o->starts, &found));
         if (o->quiet)
             continue;
-        lab_table_print(found, o->json ? stderr : stdout);
+        lab_search_table(&session->set, found, &table);
+        lab_table_print(&table, o->json ? stderr : stdout);
+        lab_table_clear(&table);
         fputc('\n', o->json ? stderr : stdout);
     }
     return TALUS_OK;
