@@ -301,7 +301,7 @@ else
         "$TALUS" solve $problem.talus --solver jacobi,apgd --tol 1e-9 --max-iter 20000 \
             --save $problem.hdf5 >out 2>err || fail "--save: $(cat err)"
         contains err "which has the smallest residual"
-        "$TALUS" solve $problem.hdf5 --solver gs --tol 1e-7 --max-iter 50000 --json --quiet \
+        "$TALUS" solve $problem.hdf5 --law ccp --solver gs --tol 1e-7 --max-iter 50000 --json --quiet \
             --reference $problem.hdf5 >out 2>err || fail "--reference: $(cat err)"
         sed -n 's/.*"velocity_error": \([^,}]*\).*/\1/p' out | head -1 |
             awk '{ exit !($1 > 0 && $1 < 1e-5) }' || fail "velocity error: $(cat out)"

@@ -39,6 +39,8 @@ bool lab_has_solver(const char *spec);
 
 /* Parses --law and --section; NULL means ccp and disc. */
 TalusStatus lab_model_parse(const char *law, const char *section, TalusFrictionModel *out);
+/* Law of FCLIB files, which store none, where the user names no law and no section: Coulomb's, for which they are meant. */
+extern const TalusFrictionModel lab_fclib_model;
 /* Writes the names of law and section of the contacts with friction; for law or section in which they differ, "mixed".
  * If no contact has friction: law "ccp", section "none". */
 void lab_friction_text(const TalusProblem *problem, char law[LAB_WORD], char section[LAB_WORD]);
@@ -59,7 +61,7 @@ typedef struct LabProblem {
     /* Content of an FCLIB file; of a problem file NULL, or made from it once a reference is read or FCLIB written. */
     TalusFclib *fclib;
     bool exact;             /* there are contacts with friction, all under Coulomb's law */
-    char changed[LAB_TEXT]; /* "LAW SECTION" if lab_problem_open was given a model; else "" */
+    char changed[LAB_TEXT]; /* "LAW SECTION" unless they are those that the file stores; else "" */
     int bodies;             /* 0: unknown */
     double *start;          /* impulses stored in the file; NULL: none */
     double *reference;      /* reference contact velocities; NULL: none */
@@ -215,7 +217,7 @@ typedef struct LabJob {
 } LabJob;
 
 /* Writes the key of a job's result, 16 hexadecimal digits: hash of problem file, reference, job, threads and version.
- * The backend enters unless it is cpu, law and section if lab_problem_open was given a model, outer loop and measure if
+ * The backend enters unless it is cpu, law and section unless the file stores them, outer loop and measure if
  * they are not the default; job->trace does not enter. */
 void lab_job_key(const LabProblem *problem, const LabJob *job, int threads, char key[17]);
 

@@ -464,7 +464,8 @@ static const CliOption solve_options[] = {
     {"law", 0, CLI_TEXT, &options.law, "LAW",
      "friction law of all contacts that have friction: ccp (convex\n"
      "relaxation), fixed (bounds estimated) or coulomb (exact);\n"
-     "the file's own without --law and --section, else ccp"},
+     "without --law and --section the file's own, or coulomb for\n"
+     "FCLIB; else ccp"},
     {"section", 0, CLI_TEXT, &options.section, "SECTION",
      "of their friction sets: disc, square, polygon:M with M\n"
      "sides, or none; the file's own or disc, likewise"},
