@@ -47,8 +47,12 @@ typedef struct Session {
 static TalusWorldChanges own_setting(const TalusWorld *world)
 {
     const TalusWorldDef *def = &world->def;
-    TalusWorldChanges own = {def->friction.law, def->compliance, def->elastic_overlap,
-                             def->tolerance,    def->step,       def->on_miss};
+    TalusWorldChanges own = {.law = def->friction.law,
+                             .compliance = talus_world_compliance(world),
+                             .elastic_overlap = def->elastic_overlap,
+                             .tolerance = def->tolerance,
+                             .step = def->step,
+                             .on_miss = def->on_miss};
     return own;
 }
 
@@ -66,6 +70,7 @@ static TalusStatus take_start(Session *s, const TalusWorld *world)
 static void make_plan(Session *s, const TalusWorld *world)
 {
     s->own = own_setting(world);
+    s->advise.base = advise_default(world);
     s->count = advise_plan(&s->own, &s->advise.base, s->plan);
 }
 

@@ -92,9 +92,11 @@ TalusStatus advise_run_trial(const AdviseStart *start, const AdviseScales *scale
                              double seconds, AdviseTrial *trial);
 
 /* ---- advise_plan.c ---- */
+/* Returns the default of worlds at this world's step, with the compliance that it has for these bodies. */
+TalusWorldChanges advise_default(const TalusWorld *world);
 /* Writes the settings to try, in the order of trials; returns their number. own: that of the scene; base: the default,
  * with which the other settings are compared. */
-int advise_plan(const TalusWorldChanges *own, TalusWorldChanges *base,
+int advise_plan(const TalusWorldChanges *own, const TalusWorldChanges *base,
                 AdviseSetting out[ADVISE_SETTINGS]);
 bool advise_same(const TalusWorldChanges *a, const TalusWorldChanges *b);
 
@@ -107,7 +109,7 @@ void advise_confirm(Advise *advise);
 /* ---- advise_print.c ---- */
 void advise_print(const Advise *advise);
 void advise_print_json(const Advise *advise);
-/* Writes "coulomb, compliance 0.006, tolerance 0.01, step 0.005 s". */
+/* Writes "coulomb, compliance 0.01, tolerance 0.01, step 0.005 s". */
 void advise_describe(const TalusWorldChanges *with, char *text, size_t size);
 
 #endif

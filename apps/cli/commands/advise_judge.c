@@ -164,9 +164,12 @@ static void say_law(AdviseReason *reason, const AdviseTrial *exact, const Advise
         say(reason, "exact, %.2f times the relaxation's cost", cost_of(exact) / cost_of(relaxed));
 }
 
-static void say_stiffness(AdviseReason *reason, const AdviseTrial *t, const AdviseTrial *rigid)
+static void say_stiffness(AdviseReason *reason, const AdviseTrial *t, const AdviseTrial *rigid,
+                          const TalusWorldChanges *base)
 {
-    if (t->setting.with.compliance == 0.0)
+    if (t->setting.with.compliance == 0.0 && base->compliance == 0.0)
+        say(reason, "the default where masses differ by more than a factor of 1e6");
+    else if (t->setting.with.compliance == 0.0)
         say(reason, "rigid contacts cost little more than compliant ones here");
     else if (rigid && !reaches_tolerance(rigid))
         say(reason, "kappa %.1e; rigid contacts miss %d of %d steps", 2.0 / t->overlap_mean,
@@ -188,7 +191,7 @@ static void advise_law(const Advise *a, const TalusWorldChanges *base, AdviseAdv
                    cost_of(relaxed) < clearly_cheaper * clearly_cheaper * cost_of(exact))) {
         out->with.compliance = exact->setting.with.compliance;
         say_law(&out->law, exact, relaxed);
-        say_stiffness(&out->stiffness, exact, rigid);
+        say_stiffness(&out->stiffness, exact, rigid, base);
     } else if (loose) {
         out->with = with_law(out->with, TALUS_LAW_CCP, 0.0);
         say(&out->law, "the relaxation agrees, lifts nothing here and %s",
