@@ -54,6 +54,7 @@ cksum slide.json >before
 soft=$(sed -n 's/^"compliance": \(.*\),$/\1/p' slide.out | head -n 1)
 limit=$(sed -n 's/^"elastic_overlap": \(.*\),$/\1/p' slide.out | head -n 1)
 contains err "talus: 1 of 10: coulomb, compliance $(echo "$soft" | awk '{ printf "%g", $1 }'), tolerance 0.01, step 0.002 s"
+[ "$(echo "$soft" | awk '{ printf "%g", $1 }')" = 0.01 ] || fail "compliance of the default: $soft"
 cksum slide.json | cmp -s - before || fail "the scene was changed"
 [ "$(ls)" = "before
 err
@@ -127,6 +128,16 @@ holds "$(figure one.out coulomb "$soft" 0.1 0.005 products) < $(figure one.out c
     fail "coarse: $(cat err)"
 [ "$(recommended coarse.out step)" = 0.0050000000000000001 ] || fail "step: $(recommended coarse.out step)"
 contains coarse.out "at most 0.05 sqrt(d/g) = 0.0071 s of the thinnest body"
+
+# ---- very uneven masses: the default is rigid, and so is all that is tried ----
+"$TALUS" advise heavy-stack --set ratio=1e7 --set pairs=1 --at 0 --span 0.05 >table 2>err || fail "uneven: $(cat err)"
+grep -q "compliance" err && fail "uneven masses: compliant contacts were tried: $(cat err)"
+[ "$(sort err | uniq -d | wc -l)" -eq 0 ] || fail "uneven masses: a setting was tried twice: $(cat err)"
+contains table "  compliance         0 "
+
+# ---- a scene with a tight tolerance has stiffer contacts ----
+"$TALUS" advise belt.json --set solver.tolerance=1e-4 --at 0 --span 0.02 >table 2>err || fail "tight: $(cat err)"
+contains err "talus: 1 of 11: coulomb, compliance 0.001, tolerance 0.0001, step 0.002 s"
 
 # ---- from a run, which stays as it is; the table as text; the time is kept ----
 cksum run/* >before

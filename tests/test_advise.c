@@ -11,10 +11,20 @@ enum { STEPS = 100 };
 
 static AdviseStep still[STEPS], thrown[STEPS];
 
+static TalusWorldChanges default_setting(void)
+{
+    TalusWorldDef def = talus_world_def_default();
+    return (TalusWorldChanges){.law = def.friction.law,
+                               .compliance = 0.01,
+                               .elastic_overlap = def.elastic_overlap,
+                               .tolerance = def.tolerance,
+                               .step = 1.0};
+}
+
 // The default and the trials around it, of equal cost, all agreeing: as advise_plan writes them.
 static Advise make_advise(const TalusWorldChanges *own)
 {
-    Advise a = {.scales = {.moving = 1, .step_most = INFINITY}};
+    Advise a = {.base = default_setting(), .scales = {.moving = 1, .step_most = INFINITY}};
     AdviseSetting plan[ADVISE_SETTINGS];
     a.trials = advise_plan(own, &a.base, plan);
     for (int i = 0; i < STEPS; i++) {
@@ -31,16 +41,6 @@ static Advise make_advise(const TalusWorldChanges *own)
                                    .overlap_mean = 1e-4,
                                    .complete = true};
     return a;
-}
-
-static TalusWorldChanges default_setting(void)
-{
-    TalusWorldDef def = talus_world_def_default();
-    return (TalusWorldChanges){.law = def.friction.law,
-                               .compliance = 0.01,
-                               .elastic_overlap = def.elastic_overlap,
-                               .tolerance = def.tolerance,
-                               .step = 1.0};
 }
 
 static AdviseTrial *find_trial(Advise *a, TalusFrictionLaw law, double compliance, double tolerance,
@@ -60,7 +60,6 @@ TEST(own_default)
     TalusWorldChanges own = default_setting();
     Advise a = make_advise(&own);
     CHECK_INT(a.trials, 9); // a scene that states nothing has the default: no trial of its own
-    CHECK(advise_same(&a.base, &own));
     CHECK(a.trial[0].setting.own);
 }
 
@@ -100,6 +99,25 @@ TEST(relaxation_that_disagrees)
         CHECK_INT(relaxed->agrees, agrees);
         CHECK_INT(a.advice.with.law, agrees ? TALUS_LAW_CCP : TALUS_LAW_COULOMB);
         CHECK((strstr(a.advice.law.text, "agrees") != NULL) == agrees);
+    }
+}
+
+// The stiffest contacts are cheap but change the bulk figures: softer ones, which do not, are taken. If all change them,
+// the advice says so.
+TEST(agreement_before_stiffness)
+{
+    TalusWorldChanges own = default_setting();
+    for (int any = 0; any < 2; any++) {
+        Advise a = make_advise(&own);
+        for (int i = 0; i < a.trials; i++) {
+            const TalusWorldChanges *w = &a.trial[i].setting.with;
+            bool reference = w->tolerance == 1e-3 && w->step == 0.5;
+            bool agrees = reference || (any && w->compliance == 0.01);
+            a.trial[i].step = agrees ? still : thrown;
+        }
+        advise_judge(&a);
+        CHECK(a.advice.with.compliance == (any ? 0.01 : 0.0));
+        CHECK((a.advice.warning.text[0] == '\0') == any);
     }
 }
 
@@ -156,6 +174,7 @@ int main(void)
     RUN(own_default);
     RUN(limit_of_overlap);
     RUN(relaxation_that_disagrees);
+    RUN(agreement_before_stiffness);
     RUN(taken_back);
     RUN(reasons);
     return talus_test_result();

@@ -70,6 +70,7 @@ static TalusStatus take_start(Session *s, const TalusWorld *world)
 static void make_plan(Session *s, const TalusWorld *world)
 {
     s->own = own_setting(world);
+    s->advise.base = advise_default(world);
     s->count = advise_plan(&s->own, &s->advise.base, s->plan);
 }
 

@@ -134,19 +134,26 @@ static void tell_miss(const AdviseTrial *t, char text[64])
 
 /* ---- law and stiffness ---- */
 
-/* Returns the stiffest exact trial that costs little more than the cheapest; only those that reach their tolerance
- * count. */
-static const AdviseTrial *choose_stiffness(const Advise *a, const TalusWorldChanges *base)
+/* True if the trial is exact, reaches its tolerance and differs from `base` in its stiffness at most. */
+static bool is_stiffness_trial(const AdviseTrial *t, const TalusWorldChanges *base)
+{
+    TalusWorldChanges plain = with_law(t->setting.with, base->law, base->compliance);
+    plain.elastic_overlap = base->elastic_overlap;
+    return t->setting.with.law == TALUS_LAW_COULOMB && advise_same(&plain, base) &&
+           reaches_tolerance(t);
+}
+
+/* Returns the stiffest of these trials that costs little more than the cheapest; NULL: none. agreeing: only those that
+ * agree with the reference count. */
+static const AdviseTrial *find_stiffest(const Advise *a, const TalusWorldChanges *base,
+                                        bool agreeing)
 {
     const AdviseTrial *best = NULL;
     double least = INFINITY;
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < a->trials; i++) {
             const AdviseTrial *t = &a->trial[i];
-            TalusWorldChanges plain = with_law(t->setting.with, base->law, base->compliance);
-            plain.elastic_overlap = base->elastic_overlap;
-            if (t->setting.with.law != TALUS_LAW_COULOMB || !advise_same(&plain, base) ||
-                !reaches_tolerance(t))
+            if (!is_stiffness_trial(t, base) || (agreeing && !t->agrees))
                 continue;
             if (pass == 0)
                 least = fmin(least, cost_of(t));
@@ -155,6 +162,12 @@ static const AdviseTrial *choose_stiffness(const Advise *a, const TalusWorldChan
                 best = t;
         }
     return best;
+}
+
+static const AdviseTrial *choose_stiffness(const Advise *a, const TalusWorldChanges *base)
+{
+    const AdviseTrial *best = find_stiffest(a, base, true);
+    return best ? best : find_stiffest(a, base, false);
 }
 
 static void say_law(AdviseReason *reason, const AdviseTrial *exact, const AdviseTrial *relaxed)
@@ -173,12 +186,15 @@ static void say_law(AdviseReason *reason, const AdviseTrial *exact, const Advise
         say(reason, "exact, %.2f times the relaxation's cost", cost_of(exact) / cost_of(relaxed));
 }
 
-static void say_stiffness(AdviseReason *reason, const AdviseTrial *t, const AdviseTrial *rigid)
+static void say_stiffness(AdviseReason *reason, const AdviseTrial *t, const AdviseTrial *rigid,
+                          const TalusWorldChanges *base)
 {
     char kappa[32] = "no overlap", miss[64];
     if (t->overlap_mean > 0.0)
         snprintf(kappa, sizeof kappa, "kappa %.1e", 2.0 / t->overlap_mean);
-    if (t->setting.with.compliance == 0.0) {
+    if (t->setting.with.compliance == 0.0 && base->compliance == 0.0) {
+        say(reason, "the default where masses differ by more than a factor of 1e6");
+    } else if (t->setting.with.compliance == 0.0) {
         say(reason, "rigid contacts cost little more than compliant ones here");
     } else if (rigid && !reaches_tolerance(rigid)) {
         tell_miss(rigid, miss);
@@ -203,7 +219,7 @@ static void advise_law(const Advise *a, const TalusWorldChanges *base, AdviseAdv
         out->with.compliance = exact->setting.with.compliance;
         out->with.elastic_overlap = exact->setting.with.elastic_overlap;
         say_law(&out->law, exact, relaxed);
-        say_stiffness(&out->stiffness, exact, rigid);
+        say_stiffness(&out->stiffness, exact, rigid, base);
     } else if (relaxes) {
         out->with = with_law(out->with, TALUS_LAW_CCP, 0.0);
         say(&out->law, "the relaxation agrees, lifts nothing here and %s",
@@ -304,10 +320,22 @@ static void compare_all(Advise *a)
     }
 }
 
-void advise_confirm(Advise *a)
+/* Says so if the recommended setting was tried and does not agree. */
+static void warn_of_difference(const Advise *a, AdviseAdvice *out)
 {
-    AdviseAdvice *out = &a->advice;
-    compare_all(a);
+    const AdviseTrial *t = find(a, out->with);
+    if (t && !t->agrees)
+        say(&out->warning,
+            "its bulk figures differ from the most accurate (height %+.2g d, contacts %+.2g per "
+            "body, speed %+.2g): more --seconds or a longer --span tell whether they matter",
+            t->height, t->coordination, t->speed);
+    else
+        out->warning.text[0] = '\0';
+}
+
+/* Takes back what was chosen apart and is not confirmed together. */
+static void take_back(Advise *a, AdviseAdvice *out)
+{
     const AdviseTrial *together = find(a, out->with);
     if (!together || (reaches_tolerance(together) && together->agrees))
         return;
@@ -318,6 +346,13 @@ void advise_confirm(Advise *a)
         out->with.step = a->base.step;
         say(&out->step, "the scene's: with tolerance and step chosen apart %s", why);
     }
+}
+
+void advise_confirm(Advise *a)
+{
+    compare_all(a);
+    take_back(a, &a->advice);
+    warn_of_difference(a, &a->advice);
 }
 
 void advise_judge(Advise *a)
@@ -333,4 +368,5 @@ void advise_judge(Advise *a)
     advise_law(a, &a->base, out);
     advise_tolerance(a, &a->base, out);
     advise_step(a, &a->base, out);
+    warn_of_difference(a, out);
 }

@@ -141,6 +141,8 @@ static void print_advice(const Advise *a)
         print_real("elastic_overlap", w->elastic_overlap, &limit);
     print_real("solver.tolerance", w->tolerance, &advice->tolerance);
     print_real("step", w->step, &advice->step);
+    if (advice->warning.text[0])
+        printf("  %s\n", advice->warning.text);
     printf("\ntalus run ");
     print_word(a->scene);
     for (int i = 0; i < a->set.count; i++)
@@ -212,6 +214,7 @@ static void write_advice(JsonOut *json, const AdviseAdvice *advice)
     json_text(json, "tolerance", advice->tolerance.text);
     json_text(json, "step", advice->step.text);
     json_close_object(json);
+    json_text(json, "warning", advice->warning.text);
     json_close_object(json);
 }
 
