@@ -245,7 +245,8 @@ typedef struct TalusLedger {
     double friction; /* work of tangential impulses and of moments, <= 0 up to the solver's error */
     double
         impact; /* work of normal impulses, plus the elastic energy they store, less `stabilisation` */
-    double stabilisation; /* work of undoing the overlap of rigid contacts */
+    /* work of undoing the overlap of rigid contacts, and that of compliant ones which no load explains */
+    double stabilisation;
     /* Elastic energy at the start of the step less that at the end of the last one: contacts have become stiffer or
      * softer, have come or gone, or overlap otherwise than the last step's linear motion said. */
     double stiffening;
