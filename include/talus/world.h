@@ -80,7 +80,8 @@ typedef struct TalusWorldDef {
 /* Largest component of gravity, m/s2: its square stays finite. */
 #define TALUS_GRAVITY_MAX 1e100
 
-#define TALUS_COMPLIANCE_AUTO (-1.0) /* by the rule at TalusWorldDef.compliance */
+#define TALUS_COMPLIANCE_AUTO (-1.0)       /* by the rule at TalusWorldDef.compliance */
+#define TALUS_COMPLIANCE_AUTO_LARGEST 0.01 /* what that is at most */
 /* Largest elastic_overlap, over the size: contacts of bodies that overlap by more are no longer reliable. */
 #define TALUS_ELASTIC_OVERLAP_MAX 0.5
 

@@ -186,12 +186,27 @@ TALUS_INLINE double talus_contact_pull(const TalusLaw *law, const TalusBuildOpti
  * Below half the limit it is nearly linear. With e = o->compliance N_nn, d = h f(gamma) and f(gamma) = 2 e gamma/(1 +
  * s), s^2 = 1 + (2 h e gamma/limit)^2, f' = 2 e/(s + s^2). A step has the tangent of f at `warm`, the impulse of the
  * list. Above o->load_limit, and above o->press_limit times the impulse limit/(h e) of a
- * linear spring at the limit, f goes on straight: the force of an overlap beyond the limit stays finite. */
+ * linear spring at the limit, f goes on straight: the force of an overlap beyond the limit stays finite.
+ *
+ * Overlap that neither `warm` explains nor one step at the recovery speed undoes is an error: of a start that overlaps,
+ * or of a corner that has just become a contact below a load. Until it is undone, the spring is TALUS_ERROR_COMPLIANCE
+ * times as compliant and carries `warm` by that: the impulses that undo the error would else be stored as elastic energy
+ * and throw the bodies apart once more, and a new contact would sink by its load below the error. It is not rigid,
+ * because bodies may be squeezed between fixed ones. */
 typedef struct TalusHardening {
     double warm;       /* normal impulse, N s, at least 0 */
     double load;       /* f(warm), m/s: overlap that carries `warm`, over h */
     double compliance; /* f'(warm) */
 } TalusHardening;
+
+#define TALUS_ERROR_COMPLIANCE 0.01
+
+/* True if an overlap is an error (TalusHardening): `load` and the recovery speed explain less of it. */
+TALUS_INLINE bool talus_is_error(const TalusBuildOptions *o, double gap, double size, double load)
+{
+    double speed = talus_recovery_speed(o->recovery, o->gravity, size);
+    return o->recovery > 0.0 && -gap / o->h > load + speed;
+}
 
 /* Returns the tangent for contact i. impulse: of the contact in the list, world frame; it is net of attraction, which
  * the problem's impulse contains. */
@@ -209,6 +224,10 @@ TALUS_INLINE TalusHardening talus_hardening(const TalusOperator *op, int64_t i, 
     double root = sqrt(1.0 + ratio * ratio);
     s.compliance = 2.0 * e / (root * (1.0 + root));
     s.load = 2.0 * e * hard / (1.0 + root) + s.compliance * (s.warm - hard);
+    if (talus_is_error(o, gap, size, s.load)) {
+        s.compliance *= TALUS_ERROR_COMPLIANCE;
+        s.load = s.compliance * s.warm;
+    }
     return s;
 }
 

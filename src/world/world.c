@@ -279,7 +279,7 @@ TalusMasses talus_world_masses(const TalusWorld *world)
  * tangent by several solves: rigid ones are easier. */
 double talus_auto_compliance(const TalusWorld *world, double tolerance)
 {
-    const double largest = 0.01, tight = 1e-3, uneven = 1e6;
+    const double largest = TALUS_COMPLIANCE_AUTO_LARGEST, tight = 1e-3, uneven = 1e6;
     TalusMasses masses = talus_masses_known(world) ? world->masses : talus_world_masses(world);
     return masses.largest > uneven * masses.least ? 0.0 : largest * fmin(1.0, tolerance / tight);
 }
