@@ -5,7 +5,7 @@
 
 #include "support/cuda.h"
 
-enum { BODIES = WALLS + 2 * LAYER, STEPS = 12 };
+enum { BODIES = WALLS + 2 * LAYER, STEPS = 30 };
 
 static int plain_order[MAX_BODIES], other_order[MAX_BODIES];
 
@@ -57,6 +57,8 @@ static void compare_orders(Kind kind, const char *solver)
         if (!CHECK_INT(count_different(a, b), 0) || !same_contacts(a, b))
             break;
     }
+    CHECK(a->contact_count > BODIES);
+    CHECK(b->id_order.stored);
     talus_world_destroy(a);
     talus_world_destroy(b);
 }
