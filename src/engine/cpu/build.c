@@ -317,8 +317,7 @@ static void measure_strain(void *context, int64_t begin, int64_t end, int64_t ch
         double size = cpu_contact_size(e, contact);
         TalusHardening s =
             talus_hardening(c->op, i, law, o, contact->gap, size, e->contacts->impulse[i]);
-        double overlap = talus_elastic_overlap(o, &s, c->gamma[c->op->rows * i]);
-        largest = fmax(largest, overlap / (o->elastic_overlap * size));
+        largest = fmax(largest, talus_contact_strain(o, &s, size, c->gamma[c->op->rows * i]));
     }
     e->partial[chunk][0] = largest;
 }
