@@ -54,6 +54,7 @@ cksum slide.json >before
 soft=$(sed -n 's/^"compliance": \(.*\),$/\1/p' slide.out | head -n 1)
 limit=$(sed -n 's/^"elastic_overlap": \(.*\),$/\1/p' slide.out | head -n 1)
 contains err "talus: 1 of 10: coulomb, compliance $(echo "$soft" | awk '{ printf "%g", $1 }'), tolerance 0.01, step 0.002 s"
+[ "$(echo "$soft" | awk '{ printf "%g", $1 }')" = 0.01 ] || fail "compliance of the default: $soft"
 cksum slide.json | cmp -s - before || fail "the scene was changed"
 [ "$(ls)" = "before
 err
@@ -90,6 +91,8 @@ END
 open=$(figure belt.out ccp 0 0.01 0.002 lift)
 # mu v h = 1e-3 m; d, of the sphere with the volume of the box, is 0.248 m
 holds "$open > 0.7 * 1e-3 / 0.248 && $open < 1.3 * 1e-3 / 0.248" || fail "lift of ccp: $open"
+# a scene that says nothing has the default, which AUTO stands for: no trial of its own
+[ "$(figure belt.out coulomb "$soft" 0.01 0.002 own)" = true ] || fail "the default is not the scene's own setting"
 closed=$(figure belt.out coulomb "$soft" 0.01 0.002 lift)
 holds "$closed < 1e-5" || fail "lift of coulomb: $closed"
 
@@ -126,6 +129,16 @@ holds "$(figure one.out coulomb "$soft" 0.1 0.005 products) < $(figure one.out c
 [ "$(recommended coarse.out step)" = 0.0050000000000000001 ] || fail "step: $(recommended coarse.out step)"
 contains coarse.out "at most 0.05 sqrt(d/g) = 0.0071 s of the thinnest body"
 
+# ---- very uneven masses: the default is rigid, and so is all that is tried ----
+"$TALUS" advise heavy-stack --set ratio=1e7 --set pairs=1 --at 0 --span 0.05 >table 2>err || fail "uneven: $(cat err)"
+grep -q "compliance" err && fail "uneven masses: compliant contacts were tried: $(cat err)"
+[ "$(sort err | uniq -d | wc -l)" -eq 0 ] || fail "uneven masses: a setting was tried twice: $(cat err)"
+contains table "  compliance         0 "
+
+# ---- a scene with a tight tolerance has stiffer contacts ----
+"$TALUS" advise belt.json --set solver.tolerance=1e-4 --at 0 --span 0.02 >table 2>err || fail "tight: $(cat err)"
+contains err "talus: 1 of 11: coulomb, compliance 0.001, tolerance 0.0001, step 0.002 s"
+
 # ---- from a run, which stays as it is; the table as text; the time is kept ----
 cksum run/* >before
 "$TALUS" advise --from run --seconds 1 >table 2>err || fail "--from: $(cat err)"
@@ -140,6 +153,11 @@ grep -Eq "^ *\\*[=>]* +coulomb +$(echo "$soft" | awk '{ printf "%g", $1 }') +1e-
 "$TALUS" advise settle-box --set bodies=27 --set law=ccp --set 'gravity[2]=-5' --at 1 --span 0.1 --quiet >table ||
     fail "--set"
 contains table "talus run settle-box --set bodies=27 --set 'gravity[2]=-5' --set law="
+
+# the command can be pasted into a shell
+cp slide.json "it's a slide.json"
+"$TALUS" advise "it's a slide.json" --at 0 --span 0.05 --quiet >table || fail "a name with spaces"
+contains table "talus run 'it'\\''s a slide.json' --set law="
 
 # ---- nothing to judge by ----
 sed 's/0, 0, 0.1\], "velocity": \[5/0, 0, 9], "velocity": [0/' slide.json >fall.json
@@ -175,5 +193,17 @@ code=$?
 [ $code -eq 130 ] || fail "after SIGINT: exit code $code: $(cat err)"
 contains table "stopped before the end: this is what is known so far"
 grep -Eq '^ +=?\*?=? *(coulomb|ccp) ' table || fail "after SIGINT the table has no row: $(cat table)"
+
+# before any trial
+"$TALUS" advise settle-box --set bodies=200 --at 50 --threads 1 >table 2>err &
+process=$!
+sleep 1
+kill -INT $process
+wait $process
+code=$?
+[ $code -eq 130 ] || fail "SIGINT before the trials: exit code $code: $(cat err)"
+contains table "stopped before the end: this is what is known so far"
+contains table "no recommendation: too few settings were tried"
+[ -s err ] && fail "SIGINT before the trials: $(cat err)"
 
 [ $failures -eq 0 ]

@@ -15,7 +15,7 @@ echo "ok       a sheared bed and rocks are solved from zero, and the verifier ag
 
 "$TALUS" solve rigid/sheared-150.talus --solver continuation,prox --tol 1e-8 --threads 1 --json >two.json 2>two.txt
 test "$(grep -o '"converged"' two.json | wc -l)" -eq 2
-"$TALUS" solve rigid/sheared-150.talus --solver prox --starts 8 --tol 1e-8 --threads 1 >several
+"$TALUS" solve rigid/sheared-150.talus --solver prox --starts 24 --tol 1e-8 --threads 1 >several
 solutions=$(sed -n 's/.* starts converged, to \([0-9]*\) solutions*:.*/\1/p' several)
 test "$solutions" -ge 2
 echo "ok       several solutions are found and said"

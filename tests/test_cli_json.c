@@ -170,7 +170,8 @@ static void check_all(const char *path, bool friction)
 
 TEST(every_solver_without_friction)
 {
-    REQUIRE(extract("settle-cylinder --set defaults=relaxed --set bodies=40 --set vat=0.6 --at 0.3 -o smooth.talus"));
+    REQUIRE(extract(
+        "settle-cylinder --set defaults=relaxed --set bodies=40 --set vat=0.6 --at 0.3 -o smooth.talus"));
     check_all("smooth.talus", false);
 }
 

@@ -20,7 +20,8 @@ static void expect_refused(double compliance, double overlap, const char *key, c
 TEST(bad_values_are_refused)
 {
     const char *softness =
-        "expected 0 (rigid) or more, such as 6e-3, over the contact's inverse mass";
+        "expected TALUS_COMPLIANCE_AUTO, 0 (rigid) or more, such as 1e-3, over the contact's "
+        "inverse mass";
     const char *overlap = "expected a fraction of the body size, more than 0 and at most 0.5; "
                           "compliance 0 makes contacts rigid";
     expect_refused(-1e-3, 0.01, "compliance", softness);
@@ -82,7 +83,7 @@ static void hear(void *user, TalusLogLevel level, const char *id, const char *te
     snprintf(heard->text, sizeof heard->text, "%s", text);
 }
 
-/* A ball of radius 0.1 m at rest; under its weight it would sink by compliance g h^2, at most 1e-3 m. */
+/* A ball of radius 0.1 m at rest; under its weight it would sink by compliance g h^2, at most 2e-3 m. */
 static Heard listen(double h, double compliance, double stiffness)
 {
     Heard heard = {0};
@@ -92,6 +93,7 @@ static Heard listen(double h, double compliance, double stiffness)
     TalusShapeDef ball = sphere(0.1);
     TalusVec3 x = {0.0, 0.0, 0.1};
     stiff.stiffness = stiffness;
+    def.tolerance = 1e-3; /* the default is then softest, 0.01 */
     TalusWorld *world = make_world(&def, NULL);
     talus_world_set_log(world, hear, &heard);
     add_floor(world);
@@ -108,16 +110,19 @@ static Heard listen(double h, double compliance, double stiffness)
 
 TEST(a_limit_that_dominates_is_said_once)
 {
-    Heard soft = listen(0.01, 1.0, 0.0); /* 9.8e-4 m */
+    Heard soft = listen(0.01, 1.5, 0.0); /* 1.47e-3 m */
     CHECK_INT(soft.count, 1);
-    CHECK_STR(soft.text, "step 1: compliance 1 is more than elastic_overlap 0.01 allows: its own "
-                         "weight would press a body of size 0.1 m in by 0.00098 m, and the limit "
-                         "is 0.001 m, so contacts are stiffer than asked; expected a compliance of "
-                         "at most 0.1, or shorter steps (said once)");
-    CHECK_INT(listen(0.01, 0.1, 0.0).count, 0);  /* what it said */
-    CHECK_INT(listen(0.003, 1.0, 0.0).count, 0); /* a shorter step */
+    CHECK_STR(soft.text, "step 1: compliance 1.5 is more than elastic_overlap 0.02 allows: its own "
+                         "weight would press a body of size 0.1 m in by 0.0015 m, and the limit "
+                         "is 0.002 m, so contacts are stiffer than asked; expected a compliance of "
+                         "at most 0.2, or shorter steps (said once)");
+    CHECK_INT(listen(0.01, 0.2, 0.0).count, 0);  /* what it said */
+    CHECK_INT(listen(0.003, 1.5, 0.0).count, 0); /* a shorter step */
     CHECK_INT(listen(0.01, 0.0, 0.0).count, 0);
-    CHECK_INT(listen(0.01, 1.0, 1e5).count, 0); /* the material's stiffness counts instead */
+    CHECK_INT(listen(0.01, 1.5, 1e5).count, 0); /* the material's stiffness counts instead */
+    /* steps of 0.5 s: 0.025 m by the default too, but nobody asked for that */
+    CHECK_INT(listen(0.5, 0.01, 0.0).count, 1);
+    CHECK_INT(listen(0.5, TALUS_COMPLIANCE_AUTO, 0.0).count, 0);
 }
 
 int main(void)

@@ -12,7 +12,8 @@
 
 static const double g = 9.81;
 
-static bool relaxed; /* the friction of tight_def: convex relaxation, else the default, Coulomb's law */
+static bool
+    relaxed; /* the friction of tight_def: convex relaxation, else the default, Coulomb's law */
 
 static TalusWorldDef tight_def(double h)
 {

@@ -90,9 +90,9 @@ static double drift(const char *name, int steps, const char *const *set)
 }
 
 /* Of rigid contacts under the relaxation, which move by the tolerance alone; of the default, which sinks in a little. */
-#define DRIFT(name, steps, ...)                                                                    \
+#define DRIFT(name, steps, ...) \
     drift(name, steps, (const char *const[]){"defaults=relaxed", __VA_ARGS__, NULL})
-#define DEFAULT_DRIFT(name, steps, ...)                                                            \
+#define DEFAULT_DRIFT(name, steps, ...) \
     drift(name, steps, (const char *const[]){"defaults=exact", __VA_ARGS__, NULL})
 
 /* Sides of 0.5 m. Nothing accumulates: in a minute they drift no farther (bench/statics.sh). */

@@ -31,7 +31,7 @@ typedef enum TalusMissPolicy {
 } TalusMissPolicy;
 
 typedef struct TalusWorldDef {
-    uint32_t cookie; /* set by talus_world_def_default; catches a zeroed def */
+    uint32_t cookie; /* set by the functions below that make a def; catches a zeroed one */
     TalusVec3 gravity;
     double step;            /* h, seconds */
     double tolerance;       /* of the velocity residual, relative to the reference speed */
@@ -49,11 +49,13 @@ typedef struct TalusWorldDef {
     /* Compliance of contacts between materials without stiffness, over N_nn, the normal velocity that a unit impulse
      * gives them: a small normal impulse gamma holds an overlap of h compliance N_nn gamma, so a body at rest on one
      * contact sinks by compliance |gravity| h^2. 0: rigid. A contact that rebounds (restitution) is rigid in that
-     * step. TALUS_COMPLIANCE_AUTO, the default: 0.01, and in proportion to the tolerance where that is below 1e-3, so
-     * that contacts are as stiff as steps are accurate; 0 while masses differ by more than a factor of 1e6. */
+     * step. TALUS_COMPLIANCE_AUTO, the default: 0.01; below a tolerance of 1e-3 in proportion to it, 10 tolerance, so
+     * that contacts are as stiff as steps are accurate; 0 while the masses of free bodies differ by more than a factor
+     * of 1e6. talus_world_compliance tells the value. */
     double compliance;
     /* Limit of the overlap that this compliance causes, over the smaller size: contacts harden with load. Above 0, at
-     * most TALUS_ELASTIC_OVERLAP_MAX. */
+     * most TALUS_ELASTIC_OVERLAP_MAX; 0.02 by default. No limit of other overlap: what a missed step leaves, and that of
+     * materials with a stiffness. */
     double elastic_overlap;
     TalusFrictionModel friction; /* of pairs of materials without a model of their own */
     /* In units of |gravity| h: contacts that close more slowly do not rebound. */
@@ -78,12 +80,15 @@ typedef struct TalusWorldDef {
 /* Largest component of gravity, m/s2: its square stays finite. */
 #define TALUS_GRAVITY_MAX 1e100
 
-#define TALUS_COMPLIANCE_AUTO (-1.0)
+#define TALUS_COMPLIANCE_AUTO (-1.0)       /* by the rule at TalusWorldDef.compliance */
+#define TALUS_COMPLIANCE_AUTO_LARGEST 0.01 /* what that is at most */
 /* Largest elastic_overlap, over the size: contacts of bodies that overlap by more are no longer reliable. */
 #define TALUS_ELASTIC_OVERLAP_MAX 0.5
 
-/* The default: Coulomb's law with relative compliance. Relaxed: rigid contacts under the convex relaxation (ccp). */
+/* The default: Coulomb's law, TALUS_COMPLIANCE_AUTO, elastic_overlap 0.02. */
 TalusWorldDef talus_world_def_default(void);
+/* The default but for its contacts: rigid (compliance 0) under the convex relaxation (ccp), which opens those that
+ * slide. */
 TalusWorldDef talus_world_def_relaxed(void);
 TalusStatus talus_world_create(const TalusWorldDef *def, TalusWorld **out);
 void talus_world_destroy(TalusWorld *world);
@@ -97,9 +102,10 @@ void talus_world_set_log(TalusWorld *world, TalusLogFn *fn, void *user);
 typedef struct TalusMaterialDef {
     const char *name; /* copied; "" allowed */
     double friction;
-    double density;            /* kg/m3, for bodies that give neither mass nor density */
-    double stiffness, damping; /* per contact, N/m and N s/m; 0: rigid */
-    /* Newton's coefficient, 0 to 1, of rigid contacts; soft contacts rebound by their spring. */
+    double density; /* kg/m3, for bodies that give neither mass nor density */
+    /* Per contact, N/m and N s/m. Stiffness 0: none of its own, TalusWorldDef.compliance holds. */
+    double stiffness, damping;
+    /* Newton's coefficient, 0 to 1, of contacts without material stiffness; those with one rebound by their spring. */
     double restitution;
     /* Bounds of the moments about the normal and about the tangents, over L times the normal force. L is the size of
      * the round body (a sphere's radius), r_a r_b / (r_a + r_b) of two round bodies, else the smaller size. */
@@ -240,7 +246,8 @@ typedef struct TalusLedger {
     double friction; /* work of tangential impulses and of moments, <= 0 up to the solver's error */
     double
         impact; /* work of normal impulses, plus the elastic energy they store, less `stabilisation` */
-    double stabilisation; /* work of undoing the overlap of rigid contacts */
+    /* work of undoing the overlap of rigid contacts, and that of compliant ones which no load explains */
+    double stabilisation;
     /* Elastic energy at the start of the step less that at the end of the last one: contacts have become stiffer or
      * softer, have come or gone, or overlap otherwise than the last step's linear motion said. */
     double stiffening;
@@ -312,7 +319,8 @@ int64_t talus_world_steps(const TalusWorld *world);
 double talus_world_step_length(const TalusWorld *world);
 /* The model of pairs of materials without one of their own. */
 TalusFrictionModel talus_world_friction(const TalusWorld *world);
-double talus_world_compliance(const TalusWorld *world); /* what TALUS_COMPLIANCE_AUTO means now */
+/* TalusWorldDef.compliance; of TALUS_COMPLIANCE_AUTO, what it means for the bodies and the tolerance of now. */
+double talus_world_compliance(const TalusWorld *world);
 int talus_world_body_count(const TalusWorld *world); /* living bodies, fixed ones included */
 int talus_world_threads(const TalusWorld *world);
 const char *talus_world_backend(const TalusWorld *world); /* owned by the world */

@@ -109,11 +109,14 @@ static inline bool talus_finite3(TalusVec3 a)
     return isfinite(a.x) && isfinite(a.y) && isfinite(a.z);
 }
 
-/* Returns the time, s: a product, because a sum of steps would accumulate rounding. */
-/* Adds up the masses of the bodies; true if world->masses are those. */
+/* Returns the masses of the bodies, added up anew. */
 TalusMasses talus_world_masses(const TalusWorld *world);
+/* True if world->masses are those. */
 bool talus_masses_known(const TalusWorld *world);
+/* Returns what TALUS_COMPLIANCE_AUTO means for these bodies at a tolerance. */
+double talus_auto_compliance(const TalusWorld *world, double tolerance);
 
+/* Returns the time, s: a product, because a sum of steps would accumulate rounding. */
 static inline double talus_time(const TalusWorld *world)
 {
     return world->base_time + (double)(world->steps - world->base_steps) * world->def.step;

@@ -81,8 +81,10 @@ static TalusStatus check_def(const TalusWorldDef *def)
     TALUS_TRY(check_number("envelope", def->envelope, 0.0, "a fraction of the body size"));
     TALUS_TRY(check_number("recovery", def->recovery, 0.0, "0 (no limit) or more"));
     if (def->compliance != TALUS_COMPLIANCE_AUTO)
-        TALUS_TRY(check_number("compliance", def->compliance, 0.0,
-                               "0 (rigid) or more, such as 6e-3, over the contact's inverse mass"));
+        TALUS_TRY(check_number(
+            "compliance", def->compliance, 0.0,
+            "TALUS_COMPLIANCE_AUTO, 0 (rigid) or more, such as 1e-3, over the contact's inverse "
+            "mass"));
     if (!(def->elastic_overlap > 0.0 && def->elastic_overlap <= TALUS_ELASTIC_OVERLAP_MAX))
         return REFUSE("elastic_overlap",
                       "elastic_overlap is %g; expected a fraction of the body size, more than 0 "
@@ -275,14 +277,18 @@ TalusMasses talus_world_masses(const TalusWorld *world)
 /* Loose steps err by far more than elastic overlap; what asks for more digits, such as an arch close to its limit of
  * stability, asks for stiffer contacts too. Below very heavy bodies contacts harden so much that a step has to find its
  * tangent by several solves: rigid ones are easier. */
+double talus_auto_compliance(const TalusWorld *world, double tolerance)
+{
+    const double largest = TALUS_COMPLIANCE_AUTO_LARGEST, tight = 1e-3, uneven = 1e6;
+    TalusMasses masses = talus_masses_known(world) ? world->masses : talus_world_masses(world);
+    return masses.largest > uneven * masses.least ? 0.0 : largest * fmin(1.0, tolerance / tight);
+}
+
 double talus_world_compliance(const TalusWorld *world)
 {
-    const double largest = 0.01, tight = 1e-3, uneven = 1e6;
-    if (world->def.compliance != TALUS_COMPLIANCE_AUTO)
-        return world->def.compliance;
-    TalusMasses masses = talus_masses_known(world) ? world->masses : talus_world_masses(world);
-    return masses.largest > uneven * masses.least ? 0.0
-                                                  : largest * fmin(1.0, world->def.tolerance / tight);
+    const TalusWorldDef *def = &world->def;
+    return def->compliance == TALUS_COMPLIANCE_AUTO ? talus_auto_compliance(world, def->tolerance)
+                                                    : def->compliance;
 }
 
 double talus_world_step_length(const TalusWorld *world)

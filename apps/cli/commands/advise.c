@@ -47,8 +47,12 @@ typedef struct Session {
 static TalusWorldChanges own_setting(const TalusWorld *world)
 {
     const TalusWorldDef *def = &world->def;
-    TalusWorldChanges own = {def->friction.law, def->compliance, def->elastic_overlap,
-                             def->tolerance,    def->step,       def->on_miss};
+    TalusWorldChanges own = {.law = def->friction.law,
+                             .compliance = talus_world_compliance(world),
+                             .elastic_overlap = def->elastic_overlap,
+                             .tolerance = def->tolerance,
+                             .step = def->step,
+                             .on_miss = def->on_miss};
     return own;
 }
 
@@ -66,6 +70,7 @@ static TalusStatus take_start(Session *s, const TalusWorld *world)
 static void make_plan(Session *s, const TalusWorld *world)
 {
     s->own = own_setting(world);
+    s->advise.base = advise_default(world);
     s->count = advise_plan(&s->own, &s->advise.base, s->plan);
 }
 
@@ -157,8 +162,10 @@ static TalusStatus choose_span(Session *s)
     TALUS_TRY(run_trial(s, &(AdviseSetting){.with = a->base}, INFINITY,
                         pilot_part * options.seconds, &pilot));
     free(pilot.step);
-    if (pilot.steps == 0)
-        return talus_fail(TALUS_ERR_NUMERIC, "%s", pilot.failure);
+    if (pilot.steps == 0) {
+        a->span = 0.0;
+        return cli_stop_signal() ? TALUS_OK : talus_fail(TALUS_ERR_NUMERIC, "%s", pilot.failure);
+    }
     double step = pilot.wall / pilot.steps, left = seconds_left(s), h = s->own.step;
     int room = (int)fmin(s->count, left * span_part / (SPAN_STEPS * step)), kept = 0;
     for (int i = 0; i < s->count; i++)

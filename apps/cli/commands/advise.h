@@ -9,7 +9,8 @@
 
 #include "world/save/change.h"
 
-enum { ADVISE_SETTINGS = 11, ADVISE_LIFTS = 16, ADVISE_TEXT = 160 };
+/* ADVISE_LEAST: trials without which there is no recommendation. */
+enum { ADVISE_SETTINGS = 11, ADVISE_LEAST = 3, ADVISE_LIFTS = 16, ADVISE_TEXT = 200 };
 
 /* Scales of the bulk figures: mass, and diameter of a sphere with the mean volume, of the moving bodies; |gravity|. */
 typedef struct AdviseScales {
@@ -61,6 +62,7 @@ typedef struct AdviseAdvice {
     bool given;    /* there is a recommendation */
     TalusWorldChanges with;
     AdviseReason law, stiffness, tolerance, step;
+    AdviseReason warning; /* that it does not agree with the most accurate trial; "": it does */
 } AdviseAdvice;
 
 typedef struct Advise {
@@ -92,9 +94,11 @@ TalusStatus advise_run_trial(const AdviseStart *start, const AdviseScales *scale
                              double seconds, AdviseTrial *trial);
 
 /* ---- advise_plan.c ---- */
+/* Returns the default of worlds at this world's step, with the compliance that it has for these bodies. */
+TalusWorldChanges advise_default(const TalusWorld *world);
 /* Writes the settings to try, in the order of trials; returns their number. own: that of the scene; base: the default,
  * with which the other settings are compared. */
-int advise_plan(const TalusWorldChanges *own, TalusWorldChanges *base,
+int advise_plan(const TalusWorldChanges *own, const TalusWorldChanges *base,
                 AdviseSetting out[ADVISE_SETTINGS]);
 bool advise_same(const TalusWorldChanges *a, const TalusWorldChanges *b);
 
@@ -107,7 +111,7 @@ void advise_confirm(Advise *advise);
 /* ---- advise_print.c ---- */
 void advise_print(const Advise *advise);
 void advise_print_json(const Advise *advise);
-/* Writes "coulomb, compliance 0.006, tolerance 0.01, step 0.005 s". */
+/* Writes "coulomb, compliance 0.01, tolerance 0.01, step 0.005 s". */
 void advise_describe(const TalusWorldChanges *with, char *text, size_t size);
 
 #endif

@@ -4,10 +4,11 @@
  * it has whatever time is left. */
 #include "advise.h"
 
+#include "world/state.h"
+
 #include <math.h>
 
-/* Compliance and its limit where the library's defaults are rigid. */
-static const double soft = 6e-3, soft_limit = 0.02, stiffer = 1e-3;
+static const double stiffer = 1e-3; /* compliance of the trials with stiffer contacts */
 
 bool advise_same(const TalusWorldChanges *a, const TalusWorldChanges *b)
 {
@@ -16,44 +17,52 @@ bool advise_same(const TalusWorldChanges *a, const TalusWorldChanges *b)
            a->tolerance == b->tolerance && a->step == b->step;
 }
 
-/* Returns the default of worlds with law `coulomb`, at the scene's step. */
-static TalusWorldChanges base_of(const TalusWorldChanges *own)
+TalusWorldChanges advise_default(const TalusWorld *world)
 {
     TalusWorldDef def = talus_world_def_default();
-    bool rigid = def.compliance == 0.0;
     TalusWorldChanges base = {
-        .law = TALUS_LAW_COULOMB,
-        .compliance = rigid ? soft : def.compliance,
-        .elastic_overlap = rigid ? soft_limit : def.elastic_overlap,
-        .tolerance = 1e-2,
-        .step = own->step,
+        .law = def.friction.law,
+        .compliance = talus_auto_compliance(world, def.tolerance),
+        .elastic_overlap = def.elastic_overlap,
+        .tolerance = def.tolerance,
+        .step = talus_world_step_length(world),
         .on_miss = TALUS_MISS_CONTINUE,
     };
     return base;
 }
 
-int advise_plan(const TalusWorldChanges *own, TalusWorldChanges *base_out,
+static bool is_planned(const AdviseSetting *plan, int count, const TalusWorldChanges *with)
+{
+    for (int i = 0; i < count; i++)
+        if (advise_same(&plan[i].with, with))
+            return true;
+    return false;
+}
+
+int advise_plan(const TalusWorldChanges *own, const TalusWorldChanges *base,
                 AdviseSetting out[ADVISE_SETTINGS])
 {
+    const double stiff = base->compliance > 0.0 ? stiffer : 0.0;
     const struct {
         TalusFrictionLaw law;
         double compliance, tolerance, step; /* compliance below 0: the default's */
         int priority;
     } rows[] = {
-        {TALUS_LAW_COULOMB, -1.0, 1e-2, 1.0, 0},    {TALUS_LAW_CCP, 0.0, 1e-2, 1.0, 0},
-        {TALUS_LAW_COULOMB, 0.0, 1e-2, 1.0, 2},     {TALUS_LAW_COULOMB, stiffer, 1e-2, 1.0, 3},
-        {TALUS_LAW_COULOMB, -1.0, 1e-1, 1.0, 5},    {TALUS_LAW_COULOMB, -1.0, 1e-3, 1.0, 1},
-        {TALUS_LAW_COULOMB, -1.0, 1e-2, 2.0, 6},    {TALUS_LAW_COULOMB, -1.0, 1e-2, 0.5, 4},
-        {TALUS_LAW_COULOMB, stiffer, 1e-3, 0.5, 0},
+        {TALUS_LAW_COULOMB, -1.0, 1e-2, 1.0, 0},  {TALUS_LAW_CCP, 0.0, 1e-2, 1.0, 0},
+        {TALUS_LAW_COULOMB, 0.0, 1e-2, 1.0, 2},   {TALUS_LAW_COULOMB, stiff, 1e-2, 1.0, 3},
+        {TALUS_LAW_COULOMB, -1.0, 1e-1, 1.0, 5},  {TALUS_LAW_COULOMB, -1.0, 1e-3, 1.0, 1},
+        {TALUS_LAW_COULOMB, -1.0, 1e-2, 2.0, 6},  {TALUS_LAW_COULOMB, -1.0, 1e-2, 0.5, 4},
+        {TALUS_LAW_COULOMB, stiff, 1e-3, 0.5, 0},
     };
-    const TalusWorldChanges base = *base_out = base_of(own);
     int count = 0, found = -1;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        TalusWorldChanges with = base;
+        TalusWorldChanges with = *base;
         with.law = rows[i].law;
-        with.compliance = rows[i].compliance < 0.0 ? base.compliance : rows[i].compliance;
+        with.compliance = rows[i].compliance < 0.0 ? base->compliance : rows[i].compliance;
         with.tolerance = rows[i].tolerance;
-        with.step = rows[i].step * base.step;
+        with.step = rows[i].step * base->step;
+        if (is_planned(out, count, &with)) /* where the default is rigid */
+            continue;
         bool same = advise_same(&with, own);
         found = same ? count : found;
         out[count++] = (AdviseSetting){with, same, same ? 0 : rows[i].priority};

@@ -242,7 +242,7 @@ struct TalusScene {
     const char *schema, *title, *description;
     double until, every, max_overlap;
     TalusWorldDef def; /* except what the members below define */
-    int defaults; /* SCENE_EXACT or SCENE_RELAXED: of the law and of compliance */
+    int defaults;      /* SCENE_EXACT or SCENE_RELAXED: of the law and of compliance */
     int law;
     const char *section;
     SceneSolver *solver;

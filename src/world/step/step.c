@@ -329,11 +329,11 @@ static void warn_fallback(TalusWorld *world)
 }
 
 /* Warns if the weight of one body takes it most of the way to the limit of its elastic overlap: the limit then holds it,
- * not the compliance. world->strain is 0 where no contact has relative compliance. */
+ * not the compliance that was asked for. world->strain is 0 where no contact has relative compliance. */
 static void warn_soft(TalusWorld *world)
 {
     const TalusWorldDef *def = &world->def;
-    double compliance = talus_world_compliance(world);
+    double compliance = def->compliance; /* TALUS_COMPLIANCE_AUTO, below 0, asks for none */
     double fall = world->gravity_norm * def->step * def->step;
     double limit = def->elastic_overlap * world->min_size;
     if (world->said_soft || !(world->strain > 0.0) || !(compliance * fall > 0.5 * limit))

@@ -9,7 +9,7 @@
 
 #include "lab/experiments/worlds.h"
 
-enum { DEFAULTS_FIGURES = 24, DEFAULTS_NAME = 96, DEFAULTS_SETTINGS = 5, DEFAULTS_SEEDS = 3 };
+enum { DEFAULTS_FIGURES = 24, DEFAULTS_NAME = 96, DEFAULTS_SETTINGS = 6, DEFAULTS_SEEDS = 3 };
 
 /* What a user sets for contacts. */
 typedef struct Setting {
@@ -17,7 +17,7 @@ typedef struct Setting {
     bool as_is; /* nothing is set: the default of worlds, whatever it is */
     TalusFrictionLaw law;
     double compliance, elastic_overlap;
-    bool cure; /* stiffer than the default: runs only where overlap shifts a figure */
+    bool only_if_shifted; /* runs only where overlap shifts a figure */
 } Setting;
 
 extern const Setting defaults_settings[DEFAULTS_SETTINGS];
@@ -43,8 +43,8 @@ typedef struct Case {
     /* Terms of the case, those that its part uses. */
     int kind, bodies, seed, budget;
     double h, tolerance, mu;
-    bool with_cures; /* also under the stiffer settings */
-    double cost;     /* rough guess, s on one core: longer cases start first */
+    bool overlap_shifts; /* also under the settings only_if_shifted */
+    double cost;         /* rough guess, s on one core: longer cases start first */
     char backend[32];
     Figure figure[DEFAULTS_FIGURES];
     int figures;
@@ -73,7 +73,7 @@ extern const Part defaults_lift, defaults_shear, defaults_settle, defaults_bulk;
 
 /* ---- for the parts (defaults_cases.c) ---- */
 
-/* Adds a copy of `c` for each setting that is compared and, if c->with_cures, for the stiffer ones, with the formatted path and the setting's name as its name. */
+/* Adds a copy of `c` for each setting that is compared and, if c->overlap_shifts, for the others, with the formatted path and the setting's name as its name. */
 TalusStatus defaults_add(Cases *cases, const Case *c, const char *format, ...) CLI_PRINTF(3, 4);
 /* Adds a figure to the case. */
 void defaults_put(Case *c, const char *name, double value);

@@ -12,20 +12,20 @@ typedef struct BulkExperiment {
     TalusStatus (*run)(const Worlds *w, Case *c);
     int bodies, quick_bodies;
     double mu, cost;
-    bool with_cures;
+    bool overlap_shifts;
 } BulkExperiment;
 
 static const BulkExperiment experiments[] = {
     {"repose", bulk_repose, 600, 60, .cost = 40.0},
     {"drum", bulk_drum, 200, 40, .cost = 40.0},
     {"hopper", bulk_hopper, 2000, 100, .cost = 40.0},
-    {"packing-mu0", bulk_packing, 2000, 125, .mu = 0.0, .cost = 150.0, .with_cures = true},
-    {"packing-mu0.3", bulk_packing, 2000, 125, .mu = 0.3, .cost = 150.0, .with_cures = true},
+    {"packing-mu0", bulk_packing, 2000, 125, .mu = 0.0, .cost = 150.0, .overlap_shifts = true},
+    {"packing-mu0.3", bulk_packing, 2000, 125, .mu = 0.3, .cost = 150.0, .overlap_shifts = true},
     {"packing-mu1", bulk_packing, 2000, 125, .mu = 1.0, .cost = 150.0},
     {"janssen", bulk_janssen, 240, 30, .cost = 60.0},
-    {"arch", bulk_arch, 32, 32, .cost = 60.0, .with_cures = true},
-    {"card-house", bulk_cards, 14, 14, .cost = 5.0, .with_cures = true},
-    {"wall", bulk_wall, 125, 125, .cost = 60.0, .with_cures = true},
+    {"arch", bulk_arch, 32, 32, .cost = 60.0, .overlap_shifts = true},
+    {"card-house", bulk_cards, 14, 14, .cost = 5.0, .overlap_shifts = true},
+    {"wall", bulk_wall, 125, 125, .cost = 60.0, .overlap_shifts = true},
     {"rover", bulk_rover, 800, 20, .cost = 50.0}};
 
 enum { EXPERIMENTS = sizeof experiments / sizeof *experiments };
@@ -70,7 +70,7 @@ static TalusStatus list(const Worlds *w, const Part *part, Cases *cases)
                       .seed = seed,
                       .mu = e->mu,
                       .cost = e->cost,
-                      .with_cures = e->with_cures};
+                      .overlap_shifts = e->overlap_shifts};
             c.bodies = worlds_size(w, e->bodies, e->quick_bodies);
             TALUS_TRY(defaults_add(cases, &c, "%s/%d", e->name, seed));
         }
@@ -140,11 +140,10 @@ static void tabulate_answers(Worlds *w, const Cases *cases)
         "Scatter of a difference: root of the sum of both variances.");
 }
 
-/* Where overlap may shift an answer: stiffer contacts. */
-static void tabulate_cures(Worlds *w, const Cases *cases)
+/* Where overlap may shift an answer: compliances that do not follow the tolerance. */
+static void tabulate_shifts(Worlds *w, const Cases *cases)
 {
-    LabTable *t =
-        lab_set_table(w->set, "Answers that overlap may shift, with stiffer contacts", "answer");
+    LabTable *t = lab_set_table(w->set, "Answers that overlap may shift, by compliance", "answer");
     for (int k = 0; k < DEFAULTS_SETTINGS; k++)
         if (k != SETTING_RIGID_COULOMB)
             lab_table_head(t, "%s", defaults_settings[k].name);
@@ -171,7 +170,7 @@ static void tabulate_cures(Worlds *w, const Cases *cases)
 static void tabulate(Worlds *w, const Cases *cases)
 {
     tabulate_answers(w, cases);
-    tabulate_cures(w, cases);
+    tabulate_shifts(w, cases);
 }
 
 const Part defaults_bulk = {

@@ -7,20 +7,20 @@
 #include <stdarg.h>
 #include <string.h>
 
+/* A compliance that does not follow the tolerance. */
+#define FIXED_COMPLIANCE(text, value)                                                \
+    {                                                                                \
+        .name = "compliance-" text, .law = TALUS_LAW_COULOMB, .compliance = (value), \
+        .elastic_overlap = 0.02, .only_if_shifted = true                             \
+    }
+
 const Setting defaults_settings[DEFAULTS_SETTINGS] = {
     [SETTING_DEFAULT] = {.name = "default", .as_is = true},
     [SETTING_RIGID_CCP] = {.name = "rigid-ccp", .law = TALUS_LAW_CCP},
     [SETTING_RIGID_COULOMB] = {.name = "rigid-coulomb", .law = TALUS_LAW_COULOMB},
-    {.name = "stiffer-10",
-     .law = TALUS_LAW_COULOMB,
-     .compliance = 1e-3,
-     .elastic_overlap = 0.02,
-     .cure = true},
-    {.name = "stiffer-100",
-     .law = TALUS_LAW_COULOMB,
-     .compliance = 1e-4,
-     .elastic_overlap = 0.02,
-     .cure = true}};
+    FIXED_COMPLIANCE("1e-2", 1e-2),
+    FIXED_COMPLIANCE("1e-3", 1e-3),
+    FIXED_COMPLIANCE("1e-4", 1e-4)};
 
 void defaults_setting_text(const Setting *setting, char text[LAB_TEXT])
 {
@@ -31,8 +31,9 @@ void defaults_setting_text(const Setting *setting, char text[LAB_TEXT])
         def.elastic_overlap = setting->elastic_overlap;
     }
     if (def.compliance == TALUS_COMPLIANCE_AUTO)
-        snprintf(text, LAB_TEXT, "law %s compliance auto elastic_overlap %g",
-                 talus_law_name(def.friction.law), def.elastic_overlap);
+        snprintf(text, LAB_TEXT, "law %s compliance auto %g elastic_overlap %g",
+                 talus_law_name(def.friction.law), TALUS_COMPLIANCE_AUTO_LARGEST,
+                 def.elastic_overlap);
     else if (def.compliance > 0.0)
         snprintf(text, LAB_TEXT, "law %s compliance %g elastic_overlap %g",
                  talus_law_name(def.friction.law), def.compliance, def.elastic_overlap);
@@ -69,7 +70,7 @@ TalusStatus defaults_add(Cases *cases, const Case *c, const char *format, ...)
         Case copy = *c;
         copy.setting = &defaults_settings[i];
         snprintf(copy.name, sizeof copy.name, "%s/%s/%s", c->part->name, path, copy.setting->name);
-        if (!copy.setting->cure || c->with_cures)
+        if (!copy.setting->only_if_shifted || c->overlap_shifts)
             TALUS_TRY(append(cases, &copy));
     }
     return TALUS_OK;
