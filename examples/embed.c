@@ -16,7 +16,8 @@ static void must(TalusStatus status)
 
 int main(void)
 {
-    TalusWorldDef def = talus_world_def_default(); /* 9.81 m/s2 along -z, h = 5 ms, solver "auto" */
+    /* 9.81 m/s2 along -z, h = 5 ms, solver "auto", exact friction, slightly compliant contacts */
+    TalusWorldDef def = talus_world_def_default();
     TalusWorld *world;
     must(talus_world_create(&def, &world));
 

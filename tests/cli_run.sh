@@ -173,6 +173,15 @@ contains said "out/checkpoint-a.talus: checkpoint, sound"
 contains said "state             finished at t = 0.2 s, step 20, to t = 0.2 s"
 "$TALUS" info hourglass >said || fail "info hourglass"
 contains said "friction          law coulomb, section disc"
+contains said "contacts          compliance 0.01, overlap at most 0.02 of the size"
+"$TALUS" info arch >said || fail "info arch"
+contains said "contacts          compliance 0.0001, overlap at most 0.02 of the size"
+for rigid in "heavy-stack --set ratio=1e7" "hourglass --set defaults=relaxed" "hourglass --set compliance=0"; do
+    # shellcheck disable=SC2086 # words
+    "$TALUS" run $rigid --until 0.01 --no-out >said 2>/dev/null || fail "run $rigid"
+    grep -q ', rigid, ' said || fail "run $rigid: $(head -n 1 said)"
+done
+"$TALUS" info hourglass >said || fail "info hourglass"
 contains said "sphere"
 printf 'no scene' >junk
 "$TALUS" info junk >said 2>err && fail "info junk succeeded"

@@ -80,8 +80,8 @@ typedef struct TalusWorldDef {
 /* Largest component of gravity, m/s2: its square stays finite. */
 #define TALUS_GRAVITY_MAX 1e100
 
-#define TALUS_COMPLIANCE_AUTO (-1.0) /* by the rule at TalusWorldDef.compliance */
-#define TALUS_COMPLIANCE_AUTO_LARGEST 0.01
+#define TALUS_COMPLIANCE_AUTO (-1.0)       /* by the rule at TalusWorldDef.compliance */
+#define TALUS_COMPLIANCE_AUTO_LARGEST 0.01 /* what that is at most */
 /* Largest elastic_overlap, over the size: contacts of bodies that overlap by more are no longer reliable. */
 #define TALUS_ELASTIC_OVERLAP_MAX 0.5
 
@@ -246,7 +246,8 @@ typedef struct TalusLedger {
     double friction; /* work of tangential impulses and of moments, <= 0 up to the solver's error */
     double
         impact; /* work of normal impulses, plus the elastic energy they store, less `stabilisation` */
-    double stabilisation; /* work of undoing the overlap of rigid contacts */
+    /* work of undoing the overlap of rigid contacts, and that of compliant ones which no load explains */
+    double stabilisation;
     /* Elastic energy at the start of the step less that at the end of the last one: contacts have become stiffer or
      * softer, have come or gone, or overlap otherwise than the last step's linear motion said. */
     double stiffening;

@@ -2,8 +2,8 @@
  *
  * A pair has the smaller friction, restitution, spinning, rolling and cohesion of the two unless they are set for the
  * pair. Two compliant materials act in series: 1/k = 1/k1 + 1/k2 and c = k^2 (c1/k1^2 + c2/k2^2), the damping of two
- * spring-dashpots in series at low frequency. Stiffness 0 is rigid, so a pair with one rigid material has the other's
- * stiffness and damping. */
+ * spring-dashpots in series at low frequency. A material of stiffness 0 adds no spring: its pair with another one has the
+ * other's stiffness and damping. Pairs without any have the world's compliance. */
 #include "world/material.h"
 #include "world/state.h"
 
@@ -46,10 +46,10 @@ static TalusStatus check_material(const TalusMaterialDef *def)
     if (def->restitution > 1.0)
         return talus_reject("material: restitution is %g; expected 0 to 1", def->restitution);
     if (def->damping > 0.0 && def->stiffness == 0.0)
-        return talus_reject("material: damping %g needs a stiffness; 0 is rigid", def->damping);
+        return talus_reject("material: damping %g needs a stiffness above 0", def->damping);
     if (def->restitution > 0.0 && def->stiffness > 0.0)
         return talus_reject(
-            "material: restitution %g is for rigid contacts; with a stiffness, damping says how "
+            "material: restitution %g is for contacts without stiffness; with one, damping says how "
             "much of an impact is lost",
             def->restitution);
     return TALUS_OK;
@@ -73,7 +73,7 @@ static TalusStatus check_pair(const TalusMaterials *m, int a, int b, const Talus
         return talus_reject("pair: restitution is %g; expected 0 to 1", def->restitution);
     if (def->restitution > 0.0 && m->def[a].stiffness + m->def[b].stiffness > 0.0)
         return talus_reject(
-            "pair: restitution %g is for rigid contacts; one of these materials has a stiffness",
+            "pair: restitution %g is for contacts without stiffness; one of these materials has a stiffness",
             def->restitution);
     return def->own_model ? talus_model_check(def->model) : TALUS_OK;
 }

@@ -10,6 +10,7 @@
 #include "io/text/json.h"
 #include "lab/lab.h"
 #include "solvers/ipm/pointed.h"
+#include "world/state.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -41,6 +42,21 @@ static int print_bodies(const TalusWorld *world)
     return CLI_OK;
 }
 
+/* Prints friction and stiffness of pairs of materials without their own. */
+static void print_contacts(const TalusWorld *world)
+{
+    TalusFrictionModel model = talus_world_friction(world);
+    double compliance = talus_world_compliance(world);
+    char section[32];
+    talus_section_format(model, section, sizeof section);
+    info_fact("friction", "law %s, section %s", talus_law_name(model.law), section);
+    if (compliance > 0.0)
+        info_fact("contacts", "compliance %g, overlap at most %g of the size", compliance,
+                  world->def.elastic_overlap);
+    else
+        info_fact("contacts", "rigid");
+}
+
 static int info_scene(const char *path)
 {
     TalusScene *scene = NULL;
@@ -55,10 +71,7 @@ static int info_scene(const char *path)
         info_fact("title", "%s", talus_scene_title(scene));
         info_fact("runs until", "%g s, a frame every %g s, h = %g s", talus_scene_until(scene),
                   talus_scene_every(scene), talus_world_step_length(world));
-        TalusFrictionModel model = talus_world_friction(world);
-        char section[32];
-        talus_section_format(model, section, sizeof section);
-        info_fact("friction", "law %s, section %s", talus_law_name(model.law), section);
+        print_contacts(world);
         for (int i = 0; i < talus_scene_param_count(scene); i++)
             info_fact(i ? "" : "parameters", "%s = %g", talus_scene_param_name(scene, i),
                       talus_scene_param_value(scene, i));

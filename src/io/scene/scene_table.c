@@ -95,10 +95,10 @@ static const SceneField material_fields[] = {
     {"density", &positive, AT(def.density), .preset = "1000",
      .help = "kg/m3, of bodies that give neither density nor mass"},
     {"stiffness", &not_negative, AT(def.stiffness), .preset = "0",
-     .help = "N/m per contact; 0 is rigid"},
+     .help = "N/m per contact; 0: none of its own, the scene's `compliance` holds"},
     {"damping", &not_negative, AT(def.damping), .preset = "0", .help = "N s/m per contact"},
     {"restitution", &fraction, AT(def.restitution), .preset = "0",
-     .help = "Newton's, of rigid contacts; of a pair the smaller one"},
+     .help = "Newton's, of contacts without stiffness of their own; of a pair the smaller one"},
     {"spinning", &not_negative, AT(def.spinning), .preset = "0",
      .help = "friction against turning about the normal; of a pair the smaller one"},
     {"rolling", &not_negative, AT(def.rolling), .preset = "0",
@@ -412,12 +412,14 @@ static const SceneField scene_fields[] = {
     {"recovery", &not_negative, AT(def.recovery), .preset = "0.2",
      .help = "overlap is undone at most this fast, in units of sqrt(gravity size); 0: no limit"},
     {"defaults", &defaults, AT(defaults), .preset = "\"exact\"",
-     .help = "exact: law coulomb, compliance as below; relaxed: law ccp, compliance 0 (rigid)"},
+     .help =
+         "of `law` and `compliance` where they are not given; exact: coulomb, and compliance by "
+         "its rule; relaxed: ccp and 0, rigid contacts"},
     {"compliance", &not_negative, AT(def.compliance),
      .help =
          "of contacts without material stiffness, over their inverse mass N_nn: a body at rest sinks by "
-         "`compliance` gravity step^2; 0: rigid; default 0.01, in proportion to the solver's tolerance below "
-         "1e-3, and 0 if masses differ by more than a factor of 1e6"},
+         "`compliance` gravity step^2; 0: rigid; default 0.01, below a tolerance of 1e-3 10 times the "
+         "tolerance, and 0 while masses differ by more than a factor of 1e6; under relaxed `defaults` 0"},
     {"elastic_overlap", &elastic_share, AT(def.elastic_overlap), .preset = "0.02",
      .help =
          "deepest overlap that `compliance` causes, over the smaller size: contacts harden with load"},
@@ -426,7 +428,9 @@ static const SceneField scene_fields[] = {
          "deepest overlap of two bodies at the start, or of those that arrive, over the radius or least "
          "half width of the smaller; deeper ones are refused"},
     {"law", &law, AT(law),
-     .help = "of friction: convex relaxation, bounds from an estimate, or exact; default coulomb"},
+     .help =
+         "of friction: convex relaxation, bounds from an estimate, or exact; default coulomb, under "
+         "relaxed `defaults` ccp"},
     {"section", &text, AT(section), .preset = "\"disc\"",
      .help = "of friction: \"disc\", \"square\", \"polygon:8\" (3 to 64 sides) or \"none\""},
     {"restitution_threshold", &not_negative, AT(def.restitution_threshold), .preset = "2",

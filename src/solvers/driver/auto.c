@@ -45,7 +45,7 @@ static const double LOOSE = 0.1, TIGHT = 1e-4;
 
 /* Sweeps under Coulomb's law: least tolerance on the host, relative to the reference speed (on a device LOOSE, as a sweep
  * launches two kernels for each colour), and most sweeps before apgd takes over. */
-static const double LOOSE_COMPLIANT = 0.03;
+static const double LOOSE_COMPLIANT = 0.005;
 enum { SWEEPS = 300 };
 
 /* Without a reference speed and except under Coulomb's law, the direct method runs at once for at most SMALL blocks and
@@ -165,13 +165,16 @@ static bool wants_digits(TalusProblem *problem, const TalusSolveOptions *options
 }
 
 /* Returns the first-order iterations that the direct method's cost is worth; in an uneven step at most an eighth of the
- * budget. */
+ * budget, in another small step of a world at most half of it if the method is prox: by its worth prox would come after
+ * the usual budget, and tall stacks would miss their tolerance. */
 static int before_direct(const Direct *direct, const TalusProblem *problem,
                          const TalusSolveOptions *options)
 {
     int worth = (int)(direct->base + direct->each * problem->op.blocks);
-    int share = options->max_iterations / 8 > 1 ? options->max_iterations / 8 : 1;
-    return share < worth && is_uneven_step(problem, options) ? share : worth;
+    bool small = options->reference_speed > 0.0 && problem->op.blocks <= SMALL;
+    int parts = is_uneven_step(problem, options) ? 8 : small && direct == &exact ? 2 : 0;
+    int share = parts > 0 ? options->max_iterations / parts : worth;
+    return share < worth ? (share > 1 ? share : 1) : worth;
 }
 
 /* True if Coulomb's law is solved by sweeps first: matrix-free with compliance, without which sweeps stall; all blocks
