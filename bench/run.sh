@@ -1,12 +1,13 @@
 #!/bin/sh
 # Talus and its peers on one scene, judged by one evaluator, as one table.
 #
-#   bench/run.sh [--full] [--bodies N]... [--engines LIST] [--repeat K] [--save]
+#   bench/run.sh [--full] [--bodies N]... [--engines LIST] [--repeat K] [--curve] [--save]
 #
 #   --full          4,000 and 16,000 spheres (default: 4,000)
 #   --bodies N      this many instead; may be repeated
 #   --engines LIST  of talus,ode,bullet,lammps (default: all that are found)
 #   --repeat K      run every case K times and keep the one that took least CPU time (default 1)
+#   --curve         cost against overlap as well: Talus and LAMMPS at several stiffnesses each
 #   --save          write bench/results/DATE-MACHINE.md as well
 #
 # Everything runs on one thread and is measured in CPU seconds of the stepping alone; compare ratios
@@ -17,10 +18,11 @@ set -eu
 root=$(cd "$(dirname "$0")/.." && pwd -P)
 bin=$root/build/peers
 work=$root/build/bench
+rows=$work/rows # result lines, one for each row of the table
 talus=${TALUS:-$root/build/release/talus}
 export PEERS_BIN="$bin"
 
-sizes='' engines=talus,ode,bullet,lammps repeat=1 save=no
+sizes='' engines=talus,ode,bullet,lammps repeat=1 save=no curve=no
 
 # A LAMMPS run expected to take longer than this (CPU seconds) is extrapolated instead.
 lammps_budget=${LAMMPS_BUDGET:-1200}
@@ -41,6 +43,7 @@ parse_options() {
         case $1 in
         --full) sizes='4000 16000' ;;
         --save) save=yes ;;
+        --curve) curve=yes ;;
         --bodies | --engines | --repeat)
             [ $# -ge 2 ] || usage
             [ "$1" = --engines ] || positive_integer "$2"
@@ -100,18 +103,34 @@ measure_case() {
 add_row() { # add_row NAME POSITIONS COMMAND...
     say "$1, $n spheres"
     shift
-    measure_case "$@" >>"$work/rows" || true
+    measure_case "$@" >>"$rows" || true
 }
 
-# run_talus POSITIONS: the default solver at a loose tolerance: 0.4 g h, at most 30 sweeps a step.
+# run_talus LABEL POSITIONS TOLERANCE ITERATIONS OPTIONS...: the default, or what OPTIONS make of it.
 run_talus() {
-    talus_case "$work/talus-$n" --set solver.tolerance=0.4 --set solver.max_iterations=30 \
-        --final-positions "$1" || return 1
-    echo "engine=talus n=$n knob=tol=0.4gh,30its cpu_s=$(json_number cpu_seconds "$work/talus-$n.json")" \
-        "steps=$(json_number steps "$work/talus-$n.json")" \
-        "sim_s=$(json_number time "$work/talus-$n.json")" \
-        "rss_mb=$(calc "$(json_number peak_memory_bytes "$work/talus-$n.json") / 1048576")" \
-        "sweep_ns=$(talus_sweep_cost) contacts_last=$(json_number contacts "$work/talus-$n.json")"
+    label=$1 final=$2 knob=$1,tol=$3gh,$4its tolerance=$3 iterations=$4 json=$work/talus-$n.json
+    shift 4
+    talus_case "$work/talus-$n" --set solver.tolerance="$tolerance" \
+        --set solver.max_iterations="$iterations" --final-positions "$final" "$@" || return 1
+    echo "engine=talus n=$n label=$label knob=$knob cpu_s=$(json_number cpu_seconds "$json")" \
+        "steps=$(json_number steps "$json") sim_s=$(json_number time "$json")" \
+        "rss_mb=$(calc "$(json_number peak_memory_bytes "$json") / 1048576")"
+}
+
+add_talus() { # add_talus LABEL TOLERANCE ITERATIONS OPTIONS...
+    setting=$1
+    shift
+    add_row "talus $setting" "$work/talus-$n.txt" run_talus "$setting" "$work/talus-$n.txt" "$@"
+}
+
+# The default and the former one (rigid contacts, relaxed friction) at a loose tolerance: 0.4 g h, at
+# most 30 sweeps a step.
+bench_talus() {
+    add_talus default 0.4 30
+    add_talus relaxed 0.4 30 --set defaults=relaxed
+    say "talus, one sweep, $n spheres"
+    echo "engine=talus n=$n sweep_ns=$(talus_sweep_cost)" \
+        "contacts_last=$(json_number contacts "$work/sweeps-50.json")" >>"$work/sweeps"
 }
 
 talus_case() { # talus_case STEM OPTIONS...: one thread, result in STEM.json, tables in STEM
@@ -141,8 +160,10 @@ json_number() { # json_number KEY FILE: good enough for the flat numbers of `tal
     tr ',{}' '[\n*]' <"$2" | sed -n "s/^[[:space:]]*\"$1\"[[:space:]]*:[[:space:]]*//p" | sed 1q
 }
 
-run_lammps() { # run_lammps POSITIONS MODULUS RAYLEIGH
-    "$root/bench/peers/lammps_box.sh" --bed "$bed" --out "$1" --modulus "$2" --rayleigh "$3"
+run_lammps() { # run_lammps POSITIONS MODULUS RAYLEIGH [LABEL]
+    line=$("$root/bench/peers/lammps_box.sh" --bed "$bed" --out "$1" --modulus "$2" --rayleigh "$3") ||
+        return 1
+    echo "$line label=${4:-none}"
 }
 
 # ---- LAMMPS at the penetration of Talus ---------------------------------------------------------
@@ -166,22 +187,22 @@ next_modulus() { # next_modulus TARGET E PEN [E_BEFORE PEN_BEFORE]
 }
 
 # Explicit steps: dt and hence cost go as sqrt(E).
-extrapolated_row() { # extrapolated_row LINE E_NEW RAYLEIGH TARGET
+extrapolated_row() { # extrapolated_row LINE E_NEW RAYLEIGH TARGET LABEL
     cpu=$(calc "$(value cpu_s "$1") * sqrt($2 / $modulus)")
     steps=$(calc "int($(value steps "$1") * sqrt($2 / $modulus))")
-    echo "engine=lammps n=$n knob=E=$2,dt=$3TR,extrapolated cpu_s=$cpu steps=$steps" \
+    echo "engine=lammps n=$n label=$5 knob=E=$2,dt=$3TR,extrapolated cpu_s=$cpu steps=$steps" \
         "sim_s=$(value sim_s "$1") rss_mb=$(value rss_mb "$1") pen_mean=$4 pen_max=-" \
         "height=$(value height "$1") mean_z=$(value mean_z "$1") lost=$(value lost "$1")"
 }
 
-# match_lammps RAYLEIGH TARGET: appends the row at the stiffness that gives TARGET within 5 %,
-# starting from $modulus and leaving there what it found.
+# match_lammps RAYLEIGH TARGET LABEL: appends the row at the stiffness that gives TARGET, the mean
+# penetration of Talus's row LABEL, within 5 %, starting from $modulus and leaving there what it found.
 match_lammps() {
     before=''
     for try in 1 2 3 4; do
-        say "lammps, $n spheres, E $modulus, dt $1 of the Rayleigh time (try $try)"
+        say "lammps at the overlap of $3, $n spheres, E $modulus, dt $1 of the Rayleigh time (try $try)"
         line=$(measure_case "$work/lammps-$n.txt" run_lammps "$work/lammps-$n.txt" \
-            "$modulus" "$1") || return 0
+            "$modulus" "$1" "$3") || return 0
         pen=$(value pen_mean "$line")
         if holds "$pen < 1.05 * $2 && $2 < 1.05 * $pen"; then break; fi
         if [ "$try" = 4 ]; then # the table must not pass it off as equal penetration
@@ -191,31 +212,56 @@ match_lammps() {
         # shellcheck disable=SC2086 # $before is two words or none
         next=$(next_modulus "$2" "$modulus" "$pen" $before)
         if holds "$(value cpu_s "$line") * sqrt($next / $modulus) > $lammps_budget"; then
-            line=$(extrapolated_row "$line" "$next" "$1" "$2")
+            line=$(extrapolated_row "$line" "$next" "$1" "$2" "$3")
             break
         fi
         before="$modulus $pen" modulus=$next
     done
-    printf '%s\n' "$line" >>"$work/rows"
+    printf '%s\n' "$line" >>"$rows"
 }
 
-# The larger step first: it finds the modulus at half the cost. Without Talus there is nothing to
-# match, and a modulus of 5e9 stands in.
-bench_lammps() {
-    target=$(value pen_mean "$(grep "^engine=talus n=$n " "$work/rows" || true)")
-    modulus=5e9
-    if [ -z "$target" ]; then
-        for rayleigh in 0.3 0.15; do
-            add_row "lammps, dt $rayleigh of the Rayleigh time" "$work/lammps-$n.txt" \
-                run_lammps "$work/lammps-$n.txt" "$modulus" "$rayleigh"
-        done
-    elif holds "$target <= 0"; then
-        say "talus shows no penetration at all: no stiffness matches, lammps left out"
-    else
-        modulus=$(first_modulus "$target")
-        match_lammps 0.3 "$target"
-        match_lammps 0.15 "$target"
+# The larger step first: it finds the modulus at half the cost; of the former default that step alone.
+lammps_at() { # lammps_at LABEL RAYLEIGH...
+    label=$1
+    shift
+    target=$(value pen_mean "$(grep "^engine=talus n=$n label=$label " "$rows" || true)")
+    [ -n "$target" ] || return 0
+    if holds "$target <= 0"; then
+        say "talus $label shows no penetration at all: no stiffness matches, lammps left out"
+        return 0
     fi
+    modulus=$(first_modulus "$target")
+    for rayleigh in "$@"; do match_lammps "$rayleigh" "$target" "$label"; done
+}
+
+# Without Talus there is nothing to match, and a modulus of 5e9 stands in.
+bench_lammps() {
+    if grep -q "^engine=talus n=$n " "$rows"; then
+        lammps_at default 0.3 0.15
+        lammps_at relaxed 0.3
+        return
+    fi
+    for rayleigh in 0.3 0.15; do
+        add_row "lammps, dt $rayleigh of the Rayleigh time" "$work/lammps-$n.txt" \
+            run_lammps "$work/lammps-$n.txt" 5e9 "$rayleigh"
+    done
+}
+
+# ---- cost against overlap -----------------------------------------------------------------------
+
+# Talus at 0.1 g h, where stiffness and not the error of the solve sets the overlap, and LAMMPS at the
+# larger step, each at a series of stiffnesses.
+bench_curve() {
+    rows=$work/curve
+    for compliance in 1e-2 3e-3 1e-3 1e-4; do
+        add_talus "compliance=$compliance" 0.1 1000 --set compliance="$compliance"
+    done
+    add_talus relaxed 0.1 1000 --set defaults=relaxed
+    for modulus in 5e9 1.5e10 5e10 1.5e11; do
+        add_row "lammps, E $modulus" "$work/lammps-$n.txt" run_lammps "$work/lammps-$n.txt" \
+            "$modulus" 0.3 curve
+    done
+    rows=$work/rows
 }
 
 # ---- all cases ----------------------------------------------------------------------------------
@@ -236,7 +282,7 @@ bench_size() { # bench_size N
     "$bin/make_bed" "$n" >"$bed"
     if wanted talus; then
         if [ -x "$talus" ]; then
-            add_row talus "$work/talus-$n.txt" run_talus "$work/talus-$n.txt"
+            bench_talus
         else
             say "no ${talus#"$root"/}: peers only"
         fi
@@ -253,6 +299,7 @@ bench_size() { # bench_size N
     if wanted lammps; then
         if command -v lmp >/dev/null; then bench_lammps; else say "no lmp here (Debian: lammps)"; fi
     fi
+    if [ "$curve" = yes ] && wanted talus && wanted lammps; then bench_curve; fi
 }
 
 # ---- the table ----------------------------------------------------------------------------------
@@ -266,23 +313,61 @@ print_table() {
             if (!((NR, substr($i, 1, at - 1)) in cell))
                 cell[NR, substr($i, 1, at - 1)] = substr($i, at + 1)
         }
-        if (cell[NR, "engine"] == "talus") talus[cell[NR, "n"]] = NR
+        if (cell[NR, "engine"] == "talus") talus[cell[NR, "n"], cell[NR, "label"]] = NR
+    }
+    # The cost of a row over that of a row of Talus; LAMMPS has that of equal penetration only.
+    function over(row, label,   at) {
+        at = talus[cell[row, "n"], label]
+        if (!at || (cell[row, "engine"] == "lammps" && cell[row, "label"] != label)) return "-"
+        return sprintf("%.2f", per_second(row) / per_second(at))
     }
     END {
-        printf "%-7s %-36s %7s %9s %9s %9s %9s %8s %8s %5s %8s %9s\n", "engine", "knob", "N", \
+        printf "%-7s %-36s %7s %9s %9s %9s %9s %8s %8s %5s %8s %10s %10s\n", "engine", "knob", "N", \
             "CPU s/s", "ms/step", "mean pen", "max pen", "height", "mean z", "lost", "RSS MB", \
-            "to Talus"
+            "to default", "to relaxed"
         for (row = 1; row <= NR; row++) {
-            n = cell[row, "n"]
-            ratio = n in talus ? sprintf("%.2f", per_second(row) / per_second(talus[n])) : "-"
-            printf "%-7s %-36s %7d %9.3f %9.3f %9.2e %9s %8.4f %8.4f %5d %8.1f %9s\n", \
-                cell[row, "engine"], cell[row, "knob"], n, per_second(row), \
+            printf "%-7s %-36s %7d %9.3f %9.3f %9.2e %9s %8.4f %8.4f %5d %8.1f %10s %10s\n", \
+                cell[row, "engine"], cell[row, "knob"], cell[row, "n"], per_second(row), \
                 1e3 * cell[row, "cpu_s"] / cell[row, "steps"], cell[row, "pen_mean"], \
                 cell[row, "pen_max"] == "-" ? "-" : sprintf("%.2e", cell[row, "pen_max"]), \
                 cell[row, "height"], cell[row, "mean_z"], cell[row, "lost"], \
-                cell[row, "rss_mb"], ratio
+                cell[row, "rss_mb"], over(row, "default"), over(row, "relaxed")
         }
-    }' "$work/rows"
+    }' "$rows"
+}
+
+# Of each row of Talus, LAMMPS's cost at the same mean penetration: log-log between the two of its runs
+# that are nearest (beyond its runs, along the last two).
+print_curve() {
+    [ -s "$work/curve" ] || return 0
+    printf '\n%s\n' "Cost against overlap: LAMMPS (dt 0.3 of the Rayleigh time) at the mean penetration of Talus"
+    grep -h -e '^engine=talus ' -e ' label=curve ' "$rows" "$work/curve" | awk '
+    function of(key,   i) {
+        for (i = 1; i <= NF; i++) if (index($i, key "=") == 1) return substr($i, length(key) + 2)
+    }
+    {
+        if (of("engine") == "lammps") {
+            n = of("n"); k = ++runs[n]
+            x[n, k] = log(of("pen_mean")); y[n, k] = log(of("cpu_s") / of("sim_s"))
+            printf "%-7s %-36s %7d %9.3f %9.2e %8.4f\n", "lammps", of("knob"), n, \
+                of("cpu_s") / of("sim_s"), of("pen_mean"), of("mean_z")
+        } else {
+            line[++lines] = $0; size[lines] = of("n"); pen[lines] = of("pen_mean")
+            cost[lines] = of("cpu_s") / of("sim_s"); knob[lines] = of("knob"); z[lines] = of("mean_z")
+        }
+    }
+    BEGIN { printf "%-7s %-36s %7s %9s %9s %8s %9s %9s\n", "engine", "knob", "N", "CPU s/s", \
+        "mean pen", "mean z", "LAMMPS", "over it" }
+    END {
+        for (i = 1; i <= lines; i++) {
+            n = size[i]
+            if (runs[n] < 2) continue
+            for (k = 1; k < runs[n] - 1 && log(pen[i]) < x[n, k + 1]; k++) ;
+            there = y[n, k] + (log(pen[i]) - x[n, k]) * (y[n, k + 1] - y[n, k]) / (x[n, k + 1] - x[n, k])
+            printf "%-7s %-36s %7d %9.3f %9.2e %8.4f %9.3f %9.2f\n", "talus", knob[i], n, cost[i], \
+                pen[i], z[i], exp(there), exp(there) / cost[i]
+        }
+    }'
 }
 
 print_sweeps() {
@@ -292,19 +377,22 @@ print_sweeps() {
         [ -n "$cost" ] || continue
         printf '%-7s %7s %9s   (%s contacts)\n' "$(value engine "$line")" "$(value n "$line")" \
             "$cost" "$(value contacts_last "$line")"
-    done <"$work/rows"
+    done <<END
+$(cat "$work/sweeps" "$rows")
+END
 }
 
 print_legend() {
     cat <<'END'
 
 CPU s/s: CPU seconds per simulated second, one thread. Penetration over the radius, over overlapping
-contacts. Height: 95th percentile of the tops, m; mean z: mean height of the centres, m. To Talus:
-CPU s/s over that of Talus. TR: Rayleigh time.
+contacts. Height: 95th percentile of the tops, m; mean z: mean height of the centres, m. To default,
+to relaxed: CPU s/s over that of Talus under its default (exact friction, compliant contacts) and under
+"defaults": "relaxed" (rigid contacts, relaxed friction). TR: Rayleigh time.
 END
-    if grep -q '^engine=talus' "$work/rows"; then
+    if grep -q '^engine=talus' "$rows"; then
         cat <<'END'
-LAMMPS runs at the stiffness that gives the mean penetration of Talus within 5 %, unless marked:
+LAMMPS runs at the stiffness that gives the mean penetration of one of the two within 5 %, unless marked:
 extrapolated, not run at that stiffness, cost scaled as sqrt(E); unmatched, not within 5 % after four runs.
 END
     else
@@ -315,6 +403,7 @@ END
 print_report() {
     print_table
     print_sweeps
+    print_curve
     print_legend
 }
 
@@ -353,7 +442,7 @@ save_report() {
 parse_options "$@"
 mkdir -p "$work"
 build_peers
-: >"$work/rows"
+for list in rows curve sweeps; do : >"$work/$list"; done
 for size in $sizes; do bench_size "$size"; done
 print_report
 if [ "$save" = yes ]; then save_report; fi

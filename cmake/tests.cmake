@@ -111,7 +111,7 @@ foreach(source IN LISTS talus_test_sources)
   if(name MATCHES "page|serve|steps")
     target_link_libraries(${name} PRIVATE talus_page)
   endif()
-  if(name MATCHES "test_lab") # the laboratory is part of the program
+  if(name MATCHES "test_lab|test_advise") # parts of the program
     target_sources(${name} PRIVATE $<FILTER:$<TARGET_OBJECTS:talus>,EXCLUDE,/cli/main\\.c>)
     target_link_libraries(${name} PRIVATE $<TARGET_PROPERTY:talus,LINK_LIBRARIES>)
   endif()

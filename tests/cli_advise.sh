@@ -91,6 +91,8 @@ END
 open=$(figure belt.out ccp 0 0.01 0.002 lift)
 # mu v h = 1e-3 m; d, of the sphere with the volume of the box, is 0.248 m
 holds "$open > 0.7 * 1e-3 / 0.248 && $open < 1.3 * 1e-3 / 0.248" || fail "lift of ccp: $open"
+# a scene that says nothing has the default, which AUTO stands for: no trial of its own
+[ "$(figure belt.out coulomb "$soft" 0.01 0.002 own)" = true ] || fail "the default is not the scene's own setting"
 closed=$(figure belt.out coulomb "$soft" 0.01 0.002 lift)
 holds "$closed < 1e-5" || fail "lift of coulomb: $closed"
 
@@ -152,6 +154,11 @@ grep -Eq "^ *\\*[=>]* +coulomb +$(echo "$soft" | awk '{ printf "%g", $1 }') +1e-
     fail "--set"
 contains table "talus run settle-box --set bodies=27 --set 'gravity[2]=-5' --set law="
 
+# the command can be pasted into a shell
+cp slide.json "it's a slide.json"
+"$TALUS" advise "it's a slide.json" --at 0 --span 0.05 --quiet >table || fail "a name with spaces"
+contains table "talus run 'it'\\''s a slide.json' --set law="
+
 # ---- nothing to judge by ----
 sed 's/0, 0, 0.1\], "velocity": \[5/0, 0, 9], "velocity": [0/' slide.json >fall.json
 "$TALUS" advise fall.json --at 0 --span 0.05 --quiet >table || fail "fall"
@@ -186,5 +193,17 @@ code=$?
 [ $code -eq 130 ] || fail "after SIGINT: exit code $code: $(cat err)"
 contains table "stopped before the end: this is what is known so far"
 grep -Eq '^ +=?\*?=? *(coulomb|ccp) ' table || fail "after SIGINT the table has no row: $(cat table)"
+
+# before any trial
+"$TALUS" advise settle-box --set bodies=200 --at 50 --threads 1 >table 2>err &
+process=$!
+sleep 1
+kill -INT $process
+wait $process
+code=$?
+[ $code -eq 130 ] || fail "SIGINT before the trials: exit code $code: $(cat err)"
+contains table "stopped before the end: this is what is known so far"
+contains table "no recommendation: too few settings were tried"
+[ -s err ] && fail "SIGINT before the trials: $(cat err)"
 
 [ $failures -eq 0 ]

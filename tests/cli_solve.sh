@@ -55,6 +55,22 @@ names gs,gs:omega=1.2,gs >found
 printf 'gs\ngs:omega=1.2\n' | cmp -s found - || fail "a solver named twice: $(cat found)"
 
 
+# ---- several starts: the solutions are in the JSON, however many searches there are ----
+copies=""
+for i in $(seq 25); do
+    cp box.talus "copy$i.talus"
+    copies="$copies copy$i.talus"
+done
+"$TALUS" solve $copies --solver apgd --starts 2 --threads 1 --json >out 2>err || fail "--starts: $(tail -n 3 err)"
+[ "$(grep -c '^"searches": \[' out)" -eq 25 ] || fail "searches: $(grep -c searches out) of 25"
+[ "$(grep -c '^"converged": 2,$' out)" -eq 25 ] || fail "--starts: $(head -c 2000 out)"
+[ "$(grep -c '^"first_start": 0,$' out)" -eq 25 ] || fail "ccp has one velocity: $(grep -c first_start out)"
+contains err "2 of 2 starts converged, to 1 solution:"
+"$TALUS" solve box.talus --solver apgd --starts 2 --threads 1 --report several --quiet || fail "--starts --report"
+contains several/results.json "box: solutions by apgd"
+"$TALUS" solve box.talus --solver apgd --json --quiet >out || fail "without --starts"
+grep -q searches out && fail "searches without --starts"
+
 # ---- shifts are damped where they go round in circles: without, these end at 5e-6 of the start after any number ----
 extract settle-box --set bodies=44 --set mu=0.6 --at 0.33 -o circles.talus
 for case in "disc ipm-soc" "polygon:8 ipm-chol" "polygon:8 ipm-aug" "polygon:8 tao-gpcg" "polygon:8 tao-tron"; do
@@ -285,7 +301,7 @@ else
         "$TALUS" solve $problem.talus --solver jacobi,apgd --tol 1e-9 --max-iter 20000 \
             --save $problem.hdf5 >out 2>err || fail "--save: $(cat err)"
         contains err "which has the smallest residual"
-        "$TALUS" solve $problem.hdf5 --solver gs --tol 1e-7 --max-iter 50000 --json --quiet \
+        "$TALUS" solve $problem.hdf5 --law ccp --solver gs --tol 1e-7 --max-iter 50000 --json --quiet \
             --reference $problem.hdf5 >out 2>err || fail "--reference: $(cat err)"
         sed -n 's/.*"velocity_error": \([^,}]*\).*/\1/p' out | head -1 |
             awk '{ exit !($1 > 0 && $1 < 1e-5) }' || fail "velocity error: $(cat out)"

@@ -81,24 +81,24 @@ if "$TALUS" list features | grep -q 'not in this build.*libhdf5-dev'; then
     exit $failed
 fi
 "$TALUS" extract settle-box --set defaults=relaxed --at 0.1 -o box.hdf5 >/dev/null
-"$TALUS" solve box.hdf5 --solver apgd --tol 1e-9 --save reference.hdf5 --quiet
+"$TALUS" solve box.hdf5 --law ccp --solver apgd --tol 1e-9 --save reference.hdf5 --quiet
 for solver in apgd gs:omega=1.3 jacobi; do
-    "$TALUS" solve box.hdf5 --solver $solver --tol 1e-3 --max-iter 300 --save solved.hdf5 --json \
+    "$TALUS" solve box.hdf5 --law ccp --solver $solver --tol 1e-3 --max-iter 300 --save solved.hdf5 --json \
         --reference reference.hdf5 >claim.json 2>/dev/null
-    "$TALUS" verify box.hdf5 solved.hdf5 --reference reference.hdf5 --json >found.json
+    "$TALUS" verify box.hdf5 solved.hdf5 --law ccp --reference reference.hdf5 --json >found.json
     agrees "$(figure claim.json velocity_error)" "$(figure found.json velocity_error)" ||
         fail "$solver: velocity error $(figure claim.json velocity_error), found $(figure found.json velocity_error)"
     for problem in box.hdf5 box.talus; do
-        "$TALUS" verify $problem solved.hdf5 --json >found.json
+        "$TALUS" verify $problem solved.hdf5 --law ccp --json >found.json
         for key in objective projected_gradient natural natural_max natural_relative \
             complementarity_max primal_infeasibility siconos siconos_over_q; do
             agrees "$(figure claim.json $key)" "$(figure found.json $key)" ||
                 fail "$solver, $problem: $key $(figure claim.json $key), found $(figure found.json $key)"
         done
     done
-    "$TALUS" verify box.hdf5 solved.hdf5 --tol 1 >/dev/null || fail "$solver: tolerance 1 missed"
+    "$TALUS" verify box.hdf5 solved.hdf5 --law ccp --tol 1 >/dev/null || fail "$solver: tolerance 1 missed"
 done
-"$TALUS" verify box.hdf5 solved.hdf5 --json >found.json
+"$TALUS" verify box.hdf5 solved.hdf5 --law ccp --json >found.json
 awk -v e="$(figure found.json stored_velocity_error)" 'BEGIN { exit !(e != "" && e < 1e-12) }' ||
     fail "stored velocities"
 if "$TALUS" verify box.talus solved.hdf5 --reference reference.hdf5 2>error >/dev/null; then
@@ -115,14 +115,19 @@ END
     "$TALUS" extract rolling.json --at 0 -o rolling$rolling.talus >/dev/null
     if [ $rolling = 0 ]; then "$TALUS" extract rolling.json --at 0 -o rolling0.hdf5 >/dev/null; fi
 done
-"$TALUS" solve rolling0.hdf5 --solver apgd --tol 1e-3 --save moments.hdf5 --quiet
+"$TALUS" solve rolling0.hdf5 --law ccp --solver apgd --tol 1e-3 --save moments.hdf5 --quiet
 "$TALUS" verify rolling0.talus moments.hdf5 --json >three.json
 "$TALUS" verify rolling0.2.talus moments.hdf5 --json >six.json
 [ "$(figure three.json rows) $(figure six.json rows)" = "3 6" ] || fail "rows of the columns"
 agrees "$(figure three.json objective)" "$(figure six.json objective)" ||
     fail "moments from FCLIB: objective $(figure three.json objective), $(figure six.json objective)"
-"$TALUS" solve box.hdf5 --solver apgd --tol 1e-5 --save own.talus --quiet
-"$TALUS" verify box.hdf5 own.talus --tol 1e-5 >/dev/null || fail "our own solution of an FCLIB problem"
+"$TALUS" solve box.hdf5 --law ccp --solver apgd --tol 1e-5 --save own.talus --quiet
+"$TALUS" verify box.hdf5 own.talus --law ccp --tol 1e-5 >/dev/null || fail "our own solution of an FCLIB problem"
+# FCLIB stores no law: it is Coulomb's where none is named
+"$TALUS" solve box.hdf5 --tol 1e-6 --save exact.hdf5 --json --quiet >claim.json || fail "no --law"
+grep -q '"law": "coulomb"' claim.json || fail "law of an FCLIB file: $(cat claim.json)"
+"$TALUS" verify box.hdf5 exact.hdf5 --tol 1e-6 >/dev/null || fail "verify without --law"
+if "$TALUS" verify box.hdf5 exact.hdf5 --law ccp --tol 1e-6 >/dev/null 2>&1; then fail "the laws have one solution"; fi
 if "$TALUS" verify box.hdf5 own.talus --group solution 2>error; then fail "ignored --group"; fi
 if "$TALUS" verify box.hdf5 box.hdf5 2>error; then fail "accepted a file without a solution"; fi
 grep -q '/solution' error || fail "no word about the missing solution"
@@ -142,7 +147,11 @@ grep -q '/solution; the file also has /ccp_solution: --group ccp_solution' error
     fail "--group: $(cat error)"
 if [ -s error ]; then fail "a word though --group was given: $(cat error)"; fi
 agrees "$(figure found.json natural)" "$(figure ccp.json natural)" && fail "both groups are one"
-for command in "solve box.hdf5 --solver apgd" "verify box.hdf5 solved.hdf5"; do
+for file in found ccp; do # each is right under its own law, without --law
+    awk -v r="$(figure $file.json natural_relative)" 'BEGIN { exit !(r < 1e-6) }' ||
+        fail "$file: relative residual $(figure $file.json natural_relative)"
+done
+for command in "solve box.hdf5 --law ccp --solver apgd" "verify box.hdf5 solved.hdf5 --law ccp"; do
     if "$TALUS" $command --reference "$both" >/dev/null 2>error; then fail "$command: a wrong reference"; fi
     grep -q '/ccp_solution/u' error || fail "$command: not the error of /ccp_solution: $(cat error)"
 done

@@ -196,6 +196,29 @@ TEST(an_overlapping_start_comes_apart_as_if_rigid)
         printf("    %g J, rigid %g J\n", soft, rigid);
 }
 
+/* A rod spins on a fixed box without friction. It touches the box at four of the eight corners of its face, which change
+ * as it turns: the new ones take over the load of those that are gone, else its overlap would be undone as an error. */
+TEST(new_points_of_a_manifold_take_over_the_load)
+{
+    const double h = 0.01, r = 0.1;
+    TalusWorldDef def = soft_def(h, 0.5);
+    TalusPairDef pair = talus_pair_def_default();
+    TalusShapeDef rod = {.kind = TALUS_SHAPE_CYLINDER, .radius = r, .half_height = r};
+    pair.friction = 0.0;
+    TalusWorld *world = make_world(&def, &pair);
+    add_body(world, box(0.2, 0.2, 0.2), 0.0, talus_vec3(0, 0, -0.2), zero, zero);
+    add_body(world, rod, 1.0, talus_vec3(0, 0, r), zero, talus_vec3(0, 0, 7.0));
+    State s = {0};
+    for (int i = 0; i < 100; i++)
+        s = step(world);
+    double rest = s.x.z, worst = 0.0;
+    for (int i = 0; i < 100; i++)
+        worst = fmax(worst, fabs(step(world).x.z - rest));
+    if (!CHECK(worst < 1e-3 * (r - rest)))
+        printf("    moves by %g, overlap %g\n", worst, r - rest);
+    talus_world_destroy(world);
+}
+
 /* A wedged step of a rigid world has no elastic energy: what undoes its overlap is stabilisation. */
 TEST(a_rigid_wedge_is_not_elastic)
 {
@@ -286,6 +309,7 @@ static inline void run_compliance_cases(void)
     RUN(cohesion_is_load);
     RUN(a_squeezed_ball_bears_a_steady_force);
     RUN(an_overlapping_start_comes_apart_as_if_rigid);
+    RUN(new_points_of_a_manifold_take_over_the_load);
     RUN(a_rigid_wedge_is_not_elastic);
     RUN(a_fall_makes_no_energy);
     RUN(a_scaled_world_is_the_same_world);

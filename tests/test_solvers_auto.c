@@ -213,8 +213,8 @@ TEST(compliant_spheres_under_coulombs_law_begin_with_sweeps)
     const HeapOptions rocks = {11, 4, 4, 3, 0.3, 0.05, 1.0};
     const TalusSection disc = TALUS_SECTION_DISC;
     const TalusFrictionLaw coulomb = TALUS_LAW_COULOMB;
-    CHECK_INT(first_part(&soft, disc, coulomb, 0.031), TALUS_AUTO_SWEEP);
-    CHECK_INT(first_part(&soft, disc, coulomb, 0.029), TALUS_AUTO_BETWEEN);
+    CHECK_INT(first_part(&soft, disc, coulomb, 0.0051), TALUS_AUTO_SWEEP);
+    CHECK_INT(first_part(&soft, disc, coulomb, 0.0049), TALUS_AUTO_BETWEEN);
     CHECK_INT(first_part(&rigid, disc, coulomb, 0.5), TALUS_AUTO_BETWEEN);
     CHECK_INT(first_part(&rocks, disc, coulomb, 0.5), TALUS_AUTO_BETWEEN);
     CHECK_INT(first_part(&soft, TALUS_SECTION_SQUARE, coulomb, 0.5), TALUS_AUTO_BETWEEN);

@@ -162,7 +162,7 @@ TEST(a_warm_step_allocates_nothing_under_any_law)
     for (int law = 0; law < TALUS_LAWS; law++) {
         TalusFrictionModel model = {.section = TALUS_SECTION_SQUARE, .law = (TalusFrictionLaw)law};
         TalusWorld *world = make_mix(model, 2);
-        run(world, 150);
+        run(world, 300);
         uint64_t before = talus_allocation_count();
         run(world, 10);
         CHECK_INT((long long)(talus_allocation_count() - before), 0);

@@ -39,6 +39,8 @@ bool lab_has_solver(const char *spec);
 
 /* Parses --law and --section; NULL means ccp and disc. */
 TalusStatus lab_model_parse(const char *law, const char *section, TalusFrictionModel *out);
+/* Law of FCLIB files, which store none, where the user names no law and no section: Coulomb's, for which they are meant. */
+extern const TalusFrictionModel lab_fclib_model;
 /* Writes the names of law and section of the contacts with friction; for law or section in which they differ, "mixed".
  * If no contact has friction: law "ccp", section "none". */
 void lab_friction_text(const TalusProblem *problem, char law[LAB_WORD], char section[LAB_WORD]);
@@ -59,7 +61,7 @@ typedef struct LabProblem {
     /* Content of an FCLIB file; of a problem file NULL, or made from it once a reference is read or FCLIB written. */
     TalusFclib *fclib;
     bool exact;             /* there are contacts with friction, all under Coulomb's law */
-    char changed[LAB_TEXT]; /* "LAW SECTION" if lab_problem_open was given a model; else "" */
+    char changed[LAB_TEXT]; /* "LAW SECTION" unless they are those that the file stores; else "" */
     int bodies;             /* 0: unknown */
     double *start;          /* impulses stored in the file; NULL: none */
     double *reference;      /* reference contact velocities; NULL: none */
@@ -215,7 +217,7 @@ typedef struct LabJob {
 } LabJob;
 
 /* Writes the key of a job's result, 16 hexadecimal digits: hash of problem file, reference, job, threads and version.
- * The backend enters unless it is cpu, law and section if lab_problem_open was given a model, outer loop and measure if
+ * The backend enters unless it is cpu, law and section unless the file stores them, outer loop and measure if
  * they are not the default; job->trace does not enter. */
 void lab_job_key(const LabProblem *problem, const LabJob *job, int threads, char key[17]);
 
@@ -278,6 +280,23 @@ void lab_figure_add(LabFigure *figure, const char *name, const double *x, const 
                     int count);
 void lab_figure_clear(LabFigure *figure);
 
+/* A solution: how many starts led to it, the first of these, its figures after that one. */
+typedef struct LabSolution {
+    int found, start;
+    double residual, objective; /* natural residual, relative; objective, J */
+    double nearest;             /* distance of the nearest other solution, m/s; NAN: none */
+} LabSolution;
+
+/* Distinct solutions of a problem that one solver finds from several starts. */
+typedef struct LabSearch {
+    int problem; /* index in LabSet.problems */
+    char solver[LAB_TEXT];
+    int starts, converged;
+    double same;           /* m/s: distance up to which results count as one solution */
+    LabSolution *solution; /* [solutions], in the order of their first starts */
+    int solutions;
+} LabSearch;
+
 enum { LAB_TABLES = 24, LAB_NOTES = 32, LAB_FIGURES = 16 };
 
 typedef struct LabSet {
@@ -289,6 +308,8 @@ typedef struct LabSet {
     int problem_count;
     LabResult *results;
     int result_count;
+    LabSearch *searches;
+    int search_count;
     LabTable tables[LAB_TABLES];
     int table_count;
     LabFigure *figures[LAB_FIGURES];
@@ -310,10 +331,12 @@ TalusStatus lab_set_open(LabSet *set, bool fresh);
  * valid until the next call. */
 TalusStatus lab_set_run(LabSet *set, int problem, const LabJob *job, bool quiet, LabResult **out,
                         bool *reused);
-/* Solves a problem with the job's solver from `starts` starts, zero and random ones, and adds a table of the distinct
- * solutions found (lab_starts.c). */
+/* Solves a problem with the job's solver from `starts` starts, zero and random ones, and adds the distinct solutions
+ * found to the set (lab_starts.c). *out points into the set and is valid until the next call. */
 TalusStatus lab_starts(LabSet *set, int problem, const LabJob *job, int starts,
-                       const LabTable **out);
+                       const LabSearch **out);
+/* Makes a table of the solutions; the caller clears it. */
+void lab_search_table(const LabSet *set, const LabSearch *search, LabTable *out);
 /* Add to the set an empty table, whose headings tabs separate, or a figure without curves; x and y label the axes. */
 LabTable *lab_set_table(LabSet *set, const char *title, const char *headings);
 LabFigure *lab_set_figure(LabSet *set, const char *title, const char *x, const char *y);

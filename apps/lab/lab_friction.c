@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+const TalusFrictionModel lab_fclib_model = {.law = TALUS_LAW_COULOMB,
+                                            .section = TALUS_SECTION_DISC};
+
 TalusStatus lab_model_parse(const char *law, const char *section, TalusFrictionModel *out)
 {
     *out = (TalusFrictionModel){0};

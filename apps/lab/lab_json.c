@@ -155,9 +155,19 @@ static void put_notes(JsonOut *json, const LabSet *set)
     json_close_array(json);
 }
 
+static void put_search_table(JsonOut *json, const LabSet *set, const LabSearch *search)
+{
+    LabTable table;
+    lab_search_table(set, search, &table);
+    put_table(json, &table);
+    lab_table_clear(&table);
+}
+
 static void put_tables(JsonOut *json, const LabSet *set)
 {
     json_open_array(json, "tables");
+    for (int i = 0; i < set->search_count; i++)
+        put_search_table(json, set, &set->searches[i]);
     for (int i = 0; i < set->table_count; i++)
         put_table(json, &set->tables[i]);
     json_close_array(json);
@@ -199,6 +209,44 @@ static void put_all_curves(JsonOut *json, const LabSet *set)
 
 /* ---- the output of --json ---- */
 
+static void put_search(JsonOut *json, const LabSearch *search)
+{
+    json_open_object(json, NULL);
+    json_text(json, "solver", search->solver);
+    json_int(json, "starts", search->starts);
+    json_int(json, "converged", search->converged);
+    json_real(json, "same_within", search->same);
+    json_open_array(json, "solutions");
+    for (int i = 0; i < search->solutions; i++) {
+        const LabSolution *x = &search->solution[i];
+        json_open_object(json, NULL);
+        json_int(json, "starts", x->found);
+        json_int(json, "first_start", x->start);
+        json_real(json, "natural_relative", x->residual);
+        json_real(json, "objective", x->objective);
+        json_real(json, "nearest", x->nearest);
+        json_close_object(json);
+    }
+    json_close_array(json);
+    json_close_object(json);
+}
+
+/* Writes the searches of a problem under the key "searches"; no key if there are none. */
+static void put_searches(JsonOut *json, const LabSet *set, int problem)
+{
+    bool any = false;
+    for (int i = 0; i < set->search_count; i++) {
+        if (set->searches[i].problem != problem)
+            continue;
+        if (!any)
+            json_open_array(json, "searches");
+        any = true;
+        put_search(json, &set->searches[i]);
+    }
+    if (any)
+        json_close_array(json);
+}
+
 static void put_answer(JsonOut *json, const LabSet *set, int problem)
 {
     json_open_object(json, NULL);
@@ -213,6 +261,7 @@ static void put_answer(JsonOut *json, const LabSet *set, int problem)
             json_close_object(json);
         }
     json_close_array(json);
+    put_searches(json, set, problem);
     json_close_object(json);
 }
 

@@ -108,6 +108,7 @@ TalusStatus lab_problem_open(const char *path, const TalusFrictionModel *model, 
 {
     *out = (LabProblem){.path = path};
     name_after(path, out->name);
+    model = !model && talus_fclib_is(path) ? &lab_fclib_model : model;
     /* before hash_file, which would read /dev/zero forever; this call refuses it */
     TALUS_TRY(talus_problem_open(path, model, pool, &out->problem, &out->fclib));
     TALUS_TRY(hash_file(path, &out->hash));

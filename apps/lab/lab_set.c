@@ -160,6 +160,8 @@ void lab_set_clear(LabSet *set)
         lab_result_clear(&set->results[i]);
     for (int i = 0; i < set->stored_count; i++)
         lab_result_clear(&set->stored[i]);
+    for (int i = 0; i < set->search_count; i++)
+        talus_release(set->searches[i].solution);
     for (int i = 0; i < set->table_count; i++)
         lab_table_clear(&set->tables[i]);
     for (int i = 0; i < set->figure_count; i++) {
@@ -168,6 +170,6 @@ void lab_set_clear(LabSet *set)
     }
     for (int i = 0; i < set->note_count; i++)
         free(set->notes[i]);
-    TALUS_RELEASE(set->problems, set->results, set->stored);
+    TALUS_RELEASE(set->problems, set->results, set->searches, set->stored);
     *set = (LabSet){0};
 }

@@ -14,19 +14,12 @@
 #include <math.h>
 #include <string.h>
 
-/* A solution: velocities, how often it was found, and the figures of its first start. */
-typedef struct Solution {
-    double *velocity;
-    int found, start;
-    double residual, objective, nearest; /* nearest: distance of the nearest other solution, m/s */
-} Solution;
-
 typedef struct Search {
     LabProblem *p;
     const LabJob *job;
-    Solution *solution; /* [starts] */
-    int solutions, converged;
-    double mean, same; /* mean normal impulse, N s; distance up to which results are one, m/s */
+    LabSearch *out;
+    double **velocity; /* [out->solutions]: contact velocities of each solution */
+    double mean;       /* normal impulse, N s */
 } Search;
 
 static double distance(const LabProblem *p, const double *a, const double *b)
@@ -95,24 +88,25 @@ static TalusStatus solve_from(const Search *s, TalusSolver *solver, int start, T
 static TalusStatus enter(Search *s, int start)
 {
     TalusProblem *problem = s->p->problem;
-    Solution *next = &s->solution[s->solutions];
+    LabSearch *out = s->out;
     TalusMetrics m;
     talus_problem_velocity(problem, talus_problem_gamma(problem), s->p->velocity);
-    s->converged++;
-    for (int i = 0; i < s->solutions; i++)
-        if (distance(s->p, s->solution[i].velocity, s->p->velocity) <= s->same) {
-            s->solution[i].found++;
+    out->converged++;
+    for (int i = 0; i < out->solutions; i++)
+        if (distance(s->p, s->velocity[i], s->p->velocity) <= out->same) {
+            out->solution[i].found++;
             return TALUS_OK;
         }
-    size_t n = (size_t)talus_problem_size(problem);
-    TALUS_TRY(TALUS_ALLOC(next->velocity, n + 1, "velocities of a solution"));
-    memcpy(next->velocity, s->p->velocity, n * sizeof *next->velocity);
     TALUS_TRY(talus_problem_measure(problem, talus_problem_gamma(problem), &m));
-    next->found = 1;
-    next->start = start;
-    next->residual = m.natural_relative;
-    next->objective = m.objective;
-    s->solutions++;
+    size_t n = (size_t)talus_problem_size(problem), count = (size_t)out->solutions + 1;
+    double *velocity;
+    TALUS_TRY(TALUS_GROW(out->solution, count, count - 1, "solutions"));
+    TALUS_TRY(TALUS_GROW(s->velocity, count, count - 1, "solutions"));
+    TALUS_TRY(TALUS_ALLOC(velocity, n, "velocities of a solution"));
+    memcpy(velocity, s->p->velocity, n * sizeof *velocity);
+    s->velocity[count - 1] = velocity;
+    out->solution[out->solutions++] = (LabSolution){
+        .found = 1, .start = start, .residual = m.natural_relative, .objective = m.objective};
     return TALUS_OK;
 }
 
@@ -133,51 +127,54 @@ static TalusStatus search(Search *s, int starts)
     return status;
 }
 
-static void find_nearest(Search *s)
+static void find_nearest(const Search *s)
 {
-    for (int i = 0; i < s->solutions; i++) {
-        s->solution[i].nearest = NAN;
-        for (int k = 0; k < s->solutions; k++)
+    LabSolution *solution = s->out->solution;
+    for (int i = 0; i < s->out->solutions; i++) {
+        solution[i].nearest = NAN;
+        for (int k = 0; k < s->out->solutions; k++)
             if (k != i)
-                s->solution[i].nearest =
-                    fmin(s->solution[i].nearest,
-                         distance(s->p, s->solution[i].velocity, s->solution[k].velocity));
+                solution[i].nearest =
+                    fmin(solution[i].nearest, distance(s->p, s->velocity[i], s->velocity[k]));
     }
-}
-
-static LabTable *add_table(const Search *s, LabSet *set, int starts)
-{
-    char title[LAB_TEXT * 2 + 32];
-    snprintf(title, sizeof title, "%s: solutions by %s", s->p->name, s->job->solver);
-    LabTable *t = lab_set_table(
-        set, title, "solution\tstarts\tfirst start\trelative\tobjective\tnearest other, m/s");
-    for (int i = 0; i < s->solutions; i++) {
-        const Solution *x = &s->solution[i];
-        lab_table_row(t, "%d\t%d\t%d\t%.2e\t%.10g\t%.2e", i + 1, x->found, x->start, x->residual,
-                      x->objective, x->nearest);
-    }
-    snprintf(t->note, sizeof t->note,
-             "%d of %d starts converged, to %d solution%s: from zero (start 0) and from random "
-             "impulses. Results count as one solution if the rms of the difference of their "
-             "contact velocities is at most %.1e m/s.",
-             s->converged, starts, s->solutions, s->solutions == 1 ? "" : "s", s->same);
-    return t;
 }
 
 TalusStatus lab_starts(LabSet *set, int problem, const LabJob *job, int starts,
-                       const LabTable **out)
+                       const LabSearch **out)
 {
     LabProblem *p = &set->problems[problem];
-    Search s = {.p = p, .job = job, .same = sqrt(job->tolerance) * p->natural_at_zero};
-    TALUS_TRY(TALUS_ALLOC(s.solution, (size_t)starts, "solutions"));
-    memset(s.solution, 0, (size_t)starts * sizeof *s.solution);
+    size_t count = (size_t)set->search_count + 1;
+    TALUS_TRY(TALUS_GROW(set->searches, count, count - 1, "searches"));
+    LabSearch *found = &set->searches[set->search_count++];
+    *found = (LabSearch){
+        .problem = problem, .starts = starts, .same = sqrt(job->tolerance) * p->natural_at_zero};
+    snprintf(found->solver, sizeof found->solver, "%s", job->solver);
+    Search s = {.p = p, .job = job, .out = found};
     TalusStatus status = search(&s, starts);
-    if (status == TALUS_OK) {
-        find_nearest(&s);
-        *out = add_table(&s, set, starts);
-    }
-    for (int i = 0; i < starts; i++)
-        talus_release(s.solution[i].velocity);
-    talus_release(s.solution);
+    find_nearest(&s);
+    for (int i = 0; i < found->solutions; i++)
+        talus_release(s.velocity[i]);
+    talus_release(s.velocity);
+    *out = found;
     return status;
+}
+
+void lab_search_table(const LabSet *set, const LabSearch *search, LabTable *out)
+{
+    char title[LAB_TEXT * 2 + 32];
+    snprintf(title, sizeof title, "%s: solutions by %s", set->problems[search->problem].name,
+             search->solver);
+    lab_table_begin(out, title,
+                    "solution\tstarts\tfirst start\trelative\tobjective\tnearest other, m/s");
+    for (int i = 0; i < search->solutions; i++) {
+        const LabSolution *x = &search->solution[i];
+        lab_table_row(out, "%d\t%d\t%d\t%.2e\t%.10g\t%.2e", i + 1, x->found, x->start, x->residual,
+                      x->objective, x->nearest);
+    }
+    snprintf(out->note, sizeof out->note,
+             "%d of %d starts converged, to %d solution%s: from zero (start 0) and from random "
+             "impulses. Results count as one solution if the rms of the difference of their "
+             "contact velocities is at most %.1e m/s.",
+             search->converged, search->starts, search->solutions,
+             search->solutions == 1 ? "" : "s", search->same);
 }

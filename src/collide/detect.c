@@ -294,7 +294,47 @@ static TalusStatus count_run(TalusDetector *d, TalusPool *pool, int run, int64_t
     return TALUS_OK;
 }
 
-/* Writes to spare[] the impulses of old contacts with the keys of contacts begin .. end - 1 of the run; 0 for new. */
+static bool same_pair(TalusKey x, TalusKey y)
+{
+    return x.a == y.a && x.b == y.b;
+}
+
+/* Returns the share of contact i, whose key is new, in the impulses that its pair has lost: those of old contacts whose
+ * keys are gone, as when the points of a manifold are chosen anew, evenly over the new keys of the pair. Without it a
+ * load would vanish for one step, and with it the reason of an elastic overlap (engine/contact_terms.h). [low, high):
+ * old keys of the run; at: the first of them that is not below the key of i. */
+static TalusVec3 share_lost(const TalusDetector *d, int64_t i, int64_t low, int64_t at,
+                            int64_t high)
+{
+    const TalusContact *contact = d->list.contact;
+    const TalusVec3 *impulse = d->list.impulse + d->old.sphere_sphere;
+    TalusKey key = talus_key_of(&contact[i]);
+    TalusVec3 lost = talus_vec3(0.0, 0.0, 0.0);
+    int64_t first = i, end = first_of_run(d);
+    end += d->run == TALUS_RUN_GENERAL ? d->list.general : d->list.sphere_fixed;
+    while (first > first_of_run(d) && same_pair(talus_key_of(&contact[first - 1]), key))
+        first--;
+    while (at > low && same_pair(d->old_key[at - 1], key))
+        at--;
+    int64_t fresh = 0;
+    bool known = false;
+    for (; first < end && same_pair(talus_key_of(&contact[first]), key); first++) {
+        TalusKey next = talus_key_of(&contact[first]);
+        bool repeated = known && talus_key_equal(talus_key_of(&contact[first - 1]), next);
+        for (; at < high && talus_key_less(d->old_key[at], next); at++)
+            lost = talus_add(lost, impulse[at]);
+        known = repeated || (at < high && talus_key_equal(d->old_key[at], next));
+        while (at < high && talus_key_equal(d->old_key[at], next))
+            at++;
+        fresh += !known;
+    }
+    for (; at < high && same_pair(d->old_key[at], key); at++)
+        lost = talus_add(lost, impulse[at]);
+    return talus_scale(1.0 / (double)fresh, lost);
+}
+
+/* Writes to spare[] the impulses of old contacts with the keys of contacts begin .. end - 1 of the run; for new keys
+ * their share in what their pair has lost. */
 static void match_keys(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
@@ -302,7 +342,7 @@ static void match_keys(void *context, int64_t begin, int64_t end, int64_t chunk)
     const TalusKey *old = d->old_key;
     const TalusVec3 *impulse = d->list.impulse + d->old.sphere_sphere;
     bool general = d->run == TALUS_RUN_GENERAL;
-    int64_t first = first_of_run(d), low = general ? d->old.sphere_fixed : 0;
+    int64_t first = first_of_run(d), lowest = general ? d->old.sphere_fixed : 0, low = lowest;
     int64_t high = d->old.sphere_fixed + (general ? d->old.general : 0);
     TalusKey least = talus_key_of(&d->list.contact[first + begin]);
     for (int64_t step = high; low < step;) { /* first old key that is not below the first new one */
@@ -317,7 +357,7 @@ static void match_keys(void *context, int64_t begin, int64_t end, int64_t chunk)
         while (low < high && talus_key_less(old[low], key))
             low++;
         bool known = low < high && talus_key_equal(old[low], key);
-        d->spare[i] = known ? impulse[low] : talus_vec3(0.0, 0.0, 0.0);
+        d->spare[i] = known ? impulse[low] : share_lost(d, i, lowest, low, high);
     }
 }
 

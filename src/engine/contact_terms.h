@@ -204,23 +204,32 @@ typedef struct TalusHardening {
 /* True if an overlap is an error (TalusHardening): `load` and the recovery speed explain less of it. */
 TALUS_INLINE bool talus_is_error(const TalusBuildOptions *o, double gap, double size, double load)
 {
-    double speed = talus_recovery_speed(o->recovery, o->gravity, size);
-    return o->recovery > 0.0 && -gap / o->h > load + speed;
+    return gap < 0.0 && o->recovery > 0.0 &&
+           -gap / o->h > load + talus_recovery_speed(o->recovery, o->gravity, size);
 }
 
-/* Returns the tangent for contact i. impulse: of the contact in the list, world frame; it is net of attraction, which
- * the problem's impulse contains. */
+/* Returns the normal impulse, at least 0, at which the tangent is taken. impulse: of the contact in the list, world
+ * frame, net of attraction; `pull`: the attractive impulse, which the problem's impulse contains. */
+TALUS_INLINE double talus_warm_normal(const TalusOperator *op, int64_t i,
+                                      const TalusBuildOptions *o, TalusVec3 impulse, double pull)
+{
+    double warm;
+    talus_contact_warm(op->frame[i], 1, o->impulse_ratio, impulse, &warm);
+    return fmax(warm + pull, 0.0);
+}
+
+/* Returns the tangent for contact i. impulse: of the contact in the list, world frame. */
 TALUS_INLINE TalusHardening talus_hardening(const TalusOperator *op, int64_t i, const TalusLaw *law,
                                             const TalusBuildOptions *o, double gap, double size,
                                             TalusVec3 impulse)
 {
     double e = o->compliance * talus_normal_diagonal(op, i), limit = o->elastic_overlap * size;
-    TalusHardening s;
-    talus_contact_warm(op->frame[i], 1, o->impulse_ratio, impulse, &s.warm);
     double pull = talus_contact_pull(law, o, gap, size);
-    s.warm = fmax(s.warm + pull, 0.0);
-    double most = fmax(o->load_limit + pull, o->press_limit * limit / (o->h * e));
-    double hard = fmin(s.warm, most), ratio = 2.0 * o->h * e * hard / limit;
+    TalusHardening s = {.warm = talus_warm_normal(op, i, o, impulse, pull)};
+    double hard = s.warm;
+    if (s.warm > o->load_limit + pull) /* seldom: saves a division */
+        hard = fmin(s.warm, fmax(o->load_limit + pull, o->press_limit * limit / (o->h * e)));
+    double ratio = 2.0 * o->h * e * hard / limit;
     double root = sqrt(1.0 + ratio * ratio);
     s.compliance = 2.0 * e / (root * (1.0 + root));
     s.load = 2.0 * e * hard / (1.0 + root) + s.compliance * (s.warm - hard);
@@ -240,27 +249,36 @@ TALUS_INLINE double talus_elastic_offset(const TalusBuildOptions *o, double gap,
     return gap >= 0.0 || o->recovery == 0.0 ? gap / o->h : fmax(gap / o->h, -(s->load + speed));
 }
 
+/* True if contacts under a law have relative compliance in every step, whatever their offset without it. */
+TALUS_INLINE bool talus_is_always_relative(const TalusLaw *law, const TalusBuildOptions *o)
+{
+    return o->compliance > 0.0 && law->stiffness == 0.0 && law->restitution == 0.0;
+}
+
 /* True if a contact has relative compliance in this step: its law has no stiffness, and it does not rebound, which its
  * offset tells: with `bias`, restitution included, it would leave faster than overlap is undone. */
 TALUS_INLINE bool talus_is_relative(const TalusLaw *law, const TalusBuildOptions *o, double gap,
                                     double size, double bias)
 {
-    return o->compliance > 0.0 && law->stiffness == 0.0 &&
-           (law->restitution == 0.0 ||
+    return talus_is_always_relative(law, o) ||
+           (o->compliance > 0.0 && law->stiffness == 0.0 &&
             bias >= talus_contact_bias(law, o->h, o->recovery, o->gravity, gap, size));
 }
 
-/* Fills op->compliance[i], 1/kg, and hardens the offset in op->bias[i]. impulse: of the contact in the list. */
-TALUS_INLINE void talus_contact_soften(const TalusOperator *op, int64_t i, const TalusLaw *law,
-                                       const TalusBuildOptions *o, double gap, double size,
-                                       TalusVec3 impulse)
+/* Fills op->compliance[i], 1/kg, and hardens the offset in op->bias[i], which is read only unless
+ * talus_is_always_relative. impulse: of the contact in the list. Returns TalusHardening.load; -1 without relative
+ * compliance. */
+TALUS_INLINE double talus_contact_soften(const TalusOperator *op, int64_t i, const TalusLaw *law,
+                                         const TalusBuildOptions *o, double gap, double size,
+                                         TalusVec3 impulse)
 {
     op->compliance[i] = talus_contact_compliance(law, o->h);
     if (!talus_is_relative(law, o, gap, size, op->bias[i]))
-        return;
+        return -1.0;
     TalusHardening s = talus_hardening(op, i, law, o, gap, size, impulse);
     op->compliance[i] = s.compliance;
     op->bias[i] = talus_elastic_offset(o, gap, size, &s) + (s.load - s.compliance * s.warm);
+    return s.load;
 }
 
 /* Returns the overlap, m, that such a contact has after the step under the normal impulse gamma. */
@@ -350,27 +368,41 @@ TALUS_INLINE bool talus_is_elastic(const TalusOperator *op, int64_t i, const Tal
     return law->stiffness > 0.0 || (o->compliance > 0.0 && op->compliance[i] > 0.0);
 }
 
-/* Adds the elastic energies, half force times overlap, of elastic contact i to `sum`, before the step and after it.
- * impulse: of the contact in the list, world frame, from the last step or solve; gamma: the new normal impulse. Returns
- * the (negative) part of the offset that undoes overlap which no load explains; 0 without such overlap. */
+/* Adds the elastic energies, half force times overlap, of a contact with relative compliance to `sum`, before the step
+ * and after it; gamma: the new normal impulse. Returns the (negative) part of the offset that undoes overlap which no
+ * load explains; 0 without such overlap. */
+TALUS_INLINE double talus_relative_energy(const TalusBuildOptions *o, double gap, double size,
+                                          const TalusHardening *s, double gamma, double *sum)
+{
+    double before = fmin(talus_elastic_offset(o, gap, size, s), 0.0);
+    double elastic = fmax(before, -s->load);
+    sum[TALUS_WORK_ELASTIC_START] -= 0.5 * s->warm * elastic;
+    sum[TALUS_WORK_ELASTIC_END] += 0.5 * gamma * talus_elastic_overlap(o, s, gamma) / o->h;
+    return before - elastic;
+}
+
+/* The same of contact i whose law has a stiffness. */
+TALUS_INLINE double talus_stiffness_energy(const TalusOperator *op, int64_t i, const TalusLaw *law,
+                                           const TalusBuildOptions *o, double gap, double gamma,
+                                           double *sum)
+{
+    /* u_n = -bias - E gamma moves the gap */
+    double k = law->stiffness, left = gap - o->h * (op->bias[i] + op->compliance[i] * gamma);
+    sum[TALUS_WORK_ELASTIC_START] += gap < 0.0 ? 0.5 * k * gap * gap : 0.0;
+    if (left < 0.0 && gamma > 0.0) /* without impulse it has come apart */
+        sum[TALUS_WORK_ELASTIC_END] += 0.5 * k * left * left;
+    return 0.0;
+}
+
+/* The same of elastic contact i of either kind. impulse: of the contact in the list, from the last step or solve. */
 TALUS_INLINE double talus_contact_elastic(const TalusOperator *op, int64_t i, const TalusLaw *law,
                                           const TalusBuildOptions *o, double gap, double size,
                                           TalusVec3 impulse, double gamma, double *sum)
 {
-    double h = o->h, k = law->stiffness;
-    if (k > 0.0) { /* u_n = -bias - E gamma moves the gap */
-        double left = gap - h * (op->bias[i] + op->compliance[i] * gamma);
-        sum[TALUS_WORK_ELASTIC_START] += gap < 0.0 ? 0.5 * k * gap * gap : 0.0;
-        if (left < 0.0 && gamma > 0.0) /* without impulse it has come apart */
-            sum[TALUS_WORK_ELASTIC_END] += 0.5 * k * left * left;
-        return 0.0;
-    }
+    if (law->stiffness > 0.0)
+        return talus_stiffness_energy(op, i, law, o, gap, gamma, sum);
     TalusHardening s = talus_hardening(op, i, law, o, gap, size, impulse);
-    double before = fmin(talus_elastic_offset(o, gap, size, &s), 0.0);
-    double elastic = fmax(before, -s.load);
-    sum[TALUS_WORK_ELASTIC_START] -= 0.5 * s.warm * elastic;
-    sum[TALUS_WORK_ELASTIC_END] += 0.5 * gamma * talus_elastic_overlap(o, &s, gamma) / h;
-    return before - elastic;
+    return talus_relative_energy(o, gap, size, &s, gamma, sum);
 }
 
 /* Adds the works of contact i to sum[TALUS_WORK_SUMS] and returns its impulse on b, world frame, less the attractive

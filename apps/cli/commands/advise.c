@@ -162,8 +162,10 @@ static TalusStatus choose_span(Session *s)
     TALUS_TRY(run_trial(s, &(AdviseSetting){.with = a->base}, INFINITY,
                         pilot_part * options.seconds, &pilot));
     free(pilot.step);
-    if (pilot.steps == 0)
-        return talus_fail(TALUS_ERR_NUMERIC, "%s", pilot.failure);
+    if (pilot.steps == 0) {
+        a->span = 0.0;
+        return cli_stop_signal() ? TALUS_OK : talus_fail(TALUS_ERR_NUMERIC, "%s", pilot.failure);
+    }
     double step = pilot.wall / pilot.steps, left = seconds_left(s), h = s->own.step;
     int room = (int)fmin(s->count, left * span_part / (SPAN_STEPS * step)), kept = 0;
     for (int i = 0; i < s->count; i++)

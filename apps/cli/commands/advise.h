@@ -9,7 +9,8 @@
 
 #include "world/save/change.h"
 
-enum { ADVISE_SETTINGS = 11, ADVISE_LIFTS = 16, ADVISE_TEXT = 160 };
+/* ADVISE_LEAST: trials without which there is no recommendation. */
+enum { ADVISE_SETTINGS = 11, ADVISE_LEAST = 3, ADVISE_LIFTS = 16, ADVISE_TEXT = 200 };
 
 /* Scales of the bulk figures: mass, and diameter of a sphere with the mean volume, of the moving bodies; |gravity|. */
 typedef struct AdviseScales {
@@ -61,6 +62,7 @@ typedef struct AdviseAdvice {
     bool given;    /* there is a recommendation */
     TalusWorldChanges with;
     AdviseReason law, stiffness, tolerance, step;
+    AdviseReason warning; /* that it does not agree with the most accurate trial; "": it does */
 } AdviseAdvice;
 
 typedef struct Advise {

@@ -123,21 +123,37 @@ static void say(AdviseReason *reason, const char *format, ...)
     va_end(args);
 }
 
+/* Writes why a trial does not reach its tolerance: a clause. */
+static void tell_miss(const AdviseTrial *t, char text[64])
+{
+    if (t->failure[0])
+        snprintf(text, 64, "a step fails");
+    else
+        snprintf(text, 64, "%d of %d steps miss the tolerance", t->missed, t->steps);
+}
+
 /* ---- law and stiffness ---- */
 
-/* Returns the stiffest exact trial that costs little more than the cheapest; only those that reach their tolerance
- * count. */
-static const AdviseTrial *choose_stiffness(const Advise *a, const TalusWorldChanges *base)
+/* True if the trial is exact, reaches its tolerance and differs from `base` in its stiffness at most. */
+static bool is_stiffness_trial(const AdviseTrial *t, const TalusWorldChanges *base)
+{
+    TalusWorldChanges plain = with_law(t->setting.with, base->law, base->compliance);
+    plain.elastic_overlap = base->elastic_overlap;
+    return t->setting.with.law == TALUS_LAW_COULOMB && advise_same(&plain, base) &&
+           reaches_tolerance(t);
+}
+
+/* Returns the stiffest of these trials that costs little more than the cheapest; NULL: none. agreeing: only those that
+ * agree with the reference count. */
+static const AdviseTrial *find_stiffest(const Advise *a, const TalusWorldChanges *base,
+                                        bool agreeing)
 {
     const AdviseTrial *best = NULL;
     double least = INFINITY;
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < a->trials; i++) {
             const AdviseTrial *t = &a->trial[i];
-            TalusWorldChanges plain = with_law(t->setting.with, base->law, base->compliance);
-            plain.elastic_overlap = base->elastic_overlap;
-            if (t->setting.with.law != TALUS_LAW_COULOMB || !advise_same(&plain, base) ||
-                !reaches_tolerance(t))
+            if (!is_stiffness_trial(t, base) || (agreeing && !t->agrees))
                 continue;
             if (pass == 0)
                 least = fmin(least, cost_of(t));
@@ -146,6 +162,12 @@ static const AdviseTrial *choose_stiffness(const Advise *a, const TalusWorldChan
                 best = t;
         }
     return best;
+}
+
+static const AdviseTrial *choose_stiffness(const Advise *a, const TalusWorldChanges *base)
+{
+    const AdviseTrial *best = find_stiffest(a, base, true);
+    return best ? best : find_stiffest(a, base, false);
 }
 
 static void say_law(AdviseReason *reason, const AdviseTrial *exact, const AdviseTrial *relaxed)
@@ -167,18 +189,22 @@ static void say_law(AdviseReason *reason, const AdviseTrial *exact, const Advise
 static void say_stiffness(AdviseReason *reason, const AdviseTrial *t, const AdviseTrial *rigid,
                           const TalusWorldChanges *base)
 {
-    if (t->setting.with.compliance == 0.0 && base->compliance == 0.0)
+    char kappa[32] = "no overlap", miss[64];
+    if (t->overlap_mean > 0.0)
+        snprintf(kappa, sizeof kappa, "kappa %.1e", 2.0 / t->overlap_mean);
+    if (t->setting.with.compliance == 0.0 && base->compliance == 0.0) {
         say(reason, "the default where masses differ by more than a factor of 1e6");
-    else if (t->setting.with.compliance == 0.0)
+    } else if (t->setting.with.compliance == 0.0) {
         say(reason, "rigid contacts cost little more than compliant ones here");
-    else if (rigid && !reaches_tolerance(rigid))
-        say(reason, "kappa %.1e; rigid contacts miss %d of %d steps", 2.0 / t->overlap_mean,
-            rigid->missed, rigid->steps);
-    else if (rigid)
-        say(reason, "kappa %.1e; rigid contacts cost %.2g times as much", 2.0 / t->overlap_mean,
+    } else if (rigid && !reaches_tolerance(rigid)) {
+        tell_miss(rigid, miss);
+        say(reason, "%s; with rigid contacts %s", kappa, miss);
+    } else if (rigid) {
+        say(reason, "%s; rigid contacts cost %.2g times as much", kappa,
             cost_of(rigid) / cost_of(t));
-    else
-        say(reason, "kappa %.1e", 2.0 / t->overlap_mean);
+    } else {
+        say(reason, "%s", kappa);
+    }
 }
 
 static void advise_law(const Advise *a, const TalusWorldChanges *base, AdviseAdvice *out)
@@ -186,19 +212,24 @@ static void advise_law(const Advise *a, const TalusWorldChanges *base, AdviseAdv
     const AdviseTrial *exact = choose_stiffness(a, base);
     const AdviseTrial *rigid = find(a, with_law(*base, TALUS_LAW_COULOMB, 0.0));
     const AdviseTrial *relaxed = find(a, with_law(*base, TALUS_LAW_CCP, 0.0));
-    bool loose = relaxed && reaches_tolerance(relaxed) && relaxed->lift < no_lift;
-    if (exact && !(loose && relaxed->agrees &&
-                   cost_of(relaxed) < clearly_cheaper * clearly_cheaper * cost_of(exact))) {
+    bool relaxes = relaxed && reaches_tolerance(relaxed) && relaxed->agrees &&
+                   relaxed->lift < no_lift; /* the relaxation will do */
+    if (exact &&
+        !(relaxes && cost_of(relaxed) < clearly_cheaper * clearly_cheaper * cost_of(exact))) {
         out->with.compliance = exact->setting.with.compliance;
+        out->with.elastic_overlap = exact->setting.with.elastic_overlap;
         say_law(&out->law, exact, relaxed);
         say_stiffness(&out->stiffness, exact, rigid, base);
-    } else if (loose) {
+    } else if (relaxes) {
         out->with = with_law(out->with, TALUS_LAW_CCP, 0.0);
         say(&out->law, "the relaxation agrees, lifts nothing here and %s",
             exact ? "is much cheaper" : "reaches its tolerance, which the exact law does not");
         say(&out->stiffness, "rigid, as the relaxation was tried");
     } else {
-        say(&out->law, "exact, but no trial reached its tolerance: raise solver.max_iterations");
+        say(&out->law,
+            "exact, but no such trial at tolerance %g reached it: raise "
+            "solver.max_iterations",
+            base->tolerance);
         say(&out->stiffness, "the default");
     }
 }
@@ -209,6 +240,7 @@ static void advise_tolerance(const Advise *a, const TalusWorldChanges *base, Adv
 {
     const AdviseTrial *middle = find(a, *base), *loose = find(a, with_tolerance(*base, 1e-1));
     const AdviseTrial *tight = find(a, with_tolerance(*base, 1e-3));
+    char miss[64];
     if (!middle) {
         say(&out->tolerance, "the default");
     } else if (tight && reaches_tolerance(tight) && tight->agrees &&
@@ -222,6 +254,9 @@ static void advise_tolerance(const Advise *a, const TalusWorldChanges *base, Adv
         out->with.tolerance = 1e-1;
         say(&out->tolerance, "1e-1 costs %.2g of 1e-2, with the same bulk figures",
             cost_of(loose) / cost_of(middle));
+    } else if (tight && !reaches_tolerance(tight)) {
+        tell_miss(tight, miss);
+        say(&out->tolerance, "at 1e-3 %s", miss);
     } else if (tight) {
         say(&out->tolerance, "1e-3 costs %.2g times as much and %s",
             cost_of(tight) / cost_of(middle),
@@ -285,17 +320,39 @@ static void compare_all(Advise *a)
     }
 }
 
-void advise_confirm(Advise *a)
+/* Says so if the recommended setting was tried and does not agree. */
+static void warn_of_difference(const Advise *a, AdviseAdvice *out)
 {
-    AdviseAdvice *out = &a->advice;
-    compare_all(a);
+    const AdviseTrial *t = find(a, out->with);
+    if (t && !t->agrees)
+        say(&out->warning,
+            "its bulk figures differ from the most accurate (height %+.2g d, contacts %+.2g per "
+            "body, speed %+.2g): more --seconds or a longer --span tell whether they matter",
+            t->height, t->coordination, t->speed);
+    else
+        out->warning.text[0] = '\0';
+}
+
+/* Takes back what was chosen apart and is not confirmed together. */
+static void take_back(Advise *a, AdviseAdvice *out)
+{
     const AdviseTrial *together = find(a, out->with);
     if (!together || (reaches_tolerance(together) && together->agrees))
         return;
+    const char *why = reaches_tolerance(together) ? "bulk figures are off" : "steps miss it";
     out->with.tolerance = a->base.tolerance;
-    out->with.step = fmin(out->with.step, a->base.step);
-    say(&out->tolerance, "the default: with tolerance and step chosen apart %s",
-        reaches_tolerance(together) ? "bulk figures are off" : "steps miss it");
+    say(&out->tolerance, "the default: with tolerance and step chosen apart %s", why);
+    if (out->with.step > a->base.step) {
+        out->with.step = a->base.step;
+        say(&out->step, "the scene's: with tolerance and step chosen apart %s", why);
+    }
+}
+
+void advise_confirm(Advise *a)
+{
+    compare_all(a);
+    take_back(a, &a->advice);
+    warn_of_difference(a, &a->advice);
 }
 
 void advise_judge(Advise *a)
@@ -305,10 +362,11 @@ void advise_judge(Advise *a)
     compare_all(a);
     for (int i = 0; i < a->trials; i++)
         a->loaded |= bears_load(&a->trial[i]);
-    out->given = a->loaded && find(a, a->base) && a->trials > 2;
+    out->given = a->loaded && find(a, a->base) && a->trials >= ADVISE_LEAST;
     if (!out->given)
         return;
     advise_law(a, &a->base, out);
     advise_tolerance(a, &a->base, out);
     advise_step(a, &a->base, out);
+    warn_of_difference(a, out);
 }

@@ -104,12 +104,22 @@ static bool is_advised(const char *assignment)
     return false;
 }
 
-/* Prints an assignment of the user, quoted where a shell would read more than letters in it. */
-static void print_set(const char *assignment)
+/* Prints a word of the user, quoted where a shell would read more than letters in it. */
+static void print_word(const char *word)
 {
-    bool plain = strspn(assignment, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                    "0123456789._=+-/:,") == strlen(assignment);
-    printf(plain ? " --set %s" : " --set '%s'", assignment);
+    bool plain = strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                              "0123456789._=+-/:,") == strlen(word);
+    if (plain) {
+        fputs(word, stdout);
+        return;
+    }
+    putchar('\'');
+    for (; *word; word++)
+        if (*word == '\'')
+            fputs("'\\''", stdout);
+        else
+            putchar(*word);
+    putchar('\'');
 }
 
 static void print_advice(const Advise *a)
@@ -119,7 +129,7 @@ static void print_advice(const Advise *a)
     const AdviseReason limit = {"limit of that overlap, over the size"};
     if (!advice->given) {
         printf("\nno recommendation: %s\n",
-               a->loaded
+               a->loaded || a->trials < ADVISE_LEAST
                    ? "too few settings were tried"
                    : "no contact bears load; start later (--at T) or from a run (--from DIR)");
         return;
@@ -131,10 +141,15 @@ static void print_advice(const Advise *a)
         print_real("elastic_overlap", w->elastic_overlap, &limit);
     print_real("solver.tolerance", w->tolerance, &advice->tolerance);
     print_real("step", w->step, &advice->step);
-    printf("\ntalus run %s", a->scene);
+    if (advice->warning.text[0])
+        printf("  %s\n", advice->warning.text);
+    printf("\ntalus run ");
+    print_word(a->scene);
     for (int i = 0; i < a->set.count; i++)
-        if (!is_advised(a->set.item[i]))
-            print_set(a->set.item[i]);
+        if (!is_advised(a->set.item[i])) {
+            printf(" --set ");
+            print_word(a->set.item[i]);
+        }
     printf(" --set law=%s --set compliance=%g", talus_law_name(w->law), w->compliance);
     if (w->compliance > 0.0)
         printf(" --set elastic_overlap=%g", w->elastic_overlap);
@@ -199,6 +214,7 @@ static void write_advice(JsonOut *json, const AdviseAdvice *advice)
     json_text(json, "tolerance", advice->tolerance.text);
     json_text(json, "step", advice->step.text);
     json_close_object(json);
+    json_text(json, "warning", advice->warning.text);
     json_close_object(json);
 }
 

@@ -88,7 +88,9 @@ static void report(const char *path, TalusProblem *problem, const TalusFclib *fc
     if (!fclib)
         return;
     cli_print_fclib_form(stdout, "", path, fclib, problem);
-    if (friction && strcmp(law, talus_law_name(TALUS_LAW_CCP)) != 0)
+    if (friction && strcmp(law, "mixed") == 0)
+        printf("%s: FCLIB stores no friction law, and the contacts have several\n", path);
+    else if (friction && strcmp(law, talus_law_name(lab_fclib_model.law)) != 0)
         printf("%s: FCLIB stores no friction law: `talus solve` takes --law %s\n", path, law);
 }
 

@@ -329,14 +329,17 @@ static TalusStatus solve_from_starts(Session *session, int problem)
 {
     const Options *o = &session->options;
     for (int s = 0; o->starts > 1 && s < session->solvers.count && !cli_stop_signal(); s++) {
-        const LabTable *found;
+        const LabSearch *found;
+        LabTable table;
         LabJob job = job_of(session, session->solvers.item[s]);
         if (!cli_supports(job.solver, session->set.problems[problem].problem))
             continue;
         TALUS_TRY(lab_starts(&session->set, problem, &job, o->starts, &found));
         if (o->quiet)
             continue;
-        lab_table_print(found, o->json ? stderr : stdout);
+        lab_search_table(&session->set, found, &table);
+        lab_table_print(&table, o->json ? stderr : stdout);
+        lab_table_clear(&table);
         fputc('\n', o->json ? stderr : stdout);
     }
     return TALUS_OK;
@@ -461,7 +464,8 @@ static const CliOption solve_options[] = {
     {"law", 0, CLI_TEXT, &options.law, "LAW",
      "friction law of all contacts that have friction: ccp (convex\n"
      "relaxation), fixed (bounds estimated) or coulomb (exact);\n"
-     "the file's own without --law and --section, else ccp"},
+     "without --law and --section the file's own, or coulomb for\n"
+     "FCLIB; else ccp"},
     {"section", 0, CLI_TEXT, &options.section, "SECTION",
      "of their friction sets: disc, square, polygon:M with M\n"
      "sides, or none; the file's own or disc, likewise"},

@@ -195,6 +195,15 @@ static const char *choose_group(const char *path, const char *given)
     return both ? "solution" : "ccp_solution";
 }
 
+/* Sets the friction model of an FCLIB problem where options give none: that of all FCLIB files, but ccp for a solution
+ * of that. */
+static void choose_model(Options *o)
+{
+    bool relaxed = o->group && strcmp(o->group, "ccp_solution") == 0;
+    if (!o->law && !o->section && !relaxed)
+        o->model = lab_fclib_model;
+}
+
 /* Opens PROBLEM. A problem file has its own friction models, unless options give others. */
 static TalusStatus open_source(const char *path, const Options *o, Source *out)
 {
@@ -416,6 +425,8 @@ static int verify_main(const CliList *operands)
         return cli_usage(&cli_verify, "--group goes with an FCLIB file for SOLUTION");
     if (cli_refuse_scene(problem) || cli_refuse_scene(solution))
         return CLI_FAILED;
+    if (talus_fclib_is(problem))
+        choose_model(&options);
     return verify(problem, solution, &options, &found);
 }
 
@@ -428,7 +439,8 @@ static const CliOption verify_options[] = {
      "those stored with the solution, or else of its own normal impulses"},
     {"section", 0, CLI_TEXT, &options.section, "SECTION",
      "disc, square, polygon:m or none; without --law and --section a\n"
-     "problem's own, or ccp and disc"},
+     "problem's own, or of an FCLIB file coulomb on disc (ccp for\n"
+     "ccp_solution); else ccp or disc"},
     {"reference", 0, CLI_TEXT, &options.reference, "FILE",
      "FCLIB file whose /ccp_solution, or else /solution, has the\n"
      "contact velocities to compare with; /solution first under coulomb"},

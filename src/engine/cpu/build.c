@@ -138,11 +138,15 @@ static void fill_contact(const BuildContext *c, int64_t i, const TalusContact *c
         fill_arms(c, i, contact, b_moves);
     if (op->rows == 6)
         fill_moments(c, i, contact, law, b_moves);
-    op->bias[i] = offset_of(c, i, contact, law, size);
+    if (!talus_is_always_relative(law, o)) /* else talus_contact_soften writes it */
+        op->bias[i] = offset_of(c, i, contact, law, size);
     talus_contact_warm(op->frame[i], op->rows, o->impulse_ratio, e->contacts->impulse[i],
                        &c->gamma[op->rows * i]);
-    if (op->compliance)
-        talus_contact_soften(op, i, law, o, contact->gap, size, e->contacts->impulse[i]);
+    if (!op->compliance)
+        return;
+    double load = talus_contact_soften(op, i, law, o, contact->gap, size, e->contacts->impulse[i]);
+    if (o->compliance > 0.0)
+        e->elastic_load[i] = load;
 }
 
 /* Partials: sum, number and maximum of overlap over size, of overlapping contacts. */
@@ -310,13 +314,10 @@ static void measure_strain(void *context, int64_t begin, int64_t end, int64_t ch
     const TalusBuildOptions *o = &e->built;
     double largest = 0.0;
     for (int64_t i = begin; i < end; i++) {
-        const TalusContact *contact = &e->contacts->contact[i];
-        const TalusLaw *law = cpu_law(e, contact);
-        if (law->stiffness > 0.0 || c->op->compliance[i] == 0.0)
+        TalusHardening s = cpu_hardening(e, c->op, i);
+        if (s.compliance == 0.0)
             continue;
-        double size = cpu_contact_size(e, contact);
-        TalusHardening s =
-            talus_hardening(c->op, i, law, o, contact->gap, size, e->contacts->impulse[i]);
+        double size = cpu_contact_size(e, &e->contacts->contact[i]);
         double overlap = talus_elastic_overlap(o, &s, c->gamma[c->op->rows * i]);
         largest = fmax(largest, overlap / (o->elastic_overlap * size));
     }
@@ -357,6 +358,8 @@ TalusStatus cpu_build(TalusEngine *engine, const TalusBuildOptions *options, Tal
     TalusProblemSizes sizes = sizes_of(e);
     TALUS_TRY(cpu_group_contacts(e));
     TALUS_TRY(TALUS_GROW(e->overlaps, (size_t)e->groups.count, 0, "overlaps"));
+    if (options->compliance > 0.0)
+        TALUS_TRY(TALUS_GROW(e->elastic_load, (size_t)e->contacts->count, 0, "elastic loads"));
     TALUS_TRY(talus_problem_resize(e->problem, &sizes));
     BuildContext c = context_of(e);
     cpu_fill_bodies(e);

@@ -48,19 +48,20 @@ typedef struct CpuEngine {
     TalusEngineJoints joints;
 
     /* the current step, or part of a halved step */
-    long long step;                  /* its number, for messages */
-    int clipped;                     /* as in TalusEngineCounts */
-    double min_size;                 /* likewise */
-    TalusVec3 *free_velocity;        /* [slots]: v + h g + h f/m if free, v if driven, else 0 */
-    TalusVec3 *solved_velocity;      /* [slots], for redetection */
-    TalusVec3 *solved_spin;          /* [slots], likewise */
-    uint8_t *changed;                /* [slots]: velocity changed beyond the limit of find_missed */
-    const TalusVec3 *seen_velocity;  /* of the last detection: free_velocity or solved_velocity */
-    const double (*solved)[8];       /* records of the last solve, in the problem's memory */
-    bool missed_known;               /* the detector holds the contacts that find_missed found */
-    TalusBuildOptions built;         /* options of the last build */
-    TalusGroups groups;              /* of the contacts of the last build */
-    double (*partial)[CPU_PARTIALS]; /* sums of each chunk, or group, of a loop */
+    long long step;                 /* its number, for messages */
+    int clipped;                    /* as in TalusEngineCounts */
+    double min_size;                /* likewise */
+    TalusVec3 *free_velocity;       /* [slots]: v + h g + h f/m if free, v if driven, else 0 */
+    TalusVec3 *solved_velocity;     /* [slots], for redetection */
+    TalusVec3 *solved_spin;         /* [slots], likewise */
+    uint8_t *changed;               /* [slots]: velocity changed beyond the limit of find_missed */
+    const TalusVec3 *seen_velocity; /* of the last detection: free_velocity or solved_velocity */
+    const double (*solved)[8];      /* records of the last solve, in the problem's memory */
+    bool missed_known;              /* the detector holds the contacts that find_missed found */
+    TalusBuildOptions built;        /* options of the last build */
+    double *elastic_load; /* [contacts]: of talus_contact_soften, if `built` has a compliance */
+    TalusGroups groups;   /* of the contacts of the last build */
+    double (*partial)[CPU_PARTIALS];          /* sums of each chunk, or group, of a loop */
     uint16_t (*overlaps)[TALUS_OVERLAP_BINS]; /* histogram of each group of contacts */
 
     const TalusEngineProbe *probe; /* owned by the world */
@@ -123,6 +124,27 @@ static inline double cpu_attraction(const CpuEngine *e, int64_t i)
 {
     const TalusContact *c = &e->contacts->contact[i];
     return talus_contact_pull(cpu_law(e, c), &e->built, c->gap, cpu_contact_size(e, c));
+}
+
+/* Returns the tangent that the last build, which has a relative compliance, gave contact i; compliance 0: none. The list
+ * must have the impulses of that build. */
+static inline TalusHardening cpu_hardening(const CpuEngine *e, const TalusOperator *op, int64_t i)
+{
+    const TalusContactList *list = e->contacts;
+    const TalusContact *c = &list->contact[i];
+    TalusHardening none = {0};
+    if (e->built.soften > 0.0) { /* op->compliance exceeds that of the tangent */
+        const TalusLaw *law = cpu_law(e, c);
+        return law->stiffness > 0.0 ? none
+                                    : talus_hardening(op, i, law, &e->built, c->gap,
+                                                      cpu_contact_size(e, c), list->impulse[i]);
+    }
+    if (e->elastic_load[i] < 0.0)
+        return none;
+    double pull = e->tables.cohesion ? cpu_attraction(e, i) : 0.0;
+    return (TalusHardening){.warm = talus_warm_normal(op, i, &e->built, list->impulse[i], pull),
+                            .load = e->elastic_load[i],
+                            .compliance = op->compliance[i]};
 }
 
 /* ---- sums.c ---- */

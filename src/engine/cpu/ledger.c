@@ -79,11 +79,17 @@ static double add_elastic(const LedgerContext *c, int64_t i, double *sum)
     const CpuEngine *e = c->engine;
     const TalusOperator *op = c->op;
     const TalusContact *contact = &e->contacts->contact[i];
+    double gamma = c->gamma[op->rows * i];
+    TalusHardening h = {0};
+    if (e->built.compliance > 0.0)
+        h = cpu_hardening(e, op, i);
+    if (h.compliance > 0.0)
+        return talus_relative_energy(&e->built, contact->gap, cpu_contact_size(e, contact), &h,
+                                     gamma, sum);
     const TalusLaw *law = cpu_law(e, contact);
-    if (!op->compliance || !talus_is_elastic(op, i, law, &e->built))
-        return recovery_of(c, i);
-    return talus_contact_elastic(op, i, law, &e->built, contact->gap, cpu_contact_size(e, contact),
-                                 e->contacts->impulse[i], c->gamma[op->rows * i], sum);
+    if (law->stiffness > 0.0)
+        return talus_stiffness_energy(op, i, law, &e->built, contact->gap, gamma, sum);
+    return recovery_of(c, i);
 }
 
 /* Partials of the overlaps, behind those of the works. */

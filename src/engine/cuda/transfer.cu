@@ -50,28 +50,98 @@ static __device__ inline int32_t old_index(const CuList &old, uint32_t slot)
     return slot < (uint32_t)old.slots ? old.problem_index[slot] : -1;
 }
 
-/* Returns the index of the old contact with this key, or -1. */
-static __device__ inline int64_t find_old(const Old &old, int run, uint32_t a, uint32_t b,
-                                          uint32_t feature)
+/* Old contacts among which those of one pair are: all with the same ordering index. */
+struct OldRange {
+    int64_t begin, end;
+    int32_t a; /* old problem index of body a */
+};
+
+static __device__ inline OldRange find_range(const Old &old, int run, uint32_t a, uint32_t b)
 {
     const CuList &list = old.list;
     const TalusEngineCounts &n = list.counts;
-    int32_t index_a = old_index(list, a), index_b = old_index(list, b);
-    if (index_a < 0)
-        return -1;
-    int32_t problem_index = lower_index(index_a, index_b);
-    int64_t i = (int64_t)old.begin[(int64_t)run * list.problem_bodies + problem_index] - 1;
+    OldRange range = {0, 0, old_index(list, a)};
+    if (range.a < 0)
+        return range;
+    int32_t problem_index = lower_index(range.a, old_index(list, b));
+    int64_t first = (int64_t)old.begin[(int64_t)run * list.problem_bodies + problem_index] - 1;
     int64_t end = run == 2 ? n.contacts : n.sphere_sphere + (run == 1 ? n.sphere_fixed : 0);
-    if (i < 0)
-        return -1;
-    for (; i < end; i++) {
-        if (list.pair[i].x == index_a && list.other[i] == b &&
-            (run == 0 || list.feature[i - n.sphere_sphere] == feature))
-            return i;
-        if (ordering_index(list, i) != problem_index)
-            return -1;
-    }
+    if (first < 0)
+        return range;
+    range.begin = range.end = first;
+    while (range.end < end && ordering_index(list, range.end) == problem_index)
+        range.end++;
+    return range;
+}
+
+/* Returns the feature of contact i, 0 between two spheres. */
+static __device__ inline uint32_t feature_of(const CuList &list, int run, int64_t i)
+{
+    return run == 0 ? 0 : list.feature[i - list.counts.sphere_sphere];
+}
+
+/* True if old contact k is one of a pair: its body a is that of the range, b's slot is given. */
+static __device__ inline bool is_of_pair(const CuList &list, const OldRange &range, uint32_t b,
+                                         int64_t k)
+{
+    return list.pair[k].x == range.a && list.other[k] == b;
+}
+
+/* Returns the index of the old contact of a pair with this feature, or -1. */
+static __device__ inline int64_t find_old(const Old &old, const OldRange &range, int run,
+                                          uint32_t b, uint32_t feature)
+{
+    for (int64_t k = range.begin; k < range.end; k++)
+        if (is_of_pair(old.list, range, b, k) && feature_of(old.list, run, k) == feature)
+            return k;
     return -1;
+}
+
+/* Contacts of one pair in the new list are [begin, end). */
+struct NewRange {
+    int64_t begin, end;
+};
+
+static __device__ inline NewRange find_pair(const CuList &list, int64_t i)
+{
+    int32_t a = list.pair[i].x;
+    uint32_t b = list.other[i];
+    int run = run_of(list.counts, i);
+    NewRange range = {i, i + 1};
+    while (range.begin > 0 && run_of(list.counts, range.begin - 1) == run &&
+           list.pair[range.begin - 1].x == a && list.other[range.begin - 1] == b)
+        range.begin--;
+    while (range.end < list.counts.contacts && run_of(list.counts, range.end) == run &&
+           list.pair[range.end].x == a && list.other[range.end] == b)
+        range.end++;
+    return range;
+}
+
+static __device__ inline bool has_feature(const CuList &list, const NewRange &range, int run,
+                                          uint32_t feature)
+{
+    for (int64_t i = range.begin; i < range.end; i++)
+        if (feature_of(list, run, i) == feature)
+            return true;
+    return false;
+}
+
+/* Returns the share of a contact with a new key in the impulses that its pair has lost, as the host does
+ * (collide/detect.c, share_lost). */
+static __device__ inline TalusVec3 share_lost(const Old &old, const CuList &list, int run,
+                                              const OldRange &range, int64_t i)
+{
+    uint32_t b = list.other[i];
+    NewRange pair = find_pair(list, i);
+    TalusVec3 lost = talus_vec3(0.0, 0.0, 0.0);
+    int64_t fresh = 0;
+    for (int64_t j = pair.begin; j < pair.end; j++)
+        fresh += find_old(old, range, run, b, feature_of(list, run, j)) < 0;
+    for (int64_t k = range.begin; k < range.end; k++)
+        if (is_of_pair(old.list, range, b, k) &&
+            !has_feature(list, pair, run, feature_of(old.list, run, k)))
+            lost = talus_add(lost, old.list.impulse[k]);
+    return talus_scale(1.0 / (double)fresh, lost);
 }
 
 static __global__ void transfer(Old old, CuList list)
@@ -81,9 +151,10 @@ static __global__ void transfer(Old old, CuList list)
     if (i >= n.contacts)
         return;
     int run = run_of(n, i);
-    uint32_t feature = run == 0 ? 0 : list.feature[i - n.sphere_sphere];
-    int64_t from = find_old(old, run, list.slot[list.pair[i].x], list.other[i], feature);
-    list.impulse[i] = from < 0 ? talus_vec3(0.0, 0.0, 0.0) : old.list.impulse[from];
+    OldRange range = find_range(old, run, list.slot[list.pair[i].x], list.other[i]);
+    int64_t from = find_old(old, range, run, list.other[i], feature_of(list, run, i));
+    list.impulse[i] =
+        from < 0 ? share_lost(old, list, run, range, i) : TalusVec3(old.list.impulse[from]);
 }
 
 void cu_transfer_impulses(CuContext *cu, const CuList *old, const CuList *list, uint32_t *begin)

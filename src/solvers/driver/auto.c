@@ -44,7 +44,7 @@ static const double LOOSE = 0.1, TIGHT = 1e-4;
 
 /* Sweeps under Coulomb's law: least tolerance on the host, relative to the reference speed (on a device LOOSE, as a sweep
  * launches two kernels for each colour), and most sweeps before apgd takes over. */
-static const double LOOSE_COMPLIANT = 0.03;
+static const double LOOSE_COMPLIANT = 0.005;
 enum { SWEEPS = 300 };
 
 /* Without a reference speed and except under Coulomb's law, the direct method runs at once for at most SMALL blocks and
