@@ -103,7 +103,7 @@ const char *talus_outcome_name(TalusOutcome outcome);
  * valid one; that of a solver missing in this build (TALUS_ERR_UNSUPPORTED) says how to get it.
  *
  * "auto" under Coulomb's law, the default of worlds, begins with apgd or, if contacts are compliant, mostly of spheres,
- * and the tolerance is at least 3 % of the reference speed (10 % on a device), with gs-coulomb (omega 1.5) and then
+ * and the tolerance is at least 0.5 % of the reference speed (10 % on a device), with gs-coulomb (omega 1.5) and then
  * apgd. Under other laws it begins with gs (omega 1.5) if the tolerance is at least 10 % of the speed, with apgd if it is
  * at least 1e-4 of it, else, or if the speed is unknown, with lbfgs-fb. With free joints it never begins with sweeps,
  * which do not have them eliminated. On the host, for a tolerance above 0, a direct method takes over within the same
