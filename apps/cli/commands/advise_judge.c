@@ -187,13 +187,16 @@ static void say_law(AdviseReason *reason, const AdviseTrial *exact, const Advise
 }
 
 static void say_stiffness(AdviseReason *reason, const AdviseTrial *t, const AdviseTrial *rigid,
-                          const TalusWorldChanges *base)
+                          const AdviseTrial *soft, const TalusWorldChanges *base)
 {
     char kappa[32] = "no overlap", miss[64];
     if (t->overlap_mean > 0.0)
         snprintf(kappa, sizeof kappa, "kappa %.1e", 2.0 / t->overlap_mean);
     if (t->setting.with.compliance == 0.0 && base->compliance == 0.0) {
         say(reason, "the default where masses differ by more than a factor of 1e6");
+    } else if (t->setting.with.compliance == 0.0 && soft && !soft->agrees) {
+        say(reason, "rigid; bulk figures of compliance %g, at %.2g of the cost, are off",
+            base->compliance, cost_of(soft) / cost_of(t));
     } else if (t->setting.with.compliance == 0.0) {
         say(reason, "rigid contacts cost little more than compliant ones here");
     } else if (rigid && !reaches_tolerance(rigid)) {
@@ -219,7 +222,7 @@ static void advise_law(const Advise *a, const TalusWorldChanges *base, AdviseAdv
         out->with.compliance = exact->setting.with.compliance;
         out->with.elastic_overlap = exact->setting.with.elastic_overlap;
         say_law(&out->law, exact, relaxed);
-        say_stiffness(&out->stiffness, exact, rigid, base);
+        say_stiffness(&out->stiffness, exact, rigid, find(a, *base), base);
     } else if (relaxes) {
         out->with = with_law(out->with, TALUS_LAW_CCP, 0.0);
         say(&out->law, "the relaxation agrees, lifts nothing here and %s",

@@ -165,16 +165,19 @@ static bool wants_digits(TalusProblem *problem, const TalusSolveOptions *options
 }
 
 /* Returns the first-order iterations that the direct method's cost is worth; in an uneven step at most an eighth of the
- * budget, in another small step of a world at most half of it if the method is prox: by its worth prox would come after
- * the usual budget, and tall stacks would miss their tolerance. */
+ * budget, in another small step of a world at most half of it if the method is prox, unless the budget is very small: by
+ * its worth prox would come after the usual budget, and tall stacks would miss their tolerance. */
 static int before_direct(const Direct *direct, const TalusProblem *problem,
                          const TalusSolveOptions *options)
 {
     int worth = (int)(direct->base + direct->each * problem->op.blocks);
     bool small = options->reference_speed > 0.0 && problem->op.blocks <= SMALL;
-    int parts = is_uneven_step(problem, options) ? 8 : small && direct == &exact ? 2 : 0;
-    int share = parts > 0 ? options->max_iterations / parts : worth;
-    return share < worth ? (share > 1 ? share : 1) : worth;
+    int share = worth;
+    if (is_uneven_step(problem, options))
+        share = options->max_iterations > 8 ? options->max_iterations / 8 : 1;
+    else if (small && direct == &exact && options->max_iterations > direct->base)
+        share = options->max_iterations / 2;
+    return share < worth ? share : worth;
 }
 
 /* True if Coulomb's law is solved by sweeps first: matrix-free with compliance, without which sweeps stall; all blocks
