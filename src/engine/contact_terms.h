@@ -226,7 +226,8 @@ TALUS_INLINE TalusHardening talus_hardening(const TalusOperator *op, int64_t i, 
     double diagonal = talus_normal_diagonal(op, i);
     double e = o->compliance * diagonal, limit = o->elastic_overlap * size;
     double pull = talus_contact_pull(law, o, gap, size);
-    TalusHardening s = {.warm = talus_warm_normal(op, i, o, impulse, pull)};
+    TalusHardening s;
+    s.warm = talus_warm_normal(op, i, o, impulse, pull);
     double hard = s.warm;
     if (s.warm > o->load_limit + pull) /* seldom: saves a division */
         hard = fmin(s.warm, fmax(o->load_limit + pull, o->press_limit * limit / (o->h * e)));

@@ -362,6 +362,7 @@ TalusStatus cpu_build(TalusEngine *engine, const TalusBuildOptions *options, Tal
         TALUS_TRY(TALUS_GROW(e->elastic_load, (size_t)e->contacts->count, 0, "elastic loads"));
     TALUS_TRY(talus_problem_resize(e->problem, &sizes));
     BuildContext c = context_of(e);
+    c.op->numbers = (TalusBodyNumbers){e->bodies.id, NULL};
     cpu_fill_bodies(e);
     talus_groups_each(&e->groups, e->pool, fill_contacts, &c);
     fill_joints(&c);
