@@ -70,6 +70,10 @@ contains err "2 of 2 starts converged, to 1 solution:"
 contains several/results.json "box: solutions by apgd"
 "$TALUS" solve box.talus --solver apgd --json --quiet >out || fail "without --starts"
 grep -q searches out && fail "searches without --starts"
+echo '{"step": 0.01, "bodies": [{"radius": 0.1, "at": [0, 0, 9]}]}' >air.json
+"$TALUS" extract air.json --at 0 -o air.talus >/dev/null 2>&1 || fail "extract air.json"
+"$TALUS" solve air.talus --starts 3 >out 2>err || fail "no contacts: $(cat err)"
+contains out "3 of 3 starts converged, to 1 solution:"
 
 # ---- shifts are damped where they go round in circles: without, these end at 5e-6 of the start after any number ----
 extract settle-box --set bodies=44 --set mu=0.6 --at 0.33 -o circles.talus

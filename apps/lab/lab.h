@@ -337,6 +337,18 @@ TalusStatus lab_starts(LabSet *set, int problem, const LabJob *job, int starts,
                        const LabSearch **out);
 /* Makes a table of the solutions; the caller clears it. */
 void lab_search_table(const LabSet *set, const LabSearch *search, LabTable *out);
+/* The shift map of Coulomb's law, linearised at the shifts of a problem's impulses (lab_shift_map.c). */
+typedef struct LabShiftMap {
+    int vectors;    /* of Arnoldi's method */
+    int above;      /* eigenvalues found with a real part above 1 */
+    double largest; /* real part found */
+} LabShiftMap;
+/* True if lab_shift_map takes the problem: all contacts discs under Coulomb's law, not too many of them. */
+bool lab_has_shift_map(const LabProblem *problem);
+TalusStatus lab_shift_map(const LabProblem *problem, LabShiftMap *out);
+/* Adds a table of these figures, with what they mean for the solve by `solver` that ended with the problem's impulses
+ * and missed its tolerance. */
+TalusStatus lab_explain_miss(LabSet *set, int problem, const char *solver, const LabTable **out);
 /* Add to the set an empty table, whose headings tabs separate, or a figure without curves; x and y label the axes. */
 LabTable *lab_set_table(LabSet *set, const char *title, const char *headings);
 LabFigure *lab_set_figure(LabSet *set, const char *title, const char *x, const char *y);

@@ -27,7 +27,7 @@ static double distance(const LabProblem *p, const double *a, const double *b)
     double sum = 0.0;
     for (int i = 0; i < talus_problem_size(p->problem); i++)
         sum += (a[i] - b[i]) * (a[i] - b[i]);
-    return sqrt(sum / talus_problem_blocks(p->problem));
+    return sqrt(sum / fmax(1.0, talus_problem_blocks(p->problem)));
 }
 
 /* ---- one start ---- */

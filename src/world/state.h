@@ -10,6 +10,7 @@
 #include "world/drive.h"
 #include "world/filter.h"
 #include "world/force.h"
+#include "world/id_order.h"
 #include "world/joint/joint.h"
 #include "world/material.h"
 #include "world/probe.h"
@@ -61,6 +62,7 @@ struct TalusWorld {
     TalusSolver *solver;
 
     TalusBodies bodies;
+    TalusIdOrder id_order; /* at the last call of talus_mirror_upload */
     TalusShape *shape;
     TalusGyration *gyration; /* [shapes]: inertia per unit mass */
     int shapes;
@@ -84,6 +86,9 @@ struct TalusWorld {
     /* J, at the end of the last step: energy of compliant contacts and kinetic energy; then the same before the current
      * step, to go back to if it fails */
     double elastic, kinetic, elastic_before, kinetic_before;
+    /* the solve of the last step, or of its last part, brought bodies together that had no contact; then the same before
+     * the current step */
+    bool redetected, redetected_before;
     TalusMasses masses; /* when the counts were `mass_counts` */
     TalusBodyCounts mass_counts;
 
