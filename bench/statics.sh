@@ -1,7 +1,8 @@
 #!/bin/sh
 # What should stand still, for a minute of 5 ms steps, and the thickness at which an arch falls: statics.sh
 # About ten minutes of one core. BENCH names the program; default build/release/talus_bench_statics, which
-# `cmake --build build/release --target talus_bench_statics` makes. docs/explanation/statics.md explains the lines.
+# `cmake --build build/release --target talus_bench_statics` makes. DEFAULTS=relaxed gives rigid contacts under ccp, else
+# contacts are the default's. docs/explanation/statics.md explains the lines.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd -P)
 bench=${BENCH:-$root/build/release/talus_bench_statics}
@@ -18,7 +19,9 @@ run() {
     shift 2
     case $scene in */*) ;; *) scene=$root/scenes/$scene.json ;; esac
     printf '%-34s ' "$label"
-    "$bench" "$scene" "$@"
+    seconds=$1 size=$2
+    shift 2
+    "$bench" "$scene" "$seconds" "$size" "defaults=${DEFAULTS:-exact}" "$@"
 }
 
 # Twenty boxes, or other shapes as high, turned so that no number is round.

@@ -272,6 +272,27 @@ TEST(places_follow_contact_order)
     free(g);
 }
 
+/* A plate with 100,000 contacts on the ground: an index for each would take their square. Those of bodies with few
+ * contacts differ. */
+TEST(index_within_a_pair_is_bounded)
+{
+    enum { MANY = 100000 };
+    int32_t(*pair)[2] = malloc(MANY * sizeof *pair);
+    REQUIRE(pair != NULL);
+    for (int i = 0; i < MANY; i++) {
+        pair[i][0] = i < 50 ? 0 : 1;
+        pair[i][1] = -1;
+    }
+    for (int i = 0; i < 50; i++)
+        CHECK_INT(talus_pair_index((const int32_t(*)[2])pair, i), i);
+    for (int i = 50; i < MANY; i++) {
+        int index = i - 50 < TALUS_PAIR_INDICES ? i - 50 : TALUS_PAIR_INDICES;
+        if (!CHECK_INT(talus_pair_index((const int32_t(*)[2])pair, i), index))
+            break;
+    }
+    free(pair);
+}
+
 TEST(no_contacts)
 {
     Graph *g = calloc(1, sizeof *g);
@@ -289,6 +310,7 @@ int main(void)
     RUN(colours_do_not_depend_on_places_in_lists);
     RUN(ties_are_broken_by_keys);
     RUN(places_follow_contact_order);
+    RUN(index_within_a_pair_is_bounded);
     RUN(no_contacts);
     return talus_test_result();
 }

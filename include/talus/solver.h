@@ -102,15 +102,17 @@ const char *talus_outcome_name(TalusOutcome outcome);
 /* Creates a solver from `spec`, NAME or NAME:key=value,key=value. The error of a wrong name or key has the nearest
  * valid one; that of a solver missing in this build (TALUS_ERR_UNSUPPORTED) says how to get it.
  *
- * "auto" begins with gs (omega 1.5) if the tolerance is at least 10 % of the reference speed, with apgd if it is at
- * least 1e-4 of it, else, or if the speed is unknown, with lbfgs-fb; under Coulomb's law with apgd, or, if contacts are
- * compliant, mostly of spheres, and the tolerance is at least 3 % of the speed (10 % on a device), with gs-coulomb (omega
- * 1.5) and then apgd; and with free joints never with sweeps, which do not have them eliminated. On the host, for a tolerance above 0, a direct method
- * takes over within the same budget after as many iterations as it is worth: ipm-soc (no friction, ccp on the disc),
- * ipm-chol (ccp on squares and polygons) or prox (coulomb on the disc); fixed bounds go to lbfgs-fb in the same way.
- * The direct method comes first if the speed is unknown, there are at most 300 blocks and the tolerance is below 1e-7
- * of the residual at the start; under Coulomb's law, for matrices of at most 1,000 blocks. If it fails, the first
- * method continues; under Coulomb's law without a reference speed, continuation comes before that. Small steps with very different masses have other rules (docs/explanation/default-solver.md). */
+ * "auto" under Coulomb's law, the default of worlds, begins with apgd or, if contacts are compliant, mostly of spheres,
+ * and the tolerance is at least 0.5 % of the reference speed (10 % on a device), with gs-coulomb (omega 1.5) and then
+ * apgd. Under other laws it begins with gs (omega 1.5) if the tolerance is at least 10 % of the speed, with apgd if it is
+ * at least 1e-4 of it, else, or if the speed is unknown, with lbfgs-fb. With free joints it never begins with sweeps,
+ * which do not have them eliminated. On the host, for a tolerance above 0, a direct method takes over within the same
+ * budget after as many iterations as it is worth: ipm-soc (no friction, ccp on the disc), ipm-chol (ccp on squares and
+ * polygons) or prox (coulomb on the disc; in small steps after half of the budget at the latest); fixed bounds go to
+ * lbfgs-fb in the same way. The direct method comes first if the speed is unknown, there are at most 300 blocks and the
+ * tolerance is below 1e-7 of the residual at the start; under Coulomb's law, for matrices of at most 1,000 blocks. If it
+ * fails, the first method continues; under Coulomb's law without a reference speed, continuation comes before that. Small
+ * steps with very different masses have other rules (docs/reference/solvers.md). */
 TalusStatus talus_solver_create(const char *spec, TalusSolver **out);
 void talus_solver_destroy(TalusSolver *solver);
 

@@ -22,11 +22,16 @@ TALUS_INLINE uint64_t talus_mix_priority(uint64_t x)
     return x ^ x >> 32;
 }
 
-/* Returns the index of contact i among the contacts of its pair of bodies, which follow each other. */
+/* A pair with more contacts than this has a body with too many for colours, or none that impulses move: priorities beyond
+ * need not differ. */
+enum { TALUS_PAIR_INDICES = 64 };
+
+/* Returns the index of contact i among the contacts of its pair of bodies, which follow each other; at most
+ * TALUS_PAIR_INDICES, so that a body with thousands of contacts on the ground does not take the square of their number. */
 TALUS_INLINE int talus_pair_index(const int32_t (*pair)[2], int i)
 {
     int index = 0;
-    while (i > index && pair[i - index - 1][0] == pair[i][0] &&
+    while (i > index && index < TALUS_PAIR_INDICES && pair[i - index - 1][0] == pair[i][0] &&
            pair[i - index - 1][1] == pair[i][1])
         index++;
     return index;

@@ -187,13 +187,16 @@ static void say_law(AdviseReason *reason, const AdviseTrial *exact, const Advise
 }
 
 static void say_stiffness(AdviseReason *reason, const AdviseTrial *t, const AdviseTrial *rigid,
-                          const TalusWorldChanges *base)
+                          const AdviseTrial *soft, const TalusWorldChanges *base)
 {
     char kappa[32] = "no overlap", miss[64];
     if (t->overlap_mean > 0.0)
         snprintf(kappa, sizeof kappa, "kappa %.1e", 2.0 / t->overlap_mean);
     if (t->setting.with.compliance == 0.0 && base->compliance == 0.0) {
         say(reason, "the default where masses differ by more than a factor of 1e6");
+    } else if (t->setting.with.compliance == 0.0 && soft && !soft->agrees) {
+        say(reason, "rigid; bulk figures of compliance %g, at %.2g of the cost, are off",
+            base->compliance, cost_of(soft) / cost_of(t));
     } else if (t->setting.with.compliance == 0.0) {
         say(reason, "rigid contacts cost little more than compliant ones here");
     } else if (rigid && !reaches_tolerance(rigid)) {
@@ -219,7 +222,7 @@ static void advise_law(const Advise *a, const TalusWorldChanges *base, AdviseAdv
         out->with.compliance = exact->setting.with.compliance;
         out->with.elastic_overlap = exact->setting.with.elastic_overlap;
         say_law(&out->law, exact, relaxed);
-        say_stiffness(&out->stiffness, exact, rigid, base);
+        say_stiffness(&out->stiffness, exact, rigid, find(a, *base), base);
     } else if (relaxes) {
         out->with = with_law(out->with, TALUS_LAW_CCP, 0.0);
         say(&out->law, "the relaxation agrees, lifts nothing here and %s",
@@ -320,17 +323,32 @@ static void compare_all(Advise *a)
     }
 }
 
-/* Says so if the recommended setting was tried and does not agree. */
+/* Returns the cheapest trial that agrees and reaches its tolerance; NULL: none. */
+static const AdviseTrial *find_cheapest(const Advise *a)
+{
+    const AdviseTrial *best = NULL;
+    for (int i = 0; i < a->trials; i++) {
+        const AdviseTrial *t = &a->trial[i];
+        if (reaches_tolerance(t) && t->agrees && (!best || cost_of(t) < cost_of(best)))
+            best = t;
+    }
+    return best;
+}
+
+/* Says so if the recommended setting was tried and does not agree, and which one does. */
 static void warn_of_difference(const Advise *a, AdviseAdvice *out)
 {
-    const AdviseTrial *t = find(a, out->with);
-    if (t && !t->agrees)
-        say(&out->warning,
-            "its bulk figures differ from the most accurate (height %+.2g d, contacts %+.2g per "
-            "body, speed %+.2g): more --seconds or a longer --span tell whether they matter",
-            t->height, t->coordination, t->speed);
-    else
-        out->warning.text[0] = '\0';
+    const AdviseTrial *t = find(a, out->with), *other = find_cheapest(a);
+    char setting[96] = "none";
+    out->warning.text[0] = '\0';
+    if (!t || t->agrees)
+        return;
+    if (other)
+        advise_describe(&other->setting.with, setting, sizeof setting);
+    say(&out->warning,
+        "its bulk figures differ from the most accurate (height %+.2g d, contacts %+.2g per body, "
+        "speed %+.2g); the cheapest that agrees: %s",
+        t->height, t->coordination, t->speed, setting);
 }
 
 /* Takes back what was chosen apart and is not confirmed together. */

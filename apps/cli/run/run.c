@@ -560,7 +560,7 @@ static int run_main(const CliList *operands)
 static const CliOption run_options[] = {
     {"set", 0, CLI_LIST, &options.set, "NAME=VALUE",
      "a parameter of the scene, or any key path such as\n"
-     "solver.tolerance=1e-4, law=coulomb or section=polygon:8;\nmay be repeated"},
+     "solver.tolerance=1e-4, compliance=0 or defaults=relaxed;\nmay be repeated"},
     {"solver", 0, CLI_TEXT, &options.solver, "NAME[:K=V,...]",
      "solver and its parameters; `talus list solvers`"},
     {"backend", 0, CLI_TEXT, &options.backend, "NAME", "where to compute; `talus list backends`"},

@@ -17,6 +17,9 @@ static int run_of(const TalusOperator *op, int i)
     return i < op->sphere_sphere ? 0 : i < op->sphere_sphere + op->sphere_fixed ? 1 : 2;
 }
 
+_Static_assert((int)HEAVY_CONTACTS < (int)TALUS_PAIR_INDICES,
+               "priorities of contacts with colours");
+
 /* ---- order ---- */
 
 /* True if contact i comes before contact j: by falling priority. */

@@ -43,8 +43,7 @@ static __global__ void measure_strain(CuPartials partials, double *totals, CuLaw
             continue;
         double size = cu_contact_size(f, i);
         TalusHardening s = talus_hardening(&op, i, law, &o, f.list.gap[i], size, f.list.impulse[i]);
-        double overlap = talus_elastic_overlap(&o, &s, gamma[op.rows * i]);
-        v[0] = larger(v[0], overlap / (o.elastic_overlap * size));
+        v[0] = larger(v[0], talus_contact_strain(&o, &s, f.list.gap[i], size, gamma[op.rows * i]));
     }
     leave_totals<0, 1>(partials, totals, v);
 }

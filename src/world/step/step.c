@@ -24,6 +24,10 @@ enum { MAX_HALVINGS = 4, MAX_REDETECTIONS = 4, MAX_STIFFENINGS = 8 };
 /* Overlap by relative compliance over its limit, above which a step is solved again, stiffer. */
 static const double TOO_SOFT = 1.1;
 
+/* Tolerance over the step's, of a solve after which contacts are expected to be missing: the list changes, so more digits
+ * would be wasted. */
+static const double ROUGH = 10.0;
+
 /* Takes a snapshot of engine and joints, unless this step has one already. */
 static TalusStatus take_snapshot(TalusWorld *world)
 {
@@ -84,12 +88,13 @@ static TalusStatus fail_diverged(const TalusWorld *world, const TalusSolveInfo *
                       part->solver);
 }
 
-/* Solves once with max_iterations - used iterations, then computes the velocities. Without blocks nothing is solved
- * and the outcome is CONVERGED. Fails if the solver diverged. */
-static TalusStatus solve_once(TalusWorld *world, double h, int used, TalusSolveInfo *part)
+/* Solves once with max_iterations - used iterations, then computes the velocities. accuracy: tolerance over the step's.
+ * Without blocks nothing is solved and the outcome is CONVERGED. Fails if the solver diverged. */
+static TalusStatus solve_once(TalusWorld *world, double h, int used, double accuracy,
+                              TalusSolveInfo *part)
 {
     TalusSolveOptions options = talus_solve_options_default();
-    options.tolerance = world->def.tolerance * world->reference_speed;
+    options.tolerance = accuracy * world->def.tolerance * world->reference_speed;
     options.norm = world->def.norm;
     options.reference_speed = world->reference_speed;
     options.max_iterations = world->def.max_iterations - used;
@@ -125,7 +130,8 @@ static void warn_wedged(TalusWorld *world, const TalusSolveInfo *part)
 
 /* Solves again while relative compliance lets some contact overlap by more than TOO_SOFT times its limit, as at the
  * first impact of a heavy body: compliances then follow the impulses just found. */
-static TalusStatus solve_stiffer(TalusWorld *world, double h, int used, TalusSolveInfo *part)
+static TalusStatus solve_stiffer(TalusWorld *world, double h, int used, double accuracy,
+                                 TalusSolveInfo *part)
 {
     for (int k = 0; k < MAX_STIFFENINGS && world->strain > TOO_SOFT &&
                     used + part->iterations < world->def.max_iterations;
@@ -135,7 +141,7 @@ static TalusStatus solve_stiffer(TalusWorld *world, double h, int used, TalusSol
         TALUS_TRY(talus_joints_store_impulses(world));
         world->impulse_step = h;
         TALUS_TRY(talus_stage_build(world, h, false));
-        TALUS_TRY(solve_once(world, h, used + first.iterations, part));
+        TALUS_TRY(solve_once(world, h, used + first.iterations, accuracy, part));
         add_cost(part, &first);
         part->start_residual = first.start_residual;
     }
@@ -143,19 +149,20 @@ static TalusStatus solve_stiffer(TalusWorld *world, double h, int used, TalusSol
 }
 
 /* Solves; if bodies are wedged, solves again with compliance and the whole budget, and keeps the first outcome. */
-static TalusStatus solve(TalusWorld *world, double h, int used, TalusSolveInfo *part)
+static TalusStatus solve(TalusWorld *world, double h, int used, double accuracy,
+                         TalusSolveInfo *part)
 {
-    TALUS_TRY(solve_once(world, h, used, part));
+    TALUS_TRY(solve_once(world, h, used, accuracy, part));
     if (world->strain > TOO_SOFT && !is_wedged(part)) {
         TALUS_TRY(take_snapshot(world)); /* the impulses will change */
-        TALUS_TRY(solve_stiffer(world, h, used, part));
+        TALUS_TRY(solve_stiffer(world, h, used, accuracy, part));
     }
     if (!is_wedged(part))
         return TALUS_OK;
     warn_wedged(world, part);
     TalusSolveInfo first = *part;
     TALUS_TRY(talus_stage_build(world, h, true));
-    TALUS_TRY(solve_once(world, h, 0, part));
+    TALUS_TRY(solve_once(world, h, 0, 1.0, part));
     part->outcome = first.outcome;
     part->jammed = first.jammed;
     add_cost(part, &first);
@@ -199,23 +206,39 @@ static void report_start(TalusWorld *world)
 }
 
 /* Redetects and solves again, at most MAX_REDETECTIONS times, while the solve brings bodies together that have no
- * contact and iterations are left. */
-static TalusStatus redetect_and_solve(TalusWorld *world, double h, TalusSolveInfo *part)
+ * contact and iterations are left. rough: the solve of `part` was to ROUGH; another follows in any case. */
+static TalusStatus redetect_and_solve(TalusWorld *world, double h, bool rough, TalusSolveInfo *part)
 {
+    world->redetected = false;
     for (int k = 0; k < MAX_REDETECTIONS && part->iterations < world->def.max_iterations; k++) {
         TalusSolveInfo first = *part;
         bool missed;
         TALUS_TRY(talus_stage_missed(world, h, &missed));
-        if (!missed)
+        if (!missed && !rough)
             return TALUS_OK;
-        TALUS_TRY(take_snapshot(world)); /* the impulses will change */
-        TALUS_TRY(talus_stage_redetect(world, h));
-        TALUS_TRY(talus_stage_build(world, h, false));
-        TALUS_TRY(solve(world, h, first.iterations, part));
+        if (missed) {
+            TALUS_TRY(take_snapshot(world)); /* the impulses will change */
+            TALUS_TRY(talus_stage_redetect(world, h));
+            TALUS_TRY(talus_stage_build(world, h, false));
+        }
+        TALUS_TRY(solve(world, h, first.iterations, 1.0, part));
         add_cost(part, &first);
         part->start_residual = first.start_residual;
+        world->redetected |= missed;
+        rough = false;
     }
     return TALUS_OK;
+}
+
+/* Solves, with contacts that are found on the way. Where the last solve found some, the first one is rough: it has half
+ * of the budget, so that the outcome is always that of an accurate one. */
+static TalusStatus solve_and_redetect(TalusWorld *world, double h, TalusSolveInfo *part)
+{
+    int budget = world->def.max_iterations;
+    bool rough = world->redetected && world->def.tolerance > 0.0 && budget > 1;
+    TALUS_TRY(rough ? solve(world, h, budget - budget / 2, ROUGH, part)
+                    : solve(world, h, 0, 1.0, part));
+    return redetect_and_solve(world, h, rough && !is_wedged(part), part);
 }
 
 /* Advances by a part of the step: h is its length, the whole step's halved `depth` times. */
@@ -260,8 +283,7 @@ static TalusStatus advance(TalusWorld *world, double h, int depth)
     if (moves_too_far(world, depth))
         return advance_halves(world, h, depth, NULL);
     TALUS_TRY(talus_stage_build(world, h, false));
-    TALUS_TRY(solve(world, h, 0, &part));
-    TALUS_TRY(redetect_and_solve(world, h, &part));
+    TALUS_TRY(solve_and_redetect(world, h, &part));
     if (moves_too_far(world, depth))
         return advance_halves(world, h, depth, &part);
     report_start(world);
@@ -290,6 +312,7 @@ static TalusStatus try_step(TalusWorld *world, double length)
     world->part_time = talus_time(world);
     world->elastic_before = world->elastic;
     world->kinetic_before = world->kinetic;
+    world->redetected_before = world->redetected;
     talus_probes_begin(world);
     talus_joints_begin(world);
     talus_drives_snapshot(world);
@@ -307,6 +330,7 @@ static void take_back(TalusWorld *world)
     talus_drives_rollback(world);
     world->elastic = world->elastic_before;
     world->kinetic = world->kinetic_before;
+    world->redetected = world->redetected_before;
     if (world->solver_state_size)
         (void)talus_solver_state_load(world->solver, world->solver_state,
                                       world->solver_state_size); /* its own bytes: cannot fail */

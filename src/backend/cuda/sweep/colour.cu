@@ -12,6 +12,8 @@
 #include "backend/cuda/sweep/sweep.h"
 #include "backend/priority.h"
 
+static_assert((int)HEAVY_CONTACTS < (int)TALUS_PAIR_INDICES, "priorities of contacts with colours");
+
 /* Rounds between two checks by the host. The round is the highest part of a priority, so `best` of an earlier round is
  * always exceeded and is cleared once per batch only. */
 enum { BATCH = 8 };
