@@ -201,6 +201,9 @@ void lab_result_clear(LabResult *result);
 
 /* ---- running one job ---- */
 
+/* Monitor of solves (TalusSolveOptions.monitor) that a signal ends. */
+bool lab_go_on(void *user, int iteration, int products, double residual);
+
 typedef struct LabJob {
     const char *solver; /* NAME[:key=value,...] */
     const char *label;  /* name of the result; NULL: the solver's */
@@ -297,7 +300,7 @@ typedef struct LabSearch {
     int solutions;
 } LabSearch;
 
-enum { LAB_TABLES = 24, LAB_NOTES = 32, LAB_FIGURES = 16 };
+enum { LAB_NOTES = 32, LAB_FIGURES = 16 };
 
 typedef struct LabSet {
     /* kind: "solve" or "bench". dir: directory of results.json; NULL: nothing is stored. */
@@ -310,7 +313,7 @@ typedef struct LabSet {
     int result_count;
     LabSearch *searches;
     int search_count;
-    LabTable tables[LAB_TABLES];
+    LabTable **tables; /* any number; a table stays where it is while others are added */
     int table_count;
     LabFigure *figures[LAB_FIGURES];
     int figure_count;

@@ -72,6 +72,7 @@ static TalusStatus solve_relaxed(TalusProblem *relaxed, double zero)
     TalusSolveOptions options = talus_solve_options_default();
     options.tolerance = TOLERANCE * zero;
     options.max_iterations = ITERATIONS;
+    options.monitor = lab_go_on;
     TALUS_TRY(talus_solver_create("ipm-soc", &solver));
     TalusStatus status = talus_solver_solve(solver, relaxed, &options, &info);
     talus_solver_destroy(solver);
