@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* FLOW: steps of the flow before a bed's problem. ITERATIONS, SECONDS: limits of a solve. */
-enum { BEDS = 3, ROCKS = 3, FLOW = 100, ITERATIONS = 30000, SECONDS = 600 };
+enum { BEDS = 3, ROCKS = 3, FLOW = 100, ITERATIONS = 50000, SECONDS = 1800 };
 
 static const double bed_tolerance = 1e-6, rock_tolerance = 1e-8; /* over zero impulses' residual */
 

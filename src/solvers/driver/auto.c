@@ -59,7 +59,7 @@ static const double UNEVEN = 1e3, UNEVEN_BEYOND = 30.0;
 
 /* Under Coulomb's law prox runs at once for explicit matrices of at most this many blocks. PROX_TRIAL, FOLDED: limits of
  * prox and of continuation, where the latter follows. */
-enum { PROX_BLOCKS = 1000, PROX_TRIAL = 100, FOLDED = 5000 };
+enum { PROX_BLOCKS = 1000, PROX_TRIAL = 100, FOLDED = 20000 };
 
 /* A direct method. part, type: its index in `parts` and its solver. base + each x blocks: first-order iterations that
  * cost as much. blocks: maximum, above which factors take gigabytes. max_iterations: limit of its stage. */
