@@ -15,7 +15,7 @@ bed() {
         echo "beds: $beds/$1.hdf5 is not there" >&2
         exit 1
     }
-    "$talus" solve "$beds/$1.hdf5" --solver "$3" --tol 1e-10 --max-iter "$2" --trace "$work/trace.csv" \
+    "$talus" solve "$beds/$1.hdf5" --law ccp --solver "$3" --tol 1e-10 --max-iter "$2" --trace "$work/trace.csv" \
         --quiet
     awk -F, -v bed="$1" '
         NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }

@@ -66,10 +66,17 @@ done
 [ "$(grep -c '^"converged": 2,$' out)" -eq 25 ] || fail "--starts: $(head -c 2000 out)"
 [ "$(grep -c '^"first_start": 0,$' out)" -eq 25 ] || fail "ccp has one velocity: $(grep -c first_start out)"
 contains err "2 of 2 starts converged, to 1 solution:"
+# and so for misses that are explained
+"$TALUS" solve $copies --law coulomb --solver gs --max-iter 2 --threads 1 >out 2>err || fail "25 misses: $(tail -n 3 err)"
+[ "$(grep -c 'shift map where gs ended' out)" -eq 25 ] || fail "25 misses: $(grep -c 'shift map' out)"
 "$TALUS" solve box.talus --solver apgd --starts 2 --threads 1 --report several --quiet || fail "--starts --report"
 contains several/results.json "box: solutions by apgd"
 "$TALUS" solve box.talus --solver apgd --json --quiet >out || fail "without --starts"
 grep -q searches out && fail "searches without --starts"
+echo '{"step": 0.01, "bodies": [{"radius": 0.1, "at": [0, 0, 9]}]}' >air.json
+"$TALUS" extract air.json --at 0 -o air.talus >/dev/null 2>&1 || fail "extract air.json"
+"$TALUS" solve air.talus --starts 3 >out 2>err || fail "no contacts: $(cat err)"
+contains out "3 of 3 starts converged, to 1 solution:"
 
 # ---- shifts are damped where they go round in circles: without, these end at 5e-6 of the start after any number ----
 extract settle-box --set bodies=44 --set mu=0.6 --at 0.33 -o circles.talus

@@ -65,7 +65,7 @@ grep -Eq 'frames  *4$' said || fail "frames: $(cat said)" # at 0, 0.05, 0.085 an
 # ---- at rest, an end just after a step throws nothing about and measures nothing that was not there ----
 cat >rest.json <<'END'
 {
-    "step": 0.005, "until": 3,
+    "step": 0.005, "until": 4,
     "bodies": [
         {"name": "floor", "shape": {"kind": "plane"}, "at": [0, 0, 0]},
         {"radius": 0.05, "density": 2600, "lattice": {"lo": [-0.3, -0.3, 0], "cells": [5, 5, 3], "jitter": 0.5}},
@@ -77,14 +77,24 @@ cat >rest.json <<'END'
     "probes": [{"name": "floor", "body": "floor"}]
 }
 END
-for until in 3 3.0000001 3.00001 3.0003 3.002; do
+# At rest impulses wander within the tolerance, and with them the kinetic energy: one value can be eight times the one
+# before, but in 6,000 steps of such beds none was above 1.8 times the largest of the 100 before it; the load stayed
+# within 1 % of its mean. So the end is held to the last 100 steps of the run without a remainder, not to its last one.
+kinetic() { # largest of the last 100 steps, then the last one
+    tail -n 100 "$1/steps.csv" | awk -F, -v k="$(head -n 1 "$1/steps.csv" | tr ',' '\n' | grep -n '^kinetic$' | cut -d: -f1)" \
+        '{ most = $k > most ? $k : most } END { print most, $k }'
+}
+load() { # mean of the last 100 steps, then the last one
+    tail -n 100 "$1/probes.csv" | awk -F, '{ sum += $6 } END { print sum / NR, $6 }'
+}
+for until in 4 4.0000001 4.00001 4.0003 4.002; do
     "$TALUS" run rest.json --until $until --out rest --quiet --threads 1 2>err || fail "rest: $(cat err)"
-    last=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "kinetic") k = i } END { print $k }' rest/steps.csv)
-    force=$(tail -n 1 rest/probes.csv | cut -d, -f6)
-    [ $until = 3 ] && kinetic=$last load=$force
-    awk -v a="$last" -v b="$kinetic" -v f="$force" -v g="$load" \
-        'BEGIN { exit !(a < 2 * b + 1e-6 && f < 0.9 * g && f > 1.1 * g) }' ||
-        fail "until $until: $last J and $force N, before $kinetic J and $load N"
+    [ $until = 4 ] && most=$(kinetic rest | cut -d' ' -f1) mean=$(load rest | cut -d' ' -f1)
+    last=$(kinetic rest | cut -d' ' -f2)
+    force=$(load rest | cut -d' ' -f2)
+    awk -v a="$last" -v b="$most" -v f="$force" -v g="$mean" \
+        'BEGIN { exit !(a > 0 && a < 2 * b && b < 1e-3 && f < 0.98 * g && f > 1.02 * g) }' ||
+        fail "until $until: $last J and $force N, before $most J and $mean N"
 done
 
 # ---- to a later end: byte for byte the run that was not stopped ----

@@ -39,9 +39,16 @@ static inline void scene_open(Scene *s)
     memset(s, 0, sizeof *s);
     for (int k = 0; k < SHAPES; k++)
         CHECK_OK(talus_shape_init(&s->shape[k], &def[k]));
-    TalusBodyView view = {0,       s->position, s->orientation, s->velocity, s->spin, s->radius,
-                          s->size, s->shape_of, s->fixed,       s->shape,    SHAPES,  NULL,
-                          NULL};
+    TalusBodyView view = {.position = s->position,
+                          .orientation = s->orientation,
+                          .velocity = s->velocity,
+                          .spin = s->spin,
+                          .radius = s->radius,
+                          .size = s->size,
+                          .shape = s->shape_of,
+                          .mobility = s->fixed,
+                          .shapes = s->shape,
+                          .shape_count = SHAPES};
     TalusDetectOptions options = {1e-3, 0.05, 0.1, 0.4};
     s->view = view;
     s->options = options;

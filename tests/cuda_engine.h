@@ -153,9 +153,19 @@ static inline const TalusEngineOps *ops(void)
 static inline TalusBodyArrays arrays_of(TalusWorld *world)
 {
     TalusBodies *b = &world->bodies;
-    TalusBodyArrays arrays = {b->counts.slots, b->id,       b->position,      b->velocity, b->spin,
-                              b->orientation,  b->mass,     b->radius,        b->size,     b->shape,
-                              b->material,     b->mobility, world->drives > 0};
+    TalusBodyArrays arrays = {.slots = b->counts.slots,
+                              .id = b->id,
+                              .position = b->position,
+                              .velocity = b->velocity,
+                              .spin = b->spin,
+                              .orientation = b->orientation,
+                              .mass = b->mass,
+                              .radius = b->radius,
+                              .size = b->size,
+                              .shape = b->shape,
+                              .material = b->material,
+                              .mobility = b->mobility,
+                              .driven = world->drives > 0};
     return arrays;
 }
 

@@ -63,9 +63,11 @@ static inline TalusStatus detect_on_device(Both *b, Scene *s)
 {
     static double mass[MAX_BODIES];
     static int32_t material[MAX_BODIES];
+    static uint64_t id[MAX_BODIES];
     const TalusVec3 none = {0.0, 0.0, 0.0};
     TalusEngineCounts counts;
     TalusBodyArrays arrays = {.slots = s->view.count,
+                              .id = id,
                               .position = s->position,
                               .velocity = s->velocity,
                               .spin = s->spin,
@@ -78,6 +80,7 @@ static inline TalusStatus detect_on_device(Both *b, Scene *s)
                               .mobility = s->fixed};
     for (int i = 0; i < s->view.count; i++) {
         mass[i] = 1.0;
+        id[i] = (uint64_t)i + 1;
         arrays.driven |= s->fixed[i] == 2;
     }
     TALUS_TRY(talus_engine_ops(cuda)->put_filter(b->engine, s->view.filter, s->view.count));

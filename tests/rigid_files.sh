@@ -15,7 +15,7 @@ echo "ok       a sheared bed and rocks are solved from zero, and the verifier ag
 
 "$TALUS" solve rigid/sheared-150.talus --solver continuation,prox --tol 1e-8 --threads 1 --json >two.json 2>two.txt
 test "$(grep -o '"converged"' two.json | wc -l)" -eq 2
-"$TALUS" solve rigid/sheared-150.talus --solver prox --starts 24 --tol 1e-8 --threads 1 >several
+"$TALUS" solve rigid/sheared-150.talus --solver prox:rho=0.01 --starts 8 --tol 1e-8 --threads 1 >several
 solutions=$(sed -n 's/.* starts converged, to \([0-9]*\) solutions*:.*/\1/p' several)
 test "$solutions" -ge 2
 echo "ok       several solutions are found and said"
@@ -23,6 +23,14 @@ echo "ok       several solutions are found and said"
 "$TALUS" solve rigid/sheared-150.talus --law ccp --solver prox --starts 4 --tol 1e-8 --threads 1 >one
 grep -q "4 of 4 starts converged, to 1 solution:" one
 echo "ok       the relaxation has one"
+
+"$TALUS" solve rigid/sheared-150.talus --solver apgd --max-iter 2000 --tol 1e-8 --threads 1 >missed
+grep -q "the shift map repels there: [1-9][0-9]* eigenvalues of its Jacobian with a real part above 1" missed
+"$TALUS" solve rigid/rocks-1.talus --solver apgd --max-iter 20 --tol 1e-8 --threads 1 >missed
+grep -q "the shift map does not repel there" missed
+"$TALUS" solve rigid/sheared-150.talus --solver apgd,prox --max-iter 2000 --tol 1e-8 --threads 1 >reached
+if grep -q "shift map" reached; then exit 1; fi
+echo "ok       a missed tolerance is explained by the shift map"
 
 if "$TALUS" solve rigid/sheared-150.talus --starts 1 2>refused; then exit 1; fi
 grep -q "expected 2 or more" refused

@@ -118,6 +118,8 @@ TEST(agreement_before_stiffness)
         advise_judge(&a);
         CHECK(a.advice.with.compliance == (any ? 0.01 : 0.0));
         CHECK((a.advice.warning.text[0] == '\0') == any);
+        CHECK(any || strstr(a.advice.warning.text,
+                            "agrees: coulomb, compliance 0.001, tolerance 0.001, step 0.5 s"));
     }
 }
 

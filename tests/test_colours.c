@@ -9,16 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BODIES = 900, FIXED_EVERY = 50, HEAVY_BODY = 3, MOST = 6 * BODIES + 100 };
+enum { BODIES = 900, FIXED_EVERY = 50, HEAVY_BODY = 3, MOST = 6 * BODIES + 100, TIED = 30 };
 
 /* A graph of contacts: the fields of an operator that colouring reads, and for each contact who it is. */
 typedef struct Graph {
     TalusOperator op;
     int32_t pair[MOST][2], incidence_start[BODIES + 1];
     double body[BODIES][8];
-    uint32_t number[BODIES];
+    uint64_t id[BODIES];
     int who[MOST]; /* index of the contact in the graph that this one was made from */
 } Graph;
+
+static uint64_t rotated(uint64_t x)
+{
+    return x << 32 | x >> 32;
+}
 
 static void count_incidences(Graph *g)
 {
@@ -111,7 +116,7 @@ TEST(contacts_of_a_colour_share_no_body)
 
 static uint64_t priority(const Graph *g, int i)
 {
-    return talus_contact_priority((const int32_t(*)[2])g->pair, g->op.number, i);
+    return talus_contact_priority((const int32_t(*)[2])g->pair, &g->op.numbers, i);
 }
 
 /* A contact's colour is the lowest that no neighbour of higher priority has; where a pair's contacts in the list are apart,
@@ -129,7 +134,8 @@ TEST(first_fit_by_falling_priority)
                 shares = shares || (pair[i][k / 2] == pair[j][k % 2] &&
                                     is_written(&g->op, i, k / 2) && is_written(&g->op, j, k % 2));
             uint64_t other = priority(g, j);
-            bool before = other > mine || (other == mine && j < i);
+            bool before =
+                other > mine || (other == mine && talus_tie_before(pair, &g->op.numbers, j, i));
             if (j != i && shares && before && c.class_of[j] < COLOURS)
                 taken |= UINT64_C(1) << c.class_of[j];
         }
@@ -164,7 +170,7 @@ static void shuffle_run(const Graph *from, Graph *to, int begin, int end, TalusR
     free(first);
 }
 
-/* Returns the graph with its bodies and contacts in random order; number: what the bodies were before. */
+/* Returns the graph with its bodies and contacts in random order; bodies keep their numbers. */
 static Graph *shuffled(const Graph *from, uint64_t seed)
 {
     TalusRng rng = talus_rng(seed);
@@ -182,14 +188,14 @@ static Graph *shuffled(const Graph *from, uint64_t seed)
         place[other] = swap;
     }
     for (int b = 0; b < BODIES; b++) {
-        g->number[place[b]] = (uint32_t)b;
+        g->id[place[b]] = from->op.numbers.id ? from->id[b] : (uint64_t)b + 1;
         memcpy(g->body[place[b]], from->body[b], sizeof *g->body);
     }
     for (int i = 0; i < g->op.blocks; i++)
         for (int side = 0; side < 2; side++)
             g->pair[i][side] = g->pair[i][side] < 0 ? -1 : place[g->pair[i][side]];
     bind(g);
-    g->op.number = g->number;
+    g->op.numbers.id = g->id;
     return g;
 }
 
@@ -203,6 +209,46 @@ TEST(colours_do_not_depend_on_places_in_lists)
             differ += d.class_of[i] != c.class_of[other->who[i]];
         CHECK_INT(differ, 0);
         CHECK_INT(d.colours, c.colours);
+        talus_colouring_clear(&c);
+        talus_colouring_clear(&d);
+        free(g);
+        free(other);
+    }
+}
+
+/* Chains of bodies with such numbers that all contacts of a chain have the same priority: a ^ rotated b is the same for
+ * (a, b) and the next pair (b, c). Some pairs have two contacts. */
+static Graph *tied_graph(uint64_t seed)
+{
+    TalusRng rng = talus_rng(seed);
+    Graph *g = calloc(1, sizeof *g);
+    for (int b = 0; b < BODIES; b++) {
+        uint64_t same = b % TIED > 1 ? g->id[b - 2] ^ rotated(g->id[b - 1]) : 0;
+        g->id[b] = b % TIED > 1 ? rotated(same ^ g->id[b - 1])
+                                : talus_rng_below(&rng, UINT64_MAX >> 1) + 1;
+        g->body[b][3] = g->body[b][7] = 1.0;
+        if (b % TIED)
+            add(g, b - 1, b, 1 + (b % 7 == 0));
+    }
+    g->op.general = g->op.blocks;
+    g->op.numbers.id = g->id;
+    bind(g);
+    return g;
+}
+
+/* Equal priorities are ordered by the numbers of bodies, never by places in the list. */
+TEST(ties_are_broken_by_keys)
+{
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        Graph *g = tied_graph(seed), *other = shuffled(g, seed);
+        TalusColouring c = colour(g), d = colour(other);
+        int differ = 0, tied = 0;
+        for (int i = 0; i < g->op.blocks; i++) {
+            differ += d.class_of[i] != c.class_of[other->who[i]];
+            tied += i > 0 && priority(g, i) == priority(g, i - 1);
+        }
+        CHECK(tied > g->op.blocks / 2);
+        CHECK_INT(differ, 0);
         talus_colouring_clear(&c);
         talus_colouring_clear(&d);
         free(g);
@@ -226,6 +272,27 @@ TEST(places_follow_contact_order)
     free(g);
 }
 
+/* A plate with 100,000 contacts on the ground: an index for each would take their square. Those of bodies with few
+ * contacts differ. */
+TEST(index_within_a_pair_is_bounded)
+{
+    enum { MANY = 100000 };
+    int32_t(*pair)[2] = malloc(MANY * sizeof *pair);
+    REQUIRE(pair != NULL);
+    for (int i = 0; i < MANY; i++) {
+        pair[i][0] = i < 50 ? 0 : 1;
+        pair[i][1] = -1;
+    }
+    for (int i = 0; i < 50; i++)
+        CHECK_INT(talus_pair_index((const int32_t(*)[2])pair, i), i);
+    for (int i = 50; i < MANY; i++) {
+        int index = i - 50 < TALUS_PAIR_INDICES ? i - 50 : TALUS_PAIR_INDICES;
+        if (!CHECK_INT(talus_pair_index((const int32_t(*)[2])pair, i), index))
+            break;
+    }
+    free(pair);
+}
+
 TEST(no_contacts)
 {
     Graph *g = calloc(1, sizeof *g);
@@ -241,7 +308,9 @@ int main(void)
     RUN(contacts_of_a_colour_share_no_body);
     RUN(first_fit_by_falling_priority);
     RUN(colours_do_not_depend_on_places_in_lists);
+    RUN(ties_are_broken_by_keys);
     RUN(places_follow_contact_order);
+    RUN(index_within_a_pair_is_bounded);
     RUN(no_contacts);
     return talus_test_result();
 }

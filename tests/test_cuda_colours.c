@@ -45,7 +45,7 @@ static uint64_t priority(uint32_t i)
 {
     const TalusOperator *op = sorted_op;
     if (op->pair)
-        return talus_contact_priority((const int32_t(*)[2])op->pair, op->number, (int)i) >> 4;
+        return talus_contact_priority((const int32_t(*)[2])op->pair, &op->numbers, (int)i);
     uint64_t x = (i + UINT64_C(1)) * UINT64_C(0xd6e8feb86659fd93);
     x ^= x >> 32;
     x *= UINT64_C(0xd6e8feb86659fd93);
@@ -55,6 +55,10 @@ static uint64_t priority(uint32_t i)
 static int by_priority(const void *a, const void *b)
 {
     uint64_t x = priority(*(const uint32_t *)a), y = priority(*(const uint32_t *)b);
+    const int32_t(*pair)[2] = (const int32_t(*)[2])sorted_op->pair;
+    if (x == y && pair) /* as on the host */
+        return talus_tie_before(pair, &sorted_op->numbers, *(const int *)a, *(const int *)b) ? -1
+                                                                                             : 1;
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
@@ -119,6 +123,72 @@ TEST(colours_share_no_body_and_are_repeatable)
     }
 }
 
+/* Numbers of bodies with which the contacts of paths through the heap have equal priorities: a ^ rotated b is the same for
+ * (a, b) and the next contact (b, c). A body continues the path of the lowest body below it that has no successor. */
+static uint64_t *tied_numbers(const TalusOperator *op)
+{
+    TalusRng rng = talus_rng(21);
+    size_t bodies = (size_t)op->bodies;
+    uint64_t *id = calloc(bodies, sizeof *id);
+    int *before = calloc(bodies, sizeof *before), *after = calloc(bodies, sizeof *after);
+    for (int b = 0; b < op->bodies; b++)
+        before[b] = after[b] = -1;
+    for (int i = 0; i < op->blocks; i++) {
+        int a = op->pair[i][0], b = op->pair[i][1];
+        if (a < b && after[a] < 0 && before[b] < 0) {
+            after[a] = b;
+            before[b] = a;
+        }
+    }
+    for (int b = 0; b < op->bodies; b++) { /* a body's predecessors are lower */
+        int a = before[b], first = a >= 0 ? before[a] : -1;
+        uint64_t turned = a >= 0 ? id[a] << 32 | id[a] >> 32 : 0;
+        uint64_t same = first >= 0 ? id[first] ^ turned ^ id[a] : 0;
+        id[b] = first >= 0 ? same << 32 | same >> 32 : talus_rng_below(&rng, UINT64_MAX >> 1) + 1;
+    }
+    free(before);
+    free(after);
+    return id;
+}
+
+static int count_ties(const TalusOperator *op)
+{
+    int ties = 0;
+    sorted_op = op;
+    for (int i = 0; i < op->blocks; i++)
+        for (int j = 0; j < i; j++)
+            ties += coupled(op, (uint32_t)i, (uint32_t)j) &&
+                    priority((uint32_t)i) == priority((uint32_t)j);
+    return ties;
+}
+
+/* Contacts of a body with equal priorities are ordered by the numbers of their bodies, as on the host. */
+TEST(ties_are_broken_by_keys)
+{
+    NEEDS_CUDA();
+    for (int k = 0; k < 3; k++) {
+        Case c = open_case(make_problem(k));
+        TalusSweepOptions options = coloured();
+        TalusOperator *op = talus_problem_operator(c.problem);
+        uint8_t *seen = calloc((size_t)op->bodies, ITEM);
+        uint64_t *id = tied_numbers(op);
+        op->numbers.id = id;
+        CHECK(count_ties(op) > op->bodies / 4);
+        CHECK_OK(cuda_mirror(op, &c.device));
+        CHECK_OK(cuda->op.scratch(&c.device));
+        if (begin(&c, &options)) {
+            for (int i = 0; i < op->blocks; i++)
+                check_class(&c, i, seen);
+            check_sorted(&c);
+            check_greedy(&c);
+        }
+        op->numbers.id = NULL;
+        free(id);
+        free(seen);
+        close_case(&c);
+    }
+}
+
 TEST(coupled_blocks_have_different_colours)
 {
     NEEDS_CUDA();
@@ -173,6 +243,7 @@ int main(void)
 {
     cuda = talus_backend_find("cuda");
     RUN(colours_share_no_body_and_are_repeatable);
+    RUN(ties_are_broken_by_keys);
     RUN(coupled_blocks_have_different_colours);
     RUN(blocks_coupled_one_way_have_different_colours);
     return cuda_test_result();

@@ -79,8 +79,8 @@ static Contacts part_of(const Contacts *all, const int *place_of, int place)
     return c;
 }
 
-/* Returns x'y by the CPU backend and adds its groups' sums to *sum. */
-static double dot(const Contacts *c, TalusPool *pool, TalusSum *sum)
+/* Returns x'y by the CPU backend and adds its groups' sums to *sum. numbers: of the bodies. */
+static double dot_of(const Contacts *c, TalusBodyNumbers numbers, TalusPool *pool, TalusSum *sum)
 {
     TalusHostScratch scratch = {0};
     const TalusOperator op = {.pool = pool,
@@ -91,6 +91,7 @@ static double dot(const Contacts *c, TalusPool *pool, TalusSum *sum)
                               .sphere_fixed = c->run_end[1] - c->run_end[0],
                               .general = c->run_end[2] - c->run_end[1],
                               .pair = c->pair,
+                              .numbers = numbers,
                               .scratch = &scratch};
     double result = 0.0;
     if (CHECK_OK(talus_cpu_op_scratch(&op))) {
@@ -102,11 +103,17 @@ static double dot(const Contacts *c, TalusPool *pool, TalusSum *sum)
     return result;
 }
 
+static double dot(const Contacts *c, TalusPool *pool, TalusSum *sum)
+{
+    return dot_of(c, (TalusBodyNumbers){NULL, NULL}, pool, sum);
+}
+
 TEST(groups_are_cut_by_bodies)
 {
     Contacts c = random_contacts(1);
     TalusGroups g = {0};
-    REQUIRE_OK(talus_groups_cut(&g, c.pair, sizeof *c.pair, c.run_end, BODIES));
+    const TalusFirstBodies first = {c.pair, sizeof *c.pair, {NULL, NULL}};
+    REQUIRE_OK(talus_groups_cut(&g, &first, c.run_end));
     bool short_enough = true, of_one_run = true, of_one_block = true;
     CHECK_INT(g.start[0], 0);
     CHECK_INT(g.start[g.count], c.count);
@@ -150,6 +157,58 @@ TEST(sums_do_not_depend_on_the_place_of_bodies)
     }
 }
 
+/* Bodies in other places of the list of bodies, with gaps among them; their numbers are what they were. */
+TEST(sums_do_not_depend_on_places_in_the_list_of_bodies)
+{
+    static uint64_t id[2 * BODIES];
+    static int32_t place[BODIES];
+    TalusRng rng = talus_rng(8);
+    Contacts c = random_contacts(6);
+    TalusSum sum = {0}, other = {0};
+    double expected = dot(&c, NULL, &sum);
+    for (int b = 0; b < BODIES; b++) {
+        do
+            place[b] = (int32_t)talus_rng_below(&rng, 2 * BODIES);
+        while (id[place[b]]);
+        id[place[b]] = (uint64_t)b + 1;
+    }
+    for (int i = 0; i < c.count; i++)
+        for (int side = 0; side < 2; side++)
+            c.pair[i][side] = c.pair[i][side] < BODIES ? place[c.pair[i][side]] : 0;
+    double found = dot_of(&c, (TalusBodyNumbers){id, NULL}, NULL, &other);
+    CHECK(memcmp(&found, &expected, sizeof found) == 0);
+    clear(&c);
+}
+
+/* Groups of bodies: of one block of numbers each, whichever numbers are missing. */
+TEST(bodies_are_cut_by_numbers)
+{
+    static uint64_t id[BODIES];
+    static uint32_t slot[BODIES];
+    TalusRng rng = talus_rng(5);
+    TalusGroups g = {0}, h = {0};
+    uint64_t number = UINT64_C(1) << 40;
+    bool sound = true;
+    for (int k = 0; k < BODIES; k++) {
+        slot[k] = (uint32_t)(BODIES - 1 - k);
+        id[slot[k]] = number += 1 + talus_rng_below(&rng, k % 100 == 0 ? 5000 : 3);
+    }
+    REQUIRE_OK(talus_groups_cut_bodies(&g, id, slot, BODIES));
+    for (int k = 0; k < g.count; k++) {
+        uint64_t first = id[slot[g.start[k]]] - 1, last = id[slot[g.start[k + 1] - 1]] - 1;
+        sound = sound && first / BODY_GRAIN == last / BODY_GRAIN;
+        sound =
+            sound && (k == 0 || (id[slot[g.start[k] - 1]] - 1) / BODY_GRAIN < first / BODY_GRAIN);
+    }
+    CHECK(sound);
+    CHECK_INT(g.start[g.count], BODIES);
+    for (int k = 0; k < BODIES; k++)
+        id[k] = (uint64_t)k + 1;
+    REQUIRE_OK(talus_groups_cut_bodies(&h, id, NULL, BODIES));
+    CHECK_INT(h.count, (int)talus_chunks(BODIES, BODY_GRAIN));
+    TALUS_RELEASE(g.start, h.start);
+}
+
 TEST(sums_do_not_depend_on_threads)
 {
     Contacts c = random_contacts(7);
@@ -173,7 +232,8 @@ TEST(unsorted_contacts_make_large_groups)
     TalusGroups g = {0};
     for (int i = 0; i < c.count; i++)
         c.pair[i][0] = (int32_t)talus_rng_below(&rng, BODIES);
-    REQUIRE_OK(talus_groups_cut(&g, c.pair, sizeof *c.pair, c.run_end, BODIES));
+    const TalusFirstBodies first = {c.pair, sizeof *c.pair, {NULL, NULL}};
+    REQUIRE_OK(talus_groups_cut(&g, &first, c.run_end));
     CHECK(g.count <= c.count / BLOCK_GRAIN + 3 * (BODIES / BODY_GRAIN + 2));
     CHECK_INT(g.start[g.count], c.count);
     TALUS_RELEASE(g.start);
@@ -184,7 +244,10 @@ TEST(no_contacts_no_groups)
 {
     TalusGroups g = {0};
     const int none[RUNS] = {0, 0, 0};
-    REQUIRE_OK(talus_groups_cut(&g, NULL, 8, none, 0));
+    const TalusFirstBodies first = {NULL, 8, {NULL, NULL}};
+    REQUIRE_OK(talus_groups_cut(&g, &first, none));
+    CHECK_INT(g.count, 0);
+    REQUIRE_OK(talus_groups_cut_bodies(&g, NULL, NULL, 0));
     CHECK_INT(g.count, 0);
     CHECK_NEAR(talus_groups_sum(0, NULL), 0.0, 0.0);
     TALUS_RELEASE(g.start);
@@ -194,6 +257,8 @@ int main(void)
 {
     RUN(groups_are_cut_by_bodies);
     RUN(sums_do_not_depend_on_the_place_of_bodies);
+    RUN(sums_do_not_depend_on_places_in_the_list_of_bodies);
+    RUN(bodies_are_cut_by_numbers);
     RUN(sums_do_not_depend_on_threads);
     RUN(unsorted_contacts_make_large_groups);
     RUN(no_contacts_no_groups);

@@ -19,7 +19,7 @@
 static const char *cell_of(const LabSet *set, const char *title, const char *name, int column)
 {
     for (int i = 0; i < set->table_count; i++) {
-        const LabTable *t = &set->tables[i];
+        const LabTable *t = set->tables[i];
         if (strcmp(t->title, title) != 0)
             continue;
         for (int k = t->columns; k + column < t->cells; k += t->columns)

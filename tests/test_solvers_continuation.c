@@ -7,6 +7,7 @@
 #include "base/rng.h"
 #include "linalg/fronts.h"
 #include "linalg/sparse.h"
+#include "solvers/newton/natural_system.h"
 #include "solvers/newton/smooth_map.h"
 
 #include <talus/talus.h>
@@ -99,6 +100,40 @@ TEST(slopes_hold_where_nothing_slides)
         CHECK(slope.impulse[8] > 0.0 && slope.impulse[8] < 1.0);
         if (k > 5)
             CHECK_NEAR(slope.impulse[8], slope.impulse[4], 1e-5);
+    }
+}
+
+/* Without friction the tangential impulse has no part in f, whatever it is: at rest too, where |z_t| has no slope. */
+TEST(slopes_hold_without_friction)
+{
+    const TalusNaturalBlock block = {.rows = 3, .mu = 0.0, .scale = 1.3};
+    for (int k = 0; k < 3; k++) {
+        double x[3] = {0.7, k == 1 ? 0.4 : 0.0, 0.0}, u[3] = {k == 2 ? -0.3 : 0.3, 0.0, 0.0}, f[3];
+        double rate[3];
+        TalusNaturalSlope slope;
+        talus_smooth_map(&block, 0.1, x, u, f, &slope, rate);
+        for (int r = 1; r < 3; r++)
+            for (int c = 1; c < 3; c++) {
+                CHECK_NEAR(slope.impulse[3 * r + c], r == c ? 1.0 : 0.0, 1e-15);
+                CHECK_NEAR(slope.velocity[3 * r + c], 0.0, 1e-15);
+            }
+    }
+}
+
+/* A block that is not a number shows in the sum and in the maximum, wherever it is in the list. */
+TEST(largest_residual_keeps_a_nan)
+{
+    for (int bad = 0; bad < 3; bad++) {
+        TalusNaturalBlock block[3];
+        TalusNaturalSystem system = {.matrix = {.blocks = 3, .size = 1}, .block = block};
+        double x[3] = {1.0, 2.0, 3.0}, u[3] = {0.5, 0.5, 0.5}, sum, largest;
+        for (int i = 0; i < 3; i++)
+            block[i] = (TalusNaturalBlock){.rows = 1, .scale = 1.0};
+        talus_natural_system_measure(&system, x, u, &sum, &largest);
+        CHECK_NEAR(largest, 0.5, 1e-15);
+        x[bad] = NAN;
+        talus_natural_system_measure(&system, x, u, &sum, &largest);
+        CHECK(isnan(sum) && isnan(largest));
     }
 }
 
@@ -305,6 +340,8 @@ int main(void)
 {
     RUN(slopes_agree_with_differences);
     RUN(slopes_hold_where_nothing_slides);
+    RUN(slopes_hold_without_friction);
+    RUN(largest_residual_keeps_a_nan);
     RUN(smoothing_vanishes_with_its_width);
     RUN(signs_of_determinants_are_known);
     RUN(finds_the_velocities_of_prox);

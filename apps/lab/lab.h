@@ -201,6 +201,9 @@ void lab_result_clear(LabResult *result);
 
 /* ---- running one job ---- */
 
+/* Monitor of solves (TalusSolveOptions.monitor) that a signal ends. */
+bool lab_go_on(void *user, int iteration, int products, double residual);
+
 typedef struct LabJob {
     const char *solver; /* NAME[:key=value,...] */
     const char *label;  /* name of the result; NULL: the solver's */
@@ -297,7 +300,7 @@ typedef struct LabSearch {
     int solutions;
 } LabSearch;
 
-enum { LAB_TABLES = 24, LAB_NOTES = 32, LAB_FIGURES = 16 };
+enum { LAB_NOTES = 32, LAB_FIGURES = 16 };
 
 typedef struct LabSet {
     /* kind: "solve" or "bench". dir: directory of results.json; NULL: nothing is stored. */
@@ -310,7 +313,7 @@ typedef struct LabSet {
     int result_count;
     LabSearch *searches;
     int search_count;
-    LabTable tables[LAB_TABLES];
+    LabTable **tables; /* any number; a table stays where it is while others are added */
     int table_count;
     LabFigure *figures[LAB_FIGURES];
     int figure_count;
@@ -337,6 +340,18 @@ TalusStatus lab_starts(LabSet *set, int problem, const LabJob *job, int starts,
                        const LabSearch **out);
 /* Makes a table of the solutions; the caller clears it. */
 void lab_search_table(const LabSet *set, const LabSearch *search, LabTable *out);
+/* The shift map of Coulomb's law, linearised at the shifts of a problem's impulses (lab_shift_map.c). */
+typedef struct LabShiftMap {
+    int vectors;    /* of Arnoldi's method */
+    int above;      /* eigenvalues found with a real part above 1 */
+    double largest; /* real part found */
+} LabShiftMap;
+/* True if lab_shift_map takes the problem: all contacts discs under Coulomb's law, not too many of them. */
+bool lab_has_shift_map(const LabProblem *problem);
+TalusStatus lab_shift_map(const LabProblem *problem, LabShiftMap *out);
+/* Adds a table of these figures, with what they mean for the solve by `solver` that ended with the problem's impulses
+ * and missed its tolerance. */
+TalusStatus lab_explain_miss(LabSet *set, int problem, const char *solver, const LabTable **out);
 /* Add to the set an empty table, whose headings tabs separate, or a figure without curves; x and y label the axes. */
 LabTable *lab_set_table(LabSet *set, const char *title, const char *headings);
 LabFigure *lab_set_figure(LabSet *set, const char *title, const char *x, const char *y);

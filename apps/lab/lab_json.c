@@ -169,7 +169,7 @@ static void put_tables(JsonOut *json, const LabSet *set)
     for (int i = 0; i < set->search_count; i++)
         put_search_table(json, set, &set->searches[i]);
     for (int i = 0; i < set->table_count; i++)
-        put_table(json, &set->tables[i]);
+        put_table(json, set->tables[i]);
     json_close_array(json);
 }
 

@@ -177,7 +177,7 @@ static const char *interior_point(const TalusProblem *problem)
     return cli_supports("ipm-soc", problem) ? "ipm-soc" : "ipm-chol";
 }
 
-static bool goes_on(void *user, int iteration, int products, double residual)
+bool lab_go_on(void *user, int iteration, int products, double residual)
 {
     (void)user, (void)iteration, (void)products, (void)residual;
     return cli_stop_signal() == 0;
@@ -195,7 +195,7 @@ TalusStatus lab_problem_exact(LabProblem *p, const char *solver)
     TalusResidual zero;
     options.tolerance = to * p->natural_at_zero;
     options.max_iterations = 10000;
-    options.monitor = goes_on;
+    options.monitor = lab_go_on;
     TALUS_TRY(talus_solver_create(name, &exact));
     TalusStatus status = talus_solver_solve(exact, p->problem, &options, &info);
     talus_solver_destroy(exact);

@@ -84,8 +84,10 @@ TalusStatus lab_set_run(LabSet *set, int problem, const LabJob *job, bool quiet,
 
 LabTable *lab_set_table(LabSet *set, const char *title, const char *headings)
 {
-    assert(set->table_count < LAB_TABLES);
-    LabTable *table = &set->tables[set->table_count++];
+    size_t count = (size_t)set->table_count + 1;
+    LabTable *table = cli_check_memory(malloc(sizeof *table));
+    set->tables = cli_check_memory(realloc(set->tables, count * sizeof *set->tables));
+    set->tables[set->table_count++] = table;
     lab_table_begin(table, title, headings);
     return table;
 }
@@ -162,8 +164,11 @@ void lab_set_clear(LabSet *set)
         lab_result_clear(&set->stored[i]);
     for (int i = 0; i < set->search_count; i++)
         talus_release(set->searches[i].solution);
-    for (int i = 0; i < set->table_count; i++)
-        lab_table_clear(&set->tables[i]);
+    for (int i = 0; i < set->table_count; i++) {
+        lab_table_clear(set->tables[i]);
+        free(set->tables[i]);
+    }
+    free(set->tables);
     for (int i = 0; i < set->figure_count; i++) {
         lab_figure_clear(set->figures[i]);
         free(set->figures[i]);

@@ -27,7 +27,7 @@ static double distance(const LabProblem *p, const double *a, const double *b)
     double sum = 0.0;
     for (int i = 0; i < talus_problem_size(p->problem); i++)
         sum += (a[i] - b[i]) * (a[i] - b[i]);
-    return sqrt(sum / talus_problem_blocks(p->problem));
+    return sqrt(sum / fmax(1.0, talus_problem_blocks(p->problem)));
 }
 
 /* ---- one start ---- */
@@ -59,15 +59,6 @@ static double mean_normal(TalusProblem *problem)
     return sum / fmax(1.0, talus_problem_blocks(problem));
 }
 
-static bool go_on(void *user, int iteration, int products, double residual)
-{
-    (void)user;
-    (void)iteration;
-    (void)products;
-    (void)residual;
-    return cli_stop_signal() == 0;
-}
-
 static TalusStatus solve_from(const Search *s, TalusSolver *solver, int start, TalusSolveInfo *info)
 {
     const LabJob *job = s->job;
@@ -77,7 +68,7 @@ static TalusStatus solve_from(const Search *s, TalusSolver *solver, int start, T
     o.outer = job->outer;
     o.max_iterations = job->max_iterations;
     o.max_seconds = job->max_seconds;
-    o.monitor = go_on;
+    o.monitor = lab_go_on;
     set_start(s, start);
     return talus_solver_solve(solver, s->p->problem, &o, info);
 }

@@ -113,7 +113,7 @@ TalusStatus lab_write_csv(const LabSet *set, const char *path)
 TalusStatus lab_set_write_tables(const LabSet *set)
 {
     for (int t = 0; t < set->table_count; t++) {
-        const LabTable *table = &set->tables[t];
+        const LabTable *table = set->tables[t];
         TalusFile *file;
         TALUS_TRY(cli_create_file(&file, "%s/table-%d.csv", set->dir, t + 1));
         for (int i = 0; i < table->cells; i++) {

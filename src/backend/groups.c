@@ -1,47 +1,80 @@
-/* backend/groups.c - groups of contacts (groups.h): cut once per problem, in one pass over the contacts. */
+/* backend/groups.c - groups of contacts and of bodies (groups.h): cut once per problem, in two passes, of which the first
+ * counts them. */
 #include "backend/groups.h"
 
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/sum.h"
 
-typedef struct List {
-    const char *first_body;
-    size_t stride;
-} List;
+/* Returns the block of BODY_GRAIN numbers that a body is in. */
+static uint64_t block_of(uint64_t number)
+{
+    return (number - 1) / BODY_GRAIN;
+}
 
-/* Returns the block of BODY_GRAIN bodies that the first body of contact i is in. */
-static int body_block(const List *list, int i)
+static uint64_t first_block(const TalusFirstBodies *first, int i)
 {
     int32_t body;
-    memcpy(&body, list->first_body + (size_t)i * list->stride, sizeof body);
-    return body / BODY_GRAIN;
+    memcpy(&body, (const char *)first->body + (size_t)i * first->stride, sizeof body);
+    return block_of(talus_body_number(&first->numbers, body));
 }
 
-/* Appends the groups of contacts [begin, end), one run. */
-static void cut_run(TalusGroups *g, const List *list, int begin, int end)
+/* Writes the starts of the groups of contacts [begin, end), one run, unless `start` is NULL; returns their number. */
+static int cut_run(const TalusFirstBodies *first, int begin, int end, int32_t *start)
 {
-    int first = begin, highest = -1;
+    int groups = 0, from = begin;
+    uint64_t highest = 0;
     for (int i = begin; i < end; i++) {
-        int block = body_block(list, i);
-        if (block <= highest && i - first < BLOCK_GRAIN)
+        uint64_t block = first_block(first, i);
+        if (i > begin && block <= highest && i - from < BLOCK_GRAIN)
             continue;
         highest = block > highest ? block : highest;
-        g->start[g->count++] = first = i;
+        from = i;
+        if (start)
+            start[groups] = i;
+        groups++;
     }
+    return groups;
 }
 
-TalusStatus talus_groups_cut(TalusGroups *g, const void *first_body, size_t stride,
-                             const int run_end[3], int bodies)
+TalusStatus talus_groups_cut(TalusGroups *g, const TalusFirstBodies *first, const int run_end[3])
 {
-    const List list = {first_body, stride};
-    int64_t cuts = 3 * talus_chunks(bodies, BODY_GRAIN) + talus_chunks(run_end[2], BLOCK_GRAIN);
-    size_t most = (size_t)(cuts < run_end[2] ? cuts : run_end[2]) + 1;
+    const int begin[3] = {0, run_end[0], run_end[1]};
+    int count = 0;
     g->count = 0;
-    TALUS_TRY(TALUS_GROW(g->start, most, 0, "groups of contacts"));
     for (int run = 0; run < 3; run++)
-        cut_run(g, &list, run ? run_end[run - 1] : 0, run_end[run]);
+        count += cut_run(first, begin[run], run_end[run], NULL);
+    TALUS_TRY(TALUS_GROW(g->start, (size_t)count + 1, 0, "groups of contacts"));
+    for (int run = 0; run < 3; run++)
+        g->count += cut_run(first, begin[run], run_end[run], g->start + g->count);
     g->start[g->count] = run_end[2];
+    return TALUS_OK;
+}
+
+static int cut_bodies(const uint64_t *id, const uint32_t *slot, int count, int32_t *start)
+{
+    int groups = 0;
+    uint64_t last = 0;
+    for (int k = 0; k < count; k++) {
+        uint64_t block = block_of(id[slot ? slot[k] : (uint32_t)k]);
+        if (k > 0 && block == last)
+            continue;
+        last = block;
+        if (start)
+            start[groups] = k;
+        groups++;
+    }
+    return groups;
+}
+
+TalusStatus talus_groups_cut_bodies(TalusGroups *g, const uint64_t *id, const uint32_t *slot,
+                                    int count)
+{
+    int groups = cut_bodies(id, slot, count, NULL);
+    g->count = 0;
+    TALUS_TRY(TALUS_GROW(g->start, (size_t)groups + 1, 0, "groups of bodies"));
+    g->count = cut_bodies(id, slot, count, g->start);
+    g->start[g->count] = count;
     return TALUS_OK;
 }
 

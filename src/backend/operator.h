@@ -20,6 +20,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <talus/math.h>
 #include <talus/set.h>
 
 /* Mask of the bits TALUS_KIND(law, section), in TalusOperator.kinds, of all sections under one law. */
@@ -40,6 +41,22 @@ enum { TALUS_ROWS = 6 };
 /* State of a backend for one user, a world or a problem: streams, work space, the first error. Defined by the
  * backend; NULL if it has no state, as on the cpu. Contexts may be used concurrently, each by one thread at a time. */
 typedef struct TalusContext TalusContext;
+
+/* Numbers by which bodies are known wherever they are in a list: id[slot[index]]. slot NULL: the index is the slot; id
+ * NULL: the number is the slot + 1. */
+typedef struct TalusBodyNumbers {
+    const uint64_t *id;
+    const uint32_t *slot;
+} TalusBodyNumbers;
+
+/* Returns the body's number; 0 for the fixed world (-1). */
+TALUS_INLINE uint64_t talus_body_number(const TalusBodyNumbers *numbers, int32_t body)
+{
+    if (body < 0)
+        return 0;
+    uint32_t slot = numbers->slot ? numbers->slot[body] : (uint32_t)body;
+    return numbers->id ? numbers->id[slot] : (uint64_t)slot + 1;
+}
 
 /* Arrays are in the memory of the backend; [n] gives their length. */
 typedef struct TalusOperator {
@@ -64,9 +81,8 @@ typedef struct TalusOperator {
     double (*body)[8];  /* [bodies]: free velocities and inverse masses, as above */
     /* [bodies]: l^2 I^-1 (xx yy zz xy xz yz); NULL without general blocks */
     double (*inertia)[6];
-    double *bias; /* [blocks]: added to the normal row of q, m/s */
-    /* [bodies]: numbers by which contacts are known wherever a body is in the list (priority.h); NULL: the index */
-    const uint32_t *number;
+    double *bias;             /* [blocks]: added to the normal row of q, m/s */
+    TalusBodyNumbers numbers; /* id: [bodies] where slot is NULL */
     /* [bodies + 1]: each body's range in `incidence`; for a body that impulses do not move it is empty, or (sleeping
      * bodies on the device) without effect */
     int32_t *incidence_start;

@@ -6,7 +6,7 @@
  * even. So a sum does not depend on the order of its terms or on how they are grouped, terms multiplied by a power of two
  * give the sum multiplied by it, and the sum of one or two terms is what plain addition gives.
  *
- * Terms that are not finite give what plain additions give: an infinity, or NaN. A sum of zeros of either sign, or of no
+ * Terms that are not finite decide alone: their plain sum is an infinity, or NaN. A sum of zeros of either sign, or of no
  * terms, is +0. Up to 2^60 terms. About 2 ns per term and 30 ns per value: for sums of sums over many contacts, not for
  * every contact. */
 #ifndef TALUS_BASE_SUM_H

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* MAX_RANGES: nine rows, each cut in two where the grid folds, and one more, as add_range writes empty ranges, too. */
-enum { GRAIN = 512, BUFFER = 128, HITS = 256, BATCH = 128, MAX_RANGES = 19 };
+enum { GRAIN = 512, RENAME_GRAIN = 4096, BUFFER = 128, HITS = 256, BATCH = 128, MAX_RANGES = 19 };
 
 /* Search of one chunk of bodies. The fat sphere of a body has its radius plus a margin, so that those of two bodies in
  * contact overlap; lengths are in TalusGrid.unit. Pairs go through small buffers into the shared lists, in an order
@@ -62,14 +62,21 @@ static inline void add(Search *s, int run, uint32_t a, uint32_t b)
     s->buffer[run][s->buffered[run]++] = pair;
 }
 
-/* Adds a pair that is not two free spheres, with a free body first: the lower slot if both are free. Adds none if
+/* Adds a pair of free spheres. */
+static inline void add_spheres(Search *s, uint32_t a, uint32_t b)
+{
+    bool in_order = talus_ranks_before(s->grid->bodies->rank, a, b);
+    add(s, TALUS_RUN_SPHERES, in_order ? a : b, in_order ? b : a);
+}
+
+/* Adds a pair that is not two free spheres, with a free body first: that of the lower id if both are free. Adds none if
  * neither is. */
 static void add_other(Search *s, uint32_t a, uint32_t b)
 {
     const TalusBodyView *v = s->grid->bodies;
     if (!talus_is_free(v, a) && !talus_is_free(v, b))
         return;
-    if (!talus_is_free(v, a) || (talus_is_free(v, b) && b < a)) {
+    if (!talus_is_free(v, a) || (talus_is_free(v, b) && talus_ranks_before(v->rank, b, a))) {
         uint32_t t = a;
         a = b;
         b = t;
@@ -96,7 +103,7 @@ static inline void meet(Search *s, uint32_t i, uint32_t j)
     double sure = (ra + rb + s->envelope * (ra < rb ? ra : rb) + s->rest) * (1.0 - 0x1p-18);
     if (dx * dx + dy * dy + dz * dz < sure * sure ||
         talus_spheres_meet(grid->bodies, grid->options, a, b))
-        add(s, TALUS_RUN_SPHERES, a < b ? a : b, a < b ? b : a);
+        add_spheres(s, a, b);
 }
 
 /* As meet, in periodic space. Images repeat a pair at the same relative position; it is taken once, where no axis is
@@ -111,7 +118,7 @@ static void meet_image(Search *s, uint32_t i, uint32_t j)
         add_other(s, a & ~TALUS_NOT_MOVING_SPHERE, b & ~TALUS_NOT_MOVING_SPHERE);
     else if (talus_spheres_reach(grid->bodies, grid->options,
                                  talus_body_distance(grid->bodies, a, b), a, b))
-        add(s, TALUS_RUN_SPHERES, a < b ? a : b, a < b ? b : a);
+        add_spheres(s, a, b);
 }
 
 static inline void meet_hits(Search *s, uint32_t i, int hits)
@@ -329,6 +336,27 @@ static TalusStatus search(TalusBroad *broad, TalusPool *pool)
     return TALUS_OK;
 }
 
+typedef struct Renaming {
+    TalusPair *pair;
+    const uint32_t *name;
+} Renaming;
+
+static void rename_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Renaming *r = context;
+    (void)chunk;
+    for (int64_t i = begin; i < end; i++)
+        r->pair[i] = (TalusPair){r->name[r->pair[i].a], r->name[r->pair[i].b]};
+}
+
+/* Replaces bodies by their names: slots by ranks, or ranks by slots. Names NULL: slots are in the order of ranks. */
+static void rename_bodies(TalusPool *pool, const TalusPairList *list, const uint32_t *name)
+{
+    Renaming renaming = {list->pair, name};
+    if (name)
+        talus_parallel(pool, list->count, RENAME_GRAIN, rename_chunk, &renaming);
+}
+
 /* Sorts a run. The grid is no longer needed: its scratch memory and cell starts are reused. */
 static TalusStatus sort_run(TalusBroad *broad, TalusPool *pool, TalusPairList *list)
 {
@@ -339,9 +367,11 @@ static TalusStatus sort_run(TalusBroad *broad, TalusPool *pool, TalusPairList *l
         return TALUS_OK;
     TALUS_TRY(TALUS_GROW(scratch->block, (size_t)list->count * sizeof(TalusPair), 0, "pairs"));
     TALUS_TRY(TALUS_GROW(grid->start, (size_t)range + 1, 0, "pair starts"));
+    rename_bodies(pool, list, grid->bodies->rank);
     TALUS_TRY(talus_sort_pairs(&scratch->sorter, pool, list->pair, (TalusPair *)scratch->block,
                                list->count, range, grid->start));
     talus_sort_within(pool, list->pair, grid->start, range);
+    rename_bodies(pool, list, grid->bodies->at_rank);
     return TALUS_OK;
 }
 

@@ -21,7 +21,7 @@ typedef struct TalusPairList {
 } TalusPairList;
 
 typedef struct TalusBroad {
-    /* The result, sorted by (a, b) in talus_broad_find only; a and b are ordered as in TalusContact. Every pair of the
+    /* The result, in talus_broad_find sorted by ranks of (a, b); a and b are ordered as in TalusContact. Every pair of the
      * first run is a contact; the narrow phase decides about the others. */
     TalusPairList run[TALUS_RUNS];
     const uint8_t *around; /* by body: nonzero for those to search around; NULL: all bodies */

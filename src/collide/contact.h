@@ -1,11 +1,12 @@
 /* collide/contact.h - input and output of collision detection.
  *
- * Contacts come in three runs, each in the canonical order (a, b, feature). Their order, and every sum over them,
- * therefore depends on the state alone, not on threads or history.
+ * Contacts come in three runs, each in the canonical order (a, b, feature), where bodies count by their ids
+ * (TalusBodyView.rank). Their order, and every sum over them, therefore depends on the state alone: not on threads or
+ * history, nor on the slots that bodies happen to have.
  *   1. sphere-sphere  a and b are free spheres                       } arms are not stored but
  *   2. sphere-fixed   a is a free sphere, b a fixed body             } computed (contact_arms.h)
  *   3. general        all others; arms are stored
- * a is always free; a < b if b is free, too. The normal points from a to b. */
+ * a is always free, and the one with the lower id if b is free, too. The normal points from a to b. */
 #ifndef TALUS_COLLIDE_CONTACT_H
 #define TALUS_COLLIDE_CONTACT_H
 
@@ -61,7 +62,20 @@ typedef struct TalusBodyView {
     int shape_count;
     const TalusFilter *filter; /* NULL: all pairs meet */
     const TalusPeriod *period; /* NULL: space is not periodic */
+    /* The order of bodies by their ids: rank, by slot, is the body's place in it; at_rank, by place, the slot. Both NULL:
+     * ids ascend with slots. */
+    const uint32_t *rank, *at_rank;
+    /* by slot: id; the highest at the last detection. Only with ranks: a contact of a later body in the same slot is not
+     * that of the list. */
+    const uint64_t *id;
+    uint64_t last_id;
 } TalusBodyView;
+
+/* True if body a comes before body b in the order of ids. rank: TalusBodyView.rank. */
+TALUS_INLINE bool talus_ranks_before(const uint32_t *rank, uint32_t a, uint32_t b)
+{
+    return rank ? rank[a] < rank[b] : a < b;
+}
 
 TALUS_INLINE bool talus_is_free(const TalusBodyView *bodies, int64_t slot)
 {
@@ -76,15 +90,22 @@ typedef struct TalusContact {
     double gap; /* m: signed distance phi along the normal */
 } TalusContact;
 
-/* Key by which impulses are transferred to the next step; the canonical order is that of keys. */
+/* Key by which impulses are transferred to the next step: ranks of the bodies, or slots if these are in order. The
+ * canonical order is that of keys. */
 typedef struct TalusKey {
     uint32_t a, b, feature;
 } TalusKey;
 
-static inline TalusKey talus_key_of(const TalusContact *c)
+static inline TalusKey talus_pair_key(const uint32_t *rank, uint32_t a, uint32_t b,
+                                      uint32_t feature)
 {
-    TalusKey key = {c->a, c->b, c->feature};
+    TalusKey key = {rank ? rank[a] : a, rank ? rank[b] : b, feature};
     return key;
+}
+
+static inline TalusKey talus_key_of(const uint32_t *rank, const TalusContact *c)
+{
+    return talus_pair_key(rank, c->a, c->b, c->feature);
 }
 
 static inline bool talus_key_less(TalusKey x, TalusKey y)

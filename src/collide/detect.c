@@ -39,6 +39,14 @@ void talus_detector_destroy(TalusDetector *d)
     talus_release(d);
 }
 
+static void set_counts(TalusContactList *list, int64_t spheres, int64_t fixed, int64_t general)
+{
+    list->sphere_sphere = (int)spheres;
+    list->sphere_fixed = (int)fixed;
+    list->general = (int)general;
+    list->count = (int)(spheres + fixed + general);
+}
+
 /* ---- dropped impulses ------------------------------------------------------------------------ */
 
 static void apply_dropped(TalusDetector *d)
@@ -83,6 +91,32 @@ static TalusStatus reserve_dropped(TalusDetector *d, size_t bodies)
     return TALUS_OK;
 }
 
+/* ---- contacts of bodies that are gone -------------------------------------------------------- */
+
+static bool was_listed(const TalusBodyView *v, uint32_t slot)
+{
+    return slot < (uint32_t)v->count && v->id[slot] <= v->last_id;
+}
+
+/* With ranks: takes out contacts of slots that have another body now, whose rank is not that by which the list is
+ * sorted. */
+static void take_out_replaced(TalusDetector *d)
+{
+    TalusContactList *l = &d->list;
+    const int sphere_end = l->sphere_sphere, fixed_end = sphere_end + l->sphere_fixed;
+    int kept = 0, left[TALUS_RUNS] = {0};
+    for (int i = 0; d->bodies->rank && i < l->count; i++) {
+        const TalusContact *c = &l->contact[i];
+        if (!was_listed(d->bodies, c->a) || !was_listed(d->bodies, c->b))
+            continue;
+        left[i < sphere_end ? 0 : i < fixed_end ? 1 : 2]++;
+        l->contact[kept] = *c;
+        l->impulse[kept++] = l->impulse[i];
+    }
+    if (d->bodies->rank)
+        set_counts(l, left[0], left[1], left[2]);
+}
+
 /* ---- first run ------------------------------------------------------------------------------- */
 
 /* Writes to spare[] the impulses of old contacts of the same pairs, 0 for new ones; both lists are sorted. */
@@ -93,13 +127,14 @@ static void match_spheres(void *context, int64_t begin, int64_t end, int64_t chu
     const TalusPair *pair = d->broad.run[TALUS_RUN_SPHERES].pair;
     const TalusContact *old = d->list.contact;
     int64_t high = d->old.sphere_sphere;
-    TalusKey first = {pair[begin].a, pair[begin].b, 0};
-    int64_t at = talus_find_key(old, 0, high, first);
+    const uint32_t *rank = d->bodies->rank;
+    TalusKey first = talus_pair_key(rank, pair[begin].a, pair[begin].b, 0);
+    int64_t at = talus_find_key(old, rank, 0, high, first);
     for (int64_t i = begin; i < end; i++) {
-        TalusKey key = {pair[i].a, pair[i].b, 0};
-        while (at < high && talus_key_less(talus_key_of(&old[at]), key))
+        TalusKey key = talus_pair_key(rank, pair[i].a, pair[i].b, 0);
+        while (at < high && talus_key_less(talus_key_of(rank, &old[at]), key))
             at++;
-        bool known = at < high && talus_key_equal(talus_key_of(&old[at]), key);
+        bool known = at < high && talus_key_equal(talus_key_of(rank, &old[at]), key);
         d->spare[i] = known ? d->list.impulse[at] : talus_vec3(0.0, 0.0, 0.0);
     }
 }
@@ -307,20 +342,21 @@ static TalusVec3 share_lost(const TalusDetector *d, int64_t i, int64_t low, int6
                             int64_t high)
 {
     const TalusContact *contact = d->list.contact;
+    const uint32_t *rank = d->bodies->rank;
     const TalusVec3 *impulse = d->list.impulse + d->old.sphere_sphere;
-    TalusKey key = talus_key_of(&contact[i]);
+    TalusKey key = talus_key_of(rank, &contact[i]);
     TalusVec3 lost = talus_vec3(0.0, 0.0, 0.0);
     int64_t first = i, end = first_of_run(d);
     end += d->run == TALUS_RUN_GENERAL ? d->list.general : d->list.sphere_fixed;
-    while (first > first_of_run(d) && same_pair(talus_key_of(&contact[first - 1]), key))
+    while (first > first_of_run(d) && same_pair(talus_key_of(rank, &contact[first - 1]), key))
         first--;
     while (at > low && same_pair(d->old_key[at - 1], key))
         at--;
     int64_t fresh = 0;
     bool known = false;
-    for (; first < end && same_pair(talus_key_of(&contact[first]), key); first++) {
-        TalusKey next = talus_key_of(&contact[first]);
-        bool repeated = known && talus_key_equal(talus_key_of(&contact[first - 1]), next);
+    for (; first < end && same_pair(talus_key_of(rank, &contact[first]), key); first++) {
+        TalusKey next = talus_key_of(rank, &contact[first]);
+        bool repeated = known && talus_key_equal(talus_key_of(rank, &contact[first - 1]), next);
         for (; at < high && talus_key_less(d->old_key[at], next); at++)
             lost = talus_add(lost, impulse[at]);
         known = repeated || (at < high && talus_key_equal(d->old_key[at], next));
@@ -340,11 +376,12 @@ static void match_keys(void *context, int64_t begin, int64_t end, int64_t chunk)
     (void)chunk;
     const TalusDetector *d = context;
     const TalusKey *old = d->old_key;
+    const uint32_t *rank = d->bodies->rank;
     const TalusVec3 *impulse = d->list.impulse + d->old.sphere_sphere;
     bool general = d->run == TALUS_RUN_GENERAL;
     int64_t first = first_of_run(d), lowest = general ? d->old.sphere_fixed : 0, low = lowest;
     int64_t high = d->old.sphere_fixed + (general ? d->old.general : 0);
-    TalusKey least = talus_key_of(&d->list.contact[first + begin]);
+    TalusKey least = talus_key_of(rank, &d->list.contact[first + begin]);
     for (int64_t step = high; low < step;) { /* first old key that is not below the first new one */
         int64_t middle = low + (step - low) / 2;
         if (talus_key_less(old[middle], least))
@@ -353,7 +390,7 @@ static void match_keys(void *context, int64_t begin, int64_t end, int64_t chunk)
             step = middle;
     }
     for (int64_t i = first + begin; i < first + end; i++) {
-        TalusKey key = talus_key_of(&d->list.contact[i]);
+        TalusKey key = talus_key_of(rank, &d->list.contact[i]);
         while (low < high && talus_key_less(old[low], key))
             low++;
         bool known = low < high && talus_key_equal(old[low], key);
@@ -390,14 +427,6 @@ static TalusStatus reserve_chunks(TalusDetector *d)
     return TALUS_GROW(d->draft_arms, drafts, 0, "drafts of contacts");
 }
 
-static void set_counts(TalusContactList *list, int64_t spheres, int64_t fixed, int64_t general)
-{
-    list->sphere_sphere = (int)spheres;
-    list->sphere_fixed = (int)fixed;
-    list->general = (int)general;
-    list->count = (int)(spheres + fixed + general);
-}
-
 static void write_run(TalusDetector *d, TalusPool *pool, int run, int64_t contacts)
 {
     select_run(d, run);
@@ -409,9 +438,10 @@ static void write_run(TalusDetector *d, TalusPool *pool, int run, int64_t contac
 static void replace_list(TalusDetector *d, TalusPool *pool, int64_t fixed, int64_t general)
 {
     int64_t spheres = d->broad.run[TALUS_RUN_SPHERES].count;
+    take_out_replaced(d);
     d->old = d->list;
     for (int64_t i = d->old.sphere_sphere; i < d->old.count; i++)
-        d->old_key[i - d->old.sphere_sphere] = talus_key_of(&d->list.contact[i]);
+        d->old_key[i - d->old.sphere_sphere] = talus_key_of(d->bodies->rank, &d->list.contact[i]);
     talus_parallel(pool, spheres, CONTACT_GRAIN, match_spheres, d);
     set_counts(&d->list, spheres, fixed, general);
     talus_parallel(pool, spheres, CONTACT_GRAIN, write_spheres, d);

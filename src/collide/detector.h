@@ -8,6 +8,8 @@
 /* A contact that redetection has found and the list lacks; `run`: TALUS_RUN_*. */
 typedef struct TalusMissed {
     int run;
+    TalusKey key;
+    int64_t before; /* index in the list of the contact before which it is to be inserted */
     TalusContact contact;
     TalusArms arms;
 } TalusMissed;
@@ -38,13 +40,13 @@ struct TalusDetector {
 };
 
 /* Returns the index of the first contact in low .. high - 1, sorted by key, whose key is not below `key`; high:
- * none. */
-static inline int64_t talus_find_key(const TalusContact *old, int64_t low, int64_t high,
-                                     TalusKey key)
+ * none. rank: TalusBodyView.rank. */
+static inline int64_t talus_find_key(const TalusContact *old, const uint32_t *rank, int64_t low,
+                                     int64_t high, TalusKey key)
 {
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
-        if (talus_key_less(talus_key_of(&old[middle]), key))
+        if (talus_key_less(talus_key_of(rank, &old[middle]), key))
             low = middle + 1;
         else
             high = middle;

@@ -22,19 +22,27 @@ static void run_starts(const TalusContactList *l, int start[TALUS_RUNS + 1])
     start[TALUS_RUNS] = l->count;
 }
 
+/* Returns the index of the first contact of a run of the list whose key is not below `key`; its end: none. */
+static int64_t find_place(const TalusDetector *d, int run, TalusKey key)
+{
+    int start[TALUS_RUNS + 1];
+    run_starts(&d->list, start);
+    return talus_find_key(d->list.contact, d->bodies->rank, start[run], start[run + 1], key);
+}
+
 /* Returns the first contact of the current run of the list whose key is not below `key`; NULL: none. */
 static const TalusContact *find_listed(const TalusDetector *d, TalusKey key)
 {
     int start[TALUS_RUNS + 1];
     run_starts(&d->list, start);
-    int64_t at = talus_find_key(d->list.contact, start[d->run], start[d->run + 1], key);
+    int64_t at = find_place(d, d->run, key);
     return at < start[d->run + 1] ? &d->list.contact[at] : NULL;
 }
 
 static bool is_listed(const TalusDetector *d, TalusKey key)
 {
     const TalusContact *c = find_listed(d, key);
-    return c && talus_key_equal(talus_key_of(c), key);
+    return c && talus_key_equal(talus_key_of(d->bodies->rank, c), key);
 }
 
 static bool is_convex(const TalusBodyView *v, uint32_t body)
@@ -46,7 +54,7 @@ static bool is_convex(const TalusBodyView *v, uint32_t body)
  * passing through each other elsewhere. */
 static bool is_watched(const TalusDetector *d, TalusPair pair)
 {
-    TalusKey key = {pair.a, pair.b, 0};
+    TalusKey key = talus_pair_key(d->bodies->rank, pair.a, pair.b, 0);
     if (!is_convex(d->bodies, pair.a) || !is_convex(d->bodies, pair.b))
         return false;
     const TalusContact *c = find_listed(d, key);
@@ -71,14 +79,15 @@ static void check_point(void *context, const TalusManifoldPoint *touch)
     TalusVec3 u = talus_sub(point_velocity(d->bodies, l->b, touch->arm_b),
                             point_velocity(d->bodies, l->a, touch->arm_a));
     TalusContact contact = {l->a, l->b, touch->feature, 0, touch->normal, touch->gap};
+    TalusKey key = talus_key_of(d->bodies->rank, &contact);
     double h = d->options->h;
     if (!(touch->gap + h * talus_dot(touch->normal, u) < -h * d->look->tolerance) ||
-        is_listed(d, talus_key_of(&contact)))
+        is_listed(d, key))
         return;
     size_t at = (size_t)atomic_fetch_add(&d->found, 1);
     if (at >= TALUS_CAPACITY(d->missed))
         return; /* still counted: the search is repeated with enough capacity */
-    TalusMissed missed = {d->run, contact, {touch->arm_a, touch->arm_b}};
+    TalusMissed missed = {d->run, key, 0, contact, {touch->arm_a, touch->arm_b}};
     d->missed[at] = missed;
 }
 
@@ -127,8 +136,7 @@ static int compare_missed(const void *x, const void *y)
     const TalusMissed *p = x, *q = y;
     if (p->run != q->run)
         return p->run < q->run ? -1 : 1;
-    TalusKey j = talus_key_of(&p->contact), k = talus_key_of(&q->contact);
-    return talus_key_less(j, k) ? -1 : talus_key_less(k, j) ? 1 : 0;
+    return talus_key_less(p->key, q->key) ? -1 : talus_key_less(q->key, p->key) ? 1 : 0;
 }
 
 /* Sorts missed contacts in the order of the list and removes duplicates. Returns their number. */
@@ -174,16 +182,11 @@ TalusStatus talus_detector_find_missed(TalusDetector *d, TalusPool *pool,
         TALUS_TRY(TALUS_GROW(d->missed, (size_t)found, 0, "missed contacts"));
     }
     d->missed_count = order_missed(d->missed, found);
+    for (int64_t k = 0; k < d->missed_count; k++)
+        d->missed[k].before = find_place(d, d->missed[k].run, d->missed[k].key);
     TALUS_TRY(reserve_merged(d, d->missed_count));
     *missed = (int)d->missed_count;
     return TALUS_OK;
-}
-
-/* True if a missed contact comes after `contact`, a contact of `run` of the list. */
-static bool comes_after(const TalusMissed *m, const TalusContact *contact, int run)
-{
-    return m->run != run ? m->run > run
-                         : talus_key_less(talus_key_of(contact), talus_key_of(&m->contact));
 }
 
 /* Merges from the end, so that every entry moves to a location that is no longer needed. */
@@ -197,10 +200,8 @@ void talus_detector_take_missed(TalusDetector *d)
         more[d->missed[k].run]++;
     int64_t from = l->count - 1, to = l->count + missed - 1, m = missed - 1;
     int64_t first = start[TALUS_RUN_GENERAL] + more[0] + more[1]; /* of the new third run */
-    for (int run = TALUS_RUNS - 1; m >= 0; to--) {
-        while (run > 0 && from < start[run])
-            run--;
-        bool take = from < 0 || comes_after(&d->missed[m], &l->contact[from], run);
+    for (; m >= 0; to--) {
+        bool take = d->missed[m].before > from;
         TalusContact contact = take ? d->missed[m].contact : l->contact[from];
         if (to >= first) {
             l->arms[to - first] = take ? d->missed[m].arms : l->arms[contact.general];

@@ -189,17 +189,17 @@ TALUS_INLINE double talus_contact_pull(const TalusLaw *law, const TalusBuildOpti
  * linear spring at the limit, f goes on straight: the force of an overlap beyond the limit stays finite.
  *
  * Overlap that neither `warm` explains nor one step at the recovery speed undoes is an error: of a start that overlaps,
- * or of a corner that has just become a contact below a load. Until it is undone, the spring is TALUS_ERROR_COMPLIANCE
- * times as compliant and carries `warm` by that: the impulses that undo the error would else be stored as elastic energy
- * and throw the bodies apart once more, and a new contact would sink by its load below the error. It is not rigid,
- * because bodies may be squeezed between fixed ones. */
+ * or of a corner that has just become a contact below a load. Until it is undone, the compliance is at most
+ * TALUS_ERROR_COMPLIANCE N_nn and carries `warm`: the impulses that undo the error would else be stored as elastic energy
+ * and throw the bodies apart once more, and a new contact would sink by its load below the error. The contact is not
+ * rigid, because bodies may be squeezed between fixed ones. */
 typedef struct TalusHardening {
     double warm;       /* normal impulse, N s, at least 0 */
     double load;       /* f(warm), m/s: overlap that carries `warm`, over h */
     double compliance; /* f'(warm) */
 } TalusHardening;
 
-#define TALUS_ERROR_COMPLIANCE 0.01
+#define TALUS_ERROR_COMPLIANCE 5e-4
 
 /* True if an overlap is an error (TalusHardening): `load` and the recovery speed explain less of it. */
 TALUS_INLINE bool talus_is_error(const TalusBuildOptions *o, double gap, double size, double load)
@@ -223,9 +223,11 @@ TALUS_INLINE TalusHardening talus_hardening(const TalusOperator *op, int64_t i, 
                                             const TalusBuildOptions *o, double gap, double size,
                                             TalusVec3 impulse)
 {
-    double e = o->compliance * talus_normal_diagonal(op, i), limit = o->elastic_overlap * size;
+    double diagonal = talus_normal_diagonal(op, i);
+    double e = o->compliance * diagonal, limit = o->elastic_overlap * size;
     double pull = talus_contact_pull(law, o, gap, size);
-    TalusHardening s = {.warm = talus_warm_normal(op, i, o, impulse, pull)};
+    TalusHardening s;
+    s.warm = talus_warm_normal(op, i, o, impulse, pull);
     double hard = s.warm;
     if (s.warm > o->load_limit + pull) /* seldom: saves a division */
         hard = fmin(s.warm, fmax(o->load_limit + pull, o->press_limit * limit / (o->h * e)));
@@ -234,7 +236,7 @@ TALUS_INLINE TalusHardening talus_hardening(const TalusOperator *op, int64_t i, 
     s.compliance = 2.0 * e / (root * (1.0 + root));
     s.load = 2.0 * e * hard / (1.0 + root) + s.compliance * (s.warm - hard);
     if (talus_is_error(o, gap, size, s.load)) {
-        s.compliance *= TALUS_ERROR_COMPLIANCE;
+        s.compliance = fmin(s.compliance, TALUS_ERROR_COMPLIANCE * diagonal);
         s.load = s.compliance * s.warm;
     }
     return s;
@@ -286,6 +288,15 @@ TALUS_INLINE double talus_elastic_overlap(const TalusBuildOptions *o, const Talu
                                           double gamma)
 {
     return o->h * (s->load + s->compliance * (gamma - s->warm));
+}
+
+/* Returns that overlap over its limit; 0 of an error, which no stiffer spring would mend. */
+TALUS_INLINE double talus_contact_strain(const TalusBuildOptions *o, const TalusHardening *s,
+                                         double gap, double size, double gamma)
+{
+    return talus_is_error(o, gap, size, s->load)
+               ? 0.0
+               : talus_elastic_overlap(o, s, gamma) / (o->elastic_overlap * size);
 }
 
 /* Returns the normal offset of contact i, with restitution; its pair, frame, arms and bodies in op must be filled.

@@ -5,8 +5,8 @@
  * with memory of its own has copies; the world's arrays are then downloaded when they are read (world/step/mirror.c).
  *
  * A body keeps its slot, its index in the world's arrays. In the contact problem of a step the engine may order bodies
- * and contacts as it likes, by the state alone. What it gives to the world is indexed by slot, contacts in the order
- * (a, b, feature) of collide/contact.h. */
+ * and contacts as it likes, by the state and by ids alone. What it gives to the world is indexed by slot, contacts in the
+ * order (a, b, feature) of collide/contact.h. */
 #ifndef TALUS_ENGINE_ENGINE_H
 #define TALUS_ENGINE_ENGINE_H
 
@@ -35,7 +35,11 @@ typedef struct TalusLaw {
 /* Arrays of a world's bodies, by slot. SI units; spin in rad/s, orientation from body to world frame. */
 typedef struct TalusBodyArrays {
     int slots;
-    const uint64_t *id; /* for messages; must stay valid until the next put_bodies */
+    /* The order of bodies by ids, as in TalusBodyView; valid until the next put_bodies. last_id: highest at the last
+     * detection. */
+    const uint64_t *id;
+    const uint32_t *rank, *at_rank;
+    uint64_t last_id;
     TalusVec3 *position, *velocity, *spin;
     TalusQuat *orientation;
     /* radius: of the sphere, or bounding; 0: unbounded. size: scale of margins, the sphere's radius, else the smallest

@@ -10,6 +10,7 @@
 #include "world/drive.h"
 #include "world/filter.h"
 #include "world/force.h"
+#include "world/id_order.h"
 #include "world/joint/joint.h"
 #include "world/material.h"
 #include "world/probe.h"
@@ -61,6 +62,7 @@ struct TalusWorld {
     TalusSolver *solver;
 
     TalusBodies bodies;
+    TalusIdOrder id_order; /* at the last call of talus_mirror_upload */
     TalusShape *shape;
     TalusGyration *gyration; /* [shapes]: inertia per unit mass */
     int shapes;

@@ -3,6 +3,7 @@
 
 #include "backend/backend.h"
 #include "base/hash.h"
+#include "base/sum.h"
 #include "collide/period.h"
 
 enum { DEF_COOKIE = 0x7a105d1f };
@@ -218,6 +219,7 @@ void talus_world_destroy(TalusWorld *world)
     talus_joints_clear(world);
     talus_release(world->drive);
     talus_mirror_clear(&world->mirror);
+    talus_id_order_clear(&world->id_order);
     TALUS_RELEASE(world->partial, world->solver_state, world->solver_spec, world->backend_name,
                   world);
 }
@@ -263,14 +265,16 @@ bool talus_masses_known(const TalusWorld *world)
 TalusMasses talus_world_masses(const TalusWorld *world)
 {
     TalusMasses masses = {.least = INFINITY};
+    TalusSum sum = {0}; /* the same whatever the slots of bodies */
     for (int i = 0; i < world->bodies.counts.slots; i++) {
         if (!talus_slot_is_dynamic(&world->bodies, i))
             continue;
         double mass = world->bodies.mass[i];
-        masses.sum += mass;
+        talus_sum_add(&sum, &mass, 1);
         masses.least = fmin(masses.least, mass);
         masses.largest = fmax(masses.largest, mass);
     }
+    masses.sum = talus_sum_value(&sum);
     return masses;
 }
 

@@ -10,7 +10,7 @@
 #include "world/save/change.h"
 
 /* ADVISE_LEAST: trials without which there is no recommendation. */
-enum { ADVISE_SETTINGS = 11, ADVISE_LEAST = 3, ADVISE_LIFTS = 16, ADVISE_TEXT = 200 };
+enum { ADVISE_SETTINGS = 11, ADVISE_LEAST = 3, ADVISE_LIFTS = 16, ADVISE_TEXT = 256 };
 
 /* Scales of the bulk figures: mass, and diameter of a sphere with the mean volume, of the moving bodies; |gravity|. */
 typedef struct AdviseScales {

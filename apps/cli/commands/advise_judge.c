@@ -323,17 +323,32 @@ static void compare_all(Advise *a)
     }
 }
 
-/* Says so if the recommended setting was tried and does not agree. */
+/* Returns the cheapest trial that agrees and reaches its tolerance; NULL: none. */
+static const AdviseTrial *find_cheapest(const Advise *a)
+{
+    const AdviseTrial *best = NULL;
+    for (int i = 0; i < a->trials; i++) {
+        const AdviseTrial *t = &a->trial[i];
+        if (reaches_tolerance(t) && t->agrees && (!best || cost_of(t) < cost_of(best)))
+            best = t;
+    }
+    return best;
+}
+
+/* Says so if the recommended setting was tried and does not agree, and which one does. */
 static void warn_of_difference(const Advise *a, AdviseAdvice *out)
 {
-    const AdviseTrial *t = find(a, out->with);
-    if (t && !t->agrees)
-        say(&out->warning,
-            "its bulk figures differ from the most accurate (height %+.2g d, contacts %+.2g per "
-            "body, speed %+.2g): more --seconds or a longer --span tell whether they matter",
-            t->height, t->coordination, t->speed);
-    else
-        out->warning.text[0] = '\0';
+    const AdviseTrial *t = find(a, out->with), *other = find_cheapest(a);
+    char setting[96] = "none";
+    out->warning.text[0] = '\0';
+    if (!t || t->agrees)
+        return;
+    if (other)
+        advise_describe(&other->setting.with, setting, sizeof setting);
+    say(&out->warning,
+        "its bulk figures differ from the most accurate (height %+.2g d, contacts %+.2g per body, "
+        "speed %+.2g); the cheapest that agrees: %s",
+        t->height, t->coordination, t->speed, setting);
 }
 
 /* Takes back what was chosen apart and is not confirmed together. */

@@ -314,7 +314,7 @@ static void print_set(const Session *session)
         for (int i = 0; i < set->problem_count; i++)
             lab_print_results(set, i, out);
         for (int i = 0; i < set->table_count; i++) {
-            lab_table_print(&set->tables[i], out);
+            lab_table_print(set->tables[i], out);
             fputc('\n', out);
         }
         for (int i = 0; i < set->note_count; i++)
@@ -389,10 +389,12 @@ static int choose_rows(const CliList *operands, const WorldsRow *rows[WORLDS_ROW
     return CLI_OK;
 }
 
-/* Removes files table-N.csv that remain from an earlier call with more tables. */
+/* Removes files table-N.csv that remain from an earlier call with more tables, of which experiments have fewer than
+ * `most`. */
 static void remove_old_tables(const LabSet *set)
 {
-    for (int i = set->table_count; i < LAB_TABLES; i++) {
+    const int most = 24;
+    for (int i = set->table_count; i < most; i++) {
         char path[CLI_PATH_MAX + 32];
         struct stat about;
         snprintf(path, sizeof path, "%s/table-%d.csv", set->dir, i + 1);

@@ -35,6 +35,9 @@ typedef struct Session {
     double *certificate; /* proof that the problem has no solution; NULL: none found */
     double best_residual;
     char best_solver[LAB_TEXT], title[LAB_TEXT];
+    char missed
+        [LAB_TEXT]; /* solver that missed the tolerance of the present problem last; "": none */
+    bool reached;   /* some solver reached it */
     bool failed;
     bool taken; /* at least one solver has supported and run a problem */
 } Session;
@@ -314,6 +317,9 @@ static TalusStatus solve_one(Session *session, int problem, const char *solver)
     if (status != TALUS_OK)
         return status;
     session->failed |= result->outcome == LAB_FAILED;
+    session->reached |= result->outcome == LAB_CONVERGED || result->outcome == LAB_INFEASIBLE;
+    if (result->outcome == LAB_BUDGET && !reused)
+        strcpy(session->missed, result->solver);
     session->taken |= result->outcome != LAB_UNSUPPORTED;
     if (reused && !o->quiet)
         fprintf(stderr, "talus: %s on %s: kept from an earlier call\n", result->solver,
@@ -322,6 +328,27 @@ static TalusStatus solve_one(Session *session, int problem, const char *solver)
         return TALUS_OK;
     TALUS_TRY(copy_certificate(session, &session->set.problems[problem]));
     return store_best(session, &session->set.problems[problem], result);
+}
+
+/* If no solver reached the tolerance under exact Coulomb friction: says whether the shift map repels, by which a solve
+ * that more iterations would end differs from one that they would not. */
+static void explain_miss(Session *session, int problem)
+{
+    const Options *o = &session->options;
+    LabSet *set = &session->set;
+    const LabTable *table;
+    if (session->reached || !session->missed[0] || !(o->tol > 0.0) || cli_stop_signal() ||
+        !lab_has_shift_map(&set->problems[problem]))
+        return;
+    if (lab_explain_miss(set, problem, session->missed, &table) != TALUS_OK) {
+        if (!o->quiet)
+            fprintf(stderr, "talus: %s: %s\n", set->problems[problem].name, talus_error());
+        return;
+    }
+    if (o->quiet)
+        return;
+    lab_table_print(table, o->json ? stderr : stdout);
+    fputc('\n', o->json ? stderr : stdout);
 }
 
 /* For --starts: solves from several starts with every solver that takes the problem, and prints their solutions. */
@@ -350,11 +377,14 @@ static int solve_all(Session *session)
     const Options *o = &session->options;
     LabSet *set = &session->set;
     for (int p = 0; p < set->problem_count && !cli_stop_signal(); p++) {
+        session->missed[0] = '\0';
+        session->reached = false;
         for (int s = 0; s < session->solvers.count && !cli_stop_signal(); s++)
             if (solve_one(session, p, session->solvers.item[s]) != TALUS_OK)
                 return cli_fail_library();
         if (!o->quiet)
             lab_print_results(set, p, o->json ? stderr : stdout);
+        explain_miss(session, p);
         if (solve_from_starts(session, p) != TALUS_OK)
             return cli_fail_library();
     }

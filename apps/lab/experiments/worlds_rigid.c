@@ -30,8 +30,8 @@ static LabTable *table_of(const Worlds *w)
 {
     const char *title = "Rigid problems in files, exact Coulomb, from zero impulses";
     for (int i = 0; i < w->set->table_count; i++)
-        if (strcmp(w->set->tables[i].title, title) == 0)
-            return &w->set->tables[i];
+        if (strcmp(w->set->tables[i]->title, title) == 0)
+            return w->set->tables[i];
     return lab_set_table(w->set, title,
                          "problem\tcontacts\ttolerance\toutcome\tlast solver\titerations\t"
                          "factorisations\tproducts\trelative\tseconds");

@@ -17,20 +17,26 @@ static int run_of(const TalusOperator *op, int i)
     return i < op->sphere_sphere ? 0 : i < op->sphere_sphere + op->sphere_fixed ? 1 : 2;
 }
 
+_Static_assert((int)HEAVY_CONTACTS < (int)TALUS_PAIR_INDICES,
+               "priorities of contacts with colours");
+
 /* ---- order ---- */
 
-/* True if contact i comes before contact j: by falling priority, then in contact order. */
-static bool comes_first(const uint64_t *priority, int32_t i, int32_t j)
+/* True if contact i comes before contact j: by falling priority. */
+static bool comes_first(const TalusOperator *op, const uint64_t *priority, int32_t i, int32_t j)
 {
-    return priority[i] > priority[j] || (priority[i] == priority[j] && i < j);
+    if (priority[i] != priority[j])
+        return priority[i] > priority[j];
+    return talus_tie_before((const int32_t(*)[2])op->pair, &op->numbers, i, j);
 }
 
-static void sort_bucket(const uint64_t *priority, int32_t *order, int count)
+static void sort_bucket(const TalusOperator *op, const uint64_t *priority, int32_t *order,
+                        int count)
 {
     for (int k = 1; k < count; k++) {
         int32_t i = order[k];
         int to = k;
-        for (; to > 0 && comes_first(priority, i, order[to - 1]); to--)
+        for (; to > 0 && comes_first(op, priority, i, order[to - 1]); to--)
             order[to] = order[to - 1];
         order[to] = i;
     }
@@ -55,7 +61,7 @@ static TalusStatus sort_by_priority(const TalusOperator *op, TalusColouring *c)
     TALUS_TRY(reserve_order(c, (size_t)op->blocks, (size_t)buckets));
     int32_t *start = c->bucket + 1;
     for (int i = 0; i < op->blocks; i++) {
-        c->priority[i] = talus_contact_priority((const int32_t(*)[2])op->pair, op->number, i);
+        c->priority[i] = talus_contact_priority((const int32_t(*)[2])op->pair, &op->numbers, i);
         start[~c->priority[i] >> shift]++;
     }
     for (int k = 0, sum = 0; k < buckets; k++) {
@@ -66,7 +72,7 @@ static TalusStatus sort_by_priority(const TalusOperator *op, TalusColouring *c)
     for (int i = 0; i < op->blocks; i++) /* moves each start to its end, the start of the next */
         c->order[start[~c->priority[i] >> shift]++] = i;
     for (int k = 0; k < buckets; k++)
-        sort_bucket(c->priority, c->order + c->bucket[k], c->bucket[k + 1] - c->bucket[k]);
+        sort_bucket(op, c->priority, c->order + c->bucket[k], c->bucket[k + 1] - c->bucket[k]);
     return TALUS_OK;
 }
 

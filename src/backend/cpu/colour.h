@@ -5,8 +5,8 @@
 
 #include "backend/operator.h"
 
-/* Classes of contacts: colours 0..61, by greedy first fit by falling priority (backend/priority.h); overflow, contacts for which no colour is
- * free, swept one by one; heavy. A body with more than HEAVY_CONTACTS contacts would need a colour for each. Its
+/* Classes of contacts: colours 0..61, by greedy first fit by falling priority (backend/priority.h); overflow, contacts for
+ * which no colour is free, swept one by one; heavy. A body with more than HEAVY_CONTACTS contacts would need a colour for each. Its
  * contacts are the class heavy: sweep.c steps them together, at frozen velocities and with the body's mass split among
  * them; sweep_sparse.c sweeps them one by one. */
 enum {

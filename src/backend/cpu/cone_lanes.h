@@ -36,7 +36,7 @@ KERNEL double lane_sum(Lane a)
 /* Returns the larger lane; a NaN in either is not lost. */
 KERNEL double lane_max(Lane a)
 {
-    return a[1] <= a[0] ? a[0] : a[1];
+    return a[1] <= a[0] || isnan(a[0]) ? a[0] : a[1];
 }
 
 /* Blocks i and i + 1 in the two lanes; if !both, block i in both, and `live` keeps the copy out of sums. */

@@ -9,7 +9,8 @@ TalusStatus talus_cpu_group_blocks(const TalusOperator *op)
     const int run_end[3] = {op->sphere_sphere, spheres, op->blocks - op->joints};
     if (!op->pair)
         return TALUS_OK;
-    return talus_groups_cut(&op->scratch->groups, op->pair, sizeof *op->pair, run_end, op->bodies);
+    const TalusFirstBodies first = {op->pair, sizeof *op->pair, op->numbers};
+    return talus_groups_cut(&op->scratch->groups, &first, run_end);
 }
 
 /* Returns the number of groups of blocks that are cut by position: free joints, or all blocks of an explicit matrix. */

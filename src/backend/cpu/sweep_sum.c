@@ -2,7 +2,7 @@
  *
  * Packs put contacts side by side that have nothing in common but their colour, so there are no groups (backend/groups.h)
  * to sum by. Instead each term is rounded to a multiple of 2^-43 of the largest one's power of two: sums of such multiples
- * are exact, in any order. A term that is NaN makes the sum NaN. */
+ * are exact, in any order. A term that is NaN makes the sum NaN, but where a sweep has diverged beyond 1e300. */
 #include "backend/cpu/sweep.h"
 
 #include "backend/groups.h"

@@ -317,9 +317,9 @@ static void measure_strain(void *context, int64_t begin, int64_t end, int64_t ch
         TalusHardening s = cpu_hardening(e, c->op, i);
         if (s.compliance == 0.0)
             continue;
-        double size = cpu_contact_size(e, &e->contacts->contact[i]);
-        double overlap = talus_elastic_overlap(o, &s, c->gamma[c->op->rows * i]);
-        largest = fmax(largest, overlap / (o->elastic_overlap * size));
+        const TalusContact *contact = &e->contacts->contact[i];
+        double gamma = c->gamma[c->op->rows * i], size = cpu_contact_size(e, contact);
+        largest = fmax(largest, talus_contact_strain(o, &s, contact->gap, size, gamma));
     }
     e->partial[chunk][0] = largest;
 }
@@ -362,6 +362,7 @@ TalusStatus cpu_build(TalusEngine *engine, const TalusBuildOptions *options, Tal
         TALUS_TRY(TALUS_GROW(e->elastic_load, (size_t)e->contacts->count, 0, "elastic loads"));
     TALUS_TRY(talus_problem_resize(e->problem, &sizes));
     BuildContext c = context_of(e);
+    c.op->numbers = (TalusBodyNumbers){e->bodies.id, NULL};
     cpu_fill_bodies(e);
     talus_groups_each(&e->groups, e->pool, fill_contacts, &c);
     fill_joints(&c);

@@ -59,6 +59,7 @@ static TalusStatus find_free_velocities(CpuEngine *e, double h, TalusVec3 gravit
     double bad;
     TALUS_TRY(TALUS_GROW(e->free_velocity, (size_t)slots, 0, "free velocities"));
     TALUS_TRY(cpu_reserve_partials(e, talus_chunks(slots, CPU_GRAIN)));
+    TALUS_TRY(cpu_group_bodies(e));
     talus_parallel(e->pool, slots, CPU_GRAIN, free_velocities, &c);
     cpu_sum_slots(e, 1, &bad);
     if (bad != 0.0)
@@ -86,6 +87,10 @@ static TalusBodyView view_of(const CpuEngine *e, const TalusVec3 *velocity, cons
         .shape_count = e->tables.shapes,
         .filter = e->filter,
         .period = talus_periodic(&e->period) ? &e->period : NULL,
+        .rank = b->rank,
+        .at_rank = b->at_rank,
+        .id = b->id,
+        .last_id = b->last_id,
     };
     return view;
 }
@@ -96,6 +101,7 @@ static TalusStatus detect_with(CpuEngine *e, const TalusDetectOptions *options,
     TalusBodyView view = view_of(e, velocity, e->bodies.spin);
     e->seen_velocity = velocity;
     TALUS_TRY(talus_detect(e->detector, e->pool, &view, options, &e->contacts));
+    e->bodies.last_id = UINT64_MAX; /* the list has the bodies of now, until the next put_bodies */
     e->clipped = talus_detector_clipped(e->detector);
     return TALUS_OK;
 }

@@ -8,8 +8,8 @@
  *     probe.c       sums of probes
  *     sums.c        sums over bodies and contacts
  *
- * Loops run over chunks of CPU_GRAIN items. A sum is over chunks of bodies or over groups of contacts
- * (backend/groups.h): it depends neither on threads nor on which of these are handled together. */
+ * Loops run over chunks of CPU_GRAIN items. A sum is over groups of bodies or of contacts (backend/groups.h): it depends
+ * neither on threads, nor on slots, nor on which groups are handled together. */
 #ifndef TALUS_ENGINE_CPU_ENGINE_H
 #define TALUS_ENGINE_CPU_ENGINE_H
 
@@ -59,8 +59,9 @@ typedef struct CpuEngine {
     const double (*solved)[8];      /* records of the last solve, in the problem's memory */
     bool missed_known;              /* the detector holds the contacts that find_missed found */
     TalusBuildOptions built;        /* options of the last build */
-    double *elastic_load; /* [contacts]: of talus_contact_soften, if `built` has a compliance */
-    TalusGroups groups;   /* of the contacts of the last build */
+    double *elastic_load;    /* [contacts]: of talus_contact_soften, if `built` has a compliance */
+    TalusGroups groups;      /* of the contacts of the last build */
+    TalusGroups body_groups; /* of the bodies of the last detection, in the order of ids */
     double (*partial)[CPU_PARTIALS];          /* sums of each chunk, or group, of a loop */
     uint16_t (*overlaps)[TALUS_OVERLAP_BINS]; /* histogram of each group of contacts */
 
@@ -159,10 +160,23 @@ TalusStatus cpu_group_contacts(CpuEngine *e);
 /* sum[columns] = sums of the first `columns` columns of the first `rows` partials. */
 void cpu_sum_partials(const CpuEngine *e, int64_t rows, int columns, double *sum);
 
-/* The same after a loop over all slots in chunks of CPU_GRAIN. */
+/* The same after a loop over all slots in chunks of CPU_GRAIN: for sums that are exact, as counts are. */
 static inline void cpu_sum_slots(const CpuEngine *e, int columns, double *sum)
 {
     cpu_sum_partials(e, talus_chunks(e->bodies.slots, CPU_GRAIN), columns, sum);
+}
+
+/* Cuts the groups of the bodies and reserves partials for them. */
+TalusStatus cpu_group_bodies(CpuEngine *e);
+
+/* Calls fn for each group of bodies, given by places in the order of ids (cpu_slot_at), in parallel; each leaves its sums
+ * in a row of the partials. Then sum[columns] = sums of the first `columns` columns. */
+void cpu_sum_bodies(CpuEngine *e, TalusLoopFn *fn, void *context, int columns, double *sum);
+
+/* Returns the slot at a place in the order of ids. */
+static inline int64_t cpu_slot_at(const CpuEngine *e, int64_t place)
+{
+    return e->bodies.at_rank ? (int64_t)e->bodies.at_rank[place] : place;
 }
 
 /* Calls fn for each group of contacts, in parallel; each leaves its sums in a row of the partials. Then sum[columns] =

@@ -24,12 +24,13 @@ typedef struct IntegrateContext {
 /* For each free body: checks the solved velocity and the state it leads to; sums the work of gravity and forces,
  * m (v_f^2 - v^2)/2; overwrites the free velocity by its mean with the solved one, which the works of contacts need.
  * Partials: 0, or NaN if a check failed; that work. */
-static void check_velocities(void *context, int64_t begin, int64_t end, int64_t chunk)
+static void check_velocities(void *context, int64_t begin, int64_t end, int64_t group)
 {
     const IntegrateContext *c = context;
     const TalusBodyArrays *b = &c->engine->bodies;
     double bad = 0.0, gravity = 0.0;
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t place = begin; place < end; place++) {
+        int64_t i = cpu_slot_at(c->engine, place);
         if (!cpu_moves(c->engine, i))
             continue;
         const double *v = c->velocity[i];
@@ -40,8 +41,8 @@ static void check_velocities(void *context, int64_t begin, int64_t end, int64_t 
         for (int j = 0; j < 8; j++)
             r[j] = 0.5 * (r[j] + v[j]);
     }
-    c->engine->partial[chunk][0] = bad;
-    c->engine->partial[chunk][1] = gravity;
+    c->engine->partial[group][0] = bad;
+    c->engine->partial[group][1] = gravity;
 }
 
 /* Fails with the id of the first free body whose speed is not below 1e150, if there is one. */
@@ -62,21 +63,21 @@ static TalusStatus check_finite(IntegrateContext *c, TalusEngineLedger *ledger)
 {
     CpuEngine *e = c->engine;
     double sum[2];
-    talus_parallel(e->pool, e->bodies.slots, CPU_GRAIN, check_velocities, c);
-    cpu_sum_slots(e, 2, sum);
+    cpu_sum_bodies(e, check_velocities, c, 2, sum);
     ledger->gravity_error += sum[1];
     return sum[0] == 0.0 ? TALUS_OK : name_fault(c);
 }
 
 /* ---- all bodies ---- */
 
-static void integrate_bodies(void *context, int64_t begin, int64_t end, int64_t chunk)
+static void integrate_bodies(void *context, int64_t begin, int64_t end, int64_t group)
 {
     const IntegrateContext *c = context;
     CpuEngine *e = c->engine;
     TalusBodyArrays *b = &e->bodies;
     double sum[TALUS_BODY_SUMS] = {0.0};
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t place = begin; place < end; place++) {
+        int64_t i = cpu_slot_at(e, place);
         if (!cpu_moves(e, i))
             continue;
         TalusMotion motion = {b->position[i], b->velocity[i], b->spin[i], b->orientation[i]};
@@ -88,15 +89,14 @@ static void integrate_bodies(void *context, int64_t begin, int64_t end, int64_t 
         b->orientation[i] = motion.orientation;
     }
     for (int j = 0; j < TALUS_BODY_SUMS; j++)
-        e->partial[chunk][j] = sum[j];
+        e->partial[group][j] = sum[j];
 }
 
 static void integrate_and_sum(IntegrateContext *c, TalusEngineLedger *ledger)
 {
     CpuEngine *e = c->engine;
     double sum[TALUS_BODY_SUMS];
-    talus_parallel(e->pool, e->bodies.slots, CPU_GRAIN, integrate_bodies, c);
-    cpu_sum_slots(e, TALUS_BODY_SUMS, sum);
+    cpu_sum_bodies(e, integrate_bodies, c, TALUS_BODY_SUMS, sum);
     ledger->kinetic = sum[TALUS_BODY_KINETIC_END];
     ledger->potential = sum[TALUS_BODY_POTENTIAL_END];
     ledger->kinetic_change += sum[TALUS_BODY_WORK] + sum[TALUS_BODY_SPIN];
@@ -137,24 +137,24 @@ typedef struct WrapContext {
     TalusVec3 gravity;
 } WrapContext;
 
-static void wrap_bodies(void *context, int64_t begin, int64_t end, int64_t chunk)
+static void wrap_bodies(void *context, int64_t begin, int64_t end, int64_t group)
 {
     const WrapContext *c = context;
     CpuEngine *e = c->engine;
     TalusBodyArrays *b = &e->bodies;
     double lifted = 0.0;
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t place = begin; place < end; place++) {
+        int64_t i = cpu_slot_at(e, place);
         if (cpu_moves(e, i))
             lifted += talus_wrap_body(&e->period, b->mass[i], c->gravity, &b->position[i]);
     }
-    e->partial[chunk][0] = lifted;
+    e->partial[group][0] = lifted;
 }
 
 TalusStatus cpu_wrap(TalusEngine *engine, TalusVec3 gravity, double *lifted)
 {
     CpuEngine *e = cpu_engine(engine);
     WrapContext c = {e, gravity};
-    talus_parallel(e->pool, e->bodies.slots, CPU_GRAIN, wrap_bodies, &c);
-    cpu_sum_slots(e, 1, lifted);
+    cpu_sum_bodies(e, wrap_bodies, &c, 1, lifted);
     return TALUS_OK;
 }

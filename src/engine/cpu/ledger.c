@@ -165,13 +165,14 @@ typedef struct ForceContext {
 
 /* Partials: work of torques, by the mean of old and free spin (integrate.c sums that of forces with gravity's); work of
  * forces and torques along the motion, by solved velocities. */
-static void force_works(void *context, int64_t begin, int64_t end, int64_t chunk)
+static void force_works(void *context, int64_t begin, int64_t end, int64_t group)
 {
     const ForceContext *c = context;
     CpuEngine *e = c->engine;
     double torque_work = 0.0, applied = 0.0;
-    for (int64_t i = begin; i < end; i++) {
-        if (!cpu_moves(e, i))
+    for (int64_t place = begin; place < end; place++) {
+        int64_t i = cpu_slot_at(e, place);
+        if (!cpu_moves(e, i) || !cpu_has_force(e, i))
             continue;
         const double *f = c->free[i], *v = e->solved[i];
         double per_length = 1.0 / c->length[i];
@@ -180,8 +181,8 @@ static void force_works(void *context, int64_t begin, int64_t end, int64_t chunk
         applied += c->h * talus_dot(e->force[i], talus_vec3(v[0], v[1], v[2])) +
                    c->h * per_length * talus_dot(e->torque[i], talus_vec3(v[4], v[5], v[6]));
     }
-    e->partial[chunk][0] = torque_work;
-    e->partial[chunk][1] = applied;
+    e->partial[group][0] = torque_work;
+    e->partial[group][1] = applied;
 }
 
 void cpu_force_works(CpuEngine *e, double h, TalusEngineLedger *ledger)
@@ -193,8 +194,7 @@ void cpu_force_works(CpuEngine *e, double h, TalusEngineLedger *ledger)
     double sum[2];
     if (e->forces == 0)
         return;
-    talus_parallel(e->pool, e->forces, CPU_GRAIN, force_works, &c);
-    cpu_sum_partials(e, talus_chunks(e->forces, CPU_GRAIN), 2, sum);
+    cpu_sum_bodies(e, force_works, &c, 2, sum);
     ledger->applied += sum[1];
     ledger->gravity_error += sum[0] - sum[1];
 }

@@ -57,16 +57,18 @@ static void probe_contacts(void *context, int64_t begin, int64_t end, int64_t ch
 
 /* ---- bodies ---- */
 
-static void probe_bodies(void *context, int64_t begin, int64_t end, int64_t chunk)
+static void probe_bodies(void *context, int64_t begin, int64_t end, int64_t group)
 {
     const ProbeContext *c = context;
     const CpuEngine *e = c->engine;
     double sum[TALUS_PROBE_BODY_SUMS] = {0.0};
-    for (int64_t i = begin; i < end; i++)
+    for (int64_t place = begin; place < end; place++) {
+        int64_t i = cpu_slot_at(e, place);
         if (has(c, (uint32_t)i))
             talus_probe_add_body(e->bodies.mass[i], e->solved[i], sum);
+    }
     for (int j = 0; j < TALUS_PROBE_BODY_SUMS; j++)
-        e->partial[chunk][j] = sum[j];
+        e->partial[group][j] = sum[j];
 }
 
 static void run_probe(CpuEngine *e, const TalusEngineProbe *probe, TalusProbeSums *out)
@@ -75,8 +77,7 @@ static void run_probe(CpuEngine *e, const TalusEngineProbe *probe, TalusProbeSum
     double sum[TALUS_PROBE_CONTACT_SUMS], body[TALUS_PROBE_BODY_SUMS] = {0.0};
     cpu_sum_contacts(e, probe_contacts, &c, TALUS_PROBE_CONTACT_SUMS, sum);
     if (probe->region) {
-        talus_parallel(e->pool, e->bodies.slots, CPU_GRAIN, probe_bodies, &c);
-        cpu_sum_slots(e, TALUS_PROBE_BODY_SUMS, body);
+        cpu_sum_bodies(e, probe_bodies, &c, TALUS_PROBE_BODY_SUMS, body);
     } else {
         talus_probe_add_body(e->bodies.mass[probe->slot], e->solved[probe->slot], body);
     }

@@ -9,8 +9,8 @@ TalusStatus cpu_group_contacts(CpuEngine *e)
     const TalusContactList *list = e->contacts;
     const int spheres = list->sphere_sphere + list->sphere_fixed;
     const int run_end[3] = {list->sphere_sphere, spheres, list->count};
-    TALUS_TRY(talus_groups_cut(&e->groups, list->contact, sizeof *list->contact, run_end,
-                               e->bodies.slots));
+    const TalusFirstBodies first = {list->contact, sizeof *list->contact, {e->bodies.id, NULL}};
+    TALUS_TRY(talus_groups_cut(&e->groups, &first, run_end));
     TALUS_TRY(cpu_reserve_partials(e, talus_chunks(list->count, CPU_GRAIN)));
     return cpu_reserve_partials(e, e->groups.count);
 }
@@ -28,6 +28,19 @@ void cpu_sum_partials(const CpuEngine *e, int64_t rows, int columns, double *sum
 {
     for (int j = 0; j < columns; j++)
         sum[j] = sum_column(e, rows, j);
+}
+
+TalusStatus cpu_group_bodies(CpuEngine *e)
+{
+    const TalusBodyArrays *b = &e->bodies;
+    TALUS_TRY(talus_groups_cut_bodies(&e->body_groups, b->id, b->at_rank, b->slots));
+    return cpu_reserve_partials(e, e->body_groups.count);
+}
+
+void cpu_sum_bodies(CpuEngine *e, TalusLoopFn *fn, void *context, int columns, double *sum)
+{
+    talus_groups_each(&e->body_groups, e->pool, fn, context);
+    cpu_sum_partials(e, e->body_groups.count, columns, sum);
 }
 
 void cpu_sum_contacts(CpuEngine *e, TalusLoopFn *fn, void *context, int columns, double *sum)

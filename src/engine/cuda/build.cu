@@ -328,7 +328,7 @@ static TalusStatus resize(TalusEngine *e, bool compliance)
     op->frame = (double(*)[4])list->frame.at;
     op->incidence_start = list->incidence_start;
     op->incidence = list->incidence;
-    op->number = list->slot.at;
+    op->numbers = TalusBodyNumbers{e->bodies.named ? e->bodies.id.at : nullptr, list->slot.at};
     TALUS_TRY(s->body.reserve(op->bodies, "bodies of the problem"));
     op->body = s->body;
     op->inertia = nullptr;

@@ -1,9 +1,9 @@
 /* engine/cuda/contacts.cu - upload and download of the contact list in the host's order; impulses of a solve.
  *
- * On the host, contacts are named by slots and sorted by (a, b, feature) within each run. The device's list is sorted
- * by problem indices, but contacts of one pair are adjacent and in the order of features, so a stable sort by pairs of
- * slots gives the host's order. A list uploaded at a restart keeps that order: slots stand in for problem indices until
- * the next detection. */
+ * On the host, contacts are named by slots and sorted by (a, b, feature) within each run, a and b in the order of ids. The
+ * device's list is sorted by problem indices, but contacts of one pair are adjacent and in the order of features, so a
+ * stable sort by pairs of ranks gives the host's order. A list uploaded at a restart keeps that order: ranks stand in for
+ * problem indices until the next detection. */
 #include "backend/cuda/device/primitives.h"
 #include "engine/cuda/material.h"
 
@@ -56,14 +56,20 @@ static TalusStatus staging_reserve(Staging *s, int contacts, int general)
     return s->arms.reserve(general < STAGE ? general : STAGE, "contacts on their way");
 }
 
-/* key = slot of a, then slot of b in `bits` bits. A stable sort by it gives the host's order of a run, because the
+/* Returns the body's place in the order of ids. */
+static __device__ inline uint32_t rank_of(const CuBodies &b, uint32_t slot)
+{
+    return b.ranked ? b.rank[slot] : slot;
+}
+
+/* key = rank of a, then rank of b in `bits` bits. A stable sort by it gives the host's order of a run, because the
  * contacts of one pair are in the order of features already. */
-static __global__ void make_keys(CuList list, int bits, uint64_t *key, uint32_t *index)
+static __global__ void make_keys(CuList list, CuBodies b, int bits, uint64_t *key, uint32_t *index)
 {
     int64_t i = item();
     if (i >= list.counts.contacts)
         return;
-    key[i] = (uint64_t)list.slot[list.pair[i].x] << bits | list.other[i];
+    key[i] = (uint64_t)rank_of(b, list.slot[list.pair[i].x]) << bits | rank_of(b, list.other[i]);
     index[i] = (uint32_t)i;
 }
 
@@ -111,7 +117,8 @@ static TalusStatus sort_contacts(TalusEngine *e, Staging *s)
     TALUS_TRY(s->sorted.reserve(n->contacts, "order of contacts"));
     TALUS_TRY(s->index.reserve(n->contacts, "order of contacts"));
     TALUS_TRY(s->order.reserve(n->contacts, "order of contacts"));
-    launch(e->cu, make_keys, blocks_for(n->contacts), THREADS, *list, bits, s->key.at, s->index.at);
+    launch(e->cu, make_keys, blocks_for(n->contacts), THREADS, *list, e->bodies, bits, s->key.at,
+           s->index.at);
     for (int run = 0; run < 3; at += length[run++])
         if (length[run])
             TALUS_TRY(cu_sort64(e->cu, s->key + at, s->sorted + at, s->index + at, s->order + at,
@@ -155,14 +162,15 @@ TalusStatus cu_engine_get_contacts(TalusEngine *e, TalusContactList *to)
 
 /* ---- upload ---- */
 
-/* In an uploaded list slots are problem indices; problem_index is -1 for all but free bodies. */
+/* In an uploaded list ranks are problem indices; problem_index is -1 for all but free bodies. */
 static __global__ void number_bodies(CuBodies b, uint32_t *slot, int32_t *problem_index)
 {
     int64_t i = item();
     if (i >= b.slots)
         return;
-    slot[i] = (uint32_t)i;
-    problem_index[i] = cu_moves(b.shape, b.mobility, i) ? (int32_t)i : -1;
+    uint32_t rank = rank_of(b, (uint32_t)i);
+    slot[rank] = (uint32_t)i;
+    problem_index[i] = cu_moves(b.shape, b.mobility, i) ? (int32_t)rank : -1;
 }
 
 static __global__ void unpack(CuList list, CuBodies b, int first, int count,
@@ -175,7 +183,8 @@ static __global__ void unpack(CuList list, CuBodies b, int first, int count,
     TalusContact c = contact[k];
     double frame[4];
     talus_frame_set(frame, c.normal.x, c.normal.y, c.normal.z);
-    list.pair[i] = make_int2((int)c.a, b.mobility[c.b] == TALUS_MOBILITY_FREE ? (int)c.b : -1);
+    bool b_moves = b.mobility[c.b] == TALUS_MOBILITY_FREE;
+    list.pair[i] = make_int2((int)rank_of(b, c.a), b_moves ? (int)rank_of(b, c.b) : -1);
     list.other[i] = c.b;
     list.frame[i] = CuFrame{frame[0], frame[1], frame[2], frame[3]};
     list.gap[i] = c.gap;

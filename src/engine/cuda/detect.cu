@@ -62,6 +62,8 @@ static CuDetect make_detect(const TalusEngine *e, const TalusDetectOptions *opti
                 b->spin.at,     b->radius.at,       b->size.at,        b->shape.at,
                 b->mobility.at, e->tables.shape.at, e->tables.shapes,  NULL,
                 e->period.at};
+    d.bodies.rank = b->ranked ? b->rank.at : nullptr;
+    d.bodies.at_rank = b->ranked ? b->at_rank.at : nullptr;
     d.options = *options;
     d.filter = e->filter;
     d.grid = g->grid;

@@ -3,7 +3,8 @@
  * Bytes on the device, without those of detection (detect.h), joints, applied forces, filters and the solver:
  *
  *     per slot     state 137 (x, v, spin 24 each, e 32, mass, radius, size 8 each, shape, material 4
- *                  each, mobility 1), free velocity 24; solved velocity 24 after a redetection
+ *                  each, mobility 1), free velocity 24; solved velocity 24 after a redetection; id 8, rank 4
+ *                  and its inverse 4 once slots are used again
  *     per problem body   record 64, solved record 64 (the operator's scratch), inertia 48 with general
  *                  contacts only, incidence_start 4
  *     per contact  shared by list and problem: frame 32, gap 8, incidence 8, arms 48 if general;
@@ -37,7 +38,7 @@ struct CuBackup {
 static void bodies_clear(CuBodies *b)
 {
     cu_clear(b->position, b->velocity, b->spin, b->orientation, b->mass, b->radius, b->size,
-             b->shape, b->material, b->mobility, b->force, b->torque);
+             b->shape, b->material, b->mobility, b->id, b->rank, b->at_rank, b->force, b->torque);
 }
 
 static void list_clear(CuList *list)
@@ -126,6 +127,22 @@ static __global__ void forget(CuList list, const uint8_t *dropped)
         list.impulse[i] = talus_vec3(0.0, 0.0, 0.0);
 }
 
+/* Uploads ids and their order, where slots do not say them. */
+static TalusStatus put_ids(TalusEngine *e, const TalusBodyArrays *from)
+{
+    CuBodies *b = &e->bodies;
+    b->named = false;
+    for (int i = 0; i < from->slots && !b->named; i++)
+        b->named = from->id[i] != (uint64_t)i + 1;
+    b->ranked = from->rank != nullptr;
+    if (b->named)
+        TALUS_TRY(cu_upload(e, &b->id, from->id, from->slots, "bodies"));
+    if (!b->ranked)
+        return TALUS_OK;
+    TALUS_TRY(cu_upload(e, &b->rank, from->rank, from->slots, "bodies"));
+    return cu_upload(e, &b->at_rank, from->at_rank, from->slots, "bodies");
+}
+
 TalusStatus cu_engine_put_bodies(TalusEngine *e, const TalusBodyArrays *from,
                                  const uint8_t *dropped)
 {
@@ -141,6 +158,7 @@ TalusStatus cu_engine_put_bodies(TalusEngine *e, const TalusBodyArrays *from,
     TALUS_TRY(cu_upload(e, &b->shape, from->shape, n, "bodies"));
     TALUS_TRY(cu_upload(e, &b->material, from->material, n, "bodies"));
     TALUS_TRY(cu_upload(e, &b->mobility, from->mobility, n, "bodies"));
+    TALUS_TRY(put_ids(e, from));
     b->slots = n;
     b->driven = from->driven;
     e->id = from->id;

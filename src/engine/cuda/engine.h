@@ -15,8 +15,8 @@
  * walls. A body's index in this order is its problem index, so that neighbours in space are neighbours in the problem's
  * memory; walls that are not driven have none. Contacts are ordered by run, then by the lower problem index of a and b
  * (a's, if b has none), then as the search from that body finds the other, then by feature. The order depends on the
- * state alone. a and b themselves are chosen by slots as in collide/contact.h, so contact, normal and impulse are those
- * of the host. */
+ * state and on ids alone, for bodies of one cell are in the order of their ids. a and b themselves are chosen by ids as in
+ * collide/contact.h, so contact, normal and impulse are those of the host. */
 #ifndef TALUS_ENGINE_CUDA_ENGINE_H
 #define TALUS_ENGINE_CUDA_ENGINE_H
 
@@ -57,6 +57,10 @@ struct CuBodies {
     CuArray<double> mass, radius, size;
     CuArray<int32_t> shape, material;
     CuArray<uint8_t> mobility;
+    bool named; /* some id is not the slot + 1: `id` holds them */
+    CuArray<uint64_t> id;
+    bool ranked; /* ids do not ascend with slots: rank and at_rank are as in TalusBodyView */
+    CuArray<uint32_t> rank, at_rank;
     int driven; /* 1: some body is driven; else 0 */
     int pushed; /* number of entries of force and torque: slots from there on have none */
     CuArray<TalusVec3> force, torque;
@@ -199,6 +203,12 @@ static __device__ inline double cu_length(const CuBodies &b, int64_t slot)
 {
     double radius = b.radius[slot];
     return radius > 0.0 ? radius : 1.0;
+}
+
+/* Returns the slot at a place in the order of ids, in which sums over bodies go. */
+static __device__ inline int64_t cu_slot_at(const CuBodies &b, int64_t place)
+{
+    return b.ranked ? (int64_t)b.at_rank[place] : place;
 }
 
 /* True if the slot holds a free body. */

@@ -53,9 +53,15 @@ static __device__ bool sampled(const TalusBodyView &v, int64_t i)
     return fabs(x.x) + fabs(x.y) + fabs(x.z) + fabs(u.x) + fabs(u.y) + fabs(u.z) < INFINITY;
 }
 
-/* Returns the k-th of a pseudorandom sequence of slots, which depends on their number alone. Slots at regular intervals
+/* Returns the slot at a place in the order of ids. */
+static __device__ uint32_t slot_at(const CuDetect &d, int64_t place)
+{
+    return d.bodies.at_rank ? d.bodies.at_rank[place] : (uint32_t)place;
+}
+
+/* Returns the k-th of a pseudorandom sequence of places, which depends on their number alone. Places at regular intervals
  * could all be of one column of bodies that were made in rows. */
-static __device__ int64_t random_slot(uint32_t k, int64_t slots)
+static __device__ int64_t random_place(uint32_t k, int64_t slots)
 {
     uint64_t x = (k + 1) * UINT64_C(0x9e3779b97f4a7c15);
     x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
@@ -63,16 +69,16 @@ static __device__ int64_t random_slot(uint32_t k, int64_t slots)
     return (int64_t)((x >> 32) * (uint64_t)slots >> 32);
 }
 
-/* Writes this thread's share of the sample, up to PER_THREAD free bodies; returns their number. If random slots hold
- * fewer than ENOUGH free bodies in all, samples the first ones by slot instead. */
+/* Writes this thread's share of the sample, up to PER_THREAD free bodies; returns their number. If random places hold
+ * fewer than ENOUGH free bodies in all, samples the first ones by id instead. */
 static __device__ int take_sample(const CuDetect &d, uint32_t sample[PER_THREAD])
 {
     int have = 0;
     for (uint32_t k = 0; k < PER_THREAD; k++) {
         int64_t at = (int64_t)k * SAMPLE_THREADS + threadIdx.x;
-        int64_t i = d.slots > TALUS_GRID_SAMPLE ? random_slot((uint32_t)at, d.slots) : at;
-        if (i < d.slots && sampled(d.bodies, i))
-            sample[have++] = (uint32_t)i;
+        int64_t i = d.slots > TALUS_GRID_SAMPLE ? random_place((uint32_t)at, d.slots) : at;
+        if (i < d.slots && sampled(d.bodies, slot_at(d, i)))
+            sample[have++] = slot_at(d, i);
     }
     double total[1] = {(double)have};
     reduce_all<1, 0>(total);
@@ -81,8 +87,8 @@ static __device__ int take_sample(const CuDetect &d, uint32_t sample[PER_THREAD]
     have = 0; /* few bodies move: take the first ones */
     for (int64_t from = 0; from < d.slots && total[0] < ENOUGH; from += SAMPLE_THREADS) {
         int64_t i = from + threadIdx.x;
-        if (i < d.slots && have < PER_THREAD && sampled(d.bodies, i))
-            sample[have++] = (uint32_t)i;
+        if (i < d.slots && have < PER_THREAD && sampled(d.bodies, slot_at(d, i)))
+            sample[have++] = slot_at(d, i);
         total[0] = have;
         reduce_all<1, 0>(total);
     }
@@ -258,7 +264,7 @@ static __global__ void measure_bodies(CuDetect d, bool again)
 
 /* ---- lay out ---- */
 
-/* Writes d.wall in order of slots. Large bodies become walls and leave the size classes; if there are more than
+/* Writes d.wall in order of ids. Large bodies become walls and leave the size classes; if there are more than
  * TALUS_LARGE_WALLS, they stay in the grid, with grid->large infinite. */
 static __device__ void lay_out_walls(const CuDetect &d)
 {
@@ -270,8 +276,10 @@ static __device__ void lay_out_walls(const CuDetect &d)
     for (uint32_t k = threadIdx.x; k < walls; k += blockDim.x) {
         uint32_t slot = k < unbounded ? d.wall_slot[k] : grid->large_wall[k - unbounded];
         uint32_t rank = 0;
-        for (uint32_t j = 0; j < walls; j++)
-            rank += (j < unbounded ? d.wall_slot[j] : grid->large_wall[j - unbounded]) < slot;
+        for (uint32_t j = 0; j < walls; j++) {
+            uint32_t other = j < unbounded ? d.wall_slot[j] : grid->large_wall[j - unbounded];
+            rank += talus_ranks_before(d.bodies.rank, other, slot);
+        }
         d.wall[rank] = talus_make_wall(&d.bodies, &d.options, grid->drift, slot, 1.0);
         if (k >= unbounded)
             atomicAdd(&grid->size_class[cu_class_of(d.fat[slot], grid->edge_factor)], (uint32_t)-1);
@@ -478,7 +486,7 @@ static __global__ void arrange(CuDetect d)
     uint32_t i = d.temp[k], cell = d.cell[i];
     uint32_t begin = d.start[cell], end = d.start[cell + 1], problem_index = begin;
     for (uint32_t j = begin; j < end; j++)
-        problem_index += d.temp[j] < i;
+        problem_index += talus_ranks_before(d.bodies.rank, d.temp[j], i);
     TalusVec3 x = d.bodies.position[i];
     d.slot[problem_index] = i;
     d.problem_index[i] = (int32_t)problem_index;

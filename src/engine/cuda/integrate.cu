@@ -43,8 +43,7 @@ static __global__ void measure_strain(CuPartials partials, double *totals, CuLaw
             continue;
         double size = cu_contact_size(f, i);
         TalusHardening s = talus_hardening(&op, i, law, &o, f.list.gap[i], size, f.list.impulse[i]);
-        double overlap = talus_elastic_overlap(&o, &s, gamma[op.rows * i]);
-        v[0] = larger(v[0], overlap / (o.elastic_overlap * size));
+        v[0] = larger(v[0], talus_contact_strain(&o, &s, f.list.gap[i], size, gamma[op.rows * i]));
     }
     leave_totals<0, 1>(partials, totals, v);
 }
@@ -98,7 +97,8 @@ static __global__ void check_velocities(CuPartials partials, double *totals, Mot
 {
     double v[2] = {0.0, 0.0};
     const CuBodies &b = m.b;
-    for (int64_t i = item(); i < b.slots; i += stride()) {
+    for (int64_t place = item(); place < b.slots; place += stride()) {
+        int64_t i = cu_slot_at(b, place);
         if (!cu_moves(b.shape, b.mobility, i))
             continue;
         int32_t problem_index = m.list.problem_index[i];
@@ -220,9 +220,9 @@ static __global__ void sum_applied(CuPartials partials, double *totals, Motion m
 {
     double v[2] = {0.0, 0.0};
     const CuBodies &b = m.b;
-    int64_t end = b.pushed < b.slots ? b.pushed : b.slots;
-    for (int64_t i = item(); i < end; i += stride()) {
-        if (!cu_moves(b.shape, b.mobility, i))
+    for (int64_t place = item(); place < b.slots; place += stride()) {
+        int64_t i = cu_slot_at(b, place);
+        if (i >= b.pushed || !cu_moves(b.shape, b.mobility, i))
             continue;
         int32_t problem_index = m.list.problem_index[i];
         const double *f = m.op.body[problem_index], *now = m.solved[problem_index];
@@ -258,9 +258,11 @@ static __global__ void move_bodies(CuPartials partials, double *totals, Motion m
     double v[TALUS_BODY_SUMS] = {0.0};
     if (totals[FAULTS] != 0.0)
         return;
-    for (int64_t i = item(); i < m.b.slots; i += stride())
+    for (int64_t place = item(); place < m.b.slots; place += stride()) {
+        int64_t i = cu_slot_at(m.b, place);
         if (cu_moves(m.b.shape, m.b.mobility, i))
             move_body(m, i, v);
+    }
     leave_totals<TALUS_BODY_SUMS, 0>(partials, totals + MOTION, v);
 }
 
@@ -353,9 +355,11 @@ static __global__ void wrap_bodies(CuPartials partials, double *totals, CuBodies
                                    const TalusPeriod *period, TalusVec3 gravity)
 {
     double v[1] = {0.0};
-    for (int64_t i = item(); i < b.slots; i += stride())
+    for (int64_t place = item(); place < b.slots; place += stride()) {
+        int64_t i = cu_slot_at(b, place);
         if (cu_moves(b.shape, b.mobility, i))
             v[0] += talus_wrap_body(period, b.mass[i], gravity, &b.position[i]);
+    }
     leave_totals<1, 0>(partials, totals, v);
 }
 

@@ -95,8 +95,8 @@ template <int MODE> static __device__ inline bool may_meet(const Seeker &s, uint
 static __device__ inline CuCandidate in_order(const CuDetect &d, uint32_t a, uint32_t b)
 {
     const uint8_t *mobility = d.bodies.mobility;
-    bool swapped =
-        mobility[a] != TALUS_MOBILITY_FREE || (mobility[b] == TALUS_MOBILITY_FREE && b < a);
+    bool swapped = mobility[a] != TALUS_MOBILITY_FREE ||
+                   (mobility[b] == TALUS_MOBILITY_FREE && talus_ranks_before(d.bodies.rank, b, a));
     return swapped ? CuCandidate{b, a} : CuCandidate{a, b};
 }
 
@@ -117,7 +117,7 @@ template <int MODE> static __device__ inline void take(Seeker &s, uint32_t q)
     }
     if (MODE & WRITE) {
         uint32_t slot = d.slot[q];
-        bool first = s.slot < slot;
+        bool first = talus_ranks_before(d.bodies.rank, s.slot, slot);
         s.out.pair[s.spheres] = first ? make_int2((int)s.problem_index, (int)q)
                                       : make_int2((int)q, (int)s.problem_index);
         s.out.other[s.spheres] = first ? slot : s.slot;

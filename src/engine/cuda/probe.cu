@@ -97,7 +97,7 @@ static __global__ void sum_probe(CuPartials partials, double *out, CuProbe p)
         if (i < contacts)
             add_contact(p, i, v);
         else
-            add_body(p, (uint32_t)(i - contacts), v + TALUS_PROBE_CONTACT_SUMS);
+            add_body(p, (uint32_t)cu_slot_at(p.b, i - contacts), v + TALUS_PROBE_CONTACT_SUMS);
     }
     leave_totals<SUMS, 0>(partials, out, v);
 }

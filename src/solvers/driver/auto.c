@@ -4,12 +4,13 @@
  * down to LOOSE of that speed and apgd down to TIGHT. Tighter tolerances, and problems without a reference speed, begin
  * with lbfgs-fb, the first-order method of fewest products; Coulomb's law begins with apgd, or with prox for an
  * explicit matrix of at most PROX_BLOCKS blocks, or, in steps of worlds whose contacts are compliant and mostly of
- * spheres, with sweeps that solve the law itself (wants_sweeps); apgd follows if SWEEPS of them do not suffice. If a direct method takes the problem (find_direct), it follows after
- * about as many iterations as it is worth on a bed of spheres. Then easy and hard beds both take at most about twice
- * the time of the method that suits them best, and tall stacks are solved, on which first order may exhaust the budget
- * at any tolerance. Small problems without a reference speed that need many digits go to the direct method at once.
- * Steps of worlds are mostly too easy for that; small ones with heavy bodies among light ones give first order at most
- * an eighth of the budget. Measurements are in docs/explanation/default-solver.md.
+ * spheres, with sweeps that solve the law itself (wants_sweeps); apgd follows if SWEEPS of them do not suffice. If a
+ * direct method takes the problem (find_direct), it follows after about as many iterations as it is worth on a bed of
+ * spheres. Then easy and hard beds both take at most about twice the time of the method that suits them best, and tall
+ * stacks are solved, on which first order may exhaust the budget at any tolerance. Small problems without a reference
+ * speed that need many digits go to the direct method at once. Steps of worlds are mostly too easy for that; small ones
+ * with heavy bodies among light ones give first order at most an eighth of the budget. Measurements are in
+ * docs/explanation/default-solver.md.
  *
  * Problems without a reference speed under Coulomb's law may have several solutions, between which first order and prox
  * wander. Then first order ends as soon as it is stuck, prox after PROX_TRIAL iterations, and continuation follows,
@@ -42,8 +43,7 @@ static const TalusPart parts[] = {
 /* Tolerances, relative to the reference speed, that separate the first methods (find_first). */
 static const double LOOSE = 0.1, TIGHT = 1e-4;
 
-/* Sweeps under Coulomb's law: least tolerance on the host, relative to the reference speed (on a device LOOSE, as a sweep
- * launches two kernels for each colour), and most sweeps before apgd takes over. */
+/* Sweeps under Coulomb's law: least tolerance, relative to the reference speed, and most sweeps before apgd takes over. */
 static const double LOOSE_COMPLIANT = 0.005;
 enum { SWEEPS = 300 };
 
@@ -180,14 +180,15 @@ static int before_direct(const Direct *direct, const TalusProblem *problem,
 }
 
 /* True if Coulomb's law is solved by sweeps first: matrix-free with compliance, without which sweeps stall; all blocks
- * discs under that law, at most half of them general contacts, whose steps are short; a tolerance that is loose. */
+ * discs under that law, at most half of them general contacts, whose steps are short; a tolerance that is loose; on the
+ * host (on an H200 apgd takes a quarter to a third of the time, at 0.1 too). */
 static bool wants_sweeps(const TalusProblem *problem, uint32_t kinds,
                          const TalusSolveOptions *options)
 {
     const TalusOperator *op = &problem->op;
-    bool host = talus_backend_can(problem->backend, TALUS_CAP_HOST_MEMORY);
-    double least = (host ? LOOSE_COMPLIANT : LOOSE) * options->reference_speed;
+    double least = LOOSE_COMPLIANT * options->reference_speed;
     return least > 0.0 && options->tolerance >= least && op->pair && op->compliance &&
+           talus_backend_can(problem->backend, TALUS_CAP_HOST_MEMORY) &&
            kinds == TALUS_KIND(TALUS_LAW_COULOMB, TALUS_SECTION_DISC) &&
            talus_problem_rows(problem) == 3 && 2 * op->general <= op->blocks &&
            !is_uneven_step(problem, options);
@@ -195,8 +196,8 @@ static bool wants_sweeps(const TalusProblem *problem, uint32_t kinds,
 
 /* Returns the first method: sweeps for a loose tolerance unless joints are to be eliminated; apgd for a tighter one and
  * for Coulomb's law, unless the options choose an outer loop or sweeps solve that law (wants_sweeps); lbfgs-fb for the
- * tightest and without a reference speed.
- * Uneven steps with prisms, which no direct method takes, get admm, insensitive to mass ratios. */
+ * tightest and without a reference speed. Uneven steps with prisms, which no direct method takes, get admm, insensitive
+ * to mass ratios. */
 static int find_first(const TalusProblem *problem, uint32_t kinds, const TalusSolveOptions *options)
 {
     double speed = options->reference_speed;

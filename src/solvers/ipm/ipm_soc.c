@@ -234,7 +234,7 @@ static void residual_of(Run *run, const double *gamma, double *sum, double *larg
             square += f[r] * f[r];
         double size = b.scale * sqrt(square);
         *sum += size * size;
-        *largest = size <= *largest ? *largest : size; /* keeps a NaN */
+        update_max(largest, size);
     }
 }
 

@@ -31,9 +31,10 @@
  * which h grows, and from which on it shrinks. */
 enum { MAX_START = 100, HALVINGS = 12, MAX_CORRECT = 6, QUICK = 2, SLOW = 4, MAX_FINISH = 8 };
 
-/* ACCURACY: |f| of a corrected point over w. TURN: least cosine between successive tangents, in steps of SHARP or more:
- * where a sliding speed passes through 0 the path has a corner, as the shift has one. */
-static const double ACCURACY = 1e-5, TURN = 0.5, SHARP = 1e-5;
+/* |f| of a corrected point: at most ACCURACY w and CLOSE h^2 w, unless below ROUNDING times the residual of zero impulses.
+ * Where a sliding speed passes by 0 the path bends sharply, as the shift does: steps get short, and points beside the
+ * path by a step's length would lose it. TURN: least cosine between successive tangents, in steps of SHARP or more. */
+static const double ACCURACY = 1e-5, CLOSE = 1e-2, ROUNDING = 1e-13, TURN = 0.5, SHARP = 1e-5;
 static const double GROW = 1.7, SHRINK = 0.7, RETRY = 0.4; /* factors on h */
 static const double LENGTH = 0.5, LENGTH_MAX = 1.0, LENGTH_MIN = 1e-8;
 static const double LEAST =
@@ -263,13 +264,20 @@ static void correct_once(Run *run)
     run->trial_level += c;
 }
 
+/* True if |f| = `merit` is that of a point of the path, for a step of the present length. */
+static bool is_on_path(const Run *run, double merit, double width)
+{
+    double h = run->length, share = fmin(ACCURACY, CLOSE * h * h);
+    return merit <= fmax(share * width, ROUNDING * run->zero);
+}
+
 /* Corrects TRIAL. Returns the number of Newton steps, 0 if they do not contract or the solve ends. */
 static int correct(Run *run)
 {
     double before = INFINITY;
     for (int k = 0;; k++) {
         double width = width_at(run, run->trial_level), merit = evaluate(run, width);
-        if (k > 0 && merit <= ACCURACY * width)
+        if (k > 0 && is_on_path(run, merit, width))
             return k;
         if (k == MAX_CORRECT || run->over || !(merit <= (k > 1 ? CONTRACTS : 10.0) * before))
             return 0;

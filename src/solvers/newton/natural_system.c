@@ -69,6 +69,6 @@ void talus_natural_system_measure(const TalusNaturalSystem *system, const double
         talus_natural_map(b, x + i * b->rows, u + i * b->rows, f);
         double size = talus_natural_size(b, f);
         *sum += size * size;
-        *largest = size <= *largest ? *largest : size; /* keeps a NaN */
+        update_max(largest, size);
     }
 }

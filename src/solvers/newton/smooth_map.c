@@ -13,7 +13,7 @@ typedef struct Smooth {
 static Smooth smooth(double a, double nu)
 {
     double root = sqrt(a * a + 4.0 * nu * nu);
-    double share = root > 0.0 ? 0.5 * (1.0 + a / root) : 0.5;
+    double share = root > 0.0 ? 0.5 * (1.0 + a / root) : 0.0; /* 0: mu = 0, no friction */
     double value = a > 0.0 ? 0.5 * (a + root) : root > 0.0 ? 2.0 * nu * nu / (root - a) : 0.0;
     return (Smooth){value, share, root > 0.0 ? 2.0 * nu * nu / root : 0.0};
 }

@@ -27,10 +27,14 @@ TalusContactList *talus_world_contacts(const TalusWorld *world)
 static TalusBodyArrays body_arrays(TalusWorld *world)
 {
     TalusBodies *b = &world->bodies;
+    const TalusIdOrder *order = &world->id_order;
     int slots = b->counts.slots, sent = world->mirror.slots_sent;
     TalusBodyArrays arrays = {
         .slots = slots > sent ? slots : sent,
         .id = b->id,
+        .rank = order->stored ? order->rank : NULL,
+        .at_rank = order->stored ? order->at_rank : NULL,
+        .last_id = b->counts.detected,
         .position = b->position,
         .velocity = b->velocity,
         .spin = b->spin,
@@ -182,6 +186,7 @@ static TalusStatus send_tables(TalusWorld *world)
 static TalusStatus send_bodies(TalusWorld *world)
 {
     TalusMirror *m = &world->mirror;
+    TALUS_TRY(talus_id_order_update(&world->id_order, world->bodies.id, body_arrays(world).slots));
     TalusBodyArrays arrays = body_arrays(world);
     size_t slots = (size_t)arrays.slots, before = TALUS_CAPACITY(m->dropped);
     TALUS_TRY(TALUS_GROW(m->dropped, slots, before, "dropped bodies"));
@@ -214,8 +219,10 @@ static TalusStatus send_forces(TalusWorld *world)
 /* For a shared engine: passes pointers to all arrays, which may have been reallocated. */
 static TalusStatus share(TalusWorld *world)
 {
+    const TalusBodies *b = &world->bodies;
+    TALUS_TRY(talus_id_order_update(&world->id_order, b->id, b->counts.slots));
     TalusBodyArrays arrays = body_arrays(world);
-    arrays.slots = world->bodies.counts.slots;
+    arrays.slots = b->counts.slots;
     TALUS_TRY(send_tables(world));
     TALUS_TRY(send_filter(world));
     TALUS_TRY(send_forces(world));

@@ -107,7 +107,7 @@ TalusStatus defaults_write_markdown(const Worlds *w)
     TalusFile *file;
     TALUS_TRY(cli_create_file(&file, "%s/tables.md", w->dir));
     for (int i = 0; i < w->set->table_count; i++)
-        write_table(file, &w->set->tables[i]);
+        write_table(file, w->set->tables[i]);
     write_verdicts(file, w);
     return talus_file_commit(file);
 }

@@ -12,7 +12,7 @@ struct CuMirror {
     CuArray<int32_t> pair, incidence_start, incidence, row_start, column;
     CuArray<double> frame, arm, body, inertia, bias, mu, compliance, diagonal, coupling;
     CuArray<double> values, offset, estimate, moment_mu, lever, base;
-    CuArray<uint32_t> number;
+    CuArray<uint64_t> id;
     CuArray<TalusBlockModel> model;
 };
 
@@ -53,7 +53,7 @@ static TalusStatus upload_contacts(const TalusOperator *host, CuMirror *m, Talus
     what = "bodies of the problem";
     TALUS_TRY(upload(op, &m->body, host->body, 8 * bodies, what, PLACE(op->body)));
     TALUS_TRY(upload(op, &m->inertia, host->inertia, 6 * bodies, what, PLACE(op->inertia)));
-    TALUS_TRY(upload(op, &m->number, host->number, bodies, what, PLACE(op->number)));
+    TALUS_TRY(upload(op, &m->id, host->numbers.id, bodies, what, PLACE(op->numbers.id)));
     TALUS_TRY(upload(op, &m->incidence_start, host->incidence_start, bodies + 1, what,
                      PLACE(op->incidence_start)));
     return upload(op, &m->incidence, host->incidence, host->incidence_start[bodies], what,
@@ -106,8 +106,7 @@ TalusStatus cu_op_mirror(const TalusOperator *host, TalusOperator *op)
 
 static void clear_mirror(CuMirror *m)
 {
-    cu_clear(m->pair, m->incidence_start, m->incidence, m->number, m->row_start, m->column,
-             m->model);
+    cu_clear(m->pair, m->incidence_start, m->incidence, m->id, m->row_start, m->column, m->model);
     cu_clear(m->frame, m->arm, m->body, m->inertia, m->bias, m->mu, m->compliance, m->diagonal,
              m->coupling, m->values, m->offset, m->estimate, m->moment_mu, m->lever, m->base);
     talus_release(m);

@@ -4,13 +4,15 @@
  * In rounds: every contact without a colour offers its priority, a hash of its key (backend/priority.h), to its bodies; a
  * contact that is the highest at both takes the lowest colour free at both. Such contacts share no body, so the result
  * does not depend on threads: it is that of first fit by falling priority, as on the host. Two contacts of a body with the
- * same priority, which is possible though hardly ever so, are noticed, and all is done again with priorities that
- * include the index. Then the contacts are sorted by class.
+ * same priority, which is possible though hardly ever so, are noticed, and all is done again with the contacts' places in
+ * the host's order, which no two share, as priorities. Then the contacts are sorted by class.
  *
  * Per round and contact: 4 B read; without a colour 8 B more, two atomic maxima and two words read back. */
 #include "backend/cuda/device/primitives.h"
 #include "backend/cuda/sweep/sweep.h"
 #include "backend/priority.h"
+
+static_assert((int)HEAVY_CONTACTS < (int)TALUS_PAIR_INDICES, "priorities of contacts with colours");
 
 /* Rounds between two checks by the host. The round is the highest part of a priority, so `best` of an earlier round is
  * always exceeded and is cleared once per batch only. */
@@ -27,17 +29,18 @@ static __device__ inline unsigned long long block_priority(uint32_t i)
 
 /* What the priorities of contacts depend on. */
 struct Priorities {
-    const uint32_t *number; /* TalusOperator.number */
-    bool by_index;          /* the index is part of them, so that no two are equal */
+    TalusBodyNumbers numbers;
+    const uint32_t
+        *place; /* [contacts]: in ascending order of priority, no two equal; NULL: hashes */
 };
 
-/* Returns the priority of contact i: round and hash in 4 and 60 bits, or round, hash and index in 4, 28 and 32. */
+/* Returns the priority of contact i: round and place, or hash, in 4 and 60 bits. */
 static __device__ inline unsigned long long priority(const CuView<double> &c, Priorities of,
                                                      int64_t i, int round)
 {
-    unsigned long long hash =
-        talus_contact_priority((const int32_t(*)[2])c.pair, of.number, (int)i);
-    unsigned long long low = of.by_index ? hash >> 36 << 32 | (unsigned long long)i : hash >> 4;
+    unsigned long long low =
+        of.place ? of.place[i]
+                 : talus_contact_priority((const int32_t(*)[2])c.pair, &of.numbers, (int)i) >> 4;
     return (unsigned long long)round << 60 | low;
 }
 
@@ -134,10 +137,10 @@ static __global__ void take(CuView<double> c, Priorities of, int round,
 }
 
 /* Colours the contacts, or sets *tied if two contacts of a body have the same priority. */
-static TalusStatus colour(const TalusOperator *op, bool by_index, SweepOrder *o, bool *tied)
+static TalusStatus colour(const TalusOperator *op, const uint32_t *place, SweepOrder *o, bool *tied)
 {
     CuView<double> c = cu_view(op);
-    const Priorities of = {op->number, by_index};
+    const Priorities of = {op->numbers, place};
     int32_t state[2] = {op->blocks > 0, 0}; /* whether contacts are left without a colour; tied */
     unsigned blocks = blocks_for(op->blocks);
     TALUS_TRY(o->best.reserve(op->bodies, "colouring"));
@@ -157,6 +160,61 @@ static TalusStatus colour(const TalusOperator *op, bool by_index, SweepOrder *o,
     }
     *tied = state[1] != 0;
     return TALUS_OK;
+}
+
+/* ---- ties ---- */
+
+/* Parts of what contacts are ordered by, the least significant first. */
+enum { BY_SECOND_BODY, BY_FIRST_BODY, BY_PRIORITY, PARTS };
+
+/* key[k] = that part of contact order[k]. Of two contacts with the same priority that with the lower numbers counts as
+ * the higher one. */
+static __global__ void make_keys(CuView<double> c, TalusBodyNumbers numbers, int part,
+                                 const uint32_t *order, uint64_t *key)
+{
+    int64_t k = item();
+    if (k >= c.blocks)
+        return;
+    const int32_t(*pair)[2] = (const int32_t(*)[2])c.pair;
+    int i = (int)order[k];
+    key[k] = part == BY_PRIORITY ? talus_contact_priority(pair, &numbers, i)
+                                 : ~talus_body_number(&numbers, pair[i][part == BY_SECOND_BODY]);
+}
+
+static __global__ void number_backwards(int64_t n, uint32_t *out)
+{
+    int64_t k = item();
+    if (k < n)
+        out[k] = (uint32_t)(n - 1 - k);
+}
+
+static __global__ void invert(int64_t n, const uint32_t *order, uint32_t *place)
+{
+    int64_t k = item();
+    if (k < n)
+        place[order[k]] = (uint32_t)k;
+}
+
+/* o->sorted = place of each contact in the ascending order of priority and, where that is the same, of talus_tie_before:
+ * stable sorts by one part after the other. */
+static TalusStatus place_by_priority(const TalusOperator *op, SweepOrder *o)
+{
+    CuContext *cu = cu_of(op);
+    const int64_t n = op->blocks;
+    CuArray<uint64_t> key, sorted;
+    TalusStatus status = key.reserve(n, "order of contacts");
+    status = status == TALUS_OK ? sorted.reserve(n, "order of contacts") : status;
+    launch(cu, number_backwards, blocks_for(n), THREADS, n, o->place.at);
+    for (int part = 0; part < PARTS && status == TALUS_OK; part++) {
+        launch(cu, make_keys, blocks_for(n), THREADS, cu_view(op), op->numbers, part, o->place.at,
+               key.at);
+        status = cu_sort64(cu, key, sorted, o->place, o->contact, n, 64);
+        cu_copy(cu, o->place, o->contact, (size_t)n * sizeof *o->place.at);
+    }
+    launch(cu, invert, blocks_for(n), THREADS, n, o->place.at, o->sorted.at);
+    cu_wait(cu);
+    cu_clear(key, sorted);
+    return status == TALUS_OK ? cu_check(cu) : status;
 }
 
 /* ---- blocks of an explicit matrix ---- */
@@ -279,7 +337,9 @@ TalusStatus cu_order_contacts(const TalusOperator *op, bool coloured, SweepOrder
         launch(cu_of(op), first_classes, blocks_for(op->blocks), THREADS, cu_view(op),
                coloured ? (uint32_t)CLASS_NONE : 0u, o->class_of.at);
         if (coloured)
-            TALUS_TRY(colour(op, attempt > 0, o, &tied));
+            TALUS_TRY(colour(op, attempt > 0 ? o->sorted.at : nullptr, o, &tied));
+        if (tied)
+            TALUS_TRY(place_by_priority(op, o));
     }
     return sort_by_class(op, o);
 }

@@ -74,7 +74,8 @@ static __device__ inline double joint_step(const SweepBlocks &b, int64_t i, cons
 
 /* Moves block i by rho of the way to P(gamma - omega B^-1 g). g is the gradient; B = coupling diag(nn, tt, ..), with
  * b.trace the mean entry in all rows; P projects in the metric B: the Euclidean projection of x = gamma / s with s^2 =
- * omega / B; under b.coulomb it restricts blocks of Coulomb's law. A joint is solved instead (joint_step). Writes the change; returns the squared velocity change. */
+ * omega / B; under b.coulomb it restricts blocks of Coulomb's law. A joint is solved instead (joint_step). Writes the
+ * change; returns the squared velocity change. */
 template <int ROWS>
 static __device__ inline double projected_step(const SweepBlocks &b, int64_t i, double coupling,
                                                const double (&g)[ROWS], double (&change)[ROWS])
