@@ -86,9 +86,8 @@ struct TalusWorld {
     /* J, at the end of the last step: energy of compliant contacts and kinetic energy; then the same before the current
      * step, to go back to if it fails */
     double elastic, kinetic, elastic_before, kinetic_before;
-    /* the solve of the last step, or of its last part, brought bodies together that had no contact; then the same before
-     * the current step */
-    bool redetected, redetected_before;
+    /* the next step begins with a rough solve (step.c); then the same before the current step */
+    bool rough_first, rough_first_before;
     TalusMasses masses; /* when the counts were `mass_counts` */
     TalusBodyCounts mass_counts;
 

@@ -67,7 +67,7 @@ static void transfer_counters(TalusArchive *a, TalusWorld *world)
     if (a->version > 7)
         TALUS_ARCHIVE_F64(a, &world->elastic, &world->kinetic);
     if (a->version > 8)
-        talus_archive_bool(a, &world->redetected);
+        talus_archive_bool(a, &world->rough_first);
     if (world->steps < 0 || world->missed_steps < 0 || world->impulse_step < 0.0)
         talus_archive_refuse(a, "a counter is negative");
     if (!(world->base_time >= 0.0 && isfinite(world->base_time)) || world->base_steps < 0 ||
