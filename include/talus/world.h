@@ -37,6 +37,7 @@ typedef struct TalusWorldDef {
     double tolerance;       /* of the velocity residual, relative to the reference speed */
     double reference_speed; /* the reference speed is max(|gravity| h, this) */
     TalusNorm norm;         /* RMS or MAX */
+    /* Budget of a step. With a tolerance, each of at most four solves after redetection has a quarter of it at least. */
     int max_iterations;
     const char *solver; /* NAME[:key=value,...], copied */
     TalusMissPolicy on_miss;
