@@ -146,7 +146,7 @@ static void sum_and_combine(int blocks)
     int n = 3 * blocks, counts[] = {0, 1, 2, 8, 9, 17, TALUS_VECTORS};
     double *x[TALUS_VECTORS], *there[TALUS_VECTORS], a[TALUS_VECTORS];
     double sums[TALUS_VECTORS], expected[TALUS_VECTORS];
-    size_t partials = (size_t)talus_chunks(n, VECTOR_GRAIN) + 1;
+    size_t partials = (size_t)talus_chunks(blocks, BLOCK_GRAIN) + 1;
     scratch.partial = vector((int)partials);
     scratch.many = vector(TALUS_VECTORS * (int)partials);
     for (int k = 0; k < TALUS_VECTORS; k++) {

@@ -57,7 +57,7 @@ static void compare_orders(Kind kind, const char *solver)
         if (!CHECK_INT(count_different(a, b), 0) || !same_contacts(a, b))
             break;
     }
-    CHECK(a->contact_count > BODIES);
+    CHECK(a->contact_count > LAYER);
     CHECK(b->id_order.stored);
     talus_world_destroy(a);
     talus_world_destroy(b);

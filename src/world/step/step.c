@@ -205,14 +205,25 @@ static void report_start(TalusWorld *world)
     world->info.penetration_max = world->penetration_max;
 }
 
+/* Returns the iterations that count as used in a solve after redetection: at most three quarters of the budget, so that
+ * a solve that missed its tolerance does not leave bodies without contacts; all if the user asked for a budget. */
+static int used_before_redetection(const TalusWorld *world, int iterations)
+{
+    int most = world->def.max_iterations - world->def.max_iterations / 4;
+    return world->def.tolerance > 0.0 && iterations > most ? most : iterations;
+}
+
 /* Redetects and solves again, at most MAX_REDETECTIONS times, while the solve brings bodies together that have no
  * contact and iterations are left. rough: the solve of `part` was to ROUGH; another follows in any case. */
 static TalusStatus redetect_and_solve(TalusWorld *world, double h, bool rough, TalusSolveInfo *part)
 {
     world->redetected = false;
-    for (int k = 0; k < MAX_REDETECTIONS && part->iterations < world->def.max_iterations; k++) {
+    for (int k = 0; k < MAX_REDETECTIONS; k++) {
         TalusSolveInfo first = *part;
+        int used = used_before_redetection(world, first.iterations);
         bool missed;
+        if (used >= world->def.max_iterations)
+            return TALUS_OK;
         TALUS_TRY(talus_stage_missed(world, h, &missed));
         if (!missed && !rough)
             return TALUS_OK;
@@ -221,7 +232,7 @@ static TalusStatus redetect_and_solve(TalusWorld *world, double h, bool rough, T
             TALUS_TRY(talus_stage_redetect(world, h));
             TALUS_TRY(talus_stage_build(world, h, false));
         }
-        TALUS_TRY(solve(world, h, first.iterations, 1.0, part));
+        TALUS_TRY(solve(world, h, used, 1.0, part));
         add_cost(part, &first);
         part->start_residual = first.start_residual;
         world->redetected |= missed;
