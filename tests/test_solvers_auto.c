@@ -178,6 +178,10 @@ TEST(problems_that_may_have_several_solutions_end_with_continuation)
     CHECK_INT(plan.stage[1].part, TALUS_AUTO_COULOMB);
     CHECK_INT(plan.stage[2].part, TALUS_AUTO_FOLDED);
     CHECK(plan.stage[1].trial && plan.stage[2].trial && ends_with(&plan, TALUS_AUTO_BETWEEN));
+    options.max_iterations = 1000; /* of which most are left for continuation */
+    plan = plan_of(problem, &options);
+    CHECK_INT(plan.stage[0].max_iterations, 250);
+    options = options_of(problem, 1e-9);
     options.reference_speed = 1e3 * options.tolerance;
     plan = plan_of(problem, &options);
     check_handover(&plan, TALUS_AUTO_BETWEEN, 500 + 10 * talus_problem_blocks(problem),

@@ -58,8 +58,8 @@ static const double DIGITS = 1e-7;
 static const double UNEVEN = 1e3, UNEVEN_BEYOND = 30.0;
 
 /* Under Coulomb's law prox runs at once for explicit matrices of at most this many blocks. PROX_TRIAL, FOLDED: limits of
- * prox and of continuation, where the latter follows. */
-enum { PROX_BLOCKS = 1000, PROX_TRIAL = 100, FOLDED = 20000 };
+ * prox and of continuation, where the latter follows; first order then has 1 / FOLDED_SHARE of the budget at most. */
+enum { PROX_BLOCKS = 1000, PROX_TRIAL = 100, FOLDED = 20000, FOLDED_SHARE = 4 };
 
 /* A direct method. part, type: its index in `parts` and its solver. base + each x blocks: first-order iterations that
  * cost as much. blocks: maximum, above which factors take gigabytes. max_iterations: limit of its stage. */
@@ -245,6 +245,8 @@ static int plan(TalusProblem *problem, const TalusSolveOptions *options,
     if (direct && direct->part != first && first != TALUS_AUTO_PRISMS) {
         int before = first_iterations(problem, kinds, direct, options) - swept;
         bool folds = may_fold(direct, kinds, options);
+        if (folds && before > options->max_iterations / FOLDED_SHARE)
+            before = options->max_iterations / FOLDED_SHARE;
         if (before > 0)
             stage[count++] = (TalusStage){first, before, false, folds};
         stage[count++] =
