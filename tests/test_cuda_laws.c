@@ -49,7 +49,7 @@ static TalusStatus add_bed(TalusWorld *world)
 /* On the host, as its spheres push each other. */
 static TalusWorld *make_bed(void)
 {
-    TalusWorldDef def = quick_def(1);
+    TalusWorldDef def = relaxed_def(1);
     def.backend = "cpu";
     def.solver = "apgd";
     TalusWorld *world = make_world(&def);

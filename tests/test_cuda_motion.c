@@ -83,7 +83,7 @@ static void add_drives(TalusWorld *world)
 
 static TalusWorld *make_moved(void)
 {
-    TalusWorldDef def = quick_def(1);
+    TalusWorldDef def = relaxed_def(1);
     TalusWorld *world = make_world(&def);
     add_bodies(world);
     add_drives(world);
@@ -479,7 +479,7 @@ static TalusWorld *make_around(void)
                                  .vertex_count = 4,
                                  .triangle = triangle,
                                  .triangle_count = 4};
-    TalusWorldDef def = quick_def(1);
+    TalusWorldDef def = relaxed_def(1);
     TalusDriveDef shake = talus_drive_def_default(), turn = shake;
     shake.amplitude = talus_vec3(0.02, 0.0, 0.01);
     shake.frequency = 4.0;

@@ -87,7 +87,7 @@ TEST(a_world_goes_on_wherever_it_is_moved)
 TEST(warm_starts_come_along)
 {
     test_backend = "cpu";
-    TalusWorldDef def = quick_def(1);
+    TalusWorldDef def = relaxed_def(1);
     TalusWorld *world = make_world(&def);
     CHECK_OK(add_floor(world, NULL));
     for (int i = 0; i < 3; i++)

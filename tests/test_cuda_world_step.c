@@ -305,7 +305,7 @@ TEST(a_wedged_body_is_an_outcome_not_a_hang)
 {
     int said_infeasible = 0, infeasible = 0;
     talus_set_log(be_quiet, &said_infeasible);
-    TalusWorldDef def = quick_def(1);
+    TalusWorldDef def = relaxed_def(1);
     def.max_iterations = 5000;
     TalusWorld *world = make_world(&def);
     REQUIRE_OK(add_floor(world, NULL));

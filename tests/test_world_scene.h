@@ -25,6 +25,15 @@ static inline TalusWorldDef quick_def(int threads)
     return def;
 }
 
+/* Rigid contacts under the relaxation, whose velocities are unique: two backends agree to rounding. */
+static inline TalusWorldDef relaxed_def(int threads)
+{
+    TalusWorldDef def = talus_world_def_relaxed();
+    def.threads = threads;
+    def.backend = test_backend;
+    return def;
+}
+
 static inline TalusWorld *make_world(const TalusWorldDef *def)
 {
     TalusWorld *world = NULL;
