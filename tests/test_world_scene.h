@@ -17,20 +17,22 @@ static const TalusVec3 zero = {0.0, 0.0, 0.0};
 
 static const char *test_backend = "cpu"; /* where the worlds below live */
 
+/* True: rigid contacts under the relaxation, whose velocities are unique, so that two backends agree to rounding. */
+static bool test_relaxed;
+
 static inline TalusWorldDef quick_def(int threads)
 {
-    TalusWorldDef def = talus_world_def_default();
+    TalusWorldDef def = test_relaxed ? talus_world_def_relaxed() : talus_world_def_default();
     def.threads = threads;
     def.backend = test_backend;
     return def;
 }
 
-/* Rigid contacts under the relaxation, whose velocities are unique: two backends agree to rounding. */
 static inline TalusWorldDef relaxed_def(int threads)
 {
-    TalusWorldDef def = talus_world_def_relaxed();
-    def.threads = threads;
-    def.backend = test_backend;
+    test_relaxed = true;
+    TalusWorldDef def = quick_def(threads);
+    test_relaxed = false;
     return def;
 }
 

@@ -28,7 +28,7 @@ static const double TOO_SOFT = 1.1;
  * comes first, to ROUGH times the tolerance: with an accurate one from there it takes up to a third fewer products
  * than accurate ones alone. */
 static const double ROUGH = 10.0;
-enum { MANY = 100 };
+enum { MANY = 64 };
 
 /* Takes a snapshot of engine and joints, unless this step has one already. */
 static TalusStatus take_snapshot(TalusWorld *world)
