@@ -312,7 +312,8 @@ double talus_world_next_length(const TalusWorld *world, double time);
 /* Detects and builds the problem of the next step, owned by the world and valid until the world changes. */
 TalusStatus talus_world_build(TalusWorld *world, TalusProblem **problem);
 
-/* Sets the def's tolerance and max_iterations from the next step on. */
+/* Sets the def's tolerance and max_iterations from the next step on. TALUS_COMPLIANCE_AUTO follows at once: contacts that
+ * become stiffer push apart, and a bed at rest moves for a while. */
 TalusStatus talus_world_set_accuracy(TalusWorld *world, double tolerance, int max_iterations);
 
 double talus_world_time(const TalusWorld *world);
