@@ -58,12 +58,23 @@ static CuDetect make_detect(const TalusEngine *e, const TalusDetectOptions *opti
     const CuBodies *b = &e->bodies;
     CuDetect d;
     d.cu = e->cu;
-    d.bodies = {b->slots,       b->position.at,     b->orientation.at, e->seen_velocity,
-                b->spin.at,     b->radius.at,       b->size.at,        b->shape.at,
-                b->mobility.at, e->tables.shape.at, e->tables.shapes,  NULL,
-                e->period.at};
-    d.bodies.rank = b->ranked ? b->rank.at : nullptr;
-    d.bodies.at_rank = b->ranked ? b->at_rank.at : nullptr;
+    d.bodies = {b->slots,
+                b->position.at,
+                b->orientation.at,
+                e->seen_velocity,
+                b->spin.at,
+                b->radius.at,
+                b->size.at,
+                b->shape.at,
+                b->mobility.at,
+                e->tables.shape.at,
+                e->tables.shapes,
+                NULL,
+                e->period.at,
+                b->ranked ? b->rank.at : nullptr,
+                b->ranked ? b->at_rank.at : nullptr,
+                NULL,
+                0};
     d.options = *options;
     d.filter = e->filter;
     d.grid = g->grid;
