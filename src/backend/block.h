@@ -8,8 +8,9 @@
 
 #include <string.h>
 
-/* Adds one body's part to a block of `size` rows: turn_k' inertia turn_l, where turn_k = arm x e_k for an impulse along
- * axis e_k (k < 3) and lever e_(k-3) for a moment, plus 1/m on the diagonal of the impulse rows. */
+/* Adds one body's part of D' M^-1 D to a block of `size` rows: turn_k' J turn_l with J = op->inertia, the scaled inverse
+ * inertia; turn_k = arm x e_k for an impulse along axis e_k (k < 3), and lever times e_(k-3) for a moment. Adds 1/m on
+ * the diagonal of the impulse rows. */
 TALUS_INLINE void talus_block_add_side(const TalusOperator *op, int body, const double arm[3],
                                        double lever, const TalusVec3 axes[3], int size,
                                        double *block)

@@ -47,9 +47,10 @@ TALUS_ONE_FUNCTION void talus_one_coupled(TalusOneSolver solver, const TalusOne 
     }
 }
 
-/* Solves the problem of one contact. On input gamma is the previous impulse: the start of one_by_rows, one_by_disc and
- * Newton, and the reference by which the others choose among several solutions (for b so small that it is multiplied
- * by TALUS_ONE_LIFT, zero takes its place). The solver must take the law and section (talus_one_takes). */
+/* Solves the problem of one contact. gamma: in, the previous impulse; out, the solution. The previous impulse is where
+ * one_by_rows, one_by_disc and Newton start, and by which solvers that find several solutions choose one. A problem
+ * with a very small b is solved for b times TALUS_ONE_LIFT, from a previous impulse of 0, but by one_by_rows and
+ * one_by_disc. The solver must take the law and section (talus_one_takes). */
 TALUS_INLINE void talus_one_solve(TalusOneSolver solver, const TalusOne *one, const double b[3],
                                   double gamma[3])
 {

@@ -195,8 +195,8 @@ static __global__ void invert(int64_t n, const uint32_t *order, uint32_t *place)
         place[order[k]] = (uint32_t)k;
 }
 
-/* o->sorted = place of each contact in the ascending order of priority and, where that is the same, of talus_tie_before:
- * stable sorts by one part after the other. */
+/* o->sorted = rank of each contact, the reverse of the host's order (comes_first of cpu/colour.c): the contact that the
+ * host takes first has the highest rank, n - 1. Stable sorts by one part after the other. */
 static TalusStatus place_by_priority(const TalusOperator *op, SweepOrder *o)
 {
     CuContext *cu = cu_of(op);
