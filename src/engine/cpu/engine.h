@@ -59,9 +59,9 @@ typedef struct CpuEngine {
     const double (*solved)[8];      /* records of the last solve, in the problem's memory */
     bool missed_known;              /* the detector holds the contacts that find_missed found */
     TalusBuildOptions built;        /* options of the last build */
-    double
-        *elastic_load;  /* [contacts], if `built` has a compliance: TalusHardening.load; -1: none */
-    TalusGroups groups; /* of the contacts of the last build */
+    /* [contacts], if `built` has a compliance: TalusHardening.load; -1: none */
+    double *elastic_load;
+    TalusGroups groups;              /* of the contacts of the last build */
     TalusGroups body_groups;         /* of the bodies of the last detection, in the order of ids */
     double (*partial)[CPU_PARTIALS]; /* sums of each chunk, or group, of a loop */
     uint16_t (*overlaps)[TALUS_OVERLAP_BINS]; /* histogram of each group of contacts */
