@@ -188,7 +188,7 @@ static TalusStatus parse_store(LabSet *set, const char *path)
 TalusStatus lab_store_read(LabSet *set)
 {
     char *path;
-    TALUS_TRY(talus_path(&path, "%s/" LAB_STORE_NAME, set->dir));
+    TALUS_TRY(talus_path_format(&path, "%s/" LAB_STORE_NAME, set->dir));
     TalusStatus status = access(path, F_OK) == 0 ? parse_store(set, path) : TALUS_OK;
     talus_release(path);
     return status;

@@ -195,9 +195,10 @@ static TalusStatus name_problem(Session *session, int index, uint64_t hash, bool
         const char *path = session->path[i];
         *shared = strcmp(path + strlen(path) - strlen(ending), ending) == 0;
         if (*shared)
-            return talus_path(&session->path[index], "%s", path);
+            return talus_path_format(&session->path[index], "%s", path);
     }
-    return talus_path(&session->path[index], "%s/problem-%d%s", session->dir, index + 1, ending);
+    return talus_path_format(&session->path[index], "%s/problem-%d%s", session->dir, index + 1,
+                             ending);
 }
 
 static TalusStatus open_case(Session *session, int index)

@@ -126,7 +126,7 @@ static TalusStatus refuse_own_directory(const Conversion *c, const char *dir)
 static TalusStatus convert(Conversion *c, const RunLocation *location)
 {
     TALUS_TRY(refuse_own_directory(c, location->dir));
-    TALUS_TRY(talus_path(&c->path, "%s/%s", location->dir, location->name));
+    TALUS_TRY(talus_path_format(&c->path, "%s/%s", location->dir, location->name));
     TALUS_TRY(talus_frames_open(c->path, &c->frames));
     TALUS_TRY(export_choose(c->frames, c->path, c->range, &c->chosen, &c->count));
     TALUS_TRY(talus_format_open(c->kind, c->out, false, 0.0, &c->writer));

@@ -223,7 +223,7 @@ static TalusStatus read_steps(Export *x, const RunLocation *location)
     bool anew = false;
     if (location->alone)
         return TALUS_OK;
-    TALUS_TRY(talus_path(&path, "%s/steps.csv", location->dir));
+    TALUS_TRY(talus_path_format(&path, "%s/steps.csv", location->dir));
     x->steps_fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     talus_release(path);
     return x->steps_fd < 0 ? TALUS_OK : steps_refresh(&x->steps, x->steps_fd, &anew);
@@ -262,7 +262,7 @@ static void report(const Export *x, int written)
 /* Creates a file with an unused name beside the page. */
 static TalusStatus make_temporary(const Export *x, char **path)
 {
-    TALUS_TRY(talus_path(path, "%s.frames-XXXXXX", x->options->output));
+    TALUS_TRY(talus_path_format(path, "%s.frames-XXXXXX", x->options->output));
     int fd = mkstemp(*path);
     if (fd >= 0) {
         close(fd);
@@ -295,7 +295,7 @@ static TalusStatus write_thinned_page(Export *x)
 
 static TalusStatus write_page(Export *x, const RunLocation *location)
 {
-    TALUS_TRY(talus_path(&x->path, "%s/%s", location->dir, location->name));
+    TALUS_TRY(talus_path_format(&x->path, "%s/%s", location->dir, location->name));
     TALUS_TRY(talus_frames_open(x->path, &x->frames));
     x->total = talus_frames_count(x->frames);
     TALUS_TRY(export_choose(x->frames, x->path, &x->options->range, &x->chosen, &x->count));

@@ -42,10 +42,10 @@ static TalusStatus split_path(const char *operand, RunLocation *location)
     const char *slash = strrchr(operand, '/');
     int length = slash ? (int)(slash - operand) : 0;
     if (!slash)
-        TALUS_TRY(talus_path(&location->dir, "."));
+        TALUS_TRY(talus_path_format(&location->dir, "."));
     else
-        TALUS_TRY(talus_path(&location->dir, "%.*s", length > 0 ? length : 1, operand));
-    TALUS_TRY(talus_path(&location->name, "%s", slash ? slash + 1 : operand));
+        TALUS_TRY(talus_path_format(&location->dir, "%.*s", length > 0 ? length : 1, operand));
+    TALUS_TRY(talus_path_format(&location->name, "%s", slash ? slash + 1 : operand));
     location->alone = strcmp(location->name, SERVE_FRAMES_NAME) != 0;
     return TALUS_OK;
 }
@@ -59,8 +59,8 @@ TalusStatus run_location_find(const char *operand, RunLocation *location)
                                strerror(errno));
     TalusStatus status;
     if (S_ISDIR(about.st_mode)) {
-        status = talus_path(&location->dir, "%s", operand);
-        TALUS_THEN(status, talus_path(&location->name, "%s", SERVE_FRAMES_NAME));
+        status = talus_path_format(&location->dir, "%s", operand);
+        TALUS_THEN(status, talus_path_format(&location->name, "%s", SERVE_FRAMES_NAME));
     } else if (S_ISREG(about.st_mode)) {
         status = split_path(operand, location);
     } else {
@@ -201,9 +201,9 @@ static TalusStatus files_start(ServeFiles *files, const RunLocation *location)
 {
     View view;
     uint32_t identity;
-    TALUS_TRY(talus_path(&files->location.dir, "%s", location->dir));
-    TALUS_TRY(talus_path(&files->location.name, "%s", location->name));
-    TALUS_TRY(talus_path(&files->path, "%s/%s", location->dir, location->name));
+    TALUS_TRY(talus_path_format(&files->location.dir, "%s", location->dir));
+    TALUS_TRY(talus_path_format(&files->location.name, "%s", location->name));
+    TALUS_TRY(talus_path_format(&files->path, "%s/%s", location->dir, location->name));
     files->location.alone = location->alone;
     files->dir = open(location->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (files->dir < 0 || getentropy(&identity, sizeof identity) != 0)

@@ -197,7 +197,7 @@ static TalusStatus add_run(Petra *p, const PetraMethod *m, Size size, bool nudge
 static TalusStatus save_problem(const Petra *p, TalusProblem *problem)
 {
     char *path;
-    TALUS_TRY(talus_path(&path, "%s/petra-sim.talus", p->w->dir));
+    TALUS_TRY(talus_path_format(&path, "%s/petra-sim.talus", p->w->dir));
     TalusStatus status = talus_problem_write(path, problem);
     talus_release(path);
     return status;

@@ -14,7 +14,8 @@
 
 enum { CHECKSUM_BYTES = 1 << 16, NAME_BYTES = 256, PATH_BYTES = 1024 };
 
-static const char *kind_of(mode_t mode)
+/* Returns the kind of a file that is not regular, for messages. */
+static const char *kind_in_words(mode_t mode)
 {
     return S_ISLNK(mode)    ? "a symbolic link"
            : S_ISDIR(mode)  ? "a directory"
@@ -23,10 +24,10 @@ static const char *kind_of(mode_t mode)
                             : "a device";
 }
 
-static TalusStatus fail_at(const TalusDir *dir, const char *name, const char *format, ...)
+static TalusStatus fail_file(const TalusDir *dir, const char *name, const char *format, ...)
     TALUS_PRINTF(3, 4);
 
-static TalusStatus fail_at(const TalusDir *dir, const char *name, const char *format, ...)
+static TalusStatus fail_file(const TalusDir *dir, const char *name, const char *format, ...)
 {
     char path[PATH_BYTES], text[512];
     TALUS_FORMAT(text, format);
@@ -43,7 +44,8 @@ TalusStatus talus_dir_error(const TalusDir *dir, const char *name, TalusStatus s
 
 /* ---- opening and closing ---- */
 
-static TalusStatus open_at(TalusDir *dir, int at, const char *name, int flags)
+/* Opens dir->fd: the directory `name` relative to the descriptor `at`. */
+static TalusStatus open_descriptor(TalusDir *dir, int at, const char *name, int flags)
 {
     dir->fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
     dir->open = dir->fd >= 0;
@@ -55,27 +57,28 @@ static TalusStatus open_at(TalusDir *dir, int at, const char *name, int flags)
 TalusStatus talus_dir_open(const char *path, TalusDir *out)
 {
     *out = (TalusDir){0};
-    TALUS_TRY(talus_path(&out->path, "%s", path));
+    TALUS_TRY(talus_path_format(&out->path, "%s", path));
     TalusStatus status = talus_make_directory(path);
-    TALUS_THEN(status, open_at(out, AT_FDCWD, path, 0));
+    TALUS_THEN(status, open_descriptor(out, AT_FDCWD, path, 0));
     if (status != TALUS_OK)
         talus_dir_close(out);
     return status;
 }
 
+/* Opens the folder `name` of dir->parent, created if missing. */
 static TalusStatus open_folder(TalusDir *dir, const char *name)
 {
     struct stat about;
     const TalusDir *parent = dir->parent;
-    TALUS_TRY(talus_path(&dir->path, "%s/%s", parent->path, name));
-    TALUS_TRY(talus_path(&dir->name, "%s", name));
+    TALUS_TRY(talus_path_format(&dir->path, "%s/%s", parent->path, name));
+    TALUS_TRY(talus_path_format(&dir->name, "%s", name));
     if (mkdirat(parent->fd, name, 0777) != 0 && errno != EEXIST)
         return talus_fail_file(dir->path, TALUS_ERR_IO, "cannot create the directory: %s",
                                strerror(errno));
     if (fstatat(parent->fd, name, &about, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISDIR(about.st_mode))
         return talus_fail_file(dir->path, TALUS_ERR_IO, "is %s, expected a directory",
-                               S_ISREG(about.st_mode) ? "a file" : kind_of(about.st_mode));
-    return open_at(dir, parent->fd, name, O_NOFOLLOW);
+                               S_ISREG(about.st_mode) ? "a file" : kind_in_words(about.st_mode));
+    return open_descriptor(dir, parent->fd, name, O_NOFOLLOW);
 }
 
 TalusStatus talus_dir_open_folder(const TalusDir *parent, const char *name, TalusDir *out)
@@ -97,23 +100,23 @@ void talus_dir_close(TalusDir *dir)
 
 /* ---- lists ---- */
 
-/* Writes the name of a file relative to the run's directory, as in the lists. */
-static void list_name(const TalusDir *dir, const char *name, char out[NAME_BYTES])
+/* Writes the name that the lists have for a file: its path relative to the run's directory. */
+static void write_listed_name(const TalusDir *dir, const char *name, char out[NAME_BYTES])
 {
     snprintf(out, NAME_BYTES, "%s%s%s", dir->name ? dir->name : "", dir->name ? "/" : "", name);
 }
 
-TalusStatus talus_dir_enter(const TalusDir *dir, const char *name, TalusEntry entry, int *index)
+TalusStatus talus_dir_add_entry(const TalusDir *dir, const char *name, TalusEntry entry, int *index)
 {
     char listed[NAME_BYTES];
     if (!dir->files)
         return TALUS_OK;
-    list_name(dir, name, listed);
+    write_listed_name(dir, name, listed);
     entry.name = listed;
     return talus_manifest_add(dir->files, &entry, index);
 }
 
-void talus_dir_update(const TalusDir *dir, int index, uint64_t size, uint32_t crc)
+void talus_dir_update_entry(const TalusDir *dir, int index, uint64_t size, uint32_t crc)
 {
     if (!dir->files)
         return;
@@ -124,11 +127,11 @@ void talus_dir_update(const TalusDir *dir, int index, uint64_t size, uint32_t cr
 const TalusEntry *talus_dir_unchanged_entry(const TalusDir *dir, const char *name)
 {
     char listed[NAME_BYTES];
-    list_name(dir, name, listed);
+    write_listed_name(dir, name, listed);
     return talus_manifest_find_unchanged(dir->resumed, listed);
 }
 
-/* ---- checks that the directory still exists ---- */
+/* ---- checks that paths still lead to the open directory and its files ---- */
 
 TalusStatus talus_dir_check(const TalusDir *dir)
 {
@@ -150,14 +153,14 @@ TalusStatus talus_dir_check_file(const TalusDir *dir, const char *name, int fd)
 {
     struct stat held, named;
     if (fstat(fd, &held) != 0)
-        return fail_at(dir, name, "cannot read: %s", strerror(errno));
+        return fail_file(dir, name, "cannot read: %s", strerror(errno));
     int found = fstatat(dir->fd, name, &named, AT_SYMLINK_NOFOLLOW);
     if (found == 0 && talus_same_file(&held, &named))
         return TALUS_OK;
-    return fail_at(dir, name, "was %s while it was being written",
-                   held.st_nlink == 0 && found != 0 ? "removed"
-                   : found == 0                     ? "replaced by another file"
-                                                    : "renamed");
+    return fail_file(dir, name, "was %s while it was being written",
+                     held.st_nlink == 0 && found != 0 ? "removed"
+                     : found == 0                     ? "replaced by another file"
+                                                      : "renamed");
 }
 
 /* Reads the path from a link in /proc (Linux); "" on systems without /proc. */
@@ -174,15 +177,15 @@ void talus_dir_path_now(const TalusDir *dir, char *path, size_t size)
 
 /* ---- files ---- */
 
-bool talus_dir_has(const TalusDir *dir, const char *name)
+bool talus_dir_has_name(const TalusDir *dir, const char *name)
 {
     struct stat about;
     return fstatat(dir->fd, name, &about, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-static TalusStatus refuse(const TalusDir *dir, const char *name, mode_t mode)
+static TalusStatus fail_irregular(const TalusDir *dir, const char *name, mode_t mode)
 {
-    return fail_at(dir, name, "is %s, expected a regular file or none", kind_of(mode));
+    return fail_file(dir, name, "is %s, expected a regular file or none", kind_in_words(mode));
 }
 
 TalusStatus talus_dir_expect_file(const TalusDir *dir, const char *name)
@@ -190,7 +193,7 @@ TalusStatus talus_dir_expect_file(const TalusDir *dir, const char *name)
     struct stat about;
     if (fstatat(dir->fd, name, &about, AT_SYMLINK_NOFOLLOW) != 0 || S_ISREG(about.st_mode))
         return TALUS_OK; /* opening the file will report any other error */
-    return refuse(dir, name, about.st_mode);
+    return fail_irregular(dir, name, about.st_mode);
 }
 
 /* Opens with O_NONBLOCK: a pipe that takes the name after the check is refused too, without waiting for its writer. */
@@ -201,23 +204,23 @@ TalusStatus talus_dir_open_file(const TalusDir *dir, const char *name, int flags
     TALUS_TRY(talus_dir_expect_file(dir, name));
     *fd = openat(dir->fd, name, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
     if (*fd < 0)
-        return fail_at(dir, name, "cannot open: %s", strerror(errno));
+        return fail_file(dir, name, "cannot open: %s", strerror(errno));
     if (fstat(*fd, &about) == 0 && S_ISREG(about.st_mode))
         return TALUS_OK;
     close(*fd);
     *fd = -1;
-    return refuse(dir, name, about.st_mode);
+    return fail_irregular(dir, name, about.st_mode);
 }
 
-TalusStatus talus_dir_read(const TalusDir *dir, const char *name, size_t limit, char **bytes,
-                           size_t *size)
+TalusStatus talus_dir_read_file(const TalusDir *dir, const char *name, size_t limit, char **bytes,
+                                size_t *size)
 {
     char *path;
     int fd;
     *bytes = NULL;
     *size = 0;
     TALUS_TRY(talus_dir_open_file(dir, name, O_RDONLY, &fd));
-    TalusStatus status = talus_path(&path, "%s/%s", dir->path, name);
+    TalusStatus status = talus_path_format(&path, "%s/%s", dir->path, name);
     TALUS_THEN(status, talus_read_open_file(fd, path, limit, bytes, size));
     talus_release(path);
     close(fd);
@@ -227,7 +230,7 @@ TalusStatus talus_dir_read(const TalusDir *dir, const char *name, size_t limit, 
 TalusStatus talus_dir_read_resumed(const TalusDir *dir, const char *name, size_t limit, char **text,
                                    size_t *size)
 {
-    TALUS_TRY(talus_dir_read(dir, name, limit, text, size));
+    TALUS_TRY(talus_dir_read_file(dir, name, limit, text, size));
     const TalusEntry *before = talus_dir_unchanged_entry(dir, name);
     if (before && before->size < *size)
         *size = (size_t)before->size;
@@ -260,11 +263,11 @@ TalusStatus talus_checksum_open_file(int fd, const char *path, uint64_t limit, u
     return status;
 }
 
-TalusStatus talus_dir_remove(const TalusDir *dir, const char *name)
+TalusStatus talus_dir_remove_file(const TalusDir *dir, const char *name)
 {
     TALUS_TRY(talus_dir_expect_file(dir, name));
     if (unlinkat(dir->fd, name, 0) != 0 && errno != ENOENT)
-        return fail_at(dir, name, "cannot remove: %s", strerror(errno));
+        return fail_file(dir, name, "cannot remove: %s", strerror(errno));
     return TALUS_OK;
 }
 
@@ -275,7 +278,7 @@ TalusStatus talus_dir_sync_file(const TalusDir *dir, const char *name)
     int error = talus_sync_descriptor(fd);
     close(fd);
     if (error)
-        return fail_at(dir, name, "cannot sync: %s", strerror(error));
+        return fail_file(dir, name, "cannot sync: %s", strerror(error));
     return TALUS_OK;
 }
 

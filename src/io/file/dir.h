@@ -38,36 +38,40 @@ TalusStatus talus_dir_error(const TalusDir *dir, const char *name, TalusStatus s
 
 /* Fails unless `name` is a regular file or missing. */
 TalusStatus talus_dir_expect_file(const TalusDir *dir, const char *name);
-bool talus_dir_has(const TalusDir *dir, const char *name);
+/* True if the directory has a file, folder or link of this name. */
+bool talus_dir_has_name(const TalusDir *dir, const char *name);
 /* Opens a regular file; flags as for open(2). The caller closes *fd. */
 TalusStatus talus_dir_open_file(const TalusDir *dir, const char *name, int flags, int *fd);
 /* As talus_read_file: reads a file of at most `limit` bytes and adds a NUL; free with talus_release. */
-TalusStatus talus_dir_read(const TalusDir *dir, const char *name, size_t limit, char **bytes,
-                           size_t *size);
-/* As talus_dir_read; but if talus_dir_unchanged_entry has an entry of the file, only the bytes that it counts: those
- * that a growing file had at the checkpoint. */
+TalusStatus talus_dir_read_file(const TalusDir *dir, const char *name, size_t limit, char **bytes,
+                                size_t *size);
+/* As talus_dir_read_file, but only the bytes that the file had at the checkpoint that the run resumed from, if
+ * talus_dir_unchanged_entry has an entry of the file. */
 TalusStatus talus_dir_read_resumed(const TalusDir *dir, const char *name, size_t limit, char **text,
                                    size_t *size);
-/* Reads an open file from its start up to `limit` bytes; sets *size to their number and *crc to their CRC-32. */
+/* Reads an open file from its start, at most `limit` bytes; sets *size to the number of bytes and *crc to their
+ * CRC-32. */
 TalusStatus talus_checksum_open_file(int fd, const char *path, uint64_t limit, uint64_t *size,
                                      uint32_t *crc);
 /* Removes a regular file; succeeds if it is missing. */
-TalusStatus talus_dir_remove(const TalusDir *dir, const char *name);
-/* Sync to the disk: the content of an existing file (talus_dir_sync_file); the names in the directory. */
+TalusStatus talus_dir_remove_file(const TalusDir *dir, const char *name);
+/* Syncs the content of an existing file to the disk. */
 TalusStatus talus_dir_sync_file(const TalusDir *dir, const char *name);
+/* Syncs the names in the directory to the disk, as after creating, renaming or removing files. */
 TalusStatus talus_dir_sync(const TalusDir *dir);
 
-/* Creates a file that replaces `name` as a whole when it is committed (talus_file_commit). The commit adds it to the
- * directory's list of files, if it keeps one, as TALUS_ENTRY_WHOLE. */
+/* Creates a file that replaces `name` as a whole when it is committed (talus_file_commit). The commit adds the
+ * file to the directory's list, if the directory keeps one, as TALUS_ENTRY_WHOLE. */
 TalusStatus talus_dir_create_file(TalusDir *dir, const char *name, TalusFile **out);
 
-/* Adds a file to the directory's list, if it keeps one; `name` replaces entry.name. *index (may be NULL) is set to the
- * index of the entry, for talus_dir_update. */
-TalusStatus talus_dir_enter(const TalusDir *dir, const char *name, TalusEntry entry, int *index);
-/* Sets size and checksum of entry `index` in the directory's list, if it keeps one. */
-void talus_dir_update(const TalusDir *dir, int index, uint64_t size, uint32_t crc);
-/* Returns the entry of a file in the list `resumed`; NULL if there is no list, or the file is not in it or has changed
- * since. */
+/* Adds the entry of a file to the directory's list, if the directory keeps one; `name` replaces entry.name. *index (may
+ * be NULL) is set to the index of the entry, for talus_dir_update_entry. */
+TalusStatus talus_dir_add_entry(const TalusDir *dir, const char *name, TalusEntry entry,
+                                int *index);
+/* Sets size and checksum of entry `index` in the directory's list, if the directory keeps one. */
+void talus_dir_update_entry(const TalusDir *dir, int index, uint64_t size, uint32_t crc);
+/* Returns the entry of a file in the list `resumed`; NULL if there is no list, or if the file is not in the list or has
+ * changed since the checkpoint. */
 const TalusEntry *talus_dir_unchanged_entry(const TalusDir *dir, const char *name);
 
 #endif

@@ -17,25 +17,26 @@ enum { BUFFER_BYTES = 1 << 16, NAME_TRIES = 100 };
 
 struct TalusFile {
     int fd;
-    int error;                /* errno of the first failure; 0: none */
-    size_t used;              /* bytes in the buffer */
-    uint64_t size;            /* bytes written to the system, without those in the buffer */
-    uint32_t crc;             /* checksum of these bytes; only in a directory with a list */
-    TalusDir *dir;            /* NULL: at a user's path */
-    int at;                   /* descriptor that the two names are relative to */
-    char *path;               /* for messages */
+    int error;     /* errno of the first failure; 0: none */
+    size_t used;   /* bytes in the buffer */
+    uint64_t size; /* bytes written to the system, without those in the buffer */
+    uint32_t crc;  /* checksum of these bytes; only in a directory with a list */
+    TalusDir *dir; /* NULL: at a user's path */
+    int base;      /* descriptor of the directory that `target` and `temporary` are relative to */
+    char *path;    /* for messages */
     char *target, *temporary; /* final name and name until the commit; NULL: written directly */
     char buffer[BUFFER_BYTES];
 };
 
-static void file_free(TalusFile *file)
+/* Frees the struct; neither renames nor removes the temporary file. */
+static void close_and_free(TalusFile *file)
 {
     if (file->fd >= 0)
         close(file->fd);
     TALUS_RELEASE(file->path, file->target, file->temporary, file);
 }
 
-static TalusStatus create_failed(const TalusFile *file)
+static TalusStatus fail_create(const TalusFile *file)
 {
     return talus_fail_file(file->path, TALUS_ERR_IO, "cannot create: %s", strerror(errno));
 }
@@ -43,50 +44,51 @@ static TalusStatus create_failed(const TalusFile *file)
 /* Creates file->temporary; false with errno on failure. O_EXCL: an existing file or link is never opened. */
 static bool create_temporary(TalusFile *file)
 {
-    file->fd = openat(file->at, file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    file->fd = openat(file->base, file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     return file->fd >= 0;
 }
 
 /* Creates a temporary file beside the target, TARGET.tmp or, if a file has that name, TARGET.tmp-1 and so on. */
-static TalusStatus open_beside(TalusFile *file)
+static TalusStatus create_beside_target(TalusFile *file)
 {
     for (int i = 0; i < NAME_TRIES; i++) {
         talus_release(file->temporary);
         char number[16] = "";
         if (i > 0)
             snprintf(number, sizeof number, "-%d", i);
-        TALUS_TRY(talus_path(&file->temporary, "%s.tmp%s", file->target, number));
+        TALUS_TRY(talus_path_format(&file->temporary, "%s.tmp%s", file->target, number));
         if (create_temporary(file))
             return TALUS_OK;
         if (errno != EEXIST)
             break;
     }
-    return create_failed(file);
+    return fail_create(file);
 }
 
-static TalusStatus open_path(TalusFile *file, const char *path)
+/* Opens the output at a user's path: a device or pipe itself, else a temporary file beside the file to be replaced. */
+static TalusStatus open_user_path(TalusFile *file, const char *path)
 {
     TalusTarget target;
-    file->at = AT_FDCWD;
-    TALUS_TRY(talus_path(&file->path, "%s", path));
+    file->base = AT_FDCWD;
+    TALUS_TRY(talus_path_format(&file->path, "%s", path));
     TALUS_TRY(talus_target_find(path, &target));
     file->fd = target.fd;
     file->target = target.path;
-    return file->target ? open_beside(file) : TALUS_OK;
+    return file->target ? create_beside_target(file) : TALUS_OK;
 }
 
 /* Creates the temporary file NAME.tmp in a run's directory. Removes one that a killed run left: unlike the files beside
  * a user's path, all files there belong to the run. */
-static TalusStatus open_in(TalusFile *file, TalusDir *dir, const char *name)
+static TalusStatus create_in_directory(TalusFile *file, TalusDir *dir, const char *name)
 {
     file->dir = dir;
-    file->at = dir->fd;
-    TALUS_TRY(talus_path(&file->path, "%s/%s", dir->path, name));
-    TALUS_TRY(talus_path(&file->target, "%s", name));
-    TALUS_TRY(talus_path(&file->temporary, "%s.tmp", name));
+    file->base = dir->fd;
+    TALUS_TRY(talus_path_format(&file->path, "%s/%s", dir->path, name));
+    TALUS_TRY(talus_path_format(&file->target, "%s", name));
+    TALUS_TRY(talus_path_format(&file->temporary, "%s.tmp", name));
     TALUS_TRY(talus_dir_expect_file(dir, name));
-    TALUS_TRY(talus_dir_remove(dir, file->temporary));
-    return create_temporary(file) ? TALUS_OK : create_failed(file);
+    TALUS_TRY(talus_dir_remove_file(dir, file->temporary));
+    return create_temporary(file) ? TALUS_OK : fail_create(file);
 }
 
 /* Sets *out to the file or, if `status` is a failure, frees it. Returns `status`. */
@@ -95,7 +97,7 @@ static TalusStatus return_or_free(TalusFile *file, TalusStatus status, TalusFile
     if (status == TALUS_OK)
         *out = file;
     else
-        file_free(file);
+        close_and_free(file);
     return status;
 }
 
@@ -105,7 +107,7 @@ TalusStatus talus_file_create(const char *path, TalusFile **out)
     *out = NULL;
     TALUS_TRY(TALUS_ALLOC(file, 1, path));
     file->fd = -1;
-    return return_or_free(file, open_path(file, path), out);
+    return return_or_free(file, open_user_path(file, path), out);
 }
 
 TalusStatus talus_dir_create_file(TalusDir *dir, const char *name, TalusFile **out)
@@ -114,10 +116,12 @@ TalusStatus talus_dir_create_file(TalusDir *dir, const char *name, TalusFile **o
     *out = NULL;
     TALUS_TRY(TALUS_ALLOC(file, 1, name));
     file->fd = -1;
-    return return_or_free(file, open_in(file, dir, name), out);
+    return return_or_free(file, create_in_directory(file, dir, name), out);
 }
 
-static void flush(TalusFile *file)
+/* Writes the buffer to the system, unless a write has failed before, and empties it. Adds its bytes to size and
+ * checksum. */
+static void flush_buffer(TalusFile *file)
 {
     if (!file->error)
         file->error = talus_write_fully(file->fd, file->buffer, file->used, NULL);
@@ -132,7 +136,7 @@ void talus_file_put(TalusFile *file, const void *bytes, size_t size)
     const char *from = bytes;
     while (size > 0) {
         if (file->used == BUFFER_BYTES)
-            flush(file);
+            flush_buffer(file);
         size_t free_bytes = BUFFER_BYTES - file->used;
         size_t n = size < free_bytes ? size : free_bytes;
         memcpy(file->buffer + file->used, from, n);
@@ -159,51 +163,52 @@ void talus_file_print(TalusFile *file, const char *format, ...)
 static void remove_temporary(const TalusFile *file)
 {
     if (file->temporary)
-        unlinkat(file->at, file->temporary, 0);
+        unlinkat(file->base, file->temporary, 0);
 }
 
 /* Adds a file of a directory to the directory's list. Called after the rename: the list has existing files only. */
-static TalusStatus enter(const TalusFile *file)
+static TalusStatus add_to_list(const TalusFile *file)
 {
     TalusEntry entry = {.size = file->size, .crc = file->crc, .kind = TALUS_ENTRY_WHOLE};
-    return file->dir ? talus_dir_enter(file->dir, file->target, entry, NULL) : TALUS_OK;
+    return file->dir ? talus_dir_add_entry(file->dir, file->target, entry, NULL) : TALUS_OK;
 }
 
-static TalusStatus finish(TalusFile *file, bool sync)
+/* talus_file_commit, with or without the sync. */
+static TalusStatus commit_and_free(TalusFile *file, bool sync)
 {
     TalusStatus status = TALUS_OK;
-    flush(file);
+    flush_buffer(file);
     if (sync && !file->error)
         file->error = talus_sync_descriptor(file->fd);
     if (close(file->fd) != 0 && !file->error)
         file->error = errno;
     file->fd = -1;
     if (!file->error && file->temporary &&
-        renameat(file->at, file->temporary, file->at, file->target) != 0)
+        renameat(file->base, file->temporary, file->base, file->target) != 0)
         file->error = errno;
     if (file->error) {
         status =
             talus_fail_file(file->path, TALUS_ERR_IO, "cannot write: %s", strerror(file->error));
         remove_temporary(file);
     } else {
-        status = enter(file);
+        status = add_to_list(file);
     }
-    file_free(file);
+    close_and_free(file);
     return status;
 }
 
 TalusStatus talus_file_commit(TalusFile *file)
 {
-    return finish(file, true);
+    return commit_and_free(file, true);
 }
 
 TalusStatus talus_file_commit_unsynced(TalusFile *file)
 {
-    return finish(file, false);
+    return commit_and_free(file, false);
 }
 
 void talus_file_abandon(TalusFile *file)
 {
     remove_temporary(file);
-    file_free(file);
+    close_and_free(file);
 }

@@ -18,9 +18,9 @@
 typedef struct TalusFile TalusFile;
 
 /* Creates an output at a user's path: a regular or missing file is replaced on commit, a device or pipe gets the bytes
- * directly (io/file/target.h). talus_file_put and talus_file_print append; the commit reports their failures, also that
- * of a print of more than 1023 bytes. */
+ * directly (io/file/target.h). */
 TalusStatus talus_file_create(const char *path, TalusFile **out);
+/* Append bytes; append formatted text of at most 1023 bytes. talus_file_commit reports a failure of either. */
 void talus_file_put(TalusFile *file, const void *bytes, size_t size);
 void talus_file_print(TalusFile *file, const char *format, ...) TALUS_PRINTF(2, 3);
 /* Syncs the file and renames it to its final name; after any failure so far, removes it and fails. A target that is
@@ -34,8 +34,8 @@ void talus_file_abandon(TalusFile *file);
 
 /* ---- read.c ---- */
 
-/* Writes all bytes to a descriptor, at offset *at or, if `at` is NULL, at its current offset. Returns 0 or errno. */
-int talus_write_fully(int fd, const void *bytes, size_t size, const uint64_t *at);
+/* Writes all bytes to a descriptor, at *offset or, if `offset` is NULL, at its current offset. Returns 0 or errno. */
+int talus_write_fully(int fd, const void *bytes, size_t size, const uint64_t *offset);
 /* Syncs a descriptor to the disk. Returns 0 or errno. */
 int talus_sync_descriptor(int fd);
 /* True if both describe the same file: equal device and inode. */
@@ -44,20 +44,20 @@ bool talus_same_file(const struct stat *a, const struct stat *b);
 /* Opens a file for reading. Returns its descriptor; negative on failure. Does not wait for the writer of a named pipe,
  * which the caller refuses as no regular file. */
 int talus_open_to_read(const char *path);
-/* Reads `size` bytes at `offset` of an open file; fails if it is shorter. `path` is for messages. */
+/* Reads `size` bytes at `offset` of an open file; fails if the file is shorter. `path` is for messages. */
 TalusStatus talus_read_at(int fd, const char *path, uint64_t offset, void *out, size_t size);
-/* Reads up to `size` bytes from the start of a file. Returns their number; 0 if it is no regular file or unreadable. */
+/* Reads up to `size` bytes from the start of a file. Returns the number of bytes read; 0 if the file is not regular or not readable. */
 size_t talus_read_start(const char *path, void *bytes, size_t size);
 /* Reads a regular file of at most `limit` bytes and adds a NUL, which *size does not count; free with talus_release. */
 TalusStatus talus_read_file(const char *path, size_t limit, char **bytes, size_t *size);
-/* The same for a descriptor that the caller has opened; `path` is for messages. */
+/* As talus_read_file, from a descriptor that the caller has opened and closes; `path` is for messages. */
 TalusStatus talus_read_open_file(int fd, const char *path, size_t limit, char **bytes,
                                  size_t *size);
 
 /* Creates the directory and its parents; succeeds if it exists. */
 TalusStatus talus_make_directory(const char *path);
 
-/* Allocates a formatted path, of at most 4095 bytes; free with talus_release. */
-TalusStatus talus_path(char **out, const char *format, ...) TALUS_PRINTF(2, 3);
+/* Sets *out to a newly allocated path, formatted as by printf, of at most 4095 bytes; free with talus_release. */
+TalusStatus talus_path_format(char **out, const char *format, ...) TALUS_PRINTF(2, 3);
 
 #endif

@@ -21,27 +21,29 @@ void talus_growing_close(TalusGrowing *file)
     *file = (TalusGrowing){0};
 }
 
+/* Copies size and checksum of the file into the list that its directory keeps, if any. */
 static void update_list(const TalusGrowing *file)
 {
     if (file->dir)
-        talus_dir_update(file->dir, file->entry, file->size, file->crc);
+        talus_dir_update_entry(file->dir, file->entry, file->size, file->crc);
 }
 
-static TalusStatus open_in(TalusGrowing *file, const char *name, int flags)
+/* Opens the file `name` of file->dir and adds it to the list of the directory; on failure *file may be half open. */
+static TalusStatus open_and_list(TalusGrowing *file, const char *name, int flags)
 {
     TalusDir *dir = file->dir;
-    TALUS_TRY(talus_path(&file->path, "%s/%s", dir->path, name));
-    TALUS_TRY(talus_path(&file->name, "%s", name));
+    TALUS_TRY(talus_path_format(&file->path, "%s/%s", dir->path, name));
+    TALUS_TRY(talus_path_format(&file->name, "%s", name));
     TALUS_TRY(talus_dir_open_file(dir, name, flags, &file->fd));
     file->open = true;
-    return talus_dir_enter(dir, name, (TalusEntry){.kind = TALUS_ENTRY_GROWS}, &file->entry);
+    return talus_dir_add_entry(dir, name, (TalusEntry){.kind = TALUS_ENTRY_GROWS}, &file->entry);
 }
 
-/* Opens a file of `dir` and adds it to the directory's list; on failure *file is closed. */
-static TalusStatus open_or_close(TalusGrowing *file, TalusDir *dir, const char *name, int flags)
+/* As open_and_list, for a file of `dir`; on failure closes *file. */
+static TalusStatus open_in_directory(TalusGrowing *file, TalusDir *dir, const char *name, int flags)
 {
     *file = (TalusGrowing){.dir = dir};
-    TalusStatus status = open_in(file, name, flags);
+    TalusStatus status = open_and_list(file, name, flags);
     if (status != TALUS_OK)
         talus_growing_close(file);
     return status;
@@ -49,20 +51,21 @@ static TalusStatus open_or_close(TalusGrowing *file, TalusDir *dir, const char *
 
 TalusStatus talus_growing_create(TalusDir *dir, const char *name, TalusGrowing *out)
 {
-    return open_or_close(out, dir, name, O_RDWR | O_CREAT | O_TRUNC);
+    return open_in_directory(out, dir, name, O_RDWR | O_CREAT | O_TRUNC);
 }
 
 TalusStatus talus_growing_open(TalusDir *dir, const char *name, TalusGrowing *out)
 {
-    return open_or_close(out, dir, name, O_RDWR);
+    return open_in_directory(out, dir, name, O_RDWR);
 }
 
-static TalusStatus open_path(TalusGrowing *file, const char *path, bool create)
+static TalusStatus open_regular_file(TalusGrowing *file, const char *path, bool create)
 {
     struct stat about;
     int flags = O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (create ? O_CREAT : 0);
-    TALUS_TRY(talus_path(&file->path, "%s", path));
-    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode)) /* opening a device may act on it */
+    TALUS_TRY(talus_path_format(&file->path, "%s", path));
+    if (stat(path, &about) == 0 &&
+        !S_ISREG(about.st_mode)) /* not opened: that may act on a device */
         return talus_fail_file(path, TALUS_ERR_IO, "is not a regular file");
     file->fd = open(path, flags, 0666);
     file->open = file->fd >= 0;
@@ -76,13 +79,13 @@ static TalusStatus open_path(TalusGrowing *file, const char *path, bool create)
 TalusStatus talus_growing_open_path(const char *path, bool create, TalusGrowing *out)
 {
     *out = (TalusGrowing){0};
-    TalusStatus status = open_path(out, path, create);
+    TalusStatus status = open_regular_file(out, path, create);
     if (status != TALUS_OK)
         talus_growing_close(out);
     return status;
 }
 
-TalusStatus talus_growing_stream(const TalusGrowing *file, FILE **out)
+TalusStatus talus_growing_open_stream(const TalusGrowing *file, FILE **out)
 {
     int fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
     *out = fd >= 0 && lseek(fd, 0, SEEK_SET) == 0 ? fdopen(fd, "r") : NULL;
@@ -96,8 +99,8 @@ TalusStatus talus_growing_stream(const TalusGrowing *file, FILE **out)
 
 /* ---- truncation ---- */
 
-/* Sets size and checksum to those of the first `size` bytes, which must exist. */
-static TalusStatus sum_up(TalusGrowing *file, uint64_t size)
+/* Sets file->size and file->crc to those of the first `size` bytes, which must exist. */
+static TalusStatus set_size_and_checksum(TalusGrowing *file, uint64_t size)
 {
     file->size = size;
     if (!file->dir || !file->dir->files)
@@ -118,7 +121,7 @@ TalusStatus talus_growing_truncate_closed(TalusGrowing *file, uint64_t size, con
         error = errno;
     if (error)
         return talus_fail_file(file->path, TALUS_ERR_IO, "cannot shorten: %s", strerror(error));
-    TALUS_TRY(sum_up(file, size));
+    TALUS_TRY(set_size_and_checksum(file, size));
     update_list(file);
     return TALUS_OK;
 }
@@ -161,16 +164,17 @@ TalusStatus talus_growing_append(TalusGrowing *file, const void *bytes, size_t s
     return TALUS_OK;
 }
 
-/* Undoes a put that failed half way, as on a full disk: writes the closing bytes (such as end tags) back behind the
- * first file->size bytes and cuts the rest. `closing` points to the last file->closing bytes of the failed put: closing
- * bytes of a file are the same in every call, and it has had space for them. */
+/* Undoes a talus_growing_append_closed that failed half way, as on a full disk: writes the closing bytes (such as end
+ * tags) again after the first file->size bytes and cuts off the rest. `closing` points to the last file->closing bytes
+ * of the failed call, because the closing bytes of a file are the same in every call. */
 static void restore_closing(const TalusGrowing *file, const char *closing)
 {
     if (talus_write_fully(file->fd, closing, file->closing, &file->size) == 0)
         (void)!ftruncate(file->fd, (off_t)(file->size + file->closing));
 }
 
-TalusStatus talus_growing_put(TalusGrowing *file, const void *bytes, size_t size, size_t closing)
+TalusStatus talus_growing_append_closed(TalusGrowing *file, const void *bytes, size_t size,
+                                        size_t closing)
 {
     const char *from = bytes;
     TALUS_TRY(check_length(file));
@@ -186,7 +190,7 @@ TalusStatus talus_growing_put(TalusGrowing *file, const void *bytes, size_t size
     return TALUS_OK;
 }
 
-void talus_growing_undo(TalusGrowing *file, uint64_t size, uint32_t crc)
+void talus_growing_undo_appends(TalusGrowing *file, uint64_t size, uint32_t crc)
 {
     if (ftruncate(file->fd, (off_t)size) != 0)
         return; /* the appends are still in the file, so size and checksum stay */

@@ -16,7 +16,7 @@ typedef struct TalusGrowing {
     int fd;
     uint64_t size;  /* bytes, without the closing bytes */
     uint32_t crc;   /* checksum of these `size` bytes; only if `dir` keeps a list of files */
-    size_t closing; /* number of closing bytes after these, which the next put overwrites */
+    size_t closing; /* number of closing bytes after these, which the next append overwrites */
     TalusDir *dir;  /* NULL if opened by path */
     char *name;     /* name in `dir` */
     int entry;      /* index in the list of files that `dir` keeps, if any */
@@ -31,25 +31,28 @@ TalusStatus talus_growing_open(TalusDir *dir, const char *name, TalusGrowing *ou
 TalusStatus talus_growing_open_path(const char *path, bool create, TalusGrowing *out);
 void talus_growing_close(TalusGrowing *file);
 /* Opens a stdio stream for reading the open file itself, even if its path leads elsewhere now. The caller closes it. */
-TalusStatus talus_growing_stream(const TalusGrowing *file, FILE **out);
+TalusStatus talus_growing_open_stream(const TalusGrowing *file, FILE **out);
 
-/* Truncates to the first `size` bytes. Reads them for their checksum, unless the resumed checkpoint's list has it or
- * the directory keeps no list. */
+/* Truncates to the first `size` bytes. Reads these bytes to compute their checksum, unless the list of the checkpoint
+ * that the run resumed from has the checksum, or the directory keeps no list. */
 TalusStatus talus_growing_truncate(TalusGrowing *file, uint64_t size);
-/* Truncates to the first `size` bytes and writes the closing bytes (see talus_growing_put) after them. */
+/* Truncates to the first `size` bytes and writes the closing bytes (see talus_growing_append_closed) after those. */
 TalusStatus talus_growing_truncate_closed(TalusGrowing *file, uint64_t size, const char *closing);
 /* Appends to a file without closing bytes. */
 TalusStatus talus_growing_append(TalusGrowing *file, const void *bytes, size_t size);
-/* Appends, over the closing bytes of the last call. The last `closing` of the `size` bytes close the file, as end tags
+/* Appends, overwriting the closing bytes of the last call. The last `closing` of the `size` bytes close the file, as end tags
  * do: a reader always finds them at the end, the next call overwrites them, and neither file->size nor the checksum
  * counts them. */
-TalusStatus talus_growing_put(TalusGrowing *file, const void *bytes, size_t size, size_t closing);
-/* Undoes the appends since a file without closing bytes had this size and checksum; if it cannot be truncated, nothing
- * changes. */
-void talus_growing_undo(TalusGrowing *file, uint64_t size, uint32_t crc);
-/* Syncs to the disk. Fails as talus_growing_check does, or if another process changed the length. Closed file: OK. */
+TalusStatus talus_growing_append_closed(TalusGrowing *file, const void *bytes, size_t size,
+                                        size_t closing);
+/* Truncates a file without closing bytes to an earlier size, and sets its checksum to the one of that time; nothing
+ * changes if the file cannot be truncated. */
+void talus_growing_undo_appends(TalusGrowing *file, uint64_t size, uint32_t crc);
+/* Syncs the file to the disk. Fails as talus_growing_check does, or if another process changed the length. Does nothing
+ * for a closed file. */
 TalusStatus talus_growing_sync(const TalusGrowing *file);
-/* Fails if the file was removed, renamed or replaced. A file that is closed or was opened by path: OK. */
+/* Fails if the file was removed, renamed or replaced in its directory. Checks nothing for a file that is closed or was
+ * opened by path. */
 TalusStatus talus_growing_check(const TalusGrowing *file);
 
 #endif

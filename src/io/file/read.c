@@ -14,12 +14,12 @@ enum { PATH_BYTES = 4096 };
 
 /* ---- descriptors ---- */
 
-int talus_write_fully(int fd, const void *bytes, size_t size, const uint64_t *at)
+int talus_write_fully(int fd, const void *bytes, size_t size, const uint64_t *offset)
 {
     const char *from = bytes;
     for (size_t done = 0; done < size;) {
-        ssize_t n = at ? pwrite(fd, from + done, size - done, (off_t)(*at + done))
-                       : write(fd, from + done, size - done);
+        ssize_t n = offset ? pwrite(fd, from + done, size - done, (off_t)(*offset + done))
+                           : write(fd, from + done, size - done);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
@@ -29,7 +29,7 @@ int talus_write_fully(int fd, const void *bytes, size_t size, const uint64_t *at
     return 0;
 }
 
-/* EINVAL and EROFS mean that this file system or device cannot sync, and are no errors. */
+/* EINVAL and EROFS, by which a file system or device says that it cannot sync, count as success. */
 int talus_sync_descriptor(int fd)
 {
     return fsync(fd) != 0 && errno != EINVAL && errno != EROFS ? errno : 0;
@@ -110,7 +110,8 @@ TalusStatus talus_read_file(const char *path, size_t limit, char **bytes, size_t
 
 /* ---- paths ---- */
 
-static TalusStatus make_one(const char *path)
+/* Creates one directory, whose parent exists; succeeds if it is there already. */
+static TalusStatus make_one_directory(const char *path)
 {
     struct stat about;
     if (mkdir(path, 0777) == 0)
@@ -127,20 +128,20 @@ static TalusStatus make_one(const char *path)
 TalusStatus talus_make_directory(const char *path)
 {
     char *part;
-    TALUS_TRY(talus_path(&part, "%s", path));
+    TALUS_TRY(talus_path_format(&part, "%s", path));
     TalusStatus status = TALUS_OK;
     for (char *p = part + 1; status == TALUS_OK && part[0] && *p; p++)
         if (*p == '/') {
             *p = '\0';
-            status = make_one(part);
+            status = make_one_directory(part);
             *p = '/';
         }
-    TALUS_THEN(status, make_one(part));
+    TALUS_THEN(status, make_one_directory(part));
     talus_release(part);
     return status;
 }
 
-TalusStatus talus_path(char **out, const char *format, ...)
+TalusStatus talus_path_format(char **out, const char *format, ...)
 {
     char text[PATH_BYTES];
     va_list args;

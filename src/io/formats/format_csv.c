@@ -77,7 +77,7 @@ static TalusStatus write_table(Csv *csv, const char *name, const TalusFieldList 
 static TalusStatus open_index(Csv *csv, TalusDir *dir, bool resume, double time)
 {
     TalusCsvRows kept;
-    if (!resume || !talus_dir_has(dir, INDEX_NAME))
+    if (!resume || !talus_dir_has_name(dir, INDEX_NAME))
         return talus_csv_create(dir, INDEX_NAME, INDEX_HEADER, &csv->index);
     TALUS_TRY(talus_growing_open(dir, INDEX_NAME, &csv->index));
     TALUS_TRY(talus_csv_truncate(&csv->index, INDEX_HEADER, time, &kept));
@@ -162,7 +162,7 @@ static TalusStatus close_csv(void *state)
 
 static TalusStatus remove_csv(TalusDir *dir)
 {
-    TALUS_TRY(talus_dir_remove(dir, INDEX_NAME));
+    TALUS_TRY(talus_dir_remove_file(dir, INDEX_NAME));
     TALUS_TRY(talus_frame_files_remove(dir, "bodies", "csv"));
     return talus_frame_files_remove(dir, "contacts", "csv");
 }

@@ -209,7 +209,7 @@ static TalusStatus measure(const Dump *dump, double time, int64_t *keep)
     FILE *file;
     int64_t at = 0;
     *keep = 0;
-    TALUS_TRY(talus_growing_stream(&dump->file, &file));
+    TALUS_TRY(talus_growing_open_stream(&dump->file, &file));
     while (skip_frame(file, time, &at))
         *keep = at;
     fclose(file);
@@ -232,7 +232,7 @@ static TalusStatus cut(Dump *dump, const TalusDir *dir, double time)
 static TalusStatus open_dump(void *state, TalusDir *dir, bool resume, double time)
 {
     Dump *dump = state;
-    if (!resume || !talus_dir_has(dir, DUMP_NAME))
+    if (!resume || !talus_dir_has_name(dir, DUMP_NAME))
         return talus_growing_create(dir, DUMP_NAME, &dump->file);
     TALUS_TRY(talus_growing_open(dir, DUMP_NAME, &dump->file));
     return cut(dump, dir, time);
@@ -253,7 +253,7 @@ static TalusStatus close_dump(void *state)
 
 static TalusStatus remove_dump(TalusDir *dir)
 {
-    return talus_dir_remove(dir, DUMP_NAME);
+    return talus_dir_remove_file(dir, DUMP_NAME);
 }
 
 const TalusFormat talus_format_lammps = {

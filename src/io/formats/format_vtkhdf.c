@@ -186,7 +186,7 @@ static TalusStatus make_all(Hdf *hdf)
 static TalusStatus create(Hdf *hdf, const char *name)
 {
     char *path;
-    TALUS_TRY(talus_path(&path, "%s/%s", hdf->dir->path, name));
+    TALUS_TRY(talus_path_format(&path, "%s/%s", hdf->dir->path, name));
     hid_t access = talus_hdf_access();
     hdf->file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
     H5Pclose(access);
@@ -278,7 +278,7 @@ static TalusStatus append_frame(Hdf *hdf)
         H5Fflush(hdf->file, H5F_SCOPE_GLOBAL) < 0)
         return fail(hdf, "write the number of frames");
     hdf->crc = sum_frame(hdf->crc, &hdf->frame);
-    talus_dir_update(hdf->dir, hdf->entry, hdf->steps, hdf->crc);
+    talus_dir_update_entry(hdf->dir, hdf->entry, hdf->steps, hdf->crc);
     return TALUS_OK;
 }
 
@@ -454,7 +454,7 @@ static TalusStatus continue_file(Hdf *hdf, double time)
 {
     hid_t old;
     TALUS_TRY(open_old(hdf, &old));
-    TalusStatus status = talus_dir_remove(hdf->dir, FRESH_NAME);
+    TalusStatus status = talus_dir_remove_file(hdf->dir, FRESH_NAME);
     TALUS_THEN(status, create(hdf, FRESH_NAME));
     TALUS_THEN(status, each_frame(hdf, old, time, UINT64_MAX, append_frame));
     H5Fclose(old);
@@ -462,7 +462,7 @@ static TalusStatus continue_file(Hdf *hdf, double time)
     if (status == TALUS_OK && renameat(hdf->dir->fd, FRESH_NAME, hdf->dir->fd, FILE_NAME) != 0)
         status = fail(hdf, "put the resumed file in its place");
     if (status != TALUS_OK)
-        (void)talus_dir_remove(hdf->dir, FRESH_NAME);
+        (void)talus_dir_remove_file(hdf->dir, FRESH_NAME);
     return status;
 }
 
@@ -483,13 +483,13 @@ static TalusStatus open_hdf(void *state, TalusDir *dir, bool resume, double time
     hdf->second_fd = -1;
     hdf->dir = dir;
     silence(hdf);
-    TALUS_TRY(talus_path(&hdf->path, "%s/" FILE_NAME, dir->path));
+    TALUS_TRY(talus_path_format(&hdf->path, "%s/" FILE_NAME, dir->path));
     TALUS_TRY(talus_dir_expect_file(dir, FILE_NAME));
     TALUS_TRY(talus_dir_check(dir));
     TALUS_TRY(
-        talus_dir_enter(dir, FILE_NAME, (TalusEntry){.kind = TALUS_ENTRY_FRAMES}, &hdf->entry));
-    TALUS_TRY(resume && talus_dir_has(dir, FILE_NAME) ? continue_file(hdf, time)
-                                                      : create(hdf, FILE_NAME));
+        talus_dir_add_entry(dir, FILE_NAME, (TalusEntry){.kind = TALUS_ENTRY_FRAMES}, &hdf->entry));
+    TALUS_TRY(resume && talus_dir_has_name(dir, FILE_NAME) ? continue_file(hdf, time)
+                                                           : create(hdf, FILE_NAME));
     TALUS_TRY(talus_dir_check(dir));
     return talus_dir_open_file(dir, FILE_NAME, O_RDONLY, &hdf->second_fd);
 }
@@ -525,7 +525,7 @@ static TalusStatus close_hdf(void *state)
 
 static TalusStatus remove_hdf(TalusDir *dir)
 {
-    return talus_dir_remove(dir, FILE_NAME);
+    return talus_dir_remove_file(dir, FILE_NAME);
 }
 
 static TalusStatus checksum_hdf(const TalusDir *dir, const TalusEntry *entry, uint32_t *crc)
@@ -534,7 +534,7 @@ static TalusStatus checksum_hdf(const TalusDir *dir, const TalusEntry *entry, ui
     hid_t old = -1;
     *crc = 0;
     silence(&hdf);
-    TalusStatus status = talus_path(&hdf.path, "%s/" FILE_NAME, dir->path);
+    TalusStatus status = talus_path_format(&hdf.path, "%s/" FILE_NAME, dir->path);
     TALUS_THEN(status, open_old(&hdf, &old));
     TALUS_THEN(status, each_frame(&hdf, old, HUGE_VAL, entry->size, skip_frame));
     if (status == TALUS_OK && hdf.steps != entry->size)

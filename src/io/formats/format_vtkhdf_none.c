@@ -3,7 +3,7 @@
 
 static TalusStatus remove_hdf(TalusDir *dir)
 {
-    return talus_dir_remove(dir, "bodies.vtkhdf");
+    return talus_dir_remove_file(dir, "bodies.vtkhdf");
 }
 
 const TalusFormat talus_format_vtkhdf = {

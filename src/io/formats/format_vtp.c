@@ -235,7 +235,7 @@ static TalusStatus write_script(TalusDir *dir)
     TalusFile *file;
     const TalusEntry *before = talus_dir_unchanged_entry(dir, SCRIPT_NAME);
     if (before)
-        return talus_dir_enter(dir, SCRIPT_NAME, *before, NULL);
+        return talus_dir_add_entry(dir, SCRIPT_NAME, *before, NULL);
     TALUS_TRY(talus_dir_create_file(dir, SCRIPT_NAME, &file));
     talus_file_put(file, talus_paraview_script, strlen(talus_paraview_script));
     return talus_file_commit(file);
@@ -291,7 +291,7 @@ static TalusStatus remove_vtp(TalusDir *dir)
         TALUS_TRY(talus_series_remove(dir, series_names[i]));
         TALUS_TRY(talus_frame_files_remove(dir, series_names[i], "vtp"));
     }
-    return talus_dir_remove(dir, SCRIPT_NAME);
+    return talus_dir_remove_file(dir, SCRIPT_NAME);
 }
 
 const TalusFormat talus_format_vtp = {

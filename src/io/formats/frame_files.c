@@ -65,13 +65,13 @@ static TalusStatus enter(TalusDir *frames, const char *file)
     int fd;
     const TalusEntry *before = talus_dir_unchanged_entry(frames, file);
     if (before)
-        return talus_dir_enter(frames, file, *before, NULL);
+        return talus_dir_add_entry(frames, file, *before, NULL);
     TalusEntry entry = {.kind = TALUS_ENTRY_WHOLE};
     TALUS_TRY(talus_dir_open_file(frames, file, O_RDONLY, &fd));
     TalusStatus status =
         talus_checksum_open_file(fd, frames->path, UINT64_MAX, &entry.size, &entry.crc);
     close(fd);
-    return status == TALUS_OK ? talus_dir_enter(frames, file, entry, NULL) : status;
+    return status == TALUS_OK ? talus_dir_add_entry(frames, file, entry, NULL) : status;
 }
 
 /* Removes the files of that name from number `count` on; adds those below to the directory's list if it keeps one. */
@@ -81,7 +81,7 @@ static TalusStatus cut_listed(DIR *listing, TalusDir *frames, const char *name,
     for (struct dirent *entry; (entry = readdir(listing)) != NULL;) {
         int number = number_of(entry->d_name, name, extension);
         if (number >= count)
-            TALUS_TRY(talus_dir_remove(frames, entry->d_name));
+            TALUS_TRY(talus_dir_remove_file(frames, entry->d_name));
         else if (number >= 0 && frames->files)
             TALUS_TRY(enter(frames, entry->d_name));
     }
@@ -128,7 +128,7 @@ TalusStatus talus_frame_files_remove(const TalusDir *dir, const char *name, cons
 {
     TalusDir frames, plain = {.path = dir->path, .fd = dir->fd};
     int none = 0;
-    if (!talus_dir_has(dir, TALUS_FRAMES_FOLDER))
+    if (!talus_dir_has_name(dir, TALUS_FRAMES_FOLDER))
         return TALUS_OK;
     TALUS_TRY(talus_dir_open_folder(&plain, TALUS_FRAMES_FOLDER, &frames));
     TalusStatus status = talus_frame_files_truncate(&frames, name, extension, &none);
@@ -193,14 +193,15 @@ static TalusStatus cut(TalusSeries *series, double time)
     char name[TALUS_FRAME_NAME_BYTES], *text;
     size_t size, bytes;
     list_name(name, series->name);
-    if (!talus_dir_has(series->dir, name))
+    if (!talus_dir_has_name(series->dir, name))
         return TALUS_OK;
     TALUS_TRY(talus_dir_read_resumed(series->dir, name, COLLECTION_LIMIT, &text, &size));
     TalusStatus status = count_entries(series, text, time, &bytes);
     talus_release(text);
     if (status != TALUS_OK)
         return talus_dir_error(series->dir, name, status);
-    return series->count > 0 ? shorten(series, name, bytes) : talus_dir_remove(series->dir, name);
+    return series->count > 0 ? shorten(series, name, bytes)
+                             : talus_dir_remove_file(series->dir, name);
 }
 
 TalusStatus talus_series_open(TalusSeries *series, TalusDir *dir, TalusDir *frames,
@@ -234,7 +235,7 @@ static TalusStatus enter_frame(TalusSeries *series, double time, int file)
     int n = snprintf(text, sizeof text,
                      "%s" PVD_MARK "%.17g\" part=\"0\" file=\"frames/%s-%06d.vtp\"/>\n" PVD_TAIL,
                      head, time, series->name, file);
-    TALUS_TRY(talus_growing_put(&series->list, text, (size_t)n, strlen(PVD_TAIL)));
+    TALUS_TRY(talus_growing_append_closed(&series->list, text, (size_t)n, strlen(PVD_TAIL)));
     series->count++;
     return TALUS_OK;
 }
@@ -256,7 +257,7 @@ TalusStatus talus_series_key(const TalusSeries *series, uint64_t *key)
     char name[TALUS_FRAME_NAME_BYTES];
     *key = 0;
     talus_frame_file_name(name, series->name, series->files - 1, "vtp");
-    if (series->files == 0 || !talus_dir_has(series->frames, name))
+    if (series->files == 0 || !talus_dir_has_name(series->frames, name))
         return TALUS_OK;
     return talus_vtp_key(series->frames, name, key);
 }
@@ -281,5 +282,5 @@ TalusStatus talus_series_remove(const TalusDir *dir, const char *name)
 {
     char collection[TALUS_FRAME_NAME_BYTES];
     list_name(collection, name);
-    return talus_dir_remove(dir, collection);
+    return talus_dir_remove_file(dir, collection);
 }

@@ -65,7 +65,7 @@ TalusStatus talus_vtp_key(const TalusDir *dir, const char *name, uint64_t *key)
 {
     char *text;
     size_t size;
-    TALUS_TRY(talus_dir_read(dir, name, FILE_LIMIT, &text, &size));
+    TALUS_TRY(talus_dir_read_file(dir, name, FILE_LIMIT, &text, &size));
     const char *mark = strstr(text, KEY_MARK);
     *key = mark ? strtoull(mark + strlen(KEY_MARK), NULL, 10) : 0;
     talus_release(text);

@@ -17,7 +17,7 @@ static TalusStatus create(const char *path, TalusFrames **out)
 {
     TALUS_TRY(TALUS_ALLOC(*out, 1, "frames"));
     (*out)->fd = (*out)->loaded_head = (*out)->decoded = -1;
-    return talus_path(&(*out)->path, "%s", path);
+    return talus_path_format(&(*out)->path, "%s", path);
 }
 
 static void set_file(TalusFrames *f, int fd)

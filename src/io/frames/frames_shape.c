@@ -28,7 +28,7 @@ static void print_profile(TalusText *text, const TalusShapeDef *shape)
 static void print_bytes(TalusText *text, const char *key, const void *bytes, size_t size)
 {
     talus_text_print(text, ", \"%s\": \"", key);
-    char *reserved = talus_text_reserve(text, talus_base64_length(size));
+    char *reserved = talus_text_reserve(text, talus_base64_encoded_length(size));
     if (reserved)
         talus_base64_encode(bytes, size, reserved);
     talus_text_print(text, "\"");
@@ -157,7 +157,7 @@ static TalusStatus read_bytes(TalusArena *arena, const TalusJson *object, const 
     size_t bytes;
     TALUS_TRY(talus_head_member(object, key, TALUS_JSON_STRING, &node));
     size_t length = strlen(node->text);
-    if (!talus_base64_size(node->text, length, &bytes) || bytes % size != 0)
+    if (!talus_base64_decoded_size(node->text, length, &bytes) || bytes % size != 0)
         return talus_json_fail(node, 0, "is not base64 of elements of %zu bytes each", size);
     TALUS_TRY(TALUS_ARENA_ALLOC(arena, decoded, bytes));
     if (!talus_base64_decode(node->text, length, decoded))

@@ -302,7 +302,7 @@ static TalusStatus append_both(TalusFramesWriter *w, const TalusFramesHead *fres
         TALUS_TRY(write_head(w, fresh));
     TalusStatus status = append_frame(w, s, key);
     if (status != TALUS_OK)
-        talus_growing_undo(&w->file, size, crc);
+        talus_growing_undo_appends(&w->file, size, crc);
     return status;
 }
 

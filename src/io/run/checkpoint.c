@@ -121,7 +121,7 @@ static TalusStatus check_image(Image *image)
 static TalusStatus load_image(const TalusDir *dir, const char *name, Image *image)
 {
     memset(image, 0, sizeof *image);
-    TALUS_TRY(dir ? talus_dir_read(dir, name, SIZE_MAX - 1, &image->bytes, &image->size)
+    TALUS_TRY(dir ? talus_dir_read_file(dir, name, SIZE_MAX - 1, &image->bytes, &image->size)
                   : talus_read_file(name, SIZE_MAX - 1, &image->bytes, &image->size));
     TalusStatus status = check_image(image);
     if (status == TALUS_OK)
@@ -168,7 +168,7 @@ static uint64_t sequence_of(const TalusDir *dir, const char *name)
 {
     Header header;
     int fd;
-    if (!talus_dir_has(dir, name) || talus_dir_open_file(dir, name, O_RDONLY, &fd) != TALUS_OK)
+    if (!talus_dir_has_name(dir, name) || talus_dir_open_file(dir, name, O_RDONLY, &fd) != TALUS_OK)
         return 0;
     bool sound = pread(fd, &header, sizeof header, 0) == (ssize_t)sizeof header &&
                  header.header_hash == header_hash(&header);
@@ -232,7 +232,7 @@ static TalusStatus read_pair(const Pair *pair, Choice choice, TalusWorld **world
     TalusStatus worst = TALUS_ERR_IO;
     for (int i = 0; i < 2; i++) {
         int index = i == 0 ? pair->newest : !pair->newest;
-        if (!talus_dir_has(pair->dir, file_names[index]))
+        if (!talus_dir_has_name(pair->dir, file_names[index]))
             continue;
         TalusStatus status =
             *world ? verify(pair, index) : load_world(pair, index, choice, world, note);
@@ -279,7 +279,7 @@ static TalusStatus files_of_one(const Pair *pair, int index, double time, bool *
                                 TalusManifest *out)
 {
     Image image;
-    if (!talus_dir_has(pair->dir, file_names[index]))
+    if (!talus_dir_has_name(pair->dir, file_names[index]))
         return TALUS_OK;
     TalusStatus status = load_of_pair(pair, index, &image);
     if (status != TALUS_OK)

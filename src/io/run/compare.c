@@ -70,7 +70,7 @@ static TalusStatus compare_frames(const TalusDir *dir, TalusEntry *entry, Report
 
 static TalusStatus compare_one(const TalusDir *dir, TalusEntry *entry, Report *report)
 {
-    if (talus_dir_has(dir, entry->name))
+    if (talus_dir_has_name(dir, entry->name))
         return entry->kind == TALUS_ENTRY_FRAMES ? compare_frames(dir, entry, report)
                                                  : compare_bytes(dir, entry, report);
     report_file(report, entry->name, "missing");

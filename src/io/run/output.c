@@ -81,7 +81,7 @@ static TalusStatus check_names(const TalusDir *dir)
 static TalusStatus remove_old_run(TalusDir *dir)
 {
     for (int i = 0; i < OWN_NAMES; i++)
-        TALUS_TRY(talus_dir_remove(dir, own_names[i]));
+        TALUS_TRY(talus_dir_remove_file(dir, own_names[i]));
     return talus_format_remove_all(dir);
 }
 
@@ -98,7 +98,7 @@ static TalusStatus open_tables(TalusOutput *output, bool resume, double time)
     if (!resume)
         return create_table(output, STEPS);
     for (int i = 0; i < TABLES; i++)
-        if (i == STEPS || talus_dir_has(dir, tables[i].name))
+        if (i == STEPS || talus_dir_has_name(dir, tables[i].name))
             TALUS_TRY(
                 talus_csv_resume(dir, tables[i].name, tables[i].header, time, &output->table[i]));
     return TALUS_OK;
@@ -112,7 +112,7 @@ static bool has_no_frame_yet(const TalusOutput *output)
     char *path;
     bool empty = false;
     if (!talus_manifest_find_unchanged(&output->resumed, FRAMES_NAME) ||
-        talus_path(&path, "%s/" FRAMES_NAME, output->dir.path) != TALUS_OK)
+        talus_path_format(&path, "%s/" FRAMES_NAME, output->dir.path) != TALUS_OK)
         return false;
     if (talus_frames_open(path, &frames) == TALUS_OK) {
         empty = talus_frames_count(frames) == 0;
@@ -127,9 +127,9 @@ static bool has_no_frame_yet(const TalusOutput *output)
 static TalusStatus open_view(TalusOutput *output, const TalusOutputDef *def)
 {
     TalusDir *dir = &output->dir;
-    bool there = talus_dir_has(dir, FRAMES_NAME);
+    bool there = talus_dir_has_name(dir, FRAMES_NAME);
     if (def->resume && there && has_no_frame_yet(output)) {
-        TALUS_TRY(talus_dir_remove(dir, FRAMES_NAME));
+        TALUS_TRY(talus_dir_remove_file(dir, FRAMES_NAME));
         there = false;
     }
     if (def->resume && !there)

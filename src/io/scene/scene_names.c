@@ -93,7 +93,7 @@ TalusStatus talus_scene_path(const TalusScene *scene, const TalusJson *json, con
 {
     /* A value given by --set has line 0: its path is relative to the current folder. */
     const char *folder = json->line == 0 || file[0] == '/' ? "" : scene->folder;
-    return talus_path(path, "%s%s", folder, file);
+    return talus_path_format(path, "%s%s", folder, file);
 }
 
 /* Returns a factor s by which v[n] must be multiplied twice: the squared length of s (s v) neither overflows nor

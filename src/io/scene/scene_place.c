@@ -247,7 +247,7 @@ static TalusStatus place_fill(const Placing *p)
  * first line. in->count is 0 at the end of the text. */
 static TalusStatus next_point(TalusNumberLines *in, size_t *columns)
 {
-    TALUS_TRY(talus_number_lines_next(in));
+    TALUS_TRY(talus_number_lines_read(in));
     if (in->count == 0)
         return TALUS_OK;
     if (in->count < 3 || (*columns > 0 && in->count != *columns))

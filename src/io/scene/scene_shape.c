@@ -94,7 +94,7 @@ static TalusStatus take_heights(const SceneShape *shape, Draft *d)
 static TalusStatus read_grid(TalusNumberLines *in, Draft *d)
 {
     size_t count = 0;
-    TALUS_TRY(talus_number_lines_next(in));
+    TALUS_TRY(talus_number_lines_read(in));
     for (; in->count > 0; d->def.rows++) {
         if (d->def.rows > 0 && in->count != (size_t)d->def.columns)
             return talus_fail_line(in->path, in->line, TALUS_ERR_FORMAT,
@@ -107,7 +107,7 @@ static TalusStatus read_grid(TalusNumberLines *in, Draft *d)
         memcpy(d->height + count, in->value, in->count * sizeof *in->value);
         count += in->count;
         d->def.columns = (int)in->count;
-        TALUS_TRY(talus_number_lines_next(in));
+        TALUS_TRY(talus_number_lines_read(in));
     }
     if (d->def.rows < 2 || d->def.columns < 2)
         return talus_fail_file(in->path, TALUS_ERR_FORMAT,

@@ -77,7 +77,7 @@ static void warn(const TalusJson *json, const char *id, const char *format, ...)
 {
     char place[PLACE], text[768];
     TALUS_FORMAT(text, format);
-    talus_json_location(json, place, sizeof place);
+    talus_json_write_location(json, place, sizeof place);
     talus_log(TALUS_LOG_WARNING, id, "%s%s", place, text);
 }
 

@@ -110,7 +110,7 @@ bool talus_words_number(const TalusWords *w, double *value)
             return false;
         at += n;
     }
-    return at == w->length && talus_number_value(w->word, w->length, value);
+    return at == w->length && talus_number_parse(w->word, w->length, value);
 }
 
 const char *talus_words_printable(const TalusWords *w, char shown[TALUS_WORD_PRINTABLE_BYTES])

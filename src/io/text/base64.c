@@ -7,6 +7,7 @@ enum { GROUPS = 1024 }; /* groups of three bytes encoded per write to the file *
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
+/* Encodes three bytes as four characters. */
 static void encode_group(const unsigned char *in, char *out)
 {
     uint32_t bits = (uint32_t)in[0] << 16 | (uint32_t)in[1] << 8 | in[2];
@@ -17,7 +18,7 @@ static void encode_group(const unsigned char *in, char *out)
 }
 
 /* Writes groups of three bytes to the file, each as four characters. */
-static void encode(TalusFile *file, const unsigned char *in, size_t groups)
+static void write_groups(TalusFile *file, const unsigned char *in, size_t groups)
 {
     char out[4 * GROUPS];
     while (groups > 0) {
@@ -44,12 +45,12 @@ void talus_base64_put(TalusBase64 *stream, const void *bytes, size_t size)
         size--;
     }
     if (stream->held_count == 3) {
-        encode(stream->file, stream->held, 1);
+        write_groups(stream->file, stream->held, 1);
         stream->held_count = 0;
     }
     if (size == 0)
         return;
-    encode(stream->file, in, size / 3);
+    write_groups(stream->file, in, size / 3);
     stream->held_count = (int)(size % 3);
     memcpy(stream->held, in + size / 3 * 3, size % 3);
 }
@@ -70,7 +71,7 @@ void talus_base64_end(TalusBase64 *stream)
 
 /* ---- in memory ---- */
 
-size_t talus_base64_length(size_t size)
+size_t talus_base64_encoded_length(size_t size)
 {
     return (size + 2) / 3 * 4;
 }
@@ -90,18 +91,19 @@ void talus_base64_encode(const void *bytes, size_t size, char *out)
 }
 
 /* Returns the number of '=' at the end, at most 2. */
-static size_t padding_of(const char *text, size_t length)
+static size_t count_padding(const char *text, size_t length)
 {
     return length >= 2 && text[length - 1] == '=' ? 1 + (text[length - 2] == '=') : 0;
 }
 
-bool talus_base64_size(const char *text, size_t length, size_t *size)
+bool talus_base64_decoded_size(const char *text, size_t length, size_t *size)
 {
-    *size = length / 4 * 3 - padding_of(text, length);
+    *size = length / 4 * 3 - count_padding(text, length);
     return length % 4 == 0;
 }
 
-static int digit(char c)
+/* Returns the value 0 to 63 of a character of the alphabet, else -1. */
+static int decode_digit(char c)
 {
     const char *at = c ? strchr(alphabet, c) : NULL;
     return at ? (int)(at - alphabet) : -1;
@@ -110,13 +112,13 @@ static int digit(char c)
 bool talus_base64_decode(const char *text, size_t length, void *out)
 {
     unsigned char *to = out;
-    size_t size, digits = length - padding_of(text, length);
-    if (!talus_base64_size(text, length, &size))
+    size_t size, digits = length - count_padding(text, length);
+    if (!talus_base64_decoded_size(text, length, &size))
         return false;
     for (size_t at = 0, i = 0; i < length; i += 4) {
         uint32_t bits = 0;
         for (size_t k = 0; k < 4; k++) {
-            int value = i + k < digits ? digit(text[i + k]) : 0;
+            int value = i + k < digits ? decode_digit(text[i + k]) : 0;
             if (value < 0)
                 return false;
             bits = bits << 6 | (uint32_t)value;

@@ -17,8 +17,9 @@ TalusStatus talus_csv_create(TalusDir *dir, const char *name, const char *header
     return status;
 }
 
-/* Counts rows into rows->count up to the first that is later than `time`, incomplete or without a time. Sets *bytes to
- * the offset of their end; 0 if the first line is not `header`. */
+/* Counts the rows before the first one that is later than `time`, incomplete or without a time. Adds to rows->count,
+ * sets rows->last to the time of the last row counted and *bytes to the offset of its end; *bytes is 0 if the first
+ * line is not `header`. */
 static void scan_rows(FILE *file, const char *header, double time, TalusCsvRows *rows,
                       uint64_t *bytes)
 {
@@ -57,7 +58,7 @@ TalusStatus talus_csv_truncate(TalusGrowing *table, const char *header, double t
     *kept = (TalusCsvRows){.listed = before && has_header(table, header), .last = -1.0};
     if (kept->listed)
         return talus_growing_truncate(table, before->size);
-    TALUS_TRY(talus_growing_stream(table, &stream));
+    TALUS_TRY(talus_growing_open_stream(table, &stream));
     scan_rows(stream, header, time, kept, &bytes);
     bool empty = ftell(stream) == 0;
     fclose(stream);
@@ -73,7 +74,7 @@ TalusStatus talus_csv_resume(TalusDir *dir, const char *name, const char *header
 {
     TalusCsvRows kept = {.last = -1.0};
     TalusStatus status = TALUS_OK;
-    if (talus_dir_has(dir, name)) {
+    if (talus_dir_has_name(dir, name)) {
         TALUS_TRY(talus_growing_open(dir, name, out));
         status = talus_csv_truncate(out, header, time, &kept);
     } else {

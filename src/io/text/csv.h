@@ -10,18 +10,19 @@ TalusStatus talus_csv_create(TalusDir *dir, const char *name, const char *header
 
 /* What talus_csv_truncate keeps of a table. */
 typedef struct TalusCsvRows {
-    bool listed; /* cut to the length that the checkpoint lists: count is 0 and last -1, unknown */
+    bool
+        listed; /* cut to the length in the checkpoint's list; count is then 0 and last -1, not read */
     int count;   /* rows kept */
     double last; /* time of the last row kept; -1 without rows */
 } TalusCsvRows;
 
-/* Cuts an open table to the length that the resumed checkpoint lists. If the checkpoint does not list the table, or the
- * table has changed since: drops all from the first row that is later than `time` or incomplete, and gives an empty
- * table its header. Fails, without a change, if the table begins with another header. */
+/* Cuts an open table to the length that it has in the list of the checkpoint that the run resumed from. If the list
+ * does not have the table, or the table has changed since: cuts off the first row that is later than `time` or
+ * incomplete and all after it, and gives an empty table its header. Fails, without a change, if the table begins with another header. */
 TalusStatus talus_csv_truncate(TalusGrowing *table, const char *header, double time,
                                TalusCsvRows *kept);
 
-/* Continues a table, by talus_csv_truncate; creates a missing one. Logs the warning "output.gap" if the last row kept
+/* Opens a table and truncates it by talus_csv_truncate; creates a missing table. Logs the warning "output.gap" if the last row kept
  * is before `time` (> 0), unless the table was cut to its listed length. */
 TalusStatus talus_csv_resume(TalusDir *dir, const char *name, const char *header, double time,
                              TalusGrowing *out);

@@ -13,7 +13,8 @@ enum { MAX_DEPTH = 64, MAX_NAME = 64, MAX_NAMES = 128, MAX_POWER = 1000 };
 
 typedef struct Eval {
     const char *text;
-    int at, depth;
+    int at;    /* offset of the next character */
+    int depth; /* nesting of eval_signed, at most MAX_DEPTH */
     const TalusExprScope *scope;
     TalusExprError *error;
     bool failed;
@@ -40,10 +41,10 @@ bool talus_expr_is_name(const char *text)
     return *text == '\0';
 }
 
-/* Stores the first failure and returns 0, so that callers need not stop at once. */
-static double fail(Eval *e, int offset, const char *format, ...) TALUS_PRINTF(3, 4);
+/* Stores a failure, unless there is an earlier one. Returns 0, as a value with which callers may go on. */
+static double store_failure(Eval *e, int offset, const char *format, ...) TALUS_PRINTF(3, 4);
 
-static double fail(Eval *e, int offset, const char *format, ...)
+static double store_failure(Eval *e, int offset, const char *format, ...)
 {
     if (e->failed)
         return 0.0;
@@ -53,30 +54,33 @@ static double fail(Eval *e, int offset, const char *format, ...)
     return 0.0;
 }
 
-static char peek(Eval *e)
+/* Skips spaces and returns the next character, which stays the next one; NUL at the end. */
+static char peek_char(Eval *e)
 {
     while (e->text[e->at] == ' ')
         e->at++;
     return e->text[e->at];
 }
 
-static bool take(Eval *e, char c)
+/* Moves past the next character, after spaces, if it is `c`. False if it is not, or after a failure. */
+static bool take_char(Eval *e, char c)
 {
-    if (e->failed || peek(e) != c)
+    if (e->failed || peek_char(e) != c)
         return false;
     e->at++;
     return true;
 }
 
-static double fail_found(Eval *e, const char *expected)
+/* Stores the failure "found ..., expected ..." at the next character. Returns 0. */
+static double fail_expected(Eval *e, const char *expected)
 {
-    char c = peek(e);
+    char c = peek_char(e);
     if (c == '\0')
-        return fail(e, e->at, "the expression ends, expected %s", expected);
+        return store_failure(e, e->at, "the expression ends, expected %s", expected);
     if (c > 0x20 && c < 0x7F)
-        return fail(e, e->at, "found '%c' in the expression, expected %s", c, expected);
-    return fail(e, e->at, "found byte 0x%02x in the expression, expected %s",
-                (unsigned)(unsigned char)c, expected);
+        return store_failure(e, e->at, "found '%c' in the expression, expected %s", c, expected);
+    return store_failure(e, e->at, "found byte 0x%02x in the expression, expected %s",
+                         (unsigned)(unsigned char)c, expected);
 }
 
 /* ---- functions ---- */
@@ -90,7 +94,7 @@ double talus_cbrt(double x)
     int third = exponent / 3, rest = exponent - 3 * third;
     m = ldexp(m, rest); /* in [1/8, 4) */
     double y = 0.5 + 0.5 * m;
-    for (int i = 0; i < 12; i++) /* quadratic convergence: 12 are enough for every m */
+    for (int i = 0; i < 12; i++) /* quadratic convergence: 12 iterations suffice for every m */
         y = y - (y - m / (y * y)) / 3.0;
     y = ldexp(y, third);
     double whole = floor(y + 0.5);
@@ -130,25 +134,27 @@ enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
 /* ---- grammar ---- */
 
-static double sum(Eval *e);
+static double eval_sum(Eval *e);
 
-static double call(Eval *e, const Function *f, int start)
+/* Evaluates the arguments of `f` up to ')' and applies `f`; `start` is the offset of its name. */
+static double eval_call(Eval *e, const Function *f, int start)
 {
-    double x = sum(e);
+    double x = eval_sum(e);
     if (f->one) {
         if (f->one == sqrt && x < 0.0)
-            return fail(e, start, "the square root of %g is not real", x);
+            return store_failure(e, start, "the square root of %g is not real", x);
         x = e->failed ? 0.0 : f->one(x);
     } else {
-        if (peek(e) != ',')
-            return fail_found(e, "',' and a second argument");
-        while (take(e, ','))
-            x = f->two(x, sum(e));
+        if (peek_char(e) != ',')
+            return fail_expected(e, "',' and a second argument");
+        while (take_char(e, ','))
+            x = f->two(x, eval_sum(e));
     }
-    return take(e, ')') ? x : fail_found(e, f->one ? "')'" : "',' or ')'");
+    return take_char(e, ')') ? x : fail_expected(e, f->one ? "')'" : "',' or ')'");
 }
 
-static double unknown_name(Eval *e, const char *name, int start, bool called)
+/* Stores the failure "no function ..." (`called`) or "no parameter ...", with the most similar known name. Returns 0. */
+static double fail_unknown_name(Eval *e, const char *name, int start, bool called)
 {
     const char *names[MAX_NAMES] = {0};
     int n = 0;
@@ -161,13 +167,14 @@ static double unknown_name(Eval *e, const char *name, int start, bool called)
     const char *what = called ? "function" : "parameter";
     const char *near = talus_nearest_name(name, names, n);
     if (near)
-        return fail(e, start, "no %s '%s'; did you mean '%s'?", what, name, near);
-    return fail(e, start, "no %s '%s'%s", what, name,
-                called ? "; expected one of sqrt cbrt min max ceil floor round abs"
-                       : " is known here");
+        return store_failure(e, start, "no %s '%s'; did you mean '%s'?", what, name, near);
+    return store_failure(e, start, "no %s '%s'%s", what, name,
+                         called ? "; expected one of sqrt cbrt min max ceil floor round abs"
+                                : " is known here");
 }
 
-static double named(Eval *e)
+/* Evaluates a parameter, pi or a function with its arguments. */
+static double eval_name(Eval *e)
 {
     int start = e->at, n = 0;
     char name[MAX_NAME];
@@ -175,42 +182,42 @@ static double named(Eval *e)
         if (n < MAX_NAME - 1)
             name[n++] = c;
     name[n] = '\0';
-    if (take(e, '(')) {
+    if (take_char(e, '(')) {
         for (int i = 0; i < FUNCTIONS; i++)
             if (strcmp(functions[i].name, name) == 0)
-                return call(e, &functions[i], start);
-        return unknown_name(e, name, start, true);
+                return eval_call(e, &functions[i], start);
+        return fail_unknown_name(e, name, start, true);
     }
     for (int i = 0; i < e->scope->count; i++)
         if (strcmp(e->scope->names[i], name) == 0)
             return e->scope->values[i];
     if (strcmp(name, "pi") == 0)
         return 3.14159265358979323846;
-    return unknown_name(e, name, start, false);
+    return fail_unknown_name(e, name, start, false);
 }
 
-static double literal(Eval *e)
+static double eval_number(Eval *e)
 {
     const char *text = e->text + e->at;
-    size_t n = talus_number_scan(text, strlen(text));
+    size_t n = talus_number_length(text, strlen(text));
     double value;
-    if (n == 0 || !talus_number_value(text, n, &value))
-        return fail(e, e->at, "a malformed number in the expression");
+    if (n == 0 || !talus_number_parse(text, n, &value))
+        return store_failure(e, e->at, "a malformed number in the expression");
     e->at += (int)n;
     return value;
 }
 
-static double atom(Eval *e)
+static double eval_atom(Eval *e)
 {
-    char c = peek(e);
+    char c = peek_char(e);
     if (is_digit(c))
-        return literal(e);
+        return eval_number(e);
     if (is_letter(c))
-        return named(e);
-    if (!take(e, '('))
-        return fail_found(e, "a number, a name or '('");
-    double value = sum(e);
-    return take(e, ')') ? value : fail_found(e, "')'");
+        return eval_name(e);
+    if (!take_char(e, '('))
+        return fail_expected(e, "a number, a name or '('");
+    double value = eval_sum(e);
+    return take_char(e, ')') ? value : fail_expected(e, "')'");
 }
 
 static double whole_power(double base, int exponent)
@@ -222,62 +229,65 @@ static double whole_power(double base, int exponent)
     return exponent < 0 ? 1.0 / result : result;
 }
 
-static double signed_value(Eval *e);
+static double eval_signed(Eval *e);
 
-static double power(Eval *e)
+static double eval_power(Eval *e)
 {
-    double base = atom(e);
+    double base = eval_atom(e);
     int start = e->at;
-    if (!take(e, '^'))
+    if (!take_char(e, '^'))
         return base;
-    double exponent = signed_value(e);
+    double exponent = eval_signed(e);
     if (exponent != floor(exponent) || fabs(exponent) > MAX_POWER)
-        return fail(e, start, "the exponent %g is not a whole number up to %d", exponent,
-                    MAX_POWER);
+        return store_failure(e, start, "the exponent %g is not a whole number up to %d", exponent,
+                             MAX_POWER);
     return whole_power(base, (int)exponent);
 }
 
-static double signed_value(Eval *e)
+static double eval_signed(Eval *e)
 {
     if (e->failed)
         return 0.0;
     if (++e->depth > MAX_DEPTH) /* every cycle of the grammar passes here */
-        return fail(e, e->at, "the expression is nested deeper than %d levels", MAX_DEPTH);
-    double value = take(e, '-') ? -signed_value(e) : take(e, '+') ? signed_value(e) : power(e);
+        return store_failure(e, e->at, "the expression is nested deeper than %d levels", MAX_DEPTH);
+    double value = take_char(e, '-')   ? -eval_signed(e)
+                   : take_char(e, '+') ? eval_signed(e)
+                                       : eval_power(e);
     e->depth--;
     return value;
 }
 
-static double quotient(Eval *e, double a, int start)
+/* Evaluates the divisor that follows and returns a divided by it; `start` is the offset of '/'. */
+static double eval_quotient(Eval *e, double a, int start)
 {
-    double b = signed_value(e);
-    return b == 0.0 ? fail(e, start, "division by zero") : a / b;
+    double b = eval_signed(e);
+    return b == 0.0 ? store_failure(e, start, "division by zero") : a / b;
 }
 
-static double term(Eval *e)
+static double eval_term(Eval *e)
 {
-    double value = signed_value(e);
+    double value = eval_signed(e);
     while (!e->failed) {
-        peek(e);
+        peek_char(e);
         int start = e->at;
-        if (take(e, '*'))
-            value *= signed_value(e);
-        else if (take(e, '/'))
-            value = quotient(e, value, start);
+        if (take_char(e, '*'))
+            value *= eval_signed(e);
+        else if (take_char(e, '/'))
+            value = eval_quotient(e, value, start);
         else
             break;
     }
     return value;
 }
 
-static double sum(Eval *e)
+static double eval_sum(Eval *e)
 {
-    double value = term(e);
+    double value = eval_term(e);
     while (!e->failed) {
-        if (take(e, '+'))
-            value += term(e);
-        else if (take(e, '-'))
-            value -= term(e);
+        if (take_char(e, '+'))
+            value += eval_term(e);
+        else if (take_char(e, '-'))
+            value -= eval_term(e);
         else
             break;
     }
@@ -288,11 +298,11 @@ bool talus_expr_eval(const char *text, const TalusExprScope *scope, double *valu
                      TalusExprError *error)
 {
     Eval e = {.text = text, .scope = scope, .error = error};
-    double result = sum(&e);
-    if (!e.failed && peek(&e) != '\0')
-        fail_found(&e, "an operator or the end");
+    double result = eval_sum(&e);
+    if (!e.failed && peek_char(&e) != '\0')
+        fail_expected(&e, "an operator or the end");
     if (!e.failed && !isfinite(result))
-        fail(&e, 0, "the value of the expression is not finite");
+        store_failure(&e, 0, "the value of the expression is not finite");
     *value = result;
     return !e.failed;
 }

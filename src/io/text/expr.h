@@ -10,6 +10,7 @@
 
 #include <talus/base.h>
 
+/* The parameters that an expression may use. */
 typedef struct TalusExprScope {
     const char *const *names;
     const double *values;

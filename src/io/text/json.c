@@ -19,11 +19,11 @@ const char *talus_json_kind_name(TalusJsonKind kind)
 
 const char *talus_json_printable(const char *text, char shown[TALUS_JSON_PRINTABLE_BYTES])
 {
-    enum { ROOM = TALUS_JSON_PRINTABLE_BYTES - 4 };
+    enum { KEPT_BYTES = TALUS_JSON_PRINTABLE_BYTES - 4 };
     size_t n = strlen(text), cut = n;
-    if (n > ROOM)
-        for (cut = ROOM; cut > 0 && ((unsigned char)text[cut] & 0xC0) == 0x80; cut--) {
-        } /* does not cut inside a UTF-8 character */
+    if (n > KEPT_BYTES)
+        for (cut = KEPT_BYTES; cut > 0 && ((unsigned char)text[cut] & 0xC0) == 0x80; cut--) {
+        } /* back to the start of a UTF-8 character */
     for (size_t i = 0; i < cut; i++)
         shown[i] = (unsigned char)text[i] < 0x20 || text[i] == 0x7F ? '?' : text[i];
     strcpy(shown + cut, cut < n ? "..." : "");
@@ -49,23 +49,27 @@ void talus_json_write_path(const TalusJson *node, char *text, size_t size)
 
 enum { PATH_BYTES = 256 };
 
-static TalusLocation locate(const TalusJson *node, int line, int column, char path[PATH_BYTES])
+/* Returns the location of a node for errors, with the given line and column. Writes the path of the node to `path`, to
+ * which the location points. */
+static TalusLocation make_location(const TalusJson *node, int line, int column,
+                                   char path[PATH_BYTES])
 {
     talus_json_write_path(node, path, PATH_BYTES);
     TalusLocation at = {node->domain, node->source, line, column, path};
     return at;
 }
 
-void talus_json_location(const TalusJson *node, char *text, size_t size)
+void talus_json_write_location(const TalusJson *node, char *text, size_t size)
 {
     char path[PATH_BYTES];
-    talus_location_text(locate(node, node->line, node->column, path), text, size);
+    talus_location_text(make_location(node, node->line, node->column, path), text, size);
 }
 
-static TalusStatus fail_position(const TalusJson *node, int line, int column, const char *message)
+static TalusStatus fail_at_position(const TalusJson *node, int line, int column,
+                                    const char *message)
 {
     char path[PATH_BYTES];
-    return talus_fail_at(locate(node, line, column, path), TALUS_ERR_FORMAT, "%s", message);
+    return talus_fail_at(make_location(node, line, column, path), TALUS_ERR_FORMAT, "%s", message);
 }
 
 TalusStatus talus_json_error_at(const TalusJson *node, TalusStatus status)
@@ -73,14 +77,14 @@ TalusStatus talus_json_error_at(const TalusJson *node, TalusStatus status)
     char path[PATH_BYTES];
     if (status == TALUS_ERR_MEMORY)
         return status;
-    return talus_error_at(locate(node, node->line, node->column, path), status);
+    return talus_error_at(make_location(node, node->line, node->column, path), status);
 }
 
 TalusStatus talus_json_fail(const TalusJson *node, int shift, const char *format, ...)
 {
     char message[640];
     TALUS_FORMAT(message, format);
-    return fail_position(node, node->line, node->column + shift, message);
+    return fail_at_position(node, node->line, node->column + shift, message);
 }
 
 TalusStatus talus_json_fail_key(const TalusJson *node, const char *format, ...)
@@ -88,13 +92,14 @@ TalusStatus talus_json_fail_key(const TalusJson *node, const char *format, ...)
     char message[640];
     TALUS_FORMAT(message, format);
     bool keyed = node->key && node->key_line;
-    return fail_position(node, keyed ? node->key_line : node->line,
-                         keyed ? node->key_column : node->column, message);
+    return fail_at_position(node, keyed ? node->key_line : node->line,
+                            keyed ? node->key_column : node->column, message);
 }
 
 /* ---- numbers ---- */
 
-static size_t digits(const char *text, size_t length, size_t at)
+/* Returns the number of consecutive digits from offset `at` on. */
+static size_t count_digits(const char *text, size_t length, size_t at)
 {
     size_t n = 0;
     while (at + n < length && text[at + n] >= '0' && text[at + n] <= '9')
@@ -102,21 +107,21 @@ static size_t digits(const char *text, size_t length, size_t at)
     return n;
 }
 
-size_t talus_number_scan(const char *text, size_t length)
+size_t talus_number_length(const char *text, size_t length)
 {
-    size_t at = length > 0 && text[0] == '-', n = digits(text, length, at);
+    size_t at = length > 0 && text[0] == '-', n = count_digits(text, length, at);
     if (n == 0)
         return 0;
     at += text[at] == '0' ? 1 : n;
     if (at < length && text[at] == '.') {
-        n = digits(text, length, at + 1);
+        n = count_digits(text, length, at + 1);
         if (n == 0)
             return 0;
         at += 1 + n;
     }
     if (at < length && (text[at] == 'e' || text[at] == 'E')) {
         size_t sign = at + 1 < length && (text[at + 1] == '+' || text[at + 1] == '-');
-        n = digits(text, length, at + 1 + sign);
+        n = count_digits(text, length, at + 1 + sign);
         if (n == 0)
             return 0;
         at += 1 + sign + n;
@@ -124,11 +129,12 @@ size_t talus_number_scan(const char *text, size_t length)
     return at;
 }
 
-bool talus_number_value(const char *text, size_t length, double *value)
+bool talus_number_parse(const char *text, size_t length, double *value)
 {
     char copy[160];
     const char *point =
-        localeconv()->decimal_point; /* what strtod expects; a host program may set a locale */
+        localeconv()
+            ->decimal_point; /* strtod expects that of the locale, which a host program may set */
     size_t used = 0, width = strlen(point);
     for (size_t i = 0; i < length; i++) {
         if (used + width + 1 >= sizeof copy)
@@ -180,16 +186,16 @@ typedef struct Position {
     int line, column;
 } Position;
 
-static Position here(const Reader *r)
+static Position current_position(const Reader *r)
 {
     Position position = {r->line, r->column};
     return position;
 }
 
-static TalusStatus fail_at(const Reader *r, Position position, const char *format, ...)
+static TalusStatus fail_reading(const Reader *r, Position position, const char *format, ...)
     TALUS_PRINTF(3, 4);
 
-static TalusStatus fail_at(const Reader *r, Position position, const char *format, ...)
+static TalusStatus fail_reading(const Reader *r, Position position, const char *format, ...)
 {
     char message[320];
     TALUS_FORMAT(message, format);
@@ -207,14 +213,16 @@ static int peek(const Reader *r)
     return r->at < r->length ? (unsigned char)r->text[r->at] : -1;
 }
 
-static bool ahead(const Reader *r, const char *word)
+/* True if the rest of the text begins with `word`. */
+static bool next_is(const Reader *r, const char *word)
 {
     size_t n = strlen(word);
     return r->length - r->at >= n && memcmp(r->text + r->at, word, n) == 0;
 }
 
-/* Columns count characters, so continuation bytes of UTF-8 do not move them. */
-static void advance(Reader *r)
+/* Moves past one byte and updates line and column. Columns count characters: the second and later bytes of a UTF-8
+ * character do not change the column. */
+static void skip_byte(Reader *r)
 {
     unsigned char c = (unsigned char)r->text[r->at++];
     if (c == '\n') {
@@ -224,54 +232,57 @@ static void advance(Reader *r)
         r->column++;
 }
 
-static TalusStatus fail_found(const Reader *r, const char *expected)
+/* Fails with "found ..., expected ..." at the next byte. */
+static TalusStatus fail_expected(const Reader *r, const char *expected)
 {
     int c = peek(r);
     if (c < 0)
-        return fail_at(r, here(r), "found the end of the %s, expected %s",
-                       r->positions ? "file" : "value", expected);
+        return fail_reading(r, current_position(r), "found the end of the %s, expected %s",
+                            r->positions ? "file" : "value", expected);
     if (c > 0x20 && c < 0x7F)
-        return fail_at(r, here(r), "found '%c', expected %s", c, expected);
-    return fail_at(r, here(r), "found byte 0x%02x, expected %s", (unsigned)c, expected);
+        return fail_reading(r, current_position(r), "found '%c', expected %s", c, expected);
+    return fail_reading(r, current_position(r), "found byte 0x%02x, expected %s", (unsigned)c,
+                        expected);
 }
 
+/* Moves past one character; fails if its bytes are not UTF-8. */
 static TalusStatus skip_character(Reader *r)
 {
     size_t n = talus_utf8_length(r->text + r->at, r->length - r->at);
     if (n == 0)
-        return fail_at(r, here(r), "byte 0x%02x is not UTF-8", (unsigned)peek(r));
+        return fail_reading(r, current_position(r), "byte 0x%02x is not UTF-8", (unsigned)peek(r));
     while (n-- > 0)
-        advance(r);
+        skip_byte(r);
     return TALUS_OK;
 }
 
 static TalusStatus skip_comment(Reader *r)
 {
-    Position start = here(r);
-    if (ahead(r, "//")) {
+    Position start = current_position(r);
+    if (next_is(r, "//")) {
         while (peek(r) >= 0 && peek(r) != '\n')
             TALUS_TRY(skip_character(r));
         return TALUS_OK;
     }
-    advance(r);
-    advance(r);
-    while (!ahead(r, "*/")) {
+    skip_byte(r);
+    skip_byte(r);
+    while (!next_is(r, "*/")) {
         if (peek(r) < 0)
-            return fail_at(r, start, "this comment has no end, expected */");
+            return fail_reading(r, start, "this comment has no end, expected */");
         TALUS_TRY(skip_character(r));
     }
-    advance(r);
-    advance(r);
+    skip_byte(r);
+    skip_byte(r);
     return TALUS_OK;
 }
 
-static TalusStatus skip_space(Reader *r)
+static TalusStatus skip_space_and_comments(Reader *r)
 {
     for (;;) {
         int c = peek(r);
         if (c == ' ' || c == '\t' || c == '\n' || c == '\r')
-            advance(r);
-        else if (ahead(r, "//") || ahead(r, "/*"))
+            skip_byte(r);
+        else if (next_is(r, "//") || next_is(r, "/*"))
             TALUS_TRY(skip_comment(r));
         else
             return TALUS_OK;
@@ -288,9 +299,9 @@ static TalusStatus read_hex4(Reader *r, unsigned *value)
                     : c >= 'A' && c <= 'F' ? c - 'A' + 10
                                            : -1;
         if (digit < 0)
-            return fail_found(r, "four hexadecimal digits after \\u");
+            return fail_expected(r, "four hexadecimal digits after \\u");
         *value = *value * 16 + (unsigned)digit;
-        advance(r);
+        skip_byte(r);
     }
     return TALUS_OK;
 }
@@ -315,38 +326,40 @@ static TalusStatus read_unicode(Reader *r, Position start, char *out, size_t *us
 {
     unsigned code, low;
     TALUS_TRY(read_hex4(r, &code));
-    if (code >= 0xD800 && code < 0xDC00 && ahead(r, "\\u")) {
-        advance(r);
-        advance(r);
+    if (code >= 0xD800 && code < 0xDC00 && next_is(r, "\\u")) {
+        skip_byte(r);
+        skip_byte(r);
         TALUS_TRY(read_hex4(r, &low));
         if (low < 0xDC00 || low > 0xDFFF)
-            return fail_at(r, start, "a high surrogate must be followed by a low one");
+            return fail_reading(r, start, "a high surrogate must be followed by a low one");
         code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
     } else if (code >= 0xD800 && code < 0xE000)
-        return fail_at(r, start, "a lone surrogate is no character");
+        return fail_reading(r, start, "a lone surrogate is no character");
     if (code == 0)
-        return fail_at(r, start, "U+0000 is not allowed in a string");
+        return fail_reading(r, start, "U+0000 is not allowed in a string");
     *used += encode_utf8(code, out + *used);
     return TALUS_OK;
 }
 
+/* Reads an escape from its backslash on and appends the character to `out` as UTF-8. */
 static TalusStatus read_escape(Reader *r, char *out, size_t *used)
 {
     static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
-    Position start = here(r);
-    advance(r);
+    Position start = current_position(r);
+    skip_byte(r);
     int c = peek(r);
     const char *known = c > 0 ? strchr(names, c) : NULL;
     if (c != 'u' && !known)
-        return fail_found(r, "one of \" \\ / b f n r t u after \\");
-    advance(r);
+        return fail_expected(r, "one of \" \\ / b f n r t u after \\");
+    skip_byte(r);
     if (c == 'u')
         return read_unicode(r, start, out, used);
     out[(*used)++] = values[known - names];
     return TALUS_OK;
 }
 
-/* Returns the number of bytes up to the closing quote or the end of the line: the decoded string is no longer. */
+/* Returns the number of bytes up to the closing quote or the end of the line, a bound on the length of the decoded
+ * string. */
 static size_t raw_string_length(const Reader *r)
 {
     size_t i = r->at;
@@ -357,17 +370,18 @@ static size_t raw_string_length(const Reader *r)
 
 static TalusStatus read_string(Reader *r, const char **out)
 {
-    Position start = here(r);
-    advance(r);
+    Position start = current_position(r);
+    skip_byte(r);
     char *text;
     size_t used = 0;
     TALUS_TRY(TALUS_ARENA_ALLOC(r->arena, text, raw_string_length(r) + 1));
     while (peek(r) != '"') {
         int c = peek(r);
         if (c < 0 || c == '\n' || c == '\r')
-            return fail_at(r, start, "this string has no end, expected \" on the same line");
+            return fail_reading(r, start, "this string has no end, expected \" on the same line");
         if (c < 0x20)
-            return fail_at(r, here(r), "byte 0x%02x must be written as an escape", (unsigned)c);
+            return fail_reading(r, current_position(r), "byte 0x%02x must be written as an escape",
+                                (unsigned)c);
         if (c == '\\') {
             TALUS_TRY(read_escape(r, text, &used));
         } else {
@@ -377,7 +391,7 @@ static TalusStatus read_string(Reader *r, const char **out)
             used += r->at - from;
         }
     }
-    advance(r);
+    skip_byte(r);
     text[used] = '\0';
     *out = text;
     return TALUS_OK;
@@ -386,31 +400,32 @@ static TalusStatus read_string(Reader *r, const char **out)
 static TalusStatus read_number(Reader *r, TalusJson *node)
 {
     const char *text = r->text + r->at;
-    size_t n = talus_number_scan(text, r->length - r->at);
+    size_t n = talus_number_length(text, r->length - r->at);
     if (n == 0)
-        return fail_at(r, here(r), "a malformed number, expected such as -1, 0.5 or 2e-3");
-    if (!talus_number_value(text, n, &node->number))
-        return fail_at(r, here(r), "a number too large or too long");
+        return fail_reading(r, current_position(r),
+                            "a malformed number, expected such as -1, 0.5 or 2e-3");
+    if (!talus_number_parse(text, n, &node->number))
+        return fail_reading(r, current_position(r), "a number too large or too long");
     node->kind = TALUS_JSON_NUMBER;
     while (n-- > 0)
-        advance(r);
+        skip_byte(r);
     return TALUS_OK;
 }
 
-static TalusStatus read_word(Reader *r, TalusJson *node)
+static TalusStatus read_true_false_null(Reader *r, TalusJson *node)
 {
     static const struct {
         const char *text;
         TalusJsonKind kind;
     } words[] = {{"true", TALUS_JSON_TRUE}, {"false", TALUS_JSON_FALSE}, {"null", TALUS_JSON_NULL}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (ahead(r, words[i].text)) {
+        if (next_is(r, words[i].text)) {
             node->kind = words[i].kind;
             for (size_t n = strlen(words[i].text); n > 0; n--)
-                advance(r);
+                skip_byte(r);
             return TALUS_OK;
         }
-    return fail_found(r, "a value");
+    return fail_expected(r, "a value");
 }
 
 static TalusStatus new_node(Reader *r, TalusJson **out)
@@ -427,8 +442,8 @@ static TalusStatus read_value(Reader *r, TalusJson *node);
 static TalusStatus read_key(Reader *r, const TalusJson *parent, TalusJson *child)
 {
     if (peek(r) != '"')
-        return fail_found(r, "a key in quotes or '}'");
-    Position position = here(r);
+        return fail_expected(r, "a key in quotes or '}'");
+    Position position = current_position(r);
     TALUS_TRY(read_string(r, &child->key));
     if (r->positions) {
         child->key_line = position.line;
@@ -437,21 +452,22 @@ static TalusStatus read_key(Reader *r, const TalusJson *parent, TalusJson *child
     char shown[TALUS_JSON_PRINTABLE_BYTES];
     const TalusJson *twin = talus_json_get(parent, child->key);
     if (twin)
-        return fail_at(r, position, "key '%s' is given twice, first in line %d",
-                       talus_json_printable(child->key, shown), twin->key_line);
+        return fail_reading(r, position, "key '%s' is given twice, first in line %d",
+                            talus_json_printable(child->key, shown), twin->key_line);
     if (parent->count == TALUS_JSON_KEYS)
-        return fail_at(r, position, "more than %d keys in one object", TALUS_JSON_KEYS);
-    TALUS_TRY(skip_space(r));
+        return fail_reading(r, position, "more than %d keys in one object", TALUS_JSON_KEYS);
+    TALUS_TRY(skip_space_and_comments(r));
     if (peek(r) != ':')
-        return fail_found(r, "':'");
-    advance(r);
-    return skip_space(r);
+        return fail_expected(r, "':'");
+    skip_byte(r);
+    return skip_space_and_comments(r);
 }
 
-static TalusStatus read_members(Reader *r, TalusJson *parent, int close)
+/* Reads the members of an object or the elements of an array, with both brackets; `close` is the closing one. */
+static TalusStatus read_children(Reader *r, TalusJson *parent, int close)
 {
-    advance(r);
-    TALUS_TRY(skip_space(r));
+    skip_byte(r);
+    TALUS_TRY(skip_space_and_comments(r));
     while (peek(r) != close) {
         TalusJson *child;
         TALUS_TRY(new_node(r, &child));
@@ -459,23 +475,24 @@ static TalusStatus read_members(Reader *r, TalusJson *parent, int close)
             TALUS_TRY(read_key(r, parent, child));
         TALUS_TRY(read_value(r, child));
         talus_json_append(parent, child);
-        TALUS_TRY(skip_space(r));
+        TALUS_TRY(skip_space_and_comments(r));
         if (peek(r) == ',') {
-            advance(r);
-            TALUS_TRY(skip_space(r));
+            skip_byte(r);
+            TALUS_TRY(skip_space_and_comments(r));
         } else if (peek(r) != close)
-            return fail_found(r, close == ']' ? "',' or ']'" : "',' or '}'");
+            return fail_expected(r, close == ']' ? "',' or ']'" : "',' or '}'");
     }
-    advance(r);
+    skip_byte(r);
     return TALUS_OK;
 }
 
-static TalusStatus read_nested(Reader *r, TalusJson *node, TalusJsonKind kind, int close)
+static TalusStatus read_array_or_object(Reader *r, TalusJson *node, TalusJsonKind kind, int close)
 {
     node->kind = kind;
     if (++r->depth > TALUS_JSON_DEPTH)
-        return fail_at(r, here(r), "nested deeper than %d levels", TALUS_JSON_DEPTH);
-    TALUS_TRY(read_members(r, node, close));
+        return fail_reading(r, current_position(r), "nested deeper than %d levels",
+                            TALUS_JSON_DEPTH);
+    TALUS_TRY(read_children(r, node, close));
     r->depth--;
     return TALUS_OK;
 }
@@ -488,16 +505,16 @@ static TalusStatus read_value(Reader *r, TalusJson *node)
     }
     int c = peek(r);
     if (c == '{')
-        return read_nested(r, node, TALUS_JSON_OBJECT, '}');
+        return read_array_or_object(r, node, TALUS_JSON_OBJECT, '}');
     if (c == '[')
-        return read_nested(r, node, TALUS_JSON_ARRAY, ']');
+        return read_array_or_object(r, node, TALUS_JSON_ARRAY, ']');
     if (c == '"') {
         node->kind = TALUS_JSON_STRING;
         return read_string(r, &node->text);
     }
     if (c == '-' || c == '+' || c == '.' || (c >= '0' && c <= '9'))
         return read_number(r, node);
-    return read_word(r, node);
+    return read_true_false_null(r, node);
 }
 
 TalusStatus talus_json_parse(TalusArena *arena, const char *text, size_t length, const char *source,
@@ -517,15 +534,15 @@ TalusStatus talus_json_parse_in(TalusDomain domain, TalusArena *arena, const cha
                 .line = 1,
                 .column = 1,
                 .positions = positions};
-    if (ahead(&r, "\xEF\xBB\xBF"))
+    if (next_is(&r, "\xEF\xBB\xBF"))
         r.at = 3; /* a byte order mark */
     TalusJson *root;
     TALUS_TRY(new_node(&r, &root));
-    TALUS_TRY(skip_space(&r));
+    TALUS_TRY(skip_space_and_comments(&r));
     TALUS_TRY(read_value(&r, root));
-    TALUS_TRY(skip_space(&r));
+    TALUS_TRY(skip_space_and_comments(&r));
     if (peek(&r) >= 0)
-        return fail_found(&r, "the end of the file");
+        return fail_expected(&r, "the end of the file");
     *out = root;
     return TALUS_OK;
 }

@@ -26,24 +26,24 @@ typedef enum TalusJsonKind {
 typedef struct TalusJson TalusJson;
 struct TalusJson {
     TalusJsonKind kind;
-    TalusDomain domain;             /* domain of errors about this value */
-    const char *source;             /* file name, or the whole "--set name=value" */
-    int line, column;               /* of the value, from 1; line 0: the source has no lines */
-    int key_line, key_column;       /* of the key, in an object; key_line 0: unknown */
-    const char *key;                /* in an object, else NULL */
-    int index;                      /* position among the children of the parent, from 0 */
-    TalusJson *parent;              /* NULL at the root */
+    TalusDomain domain;       /* domain of errors about this value */
+    const char *source;       /* file name, or the whole "--set name=value" */
+    int line, column;         /* position of the value, from 1; line 0: the source has no lines */
+    int key_line, key_column; /* position of the key of a member; key_line 0: unknown */
+    const char *key;          /* key of a member of an object, else NULL */
+    int index;                /* position among the children of the parent, from 0 */
+    TalusJson *parent;        /* NULL at the root */
     TalusJson *first, *last, *next; /* children in file order, next sibling */
-    int count;                      /* children */
-    double number;
-    const char *text; /* of a string, NUL-terminated UTF-8 */
+    int count;                      /* number of children */
+    double number;                  /* value of a number */
+    const char *text;               /* value of a string, NUL-terminated UTF-8 */
 };
 
 /* Parses a text into a tree in `arena`. `source`, for messages, must outlive the tree. With `positions` false, values
  * and messages have no line. Errors have the domain io. */
 TalusStatus talus_json_parse(TalusArena *arena, const char *text, size_t length, const char *source,
                              bool positions, TalusJson **out);
-/* The same with errors of another domain. */
+/* As talus_json_parse, with errors of the given domain. */
 TalusStatus talus_json_parse_in(TalusDomain domain, TalusArena *arena, const char *text,
                                 size_t length, const char *source, bool positions, TalusJson **out);
 
@@ -53,7 +53,7 @@ TalusJson *talus_json_get(const TalusJson *object, const char *key);
 const TalusJson *talus_json_get_or_self(const TalusJson *object, const char *key);
 /* Appends `child` as the last member (with its key set) or element of `parent`. */
 void talus_json_append(TalusJson *parent, TalusJson *child);
-/* Unlinks `child`, whose memory stays in the arena. */
+/* Removes `child` from the children of `parent`; its memory stays in the arena. */
 void talus_json_remove(TalusJson *parent, TalusJson *child);
 /* Gives `node` the content, source and line of `value`; its key and place in the tree stay. The children of `value`
  * become children of `node`. */
@@ -62,7 +62,7 @@ void talus_json_replace(TalusJson *node, const TalusJson *value);
 /* Writes the path of a node: "bodies[1].radius"; "" for the root. */
 void talus_json_write_path(const TalusJson *node, char *text, size_t size);
 /* Writes "FILE:LINE:COLUMN: key.path: ", without unknown parts, with which messages about the node begin. */
-void talus_json_location(const TalusJson *node, char *text, size_t size);
+void talus_json_write_location(const TalusJson *node, char *text, size_t size);
 /* Returns "a number", "an object" and so on, for messages. */
 const char *talus_json_kind_name(TalusJsonKind kind);
 /* Copies user text for a message and returns `shown`: control bytes become '?'; a text too long for the buffer is cut
@@ -72,17 +72,20 @@ const char *talus_json_printable(const char *text, char shown[TALUS_JSON_PRINTAB
 /* Fails with TALUS_ERR_FORMAT: "FILE:LINE:COLUMN: key.path: ...", `shift` columns after the start of the value. */
 TalusStatus talus_json_fail(const TalusJson *node, int shift, const char *format, ...)
     TALUS_PRINTF(3, 4);
-/* As talus_json_fail, with the location of the key, if that is known, in place of the value. */
+/* As talus_json_fail, but located at the key of the node, if its position is known. */
 TalusStatus talus_json_fail_key(const TalusJson *node, const char *format, ...) TALUS_PRINTF(2, 3);
 /* Adds the location of the value to the error of a call that failed with `status`, and returns `status`. TALUS_OK and
  * out-of-memory errors, which the value does not cause, pass unchanged. */
 TalusStatus talus_json_error_at(const TalusJson *node, TalusStatus status);
 
-/* Returns the bytes of the well-formed UTF-8 character at the start of a text of `length` > 0 bytes, or 0. */
+/* Returns the number of bytes of the UTF-8 character at the start of a text of `length` > 0 bytes; 0 if the bytes are
+ * not well-formed UTF-8. */
 size_t talus_utf8_length(const char *text, size_t length);
-/* Returns the length of the JSON number at the start of the text; 0 if there is none or it is malformed, as "1." is. */
-size_t talus_number_scan(const char *text, size_t length);
-/* Converts a JSON number of `length` characters, whatever the locale; false if it is too long or overflows. */
-bool talus_number_value(const char *text, size_t length, double *value);
+/* Returns the number of characters of the JSON number at the start of the text; 0 if there is no number or a malformed
+ * one, such as "1.". */
+size_t talus_number_length(const char *text, size_t length);
+/* Sets *value to the JSON number of `length` characters, in any locale; false if the text is too long or the value
+ * overflows. */
+bool talus_number_parse(const char *text, size_t length, double *value);
 
 #endif

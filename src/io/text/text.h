@@ -4,15 +4,16 @@
 
 #include "base/status.h"
 
-/* A zeroed struct is empty. The owner frees `bytes`. A NUL follows them only if talus_text_print wrote last. */
+/* A zeroed struct is empty. The owner frees `bytes`, which end in a NUL only if talus_text_print wrote last. */
 typedef struct TalusText {
     char *bytes;
     size_t size;
     TalusStatus status; /* of the first failure; TALUS_OK if none */
 } TalusText;
 
-/* Append bytes, and formatted text. */
+/* Appends bytes. */
 void talus_text_put(TalusText *text, const char *bytes, size_t size);
+/* Appends formatted text. */
 void talus_text_print(TalusText *text, const char *format, ...) TALUS_PRINTF(2, 3);
 /* Appends a string in JSON quotes. */
 void talus_text_quote(TalusText *text, const char *string);
