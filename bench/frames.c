@@ -32,7 +32,8 @@ static void print_arrays(const TalusFrameEncoder *encoder, int bodies)
 {
     static TalusUnpacker table;
     const TalusPacker *p = &encoder->packer;
-    must(talus_unpack_table(&table, p->bytes + sizeof(TalusChunk), p->size - sizeof(TalusChunk)));
+    must(talus_unpacker_locate_frame_arrays(&table, p->bytes + sizeof(TalusChunk),
+                                            p->size - sizeof(TalusChunk)));
     for (int name = 1; name < TALUS_ARRAYS; name++) {
         const TalusArrayHead *a = &table.array[name].head;
         if (a->bytes > 0)
@@ -107,7 +108,7 @@ static void made_up(const char *title, int bodies, double share, double spread, 
     must(talus_snapshot_resize(&s, TALUS_SNAPSHOT_SPEED | TALUS_SNAPSHOT_FORCE, bodies, 0));
     scatter(&s, 0.1, spread);
     move(&s, share, 0.25);
-    must(talus_frames_head_measure(&head, &s));
+    must(talus_frames_head_set_grid(&head, &s));
     printf("%s, %d bodies\n", title, bodies);
     double key = encode(&encoder, &head, &s, true);
     move(&s, share, 0.25);

@@ -46,10 +46,10 @@ static void try_frames(const uint8_t *bytes, size_t size, size_t cut)
 {
     TalusFrames *frames = NULL;
     write_file(bytes, cut, 0);
-    if (talus_frames_follow(&frames, dup(file), "frames") == TALUS_OK)
+    if (talus_frames_open_or_rescan(&frames, dup(file), "frames") == TALUS_OK)
         check_places(frames, cut);
     write_file(bytes, size, cut);
-    if (talus_frames_follow(&frames, dup(file), "frames") == TALUS_OK)
+    if (talus_frames_open_or_rescan(&frames, dup(file), "frames") == TALUS_OK)
         check_places(frames, size);
     talus_frames_close(frames);
 }

@@ -90,7 +90,7 @@ static void pack_arrays(TalusPacker *p, const Arrays *a)
     REQUIRE_OK(
         talus_pack_integers(p, TALUS_ARRAY_EDGE, 2, a->edges, TALUS_PREDICT_NONE, a->edge, NULL));
     REQUIRE_OK(talus_pack_integers(p, TALUS_ARRAY_PIECE, 1, 1, TALUS_PREDICT_NONE, a->piece, NULL));
-    REQUIRE_OK(talus_pack_arrays(p));
+    REQUIRE_OK(talus_packer_append_arrays(p));
 }
 
 /* NULL: it is read. `cut` bytes are missing at the end. */

@@ -66,7 +66,7 @@ static int write_file(const File *file, size_t size)
 /* As the server does: hands over a descriptor of its own. */
 static TalusStatus follow(TalusFrames **frames, int fd)
 {
-    return talus_frames_follow(frames, dup(fd), "frames");
+    return talus_frames_open_or_rescan(frames, dup(fd), "frames");
 }
 
 static void check_whole(const TalusFrames *frames)

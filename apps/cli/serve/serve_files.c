@@ -128,7 +128,7 @@ static TalusStatus refresh_frames(ServeFiles *files, bool *anew)
     int before = frame_count(files), fd = open_file(files, files->location.name);
     TalusStatus status;
     if (fd >= 0) {
-        status = talus_frames_follow(&files->frames, fd, files->path);
+        status = talus_frames_open_or_rescan(&files->frames, fd, files->path);
     } else {
         status = talus_fail_file(files->path, TALUS_ERR_IO, "%s",
                                  errno == EINVAL || errno == ELOOP ? "is not a regular file"

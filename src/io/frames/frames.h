@@ -19,10 +19,12 @@
 enum {
     TALUS_FRAMES_VERSION = 3,    /* 1 has no figures in heads; 1 and 2 have slots in place of ids */
     TALUS_FRAMES_KEY_EVERY = 16, /* at least frames 0, 16, 32, ... of a file are key frames */
-    TALUS_FRAMES_PER_BYTE = 8,   /* readers refuse more bodies and chains per byte of payload */
+    TALUS_FRAMES_PER_BYTE =
+        8, /* maximum of bodies and chains per byte of payload; readers refuse more */
     TALUS_FRAMES_HEAD_JSON_MAX = 1 << 26, /* maximum bytes of a HEAD's JSON */
     TALUS_FRAMES_HEAD_MAX = 1 << 28,      /* maximum bytes of a HEAD */
-    TALUS_FIGURE_PER_BYTE = 8, /* the same for vertices, triangles, edges and pieces of a HEAD */
+    TALUS_FIGURE_PER_BYTE =
+        8, /* maximum of vertices, triangles, edges and pieces per byte of a HEAD */
     TALUS_FRAMES_COUNT_MAX =
         INT32_MAX / 4 /* maximum of bodies or chains: an int must count 4 numbers per body */
 };
@@ -39,7 +41,7 @@ enum {
 
 enum { TALUS_CHUNK_KEY = 1 }; /* flag of a key frame, stored without reference to another */
 
-/* Start of the file. */
+/* First bytes of the file. */
 typedef struct TalusFileHead {
     char magic[8];
     uint32_t version, zero;
@@ -54,8 +56,8 @@ typedef struct TalusChunk {
     uint32_t flags, crc; /* crc: talus_chunk_crc */
 } TalusChunk;
 
-/* Start of a frame's payload: numbers of bodies, of all contacts of the step (chains, which the frame stores, and the
- * others, which it does not) and of arrays. */
+/* First bytes of a frame's payload: the numbers of bodies, of contacts and of arrays. All contacts of the step count,
+ * though the frame stores only those that are chains. */
 typedef struct TalusFrameHead {
     uint32_t bodies, contacts, arrays, zero;
 } TalusFrameHead;
@@ -69,7 +71,7 @@ typedef struct TalusIndexRow {
     uint32_t flags, bodies;
 } TalusIndexRow;
 
-/* End of a complete file. */
+/* Last bytes of a complete file. */
 typedef struct TalusFileEnd {
     uint64_t index; /* offset of the index chunk */
     char magic[8];
@@ -134,7 +136,7 @@ typedef enum TalusPrediction {
     TALUS_PREDICT_BEST   /* for a packer: NONE or TUPLE, whichever is shorter; never in a file */
 } TalusPrediction;
 
-/* Start of an array. name: TALUS_ARRAY_*; width: bytes per number; bytes: size of the data in the chunk. */
+/* Header of an array in a chunk. name: TALUS_ARRAY_*; width: bytes per number; bytes: size of the data that follow. */
 typedef struct TalusArrayHead {
     uint8_t name, type, components, prediction, width, coding;
     uint16_t zero;
@@ -149,8 +151,9 @@ const char *talus_array_name(int name);
 /* An array split into byte planes, to be appended to a chunk. */
 typedef struct TalusPacked {
     TalusArrayHead head;
-    bool alternative; /* same values as the entry before, other prediction: the shorter is used */
-    bool thorough;    /* copy of the packer's */
+    bool
+        alternative; /* values of the entry before with another prediction; the shorter entry is used */
+    bool thorough;        /* copy of the packer's `thorough` */
     unsigned char *plane; /* [size] */
     unsigned char *data;  /* [used], deflated planes; unused if head.coding is STORED */
     size_t size, used;    /* used: bytes for the chunk; equal to `size` if stored */
@@ -158,10 +161,11 @@ typedef struct TalusPacked {
 } TalusPacked;
 
 /* A chunk under construction. Arrays are added one by one and deflated together, in parallel by the threads of `pool`;
- * the bytes do not depend on their number. */
+ * the bytes of the chunk do not depend on the number of threads. */
 typedef struct TalusPacker {
     TalusPool *pool; /* NULL: calling thread only */
-    bool thorough;   /* deflate searches for repeats; else for runs of one byte only */
+    bool
+        thorough; /* deflate searches for any repeats (in HEADs); false: for runs of one byte only */
     unsigned char *bytes;
     size_t size;
     uint32_t arrays;
@@ -173,10 +177,11 @@ typedef struct TalusPacker {
 void talus_packer_clear(TalusPacker *packer);
 /* Appends bytes; NULL appends zeros. */
 TalusStatus talus_pack_bytes(TalusPacker *packer, const void *bytes, size_t size);
-/* Deflates the arrays added since the last call and appends them in order; of two alternatives the shorter. */
-TalusStatus talus_pack_arrays(TalusPacker *packer);
-/* Add an array with a copy of its values; one without tuples is omitted. `guess` has the values that TALUS_PREDICT_BODY
- * subtracts; other predictions ignore it. Call talus_pack_arrays to append. */
+/* Deflates the arrays in `packed` and appends them to `bytes` in order; of two alternatives only the shorter. Empties
+ * `packed`. */
+TalusStatus talus_packer_append_arrays(TalusPacker *packer);
+/* Add an array to `packed`, with a copy of its values; talus_packer_append_arrays puts it into the chunk. An array
+ * without tuples is omitted. `guess` has the values that TALUS_PREDICT_BODY subtracts; other predictions ignore it. */
 TalusStatus talus_pack_integers(TalusPacker *packer, int name, int components, int tuples,
                                 TalusPrediction prediction, const int32_t *value,
                                 const int32_t *guess);
@@ -191,7 +196,7 @@ typedef struct TalusArrayView {
     const unsigned char *data;
 } TalusArrayView;
 
-/* A payload being read: its head (unused for a HEAD chunk), its arrays by name, and work space. */
+/* A payload being read: the head of a frame (unused for a HEAD chunk), the arrays by name, and work space. */
 typedef struct TalusUnpacker {
     TalusFrameHead head;
     TalusArrayView array[TALUS_ARRAYS];
@@ -200,10 +205,13 @@ typedef struct TalusUnpacker {
 } TalusUnpacker;
 
 void talus_unpacker_clear(TalusUnpacker *unpacker);
-/* Checks the frame's head and locates its arrays. */
-TalusStatus talus_unpack_table(TalusUnpacker *unpacker, const unsigned char *payload, size_t size);
-/* Locates consecutive arrays up to the end of `bytes` or to a byte 0 in place of an array's name. */
-TalusStatus talus_unpack_views(TalusUnpacker *unpacker, const unsigned char *bytes, size_t size);
+/* Copies the head of a frame's payload, checks its counts and fills unpacker->array with the locations of its arrays. */
+TalusStatus talus_unpacker_locate_frame_arrays(TalusUnpacker *unpacker,
+                                               const unsigned char *payload, size_t size);
+/* Fills unpacker->array with the locations of consecutive arrays, up to the end of `bytes` or to a byte 0 in place of an
+ * array's name. */
+TalusStatus talus_unpacker_locate_arrays(TalusUnpacker *unpacker, const unsigned char *bytes,
+                                         size_t size);
 /* Read an array into `value`. Fail unless it has exactly `tuples` tuples (a missing array has 0) of this type and
  * number of components; also if a float is not finite. `guess` has the values that TALUS_PREDICT_BODY adds; NULL: such
  * an array is refused. */
@@ -217,19 +225,21 @@ TalusStatus talus_unpack_floats(TalusUnpacker *unpacker, int name, int component
 /* Returns the value as bfloat16, the upper 16 bits of a float: rounded to nearest even at bit `drop`, the bits below it
  * zero. Values beyond +-3e38 are clamped, so that the result is finite; NaN stays NaN. */
 uint16_t talus_to_bfloat16(double value, int drop);
+/* Returns the value of a bfloat16. */
 double talus_from_bfloat16(uint16_t half);
 
 enum { TALUS_BFLOAT16_DROPPED_LEAN = 4 }; /* mantissa bits dropped in lean frames; 3 remain */
 
 /* ---- snapshots: io/run/snapshot.c ---- */
 
-/* Allocates the arrays of these TalusSnapshotField bits for so many bodies and contacts; values are not set. */
+/* Allocates the arrays of a snapshot for these TalusSnapshotField bits and numbers of bodies and contacts; their values
+ * are not set. */
 TalusStatus talus_snapshot_resize(TalusSnapshot *snapshot, unsigned fields, int bodies,
                                   int contacts);
 
 /* ---- quantised frames: frames_state.c ---- */
 
-/* A frame with the values that the file stores; the next frame stores differences from it. */
+/* A frame with the quantised values that the file stores; the next frame stores differences from these values. */
 typedef struct TalusFrameState {
     int count; /* bodies */
     TalusBodyId *id;
@@ -241,7 +251,7 @@ typedef struct TalusFrameState {
     char *memory; /* block that all arrays are in */
 } TalusFrameState;
 
-/* Sets the number of bodies; the arrays are not filled. */
+/* Sets the number of bodies and allocates the arrays; their values are not set. */
 TalusStatus talus_frame_state_resize(TalusFrameState *state, int count);
 void talus_frame_state_clear(TalusFrameState *state);
 /* Returns the largest id number of a body, 0 without bodies; in the next frame, bodies with larger numbers are new. */
@@ -295,16 +305,17 @@ void talus_frames_head_clear(TalusHeadStore *store);
 TalusStatus talus_frames_head_copy(const TalusFramesHead *head, TalusHeadStore *out);
 /* True if two heads have equal shapes, materials, gravity, periods and step; the rest, as the grid, may differ. */
 bool talus_frames_heads_equal(const TalusFramesHead *a, const TalusFramesHead *b);
-/* Sets the typical radius, the grid (quantum and origin) and the floor from the bodies of the first frame. Uses gravity
- * and `lean` of the head. */
-TalusStatus talus_frames_head_measure(TalusFramesHead *head, const TalusSnapshot *first);
+/* Sets the typical radius, the grid (quantum and origin) and the floor of the head from the bodies of the first frame.
+ * Uses gravity and `lean` of the head. */
+TalusStatus talus_frames_head_set_grid(TalusFramesHead *head, const TalusSnapshot *first);
 /* Returns the direction against gravity; +z without gravity. */
 TalusVec3 talus_frames_up_direction(const TalusFramesHead *head);
 
-/* Append a HEAD chunk of this file version; read a head from the payload of a chunk. `source` is for messages. The
- * payload is JSON; since version 2, 1 to 8 zeros, up to a multiple of 8 bytes, and the arrays of the figures follow.
- * Figures that `head` lacks are made; a payload of version 1 gives a head without figures. */
+/* Appends a HEAD chunk of this file version. The payload is JSON; since version 2, 1 to 8 zeros, up to a multiple of 8
+ * bytes, and the arrays of the figures follow. Makes the figures if head->figures is NULL. */
 TalusStatus talus_frames_head_pack(TalusPacker *packer, const TalusFramesHead *head, int version);
+/* Reads a head from the payload of a HEAD chunk; a payload of version 1 gives a head without figures. `source` is for
+ * messages. */
 TalusStatus talus_frames_head_read(const char *payload, size_t size, const char *source,
                                    TalusHeadStore *out);
 
@@ -318,7 +329,7 @@ void talus_head_free_figures(TalusFigure **figure, int count);
 TalusStatus talus_head_pack_figures(TalusPacker *packer, const TalusFigure *figure, int count);
 /* Returns the number of zeros to append to a payload of `size` bytes, so that the numbers of these figures are within
  * the limit TALUS_FIGURE_PER_BYTE of readers. */
-size_t talus_head_padding(const TalusFigure *figure, int count, size_t size);
+size_t talus_head_figure_padding(const TalusFigure *figure, int count, size_t size);
 
 /* Payload of a HEAD: JSON, then arrays from byte `arrays_at` on. */
 typedef struct TalusHeadPayload {
@@ -334,21 +345,25 @@ TalusStatus talus_head_read_figures(const TalusJson *shapes, TalusHeadPayload pa
 
 /* ---- shapes of a head: frames_shape.c ---- */
 
-/* Append JSON: a member "key": [x, y, z]; the object of a shape without its closing brace; the members "drawn" and
- * "levels" of its figure. */
+/* Appends a JSON member "key": [x, y, z]. */
 void talus_head_print_vector(TalusText *text, const char *key, TalusVec3 v);
+/* Appends the JSON object of a shape without its closing brace, so that talus_head_print_figure may follow. */
 void talus_head_print_shape(TalusText *text, const TalusShapeDef *shape);
+/* Appends the JSON members "drawn" and "levels" of the figure of a shape. */
 void talus_head_print_figure(TalusText *text, const TalusFigure *figure);
 
-/* Bound on vectors, scales, periods and array elements that are read from a head: squares and sums do not overflow. */
+/* Bound on vectors, scales, periods and array elements that are read from a head, so that squares and sums do not
+ * overflow. */
 #define TALUS_HEAD_NUMBER_MAX 1e100
 
-/* Finds a member of an object; fails if it is missing or of another kind. */
-TalusStatus talus_head_member(const TalusJson *object, const char *key, TalusJsonKind kind,
-                              const TalusJson **out);
-/* Read a member that is a number; a node that is a list of `count` numbers; a member that is a list of 3 numbers. */
+/* Sets *out to a member of an object; fails if the member is missing or of another kind. */
+TalusStatus talus_head_find_member(const TalusJson *object, const char *key, TalusJsonKind kind,
+                                   const TalusJson **out);
+/* Reads a member that is a number. */
 TalusStatus talus_head_read_number(const TalusJson *object, const char *key, double *out);
+/* Reads a node that is a list of `count` numbers. */
 TalusStatus talus_head_read_list(const TalusJson *node, int count, double *out);
+/* Reads a member that is a list of 3 numbers, shorter than TALUS_HEAD_NUMBER_MAX as a vector. */
 TalusStatus talus_head_read_vector(const TalusJson *object, const char *key, TalusVec3 *out);
 /* Reads a shape; its arrays are in `arena`. Fails if a world would refuse the shape. A sphere gets radius 0. */
 TalusStatus talus_head_read_shape(TalusArena *arena, const TalusJson *node, TalusShapeDef *out);
@@ -356,12 +371,12 @@ TalusStatus talus_head_read_shape(TalusArena *arena, const TalusJson *node, Talu
 /* Copies a shape with its arrays and the parts of compounds into `arena`. */
 TalusStatus talus_head_copy_shape(TalusArena *arena, const TalusShapeDef *shape,
                                   TalusShapeDef *out);
-/* True if two definitions have the same kind and agree in all members that it uses. */
+/* True if two definitions have the same kind and are equal in all members that define a shape of that kind. */
 bool talus_head_shapes_equal(const TalusShapeDef *a, const TalusShapeDef *b);
 
 /* ---- frames: frames_encode.c, frames_decode.c ---- */
 
-/* State of a writer of frames. */
+/* What a writer keeps from frame to frame, and work space. */
 typedef struct TalusFrameEncoder {
     TalusPacker packer;
     TalusFrameState before, now; /* previous frame; the one being encoded */
@@ -381,7 +396,7 @@ TalusStatus talus_frame_encode(TalusFrameEncoder *encoder, const TalusFramesHead
                                const TalusSnapshot *snapshot, bool *key);
 void talus_frame_encoder_commit(TalusFrameEncoder *encoder);
 
-/* Work space of a reader of frames; members as in the encoder. */
+/* Work space of a reader of frames; members as in TalusFrameEncoder. */
 typedef struct TalusFrameDecoder {
     TalusUnpacker unpacker;
     int32_t *match, *value, *guess;
@@ -390,8 +405,8 @@ typedef struct TalusFrameDecoder {
 } TalusFrameDecoder;
 
 void talus_frame_decoder_clear(TalusFrameDecoder *decoder);
-/* Decodes a payload whose checksum has been verified. `before` is the previous frame (unused for a key frame); `now`
- * receives this one, as does `snapshot` (may be NULL; freed on failure). Messages name neither file nor frame. */
+/* Decodes a payload whose checksum has been verified. `before` is the previous frame (unused for a key frame). Sets
+ * `now` to the quantised frame and fills `snapshot` (may be NULL; freed on failure). Messages name neither file nor frame. */
 TalusStatus talus_frame_decode(TalusFrameDecoder *decoder, const TalusFramesHead *head,
                                const TalusChunk *chunk, const unsigned char *payload,
                                const TalusFrameState *before, TalusFrameState *now,
@@ -406,9 +421,9 @@ TalusStatus talus_frames_create_in(TalusDir *dir, const char *name, const TalusF
                                    TalusFramesWriter **out);
 TalusStatus talus_frames_resume_in(TalusDir *dir, const char *name, double time,
                                    TalusFramesWriter **out);
-/* Sync the frames to the disk; check the file. Both fail if the file was removed, renamed or replaced (not noticed if
- * it was opened by path); syncing also fails if another process changed its length. */
+/* Syncs the frames to the disk. Fails as talus_frames_check does, or if another process changed the length of the file. */
 TalusStatus talus_frames_sync(const TalusFramesWriter *writer);
+/* Fails if the file was removed, renamed or replaced; not noticed if the file was opened by path. */
 TalusStatus talus_frames_check(const TalusFramesWriter *writer);
 
 /* ---- the reader: frames_scan.c, frames_read.c ---- */
@@ -429,10 +444,11 @@ struct TalusFrames {
     TalusFrameInfo *frame;
     int *frame_head; /* [count]: index in `head` of each frame's head, -1: none */
     TalusHeadLocation *head;
-    int count, heads;  /* numbers of frames and of heads */
-    uint64_t end;      /* end of the last complete chunk before the index */
-    bool complete;     /* the file has its index: the writer has finished */
-    uint64_t torn;     /* offset of a last frame with a wrong checksum, left out; 0: none */
+    int count, heads; /* numbers of listed frames and heads */
+    uint64_t end;     /* end of the last complete chunk before the index */
+    bool complete;    /* the file has its index: the writer has finished */
+    uint64_t
+        torn; /* offset of a last frame that is not listed, its checksum being wrong; 0: none */
     uint64_t warned;   /* offset of damage already reported; 0: none */
     uint32_t marks[2]; /* checksums of the last frame and its head, to notice a rewritten file */
     uint64_t replaced; /* how often a scan found listed frames truncated or rewritten */
@@ -446,12 +462,15 @@ struct TalusFrames {
     unsigned char *payload;   /* of the last chunk read */
 };
 
-/* If *frames is NULL, opens the frames of the file `fd`; else replaces its file by `fd` and finds the frames added
- * since the last scan. Takes over `fd`; copies `path` if *frames is NULL. On failure frees *frames and sets it NULL. */
-TalusStatus talus_frames_follow(TalusFrames **frames, int fd, const char *path);
-/* Finds the chunks from `frames->end` on; all if no frame is known or the last known one has changed. */
+/* If *frames is NULL, creates a reader of the file `fd` at `path` and lists the frames. Else reads on from `fd`, in
+ * place of the reader's descriptor, and lists the frames added since the last scan. The reader will close `fd`. On
+ * failure frees *frames and sets it NULL. */
+TalusStatus talus_frames_open_or_rescan(TalusFrames **frames, int fd, const char *path);
+/* Lists the frames and heads from the offset `frames->end` on; those of the whole file if no frame is listed yet or the
+ * last listed frame has changed in the file. */
 TalusStatus talus_frames_scan(TalusFrames *frames);
-/* Empties the lists of frames and heads and invalidates the loaded head and the decoded frame. */
+/* Empties the lists of frames and heads, so that the next scan starts at the first chunk; invalidates the loaded head
+ * and the decoded frame. */
 void talus_frames_forget(TalusFrames *frames);
 /* Reads exactly `size` bytes of the file. */
 TalusStatus talus_frames_read_bytes(const TalusFrames *frames, uint64_t offset, void *out,
@@ -459,10 +478,10 @@ TalusStatus talus_frames_read_bytes(const TalusFrames *frames, uint64_t offset, 
 /* Reads a chunk: its header into *chunk, its payload into frames->payload. Fails if kind or checksum are wrong. */
 TalusStatus talus_frames_read_chunk(TalusFrames *frames, uint64_t offset, uint32_t kind,
                                     TalusChunk *chunk);
-/* Loads the head of frame `index` into `loaded`, unless it is there already. */
+/* Reads the head of frame `index` into `loaded`, unless `loaded` has it already. */
 TalusStatus talus_frames_load_head(TalusFrames *frames, int index);
-/* Decodes frame `index` into state[newest] and `snapshot` (may be NULL), after the frames that it depends on: those
- * from its key frame on, or from the one after `decoded`. */
+/* Decodes frame `index` into state[newest] and `snapshot` (may be NULL). First decodes the frames that it depends on:
+ * from its key frame or, if that is later, from the frame after `decoded`. */
 TalusStatus talus_frames_decode(TalusFrames *frames, int index, TalusSnapshot *snapshot);
 
 #endif

@@ -46,14 +46,14 @@ static TalusStatus unpack_numbers(TalusFrameDecoder *d, const TalusFrameState *b
     return TALUS_OK;
 }
 
-/* Returns the slot from which talus_id_of_slot has made an id: the low 32 bits of its number - 1. */
-static uint32_t slot_of(TalusBodyId id)
+/* Returns the slot of a body of versions 1 and 2, whose id talus_id_of_slot has made: the low 32 bits of number - 1. */
+static uint32_t slot_in_old_id(TalusBodyId id)
 {
     return (uint32_t)(id.number - 1);
 }
 
 /* As unpack_numbers, for frames of versions 1 and 2. They have arrays INDEX, the slot of each body, in ascending order,
- * and GENERATION, how often the slot has been used so far, from 1. A body is new if `before` has no such id. */
+ * and GENERATION, how often the slot has been used so far, from 1. A body is new if `before` lacks its id. */
 static TalusStatus unpack_slots(TalusFrameDecoder *d, const TalusFrameState *before,
                                 TalusFrameState *now)
 {
@@ -66,7 +66,7 @@ static TalusStatus unpack_slots(TalusFrameDecoder *d, const TalusFrameState *bef
         if (i > 0 && slot <= (uint32_t)d->value[i - 1])
             return talus_fail(TALUS_ERR_FORMAT, "index: %u comes after %u; expected ascending",
                               slot, (uint32_t)d->value[i - 1]);
-        while (before && row < before->count && slot_of(before->id[row]) < slot)
+        while (before && row < before->count && slot_in_old_id(before->id[row]) < slot)
             row++;
         bool same = before && row < before->count && before->id[row].number == now->id[i].number;
         d->match[i] = same ? row : -1;
@@ -74,6 +74,7 @@ static TalusStatus unpack_slots(TalusFrameDecoder *d, const TalusFrameState *bef
     return TALUS_OK;
 }
 
+/* Reads the positions: differences from those of `before`, in a key frame the positions themselves. */
 static TalusStatus unpack_positions(TalusFrameDecoder *d, const TalusFrameState *before, bool key,
                                     TalusFrameState *now)
 {
@@ -89,7 +90,7 @@ typedef struct Constant {
     int name;       /* TALUS_ARRAY_* */
     int32_t limit;  /* largest valid value, the least is 0; tags may have any value */
     size_t pointer; /* offset of the array pointer in TalusFrameState */
-    bool bytes;     /* true: array of uint8_t; false: of int32_t */
+    bool bytes;     /* true: the array has uint8_t; false: int32_t */
 } Constant;
 
 /* Sets a constant of all bodies of `now`: read for the `count` new ones (match -1), copied from `before` for others. */
@@ -118,6 +119,7 @@ static TalusStatus unpack_constant(TalusFrameDecoder *d, const Constant *constan
     return TALUS_OK;
 }
 
+/* Sets the radii of all bodies of `now`: read for the `count` new ones, copied from `before` for others. */
 static TalusStatus unpack_radii(TalusFrameDecoder *d, int count, const TalusFrameState *before,
                                 TalusFrameState *now)
 {
@@ -153,7 +155,7 @@ static TalusStatus unpack_constants(TalusFrameDecoder *d, const TalusFramesHead 
 }
 
 /* Copies a quantised quaternion; fails if a component is out of range or all are 0. */
-static TalusStatus set_orientation(const int32_t *value, int16_t out[4])
+static TalusStatus copy_orientation(const int32_t *value, int16_t out[4])
 {
     int64_t norm2 = 0;
     for (int k = 0; k < 4; k++) {
@@ -166,6 +168,7 @@ static TalusStatus set_orientation(const int32_t *value, int16_t out[4])
     return norm2 > 0 ? TALUS_OK : talus_fail(TALUS_ERR_FORMAT, "orientation: a quaternion is 0");
 }
 
+/* Reads the orientations of bodies that are not spheres; sets those of spheres to 0. */
 static TalusStatus unpack_orientations(TalusFrameDecoder *d, const TalusFramesHead *head,
                                        const TalusFrameState *before, bool key,
                                        TalusFrameState *now)
@@ -183,10 +186,11 @@ static TalusStatus unpack_orientations(TalusFrameDecoder *d, const TalusFramesHe
                                     key ? NULL : d->guess, d->value));
     for (int i = 0, next = 0; i < now->count; i++)
         if (!talus_head_shape_is_sphere(head, now->shape[i]))
-            TALUS_TRY(set_orientation(&d->value[4 * next++], now->orientation[i]));
+            TALUS_TRY(copy_orientation(&d->value[4 * next++], now->orientation[i]));
     return TALUS_OK;
 }
 
+/* Reads all of the quantised frame `now`. */
 static TalusStatus unpack_state(TalusFrameDecoder *d, const TalusFramesHead *head, bool key,
                                 const TalusFrameState *before, TalusFrameState *now)
 {
@@ -203,7 +207,7 @@ static TalusStatus unpack_state(TalusFrameDecoder *d, const TalusFramesHead *hea
 
 /* ---- the frame as a snapshot ---- */
 
-static TalusQuat to_quat(const int16_t turn[4])
+static TalusQuat quat_from_steps(const int16_t turn[4])
 {
     TalusQuat q = {turn[0], turn[1], turn[2], turn[3]};
     return talus_quat_normalize(q);
@@ -215,7 +219,7 @@ static void fill_bodies(const TalusFramesHead *head, const TalusFrameState *now,
         bool sphere = talus_head_shape_is_sphere(head, now->shape[i]);
         s->id[i] = now->id[i];
         s->position[i] = talus_head_grid_point(head, now->position[i]);
-        s->orientation[i] = sphere ? talus_quat_identity() : to_quat(now->orientation[i]);
+        s->orientation[i] = sphere ? talus_quat_identity() : quat_from_steps(now->orientation[i]);
         s->radius[i] = now->radius[i];
         s->shape[i] = now->shape[i];
         s->material[i] = now->material[i];
@@ -225,7 +229,8 @@ static void fill_bodies(const TalusFramesHead *head, const TalusFrameState *now,
     }
 }
 
-static void fill_speeds(TalusSnapshot *s, const uint16_t *half)
+/* Sets the speeds and, if the snapshot has them, the velocities; `half` has one or three numbers per body. */
+static void fill_velocities(TalusSnapshot *s, const uint16_t *half)
 {
     for (int i = 0; i < s->body_count; i++) {
         if (!s->velocity) {
@@ -239,14 +244,16 @@ static void fill_speeds(TalusSnapshot *s, const uint16_t *half)
     }
 }
 
-static TalusStatus fill_motion(TalusFrameDecoder *d, bool lean, TalusSnapshot *s)
+/* Reads velocities (lean: speeds), forces and numbers of contacts. A lean snapshot has no numbers of contacts: its
+ * `touching` is set to NULL. */
+static TalusStatus unpack_motion(TalusFrameDecoder *d, bool lean, TalusSnapshot *s)
 {
     int n = s->body_count;
     TalusUnpacker *u = &d->unpacker;
     TALUS_TRY(TALUS_GROW(d->half, 3 * (size_t)n, 0, "frame"));
     TALUS_TRY(talus_unpack_bfloat16(u, lean ? TALUS_ARRAY_SPEED : TALUS_ARRAY_VELOCITY,
                                     lean ? 1 : 3, n, d->half));
-    fill_speeds(s, d->half);
+    fill_velocities(s, d->half);
     TALUS_TRY(talus_unpack_bfloat16(u, TALUS_ARRAY_FORCE, 1, n, d->half));
     for (int i = 0; i < n; i++)
         s->force[i] = talus_from_bfloat16(d->half[i]);
@@ -260,7 +267,7 @@ static TalusStatus fill_motion(TalusFrameDecoder *d, bool lean, TalusSnapshot *s
 
 /* Reads the rows of both bodies of each chain (contact with more than the mean force). The file stores the second row
  * minus the first. Fails if a row is not one of a body or both are equal. */
-static TalusStatus fill_rows(TalusFrameDecoder *d, TalusSnapshot *s)
+static TalusStatus unpack_chain_rows(TalusFrameDecoder *d, TalusSnapshot *s)
 {
     int count = s->contact_count;
     TalusUnpacker *u = &d->unpacker;
@@ -279,8 +286,8 @@ static TalusStatus fill_rows(TalusFrameDecoder *d, TalusSnapshot *s)
 /* Returns the vector from the centre of body a to the contact point of chain i. If body b is fixed, the file has this
  * vector: reads it from *point, in grid steps, and moves *point past it. Otherwise the contact point divides the line
  * of centres, to the nearest image of b, in the ratio of the radii; in the middle if both are 0. */
-static TalusVec3 arm_of(const TalusSnapshot *s, int i, const TalusFramesHead *head,
-                        const int32_t **point)
+static TalusVec3 read_or_find_arm(const TalusSnapshot *s, int i, const TalusFramesHead *head,
+                                  const int32_t **point)
 {
     int a = s->contact_a[i], b = s->contact_b[i];
     if (s->fixed[b]) {
@@ -294,10 +301,12 @@ static TalusVec3 arm_of(const TalusSnapshot *s, int i, const TalusFramesHead *he
                        talus_image(&head->period, talus_sub(s->position[b], s->position[a])));
 }
 
-static TalusStatus fill_chains(TalusFrameDecoder *d, const TalusFramesHead *head, TalusSnapshot *s)
+/* Reads the chains as the contacts of the snapshot: bodies, point, normal and normal impulse. */
+static TalusStatus unpack_chains(TalusFrameDecoder *d, const TalusFramesHead *head,
+                                 TalusSnapshot *s)
 {
     int count = s->contact_count, points = 0;
-    TALUS_TRY(fill_rows(d, s));
+    TALUS_TRY(unpack_chain_rows(d, s));
     TALUS_TRY(TALUS_GROW(d->half, (size_t)count, 0, "chains"));
     TALUS_TRY(talus_unpack_bfloat16(&d->unpacker, TALUS_ARRAY_CHAIN_FORCE, 1, count, d->half));
     for (int i = 0; i < count; i++)
@@ -308,7 +317,7 @@ static TalusStatus fill_chains(TalusFrameDecoder *d, const TalusFramesHead *head
     const int32_t *point = d->value;
     for (int i = 0; i < count; i++) {
         int a = s->contact_a[i], b = s->contact_b[i];
-        TalusVec3 arm = arm_of(s, i, head, &point);
+        TalusVec3 arm = read_or_find_arm(s, i, head, &point);
         double length = talus_norm(arm);
         TalusVec3 normal = length > 0.0 ? talus_scale(1.0 / length, arm)
                                         : talus_neg(talus_frames_up_direction(head));
@@ -352,8 +361,8 @@ static TalusStatus fill_snapshot(TalusFrameDecoder *d, const TalusFramesHead *he
     s->length = head->step;
     s->contact_total = (int)d->unpacker.head.contacts;
     fill_bodies(head, now, s);
-    TALUS_TRY(fill_motion(d, head->lean, s));
-    return head->lean ? TALUS_OK : fill_chains(d, head, s);
+    TALUS_TRY(unpack_motion(d, head->lean, s));
+    return head->lean ? TALUS_OK : unpack_chains(d, head, s);
 }
 
 TalusStatus talus_frame_decode(TalusFrameDecoder *decoder, const TalusFramesHead *head,
@@ -362,7 +371,7 @@ TalusStatus talus_frame_decode(TalusFrameDecoder *decoder, const TalusFramesHead
                                TalusSnapshot *snapshot)
 {
     bool key = chunk->flags & TALUS_CHUNK_KEY;
-    TALUS_TRY(talus_unpack_table(&decoder->unpacker, payload, chunk->size));
+    TALUS_TRY(talus_unpacker_locate_frame_arrays(&decoder->unpacker, payload, chunk->size));
     TALUS_TRY(unpack_state(decoder, head, key, before, now));
     if (!snapshot)
         return TALUS_OK;

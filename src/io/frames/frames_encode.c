@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { GRAIN = 4096 };
+enum { GRAIN = 4096 }; /* bodies per chunk of parallel loops */
 
 void talus_frame_encoder_clear(TalusFrameEncoder *e)
 {
@@ -28,7 +28,7 @@ void talus_frame_encoder_commit(TalusFrameEncoder *e)
 /* ---- quantisation ---- */
 
 /* Rounds to the nearest 32-bit integer; returns the end of the range and sets *clamped if x is outside of it. */
-static int32_t to_integer(double x, bool *clamped)
+static int32_t round_and_clamp(double x, bool *clamped)
 {
     double nearest = floor(x + 0.5);
     double held = fmin(fmax(nearest, INT32_MIN), INT32_MAX);
@@ -38,18 +38,18 @@ static int32_t to_integer(double x, bool *clamped)
 }
 
 /* Sets `out` to the grid point nearest to x; true if x is outside the grid. */
-static bool to_grid(const TalusFramesHead *head, TalusVec3 x, int32_t out[3])
+static bool quantise_position(const TalusFramesHead *head, TalusVec3 x, int32_t out[3])
 {
     bool clamped = false;
-    out[0] = to_integer((x.x - head->origin.x) / head->quantum, &clamped);
-    out[1] = to_integer((x.y - head->origin.y) / head->quantum, &clamped);
-    out[2] = to_integer((x.z - head->origin.z) / head->quantum, &clamped);
+    out[0] = round_and_clamp((x.x - head->origin.x) / head->quantum, &clamped);
+    out[1] = round_and_clamp((x.y - head->origin.y) / head->quantum, &clamped);
+    out[2] = round_and_clamp((x.z - head->origin.z) / head->quantum, &clamped);
     return clamped;
 }
 
 /* Quantises an orientation to steps of 1 / 32767. q and -q are the same rotation: takes the sign nearer to `before`,
  * the body's orientation in the previous frame (NULL for a new body), so that differences are small. */
-static void to_orientation(TalusQuat q, const int16_t *before, int16_t out[4])
+static void quantise_orientation(TalusQuat q, const int16_t *before, int16_t out[4])
 {
     const double v[4] = {q.w, q.x, q.y, q.z};
     double along = 0.0;
@@ -58,14 +58,14 @@ static void to_orientation(TalusQuat q, const int16_t *before, int16_t out[4])
     double scale = along < 0.0 ? -32767.0 : 32767.0;
     bool clamped = false;
     for (int k = 0; k < 4; k++) {
-        int32_t turn = to_integer(scale * v[k], &clamped);
+        int32_t turn = round_and_clamp(scale * v[k], &clamped);
         out[k] = (int16_t)(turn > 32767 ? 32767 : turn < -32767 ? -32767 : turn);
     }
 }
 
 /* Returns the radius as stored. Lean frames keep 6 mantissa bits: the error, at most 1 / 128 of the radius, is of the
- * order of the grid step or less, and the two lower bytes are 0, which deflate to almost nothing. */
-static float to_radius(double radius, bool lean)
+ * order of the grid step or less, and the two lower bytes are 0, so that they deflate to almost nothing. */
+static float quantise_radius(double radius, bool lean)
 {
     enum { DROP = 23 - 6 };
     float single = (float)radius;
@@ -78,7 +78,7 @@ static float to_radius(double radius, bool lean)
 }
 
 /* Returns the layer of a new body: whole typical diameters above the floor, 0 to 255; 0 if the floor is NAN. */
-static uint8_t layer_of(const TalusFramesHead *head, TalusVec3 position)
+static uint8_t layer_at(const TalusFramesHead *head, TalusVec3 position)
 {
     double above =
         (talus_dot(talus_frames_up_direction(head), position) - head->floor) / (2 * head->radius);
@@ -89,19 +89,19 @@ static uint8_t layer_of(const TalusFramesHead *head, TalusVec3 position)
 
 /* Quantises body i of the snapshot into `now`. True if it is outside the grid; its position is then clamped. The layer
  * is that of the snapshot, if it has layers, else that of the previous frame; only a new body's is computed. */
-static bool fill_body(TalusFrameEncoder *e, const TalusFramesHead *head, const TalusSnapshot *s,
-                      int i)
+static bool quantise_body(TalusFrameEncoder *e, const TalusFramesHead *head, const TalusSnapshot *s,
+                          int i)
 {
     const TalusFrameState *before = &e->before;
     TalusFrameState *now = &e->now;
     int row = e->match[i];
-    bool clamped = to_grid(head, s->position[i], now->position[i]);
+    bool clamped = quantise_position(head, s->position[i], now->position[i]);
     if (talus_head_shape_is_sphere(head, s->shape[i]))
         memset(now->orientation[i], 0, sizeof now->orientation[i]);
     else
-        to_orientation(s->orientation[i], row >= 0 ? before->orientation[row] : NULL,
-                       now->orientation[i]);
-    now->radius[i] = to_radius(s->radius[i], head->lean);
+        quantise_orientation(s->orientation[i], row >= 0 ? before->orientation[row] : NULL,
+                             now->orientation[i]);
+    now->radius[i] = quantise_radius(s->radius[i], head->lean);
     now->shape[i] = s->shape[i];
     now->material[i] = s->material[i];
     now->tag[i] = s->tag[i];
@@ -110,24 +110,25 @@ static bool fill_body(TalusFrameEncoder *e, const TalusFramesHead *head, const T
         now->layer[i] = (uint8_t)s->layer[i];
     else
         now->layer[i] = row >= 0 ? before->layer[row]
-                                 : layer_of(head, talus_head_grid_point(head, now->position[i]));
+                                 : layer_at(head, talus_head_grid_point(head, now->position[i]));
     return clamped;
 }
 
-typedef struct Filling {
+typedef struct BodyTask {
     TalusFrameEncoder *encoder;
     const TalusFramesHead *head;
     const TalusSnapshot *snapshot;
     atomic_int clamped;
-} Filling;
+} BodyTask;
 
-static void fill_bodies(void *context, int64_t begin, int64_t end, int64_t chunk)
+/* Task of talus_parallel: quantises the bodies [begin, end) and counts those outside the grid. */
+static void quantise_bodies(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
-    Filling *f = context;
+    BodyTask *f = context;
     int clamped = 0;
     (void)chunk;
     for (int64_t i = begin; i < end; i++)
-        clamped += fill_body(f->encoder, f->head, f->snapshot, (int)i);
+        clamped += quantise_body(f->encoder, f->head, f->snapshot, (int)i);
     atomic_fetch_add(&f->clamped, clamped);
 }
 
@@ -161,8 +162,8 @@ static bool match_bodies(TalusFrameEncoder *e, const TalusSnapshot *s)
 }
 
 /* Fills e->match and e->now from the snapshot, and e->clamped. Sets *key if only a key frame can store the bodies. */
-static TalusStatus fill_state(TalusFrameEncoder *e, const TalusFramesHead *head,
-                              const TalusSnapshot *s, bool *key)
+static TalusStatus quantise_snapshot(TalusFrameEncoder *e, const TalusFramesHead *head,
+                                     const TalusSnapshot *s, bool *key)
 {
     int n = s->body_count;
     if (n > TALUS_FRAMES_COUNT_MAX || s->contact_count > TALUS_FRAMES_COUNT_MAX)
@@ -175,9 +176,9 @@ static TalusStatus fill_state(TalusFrameEncoder *e, const TalusFramesHead *head,
     TALUS_TRY(TALUS_GROW(e->match, (size_t)n, 0, "frame"));
     memcpy(e->now.id, s->id, (size_t)n * sizeof *s->id);
     *key |= !match_bodies(e, s);
-    Filling filling = {.encoder = e, .head = head, .snapshot = s};
-    talus_parallel(e->packer.pool, n, GRAIN, fill_bodies, &filling);
-    e->clamped = atomic_load(&filling.clamped);
+    BodyTask task = {.encoder = e, .head = head, .snapshot = s};
+    talus_parallel(e->packer.pool, n, GRAIN, quantise_bodies, &task);
+    e->clamped = atomic_load(&task.clamped);
     return TALUS_OK;
 }
 
@@ -206,6 +207,7 @@ static TalusStatus pack_numbers(TalusFrameEncoder *e, bool key)
                                NULL);
 }
 
+/* Packs positions: differences from the previous frame, in a key frame the positions themselves. */
 static TalusStatus pack_positions(TalusFrameEncoder *e, bool key)
 {
     int n = e->now.count;
@@ -217,6 +219,7 @@ static TalusStatus pack_positions(TalusFrameEncoder *e, bool key)
                                &e->now.position[0][0], e->guess);
 }
 
+/* Packs the orientations of bodies that are not spheres. */
 static TalusStatus pack_orientations(TalusFrameEncoder *e, const TalusFramesHead *head, bool key)
 {
     int count = 0;
@@ -251,6 +254,7 @@ static TalusStatus pack_constant(TalusFrameEncoder *e, int name, bool key)
     return talus_pack_integers(&e->packer, name, 1, count, TALUS_PREDICT_BEST, e->value, NULL);
 }
 
+/* Packs the radius and all other properties that bodies keep for life. */
 static TalusStatus pack_constants(TalusFrameEncoder *e, bool key)
 {
     int count = 0;
@@ -297,8 +301,9 @@ static double normal_impulse(const TalusContactState *c)
     return talus_dot(c->impulse, c->normal);
 }
 
-/* Returns the normal impulse above which a contact is stored as a chain: the mean over contacts that press, 0 if none
- * does. Returns -INFINITY, which selects all, if the snapshot has chains only, as from a file. */
+/* Returns the normal impulse above which a contact is stored as a chain: the mean over contacts with a positive normal
+ * impulse, 0 if there are none. Returns -INFINITY, which selects all contacts, if the snapshot has chains only, as from
+ * a file. */
 static double chain_threshold(const TalusSnapshot *s)
 {
     double sum = 0.0;
@@ -317,7 +322,7 @@ static double chain_threshold(const TalusSnapshot *s)
 
 /* Lists the contacts that are chains in e->chain, ordered by the row of their first body (stable); sets *count. Uses
  * e->guess as work space. */
-static TalusStatus sort_chains(TalusFrameEncoder *e, const TalusSnapshot *s, int *count)
+static TalusStatus list_chains(TalusFrameEncoder *e, const TalusSnapshot *s, int *count)
 {
     double threshold = chain_threshold(s);
     int *start = e->guess; /* [bodies + 1]: start in e->chain of each row's chains */
@@ -337,8 +342,8 @@ static TalusStatus sort_chains(TalusFrameEncoder *e, const TalusSnapshot *s, int
 
 /* Packs the contact points of the chains whose second body is fixed, relative to the first body, in grid steps. Readers
  * find other points on the line of centres, but the centre of a fixed body, such as a plane, may be anywhere. */
-static TalusStatus pack_points(TalusFrameEncoder *e, const TalusFramesHead *head,
-                               const TalusSnapshot *s, int count)
+static TalusStatus pack_chain_points(TalusFrameEncoder *e, const TalusFramesHead *head,
+                                     const TalusSnapshot *s, int count)
 {
     int points = 0;
     bool clamped = false;
@@ -348,9 +353,9 @@ static TalusStatus pack_points(TalusFrameEncoder *e, const TalusFramesHead *head
             continue;
         TalusVec3 from = talus_head_grid_point(head, e->now.position[s->contact_a[c]]);
         TalusVec3 arm = talus_scale(1.0 / head->quantum, talus_sub(s->contact[c].point, from));
-        e->value[3 * points] = to_integer(arm.x, &clamped);
-        e->value[3 * points + 1] = to_integer(arm.y, &clamped);
-        e->value[3 * points + 2] = to_integer(arm.z, &clamped);
+        e->value[3 * points] = round_and_clamp(arm.x, &clamped);
+        e->value[3 * points + 1] = round_and_clamp(arm.y, &clamped);
+        e->value[3 * points + 2] = round_and_clamp(arm.z, &clamped);
         points++;
     }
     return talus_pack_integers(&e->packer, TALUS_ARRAY_CHAIN_POINT, 3, points, TALUS_PREDICT_NONE,
@@ -362,7 +367,7 @@ static TalusStatus pack_points(TalusFrameEncoder *e, const TalusFramesHead *head
 static TalusStatus pack_chains(TalusFrameEncoder *e, const TalusFramesHead *head,
                                const TalusSnapshot *s, int *count)
 {
-    TALUS_TRY(sort_chains(e, s, count));
+    TALUS_TRY(list_chains(e, s, count));
     TALUS_TRY(reserve_values(e, 3 * (size_t)*count));
     TALUS_TRY(TALUS_GROW(e->half, (size_t)*count, 0, "chains"));
     for (int i = 0; i < *count; i++) {
@@ -376,13 +381,14 @@ static TalusStatus pack_chains(TalusFrameEncoder *e, const TalusFramesHead *head
     TALUS_TRY(talus_pack_integers(&e->packer, TALUS_ARRAY_CHAIN_B, 1, *count, TALUS_PREDICT_NONE,
                                   e->guess, NULL));
     TALUS_TRY(talus_pack_bfloat16(&e->packer, TALUS_ARRAY_CHAIN_FORCE, 1, *count, e->half));
-    return pack_points(e, head, s, *count);
+    return pack_chain_points(e, head, s, *count);
 }
 
 /* ---- the chunk ---- */
 
-static TalusStatus pack_arrays(TalusFrameEncoder *e, const TalusFramesHead *head,
-                               const TalusSnapshot *s, bool key, int *chains)
+/* Adds all arrays of the frame to the packer; sets *chains unless the frame is lean. */
+static TalusStatus add_arrays(TalusFrameEncoder *e, const TalusFramesHead *head,
+                              const TalusSnapshot *s, bool key, int *chains)
 {
     size_t n = (size_t)s->body_count;
     TALUS_TRY(reserve_values(e, 4 * n + 1));
@@ -396,7 +402,7 @@ static TalusStatus pack_arrays(TalusFrameEncoder *e, const TalusFramesHead *head
 }
 
 /* Appends zeros until the payload has at most TALUS_FRAMES_PER_BYTE bodies and chains per byte; readers refuse more. */
-static TalusStatus fill_up(TalusPacker *packer, int bodies, int chains)
+static TalusStatus pad_payload(TalusPacker *packer, int bodies, int chains)
 {
     size_t things = (size_t)bodies + (size_t)chains;
     size_t threshold = (things + TALUS_FRAMES_PER_BYTE - 1) / TALUS_FRAMES_PER_BYTE;
@@ -409,14 +415,14 @@ TalusStatus talus_frame_encode(TalusFrameEncoder *e, const TalusFramesHead *head
 {
     TalusPacker *p = &e->packer;
     int chains = 0;
-    TALUS_TRY(fill_state(e, head, s, key));
+    TALUS_TRY(quantise_snapshot(e, head, s, key));
     p->size = 0;
     p->arrays = 0;
     p->packed_count = 0;
     TALUS_TRY(talus_pack_bytes(p, NULL, sizeof(TalusChunk) + sizeof(TalusFrameHead)));
-    TALUS_TRY(pack_arrays(e, head, s, *key, &chains));
-    TALUS_TRY(talus_pack_arrays(p));
-    TALUS_TRY(fill_up(p, s->body_count, chains));
+    TALUS_TRY(add_arrays(e, head, s, *key, &chains));
+    TALUS_TRY(talus_packer_append_arrays(p));
+    TALUS_TRY(pad_payload(p, s->body_count, chains));
     TalusFrameHead frame = {.bodies = (uint32_t)s->body_count,
                             .contacts = (uint32_t)s->contact_total,
                             .arrays = p->arrays};

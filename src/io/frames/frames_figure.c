@@ -2,43 +2,43 @@
  * figure and the sizes of each level of detail; arrays behind it have the vertices, triangles, edges and pieces of all
  * figures.
  *
- * A reader checks every number before using it: each array must have exactly the tuples that the levels add up to, and
- * all of them together at most TALUS_FIGURE_PER_BYTE per byte of the payload. */
+ * A reader checks every number before using it. Each array must have exactly the number of tuples that the levels add
+ * up to, and all arrays together at most TALUS_FIGURE_PER_BYTE tuples per byte of the payload. */
 #include "base/memory.h"
 #include "geometry/figure.h"
 #include "io/frames/frames.h"
 
 #include <string.h>
 
-/* Numbers of vertices, triangles, edges and convex pieces of one level of detail, or sums over several levels. */
+/* Numbers of vertices, triangles, edges and convex pieces of one mesh (a level of detail), or sums over meshes. */
 enum { VERTICES, TRIANGLES, EDGES, PIECES, SIZES };
 typedef struct Sizes {
-    int64_t of[SIZES];
+    int64_t count[SIZES];
 } Sizes;
 
-static Sizes sizes_of(const TalusMesh *m)
+static Sizes sizes_of_mesh(const TalusMesh *m)
 {
     return (Sizes){{m->vertex_count, m->triangle_count, m->edge_count, m->piece_count}};
 }
 
-static Sizes sum(Sizes a, Sizes b)
+static Sizes add_sizes(Sizes a, Sizes b)
 {
     for (int k = 0; k < SIZES; k++)
-        a.of[k] += b.of[k];
+        a.count[k] += b.count[k];
     return a;
 }
 
-static int64_t total(Sizes s)
+static int64_t total_count(Sizes s)
 {
-    return s.of[VERTICES] + s.of[TRIANGLES] + s.of[EDGES] + s.of[PIECES];
+    return s.count[VERTICES] + s.count[TRIANGLES] + s.count[EDGES] + s.count[PIECES];
 }
 
-static Sizes sizes_of_all(const TalusFigure *figure, int count)
+static Sizes sizes_of_figures(const TalusFigure *figure, int count)
 {
     Sizes all = {0};
     for (int k = 0; k < count; k++)
         for (int i = 0; i < figure[k].levels; i++)
-            all = sum(all, sizes_of(&figure[k].level[i]));
+            all = add_sizes(all, sizes_of_mesh(&figure[k].level[i]));
     return all;
 }
 
@@ -76,7 +76,7 @@ void talus_head_print_figure(TalusText *text, const TalusFigure *figure)
     talus_text_print(text, "]");
 }
 
-/* Integer columns of the figures. name: TALUS_ARRAY_*; components: numbers per tuple; size: index in Sizes.of of the
+/* Integer columns of the figures. name: TALUS_ARRAY_*; components: numbers per tuple; size: index in Sizes.count of the
  * number of tuples; prediction: from which the file has differences. */
 enum { NORMAL, TRIANGLE, EDGE, PIECE, COLUMNS };
 static const struct {
@@ -89,42 +89,42 @@ static const struct {
     [PIECE] = {TALUS_ARRAY_PIECE, 1, PIECES, TALUS_PREDICT_NONE},
 };
 
-/* The numbers of all figures, by kind; within a column in the order of shapes, then levels. */
+/* The arrays of all figures, each a column with the numbers of all meshes in the order of shapes, then levels. */
 typedef struct Columns {
     float *point;              /* 3 per vertex */
     int32_t *integer[COLUMNS]; /* normals in steps of 1 / TALUS_NORMAL_STEPS */
 } Columns;
 
-static void columns_free(Columns *c)
+static void free_columns(Columns *c)
 {
     TALUS_RELEASE(c->point, c->integer[NORMAL], c->integer[TRIANGLE], c->integer[EDGE],
                   c->integer[PIECE]);
 }
 
-static TalusStatus columns_create(Sizes all, Columns *c)
+static TalusStatus create_columns(Sizes all, Columns *c)
 {
     memset(c, 0, sizeof *c);
-    TalusStatus status = TALUS_ALLOC(c->point, 3 * (size_t)all.of[VERTICES], "figures");
+    TalusStatus status = TALUS_ALLOC(c->point, 3 * (size_t)all.count[VERTICES], "figures");
     for (int k = 0; k < COLUMNS; k++)
         TALUS_THEN(status, TALUS_ALLOC(c->integer[k],
-                                       (size_t)(columns[k].components * all.of[columns[k].size]),
+                                       (size_t)(columns[k].components * all.count[columns[k].size]),
                                        "figures"));
     if (status != TALUS_OK)
-        columns_free(c);
+        free_columns(c);
     return status;
 }
 
-/* Returns where a level begins in column k; `at` is the sum of the sizes of all levels before this one. */
-static int32_t *column_at(const Columns *c, int k, Sizes at)
+/* Returns the start of a mesh in column k; `at` is the sum of the sizes of all meshes before. */
+static int32_t *find_in_column(const Columns *c, int k, Sizes at)
 {
-    return c->integer[k] + columns[k].components * at.of[columns[k].size];
+    return c->integer[k] + columns[k].components * at.count[columns[k].size];
 }
 
-/* Copies the mesh of a level into the columns, behind the levels that `at` sums up. */
-static void put_mesh(const TalusMesh *mesh, Sizes at, Columns *c)
+/* Copies a mesh into the columns, behind the meshes that `at` sums up. */
+static void copy_mesh_to_columns(const TalusMesh *mesh, Sizes at, Columns *c)
 {
-    float *point = c->point + 3 * at.of[VERTICES];
-    int32_t *normal = column_at(c, NORMAL, at);
+    float *point = c->point + 3 * at.count[VERTICES];
+    int32_t *normal = find_in_column(c, NORMAL, at);
     for (int k = 0; k < mesh->vertex_count; k++, point += 3, normal += 3) {
         TalusVec3 p = mesh->vertex[k], n = mesh->normal[k];
         point[0] = (float)p.x;
@@ -135,53 +135,54 @@ static void put_mesh(const TalusMesh *mesh, Sizes at, Columns *c)
         normal[2] = (int32_t)rint(TALUS_NORMAL_STEPS * n.z);
     }
     for (int k = 0; k < 3 * mesh->triangle_count; k++)
-        column_at(c, TRIANGLE, at)[k] = mesh->triangle[k];
+        find_in_column(c, TRIANGLE, at)[k] = mesh->triangle[k];
     for (int k = 0; k < 2 * mesh->edge_count; k++)
-        column_at(c, EDGE, at)[k] = mesh->edge[k];
+        find_in_column(c, EDGE, at)[k] = mesh->edge[k];
     for (int k = 0; k < mesh->piece_count; k++)
-        column_at(c, PIECE, at)[k] = mesh->piece[k];
+        find_in_column(c, PIECE, at)[k] = mesh->piece[k];
 }
 
 static TalusStatus pack_columns(TalusPacker *p, const Columns *c, Sizes all)
 {
     p->thorough = true;
-    TALUS_TRY(talus_pack_floats(p, TALUS_ARRAY_POINT, 3, (int)all.of[VERTICES], c->point));
+    TALUS_TRY(talus_pack_floats(p, TALUS_ARRAY_POINT, 3, (int)all.count[VERTICES], c->point));
     for (int k = 0; k < COLUMNS; k++)
         TALUS_TRY(talus_pack_integers(p, columns[k].name, columns[k].components,
-                                      (int)all.of[columns[k].size], columns[k].prediction,
+                                      (int)all.count[columns[k].size], columns[k].prediction,
                                       c->integer[k], NULL));
-    return talus_pack_arrays(p);
+    return talus_packer_append_arrays(p);
 }
 
 TalusStatus talus_head_pack_figures(TalusPacker *packer, const TalusFigure *figure, int count)
 {
-    Sizes all = sizes_of_all(figure, count), at = {0};
+    Sizes all = sizes_of_figures(figure, count), at = {0};
     Columns c;
-    if (total(all) > TALUS_FRAMES_COUNT_MAX)
+    if (total_count(all) > TALUS_FRAMES_COUNT_MAX)
         return talus_fail(TALUS_ERR_UNSUPPORTED, "frames: the shapes have %lld triangles",
-                          (long long)all.of[TRIANGLES]);
-    TALUS_TRY(columns_create(all, &c));
+                          (long long)all.count[TRIANGLES]);
+    TALUS_TRY(create_columns(all, &c));
     for (int k = 0; k < count; k++)
         for (int i = 0; i < figure[k].levels; i++) {
-            put_mesh(&figure[k].level[i], at, &c);
-            at = sum(at, sizes_of(&figure[k].level[i]));
+            copy_mesh_to_columns(&figure[k].level[i], at, &c);
+            at = add_sizes(at, sizes_of_mesh(&figure[k].level[i]));
         }
     TalusStatus status = pack_columns(packer, &c, all);
-    columns_free(&c);
+    free_columns(&c);
     return status;
 }
 
-size_t talus_head_padding(const TalusFigure *figure, int count, size_t size)
+size_t talus_head_figure_padding(const TalusFigure *figure, int count, size_t size)
 {
-    size_t needed = ((size_t)total(sizes_of_all(figure, count)) + TALUS_FIGURE_PER_BYTE - 1) /
-                    TALUS_FIGURE_PER_BYTE;
+    size_t needed =
+        ((size_t)total_count(sizes_of_figures(figure, count)) + TALUS_FIGURE_PER_BYTE - 1) /
+        TALUS_FIGURE_PER_BYTE;
     return size < needed ? needed - size : 0;
 }
 
 /* ---- reading ---- */
 
-/* Reads the sizes of one level, [vertices, triangles, edges, pieces]; read_arrays compares them with the arrays. */
-static TalusStatus read_level(const TalusJson *node, TalusMesh *out)
+/* Reads the sizes of one level, [vertices, triangles, edges, pieces]; read_figure_arrays compares them with the arrays. */
+static TalusStatus read_level_sizes(const TalusJson *node, TalusMesh *out)
 {
     double v[4];
     TALUS_TRY(talus_head_read_list(node, 4, v));
@@ -195,11 +196,11 @@ static TalusStatus read_level(const TalusJson *node, TalusMesh *out)
     return TALUS_OK;
 }
 
-static TalusStatus read_drawn(const TalusJson *node, TalusDrawn *out)
+static TalusStatus read_drawn_kind(const TalusJson *node, TalusDrawn *out)
 {
     const TalusJson *word;
     char shown[TALUS_JSON_PRINTABLE_BYTES];
-    TALUS_TRY(talus_head_member(node, "drawn", TALUS_JSON_STRING, &word));
+    TALUS_TRY(talus_head_find_member(node, "drawn", TALUS_JSON_STRING, &word));
     for (int k = 0; k < TALUS_DRAWN_KINDS; k++)
         if (strcmp(word->text, talus_drawn_name((TalusDrawn)k)) == 0) {
             *out = (TalusDrawn)k;
@@ -211,24 +212,25 @@ static TalusStatus read_drawn(const TalusJson *node, TalusDrawn *out)
 
 /* Reads the kind of a figure and the sizes of its levels. Fails unless spheres and half spaces have no levels, other
  * figures 1 to 4, all with the same number of pieces. */
-static TalusStatus read_sizes(const TalusJson *node, TalusFigure *out)
+static TalusStatus read_figure_sizes(const TalusJson *node, TalusFigure *out)
 {
     const TalusJson *list;
-    TALUS_TRY(read_drawn(node, &out->drawn));
-    TALUS_TRY(talus_head_member(node, "levels", TALUS_JSON_ARRAY, &list));
+    TALUS_TRY(read_drawn_kind(node, &out->drawn));
+    TALUS_TRY(talus_head_find_member(node, "levels", TALUS_JSON_ARRAY, &list));
     bool plain = out->drawn == TALUS_DRAWN_SPHERE || out->drawn == TALUS_DRAWN_HALF_SPACE;
     if (list->count > TALUS_FIGURE_LEVELS || (list->count == 0) != plain)
         return talus_json_fail(list, 0, "has %d levels; expected %s", list->count,
                                plain ? "none" : "1 to 4");
     for (const TalusJson *n = list->first; n; n = n->next) {
-        TALUS_TRY(read_level(n, &out->level[out->levels]));
+        TALUS_TRY(read_level_sizes(n, &out->level[out->levels]));
         if (out->level[out->levels++].piece_count != out->level[0].piece_count)
             return talus_json_fail(n, 0, "has more or fewer pieces than the level before");
     }
     return TALUS_OK;
 }
 
-static TalusStatus take_vertices(TalusMesh *mesh, const float *point, const int32_t *normal)
+/* Copies points and normals of a mesh; fails if a normal has length 2 or more. */
+static TalusStatus copy_vertices(TalusMesh *mesh, const float *point, const int32_t *normal)
 {
     for (int k = 0; k < mesh->vertex_count; k++, point += 3, normal += 3) {
         const double steps = TALUS_NORMAL_STEPS;
@@ -241,7 +243,7 @@ static TalusStatus take_vertices(TalusMesh *mesh, const float *point, const int3
 }
 
 /* Copies vertex indices; fails if one is out of range. */
-static TalusStatus take_corners(int *out, int count, const int32_t *from, int vertices,
+static TalusStatus copy_corners(int *out, int count, const int32_t *from, int vertices,
                                 const char *name)
 {
     for (int k = 0; k < count; k++) {
@@ -253,9 +255,9 @@ static TalusStatus take_corners(int *out, int count, const int32_t *from, int ve
     return TALUS_OK;
 }
 
-/* Takes the sizes of the pieces of one level. Fails unless each piece has triangles and the pieces of a solid add up to
- * all triangles of the level; a figure that is no solid must have no pieces. */
-static TalusStatus take_pieces(TalusMesh *mesh, const int32_t *from, bool solid)
+/* Copies the number of triangles of each piece of a mesh. Fails unless each piece has triangles and the pieces of a solid add up to
+ * all triangles of the mesh; a figure that is no solid must have no pieces. */
+static TalusStatus copy_pieces(TalusMesh *mesh, const int32_t *from, bool solid)
 {
     int64_t covered = 0;
     for (int k = 0; k < mesh->piece_count; k++) {
@@ -270,58 +272,63 @@ static TalusStatus take_pieces(TalusMesh *mesh, const int32_t *from, bool solid)
     return TALUS_OK;
 }
 
-static TalusStatus take_mesh(TalusMesh *mesh, bool solid, const Columns *c, Sizes at)
+/* Allocates the arrays of a mesh, whose counts are set, and copies them from the columns, behind the meshes that `at`
+ * sums up; checks all numbers. */
+static TalusStatus fill_mesh(TalusMesh *mesh, bool solid, const Columns *c, Sizes at)
 {
     TALUS_TRY(TALUS_ALLOC(mesh->vertex, (size_t)mesh->vertex_count, "figures"));
     TALUS_TRY(TALUS_ALLOC(mesh->normal, (size_t)mesh->vertex_count, "figures"));
     TALUS_TRY(TALUS_ALLOC(mesh->triangle, 3 * (size_t)mesh->triangle_count, "figures"));
     TALUS_TRY(TALUS_ALLOC(mesh->edge, 2 * (size_t)mesh->edge_count, "figures"));
     TALUS_TRY(TALUS_ALLOC(mesh->piece, (size_t)mesh->piece_count, "figures"));
-    TALUS_TRY(take_vertices(mesh, c->point + 3 * at.of[VERTICES], column_at(c, NORMAL, at)));
-    TALUS_TRY(take_corners(mesh->triangle, 3 * mesh->triangle_count, column_at(c, TRIANGLE, at),
-                           mesh->vertex_count, "triangle"));
-    TALUS_TRY(take_corners(mesh->edge, 2 * mesh->edge_count, column_at(c, EDGE, at),
+    TALUS_TRY(
+        copy_vertices(mesh, c->point + 3 * at.count[VERTICES], find_in_column(c, NORMAL, at)));
+    TALUS_TRY(copy_corners(mesh->triangle, 3 * mesh->triangle_count,
+                           find_in_column(c, TRIANGLE, at), mesh->vertex_count, "triangle"));
+    TALUS_TRY(copy_corners(mesh->edge, 2 * mesh->edge_count, find_in_column(c, EDGE, at),
                            mesh->vertex_count, "edge"));
-    return take_pieces(mesh, column_at(c, PIECE, at), solid);
+    return copy_pieces(mesh, find_in_column(c, PIECE, at), solid);
 }
 
 static TalusStatus unpack_columns(TalusUnpacker *u, Sizes all, Columns *c)
 {
-    TALUS_TRY(talus_unpack_floats(u, TALUS_ARRAY_POINT, 3, (int)all.of[VERTICES], c->point));
+    TALUS_TRY(talus_unpack_floats(u, TALUS_ARRAY_POINT, 3, (int)all.count[VERTICES], c->point));
     for (int k = 0; k < COLUMNS; k++)
         TALUS_TRY(talus_unpack_integers(u, columns[k].name, columns[k].components,
-                                        (int)all.of[columns[k].size], NULL, c->integer[k]));
+                                        (int)all.count[columns[k].size], NULL, c->integer[k]));
     return TALUS_OK;
 }
 
-static TalusStatus take_figures(TalusUnpacker *u, Sizes all, TalusFigure *figure, int count)
+/* Reads the arrays and fills the meshes of all figures; `all` is the sum of their sizes. */
+static TalusStatus fill_figures(TalusUnpacker *u, Sizes all, TalusFigure *figure, int count)
 {
     Columns c;
     Sizes at = {0};
-    TALUS_TRY(columns_create(all, &c));
+    TALUS_TRY(create_columns(all, &c));
     TalusStatus status = unpack_columns(u, all, &c);
     for (int k = 0; k < count; k++)
         for (int i = 0; i < figure[k].levels && status == TALUS_OK; i++) {
             TalusMesh *mesh = &figure[k].level[i];
-            status = take_mesh(mesh, figure[k].drawn == TALUS_DRAWN_SOLID, &c, at);
-            at = sum(at, sizes_of(mesh));
+            status = fill_mesh(mesh, figure[k].drawn == TALUS_DRAWN_SOLID, &c, at);
+            at = add_sizes(at, sizes_of_mesh(mesh));
         }
-    columns_free(&c);
+    free_columns(&c);
     return status;
 }
 
-static TalusStatus read_arrays(TalusHeadPayload payload, TalusFigure *figure, int count)
+/* Compares the sizes of all figures with the size of the payload, then reads their meshes. */
+static TalusStatus read_figure_arrays(TalusHeadPayload payload, TalusFigure *figure, int count)
 {
     TalusUnpacker u = {0};
-    Sizes all = sizes_of_all(figure, count);
-    if (total(all) > TALUS_FRAMES_COUNT_MAX ||
-        (uint64_t)total(all) > (uint64_t)payload.size * TALUS_FIGURE_PER_BYTE)
+    Sizes all = sizes_of_figures(figure, count);
+    if (total_count(all) > TALUS_FRAMES_COUNT_MAX ||
+        (uint64_t)total_count(all) > (uint64_t)payload.size * TALUS_FIGURE_PER_BYTE)
         return talus_fail(TALUS_ERR_FORMAT,
                           "claims figures of %lld numbers in %zu bytes; there may be %d to a byte",
-                          (long long)total(all), payload.size, TALUS_FIGURE_PER_BYTE);
-    TalusStatus status =
-        talus_unpack_views(&u, payload.bytes + payload.arrays_at, payload.size - payload.arrays_at);
-    TALUS_THEN(status, take_figures(&u, all, figure, count));
+                          (long long)total_count(all), payload.size, TALUS_FIGURE_PER_BYTE);
+    TalusStatus status = talus_unpacker_locate_arrays(&u, payload.bytes + payload.arrays_at,
+                                                      payload.size - payload.arrays_at);
+    TALUS_THEN(status, fill_figures(&u, all, figure, count));
     talus_unpacker_clear(&u);
     return status;
 }
@@ -333,9 +340,9 @@ TalusStatus talus_head_read_figures(const TalusJson *shapes, TalusHeadPayload pa
     TALUS_TRY(TALUS_ALLOC(*out, (size_t)shapes->count, "figures"));
     TalusStatus status = TALUS_OK;
     for (const TalusJson *n = shapes->first; n && status == TALUS_OK; n = n->next)
-        status = read_sizes(n, &(*out)[k++]);
+        status = read_figure_sizes(n, &(*out)[k++]);
     if (status == TALUS_OK) {
-        status = read_arrays(payload, *out, shapes->count);
+        status = read_figure_arrays(payload, *out, shapes->count);
         if (status == TALUS_ERR_FORMAT)
             status = talus_fail(status, "%s: head: %s", payload.source, talus_error());
     }

@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Minimum number of grid steps per median radius. The many bodies of lean frames are only a few pixels wide each. */
+/* Minimum number of grid steps per median radius. Lean frames have fewer: their bodies are so many that each is only a
+ * few pixels wide. */
 enum { QUANTA = 128, QUANTA_LEAN = 48 };
 
 /* If more than one body in FEW has a radius below 1 / MUCH_SMALLER of the median, the grid is finer: it then has at
- * least QUANTA / MUCH_SMALLER steps (lean: QUANTA_LEAN / MUCH_SMALLER) per Sizes.small. */
+ * least QUANTA / MUCH_SMALLER steps (lean: QUANTA_LEAN / MUCH_SMALLER) per Radii.small. */
 enum { FEW = 100, MUCH_SMALLER = 8 };
 
 void talus_frames_head_clear(TalusHeadStore *store)
@@ -40,8 +41,9 @@ static TalusStatus copy_text(TalusArena *arena, const char *text, const char **o
     return TALUS_OK;
 }
 
-static TalusStatus make_tables(TalusHeadStore *store, int shapes, int materials,
-                               TalusShapeDef **shape, TalusFramesMaterial **material)
+/* Allocates the lists of shapes and materials in the arena, for the caller to fill, and sets them in store->head. */
+static TalusStatus allocate_tables(TalusHeadStore *store, int shapes, int materials,
+                                   TalusShapeDef **shape, TalusFramesMaterial **material)
 {
     TALUS_TRY(TALUS_ARENA_ALLOC(&store->arena, *shape, shapes));
     TALUS_TRY(TALUS_ARENA_ALLOC(&store->arena, *material, materials));
@@ -52,15 +54,15 @@ static TalusStatus make_tables(TalusHeadStore *store, int shapes, int materials,
     return TALUS_OK;
 }
 
-static TalusStatus fill_copy(const TalusFramesHead *head, TalusHeadStore *out)
+static TalusStatus copy_members(const TalusFramesHead *head, TalusHeadStore *out)
 {
     TalusShapeDef *shape;
     TalusFramesMaterial *material;
     out->head = *head;
-    out->head.figures = NULL; /* made again when needed */
+    out->head.figures = NULL; /* talus_frames_head_pack makes them again */
     TALUS_TRY(copy_text(&out->arena, head->title, &out->head.title));
     TALUS_TRY(copy_text(&out->arena, head->scene, &out->head.scene));
-    TALUS_TRY(make_tables(out, head->shape_count, head->material_count, &shape, &material));
+    TALUS_TRY(allocate_tables(out, head->shape_count, head->material_count, &shape, &material));
     for (int i = 0; i < head->shape_count; i++)
         TALUS_TRY(talus_head_copy_shape(&out->arena, &head->shapes[i], &shape[i]));
     for (int i = 0; i < head->material_count; i++) {
@@ -73,7 +75,7 @@ static TalusStatus fill_copy(const TalusFramesHead *head, TalusHeadStore *out)
 TalusStatus talus_frames_head_copy(const TalusFramesHead *head, TalusHeadStore *out)
 {
     talus_frames_head_clear(out);
-    TalusStatus status = fill_copy(head, out);
+    TalusStatus status = copy_members(head, out);
     if (status != TALUS_OK)
         talus_frames_head_clear(out);
     return status;
@@ -89,7 +91,7 @@ static TalusStatus fill_from_world(const TalusWorld *world, const TalusFramesDef
     int shapes = talus_world_shape_count(world), materials = talus_world_material_count(world);
     TALUS_TRY(copy_text(&out->arena, def ? def->title : "", &out->head.title));
     TALUS_TRY(copy_text(&out->arena, def ? def->scene : "", &out->head.scene));
-    TALUS_TRY(make_tables(out, shapes, materials, &shape, &material));
+    TALUS_TRY(allocate_tables(out, shapes, materials, &shape, &material));
     for (int i = 0; i < shapes; i++) {
         TalusShapeDef from = talus_world_shape(world, i);
         TALUS_TRY(talus_head_copy_shape(&out->arena, &from, &shape[i]));
@@ -104,7 +106,7 @@ static TalusStatus fill_from_world(const TalusWorld *world, const TalusFramesDef
     out->head.step = talus_world_step_length(world);
     out->head.floor = NAN;
     if (first)
-        TALUS_TRY(talus_frames_head_measure(&out->head, first));
+        TALUS_TRY(talus_frames_head_set_grid(&out->head, first));
     out->head.quantum = 0.0;
     return TALUS_OK;
 }
@@ -164,13 +166,13 @@ TalusVec3 talus_frames_up_direction(const TalusFramesHead *head)
     return norm > 0.0 ? talus_scale(-1.0 / norm, head->gravity) : talus_vec3(0.0, 0.0, 1.0);
 }
 
-typedef struct Sizes {
-    double median, small; /* small: radius below which are 1 / FEW of the bodies, or the least */
-} Sizes;
+typedef struct Radii {
+    double median, small; /* small: 1 / FEW of the bodies have a smaller radius */
+} Radii;
 
-/* Measures the radii of bodies with an extent (radius > 0), with `moving` only of those that are not fixed. Both sizes
- * are 1 if there are none. */
-static TalusStatus measure_radii(const TalusSnapshot *s, bool moving, Sizes *out)
+/* Measures the radii of bodies with an extent (radius > 0), with `moving` only of those that are not fixed. Both radii
+ * are 1 if there are no such bodies. */
+static TalusStatus measure_radii(const TalusSnapshot *s, bool moving, Radii *out)
 {
     double *radius;
     size_t count = 0;
@@ -179,28 +181,29 @@ static TalusStatus measure_radii(const TalusSnapshot *s, bool moving, Sizes *out
         if (s->radius[i] > 0.0 && !(moving && s->fixed[i]))
             radius[count++] = s->radius[i];
     qsort(radius, count, sizeof *radius, talus_ascending);
-    *out = count ? (Sizes){radius[count / 2], radius[count / FEW]} : (Sizes){1.0, 1.0};
+    *out = count ? (Radii){radius[count / 2], radius[count / FEW]} : (Radii){1.0, 1.0};
     talus_release(radius);
     return TALUS_OK;
 }
 
 /* Returns the largest number <= x with four significant bits, for x > 0. Its 32-bit multiples are exact doubles. */
-static double four_bits(double x)
+static double round_to_four_bits(double x)
 {
     int exponent;
     double fraction = frexp(x, &exponent);
     return ldexp(floor(16.0 * fraction), exponent - 4);
 }
 
-static double quantum_of(Sizes sizes, bool lean)
+/* Returns the grid step: see QUANTA and MUCH_SMALLER. */
+static double choose_quantum(Radii sizes, bool lean)
 {
     double radius = fmin(sizes.median, MUCH_SMALLER * sizes.small);
-    return four_bits(radius / (lean ? QUANTA_LEAN : QUANTA));
+    return round_to_four_bits(radius / (lean ? QUANTA_LEAN : QUANTA));
 }
 
 /* Returns the origin of the grid: the low corner of the box around all bodies with an extent, rounded down to a grid
  * step; 0 if there are none. */
-static TalusVec3 low_corner(const TalusSnapshot *s, double quantum)
+static TalusVec3 find_grid_origin(const TalusSnapshot *s, double quantum)
 {
     TalusVec3 low = talus_vec3(INFINITY, INFINITY, INFINITY);
     for (int i = 0; i < s->body_count; i++) {
@@ -217,7 +220,7 @@ static TalusVec3 low_corner(const TalusSnapshot *s, double quantum)
                       quantum * floor(low.z / quantum));
 }
 
-TalusStatus talus_frames_head_measure(TalusFramesHead *head, const TalusSnapshot *first)
+TalusStatus talus_frames_head_set_grid(TalusFramesHead *head, const TalusSnapshot *first)
 {
     TalusVec3 up = talus_frames_up_direction(head);
     double low = INFINITY;
@@ -225,11 +228,11 @@ TalusStatus talus_frames_head_measure(TalusFramesHead *head, const TalusSnapshot
         if (!first->fixed[i])
             low = fmin(low, talus_dot(up, first->position[i]));
     bool moving = low < INFINITY;
-    Sizes sizes;
+    Radii sizes;
     TALUS_TRY(measure_radii(first, moving, &sizes));
     head->radius = sizes.median;
-    head->quantum = quantum_of(sizes, head->lean);
-    head->origin = low_corner(first, head->quantum);
+    head->quantum = choose_quantum(sizes, head->lean);
+    head->origin = find_grid_origin(first, head->quantum);
     head->floor = moving ? low : NAN;
     return TALUS_OK;
 }

@@ -21,7 +21,9 @@ static void print_period(TalusText *text, const TalusPeriod *period)
         talus_text_print(text, "},\n");
 }
 
-static void print_tables(TalusText *text, const TalusFramesHead *head, const TalusFigure *figure)
+/* Prints the members "shapes", with their figures unless `figure` is NULL, and "materials", and ends the object. */
+static void print_shapes_and_materials(TalusText *text, const TalusFramesHead *head,
+                                       const TalusFigure *figure)
 {
     talus_text_print(text, "\"shapes\": [");
     for (int i = 0; i < head->shape_count; i++) {
@@ -41,7 +43,8 @@ static void print_tables(TalusText *text, const TalusFramesHead *head, const Tal
     talus_text_print(text, "]}\n");
 }
 
-static TalusStatus write_text(const TalusFramesHead *head, const TalusFigure *figure,
+/* Writes the JSON of a head to a new text, which the caller frees, also on failure. */
+static TalusStatus print_head(const TalusFramesHead *head, const TalusFigure *figure,
                               TalusText *text)
 {
     TalusText out = {0};
@@ -60,7 +63,7 @@ static TalusStatus write_text(const TalusFramesHead *head, const TalusFigure *fi
         talus_text_print(&out, ", \"floor\": %.17g", head->floor);
     talus_text_print(&out, ", \"detail\": \"%s\",\n", head->lean ? "lean" : "full");
     print_period(&out, &head->period);
-    print_tables(&out, head, figure);
+    print_shapes_and_materials(&out, head, figure);
     if (out.status == TALUS_OK && out.size > TALUS_FRAMES_HEAD_JSON_MAX)
         out.status =
             talus_fail(TALUS_ERR_UNSUPPORTED,
@@ -82,7 +85,8 @@ static TalusStatus pack_payload(TalusPacker *p, const TalusText *text, const Tal
         return TALUS_OK;
     TALUS_TRY(talus_pack_bytes(p, NULL, 8 - text->size % 8));
     TALUS_TRY(talus_head_pack_figures(p, figure, shapes));
-    TALUS_TRY(talus_pack_bytes(p, NULL, talus_head_padding(figure, shapes, p->size - start)));
+    TALUS_TRY(
+        talus_pack_bytes(p, NULL, talus_head_figure_padding(figure, shapes, p->size - start)));
     if (p->size - start > TALUS_FRAMES_HEAD_MAX)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "frames: the figures of %d shapes take more than the %d bytes that a "
@@ -91,13 +95,14 @@ static TalusStatus pack_payload(TalusPacker *p, const TalusText *text, const Tal
     return TALUS_OK;
 }
 
-static TalusStatus pack_chunk(TalusPacker *p, const TalusFramesHead *head,
-                              const TalusFigure *figure)
+/* Appends a HEAD chunk: header, payload and padding; of version 1 if `figure` is NULL. */
+static TalusStatus pack_head_chunk(TalusPacker *p, const TalusFramesHead *head,
+                                   const TalusFigure *figure)
 {
     size_t start = p->size;
     TalusText text = {0};
     TalusChunk chunk = {.magic = TALUS_CHUNK_MAGIC, .kind = TALUS_CHUNK_HEAD};
-    TalusStatus status = write_text(head, figure, &text);
+    TalusStatus status = print_head(head, figure, &text);
     TALUS_THEN(status, talus_pack_bytes(p, NULL, sizeof chunk));
     TALUS_THEN(status, pack_payload(p, &text, figure, head->shape_count));
     talus_release(text.bytes);
@@ -115,17 +120,17 @@ TalusStatus talus_frames_head_pack(TalusPacker *packer, const TalusFramesHead *h
     if (version > 1 && !head->figures)
         TALUS_TRY(talus_head_make_figures(head, &made));
     TalusStatus status =
-        pack_chunk(packer, head, version > 1 ? (made ? made : head->figures) : NULL);
+        pack_head_chunk(packer, head, version > 1 ? (made ? made : head->figures) : NULL);
     talus_head_free_figures(&made, head->shape_count);
     return status;
 }
 
 /* ---- reading ---- */
 
-static TalusStatus read_text(const TalusJson *object, const char *key, const char **out)
+static TalusStatus read_string(const TalusJson *object, const char *key, const char **out)
 {
     const TalusJson *node;
-    TALUS_TRY(talus_head_member(object, key, TALUS_JSON_STRING, &node));
+    TALUS_TRY(talus_head_find_member(object, key, TALUS_JSON_STRING, &node));
     *out = node->text;
     return TALUS_OK;
 }
@@ -134,7 +139,7 @@ static TalusStatus read_shapes(TalusArena *arena, const TalusJson *root, TalusFr
 {
     const TalusJson *list;
     TalusShapeDef *shape;
-    TALUS_TRY(talus_head_member(root, "shapes", TALUS_JSON_ARRAY, &list));
+    TALUS_TRY(talus_head_find_member(root, "shapes", TALUS_JSON_ARRAY, &list));
     TALUS_TRY(TALUS_ARENA_ALLOC(arena, shape, list->count));
     head->shapes = shape;
     head->shape_count = list->count;
@@ -147,14 +152,14 @@ static TalusStatus read_materials(TalusArena *arena, const TalusJson *root, Talu
 {
     const TalusJson *list;
     TalusFramesMaterial *material;
-    TALUS_TRY(talus_head_member(root, "materials", TALUS_JSON_ARRAY, &list));
+    TALUS_TRY(talus_head_find_member(root, "materials", TALUS_JSON_ARRAY, &list));
     TALUS_TRY(TALUS_ARENA_ALLOC(arena, material, list->count));
     head->materials = material;
     head->material_count = list->count;
     for (const TalusJson *n = list->first; n; n = n->next, material++) {
         if (n->kind != TALUS_JSON_OBJECT)
             return talus_json_fail(n, 0, "is not a material");
-        TALUS_TRY(read_text(n, "name", &material->name));
+        TALUS_TRY(read_string(n, "name", &material->name));
         TALUS_TRY(talus_head_read_number(n, "friction", &material->friction));
         TALUS_TRY(talus_head_read_number(n, "density", &material->density));
     }
@@ -170,6 +175,7 @@ static TalusStatus read_scale(const TalusJson *root, const char *key, double *ou
     return TALUS_OK;
 }
 
+/* Reads the member "floor", a number or null, which gives NAN. */
 static TalusStatus read_floor(const TalusJson *root, double *out)
 {
     const TalusJson *node = talus_json_get(root, "floor");
@@ -178,6 +184,7 @@ static TalusStatus read_floor(const TalusJson *root, double *out)
                                                  : talus_head_read_number(root, "floor", out);
 }
 
+/* Reads the member "period", which may be missing: [lo, hi] for each periodic axis. */
 static TalusStatus read_period(const TalusJson *root, TalusPeriod *out)
 {
     static const char *const axes[] = {"x", "y", "z"};
@@ -204,14 +211,15 @@ static TalusStatus read_period(const TalusJson *root, TalusPeriod *out)
     return TALUS_OK;
 }
 
-static TalusStatus read_root(TalusArena *arena, const TalusJson *root, TalusFramesHead *head)
+static TalusStatus read_head_members(TalusArena *arena, const TalusJson *root,
+                                     TalusFramesHead *head)
 {
     const char *detail;
     if (root->kind != TALUS_JSON_OBJECT)
         return talus_json_fail(root, 0, "is %s; expected an object",
                                talus_json_kind_name(root->kind));
-    TALUS_TRY(read_text(root, "title", &head->title));
-    TALUS_TRY(read_text(root, "scene", &head->scene));
+    TALUS_TRY(read_string(root, "title", &head->title));
+    TALUS_TRY(read_string(root, "scene", &head->scene));
     TALUS_TRY(talus_head_read_vector(root, "gravity", &head->gravity));
     TALUS_TRY(read_scale(root, "step", &head->step));
     TALUS_TRY(read_scale(root, "radius", &head->radius));
@@ -219,7 +227,7 @@ static TalusStatus read_root(TalusArena *arena, const TalusJson *root, TalusFram
     TALUS_TRY(talus_head_read_vector(root, "origin", &head->origin));
     TALUS_TRY(read_floor(root, &head->floor));
     TALUS_TRY(read_period(root, &head->period));
-    TALUS_TRY(read_text(root, "detail", &detail));
+    TALUS_TRY(read_string(root, "detail", &detail));
     head->lean = strcmp(detail, "lean") == 0;
     TALUS_TRY(read_shapes(arena, root, head));
     return read_materials(arena, root, head);
@@ -233,7 +241,7 @@ TalusStatus talus_frames_head_read(const char *payload, size_t size, const char 
     size_t text = end ? (size_t)(end - payload) : size, arrays = (text / 8 + 1) * 8;
     talus_frames_head_clear(out);
     TalusStatus status = talus_json_parse(&out->arena, payload, text, source, true, &root);
-    TALUS_THEN(status, read_root(&out->arena, root, &out->head));
+    TALUS_THEN(status, read_head_members(&out->arena, root, &out->head));
     if (status == TALUS_OK && end) {
         TalusHeadPayload all = {source, (const unsigned char *)payload, size,
                                 arrays < size ? arrays : size};

@@ -12,9 +12,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* LEVEL: level of deflate in frames, with a search for runs of one byte only: their byte planes are noise or such runs,
- * so that a search for other repeats would cost time and gain nothing. THOROUGH: level with a search for any repeats,
- * in HEADs. Arrays below LEAST_DEFLATED bytes are stored. GRAIN: values or tuples per chunk of parallel loops. */
+/* LEVEL: level of deflate in frames, where only runs of one byte are searched for: byte planes of frames are noise or
+ * such runs, and a search for other repeats would cost time and gain nothing. THOROUGH: level in HEADs, where any
+ * repeats are searched for. Arrays below LEAST_DEFLATED bytes are stored. GRAIN: values or tuples per chunk of parallel loops. */
 enum { LEVEL = 1, THOROUGH = 6, LEAST_DEFLATED = 64, GRAIN = 16384 };
 
 const char *talus_array_name(int name)
@@ -53,6 +53,7 @@ double talus_from_bfloat16(uint16_t half)
     return single;
 }
 
+/* Maps the differences 0, -1, 1, -2, ... to the codes 0, 1, 2, 3, ... */
 static uint32_t zigzag(uint32_t difference)
 {
     return difference << 1 ^ (difference >> 31 ? UINT32_MAX : 0);
@@ -82,7 +83,8 @@ TalusStatus talus_pack_bytes(TalusPacker *packer, const void *bytes, size_t size
 
 /* ---- arrays: deflated and appended ---- */
 
-/* Deflates planes into `data`; sets `used`, `status` and head.coding, STORED where deflate would not shorten. */
+/* Task of talus_parallel: deflates the planes of the arrays [begin, end) into `data`; sets `used`, `status` and
+ * head.coding, which is STORED where deflate would not shorten. */
 static void deflate_arrays(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     TalusPacked *packed = context;
@@ -104,7 +106,8 @@ static void deflate_arrays(void *context, int64_t begin, int64_t end, int64_t ch
     }
 }
 
-static TalusStatus append(TalusPacker *p, TalusPacked *a)
+/* Appends an array to the chunk: header, data and padding. */
+static TalusStatus append_packed(TalusPacker *p, TalusPacked *a)
 {
     if (a->used > UINT32_MAX)
         return talus_fail_key(talus_array_name(a->head.name), TALUS_ERR_UNSUPPORTED,
@@ -118,12 +121,12 @@ static TalusStatus append(TalusPacker *p, TalusPacked *a)
 }
 
 /* Rounds up to a multiple of 8: the bytes that an array's data take in a chunk. */
-static size_t padded(size_t size)
+static size_t round_up_to_8(size_t size)
 {
     return (size + 7) / 8 * 8;
 }
 
-TalusStatus talus_pack_arrays(TalusPacker *p)
+TalusStatus talus_packer_append_arrays(TalusPacker *p)
 {
     talus_parallel(p->pool, p->packed_count, 1, deflate_arrays, p->packed);
     for (int i = 0; i < p->packed_count; i++) /* a worker's error message stays in its own thread */
@@ -133,10 +136,10 @@ TalusStatus talus_pack_arrays(TalusPacker *p)
     for (int i = 0; i < p->packed_count; i++) {
         TalusPacked *a = &p->packed[i], *next = a + 1;
         if (i + 1 < p->packed_count && next->alternative) {
-            a = padded(next->used) < padded(a->used) ? next : a;
+            a = round_up_to_8(next->used) < round_up_to_8(a->used) ? next : a;
             i++;
         }
-        TALUS_TRY(append(p, a));
+        TALUS_TRY(append_packed(p, a));
     }
     p->packed_count = 0;
     return TALUS_OK;
@@ -157,6 +160,7 @@ typedef struct Planes {
     const TalusPacked *packed;
 } Planes;
 
+/* Task of talus_parallel: fills all planes of an array for the tuples [begin, end). */
 static void fill_planes(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Planes *p = context;
@@ -171,7 +175,7 @@ static void fill_planes(void *context, int64_t begin, int64_t end, int64_t chunk
 
 /* Splits p->code into the byte planes of a new entry of p->packed. `alternative`: the entry has the values of the one
  * before it with another prediction; only the shorter of the two gets into the chunk. */
-static TalusStatus take(TalusPacker *p, TalusArrayHead head, bool alternative)
+static TalusStatus add_packed(TalusPacker *p, TalusArrayHead head, bool alternative)
 {
     TalusPacked *a = &p->packed[p->packed_count];
     size_t size = (size_t)head.tuples * head.components * head.width;
@@ -188,7 +192,7 @@ static TalusStatus take(TalusPacker *p, TalusArrayHead head, bool alternative)
     return TALUS_OK;
 }
 
-static TalusArrayHead head_of(int name, int type, int components, int tuples, int width)
+static TalusArrayHead make_array_head(int name, int type, int components, int tuples, int width)
 {
     return (TalusArrayHead){.name = (uint8_t)name,
                             .type = (uint8_t)type,
@@ -197,8 +201,9 @@ static TalusArrayHead head_of(int name, int type, int components, int tuples, in
                             .tuples = (uint32_t)tuples};
 }
 
-static uint32_t predict(TalusPrediction prediction, const int32_t *value, const int32_t *guess,
-                        size_t i, size_t components)
+/* Returns the prediction of value i, which is subtracted before coding. */
+static uint32_t predict_value(TalusPrediction prediction, const int32_t *value,
+                              const int32_t *guess, size_t i, size_t components)
 {
     switch (prediction) {
     case TALUS_PREDICT_TUPLE: return i < components ? 0 : (uint32_t)value[i - components];
@@ -215,20 +220,21 @@ typedef struct Codes {
     atomic_uint all; /* OR of all codes; gives the width of the array: 1, 2 or 4 bytes */
 } Codes;
 
+/* Task of talus_parallel: fills the codes of the values [begin, end). */
 static void fill_codes(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     Codes *c = context;
     uint32_t all = 0;
     (void)chunk;
     for (size_t i = (size_t)begin; i < (size_t)end; i++) {
-        uint32_t from = predict(c->prediction, c->value, c->guess, i, c->components);
+        uint32_t from = predict_value(c->prediction, c->value, c->guess, i, c->components);
         c->code[i] = zigzag((uint32_t)c->value[i] - from);
         all |= c->code[i];
     }
     atomic_fetch_or(&c->all, all);
 }
 
-/* Adds integers with a prediction that a file can have (not BEST). `alternative` as for take. */
+/* Adds integers with a prediction that a file can have (not BEST). `alternative` as for add_packed. */
 static TalusStatus pack_predicted(TalusPacker *packer, int name, int components, int tuples,
                                   TalusPrediction prediction, const int32_t *value,
                                   const int32_t *guess, bool alternative)
@@ -241,12 +247,12 @@ static TalusStatus pack_predicted(TalusPacker *packer, int name, int components,
                    .components = (size_t)components};
     talus_parallel(packer->pool, (int64_t)components * tuples, GRAIN, fill_codes, &codes);
     uint32_t all = atomic_load(&codes.all);
-    TalusArrayHead head = head_of(name, TALUS_TYPE_INTEGER, components, tuples,
-                                  all > 0xffff ? 4
-                                  : all > 0xff ? 2
-                                               : 1);
+    TalusArrayHead head = make_array_head(name, TALUS_TYPE_INTEGER, components, tuples,
+                                          all > 0xffff ? 4
+                                          : all > 0xff ? 2
+                                                       : 1);
     head.prediction = (uint8_t)prediction;
-    return take(packer, head, alternative);
+    return add_packed(packer, head, alternative);
 }
 
 TalusStatus talus_pack_integers(TalusPacker *packer, int name, int components, int tuples,
@@ -278,7 +284,7 @@ TalusStatus talus_pack_bfloat16(TalusPacker *packer, int name, int components, i
             return talus_fail(TALUS_ERR_NUMERIC, "frames: a value of %s is not finite",
                               talus_array_name(name));
     }
-    return take(packer, head_of(name, TALUS_TYPE_BF16, components, tuples, 2), false);
+    return add_packed(packer, make_array_head(name, TALUS_TYPE_BF16, components, tuples, 2), false);
 }
 
 TalusStatus talus_pack_floats(TalusPacker *packer, int name, int components, int tuples,
@@ -289,5 +295,5 @@ TalusStatus talus_pack_floats(TalusPacker *packer, int name, int components, int
         return TALUS_OK;
     TALUS_TRY(TALUS_GROW(packer->code, count, 0, "frame"));
     memcpy(packer->code, value, count * sizeof *value);
-    return take(packer, head_of(name, TALUS_TYPE_F32, components, tuples, 4), false);
+    return add_packed(packer, make_array_head(name, TALUS_TYPE_F32, components, tuples, 4), false);
 }

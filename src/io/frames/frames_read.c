@@ -13,25 +13,26 @@
 
 /* ---- opening ---- */
 
-static TalusStatus create(const char *path, TalusFrames **out)
+/* Allocates a reader without an open file. */
+static TalusStatus create_reader(const char *path, TalusFrames **out)
 {
     TALUS_TRY(TALUS_ALLOC(*out, 1, "frames"));
     (*out)->fd = (*out)->loaded_head = (*out)->decoded = -1;
     return talus_path_format(&(*out)->path, "%s", path);
 }
 
-static void set_file(TalusFrames *f, int fd)
+static void replace_descriptor(TalusFrames *f, int fd)
 {
     if (f->fd >= 0)
         close(f->fd);
     f->fd = fd;
 }
 
-TalusStatus talus_frames_follow(TalusFrames **frames, int fd, const char *path)
+TalusStatus talus_frames_open_or_rescan(TalusFrames **frames, int fd, const char *path)
 {
-    TalusStatus status = *frames ? TALUS_OK : create(path, frames);
+    TalusStatus status = *frames ? TALUS_OK : create_reader(path, frames);
     if (*frames)
-        set_file(*frames, fd);
+        replace_descriptor(*frames, fd);
     else
         close(fd);
     TALUS_THEN(status, talus_frames_scan(*frames));
@@ -48,7 +49,7 @@ TalusStatus talus_frames_open(const char *path, TalusFrames **out)
     *out = NULL;
     if (fd < 0)
         return talus_fail_file(path, TALUS_ERR_IO, "cannot open: %s", strerror(errno));
-    return talus_frames_follow(out, fd, path);
+    return talus_frames_open_or_rescan(out, fd, path);
 }
 
 void talus_frames_close(TalusFrames *frames)
@@ -65,9 +66,9 @@ void talus_frames_close(TalusFrames *frames)
     talus_release(frames);
 }
 
-/* Opens the path again and forgets all frames if the path now leads to another file: a new run removes the file and
- * creates another. If that cannot be opened, keeps the old one. */
-static void follow_name(TalusFrames *f)
+/* If the path now leads to another file, because a new run has removed the old one: opens that file and empties the
+ * lists of frames and heads. Keeps the old file if the new one cannot be opened. */
+static void reopen_if_replaced(TalusFrames *f)
 {
     struct stat named, held;
     if (stat(f->path, &named) != 0 || fstat(f->fd, &held) != 0 || talus_same_file(&named, &held))
@@ -75,13 +76,13 @@ static void follow_name(TalusFrames *f)
     int fd = talus_open_to_read(f->path);
     if (fd < 0)
         return;
-    set_file(f, fd);
+    replace_descriptor(f, fd);
     talus_frames_forget(f);
 }
 
 TalusStatus talus_frames_refresh(TalusFrames *frames)
 {
-    follow_name(frames);
+    reopen_if_replaced(frames);
     return talus_frames_scan(frames);
 }
 
@@ -180,7 +181,8 @@ static TalusStatus decode_next(TalusFrames *f, int index, TalusSnapshot *snapsho
     return TALUS_OK;
 }
 
-static TalusStatus decode_named(TalusFrames *f, int index, TalusSnapshot *snapshot)
+/* As decode_next; errors name the file and the frame. */
+static TalusStatus decode_with_location(TalusFrames *f, int index, TalusSnapshot *snapshot)
 {
     char frame[32];
     snprintf(frame, sizeof frame, "frame %d", index);
@@ -188,9 +190,10 @@ static TalusStatus decode_named(TalusFrames *f, int index, TalusSnapshot *snapsh
                           decode_next(f, index, snapshot));
 }
 
-/* Sets *start to the first frame to decode in order to reach `index`: its key frame; the one after `decoded`, if key
- * frame <= decoded < index; or `index` itself, if it is `decoded` and the state before it is still there. */
-static TalusStatus find_start(TalusFrames *f, int index, int *start)
+/* Sets *start to the first frame to decode in order to reach `index`: its key frame; the frame after `decoded`, if key
+ * frame <= decoded < index; or `index` itself, if it is `decoded` and the state of the frame before is still valid.
+ * Flips f->newest in the last case, so that state[newest] is that state. */
+static TalusStatus prepare_start(TalusFrames *f, int index, int *start)
 {
     int key = index;
     while (key > 0 && !f->frame[key].key)
@@ -212,10 +215,10 @@ TalusStatus talus_frames_decode(TalusFrames *f, int index, TalusSnapshot *snapsh
 {
     int start = index;
     TALUS_TRY(check_index(f, index));
-    TALUS_TRY(find_start(f, index, &start));
+    TALUS_TRY(prepare_start(f, index, &start));
     for (int i = start; i < index; i++)
-        TALUS_TRY(decode_named(f, i, NULL));
-    return decode_named(f, index, snapshot);
+        TALUS_TRY(decode_with_location(f, i, NULL));
+    return decode_with_location(f, index, snapshot);
 }
 
 TalusStatus talus_frames_read(TalusFrames *frames, int index, TalusSnapshot *snapshot)

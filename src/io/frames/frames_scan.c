@@ -17,7 +17,8 @@ TalusStatus talus_frames_read_bytes(const TalusFrames *f, uint64_t offset, void 
     return talus_read_at(f->fd, f->path, offset, out, size);
 }
 
-static TalusStatus file_size(const TalusFrames *f, uint64_t *size)
+/* Sets *size to the size of the file; fails if the file is not regular. */
+static TalusStatus get_file_size(const TalusFrames *f, uint64_t *size)
 {
     struct stat about;
     if (fstat(f->fd, &about) != 0)
@@ -34,7 +35,7 @@ TalusStatus talus_frames_read_chunk(TalusFrames *f, uint64_t offset, uint32_t ki
 {
     uint64_t start = offset + sizeof *chunk, size;
     TALUS_TRY(talus_frames_read_bytes(f, offset, chunk, sizeof *chunk));
-    TALUS_TRY(file_size(f, &size));
+    TALUS_TRY(get_file_size(f, &size));
     if (chunk->magic != TALUS_CHUNK_MAGIC || chunk->kind != kind)
         return talus_fail_file(f->path, TALUS_ERR_FORMAT,
                                "damaged: byte %" PRIu64 " starts no such chunk", offset);
@@ -52,9 +53,9 @@ TalusStatus talus_frames_read_chunk(TalusFrames *f, uint64_t offset, uint32_t ki
     return TALUS_OK;
 }
 
-/* Checks magic and version, as far as they are there: a file just created may not have all of its first bytes yet. Sets
- * f->version, 0 if it is not there. */
-static TalusStatus check_start(TalusFrames *f, uint64_t size)
+/* Checks the magic and the version in the first bytes of the file, as far as these are written: a file just created may
+ * be shorter. Sets f->version; 0 if it is not written yet. */
+static TalusStatus check_file_head(TalusFrames *f, uint64_t size)
 {
     TalusFileHead head = {0}, found = {0};
     size_t there = size < sizeof head ? (size_t)size : sizeof head;
@@ -82,7 +83,8 @@ void talus_frames_forget(TalusFrames *f)
     f->loaded_head = f->decoded = -1;
 }
 
-static TalusStatus add_frame(TalusFrames *f, const TalusIndexRow *row)
+/* Adds a frame to the list of frames, with the last listed head. */
+static TalusStatus append_frame_info(TalusFrames *f, const TalusIndexRow *row)
 {
     size_t n = (size_t)f->count;
     TALUS_TRY(TALUS_GROW(f->frame, n + 1, n, "frames"));
@@ -98,7 +100,8 @@ static TalusStatus add_frame(TalusFrames *f, const TalusIndexRow *row)
     return TALUS_OK;
 }
 
-static TalusStatus add_head(TalusFrames *f, uint64_t offset, uint64_t size)
+/* Adds a head to the list of heads; frames listed after it belong to it. */
+static TalusStatus append_head_location(TalusFrames *f, uint64_t offset, uint64_t size)
 {
     size_t n = (size_t)f->heads;
     TALUS_TRY(TALUS_GROW(f->head, n + 1, n, "frames"));
@@ -108,7 +111,7 @@ static TalusStatus add_head(TalusFrames *f, uint64_t offset, uint64_t size)
 
 /* ---- without index: chunk by chunk ---- */
 
-/* Reads the header of the chunk at `offset`; leaves *chunk unchanged if it would go past `limit`. *whole is true if the
+/* Reads the header of the chunk at `offset` into *chunk, unless the header would go past `limit`. *whole is true if the
  * header has the magic of a chunk and the chunk ends by `limit`. */
 static TalusStatus peek_chunk(const TalusFrames *f, uint64_t offset, uint64_t limit,
                               TalusChunk *chunk, bool *whole)
@@ -122,12 +125,12 @@ static TalusStatus peek_chunk(const TalusFrames *f, uint64_t offset, uint64_t li
     return TALUS_OK;
 }
 
-/* Adds a HEAD or a frame to its list; ignores chunks of other kinds. */
-static TalusStatus take_chunk(TalusFrames *f, uint64_t offset, const TalusChunk *chunk)
+/* Adds a HEAD chunk to the list of heads, a frame to the list of frames; ignores chunks of other kinds. */
+static TalusStatus list_chunk(TalusFrames *f, uint64_t offset, const TalusChunk *chunk)
 {
     uint64_t size = talus_chunk_bytes(chunk);
     if (chunk->kind == TALUS_CHUNK_HEAD)
-        return add_head(f, offset, size);
+        return append_head_location(f, offset, size);
     if (chunk->kind != TALUS_CHUNK_FRAME)
         return TALUS_OK;
     uint32_t bodies = 0;
@@ -139,11 +142,11 @@ static TalusStatus take_chunk(TalusFrames *f, uint64_t offset, const TalusChunk 
                          .size = size,
                          .flags = chunk->flags,
                          .bodies = bodies};
-    return add_frame(f, &row);
+    return append_frame_info(f, &row);
 }
 
-/* Warns, once per offset, if there are enough bytes for a header at `offset` but they do not start with the magic of a
- * chunk: that is damage. Fewer bytes, or a header without all of its payload, are a chunk still being written. */
+/* Warns, once per offset, of damage: if the file has enough bytes for a header at `offset`, but these do not start with
+ * the magic of a chunk. No damage are fewer bytes or a header without all of its payload: a chunk is being written. */
 static void warn_damage(TalusFrames *f, uint64_t offset, uint64_t size, const TalusChunk *chunk)
 {
     if (size - offset < sizeof *chunk || chunk->magic == TALUS_CHUNK_MAGIC || f->warned == offset)
@@ -155,9 +158,9 @@ static void warn_damage(TalusFrames *f, uint64_t offset, uint64_t size, const Ta
               f->path, offset, f->count);
 }
 
-/* Lists frames and heads from *offset on; stops at the index, at `limit`, or at bytes that are no whole chunk. Moves
- * *offset there; *last is the header read there, zero if none fits before `limit`. */
-static TalusStatus walk(TalusFrames *f, uint64_t *offset, uint64_t limit, TalusChunk *last)
+/* Lists frames and heads from *offset on; stops at the index, at `limit`, or at bytes that are no whole chunk. Sets
+ * *offset to the stop, and *last to the header there, zero if no header fits before `limit`. */
+static TalusStatus list_chunks(TalusFrames *f, uint64_t *offset, uint64_t limit, TalusChunk *last)
 {
     for (;;) {
         bool whole;
@@ -165,15 +168,16 @@ static TalusStatus walk(TalusFrames *f, uint64_t *offset, uint64_t limit, TalusC
         TALUS_TRY(peek_chunk(f, *offset, limit, last, &whole));
         if (!whole || last->kind == TALUS_CHUNK_INDEX)
             return TALUS_OK;
-        TALUS_TRY(take_chunk(f, *offset, last));
+        TALUS_TRY(list_chunk(f, *offset, last));
         *offset += talus_chunk_bytes(last);
     }
 }
 
 /* ---- the index ---- */
 
-/* True if the file ends as a finished one and the offset of the index that it names, end->index, is within the file. */
-static bool has_end(const TalusFrames *f, uint64_t size, TalusFileEnd *end)
+/* Reads the last bytes of the file. True if they are those of a finished file and the offset of the index, end->index,
+ * is within the file. */
+static bool read_file_end(const TalusFrames *f, uint64_t size, TalusFileEnd *end)
 {
     return size >= sizeof(TalusFileHead) + sizeof(TalusChunk) + sizeof *end &&
            talus_frames_read_bytes(f, size - sizeof *end, end, sizeof *end) == TALUS_OK &&
@@ -182,10 +186,10 @@ static bool has_end(const TalusFrames *f, uint64_t size, TalusFileEnd *end)
            end->index <= size - sizeof *end - sizeof(TalusChunk);
 }
 
-/* Adds the frame of an index row and, before it, the chunks between f->end (end of the last frame added) and it. Moves
- * f->end behind the frame. *plausible is false if the row contradicts the file; the frame is not added then. */
-static TalusStatus take_row(TalusFrames *f, const TalusIndexRow *row, uint64_t limit,
-                            bool *plausible)
+/* Lists the chunks from f->end (end of the last frame listed) up to the frame of an index row, then that frame. Moves
+ * f->end behind the frame. *plausible is false if the row contradicts the file; its frame is then not listed. */
+static TalusStatus list_index_row(TalusFrames *f, const TalusIndexRow *row, uint64_t limit,
+                                  bool *plausible)
 {
     TalusChunk chunk;
     *plausible = row->offset % 8 == 0 && row->size % 8 == 0 && row->offset >= f->end &&
@@ -193,15 +197,15 @@ static TalusStatus take_row(TalusFrames *f, const TalusIndexRow *row, uint64_t l
                  row->size >= sizeof(TalusChunk);
     if (!*plausible)
         return TALUS_OK;
-    TALUS_TRY(walk(f, &f->end, row->offset, &chunk));
+    TALUS_TRY(list_chunks(f, &f->end, row->offset, &chunk));
     *plausible = f->end == row->offset;
     f->end = row->offset + row->size;
-    return *plausible ? add_frame(f, row) : TALUS_OK;
+    return *plausible ? append_frame_info(f, row) : TALUS_OK;
 }
 
-/* Adds the frames that the index chunk at offset `index` lists. *done is false if the index is damaged or contradicts
- * the file; the caller then lists the frames chunk by chunk. */
-static TalusStatus take_rows(TalusFrames *f, uint64_t index, bool *done)
+/* Lists frames and heads by the index chunk at offset `index`. *done is false if the index is damaged or contradicts the
+ * file; the caller then lists the frames chunk by chunk. */
+static TalusStatus list_index_rows(TalusFrames *f, uint64_t index, bool *done)
 {
     TalusChunk chunk;
     uint32_t counts[2];
@@ -219,11 +223,11 @@ static TalusStatus take_rows(TalusFrames *f, uint64_t index, bool *done)
         TalusIndexRow row;
         bool plausible;
         memcpy(&row, f->payload + sizeof counts + i * sizeof row, sizeof row);
-        TALUS_TRY(take_row(f, &row, index, &plausible));
+        TALUS_TRY(list_index_row(f, &row, index, &plausible));
         if (!plausible)
             return TALUS_OK;
     }
-    TALUS_TRY(walk(f, &f->end, index, &chunk));
+    TALUS_TRY(list_chunks(f, &f->end, index, &chunk));
     *done = f->end == index;
     return TALUS_OK;
 }
@@ -231,8 +235,8 @@ static TalusStatus take_rows(TalusFrames *f, uint64_t index, bool *done)
 /* ---- opening and refreshing ---- */
 
 /* Sets *torn to whether the frame at `offset` is damaged: its kind, length or checksum is wrong. A power failure may
- * leave the last chunk of an unfinished file with its length but without its bytes; the callers then leave it out. */
-static TalusStatus check_torn(TalusFrames *f, uint64_t offset, bool *torn)
+ * leave the last chunk of an unfinished file with its length but without its bytes; callers do not list such a frame. */
+static TalusStatus check_frame_torn(TalusFrames *f, uint64_t offset, bool *torn)
 {
     TalusChunk chunk;
     TalusStatus status = talus_frames_read_chunk(f, offset, TALUS_CHUNK_FRAME, &chunk);
@@ -242,13 +246,13 @@ static TalusStatus check_torn(TalusFrames *f, uint64_t offset, bool *torn)
 
 /* Removes the last frame from the list and sets f->torn, with a warning once per offset, if no whole chunk follows it
  * and its checksum is wrong. */
-static TalusStatus drop_torn(TalusFrames *f)
+static TalusStatus drop_torn_frame(TalusFrames *f)
 {
     bool torn;
     if (f->count == 0 || f->frame[f->count - 1].offset + f->frame[f->count - 1].size != f->end)
         return TALUS_OK;
     uint64_t offset = f->frame[f->count - 1].offset;
-    TALUS_TRY(check_torn(f, offset, &torn));
+    TALUS_TRY(check_frame_torn(f, offset, &torn));
     if (!torn)
         return TALUS_OK;
     if (f->warned != offset)
@@ -260,25 +264,25 @@ static TalusStatus drop_torn(TalusFrames *f)
 }
 
 /* Lists all chunks: by the index if there is a valid one, else chunk by chunk, without a torn last frame. */
-static TalusStatus scan_anew(TalusFrames *f, uint64_t size)
+static TalusStatus scan_whole_file(TalusFrames *f, uint64_t size)
 {
     TalusFileEnd end;
     TalusChunk last;
     bool done = false;
     talus_frames_forget(f);
-    TALUS_TRY(check_start(f, size));
+    TALUS_TRY(check_file_head(f, size));
     if (size < sizeof(TalusFileHead))
         return TALUS_OK;
-    if (has_end(f, size, &end))
-        TALUS_TRY(take_rows(f, end.index, &done));
+    if (read_file_end(f, size, &end))
+        TALUS_TRY(list_index_rows(f, end.index, &done));
     f->complete = done;
     if (done)
         return TALUS_OK;
     talus_frames_forget(f);
-    TALUS_TRY(walk(f, &f->end, size, &last));
+    TALUS_TRY(list_chunks(f, &f->end, size, &last));
     warn_damage(f, f->end, size, &last);
-    f->complete = has_end(f, size, &end) && end.index == f->end;
-    return f->complete ? TALUS_OK : drop_torn(f);
+    f->complete = read_file_end(f, size, &end) && end.index == f->end;
+    return f->complete ? TALUS_OK : drop_torn_frame(f);
 }
 
 void talus_frames_head_location(TalusFrames *frames, int index, uint64_t *offset, uint64_t *size)
@@ -288,8 +292,9 @@ void talus_frames_head_location(TalusFrames *frames, int index, uint64_t *offset
     *size = head < 0 ? 0 : frames->head[head].size;
 }
 
-/* Reads the checksums in the headers of the last frame, which must exist, and of its head; 0 where that fails. */
-static void read_marks(TalusFrames *f, uint32_t marks[2])
+/* Reads the checksums in the headers of the last listed frame, which must exist, and of its head; 0 where the file no
+ * longer has the header. */
+static void read_last_checksums(TalusFrames *f, uint32_t marks[2])
 {
     TalusChunk chunk;
     uint64_t size, offset[2] = {f->frame[f->count - 1].offset, 0};
@@ -300,42 +305,42 @@ static void read_marks(TalusFrames *f, uint32_t marks[2])
     }
 }
 
-/* True if frames are listed and the last one and its head have the same checksums as at the last scan; otherwise the
- * file was truncated or rewritten, or has no frame yet. */
-static bool still_there(TalusFrames *f, uint64_t size)
+/* True if the last listed frame and its head have the same checksums as at the last scan. False if they have not, so
+ * that the file was truncated or rewritten, and if no frame is listed. */
+static bool last_frame_unchanged(TalusFrames *f, uint64_t size)
 {
     uint32_t marks[2];
     if (f->count == 0 || size < f->end)
         return false;
-    read_marks(f, marks);
+    read_last_checksums(f, marks);
     return marks[0] == f->marks[0] && marks[1] == f->marks[1];
 }
 
 /* Lists the chunks written since the last scan; none while the torn frame (f->torn) is still damaged. */
-static TalusStatus scan_on(TalusFrames *f, uint64_t size)
+static TalusStatus scan_added_chunks(TalusFrames *f, uint64_t size)
 {
     TalusFileEnd end;
     TalusChunk last;
     bool torn = false;
     if (f->torn)
-        TALUS_TRY(check_torn(f, f->torn, &torn));
+        TALUS_TRY(check_frame_torn(f, f->torn, &torn));
     if (torn)
         return TALUS_OK;
     f->torn = 0;
-    TALUS_TRY(walk(f, &f->end, size, &last));
+    TALUS_TRY(list_chunks(f, &f->end, size, &last));
     warn_damage(f, f->end, size, &last);
-    f->complete = has_end(f, size, &end) && end.index == f->end;
+    f->complete = read_file_end(f, size, &end) && end.index == f->end;
     return TALUS_OK;
 }
 
 TalusStatus talus_frames_scan(TalusFrames *f)
 {
     uint64_t size = 0;
-    TALUS_TRY(file_size(f, &size));
-    bool known = still_there(f, size);
+    TALUS_TRY(get_file_size(f, &size));
+    bool known = last_frame_unchanged(f, size);
     f->replaced += !known && f->count > 0;
-    TALUS_TRY(known ? scan_on(f, size) : scan_anew(f, size));
+    TALUS_TRY(known ? scan_added_chunks(f, size) : scan_whole_file(f, size));
     if (f->count > 0)
-        read_marks(f, f->marks);
+        read_last_checksums(f, f->marks);
     return TALUS_OK;
 }

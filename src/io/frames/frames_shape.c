@@ -25,7 +25,7 @@ static void print_profile(TalusText *text, const TalusShapeDef *shape)
     talus_text_print(text, "]");
 }
 
-static void print_bytes(TalusText *text, const char *key, const void *bytes, size_t size)
+static void print_base64(TalusText *text, const char *key, const void *bytes, size_t size)
 {
     talus_text_print(text, ", \"%s\": \"", key);
     char *reserved = talus_text_reserve(text, talus_base64_encoded_length(size));
@@ -34,7 +34,7 @@ static void print_bytes(TalusText *text, const char *key, const void *bytes, siz
     talus_text_print(text, "\"");
 }
 
-static void print_shape(TalusText *text, const TalusShapeDef *shape, bool part);
+static void print_shape_or_part(TalusText *text, const TalusShapeDef *shape, bool part);
 
 static void print_parts(TalusText *text, const TalusShapeDef *shape)
 {
@@ -46,7 +46,7 @@ static void print_parts(TalusText *text, const TalusShapeDef *shape)
         talus_head_print_vector(text, "position", part->position);
         talus_text_print(text, ", \"orientation\": [%.17g, %.17g, %.17g, %.17g], \"shape\": ", q.w,
                          q.x, q.y, q.z);
-        print_shape(text, part->shape, true);
+        print_shape_or_part(text, part->shape, true);
         talus_text_print(text, "}");
     }
     talus_text_print(text, "]");
@@ -56,21 +56,22 @@ static void print_heights(TalusText *text, const TalusShapeDef *shape)
 {
     talus_text_print(text, ", \"columns\": %d, \"rows\": %d, \"spacing\": %.17g", shape->columns,
                      shape->rows, shape->spacing);
-    print_bytes(text, "height", shape->height,
-                (size_t)shape->columns * (size_t)shape->rows * sizeof *shape->height);
+    print_base64(text, "height", shape->height,
+                 (size_t)shape->columns * (size_t)shape->rows * sizeof *shape->height);
 }
 
 /* Returns the TALUS_USES_* bits of the members that define a shape: none for a sphere, whose radius is that of the
  * body, unless it is part of a compound (`part`). */
-static int used(const TalusShapeDef *shape, bool part)
+static int used_members(const TalusShapeDef *shape, bool part)
 {
     int uses = talus_shape_ops(shape->kind)->uses;
     return shape->kind == TALUS_SHAPE_SPHERE && !part ? 0 : uses;
 }
 
-static void print_shape(TalusText *text, const TalusShapeDef *shape, bool part)
+/* Prints the object of a shape; its closing brace only if the shape is part of a compound (`part`). */
+static void print_shape_or_part(TalusText *text, const TalusShapeDef *shape, bool part)
 {
-    int uses = used(shape, part);
+    int uses = used_members(shape, part);
     talus_text_print(text, "{\"kind\": \"%s\"", talus_shape_name(shape->kind));
     if (uses & TALUS_USES_HALF) {
         talus_text_print(text, ", ");
@@ -83,11 +84,11 @@ static void print_shape(TalusText *text, const TalusShapeDef *shape, bool part)
     if (uses & TALUS_USES_PROFILE)
         print_profile(text, shape);
     if (uses & TALUS_USES_TRIANGLE)
-        print_bytes(text, "triangle", shape->triangle,
-                    3 * (size_t)shape->triangle_count * sizeof *shape->triangle);
+        print_base64(text, "triangle", shape->triangle,
+                     3 * (size_t)shape->triangle_count * sizeof *shape->triangle);
     if (uses & TALUS_USES_VERTEX)
-        print_bytes(text, "vertex", shape->vertex,
-                    (size_t)shape->vertex_count * sizeof *shape->vertex);
+        print_base64(text, "vertex", shape->vertex,
+                     (size_t)shape->vertex_count * sizeof *shape->vertex);
     if (uses & TALUS_USES_HEIGHTS)
         print_heights(text, shape);
     if (uses & TALUS_USES_PARTS)
@@ -96,16 +97,15 @@ static void print_shape(TalusText *text, const TalusShapeDef *shape, bool part)
         talus_text_print(text, "}");
 }
 
-/* Leaves the JSON object open, without its brace, so that the members of the figure may follow. */
 void talus_head_print_shape(TalusText *text, const TalusShapeDef *shape)
 {
-    print_shape(text, shape, false);
+    print_shape_or_part(text, shape, false);
 }
 
 /* ---- reading: values ---- */
 
-TalusStatus talus_head_member(const TalusJson *object, const char *key, TalusJsonKind kind,
-                              const TalusJson **out)
+TalusStatus talus_head_find_member(const TalusJson *object, const char *key, TalusJsonKind kind,
+                                   const TalusJson **out)
 {
     *out = talus_json_get(object, key);
     if (!*out)
@@ -119,7 +119,7 @@ TalusStatus talus_head_member(const TalusJson *object, const char *key, TalusJso
 TalusStatus talus_head_read_number(const TalusJson *object, const char *key, double *out)
 {
     const TalusJson *node;
-    TALUS_TRY(talus_head_member(object, key, TALUS_JSON_NUMBER, &node));
+    TALUS_TRY(talus_head_find_member(object, key, TALUS_JSON_NUMBER, &node));
     *out = node->number;
     return TALUS_OK;
 }
@@ -140,7 +140,7 @@ TalusStatus talus_head_read_vector(const TalusJson *object, const char *key, Tal
 {
     const TalusJson *node;
     double v[3];
-    TALUS_TRY(talus_head_member(object, key, TALUS_JSON_ARRAY, &node));
+    TALUS_TRY(talus_head_find_member(object, key, TALUS_JSON_ARRAY, &node));
     TALUS_TRY(talus_head_read_list(node, 3, v));
     *out = talus_vec3(v[0], v[1], v[2]);
     if (!(talus_norm(*out) < TALUS_HEAD_NUMBER_MAX))
@@ -149,13 +149,13 @@ TalusStatus talus_head_read_vector(const TalusJson *object, const char *key, Tal
 }
 
 /* Decodes the base64 member `key` into elements of `size` bytes each, in the arena; sets *count to their number. */
-static TalusStatus read_bytes(TalusArena *arena, const TalusJson *object, const char *key,
-                              size_t size, const void **out, int *count)
+static TalusStatus read_base64(TalusArena *arena, const TalusJson *object, const char *key,
+                               size_t size, const void **out, int *count)
 {
     const TalusJson *node;
     unsigned char *decoded;
     size_t bytes;
-    TALUS_TRY(talus_head_member(object, key, TALUS_JSON_STRING, &node));
+    TALUS_TRY(talus_head_find_member(object, key, TALUS_JSON_STRING, &node));
     size_t length = strlen(node->text);
     if (!talus_base64_decoded_size(node->text, length, &bytes) || bytes % size != 0)
         return talus_json_fail(node, 0, "is not base64 of elements of %zu bytes each", size);
@@ -167,10 +167,11 @@ static TalusStatus read_bytes(TalusArena *arena, const TalusJson *object, const 
     return TALUS_OK;
 }
 
+/* As read_base64, for elements of `components` doubles; fails on a double of TALUS_HEAD_NUMBER_MAX or more. */
 static TalusStatus read_doubles(TalusArena *arena, const TalusJson *object, const char *key,
                                 int components, const void **out, int *count)
 {
-    TALUS_TRY(read_bytes(arena, object, key, (size_t)components * sizeof(double), out, count));
+    TALUS_TRY(read_base64(arena, object, key, (size_t)components * sizeof(double), out, count));
     const double *value = *out;
     for (int k = 0; k < *count * components; k++)
         if (!(fabs(value[k]) < TALUS_HEAD_NUMBER_MAX))
@@ -185,7 +186,7 @@ static TalusStatus read_profile(TalusArena *arena, const TalusJson *object, Talu
 {
     const TalusJson *node;
     double *point;
-    TALUS_TRY(talus_head_member(object, "profile", TALUS_JSON_ARRAY, &node));
+    TALUS_TRY(talus_head_find_member(object, "profile", TALUS_JSON_ARRAY, &node));
     TALUS_TRY(TALUS_ARENA_ALLOC(arena, point, 2 * (size_t)node->count));
     out->profile = point;
     out->point_count = node->count;
@@ -198,7 +199,7 @@ static TalusStatus read_triangles(TalusArena *arena, const TalusJson *node, Talu
 {
     const void *triangle;
     TALUS_TRY(
-        read_bytes(arena, node, "triangle", 3 * sizeof(int32_t), &triangle, &out->triangle_count));
+        read_base64(arena, node, "triangle", 3 * sizeof(int32_t), &triangle, &out->triangle_count));
     out->triangle = triangle;
     for (int k = 0; k < 3 * out->triangle_count; k++)
         if (out->triangle[k] < 0 || out->triangle[k] >= out->vertex_count)
@@ -226,8 +227,8 @@ static TalusStatus read_heights(TalusArena *arena, const TalusJson *node, TalusS
     return TALUS_OK;
 }
 
-static TalusStatus read_kind(TalusArena *arena, const TalusJson *node, bool part,
-                             TalusShapeDef *out);
+static TalusStatus read_shape_members(TalusArena *arena, const TalusJson *node, bool part,
+                                      TalusShapeDef *out);
 
 static TalusStatus read_part(TalusArena *arena, const TalusJson *node, TalusShapePart *out)
 {
@@ -237,23 +238,23 @@ static TalusStatus read_part(TalusArena *arena, const TalusJson *node, TalusShap
     if (node->kind != TALUS_JSON_OBJECT)
         return talus_json_fail(node, 0, "is not a part of a shape");
     TALUS_TRY(talus_head_read_vector(node, "position", &out->position));
-    TALUS_TRY(talus_head_member(node, "orientation", TALUS_JSON_ARRAY, &turn));
+    TALUS_TRY(talus_head_find_member(node, "orientation", TALUS_JSON_ARRAY, &turn));
     TALUS_TRY(talus_head_read_list(turn, 4, q));
     out->orientation = (TalusQuat){q[0], q[1], q[2], q[3]};
     double norm = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
     if (!(fabs(norm - 1.0) < 1e-6))
         return talus_json_fail(turn, 0, "is not a unit quaternion");
-    TALUS_TRY(talus_head_member(node, "shape", TALUS_JSON_OBJECT, &shape));
+    TALUS_TRY(talus_head_find_member(node, "shape", TALUS_JSON_OBJECT, &shape));
     TALUS_TRY(TALUS_ARENA_ALLOC(arena, def, 1));
     out->shape = def;
-    return read_kind(arena, shape, true, def);
+    return read_shape_members(arena, shape, true, def);
 }
 
 static TalusStatus read_parts(TalusArena *arena, const TalusJson *node, TalusShapeDef *out)
 {
     const TalusJson *list;
     TalusShapePart *part;
-    TALUS_TRY(talus_head_member(node, "parts", TALUS_JSON_ARRAY, &list));
+    TALUS_TRY(talus_head_find_member(node, "parts", TALUS_JSON_ARRAY, &list));
     TALUS_TRY(TALUS_ARENA_ALLOC(arena, part, list->count));
     out->part = part;
     out->part_count = list->count;
@@ -270,12 +271,12 @@ static TalusStatus read_vertices(TalusArena *arena, const TalusJson *node, Talus
     return TALUS_OK;
 }
 
-static TalusStatus read_name(const TalusJson *node, TalusShapeKind *out)
+static TalusStatus read_shape_kind(const TalusJson *node, TalusShapeKind *out)
 {
     const TalusJson *name;
     char shown[TALUS_JSON_PRINTABLE_BYTES];
     int kind = 0;
-    TALUS_TRY(talus_head_member(node, "kind", TALUS_JSON_STRING, &name));
+    TALUS_TRY(talus_head_find_member(node, "kind", TALUS_JSON_STRING, &name));
     while (kind < TALUS_SHAPE_KINDS &&
            strcmp(name->text, talus_shape_name((TalusShapeKind)kind)) != 0)
         kind++;
@@ -286,12 +287,13 @@ static TalusStatus read_name(const TalusJson *node, TalusShapeKind *out)
     return TALUS_OK;
 }
 
-static TalusStatus read_kind(TalusArena *arena, const TalusJson *node, bool part,
-                             TalusShapeDef *out)
+/* Reads the kind of a shape and the members that the kind has. */
+static TalusStatus read_shape_members(TalusArena *arena, const TalusJson *node, bool part,
+                                      TalusShapeDef *out)
 {
     *out = (TalusShapeDef){0};
-    TALUS_TRY(read_name(node, &out->kind));
-    int uses = used(out, part);
+    TALUS_TRY(read_shape_kind(node, &out->kind));
+    int uses = used_members(out, part);
     if (uses & TALUS_USES_HALF)
         TALUS_TRY(talus_head_read_vector(node, "half", &out->half));
     if (uses & TALUS_USES_RADIUS)
@@ -314,7 +316,7 @@ TalusStatus talus_head_read_shape(TalusArena *arena, const TalusJson *node, Talu
     TalusShape shape;
     if (node->kind != TALUS_JSON_OBJECT)
         return talus_json_fail(node, 0, "is not a shape");
-    TALUS_TRY(read_kind(arena, node, false, out));
+    TALUS_TRY(read_shape_members(arena, node, false, out));
     if (out->kind == TALUS_SHAPE_SPHERE)
         return TALUS_OK; /* bodies have the radii */
     TalusStatus status = talus_shape_init(&shape, out);
@@ -325,10 +327,10 @@ TalusStatus talus_head_read_shape(TalusArena *arena, const TalusJson *node, Talu
 
 /* ---- copies and comparison ---- */
 
-/* Arrays of a shape. arrays_of lists their pointers and sizes in bytes, 0 for NULL. */
+/* Arrays of a shape. list_arrays lists their pointers and sizes in bytes, 0 for NULL. */
 enum { PROFILE, VERTEX, TRIANGLE, HEIGHT, ARRAYS };
 
-static void arrays_of(const TalusShapeDef *shape, const void *array[ARRAYS], size_t bytes[ARRAYS])
+static void list_arrays(const TalusShapeDef *shape, const void *array[ARRAYS], size_t bytes[ARRAYS])
 {
     array[PROFILE] = shape->profile;
     array[VERTEX] = shape->vertex;
@@ -363,7 +365,7 @@ TalusStatus talus_head_copy_shape(TalusArena *arena, const TalusShapeDef *shape,
     const void *array[ARRAYS];
     void *copy[ARRAYS] = {NULL};
     size_t bytes[ARRAYS];
-    arrays_of(shape, array, bytes);
+    list_arrays(shape, array, bytes);
     for (int k = 0; k < ARRAYS; k++) {
         if (bytes[k] == 0)
             continue;
@@ -378,22 +380,22 @@ TalusStatus talus_head_copy_shape(TalusArena *arena, const TalusShapeDef *shape,
     out->triangle = copy[TRIANGLE];
     out->height = copy[HEIGHT];
     out->part = NULL;
-    return used(shape, false) & TALUS_USES_PARTS ? copy_parts(arena, shape, out) : TALUS_OK;
+    return used_members(shape, false) & TALUS_USES_PARTS ? copy_parts(arena, shape, out) : TALUS_OK;
 }
 
 static bool same_arrays(const TalusShapeDef *a, const TalusShapeDef *b)
 {
     const void *x[ARRAYS], *y[ARRAYS];
     size_t x_bytes[ARRAYS], y_bytes[ARRAYS];
-    arrays_of(a, x, x_bytes);
-    arrays_of(b, y, y_bytes);
+    list_arrays(a, x, x_bytes);
+    list_arrays(b, y, y_bytes);
     for (int k = 0; k < ARRAYS; k++)
         if (x_bytes[k] != y_bytes[k] || (x_bytes[k] && memcmp(x[k], y[k], x_bytes[k]) != 0))
             return false;
     return true;
 }
 
-static bool same_shape(const TalusShapeDef *a, const TalusShapeDef *b, bool part);
+static bool same_shape_or_part(const TalusShapeDef *a, const TalusShapeDef *b, bool part);
 
 static bool same_parts(const TalusShapeDef *a, const TalusShapeDef *b)
 {
@@ -403,15 +405,15 @@ static bool same_parts(const TalusShapeDef *a, const TalusShapeDef *b)
         const TalusShapePart *p = &a->part[k], *q = &b->part[k];
         if (memcmp(&p->position, &q->position, sizeof p->position) != 0 ||
             memcmp(&p->orientation, &q->orientation, sizeof p->orientation) != 0 ||
-            !same_shape(p->shape, q->shape, true))
+            !same_shape_or_part(p->shape, q->shape, true))
             return false;
     }
     return true;
 }
 
-static bool same_shape(const TalusShapeDef *a, const TalusShapeDef *b, bool part)
+static bool same_shape_or_part(const TalusShapeDef *a, const TalusShapeDef *b, bool part)
 {
-    int uses = used(a, part);
+    int uses = used_members(a, part);
     if (a->kind != b->kind)
         return false;
     if (uses & TALUS_USES_HALF && memcmp(&a->half, &b->half, sizeof a->half) != 0)
@@ -427,5 +429,5 @@ static bool same_shape(const TalusShapeDef *a, const TalusShapeDef *b, bool part
 
 bool talus_head_shapes_equal(const TalusShapeDef *a, const TalusShapeDef *b)
 {
-    return same_shape(a, b, false);
+    return same_shape_or_part(a, b, false);
 }

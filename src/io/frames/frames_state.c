@@ -5,8 +5,8 @@
 /* PER_BODY: bytes of a body in all arrays together. ALIGNMENT: of each array, bytes. */
 enum { PER_BODY = 46, ALIGNMENT = 64, ARRAYS = 9 };
 
-/* Returns *cursor as an array of `count` elements and moves *cursor past it. */
-static void *take(char **cursor, int count, size_t element)
+/* Returns an array of `count` elements of `element` bytes at *cursor, and moves *cursor past the array. */
+static void *place_array(char **cursor, int count, size_t element)
 {
     void *array = *cursor;
     *cursor += ((size_t)count * element + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -19,15 +19,15 @@ TalusStatus talus_frame_state_resize(TalusFrameState *state, int count)
     state->count = 0;
     TALUS_TRY(TALUS_GROW(state->memory, bytes, 0, "frame"));
     char *cursor = state->memory;
-    state->id = take(&cursor, count, sizeof *state->id);
-    state->position = take(&cursor, count, sizeof *state->position);
-    state->orientation = take(&cursor, count, sizeof *state->orientation);
-    state->radius = take(&cursor, count, sizeof *state->radius);
-    state->shape = take(&cursor, count, sizeof *state->shape);
-    state->material = take(&cursor, count, sizeof *state->material);
-    state->tag = take(&cursor, count, sizeof *state->tag);
-    state->fixed = take(&cursor, count, sizeof *state->fixed);
-    state->layer = take(&cursor, count, sizeof *state->layer);
+    state->id = place_array(&cursor, count, sizeof *state->id);
+    state->position = place_array(&cursor, count, sizeof *state->position);
+    state->orientation = place_array(&cursor, count, sizeof *state->orientation);
+    state->radius = place_array(&cursor, count, sizeof *state->radius);
+    state->shape = place_array(&cursor, count, sizeof *state->shape);
+    state->material = place_array(&cursor, count, sizeof *state->material);
+    state->tag = place_array(&cursor, count, sizeof *state->tag);
+    state->fixed = place_array(&cursor, count, sizeof *state->fixed);
+    state->layer = place_array(&cursor, count, sizeof *state->layer);
     state->count = count;
     return TALUS_OK;
 }

@@ -16,7 +16,7 @@ void talus_unpacker_clear(TalusUnpacker *unpacker)
 
 /* ---- the table of arrays ---- */
 
-static TalusStatus check_frame(const TalusFrameHead *head, size_t size)
+static TalusStatus check_counts(const TalusFrameHead *head, size_t size)
 {
     uint64_t limit = (uint64_t)size * TALUS_FRAMES_PER_BYTE;
     if (head->bodies > INT_MAX || head->contacts > INT_MAX)
@@ -32,7 +32,7 @@ static TalusStatus check_frame(const TalusFrameHead *head, size_t size)
     return TALUS_OK;
 }
 
-static TalusStatus check_array(const TalusArrayHead *a)
+static TalusStatus check_array_head(const TalusArrayHead *a)
 {
     const char *name = talus_array_name(a->name);
     bool integer = a->type == TALUS_TYPE_INTEGER;
@@ -56,8 +56,8 @@ static TalusStatus check_array(const TalusArrayHead *a)
 
 /* Checks the array at *offset, stores its location in u->array and moves *offset past it. Skips arrays with unknown
  * names, which later versions may have. */
-static TalusStatus take_array(TalusUnpacker *u, const unsigned char *payload, size_t size,
-                              size_t *offset)
+static TalusStatus locate_array(TalusUnpacker *u, const unsigned char *payload, size_t size,
+                                size_t *offset)
 {
     TalusArrayHead head;
     if (size - *offset < sizeof head)
@@ -74,25 +74,27 @@ static TalusStatus take_array(TalusUnpacker *u, const unsigned char *payload, si
     *offset += whole < size - *offset ? whole : size - *offset;
     if (head.name == 0 || head.name >= TALUS_ARRAYS)
         return TALUS_OK;
-    TALUS_TRY(check_array(&head));
+    TALUS_TRY(check_array_head(&head));
     if (u->array[head.name].data)
         return talus_fail_key(talus_array_name(head.name), TALUS_ERR_FORMAT, "is there twice");
     u->array[head.name] = (TalusArrayView){head, data};
     return TALUS_OK;
 }
 
-TalusStatus talus_unpack_views(TalusUnpacker *unpacker, const unsigned char *bytes, size_t size)
+TalusStatus talus_unpacker_locate_arrays(TalusUnpacker *unpacker, const unsigned char *bytes,
+                                         size_t size)
 {
     memset(unpacker->array, 0, sizeof unpacker->array);
     for (size_t offset = 0; offset < size && bytes[offset] != 0;) {
         if (size - offset < sizeof(TalusArrayHead))
             return talus_fail(TALUS_ERR_FORMAT, "ends within an array");
-        TALUS_TRY(take_array(unpacker, bytes, size, &offset));
+        TALUS_TRY(locate_array(unpacker, bytes, size, &offset));
     }
     return TALUS_OK;
 }
 
-TalusStatus talus_unpack_table(TalusUnpacker *unpacker, const unsigned char *payload, size_t size)
+TalusStatus talus_unpacker_locate_frame_arrays(TalusUnpacker *unpacker,
+                                               const unsigned char *payload, size_t size)
 {
     size_t offset = sizeof unpacker->head;
     if (size < offset)
@@ -100,9 +102,9 @@ TalusStatus talus_unpack_table(TalusUnpacker *unpacker, const unsigned char *pay
                           offset);
     memcpy(&unpacker->head, payload, offset);
     memset(unpacker->array, 0, sizeof unpacker->array);
-    TALUS_TRY(check_frame(&unpacker->head, size));
+    TALUS_TRY(check_counts(&unpacker->head, size));
     for (uint32_t i = 0; i < unpacker->head.arrays; i++)
-        TALUS_TRY(take_array(unpacker, payload, size, &offset));
+        TALUS_TRY(locate_array(unpacker, payload, size, &offset));
     return TALUS_OK;
 }
 
@@ -124,7 +126,7 @@ static TalusStatus check_expected(const TalusArrayHead *head, int name, int type
 
 /* Inflates an array and joins its byte planes into u->code. Fails if its type, components or tuples are not those
  * expected. With `tuples` 0 leaves u->code unchanged. */
-static TalusStatus unpack_code(TalusUnpacker *u, int name, int type, int components, int tuples)
+static TalusStatus unpack_codes(TalusUnpacker *u, int name, int type, int components, int tuples)
 {
     const TalusArrayView *view = &u->array[name];
     const TalusArrayHead *a = &view->head;
@@ -148,6 +150,7 @@ static TalusStatus unpack_code(TalusUnpacker *u, int name, int type, int compone
     return TALUS_OK;
 }
 
+/* Inverse of zigzag in frames_pack.c. */
 static uint32_t unzigzag(uint32_t code)
 {
     return code >> 1 ^ (code & 1 ? UINT32_MAX : 0);
@@ -158,7 +161,7 @@ TalusStatus talus_unpack_integers(TalusUnpacker *unpacker, int name, int compone
 {
     int prediction = unpacker->array[name].head.prediction;
     bool body = prediction == TALUS_PREDICT_BODY, tuple = prediction == TALUS_PREDICT_TUPLE;
-    TALUS_TRY(unpack_code(unpacker, name, TALUS_TYPE_INTEGER, components, tuples));
+    TALUS_TRY(unpack_codes(unpacker, name, TALUS_TYPE_INTEGER, components, tuples));
     if (tuples > 0 && body && !guess)
         return talus_fail_key(talus_array_name(name), TALUS_ERR_FORMAT,
                               "is predicted from a frame before");
@@ -175,7 +178,7 @@ TalusStatus talus_unpack_integers(TalusUnpacker *unpacker, int name, int compone
 TalusStatus talus_unpack_bfloat16(TalusUnpacker *unpacker, int name, int components, int tuples,
                                   uint16_t *value)
 {
-    TALUS_TRY(unpack_code(unpacker, name, TALUS_TYPE_BF16, components, tuples));
+    TALUS_TRY(unpack_codes(unpacker, name, TALUS_TYPE_BF16, components, tuples));
     for (size_t i = 0; i < (size_t)components * (size_t)tuples; i++) {
         value[i] = (uint16_t)unpacker->code[i];
         if ((value[i] & 0x7f80) == 0x7f80)
@@ -188,7 +191,7 @@ TalusStatus talus_unpack_bfloat16(TalusUnpacker *unpacker, int name, int compone
 TalusStatus talus_unpack_floats(TalusUnpacker *unpacker, int name, int components, int tuples,
                                 float *value)
 {
-    TALUS_TRY(unpack_code(unpacker, name, TALUS_TYPE_F32, components, tuples));
+    TALUS_TRY(unpack_codes(unpacker, name, TALUS_TYPE_F32, components, tuples));
     for (size_t i = 0; i < (size_t)components * (size_t)tuples; i++) {
         memcpy(&value[i], &unpacker->code[i], sizeof *value);
         if (!isfinite(value[i]))

@@ -1,7 +1,7 @@
 /* io/frames/frames_write.c - writer of a frames file; frames_read.c is the reader.
  *
- * A chunk is appended by one write, and a failed write is undone. The state that predicts the next frame changes only
- * after a frame is in the file. So the file has whole chunks at all times, and frames can follow a failed one. */
+ * A chunk is appended by one write, and a failed write is undone: the file has whole chunks at all times. The encoder
+ * commits a frame only after the frame is in the file, so that further frames can follow one that failed. */
 #include "base/memory.h"
 #include "io/file/growing.h"
 #include "io/frames/frames.h"
@@ -15,16 +15,17 @@ struct TalusFramesWriter {
     TalusGrowing file;
     int version; /* of the format; a resumed file keeps its own */
     TalusDetail detail;
-    TalusHeadStore named; /* title and scene that, if not "", replace those of new heads */
-    TalusHeadStore head;  /* last head written */
+    TalusHeadStore
+        named; /* only title and scene are set; if not "", they replace those of new heads */
+    TalusHeadStore head; /* last head written */
     bool has_head, warned_clamped;
-    TalusIndexRow *frame;
+    TalusIndexRow *frame; /* [frames], rows of the index */
     int frames;
     TalusFrameEncoder encoder;
     TalusSnapshot snapshot; /* for talus_frames_add */
 };
 
-static void writer_free(TalusFramesWriter *w)
+static void free_writer(TalusFramesWriter *w)
 {
     if (!w)
         return;
@@ -39,7 +40,8 @@ static void writer_free(TalusFramesWriter *w)
 
 /* ---- the file ---- */
 
-static TalusStatus start_file(TalusFramesWriter *w)
+/* Empties the file and writes its first bytes; sets the version of the writer. */
+static TalusStatus write_file_head(TalusFramesWriter *w)
 {
     TalusFileHead head = {.version = TALUS_FRAMES_VERSION};
     w->version = TALUS_FRAMES_VERSION;
@@ -50,16 +52,16 @@ static TalusStatus start_file(TalusFramesWriter *w)
 
 /* ---- opening ---- */
 
-static TalusStatus set_names(TalusFramesWriter *w, const char *title, const char *scene)
+static TalusStatus set_title_and_scene(TalusFramesWriter *w, const char *title, const char *scene)
 {
     TalusFramesHead names = {.title = title, .scene = scene};
     return talus_frames_head_copy(&names, &w->named);
 }
 
 /* Sets title, scene and detail for a new file; `def` may be NULL. */
-static TalusStatus start(TalusFramesWriter *w, const TalusFramesDef *def)
+static TalusStatus set_title_and_detail(TalusFramesWriter *w, const TalusFramesDef *def)
 {
-    TALUS_TRY(set_names(w, def ? def->title : NULL, def ? def->scene : NULL));
+    TALUS_TRY(set_title_and_scene(w, def ? def->title : NULL, def ? def->scene : NULL));
     w->detail = def ? def->detail : TALUS_DETAIL_AUTO;
     if ((unsigned)w->detail > TALUS_DETAIL_LEAN)
         return talus_reject("frames: detail %d; expected auto (0), full (1) or "
@@ -69,13 +71,13 @@ static TalusStatus start(TalusFramesWriter *w, const TalusFramesDef *def)
 }
 
 /* Creates the file in `dir` or, if that is NULL, at a path. */
-static TalusStatus create(TalusFramesWriter *w, TalusDir *dir, const char *name,
-                          const TalusFramesDef *def)
+static TalusStatus create_file(TalusFramesWriter *w, TalusDir *dir, const char *name,
+                               const TalusFramesDef *def)
 {
-    TALUS_TRY(start(w, def));
+    TALUS_TRY(set_title_and_detail(w, def));
     TALUS_TRY(dir ? talus_growing_create(dir, name, &w->file)
                   : talus_growing_open_path(name, true, &w->file));
-    return start_file(w);
+    return write_file_head(w);
 }
 
 /* Sets *out to the writer or, if `status` is a failure, frees it. Returns `status`. */
@@ -84,7 +86,7 @@ static TalusStatus return_or_free(TalusFramesWriter *w, TalusStatus status, Talu
     if (status == TALUS_OK)
         *out = w;
     else
-        writer_free(w);
+        free_writer(w);
     return status;
 }
 
@@ -94,7 +96,7 @@ TalusStatus talus_frames_create_in(TalusDir *dir, const char *name, const TalusF
     TalusFramesWriter *w;
     *out = NULL;
     TALUS_TRY(TALUS_ALLOC(w, 1, "frames"));
-    return return_or_free(w, create(w, dir, name, def), out);
+    return return_or_free(w, create_file(w, dir, name, def), out);
 }
 
 TalusStatus talus_frames_create(const char *path, const TalusFramesDef *def,
@@ -103,7 +105,7 @@ TalusStatus talus_frames_create(const char *path, const TalusFramesDef *def,
     return talus_frames_create_in(NULL, path, def, out);
 }
 
-static TalusStatus add_row(TalusFramesWriter *w, const TalusIndexRow *row)
+static TalusStatus add_index_row(TalusFramesWriter *w, const TalusIndexRow *row)
 {
     size_t count = (size_t)w->frames;
     TALUS_TRY(TALUS_GROW(w->frame, count + 1, count, "frames"));
@@ -111,8 +113,8 @@ static TalusStatus add_row(TalusFramesWriter *w, const TalusIndexRow *row)
     return TALUS_OK;
 }
 
-/* Copies the first `count` frames of the old file to the index of the writer. */
-static TalusStatus take_rows(TalusFramesWriter *w, const TalusFrames *old, int count)
+/* Adds rows for the first `count` frames of the old file to the index of the writer. */
+static TalusStatus copy_index_rows(TalusFramesWriter *w, const TalusFrames *old, int count)
 {
     for (int i = 0; i < count; i++) {
         TalusFrameInfo info = talus_frames_info(old, i);
@@ -122,32 +124,33 @@ static TalusStatus take_rows(TalusFramesWriter *w, const TalusFrames *old, int c
                              .size = info.size,
                              .flags = info.key ? TALUS_CHUNK_KEY : 0,
                              .bodies = (uint32_t)info.bodies};
-        TALUS_TRY(add_row(w, &row));
+        TALUS_TRY(add_index_row(w, &row));
     }
     return TALUS_OK;
 }
 
 /* Restores the state of a writer that has just written frame `last` and cuts off what follows. With last < 0, no frame
  * is kept: starts an empty file of this version, with title, scene and detail of the old one. */
-static TalusStatus continue_from(TalusFramesWriter *w, TalusFrames *old, int last)
+static TalusStatus continue_after(TalusFramesWriter *w, TalusFrames *old, int last)
 {
     const TalusFramesHead *head = &old->loaded.head;
     TALUS_TRY(talus_frames_load_head(old, last < 0 ? 0 : last));
-    TALUS_TRY(set_names(w, head->title, head->scene));
+    TALUS_TRY(set_title_and_scene(w, head->title, head->scene));
     w->detail = head->lean ? TALUS_DETAIL_LEAN : TALUS_DETAIL_FULL;
     if (last < 0)
-        return start_file(w);
+        return write_file_head(w);
     TALUS_TRY(talus_frames_head_copy(head, &w->head));
     w->has_head = true;
     w->version = (int)old->version;
-    TALUS_TRY(take_rows(w, old, last + 1));
+    TALUS_TRY(copy_index_rows(w, old, last + 1));
     TALUS_TRY(talus_frames_decode(old, last, NULL));
     w->encoder.before = old->state[old->newest];
     old->state[old->newest] = (TalusFrameState){0};
     return talus_growing_truncate(&w->file, w->frame[last].offset + w->frame[last].size);
 }
 
-static TalusStatus resume(TalusFramesWriter *w, TalusDir *dir, const char *name, double time)
+/* Opens an existing file and continues it after its last frame that is not later than `time`. */
+static TalusStatus resume_file(TalusFramesWriter *w, TalusDir *dir, const char *name, double time)
 {
     TalusFrames *old;
     TALUS_TRY(dir ? talus_growing_open(dir, name, &w->file)
@@ -158,7 +161,7 @@ static TalusStatus resume(TalusFramesWriter *w, TalusDir *dir, const char *name,
         last--;
     TalusStatus status =
         talus_frames_count(old) > 0
-            ? continue_from(w, old, last)
+            ? continue_after(w, old, last)
             : talus_fail_file(
                   w->file.path, TALUS_ERR_FORMAT,
                   "holds no frame to go on from; without the file the run can be resumed");
@@ -172,7 +175,7 @@ TalusStatus talus_frames_resume_in(TalusDir *dir, const char *name, double time,
     TalusFramesWriter *w;
     *out = NULL;
     TALUS_TRY(TALUS_ALLOC(w, 1, "frames"));
-    return return_or_free(w, resume(w, dir, name, time), out);
+    return return_or_free(w, resume_file(w, dir, name, time), out);
 }
 
 TalusStatus talus_frames_resume(const char *path, double time, TalusFramesWriter **out)
@@ -182,7 +185,8 @@ TalusStatus talus_frames_resume(const char *path, double time, TalusFramesWriter
 
 /* ---- heads ---- */
 
-static bool anything_moves(const TalusSnapshot *s)
+/* True if some body of the snapshot is not fixed. */
+static bool has_moving_body(const TalusSnapshot *s)
 {
     for (int i = 0; i < s->body_count; i++)
         if (!s->fixed[i])
@@ -202,11 +206,11 @@ static bool is_lean(const TalusFramesWriter *w, int bodies, bool source)
     return w->detail == TALUS_DETAIL_LEAN;
 }
 
-/* True if a frame of `head` needs no new head, because the last one written is equal. If `head` has a grid, as from a
+/* True if a frame with this head needs no new head in the file, because the last one written is equal. If `head` has a grid, as from a
  * file, grid and radius must be equal too. The head of a world has no grid (quantum 0); then the last grid must have
  * been measured with moving bodies (floor is not NAN), unless the snapshot still has none. */
-static bool head_holds(const TalusFramesWriter *w, const TalusFramesHead *head,
-                       const TalusSnapshot *s)
+static bool last_head_applies(const TalusFramesWriter *w, const TalusFramesHead *head,
+                              const TalusSnapshot *s)
 {
     const TalusFramesHead *now = &w->head.head;
     if (!w->has_head || !talus_frames_heads_equal(now, head))
@@ -214,14 +218,14 @@ static bool head_holds(const TalusFramesWriter *w, const TalusFramesHead *head,
     if (head->quantum > 0.0)
         return head->quantum == now->quantum && head->radius == now->radius &&
                memcmp(&head->origin, &now->origin, sizeof now->origin) == 0;
-    return !isnan(now->floor) || !anything_moves(s);
+    return !isnan(now->floor) || !has_moving_body(s);
 }
 
-/* Makes a new head for a frame of `head`, for which head_holds is false. If `head` has no grid, it gets grid, radius
+/* Makes the head to be written before a frame for which last_head_applies is false. If `head` has no grid, it gets grid, radius
  * and floor of the last head written. They are measured anew if there is no last head, or if that one was measured
  * without moving bodies and now there are some. */
-static TalusStatus next_head(const TalusFramesWriter *w, const TalusFramesHead *head,
-                             const TalusSnapshot *s, TalusHeadStore *out)
+static TalusStatus make_next_head(const TalusFramesWriter *w, const TalusFramesHead *head,
+                                  const TalusSnapshot *s, TalusHeadStore *out)
 {
     const TalusFramesHead *old = &w->head.head;
     TalusFramesHead next = *head;
@@ -230,19 +234,19 @@ static TalusStatus next_head(const TalusFramesWriter *w, const TalusFramesHead *
     if (w->named.head.scene[0])
         next.scene = w->named.head.scene;
     next.lean = is_lean(w, s->body_count, head->lean);
-    bool measured = w->has_head && (!isnan(old->floor) || !anything_moves(s));
+    bool measured = w->has_head && (!isnan(old->floor) || !has_moving_body(s));
     if (!(head->quantum > 0.0) && measured) {
         next.radius = old->radius;
         next.quantum = old->quantum;
         next.origin = old->origin;
         next.floor = old->floor;
     } else if (!(head->quantum > 0.0)) {
-        TALUS_TRY(talus_frames_head_measure(&next, s));
+        TALUS_TRY(talus_frames_head_set_grid(&next, s));
     }
     return talus_frames_head_copy(&next, out);
 }
 
-static TalusStatus write_head(TalusFramesWriter *w, const TalusFramesHead *head)
+static TalusStatus append_head_chunk(TalusFramesWriter *w, const TalusFramesHead *head)
 {
     TalusPacker packer = {0};
     TalusStatus status = talus_frames_head_pack(&packer, head, w->version);
@@ -265,6 +269,7 @@ static TalusStatus check_fields(const TalusFramesHead *head, const TalusSnapshot
                         head->lean ? "speeds and forces" : "velocities, forces and chains");
 }
 
+/* Logs a warning, once per writer, if bodies of the frame were outside the grid. */
 static void warn_clamped(TalusFramesWriter *w, const TalusFramesHead *head, double time)
 {
     if (w->encoder.clamped == 0 || w->warned_clamped)
@@ -276,7 +281,8 @@ static void warn_clamped(TalusFramesWriter *w, const TalusFramesHead *head, doub
               w->file.path, time, w->encoder.clamped, head->quantum * 0x1p31);
 }
 
-static TalusStatus append_frame(TalusFramesWriter *w, const TalusSnapshot *s, bool key)
+/* Appends the encoded frame to the file and its row to the index. */
+static TalusStatus append_frame_chunk(TalusFramesWriter *w, const TalusSnapshot *s, bool key)
 {
     const TalusPacker *p = &w->encoder.packer;
     TalusIndexRow row = {.offset = w->file.size,
@@ -285,7 +291,7 @@ static TalusStatus append_frame(TalusFramesWriter *w, const TalusSnapshot *s, bo
                          .size = p->size,
                          .flags = key ? TALUS_CHUNK_KEY : 0,
                          .bodies = (uint32_t)s->body_count};
-    TALUS_TRY(add_row(w, &row));
+    TALUS_TRY(add_index_row(w, &row));
     TalusStatus status = talus_growing_append(&w->file, p->bytes, p->size);
     if (status != TALUS_OK)
         w->frames--;
@@ -293,14 +299,14 @@ static TalusStatus append_frame(TalusFramesWriter *w, const TalusSnapshot *s, bo
 }
 
 /* Appends the head `fresh` (NULL: none) and the frame, or neither: if the frame fails, its head is removed. */
-static TalusStatus append_both(TalusFramesWriter *w, const TalusFramesHead *fresh,
-                               const TalusSnapshot *s, bool key)
+static TalusStatus append_head_and_frame(TalusFramesWriter *w, const TalusFramesHead *fresh,
+                                         const TalusSnapshot *s, bool key)
 {
     uint64_t size = w->file.size;
     uint32_t crc = w->file.crc;
     if (fresh)
-        TALUS_TRY(write_head(w, fresh));
-    TalusStatus status = append_frame(w, s, key);
+        TALUS_TRY(append_head_chunk(w, fresh));
+    TalusStatus status = append_frame_chunk(w, s, key);
     if (status != TALUS_OK)
         talus_growing_undo_appends(&w->file, size, crc);
     return status;
@@ -314,7 +320,7 @@ static TalusStatus add_frame(TalusFramesWriter *w, TalusHeadStore *fresh, const 
     bool key = renewed || w->frames % TALUS_FRAMES_KEY_EVERY == 0;
     TALUS_TRY(check_fields(head, s));
     TALUS_TRY(talus_frame_encode(&w->encoder, head, s, &key));
-    TALUS_TRY(append_both(w, renewed ? head : NULL, s, key));
+    TALUS_TRY(append_head_and_frame(w, renewed ? head : NULL, s, key));
     warn_clamped(w, head, s->time);
     talus_frame_encoder_commit(&w->encoder);
     if (renewed) {
@@ -334,8 +340,8 @@ TalusStatus talus_frames_add_snapshot(TalusFramesWriter *writer, const TalusFram
         return talus_fail_file(writer->file.path, TALUS_ERR_ARGUMENT,
                                "a frame at time %g cannot follow one at %g", snapshot->time,
                                writer->frame[writer->frames - 1].time);
-    if (!head_holds(writer, head, snapshot))
-        TALUS_TRY(next_head(writer, head, snapshot, &fresh));
+    if (!last_head_applies(writer, head, snapshot))
+        TALUS_TRY(make_next_head(writer, head, snapshot, &fresh));
     TalusStatus status = add_frame(writer, &fresh, snapshot);
     talus_frames_head_clear(&fresh);
     return status;
@@ -371,6 +377,7 @@ const TalusFramesHead *talus_frames_writer_head(const TalusFramesWriter *writer)
 
 /* ---- the end ---- */
 
+/* Packs the index chunk and the last bytes of the file. */
 static TalusStatus pack_index(const TalusFramesWriter *w, TalusPacker *p)
 {
     uint32_t counts[2] = {(uint32_t)w->frames, 0};
@@ -386,7 +393,7 @@ static TalusStatus pack_index(const TalusFramesWriter *w, TalusPacker *p)
     return talus_pack_bytes(p, &end, sizeof end);
 }
 
-/* Closes the file and reports a failure of that: a network file system may report a full disk only on close. */
+/* Closes the file; fails if close(2) does, which may be the first report of a full disk on a network file system. */
 static TalusStatus close_file(TalusFramesWriter *w)
 {
     w->file.open = false;
@@ -404,11 +411,11 @@ TalusStatus talus_frames_finish(TalusFramesWriter *writer)
     TALUS_THEN(status, talus_growing_append(&writer->file, packer.bytes, packer.size));
     TALUS_THEN(status, close_file(writer));
     talus_packer_clear(&packer);
-    writer_free(writer);
+    free_writer(writer);
     return status;
 }
 
 void talus_frames_abandon(TalusFramesWriter *writer)
 {
-    writer_free(writer);
+    free_writer(writer);
 }
