@@ -84,7 +84,7 @@ static void add_frame(TalusFormatWriter *writer, const TalusWorld *world, unsign
     TalusHeadStore head = {0};
     CHECK_OK(talus_frames_head_of_world(world, NULL, NULL, &head));
     CHECK_OK(talus_snapshot_take(&snapshot, world, fields));
-    CHECK_OK(talus_format_add(writer, &head.head, &snapshot));
+    CHECK_OK(talus_format_add_frame(writer, &head.head, &snapshot));
     talus_frames_head_clear(&head);
     talus_snapshot_free(&snapshot);
 }

@@ -477,7 +477,7 @@ TEST(collection_is_cut_at_a_whole_entry)
     put_file("series/frames/x-000003.csv", "");
     REQUIRE_OK(talus_series_open(&series, &series_dir, &series_frames, "x", true, 1.0));
     CHECK_INT(series.count, 2);
-    CHECK_OK(talus_series_add(&series, 2.5));
+    CHECK_OK(talus_series_add_file(&series, 2.5));
     talus_series_close(&series);
     char *kept = read_text("series/x.pvd");
     CHECK_STR(kept,
@@ -560,7 +560,7 @@ static TalusStatus try_frame(TalusFormatWriter *writer, const TalusFramesHead *h
 {
     signal(SIGXFSZ, SIG_IGN);
     limit_file_size(bytes);
-    TalusStatus status = talus_format_add(writer, head, snapshot);
+    TalusStatus status = talus_format_add_frame(writer, head, snapshot);
     limit_file_size(RLIM_INFINITY);
     return status;
 }
@@ -607,13 +607,13 @@ TEST(full_disk_leaves_the_collection_whole)
         char *before = i ? read_text("series/y.pvd") : NULL;
         signal(SIGXFSZ, SIG_IGN);
         limit_file_size(before ? strlen(before) + 9 : 9);
-        CHECK(talus_series_add(&series, 0.5 * i) == TALUS_ERR_IO);
+        CHECK(talus_series_add_file(&series, 0.5 * i) == TALUS_ERR_IO);
         limit_file_size(RLIM_INFINITY);
         char *after = read_text("series/y.pvd");
         CHECK_STR(after, before ? before : "");
         talus_release(before);
         talus_release(after);
-        CHECK_OK(talus_series_add(&series, 0.5 * i));
+        CHECK_OK(talus_series_add_file(&series, 0.5 * i));
         CHECK_INT(series.count, i + 1);
     }
     talus_series_close(&series);
@@ -641,7 +641,7 @@ TEST(memory_may_run_out_anywhere)
             talus_fail_allocation_in(n);
             status = talus_format_open(talus_format_name(i), "tight", false, 0.0, &writer);
             if (status == TALUS_OK)
-                status = talus_format_add(writer, &head.head, &snapshot);
+                status = talus_format_add_frame(writer, &head.head, &snapshot);
             talus_fail_allocation_in(0);
             CHECK_OK(talus_format_close(writer));
         }

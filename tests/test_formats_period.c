@@ -64,7 +64,7 @@ static void write_as(const char *format, const char *dir, const TalusFramesHead 
 {
     TalusFormatWriter *writer = NULL;
     REQUIRE_OK(talus_format_open(format, dir, false, 0.0, &writer));
-    CHECK_OK(talus_format_add(writer, head, snapshot));
+    CHECK_OK(talus_format_add_frame(writer, head, snapshot));
     CHECK_OK(talus_format_close(writer));
 }
 

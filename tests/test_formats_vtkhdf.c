@@ -89,7 +89,7 @@ static void add_periodic(TalusFormatWriter *writer, const TalusWorld *world)
     CHECK_OK(talus_frames_head_of_world(world, NULL, NULL, &head));
     head.head.period = (TalusPeriod){{-1.5, 0, 0}, {2.5, 0, 7}, {1, 0, 1}};
     CHECK_OK(talus_snapshot_take(&snapshot, world, talus_format_fields(writer)));
-    CHECK_OK(talus_format_add(writer, &head.head, &snapshot));
+    CHECK_OK(talus_format_add_frame(writer, &head.head, &snapshot));
     talus_frames_head_clear(&head);
     talus_snapshot_free(&snapshot);
 }
@@ -288,7 +288,7 @@ TEST(wrong_frames_and_files_are_refused)
     add_frame(writer, world, TALUS_SNAPSHOT_VELOCITY);
     REQUIRE_OK(talus_frames_head_of_world(world, NULL, NULL, &head));
     REQUIRE_OK(talus_snapshot_take(&lean, world, TALUS_SNAPSHOT_SPEED));
-    CHECK(talus_format_add(writer, &head.head, &lean) == TALUS_ERR_ARGUMENT);
+    CHECK(talus_format_add_frame(writer, &head.head, &lean) == TALUS_ERR_ARGUMENT);
     CHECK_STR(talus_error(),
               "wrong/bodies.vtkhdf: the frame at t = 0 s holds other fields than the first one");
     CHECK_OK(talus_format_close(writer));

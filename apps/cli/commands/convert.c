@@ -101,7 +101,7 @@ static TalusStatus convert_frame(Conversion *c, int index)
     c->quantum = fmax(c->quantum, head->quantum);
     c->lean = c->lean || head->lean;
     c->fields = c->snapshot.fields;
-    return talus_format_add(c->writer, head, &c->snapshot);
+    return talus_format_add_frame(c->writer, head, &c->snapshot);
 }
 
 static TalusStatus convert_frames(Conversion *c)

@@ -54,7 +54,7 @@ const TalusFieldList talus_fields_of_bodies = {of_bodies, sizeof of_bodies / siz
 const TalusFieldList talus_fields_of_contacts = {of_contacts,
                                                  sizeof of_contacts / sizeof *of_contacts};
 
-const TalusField *talus_field_named(const TalusFieldList *list, const char *name)
+const TalusField *talus_field_find(const TalusFieldList *list, const char *name)
 {
     const TalusField *field = list->field;
     while (strcmp(field->name, name) != 0)
@@ -64,7 +64,8 @@ const TalusField *talus_field_named(const TalusFieldList *list, const char *name
 
 /* ---- properties of a field ---- */
 
-static const void *body_array(const TalusField *field, const TalusSnapshot *snapshot)
+/* Returns the array of the snapshot that has a field of bodies; NULL if the snapshot lacks it. */
+static const void *find_body_array(const TalusField *field, const TalusSnapshot *snapshot)
 {
     const void *array;
     memcpy(&array, (const char *)snapshot + field->offset, sizeof array);
@@ -77,7 +78,7 @@ bool talus_field_present(const TalusField *field, const TalusSnapshot *snapshot)
         return (snapshot->fields & TALUS_SNAPSHOT_CONTACTS) != 0;
     if (field->offset == offsetof(TalusSnapshot, speed) && snapshot->velocity)
         return false; /* speed is redundant if there is a velocity */
-    return body_array(field, snapshot) != NULL;
+    return find_body_array(field, snapshot) != NULL;
 }
 
 int talus_field_components(const TalusField *field)
@@ -105,7 +106,8 @@ size_t talus_field_type_size(TalusFieldType type)
 
 /* ---- values ---- */
 
-static double over_step(const TalusSnapshot *snapshot, double impulse)
+/* Returns the force of an impulse: over the length of the step; 0 if the length is 0. */
+static double force_of_impulse(const TalusSnapshot *snapshot, double impulse)
 {
     return snapshot->length > 0.0 ? impulse / snapshot->length : 0.0;
 }
@@ -113,11 +115,11 @@ static double over_step(const TalusSnapshot *snapshot, double impulse)
 double talus_snapshot_contact_force(const TalusSnapshot *snapshot, int contact)
 {
     const TalusContactState *c = &snapshot->contact[contact];
-    return over_step(snapshot, talus_dot(c->impulse, c->normal));
+    return force_of_impulse(snapshot, talus_dot(c->impulse, c->normal));
 }
 
-/* Returns the address of a field's value, or of the member that it is computed from, in one row. */
-static const void *element(const TalusField *field, const TalusSnapshot *snapshot, int row)
+/* Returns the address, in one row, of the value of a field or of the member from which the value is computed. */
+static const void *find_element(const TalusField *field, const TalusSnapshot *snapshot, int row)
 {
     static const size_t sizes[] = {
         [TALUS_SOURCE_ID] = sizeof(TalusBodyId), [TALUS_SOURCE_VEC3] = sizeof(TalusVec3),
@@ -126,14 +128,14 @@ static const void *element(const TalusField *field, const TalusSnapshot *snapsho
         [TALUS_SOURCE_SHAPE_KIND] = sizeof(int)};
     if (field->contact)
         return (const char *)&snapshot->contact[row] + field->offset;
-    return (const char *)body_array(field, snapshot) + (size_t)row * sizes[field->source];
+    return (const char *)find_body_array(field, snapshot) + (size_t)row * sizes[field->source];
 }
 
 /* Returns the value of a field of integer type in one row. */
-static int64_t integer(const TalusField *field, const TalusFramesHead *head,
-                       const TalusSnapshot *snapshot, int row)
+static int64_t read_integer(const TalusField *field, const TalusFramesHead *head,
+                            const TalusSnapshot *snapshot, int row)
 {
-    const void *at = element(field, snapshot, row);
+    const void *at = find_element(field, snapshot, row);
     switch (field->source) {
     case TALUS_SOURCE_ID: return (int64_t)((const TalusBodyId *)at)->number;
     case TALUS_SOURCE_FLAG: return *(const bool *)at;
@@ -142,10 +144,11 @@ static int64_t integer(const TalusField *field, const TalusFramesHead *head,
     }
 }
 
-/* Writes the values of a field of type F64 or F32 in one row; returns their number. */
-static int reals(const TalusField *field, const TalusSnapshot *snapshot, int row, double out[4])
+/* Sets `out` to the values of a field of type F64 or F32 in one row; returns their number. */
+static int read_reals(const TalusField *field, const TalusSnapshot *snapshot, int row,
+                      double out[4])
 {
-    const void *at = element(field, snapshot, row);
+    const void *at = find_element(field, snapshot, row);
     int n = talus_field_components(field);
     if (field->source == TALUS_SOURCE_NORMAL_FORCE)
         out[0] = talus_snapshot_contact_force(snapshot, row);
@@ -153,7 +156,7 @@ static int reals(const TalusField *field, const TalusSnapshot *snapshot, int row
         memcpy(out, at, (size_t)n * sizeof *out); /* vectors and quaternions consist of n doubles */
     if (field->source == TALUS_SOURCE_FORCE)
         for (int i = 0; i < n; i++)
-            out[i] = over_step(snapshot, out[i]);
+            out[i] = force_of_impulse(snapshot, out[i]);
     return n;
 }
 
@@ -162,7 +165,8 @@ static bool is_real(const TalusField *field)
     return field->type == TALUS_FIELD_F64 || field->type == TALUS_FIELD_F32;
 }
 
-static size_t put_reals(TalusFieldType type, const double *x, int count, void *out)
+/* Writes numbers as doubles (F64) or floats; returns the number of bytes. */
+static size_t write_reals(TalusFieldType type, const double *x, int count, void *out)
 {
     float single[4];
     if (type == TALUS_FIELD_F64) {
@@ -175,7 +179,8 @@ static size_t put_reals(TalusFieldType type, const double *x, int count, void *o
     return (size_t)count * sizeof *single;
 }
 
-static size_t put_integer(TalusFieldType type, int64_t x, void *out)
+/* Writes an integer as I64, I32 or U8; returns the number of bytes. */
+static size_t write_integer(TalusFieldType type, int64_t x, void *out)
 {
     int32_t narrow = (int32_t)x;
     uint8_t byte = (uint8_t)x;
@@ -188,14 +193,14 @@ static size_t put_integer(TalusFieldType type, int64_t x, void *out)
     return size;
 }
 
-size_t talus_field_put(const TalusField *field, const TalusFramesHead *head,
-                       const TalusSnapshot *snapshot, int row, void *out)
+size_t talus_field_write(const TalusField *field, const TalusFramesHead *head,
+                         const TalusSnapshot *snapshot, int row, void *out)
 {
     double x[4];
     if (!is_real(field))
-        return put_integer(field->type, integer(field, head, snapshot, row), out);
-    int n = reals(field, snapshot, row, x);
-    return put_reals(field->type, x, n, out);
+        return write_integer(field->type, read_integer(field, head, snapshot, row), out);
+    int n = read_reals(field, snapshot, row, x);
+    return write_reals(field->type, x, n, out);
 }
 
 size_t talus_field_print(const TalusField *field, const TalusFramesHead *head,
@@ -205,8 +210,8 @@ size_t talus_field_print(const TalusField *field, const TalusFramesHead *head,
     double x[4];
     if (!is_real(field))
         return (size_t)snprintf(out, TALUS_FIELD_TEXT, "%lld",
-                                (long long)integer(field, head, snapshot, row));
-    int n = reals(field, snapshot, row, x);
+                                (long long)read_integer(field, head, snapshot, row));
+    int n = read_reals(field, snapshot, row, x);
     size_t used = 0;
     for (int i = 0; i < n; i++) {
         if (i > 0)

@@ -18,8 +18,9 @@ typedef struct Csv {
     TalusDir frames;
     TalusGrowing index;
     TalusRows rows;
-    int count, synced; /* number of frames; number synced to the disk */
-    bool contacts; /* true: unsynced frames and the last one have contacts; false: they have none */
+    int count, synced; /* number of frames; number of frames synced to the disk */
+    bool
+        contacts; /* true if the last frame and all unsynced frames have contacts; false if none has */
 } Csv;
 
 /* ---- one table ---- */
@@ -58,13 +59,14 @@ static void write_row(TalusFile *file, const TalusFieldList *list, const TalusFr
     talus_file_put(file, "\n", 1);
 }
 
+/* Writes the rows rows[count] (NULL: 0, 1, ...) of a list of fields to the file NAME-NUMBER.csv of this frame. */
 static TalusStatus write_table(Csv *csv, const char *name, const TalusFieldList *list,
                                const TalusFramesHead *head, const TalusSnapshot *snapshot,
                                const int *rows, int count)
 {
     char file_name[TALUS_FRAME_NAME_BYTES];
     TalusFile *file;
-    talus_frame_file_name(file_name, name, csv->count, "csv");
+    talus_frame_file_write_name(file_name, name, csv->count, "csv");
     TALUS_TRY(talus_dir_create_file(&csv->frames, file_name, &file));
     write_header(file, list, snapshot);
     for (int i = 0; i < count; i++)
@@ -74,6 +76,7 @@ static TalusStatus write_table(Csv *csv, const char *name, const TalusFieldList 
 
 /* ---- the index ---- */
 
+/* Creates frames.csv, or truncates it after the rows up to `time` and sets csv->count to their number. */
 static TalusStatus open_index(Csv *csv, TalusDir *dir, bool resume, double time)
 {
     TalusCsvRows kept;
@@ -89,7 +92,7 @@ static TalusStatus open_index(Csv *csv, TalusDir *dir, bool resume, double time)
 
 /* The two tables of a frame have the same number in their names. On resume the frames kept are those with files in the
  * checkpoint's list (talus_frame_files_truncate). If the checkpoint does not list frames.csv, or frames.csv has changed
- * since, its rows up to `time` are counted too (talus_csv_truncate), and the larger number holds. */
+ * since, its rows up to `time` are counted too (talus_csv_truncate), and the larger of the two numbers is used. */
 static TalusStatus open_csv(void *state, TalusDir *dir, bool resume, double time)
 {
     Csv *csv = state;
@@ -97,12 +100,12 @@ static TalusStatus open_csv(void *state, TalusDir *dir, bool resume, double time
     TALUS_TRY(open_index(csv, dir, resume, time));
     TALUS_TRY(talus_frame_files_truncate(&csv->frames, "bodies", "csv", &csv->count));
     TALUS_TRY(talus_frame_files_truncate(&csv->frames, "contacts", "csv", &csv->count));
-    csv->synced = csv->count; /* the checkpoint was written after their sync */
+    csv->synced = csv->count; /* all of them were synced before the checkpoint was written */
     return TALUS_OK;
 }
 
 /* Prints six columns, lo x y z and hi x y z of the period, empty for an axis without one. Returns the length. */
-static int print_period(const TalusPeriod *period, char *out, size_t capacity)
+static int print_period_columns(const TalusPeriod *period, char *out, size_t capacity)
 {
     const double *side[2] = {&period->lo.x, &period->hi.x};
     int n = 0;
@@ -113,12 +116,13 @@ static int print_period(const TalusPeriod *period, char *out, size_t capacity)
     return n;
 }
 
-static TalusStatus add_row(Csv *csv, const TalusFramesHead *head, const TalusSnapshot *snapshot)
+static TalusStatus append_index_row(Csv *csv, const TalusFramesHead *head,
+                                    const TalusSnapshot *snapshot)
 {
     char row[ROW_BYTES];
     int n = snprintf(row, sizeof row, "%.17g,%lld,%d,%d", snapshot->time, (long long)snapshot->step,
                      csv->rows.count, snapshot->contact_total);
-    n += print_period(&head->period, row + n, sizeof row - (size_t)n);
+    n += print_period_columns(&head->period, row + n, sizeof row - (size_t)n);
     row[n++] = '\n';
     return talus_growing_append(&csv->index, row, (size_t)n);
 }
@@ -146,7 +150,7 @@ static TalusStatus add_csv(void *state, const TalusFramesHead *head, const Talus
     if (has_contacts)
         TALUS_TRY(write_table(csv, "contacts", &talus_fields_of_contacts, head, snapshot, NULL,
                               snapshot->contact_count));
-    TALUS_TRY(add_row(csv, head, snapshot));
+    TALUS_TRY(append_index_row(csv, head, snapshot));
     csv->count++;
     return TALUS_OK;
 }

@@ -45,46 +45,47 @@ enum { COLUMNS = sizeof columns / sizeof *columns };
 typedef struct Dump {
     TalusGrowing file;
     TalusRows rows;
-    const TalusField *field[COLUMNS]; /* columns that the current frame has */
+    const TalusField *field[COLUMNS]; /* [fields], columns of the frame being written */
     int fields;
-    size_t used;
+    size_t used; /* bytes in the buffer */
     char buffer[BUFFER_BYTES];
 } Dump;
 
 /* ---- writing ---- */
 
-static TalusStatus flush(Dump *dump)
+/* Appends the buffer to the file and empties it. */
+static TalusStatus flush_buffer(Dump *dump)
 {
     size_t size = dump->used;
     dump->used = 0;
     return talus_growing_append(&dump->file, dump->buffer, size);
 }
 
-static TalusStatus put(Dump *dump, const char *text, size_t size)
+static TalusStatus put_bytes(Dump *dump, const char *text, size_t size)
 {
     if (dump->used + size > sizeof dump->buffer)
-        TALUS_TRY(flush(dump));
+        TALUS_TRY(flush_buffer(dump));
     memcpy(dump->buffer + dump->used, text, size);
     dump->used += size;
     return TALUS_OK;
 }
 
-static TalusStatus print(Dump *dump, const char *format, ...) TALUS_PRINTF(2, 3);
+static TalusStatus print_text(Dump *dump, const char *format, ...) TALUS_PRINTF(2, 3);
 
-static TalusStatus print(Dump *dump, const char *format, ...)
+static TalusStatus print_text(Dump *dump, const char *format, ...)
 {
     char text[LINE_BYTES];
     va_list args;
     va_start(args, format);
     int n = vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    return put(dump, text, (size_t)n);
+    return put_bytes(dump, text, (size_t)n);
 }
 
-/* Returns the box of a frame, to which a viewer fits its window: along periodic axes lo and hi of the period, along the
- * others the bounds of the bodies in the dump by their radii; 0 without bodies. */
-static TalusAabb bounds_of(const Dump *dump, const TalusFramesHead *head,
-                           const TalusSnapshot *snapshot)
+/* Returns the box of a frame, to which a viewer fits its window: along a periodic axis lo and hi of the period, along
+ * other axes the bounds of the bodies in the dump, by their radii; 0 without bodies. */
+static TalusAabb find_box(const Dump *dump, const TalusFramesHead *head,
+                          const TalusSnapshot *snapshot)
 {
     const TalusPeriod *p = &head->period;
     TalusAabb b = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
@@ -102,33 +103,36 @@ static TalusAabb bounds_of(const Dump *dump, const TalusFramesHead *head,
 }
 
 /* Returns LAMMPS's code for the boundary of the box along an axis: periodic or fixed. */
-static const char *boundary(const TalusFramesHead *head, int axis)
+static const char *boundary_code(const TalusFramesHead *head, int axis)
 {
     return head->period.on[axis] ? "pp" : "ff";
 }
 
+/* Writes the header of a frame and sets dump->field to the columns of the frame. */
 static TalusStatus write_header(Dump *dump, const TalusFramesHead *head,
                                 const TalusSnapshot *snapshot)
 {
-    TalusAabb b = bounds_of(dump, head, snapshot);
-    TALUS_TRY(print(dump, "ITEM: TIME\n%.17g\nITEM: TIMESTEP\n%lld\nITEM: NUMBER OF ATOMS\n%d\n",
-                    snapshot->time, (long long)snapshot->step, dump->rows.count));
-    TALUS_TRY(print(dump, "ITEM: BOX BOUNDS %s %s %s\n%.17g %.17g\n%.17g %.17g\n%.17g %.17g\n",
-                    boundary(head, 0), boundary(head, 1), boundary(head, 2), b.lo.x, b.hi.x, b.lo.y,
-                    b.hi.y, b.lo.z, b.hi.z));
-    TALUS_TRY(print(dump, "ITEM: ATOMS id type"));
+    TalusAabb b = find_box(dump, head, snapshot);
+    TALUS_TRY(print_text(dump,
+                         "ITEM: TIME\n%.17g\nITEM: TIMESTEP\n%lld\nITEM: NUMBER OF ATOMS\n%d\n",
+                         snapshot->time, (long long)snapshot->step, dump->rows.count));
+    TALUS_TRY(print_text(dump, "ITEM: BOX BOUNDS %s %s %s\n%.17g %.17g\n%.17g %.17g\n%.17g %.17g\n",
+                         boundary_code(head, 0), boundary_code(head, 1), boundary_code(head, 2),
+                         b.lo.x, b.hi.x, b.lo.y, b.hi.y, b.lo.z, b.hi.z));
+    TALUS_TRY(print_text(dump, "ITEM: ATOMS id type"));
     dump->fields = 0;
     for (int i = 0; i < COLUMNS; i++) {
-        const TalusField *field = talus_field_named(&talus_fields_of_bodies, columns[i].field);
+        const TalusField *field = talus_field_find(&talus_fields_of_bodies, columns[i].field);
         if (!talus_field_present(field, snapshot))
             continue;
         dump->field[dump->fields++] = field;
-        TALUS_TRY(print(dump, " %s", columns[i].names ? columns[i].names : columns[i].field));
+        TALUS_TRY(print_text(dump, " %s", columns[i].names ? columns[i].names : columns[i].field));
     }
-    return print(dump, " c_orient[1] c_orient[2] c_orient[3] c_orient[4]"
-                       " c_shape[1] c_shape[2] c_shape[3]\n");
+    return print_text(dump, " c_orient[1] c_orient[2] c_orient[3] c_orient[4]"
+                            " c_shape[1] c_shape[2] c_shape[3]\n");
 }
 
+/* Returns OVITO's Aspherical Shape of a shape, as described at the top of this file. */
 static TalusVec3 aspherical_shape(const TalusShapeDef *shape)
 {
     int uses = talus_shape_ops(shape->kind)->uses;
@@ -145,14 +149,15 @@ static TalusStatus write_body(Dump *dump, const TalusFramesHead *head,
     char text[TALUS_FIELD_TEXT];
     TalusQuat q = snapshot->orientation[row];
     TalusVec3 size = aspherical_shape(&head->shapes[snapshot->shape[row]]);
-    TALUS_TRY(print(dump, "%" PRIu64 " %d", snapshot->id[row].number, snapshot->shape[row] + 1));
+    TALUS_TRY(
+        print_text(dump, "%" PRIu64 " %d", snapshot->id[row].number, snapshot->shape[row] + 1));
     for (int i = 0; i < dump->fields; i++) {
-        TALUS_TRY(put(dump, " ", 1));
-        TALUS_TRY(
-            put(dump, text, talus_field_print(dump->field[i], head, snapshot, row, ' ', text)));
+        TALUS_TRY(put_bytes(dump, " ", 1));
+        TALUS_TRY(put_bytes(dump, text,
+                            talus_field_print(dump->field[i], head, snapshot, row, ' ', text)));
     }
-    return print(dump, " %.17g %.17g %.17g %.17g %.17g %.17g %.17g\n", q.x, q.y, q.z, q.w, size.x,
-                 size.y, size.z);
+    return print_text(dump, " %.17g %.17g %.17g %.17g %.17g %.17g %.17g\n", q.x, q.y, q.z, q.w,
+                      size.x, size.y, size.z);
 }
 
 static TalusStatus add_dump(void *state, const TalusFramesHead *head, const TalusSnapshot *snapshot)
@@ -162,14 +167,14 @@ static TalusStatus add_dump(void *state, const TalusFramesHead *head, const Talu
     TALUS_TRY(write_header(dump, head, snapshot));
     for (int i = 0; i < dump->rows.count; i++)
         TALUS_TRY(write_body(dump, head, snapshot, dump->rows.row[i]));
-    return flush(dump);
+    return flush_buffer(dump);
 }
 
 /* ---- truncation ---- */
 
 /* Reads a line without its newline and adds its length with the newline to *at. False at the end of the file or if the
  * newline is missing, as in an incomplete or overlong line. */
-static bool next_line(FILE *file, char line[LINE_BYTES], int64_t *at)
+static bool read_line(FILE *file, char line[LINE_BYTES], int64_t *at)
 {
     if (!fgets(line, LINE_BYTES, file))
         return false;
@@ -181,30 +186,30 @@ static bool next_line(FILE *file, char line[LINE_BYTES], int64_t *at)
     return true;
 }
 
-/* Reads the line `item`, which must be next, and then the line after it into `line`. */
-static bool expect(FILE *file, const char *item, char line[LINE_BYTES], int64_t *at)
+/* Reads the line `item` and the line after it, which it leaves in `line`. False if `item` does not come next. */
+static bool read_item(FILE *file, const char *item, char line[LINE_BYTES], int64_t *at)
 {
-    return next_line(file, line, at) && strcmp(line, item) == 0 && next_line(file, line, at);
+    return read_line(file, line, at) && strcmp(line, item) == 0 && read_line(file, line, at);
 }
 
 /* Skips one frame in the layout of add_dump and moves *at past it. False if it is incomplete or after time `limit`. */
 static bool skip_frame(FILE *file, double limit, int64_t *at)
 {
     char line[LINE_BYTES];
-    if (!expect(file, "ITEM: TIME", line, at) || !(strtod(line, NULL) <= limit))
+    if (!read_item(file, "ITEM: TIME", line, at) || !(strtod(line, NULL) <= limit))
         return false;
-    if (!expect(file, "ITEM: TIMESTEP", line, at) ||
-        !expect(file, "ITEM: NUMBER OF ATOMS", line, at))
+    if (!read_item(file, "ITEM: TIMESTEP", line, at) ||
+        !read_item(file, "ITEM: NUMBER OF ATOMS", line, at))
         return false;
     const int before = 5; /* lines of the box and of the column names */
     for (long long left = before + strtoll(line, NULL, 10); left > 0; left--)
-        if (!next_line(file, line, at))
+        if (!read_line(file, line, at))
             return false;
     return true;
 }
 
 /* Sets *keep to the offset of the end of the last whole frame up to `time`; 0 if there is none. */
-static TalusStatus measure(const Dump *dump, double time, int64_t *keep)
+static TalusStatus find_end_of_frames(const Dump *dump, double time, int64_t *keep)
 {
     FILE *file;
     int64_t at = 0;
@@ -216,14 +221,14 @@ static TalusStatus measure(const Dump *dump, double time, int64_t *keep)
     return TALUS_OK;
 }
 
-/* Truncates to the length that the resumed checkpoint lists. If it does not list the file, or the file has changed
- * since, truncates after the last frame up to `time`. */
-static TalusStatus cut(Dump *dump, const TalusDir *dir, double time)
+/* Truncates the dump to the length in the list of the checkpoint that the run resumed from. If the list lacks the file,
+ * or the file has changed since, truncates after the last frame up to `time`. */
+static TalusStatus truncate_dump(Dump *dump, const TalusDir *dir, double time)
 {
     const TalusEntry *before = talus_dir_unchanged_entry(dir, DUMP_NAME);
     int64_t keep = before ? (int64_t)before->size : 0;
     if (!before)
-        TALUS_TRY(measure(dump, time, &keep));
+        TALUS_TRY(find_end_of_frames(dump, time, &keep));
     return talus_growing_truncate(&dump->file, (uint64_t)keep);
 }
 
@@ -235,7 +240,7 @@ static TalusStatus open_dump(void *state, TalusDir *dir, bool resume, double tim
     if (!resume || !talus_dir_has_name(dir, DUMP_NAME))
         return talus_growing_create(dir, DUMP_NAME, &dump->file);
     TALUS_TRY(talus_growing_open(dir, DUMP_NAME, &dump->file));
-    return cut(dump, dir, time);
+    return truncate_dump(dump, dir, time);
 }
 
 static TalusStatus sync_dump(void *state)

@@ -48,17 +48,17 @@ typedef struct Hdf {
     TalusPeriod period;    /* from the first frame's head */
     TalusRows rows;
     Frame frame;
-    int64_t *ids;       /* [points of a frame + 1]: 0, 1, 2, ..., for Connectivity and Offsets */
-    H5E_auto2_t report; /* HDF5's error handler and its argument, restored on close */
+    int64_t *indices;   /* [points of a frame + 1]: 0, 1, 2, ..., for Connectivity and Offsets */
+    H5E_auto2_t report; /* error handler of HDF5 before silence_hdf5, and its argument */
     void *report_to;
 } Hdf;
 
-static TalusStatus fail(const Hdf *hdf, const char *what)
+static TalusStatus fail_hdf5(const Hdf *hdf, const char *what)
 {
     return talus_fail_file(hdf->path, TALUS_ERR_IO, "HDF5 cannot %s", what);
 }
 
-static hid_t type_of(TalusFieldType type)
+static hid_t hdf5_type(TalusFieldType type)
 {
     switch (type) {
     case TALUS_FIELD_F64: return H5T_IEEE_F64LE;
@@ -70,7 +70,7 @@ static hid_t type_of(TalusFieldType type)
 }
 
 /* Writes the path of a field's dataset: Points for positions, PointData/NAME for others. */
-static void field_path(const TalusField *field, char path[PATH_BYTES])
+static void write_field_path(const TalusField *field, char path[PATH_BYTES])
 {
     if (strcmp(field->name, "position") == 0)
         snprintf(path, PATH_BYTES, ROOT "/Points");
@@ -86,7 +86,7 @@ static size_t row_bytes(const TalusField *field)
 /* ---- creation ---- */
 
 /* Writes the attributes Version and Type; readers expect Type to be a string of fixed length without NUL. */
-static bool put_head(hid_t file)
+static bool put_root_attributes(hid_t file)
 {
     static const char type_name[] = "PolyData";
     static const int64_t version[2] = {2, 0};
@@ -108,7 +108,7 @@ static const struct {
                      {"NumberOfCells", STEP_CHUNK},
                      {"NumberOfConnectivityIds", STEP_CHUNK}};
 
-static const char *topology_path(int index, const char *set, char path[PATH_BYTES])
+static const char *write_topology_path(int index, const char *set, char path[PATH_BYTES])
 {
     snprintf(path, PATH_BYTES, ROOT "/%s/%s", topologies[index], set);
     return path;
@@ -122,13 +122,13 @@ static bool make_topologies(hid_t file)
         snprintf(path, sizeof path, ROOT "/%s", topologies[i]);
         ok = talus_hdf_make_group(file, path);
         for (size_t k = 0; ok && k < sizeof topology_sets / sizeof *topology_sets; k++)
-            ok = talus_hdf_make_rows(file, topology_path(i, topology_sets[k].name, path),
+            ok = talus_hdf_make_rows(file, write_topology_path(i, topology_sets[k].name, path),
                                      H5T_STD_I64LE, 0, topology_sets[k].chunk);
     }
     return ok;
 }
 
-static bool make_steps(hid_t file)
+static bool make_step_datasets(hid_t file)
 {
     static const int64_t none;
     return talus_hdf_make_group(file, ROOT "/Steps") &&
@@ -144,12 +144,13 @@ static bool make_steps(hid_t file)
                                STEP_CHUNK);
 }
 
-static bool make_field(hid_t file, const TalusField *field)
+/* Creates the dataset of a field and, except for positions, the one of its start rows by frame. */
+static bool make_field_datasets(hid_t file, const TalusField *field)
 {
     char path[PATH_BYTES];
     int components = talus_field_components(field);
-    field_path(field, path);
-    if (!talus_hdf_make_rows(file, path, type_of(field->type), components > 1 ? components : 0,
+    write_field_path(field, path);
+    if (!talus_hdf_make_rows(file, path, hdf5_type(field->type), components > 1 ? components : 0,
                              ROW_CHUNK))
         return false;
     if (strcmp(field->name, "position") == 0)
@@ -170,20 +171,21 @@ static bool put_period(hid_t file, const TalusPeriod *period)
 }
 
 /* Creates all groups and datasets, empty, for fields and period of the first frame. */
-static TalusStatus make_all(Hdf *hdf)
+static TalusStatus make_datasets(Hdf *hdf)
 {
     bool ok =
-        talus_hdf_make_group(hdf->file, ROOT) && put_head(hdf->file) &&
+        talus_hdf_make_group(hdf->file, ROOT) && put_root_attributes(hdf->file) &&
         put_period(hdf->file, &hdf->period) &&
         talus_hdf_make_rows(hdf->file, ROOT "/NumberOfPoints", H5T_STD_I64LE, 0, STEP_CHUNK) &&
         make_topologies(hdf->file) && talus_hdf_make_group(hdf->file, ROOT "/PointData") &&
-        make_steps(hdf->file);
+        make_step_datasets(hdf->file);
     for (int i = 0; i < hdf->frame.fields && ok; i++)
-        ok = make_field(hdf->file, hdf->frame.field[i]);
-    return ok ? TALUS_OK : fail(hdf, "make the groups of the file");
+        ok = make_field_datasets(hdf->file, hdf->frame.field[i]);
+    return ok ? TALUS_OK : fail_hdf5(hdf, "make the groups of the file");
 }
 
-static TalusStatus create(Hdf *hdf, const char *name)
+/* Creates an empty file, open as hdf->file. */
+static TalusStatus create_file(Hdf *hdf, const char *name)
 {
     char *path;
     TALUS_TRY(talus_path_format(&path, "%s/%s", hdf->dir->path, name));
@@ -191,16 +193,16 @@ static TalusStatus create(Hdf *hdf, const char *name)
     hdf->file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
     H5Pclose(access);
     talus_release(path);
-    return hdf->file >= 0 ? TALUS_OK : fail(hdf, "create the file");
+    return hdf->file >= 0 ? TALUS_OK : fail_hdf5(hdf, "create the file");
 }
 
 /* ---- appending ---- */
 
-static TalusStatus fill_ids(Hdf *hdf, size_t count)
+static TalusStatus fill_indices(Hdf *hdf, size_t count)
 {
-    TALUS_TRY(TALUS_GROW(hdf->ids, count, 0, "cells of a frame"));
+    TALUS_TRY(TALUS_GROW(hdf->indices, count, 0, "cells of a frame"));
     for (size_t i = 0; i < count; i++)
-        hdf->ids[i] = (int64_t)i;
+        hdf->indices[i] = (int64_t)i;
     return TALUS_OK;
 }
 
@@ -210,15 +212,16 @@ static bool append_topology(Hdf *hdf, int i)
     char path[PATH_BYTES];
     hid_t file = hdf->file;
     hsize_t cells = i == 0 ? hdf->frame.count : 0;
-    return talus_hdf_append_number(file, topology_path(i, "NumberOfCells", path), cells) &&
-           talus_hdf_append_number(file, topology_path(i, "NumberOfConnectivityIds", path),
+    return talus_hdf_append_number(file, write_topology_path(i, "NumberOfCells", path), cells) &&
+           talus_hdf_append_number(file, write_topology_path(i, "NumberOfConnectivityIds", path),
                                    cells) &&
-           talus_hdf_append(file, topology_path(i, "Connectivity", path), H5T_NATIVE_INT64, cells,
-                            hdf->ids) &&
-           talus_hdf_append(file, topology_path(i, "Offsets", path), H5T_NATIVE_INT64, cells + 1,
-                            hdf->ids);
+           talus_hdf_append(file, write_topology_path(i, "Connectivity", path), H5T_NATIVE_INT64,
+                            cells, hdf->indices) &&
+           talus_hdf_append(file, write_topology_path(i, "Offsets", path), H5T_NATIVE_INT64,
+                            cells + 1, hdf->indices);
 }
 
+/* Appends the values of all fields, and for each the row at which this frame begins. */
 static bool append_fields(Hdf *hdf)
 {
     const Frame *frame = &hdf->frame;
@@ -226,8 +229,9 @@ static bool append_fields(Hdf *hdf)
     bool ok = true;
     for (int i = 0; i < frame->fields && ok; i++) {
         const TalusField *field = frame->field[i];
-        field_path(field, path);
-        ok = talus_hdf_append(hdf->file, path, type_of(field->type), frame->count, frame->data[i]);
+        write_field_path(field, path);
+        ok =
+            talus_hdf_append(hdf->file, path, hdf5_type(field->type), frame->count, frame->data[i]);
         if (strcmp(field->name, "position") == 0)
             continue;
         snprintf(path, sizeof path, ROOT "/Steps/PointDataOffsets/%s", field->name);
@@ -236,7 +240,8 @@ static bool append_fields(Hdf *hdf)
     return ok;
 }
 
-static bool append_step(Hdf *hdf)
+/* Appends the time of the frame and the rows at which its points and cells begin. */
+static bool append_step_offsets(Hdf *hdf)
 {
     /* only vertices have cells, one per point */
     int64_t offsets[TOPOLOGIES] = {(int64_t)hdf->points, 0, 0, 0};
@@ -261,22 +266,25 @@ static uint32_t sum_frame(uint32_t crc, const Frame *frame)
     return crc;
 }
 
+/* Appends hdf->frame to the file, flushed; creates the datasets before the first frame. Advances hdf->steps and
+ * hdf->points, updates the checksum and the entry in the list of files. */
 static TalusStatus append_frame(Hdf *hdf)
 {
     if (hdf->steps == 0)
-        TALUS_TRY(make_all(hdf));
-    TALUS_TRY(fill_ids(hdf, (size_t)hdf->frame.count + 1));
+        TALUS_TRY(make_datasets(hdf));
+    TALUS_TRY(fill_indices(hdf, (size_t)hdf->frame.count + 1));
     bool ok = talus_hdf_append_number(hdf->file, ROOT "/NumberOfPoints", hdf->frame.count);
     for (int i = 0; i < TOPOLOGIES && ok; i++)
         ok = append_topology(hdf, i);
-    ok = ok && append_fields(hdf) && append_step(hdf) && H5Fflush(hdf->file, H5F_SCOPE_GLOBAL) >= 0;
+    ok = ok && append_fields(hdf) && append_step_offsets(hdf) &&
+         H5Fflush(hdf->file, H5F_SCOPE_GLOBAL) >= 0;
     if (!ok)
-        return fail(hdf, "write a frame; the disk may be full");
+        return fail_hdf5(hdf, "write a frame; the disk may be full");
     int64_t steps = (int64_t)++hdf->steps;
     hdf->points += hdf->frame.count;
     if (!talus_hdf_put_attribute(hdf->file, ROOT "/Steps", "NSteps", H5T_NATIVE_INT64, 0, &steps) ||
         H5Fflush(hdf->file, H5F_SCOPE_GLOBAL) < 0)
-        return fail(hdf, "write the number of frames");
+        return fail_hdf5(hdf, "write the number of frames");
     hdf->crc = sum_frame(hdf->crc, &hdf->frame);
     talus_dir_update_entry(hdf->dir, hdf->entry, hdf->steps, hdf->crc);
     return TALUS_OK;
@@ -290,14 +298,15 @@ static TalusStatus reserve_field(Frame *frame, int index)
     return TALUS_GROW(frame->data[index], size, 0, "field of a frame");
 }
 
-static TalusStatus take_field(Frame *frame, int index, const TalusRows *rows,
+/* Fills the values of a field from the snapshot. */
+static TalusStatus fill_field(Frame *frame, int index, const TalusRows *rows,
                               const TalusFramesHead *head, const TalusSnapshot *snapshot)
 {
     const TalusField *field = frame->field[index];
     TALUS_TRY(reserve_field(frame, index));
     unsigned char *out = frame->data[index];
     for (int i = 0; i < rows->count; i++)
-        out += talus_field_put(field, head, snapshot, rows->row[i], out);
+        out += talus_field_write(field, head, snapshot, rows->row[i], out);
     return TALUS_OK;
 }
 
@@ -330,23 +339,25 @@ static TalusStatus add_hdf(void *state, const TalusFramesHead *head, const Talus
     hdf->frame.time = snapshot->time;
     hdf->frame.count = (hsize_t)hdf->rows.count;
     for (int i = 0; i < hdf->frame.fields; i++)
-        TALUS_TRY(take_field(&hdf->frame, i, &hdf->rows, head, snapshot));
+        TALUS_TRY(fill_field(&hdf->frame, i, &hdf->rows, head, snapshot));
     return append_frame(hdf);
 }
 
 /* ---- continuation of a file ---- */
 
+/* Sets the fields of the frame to those that the old file has. */
 static void find_fields(hid_t old, Frame *frame)
 {
     char path[PATH_BYTES];
     frame->fields = 0;
     for (int i = 0; i < talus_fields_of_bodies.count; i++) {
-        field_path(&talus_fields_of_bodies.field[i], path);
+        write_field_path(&talus_fields_of_bodies.field[i], path);
         if (H5Lexists(old, path, H5P_DEFAULT) > 0)
             frame->field[frame->fields++] = &talus_fields_of_bodies.field[i];
     }
 }
 
+/* Reads the number of frames of the old file. */
 static bool read_steps(hid_t old, int64_t *steps)
 {
     hid_t attribute = H5Aopen_by_name(old, ROOT "/Steps", "NSteps", H5P_DEFAULT, H5P_DEFAULT);
@@ -355,7 +366,7 @@ static bool read_steps(hid_t old, int64_t *steps)
     return ok;
 }
 
-static bool read_side(hid_t old, const char *name, double side[3])
+static bool read_period_side(hid_t old, const char *name, double side[3])
 {
     hid_t attribute = H5Aopen_by_name(old, ROOT, name, H5P_DEFAULT, H5P_DEFAULT);
     hid_t space = H5Aget_space(attribute);
@@ -366,11 +377,12 @@ static bool read_side(hid_t old, const char *name, double side[3])
     return ok;
 }
 
+/* Reads the period of the old file; none along an axis where the attributes are missing or equal. */
 static void read_period(hid_t old, TalusPeriod *period)
 {
     double lo[3], hi[3];
     *period = (TalusPeriod){0};
-    if (!read_side(old, "period_lo", lo) || !read_side(old, "period_hi", hi))
+    if (!read_period_side(old, "period_lo", lo) || !read_period_side(old, "period_hi", hi))
         return;
     period->lo = talus_vec3(lo[0], lo[1], lo[2]);
     period->hi = talus_vec3(hi[0], hi[1], hi[2]);
@@ -378,7 +390,7 @@ static void read_period(hid_t old, TalusPeriod *period)
         period->on[k] = lo[k] < hi[k];
 }
 
-static TalusStatus damaged(const Hdf *hdf)
+static TalusStatus fail_damaged(const Hdf *hdf)
 {
     return talus_fail_file(hdf->path, TALUS_ERR_FORMAT,
                            "is not a sound file of frames; remove it to resume");
@@ -393,22 +405,22 @@ static TalusStatus read_frame(Hdf *hdf, hid_t old, double time)
     if (!talus_hdf_read_rows(old, ROOT "/NumberOfPoints", H5T_NATIVE_INT64, hdf->steps, 1,
                              &count) ||
         count < 0 || count > INT32_MAX)
-        return damaged(hdf);
+        return fail_damaged(hdf);
     frame->time = time;
     frame->count = (hsize_t)count;
     for (int i = 0; i < frame->fields; i++) {
         const TalusField *field = frame->field[i];
         TALUS_TRY(reserve_field(frame, i));
-        field_path(field, path);
-        if (!talus_hdf_read_rows(old, path, type_of(field->type), hdf->points, frame->count,
+        write_field_path(field, path);
+        if (!talus_hdf_read_rows(old, path, hdf5_type(field->type), hdf->points, frame->count,
                                  frame->data[i]))
-            return damaged(hdf);
+            return fail_damaged(hdf);
     }
     return TALUS_OK;
 }
 
 /* Counts the frame in hdf->frame and adds it to the checksum, without writing it. */
-static TalusStatus skip_frame(Hdf *hdf)
+static TalusStatus count_frame(Hdf *hdf)
 {
     hdf->crc = sum_frame(hdf->crc, &hdf->frame);
     hdf->steps++;
@@ -416,51 +428,51 @@ static TalusStatus skip_frame(Hdf *hdf)
     return TALUS_OK;
 }
 
-/* Reads the frames of the old file up to time `limit`, at most `limit_frames`, and calls `take` (append_frame or
- * skip_frame) after each, which must advance hdf->steps and hdf->points. */
-static TalusStatus each_frame(Hdf *hdf, hid_t old, double limit, uint64_t limit_frames,
-                              TalusStatus (*take)(Hdf *))
+/* Reads the frames of the old file up to time `limit`, at most `limit_frames`, one by one into hdf->frame, and calls
+ * `use` (append_frame or count_frame) for each. `use` must advance hdf->steps and hdf->points. */
+static TalusStatus read_frames(Hdf *hdf, hid_t old, double limit, uint64_t limit_frames,
+                               TalusStatus (*use)(Hdf *))
 {
     int64_t steps;
     if (H5Lexists(old, ROOT, H5P_DEFAULT) <= 0)
         return TALUS_OK; /* the run stopped before its first frame */
     if (!read_steps(old, &steps))
-        return damaged(hdf);
+        return fail_damaged(hdf);
     find_fields(old, &hdf->frame);
     read_period(old, &hdf->period);
     for (int64_t i = 0; i < steps && (uint64_t)i < limit_frames; i++) {
         double time;
         if (!talus_hdf_read_rows(old, ROOT "/Steps/Values", H5T_NATIVE_DOUBLE, (hsize_t)i, 1,
                                  &time))
-            return damaged(hdf);
+            return fail_damaged(hdf);
         if (!(time <= limit))
             break;
         TALUS_TRY(read_frame(hdf, old, time));
-        TALUS_TRY(take(hdf));
+        TALUS_TRY(use(hdf));
     }
     return TALUS_OK;
 }
 
-static TalusStatus open_old(const Hdf *hdf, hid_t *old)
+static TalusStatus open_old_file(const Hdf *hdf, hid_t *old)
 {
     hid_t access = talus_hdf_access();
     *old = H5Fopen(hdf->path, H5F_ACC_RDONLY, access);
     H5Pclose(access);
-    return *old >= 0 ? TALUS_OK : damaged(hdf);
+    return *old >= 0 ? TALUS_OK : fail_damaged(hdf);
 }
 
 /* Copies the frames up to `time` to a new file, which stays open as hdf->file, and renames it over the old one. */
 static TalusStatus continue_file(Hdf *hdf, double time)
 {
     hid_t old;
-    TALUS_TRY(open_old(hdf, &old));
+    TALUS_TRY(open_old_file(hdf, &old));
     TalusStatus status = talus_dir_remove_file(hdf->dir, FRESH_NAME);
-    TALUS_THEN(status, create(hdf, FRESH_NAME));
-    TALUS_THEN(status, each_frame(hdf, old, time, UINT64_MAX, append_frame));
+    TALUS_THEN(status, create_file(hdf, FRESH_NAME));
+    TALUS_THEN(status, read_frames(hdf, old, time, UINT64_MAX, append_frame));
     H5Fclose(old);
     TALUS_THEN(status, talus_dir_sync_file(hdf->dir, FRESH_NAME));
     if (status == TALUS_OK && renameat(hdf->dir->fd, FRESH_NAME, hdf->dir->fd, FILE_NAME) != 0)
-        status = fail(hdf, "put the resumed file in its place");
+        status = fail_hdf5(hdf, "put the resumed file in its place");
     if (status != TALUS_OK)
         (void)talus_dir_remove_file(hdf->dir, FRESH_NAME);
     return status;
@@ -468,28 +480,29 @@ static TalusStatus continue_file(Hdf *hdf, double time)
 
 /* ---- the format ---- */
 
-static void silence(Hdf *hdf)
+/* Stores HDF5's error handler and replaces it by none, so that HDF5 prints no errors. */
+static void silence_hdf5(Hdf *hdf)
 {
     H5Eget_auto2(H5E_DEFAULT, &hdf->report, &hdf->report_to);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 }
 
-/* HDF5 opens files by path only, so that the path is checked before and after: it must lead to the open directory
- * `dir`, and the name in it to a regular file or, before, to nothing. */
+/* HDF5 opens files by path only. Therefore the path is checked before and after: it must lead to the open directory
+ * `dir`, and the name there to a regular file; before, the file may be missing. */
 static TalusStatus open_hdf(void *state, TalusDir *dir, bool resume, double time)
 {
     Hdf *hdf = state;
     hdf->file = -1;
     hdf->second_fd = -1;
     hdf->dir = dir;
-    silence(hdf);
+    silence_hdf5(hdf);
     TALUS_TRY(talus_path_format(&hdf->path, "%s/" FILE_NAME, dir->path));
     TALUS_TRY(talus_dir_expect_file(dir, FILE_NAME));
     TALUS_TRY(talus_dir_check(dir));
     TALUS_TRY(
         talus_dir_add_entry(dir, FILE_NAME, (TalusEntry){.kind = TALUS_ENTRY_FRAMES}, &hdf->entry));
     TALUS_TRY(resume && talus_dir_has_name(dir, FILE_NAME) ? continue_file(hdf, time)
-                                                           : create(hdf, FILE_NAME));
+                                                           : create_file(hdf, FILE_NAME));
     TALUS_TRY(talus_dir_check(dir));
     return talus_dir_open_file(dir, FILE_NAME, O_RDONLY, &hdf->second_fd);
 }
@@ -501,6 +514,7 @@ static TalusStatus sync_hdf(void *state)
     return talus_dir_sync_file(hdf->dir, FILE_NAME);
 }
 
+/* Restores HDF5's error handler and frees all that `hdf` points to; does not close files. */
 static void free_hdf(Hdf *hdf)
 {
     H5Eclear2(H5E_DEFAULT);
@@ -508,7 +522,7 @@ static void free_hdf(Hdf *hdf)
     for (int i = 0; i < FIELDS_MAX; i++)
         talus_release(hdf->frame.data[i]);
     talus_rows_free(&hdf->rows);
-    TALUS_RELEASE(hdf->ids, hdf->path);
+    TALUS_RELEASE(hdf->indices, hdf->path);
 }
 
 static TalusStatus close_hdf(void *state)
@@ -518,7 +532,7 @@ static TalusStatus close_hdf(void *state)
     if (hdf->second_fd >= 0)
         close(hdf->second_fd);
     if (hdf->file >= 0 && H5Fclose(hdf->file) < 0)
-        status = fail(hdf, "close the file; the disk may be full");
+        status = fail_hdf5(hdf, "close the file; the disk may be full");
     free_hdf(hdf);
     return status;
 }
@@ -533,12 +547,12 @@ static TalusStatus checksum_hdf(const TalusDir *dir, const TalusEntry *entry, ui
     Hdf hdf = {.file = -1};
     hid_t old = -1;
     *crc = 0;
-    silence(&hdf);
+    silence_hdf5(&hdf);
     TalusStatus status = talus_path_format(&hdf.path, "%s/" FILE_NAME, dir->path);
-    TALUS_THEN(status, open_old(&hdf, &old));
-    TALUS_THEN(status, each_frame(&hdf, old, HUGE_VAL, entry->size, skip_frame));
+    TALUS_THEN(status, open_old_file(&hdf, &old));
+    TALUS_THEN(status, read_frames(&hdf, old, HUGE_VAL, entry->size, count_frame));
     if (status == TALUS_OK && hdf.steps != entry->size)
-        status = damaged(&hdf);
+        status = fail_damaged(&hdf);
     if (old >= 0)
         H5Fclose(old);
     *crc = hdf.crc;

@@ -25,7 +25,7 @@ typedef struct Chains {
     TalusRows contact; /* contact of each line, its row in the snapshot */
     TalusVec3 *point;  /* 2 or 3 per line */
     float *force;      /* N, for each point, because filters such as Tube scale by point data */
-    int32_t *offset;   /* [line]: index after its last point */
+    int32_t *offset;   /* [line]: index of the point after its last one */
     int points;
 } Chains;
 
@@ -35,13 +35,14 @@ typedef struct Vtp {
     TalusVtpSurface shape_surface, wall_surface;
     TalusRows rows;
     Chains chain;
-    uint64_t shapes_key, walls_key; /* keys of the last files; 0: none, or not to be shown again */
+    uint64_t shapes_key,
+        walls_key; /* keys of the last files; 0: no file, or later frames do not share it */
 } Vtp;
 
 static const char *const series_names[] = {"bodies", "contacts", "chains", "shapes", "walls"};
 enum { SERIES = sizeof series_names / sizeof *series_names };
 
-static TalusSeries *series_at(Vtp *vtp, int index)
+static TalusSeries *get_series(Vtp *vtp, int index)
 {
     TalusSeries *const all[SERIES] = {&vtp->bodies, &vtp->contacts, &vtp->chains, &vtp->shapes,
                                       &vtp->walls};
@@ -53,39 +54,40 @@ static TalusSeries *series_at(Vtp *vtp, int index)
 static void write_vertices(TalusFile *file, int count)
 {
     talus_file_print(file, "<Verts>\n");
-    talus_vtp_sequence(file, "connectivity", 0, 1, count);
-    talus_vtp_sequence(file, "offsets", 1, 1, count);
+    talus_vtp_write_sequence(file, "connectivity", 0, 1, count);
+    talus_vtp_write_sequence(file, "offsets", 1, 1, count);
     talus_file_print(file, "</Verts>\n");
 }
 
-/* Writes a point per row (rows NULL: all): the field `where` is its position, the other fields that the snapshot has
- * are its data; ParaView colours by `scalars` at first. */
+/* Writes a file with a point for each of rows[count] (NULL: all) and commits it. The field `where` gives positions; the
+ * other fields that the snapshot has become data of the points. ParaView colours by the field `scalars` at first. */
 static TalusStatus write_points(TalusFile *file, const char *scalars, const TalusFieldList *list,
                                 const char *where, const TalusFramesHead *head,
                                 const TalusSnapshot *snapshot, const int *rows, int count)
 {
-    const TalusField *position = talus_field_named(list, where);
+    const TalusField *position = talus_field_find(list, where);
     talus_vtp_begin(file, head, snapshot->time, 0,
                     (TalusVtpCounts){.points = count, .verts = count});
     talus_file_print(file, "<PointData Scalars=\"%s\">\n", scalars);
     for (const TalusField *field = list->field; field < list->field + list->count; field++)
         if (field != position && talus_field_present(field, snapshot))
-            talus_vtp_field(file, field, NULL, head, snapshot, rows, count);
+            talus_vtp_write_field(file, field, NULL, head, snapshot, rows, count);
     talus_file_print(file, "</PointData>\n<Points>\n");
-    talus_vtp_field(file, position, "Points", head, snapshot, rows, count);
+    talus_vtp_write_field(file, position, "Points", head, snapshot, rows, count);
     talus_file_print(file, "</Points>\n");
     write_vertices(file, count);
     talus_vtp_end(file);
     return talus_file_commit_unsynced(file);
 }
 
-/* Creates `file`, the next of a series, makes `call`, which writes and commits it, and adds its frame to the series. */
-#define WRITE_NEXT(series, snapshot, call)                       \
-    do {                                                         \
-        TalusFile *file;                                         \
-        TALUS_TRY(talus_series_create((series), &file));         \
-        TALUS_TRY(call);                                         \
-        TALUS_TRY(talus_series_add((series), (snapshot)->time)); \
+/* Creates the next file of a series as `file`, evaluates `call`, which writes and commits `file`, and adds the file to
+ * the collection of the series. */
+#define WRITE_NEXT(series, snapshot, call)                            \
+    do {                                                              \
+        TalusFile *file;                                              \
+        TALUS_TRY(talus_series_create_file((series), &file));         \
+        TALUS_TRY(call);                                              \
+        TALUS_TRY(talus_series_add_file((series), (snapshot)->time)); \
     } while (0)
 
 static TalusStatus add_bodies(Vtp *vtp, const TalusFramesHead *head, const TalusSnapshot *snapshot)
@@ -116,6 +118,7 @@ static TalusStatus reserve_chains(Chains *chain, size_t lines)
     return TALUS_GROW(chain->force, 3 * lines, 0, "chains");
 }
 
+/* Appends a point of the line being added. */
 static void add_point(Chains *chain, TalusVec3 at, double force)
 {
     chain->point[chain->points] = at;
@@ -123,7 +126,7 @@ static void add_point(Chains *chain, TalusVec3 at, double force)
 }
 
 /* Adds a line from the centre of body a to that of b, through the contact point if the snapshot has all contacts
- * (chains read from a file lack it). If b is fixed, its centre may be anywhere: the line ends at the contact point. In
+ * (chains read from a frames file lack the point). If b is fixed, its centre may be anywhere: the line ends at the contact point. In
  * a periodic space the line goes to the nearest image of b. */
 static void add_chain(Chains *chain, const TalusFramesHead *head, const TalusSnapshot *snapshot,
                       int contact, double force)
@@ -143,8 +146,9 @@ static void add_chain(Chains *chain, const TalusFramesHead *head, const TalusSna
     chain->contact.row[chain->contact.count++] = contact;
 }
 
-static TalusStatus gather_chains(Chains *chain, const TalusFramesHead *head,
-                                 const TalusSnapshot *snapshot)
+/* Collects a line for each contact with a positive normal force. */
+static TalusStatus collect_chains(Chains *chain, const TalusFramesHead *head,
+                                  const TalusSnapshot *snapshot)
 {
     TALUS_TRY(reserve_chains(chain, (size_t)snapshot->contact_count));
     chain->points = chain->contact.count = 0;
@@ -164,16 +168,16 @@ static TalusStatus write_chains(TalusFile *file, const Chains *chain, const Talu
     talus_vtp_begin(file, head, snapshot->time, 0,
                     (TalusVtpCounts){.points = points, .lines = lines});
     talus_file_print(file, "<PointData Scalars=\"normal_force\">\n");
-    talus_vtp_values(file, TALUS_FIELD_F32, "normal_force", 1, chain->force, (size_t)points);
+    talus_vtp_write_values(file, TALUS_FIELD_F32, "normal_force", 1, chain->force, (size_t)points);
     talus_file_print(file, "</PointData>\n<CellData>\n");
     for (size_t i = 0; i < sizeof of_lines / sizeof *of_lines; i++)
-        talus_vtp_field(file, talus_field_named(&talus_fields_of_contacts, of_lines[i]), NULL, head,
-                        snapshot, chain->contact.row, lines);
+        talus_vtp_write_field(file, talus_field_find(&talus_fields_of_contacts, of_lines[i]), NULL,
+                              head, snapshot, chain->contact.row, lines);
     talus_file_print(file, "</CellData>\n<Points>\n");
-    talus_vtp_values(file, TALUS_FIELD_F64, "Points", 3, chain->point, (size_t)points);
+    talus_vtp_write_values(file, TALUS_FIELD_F64, "Points", 3, chain->point, (size_t)points);
     talus_file_print(file, "</Points>\n<Lines>\n");
-    talus_vtp_sequence(file, "connectivity", 0, 1, points);
-    talus_vtp_values(file, TALUS_FIELD_I32, "offsets", 1, chain->offset, (size_t)lines);
+    talus_vtp_write_sequence(file, "connectivity", 0, 1, points);
+    talus_vtp_write_values(file, TALUS_FIELD_I32, "offsets", 1, chain->offset, (size_t)lines);
     talus_file_print(file, "</Lines>\n");
     talus_vtp_end(file);
     return talus_file_commit_unsynced(file);
@@ -181,7 +185,7 @@ static TalusStatus write_chains(TalusFile *file, const Chains *chain, const Talu
 
 static TalusStatus add_chains(Vtp *vtp, const TalusFramesHead *head, const TalusSnapshot *snapshot)
 {
-    TALUS_TRY(gather_chains(&vtp->chain, head, snapshot));
+    TALUS_TRY(collect_chains(&vtp->chain, head, snapshot));
     WRITE_NEXT(&vtp->chains, snapshot, write_chains(file, &vtp->chain, head, snapshot));
     return TALUS_OK;
 }
@@ -194,7 +198,7 @@ static void free_chains(Chains *chain)
 
 /* ---- surfaces ---- */
 
-enum { EMPTY_KEY = 1 }; /* key of a file without surfaces, which later frames may show again */
+enum { EMPTY_KEY = 1 }; /* key of a file without surfaces, which later frames may share */
 
 static TalusStatus add_surface(TalusSeries *series, TalusVtpSurface *surface, uint64_t key,
                                bool lasting, const TalusFramesHead *head,
@@ -205,22 +209,24 @@ static TalusStatus add_surface(TalusSeries *series, TalusVtpSurface *surface, ui
     return TALUS_OK;
 }
 
+/* Writes the surfaces of moving bodies; a frame without any shares the file of the frame before, if that is empty too. */
 static TalusStatus add_shapes(Vtp *vtp, const TalusFramesHead *head, const TalusSnapshot *snapshot)
 {
     TALUS_TRY(talus_vtp_collect_shapes(&vtp->shape_surface, head, snapshot));
     uint64_t key = vtp->shape_surface.part_count == 0 ? EMPTY_KEY : 0;
     if (key && key == vtp->shapes_key)
-        return talus_series_repeat(&vtp->shapes, snapshot->time);
+        return talus_series_repeat_file(&vtp->shapes, snapshot->time);
     TALUS_TRY(add_surface(&vtp->shapes, &vtp->shape_surface, key, false, head, snapshot));
     vtp->shapes_key = key;
     return TALUS_OK;
 }
 
+/* Writes the surfaces of fixed bodies; the frame shares the file of the frame before if no fixed body has changed. */
 static TalusStatus add_walls(Vtp *vtp, const TalusFramesHead *head, const TalusSnapshot *snapshot)
 {
     uint64_t key = talus_walls_key(head, snapshot);
     if (key == vtp->walls_key)
-        return talus_series_repeat(&vtp->walls, snapshot->time);
+        return talus_series_repeat_file(&vtp->walls, snapshot->time);
     TALUS_TRY(talus_vtp_collect_walls(&vtp->wall_surface, head, snapshot));
     TALUS_TRY(add_surface(&vtp->walls, &vtp->wall_surface, key, true, head, snapshot));
     vtp->walls_key = key;
@@ -229,7 +235,8 @@ static TalusStatus add_walls(Vtp *vtp, const TalusFramesHead *head, const TalusS
 
 /* ---- the format ---- */
 
-/* Writes the script, unless the resumed checkpoint lists it and it is unchanged: it is the same in every run. */
+/* Writes the script, the same in every run. A resumed run only lists it if it is in the list of the checkpoint and
+ * unchanged. */
 static TalusStatus write_script(TalusDir *dir)
 {
     TalusFile *file;
@@ -246,10 +253,10 @@ static TalusStatus open_vtp(void *state, TalusDir *dir, bool resume, double time
     Vtp *vtp = state;
     TALUS_TRY(talus_dir_open_folder(dir, TALUS_FRAMES_FOLDER, &vtp->frames));
     for (int i = 0; i < SERIES; i++)
-        TALUS_TRY(
-            talus_series_open(series_at(vtp, i), dir, &vtp->frames, series_names[i], resume, time));
-    TALUS_TRY(talus_series_key(&vtp->shapes, &vtp->shapes_key));
-    TALUS_TRY(talus_series_key(&vtp->walls, &vtp->walls_key));
+        TALUS_TRY(talus_series_open(get_series(vtp, i), dir, &vtp->frames, series_names[i], resume,
+                                    time));
+    TALUS_TRY(talus_series_read_last_key(&vtp->shapes, &vtp->shapes_key));
+    TALUS_TRY(talus_series_read_last_key(&vtp->walls, &vtp->walls_key));
     return write_script(dir);
 }
 
@@ -268,7 +275,7 @@ static TalusStatus add_vtp(void *state, const TalusFramesHead *head, const Talus
 static TalusStatus sync_vtp(void *state)
 {
     for (int i = 0; i < SERIES; i++)
-        TALUS_TRY(talus_series_sync(series_at(state, i)));
+        TALUS_TRY(talus_series_sync(get_series(state, i)));
     return TALUS_OK;
 }
 
@@ -276,7 +283,7 @@ static TalusStatus close_vtp(void *state)
 {
     Vtp *vtp = state;
     for (int i = 0; i < SERIES; i++)
-        talus_series_close(series_at(vtp, i));
+        talus_series_close(get_series(vtp, i));
     talus_dir_close(&vtp->frames);
     talus_vtp_surface_free(&vtp->shape_surface);
     talus_vtp_surface_free(&vtp->wall_surface);
@@ -288,7 +295,7 @@ static TalusStatus close_vtp(void *state)
 static TalusStatus remove_vtp(TalusDir *dir)
 {
     for (int i = 0; i < SERIES; i++) {
-        TALUS_TRY(talus_series_remove(dir, series_names[i]));
+        TALUS_TRY(talus_series_remove_collection(dir, series_names[i]));
         TALUS_TRY(talus_frame_files_remove(dir, series_names[i], "vtp"));
     }
     return talus_dir_remove_file(dir, SCRIPT_NAME);

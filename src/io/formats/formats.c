@@ -12,7 +12,7 @@ static const TalusFormat *const table[] = {&talus_format_vtp, &talus_format_vtkh
 struct TalusFormatWriter {
     const TalusFormat *format;
     void *state;
-    TalusDir own; /* opened by the writer itself; stays closed if the caller gave a directory */
+    TalusDir own; /* directory opened by path; closed if the caller gave an open directory */
 };
 
 int talus_format_count(void)
@@ -38,7 +38,7 @@ int talus_format_find(const char *name)
     return -1;
 }
 
-static TalusStatus fail_unknown(const char *name)
+static TalusStatus fail_unknown_format(const char *name)
 {
     char names[256] = "";
     size_t used = 0;
@@ -54,7 +54,7 @@ static TalusStatus find_format(const char *name, const TalusFormat **out)
 {
     int index = talus_format_find(name);
     if (index < 0)
-        return fail_unknown(name);
+        return fail_unknown_format(name);
     *out = table[index];
     if ((*out)->missing)
         return talus_fail_key(name, TALUS_ERR_UNSUPPORTED, "this build of Talus has no %s",
@@ -62,23 +62,24 @@ static TalusStatus find_format(const char *name, const TalusFormat **out)
     return TALUS_OK;
 }
 
-static void writer_free(TalusFormatWriter *writer)
+static void free_writer(TalusFormatWriter *writer)
 {
     talus_dir_close(&writer->own);
     TALUS_RELEASE(writer->state, writer);
 }
 
+/* Allocates the state of the format and opens its files in `dir`; on failure closes them. */
 static TalusStatus open_state(TalusFormatWriter *writer, TalusDir *dir, bool resume, double time)
 {
     const TalusFormat *format = writer->format;
     TALUS_TRY(talus_alloc(&writer->state, 1, format->state_size, "writer of frames"));
     TalusStatus status = format->open(writer->state, dir, resume, time);
     if (status != TALUS_OK)
-        (void)format->close(writer->state); /* reports the failure of open, not one of close */
+        (void)format->close(writer->state); /* its status is ignored: that of open is returned */
     return status;
 }
 
-/* Opens in `dir` or, if that is NULL, in the directory at `path`. */
+/* Opens a writer in `dir` or, if that is NULL, in the directory at `path`. */
 static TalusStatus open_writer(const char *name, TalusDir *dir, const char *path, bool resume,
                                double time, TalusFormatWriter **out)
 {
@@ -93,7 +94,7 @@ static TalusStatus open_writer(const char *name, TalusDir *dir, const char *path
     if (status == TALUS_OK)
         *out = writer;
     else
-        writer_free(writer);
+        free_writer(writer);
     return status;
 }
 
@@ -114,8 +115,8 @@ unsigned talus_format_fields(const TalusFormatWriter *writer)
     return writer->format->fields;
 }
 
-TalusStatus talus_format_add(TalusFormatWriter *writer, const TalusFramesHead *head,
-                             const TalusSnapshot *snapshot)
+TalusStatus talus_format_add_frame(TalusFormatWriter *writer, const TalusFramesHead *head,
+                                   const TalusSnapshot *snapshot)
 {
     return writer->format->add(writer->state, head, snapshot);
 }
@@ -130,7 +131,7 @@ TalusStatus talus_format_close(TalusFormatWriter *writer)
     if (!writer)
         return TALUS_OK;
     TalusStatus status = writer->format->close(writer->state);
-    writer_free(writer);
+    free_writer(writer);
     return status;
 }
 
@@ -141,7 +142,8 @@ TalusStatus talus_format_remove_all(TalusDir *dir)
     return TALUS_OK;
 }
 
-TalusStatus talus_format_checksum(const TalusDir *dir, const TalusEntry *entry, uint32_t *crc)
+TalusStatus talus_format_checksum_frames(const TalusDir *dir, const TalusEntry *entry,
+                                         uint32_t *crc)
 {
     for (int i = 0; i < talus_format_count(); i++)
         if (table[i]->checksum)

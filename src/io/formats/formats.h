@@ -11,21 +11,28 @@
 
 #include <talus/frames.h>
 
-/* One row of the table. `state` is a zeroed struct of `state_size` bytes that lives as long as the writer. `close` is
- * called once after every `open`, even a failed one, and frees everything but the struct. */
+/* One row of the table: a format and its functions. `state` is a struct of `state_size` bytes, zeroed before `open`, that
+ * lives as long as the writer. */
 typedef struct TalusFormat {
     const char *name;
-    const char *missing; /* library that this build lacks: only `remove` is called; NULL: none */
-    unsigned fields;     /* TalusSnapshotField bits that snapshots should have */
+    const char *
+        missing; /* library that this build lacks, so that only `remove` may be called; NULL: none */
+    unsigned fields; /* TalusSnapshotField bits that snapshots should have */
     size_t state_size;
-    /* Starts anew in `dir`, which outlives the writer; with `resume` keeps existing frames up to `time`. */
+    /* Creates the files in `dir`, which outlives the writer; with `resume` continues existing files after their frames
+     * up to `time`. */
     TalusStatus (*open)(void *state, TalusDir *dir, bool resume, double time);
+    /* Writes a frame. */
     TalusStatus (*add)(void *state, const TalusFramesHead *head, const TalusSnapshot *snapshot);
+    /* Syncs all frames written so far to the disk; NULL: nothing to do. */
     TalusStatus (*sync)(void *state);
+    /* Closes the files and frees all that `state` points to. Called once after every `open`, even a failed one. */
     TalusStatus (*close)(void *state);
+    /* Removes the files of the format from `dir`; succeeds if there are none. */
     TalusStatus (*remove)(TalusDir *dir);
-    /* For formats whose entry in the list of files is TALUS_ENTRY_FRAMES, with a number of frames as size: sets *crc to
-     * the checksum of the first entry->size frames. Fails if the file has fewer valid ones. NULL for other formats. */
+    /* For formats whose entry in the list of files is TALUS_ENTRY_FRAMES, where entry->size is a number of frames: sets
+     * *crc to the checksum of the first entry->size frames. Fails if the file has fewer valid frames. NULL for other
+     * formats. */
     TalusStatus (*checksum)(const TalusDir *dir, const TalusEntry *entry, uint32_t *crc);
 } TalusFormat;
 
@@ -42,13 +49,14 @@ typedef struct TalusFormatWriter TalusFormatWriter;
  * `time`. Fails for an unknown name, with a list of the known ones, and for a format that this build lacks. */
 TalusStatus talus_format_open(const char *name, const char *dir, bool resume, double time,
                               TalusFormatWriter **out);
-/* The same in an open directory, which must outlive the writer. */
+/* As talus_format_open, in an open directory, which must outlive the writer. */
 TalusStatus talus_format_open_in(const char *name, TalusDir *dir, bool resume, double time,
                                  TalusFormatWriter **out);
 /* Returns the TalusSnapshotField bits that snapshots must have for a complete file. */
 unsigned talus_format_fields(const TalusFormatWriter *writer);
-TalusStatus talus_format_add(TalusFormatWriter *writer, const TalusFramesHead *head,
-                             const TalusSnapshot *snapshot);
+/* Writes a frame. */
+TalusStatus talus_format_add_frame(TalusFormatWriter *writer, const TalusFramesHead *head,
+                                   const TalusSnapshot *snapshot);
 /* Syncs all frames added so far to the disk; call it before writing a checkpoint. */
 TalusStatus talus_format_sync(TalusFormatWriter *writer);
 /* Closes the files and frees the writer, even on failure; accepts NULL. */
@@ -56,15 +64,17 @@ TalusStatus talus_format_close(TalusFormatWriter *writer);
 
 /* Removes the files of earlier runs from `dir`, for every format, also those that this build lacks. */
 TalusStatus talus_format_remove_all(TalusDir *dir);
-/* Calls `checksum` of the one format that has it (vtkhdf). Fails in a build without HDF5. */
-TalusStatus talus_format_checksum(const TalusDir *dir, const TalusEntry *entry, uint32_t *crc);
+/* Sets *crc to the checksum of the first entry->size frames of a vtkhdf file, the only format with such entries. Fails in
+ * a build without HDF5. */
+TalusStatus talus_format_checksum_frames(const TalusDir *dir, const TalusEntry *entry,
+                                         uint32_t *crc);
 
 /* The rows of the table, each defined in its own file. */
 extern const TalusFormat talus_format_vtp, talus_format_vtkhdf, talus_format_lammps,
     talus_format_csv;
 
 /* Keeps HDF5 from cleaning up when the program exits; call it before any other use of HDF5. At exit, a file that could
- * not be flushed to a full disk is still open, and HDF5 1.10 would crash on it; all others have been closed. */
+ * not be flushed to a full disk is still open, and the clean-up of HDF5 1.10 would crash on this file. */
 void talus_hdf5_skip_exit(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* io/formats/frame_files.c - names of frame files; collections that grow in place and can be truncated.
  *
- * One write replaces the closing tags of a collection by the next entry and the closing tags again. So the cost per
- * frame does not grow with the run, and a reader always finds complete XML. */
+ * One write puts the next entry and the closing tags in the place of the old closing tags. So the cost per frame does
+ * not grow with the run, and a reader always finds complete XML. */
 #include "io/formats/frame_files.h"
 
 #include "base/memory.h"
@@ -26,8 +26,8 @@ enum { COLLECTION_LIMIT = 1 << 30, ENTRY_BYTES = 512 };
 
 /* ---- numbered files ---- */
 
-void talus_frame_file_name(char out[TALUS_FRAME_NAME_BYTES], const char *name, int number,
-                           const char *extension)
+void talus_frame_file_write_name(char out[TALUS_FRAME_NAME_BYTES], const char *name, int number,
+                                 const char *extension)
 {
     snprintf(out, TALUS_FRAME_NAME_BYTES, "%s-%06d.%s", name, number, extension);
 }
@@ -38,14 +38,14 @@ TalusStatus talus_frame_files_sync(const TalusDir *frames, const char *name, con
     char file[TALUS_FRAME_NAME_BYTES];
     TALUS_TRY(talus_dir_check(frames));
     for (int i = first; i < end; i++) {
-        talus_frame_file_name(file, name, i, extension);
+        talus_frame_file_write_name(file, name, i, extension);
         TALUS_TRY(talus_dir_sync_file(frames, file));
     }
     return talus_dir_sync(frames);
 }
 
 /* Returns the number in "NAME-NUMBER.EXT", which has at least six digits; -1 for any other file name. */
-static int number_of(const char *file, const char *name, const char *extension)
+static int parse_number(const char *file, const char *name, const char *extension)
 {
     size_t length = strlen(name);
     if (strncmp(file, name, length) != 0 || file[length] != '-')
@@ -58,9 +58,9 @@ static int number_of(const char *file, const char *name, const char *extension)
     return *end == '.' && strcmp(end + 1, extension) == 0 ? (int)number : -1;
 }
 
-/* Adds a file of an earlier part of the run to the directory's list. Reads it for its checksum only if the resumed
- * checkpoint does not list it or it has changed since. */
-static TalusStatus enter(TalusDir *frames, const char *file)
+/* Adds a file of an earlier part of the run to the directory's list. Computes its checksum only if the list of the
+ * checkpoint that the run resumed from lacks the file, or the file has changed since. */
+static TalusStatus list_old_file(TalusDir *frames, const char *file)
 {
     int fd;
     const TalusEntry *before = talus_dir_unchanged_entry(frames, file);
@@ -74,22 +74,24 @@ static TalusStatus enter(TalusDir *frames, const char *file)
     return status == TALUS_OK ? talus_dir_add_entry(frames, file, entry, NULL) : status;
 }
 
-/* Removes the files of that name from number `count` on; adds those below to the directory's list if it keeps one. */
-static TalusStatus cut_listed(DIR *listing, TalusDir *frames, const char *name,
-                              const char *extension, int count)
+/* Removes the files of that name from number `count` on; adds those of lower numbers to the directory's list, if the
+ * directory keeps one. `listing`: the names in the directory. */
+static TalusStatus remove_from_number(DIR *listing, TalusDir *frames, const char *name,
+                                      const char *extension, int count)
 {
     for (struct dirent *entry; (entry = readdir(listing)) != NULL;) {
-        int number = number_of(entry->d_name, name, extension);
+        int number = parse_number(entry->d_name, name, extension);
         if (number >= count)
             TALUS_TRY(talus_dir_remove_file(frames, entry->d_name));
         else if (number >= 0 && frames->files)
-            TALUS_TRY(enter(frames, entry->d_name));
+            TALUS_TRY(list_old_file(frames, entry->d_name));
     }
     return TALUS_OK;
 }
 
-/* Returns 1 + the largest number of a file of that name in the resumed checkpoint's list; 0 if there is none. */
-static int count_known(const TalusDir *frames, const char *name, const char *extension)
+/* Returns 1 + the largest number of a file of that name in the list of the checkpoint that the run resumed from; 0 if
+ * the list has no such file. */
+static int count_in_checkpoint(const TalusDir *frames, const char *name, const char *extension)
 {
     const TalusManifest *resumed = frames->resumed;
     size_t prefix = strlen(frames->name) + 1;
@@ -98,7 +100,7 @@ static int count_known(const TalusDir *frames, const char *name, const char *ext
         const char *listed = resumed->entry[i].name;
         if (strncmp(listed, frames->name, prefix - 1) != 0 || listed[prefix - 1] != '/')
             continue;
-        int number = number_of(listed + prefix, name, extension);
+        int number = parse_number(listed + prefix, name, extension);
         count = number >= count ? number + 1 : count;
     }
     return count;
@@ -107,7 +109,7 @@ static int count_known(const TalusDir *frames, const char *name, const char *ext
 TalusStatus talus_frame_files_truncate(TalusDir *frames, const char *name, const char *extension,
                                        int *count)
 {
-    int known = count_known(frames, name, extension);
+    int known = count_in_checkpoint(frames, name, extension);
     *count = known > *count ? known : *count;
     int fd = fcntl(frames->fd, F_DUPFD_CLOEXEC, 0);
     DIR *listing = fd >= 0 ? fdopendir(fd) : NULL;
@@ -118,8 +120,8 @@ TalusStatus talus_frame_files_truncate(TalusDir *frames, const char *name, const
             close(fd);
         return status;
     }
-    rewinddir(listing); /* the copy shares its offset with frames->fd, which may have been read */
-    TalusStatus status = cut_listed(listing, frames, name, extension, *count);
+    rewinddir(listing); /* `fd` shares its offset with frames->fd, which may have been read */
+    TalusStatus status = remove_from_number(listing, frames, name, extension, *count);
     closedir(listing);
     return status;
 }
@@ -138,8 +140,8 @@ TalusStatus talus_frame_files_remove(const TalusDir *dir, const char *name, cons
 
 /* ---- collections ---- */
 
-/* Returns the number of the file that the entry at `entry` names, -1 if it is not a file of the series. */
-static int entry_file(const char *series, const char *entry)
+/* Returns the number of the file that an entry of the collection names, -1 if that is not a file of the series. */
+static int parse_entry_file(const char *series, const char *entry)
 {
     static const char mark[] = "file=\"" TALUS_FRAMES_FOLDER "/";
     char file[TALUS_FRAME_NAME_BYTES];
@@ -149,7 +151,7 @@ static int entry_file(const char *series, const char *entry)
         return -1;
     memcpy(file, name, length);
     file[length] = '\0';
-    return number_of(file, series, "vtp");
+    return parse_number(file, series, "vtp");
 }
 
 /* Sets count and files of the series from the entries of a collection up to the time `limit`; *bytes is the offset of
@@ -163,7 +165,7 @@ static TalusStatus count_entries(TalusSeries *series, const char *text, double l
         const char *end = strstr(line, "/>\n");
         if (!end || !(strtod(line + strlen(PVD_MARK), NULL) <= limit))
             break;
-        int file = entry_file(series->name, line);
+        int file = parse_entry_file(series->name, line);
         if (file < 0)
             return talus_fail(TALUS_ERR_FORMAT,
                               "entry %d is not a file " TALUS_FRAMES_FOLDER "/%s-NUMBER.vtp",
@@ -176,23 +178,25 @@ static TalusStatus count_entries(TalusSeries *series, const char *text, double l
     return TALUS_OK;
 }
 
-static void list_name(char out[TALUS_FRAME_NAME_BYTES], const char *series)
+static void write_collection_name(char out[TALUS_FRAME_NAME_BYTES], const char *series)
 {
     snprintf(out, TALUS_FRAME_NAME_BYTES, "%s.pvd", series);
 }
 
-static TalusStatus shorten(TalusSeries *series, const char *name, size_t bytes)
+/* Opens the collection as series->list and truncates it to its first `bytes` bytes and the closing tags. */
+static TalusStatus open_truncated_collection(TalusSeries *series, const char *name, size_t bytes)
 {
     TALUS_TRY(talus_growing_open(series->dir, name, &series->list));
     return talus_growing_truncate_closed(&series->list, bytes, PVD_TAIL);
 }
 
-/* Truncates the collection to the frames up to `time`, or removes it if none is left; sets count and files. */
-static TalusStatus cut(TalusSeries *series, double time)
+/* Truncates the collection to the frames up to `time`, or removes it if no frame is left; sets count and files of the
+ * series. */
+static TalusStatus truncate_collection(TalusSeries *series, double time)
 {
     char name[TALUS_FRAME_NAME_BYTES], *text;
     size_t size, bytes;
-    list_name(name, series->name);
+    write_collection_name(name, series->name);
     if (!talus_dir_has_name(series->dir, name))
         return TALUS_OK;
     TALUS_TRY(talus_dir_read_resumed(series->dir, name, COLLECTION_LIMIT, &text, &size));
@@ -200,7 +204,7 @@ static TalusStatus cut(TalusSeries *series, double time)
     talus_release(text);
     if (status != TALUS_OK)
         return talus_dir_error(series->dir, name, status);
-    return series->count > 0 ? shorten(series, name, bytes)
+    return series->count > 0 ? open_truncated_collection(series, name, bytes)
                              : talus_dir_remove_file(series->dir, name);
 }
 
@@ -209,27 +213,27 @@ TalusStatus talus_series_open(TalusSeries *series, TalusDir *dir, TalusDir *fram
 {
     *series = (TalusSeries){.name = name, .dir = dir, .frames = frames};
     if (resume)
-        TALUS_TRY(cut(series, time));
+        TALUS_TRY(truncate_collection(series, time));
     else
-        TALUS_TRY(talus_series_remove(dir, name));
+        TALUS_TRY(talus_series_remove_collection(dir, name));
     TALUS_TRY(talus_frame_files_truncate(frames, name, "vtp", &series->files));
-    series->synced = series->files; /* the checkpoint was written after their sync */
+    series->synced = series->files; /* all of them were synced before the checkpoint was written */
     return TALUS_OK;
 }
 
-TalusStatus talus_series_create(const TalusSeries *series, TalusFile **file)
+TalusStatus talus_series_create_file(const TalusSeries *series, TalusFile **file)
 {
     char name[TALUS_FRAME_NAME_BYTES];
-    talus_frame_file_name(name, series->name, series->files, "vtp");
+    talus_frame_file_write_name(name, series->name, series->files, "vtp");
     return talus_dir_create_file(series->frames, name, file);
 }
 
 /* Appends the entry of a frame that shows file number `file`. Creates the collection at the first frame. */
-static TalusStatus enter_frame(TalusSeries *series, double time, int file)
+static TalusStatus append_entry(TalusSeries *series, double time, int file)
 {
     char text[ENTRY_BYTES], name[TALUS_FRAME_NAME_BYTES];
     const char *head = series->count == 0 ? PVD_HEAD : "";
-    list_name(name, series->name);
+    write_collection_name(name, series->name);
     if (!series->list.open)
         TALUS_TRY(talus_growing_create(series->dir, name, &series->list));
     int n = snprintf(text, sizeof text,
@@ -240,26 +244,26 @@ static TalusStatus enter_frame(TalusSeries *series, double time, int file)
     return TALUS_OK;
 }
 
-TalusStatus talus_series_add(TalusSeries *series, double time)
+TalusStatus talus_series_add_file(TalusSeries *series, double time)
 {
-    TALUS_TRY(enter_frame(series, time, series->files));
+    TALUS_TRY(append_entry(series, time, series->files));
     series->files++;
     return TALUS_OK;
 }
 
-TalusStatus talus_series_repeat(TalusSeries *series, double time)
+TalusStatus talus_series_repeat_file(TalusSeries *series, double time)
 {
-    return enter_frame(series, time, series->files - 1);
+    return append_entry(series, time, series->files - 1);
 }
 
-TalusStatus talus_series_key(const TalusSeries *series, uint64_t *key)
+TalusStatus talus_series_read_last_key(const TalusSeries *series, uint64_t *key)
 {
     char name[TALUS_FRAME_NAME_BYTES];
     *key = 0;
-    talus_frame_file_name(name, series->name, series->files - 1, "vtp");
+    talus_frame_file_write_name(name, series->name, series->files - 1, "vtp");
     if (series->files == 0 || !talus_dir_has_name(series->frames, name))
         return TALUS_OK;
-    return talus_vtp_key(series->frames, name, key);
+    return talus_vtp_read_key(series->frames, name, key);
 }
 
 TalusStatus talus_series_sync(TalusSeries *series)
@@ -278,9 +282,9 @@ void talus_series_close(TalusSeries *series)
     *series = (TalusSeries){0};
 }
 
-TalusStatus talus_series_remove(const TalusDir *dir, const char *name)
+TalusStatus talus_series_remove_collection(const TalusDir *dir, const char *name)
 {
     char collection[TALUS_FRAME_NAME_BYTES];
-    list_name(collection, name);
+    write_collection_name(collection, name);
     return talus_dir_remove_file(dir, collection);
 }

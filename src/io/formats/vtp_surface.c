@@ -9,11 +9,12 @@
 
 #include <string.h>
 
-enum { SHAPE_SEGMENTS = 32 };      /* of a circle on moving bodies: few, as bodies may be many */
-static const double margin = 0.25; /* around the bounds that clip planes, per widest extent */
+enum { SHAPE_SEGMENTS = 32 };      /* segments per circle on moving bodies, which may be many */
+static const double margin = 0.25; /* of the bounds that clip planes, over their widest extent */
 
 /* ---- parts ---- */
 
+/* Raises the number of meshes to `count`; new ones are empty. */
 static TalusStatus reserve_meshes(TalusVtpSurface *surface, int count)
 {
     int have = surface->mesh_count;
@@ -50,6 +51,7 @@ void talus_vtp_surface_free(TalusVtpSurface *surface)
 
 /* ---- moving shapes: one mesh per shape, made at first use ---- */
 
+/* Adds a moving body; makes the mesh of its shape at first use. */
 static TalusStatus add_shape(TalusVtpSurface *surface, const TalusFramesHead *head,
                              const TalusSnapshot *snapshot, int row)
 {
@@ -73,28 +75,30 @@ TalusStatus talus_vtp_collect_shapes(TalusVtpSurface *surface, const TalusFrames
 
 /* ---- walls: one mesh each, because planes clip each other ---- */
 
+/* True if the body is fixed and not a sphere. */
 static bool is_wall(const TalusFramesHead *head, const TalusSnapshot *snapshot, int row)
 {
     return snapshot->fixed[row] && talus_frame_body_kind(head, snapshot, row) != TALUS_SHAPE_SPHERE;
 }
 
-static TalusVec3 cube(double half)
+static TalusVec3 equal_sides(double half)
 {
     return talus_vec3(half, half, half);
 }
 
-/* Returns the bounds of all bodies, by their radii, plus the margin (1 m if they have no extent). A plane, of radius 0,
- * counts as the point at its position. */
-static TalusAabb bounds_of(const TalusSnapshot *snapshot)
+/* Returns the bounds to which planes are clipped: those of all bodies, by their radii, enlarged by the margin (1 m if
+ * the bodies have no extent). A plane, of radius 0, counts as the point at its position. */
+static TalusAabb find_clip_bounds(const TalusSnapshot *snapshot)
 {
     TalusAabb bounds = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     for (int i = 0; i < snapshot->body_count; i++)
-        bounds =
-            talus_aabb_join(bounds, talus_aabb(snapshot->position[i], cube(snapshot->radius[i])));
+        bounds = talus_aabb_join(
+            bounds, talus_aabb(snapshot->position[i], equal_sides(snapshot->radius[i])));
     TalusVec3 size = talus_sub(bounds.hi, bounds.lo);
     double widest = fmax(size.x, fmax(size.y, size.z));
     double more = widest > 0.0 ? margin * widest : 1.0;
-    return (TalusAabb){talus_sub(bounds.lo, cube(more)), talus_add(bounds.hi, cube(more))};
+    return (TalusAabb){talus_sub(bounds.lo, equal_sides(more)),
+                       talus_add(bounds.hi, equal_sides(more))};
 }
 
 typedef struct Planes {
@@ -103,10 +107,11 @@ typedef struct Planes {
     TalusAabb bounds;
 } Planes;
 
-static TalusStatus gather_planes(Planes *planes, const TalusFramesHead *head,
-                                 const TalusSnapshot *snapshot)
+/* Collects the planes and the bounds that clip them; free planes->plane with talus_release. */
+static TalusStatus collect_planes(Planes *planes, const TalusFramesHead *head,
+                                  const TalusSnapshot *snapshot)
 {
-    *planes = (Planes){.bounds = bounds_of(snapshot)};
+    *planes = (Planes){.bounds = find_clip_bounds(snapshot)};
     TALUS_TRY(TALUS_ALLOC(planes->plane, (size_t)snapshot->body_count, "planes"));
     for (int i = 0; i < snapshot->body_count; i++)
         if (talus_frame_body_kind(head, snapshot, i) == TALUS_SHAPE_PLANE)
@@ -116,6 +121,7 @@ static TalusStatus gather_planes(Planes *planes, const TalusFramesHead *head,
     return TALUS_OK;
 }
 
+/* Adds a fixed body with a mesh of its own; a plane is clipped by the other planes and the bounds. */
 static TalusStatus add_wall(TalusVtpSurface *surface, Planes *planes, const TalusFramesHead *head,
                             const TalusSnapshot *snapshot, int row)
 {
@@ -138,7 +144,7 @@ TalusStatus talus_vtp_collect_walls(TalusVtpSurface *surface, const TalusFramesH
     Planes planes;
     free_meshes(surface);
     surface->part_count = 0;
-    TALUS_TRY(gather_planes(&planes, head, snapshot));
+    TALUS_TRY(collect_planes(&planes, head, snapshot));
     TalusStatus status = TALUS_OK;
     for (int i = 0; i < snapshot->body_count && status == TALUS_OK; i++)
         if (is_wall(head, snapshot, i))
@@ -164,7 +170,7 @@ uint64_t talus_walls_key(const TalusFramesHead *head, const TalusSnapshot *snaps
 /* ---- the file ---- */
 
 /* Sets the numbers of points and triangles of all parts, and surface->rows to the body of each triangle. */
-static TalusStatus count_all(TalusVtpSurface *surface, TalusVtpCounts *counts)
+static TalusStatus count_and_list(TalusVtpSurface *surface, TalusVtpCounts *counts)
 {
     int64_t points = 0, triangles = 0;
     TalusRows *rows = &surface->rows;
@@ -190,8 +196,8 @@ static TalusStatus count_all(TalusVtpSurface *surface, TalusVtpCounts *counts)
 static void write_vectors(TalusFile *file, const TalusVtpSurface *surface,
                           const TalusSnapshot *snapshot, int count, bool normals)
 {
-    TalusBase64 stream = talus_vtp_array(file, normals ? TALUS_FIELD_F32 : TALUS_FIELD_F64,
-                                         normals ? "Normals" : "Points", 3, (size_t)count);
+    TalusBase64 stream = talus_vtp_array_begin(file, normals ? TALUS_FIELD_F32 : TALUS_FIELD_F64,
+                                               normals ? "Normals" : "Points", 3, (size_t)count);
     for (int i = 0; i < surface->part_count; i++) {
         const TalusSurfacePart *part = &surface->part[i];
         const TalusMesh *mesh = &surface->mesh[part->mesh];
@@ -214,7 +220,7 @@ static void write_triangles(TalusFile *file, const TalusVtpSurface *surface, int
     int first = 0; /* index in the file of the part's first vertex */
     talus_file_print(file, "<Polys>\n");
     TalusBase64 stream =
-        talus_vtp_array(file, TALUS_FIELD_I32, "connectivity", 1, 3 * (size_t)count);
+        talus_vtp_array_begin(file, TALUS_FIELD_I32, "connectivity", 1, 3 * (size_t)count);
     for (int i = 0; i < surface->part_count; i++) {
         const TalusMesh *mesh = &surface->mesh[surface->part[i].mesh];
         for (int k = 0; k < mesh->triangle_count; k++) {
@@ -225,13 +231,13 @@ static void write_triangles(TalusFile *file, const TalusVtpSurface *surface, int
         first += mesh->vertex_count;
     }
     talus_vtp_array_end(&stream);
-    talus_vtp_sequence(file, "offsets", 3, 3, count);
+    talus_vtp_write_sequence(file, "offsets", 3, 3, count);
     talus_file_print(file, "</Polys>\n");
 }
 
-/* True if a field is written with surfaces: those of the snapshot, with `lasting` only constant ones. Position,
- * orientation and radius are not written: the surface shows them. */
-static bool is_wanted(const TalusField *field, const TalusSnapshot *snapshot, bool lasting)
+/* True if a field is written as data of the triangles: any field of the snapshot, with `lasting` only one that is
+ * constant during a body's life, except position, orientation and radius, which the surface itself shows. */
+static bool is_surface_field(const TalusField *field, const TalusSnapshot *snapshot, bool lasting)
 {
     size_t at = field->offset;
     return talus_field_present(field, snapshot) && at != offsetof(TalusSnapshot, position) &&
@@ -244,7 +250,7 @@ TalusStatus talus_vtp_write_surface(TalusVtpSurface *surface, TalusFile *file,
                                     uint64_t key, bool lasting)
 {
     TalusVtpCounts counts;
-    TalusStatus status = count_all(surface, &counts);
+    TalusStatus status = count_and_list(surface, &counts);
     if (status != TALUS_OK) {
         talus_file_abandon(file);
         return status;
@@ -254,9 +260,9 @@ TalusStatus talus_vtp_write_surface(TalusVtpSurface *surface, TalusFile *file,
     write_vectors(file, surface, snapshot, counts.points, true);
     talus_file_print(file, "</PointData>\n<CellData>\n");
     for (int i = 0; i < talus_fields_of_bodies.count; i++)
-        if (is_wanted(&talus_fields_of_bodies.field[i], snapshot, lasting))
-            talus_vtp_field(file, &talus_fields_of_bodies.field[i], NULL, head, snapshot,
-                            surface->rows.row, counts.polys);
+        if (is_surface_field(&talus_fields_of_bodies.field[i], snapshot, lasting))
+            talus_vtp_write_field(file, &talus_fields_of_bodies.field[i], NULL, head, snapshot,
+                                  surface->rows.row, counts.polys);
     talus_file_print(file, "</CellData>\n<Points>\n");
     write_vectors(file, surface, snapshot, counts.points, false);
     talus_file_print(file, "</Points>\n");

@@ -9,7 +9,7 @@
 /* A mesh and the body that it belongs to. */
 typedef struct TalusSurfacePart {
     int mesh, row; /* index of the mesh; row of the body in the snapshot */
-    bool placed;   /* true: vertices are in the world frame; false: in the body's */
+    bool placed;   /* true: vertices are in the world frame; false: in the body's frame */
 } TalusSurfacePart;
 
 /* Surfaces collected for one file. Starts zeroed; its memory is reused from frame to frame. */
@@ -18,7 +18,7 @@ typedef struct TalusVtpSurface {
     int mesh_count;
     TalusSurfacePart *part;
     int part_count;
-    TalusRows rows; /* body of each triangle */
+    TalusRows rows; /* body of each triangle, when written */
 } TalusVtpSurface;
 
 /* Collects the moving bodies that are not spheres. Meshes are kept by index of the shape for later frames. */
@@ -28,7 +28,7 @@ TalusStatus talus_vtp_collect_shapes(TalusVtpSurface *surface, const TalusFrames
  * bodies, enlarged on all sides by a quarter of their widest extent. */
 TalusStatus talus_vtp_collect_walls(TalusVtpSurface *surface, const TalusFramesHead *head,
                                     const TalusSnapshot *snapshot);
-/* Writes the collected surfaces of this snapshot to `file` and commits it, unsynced; abandons it on failure. `key` as
+/* Writes the collected surfaces of this snapshot to `file` and commits the file, unsynced; on failure abandons it. `key` as
  * for talus_vtp_begin. With `lasting`, only fields that are constant during a body's life are written. */
 TalusStatus talus_vtp_write_surface(TalusVtpSurface *surface, TalusFile *file,
                                     const TalusFramesHead *head, const TalusSnapshot *snapshot,

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* CHUNK_BYTES: values that are encoded at a time. FILE_LIMIT: largest file that talus_vtp_key reads. */
+/* CHUNK_BYTES: bytes of values that are encoded at a time. FILE_LIMIT: largest file that talus_vtp_read_key reads. */
 enum { CHUNK_BYTES = 12288, FILE_LIMIT = INT_MAX };
 
 #define KEY_MARK "<DataArray type=\"UInt64\" Name=\"key\" NumberOfTuples=\"1\" format=\"ascii\">"
@@ -20,6 +20,7 @@ static const char *type_name(TalusFieldType type)
     return names[type];
 }
 
+/* Prints the arrays period_lo and period_hi if space is periodic. */
 static void print_period(TalusFile *file, const TalusPeriod *period)
 {
     TalusVec3 side[2];
@@ -61,7 +62,7 @@ void talus_vtp_end(TalusFile *file)
     talus_file_print(file, "</Piece>\n</PolyData>\n</VTKFile>\n");
 }
 
-TalusStatus talus_vtp_key(const TalusDir *dir, const char *name, uint64_t *key)
+TalusStatus talus_vtp_read_key(const TalusDir *dir, const char *name, uint64_t *key)
 {
     char *text;
     size_t size;
@@ -72,8 +73,8 @@ TalusStatus talus_vtp_key(const TalusDir *dir, const char *name, uint64_t *key)
     return TALUS_OK;
 }
 
-TalusBase64 talus_vtp_array(TalusFile *file, TalusFieldType type, const char *name, int components,
-                            size_t tuples)
+TalusBase64 talus_vtp_array_begin(TalusFile *file, TalusFieldType type, const char *name,
+                                  int components, size_t tuples)
 {
     uint64_t bytes = tuples * (uint64_t)components * talus_field_type_size(type);
     talus_file_print(
@@ -90,16 +91,16 @@ void talus_vtp_array_end(TalusBase64 *stream)
     talus_file_print(stream->file, "\n</DataArray>\n");
 }
 
-void talus_vtp_field(TalusFile *file, const TalusField *field, const char *name,
-                     const TalusFramesHead *head, const TalusSnapshot *snapshot, const int *rows,
-                     int count)
+void talus_vtp_write_field(TalusFile *file, const TalusField *field, const char *name,
+                           const TalusFramesHead *head, const TalusSnapshot *snapshot,
+                           const int *rows, int count)
 {
     char chunk[CHUNK_BYTES];
     size_t used = 0;
-    TalusBase64 stream = talus_vtp_array(file, field->type, name ? name : field->name,
-                                         talus_field_components(field), (size_t)count);
+    TalusBase64 stream = talus_vtp_array_begin(file, field->type, name ? name : field->name,
+                                               talus_field_components(field), (size_t)count);
     for (int i = 0; i < count; i++) {
-        used += talus_field_put(field, head, snapshot, rows ? rows[i] : i, chunk + used);
+        used += talus_field_write(field, head, snapshot, rows ? rows[i] : i, chunk + used);
         if (used + TALUS_FIELD_BYTES > sizeof chunk || i + 1 == count) {
             talus_base64_put(&stream, chunk, used);
             used = 0;
@@ -108,19 +109,19 @@ void talus_vtp_field(TalusFile *file, const TalusField *field, const char *name,
     talus_vtp_array_end(&stream);
 }
 
-void talus_vtp_values(TalusFile *file, TalusFieldType type, const char *name, int components,
-                      const void *values, size_t tuples)
+void talus_vtp_write_values(TalusFile *file, TalusFieldType type, const char *name, int components,
+                            const void *values, size_t tuples)
 {
-    TalusBase64 stream = talus_vtp_array(file, type, name, components, tuples);
+    TalusBase64 stream = talus_vtp_array_begin(file, type, name, components, tuples);
     talus_base64_put(&stream, values, tuples * (size_t)components * talus_field_type_size(type));
     talus_vtp_array_end(&stream);
 }
 
-void talus_vtp_sequence(TalusFile *file, const char *name, int first, int stride, int count)
+void talus_vtp_write_sequence(TalusFile *file, const char *name, int first, int stride, int count)
 {
     int32_t chunk[CHUNK_BYTES / sizeof(int32_t)];
     const int capacity = (int)(sizeof chunk / sizeof *chunk);
-    TalusBase64 stream = talus_vtp_array(file, TALUS_FIELD_I32, name, 1, (size_t)count);
+    TalusBase64 stream = talus_vtp_array_begin(file, TALUS_FIELD_I32, name, 1, (size_t)count);
     for (int done = 0; done < count;) {
         int n = count - done < capacity ? count - done : capacity;
         for (int i = 0; i < n; i++)

@@ -59,7 +59,7 @@ static TalusStatus compare_bytes(const TalusDir *dir, TalusEntry *entry, Report 
 static TalusStatus compare_frames(const TalusDir *dir, TalusEntry *entry, Report *report)
 {
     uint32_t crc;
-    TalusStatus status = talus_format_checksum(dir, entry, &crc);
+    TalusStatus status = talus_format_checksum_frames(dir, entry, &crc);
     if (status == TALUS_ERR_MEMORY || status == TALUS_ERR_UNSUPPORTED)
         return status;
     entry->unchanged = status == TALUS_OK && crc == entry->crc;

@@ -310,7 +310,7 @@ static TalusStatus add_to_formats(TalusOutput *output)
     TalusFramesHead head = *talus_frames_writer_head(output->view);
     head.quantum = 0.0;
     for (int i = 0; i < output->format_count; i++)
-        TALUS_TRY(talus_format_add(output->format[i], &head, &output->snapshot));
+        TALUS_TRY(talus_format_add_frame(output->format[i], &head, &output->snapshot));
     return TALUS_OK;
 }
 

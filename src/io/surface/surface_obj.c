@@ -11,6 +11,7 @@ typedef struct Polygon {
     int count;
 } Polygon;
 
+/* Reads x, y and z of a vertex and adds it. */
 static TalusStatus read_vertex(TalusSoup *soup, TalusWords *words)
 {
     double x[3];
@@ -18,7 +19,7 @@ static TalusStatus read_vertex(TalusSoup *soup, TalusWords *words)
     for (int k = 0; k < 3; k++) {
         if (!talus_words_next(words))
             return talus_words_fail(words, "a vertex of %d coordinates; it needs x, y and z", k);
-        if (!talus_words_number(words, &x[k]) || !talus_soup_accepts(x[k]))
+        if (!talus_words_parse_number(words, &x[k]) || !talus_soup_accepts_coordinate(x[k]))
             return talus_words_fail(words,
                                     "coordinate %c is \"%s\"; it must be a finite number of "
                                     "moderate size",
@@ -29,14 +30,14 @@ static TalusStatus read_vertex(TalusSoup *soup, TalusWords *words)
 
 /* Sets *index, from 0, to the vertex of a word "7", "7/1", "7//3" or "-2/...": the number before the first slash, where
  * 1 is the first vertex of the file and -1 the last so far. */
-static TalusStatus read_index(const TalusSoup *soup, const TalusWords *words, int32_t *index)
+static TalusStatus read_vertex_index(const TalusSoup *soup, const TalusWords *words, int32_t *index)
 {
     char shown[TALUS_WORD_PRINTABLE_BYTES];
     const char *slash = memchr(words->word, '/', words->length);
     TalusWords number = *words;
     double value;
     number.length = slash ? (size_t)(slash - words->word) : words->length;
-    if (!talus_words_number(&number, &value) || value != floor(value) || value == 0.0)
+    if (!talus_words_parse_number(&number, &value) || value != floor(value) || value == 0.0)
         return talus_words_fail(words, "\"%s\" is not the number of a vertex",
                                 talus_words_printable(words, shown));
     double from_zero = value > 0.0 ? value - 1.0 : soup->vertices + value;
@@ -47,6 +48,7 @@ static TalusStatus read_index(const TalusSoup *soup, const TalusWords *words, in
     return TALUS_OK;
 }
 
+/* Reads the corners of a face into `polygon`, whose memory is reused, and adds its triangles. */
 static TalusStatus read_face(TalusSoup *soup, TalusWords *words, Polygon *polygon)
 {
     bool cut;
@@ -54,7 +56,7 @@ static TalusStatus read_face(TalusSoup *soup, TalusWords *words, Polygon *polygo
     while (talus_words_next(words) && words->word[0] != '#') {
         TALUS_TRY(TALUS_GROW(polygon->corner, (size_t)polygon->count + 1, (size_t)polygon->count,
                              "corners of a face"));
-        TALUS_TRY(read_index(soup, words, &polygon->corner[polygon->count]));
+        TALUS_TRY(read_vertex_index(soup, words, &polygon->corner[polygon->count]));
         polygon->count++;
     }
     if (polygon->count < 3)

@@ -12,26 +12,28 @@
 
 #include <string.h>
 
-/* Side 3 t + k, k = 0 to 2, is that of triangle t from its corner k to the next. */
+/* Side 3 t + k, k = 0 to 2, is the directed edge of triangle t from its corner k to the next corner. */
 typedef struct Windings {
     TalusSoup *soup;
-    int32_t *across;  /* [sides]: next side on the same edge; -1: none */
-    int32_t *part;    /* [triangles]: first triangle of its part, -1 if not reached */
-    int32_t *queue;   /* [triangles]: in the order in which they are reached, part by part */
-    uint8_t *turn;    /* [triangles]: 1 if to be reversed */
+    int32_t *across; /* [sides]: next side on the same edge; -1: none */
+    int32_t *part;   /* [triangles]: first triangle of its part; -1: not yet reached */
+    int32_t
+        *queue; /* [triangles]: triangles in the order in which they are reached, part by part */
+    uint8_t *reverse; /* [triangles]: 1 if to be reversed */
     TalusVec3 origin; /* centre of the bounds */
     TalusSurface *out;
 } Windings;
 
 /* A connected part of the surface. */
 typedef struct Part {
-    int first, count, turned; /* queue[first .. first + count - 1]; number to be reversed */
-    bool twisted;             /* is not orientable */
+    int first, count; /* its triangles are queue[first .. first + count - 1] */
+    int turned;       /* number of its triangles to be reversed */
+    bool twisted;     /* true if the part is not orientable */
 } Part;
 
-/* Sets *other to the side on the same edge; false unless the edge has exactly two sides. *agree is true if the two run
- * in opposite directions. */
-static bool pair_of(const Windings *w, int32_t side, int32_t *other, bool *agree)
+/* Sets *other to the other side on the edge of `side`; false unless the edge has exactly two sides. *agree is true if
+ * the two sides run in opposite directions. */
+static bool find_other_side(const Windings *w, int32_t side, int32_t *other, bool *agree)
 {
     *other = w->across[side];
     if (*other < 0 || w->across[*other] != side)
@@ -41,97 +43,100 @@ static bool pair_of(const Windings *w, int32_t side, int32_t *other, bool *agree
     return true;
 }
 
-/* Returns six times the volume of the tetrahedron of a triangle, reversed if turn says so, and w->origin; negative if
- * the triangle faces the origin. */
-static double volume_under(const Windings *w, int32_t t)
+/* Returns six times the volume of the tetrahedron of w->origin and a triangle, taken as reversed if reverse[t] is 1;
+ * negative if the triangle faces the origin. */
+static double six_volumes_under(const Windings *w, int32_t t)
 {
     const int32_t *v = w->soup->triangle + 3 * (size_t)t;
     TalusVec3 a = talus_sub(w->soup->vertex[v[0]], w->origin),
               b = talus_sub(w->soup->vertex[v[1]], w->origin),
               c = talus_sub(w->soup->vertex[v[2]], w->origin);
     double six = talus_dot(a, talus_cross(b, c));
-    return w->turn[t] ? -six : six;
+    return w->reverse[t] ? -six : six;
 }
 
-/* Appends the unreached neighbours of triangle t to the queue, with turn[] so that they agree with t. The part is
- * twisted if a reached neighbour cannot agree. */
-static void visit(Windings *w, Part *part, int32_t t, int *tail)
+/* Appends the neighbours of triangle t that are not yet reached to the queue, and sets their reverse[] so that they
+ * agree with t. Sets part->twisted if a neighbour reached before does not agree. */
+static void reach_neighbours(Windings *w, Part *part, int32_t t, int *tail)
 {
     for (int k = 0; k < 3; k++) {
         int32_t other;
         bool agree;
-        if (!pair_of(w, 3 * t + k, &other, &agree))
+        if (!find_other_side(w, 3 * t + k, &other, &agree))
             continue;
-        uint8_t turn = (uint8_t)(agree ? w->turn[t] : !w->turn[t]);
+        uint8_t reverse = (uint8_t)(agree ? w->reverse[t] : !w->reverse[t]);
         int32_t u = other / 3;
         if (w->part[u] >= 0) {
-            part->twisted = part->twisted || w->turn[u] != turn;
+            part->twisted = part->twisted || w->reverse[u] != reverse;
             continue;
         }
         w->part[u] = w->part[t];
-        w->turn[u] = turn;
+        w->reverse[u] = reverse;
         w->queue[(*tail)++] = u;
     }
 }
 
-/* Finds the part of triangle `seed`, whose triangles take the places of queue from `first` on. */
-static Part reach(Windings *w, int32_t seed, int first)
+/* Finds all triangles connected with triangle `seed`; stores them in queue from index `first` on. */
+static Part reach_part(Windings *w, int32_t seed, int first)
 {
     Part part = {.first = first};
     int tail = first;
     w->part[seed] = seed;
     w->queue[tail++] = seed;
     for (int head = first; head < tail; head++)
-        visit(w, &part, w->queue[head], &tail);
+        reach_neighbours(w, &part, w->queue[head], &tail);
     part.count = tail - first;
     for (int k = first; k < tail; k++)
-        part.turned += w->turn[w->queue[k]];
+        part.turned += w->reverse[w->queue[k]];
     return part;
 }
 
-static void turn_part(Windings *w, Part *part)
+/* Reverses the triangles of a part that were not to be reversed, and not those that were. */
+static void flip_part_reversals(Windings *w, Part *part)
 {
     for (int k = part->first; k < part->first + part->count; k++)
-        w->turn[w->queue[k]] ^= 1;
+        w->reverse[w->queue[k]] ^= 1;
     part->turned = part->count - part->turned;
 }
 
-/* Chooses which triangles of a part are reversed: none if it is twisted, else the minority. */
-static void choose_turns(Windings *w, Part *part)
+/* Chooses which triangles of a part are reversed: none if the part is twisted, which is counted, else the minority. */
+static void choose_reversals(Windings *w, Part *part)
 {
     if (part->twisted) { /* not orientable, as a Moebius strip: keep the file's winding */
         for (int k = part->first; k < part->first + part->count; k++)
-            w->turn[w->queue[k]] = 0;
+            w->reverse[w->queue[k]] = 0;
         part->turned = 0;
         w->out->twisted++;
     }
     if (2 * part->turned > part->count)
-        turn_part(w, part);
+        flip_part_reversals(w, part);
 }
 
-/* True if all edges of a part are balanced under turn[], which other parts may contribute to. */
+/* True if all edges of a part are balanced, with triangles reversed as reverse[] says. Triangles of other parts at an
+ * edge count too. */
 static bool is_closed(const Windings *w, const Part *part)
 {
     for (int k = part->first; k < part->first + part->count; k++)
         for (int32_t side = 3 * w->queue[k]; side < 3 * w->queue[k] + 3; side++)
-            if (!talus_side_balanced(w->soup->triangle, w->across, w->turn, side))
+            if (!talus_side_balanced(w->soup->triangle, w->across, w->reverse, side))
                 return false;
     return true;
 }
 
-/* Reverses a repaired part of negative volume, unless that would open it, and adds it to the counts and the volume. */
-static void settle(Windings *w, Part *part)
+/* Reverses a part as a whole if some of its triangles are reversed, its volume is negative and it stays closed. Adds the
+ * part to the counts and to the volume in w->out. */
+static void orient_part(Windings *w, Part *part)
 {
     double six = 0.0;
     bool closed = is_closed(w, part);
     for (int k = part->first; closed && k < part->first + part->count; k++)
-        six += volume_under(w, w->queue[k]);
+        six += six_volumes_under(w, w->queue[k]);
     if (part->turned > 0 && six < 0.0) {
-        turn_part(w, part);
+        flip_part_reversals(w, part);
         if (is_closed(w, part))
             six = -six;
-        else /* it is closed only together with others */
-            turn_part(w, part);
+        else /* the part is closed only together with others */
+            flip_part_reversals(w, part);
     }
     w->out->parts++;
     w->out->closed_parts += closed;
@@ -139,20 +144,20 @@ static void settle(Windings *w, Part *part)
     w->out->volume += six / 6.0;
 }
 
-/* Returns the part whose triangles take the places of queue from `first` on, after all parts were reached. */
-static Part part_from(const Windings *w, int first)
+/* Returns the part whose triangles begin at index `first` of queue; all parts must have been reached. */
+static Part find_part_at(const Windings *w, int first)
 {
     Part part = {.first = first};
     int32_t seed = w->queue[first];
     for (int k = first; k < w->soup->triangles && w->part[w->queue[k]] == seed; k++) {
         part.count++;
-        part.turned += w->turn[w->queue[k]];
+        part.turned += w->reverse[w->queue[k]];
     }
     return part;
 }
 
-/* Counts open edges and edges of more than two sides. `across` links the sides of an edge to a ring that ascends except
- * at its last side, by which the edge is counted once. */
+/* Counts edges of one side (open) and of more than two (crowded). `across` links the sides of an edge to a ring, in which
+ * only the last side has a successor with a lower index: this side counts the edge. */
 static void count_edges(const Windings *w)
 {
     for (int32_t side = 0; side < 3 * w->soup->triangles; side++) {
@@ -162,15 +167,16 @@ static void count_edges(const Windings *w)
     }
 }
 
-/* Reverses the triangles with turn 1 or, if the volume is negative, the others, so that the volume becomes positive. */
-static void swap_corners(Windings *w)
+/* Reverses the triangles with reverse[t] = 1 or, if the volume is negative, those with 0, so that the volume becomes
+ * positive. */
+static void reverse_triangles(Windings *w)
 {
     bool inverted = w->out->volume < 0.0;
     w->out->inverted = inverted;
     w->out->volume = fabs(w->out->volume);
     for (int t = 0; t < w->soup->triangles; t++) {
         int32_t *v = w->soup->triangle + 3 * (size_t)t;
-        if ((bool)w->turn[t] == inverted)
+        if ((bool)w->reverse[t] == inverted)
             continue;
         int32_t swap = v[1];
         v[1] = v[2];
@@ -178,30 +184,30 @@ static void swap_corners(Windings *w)
     }
 }
 
-static TalusStatus orient(Windings *w)
+static TalusStatus orient_parts(Windings *w)
 {
     size_t count = (size_t)w->soup->triangles;
     TALUS_TRY(TALUS_ALLOC(w->across, 3 * count, "edges"));
     TALUS_TRY(TALUS_ALLOC(w->part, count, "parts"));
     TALUS_TRY(TALUS_ALLOC(w->queue, count, "parts"));
-    TALUS_TRY(TALUS_ALLOC(w->turn, count, "windings"));
+    TALUS_TRY(TALUS_ALLOC(w->reverse, count, "windings"));
     TALUS_TRY(talus_mesh_adjacency(w->soup->triangle, w->soup->triangles, w->across));
     memset(w->part, 0xff, count * sizeof *w->part);
     int first = 0;
     for (int32_t t = 0; t < w->soup->triangles; t++) {
         if (w->part[t] >= 0)
             continue;
-        Part part = reach(w, t, first);
-        choose_turns(w, &part);
+        Part part = reach_part(w, t, first);
+        choose_reversals(w, &part);
         first += part.count;
     }
     for (int next = 0; next < w->soup->triangles;) {
-        Part part = part_from(w, next);
-        settle(w, &part);
+        Part part = find_part_at(w, next);
+        orient_part(w, &part);
         next += part.count;
     }
     count_edges(w);
-    swap_corners(w);
+    reverse_triangles(w);
     return TALUS_OK;
 }
 
@@ -209,7 +215,7 @@ TalusStatus talus_surface_orient(TalusSoup *soup, TalusSurface *out)
 {
     Windings w = {
         .soup = soup, .out = out, .origin = talus_scale(0.5, talus_add(out->lo, out->hi))};
-    TalusStatus status = orient(&w);
-    TALUS_RELEASE(w.across, w.part, w.queue, w.turn);
+    TalusStatus status = orient_parts(&w);
+    TALUS_RELEASE(w.across, w.part, w.queue, w.reverse);
     return status;
 }

@@ -13,7 +13,7 @@ void talus_soup_clear(TalusSoup *soup)
     TALUS_RELEASE(soup->vertex, soup->triangle);
 }
 
-bool talus_soup_accepts(double coordinate)
+bool talus_soup_accepts_coordinate(double coordinate)
 {
     return fabs(coordinate) <= LARGEST;
 }

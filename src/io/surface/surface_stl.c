@@ -1,8 +1,8 @@
 /* io/surface/surface_stl.c - reader of STL files.
  *
- * Binary: 80 arbitrary bytes, the number of triangles as uint32, then 50 bytes for each: normal and three corners as
- * float32, and two bytes. Text: "solid NAME", facets, "endsolid", any number of times. Normals are ignored: many
- * programs write zeros, and the order of the corners gives them. */
+ * Binary: 80 arbitrary bytes, the number of triangles as uint32, then 50 bytes for each triangle: normal and three
+ * corners as float32, and two bytes. Text: "solid NAME", facets, "endsolid", any number of times. Normals are ignored: many
+ * programs write zeros, and the order of the corners gives the normal. */
 #include "base/memory.h"
 #include "io/surface/surface.h"
 #include "io/surface/surface_text.h"
@@ -11,7 +11,7 @@
 
 enum { HEAD = 84, RECORD = 50 };
 
-static uint32_t triangles_of(const unsigned char *bytes)
+static uint32_t count_triangles(const unsigned char *bytes)
 {
     uint32_t count;
     memcpy(&count, bytes + 80, sizeof count);
@@ -20,7 +20,7 @@ static uint32_t triangles_of(const unsigned char *bytes)
 
 bool talus_stl_is_binary(const unsigned char *bytes, size_t size)
 {
-    return size >= HEAD && size == HEAD + (uint64_t)RECORD * triangles_of(bytes);
+    return size >= HEAD && size == HEAD + (uint64_t)RECORD * count_triangles(bytes);
 }
 
 bool talus_stl_is_text(const char *text, size_t size)
@@ -31,6 +31,7 @@ bool talus_stl_is_text(const char *text, size_t size)
 
 /* ---- binary ---- */
 
+/* Fails if the file is too short for its triangles or has too many; warns of bytes after the last triangle. */
 static TalusStatus check_size(const char *name, const unsigned char *bytes, size_t size)
 {
     if (size < HEAD)
@@ -39,15 +40,15 @@ static TalusStatus check_size(const char *name, const unsigned char *bytes, size
             "has %zu bytes; a binary STL file has at least %d, and this is not a "
             "text that starts with \"solid\" either",
             size, (int)HEAD);
-    uint64_t need = HEAD + (uint64_t)RECORD * triangles_of(bytes);
+    uint64_t need = HEAD + (uint64_t)RECORD * count_triangles(bytes);
     if (size < need)
         return talus_fail_file(name, TALUS_ERR_FORMAT,
                                "byte 80 tells of %u triangles, which take %llu bytes; the file has "
                                "%zu",
-                               triangles_of(bytes), (unsigned long long)need, size);
-    if (triangles_of(bytes) > TALUS_SURFACE_TRIANGLES)
+                               count_triangles(bytes), (unsigned long long)need, size);
+    if (count_triangles(bytes) > TALUS_SURFACE_TRIANGLES)
         return talus_fail_file(name, TALUS_ERR_UNSUPPORTED, "%u triangles; at most %d are read",
-                               triangles_of(bytes), (int)TALUS_SURFACE_TRIANGLES);
+                               count_triangles(bytes), (int)TALUS_SURFACE_TRIANGLES);
     if (size > need)
         talus_log(TALUS_LOG_WARNING, "surface.trailing",
                   "%s: %llu bytes after the last triangle are not read", name,
@@ -55,12 +56,13 @@ static TalusStatus check_size(const char *name, const unsigned char *bytes, size
     return TALUS_OK;
 }
 
+/* Adds the triangle of a record, with three vertices of its own. */
 static TalusStatus read_record(TalusSoup *soup, const unsigned char *record, uint32_t index)
 {
     float x[9];
     memcpy(x, record + 12, sizeof x);
     for (int k = 0; k < 9; k++) {
-        if (!talus_soup_accepts(x[k]))
+        if (!talus_soup_accepts_coordinate(x[k]))
             return talus_fail_file(
                 soup->name, TALUS_ERR_FORMAT,
                 "triangle %u (byte %llu): coordinate %c of corner %d is %g; it "
@@ -77,7 +79,7 @@ static TalusStatus read_record(TalusSoup *soup, const unsigned char *record, uin
 TalusStatus talus_stl_read_binary(TalusSoup *soup, const unsigned char *bytes, size_t size)
 {
     TALUS_TRY(check_size(soup->name, bytes, size));
-    uint32_t count = triangles_of(bytes);
+    uint32_t count = count_triangles(bytes);
     TALUS_TRY(TALUS_GROW(soup->vertex, 3 * (size_t)count, 0, "corners"));
     TALUS_TRY(TALUS_GROW(soup->triangle, 3 * (size_t)count, 0, "triangles"));
     for (uint32_t i = 0; i < count; i++)
@@ -87,7 +89,8 @@ TalusStatus talus_stl_read_binary(TalusSoup *soup, const unsigned char *bytes, s
 
 /* ---- text ---- */
 
-static TalusStatus expect(TalusWords *words, const char *text)
+/* Moves to the next word; fails if it is not `text`. */
+static TalusStatus expect_word(TalusWords *words, const char *text)
 {
     char shown[TALUS_WORD_PRINTABLE_BYTES];
     if (!talus_words_next(words))
@@ -103,7 +106,7 @@ static TalusStatus read_coordinate(TalusWords *words, char axis, double *value)
     char shown[TALUS_WORD_PRINTABLE_BYTES];
     if (!talus_words_next(words))
         return talus_words_fail(words, "the file ends where coordinate %c is expected", axis);
-    if (!talus_words_number(words, value) || !talus_soup_accepts(*value))
+    if (!talus_words_parse_number(words, value) || !talus_soup_accepts_coordinate(*value))
         return talus_words_fail(words,
                                 "coordinate %c is \"%s\"; it must be a finite number of moderate "
                                 "size",
@@ -111,29 +114,30 @@ static TalusStatus read_coordinate(TalusWords *words, char axis, double *value)
     return TALUS_OK;
 }
 
+/* Reads "vertex x y z" and adds the vertex. */
 static TalusStatus read_corner(TalusSoup *soup, TalusWords *words)
 {
     TalusVec3 x;
-    TALUS_TRY(expect(words, "vertex"));
+    TALUS_TRY(expect_word(words, "vertex"));
     TALUS_TRY(read_coordinate(words, 'x', &x.x));
     TALUS_TRY(read_coordinate(words, 'y', &x.y));
     TALUS_TRY(read_coordinate(words, 'z', &x.z));
     return talus_soup_add_vertex(soup, x);
 }
 
-/* Reads the rest after "facet". The normal may be any three words. */
+/* Reads a facet after its first word and adds its triangle. Its normal may be any three words. */
 static TalusStatus read_facet(TalusSoup *soup, TalusWords *words)
 {
-    TALUS_TRY(expect(words, "normal"));
+    TALUS_TRY(expect_word(words, "normal"));
     for (int k = 0; k < 3; k++)
         talus_words_next(words);
-    TALUS_TRY(expect(words, "outer"));
-    TALUS_TRY(expect(words, "loop"));
+    TALUS_TRY(expect_word(words, "outer"));
+    TALUS_TRY(expect_word(words, "loop"));
     int32_t first = soup->vertices;
     for (int k = 0; k < 3; k++)
         TALUS_TRY(read_corner(soup, words));
-    TALUS_TRY(expect(words, "endloop"));
-    TALUS_TRY(expect(words, "endfacet"));
+    TALUS_TRY(expect_word(words, "endloop"));
+    TALUS_TRY(expect_word(words, "endfacet"));
     return talus_soup_add_triangle(soup, first, first + 1, first + 2);
 }
 

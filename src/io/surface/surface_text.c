@@ -12,7 +12,8 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-/* With stop_at_lines: skips a backslash at the end of a line, which continues the line. False if there is none. */
+/* Skips a backslash at the end of a line, by which the line goes on in the next one. False if there is none, or without
+ * stop_at_lines. */
 static bool skip_continuation(TalusWords *w)
 {
     const char *p = w->at;
@@ -79,7 +80,7 @@ bool talus_words_equal(const TalusWords *w, const char *text)
     return true;
 }
 
-static size_t digits(const TalusWords *w, size_t at)
+static size_t count_digits(const TalusWords *w, size_t at)
 {
     size_t n = 0;
     while (at + n < w->length && w->word[at + n] >= '0' && w->word[at + n] <= '9')
@@ -87,25 +88,25 @@ static size_t digits(const TalusWords *w, size_t at)
     return n;
 }
 
-static bool sign(const TalusWords *w, size_t at)
+static bool has_sign(const TalusWords *w, size_t at)
 {
     return at < w->length && (w->word[at] == '+' || w->word[at] == '-');
 }
 
-bool talus_words_number(const TalusWords *w, double *value)
+bool talus_words_parse_number(const TalusWords *w, double *value)
 {
-    size_t at = sign(w, 0), n = digits(w, at);
+    size_t at = has_sign(w, 0), n = count_digits(w, at);
     at += n;
     if (at < w->length && w->word[at] == '.') {
-        size_t fraction = digits(w, at + 1);
+        size_t fraction = count_digits(w, at + 1);
         n += fraction;
         at += 1 + fraction;
     }
     if (n == 0)
         return false;
     if (at < w->length && (w->word[at] == 'e' || w->word[at] == 'E')) {
-        at += 1 + (size_t)sign(w, at + 1);
-        n = digits(w, at);
+        at += 1 + (size_t)has_sign(w, at + 1);
+        n = count_digits(w, at);
         if (n == 0)
             return false;
         at += n;

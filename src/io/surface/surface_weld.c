@@ -1,20 +1,20 @@
 /* io/surface/surface_weld.c - conversion of a triangle soup to a surface with shared vertices.
  *
- * Corners are taken in the order in which triangles use them. One that is at most `near` from a vertex stored before
- * becomes that vertex; others are stored as new ones. A hash table of cells with edges of 2 `near` finds the stored
- * vertices; a cell has few, since no two are near each other. */
+ * Corners are visited in the order in which triangles use them. A corner at most the distance `near` from a stored vertex
+ * becomes that vertex; any other corner is stored as a new vertex. A hash table of cells, with edges of 2 `near`, finds
+ * the stored vertices; a cell has few of them, since no two are within `near` of each other. */
 #include "base/memory.h"
 #include "geometry/adjacency.h"
 #include "io/surface/surface.h"
 
 #include <string.h>
 
-/* `near` is the larger of these shares of the surface's extent and of its largest coordinate, on which rounding to
- * float32 depends. */
+/* `near` is the larger of NEAR_EXTENT times the surface's extent and NEAR_COORDINATE times its largest coordinate, to
+ * which the rounding error of float32 is proportional. */
 #define NEAR_EXTENT 0x1p-20
 #define NEAR_COORDINATE 0x1p-22
-/* A smaller `near` is refused: the surface is then within about 1e-30 m of the origin, and single precision, in which
- * bounds of triangles are stored, ends at 1e-38. */
+/* A surface with a smaller `near` is refused: it is within about 1e-30 m of the origin, and the bounds of triangles are
+ * stored in single precision, whose smallest normal number is 1e-38. */
 #define MIN_NEAR 1e-36
 /* A triangle is degenerate if its height is less than this times its longest edge. */
 #define FLAT 0x1p-20
@@ -24,11 +24,12 @@ typedef struct Cells {
     int32_t *next;   /* [vertex]: next stored vertex of the same hash, or -1 */
     uint32_t mask;   /* number of hash values less 1 */
     double per_edge; /* 1 / edge of a cell, 1/m */
-    TalusVec3 lo;    /* where cell (0, 0, 0) begins */
+    TalusVec3 lo;    /* low corner of cell (0, 0, 0) */
     double near2;    /* near squared, m2 */
 } Cells;
 
-static void measure(TalusSoup *soup, TalusSurface *out)
+/* Sets the bounds of the surface, by the vertices that triangles use. */
+static void find_bounds(TalusSoup *soup, TalusSurface *out)
 {
     TalusVec3 lo = soup->vertex[soup->triangle[0]], hi = lo;
     for (size_t k = 0; k < 3 * (size_t)soup->triangles; k++) {
@@ -40,6 +41,7 @@ static void measure(TalusSoup *soup, TalusSurface *out)
     out->hi = hi;
 }
 
+/* Returns the distance `near` within which corners are merged. */
 static double near_distance(const TalusSurface *s)
 {
     double extent = fmax(fmax(s->hi.x - s->lo.x, s->hi.y - s->lo.y), s->hi.z - s->lo.z);
@@ -59,8 +61,9 @@ static uint32_t hash_cell(const Cells *cells, int64_t x, int64_t y, int64_t z)
     return (uint32_t)(h >> 32) & cells->mask;
 }
 
-/* Returns the cell of a coordinate along one axis; *side is -1 or 1 towards the neighbour cell that is nearer. */
-static int64_t cell_of(double from_lo, double per_edge, int64_t *side)
+/* Returns the index of the cell along one axis, `from_lo` after cells->lo; *side is -1 or 1 towards the neighbour cell
+ * that is nearer. */
+static int64_t find_cell(double from_lo, double per_edge, int64_t *side)
 {
     double c = from_lo * per_edge, whole = floor(c);
     *side = c - whole < 0.5 ? -1 : 1;
@@ -68,12 +71,12 @@ static int64_t cell_of(double from_lo, double per_edge, int64_t *side)
 }
 
 /* Returns the stored vertex of least number near vertex v; if there is none, stores and returns v. */
-static int32_t find_or_enter(Cells *cells, const TalusVec3 *vertex, int32_t v)
+static int32_t find_or_store(Cells *cells, const TalusVec3 *vertex, int32_t v)
 {
     TalusVec3 x = vertex[v], d = talus_sub(x, cells->lo);
-    int64_t sx, sy, sz, cx = cell_of(d.x, cells->per_edge, &sx),
-                        cy = cell_of(d.y, cells->per_edge, &sy),
-                        cz = cell_of(d.z, cells->per_edge, &sz);
+    int64_t sx, sy, sz, cx = find_cell(d.x, cells->per_edge, &sx),
+                        cy = find_cell(d.y, cells->per_edge, &sy),
+                        cz = find_cell(d.z, cells->per_edge, &sz);
     int32_t best = INT32_MAX;
     for (int k = 0; k < 8; k++) {
         uint32_t h =
@@ -92,7 +95,7 @@ static int32_t find_or_enter(Cells *cells, const TalusVec3 *vertex, int32_t v)
     return v;
 }
 
-/* Sets joined[v] to the vertex that v becomes (find_or_enter); -1 for vertices that no triangle uses. */
+/* Sets joined[v] to the vertex that v becomes (find_or_store); -1 for vertices that no triangle uses. */
 static TalusStatus join_vertices(TalusSoup *soup, const TalusSurface *out, int32_t *joined)
 {
     double near = near_distance(out);
@@ -116,15 +119,15 @@ static TalusStatus join_vertices(TalusSoup *soup, const TalusSurface *out, int32
         for (size_t k = 0; k < 3 * (size_t)soup->triangles; k++) {
             int32_t v = soup->triangle[k];
             if (joined[v] < 0)
-                joined[v] = find_or_enter(&cells, soup->vertex, v);
+                joined[v] = find_or_store(&cells, soup->vertex, v);
         }
     }
     TALUS_RELEASE(cells.first, cells.next);
     return status;
 }
 
-/* True if two corners are one vertex, or the height over the longest edge is less than FLAT times that edge: |n|, twice
- * the area, is edge times height. */
+/* True if two corners are one vertex, or if the height over the longest edge is less than FLAT times that edge. In the
+ * formula |n|, twice the area, is the longest edge times the height. */
 static bool is_degenerate(const TalusVec3 *vertex, const int32_t *t)
 {
     if (t[0] == t[1] || t[1] == t[2] || t[2] == t[0])
@@ -135,7 +138,7 @@ static bool is_degenerate(const TalusVec3 *vertex, const int32_t *t)
     return !(talus_norm(n) > FLAT * longest2);
 }
 
-/* Replaces each corner v by joined[v] and drops triangles that are degenerate then. */
+/* Replaces each corner v by joined[v]; then drops degenerate triangles and counts them in out->degenerate. */
 static void drop_degenerate(TalusSoup *soup, const int32_t *joined, TalusSurface *out)
 {
     int kept = 0;
@@ -151,9 +154,10 @@ static void drop_degenerate(TalusSoup *soup, const int32_t *joined, TalusSurface
     soup->triangles = kept;
 }
 
-/* Removes vertices that no triangle uses any more and renumbers the others in order. `number` has the result of
- * join_vertices on entry and is work space then. */
-static void number_vertices(TalusSoup *soup, int32_t *number, TalusSurface *out)
+/* Removes the vertices that no triangle uses any more and renumbers the others in order. Sets out->joined to the number
+ * of vertices that triangles used before and no longer use. `number` has the result of join_vertices on entry, and is
+ * overwritten. */
+static void renumber_vertices(TalusSoup *soup, int32_t *number, TalusSurface *out)
 {
     int kept = 0, used = 0;
     for (int v = 0; v < soup->vertices; v++)
@@ -176,7 +180,7 @@ static void number_vertices(TalusSoup *soup, int32_t *number, TalusSurface *out)
 /* ---- duplicates ---- */
 
 /* Writes the vertices of a triangle into `out` in ascending order. */
-static void sorted(const int32_t *t, uint32_t out[3])
+static void sort_vertices(const int32_t *t, uint32_t out[3])
 {
     uint32_t a = (uint32_t)t[0], b = (uint32_t)t[1], c = (uint32_t)t[2];
     uint32_t low = a < b ? a : b, high = a < b ? b : a;
@@ -185,8 +189,9 @@ static void sorted(const int32_t *t, uint32_t out[3])
     out[1] = a ^ b ^ c ^ out[0] ^ out[2];
 }
 
-/* Marks all but the first of triangles with the same vertices in any winding: a sheet given from both sides is one
- * sheet. Sorts by the larger two vertices, then the smallest, to bring equal ones together. Returns how many. */
+/* Marks the duplicates: of all triangles with the same vertices, in either winding, every one but the first. So a sheet
+ * given from both sides becomes one sheet. Sorts the triangles by their vertices to find equal ones. Returns the number
+ * marked. `item`: work space for 2 entries per triangle. */
 static int mark_duplicates(const TalusSoup *soup, TalusKeyed *item, bool *duplicate)
 {
     size_t count = (size_t)soup->triangles;
@@ -196,20 +201,21 @@ static int mark_duplicates(const TalusSoup *soup, TalusKeyed *item, bool *duplic
         for (size_t k = 0; k < count; k++) {
             if (pass == 0)
                 item[k].value = (int32_t)k;
-            sorted(soup->triangle + 3 * (size_t)item[k].value, v);
+            sort_vertices(soup->triangle + 3 * (size_t)item[k].value, v);
             item[k].key = pass == 0 ? v[0] : (uint64_t)v[1] << 32 | v[2];
         }
         talus_sort_keyed(item, item + count, count);
     }
     for (size_t k = 1; k < count; k++) {
-        sorted(soup->triangle + 3 * (size_t)item[k - 1].value, v);
-        sorted(soup->triangle + 3 * (size_t)item[k].value, w);
+        sort_vertices(soup->triangle + 3 * (size_t)item[k - 1].value, v);
+        sort_vertices(soup->triangle + 3 * (size_t)item[k].value, w);
         duplicate[item[k].value] = memcmp(v, w, sizeof v) == 0;
         found += duplicate[item[k].value];
     }
     return found;
 }
 
+/* Removes duplicate triangles and stores their number in out->duplicate. */
 static TalusStatus drop_duplicates(TalusSoup *soup, TalusSurface *out)
 {
     TalusKeyed *item = NULL;
@@ -234,12 +240,12 @@ static TalusStatus drop_duplicates(TalusSoup *soup, TalusSurface *out)
 TalusStatus talus_surface_weld(TalusSoup *soup, TalusSurface *out)
 {
     int32_t *joined;
-    measure(soup, out);
+    find_bounds(soup, out);
     TALUS_TRY(TALUS_ALLOC(joined, (size_t)soup->vertices, "joined vertices"));
     TalusStatus status = join_vertices(soup, out, joined);
     if (status == TALUS_OK) {
         drop_degenerate(soup, joined, out);
-        number_vertices(soup, joined, out);
+        renumber_vertices(soup, joined, out);
         status = drop_duplicates(soup, out);
     }
     talus_release(joined);
