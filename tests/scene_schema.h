@@ -131,13 +131,13 @@ static void put_property(TalusText *t, const SceneField *field, bool last)
 
 static bool in_group(const SceneField *field, const char *group)
 {
-    return field->group && strcmp(field->group, group) == 0;
+    return field->one_of && strcmp(field->one_of, group) == 0;
 }
 
 /* True for the first field of each group. */
 static bool opens_group(const SceneType *type, int index)
 {
-    const char *group = type->fields[index].group;
+    const char *group = type->fields[index].one_of;
     for (int i = 0; group && i < index; i++)
         if (in_group(&type->fields[i], group))
             return false;
@@ -201,15 +201,15 @@ static void put_rules(TalusText *t, const SceneType *type)
         if (!opens_group(type, i))
             continue;
         put(t, "%s", comma);
-        if (type->fields[i].group[0] == '?')
-            put_at_most_one(t, type, type->fields[i].group);
+        if (type->fields[i].one_of[0] == '?')
+            put_at_most_one(t, type, type->fields[i].one_of);
         else
-            put_exactly_one(t, type, type->fields[i].group);
+            put_exactly_one(t, type, type->fields[i].one_of);
         comma = ",\n          ";
         any = true;
     }
     if (type->selector) {
-        const SceneType *selector = talus_scene_field(type, type->selector)->type;
+        const SceneType *selector = talus_scene_find_field(type, type->selector)->type;
         put(t, "%s", comma);
         put_variant(t, type, NULL, 0);
         for (int i = 0; selector->choices[i]; i++) {
@@ -253,7 +253,7 @@ static void put_object(TalusText *t, const SceneType *type, bool last)
     put(t, "    \"%s\": {\"anyOf\": [\n", type->name);
     if (type->shorthand) {
         put(t, "      ");
-        put_type(t, talus_scene_field(type, type->shorthand)->type);
+        put_type(t, talus_scene_find_field(type, type->shorthand)->type);
         put(t, ",\n");
     }
     if (type->word)
@@ -297,7 +297,7 @@ static void put_value(TalusText *t, const SceneType *type)
     char words[200];
     const SceneType *item = type->item;
     if (type->kind == SCENE_OBJECT && type->shorthand) {
-        talus_scene_describe_type(talus_scene_field(type, type->shorthand)->type, words,
+        talus_scene_describe_type(talus_scene_find_field(type, type->shorthand)->type, words,
                                   sizeof words);
         put(t, "%s, or [%s](#%s)", words, type->name, type->name);
     } else if (type->kind == SCENE_OBJECT)
@@ -331,7 +331,7 @@ static void put_group_lines(TalusText *t, const SceneType *type)
     for (int i = 0; i < type->field_count; i++) {
         if (!opens_group(type, i))
             continue;
-        const char *group = type->fields[i].group, *comma = " ";
+        const char *group = type->fields[i].one_of, *comma = " ";
         put(t, "\n%s one of", group[0] == '?' ? "At most" : "Exactly");
         for (int j = i; j < type->field_count; j++)
             if (in_group(&type->fields[j], group)) {

@@ -65,9 +65,9 @@ TEST(defaults_are_the_worlds)
 
 TEST(shape_kinds_are_in_the_order_of_the_enum)
 {
-    const SceneType *body = talus_scene_field(&talus_scene_type, "bodies")->type->item;
-    const SceneType *shape = talus_scene_field(body, "shape")->type;
-    const SceneType *kind = talus_scene_field(shape, "kind")->type;
+    const SceneType *body = talus_scene_find_field(&talus_scene_type, "bodies")->type->item;
+    const SceneType *shape = talus_scene_find_field(body, "shape")->type;
+    const SceneType *kind = talus_scene_find_field(shape, "kind")->type;
     for (int i = 0; i < TALUS_SHAPE_KINDS; i++)
         CHECK_STR(kind->choices[i], talus_shape_name((TalusShapeKind)i));
     CHECK_STR(kind->choices[SCENE_ROCK], "rock");
@@ -171,14 +171,14 @@ TEST(points_from_a_file)
     ScenePlacement places;
     REQUIRE_OK(parse(text, NULL, &scene));
     const SceneBody *body = body_of(scene, 0);
-    REQUIRE_OK(talus_scene_place(scene, body, body->shape, NULL, &places));
+    REQUIRE_OK(talus_scene_place_bodies(scene, body, body->shape, NULL, &places));
     CHECK_INT(places.count, 3);
     CHECK(places.position[2].z == 3.0 && places.radius[2] == 0.5);
     talus_scene_placement_clear(&places);
     talus_scene_destroy(scene);
     REQUIRE_OK(parse(text, "bodies[0].count=2", &scene));
     body = body_of(scene, 0);
-    REQUIRE_OK(talus_scene_place(scene, body, body->shape, NULL, &places));
+    REQUIRE_OK(talus_scene_place_bodies(scene, body, body->shape, NULL, &places));
     CHECK_INT(places.count, 2);
     talus_scene_placement_clear(&places);
     talus_scene_destroy(scene);

@@ -8,8 +8,10 @@
 
 /* ---- loading ---- */
 
-static TalusStatus read_text(TalusScene *scene, const char *text, size_t length, const char *name,
-                             const char *const *overrides, int override_count)
+/* Parses the text, applies the overrides (--set), reads the scene and checks it. */
+static TalusStatus parse_and_check(TalusScene *scene, const char *text, size_t length,
+                                   const char *name, const char *const *overrides,
+                                   int override_count)
 {
     char *source;
     TalusJson *root;
@@ -20,12 +22,12 @@ static TalusStatus read_text(TalusScene *scene, const char *text, size_t length,
         return talus_json_fail(root, 0, "expected a scene, an object in braces, found %s",
                                talus_json_kind_name(root->kind));
     for (int i = 0; i < override_count; i++)
-        TALUS_TRY(talus_scene_set(&scene->arena, root, overrides[i]));
+        TALUS_TRY(talus_scene_apply_override(&scene->arena, root, overrides[i]));
     TALUS_TRY(talus_scene_read(scene, root));
     return talus_scene_check(scene);
 }
 
-/* Stores `path` up to its last '/', or "": the folder of the scene file, to which paths in the scene are relative. */
+/* Sets scene->folder to `path` up to its last '/', or to "" without a '/'. */
 static TalusStatus set_folder(TalusScene *scene, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -43,7 +45,7 @@ TalusStatus talus_scene_parse(const char *text, size_t length, const char *name,
     *out = NULL;
     TALUS_TRY(TALUS_ALLOC(scene, 1, "scene"));
     TalusStatus status = set_folder(scene, name);
-    TALUS_THEN(status, read_text(scene, text, length, name, overrides, override_count));
+    TALUS_THEN(status, parse_and_check(scene, text, length, name, overrides, override_count));
     if (status != TALUS_OK) {
         talus_scene_destroy(scene);
         return status;

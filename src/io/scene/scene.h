@@ -33,13 +33,15 @@ typedef struct SceneType SceneType;
 typedef struct SceneField {
     const char *key;
     const SceneType *type;
-    size_t offset;      /* of the member in the struct of the object, bytes */
+    size_t offset;      /* offset of the member in the struct of the object, bytes */
     const char *preset; /* default as JSON; NULL: the member stays as SceneType.init left it */
     bool required;
-    unsigned only;     /* bits 1 << i: choices i of the selector that allow the key; 0: always */
-    unsigned needed;   /* bits 1 << i: choices i of the selector that require the key */
-    const char *group; /* of keys in one group exactly one is given; at most one if named "?..." */
-    const char *needs; /* another key that must be given along with this one */
+    unsigned
+        only; /* bits 1 << i: choices i of the selector that allow the key; 0: always allowed */
+    unsigned needed; /* bits 1 << i: choices i of the selector that require the key */
+    const char *
+        one_of; /* name of a group of keys, of which exactly one is given; at most one if the name is "?..." */
+    const char *needs; /* another key that must be given if this one is */
     const char *help;
 } SceneField;
 
@@ -64,16 +66,18 @@ struct SceneType {
     const char *word;              /* OBJECT: a FLAG key K; the string K means {K: true} */
 };
 
-/* talus_scene_describe_type leaves out a max of at least this, and a min of at most minus this: such a bound is named
- * only in the message about a number that breaks it. */
+/* Bounds of this absolute value or more are not part of what talus_scene_describe_type writes; only the message about a
+ * number beyond such a bound names the bound. */
 #define TALUS_SCENE_LARGEST 2147483647.0
 
 extern const SceneType talus_scene_type; /* type of a whole scene */
 
 /* Returns the field of an object type that has this key, or NULL. */
-const SceneField *talus_scene_field(const SceneType *object, const char *key);
+const SceneField *talus_scene_find_field(const SceneType *object, const char *key);
 /* Writes "; did you mean 'radius'?" for an unknown key, or "" if no key is similar. Returns `text`. */
-const char *talus_scene_suggest(const SceneType *object, const char *key, char *text, size_t size);
+const char *talus_scene_suggest_key(const SceneType *object, const char *key, char *text,
+                                    size_t size);
+/* Returns three numbers as a vector. */
 static inline TalusVec3 scene_vec3(const double *v)
 {
     return talus_vec3(v[0], v[1], v[2]);
@@ -86,8 +90,8 @@ void talus_scene_describe_type(const SceneType *type, char *text, size_t size);
 
 /* The reader stores each object of the file in one of these structs. Members have the names and units of their keys
  * (docs/reference/scenes.md); `json` is the object, or the value that stands for it, to locate errors and to tell
- * which keys were given. If a key is not given and has no default, its member is 0, NULL or an empty list; in `def` it
- * is the library's default. */
+ * which keys were given. If a key is not given and has no default, its member is 0, NULL or an empty list; a member of
+ * `def` has the library's default. */
 
 typedef struct SceneList {
     void *items;
@@ -117,7 +121,8 @@ typedef struct ScenePair {
 
 typedef struct SceneShape {
     const TalusJson *json;
-    const char *name; /* of a shape in `shapes`; the rest is 0 then. NULL: defined here */
+    const char
+        *name; /* name of a shape in `shapes`, with all else 0; NULL: the shape is defined here */
     int kind;
     double half[3], radius, half_height;
     SceneList profile; /* double[2] */
@@ -179,7 +184,7 @@ typedef struct SceneSleep {
     int64_t steps;
 } SceneSleep;
 
-/* Two groups, or one named twice: bodies of the first do not collide with those of the second. */
+/* Two collision groups, or one named twice: bodies of the first do not collide with bodies of the second. */
 typedef struct SceneApart {
     const TalusJson *json;
     SceneList between; /* const char * */
@@ -242,7 +247,7 @@ struct TalusScene {
     const char *schema, *title, *description;
     double until, every, max_overlap;
     TalusWorldDef def; /* except what the members below define */
-    int defaults;      /* SCENE_EXACT or SCENE_RELAXED: of the law and of compliance */
+    int defaults;      /* SCENE_EXACT or SCENE_RELAXED: which defaults law and compliance have */
     int law;
     const char *section;
     SceneSolver *solver;
@@ -259,7 +264,7 @@ struct TalusScene {
 /* ---- from text to world ---- */
 
 /* Applies an assignment of --set to the tree: "name=value" for a parameter, "bodies[0].radius=value" for any key. */
-TalusStatus talus_scene_set(TalusArena *arena, TalusJson *root, const char *override);
+TalusStatus talus_scene_apply_override(TalusArena *arena, TalusJson *root, const char *override);
 
 /* Reads the tree into the scene and checks types, ranges, unknown keys and expressions against the table. */
 TalusStatus talus_scene_read(TalusScene *scene, const TalusJson *root);
@@ -269,45 +274,49 @@ TalusStatus talus_scene_check(const TalusScene *scene);
 
 /* Sets *index to the position in `materials` of the material `name`; fails at `json` if there is none. If name is NULL:
  * 0, the first material, or -1, the world's default, if the scene has no materials. */
-TalusStatus talus_scene_material(const TalusScene *scene, const TalusJson *json, const char *name,
-                                 int *index);
-/* Make the friction model of the scene, and that of one pair, which takes from the scene what it does not give. Both
- * fail on an unknown section. */
-TalusStatus talus_scene_model(const TalusScene *scene, TalusFrictionModel *model);
-TalusStatus talus_scene_pair_model(const TalusScene *scene, const ScenePair *pair,
-                                   TalusFrictionModel *model);
+TalusStatus talus_scene_find_material(const TalusScene *scene, const TalusJson *json,
+                                      const char *name, int *index);
+/* Makes the friction model of the scene. Fails on an unknown section. */
+TalusStatus talus_scene_make_model(const TalusScene *scene, TalusFrictionModel *model);
+/* Makes the friction model of a pair: that of the scene, with law and section of the pair where it gives them. Fails on
+ * an unknown section. */
+TalusStatus talus_scene_make_pair_model(const TalusScene *scene, const ScenePair *pair,
+                                        TalusFrictionModel *model);
 /* Sets *group to the number of a collision group: 0 if name is NULL, else from 1 in the order of first use in `bodies`,
  * then `emitters`. Fails on a name that no entry has, and if the number would be TALUS_GROUPS or more. */
-TalusStatus talus_scene_group(const TalusScene *scene, const TalusJson *json, const char *name,
-                              int *group);
+TalusStatus talus_scene_find_group(const TalusScene *scene, const TalusJson *json, const char *name,
+                                   int *group);
 /* Returns the index of the first entry of `bodies` with this name, or -1. */
-int talus_scene_entry(const TalusScene *scene, const char *name);
-/* Sets *shape to the shape in `shapes` that `given` names or, if it names none, to `given` itself. */
-TalusStatus talus_scene_shape(const TalusScene *scene, const SceneShape *given,
-                              const SceneShape **shape);
-/* talus_scene_shape_count returns how many shapes the bodies of an entry choose from at random, 1 without the key
- * `shapes`; talus_scene_body_shape sets *shape to the k-th of them. */
-int talus_scene_shape_count(const SceneBody *body);
-TalusStatus talus_scene_body_shape(const TalusScene *scene, const SceneBody *body, int k,
-                                   const SceneShape **shape);
+int talus_scene_find_entry(const TalusScene *scene, const char *name);
+/* Sets *shape to the shape in `shapes` that `given` names or, if `given` is itself a definition, to `given`. */
+TalusStatus talus_scene_resolve_shape(const TalusScene *scene, const SceneShape *given,
+                                      const SceneShape **shape);
+/* Returns the number of shapes among which the bodies of an entry of `bodies` choose at random; 1 without the key
+ * `shapes`. */
+int talus_scene_entry_shape_count(const SceneBody *body);
+/* Sets *shape to the k-th of these shapes. */
+TalusStatus talus_scene_entry_shape(const TalusScene *scene, const SceneBody *body, int k,
+                                    const SceneShape **shape);
 /* True for shapes that only fixed or driven bodies can have. */
 bool talus_scene_is_wall(const SceneShape *shape);
-/* Sets *path to the path of a file named in the scene. A relative one starts from the folder of the scene, or from the
- * current folder if `json`, its value, was given by --set. Free with talus_release. */
-TalusStatus talus_scene_path(const TalusScene *scene, const TalusJson *json, const char *file,
-                             char **path);
-/* Returns v, scaled by a power of 2 if its squared length might overflow or underflow. */
-TalusVec3 talus_scene_direction(TalusVec3 v);
+/* Sets *path to the path of a file named in the scene. A relative path starts from the folder of the scene, or from the
+ * current folder if its JSON value `json` was given by --set. Free with talus_release. */
+TalusStatus talus_scene_resolve_path(const TalusScene *scene, const TalusJson *json,
+                                     const char *file, char **path);
+/* Returns v; multiplied by a power of 2 if its squared length might overflow or underflow. */
+TalusVec3 talus_scene_scale_direction(TalusVec3 v);
 /* Returns the rotation of an orientation that is not random. */
-TalusQuat talus_scene_rotation(const SceneOrientation *orientation);
-/* Sets the range of radii to that of `size`; if size is NULL, both ends to the shape's radius, or 0 without shape. */
-void talus_scene_size_range(const SceneSize *size, const SceneShape *shape, double *min,
-                            double *max);
+TalusQuat talus_scene_make_rotation(const SceneOrientation *orientation);
+/* Sets *min and *max to the range of radii that `size` gives; if size is NULL, both to the shape's radius, or to 0 if
+ * shape is NULL too. */
+void talus_scene_radius_range(const SceneSize *size, const SceneShape *shape, double *min,
+                              double *max);
 
-/* Adds a shape to the world; *first is its index. A rock has one or more random forms, added with consecutive indices;
- * talus_scene_form_count is their number, 1 for other shapes. `radius` is that of a sphere; other shapes ignore it. */
+/* Adds a shape of the scene to the world; *first is its index there. A rock has one or more random forms, which are
+ * added as shapes with consecutive indices. `radius` is that of a sphere; other shapes ignore it. */
 TalusStatus talus_scene_add_shape(const TalusScene *scene, const SceneShape *shape, double radius,
                                   TalusWorld *world, int *first);
+/* Returns the number of forms of a rock; 1 for other shapes. */
 int talus_scene_form_count(const SceneShape *shape);
 
 /* Extents of the forms (shapes in the world) that bodies of one entry may have, for placing them. */
@@ -315,22 +324,24 @@ typedef struct SceneForms {
     int count;
     double *bound;  /* [count]: bounding radius of each form about its centre of mass; 0: wall */
     TalusVec3 half; /* largest reach of a form from its centre of mass along each axis, unrotated */
-    double across;  /* the same seen from above, for any rotation about z */
+    double across;  /* largest horizontal reach from the centre of mass, for any rotation about z */
 } SceneForms;
 
 /* Positions and sizes of the bodies of one entry. */
 typedef struct ScenePlacement {
     int count;
-    TalusVec3 *position; /* of the centre of mass; by `at` and `file` of the origin, except rocks */
-    double *radius;      /* [count]; NULL unless the entry has one shape, a sphere */
+    TalusVec3 *
+        position; /* centres of mass; with `at` or `file`: origins of the shapes, except of rocks */
+    double *radius; /* [count]; NULL unless the entry has one shape, a sphere */
     int *form; /* [count]: index in SceneForms of each body's form; NULL if there is only one */
 } ScenePlacement;
 
-/* Writes positions and sizes of the bodies of an entry into `out`; on failure `out` is empty. `shape` is the entry's
- * first shape. If it is a sphere, forms may be NULL: radii come from the body, the shape or the file. */
-TalusStatus talus_scene_place(const TalusScene *scene, const SceneBody *body,
-                              const SceneShape *shape, const SceneForms *forms,
-                              ScenePlacement *out);
+/* Sets `out` to the positions, radii and forms of the bodies of an entry; on failure `out` is empty. `shape` is the
+ * entry's first shape. If the shape is a sphere, whose radius comes from the entry, the shape or the file, forms may be
+ * NULL. */
+TalusStatus talus_scene_place_bodies(const TalusScene *scene, const SceneBody *body,
+                                     const SceneShape *shape, const SceneForms *forms,
+                                     ScenePlacement *out);
 void talus_scene_placement_clear(ScenePlacement *places);
 
 #endif

@@ -13,15 +13,16 @@
 typedef struct Builder {
     const TalusScene *scene;
     TalusWorld *world;
-    int *material, *shape; /* [materials], [shapes]: index in the world; shapes: plus 1, 0: none */
-    TalusBodyId *id;       /* [entries]: the body of an entry that has just one from the start */
-    int *count;            /* [entries]: number of bodies, delayed ones included */
-    int *slot, *pending;   /* [entries + 1]: first slot and first delayed batch of an entry */
+    int *material;       /* [materials]: index in the world */
+    int *shape;          /* [shapes]: 1 + index of the first form in the world; 0: not yet added */
+    TalusBodyId *id;     /* [entries]: the body, if the entry has exactly one and no `time` */
+    int *count;          /* [entries]: number of bodies, delayed ones included */
+    int *slot, *pending; /* [entries + 1]: first slot and first delayed batch of an entry */
 } Builder;
 
 /* ---- world and materials ---- */
 
-static TalusPeriod period_of(const ScenePeriod *p)
+static TalusPeriod make_period(const ScenePeriod *p)
 {
     TalusPeriod period = {
         .lo = {p->x[0], p->y[0], p->z[0]},
@@ -33,7 +34,7 @@ static TalusPeriod period_of(const ScenePeriod *p)
 }
 
 /* Adds to the error `status` of making a world its location in the scene: the key that the error's domain points to or,
- * if the file lacks it, the solver's object. Adds none if the backend, threads or solver of `choice` caused the it. */
+ * if the file lacks it, the solver's object. Adds none if the backend, threads or solver of `choice` caused the error. */
 static TalusStatus locate_error(const TalusScene *s, const TalusSceneChoice *choice,
                                 TalusStatus status)
 {
@@ -61,6 +62,7 @@ static TalusStatus locate_error(const TalusScene *s, const TalusSceneChoice *cho
     return chosen ? status : talus_json_error_at(value ? value : s->solver->json, status);
 }
 
+/* Creates the world, without content, from the scene and the caller's choice of backend, threads and solver. */
 static TalusStatus create_world(Builder *b, const TalusSceneChoice *choice)
 {
     const TalusScene *s = b->scene;
@@ -72,12 +74,12 @@ static TalusStatus create_world(Builder *b, const TalusSceneChoice *choice)
     def.solver = choice && choice->solver ? choice->solver : s->solver->name;
     def.on_miss = (TalusMissPolicy)s->solver->on_miss;
     if (s->period)
-        def.period = period_of(s->period);
+        def.period = make_period(s->period);
     if (s->sleep) {
         def.sleep_speed = s->sleep->speed;
         def.sleep_steps = (int)s->sleep->steps;
     }
-    TALUS_TRY(talus_scene_model(s, &def.friction));
+    TALUS_TRY(talus_scene_make_model(s, &def.friction));
     if (s->defaults == SCENE_RELAXED && !talus_json_get(s->json, "compliance"))
         def.compliance = 0.0;
     if (choice && choice->backend)
@@ -100,22 +102,23 @@ static TalusStatus add_materials(Builder *b)
     return TALUS_OK;
 }
 
-static TalusStatus find_material(const Builder *b, const TalusJson *json, const char *name,
-                                 int *index)
+/* Sets *index to the index in the world of the material `name`; NULL: the first of the scene, or the world's default. */
+static TalusStatus find_world_material(const Builder *b, const TalusJson *json, const char *name,
+                                       int *index)
 {
     int own;
-    TALUS_TRY(talus_scene_material(b->scene, json, name, &own));
+    TALUS_TRY(talus_scene_find_material(b->scene, json, name, &own));
     *index = own < 0 ? 0 : b->material[own]; /* 0: the default material of a world */
     return TALUS_OK;
 }
 
 /* Makes the definition of a pair. A number that the pair leaves out comes from its materials. The pair has a friction
  * model of its own if it gives law or section; the other of the two comes from the scene. */
-static TalusStatus pair_def(const TalusScene *scene, const ScenePair *pair, TalusPairDef *def)
+static TalusStatus make_pair_def(const TalusScene *scene, const ScenePair *pair, TalusPairDef *def)
 {
     *def = pair->def;
     def->own_model = talus_json_get(pair->json, "law") || pair->section;
-    return talus_scene_pair_model(scene, pair, &def->model);
+    return talus_scene_make_pair_model(scene, pair, &def->model);
 }
 
 static TalusStatus add_pairs(Builder *b)
@@ -125,9 +128,9 @@ static TalusStatus add_pairs(Builder *b)
         const char *const *names = (const char *const *)pairs[i].between.items;
         TalusPairDef def;
         int first, second;
-        TALUS_TRY(find_material(b, pairs[i].json, names[0], &first));
-        TALUS_TRY(find_material(b, pairs[i].json, names[1], &second));
-        TALUS_TRY(pair_def(b->scene, &pairs[i], &def));
+        TALUS_TRY(find_world_material(b, pairs[i].json, names[0], &first));
+        TALUS_TRY(find_world_material(b, pairs[i].json, names[1], &second));
+        TALUS_TRY(make_pair_def(b->scene, &pairs[i], &def));
         TALUS_TRY(talus_json_error_at(pairs[i].json,
                                       talus_world_set_pair(b->world, first, second, &def)));
     }
@@ -143,13 +146,14 @@ typedef struct Forms {
     SceneForms extents;
 } Forms;
 
-static void forms_clear(Forms *forms)
+static void free_forms(Forms *forms)
 {
     TALUS_RELEASE(forms->shape, forms->centre, forms->extents.bound);
 }
 
 /* Adds a shape to the world, a named one only once; *first is the index of its first form. */
-static TalusStatus add_shape(Builder *b, const SceneBody *body, const SceneShape *shape, int *first)
+static TalusStatus add_shape_once(Builder *b, const SceneBody *body, const SceneShape *shape,
+                                  int *first)
 {
     const SceneShape *named = (const SceneShape *)b->scene->shapes.items;
     bool is_named = body->shapes.count > 0 || body->shape->name;
@@ -159,16 +163,16 @@ static TalusStatus add_shape(Builder *b, const SceneBody *body, const SceneShape
         return TALUS_OK;
     }
     double min, max;
-    talus_scene_size_range(body->radius, shape, &min, &max);
+    talus_scene_radius_range(body->radius, shape, &min, &max);
     TALUS_TRY(talus_scene_add_shape(b->scene, shape, max, b->world, first));
     if (known)
         *known = *first + 1;
     return TALUS_OK;
 }
 
-/* Sets two radii about the centre of mass within which a body stays: *across seen from above, for any rotation about z,
- * and *bound for any rotation. `half`: its largest distances along the axes from the centre of mass. */
-static void measure_form(const TalusShape *shape, TalusVec3 half, double *across, double *bound)
+/* Sets two radii about the centre of mass within which a body stays: *across, horizontal, for rotations about z, and
+ * *bound for any rotation. `half`: largest distances of its points from the centre of mass along the axes. */
+static void find_form_radii(const TalusShape *shape, TalusVec3 half, double *across, double *bound)
 {
     TalusShapeKind kind = shape->def.kind;
     bool axial = talus_shape_has(kind, TALUS_TRAIT_AXIAL);
@@ -179,8 +183,9 @@ static void measure_form(const TalusShape *shape, TalusVec3 half, double *across
         *bound = sqrt(*across * *across + half.z * half.z);
 }
 
-/* Appends shape `index` of the world to the forms. by_origin: positions are of the shape's origin. */
-static void add_form(Builder *b, Forms *f, int index, bool by_origin)
+/* Appends shape `index` of the world to the forms and enlarges their extents. by_origin: bodies are placed by the origin
+ * of the shape, not by its centre of mass. */
+static void append_form(Builder *b, Forms *f, int index, bool by_origin)
 {
     const TalusShape *shape = &b->world->shape[index];
     SceneForms *extents = &f->extents;
@@ -192,7 +197,7 @@ static void add_form(Builder *b, Forms *f, int index, bool by_origin)
         TalusVec3 half = talus_vec3(fmax(-box.lo.x, box.hi.x), fmax(-box.lo.y, box.hi.y),
                                     fmax(-box.lo.z, box.hi.z));
         double across;
-        measure_form(shape, half, &across, &extents->bound[extents->count]);
+        find_form_radii(shape, half, &across, &extents->bound[extents->count]);
         extents->across = fmax(extents->across, across);
         extents->half = talus_vec3(fmax(extents->half.x, half.x), fmax(extents->half.y, half.y),
                                    fmax(extents->half.z, half.z));
@@ -200,36 +205,37 @@ static void add_form(Builder *b, Forms *f, int index, bool by_origin)
     extents->count++;
 }
 
+/* Adds the shapes of an entry to the world and collects their forms in *f. */
 static TalusStatus add_forms(Builder *b, const SceneBody *body, Forms *f)
 {
     size_t capacity = 0;
     const SceneShape *shape;
-    for (int k = 0; k < talus_scene_shape_count(body); k++) {
-        TALUS_TRY(talus_scene_body_shape(b->scene, body, k, &shape));
+    for (int k = 0; k < talus_scene_entry_shape_count(body); k++) {
+        TALUS_TRY(talus_scene_entry_shape(b->scene, body, k, &shape));
         capacity += (size_t)talus_scene_form_count(shape);
     }
     TALUS_TRY(TALUS_ALLOC(f->shape, capacity, "scene"));
     TALUS_TRY(TALUS_ALLOC(f->centre, capacity, "scene"));
     TALUS_TRY(TALUS_ALLOC(f->extents.bound, capacity, "scene"));
     bool placed = body->at.count > 0 || body->file;
-    for (int k = 0; k < talus_scene_shape_count(body); k++) {
+    for (int k = 0; k < talus_scene_entry_shape_count(body); k++) {
         int first;
-        TALUS_TRY(talus_scene_body_shape(b->scene, body, k, &shape));
-        TALUS_TRY(add_shape(b, body, shape, &first));
+        TALUS_TRY(talus_scene_entry_shape(b->scene, body, k, &shape));
+        TALUS_TRY(add_shape_once(b, body, shape, &first));
         for (int i = 0; i < talus_scene_form_count(shape); i++)
-            add_form(b, f, first + i, placed && shape->kind != SCENE_ROCK);
+            append_form(b, f, first + i, placed && shape->kind != SCENE_ROCK);
     }
     return TALUS_OK;
 }
 
-static bool is_turned(const SceneBody *body)
+static bool has_orientation(const SceneBody *body)
 {
     return body->orientation || talus_json_get(body->json, "normal");
 }
 
 /* Returns a random rotation, uniform over all rotations: points of the four-dimensional cube are drawn until one lies
  * in the unit ball, and normalised. */
-static TalusQuat random_turn(TalusRng *rng)
+static TalusQuat random_rotation(TalusRng *rng)
 {
     for (;;) {
         double v[4], length = 0.0;
@@ -244,7 +250,7 @@ static TalusQuat random_turn(TalusRng *rng)
 }
 
 /* Sets *out to `count` copies of one vector; leaves *out NULL, the world's default, if the vector is zero. */
-static TalusStatus repeat_vector(const double *value, int count, TalusVec3 **out)
+static TalusStatus copy_vector_to_all(const double *value, int count, TalusVec3 **out)
 {
     if (value[0] == 0.0 && value[1] == 0.0 && value[2] == 0.0)
         return TALUS_OK;
@@ -254,20 +260,22 @@ static TalusStatus repeat_vector(const double *value, int count, TalusVec3 **out
     return TALUS_OK;
 }
 
-static TalusStatus repeat_orientation(const SceneBody *body, int count, TalusQuat **out)
+/* Sets *out to the orientations of the bodies of an entry; leaves *out NULL, the world's default, if it gives none. */
+static TalusStatus make_orientations(const SceneBody *body, int count, TalusQuat **out)
 {
-    if (!is_turned(body))
+    if (!has_orientation(body))
         return TALUS_OK;
     TALUS_TRY(TALUS_ALLOC(*out, (size_t)count, "bodies of a scene"));
     TalusRng rng = talus_rng((uint64_t)body->seed ^ UINT64_C(0x7475726e73));
     for (int i = 0; i < count; i++)
         (*out)[i] = !body->orientation
-                        ? talus_quat_to(talus_scene_direction(scene_vec3(body->normal)))
-                    : body->orientation->random ? random_turn(&rng)
-                                                : talus_scene_rotation(body->orientation);
+                        ? talus_quat_to(talus_scene_scale_direction(scene_vec3(body->normal)))
+                    : body->orientation->random ? random_rotation(&rng)
+                                                : talus_scene_make_rotation(body->orientation);
     return TALUS_OK;
 }
 
+/* Gives the bodies the prescribed motion of their entry. */
 static TalusStatus drive_bodies(Builder *b, const SceneDrive *drive, const TalusBodyId *ids,
                                 int count)
 {
@@ -278,8 +286,8 @@ static TalusStatus drive_bodies(Builder *b, const SceneDrive *drive, const Talus
     return TALUS_OK;
 }
 
-/* Adds a batch of an entry, as a delayed one if the entry has a `time`; else drives it and notes the id of a single
- * body. */
+/* Adds a batch of an entry to the world: as a delayed batch if the entry has a `time`. Otherwise also gives the bodies
+ * the drive of the entry, and sets b->id[entry] if the batch has one body. */
 static TalusStatus add_batch(Builder *b, const SceneBody *body, const TalusBodyBatch *batch,
                              int entry)
 {
@@ -298,6 +306,7 @@ static TalusStatus add_batch(Builder *b, const SceneBody *body, const TalusBodyB
     return status;
 }
 
+/* Sets what all bodies of an entry have in common. */
 static TalusStatus fill_batch(const Builder *b, const SceneBody *body, const SceneShape *shape,
                               TalusBodyBatch *batch)
 {
@@ -308,26 +317,26 @@ static TalusStatus fill_batch(const Builder *b, const SceneBody *body, const Sce
     batch->tag = (int)body->tag;
     batch->force = scene_vec3(body->force);
     batch->torque = scene_vec3(body->torque);
-    TALUS_TRY(talus_scene_group(b->scene, body->json, body->group, &batch->group));
-    return find_material(b, body->json, body->material, &batch->material);
+    TALUS_TRY(talus_scene_find_group(b->scene, body->json, body->group, &batch->group));
+    return find_world_material(b, body->json, body->material, &batch->material);
 }
 
 /* States of the bodies of one entry; velocity, spin or orientation is NULL if all have the default. */
-typedef struct Group {
+typedef struct EntryBodies {
     ScenePlacement places;
     TalusVec3 *velocity, *spin;
     TalusQuat *orientation;
-} Group;
+} EntryBodies;
 
-static void group_clear(Group *g)
+static void free_entry_bodies(EntryBodies *g)
 {
     TALUS_RELEASE(g->velocity, g->spin, g->orientation);
     talus_scene_placement_clear(&g->places);
 }
 
-/* Adds f->centre, rotated with the body, to the positions: those of a shape's origin become those of the centre of
- * mass, as the world needs. Generated positions, where f->centre is 0, stay. */
-static void move_to_centres(const Forms *f, Group *g)
+/* Converts positions of the shapes' origins to positions of the centres of mass, which the world needs: adds f->centre,
+ * rotated with the body. Generated positions stay, since their f->centre is 0. */
+static void move_positions_to_centres(const Forms *f, EntryBodies *g)
 {
     for (int i = 0; i < g->places.count; i++) {
         TalusVec3 centre = f->centre[g->places.form ? g->places.form[i] : 0];
@@ -339,9 +348,9 @@ static void move_to_centres(const Forms *f, Group *g)
     }
 }
 
-/* Adds the bodies only[0] to only[count - 1] of the group, which have one form; only NULL: all bodies. */
+/* Adds the bodies only[0] to only[count - 1] of an entry, which have the same form; only NULL: all its bodies. */
 static TalusStatus add_form_bodies(Builder *b, const SceneBody *body, TalusBodyBatch *batch,
-                                   Group *g, const int *only, int count, int entry)
+                                   EntryBodies *g, const int *only, int count, int entry)
 {
     TalusVec3 *position = NULL;
     TalusQuat *orientation = NULL;
@@ -370,8 +379,8 @@ static TalusStatus add_form_bodies(Builder *b, const SceneBody *body, TalusBodyB
 }
 
 /* Adds the bodies of an entry, one batch for each form that occurs. */
-static TalusStatus add_group(Builder *b, const SceneBody *body, const Forms *f,
-                             TalusBodyBatch *batch, Group *g, int entry)
+static TalusStatus add_entry_bodies(Builder *b, const SceneBody *body, const Forms *f,
+                                    TalusBodyBatch *batch, EntryBodies *g, int entry)
 {
     if (!g->places.form) {
         batch->shape = f->shape[0];
@@ -393,32 +402,34 @@ static TalusStatus add_group(Builder *b, const SceneBody *body, const Forms *f,
     return status;
 }
 
-static TalusStatus make_group(Builder *b, const SceneBody *body, const Forms *f,
-                              const SceneShape *shape, Group *g)
+/* Sets positions, forms, velocities and orientations of the bodies of an entry. */
+static TalusStatus make_entry_bodies(Builder *b, const SceneBody *body, const Forms *f,
+                                     const SceneShape *shape, EntryBodies *g)
 {
-    TALUS_TRY(talus_scene_place(b->scene, body, shape, &f->extents, &g->places));
-    TALUS_TRY(repeat_vector(body->velocity, g->places.count, &g->velocity));
-    TALUS_TRY(repeat_vector(body->spin, g->places.count, &g->spin));
-    TALUS_TRY(repeat_orientation(body, g->places.count, &g->orientation));
-    move_to_centres(f, g);
+    TALUS_TRY(talus_scene_place_bodies(b->scene, body, shape, &f->extents, &g->places));
+    TALUS_TRY(copy_vector_to_all(body->velocity, g->places.count, &g->velocity));
+    TALUS_TRY(copy_vector_to_all(body->spin, g->places.count, &g->spin));
+    TALUS_TRY(make_orientations(body, g->places.count, &g->orientation));
+    move_positions_to_centres(f, g);
     return TALUS_OK;
 }
 
+/* Adds the shapes and bodies of an entry of `bodies`; sets b->count[entry]. */
 static TalusStatus add_entry(Builder *b, int entry)
 {
     const SceneBody *body = (const SceneBody *)b->scene->bodies.items + entry;
     const SceneShape *shape;
     TalusBodyBatch batch;
-    Group group = {0};
+    EntryBodies group = {0};
     Forms forms = {0};
-    TALUS_TRY(talus_scene_body_shape(b->scene, body, 0, &shape));
+    TALUS_TRY(talus_scene_entry_shape(b->scene, body, 0, &shape));
     TALUS_TRY(fill_batch(b, body, shape, &batch));
     TalusStatus status = add_forms(b, body, &forms);
-    TALUS_THEN(status, make_group(b, body, &forms, shape, &group));
+    TALUS_THEN(status, make_entry_bodies(b, body, &forms, shape, &group));
     b->count[entry] = group.places.count;
-    TALUS_THEN(status, add_group(b, body, &forms, &batch, &group, entry));
-    group_clear(&group);
-    forms_clear(&forms);
+    TALUS_THEN(status, add_entry_bodies(b, body, &forms, &batch, &group, entry));
+    free_entry_bodies(&group);
+    free_forms(&forms);
     return status;
 }
 
@@ -427,18 +438,19 @@ static TalusStatus add_entry(Builder *b, int entry)
 static TalusStatus add_emitter(Builder *b, const SceneEmitter *e)
 {
     TalusEmitterDef def = e->def;
-    talus_scene_size_range(e->radius, NULL, &def.radius_min, &def.radius_max);
-    TALUS_TRY(talus_scene_group(b->scene, e->json, e->group, &def.group));
-    TALUS_TRY(find_material(b, e->json, e->material, &def.material));
+    talus_scene_radius_range(e->radius, NULL, &def.radius_min, &def.radius_max);
+    TALUS_TRY(talus_scene_find_group(b->scene, e->json, e->group, &def.group));
+    TALUS_TRY(find_world_material(b, e->json, e->material, &def.material));
     return talus_json_error_at(e->json, talus_world_add_emitter(b->world, &def));
 }
 
-static TalusStatus set_apart(Builder *b, const SceneApart *apart)
+/* Applies an item of `apart`: bodies of its two groups do not collide. */
+static TalusStatus disable_group_collisions(Builder *b, const SceneApart *apart)
 {
     const char *const *names = (const char *const *)apart->between.items;
     int group[2];
     for (int k = 0; k < 2; k++)
-        TALUS_TRY(talus_scene_group(b->scene, apart->json, names[k], &group[k]));
+        TALUS_TRY(talus_scene_find_group(b->scene, apart->json, names[k], &group[k]));
     return talus_json_error_at(apart->json,
                                talus_world_set_groups(b->world, group[0], group[1], false));
 }
@@ -450,7 +462,7 @@ static TalusStatus add_probe(Builder *b, const SceneProbe *probe)
         def.lo = scene_vec3(probe->region->lo);
         def.hi = scene_vec3(probe->region->hi);
     } else {
-        int entry = talus_scene_entry(b->scene, probe->body); /* exists: it was checked */
+        int entry = talus_scene_find_entry(b->scene, probe->body); /* exists: it was checked */
         if (b->count[entry] != 1)
             return talus_json_fail(talus_json_get(probe->json, "body"), 0,
                                    "bodies[%d] has %d bodies, expected one", entry,
@@ -462,7 +474,8 @@ static TalusStatus add_probe(Builder *b, const SceneProbe *probe)
     return talus_json_error_at(probe->json, talus_world_add_probe(b->world, &def, &index));
 }
 
-static TalusStatus build(Builder *b, const TalusSceneChoice *choice)
+/* Makes the world and all in it, then checks its start (scene_start.c). */
+static TalusStatus build_world(Builder *b, const TalusSceneChoice *choice)
 {
     const TalusScene *s = b->scene;
     TALUS_TRY(TALUS_ALLOC(b->material, (size_t)s->materials.count, "scene"));
@@ -480,7 +493,7 @@ static TalusStatus build(Builder *b, const TalusSceneChoice *choice)
         b->pending[i + 1] = b->world->sources.pendings;
     }
     for (int i = 0; i < s->apart.count; i++)
-        TALUS_TRY(set_apart(b, (const SceneApart *)s->apart.items + i));
+        TALUS_TRY(disable_group_collisions(b, (const SceneApart *)s->apart.items + i));
     TALUS_TRY(talus_scene_add_joints(s, b->world, b->id, b->count));
     for (int i = 0; i < s->emitters.count; i++)
         TALUS_TRY(add_emitter(b, (const SceneEmitter *)s->emitters.items + i));
@@ -500,7 +513,7 @@ TalusStatus talus_scene_build(const TalusScene *scene, const TalusSceneChoice *c
                               TalusWorld **out)
 {
     Builder b = {.scene = scene};
-    TalusStatus status = build(&b, choice);
+    TalusStatus status = build_world(&b, choice);
     if (status != TALUS_OK) {
         talus_world_destroy(b.world);
         b.world = NULL;

@@ -54,7 +54,7 @@ static TalusStatus check_profile(const SceneShape *shape)
     return TALUS_OK;
 }
 
-/* Fails if the quaternion or axis that is given is zero, or `random` is false; o NULL: no orientation is given. */
+/* Fails if the given quaternion or axis is zero, or `random` is given as false; o NULL: no orientation is given. */
 static TalusStatus check_orientation(const SceneOrientation *o)
 {
     if (o && !o->random && is_zero(o->quaternion, 4) && is_zero(o->axis, 3))
@@ -70,7 +70,7 @@ static TalusStatus check_shape(const TalusScene *scene, const SceneShape *shape)
 static TalusStatus check_part(const TalusScene *scene, const ScenePart *part)
 {
     const SceneShape *shape;
-    TALUS_TRY(talus_scene_shape(scene, part->shape, &shape));
+    TALUS_TRY(talus_scene_resolve_shape(scene, part->shape, &shape));
     TALUS_TRY(check_orientation(part->orientation));
     if (part->orientation && part->orientation->random)
         return talus_json_fail(part->orientation->json, 0, "for bodies only");
@@ -83,6 +83,7 @@ static TalusStatus check_part(const TalusScene *scene, const ScenePart *part)
     return part->shape->name ? TALUS_OK : check_shape(scene, shape);
 }
 
+/* Checks a shape that is defined here and, in a compound, its parts. */
 static TalusStatus check_shape(const TalusScene *scene, const SceneShape *shape)
 {
     const ScenePart *parts = (const ScenePart *)shape->parts.items;
@@ -110,7 +111,8 @@ static TalusStatus check_shapes(const TalusScene *scene)
     return TALUS_OK;
 }
 
-/* Parses a section such as "disc" into the model; section NULL: no change. `json` locates errors. */
+/* Sets the section of the model from its name, such as "disc"; section NULL: no change. Errors are located at the key
+ * `section` of `json`. */
 static TalusStatus read_section(const TalusJson *json, const char *section,
                                 TalusFrictionModel *model)
 {
@@ -119,7 +121,7 @@ static TalusStatus read_section(const TalusJson *json, const char *section,
     return talus_json_error_at(talus_json_get_or_self(json, "section"), TALUS_ERR_FORMAT);
 }
 
-TalusStatus talus_scene_model(const TalusScene *scene, TalusFrictionModel *model)
+TalusStatus talus_scene_make_model(const TalusScene *scene, TalusFrictionModel *model)
 {
     bool relaxed = scene->defaults == SCENE_RELAXED, given = talus_json_get(scene->json, "law");
     *model = (TalusFrictionModel){.law = given     ? (TalusFrictionLaw)scene->law
@@ -128,17 +130,17 @@ TalusStatus talus_scene_model(const TalusScene *scene, TalusFrictionModel *model
     return read_section(scene->json, scene->section, model);
 }
 
-TalusStatus talus_scene_pair_model(const TalusScene *scene, const ScenePair *pair,
-                                   TalusFrictionModel *model)
+TalusStatus talus_scene_make_pair_model(const TalusScene *scene, const ScenePair *pair,
+                                        TalusFrictionModel *model)
 {
-    TALUS_TRY(talus_scene_model(scene, model));
+    TALUS_TRY(talus_scene_make_model(scene, model));
     if (talus_json_get(pair->json, "law"))
         model->law = (TalusFrictionLaw)pair->law;
     return read_section(pair->json, pair->section, model);
 }
 
 /* Fails if an entry of `friction` before pairs[last] names the same two materials, in either order. */
-static TalusStatus check_pair_once(const ScenePair *pairs, int last)
+static TalusStatus check_pair_unique(const ScenePair *pairs, int last)
 {
     const char *const *names = (const char *const *)pairs[last].between.items;
     for (int i = 0; i < last; i++) {
@@ -155,16 +157,16 @@ static TalusStatus check_pair_once(const ScenePair *pairs, int last)
 static TalusStatus check_pairs(const TalusScene *scene)
 {
     TalusFrictionModel model;
-    TALUS_TRY(talus_scene_model(scene, &model));
+    TALUS_TRY(talus_scene_make_model(scene, &model));
     const ScenePair *pairs = (const ScenePair *)scene->friction.items;
     for (int i = 0; i < scene->friction.count; i++) {
         const char *const *names = (const char *const *)pairs[i].between.items;
         const TalusJson *json = talus_json_get(pairs[i].json, "between")->first;
         int index;
         for (int k = 0; k < 2; k++, json = json->next)
-            TALUS_TRY(talus_scene_material(scene, json, names[k], &index));
-        TALUS_TRY(talus_scene_pair_model(scene, &pairs[i], &model));
-        TALUS_TRY(check_pair_once(pairs, i));
+            TALUS_TRY(talus_scene_find_material(scene, json, names[k], &index));
+        TALUS_TRY(talus_scene_make_pair_model(scene, &pairs[i], &model));
+        TALUS_TRY(check_pair_unique(pairs, i));
     }
     return TALUS_OK;
 }
@@ -172,7 +174,7 @@ static TalusStatus check_pairs(const TalusScene *scene)
 /* ---- bodies ---- */
 
 /* Fails if a wall is declared not fixed, or if a fixed or driven entry has a key that only moving bodies have. */
-static TalusStatus check_fixed(const SceneBody *body, const SceneShape *shape)
+static TalusStatus check_fixed_keys(const SceneBody *body, const SceneShape *shape)
 {
     static const char *const moving[] = {"density", "mass", "velocity", "spin", "force", "torque"};
     const TalusJson *given = talus_json_get(body->json, "fixed");
@@ -206,6 +208,7 @@ static TalusStatus check_drive(const SceneBody *body)
     return TALUS_OK;
 }
 
+/* Fails if bodies other than spheres have the key `radius`, or spheres have a radius neither here nor elsewhere. */
 static TalusStatus check_radius(const SceneBody *body, const SceneShape *shape)
 {
     if (shape->kind != TALUS_SHAPE_SPHERE)
@@ -220,7 +223,7 @@ static TalusStatus check_radius(const SceneBody *body, const SceneShape *shape)
     return TALUS_OK;
 }
 
-static TalusStatus check_turn(const SceneBody *body)
+static TalusStatus check_body_orientation(const SceneBody *body)
 {
     const TalusJson *normal = talus_json_get(body->json, "normal");
     if (normal && is_zero(body->normal, 3))
@@ -228,6 +231,7 @@ static TalusStatus check_turn(const SceneBody *body)
     return check_orientation(body->orientation);
 }
 
+/* Fails if the keys by which an entry places its bodies lack `count`, contradict it or do not fit a wall. */
 static TalusStatus check_placement(const SceneBody *body, const SceneShape *shape)
 {
     const TalusJson *count = talus_json_get(body->json, "count");
@@ -246,10 +250,10 @@ static TalusStatus check_placement(const SceneBody *body, const SceneShape *shap
     return TALUS_OK;
 }
 
-static TalusStatus check_name(const TalusScene *scene, int index)
+static TalusStatus check_name_unique(const TalusScene *scene, int index)
 {
     const SceneBody *body = (const SceneBody *)scene->bodies.items + index;
-    int first = body->name ? talus_scene_entry(scene, body->name) : index;
+    int first = body->name ? talus_scene_find_entry(scene, body->name) : index;
     if (first < index)
         return talus_json_fail(talus_json_get(body->json, "name"), 0,
                                "bodies[%d] has this name already", first);
@@ -266,7 +270,7 @@ static TalusStatus check_body_shapes(const TalusScene *scene, const SceneBody *b
         TALUS_TRY(check_shape(scene, body->shape));
     for (int k = 0; k < body->shapes.count; k++, json = json->next) {
         const SceneShape *shape;
-        TALUS_TRY(talus_scene_body_shape(scene, body, k, &shape));
+        TALUS_TRY(talus_scene_entry_shape(scene, body, k, &shape));
         if (body->shapes.count > 1 && talus_scene_is_wall(shape))
             return talus_json_fail(json, 0, "a %s is always fixed, and not one of several shapes",
                                    kind_name(shape));
@@ -285,32 +289,32 @@ static TalusStatus check_bodies(const TalusScene *scene)
         const SceneBody *body = &bodies[i];
         const SceneShape *shape;
         int material, group;
-        TALUS_TRY(check_name(scene, i));
+        TALUS_TRY(check_name_unique(scene, i));
         TALUS_TRY(check_body_shapes(scene, body));
-        TALUS_TRY(talus_scene_body_shape(scene, body, 0, &shape));
-        TALUS_TRY(talus_scene_material(scene, talus_json_get_or_self(body->json, "material"),
-                                       body->material, &material));
-        TALUS_TRY(check_fixed(body, shape));
+        TALUS_TRY(talus_scene_entry_shape(scene, body, 0, &shape));
+        TALUS_TRY(talus_scene_find_material(scene, talus_json_get_or_self(body->json, "material"),
+                                            body->material, &material));
+        TALUS_TRY(check_fixed_keys(body, shape));
         TALUS_TRY(check_drive(body));
-        TALUS_TRY(talus_scene_group(scene, talus_json_get_or_self(body->json, "group"), body->group,
-                                    &group));
+        TALUS_TRY(talus_scene_find_group(scene, talus_json_get_or_self(body->json, "group"),
+                                         body->group, &group));
         TALUS_TRY(check_radius(body, shape));
-        TALUS_TRY(check_turn(body));
+        TALUS_TRY(check_body_orientation(body));
         TALUS_TRY(check_placement(body, shape));
     }
     return TALUS_OK;
 }
 
-/* Returns the group name of the k-th entry, where bodies are counted before emitters; NULL if it has none. */
-static const char *group_given(const TalusScene *scene, int k)
+/* Returns the name of the collision group of the k-th entry, where `bodies` are counted before `emitters`; NULL: none. */
+static const char *group_name_of_entry(const TalusScene *scene, int k)
 {
     const SceneBody *bodies = (const SceneBody *)scene->bodies.items;
     const SceneEmitter *emitters = (const SceneEmitter *)scene->emitters.items;
     return k < scene->bodies.count ? bodies[k].group : emitters[k - scene->bodies.count].group;
 }
 
-TalusStatus talus_scene_group(const TalusScene *scene, const TalusJson *json, const char *name,
-                              int *group)
+TalusStatus talus_scene_find_group(const TalusScene *scene, const TalusJson *json, const char *name,
+                                   int *group)
 {
     const char *known[TALUS_GROUPS];
     char shown[TALUS_JSON_PRINTABLE_BYTES];
@@ -319,7 +323,7 @@ TalusStatus talus_scene_group(const TalusScene *scene, const TalusJson *json, co
     if (!name)
         return TALUS_OK;
     for (int k = 0; k < entries; k++) {
-        const char *given = group_given(scene, k);
+        const char *given = group_name_of_entry(scene, k);
         int at = 1;
         while (given && at < count && strcmp(known[at], given) != 0)
             at++;
@@ -348,9 +352,9 @@ static TalusStatus check_emitters(const TalusScene *scene)
         const double *lo = &e->def.lo.x, *hi = &e->def.hi.x;
         TALUS_TRY(check_box(e->json, lo, hi));
         TALUS_TRY(check_size(e->radius));
-        TALUS_TRY(talus_scene_material(scene, talus_json_get_or_self(e->json, "material"),
-                                       e->material, &material));
-        talus_scene_size_range(e->radius, NULL, &min, &max);
+        TALUS_TRY(talus_scene_find_material(scene, talus_json_get_or_self(e->json, "material"),
+                                            e->material, &material));
+        talus_scene_radius_range(e->radius, NULL, &min, &max);
         for (int k = 0; k < 3; k++)
             if (hi[k] - lo[k] < 2.0 * max)
                 return talus_json_fail(e->json, 0,
@@ -365,7 +369,7 @@ static TalusStatus check_probe_body(const TalusScene *scene, const SceneProbe *p
     const SceneBody *bodies = (const SceneBody *)scene->bodies.items;
     const TalusJson *json = talus_json_get(probe->json, "body");
     char shown[TALUS_JSON_PRINTABLE_BYTES];
-    int entry = talus_scene_entry(scene, probe->body);
+    int entry = talus_scene_find_entry(scene, probe->body);
     if (entry < 0)
         return talus_json_fail(json, 0, "no entry of `bodies` has the name '%s'",
                                talus_json_printable(probe->body, shown));
@@ -387,7 +391,7 @@ static TalusStatus check_probes(const TalusScene *scene)
     return TALUS_OK;
 }
 
-static TalusStatus check_apart(const TalusScene *scene)
+static TalusStatus check_apart_groups(const TalusScene *scene)
 {
     const SceneApart *aparts = (const SceneApart *)scene->apart.items;
     for (int i = 0; i < scene->apart.count; i++) {
@@ -395,48 +399,49 @@ static TalusStatus check_apart(const TalusScene *scene)
         const TalusJson *json = talus_json_get(aparts[i].json, "between")->first;
         int group;
         for (int k = 0; k < 2; k++, json = json->next)
-            TALUS_TRY(talus_scene_group(scene, json, names[k], &group));
+            TALUS_TRY(talus_scene_find_group(scene, json, names[k], &group));
     }
     return TALUS_OK;
 }
 
 /* ---- shapes that cannot collide ---- */
 
-static bool is_group(const SceneBody *body, const char *name)
+static bool has_group(const SceneBody *body, const char *name)
 {
     return body->group && strcmp(body->group, name) == 0;
 }
 
+/* True if the key `apart` keeps the groups of the two entries from colliding. */
 static bool are_apart(const TalusScene *scene, const SceneBody *a, const SceneBody *b)
 {
     const SceneApart *aparts = (const SceneApart *)scene->apart.items;
     for (int i = 0; i < scene->apart.count; i++) {
         const char *const *names = (const char *const *)aparts[i].between.items;
-        if ((is_group(a, names[0]) && is_group(b, names[1])) ||
-            (is_group(a, names[1]) && is_group(b, names[0])))
+        if ((has_group(a, names[0]) && has_group(b, names[1])) ||
+            (has_group(a, names[1]) && has_group(b, names[0])))
             return true;
     }
     return false;
 }
 
 /* Returns the first shape of an entry that is not a sphere, or NULL. */
-static const SceneShape *other_than_sphere(const TalusScene *scene, const SceneBody *body)
+static const SceneShape *first_shape_not_sphere(const TalusScene *scene, const SceneBody *body)
 {
-    for (int k = 0; k < talus_scene_shape_count(body); k++) {
+    for (int k = 0; k < talus_scene_entry_shape_count(body); k++) {
         const SceneShape *shape;
-        if (talus_scene_body_shape(scene, body, k, &shape) == TALUS_OK &&
+        if (talus_scene_entry_shape(scene, body, k, &shape) == TALUS_OK &&
             shape->kind != TALUS_SHAPE_SPHERE)
             return shape;
     }
     return NULL;
 }
 
-/* Fails if bodies of entry `other` move, may meet the revolve of entry `wall` and include a shape other than a sphere:
- * there are no contacts of such a pair, and a run that meets one stops. */
-static TalusStatus check_meeting(const TalusScene *scene, int wall, int other)
+/* Fails if bodies of entry `other` move, have a shape other than a sphere and may touch the wall of revolution of entry
+ * `wall`: Talus cannot compute contacts of such a pair, and a run in which they meet stops. */
+static TalusStatus check_revolve_contact(const TalusScene *scene, int wall, int other)
 {
     const SceneBody *bodies = (const SceneBody *)scene->bodies.items, *body = &bodies[other];
-    const SceneShape *shape = other_than_sphere(scene, body);
+    const SceneShape *shape = first_shape_not_sphere(scene, body);
     if (!shape || body->fixed || body->drive || talus_scene_is_wall(shape) ||
         are_apart(scene, &bodies[wall], body))
         return TALUS_OK;
@@ -448,13 +453,14 @@ static TalusStatus check_meeting(const TalusScene *scene, int wall, int other)
                            kind_name(shape), wall);
 }
 
-static TalusStatus check_revolves(const TalusScene *scene)
+/* Calls check_revolve_contact for each entry with a wall of revolution and every entry. */
+static TalusStatus check_revolve_contacts(const TalusScene *scene)
 {
     const SceneBody *bodies = (const SceneBody *)scene->bodies.items;
     for (int i = 0; i < scene->bodies.count; i++) {
-        const SceneShape *shape = other_than_sphere(scene, &bodies[i]);
+        const SceneShape *shape = first_shape_not_sphere(scene, &bodies[i]);
         for (int k = 0; shape && shape->kind == TALUS_SHAPE_REVOLVE && k < scene->bodies.count; k++)
-            TALUS_TRY(check_meeting(scene, i, k));
+            TALUS_TRY(check_revolve_contact(scene, i, k));
     }
     return TALUS_OK;
 }
@@ -475,11 +481,11 @@ TalusStatus talus_scene_check(const TalusScene *scene)
 {
     if (scene->period)
         TALUS_TRY(check_period(scene->period));
-    TALUS_TRY(check_apart(scene));
+    TALUS_TRY(check_apart_groups(scene));
     TALUS_TRY(check_shapes(scene));
     TALUS_TRY(check_pairs(scene));
     TALUS_TRY(check_bodies(scene));
-    TALUS_TRY(check_revolves(scene));
+    TALUS_TRY(check_revolve_contacts(scene));
     TALUS_TRY(check_emitters(scene));
     TALUS_TRY(talus_scene_check_joints(scene));
     return check_probes(scene);

@@ -16,6 +16,7 @@ static const char *const motor_types[] = {"speed", "position", "torque", NULL};
 static const SceneType joint_type = {.kind = SCENE_CHOICE, .choices = joint_types};
 static const SceneType motor_type = {.kind = SCENE_CHOICE, .choices = motor_types};
 
+/* Bits of SceneField.only: kinds of joints with an axis; between two points; that can have a motor. */
 #define BIT(kind) (1u << TALUS_JOINT_##kind)
 #define AXES (BIT(REVOLUTE) | BIT(PRISMATIC) | BIT(CYLINDRICAL) | BIT(UNIVERSAL))
 #define LINES (BIT(DISTANCE) | BIT(SPRING))
@@ -82,7 +83,7 @@ static TalusStatus check_joint(const TalusScene *scene, const SceneJoint *j)
     const TalusJson *json = talus_json_get(j->json, "bodies");
     char shown[TALUS_JSON_PRINTABLE_BYTES];
     for (int k = 0; k < j->bodies.count; k++) {
-        int entry = talus_scene_entry(scene, name[k]);
+        int entry = talus_scene_find_entry(scene, name[k]);
         if (entry < 0)
             return talus_json_fail(json, 0, "no entry of `bodies` has the name '%s'",
                                    talus_json_printable(name[k], shown));
@@ -99,19 +100,20 @@ TalusStatus talus_scene_check_joints(const TalusScene *scene)
     return TALUS_OK;
 }
 
-int talus_scene_joint_entry(const TalusScene *scene, const SceneJoint *joint, int k)
+int talus_scene_find_joint_entry(const TalusScene *scene, const SceneJoint *joint, int k)
 {
-    return talus_scene_entry(scene, ((const char *const *)joint->bodies.items)[k]);
+    return talus_scene_find_entry(scene, ((const char *const *)joint->bodies.items)[k]);
 }
 
 /* ---- construction ---- */
 
-static TalusStatus body_of(const TalusScene *scene, const SceneJoint *j, int k,
-                           const TalusBodyId *id, const int *count, TalusBodyId *out)
+/* Sets *out to the k-th body of a joint; leaves *out, the fixed world, if the joint names fewer bodies. */
+static TalusStatus find_joint_body(const TalusScene *scene, const SceneJoint *j, int k,
+                                   const TalusBodyId *id, const int *count, TalusBodyId *out)
 {
     if (k >= j->bodies.count)
         return TALUS_OK; /* no second name: the fixed world */
-    int entry = talus_scene_joint_entry(scene, j, k);
+    int entry = talus_scene_find_joint_entry(scene, j, k);
     if (count[entry] != 1)
         return talus_json_fail(talus_json_get(j->json, "bodies"), 0,
                                "bodies[%d] has %d bodies, expected one", entry, count[entry]);
@@ -119,12 +121,12 @@ static TalusStatus body_of(const TalusScene *scene, const SceneJoint *j, int k,
     return TALUS_OK;
 }
 
-static TalusJointDef def_of(const SceneJoint *j)
+static TalusJointDef make_joint_def(const SceneJoint *j)
 {
     TalusJointDef def = j->def;
     def.kind = (TalusJointKind)j->type;
-    def.axis = talus_scene_direction(j->def.axis);
-    def.axis_b = talus_scene_direction(j->def.axis_b);
+    def.axis = talus_scene_scale_direction(j->def.axis);
+    def.axis_b = talus_scene_scale_direction(j->def.axis_b);
     if (j->motor) {
         def.motor = j->motor->def;
         def.motor.kind = (TalusMotorKind)(j->motor->type + 1);
@@ -137,9 +139,9 @@ TalusStatus talus_scene_add_joints(const TalusScene *scene, TalusWorld *world,
 {
     for (int i = 0; i < scene->joints.count; i++) {
         const SceneJoint *j = (const SceneJoint *)scene->joints.items + i;
-        TalusJointDef def = def_of(j);
-        TALUS_TRY(body_of(scene, j, 0, id, count, &def.a));
-        TALUS_TRY(body_of(scene, j, 1, id, count, &def.b));
+        TalusJointDef def = make_joint_def(j);
+        TALUS_TRY(find_joint_body(scene, j, 0, id, count, &def.a));
+        TALUS_TRY(find_joint_body(scene, j, 1, id, count, &def.b));
         TALUS_TRY(talus_json_error_at(j->json, talus_world_add_joint(world, &def, NULL)));
     }
     return TALUS_OK;

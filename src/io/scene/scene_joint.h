@@ -8,7 +8,7 @@
 
 typedef struct SceneMotor {
     const TalusJson *json;
-    int type;          /* TalusMotorKind - 1: there is no key for "none" */
+    int type;          /* TalusMotorKind - 1, as scenes have no word for "none" */
     TalusMotorDef def; /* without kind */
 } SceneMotor;
 
@@ -23,12 +23,12 @@ typedef struct SceneJoint {
 /* The type of the scene's key `joints`. */
 extern const SceneType talus_scene_joints;
 
-/* Fails if a joint names a body that no entry has, or one that arrives after the start. */
+/* Fails if a joint names an entry that does not exist or whose bodies arrive after the start. */
 TalusStatus talus_scene_check_joints(const TalusScene *scene);
 /* Returns the index in `bodies` of the entry that the k-th body name of a joint refers to. */
-int talus_scene_joint_entry(const TalusScene *scene, const SceneJoint *joint, int k);
-/* Adds the joints to the world. count[i] is the number of bodies of entry i of `bodies`, id[i] its body if that is 1;
- * fails if a joint names an entry with another number. */
+int talus_scene_find_joint_entry(const TalusScene *scene, const SceneJoint *joint, int k);
+/* Adds the joints to the world. count[i] is the number of bodies of entry i of `bodies`, id[i] the body if count[i] is 1.
+ * Fails if a joint names an entry that has not exactly one body. */
 TalusStatus talus_scene_add_joints(const TalusScene *scene, TalusWorld *world,
                                    const TalusBodyId *id, const int *count);
 

@@ -10,8 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Sets *index to the position of `name` among the keys of the scene's object `map`. Fails at `json` if there is none;
- * `what` ("shape") says in the message what was looked for. */
+/* Sets *index to the position of `name` among the keys of the scene's object `map`. If the object has no such key, fails
+ * with the location `json`; `what` ("shape") names the kind of thing in the message. */
 static TalusStatus find_name(const TalusJson *scene, const char *map, const char *what,
                              const TalusJson *json, const char *name, int *index)
 {
@@ -32,8 +32,8 @@ static TalusStatus find_name(const TalusJson *scene, const char *map, const char
                            best ? best : "", best ? "'?" : "");
 }
 
-TalusStatus talus_scene_material(const TalusScene *scene, const TalusJson *json, const char *name,
-                                 int *index)
+TalusStatus talus_scene_find_material(const TalusScene *scene, const TalusJson *json,
+                                      const char *name, int *index)
 {
     *index = scene->materials.count > 0 ? 0 : -1;
     if (!name)
@@ -41,8 +41,8 @@ TalusStatus talus_scene_material(const TalusScene *scene, const TalusJson *json,
     return find_name(scene->json, "materials", "material", json, name, index);
 }
 
-static TalusStatus named_shape(const TalusScene *scene, const TalusJson *json, const char *name,
-                               const SceneShape **shape)
+static TalusStatus find_named_shape(const TalusScene *scene, const TalusJson *json,
+                                    const char *name, const SceneShape **shape)
 {
     int index = 0;
     TALUS_TRY(find_name(scene->json, "shapes", "shape", json, name, &index));
@@ -50,14 +50,14 @@ static TalusStatus named_shape(const TalusScene *scene, const TalusJson *json, c
     return TALUS_OK;
 }
 
-TalusStatus talus_scene_shape(const TalusScene *scene, const SceneShape *given,
-                              const SceneShape **shape)
+TalusStatus talus_scene_resolve_shape(const TalusScene *scene, const SceneShape *given,
+                                      const SceneShape **shape)
 {
     *shape = given;
-    return given->name ? named_shape(scene, given->json, given->name, shape) : TALUS_OK;
+    return given->name ? find_named_shape(scene, given->json, given->name, shape) : TALUS_OK;
 }
 
-int talus_scene_entry(const TalusScene *scene, const char *name)
+int talus_scene_find_entry(const TalusScene *scene, const char *name)
 {
     const SceneBody *bodies = (const SceneBody *)scene->bodies.items;
     for (int i = 0; i < scene->bodies.count; i++)
@@ -66,20 +66,20 @@ int talus_scene_entry(const TalusScene *scene, const char *name)
     return -1;
 }
 
-int talus_scene_shape_count(const SceneBody *body)
+int talus_scene_entry_shape_count(const SceneBody *body)
 {
     return body->shapes.count > 0 ? body->shapes.count : 1;
 }
 
-TalusStatus talus_scene_body_shape(const TalusScene *scene, const SceneBody *body, int k,
-                                   const SceneShape **shape)
+TalusStatus talus_scene_entry_shape(const TalusScene *scene, const SceneBody *body, int k,
+                                    const SceneShape **shape)
 {
     if (body->shapes.count == 0)
-        return talus_scene_shape(scene, body->shape, shape);
+        return talus_scene_resolve_shape(scene, body->shape, shape);
     const TalusJson *json = talus_json_get(body->json, "shapes")->first;
     for (int i = 0; i < k; i++)
         json = json->next;
-    return named_shape(scene, json, ((const char *const *)body->shapes.items)[k], shape);
+    return find_named_shape(scene, json, ((const char *const *)body->shapes.items)[k], shape);
 }
 
 bool talus_scene_is_wall(const SceneShape *shape)
@@ -88,17 +88,16 @@ bool talus_scene_is_wall(const SceneShape *shape)
            talus_shape_has((TalusShapeKind)shape->kind, TALUS_TRAIT_WALL);
 }
 
-TalusStatus talus_scene_path(const TalusScene *scene, const TalusJson *json, const char *file,
-                             char **path)
+TalusStatus talus_scene_resolve_path(const TalusScene *scene, const TalusJson *json,
+                                     const char *file, char **path)
 {
     /* A value given by --set has line 0: its path is relative to the current folder. */
     const char *folder = json->line == 0 || file[0] == '/' ? "" : scene->folder;
     return talus_path_format(path, "%s%s", folder, file);
 }
 
-/* Returns a factor s by which v[n] must be multiplied twice: the squared length of s (s v) neither overflows nor
- * underflows. s is a power of 2, so that s (s v) has the direction of v, and 1 if the largest component is between
- * 1e-140 and 1e140. */
+/* Returns a factor s such that the squared length of s (s v) neither overflows nor underflows. s is a power of 2, so that
+ * s (s v) has exactly the direction of v; it is 1 if the largest component of v[n] is between 1e-140 and 1e140. */
 static double safe_scale(const double *v, int n)
 {
     double largest = 0.0;
@@ -109,24 +108,26 @@ static double safe_scale(const double *v, int n)
     return largest > 1e-140 && largest < 1e140 ? 1.0 : ldexp(1.0, -exponent / 2);
 }
 
-TalusVec3 talus_scene_direction(TalusVec3 v)
+TalusVec3 talus_scene_scale_direction(TalusVec3 v)
 {
-    double s = safe_scale((const double[]){v.x, v.y, v.z}, 3); /* s s may overflow: 2^1072 */
+    double s = safe_scale((const double[]){v.x, v.y, v.z},
+                          3); /* multiplied twice, as s s may overflow: 2^1072 */
     return talus_scale(s, talus_scale(s, v));
 }
 
-TalusQuat talus_scene_rotation(const SceneOrientation *o)
+TalusQuat talus_scene_make_rotation(const SceneOrientation *o)
 {
     const double *v = o->quaternion;
     if (talus_json_get(o->json, "axis"))
-        return talus_quat_turn(talus_scene_direction(scene_vec3(o->axis)), o->degrees / 360.0);
+        return talus_quat_turn(talus_scene_scale_direction(scene_vec3(o->axis)),
+                               o->degrees / 360.0);
     double s = safe_scale(v, 4);
     TalusQuat q = {s * v[0] * s, s * v[1] * s, s * v[2] * s, s * v[3] * s};
     return talus_quat_normalize(q);
 }
 
-void talus_scene_size_range(const SceneSize *size, const SceneShape *shape, double *min,
-                            double *max)
+void talus_scene_radius_range(const SceneSize *size, const SceneShape *shape, double *min,
+                              double *max)
 {
     if (!size) {
         *min = *max = shape ? shape->radius : 0.0;

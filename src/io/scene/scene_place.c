@@ -21,15 +21,15 @@ typedef struct Placing {
     bool spheres;
     double min, max;         /* range of radii if `spheres`, else 0 */
     const SceneForms *forms; /* may be NULL if `spheres` */
-    TalusVec3 half;          /* half extents of the largest body; as set_extents says */
-    double across;           /* largest half width seen from above; the same */
+    TalusVec3 half;          /* largest half extents of a body along the axes (set_extents) */
+    double across;           /* largest half width of a body seen from above (set_extents) */
     ScenePlacement *out;
 } Placing;
 
 /* ---- sizes ---- */
 
-/* Sets `half` and `across` to the radius of the largest bounding ball if bodies are spheres or the entry rotates them,
- * else to those of p->forms. */
+/* Sets p->half and p->across: to the radius of the largest bounding ball if bodies are spheres or the entry rotates
+ * them, else to those of p->forms. */
 static void set_extents(Placing *p)
 {
     bool turned = p->body->orientation || talus_json_get(p->body->json, "normal");
@@ -43,8 +43,8 @@ static void set_extents(Placing *p)
 
 /* Sets *out to the distance between the centres of neighbours: `given` if the object `owner` has the key, else 1.1
  * times `size`, the width of the largest body. Fails if a given distance is less than `size`. */
-static TalusStatus spacing_of(const TalusJson *owner, const char *key, double given, double size,
-                              double *out)
+static TalusStatus choose_spacing(const TalusJson *owner, const char *key, double given,
+                                  double size, double *out)
 {
     const TalusJson *json = talus_json_get(owner, key);
     *out = json ? given : 1.1 * size;
@@ -54,7 +54,8 @@ static TalusStatus spacing_of(const TalusJson *owner, const char *key, double gi
                            size);
 }
 
-static TalusStatus reserve(const Placing *p, int64_t count)
+/* Allocates positions and, as needed, radii or forms of `count` bodies. */
+static TalusStatus allocate_placement(const Placing *p, int64_t count)
 {
     if (count > INT_MAX)
         return talus_json_fail(p->body->json, 0, "more than %d bodies in one entry", INT_MAX);
@@ -67,11 +68,11 @@ static TalusStatus reserve(const Placing *p, int64_t count)
     return TALUS_OK;
 }
 
-/* Allocates the arrays of `count` bodies and draws their radii or forms, from random streams other than that of
- * positions: radii and forms stay the same whatever the jitter. */
-static TalusStatus start_placing(const Placing *p, int64_t count)
+/* Allocates the arrays of `count` bodies and draws their radii or forms at random. The random streams are not that of
+ * the positions, so that radii and forms do not depend on the jitter. */
+static TalusStatus allocate_and_draw(const Placing *p, int64_t count)
 {
-    TALUS_TRY(reserve(p, count));
+    TALUS_TRY(allocate_placement(p, count));
     TalusRng rng = talus_rng((uint64_t)p->body->seed ^ UINT64_C(0x666f726d73));
     for (int i = 0; p->out->form && i < p->out->count; i++)
         p->out->form[i] = (int)talus_rng_below(&rng, (uint64_t)p->forms->count);
@@ -89,10 +90,10 @@ static TalusStatus fail_capacity(const TalusJson *json, double places, int64_t c
 
 /* ---- generators ---- */
 
-static TalusStatus place_points(const Placing *p)
+static TalusStatus place_at_points(const Placing *p)
 {
     const double(*points)[3] = (const double(*)[3])p->body->at.items;
-    TALUS_TRY(start_placing(p, p->body->at.count));
+    TALUS_TRY(allocate_and_draw(p, p->body->at.count));
     for (int i = 0; i < p->out->count; i++)
         p->out->position[i] = scene_vec3(points[i]);
     return TALUS_OK;
@@ -114,7 +115,7 @@ static TalusStatus place_lattice(const Placing *p)
     const double sizes[3] = {2.0 * p->half.x, 2.0 * p->half.y, 2.0 * p->half.z};
     double spacing[3], cells[3];
     for (int k = 0; k < 3; k++) {
-        TALUS_TRY(spacing_of(l->json, "spacing", l->spacing[k], sizes[k], &spacing[k]));
+        TALUS_TRY(choose_spacing(l->json, "spacing", l->spacing[k], sizes[k], &spacing[k]));
         cells[k] = talus_json_get(l->json, "hi") ? whole_cells(l->hi[k] - l->lo[k], spacing[k])
                                                  : l->cells[k];
     }
@@ -127,7 +128,7 @@ static TalusStatus place_lattice(const Placing *p)
         return fail_capacity(l->json, places, count > 0 ? count : 1);
     if (count == 0 && places > INT_MAX)
         return talus_json_fail(l->json, 0, "more than %d bodies in one entry", INT_MAX);
-    TALUS_TRY(start_placing(p, count > 0 ? count : (int64_t)places));
+    TALUS_TRY(allocate_and_draw(p, count > 0 ? count : (int64_t)places));
     TalusLattice lattice = {.lo = scene_vec3(l->lo),
                             .spacing = scene_vec3(spacing),
                             .half = p->half,
@@ -150,15 +151,15 @@ static TalusStatus place_layers(const Placing *p)
                           .height = p->half.z,
                           .jitter = l->jitter,
                           .seed = (uint64_t)p->body->seed};
-    TALUS_TRY(spacing_of(l->json, "spacing", l->spacing, 2.0 * p->across, &layers.spacing));
-    TALUS_TRY(spacing_of(l->json, "rise", l->rise, 2.0 * p->half.z, &layers.rise));
+    TALUS_TRY(choose_spacing(l->json, "spacing", l->spacing, 2.0 * p->across, &layers.spacing));
+    TALUS_TRY(choose_spacing(l->json, "rise", l->rise, 2.0 * p->half.z, &layers.rise));
     if (!(l->rise > 0.0) && layers.spacing > layers.rise)
         layers.rise = layers.spacing;
     int64_t count = p->body->count;
     int64_t places = talus_layers_places(&layers, l->repeat > 0 ? l->repeat : count);
     if (places == 0 || count > places)
         return fail_capacity(l->json, (double)places, count > 0 ? count : 1);
-    TALUS_TRY(start_placing(p, count > 0 ? count : places));
+    TALUS_TRY(allocate_and_draw(p, count > 0 ? count : places));
     talus_generate_layers(&layers, p->out->count, p->out->position);
     return TALUS_OK;
 }
@@ -182,9 +183,9 @@ static int larger_bound_first(const void *a, const void *b)
     return (x->form > y->form) - (x->form < y->form);
 }
 
-/* Sets radius[] to the bounding radii of the bodies (other than spheres), largest first, and sorts their forms in the
+/* Sets radius[] to the bounding radii of the bodies, which are not spheres, largest first, and sorts p->out->form in the
  * same order. */
-static TalusStatus ball_radii(const Placing *p, double *radius)
+static TalusStatus sort_bounding_radii(const Placing *p, double *radius)
 {
     ScenePlacement *out = p->out;
     Bound *bound;
@@ -203,9 +204,9 @@ static TalusStatus ball_radii(const Placing *p, double *radius)
     return TALUS_OK;
 }
 
-/* Fills the region with the bounding balls of the bodies, largest first, so that bodies do not overlap in any
- * orientation. Sorts radii or forms alike. Sets *placed to the number of bodies that found a place. */
-static TalusStatus fill_with_balls(const Placing *p, const TalusFill *fill, int64_t *placed)
+/* Places the bounding balls of the bodies at random in the region, largest first, so that bodies do not overlap in any
+ * orientation. Sorts radii or forms by size. Sets *placed to the number of bodies that fitted. */
+static TalusStatus place_bounding_balls(const Placing *p, const TalusFill *fill, int64_t *placed)
 {
     ScenePlacement *out = p->out;
     if (p->spheres) {
@@ -214,13 +215,14 @@ static TalusStatus fill_with_balls(const Placing *p, const TalusFill *fill, int6
     }
     double *radius;
     TALUS_TRY(TALUS_ALLOC(radius, (size_t)out->count, "bodies of a scene"));
-    TalusStatus status = ball_radii(p, radius);
+    TalusStatus status = sort_bounding_radii(p, radius);
     TALUS_THEN(status, talus_generate_fill(fill, out->count, radius, out->position, placed));
     talus_release(radius);
     return status;
 }
 
-static TalusStatus place_fill(const Placing *p)
+/* Places bodies at random in the region of the key `fill`, a box or an upright cylinder. */
+static TalusStatus place_at_random(const Placing *p)
 {
     const SceneFill *f = p->body->fill;
     TalusFill fill = {
@@ -231,8 +233,8 @@ static TalusStatus place_fill(const Placing *p)
         fill.hi = talus_add(fill.lo, talus_vec3(0.0, 0.0, f->height));
     }
     int64_t placed;
-    TALUS_TRY(start_placing(p, p->body->count));
-    TALUS_TRY(fill_with_balls(p, &fill, &placed));
+    TALUS_TRY(allocate_and_draw(p, p->body->count));
+    TALUS_TRY(place_bounding_balls(p, &fill, &placed));
     if (placed < p->out->count)
         return talus_json_fail(f->json, 0,
                                "%lld of %d bodies fitted; random places fill about a third of the "
@@ -243,9 +245,9 @@ static TalusStatus place_fill(const Placing *p)
 
 /* ---- files ---- */
 
-/* Reads the next line: x y z, or x y z radius, the same in all lines. *columns is the number of columns, 0 before the
- * first line. in->count is 0 at the end of the text. */
-static TalusStatus next_point(TalusNumberLines *in, size_t *columns)
+/* Reads the next line, x y z or x y z radius, into in->value. *columns is the number of columns, 0 before the first line;
+ * fails if a line has another number. in->count is 0 at the end of the text. */
+static TalusStatus read_point(TalusNumberLines *in, size_t *columns)
 {
     TALUS_TRY(talus_number_lines_read(in));
     if (in->count == 0)
@@ -261,11 +263,12 @@ static TalusStatus next_point(TalusNumberLines *in, size_t *columns)
     return TALUS_OK;
 }
 
+/* Reads positions and, if the lines have four columns, radii of all bodies. */
 static TalusStatus store_points(const Placing *p, TalusNumberLines *in)
 {
     size_t columns = 0;
     for (int i = 0; i < p->out->count; i++) {
-        TALUS_TRY(next_point(in, &columns));
+        TALUS_TRY(read_point(in, &columns));
         p->out->position[i] = scene_vec3(in->value);
         if (columns < 4)
             continue;
@@ -278,7 +281,7 @@ static TalusStatus store_points(const Placing *p, TalusNumberLines *in)
     return TALUS_OK;
 }
 
-/* Counts the lines of the text, then reads the first `count` of them, all if the entry gives no count. */
+/* Counts the points of the text, then places bodies at the first `count` of them; at all if the entry gives no count. */
 static TalusStatus read_points(const Placing *p, TalusNumberLines *in)
 {
     const TalusJson *json = talus_json_get(p->body->json, "file");
@@ -287,7 +290,7 @@ static TalusStatus read_points(const Placing *p, TalusNumberLines *in)
     size_t columns = 0;
     int64_t places = -1, count = p->body->count;
     do {
-        TALUS_TRY(next_point(in, &columns));
+        TALUS_TRY(read_point(in, &columns));
         places++;
     } while (in->count > 0);
     if (places == 0 || count > places)
@@ -295,13 +298,13 @@ static TalusStatus read_points(const Placing *p, TalusNumberLines *in)
                                (long long)places, (long long)(count > 0 ? count : 1));
     if (columns == 3 && p->spheres && p->max == 0.0)
         return talus_json_fail(json, 0, "%s has no radii, and neither has the entry", in->path);
-    TALUS_TRY(start_placing(p, count > 0 ? count : places));
+    TALUS_TRY(allocate_and_draw(p, count > 0 ? count : places));
     in->at = start;
     in->line = header;
     return store_points(p, in);
 }
 
-/* Skips the first line if it starts with a letter: it is a header. */
+/* Skips the first line if it starts with a letter, as a header does. */
 static void skip_header(TalusNumberLines *in)
 {
     if (in->at == in->end || (*in->at | 32) < 'a' || (*in->at | 32) > 'z')
@@ -311,12 +314,12 @@ static void skip_header(TalusNumberLines *in)
     in->line = 1;
 }
 
-static TalusStatus place_file(const Placing *p)
+static TalusStatus place_from_file(const Placing *p)
 {
     const TalusJson *json = talus_json_get(p->body->json, "file");
     char *path, *text = NULL;
     size_t length = 0;
-    TALUS_TRY(talus_scene_path(p->scene, json, p->body->file, &path));
+    TALUS_TRY(talus_scene_resolve_path(p->scene, json, p->body->file, &path));
     TalusStatus status = talus_json_error_at(json, talus_read_file(path, SIZE_MAX, &text, &length));
     if (status == TALUS_OK) {
         TalusNumberLines in = {.path = path,
@@ -335,20 +338,21 @@ static TalusStatus place_file(const Placing *p)
 
 /* ---- entry ---- */
 
-TalusStatus talus_scene_place(const TalusScene *scene, const SceneBody *body,
-                              const SceneShape *shape, const SceneForms *forms, ScenePlacement *out)
+TalusStatus talus_scene_place_bodies(const TalusScene *scene, const SceneBody *body,
+                                     const SceneShape *shape, const SceneForms *forms,
+                                     ScenePlacement *out)
 {
     Placing p = {.scene = scene, .body = body, .forms = forms, .out = out};
     memset(out, 0, sizeof *out);
     p.spheres = shape->kind == TALUS_SHAPE_SPHERE && (!forms || forms->count == 1);
     if (p.spheres)
-        talus_scene_size_range(body->radius, shape, &p.min, &p.max);
+        talus_scene_radius_range(body->radius, shape, &p.min, &p.max);
     set_extents(&p);
     TalusStatus status = body->lattice  ? place_lattice(&p)
                          : body->layers ? place_layers(&p)
-                         : body->fill   ? place_fill(&p)
-                         : body->file   ? place_file(&p)
-                                        : place_points(&p);
+                         : body->fill   ? place_at_random(&p)
+                         : body->file   ? place_from_file(&p)
+                                        : place_at_points(&p);
     if (status != TALUS_OK)
         talus_scene_placement_clear(out);
     return status;

@@ -30,8 +30,8 @@ static TalusStatus fail_type(const SceneType *type, const TalusJson *json)
 
 /* Sets *value to a JSON number, or to the value of an expression, a string "=..." (io/text/expr.h). Fails on other
  * values with a message that says what `type` accepts. */
-static TalusStatus number_of(const SceneReader *r, const SceneType *type, const TalusJson *json,
-                             double *value)
+static TalusStatus eval_number(const SceneReader *r, const SceneType *type, const TalusJson *json,
+                               double *value)
 {
     if (json->kind == TALUS_JSON_NUMBER) {
         *value = json->number;
@@ -52,8 +52,9 @@ static bool in_range(const SceneType *type, double x)
     return (type->above ? x > type->min : x >= type->min) && x <= type->max;
 }
 
-/* Writes the bound that x breaks (" and at most 1e+300") if talus_scene_describe_type omits it as too large, or "". */
-static void far_bound(const SceneType *type, double x, char *out, size_t size)
+/* Writes the bound that x exceeds, such as " and at most 1e+300", if talus_scene_describe_type omits this bound (see
+ * TALUS_SCENE_LARGEST), else "". */
+static void write_far_bound(const SceneType *type, double x, char *out, size_t size)
 {
     bool has_min = type->min > -TALUS_SCENE_LARGEST;
     out[0] = '\0';
@@ -65,10 +66,11 @@ static void far_bound(const SceneType *type, double x, char *out, size_t size)
         snprintf(out, size, " of at least %.15g", type->min);
 }
 
+/* Sets *value to a number or expression; checks range and, for integers, that the value is whole. */
 static TalusStatus read_number(const SceneReader *r, const SceneType *type, const TalusJson *json,
                                double *value)
 {
-    TALUS_TRY(number_of(r, type, json, value));
+    TALUS_TRY(eval_number(r, type, json, value));
     bool whole = type->kind == SCENE_INT || type->whole;
     if (in_range(type, *value) && (!whole || *value == floor(*value)))
         return TALUS_OK;
@@ -76,10 +78,11 @@ static TalusStatus read_number(const SceneReader *r, const SceneType *type, cons
     one.kind = whole ? SCENE_INT : SCENE_REAL;
     char expected[160], far[48];
     talus_scene_describe_type(&one, expected, sizeof expected);
-    far_bound(type, *value, far, sizeof far);
+    write_far_bound(type, *value, far, sizeof far);
     return talus_json_fail(json, 0, "expected %s%s, found %.15g", expected, far, *value);
 }
 
+/* Reads an array of type->length numbers; with or_one, one number that is repeated. */
 static TalusStatus read_reals(const SceneReader *r, const SceneType *type, const TalusJson *json,
                               double *values)
 {
@@ -142,7 +145,7 @@ static size_t item_size(const SceneType *item)
     }
 }
 
-static TalusStatus new_list(SceneReader *r, const SceneType *item, int count, SceneList *list)
+static TalusStatus allocate_list(SceneReader *r, const SceneType *item, int count, SceneList *list)
 {
     list->items = talus_arena_new(r->arena, (size_t)count * item_size(item));
     list->count = count;
@@ -161,19 +164,20 @@ static TalusStatus read_item(SceneReader *r, const SceneType *item, const TalusJ
 static TalusStatus read_items(SceneReader *r, const SceneType *item, const TalusJson *json,
                               SceneList *list)
 {
-    TALUS_TRY(new_list(r, item, json->count, list));
+    TALUS_TRY(allocate_list(r, item, json->count, list));
     for (const TalusJson *c = json->first; c; c = c->next)
         TALUS_TRY(read_item(r, item, c, list, c->index));
     return TALUS_OK;
 }
 
+/* Reads an array of the allowed number of items; with or_one, an array that is itself the only item. */
 static TalusStatus read_list(SceneReader *r, const SceneType *type, const TalusJson *json,
                              SceneList *list)
 {
     if (json->kind != TALUS_JSON_ARRAY)
         return fail_type(type, json);
     if (type->or_one && json->first && json->first->kind != TALUS_JSON_ARRAY) {
-        TALUS_TRY(new_list(r, type->item, 1, list));
+        TALUS_TRY(allocate_list(r, type->item, 1, list));
         return read_item(r, type->item, json, list, 0);
     }
     if (json->count < type->min_count || (type->max_count && json->count > type->max_count)) {
@@ -198,7 +202,7 @@ static TalusStatus read_params(SceneReader *r, const SceneType *type, const Talu
     if (json->kind != TALUS_JSON_OBJECT)
         return fail_type(type, json);
     const char **names;
-    TALUS_TRY(new_list(r, type->item, json->count, list));
+    TALUS_TRY(allocate_list(r, type->item, json->count, list));
     TALUS_TRY(TALUS_ARENA_ALLOC(r->arena, names, json->count));
     r->scope->names = names;
     r->scope->values = (const double *)list->items;
@@ -215,28 +219,28 @@ static TalusStatus read_params(SceneReader *r, const SceneType *type, const Talu
 /* ---- objects ---- */
 
 /* The selector of an object is the key, such as "type", that decides which other keys are allowed. Sets *bit to 1 << i
- * if its value is choice i, to 0 if the object does not give it or its type has none. */
-static TalusStatus selected(const SceneType *type, const TalusJson *json, unsigned *bit)
+ * if the value of the selector is choice i; to 0 if the object lacks that key or its type has no selector. */
+static TalusStatus find_selected_bit(const SceneType *type, const TalusJson *json, unsigned *bit)
 {
     const TalusJson *selector = type->selector ? talus_json_get(json, type->selector) : NULL;
     *bit = 0;
     if (!selector)
         return TALUS_OK;
     int choice = 0;
-    TALUS_TRY(read_choice(talus_scene_field(type, type->selector)->type, selector, &choice));
+    TALUS_TRY(read_choice(talus_scene_find_field(type, type->selector)->type, selector, &choice));
     *bit = 1u << choice;
     return TALUS_OK;
 }
 
-/* Fails if the key of `member` is unknown, if the selector's choice (`bit`, see above) excludes it, or if a key that it
+/* Fails if the key of `member` is unknown, if the selector's choice (`bit`, from find_selected_bit) excludes it, or if a key that it
  * needs is missing. */
 static TalusStatus check_key(const SceneType *type, const TalusJson *member, unsigned bit)
 {
-    const SceneField *field = talus_scene_field(type, member->key);
+    const SceneField *field = talus_scene_find_field(type, member->key);
     char near[96];
     if (!field)
         return talus_json_fail_key(member, "unknown key%s",
-                                   talus_scene_suggest(type, member->key, near, sizeof near));
+                                   talus_scene_suggest_key(type, member->key, near, sizeof near));
     if (field->only && !(field->only & bit)) {
         const TalusJson *selector = talus_json_get(member->parent, type->selector);
         return selector ? talus_json_fail_key(member, "not for %s \"%s\"", type->selector,
@@ -250,15 +254,15 @@ static TalusStatus check_key(const SceneType *type, const TalusJson *member, uns
 }
 
 /* Writes the keys of a group: "'at', 'lattice' or 'fill'". */
-static void group_words(const SceneType *type, const char *group, char *text, size_t size)
+static void write_group_keys(const SceneType *type, const char *group, char *text, size_t size)
 {
     size_t used = 0;
     int total = 0, seen = 0;
     for (int i = 0; i < type->field_count; i++)
-        total += type->fields[i].group && strcmp(type->fields[i].group, group) == 0;
+        total += type->fields[i].one_of && strcmp(type->fields[i].one_of, group) == 0;
     for (int i = 0; i < type->field_count && used < size; i++) {
         const SceneField *f = &type->fields[i];
-        if (!f->group || strcmp(f->group, group) != 0)
+        if (!f->one_of || strcmp(f->one_of, group) != 0)
             continue;
         seen++;
         used += (size_t)snprintf(text + used, size - used, "%s'%s'",
@@ -269,14 +273,15 @@ static void group_words(const SceneType *type, const char *group, char *text, si
     }
 }
 
-/* Fails if the object gives two keys of a group, or none of it and the group's name does not begin with '?'. */
+/* Fails if the object gives two keys of a group (SceneField.one_of), or none while the group's name does not begin with
+ * '?'. */
 static TalusStatus check_group(const SceneType *type, const TalusJson *json, const char *group)
 {
     const TalusJson *given = NULL;
     char words[160];
     for (const TalusJson *c = json->first; c; c = c->next) {
-        const SceneField *f = talus_scene_field(type, c->key);
-        if (!f->group || strcmp(f->group, group) != 0)
+        const SceneField *f = talus_scene_find_field(type, c->key);
+        if (!f->one_of || strcmp(f->one_of, group) != 0)
             continue;
         if (given)
             return talus_json_fail_key(c, "cannot be given together with '%s'", given->key);
@@ -284,17 +289,18 @@ static TalusStatus check_group(const SceneType *type, const TalusJson *json, con
     }
     if (given || group[0] == '?')
         return TALUS_OK;
-    group_words(type, group, words, sizeof words);
+    write_group_keys(type, group, words, sizeof words);
     return talus_json_fail(json, 0, "a %s needs the key %s", type->name, words);
 }
 
+/* Fails if the object has unknown or excluded keys, lacks required ones, or gives none or several of a group (one_of). */
 static TalusStatus check_keys(const SceneType *type, const TalusJson *json)
 {
     unsigned bit;
     for (const TalusJson *c = json->first; c; c = c->next)
-        if (!talus_scene_field(type, c->key))
+        if (!talus_scene_find_field(type, c->key))
             return check_key(type, c, 0);
-    TALUS_TRY(selected(type, json, &bit));
+    TALUS_TRY(find_selected_bit(type, json, &bit));
     for (const TalusJson *c = json->first; c; c = c->next)
         TALUS_TRY(check_key(type, c, bit));
     const char *group = NULL;
@@ -302,15 +308,16 @@ static TalusStatus check_keys(const SceneType *type, const TalusJson *json)
         const SceneField *f = &type->fields[i];
         if ((f->required || (f->needed & bit)) && !talus_json_get(json, f->key))
             return talus_json_fail(json, 0, "missing key '%s': %s", f->key, f->help);
-        if (f->group && (!group || strcmp(f->group, group) != 0))
-            TALUS_TRY(check_group(type, json, group = f->group));
+        if (f->one_of && (!group || strcmp(f->one_of, group) != 0))
+            TALUS_TRY(check_group(type, json, group = f->one_of));
     }
     return TALUS_OK;
 }
 
-/* Makes a JSON node of the default of a key, as a member of `owner` with its line, so that messages have a location. */
-static TalusStatus preset_value(SceneReader *r, const SceneField *field, const TalusJson *owner,
-                                TalusJson **out)
+/* Makes a JSON node of the default of a key. The node has `owner` as parent and the line of `owner`, for messages, but is
+ * not among its children. */
+static TalusStatus make_default_node(SceneReader *r, const SceneField *field,
+                                     const TalusJson *owner, TalusJson **out)
 {
     TALUS_TRY(talus_json_parse_in(owner->domain, r->arena, field->preset, strlen(field->preset),
                                   owner->source, false, out));
@@ -321,8 +328,8 @@ static TalusStatus preset_value(SceneReader *r, const SceneField *field, const T
     return TALUS_OK;
 }
 
-/* Reads the value of one key, or its default, into the struct; without both the member stays. `json` is the object, or
- * a bare value that stands for the key `shorthand`. */
+/* Reads the value of one key, or its default, into the struct; if there is neither, the member stays. `json` is the
+ * object, or a bare value that stands for the key `shorthand`. */
 static TalusStatus read_field(SceneReader *r, const SceneField *field, const char *shorthand,
                               const TalusJson *json, void *structure)
 {
@@ -330,15 +337,15 @@ static TalusStatus read_field(SceneReader *r, const SceneField *field, const cha
     TalusJson *preset = NULL;
     const TalusJson *value = bare ? json : talus_json_get(json, field->key);
     if (!value && field->preset) {
-        TALUS_TRY(preset_value(r, field, json, &preset));
+        TALUS_TRY(make_default_node(r, field, json, &preset));
         value = preset;
     }
     return value ? read_value(r, field->type, value, (char *)structure + field->offset) : TALUS_OK;
 }
 
-/* True if a bare value of this JSON kind may be read as `type`, that of the shorthand key. A string may be an
- * expression where a number is expected. */
-static bool fits(const SceneType *type, TalusJsonKind kind)
+/* True if a value without braces, of this JSON kind, may be read as the type of the shorthand key. A string fits a
+ * number too, as an expression. */
+static bool accepts_bare_value(const SceneType *type, TalusJsonKind kind)
 {
     return (type->kind == SCENE_REALS && kind == TALUS_JSON_ARRAY) ||
            (type->kind == SCENE_REAL && kind == TALUS_JSON_NUMBER) ||
@@ -354,12 +361,13 @@ static TalusStatus read_object(SceneReader *r, const SceneType *type, const Talu
         type->init(structure);
     if (type->word && json->kind == TALUS_JSON_STRING && strcmp(json->text, type->word) == 0) {
         *(const TalusJson **)structure = json;
-        *(bool *)((char *)structure + talus_scene_field(type, type->word)->offset) = true;
+        *(bool *)((char *)structure + talus_scene_find_field(type, type->word)->offset) = true;
         return TALUS_OK;
     }
     if (json->kind == TALUS_JSON_OBJECT)
         TALUS_TRY(check_keys(type, json));
-    else if (!type->shorthand || !fits(talus_scene_field(type, type->shorthand)->type, json->kind))
+    else if (!type->shorthand ||
+             !accepts_bare_value(talus_scene_find_field(type, type->shorthand)->type, json->kind))
         return fail_type(type, json);
     *(const TalusJson **)structure = json;
     for (int i = 0; i < type->field_count; i++)
@@ -367,6 +375,7 @@ static TalusStatus read_object(SceneReader *r, const SceneType *type, const Talu
     return TALUS_OK;
 }
 
+/* Reads a value of any type into `field`, a member of the C type that SceneKind tells. */
 static TalusStatus read_value(SceneReader *r, const SceneType *type, const TalusJson *json,
                               void *field)
 {
@@ -392,7 +401,8 @@ static TalusStatus read_value(SceneReader *r, const SceneType *type, const Talus
     void *object = talus_arena_new(r->arena, type->size);
     if (!object)
         return TALUS_ERR_MEMORY;
-    memcpy(field, &object, sizeof object); /* memcpy: the pointer may be to a struct of any type */
+    memcpy(field, &object,
+           sizeof object); /* memcpy, since the member is a pointer to some struct type */
     return read_object(r, type, json, object);
 }
 

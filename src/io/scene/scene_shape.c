@@ -17,37 +17,39 @@ typedef struct Draft {
     TalusVec3 *point;
     double *height;
     TalusSurface surface;
-    struct Draft *own; /* [def.part_count]: drafts of the parts of a compound */
-    TalusShapePart *part;
+    struct Draft *part_draft; /* [def.part_count]: drafts of the parts of a compound */
+    TalusShapePart *part;     /* [def.part_count] */
 } Draft;
 
-static void release(Draft *d)
+static void free_draft(Draft *d)
 {
-    for (int k = 0; d->own && k < d->def.part_count; k++)
-        release(&d->own[k]);
-    TALUS_RELEASE(d->own, d->part, d->point, d->height);
+    for (int k = 0; d->part_draft && k < d->def.part_count; k++)
+        free_draft(&d->part_draft[k]);
+    TALUS_RELEASE(d->part_draft, d->part, d->point, d->height);
     talus_surface_free(&d->surface);
     memset(d, 0, sizeof *d);
 }
 
-static double scale_of(const SceneShape *shape)
+/* Returns the factor by which points and heights are multiplied; 1 by default. */
+static double get_scale(const SceneShape *shape)
 {
     return shape->scale > 0.0 ? shape->scale : 1.0;
 }
 
 /* ---- surfaces from files ---- */
 
-static TalusStatus read_surface(const TalusScene *scene, const SceneShape *shape, Draft *d)
+/* Reads the vertices and, for a mesh, the triangles of a surface file, scaled. */
+static TalusStatus read_surface_file(const TalusScene *scene, const SceneShape *shape, Draft *d)
 {
     const TalusJson *json = talus_json_get(shape->json, "file");
     char *path;
-    TALUS_TRY(talus_scene_path(scene, json, shape->file, &path));
+    TALUS_TRY(talus_scene_resolve_path(scene, json, shape->file, &path));
     TalusStatus status = talus_json_error_at(json, talus_surface_read(path, &d->surface));
     talus_release(path);
     if (status != TALUS_OK)
         return status;
     for (int k = 0; k < d->surface.vertex_count; k++)
-        d->surface.vertex[k] = talus_scale(scale_of(shape), d->surface.vertex[k]);
+        d->surface.vertex[k] = talus_scale(get_scale(shape), d->surface.vertex[k]);
     d->def.vertex = d->surface.vertex;
     d->def.vertex_count = d->surface.vertex_count;
     if (talus_shape_ops(d->def.kind)->uses & TALUS_USES_TRIANGLE) {
@@ -57,12 +59,13 @@ static TalusStatus read_surface(const TalusScene *scene, const SceneShape *shape
     return TALUS_OK;
 }
 
-static TalusStatus take_points(const SceneShape *shape, Draft *d)
+/* Copies the points of a hull from the scene, scaled. */
+static TalusStatus copy_points(const SceneShape *shape, Draft *d)
 {
     const double(*points)[3] = (const double(*)[3])shape->points.items;
     TALUS_TRY(TALUS_ALLOC(d->point, (size_t)shape->points.count, "points of a hull"));
     for (int k = 0; k < shape->points.count; k++)
-        d->point[k] = talus_scale(scale_of(shape), scene_vec3(points[k]));
+        d->point[k] = talus_scale(get_scale(shape), scene_vec3(points[k]));
     d->def.vertex = d->point;
     d->def.vertex_count = shape->points.count;
     return TALUS_OK;
@@ -70,7 +73,8 @@ static TalusStatus take_points(const SceneShape *shape, Draft *d)
 
 /* ---- fields ---- */
 
-static TalusStatus take_heights(const SceneShape *shape, Draft *d)
+/* Copies the heights of a field from the scene, scaled; fails if rows have different lengths. */
+static TalusStatus copy_heights(const SceneShape *shape, Draft *d)
 {
     const SceneList *rows = (const SceneList *)shape->heights.items;
     const TalusJson *json = talus_json_get(shape->json, "heights")->first;
@@ -83,7 +87,7 @@ static TalusStatus take_heights(const SceneShape *shape, Draft *d)
                                    columns, rows[j].count);
         for (int i = 0; i < columns; i++)
             d->height[(size_t)j * (size_t)columns + (size_t)i] =
-                scale_of(shape) * ((const double *)rows[j].items)[i];
+                get_scale(shape) * ((const double *)rows[j].items)[i];
     }
     d->def.columns = columns;
     d->def.rows = shape->heights.count;
@@ -91,7 +95,7 @@ static TalusStatus take_heights(const SceneShape *shape, Draft *d)
 }
 
 /* Reads the heights of a field, not yet scaled: each line of the text is a row of the grid. */
-static TalusStatus read_grid(TalusNumberLines *in, Draft *d)
+static TalusStatus read_height_rows(TalusNumberLines *in, Draft *d)
 {
     size_t count = 0;
     TALUS_TRY(talus_number_lines_read(in));
@@ -116,21 +120,22 @@ static TalusStatus read_grid(TalusNumberLines *in, Draft *d)
     return TALUS_OK;
 }
 
-static TalusStatus read_heights(const TalusScene *scene, const SceneShape *shape, Draft *d)
+/* Reads the heights of a field from its file, scaled. */
+static TalusStatus read_heights_file(const TalusScene *scene, const SceneShape *shape, Draft *d)
 {
     const TalusJson *json = talus_json_get(shape->json, "file");
     char *path, *text = NULL;
     size_t length = 0;
-    TALUS_TRY(talus_scene_path(scene, json, shape->file, &path));
+    TALUS_TRY(talus_scene_resolve_path(scene, json, shape->file, &path));
     TalusStatus status = talus_read_file(path, SIZE_MAX, &text, &length);
     TalusNumberLines in = {.path = path,
                            .at = text,
                            .end = text + (status == TALUS_OK ? length : 0),
                            .separators = " \t\r,;",
                            .expected = "a number"};
-    TALUS_THEN(status, read_grid(&in, d));
+    TALUS_THEN(status, read_height_rows(&in, d));
     for (int k = 0; status == TALUS_OK && k < d->def.rows * d->def.columns; k++)
-        d->height[k] *= scale_of(shape);
+        d->height[k] *= get_scale(shape);
     TALUS_RELEASE(text, path, in.value);
     return talus_json_error_at(json, status);
 }
@@ -149,9 +154,9 @@ static TalusVec3 random_direction(TalusRng *rng)
     }
 }
 
-/* Returns the next corner of a rock on the unit sphere: of CANDIDATES random ones the one whose nearest corner so far
- * is farthest, so that corners are spread over all sides. */
-static TalusVec3 next_corner(TalusRng *rng, const TalusVec3 *corner, int count)
+/* Returns the next corner of a rock on the unit sphere: among CANDIDATES random points the one that is farthest from its
+ * nearest corner so far. So corners are spread over all sides. */
+static TalusVec3 choose_corner(TalusRng *rng, const TalusVec3 *corner, int count)
 {
     enum { CANDIDATES = 4 };
     TalusVec3 best = random_direction(rng);
@@ -171,7 +176,7 @@ static TalusVec3 next_corner(TalusRng *rng, const TalusVec3 *corner, int count)
     return best;
 }
 
-/* Makes a hull of points on an ellipsoid with random semi-axes; seed and form determine them. */
+/* Makes a rock: a hull of points on an ellipsoid with random semi-axes. The shape's seed and `form` determine both. */
 static TalusStatus make_rock(const SceneShape *shape, int form, Draft *d)
 {
     int corners = shape->corners > 0 ? (int)shape->corners : 20;
@@ -183,7 +188,7 @@ static TalusStatus make_rock(const SceneShape *shape, int form, Draft *d)
         axis[k] = shape->radius * (1.0 + spread * (2.0 * talus_rng_uniform(&rng) - 1.0));
     TALUS_TRY(TALUS_ALLOC(d->point, (size_t)corners, "corners of a rock"));
     for (int k = 0; k < corners; k++)
-        d->point[k] = next_corner(&rng, d->point, k);
+        d->point[k] = choose_corner(&rng, d->point, k);
     for (int k = 0; k < corners; k++)
         d->point[k] =
             talus_vec3(axis[0] * d->point[k].x, axis[1] * d->point[k].y, axis[2] * d->point[k].z);
@@ -195,8 +200,9 @@ static TalusStatus make_rock(const SceneShape *shape, int form, Draft *d)
 
 /* ---- definitions ---- */
 
-static TalusStatus make_simple(const TalusScene *scene, const SceneShape *shape, double radius,
-                               int form, Draft *d)
+/* Makes the definition of a shape that is no compound; of a rock the form `form`. `radius` is that of a sphere. */
+static TalusStatus make_draft(const TalusScene *scene, const SceneShape *shape, double radius,
+                              int form, Draft *d)
 {
     d->def = (TalusShapeDef){.kind = (TalusShapeKind)shape->kind,
                              .half = scene_vec3(shape->half),
@@ -210,32 +216,32 @@ static TalusStatus make_simple(const TalusScene *scene, const SceneShape *shape,
     if (shape->kind == SCENE_ROCK)
         status = make_rock(shape, form, d);
     else if (uses & TALUS_USES_HEIGHTS)
-        status = shape->file ? read_heights(scene, shape, d) : take_heights(shape, d);
+        status = shape->file ? read_heights_file(scene, shape, d) : copy_heights(shape, d);
     else if (shape->file)
-        status = read_surface(scene, shape, d);
+        status = read_surface_file(scene, shape, d);
     else if (uses & TALUS_USES_VERTEX)
-        status = take_points(shape, d);
+        status = copy_points(shape, d);
     d->def.height = d->height;
     return status;
 }
 
-static TalusStatus make_parts(const TalusScene *scene, const SceneShape *shape, Draft *d)
+static TalusStatus make_compound_draft(const TalusScene *scene, const SceneShape *shape, Draft *d)
 {
     const ScenePart *parts = (const ScenePart *)shape->parts.items;
     size_t count = (size_t)shape->parts.count;
     d->def = (TalusShapeDef){.kind = TALUS_SHAPE_COMPOUND};
-    TALUS_TRY(TALUS_ALLOC(d->own, count, "compound"));
+    TALUS_TRY(TALUS_ALLOC(d->part_draft, count, "compound"));
     d->def.part_count = (int)count;
     TALUS_TRY(TALUS_ALLOC(d->part, count, "compound"));
     d->def.part = d->part;
     for (size_t k = 0; k < count; k++) {
-        const SceneShape *own;
-        TALUS_TRY(talus_scene_shape(scene, parts[k].shape, &own));
-        TALUS_TRY(make_simple(scene, own, own->radius, 0, &d->own[k]));
+        const SceneShape *part_shape;
+        TALUS_TRY(talus_scene_resolve_shape(scene, parts[k].shape, &part_shape));
+        TALUS_TRY(make_draft(scene, part_shape, part_shape->radius, 0, &d->part_draft[k]));
         d->part[k] =
-            (TalusShapePart){&d->own[k].def, scene_vec3(parts[k].at), talus_quat_identity()};
+            (TalusShapePart){&d->part_draft[k].def, scene_vec3(parts[k].at), talus_quat_identity()};
         if (parts[k].orientation)
-            d->part[k].orientation = talus_scene_rotation(parts[k].orientation);
+            d->part[k].orientation = talus_scene_make_rotation(parts[k].orientation);
     }
     return TALUS_OK;
 }
@@ -252,11 +258,11 @@ TalusStatus talus_scene_add_shape(const TalusScene *scene, const SceneShape *sha
         Draft d = {0};
         int index;
         TalusStatus status = shape->kind == TALUS_SHAPE_COMPOUND
-                                 ? make_parts(scene, shape, &d)
-                                 : make_simple(scene, shape, radius, form, &d);
+                                 ? make_compound_draft(scene, shape, &d)
+                                 : make_draft(scene, shape, radius, form, &d);
         TALUS_THEN(status,
                    talus_json_error_at(shape->json, talus_world_add_shape(world, &d.def, &index)));
-        release(&d);
+        free_draft(&d);
         if (status != TALUS_OK)
             return status;
         *first = form == 0 ? index : *first;

@@ -10,24 +10,28 @@
 #include <stdio.h>
 
 static const double
-    overlap_warning = 0.1, /* depth of overlap over the smaller body's size; generators make none */
-    step_warning = 0.5,    /* step over sqrt(d/g): then a body falls an eighth of its width d */
-    ratio_warning = 200.0, /* ratio of radii: 50 m for 50 mm is 1000 */
-    mass_warning = 1e8,    /* ratio of masses */
-    width_warning = 30.0,  /* m: radius of a body under gravity of 1 to 100 m/s2 */
-    gravity_warning = 100.0, /* m/s2: 981 is in cm/s2 */
-    density_heavy = 25000,   /* kg/m3: osmium has 22,600 */
-    density_light = 25,      /* kg/m3: foam; sand in g/cm3 has 2.6 */
-    mesh_warning = 2000.0,   /* mesh width over the largest body's; mm read as m make 2000 of 2 */
-    arm_warning = 20.0,      /* distance of a body's centre from its joint, over its radius */
-    speed_warning = 20.0;    /* speed of a body, in its widths per step */
+    overlap_warning =
+        0.1, /* depth of overlap over the smaller body's size; generators leave no overlaps */
+    step_warning =
+        0.5, /* step over sqrt(d/g); at 0.5 a body falls an eighth of its width d in a step */
+    ratio_warning = 200.0,   /* ratio of radii; 50 m written for 50 mm gives 1000 */
+    mass_warning = 1e8,      /* ratio of masses */
+    width_warning = 30.0,    /* radius of a body, m, if gravity is 1 to 100 m/s2 */
+    gravity_warning = 100.0, /* gravity, m/s2; that of the Earth in cm/s2 is 981 */
+    density_heavy = 25000,   /* high density, kg/m3; osmium has 22,600 */
+    density_light = 25,      /* low density, kg/m3, that of foam; sand in g/cm3 has 2.6 */
+    mesh_warning =
+        2000.0, /* mesh width over the largest body's; a ratio of 2 becomes 2000 if mm are read as m */
+    arm_warning = 20.0,   /* distance of a body's centre from its joint, over its radius */
+    speed_warning = 20.0; /* speed of a body, in its widths per step */
 
-enum { TEXT = 160, PLACE = 1024, EMITTER_TRIES = 64 };
+/* Sizes of buffers; EMITTER_TRIES: random positions at which an emitter looks for a free one. */
+enum { NAME_BYTES = 160, LOCATION_BYTES = 1024, EMITTER_TRIES = 64 };
 
 /* ---- names of bodies ---- */
 
 /* Returns the index of the entry of `bodies` that a body comes from. */
-static int entry_of(const SceneStart *s, TalusBodyRef who)
+static int find_entry_index(const SceneStart *s, TalusBodyRef who)
 {
     const int *first = who.pending < 0 ? s->slot : s->pending;
     int at = who.pending < 0 ? who.index : who.pending, entry = 0;
@@ -36,15 +40,15 @@ static int entry_of(const SceneStart *s, TalusBodyRef who)
     return entry;
 }
 
-static const SceneBody *entry_at(const SceneStart *s, int entry)
+static const SceneBody *get_entry(const SceneStart *s, int entry)
 {
     return (const SceneBody *)s->scene->bodies.items + entry;
 }
 
 /* Returns the index of a body among those of its entry, in the order of slots or of batches. */
-static int number_of(const SceneStart *s, TalusBodyRef who)
+static int number_in_entry(const SceneStart *s, TalusBodyRef who)
 {
-    int entry = entry_of(s, who), number = who.index;
+    int entry = find_entry_index(s, who), number = who.index;
     if (who.pending < 0)
         return number - s->slot[entry];
     for (int k = s->pending[entry]; k < who.pending; k++)
@@ -53,29 +57,31 @@ static int number_of(const SceneStart *s, TalusBodyRef who)
 }
 
 /* Writes a body's shape, the name of its entry if given, and its number if the entry has several: sphere "grains" 17 */
-static void name_body(const SceneStart *s, TalusBodyRef who, char text[TEXT])
+static void write_body_name(const SceneStart *s, TalusBodyRef who, char text[NAME_BYTES])
 {
     TalusSurveyBody body = talus_survey_body(s->world, who);
-    int entry = entry_of(s, who);
-    const SceneBody *given = entry_at(s, entry);
+    int entry = find_entry_index(s, who);
+    const SceneBody *given = get_entry(s, entry);
     char shown[TALUS_JSON_PRINTABLE_BYTES], number[24] = "";
     if (s->count[entry] > 1)
-        snprintf(number, sizeof number, " %d", number_of(s, who));
-    snprintf(text, TEXT, "%s%s%s%s%s", talus_shape_name(body.shape->def.kind),
+        snprintf(number, sizeof number, " %d", number_in_entry(s, who));
+    snprintf(text, NAME_BYTES, "%s%s%s%s%s", talus_shape_name(body.shape->def.kind),
              given->name ? " \"" : "", given->name ? talus_json_printable(given->name, shown) : "",
              given->name ? "\"" : "", number);
 }
 
-static const TalusJson *json_of(const SceneStart *s, TalusBodyRef who)
+static const TalusJson *entry_json(const SceneStart *s, TalusBodyRef who)
 {
-    return entry_at(s, entry_of(s, who))->json;
+    return get_entry(s, find_entry_index(s, who))->json;
 }
 
-static void warn(const TalusJson *json, const char *id, const char *format, ...) TALUS_PRINTF(3, 4);
+static void warn_at(const TalusJson *json, const char *id, const char *format, ...)
+    TALUS_PRINTF(3, 4);
 
-static void warn(const TalusJson *json, const char *id, const char *format, ...)
+/* Logs a warning `id` with the location of a value in the scene. */
+static void warn_at(const TalusJson *json, const char *id, const char *format, ...)
 {
-    char place[PLACE], text[768];
+    char place[LOCATION_BYTES], text[768];
     TALUS_FORMAT(text, format);
     talus_json_write_location(json, place, sizeof place);
     talus_log(TALUS_LOG_WARNING, id, "%s%s", place, text);
@@ -84,13 +90,14 @@ static void warn(const TalusJson *json, const char *id, const char *format, ...)
 /* ---- overlaps ---- */
 
 typedef struct Overlap {
-    TalusBodyRef a, b; /* a moves */
-    /* depth, m; size of the smaller body, or of a if b is fixed, m; time of arrival, s, 0 at the start. */
-    double depth, size, time;
-    int pairs; /* number of pairs that overlap at the start; 1 for arrivals */
+    TalusBodyRef a, b; /* the two bodies; a moves */
+    double depth;      /* m */
+    double size;       /* size of the smaller body, or of a if b is fixed, m */
+    double time;       /* time of arrival, s; 0 at the start */
+    int pairs;         /* number of pairs that overlap at the start; 1 for arrivals */
 } Overlap;
 
-/* Returns the words for the size that an overlap is relative to, such as "radius". */
+/* Returns the words for Overlap.size: "radius" of a sphere, else "least half width". */
 static const char *size_words(const SceneStart *s, const Overlap *o)
 {
     TalusSurveyBody a = talus_survey_body(s->world, o->a), b = talus_survey_body(s->world, o->b);
@@ -102,11 +109,11 @@ static const char *size_words(const SceneStart *s, const Overlap *o)
 /* Writes: sphere "grains" 17 at (0, 0, 1) overlaps plane "floor" of bodies[0] by 0.5 m, 10 times the radius 0.05 m */
 static void describe_overlap(const SceneStart *s, const Overlap *o, char *text, size_t size)
 {
-    char a[TEXT], b[TEXT], when[48] = "", many[48] = "";
+    char a[NAME_BYTES], b[NAME_BYTES], when[48] = "", many[48] = "";
     TalusVec3 x = talus_survey_body(s->world, o->a).position;
     bool mesh = talus_survey_body(s->world, o->b).shape->def.kind == TALUS_SHAPE_MESH;
-    name_body(s, o->a, a);
-    name_body(s, o->b, b);
+    write_body_name(s, o->a, a);
+    write_body_name(s, o->b, b);
     if (o->time > 0.0)
         snprintf(when, sizeof when, " when it arrives at t = %g s", o->time);
     if (o->pairs > 1)
@@ -114,13 +121,13 @@ static void describe_overlap(const SceneStart *s, const Overlap *o, char *text, 
     snprintf(
         text, size,
         "%s at (%.4g, %.4g, %.4g) overlaps %s of bodies[%d]%s by %.3g m, %.3g times the %s %.3g m%s%s",
-        a, x.x, x.y, x.z, b, entry_of(s, o->b), when, o->depth, o->depth / o->size,
+        a, x.x, x.y, x.z, b, find_entry_index(s, o->b), when, o->depth, o->depth / o->size,
         size_words(s, o), o->size, mesh && o->depth > o->size ? " (a closed mesh is solid)" : "",
         many);
 }
 
-/* Fails if depth / size exceeds the scene's max_overlap and s->allow_overlap is not set. Else warns if it exceeds
- * max_overlap or overlap_warning. */
+/* Fails if depth / size of the overlap exceeds the scene's max_overlap and s->allow_overlap is not set. Otherwise warns
+ * if it exceeds max_overlap or overlap_warning. */
 static TalusStatus judge_overlap(const SceneStart *s, const Overlap *o)
 {
     char text[640];
@@ -130,28 +137,30 @@ static TalusStatus judge_overlap(const SceneStart *s, const Overlap *o)
     describe_overlap(s, o, text, sizeof text);
     if (ratio > limit && !s->allow_overlap)
         return talus_json_fail(
-            json_of(s, o->a), 0,
+            entry_json(s, o->a), 0,
             "%s; more than %g is refused: move the bodies apart, or allow it with "
             "\"max_overlap\": %.2g",
             text, limit, 1.1 * ratio);
     if (ratio > limit)
-        warn(json_of(s, o->a), "scene.overlap", "%s; a run refuses more than %g", text, limit);
+        warn_at(entry_json(s, o->a), "scene.overlap", "%s; a run refuses more than %g", text,
+                limit);
     else
-        warn(json_of(s, o->a), "scene.overlap", "%s", text);
+        warn_at(entry_json(s, o->a), "scene.overlap", "%s", text);
     return TALUS_OK;
 }
 
-/* Adds a location in the scene to the error of a detection, which has none: that of `period` if given, else of the
- * scene. */
-static TalusStatus at_start(const SceneStart *s, TalusStatus status)
+/* Adds a location in the scene to an error of the overlap search, which has none: that of the key `period` if given, else
+ * of the scene. */
+static TalusStatus locate_detection_error(const SceneStart *s, TalusStatus status)
 {
     return talus_json_error_at(s->scene->period ? s->scene->period->json : s->scene->json, status);
 }
 
+/* Finds and judges the deepest overlap at the start. */
 static TalusStatus check_overlap(const SceneStart *s)
 {
     TalusOverlap worst;
-    TALUS_TRY(at_start(s, talus_world_worst_overlap(s->world, &worst)));
+    TALUS_TRY(locate_detection_error(s, talus_world_worst_overlap(s->world, &worst)));
     if (!(worst.depth > 0.0))
         return TALUS_OK;
     Overlap o = {.a = {-1, talus_slot_of(s->world, worst.a)},
@@ -162,10 +171,11 @@ static TalusStatus check_overlap(const SceneStart *s)
     return judge_overlap(s, &o);
 }
 
+/* Finds and judges the deepest overlap of a delayed body on its arrival. */
 static TalusStatus check_arrivals(const SceneStart *s)
 {
     TalusArrivalOverlap worst;
-    TALUS_TRY(at_start(s, talus_world_arrival_overlap(s->world, &worst)));
+    TALUS_TRY(locate_detection_error(s, talus_world_arrival_overlap(s->world, &worst)));
     if (!(worst.depth > 0.0))
         return TALUS_OK;
     Overlap o = {worst.a, worst.b, worst.depth, worst.size, worst.time, 1};
@@ -174,14 +184,15 @@ static TalusStatus check_arrivals(const SceneStart *s)
 
 /* ---- sizes, masses, steps ---- */
 
+/* Warns if the thinnest body falls too far, relative to its width, within a step (step_warning). */
 static void check_step(const SceneStart *s, const TalusSurvey *v)
 {
     double h = talus_world_step_length(s->world), fall = v->fall_time;
-    char name[TEXT];
+    char name[NAME_BYTES];
     if (!(h > step_warning * fall))
         return;
-    name_body(s, v->thinnest.who, name);
-    warn(
+    write_body_name(s, v->thinnest.who, name);
+    warn_at(
         talus_json_get_or_self(s->scene->json, "step"), "scene.step",
         "h = %.3g s is %.3g times sqrt(d/g) = %.3g s of the width %.3g m of %s: bodies fall %.3g of it in a "
         "step; expected at most %.2g s",
@@ -192,82 +203,86 @@ static void check_gravity(const SceneStart *s)
 {
     double g = talus_norm(talus_world_gravity(s->world));
     if (g > gravity_warning)
-        warn(talus_json_get_or_self(s->scene->json, "gravity"), "scene.gravity",
-             "%.4g m/s2 is %.3g times the Earth's 9.81; is it in cm/s2, and are sizes in m?", g,
-             g / 9.81);
+        warn_at(talus_json_get_or_self(s->scene->json, "gravity"), "scene.gravity",
+                "%.4g m/s2 is %.3g times the Earth's 9.81; is it in cm/s2, and are sizes in m?", g,
+                g / 9.81);
 }
 
+/* Warns if radii differ by more than ratio_warning, or a body is larger than width_warning. */
 static void check_sizes(const SceneStart *s, const TalusSurvey *v)
 {
-    char small[TEXT], large[TEXT];
+    char small[NAME_BYTES], large[NAME_BYTES];
     double g = talus_norm(talus_world_gravity(s->world)),
            ratio = v->largest.radius / v->smallest.radius;
-    name_body(s, v->smallest.who, small);
-    name_body(s, v->largest.who, large);
+    write_body_name(s, v->smallest.who, small);
+    write_body_name(s, v->largest.who, large);
     if (ratio > ratio_warning)
-        warn(
-            json_of(s, v->largest.who), "scene.sizes",
+        warn_at(
+            entry_json(s, v->largest.who), "scene.sizes",
             "%s has the radius %.3g m, %.3g times that of %s of bodies[%d], %.3g m; sizes are in m",
-            large, v->largest.radius, ratio, small, entry_of(s, v->smallest.who),
+            large, v->largest.radius, ratio, small, find_entry_index(s, v->smallest.who),
             v->smallest.radius);
     else if (v->largest.radius > width_warning && g > 1.0 && g <= gravity_warning)
-        warn(json_of(s, v->largest.who), "scene.sizes", "%s has the radius %.3g m; sizes are in m",
-             large, v->largest.radius);
+        warn_at(entry_json(s, v->largest.who), "scene.sizes",
+                "%s has the radius %.3g m; sizes are in m", large, v->largest.radius);
 }
 
+/* Warns if masses differ by more than mass_warning. */
 static void check_masses(const SceneStart *s, const TalusSurvey *v)
 {
-    char light[TEXT], heavy[TEXT];
+    char light[NAME_BYTES], heavy[NAME_BYTES];
     double ratio = v->heaviest.mass / v->lightest.mass;
     if (!(ratio > mass_warning))
         return;
-    name_body(s, v->lightest.who, light);
-    name_body(s, v->heaviest.who, heavy);
-    warn(
-        json_of(s, v->heaviest.who), "scene.masses",
+    write_body_name(s, v->lightest.who, light);
+    write_body_name(s, v->heaviest.who, heavy);
+    warn_at(
+        entry_json(s, v->heaviest.who), "scene.masses",
         "%s has %.3g kg, %.3g times as much as %s of bodies[%d], %.3g kg: contacts between such bodies take "
         "many iterations",
-        heavy, v->heaviest.mass, ratio, light, entry_of(s, v->lightest.who), v->lightest.mass);
+        heavy, v->heaviest.mass, ratio, light, find_entry_index(s, v->lightest.who),
+        v->lightest.mass);
 }
 
 /* True if a density is improbable. Densities up to 1 are accepted, since 1 is common where units do not matter. */
-static bool odd_density(double density)
+static bool is_odd_density(double density)
 {
     return density > density_heavy || (density > 1.0 && density < density_light);
 }
 
-/* Warns about the first improbable density, materials before bodies; a `mass` may have any value. */
+/* Warns about the first improbable density in the scene, materials before bodies. */
 static void check_densities(const SceneStart *s)
 {
     const SceneMaterial *m = (const SceneMaterial *)s->scene->materials.items;
     const TalusJson *odd = NULL;
     double density = 0.0;
     for (int i = s->scene->bodies.count - 1; i >= 0; i--)
-        if (odd_density(entry_at(s, i)->density)) {
-            odd = talus_json_get(entry_at(s, i)->json, "density");
-            density = entry_at(s, i)->density;
+        if (is_odd_density(get_entry(s, i)->density)) {
+            odd = talus_json_get(get_entry(s, i)->json, "density");
+            density = get_entry(s, i)->density;
         }
     for (int i = s->scene->materials.count - 1; i >= 0; i--)
-        if (odd_density(m[i].def.density)) {
+        if (is_odd_density(m[i].def.density)) {
             odd = talus_json_get(m[i].json, "density");
             density = m[i].def.density;
         }
     if (odd)
-        warn(odd, "scene.density", "%g kg/m3 is %s; sand has 2600 kg/m3, which is 2.6 g/cm3",
-             density,
-             density > density_heavy ? "more than any metal has" : "no more than foam has");
+        warn_at(odd, "scene.density", "%g kg/m3 is %s; sand has 2600 kg/m3, which is 2.6 g/cm3",
+                density,
+                density > density_heavy ? "more than any metal has" : "no more than foam has");
 }
 
+/* Warns if the fastest body moves more than speed_warning of its widths in a step. */
 static void check_speed(const SceneStart *s, const TalusSurvey *v)
 {
     double speed = talus_norm(v->fastest.velocity), h = talus_world_step_length(s->world);
-    char name[TEXT];
+    char name[NAME_BYTES];
     if (!(speed * h > speed_warning * 2.0 * v->fastest.size))
         return;
-    name_body(s, v->fastest.who, name);
-    warn(json_of(s, v->fastest.who), "scene.speed",
-         "%s has %.3g m/s and moves %.3g m in a step, %.3g times its width", name, speed, speed * h,
-         0.5 * speed * h / v->fastest.size);
+    write_body_name(s, v->fastest.who, name);
+    warn_at(entry_json(s, v->fastest.who), "scene.speed",
+            "%s has %.3g m/s and moves %.3g m in a step, %.3g times its width", name, speed,
+            speed * h, 0.5 * speed * h / v->fastest.size);
 }
 
 /* ---- positions ---- */
@@ -287,65 +302,69 @@ static void check_mesh(void *context, const TalusSurveyBody *b)
         return;
     TalusVec3 d = talus_sub(b->shape->box.hi, b->shape->box.lo);
     double width = fmax(d.x, fmax(d.y, d.z)), body = 2.0 * c->survey->largest.radius;
-    char name[TEXT];
+    char name[NAME_BYTES];
     c->warned = width > mesh_warning * body || width < 0.5 * body;
     if (!c->warned)
         return;
-    name_body(c->start, b->who, name);
-    warn(
-        json_of(c->start, b->who), "scene.mesh",
+    write_body_name(c->start, b->who, name);
+    warn_at(
+        entry_json(c->start, b->who), "scene.mesh",
         "%s is %.3g m wide, %.3g times the largest body that moves (%.3g m): files of triangles have no "
         "unit, `scale` gives one (0.001 for mm)",
         name, width, width / body, body);
 }
 
+/* Warns if bodies start beside or beyond the fixed bodies that should hold them. */
 static TalusStatus check_strays(const SceneStart *s)
 {
     TalusStrays strays;
-    char name[TEXT], more[48] = "";
+    char name[NAME_BYTES], more[48] = "";
     TALUS_TRY(talus_world_strays(s->world, &strays));
     if (strays.count == 0)
         return TALUS_OK;
     TalusVec3 x = strays.first.position;
-    name_body(s, strays.first.who, name);
+    write_body_name(s, strays.first.who, name);
     if (strays.count > 1)
         snprintf(more, sizeof more, "; so do %d bodies in all", strays.count);
-    warn(json_of(s, strays.first.who), "scene.outside", "%s at (%.4g, %.4g, %.4g) starts %s%s",
-         name, x.x, x.y, x.z,
-         strays.held ? "beside the fixed bodies that almost all others start between"
-                     : "beyond everything fixed, with nothing below it, and falls for ever",
-         more);
+    warn_at(entry_json(s, strays.first.who), "scene.outside",
+            "%s at (%.4g, %.4g, %.4g) starts %s%s", name, x.x, x.y, x.z,
+            strays.held ? "beside the fixed bodies that almost all others start between"
+                        : "beyond everything fixed, with nothing below it, and falls for ever",
+            more);
     return TALUS_OK;
 }
 
+/* Warns if what an emitter emits would fall for ever, or if fixed bodies fill its box. */
 static TalusStatus check_emitter(const SceneStart *s, int i)
 {
     const TalusEmitter *e = &s->world->sources.emitter[i];
     const TalusJson *json = ((const SceneEmitter *)s->scene->emitters.items)[i].json;
     int free;
     if (talus_world_strays_box(s->world, e->def.lo, e->def.hi))
-        warn(json, "scene.emitter",
-             "its box lies beyond everything fixed: what it emits falls for ever");
-    TALUS_TRY(at_start(s, talus_emitter_count_free(s->world, e, EMITTER_TRIES, &free)));
+        warn_at(json, "scene.emitter",
+                "its box lies beyond everything fixed: what it emits falls for ever");
+    TALUS_TRY(
+        locate_detection_error(s, talus_emitter_count_free(s->world, e, EMITTER_TRIES, &free)));
     if (free == 0)
-        warn(json, "scene.emitter-room",
-             "fixed bodies leave no place in its box: of %d random ones none is free",
-             EMITTER_TRIES);
+        warn_at(json, "scene.emitter-room",
+                "fixed bodies leave no place in its box: of %d random ones none is free",
+                EMITTER_TRIES);
     return TALUS_OK;
 }
 
-/* Warns if the k-th body of a joint moves and is far from the point `at` where the joint holds it. */
+/* Warns if the k-th body of a joint is not fixed and its centre is far from the point `at` where the joint holds it. */
 static void check_arm(const SceneStart *s, const SceneJoint *j, int k, TalusVec3 at)
 {
-    char name[TEXT];
-    int entry = talus_scene_joint_entry(s->scene, j, k);
+    char name[NAME_BYTES];
+    int entry = talus_scene_find_joint_entry(s->scene, j, k);
     TalusSurveyBody body = talus_survey_body(s->world, (TalusBodyRef){-1, s->slot[entry]});
     double distance = talus_norm(talus_sub(body.position, at));
     if (body.fixed || !(distance > arm_warning * body.radius))
         return;
-    name_body(s, body.who, name);
-    warn(j->json, "scene.joint", "it holds %s %.3g m from its centre, %.3g times its radius %.3g m",
-         name, distance, distance / body.radius, body.radius);
+    write_body_name(s, body.who, name);
+    warn_at(j->json, "scene.joint",
+            "it holds %s %.3g m from its centre, %.3g times its radius %.3g m", name, distance,
+            distance / body.radius, body.radius);
 }
 
 static void check_joints(const SceneStart *s)

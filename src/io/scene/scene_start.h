@@ -9,10 +9,12 @@
 typedef struct SceneStart {
     const TalusScene *scene;
     TalusWorld *world;
-    const int *slot;    /* [entries + 1]: entry i has the slots from slot[i] to slot[i + 1] - 1 */
-    const int *pending; /* [entries + 1]: the same for its delayed batches */
+    const int
+        *slot; /* [entries + 1]: bodies of entry i have the slots from slot[i] to slot[i + 1] - 1 */
+    const int *
+        pending; /* [entries + 1]: delayed batches of entry i are pending[i] to pending[i + 1] - 1 */
     const int *count;   /* [entries]: number of bodies, delayed ones included */
-    bool allow_overlap; /* overlaps give a warning, not an error */
+    bool allow_overlap; /* true: a deep overlap gives a warning, not an error */
 } SceneStart;
 
 /* Fails, with the location of the entry in the scene, if bodies overlap by more than the scene allows. Logs warnings

@@ -130,8 +130,8 @@ static const SceneType parts;
 
 #define STRUCT SceneShape
 static const SceneField shape_fields[] = {
-    {"name", &text, AT(name), .group = "definition", .help = "a shape of `shapes`"},
-    {"kind", &shape_kind, AT(kind), .group = "definition",
+    {"name", &text, AT(name), .one_of = "definition", .help = "a shape of `shapes`"},
+    {"kind", &shape_kind, AT(kind), .one_of = "definition",
      .help = "plane, revolve, mesh and field are for fixed bodies"},
     {"half", &extents, AT(half), .only = BIT(BOX) | BIT(ELLIPSOID),
      .needed = BIT(BOX) | BIT(ELLIPSOID),
@@ -144,14 +144,14 @@ static const SceneField shape_fields[] = {
      .help = "of a cylinder or cone, along its z axis; of a capsule without its ends"},
     {"profile", &profile, AT(profile), .only = BIT(REVOLVE), .needed = BIT(REVOLVE),
      .help = "points [radius, height] of the wall, turned about z"},
-    {"points", &corners, AT(points), .only = BIT(HULL), .group = "?source",
+    {"points", &corners, AT(points), .only = BIT(HULL), .one_of = "?source",
      .help = "of a hull: those within it do not matter"},
     {"parts", &parts, AT(parts), .only = BIT(COMPOUND), .needed = BIT(COMPOUND),
      .help = "of a compound; where parts overlap their mass counts twice"},
-    {"heights", &grid, AT(heights), .only = BIT(FIELD), .group = "?source",
+    {"heights", &grid, AT(heights), .only = BIT(FIELD), .one_of = "?source",
      .help = "of a field: rows along x, the first of them at the lowest y"},
     {"file", &text, AT(file), .only = BIT(HULL) | BIT(MESH) | BIT(FIELD), .needed = BIT(MESH),
-     .group = "?source",
+     .one_of = "?source",
      .help =
          "beside the scene: an STL or OBJ file of a hull or mesh; a text file of a field, a row a line"},
     {"scale", &positive, AT(scale), .only = BIT(HULL) | BIT(MESH) | BIT(FIELD),
@@ -172,10 +172,10 @@ OBJECT(shape, "shape", .selector = "kind", .shorthand = "name");
 
 #define STRUCT SceneSize
 static const SceneField size_fields[] = {
-    {"mean", &positive, AT(mean), .group = "size", .help = "middle of the range"},
+    {"mean", &positive, AT(mean), .one_of = "size", .help = "middle of the range"},
     {"spread", &fraction, AT(spread), .needs = "mean",
      .help = "half width of the range over the mean, below 1; default 0"},
-    {"min", &positive, AT(min), .group = "size", .needs = "max", .help = "smallest"},
+    {"min", &positive, AT(min), .one_of = "size", .needs = "max", .help = "smallest"},
     {"max", &positive, AT(max), .needs = "min", .help = "largest; sizes are uniform between"},
 };
 OBJECT(size, "size", .shorthand = "mean");
@@ -183,11 +183,11 @@ OBJECT(size, "size", .shorthand = "mean");
 
 #define STRUCT SceneOrientation
 static const SceneField orientation_fields[] = {
-    {"quaternion", &quaternion, AT(quaternion), .group = "rotation",
+    {"quaternion", &quaternion, AT(quaternion), .one_of = "rotation",
      .help = "[w, x, y, z], normalised on reading"},
-    {"axis", &vector, AT(axis), .group = "rotation", .needs = "degrees", .help = "of rotation"},
+    {"axis", &vector, AT(axis), .one_of = "rotation", .needs = "degrees", .help = "of rotation"},
     {"degrees", &any_real, AT(degrees), .needs = "axis", .help = "angle about the axis"},
-    {"random", &flag, AT(random), .group = "rotation",
+    {"random", &flag, AT(random), .one_of = "rotation",
      .help = "true: each body its own, all directions alike"},
 };
 OBJECT(orientation, "orientation", .shorthand = "quaternion", .word = "random");
@@ -208,8 +208,8 @@ static const SceneType parts = {.kind = SCENE_LIST, .item = &part, .min_count = 
 #define STRUCT SceneLattice
 static const SceneField lattice_fields[] = {
     {"lo", &vector, AT(lo), .preset = "[0, 0, 0]", .help = "corner of the first cell"},
-    {"hi", &vector, AT(hi), .group = "extent", .help = "opposite corner of the region"},
-    {"cells", &cells, AT(cells), .group = "extent",
+    {"hi", &vector, AT(hi), .one_of = "extent", .help = "opposite corner of the region"},
+    {"cells", &cells, AT(cells), .one_of = "extent",
      .help = "cells along x, y and z; 0 for z: as many as `count` needs"},
     {"spacing", &steps, AT(spacing),
      .help = "size of a cell, at least a body's; default 1.1 times that"},
@@ -222,9 +222,9 @@ OBJECT(lattice, "lattice", .shorthand = NULL);
 #define STRUCT SceneLayers
 static const SceneField layers_fields[] = {
     {"bottom", &vector, AT(bottom), .preset = "[0, 0, 0]", .help = "middle of the region's base"},
-    {"radius", &positive, AT(radius), .group = "extent",
+    {"radius", &positive, AT(radius), .one_of = "extent",
      .help = "of a round region: each layer is a set of circles"},
-    {"half", &extents2, AT(half), .group = "extent",
+    {"half", &extents2, AT(half), .one_of = "extent",
      .help = "half extents of a square region: each layer is a grid"},
     {"spacing", &positive, AT(spacing),
      .help = "between neighbours of a layer, at least a body's size; default 1.1 times that"},
@@ -240,10 +240,10 @@ OBJECT(layers, "layers", .shorthand = NULL);
 #define STRUCT SceneFill
 static const SceneField fill_fields[] = {
     {"lo", &vector, AT(lo), .needs = "hi", .help = "corner of a box"},
-    {"hi", &vector, AT(hi), .group = "extent", .needs = "lo", .help = "opposite corner"},
+    {"hi", &vector, AT(hi), .one_of = "extent", .needs = "lo", .help = "opposite corner"},
     {"bottom", &vector, AT(bottom), .needs = "radius",
      .help = "middle of an upright cylinder's base; default the origin"},
-    {"radius", &positive, AT(radius), .group = "extent", .needs = "height",
+    {"radius", &positive, AT(radius), .one_of = "extent", .needs = "height",
      .help = "of the cylinder"},
     {"height", &positive, AT(height), .needs = "radius", .help = "of the cylinder"},
 };
@@ -297,15 +297,15 @@ OBJECT(drive, "drive", .init = init_drive);
 #define STRUCT SceneBody
 static const SceneField body_fields[] = {
     {"name", &text, AT(name), .help = "for probes, messages and --set bodies[name].key=value"},
-    {"shape", &shape, AT(shape), .preset = "{\"kind\": \"sphere\"}", .group = "?form",
+    {"shape", &shape, AT(shape), .preset = "{\"kind\": \"sphere\"}", .one_of = "?form",
      .help = "a name of `shapes`, or a shape"},
-    {"shapes", &names, AT(shapes), .group = "?form",
+    {"shapes", &names, AT(shapes), .one_of = "?form",
      .help = "names of `shapes`, of which each body has one at random"},
     {"radius", &size, AT(radius), .help = "of spheres: a number or a range"},
     {"material", &text, AT(material), .help = "a name of `materials`; default the first of them"},
-    {"density", &positive, AT(density), .group = "?weight",
+    {"density", &positive, AT(density), .one_of = "?weight",
      .help = "kg/m3; default the material's"},
-    {"mass", &positive, AT(mass), .group = "?weight", .help = "kg, of each body"},
+    {"mass", &positive, AT(mass), .one_of = "?weight", .help = "kg, of each body"},
     {"drive", &drive, AT(drive), .help = "how a fixed body moves, whatever it meets"},
     {"force", &vector, AT(force), .preset = "[0, 0, 0]",
      .help = "N, on each body through its centre, world frame"},
@@ -313,13 +313,13 @@ static const SceneField body_fields[] = {
     {"group", &text, AT(group), .help = "a name for `apart`"},
     {"fixed", &flag, AT(fixed),
      .help = "cannot move; default true for plane, revolve, mesh and field only"},
-    {"at", &points, AT(at), .group = "placement",
+    {"at", &points, AT(at), .one_of = "placement",
      .help = "one point or a list of points: where the shape's origin is"},
-    {"lattice", &lattice, AT(lattice), .group = "placement", .help = "a regular grid, x fastest"},
-    {"layers", &layers, AT(layers), .group = "placement", .help = "layers of circles or squares"},
-    {"fill", &fill, AT(fill), .group = "placement",
+    {"lattice", &lattice, AT(lattice), .one_of = "placement", .help = "a regular grid, x fastest"},
+    {"layers", &layers, AT(layers), .one_of = "placement", .help = "layers of circles or squares"},
+    {"fill", &fill, AT(fill), .one_of = "placement",
      .help = "random places in a region without overlap, by the balls around the bodies"},
-    {"file", &text, AT(file), .group = "placement",
+    {"file", &text, AT(file), .one_of = "placement",
      .help = "text file of lines x y z [radius], beside the scene"},
     {"count", &counter, AT(count),
      .help =
@@ -327,9 +327,9 @@ static const SceneField body_fields[] = {
     {"seed", &natural, AT(seed), .preset = "1", .help = "of jitter, fill, sizes, forms and turns"},
     {"velocity", &vector, AT(velocity), .preset = "[0, 0, 0]", .help = "m/s"},
     {"spin", &vector, AT(spin), .preset = "[0, 0, 0]", .help = "rad/s, world frame"},
-    {"orientation", &orientation, AT(orientation), .group = "?turn",
+    {"orientation", &orientation, AT(orientation), .one_of = "?turn",
      .help = "a quaternion [w, x, y, z], a rotation or \"random\""},
-    {"normal", &vector, AT(normal), .group = "?turn",
+    {"normal", &vector, AT(normal), .one_of = "?turn",
      .help = "where the shape's z axis points: out of the ground for a plane"},
     {"time", &not_negative, AT(time), .preset = "0", .help = "s, when the bodies arrive"},
     {"tag", &integer, AT(tag), .preset = "0", .help = "a number of yours, written with the frames"},
@@ -375,8 +375,8 @@ OBJECT(box, "region", .shorthand = NULL);
 #define STRUCT SceneProbe
 static const SceneField probe_fields[] = {
     {"name", &text, AT(name), .required = true, .help = "its name in probes.csv"},
-    {"body", &text, AT(body), .group = "target", .help = "name of an entry with one body"},
-    {"region", &box, AT(region), .group = "target", .help = "bodies whose centres lie in the box"},
+    {"body", &text, AT(body), .one_of = "target", .help = "name of an entry with one body"},
+    {"region", &box, AT(region), .one_of = "target", .help = "bodies whose centres lie in the box"},
 };
 OBJECT(probe, "probe", .shorthand = NULL);
 #undef STRUCT
@@ -393,7 +393,7 @@ static const SceneType emitters = {.kind = SCENE_LIST, .item = &emitter};
 static const SceneType sinks = {.kind = SCENE_LIST, .item = &sink};
 static const SceneType probes = {.kind = SCENE_LIST, .item = &probe};
 
-/* `params` must be first: keys are read in the order of this table, and expressions in later ones use parameters. */
+/* `params` must be first: keys are read in the order of this table, and expressions of later keys use the parameters. */
 #define STRUCT TalusScene
 static const SceneField scene_fields[] = {
     {"params", &params, AT(params), .preset = "{}",
@@ -466,7 +466,7 @@ const SceneType talus_scene_type = {.kind = SCENE_OBJECT,
 
 /* ---- queries ---- */
 
-const SceneField *talus_scene_field(const SceneType *object, const char *key)
+const SceneField *talus_scene_find_field(const SceneType *object, const char *key)
 {
     for (int i = 0; i < object->field_count; i++)
         if (strcmp(object->fields[i].key, key) == 0)
@@ -474,7 +474,8 @@ const SceneField *talus_scene_field(const SceneType *object, const char *key)
     return NULL;
 }
 
-const char *talus_scene_suggest(const SceneType *object, const char *key, char *out, size_t size)
+const char *talus_scene_suggest_key(const SceneType *object, const char *key, char *out,
+                                    size_t size)
 {
     const char *names[64];
     int n = object->field_count < 64 ? object->field_count : 64;
@@ -487,8 +488,9 @@ const char *talus_scene_suggest(const SceneType *object, const char *key, char *
     return out;
 }
 
-/* Writes the bounds of a number: " from 0 to 1", " above 0, at most 1", " above 0", or "" if it has none below TALUS_SCENE_LARGEST. */
-static void range_words(const SceneType *type, char *out, size_t size)
+/* Writes the bounds of a number: " from 0 to 1", " above 0, at most 1", " above 0"; "" if it has no bound below
+ * TALUS_SCENE_LARGEST. */
+static void write_range(const SceneType *type, char *out, size_t size)
 {
     bool bounded = type->max > 0 && type->max < LARGEST;
     if (type->min == 0 && type->max == 0)
@@ -503,7 +505,8 @@ static void range_words(const SceneType *type, char *out, size_t size)
         snprintf(out, size, "%s", "");
 }
 
-static void choice_words(const SceneType *type, char *out, size_t size)
+/* Writes: one of "a", "b" */
+static void write_choices(const SceneType *type, char *out, size_t size)
 {
     size_t used = (size_t)snprintf(out, size, "one of");
     for (int i = 0; type->choices[i] && used < size; i++)
@@ -511,7 +514,8 @@ static void choice_words(const SceneType *type, char *out, size_t size)
             (size_t)snprintf(out + used, size - used, "%s \"%s\"", i ? "," : "", type->choices[i]);
 }
 
-static void list_words(const SceneType *type, char *out, size_t size)
+/* Writes what a list accepts: "an array of 2 to 4 numbers". */
+static void write_list(const SceneType *type, char *out, size_t size)
 {
     static const char *const plural[] = {"numbers", "numbers", "flags",  "strings", "strings",
                                          "arrays",  "objects", "arrays", "objects", "objects"};
@@ -529,25 +533,26 @@ static void list_words(const SceneType *type, char *out, size_t size)
 void talus_scene_describe_type(const SceneType *type, char *out, size_t size)
 {
     char range[64];
-    range_words(type, range, sizeof range);
+    write_range(type, range, sizeof range);
     switch (type->kind) {
     case SCENE_REAL: snprintf(out, size, "a number%s", range); break;
     case SCENE_INT: snprintf(out, size, "a whole number%s", range); break;
     case SCENE_FLAG: snprintf(out, size, "true or false"); break;
     case SCENE_TEXT: snprintf(out, size, "a string"); break;
-    case SCENE_CHOICE: choice_words(type, out, size); break;
+    case SCENE_CHOICE: write_choices(type, out, size); break;
     case SCENE_REALS:
         snprintf(out, size, "%san array of %d %snumbers%s", type->or_one ? "a number or " : "",
                  type->length, type->whole ? "whole " : "", range);
         break;
-    case SCENE_LIST: list_words(type, out, size); break;
+    case SCENE_LIST: write_list(type, out, size); break;
     case SCENE_OBJECT:
     case SCENE_MAP:
     case SCENE_PARAMS: snprintf(out, size, "an object"); break;
     }
     if (type->kind == SCENE_OBJECT && type->shorthand) {
         char one[96];
-        talus_scene_describe_type(talus_scene_field(type, type->shorthand)->type, one, sizeof one);
+        talus_scene_describe_type(talus_scene_find_field(type, type->shorthand)->type, one,
+                                  sizeof one);
         if (type->word)
             snprintf(out, size, "%s, \"%s\" or an object", one, type->word);
         else

@@ -12,7 +12,7 @@ static const SceneType text = {.kind = SCENE_TEXT};
 static const SceneType vector = {.kind = SCENE_REALS, .length = 3};
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
-/* Offset of a member of STRUCT, a macro that each table of keys defines as the type of its object. */
+/* Sets SceneField.offset to the offset of a member in STRUCT, a macro that each table of keys defines as its struct. */
 #define AT(member) .offset = offsetof(STRUCT, member)
 /* Defines `variable`, the type of an object whose keys are in the table variable_fields. */
 #define OBJECT(variable, title, ...)                                            \
