@@ -25,6 +25,7 @@ typedef struct Csv {
 
 /* ---- one table ---- */
 
+/* Writes the names of the columns, one for each component of each field that the snapshot has. */
 static void write_header(TalusFile *file, const TalusFieldList *list, const TalusSnapshot *snapshot)
 {
     const char *comma = "";
@@ -116,6 +117,7 @@ static int print_period_columns(const TalusPeriod *period, char *out, size_t cap
     return n;
 }
 
+/* Appends the row of a frame to frames.csv. */
 static TalusStatus append_index_row(Csv *csv, const TalusFramesHead *head,
                                     const TalusSnapshot *snapshot)
 {
@@ -137,6 +139,8 @@ static TalusStatus sync_csv(void *state)
     return talus_growing_sync(&csv->index);
 }
 
+/* Writes the tables of a frame and its row of the index. Where frames begin or cease to have contacts, first syncs the
+ * frames before, because csv->contacts holds for all unsynced frames. */
 static TalusStatus add_csv(void *state, const TalusFramesHead *head, const TalusSnapshot *snapshot)
 {
     Csv *csv = state;

@@ -61,6 +61,7 @@ static TalusStatus flush_buffer(Dump *dump)
     return talus_growing_append(&dump->file, dump->buffer, size);
 }
 
+/* Appends text to the buffer; first writes the buffer to the file if the text does not fit. */
 static TalusStatus put_bytes(Dump *dump, const char *text, size_t size)
 {
     if (dump->used + size > sizeof dump->buffer)
@@ -160,6 +161,7 @@ static TalusStatus write_body(Dump *dump, const TalusFramesHead *head,
                       size.x, size.y, size.z);
 }
 
+/* Writes a frame: its header and a line per body. */
 static TalusStatus add_dump(void *state, const TalusFramesHead *head, const TalusSnapshot *snapshot)
 {
     Dump *dump = state;
@@ -234,6 +236,7 @@ static TalusStatus truncate_dump(Dump *dump, const TalusDir *dir, double time)
 
 /* ---- the format ---- */
 
+/* Creates the dump; with `resume` opens it, if it exists, and truncates it after the frames up to `time`. */
 static TalusStatus open_dump(void *state, TalusDir *dir, bool resume, double time)
 {
     Dump *dump = state;

@@ -114,6 +114,7 @@ static const char *write_topology_path(int index, const char *set, char path[PAT
     return path;
 }
 
+/* Creates the group and the empty datasets of each kind of cell. */
 static bool make_topologies(hid_t file)
 {
     char path[PATH_BYTES];
@@ -128,6 +129,7 @@ static bool make_topologies(hid_t file)
     return ok;
 }
 
+/* Creates the group Steps with the attribute NSteps = 0 and its empty datasets. */
 static bool make_step_datasets(hid_t file)
 {
     static const int64_t none;
@@ -198,6 +200,7 @@ static TalusStatus create_file(Hdf *hdf, const char *name)
 
 /* ---- appending ---- */
 
+/* Sets hdf->indices to 0, 1, ..., count - 1. */
 static TalusStatus fill_indices(Hdf *hdf, size_t count)
 {
     TALUS_TRY(TALUS_GROW(hdf->indices, count, 0, "cells of a frame"));
@@ -292,6 +295,7 @@ static TalusStatus append_frame(Hdf *hdf)
 
 /* ---- a frame from a snapshot ---- */
 
+/* Allocates the values of a field for frame->count points. */
 static TalusStatus reserve_field(Frame *frame, int index)
 {
     size_t size = (size_t)frame->count * row_bytes(frame->field[index]);
@@ -329,6 +333,7 @@ static TalusStatus choose_fields(Hdf *hdf, const TalusSnapshot *snapshot)
     return TALUS_OK;
 }
 
+/* Copies the values of a snapshot to hdf->frame and appends them to the file. */
 static TalusStatus add_hdf(void *state, const TalusFramesHead *head, const TalusSnapshot *snapshot)
 {
     Hdf *hdf = state;
@@ -366,6 +371,7 @@ static bool read_steps(hid_t old, int64_t *steps)
     return ok;
 }
 
+/* Reads an attribute of three numbers of the old file; false if it is missing. */
 static bool read_period_side(hid_t old, const char *name, double side[3])
 {
     hid_t attribute = H5Aopen_by_name(old, ROOT, name, H5P_DEFAULT, H5P_DEFAULT);
@@ -453,6 +459,7 @@ static TalusStatus read_frames(Hdf *hdf, hid_t old, double limit, uint64_t limit
     return TALUS_OK;
 }
 
+/* Opens the file at hdf->path for reading. */
 static TalusStatus open_old_file(const Hdf *hdf, hid_t *old)
 {
     hid_t access = talus_hdf_access();
@@ -542,6 +549,7 @@ static TalusStatus remove_hdf(TalusDir *dir)
     return talus_dir_remove_file(dir, FILE_NAME);
 }
 
+/* Reads the first entry->size frames and computes the checksum of their values. */
 static TalusStatus checksum_hdf(const TalusDir *dir, const TalusEntry *entry, uint32_t *crc)
 {
     Hdf hdf = {.file = -1};

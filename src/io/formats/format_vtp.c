@@ -42,6 +42,7 @@ typedef struct Vtp {
 static const char *const series_names[] = {"bodies", "contacts", "chains", "shapes", "walls"};
 enum { SERIES = sizeof series_names / sizeof *series_names };
 
+/* Returns series `index` in the order of series_names. */
 static TalusSeries *get_series(Vtp *vtp, int index)
 {
     TalusSeries *const all[SERIES] = {&vtp->bodies, &vtp->contacts, &vtp->chains, &vtp->shapes,
@@ -51,6 +52,7 @@ static TalusSeries *get_series(Vtp *vtp, int index)
 
 /* ---- bodies and contacts: clouds of points ---- */
 
+/* Writes the section Verts, with a cell for each point. */
 static void write_vertices(TalusFile *file, int count)
 {
     talus_file_print(file, "<Verts>\n");
@@ -110,6 +112,7 @@ static TalusStatus add_contacts(Vtp *vtp, const TalusFramesHead *head,
 
 /* ---- chains ---- */
 
+/* Allocates memory for so many lines of up to three points each. */
 static TalusStatus reserve_chains(Chains *chain, size_t lines)
 {
     TALUS_TRY(TALUS_GROW(chain->contact.row, lines, 0, "chains"));
@@ -160,6 +163,7 @@ static TalusStatus collect_chains(Chains *chain, const TalusFramesHead *head,
     return TALUS_OK;
 }
 
+/* Writes a file with the collected lines and commits it. */
 static TalusStatus write_chains(TalusFile *file, const Chains *chain, const TalusFramesHead *head,
                                 const TalusSnapshot *snapshot)
 {
@@ -200,6 +204,7 @@ static void free_chains(Chains *chain)
 
 enum { EMPTY_KEY = 1 }; /* key of a file without surfaces, which later frames may share */
 
+/* Writes the collected surfaces as the next file of a series. */
 static TalusStatus add_surface(TalusSeries *series, TalusVtpSurface *surface, uint64_t key,
                                bool lasting, const TalusFramesHead *head,
                                const TalusSnapshot *snapshot)

@@ -26,6 +26,7 @@ static TalusStatus reserve_meshes(TalusVtpSurface *surface, int count)
     return TALUS_OK;
 }
 
+/* Appends a part: the body in `row`, drawn with this mesh. */
 static TalusStatus add_part(TalusVtpSurface *surface, int mesh, int row, bool placed)
 {
     size_t count = (size_t)surface->part_count;
@@ -81,6 +82,7 @@ static bool is_wall(const TalusFramesHead *head, const TalusSnapshot *snapshot, 
     return snapshot->fixed[row] && talus_frame_body_kind(head, snapshot, row) != TALUS_SHAPE_SPHERE;
 }
 
+/* Returns (half, half, half), the half extents of a cube. */
 static TalusVec3 equal_sides(double half)
 {
     return talus_vec3(half, half, half);
@@ -215,6 +217,7 @@ static void write_vectors(TalusFile *file, const TalusVtpSurface *surface,
     talus_vtp_array_end(&stream);
 }
 
+/* Writes the section Polys with the triangles of all parts. */
 static void write_triangles(TalusFile *file, const TalusVtpSurface *surface, int count)
 {
     int first = 0; /* index in the file of the part's first vertex */

@@ -14,6 +14,7 @@ void talus_frame_decoder_clear(TalusFrameDecoder *d)
     *d = (TalusFrameDecoder){0};
 }
 
+/* Allocates d->value and d->guess for `count` numbers each. */
 static TalusStatus reserve_values(TalusFrameDecoder *d, size_t count)
 {
     TALUS_TRY(TALUS_GROW(d->value, count, 0, "frame"));
@@ -134,6 +135,7 @@ static TalusStatus unpack_radii(TalusFrameDecoder *d, int count, const TalusFram
     return TALUS_OK;
 }
 
+/* Sets the properties that bodies keep for life: radius, shape, material, tag, fixed, layer. */
 static TalusStatus unpack_constants(TalusFrameDecoder *d, const TalusFramesHead *head,
                                     const TalusFrameState *before, TalusFrameState *now)
 {
@@ -207,12 +209,14 @@ static TalusStatus unpack_state(TalusFrameDecoder *d, const TalusFramesHead *hea
 
 /* ---- the frame as a snapshot ---- */
 
+/* Returns a quantised orientation as a unit quaternion. */
 static TalusQuat quat_from_steps(const int16_t turn[4])
 {
     TalusQuat q = {turn[0], turn[1], turn[2], turn[3]};
     return talus_quat_normalize(q);
 }
 
+/* Copies the quantised frame to the snapshot, as positions in m and unit quaternions. */
 static void fill_bodies(const TalusFramesHead *head, const TalusFrameState *now, TalusSnapshot *s)
 {
     for (int i = 0; i < now->count; i++) {
@@ -348,6 +352,7 @@ static TalusStatus count_chains(const TalusFrameDecoder *d, uint64_t payload, in
     return TALUS_OK;
 }
 
+/* Fills a snapshot from the quantised frame `now` and from the arrays of motion and chains. */
 static TalusStatus fill_snapshot(TalusFrameDecoder *d, const TalusFramesHead *head,
                                  const TalusChunk *chunk, const TalusFrameState *now,
                                  TalusSnapshot *s)

@@ -184,6 +184,7 @@ static TalusStatus quantise_snapshot(TalusFrameEncoder *e, const TalusFramesHead
 
 /* ---- arrays over bodies ---- */
 
+/* Allocates e->value and e->guess for `count` numbers each. */
 static TalusStatus reserve_values(TalusFrameEncoder *e, size_t count)
 {
     TALUS_TRY(TALUS_GROW(e->value, count, 0, "frame"));

@@ -28,11 +28,13 @@ static Sizes add_sizes(Sizes a, Sizes b)
     return a;
 }
 
+/* Returns the sum of all four counts. */
 static int64_t total_count(Sizes s)
 {
     return s.count[VERTICES] + s.count[TRIANGLES] + s.count[EDGES] + s.count[PIECES];
 }
 
+/* Returns the sum of the sizes of all levels of all figures. */
 static Sizes sizes_of_figures(const TalusFigure *figure, int count)
 {
     Sizes all = {0};
@@ -101,6 +103,7 @@ static void free_columns(Columns *c)
                   c->integer[PIECE]);
 }
 
+/* Allocates columns for meshes of these total sizes. */
 static TalusStatus create_columns(Sizes all, Columns *c)
 {
     memset(c, 0, sizeof *c);
@@ -142,6 +145,7 @@ static void copy_mesh_to_columns(const TalusMesh *mesh, Sizes at, Columns *c)
         find_in_column(c, PIECE, at)[k] = mesh->piece[k];
 }
 
+/* Packs all columns as arrays of a HEAD. */
 static TalusStatus pack_columns(TalusPacker *p, const Columns *c, Sizes all)
 {
     p->thorough = true;
@@ -196,6 +200,7 @@ static TalusStatus read_level_sizes(const TalusJson *node, TalusMesh *out)
     return TALUS_OK;
 }
 
+/* Reads the member "drawn" of a shape. */
 static TalusStatus read_drawn_kind(const TalusJson *node, TalusDrawn *out)
 {
     const TalusJson *word;
@@ -290,6 +295,7 @@ static TalusStatus fill_mesh(TalusMesh *mesh, bool solid, const Columns *c, Size
     return copy_pieces(mesh, find_in_column(c, PIECE, at), solid);
 }
 
+/* Reads all columns; fails if an array has another number of tuples than `all` says. */
 static TalusStatus unpack_columns(TalusUnpacker *u, Sizes all, Columns *c)
 {
     TALUS_TRY(talus_unpack_floats(u, TALUS_ARRAY_POINT, 3, (int)all.count[VERTICES], c->point));

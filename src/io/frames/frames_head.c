@@ -54,6 +54,7 @@ static TalusStatus allocate_tables(TalusHeadStore *store, int shapes, int materi
     return TALUS_OK;
 }
 
+/* Copies all members but the figures; texts, shapes and materials go into the arena of `out`. */
 static TalusStatus copy_members(const TalusFramesHead *head, TalusHeadStore *out)
 {
     TalusShapeDef *shape;

@@ -21,6 +21,7 @@ static TalusStatus create_reader(const char *path, TalusFrames **out)
     return talus_path_format(&(*out)->path, "%s", path);
 }
 
+/* Closes the descriptor of the reader, if open, and sets it to `fd`. */
 static void replace_descriptor(TalusFrames *f, int fd)
 {
     if (f->fd >= 0)

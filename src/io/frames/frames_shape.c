@@ -25,6 +25,7 @@ static void print_profile(TalusText *text, const TalusShapeDef *shape)
     talus_text_print(text, "]");
 }
 
+/* Prints the member `key` with the bytes as base64. */
 static void print_base64(TalusText *text, const char *key, const void *bytes, size_t size)
 {
     talus_text_print(text, ", \"%s\": \"", key);
@@ -271,6 +272,7 @@ static TalusStatus read_vertices(TalusArena *arena, const TalusJson *node, Talus
     return TALUS_OK;
 }
 
+/* Reads the member "kind" of a shape. */
 static TalusStatus read_shape_kind(const TalusJson *node, TalusShapeKind *out)
 {
     const TalusJson *name;
@@ -330,6 +332,7 @@ TalusStatus talus_head_read_shape(TalusArena *arena, const TalusJson *node, Talu
 /* Arrays of a shape. list_arrays lists their pointers and sizes in bytes, 0 for NULL. */
 enum { PROFILE, VERTEX, TRIANGLE, HEIGHT, ARRAYS };
 
+/* Sets array[] and bytes[] to the arrays of a shape and their sizes; size 0 for a missing array. */
 static void list_arrays(const TalusShapeDef *shape, const void *array[ARRAYS], size_t bytes[ARRAYS])
 {
     array[PROFILE] = shape->profile;
@@ -411,6 +414,7 @@ static bool same_parts(const TalusShapeDef *a, const TalusShapeDef *b)
     return true;
 }
 
+/* True if two shapes are equal; radii of spheres count only if they are parts of compounds (`part`). */
 static bool same_shape_or_part(const TalusShapeDef *a, const TalusShapeDef *b, bool part)
 {
     int uses = used_members(a, part);

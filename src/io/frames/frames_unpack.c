@@ -16,6 +16,7 @@ void talus_unpacker_clear(TalusUnpacker *unpacker)
 
 /* ---- the table of arrays ---- */
 
+/* Fails if the counts of a frame exceed what its payload can hold or a reader accepts. */
 static TalusStatus check_counts(const TalusFrameHead *head, size_t size)
 {
     uint64_t limit = (uint64_t)size * TALUS_FRAMES_PER_BYTE;
@@ -32,6 +33,7 @@ static TalusStatus check_counts(const TalusFrameHead *head, size_t size)
     return TALUS_OK;
 }
 
+/* Fails if the header of an array contradicts itself or has unknown codes. */
 static TalusStatus check_array_head(const TalusArrayHead *a)
 {
     const char *name = talus_array_name(a->name);
@@ -110,6 +112,7 @@ TalusStatus talus_unpacker_locate_frame_arrays(TalusUnpacker *unpacker,
 
 /* ---- arrays ---- */
 
+/* Fails unless an array has these numbers of tuples and components and this type. */
 static TalusStatus check_expected(const TalusArrayHead *head, int name, int type, int components,
                                   int tuples)
 {

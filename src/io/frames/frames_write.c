@@ -52,6 +52,7 @@ static TalusStatus write_file_head(TalusFramesWriter *w)
 
 /* ---- opening ---- */
 
+/* Sets the title and the scene that new heads get. */
 static TalusStatus set_title_and_scene(TalusFramesWriter *w, const char *title, const char *scene)
 {
     TalusFramesHead names = {.title = title, .scene = scene};
@@ -257,6 +258,7 @@ static TalusStatus append_head_chunk(TalusFramesWriter *w, const TalusFramesHead
 
 /* ---- frames ---- */
 
+/* Fails if the snapshot lacks fields that frames of this head store. */
 static TalusStatus check_fields(const TalusFramesHead *head, const TalusSnapshot *s)
 {
     bool contacts = s->fields & (TALUS_SNAPSHOT_CONTACTS | TALUS_SNAPSHOT_CHAINS);

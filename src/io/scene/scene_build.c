@@ -22,6 +22,7 @@ typedef struct Builder {
 
 /* ---- world and materials ---- */
 
+/* Returns the period of a scene; an axis is periodic if its key is given. */
 static TalusPeriod make_period(const ScenePeriod *p)
 {
     TalusPeriod period = {
@@ -228,6 +229,7 @@ static TalusStatus add_forms(Builder *b, const SceneBody *body, Forms *f)
     return TALUS_OK;
 }
 
+/* True if the entry gives the key `orientation` or `normal`. */
 static bool has_orientation(const SceneBody *body)
 {
     return body->orientation || talus_json_get(body->json, "normal");
@@ -455,6 +457,7 @@ static TalusStatus disable_group_collisions(Builder *b, const SceneApart *apart)
                                talus_world_set_groups(b->world, group[0], group[1], false));
 }
 
+/* Adds a probe of a region, or of the one body of an entry. */
 static TalusStatus add_probe(Builder *b, const SceneProbe *probe)
 {
     TalusProbeDef def = {.name = probe->name, .kind = TALUS_PROBE_REGION};

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+/* Returns the name of the kind of a shape, for messages. */
 static const char *kind_name(const SceneShape *shape)
 {
     return shape->kind == SCENE_ROCK ? "rock" : talus_shape_name((TalusShapeKind)shape->kind);
@@ -20,6 +21,7 @@ static bool is_zero(const double *v, int n)
     return true;
 }
 
+/* Fails unless lo < hi along every axis. */
 static TalusStatus check_box(const TalusJson *json, const double *lo, const double *hi)
 {
     for (int k = 0; k < 3; k++)
@@ -30,6 +32,7 @@ static TalusStatus check_box(const TalusJson *json, const double *lo, const doub
     return TALUS_OK;
 }
 
+/* Fails if a range of radii is empty or has radii that are not positive. */
 static TalusStatus check_size(const SceneSize *size)
 {
     if (size->min > 0.0 && size->max < size->min)
@@ -41,6 +44,7 @@ static TalusStatus check_size(const SceneSize *size)
     return TALUS_OK;
 }
 
+/* Fails if a profile has a negative radius or two equal points in succession. */
 static TalusStatus check_profile(const SceneShape *shape)
 {
     const TalusJson *json = talus_json_get(shape->json, "profile");
@@ -67,6 +71,7 @@ static TalusStatus check_orientation(const SceneOrientation *o)
 
 static TalusStatus check_shape(const TalusScene *scene, const SceneShape *shape);
 
+/* Checks a part of a compound: it must be convex and no rock, with a given orientation and radius. */
 static TalusStatus check_part(const TalusScene *scene, const ScenePart *part)
 {
     const SceneShape *shape;
@@ -154,6 +159,7 @@ static TalusStatus check_pair_unique(const ScenePair *pairs, int last)
     return TALUS_OK;
 }
 
+/* Checks the friction models of the scene and of its pairs, and the materials that pairs name. */
 static TalusStatus check_pairs(const TalusScene *scene)
 {
     TalusFrictionModel model;
@@ -223,6 +229,7 @@ static TalusStatus check_radius(const SceneBody *body, const SceneShape *shape)
     return TALUS_OK;
 }
 
+/* Fails if `normal` or `orientation` of an entry gives no direction. */
 static TalusStatus check_body_orientation(const SceneBody *body)
 {
     const TalusJson *normal = talus_json_get(body->json, "normal");
@@ -250,6 +257,7 @@ static TalusStatus check_placement(const SceneBody *body, const SceneShape *shap
     return TALUS_OK;
 }
 
+/* Fails if an earlier entry of `bodies` has the same name. */
 static TalusStatus check_name_unique(const TalusScene *scene, int index)
 {
     const SceneBody *body = (const SceneBody *)scene->bodies.items + index;
@@ -342,6 +350,7 @@ TalusStatus talus_scene_find_group(const TalusScene *scene, const TalusJson *jso
 
 /* ---- the rest ---- */
 
+/* Checks the box, radii and material of each emitter; fails if the box is narrower than the largest sphere. */
 static TalusStatus check_emitters(const TalusScene *scene)
 {
     const SceneEmitter *emitters = (const SceneEmitter *)scene->emitters.items;
@@ -364,6 +373,7 @@ static TalusStatus check_emitters(const TalusScene *scene)
     return TALUS_OK;
 }
 
+/* Fails if a probe names an entry that does not exist or arrives after the start. */
 static TalusStatus check_probe_body(const TalusScene *scene, const SceneProbe *probe)
 {
     const SceneBody *bodies = (const SceneBody *)scene->bodies.items;
@@ -391,6 +401,7 @@ static TalusStatus check_probes(const TalusScene *scene)
     return TALUS_OK;
 }
 
+/* Fails if `apart` names a group that no entry has. */
 static TalusStatus check_apart_groups(const TalusScene *scene)
 {
     const SceneApart *aparts = (const SceneApart *)scene->apart.items;

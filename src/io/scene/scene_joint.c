@@ -121,6 +121,7 @@ static TalusStatus find_joint_body(const TalusScene *scene, const SceneJoint *j,
     return TALUS_OK;
 }
 
+/* Returns the definition of a joint for the world, without its bodies. */
 static TalusJointDef make_joint_def(const SceneJoint *j)
 {
     TalusJointDef def = j->def;

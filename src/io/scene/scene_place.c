@@ -90,6 +90,7 @@ static TalusStatus fail_capacity(const TalusJson *json, double places, int64_t c
 
 /* ---- generators ---- */
 
+/* Places bodies at the points of the key `at`. */
 static TalusStatus place_at_points(const Placing *p)
 {
     const double(*points)[3] = (const double(*)[3])p->body->at.items;
@@ -314,6 +315,7 @@ static void skip_header(TalusNumberLines *in)
     in->line = 1;
 }
 
+/* Places bodies at the points of a text file. */
 static TalusStatus place_from_file(const Placing *p)
 {
     const TalusJson *json = talus_json_get(p->body->json, "file");

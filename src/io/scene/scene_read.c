@@ -17,6 +17,7 @@ static TalusStatus read_object(SceneReader *r, const SceneType *type, const Talu
 
 /* ---- numbers ---- */
 
+/* Fails with "expected ..., found ...", where the type describes what is expected. */
 static TalusStatus fail_type(const SceneType *type, const TalusJson *json)
 {
     char expected[160], shown[TALUS_JSON_PRINTABLE_BYTES];
@@ -122,6 +123,7 @@ static TalusStatus read_text(const SceneType *type, const TalusJson *json, const
     return TALUS_OK;
 }
 
+/* Sets *value to the index of a word among the choices of the type. */
 static TalusStatus read_choice(const SceneType *type, const TalusJson *json, int *value)
 {
     for (int i = 0; json->kind == TALUS_JSON_STRING && type->choices[i]; i++)
@@ -134,6 +136,7 @@ static TalusStatus read_choice(const SceneType *type, const TalusJson *json, int
 
 /* ---- lists ---- */
 
+/* Returns the bytes of an item in a SceneList. */
 static size_t item_size(const SceneType *item)
 {
     switch (item->kind) {
@@ -145,6 +148,7 @@ static size_t item_size(const SceneType *item)
     }
 }
 
+/* Allocates a list of `count` items in the arena. */
 static TalusStatus allocate_list(SceneReader *r, const SceneType *item, int count, SceneList *list)
 {
     list->items = talus_arena_new(r->arena, (size_t)count * item_size(item));
@@ -188,6 +192,7 @@ static TalusStatus read_list(SceneReader *r, const SceneType *type, const TalusJ
     return read_items(r, type->item, json, list);
 }
 
+/* Reads an object with names of the user's choice as keys; the list gets the values. */
 static TalusStatus read_map(SceneReader *r, const SceneType *type, const TalusJson *json,
                             SceneList *list)
 {

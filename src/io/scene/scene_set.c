@@ -22,6 +22,7 @@ enum { MAX_WORD = 128, MAX_NAMES = 256, FEW_NAMES = 10 /* maximum number listed 
 
 /* ---- messages ---- */
 
+/* Returns the location of errors: the whole override. */
 static TalusLocation override_location(const Walk *w)
 {
     return talus_locate(TALUS_DOMAIN_OVERRIDE, w->source, 0, NULL);
@@ -97,6 +98,7 @@ static TalusStatus fail_at_node(const Walk *w, const char *why)
 
 /* ---- steps of the walk ---- */
 
+/* Makes a JSON node without content that is not yet in the tree; `key` may be NULL. */
 static TalusStatus new_node(const Walk *w, TalusJsonKind kind, const char *key, TalusJson **out)
 {
     char *name = NULL;
@@ -110,6 +112,7 @@ static TalusStatus new_node(const Walk *w, TalusJsonKind kind, const char *key, 
     return TALUS_OK;
 }
 
+/* Parses JSON text; errors name the override. */
 static TalusStatus parse_json(const Walk *w, const char *text, TalusJson **out)
 {
     return talus_json_parse_in(TALUS_DOMAIN_OVERRIDE, w->arena, text, strlen(text), w->source,

@@ -225,6 +225,7 @@ static TalusStatus make_draft(const TalusScene *scene, const SceneShape *shape, 
     return status;
 }
 
+/* Makes the definition of a compound, with a draft for each part. */
 static TalusStatus make_compound_draft(const TalusScene *scene, const SceneShape *shape, Draft *d)
 {
     const ScenePart *parts = (const ScenePart *)shape->parts.items;

@@ -367,6 +367,7 @@ static void check_arm(const SceneStart *s, const SceneJoint *j, int k, TalusVec3
             distance / body.radius, body.radius);
 }
 
+/* Calls check_arm for all bodies of all joints. */
 static void check_joints(const SceneStart *s)
 {
     const SceneJoint *joints = (const SceneJoint *)s->scene->joints.items;

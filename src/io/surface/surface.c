@@ -52,6 +52,7 @@ typedef struct Line {
 
 static void append_phrase(Line *line, const char *format, ...) TALUS_PRINTF(2, 3);
 
+/* Appends formatted text to the line, after a comma if the line has text already. */
 static void append_phrase(Line *line, const char *format, ...)
 {
     va_list args;
@@ -64,6 +65,7 @@ static void append_phrase(Line *line, const char *format, ...)
     va_end(args);
 }
 
+/* Logs a warning of what was changed in the surface, and a note of parts that are not closed. */
 static void log_repairs(const char *name, const TalusSurface *s)
 {
     Line line = {.used = 0};
@@ -93,6 +95,7 @@ static void log_repairs(const char *name, const TalusSurface *s)
 
 /* ---- the calls ---- */
 
+/* Merges vertices, orients the triangles and logs repairs. On success `out` takes over the arrays of the soup. */
 static TalusStatus make_surface(TalusSoup *soup, TalusSurface *out)
 {
     if (soup->triangles == 0)

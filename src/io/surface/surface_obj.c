@@ -70,6 +70,7 @@ static TalusStatus read_face(TalusSoup *soup, TalusWords *words, Polygon *polygo
                                   polygon->count);
 }
 
+/* Reads all lines of the file; ignores those that begin with neither "v" nor "f". */
 static TalusStatus read_lines(TalusSoup *soup, TalusWords *words, Polygon *polygon)
 {
     do {

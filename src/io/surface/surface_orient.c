@@ -184,6 +184,7 @@ static void reverse_triangles(Windings *w)
     }
 }
 
+/* Finds the parts, chooses which triangles to reverse, fills w->out and reverses them. */
 static TalusStatus orient_parts(Windings *w)
 {
     size_t count = (size_t)w->soup->triangles;

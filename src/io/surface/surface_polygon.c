@@ -26,6 +26,7 @@ static TalusVec3 newell_normal(const TalusSoup *soup, const int32_t *corner, int
     return sum;
 }
 
+/* Chooses the axis along which the polygon is projected, and its sense in the projection. */
 static Projection choose_projection(const TalusSoup *soup, const int32_t *corner, int count)
 {
     TalusVec3 n = newell_normal(soup, corner, count);

@@ -18,6 +18,7 @@ bool talus_soup_accepts_coordinate(double coordinate)
     return fabs(coordinate) <= LARGEST;
 }
 
+/* Fails if `count`, the present number of vertices or corners, is the largest that is read. */
 static TalusStatus check_count(const TalusSoup *soup, int count, const char *what)
 {
     if (count < TALUS_SURFACE_TRIANGLES * 3)

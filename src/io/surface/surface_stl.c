@@ -11,6 +11,7 @@
 
 enum { HEAD = 84, RECORD = 50 };
 
+/* Returns the number of triangles that the header of a binary file gives. */
 static uint32_t count_triangles(const unsigned char *bytes)
 {
     uint32_t count;
@@ -101,6 +102,7 @@ static TalusStatus expect_word(TalusWords *words, const char *text)
     return TALUS_OK;
 }
 
+/* Reads the next word as a coordinate; `axis` is for messages. */
 static TalusStatus read_coordinate(TalusWords *words, char axis, double *value)
 {
     char shown[TALUS_WORD_PRINTABLE_BYTES];

@@ -113,6 +113,7 @@ static double maximum(double a, double b)
     return b > a ? b : a;
 }
 
+/* Rounds to the nearest whole number, halves upwards. */
 static double nearest_whole(double x)
 {
     return floor(x + 0.5);
@@ -220,6 +221,7 @@ static double eval_atom(Eval *e)
     return take_char(e, ')') ? value : fail_expected(e, "')'");
 }
 
+/* Returns base to a whole power, by repeated squaring. */
 static double whole_power(double base, int exponent)
 {
     double result = 1.0;

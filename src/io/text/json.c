@@ -65,6 +65,7 @@ void talus_json_write_location(const TalusJson *node, char *text, size_t size)
     talus_location_text(make_location(node, node->line, node->column, path), text, size);
 }
 
+/* Fails with the location of `node`, but at this line and column. */
 static TalusStatus fail_at_position(const TalusJson *node, int line, int column,
                                     const char *message)
 {
@@ -195,6 +196,7 @@ static Position current_position(const Reader *r)
 static TalusStatus fail_reading(const Reader *r, Position position, const char *format, ...)
     TALUS_PRINTF(3, 4);
 
+/* Fails at a position of the text, which the error has only if r->positions is set. */
 static TalusStatus fail_reading(const Reader *r, Position position, const char *format, ...)
 {
     char message[320];
@@ -289,6 +291,7 @@ static TalusStatus skip_space_and_comments(Reader *r)
     }
 }
 
+/* Reads four hexadecimal digits. */
 static TalusStatus read_hex4(Reader *r, unsigned *value)
 {
     *value = 0;
@@ -306,6 +309,7 @@ static TalusStatus read_hex4(Reader *r, unsigned *value)
     return TALUS_OK;
 }
 
+/* Writes a code point as UTF-8; returns the number of bytes. */
 static size_t encode_utf8(unsigned code, char *out)
 {
     if (code < 0x80) {
@@ -428,6 +432,7 @@ static TalusStatus read_true_false_null(Reader *r, TalusJson *node)
     return fail_expected(r, "a value");
 }
 
+/* Allocates a node in the arena, without content and outside the tree. */
 static TalusStatus new_node(Reader *r, TalusJson **out)
 {
     TALUS_TRY(TALUS_ARENA_ALLOC(r->arena, *out, 1));
@@ -486,6 +491,7 @@ static TalusStatus read_children(Reader *r, TalusJson *parent, int close)
     return TALUS_OK;
 }
 
+/* Reads an array or object with its children; fails if it is nested too deep. */
 static TalusStatus read_array_or_object(Reader *r, TalusJson *node, TalusJsonKind kind, int close)
 {
     node->kind = kind;
@@ -497,6 +503,7 @@ static TalusStatus read_array_or_object(Reader *r, TalusJson *node, TalusJsonKin
     return TALUS_OK;
 }
 
+/* Reads a value of any kind into `node` and sets its position. */
 static TalusStatus read_value(Reader *r, TalusJson *node)
 {
     if (r->positions) {
