@@ -46,7 +46,8 @@ bool talus_same_file(const struct stat *a, const struct stat *b);
 int talus_open_to_read(const char *path);
 /* Reads `size` bytes at `offset` of an open file; fails if the file is shorter. `path` is for messages. */
 TalusStatus talus_read_at(int fd, const char *path, uint64_t offset, void *out, size_t size);
-/* Reads up to `size` bytes from the start of a file. Returns the number of bytes read; 0 if the file is not regular or not readable. */
+/* Reads up to `size` bytes from the start of a file. Returns the number of bytes read; 0 if the file is not regular or
+ * not readable. */
 size_t talus_read_start(const char *path, void *bytes, size_t size);
 /* Reads a regular file of at most `limit` bytes and adds a NUL, which *size does not count; free with talus_release. */
 TalusStatus talus_read_file(const char *path, size_t limit, char **bytes, size_t *size);

@@ -40,9 +40,9 @@ TalusStatus talus_growing_truncate(TalusGrowing *file, uint64_t size);
 TalusStatus talus_growing_truncate_closed(TalusGrowing *file, uint64_t size, const char *closing);
 /* Appends to a file without closing bytes. */
 TalusStatus talus_growing_append(TalusGrowing *file, const void *bytes, size_t size);
-/* Appends, overwriting the closing bytes of the last call. The last `closing` of the `size` bytes close the file, as end tags
- * do: a reader always finds them at the end, the next call overwrites them, and neither file->size nor the checksum
- * counts them. */
+/* Appends, overwriting the closing bytes of the last call. The last `closing` of the `size` bytes close the file, as
+ * end tags do: a reader always finds them at the end, the next call overwrites them, and neither file->size nor the
+ * checksum counts them. */
 TalusStatus talus_growing_append_closed(TalusGrowing *file, const void *bytes, size_t size,
                                         size_t closing);
 /* Truncates a file without closing bytes to an earlier size, and sets its checksum to the one of that time; nothing

@@ -16,8 +16,8 @@ typedef enum TalusFieldType {
     TALUS_FIELD_U8
 } TalusFieldType;
 
-/* How a value is obtained. ID to FLAG: an element of an array of the snapshot, or a member of TalusContactState, whose C
- * type the name tells (TalusBodyId, TalusVec3, TalusQuat, double, int, bool). */
+/* How a value is obtained. ID to FLAG: an element of an array of the snapshot, or a member of TalusContactState, whose
+ * C type the name tells (TalusBodyId, TalusVec3, TalusQuat, double, int, bool). */
 typedef enum TalusFieldSource {
     TALUS_SOURCE_ID,
     TALUS_SOURCE_VEC3,
@@ -54,8 +54,8 @@ extern const TalusFieldList talus_fields_of_bodies, talus_fields_of_contacts;
 /* Returns the field of that name, which must exist. */
 const TalusField *talus_field_find(const TalusFieldList *list, const char *name);
 
-/* True if the field is to be written for this snapshot. For a field of bodies the snapshot must have its array; speed is
- * left out if there is a velocity. For a field of contacts the snapshot must have all contacts, not chains only. */
+/* True if the field is to be written for this snapshot. For a field of bodies the snapshot must have its array; speed
+ * is left out if there is a velocity. For a field of contacts the snapshot must have all contacts, not chains only. */
 bool talus_field_present(const TalusField *field, const TalusSnapshot *snapshot);
 /* Returns the number of values per row: 3 for vectors, 4 for quaternions, else 1. */
 int talus_field_components(const TalusField *field);

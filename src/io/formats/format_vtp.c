@@ -129,8 +129,8 @@ static void add_point(Chains *chain, TalusVec3 at, double force)
 }
 
 /* Adds a line from the centre of body a to that of b, through the contact point if the snapshot has all contacts
- * (chains read from a frames file lack the point). If b is fixed, its centre may be anywhere: the line ends at the contact point. In
- * a periodic space the line goes to the nearest image of b. */
+ * (chains read from a frames file lack the point). If b is fixed, its centre may be anywhere: the line ends at the
+ * contact point. In a periodic space the line goes to the nearest image of b. */
 static void add_chain(Chains *chain, const TalusFramesHead *head, const TalusSnapshot *snapshot,
                       int contact, double force)
 {
@@ -214,7 +214,8 @@ static TalusStatus add_surface(TalusSeries *series, TalusVtpSurface *surface, ui
     return TALUS_OK;
 }
 
-/* Writes the surfaces of moving bodies; a frame without any shares the file of the frame before, if that is empty too. */
+/* Writes the surfaces of moving bodies; a frame without any shares the file of the frame before, if that is empty
+ * too. */
 static TalusStatus add_shapes(Vtp *vtp, const TalusFramesHead *head, const TalusSnapshot *snapshot)
 {
     TALUS_TRY(talus_vtp_collect_shapes(&vtp->shape_surface, head, snapshot));

@@ -11,8 +11,8 @@
 
 #include <talus/frames.h>
 
-/* One row of the table: a format and its functions. `state` is a struct of `state_size` bytes, zeroed before `open`, that
- * lives as long as the writer. */
+/* One row of the table: a format and its functions. `state` is a struct of `state_size` bytes, zeroed before `open`,
+ * that lives as long as the writer. */
 typedef struct TalusFormat {
     const char *name;
     const char *
@@ -64,8 +64,8 @@ TalusStatus talus_format_close(TalusFormatWriter *writer);
 
 /* Removes the files of earlier runs from `dir`, for every format, also those that this build lacks. */
 TalusStatus talus_format_remove_all(TalusDir *dir);
-/* Sets *crc to the checksum of the first entry->size frames of a vtkhdf file, the only format with such entries. Fails in
- * a build without HDF5. */
+/* Sets *crc to the checksum of the first entry->size frames of a vtkhdf file, the only format with such entries. Fails
+ * in a build without HDF5. */
 TalusStatus talus_format_checksum_frames(const TalusDir *dir, const TalusEntry *entry,
                                          uint32_t *crc);
 

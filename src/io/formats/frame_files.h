@@ -1,8 +1,9 @@
 /* io/formats/frame_files.h - numbered files of frames, DIR/frames/NAME-000000.EXT, and their collections.
  *
- * A collection DIR/NAME.pvd lists a series of .vtp files with their times; ParaView opens it. A collection lists existing
- * files only: an entry is added after its file is written, and removed before its file is. Every frame has an entry, even if it shows the same
- * file as the frame before, because at a time between two entries ParaView shows the later one. */
+ * A collection DIR/NAME.pvd lists a series of .vtp files with their times; ParaView opens it. A collection lists
+ * existing files only: an entry is added after its file is written, and removed before its file is. Every frame has an
+ * entry, even if it shows the same file as the frame before, because at a time between two entries ParaView shows the
+ * later one. */
 #ifndef TALUS_IO_FORMATS_FRAME_FILES_H
 #define TALUS_IO_FORMATS_FRAME_FILES_H
 
@@ -19,9 +20,9 @@ void talus_frame_file_write_name(char out[TALUS_FRAME_NAME_BYTES], const char *n
 TalusStatus talus_frame_files_sync(const TalusDir *frames, const char *name, const char *extension,
                                    int first, int end);
 /* Keeps the files with numbers below *count, and all that the checkpoint of a resumed run lists; removes the others of
- * that name. On entry, *count is the number of files that the caller knows of; it is raised to 1 + the largest number in
- * the checkpoint's list, if that is more (as in format_csv.c). Adds the files kept to the directory's list. The next file
- * has number *count. */
+ * that name. On entry, *count is the number of files that the caller knows of; it is raised to 1 + the largest number
+ * in the checkpoint's list, if that is more (as in format_csv.c). Adds the files kept to the directory's list. The next
+ * file has number *count. */
 TalusStatus talus_frame_files_truncate(TalusDir *frames, const char *name, const char *extension,
                                        int *count);
 
@@ -38,8 +39,8 @@ typedef struct TalusSeries {
     int synced; /* files with lower numbers are synced to the disk */
 } TalusSeries;
 
-/* Opens a series. `frames` is the folder "frames" of `dir`; both and `name` must outlive the series. With `resume` keeps
- * the frames up to `time`, else none; removes files and entries of the other frames. */
+/* Opens a series. `frames` is the folder "frames" of `dir`; both and `name` must outlive the series. With `resume`
+ * keeps the frames up to `time`, else none; removes files and entries of the other frames. */
 TalusStatus talus_series_open(TalusSeries *series, TalusDir *dir, TalusDir *frames,
                               const char *name, bool resume, double time);
 /* Creates the next file, for the caller to write and commit. */

@@ -28,8 +28,8 @@ TalusStatus talus_vtp_collect_shapes(TalusVtpSurface *surface, const TalusFrames
  * bodies, enlarged on all sides by a quarter of their widest extent. */
 TalusStatus talus_vtp_collect_walls(TalusVtpSurface *surface, const TalusFramesHead *head,
                                     const TalusSnapshot *snapshot);
-/* Writes the collected surfaces of this snapshot to `file` and commits the file, unsynced; on failure abandons it. `key` as
- * for talus_vtp_begin. With `lasting`, only fields that are constant during a body's life are written. */
+/* Writes the collected surfaces of this snapshot to `file` and commits the file, unsynced; on failure abandons it.
+ * `key` as for talus_vtp_begin. With `lasting`, only fields that are constant during a body's life are written. */
 TalusStatus talus_vtp_write_surface(TalusVtpSurface *surface, TalusFile *file,
                                     const TalusFramesHead *head, const TalusSnapshot *snapshot,
                                     uint64_t key, bool lasting);

@@ -25,8 +25,8 @@ void talus_vtp_end(TalusFile *file);
 /* Reads the key that talus_vtp_begin stored in a file; 0 if the file has none. */
 TalusStatus talus_vtp_read_key(const TalusDir *dir, const char *name, uint64_t *key);
 
-/* Writes the start of an array of `tuples` x `components` values. The caller puts exactly the bytes of these values into
- * the stream returned, then calls talus_vtp_array_end. */
+/* Writes the start of an array of `tuples` x `components` values. The caller puts exactly the bytes of these values
+ * into the stream returned, then calls talus_vtp_array_end. */
 TalusBase64 talus_vtp_array_begin(TalusFile *file, TalusFieldType type, const char *name,
                                   int components, size_t tuples);
 /* Ends the base64 text and writes the closing tag of the array. */

@@ -205,11 +205,12 @@ typedef struct TalusUnpacker {
 } TalusUnpacker;
 
 void talus_unpacker_clear(TalusUnpacker *unpacker);
-/* Copies the head of a frame's payload, checks its counts and fills unpacker->array with the locations of its arrays. */
+/* Copies the head of a frame's payload, checks its counts and fills unpacker->array with the locations of its
+ * arrays. */
 TalusStatus talus_unpacker_locate_frame_arrays(TalusUnpacker *unpacker,
                                                const unsigned char *payload, size_t size);
-/* Fills unpacker->array with the locations of consecutive arrays, up to the end of `bytes` or to a byte 0 in place of an
- * array's name. */
+/* Fills unpacker->array with the locations of consecutive arrays, up to the end of `bytes` or to a byte 0 in place of
+ * an array's name. */
 TalusStatus talus_unpacker_locate_arrays(TalusUnpacker *unpacker, const unsigned char *bytes,
                                          size_t size);
 /* Read an array into `value`. Fail unless it has exactly `tuples` tuples (a missing array has 0) of this type and
@@ -406,7 +407,8 @@ typedef struct TalusFrameDecoder {
 
 void talus_frame_decoder_clear(TalusFrameDecoder *decoder);
 /* Decodes a payload whose checksum has been verified. `before` is the previous frame (unused for a key frame). Sets
- * `now` to the quantised frame and fills `snapshot` (may be NULL; freed on failure). Messages name neither file nor frame. */
+ * `now` to the quantised frame and fills `snapshot` (may be NULL; freed on failure). Messages name neither file nor
+ * frame. */
 TalusStatus talus_frame_decode(TalusFrameDecoder *decoder, const TalusFramesHead *head,
                                const TalusChunk *chunk, const unsigned char *payload,
                                const TalusFrameState *before, TalusFrameState *now,
@@ -421,7 +423,8 @@ TalusStatus talus_frames_create_in(TalusDir *dir, const char *name, const TalusF
                                    TalusFramesWriter **out);
 TalusStatus talus_frames_resume_in(TalusDir *dir, const char *name, double time,
                                    TalusFramesWriter **out);
-/* Syncs the frames to the disk. Fails as talus_frames_check does, or if another process changed the length of the file. */
+/* Syncs the frames to the disk. Fails as talus_frames_check does, or if another process changed the length of the
+ * file. */
 TalusStatus talus_frames_sync(const TalusFramesWriter *writer);
 /* Fails if the file was removed, renamed or replaced; not noticed if the file was opened by path. */
 TalusStatus talus_frames_check(const TalusFramesWriter *writer);

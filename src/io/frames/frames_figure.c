@@ -185,7 +185,8 @@ size_t talus_head_figure_padding(const TalusFigure *figure, int count, size_t si
 
 /* ---- reading ---- */
 
-/* Reads the sizes of one level, [vertices, triangles, edges, pieces]; read_figure_arrays compares them with the arrays. */
+/* Reads the sizes of one level, [vertices, triangles, edges, pieces]; read_figure_arrays compares them with the
+ * arrays. */
 static TalusStatus read_level_sizes(const TalusJson *node, TalusMesh *out)
 {
     double v[4];
@@ -260,8 +261,8 @@ static TalusStatus copy_corners(int *out, int count, const int32_t *from, int ve
     return TALUS_OK;
 }
 
-/* Copies the number of triangles of each piece of a mesh. Fails unless each piece has triangles and the pieces of a solid add up to
- * all triangles of the mesh; a figure that is no solid must have no pieces. */
+/* Copies the number of triangles of each piece of a mesh. Fails unless each piece has triangles and the pieces of a
+ * solid add up to all triangles of the mesh; a figure that is no solid must have no pieces. */
 static TalusStatus copy_pieces(TalusMesh *mesh, const int32_t *from, bool solid)
 {
     int64_t covered = 0;

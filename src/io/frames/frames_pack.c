@@ -14,7 +14,8 @@
 
 /* LEVEL: level of deflate in frames, where only runs of one byte are searched for: byte planes of frames are noise or
  * such runs, and a search for other repeats would cost time and gain nothing. THOROUGH: level in HEADs, where any
- * repeats are searched for. Arrays below LEAST_DEFLATED bytes are stored. GRAIN: values or tuples per chunk of parallel loops. */
+ * repeats are searched for. Arrays below LEAST_DEFLATED bytes are stored. GRAIN: values or tuples per chunk of parallel
+ * loops. */
 enum { LEVEL = 1, THOROUGH = 6, LEAST_DEFLATED = 64, GRAIN = 16384 };
 
 const char *talus_array_name(int name)

@@ -203,8 +203,8 @@ static TalusStatus list_index_row(TalusFrames *f, const TalusIndexRow *row, uint
     return *plausible ? append_frame_info(f, row) : TALUS_OK;
 }
 
-/* Lists frames and heads by the index chunk at offset `index`. *done is false if the index is damaged or contradicts the
- * file; the caller then lists the frames chunk by chunk. */
+/* Lists frames and heads by the index chunk at offset `index`. *done is false if the index is damaged or contradicts
+ * the file; the caller then lists the frames chunk by chunk. */
 static TalusStatus list_index_rows(TalusFrames *f, uint64_t index, bool *done)
 {
     TalusChunk chunk;
@@ -235,7 +235,8 @@ static TalusStatus list_index_rows(TalusFrames *f, uint64_t index, bool *done)
 /* ---- opening and refreshing ---- */
 
 /* Sets *torn to whether the frame at `offset` is damaged: its kind, length or checksum is wrong. A power failure may
- * leave the last chunk of an unfinished file with its length but without its bytes; callers do not list such a frame. */
+ * leave the last chunk of an unfinished file with its length but without its bytes; callers do not list such a
+ * frame. */
 static TalusStatus check_frame_torn(TalusFrames *f, uint64_t offset, bool *torn)
 {
     TalusChunk chunk;

@@ -207,9 +207,9 @@ static bool is_lean(const TalusFramesWriter *w, int bodies, bool source)
     return w->detail == TALUS_DETAIL_LEAN;
 }
 
-/* True if a frame with this head needs no new head in the file, because the last one written is equal. If `head` has a grid, as from a
- * file, grid and radius must be equal too. The head of a world has no grid (quantum 0); then the last grid must have
- * been measured with moving bodies (floor is not NAN), unless the snapshot still has none. */
+/* True if a frame with this head needs no new head in the file, because the last one written is equal. If `head` has a
+ * grid, as from a file, grid and radius must be equal too. The head of a world has no grid (quantum 0); then the last
+ * grid must have been measured with moving bodies (floor is not NAN), unless the snapshot still has none. */
 static bool last_head_applies(const TalusFramesWriter *w, const TalusFramesHead *head,
                               const TalusSnapshot *s)
 {
@@ -222,9 +222,9 @@ static bool last_head_applies(const TalusFramesWriter *w, const TalusFramesHead 
     return !isnan(now->floor) || !has_moving_body(s);
 }
 
-/* Makes the head to be written before a frame for which last_head_applies is false. If `head` has no grid, it gets grid, radius
- * and floor of the last head written. They are measured anew if there is no last head, or if that one was measured
- * without moving bodies and now there are some. */
+/* Makes the head to be written before a frame for which last_head_applies is false. If `head` has no grid, it gets
+ * grid, radius and floor of the last head written. They are measured anew if there is no last head, or if that one was
+ * measured without moving bodies and now there are some. */
 static TalusStatus make_next_head(const TalusFramesWriter *w, const TalusFramesHead *head,
                                   const TalusSnapshot *s, TalusHeadStore *out)
 {

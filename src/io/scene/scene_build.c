@@ -35,7 +35,8 @@ static TalusPeriod make_period(const ScenePeriod *p)
 }
 
 /* Adds to the error `status` of making a world its location in the scene: the key that the error's domain points to or,
- * if the file lacks it, the solver's object. Adds none if the backend, threads or solver of `choice` caused the error. */
+ * if the file lacks it, the solver's object. Adds none if the backend, threads or solver of `choice` caused the
+ * error. */
 static TalusStatus locate_error(const TalusScene *s, const TalusSceneChoice *choice,
                                 TalusStatus status)
 {
@@ -103,7 +104,8 @@ static TalusStatus add_materials(Builder *b)
     return TALUS_OK;
 }
 
-/* Sets *index to the index in the world of the material `name`; NULL: the first of the scene, or the world's default. */
+/* Sets *index to the index in the world of the material `name`; NULL: the first of the scene, or the world's
+ * default. */
 static TalusStatus find_world_material(const Builder *b, const TalusJson *json, const char *name,
                                        int *index)
 {
@@ -184,8 +186,8 @@ static void find_form_radii(const TalusShape *shape, TalusVec3 half, double *acr
         *bound = sqrt(*across * *across + half.z * half.z);
 }
 
-/* Appends shape `index` of the world to the forms and enlarges their extents. by_origin: bodies are placed by the origin
- * of the shape, not by its centre of mass. */
+/* Appends shape `index` of the world to the forms and enlarges their extents. by_origin: bodies are placed by the
+ * origin of the shape, not by its centre of mass. */
 static void append_form(Builder *b, Forms *f, int index, bool by_origin)
 {
     const TalusShape *shape = &b->world->shape[index];

@@ -71,7 +71,8 @@ static TalusStatus check_orientation(const SceneOrientation *o)
 
 static TalusStatus check_shape(const TalusScene *scene, const SceneShape *shape);
 
-/* Checks a part of a compound: it must be convex and no rock, with a given orientation and radius. */
+/* Checks a part of a compound: its shape must be convex and no rock, its orientation not random; a sphere must have a
+ * radius. */
 static TalusStatus check_part(const TalusScene *scene, const ScenePart *part)
 {
     const SceneShape *shape;
@@ -313,7 +314,8 @@ static TalusStatus check_bodies(const TalusScene *scene)
     return TALUS_OK;
 }
 
-/* Returns the name of the collision group of the k-th entry, where `bodies` are counted before `emitters`; NULL: none. */
+/* Returns the name of the collision group of the k-th entry, where `bodies` are counted before `emitters`; NULL:
+ * none. */
 static const char *group_name_of_entry(const TalusScene *scene, int k)
 {
     const SceneBody *bodies = (const SceneBody *)scene->bodies.items;

@@ -10,8 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Sets *index to the position of `name` among the keys of the scene's object `map`. If the object has no such key, fails
- * with the location `json`; `what` ("shape") names the kind of thing in the message. */
+/* Sets *index to the position of `name` among the keys of the scene's object `map`. If the object has no such key,
+ * fails with the location `json`; `what` ("shape") names the kind of thing in the message. */
 static TalusStatus find_name(const TalusJson *scene, const char *map, const char *what,
                              const TalusJson *json, const char *name, int *index)
 {
@@ -96,8 +96,8 @@ TalusStatus talus_scene_resolve_path(const TalusScene *scene, const TalusJson *j
     return talus_path_format(path, "%s%s", folder, file);
 }
 
-/* Returns a factor s such that the squared length of s (s v) neither overflows nor underflows. s is a power of 2, so that
- * s (s v) has exactly the direction of v; it is 1 if the largest component of v[n] is between 1e-140 and 1e140. */
+/* Returns a factor s such that the squared length of s (s v) neither overflows nor underflows. s is a power of 2, so
+ * that s (s v) has exactly the direction of v; it is 1 if the largest component of v[n] is between 1e-140 and 1e140. */
 static double safe_scale(const double *v, int n)
 {
     double largest = 0.0;

@@ -184,8 +184,8 @@ static int larger_bound_first(const void *a, const void *b)
     return (x->form > y->form) - (x->form < y->form);
 }
 
-/* Sets radius[] to the bounding radii of the bodies, which are not spheres, largest first, and sorts p->out->form in the
- * same order. */
+/* Sets radius[] to the bounding radii of the bodies, which are not spheres, largest first, and sorts p->out->form in
+ * the same order. */
 static TalusStatus sort_bounding_radii(const Placing *p, double *radius)
 {
     ScenePlacement *out = p->out;
@@ -246,8 +246,8 @@ static TalusStatus place_at_random(const Placing *p)
 
 /* ---- files ---- */
 
-/* Reads the next line, x y z or x y z radius, into in->value. *columns is the number of columns, 0 before the first line;
- * fails if a line has another number. in->count is 0 at the end of the text. */
+/* Reads the next line, x y z or x y z radius, into in->value. *columns is the number of columns, 0 before the first
+ * line; fails if a line has another number. in->count is 0 at the end of the text. */
 static TalusStatus read_point(TalusNumberLines *in, size_t *columns)
 {
     TALUS_TRY(talus_number_lines_read(in));
@@ -282,7 +282,8 @@ static TalusStatus store_points(const Placing *p, TalusNumberLines *in)
     return TALUS_OK;
 }
 
-/* Counts the points of the text, then places bodies at the first `count` of them; at all if the entry gives no count. */
+/* Counts the points of the text, then places bodies at the first `count` of them; at all if the entry gives no
+ * count. */
 static TalusStatus read_points(const Placing *p, TalusNumberLines *in)
 {
     const TalusJson *json = talus_json_get(p->body->json, "file");

@@ -237,8 +237,8 @@ static TalusStatus find_selected_bit(const SceneType *type, const TalusJson *jso
     return TALUS_OK;
 }
 
-/* Fails if the key of `member` is unknown, if the selector's choice (`bit`, from find_selected_bit) excludes it, or if a key that it
- * needs is missing. */
+/* Fails if the key of `member` is unknown, if the selector's choice (`bit`, from find_selected_bit) excludes it, or if
+ * a key that it needs is missing. */
 static TalusStatus check_key(const SceneType *type, const TalusJson *member, unsigned bit)
 {
     const SceneField *field = talus_scene_find_field(type, member->key);
@@ -298,7 +298,8 @@ static TalusStatus check_group(const SceneType *type, const TalusJson *json, con
     return talus_json_fail(json, 0, "a %s needs the key %s", type->name, words);
 }
 
-/* Fails if the object has unknown or excluded keys, lacks required ones, or gives none or several of a group (one_of). */
+/* Fails if the object has unknown or excluded keys, lacks required ones, or gives none or several of a group
+ * (one_of). */
 static TalusStatus check_keys(const SceneType *type, const TalusJson *json)
 {
     unsigned bit;
@@ -319,8 +320,8 @@ static TalusStatus check_keys(const SceneType *type, const TalusJson *json)
     return TALUS_OK;
 }
 
-/* Makes a JSON node of the default of a key. The node has `owner` as parent and the line of `owner`, for messages, but is
- * not among its children. */
+/* Makes a JSON node of the default of a key. The node has `owner` as parent and the line of `owner`, for messages, but
+ * is not among its children. */
 static TalusStatus make_default_node(SceneReader *r, const SceneField *field,
                                      const TalusJson *owner, TalusJson **out)
 {

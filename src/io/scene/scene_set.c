@@ -119,7 +119,8 @@ static TalusStatus parse_json(const Walk *w, const char *text, TalusJson **out)
                                false, out);
 }
 
-/* Removes all keys of the group of `field` (SceneField.one_of) from the object, since only one of a group may be given. */
+/* Removes all keys of the group of `field` (SceneField.one_of) from the object, since only one of a group may be
+ * given. */
 static void remove_group_keys(TalusJson *object, const SceneType *type, const SceneField *field)
 {
     for (TalusJson *c = object->first, *next; field->one_of && c; c = next) {
@@ -187,8 +188,8 @@ static TalusStatus step_to_key(Walk *w, const char *key)
     return TALUS_OK;
 }
 
-/* Returns the child whose index is `word` or, if `word` is no number, the child whose key `name` is `word`; NULL if there
- * is none. */
+/* Returns the child whose index is `word` or, if `word` is no number, the child whose key `name` is `word`; NULL if
+ * there is none. */
 static TalusJson *find_entry(const TalusJson *list, const char *word)
 {
     char *end;

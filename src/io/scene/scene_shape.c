@@ -154,8 +154,8 @@ static TalusVec3 random_direction(TalusRng *rng)
     }
 }
 
-/* Returns the next corner of a rock on the unit sphere: among CANDIDATES random points the one that is farthest from its
- * nearest corner so far. So corners are spread over all sides. */
+/* Returns the next corner of a rock on the unit sphere: among CANDIDATES random points the one that is farthest from
+ * its nearest corner so far. So corners are spread over all sides. */
 static TalusVec3 choose_corner(TalusRng *rng, const TalusVec3 *corner, int count)
 {
     enum { CANDIDATES = 4 };

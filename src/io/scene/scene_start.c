@@ -149,8 +149,8 @@ static TalusStatus judge_overlap(const SceneStart *s, const Overlap *o)
     return TALUS_OK;
 }
 
-/* Adds a location in the scene to an error of the overlap search, which has none: that of the key `period` if given, else
- * of the scene. */
+/* Adds a location in the scene to an error of the overlap search, which has none: that of the key `period` if given,
+ * else of the scene. */
 static TalusStatus locate_detection_error(const SceneStart *s, TalusStatus status)
 {
     return talus_json_error_at(s->scene->period ? s->scene->period->json : s->scene->json, status);

@@ -393,7 +393,8 @@ static const SceneType emitters = {.kind = SCENE_LIST, .item = &emitter};
 static const SceneType sinks = {.kind = SCENE_LIST, .item = &sink};
 static const SceneType probes = {.kind = SCENE_LIST, .item = &probe};
 
-/* `params` must be first: keys are read in the order of this table, and expressions of later keys use the parameters. */
+/* `params` must be first: keys are read in the order of this table, and expressions of later keys use the
+ * parameters. */
 #define STRUCT TalusScene
 static const SceneField scene_fields[] = {
     {"params", &params, AT(params), .preset = "{}",

@@ -24,8 +24,8 @@ typedef struct TalusSoup {
 
 /* Frees the arrays of a soup. */
 void talus_soup_clear(TalusSoup *soup);
-/* Appends a vertex. Its coordinates are not checked: a reader calls talus_soup_accepts_coordinate first, to name the line
- * in its error. */
+/* Appends a vertex. Its coordinates are not checked: a reader calls talus_soup_accepts_coordinate first, to name the
+ * line in its error. */
 TalusStatus talus_soup_add_vertex(TalusSoup *soup, TalusVec3 x);
 /* Appends a triangle of three vertices. */
 TalusStatus talus_soup_add_triangle(TalusSoup *soup, int32_t a, int32_t b, int32_t c);

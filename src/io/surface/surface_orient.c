@@ -3,9 +3,9 @@
  * Two triangles agree if they traverse their common edge in opposite directions. From the first triangle of each
  * connected part, agreement is propagated over edges that exactly two triangles share; the minority of the part's
  * triangles is reversed. Then a part is closed if all its edges are balanced (talus_side_balanced). A closed part in
- * which triangles were reversed is reversed as a whole if its volume is negative and it stays closed. Other closed parts
- * may have negative volume: cavities in a solid, which keep their orientation. Only if the closed parts together have
- * negative volume are all triangles of the file reversed. */
+ * which triangles were reversed is reversed as a whole if its volume is negative and it stays closed. Other closed
+ * parts may have negative volume: cavities in a solid, which keep their orientation. Only if the closed parts together
+ * have negative volume are all triangles of the file reversed. */
 #include "base/memory.h"
 #include "geometry/adjacency.h"
 #include "io/surface/surface.h"
@@ -123,8 +123,8 @@ static bool is_closed(const Windings *w, const Part *part)
     return true;
 }
 
-/* Reverses a part as a whole if some of its triangles are reversed, its volume is negative and it stays closed. Adds the
- * part to the counts and to the volume in w->out. */
+/* Reverses a part as a whole if some of its triangles are reversed, its volume is negative and it stays closed. Adds
+ * the part to the counts and to the volume in w->out. */
 static void orient_part(Windings *w, Part *part)
 {
     double six = 0.0;
@@ -156,8 +156,8 @@ static Part find_part_at(const Windings *w, int first)
     return part;
 }
 
-/* Counts edges of one side (open) and of more than two (crowded). `across` links the sides of an edge to a ring, in which
- * only the last side has a successor with a lower index: this side counts the edge. */
+/* Counts edges of one side (open) and of more than two (crowded). `across` links the sides of an edge to a ring, in
+ * which only the last side has a successor with a lower index: this side counts the edge. */
 static void count_edges(const Windings *w)
 {
     for (int32_t side = 0; side < 3 * w->soup->triangles; side++) {

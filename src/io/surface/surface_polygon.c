@@ -80,8 +80,8 @@ static bool is_ear(const Projection *projection, const int *left, int count, int
     return true;
 }
 
-/* Cuts off ears and adds each as a triangle, until two corners are left. Where no corner is an ear, as in a polygon that
- * intersects itself, cuts off the next corner. */
+/* Cuts off ears and adds each as a triangle, until two corners are left. Where no corner is an ear, as in a polygon
+ * that intersects itself, cuts off the next corner. */
 static TalusStatus cut_ears(TalusSoup *soup, const Projection *projection, int count)
 {
     int left[MAX_EARS];

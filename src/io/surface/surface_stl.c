@@ -1,8 +1,8 @@
 /* io/surface/surface_stl.c - reader of STL files.
  *
  * Binary: 80 arbitrary bytes, the number of triangles as uint32, then 50 bytes for each triangle: normal and three
- * corners as float32, and two bytes. Text: "solid NAME", facets, "endsolid", any number of times. Normals are ignored: many
- * programs write zeros, and the order of the corners gives the normal. */
+ * corners as float32, and two bytes. Text: "solid NAME", facets, "endsolid", any number of times. Normals are ignored:
+ * many programs write zeros, and the order of the corners gives the normal. */
 #include "base/memory.h"
 #include "io/surface/surface.h"
 #include "io/surface/surface_text.h"

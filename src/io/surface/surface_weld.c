@@ -1,8 +1,8 @@
 /* io/surface/surface_weld.c - conversion of a triangle soup to a surface with shared vertices.
  *
- * Corners are visited in the order in which triangles use them. A corner at most the distance `near` from a stored vertex
- * becomes that vertex; any other corner is stored as a new vertex. A hash table of cells, with edges of 2 `near`, finds
- * the stored vertices; a cell has few of them, since no two are within `near` of each other. */
+ * Corners are visited in the order in which triangles use them. A corner at most the distance `near` from a stored
+ * vertex becomes that vertex; any other corner is stored as a new vertex. A hash table of cells, with edges of 2
+ * `near`, finds the stored vertices; a cell has few of them, since no two are within `near` of each other. */
 #include "base/memory.h"
 #include "geometry/adjacency.h"
 #include "io/surface/surface.h"

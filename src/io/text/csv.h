@@ -18,12 +18,13 @@ typedef struct TalusCsvRows {
 
 /* Cuts an open table to the length that it has in the list of the checkpoint that the run resumed from. If the list
  * does not have the table, or the table has changed since: cuts off the first row that is later than `time` or
- * incomplete and all after it, and gives an empty table its header. Fails, without a change, if the table begins with another header. */
+ * incomplete and all after it, and gives an empty table its header. Fails, without a change, if the table begins with
+ * another header. */
 TalusStatus talus_csv_truncate(TalusGrowing *table, const char *header, double time,
                                TalusCsvRows *kept);
 
-/* Opens a table and truncates it by talus_csv_truncate; creates a missing table. Logs the warning "output.gap" if the last row kept
- * is before `time` (> 0), unless the table was cut to its listed length. */
+/* Opens a table and truncates it by talus_csv_truncate; creates a missing table. Logs the warning "output.gap" if the
+ * last row kept is before `time` (> 0), unless the table was cut to its listed length. */
 TalusStatus talus_csv_resume(TalusDir *dir, const char *name, const char *header, double time,
                              TalusGrowing *out);
 

@@ -15,8 +15,9 @@ typedef struct TalusNumberLines {
     size_t count;
 } TalusNumberLines;
 
-/* Reads the next line that has numbers into `value`; `count` is 0 at the end of the text. A word that begins with '#' and the rest
- * of its line are a comment; fails on any other word that is no number, and on more than `limit` numbers. */
+/* Reads the next line that has numbers into `value`; `count` is 0 at the end of the text. A word that begins with '#'
+ * and the rest of its line are a comment; fails on any other word that is no number, and on more than `limit`
+ * numbers. */
 TalusStatus talus_number_lines_read(TalusNumberLines *lines);
 
 #endif
