@@ -35,7 +35,7 @@ typedef struct TalusField {
     TalusFieldType type;
     TalusFieldSource source;
     size_t
-        offset; /* offset of the array pointer in TalusSnapshot, or of the member in TalusContactState */
+        offset;   /* of the array pointer in TalusSnapshot, or of the member in TalusContactState */
     bool contact; /* true: field of contacts; false: of bodies */
     bool lasting; /* true if the value of a body is constant during its life */
 } TalusField;

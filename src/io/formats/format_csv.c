@@ -19,8 +19,7 @@ typedef struct Csv {
     TalusGrowing index;
     TalusRows rows;
     int count, synced; /* number of frames; number of frames synced to the disk */
-    bool
-        contacts; /* true if the last frame and all unsynced frames have contacts; false if none has */
+    bool contacts; /* true: the last frame and all unsynced frames have contacts; false: none has */
 } Csv;
 
 /* ---- one table ---- */

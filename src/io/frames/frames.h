@@ -151,10 +151,9 @@ const char *talus_array_name(int name);
 /* An array split into byte planes, to be appended to a chunk. */
 typedef struct TalusPacked {
     TalusArrayHead head;
-    bool
-        alternative; /* values of the entry before with another prediction; the shorter entry is used */
+    bool alternative;     /* values of the entry before, predicted otherwise; the shorter is used */
     bool thorough;        /* copy of the packer's `thorough` */
-    unsigned char *plane; /* [size] */
+    unsigned char *plane; /* [size], byte planes */
     unsigned char *data;  /* [used], deflated planes; unused if head.coding is STORED */
     size_t size, used;    /* used: bytes for the chunk; equal to `size` if stored */
     TalusStatus status;
@@ -163,13 +162,12 @@ typedef struct TalusPacked {
 /* A chunk under construction. Arrays are added one by one and deflated together, in parallel by the threads of `pool`;
  * the bytes of the chunk do not depend on the number of threads. */
 typedef struct TalusPacker {
-    TalusPool *pool; /* NULL: calling thread only */
-    bool
-        thorough; /* deflate searches for any repeats (in HEADs); false: for runs of one byte only */
-    unsigned char *bytes;
+    TalusPool *pool;      /* NULL: calling thread only */
+    bool thorough;        /* deflate searches for any repeats; false: for runs of one byte only */
+    unsigned char *bytes; /* [size], the chunk so far */
     size_t size;
-    uint32_t arrays;
-    uint32_t *code; /* codes of the array being added: zigzag differences or float bits */
+    uint32_t arrays; /* number of arrays in `bytes` */
+    uint32_t *code;  /* codes of the array being added: zigzag differences or float bits */
     TalusPacked packed[2 * TALUS_ARRAYS]; /* memory is reused from frame to frame */
     int packed_count;
 } TalusPacker;
@@ -443,21 +441,20 @@ typedef struct TalusHeadLocation {
 struct TalusFrames {
     char *path;
     int fd;
-    uint32_t version; /* format version of the file */
-    TalusFrameInfo *frame;
-    int *frame_head; /* [count]: index in `head` of each frame's head, -1: none */
-    TalusHeadLocation *head;
-    int count, heads; /* numbers of listed frames and heads */
-    uint64_t end;     /* end of the last complete chunk before the index */
-    bool complete;    /* the file has its index: the writer has finished */
-    uint64_t
-        torn; /* offset of a last frame that is not listed, its checksum being wrong; 0: none */
-    uint64_t warned;   /* offset of damage already reported; 0: none */
+    uint32_t version;        /* format version of the file */
+    TalusFrameInfo *frame;   /* [count], in file order */
+    int *frame_head;         /* [count]: index in `head` of each frame's head, -1: none */
+    TalusHeadLocation *head; /* [heads] */
+    int count, heads;        /* numbers of listed frames and heads */
+    uint64_t end;            /* offset of the end of the last listed chunk */
+    bool complete;           /* the file has its index: the writer has finished */
+    uint64_t torn;           /* offset of a last frame with a wrong checksum, not listed; 0: none */
+    uint64_t warned;         /* offset of damage already reported; 0: none */
     uint32_t marks[2]; /* checksums of the last frame and its head, to notice a rewritten file */
     uint64_t replaced; /* how often a scan found listed frames truncated or rewritten */
 
-    TalusHeadStore loaded;
-    int loaded_head; /* index of `loaded` in `head`; -1: none */
+    TalusHeadStore loaded; /* the head read last */
+    int loaded_head;       /* index of `loaded` in `head`; -1: none */
     TalusFrameDecoder decoder;
     TalusFrameState state[2]; /* state[newest] is frame `decoded` */
     int newest, decoded;      /* newest: 0 or 1; decoded: -1: none */

@@ -306,8 +306,8 @@ static void read_last_checksums(TalusFrames *f, uint32_t marks[2])
     }
 }
 
-/* True if the last listed frame and its head have the same checksums as at the last scan. False if they have not, so
- * that the file was truncated or rewritten, and if no frame is listed. */
+/* True if the last listed frame and its head have the same checksums as at the last scan. False if the
+ * file was truncated or rewritten since, or if no frame is listed. */
 static bool last_frame_unchanged(TalusFrames *f, uint64_t size)
 {
     uint32_t marks[2];

@@ -13,11 +13,10 @@
 
 struct TalusFramesWriter {
     TalusGrowing file;
-    int version; /* of the format; a resumed file keeps its own */
+    int version; /* format version of the file; a resumed file keeps its own */
     TalusDetail detail;
-    TalusHeadStore
-        named; /* only title and scene are set; if not "", they replace those of new heads */
-    TalusHeadStore head; /* last head written */
+    TalusHeadStore named; /* has title and scene only; unless "", they replace those of new heads */
+    TalusHeadStore head;  /* last head written */
     bool has_head, warned_clamped;
     TalusIndexRow *frame; /* [frames], rows of the index */
     int frames;

@@ -36,30 +36,28 @@ typedef struct SceneField {
     size_t offset;      /* offset of the member in the struct of the object, bytes */
     const char *preset; /* default as JSON; NULL: the member stays as SceneType.init left it */
     bool required;
-    unsigned
-        only; /* bits 1 << i: choices i of the selector that allow the key; 0: always allowed */
-    unsigned needed; /* bits 1 << i: choices i of the selector that require the key */
-    const char *
-        one_of; /* name of a group of keys, of which exactly one is given; at most one if the name is "?..." */
-    const char *needs; /* another key that must be given if this one is */
+    unsigned only;      /* bits 1 << i: choices i of the selector that allow the key; 0: all */
+    unsigned needed;    /* bits 1 << i: choices i of the selector that require the key */
+    const char *one_of; /* group of keys of which exactly one is given; "?...": at most one */
+    const char *needs;  /* another key that must be given if this one is */
     const char *help;
 } SceneField;
 
 struct SceneType {
     SceneKind kind;
-    const char *name;           /* name of an object type: "body" */
-    double min, max;            /* bounds of a number; both 0: none */
-    bool above;                 /* a number must exceed min; false: min is allowed */
-    bool whole;                 /* REALS: integers only */
-    bool narrow;                /* INT: stored as int */
-    bool or_one;                /* REALS: one number for all; LIST of arrays: one item [..] alone */
-    int length;                 /* REALS: how many numbers */
+    const char *name; /* name of an object type: "body" */
+    double min, max;  /* bounds of a number; both 0: unbounded */
+    bool above;       /* a number must exceed min; false: min is allowed */
+    bool whole;       /* REALS: integers only */
+    bool narrow;      /* INT: stored as int */
+    bool or_one;      /* REALS: one number may stand for all; LIST: one item for a list of one */
+    int length;       /* REALS: count of numbers */
     int min_count, max_count;   /* LIST: number of items; max_count 0: any */
     const char *const *choices; /* NULL-terminated */
     const SceneType *item;      /* LIST, MAP: type of an item */
     const SceneField *fields;   /* OBJECT: its keys */
     int field_count;
-    size_t size;
+    size_t size;                   /* OBJECT: bytes of its struct */
     void (*init)(void *structure); /* OBJECT: sets defaults in the zeroed struct; NULL: none */
     const char *selector;          /* OBJECT: the CHOICE key that `only` and `needed` refer to */
     const char *shorthand;         /* OBJECT: a key K; a value V without braces means {K: V} */
@@ -93,6 +91,7 @@ void talus_scene_describe_type(const SceneType *type, char *text, size_t size);
  * which keys were given. If a key is not given and has no default, its member is 0, NULL or an empty list; a member of
  * `def` has the library's default. */
 
+/* A list in the arena of the scene; the type of its items is noted at each member. */
 typedef struct SceneList {
     void *items;
     int count;
@@ -113,22 +112,21 @@ typedef struct SceneMaterial {
 
 typedef struct ScenePair {
     const TalusJson *json;
-    SceneList between; /* const char * */
-    TalusPairDef def;  /* without model */
+    SceneList between; /* items: const char *, names of two materials */
+    TalusPairDef def;  /* all but `model` and `own_model` */
     int law;
     const char *section;
 } ScenePair;
 
 typedef struct SceneShape {
     const TalusJson *json;
-    const char
-        *name; /* name of a shape in `shapes`, with all else 0; NULL: the shape is defined here */
+    const char *name; /* name of a shape in `shapes`, all else is 0; NULL: defined here */
     int kind;
     double half[3], radius, half_height;
-    SceneList profile; /* double[2] */
-    SceneList points;  /* double[3] */
-    SceneList parts;   /* ScenePart */
-    SceneList heights; /* rows: SceneList of double */
+    SceneList profile; /* items: double[2] */
+    SceneList points;  /* items: double[3] */
+    SceneList parts;   /* items: ScenePart */
+    SceneList heights; /* items: rows, each a SceneList of double */
     const char *file;
     double scale, spacing, spread; /* 0 if not given; scene_shape.c has the defaults */
     int64_t corners, forms, seed;
@@ -187,7 +185,7 @@ typedef struct SceneSleep {
 /* Two collision groups, or one named twice: bodies of the first do not collide with bodies of the second. */
 typedef struct SceneApart {
     const TalusJson *json;
-    SceneList between; /* const char * */
+    SceneList between; /* items: const char *, names of the groups */
 } SceneApart;
 
 typedef struct SceneDrive {
@@ -201,14 +199,14 @@ typedef struct SceneBody {
     SceneDrive *drive;
     double force[3], torque[3];
     SceneShape *shape;
-    SceneList shapes; /* const char *; empty: `shape` is used */
+    SceneList shapes; /* items: const char *, names of shapes; empty: `shape` is used */
     SceneSize *radius;
     SceneOrientation *orientation;
     bool fixed;
     double density, mass, time;
     double velocity[3], spin[3], normal[3];
     int64_t tag, count, seed;
-    SceneList at; /* double[3] */
+    SceneList at; /* items: double[3] */
     SceneLattice *lattice;
     SceneLayers *layers;
     SceneFill *fill;
@@ -216,7 +214,7 @@ typedef struct SceneBody {
 
 typedef struct SceneEmitter {
     const TalusJson *json;
-    TalusEmitterDef def; /* without radii, material and group */
+    TalusEmitterDef def; /* all but radii, material and group */
     SceneSize *radius;
     const char *material, *group;
 } SceneEmitter;
@@ -243,10 +241,10 @@ enum { SCENE_EXACT, SCENE_RELAXED };
 
 struct TalusScene {
     const TalusJson *json;
-    SceneList params; /* double; the scope has their names */
+    SceneList params; /* items: double, the values; `scope` has the names */
     const char *schema, *title, *description;
     double until, every, max_overlap;
-    TalusWorldDef def; /* except what the members below define */
+    TalusWorldDef def; /* all but what the members below define */
     int defaults;      /* SCENE_EXACT or SCENE_RELAXED: which defaults law and compliance have */
     int law;
     const char *section;

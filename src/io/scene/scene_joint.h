@@ -9,14 +9,14 @@
 typedef struct SceneMotor {
     const TalusJson *json;
     int type;          /* TalusMotorKind - 1, as scenes have no word for "none" */
-    TalusMotorDef def; /* without kind */
+    TalusMotorDef def; /* all but `kind` */
 } SceneMotor;
 
 typedef struct SceneJoint {
     const TalusJson *json;
     int type;          /* TalusJointKind */
-    SceneList bodies;  /* const char * */
-    TalusJointDef def; /* without kind, bodies and motor */
+    SceneList bodies;  /* items: const char *, names of entries */
+    TalusJointDef def; /* all but kind, bodies and motor */
     SceneMotor *motor;
 } SceneJoint;
 

@@ -15,10 +15,9 @@
 /* Side 3 t + k, k = 0 to 2, is the directed edge of triangle t from its corner k to the next corner. */
 typedef struct Windings {
     TalusSoup *soup;
-    int32_t *across; /* [sides]: next side on the same edge; -1: none */
-    int32_t *part;   /* [triangles]: first triangle of its part; -1: not yet reached */
-    int32_t
-        *queue; /* [triangles]: triangles in the order in which they are reached, part by part */
+    int32_t *across;  /* [sides]: next side on the same edge; -1: none */
+    int32_t *part;    /* [triangles]: first triangle of its part; -1: not yet reached */
+    int32_t *queue;   /* [triangles]: triangles in the order of being reached, part by part */
     uint8_t *reverse; /* [triangles]: 1 if to be reversed */
     TalusVec3 origin; /* centre of the bounds */
     TalusSurface *out;

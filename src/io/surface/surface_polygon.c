@@ -5,9 +5,8 @@
  * becomes a fan of triangles; others are cut ear by ear. */
 #include "io/surface/surface.h"
 
-enum {
-    MAX_EARS = 256
-}; /* maximum corners of a polygon that is cut by ears, at a cost that may be cubic */
+/* Maximum number of corners of a polygon that is cut by ears, at a cost that may be cubic. */
+enum { MAX_EARS = 256 };
 
 typedef struct Projection {
     const TalusSoup *soup;

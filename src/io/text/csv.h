@@ -10,8 +10,7 @@ TalusStatus talus_csv_create(TalusDir *dir, const char *name, const char *header
 
 /* What talus_csv_truncate keeps of a table. */
 typedef struct TalusCsvRows {
-    bool
-        listed; /* cut to the length in the checkpoint's list; count is then 0 and last -1, not read */
+    bool listed; /* cut to the length in the checkpoint's list, rows unread: count 0, last -1 */
     int count;   /* rows kept */
     double last; /* time of the last row kept; -1 without rows */
 } TalusCsvRows;
