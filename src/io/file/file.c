@@ -20,11 +20,12 @@ struct TalusFile {
     int error;     /* errno of the first failure; 0: none */
     size_t used;   /* bytes in the buffer */
     uint64_t size; /* bytes written to the system, without those in the buffer */
-    uint32_t crc;  /* checksum of these bytes; only in a directory with a list */
-    TalusDir *dir; /* NULL: at a user's path */
+    uint32_t crc;  /* checksum of these `size` bytes; only if `dir` keeps a list of files */
+    TalusDir *dir; /* directory of the file; NULL: created at a user's path */
     int base;      /* descriptor of the directory that `target` and `temporary` are relative to */
     char *path;    /* for messages */
-    char *target, *temporary; /* final name and name until the commit; NULL: written directly */
+    char *target,
+        *temporary; /* final name, and name until the commit; NULL: no rename, written directly */
     char buffer[BUFFER_BYTES];
 };
 

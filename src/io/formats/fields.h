@@ -34,10 +34,9 @@ typedef struct TalusField {
     const char *name;
     TalusFieldType type;
     TalusFieldSource source;
-    size_t
-        offset;   /* of the array pointer in TalusSnapshot, or of the member in TalusContactState */
-    bool contact; /* true: field of contacts; false: of bodies */
-    bool lasting; /* true if the value of a body is constant during its life */
+    size_t offset; /* of the pointer in TalusSnapshot, or of the member in TalusContactState */
+    bool contact;  /* true: field of contacts; false: of bodies */
+    bool lasting;  /* true if the value of a body is constant during its life */
 } TalusField;
 
 /* Bytes that suffice for the values of a field in one row: in binary form; as text. */

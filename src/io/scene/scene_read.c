@@ -75,7 +75,7 @@ static TalusStatus read_number(const SceneReader *r, const SceneType *type, cons
     bool whole = type->kind == SCENE_INT || type->whole;
     if (in_range(type, *value) && (!whole || *value == floor(*value)))
         return TALUS_OK;
-    SceneType one = *type; /* if `type` is REALS, the message still describes one number */
+    SceneType one = *type; /* type of one number, for the message; `type` may be REALS */
     one.kind = whole ? SCENE_INT : SCENE_REAL;
     char expected[160], far[48];
     talus_scene_describe_type(&one, expected, sizeof expected);

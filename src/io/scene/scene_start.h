@@ -9,10 +9,9 @@
 typedef struct SceneStart {
     const TalusScene *scene;
     TalusWorld *world;
-    const int *slot; /* [entries + 1]: entry i has the slots slot[i] to slot[i + 1] - 1 */
-    const int
-        *pending;     /* [entries + 1]: its delayed batches are pending[i] to pending[i + 1] - 1 */
-    const int *count; /* [entries]: number of bodies, delayed ones included */
+    const int *slot;    /* [entries + 1]: entry i has the slots slot[i] to slot[i + 1] - 1 */
+    const int *pending; /* [entries + 1]: delayed batches, pending[i] to pending[i + 1] - 1 */
+    const int *count;   /* [entries]: number of bodies, delayed ones included */
     bool allow_overlap; /* true: a deep overlap gives a warning, not an error */
 } SceneStart;
 

@@ -108,7 +108,7 @@ static TalusStatus join_vertices(TalusSoup *soup, const TalusSurface *out, int32
     uint32_t buckets = 16;
     while (buckets < (uint32_t)soup->vertices && buckets < 1u << 30)
         buckets *= 2;
-    /* cells have edges of 2 near: all vertices near a point are in its cell and the 7 nearer neighbours */
+    /* Edges of 2 `near`: all vertices within `near` of a point are in its cell or in the 7 nearest neighbour cells. */
     Cells cells = {
         .mask = buckets - 1, .per_edge = 0.5 / near, .lo = out->lo, .near2 = near * near};
     TalusStatus status = TALUS_ALLOC(cells.first, buckets, "cells of vertices");

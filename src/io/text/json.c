@@ -153,7 +153,7 @@ bool talus_number_parse(const char *text, size_t length, double *value)
 
 /* ---- characters ---- */
 
-/* Well-formed byte sequences by table 3-7 of the Unicode standard. */
+/* Accepts the byte sequences of table 3-7 of the Unicode standard. */
 size_t talus_utf8_length(const char *text, size_t length)
 {
     const unsigned char *p = (const unsigned char *)text;
