@@ -1,8 +1,8 @@
 /* io/file/dir.h - an output directory, held open by its descriptor.
  *
  * Files are written into this directory even if it is renamed; talus_dir_check tells whether the path still leads to
- * it. Links are not followed and pipes are not waited for: whatever else than a regular file has the name of an output
- * file (a link, directory, named pipe or device) is an error, and is left unchanged. */
+ * the directory. An output file must be regular or missing: a link, directory, named pipe or device of its name is an
+ * error and is left unchanged. Links are not followed, and pipes are not waited for. */
 #ifndef TALUS_IO_FILE_DIR_H
 #define TALUS_IO_FILE_DIR_H
 

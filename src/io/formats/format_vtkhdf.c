@@ -1,12 +1,13 @@
 /* io/formats/format_vtkhdf.c - frames as one temporal VTKHDF file, DIR/bodies.vtkhdf, for ParaView 5.12 and later.
  *
- * Version 2.0 of the format, type PolyData, one part per frame. The points of all frames are consecutive in extensible
- * datasets, and Steps/... gives the start of each frame. A part of n cells has n + 1 entries in an Offsets dataset;
- * Steps/CellOffsets counts cells only, and readers add the index of the part.
+ * The file has version 2.0 of the format and type PolyData; each frame is one part. Extensible datasets have the points
+ * of all frames one after the other, and the datasets of the group Steps have the row at which each frame begins. A
+ * part of n cells has n + 1 rows in a dataset Offsets. Steps/CellOffsets counts cells only; readers add the index of
+ * the part.
  *
- * Data are flushed to the file before the attribute NSteps counts them, so that a killed run leaves whole frames. A
- * resumed run copies the frames that it keeps into a new file by the same calls that wrote them. Datasets have no time
- * stamps, and unused rows of their chunks are 0; so the bytes equal those of an uninterrupted run. */
+ * A frame is flushed to the file before the attribute NSteps counts it, so that a killed run leaves whole frames. A
+ * resumed run copies the frames that it keeps into a new file by the same calls that wrote them. Its bytes equal those
+ * of an uninterrupted run, because datasets have no time stamps and unused rows of their chunks are 0. */
 #include "base/crc.h"
 #include "base/memory.h"
 #include "collide/period.h"

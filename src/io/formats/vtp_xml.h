@@ -1,8 +1,8 @@
 /* io/formats/vtp_xml.h - writes the parts of a VTK PolyData file (.vtp).
  *
- * Data is inline base64, uncompressed: ParaView 5.11 as Debian builds it cannot read appended data, and OVITO needs
- * inline data with NumberOfVerts = NumberOfPoints. Each array is one base64 stream of its byte count (UInt64) and its
- * bytes. */
+ * Arrays are written inline as uncompressed base64: Debian's ParaView 5.11 cannot read the appended form, and OVITO
+ * needs the inline form and NumberOfVerts = NumberOfPoints. Each array is one base64 stream of its byte count (UInt64)
+ * and its bytes. */
 #ifndef TALUS_IO_FORMATS_VTP_XML_H
 #define TALUS_IO_FORMATS_VTP_XML_H
 

@@ -1,6 +1,6 @@
-/* io/frames/frames_figure.c - figures (triangles for drawing) of the shapes of a HEAD. The JSON has the kind of a
- * figure and the sizes of each level of detail; arrays behind it have the vertices, triangles, edges and pieces of all
- * figures.
+/* io/frames/frames_figure.c - figures (triangles for drawing) of the shapes of a HEAD. The JSON has the kind of
+ * each figure and the sizes of its levels of detail; the arrays behind the JSON have the vertices, triangles, edges and
+ * pieces of all figures.
  *
  * A reader checks every number before using it. Each array must have exactly the number of tuples that the levels add
  * up to, and all arrays together at most TALUS_FIGURE_PER_BYTE tuples per byte of the payload. */

@@ -1,6 +1,6 @@
-/* io/frames/frames_pack.c - packs arrays into a chunk. Integers: differences from predictions, then zigzag (small codes
- * for small numbers of either sign). All: byte planes (for each component the lowest bytes of all tuples, then the next
- * bytes), then deflate. frames_unpack.c is the inverse.
+/* io/frames/frames_pack.c - packs arrays into a chunk; frames_unpack.c is the inverse. Integers become differences from
+ * predictions, coded by zigzag (small codes for small numbers of either sign). Every array is split into byte planes
+ * (for each component the lowest bytes of all tuples, then the next bytes) and deflated.
  *
  * Prediction and planes are parallel over values and tuples. Deflate is parallel over arrays only: a stream divided
  * among threads would have other bytes. */

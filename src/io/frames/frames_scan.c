@@ -1,7 +1,7 @@
 /* io/frames/frames_scan.c - locations of the chunks of a frames file.
  *
- * A finished file has an index of its frames; otherwise the headers are read chunk by chunk. Both give offsets and
- * times only: talus_frames_read_chunk verifies the checksum when a chunk is needed. */
+ * In a finished file, the index gives the offsets and times of frames; otherwise they are read from the headers of the
+ * chunks, one by one. Checksums are not verified here, but by talus_frames_read_chunk when a chunk is read. */
 #include "base/memory.h"
 #include "io/file/file.h"
 #include "io/frames/frames.h"

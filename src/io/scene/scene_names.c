@@ -1,5 +1,5 @@
-/* io/scene/scene_names.c - what values of a scene refer to: materials, shapes, entries and files by name, directions,
- * rotations and ranges of radii. */
+/* io/scene/scene_names.c - finds the materials, shapes, entries and files that a scene names; computes directions,
+ * rotations and ranges of radii from values of the scene. */
 #include "io/scene/scene.h"
 
 #include "base/param.h"

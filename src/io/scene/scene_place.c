@@ -1,4 +1,5 @@
-/* io/scene/scene_place.c - positions of the bodies of one entry: given, generated, or from a file. */
+/* io/scene/scene_place.c - positions of the bodies of one entry of `bodies`: given in the scene, generated, or from a
+ * file. */
 #include "io/scene/scene.h"
 
 #include "base/memory.h"

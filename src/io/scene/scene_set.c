@@ -1,8 +1,9 @@
 /* io/scene/scene_set.c - applies "--set name=value" to the JSON tree before it is read.
  *
- * A target is the name of a parameter, or a path of keys and indices from the root. The path is followed in the tree
- * and the table together: a key that the file omits but the table has is inserted, with its default where the path
- * goes on. A list entry can be given by its key `name` instead of its index: bodies[grains].file. */
+ * The target of an assignment is the name of a parameter, or a path of keys and indices from the root. The path is
+ * followed in the JSON tree and in the table of keys together: a key that the table has and the file omits is inserted
+ * into the tree with its default. An entry of a list can be given by its key `name` instead of its index:
+ * bodies[grains].file. */
 #include "io/scene/scene.h"
 
 #include "base/param.h"

@@ -1,7 +1,7 @@
 /* io/scene/scene_start.c - checks of a scene's world before the first step.
  *
  * Deep overlaps, at the start or on arrival, are errors, or warnings if the caller allows them. Other values that look
- * like wrong units or positions give a warning. Each bound is a judgement, given below with its reason. */
+ * like wrong units or positions give a warning. The bounds below are estimates, with their reasons. */
 #include "io/scene/scene_start.h"
 #include "io/scene/scene_joint.h"
 

@@ -1,11 +1,13 @@
 /* io/surface/surface_orient.c - consistent windings of triangles.
  *
- * Two triangles agree if they traverse their common edge in opposite directions. From the first triangle of each
- * connected part, agreement is propagated over edges that exactly two triangles share; the minority of the part's
- * triangles is reversed. Then a part is closed if all its edges are balanced (talus_side_balanced). A closed part in
- * which triangles were reversed is reversed as a whole if its volume is negative and it stays closed. Other closed
- * parts may have negative volume: cavities in a solid, which keep their orientation. Only if the closed parts together
- * have negative volume are all triangles of the file reversed. */
+ * Two triangles agree if they traverse their common edge in opposite directions. A part is a set of triangles connected
+ * by edges that exactly two triangles share. In each part, the triangles that do not agree with its first triangle are
+ * reversed or, if those are the majority, all others.
+ *
+ * A part is closed if all its edges are balanced (talus_side_balanced). A closed part in which triangles were reversed
+ * is reversed once more as a whole if its volume is negative and it stays closed. Other closed parts may have a
+ * negative volume, as cavities in a solid, and keep their orientation. If the closed parts together have a negative
+ * volume, all triangles of the file are reversed. */
 #include "base/memory.h"
 #include "geometry/adjacency.h"
 #include "io/surface/surface.h"

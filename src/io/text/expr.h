@@ -1,10 +1,11 @@
-/* io/text/expr.h - arithmetic in scene files: "=2*radius*cbrt(bodies)". The text here is what follows '='.
+/* io/text/expr.h - arithmetic in scene files: "=2*radius*cbrt(bodies)". Functions here get the text after '='.
  *
  * sum     = term {(+|-) term}          power  = atom [^ signed]     (whole exponents up to 1000)
  * term    = signed {(*|/) signed}      atom   = number | name | function(sum, ...) | (sum)
  * signed  = (-|+) signed | power
- * Functions: sqrt cbrt min max ceil floor round abs; pi is a name too, unless a parameter is called so. All use only
- * + - * / sqrt and exact functions such as floor, so a scene means the same numbers on every IEEE platform. */
+ * Functions: sqrt cbrt min max ceil floor round abs; pi is a name too, unless a parameter is called so. Only
+ * + - * / sqrt and exact functions such as floor are used, so that a scene gives the same numbers on every IEEE
+ * platform. */
 #ifndef TALUS_IO_TEXT_EXPR_H
 #define TALUS_IO_TEXT_EXPR_H
 
