@@ -24,8 +24,7 @@ struct TalusFile {
     TalusDir *dir; /* directory of the file; NULL: created at a user's path */
     int base;      /* descriptor of the directory that `target` and `temporary` are relative to */
     char *path;    /* for messages */
-    char *target,
-        *temporary; /* final name, and name until the commit; NULL: no rename, written directly */
+    char *target, *temporary; /* final name and name until the commit; NULL: no rename at commit */
     char buffer[BUFFER_BYTES];
 };
 

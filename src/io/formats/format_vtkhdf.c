@@ -210,7 +210,8 @@ static TalusStatus fill_indices(Hdf *hdf, size_t count)
     return TALUS_OK;
 }
 
-/* Appends the cells of a frame to topology i: a vertex per point if i is 0; else none, but a 0 in Offsets. */
+/* Appends the cells of a frame of the kind topologies[i]: a vertex for each point; no lines, polygons and strips, of
+ * which only Offsets gets a row, 0. */
 static bool append_topology(Hdf *hdf, int i)
 {
     char path[PATH_BYTES];

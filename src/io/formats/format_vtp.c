@@ -4,7 +4,8 @@
  *   chains    a line per contact with normal force > 0: from centre to centre through the contact point
  *   shapes    surfaces of moving bodies that are not spheres; frames without any share an empty file
  *   walls     surfaces of fixed bodies that are not spheres; frames share a file until a wall changes
- * The script show_in_paraview.py is written beside them. Contacts and chains are written only if the snapshot has them. */
+ * The script show_in_paraview.py is written beside them. Contacts and chains are written only if the snapshot has
+ * them. */
 #include "base/memory.h"
 #include "collide/period.h"
 #include "io/file/file.h"

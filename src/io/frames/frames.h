@@ -389,8 +389,8 @@ typedef struct TalusFrameEncoder {
 
 void talus_frame_encoder_clear(TalusFrameEncoder *encoder);
 /* Makes the FRAM chunk in `packer` and stores the frame in `now`. Call talus_frame_encoder_commit once the chunk is in
- * the file: `now` becomes `before`. *key true asks for a key frame; it is set to true if old bodies are not in the
- * order of `before`, because only a key frame can store them then. */
+ * the file: `now` becomes `before`. The caller sets *key to true to ask for a key frame; the call sets it to true if
+ * old bodies are not in the order of `before`, because only a key frame can store them then. */
 TalusStatus talus_frame_encode(TalusFrameEncoder *encoder, const TalusFramesHead *head,
                                const TalusSnapshot *snapshot, bool *key);
 void talus_frame_encoder_commit(TalusFrameEncoder *encoder);

@@ -110,8 +110,7 @@ static double safe_scale(const double *v, int n)
 
 TalusVec3 talus_scene_scale_direction(TalusVec3 v)
 {
-    double s = safe_scale((const double[]){v.x, v.y, v.z},
-                          3); /* multiplied twice, as s s may overflow: 2^1072 */
+    double s = safe_scale((const double[]){v.x, v.y, v.z}, 3); /* s s may overflow: 2^1072 */
     return talus_scale(s, talus_scale(s, v));
 }
 

@@ -407,8 +407,7 @@ static TalusStatus read_value(SceneReader *r, const SceneType *type, const Talus
     void *object = talus_arena_new(r->arena, type->size);
     if (!object)
         return TALUS_ERR_MEMORY;
-    memcpy(field, &object,
-           sizeof object); /* memcpy, since the member is a pointer to some struct type */
+    memcpy(field, &object, sizeof object); /* the member is a pointer to some struct type */
     return read_object(r, type, json, object);
 }
 
