@@ -38,7 +38,8 @@ TalusStatus talus_growing_open_stream(const TalusGrowing *file, FILE **out);
 TalusStatus talus_growing_truncate(TalusGrowing *file, uint64_t size);
 /* Truncates to the first `size` bytes and writes the closing bytes (see talus_growing_append_closed) after those. */
 TalusStatus talus_growing_truncate_closed(TalusGrowing *file, uint64_t size, const char *closing);
-/* Appends to a file without closing bytes. */
+/* Appends to a file without closing bytes; an append that fails is undone. Updates size and checksum, also in the
+ * list of files. */
 TalusStatus talus_growing_append(TalusGrowing *file, const void *bytes, size_t size);
 /* Appends, overwriting the closing bytes of the last call. The last `closing` of the `size` bytes close the file, as
  * end tags do: a reader always finds them at the end, the next call overwrites them, and neither file->size nor the

@@ -190,8 +190,8 @@ static TalusStatus open_truncated_collection(TalusSeries *series, const char *na
     return talus_growing_truncate_closed(&series->list, bytes, PVD_TAIL);
 }
 
-/* Truncates the collection to the frames up to `time`, or removes it if no frame is left; sets count and files of the
- * series. */
+/* Opens the collection, if it exists, as series->list and truncates it to the frames up to `time`; removes it if no
+ * frame is left. Sets count and files of the series. */
 static TalusStatus truncate_collection(TalusSeries *series, double time)
 {
     char name[TALUS_FRAME_NAME_BYTES], *text;

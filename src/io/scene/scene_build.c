@@ -406,7 +406,7 @@ static TalusStatus add_entry_bodies(Builder *b, const SceneBody *body, const For
     return status;
 }
 
-/* Sets positions, forms, velocities and orientations of the bodies of an entry. */
+/* Sets positions, radii, forms, velocities, spins and orientations of the bodies of an entry. */
 static TalusStatus make_entry_bodies(Builder *b, const SceneBody *body, const Forms *f,
                                      const SceneShape *shape, EntryBodies *g)
 {
