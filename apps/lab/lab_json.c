@@ -372,5 +372,5 @@ TalusStatus lab_store_write(const LabSet *set)
 
 TalusStatus lab_page_write(const LabSet *set)
 {
-    return page_write(set->dir, put_set, (void *)set);
+    return page_write_report(set->dir, put_set, (void *)set);
 }

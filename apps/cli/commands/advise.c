@@ -95,7 +95,8 @@ static TalusStatus start_from_scene(Session *s, const char *path)
 {
     TalusScene *scene = NULL;
     TalusWorld *world = NULL;
-    TalusSceneChoice choice = {.backend = options.backend, .threads = cli_threads(options.threads)};
+    TalusSceneChoice choice = {.backend = options.backend,
+                               .threads = cli_convert_threads(options.threads)};
     TalusStatus status = talus_scene_load(path, options.set.item, options.set.count, &scene);
     TALUS_THEN(status, talus_scene_build(scene, &choice, &world));
     TALUS_THEN(status, take_start(s, world));
@@ -129,7 +130,7 @@ static int open_run(Session *s, const char *dir)
     if (status == TALUS_OK)
         make_plan(s, world);
     talus_world_destroy(world);
-    bool known = status == TALUS_OK && run_note_read(s->note, &settings, &tally);
+    bool known = status == TALUS_OK && run_note_parse(s->note, &settings, &tally);
     snprintf(s->advise.scene, sizeof s->advise.scene, "%s", known ? settings.scene : dir);
     if (known)
         s->advise.set = settings.set;
@@ -226,14 +227,14 @@ static TalusStatus run_trials(Session *s)
 static int check_options(const CliList *operands)
 {
     if (options.from && (operands->count || options.set.count || !isnan(options.at)))
-        return cli_usage(&cli_advise,
-                         "--from: scene and state come from the run; SCENE, --set and --at do not "
+        return cli_fail_usage(
+            &cli_advise, "--from: scene and state come from the run; SCENE, --set and --at do not "
                          "go with it");
     if (!options.from && operands->count == 0)
-        return cli_usage(&cli_advise, "expected SCENE or --from DIR");
+        return cli_fail_usage(&cli_advise, "expected SCENE or --from DIR");
     if (options.seconds == 0.0 || options.span == 0.0)
-        return cli_usage(&cli_advise, "%s 0: expected a number above 0",
-                         options.seconds == 0.0 ? "--seconds" : "--span");
+        return cli_fail_usage(&cli_advise, "%s 0: expected a number above 0",
+                              options.seconds == 0.0 ? "--seconds" : "--span");
     return cli_check_backend(&cli_advise, options.backend);
 }
 

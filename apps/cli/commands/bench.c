@@ -380,10 +380,11 @@ static int choose_rows(const CliList *operands, const WorldsRow *rows[WORLDS_ROW
         const char *name = operands->item[i];
         const WorldsRow *row = worlds_find(name);
         if (!row)
-            return cli_usage(&cli_bench, "no row '%s'; `talus list experiments` names them", name);
+            return cli_fail_usage(&cli_bench, "no row '%s'; `talus list experiments` names them",
+                                  name);
         for (int k = 0; k < *count; k++)
             if (rows[k] == row)
-                return cli_usage(&cli_bench, "row '%s' is named twice", name);
+                return cli_fail_usage(&cli_bench, "row '%s' is named twice", name);
         rows[(*count)++] = row;
     }
     return CLI_OK;
@@ -411,7 +412,7 @@ static int bench_worlds(Session *session, const CliList *operands)
     bool gpu = strcmp(operands->item[0], "gpu") == 0;
     int count;
     if (o->fresh && !takes_names(operands))
-        return cli_usage(&cli_bench, "--fresh: %s always runs anew", operands->item[0]);
+        return cli_fail_usage(&cli_bench, "--fresh: %s always runs anew", operands->item[0]);
     int code = choose_rows(operands, rows, &count);
     if (code == CLI_OK)
         code = cli_check_backend(&cli_bench, o->backend);
@@ -462,9 +463,9 @@ static int bench_session(Session *session, const char *name)
         return CLI_USAGE;
     const Experiment *e = session->experiment;
     if (o->backend || o->repeat >= 0 || o->steps >= 0)
-        return cli_usage(&cli_bench,
-                         "--backend, --repeat and --steps are for experiments that run worlds: "
-                         "`talus list experiments` names them from shear on");
+        return cli_fail_usage(
+            &cli_bench, "--backend, --repeat and --steps are for experiments that run worlds: "
+                        "`talus list experiments` names them from shear on");
     session->divisor = o->quick ? 10 : 1;
     open_set(session, name, e->name);
     TalusStatus status = talus_pool_create(o->threads >= 0 ? o->threads : 1, &session->pool);
@@ -498,7 +499,7 @@ static int bench_main(const CliList *operands)
     if (strcmp(name, "gpu") == 0 || worlds_find(name))
         code = bench_worlds(&session, operands);
     else if (operands->count > 1)
-        code = cli_usage(&cli_bench, "%s has no rows: expected one NAME", name);
+        code = cli_fail_usage(&cli_bench, "%s has no rows: expected one NAME", name);
     else
         code = bench_session(&session, name);
     lab_set_clear(&session.set);

@@ -141,7 +141,8 @@ int export_convert(const CliCommand *command, const RunLocation *location, const
 {
     Conversion c = {.kind = kind, .out = out, .range = range, .bar = isatty(STDERR_FILENO)};
     if (talus_format_find(kind) < 0)
-        return cli_usage(command, "--to %s: no such kind of files; there are " CONVERT_KINDS, kind);
+        return cli_fail_usage(command, "--to %s: no such kind of files; there are " CONVERT_KINDS,
+                              kind);
     TalusStatus status = convert(&c, location);
     if (status == TALUS_OK)
         status = talus_format_close(c.writer);

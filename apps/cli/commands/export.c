@@ -241,7 +241,7 @@ static TalusStatus measure(Export *x)
 {
     JsonOut json;
     json_start(&json, count_bytes, &x->base_bytes);
-    TalusStatus status = viewer_run_json(&x->page, &json);
+    TalusStatus status = viewer_write_run(&x->page, &json);
     json_finish(&json);
     x->base_bytes += 2 * NOTE_MAX;
     return status;
@@ -331,15 +331,15 @@ static int export_page(const RunLocation *location, const Options *o)
 static int check_options(const Options *o)
 {
     if (!o->output)
-        return cli_usage(&cli_export, "expected -o FILE");
+        return cli_fail_usage(&cli_export, "expected -o FILE");
     if (!o->to && !cli_ends_with(o->output, ".html") && !cli_ends_with(o->output, ".htm"))
-        return cli_usage(&cli_export,
-                         "-o %s: expected a name that ends in .html; --to KIND writes others",
-                         o->output);
+        return cli_fail_usage(&cli_export,
+                              "-o %s: expected a name that ends in .html; --to KIND writes others",
+                              o->output);
     if (o->to && !isnan(o->limit))
-        return cli_usage(&cli_export, "--limit: is for pages, and --to writes none");
+        return cli_fail_usage(&cli_export, "--limit: is for pages, and --to writes none");
     if (o->limit == 0.0)
-        return cli_usage(&cli_export, "--limit 0: expected a number above 0");
+        return cli_fail_usage(&cli_export, "--limit 0: expected a number above 0");
     return CLI_OK;
 }
 

@@ -102,7 +102,7 @@ static TalusStatus extract(const char *path, const Options *o)
     TalusWorld *world = NULL;
     TalusProblem *problem = NULL;
     TalusFclib *fclib = NULL;
-    TalusSceneChoice choice = {.solver = o->solver, .threads = cli_threads(o->threads)};
+    TalusSceneChoice choice = {.solver = o->solver, .threads = cli_convert_threads(o->threads)};
     TalusStatus status = talus_scene_load(path, o->set.item, o->set.count, &scene);
     TALUS_THEN(status, talus_scene_build(scene, &choice, &world));
     TALUS_THEN(status, advance(world, o->at));
@@ -120,11 +120,14 @@ static int extract_main(const CliList *operands)
 {
     char path[CLI_PATH_MAX];
     if (isnan(options.at) || !options.output)
-        return cli_usage(&cli_extract, "expected %s", isnan(options.at) ? "--at T" : "-o FILE");
+        return cli_fail_usage(&cli_extract, "expected %s",
+                              isnan(options.at) ? "--at T" : "-o FILE");
     if (find_form(options.form) < 0)
-        return cli_usage(&cli_extract, "--form %s: expected auto, global or local", options.form);
+        return cli_fail_usage(&cli_extract, "--form %s: expected auto, global or local",
+                              options.form);
     if (options.form && !cli_is_fclib_name(options.output))
-        return cli_usage(&cli_extract, "--form goes with an FCLIB file: expected -o FILE.hdf5");
+        return cli_fail_usage(&cli_extract,
+                              "--form goes with an FCLIB file: expected -o FILE.hdf5");
     if (cli_is_fclib_name(options.output) && !talus_fclib_available())
         return cli_fail("%s: this build of Talus has no HDF5, which FCLIB files need; %s",
                         options.output, talus_fclib_how());

@@ -288,13 +288,13 @@ static int info_main(const CliList *operands)
         return info_directory(name);
     if (!cli_find_scene(name, path, sizeof path))
         return CLI_FAILED;
-    if (cli_is_surface(path))
+    if (cli_is_surface_name(path))
         return info_surface(path);
-    if (cli_starts_with(path, TALUS_CHECKPOINT_MAGIC))
+    if (cli_file_starts_with(path, TALUS_CHECKPOINT_MAGIC))
         return info_checkpoint(path);
-    if (cli_starts_with(path, TALUS_FRAMES_MAGIC))
+    if (cli_file_starts_with(path, TALUS_FRAMES_MAGIC))
         return info_frames(path, true);
-    if (cli_starts_with(path, TALUS_PROBLEM_MAGIC))
+    if (cli_file_starts_with(path, TALUS_PROBLEM_MAGIC))
         return info_problem(path);
     if (talus_fclib_is(path))
         return info_fclib(path);

@@ -145,7 +145,7 @@ static bool checkpoint_in(const char *dir, const char *name)
 bool info_run(const char *dir, int *code)
 {
     char path[CLI_PATH_MAX];
-    int64_t rows = run_table_rows(dir, "steps.csv");
+    int64_t rows = run_table_count_rows(dir, "steps.csv");
     if (rows < 0 && !has(dir, "frames.talus"))
         return false;
     printf("%s: run\n", dir);

@@ -74,7 +74,7 @@ static void list_scene(void *user, const char *name, const char *path)
 
 static void list_scenes(void)
 {
-    cli_each_scene(list_scene, NULL);
+    cli_visit_scenes(list_scene, NULL);
 }
 
 static void list_backends(void)
@@ -144,7 +144,7 @@ static void list_features(void)
 {
     list_direct(TALUS_DIRECT_CHOLMOD,
                 "Cholesky factors for ipm-chol, ipm-soc and newton-al; parts under the GPL");
-    print_feature("civetweb", "the server of talus view", serve_available(), serve_how());
+    print_feature("civetweb", "the server of talus view", serve_available(), serve_build_hint());
     list_cuda();
     print_feature("hdf5", "FCLIB problem files (.hdf5); frames as .vtkhdf", talus_fclib_available(),
                   talus_fclib_how());
@@ -176,8 +176,8 @@ static int list_main(const CliList *operands)
             return CLI_OK;
         }
     }
-    return cli_usage(&cli_list, "cannot list '%s'%s", word,
-                     cli_did_you_mean(word, names, KINDS, "; expected " OPERANDS));
+    return cli_fail_usage(&cli_list, "cannot list '%s'%s", word,
+                          cli_did_you_mean(word, names, KINDS, "; expected " OPERANDS));
 }
 
 const CliCommand cli_list = {

@@ -47,9 +47,10 @@ static int choose(const char *option, const char *word, const char *const *names
     }
     const char *near = talus_nearest_name(word, names, count);
     if (near)
-        cli_usage(&cli_render, "--%s %s: did you mean '%s'? There are %s", option, word, near, all);
+        cli_fail_usage(&cli_render, "--%s %s: did you mean '%s'? There are %s", option, word, near,
+                       all);
     else
-        cli_usage(&cli_render, "--%s %s: expected one of %s", option, word, all);
+        cli_fail_usage(&cli_render, "--%s %s: expected one of %s", option, word, all);
     return -1;
 }
 
@@ -71,8 +72,9 @@ static bool read_size(const char *text, TalusDrawDef *def)
     if (!two_numbers(text, 'x', &width, &height) || width != floor(width) ||
         height != floor(height) || !(width >= 1 && width <= TALUS_IMAGE_SIDE_MAX) ||
         !(height >= 1 && height <= TALUS_IMAGE_SIDE_MAX)) {
-        cli_usage(&cli_render, "--size %s: expected WIDTHxHEIGHT such as 1600x1200, up to %d each",
-                  text, TALUS_IMAGE_SIDE_MAX);
+        cli_fail_usage(&cli_render,
+                       "--size %s: expected WIDTHxHEIGHT such as 1600x1200, up to %d each", text,
+                       TALUS_IMAGE_SIDE_MAX);
         return false;
     }
     def->width = (int)width;
@@ -94,7 +96,8 @@ static bool read_range(const char *text, TalusDrawDef *def)
 {
     if (two_numbers(text, ':', &def->low, &def->high) && def->low < def->high)
         return true;
-    cli_usage(&cli_render, "--range %s: expected LOW:HIGH, two numbers, the smaller first", text);
+    cli_fail_usage(&cli_render, "--range %s: expected LOW:HIGH, two numbers, the smaller first",
+                   text);
     return false;
 }
 
@@ -115,8 +118,9 @@ static bool read_from(const char *text, TalusDrawDef *def)
 {
     if (two_numbers(text, ',', &def->azimuth, &def->elevation) && fabs(def->elevation) <= 90.0)
         return true;
-    cli_usage(&cli_render,
-              "--from %s: expected AZIMUTH,ELEVATION in degrees, the second from -90 to 90", text);
+    cli_fail_usage(&cli_render,
+                   "--from %s: expected AZIMUTH,ELEVATION in degrees, the second from -90 to 90",
+                   text);
     return false;
 }
 
@@ -130,7 +134,8 @@ static bool read_clip(const char *text, TalusDrawDef *def)
         if (end != text + 2 && *end == '\0' && isfinite(def->clip_at))
             return true;
     }
-    cli_usage(&cli_render, "--clip %s: expected AXIS:AT such as y:0, the axis x, y or z", text);
+    cli_fail_usage(&cli_render, "--clip %s: expected AXIS:AT such as y:0, the axis x, y or z",
+                   text);
     return false;
 }
 
@@ -153,16 +158,17 @@ static bool read_texts(const Options *o, TalusDrawDef *def)
 static bool check(const Options *o)
 {
     if (!o->output)
-        cli_usage(&cli_render, "expected -o FILE.png");
+        cli_fail_usage(&cli_render, "expected -o FILE.png");
     else if (!cli_ends_with(o->output, ".png"))
-        cli_usage(&cli_render, "-o %s: pictures are PNG files; expected a name that ends in .png",
-                  o->output);
+        cli_fail_usage(&cli_render,
+                       "-o %s: pictures are PNG files; expected a name that ends in .png",
+                       o->output);
     else if (o->chains && o->colour)
-        cli_usage(&cli_render, "--chains colours by chain force; leave out --colour");
+        cli_fail_usage(&cli_render, "--chains colours by chain force; leave out --colour");
     else if (o->view && o->from)
-        cli_usage(&cli_render, "--view and --from both place the camera; give one");
+        cli_fail_usage(&cli_render, "--view and --from both place the camera; give one");
     else if (o->zoom == 0.0)
-        cli_usage(&cli_render, "--zoom 0: expected a number above 0");
+        cli_fail_usage(&cli_render, "--zoom 0: expected a number above 0");
     else
         return true;
     return false;
@@ -223,7 +229,7 @@ static TalusStatus run_scene(const TalusScene *scene, const char *path, const Op
 {
     TalusWorld *world;
     char name[128];
-    TalusSceneChoice choice = {.threads = cli_threads(o->threads)};
+    TalusSceneChoice choice = {.threads = cli_convert_threads(o->threads)};
     TalusStatus status = talus_scene_build(scene, &choice, &world);
     if (status != TALUS_OK)
         return status;
@@ -259,7 +265,7 @@ static int read_source(const char *name, const Options *o, PictureSource *source
         if (stat(path, &about) != 0)
             return cli_fail("%s: holds no frames.talus; `talus run SCENE --out %s` writes one",
                             name, name);
-    } else if (!there || !cli_starts_with(name, TALUS_FRAMES_MAGIC)) {
+    } else if (!there || !cli_file_starts_with(name, TALUS_FRAMES_MAGIC)) {
         if (!cli_has_scene(name, path, sizeof path) && strchr(name, '/'))
             return cli_fail("%s: no such run directory, frames file or scene", name);
         if (!cli_find_scene(name, path, sizeof path) || cli_refuse_problem(path))
@@ -267,7 +273,7 @@ static int read_source(const char *name, const Options *o, PictureSource *source
         return read_scene(path, o, source);
     }
     if (o->set.count > 0)
-        return cli_usage(&cli_render, "--set is for scenes; %s has its frames already", name);
+        return cli_fail_usage(&cli_render, "--set is for scenes; %s has its frames already", name);
     return read_frames(path, o->time, source);
 }
 

@@ -70,21 +70,24 @@ static bool asks_exact(const Options *o)
 static int check_options(const Options *o, const CliList *operands)
 {
     if (o->tol == 0.0 && o->max_iter < 0 && isnan(o->budget))
-        return cli_usage(&cli_solve, "--tol 0 runs the whole budget: expected --max-iter or "
-                                     "--budget with it");
+        return cli_fail_usage(&cli_solve, "--tol 0 runs the whole budget: expected --max-iter or "
+                                          "--budget with it");
     if (o->max_iter == 0 || o->budget == 0.0)
-        return cli_usage(&cli_solve, "%s 0: expected more than 0",
-                         o->max_iter == 0 ? "--max-iter" : "--budget");
+        return cli_fail_usage(&cli_solve, "%s 0: expected more than 0",
+                              o->max_iter == 0 ? "--max-iter" : "--budget");
     if (o->starts == 0 || o->starts == 1)
-        return cli_usage(&cli_solve, "--starts %d: expected 2 or more", o->starts);
+        return cli_fail_usage(&cli_solve, "--starts %d: expected 2 or more", o->starts);
     if (o->starts > 1 && (o->warm || !(o->tol > 0.0)))
-        return cli_usage(&cli_solve, "--starts goes with a tolerance above 0 and without --warm");
+        return cli_fail_usage(&cli_solve,
+                              "--starts goes with a tolerance above 0 and without --warm");
     if (operands->count > 1 && o->save)
-        return cli_usage(&cli_solve, "--save goes with one PROBLEM, not with %d", operands->count);
+        return cli_fail_usage(&cli_solve, "--save goes with one PROBLEM, not with %d",
+                              operands->count);
     bool reads_reference = o->reference && !asks_exact(o);
     if (operands->count > 1 && reads_reference && !is_folder(o->reference))
-        return cli_usage(&cli_solve, "--reference with %d PROBLEMs is a folder of NAME.ref.hdf5",
-                         operands->count);
+        return cli_fail_usage(&cli_solve,
+                              "--reference with %d PROBLEMs is a folder of NAME.ref.hdf5",
+                              operands->count);
     bool save_fclib = o->save && cli_is_fclib_name(o->save);
     if ((save_fclib || reads_reference) && !talus_fclib_available())
         return cli_fail("--%s: FCLIB files are not in this build: %s",
@@ -108,7 +111,7 @@ static int parse_friction(Session *session)
     if (status != TALUS_OK)
         return cli_fail_by_domain(&cli_solve);
     if (o->measure && strcmp(o->measure, "natural") != 0 && !is_siconos(o))
-        return cli_usage(&cli_solve, "--measure %s: expected natural or siconos", o->measure);
+        return cli_fail_usage(&cli_solve, "--measure %s: expected natural or siconos", o->measure);
     return CLI_OK;
 }
 

@@ -416,13 +416,13 @@ static int verify_main(const CliList *operands)
                       .asymmetry = NAN,
                       .certificate = {NAN, NAN, NAN, NAN, false}};
     if (lab_model_parse(options.law, options.section, &options.model) != TALUS_OK)
-        return cli_usage(&cli_verify, "%s", talus_error());
+        return cli_fail_usage(&cli_verify, "%s", talus_error());
     if (options.reference && !talus_fclib_is(problem))
-        return cli_usage(&cli_verify, "--reference goes with an FCLIB file for PROBLEM");
+        return cli_fail_usage(&cli_verify, "--reference goes with an FCLIB file for PROBLEM");
     if (talus_fclib_is(solution))
         options.group = choose_group(solution, options.group);
     else if (options.group)
-        return cli_usage(&cli_verify, "--group goes with an FCLIB file for SOLUTION");
+        return cli_fail_usage(&cli_verify, "--group goes with an FCLIB file for SOLUTION");
     if (cli_refuse_scene(problem) || cli_refuse_scene(solution))
         return CLI_FAILED;
     if (talus_fclib_is(problem))

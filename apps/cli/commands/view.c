@@ -98,12 +98,12 @@ static int view_main(const CliList *operands)
 {
     const char *operand = operands->item[0];
     if (options.port > 65535)
-        return cli_usage(&cli_view, "--port %d: expected a number up to 65535", options.port);
+        return cli_fail_usage(&cli_view, "--port %d: expected a number up to 65535", options.port);
     if (!serve_available())
         return cli_fail(
             "this build has no server to view with: %s; `talus export %s -o FILE.html` makes "
             "a page without one",
-            serve_how(), operand);
+            serve_build_hint(), operand);
     RunLocation location;
     ServeFiles *files;
     if (run_location_find(operand, &location) != TALUS_OK)

@@ -66,7 +66,7 @@ static void print_stage(FILE *out, const char *name, double seconds, double tota
             total > 0.0 ? 100.0 * seconds / total : 0.0);
 }
 
-static void print_breakdown(const RunClock *clock, FILE *out)
+static void print_stages(const RunClock *clock, FILE *out)
 {
     double known = clock->setup + clock->detect + clock->build + clock->solve + clock->integrate +
                    clock->output + clock->paused;
@@ -82,7 +82,7 @@ static void print_breakdown(const RunClock *clock, FILE *out)
     print_stage(out, "total", clock->wall, clock->wall);
 }
 
-static void print_where(const Run *run, FILE *out)
+static void print_results_dir(const Run *run, FILE *out)
 {
     const char *dir = run->dir;
     if (!dir)
@@ -111,7 +111,7 @@ void run_report(const Run *run, FILE *out)
     int64_t done = steps - run->first_step;
     double stepping = run->clock.wall - run->clock.setup - run->clock.paused;
     fputc('\n', out);
-    print_breakdown(&run->clock, out);
+    print_stages(&run->clock, out);
     fprintf(out,
             "\n%" PRId64 " steps to t = %g s, %.1f steps/s, %.2f s of processor time, %.0f MB\n",
             done, talus_world_time(run->world), stepping > 0.0 ? (double)done / stepping : 0.0,
@@ -131,12 +131,12 @@ void run_report(const Run *run, FILE *out)
                 run->tally.fallbacks);
     print_overlap(&run->tally.overlap, out);
     fprintf(out, "hash %016" PRIx64 "\n", talus_world_hash(run->world));
-    print_where(run, out);
+    print_results_dir(run, out);
 }
 
 /* ---- final positions ---- */
 
-static TalusStatus write_lines(const char *path, const TalusSnapshot *s)
+static TalusStatus write_position_lines(const char *path, const TalusSnapshot *s)
 {
     TalusFile *file;
     TALUS_TRY(talus_file_create(path, &file));
@@ -151,14 +151,14 @@ TalusStatus run_write_positions(const char *path, const TalusWorld *world)
 {
     TalusSnapshot snapshot = {0};
     TALUS_TRY(talus_snapshot_take(&snapshot, world, 0));
-    TalusStatus status = write_lines(path, &snapshot);
+    TalusStatus status = write_position_lines(path, &snapshot);
     talus_snapshot_free(&snapshot);
     return status;
 }
 
 /* ---- JSON ---- */
 
-static void overlap_json(JsonOut *json, const TalusOverlapSummary *o)
+static void write_overlap_json(JsonOut *json, const TalusOverlapSummary *o)
 {
     json_open_object(json, "overlap");
     json_int(json, "loaded", o->loaded);
@@ -193,7 +193,7 @@ void run_report_json(const Run *run)
     json_real(&json, "mean", tally->penetration_mean);
     json_real(&json, "max", tally->penetration_max);
     json_close_object(&json);
-    overlap_json(&json, &tally->overlap);
+    write_overlap_json(&json, &tally->overlap);
     json_real(&json, "kinetic_energy", tally->kinetic);
     json_int(&json, "iterations", tally->iterations);
     json_real(&json, "residual", tally->residual);

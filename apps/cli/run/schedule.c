@@ -5,7 +5,7 @@
 
 enum { TABLE_LINES = 50 };
 
-double run_next_length(const Run *run)
+double run_next_step_length(const Run *run)
 {
     return talus_world_next_length(run->world, run->settings.until);
 }
@@ -18,7 +18,7 @@ static bool interval_ends(const Run *run, const TalusStepInfo *info, double ever
     double begin = run->shortened ? info->time - info->length : (step - 1.0) * h;
     double end = run->shortened ? info->time : step * h;
     if (!(every > 0.0))
-        return run_next_length(run) == 0.0;
+        return run_next_step_length(run) == 0.0;
     return floor(end / every + 1e-6) > floor(begin / every + 1e-6);
 }
 
@@ -33,5 +33,5 @@ bool run_line_due(const Run *run, const TalusStepInfo *info)
     double every = run->settings.every, lines = run->settings.until / every;
     if (lines > TABLE_LINES)
         every *= ceil(lines / TABLE_LINES);
-    return interval_ends(run, info, every) || run_next_length(run) == 0.0;
+    return interval_ends(run, info, every) || run_next_step_length(run) == 0.0;
 }

@@ -37,6 +37,6 @@ const Experiment *experiment_find(const CliCommand *command, const char *name)
     for (int i = 0; i < EXPERIMENTS; i++)
         if (strcmp(table[i]->name, name) == 0)
             return table[i];
-    cli_usage(command, "no experiment '%s'%s", name, hint_at_name(name));
+    cli_fail_usage(command, "no experiment '%s'%s", name, hint_at_name(name));
     return NULL;
 }

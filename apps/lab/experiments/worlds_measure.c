@@ -38,7 +38,7 @@ TalusStatus worlds_open(const Worlds *w, const WorldsCase *c, TalusWorld **out)
 {
     TalusScene *scene = NULL;
     TalusSceneChoice choice = {
-        .solver = c->solver, .backend = c->backend, .threads = cli_threads(w->threads)};
+        .solver = c->solver, .backend = c->backend, .threads = cli_convert_threads(w->threads)};
     *out = NULL;
     TALUS_TRY(load_scene(c, &scene));
     TalusStatus status = talus_scene_build(scene, &choice, out);

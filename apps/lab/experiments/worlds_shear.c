@@ -220,7 +220,7 @@ static TalusStatus run_law(const Worlds *w, const void *bytes, size_t size, cons
                            TalusSnapshot *g, TalusFrictionLaw law, double tolerance, ShearRun *run)
 {
     TalusWorld *world;
-    TALUS_TRY(talus_world_load(bytes, size, cli_threads(w->threads), NULL, &world));
+    TALUS_TRY(talus_world_load(bytes, size, cli_convert_threads(w->threads), NULL, &world));
     TalusStatus status = shear_set_law(world, g, law);
     TALUS_THEN(status, talus_world_set_accuracy(world, tolerance, BUDGET));
     TALUS_THEN(status, shear_run(w, world, shear, g, run));

@@ -48,7 +48,7 @@ static TalusStatus run_tolerance(const Worlds *w, const void *bytes, size_t size
 {
     TalusWorld *world;
     ShearRun found = {0};
-    TALUS_TRY(talus_world_load(bytes, size, cli_threads(w->threads), NULL, &world));
+    TALUS_TRY(talus_world_load(bytes, size, cli_convert_threads(w->threads), NULL, &world));
     TalusStatus status = talus_world_set_accuracy(world, tolerance, c->budget);
     TALUS_THEN(status, shear_run(w, world, shear, g, &found));
     talus_world_destroy(world);
