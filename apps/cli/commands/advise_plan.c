@@ -1,7 +1,7 @@
 /* cli/commands/advise_plan.c - the settings that `talus advise` tries.
  *
- * The default and, from it, one change at a time: law and stiffness, tolerance, step. The last one is the most accurate:
- * it has whatever time is left. */
+ * The settings are the default and changes of it in one respect each: law and stiffness, tolerance, or step. The last
+ * setting combines the accurate choices; being the last, its trial has all the time that is left. */
 #include "advise.h"
 
 #include "world/state.h"
@@ -10,14 +10,14 @@
 
 static const double stiffer = 1e-3; /* compliance of the trials with stiffer contacts */
 
-bool advise_same(const TalusWorldChanges *a, const TalusWorldChanges *b)
+bool advise_same_setting(const TalusWorldChanges *a, const TalusWorldChanges *b)
 {
     return a->law == b->law && a->compliance == b->compliance &&
            (a->compliance == 0.0 || a->elastic_overlap == b->elastic_overlap) &&
            a->tolerance == b->tolerance && a->step == b->step;
 }
 
-TalusWorldChanges advise_default(const TalusWorld *world)
+TalusWorldChanges advise_default_setting(const TalusWorld *world)
 {
     TalusWorldDef def = talus_world_def_default();
     TalusWorldChanges base = {
@@ -34,7 +34,7 @@ TalusWorldChanges advise_default(const TalusWorld *world)
 static bool is_planned(const AdviseSetting *plan, int count, const TalusWorldChanges *with)
 {
     for (int i = 0; i < count; i++)
-        if (advise_same(&plan[i].with, with))
+        if (advise_same_setting(&plan[i].changes, with))
             return true;
     return false;
 }
@@ -45,7 +45,7 @@ int advise_plan(const TalusWorldChanges *own, const TalusWorldChanges *base,
     const double stiff = base->compliance > 0.0 ? stiffer : 0.0;
     const struct {
         TalusFrictionLaw law;
-        double compliance, tolerance, step; /* compliance below 0: the default's */
+        double compliance, tolerance, step; /* compliance below 0: the default's; step: factor */
         int priority;
     } rows[] = {
         {TALUS_LAW_COULOMB, -1.0, 1e-2, 1.0, 0},  {TALUS_LAW_CCP, 0.0, 1e-2, 1.0, 0},
@@ -63,7 +63,7 @@ int advise_plan(const TalusWorldChanges *own, const TalusWorldChanges *base,
         with.step = rows[i].step * base->step;
         if (is_planned(out, count, &with)) /* where the default is rigid */
             continue;
-        bool same = advise_same(&with, own);
+        bool same = advise_same_setting(&with, own);
         found = same ? count : found;
         out[count++] = (AdviseSetting){with, same, same ? 0 : rows[i].priority};
     }
@@ -71,7 +71,7 @@ int advise_plan(const TalusWorldChanges *own, const TalusWorldChanges *base,
         for (int i = count; i > 0; i--)
             out[i] = out[i - 1];
         out[0] = (AdviseSetting){*own, true, 0};
-        out[0].with.on_miss = TALUS_MISS_CONTINUE;
+        out[0].changes.on_miss = TALUS_MISS_CONTINUE;
         count++;
     }
     return count;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void advise_describe(const TalusWorldChanges *with, char *text, size_t size)
+void advise_describe_setting(const TalusWorldChanges *with, char *text, size_t size)
 {
     char stiffness[48] = "rigid";
     if (with->compliance > 0.0)
@@ -18,10 +18,10 @@ void advise_describe(const TalusWorldChanges *with, char *text, size_t size)
 
 /* ---- the table ---- */
 
-/* Widths of the columns, for the two lines of the head and, with other kinds of values, for print_trial. */
+/* Format of the two lines of headings; print_trial has the same widths. */
 #define HEAD " %2s %-8s %10s %7s %8s %8s %8s %8s %6s %8s %8s %8s %8s %8s %9s %8s %9s\n"
 
-static void print_head(const Advise *a)
+static void print_headings(const Advise *a)
 {
     printf("%s: %d moving bodies, from t = %g s; each setting covers %.3g s, figures are of its "
            "second half\n\n",
@@ -32,8 +32,8 @@ static void print_head(const Advise *a)
            "largest", "d", "m g d/s", "d", "per body", "sqrt(g d)");
 }
 
-/* Marks of the scene's own setting, the most accurate one and the recommended one. */
-static void mark(const Advise *a, int index, char marks[4])
+/* Writes the marks of a trial: * for the scene's own setting, = for the most accurate, > for the recommended one. */
+static void set_marks(const Advise *a, int index, char marks[4])
 {
     const AdviseTrial *t = &a->trial[index];
     int n = 0;
@@ -41,7 +41,7 @@ static void mark(const Advise *a, int index, char marks[4])
         marks[n++] = '*';
     if (index == a->advice.reference)
         marks[n++] = '=';
-    if (a->advice.given && advise_same(&t->setting.with, &a->advice.with))
+    if (a->advice.given && advise_same_setting(&t->setting.changes, &a->advice.changes))
         marks[n++] = '>';
     marks[n] = '\0';
 }
@@ -49,18 +49,18 @@ static void mark(const Advise *a, int index, char marks[4])
 static void print_trial(const Advise *a, int index)
 {
     const AdviseTrial *t = &a->trial[index];
-    const TalusWorldChanges *w = &t->setting.with;
+    const TalusWorldChanges *w = &t->setting.changes;
     char compliance[24] = "rigid", marks[4];
     if (w->compliance > 0.0)
         snprintf(compliance, sizeof compliance, "%g", w->compliance);
-    mark(a, index, marks);
+    set_marks(a, index, marks);
     printf(" %2s %-8s %10s %7.0e %8.3g ", marks, talus_law_name(w->law), compliance, w->tolerance,
            w->step);
     if (t->steps > 0)
         printf("%8.0f %8.1f %8.1e %6d %8.1e %8.1e %8.1e %8.1e %8.1e %+9.1e %+8.2f %+9.1e\n",
                1e3 * t->wall / t->covered, t->products, t->residual, t->missed, t->overlap_mean,
-               t->overlap_p99, t->overlap_max, t->lift, t->drift, t->height, t->coordination,
-               t->speed);
+               t->overlap_p99, t->overlap_max, t->lift, t->drift, t->height_difference,
+               t->coordination_difference, t->speed_difference);
     if (t->failure[0])
         printf("%s    failed: %s\n", t->steps > 0 ? "" : "\n", t->failure);
     else if (!t->complete)
@@ -81,19 +81,19 @@ static void print_notes(const Advise *a)
 
 /* ---- the recommendation ---- */
 
-static void print_key(const char *key, const char *value, const AdviseReason *reason)
+static void print_recommended_key(const char *key, const char *value, const AdviseReason *reason)
 {
     printf("  %-18s %-10s %s\n", key, value, reason->text);
 }
 
-static void print_real(const char *key, double value, const AdviseReason *reason)
+static void print_recommended_number(const char *key, double value, const AdviseReason *reason)
 {
     char text[32];
     snprintf(text, sizeof text, "%g", value);
-    print_key(key, text, reason);
+    print_recommended_key(key, text, reason);
 }
 
-/* True if an assignment is of a key that the advice gives. */
+/* True if NAME of the assignment NAME=VALUE is one of the recommended keys. */
 static bool is_advised(const char *assignment)
 {
     static const char *const keys[] = {
@@ -104,8 +104,8 @@ static bool is_advised(const char *assignment)
     return false;
 }
 
-/* Prints a word of the user, quoted where a shell would read more than letters in it. */
-static void print_word(const char *word)
+/* Prints a word of a command line, in quotes if it has characters that are special to a shell. */
+static void print_shell_word(const char *word)
 {
     bool plain = strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                               "0123456789._=+-/:,") == strlen(word);
@@ -122,33 +122,34 @@ static void print_word(const char *word)
     putchar('\'');
 }
 
+/* Prints the recommended keys with reasons and the command that runs the scene with them, or why there are none. */
 static void print_advice(const Advise *a)
 {
     const AdviseAdvice *advice = &a->advice;
-    const TalusWorldChanges *w = &advice->with;
+    const TalusWorldChanges *w = &advice->changes;
     const AdviseReason limit = {"limit of that overlap, over the size"};
     if (!advice->given) {
         printf("\nno recommendation: %s\n",
-               a->loaded || a->trials < ADVISE_LEAST
+               a->loaded || a->trials < ADVISE_TRIALS_MIN
                    ? "too few settings were tried"
                    : "no contact bears load; start later (--at T) or from a run (--from DIR)");
         return;
     }
     printf("\nrecommended keys of the scene:\n");
-    print_key("law", talus_law_name(w->law), &advice->law);
-    print_real("compliance", w->compliance, &advice->stiffness);
+    print_recommended_key("law", talus_law_name(w->law), &advice->law);
+    print_recommended_number("compliance", w->compliance, &advice->stiffness);
     if (w->compliance > 0.0)
-        print_real("elastic_overlap", w->elastic_overlap, &limit);
-    print_real("solver.tolerance", w->tolerance, &advice->tolerance);
-    print_real("step", w->step, &advice->step);
+        print_recommended_number("elastic_overlap", w->elastic_overlap, &limit);
+    print_recommended_number("solver.tolerance", w->tolerance, &advice->tolerance);
+    print_recommended_number("step", w->step, &advice->step);
     if (advice->warning.text[0])
         printf("  %s\n", advice->warning.text);
     printf("\ntalus run ");
-    print_word(a->scene);
+    print_shell_word(a->scene);
     for (int i = 0; i < a->set.count; i++)
         if (!is_advised(a->set.item[i])) {
             printf(" --set ");
-            print_word(a->set.item[i]);
+            print_shell_word(a->set.item[i]);
         }
     printf(" --set law=%s --set compliance=%g", talus_law_name(w->law), w->compliance);
     if (w->compliance > 0.0)
@@ -158,7 +159,7 @@ static void print_advice(const Advise *a)
 
 void advise_print(const Advise *a)
 {
-    print_head(a);
+    print_headings(a);
     for (int i = 0; i < a->trials; i++)
         print_trial(a, i);
     print_notes(a);
@@ -180,7 +181,7 @@ static void write_trial(JsonOut *json, const AdviseTrial *t)
 {
     bool any = t->steps > 0;
     json_open_object(json, NULL);
-    write_setting(json, &t->setting.with);
+    write_setting(json, &t->setting.changes);
     json_bool(json, "own", t->setting.own);
     json_bool(json, "complete", t->complete);
     json_text(json, "failure", t->failure);
@@ -197,9 +198,9 @@ static void write_trial(JsonOut *json, const AdviseTrial *t)
     json_real(json, "kappa", t->overlap_mean > 0.0 ? 2.0 / t->overlap_mean : NAN);
     json_real(json, "lift", t->lift);
     json_real(json, "drift", t->drift);
-    json_real(json, "height_difference", t->height);
-    json_real(json, "coordination_difference", t->coordination);
-    json_real(json, "speed_difference", t->speed);
+    json_real(json, "height_difference", t->height_difference);
+    json_real(json, "coordination_difference", t->coordination_difference);
+    json_real(json, "speed_difference", t->speed_difference);
     json_bool(json, "agrees", t->agrees);
     json_close_object(json);
 }
@@ -207,7 +208,7 @@ static void write_trial(JsonOut *json, const AdviseTrial *t)
 static void write_advice(JsonOut *json, const AdviseAdvice *advice)
 {
     json_open_object(json, "recommended");
-    write_setting(json, &advice->with);
+    write_setting(json, &advice->changes);
     json_open_object(json, "reasons");
     json_text(json, "law", advice->law.text);
     json_text(json, "compliance", advice->stiffness.text);
@@ -227,7 +228,7 @@ void advise_print_json(const Advise *a)
     json_int(&json, "moving", a->scales.moving);
     json_real(&json, "at", a->at);
     json_real(&json, "span", a->span);
-    json_real(&json, "step_most", a->scales.step_most);
+    json_real(&json, "step_most", a->scales.step_max);
     json_int(&json, "left_out", a->left_out);
     json_bool(&json, "stopped", a->stopped);
     json_int(&json, "reference", a->advice.reference);

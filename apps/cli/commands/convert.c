@@ -67,8 +67,8 @@ static void report(const Conversion *c)
 
 /* ---- the frames ---- */
 
-TalusStatus export_choose(const TalusFrames *frames, const char *path, const FrameRange *range,
-                          int **chosen, int *count)
+TalusStatus export_choose_frames(const TalusFrames *frames, const char *path,
+                                 const FrameRange *range, int **chosen, int *count)
 {
     int total = talus_frames_count(frames);
     double next = -INFINITY;
@@ -128,7 +128,7 @@ static TalusStatus convert(Conversion *c, const RunLocation *location)
     TALUS_TRY(refuse_own_directory(c, location->dir));
     TALUS_TRY(talus_path(&c->path, "%s/%s", location->dir, location->name));
     TALUS_TRY(talus_frames_open(c->path, &c->frames));
-    TALUS_TRY(export_choose(c->frames, c->path, c->range, &c->chosen, &c->count));
+    TALUS_TRY(export_choose_frames(c->frames, c->path, c->range, &c->chosen, &c->count));
     TALUS_TRY(talus_format_open(c->kind, c->out, false, 0.0, &c->writer));
     TalusStatus status = convert_frames(c);
     TALUS_THEN(status, talus_format_sync(c->writer));
@@ -136,8 +136,8 @@ static TalusStatus convert(Conversion *c, const RunLocation *location)
     return status;
 }
 
-int export_convert(const CliCommand *command, const RunLocation *location, const char *kind,
-                   const char *out, const FrameRange *range)
+int export_convert_run(const CliCommand *command, const RunLocation *location, const char *kind,
+                       const char *out, const FrameRange *range)
 {
     Conversion c = {.kind = kind, .out = out, .range = range, .bar = isatty(STDERR_FILENO)};
     if (talus_format_find(kind) < 0)

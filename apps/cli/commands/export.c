@@ -298,7 +298,7 @@ static TalusStatus write_page(Export *x, const RunLocation *location)
     TALUS_TRY(talus_path(&x->path, "%s/%s", location->dir, location->name));
     TALUS_TRY(talus_frames_open(x->path, &x->frames));
     x->total = talus_frames_count(x->frames);
-    TALUS_TRY(export_choose(x->frames, x->path, &x->options->range, &x->chosen, &x->count));
+    TALUS_TRY(export_choose_frames(x->frames, x->path, &x->options->range, &x->chosen, &x->count));
     TALUS_TRY(read_steps(x, location));
     describe_run(x, location);
     note_choice(x);
@@ -353,7 +353,7 @@ static int export_main(const CliList *operands)
     if (run_location_find(operands->item[0], &location) != TALUS_OK)
         return cli_fail_library();
     if (o->to) {
-        code = export_convert(&cli_export, &location, o->to, o->output, &o->range);
+        code = export_convert_run(&cli_export, &location, o->to, o->output, &o->range);
     } else {
         o->limit = isnan(o->limit) ? LIMIT_DEFAULT : o->limit;
         code = export_page(&location, o);

@@ -36,8 +36,8 @@ static int print_bodies(const TalusWorld *world)
         (s.fixed[i] ? fixed : moving)[talus_world_shape(world, s.shape[i]).kind]++;
     for (int k = 0; k < TALUS_SHAPE_KINDS; k++)
         if (moving[k] || fixed[k])
-            info_fact(talus_shape_name((TalusShapeKind)k), "%" PRId64 " moving, %" PRId64 " fixed",
-                      moving[k], fixed[k]);
+            info_print_fact(talus_shape_name((TalusShapeKind)k),
+                            "%" PRId64 " moving, %" PRId64 " fixed", moving[k], fixed[k]);
     talus_snapshot_free(&s);
     return CLI_OK;
 }
@@ -49,12 +49,12 @@ static void print_contacts(const TalusWorld *world)
     double compliance = talus_world_compliance(world);
     char section[32];
     talus_section_format(model, section, sizeof section);
-    info_fact("friction", "law %s, section %s", talus_law_name(model.law), section);
+    info_print_fact("friction", "law %s, section %s", talus_law_name(model.law), section);
     if (compliance > 0.0)
-        info_fact("contacts", "compliance %g, overlap at most %g of the size", compliance,
-                  world->def.elastic_overlap);
+        info_print_fact("contacts", "compliance %g, overlap at most %g of the size", compliance,
+                        world->def.elastic_overlap);
     else
-        info_fact("contacts", "rigid");
+        info_print_fact("contacts", "rigid");
 }
 
 static int info_scene(const char *path)
@@ -68,15 +68,16 @@ static int info_scene(const char *path)
         code = cli_fail_library();
     } else {
         printf("%s: scene\n", path);
-        info_fact("title", "%s", talus_scene_title(scene));
-        info_fact("runs until", "%g s, a frame every %g s, h = %g s", talus_scene_until(scene),
-                  talus_scene_every(scene), talus_world_step_length(world));
+        info_print_fact("title", "%s", talus_scene_title(scene));
+        info_print_fact("runs until", "%g s, a frame every %g s, h = %g s",
+                        talus_scene_until(scene), talus_scene_every(scene),
+                        talus_world_step_length(world));
         print_contacts(world);
         for (int i = 0; i < talus_scene_param_count(scene); i++)
-            info_fact(i ? "" : "parameters", "%s = %g", talus_scene_param_name(scene, i),
-                      talus_scene_param_value(scene, i));
+            info_print_fact(i ? "" : "parameters", "%s = %g", talus_scene_param_name(scene, i),
+                            talus_scene_param_value(scene, i));
         code = print_bodies(world);
-        info_start(world);
+        info_print_start(world);
     }
     talus_world_destroy(world);
     talus_scene_destroy(scene);
@@ -98,7 +99,7 @@ static void print_joints(const TalusProblem *problem)
         bounded += is_joint(problem, i) && isfinite(talus_problem_mu(problem, i));
     }
     if (joints)
-        info_fact("joints", "%d of the blocks, %d of them with bounds", joints, bounded);
+        info_print_fact("joints", "%d of the blocks, %d of them with bounds", joints, bounded);
 }
 
 /* Prints how many contacts are compliant, and the range of E. */
@@ -116,7 +117,7 @@ static void print_compliance(TalusProblem *problem)
         high = fmax(high, e);
     }
     if (compliant)
-        info_fact("compliance", "of %d contacts, %.3g to %.3g /kg", compliant, low, high);
+        info_print_fact("compliance", "of %d contacts, %.3g to %.3g /kg", compliant, low, high);
 }
 
 /* Prints whether contacts can press against each other without moving a body (the friction cone is not pointed). Sets
@@ -136,16 +137,16 @@ static void print_cone(TalusProblem *problem)
     model.law = TALUS_LAW_CCP;
     talus_section_format(model, section, sizeof section);
     if (talus_problem_rows(problem) > 3 || talus_problem_blocks(problem) > CONE_BLOCKS)
-        info_fact("friction cone", "not examined: for at most %d contacts of at most 3 rows",
-                  CONE_BLOCKS);
+        info_print_fact("friction cone", "not examined: for at most %d contacts of at most 3 rows",
+                        CONE_BLOCKS);
     else if (talus_problem_set_friction(problem, model) != TALUS_OK ||
              talus_qp_pointed(problem, &cone, NULL) != TALUS_OK)
-        info_fact("friction cone", "not known: %s", talus_error());
+        info_print_fact("friction cone", "not known: %s", talus_error());
     else if (cone.pointed)
-        info_fact("friction cone", "pointed (section %s)", section);
+        info_print_fact("friction cone", "pointed (section %s)", section);
     else
-        info_fact("friction cone", "not pointed (section %s): %d contacts can jam", section,
-                  cone.bearing);
+        info_print_fact("friction cone", "not pointed (section %s): %d contacts can jam", section,
+                        cone.bearing);
 }
 
 static int info_problem(const char *path)
@@ -157,17 +158,17 @@ static int info_problem(const char *path)
     char law[LAB_WORD], section[LAB_WORD];
     talus_problem_residual(problem, talus_problem_gamma(problem), &residual);
     printf("%s: contact problem, sound\n", path);
-    info_fact("blocks", "%d of %d row%s", talus_problem_blocks(problem),
-              talus_problem_rows(problem), talus_problem_rows(problem) == 1 ? "" : "s");
+    info_print_fact("blocks", "%d of %d row%s", talus_problem_blocks(problem),
+                    talus_problem_rows(problem), talus_problem_rows(problem) == 1 ? "" : "s");
     if (talus_problem_bodies(problem) > 0)
-        info_fact("form", "matrix-free, %d bodies", talus_problem_bodies(problem));
+        info_print_fact("form", "matrix-free, %d bodies", talus_problem_bodies(problem));
     else
-        info_fact("form", "explicit matrix");
+        info_print_fact("form", "explicit matrix");
     print_joints(problem);
     print_compliance(problem);
     lab_friction_text(problem, law, section);
-    info_fact("friction", "law %s, section %s", law, section);
-    info_fact("start", "residual %.3e m/s rms, %.3e m/s max", residual.rms, residual.max);
+    info_print_fact("friction", "law %s, section %s", law, section);
+    info_print_fact("start", "residual %.3e m/s rms, %.3e m/s max", residual.rms, residual.max);
     print_cone(problem);
     talus_problem_destroy(problem);
     return CLI_OK;
@@ -179,11 +180,11 @@ static void print_guesses(const TalusFclib *f)
     for (int i = 0; i < f->guess_count; i++)
         complete += f->guesses[i].r != NULL;
     const TalusFclibPoint *s = &f->solution;
-    info_fact("solution", "%s",
-              s->r           ? "impulses and velocities"
-              : s->u || s->v ? "velocities alone"
-                             : "none");
-    info_fact("guesses", "%d, %d with impulses", f->guess_count, complete);
+    info_print_fact("solution", "%s",
+                    s->r           ? "impulses and velocities"
+                    : s->u || s->v ? "velocities alone"
+                                   : "none");
+    info_print_fact("guesses", "%d, %d with impulses", f->guess_count, complete);
 }
 
 static void print_friction(const TalusFclib *f)
@@ -194,9 +195,9 @@ static void print_friction(const TalusFclib *f)
         high = f->mu[i] > high ? f->mu[i] : high;
     }
     if (low == high)
-        info_fact("mu", "%g", low);
+        info_print_fact("mu", "%g", low);
     else
-        info_fact("mu", "%g to %g", low, high);
+        info_print_fact("mu", "%g to %g", low, high);
 }
 
 static int info_fclib(const char *path)
@@ -206,18 +207,18 @@ static int info_fclib(const char *path)
     if (talus_fclib_read(path, &f) != TALUS_OK)
         return cli_fail_library();
     printf("%s: FCLIB %s problem\n", path, f->global ? "global" : "local");
-    info_line("title", f->title);
-    info_line("description", f->description);
-    info_fact("contacts", "%d in %d dimensions", f->contacts, f->dimension);
+    info_print_line("title", f->title);
+    info_print_line("description", f->description);
+    info_print_fact("contacts", "%d in %d dimensions", f->contacts, f->dimension);
     if (f->global)
-        info_fact("freedom", "%d degrees, %d joint rows", talus_fclib_dofs(f),
-                  talus_fclib_joints(f));
+        info_print_fact("freedom", "%d degrees, %d joint rows", talus_fclib_dofs(f),
+                        talus_fclib_joints(f));
     else
-        info_fact("matrix", "W of %d rows, %d entries", f->W.rows, f->W.start[f->W.rows]);
+        info_print_fact("matrix", "W of %d rows, %d entries", f->W.rows, f->W.start[f->W.rows]);
     print_friction(f);
     int code = talus_fclib_asymmetry(f, &asymmetry) == TALUS_OK ? CLI_OK : cli_fail_library();
     if (code == CLI_OK)
-        info_fact("asymmetry", "%.3g of W", asymmetry);
+        info_print_fact("asymmetry", "%.3g of W", asymmetry);
     print_guesses(f);
     talus_fclib_destroy(f);
     return code;
@@ -233,15 +234,15 @@ static void print_report(const char *dir, const TalusJson *root)
     const TalusJson *runs = talus_json_get(root, "runs");
     printf("%s: report of `talus %s`\n", dir, kind && kind->text ? kind->text : "solve");
     if (title)
-        info_line("title", title->text);
+        info_print_line("title", title->text);
     if (date)
-        info_line("date", date->text);
+        info_print_line("date", date->text);
     for (const TalusJson *p = problems ? problems->first : NULL; p; p = p->next) {
         const TalusJson *name = p->kind == TALUS_JSON_OBJECT ? talus_json_get(p, "name") : NULL;
         if (name)
-            info_line(p == problems->first ? "problems" : "", name->text);
+            info_print_line(p == problems->first ? "problems" : "", name->text);
     }
-    info_fact("runs", "%d; open %s/report.html", runs ? runs->count : 0, dir);
+    info_print_fact("runs", "%d; open %s/report.html", runs ? runs->count : 0, dir);
 }
 
 /* Describes a directory with results.json and writes the exit code. Returns false if there is no such file. */

@@ -5,9 +5,9 @@
 #include "cli/cli.h"
 
 /* Prints "  name             text". */
-void info_fact(const char *name, const char *format, ...) CLI_PRINTF(2, 3);
-/* As info_fact with the first nonempty line of `text`, without control characters; prints nothing without one. */
-void info_line(const char *name, const char *text);
+void info_print_fact(const char *name, const char *format, ...) CLI_PRINTF(2, 3);
+/* As info_print_fact with the first nonempty line of `text`, without control characters; prints nothing without one. */
+void info_print_line(const char *name, const char *text);
 
 /* Describes a checkpoint. Returns the exit code, as do info_frames and info_surface. */
 int info_checkpoint(const char *path);
@@ -21,6 +21,6 @@ bool info_run(const char *dir, int *code);
 int info_surface(const char *path);
 
 /* Prints bounds, sizes, masses and overlaps of a world before its first step (info_scene.c). */
-void info_start(const TalusWorld *world);
+void info_print_start(const TalusWorld *world);
 
 #endif
