@@ -25,9 +25,10 @@ typedef struct Conversion {
     const FrameRange *range;
     int *chosen; /* indices of the frames in the range */
     int count;
-    double quantum;
+    double quantum;  /* largest quantum of positions in the frames so far, m */
     unsigned fields; /* which data the last frame has, TALUS_SNAPSHOT_... */
-    bool bar, lean;
+    bool bar;        /* shows progress on a terminal */
+    bool lean;       /* some frame has lean detail */
     double last_bar;
 } Conversion;
 
@@ -51,8 +52,8 @@ static void erase_bar(const Conversion *c)
     }
 }
 
-/* Prints how precise the values of this frames file are, in its units (docs/reference/frames.md). */
-static void report(const Conversion *c)
+/* Prints how many frames were written, how precise their values are (docs/reference/frames.md) and what they lack. */
+static void print_precision(const Conversion *c)
 {
     printf("%s: %d frame%s as %s\n", c->out, c->count, c->count == 1 ? "" : "s", c->kind);
     printf("positions to %.2g m, %s and forces to %s; no spins, no masses, spheres do not turn;\n"
@@ -123,7 +124,8 @@ static TalusStatus refuse_own_directory(const Conversion *c, const char *dir)
     return TALUS_OK;
 }
 
-static TalusStatus convert(Conversion *c, const RunLocation *location)
+/* Opens the run's frames, chooses those in the range and writes them in the format. */
+static TalusStatus convert_run(Conversion *c, const RunLocation *location)
 {
     TALUS_TRY(refuse_own_directory(c, location->dir));
     TALUS_TRY(talus_path(&c->path, "%s/%s", location->dir, location->name));
@@ -143,7 +145,7 @@ int export_convert_run(const CliCommand *command, const RunLocation *location, c
     if (talus_format_find(kind) < 0)
         return cli_fail_usage(command, "--to %s: no such kind of files; there are " CONVERT_KINDS,
                               kind);
-    TalusStatus status = convert(&c, location);
+    TalusStatus status = convert_run(&c, location);
     if (status == TALUS_OK)
         status = talus_format_close(c.writer);
     else
@@ -153,6 +155,6 @@ int export_convert_run(const CliCommand *command, const RunLocation *location, c
     TALUS_RELEASE(c.path, c.chosen);
     if (status != TALUS_OK)
         return cli_fail_library();
-    report(&c);
+    print_precision(&c);
     return CLI_OK;
 }

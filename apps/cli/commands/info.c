@@ -20,12 +20,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* CONE_BLOCKS: print_cone examines problems up to this number of blocks, which takes seconds. CONE_SIDES: sides of the
- * polygon that replaces a disc there; it is at most 2 % inside. TEXT_LIMIT: maximum bytes of a read file. */
+/* TEXT_LIMIT: maximum bytes of results.json. CONE_BLOCKS: maximum number of blocks of a problem that print_cone examines,
+ * which takes seconds. CONE_SIDES: sides of the polygon that replaces a disc there; its edges are at most 2 % inside. */
 enum { TEXT_LIMIT = 1 << 30, CONE_BLOCKS = 20000, CONE_SIDES = 16 };
 
 /* ---- scenes ---- */
 
+/* Prints the numbers of moving and fixed bodies by kind of shape. Returns the exit code. */
 static int print_bodies(const TalusWorld *world)
 {
     TalusSnapshot s = {0};
@@ -42,8 +43,8 @@ static int print_bodies(const TalusWorld *world)
     return CLI_OK;
 }
 
-/* Prints friction and stiffness of pairs of materials without their own. */
-static void print_contacts(const TalusWorld *world)
+/* Prints friction law and stiffness that hold for pairs of materials without settings of their own. */
+static void print_contact_settings(const TalusWorld *world)
 {
     TalusFrictionModel model = talus_world_friction(world);
     double compliance = talus_world_compliance(world);
@@ -72,7 +73,7 @@ static int info_scene(const char *path)
         info_print_fact("runs until", "%g s, a frame every %g s, h = %g s",
                         talus_scene_until(scene), talus_scene_every(scene),
                         talus_world_step_length(world));
-        print_contacts(world);
+        print_contact_settings(world);
         for (int i = 0; i < talus_scene_param_count(scene); i++)
             info_print_fact(i ? "" : "parameters", "%s = %g", talus_scene_param_name(scene, i),
                             talus_scene_param_value(scene, i));
@@ -91,6 +92,7 @@ static bool is_joint(const TalusProblem *problem, int block)
     return talus_problem_friction(problem, block).section == TALUS_SECTION_JOINT;
 }
 
+/* Prints the number of blocks of joints and of those with bounds; nothing if there are none. */
 static void print_joints(const TalusProblem *problem)
 {
     int joints = 0, bounded = 0;
@@ -120,9 +122,9 @@ static void print_compliance(TalusProblem *problem)
         info_print_fact("compliance", "of %d contacts, %.3g to %.3g /kg", compliant, low, high);
 }
 
-/* Prints whether contacts can press against each other without moving a body (the friction cone is not pointed). Sets
- * the problem's friction for that: all contacts get the section of the first one with friction, a polygon for a
- * disc. */
+/* Prints whether the friction cone is pointed. If it is not, contacts can jam: press against each other without moving a
+ * body. Changes the problem's friction for this test: all contacts get the section of the first contact with friction, or
+ * a polygon if that is a disc. */
 static void print_cone(TalusProblem *problem)
 {
     TalusFrictionModel model = {.section = TALUS_SECTION_NONE};
@@ -174,7 +176,7 @@ static int info_problem(const char *path)
     return CLI_OK;
 }
 
-static void print_guesses(const TalusFclib *f)
+static void print_solution_and_guesses(const TalusFclib *f)
 {
     int complete = 0;
     for (int i = 0; i < f->guess_count; i++)
@@ -187,7 +189,7 @@ static void print_guesses(const TalusFclib *f)
     info_print_fact("guesses", "%d, %d with impulses", f->guess_count, complete);
 }
 
-static void print_friction(const TalusFclib *f)
+static void print_mu_range(const TalusFclib *f)
 {
     double low = f->contacts ? f->mu[0] : 0.0, high = low;
     for (int i = 1; i < f->contacts; i++) {
@@ -215,11 +217,11 @@ static int info_fclib(const char *path)
                         talus_fclib_joints(f));
     else
         info_print_fact("matrix", "W of %d rows, %d entries", f->W.rows, f->W.start[f->W.rows]);
-    print_friction(f);
+    print_mu_range(f);
     int code = talus_fclib_asymmetry(f, &asymmetry) == TALUS_OK ? CLI_OK : cli_fail_library();
     if (code == CLI_OK)
         info_print_fact("asymmetry", "%.3g of W", asymmetry);
-    print_guesses(f);
+    print_solution_and_guesses(f);
     talus_fclib_destroy(f);
     return code;
 }
@@ -245,7 +247,8 @@ static void print_report(const char *dir, const TalusJson *root)
     info_print_fact("runs", "%d; open %s/report.html", runs ? runs->count : 0, dir);
 }
 
-/* Describes a directory with results.json and writes the exit code. Returns false if there is no such file. */
+/* Prints a description of a directory with results.json and writes the exit code. Returns false if there is no such
+ * file. */
 static bool info_report(const char *dir, int *code)
 {
     TalusArena arena = {0};

@@ -12,6 +12,7 @@
 
 /* ---- frames ---- */
 
+/* Prints the smallest and largest number of bodies in a frame. */
 static void print_bodies(const TalusFrames *frames)
 {
     int count = talus_frames_count(frames);
@@ -27,6 +28,7 @@ static void print_bodies(const TalusFrames *frames)
         info_print_fact("bodies", "%d to %d", low, high);
 }
 
+/* Prints number, times, bodies and bytes of the frames. */
 static void print_times(const TalusFrames *frames)
 {
     int count = talus_frames_count(frames);
@@ -52,7 +54,8 @@ static void print_period(const TalusPeriod *period)
             info_print_fact("period", "%c from %g to %g m", "xyz"[k], lo[k], hi[k]);
 }
 
-static void print_head(TalusFrames *frames, bool titled)
+/* Prints period and detail of the last frame; `titled`: also title and scene. */
+static void print_last_head(TalusFrames *frames, bool titled)
 {
     int count = talus_frames_count(frames);
     const TalusFramesHead *head = count > 0 ? talus_frames_head(frames, count - 1) : NULL;
@@ -75,7 +78,7 @@ int info_frames(const char *path, bool alone)
     if (alone)
         printf("%s: frames\n", path);
     print_times(frames);
-    print_head(frames, alone);
+    print_last_head(frames, alone);
     info_print_fact("complete", "%s",
                     talus_frames_complete(frames) ? "yes" : "no: its writer has not finished");
     talus_frames_close(frames);
@@ -105,13 +108,14 @@ static void print_state(const char *dir)
     info_print_line("", state.message);
 }
 
-static bool has(const char *dir, const char *name)
+static bool has_file(const char *dir, const char *name)
 {
     char path[CLI_PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", dir, name);
     return access(path, F_OK) == 0;
 }
 
+/* Prints the lines "key value" of a checkpoint's note; changes the text. */
 static void print_note(char *note)
 {
     char *rest;
@@ -137,26 +141,27 @@ int info_checkpoint(const char *path)
     return CLI_OK;
 }
 
-static bool checkpoint_in(const char *dir, const char *name)
+/* Describes the checkpoint `name` if the directory has one; returns false if it cannot be read. */
+static bool print_checkpoint(const char *dir, const char *name)
 {
     char path[CLI_PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", dir, name);
-    return !has(dir, name) || info_checkpoint(path) == CLI_OK;
+    return !has_file(dir, name) || info_checkpoint(path) == CLI_OK;
 }
 
 bool info_run(const char *dir, int *code)
 {
     char path[CLI_PATH_MAX];
     int64_t rows = run_table_count_rows(dir, "steps.csv");
-    if (rows < 0 && !has(dir, "frames.talus"))
+    if (rows < 0 && !has_file(dir, "frames.talus"))
         return false;
     printf("%s: run\n", dir);
     print_state(dir);
     info_print_fact("steps", "%" PRId64 " rows in steps.csv", rows > 0 ? rows : 0);
     snprintf(path, sizeof path, "%s/frames.talus", dir);
-    bool frames = !has(dir, "frames.talus") || info_frames(path, false) == CLI_OK;
-    bool a = checkpoint_in(dir, TALUS_CHECKPOINT_A);
-    bool b = checkpoint_in(dir, TALUS_CHECKPOINT_B);
+    bool frames = !has_file(dir, "frames.talus") || info_frames(path, false) == CLI_OK;
+    bool a = print_checkpoint(dir, TALUS_CHECKPOINT_A);
+    bool b = print_checkpoint(dir, TALUS_CHECKPOINT_B);
     *code = frames && a && b ? CLI_OK : CLI_FAILED;
     return true;
 }

@@ -35,8 +35,8 @@ static const struct {
 
 enum { VIEWS = sizeof views / sizeof *views, CONTAINERS = 3, NAMES_MAX = 16 };
 
-/* Returns the index of `word` in `names`, or -1 after a message with all names and the nearest, if one is near. */
-static int choose(const char *option, const char *word, const char *const *names, int count)
+/* Returns the index of `word` in `names`, or -1 after a message about --OPTION that lists the names. */
+static int find_name(const char *option, const char *word, const char *const *names, int count)
 {
     char all[256] = "";
     for (int k = 0; k < count; k++) {
@@ -55,7 +55,7 @@ static int choose(const char *option, const char *word, const char *const *names
 }
 
 /* Parses exactly two numbers separated by the character `between`. */
-static bool two_numbers(const char *text, char between, double *a, double *b)
+static bool parse_two_numbers(const char *text, char between, double *a, double *b)
 {
     char *end;
     *a = strtod(text, &end);
@@ -66,10 +66,10 @@ static bool two_numbers(const char *text, char between, double *a, double *b)
     return end != second && *end == '\0' && isfinite(*a) && isfinite(*b);
 }
 
-static bool read_size(const char *text, TalusDrawDef *def)
+static bool parse_size(const char *text, TalusDrawDef *def)
 {
     double width, height;
-    if (!two_numbers(text, 'x', &width, &height) || width != floor(width) ||
+    if (!parse_two_numbers(text, 'x', &width, &height) || width != floor(width) ||
         height != floor(height) || !(width >= 1 && width <= TALUS_IMAGE_SIDE_MAX) ||
         !(height >= 1 && height <= TALUS_IMAGE_SIDE_MAX)) {
         cli_fail_usage(&cli_render,
@@ -82,31 +82,31 @@ static bool read_size(const char *text, TalusDrawDef *def)
     return true;
 }
 
-static bool read_colour(const char *text, TalusDrawDef *def)
+static bool parse_colour(const char *text, TalusDrawDef *def)
 {
     const char *names[NAMES_MAX];
     for (int k = 0; k < TALUS_COLOUR_COUNT; k++)
         names[k] = talus_colour_name((TalusColourBy)k);
-    int chosen = choose("colour", text, names, TALUS_COLOUR_COUNT);
+    int chosen = find_name("colour", text, names, TALUS_COLOUR_COUNT);
     def->colour = (TalusColourBy)chosen;
     return chosen >= 0;
 }
 
-static bool read_range(const char *text, TalusDrawDef *def)
+static bool parse_range(const char *text, TalusDrawDef *def)
 {
-    if (two_numbers(text, ':', &def->low, &def->high) && def->low < def->high)
+    if (parse_two_numbers(text, ':', &def->low, &def->high) && def->low < def->high)
         return true;
     cli_fail_usage(&cli_render, "--range %s: expected LOW:HIGH, two numbers, the smaller first",
                    text);
     return false;
 }
 
-static bool read_view(const char *text, TalusDrawDef *def)
+static bool parse_view(const char *text, TalusDrawDef *def)
 {
     const char *names[VIEWS];
     for (int k = 0; k < VIEWS; k++)
         names[k] = views[k].name;
-    int chosen = choose("view", text, names, VIEWS);
+    int chosen = find_name("view", text, names, VIEWS);
     if (chosen < 0)
         return false;
     def->azimuth = views[chosen].azimuth;
@@ -114,9 +114,10 @@ static bool read_view(const char *text, TalusDrawDef *def)
     return true;
 }
 
-static bool read_from(const char *text, TalusDrawDef *def)
+static bool parse_from(const char *text, TalusDrawDef *def)
 {
-    if (two_numbers(text, ',', &def->azimuth, &def->elevation) && fabs(def->elevation) <= 90.0)
+    if (parse_two_numbers(text, ',', &def->azimuth, &def->elevation) &&
+        fabs(def->elevation) <= 90.0)
         return true;
     cli_fail_usage(&cli_render,
                    "--from %s: expected AZIMUTH,ELEVATION in degrees, the second from -90 to 90",
@@ -124,7 +125,7 @@ static bool read_from(const char *text, TalusDrawDef *def)
     return false;
 }
 
-static bool read_clip(const char *text, TalusDrawDef *def)
+static bool parse_clip(const char *text, TalusDrawDef *def)
 {
     char *end = NULL;
     if (text[0] >= 'x' && text[0] <= 'z' && text[1] == ':') {
@@ -139,23 +140,24 @@ static bool read_clip(const char *text, TalusDrawDef *def)
     return false;
 }
 
-static bool read_container(const char *text, TalusDrawDef *def)
+static bool parse_container(const char *text, TalusDrawDef *def)
 {
-    int chosen = choose("container", text, container_names, CONTAINERS);
+    int chosen = find_name("container", text, container_names, CONTAINERS);
     def->container = (TalusContainerStyle)chosen;
     return chosen >= 0;
 }
 
-static bool read_texts(const Options *o, TalusDrawDef *def)
+/* Sets `def` from the options that are texts; returns false after a message if one is wrong. */
+static bool parse_texts(const Options *o, TalusDrawDef *def)
 {
-    return (!o->size || read_size(o->size, def)) && (!o->colour || read_colour(o->colour, def)) &&
-           (!o->range || read_range(o->range, def)) && (!o->view || read_view(o->view, def)) &&
-           (!o->from || read_from(o->from, def)) && (!o->clip || read_clip(o->clip, def)) &&
-           (!o->container || read_container(o->container, def));
+    return (!o->size || parse_size(o->size, def)) && (!o->colour || parse_colour(o->colour, def)) &&
+           (!o->range || parse_range(o->range, def)) && (!o->view || parse_view(o->view, def)) &&
+           (!o->from || parse_from(o->from, def)) && (!o->clip || parse_clip(o->clip, def)) &&
+           (!o->container || parse_container(o->container, def));
 }
 
-/* Returns false with a message if -o is missing or no PNG file, --zoom is 0, or options contradict each other. */
-static bool check(const Options *o)
+/* Returns false after a message if -o is missing or not a .png name, --zoom is 0, or options contradict each other. */
+static bool check_options(const Options *o)
 {
     if (!o->output)
         cli_fail_usage(&cli_render, "expected -o FILE.png");
@@ -176,6 +178,7 @@ static bool check(const Options *o)
 
 /* ---- source of the picture ---- */
 
+/* What is drawn: the bodies at one time, with shapes and materials in the head. */
 typedef struct PictureSource {
     TalusSnapshot snapshot;
     const TalusFramesHead *head;
@@ -211,6 +214,7 @@ static bool find_frame(const char *path, const TalusFrames *frames, double time,
     return false;
 }
 
+/* Reads the frame at `time` of a frames file. */
 static int read_frames(const char *path, double time, PictureSource *source)
 {
     int index;
@@ -224,8 +228,9 @@ static int read_frames(const char *path, double time, PictureSource *source)
     return source->head ? CLI_OK : cli_fail_library();
 }
 
-static TalusStatus run_scene(const TalusScene *scene, const char *path, const Options *o,
-                             PictureSource *source)
+/* Simulates the scene to o->time (NAN: its start) and takes the picture's source from its world. */
+static TalusStatus simulate_scene(const TalusScene *scene, const char *path, const Options *o,
+                                  PictureSource *source)
 {
     TalusWorld *world;
     char name[128];
@@ -249,11 +254,12 @@ static int read_scene(const char *path, const Options *o, PictureSource *source)
 {
     TalusScene *scene = NULL;
     TalusStatus status = talus_scene_load(path, o->set.item, o->set.count, &scene);
-    TALUS_THEN(status, run_scene(scene, path, o, source));
+    TALUS_THEN(status, simulate_scene(scene, path, o, source));
     talus_scene_destroy(scene);
     return status == TALUS_OK ? CLI_OK : cli_fail_by_domain(&cli_render);
 }
 
+/* Reads the frame at o->time of a run's directory or a frames file, or simulates a scene. Returns the exit code. */
 static int read_source(const char *name, const Options *o, PictureSource *source)
 {
     char path[CLI_PATH_MAX];
@@ -279,8 +285,9 @@ static int read_source(const char *name, const Options *o, PictureSource *source
 
 /* ---- the command ---- */
 
-static TalusStatus render(const PictureSource *source, const TalusDrawDef *def, int threads,
-                          const char *path)
+/* Draws the source and writes the PNG file `path`. */
+static TalusStatus draw_picture(const PictureSource *source, const TalusDrawDef *def, int threads,
+                                const char *path)
 {
     TalusPool *pool;
     TalusImage image;
@@ -301,7 +308,7 @@ static int render_main(const CliList *operands)
     const Options *o = &options;
     PictureSource source = {.head = NULL};
     TalusDrawDef def = talus_draw_def_default();
-    if (!check(o) || !read_texts(o, &def))
+    if (!check_options(o) || !parse_texts(o, &def))
         return CLI_USAGE;
     def.zoom = isnan(o->zoom) ? 1.0 : o->zoom;
     def.chains = o->chains;
@@ -309,7 +316,7 @@ static int render_main(const CliList *operands)
     def.transparent = o->transparent;
     def.plain = o->plain;
     int code = read_source(operands->item[0], o, &source);
-    if (code == CLI_OK && render(&source, &def, o->threads, o->output) != TALUS_OK)
+    if (code == CLI_OK && draw_picture(&source, &def, o->threads, o->output) != TALUS_OK)
         code = cli_fail_library();
     if (code == CLI_OK)
         printf("%s: %d x %d pixels, t = %g s\n", o->output, def.width, def.height,

@@ -30,21 +30,24 @@ typedef struct Session {
     LabList solvers;
     LabSet set;
     TalusPool *pool;
-    double *best;        /* impulses of the best result so far, for --save */
-    double *bounds;      /* normal impulses that bound friction under law fixed there; NULL: none */
+    double *best; /* impulses of the best result so far, for --save */
+    double *
+        bounds; /* normal impulses that bound friction under law fixed, of that result; NULL: none */
     double *certificate; /* proof that the problem has no solution; NULL: none found */
     double best_residual;
     char best_solver[LAB_TEXT], title[LAB_TEXT];
-    char missed
-        [LAB_TEXT]; /* solver that missed the tolerance of the present problem last; "": none */
-    bool reached;   /* some solver reached it */
-    bool failed;
-    bool taken; /* at least one solver has supported and run a problem */
+    /* Of the present problem: the last solver that missed the tolerance, "" if none; whether some solver reached the
+     * tolerance or proved the problem infeasible. */
+    char missed[LAB_TEXT];
+    bool reached;
+    bool failed;    /* some solve ended with an error */
+    bool supported; /* at least one solver supported and ran a problem */
 } Session;
 
 /* ---- checks and opening ---- */
 
-static bool can_write_beside(const char *path)
+/* Returns false after a message if the folder of `path` is not writable. */
+static bool check_folder_writable(const char *path)
 {
     char folder[CLI_PATH_MAX];
     const char *slash = strrchr(path, '/');
@@ -62,7 +65,7 @@ static bool is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-static bool asks_exact(const Options *o)
+static bool asks_exact_reference(const Options *o)
 {
     return o->reference && strcmp(o->reference, "exact") == 0;
 }
@@ -83,7 +86,7 @@ static int check_options(const Options *o, const CliList *operands)
     if (operands->count > 1 && o->save)
         return cli_fail_usage(&cli_solve, "--save goes with one PROBLEM, not with %d",
                               operands->count);
-    bool reads_reference = o->reference && !asks_exact(o);
+    bool reads_reference = o->reference && !asks_exact_reference(o);
     if (operands->count > 1 && reads_reference && !is_folder(o->reference))
         return cli_fail_usage(&cli_solve,
                               "--reference with %d PROBLEMs is a folder of NAME.ref.hdf5",
@@ -92,16 +95,18 @@ static int check_options(const Options *o, const CliList *operands)
     if ((save_fclib || reads_reference) && !talus_fclib_available())
         return cli_fail("--%s: FCLIB files are not in this build: %s",
                         save_fclib ? "save" : "reference", talus_fclib_how());
-    if ((o->trace && !can_write_beside(o->trace)) || (o->save && !can_write_beside(o->save)))
+    if ((o->trace && !check_folder_writable(o->trace)) ||
+        (o->save && !check_folder_writable(o->save)))
         return CLI_FAILED;
     return cli_check_backend(&cli_solve, o->backend);
 }
 
-static bool is_siconos(const Options *o)
+static bool measures_siconos(const Options *o)
 {
     return o->measure && strcmp(o->measure, "siconos") == 0;
 }
 
+/* Parses --law, --section and --outer into the session and checks --measure. Returns the exit code. */
 static int parse_friction(Session *session)
 {
     const Options *o = &session->options;
@@ -110,12 +115,13 @@ static int parse_friction(Session *session)
         status = lab_outer_parse(o->outer, &session->outer);
     if (status != TALUS_OK)
         return cli_fail_by_domain(&cli_solve);
-    if (o->measure && strcmp(o->measure, "natural") != 0 && !is_siconos(o))
+    if (o->measure && strcmp(o->measure, "natural") != 0 && !measures_siconos(o))
         return cli_fail_usage(&cli_solve, "--measure %s: expected natural or siconos", o->measure);
     return CLI_OK;
 }
 
-static int find_references(LabSet *set)
+/* For --reference exact: solves each problem accurately and takes the velocities as reference. */
+static int compute_references(LabSet *set)
 {
     for (int i = 0; i < set->problem_count; i++)
         if (lab_problem_exact(&set->problems[i], NULL) != TALUS_OK)
@@ -125,7 +131,7 @@ static int find_references(LabSet *set)
 
 /* Reads the reference velocities of each problem. `path` is one file for all, or a folder with a file NAME.ref.hdf5 for
  * each problem; in a folder some may be missing. */
-static int open_references(LabSet *set, const char *path, bool quiet)
+static int read_references(LabSet *set, const char *path, bool quiet)
 {
     bool folder = is_folder(path);
     for (int i = 0; i < set->problem_count; i++) {
@@ -143,8 +149,8 @@ static int open_references(LabSet *set, const char *path, bool quiet)
     return CLI_OK;
 }
 
-/* Gives problems whose file names are equal their paths as names. */
-static void name_uniquely(LabSet *set)
+/* Renames problems that have the same file name to their paths. */
+static void make_names_unique(LabSet *set)
 {
     for (int i = 0; i < set->problem_count; i++) {
         LabProblem *p = &set->problems[i];
@@ -159,8 +165,8 @@ static void name_uniquely(LabSet *set)
     }
 }
 
-/* True if some normal impulse by which law fixed bounds friction is positive. */
-static bool has_bounds(const LabProblem *p)
+/* True if the problem has an estimate of normal impulses, which bounds friction under law fixed, with a positive one. */
+static bool has_stored_bounds(const LabProblem *p)
 {
     const double *bounds = talus_problem_estimate(p->problem);
     for (int i = 0; bounds && i < talus_problem_blocks(p->problem); i++)
@@ -169,8 +175,9 @@ static bool has_bounds(const LabProblem *p)
     return false;
 }
 
-/* True if contacts are under `law`. `words` and `section` name the problem's law and section (lab_friction_text); a
- * mixed problem counts as under each law. Without friction, true if `asked`, the value of --law, is `law`. */
+/* True if contacts of the problem are under `law`. `words` and `section` are its law and section in words
+ * (lab_friction_text); with law "mixed", true for every law. If no contact has friction, true if `asked`, the value of
+ * --law, is `law`. */
 static bool is_under(const char *law, const char *words, const char *section, const char *asked)
 {
     bool smooth = strcmp(section, "none") == 0;
@@ -187,11 +194,11 @@ static int check_friction(const Session *session, const LabProblem *p)
     lab_friction_text(p->problem, law, section);
     bool smooth = strcmp(section, "none") == 0;
     bool loops = outer->kind != TALUS_OUTER_AUTO || outer->every || outer->share > 0.0;
-    if (is_siconos(&session->options) && !p->exact && !smooth)
+    if (measures_siconos(&session->options) && !p->exact && !smooth)
         return cli_fail("--measure siconos is of exact Coulomb friction, and %s is under another "
                         "law: expected --law coulomb",
                         p->path);
-    if (is_siconos(&session->options) && strcmp(section, "disc") != 0 && !smooth)
+    if (measures_siconos(&session->options) && strcmp(section, "disc") != 0 && !smooth)
         return cli_fail("--measure siconos is of exact Coulomb friction on the disc, and %s has "
                         "section %s: expected --section disc",
                         p->path, section);
@@ -202,13 +209,14 @@ static int check_friction(const Session *session, const LabProblem *p)
     if (outer->refresh && !is_under("fixed", law, section, asked))
         return cli_fail("--outer %s: refresh is of bounds, and %s has none: expected --law fixed",
                         session->options.outer, p->path);
-    if (outer->refresh < 0 && !smooth && !has_bounds(p))
+    if (outer->refresh < 0 && !smooth && !has_stored_bounds(p))
         return cli_fail("--outer %s: the bounds that %s stores are all zero; without refresh=-1 "
                         "they are estimated",
                         session->options.outer, p->path);
     return CLI_OK;
 }
 
+/* Opens and checks all problems, with their references, in the session's set. Returns the exit code. */
 static int open_problems(Session *session, const CliList *operands)
 {
     const Options *o = &session->options;
@@ -230,11 +238,12 @@ static int open_problems(Session *session, const CliList *operands)
         if (o->warm && !p->start)
             return cli_fail("--warm: %s stores no impulses to start from", p->path);
     }
-    if (asks_exact(o) && find_references(set) != CLI_OK)
+    if (asks_exact_reference(o) && compute_references(set) != CLI_OK)
         return CLI_FAILED;
-    if (o->reference && !asks_exact(o) && open_references(set, o->reference, o->quiet) != CLI_OK)
+    if (o->reference && !asks_exact_reference(o) &&
+        read_references(set, o->reference, o->quiet) != CLI_OK)
         return CLI_FAILED; /* before name_uniquely, because references are found by file names */
-    name_uniquely(set);
+    make_names_unique(set);
     return CLI_OK;
 }
 
@@ -249,7 +258,8 @@ static int check_support(const Session *session)
     return cli_fail_unsupported(set->problems[0].problem);
 }
 
-/* Opens the set of results. With --save, results of an earlier call are not reused, because they have no impulses. */
+/* Sets title and directory of the set of results, and reads results of an earlier call unless --fresh or --save: stored
+ * results have no impulses to save. */
 static int open_set(Session *session)
 {
     const Options *o = &session->options;
@@ -296,13 +306,13 @@ static TalusStatus copy_certificate(Session *session, const LabProblem *problem)
     return TALUS_OK;
 }
 
-static LabJob job_of(const Session *session, const char *solver)
+static LabJob make_job(const Session *session, const char *solver)
 {
     const Options *o = &session->options;
     return (LabJob){.solver = solver,
                     .backend = o->backend ? o->backend : "cpu",
                     .tolerance = o->tol,
-                    .siconos = is_siconos(o),
+                    .siconos = measures_siconos(o),
                     .outer = session->outer,
                     .max_iterations = o->max_iter > 0 ? o->max_iter : 10000,
                     .max_seconds = isnan(o->budget) ? 0.0 : o->budget,
@@ -310,10 +320,11 @@ static LabJob job_of(const Session *session, const char *solver)
                     .trace = o->trace || o->report};
 }
 
+/* Runs a solver on a problem, or reuses its stored result, and notes the outcome in the session. */
 static TalusStatus solve_one(Session *session, int problem, const char *solver)
 {
     const Options *o = &session->options;
-    LabJob job = job_of(session, solver);
+    LabJob job = make_job(session, solver);
     LabResult *result;
     bool reused;
     TalusStatus status = lab_set_run(&session->set, problem, &job, o->quiet, &result, &reused);
@@ -323,7 +334,7 @@ static TalusStatus solve_one(Session *session, int problem, const char *solver)
     session->reached |= result->outcome == LAB_CONVERGED || result->outcome == LAB_INFEASIBLE;
     if (result->outcome == LAB_BUDGET && !reused)
         strcpy(session->missed, result->solver);
-    session->taken |= result->outcome != LAB_UNSUPPORTED;
+    session->supported |= result->outcome != LAB_UNSUPPORTED;
     if (reused && !o->quiet)
         fprintf(stderr, "talus: %s on %s: kept from an earlier call\n", result->solver,
                 session->set.problems[problem].name);
@@ -333,9 +344,9 @@ static TalusStatus solve_one(Session *session, int problem, const char *solver)
     return store_best(session, &session->set.problems[problem], result);
 }
 
-/* If no solver reached the tolerance under exact Coulomb friction: says whether the shift map repels, by which a solve
- * that more iterations would end differs from one that they would not. */
-static void explain_miss(Session *session, int problem)
+/* If solvers ran and none reached the tolerance under exact Coulomb friction: adds and prints a table that says whether
+ * the shift map repels at the last result. Where it repels, more iterations of the shift loop do not help. */
+static void explain_missed_tolerance(Session *session, int problem)
 {
     const Options *o = &session->options;
     LabSet *set = &session->set;
@@ -354,14 +365,14 @@ static void explain_miss(Session *session, int problem)
     fputc('\n', o->json ? stderr : stdout);
 }
 
-/* For --starts: solves from several starts with every solver that takes the problem, and prints their solutions. */
+/* For --starts: solves from several starts with every solver that supports the problem, and prints the solutions. */
 static TalusStatus solve_from_starts(Session *session, int problem)
 {
     const Options *o = &session->options;
     for (int s = 0; o->starts > 1 && s < session->solvers.count && !cli_stop_signal(); s++) {
         const LabSearch *found;
         LabTable table;
-        LabJob job = job_of(session, session->solvers.item[s]);
+        LabJob job = make_job(session, session->solvers.item[s]);
         if (!cli_supports(job.solver, session->set.problems[problem].problem))
             continue;
         TALUS_TRY(lab_starts(&session->set, problem, &job, o->starts, &found));
@@ -375,6 +386,7 @@ static TalusStatus solve_from_starts(Session *session, int problem)
     return TALUS_OK;
 }
 
+/* Solves every problem with every solver and prints the tables. Returns the exit code. */
 static int solve_all(Session *session)
 {
     const Options *o = &session->options;
@@ -387,7 +399,7 @@ static int solve_all(Session *session)
                 return cli_fail_library();
         if (!o->quiet)
             lab_print_results(set, p, o->json ? stderr : stdout);
-        explain_miss(session, p);
+        explain_missed_tolerance(session, p);
         if (solve_from_starts(session, p) != TALUS_OK)
             return cli_fail_library();
     }
@@ -401,6 +413,7 @@ static int solve_all(Session *session)
 
 /* ---- the end ---- */
 
+/* For --save: writes the problem with the best impulses, bounds and certificate. Returns the exit code. */
 static int save_best(Session *session)
 {
     const Options *o = &session->options;
@@ -426,7 +439,8 @@ static int save_best(Session *session)
     return CLI_OK;
 }
 
-static int finish(Session *session)
+/* Writes what --json, --trace, --report and --save ask for. Returns the exit code of the command. */
+static int write_results(Session *session)
 {
     const Options *o = &session->options;
     LabSet *set = &session->set;
@@ -447,7 +461,7 @@ static int finish(Session *session)
                 o->report ? "; the same command goes on" : "");
         return 128 + cli_stop_signal();
     }
-    if (!session->taken) /* outer loop or backend refused: check_support checks only sets */
+    if (!session->supported) /* outer loop or backend refused: check_support checks only sets */
         return cli_fail("no solver named takes any of the problems; %s: %s", set->results[0].solver,
                         set->results[0].reason);
     return session->failed ? CLI_FAILED : CLI_OK;
@@ -475,7 +489,7 @@ static int solve_session(Session *session, const CliList *operands)
     if (code != CLI_OK)
         return cli_stop_signal() ? 128 + cli_stop_signal() : code;
     code = solve_all(session);
-    return code == CLI_OK ? finish(session) : code;
+    return code == CLI_OK ? write_results(session) : code;
 }
 
 static int solve_main(const CliList *operands)
