@@ -1,5 +1,5 @@
-/* lab/lab_json.c - writes results as JSON: the output of --json, and one value for both results.json, which lab_store.c
- * reads, and the report page. docs/how-to/laboratory.md and docs/reference/report.md describe them. */
+/* lab/lab_json.c - writes results as JSON: the output of --json, results.json, which lab_store.c reads, and the data of
+ * the report page, the same as results.json. docs/how-to/laboratory.md and docs/reference/report.md describe them. */
 #include "lab.h"
 
 #include "cli/page.h"
@@ -12,40 +12,43 @@
 
 /* ---- one result ---- */
 
-static void put_if_given(JsonOut *json, const char *key, const char *text)
+/* Writes a member of the object unless the text is "". */
+static void put_nonempty(JsonOut *json, const char *key, const char *text)
 {
     if (text[0])
         json_text(json, key, text);
 }
 
+/* Writes the terms of the result: tolerance, limits, start, backend, friction. */
 static void put_terms(JsonOut *json, const LabResult *r)
 {
     if (r->max_iterations == 0)
-        return; /* a stored result that is older than these fields */
+        return; /* a stored result whose file lacks these fields */
     json_real(json, "tolerance", r->tolerance);
     json_int(json, "max_iterations", r->max_iterations);
     json_real(json, "max_seconds", r->max_seconds > 0.0 ? r->max_seconds : NAN);
     json_text(json, "start", r->warm ? "stored" : "zero");
     json_int(json, "threads", r->threads);
-    put_if_given(json, "backend", lab_on_host(r) ? "" : r->backend);
-    put_if_given(json, "law", r->law);
-    put_if_given(json, "section", r->section);
-    put_if_given(json, "outer", r->outer);
-    put_if_given(json, "measure", r->siconos ? "siconos" : "");
+    put_nonempty(json, "backend", lab_on_host(r) ? "" : r->backend);
+    put_nonempty(json, "law", r->law);
+    put_nonempty(json, "section", r->section);
+    put_nonempty(json, "outer", r->outer);
+    put_nonempty(json, "measure", r->siconos ? "siconos" : "");
 }
 
-static void put_figures(JsonOut *json, const LabResult *r)
+/* Writes the members of a result that --json prints as well: solver, outcome, terms, figures. */
+static void put_result_figures(JsonOut *json, const LabResult *r)
 {
-    bool measured = lab_outcome_measured(r->outcome);
+    bool measured = lab_outcome_is_measured(r->outcome);
     json_text(json, "solver", r->solver);
-    put_if_given(json, "ran", r->ran);
+    put_nonempty(json, "ran", r->auto_choice);
     json_text(json, "outcome", lab_outcome_name(r->outcome));
-    put_if_given(json, "reason", r->reason);
+    put_nonempty(json, "reason", r->reason);
     if (r->interrupted)
         json_bool(json, "interrupted", true);
     put_terms(json, r);
     json_real(json, "iterations", measured ? r->iterations : NAN);
-    json_real(json, "applies", measured ? r->applies : NAN);
+    json_real(json, "applies", measured ? r->products : NAN);
     json_real(json, "updates", measured ? r->updates : NAN);
     if (measured && r->factorisations)
         json_int(json, "factorisations", r->factorisations);
@@ -85,12 +88,13 @@ static void put_impulses(JsonOut *json, const LabResult *r)
     json_close_object(json);
 }
 
-static void put_run(JsonOut *json, const LabResult *r)
+/* Writes a result with its key, impulses and trace, as results.json stores it. */
+static void put_result(JsonOut *json, const LabResult *r)
 {
     json_open_object(json, NULL);
     json_int(json, "problem", r->problem);
     json_text(json, "key", r->key);
-    put_figures(json, r);
+    put_result_figures(json, r);
     put_impulses(json, r);
     put_trace(json, &r->trace);
     json_close_object(json);
@@ -158,7 +162,7 @@ static void put_notes(JsonOut *json, const LabSet *set)
 static void put_search_table(JsonOut *json, const LabSet *set, const LabSearch *search)
 {
     LabTable table;
-    lab_search_table(set, search, &table);
+    lab_search_make_table(set, search, &table);
     put_table(json, &table);
     lab_table_clear(&table);
 }
@@ -173,7 +177,7 @@ static void put_tables(JsonOut *json, const LabSet *set)
     json_close_array(json);
 }
 
-static void put_curves(JsonOut *json, const LabFigure *figure)
+static void put_figure(JsonOut *json, const LabFigure *figure)
 {
     json_open_object(json, NULL);
     json_text(json, "title", figure->title);
@@ -196,14 +200,14 @@ static void put_curves(JsonOut *json, const LabFigure *figure)
     json_close_object(json);
 }
 
-/* Writes the curves of all figures under the key "figures"; no key if there are none. */
-static void put_all_curves(JsonOut *json, const LabSet *set)
+/* Writes the figures with their curves under the key "figures"; nothing if there are none. */
+static void put_all_figures(JsonOut *json, const LabSet *set)
 {
     if (set->figure_count == 0)
         return;
     json_open_array(json, "figures");
     for (int i = 0; i < set->figure_count; i++)
-        put_curves(json, set->figures[i]);
+        put_figure(json, set->figures[i]);
     json_close_array(json);
 }
 
@@ -215,7 +219,7 @@ static void put_search(JsonOut *json, const LabSearch *search)
     json_text(json, "solver", search->solver);
     json_int(json, "starts", search->starts);
     json_int(json, "converged", search->converged);
-    json_real(json, "same_within", search->same);
+    json_real(json, "same_within", search->same_within);
     json_open_array(json, "solutions");
     for (int i = 0; i < search->solutions; i++) {
         const LabSolution *x = &search->solution[i];
@@ -231,7 +235,7 @@ static void put_search(JsonOut *json, const LabSearch *search)
     json_close_object(json);
 }
 
-/* Writes the searches of a problem under the key "searches"; no key if there are none. */
+/* Writes the searches of a problem under the key "searches"; nothing if there are none. */
 static void put_searches(JsonOut *json, const LabSet *set, int problem)
 {
     bool any = false;
@@ -247,7 +251,8 @@ static void put_searches(JsonOut *json, const LabSet *set, int problem)
         json_close_array(json);
 }
 
-static void put_answer(JsonOut *json, const LabSet *set, int problem)
+/* Writes an object with a problem's sizes, results and searches, as --json prints it. */
+static void put_problem_results(JsonOut *json, const LabSet *set, int problem)
 {
     json_open_object(json, NULL);
     json_open_object(json, "problem");
@@ -257,7 +262,7 @@ static void put_answer(JsonOut *json, const LabSet *set, int problem)
     for (int i = 0; i < set->result_count; i++)
         if (set->results[i].problem == problem) {
             json_open_object(json, NULL);
-            put_figures(json, &set->results[i]);
+            put_result_figures(json, &set->results[i]);
             json_close_object(json);
         }
     json_close_array(json);
@@ -265,14 +270,14 @@ static void put_answer(JsonOut *json, const LabSet *set, int problem)
     json_close_object(json);
 }
 
-void lab_print_json(const LabSet *set)
+void lab_print_solve_json(const LabSet *set)
 {
     JsonOut json;
     json_start(&json, json_to_stream, stdout);
     if (set->problem_count != 1)
         json_open_array(&json, NULL);
     for (int i = 0; i < set->problem_count; i++)
-        put_answer(&json, set, i);
+        put_problem_results(&json, set, i);
     if (set->problem_count != 1)
         json_close_array(&json);
     json_finish(&json);
@@ -286,7 +291,7 @@ void lab_print_bench_json(const LabSet *set)
     json_text(&json, "experiment", set->experiment);
     json_open_array(&json, "problems");
     for (int i = 0; i < set->problem_count; i++)
-        put_answer(&json, set, i);
+        put_problem_results(&json, set, i);
     json_close_array(&json);
     put_tables(&json, set);
     put_notes(&json, set);
@@ -304,7 +309,7 @@ static void put_machine(JsonOut *json, int threads)
         return;
     int used = snprintf(text, sizeof text, "%s %s, %ld processors", about.sysname, about.machine,
                         sysconf(_SC_NPROCESSORS_ONLN));
-    if (threads > 0) /* 0 for benchmarks that run worlds, which have threads of their own */
+    if (threads > 0) /* 0: the benchmark runs worlds, which have threads of their own */
         snprintf(text + used, sizeof text - (size_t)used, ", %d thread%s", threads,
                  threads == 1 ? "" : "s");
     json_text(json, "machine", text);
@@ -321,15 +326,16 @@ static void put_date(JsonOut *json)
 
 /* Writes the results of an earlier call that no job of this call has reused yet (key not ""), so that a stopped call
  * does not lose them. */
-static void put_earlier(JsonOut *json, const LabSet *set)
+static void put_stored_results(JsonOut *json, const LabSet *set)
 {
     json_open_array(json, "earlier");
     for (int i = 0; i < set->stored_count; i++)
         if (set->stored[i].key[0])
-            put_run(json, &set->stored[i]);
+            put_result(json, &set->stored[i]);
     json_close_array(json);
 }
 
+/* PageData of results.json and of the report page; `user` is the LabSet. */
 static void put_set(void *user, JsonOut *json)
 {
     static const double thresholds[] = {1e-2, 1e-4, 1e-6, 1e-8};
@@ -350,12 +356,12 @@ static void put_set(void *user, JsonOut *json)
     json_close_array(json);
     json_open_array(json, "runs");
     for (int i = 0; i < set->result_count; i++)
-        put_run(json, &set->results[i]);
+        put_result(json, &set->results[i]);
     json_close_array(json);
     put_tables(json, set);
-    put_all_curves(json, set);
+    put_all_figures(json, set);
     if (!set->complete)
-        put_earlier(json, set);
+        put_stored_results(json, set);
     json_close_object(json);
 }
 

@@ -226,7 +226,7 @@ static TalusStatus open_case(Session *session, int index)
     LabProblem *p = &set->problems[set->problem_count++];
     TALUS_TRY(lab_problem_open(path, c.model, session->pool, p));
     snprintf(p->name, sizeof p->name, "%s", c.name);
-    return c.exact ? lab_problem_exact(p, c.exact) : TALUS_OK;
+    return c.exact ? lab_problem_solve_reference(p, c.exact) : TALUS_OK;
 }
 
 /* ---- the runs ---- */
@@ -248,11 +248,12 @@ static TalusStatus run_solver(Session *session, int problem, const BenchRun *run
                   .trace = true};
     LabResult *result;
     bool reused;
-    TALUS_TRY(lab_set_run(&session->set, problem, &job, session->options.quiet, &result, &reused));
+    TALUS_TRY(
+        lab_set_run_job(&session->set, problem, &job, session->options.quiet, &result, &reused));
     if (session->options.quiet)
         return TALUS_OK;
     fprintf(stderr, "talus: %s, %s: ", session->set.problems[problem].name, label);
-    if (lab_outcome_measured(result->outcome))
+    if (lab_outcome_is_measured(result->outcome))
         fprintf(stderr, "%d iterations, residual %.1e, %.2f s%s\n", result->iterations,
                 result->residual[LAB_R_NATURAL_RELATIVE], result->seconds, reused ? " (kept)" : "");
     else
@@ -294,7 +295,7 @@ static TalusStatus run_cases(Session *session)
 {
     const Experiment *e = session->experiment;
     for (int i = 0; i < e->run_count; i++)
-        lab_note_missing(&session->set, e->runs[i].solver);
+        lab_set_note_missing_solver(&session->set, e->runs[i].solver);
     for (int i = 0; i < e->case_count && !cli_stop_signal(); i++) {
         TALUS_TRY(open_case(session, i));
         if (!cli_stop_signal())
@@ -487,11 +488,11 @@ static int bench_problems(Session *session, const char *name)
     if (status != TALUS_OK)
         return cli_fail_by_domain(&cli_bench);
     set->threads = talus_pool_threads(session->pool);
-    lab_set_note(set, "%s: %s.", e->source, e->summary);
+    lab_set_add_note(set, "%s: %s.", e->source, e->summary);
     if (o->quick)
-        lab_set_note(set,
-                     "Quick version: about a tenth of the bodies and of the iterations, so the "
-                     "paper's figures and statements are left out.");
+        lab_set_add_note(set,
+                         "Quick version: about a tenth of the bodies and of the iterations, so the "
+                         "paper's figures and statements are left out.");
     if (lab_set_open(set, o->fresh) != TALUS_OK)
         return cli_fail_library();
     if (set->stored_title[0] && strcmp(set->stored_title, set->title) != 0)

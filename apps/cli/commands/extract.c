@@ -80,7 +80,7 @@ static void print_report(const char *path, TalusProblem *problem, const TalusFcl
 {
     int rows = talus_problem_rows(problem), joints = count_joints(problem);
     char law[LAB_WORD], section[LAB_WORD];
-    lab_friction_text(problem, law, section);
+    lab_friction_format(problem, law, section);
     bool friction = strcmp(section, talus_section_name(TALUS_SECTION_NONE)) != 0;
     printf("%s: %d contacts", path, talus_problem_blocks(problem) - joints);
     if (joints > 0)

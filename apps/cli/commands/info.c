@@ -168,7 +168,7 @@ static int info_problem(const char *path)
         info_print_fact("form", "explicit matrix");
     print_joints(problem);
     print_compliance(problem);
-    lab_friction_text(problem, law, section);
+    lab_friction_format(problem, law, section);
     info_print_fact("friction", "law %s, section %s", law, section);
     info_print_fact("start", "residual %.3e m/s rms, %.3e m/s max", residual.rms, residual.max);
     print_cone(problem);

@@ -124,7 +124,7 @@ static int parse_friction(Session *session)
 static int compute_references(LabSet *set)
 {
     for (int i = 0; i < set->problem_count; i++)
-        if (lab_problem_exact(&set->problems[i], NULL) != TALUS_OK)
+        if (lab_problem_solve_reference(&set->problems[i], NULL) != TALUS_OK)
             return cli_fail("--reference exact: %s", talus_error());
     return CLI_OK;
 }
@@ -143,7 +143,7 @@ static int read_references(LabSet *set, const char *path, bool quiet)
                         file);
             continue;
         }
-        if (lab_problem_reference(&set->problems[i], file) != TALUS_OK)
+        if (lab_problem_read_reference(&set->problems[i], file) != TALUS_OK)
             return cli_fail_library();
     }
     return CLI_OK;
@@ -176,7 +176,7 @@ static bool has_stored_bounds(const LabProblem *p)
 }
 
 /* True if contacts of the problem are under `law`. `words` and `section` are its law and section in words
- * (lab_friction_text); with law "mixed", true for every law. If no contact has friction, true if `asked`, the value of
+ * (lab_friction_format); with law "mixed", true for every law. If no contact has friction, true if `asked`, the value of
  * --law, is `law`. */
 static bool is_under(const char *law, const char *words, const char *section, const char *asked)
 {
@@ -191,10 +191,10 @@ static int check_friction(const Session *session, const LabProblem *p)
     const TalusOuter *outer = &session->outer;
     const char *asked = session->options.law;
     char law[LAB_WORD], section[LAB_WORD];
-    lab_friction_text(p->problem, law, section);
+    lab_friction_format(p->problem, law, section);
     bool smooth = strcmp(section, "none") == 0;
     bool loops = outer->kind != TALUS_OUTER_AUTO || outer->every || outer->share > 0.0;
-    if (measures_siconos(&session->options) && !p->exact && !smooth)
+    if (measures_siconos(&session->options) && !p->all_coulomb && !smooth)
         return cli_fail("--measure siconos is of exact Coulomb friction, and %s is under another "
                         "law: expected --law coulomb",
                         p->path);
@@ -277,7 +277,7 @@ static int open_set(Session *session)
 static TalusStatus store_best(Session *session, LabProblem *problem, const LabResult *result)
 {
     size_t n = (size_t)talus_problem_size(problem->problem);
-    if (!session->options.save || !lab_outcome_measured(result->outcome) ||
+    if (!session->options.save || !lab_outcome_is_measured(result->outcome) ||
         (session->best && result->residual[LAB_R_NATURAL] >= session->best_residual))
         return TALUS_OK;
     if (!session->best && TALUS_ALLOC(session->best, n, "best impulses") != TALUS_OK)
@@ -327,7 +327,7 @@ static TalusStatus solve_one(Session *session, int problem, const char *solver)
     LabJob job = make_job(session, solver);
     LabResult *result;
     bool reused;
-    TalusStatus status = lab_set_run(&session->set, problem, &job, o->quiet, &result, &reused);
+    TalusStatus status = lab_set_run_job(&session->set, problem, &job, o->quiet, &result, &reused);
     if (status != TALUS_OK)
         return status;
     session->failed |= result->outcome == LAB_FAILED;
@@ -354,7 +354,7 @@ static void explain_missed_tolerance(Session *session, int problem)
     if (session->reached || !session->missed[0] || !(o->tol > 0.0) || cli_stop_signal() ||
         !lab_has_shift_map(&set->problems[problem]))
         return;
-    if (lab_explain_miss(set, problem, session->missed, &table) != TALUS_OK) {
+    if (lab_explain_missed_tolerance(set, problem, session->missed, &table) != TALUS_OK) {
         if (!o->quiet)
             fprintf(stderr, "talus: %s: %s\n", set->problems[problem].name, talus_error());
         return;
@@ -375,10 +375,10 @@ static TalusStatus solve_from_starts(Session *session, int problem)
         LabJob job = make_job(session, session->solvers.item[s]);
         if (!cli_supports(job.solver, session->set.problems[problem].problem))
             continue;
-        TALUS_TRY(lab_starts(&session->set, problem, &job, o->starts, &found));
+        TALUS_TRY(lab_set_search(&session->set, problem, &job, o->starts, &found));
         if (o->quiet)
             continue;
-        lab_search_table(&session->set, found, &table);
+        lab_search_make_table(&session->set, found, &table);
         lab_table_print(&table, o->json ? stderr : stdout);
         lab_table_clear(&table);
         fputc('\n', o->json ? stderr : stdout);
@@ -404,7 +404,7 @@ static int solve_all(Session *session)
             return cli_fail_library();
     }
     if (set->problem_count > 1) {
-        const LabTable *summary = lab_set_summary(set);
+        const LabTable *summary = lab_set_add_summary(set);
         if (!o->quiet)
             lab_table_print(summary, o->json ? stderr : stdout);
     }
@@ -446,8 +446,8 @@ static int write_results(Session *session)
     LabSet *set = &session->set;
     set->complete = !cli_stop_signal();
     if (o->json)
-        lab_print_json(set);
-    if (o->trace && lab_write_csv(set, o->trace) != TALUS_OK)
+        lab_print_solve_json(set);
+    if (o->trace && lab_write_traces(set, o->trace) != TALUS_OK)
         return cli_fail_library();
     if (o->report && lab_set_write(set) != TALUS_OK)
         return cli_fail_library();

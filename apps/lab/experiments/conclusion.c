@@ -27,7 +27,7 @@ const LabResult *experiment_any_result(const LabSet *set, int problem, const cha
 const LabResult *experiment_result(const LabSet *set, int problem, const char *label)
 {
     const LabResult *r = experiment_any_result(set, problem, label);
-    return r && lab_outcome_measured(r->outcome) && r->trace.count ? r : NULL;
+    return r && lab_outcome_is_measured(r->outcome) && r->trace.count ? r : NULL;
 }
 
 const double *experiment_row_at(const LabResult *result, int iteration)
@@ -52,7 +52,7 @@ double experiment_best(const LabSet *set, int problem)
     double best = INFINITY;
     for (int i = 0; i < set->result_count; i++) {
         const LabResult *r = &set->results[i];
-        if (r->problem == problem && lab_outcome_measured(r->outcome))
+        if (r->problem == problem && lab_outcome_is_measured(r->outcome))
             best = fmin(best, r->objective);
     }
     return best;
@@ -60,8 +60,8 @@ double experiment_best(const LabSet *set, int problem)
 
 LabTable *experiment_claims(LabSet *set)
 {
-    return lab_set_table(set, "What the paper states, and what is found here",
-                         "statement\tholds\tfound");
+    return lab_set_add_table(set, "What the paper states, and what is found here",
+                             "statement\tholds\tfound");
 }
 
 void experiment_verdict(LabTable *claims, const char *subject, const char *statement,
@@ -69,7 +69,7 @@ void experiment_verdict(LabTable *claims, const char *subject, const char *state
 {
     char text[LAB_TEXT];
     TALUS_FORMAT(text, format);
-    lab_table_add(claims, "%s%s%s", subject, subject[0] ? ": " : "", statement);
-    lab_table_add(claims, "%s", holds);
-    lab_table_add(claims, "%s", text);
+    lab_table_add_cell(claims, "%s%s%s", subject, subject[0] ? ": " : "", statement);
+    lab_table_add_cell(claims, "%s", holds);
+    lab_table_add_cell(claims, "%s", text);
 }

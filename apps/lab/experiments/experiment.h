@@ -20,7 +20,7 @@ typedef struct BenchCase {
     double heaviest;              /* > 0: new mass of the heaviest body, kg */
     int contacts, quick_contacts; /* > 0: contacts of the problem, by widen_world; 0: the scene's */
     const TalusFrictionModel *model; /* for all contacts with friction; NULL: the scene's */
-    /* Solver that is run first, by lab_problem_exact; NULL: none. Its velocities are the reference for the errors of
+    /* Solver that is run first, by lab_problem_solve_reference; NULL: none. Its velocities are the reference for the errors of
      * all runs. Under law `fixed` all runs have the friction bounds of its solve, which come from a solution without
      * friction. */
     const char *exact;

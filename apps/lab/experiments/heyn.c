@@ -33,19 +33,19 @@ static const double judged_gap = 1e-4;           /* gap at which solvers are ran
  * the growth from case to case is visible. */
 static void table_iterations(LabSet *set, const char *const *labels, int count)
 {
-    LabTable *t = lab_set_table(set, "Ranking: iterations until the objective is near the optimum",
-                                "solver\tcase");
+    LabTable *t = lab_set_add_table(
+        set, "Ranking: iterations until the objective is near the optimum", "solver\tcase");
     for (int g = 0; g < LAB_COUNT(gaps); g++)
-        lab_table_head(t, "gap %g", gaps[g]);
+        lab_table_add_columns(t, "gap %g", gaps[g]);
     for (int s = 0; s < count; s++)
         for (int p = 0; p < set->problem_count; p++) {
             const LabResult *r = experiment_result(set, p, labels[s]);
             if (!r)
                 continue;
-            lab_table_row(t, "%s\t%s", r->solver, name_of(set, p));
+            lab_table_add_cells(t, "%s\t%s", r->solver, name_of(set, p));
             for (int g = 0; g < LAB_COUNT(gaps); g++) {
                 double iterations = iterations_to(r, experiment_best(set, p), gaps[g]);
-                lab_table_row(t, "%.0f", isfinite(iterations) ? iterations : NAN);
+                lab_table_add_cells(t, "%.0f", isfinite(iterations) ? iterations : NAN);
             }
         }
 }
@@ -84,13 +84,14 @@ static void add_table_1_row(LabTable *t, const LabResult *r, double best, int ro
 {
     double paper_best = paper_1[1].objective;
     int last = r->impulse_count - 1;
-    lab_table_row(t, "%s\t%d\t%.9g\t%.1e\t%.4g\t%.4g\t%.3f", r->solver, r->iterations, r->objective,
-                  (r->objective - best) / fabs(best), last >= 0 ? r->impulse[0] : NAN,
-                  last >= 0 ? r->impulse[last] : NAN, r->seconds);
+    lab_table_add_cells(t, "%s\t%d\t%.9g\t%.1e\t%.4g\t%.4g\t%.3f", r->solver, r->iterations,
+                        r->objective, (r->objective - best) / fabs(best),
+                        last >= 0 ? r->impulse[0] : NAN, last >= 0 ? r->impulse[last] : NAN,
+                        r->seconds);
     if (row >= 0)
-        lab_table_row(t, "%.4f\t%.1e\t%.4f\t%.2f", paper_1[row].objective,
-                      (paper_1[row].objective - paper_best) / fabs(paper_best),
-                      paper_1[row].largest, paper_1[row].seconds);
+        lab_table_add_cells(t, "%.4f\t%.1e\t%.4f\t%.2f", paper_1[row].objective,
+                            (paper_1[row].objective - paper_best) / fabs(paper_best),
+                            paper_1[row].largest, paper_1[row].seconds);
 }
 
 static const LabResult *run_1(const LabSet *set, int run, int divisor)
@@ -102,10 +103,10 @@ static const LabResult *run_1(const LabSet *set, int run, int divisor)
 
 static void table_1(LabSet *set, int divisor, double best)
 {
-    LabTable *t = lab_set_table(set, "Table I",
-                                "method\titerations\tobjective\tgap\tmin impulse\tmax impulse\ts");
+    LabTable *t = lab_set_add_table(
+        set, "Table I", "method\titerations\tobjective\tgap\tmin impulse\tmax impulse\ts");
     if (divisor == 1)
-        lab_table_head(t, "paper: objective\tgap\tmax impulse\ts");
+        lab_table_add_columns(t, "paper: objective\tgap\tmax impulse\ts");
     for (int i = 0; i < LAB_COUNT(paper_1); i++) {
         const LabResult *r = run_1(set, i, divisor);
         if (r)
@@ -159,8 +160,8 @@ static void conclude_1(LabSet *set, int divisor)
         claim_overtakes(claims, long_run, jacobi);
     if (short_run && with)
         claim_preconditioner(claims, short_run, with);
-    lab_set_note(set, "Contacts: %d here, 3,525 in the paper.",
-                 talus_problem_blocks(set->problems[0].problem));
+    lab_set_add_note(set, "Contacts: %d here, 3,525 in the paper.",
+                     talus_problem_blocks(set->problems[0].problem));
 }
 
 const Experiment heyn_1 = {.name = "heyn-1",
@@ -199,17 +200,18 @@ static bool compared(const LabSet *set, int problem, const LabResult *out[COMPAR
 static void head_marks(LabTable *t, const char *what, int divisor)
 {
     for (int m = 0; m < LAB_COUNT(marks); m++)
-        lab_table_head(t, "%s at %d", what, marks[m] / divisor);
+        lab_table_add_columns(t, "%s at %d", what, marks[m] / divisor);
 }
 
 static void add_course(LabTable *t, const LabResult *r, double best, int divisor)
 {
-    lab_table_row(t, "%s", r->solver);
+    lab_table_add_cells(t, "%s", r->solver);
     for (int m = 0; m < LAB_COUNT(marks); m++)
-        lab_table_row(t, "%.2e", gap_at(r, marks[m] / divisor, best));
+        lab_table_add_cells(t, "%.2e", gap_at(r, marks[m] / divisor, best));
     for (int m = 0; m < LAB_COUNT(marks); m++)
-        lab_table_row(t, "%.2e", experiment_row_at(r, marks[m] / divisor)[LAB_PROJECTED_GRADIENT]);
-    lab_table_row(t, "%d\t%.3f", r->applies, r->seconds);
+        lab_table_add_cells(t, "%.2e",
+                            experiment_row_at(r, marks[m] / divisor)[LAB_PROJECTED_GRADIENT]);
+    lab_table_add_cells(t, "%d\t%.3f", r->products, r->seconds);
 }
 
 /* Adds a table over iterations: objective above the optimum, and the paper's residual (24), the projected gradient. */
@@ -218,11 +220,11 @@ static void table_course(LabSet *set, int problem, const char *figure, int divis
     char title[LAB_TEXT * 2];
     snprintf(title, sizeof title, "%s: %s, %d contacts", figure, name_of(set, problem),
              talus_problem_blocks(set->problems[problem].problem));
-    LabTable *t = lab_set_table(set, title, "solver");
+    LabTable *t = lab_set_add_table(set, title, "solver");
     double best = experiment_best(set, problem);
     head_marks(t, "gap", divisor);
     head_marks(t, "(24)", divisor);
-    lab_table_head(t, "products\ts");
+    lab_table_add_columns(t, "products\ts");
     for (int i = 0; i < set->result_count; i++) {
         const LabResult *r = &set->results[i];
         if (r->problem == problem && r->trace.count)
@@ -250,21 +252,21 @@ static const int paper_contacts_2[] = {3634, 8507, 17161};
 
 static void table_contacts(LabSet *set)
 {
-    LabTable *t = lab_set_table(set, "Contacts", "case\there\tpaper");
+    LabTable *t = lab_set_add_table(set, "Contacts", "case\there\tpaper");
     for (int p = 0; p < set->problem_count; p++)
-        lab_table_row(t, "%s\t%d\t%d", name_of(set, p),
-                      talus_problem_blocks(set->problems[p].problem), paper_contacts_2[p]);
+        lab_table_add_cells(t, "%s\t%d\t%d", name_of(set, p),
+                            talus_problem_blocks(set->problems[p].problem), paper_contacts_2[p]);
 }
 
 /* Adds a table of what the paper's Fig. 9 shows, for all solvers. */
 static void table_complementarity(LabSet *set)
 {
-    LabTable *t = lab_set_table(set, "Fig. 9: complementarity at the end, first case",
-                                "solver\tmean f\tstd f\tmax f");
+    LabTable *t = lab_set_add_table(set, "Fig. 9: complementarity at the end, first case",
+                                    "solver\tmean f\tstd f\tmax f");
     for (int i = 0; i < set->result_count; i++) {
         const LabResult *r = &set->results[i];
-        if (r->problem == 0 && lab_outcome_measured(r->outcome))
-            lab_table_row(
+        if (r->problem == 0 && lab_outcome_is_measured(r->outcome))
+            lab_table_add_cells(
                 t, "%s\t%.2e\t%.2e\t%.2e", r->solver, r->residual[LAB_R_COMPLEMENTARITY_MEAN],
                 r->residual[LAB_R_COMPLEMENTARITY_STD], r->residual[LAB_R_COMPLEMENTARITY_MAX]);
     }
@@ -277,27 +279,27 @@ static double largest_jump(const LabResult *r)
     double jump = 0.0;
     for (int k = 1; k < r->trace.count; k++)
         if (r->trace.row[k][LAB_ITERATION] > 10.0)
-            jump = fmax(jump, fabs(r->trace.row[k][LAB_ACTIVE] - r->trace.row[k - 1][LAB_ACTIVE]));
+            jump = fmax(jump, fabs(r->trace.row[k][LAB_OPEN] - r->trace.row[k - 1][LAB_OPEN]));
     return jump;
 }
 
 static void table_active(LabSet *set, int divisor)
 {
-    LabTable *t = lab_set_table(set, "Fig. 10: size of the active set", "solver\tcase");
+    LabTable *t = lab_set_add_table(set, "Fig. 10: size of the active set", "solver\tcase");
     head_marks(t, "active", divisor);
-    lab_table_head(t, "changes\tlargest jump");
+    lab_table_add_columns(t, "changes\tlargest jump");
     for (int p = 0; p < set->problem_count; p++)
         for (int s = GPMINRES; s <= KUCERA; s += KUCERA - GPMINRES) {
             const LabResult *r = experiment_result(set, p, compared_solvers[s]);
             double changes = 0.0;
             if (!r)
                 continue;
-            lab_table_row(t, "%s\t%s", r->solver, name_of(set, p));
+            lab_table_add_cells(t, "%s\t%s", r->solver, name_of(set, p));
             for (int m = 0; m < LAB_COUNT(marks); m++)
-                lab_table_row(t, "%.0f", experiment_row_at(r, marks[m] / divisor)[LAB_ACTIVE]);
+                lab_table_add_cells(t, "%.0f", experiment_row_at(r, marks[m] / divisor)[LAB_OPEN]);
             for (int k = 0; k < r->trace.count; k++)
-                changes += r->trace.row[k][LAB_ACTIVE_CHANGES];
-            lab_table_row(t, "%.0f\t%.0f", changes, largest_jump(r));
+                changes += r->trace.row[k][LAB_STATE_CHANGES];
+            lab_table_add_cells(t, "%.0f\t%.0f", changes, largest_jump(r));
         }
     snprintf(t->note, sizeof t->note,
              "active: contacts without impulse; changes: contacts that opened or closed between "
@@ -405,18 +407,18 @@ static const BenchCase cases_3[] = {HEAVY(1000), HEAVY(4000), HEAVY(16000)};
 
 static void table_normalised(LabSet *set, int divisor)
 {
-    LabTable *t =
-        lab_set_table(set, "Fig. 12: objective, -1 at the optimum of each mass", "solver\tmass");
+    LabTable *t = lab_set_add_table(set, "Fig. 12: objective, -1 at the optimum of each mass",
+                                    "solver\tmass");
     head_marks(t, "objective", divisor);
     for (int s = 0; s < COMPARED; s++)
         for (int p = 0; p < set->problem_count; p++) {
             const LabResult *r = experiment_result(set, p, compared_solvers[s]);
             if (!r)
                 continue;
-            lab_table_row(t, "%s\t%s", r->solver, name_of(set, p));
+            lab_table_add_cells(t, "%s\t%s", r->solver, name_of(set, p));
             for (int m = 0; m < LAB_COUNT(marks); m++)
-                lab_table_row(t, "%.7f",
-                              gap_at(r, marks[m] / divisor, experiment_best(set, p)) - 1.0);
+                lab_table_add_cells(t, "%.7f",
+                                    gap_at(r, marks[m] / divisor, experiment_best(set, p)) - 1.0);
         }
 }
 
@@ -469,7 +471,7 @@ static void conclude_3(LabSet *set, int divisor)
         table_course(set, p, "Figs. 12-13", divisor);
     table_normalised(set, divisor);
     table_iterations(set, compared_solvers, COMPARED);
-    lab_set_note(set, "The wall is a prism of twelve planes about a circle of radius 1.5 m.");
+    lab_set_add_note(set, "The wall is a prism of twelve planes about a circle of radius 1.5 m.");
     if (divisor > 1)
         return;
     LabTable *claims = experiment_claims(set);
@@ -482,8 +484,8 @@ static void conclude_3(LabSet *set, int divisor)
     }
     if (all)
         claim_degradation(claims, set);
-    lab_set_note(set, "Contacts: %d here, 4,295 in the paper.",
-                 talus_problem_blocks(set->problems[0].problem));
+    lab_set_add_note(set, "Contacts: %d here, 4,295 in the paper.",
+                     talus_problem_blocks(set->problems[0].problem));
 }
 
 const Experiment heyn_3 = {.name = "heyn-3",

@@ -79,10 +79,10 @@ static const PaperRow *paper_row(const char *solver)
 static void add_paper(LabTable *t, const PaperRow *row, int c)
 {
     if (row && row->iterations[c] > 0)
-        lab_table_row(t, "%d\t%.3f\t%.1f", row->iterations[c], row->total[c] / row->iterations[c],
-                      row->total[c]);
+        lab_table_add_cells(t, "%d\t%.3f\t%.1f", row->iterations[c],
+                            row->total[c] / row->iterations[c], row->total[c]);
     else
-        lab_table_row(t, row ? "crash\tcrash\tcrash" : "-\t-\t-");
+        lab_table_add_cells(t, row ? "crash\tcrash\tcrash" : "-\t-\t-");
 }
 
 /* ---- Tables 4 and 5 ---- */
@@ -114,21 +114,22 @@ static bool by_its_rule(const LabResult *r)
 
 static void add_result(LabTable *t, const LabResult *r, const Scale *scale)
 {
-    lab_table_add(t, "%s", r->solver);
+    lab_table_add_cell(t, "%s", r->solver);
     if (by_its_rule(r))
-        lab_table_add(t, "by its rule");
+        lab_table_add_cell(t, "by its rule");
     else
-        lab_table_add(t, "%s%s%s", lab_outcome_name(r->outcome), r->reason[0] ? ": " : "",
-                      r->reason);
-    lab_table_add(t, "%d", r->iterations);
-    if (!lab_outcome_measured(r->outcome)) {
-        lab_table_row(t, "-\t-\t-\t-\t-\t-");
+        lab_table_add_cell(t, "%s%s%s", lab_outcome_name(r->outcome), r->reason[0] ? ": " : "",
+                           r->reason);
+    lab_table_add_cell(t, "%d", r->iterations);
+    if (!lab_outcome_is_measured(r->outcome)) {
+        lab_table_add_cells(t, "-\t-\t-\t-\t-\t-");
         return;
     }
-    lab_table_row(t, "%.4f\t%.2f\t%.1f\t%.1e\t%.1e\t%.1e",
-                  r->iterations > 0 ? r->seconds / r->iterations : 0.0, r->seconds,
-                  r->memory_bytes / 1048576.0, r->residual[LAB_R_DUALITY_GAP] / scale->datum,
-                  r->residual[LAB_R_PRIMAL_INFEASIBILITY], r->residual[LAB_R_NATURAL_RELATIVE]);
+    lab_table_add_cells(t, "%.4f\t%.2f\t%.1f\t%.1e\t%.1e\t%.1e",
+                        r->iterations > 0 ? r->seconds / r->iterations : 0.0, r->seconds,
+                        r->memory_bytes / 1048576.0, r->residual[LAB_R_DUALITY_GAP] / scale->datum,
+                        r->residual[LAB_R_PRIMAL_INFEASIBILITY],
+                        r->residual[LAB_R_NATURAL_RELATIVE]);
 }
 
 static void table_of_case(LabSet *set, int c, bool full)
@@ -137,11 +138,12 @@ static void table_of_case(LabSet *set, int c, bool full)
     Scale scale = scale_of(set, c);
     snprintf(title, sizeof title, "Table %d: %s, %d unknowns in the primal, %d in the dual", 4 + c,
              set->problems[c].name, scale.primal, scale.dual);
-    LabTable *t = lab_set_table(set, title,
-                                "solver\toutcome\titerations\taverage, s\ttotal, s\tmemory, MB\t"
-                                "gap / datum\tinfeasibility, m/s\tresidual");
+    LabTable *t =
+        lab_set_add_table(set, title,
+                          "solver\toutcome\titerations\taverage, s\ttotal, s\tmemory, MB\t"
+                          "gap / datum\tinfeasibility, m/s\tresidual");
     if (full)
-        lab_table_head(t, "paper: iterations\tpaper: average, s\tpaper: total, s");
+        lab_table_add_columns(t, "paper: iterations\tpaper: average, s\tpaper: total, s");
     for (int i = 0; i < LAB_COUNT(runs); i++) {
         const LabResult *r = experiment_any_result(set, c, runs[i].solver);
         if (!r)
@@ -163,7 +165,7 @@ static void table_of_case(LabSet *set, int c, bool full)
 static double seconds_of(const LabSet *set, int c, const char *solver)
 {
     const LabResult *r = experiment_any_result(set, c, solver);
-    return r && lab_outcome_measured(r->outcome) ? r->seconds : NAN;
+    return r && lab_outcome_is_measured(r->outcome) ? r->seconds : NAN;
 }
 
 static void claim_gap(LabTable *claims, const LabSet *set)
@@ -173,7 +175,7 @@ static void claim_gap(LabTable *claims, const LabSet *set)
     size_t used = 0;
     for (int c = 0; c < CASES; c++) {
         const LabResult *r = experiment_any_result(set, c, CHOL);
-        if (!r || !lab_outcome_measured(r->outcome))
+        if (!r || !lab_outcome_is_measured(r->outcome))
             return;
         double gap = r->residual[LAB_R_DUALITY_GAP] / scale_of(set, c).datum;
         holds = holds && gap <= 1e-8 && r->iterations <= 40;
@@ -215,7 +217,7 @@ static void claim_crash(LabTable *claims, const LabSet *set)
         for (int i = 0; i < LAB_COUNT(runs); i++) {
             const LabResult *r = experiment_any_result(set, c, runs[i].solver);
             all += r != NULL;
-            failed += r && !lab_outcome_measured(r->outcome);
+            failed += r && !lab_outcome_is_measured(r->outcome);
         }
     }
     experiment_verdict(claims, "", "TRON crashes",

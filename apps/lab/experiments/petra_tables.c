@@ -112,26 +112,27 @@ static void add_run(LabTable *t, const PetraRun *run, bool quick)
 {
     char name[LAB_TEXT];
     const PaperRow *row = paper_row(run->pebbles, run->nudged ? "" : run->method->label);
-    lab_table_row(t, "%s\t%.0e\t%.1e\t%s%d\t%.1f\t%.4f\t%.3f\t%d\t%.1f\t%.3g\t%d",
-                  name_of(run, name), run->method->tolerance > 0.0 ? run->method->tolerance : NAN,
-                  run->infeasibility, run->rested ? "" : "> ", run->count, total(run),
-                  petra_mean(run), petra_longest(run), (int)max_of(run, UNKNOWNS),
-                  max_of(run, MEGABYTES), run->step[run->count - 1].kinetic, run->missed);
+    lab_table_add_cells(t, "%s\t%.0e\t%.1e\t%s%d\t%.1f\t%.4f\t%.3f\t%d\t%.1f\t%.3g\t%d",
+                        name_of(run, name),
+                        run->method->tolerance > 0.0 ? run->method->tolerance : NAN,
+                        run->infeasibility, run->rested ? "" : "> ", run->count, total(run),
+                        petra_mean(run), petra_longest(run), (int)max_of(run, UNKNOWNS),
+                        max_of(run, MEGABYTES), run->step[run->count - 1].kinetic, run->missed);
     if (!quick && row)
-        lab_table_row(t, "%.3g\t%d\t%.1f", row->infeasibility, row->steps, row->average);
+        lab_table_add_cells(t, "%.3g\t%d\t%.1f", row->infeasibility, row->steps, row->average);
     else if (!quick)
-        lab_table_row(t, "-\t-\t-");
+        lab_table_add_cells(t, "-\t-\t-");
 }
 
 /* Adds a table of the runs with this number of pebbles, in the order in which they were made. */
 static void table_of_size(const Petra *p, int pebbles, const char *title)
 {
-    LabTable *t = lab_set_table(p->w->set, title,
-                                "solver\ttolerance/gh\tprimal infeasibility\tsteps\ttotal, s\t"
-                                "average, s\tlongest step, s\tmost unknowns\tmost memory, MB\t"
-                                "kinetic energy\tmissed");
+    LabTable *t = lab_set_add_table(p->w->set, title,
+                                    "solver\ttolerance/gh\tprimal infeasibility\tsteps\ttotal, s\t"
+                                    "average, s\tlongest step, s\tmost unknowns\tmost memory, MB\t"
+                                    "kinetic energy\tmissed");
     if (!p->w->quick)
-        lab_table_head(t, "paper: infeasibility\tpaper: steps\tpaper: average, s");
+        lab_table_add_columns(t, "paper: infeasibility\tpaper: steps\tpaper: average, s");
     for (int i = 0; i < p->runs; i++)
         if (p->run[i].pebbles == pebbles)
             add_run(t, &p->run[i], p->w->quick);
@@ -224,7 +225,7 @@ static Divergence compare_energies(const PetraRun *a, const PetraRun *b)
 
 static void table_energy(const Petra *p)
 {
-    LabTable *t = lab_set_table(
+    LabTable *t = lab_set_add_table(
         p->w->set, "Fig. 3: largest relative difference of the kinetic energy",
         "pebbles\tsolver\tagainst\tto 10 % of the peak, %\tto 1 %\tto 0.1 %\tto rest, %\t"
         "of the peak, %\t1.5 % passed at, s\tenergy then, of the peak");
@@ -234,11 +235,12 @@ static void table_energy(const Petra *p)
         if (!reference || reference == run)
             continue;
         Divergence found = compare_energies(run, reference);
-        lab_table_row(t, "%d\t%s\t%s", run->pebbles, name_of(run, name), reference->method->label);
+        lab_table_add_cells(t, "%d\t%s\t%s", run->pebbles, name_of(run, name),
+                            reference->method->label);
         for (int s = 0; s < 3; s++)
-            lab_table_row(t, "%.2g", 100.0 * found.largest[s]);
-        lab_table_row(t, "%.2g\t%.2g\t%.2f\t%.1e", 100.0 * found.to_rest, 100.0 * found.of_peak,
-                      found.time, found.share);
+            lab_table_add_cells(t, "%.2g", 100.0 * found.largest[s]);
+        lab_table_add_cells(t, "%.2g\t%.2g\t%.2f\t%.1e", 100.0 * found.to_rest,
+                            100.0 * found.of_peak, found.time, found.share);
     }
     snprintf(
         t->note, sizeof t->note,
@@ -273,9 +275,9 @@ static void figure_of_energy(const Petra *p, int pebbles)
 {
     char title[LAB_TEXT];
     snprintf(title, sizeof title, "Fig. 3: kinetic energy of %d pebbles", pebbles);
-    LabFigure *energy = lab_set_figure(p->w->set, title, "time, s", "kinetic energy, J");
+    LabFigure *energy = lab_set_add_figure(p->w->set, title, "time, s", "kinetic energy, J");
     snprintf(title, sizeof title, "Fig. 3: its relative difference, %d pebbles", pebbles);
-    LabFigure *off = lab_set_figure(p->w->set, title, "time, s", "|E - E_0| / E_0");
+    LabFigure *off = lab_set_add_figure(p->w->set, title, "time, s", "|E - E_0| / E_0");
     energy->y_log = off->y_log = true;
     for (int i = 0; i < p->runs && energy->curves < LAB_CURVES; i++) {
         const PetraRun *run = &p->run[i];
@@ -294,9 +296,9 @@ static void add_figures(const Petra *p)
 {
     figure_of_energy(p, p->run[0].pebbles);
     LabFigure *memory =
-        lab_set_figure(p->w->set, "Fig. 4: memory of every step", "unknowns of the dual", "MB");
+        lab_set_add_figure(p->w->set, "Fig. 4: memory of every step", "unknowns of the dual", "MB");
     LabFigure *seconds =
-        lab_set_figure(p->w->set, "Fig. 5: time of every step", "unknowns of the dual", "s");
+        lab_set_add_figure(p->w->set, "Fig. 5: time of every step", "unknowns of the dual", "s");
     memory->points = memory->x_log = memory->y_log = true;
     seconds->points = seconds->x_log = seconds->y_log = true;
     for (int i = 0; i < p->runs && memory->curves < LAB_CURVES; i++)
@@ -332,17 +334,19 @@ static double exponent(const Petra *p, const char *label, int figure, int *point
 
 static void table_growth(const Petra *p)
 {
-    LabTable *t = lab_set_table(p->w->set, "Growth: exponents of the number of pebbles",
-                                "solver\tsizes\tunknowns\taverage time\tlongest step\tmost memory");
+    LabTable *t =
+        lab_set_add_table(p->w->set, "Growth: exponents of the number of pebbles",
+                          "solver\tsizes\tunknowns\taverage time\tlongest step\tmost memory");
     for (int i = 0; i < p->runs && p->run[i].pebbles == p->run[0].pebbles; i++) {
         const char *label = p->run[i].method->label;
         int points;
         if (p->run[i].nudged)
             continue;
         double u = exponent(p, label, UNKNOWNS, &points);
-        lab_table_row(t, "%s\t%d\t%.2f\t%.2f\t%.2f\t%.2f", label, points, u,
-                      exponent(p, label, AVERAGE, &points), exponent(p, label, SECONDS, &points),
-                      exponent(p, label, MEGABYTES, &points));
+        lab_table_add_cells(t, "%s\t%d\t%.2f\t%.2f\t%.2f\t%.2f", label, points, u,
+                            exponent(p, label, AVERAGE, &points),
+                            exponent(p, label, SECONDS, &points),
+                            exponent(p, label, MEGABYTES, &points));
     }
 }
 
@@ -350,22 +354,23 @@ static void table_growth(const Petra *p)
 
 static void table_wide(const Petra *p)
 {
-    LabTable *t = lab_set_table(
+    LabTable *t = lab_set_add_table(
         p->w->set, "One step with as many contacts for a pebble as in the paper",
         "solver\toutcome\titerations\tseconds\tmemory, MB\tprimal infeasibility\tresidual/gh");
     for (int i = 0; i < p->wide_count; i++) {
         const PetraSolve *s = &p->wide[i];
-        lab_table_add(t, "%s", s->method->label);
+        lab_table_add_cell(t, "%s", s->method->label);
         bool own = !(s->method->tolerance > 0.0) && s->outcome == TALUS_OUTCOME_BUDGET;
-        lab_table_add(t, "%s",
-                      s->failed ? s->why
-                      : own     ? "by its rule"
-                                : talus_outcome_name(s->outcome));
+        lab_table_add_cell(t, "%s",
+                           s->failed ? s->why
+                           : own     ? "by its rule"
+                                     : talus_outcome_name(s->outcome));
         if (s->failed)
-            lab_table_row(t, "-\t-\t-\t-\t-");
+            lab_table_add_cells(t, "-\t-\t-\t-\t-");
         else
-            lab_table_row(t, "%d\t%.2f\t%.1f\t%.1e\t%.1e", s->iterations, s->seconds,
-                          s->memory / 1048576.0, s->infeasibility, s->residual / (9.81 * 0.05));
+            lab_table_add_cells(t, "%d\t%.2f\t%.1f\t%.1e\t%.1e", s->iterations, s->seconds,
+                                s->memory / 1048576.0, s->infeasibility,
+                                s->residual / (9.81 * 0.05));
     }
     snprintf(t->note, sizeof t->note,
              "%d pebbles at %.2f s, every pair up to a gap of %.3f radii and more where it closes: "

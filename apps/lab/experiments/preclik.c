@@ -85,7 +85,7 @@ static void add_triple(LabTable *t, const LabSet *set, int model, const char *so
         used += (size_t)(isfinite(n) ? snprintf(text + used, sizeof text - used, "%s%.0f", space, n)
                                      : snprintf(text + used, sizeof text - used, "%s-", space));
     }
-    lab_table_add(t, "%s", text);
+    lab_table_add_cell(t, "%s", text);
 }
 
 static void add_fig_2_row(LabTable *t, const LabSet *set, int model, const char *solver)
@@ -96,19 +96,19 @@ static void add_fig_2_row(LabTable *t, const LabSet *set, int model, const char 
         end = r ? fmax(end, preclik_end(r)) : end;
         seconds += r ? r->seconds : 0.0;
     }
-    lab_table_row(t, "%s\t%s", preclik_models[model], solver);
+    lab_table_add_cells(t, "%s\t%s", preclik_models[model], solver);
     for (int m = 0; m < PRECLIK_MARKS; m++)
         add_triple(t, set, model, solver, preclik_marks[m]);
-    lab_table_row(t, "%.0e\t%.2f", end, seconds);
+    lab_table_add_cells(t, "%.0e\t%.2f", end, seconds);
 }
 
 static void table_fig_2(LabSet *set)
 {
-    LabTable *t = lab_set_table(
+    LabTable *t = lab_set_add_table(
         set, "Fig. 2: iterations until the residual has fallen, state by state", "model\tsolver");
     for (int m = 0; m < PRECLIK_MARKS; m++)
-        lab_table_head(t, "to %g", preclik_marks[m]);
-    lab_table_head(t, "worst end\ts");
+        lab_table_add_columns(t, "to %g", preclik_marks[m]);
+    lab_table_add_columns(t, "worst end\ts");
     for (int model = 0; model < MODELS; model++)
         for (int i = 0; i < LAB_COUNT(runs); i++)
             if (runs[i].cases >> model & 1u && preclik_result(set, model, 0, runs[i].solver))
@@ -130,18 +130,19 @@ static double error_at(const LabResult *r, double mark)
 
 static void table_fig_3(LabSet *set)
 {
-    LabTable *t = lab_set_table(set, "Fig. 3: residual and velocity error on the box",
-                                "solver\tstate\tlevels\tchanges\tspread\terror to 0.1\t"
-                                "error to 1e-2\terror to 1e-4");
+    LabTable *t = lab_set_add_table(set, "Fig. 3: residual and velocity error on the box",
+                                    "solver\tstate\tlevels\tchanges\tspread\terror to 0.1\t"
+                                    "error to 1e-2\terror to 1e-4");
     for (int s = 0; s < COMPARED; s++)
         for (int state = 0; state < STATES; state++) {
             const LabResult *r = preclik_result(set, BOX, state, preclik_compared[s]);
             if (!r)
                 continue;
             Coupling c = preclik_couple(r);
-            lab_table_row(t, "%s\t%d\t%.3f\t%.3f\t%.1f\t%.1e\t%.1e\t%.1e", preclik_compared[s],
-                          state + 1, c.levels, c.changes, c.spread, error_at(r, 0.1),
-                          error_at(r, preclik_marks[0]), error_at(r, preclik_marks[1]));
+            lab_table_add_cells(t, "%s\t%d\t%.3f\t%.3f\t%.1f\t%.1e\t%.1e\t%.1e",
+                                preclik_compared[s], state + 1, c.levels, c.changes, c.spread,
+                                error_at(r, 0.1), error_at(r, preclik_marks[0]),
+                                error_at(r, preclik_marks[1]));
         }
     snprintf(t->note, sizeof t->note,
              "levels, changes: correlation of log residual with log error, and of their changes "
@@ -160,7 +161,7 @@ static double changes_between(const LabResult *r, int from, int to)
         const double *row = r->trace.row[k];
         if (row[LAB_ITERATION] < from || row[LAB_ITERATION] >= to)
             continue;
-        changes += row[LAB_ACTIVE_CHANGES];
+        changes += row[LAB_STATE_CHANGES];
         at = row[LAB_ITERATION];
     }
     return changes / (at - last);
@@ -169,20 +170,21 @@ static double changes_between(const LabResult *r, int from, int to)
 static void table_fig_4(LabSet *set)
 {
     static const int from[] = {1, 3, 5, 9, 17, 33, 65};
-    LabTable *t = lab_set_table(set, "Fig. 4: changes of the active set per iteration on the box",
-                                "solver\tstate");
+    LabTable *t = lab_set_add_table(
+        set, "Fig. 4: changes of the active set per iteration on the box", "solver\tstate");
     for (int c = 0; c + 1 < LAB_COUNT(from); c++)
-        lab_table_head(t, "%d to %d", from[c], from[c + 1] - 1);
-    lab_table_head(t, "exponential\tlinear");
+        lab_table_add_columns(t, "%d to %d", from[c], from[c + 1] - 1);
+    lab_table_add_columns(t, "exponential\tlinear");
     for (int s = 0; s < COMPARED; s++)
         for (int state = 0; state < STATES; state++) {
             const LabResult *r = preclik_result(set, BOX, state, preclik_compared[s]);
             if (!r)
                 continue;
-            lab_table_row(t, "%s\t%d", preclik_compared[s], state + 1);
+            lab_table_add_cells(t, "%s\t%d", preclik_compared[s], state + 1);
             for (int c = 0; c + 1 < LAB_COUNT(from); c++)
-                lab_table_row(t, "%.1f", changes_between(r, from[c], from[c + 1]));
-            lab_table_row(t, "%.2f\t%.2f", preclik_decay(r).exponential, preclik_decay(r).linear);
+                lab_table_add_cells(t, "%.1f", changes_between(r, from[c], from[c + 1]));
+            lab_table_add_cells(t, "%.2f\t%.2f", preclik_decay(r).exponential,
+                                preclik_decay(r).linear);
         }
     snprintf(t->note, sizeof t->note,
              "contacts that change between open, sliding and sticking; exponential, linear: share "
@@ -195,15 +197,15 @@ static void table_fig_4(LabSet *set)
 static void add_newton(LabTable *t, const LabResult *r)
 {
     if (r && r->outcome == LAB_CONVERGED)
-        lab_table_row(t, "%d\t%.1f", r->factorisations, 1e3 * r->seconds);
+        lab_table_add_cells(t, "%d\t%.1f", r->factorisations, 1e3 * r->seconds);
     else
-        lab_table_row(t, "-\t-");
+        lab_table_add_cells(t, "-\t-");
 }
 
 static void table_hybrid(LabSet *set)
 {
-    LabTable *t = lab_set_table(set, "Newton and sweeps: factorisations and time",
-                                "model\tstate\tssn\tms\tgs-ssn\tms\tsweeps\tend\tratio");
+    LabTable *t = lab_set_add_table(set, "Newton and sweeps: factorisations and time",
+                                    "model\tstate\tssn\tms\tgs-ssn\tms\tsweeps\tend\tratio");
     for (int model = FRICTIONLESS; model <= PYRAMID; model++)
         for (int state = 0; state < STATES; state++) {
             const LabResult *newton = preclik_result(set, model, state, "ssn");
@@ -211,11 +213,11 @@ static void table_hybrid(LabSet *set)
             if (!newton || !hybrid)
                 continue;
             bool both = newton->outcome == LAB_CONVERGED && hybrid->outcome == LAB_CONVERGED;
-            lab_table_row(t, "%s\t%d", preclik_models[model], state + 1);
+            lab_table_add_cells(t, "%s\t%d", preclik_models[model], state + 1);
             add_newton(t, newton);
             add_newton(t, hybrid);
-            lab_table_row(t, "%d\t%.0e\t%.2f", preclik_sweeps(hybrid), preclik_end(hybrid),
-                          both ? newton->seconds / hybrid->seconds : NAN);
+            lab_table_add_cells(t, "%d\t%.0e\t%.2f", preclik_sweeps(hybrid), preclik_end(hybrid),
+                                both ? newton->seconds / hybrid->seconds : NAN);
         }
     snprintf(t->note, sizeof t->note,
              "to 1e-9 in the mean square; -: not within 200 iterations (gs-ssn: 5,000); sweeps: "
@@ -231,10 +233,10 @@ static void conclude(LabSet *set, int divisor)
     if (divisor > 1)
         return;
     preclik_claims(set);
-    lab_set_note(set, "Contacts: %d, %d and %d here, 1,702 in the paper.",
-                 talus_problem_blocks(set->problems[preclik_case(BOX, 0)].problem),
-                 talus_problem_blocks(set->problems[preclik_case(BOX, 1)].problem),
-                 talus_problem_blocks(set->problems[preclik_case(BOX, 2)].problem));
+    lab_set_add_note(set, "Contacts: %d, %d and %d here, 1,702 in the paper.",
+                     talus_problem_blocks(set->problems[preclik_case(BOX, 0)].problem),
+                     talus_problem_blocks(set->problems[preclik_case(BOX, 1)].problem),
+                     talus_problem_blocks(set->problems[preclik_case(BOX, 2)].problem));
 }
 
 const Experiment preclik = {.name = "preclik",

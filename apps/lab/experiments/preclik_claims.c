@@ -98,8 +98,8 @@ Decay preclik_decay(const LabResult *r)
         const double *row = r->trace.row[k];
         if (row[LAB_ITERATION] < FIRST || row[LAB_ITERATION] > LAST)
             continue;
-        add_point(&plain, row[LAB_ITERATION], row[LAB_ACTIVE_CHANGES]);
-        add_point(&logs, row[LAB_ITERATION], log(row[LAB_ACTIVE_CHANGES] + 0.5));
+        add_point(&plain, row[LAB_ITERATION], row[LAB_STATE_CHANGES]);
+        add_point(&logs, row[LAB_ITERATION], log(row[LAB_STATE_CHANGES] + 0.5));
     }
     double e = correlation(&logs), l = correlation(&plain);
     return (Decay){e * e, l * l};
@@ -197,7 +197,7 @@ static void claim_speed(LabTable *claims, const LabSet *set)
 static double products_per_iteration(const LabSet *set, int model)
 {
     const LabResult *r = preclik_result(set, model, 0, CPG_PAPER);
-    return r ? (double)r->applies / r->iterations : NAN;
+    return r ? (double)r->products / r->iterations : NAN;
 }
 
 static void claim_pyramid(LabTable *claims, const LabSet *set)

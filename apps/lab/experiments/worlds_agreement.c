@@ -71,8 +71,8 @@ static void add_solution(LabTable *t, const char *solver, const char *backend, d
                          const Solution *s, double speed, double dv)
 {
     double rms = s->info.residual.rms;
-    lab_table_row(t, "%s\t%s\t%.0e\t%d\t%.2e\t%.2e\t%.2e", solver, backend, tolerance,
-                  s->info.iterations, rms, rms / speed, dv);
+    lab_table_add_cells(t, "%s\t%s\t%.0e\t%d\t%.2e\t%.2e\t%.2e", solver, backend, tolerance,
+                        s->info.iterations, rms, rms / speed, dv);
 }
 
 /* True for cuda-mixed: single precision with refinement. */
@@ -114,7 +114,7 @@ static TalusStatus compare_problem(Worlds *w)
     TalusStatus status = take_problem(w, &world, &problem);
     if (status == TALUS_OK) {
         double speed = worlds_reference_speed(world);
-        LabTable *t = lab_set_table(
+        LabTable *t = lab_set_add_table(
             w->set, "One problem, solved by each backend from zero",
             "solver\tbackend\ttolerance/gh\titerations\trms m/s\trms/gh\tlargest dv, m/s");
         snprintf(t->note, sizeof t->note,
@@ -230,13 +230,13 @@ static void add_beds(Worlds *w, LabTable *t, const char *backend, const Beds *be
         const double *values = beds->found[q], *reference = host->found[q];
         double error, scatter = worlds_deviation(reference, seeds);
         double off = mean_difference(values, reference, seeds, &error);
-        lab_table_row(t, "%s\t%s\t%.6g\t%.2g", quantity_names[q], backend,
-                      worlds_mean(values, seeds), worlds_deviation(values, seeds));
+        lab_table_add_cells(t, "%s\t%s\t%.6g\t%.2g", quantity_names[q], backend,
+                            worlds_mean(values, seeds), worlds_deviation(values, seeds));
         if (beds == host) {
-            lab_table_row(t, "-\t-\t-");
+            lab_table_add_cells(t, "-\t-\t-");
             continue;
         }
-        lab_table_row(t, "%+.2g\t%+.2f\t%+.2f", off, off / scatter, off / error);
+        lab_table_add_cells(t, "%+.2g\t%+.2f\t%+.2f", off, off / scatter, off / error);
         worlds_judge(w, fabs(off) / scatter, 1.0, "", &beds->worst,
                      "agreement, %s on %s: difference over scatter", quantity_names[q], backend);
     }
@@ -248,8 +248,8 @@ static TalusStatus compare_beds(Worlds *w)
     int seeds = w->quick ? QUICK_SEEDS : SEEDS;
     TALUS_TRY(settle_all(w, "cpu", seeds, &host));
     LabTable *t =
-        lab_set_table(w->set, "Settled beds: means and scatter over seeds",
-                      "quantity\tbackend\tmean\tscatter\tdifference\tin scatters\tin errors");
+        lab_set_add_table(w->set, "Settled beds: means and scatter over seeds",
+                          "quantity\tbackend\tmean\tscatter\tdifference\tin scatters\tin errors");
     snprintf(
         t->note, sizeof t->note,
         "%d seeds. Judged: a difference of means of at most one scatter, which is the cpu's. In "

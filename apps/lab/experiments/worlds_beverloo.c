@@ -165,7 +165,7 @@ static Fit fit(const Rate *rate)
 
 static void add_table(Worlds *w, const Rate *rate, const Fit *f, const Flow *flow)
 {
-    LabTable *t = lab_set_table(
+    LabTable *t = lab_set_add_table(
         w->set, "Beverloo: grains per second through the neck",
         "D/d\twindows\tgrains/s\terror\tthe law's\toff by, %\tin errors\trms/gh, most");
     double worst = 0.0;
@@ -173,9 +173,9 @@ static void add_table(Worlds *w, const Rate *rate, const Fit *f, const Flow *flo
     for (int i = 0; i < NECKS; i++) {
         double fitted = f->c * law(rate[i].neck, f->k), off = rate[i].mean - fitted;
         worst = fmax(worst, fabs(off) / fitted);
-        lab_table_row(t, "%g\t%d\t%.2f\t%.2f\t%.2f\t%+.2f\t%+.2f\t%.2e", rate[i].neck,
-                      rate[i].windows, rate[i].mean, rate[i].error, fitted, 100.0 * off / fitted,
-                      off / rate[i].error, rate[i].worst.relative);
+        lab_table_add_cells(t, "%g\t%d\t%.2f\t%.2f\t%.2f\t%+.2f\t%+.2f\t%.2e", rate[i].neck,
+                            rate[i].windows, rate[i].mean, rate[i].error, fitted,
+                            100.0 * off / fitted, off / rate[i].error, rate[i].worst.relative);
         step.rms = fmax(step.rms, rate[i].worst.rms);
         step.relative = fmax(step.relative, rate[i].worst.relative);
     }

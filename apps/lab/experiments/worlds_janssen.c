@@ -236,11 +236,11 @@ TalusStatus janssen_fill(const Worlds *w, const Silo *silo, const WorldsSets *se
 
 static void add_load(LabTable *t, TalusFrictionLaw law, const SiloFill *fill, const SiloLoad *load)
 {
-    lab_table_row(t, "%s\t%.2f\t%g\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f", talus_law_name(law),
-                  load->height, load->weight, load->before, load->bottom,
-                  load_of(load->weight, 0.0, fill->plain.saturation),
-                  load_of(load->weight, fill->with_free.free, fill->with_free.saturation),
-                  load->wall, load->after);
+    lab_table_add_cells(t, "%s\t%.2f\t%g\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f", talus_law_name(law),
+                        load->height, load->weight, load->before, load->bottom,
+                        load_of(load->weight, 0.0, fill->plain.saturation),
+                        load_of(load->weight, fill->with_free.free, fill->with_free.saturation),
+                        load->wall, load->after);
 }
 
 static void judge(Worlds *w, TalusFrictionLaw law, const SiloFill *fill)
@@ -257,21 +257,22 @@ static void judge(Worlds *w, TalusFrictionLaw law, const SiloFill *fill)
 
 static void add_fits(Worlds *w, const SiloFill fill[LAWS])
 {
-    LabTable *t = lab_set_table(w->set, "Janssen: the fits",
-                                "law\tfit\tA, batches\tS, batches\tlambda/R\tK\tscatter, %");
+    LabTable *t = lab_set_add_table(w->set, "Janssen: the fits",
+                                    "law\tfit\tA, batches\tS, batches\tlambda/R\tK\tscatter, %");
     for (int i = 0; i < 2 * LAWS; i++) {
         const SiloLaw *law = i % 2 ? &fill[i / 2].with_free : &fill[i / 2].plain;
-        lab_table_row(t, "%s\t%s\t%.2f\t%.3f\t%.2f\t%.2f\t%.1f", talus_law_name(laws[i / 2]),
-                      i % 2 ? "with A" : "Janssen", law->free, law->saturation, law->lambda, law->k,
-                      100.0 * law->scatter);
+        lab_table_add_cells(t, "%s\t%s\t%.2f\t%.3f\t%.2f\t%.2f\t%.1f", talus_law_name(laws[i / 2]),
+                            i % 2 ? "with A" : "Janssen", law->free, law->saturation, law->lambda,
+                            law->k, 100.0 * law->scatter);
     }
 }
 
 static void report(Worlds *w, const Silo *silo, const SiloFill fill[LAWS])
 {
-    LabTable *t = lab_set_table(w->set, "Janssen: loads of a silo, in weights of a batch",
-                                "law\theight/R\tweight\tbottom, before\tbottom\tJanssen\twith A\t"
-                                "wall\tbottom, after");
+    LabTable *t =
+        lab_set_add_table(w->set, "Janssen: loads of a silo, in weights of a batch",
+                          "law\theight/R\tweight\tbottom, before\tbottom\tJanssen\twith A\t"
+                          "wall\tbottom, after");
     for (int law = 0; law < LAWS; law++) {
         for (int i = 0; i < fill[law].count; i++)
             add_load(t, laws[law], &fill[law], &fill[law].load[i]);

@@ -182,18 +182,19 @@ TalusStatus packing_settle(const Worlds *w, const PackingBed *bed, const WorldsS
 
 static void add_packing(LabTable *t, int seed, const Packing *p)
 {
-    lab_table_row(t, "%d\t%d\t%.4f", seed, p->core, p->fraction);
+    lab_table_add_cells(t, "%d\t%d\t%.4f", seed, p->core, p->fraction);
     for (int k = 0; k < PACKING_SHARES; k++)
-        lab_table_row(t, "%.3f", p->contacts[k]);
-    lab_table_row(t, "%.1f\t%.1e\t%.1e", 100.0 * p->rattlers, p->speed, p->overlap);
+        lab_table_add_cells(t, "%.3f", p->contacts[k]);
+    lab_table_add_cells(t, "%.1f\t%.1e\t%.1e", 100.0 * p->rattlers, p->speed, p->overlap);
 }
 
 static void report(Worlds *w, const PackingBed *bed, const Packing *found, int seeds)
 {
     double fraction[SEEDS], contacts[SEEDS];
-    LabTable *t = lab_set_table(w->set, "A frictionless packing: its core, by seed",
-                                "seed\tspheres\tfraction\tcontacts, > 1e-2 mean\t> 1e-3\t> 1e-4\t"
-                                "> 1e-6\trattlers, %\tspeed/sqrt(gd)\toverlap/r");
+    LabTable *t =
+        lab_set_add_table(w->set, "A frictionless packing: its core, by seed",
+                          "seed\tspheres\tfraction\tcontacts, > 1e-2 mean\t> 1e-3\t> 1e-4\t"
+                          "> 1e-6\trattlers, %\tspeed/sqrt(gd)\toverlap/r");
     for (int i = 0; i < seeds; i++) {
         add_packing(t, i + 1, &found[i]);
         fraction[i] = found[i].fraction;

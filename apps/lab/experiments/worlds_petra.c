@@ -296,7 +296,7 @@ static TalusStatus run_petra(Worlds *w)
     static Petra p;
     p = (Petra){.w = w};
     for (int i = 0; i < METHODS; i++)
-        lab_note_missing(w->set, methods[i].spec);
+        lab_set_note_missing_solver(w->set, methods[i].spec);
     TalusStatus status = run_all(&p);
     if (p.runs > 0 && (status == TALUS_OK || status == TALUS_ERR_CANCELLED)) {
         petra_report(&p);

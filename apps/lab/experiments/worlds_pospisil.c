@@ -61,15 +61,15 @@ static TalusStatus write_history(const Worlds *w, const History *history)
 
 static void add_time(LabTable *t, const TalusStepInfo *s)
 {
-    lab_table_row(t, "%.3f\t%d\t%d\t%d\t%d\t%.2e\t%.2e\t%.2f", s->time, s->bodies, s->contacts,
-                  s->solve.iterations, s->solve.products, s->solve.residual.rms,
-                  s->solve.residual.rms / s->reference_speed, 1e3 * seconds_of(s));
+    lab_table_add_cells(t, "%.3f\t%d\t%d\t%d\t%d\t%.2e\t%.2e\t%.2f", s->time, s->bodies,
+                        s->contacts, s->solve.iterations, s->solve.products, s->solve.residual.rms,
+                        s->solve.residual.rms / s->reference_speed, 1e3 * seconds_of(s));
 }
 
 static void add_table(const Worlds *w, const History *history, double wall)
 {
     static const double times[] = {0.1, 0.2, 0.29, 0.4, 0.56, 0.64, 0.8, 1.0, 1.2, 1.44};
-    LabTable *t = lab_set_table(
+    LabTable *t = lab_set_add_table(
         w->set, "pospisil: 32,810 grains and a ball, h 8e-4 s",
         "time, s\tbodies\tcontacts\titerations\tproducts\trms m/s\trms/gh\tms a step");
     double iterations = 0.0, products = 0.0, max = 0.0;

@@ -32,9 +32,9 @@ static LabTable *table_of(const Worlds *w)
     for (int i = 0; i < w->set->table_count; i++)
         if (strcmp(w->set->tables[i]->title, title) == 0)
             return w->set->tables[i];
-    return lab_set_table(w->set, title,
-                         "problem\tcontacts\ttolerance\toutcome\tlast solver\titerations\t"
-                         "factorisations\tproducts\trelative\tseconds");
+    return lab_set_add_table(w->set, title,
+                             "problem\tcontacts\ttolerance\toutcome\tlast solver\titerations\t"
+                             "factorisations\tproducts\trelative\tseconds");
 }
 
 static TalusStatus solve(Worlds *w, TalusProblem *problem, const char *name, double tolerance)
@@ -55,10 +55,10 @@ static TalusStatus solve(Worlds *w, TalusProblem *problem, const char *name, dou
     talus_solver_destroy(solver);
     TALUS_TRY(status);
     double relative = info.residual.rms / m.natural_at_zero;
-    lab_table_row(table_of(w), "%s\t%d\t%.0e\t%s\t%s\t%d\t%d\t%d\t%.1e\t%.2f", name,
-                  talus_problem_blocks(problem), tolerance, talus_outcome_name(info.outcome),
-                  info.solver, info.iterations, info.factorisations, info.products, relative,
-                  seconds);
+    lab_table_add_cells(table_of(w), "%s\t%d\t%.0e\t%s\t%s\t%d\t%d\t%d\t%.1e\t%.2f", name,
+                        talus_problem_blocks(problem), tolerance, talus_outcome_name(info.outcome),
+                        info.solver, info.iterations, info.factorisations, info.products, relative,
+                        seconds);
     worlds_judge(w, relative, tolerance, "", NULL, "%s: residual over that of zero impulses", name);
     return TALUS_OK;
 }

@@ -247,20 +247,21 @@ static TalusStatus run_both(const Worlds *w, const TalusWorld *world, const Shea
 static void add_costs(LabTable *t, const ShearCost cost[LAWS])
 {
     const ShearCost *a = &cost[0], *b = &cost[1];
-    lab_table_row(t, "%.0f\t%.0f\t%.2f\t%.1f\t%.1f\t%.2f\t%d", a->products / a->count,
-                  b->products / b->count, b->products / a->products, 1e3 * a->seconds / a->count,
-                  1e3 * b->seconds / b->count, b->seconds / a->seconds, a->missed + b->missed);
+    lab_table_add_cells(t, "%.0f\t%.0f\t%.2f\t%.1f\t%.1f\t%.2f\t%d", a->products / a->count,
+                        b->products / b->count, b->products / a->products,
+                        1e3 * a->seconds / a->count, 1e3 * b->seconds / b->count,
+                        b->seconds / a->seconds, a->missed + b->missed);
 }
 
 static void add_samples(Worlds *w, const Sampled *found, const Shear *shear)
 {
-    LabTable *t = lab_set_table(
+    LabTable *t = lab_set_add_table(
         w->set, "A sheared bed: the same problems under both laws, means of a solve",
         "solver\ttolerance/gh\tstart\tproducts, ccp\tcoulomb\tratio\tms, ccp\tcoulomb\tratio\tmissed");
     for (int s = 0; s < SOLVERS; s++)
         for (int k = 0; k < TOLERANCES; k++)
             for (int start = 0; start < STARTS && found->cost[s][k][start][0].count; start++) {
-                lab_table_row(t, "%s\t%.0e\t%s", solvers[s], tolerances[k], starts[start]);
+                lab_table_add_cells(t, "%s\t%.0e\t%s", solvers[s], tolerances[k], starts[start]);
                 add_costs(t, found->cost[s][k][start]);
             }
     snprintf(t->note, sizeof t->note,
@@ -275,16 +276,16 @@ static void add_samples(Worlds *w, const Sampled *found, const Shear *shear)
 
 static void add_runs(Worlds *w, ShearRun run[RUNS][LAWS], const Shear *shear)
 {
-    LabTable *t = lab_set_table(
+    LabTable *t = lab_set_add_table(
         w->set, "A sheared bed: runs under either law from one state, means of a step",
         "tolerance/gh\tproducts, ccp\tcoulomb\tratio\tms, ccp\tcoulomb\tratio\tmissed\t"
         "mean height, m, ccp\tcoulomb\toverlap/r, ccp\tcoulomb");
     for (int k = 0; k < RUNS; k++) {
         ShearCost cost[LAWS] = {run[k][0].cost, run[k][1].cost};
-        lab_table_row(t, "%.0e", tolerances[k]);
+        lab_table_add_cells(t, "%.0e", tolerances[k]);
         add_costs(t, cost);
-        lab_table_row(t, "%.4f\t%.4f\t%.1e\t%.1e", run[k][0].height, run[k][1].height,
-                      run[k][0].overlap, run[k][1].overlap);
+        lab_table_add_cells(t, "%.4f\t%.4f\t%.1e\t%.1e", run[k][0].height, run[k][1].height,
+                            run[k][0].overlap, run[k][1].overlap);
     }
     snprintf(
         t->note, sizeof t->note,

@@ -38,9 +38,9 @@ static TalusStatus hourglass_run(Worlds *w, LabTable *t, const char *solver)
     double wall = talus_now() - begun;
     talus_world_destroy(world);
     TALUS_TRY(status);
-    lab_table_row(t, "%s\t%s\t%d\t%d\t%.2f\t%.3f\t%.3f\t%.0f\t%.2e\t%.2e\t%.2e", c.backend, solver,
-                  bodies, done, wall, 1e3 * wall / done, 1e3 * median.solve, median.contacts,
-                  median.rms, max.rms, median.relative);
+    lab_table_add_cells(t, "%s\t%s\t%d\t%d\t%.2f\t%.3f\t%.3f\t%.0f\t%.2e\t%.2e\t%.2e", c.backend,
+                        solver, bodies, done, wall, 1e3 * wall / done, 1e3 * median.solve,
+                        median.contacts, median.rms, max.rms, median.relative);
     if (w->steps)
         return TALUS_OK; /* with --steps the time is not that of the whole run: no verdict */
     worlds_need_steps(
@@ -51,9 +51,9 @@ static TalusStatus hourglass_run(Worlds *w, LabTable *t, const char *solver)
 
 static TalusStatus run_hourglass(Worlds *w)
 {
-    LabTable *t = lab_set_table(w->set, "Hourglass: mu 0.2, h 0.01 s, 140 iterations a step",
-                                "backend\tsolver\tbodies\tsteps\twall, s\tms a step\tsolve ms\t"
-                                "contacts\trms m/s, median\trms m/s, most\tmedian/gh");
+    LabTable *t = lab_set_add_table(w->set, "Hourglass: mu 0.2, h 0.01 s, 140 iterations a step",
+                                    "backend\tsolver\tbodies\tsteps\twall, s\tms a step\tsolve ms\t"
+                                    "contacts\trms m/s, median\trms m/s, most\tmedian/gh");
     double deadline = w->deadline, now = talus_now();
     w->deadline = now + 0.5 * (deadline - now);
     TALUS_TRY(hourglass_run(w, t, "apgd"));
@@ -102,7 +102,7 @@ static TalusStatus million_run(Worlds *w, LabTable *t, const char *backend, cons
     double memory = worlds_memory(backend), time = talus_world_time(world);
     talus_world_destroy(world);
     TALUS_TRY(status);
-    lab_table_row(
+    lab_table_add_cells(
         t, "%s\t%s\t%d\t%.0f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.4f\t%.2e\t%.2e\t%.2f\t%.2f s",
         backend, solver, bodies, s.contacts, 1e3 * s.wall, 1e3 * s.detect, 1e3 * s.build,
         1e3 * s.solve, 1e3 * s.integrate, cost(&s), s.rms, s.relative, memory / (1 << 30), time);
@@ -113,10 +113,10 @@ static TalusStatus million_run(Worlds *w, LabTable *t, const char *backend, cons
 
 static TalusStatus run_million(Worlds *w)
 {
-    LabTable *t =
-        lab_set_table(w->set, "A million spheres settling: mu 0.3, h 0.005 s, 140 iterations",
-                      "backend\tsolver\tbodies\tcontacts\tstep ms\tdetect ms\tbuild ms\tsolve ms\t"
-                      "integrate ms\tns/contact/it\trms m/s\trms/gh\tGiB\tsettled");
+    LabTable *t = lab_set_add_table(
+        w->set, "A million spheres settling: mu 0.3, h 0.005 s, 140 iterations",
+        "backend\tsolver\tbodies\tcontacts\tstep ms\tdetect ms\tbuild ms\tsolve ms\t"
+        "integrate ms\tns/contact/it\trms m/s\trms/gh\tGiB\tsettled");
     for (int i = 0; i < w->backends; i++) {
         TALUS_TRY(million_run(w, t, w->backend[i], "jacobi"));
         TALUS_TRY(million_run(w, t, w->backend[i], "apgd"));
@@ -174,9 +174,10 @@ static TalusStatus pile_run(Worlds *w, LabTable *t, const Pile *p)
     double memory = worlds_memory(c.backend), time = talus_world_time(world);
     talus_world_destroy(world);
     TALUS_TRY(status);
-    lab_table_row(t, "%s\t%s\t%d\t%.0f\t%.3f\t%.3f\t%.3f\t%.3f\t%.0f\t%.2e\t%.2e\t%.2f\t%.2f s",
-                  p->name, c.backend, bodies, s.contacts, first.wall, s.wall, s.detect, s.solve,
-                  s.iterations, max.rms, max.relative, memory / (1 << 30), time);
+    lab_table_add_cells(t,
+                        "%s\t%s\t%d\t%.0f\t%.3f\t%.3f\t%.3f\t%.3f\t%.0f\t%.2e\t%.2e\t%.2f\t%.2f s",
+                        p->name, c.backend, bodies, s.contacts, first.wall, s.wall, s.detect,
+                        s.solve, s.iterations, max.rms, max.relative, memory / (1 << 30), time);
     worlds_judge(w, s.wall, p->target, "s", &max, "ten million, %s: a step solved to 1e-3 g h",
                  p->name);
     return TALUS_OK;
@@ -184,9 +185,10 @@ static TalusStatus pile_run(Worlds *w, LabTable *t, const Pile *p)
 
 static TalusStatus run_ten_million(Worlds *w)
 {
-    LabTable *t = lab_set_table(w->set, "Ten million spheres, steps solved to 1e-3 g h with apgd",
-                                "pile\tbackend\tbodies\tcontacts\tfirst step s\tstep s\tdetect s\t"
-                                "solve s\titerations\trms m/s\trms/gh\tGiB\tsettled");
+    LabTable *t =
+        lab_set_add_table(w->set, "Ten million spheres, steps solved to 1e-3 g h with apgd",
+                          "pile\tbackend\tbodies\tcontacts\tfirst step s\tstep s\tdetect s\t"
+                          "solve s\titerations\trms m/s\trms/gh\tGiB\tsettled");
     for (int i = 0; i < LAB_COUNT(piles); i++)
         TALUS_TRY(pile_run(w, t, &piles[i]));
     snprintf(t->note, sizeof t->note,
@@ -243,12 +245,12 @@ static TalusStatus hundred_run(const Worlds *w, Hundred *h)
 
 static void add_hundred(const Worlds *w, const Hundred *h)
 {
-    LabTable *t = lab_set_table(w->set, "A hundred million spheres: 140 iterations a step",
-                                "backend\tsolver\tbodies\tcontacts\tset-up s\tstep s\trms m/s\t"
-                                "rms/gh\tGiB\tsettled");
-    lab_table_row(t, "%s\t%s\t%d\t%.0f\t%.1f\t%.3f\t%.2e\t%.2e\t%.2f\t%.2f s", w->backend[0],
-                  h->solver, h->bodies, h->step.contacts, h->setup, h->step.wall, h->step.rms,
-                  h->step.relative, h->memory / (1 << 30), h->time);
+    LabTable *t = lab_set_add_table(w->set, "A hundred million spheres: 140 iterations a step",
+                                    "backend\tsolver\tbodies\tcontacts\tset-up s\tstep s\trms m/s\t"
+                                    "rms/gh\tGiB\tsettled");
+    lab_table_add_cells(t, "%s\t%s\t%d\t%.0f\t%.1f\t%.3f\t%.2e\t%.2e\t%.2f\t%.2f s", w->backend[0],
+                        h->solver, h->bodies, h->step.contacts, h->setup, h->step.wall, h->step.rms,
+                        h->step.relative, h->memory / (1 << 30), h->time);
     snprintf(t->note, sizeof t->note,
              "%d steps of %d iterations came before; then the median of steps of %d.",
              HUNDRED_SETTLE, HUNDRED_SHORT, ITERATIONS);
@@ -260,7 +262,7 @@ static TalusStatus run_hundred_million(Worlds *w)
     Hundred h = {.solver = "apgd", .bodies = worlds_size(w, 100000000, 2000)};
     TalusStatus status = hundred_run(w, &h);
     if (status == TALUS_ERR_MEMORY) {
-        lab_set_note(w->set, "A hundred million with apgd: %s; hence jacobi.", talus_error());
+        lab_set_add_note(w->set, "A hundred million with apgd: %s; hence jacobi.", talus_error());
         h.solver = "jacobi";
         status = hundred_run(w, &h);
     }

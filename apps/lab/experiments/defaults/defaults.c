@@ -201,7 +201,7 @@ static void describe_settings(Worlds *w)
     for (int i = 0; i < DEFAULTS_SETTINGS; i++) {
         char text[LAB_TEXT];
         defaults_setting_text(&defaults_settings[i], text);
-        lab_set_note(w->set, "Setting %s: %s.", defaults_settings[i].name, text);
+        lab_set_add_note(w->set, "Setting %s: %s.", defaults_settings[i].name, text);
     }
 }
 

@@ -99,9 +99,9 @@ static void add_sample(LabTable *t, const Answer *a, Sample s)
     snprintf(mean, sizeof mean, a->format, s.mean);
     snprintf(deviation, sizeof deviation, a->format, s.deviation);
     if (isnan(s.mean))
-        lab_table_row(t, "-");
+        lab_table_add_cells(t, "-");
     else
-        lab_table_row(t, "%s +- %s", mean, deviation);
+        lab_table_add_cells(t, "%s +- %s", mean, deviation);
 }
 
 /* Adds "within scatter", or the difference a - b and how many scatters that is. */
@@ -109,24 +109,24 @@ static void add_difference(LabTable *t, Sample a, Sample b)
 {
     double off = a.mean - b.mean, scatter = hypot(a.deviation, b.deviation);
     if (isnan(off))
-        lab_table_row(t, "-");
+        lab_table_add_cells(t, "-");
     else if (fabs(off) <= scatter)
-        lab_table_row(t, "within scatter");
+        lab_table_add_cells(t, "within scatter");
     else if (scatter == 0.0)
-        lab_table_row(t, "%+.2g %%", 100.0 * off / fabs(b.mean));
+        lab_table_add_cells(t, "%+.2g %%", 100.0 * off / fabs(b.mean));
     else
-        lab_table_row(t, "%+.2g %% (%.1f scatters)", 100.0 * off / fabs(b.mean),
-                      fabs(off) / scatter);
+        lab_table_add_cells(t, "%+.2g %% (%.1f scatters)", 100.0 * off / fabs(b.mean),
+                            fabs(off) / scatter);
 }
 
 static void tabulate_answers(Worlds *w, const Cases *cases)
 {
-    LabTable *t = lab_set_table(w->set, "Bulk answers, mean and scatter of three runs",
-                                "answer\tdefault\trigid ccp\trigid coulomb\t"
-                                "default off rigid ccp\toff rigid coulomb");
+    LabTable *t = lab_set_add_table(w->set, "Bulk answers, mean and scatter of three runs",
+                                    "answer\tdefault\trigid ccp\trigid coulomb\t"
+                                    "default off rigid ccp\toff rigid coulomb");
     for (int i = 0; i < LAB_COUNT(answers); i++) {
         Sample s[SETTINGS_COMPARED];
-        lab_table_row(t, "%s", answers[i].words);
+        lab_table_add_cells(t, "%s", answers[i].words);
         for (int k = 0; k < SETTINGS_COMPARED; k++) {
             s[k] = sample_of(w, cases, k, &answers[i]);
             add_sample(t, &answers[i], s[k]);
@@ -143,10 +143,11 @@ static void tabulate_answers(Worlds *w, const Cases *cases)
 /* Where overlap may shift an answer: compliances that do not follow the tolerance. */
 static void tabulate_shifts(Worlds *w, const Cases *cases)
 {
-    LabTable *t = lab_set_table(w->set, "Answers that overlap may shift, by compliance", "answer");
+    LabTable *t =
+        lab_set_add_table(w->set, "Answers that overlap may shift, by compliance", "answer");
     for (int k = 0; k < DEFAULTS_SETTINGS; k++)
         if (k != SETTING_RIGID_COULOMB)
-            lab_table_head(t, "%s", defaults_settings[k].name);
+            lab_table_add_columns(t, "%s", defaults_settings[k].name);
     static const Answer shifted[] = {
         {"packing-mu0", "contacts", "contacts per sphere, mu 0", "%.3f"},
         {"packing-mu0", "fraction", "packing fraction, mu 0", "%.4f"},
@@ -160,7 +161,7 @@ static void tabulate_shifts(Worlds *w, const Cases *cases)
         {"wall", "products", "wall: products per step", "%.0f"},
         {"arch", "products", "arch: products per step", "%.0f"}};
     for (int i = 0; i < LAB_COUNT(shifted); i++) {
-        lab_table_row(t, "%s", shifted[i].words);
+        lab_table_add_cells(t, "%s", shifted[i].words);
         for (int k = 0; k < DEFAULTS_SETTINGS; k++)
             if (k != SETTING_RIGID_COULOMB)
                 add_sample(t, &shifted[i], sample_of(w, cases, k, &shifted[i]));

@@ -170,23 +170,24 @@ static TalusStatus list(const Worlds *w, const Part *part, Cases *cases)
 
 static void tabulate_starts(Worlds *w, const Cases *cases)
 {
-    LabTable *t = lab_set_table(w->set, "Lift over the size, h 5, 1 and 0.2 ms",
-                                "start\tdefault\t\t\trigid ccp\t\t\trigid coulomb\t\t\tverdict");
+    LabTable *t =
+        lab_set_add_table(w->set, "Lift over the size, h 5, 1 and 0.2 ms",
+                          "start\tdefault\t\t\trigid ccp\t\t\trigid coulomb\t\t\tverdict");
     double worst = 0.0;
     for (int s = 0; s < STARTS; s++) {
         double most = 0.0;
         bool known = true;
-        lab_table_row(t, "%s", starts[s].words);
+        lab_table_add_cells(t, "%s", starts[s].words);
         for (int i = 0; i < SETTINGS_COMPARED * STEPS; i++) {
             const Case *c = defaults_find(cases, i / STEPS, "lift/%s/%gms", starts[s].name,
                                           1e3 * steps[i % STEPS]);
             double lift = defaults_figure(c, "lift");
-            lab_table_row(t, "%.1e", lift);
+            lab_table_add_cells(t, "%.1e", lift);
             known = known && (i / STEPS != SETTING_DEFAULT || !isnan(lift));
             most = i / STEPS == SETTING_DEFAULT ? fmax(most, lift) : most;
         }
         worst = known && !isnan(worst) ? fmax(worst, most) : NAN;
-        lab_table_row(t, "%s", !known ? "-" : most < max_lift ? "held" : "missed");
+        lab_table_add_cells(t, "%s", !known ? "-" : most < max_lift ? "held" : "missed");
     }
     snprintf(t->note, sizeof t->note,
              "Largest rise of the centre above its height at rest, friction 0.5; at most %g.",
@@ -200,13 +201,13 @@ static void tabulate(Worlds *w, const Cases *cases)
 {
     tabulate_starts(w, cases);
     LabTable *t =
-        lab_set_table(w->set, "A hopper at a coarse step, h 4 ms: overlap over the radius",
-                      "setting\tlargest\tmean\tsteps missed");
+        lab_set_add_table(w->set, "A hopper at a coarse step, h 4 ms: overlap over the radius",
+                          "setting\tlargest\tmean\tsteps missed");
     for (int i = 0; i < SETTINGS_COMPARED; i++) {
         const Case *c = defaults_find(cases, i, "lift/hopper/4ms");
-        lab_table_row(t, "%s\t%.2g\t%.1e\t%.0f", defaults_settings[i].name,
-                      defaults_figure(c, "largest"), defaults_figure(c, "mean"),
-                      defaults_figure(c, "missed"));
+        lab_table_add_cells(t, "%s\t%.2g\t%.1e\t%.0f", defaults_settings[i].name,
+                            defaults_figure(c, "largest"), defaults_figure(c, "mean"),
+                            defaults_figure(c, "missed"));
     }
 }
 

@@ -150,13 +150,14 @@ static void add_row(LabTable *t, const Cases *cases, int setting, int bodies, do
     const Case *c = defaults_find(cases, setting, "settle/%d/%.0e", bodies, tolerance);
     if (!c || !c->done)
         return;
-    lab_table_row(t, "%d\t%.0e\t%s\t%s\t%.0f\t%.0f\t%.0f\t%.0f", bodies, tolerance,
-                  defaults_settings[setting].name, c->backend, defaults_figure(c, "middle"),
-                  defaults_figure(c, "last"), defaults_figure(c, "all"),
-                  defaults_figure(c, "missed"));
-    lab_table_row(t, "%.1f\t%.1f\t%.1e\t%.1e\t%.1e", defaults_figure(c, "steps seconds"),
-                  1e3 * defaults_figure(c, "settled seconds"), defaults_figure(c, "overlap mean"),
-                  defaults_figure(c, "overlap 99"), defaults_figure(c, "overlap largest"));
+    lab_table_add_cells(t, "%d\t%.0e\t%s\t%s\t%.0f\t%.0f\t%.0f\t%.0f", bodies, tolerance,
+                        defaults_settings[setting].name, c->backend, defaults_figure(c, "middle"),
+                        defaults_figure(c, "last"), defaults_figure(c, "all"),
+                        defaults_figure(c, "missed"));
+    lab_table_add_cells(t, "%.1f\t%.1f\t%.1e\t%.1e\t%.1e", defaults_figure(c, "steps seconds"),
+                        1e3 * defaults_figure(c, "settled seconds"),
+                        defaults_figure(c, "overlap mean"), defaults_figure(c, "overlap 99"),
+                        defaults_figure(c, "overlap largest"));
 }
 
 static void judge(Worlds *w, const Cases *cases)
@@ -183,7 +184,7 @@ static void judge(Worlds *w, const Cases *cases)
 
 static void tabulate(Worlds *w, const Cases *cases)
 {
-    LabTable *t = lab_set_table(
+    LabTable *t = lab_set_add_table(
         w->set, "Beds that settle: products per step, time and overlap",
         "spheres\ttolerance/gh\tsetting\tbackend\tsteps 251 to 350\tlast 100\tall 600\tsteps missed\t"
         "all steps, s\tsettled step, ms\toverlap/r: mean\t99th percentile\tlargest of the run");

@@ -105,21 +105,21 @@ static void add_row(Worlds *w, LabTable *t, const Cases *cases, int bodies, int 
 {
     const Case *c[SETTINGS_COMPARED];
     double tolerance = tolerances[k];
-    lab_table_row(t, "%d\t%.0e", bodies, tolerance);
+    lab_table_add_cells(t, "%d\t%.0e", bodies, tolerance);
     for (int i = 0; i < SETTINGS_COMPARED; i++) {
         c[i] = defaults_find(cases, i, "shear/%d", bodies);
-        lab_table_row(t, "%.0f", at(c[i], "products", tolerance));
+        lab_table_add_cells(t, "%.0f", at(c[i], "products", tolerance));
     }
     double ratio = at(c[0], "products", tolerance) / at(c[1], "products", tolerance);
     double missed = at(c[0], "missed", tolerance), overlap = at(c[0], "overlap", tolerance);
     bool held = ratio <= max_ratio[k] && missed == 0.0 && overlap < max_overlap;
-    lab_table_row(t, "%.2f\t%.1f", ratio, max_ratio[k]);
+    lab_table_add_cells(t, "%.2f\t%.1f", ratio, max_ratio[k]);
     for (int i = 0; i < SETTINGS_COMPARED; i++)
-        lab_table_row(t, "%.0f", at(c[i], "missed", tolerance));
-    lab_table_row(t, "%.1e\t%.1e\t%s", overlap, at(c[0], "deepest", tolerance),
-                  isnan(ratio) ? "-"
-                  : held       ? "held"
-                               : "missed");
+        lab_table_add_cells(t, "%.0f", at(c[i], "missed", tolerance));
+    lab_table_add_cells(t, "%.1e\t%.1e\t%s", overlap, at(c[0], "deepest", tolerance),
+                        isnan(ratio) ? "-"
+                        : held       ? "held"
+                                     : "missed");
     if (!isnan(ratio))
         worlds_judge(w, ratio, max_ratio[k], "", NULL, "shear, %d spheres, %.0e g h: products",
                      bodies, tolerance);
@@ -127,7 +127,7 @@ static void add_row(Worlds *w, LabTable *t, const Cases *cases, int bodies, int 
 
 static void tabulate(Worlds *w, const Cases *cases)
 {
-    LabTable *t = lab_set_table(
+    LabTable *t = lab_set_add_table(
         w->set, "A sheared bed: products per step",
         "spheres\ttolerance/gh\tdefault\trigid ccp\trigid coulomb\tdefault over rigid ccp\tat most\t"
         "steps missed, default\trigid ccp\trigid coulomb\toverlap/r, default: mean\tlargest\tverdict");
