@@ -59,7 +59,7 @@ static BenchCase get_case(const Session *session, int index)
 static int count_assignments(const char *const *set)
 {
     int count = 0;
-    while (count < BENCH_SETS && set[count])
+    while (count < BENCH_ASSIGNMENTS && set[count])
         count++;
     return count;
 }
@@ -68,7 +68,7 @@ static int count_assignments(const char *const *set)
  * of contacts, and the version. */
 static TalusStatus hash_case(const BenchCase *c, const char *scene, uint64_t *out)
 {
-    double numbers[] = {c->at, c->heaviest};
+    double numbers[] = {c->at, c->heaviest_mass};
     char *text;
     size_t size;
     TALUS_TRY(talus_read_file(scene, 1 << 24, &text, &size));
@@ -136,9 +136,9 @@ static TalusStatus change_heaviest_mass(TalusProblem *problem, double mass, Talu
 static TalusStatus write_problem(TalusProblem *problem, const BenchCase *c, const char *path)
 {
     TalusProblem *changed;
-    if (!(c->heaviest > 0.0))
+    if (!(c->heaviest_mass > 0.0))
         return talus_problem_write(path, problem);
-    TALUS_TRY(change_heaviest_mass(problem, c->heaviest, &changed));
+    TALUS_TRY(change_heaviest_mass(problem, c->heaviest_mass, &changed));
     TalusStatus status = talus_problem_write(path, changed);
     talus_problem_destroy(changed);
     return status;
@@ -173,7 +173,7 @@ static TalusStatus make_problem_file(const Session *session, const BenchCase *c,
     TalusSceneChoice choice = {.threads = session->set.threads};
     double begun = talus_now();
     /* rigid and under ccp, as in the papers, unless the case says otherwise */
-    const char *set[1 + BENCH_SETS] = {"defaults=relaxed"};
+    const char *set[1 + BENCH_ASSIGNMENTS] = {"defaults=relaxed"};
     int sets = count_assignments(c->set);
     memcpy(&set[1], c->set, (size_t)sets * sizeof *set);
     TalusStatus status = talus_scene_load(scene_path, set, 1 + sets, &scene);
@@ -226,7 +226,7 @@ static TalusStatus open_case(Session *session, int index)
     LabProblem *p = &set->problems[set->problem_count++];
     TALUS_TRY(lab_problem_open(path, c.model, session->pool, p));
     snprintf(p->name, sizeof p->name, "%s", c.name);
-    return c.exact ? lab_problem_solve_reference(p, c.exact) : TALUS_OK;
+    return c.reference_solver ? lab_problem_solve_reference(p, c.reference_solver) : TALUS_OK;
 }
 
 /* ---- the runs ---- */
@@ -236,8 +236,8 @@ static TalusStatus run_solver(Session *session, int problem, const BenchRun *run
 {
     char label[LAB_TEXT];
     const BenchCase *c = &session->experiment->cases[problem];
-    bool bounded = c->exact && c->model && c->model->law == TALUS_LAW_FIXED;
-    experiment_label(run, session->divisor, label);
+    bool bounded = c->reference_solver && c->model && c->model->law == TALUS_LAW_FIXED;
+    experiment_format_label(run, session->divisor, label);
     LabJob job = {.solver = run->solver,
                   .label = label,
                   .backend = "cpu",
@@ -282,8 +282,8 @@ static TalusStatus run_case(Session *session, int problem)
     for (int i = 0; i < e->run_count && !cli_stop_signal(); i++)
         if (runs_on_case(&e->runs[i], problem) && lab_has_solver(e->runs[i].solver))
             TALUS_TRY(run_solver(session, problem, &e->runs[i], e->seconds));
-    for (int i = 0; e->others && i < talus_solver_count() && !cli_stop_signal(); i++) {
-        BenchRun other = {.solver = talus_solver_row(i).name, .iterations = e->others};
+    for (int i = 0; e->other_iterations && i < talus_solver_count() && !cli_stop_signal(); i++) {
+        BenchRun other = {.solver = talus_solver_row(i).name, .iterations = e->other_iterations};
         if (strcmp(other.solver, "auto") != 0 && !talus_solver_row(i).missing &&
             !is_named_by_runs(e, i))
             TALUS_TRY(run_solver(session, problem, &other, others_seconds));
@@ -370,7 +370,7 @@ static void describe_set(Session *session, const char *name, const char *experim
 /* True if the first operand is a benchmark to which the other operands are names of its cases. */
 static bool takes_names(const CliList *operands)
 {
-    const WorldsRow *row = worlds_find(operands->item[0]);
+    const WorldsRow *row = worlds_find_row(operands->item[0]);
     return row && row->takes_names;
 }
 
@@ -381,16 +381,16 @@ static int choose_rows(const CliList *operands, const WorldsRow *rows[WORLDS_ROW
     bool all = strcmp(operands->item[0], "gpu") == 0;
     *count = 0;
     if (takes_names(operands)) {
-        rows[(*count)++] = worlds_find(operands->item[0]);
+        rows[(*count)++] = worlds_find_row(operands->item[0]);
         return CLI_OK;
     }
     if (all && operands->count == 1)
-        for (int i = 0; worlds_row(i); i++)
-            if (worlds_row(i)->share > 0.0)
-                rows[(*count)++] = worlds_row(i);
+        for (int i = 0; worlds_get_row(i); i++)
+            if (worlds_get_row(i)->share > 0.0)
+                rows[(*count)++] = worlds_get_row(i);
     for (int i = all ? 1 : 0; i < operands->count; i++) {
         const char *name = operands->item[i];
-        const WorldsRow *row = worlds_find(name);
+        const WorldsRow *row = worlds_find_row(name);
         if (!row)
             return cli_fail_usage(&cli_bench, "no row '%s'; `talus list experiments` names them",
                                   name);
@@ -455,7 +455,7 @@ static int bench_worlds(Session *session, const CliList *operands)
     if (lab_set_open(&session->set, true) != TALUS_OK)
         return cli_fail_library();
     cli_catch_signals();
-    code = worlds_main(&w, rows, count);
+    code = worlds_run_rows(&w, rows, count);
     session->set.complete = true;
     if (lab_store_write(&session->set) != TALUS_OK || lab_page_write(&session->set) != TALUS_OK ||
         lab_set_write_tables(&session->set) != TALUS_OK)
@@ -510,7 +510,7 @@ static int bench_main(const CliList *operands)
     const char *name = operands->item[0];
     int code;
     session.options = options;
-    if (strcmp(name, "gpu") == 0 || worlds_find(name))
+    if (strcmp(name, "gpu") == 0 || worlds_find_row(name))
         code = bench_worlds(&session, operands);
     else if (operands->count > 1)
         code = cli_fail_usage(&cli_bench, "%s has no rows: expected one NAME", name);

@@ -100,17 +100,17 @@ static void list_shapes(void)
  * only. */
 static void print_worlds(bool gpu)
 {
-    for (int i = 0; worlds_row(i); i++)
-        if ((worlds_row(i)->share > 0.0) == gpu) {
-            print_row(worlds_row(i)->name, worlds_row(i)->summary);
-            printf("  %*s%s\n", NAME_WIDTH, "", worlds_row(i)->source);
+    for (int i = 0; worlds_get_row(i); i++)
+        if ((worlds_get_row(i)->share > 0.0) == gpu) {
+            print_row(worlds_get_row(i)->name, worlds_get_row(i)->summary);
+            printf("  %*s%s\n", NAME_WIDTH, "", worlds_get_row(i)->source);
         }
 }
 
 static void list_experiments(void)
 {
     for (int i = 0; i < experiment_count(); i++) {
-        const Experiment *e = experiment_row(i);
+        const Experiment *e = experiment_get(i);
         print_row(e->name, e->summary);
         printf("  %*s%s\n", NAME_WIDTH, "", e->source);
     }

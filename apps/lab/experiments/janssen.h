@@ -36,6 +36,7 @@ typedef struct SiloFill {
 } SiloFill;
 
 /* Fills the scene silo, with these assignments, by batches, lowers its bottom after each, and fits the loads. */
-TalusStatus janssen_fill(const Worlds *w, const Silo *silo, const WorldsSets *sets, SiloFill *fill);
+TalusStatus janssen_fill(const Worlds *w, const Silo *silo, const WorldsAssignments *sets,
+                         SiloFill *fill);
 
 #endif

@@ -26,7 +26,7 @@ typedef struct Packing {
 } Packing;
 
 /* Lets spheres of the scene settle-box, with these assignments, come to rest and measures the packing. */
-TalusStatus packing_settle(const Worlds *w, const PackingBed *bed, const WorldsSets *sets, int seed,
-                           Packing *out);
+TalusStatus packing_settle(const Worlds *w, const PackingBed *bed, const WorldsAssignments *sets,
+                           int seed, Packing *out);
 
 #endif

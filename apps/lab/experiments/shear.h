@@ -29,8 +29,8 @@ typedef struct ShearRun {
 } ShearRun;
 
 /* Makes the settled bed of the scene settle-cylinder with these assignments and sets shear->level. */
-TalusStatus shear_settle(const Worlds *w, Shear *shear, const WorldsSets *sets, TalusWorld **out,
-                         TalusSnapshot *g);
+TalusStatus shear_settle(const Worlds *w, Shear *shear, const WorldsAssignments *sets,
+                         TalusWorld **out, TalusSnapshot *g);
 /* Gives the plug's spheres the horizontal velocities and spins of a rigid rotation about z; vertical velocities stay.
  * Takes a snapshot into g. */
 TalusStatus shear_drive(TalusWorld *world, const Shear *shear, TalusSnapshot *g);

@@ -15,12 +15,12 @@ static const WorldsRow *const table[] = {
 
 _Static_assert(sizeof table / sizeof *table == WORLDS_ROWS, "the number of rows");
 
-const WorldsRow *worlds_row(int index)
+const WorldsRow *worlds_get_row(int index)
 {
     return index < WORLDS_ROWS ? table[index] : NULL;
 }
 
-const WorldsRow *worlds_find(const char *name)
+const WorldsRow *worlds_find_row(const char *name)
 {
     for (int i = 0; i < WORLDS_ROWS; i++)
         if (strcmp(table[i]->name, name) == 0)
@@ -80,23 +80,23 @@ static int run_rows(Worlds *w, const WorldsRow *const *rows, int count)
         bool limited = w->limit > 0.0 && rows[i]->share > 0.0;
         used += rows[i]->share;
         w->deadline = limited ? begun + unlimited + w->limit * used / shares : HUGE_VAL;
-        worlds_print(w, "%s: %s", rows[i]->name, rows[i]->summary);
+        worlds_print_line(w, "%s: %s", rows[i]->name, rows[i]->summary);
         lab_set_add_note(w->set, "%s: %s. %s.", rows[i]->name, rows[i]->summary, rows[i]->source);
         TalusStatus status = rows[i]->run(w);
         if (status != TALUS_OK) {
             failures++;
-            worlds_judge_failure(w, rows[i]->name);
+            worlds_add_failure(w, rows[i]->name);
             cli_fail("%s: %s", rows[i]->name, talus_error());
         }
         double seconds = talus_now() - start;
         unlimited += limited ? 0.0 : seconds;
-        worlds_print(w, "%s: %.1f s", rows[i]->name, seconds);
+        worlds_print_line(w, "%s: %.1f s", rows[i]->name, seconds);
     }
     lab_set_add_note(w->set, "All in %.1f s.", talus_now() - begun);
     return failures;
 }
 
-int worlds_main(Worlds *w, const WorldsRow *const *rows, int count)
+int worlds_run_rows(Worlds *w, const WorldsRow *const *rows, int count)
 {
     describe(w);
     if (w->quick)

@@ -10,7 +10,7 @@
 
 enum {
     WORLDS_ROWS = 13,
-    WORLDS_SETS = 16,
+    WORLDS_ASSIGNMENTS = 16,
     WORLDS_BACKENDS = 2,
     WORLDS_VERDICTS = 32,
     WORLDS_SECONDS = 480 /* limit of `talus bench gpu`, s; late rows end early or fail */
@@ -66,33 +66,33 @@ extern const WorldsRow worlds_hourglass, worlds_million, worlds_ten_million, wor
     worlds_janssen, worlds_petra, worlds_default, worlds_rigid;
 
 /* Returns row `index`; NULL beyond the last. */
-const WorldsRow *worlds_row(int index);
+const WorldsRow *worlds_get_row(int index);
 /* Returns NULL if there is no row of this name. */
-const WorldsRow *worlds_find(const char *name);
+const WorldsRow *worlds_find_row(const char *name);
 
 /* Runs `talus bench gpu [ROW...]` or one row alone; the caller has set the options in `w`. Returns the exit code:
  * CLI_FAILED if a row ended with an error, CLI_OK even if targets were missed. */
-int worlds_main(Worlds *w, const WorldsRow *const *rows, int count);
+int worlds_run_rows(Worlds *w, const WorldsRow *const *rows, int count);
 
 /* ---- for the rows (worlds_measure.c) ---- */
 
 /* NAME=VALUE assignments, as for --set. */
-typedef struct WorldsSets {
-    char text[WORLDS_SETS][96];
+typedef struct WorldsAssignments {
+    char text[WORLDS_ASSIGNMENTS][96];
     int count;
-} WorldsSets;
+} WorldsAssignments;
 
-/* Adds the formatted text, an assignment NAME=VALUE; at most WORLDS_SETS in all. */
-void worlds_set(WorldsSets *sets, const char *format, ...) CLI_PRINTF(2, 3);
+/* Adds the formatted text, an assignment NAME=VALUE; at most WORLDS_ASSIGNMENTS in all. */
+void worlds_assign(WorldsAssignments *sets, const char *format, ...) CLI_PRINTF(2, 3);
 
 typedef struct WorldsCase {
     const char *scene, *solver, *backend; /* solver or backend NULL: the scene's */
     const char *text;                     /* of the scene, in place of its name; NULL: none */
-    WorldsSets sets;
+    WorldsAssignments sets;
 } WorldsCase;
 
 /* Builds the world of a scene with these assignments. */
-TalusStatus worlds_open(const Worlds *w, const WorldsCase *c, TalusWorld **out);
+TalusStatus worlds_build(const Worlds *w, const WorldsCase *c, TalusWorld **out);
 /* Creates a copy of the next step's problem, with its warm start as impulses; the copy outlives the world. */
 TalusStatus worlds_copy_problem(TalusWorld *world, TalusProblem **out);
 /* Returns |gravity| h, the speed that gravity adds in one step, m/s. */
@@ -100,7 +100,7 @@ double worlds_reference_speed(const TalusWorld *world);
 /* Processor time of this program so far, s, summed over its threads. Other programs hardly affect it. */
 double worlds_processor_time(void);
 /* Prints a line to standard error unless --quiet. */
-void worlds_print(const Worlds *w, const char *format, ...) CLI_PRINTF(2, 3);
+void worlds_print_line(const Worlds *w, const char *format, ...) CLI_PRINTF(2, 3);
 /* True if the row's deadline has passed. A row whose figures do not need all its steps then ends early. */
 bool worlds_time_is_over(const Worlds *w);
 /* Fails with TALUS_ERR_CANCELLED once a signal requests a stop or the row's time is over. */
@@ -120,7 +120,7 @@ TalusStatus worlds_advance(const Worlds *w, TalusWorld *world, int steps, const 
                            WorldsStep *median, WorldsStep *max, int *done);
 
 /* Bytes of device memory held by the backend; on the host, bytes held by the library. */
-double worlds_memory(const char *backend);
+double worlds_measure_memory(const char *backend);
 
 double worlds_median(double *values, int count); /* sorts the values; NAN if there are none */
 double worlds_mean(const double *values, int count);
@@ -133,19 +133,19 @@ typedef struct WorldsCore {
 
 double worlds_core_volume(const WorldsCore *core);
 /* Volume of the part of a ball inside the core, approximated by narrow columns. */
-double worlds_ball_within(const WorldsCore *core, TalusVec3 x, double radius);
+double worlds_ball_volume_within(const WorldsCore *core, TalusVec3 x, double radius);
 
 /* Records a figure that should be at most `target`; `step` (may be NULL) has the residual of the steps it was measured
  * in. The formatted text names the figure. Returns the verdict; beyond WORLDS_VERDICTS it is not recorded. */
-Verdict *worlds_judge(Worlds *w, double measured, double target, const char *unit,
-                      const WorldsStep *step, const char *format, ...) CLI_PRINTF(6, 7);
+Verdict *worlds_add_verdict(Worlds *w, double measured, double target, const char *unit,
+                            const WorldsStep *step, const char *format, ...) CLI_PRINTF(6, 7);
 /* Marks the verdict as missed, whatever its figure, if the row's time was over before the needed `steps` were done. */
-void worlds_need_steps(Verdict *verdict, int done, int steps);
+void worlds_require_steps(Verdict *verdict, int done, int steps);
 /* Records that the benchmark `row` failed with talus_error(). */
-void worlds_judge_failure(Worlds *w, const char *row);
+void worlds_add_failure(Worlds *w, const char *row);
 
 /* Returns `quick` with --quick, else `full`. */
-static inline int worlds_size(const Worlds *w, int full, int quick)
+static inline int worlds_choose_size(const Worlds *w, int full, int quick)
 {
     return w->quick ? quick : full;
 }

@@ -28,9 +28,10 @@ typedef struct Solution {
 static TalusStatus take_problem(const Worlds *w, TalusWorld **world, TalusProblem **out)
 {
     WorldsCase c = {.scene = "settle-box", .solver = "apgd", .backend = "cpu"};
-    worlds_set(&c.sets, "bodies=%d", worlds_size(w, 4000, 200));
-    TALUS_TRY(worlds_open(w, &c, world));
-    TALUS_TRY(worlds_advance(w, *world, worlds_size(w, 200, 60), "agreement", NULL, NULL, NULL));
+    worlds_assign(&c.sets, "bodies=%d", worlds_choose_size(w, 4000, 200));
+    TALUS_TRY(worlds_build(w, &c, world));
+    TALUS_TRY(
+        worlds_advance(w, *world, worlds_choose_size(w, 200, 60), "agreement", NULL, NULL, NULL));
     return worlds_copy_problem(*world, out);
 }
 
@@ -97,11 +98,11 @@ static TalusStatus compare(Worlds *w, LabTable *t, TalusProblem *problem, const 
                            .relative = other->info.residual.rms / speed};
         add_solution(t, solver, w->backend[i], tolerance, other, speed, dv);
         if (mixed)
-            worlds_judge(w, step.relative, refined, "", &step,
-                         "agreement, %s on %s: residual over g h", solver, w->backend[i]);
+            worlds_add_verdict(w, step.relative, refined, "", &step,
+                               "agreement, %s on %s: residual over g h", solver, w->backend[i]);
         else
-            worlds_judge(w, dv, 1e-9, "m/s", &step, "agreement, %s on %s: velocities", solver,
-                         w->backend[i]);
+            worlds_add_verdict(w, dv, 1e-9, "m/s", &step, "agreement, %s on %s: velocities", solver,
+                               w->backend[i]);
     }
     return TALUS_OK;
 }
@@ -169,7 +170,7 @@ static TalusStatus measure(const TalusWorld *world, const TalusLedger *ledger,
             continue;
         moving++;
         height += s.position[i].z;
-        volume += worlds_ball_within(core, s.position[i], radius);
+        volume += worlds_ball_volume_within(core, s.position[i], radius);
     }
     out[HEIGHT] = height / moving;
     out[FRACTION] = volume / worlds_core_volume(core);
@@ -182,15 +183,15 @@ static TalusStatus measure(const TalusWorld *world, const TalusLedger *ledger,
 static TalusStatus settle(const Worlds *w, const char *backend, int seed, double out[QUANTITIES],
                           WorldsStep *worst)
 {
-    int side = worlds_size(w, 10, 5), steps = worlds_size(w, 400, 60);
+    int side = worlds_choose_size(w, 10, 5), steps = worlds_choose_size(w, 400, 60);
     WorldsCore core = core_of(side, (w->quick ? 2.0 : 4.0) * radius);
     WorldsCase c = {.scene = "settle-box", .backend = backend};
     WorldsStep max;
     TalusStepInfo info;
     TalusWorld *world;
-    worlds_set(&c.sets, "bodies=%d", side * side * side);
-    worlds_set(&c.sets, "bodies[grains].seed=%d", seed);
-    TALUS_TRY(worlds_open(w, &c, &world));
+    worlds_assign(&c.sets, "bodies=%d", side * side * side);
+    worlds_assign(&c.sets, "bodies[grains].seed=%d", seed);
+    TALUS_TRY(worlds_build(w, &c, &world));
     TalusStatus status = worlds_advance(w, world, steps, "agreement, beds", NULL, &max, NULL);
     TALUS_THEN(status, talus_world_step(world, &info));
     TALUS_THEN(status, measure(world, &info.ledger, &core, out));
@@ -237,8 +238,9 @@ static void add_beds(Worlds *w, LabTable *t, const char *backend, const Beds *be
             continue;
         }
         lab_table_add_cells(t, "%+.2g\t%+.2f\t%+.2f", off, off / scatter, off / error);
-        worlds_judge(w, fabs(off) / scatter, 1.0, "", &beds->worst,
-                     "agreement, %s on %s: difference over scatter", quantity_names[q], backend);
+        worlds_add_verdict(w, fabs(off) / scatter, 1.0, "", &beds->worst,
+                           "agreement, %s on %s: difference over scatter", quantity_names[q],
+                           backend);
     }
 }
 

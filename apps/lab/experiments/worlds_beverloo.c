@@ -88,11 +88,11 @@ static TalusStatus run_neck(const Worlds *w, Flow f, double neck, Rate *rate)
     for (int seed = 1; seed <= (w->quick ? 1 : SEEDS); seed++) {
         WorldsCase c = {.scene = "hourglass", .backend = w->backend[0]};
         TalusWorld *world;
-        worlds_set(&c.sets, "bodies=%d", f.bodies);
-        worlds_set(&c.sets, "neck=%.17g", radius);
-        worlds_set(&c.sets, "bulb=%.17g", f.bulb);
-        worlds_set(&c.sets, "bodies[grains].seed=%d", seed);
-        TALUS_TRY(worlds_open(w, &c, &world));
+        worlds_assign(&c.sets, "bodies=%d", f.bodies);
+        worlds_assign(&c.sets, "neck=%.17g", radius);
+        worlds_assign(&c.sets, "bulb=%.17g", f.bulb);
+        worlds_assign(&c.sets, "bodies[grains].seed=%d", seed);
+        TALUS_TRY(worlds_build(w, &c, &world));
         TalusStatus status = measure(w, world, &f, rate);
         talus_world_destroy(world);
         TALUS_TRY(status);
@@ -102,8 +102,8 @@ static TalusStatus run_neck(const Worlds *w, Flow f, double neck, Rate *rate)
                           neck, rate->windows);
     rate->mean = worlds_mean(rate->window, rate->windows);
     rate->error = worlds_deviation(rate->window, rate->windows) / sqrt(rate->windows);
-    worlds_print(w, "beverloo: D = %g d: %.1f +- %.1f grains/s from %d windows", neck, rate->mean,
-                 rate->error, rate->windows);
+    worlds_print_line(w, "beverloo: D = %g d: %.1f +- %.1f grains/s from %d windows", neck,
+                      rate->mean, rate->error, rate->windows);
     return TALUS_OK;
 }
 
@@ -185,13 +185,13 @@ static void add_table(Worlds *w, const Rate *rate, const Fit *f, const Flow *flo
              "backend %s.",
              f->c, f->c_error, f->k, f->k_error, f->chi2, f->points - 2, 100.0 * worst,
              flow->bodies, flow->window, w->backend[0]);
-    worlds_judge(w, sqrt(f->chi2 / (f->points - 2)), 2.0, "", &step,
-                 "beverloo: root of chi^2 per degree of freedom");
+    worlds_add_verdict(w, sqrt(f->chi2 / (f->points - 2)), 2.0, "", &step,
+                       "beverloo: root of chi^2 per degree of freedom");
 }
 
 static TalusStatus run_beverloo(Worlds *w)
 {
-    Flow f = {.bodies = worlds_size(w, 20000, 400),
+    Flow f = {.bodies = worlds_choose_size(w, 20000, 400),
               .begin = w->quick ? 0.8 : 4.0,
               .window = w->quick ? 0.1 : 0.5,
               .end = w->quick ? 1.2 : 14.0,

@@ -149,8 +149,9 @@ static TalusStatus add_batch(const Worlds *w, TalusWorld *world, const Silo *sil
     load->after /= weight;
     load->wall /= weight;
     load->height /= silo->silo;
-    worlds_print(w, "janssen: %d batches: the bottom bears %.3f of them; %.3f before, %.3f after",
-                 fill->count, load->bottom, load->before, load->after);
+    worlds_print_line(w,
+                      "janssen: %d batches: the bottom bears %.3f of them; %.3f before, %.3f after",
+                      fill->count, load->bottom, load->before, load->after);
     return TALUS_OK;
 }
 
@@ -210,17 +211,18 @@ static SiloLaw fit(const SiloFill *fill, int parameters)
 
 /* ---- the whole ---- */
 
-TalusStatus janssen_fill(const Worlds *w, const Silo *silo, const WorldsSets *sets, SiloFill *fill)
+TalusStatus janssen_fill(const Worlds *w, const Silo *silo, const WorldsAssignments *sets,
+                         SiloFill *fill)
 {
     WorldsCase c = {.scene = "silo", .backend = w->backend[0], .sets = *sets};
     TalusWorld *world;
     Plate plate;
     int pause = silo->settle + 2 * silo->last + silo->sink;
     *fill = (SiloFill){0};
-    worlds_set(&c.sets, "batch=%d", silo->batch);
-    worlds_set(&c.sets, "silo=%.17g", silo->silo);
-    worlds_set(&c.sets, "pause=%.17g", pause * step);
-    TALUS_TRY(worlds_open(w, &c, &world));
+    worlds_assign(&c.sets, "batch=%d", silo->batch);
+    worlds_assign(&c.sets, "silo=%.17g", silo->silo);
+    worlds_assign(&c.sets, "pause=%.17g", pause * step);
+    TALUS_TRY(worlds_build(w, &c, &world));
     TalusStatus status = take_plate(world, &plate);
     TALUS_THEN(status, talus_world_set_accuracy(world, 1e-2, 2000));
     while (status == TALUS_OK && fill->count < silo->batches)
@@ -247,12 +249,12 @@ static void judge(Worlds *w, TalusFrictionLaw law, const SiloFill *fill)
 {
     const char *name = talus_law_name(law);
     const SiloLoad *last = &fill->load[fill->count - 1];
-    worlds_judge(w, 100.0 * fill->plain.scatter, 5.0, "%", &fill->worst,
-                 "janssen, %s: scatter about the law, over its limit", name);
-    worlds_judge(w, 100.0 * fill->with_free.scatter, 5.0, "%", &fill->worst,
-                 "janssen, %s: the same with a part borne freely", name);
-    worlds_judge(w, last->bottom / last->weight, 0.5, "", &fill->worst,
-                 "janssen, %s: load of the fullest silo over its weight", name);
+    worlds_add_verdict(w, 100.0 * fill->plain.scatter, 5.0, "%", &fill->worst,
+                       "janssen, %s: scatter about the law, over its limit", name);
+    worlds_add_verdict(w, 100.0 * fill->with_free.scatter, 5.0, "%", &fill->worst,
+                       "janssen, %s: the same with a part borne freely", name);
+    worlds_add_verdict(w, last->bottom / last->weight, 0.5, "", &fill->worst,
+                       "janssen, %s: load of the fullest silo over its weight", name);
 }
 
 static void add_fits(Worlds *w, const SiloFill fill[LAWS])
@@ -290,17 +292,17 @@ static void report(Worlds *w, const Silo *silo, const SiloFill fill[LAWS])
 
 static TalusStatus run_janssen(Worlds *w)
 {
-    Silo silo = {.batch = worlds_size(w, 480, 30),
-                 .batches = worlds_size(w, 6, 2),
+    Silo silo = {.batch = worlds_choose_size(w, 480, 30),
+                 .batches = worlds_choose_size(w, 6, 2),
                  .silo = w->quick ? 0.35 : 1.0,
                  .down = 2e-4,
-                 .settle = worlds_size(w, 160, 120),
-                 .sink = worlds_size(w, 120, 40),
-                 .last = worlds_size(w, 20, 5)};
+                 .settle = worlds_choose_size(w, 160, 120),
+                 .sink = worlds_choose_size(w, 120, 40),
+                 .last = worlds_choose_size(w, 20, 5)};
     SiloFill fill[LAWS];
     for (int law = 0; law < LAWS; law++) {
-        WorldsSets sets = {0};
-        worlds_set(&sets, "law=%s", talus_law_name(laws[law]));
+        WorldsAssignments sets = {0};
+        worlds_assign(&sets, "law=%s", talus_law_name(laws[law]));
         TALUS_TRY(janssen_fill(w, &silo, &sets, &fill[law]));
     }
     report(w, &silo, fill);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void worlds_set(WorldsSets *sets, const char *format, ...)
+void worlds_assign(WorldsAssignments *sets, const char *format, ...)
 {
     TALUS_FORMAT(sets->text[sets->count], format);
     sets->count++;
@@ -22,7 +22,7 @@ void worlds_set(WorldsSets *sets, const char *format, ...)
  * with stored results, does not follow the defaults of scenes. */
 static TalusStatus load_scene(const WorldsCase *c, TalusScene **out)
 {
-    const char *sets[WORLDS_SETS + 1] = {"defaults=relaxed"};
+    const char *sets[WORLDS_ASSIGNMENTS + 1] = {"defaults=relaxed"};
     int count = 1 + c->sets.count;
     char path[CLI_PATH_MAX];
     for (int i = 0; i < c->sets.count; i++)
@@ -34,7 +34,7 @@ static TalusStatus load_scene(const WorldsCase *c, TalusScene **out)
     return talus_scene_load(path, sets, count, out);
 }
 
-TalusStatus worlds_open(const Worlds *w, const WorldsCase *c, TalusWorld **out)
+TalusStatus worlds_build(const Worlds *w, const WorldsCase *c, TalusWorld **out)
 {
     TalusScene *scene = NULL;
     TalusSceneChoice choice = {
@@ -70,7 +70,7 @@ double worlds_processor_time(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-void worlds_print(const Worlds *w, const char *format, ...)
+void worlds_print_line(const Worlds *w, const char *format, ...)
 {
     if (w->quiet)
         return;
@@ -163,7 +163,7 @@ TalusStatus worlds_advance(const Worlds *w, TalusWorld *world, int steps, const 
         status = worlds_check_stop(w);
         if (talus_now() - said > every) {
             said = talus_now();
-            worlds_print(w, "%s: step %d of %d, %.1f s", label, count, steps, said - begun);
+            worlds_print_line(w, "%s: step %d of %d, %.1f s", label, count, steps, said - begun);
         }
     }
     if (done)
@@ -174,7 +174,7 @@ TalusStatus worlds_advance(const Worlds *w, TalusWorld *world, int steps, const 
     return status;
 }
 
-double worlds_memory(const char *backend)
+double worlds_measure_memory(const char *backend)
 {
     const TalusBackend *b = talus_backend_find(backend);
     return (double)(b && b->memory ? b->memory() : talus_memory_now());
@@ -203,7 +203,7 @@ double worlds_core_volume(const WorldsCore *core)
 
 /* Sums over square columns parallel to z, at most an eighth of the radius wide: cross section times the exact length of
  * the column's axis inside ball and core. */
-double worlds_ball_within(const WorldsCore *core, TalusVec3 x, double radius)
+double worlds_ball_volume_within(const WorldsCore *core, TalusVec3 x, double radius)
 {
     int columns = (int)ceil(16.0 * core->half / radius);
     double width = 2.0 * core->half / columns, sum = 0.0;
@@ -229,8 +229,8 @@ static Verdict *new_verdict(Worlds *w)
     return v;
 }
 
-Verdict *worlds_judge(Worlds *w, double measured, double target, const char *unit,
-                      const WorldsStep *step, const char *format, ...)
+Verdict *worlds_add_verdict(Worlds *w, double measured, double target, const char *unit,
+                            const WorldsStep *step, const char *format, ...)
 {
     Verdict *v = new_verdict(w);
     TALUS_FORMAT(v->what, format);
@@ -244,13 +244,13 @@ Verdict *worlds_judge(Worlds *w, double measured, double target, const char *uni
     return v;
 }
 
-void worlds_need_steps(Verdict *v, int done, int steps)
+void worlds_require_steps(Verdict *v, int done, int steps)
 {
     if (done < steps)
         snprintf(v->found, sizeof v->found, "missed: %d of %d steps", done, steps);
 }
 
-void worlds_judge_failure(Worlds *w, const char *row)
+void worlds_add_failure(Worlds *w, const char *row)
 {
     Verdict *v = new_verdict(w);
     v->failed = true;

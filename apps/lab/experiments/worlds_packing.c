@@ -130,7 +130,7 @@ static TalusStatus measure(const TalusWorld *world, const PackingBed *bed, Packi
         }
         for (int i = 0; i < s.at.body_count; i++)
             if (!s.at.fixed[i]) {
-                volume += worlds_ball_within(&core, s.at.position[i], s.at.radius[i]);
+                volume += worlds_ball_volume_within(&core, s.at.position[i], s.at.radius[i]);
                 square += talus_dot(s.at.velocity[i], s.at.velocity[i]);
             }
         out->fraction = volume / worlds_core_volume(&core);
@@ -143,21 +143,21 @@ static TalusStatus measure(const TalusWorld *world, const PackingBed *bed, Packi
 
 /* ---- settling ---- */
 
-TalusStatus packing_settle(const Worlds *w, const PackingBed *bed, const WorldsSets *sets, int seed,
-                           Packing *out)
+TalusStatus packing_settle(const Worlds *w, const PackingBed *bed, const WorldsAssignments *sets,
+                           int seed, Packing *out)
 {
     WorldsCase c = {.scene = "settle-box", .backend = w->backend[0], .sets = *sets};
     TalusWorld *world;
     TalusStepInfo info;
-    worlds_set(&c.sets, "bodies=%d", bed->bodies);
-    worlds_set(&c.sets, "side=%d", bed->side);
-    worlds_set(&c.sets, "spacing=%.17g", bed->spacing);
-    worlds_set(&c.sets, "mu=%g", bed->mu);
-    worlds_set(&c.sets, "h=%g", step);
-    worlds_set(&c.sets, "bodies[grains].radius={\"mean\": %g, \"spread\": %g}", radius, spread);
-    worlds_set(&c.sets, "bodies[grains].density=1500");
-    worlds_set(&c.sets, "bodies[grains].seed=%d", seed);
-    TALUS_TRY(worlds_open(w, &c, &world));
+    worlds_assign(&c.sets, "bodies=%d", bed->bodies);
+    worlds_assign(&c.sets, "side=%d", bed->side);
+    worlds_assign(&c.sets, "spacing=%.17g", bed->spacing);
+    worlds_assign(&c.sets, "mu=%g", bed->mu);
+    worlds_assign(&c.sets, "h=%g", step);
+    worlds_assign(&c.sets, "bodies[grains].radius={\"mean\": %g, \"spread\": %g}", radius, spread);
+    worlds_assign(&c.sets, "bodies[grains].density=1500");
+    worlds_assign(&c.sets, "bodies[grains].seed=%d", seed);
+    TALUS_TRY(worlds_build(w, &c, &world));
     TalusStatus status = TALUS_OK;
     for (int k = 0; status == TALUS_OK && k < PACKING_STAGES; k++) {
         char label[LAB_TEXT];
@@ -172,9 +172,9 @@ TalusStatus packing_settle(const Worlds *w, const PackingBed *bed, const WorldsS
     }
     talus_world_destroy(world);
     if (status == TALUS_OK)
-        worlds_print(w, "packing: seed %d: fraction %.4f, %.3f contacts, speed %.1e, %.0f products",
-                     seed, out->fraction, out->contacts[PACKING_JUDGED], out->speed,
-                     out->last.products);
+        worlds_print_line(
+            w, "packing: seed %d: fraction %.4f, %.3f contacts, speed %.1e, %.0f products", seed,
+            out->fraction, out->contacts[PACKING_JUDGED], out->speed, out->last.products);
     return status;
 }
 
@@ -210,26 +210,26 @@ static void report(Worlds *w, const PackingBed *bed, const Packing *found, int s
         worlds_mean(contacts, seeds), worlds_deviation(contacts, seeds), bed->bodies,
         100.0 * spread, bed->side * bed->spacing / (2.0 * radius), bed->steps[0], bed->steps[1],
         bed->steps[2], step, 0.5 * bed->margin / radius, w->backend[0]);
-    worlds_judge(w, fabs(worlds_mean(contacts, seeds) / contacts_target - 1.0) * 100.0, 3.0, "%",
-                 &found[0].last, "packing: contacts per sphere, off 6 by");
-    worlds_judge(w, fabs(worlds_mean(fraction, seeds) - fraction_target), 0.01, "", &found[0].last,
-                 "packing: fraction, off 0.64 by");
+    worlds_add_verdict(w, fabs(worlds_mean(contacts, seeds) / contacts_target - 1.0) * 100.0, 3.0,
+                       "%", &found[0].last, "packing: contacts per sphere, off 6 by");
+    worlds_add_verdict(w, fabs(worlds_mean(fraction, seeds) - fraction_target), 0.01, "",
+                       &found[0].last, "packing: fraction, off 0.64 by");
 }
 
 static TalusStatus run_packing(Worlds *w)
 {
-    PackingBed bed = {
-        .bodies = worlds_size(w, 3000, 216),
-        .side = worlds_size(w, 10, 5),
-        .steps = {worlds_size(w, 600, 60), worlds_size(w, 300, 10), worlds_size(w, 60, 5)},
-        .spacing = 0.25,
-        .margin = w->quick ? 0.2 : 0.5,
-        .tolerance = {1e-2, 1e-4, 1e-6},
-        .budget = 20000};
+    PackingBed bed = {.bodies = worlds_choose_size(w, 3000, 216),
+                      .side = worlds_choose_size(w, 10, 5),
+                      .steps = {worlds_choose_size(w, 600, 60), worlds_choose_size(w, 300, 10),
+                                worlds_choose_size(w, 60, 5)},
+                      .spacing = 0.25,
+                      .margin = w->quick ? 0.2 : 0.5,
+                      .tolerance = {1e-2, 1e-4, 1e-6},
+                      .budget = 20000};
     Packing found[SEEDS];
-    int seeds = worlds_size(w, SEEDS, 1);
+    int seeds = worlds_choose_size(w, SEEDS, 1);
     for (int i = 0; i < seeds; i++)
-        TALUS_TRY(packing_settle(w, &bed, &(WorldsSets){0}, i + 1, &found[i]));
+        TALUS_TRY(packing_settle(w, &bed, &(WorldsAssignments){0}, i + 1, &found[i]));
     report(w, &bed, found, seeds);
     return TALUS_OK;
 }

@@ -30,8 +30,8 @@ static TalusStatus run_steps(const Worlds *w, TalusWorld *world, int steps, Hist
             return worlds_check_stop(w);
         if (talus_now() - said > 5.0) {
             said = talus_now();
-            worlds_print(w, "pospisil: t = %.3f s, %d contacts, %d iterations", info->time,
-                         info->contacts, info->solve.iterations);
+            worlds_print_line(w, "pospisil: t = %.3f s, %d contacts, %d iterations", info->time,
+                              info->contacts, info->solve.iterations);
         }
     }
     return TALUS_OK;
@@ -100,8 +100,8 @@ static TalusStatus judge(Worlds *w, const History *history, int steps, double wa
     WorldsStep median = {.rms = worlds_median(rms, history->count)};
     median.relative = median.rms / history->step[0].reference_speed;
     talus_release(rms);
-    worlds_need_steps(
-        worlds_judge(w, wall, target, "s", &median, "pospisil, 1.44 s at |g^P| <= 1e-4 |q|"),
+    worlds_require_steps(
+        worlds_add_verdict(w, wall, target, "s", &median, "pospisil, 1.44 s at |g^P| <= 1e-4 |q|"),
         history->count, steps);
     return TALUS_OK;
 }
@@ -113,12 +113,12 @@ static TalusStatus run_pospisil(Worlds *w)
     int steps = w->steps ? w->steps : (int)cli_steps_until(w->quick ? 0.06 : until, 8e-4);
     History history = {0};
     TalusWorld *world;
-    worlds_set(&c.sets, "bodies=%d", worlds_size(w, 32810, 300));
-    worlds_set(&c.sets, "solver.tolerance=0");
-    worlds_set(&c.sets, "solver.max_iterations=%d", 20000);
+    worlds_assign(&c.sets, "bodies=%d", worlds_choose_size(w, 32810, 300));
+    worlds_assign(&c.sets, "solver.tolerance=0");
+    worlds_assign(&c.sets, "solver.max_iterations=%d", 20000);
     if (w->quick)
-        worlds_set(&c.sets, "arrival=0.03");
-    TALUS_TRY(worlds_open(w, &c, &world));
+        worlds_assign(&c.sets, "arrival=0.03");
+    TALUS_TRY(worlds_build(w, &c, &world));
     TalusStatus status = TALUS_ALLOC(history.step, (size_t)steps, "steps");
     double begun = talus_now();
     TALUS_THEN(status, run_steps(w, world, steps, &history));

@@ -59,7 +59,8 @@ static TalusStatus solve(Worlds *w, TalusProblem *problem, const char *name, dou
                         talus_problem_blocks(problem), tolerance, talus_outcome_name(info.outcome),
                         info.solver, info.iterations, info.factorisations, info.products, relative,
                         seconds);
-    worlds_judge(w, relative, tolerance, "", NULL, "%s: residual over that of zero impulses", name);
+    worlds_add_verdict(w, relative, tolerance, "", NULL, "%s: residual over that of zero impulses",
+                       name);
     return TALUS_OK;
 }
 
@@ -73,7 +74,7 @@ static TalusStatus treat(Worlds *w, TalusWorld *world, const char *name, double 
         talus_problem_set_friction(problem, (TalusFrictionModel){.law = TALUS_LAW_COULOMB});
     snprintf(path, sizeof path, "%s/%s.talus", w->dir, name);
     TALUS_THEN(status, talus_problem_write(path, problem));
-    worlds_print(w, "%s: %d contacts", path, talus_problem_blocks(problem));
+    worlds_print_line(w, "%s: %d contacts", path, talus_problem_blocks(problem));
     TALUS_THEN(status, solve(w, problem, name, tolerance));
     snprintf(path, sizeof path, "%s/%s-solved.talus", w->dir, name);
     TALUS_THEN(status, talus_problem_write(path, problem));
@@ -84,10 +85,10 @@ static TalusStatus treat(Worlds *w, TalusWorld *world, const char *name, double 
 /* ---- the problems ---- */
 
 /* Assignments that make a scene's contacts rigid and its law ccp, whatever its defaults. */
-static void set_rigid(WorldsSets *sets)
+static void set_rigid(WorldsAssignments *sets)
 {
-    worlds_set(sets, "law=ccp");
-    worlds_set(sets, "compliance=0");
+    worlds_assign(sets, "law=ccp");
+    worlds_assign(sets, "compliance=0");
 }
 
 static TalusStatus run_bed(Worlds *w, Shear *bed)
@@ -95,7 +96,7 @@ static TalusStatus run_bed(Worlds *w, Shear *bed)
     char name[LAB_TEXT];
     TalusWorld *world = NULL;
     TalusSnapshot grains = {0};
-    WorldsSets sets = {0};
+    WorldsAssignments sets = {0};
     set_rigid(&sets);
     snprintf(name, sizeof name, "sheared-%d", bed->bodies);
     TalusStatus status = shear_settle(w, bed, &sets, &world, &grains);
@@ -113,11 +114,11 @@ static TalusStatus run_heap(Worlds *w, int which)
     char name[LAB_TEXT];
     TalusWorld *world;
     WorldsCase c = {.scene = "rubble-slope", .backend = w->backend[0]};
-    worlds_set(&c.sets, "rocks=80");
-    worlds_set(&c.sets, "mu=%g", heaps[which].mu);
+    worlds_assign(&c.sets, "rocks=80");
+    worlds_assign(&c.sets, "mu=%g", heaps[which].mu);
     set_rigid(&c.sets);
     snprintf(name, sizeof name, "rocks-%d", which + 1);
-    TALUS_TRY(worlds_open(w, &c, &world));
+    TALUS_TRY(worlds_build(w, &c, &world));
     TalusStatus status =
         worlds_advance(w, world, heaps[which].steps, "rigid: rocks", NULL, NULL, NULL);
     TALUS_THEN(status, treat(w, world, name, rock_tolerance));
@@ -130,9 +131,9 @@ static TalusStatus run_rigid(Worlds *w)
     Shear bed[BEDS] = {{.bodies = 150, .settle = 120, .radius = 0.1, .vat = 0.6, .turn = 0.5},
                        {.bodies = 400, .settle = 300, .radius = 0.1, .vat = 0.75, .turn = 0.5},
                        {.bodies = 1000, .settle = 300, .radius = 0.1, .vat = 1.0, .turn = 0.5}};
-    for (int i = 0; i < worlds_size(w, ROCKS, 1); i++)
+    for (int i = 0; i < worlds_choose_size(w, ROCKS, 1); i++)
         TALUS_TRY(run_heap(w, i));
-    for (int i = 0; i < worlds_size(w, BEDS, 1); i++)
+    for (int i = 0; i < worlds_choose_size(w, BEDS, 1); i++)
         TALUS_TRY(run_bed(w, &bed[i]));
     return TALUS_OK;
 }

@@ -102,14 +102,14 @@ TalusStatus shear_flow(const Worlds *w, TalusWorld *world, const Shear *shear, i
     return TALUS_OK;
 }
 
-TalusStatus shear_settle(const Worlds *w, Shear *shear, const WorldsSets *sets, TalusWorld **out,
-                         TalusSnapshot *g)
+TalusStatus shear_settle(const Worlds *w, Shear *shear, const WorldsAssignments *sets,
+                         TalusWorld **out, TalusSnapshot *g)
 {
     WorldsCase c = {.scene = "settle-cylinder", .backend = w->backend[0], .sets = *sets};
-    worlds_set(&c.sets, "bodies=%d", shear->bodies);
-    worlds_set(&c.sets, "vat=%.17g", shear->vat);
-    worlds_set(&c.sets, "mu=0.5");
-    TALUS_TRY(worlds_open(w, &c, out));
+    worlds_assign(&c.sets, "bodies=%d", shear->bodies);
+    worlds_assign(&c.sets, "vat=%.17g", shear->vat);
+    worlds_assign(&c.sets, "mu=0.5");
+    TALUS_TRY(worlds_build(w, &c, out));
     TALUS_TRY(worlds_advance(w, *out, shear->settle, "shear: settling", NULL, NULL, NULL));
     TALUS_TRY(talus_snapshot_take(g, *out, TALUS_SNAPSHOT_VELOCITY));
     shear->level = 1.6 * mean_height(g); /* the upper fifth of a level bed */
@@ -209,7 +209,7 @@ static TalusStatus take_samples(const Worlds *w, TalusWorld *world, const Shear 
         TALUS_TRY(shear_flow(w, world, shear, shear->every, g, NULL));
         TALUS_TRY(shear_drive(world, shear, g));
         TALUS_TRY(sample(world, out));
-        worlds_print(w, "shear: sample %d of %d", i + 1, shear->samples);
+        worlds_print_line(w, "shear: sample %d of %d", i + 1, shear->samples);
     }
     return TALUS_OK;
 }
@@ -299,10 +299,10 @@ static void judge(Worlds *w, const char *what, double tolerance, const ShearCost
 {
     WorldsStep step = {.rms = NAN, .relative = tolerance * cost[1].worst};
     bool missed = cost[1].missed > cost[0].missed;
-    worlds_judge(w, missed ? HUGE_VAL : cost[1].products / cost[0].products, max_ratio, "", &step,
-                 "shear, %s, %.0e g h: products, coulomb over ccp", what, tolerance);
-    worlds_judge(w, missed ? HUGE_VAL : cost[1].seconds / cost[0].seconds, max_ratio, "", &step,
-                 "shear, %s, %.0e g h: time, coulomb over ccp", what, tolerance);
+    worlds_add_verdict(w, missed ? HUGE_VAL : cost[1].products / cost[0].products, max_ratio, "",
+                       &step, "shear, %s, %.0e g h: products, coulomb over ccp", what, tolerance);
+    worlds_add_verdict(w, missed ? HUGE_VAL : cost[1].seconds / cost[0].seconds, max_ratio, "",
+                       &step, "shear, %s, %.0e g h: time, coulomb over ccp", what, tolerance);
 }
 
 static void report(Worlds *w, const Sampled *found, ShearRun run[RUNS][LAWS], const Shear *shear)
@@ -323,12 +323,12 @@ static void report(Worlds *w, const Sampled *found, ShearRun run[RUNS][LAWS], co
 
 static TalusStatus run_shear(Worlds *w)
 {
-    Shear shear = {.bodies = worlds_size(w, 4000, 150),
-                   .settle = worlds_size(w, 300, 120),
-                   .begin = worlds_size(w, 100, 10),
-                   .steps = worlds_size(w, 20, 2),
-                   .every = worlds_size(w, 5, 2),
-                   .samples = worlds_size(w, 5, 1),
+    Shear shear = {.bodies = worlds_choose_size(w, 4000, 150),
+                   .settle = worlds_choose_size(w, 300, 120),
+                   .begin = worlds_choose_size(w, 100, 10),
+                   .steps = worlds_choose_size(w, 20, 2),
+                   .every = worlds_choose_size(w, 5, 2),
+                   .samples = worlds_choose_size(w, 5, 1),
                    .radius = 0.1,
                    .vat = w->quick ? 0.6 : 1.6,
                    .turn = 0.5};
@@ -337,7 +337,7 @@ static TalusStatus run_shear(Worlds *w)
     TalusSnapshot grains = {0};
     TalusWorld *world = NULL;
     found = (Sampled){.coarse = w->quick};
-    TalusStatus status = shear_settle(w, &shear, &(WorldsSets){0}, &world, &grains);
+    TalusStatus status = shear_settle(w, &shear, &(WorldsAssignments){0}, &world, &grains);
     TALUS_THEN(status, shear_set_law(world, &grains, TALUS_LAW_COULOMB));
     TALUS_THEN(status, shear_flow(w, world, &shear, shear.begin, &grains, NULL));
     TALUS_THEN(status, run_both(w, world, &shear, &grains, run));

@@ -12,26 +12,26 @@
 enum { ITERATIONS = 140 };
 
 /* Makes every step do all iterations, whatever the residual. */
-static void set_budget(WorldsSets *sets, int iterations)
+static void set_budget(WorldsAssignments *sets, int iterations)
 {
-    worlds_set(sets, "solver.tolerance=0");
-    worlds_set(sets, "solver.max_iterations=%d", iterations);
+    worlds_assign(sets, "solver.tolerance=0");
+    worlds_assign(sets, "solver.max_iterations=%d", iterations);
 }
 
 /* ---- hourglass ---- */
 
 static TalusStatus hourglass_run(Worlds *w, LabTable *t, const char *solver)
 {
-    int bodies = worlds_size(w, 25000, 300);
-    int steps = w->steps ? w->steps : worlds_size(w, 18000, 40);
+    int bodies = worlds_choose_size(w, 25000, 300);
+    int steps = w->steps ? w->steps : worlds_choose_size(w, 18000, 40);
     WorldsCase c = {.scene = "hourglass", .solver = solver, .backend = w->backend[0]};
     WorldsStep median, max;
     TalusWorld *world;
     char label[LAB_TEXT];
     int done;
-    worlds_set(&c.sets, "bodies=%d", bodies);
+    worlds_assign(&c.sets, "bodies=%d", bodies);
     set_budget(&c.sets, ITERATIONS);
-    TALUS_TRY(worlds_open(w, &c, &world));
+    TALUS_TRY(worlds_build(w, &c, &world));
     snprintf(label, sizeof label, "hourglass, %s", solver);
     double begun = talus_now();
     TalusStatus status = worlds_advance(w, world, steps, label, &median, &max, &done);
@@ -43,9 +43,9 @@ static TalusStatus hourglass_run(Worlds *w, LabTable *t, const char *solver)
                         median.contacts, median.rms, max.rms, median.relative);
     if (w->steps)
         return TALUS_OK; /* with --steps the time is not that of the whole run: no verdict */
-    worlds_need_steps(
-        worlds_judge(w, wall, 30.0, "s", &median, "hourglass, %s, %d steps", solver, steps), done,
-        steps);
+    worlds_require_steps(
+        worlds_add_verdict(w, wall, 30.0, "s", &median, "hourglass, %s, %d steps", solver, steps),
+        done, steps);
     return TALUS_OK;
 }
 
@@ -79,27 +79,29 @@ static double cost(const WorldsStep *s)
 static void judge_million(Worlds *w, const char *solver, const WorldsStep *s)
 {
     bool apgd = solver[0] == 'a';
-    worlds_judge(w, 1e3 * s->wall, apgd ? 30.0 : 25.0, "ms", s, "million, %s: a step", solver);
-    worlds_judge(w, 1e3 * s->detect, 2.0, "ms", s, "million, %s: detection", solver);
+    worlds_add_verdict(w, 1e3 * s->wall, apgd ? 30.0 : 25.0, "ms", s, "million, %s: a step",
+                       solver);
+    worlds_add_verdict(w, 1e3 * s->detect, 2.0, "ms", s, "million, %s: detection", solver);
     if (apgd)
-        worlds_judge(w, cost(s), 0.06, "ns", s, "million, apgd: an iteration, per contact");
+        worlds_add_verdict(w, cost(s), 0.06, "ns", s, "million, apgd: an iteration, per contact");
 }
 
 static TalusStatus million_run(Worlds *w, LabTable *t, const char *backend, const char *solver)
 {
-    int bodies = worlds_size(w, 1000000, 1000), settle = worlds_size(w, 100, 10);
+    int bodies = worlds_choose_size(w, 1000000, 1000), settle = worlds_choose_size(w, 100, 10);
     WorldsCase c = {.scene = "million", .solver = solver, .backend = backend};
     WorldsStep s;
     TalusWorld *world;
     char label[LAB_TEXT];
-    worlds_set(&c.sets, "bodies=%d", bodies);
+    worlds_assign(&c.sets, "bodies=%d", bodies);
     set_budget(&c.sets, ITERATIONS);
     snprintf(label, sizeof label, "million, %s, %s", backend, solver);
-    TALUS_TRY(worlds_open(w, &c, &world));
+    TALUS_TRY(worlds_build(w, &c, &world));
     TalusStatus status = worlds_advance(w, world, settle, label, NULL, NULL, NULL);
-    TALUS_THEN(status, worlds_advance(w, world, w->repeat ? w->repeat : worlds_size(w, 15, 3),
-                                      label, &s, NULL, NULL));
-    double memory = worlds_memory(backend), time = talus_world_time(world);
+    TALUS_THEN(status,
+               worlds_advance(w, world, w->repeat ? w->repeat : worlds_choose_size(w, 15, 3), label,
+                              &s, NULL, NULL));
+    double memory = worlds_measure_memory(backend), time = talus_world_time(world);
     talus_world_destroy(world);
     TALUS_TRY(status);
     lab_table_add_cells(
@@ -150,7 +152,8 @@ static TalusStatus pile_steps(const Worlds *w, const Pile *p, TalusWorld *world,
                               WorldsStep *median, WorldsStep *max)
 {
     enum { CAP = 20000 };
-    int settle = worlds_size(w, p->settle, 8), measured = w->repeat ? w->repeat : p->measured;
+    int settle = worlds_choose_size(w, p->settle, 8),
+        measured = w->repeat ? w->repeat : p->measured;
     TALUS_TRY(talus_world_set_accuracy(world, 0.0, ITERATIONS));
     TALUS_TRY(worlds_advance(w, world, settle, p->name, NULL, NULL, NULL));
     TALUS_TRY(talus_world_set_accuracy(world, 1e-3, CAP));
@@ -160,26 +163,26 @@ static TalusStatus pile_steps(const Worlds *w, const Pile *p, TalusWorld *world,
 
 static TalusStatus pile_run(Worlds *w, LabTable *t, const Pile *p)
 {
-    int bodies = worlds_size(w, 10000000, 1000);
+    int bodies = worlds_choose_size(w, 10000000, 1000);
     WorldsCase c = {.scene = "million", .solver = "apgd", .backend = w->backend[0]};
     WorldsStep first, s, max;
     TalusWorld *world;
-    worlds_set(&c.sets, "bodies=%d", bodies);
+    worlds_assign(&c.sets, "bodies=%d", bodies);
     if (p->shallow)
-        worlds_set(&c.sets, "layers=%d", worlds_size(w, 15, 4));
+        worlds_assign(&c.sets, "layers=%d", worlds_choose_size(w, 15, 4));
     if (p->soft) /* k such that E = eps N_nn, with E = 1 / (h^2 k) and N_nn = 2 / mass */
-        worlds_set(&c.sets, "stiffness==mass/2/eps/h^2");
-    TALUS_TRY(worlds_open(w, &c, &world));
+        worlds_assign(&c.sets, "stiffness==mass/2/eps/h^2");
+    TALUS_TRY(worlds_build(w, &c, &world));
     TalusStatus status = pile_steps(w, p, world, &first, &s, &max);
-    double memory = worlds_memory(c.backend), time = talus_world_time(world);
+    double memory = worlds_measure_memory(c.backend), time = talus_world_time(world);
     talus_world_destroy(world);
     TALUS_TRY(status);
     lab_table_add_cells(t,
                         "%s\t%s\t%d\t%.0f\t%.3f\t%.3f\t%.3f\t%.3f\t%.0f\t%.2e\t%.2e\t%.2f\t%.2f s",
                         p->name, c.backend, bodies, s.contacts, first.wall, s.wall, s.detect,
                         s.solve, s.iterations, max.rms, max.relative, memory / (1 << 30), time);
-    worlds_judge(w, s.wall, p->target, "s", &max, "ten million, %s: a step solved to 1e-3 g h",
-                 p->name);
+    worlds_add_verdict(w, s.wall, p->target, "s", &max,
+                       "ten million, %s: a step solved to 1e-3 g h", p->name);
     return TALUS_OK;
 }
 
@@ -213,7 +216,7 @@ enum { HUNDRED_SETTLE = 22, HUNDRED_SHORT = 20, HUNDRED_STEPS = 3 };
 typedef struct Hundred {
     const char *solver;
     int bodies;
-    double setup, memory, time; /* wall time of worlds_open, s; bytes; simulated time, s */
+    double setup, memory, time; /* wall time of worlds_build, s; bytes; simulated time, s */
     WorldsStep step;            /* medians of the measured steps */
 } Hundred;
 
@@ -232,12 +235,12 @@ static TalusStatus hundred_run(const Worlds *w, Hundred *h)
     WorldsCase c = {.scene = "million", .solver = h->solver, .backend = w->backend[0]};
     TalusWorld *world;
     double begun = talus_now();
-    worlds_set(&c.sets, "bodies=%d", h->bodies);
-    worlds_set(&c.sets, "layers=%d", worlds_size(w, 15, 4));
-    TALUS_TRY(worlds_open(w, &c, &world));
+    worlds_assign(&c.sets, "bodies=%d", h->bodies);
+    worlds_assign(&c.sets, "layers=%d", worlds_choose_size(w, 15, 4));
+    TALUS_TRY(worlds_build(w, &c, &world));
     h->setup = talus_now() - begun;
     TalusStatus status = hundred_steps(w, world, &h->step);
-    h->memory = worlds_memory(c.backend);
+    h->memory = worlds_measure_memory(c.backend);
     h->time = talus_world_time(world);
     talus_world_destroy(world);
     return status;
@@ -259,7 +262,7 @@ static void add_hundred(const Worlds *w, const Hundred *h)
 /* Runs apgd; if memory is too small for its vectors, adds a note and runs jacobi, which needs fewer. */
 static TalusStatus run_hundred_million(Worlds *w)
 {
-    Hundred h = {.solver = "apgd", .bodies = worlds_size(w, 100000000, 2000)};
+    Hundred h = {.solver = "apgd", .bodies = worlds_choose_size(w, 100000000, 2000)};
     TalusStatus status = hundred_run(w, &h);
     if (status == TALUS_ERR_MEMORY) {
         lab_set_add_note(w->set, "A hundred million with apgd: %s; hence jacobi.", talus_error());

@@ -74,8 +74,8 @@ static void report_case(const Queue *q, const Case *c, double seconds)
     for (int i = 0; i < c->figures && at < sizeof text; i++)
         at += (size_t)snprintf(text + at, sizeof text - at, "%s %s %.4g", i ? "," : "",
                                c->figure[i].name, c->figure[i].value);
-    worlds_print(q->w, "%d of %d: %s:%s (%.1f s)", q->finished, q->count, c->name,
-                 c->error[0] ? c->error : text, seconds);
+    worlds_print_line(q->w, "%d of %d: %s:%s (%.1f s)", q->finished, q->count, c->name,
+                      c->error[0] ? c->error : text, seconds);
 }
 
 static void finish_case(Queue *q, Case *c, TalusStatus status, double seconds)
@@ -83,7 +83,7 @@ static void finish_case(Queue *q, Case *c, TalusStatus status, double seconds)
     pthread_mutex_lock(&q->lock);
     q->finished++;
     if (status == TALUS_OK)
-        defaults_put(c, "seconds", seconds);
+        defaults_add_figure(c, "seconds", seconds);
     else
         snprintf(c->error, sizeof c->error, " %s", talus_error());
     c->done = status == TALUS_OK;

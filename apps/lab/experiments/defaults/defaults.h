@@ -27,7 +27,7 @@ enum { SETTING_DEFAULT, SETTING_RIGID_CCP, SETTING_RIGID_COULOMB, SETTINGS_COMPA
 /* Writes the setting's values in words, by which stored figures are recognised. */
 void defaults_setting_text(const Setting *setting, char text[LAB_TEXT]);
 /* Adds the setting's assignments. */
-void defaults_set(const Setting *setting, WorldsSets *sets);
+void defaults_assign(const Setting *setting, WorldsAssignments *sets);
 
 typedef struct Figure {
     char name[32];
@@ -74,13 +74,14 @@ extern const Part defaults_lift, defaults_shear, defaults_settle, defaults_bulk;
 /* ---- for the parts (defaults_cases.c) ---- */
 
 /* Adds a copy of `c` for each setting that is compared and, if c->overlap_shifts, for the others, with the formatted path and the setting's name as its name. */
-TalusStatus defaults_add(Cases *cases, const Case *c, const char *format, ...) CLI_PRINTF(3, 4);
+TalusStatus defaults_add_cases(Cases *cases, const Case *c, const char *format, ...)
+    CLI_PRINTF(3, 4);
 /* Adds a figure to the case. */
-void defaults_put(Case *c, const char *name, double value);
+void defaults_add_figure(Case *c, const char *name, double value);
 /* Returns the figure of a case; NAN if there is no such case, it is not done or it has no such figure. */
-double defaults_figure(const Case *c, const char *name);
+double defaults_get_figure(const Case *c, const char *name);
 /* Returns the case of the formatted path and setting; NULL: none. */
-const Case *defaults_find(const Cases *cases, int setting, const char *format, ...)
+const Case *defaults_find_case(const Cases *cases, int setting, const char *format, ...)
     CLI_PRINTF(3, 4);
 
 /* ---- stored figures (defaults_store.c) ---- */

@@ -16,17 +16,19 @@ typedef struct BulkExperiment {
 } BulkExperiment;
 
 static const BulkExperiment experiments[] = {
-    {"repose", bulk_repose, 600, 60, .cost = 40.0},
-    {"drum", bulk_drum, 200, 40, .cost = 40.0},
-    {"hopper", bulk_hopper, 2000, 100, .cost = 40.0},
-    {"packing-mu0", bulk_packing, 2000, 125, .mu = 0.0, .cost = 150.0, .overlap_shifts = true},
-    {"packing-mu0.3", bulk_packing, 2000, 125, .mu = 0.3, .cost = 150.0, .overlap_shifts = true},
-    {"packing-mu1", bulk_packing, 2000, 125, .mu = 1.0, .cost = 150.0},
-    {"janssen", bulk_janssen, 240, 30, .cost = 60.0},
-    {"arch", bulk_arch, 32, 32, .cost = 60.0, .overlap_shifts = true},
-    {"card-house", bulk_cards, 14, 14, .cost = 5.0, .overlap_shifts = true},
-    {"wall", bulk_wall, 125, 125, .cost = 60.0, .overlap_shifts = true},
-    {"rover", bulk_rover, 800, 20, .cost = 50.0}};
+    {"repose", bulk_measure_repose, 600, 60, .cost = 40.0},
+    {"drum", bulk_measure_drum, 200, 40, .cost = 40.0},
+    {"hopper", bulk_measure_hopper, 2000, 100, .cost = 40.0},
+    {"packing-mu0", bulk_measure_packing, 2000, 125, .mu = 0.0, .cost = 150.0,
+     .overlap_shifts = true},
+    {"packing-mu0.3", bulk_measure_packing, 2000, 125, .mu = 0.3, .cost = 150.0,
+     .overlap_shifts = true},
+    {"packing-mu1", bulk_measure_packing, 2000, 125, .mu = 1.0, .cost = 150.0},
+    {"janssen", bulk_measure_janssen, 240, 30, .cost = 60.0},
+    {"arch", bulk_measure_arch, 32, 32, .cost = 60.0, .overlap_shifts = true},
+    {"card-house", bulk_measure_cards, 14, 14, .cost = 5.0, .overlap_shifts = true},
+    {"wall", bulk_measure_wall, 125, 125, .cost = 60.0, .overlap_shifts = true},
+    {"rover", bulk_measure_rover, 800, 20, .cost = 50.0}};
 
 enum { EXPERIMENTS = sizeof experiments / sizeof *experiments };
 
@@ -63,7 +65,7 @@ static TalusStatus run(const Worlds *w, Case *c)
 static TalusStatus list(const Worlds *w, const Part *part, Cases *cases)
 {
     for (int i = 0; i < EXPERIMENTS; i++)
-        for (int seed = 1; seed <= worlds_size(w, DEFAULTS_SEEDS, 1); seed++) {
+        for (int seed = 1; seed <= worlds_choose_size(w, DEFAULTS_SEEDS, 1); seed++) {
             const BulkExperiment *e = &experiments[i];
             Case c = {.part = part,
                       .kind = i,
@@ -71,8 +73,8 @@ static TalusStatus list(const Worlds *w, const Part *part, Cases *cases)
                       .mu = e->mu,
                       .cost = e->cost,
                       .overlap_shifts = e->overlap_shifts};
-            c.bodies = worlds_size(w, e->bodies, e->quick_bodies);
-            TALUS_TRY(defaults_add(cases, &c, "%s/%d", e->name, seed));
+            c.bodies = worlds_choose_size(w, e->bodies, e->quick_bodies);
+            TALUS_TRY(defaults_add_cases(cases, &c, "%s/%d", e->name, seed));
         }
     return TALUS_OK;
 }
@@ -86,10 +88,10 @@ typedef struct Sample {
 static Sample sample_of(const Worlds *w, const Cases *cases, int setting, const Answer *a)
 {
     double values[DEFAULTS_SEEDS];
-    int count = worlds_size(w, DEFAULTS_SEEDS, 1);
+    int count = worlds_choose_size(w, DEFAULTS_SEEDS, 1);
     for (int i = 0; i < count; i++)
-        values[i] = defaults_figure(
-            defaults_find(cases, setting, "bulk/%s/%d", a->experiment, i + 1), a->figure);
+        values[i] = defaults_get_figure(
+            defaults_find_case(cases, setting, "bulk/%s/%d", a->experiment, i + 1), a->figure);
     return (Sample){worlds_mean(values, count), count > 1 ? worlds_deviation(values, count) : 0.0};
 }
 

@@ -41,15 +41,15 @@ void defaults_setting_text(const Setting *setting, char text[LAB_TEXT])
         snprintf(text, LAB_TEXT, "law %s rigid", talus_law_name(def.friction.law));
 }
 
-void defaults_set(const Setting *setting, WorldsSets *sets)
+void defaults_assign(const Setting *setting, WorldsAssignments *sets)
 {
-    worlds_set(sets, "defaults=%s", setting->as_is ? "exact" : "relaxed");
+    worlds_assign(sets, "defaults=%s", setting->as_is ? "exact" : "relaxed");
     if (setting->as_is)
         return;
-    worlds_set(sets, "law=%s", talus_law_name(setting->law));
-    worlds_set(sets, "compliance=%g", setting->compliance);
+    worlds_assign(sets, "law=%s", talus_law_name(setting->law));
+    worlds_assign(sets, "compliance=%g", setting->compliance);
     if (setting->compliance > 0.0)
-        worlds_set(sets, "elastic_overlap=%g", setting->elastic_overlap);
+        worlds_assign(sets, "elastic_overlap=%g", setting->elastic_overlap);
 }
 
 /* ---- the list ---- */
@@ -62,7 +62,7 @@ static TalusStatus append(Cases *cases, const Case *c)
     return TALUS_OK;
 }
 
-TalusStatus defaults_add(Cases *cases, const Case *c, const char *format, ...)
+TalusStatus defaults_add_cases(Cases *cases, const Case *c, const char *format, ...)
 {
     char path[DEFAULTS_NAME / 2];
     TALUS_FORMAT(path, format);
@@ -76,7 +76,7 @@ TalusStatus defaults_add(Cases *cases, const Case *c, const char *format, ...)
     return TALUS_OK;
 }
 
-const Case *defaults_find(const Cases *cases, int setting, const char *format, ...)
+const Case *defaults_find_case(const Cases *cases, int setting, const char *format, ...)
 {
     char path[DEFAULTS_NAME / 2], name[DEFAULTS_NAME];
     TALUS_FORMAT(path, format);
@@ -89,7 +89,7 @@ const Case *defaults_find(const Cases *cases, int setting, const char *format, .
 
 /* ---- figures ---- */
 
-void defaults_put(Case *c, const char *name, double value)
+void defaults_add_figure(Case *c, const char *name, double value)
 {
     if (c->figures == DEFAULTS_FIGURES)
         return;
@@ -98,7 +98,7 @@ void defaults_put(Case *c, const char *name, double value)
     f->value = value;
 }
 
-double defaults_figure(const Case *c, const char *name)
+double defaults_get_figure(const Case *c, const char *name)
 {
     for (int i = 0; c && c->done && i < c->figures; i++)
         if (strcmp(c->figure[i].name, name) == 0)

@@ -100,9 +100,9 @@ static TalusStatus measure(const Worlds *w, TalusWorld *world, const Start *s, T
     highest = low;
     TALUS_TRY(take_steps(w, world, share * after, g, &highest, &missed));
     TALUS_TRY(read_body(world, g, &end, &speed));
-    defaults_put(c, "lift", (highest - low) / size);
-    defaults_put(c, "speed", speed);
-    defaults_put(c, "missed", missed);
+    defaults_add_figure(c, "lift", (highest - low) / size);
+    defaults_add_figure(c, "speed", speed);
+    defaults_add_figure(c, "missed", missed);
     return TALUS_OK;
 }
 
@@ -114,11 +114,11 @@ static TalusStatus run_hopper(const Worlds *w, Case *c)
     WorldsCase scene = {.scene = "mesh-silo", .backend = w->backend[0]};
     TalusWorld *world;
     double largest = 0.0, mean = 0.0;
-    int missed = 0, count = worlds_size(w, 400, 20);
-    worlds_set(&scene.sets, "h=%g", c->h);
-    worlds_set(&scene.sets, "bodies=%d", c->bodies);
-    defaults_set(c->setting, &scene.sets);
-    TALUS_TRY(worlds_open(w, &scene, &world));
+    int missed = 0, count = worlds_choose_size(w, 400, 20);
+    worlds_assign(&scene.sets, "h=%g", c->h);
+    worlds_assign(&scene.sets, "bodies=%d", c->bodies);
+    defaults_assign(c->setting, &scene.sets);
+    TALUS_TRY(worlds_build(w, &scene, &world));
     TalusStatus status = TALUS_OK;
     for (int i = 0; status == TALUS_OK && i < count; i++) {
         TalusStepInfo info;
@@ -132,9 +132,9 @@ static TalusStatus run_hopper(const Worlds *w, Case *c)
     }
     talus_world_destroy(world);
     TALUS_TRY(status);
-    defaults_put(c, "largest", largest);
-    defaults_put(c, "mean", mean);
-    defaults_put(c, "missed", missed);
+    defaults_add_figure(c, "largest", largest);
+    defaults_add_figure(c, "mean", mean);
+    defaults_add_figure(c, "missed", missed);
     return TALUS_OK;
 }
 
@@ -145,9 +145,9 @@ static TalusStatus run(const Worlds *w, Case *c)
     if (c->kind == HOPPER)
         return run_hopper(w, c);
     WorldsCase scene = {.text = starts[c->kind].scene, .backend = w->backend[0]};
-    worlds_set(&scene.sets, "h=%g", c->h);
-    defaults_set(c->setting, &scene.sets);
-    TALUS_TRY(worlds_open(w, &scene, &world));
+    worlds_assign(&scene.sets, "h=%g", c->h);
+    defaults_assign(c->setting, &scene.sets);
+    TALUS_TRY(worlds_build(w, &scene, &world));
     TalusStatus status = measure(w, world, &starts[c->kind], &g, c);
     talus_snapshot_free(&g);
     talus_world_destroy(world);
@@ -161,11 +161,11 @@ static TalusStatus list(const Worlds *w, const Part *part, Cases *cases)
     for (int s = 0; s < STARTS; s++)
         for (int k = 0; k < STEPS; k++) {
             Case c = {.part = part, .kind = s, .h = steps[k], .cost = 1e-4 / steps[k]};
-            TALUS_TRY(defaults_add(cases, &c, "%s/%gms", starts[s].name, 1e3 * steps[k]));
+            TALUS_TRY(defaults_add_cases(cases, &c, "%s/%gms", starts[s].name, 1e3 * steps[k]));
         }
     Case c = {.part = part, .kind = HOPPER, .h = 4e-3, .cost = 20.0};
-    c.bodies = worlds_size(w, 3000, 100);
-    return defaults_add(cases, &c, "hopper/4ms");
+    c.bodies = worlds_choose_size(w, 3000, 100);
+    return defaults_add_cases(cases, &c, "hopper/4ms");
 }
 
 static void tabulate_starts(Worlds *w, const Cases *cases)
@@ -179,9 +179,9 @@ static void tabulate_starts(Worlds *w, const Cases *cases)
         bool known = true;
         lab_table_add_cells(t, "%s", starts[s].words);
         for (int i = 0; i < SETTINGS_COMPARED * STEPS; i++) {
-            const Case *c = defaults_find(cases, i / STEPS, "lift/%s/%gms", starts[s].name,
-                                          1e3 * steps[i % STEPS]);
-            double lift = defaults_figure(c, "lift");
+            const Case *c = defaults_find_case(cases, i / STEPS, "lift/%s/%gms", starts[s].name,
+                                               1e3 * steps[i % STEPS]);
+            double lift = defaults_get_figure(c, "lift");
             lab_table_add_cells(t, "%.1e", lift);
             known = known && (i / STEPS != SETTING_DEFAULT || !isnan(lift));
             most = i / STEPS == SETTING_DEFAULT ? fmax(most, lift) : most;
@@ -193,8 +193,8 @@ static void tabulate_starts(Worlds *w, const Cases *cases)
              "Largest rise of the centre above its height at rest, friction 0.5; at most %g.",
              max_lift);
     if (!isnan(worst))
-        worlds_judge(w, worst, max_lift, "", NULL,
-                     "lift of a body that begins to slide, over its size");
+        worlds_add_verdict(w, worst, max_lift, "", NULL,
+                           "lift of a body that begins to slide, over its size");
 }
 
 static void tabulate(Worlds *w, const Cases *cases)
@@ -204,10 +204,10 @@ static void tabulate(Worlds *w, const Cases *cases)
         lab_set_add_table(w->set, "A hopper at a coarse step, h 4 ms: overlap over the radius",
                           "setting\tlargest\tmean\tsteps missed");
     for (int i = 0; i < SETTINGS_COMPARED; i++) {
-        const Case *c = defaults_find(cases, i, "lift/hopper/4ms");
+        const Case *c = defaults_find_case(cases, i, "lift/hopper/4ms");
         lab_table_add_cells(t, "%s\t%.2g\t%.1e\t%.0f", defaults_settings[i].name,
-                            defaults_figure(c, "largest"), defaults_figure(c, "mean"),
-                            defaults_figure(c, "missed"));
+                            defaults_get_figure(c, "largest"), defaults_get_figure(c, "mean"),
+                            defaults_get_figure(c, "missed"));
     }
 }
 

@@ -60,7 +60,7 @@ static void add_step(const TalusStepInfo *info, int step, int count, double seco
 
 static TalusStatus take_steps(const Worlds *w, TalusWorld *world, const Case *c, Sums *sums)
 {
-    int count = w->steps ? w->steps : worlds_size(w, STEPS, 30);
+    int count = w->steps ? w->steps : worlds_choose_size(w, STEPS, 30);
     double said = talus_now();
     for (int i = 0; i < count; i++) {
         TalusStepInfo info;
@@ -70,7 +70,7 @@ static TalusStatus take_steps(const Worlds *w, TalusWorld *world, const Case *c,
         TALUS_TRY(worlds_check_stop(w));
         if (talus_now() - said > 10.0) {
             said = talus_now();
-            worlds_print(w, "%s: step %d of %d, %.1f s", c->name, i + 1, count, sums->seconds);
+            worlds_print_line(w, "%s: step %d of %d, %.1f s", c->name, i + 1, count, sums->seconds);
         }
     }
     return TALUS_OK;
@@ -107,23 +107,23 @@ static TalusStatus run(const Worlds *w, Case *c)
     Sums sums = {0};
     double high = 0.0;
     snprintf(c->backend, sizeof c->backend, "%s", scene.backend);
-    worlds_set(&scene.sets, "bodies=%d", c->bodies);
-    worlds_set(&scene.sets, "solver.tolerance=%g", c->tolerance);
-    defaults_set(c->setting, &scene.sets);
-    TALUS_TRY(worlds_open(w, &scene, &world));
+    worlds_assign(&scene.sets, "bodies=%d", c->bodies);
+    worlds_assign(&scene.sets, "solver.tolerance=%g", c->tolerance);
+    defaults_assign(c->setting, &scene.sets);
+    TALUS_TRY(worlds_build(w, &scene, &world));
     TalusStatus status = take_steps(w, world, c, &sums);
     TALUS_THEN(status, percentile(world, &high));
     talus_world_destroy(world);
     TALUS_TRY(status);
-    defaults_put(c, "middle", sums.middle);
-    defaults_put(c, "last", sums.last);
-    defaults_put(c, "all", sums.all);
-    defaults_put(c, "missed", sums.missed);
-    defaults_put(c, "steps seconds", sums.seconds);
-    defaults_put(c, "settled seconds", sums.settled);
-    defaults_put(c, "overlap mean", sums.mean);
-    defaults_put(c, "overlap 99", high);
-    defaults_put(c, "overlap largest", sums.largest);
+    defaults_add_figure(c, "middle", sums.middle);
+    defaults_add_figure(c, "last", sums.last);
+    defaults_add_figure(c, "all", sums.all);
+    defaults_add_figure(c, "missed", sums.missed);
+    defaults_add_figure(c, "steps seconds", sums.seconds);
+    defaults_add_figure(c, "settled seconds", sums.settled);
+    defaults_add_figure(c, "overlap mean", sums.mean);
+    defaults_add_figure(c, "overlap 99", high);
+    defaults_add_figure(c, "overlap largest", sums.largest);
     return TALUS_OK;
 }
 
@@ -136,7 +136,7 @@ static TalusStatus list(const Worlds *w, const Part *part, Cases *cases)
             Case c = {.part = part, .bodies = size_of(w, i), .tolerance = tolerances[k]};
             c.on_request = host && !w->quick && i > 0;
             c.cost = 1e-3 * c.bodies;
-            TALUS_TRY(defaults_add(cases, &c, "%d/%.0e", c.bodies, c.tolerance));
+            TALUS_TRY(defaults_add_cases(cases, &c, "%d/%.0e", c.bodies, c.tolerance));
             cases->item[cases->count - SETTINGS_COMPARED + SETTING_RIGID_COULOMB].on_request =
                 c.on_request || (!w->quick && i == SIZES - 1);
         }
@@ -147,17 +147,17 @@ static TalusStatus list(const Worlds *w, const Part *part, Cases *cases)
 
 static void add_row(LabTable *t, const Cases *cases, int setting, int bodies, double tolerance)
 {
-    const Case *c = defaults_find(cases, setting, "settle/%d/%.0e", bodies, tolerance);
+    const Case *c = defaults_find_case(cases, setting, "settle/%d/%.0e", bodies, tolerance);
     if (!c || !c->done)
         return;
     lab_table_add_cells(t, "%d\t%.0e\t%s\t%s\t%.0f\t%.0f\t%.0f\t%.0f", bodies, tolerance,
-                        defaults_settings[setting].name, c->backend, defaults_figure(c, "middle"),
-                        defaults_figure(c, "last"), defaults_figure(c, "all"),
-                        defaults_figure(c, "missed"));
-    lab_table_add_cells(t, "%.1f\t%.1f\t%.1e\t%.1e\t%.1e", defaults_figure(c, "steps seconds"),
-                        1e3 * defaults_figure(c, "settled seconds"),
-                        defaults_figure(c, "overlap mean"), defaults_figure(c, "overlap 99"),
-                        defaults_figure(c, "overlap largest"));
+                        defaults_settings[setting].name, c->backend,
+                        defaults_get_figure(c, "middle"), defaults_get_figure(c, "last"),
+                        defaults_get_figure(c, "all"), defaults_get_figure(c, "missed"));
+    lab_table_add_cells(
+        t, "%.1f\t%.1f\t%.1e\t%.1e\t%.1e", defaults_get_figure(c, "steps seconds"),
+        1e3 * defaults_get_figure(c, "settled seconds"), defaults_get_figure(c, "overlap mean"),
+        defaults_get_figure(c, "overlap 99"), defaults_get_figure(c, "overlap largest"));
 }
 
 static void judge(Worlds *w, const Cases *cases)
@@ -165,19 +165,20 @@ static void judge(Worlds *w, const Cases *cases)
     int small = size_of(w, 0), large = size_of(w, SIZES - 1);
     for (int k = 0; k < TOLERANCES; k++) {
         const Case *a =
-            defaults_find(cases, SETTING_DEFAULT, "settle/%d/%.0e", small, tolerances[k]);
+            defaults_find_case(cases, SETTING_DEFAULT, "settle/%d/%.0e", small, tolerances[k]);
         const Case *b =
-            defaults_find(cases, SETTING_DEFAULT, "settle/%d/%.0e", large, tolerances[k]);
-        double growth = defaults_figure(b, "last") / defaults_figure(a, "last");
+            defaults_find_case(cases, SETTING_DEFAULT, "settle/%d/%.0e", large, tolerances[k]);
+        double growth = defaults_get_figure(b, "last") / defaults_get_figure(a, "last");
         if (!isnan(growth))
-            worlds_judge(w, growth, max_growth, "", NULL,
-                         "settle, %.0e g h: products of the last steps, %d over %d", tolerances[k],
-                         large, small);
+            worlds_add_verdict(w, growth, max_growth, "", NULL,
+                               "settle, %.0e g h: products of the last steps, %d over %d",
+                               tolerances[k], large, small);
         if (k > 0 && !isnan(growth)) {
-            worlds_judge(w, defaults_figure(b, "steps seconds"), max_seconds, "s", NULL,
-                         "settle, %d, %.0e g h: all steps", large, tolerances[k]);
-            worlds_judge(w, 1e3 * defaults_figure(b, "settled seconds"), 1e3 * max_settled, "ms",
-                         NULL, "settle, %d, %.0e g h: a settled step", large, tolerances[k]);
+            worlds_add_verdict(w, defaults_get_figure(b, "steps seconds"), max_seconds, "s", NULL,
+                               "settle, %d, %.0e g h: all steps", large, tolerances[k]);
+            worlds_add_verdict(w, 1e3 * defaults_get_figure(b, "settled seconds"),
+                               1e3 * max_settled, "ms", NULL,
+                               "settle, %d, %.0e g h: a settled step", large, tolerances[k]);
         }
     }
 }

@@ -23,9 +23,9 @@ static int size_of(const Worlds *w, int index)
 static Shear bed_of(const Worlds *w, int bodies)
 {
     return (Shear){.bodies = bodies,
-                   .settle = worlds_size(w, 300, 120),
-                   .begin = worlds_size(w, 100, 10),
-                   .steps = worlds_size(w, bodies > 4000 ? 20 : 80, 2),
+                   .settle = worlds_choose_size(w, 300, 120),
+                   .begin = worlds_choose_size(w, 100, 10),
+                   .steps = worlds_choose_size(w, bodies > 4000 ? 20 : 80, 2),
                    .radius = 0.1,
                    .vat = 1.6 * cbrt(bodies / 4000.0),
                    .turn = 0.5};
@@ -39,7 +39,7 @@ static void put_run(Case *c, double tolerance, const ShearRun *run)
     for (int i = 0; i < LAB_COUNT(names); i++) {
         char name[32];
         snprintf(name, sizeof name, "%s %.0e", names[i], tolerance);
-        defaults_put(c, name, values[i]);
+        defaults_add_figure(c, name, values[i]);
     }
 }
 
@@ -62,10 +62,10 @@ static TalusStatus run(const Worlds *w, Case *c)
     Shear shear = bed_of(w, c->bodies);
     TalusSnapshot g = {0};
     TalusWorld *world = NULL;
-    WorldsSets sets = {0};
+    WorldsAssignments sets = {0};
     void *bytes = NULL;
     size_t size = 0;
-    defaults_set(c->setting, &sets);
+    defaults_assign(c->setting, &sets);
     TalusStatus status = shear_settle(w, &shear, &sets, &world, &g);
     TALUS_THEN(status, shear_flow(w, world, &shear, shear.begin, &g, NULL));
     TALUS_THEN(status, talus_world_save(world, &bytes, &size));
@@ -83,7 +83,7 @@ static TalusStatus list(const Worlds *w, const Part *part, Cases *cases)
     for (int i = 0; i < SIZES; i++) {
         Case c = {.part = part, .bodies = size_of(w, i), .budget = BUDGET};
         c.cost = 0.02 * c.bodies;
-        TALUS_TRY(defaults_add(cases, &c, "%d", c.bodies));
+        TALUS_TRY(defaults_add_cases(cases, &c, "%d", c.bodies));
         for (int k = cases->count - SETTINGS_COMPARED; k < cases->count; k++)
             if (cases->item[k].setting == &defaults_settings[SETTING_RIGID_COULOMB])
                 cases->item[k].budget = 1000;
@@ -98,7 +98,7 @@ static double at(const Case *c, const char *name, double tolerance)
 {
     char text[32];
     snprintf(text, sizeof text, "%s %.0e", name, tolerance);
-    return defaults_figure(c, text);
+    return defaults_get_figure(c, text);
 }
 
 static void add_row(Worlds *w, LabTable *t, const Cases *cases, int bodies, int k)
@@ -107,7 +107,7 @@ static void add_row(Worlds *w, LabTable *t, const Cases *cases, int bodies, int 
     double tolerance = tolerances[k];
     lab_table_add_cells(t, "%d\t%.0e", bodies, tolerance);
     for (int i = 0; i < SETTINGS_COMPARED; i++) {
-        c[i] = defaults_find(cases, i, "shear/%d", bodies);
+        c[i] = defaults_find_case(cases, i, "shear/%d", bodies);
         lab_table_add_cells(t, "%.0f", at(c[i], "products", tolerance));
     }
     double ratio = at(c[0], "products", tolerance) / at(c[1], "products", tolerance);
@@ -121,8 +121,8 @@ static void add_row(Worlds *w, LabTable *t, const Cases *cases, int bodies, int 
                         : held       ? "held"
                                      : "missed");
     if (!isnan(ratio))
-        worlds_judge(w, ratio, max_ratio[k], "", NULL, "shear, %d spheres, %.0e g h: products",
-                     bodies, tolerance);
+        worlds_add_verdict(w, ratio, max_ratio[k], "", NULL,
+                           "shear, %d spheres, %.0e g h: products", bodies, tolerance);
 }
 
 static void tabulate(Worlds *w, const Cases *cases)

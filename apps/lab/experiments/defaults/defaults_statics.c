@@ -26,16 +26,17 @@ static TalusStatus largest_move(const TalusWorld *world, const TalusSnapshot *st
 }
 
 /* Runs a scene and writes the moves from its start to `seconds`, and from a third of that time to it. */
-static TalusStatus moves(const Worlds *w, const Case *c, const char *scene, const WorldsSets *sets,
-                         double seconds, BulkSteps *sum, double *drift, double *creep)
+static TalusStatus moves(const Worlds *w, const Case *c, const char *scene,
+                         const WorldsAssignments *sets, double seconds, BulkSteps *sum,
+                         double *drift, double *creep)
 {
     TalusSnapshot start = {0}, third = {0};
     TalusWorld *world;
-    TALUS_TRY(bulk_open(w, c, scene, sets, &world));
+    TALUS_TRY(bulk_build_world(w, c, scene, sets, &world));
     TalusStatus status = talus_snapshot_take(&start, world, 0);
-    TALUS_THEN(status, bulk_until(w, world, seconds / 3.0, sum));
+    TALUS_THEN(status, bulk_step_until(w, world, seconds / 3.0, sum));
     TALUS_THEN(status, talus_snapshot_take(&third, world, 0));
-    TALUS_THEN(status, bulk_until(w, world, seconds, sum));
+    TALUS_THEN(status, bulk_step_until(w, world, seconds, sum));
     TALUS_THEN(status, largest_move(world, &start, drift));
     TALUS_THEN(status, largest_move(world, &third, creep));
     talus_snapshot_free(&start);
@@ -54,10 +55,10 @@ typedef struct Bisection {
 static TalusStatus stands(const Worlds *w, const Case *c, const Bisection *b, double value,
                           BulkSteps *sum, bool *out)
 {
-    WorldsSets sets = {0};
+    WorldsAssignments sets = {0};
     double drift, creep;
-    worlds_set(&sets, "h=%g", step_of(c, b->h));
-    worlds_set(&sets, "%s=%.17g", b->parameter, value);
+    worlds_assign(&sets, "h=%g", step_of(c, b->h));
+    worlds_assign(&sets, "%s=%.17g", b->parameter, value);
     TALUS_TRY(moves(w, c, b->scene, &sets, b->seconds, sum, &drift, &creep));
     *out = drift < b->limit;
     return TALUS_OK;
@@ -77,12 +78,12 @@ static TalusStatus bisect(const Worlds *w, Case *c, Bisection b)
         if (w->quick)
             break;
     }
-    defaults_put(c, "threshold", 0.5 * (b.low + b.high));
-    bulk_put_steps(c, &sum);
+    defaults_add_figure(c, "threshold", 0.5 * (b.low + b.high));
+    bulk_add_step_figures(c, &sum);
     return TALUS_OK;
 }
 
-TalusStatus bulk_arch(const Worlds *w, Case *c)
+TalusStatus bulk_measure_arch(const Worlds *w, Case *c)
 {
     Bisection b = {.scene = "arch",
                    .parameter = "t",
@@ -95,7 +96,7 @@ TalusStatus bulk_arch(const Worlds *w, Case *c)
     return bisect(w, c, b);
 }
 
-TalusStatus bulk_cards(const Worlds *w, Case *c)
+TalusStatus bulk_measure_cards(const Worlds *w, Case *c)
 {
     Bisection b = {.scene = "card-house",
                    .parameter = "mu",
@@ -105,27 +106,27 @@ TalusStatus bulk_cards(const Worlds *w, Case *c)
                    .h = 0.002,
                    .seconds = w->quick ? 0.05 : 1.0,
                    .limit = 0.01};
-    WorldsSets sets = {0};
+    WorldsAssignments sets = {0};
     BulkSteps sum = {0};
     double drift, creep;
-    worlds_set(&sets, "h=%g", step_of(c, b.h));
+    worlds_assign(&sets, "h=%g", step_of(c, b.h));
     TALUS_TRY(moves(w, c, b.scene, &sets, w->quick ? 0.03 : 6.0, &sum, &drift, &creep));
-    defaults_put(c, "drift", drift / 0.001);
-    defaults_put(c, "creep", creep / 0.001);
+    defaults_add_figure(c, "drift", drift / 0.001);
+    defaults_add_figure(c, "creep", creep / 0.001);
     return bisect(w, c, b);
 }
 
-TalusStatus bulk_wall(const Worlds *w, Case *c)
+TalusStatus bulk_measure_wall(const Worlds *w, Case *c)
 {
-    WorldsSets sets = {0};
+    WorldsAssignments sets = {0};
     BulkSteps sum = {0};
     double drift, creep, height = 0.065;
-    worlds_set(&sets, "h=%g", step_of(c, 0.005));
-    worlds_set(&sets, "strike=1000");
-    worlds_set(&sets, "solver.tolerance=1e-5");
+    worlds_assign(&sets, "h=%g", step_of(c, 0.005));
+    worlds_assign(&sets, "strike=1000");
+    worlds_assign(&sets, "solver.tolerance=1e-5");
     TALUS_TRY(moves(w, c, "brick-wall", &sets, w->quick ? 0.03 : 6.0, &sum, &drift, &creep));
-    defaults_put(c, "drift", drift / height);
-    defaults_put(c, "creep", creep / height);
-    bulk_put_steps(c, &sum);
+    defaults_add_figure(c, "drift", drift / height);
+    defaults_add_figure(c, "creep", creep / height);
+    bulk_add_step_figures(c, &sum);
     return TALUS_OK;
 }

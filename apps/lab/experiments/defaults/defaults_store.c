@@ -40,7 +40,7 @@ static void take_row(Cases *cases, char *line)
     if (!c || !same_terms(c, cell))
         return;
     snprintf(c->backend, sizeof c->backend, "%s", cell[BACKEND]);
-    defaults_put(c, cell[FIGURE], strtod(cell[VALUE], NULL));
+    defaults_add_figure(c, cell[FIGURE], strtod(cell[VALUE], NULL));
     c->done = true;
 }
 
