@@ -30,7 +30,7 @@ const WorldsRow *worlds_find_row(const char *name)
 
 /* ---- verdicts ---- */
 
-static void add_verdict(const Worlds *w, LabTable *t, const Verdict *v)
+static void add_verdict_row(const Worlds *w, LabTable *t, const Verdict *v)
 {
     if (v->failed) {
         lab_table_add_cells(t, "%s\t-\t-\t-\t-", v->what);
@@ -47,17 +47,18 @@ static void add_verdict(const Worlds *w, LabTable *t, const Verdict *v)
         lab_table_add_cell(t, v->measured <= v->target ? "held" : "missed");
 }
 
-static void add_verdicts(Worlds *w)
+static void add_verdict_table(Worlds *w)
 {
     LabTable *t = lab_set_add_table(w->set, "Targets",
                                     "figure\tat most\tmeasured\trms, m/s\trms over g h\tverdict");
     for (int i = 0; i < w->verdicts; i++)
-        add_verdict(w, t, &w->verdict[i]);
+        add_verdict_row(w, t, &w->verdict[i]);
 }
 
 /* ---- the whole ---- */
 
-static void describe(Worlds *w)
+/* Adds a note with a description of each backend. */
+static void note_backends(Worlds *w)
 {
     for (int i = 0; i < w->backends; i++) {
         const TalusBackend *b = talus_backend_find(w->backend[i]);
@@ -98,11 +99,11 @@ static int run_rows(Worlds *w, const WorldsRow *const *rows, int count)
 
 int worlds_run_rows(Worlds *w, const WorldsRow *const *rows, int count)
 {
-    describe(w);
+    note_backends(w);
     if (w->quick)
         lab_set_add_note(w->set, "Quick version: small worlds, and no target is judged.");
     int failures = run_rows(w, rows, count);
     if (w->verdicts > 0)
-        add_verdicts(w);
+        add_verdict_table(w);
     return failures ? CLI_FAILED : CLI_OK;
 }

@@ -18,8 +18,8 @@ void worlds_assign(WorldsAssignments *sets, const char *format, ...)
     sets->count++;
 }
 
-/* Contacts of experiments are rigid and under ccp, unless a case says otherwise: what is compared with the papers, and
- * with stored results, does not follow the defaults of scenes. */
+/* Loads the scene of a case. Contacts are rigid and under ccp unless the case says otherwise, so that results, which are
+ * compared with papers and stored results, do not depend on the defaults of scenes. */
 static TalusStatus load_scene(const WorldsCase *c, TalusScene **out)
 {
     const char *sets[WORLDS_ASSIGNMENTS + 1] = {"defaults=relaxed"};
@@ -100,9 +100,12 @@ TalusStatus worlds_check_stop(const Worlds *w)
     return TALUS_OK;
 }
 
-enum { COLUMNS = sizeof(WorldsStep) / sizeof(double) }; /* all its fields are doubles */
+enum {
+    COLUMNS = sizeof(WorldsStep) / sizeof(double)
+}; /* number of fields of WorldsStep, all doubles */
 
-static void take_step(const TalusStepInfo *info, double wall, WorldsStep *out)
+/* Fills `out` from the information about a step and its wall-clock seconds. */
+static void fill_step(const TalusStepInfo *info, double wall, WorldsStep *out)
 {
     *out = (WorldsStep){.wall = wall,
                         .detect = info->detect_seconds,
@@ -124,9 +127,10 @@ double worlds_median(double *values, int count)
     return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
 }
 
-/* Writes median and maximum of each field over the steps, NAN for count 0. worlds_median sorts a column, so that its
- * last entry is the maximum. */
-static TalusStatus sum_up(const WorldsStep *step, int count, WorldsStep *median, WorldsStep *max)
+/* Writes the median and the maximum of each field over the steps; NAN if there are none. worlds_median sorts the values,
+ * so the last one is the maximum. */
+static TalusStatus find_median_and_max(const WorldsStep *step, int count, WorldsStep *median,
+                                       WorldsStep *max)
 {
     double *column;
     TALUS_TRY(TALUS_ALLOC(column, (size_t)count + 1, "steps"));
@@ -157,7 +161,7 @@ TalusStatus worlds_advance(const Worlds *w, TalusWorld *world, int steps, const 
         status = talus_world_step(world, &info);
         if (status != TALUS_OK)
             break;
-        take_step(&info, talus_now() - start, &step[count++]);
+        fill_step(&info, talus_now() - start, &step[count++]);
         if (done && worlds_time_is_over(w) && !cli_stop_signal())
             break;
         status = worlds_check_stop(w);
@@ -169,7 +173,7 @@ TalusStatus worlds_advance(const Worlds *w, TalusWorld *world, int steps, const 
     if (done)
         *done = count;
     if (status == TALUS_OK && (median || max))
-        status = sum_up(step, count, median, max);
+        status = find_median_and_max(step, count, median, max);
     talus_release(step);
     return status;
 }
@@ -220,7 +224,7 @@ double worlds_ball_volume_within(const WorldsCore *core, TalusVec3 x, double rad
     return sum * width * width;
 }
 
-/* Returns the next verdict of w or, if all WORLDS_VERDICTS are taken, one that nobody reads. */
+/* Returns the next verdict of w or, if all WORLDS_VERDICTS are in use, a dummy. */
 static Verdict *new_verdict(Worlds *w)
 {
     static Verdict beyond;

@@ -11,14 +11,15 @@
 
 #include <math.h>
 
-static const double until = 1.44, target = 60.0; /* simulated time, s; wall time of the run, s */
+static const double until = 1.44;  /* simulated time of the run, s */
+static const double target = 60.0; /* wall-clock time that the run should take at most, s */
 
 typedef struct History {
     TalusStepInfo *step;
     int count;
 } History;
 
-/* Takes and records `steps` steps; fewer, but at least one and without an error, if the row's time is over. */
+/* Makes and records `steps` steps; if the row's time is over, ends without an error after at least one step. */
 static TalusStatus run_steps(const Worlds *w, TalusWorld *world, int steps, History *history)
 {
     double said = talus_now();
@@ -37,7 +38,7 @@ static TalusStatus run_steps(const Worlds *w, TalusWorld *world, int steps, Hist
     return TALUS_OK;
 }
 
-static double seconds_of(const TalusStepInfo *s)
+static double get_step_seconds(const TalusStepInfo *s)
 {
     return s->detect_seconds + s->build_seconds + s->solve_seconds + s->integrate_seconds;
 }
@@ -52,18 +53,18 @@ static TalusStatus write_history(const Worlds *w, const History *history)
         const TalusStepInfo *s = &history->step[i];
         talus_file_print(file, "%lld,%.6g,%d,%d,%d,%d,%.6g,%.6g,%.6g\n", (long long)s->step,
                          s->time, s->bodies, s->contacts, s->solve.iterations, s->solve.products,
-                         s->solve.residual.rms, seconds_of(s), s->solve_seconds);
+                         s->solve.residual.rms, get_step_seconds(s), s->solve_seconds);
     }
     return talus_file_commit(file);
 }
 
 /* ---- the table ---- */
 
-static void add_time(LabTable *t, const TalusStepInfo *s)
+static void add_step_row(LabTable *t, const TalusStepInfo *s)
 {
     lab_table_add_cells(t, "%.3f\t%d\t%d\t%d\t%d\t%.2e\t%.2e\t%.2f", s->time, s->bodies,
                         s->contacts, s->solve.iterations, s->solve.products, s->solve.residual.rms,
-                        s->solve.residual.rms / s->reference_speed, 1e3 * seconds_of(s));
+                        s->solve.residual.rms / s->reference_speed, 1e3 * get_step_seconds(s));
 }
 
 static void add_table(const Worlds *w, const History *history, double wall)
@@ -77,7 +78,7 @@ static void add_table(const Worlds *w, const History *history, double wall)
         while (i < history->count && history->step[i].time < times[m] - 1e-9)
             i++;
         if (i < history->count)
-            add_time(t, &history->step[i]);
+            add_step_row(t, &history->step[i]);
     }
     for (int i = 0; i < history->count; i++) {
         iterations += history->step[i].solve.iterations;
@@ -90,8 +91,8 @@ static void add_table(const Worlds *w, const History *history, double wall)
              history->count, wall, iterations, products, max);
 }
 
-/* Judges the wall time of the run, as missed if not all `steps` were done; the verdict shows the median residual. */
-static TalusStatus judge(Worlds *w, const History *history, int steps, double wall)
+/* Adds a verdict on the wall-clock time of the run, with the median residual; missed if not all `steps` were done. */
+static TalusStatus add_time_verdict(Worlds *w, const History *history, int steps, double wall)
 {
     double *rms;
     TALUS_TRY(TALUS_ALLOC(rms, (size_t)history->count + 1, "residuals"));
@@ -128,7 +129,7 @@ static TalusStatus run_pospisil(Worlds *w)
     if (status == TALUS_OK)
         add_table(w, &history, wall);
     if (status == TALUS_OK && !w->steps)
-        status = judge(w, &history, steps, wall);
+        status = add_time_verdict(w, &history, steps, wall);
     talus_release(history.step);
     return status;
 }

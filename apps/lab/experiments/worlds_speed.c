@@ -11,8 +11,8 @@
 
 enum { ITERATIONS = 140 };
 
-/* Makes every step do all iterations, whatever the residual. */
-static void set_budget(WorldsAssignments *sets, int iterations)
+/* Adds assignments that make every step do all iterations, whatever the residual. */
+static void assign_budget(WorldsAssignments *sets, int iterations)
 {
     worlds_assign(sets, "solver.tolerance=0");
     worlds_assign(sets, "solver.max_iterations=%d", iterations);
@@ -20,7 +20,8 @@ static void set_budget(WorldsAssignments *sets, int iterations)
 
 /* ---- hourglass ---- */
 
-static TalusStatus hourglass_run(Worlds *w, LabTable *t, const char *solver)
+/* Runs the hourglass with one solver; adds a table row and, without --steps, a verdict on the time. */
+static TalusStatus run_hourglass_by(Worlds *w, LabTable *t, const char *solver)
 {
     int bodies = worlds_choose_size(w, 25000, 300);
     int steps = w->steps ? w->steps : worlds_choose_size(w, 18000, 40);
@@ -30,7 +31,7 @@ static TalusStatus hourglass_run(Worlds *w, LabTable *t, const char *solver)
     char label[LAB_TEXT];
     int done;
     worlds_assign(&c.sets, "bodies=%d", bodies);
-    set_budget(&c.sets, ITERATIONS);
+    assign_budget(&c.sets, ITERATIONS);
     TALUS_TRY(worlds_build(w, &c, &world));
     snprintf(label, sizeof label, "hourglass, %s", solver);
     double begun = talus_now();
@@ -56,9 +57,9 @@ static TalusStatus run_hourglass(Worlds *w)
                                     "contacts\trms m/s, median\trms m/s, most\tmedian/gh");
     double deadline = w->deadline, now = talus_now();
     w->deadline = now + 0.5 * (deadline - now);
-    TALUS_TRY(hourglass_run(w, t, "apgd"));
+    TALUS_TRY(run_hourglass_by(w, t, "apgd"));
     w->deadline = deadline;
-    return hourglass_run(w, t, "jacobi");
+    return run_hourglass_by(w, t, "jacobi");
 }
 
 const WorldsRow worlds_hourglass = {.name = "hourglass",
@@ -70,23 +71,25 @@ const WorldsRow worlds_hourglass = {.name = "hourglass",
 
 /* ---- a million ---- */
 
-/* Solve time per contact and iteration, ns. */
-static double cost(const WorldsStep *s)
+/* Returns the solve time per contact and iteration, ns. */
+static double iteration_cost(const WorldsStep *s)
 {
     return 1e9 * s->solve / fmax(1.0, s->contacts * s->iterations);
 }
 
-static void judge_million(Worlds *w, const char *solver, const WorldsStep *s)
+static void add_million_verdicts(Worlds *w, const char *solver, const WorldsStep *s)
 {
     bool apgd = solver[0] == 'a';
     worlds_add_verdict(w, 1e3 * s->wall, apgd ? 30.0 : 25.0, "ms", s, "million, %s: a step",
                        solver);
     worlds_add_verdict(w, 1e3 * s->detect, 2.0, "ms", s, "million, %s: detection", solver);
     if (apgd)
-        worlds_add_verdict(w, cost(s), 0.06, "ns", s, "million, apgd: an iteration, per contact");
+        worlds_add_verdict(w, iteration_cost(s), 0.06, "ns", s,
+                           "million, apgd: an iteration, per contact");
 }
 
-static TalusStatus million_run(Worlds *w, LabTable *t, const char *backend, const char *solver)
+/* Settles and measures a million spheres with one solver; adds a table row and, on the first backend, verdicts. */
+static TalusStatus run_million_by(Worlds *w, LabTable *t, const char *backend, const char *solver)
 {
     int bodies = worlds_choose_size(w, 1000000, 1000), settle = worlds_choose_size(w, 100, 10);
     WorldsCase c = {.scene = "million", .solver = solver, .backend = backend};
@@ -94,7 +97,7 @@ static TalusStatus million_run(Worlds *w, LabTable *t, const char *backend, cons
     TalusWorld *world;
     char label[LAB_TEXT];
     worlds_assign(&c.sets, "bodies=%d", bodies);
-    set_budget(&c.sets, ITERATIONS);
+    assign_budget(&c.sets, ITERATIONS);
     snprintf(label, sizeof label, "million, %s, %s", backend, solver);
     TALUS_TRY(worlds_build(w, &c, &world));
     TalusStatus status = worlds_advance(w, world, settle, label, NULL, NULL, NULL);
@@ -107,9 +110,10 @@ static TalusStatus million_run(Worlds *w, LabTable *t, const char *backend, cons
     lab_table_add_cells(
         t, "%s\t%s\t%d\t%.0f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.4f\t%.2e\t%.2e\t%.2f\t%.2f s",
         backend, solver, bodies, s.contacts, 1e3 * s.wall, 1e3 * s.detect, 1e3 * s.build,
-        1e3 * s.solve, 1e3 * s.integrate, cost(&s), s.rms, s.relative, memory / (1 << 30), time);
+        1e3 * s.solve, 1e3 * s.integrate, iteration_cost(&s), s.rms, s.relative, memory / (1 << 30),
+        time);
     if (backend == w->backend[0])
-        judge_million(w, solver, &s);
+        add_million_verdicts(w, solver, &s);
     return TALUS_OK;
 }
 
@@ -120,8 +124,8 @@ static TalusStatus run_million(Worlds *w)
         "backend\tsolver\tbodies\tcontacts\tstep ms\tdetect ms\tbuild ms\tsolve ms\t"
         "integrate ms\tns/contact/it\trms m/s\trms/gh\tGiB\tsettled");
     for (int i = 0; i < w->backends; i++) {
-        TALUS_TRY(million_run(w, t, w->backend[i], "jacobi"));
-        TALUS_TRY(million_run(w, t, w->backend[i], "apgd"));
+        TALUS_TRY(run_million_by(w, t, w->backend[i], "jacobi"));
+        TALUS_TRY(run_million_by(w, t, w->backend[i], "apgd"));
     }
     return TALUS_OK;
 }
@@ -137,7 +141,8 @@ const WorldsRow worlds_million = {.name = "million",
 
 typedef struct Pile {
     const char *name;
-    bool shallow, soft;   /* 15 layers, else a cube; compliant contacts, else rigid */
+    bool shallow;         /* 15 layers; else a cube */
+    bool soft;            /* compliant contacts; else rigid */
     double target;        /* seconds per step */
     int settle, measured; /* numbers of steps: to form contacts; to measure */
 } Pile;
@@ -148,8 +153,8 @@ static const Pile piles[] = {{"15 layers, rigid", true, false, 2.0, 40, 5},
 
 /* Takes steps of ITERATIONS iterations, in which contacts form, then one step to a residual of 1e-3 g h (`first`), then
  * the measured steps to the same residual. */
-static TalusStatus pile_steps(const Worlds *w, const Pile *p, TalusWorld *world, WorldsStep *first,
-                              WorldsStep *median, WorldsStep *max)
+static TalusStatus make_pile_steps(const Worlds *w, const Pile *p, TalusWorld *world,
+                                   WorldsStep *first, WorldsStep *median, WorldsStep *max)
 {
     enum { CAP = 20000 };
     int settle = worlds_choose_size(w, p->settle, 8),
@@ -161,7 +166,8 @@ static TalusStatus pile_steps(const Worlds *w, const Pile *p, TalusWorld *world,
     return worlds_advance(w, world, w->quick ? 1 : measured, p->name, median, max, NULL);
 }
 
-static TalusStatus pile_run(Worlds *w, LabTable *t, const Pile *p)
+/* Runs one of `piles`; adds a table row and a verdict. */
+static TalusStatus run_pile(Worlds *w, LabTable *t, const Pile *p)
 {
     int bodies = worlds_choose_size(w, 10000000, 1000);
     WorldsCase c = {.scene = "million", .solver = "apgd", .backend = w->backend[0]};
@@ -173,7 +179,7 @@ static TalusStatus pile_run(Worlds *w, LabTable *t, const Pile *p)
     if (p->soft) /* k such that E = eps N_nn, with E = 1 / (h^2 k) and N_nn = 2 / mass */
         worlds_assign(&c.sets, "stiffness==mass/2/eps/h^2");
     TALUS_TRY(worlds_build(w, &c, &world));
-    TalusStatus status = pile_steps(w, p, world, &first, &s, &max);
+    TalusStatus status = make_pile_steps(w, p, world, &first, &s, &max);
     double memory = worlds_measure_memory(c.backend), time = talus_world_time(world);
     talus_world_destroy(world);
     TALUS_TRY(status);
@@ -193,7 +199,7 @@ static TalusStatus run_ten_million(Worlds *w)
                           "pile\tbackend\tbodies\tcontacts\tfirst step s\tstep s\tdetect s\t"
                           "solve s\titerations\trms m/s\trms/gh\tGiB\tsettled");
     for (int i = 0; i < LAB_COUNT(piles); i++)
-        TALUS_TRY(pile_run(w, t, &piles[i]));
+        TALUS_TRY(run_pile(w, t, &piles[i]));
     snprintf(t->note, sizeof t->note,
              "First: the step in which the tolerance is first asked for. The others start from "
              "solved steps. Residuals are the largest.");
@@ -216,11 +222,14 @@ enum { HUNDRED_SETTLE = 22, HUNDRED_SHORT = 20, HUNDRED_STEPS = 3 };
 typedef struct Hundred {
     const char *solver;
     int bodies;
-    double setup, memory, time; /* wall time of worlds_build, s; bytes; simulated time, s */
-    WorldsStep step;            /* medians of the measured steps */
+    double setup;    /* wall-clock time of worlds_build, s */
+    double memory;   /* bytes */
+    double time;     /* simulated time, s */
+    WorldsStep step; /* medians of the measured steps */
 } Hundred;
 
-static TalusStatus hundred_steps(const Worlds *w, TalusWorld *world, WorldsStep *median)
+/* Makes the settling steps, then the measured ones; writes the medians. */
+static TalusStatus make_hundred_steps(const Worlds *w, TalusWorld *world, WorldsStep *median)
 {
     static const char label[] = "hundred million";
     TALUS_TRY(talus_world_set_accuracy(world, 0.0, HUNDRED_SHORT));
@@ -230,7 +239,8 @@ static TalusStatus hundred_steps(const Worlds *w, TalusWorld *world, WorldsStep 
                           NULL);
 }
 
-static TalusStatus hundred_run(const Worlds *w, Hundred *h)
+/* Builds and steps a hundred million spheres with h->solver and fills the rest of `h`. */
+static TalusStatus run_hundred(const Worlds *w, Hundred *h)
 {
     WorldsCase c = {.scene = "million", .solver = h->solver, .backend = w->backend[0]};
     TalusWorld *world;
@@ -239,14 +249,14 @@ static TalusStatus hundred_run(const Worlds *w, Hundred *h)
     worlds_assign(&c.sets, "layers=%d", worlds_choose_size(w, 15, 4));
     TALUS_TRY(worlds_build(w, &c, &world));
     h->setup = talus_now() - begun;
-    TalusStatus status = hundred_steps(w, world, &h->step);
+    TalusStatus status = make_hundred_steps(w, world, &h->step);
     h->memory = worlds_measure_memory(c.backend);
     h->time = talus_world_time(world);
     talus_world_destroy(world);
     return status;
 }
 
-static void add_hundred(const Worlds *w, const Hundred *h)
+static void add_hundred_table(const Worlds *w, const Hundred *h)
 {
     LabTable *t = lab_set_add_table(w->set, "A hundred million spheres: 140 iterations a step",
                                     "backend\tsolver\tbodies\tcontacts\tset-up s\tstep s\trms m/s\t"
@@ -263,14 +273,14 @@ static void add_hundred(const Worlds *w, const Hundred *h)
 static TalusStatus run_hundred_million(Worlds *w)
 {
     Hundred h = {.solver = "apgd", .bodies = worlds_choose_size(w, 100000000, 2000)};
-    TalusStatus status = hundred_run(w, &h);
+    TalusStatus status = run_hundred(w, &h);
     if (status == TALUS_ERR_MEMORY) {
         lab_set_add_note(w->set, "A hundred million with apgd: %s; hence jacobi.", talus_error());
         h.solver = "jacobi";
-        status = hundred_run(w, &h);
+        status = run_hundred(w, &h);
     }
     TALUS_TRY(status);
-    add_hundred(w, &h);
+    add_hundred_table(w, &h);
     return TALUS_OK;
 }
 

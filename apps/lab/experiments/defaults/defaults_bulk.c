@@ -11,8 +11,9 @@ typedef struct BulkExperiment {
     const char *name;
     TalusStatus (*run)(const Worlds *w, Case *c);
     int bodies, quick_bodies;
-    double mu, cost;
-    bool overlap_shifts;
+    double mu;           /* friction, of experiments that use it */
+    double cost;         /* estimated seconds */
+    bool overlap_shifts; /* as in Case */
 } BulkExperiment;
 
 static const BulkExperiment experiments[] = {
@@ -32,10 +33,10 @@ static const BulkExperiment experiments[] = {
 
 enum { EXPERIMENTS = sizeof experiments / sizeof *experiments };
 
-/* A row of the table. */
+/* A row of the table: a figure of an experiment. */
 typedef struct Answer {
     const char *experiment, *figure, *words;
-    const char *format; /* of the mean */
+    const char *format; /* printf format of mean and deviation */
 } Answer;
 
 static const Answer answers[] = {
@@ -57,12 +58,12 @@ static const Answer answers[] = {
     {"rover", "way", "rover: way in 1.8 s, m", "%.3f"},
     {"rover", "height", "rover: height of the chassis, m", "%.4f"}};
 
-static TalusStatus run(const Worlds *w, Case *c)
+static TalusStatus run_bulk_case(const Worlds *w, Case *c)
 {
     return experiments[c->kind].run(w, c);
 }
 
-static TalusStatus list(const Worlds *w, const Part *part, Cases *cases)
+static TalusStatus list_bulk_cases(const Worlds *w, const Part *part, Cases *cases)
 {
     for (int i = 0; i < EXPERIMENTS; i++)
         for (int seed = 1; seed <= worlds_choose_size(w, DEFAULTS_SEEDS, 1); seed++) {
@@ -81,11 +82,12 @@ static TalusStatus list(const Worlds *w, const Part *part, Cases *cases)
 
 /* ---- the tables ---- */
 
+/* Mean and standard deviation of an answer over the seeds, under one setting. */
 typedef struct Sample {
     double mean, deviation; /* NAN: not all seeds are done */
 } Sample;
 
-static Sample sample_of(const Worlds *w, const Cases *cases, int setting, const Answer *a)
+static Sample find_sample(const Worlds *w, const Cases *cases, int setting, const Answer *a)
 {
     double values[DEFAULTS_SEEDS];
     int count = worlds_choose_size(w, DEFAULTS_SEEDS, 1);
@@ -95,7 +97,7 @@ static Sample sample_of(const Worlds *w, const Cases *cases, int setting, const 
     return (Sample){worlds_mean(values, count), count > 1 ? worlds_deviation(values, count) : 0.0};
 }
 
-static void add_sample(LabTable *t, const Answer *a, Sample s)
+static void add_sample_cell(LabTable *t, const Answer *a, Sample s)
 {
     char mean[32], deviation[32];
     snprintf(mean, sizeof mean, a->format, s.mean);
@@ -106,8 +108,8 @@ static void add_sample(LabTable *t, const Answer *a, Sample s)
         lab_table_add_cells(t, "%s +- %s", mean, deviation);
 }
 
-/* Adds "within scatter", or the difference a - b and how many scatters that is. */
-static void add_difference(LabTable *t, Sample a, Sample b)
+/* Adds a cell: "within scatter", or the difference a - b in percent of b and in scatters. */
+static void add_difference_cell(LabTable *t, Sample a, Sample b)
 {
     double off = a.mean - b.mean, scatter = hypot(a.deviation, b.deviation);
     if (isnan(off))
@@ -121,7 +123,7 @@ static void add_difference(LabTable *t, Sample a, Sample b)
                             fabs(off) / scatter);
 }
 
-static void tabulate_answers(Worlds *w, const Cases *cases)
+static void add_answer_table(Worlds *w, const Cases *cases)
 {
     LabTable *t = lab_set_add_table(w->set, "Bulk answers, mean and scatter of three runs",
                                     "answer\tdefault\trigid ccp\trigid coulomb\t"
@@ -130,11 +132,11 @@ static void tabulate_answers(Worlds *w, const Cases *cases)
         Sample s[SETTINGS_COMPARED];
         lab_table_add_cells(t, "%s", answers[i].words);
         for (int k = 0; k < SETTINGS_COMPARED; k++) {
-            s[k] = sample_of(w, cases, k, &answers[i]);
-            add_sample(t, &answers[i], s[k]);
+            s[k] = find_sample(w, cases, k, &answers[i]);
+            add_sample_cell(t, &answers[i], s[k]);
         }
-        add_difference(t, s[SETTING_DEFAULT], s[SETTING_RIGID_CCP]);
-        add_difference(t, s[SETTING_DEFAULT], s[SETTING_RIGID_COULOMB]);
+        add_difference_cell(t, s[SETTING_DEFAULT], s[SETTING_RIGID_CCP]);
+        add_difference_cell(t, s[SETTING_DEFAULT], s[SETTING_RIGID_COULOMB]);
     }
     snprintf(
         t->note, sizeof t->note,
@@ -142,8 +144,8 @@ static void tabulate_answers(Worlds *w, const Cases *cases)
         "Scatter of a difference: root of the sum of both variances.");
 }
 
-/* Where overlap may shift an answer: compliances that do not follow the tolerance. */
-static void tabulate_shifts(Worlds *w, const Cases *cases)
+/* Adds a table of the answers that overlap may shift, under all settings but rigid coulomb. */
+static void add_shift_table(Worlds *w, const Cases *cases)
 {
     LabTable *t =
         lab_set_add_table(w->set, "Answers that overlap may shift, by compliance", "answer");
@@ -166,15 +168,18 @@ static void tabulate_shifts(Worlds *w, const Cases *cases)
         lab_table_add_cells(t, "%s", shifted[i].words);
         for (int k = 0; k < DEFAULTS_SETTINGS; k++)
             if (k != SETTING_RIGID_COULOMB)
-                add_sample(t, &shifted[i], sample_of(w, cases, k, &shifted[i]));
+                add_sample_cell(t, &shifted[i], find_sample(w, cases, k, &shifted[i]));
     }
 }
 
-static void tabulate(Worlds *w, const Cases *cases)
+static void add_bulk_tables(Worlds *w, const Cases *cases)
 {
-    tabulate_answers(w, cases);
-    tabulate_shifts(w, cases);
+    add_answer_table(w, cases);
+    add_shift_table(w, cases);
 }
 
-const Part defaults_bulk = {
-    .name = "bulk", .revision = 1, .list = list, .run = run, .tabulate = tabulate};
+const Part defaults_bulk = {.name = "bulk",
+                            .revision = 1,
+                            .list = list_bulk_cases,
+                            .run = run_bulk_case,
+                            .tabulate = add_bulk_tables};

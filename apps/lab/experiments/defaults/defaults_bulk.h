@@ -1,7 +1,7 @@
-/* lab/experiments/defaults/defaults_bulk.h - bulk answers: what experiments with many bodies, or with structures, measure.
+/* lab/experiments/defaults/defaults_bulk.h - bulk answers: figures that engineers measure on grains and structures.
  *
- * A function runs one of them under the setting of a case, which has the scene's size, seed and friction, and adds
- * figures. */
+ * Each function bulk_measure_X runs one experiment with the setting, size, seed and friction of a case and adds the
+ * figures named beside it to the case. */
 #ifndef TALUS_LAB_DEFAULTS_BULK_H
 #define TALUS_LAB_DEFAULTS_BULK_H
 
@@ -15,7 +15,7 @@ TalusStatus bulk_measure_packing(const Worlds *w, Case *c); /* "fraction", "cont
 TalusStatus bulk_measure_janssen(const Worlds *w, Case *c); /* "load", "saturation" */
 TalusStatus bulk_measure_rover(const Worlds *w, Case *c);   /* "way", "height" */
 
-/* defaults_statics.c; seeds are step lengths, since nothing is random */
+/* defaults_statics.c; nothing is random there, so a seed selects a step length */
 TalusStatus bulk_measure_arch(const Worlds *w, Case *c);  /* "threshold" */
 TalusStatus bulk_measure_cards(const Worlds *w, Case *c); /* "threshold", "drift" */
 TalusStatus bulk_measure_wall(const Worlds *w, Case *c);  /* "drift", "creep" */
@@ -29,13 +29,14 @@ static inline TalusStatus bulk_build_world(const Worlds *w, const Case *c, const
     return worlds_build(w, &open, out);
 }
 
-/* Costs and overlaps, summed over steps. */
+/* Costs and overlaps of steps. */
 typedef struct BulkSteps {
-    int steps, missed;
-    double products, deepest;
+    int steps, missed; /* numbers of steps; of those that missed the tolerance */
+    double products;   /* sum over steps */
+    double deepest;    /* largest penetration */
 } BulkSteps;
 
-/* Takes steps until `time`, s. */
+/* Makes steps until `time`, s, and adds them to `sum`. */
 static inline TalusStatus bulk_step_until(const Worlds *w, TalusWorld *world, double time,
                                           BulkSteps *sum)
 {
@@ -53,6 +54,7 @@ static inline TalusStatus bulk_step_until(const Worlds *w, TalusWorld *world, do
     return TALUS_OK;
 }
 
+/* Adds the figures "products" (per step), "missed" and "overlap" to the case. */
 static inline void bulk_add_step_figures(Case *c, const BulkSteps *sum)
 {
     defaults_add_figure(c, "products", sum->products / sum->steps);

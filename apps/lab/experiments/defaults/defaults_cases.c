@@ -7,15 +7,15 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* A compliance that does not follow the tolerance. */
+/* A setting with a compliance that does not depend on the tolerance. */
 #define FIXED_COMPLIANCE(text, value)                                                \
     {                                                                                \
         .name = "compliance-" text, .law = TALUS_LAW_COULOMB, .compliance = (value), \
-        .elastic_overlap = 0.02, .only_if_shifted = true                             \
+        .elastic_overlap = 0.02, .only_if_overlap_shifts = true                      \
     }
 
 const Setting defaults_settings[DEFAULTS_SETTINGS] = {
-    [SETTING_DEFAULT] = {.name = "default", .as_is = true},
+    [SETTING_DEFAULT] = {.name = "default", .all_defaults = true},
     [SETTING_RIGID_CCP] = {.name = "rigid-ccp", .law = TALUS_LAW_CCP},
     [SETTING_RIGID_COULOMB] = {.name = "rigid-coulomb", .law = TALUS_LAW_COULOMB},
     FIXED_COMPLIANCE("1e-2", 1e-2),
@@ -25,7 +25,7 @@ const Setting defaults_settings[DEFAULTS_SETTINGS] = {
 void defaults_setting_text(const Setting *setting, char text[LAB_TEXT])
 {
     TalusWorldDef def = talus_world_def_default();
-    if (!setting->as_is) {
+    if (!setting->all_defaults) {
         def.friction.law = setting->law;
         def.compliance = setting->compliance;
         def.elastic_overlap = setting->elastic_overlap;
@@ -43,8 +43,8 @@ void defaults_setting_text(const Setting *setting, char text[LAB_TEXT])
 
 void defaults_assign(const Setting *setting, WorldsAssignments *sets)
 {
-    worlds_assign(sets, "defaults=%s", setting->as_is ? "exact" : "relaxed");
-    if (setting->as_is)
+    worlds_assign(sets, "defaults=%s", setting->all_defaults ? "exact" : "relaxed");
+    if (setting->all_defaults)
         return;
     worlds_assign(sets, "law=%s", talus_law_name(setting->law));
     worlds_assign(sets, "compliance=%g", setting->compliance);
@@ -54,7 +54,7 @@ void defaults_assign(const Setting *setting, WorldsAssignments *sets)
 
 /* ---- the list ---- */
 
-static TalusStatus append(Cases *cases, const Case *c)
+static TalusStatus append_case(Cases *cases, const Case *c)
 {
     size_t count = (size_t)cases->count;
     TALUS_TRY(TALUS_GROW(cases->item, count + 1, count, "cases"));
@@ -70,8 +70,8 @@ TalusStatus defaults_add_cases(Cases *cases, const Case *c, const char *format, 
         Case copy = *c;
         copy.setting = &defaults_settings[i];
         snprintf(copy.name, sizeof copy.name, "%s/%s/%s", c->part->name, path, copy.setting->name);
-        if (!copy.setting->only_if_shifted || c->overlap_shifts)
-            TALUS_TRY(append(cases, &copy));
+        if (!copy.setting->only_if_overlap_shifts || c->overlap_shifts)
+            TALUS_TRY(append_case(cases, &copy));
     }
     return TALUS_OK;
 }

@@ -9,8 +9,8 @@
 
 static const double degrees = 180.0 / 3.14159265358979323846;
 
-/* Mean position of the moving bodies. */
-static TalusStatus mean_position(const TalusWorld *world, TalusVec3 *out)
+/* Writes the mean position of the moving bodies. */
+static TalusStatus find_mean_position(const TalusWorld *world, TalusVec3 *out)
 {
     TalusSnapshot s = {0};
     TalusVec3 sum = {0};
@@ -28,8 +28,8 @@ static TalusStatus mean_position(const TalusWorld *world, TalusVec3 *out)
 
 /* ---- a heap ---- */
 
-/* The slope of a wedge of gravel that a collapsed column leaves against its wall: centres have the mean height H/3 and
- * the mean distance F/3 from the wall, H the height at the wall and F the length of the foot. */
+/* Measures the slope of the wedge of gravel that a collapsed column leaves at its wall. In a wedge of height H at the wall
+ * and length F the mean height is H/3 and the mean distance from the wall F/3, so their ratio is the slope. */
 TalusStatus bulk_measure_repose(const Worlds *w, Case *c)
 {
     WorldsAssignments sets = {0};
@@ -42,7 +42,7 @@ TalusStatus bulk_measure_repose(const Worlds *w, Case *c)
     worlds_assign(&sets, "bodies[grains].seed=%d", c->seed);
     TALUS_TRY(bulk_build_world(w, c, "column-collapse", &sets, &world));
     TalusStatus status = bulk_step_until(w, world, end, &sum);
-    TALUS_THEN(status, mean_position(world, &mean));
+    TALUS_THEN(status, find_mean_position(world, &mean));
     talus_world_destroy(world);
     TALUS_TRY(status);
     defaults_add_figure(c, "angle", degrees * atan2(mean.z, mean.x));
@@ -52,7 +52,8 @@ TalusStatus bulk_measure_repose(const Worlds *w, Case *c)
 
 /* ---- a drum ---- */
 
-/* The angle of the bed's centre of mass about the axis, from the vertical, mean over the later part of the run. */
+/* Measures the angle of the bed's centre of mass about the drum's axis, from the vertical, as mean over the later part of
+ * the run. */
 TalusStatus bulk_measure_drum(const Worlds *w, Case *c)
 {
     enum { SAMPLES = 50 };
@@ -67,7 +68,7 @@ TalusStatus bulk_measure_drum(const Worlds *w, Case *c)
     for (int i = 1; status == TALUS_OK && i <= SAMPLES; i++) {
         TalusVec3 mean = {0};
         status = bulk_step_until(w, world, begin + (end - begin) * i / SAMPLES, &sum);
-        TALUS_THEN(status, mean_position(world, &mean));
+        TALUS_THEN(status, find_mean_position(world, &mean));
         angle += degrees * fabs(atan2(mean.x, -mean.z)) / SAMPLES;
     }
     talus_world_destroy(world);
@@ -79,6 +80,7 @@ TalusStatus bulk_measure_drum(const Worlds *w, Case *c)
 
 /* ---- a hopper ---- */
 
+/* Counts the grains above z = 0, the outlet. */
 static TalusStatus count_inside(const TalusWorld *world, int *inside)
 {
     TalusSnapshot s = {0};
@@ -90,7 +92,7 @@ static TalusStatus count_inside(const TalusWorld *world, int *inside)
     return TALUS_OK;
 }
 
-/* Grains per second out of the scene mesh-silo, once the flow is steady. */
+/* Measures the grains per second that leave the scene mesh-silo once the flow is steady. */
 TalusStatus bulk_measure_hopper(const Worlds *w, Case *c)
 {
     WorldsAssignments sets = {0};
@@ -116,6 +118,7 @@ TalusStatus bulk_measure_hopper(const Worlds *w, Case *c)
 
 /* ---- a packing ---- */
 
+/* Measures fraction, contacts and other figures of a packing (packing.h). */
 TalusStatus bulk_measure_packing(const Worlds *w, Case *c)
 {
     bool smooth = c->mu == 0.0;
@@ -145,17 +148,18 @@ TalusStatus bulk_measure_packing(const Worlds *w, Case *c)
 
 /* ---- a silo ---- */
 
+/* Measures the load on the bottom of a silo and Janssen's limit (janssen.h). */
 TalusStatus bulk_measure_janssen(const Worlds *w, Case *c)
 {
     static const char *const batches[] = {"first", "second", "third",   "fourth",
                                           "fifth", "sixth",  "seventh", "eighth"};
     Silo silo = {.batch = c->bodies,
                  .batches = worlds_choose_size(w, 5, 2),
-                 .silo = w->quick ? 0.35 : 0.7,
-                 .down = 2e-4,
-                 .settle = worlds_choose_size(w, 160, 120),
-                 .sink = worlds_choose_size(w, 120, 40),
-                 .last = worlds_choose_size(w, 20, 5)};
+                 .radius = w->quick ? 0.35 : 0.7,
+                 .descent = 2e-4,
+                 .settle_steps = worlds_choose_size(w, 160, 120),
+                 .sink_steps = worlds_choose_size(w, 120, 40),
+                 .average_steps = worlds_choose_size(w, 20, 5)};
     WorldsAssignments sets = {0};
     SiloFill fill;
     for (int i = 0; i < silo.batches; i++)
@@ -171,7 +175,7 @@ TalusStatus bulk_measure_janssen(const Worlds *w, Case *c)
 
 /* ---- a rover ---- */
 
-/* The way of the rover's chassis over gravel, and the height of the chassis at the end. */
+/* Measures how far the rover's chassis gets over gravel, and the height of the chassis at the end. */
 TalusStatus bulk_measure_rover(const Worlds *w, Case *c)
 {
     enum { CHASSIS = 6 }; /* index among the scene's bodies */

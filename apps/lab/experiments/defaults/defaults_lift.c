@@ -1,9 +1,9 @@
-/* lab/experiments/defaults/defaults_lift.c - part 1: does a body that begins to slide stay down? And do grains that
- * flow at a coarse step stay out of each other?
+/* lab/experiments/defaults/defaults_lift.c - part 1: how far a body rises that begins to slide, and how far grains that
+ * flow at a coarse step overlap.
  *
  * A body rests on a plate, then is struck, given a speed or a spin, or the plate starts to move. The lift is the largest
- * height of its centre above that at rest, over its size (half of a box's width, a sphere's radius). The relaxation
- * throws it up at mu v/(1 + mu^2), whatever the step; exact Coulomb friction does not. */
+ * rise of the body's centre above its height at rest, over its size (half of a box's width, a sphere's radius). Under the
+ * relaxation the body is thrown up at mu v/(1 + mu^2), whatever the step; under exact Coulomb friction it is not. */
 #include "defaults.h"
 
 #include <math.h>
@@ -12,10 +12,11 @@
 enum { STEPS = 3, HOPPER = -1 };
 
 static const double steps[STEPS] = {5e-3, 1e-3, 2e-4}; /* s */
-static const double rest = 0.25, after = 0.75;         /* s: before and after the start */
-static const double max_lift = 1e-4, size = 0.1;
+static const double rest = 0.25, after = 0.75;         /* simulated s before and after the start */
+static const double max_lift = 1e-4;                   /* target */
+static const double size = 0.1;                        /* of the body, m */
 
-/* Numbers of the scenes' bodies: the plate, the body whose lift is measured, the ball that strikes it. */
+/* Ids of the scenes' bodies: the plate, the body whose lift is measured, the ball that strikes it. */
 enum { PLATE = 1, BODY = 2, BALL = 3 };
 
 #define SCENE(body)                                                                                 \
@@ -25,10 +26,11 @@ enum { PLATE = 1, BODY = 2, BALL = 3 };
     "\"drive\": {\"velocity\": [0, 0, 0]}}, " body "]}"
 #define BOX \
     "{\"shape\": {\"kind\": \"box\", \"half\": [0.1, 0.1, 0.1]}, \"mass\": 1, \"at\": [0, 0, 0.1]}"
-/* Smooth, so that it does not drag the box up or down. */
+/* The ball is smooth, so that its friction does not move the box up or down. */
 #define STRIKER "{\"radius\": 0.1, \"mass\": 10, \"at\": [-0.21, 0, 0.1], \"material\": \"smooth\"}"
 #define SPHERE "{\"radius\": 0.1, \"mass\": 1, \"at\": [0, 0, 0.1]}"
 
+/* How a body is made to slide. */
 typedef struct Start {
     const char *name, *words, *scene;
     double plate;      /* speed that the plate gets, m/s */
@@ -48,7 +50,8 @@ enum { STARTS = sizeof starts / sizeof *starts };
 
 /* ---- one body ---- */
 
-static TalusStatus start(TalusWorld *world, const Start *s)
+/* Gives plate, body and ball the speeds of the start. */
+static TalusStatus apply_start(TalusWorld *world, const Start *s)
 {
     TalusDriveDef drive = talus_drive_def_default();
     TalusVec3 velocity = {s->body, 0.0, 0.0}, spin = {0.0, s->spin, 0.0};
@@ -73,7 +76,8 @@ static TalusStatus read_body(const TalusWorld *world, TalusSnapshot *g, double *
     return TALUS_OK;
 }
 
-static TalusStatus take_steps(const Worlds *w, TalusWorld *world, double seconds, TalusSnapshot *g,
+/* Makes steps for `seconds` of simulated time; updates the largest height of the body and the number of misses. */
+static TalusStatus make_steps(const Worlds *w, TalusWorld *world, double seconds, TalusSnapshot *g,
                               double *highest, int *missed)
 {
     int64_t count = cli_steps_until(seconds, talus_world_step_length(world));
@@ -89,16 +93,17 @@ static TalusStatus take_steps(const Worlds *w, TalusWorld *world, double seconds
     return TALUS_OK;
 }
 
-static TalusStatus measure(const Worlds *w, TalusWorld *world, const Start *s, TalusSnapshot *g,
-                           Case *c)
+/* Lets the body rest, applies the start and adds the figures "lift", "speed" and "missed". */
+static TalusStatus measure_lift(const Worlds *w, TalusWorld *world, const Start *s,
+                                TalusSnapshot *g, Case *c)
 {
     double share = w->quick ? 0.1 : 1.0, highest = 0.0, low, end, speed;
     int missed = 0;
-    TALUS_TRY(take_steps(w, world, share * rest, g, &highest, &missed));
+    TALUS_TRY(make_steps(w, world, share * rest, g, &highest, &missed));
     TALUS_TRY(read_body(world, g, &low, &speed));
-    TALUS_TRY(start(world, s));
+    TALUS_TRY(apply_start(world, s));
     highest = low;
-    TALUS_TRY(take_steps(w, world, share * after, g, &highest, &missed));
+    TALUS_TRY(make_steps(w, world, share * after, g, &highest, &missed));
     TALUS_TRY(read_body(world, g, &end, &speed));
     defaults_add_figure(c, "lift", (highest - low) / size);
     defaults_add_figure(c, "speed", speed);
@@ -108,8 +113,8 @@ static TalusStatus measure(const Worlds *w, TalusWorld *world, const Start *s, T
 
 /* ---- the hopper ---- */
 
-/* Largest overlap of the scene mesh-silo at twice its step, while it runs out. */
-static TalusStatus run_hopper(const Worlds *w, Case *c)
+/* Adds the largest and the mean overlap in the scene mesh-silo, at twice its step, while grains flow out. */
+static TalusStatus measure_hopper(const Worlds *w, Case *c)
 {
     WorldsCase scene = {.scene = "mesh-silo", .backend = w->backend[0]};
     TalusWorld *world;
@@ -138,17 +143,17 @@ static TalusStatus run_hopper(const Worlds *w, Case *c)
     return TALUS_OK;
 }
 
-static TalusStatus run(const Worlds *w, Case *c)
+static TalusStatus run_lift_case(const Worlds *w, Case *c)
 {
     TalusSnapshot g = {0};
     TalusWorld *world;
     if (c->kind == HOPPER)
-        return run_hopper(w, c);
+        return measure_hopper(w, c);
     WorldsCase scene = {.text = starts[c->kind].scene, .backend = w->backend[0]};
     worlds_assign(&scene.sets, "h=%g", c->h);
     defaults_assign(c->setting, &scene.sets);
     TALUS_TRY(worlds_build(w, &scene, &world));
-    TalusStatus status = measure(w, world, &starts[c->kind], &g, c);
+    TalusStatus status = measure_lift(w, world, &starts[c->kind], &g, c);
     talus_snapshot_free(&g);
     talus_world_destroy(world);
     return status;
@@ -156,7 +161,7 @@ static TalusStatus run(const Worlds *w, Case *c)
 
 /* ---- the list and the tables ---- */
 
-static TalusStatus list(const Worlds *w, const Part *part, Cases *cases)
+static TalusStatus list_lift_cases(const Worlds *w, const Part *part, Cases *cases)
 {
     for (int s = 0; s < STARTS; s++)
         for (int k = 0; k < STEPS; k++) {
@@ -168,7 +173,7 @@ static TalusStatus list(const Worlds *w, const Part *part, Cases *cases)
     return defaults_add_cases(cases, &c, "hopper/4ms");
 }
 
-static void tabulate_starts(Worlds *w, const Cases *cases)
+static void add_lift_table(Worlds *w, const Cases *cases)
 {
     LabTable *t =
         lab_set_add_table(w->set, "Lift over the size, h 5, 1 and 0.2 ms",
@@ -197,9 +202,9 @@ static void tabulate_starts(Worlds *w, const Cases *cases)
                            "lift of a body that begins to slide, over its size");
 }
 
-static void tabulate(Worlds *w, const Cases *cases)
+static void add_lift_tables(Worlds *w, const Cases *cases)
 {
-    tabulate_starts(w, cases);
+    add_lift_table(w, cases);
     LabTable *t =
         lab_set_add_table(w->set, "A hopper at a coarse step, h 4 ms: overlap over the radius",
                           "setting\tlargest\tmean\tsteps missed");
@@ -211,5 +216,8 @@ static void tabulate(Worlds *w, const Cases *cases)
     }
 }
 
-const Part defaults_lift = {
-    .name = "lift", .revision = 1, .list = list, .run = run, .tabulate = tabulate};
+const Part defaults_lift = {.name = "lift",
+                            .revision = 1,
+                            .list = list_lift_cases,
+                            .run = run_lift_case,
+                            .tabulate = add_lift_tables};

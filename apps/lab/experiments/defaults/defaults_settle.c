@@ -1,7 +1,7 @@
 /* lab/experiments/defaults/defaults_settle.c - part 3: how cost grows with the number of bodies, on beds that settle.
  *
- * The scene settle-box, 600 steps. Products per step are means over steps 251 to 350, in which the bed comes to rest, and
- * over the last 100. Times are figures, so cases run one at a time. */
+ * A case runs the scene settle-box for 600 steps. Products per step are means over steps 251 to 350, in which the bed
+ * comes to rest, and over the last 100. Times are figures, so cases run one at a time. */
 #include "defaults.h"
 
 #include "backend/backend.h"
@@ -17,32 +17,37 @@ enum { SIZES = 3, TOLERANCES = 2, STEPS = 600, WINDOW = 100, MIDDLE = 250 };
 
 static const int sizes[SIZES] = {4000, 64000, 1000000}, quick_sizes[SIZES] = {100, 150, 200};
 static const double tolerances[TOLERANCES] = {1e-2, 1e-3}; /* relative to g h */
-/* From the smallest bed to the largest; seconds of the largest at the tighter tolerance, in all and per settled step. */
+/* Targets: growth of products from the smallest to the largest bed; seconds of all steps, and per settled step, of the
+ * largest bed at the tighter tolerance. */
 static const double max_growth = 3.0, max_seconds = 27.0, max_settled = 0.020;
 
-/* The GPU if there is one and the user names no other backend. */
-static const char *backend_of(const Worlds *w)
+/* Returns the GPU's backend if there is one and the user names no other. */
+static const char *choose_backend(const Worlds *w)
 {
     return w->any_backend && talus_backend_find("cuda-mixed") ? "cuda-mixed" : w->backend[0];
 }
 
-static int size_of(const Worlds *w, int index)
+static int get_size(const Worlds *w, int index)
 {
     return w->quick ? quick_sizes[index] : sizes[index];
 }
 
 /* ---- one run ---- */
 
-/* Sums over steps, and over windows of WINDOW steps. */
+/* Figures of a run. */
 typedef struct Sums {
-    double all, middle, last; /* products */
-    double seconds, settled;  /* of all steps, and of the last WINDOW, s */
-    double largest;           /* overlap over the size */
-    double mean;              /* of the overlaps of the last step */
-    int missed;
+    double all, middle,
+        last; /* mean products per step: of all steps, of the middle window, of the last WINDOW steps */
+    double seconds; /* of all steps */
+    double settled; /* seconds per step of the last WINDOW steps */
+    double largest; /* largest overlap over the size */
+    double mean;    /* mean overlap of the last step over the size */
+    int missed;     /* steps that missed the tolerance */
 } Sums;
 
-static void add_step(const TalusStepInfo *info, int step, int count, double seconds, Sums *s)
+/* Adds step number `step`, from 0, of `count` steps. */
+static void add_step_to_sums(const TalusStepInfo *info, int step, int count, double seconds,
+                             Sums *s)
 {
     int window = count < STEPS ? count / 3 : WINDOW, middle = count < STEPS ? count / 3 : MIDDLE;
     s->all += info->solve.products / (double)count;
@@ -58,7 +63,7 @@ static void add_step(const TalusStepInfo *info, int step, int count, double seco
     s->missed += info->missed;
 }
 
-static TalusStatus take_steps(const Worlds *w, TalusWorld *world, const Case *c, Sums *sums)
+static TalusStatus make_steps(const Worlds *w, TalusWorld *world, const Case *c, Sums *sums)
 {
     int count = w->steps ? w->steps : worlds_choose_size(w, STEPS, 30);
     double said = talus_now();
@@ -66,7 +71,7 @@ static TalusStatus take_steps(const Worlds *w, TalusWorld *world, const Case *c,
         TalusStepInfo info;
         double start = talus_now();
         TALUS_TRY(talus_world_step(world, &info));
-        add_step(&info, i, count, talus_now() - start, sums);
+        add_step_to_sums(&info, i, count, talus_now() - start, sums);
         TALUS_TRY(worlds_check_stop(w));
         if (talus_now() - said > 10.0) {
             said = talus_now();
@@ -77,7 +82,7 @@ static TalusStatus take_steps(const Worlds *w, TalusWorld *world, const Case *c,
 }
 
 /* Writes the 99th percentile of the overlaps of the last step over the smaller radius. */
-static TalusStatus percentile(const TalusWorld *world, double *out)
+static TalusStatus find_overlap_percentile(const TalusWorld *world, double *out)
 {
     TalusSnapshot s = {0};
     double *overlap = NULL;
@@ -100,9 +105,9 @@ static TalusStatus percentile(const TalusWorld *world, double *out)
     return status;
 }
 
-static TalusStatus run(const Worlds *w, Case *c)
+static TalusStatus run_settle_case(const Worlds *w, Case *c)
 {
-    WorldsCase scene = {.scene = "settle-box", .backend = backend_of(w)};
+    WorldsCase scene = {.scene = "settle-box", .backend = choose_backend(w)};
     TalusWorld *world;
     Sums sums = {0};
     double high = 0.0;
@@ -111,8 +116,8 @@ static TalusStatus run(const Worlds *w, Case *c)
     worlds_assign(&scene.sets, "solver.tolerance=%g", c->tolerance);
     defaults_assign(c->setting, &scene.sets);
     TALUS_TRY(worlds_build(w, &scene, &world));
-    TalusStatus status = take_steps(w, world, c, &sums);
-    TALUS_THEN(status, percentile(world, &high));
+    TalusStatus status = make_steps(w, world, c, &sums);
+    TALUS_THEN(status, find_overlap_percentile(world, &high));
     talus_world_destroy(world);
     TALUS_TRY(status);
     defaults_add_figure(c, "middle", sums.middle);
@@ -127,13 +132,14 @@ static TalusStatus run(const Worlds *w, Case *c)
     return TALUS_OK;
 }
 
-/* On the host, beds of more than 4,000 spheres run if named; rigid ones of a million under coulomb anywhere only so. */
-static TalusStatus list(const Worlds *w, const Part *part, Cases *cases)
+/* Adds a case per size, tolerance and setting. Beds of more than 4,000 spheres on the host, and rigid beds of a million
+ * under coulomb on any backend, run only if the user names them. */
+static TalusStatus list_settle_cases(const Worlds *w, const Part *part, Cases *cases)
 {
-    bool host = strcmp(backend_of(w), "cpu") == 0;
+    bool host = strcmp(choose_backend(w), "cpu") == 0;
     for (int i = 0; i < SIZES; i++)
         for (int k = 0; k < TOLERANCES; k++) {
-            Case c = {.part = part, .bodies = size_of(w, i), .tolerance = tolerances[k]};
+            Case c = {.part = part, .bodies = get_size(w, i), .tolerance = tolerances[k]};
             c.on_request = host && !w->quick && i > 0;
             c.cost = 1e-3 * c.bodies;
             TALUS_TRY(defaults_add_cases(cases, &c, "%d/%.0e", c.bodies, c.tolerance));
@@ -145,7 +151,8 @@ static TalusStatus list(const Worlds *w, const Part *part, Cases *cases)
 
 /* ---- the table ---- */
 
-static void add_row(LabTable *t, const Cases *cases, int setting, int bodies, double tolerance)
+static void add_table_row(LabTable *t, const Cases *cases, int setting, int bodies,
+                          double tolerance)
 {
     const Case *c = defaults_find_case(cases, setting, "settle/%d/%.0e", bodies, tolerance);
     if (!c || !c->done)
@@ -160,9 +167,9 @@ static void add_row(LabTable *t, const Cases *cases, int setting, int bodies, do
         defaults_get_figure(c, "overlap 99"), defaults_get_figure(c, "overlap largest"));
 }
 
-static void judge(Worlds *w, const Cases *cases)
+static void add_verdicts(Worlds *w, const Cases *cases)
 {
-    int small = size_of(w, 0), large = size_of(w, SIZES - 1);
+    int small = get_size(w, 0), large = get_size(w, SIZES - 1);
     for (int k = 0; k < TOLERANCES; k++) {
         const Case *a =
             defaults_find_case(cases, SETTING_DEFAULT, "settle/%d/%.0e", small, tolerances[k]);
@@ -183,7 +190,7 @@ static void judge(Worlds *w, const Cases *cases)
     }
 }
 
-static void tabulate(Worlds *w, const Cases *cases)
+static void add_settle_tables(Worlds *w, const Cases *cases)
 {
     LabTable *t = lab_set_add_table(
         w->set, "Beds that settle: products per step, time and overlap",
@@ -192,13 +199,17 @@ static void tabulate(Worlds *w, const Cases *cases)
     for (int i = 0; i < SIZES; i++)
         for (int k = 0; k < TOLERANCES; k++)
             for (int s = 0; s < SETTINGS_COMPARED; s++)
-                add_row(t, cases, s, size_of(w, i), tolerances[k]);
+                add_table_row(t, cases, s, get_size(w, i), tolerances[k]);
     snprintf(
         t->note, sizeof t->note,
         "Friction 0.3, h 5 ms, at most 1,000 iterations a step. Mean and 99th percentile of overlaps are those of "
         "the last step.");
-    judge(w, cases);
+    add_verdicts(w, cases);
 }
 
-const Part defaults_settle = {
-    .name = "settle", .revision = 1, .alone = true, .list = list, .run = run, .tabulate = tabulate};
+const Part defaults_settle = {.name = "settle",
+                              .revision = 1,
+                              .alone = true,
+                              .list = list_settle_cases,
+                              .run = run_settle_case,
+                              .tabulate = add_settle_tables};
