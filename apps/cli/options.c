@@ -83,6 +83,7 @@ static bool read_real(const char *text, double *out)
     return true;
 }
 
+/* Parses a whole number from 0 to 1e9. */
 static bool read_count(const char *text, int *out)
 {
     double x;
@@ -174,6 +175,7 @@ static int parse_option(Parser *parser, const char *word)
     return store_value(parser, option, parser->argv[parser->next++]);
 }
 
+/* Checks the number of operands. Returns the exit code, after a message if it is wrong. */
 static int check_operands(const CliCommand *command, const CliList *operands)
 {
     if (operands->count < command->operands_min)

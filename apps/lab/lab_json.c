@@ -102,6 +102,7 @@ static void put_result(JsonOut *json, const LabResult *r)
 
 /* ---- a problem ---- */
 
+/* Writes a problem's name and numbers of contacts, rows and bodies. */
 static void put_sizes(JsonOut *json, const LabProblem *p)
 {
     json_text(json, "name", p->name);
@@ -110,6 +111,7 @@ static void put_sizes(JsonOut *json, const LabProblem *p)
     json_int(json, "bodies", p->bodies);
 }
 
+/* Writes an object with a problem's sizes, range of mu and path. */
 static void put_problem(JsonOut *json, const LabProblem *p)
 {
     int blocks = talus_problem_blocks(p->problem);
@@ -301,6 +303,7 @@ void lab_print_bench_json(const LabSet *set)
 
 /* ---- the whole set ---- */
 
+/* Writes system, number of processors and, if above 0, threads as one text. */
 static void put_machine(JsonOut *json, int threads)
 {
     struct utsname about;

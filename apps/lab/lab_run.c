@@ -49,6 +49,7 @@ void lab_job_key(const LabProblem *problem, const LabJob *job, int threads, char
 
 /* ---- during the solve ---- */
 
+/* On a terminal, prints iteration and residual, at most every draw_interval. */
 static void draw_progress(Observer *w, int iteration, double residual)
 {
     double now = talus_now(), zero = w->problem->natural_at_zero;
@@ -157,6 +158,7 @@ static TalusStatus measure_result(LabProblem *p, const double *gamma, LabResult 
     return sample_sorted_impulses(p->problem, gamma, out);
 }
 
+/* Writes why a solve ended without converging; leaves "" if it converged. */
 static void write_reason(const LabJob *job, const TalusSolveInfo *info, LabResult *out)
 {
     if (out->interrupted)

@@ -236,6 +236,7 @@ static TalusStatus count_reliable_eigenvalues(const double *h, int size, bool wh
     return TALUS_OK;
 }
 
+/* Runs Arnoldi's method and fills `out` from the reliable eigenvalues. */
 static TalusStatus find_eigenvalues(ShiftJacobian *map, LabShiftMap *out)
 {
     const int most = map->blocks < VECTORS ? map->blocks : VECTORS;

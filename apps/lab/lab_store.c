@@ -172,6 +172,7 @@ static TalusStatus read_all_results(LabSet *set, const TalusJson *root, const ch
     return TALUS_OK;
 }
 
+/* Reads results.json; the message of a format error mentions --fresh. */
 static TalusStatus parse_store(LabSet *set, const char *path)
 {
     TalusArena arena = {0};

@@ -3,6 +3,7 @@
 
 #include "base/status.h"
 
+/* Adds a copy of body i of the snapshot. */
 static TalusStatus add_body(TalusWorld *world, const TalusSnapshot *s, int i)
 {
     TalusBodyBatch batch = talus_body_batch_default();

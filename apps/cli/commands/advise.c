@@ -93,6 +93,7 @@ static TalusStatus advance_start(Session *s)
     return status;
 }
 
+/* Builds the scene, saves its start, makes the plan and advances the saved state. */
 static TalusStatus start_from_scene(Session *s, const char *path)
 {
     TalusScene *scene = NULL;
@@ -111,6 +112,7 @@ static TalusStatus start_from_scene(Session *s, const char *path)
     return status == TALUS_OK ? advance_start(s) : status;
 }
 
+/* Finds the file of a scene and starts from it; sets scene and assignments. Returns the exit code. */
 static int start_from_named_scene(Session *s, const char *name)
 {
     char path[CLI_PATH_MAX];
@@ -148,6 +150,7 @@ static double seconds_left(const Session *s)
     return fmax(0.0, options.seconds - (talus_now() - s->begun));
 }
 
+/* Runs the trial of a setting from the saved state; replaces *trial. */
 static TalusStatus run_trial(Session *s, const AdviseSetting *setting, double span, double seconds,
                              AdviseTrial *trial)
 {
@@ -183,6 +186,7 @@ static TalusStatus choose_span(Session *s)
     return TALUS_OK;
 }
 
+/* Prints "talus: NUMBER of COUNT: SETTING" unless --quiet. */
 static void report_progress(const AdviseSetting *setting, int number, int count)
 {
     char text[ADVISE_TEXT];
@@ -202,10 +206,10 @@ static TalusStatus add_trial(Session *s, const AdviseSetting *setting, int other
     return run_trial(s, setting, a->span, share, &a->trial[a->trials++]);
 }
 
-static bool is_tried(const Advise *a, const TalusWorldChanges *with)
+static bool is_tried(const Advise *a, const TalusWorldChanges *setting)
 {
     for (int i = 0; i < a->trials; i++)
-        if (advise_same_setting(&a->trial[i].setting.changes, with))
+        if (advise_same_setting(&a->trial[i].setting.changes, setting))
             return true;
     return false;
 }

@@ -128,6 +128,6 @@ void advise_confirm(Advise *advise);
 void advise_print(const Advise *advise);
 void advise_print_json(const Advise *advise);
 /* Writes "coulomb, compliance 0.01, tolerance 0.01, step 0.005 s". */
-void advise_describe_setting(const TalusWorldChanges *with, char *text, size_t size);
+void advise_describe_setting(const TalusWorldChanges *setting, char *text, size_t size);
 
 #endif

@@ -18,6 +18,7 @@ static const double missed_part = 0.01; /* part of the steps that may miss the t
 static const double no_lift =
     1e-4; /* lift, over the diameter, below which contacts count as not opened */
 
+/* True if the trial has steps, none of them failed and at most missed_part of them missed the tolerance. */
 static bool reaches_tolerance(const AdviseTrial *t)
 {
     return t->steps > 0 && !t->failure[0] && t->missed <= missed_part * t->steps;

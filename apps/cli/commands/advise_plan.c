@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-static const double stiffer = 1e-3; /* compliance of the trials with stiffer contacts */
+static const double stiffer = 1e-3; /* compliance of the trials setting stiffer contacts */
 
 bool advise_same_setting(const TalusWorldChanges *a, const TalusWorldChanges *b)
 {
@@ -31,10 +31,10 @@ TalusWorldChanges advise_default_setting(const TalusWorld *world)
     return base;
 }
 
-static bool is_planned(const AdviseSetting *plan, int count, const TalusWorldChanges *with)
+static bool is_planned(const AdviseSetting *plan, int count, const TalusWorldChanges *setting)
 {
     for (int i = 0; i < count; i++)
-        if (advise_same_setting(&plan[i].changes, with))
+        if (advise_same_setting(&plan[i].changes, setting))
             return true;
     return false;
 }
@@ -56,16 +56,16 @@ int advise_plan(const TalusWorldChanges *own, const TalusWorldChanges *base,
     };
     int count = 0, found = -1;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        TalusWorldChanges with = *base;
-        with.law = rows[i].law;
-        with.compliance = rows[i].compliance < 0.0 ? base->compliance : rows[i].compliance;
-        with.tolerance = rows[i].tolerance;
-        with.step = rows[i].step * base->step;
-        if (is_planned(out, count, &with)) /* where the default is rigid */
+        TalusWorldChanges setting = *base;
+        setting.law = rows[i].law;
+        setting.compliance = rows[i].compliance < 0.0 ? base->compliance : rows[i].compliance;
+        setting.tolerance = rows[i].tolerance;
+        setting.step = rows[i].step * base->step;
+        if (is_planned(out, count, &setting)) /* where the default is rigid */
             continue;
-        bool same = advise_same_setting(&with, own);
+        bool same = advise_same_setting(&setting, own);
         found = same ? count : found;
-        out[count++] = (AdviseSetting){with, same, same ? 0 : rows[i].priority};
+        out[count++] = (AdviseSetting){setting, same, same ? 0 : rows[i].priority};
     }
     if (found < 0) { /* the scene's own setting comes first */
         for (int i = count; i > 0; i--)

@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-void advise_describe_setting(const TalusWorldChanges *with, char *text, size_t size)
+void advise_describe_setting(const TalusWorldChanges *setting, char *text, size_t size)
 {
     char stiffness[48] = "rigid";
-    if (with->compliance > 0.0)
-        snprintf(stiffness, sizeof stiffness, "compliance %g", with->compliance);
-    snprintf(text, size, "%s, %s, tolerance %g, step %g s", talus_law_name(with->law), stiffness,
-             with->tolerance, with->step);
+    if (setting->compliance > 0.0)
+        snprintf(stiffness, sizeof stiffness, "compliance %g", setting->compliance);
+    snprintf(text, size, "%s, %s, tolerance %g, step %g s", talus_law_name(setting->law), stiffness,
+             setting->tolerance, setting->step);
 }
 
 /* ---- the table ---- */
@@ -46,6 +46,7 @@ static void set_marks(const Advise *a, int index, char marks[4])
     marks[n] = '\0';
 }
 
+/* Prints a trial's row of the table; below it, its failure or that it covers less than the span. */
 static void print_trial(const Advise *a, int index)
 {
     const AdviseTrial *t = &a->trial[index];
@@ -67,6 +68,7 @@ static void print_trial(const Advise *a, int index)
         printf("%s    covers %.3g s alone\n", t->steps > 0 ? "" : "\n", t->covered);
 }
 
+/* Prints what the marks mean, how many settings were left out, and whether a signal stopped the trials. */
 static void print_notes(const Advise *a)
 {
     printf(

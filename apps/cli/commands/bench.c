@@ -133,6 +133,7 @@ static TalusStatus change_heaviest_mass(TalusProblem *problem, double mass, Talu
     return status;
 }
 
+/* Writes the problem, with another mass of the heaviest body if the case gives one. */
 static TalusStatus write_problem(TalusProblem *problem, const BenchCase *c, const char *path)
 {
     TalusProblem *changed;
@@ -270,6 +271,7 @@ static bool is_named_by_runs(const Experiment *e, int solver)
     return false;
 }
 
+/* True if the run is to be done on the case with this index. */
 static bool runs_on_case(const BenchRun *run, int problem)
 {
     return !run->cases || run->cases >> problem & 1u;
@@ -291,6 +293,7 @@ static TalusStatus run_case(Session *session, int problem)
     return TALUS_OK;
 }
 
+/* Adds notes about missing solvers, then opens and runs all cases, until a signal. */
 static TalusStatus run_cases(Session *session)
 {
     const Experiment *e = session->experiment;
@@ -306,6 +309,7 @@ static TalusStatus run_cases(Session *session)
 
 /* ---- the end ---- */
 
+/* Prints which signal has stopped the experiment; returns the exit code. */
 static int report_stop(const Session *session)
 {
     fprintf(stderr, "talus: stopped by %s; the same command goes on from what is in %s\n",

@@ -34,6 +34,7 @@ typedef struct Conversion {
 
 /* ---- messages ---- */
 
+/* On a terminal, prints which frame is being converted, at most every redraw_seconds. */
 static void draw_bar(Conversion *c, int index, int count)
 {
     double now = talus_now();
@@ -93,6 +94,7 @@ TalusStatus export_choose_frames(const TalusFrames *frames, const char *path,
     return TALUS_OK;
 }
 
+/* Reads a frame and passes it to the writer; updates quantum, lean and fields. */
 static TalusStatus convert_frame(Conversion *c, int index)
 {
     TALUS_TRY(talus_frames_read(c->frames, index, &c->snapshot));

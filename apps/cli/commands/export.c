@@ -323,6 +323,7 @@ static TalusStatus write_page(Export *x, const RunLocation *location)
     return TALUS_OK;
 }
 
+/* Writes the page and releases what that needed. Returns the exit code. */
 static int export_page(const RunLocation *location, const Options *o)
 {
     Export x = {.options = o, .steps_fd = -1};

@@ -45,6 +45,7 @@ static int find_form(const char *name)
     return -1;
 }
 
+/* Converts the problem to FCLIB in the form that --form names, titles it by scene and time, and writes it. */
 static TalusStatus write_fclib(const Options *o, TalusProblem *problem, const TalusScene *scene,
                                double time, TalusFclib **fclib)
 {

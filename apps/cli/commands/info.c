@@ -58,6 +58,7 @@ static void print_contact_settings(const TalusWorld *world)
         info_print_fact("contacts", "rigid");
 }
 
+/* Prints a description of a scene and its bodies. Returns the exit code. */
 static int info_scene(const char *path)
 {
     TalusScene *scene = NULL;
@@ -151,6 +152,7 @@ static void print_cone(TalusProblem *problem)
                         cone.bearing);
 }
 
+/* Prints a description of a problem file. Returns the exit code. */
 static int info_problem(const char *path)
 {
     TalusProblem *problem;
@@ -202,6 +204,7 @@ static void print_mu_range(const TalusFclib *f)
         info_print_fact("mu", "%g to %g", low, high);
 }
 
+/* Prints a description of an FCLIB file. Returns the exit code. */
 static int info_fclib(const char *path)
 {
     TalusFclib *f;
@@ -228,6 +231,7 @@ static int info_fclib(const char *path)
 
 /* ---- a report's directory ---- */
 
+/* Prints title, date, problems and number of runs from the value of results.json. */
 static void print_report(const char *dir, const TalusJson *root)
 {
     const TalusJson *title = talus_json_get(root, "title"), *kind = talus_json_get(root, "kind");
@@ -271,6 +275,7 @@ static bool info_report(const char *dir, int *code)
     return true;
 }
 
+/* Prints a description of a directory, of a run or of a report. Returns the exit code. */
 static int info_directory(const char *dir)
 {
     int code;

@@ -87,6 +87,7 @@ int info_frames(const char *path, bool alone)
 
 /* ---- the directory ---- */
 
+/* Prints title, scene, state, speed and overlaps from run.json. */
 static void print_state(const char *dir)
 {
     RunState state;

@@ -6,12 +6,14 @@
 #include <math.h>
 #include <stdio.h>
 
+/* Prints the corners of a box; `whose` is "moving" or "fixed", `more` ends the line. */
 static void print_box(const char *name, const char *whose, const TalusAabb *box, const char *more)
 {
     info_print_fact(name, "%s from (%.4g, %.4g, %.4g) to (%.4g, %.4g, %.4g) m%s", whose, box->lo.x,
                     box->lo.y, box->lo.z, box->hi.x, box->hi.y, box->hi.z, more);
 }
 
+/* Prints the bounds of moving and of fixed bodies and the number of planes. */
 static void print_bounds(const TalusSurvey *s)
 {
     char planes[40] = "";
@@ -28,6 +30,7 @@ static void print_bounds(const TalusSurvey *s)
                         s->unbounded == 1 ? "" : "s");
 }
 
+/* Prints "LOW to HIGH UNIT", or one value if both are equal; `more` ends the line. */
 static void print_range(const char *name, double low, double high, const char *unit,
                         const char *more)
 {

@@ -19,6 +19,7 @@ static void print_row(const char *name, const char *text)
     printf("  %-*s%s\n", NAME_WIDTH, name, text);
 }
 
+/* Callback of talus_solver_describe: prints the text of a parameter. */
 static void print_parameter(void *user, const char *text)
 {
     (void)user;

@@ -66,6 +66,7 @@ static bool parse_two_numbers(const char *text, char between, double *a, double 
     return end != second && *end == '\0' && isfinite(*a) && isfinite(*b);
 }
 
+/* Sets width and height from --size; returns false after a message. */
 static bool parse_size(const char *text, TalusDrawDef *def)
 {
     double width, height;
@@ -82,6 +83,7 @@ static bool parse_size(const char *text, TalusDrawDef *def)
     return true;
 }
 
+/* Sets by what bodies are coloured from --colour; returns false after a message. */
 static bool parse_colour(const char *text, TalusDrawDef *def)
 {
     const char *names[NAMES_MAX];
@@ -92,6 +94,7 @@ static bool parse_colour(const char *text, TalusDrawDef *def)
     return chosen >= 0;
 }
 
+/* Sets the ends of the colour scale from --range; returns false after a message. */
 static bool parse_range(const char *text, TalusDrawDef *def)
 {
     if (parse_two_numbers(text, ':', &def->low, &def->high) && def->low < def->high)
@@ -101,6 +104,7 @@ static bool parse_range(const char *text, TalusDrawDef *def)
     return false;
 }
 
+/* Sets the camera's angles from the name of a view; returns false after a message. */
 static bool parse_view(const char *text, TalusDrawDef *def)
 {
     const char *names[VIEWS];
@@ -114,6 +118,7 @@ static bool parse_view(const char *text, TalusDrawDef *def)
     return true;
 }
 
+/* Sets the camera's angles from --from; returns false after a message. */
 static bool parse_from(const char *text, TalusDrawDef *def)
 {
     if (parse_two_numbers(text, ',', &def->azimuth, &def->elevation) &&
@@ -125,6 +130,7 @@ static bool parse_from(const char *text, TalusDrawDef *def)
     return false;
 }
 
+/* Sets the clipping plane from --clip; returns false after a message. */
 static bool parse_clip(const char *text, TalusDrawDef *def)
 {
     char *end = NULL;
@@ -140,6 +146,7 @@ static bool parse_clip(const char *text, TalusDrawDef *def)
     return false;
 }
 
+/* Sets how fixed bodies are drawn from --container; returns false after a message. */
 static bool parse_container(const char *text, TalusDrawDef *def)
 {
     int chosen = find_name("container", text, container_names, CONTAINERS);
@@ -250,6 +257,7 @@ static TalusStatus simulate_scene(const TalusScene *scene, const char *path, con
     return status;
 }
 
+/* Loads and simulates a scene. Returns the exit code. */
 static int read_scene(const char *path, const Options *o, PictureSource *source)
 {
     TalusScene *scene = NULL;

@@ -65,11 +65,13 @@ static bool is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+/* True if the option is --reference exact. */
 static bool asks_exact_reference(const Options *o)
 {
     return o->reference && strcmp(o->reference, "exact") == 0;
 }
 
+/* Checks that options are valid, go together and name writable files. Returns the exit code. */
 static int check_options(const Options *o, const CliList *operands)
 {
     if (o->tol == 0.0 && o->max_iter < 0 && isnan(o->budget))
@@ -101,6 +103,7 @@ static int check_options(const Options *o, const CliList *operands)
     return cli_check_backend(&cli_solve, o->backend);
 }
 
+/* True if the option is --measure siconos. */
 static bool measures_siconos(const Options *o)
 {
     return o->measure && strcmp(o->measure, "siconos") == 0;
@@ -467,6 +470,7 @@ static int write_results(Session *session)
     return session->failed ? CLI_FAILED : CLI_OK;
 }
 
+/* Parses the options, opens the problems, solves them and writes the results. Returns the exit code. */
 static int solve_session(Session *session, const CliList *operands)
 {
     int code = check_options(&session->options, operands);

@@ -318,7 +318,7 @@ static void list_figures(const Findings *f, Figure out[FIGURES])
     memcpy(out, all, sizeof all);
 }
 
-static void print_text(const Findings *f)
+static void print_findings(const Findings *f)
 {
     const TalusMetrics *m = &f->metrics;
     Figure figure[FIGURES];
@@ -337,7 +337,7 @@ static void print_text(const Findings *f)
                f->certificate.proof ? "proves that the problem has no solution" : "proves nothing");
 }
 
-static void print_json(const Findings *f)
+static void print_findings_json(const Findings *f)
 {
     JsonOut json;
     Figure figure[FIGURES];
@@ -384,9 +384,9 @@ static int judge_solution(const Findings *found, const char *solution, double to
 static int print_and_judge(const Findings *found, const char *solution, const Options *o)
 {
     if (o->json)
-        print_json(found);
+        print_findings_json(found);
     else
-        print_text(found);
+        print_findings(found);
     return judge_solution(found, solution, o->tol);
 }
 

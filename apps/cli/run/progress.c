@@ -57,6 +57,7 @@ static void draw_bar(Progress *progress, const Run *run, double now, const char 
     progress->last_bar = now;
 }
 
+/* Sets the sums and maxima since the last table line to zero. */
 static void begin_interval(Progress *progress, double now)
 {
     progress->interval_begun = now;

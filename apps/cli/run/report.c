@@ -60,6 +60,7 @@ void run_default_dir(const char *scene, char *dir, size_t size)
 
 /* ---- text ---- */
 
+/* Prints the seconds of a stage and their percentage of `total`. */
 static void print_stage(FILE *out, const char *name, double seconds, double total)
 {
     fprintf(out, "  %-10s %10.3f s %6.1f %%\n", name, seconds,
@@ -82,6 +83,7 @@ static void print_stages(const RunClock *clock, FILE *out)
     print_stage(out, "total", clock->wall, clock->wall);
 }
 
+/* Prints where the results are and the command that shows them. */
 static void print_results_dir(const Run *run, FILE *out)
 {
     const char *dir = run->dir;

@@ -544,6 +544,7 @@ static void write_final_state(Session *session, int code)
         control_report(&session->control, run, is_at_end(run) ? "finished" : "stopped", message);
 }
 
+/* Checks the options, opens the run, runs it to its end, writes run.json and reports. Returns the exit code. */
 static int run_session(Session *session, const CliList *operands)
 {
     int code = check_options(&session->options, operands);

@@ -172,6 +172,7 @@ static TalusStatus build_json(const Exchange *x, WriteJson *write, TalusText *te
     return status;
 }
 
+/* Answers with the JSON value that `write` makes, or with status 500 if that fails. */
 static int answer_json(const Exchange *x, WriteJson *write)
 {
     TalusText text = {0};

@@ -87,6 +87,7 @@ static TalusStatus append_frames(TalusFile *file, int fd, const char *frames, ui
     return status;
 }
 
+/* Writes template, JSON value and frames to the open file. */
 static TalusStatus write_page_parts(TalusFile *file, const ViewerRun *run, const char *frames,
                                     uint64_t bytes)
 {

@@ -133,6 +133,7 @@ static void add_result_cells(LabTable *t, const LabResult *r, const QpScale *sca
                         r->residual[LAB_R_NATURAL_RELATIVE]);
 }
 
+/* Adds the paper's Table 4 or 5 with our results; `full`: also with the paper's figures. */
 static void add_case_table(LabSet *set, int c, bool full)
 {
     char title[2 * LAB_TEXT];

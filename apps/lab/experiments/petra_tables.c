@@ -37,6 +37,7 @@ double petra_mean_seconds(const PetraRun *run)
  * 2^20 bytes. */
 typedef enum Figure { TIME, ENERGY, UNKNOWNS, SECONDS, MEGABYTES } Figure;
 
+/* Returns a figure of step k. */
 static double get_figure(const PetraRun *run, Figure figure, int k)
 {
     const PetraStep *s = &run->step[k];
@@ -147,6 +148,7 @@ static void add_size_table(const Petra *p, int pebbles, const char *title)
         "are those of the dual, three for each contact.");
 }
 
+/* True if no earlier run has the same number of pebbles. */
 static bool is_first_of_size(const Petra *p, int run)
 {
     for (int i = 0; i < run; i++)
@@ -155,7 +157,8 @@ static bool is_first_of_size(const Petra *p, int run)
     return true;
 }
 
-static void add_tables(const Petra *p)
+/* Adds a table for each number of pebbles. */
+static void add_size_tables(const Petra *p)
 {
     int count = 0;
     for (int i = 0; i < p->runs; i++) {
@@ -277,6 +280,7 @@ static void add_run_curve(const Petra *p, LabFigure *f, const PetraRun *run, Fig
     free(px);
 }
 
+/* Adds two figures: kinetic energies of the runs, and their relative differences from the reference. */
 static void add_energy_figures(const Petra *p, int pebbles)
 {
     char title[LAB_TEXT];
@@ -298,6 +302,7 @@ static void add_energy_figures(const Petra *p, int pebbles)
              "same solver.");
 }
 
+/* Adds the figures of energy, of memory and of time. */
 static void add_figures(const Petra *p)
 {
     add_energy_figures(p, p->run[0].pebbles);
@@ -475,7 +480,7 @@ static void add_verdicts(const Petra *p)
 
 void petra_report(const Petra *p)
 {
-    add_tables(p);
+    add_size_tables(p);
     add_energy_table(p);
     add_growth_table(p);
     if (p->wide_count > 0)

@@ -70,6 +70,7 @@ static double velocity_difference(const Solution *a, const Solution *b, int bodi
     return largest;
 }
 
+/* `dv`: largest difference of velocities from the cpu's solution, m/s. */
 static void add_solution_row(LabTable *t, const char *solver, const char *backend, double tolerance,
                              const Solution *s, double speed, double dv)
 {
@@ -208,6 +209,7 @@ static TalusStatus settle_bed(const Worlds *w, const char *backend, int seed,
     return TALUS_OK;
 }
 
+/* Settles a bed for each seed on one backend and fills `beds`. */
 static TalusStatus settle_beds(const Worlds *w, const char *backend, int seeds, Beds *beds)
 {
     beds->worst = (WorldsStep){0};
@@ -251,6 +253,7 @@ static void add_bed_rows(Worlds *w, LabTable *t, const char *backend, const Beds
     }
 }
 
+/* Settles beds on the cpu and on each backend; adds a table and verdicts. */
 static TalusStatus compare_beds(Worlds *w)
 {
     Beds host, other;

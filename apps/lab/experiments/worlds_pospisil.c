@@ -67,6 +67,7 @@ static void add_step_row(LabTable *t, const TalusStepInfo *s)
                         s->solve.residual.rms / s->reference_speed, 1e3 * get_step_seconds(s));
 }
 
+/* Adds a table of the steps at the times of the paper's Fig. 3; its note has totals of the run. */
 static void add_table(const Worlds *w, const History *history, double wall)
 {
     static const double times[] = {0.1, 0.2, 0.29, 0.4, 0.56, 0.64, 0.8, 1.0, 1.2, 1.44};

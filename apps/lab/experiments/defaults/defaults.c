@@ -71,7 +71,8 @@ typedef struct Queue {
     TalusStatus stored; /* first error of writing the figures */
 } Queue;
 
-static void report_case(const Queue *q, const Case *c, double seconds)
+/* Prints a line with the figures or the error of a case and its seconds. */
+static void print_case_figures(const Queue *q, const Case *c, double seconds)
 {
     char text[LAB_TEXT] = "";
     size_t used = 0;
@@ -92,7 +93,7 @@ static void finish_case(Queue *q, Case *c, TalusStatus status, double seconds)
     else
         snprintf(c->error, sizeof c->error, " %s", talus_error());
     c->done = status == TALUS_OK;
-    report_case(q, c, seconds);
+    print_case_figures(q, c, seconds);
     if (c->done && q->stored == TALUS_OK)
         q->stored = defaults_store_write(q->w->dir, q->cases);
     pthread_mutex_unlock(&q->lock);
@@ -210,7 +211,8 @@ static TalusStatus list_cases(const Worlds *w, Cases *cases)
     return TALUS_OK;
 }
 
-static void describe_settings(Worlds *w)
+/* Adds a note about each setting. */
+static void note_settings(Worlds *w)
 {
     for (int i = 0; i < DEFAULTS_SETTINGS; i++) {
         char text[LAB_TEXT];
@@ -223,7 +225,7 @@ static void describe_settings(Worlds *w)
  * received. */
 static TalusStatus conclude(Worlds *w, const Cases *cases)
 {
-    describe_settings(w);
+    note_settings(w);
     for (int i = 0; i < LAB_COUNT(parts); i++)
         parts[i]->tabulate(w, cases);
     TALUS_TRY(defaults_write_markdown(w));

@@ -58,6 +58,7 @@ static const Answer answers[] = {
     {"rover", "way", "rover: way in 1.8 s, m", "%.3f"},
     {"rover", "height", "rover: height of the chassis, m", "%.4f"}};
 
+/* Runs the experiment of the case. */
 static TalusStatus run_bulk_case(const Worlds *w, Case *c)
 {
     return experiments[c->kind].run(w, c);
@@ -87,6 +88,7 @@ typedef struct Sample {
     double mean, deviation; /* NAN: not all seeds are done */
 } Sample;
 
+/* Finds the mean and deviation of an answer under a setting, over the seeds. */
 static Sample find_sample(const Worlds *w, const Cases *cases, int setting, const Answer *a)
 {
     double values[DEFAULTS_SEEDS];

@@ -143,6 +143,7 @@ static TalusStatus measure_hopper(const Worlds *w, Case *c)
     return TALUS_OK;
 }
 
+/* Runs the hopper or one of `starts` and adds its figures. */
 static TalusStatus run_lift_case(const Worlds *w, Case *c)
 {
     TalusSnapshot g = {0};
@@ -173,7 +174,8 @@ static TalusStatus list_lift_cases(const Worlds *w, const Part *part, Cases *cas
     return defaults_add_cases(cases, &c, "hopper/4ms");
 }
 
-static void add_lift_table(Worlds *w, const Cases *cases)
+/* Adds the table of lifts by start, and a verdict on the largest lift of the default. */
+static void add_starts_table(Worlds *w, const Cases *cases)
 {
     LabTable *t =
         lab_set_add_table(w->set, "Lift over the size, h 5, 1 and 0.2 ms",
@@ -202,9 +204,10 @@ static void add_lift_table(Worlds *w, const Cases *cases)
                            "lift of a body that begins to slide, over its size");
 }
 
+/* Adds the table of lifts and the table of the hopper. */
 static void add_lift_tables(Worlds *w, const Cases *cases)
 {
-    add_lift_table(w, cases);
+    add_starts_table(w, cases);
     LabTable *t =
         lab_set_add_table(w->set, "A hopper at a coarse step, h 4 ms: overlap over the radius",
                           "setting\tlargest\tmean\tsteps missed");

@@ -27,7 +27,7 @@ static const char *choose_backend(const Worlds *w)
     return w->any_backend && talus_backend_find("cuda-mixed") ? "cuda-mixed" : w->backend[0];
 }
 
-static int get_size(const Worlds *w, int index)
+static int get_bed_size(const Worlds *w, int index)
 {
     return w->quick ? quick_sizes[index] : sizes[index];
 }
@@ -63,6 +63,7 @@ static void add_step_to_sums(const TalusStepInfo *info, int step, int count, dou
     s->missed += info->missed;
 }
 
+/* Makes all steps of a case and sums their figures; prints the progress every 10 s. */
 static TalusStatus make_steps(const Worlds *w, TalusWorld *world, const Case *c, Sums *sums)
 {
     int count = w->steps ? w->steps : worlds_choose_size(w, STEPS, 30);
@@ -139,7 +140,7 @@ static TalusStatus list_settle_cases(const Worlds *w, const Part *part, Cases *c
     bool host = strcmp(choose_backend(w), "cpu") == 0;
     for (int i = 0; i < SIZES; i++)
         for (int k = 0; k < TOLERANCES; k++) {
-            Case c = {.part = part, .bodies = get_size(w, i), .tolerance = tolerances[k]};
+            Case c = {.part = part, .bodies = get_bed_size(w, i), .tolerance = tolerances[k]};
             c.on_request = host && !w->quick && i > 0;
             c.cost = 1e-3 * c.bodies;
             TALUS_TRY(defaults_add_cases(cases, &c, "%d/%.0e", c.bodies, c.tolerance));
@@ -151,6 +152,7 @@ static TalusStatus list_settle_cases(const Worlds *w, const Part *part, Cases *c
 
 /* ---- the table ---- */
 
+/* Adds a row for a case; nothing if the case is not done. */
 static void add_table_row(LabTable *t, const Cases *cases, int setting, int bodies,
                           double tolerance)
 {
@@ -167,9 +169,10 @@ static void add_table_row(LabTable *t, const Cases *cases, int setting, int bodi
         defaults_get_figure(c, "overlap 99"), defaults_get_figure(c, "overlap largest"));
 }
 
+/* Adds verdicts on growth and time of the default, where the cases are done. */
 static void add_verdicts(Worlds *w, const Cases *cases)
 {
-    int small = get_size(w, 0), large = get_size(w, SIZES - 1);
+    int small = get_bed_size(w, 0), large = get_bed_size(w, SIZES - 1);
     for (int k = 0; k < TOLERANCES; k++) {
         const Case *a =
             defaults_find_case(cases, SETTING_DEFAULT, "settle/%d/%.0e", small, tolerances[k]);
@@ -199,7 +202,7 @@ static void add_settle_tables(Worlds *w, const Cases *cases)
     for (int i = 0; i < SIZES; i++)
         for (int k = 0; k < TOLERANCES; k++)
             for (int s = 0; s < SETTINGS_COMPARED; s++)
-                add_table_row(t, cases, s, get_size(w, i), tolerances[k]);
+                add_table_row(t, cases, s, get_bed_size(w, i), tolerances[k]);
     snprintf(
         t->note, sizeof t->note,
         "Friction 0.3, h 5 ms, at most 1,000 iterations a step. Mean and 99th percentile of overlaps are those of "

@@ -16,7 +16,7 @@ static const double tolerances[TOLERANCES] = {1e-2, 1e-3}; /* relative to g h */
 /* Targets: products of the default over rigid ccp, at each tolerance; mean overlap over the radius. */
 static const double max_ratio[TOLERANCES] = {1.0, 0.5}, max_overlap = 1e-3;
 
-static int get_size(const Worlds *w, int index)
+static int get_bed_size(const Worlds *w, int index)
 {
     return w->quick ? quick_sizes[index] : sizes[index];
 }
@@ -61,6 +61,7 @@ static TalusStatus run_at_tolerance(const Worlds *w, const void *bytes, size_t s
     return status;
 }
 
+/* Settles and shears the bed of a case, then makes a run at each tolerance. */
 static TalusStatus run_shear_case(const Worlds *w, Case *c)
 {
     Shear shear = make_bed(w, c->bodies);
@@ -86,7 +87,7 @@ static TalusStatus run_shear_case(const Worlds *w, Case *c)
 static TalusStatus list_shear_cases(const Worlds *w, const Part *part, Cases *cases)
 {
     for (int i = 0; i < SIZES; i++) {
-        Case c = {.part = part, .bodies = get_size(w, i), .budget = BUDGET};
+        Case c = {.part = part, .bodies = get_bed_size(w, i), .budget = BUDGET};
         c.cost = 0.02 * c.bodies;
         TALUS_TRY(defaults_add_cases(cases, &c, "%d", c.bodies));
         for (int k = cases->count - SETTINGS_COMPARED; k < cases->count; k++)
@@ -106,7 +107,8 @@ static double get_figure_at(const Case *c, const char *name, double tolerance)
     return defaults_get_figure(c, text);
 }
 
-static void add_table_row(Worlds *w, LabTable *t, const Cases *cases, int bodies, int k)
+/* Adds a row for a size at tolerances[k] and, if the cases are done, a verdict on the products. */
+static void add_row_and_verdict(Worlds *w, LabTable *t, const Cases *cases, int bodies, int k)
 {
     const Case *c[SETTINGS_COMPARED];
     double tolerance = tolerances[k];
@@ -140,7 +142,7 @@ static void add_shear_tables(Worlds *w, const Cases *cases)
         "steps missed, default\trigid ccp\trigid coulomb\toverlap/r, default: mean\tlargest\tverdict");
     for (int i = SIZES - 1; i >= 0; i--)
         for (int k = 0; k < TOLERANCES; k++)
-            add_table_row(w, t, cases, get_size(w, i), k);
+            add_row_and_verdict(w, t, cases, get_bed_size(w, i), k);
     Shear bed = make_bed(w, 4000), large = make_bed(w, 16000);
     snprintf(
         t->note, sizeof t->note,
