@@ -143,20 +143,20 @@ void json_close_array(JsonOut *json)
     close_level(json, "]");
 }
 
-void json_text(JsonOut *json, const char *key, const char *text)
+void json_write_text(JsonOut *json, const char *key, const char *text)
 {
     if (!text) {
-        json_null(json, key);
+        json_write_null(json, key);
         return;
     }
     begin_value(json, key);
     append_quoted(json, text);
 }
 
-void json_real(JsonOut *json, const char *key, double value)
+void json_write_real(JsonOut *json, const char *key, double value)
 {
     if (!isfinite(value)) {
-        json_null(json, key);
+        json_write_null(json, key);
         return;
     }
     char text[32];
@@ -165,7 +165,7 @@ void json_real(JsonOut *json, const char *key, double value)
     append_text(json, text);
 }
 
-void json_int(JsonOut *json, const char *key, int64_t value)
+void json_write_int(JsonOut *json, const char *key, int64_t value)
 {
     char text[32];
     snprintf(text, sizeof text, "%" PRId64, value);
@@ -173,30 +173,30 @@ void json_int(JsonOut *json, const char *key, int64_t value)
     append_text(json, text);
 }
 
-void json_bool(JsonOut *json, const char *key, bool value)
+void json_write_bool(JsonOut *json, const char *key, bool value)
 {
     begin_value(json, key);
     append_text(json, value ? "true" : "false");
 }
 
-void json_null(JsonOut *json, const char *key)
+void json_write_null(JsonOut *json, const char *key)
 {
     begin_value(json, key);
     append_text(json, "null");
 }
 
-void json_reals(JsonOut *json, const char *key, const double *values, size_t count)
+void json_write_reals(JsonOut *json, const char *key, const double *values, size_t count)
 {
     json_open_array(json, key);
     for (size_t i = 0; i < count; i++)
-        json_real(json, NULL, values[i]);
+        json_write_real(json, NULL, values[i]);
     json_close_array(json);
 }
 
-void json_ints(JsonOut *json, const char *key, const int *values, size_t count)
+void json_write_ints(JsonOut *json, const char *key, const int *values, size_t count)
 {
     json_open_array(json, key);
     for (size_t i = 0; i < count; i++)
-        json_int(json, NULL, values[i]);
+        json_write_int(json, NULL, values[i]);
     json_close_array(json);
 }

@@ -38,15 +38,15 @@ void json_close_object(JsonOut *json);
 void json_open_array(JsonOut *json, const char *key);
 void json_close_array(JsonOut *json);
 
-/* Write one value: json_text a string, null if `text` is NULL. */
-void json_text(JsonOut *json, const char *key, const char *text);
-void json_real(JsonOut *json, const char *key, double value);
-void json_int(JsonOut *json, const char *key, int64_t value);
-void json_bool(JsonOut *json, const char *key, bool value);
-void json_null(JsonOut *json, const char *key);
+/* Write one value of the open object or array. A text that is NULL and a real that is not finite are written as null. */
+void json_write_text(JsonOut *json, const char *key, const char *text);
+void json_write_real(JsonOut *json, const char *key, double value);
+void json_write_int(JsonOut *json, const char *key, int64_t value);
+void json_write_bool(JsonOut *json, const char *key, bool value);
+void json_write_null(JsonOut *json, const char *key);
 
 /* Write `count` values as an array. */
-void json_reals(JsonOut *json, const char *key, const double *values, size_t count);
-void json_ints(JsonOut *json, const char *key, const int *values, size_t count);
+void json_write_reals(JsonOut *json, const char *key, const double *values, size_t count);
+void json_write_ints(JsonOut *json, const char *key, const int *values, size_t count);
 
 #endif

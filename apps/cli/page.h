@@ -9,7 +9,7 @@
 
 #include <talus/base.h>
 
-/* Piece of a template between two insertions, or before the first or after the last; made by cmake/embed_page.cmake. */
+/* One of the pieces into which the places of insertion divide a template; made by cmake/embed_page.cmake. */
 typedef struct PagePiece {
     const unsigned char *bytes;
     size_t size;

@@ -33,9 +33,10 @@ bool cli_same_dir(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && talus_same_file(&x, &y);
 }
 
-/* Writes the folder of the shipped scenes: of the source tree if the program runs from its build tree, else the one
- * relative to the program, so that program and scenes may be moved together; the installed one if find_program_dir fails. */
-static void find_own_dir(char *own, size_t size)
+/* Writes the folder of the scenes that ship with the program: that of the source tree if the program runs from its build
+ * tree; else the one at a fixed place relative to the program, so that both may be moved together; TALUS_INSTALL_SCENE_DIR
+ * if find_program_dir fails. */
+static void find_shipped_dir(char *own, size_t size)
 {
     char dir[DIR_BYTES - 256];
     if (!find_program_dir(dir, sizeof dir))
@@ -51,7 +52,7 @@ static const char *get_scene_dir(int index)
 {
     static char own[DIR_BYTES];
     if (!own[0])
-        find_own_dir(own, sizeof own);
+        find_shipped_dir(own, sizeof own);
     return index == 0 ? own : "scenes";
 }
 

@@ -16,7 +16,7 @@
 static void put_nonempty(JsonOut *json, const char *key, const char *text)
 {
     if (text[0])
-        json_text(json, key, text);
+        json_write_text(json, key, text);
 }
 
 /* Writes the terms of the result: tolerance, limits, start, backend, friction. */
@@ -24,11 +24,11 @@ static void put_terms(JsonOut *json, const LabResult *r)
 {
     if (r->max_iterations == 0)
         return; /* a stored result whose file lacks these fields */
-    json_real(json, "tolerance", r->tolerance);
-    json_int(json, "max_iterations", r->max_iterations);
-    json_real(json, "max_seconds", r->max_seconds > 0.0 ? r->max_seconds : NAN);
-    json_text(json, "start", r->warm ? "stored" : "zero");
-    json_int(json, "threads", r->threads);
+    json_write_real(json, "tolerance", r->tolerance);
+    json_write_int(json, "max_iterations", r->max_iterations);
+    json_write_real(json, "max_seconds", r->max_seconds > 0.0 ? r->max_seconds : NAN);
+    json_write_text(json, "start", r->warm ? "stored" : "zero");
+    json_write_int(json, "threads", r->threads);
     put_nonempty(json, "backend", lab_on_host(r) ? "" : r->backend);
     put_nonempty(json, "law", r->law);
     put_nonempty(json, "section", r->section);
@@ -40,30 +40,30 @@ static void put_terms(JsonOut *json, const LabResult *r)
 static void put_result_figures(JsonOut *json, const LabResult *r)
 {
     bool measured = lab_outcome_is_measured(r->outcome);
-    json_text(json, "solver", r->solver);
+    json_write_text(json, "solver", r->solver);
     put_nonempty(json, "ran", r->auto_choice);
-    json_text(json, "outcome", lab_outcome_name(r->outcome));
+    json_write_text(json, "outcome", lab_outcome_name(r->outcome));
     put_nonempty(json, "reason", r->reason);
     if (r->interrupted)
-        json_bool(json, "interrupted", true);
+        json_write_bool(json, "interrupted", true);
     put_terms(json, r);
-    json_real(json, "iterations", measured ? r->iterations : NAN);
-    json_real(json, "applies", measured ? r->products : NAN);
-    json_real(json, "updates", measured ? r->updates : NAN);
+    json_write_real(json, "iterations", measured ? r->iterations : NAN);
+    json_write_real(json, "applies", measured ? r->products : NAN);
+    json_write_real(json, "updates", measured ? r->updates : NAN);
     if (measured && r->factorisations)
-        json_int(json, "factorisations", r->factorisations);
-    json_real(json, "seconds", r->seconds);
-    json_real(json, "objective", r->objective);
+        json_write_int(json, "factorisations", r->factorisations);
+    json_write_real(json, "seconds", r->seconds);
+    json_write_real(json, "objective", r->objective);
     json_open_object(json, "residual");
     for (int i = 0; i < LAB_RESIDUALS; i++)
-        json_real(json, lab_residuals[i].name, r->residual[i]);
+        json_write_real(json, lab_residuals[i].name, r->residual[i]);
     json_close_object(json);
-    json_real(json, "memory_bytes", r->memory_bytes);
+    json_write_real(json, "memory_bytes", r->memory_bytes);
     if (measured) {
         json_open_object(json, "contacts");
-        json_int(json, "open", r->open);
-        json_int(json, "sliding", r->sliding);
-        json_int(json, "sticking", r->sticking);
+        json_write_int(json, "open", r->open);
+        json_write_int(json, "sliding", r->sliding);
+        json_write_int(json, "sticking", r->sticking);
         json_close_object(json);
     }
 }
@@ -74,7 +74,7 @@ static void put_trace(JsonOut *json, const LabTrace *trace)
     for (int c = 0; c < LAB_COLUMNS; c++) {
         json_open_array(json, lab_columns[c].name);
         for (int k = 0; k < trace->count; k++)
-            json_real(json, NULL, trace->row[k][c]);
+            json_write_real(json, NULL, trace->row[k][c]);
         json_close_array(json);
     }
     json_close_object(json);
@@ -83,8 +83,8 @@ static void put_trace(JsonOut *json, const LabTrace *trace)
 static void put_impulses(JsonOut *json, const LabResult *r)
 {
     json_open_object(json, "impulses");
-    json_ints(json, "rank", r->impulse_rank, (size_t)r->impulse_count);
-    json_reals(json, "value", r->impulse, (size_t)r->impulse_count);
+    json_write_ints(json, "rank", r->impulse_rank, (size_t)r->impulse_count);
+    json_write_reals(json, "value", r->impulse, (size_t)r->impulse_count);
     json_close_object(json);
 }
 
@@ -92,8 +92,8 @@ static void put_impulses(JsonOut *json, const LabResult *r)
 static void put_result(JsonOut *json, const LabResult *r)
 {
     json_open_object(json, NULL);
-    json_int(json, "problem", r->problem);
-    json_text(json, "key", r->key);
+    json_write_int(json, "problem", r->problem);
+    json_write_text(json, "key", r->key);
     put_result_figures(json, r);
     put_impulses(json, r);
     put_trace(json, &r->trace);
@@ -105,10 +105,10 @@ static void put_result(JsonOut *json, const LabResult *r)
 /* Writes a problem's name and numbers of contacts, rows and bodies. */
 static void put_sizes(JsonOut *json, const LabProblem *p)
 {
-    json_text(json, "name", p->name);
-    json_int(json, "contacts", talus_problem_blocks(p->problem));
-    json_int(json, "rows", talus_problem_size(p->problem));
-    json_int(json, "bodies", p->bodies);
+    json_write_text(json, "name", p->name);
+    json_write_int(json, "contacts", talus_problem_blocks(p->problem));
+    json_write_int(json, "rows", talus_problem_size(p->problem));
+    json_write_int(json, "bodies", p->bodies);
 }
 
 /* Writes an object with a problem's sizes, range of mu and path. */
@@ -125,9 +125,9 @@ static void put_problem(JsonOut *json, const LabProblem *p)
     }
     json_open_object(json, NULL);
     put_sizes(json, p);
-    json_real(json, "mu_min", isinf(low) ? 0.0 : low);
-    json_real(json, "mu_max", high);
-    json_text(json, "source", p->path);
+    json_write_real(json, "mu_min", isinf(low) ? 0.0 : low);
+    json_write_real(json, "mu_max", high);
+    json_write_text(json, "source", p->path);
     json_close_object(json);
 }
 
@@ -136,17 +136,17 @@ static void put_problem(JsonOut *json, const LabProblem *p)
 static void put_table(JsonOut *json, const LabTable *table)
 {
     json_open_object(json, NULL);
-    json_text(json, "title", table->title);
-    json_text(json, "note", table->note);
+    json_write_text(json, "title", table->title);
+    json_write_text(json, "note", table->note);
     json_open_array(json, "columns");
     for (int c = 0; c < table->columns; c++)
-        json_text(json, NULL, table->cell[c]);
+        json_write_text(json, NULL, table->cell[c]);
     json_close_array(json);
     json_open_array(json, "rows");
     for (int r = 1; r < table->cells / table->columns; r++) {
         json_open_array(json, NULL);
         for (int c = 0; c < table->columns; c++)
-            json_text(json, NULL, table->cell[r * table->columns + c]);
+            json_write_text(json, NULL, table->cell[r * table->columns + c]);
         json_close_array(json);
     }
     json_close_array(json);
@@ -157,7 +157,7 @@ static void put_notes(JsonOut *json, const LabSet *set)
 {
     json_open_array(json, "notes");
     for (int i = 0; i < set->note_count; i++)
-        json_text(json, NULL, set->notes[i]);
+        json_write_text(json, NULL, set->notes[i]);
     json_close_array(json);
 }
 
@@ -182,20 +182,20 @@ static void put_tables(JsonOut *json, const LabSet *set)
 static void put_figure(JsonOut *json, const LabFigure *figure)
 {
     json_open_object(json, NULL);
-    json_text(json, "title", figure->title);
-    json_text(json, "note", figure->note);
-    json_text(json, "x", figure->x);
-    json_text(json, "y", figure->y);
-    json_bool(json, "x_log", figure->x_log);
-    json_bool(json, "y_log", figure->y_log);
-    json_bool(json, "points", figure->points);
+    json_write_text(json, "title", figure->title);
+    json_write_text(json, "note", figure->note);
+    json_write_text(json, "x", figure->x);
+    json_write_text(json, "y", figure->y);
+    json_write_bool(json, "x_log", figure->x_log);
+    json_write_bool(json, "y_log", figure->y_log);
+    json_write_bool(json, "points", figure->points);
     json_open_array(json, "curves");
     for (int i = 0; i < figure->curves; i++) {
         const LabCurve *c = &figure->curve[i];
         json_open_object(json, NULL);
-        json_text(json, "name", c->name);
-        json_reals(json, "x", c->x, (size_t)c->count);
-        json_reals(json, "y", c->y, (size_t)c->count);
+        json_write_text(json, "name", c->name);
+        json_write_reals(json, "x", c->x, (size_t)c->count);
+        json_write_reals(json, "y", c->y, (size_t)c->count);
         json_close_object(json);
     }
     json_close_array(json);
@@ -218,19 +218,19 @@ static void put_all_figures(JsonOut *json, const LabSet *set)
 static void put_search(JsonOut *json, const LabSearch *search)
 {
     json_open_object(json, NULL);
-    json_text(json, "solver", search->solver);
-    json_int(json, "starts", search->starts);
-    json_int(json, "converged", search->converged);
-    json_real(json, "same_within", search->same_within);
+    json_write_text(json, "solver", search->solver);
+    json_write_int(json, "starts", search->starts);
+    json_write_int(json, "converged", search->converged);
+    json_write_real(json, "same_within", search->same_within);
     json_open_array(json, "solutions");
     for (int i = 0; i < search->solutions; i++) {
         const LabSolution *x = &search->solution[i];
         json_open_object(json, NULL);
-        json_int(json, "starts", x->found);
-        json_int(json, "first_start", x->start);
-        json_real(json, "natural_relative", x->residual);
-        json_real(json, "objective", x->objective);
-        json_real(json, "nearest", x->nearest);
+        json_write_int(json, "starts", x->found);
+        json_write_int(json, "first_start", x->start);
+        json_write_real(json, "natural_relative", x->residual);
+        json_write_real(json, "objective", x->objective);
+        json_write_real(json, "nearest", x->nearest);
         json_close_object(json);
     }
     json_close_array(json);
@@ -290,7 +290,7 @@ void lab_print_bench_json(const LabSet *set)
     JsonOut json;
     json_start(&json, json_to_stream, stdout);
     json_open_object(&json, NULL);
-    json_text(&json, "experiment", set->experiment);
+    json_write_text(&json, "experiment", set->experiment);
     json_open_array(&json, "problems");
     for (int i = 0; i < set->problem_count; i++)
         put_problem_results(&json, set, i);
@@ -315,7 +315,7 @@ static void put_machine(JsonOut *json, int threads)
     if (threads > 0) /* 0: the benchmark runs worlds, which have threads of their own */
         snprintf(text + used, sizeof text - (size_t)used, ", %d thread%s", threads,
                  threads == 1 ? "" : "s");
-    json_text(json, "machine", text);
+    json_write_text(json, "machine", text);
 }
 
 static void put_date(JsonOut *json)
@@ -324,7 +324,7 @@ static void put_date(JsonOut *json)
     time_t now = time(NULL);
     struct tm parts;
     if (gmtime_r(&now, &parts) && strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts))
-        json_text(json, "date", text);
+        json_write_text(json, "date", text);
 }
 
 /* Writes the results of an earlier call that no job of this call has reused yet (key not ""), so that a stopped call
@@ -345,14 +345,14 @@ static void put_set(void *user, JsonOut *json)
     const LabSet *set = user;
     json_open_object(json, NULL);
     json_open_object(json, "talus");
-    json_text(json, "version", talus_version());
+    json_write_text(json, "version", talus_version());
     json_close_object(json);
-    json_text(json, "title", set->title);
-    json_text(json, "kind", set->kind);
+    json_write_text(json, "title", set->title);
+    json_write_text(json, "kind", set->kind);
     put_date(json);
     put_machine(json, set->threads);
     put_notes(json, set);
-    json_reals(json, "thresholds", thresholds, sizeof thresholds / sizeof *thresholds);
+    json_write_reals(json, "thresholds", thresholds, sizeof thresholds / sizeof *thresholds);
     json_open_array(json, "problems");
     for (int i = 0; i < set->problem_count; i++)
         put_problem(json, &set->problems[i]);

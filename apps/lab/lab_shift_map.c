@@ -39,7 +39,7 @@ typedef struct ShiftJacobian {
     TalusFronts fronts;      /* of J */
     double *left;            /* L; [9 blocks] */
     double *own;             /* M plus the proximal term; [9 blocks] */
-    double *toward;          /* mu u_t / |u_t|, 0 where a contact sticks; [2 blocks] */
+    double *slide_direction; /* mu u_t / |u_t|, 0 where a contact sticks; [2 blocks] */
     double *x, *u;           /* work space; [3 blocks] */
     double *zeros;           /* [3 blocks] */
 } ShiftJacobian;
@@ -106,7 +106,8 @@ static void factor_jacobian(ShiftJacobian *map, TalusProblem *relaxed, double ze
                 slope.impulse[k] + PROXIMAL_WEIGHT * block.scale * slope.velocity[k];
         }
         for (int k = 0; k < 2; k++)
-            map->toward[2 * i + k] = speed > STICKING_SPEED * zero ? mu * u[k + 1] / speed : 0.0;
+            map->slide_direction[2 * i + k] =
+                speed > STICKING_SPEED * zero ? mu * u[k + 1] / speed : 0.0;
     }
     talus_fronts_factor(&map->fronts, &map->matrix, map->left, map->own);
 }
@@ -120,8 +121,8 @@ static void apply_jacobian(ShiftJacobian *map, const double *ds, double *out)
     talus_fronts_solve(&map->fronts, map->x);
     talus_block_matrix_apply(&map->matrix, map->x, map->zeros, map->u);
     for (int i = 0; i < map->blocks; i++)
-        out[i] =
-            map->toward[2 * i] * map->u[3 * i + 1] + map->toward[2 * i + 1] * map->u[3 * i + 2];
+        out[i] = map->slide_direction[2 * i] * map->u[3 * i + 1] +
+                 map->slide_direction[2 * i + 1] * map->u[3 * i + 2];
 }
 
 static TalusStatus allocate_vectors(ShiftJacobian *map)
@@ -129,7 +130,7 @@ static TalusStatus allocate_vectors(ShiftJacobian *map)
     size_t n = (size_t)map->blocks;
     TALUS_TRY(TALUS_ALLOC(map->left, 9 * n, "shift map"));
     TALUS_TRY(TALUS_ALLOC(map->own, 9 * n, "shift map"));
-    TALUS_TRY(TALUS_ALLOC(map->toward, 2 * n, "shift map"));
+    TALUS_TRY(TALUS_ALLOC(map->slide_direction, 2 * n, "shift map"));
     TALUS_TRY(TALUS_ALLOC(map->x, 3 * n, "shift map"));
     TALUS_TRY(TALUS_ALLOC(map->u, 3 * n, "shift map"));
     TALUS_TRY(TALUS_ALLOC(map->zeros, 3 * n, "shift map"));
@@ -159,7 +160,7 @@ static void close_jacobian(ShiftJacobian *map)
 {
     talus_block_matrix_clear(&map->matrix);
     talus_fronts_clear(&map->fronts);
-    TALUS_RELEASE(map->left, map->own, map->toward, map->x, map->u, map->zeros);
+    TALUS_RELEASE(map->left, map->own, map->slide_direction, map->x, map->u, map->zeros);
 }
 
 /* ---- Arnoldi's method ---- */

@@ -79,8 +79,8 @@ static TalusStatus solve_from(const Search *s, TalusSolver *solver, int start, T
 
 /* ---- solutions ---- */
 
-/* Records the result of a converged solve, the problem's impulses: counts it to a known solution of the same velocities,
- * or adds a new solution. */
+/* Records the result of a converged solve, the problem's impulses: as one more start of a known solution with the same
+ * velocities, or as a new solution. */
 static TalusStatus record_solution(Search *s, int start)
 {
     TalusProblem *problem = s->p->problem;

@@ -1,7 +1,7 @@
 /* cli/commands/advise.h - the parts of `talus advise`: settings, their trials, the judgement, the table.
  *
  * A trial advances one state under one setting. Figures are means over the second half of the simulated time that a
- * trial covers, so that the change of settings at its start has died away; costs are over the whole. */
+ * trial covers, so that the change of settings at its start has died away; costs are over the whole trial. */
 #ifndef TALUS_CLI_ADVISE_H
 #define TALUS_CLI_ADVISE_H
 

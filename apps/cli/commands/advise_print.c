@@ -172,11 +172,11 @@ void advise_print(const Advise *a)
 
 static void write_setting(JsonOut *json, const TalusWorldChanges *w)
 {
-    json_text(json, "law", talus_law_name(w->law));
-    json_real(json, "compliance", w->compliance);
-    json_real(json, "elastic_overlap", w->elastic_overlap);
-    json_real(json, "tolerance", w->tolerance);
-    json_real(json, "step", w->step);
+    json_write_text(json, "law", talus_law_name(w->law));
+    json_write_real(json, "compliance", w->compliance);
+    json_write_real(json, "elastic_overlap", w->elastic_overlap);
+    json_write_real(json, "tolerance", w->tolerance);
+    json_write_real(json, "step", w->step);
 }
 
 static void write_trial(JsonOut *json, const AdviseTrial *t)
@@ -184,26 +184,26 @@ static void write_trial(JsonOut *json, const AdviseTrial *t)
     bool any = t->steps > 0;
     json_open_object(json, NULL);
     write_setting(json, &t->setting.changes);
-    json_bool(json, "own", t->setting.own);
-    json_bool(json, "complete", t->complete);
-    json_text(json, "failure", t->failure);
-    json_int(json, "steps", t->steps);
-    json_int(json, "missed", t->missed);
-    json_real(json, "covered", t->covered);
-    json_real(json, "wall_seconds", t->wall);
-    json_real(json, "ms_per_simulated_second", any ? 1e3 * t->wall / t->covered : NAN);
-    json_real(json, "products", t->products);
-    json_real(json, "residual", t->residual);
-    json_real(json, "overlap_mean", t->overlap_mean);
-    json_real(json, "overlap_p99", t->overlap_p99);
-    json_real(json, "overlap_max", t->overlap_max);
-    json_real(json, "kappa", t->overlap_mean > 0.0 ? 2.0 / t->overlap_mean : NAN);
-    json_real(json, "lift", t->lift);
-    json_real(json, "drift", t->drift);
-    json_real(json, "height_difference", t->height_difference);
-    json_real(json, "coordination_difference", t->coordination_difference);
-    json_real(json, "speed_difference", t->speed_difference);
-    json_bool(json, "agrees", t->agrees);
+    json_write_bool(json, "own", t->setting.own);
+    json_write_bool(json, "complete", t->complete);
+    json_write_text(json, "failure", t->failure);
+    json_write_int(json, "steps", t->steps);
+    json_write_int(json, "missed", t->missed);
+    json_write_real(json, "covered", t->covered);
+    json_write_real(json, "wall_seconds", t->wall);
+    json_write_real(json, "ms_per_simulated_second", any ? 1e3 * t->wall / t->covered : NAN);
+    json_write_real(json, "products", t->products);
+    json_write_real(json, "residual", t->residual);
+    json_write_real(json, "overlap_mean", t->overlap_mean);
+    json_write_real(json, "overlap_p99", t->overlap_p99);
+    json_write_real(json, "overlap_max", t->overlap_max);
+    json_write_real(json, "kappa", t->overlap_mean > 0.0 ? 2.0 / t->overlap_mean : NAN);
+    json_write_real(json, "lift", t->lift);
+    json_write_real(json, "drift", t->drift);
+    json_write_real(json, "height_difference", t->height_difference);
+    json_write_real(json, "coordination_difference", t->coordination_difference);
+    json_write_real(json, "speed_difference", t->speed_difference);
+    json_write_bool(json, "agrees", t->agrees);
     json_close_object(json);
 }
 
@@ -212,12 +212,12 @@ static void write_advice(JsonOut *json, const AdviseAdvice *advice)
     json_open_object(json, "recommended");
     write_setting(json, &advice->changes);
     json_open_object(json, "reasons");
-    json_text(json, "law", advice->law.text);
-    json_text(json, "compliance", advice->stiffness.text);
-    json_text(json, "tolerance", advice->tolerance.text);
-    json_text(json, "step", advice->step.text);
+    json_write_text(json, "law", advice->law.text);
+    json_write_text(json, "compliance", advice->stiffness.text);
+    json_write_text(json, "tolerance", advice->tolerance.text);
+    json_write_text(json, "step", advice->step.text);
     json_close_object(json);
-    json_text(json, "warning", advice->warning.text);
+    json_write_text(json, "warning", advice->warning.text);
     json_close_object(json);
 }
 
@@ -226,14 +226,14 @@ void advise_print_json(const Advise *a)
     JsonOut json;
     json_start(&json, json_to_stream, stdout);
     json_open_object(&json, NULL);
-    json_text(&json, "scene", a->scene);
-    json_int(&json, "moving", a->scales.moving);
-    json_real(&json, "at", a->at);
-    json_real(&json, "span", a->span);
-    json_real(&json, "step_most", a->scales.step_max);
-    json_int(&json, "left_out", a->left_out);
-    json_bool(&json, "stopped", a->stopped);
-    json_int(&json, "reference", a->advice.reference);
+    json_write_text(&json, "scene", a->scene);
+    json_write_int(&json, "moving", a->scales.moving);
+    json_write_real(&json, "at", a->at);
+    json_write_real(&json, "span", a->span);
+    json_write_real(&json, "step_most", a->scales.step_max);
+    json_write_int(&json, "left_out", a->left_out);
+    json_write_bool(&json, "stopped", a->stopped);
+    json_write_int(&json, "reference", a->advice.reference);
     json_open_array(&json, "trials");
     for (int i = 0; i < a->trials; i++)
         write_trial(&json, &a->trial[i]);
@@ -241,7 +241,7 @@ void advise_print_json(const Advise *a)
     if (a->advice.given)
         write_advice(&json, &a->advice);
     else
-        json_null(&json, "recommended");
+        json_write_null(&json, "recommended");
     json_close_object(&json);
     json_finish(&json);
     fflush(stdout);

@@ -245,7 +245,7 @@ static TalusStatus run_solver(Session *session, int problem, const BenchRun *run
                   .tolerance = run->tolerance,
                   .max_iterations = run->iterations / session->divisor,
                   .max_seconds = seconds,
-                  .outer = {.refresh = bounded ? -1 : 0}, /* -1: bounds from the exact solution */
+                  .outer = {.refresh = bounded ? -1 : 0}, /* -1: bounds of the reference solve */
                   .trace = true};
     LabResult *result;
     bool reused;

@@ -344,15 +344,15 @@ static void print_findings_json(const Findings *f)
     list_figures(f, figure);
     json_start(&json, json_to_stream, stdout);
     json_open_object(&json, NULL);
-    json_int(&json, "contacts", f->contacts);
-    json_int(&json, "rows", f->rows);
-    json_int(&json, "open", f->metrics.open);
-    json_int(&json, "sliding", f->metrics.sliding);
-    json_int(&json, "sticking", f->metrics.sticking);
+    json_write_int(&json, "contacts", f->contacts);
+    json_write_int(&json, "rows", f->rows);
+    json_write_int(&json, "open", f->metrics.open);
+    json_write_int(&json, "sliding", f->metrics.sliding);
+    json_write_int(&json, "sticking", f->metrics.sticking);
     for (int i = 0; i < FIGURES; i++)
-        json_real(&json, figure[i].key, figure[i].value);
+        json_write_real(&json, figure[i].key, figure[i].value);
     if (f->direction)
-        json_bool(&json, "infeasible", f->certificate.proof);
+        json_write_bool(&json, "infeasible", f->certificate.proof);
     json_close_object(&json);
     json_finish(&json);
 }

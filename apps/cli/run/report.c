@@ -163,11 +163,11 @@ TalusStatus run_write_positions(const char *path, const TalusWorld *world)
 static void write_overlap_json(JsonOut *json, const TalusOverlapSummary *o)
 {
     json_open_object(json, "overlap");
-    json_int(json, "loaded", o->loaded);
-    json_real(json, "mean", o->mean);
-    json_real(json, "p99", o->p99);
-    json_real(json, "max", o->max);
-    json_real(json, "kappa", o->kappa);
+    json_write_int(json, "loaded", o->loaded);
+    json_write_real(json, "mean", o->mean);
+    json_write_real(json, "p99", o->p99);
+    json_write_real(json, "max", o->max);
+    json_write_real(json, "kappa", o->kappa);
     json_close_object(json);
 }
 
@@ -182,28 +182,28 @@ void run_report_json(const Run *run)
     snprintf(hash, sizeof hash, "%016" PRIx64, talus_world_hash(run->world));
     json_start(&json, json_to_stream, stdout);
     json_open_object(&json, NULL);
-    json_text(&json, "scene", scene);
-    json_text(&json, "backend", talus_world_backend(run->world));
-    json_int(&json, "threads", talus_world_threads(run->world));
-    json_int(&json, "steps", talus_world_steps(run->world));
-    json_real(&json, "time", talus_world_time(run->world));
-    json_int(&json, "bodies", talus_world_body_count(run->world));
-    json_int(&json, "contacts", tally->contacts);
-    json_real(&json, "wall_seconds", run->clock.wall);
-    json_real(&json, "cpu_seconds", cpu_seconds(&use));
+    json_write_text(&json, "scene", scene);
+    json_write_text(&json, "backend", talus_world_backend(run->world));
+    json_write_int(&json, "threads", talus_world_threads(run->world));
+    json_write_int(&json, "steps", talus_world_steps(run->world));
+    json_write_real(&json, "time", talus_world_time(run->world));
+    json_write_int(&json, "bodies", talus_world_body_count(run->world));
+    json_write_int(&json, "contacts", tally->contacts);
+    json_write_real(&json, "wall_seconds", run->clock.wall);
+    json_write_real(&json, "cpu_seconds", cpu_seconds(&use));
     json_open_object(&json, "penetration");
-    json_real(&json, "mean", tally->penetration_mean);
-    json_real(&json, "max", tally->penetration_max);
+    json_write_real(&json, "mean", tally->penetration_mean);
+    json_write_real(&json, "max", tally->penetration_max);
     json_close_object(&json);
     write_overlap_json(&json, &tally->overlap);
-    json_real(&json, "kinetic_energy", tally->kinetic);
-    json_int(&json, "iterations", tally->iterations);
-    json_real(&json, "residual", tally->residual);
-    json_real(&json, "residual_max", tally->residual_max);
-    json_int(&json, "missed_steps", tally->missed);
-    json_int(&json, "projection_fallbacks", tally->fallbacks);
-    json_int(&json, "peak_memory_bytes", (int64_t)peak_bytes(&use));
-    json_text(&json, "hash", hash);
+    json_write_real(&json, "kinetic_energy", tally->kinetic);
+    json_write_int(&json, "iterations", tally->iterations);
+    json_write_real(&json, "residual", tally->residual);
+    json_write_real(&json, "residual_max", tally->residual_max);
+    json_write_int(&json, "missed_steps", tally->missed);
+    json_write_int(&json, "projection_fallbacks", tally->fallbacks);
+    json_write_int(&json, "peak_memory_bytes", (int64_t)peak_bytes(&use));
+    json_write_text(&json, "hash", hash);
     json_close_object(&json);
     json_finish(&json);
     fflush(stdout);

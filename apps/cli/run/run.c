@@ -469,7 +469,7 @@ static int step_until_end(Session *session)
     return code;
 }
 
-/* Makes all steps between the start of the progress table and the closing of the output. Returns the exit code. */
+/* Starts the progress table, makes all steps and closes the output. Returns the exit code. */
 static int run_to_end(Session *session)
 {
     Run *run = &session->run;

@@ -262,12 +262,12 @@ TalusStatus steps_write_json(const Steps *steps, int fd, int64_t first, int64_t 
         lines->fd = fd;
         if (capacity > 0)
             rows = read_values(steps, first, stride, lines, values, capacity);
-        json_int(json, "rows", rows);
-        json_int(json, "first", first);
-        json_int(json, "stride", stride);
-        json_int(json, "total", steps->rows);
+        json_write_int(json, "rows", rows);
+        json_write_int(json, "first", first);
+        json_write_int(json, "stride", stride);
+        json_write_int(json, "total", steps->rows);
         for (int c = 0; c < STEPS_COLUMNS; c++)
-            json_reals(json, columns[c].name, values + c * capacity, (size_t)rows);
+            json_write_reals(json, columns[c].name, values + c * capacity, (size_t)rows);
     }
     TALUS_RELEASE(lines, values);
     return status;

@@ -31,8 +31,9 @@
 enum {
     PIECE_BYTES = 1 << 16, /* maximum size of one write */
     DRAIN_BYTES = 1 << 21, /* maximum that drain_body reads before it aborts the connection */
-    REQUEST_BYTES = 16384, /* civetweb's limit: twice ours, so that the refusal can give a reason */
-    MIN_RATE = 1 << 18,    /* bytes per second that a client must read, after request_seconds */
+    REQUEST_BYTES =
+        16384, /* civetweb's limit: twice SERVE_HEADERS_BYTES, so that refusals come from here, with a reason */
+    MIN_RATE = 1 << 18, /* bytes per second that a client must read, after request_seconds */
     HEADERS_MAX = MG_MAX_HEADERS
 };
 

@@ -307,21 +307,21 @@ TalusStatus serve_files_write_status(ServeFiles *files, JsonOut *json)
     pthread_mutex_lock(&files->lock);
     refresh_all(files, &view);
     json_open_object(json, NULL);
-    json_text(json, "state", view.state);
-    json_int(json, "step", view.run.step);
-    json_real(json, "time", view.run.time);
-    json_real(json, "until", view.run.until);
-    json_text(json, "title", view.title);
-    json_text(json, "scene", view.scene);
-    json_real(json, "steps_per_second", view.run.steps_per_second);
+    json_write_text(json, "state", view.state);
+    json_write_int(json, "step", view.run.step);
+    json_write_real(json, "time", view.run.time);
+    json_write_real(json, "until", view.run.until);
+    json_write_text(json, "title", view.title);
+    json_write_text(json, "scene", view.scene);
+    json_write_real(json, "steps_per_second", view.run.steps_per_second);
     bool report_error =
         view.frames_error[0] && !view.run.alive; /* a live run may not have frames yet */
-    json_text(json, "message", report_error ? view.frames_error : view.run.message);
-    json_int(json, "frames", count_frames(files));
-    json_int(json, "bytes", (int64_t)find_valid_bytes(files));
-    json_bool(json, "complete", files->frames && files->frames->complete);
-    json_bool(json, "control", view.run.alive);
-    json_int(json, "identity", files->identity);
+    json_write_text(json, "message", report_error ? view.frames_error : view.run.message);
+    json_write_int(json, "frames", count_frames(files));
+    json_write_int(json, "bytes", (int64_t)find_valid_bytes(files));
+    json_write_bool(json, "complete", files->frames && files->frames->complete);
+    json_write_bool(json, "control", view.run.alive);
+    json_write_int(json, "identity", files->identity);
     json_close_object(json);
     pthread_mutex_unlock(&files->lock);
     return TALUS_OK;
@@ -331,12 +331,12 @@ TalusStatus serve_files_write_status(ServeFiles *files, JsonOut *json)
 static void write_frame_row(JsonOut *json, TalusFrameInfo frame)
 {
     json_open_array(json, NULL);
-    json_int(json, NULL, (int64_t)frame.offset);
-    json_int(json, NULL, (int64_t)frame.size);
-    json_real(json, NULL, frame.time);
-    json_int(json, NULL, frame.step);
-    json_int(json, NULL, frame.key);
-    json_int(json, NULL, frame.bodies);
+    json_write_int(json, NULL, (int64_t)frame.offset);
+    json_write_int(json, NULL, (int64_t)frame.size);
+    json_write_real(json, NULL, frame.time);
+    json_write_int(json, NULL, frame.step);
+    json_write_int(json, NULL, frame.key);
+    json_write_int(json, NULL, frame.bodies);
     json_close_array(json);
 }
 
@@ -347,13 +347,13 @@ TalusStatus serve_files_write_index(ServeFiles *files, int64_t from, JsonOut *js
     refresh_all(files, &view);
     int count = count_frames(files);
     json_open_object(json, NULL);
-    json_int(json, "identity", files->identity);
-    json_int(json, "count", count);
+    json_write_int(json, "identity", files->identity);
+    json_write_int(json, "count", count);
     json_open_array(json, "heads");
     for (int i = 0; files->frames && i < files->frames->heads; i++) {
         json_open_array(json, NULL);
-        json_int(json, NULL, (int64_t)files->frames->head[i].offset);
-        json_int(json, NULL, (int64_t)files->frames->head[i].size);
+        json_write_int(json, NULL, (int64_t)files->frames->head[i].offset);
+        json_write_int(json, NULL, (int64_t)files->frames->head[i].size);
         json_close_array(json);
     }
     json_close_array(json);
@@ -373,7 +373,7 @@ TalusStatus serve_files_write_steps(ServeFiles *files, int64_t from, int64_t str
     refresh_all(files, &view);
     int fd = files->steps.rows > 0 ? open_file(files, "steps.csv") : -1;
     json_open_object(json, NULL);
-    json_int(json, "identity", files->identity);
+    json_write_int(json, "identity", files->identity);
     TalusStatus status = steps_write_json(&files->steps, fd, from, stride, json);
     json_close_object(json);
     if (fd >= 0)

@@ -19,7 +19,7 @@ enum { COPY_BYTES = 1 << 16 };
 static TalusStatus write_steps(const ViewerRun *run, JsonOut *json)
 {
     if (!run->steps) {
-        json_null(json, "steps");
+        json_write_null(json, "steps");
         return TALUS_OK;
     }
     int64_t stride = (run->steps->rows + STEPS_ROWS_MAX - 1) / STEPS_ROWS_MAX;
@@ -35,19 +35,19 @@ TalusStatus viewer_write_run(const ViewerRun *run, JsonOut *json)
     char producer[64];
     snprintf(producer, sizeof producer, "talus %s", talus_version());
     json_open_object(json, NULL);
-    json_int(json, "version", 1);
-    json_text(json, "producer", producer);
-    json_text(json, "title", run->title);
-    json_text(json, "scene", run->scene);
-    json_text(json, "state", run->state);
-    json_real(json, "until", run->until);
-    json_text(json, "note", run->note);
+    json_write_int(json, "version", 1);
+    json_write_text(json, "producer", producer);
+    json_write_text(json, "title", run->title);
+    json_write_text(json, "scene", run->scene);
+    json_write_text(json, "state", run->state);
+    json_write_real(json, "until", run->until);
+    json_write_text(json, "note", run->note);
     if (run->token) {
         json_open_object(json, "server");
-        json_text(json, "token", run->token);
+        json_write_text(json, "token", run->token);
         json_close_object(json);
     } else {
-        json_null(json, "server");
+        json_write_null(json, "server");
     }
     TalusStatus status = write_steps(run, json);
     json_close_object(json);

@@ -50,7 +50,7 @@ typedef struct Experiment {
     void (*conclude)(LabSet *set, int divisor);
 } Experiment;
 
-/* Initialises the members for a table of cases and a table of runs. */
+/* Initialises the members cases, case_count, runs and run_count of Experiment from two tables. */
 #define EXPERIMENT_RUNS(case_table, run_table)                                      \
     .cases = (case_table), .case_count = sizeof(case_table) / sizeof *(case_table), \
     .runs = (run_table), .run_count = sizeof(run_table) / sizeof *(run_table)

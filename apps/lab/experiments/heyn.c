@@ -67,7 +67,7 @@ static const BenchRun runs_1[] = {
     {"gpminres", 1000, 0.0, true, 0},  {"gpminres", 10000, 0.0, true, 0},
     {"gpminres-p", 100, 0.0, true, 0}, {"jacobi", 1000, 0.0, true, 0},
     {"jacobi", 10000, 0.0, true, 0},   {"jacobi", 43000, 0.0, true, 0},
-    {"jacobi", 100000, 0.0, true, 0},  {"apgd", 30000, 1e-10, false, 0}, /* for the optimum */
+    {"jacobi", 100000, 0.0, true, 0},  {"apgd", 30000, 1e-10, false, 0}, /* finds the optimum */
 };
 
 /* The paper's Table I: final objective, largest impulse, seconds; rows as in runs_1. Row 1, the second, has the
@@ -181,7 +181,7 @@ const Experiment heyn_1 = {.name = "heyn-1",
 static const BenchRun runs_23[] = {
     {"jacobi", 1000, 0.0, false, 0},  {"gpminres", 1000, 0.0, false, 0},
     {"spg", 1000, 0.0, false, 0},     {"kucera", 1000, 0.0, false, 0},
-    {"apgd", 30000, 1e-10, false, 0}, /* for the optimum */
+    {"apgd", 30000, 1e-10, false, 0}, /* finds the optimum */
 };
 
 static const char *const compared_solvers[] = {"jacobi", "gpminres", "spg", "kucera"};

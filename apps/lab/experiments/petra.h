@@ -71,7 +71,7 @@ double petra_longest_step(const PetraRun *run);
 const PetraRun *petra_find_quickest(const Petra *p, int pebbles,
                                     double (*cost)(const PetraRun *run));
 
-/* Writes tables, figures and verdicts of all runs (petra_tables.c). */
+/* Adds tables, figures and verdicts of all runs to the set of results (petra_tables.c). */
 void petra_report(const Petra *p);
 
 #endif

@@ -51,7 +51,8 @@ typedef struct Size {
 
 static const Size sizes[PETRA_SIZES] = {{800, 0.2}, {1600, 0.8}, {3200, 2.5}};
 static const Size small[PETRA_SIZES] = {{20, 0.01}, {40, 0.02}, {80, 0.04}}; /* with --quick */
-/* More pebbles than in the paper; small_large with --quick. The threshold per pebble is that of 3,200 and of 80. */
+/* More pebbles than in the paper; small_large with --quick. The threshold per pebble is that of 3,200 pebbles, with --quick
+ * that of 80. */
 static const Size large = {25000, 19.5}, small_large = {160, 0.08};
 
 static const double solve_seconds = 100.0; /* limit of solve_next */

@@ -216,7 +216,7 @@ static void note_settings(Worlds *w)
 {
     for (int i = 0; i < DEFAULTS_SETTINGS; i++) {
         char text[LAB_TEXT];
-        defaults_setting_text(&defaults_settings[i], text);
+        defaults_describe_setting(&defaults_settings[i], text);
         lab_set_add_note(w->set, "Setting %s: %s.", defaults_settings[i].name, text);
     }
 }

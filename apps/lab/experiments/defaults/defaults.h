@@ -25,7 +25,7 @@ extern const Setting defaults_settings[DEFAULTS_SETTINGS];
 enum { SETTING_DEFAULT, SETTING_RIGID_CCP, SETTING_RIGID_COULOMB, SETTINGS_COMPARED };
 
 /* Writes the setting's values in words; stored figures are reused only if these words are equal. */
-void defaults_setting_text(const Setting *setting, char text[LAB_TEXT]);
+void defaults_describe_setting(const Setting *setting, char text[LAB_TEXT]);
 /* Adds the assignments that give a scene this setting. */
 void defaults_assign(const Setting *setting, WorldsAssignments *sets);
 

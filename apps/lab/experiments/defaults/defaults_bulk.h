@@ -8,17 +8,18 @@
 #include "defaults.h"
 
 /* defaults_flows.c */
-TalusStatus bulk_measure_repose(const Worlds *w, Case *c);  /* "angle" */
-TalusStatus bulk_measure_drum(const Worlds *w, Case *c);    /* "angle" */
-TalusStatus bulk_measure_hopper(const Worlds *w, Case *c);  /* "rate" */
-TalusStatus bulk_measure_packing(const Worlds *w, Case *c); /* "fraction", "contacts" and others */
-TalusStatus bulk_measure_janssen(const Worlds *w, Case *c); /* "load", "saturation" */
-TalusStatus bulk_measure_rover(const Worlds *w, Case *c);   /* "way", "height" */
+TalusStatus bulk_measure_repose(const Worlds *w, Case *c); /* adds "angle" */
+TalusStatus bulk_measure_drum(const Worlds *w, Case *c);   /* adds "angle" */
+TalusStatus bulk_measure_hopper(const Worlds *w, Case *c); /* adds "rate" */
+TalusStatus bulk_measure_packing(const Worlds *w,
+                                 Case *c); /* adds "fraction", "contacts" and others */
+TalusStatus bulk_measure_janssen(const Worlds *w, Case *c); /* adds "load", "saturation" */
+TalusStatus bulk_measure_rover(const Worlds *w, Case *c);   /* adds "way", "height" */
 
 /* defaults_statics.c; nothing is random there, so a seed selects a step length */
-TalusStatus bulk_measure_arch(const Worlds *w, Case *c);  /* "threshold" */
-TalusStatus bulk_measure_cards(const Worlds *w, Case *c); /* "threshold", "drift" */
-TalusStatus bulk_measure_wall(const Worlds *w, Case *c);  /* "drift", "creep" */
+TalusStatus bulk_measure_arch(const Worlds *w, Case *c);  /* adds "threshold" */
+TalusStatus bulk_measure_cards(const Worlds *w, Case *c); /* adds "threshold", "drift" */
+TalusStatus bulk_measure_wall(const Worlds *w, Case *c);  /* adds "drift", "creep" */
 
 /* Builds the scene under the case's setting; `sets` has the other assignments. */
 static inline TalusStatus bulk_build_world(const Worlds *w, const Case *c, const char *scene,

@@ -22,7 +22,7 @@ const Setting defaults_settings[DEFAULTS_SETTINGS] = {
     FIXED_COMPLIANCE("1e-3", 1e-3),
     FIXED_COMPLIANCE("1e-4", 1e-4)};
 
-void defaults_setting_text(const Setting *setting, char text[LAB_TEXT])
+void defaults_describe_setting(const Setting *setting, char text[LAB_TEXT])
 {
     TalusWorldDef def = talus_world_def_default();
     if (!setting->all_defaults) {

@@ -12,9 +12,9 @@
 enum { STEPS = 3, HOPPER = -1 };
 
 static const double steps[STEPS] = {5e-3, 1e-3, 2e-4}; /* s */
-static const double rest = 0.25, after = 0.75;         /* simulated s before and after the start */
-static const double max_lift = 1e-4;                   /* target */
-static const double size = 0.1;                        /* of the body, m */
+static const double rest = 0.25, after = 0.75; /* simulated seconds before and after the start */
+static const double max_lift = 1e-4;           /* target */
+static const double size = 0.1;                /* of the body, m */
 
 /* Ids of the scenes' bodies: the plate, the body whose lift is measured, the ball that strikes it. */
 enum { PLATE = 1, BODY = 2, BALL = 3 };

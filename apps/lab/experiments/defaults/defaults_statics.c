@@ -70,7 +70,8 @@ static TalusStatus test_standing(const Worlds *w, const Case *c, const Bisection
     return TALUS_OK;
 }
 
-/* Bisects (with --quick once) and adds the figure "threshold" and those of the steps to the case. */
+/* Finds the threshold by bisection, with --quick by one halving; adds the figures "threshold" and those of
+ * bulk_add_step_figures to the case. */
 static TalusStatus find_threshold(const Worlds *w, Case *c, Bisection b)
 {
     BulkSteps sum = {0};

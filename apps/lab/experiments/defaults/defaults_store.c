@@ -25,7 +25,7 @@ static Case *find_case_by_name(Cases *cases, const char *name)
 static bool has_terms(const Case *c, char *const *cell)
 {
     char setting[LAB_TEXT];
-    defaults_setting_text(c->setting, setting);
+    defaults_describe_setting(c->setting, setting);
     return strcmp(setting, cell[SETTING]) == 0 && atoi(cell[BODIES]) == c->bodies &&
            atoi(cell[REVISION]) == c->part->revision;
 }
@@ -70,7 +70,7 @@ TalusStatus defaults_store_write(const char *dir, const Cases *cases)
     for (int i = 0; i < cases->count; i++) {
         const Case *c = &cases->item[i];
         char setting[LAB_TEXT];
-        defaults_setting_text(c->setting, setting);
+        defaults_describe_setting(c->setting, setting);
         for (int k = 0; c->done && k < c->figures; k++)
             talus_file_print(file, "%s,%s,%d,%d,%s,%s,%.9g\n", c->name, setting, c->bodies,
                              c->part->revision, c->backend, c->figure[k].name, c->figure[k].value);
