@@ -218,8 +218,7 @@ static int run_arnoldi(ShiftJacobian *map, int most, double *v, double *h)
 
 /* Fills `out` from the reliable eigenvalues of h: those that its part of size - FEWER_VECTORS has as well, or all if
  * `whole`, when the vectors span an invariant space. */
-static TalusStatus count_reliable_eigenvalues(const double *h, int size, bool whole,
-                                              LabShiftMap *out)
+static TalusStatus evaluate_eigenvalues(const double *h, int size, bool whole, LabShiftMap *out)
 {
     double complex all[VECTORS], fewer[VECTORS];
     int less = size > FEWER_VECTORS ? size - FEWER_VECTORS : 0;
@@ -248,7 +247,7 @@ static TalusStatus find_eigenvalues(ShiftJacobian *map, LabShiftMap *out)
     if (status == TALUS_OK) {
         memset(h, 0, entries * sizeof *h);
         int size = run_arnoldi(map, most, v, h);
-        status = count_reliable_eigenvalues(h, size, size < most || most == map->blocks, out);
+        status = evaluate_eigenvalues(h, size, size < most || most == map->blocks, out);
     }
     TALUS_RELEASE(v, h);
     return status;

@@ -338,7 +338,8 @@ static int export_page(const RunLocation *location, const Options *o)
 
 /* ---- the command ---- */
 
-/* Checks, among other options, that the output is named like a page, so that no file of the run is overwritten. */
+/* Checks the options; among others, that the output is named like a page, so that no file of the run is overwritten.
+ * Returns the exit code. */
 static int check_options(const Options *o)
 {
     if (!o->output)

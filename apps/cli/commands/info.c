@@ -59,7 +59,7 @@ static void print_contact_settings(const TalusWorld *world)
 }
 
 /* Prints a description of a scene and its bodies. Returns the exit code. */
-static int info_scene(const char *path)
+static int info_print_scene(const char *path)
 {
     TalusScene *scene = NULL;
     TalusWorld *world = NULL;
@@ -153,7 +153,7 @@ static void print_cone(TalusProblem *problem)
 }
 
 /* Prints a description of a problem file. Returns the exit code. */
-static int info_problem(const char *path)
+static int info_print_problem(const char *path)
 {
     TalusProblem *problem;
     if (talus_problem_read(path, NULL, &problem) != TALUS_OK)
@@ -205,7 +205,7 @@ static void print_mu_range(const TalusFclib *f)
 }
 
 /* Prints a description of an FCLIB file. Returns the exit code. */
-static int info_fclib(const char *path)
+static int info_print_fclib(const char *path)
 {
     TalusFclib *f;
     double asymmetry;
@@ -253,7 +253,7 @@ static void print_report(const char *dir, const TalusJson *root)
 
 /* Prints a description of a directory with results.json and writes the exit code. Returns false if there is no such
  * file. */
-static bool info_report(const char *dir, int *code)
+static bool info_print_report(const char *dir, int *code)
 {
     TalusArena arena = {0};
     TalusJson *root;
@@ -276,10 +276,10 @@ static bool info_report(const char *dir, int *code)
 }
 
 /* Prints a description of a directory, of a run or of a report. Returns the exit code. */
-static int info_directory(const char *dir)
+static int info_print_directory(const char *dir)
 {
     int code;
-    if (info_run(dir, &code) || info_report(dir, &code))
+    if (info_print_run(dir, &code) || info_print_report(dir, &code))
         return code;
     return cli_fail("%s: holds neither frames.talus nor steps.csv of a run, nor results.json of a "
                     "report",
@@ -294,20 +294,20 @@ static int info_main(const CliList *operands)
     char path[CLI_PATH_MAX];
     struct stat about;
     if (stat(name, &about) == 0 && S_ISDIR(about.st_mode))
-        return info_directory(name);
+        return info_print_directory(name);
     if (!cli_find_scene(name, path, sizeof path))
         return CLI_FAILED;
     if (cli_is_surface_name(path))
-        return info_surface(path);
+        return info_print_surface(path);
     if (cli_file_starts_with(path, TALUS_CHECKPOINT_MAGIC))
-        return info_checkpoint(path);
+        return info_print_checkpoint(path);
     if (cli_file_starts_with(path, TALUS_FRAMES_MAGIC))
-        return info_frames(path, true);
+        return info_print_frames(path, true);
     if (cli_file_starts_with(path, TALUS_PROBLEM_MAGIC))
-        return info_problem(path);
+        return info_print_problem(path);
     if (talus_fclib_is(path))
-        return info_fclib(path);
-    return info_scene(path);
+        return info_print_fclib(path);
+    return info_print_scene(path);
 }
 
 const CliCommand cli_info = {

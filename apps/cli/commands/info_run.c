@@ -70,7 +70,7 @@ static void print_last_head(TalusFrames *frames, bool titled)
                     head->quantum);
 }
 
-int info_frames(const char *path, bool alone)
+int info_print_frames(const char *path, bool alone)
 {
     TalusFrames *frames;
     if (talus_frames_open(path, &frames) != TALUS_OK)
@@ -128,7 +128,7 @@ static void print_note(char *note)
     }
 }
 
-int info_checkpoint(const char *path)
+int info_print_checkpoint(const char *path)
 {
     TalusCheckpointInfo info;
     if (talus_checkpoint_inspect(path, &info) != TALUS_OK)
@@ -147,10 +147,10 @@ static bool print_checkpoint(const char *dir, const char *name)
 {
     char path[CLI_PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", dir, name);
-    return !has_file(dir, name) || info_checkpoint(path) == CLI_OK;
+    return !has_file(dir, name) || info_print_checkpoint(path) == CLI_OK;
 }
 
-bool info_run(const char *dir, int *code)
+bool info_print_run(const char *dir, int *code)
 {
     char path[CLI_PATH_MAX];
     int64_t rows = run_table_count_rows(dir, "steps.csv");
@@ -160,7 +160,7 @@ bool info_run(const char *dir, int *code)
     print_state(dir);
     info_print_fact("steps", "%" PRId64 " rows in steps.csv", rows > 0 ? rows : 0);
     snprintf(path, sizeof path, "%s/frames.talus", dir);
-    bool frames = !has_file(dir, "frames.talus") || info_frames(path, false) == CLI_OK;
+    bool frames = !has_file(dir, "frames.talus") || info_print_frames(path, false) == CLI_OK;
     bool a = print_checkpoint(dir, TALUS_CHECKPOINT_A);
     bool b = print_checkpoint(dir, TALUS_CHECKPOINT_B);
     *code = frames && a && b ? CLI_OK : CLI_FAILED;

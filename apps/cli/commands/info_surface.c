@@ -17,7 +17,7 @@ static void print_repairs(const TalusSurface *s)
         info_print_fact("twisted", "%d parts whose triangles cannot all agree", s->twisted);
 }
 
-int info_surface(const char *path)
+int info_print_surface(const char *path)
 {
     TalusSurface s;
     if (talus_surface_read(path, &s) != TALUS_OK)

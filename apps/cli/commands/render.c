@@ -248,7 +248,7 @@ static TalusStatus simulate_scene(const TalusScene *scene, const char *path, con
     double time = isnan(o->time) ? 0.0 : o->time;
     while (status == TALUS_OK && talus_world_next_length(world, time) > 0.0)
         status = talus_world_step_to(world, time, NULL);
-    run_scene_name(path, name, sizeof name);
+    run_format_scene_name(path, name, sizeof name);
     TalusFramesDef def = {.title = talus_scene_title(scene), .scene = name};
     TALUS_THEN(status, talus_snapshot_take(&source->snapshot, world, TALUS_SNAPSHOT_ALL));
     TALUS_THEN(status, talus_frames_head_of_world(world, &def, &source->snapshot, &source->store));

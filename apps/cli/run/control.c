@@ -89,7 +89,7 @@ void control_report(Control *control, const Run *run, const char *state, const c
                   .kappa = overlap->kappa > 0.0 ? overlap->kappa : NAN};
     measure_rate(control, run);
     s.steps_per_second = control->rate;
-    run_scene_name(run->settings.scene, s.scene, sizeof s.scene);
+    run_format_scene_name(run->settings.scene, s.scene, sizeof s.scene);
     snprintf(s.title, sizeof s.title, "%s", run->settings.title);
     snprintf(s.message, sizeof s.message, "%s", message);
     run_state_write(control->held.fd, &s);

@@ -41,7 +41,7 @@ void run_tally_step(RunTally *tally, RunClock *clock, const TalusStepInfo *info)
     clock->integrate += info->integrate_seconds;
 }
 
-void run_scene_name(const char *scene, char *name, size_t size)
+void run_format_scene_name(const char *scene, char *name, size_t size)
 {
     const char *slash = strrchr(scene, '/');
     snprintf(name, size, "%s", slash ? slash + 1 : scene);
@@ -51,10 +51,10 @@ void run_scene_name(const char *scene, char *name, size_t size)
 }
 
 /* Puts a prefix before a scene's name that would lead out of the folder out/ or be hidden there. */
-void run_default_dir(const char *scene, char *dir, size_t size)
+void run_format_default_dir(const char *scene, char *dir, size_t size)
 {
     char name[256];
-    run_scene_name(scene, name, sizeof name);
+    run_format_scene_name(scene, name, sizeof name);
     snprintf(dir, size, "out/%s%s", name[0] == '.' || !name[0] ? "scene" : "", name);
 }
 
@@ -178,7 +178,7 @@ void run_report_json(const Run *run)
     struct rusage use;
     char scene[256], hash[32];
     getrusage(RUSAGE_SELF, &use);
-    run_scene_name(run->settings.scene, scene, sizeof scene);
+    run_format_scene_name(run->settings.scene, scene, sizeof scene);
     snprintf(hash, sizeof hash, "%016" PRIx64, talus_world_hash(run->world));
     json_start(&json, json_to_stream, stdout);
     json_open_object(&json, NULL);

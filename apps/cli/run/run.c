@@ -128,7 +128,7 @@ static int open_output(Session *session, bool resume)
     char scene[256];
     if (!frame_kinds_split(run->settings.frames, &kinds))
         return cli_fail("%s: its checkpoint names too many kinds of frames", run->dir);
-    run_scene_name(run->settings.scene, scene, sizeof scene);
+    run_format_scene_name(run->settings.scene, scene, sizeof scene);
     TalusOutputDef def = {.title = run->settings.title,
                           .scene = scene,
                           .kinds = kinds.item,
@@ -151,14 +151,15 @@ static const char *choose_dir(Session *session, const char *scene)
     const Options *o = &session->options;
     if (o->out || o->no_out)
         return o->out;
-    run_default_dir(scene, session->default_dir, sizeof session->default_dir);
+    run_format_default_dir(scene, session->default_dir, sizeof session->default_dir);
     if (!o->quiet)
         fprintf(stderr, "talus: writes to %s; --out DIR chooses another place, --no-out none\n",
                 session->default_dir);
     return session->default_dir;
 }
 
-/* Opens the output of a new run. Says that it replaces an earlier run even with --quiet, because that data is lost. */
+/* Locks the directory of a new run and opens the output. If an earlier run is replaced, prints that even with --quiet,
+ * because its data is lost. */
 static int open_new_output(Session *session)
 {
     const char *dir = session->run.dir;

@@ -131,9 +131,9 @@ void progress_end(Progress *progress);
 
 /* ---- the end of a run ---- */
 /* Writes the name of a scene: its path without folders and ".json". */
-void run_scene_name(const char *scene, char *name, size_t size);
+void run_format_scene_name(const char *scene, char *name, size_t size);
 /* Writes the default directory of a run, out/NAME with the name of the scene. */
-void run_default_dir(const char *scene, char *dir, size_t size);
+void run_format_default_dir(const char *scene, char *dir, size_t size);
 /* Writes the file `path` with a line "x y z" per moving body, m. */
 TalusStatus run_write_positions(const char *path, const TalusWorld *world);
 /* Print the final report (seconds by stage, steps, residuals, hash): as text to `out`, as JSON to standard output. */

@@ -34,21 +34,21 @@ typedef struct ShearRun {
     double deepest; /* largest overlap over the radius */
 } ShearRun;
 
-/* Builds the scene settle-cylinder with these assignments, lets the bed settle and sets shear->plug_height. `g` receives
+/* Builds the scene settle-cylinder with these assignments, lets the bed settle and sets shear->plug_height. `snapshot` receives
  * a snapshot. */
 TalusStatus shear_settle(const Worlds *w, Shear *shear, const WorldsAssignments *sets,
-                         TalusWorld **out, TalusSnapshot *g);
+                         TalusWorld **out, TalusSnapshot *snapshot);
 /* Sets the horizontal velocities and spins of the plug's spheres to those of a rigid rotation about z; vertical
- * velocities stay. `g` receives a snapshot from before. */
-TalusStatus shear_drive(TalusWorld *world, const Shear *shear, TalusSnapshot *g);
-/* Sets the friction law of contacts between bodies of material g->material[0], the only one of the scene. */
-TalusStatus shear_set_law(TalusWorld *world, const TalusSnapshot *g, TalusFrictionLaw law);
+ * velocities stay. `snapshot` receives a snapshot from before. */
+TalusStatus shear_drive(TalusWorld *world, const Shear *shear, TalusSnapshot *snapshot);
+/* Sets the friction law of contacts between bodies of material snapshot->material[0], the only one of the scene. */
+TalusStatus shear_set_law(TalusWorld *world, const TalusSnapshot *snapshot, TalusFrictionLaw law);
 /* Makes steps, with shear_drive before each; adds their cost and overlap to `run` unless it is NULL. */
 TalusStatus shear_flow(const Worlds *w, TalusWorld *world, const Shear *shear, int steps,
-                       TalusSnapshot *g, ShearRun *run);
+                       TalusSnapshot *snapshot, ShearRun *run);
 /* Makes shear->measured_steps steps that are not measured, so that warm starts suit the world's law and tolerance, then
  * as many measured steps, and fills `run`. */
-TalusStatus shear_run(const Worlds *w, TalusWorld *world, const Shear *shear, TalusSnapshot *g,
-                      ShearRun *run);
+TalusStatus shear_run(const Worlds *w, TalusWorld *world, const Shear *shear,
+                      TalusSnapshot *snapshot, ShearRun *run);
 
 #endif

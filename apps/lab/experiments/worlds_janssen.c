@@ -277,7 +277,7 @@ static void add_fit_table(Worlds *w, const SiloFill fill[LAWS])
 }
 
 /* Adds tables of loads and fits, and the verdicts. */
-static void add_load_table(Worlds *w, const Silo *silo, const SiloFill fill[LAWS])
+static void add_tables_and_verdicts(Worlds *w, const Silo *silo, const SiloFill fill[LAWS])
 {
     LabTable *t =
         lab_set_add_table(w->set, "Janssen: loads of a silo, in weights of a batch",
@@ -313,7 +313,7 @@ static TalusStatus run_janssen(Worlds *w)
         worlds_assign(&sets, "law=%s", talus_law_name(laws[law]));
         TALUS_TRY(janssen_fill(w, &silo, &sets, &fill[law]));
     }
-    add_load_table(w, &silo, fill);
+    add_tables_and_verdicts(w, &silo, fill);
     return TALUS_OK;
 }
 

@@ -237,7 +237,7 @@ static TalusStatus widen_and_solve(Petra *p, TalusWorld *world)
 
 /* Solves one step with the paper's number of contacts per pebble, after 5 s (with --quick 0.75 s) of simulation, when
  * most pebbles have landed and all are moving. */
-static TalusStatus solve_wide(Petra *p, int pebbles)
+static TalusStatus solve_wide_step(Petra *p, int pebbles)
 {
     TalusWorld *world;
     int steps = worlds_choose_size(p->w, 100, 15);
@@ -288,7 +288,7 @@ static TalusStatus run_all_parts(Petra *p)
     int last = size[PETRA_SIZES - 1].pebbles;
     TALUS_TRY(run_methods(p, size, true));
     TALUS_TRY(add_run(p, fast, size[0], true));
-    TALUS_TRY(solve_wide(p, last));
+    TALUS_TRY(solve_wide_step(p, last));
     TALUS_TRY(run_methods(p, size, false));
     const PetraRun *best = petra_find_quickest(p, last, petra_mean_seconds);
     return add_run(p, best ? best->method : fast, p->w->quick ? small_large : large, false);

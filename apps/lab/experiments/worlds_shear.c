@@ -48,45 +48,45 @@ static double read_clock(const char *backend)
 
 /* ---- the flow ---- */
 
-static double find_mean_height(const TalusSnapshot *g)
+static double find_mean_height(const TalusSnapshot *snapshot)
 {
     double sum = 0.0;
     int count = 0;
-    for (int i = 0; i < g->body_count; i++)
-        if (!g->fixed[i]) {
-            sum += g->position[i].z;
+    for (int i = 0; i < snapshot->body_count; i++)
+        if (!snapshot->fixed[i]) {
+            sum += snapshot->position[i].z;
             count++;
         }
     return sum / count;
 }
 
-TalusStatus shear_drive(TalusWorld *world, const Shear *shear, TalusSnapshot *g)
+TalusStatus shear_drive(TalusWorld *world, const Shear *shear, TalusSnapshot *snapshot)
 {
-    TALUS_TRY(talus_snapshot_take(g, world, TALUS_SNAPSHOT_VELOCITY));
-    for (int i = 0; i < g->body_count; i++) {
-        TalusVec3 x = g->position[i], spin = {0.0, 0.0, shear->plug_spin};
-        TalusVec3 v = {-shear->plug_spin * x.y, shear->plug_spin * x.x, g->velocity[i].z};
-        if (!g->fixed[i] && x.z > shear->plug_height)
-            TALUS_TRY(talus_world_set_velocity(world, g->id[i], v, spin));
+    TALUS_TRY(talus_snapshot_take(snapshot, world, TALUS_SNAPSHOT_VELOCITY));
+    for (int i = 0; i < snapshot->body_count; i++) {
+        TalusVec3 x = snapshot->position[i], spin = {0.0, 0.0, shear->plug_spin};
+        TalusVec3 v = {-shear->plug_spin * x.y, shear->plug_spin * x.x, snapshot->velocity[i].z};
+        if (!snapshot->fixed[i] && x.z > shear->plug_height)
+            TALUS_TRY(talus_world_set_velocity(world, snapshot->id[i], v, spin));
     }
     return TALUS_OK;
 }
 
-TalusStatus shear_set_law(TalusWorld *world, const TalusSnapshot *g, TalusFrictionLaw law)
+TalusStatus shear_set_law(TalusWorld *world, const TalusSnapshot *snapshot, TalusFrictionLaw law)
 {
     TalusPairDef pair = talus_pair_def_default();
     pair.own_model = true;
     pair.model.law = law;
-    return talus_world_set_pair(world, g->material[0], g->material[0], &pair);
+    return talus_world_set_pair(world, snapshot->material[0], snapshot->material[0], &pair);
 }
 
 TalusStatus shear_flow(const Worlds *w, TalusWorld *world, const Shear *shear, int steps,
-                       TalusSnapshot *g, ShearRun *run)
+                       TalusSnapshot *snapshot, ShearRun *run)
 {
     const char *backend = talus_world_backend(world);
     for (int i = 0; i < steps; i++) {
         TalusStepInfo info;
-        TALUS_TRY(shear_drive(world, shear, g));
+        TALUS_TRY(shear_drive(world, shear, snapshot));
         double start = read_clock(backend);
         TALUS_TRY(talus_world_step(world, &info));
         TALUS_TRY(worlds_check_stop(w));
@@ -104,7 +104,7 @@ TalusStatus shear_flow(const Worlds *w, TalusWorld *world, const Shear *shear, i
 }
 
 TalusStatus shear_settle(const Worlds *w, Shear *shear, const WorldsAssignments *sets,
-                         TalusWorld **out, TalusSnapshot *g)
+                         TalusWorld **out, TalusSnapshot *snapshot)
 {
     WorldsCase c = {.scene = "settle-cylinder", .backend = w->backend[0], .sets = *sets};
     worlds_assign(&c.sets, "bodies=%d", shear->bodies);
@@ -112,18 +112,18 @@ TalusStatus shear_settle(const Worlds *w, Shear *shear, const WorldsAssignments 
     worlds_assign(&c.sets, "mu=0.5");
     TALUS_TRY(worlds_build(w, &c, out));
     TALUS_TRY(worlds_advance(w, *out, shear->settle_steps, "shear: settling", NULL, NULL, NULL));
-    TALUS_TRY(talus_snapshot_take(g, *out, TALUS_SNAPSHOT_VELOCITY));
-    shear->plug_height = 1.6 * find_mean_height(g); /* the upper fifth of a level bed */
+    TALUS_TRY(talus_snapshot_take(snapshot, *out, TALUS_SNAPSHOT_VELOCITY));
+    shear->plug_height = 1.6 * find_mean_height(snapshot); /* the upper fifth of a level bed */
     return TALUS_OK;
 }
 
-TalusStatus shear_run(const Worlds *w, TalusWorld *world, const Shear *shear, TalusSnapshot *g,
-                      ShearRun *run)
+TalusStatus shear_run(const Worlds *w, TalusWorld *world, const Shear *shear,
+                      TalusSnapshot *snapshot, ShearRun *run)
 {
-    TALUS_TRY(shear_flow(w, world, shear, shear->measured_steps, g, NULL));
-    TALUS_TRY(shear_flow(w, world, shear, shear->measured_steps, g, run));
-    TALUS_TRY(talus_snapshot_take(g, world, TALUS_SNAPSHOT_VELOCITY));
-    run->height = find_mean_height(g);
+    TALUS_TRY(shear_flow(w, world, shear, shear->measured_steps, snapshot, NULL));
+    TALUS_TRY(shear_flow(w, world, shear, shear->measured_steps, snapshot, run));
+    TALUS_TRY(talus_snapshot_take(snapshot, world, TALUS_SNAPSHOT_VELOCITY));
+    run->height = find_mean_height(snapshot);
     return TALUS_OK;
 }
 
@@ -210,11 +210,11 @@ static TalusStatus solve_sample(TalusWorld *world, Sampled *out)
 
 /* Continues the flow and solves the problem of every shear->sample_interval-th step under both laws. */
 static TalusStatus solve_samples(const Worlds *w, TalusWorld *world, const Shear *shear,
-                                 TalusSnapshot *g, Sampled *out)
+                                 TalusSnapshot *snapshot, Sampled *out)
 {
     for (int i = 0; i < shear->samples; i++) {
-        TALUS_TRY(shear_flow(w, world, shear, shear->sample_interval, g, NULL));
-        TALUS_TRY(shear_drive(world, shear, g));
+        TALUS_TRY(shear_flow(w, world, shear, shear->sample_interval, snapshot, NULL));
+        TALUS_TRY(shear_drive(world, shear, snapshot));
         TALUS_TRY(solve_sample(world, out));
         worlds_print_line(w, "shear: sample %d of %d", i + 1, shear->samples);
     }
@@ -225,21 +225,21 @@ static TalusStatus solve_samples(const Worlds *w, TalusWorld *world, const Shear
 
 /* Makes a run from the saved world under a law and a tolerance. */
 static TalusStatus run_under_law(const Worlds *w, const void *bytes, size_t size,
-                                 const Shear *shear, TalusSnapshot *g, TalusFrictionLaw law,
+                                 const Shear *shear, TalusSnapshot *snapshot, TalusFrictionLaw law,
                                  double tolerance, ShearRun *run)
 {
     TalusWorld *world;
     TALUS_TRY(talus_world_load(bytes, size, cli_convert_threads(w->threads), NULL, &world));
-    TalusStatus status = shear_set_law(world, g, law);
+    TalusStatus status = shear_set_law(world, snapshot, law);
     TALUS_THEN(status, talus_world_set_accuracy(world, tolerance, BUDGET));
-    TALUS_THEN(status, shear_run(w, world, shear, g, run));
+    TALUS_THEN(status, shear_run(w, world, shear, snapshot, run));
     talus_world_destroy(world);
     return status;
 }
 
 /* Makes runs from the state of the world under both laws, at the first RUNS tolerances. */
 static TalusStatus run_under_both_laws(const Worlds *w, const TalusWorld *world, const Shear *shear,
-                                       TalusSnapshot *g, ShearRun run[RUNS][LAWS])
+                                       TalusSnapshot *snapshot, ShearRun run[RUNS][LAWS])
 {
     void *bytes;
     size_t size;
@@ -247,8 +247,8 @@ static TalusStatus run_under_both_laws(const Worlds *w, const TalusWorld *world,
     TalusStatus status = TALUS_OK;
     for (int t = 0; t < RUNS; t++)
         for (int law = 0; status == TALUS_OK && law < LAWS; law++)
-            status =
-                run_under_law(w, bytes, size, shear, g, laws[law], tolerances[t], &run[t][law]);
+            status = run_under_law(w, bytes, size, shear, snapshot, laws[law], tolerances[t],
+                                   &run[t][law]);
     talus_free(bytes);
     return status;
 }

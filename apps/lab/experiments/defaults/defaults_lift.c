@@ -67,18 +67,19 @@ static TalusStatus apply_start(TalusWorld *world, const Start *s)
 }
 
 /* Writes height and speed along x of the body, the second of the scene. */
-static TalusStatus read_body(const TalusWorld *world, TalusSnapshot *g, double *z, double *speed)
+static TalusStatus read_body(const TalusWorld *world, TalusSnapshot *snapshot, double *z,
+                             double *speed)
 {
     *z = *speed = NAN;
-    TALUS_TRY(talus_snapshot_take(g, world, TALUS_SNAPSHOT_VELOCITY));
-    *z = g->position[BODY - 1].z;
-    *speed = g->velocity[BODY - 1].x;
+    TALUS_TRY(talus_snapshot_take(snapshot, world, TALUS_SNAPSHOT_VELOCITY));
+    *z = snapshot->position[BODY - 1].z;
+    *speed = snapshot->velocity[BODY - 1].x;
     return TALUS_OK;
 }
 
 /* Makes steps for `seconds` of simulated time; updates the largest height of the body and the number of misses. */
-static TalusStatus make_steps(const Worlds *w, TalusWorld *world, double seconds, TalusSnapshot *g,
-                              double *highest, int *missed)
+static TalusStatus make_steps(const Worlds *w, TalusWorld *world, double seconds,
+                              TalusSnapshot *snapshot, double *highest, int *missed)
 {
     int64_t count = cli_steps_until(seconds, talus_world_step_length(world));
     for (int64_t i = 0; i < count; i++) {
@@ -86,7 +87,7 @@ static TalusStatus make_steps(const Worlds *w, TalusWorld *world, double seconds
         double z, speed;
         TALUS_TRY(talus_world_step(world, &info));
         TALUS_TRY(worlds_check_stop(w));
-        TALUS_TRY(read_body(world, g, &z, &speed));
+        TALUS_TRY(read_body(world, snapshot, &z, &speed));
         *highest = fmax(*highest, z);
         *missed += info.missed;
     }
@@ -95,16 +96,16 @@ static TalusStatus make_steps(const Worlds *w, TalusWorld *world, double seconds
 
 /* Lets the body rest, applies the start and adds the figures "lift", "speed" and "missed". */
 static TalusStatus measure_lift(const Worlds *w, TalusWorld *world, const Start *s,
-                                TalusSnapshot *g, Case *c)
+                                TalusSnapshot *snapshot, Case *c)
 {
     double share = w->quick ? 0.1 : 1.0, highest = 0.0, low, end, speed;
     int missed = 0;
-    TALUS_TRY(make_steps(w, world, share * rest, g, &highest, &missed));
-    TALUS_TRY(read_body(world, g, &low, &speed));
+    TALUS_TRY(make_steps(w, world, share * rest, snapshot, &highest, &missed));
+    TALUS_TRY(read_body(world, snapshot, &low, &speed));
     TALUS_TRY(apply_start(world, s));
     highest = low;
-    TALUS_TRY(make_steps(w, world, share * after, g, &highest, &missed));
-    TALUS_TRY(read_body(world, g, &end, &speed));
+    TALUS_TRY(make_steps(w, world, share * after, snapshot, &highest, &missed));
+    TALUS_TRY(read_body(world, snapshot, &end, &speed));
     defaults_add_figure(c, "lift", (highest - low) / size);
     defaults_add_figure(c, "speed", speed);
     defaults_add_figure(c, "missed", missed);
@@ -146,7 +147,7 @@ static TalusStatus measure_hopper(const Worlds *w, Case *c)
 /* Runs the hopper or one of `starts` and adds its figures. */
 static TalusStatus run_lift_case(const Worlds *w, Case *c)
 {
-    TalusSnapshot g = {0};
+    TalusSnapshot snapshot = {0};
     TalusWorld *world;
     if (c->kind == HOPPER)
         return measure_hopper(w, c);
@@ -154,8 +155,8 @@ static TalusStatus run_lift_case(const Worlds *w, Case *c)
     worlds_assign(&scene.sets, "h=%g", c->h);
     defaults_assign(c->setting, &scene.sets);
     TALUS_TRY(worlds_build(w, &scene, &world));
-    TalusStatus status = measure_lift(w, world, &starts[c->kind], &g, c);
-    talus_snapshot_free(&g);
+    TalusStatus status = measure_lift(w, world, &starts[c->kind], &snapshot, c);
+    talus_snapshot_free(&snapshot);
     talus_world_destroy(world);
     return status;
 }

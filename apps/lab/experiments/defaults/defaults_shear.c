@@ -48,13 +48,14 @@ static void add_run_figures(Case *c, double tolerance, const ShearRun *run)
 
 /* Makes a run from the saved world at a tolerance and adds its figures to the case. */
 static TalusStatus run_at_tolerance(const Worlds *w, const void *bytes, size_t size,
-                                    const Shear *shear, TalusSnapshot *g, double tolerance, Case *c)
+                                    const Shear *shear, TalusSnapshot *snapshot, double tolerance,
+                                    Case *c)
 {
     TalusWorld *world;
     ShearRun found = {0};
     TALUS_TRY(talus_world_load(bytes, size, cli_convert_threads(w->threads), NULL, &world));
     TalusStatus status = talus_world_set_accuracy(world, tolerance, c->budget);
-    TALUS_THEN(status, shear_run(w, world, shear, g, &found));
+    TALUS_THEN(status, shear_run(w, world, shear, snapshot, &found));
     talus_world_destroy(world);
     if (status == TALUS_OK)
         add_run_figures(c, tolerance, &found);
@@ -65,20 +66,20 @@ static TalusStatus run_at_tolerance(const Worlds *w, const void *bytes, size_t s
 static TalusStatus run_shear_case(const Worlds *w, Case *c)
 {
     Shear shear = make_bed(w, c->bodies);
-    TalusSnapshot g = {0};
+    TalusSnapshot snapshot = {0};
     TalusWorld *world = NULL;
     WorldsAssignments sets = {0};
     void *bytes = NULL;
     size_t size = 0;
     defaults_assign(c->setting, &sets);
-    TalusStatus status = shear_settle(w, &shear, &sets, &world, &g);
-    TALUS_THEN(status, shear_flow(w, world, &shear, shear.turning_steps, &g, NULL));
+    TalusStatus status = shear_settle(w, &shear, &sets, &world, &snapshot);
+    TALUS_THEN(status, shear_flow(w, world, &shear, shear.turning_steps, &snapshot, NULL));
     TALUS_THEN(status, talus_world_save(world, &bytes, &size));
     talus_world_destroy(world);
     for (int k = 0; k < TOLERANCES; k++)
-        TALUS_THEN(status, run_at_tolerance(w, bytes, size, &shear, &g, tolerances[k], c));
+        TALUS_THEN(status, run_at_tolerance(w, bytes, size, &shear, &snapshot, tolerances[k], c));
     talus_free(bytes);
-    talus_snapshot_free(&g);
+    talus_snapshot_free(&snapshot);
     return status;
 }
 
