@@ -174,7 +174,8 @@ TalusStatus lab_problem_read_reference(LabProblem *p, const char *path)
     return status;
 }
 
-/* Returns the interior point method for circular cones if it supports the problem, else the one for polygons. */
+/* Returns "ipm-soc", the interior point method for circular cones, if it supports the problem; else "ipm-chol", that for
+ * polygons. */
 static const char *choose_interior_point(const TalusProblem *problem)
 {
     return cli_supports("ipm-soc", problem) ? "ipm-soc" : "ipm-chol";

@@ -38,7 +38,7 @@ static TalusStatus add_materials_and_shapes(TalusWorld *copy, const TalusWorld *
     return TALUS_OK;
 }
 
-/* Creates a world with this envelope; what it copies: see widen_world. */
+/* Creates a world with this envelope; copies from `world` and `bodies` as widen_world says. */
 static TalusStatus copy_world(const TalusWorld *world, const TalusSnapshot *bodies, double envelope,
                               TalusWorld **out)
 {

@@ -57,7 +57,7 @@ static TalusWorldChanges get_own_setting(const TalusWorld *world)
     return own;
 }
 
-/* Saves the world as the state from which all trials start, in place of the one before; sets time and scales. */
+/* Saves the world as the state from which all trials start, in place of an earlier saved state; sets time and scales. */
 static TalusStatus save_start(Session *s, const TalusWorld *world)
 {
     talus_free(s->start.bytes);

@@ -313,7 +313,7 @@ static TalusStatus write_page(Export *x, const RunLocation *location)
     describe_page(x, location);
     note_range(x);
     TALUS_TRY(measure_run_json(x));
-    /* Files of earlier versions are written anew: version 1 lacks the triangles by which the page draws shapes, and
+    /* A frames file of an earlier version is converted: version 1 lacks the triangles by which the page draws shapes, and
      * versions 1 and 2 name bodies by slots. */
     if (x->count < x->total || talus_frames_version(x->frames) < TALUS_FRAMES_VERSION ||
         viewer_page_size(x->base_bytes, get_frames_end(x)) > get_limit_bytes(x))
@@ -323,7 +323,7 @@ static TalusStatus write_page(Export *x, const RunLocation *location)
     return TALUS_OK;
 }
 
-/* Writes the page and releases what that needed. Returns the exit code. */
+/* Writes the page, then closes files and releases memory. Returns the exit code. */
 static int export_page(const RunLocation *location, const Options *o)
 {
     Export x = {.options = o, .steps_fd = -1};

@@ -83,7 +83,7 @@ static bool parse_size(const char *text, TalusDrawDef *def)
     return true;
 }
 
-/* Sets by what bodies are coloured from --colour; returns false after a message. */
+/* Sets the quantity that colours the bodies from --colour; returns false after a message. */
 static bool parse_colour(const char *text, TalusDrawDef *def)
 {
     const char *names[NAMES_MAX];
@@ -185,12 +185,12 @@ static bool check_options(const Options *o)
 
 /* ---- source of the picture ---- */
 
-/* What is drawn: the bodies at one time, with shapes and materials in the head. */
+/* Content of the picture: the bodies at one time, and shapes and materials in the head. */
 typedef struct PictureSource {
     TalusSnapshot snapshot;
     const TalusFramesHead *head;
-    TalusFrames *frames;  /* from a file */
-    TalusHeadStore store; /* from a scene */
+    TalusFrames *frames;  /* the open frames file, which holds the head; NULL: a scene */
+    TalusHeadStore store; /* memory of the head of a scene */
 } PictureSource;
 
 static void free_source(PictureSource *source)

@@ -442,7 +442,7 @@ static int save_best(Session *session)
     return CLI_OK;
 }
 
-/* Writes what --json, --trace, --report and --save ask for. Returns the exit code of the command. */
+/* Writes the outputs of --json, --trace, --report and --save. Returns the exit code of the command. */
 static int write_results(Session *session)
 {
     const Options *o = &session->options;

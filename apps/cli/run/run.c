@@ -498,7 +498,7 @@ static const char *name_of_stopper(void)
     return cli_stop_signal() ? cli_stop_name() : "talus view";
 }
 
-/* Prints by what and when the run was stopped and how to resume it. Returns the exit code. */
+/* Prints the cause and the time of the stop, and how to resume the run. Returns the exit code. */
 static int report_stop(const Session *session)
 {
     const Run *run = &session->run;

@@ -13,7 +13,7 @@
 typedef struct RunSettings {
     const char *scene, *title;
     const char *solver;  /* NULL: the scene's */
-    const char *backend; /* NULL: the checkpoint is older than this field */
+    const char *backend; /* NULL: read from a checkpoint that lacks this field */
     const char *frames;  /* additional kinds of frames, "vtp,csv"; NULL: none */
     CliList set;         /* assignments NAME=VALUE of --set */
     int threads; /* of --threads; 0: not given or 0, so that a resumed run takes one per processor */

@@ -10,8 +10,8 @@ double run_next_step_length(const Run *run)
     return talus_world_next_length(run->world, run->settings.until);
 }
 
-/* True if a multiple of `every` is after the start of the step `info` and not after its end, up to rounding; with
- * `every` 0, if the run ends with this step. */
+/* True if a multiple of `every`, s, lies within the step `info`: after its start and not after its end, up to rounding.
+ * With `every` 0: true if the run ends with this step. */
 static bool interval_ends(const Run *run, const TalusStepInfo *info, double every)
 {
     double h = talus_world_step_length(run->world), step = (double)info->step;

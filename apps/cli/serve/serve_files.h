@@ -34,7 +34,7 @@ typedef struct ServeFiles ServeFiles;
 
 /* Fails if there are no frames, unless an active run in the directory has not written any yet. */
 TalusStatus serve_files_open(const RunLocation *location, ServeFiles **out);
-/* Accepts NULL. */
+/* Closes the files and releases the memory; accepts NULL. */
 void serve_files_close(ServeFiles *files);
 
 /* Opens the frames file; returns its descriptor, which the caller closes, or -1, and writes its size in bytes. */

@@ -1,5 +1,5 @@
-/* lab/experiments/conclusion.c - what `conclude` of an experiment needs: finds results and rows of traces, and
- * tabulates the paper's statements. */
+/* lab/experiments/conclusion.c - helpers of Experiment.conclude: find results and rows of traces, and tabulate the
+ * paper's statements. */
 #include "experiment.h"
 
 #include "base/status.h"

@@ -266,7 +266,7 @@ static void add_contacts_table(LabSet *set)
                             talus_problem_blocks(set->problems[p].problem), paper_contacts_2[p]);
 }
 
-/* Adds a table of what the paper's Fig. 9 shows, for all solvers. */
+/* Adds a table of the complementarity errors of all solvers on the first case, as in the paper's Fig. 9. */
 static void add_complementarity_table(LabSet *set)
 {
     LabTable *t = lab_set_add_table(set, "Fig. 9: complementarity at the end, first case",

@@ -114,7 +114,7 @@ typedef struct WorldsStep {
     double rms, relative; /* residual in m/s, and relative to the reference speed */
 } WorldsStep;
 
-/* Takes `steps` steps. `median` and `max` (may be NULL) receive the median and the maximum over the steps of each field
+/* Makes `steps` steps. `median` and `max` (may be NULL) receive the median and the maximum over the steps of each field
  * of WorldsStep. If the row's time is over after a step, the function ends without an error and *done receives the
  * number of steps taken; with `done` NULL it fails. A signal to stop makes it fail, too. `label` begins messages. */
 TalusStatus worlds_advance(const Worlds *w, TalusWorld *world, int steps, const char *label,

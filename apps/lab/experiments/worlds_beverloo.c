@@ -48,7 +48,7 @@ static TalusStatus count_below(const TalusWorld *world, double height, int *belo
     return TALUS_OK;
 }
 
-/* Takes steps until `time`, s, and updates the maximum residuals in rate->worst. */
+/* Makes steps until `time`, s, and updates the maximum residuals in rate->worst. */
 static TalusStatus step_until(const Worlds *w, TalusWorld *world, double time, Rate *rate)
 {
     int64_t last = cli_steps_until(time, talus_world_step_length(world));

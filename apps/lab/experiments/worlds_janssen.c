@@ -78,7 +78,7 @@ static TalusStatus replace_scene_plate(TalusWorld *world, Plate *plate)
 
 /* ---- filling ---- */
 
-/* Takes steps and writes the mean downward forces on bottom and wall, N; `bottom` and `wall` may be NULL. Updates
+/* Makes steps and writes the mean downward forces on bottom and wall, N; `bottom` and `wall` may be NULL. Updates
  * fill->worst. */
 static TalusStatus step_and_average(const Worlds *w, TalusWorld *world, const Plate *plate,
                                     int steps, SiloFill *fill, double *bottom, double *wall)
@@ -133,7 +133,7 @@ static TalusStatus sink_plate(const Worlds *w, TalusWorld *world, const Silo *si
     return TALUS_OK;
 }
 
-/* Takes steps while the next batch of the scene falls, then lowers the plate and records the loads. */
+/* Makes steps while the next batch of the scene falls, then lowers the plate and records the loads. */
 static TalusStatus add_batch(const Worlds *w, TalusWorld *world, const Silo *silo, Plate *plate,
                              SiloFill *fill)
 {

@@ -1,4 +1,4 @@
-/* lab/experiments/worlds_measure.c - what the benchmarks that run worlds share: opening and stepping worlds,
+/* lab/experiments/worlds_measure.c - functions shared by the benchmarks that run worlds: building and stepping worlds,
  * statistics, volumes and verdicts. */
 #include "worlds.h"
 

@@ -151,7 +151,7 @@ static const Pile piles[] = {{"15 layers, rigid", true, false, 2.0, 40, 5},
                              {"cube, compliance 5e-3", false, true, 2.0, 40, 5},
                              {"cube, rigid", false, false, 20.0, 40, 2}};
 
-/* Takes steps of ITERATIONS iterations, in which contacts form, then one step to a residual of 1e-3 g h (`first`), then
+/* Makes steps of ITERATIONS iterations, in which contacts form, then one step to a residual of 1e-3 g h (`first`), then
  * the measured steps to the same residual. */
 static TalusStatus make_pile_steps(const Worlds *w, const Pile *p, TalusWorld *world,
                                    WorldsStep *first, WorldsStep *median, WorldsStep *max)
