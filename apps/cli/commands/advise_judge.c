@@ -224,8 +224,8 @@ static void explain_stiffness(AdviseReason *reason, const AdviseTrial *t, const 
     }
 }
 
-/* Chooses law and stiffness with their reasons: exact, unless the relaxation agrees, opens no contacts and is much
- * cheaper, or no exact trial reaches its tolerance. */
+/* Chooses law and stiffness with their reasons. Chooses the relaxation if it agrees, opens no contacts, and is much
+ * cheaper or no exact trial reaches its tolerance; otherwise the exact law. */
 static void choose_law(const Advise *a, const TalusWorldChanges *base, AdviseAdvice *out)
 {
     const AdviseTrial *exact = choose_stiffness(a, base);

@@ -45,6 +45,7 @@ static void list_solvers(void)
     }
 }
 
+/* Prints the sections of friction sets and the friction laws. */
 static void list_sets(void)
 {
     puts("sections of the friction set, --section:");

@@ -434,7 +434,8 @@ static bool asked_to_stop(const Session *session)
     return cli_stop_signal() || session->control.stop;
 }
 
-/* Sleeps until a command word or signal ends the pause; writes a checkpoint when due. */
+/* Reports the state "paused" and sleeps until a command word or a signal ends the pause, with a checkpoint when due; then
+ * reports "running" unless the run is to stop. Returns the exit code. */
 static int wait_in_pause(Session *session)
 {
     Run *run = &session->run;
