@@ -62,8 +62,8 @@ typedef struct LabProblem {
     /* Content of an FCLIB file. Of a problem file: NULL, or the problem in FCLIB's layout, made when a reference is read
      * or FCLIB is written. */
     TalusFclib *fclib;
-    bool
-        all_coulomb; /* there are contacts with friction, and all of them are under Coulomb's law */
+    /* True if there are contacts with friction and all of them are under Coulomb's law. */
+    bool all_coulomb;
     /* "LAW SECTION" if the caller has replaced the friction model of the file; else "". */
     char changed_friction[LAB_TEXT];
     int bodies;             /* 0: unknown */
@@ -329,8 +329,8 @@ typedef struct LabSet {
     int figure_count;
     char *notes[LAB_NOTES];
     int note_count;
-    LabResult *
-        stored; /* results of an earlier call, read from dir; a job that reuses one sets its key to "" */
+    /* Results of an earlier call, read from dir; a job that reuses one sets its key to "". */
+    LabResult *stored;
     int stored_count;
     char stored_title[LAB_TEXT]; /* title of that call; "": none */
     bool complete;     /* all jobs are done: results.json omits stored results that no job reused */

@@ -79,12 +79,12 @@ typedef struct Advise {
     TalusWorldChanges base; /* the default setting, from which most trials differ in one value */
     double at;              /* simulated time at which the trials start, s */
     double span;            /* simulated time that each trial is to cover, s */
-    AdviseTrial trial
-        [ADVISE_SETTINGS]; /* the last trial is of the recommended setting, unless tried before */
-    int trials;            /* number of trials */
-    int left_out;          /* number of settings not tried for lack of time */
-    bool stopped;          /* by a signal */
-    bool loaded;           /* some contact bears load in some trial */
+    /* Trials in the order in which they run; the recommended setting is the last, unless it was tried before. */
+    AdviseTrial trial[ADVISE_SETTINGS];
+    int trials;   /* number of trials */
+    int left_out; /* number of settings not tried for lack of time */
+    bool stopped; /* by a signal */
+    bool loaded;  /* some contact bears load in some trial */
     AdviseAdvice advice;
 } Advise;
 

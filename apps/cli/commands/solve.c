@@ -31,8 +31,8 @@ typedef struct Session {
     LabSet set;
     TalusPool *pool;
     double *best; /* impulses of the best result so far, for --save */
-    double *
-        bounds; /* normal impulses that bound friction under law fixed, of that result; NULL: none */
+    /* Normal impulses by which law fixed bounds friction in the best result so far; NULL: none. */
+    double *bounds;
     double *certificate; /* proof that the problem has no solution; NULL: none found */
     double best_residual;
     char best_solver[LAB_TEXT], title[LAB_TEXT];
@@ -168,7 +168,7 @@ static void make_names_unique(LabSet *set)
     }
 }
 
-/* True if the problem has an estimate of normal impulses, which bounds friction under law fixed, with a positive one. */
+/* True if some normal impulse of the problem's estimate, which bounds friction under law fixed, is positive. */
 static bool has_stored_bounds(const LabProblem *p)
 {
     const double *bounds = talus_problem_estimate(p->problem);

@@ -47,8 +47,8 @@ typedef struct Run {
     TalusWorld *world;
     int64_t first_step; /* number of steps that the run had before this process */
     int64_t last_step;  /* number of steps that the run has at its end */
-    bool
-        shortened; /* a step was shorter than h, so that time is no longer the number of steps times h */
+    /* True once a step was shorter than h, so that time is no longer the number of steps times h. */
+    bool shortened;
     const char *dir; /* directory of the output; NULL: no output */
 } Run;
 

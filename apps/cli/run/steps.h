@@ -18,8 +18,8 @@ typedef struct Steps {
     int position[STEPS_COLUMNS]; /* index of each column in a row; -1: none */
     uint64_t end;                /* file offset after the last complete row */
     uint64_t device, inode;      /* identity of the file, to recognise a replaced one */
-    uint64_t last_start,
-        last_hash;  /* file offset and hash of the last row, to recognise rewriting */
+    /* File offset and hash of the last row, to recognise rewriting. */
+    uint64_t last_start, last_hash;
     uint64_t *mark; /* file offsets of rows 0, STEPS_MARK, 2 STEPS_MARK, ... */
 } Steps;
 

@@ -32,8 +32,8 @@ struct ServeFiles {
     pthread_mutex_t lock;
     TalusFrames *frames; /* NULL: none, or none that can be read */
     Steps steps;
-    int64_t
-        identity; /* grows when frames or steps are replaced, upon which the page loads them anew */
+    /* Grows when frames or steps are replaced, upon which the page loads them anew. */
+    int64_t identity;
 };
 
 /* ---- locations ---- */

@@ -15,8 +15,8 @@ typedef struct ViewerRun {
     const char *note;  /* text for the reader of the page; may be "" */
     const char *token; /* token that the server demands for control; NULL: page without a server */
     double until;      /* end of the run, simulated seconds; NAN: unknown */
-    const Steps
-        *steps;   /* index of steps.csv; at most STEPS_ROWS_MAX rows are written; NULL: none */
+    /* Index of steps.csv; at most STEPS_ROWS_MAX rows are written; NULL: none. */
+    const Steps *steps;
     int steps_fd; /* descriptor of steps.csv */
 } ViewerRun;
 

@@ -23,10 +23,10 @@ typedef struct Packing {
     double fraction; /* packing fraction of the core */
     /* Contacts per sphere of the core, without rattlers; contacts count whose force exceeds a share of the mean force. */
     double contacts[PACKING_SHARES];
-    double
-        rattlers; /* part of the core's spheres that are rattlers, at share number PACKING_JUDGED */
-    int core;     /* number of spheres with their centre in the core */
-    double speed; /* rms speed of the spheres, over sqrt(g d) */
+    /* Part of the core's spheres that are rattlers, at share number PACKING_JUDGED. */
+    double rattlers;
+    int core;        /* number of spheres with their centre in the core */
+    double speed;    /* rms speed of the spheres, over sqrt(g d) */
     double overlap;  /* mean over overlapping contacts, relative to the smaller sphere's radius */
     WorldsStep last; /* medians over the steps of the last stage */
 } Packing;

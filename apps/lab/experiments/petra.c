@@ -90,8 +90,8 @@ static void add_paper_cells(LabTable *t, const PaperRow *row, int c)
 
 /* Sizes of the quadratic program of a case. */
 typedef struct QpScale {
-    double
-        datum; /* largest magnitude in its data, by which OOQP divides the duality gap; NAN: no such program */
+    /* Largest magnitude in its data, by which OOQP divides the duality gap; NAN: no such program. */
+    double datum;
     int primal, dual; /* numbers of unknowns */
 } QpScale;
 

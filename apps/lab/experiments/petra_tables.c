@@ -197,12 +197,12 @@ static double energy_difference(const PetraRun *a, const PetraRun *b, int k)
 
 /* How far the kinetic energies of run a and its reference b differ, relative to b's, over the steps that both have. */
 typedef struct Divergence {
-    double largest
-        [3]; /* maximum until b's energy, after its peak, falls below shares[i] of the peak */
+    /* Maximum until b's energy, after its peak, falls below shares[i] of the peak. */
+    double largest[3];
     double to_rest; /* maximum over all steps that both have */
-    double
-        of_peak; /* maximum of |E_a - E_b| over b's peak energy, not over b's energy at that step */
-    double time; /* time at which the difference first exceeds max_difference, s; NAN: never */
+    /* Maximum of |E_a - E_b| over b's peak energy, not over b's energy at that step. */
+    double of_peak;
+    double time;  /* time at which the difference first exceeds max_difference, s; NAN: never */
     double share; /* b's energy at that time over its peak */
 } Divergence;
 

@@ -21,8 +21,8 @@ static const double quick_necks[NECKS] = {3.0, 3.5, 4.0, 4.5, 5.0, 5.5, 6.0};
 typedef struct Flow {
     int bodies;
     double bulb, waist; /* radius of the bulbs, height of the neck; m */
-    double begin, window,
-        end; /* s: time from which the flow is steady, length of a window, end of the run */
+    /* Times, s: from which the flow is steady; length of a window; end of the run. */
+    double begin, window, end;
     double min_above; /* counting ends when less than this share of the grains is above the neck */
 } Flow;
 

@@ -17,9 +17,9 @@ enum { SEEDS = 3 };
 /* Shares of the mean normal force; a contact with less force does not count. */
 static const double shares[PACKING_SHARES] = {1e-2, 1e-3, 1e-4, 1e-6};
 static const double fraction_target = 0.64, contacts_target = 6.0;
-static const double radius = 0.1,
-                    spread = 0.2; /* mean radius, m; radii are uniform in radius (1 +- spread) */
-static const double step = 0.01;  /* s */
+/* Mean radius of the spheres, m; radii are uniform between radius (1 - spread) and radius (1 + spread). */
+static const double radius = 0.1, spread = 0.2;
+static const double step = 0.01; /* s */
 
 typedef struct Spheres {
     TalusSnapshot snapshot;

@@ -46,8 +46,8 @@ typedef struct Case {
     int seed;
     int budget; /* maximum iterations of a step */
     double h, tolerance, mu;
-    bool
-        overlap_shifts; /* overlap may shift its figures: it runs also under settings only_if_overlap_shifts */
+    /* True if overlap may shift the figures, so that the case runs also under settings only_if_overlap_shifts. */
+    bool overlap_shifts;
     double cost; /* estimated seconds on one core; longer cases start first */
     char backend[32];
     Figure figure[DEFAULTS_FIGURES];

@@ -36,8 +36,8 @@ static int get_bed_size(const Worlds *w, int index)
 
 /* Figures of a run. */
 typedef struct Sums {
-    double all, middle,
-        last; /* mean products per step: of all steps, of the middle window, of the last WINDOW steps */
+    /* Mean products per step: of all steps, of the middle window, of the last WINDOW steps. */
+    double all, middle, last;
     double seconds; /* of all steps */
     double settled; /* seconds per step of the last WINDOW steps */
     double largest; /* largest overlap over the size */
