@@ -126,7 +126,7 @@ void progress_step(Progress *progress, const Run *run, const TalusStepInfo *info
 /* Report the beginning and the end of a pause; its `seconds` do not count in speeds. */
 void progress_pause(Progress *progress, const Run *run);
 void progress_resume(Progress *progress, const Run *run, double seconds);
-/* Erases the bar. */
+/* Erases the bar, which is not drawn again. */
 void progress_end(Progress *progress);
 
 /* ---- the end of a run ---- */

@@ -50,7 +50,8 @@ typedef struct Observed {
 
 struct Connections {
     pthread_mutex_t mutex;
-    pthread_cond_t change; /* signalled when `stop`, `port` or `count` changes */
+    /* Signalled when `stop` or `port` is set and when `count` reaches SERVE_THREADS_BUSY. */
+    pthread_cond_t change;
     pthread_t thread;
     bool stop;
     int port;  /* of the server; 0: not known yet */

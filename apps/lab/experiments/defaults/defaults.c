@@ -131,7 +131,7 @@ static void *run_cases_of_queue(void *user)
     return NULL;
 }
 
-static int compare_cost(const void *a, const void *b)
+static int compare_descending_cost(const void *a, const void *b)
 {
     double x = (*(const Case *const *)a)->cost, y = (*(const Case *const *)b)->cost;
     return x < y ? 1 : x > y ? -1 : 0;
@@ -150,7 +150,7 @@ static TalusStatus fill_queue(Queue *q, bool alone)
         if (c->selected && !c->done && c->part->alone == alone)
             sorted[count++] = c;
     }
-    qsort(sorted, (size_t)count, sizeof *sorted, compare_cost);
+    qsort(sorted, (size_t)count, sizeof *sorted, compare_descending_cost);
     for (int i = 0; i < count; i++)
         q->order[i] = (int)(sorted[i] - q->cases->item);
     q->count = count;

@@ -1,7 +1,7 @@
 /* lab/experiments/defaults/defaults_bulk.h - bulk answers: figures that engineers measure on grains and structures.
  *
  * Each function bulk_measure_X runs one experiment with the setting, size, seed and friction of a case and adds the
- * figures named beside it to the case. */
+ * figures named beside it to the case; all but packing and janssen also add those of bulk_add_step_figures. */
 #ifndef TALUS_LAB_DEFAULTS_BULK_H
 #define TALUS_LAB_DEFAULTS_BULK_H
 
@@ -18,7 +18,7 @@ TalusStatus bulk_measure_rover(const Worlds *w, Case *c);   /* adds "way", "heig
 
 /* defaults_statics.c; nothing is random there, so a seed selects a step length */
 TalusStatus bulk_measure_arch(const Worlds *w, Case *c);  /* adds "threshold" */
-TalusStatus bulk_measure_cards(const Worlds *w, Case *c); /* adds "threshold", "drift" */
+TalusStatus bulk_measure_cards(const Worlds *w, Case *c); /* adds "threshold", "drift", "creep" */
 TalusStatus bulk_measure_wall(const Worlds *w, Case *c);  /* adds "drift", "creep" */
 
 /* Builds the scene under the case's setting; `sets` has the other assignments. */
