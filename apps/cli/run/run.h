@@ -91,8 +91,8 @@ typedef struct Control {
     bool pause, stop; /* requested by command words */
     double polled, reported; /* wall clock of the last read of `control`, last write of run.json */
     int64_t reported_step;   /* steps at the last write of run.json */
-    /* Seconds without setup and pauses at the last write; steps per second between the last two writes. */
-    double reported_active, rate;
+    double reported_active;  /* seconds spent in steps and output, at the last write of run.json */
+    double rate;             /* steps per second between the last two writes of run.json */
 } Control;
 
 /* Creates `dir` if needed, locks it (or warns if the file system has no locks), and removes a command word for an

@@ -34,12 +34,12 @@ typedef struct ShearRun {
     double deepest; /* largest overlap over the radius */
 } ShearRun;
 
-/* Builds the scene settle-cylinder with these assignments, lets the bed settle and sets shear->plug_height. `snapshot` receives
- * a snapshot. */
+/* Builds the scene settle-cylinder with these assignments, lets the bed settle and sets shear->plug_height.
+ * `snapshot` receives the settled state. */
 TalusStatus shear_settle(const Worlds *w, Shear *shear, const WorldsAssignments *sets,
                          TalusWorld **out, TalusSnapshot *snapshot);
 /* Sets the horizontal velocities and spins of the plug's spheres to those of a rigid rotation about z; vertical
- * velocities stay. `snapshot` receives a snapshot from before. */
+ * velocities stay. `snapshot` receives the state before. */
 TalusStatus shear_drive(TalusWorld *world, const Shear *shear, TalusSnapshot *snapshot);
 /* Sets the friction law of contacts between bodies of material snapshot->material[0], the only one of the scene. */
 TalusStatus shear_set_law(TalusWorld *world, const TalusSnapshot *snapshot, TalusFrictionLaw law);
