@@ -19,8 +19,7 @@
 enum {
     TALUS_FRAMES_VERSION = 3,    /* 1 has no figures in heads; 1 and 2 have slots in place of ids */
     TALUS_FRAMES_KEY_EVERY = 16, /* at least frames 0, 16, 32, ... of a file are key frames */
-    TALUS_FRAMES_PER_BYTE =
-        8, /* maximum of bodies and chains per byte of payload; readers refuse more */
+    TALUS_FRAMES_PER_BYTE = 8,   /* maximum of bodies and chains per byte of payload */
     TALUS_FRAMES_HEAD_JSON_MAX = 1 << 26, /* maximum bytes of a HEAD's JSON */
     TALUS_FRAMES_HEAD_MAX = 1 << 28,      /* maximum bytes of a HEAD */
     TALUS_FIGURE_PER_BYTE =

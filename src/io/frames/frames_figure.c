@@ -93,8 +93,8 @@ static const struct {
 
 /* The arrays of all figures, each a column with the numbers of all meshes in the order of shapes, then levels. */
 typedef struct Columns {
-    float *point;              /* 3 per vertex */
-    int32_t *integer[COLUMNS]; /* normals in steps of 1 / TALUS_NORMAL_STEPS */
+    float *point;              /* coordinates, 3 per vertex */
+    int32_t *integer[COLUMNS]; /* [columns]; normals are in steps of 1 / TALUS_NORMAL_STEPS */
 } Columns;
 
 static void free_columns(Columns *c)

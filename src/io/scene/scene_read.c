@@ -328,7 +328,7 @@ static TalusStatus make_default_node(SceneReader *r, const SceneField *field,
     TALUS_TRY(talus_json_parse_in(owner->domain, r->arena, field->preset, strlen(field->preset),
                                   owner->source, false, out));
     (*out)->key = field->key;
-    (*out)->parent = (TalusJson *)owner; /* cast: the node only reads its parent */
+    (*out)->parent = (TalusJson *)owner; /* cast from const: nodes do not change their parent */
     (*out)->line = owner->line;
     (*out)->column = owner->column;
     return TALUS_OK;

@@ -40,7 +40,7 @@ bool talus_stl_is_text(const char *text, size_t size);
 
 /* Adds the vertices and triangles of a binary STL file to the soup. Errors name the triangle. */
 TalusStatus talus_stl_read_binary(TalusSoup *soup, const unsigned char *bytes, size_t size);
-/* The same for STL and OBJ files in text form. Errors name the line. */
+/* As talus_stl_read_binary, for a text STL file and for an OBJ file. Errors name the line. */
 TalusStatus talus_stl_read_text(TalusSoup *soup, const char *text, size_t size);
 TalusStatus talus_obj_read(TalusSoup *soup, const char *text, size_t size);
 

@@ -124,8 +124,8 @@ static bool is_closed(const Windings *w, const Part *part)
     return true;
 }
 
-/* Reverses a part as a whole if some of its triangles are reversed, its volume is negative and it stays closed. Adds
- * the part to the counts and to the volume in w->out. */
+/* Inverts reverse[] of all triangles of a part if some are to be reversed, the volume is negative and the part stays
+ * closed. Adds the part to the counts and to the volume in w->out. */
 static void orient_part(Windings *w, Part *part)
 {
     double six = 0.0;
@@ -136,7 +136,7 @@ static void orient_part(Windings *w, Part *part)
         flip_part_reversals(w, part);
         if (is_closed(w, part))
             six = -six;
-        else /* the part is closed only together with others */
+        else /* undo: reversed, the part would be open */
             flip_part_reversals(w, part);
     }
     w->out->parts++;

@@ -27,7 +27,8 @@ bool talus_words_parse_number(const TalusWords *words, double *value);
 TalusStatus talus_words_fail(const TalusWords *words, const char *format, ...) TALUS_PRINTF(2, 3);
 
 enum { TALUS_WORD_PRINTABLE_BYTES = 40 };
-/* Copies the word for a message, cut to the buffer, other bytes than printable ASCII as '?'. Returns `shown`. */
+/* Copies the word to `shown`, for a message; bytes other than printable ASCII become '?', and a long word is cut.
+ * Returns `shown`. */
 const char *talus_words_printable(const TalusWords *words, char shown[TALUS_WORD_PRINTABLE_BYTES]);
 
 #endif
