@@ -80,16 +80,15 @@ typedef struct TalusSsn {
     bool coulomb;               /* some blocks have the bounds +-mu x_n of Coulomb's law */
     bool moving;                /* these bounds move within a step (bounds=moving) */
     TalusSparse matrix;         /* N + E */
-    TalusSparse free_matrix;    /* free rows and columns of N + E; room for all */
+    TalusSparse free_matrix;    /* free rows and columns of N + E; has capacity for all */
     TalusLdl factor;            /* of free_matrix, for constant bounds */
     TalusBlockMatrix by_blocks; /* N + E in blocks, for bounds=moving */
     TalusFronts fronts;         /* factorisation for bounds=moving */
     double *left, *own;         /* L and M of the fronts */
     int32_t *free_index;        /* [rows * blocks]: index of each row among the free ones, or -1 */
     int32_t *free_row;          /* row of each free one: inverse of free_index */
-    /* number of rows that changed sides in the last evaluation or sweep */
-    int changed;
-    int8_t *side; /* deciding bound of each row: -1 lower, 1 upper, 0 none */
+    int changed;                /* rows that changed sides in the last evaluation or sweep */
+    int8_t *side;               /* deciding bound of each row: -1 lower, 1 upper, 0 none */
     TalusVectors memory;
     double *vector[TALUS_SSN_VECTORS];
     double *friction; /* [blocks]: mu of a block under Coulomb's law; 0: constant bounds */
