@@ -187,7 +187,7 @@ static TalusStatus create(Hdf *hdf, const char *name)
 {
     char *path;
     TALUS_TRY(talus_path(&path, "%s/%s", hdf->dir->path, name));
-    hid_t access = talus_hdf_access();
+    hid_t access = talus_hdf_access_properties();
     hdf->file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
     H5Pclose(access);
     talus_release(path);
@@ -213,10 +213,10 @@ static bool append_topology(Hdf *hdf, int i)
     return talus_hdf_append_number(file, topology_path(i, "NumberOfCells", path), cells) &&
            talus_hdf_append_number(file, topology_path(i, "NumberOfConnectivityIds", path),
                                    cells) &&
-           talus_hdf_append(file, topology_path(i, "Connectivity", path), H5T_NATIVE_INT64, cells,
-                            hdf->ids) &&
-           talus_hdf_append(file, topology_path(i, "Offsets", path), H5T_NATIVE_INT64, cells + 1,
-                            hdf->ids);
+           talus_hdf_append_rows(file, topology_path(i, "Connectivity", path), H5T_NATIVE_INT64,
+                                 cells, hdf->ids) &&
+           talus_hdf_append_rows(file, topology_path(i, "Offsets", path), H5T_NATIVE_INT64,
+                                 cells + 1, hdf->ids);
 }
 
 static bool append_fields(Hdf *hdf)
@@ -227,7 +227,8 @@ static bool append_fields(Hdf *hdf)
     for (int i = 0; i < frame->fields && ok; i++) {
         const TalusField *field = frame->field[i];
         field_path(field, path);
-        ok = talus_hdf_append(hdf->file, path, type_of(field->type), frame->count, frame->data[i]);
+        ok = talus_hdf_append_rows(hdf->file, path, type_of(field->type), frame->count,
+                                   frame->data[i]);
         if (strcmp(field->name, "position") == 0)
             continue;
         snprintf(path, sizeof path, ROOT "/Steps/PointDataOffsets/%s", field->name);
@@ -240,14 +241,15 @@ static bool append_step(Hdf *hdf)
 {
     /* only vertices have cells, one per point */
     int64_t offsets[TOPOLOGIES] = {(int64_t)hdf->points, 0, 0, 0};
-    return talus_hdf_append(hdf->file, ROOT "/Steps/Values", H5T_NATIVE_DOUBLE, 1,
-                            &hdf->frame.time) &&
+    return talus_hdf_append_rows(hdf->file, ROOT "/Steps/Values", H5T_NATIVE_DOUBLE, 1,
+                                 &hdf->frame.time) &&
            talus_hdf_append_number(hdf->file, ROOT "/Steps/PartOffsets", hdf->steps) &&
            talus_hdf_append_number(hdf->file, ROOT "/Steps/NumberOfParts", 1) &&
            talus_hdf_append_number(hdf->file, ROOT "/Steps/PointOffsets", hdf->points) &&
-           talus_hdf_append(hdf->file, ROOT "/Steps/CellOffsets", H5T_NATIVE_INT64, 1, offsets) &&
-           talus_hdf_append(hdf->file, ROOT "/Steps/ConnectivityIdOffsets", H5T_NATIVE_INT64, 1,
-                            offsets);
+           talus_hdf_append_rows(hdf->file, ROOT "/Steps/CellOffsets", H5T_NATIVE_INT64, 1,
+                                 offsets) &&
+           talus_hdf_append_rows(hdf->file, ROOT "/Steps/ConnectivityIdOffsets", H5T_NATIVE_INT64,
+                                 1, offsets);
 }
 
 /* Returns `crc` continued over time, number of points and values of a frame. */
@@ -443,7 +445,7 @@ static TalusStatus each_frame(Hdf *hdf, hid_t old, double limit, uint64_t limit_
 
 static TalusStatus open_old(const Hdf *hdf, hid_t *old)
 {
-    hid_t access = talus_hdf_access();
+    hid_t access = talus_hdf_access_properties();
     *old = H5Fopen(hdf->path, H5F_ACC_RDONLY, access);
     H5Pclose(access);
     return *old >= 0 ? TALUS_OK : damaged(hdf);

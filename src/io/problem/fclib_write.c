@@ -145,7 +145,7 @@ TalusStatus talus_fclib_write(const char *path, const TalusFclib *problem)
     TalusFile *file;
     TALUS_TRY(talus_h5_create(path, &writer.h5));
     TalusStatus status = put_problem(&writer, problem);
-    TALUS_THEN(status, talus_h5_bytes(writer.h5, &bytes, &size));
+    TALUS_THEN(status, talus_h5_get_bytes(writer.h5, &bytes, &size));
     talus_h5_close(writer.h5);
     TALUS_THEN(status, talus_file_create(path, &file));
     if (status == TALUS_OK) {
