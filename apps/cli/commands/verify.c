@@ -108,8 +108,8 @@ static void certify(const Source *source, TalusFrictionModel model, const Soluti
             in_rows(found->direction, source->contacts, solution->rows, source->rows, scale);
         if (evaluate(source, model, r, &point, NULL, &reason)) {
             scale = verify_certificate_scale(&point);
-            found->certificate = verify_certificate(&point);
-            verify_free(&point);
+            found->certificate = verify_certificate_check(&point);
+            verify_point_free(&point);
         }
         free(r);
     }
@@ -156,7 +156,7 @@ static int measure(const Source *source, TalusFrictionModel model, const Solutio
     if (good) {
         TalusProblem *stored = solution->problem;
         if (stored && talus_problem_estimate(stored))
-            verify_set_estimate(&point, talus_problem_estimate(stored));
+            verify_point_set_estimate(&point, talus_problem_estimate(stored));
         verify_measure(&point, &found->metrics);
         found->contacts = point.blocks;
         found->rows = point.rows;
@@ -165,7 +165,7 @@ static int measure(const Source *source, TalusFrictionModel model, const Solutio
             describe_matrix(source->fclib, found);
         if (source->fclib)
             compare_velocities(source, &point, as_stored, solution->point.u, u_ref, found);
-        verify_free(&point);
+        verify_point_free(&point);
         if (found->direction)
             certify(source, model, solution, found);
     }
