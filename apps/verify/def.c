@@ -103,6 +103,7 @@ static void copy_vec3(TalusVec3 v, double *r)
     r[2] = v.z;
 }
 
+/* r = m times the vector `torque`. */
 static void multiply_sym3(TalusSym3 m, const double *torque, double *r)
 {
     const double full[3][3] = {{m.xx, m.xy, m.xz}, {m.xy, m.yy, m.yz}, {m.xz, m.yz, m.zz}};
@@ -393,6 +394,7 @@ static void fill_matrix_terms(const TalusProblemDef *def, int rows, const double
     }
 }
 
+/* Writes for every block the magnitude of the terms of its gradient at gamma; gamma NULL is zero. */
 static void fill_terms(const TalusProblemDef *def, int rows, const double *gamma, double *terms)
 {
     if (def->contacts)

@@ -322,6 +322,7 @@ static void compute_local_velocity(const TalusFclib *f, const double *r, bool sy
         }
 }
 
+/* Adds the diagonal of W to `diagonal`. */
 static void compute_local_diagonal(const TalusFclib *f, double *diagonal)
 {
     for (int row = 0; row < f->W.rows; row++)
@@ -363,7 +364,7 @@ double verify_fclib_asymmetry(const TalusFclib *f)
 
 /* ---- one point ---- */
 
-/* Figures of all rows of the file. */
+/* Vectors over all rows of the file: diagonal of W, q, u, and the terms by which g and q are rounded (VerifyPoint). */
 typedef struct Rows {
     double *diagonal, *q, *u, *terms, *offset_terms;
 } Rows;

@@ -68,6 +68,7 @@ static void copy_block_rows(const double *all, int rows, int i, double *out)
         out[k] = k < rows ? all[i * rows + k] : 0.0;
 }
 
+/* Returns the data of block i. */
 static Block get_block(const VerifyPoint *p, int i)
 {
     Block b = {.set = p->set[i]};
@@ -80,6 +81,7 @@ static Block get_block(const VerifyPoint *p, int i)
     return b;
 }
 
+/* Euclidean length of a block. */
 static double block_length(const double *v)
 {
     double sum = 0.0;

@@ -141,6 +141,7 @@ static void project_on_section(const Part *part, double n, double t[2])
 
 /* ---- sets ---- */
 
+/* True if the bounds of the set do not depend on the normal impulse. */
 static bool is_prism(const VerifySet *set)
 {
     return set->model.law == TALUS_LAW_FIXED;

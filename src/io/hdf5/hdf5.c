@@ -236,6 +236,7 @@ static void close_dataset(Dataset *set)
     H5Oclose(set->id);
 }
 
+/* Name of a class of HDF5 types, in the plural, for messages. */
 static const char *class_name(H5T_class_t class)
 {
     switch (class) {
@@ -467,6 +468,7 @@ TalusStatus talus_h5_read_text(TalusH5 *h5, const char *path, char **out)
 
 /* ---- writing ---- */
 
+/* Fails with TALUS_ERR_IO at a path in the file. */
 static TalusStatus fail_write(const TalusH5 *h5, const char *path)
 {
     return talus_fail_at(talus_locate(TALUS_DOMAIN_IO, h5->name, 0, path), TALUS_ERR_IO,

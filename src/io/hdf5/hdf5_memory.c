@@ -44,11 +44,13 @@ static herr_t close_file(H5FD_t *file)
     return 0;
 }
 
+/* Orders files for HDF5 by address: equal only if they are the same. */
 static int compare_files(const H5FD_t *a, const H5FD_t *b)
 {
     return (a > b) - (a < b);
 }
 
+/* Says that the driver has no optional features. */
 static herr_t query_features(const H5FD_t *file, unsigned long *flags)
 {
     (void)file;
@@ -56,6 +58,7 @@ static herr_t query_features(const H5FD_t *file, unsigned long *flags)
     return 0;
 }
 
+/* End of the address range that libhdf5 has allocated. */
 static haddr_t get_end(const H5FD_t *file, H5FD_mem_t type)
 {
     (void)type;

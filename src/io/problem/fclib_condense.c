@@ -38,6 +38,7 @@ static TalusStatus factor_matrix(TalusLdl *ldl, const TalusSparse *a, TalusSpars
     return talus_ldl_factor(ldl, a, t, &(TalusPivots){.relative = relative});
 }
 
+/* Factorises M. Fails, naming the degree of freedom, if M is not positive definite. */
 static TalusStatus factor_mass(TalusCondenser *c)
 {
     TalusStatus status = factor_matrix(&c->mass, &c->fclib->M, &c->mass_transposed, 0.0);

@@ -51,6 +51,7 @@ static void add_entry(Entries *e, int row, int column, double value)
     e->value[e->count++] = value;
 }
 
+/* Converts the triplets to a sparse matrix; `what` names it in messages. */
 static TalusStatus entries_to_sparse(const Entries *e, int rows, int columns, const char *what,
                                      TalusSparse *out)
 {
@@ -72,6 +73,7 @@ static bool is_zero(TalusSym3 a)
     return a.xx == 0.0 && a.yy == 0.0 && a.zz == 0.0 && a.xy == 0.0 && a.xz == 0.0 && a.yz == 0.0;
 }
 
+/* Numbers the degrees of freedom of all bodies. */
 static TalusStatus number_freedoms(const TalusProblemDef *def, Freedom *freedom)
 {
     int64_t count = 0;
@@ -135,6 +137,7 @@ static TalusStatus append_mass_entries(const TalusProblemDef *def, const Freedom
     return TALUS_OK;
 }
 
+/* Makes M. */
 static TalusStatus make_mass_matrix(const TalusProblemDef *def, const Freedom *freedom,
                                     TalusFclib *f)
 {

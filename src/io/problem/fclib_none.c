@@ -14,6 +14,7 @@ const char *talus_fclib_how(void)
     return how;
 }
 
+/* Fails: this build has no HDF5. */
 static TalusStatus fail_unsupported(const char *path)
 {
     return talus_fail_file(path, TALUS_ERR_UNSUPPORTED,

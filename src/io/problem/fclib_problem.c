@@ -141,6 +141,7 @@ static int list_coupled(Blocks *b, const TalusSparse *a, int contact, int count,
     return count;
 }
 
+/* Comparison for qsort. */
 static int compare_ints(const void *a, const void *b)
 {
     int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;

@@ -42,6 +42,7 @@ static TalusStatus fail_at(const Reader *r, const char *format, ...)
 
 /* ---- vectors ---- */
 
+/* Fails at r->path unless all numbers are finite. */
 static TalusStatus check_finite(const Reader *r, const double *x, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -255,6 +256,7 @@ static TalusStatus check_sums(Reader *r, const char *matrix, const TalusSparse *
     return TALUS_OK;
 }
 
+/* Reads a matrix with these dimensions. */
 static TalusStatus read_matrix(Reader *r, const char *matrix, const Expected *expected,
                                TalusSparse *out)
 {
@@ -304,6 +306,7 @@ static TalusStatus read_global(Reader *r, TalusFclib *f)
     return read_joints(r, n, f);
 }
 
+/* Reads those of title, description and math_info that the file has. */
 static TalusStatus read_texts(Reader *r, TalusFclib *f)
 {
     const struct {
@@ -347,6 +350,7 @@ static TalusStatus read_point(Reader *r, const char *group, const TalusFclib *f,
 
 enum { MAX_GUESSES = 10000 };
 
+/* Reads the guesses, if the file has any. */
 static TalusStatus read_guesses(Reader *r, TalusFclib *f)
 {
     int64_t count;
@@ -384,6 +388,7 @@ static TalusStatus find_kind(Reader *r, bool *global)
     return TALUS_OK;
 }
 
+/* Reads all of the file: problem, texts, solution and guesses. */
 static TalusStatus read_problem(Reader *r, TalusFclib *f)
 {
     bool global;

@@ -47,6 +47,7 @@ static TalusStatus put_columns(Writer *w, const char *group, const TalusSparse *
     return status;
 }
 
+/* Writes a matrix as a group: its dimensions, then its entries by columns. */
 static TalusStatus put_matrix(Writer *w, const char *group, const TalusSparse *a)
 {
     TALUS_TRY(talus_h5_put_group(w->h5, group));
@@ -79,6 +80,7 @@ static TalusStatus put_global(Writer *w, const TalusFclib *f)
     return f->G.start ? put_reals(w, vectors, "b", f->b, f->G.columns) : TALUS_OK;
 }
 
+/* Writes title, description and math_info, as far as there are any. */
 static TalusStatus put_texts(Writer *w, const TalusFclib *f, const char *group)
 {
     const struct {
@@ -127,6 +129,7 @@ static TalusStatus put_solution_and_guesses(Writer *w, const TalusFclib *f)
     return TALUS_OK;
 }
 
+/* Writes problem, texts, solution and guesses. */
 static TalusStatus put_problem(Writer *w, const TalusFclib *f)
 {
     const char *base = f->global ? "/fclib_global" : "/fclib_local";

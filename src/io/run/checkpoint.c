@@ -83,6 +83,7 @@ typedef struct Payload {
     const char *note, *files, *state;
 } Payload;
 
+/* Hash of all parts of the payload. */
 static uint64_t hash_payload(const Header *h, const Payload *p)
 {
     uint64_t hash = talus_hash(TALUS_HASH_SEED, p->note, h->note_size);
@@ -186,6 +187,7 @@ static uint64_t read_sequence(const TalusDir *dir, const char *name)
     return sound ? header.sequence : 0;
 }
 
+/* Reads the sequence numbers of the two checkpoint files. */
 static Pair find_pair(const TalusDir *dir)
 {
     Pair pair = {.dir = dir};
@@ -195,6 +197,7 @@ static Pair find_pair(const TalusDir *dir)
     return pair;
 }
 
+/* Loads one file of the pair and checks it. */
 static TalusStatus load_image_of_pair(const Pair *pair, int index, Image *image)
 {
     return load_image(pair->dir, file_names[index], image);

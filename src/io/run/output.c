@@ -88,6 +88,7 @@ static TalusStatus remove_old_run(TalusDir *dir)
 
 /* ---- opening ---- */
 
+/* Creates table i with its header. */
 static TalusStatus create_table(TalusOutput *output, int i)
 {
     return talus_csv_create(&output->dir, tables[i].name, tables[i].header, &output->table[i]);
@@ -395,6 +396,7 @@ static void quote_name(const char *name, char *out, size_t size)
     out[n] = '\0';
 }
 
+/* Writes a row of probes.csv. */
 static TalusStatus write_probe(TalusOutput *output, const TalusWorld *world,
                                const TalusStepInfo *info, int index)
 {
@@ -408,6 +410,7 @@ static TalusStatus write_probe(TalusOutput *output, const TalusWorld *world,
                      v.momentum.y, v.momentum.z);
 }
 
+/* Writes a row of joints.csv. */
 static TalusStatus write_joint(TalusOutput *output, const TalusStepInfo *info,
                                const TalusJointState *j)
 {
@@ -419,6 +422,7 @@ static TalusStatus write_joint(TalusOutput *output, const TalusStepInfo *info,
         j->force.z, j->torque.x, j->torque.y, j->torque.z, j->effort, j->error);
 }
 
+/* Writes a row of joints.csv for every joint. */
 static TalusStatus write_joints(TalusOutput *output, const TalusWorld *world,
                                 const TalusStepInfo *info)
 {

@@ -194,6 +194,8 @@ static TalusStatus run_cycles(TalusSolve *s, Work *w)
     }
 }
 
+/* Solves the problem from s->gamma, in place; gamma becomes the last iterate, or the best one if the solve did not
+ * converge. Releases the coarser levels. */
 static TalusStatus solve_amg(TalusSolve *s)
 {
     Work *w = s->work;

@@ -88,6 +88,7 @@ static void queue_remove(Queue *q, int32_t i)
         q->previous[q->next[i]] = q->previous[i];
 }
 
+/* Adds `by` to the value of row i and moves the row to the list of its new value. */
 static void queue_change_value(Queue *q, int32_t i, int by)
 {
     queue_remove(q, i);
@@ -206,6 +207,7 @@ static void split_second_pass_row(TalusAmgLevel *l, const TalusSparse *strong, i
     }
 }
 
+/* Second pass: makes further rows coarse, so that fine rows that depend on each other share a coarse row. */
 static TalusStatus split_second_pass(TalusAmgLevel *l, const TalusSparse *strong)
 {
     int n = l->a.rows;

@@ -54,7 +54,7 @@ static bool is_connected(const TalusAmg *amg, const TalusAmgLevel *l, int i)
 }
 
 /* Sets up the problem of the next level, whose unknown is a correction: q_H = P'g, x_H = 0. Its bounds are lower - x
- * and upper - x of the coarse rows, Eq. (24) of amg.h, or infinite (bounds=none). */
+ * and upper - x of the coarse rows, Eq. (24) of amg.h, or infinite (bounds=none). Adds to amg->work. */
 static void restrict_problem(TalusAmg *amg, const TalusAmgLevel *l, TalusAmgLevel *next)
 {
     bool bounded = amg->params->bounds == AMG_INJECT;
@@ -78,7 +78,7 @@ static void restrict_problem(TalusAmg *amg, const TalusAmgLevel *l, TalusAmgLeve
 /* ---- back from the coarse level ---- */
 
 /* Computes the correction d = P e from the next level's solution e, plus the clusters' own correction
- * (transfer=velocity); d = 0 in rows that truncation cuts off. */
+ * (transfer=velocity); d = 0 in rows that truncation cuts off. Adds to amg->work. */
 static void interpolate_correction(TalusAmg *amg, TalusAmgLevel *l, const TalusAmgLevel *next)
 {
     memset(l->d, 0, (size_t)l->a.rows * sizeof *l->d);
@@ -102,7 +102,7 @@ static void limit_correction(TalusAmgLevel *l, bool reject)
 }
 
 /* Returns the step length along d, at most LONGEST, that minimises the objective within the bounds; 0 if the objective
- * does not fall along d. x + d must be within the bounds. */
+ * does not fall along d. x + d must be within the bounds. Adds to amg->work. */
 static double find_step_length(TalusAmg *amg, TalusAmgLevel *l)
 {
     double slope = 0.0, curvature = 0.0, longest = LONGEST;

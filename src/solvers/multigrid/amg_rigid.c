@@ -39,6 +39,7 @@ static int count_rows(const TalusAmgClusters *c, int k)
     return c->start[k + 1] - c->start[k];
 }
 
+/* Address of the factors of cluster k. */
 static double *cluster_factor(const TalusAmgClusters *c, int k)
 {
     return c->factor + c->factor_start[k];
@@ -176,6 +177,7 @@ static TalusStatus allocate_p(Fences *f, int count)
     return TALUS_OK;
 }
 
+/* Allocates and fills P and computes the factors of all clusters. Adds the number of multiplications to *work. */
 static TalusStatus fill_p(Fences *f, int count, double *work)
 {
     TALUS_TRY(allocate_p(f, count));

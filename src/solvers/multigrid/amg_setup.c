@@ -69,6 +69,7 @@ static TalusStatus coarsen_clusters(TalusAmg *amg, TalusAmgLevel *l, int *count)
     return status;
 }
 
+/* Number of rows of a level that take part in the coarsening. */
 static int count_taken_rows(const TalusAmgLevel *l)
 {
     int count = 0;

@@ -101,6 +101,7 @@ typedef struct Run {
 
 /* ---- the map ---- */
 
+/* Width w = w0 exp(-level), m/s. */
 static double width_at(const Run *run, double level)
 {
     return run->p->width * run->zero_residual * exp(-level);
@@ -379,6 +380,7 @@ static void follow_path(Run *run)
 
 /* ---- the solve ---- */
 
+/* Reserves memory, sets OFFSET and, unless the call is resumed, sets up the natural map. */
 static TalusStatus prepare(Run *run)
 {
     TalusSolve *s = run->s;

@@ -178,6 +178,7 @@ static TalusStatus run_rounds(Run *run)
     return TALUS_OK;
 }
 
+/* Solves the problem from s->gamma, in place; a line search is used if some block is under Coulomb's law. */
 static TalusStatus solve_gs_ssn(TalusSolve *s)
 {
     Work *w = s->work;

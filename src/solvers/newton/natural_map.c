@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-static double tangential_norm(double a, double b)
+/* Norm of the vector (a, b). */
+static double norm_of_two(double a, double b)
 {
     return sqrt(a * a + b * b);
 }
@@ -12,7 +13,7 @@ static double tangential_norm(double a, double b)
 void talus_natural_argument(const TalusNaturalBlock *b, const double *x, const double *u,
                             double z[3])
 {
-    double shift = b->exact ? b->mu * tangential_norm(u[1], u[2]) : 0.0;
+    double shift = b->exact ? b->mu * norm_of_two(u[1], u[2]) : 0.0;
     z[0] = x[0] - (u[0] + shift) / b->scale;
     z[1] = x[1] - u[1] / b->scale;
     z[2] = x[2] - u[2] / b->scale;
@@ -47,7 +48,7 @@ void talus_natural_map(const TalusNaturalBlock *b, const double *x, const double
  *     (1, mu e)(1, mu e)' / (1 + mu^2) + g (0, e_perp)(0, e_perp)'. */
 static void cone_jacobian(double mu, const double z[3], double a[9])
 {
-    double t = tangential_norm(z[1], z[2]);
+    double t = norm_of_two(z[1], z[2]);
     memset(a, 0, 9 * sizeof *a);
     if (mu > 0.0 && t <= mu * z[0]) {
         a[0] = a[4] = a[8] = 1.0;
@@ -86,7 +87,7 @@ static void half_line_jacobian(const TalusNaturalBlock *b, const double *x, cons
 void talus_natural_chain_rule(const TalusNaturalBlock *b, const double *u, const double a[9],
                               TalusNaturalJacobian *slope)
 {
-    double speed = b->exact ? tangential_norm(u[1], u[2]) : 0.0;
+    double speed = b->exact ? norm_of_two(u[1], u[2]) : 0.0;
     double s1 = speed > 0.0 ? b->mu * u[1] / speed : 0.0,
            s2 = speed > 0.0 ? b->mu * u[2] / speed : 0.0;
     for (int r = 0; r < 3; r++) {

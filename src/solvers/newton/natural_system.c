@@ -19,6 +19,7 @@ static TalusStatus prepare_matrix(TalusNaturalSystem *system, const TalusSolve *
     return talus_fronts_analyse(&system->fronts, &system->matrix);
 }
 
+/* Sets law, friction and scale of all blocks from the operator. */
 static void set_blocks(TalusNaturalBlock *block, const TalusSolve *s)
 {
     const TalusOperator *op = s->op;

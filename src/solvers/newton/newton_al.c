@@ -236,6 +236,7 @@ static TalusStatus run_rounds(Run *run)
 
 /* ---- the solve ---- */
 
+/* Reserves memory and sets up the linear systems, with the factorisation of the parameter `linear`. */
 static TalusStatus prepare(Run *run)
 {
     Work *w = run->w;

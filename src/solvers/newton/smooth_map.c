@@ -11,6 +11,7 @@ typedef struct SmoothMax {
     double value, slope, rate;
 } SmoothMax;
 
+/* Returns phi(a; nu), which replaces max(0, a), with its derivatives. */
 static SmoothMax smooth_max(double a, double nu)
 {
     double root = sqrt(a * a + 4.0 * nu * nu);

@@ -28,6 +28,7 @@ static TalusStatus run_newton_steps(TalusSolve *s, TalusSsn *w)
     return TALUS_OK;
 }
 
+/* Solves the problem from s->gamma, in place. */
 static TalusStatus solve_ssn(TalusSolve *s)
 {
     TalusSsn *w = s->work;

@@ -69,6 +69,7 @@ typedef struct Work {
 
 /* ---- preparation ---- */
 
+/* True if some block is under Coulomb's law. */
 static bool has_coulomb(const TalusSolve *s)
 {
     return (s->op->kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB)) != 0;
@@ -171,6 +172,8 @@ static TalusStatus follow_path(TalusSolve *s, Work *w, int attempt, bool *again)
     return TALUS_OK;
 }
 
+/* Tries paths until one solves the problem or proves it infeasible; gamma becomes the last iterate, or the best one if
+ * the solve did not converge. */
 static TalusStatus solve_lemke(TalusSolve *s)
 {
     Work *w = s->work;

@@ -24,14 +24,14 @@ TalusStatus talus_basis_begin(TalusBasis *b, const TalusLcp *lcp, const double *
     b->p = 0;
     TALUS_TRY(TALUS_GROW(b->basic, n, 0, "basis"));
     TALUS_TRY(TALUS_GROW(b->position_of, 2 * n + 1, 0, "basis"));
-    TALUS_TRY(TALUS_GROW(b->slot, n, 0, "basis"));
+    TALUS_TRY(TALUS_GROW(b->stored_column, n, 0, "basis"));
     TALUS_TRY(TALUS_GROW(b->owner, n, 0, "basis"));
     TALUS_TRY(TALUS_GROW(b->x, n, 0, "basis"));
     TALUS_TRY(TALUS_GROW(b->part, 2 * n, 0, "basis"));
     TALUS_TRY(TALUS_GROW(b->residual, n, 0, "basis"));
     for (int i = 0; i < lcp->n; i++) {
         b->basic[i] = b->position_of[i] = i;
-        b->slot[i] = -1;
+        b->stored_column[i] = -1;
         b->position_of[lcp->n + i] = -1;
         b->x[i] = lcp->q[i];
     }
@@ -41,15 +41,15 @@ TalusStatus talus_basis_begin(TalusBasis *b, const TalusLcp *lcp, const double *
 
 void talus_basis_clear(TalusBasis *b)
 {
-    TALUS_RELEASE(b->basic, b->position_of, b->slot, b->owner, b->inverse, b->x, b->lu,
+    TALUS_RELEASE(b->basic, b->position_of, b->stored_column, b->owner, b->inverse, b->x, b->lu,
                   b->kernel_inverse, b->order, b->kernel_position, b->part, b->residual);
     *b = (TalusBasis){0};
 }
 
-/* Column of `inverse` with index `slot`. */
-static double *inverse_column(const TalusBasis *b, int slot)
+/* Column `index` of `inverse`. */
+static double *inverse_column(const TalusBasis *b, int index)
 {
-    return b->inverse + (size_t)slot * (size_t)b->lcp->n;
+    return b->inverse + (size_t)index * (size_t)b->lcp->n;
 }
 
 /* y -= factor x. */
@@ -66,10 +66,10 @@ static void subtract_inverse_column(const TalusBasis *b, int row, double value, 
 {
     if (value == 0.0)
         return;
-    if (b->slot[row] < 0)
+    if (b->stored_column[row] < 0)
         y[b->position_of[row]] -= value;
     else
-        subtract_scaled(b->lcp->n, value, inverse_column(b, b->slot[row]), y);
+        subtract_scaled(b->lcp->n, value, inverse_column(b, b->stored_column[row]), y);
 }
 
 void talus_basis_compute_column(const TalusBasis *b, int variable, double *y)
@@ -89,24 +89,24 @@ void talus_basis_compute_column(const TalusBasis *b, int variable, double *y)
 
 double talus_basis_inverse_entry(const TalusBasis *b, int position, int j)
 {
-    if (b->slot[j] >= 0)
-        return inverse_column(b, b->slot[j])[position];
+    if (b->stored_column[j] >= 0)
+        return inverse_column(b, b->stored_column[j])[position];
     return b->position_of[j] == position ? 1.0 : 0.0;
 }
 
 /* ---- exchanges ---- */
 
-/* Removes the column of w from `inverse`, as w becomes basic; the last column moves to its slot. */
+/* Removes the column of w from `inverse`, as w becomes basic; the last column takes its place. */
 static void drop_inverse_column(TalusBasis *b, int w)
 {
-    int slot = b->slot[w], last = --b->p;
-    b->slot[w] = -1;
-    if (slot == last)
+    int index = b->stored_column[w], last = --b->p;
+    b->stored_column[w] = -1;
+    if (index == last)
         return;
-    memcpy(inverse_column(b, slot), inverse_column(b, last),
+    memcpy(inverse_column(b, index), inverse_column(b, last),
            (size_t)b->lcp->n * sizeof *b->inverse);
-    b->owner[slot] = b->owner[last];
-    b->slot[b->owner[slot]] = slot;
+    b->owner[index] = b->owner[last];
+    b->stored_column[b->owner[index]] = index;
 }
 
 /* Appends the column of w to `inverse`, as w leaves the basis at `position`: the unit column of w after the exchange
@@ -117,7 +117,7 @@ static void add_inverse_column(TalusBasis *b, int w, int position, const double 
     for (int i = 0; i < b->lcp->n; i++)
         column[i] = -y[i] * over;
     column[position] = over;
-    b->slot[w] = b->p;
+    b->stored_column[w] = b->p;
     b->owner[b->p++] = w;
 }
 
@@ -192,8 +192,8 @@ static void fill_kernel(TalusBasis *b)
                 b->lu[k * p + column] = -b->cover[b->owner[k]];
         else
             for (int32_t k = lcp->start[j]; k < lcp->start[j + 1]; k++)
-                if (b->slot[lcp->row[k]] >= 0)
-                    b->lu[(size_t)b->slot[lcp->row[k]] * p + column] = -lcp->value[k];
+                if (b->stored_column[lcp->row[k]] >= 0)
+                    b->lu[(size_t)b->stored_column[lcp->row[k]] * p + column] = -lcp->value[k];
         b->kernel_position[column++] = i;
     }
 }
@@ -239,7 +239,7 @@ static bool factor_kernel(TalusBasis *b)
     return true;
 }
 
-/* x = kernel^-1 f, f in the order of slots, x in the order of b->kernel_position. */
+/* x = kernel^-1 f, f in the order of the columns of `inverse`, x in the order of b->kernel_position. */
 static void solve_kernel(const TalusBasis *b, const double *f, double *x)
 {
     const int p = b->p;
@@ -294,8 +294,8 @@ static void compute_values(TalusBasis *b)
     }
 }
 
-/* Computes b->kernel_inverse from the factors: rows in the order of b->kernel_position, columns in the order of
- * slots. */
+/* Computes b->kernel_inverse from the factors: rows in the order of b->kernel_position, columns in the order of the
+ * columns of `inverse`. */
 static void invert_kernel(TalusBasis *b)
 {
     const size_t p = (size_t)b->p;
@@ -317,26 +317,26 @@ static void invert_kernel(TalusBasis *b)
     }
 }
 
-/* Fills one column of `inverse`: entries of basic z and z_0 from the inverse of the kernel, those of basic w from their
- * rows of B. */
-static void fill_inverse_column(TalusBasis *b, int slot)
+/* Fills column `index` of `inverse`: entries of basic z and z_0 from the inverse of the kernel, those of basic w from
+ * their rows of B. */
+static void fill_inverse_column(TalusBasis *b, int index)
 {
     const TalusLcp *lcp = b->lcp;
-    double *column = inverse_column(b, slot);
+    double *column = inverse_column(b, index);
     memset(column, 0, (size_t)lcp->n * sizeof *column);
     for (int c = 0; c < b->p; c++) {
-        double value = b->kernel_inverse[(size_t)c * (size_t)b->p + (size_t)slot];
+        double value = b->kernel_inverse[(size_t)c * (size_t)b->p + (size_t)index];
         int variable = b->basic[b->kernel_position[c]], j = variable - lcp->n;
         if (value == 0.0)
             continue;
         column[b->kernel_position[c]] = value;
         if (variable == 2 * lcp->n) {
             for (int i = 0; i < lcp->n; i++)
-                if (b->slot[i] < 0)
+                if (b->stored_column[i] < 0)
                     column[b->position_of[i]] += b->cover[i] * value;
         } else {
             for (int32_t k = lcp->start[j]; k < lcp->start[j + 1]; k++)
-                if (b->slot[lcp->row[k]] < 0)
+                if (b->stored_column[lcp->row[k]] < 0)
                     column[b->position_of[lcp->row[k]]] += lcp->value[k] * value;
         }
     }

@@ -29,7 +29,7 @@ typedef struct TalusBasis {
     int32_t *basic;       /* [n]: the variable at each position */
     int32_t *position_of; /* [2 n + 1]: position of each variable, -1 if not basic */
     /* [n]: index in `inverse` of the column of each w that is not basic; else -1 */
-    int32_t *slot;
+    int32_t *stored_column;
     int32_t *owner;  /* [p]: the w to which each column of `inverse` belongs */
     int p;           /* number of columns of `inverse` */
     double *inverse; /* n x p, by columns: B^-1 e_owner */
