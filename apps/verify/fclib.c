@@ -24,7 +24,7 @@ typedef struct Group {
 typedef struct System {
     int dofs, joints;               /* numbers of unknowns: velocities, impulses of joints */
     int count;                      /* number of groups */
-    int *group_of, *index_in_group; /* of each unknown, [dofs + joints] */
+    int *group_of, *index_in_group; /* [dofs + joints]: group of each unknown; index there */
     Group *group;
 } System;
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { REFINEMENTS = 3 }; /* solutions for x by the factors, the first from x = 0 */
+enum { REFINEMENTS = 3 }; /* number of solutions with the factors: one and two refinements */
 
 /* A difference below this share of its terms is rounding and is set to 0: else ties in the ratio test would be
  * missed. */
