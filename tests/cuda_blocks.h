@@ -130,7 +130,7 @@ static inline Case make_case(int rows, bool matrix, bool scaled, Kind kind)
     c.g = make_vector(&c, 62);
     c.d = make_vector(&c, 63);
     for (int i = 0; i < c.blocks; i++)
-        verify_project(rows, mu_of(&c, i), c.x + i * rows);
+        verify_cone_project(rows, mu_of(&c, i), c.x + i * rows);
     return c;
 }
 

@@ -324,7 +324,7 @@ static bool matches_verifier(const TalusProblemDef *def)
     VerifyPoint zero = verify_zero_point(def);
     for (int i = 0; i < zero.blocks; i++)
         ok &= near_one(talus_problem_diagonal(problem, i), verify_diagonal(&zero, i));
-    verify_free(&zero);
+    verify_point_free(&zero);
     free(x);
     free(a);
     free(b);

@@ -84,7 +84,7 @@ static Case make_case(int rows, bool scaled, TalusPool *pool)
     c.g = random_vector(c.n, 62);
     c.d = random_vector(c.n, 63);
     for (int i = 0; i < c.blocks; i++)
-        verify_project(rows, mu_of(&c, i), c.x + i * rows);
+        verify_cone_project(rows, mu_of(&c, i), c.x + i * rows);
     return c;
 }
 
@@ -206,7 +206,7 @@ static void check_project(Case *c)
     memcpy(expected, c->d, (size_t)c->n * sizeof *out);
     cpu->block.project(c->op, metric_of(c), out);
     for (int i = 0; i < c->blocks; i++)
-        verify_project(c->rows, mu_of(c, i), expected + i * c->rows);
+        verify_cone_project(c->rows, mu_of(c, i), expected + i * c->rows);
     near(out, expected, c->n, 1e-14);
     free(out);
     free(expected);
@@ -228,7 +228,7 @@ static void natural(const Case *c, double *sum2, double *max)
             int e = i * c->rows + k;
             step[k] = s_of(c, e) * c->x[e] - c->g[e] / s_of(c, e) / d;
         }
-        verify_project(c->rows, verify_mu(&c->test.def, i), step);
+        verify_cone_project(c->rows, verify_mu(&c->test.def, i), step);
         for (int k = 0; k < c->rows; k++) {
             double r = d * (s_of(c, i * c->rows + k) * c->x[i * c->rows + k] - step[k]);
             r2 += r * r;
@@ -236,7 +236,7 @@ static void natural(const Case *c, double *sum2, double *max)
         *sum2 += r2;
         *max = fmax(*max, sqrt(r2));
     }
-    verify_free(&zero);
+    verify_point_free(&zero);
 }
 
 /* t = P(x - step g) */
@@ -246,7 +246,7 @@ static double *forward_point(const Case *c, double step)
     for (int k = 0; k < c->n; k++)
         t[k] = c->x[k] - step * c->g[k];
     for (int i = 0; i < c->blocks; i++)
-        verify_project(c->rows, mu_of(c, i), t + i * c->rows);
+        verify_cone_project(c->rows, mu_of(c, i), t + i * c->rows);
     return t;
 }
 
@@ -400,7 +400,7 @@ static void check_tangent(Case *c)
     for (int k = 0; k < c->n; k++)
         moved[k] = c->x[k] + small * c->d[k];
     for (int i = 0; i < c->blocks; i++)
-        verify_project(c->rows, mu_of(c, i), moved + i * c->rows);
+        verify_cone_project(c->rows, mu_of(c, i), moved + i * c->rows);
     for (int k = 0; k < c->n; k++)
         moved[k] = (moved[k] - c->x[k]) / small;
     cpu->block.tangent(c->op, metric_of(c), c->x, c->d, out);
@@ -428,7 +428,7 @@ static double outside(const Case *c, const double *p, double a)
             y[k] = z[k] = c->x[i * c->rows + k] - e;
             size += e * e;
         }
-        verify_project(c->rows, mu_of(c, i), z);
+        verify_cone_project(c->rows, mu_of(c, i), z);
         for (int k = 0; k < c->rows; k++)
             off += (y[k] - z[k]) * (y[k] - z[k]);
         worst = fmax(worst, size > 0.0 ? sqrt(off / size) : 0.0);
@@ -476,7 +476,7 @@ static void check_compare(Case *c)
     double *y = random_vector(c->n, 64);
     int active, changed, expected_active = 0, expected_changed = 0;
     for (int i = 0; i < c->blocks; i++)
-        verify_project(c->rows, mu_of(c, i), y + i * c->rows);
+        verify_cone_project(c->rows, mu_of(c, i), y + i * c->rows);
     other.x = y;
     for (int i = 0; i < c->blocks; i++) {
         expected_active += is_active(&other, i);

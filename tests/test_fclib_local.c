@@ -193,7 +193,7 @@ static void compare_measures(TalusProblem *problem, TalusProblem *back, const Ta
         CHECK_NEAR(others[k]->natural.rms, own.natural.rms, 1e-9 * own.natural.rms);
         CHECK_NEAR(others[k]->objective, own.objective, 1e-12 * fabs(own.objective));
     }
-    verify_free(&point);
+    verify_point_free(&point);
     free(r);
 }
 

@@ -232,7 +232,7 @@ static void compare_metrics(TalusProblem *problem, const TalusProblemDef *def, c
     VerifyPoint point = verify_def_point(def, gamma);
     double scale = verify_scale(def, gamma), n = verify_size(def);
     if (talus_problem_estimate(problem))
-        verify_set_estimate(&point, talus_problem_estimate(problem));
+        verify_point_set_estimate(&point, talus_problem_estimate(problem));
     verify_measure(&point, &b);
     REQUIRE_OK(talus_problem_measure(problem, gamma, &a));
     CHECK(near(a.objective, b.objective, n * n * scale));
@@ -251,7 +251,7 @@ static void compare_metrics(TalusProblem *problem, const TalusProblemDef *def, c
     CHECK_INT(a.sliding, b.sliding);
     CHECK_INT(a.sticking, b.sticking);
     CHECK(a.open + a.sliding + a.sticking == verify_blocks(def) && a.sliding > 0);
-    verify_free(&point);
+    verify_point_free(&point);
 }
 
 static void check_metrics(const TalusProblemDef *def)
@@ -273,7 +273,7 @@ static void check_metrics(const TalusProblemDef *def)
         }
         compare_metrics(problem, def, gamma);
     }
-    verify_free(&zero);
+    verify_point_free(&zero);
     free(gamma);
     talus_problem_destroy(problem);
 }

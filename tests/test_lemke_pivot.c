@@ -36,9 +36,9 @@ static TalusLemkeState pivot_small(Small *p, TalusLemkeTies ties, int most)
     for (p->pivots = 1; state == TALUS_LEMKE_GOING && p->pivots < most; p->pivots++)
         CHECK_OK(talus_lemke_pivot(&lemke, &state));
     if (state == TALUS_LEMKE_RAY)
-        talus_lemke_ray(&lemke, p->z);
+        talus_lemke_get_ray(&lemke, p->z);
     else
-        talus_lemke_point(&lemke, p->z);
+        talus_lemke_get_point(&lemke, p->z);
     talus_lemke_clear(&lemke);
     for (int i = 0; i < p->n; i++) {
         p->w[i] = state == TALUS_LEMKE_RAY ? 0.0 : p->q[i];

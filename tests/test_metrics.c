@@ -23,7 +23,7 @@ static void compare(TalusProblem *problem, const TalusProblemDef *def, const dou
     TalusMetrics a, b;
     VerifyPoint point = verify_def_point(def, gamma);
     if (talus_problem_estimate(problem))
-        verify_set_estimate(&point, talus_problem_estimate(problem));
+        verify_point_set_estimate(&point, talus_problem_estimate(problem));
     double scale = verify_scale(def, gamma), impulse = 0.0, n = verify_size(def);
     verify_measure(&point, &b);
     REQUIRE_OK(talus_problem_measure(problem, gamma, &a));
@@ -55,7 +55,7 @@ static void compare(TalusProblem *problem, const TalusProblemDef *def, const dou
     CHECK_INT(a.sliding, b.sliding);
     CHECK_INT(a.sticking, b.sticking);
     CHECK_INT(a.open + a.sliding + a.sticking, verify_blocks(def));
-    verify_free(&point);
+    verify_point_free(&point);
 }
 
 /* Random impulses, a third of them zero; half of the blocks are left outside their sets. Random bounds, a
@@ -76,7 +76,7 @@ static void scatter(const TalusProblemDef *def, uint64_t seed, double *gamma, do
         if (talus_rng_uniform(&rng) < 0.5)
             verify_set_project(&set, gamma + i * rows);
     }
-    verify_free(&zero);
+    verify_point_free(&zero);
 }
 
 static void compare_at_random(TestProblem p)
@@ -282,7 +282,7 @@ TEST(nothing_to_do_is_done)
             CHECK(isinf(m.natural_relative) && isinf(truth.natural_relative));
         if (i == 2)
             CHECK(isnan(m.natural_relative) && isnan(truth.natural_relative));
-        verify_free(&point);
+        verify_point_free(&point);
     }
     talus_problem_destroy(problem);
 }

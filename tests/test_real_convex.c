@@ -31,7 +31,7 @@ static void check_claim(const char *name, TalusFclib *f, TalusProblem *problem, 
     if (!CHECK(found.natural_relative <= promised * (1.0 + 1e-3)))
         printf("         %s: %g of the residual of zero impulses\n", name, found.natural_relative);
     CHECK(found.cone_violation <= 1e-12 * norm(point.gamma, point.blocks * point.rows));
-    verify_free(&point);
+    verify_point_free(&point);
 }
 
 static void check_solve(const char *name, TalusFclib *f, TalusProblem *problem, const char *spec,

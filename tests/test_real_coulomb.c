@@ -27,7 +27,7 @@ static void check_claim(const char *name, TalusFclib *f, TalusProblem *problem)
     if (!CHECK(found.siconos <= TOLERANCE))
         printf("         %s: %g in Siconos's measure\n", name, found.siconos);
     CHECK(found.cone_violation <= 1e-12 * norm(point.gamma, point.blocks * point.rows));
-    verify_free(&point);
+    verify_point_free(&point);
 }
 
 static void check_solve(const char *name, TalusFclib *f, TalusProblem *problem)

@@ -83,7 +83,7 @@ static void check_claims(const char *name, const char *solver, TalusFclib *f, Ta
                found.natural.rms);
     if (!CHECK(found.cone_violation <= 1e-12 * (impulse + 1e-300)))
         printf("         %s, %s: outside its cone by %g\n", name, solver, found.cone_violation);
-    verify_free(&point);
+    verify_point_free(&point);
 }
 
 static TalusStatus solve(const char *solver_name, TalusProblem *problem, double tolerance,

@@ -114,7 +114,7 @@ static void gradient_at_x(Dense *d)
 static void project_all(const Dense *d, double *x)
 {
     for (int i = 0; i < d->blocks; i++)
-        verify_project(d->rows, verify_mu(d->def, i), x + i * d->rows);
+        verify_cone_project(d->rows, verify_mu(d->def, i), x + i * d->rows);
 }
 
 static bool active(const Dense *d, const double *x, int i)

@@ -62,8 +62,8 @@ static void begin_level(const TalusProblem *problem, TalusAmg *amg)
 {
     TalusAmgLevel *l = &amg->level[0];
     CHECK_OK(talus_problem_assemble(problem, &l->a));
-    CHECK_OK(talus_amg_level_vectors(l));
-    amg->unit = talus_sparse_entries(&l->a);
+    CHECK_OK(talus_amg_level_allocate(l));
+    amg->finest_entries = talus_sparse_entries(&l->a);
     for (int i = 0; i < l->a.rows; i++)
         l->taken[i] = l->diagonal[i] > 0.0;
 }
@@ -105,7 +105,7 @@ static void check_galerkin(const TestProblem *p, TalusAmgParams params)
     TalusProblem *problem = create(&p->def, NULL);
     TalusAmg amg = {.params = &params};
     begin_level(problem, &amg);
-    REQUIRE_OK(talus_amg_build(&amg));
+    REQUIRE_OK(talus_amg_build_levels(&amg));
     CHECK(amg.levels >= 3);
     for (int k = 0; k + 1 < amg.levels; k++) {
         const TalusAmgLevel *l = &amg.level[k];
@@ -162,7 +162,7 @@ TEST(the_stencil_is_split_by_colour)
     TalusAmgParams params = plain;
     TalusAmg amg = {.params = &params};
     begin_level(problem, &amg);
-    REQUIRE_OK(talus_amg_build(&amg));
+    REQUIRE_OK(talus_amg_build_levels(&amg));
     const int32_t *coarse = amg.level[0].coarse;
     int wrong = 0;
     for (int i = 0; i < 16 * 16; i++)
@@ -182,7 +182,7 @@ TEST(constants_are_interpolated)
     TalusAmgParams params = plain;
     TalusAmg amg = {.params = &params};
     begin_level(problem, &amg);
-    REQUIRE_OK(talus_amg_build(&amg));
+    REQUIRE_OK(talus_amg_build_levels(&amg));
     int seen = 0;
     for (int k = 0; k + 1 < amg.levels; k++) {
         const TalusAmgLevel *l = &amg.level[k];
@@ -227,7 +227,7 @@ static void check_box(uint64_t seed, int n, int rank)
         lower[i] = i % 4 == 0 ? 0.0 : -talus_rng_uniform(&rng);
         upper[i] = i % 3 == 0 ? INFINITY : talus_rng_uniform(&rng);
     }
-    CHECK(talus_amg_box(n, a, q, lower, upper, x, factor, work, state) > 0.0);
+    CHECK(talus_amg_dense_minimise(n, a, q, lower, upper, x, factor, work, state) > 0.0);
     for (int i = 0; i < n; i++) {
         double g = q[i];
         for (int k = 0; k < n; k++)

@@ -44,7 +44,7 @@ static Point random_point(int k)
     return p;
 }
 
-static void map_at(const Point *p, double f[3], TalusNaturalSlope *slope, double rate[3])
+static void map_at(const Point *p, double f[3], TalusNaturalJacobian *slope, double rate[3])
 {
     talus_smooth_map(&p->block, p->width, p->v, p->v + 3, f, slope, rate);
 }
@@ -53,7 +53,7 @@ static void map_at(const Point *p, double f[3], TalusNaturalSlope *slope, double
 static void moved(const Point *p, int which, double e, double f[3])
 {
     Point q = *p;
-    TalusNaturalSlope slope;
+    TalusNaturalJacobian slope;
     double rate[3];
     if (which < 6)
         q.v[which] += e;
@@ -76,13 +76,13 @@ TEST(slopes_agree_with_differences)
     for (int k = 0; k < 400; k++) {
         Point p = random_point(k);
         double f[3], rate[3];
-        TalusNaturalSlope slope;
+        TalusNaturalJacobian slope;
         const int rows = p.block.rows;
         map_at(&p, f, &slope, rate);
         for (int r = 0; r < rows; r++) {
             for (int c = 0; c < rows; c++) {
-                CHECK_NEAR(slope.impulse[r * rows + c], difference(&p, c, r), 1e-5);
-                CHECK_NEAR(slope.velocity[r * rows + c], difference(&p, 3 + c, r), 1e-5);
+                CHECK_NEAR(slope.by_impulse[r * rows + c], difference(&p, c, r), 1e-5);
+                CHECK_NEAR(slope.by_velocity[r * rows + c], difference(&p, 3 + c, r), 1e-5);
             }
             CHECK_NEAR(rate[r], -difference(&p, 6, r), 1e-5);
         }
@@ -95,11 +95,11 @@ TEST(slopes_hold_where_nothing_slides)
     const TalusNaturalBlock block = {.rows = 3, .mu = 0.3, .scale = 1.0};
     for (int k = 0; k < 40; k++) {
         double x[3] = {0.7, pow(0.1, k), 0.0}, u[3] = {0.3, 0.0, 0.0}, f[3], rate[3];
-        TalusNaturalSlope slope;
+        TalusNaturalJacobian slope;
         talus_smooth_map(&block, 0.1, x, u, f, &slope, rate);
-        CHECK(slope.impulse[8] > 0.0 && slope.impulse[8] < 1.0);
+        CHECK(slope.by_impulse[8] > 0.0 && slope.by_impulse[8] < 1.0);
         if (k > 5)
-            CHECK_NEAR(slope.impulse[8], slope.impulse[4], 1e-5);
+            CHECK_NEAR(slope.by_impulse[8], slope.by_impulse[4], 1e-5);
     }
 }
 
@@ -110,12 +110,12 @@ TEST(slopes_hold_without_friction)
     for (int k = 0; k < 3; k++) {
         double x[3] = {0.7, k == 1 ? 0.4 : 0.0, 0.0}, u[3] = {k == 2 ? -0.3 : 0.3, 0.0, 0.0}, f[3];
         double rate[3];
-        TalusNaturalSlope slope;
+        TalusNaturalJacobian slope;
         talus_smooth_map(&block, 0.1, x, u, f, &slope, rate);
         for (int r = 1; r < 3; r++)
             for (int c = 1; c < 3; c++) {
-                CHECK_NEAR(slope.impulse[3 * r + c], r == c ? 1.0 : 0.0, 1e-15);
-                CHECK_NEAR(slope.velocity[3 * r + c], 0.0, 1e-15);
+                CHECK_NEAR(slope.by_impulse[3 * r + c], r == c ? 1.0 : 0.0, 1e-15);
+                CHECK_NEAR(slope.by_velocity[3 * r + c], 0.0, 1e-15);
             }
     }
 }
@@ -145,7 +145,7 @@ TEST(smoothing_vanishes_with_its_width)
     for (int k = 0; k < 400; k++) {
         Point p = random_point(k);
         double f[3], limit[3], rate[3], z[3];
-        TalusNaturalSlope slope;
+        TalusNaturalJacobian slope;
         talus_natural_map(&p.block, p.v, p.v + 3, limit);
         map_at(&p, f, &slope, rate);
         for (int r = 0; r < p.block.rows; r++)

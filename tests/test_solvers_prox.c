@@ -204,10 +204,10 @@ TEST(slope_agrees_with_differences)
         if (b.rows == 3 && trial % 7 == 0)
             b = (TalusNaturalBlock){3, false, trial % 3 ? 0.3 : INFINITY, b.scale, 1 + trial % 6};
         double v[6], plus[3], minus[3];
-        TalusNaturalSlope slope;
+        TalusNaturalJacobian slope;
         for (int k = 0; k < 6; k++)
             v[k] = uniform();
-        talus_natural_slope(&b, v, v + 3, &slope);
+        talus_natural_jacobian(&b, v, v + 3, &slope);
         for (int c = 0; c < 6; c++) {
             double keep = v[c];
             if (c % 3 >= b.rows)
@@ -217,7 +217,7 @@ TEST(slope_agrees_with_differences)
             v[c] = keep - h;
             talus_natural_map(&b, v, v + 3, minus);
             v[c] = keep;
-            const double *column = c < 3 ? slope.impulse : slope.velocity;
+            const double *column = c < 3 ? slope.by_impulse : slope.by_velocity;
             for (int r = 0; r < b.rows; r++)
                 CHECK_NEAR(column[r * b.rows + c % 3], (plus[r] - minus[r]) / (2.0 * h), 1e-6);
         }

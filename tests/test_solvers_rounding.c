@@ -391,7 +391,7 @@ static void plant(TestProblem *p, TalusRng *rng, double size, const double *matr
     memcpy(gamma, z, sizeof gamma);
     for (int i = 0; i < blocks; i++) {
         mu[i] = 0.2 + 0.6 * talus_rng_uniform(rng);
-        verify_project(rows, mu[i], gamma + i * rows);
+        verify_cone_project(rows, mu[i], gamma + i * rows);
     }
     for (int i = 0; i < n; i++) {
         q[i] = gamma[i] - z[i];

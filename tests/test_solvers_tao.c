@@ -73,7 +73,7 @@ static bool is_said_to_be_broken(void)
     fputs("this is no library\n", file);
     fclose(file);
     setenv("TALUS_MODULES", folder, 1);
-    bool ok = talus_tao_acquire(&module) == TALUS_ERR_UNSUPPORTED && strstr(talus_error(), path);
+    bool ok = talus_tao_lock(&module) == TALUS_ERR_UNSUPPORTED && strstr(talus_error(), path);
     remove(path); /* what was found stays */
     ok = ok && talus_solver_create("tao-tron", &solver) == TALUS_ERR_UNSUPPORTED &&
          strstr(talus_error(), path);
@@ -86,13 +86,13 @@ static bool works_without_a_place_for_files(void)
 {
     const TalusTaoModule *module;
     setenv("TMPDIR", "/proc", 1);
-    return talus_tao_acquire(&module) == TALUS_OK;
+    return talus_tao_lock(&module) == TALUS_OK;
 }
 
 static void *acquire(void *out)
 {
-    if (!talus_tao_missing() && talus_tao_acquire((const TalusTaoModule **)out) == TALUS_OK)
-        talus_tao_release();
+    if (!talus_tao_missing() && talus_tao_lock((const TalusTaoModule **)out) == TALUS_OK)
+        talus_tao_unlock();
     return NULL;
 }
 
@@ -126,8 +126,8 @@ TEST(petsc_leaves_signals_and_environment_alone)
     const TalusTaoModule *module;
     for (int i = 0; i < 8; i++)
         sigaction(signals[i], NULL, &before[i]);
-    REQUIRE_OK(talus_tao_acquire(&module));
-    talus_tao_release();
+    REQUIRE_OK(talus_tao_lock(&module));
+    talus_tao_unlock();
     CHECK(strncmp(module->package, "PETSc ", 6) == 0);
     for (int i = 0; i < 8; i++) {
         sigaction(signals[i], NULL, &after);
@@ -307,7 +307,7 @@ TEST(memory_that_runs_out_is_told)
 {
     NEEDS_MODULE();
     const TalusTaoModule *module;
-    REQUIRE_OK(talus_tao_acquire(&module));
+    REQUIRE_OK(talus_tao_lock(&module));
     for (int method = TALUS_TAO_BLMVM; method <= TALUS_TAO_GPCG; method++) {
         double x[2] = {2.0, 2.0};
         solve_bowl(module, (TalusTaoMethod)method, 0, x); /* PETSc keeps some things */
@@ -325,7 +325,7 @@ TEST(memory_that_runs_out_is_told)
         x[0] = 2.0;
         CHECK(solve_bowl(module, (TalusTaoMethod)method, 0, x).end == TALUS_TAO_ENDED);
     }
-    talus_tao_release();
+    talus_tao_unlock();
 }
 
 TEST(time_is_kept)

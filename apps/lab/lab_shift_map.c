@@ -98,12 +98,12 @@ static void factor_jacobian(ShiftJacobian *map, TalusProblem *relaxed, double ze
         double speed = hypot(u[1], u[2]), mu = talus_problem_mu(relaxed, i);
         TalusNaturalBlock block = {
             .rows = 3, .mu = mu, .scale = talus_problem_diagonal(relaxed, i)};
-        TalusNaturalSlope slope;
-        talus_natural_slope(&block, gamma + 3 * i, u, &slope);
+        TalusNaturalJacobian slope;
+        talus_natural_jacobian(&block, gamma + 3 * i, u, &slope);
         for (int k = 0; k < 9; k++) {
-            map->left[9 * i + k] = slope.velocity[k];
+            map->left[9 * i + k] = slope.by_velocity[k];
             map->own[9 * i + k] =
-                slope.impulse[k] + PROXIMAL_WEIGHT * block.scale * slope.velocity[k];
+                slope.by_impulse[k] + PROXIMAL_WEIGHT * block.scale * slope.by_velocity[k];
         }
         for (int k = 0; k < 2; k++)
             map->slide_direction[2 * i + k] =

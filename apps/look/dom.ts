@@ -1,9 +1,11 @@
-// Elements from data: text always goes in as text, never as markup.
+// Elements of the page made from data. Text is always inserted as text, never as markup.
 
 type Child = Node | string | null | undefined;
 type Attributes = Record<string, string | number | boolean | null | undefined | ((event: Event) => void)>;
 
-function fill<E extends Element>(node: E, attributes: Attributes, children: Child[]): E {
+// Sets attributes and appends children. A function is the listener of the event of its name; true is an attribute without
+// a value; null, undefined and false leave the attribute out.
+function fillElement<E extends Element>(node: E, attributes: Attributes, children: Child[]): E {
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") node.addEventListener(name, value);
     else if (value === true) node.setAttribute(name, "");
@@ -13,24 +15,25 @@ function fill<E extends Element>(node: E, attributes: Attributes, children: Chil
   return node;
 }
 
-export function el<K extends keyof HTMLElementTagNameMap>(
+export function htmlElement<K extends keyof HTMLElementTagNameMap>(
   tag: K, attributes: Attributes = {}, ...children: Child[]
 ): HTMLElementTagNameMap[K] {
-  return fill(document.createElement(tag), attributes, children);
+  return fillElement(document.createElement(tag), attributes, children);
 }
 
-export function svgEl(tag: string, attributes: Attributes = {}, ...children: Child[]): SVGElement {
-  return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+export function svgElement(tag: string, attributes: Attributes = {}, ...children: Child[]): SVGElement {
+  return fillElement(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }
 
-// An SVG text made by this page, as an element.
+// The element that an SVG text describes; the text must have been made by this page.
 export function parseSvg(text: string): Element {
   return document.importNode(new DOMParser().parseFromString(text, "image/svg+xml").documentElement, true);
 }
 
+// Makes the browser save the data as a file.
 export function download(name: string, type: string, data: BlobPart): void {
   const url = URL.createObjectURL(new Blob([data], { type }));
-  el("a", { href: url, download: name }).click();
+  htmlElement("a", { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
 
@@ -39,23 +42,24 @@ export interface Choice {
   label: string;
 }
 
-export function select(label: string, choices: Choice[], value: string, change: (v: string) => void): HTMLElement {
-  const box = el("select", { change: (e) => change((e.target as HTMLSelectElement).value) },
-    ...choices.map((c) => el("option", { value: c.value, selected: c.value === value }, c.label)));
-  return el("label", { class: "control" }, el("span", {}, label), box);
+// A drop-down list with its label; `change` gets the value that the user chooses.
+export function dropDown(label: string, choices: Choice[], value: string, change: (v: string) => void): HTMLElement {
+  const box = htmlElement("select", { change: (e) => change((e.target as HTMLSelectElement).value) },
+    ...choices.map((c) => htmlElement("option", { value: c.value, selected: c.value === value }, c.label)));
+  return htmlElement("label", { class: "control" }, htmlElement("span", {}, label), box);
 }
 
-// One of a few, all in sight: a group of radio buttons dressed as one bar.
-export function segmented(label: string, choices: Choice[], value: string, change: (v: string) => void): HTMLElement {
+// A group of radio buttons, drawn as one bar, for a few choices that are all visible; `change` gets the chosen value.
+export function segmentedChoice(label: string, choices: Choice[], value: string, change: (v: string) => void): HTMLElement {
   const name = "seg-" + label.replace(/\W+/g, "-").toLowerCase();
-  return el("fieldset", { class: "control segmented" }, el("legend", {}, label),
-    ...choices.map((c) => el("label", {},
-      el("input", { type: "radio", name, value: c.value, checked: c.value === value, change: () => change(c.value) }),
-      el("span", {}, c.label))));
+  return htmlElement("fieldset", { class: "control segmented" }, htmlElement("legend", {}, label),
+    ...choices.map((c) => htmlElement("label", {},
+      htmlElement("input", { type: "radio", name, value: c.value, checked: c.value === value, change: () => change(c.value) }),
+      htmlElement("span", {}, c.label))));
 }
 
 export function checkbox(label: string, checked: boolean, change: (on: boolean) => void): HTMLElement {
-  return el("label", { class: "control check" },
-    el("input", { type: "checkbox", checked, change: (e) => change((e.target as HTMLInputElement).checked) }),
-    el("span", {}, label));
+  return htmlElement("label", { class: "control check" },
+    htmlElement("input", { type: "checkbox", checked, change: (e) => change((e.target as HTMLInputElement).checked) }),
+    htmlElement("span", {}, label));
 }

@@ -1,5 +1,5 @@
-// The colours of drawings. Seven hues that the common forms of colour blindness keep apart (after Okabe and
-// Ito, darkened or lightened for contrast with the ground), and the inks of axes and text.
+// The colours of drawings: seven hues that people with the common forms of colour blindness can tell apart (after Okabe and
+// Ito, darkened or lightened for contrast with the background), and the inks, which are the colours of axes and text.
 
 export const LIGHT_HUES = ["#0064ad", "#d04a02", "#00845f", "#b24a8c", "#c08400", "#3d9fd6", "#3a3a3a"];
 export const DARK_HUES = ["#6aa9ff", "#ff8b52", "#35c79c", "#e790c4", "#f0c04a", "#86d3ff", "#dcdcdc"];

@@ -1,8 +1,9 @@
-// Axes: their ranges, round numbers along them, and how these are written; and what stands at a place of them.
+// Axes: their ranges, the round numbers along them and their texts; and which values belong to a position on an axis.
 
-import { power } from "./format";
+import { formatPower } from "./format";
 
-export function ticks(min: number, max: number, log: boolean, most: number): number[] {
+// Round numbers from min to max, about `most` of them; on a log axis powers of ten, or 1, 2 and 5 times these.
+export function tickValues(min: number, max: number, log: boolean, most: number): number[] {
   if (!log || max / min < 8) return linearTicks(min, max, most);
   const low = Math.ceil(Math.log10(min) - 1e-9), high = Math.floor(Math.log10(max) + 1e-9);
   const out: number[] = [];
@@ -29,15 +30,17 @@ function linearTicks(min: number, max: number, most: number): number[] {
   return out;
 }
 
+// The texts of the numbers along an axis, all in the same form.
 export function tickTexts(values: number[], log: boolean): string[] {
   const sizes = values.filter((v) => v !== 0).map(Math.abs);
   const wide = sizes.some((v) => v < 1e-3 || v >= 1e5);
-  if (log && wide) return values.map(power);
+  if (log && wide) return values.map(formatPower);
   if (wide) return values.map((v) => (v === 0 ? "0" : String(Number(v.toPrecision(4)).toExponential()).replace("e+", "e")));
   return values.map((v) => (Math.abs(v) >= 1e3 ? String(v).replace(/\B(?=(\d{3})+$)/g, ",") : String(v)));
 }
 
-// The range of an axis for values from min to max: on a log axis whole decades, else a little more, and from 0 where that is near.
+// The range of an axis for values from min to max. On a log axis: whole decades. Else: wider by the share `margin` at both ends,
+// but from 0 if min is positive and below 0.3 max.
 export function axisRange(min: number, max: number, log: boolean, margin: number): [number, number] {
   if (log) {
     const low = Math.floor(Math.log10(min) + 1e-9), high = Math.ceil(Math.log10(max) - 1e-9);
@@ -47,7 +50,7 @@ export function axisRange(min: number, max: number, log: boolean, margin: number
   return [min >= 0 && min < 0.3 * max ? 0 : min - pad, max + pad];
 }
 
-// How many of `count` ascending values are at or below x.
+// The number of the `count` ascending values value(k) that are at or below x.
 export function countUpTo(count: number, value: (k: number) => number, x: number): number {
   let low = 0, high = count;
   while (low < high) {
@@ -58,8 +61,9 @@ export function countUpTo(count: number, value: (k: number) => number, x: number
   return low;
 }
 
-// Numbers of values that the eye can tell apart: of each run in the same strip the first, lowest, highest and last.
-export function thinned(count: number, strip: (k: number) => number, y: ArrayLike<number>): number[] {
+// Indices of the values that a plot must draw: of consecutive values in the same strip of pixels the first, lowest, highest and
+// last. strip(k) is the strip of value k, y[k] its height.
+export function drawnIndices(count: number, strip: (k: number) => number, y: ArrayLike<number>): number[] {
   const kept: number[] = [];
   for (let from = 0, to = 0; from < count; from = to) {
     let low = from, high = from;

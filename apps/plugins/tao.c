@@ -1,8 +1,9 @@
 /* plugins/tao.c - the module talus_tao.so: bound constrained quadratic programs by PETSc's TAO.
  *
- * PETSc requires MPI, which is started as a single process, without network and daemons (mpi_settings); all objects are
- * on PETSC_COMM_SELF. PETSc is kept from printing, aborting, catching signals and reading options files; its errors
- * become texts in the result. Its memory is counted. Only one thread may use the module at a time. */
+ * PETSc requires MPI, which is started as a single process, without network and daemons (mpi_settings); all PETSc
+ * objects are on PETSC_COMM_SELF. PETSc is kept from printing, aborting, catching signals and reading options files.
+ * Errors of PETSc become texts in the result. The memory that PETSc allocates is counted. Only one thread may use the
+ * module at a time. */
 #include "solvers/tao/tao_module.h"
 
 #include <malloc.h>
@@ -19,14 +20,15 @@ _Static_assert(sizeof(PetscScalar) == sizeof(double), "the module shares arrays 
 #define TO_TEXT(x) #x
 #define TEXT(x) TO_TEXT(x)
 
+/* PETSc's names of the methods of TalusTaoMethod. */
 static const char *const types[] = {TAOBLMVM, TAOTRON, TAOGPCG, TAOBQPIP};
 
 /* One solve, with the data that PETSc's callbacks need. */
 typedef struct Run {
     const TalusTaoProblem *problem;
     Vec x, lower, upper;
-    Mat hessian; /* NULL for blmvm */
-    PetscErrorCode (*multiply)(Mat, Vec, Vec);
+    Mat hessian;                               /* NULL for blmvm */
+    PetscErrorCode (*multiply)(Mat, Vec, Vec); /* PETSc's product with the Hessian */
     Tao tao;
     void *default_test; /* data of KSPConvergedDefault, PETSc's rule for conjugate gradients */
     bool ended;         /* the callback `iterated` returned false: end the solve */
@@ -36,18 +38,22 @@ typedef struct Run {
     bool counted;
 } Run;
 
-static Run *current; /* the innermost solve: a callback may start another */
+static Run *
+    current; /* the solve that is running, the innermost one where a callback has started another */
 
 /* ---- memory ---- */
 
+/* Bytes that PETSc holds. */
 typedef struct Memory {
-    size_t now, peak, limit;
+    size_t now, peak; /* at present; largest since the start of the solve */
+    size_t limit;     /* allocations beyond it are refused; 0: no limit */
     /* Bytes of a failed allocation, noted because PETSc does not always return its error; 0: none. */
     size_t refused;
 } Memory;
 
 static Memory memory;
 
+/* Adds `more` bytes and subtracts `less`; updates the peak. */
 static void count_memory(size_t more, size_t less)
 {
     memory.now += more;
@@ -55,8 +61,9 @@ static void count_memory(size_t more, size_t less)
     memory.peak = memory.now > memory.peak ? memory.now : memory.peak;
 }
 
-static PetscErrorCode allocate(size_t size, PetscBool clear, int line, const char function[],
-                               const char file[], void **out)
+/* PETSc's malloc: aligned and counted memory; refuses what exceeds the limit. */
+static PetscErrorCode allocate_counted(size_t size, PetscBool clear, int line,
+                                       const char function[], const char file[], void **out)
 {
     (void)line, (void)function, (void)file;
     *out = NULL;
@@ -74,7 +81,8 @@ static PetscErrorCode allocate(size_t size, PetscBool clear, int line, const cha
     return 0;
 }
 
-static PetscErrorCode release(void *block, int line, const char function[], const char file[])
+/* PETSc's free. */
+static PetscErrorCode free_counted(void *block, int line, const char function[], const char file[])
 {
     (void)line, (void)function, (void)file;
     count_memory(0, block ? malloc_usable_size(block) : 0);
@@ -82,18 +90,19 @@ static PetscErrorCode release(void *block, int line, const char function[], cons
     return 0;
 }
 
-static PetscErrorCode resize(size_t size, int line, const char function[], const char file[],
-                             void **block)
+/* PETSc's realloc. */
+static PetscErrorCode resize_counted(size_t size, int line, const char function[],
+                                     const char file[], void **block)
 {
     void *fresh;
-    PetscErrorCode error = allocate(size, PETSC_FALSE, line, function, file, &fresh);
+    PetscErrorCode error = allocate_counted(size, PETSC_FALSE, line, function, file, &fresh);
     if (error)
         return error;
     if (*block && fresh) {
         size_t had = malloc_usable_size(*block);
         memcpy(fresh, *block, had < size ? had : size);
     }
-    release(*block, line, function, file);
+    free_counted(*block, line, function, file);
     *block = fresh;
     return 0;
 }
@@ -107,8 +116,8 @@ typedef struct FirstError {
 
 static FirstError first_error;
 
-/* Error handler in place of PETSc's, which prints. Called for every function that an error passes on its way up;
- * records the text of the first. */
+/* Error handler in place of PETSc's, which prints. PETSc calls it for every function that passes an error on to its
+ * caller; it records code and text where the first error of a solve arises. */
 static PetscErrorCode record_error(MPI_Comm comm, int line, const char *function, const char *file,
                                    PetscErrorCode code, PetscErrorType type, const char *message,
                                    void *user)
@@ -122,8 +131,8 @@ static PetscErrorCode record_error(MPI_Comm comm, int line, const char *function
     return code;
 }
 
-/* Writes the reason of a failure: refused memory, else the first recorded error, else PETSc's general text for
- * `code`. */
+/* Writes end and text of a failed solve to the result: refused memory, else the first recorded error, else PETSc's
+ * general text for `code`. */
 static void report_error(PetscErrorCode code, TalusTaoResult *result)
 {
     const char *general = NULL;
@@ -149,7 +158,7 @@ static void report_error(PetscErrorCode code, TalusTaoResult *result)
  * that the user has set keep their values. */
 static const char *const mpi_settings[][2] = {
     {"OMPI_MCA_ess_singleton_isolated", "1"},
-    {"OMPI_MCA_orte_create_session_dirs", "0"}, /* if MPI cannot make them, it ends the process */
+    {"OMPI_MCA_orte_create_session_dirs", "0"}, /* MPI ends the process if it cannot make them */
     {"OMPI_MCA_pml", "ob1"},
     {"OMPI_MCA_btl", "self"},
     {"OMPI_MCA_osc", "^ucx"},
@@ -159,14 +168,16 @@ static const char *const mpi_settings[][2] = {
 };
 enum { SETTINGS = sizeof mpi_settings / sizeof *mpi_settings };
 
-static pid_t opened_by;
+static pid_t opened_by; /* the process that has started PETSc */
 
-static void finish(void)
+/* Ends PETSc when the process exits. */
+static void finish_petsc(void)
 {
-    if (getpid() == opened_by) /* not in a forked child, which runs atexit handlers, too */
+    if (getpid() == opened_by) /* a forked child runs atexit handlers too */
         PetscFinalize();
 }
 
+/* Starts PETSc and MPI, with the functions of this file for memory. Sets mpi_settings in the environment meanwhile. */
 static PetscErrorCode start_petsc(void)
 {
     bool set[SETTINGS];
@@ -174,7 +185,7 @@ static PetscErrorCode start_petsc(void)
         set[i] = !getenv(mpi_settings[i][0]);
         setenv(mpi_settings[i][0], mpi_settings[i][1], 0);
     }
-    PetscErrorCode error = PetscMallocSet(allocate, release, resize);
+    PetscErrorCode error = PetscMallocSet(allocate_counted, free_counted, resize_counted);
     if (!error)
         error = PetscOptionsSetValue(NULL, "-no_signal_handler", "1");
     if (!error)
@@ -185,13 +196,16 @@ static PetscErrorCode start_petsc(void)
         error = PetscInitializeNoArguments();
     for (int i = 0; i < SETTINGS; i++)
         if (set[i])
-            unsetenv(mpi_settings[i][0]); /* so that programs started later do not inherit it */
+            /* so that programs started later do not inherit the setting */
+            unsetenv(mpi_settings[i][0]);
     return error;
 }
 
-/* Called to have one thread, because threads of BLAS change the order of sums. NULL if the BLAS is not OpenBLAS. */
+/* Function of OpenBLAS, which is limited to one thread, as its threads change the order of sums; NULL with another
+ * BLAS. */
 extern void openblas_set_num_threads(int threads) __attribute__((weak));
 
+/* `open` of the module: starts PETSc in the first call; later calls return the same result. */
 static bool open_petsc(TalusTaoResult *result)
 {
     static bool tried, works;
@@ -213,14 +227,15 @@ static bool open_petsc(TalusTaoResult *result)
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     opened_by = getpid();
-    atexit(finish);
+    atexit(finish_petsc);
     works = true;
     return true;
 }
 
 /* ---- callbacks ---- */
 
-static PetscErrorCode evaluate(Tao tao, Vec x, PetscReal *f, Vec gradient, void *user)
+/* TAO's callback for objective and gradient: passes on to the callback `evaluate` of the problem. */
+static PetscErrorCode evaluate_objective(Tao tao, Vec x, PetscReal *f, Vec gradient, void *user)
 {
     Run *run = user;
     const double *at;
@@ -234,18 +249,20 @@ static PetscErrorCode evaluate(Tao tao, Vec x, PetscReal *f, Vec gradient, void 
     return 0;
 }
 
-/* The Hessian is constant: nothing to compute at x. */
-static PetscErrorCode leave_hessian(Tao tao, Vec x, Mat hessian, Mat preconditioner, void *user)
+/* TAO's callback for the Hessian at x: does nothing, since the Hessian is constant. */
+static PetscErrorCode keep_hessian(Tao tao, Vec x, Mat hessian, Mat preconditioner, void *user)
 {
     (void)tao, (void)x, (void)hessian, (void)preconditioner, (void)user;
     return 0;
 }
 
+/* Calls the problem's `multiplied`; sets run->stop if it asks to end the conjugate gradients. */
 static void count_product(Run *run)
 {
     run->stop = !run->problem->multiplied(run->problem->user) || run->stop;
 }
 
+/* Product with the Hessian in place of PETSc's: counts it, then calls PETSc's. */
 static PetscErrorCode multiply_counted(Mat hessian, Vec x, Vec y)
 {
     count_product(current);
@@ -283,6 +300,7 @@ static PetscErrorCode test_inner_convergence(KSP ksp, PetscInt number, PetscReal
 
 /* ---- the solve ---- */
 
+/* Makes the Hessian on the problem's arrays, with counted products, and gives it to TAO. */
 static PetscErrorCode make_hessian(Run *run)
 {
     const TalusTaoProblem *p = run->problem;
@@ -292,12 +310,12 @@ static PetscErrorCode make_hessian(Run *run)
     PetscCall(MatSetOption(run->hessian, MAT_SYMMETRY_ETERNAL, PETSC_TRUE));
     PetscCall(MatGetOperation(run->hessian, MATOP_MULT, (void (**)(void)) & run->multiply));
     PetscCall(MatSetOperation(run->hessian, MATOP_MULT, (void (*)(void))multiply_counted));
-    return TaoSetHessian(run->tao, run->hessian, run->hessian, leave_hessian, run);
+    return TaoSetHessian(run->tao, run->hessian, run->hessian, keep_hessian, run);
 }
 
-/* Chooses CHOLMOD instead of PETSc's own, slower Cholesky factors where it is present; sets the shift of any
- * preconditioner that factorises. */
-static PetscErrorCode set_factor(PC pc)
+/* Selects CHOLMOD for a Cholesky preconditioner where PETSc has it, instead of PETSc's own, slower factors. Sets the
+ * shift of any preconditioner that factorises, since the Hessian may be singular. */
+static PetscErrorCode set_factorisation(PC pc)
 {
     PetscBool cholesky, found;
     PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCCHOLESKY, &cholesky));
@@ -305,10 +323,11 @@ static PetscErrorCode set_factor(PC pc)
         MatSolverTypeGet(MATSOLVERCHOLMOD, MATSEQAIJ, MAT_FACTOR_CHOLESKY, NULL, &found, NULL));
     if (cholesky && found)
         PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERCHOLMOD));
-    return PCFactorSetShiftType(pc, MAT_SHIFT_POSITIVE_DEFINITE); /* the Hessian may be singular */
+    return PCFactorSetShiftType(pc, MAT_SHIFT_POSITIVE_DEFINITE);
 }
 
-static PetscErrorCode set_inner(Run *run)
+/* Sets preconditioner, accuracy and stopping rule of TAO's conjugate gradients. */
+static PetscErrorCode set_conjugate_gradients(Run *run)
 {
     const TalusTaoProblem *p = run->problem;
     KSP ksp;
@@ -316,7 +335,7 @@ static PetscErrorCode set_inner(Run *run)
     PetscCall(TaoGetKSP(run->tao, &ksp));
     PetscCall(KSPGetPC(ksp, &pc));
     PetscCall(PCSetType(pc, p->precondition));
-    PetscCall(set_factor(pc));
+    PetscCall(set_factorisation(pc));
     if (p->inner_steps > 0)
         PetscCall(
             KSPSetTolerances(ksp, p->inner_accuracy, PETSC_DEFAULT, PETSC_DEFAULT, p->inner_steps));
@@ -324,7 +343,8 @@ static PetscErrorCode set_inner(Run *run)
     return KSPSetConvergenceTest(ksp, test_inner_convergence, run, NULL);
 }
 
-static PetscErrorCode set_up(Run *run)
+/* Creates PETSc's objects for the problem and gives TAO its callbacks. */
+static PetscErrorCode create_objects(Run *run)
 {
     const TalusTaoProblem *p = run->problem;
     PetscCall(VecCreateSeqWithArray(PETSC_COMM_SELF, 1, p->n, p->x, &run->x));
@@ -334,16 +354,17 @@ static PetscErrorCode set_up(Run *run)
     PetscCall(TaoSetType(run->tao, types[p->method]));
     PetscCall(TaoSetSolution(run->tao, run->x));
     PetscCall(TaoSetVariableBounds(run->tao, run->lower, run->upper));
-    PetscCall(TaoSetObjectiveAndGradient(run->tao, NULL, evaluate, run));
+    PetscCall(TaoSetObjectiveAndGradient(run->tao, NULL, evaluate_objective, run));
     PetscCall(TaoSetConvergenceTest(run->tao, test_convergence, run));
     if (p->method == TALUS_TAO_BLMVM)
         return 0;
     run->counted = p->method == TALUS_TAO_BQPIP;
     PetscCall(make_hessian(run));
-    return set_inner(run);
+    return set_conjugate_gradients(run);
 }
 
-static PetscErrorCode solve_set_up(Run *run, TalusTaoResult *result)
+/* Runs TAO and writes how it ended. */
+static PetscErrorCode run_tao(Run *run, TalusTaoResult *result)
 {
     TaoConvergedReason reason;
     PetscCall(TaoSolve(run->tao));
@@ -355,9 +376,9 @@ static PetscErrorCode solve_set_up(Run *run, TalusTaoResult *result)
     return 0;
 }
 
-/* Releases the objects that exist, also after a failure. Not called after a failure of memory, which may leave
- * incomplete objects: releasing those has been seen to crash. */
-static void clear(Run *run)
+/* Releases PETSc's objects of the solve, also after a failure. Not called after a failed allocation, which may leave
+ * incomplete objects: releasing them can crash. */
+static void destroy_objects(Run *run)
 {
     TaoDestroy(&run->tao);
     MatDestroy(&run->hessian);
@@ -368,8 +389,8 @@ static void clear(Run *run)
         KSPConvergedDefaultDestroy(run->default_test);
 }
 
-/* Saves and restores the state of an outer solve, whose callback may have started this one. */
-static void solve(const TalusTaoProblem *problem, TalusTaoResult *result)
+/* `solve` of the module. Saves and restores the state of an outer solve, whose callback may have started this solve. */
+static void solve_problem(const TalusTaoProblem *problem, TalusTaoResult *result)
 {
     Run run = {.problem = problem}, *outer = current;
     Memory outer_memory = memory;
@@ -381,15 +402,15 @@ static void solve(const TalusTaoProblem *problem, TalusTaoResult *result)
     memory.refused = 0;
     first_error.code = 0;
     current = &run;
-    PetscErrorCode error = set_up(&run);
+    PetscErrorCode error = create_objects(&run);
     if (!error)
-        error = solve_set_up(&run, result);
+        error = run_tao(&run, result);
     if (error)
         report_error(error, result);
     memory.limit = 0;
     result->bytes = memory.peak - before;
     if (result->end != TALUS_TAO_MEMORY)
-        clear(&run);
+        destroy_objects(&run);
     current = outer;
     memory.limit = outer_memory.limit;
     memory.refused = outer_memory.refused;
@@ -402,7 +423,7 @@ static const TalusTaoModule module = {
     .package = "PETSc " TEXT(PETSC_VERSION_MAJOR) "." TEXT(PETSC_VERSION_MINOR) "." TEXT(
         PETSC_VERSION_SUBMINOR),
     .open = open_petsc,
-    .solve = solve,
+    .solve = solve_problem,
 };
 
 __attribute__((visibility("default"))) const TalusTaoModule *talus_tao_module(void);

@@ -1,4 +1,5 @@
-/* certificate.c - checks proofs of infeasibility (docs/reference/contact-problem.md, an infeasible step). */
+/* certificate.c - checks directions that are to prove infeasibility (docs/reference/contact-problem.md, an infeasible
+ * step). */
 #include "point.h"
 
 #include <float.h>
@@ -6,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ROUNDING: relative error up to which a figure counts as zero. BOUND: minimum of gain / balance for a proof. */
+/* ROUNDING: relative size up to which a figure counts as zero. BOUND: least gain / balance of a proof. */
 static const double ROUNDING = 64.0 * DBL_EPSILON, BOUND = 1e12;
 
-/* Projects the block x onto the directions along which its impulses may grow without bound. Under laws fixed and
- * coulomb only the normal impulse may; of a joint, the rows without bounds. */
-static void nearest_unbounded(const VerifySet *set, double *x)
+/* Replaces the block x by the nearest direction along which the block's impulses may grow without bound. Under the laws
+ * fixed and coulomb only the normal impulse may grow; of a joint, the rows without bounds. */
+static void project_on_unbounded(const VerifySet *set, double *x)
 {
     bool bounded = set->model.law == TALUS_LAW_FIXED || set->model.law == TALUS_LAW_COULOMB;
     if (verify_is_joint(set)) {
@@ -25,20 +26,26 @@ static void nearest_unbounded(const VerifySet *set, double *x)
     }
 }
 
-/* Sums over blocks, of squares except `along`. outside2: d times the distance of delta from unbounded directions, d
- * being the block's mean diagonal entry; balance2: (N + E) delta; terms2: d delta, the scale of these two; q2, hidden2:
- * q and the terms by which its rounding scales, where delta is not 0; delta2: delta; along: q'delta. */
+/* Sums over blocks; delta is the direction, d the mean diagonal entry of a block of N + E. */
 typedef struct Sums {
-    double outside2, balance2, terms2, q2, hidden2, delta2, along;
+    double outside2; /* squares of d times the distance of delta from unbounded directions */
+    double balance2; /* squares of (N + E) delta */
+    double terms2;   /* squares of d delta, with which the two above are compared */
+    double q2;       /* squares of q, of blocks where delta is not 0 */
+    /* squares of offset_terms, of blocks where delta is not 0: for the rounding of q */
+    double hidden2;
+    double delta2; /* squares of delta */
+    double along;  /* q'delta */
 } Sums;
 
+/* Adds block i to the sums. */
 static void add_block(const VerifyPoint *p, int i, Sums *s)
 {
     const VerifySet *set = &p->set[i];
     double nearest[VERIFY_ROWS] = {0.0}, size2 = 0.0, away2 = 0.0, q2 = 0.0;
     double d = (p->normal[i] + (set->rows - 1) * p->tangential[i]) / set->rows;
     memcpy(nearest, p->gamma + i * p->rows, (size_t)p->rows * sizeof *nearest);
-    nearest_unbounded(set, nearest);
+    project_on_unbounded(set, nearest);
     for (int k = 0; k < p->rows; k++) {
         double delta = p->gamma[i * p->rows + k], q = p->q[i * p->rows + k];
         size2 += delta * delta;
@@ -54,7 +61,7 @@ static void add_block(const VerifyPoint *p, int i, Sums *s)
     s->hidden2 += size2 > 0.0 ? pow(p->offset_terms[i], 2) : 0.0;
 }
 
-VerifyCertificate verify_certificate(const VerifyPoint *p)
+VerifyCertificate verify_certificate_check(const VerifyPoint *p)
 {
     Sums s = {0};
     for (int i = 0; i < p->blocks; i++)

@@ -9,62 +9,67 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LARGEST_GROUP = 3000 };
+enum { LARGEST_GROUP = 3000 }; /* unknowns; larger groups are not inverted */
 
 /* ---- groups of coupled unknowns ---- */
 
+/* Unknowns that M and G couple with each other. */
 typedef struct Group {
     int size;
-    int *member;     /* unknowns, [size]; below dofs: velocity; otherwise impulse of a joint */
-    double *inverse; /* [size * size] */
+    int *member;     /* [size]: unknowns; below dofs a velocity, otherwise the impulse of a joint */
+    double *inverse; /* [size * size], of the group's rows and columns of [M -G; G' 0] */
 } Group;
 
+/* The matrix [M -G; G' 0] as groups of unknowns, with the inverse of each. */
 typedef struct System {
-    int dofs, joints, count;
-    int *group_of, *index_in_group; /* of each unknown, [dofs + joints] */
+    int dofs, joints;               /* numbers of unknowns: velocities, impulses of joints */
+    int count;                      /* number of groups */
+    int *group_of, *index_in_group; /* [dofs + joints]: group of each unknown; index there */
     Group *group;
 } System;
 
-static int root_of(int *parent, int i)
+/* Returns the representative of unknown i in the union-find forest `parent`, and shortens the way to it. */
+static int find_root(int *parent, int i)
 {
     while (parent[i] != i)
         i = parent[i] = parent[parent[i]];
     return i;
 }
 
-static int *integers(size_t count)
+/* Allocates `count` zeros. */
+static int *allocate_integers(size_t count)
 {
     return (int *)verify_zeros((count * sizeof(int) + sizeof(double)) / sizeof(double));
 }
 
-/* Joins the groups of row and column of each entry of m; column j is the unknown j + column_shift. */
-static void couple(const TalusSparse *m, int column_shift, int *parent)
+/* Merges the groups of the unknowns of row and column of each entry of m; column j is the unknown j + column_shift. */
+static void merge_groups(const TalusSparse *m, int column_shift, int *parent)
 {
     for (int row = 0; m->start && row < m->rows; row++)
         for (int k = m->start[row]; k < m->start[row + 1]; k++)
-            parent[root_of(parent, row)] = root_of(parent, m->column[k] + column_shift);
+            parent[find_root(parent, row)] = find_root(parent, m->column[k] + column_shift);
 }
 
-/* Finds the groups by union-find and lists their members. */
-static void make_groups(const TalusFclib *f, System *s)
+/* Finds the groups of coupled unknowns by union-find and lists their members. */
+static void find_groups(const TalusFclib *f, System *s)
 {
-    int n = s->dofs + s->joints, *parent = integers((size_t)n);
+    int n = s->dofs + s->joints, *parent = allocate_integers((size_t)n);
     for (int i = 0; i < n; i++)
         parent[i] = i;
-    couple(&f->M, 0, parent);
-    couple(&f->G, s->dofs, parent);
-    s->group_of = integers((size_t)n);
-    s->index_in_group = integers((size_t)n);
+    merge_groups(&f->M, 0, parent);
+    merge_groups(&f->G, s->dofs, parent);
+    s->group_of = allocate_integers((size_t)n);
+    s->index_in_group = allocate_integers((size_t)n);
     for (int i = 0; i < n; i++)
         if (parent[i] == i)
             s->group_of[i] = s->count++;
     s->group = calloc((size_t)s->count + 1, sizeof *s->group);
     for (int i = 0; i < n; i++) {
-        s->group_of[i] = s->group_of[root_of(parent, i)];
+        s->group_of[i] = s->group_of[find_root(parent, i)];
         s->index_in_group[i] = s->group[s->group_of[i]].size++;
     }
     for (int g = 0; g < s->count; g++)
-        s->group[g].member = integers((size_t)s->group[g].size);
+        s->group[g].member = allocate_integers((size_t)s->group[g].size);
     for (int i = 0; i < n; i++)
         s->group[s->group_of[i]].member[s->index_in_group[i]] = i;
     free(parent);
@@ -92,8 +97,8 @@ static void swap_rows(double *a, size_t n, size_t r, size_t s)
     }
 }
 
-/* Subtracts `factor` times the pivot row from another row; done alike on the matrix and on its inverse. */
-static void eliminate(double *a, size_t n, size_t pivot_row, size_t row, double factor)
+/* Subtracts `factor` times row `pivot_row` of the n x n matrix a from row `row`. */
+static void subtract_row(double *a, size_t n, size_t pivot_row, size_t row, double factor)
 {
     for (size_t k = 0; k < n; k++)
         a[row * n + k] -= factor * a[pivot_row * n + k];
@@ -101,7 +106,7 @@ static void eliminate(double *a, size_t n, size_t pivot_row, size_t row, double 
 
 /* Writes the inverse of `a` to `inverse`, zero on entry, by Gauss-Jordan with row pivoting; `a` becomes the identity.
  * Returns false if singular. */
-static bool invert(double *a, double *inverse, size_t n)
+static bool invert_matrix(double *a, double *inverse, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         inverse[i * n + i] = 1.0;
@@ -122,8 +127,8 @@ static bool invert(double *a, double *inverse, size_t n)
         for (size_t r = 0; r < n; r++) {
             double factor = a[r * n + c];
             if (r != c && factor != 0.0) {
-                eliminate(a, n, c, r, factor);
-                eliminate(inverse, n, c, r, factor);
+                subtract_row(a, n, c, r, factor);
+                subtract_row(inverse, n, c, r, factor);
             }
         }
     }
@@ -131,7 +136,7 @@ static bool invert(double *a, double *inverse, size_t n)
 }
 
 /* Fills `a` with the rows and columns of group g of [M -G; G' 0]. */
-static void fill_group(const TalusFclib *f, const System *s, int g, double *a)
+static void fill_group_matrix(const TalusFclib *f, const System *s, int g, double *a)
 {
     const Group *group = &s->group[g];
     size_t n = (size_t)group->size;
@@ -151,6 +156,7 @@ static void fill_group(const TalusFclib *f, const System *s, int g, double *a)
     }
 }
 
+/* Computes the inverse of each group. Returns false with a reason if a group is too large or singular. */
 static bool invert_groups(const TalusFclib *f, System *s, const char **reason)
 {
     for (int g = 0; g < s->count; g++) {
@@ -161,8 +167,8 @@ static bool invert_groups(const TalusFclib *f, System *s, const char **reason)
         }
         double *a = verify_zeros(n * n);
         s->group[g].inverse = verify_zeros(n * n);
-        fill_group(f, s, g, a);
-        bool regular = invert(a, s->group[g].inverse, n);
+        fill_group_matrix(f, s, g, a);
+        bool regular = invert_matrix(a, s->group[g].inverse, n);
         free(a);
         if (!regular) {
             *reason = s->joints ? "M with the joints G is singular" : "M is singular";
@@ -172,7 +178,7 @@ static bool invert_groups(const TalusFclib *f, System *s, const char **reason)
     return true;
 }
 
-/* Entry (i, j) of the inverse of the whole matrix; 0 between groups. */
+/* Entry (i, j) of the inverse of [M -G; G' 0]; 0 between groups. */
 static double inverse_entry(const System *s, int i, int j)
 {
     if (s->group_of[i] != s->group_of[j])
@@ -182,8 +188,8 @@ static double inverse_entry(const System *s, int i, int j)
                           (size_t)s->index_in_group[j]];
 }
 
-/* x = inverse of the whole matrix times y, or with `transposed` its transpose times y */
-static void solve(const System *s, const double *y, bool transposed, double *x)
+/* x = [M -G; G' 0]^-1 y; with `transposed`, the transpose of this inverse times y */
+static void multiply_inverse(const System *s, const double *y, bool transposed, double *x)
 {
     for (int g = 0; g < s->count; g++) {
         const Group *group = &s->group[g];
@@ -200,12 +206,12 @@ static void solve(const System *s, const double *y, bool transposed, double *x)
 
 /* ---- contact velocities ---- */
 
-/* out += factor H' v, with v the velocities by `solve` from the generalised impulses `force` */
-static void add_response(const TalusFclib *f, const System *s, const double *force, bool transposed,
-                         double factor, double *out)
+/* out += factor H'v, with v the velocities that the generalised impulses `force` cause (multiply_inverse) */
+static void add_contact_velocities(const TalusFclib *f, const System *s, const double *force,
+                                   bool transposed, double factor, double *out)
 {
     double *v = verify_zeros((size_t)(s->dofs + s->joints));
-    solve(s, force, transposed, v);
+    multiply_inverse(s, force, transposed, v);
     for (int row = 0; row < s->dofs; row++)
         for (int k = f->H.start[row]; k < f->H.start[row + 1]; k++)
             out[f->H.column[k]] += factor * f->H.value[k] * v[row];
@@ -213,39 +219,40 @@ static void add_response(const TalusFclib *f, const System *s, const double *for
 }
 
 /* q = H'v + w with [M -G; G' 0] (v, l) = (f, -b). */
-static void global_offset(const TalusFclib *f, const System *s, double *q)
+static void compute_global_offset(const TalusFclib *f, const System *s, double *q)
 {
     double *force = verify_zeros((size_t)(s->dofs + s->joints));
     memcpy(force, f->f, (size_t)s->dofs * sizeof *force);
     for (int j = 0; j < s->joints; j++)
         force[s->dofs + j] = -(f->b ? f->b[j] : 0.0);
     memcpy(q, f->w, (size_t)f->H.columns * sizeof *q);
-    add_response(f, s, force, false, 1.0, q);
+    add_contact_velocities(f, s, force, false, 1.0, q);
     free(force);
 }
 
-/* u = q + W r, or with `symmetric` q + (W + W')/2 r. With joints the upper left block of the inverse maps forces to
- * velocities; the transpose of this block is the upper left block of the transposed inverse. */
-static void global_velocity(const TalusFclib *f, const System *s, const double *q, const double *r,
-                            bool symmetric, double *u)
+/* u = q + W r, or with `symmetric` q + (W + W')/2 r. With joints the upper left block of the inverse maps impulses to
+ * velocities, and the upper left block of the transposed inverse is the transpose of this block. */
+static void compute_global_velocity(const TalusFclib *f, const System *s, const double *q,
+                                    const double *r, bool symmetric, double *u)
 {
     double *force = verify_zeros((size_t)(s->dofs + s->joints));
     for (int row = 0; row < s->dofs; row++)
         for (int k = f->H.start[row]; k < f->H.start[row + 1]; k++)
             force[row] += f->H.value[k] * r[f->H.column[k]];
     memcpy(u, q, (size_t)f->H.columns * sizeof *u);
-    add_response(f, s, force, false, symmetric ? 0.5 : 1.0, u);
+    add_contact_velocities(f, s, force, false, symmetric ? 0.5 : 1.0, u);
     if (symmetric)
-        add_response(f, s, force, true, 0.5, u);
+        add_contact_velocities(f, s, force, true, 0.5, u);
     free(force);
 }
 
-/* Writes the diagonal of W = H' M^-1 H (with joints, by the inverse of [M -G; G' 0]); entry c is a sum over all pairs
- * of entries in column c of H. */
-static void global_diagonal(const TalusFclib *f, const System *s, double *diagonal)
+/* Writes the diagonal of W = H' M^-1 H, with joints by the inverse of [M -G; G' 0]. Entry c is a sum over all pairs of
+ * entries in column c of H. */
+static void compute_global_diagonal(const TalusFclib *f, const System *s, double *diagonal)
 {
     int columns = f->H.columns, entries = f->H.start[f->H.rows];
-    int *start = integers((size_t)columns + 2), *row_of = integers((size_t)entries);
+    int *start = allocate_integers((size_t)columns + 2),
+        *row_of = allocate_integers((size_t)entries);
     double *value = verify_zeros((size_t)entries);
     for (int k = 0; k < entries; k++)
         start[f->H.column[k] + 2]++;
@@ -266,9 +273,10 @@ static void global_diagonal(const TalusFclib *f, const System *s, double *diagon
     free(value);
 }
 
-/* terms = |w| + |H'| |M^-1| (|f| + |H| |r|); r NULL is zero. With joints M^-1 is the inverse of [M -G; G' 0], and f is
- * continued by b. */
-static void global_terms(const TalusFclib *f, const System *s, const double *r, double *terms)
+/* terms = |w| + |H'| |M^-1| (|f| + |H| |r|); r NULL is zero. With joints, the inverse of [M -G; G' 0] takes the place
+ * of M^-1, and the vector (f, b) that of f. */
+static void compute_global_terms(const TalusFclib *f, const System *s, const double *r,
+                                 double *terms)
 {
     double *force = verify_zeros((size_t)(s->dofs + s->joints));
     for (int j = 0; j < s->joints; j++)
@@ -292,7 +300,7 @@ static void global_terms(const TalusFclib *f, const System *s, const double *r, 
 }
 
 /* terms = |q| + |W| |r|; r NULL is zero. */
-static void local_terms(const TalusFclib *f, const double *r, double *terms)
+static void compute_local_terms(const TalusFclib *f, const double *r, double *terms)
 {
     for (int row = 0; row < f->W.rows; row++) {
         terms[row] = fabs(f->q[row]);
@@ -302,7 +310,7 @@ static void local_terms(const TalusFclib *f, const double *r, double *terms)
 }
 
 /* u = W r + q, or with `symmetric` (W + W')/2 r + q; r NULL is zero. */
-static void local_velocity(const TalusFclib *f, const double *r, bool symmetric, double *u)
+static void compute_local_velocity(const TalusFclib *f, const double *r, bool symmetric, double *u)
 {
     memcpy(u, f->q, (size_t)f->W.rows * sizeof *u);
     for (int row = 0; r && row < f->W.rows; row++)
@@ -314,15 +322,17 @@ static void local_velocity(const TalusFclib *f, const double *r, bool symmetric,
         }
 }
 
-static void local_diagonal(const TalusFclib *f, double *diagonal)
+/* Adds the diagonal of W to `diagonal`. */
+static void compute_local_diagonal(const TalusFclib *f, double *diagonal)
 {
     for (int row = 0; row < f->W.rows; row++)
         for (int k = f->W.start[row]; k < f->W.start[row + 1]; k++)
             diagonal[row] += f->W.column[k] == row ? f->W.value[k] : 0.0;
 }
 
-/* Returns the entry of W, found by bisection as columns rise, or NULL if it is not stored. */
-static const double *local_entry(const TalusSparse *w, int row, int column)
+/* Returns the address of an entry of W, found by bisection in the rising columns of its row; NULL if it is not
+ * stored. */
+static const double *find_local_entry(const TalusSparse *w, int row, int column)
 {
     int low = w->start[row], high = w->start[row + 1];
     while (low < high) {
@@ -343,9 +353,9 @@ double verify_fclib_asymmetry(const TalusFclib *f)
         scale = fmax(scale, fabs(f->W.value[k]));
     for (int row = 0; scale > 0.0 && row < f->W.rows; row++)
         for (int k = f->W.start[row]; k < f->W.start[row + 1]; k++) {
-            const double *mirrored = local_entry(&f->W, f->W.column[k], row);
+            const double *mirrored = find_local_entry(&f->W, f->W.column[k], row);
             double w = f->W.value[k] / scale, difference = w - (mirrored ? *mirrored / scale : 0.0);
-            /* counts twice if the loop does not come to the mirrored entry, as it is not stored */
+            /* a difference counts twice if the mirrored entry is not stored: the loop does not reach it */
             apart += (mirrored ? 1.0 : 2.0) * difference * difference;
             all += w * w;
         }
@@ -354,11 +364,13 @@ double verify_fclib_asymmetry(const TalusFclib *f)
 
 /* ---- one point ---- */
 
+/* Vectors over all rows of the file: diagonal of W, q, u, and the terms by which g and q are rounded (VerifyPoint). */
 typedef struct Rows {
     double *diagonal, *q, *u, *terms, *offset_terms;
 } Rows;
 
-static VerifySet set_of(const TalusFclib *f, TalusFrictionModel model, int rows, int i)
+/* Returns the set of contact i's impulses; `rows` is the number of rows per contact of the point. */
+static VerifySet contact_set(const TalusFclib *f, TalusFrictionModel model, int rows, int i)
 {
     VerifySet set = {.rows = rows > 1 ? 3 : 1};
     if (rows > 1 && f->mu[i] > 0.0 && model.section != TALUS_SECTION_NONE) {
@@ -368,12 +380,13 @@ static VerifySet set_of(const TalusFclib *f, TalusFrictionModel model, int rows,
     return set;
 }
 
+/* Fills the point, which may have only the normal rows, from the figures of all rows of the file. */
 static void fill_point(const TalusFclib *f, TalusFrictionModel model, const double *r,
                        const Rows *all, VerifyPoint *p)
 {
     for (int i = 0; i < p->blocks; i++) {
         int from = i * f->dimension, to = i * p->rows;
-        p->set[i] = set_of(f, model, p->rows, i);
+        p->set[i] = contact_set(f, model, p->rows, i);
         p->set[i].estimate = r[from];
         p->normal[i] = all->diagonal[from];
         for (int k = 0; k < p->rows; k++) {
@@ -387,7 +400,7 @@ static void fill_point(const TalusFclib *f, TalusFrictionModel model, const doub
     }
 }
 
-static bool frictionless(const TalusFclib *f)
+static bool is_frictionless(const TalusFclib *f)
 {
     for (int i = 0; i < f->contacts; i++)
         if (f->mu[i] > 0.0)
@@ -395,20 +408,22 @@ static bool frictionless(const TalusFclib *f)
     return true;
 }
 
-static bool global_rows(const TalusFclib *f, const double *r, bool symmetric, Rows *all,
-                        double *as_stored, const char **reason)
+/* Computes the figures of all rows of a global problem, and u with W as stored unless `as_stored` is NULL. Returns
+ * false with a reason if the matrix cannot be inverted. */
+static bool compute_global_rows(const TalusFclib *f, const double *r, bool symmetric, Rows *all,
+                                double *as_stored, const char **reason)
 {
     System s = {.dofs = f->M.rows, .joints = f->G.start ? f->G.columns : 0};
-    make_groups(f, &s);
+    find_groups(f, &s);
     bool good = invert_groups(f, &s, reason);
     if (good) {
-        global_offset(f, &s, all->q);
-        global_velocity(f, &s, all->q, r, symmetric, all->u);
-        global_diagonal(f, &s, all->diagonal);
-        global_terms(f, &s, r, all->terms);
-        global_terms(f, &s, NULL, all->offset_terms);
+        compute_global_offset(f, &s, all->q);
+        compute_global_velocity(f, &s, all->q, r, symmetric, all->u);
+        compute_global_diagonal(f, &s, all->diagonal);
+        compute_global_terms(f, &s, r, all->terms);
+        compute_global_terms(f, &s, NULL, all->offset_terms);
         if (as_stored)
-            global_velocity(f, &s, all->q, r, false, as_stored);
+            compute_global_velocity(f, &s, all->q, r, false, as_stored);
     }
     free_system(&s);
     return good;
@@ -417,21 +432,21 @@ static bool global_rows(const TalusFclib *f, const double *r, bool symmetric, Ro
 bool verify_fclib_point(const TalusFclib *f, TalusFrictionModel model, const double *r,
                         VerifyPoint *out, double *as_stored, const char **reason)
 {
-    bool normal_alone = frictionless(f) || model.section == TALUS_SECTION_NONE;
+    bool normal_alone = is_frictionless(f) || model.section == TALUS_SECTION_NONE;
     bool symmetric = model.law != TALUS_LAW_COULOMB, good = true;
     size_t n = (size_t)(f->contacts * f->dimension);
     Rows all = {verify_zeros(n), verify_zeros(n), verify_zeros(n), verify_zeros(n),
                 verify_zeros(n)};
     if (f->global) {
-        good = global_rows(f, r, symmetric, &all, as_stored, reason);
+        good = compute_global_rows(f, r, symmetric, &all, as_stored, reason);
     } else {
-        local_velocity(f, NULL, true, all.q);
-        local_velocity(f, r, symmetric, all.u);
-        local_diagonal(f, all.diagonal);
-        local_terms(f, r, all.terms);
-        local_terms(f, NULL, all.offset_terms);
+        compute_local_velocity(f, NULL, true, all.q);
+        compute_local_velocity(f, r, symmetric, all.u);
+        compute_local_diagonal(f, all.diagonal);
+        compute_local_terms(f, r, all.terms);
+        compute_local_terms(f, NULL, all.offset_terms);
         if (as_stored)
-            local_velocity(f, r, false, as_stored);
+            compute_local_velocity(f, r, false, as_stored);
     }
     if (good) {
         *out = verify_new_point(f->contacts, normal_alone ? 1 : f->dimension);

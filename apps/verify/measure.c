@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rounding error of N gamma + q as evaluated here, relative to the magnitude of its terms. */
+/* Rounding error of N gamma + q, as the verifier computes it, over the magnitude of its terms. */
 static const double ROUNDING = DBL_EPSILON;
 
 double *verify_zeros(size_t count)
@@ -40,7 +40,7 @@ VerifyPoint verify_new_point(int blocks, int rows)
     return p;
 }
 
-void verify_free(VerifyPoint *p)
+void verify_point_free(VerifyPoint *p)
 {
     void *const owned[] = {p->set, p->normal, p->tangential, p->gamma,       p->q,
                            p->u,   p->g,      p->terms,      p->offset_terms};
@@ -49,7 +49,7 @@ void verify_free(VerifyPoint *p)
     *p = (VerifyPoint){0};
 }
 
-void verify_set_estimate(VerifyPoint *p, const double *estimate)
+void verify_point_set_estimate(VerifyPoint *p, const double *estimate)
 {
     for (int i = 0; i < p->blocks; i++)
         p->set[i].estimate = estimate[i];
@@ -61,25 +61,28 @@ typedef struct Block {
     VerifySet set;
 } Block;
 
-static void take(const double *all, int rows, int i, double *out)
+/* Copies the rows of block i from a vector with `rows` rows per block, 0 in the rows that it lacks. */
+static void copy_block_rows(const double *all, int rows, int i, double *out)
 {
     for (int k = 0; k < VERIFY_ROWS; k++)
         out[k] = k < rows ? all[i * rows + k] : 0.0;
 }
 
-static Block block_of(const VerifyPoint *p, int i)
+/* Returns the data of block i. */
+static Block get_block(const VerifyPoint *p, int i)
 {
     Block b = {.set = p->set[i]};
     int others = b.set.rows - 1;
-    take(p->gamma, p->rows, i, b.gamma);
-    take(p->q, p->rows, i, b.q);
-    take(p->u, p->rows, i, b.u);
-    take(p->g, p->rows, i, b.g);
+    copy_block_rows(p->gamma, p->rows, i, b.gamma);
+    copy_block_rows(p->q, p->rows, i, b.q);
+    copy_block_rows(p->u, p->rows, i, b.u);
+    copy_block_rows(p->g, p->rows, i, b.g);
     b.d = (p->normal[i] + others * p->tangential[i]) / (1 + others);
     return b;
 }
 
-static double length(const double *v)
+/* Euclidean length of a block. */
+static double block_length(const double *v)
 {
     double sum = 0.0;
     for (int k = 0; k < VERIFY_ROWS; k++)
@@ -87,17 +90,19 @@ static double length(const double *v)
     return sqrt(sum);
 }
 
-static bool plain_cone(const VerifySet *set)
+/* True if the set is a half line or a circular cone, for which verify_cone_project suffices. */
+static bool is_plain_cone(const VerifySet *set)
 {
     return set->rows <= 3 && set->model.section == TALUS_SECTION_DISC &&
            set->model.law != TALUS_LAW_FIXED;
 }
 
-static void nearest(const VerifySet *set, const double *from, double *to)
+/* Writes the projection of `from` onto the set to `to`. */
+static void project_block(const VerifySet *set, const double *from, double *to)
 {
     memcpy(to, from, VERIFY_ROWS * sizeof *to);
-    if (plain_cone(set))
-        verify_project(set->rows, set->mu, to);
+    if (is_plain_cone(set))
+        verify_cone_project(set->rows, set->mu, to);
     else
         verify_set_project(set, to);
 }
@@ -108,33 +113,34 @@ static double displacement(const VerifySet *set, const double *gamma, double ste
     double y[VERIFY_ROWS], z[VERIFY_ROWS];
     for (int k = 0; k < VERIFY_ROWS; k++)
         y[k] = gamma[k] - step * w[k];
-    nearest(set, y, z);
+    project_block(set, y, z);
     for (int k = 0; k < VERIFY_ROWS; k++)
         z[k] = gamma[k] - z[k];
-    return length(z);
+    return block_length(z);
 }
 
 /* De Saxce's shift: the support function of the sections at -u, which is mu |u_t| for a circular cone. */
-static double shift_of(const VerifySet *set, const double *u)
+static double de_saxce_shift(const VerifySet *set, const double *u)
 {
     double minus[VERIFY_ROWS];
     for (int k = 0; k < VERIFY_ROWS; k++)
         minus[k] = -u[k];
-    return verify_set_support(set, minus);
+    return verify_section_support(set, minus);
 }
 
 /* Writes the vector that is complementary to gamma at a solution: g, under TALUS_LAW_COULOMB with De Saxce's shift in
  * the normal row. */
-static void complement_of(const VerifySet *set, const double *g, double *out)
+static void write_complement(const VerifySet *set, const double *g, double *out)
 {
     memcpy(out, g, VERIFY_ROWS * sizeof *out);
     if (set->model.law == TALUS_LAW_COULOMB)
-        out[0] += shift_of(set, g);
+        out[0] += de_saxce_shift(set, g);
 }
 
-static void count_block(const Block *b, TalusMetrics *out)
+/* Counts the block as open, sliding or sticking. */
+static void count_state(const Block *b, TalusMetrics *out)
 {
-    if (length(b->gamma) == 0.0)
+    if (block_length(b->gamma) == 0.0)
         out->open++;
     else if (verify_set_slides(&b->set, b->gamma))
         out->sliding++;
@@ -142,17 +148,25 @@ static void count_block(const Block *b, TalusMetrics *out)
         out->sticking++;
 }
 
-/* Sums and maxima over blocks; a name with 2 is a sum of squares. zero2: residual at zero impulses; datum: largest of
- * |q| and of the diagonal of N + E, tangential entries as means; coulomb, fixed: numbers of blocks under these laws. */
+/* Sums and maxima over blocks; a name that ends with 2 is a sum of squares, one with _max a maximum. */
 typedef struct Totals {
-    double natural2, natural_max, terms2, terms_max, zero2, gradient2, gap, gap_abs, gap2, q2, g2,
-        gamma2, siconos2;
-    double datum, dilation2, mismatch2;
-    int coulomb, fixed;
+    double natural2, natural_max; /* natural residual */
+    double terms2, terms_max;     /* terms of the gradient, to which rounding is proportional */
+    double zero2;                 /* natural residual at zero impulses */
+    double gradient2;             /* projected gradient */
+    /* complementarity (add_gap): sum, sum of magnitudes, of squares */
+    double gap, gap_abs, gap2;
+    double q2, g2, gamma2; /* the vectors q, g and gamma */
+    double siconos2;       /* residual of Siconos */
+    double datum;     /* largest of |q| and of the diagonal of N + E, tangential entries as means */
+    double dilation2; /* dilation of blocks under Coulomb's law */
+    double mismatch2; /* bounds of blocks under the law fixed, against their normal impulses */
+    int coulomb, fixed; /* numbers of blocks under these laws */
 } Totals;
 
-/* Adds complementarity and infeasibility of a block. gap: g'gamma minus its minimum over the set (0 for a cone); off:
- * distance of g from the gradients for which this minimum is finite, K* for a cone. */
+/* Adds complementarity and primal infeasibility of a block; g is its complement (write_complement). gap: g'gamma minus
+ * the minimum of g'x over x in the set, which is 0 for a cone. off: distance of g from the gradients for which this
+ * minimum is finite; for a cone, from K*. */
 static void add_gap(const Block *b, const double *g, TalusMetrics *out, Totals *t)
 {
     double minus[VERIFY_ROWS], pushed[VERIFY_ROWS], gap = 0.0, off;
@@ -161,7 +175,7 @@ static void add_gap(const Block *b, const double *g, TalusMetrics *out, Totals *
         minus[k] = -g[k];
     }
     if (b->set.model.law == TALUS_LAW_FIXED) {
-        gap += verify_set_size(&b->set, b->gamma) * shift_of(&b->set, g);
+        gap += verify_section_scale(&b->set, b->gamma) * de_saxce_shift(&b->set, g);
         off = g[0] < 0.0 ? -g[0] : 0.0;
     } else if (verify_is_joint(&b->set)) {
         /* a row without bounds requires g = 0; a bounded row adds its bound times |g| to the gap */
@@ -174,8 +188,8 @@ static void add_gap(const Block *b, const double *g, TalusMetrics *out, Totals *
                 gap += max * fabs(g[k]);
         }
     } else {
-        nearest(&b->set, minus, pushed);
-        off = length(pushed);
+        project_block(&b->set, minus, pushed);
+        off = block_length(pushed);
     }
     t->gap += gap;
     t->gap_abs += fabs(gap);
@@ -184,10 +198,11 @@ static void add_gap(const Block *b, const double *g, TalusMetrics *out, Totals *
     out->primal_infeasibility = fmax(out->primal_infeasibility, off);
 }
 
+/* Adds the dilation of a block under Coulomb's law, and the mismatch of bounds under the law fixed. */
 static void add_law(const Block *b, Totals *t)
 {
     if (b->set.model.law == TALUS_LAW_COULOMB) {
-        t->dilation2 += pow(shift_of(&b->set, b->u), 2);
+        t->dilation2 += pow(de_saxce_shift(&b->set, b->u), 2);
         t->coulomb++;
     }
     if (b->set.model.law == TALUS_LAW_FIXED) {
@@ -196,24 +211,25 @@ static void add_law(const Block *b, Totals *t)
     }
 }
 
-/* Residual of a block as the Siconos library defines it: of exact Coulomb friction, whatever the law of the block.
- * Siconos's matrix contains the compliance, so g takes the place of velocities. */
-static double siconos_of(const Block *b)
+/* Residual of a block as the Siconos library defines it: that of exact Coulomb friction, whatever the law of the block.
+ * The matrix of Siconos contains the compliance, so g is used in place of the velocity u. */
+static double siconos_residual(const Block *b)
 {
     VerifySet cone = b->set;
     double shifted[VERIFY_ROWS];
     cone.model.law = TALUS_LAW_COULOMB;
-    complement_of(&cone, b->g, shifted);
+    write_complement(&cone, b->g, shifted);
     return displacement(&cone, b->gamma, 1.0, shifted);
 }
 
-static void add(const VerifyPoint *p, int i, TalusMetrics *out, Totals *t)
+/* Adds block i to the totals, and its objective, violation and state to the metrics. */
+static void add_block(const VerifyPoint *p, int i, TalusMetrics *out, Totals *t)
 {
     static const double none[VERIFY_ROWS] = {0.0};
-    Block b = block_of(p, i);
+    Block b = get_block(p, i);
     double g[VERIFY_ROWS], q[VERIFY_ROWS];
-    complement_of(&b.set, b.g, g);
-    complement_of(&b.set, b.q, q);
+    write_complement(&b.set, b.g, g);
+    write_complement(&b.set, b.q, q);
     double natural = b.d * displacement(&b.set, b.gamma, 1.0 / b.d, g);
     for (int k = 0; k < VERIFY_ROWS; k++) {
         out->objective += b.gamma[k] * (0.5 * (b.g[k] - b.q[k]) + b.q[k]);
@@ -221,22 +237,22 @@ static void add(const VerifyPoint *p, int i, TalusMetrics *out, Totals *t)
     }
     t->natural2 += natural * natural;
     t->natural_max = fmax(t->natural_max, natural);
-    /* an error of g enters De Saxce's shift again, times mu */
-    double terms = fmax(p->terms[i], b.d * length(b.gamma)) *
+    /* under Coulomb's law an error of g enters De Saxce's shift too, times mu */
+    double terms = fmax(p->terms[i], b.d * block_length(b.gamma)) *
                    (b.set.model.law == TALUS_LAW_COULOMB ? 1.0 + b.set.mu : 1.0);
     t->terms2 += terms * terms;
     t->terms_max = fmax(t->terms_max, terms);
     t->zero2 += pow(b.d * displacement(&b.set, none, 1.0 / b.d, q), 2);
     t->gradient2 += pow(displacement(&b.set, b.gamma, out->tau_g, g) / out->tau_g, 2);
-    t->siconos2 += pow(siconos_of(&b), 2);
-    t->q2 += pow(length(b.q), 2);
-    t->g2 += pow(length(b.g), 2);
-    t->gamma2 += pow(length(b.gamma), 2);
+    t->siconos2 += pow(siconos_residual(&b), 2);
+    t->q2 += pow(block_length(b.q), 2);
+    t->g2 += pow(block_length(b.g), 2);
+    t->gamma2 += pow(block_length(b.gamma), 2);
     t->datum = fmax(t->datum, fmax(p->normal[i], p->tangential[i]));
     out->cone_violation = fmax(out->cone_violation, displacement(&b.set, b.gamma, 0.0, none));
     add_gap(&b, g, out, t);
     add_law(&b, t);
-    count_block(&b, out);
+    count_state(&b, out);
 }
 
 void verify_measure(const VerifyPoint *p, TalusMetrics *out)
@@ -244,15 +260,15 @@ void verify_measure(const VerifyPoint *p, TalusMetrics *out)
     Totals t = {0};
     double largest = 0.0;
     for (int i = 0; i < p->blocks; i++)
-        largest = fmax(largest, block_of(p, i).d);
+        largest = fmax(largest, get_block(p, i).d);
     *out = (TalusMetrics){.tau_g = largest > 0.0 ? 1.0 / largest : 1.0};
     for (int i = 0; i < p->blocks; i++)
-        add(p, i, out, &t);
+        add_block(p, i, out, &t);
     if (!p->blocks)
         return;
     out->natural = (TalusResidual){sqrt(t.natural2 / p->blocks), t.natural_max};
-    bool nothing =
-        t.natural_max == 0.0 && t.gamma2 == 0.0; /* zero impulses solve it, however q is rounded */
+    /* zero impulses are the solution: rounding of q does not matter */
+    bool nothing = t.natural_max == 0.0 && t.gamma2 == 0.0;
     double hidden = nothing ? 0.0 : ROUNDING * sqrt(t.terms2);
     out->rounding =
         (TalusResidual){hidden / sqrt(p->blocks), nothing ? 0.0 : 2.0 * ROUNDING * t.terms_max};

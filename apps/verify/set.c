@@ -1,9 +1,9 @@
 /* set.c - sets of blocks and projections onto them.
  *
- * A section is the set of tangential impulses (or moments) that a unit normal impulse allows, a disc or a polygon given
- * by its corners; the nearest point of a polygon is found by a search along all its sides. In the cone over several
- * sections that share the normal impulse n, the squared distance of x = (x_n, t) from the elements with normal impulse
- * n is convex in n. Half its derivative is
+ * A section is the set of tangential impulses (or moments) that a unit normal impulse allows: a disc, or a polygon
+ * given by its corners. The nearest point of a polygon is found by a search along all its sides. The set of a contact
+ * is a cone over its sections, which share the normal impulse n. The squared distance of x = (x_n, t) from the elements
+ * of the cone with normal impulse n is convex in n. Half its derivative is
  *     n - x_n - sum over sections of sigma(t - p),   p the point of the section scaled by n that is nearest to t,
  * with sigma the support function of the unscaled section. Its root is found by bisection. */
 #include "point.h"
@@ -21,7 +21,8 @@ typedef struct Part {
     double mu, corner[VERIFY_SIDES][2];
 } Part;
 
-static Part section_of(const VerifySet *set)
+/* Returns the part of tangential impulses, with its section. */
+static Part friction_part(const VerifySet *set)
 {
     Part part = {.row = 1, .width = 2, .mu = set->mu};
     bool square = set->model.section == TALUS_SECTION_SQUARE;
@@ -41,12 +42,12 @@ bool verify_is_joint(const VerifySet *set)
 
 double verify_joint_max_effort(const VerifySet *set, int k)
 {
-    static const int bit[3] = {1, 2, 4}; /* bit k of `sides`: the joint holds row k */
+    static const int bit[3] = {1, 2, 4}; /* bit k of `sides`: the joint constrains row k */
     return k < 3 && set->model.sides & bit[k] ? set->mu : 0.0;
 }
 
 /* Projects the block of a joint: clamps every row to [-max, max]. */
-static void nearest_in_joint(const VerifySet *set, double *x)
+static void project_on_joint(const VerifySet *set, double *x)
 {
     for (int k = 0; k < set->rows; k++) {
         double max = verify_joint_max_effort(set, k);
@@ -57,11 +58,11 @@ static void nearest_in_joint(const VerifySet *set, double *x)
 
 /* Writes the parts of a block (friction; spinning; rolling) and returns their number: 3 with six rows, 1 with three, 0
  * with one and for a joint. */
-static int parts_of(const VerifySet *set, Part part[3])
+static int get_parts(const VerifySet *set, Part part[3])
 {
     if (set->rows == 1 || verify_is_joint(set))
         return 0;
-    part[0] = section_of(set);
+    part[0] = friction_part(set);
     if (set->rows == 3)
         return 1;
     part[1] = (Part){.row = 3, .width = 1, .mu = set->spinning};
@@ -69,19 +70,21 @@ static int parts_of(const VerifySet *set, Part part[3])
     return 3;
 }
 
-static void take(const Part *part, const double *x, double t[2])
+/* Copies the rows of a part from the block x; t[1] is 0 if the part has one row. */
+static void copy_from_block(const Part *part, const double *x, double t[2])
 {
     t[0] = x[part->row];
     t[1] = part->width == 2 ? x[part->row + 1] : 0.0;
 }
 
-static void give(const Part *part, const double t[2], double *x)
+/* Copies the rows of a part into the block x. */
+static void copy_to_block(const Part *part, const double t[2], double *x)
 {
     memcpy(x + part->row, t, (size_t)part->width * sizeof *x);
 }
 
 /* Support function of a part: maximum of v . t over t in the section of radius mu. */
-static double support(const Part *part, const double v[2])
+static double part_support(const Part *part, const double v[2])
 {
     double max = part->corners ? -INFINITY : hypot(v[0], v[1]);
     for (int k = 0; k < part->corners; k++)
@@ -90,7 +93,7 @@ static double support(const Part *part, const double v[2])
 }
 
 /* Writes side k of the section of radius 1: its first corner, and the vector from there to the next corner. */
-static void side_of(const Part *part, int k, double from[2], double along[2])
+static void get_side(const Part *part, int k, double from[2], double along[2])
 {
     const double *next = part->corner[(k + 1) % part->corners];
     for (int c = 0; c < 2; c++) {
@@ -101,14 +104,14 @@ static void side_of(const Part *part, int k, double from[2], double along[2])
 
 /* Returns the distance of t from the line of a side, positive outside the section. `from` is the side's first corner,
  * scaled to the section's radius; `along` has the direction to the next corner. */
-static double beyond(const double t[2], const double from[2], const double along[2])
+static double distance_beyond_side(const double t[2], const double from[2], const double along[2])
 {
     double x = t[0] - from[0], y = t[1] - from[1];
     return (x * along[1] - y * along[0]) / hypot(along[0], along[1]);
 }
 
 /* Projects t onto the section of radius mu n, in place. */
-static void nearest_of(const Part *part, double n, double t[2])
+static void project_on_section(const Part *part, double n, double t[2])
 {
     double r = part->mu * n, best = INFINITY, found[2] = {0.0, 0.0};
     bool inside = true;
@@ -120,13 +123,13 @@ static void nearest_of(const Part *part, double n, double t[2])
     }
     for (int k = 0; k < part->corners; k++) {
         double from[2], along[2];
-        side_of(part, k, from, along);
+        get_side(part, k, from, along);
         double start[2] = {r * from[0], r * from[1]}, x = t[0] - start[0], y = t[1] - start[1];
         double length2 = along[0] * along[0] + along[1] * along[1];
         double share = fmin(fmax((x * along[0] + y * along[1]) / length2, 0.0), r);
         double foot[2] = {start[0] + share * along[0], start[1] + share * along[1]};
         double distance = hypot(t[0] - foot[0], t[1] - foot[1]);
-        inside = inside && beyond(t, start, along) <= 0.0;
+        inside = inside && distance_beyond_side(t, start, along) <= 0.0;
         if (distance < best) {
             best = distance;
             memcpy(found, foot, sizeof found);
@@ -138,24 +141,25 @@ static void nearest_of(const Part *part, double n, double t[2])
 
 /* ---- sets ---- */
 
+/* True if the bounds of the set do not depend on the normal impulse. */
 static bool is_prism(const VerifySet *set)
 {
     return set->model.law == TALUS_LAW_FIXED;
 }
 
-double verify_set_size(const VerifySet *set, const double *x)
+double verify_section_scale(const VerifySet *set, const double *x)
 {
     return is_prism(set) ? fmax(set->estimate, 0.0) : x[0];
 }
 
-double verify_set_support(const VerifySet *set, const double *v)
+double verify_section_support(const VerifySet *set, const double *v)
 {
     Part part[3];
     double sum = 0.0;
-    for (int i = 0; i < parts_of(set, part); i++) {
+    for (int i = 0; i < get_parts(set, part); i++) {
         double t[2];
-        take(&part[i], v, t);
-        sum += support(&part[i], t);
+        copy_from_block(&part[i], v, t);
+        sum += part_support(&part[i], t);
     }
     return sum;
 }
@@ -166,23 +170,23 @@ static double slope_at(int parts, const Part *part, const double *x, double n)
     double slope = n - x[0];
     for (int i = 0; i < parts; i++) {
         double t[2], p[2];
-        take(&part[i], x, t);
-        take(&part[i], x, p);
-        nearest_of(&part[i], n, p);
+        copy_from_block(&part[i], x, t);
+        copy_from_block(&part[i], x, p);
+        project_on_section(&part[i], n, p);
         t[0] -= p[0];
         t[1] -= p[1];
-        slope -= support(&part[i], t);
+        slope -= part_support(&part[i], t);
     }
     return slope;
 }
 
 /* Returns the normal impulse of the cone's element nearest to x: the root of slope_at, 0 at the apex. */
-static double nearest_normal(int parts, const Part *part, const double *x)
+static double find_nearest_normal(int parts, const Part *part, const double *x)
 {
     double low = 0.0, high = fabs(x[0]);
     for (int i = 0; i < parts; i++) {
         double t[2];
-        take(&part[i], x, t);
+        copy_from_block(&part[i], x, t);
         high += 2.0 * part[i].mu * hypot(t[0], t[1]);
     }
     if (!(slope_at(parts, part, x, 0.0) < 0.0))
@@ -200,18 +204,18 @@ void verify_set_project(const VerifySet *set, double *x)
 {
     Part part[3];
     if (verify_is_joint(set)) {
-        nearest_in_joint(set, x);
+        project_on_joint(set, x);
         return;
     }
-    int parts = parts_of(set, part);
-    double n = is_prism(set) ? fmax(x[0], 0.0) : nearest_normal(parts, part, x);
+    int parts = get_parts(set, part);
+    double n = is_prism(set) ? fmax(x[0], 0.0) : find_nearest_normal(parts, part, x);
     if (isnan(x[0]))
         n = NAN;
     for (int i = 0; i < parts; i++) {
         double t[2];
-        take(&part[i], x, t);
-        nearest_of(&part[i], is_prism(set) ? verify_set_size(set, x) : n, t);
-        give(&part[i], t, x);
+        copy_from_block(&part[i], x, t);
+        project_on_section(&part[i], is_prism(set) ? verify_section_scale(set, x) : n, t);
+        copy_to_block(&part[i], t, x);
     }
     x[0] = n;
 }
@@ -220,23 +224,23 @@ void verify_set_project(const VerifySet *set, double *x)
 bool verify_set_slides(const VerifySet *set, const double *x)
 {
     Part part[3];
-    double size = verify_set_size(set, x) * (1.0 - 1e-12);
+    double size = verify_section_scale(set, x) * (1.0 - 1e-12);
     bool slides = false;
     for (int k = 0; verify_is_joint(set) && k < 3; k++) {
         double max = verify_joint_max_effort(set, k);
         slides = slides || (max > 0.0 && isfinite(max) && fabs(x[k]) >= max * (1.0 - 1e-12));
     }
-    for (int i = 0; i < parts_of(set, part); i++) {
+    for (int i = 0; i < get_parts(set, part); i++) {
         double t[2], r = part[i].mu * size;
-        take(&part[i], x, t);
+        copy_from_block(&part[i], x, t);
         if (part[i].mu == 0.0 || (t[0] == 0.0 && t[1] == 0.0))
             continue;
         slides = slides || (!part[i].corners && hypot(t[0], t[1]) >= r);
         for (int k = 0; k < part[i].corners; k++) {
             double from[2], along[2];
-            side_of(&part[i], k, from, along);
+            get_side(&part[i], k, from, along);
             double start[2] = {r * from[0], r * from[1]};
-            slides = slides || beyond(t, start, along) >= 0.0;
+            slides = slides || distance_beyond_side(t, start, along) >= 0.0;
         }
     }
     return slides;
@@ -244,7 +248,7 @@ bool verify_set_slides(const VerifySet *set, const double *x)
 
 /* ---- the circular cone ---- */
 
-void verify_project(int rows, double mu, double *block)
+void verify_cone_project(int rows, double mu, double *block)
 {
     if (rows == 1) {
         block[0] = fmax(block[0], 0.0);

@@ -158,7 +158,7 @@ static void project(const Dense *d, double *x)
         const VerifySet *set = &d->set[i];
         bool cone = set->rows < 6 && set->model.section == TALUS_SECTION_DISC;
         if (cone)
-            verify_project(set->rows, set->mu, x + i * d->rows);
+            verify_cone_project(set->rows, set->mu, x + i * d->rows);
         else
             verify_set_project(set, x + i * d->rows);
     }
@@ -194,7 +194,7 @@ static Dense make_dense(const TalusProblemDef *def)
     }
     VerifyPoint zero = verify_zero_point(def);
     memcpy(d.set, zero.set, (size_t)zero.blocks * sizeof *d.set);
-    verify_free(&zero);
+    verify_point_free(&zero);
     d.step = 1.0 / most;
     return d;
 }

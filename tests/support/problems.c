@@ -353,7 +353,7 @@ TestProblem make_explicit(uint64_t seed, int blocks, int rows)
         double *gamma = p.gamma + i * rows, *g = p.gradient + i * rows;
         for (int k = 0; k < rows; k++)
             g[k] = gamma[k] = between(&rng, -1.0, 1.0);
-        verify_project(rows, mu[i], gamma);
+        verify_cone_project(rows, mu[i], gamma);
         for (int k = 0; k < rows; k++)
             g[k] = gamma[k] - g[k];
     }

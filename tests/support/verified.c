@@ -29,7 +29,7 @@ static TalusMetrics measure(const TalusProblemDef *def, const double *gamma)
     TalusMetrics metrics;
     VerifyPoint point = verify_def_point(def, gamma);
     verify_measure(&point, &metrics);
-    verify_free(&point);
+    verify_point_free(&point);
     return metrics;
 }
 
@@ -55,7 +55,7 @@ double verify_scale(const TalusProblemDef *def, const double *gamma)
     for (int k = 0; k < point.blocks * point.rows; k++)
         scale = fmax(scale, fmax(fabs(point.q[k]),
                                  verify_diagonal(&point, k / point.rows) * fabs(gamma[k])));
-    verify_free(&point);
+    verify_point_free(&point);
     return scale;
 }
 

@@ -4,7 +4,7 @@
 
 #include "verify/verify.h"
 
-/* The problem at zero impulses, so that sets under TALUS_LAW_FIXED have estimate 0. Release with verify_free. */
+/* The problem at zero impulses, so that sets under TALUS_LAW_FIXED have estimate 0. Release with verify_point_free. */
 VerifyPoint verify_zero_point(const TalusProblemDef *def);
 /* Mean of the block's diagonal entries of N + E. */
 double verify_diagonal(const VerifyPoint *point, int block);

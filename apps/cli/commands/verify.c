@@ -111,8 +111,8 @@ static void check_certificate(const Source *source, TalusFrictionModel model,
             change_rows(found->direction, source->contacts, solution->rows, source->rows, scale);
         if (evaluate_problem(source, model, r, &point, NULL, &reason)) {
             scale = verify_certificate_scale(&point);
-            found->certificate = verify_certificate(&point);
-            verify_free(&point);
+            found->certificate = verify_certificate_check(&point);
+            verify_point_free(&point);
         }
         free(r);
     }
@@ -163,7 +163,7 @@ static int measure_solution(const Source *source, TalusFrictionModel model,
     if (good) {
         TalusProblem *stored = solution->problem;
         if (stored && talus_problem_estimate(stored))
-            verify_set_estimate(&point, talus_problem_estimate(stored));
+            verify_point_set_estimate(&point, talus_problem_estimate(stored));
         verify_measure(&point, &found->metrics);
         found->contacts = point.blocks;
         found->rows = point.rows;
@@ -173,7 +173,7 @@ static int measure_solution(const Source *source, TalusFrictionModel model,
         if (source->fclib)
             compare_velocities(source, &point, stored_w_velocities, solution->point.u, u_ref,
                                found);
-        verify_free(&point);
+        verify_point_free(&point);
         if (found->direction)
             check_certificate(source, model, solution, found);
     }

@@ -1,6 +1,6 @@
 // What a figure shows, apart from how it is drawn: plot.ts draws lines on the screen, vector.ts as SVG.
 
-import { axisRange, thinned } from "../../look/ticks";
+import { axisRange, drawnIndices } from "../../look/ticks";
 import { csv } from "./format";
 import type { Style } from "./palette";
 
@@ -65,7 +65,7 @@ export function drawable({ x, y }: Series, log: boolean): { x: number[]; y: numb
   if (x.length <= POINTS) return { x, y };
   const place = (i: number) => (log ? Math.log(x[i]!) : x[i]!);
   const start = place(0), span = place(x.length - 1) - start || 1;
-  const kept = thinned(x.length, (i) => Math.floor(((place(i) - start) / span) * (POINTS / 4 - 1)), y);
+  const kept = drawnIndices(x.length, (i) => Math.floor(((place(i) - start) / span) * (POINTS / 4 - 1)), y);
   return { x: kept.map((i) => x[i]!), y: kept.map((i) => y[i]!) };
 }
 

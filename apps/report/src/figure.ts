@@ -1,7 +1,7 @@
 // A figure of the page: heading with its own controls, the plot, the legend, SVG and CSV for elsewhere,
 // and for print a drawing in lines instead of pixels.
 
-import { download, el, parseSvg, svgEl } from "../../look/dom";
+import { download, htmlElement, parseSvg, svgElement } from "../../look/dom";
 import { fileName } from "../../look/format";
 import { type Inks, LIGHT_INKS } from "../../look/inks";
 import { type Chart, chartCsv, type LineChart } from "./chart";
@@ -22,15 +22,15 @@ export interface Legend {
 }
 
 export function sample(style: Style, inks: Inks): SVGElement {
-  return svgEl("svg", { class: "sample", width: 24, height: 8, viewBox: "0 0 24 8", "aria-hidden": "true" },
-    svgEl("line", { x1: 0, x2: 24, y1: 4, y2: 4, stroke: colour(style, inks.dark), "stroke-width": 2,
+  return svgElement("svg", { class: "sample", width: 24, height: 8, viewBox: "0 0 24 8", "aria-hidden": "true" },
+    svgElement("line", { x1: 0, x2: 24, y1: 4, y2: 4, stroke: colour(style, inks.dark), "stroke-width": 2,
       "stroke-dasharray": style.dash.join(" ") || "none" }));
 }
 
 export class Figure {
-  readonly node = el("figure");
+  readonly node = htmlElement("figure");
   private plot: Plot | null = null;
-  private host = el("div", { class: "plot" });
+  private host = htmlElement("div", { class: "plot" });
   private values = new Map<string, HTMLElement>();
   private shown: Chart | null = null;
   private title = "";
@@ -48,16 +48,16 @@ export class Figure {
     this.title = title;
     this.shown = chart.kind === "lines" ? { ...chart, series: chart.series.filter((s) => !this.legend.hidden.has(s.key)) }
       : { ...chart, rows: chart.rows.filter((r) => !this.legend.hidden.has(r.key)) };
-    const actions = el("span", { class: "actions" },
-      el("button", { type: "button", class: "button small", title: "Save as a vector drawing", click: () => this.saveSvg() }, "SVG"),
-      el("button", { type: "button", class: "button small", title: "Save the numbers", click: () => this.saveCsv() }, "CSV"));
+    const actions = htmlElement("span", { class: "actions" },
+      htmlElement("button", { type: "button", class: "button small", title: "Save as a vector drawing", click: () => this.saveSvg() }, "SVG"),
+      htmlElement("button", { type: "button", class: "button small", title: "Save the numbers", click: () => this.saveCsv() }, "CSV"));
     const legend = chart.kind === "lines" ? this.legendList(chart) : null;
     const controlsNow = () => [...this.node.querySelectorAll<HTMLElement>(".head select, .head input")];
     const focused = controlsNow().indexOf(document.activeElement as HTMLElement);
     this.node.replaceChildren(
-      el("div", { class: "head" }, el("h3", {}, title), ...controls, actions),
-      el("div", { class: "body" }, this.host, legend),
-      el("figcaption", {}, caption));
+      htmlElement("div", { class: "head" }, htmlElement("h3", {}, title), ...controls, actions),
+      htmlElement("div", { class: "body" }, this.host, legend),
+      htmlElement("figcaption", {}, caption));
     controlsNow()[focused]?.focus();
     this.host.replaceChildren();
     this.width = 0;
@@ -72,7 +72,7 @@ export class Figure {
   // Adds the drawing that paper gets in place of the plot; the next show() takes it away.
   forPrint(): void {
     if (this.shown)
-      this.host.after(el("div", { class: "print-only" }, parseSvg(this.svg(this.wide ? 680 : 480))));
+      this.host.after(htmlElement("div", { class: "print-only" }, parseSvg(this.svg(this.wide ? 680 : 480))));
   }
 
   private saveSvg(): void {
@@ -94,7 +94,7 @@ export class Figure {
     const height = Math.round(Math.min(this.wide ? 440 : 300, Math.max(230, width * 0.62)));
     if (this.plot) this.plot.resize(width, height);
     else if (!this.shown.series.some((s) => s.x.length))
-      this.host.replaceChildren(el("p", { class: "empty" }, "Nothing to draw: no series is shown, or none has values that these axes can hold."));
+      this.host.replaceChildren(htmlElement("p", { class: "empty" }, "Nothing to draw: no series is shown, or none has values that these axes can hold."));
     else this.plot = new Plot(this.host, this.shown, this.inks(), height, { values: (at) => this.liveValues(at) });
   }
 
@@ -104,19 +104,19 @@ export class Figure {
     this.values.clear();
     const { hidden } = this.legend;
     const items = chart.series.map((s) => {
-      const value = el("span", { class: "value" });
+      const value = htmlElement("span", { class: "value" });
       this.values.set(s.key, value);
-      return el("button", {
+      return htmlElement("button", {
         type: "button", class: "entry", "aria-pressed": hidden.has(s.key) ? "false" : "true",
         title: "Show or hide in every figure; with Shift: only this one",
         "data-key": s.key,
         click: (e) => this.toggle(chart, s.key, (e as MouseEvent).shiftKey),
         mouseenter: () => this.plot?.focus(s.key), mouseleave: () => this.plot?.focus(null),
-      }, sample(s.style, this.inks()), el("span", { class: "name" }, s.label), value);
+      }, sample(s.style, this.inks()), htmlElement("span", { class: "name" }, s.label), value);
     });
-    const all = el("button", { type: "button", class: "all button small", click: () => this.showAll() }, "show all");
+    const all = htmlElement("button", { type: "button", class: "all button small", click: () => this.showAll() }, "show all");
     all.hidden = hidden.size === 0;
-    return el("div", { class: "legend", role: "group", "aria-label": "Series" }, ...items, all);
+    return htmlElement("div", { class: "legend", role: "group", "aria-label": "Series" }, ...items, all);
   }
 
   private toggle(chart: LineChart, key: string, only: boolean): void {

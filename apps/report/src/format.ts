@@ -1,17 +1,17 @@
 // What the report says in words and writes to files; numbers are those of apps/look.
 
-import { counted, integer, plain, power, significant } from "../../look/format";
+import { formatCount, formatInteger, formatGiven, formatPower, formatSignificant } from "../../look/format";
 import type { Terms } from "./data";
 
-export const megabytes = (bytes: number): string => significant(bytes / 1e6);
+export const megabytes = (bytes: number): string => formatSignificant(bytes / 1e6);
 
 // Where a run starts and ends, in words; empty where the data do not tell.
 export function termsText(t: Terms): string {
   if (!(t.max_iterations > 0)) return "";
   const measure = t.measure === "siconos" ? "in Siconos's measure" : "of the residual at zero impulses";
-  const aim = t.tolerance > 0 ? `to ${power(t.tolerance)} ${measure}, at most ` : "";
-  const limits = counted(t.max_iterations, "iteration") + (t.max_seconds > 0 ? ` or ${plain(t.max_seconds)} s` : "");
-  const rest = [t.start && `from ${t.start === "stored" ? "the stored impulses" : t.start}`, t.threads > 0 && counted(t.threads, "thread"), frictionText(t)];
+  const aim = t.tolerance > 0 ? `to ${formatPower(t.tolerance)} ${measure}, at most ` : "";
+  const limits = formatCount(t.max_iterations, "iteration") + (t.max_seconds > 0 ? ` or ${formatGiven(t.max_seconds)} s` : "");
+  const rest = [t.start && `from ${t.start === "stored" ? "the stored impulses" : t.start}`, t.threads > 0 && formatCount(t.threads, "thread"), frictionText(t)];
   return [aim + limits, ...rest].filter(Boolean).join(", ");
 }
 
@@ -22,7 +22,7 @@ function frictionText(t: Terms): string {
 }
 
 export function limitsText(t: Terms): string {
-  const parts = [t.tolerance > 0 && power(t.tolerance) + (t.measure === "siconos" ? " Siconos" : ""), integer(t.max_iterations), t.max_seconds > 0 && `${plain(t.max_seconds)} s`];
+  const parts = [t.tolerance > 0 && formatPower(t.tolerance) + (t.measure === "siconos" ? " Siconos" : ""), formatInteger(t.max_iterations), t.max_seconds > 0 && `${formatGiven(t.max_seconds)} s`];
   return parts.filter(Boolean).join(" · ");
 }
 

@@ -1,8 +1,8 @@
 // The page: reads its data, builds its sections once, and fills them anew whenever a choice changes.
 
-import { darkSystem, isDark, type Theme, THEMES } from "../../look/choices";
-import { checkbox, type Choice, el, segmented, select } from "../../look/dom";
-import { capital, counted, integer, plain, power } from "../../look/format";
+import { darkSystemQuery, isDark, type Theme, THEMES } from "../../look/choices";
+import { checkbox, type Choice, htmlElement, segmentedChoice, dropDown } from "../../look/dom";
+import { capitalise, formatCount, formatInteger, formatGiven, formatPower } from "../../look/format";
 import { DARK_INKS, type Inks, LIGHT_INKS } from "../../look/inks";
 import * as charts from "./charts";
 import type { Report } from "./data";
@@ -25,9 +25,9 @@ class App {
   private quantities: charts.Quantity[];
   private items: Item[] = [];
 
-  private toolbar = el("div", { class: "toolbar" });
+  private toolbar = htmlElement("div", { class: "toolbar" });
   private runs = new Table<Item>(() => this.drawFigures());
-  private runsHead = el("div", { class: "head" });
+  private runsHead = htmlElement("div", { class: "head" });
   private residuals = new Table<Item>();
   private across = new Table<tables.SolverRow>(() => this.drawProfile());
   private tables: { forPrint(paper: number): void }[] = [this.runs, this.residuals, this.across];
@@ -53,7 +53,7 @@ class App {
     this.build();
     this.isolate(new URLSearchParams(location.hash.slice(1)).get("only"));
     this.update();
-    darkSystem().addEventListener("change", () => this.set({}));
+    darkSystemQuery().addEventListener("change", () => this.set({}));
     addEventListener("beforeprint", () => this.printing());
     addEventListener("afterprint", () => this.set({}));
     addEventListener("hashchange", () => {
@@ -89,22 +89,22 @@ class App {
   private build(): void {
     const { report } = this;
     const several = report.problems.length > 1;
-    const runs = el("section", { id: "runs" }, this.runsHead, this.runs.node,
-      el("p", { class: "note" }, "The lowest figure of a column is bold. - : never reached. ≤ : shown by the final residual, not by a point of the trace. Grey: the figure of the reference."));
+    const runs = htmlElement("section", { id: "runs" }, this.runsHead, this.runs.node,
+      htmlElement("p", { class: "note" }, "The lowest figure of a column is bold. - : never reached. ≤ : shown by the final residual, not by a point of the trace. Grey: the figure of the reference."));
     runs.hidden = !report.runs.length; // experiments with worlds have tables and figures alone
     this.host.append(
       this.header(),
       this.toolbar,
       runs,
       ...report.tables.map((t) => this.freeTable(t)),
-      el("section", { id: "figures", class: "pair" }, ...this.free.map((f) => f.node)),
-      el("section", { id: "convergence" }, this.convergence.node),
-      el("section", { id: "sets", class: "pair" }, this.active.node, this.changes.node),
-      el("section", { id: "impulses", class: "pair" }, this.impulses.node, this.bars.node),
+      htmlElement("section", { id: "figures", class: "pair" }, ...this.free.map((f) => f.node)),
+      htmlElement("section", { id: "convergence" }, this.convergence.node),
+      htmlElement("section", { id: "sets", class: "pair" }, this.active.node, this.changes.node),
+      htmlElement("section", { id: "impulses", class: "pair" }, this.impulses.node, this.bars.node),
     );
     // Paper has no room for a column per problem when there are many; the figure and the sums stay.
     this.across.node.classList.toggle("broad", report.problems.length > 8);
-    if (several) this.host.append(el("section", { id: "profiles" }, this.profile.node, this.across.node));
+    if (several) this.host.append(htmlElement("section", { id: "profiles" }, this.profile.node, this.across.node));
     this.host.append(
       this.tableSection("residuals", "Residuals at the end", this.residuals),
       this.problems(),
@@ -121,15 +121,15 @@ class App {
     const { report } = this;
     const outcomes = new Map<string, number>();
     for (const run of report.runs) outcomes.set(run.outcome, (outcomes.get(run.outcome) ?? 0) + 1);
-    const counts = [...outcomes].map(([name, n]) => `${integer(n)} ${name}`).join(", ");
+    const counts = [...outcomes].map(([name, n]) => `${formatInteger(n)} ${name}`).join(", ");
     const facts = [
-      counts && `${counted(report.solvers.length, "solver")}, ${counted(report.problems.length, "problem")}, ${counted(report.runs.length, "run")}: ${counts}`,
+      counts && `${formatCount(report.solvers.length, "solver")}, ${formatCount(report.problems.length, "problem")}, ${formatCount(report.runs.length, "run")}: ${counts}`,
       report.date, report.machine, report.version && `Talus ${report.version}`,
     ];
     const terms = sharedTerms(report), ends = terms ? termsText(terms) : "";
-    return el("header", {}, el("h1", {}, report.title), el("p", { class: "summary" }, facts.filter(Boolean).join(" · ")),
-      ends ? el("p", { class: "terms" }, `Each run: ${ends}.`) : null, this.names(),
-      ...report.notes.map((n) => el("p", {}, n)));
+    return htmlElement("header", {}, htmlElement("h1", {}, report.title), htmlElement("p", { class: "summary" }, facts.filter(Boolean).join(" · ")),
+      ends ? htmlElement("p", { class: "terms" }, `Each run: ${ends}.`) : null, this.names(),
+      ...report.notes.map((n) => htmlElement("p", {}, n)));
   }
 
   // Which problems, where the title cannot tell.
@@ -137,13 +137,13 @@ class App {
     const all = this.report.problems.map((p) => p.name), most = 8;
     if (all.length < 2) return null;
     const shown = all.length > most ? all.slice(0, most - 1) : all, rest = all.length - shown.length;
-    return el("p", { class: "names" }, `Problems: ${shown.join(", ")}`,
-      ...(rest ? [" and ", el("button", { type: "button", class: "link", click: () => document.getElementById("problems")?.scrollIntoView() }, `${integer(rest)} more`)] : []), ".");
+    return htmlElement("p", { class: "names" }, `Problems: ${shown.join(", ")}`,
+      ...(rest ? [" and ", htmlElement("button", { type: "button", class: "link", click: () => document.getElementById("problems")?.scrollIntoView() }, `${formatInteger(rest)} more`)] : []), ".");
   }
 
   private tableSection<Row>(id: string, title: string, table: Table<Row>): HTMLElement {
-    return el("section", { id }, el("div", { class: "head" }, el("h2", {}, title),
-      el("span", { class: "actions" }, el("button", { type: "button", class: "button small", click: () => table.saveCsv() }, "CSV"))), table.node);
+    return htmlElement("section", { id }, htmlElement("div", { class: "head" }, htmlElement("h2", {}, title),
+      htmlElement("span", { class: "actions" }, htmlElement("button", { type: "button", class: "button small", click: () => table.saveCsv() }, "CSV"))), table.node);
   }
 
   private freeTable(data: Report["tables"][number]): HTMLElement {
@@ -153,7 +153,7 @@ class App {
     const section = this.tableSection("", data.title || "Table", table);
     section.removeAttribute("id");
     section.classList.add("free");
-    if (data.note) section.append(el("p", { class: "note" }, data.note));
+    if (data.note) section.append(htmlElement("p", { class: "note" }, data.note));
     return section;
   }
 
@@ -167,9 +167,9 @@ class App {
 
   private footer(): HTMLElement {
     const licence = document.getElementById("licences")?.textContent ?? "";
-    return el("footer", {},
-      el("p", {}, `Written by Talus${this.report.version ? " " + this.report.version : ""}. This file is whole: it asks nothing of any network. Drag in a plot to zoom, double-click to return; arrow keys move its cursor.`),
-      el("details", {}, el("summary", {}, "Licences"), el("pre", {}, licence.trim())));
+    return htmlElement("footer", {},
+      htmlElement("p", {}, `Written by Talus${this.report.version ? " " + this.report.version : ""}. This file is whole: it asks nothing of any network. Drag in a plot to zoom, double-click to return; arrow keys move its cursor.`),
+      htmlElement("details", {}, htmlElement("summary", {}, "Licences"), htmlElement("pre", {}, licence.trim())));
   }
 
   // ---- what changes ----
@@ -191,14 +191,14 @@ class App {
     const controls: HTMLElement[] = [];
     if (report.problems.length > 1) {
       const views: Choice[] = [{ value: "problem", label: "one problem" }, { value: "solver", label: "one solver" }];
-      controls.push(segmented("Compare on", views, state.view, (v) => this.set({ view: v as State["view"] })));
+      controls.push(segmentedChoice("Compare on", views, state.view, (v) => this.set({ view: v as State["view"] })));
       if (state.view === "problem")
-        controls.push(select("Problem", report.problems.map((p) => ({ value: String(p.index), label: p.name })), String(state.problem), (v) => this.set({ problem: Number(v) })));
+        controls.push(dropDown("Problem", report.problems.map((p) => ({ value: String(p.index), label: p.name })), String(state.problem), (v) => this.set({ problem: Number(v) })));
       else
-        controls.push(select("Solver", report.solvers.map((s, i) => ({ value: String(i), label: s })), String(state.solver), (v) => this.set({ solver: Number(v) })));
+        controls.push(dropDown("Solver", report.solvers.map((s, i) => ({ value: String(i), label: s })), String(state.solver), (v) => this.set({ solver: Number(v) })));
     }
-    if (report.runs.length) controls.push(segmented("Cost", COSTS.map((c) => ({ value: c, label: COST_LABELS[c].short })), state.cost, (v) => this.set({ cost: v as State["cost"] })));
-    controls.push(segmented("Theme", THEMES.map((t) => ({ value: t, label: t })), state.theme, (v) => this.set({ theme: v as Theme })));
+    if (report.runs.length) controls.push(segmentedChoice("Cost", COSTS.map((c) => ({ value: c, label: COST_LABELS[c].short })), state.cost, (v) => this.set({ cost: v as State["cost"] })));
+    controls.push(segmentedChoice("Theme", THEMES.map((t) => ({ value: t, label: t })), state.theme, (v) => this.set({ theme: v as Theme })));
     this.toolbar.replaceChildren(...controls);
     if (focused) this.toolbar.querySelector<HTMLElement>(focused)?.focus();
   }
@@ -214,16 +214,16 @@ class App {
     if (state.view === "solver") return report.solvers[state.solver] ?? "";
     const p = report.problems[state.problem];
     if (!p) return "";
-    const friction = p.mu_max > 0 ? `µ ${p.mu_max > p.mu_min ? plain(p.mu_min) + " to " : ""}${plain(p.mu_max)}` : p.mu_max === 0 ? "no friction" : "";
-    const facts = [Number.isFinite(p.contacts) && counted(p.contacts, "contact"), p.bodies > 0 && counted(p.bodies, "body", "bodies"), friction];
+    const friction = p.mu_max > 0 ? `µ ${p.mu_max > p.mu_min ? formatGiven(p.mu_min) + " to " : ""}${formatGiven(p.mu_max)}` : p.mu_max === 0 ? "no friction" : "";
+    const facts = [Number.isFinite(p.contacts) && formatCount(p.contacts, "contact"), p.bodies > 0 && formatCount(p.bodies, "body", "bodies"), friction];
     return [p.name, ...facts].filter(Boolean).join(", ");
   }
 
   private drawRuns(): void {
     const spec = tables.runsTable(this.items, this.state, this.report, this.inks);
     this.runs.show(spec);
-    this.runsHead.replaceChildren(el("h2", {}, "Runs"), el("span", { class: "subject" }, this.subject()),
-      el("span", { class: "actions" }, el("button", { type: "button", class: "button small", click: () => this.runs.saveCsv() }, "CSV")));
+    this.runsHead.replaceChildren(htmlElement("h2", {}, "Runs"), htmlElement("span", { class: "subject" }, this.subject()),
+      htmlElement("span", { class: "actions" }, htmlElement("button", { type: "button", class: "button small", click: () => this.runs.saveCsv() }, "CSV")));
   }
 
   private drawFigures(): void {
@@ -265,9 +265,9 @@ class App {
     const guides = quantity.key === "natural_relative" ? " Dotted: the tolerances of the table." : "";
     this.convergence.show(chart, {
       title: "Convergence",
-      caption: `${this.subject()}. ${capital(quantity.label)}, against ${COST_LABELS[state.cost].axis}.${guides}`,
+      caption: `${this.subject()}. ${capitalise(quantity.label)}, against ${COST_LABELS[state.cost].axis}.${guides}`,
       controls: [
-        select("y", quantities.map((q) => ({ value: q.key, label: q.label })), quantity.key, (v) => this.set({ y: v })),
+        dropDown("y", quantities.map((q) => ({ value: q.key, label: q.label })), quantity.key, (v) => this.set({ y: v })),
         checkbox("log x", state.logX, (on) => this.set({ logX: on })),
       ],
     });
@@ -278,15 +278,15 @@ class App {
     const threshold = report.thresholds[state.threshold]!;
     this.profile.show(charts.performance(report, state.cost, threshold, this.across.ordered().map((r) => r.solver)), {
       title: "Performance profile",
-      caption: `All problems: the share that a solver brings to a relative natural residual below ${power(threshold)} within τ times the ${COST_LABELS[state.cost].short} of the best solver on each. At τ = 1: how often it is the best; far right: how many it solves at all.`,
-      controls: [select("tolerance", report.thresholds.map((t, i) => ({ value: String(i), label: power(t) })), String(state.threshold), (v) => this.set({ threshold: Number(v) }))],
+      caption: `All problems: the share that a solver brings to a relative natural residual below ${formatPower(threshold)} within τ times the ${COST_LABELS[state.cost].short} of the best solver on each. At τ = 1: how often it is the best; far right: how many it solves at all.`,
+      controls: [dropDown("tolerance", report.thresholds.map((t, i) => ({ value: String(i), label: formatPower(t) })), String(state.threshold), (v) => this.set({ threshold: Number(v) }))],
     });
   }
 }
 
 function fail(host: HTMLElement, message: string): void {
   root.dataset.errors = String(Number(root.dataset.errors ?? 0) + 1);
-  host.prepend(el("p", { class: "failure", role: "alert" }, message));
+  host.prepend(htmlElement("p", { class: "failure", role: "alert" }, message));
 }
 
 function main(): void {

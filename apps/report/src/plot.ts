@@ -1,10 +1,10 @@
 // A line chart on the screen, drawn by uPlot: zoom by dragging, the nearest point under the pointer.
 
 import uPlot from "uplot";
-import { el } from "../../look/dom";
-import { significant } from "../../look/format";
+import { htmlElement } from "../../look/dom";
+import { formatSignificant } from "../../look/format";
 import type { Inks } from "../../look/inks";
-import { countUpTo, ticks, tickTexts } from "../../look/ticks";
+import { countUpTo, tickValues, tickTexts } from "../../look/ticks";
 import { type LineChart, type Range, type Series, drawable } from "./chart";
 import { colour } from "./palette";
 import { lineRanges } from "./vector";
@@ -19,8 +19,8 @@ const FONT = '11px Inter, system-ui, "Helvetica Neue", "Liberation Sans", Arial,
 
 export class Plot {
   private u: uPlot;
-  private marker = el("div", { class: "marker" });
-  private tip = el("div", { class: "tip" });
+  private marker = htmlElement("div", { class: "marker" });
+  private tip = htmlElement("div", { class: "tip" });
 
   constructor(host: HTMLElement, private chart: LineChart, private inks: Inks, height: number, private events: PlotEvents) {
     const tables = chart.series.map((s) => {
@@ -69,7 +69,7 @@ export class Plot {
       border: { show: true, stroke: this.inks.axis, width: 1 },
       splits: (u, _axis, min, max) => {
         const length = vertical ? u.bbox.height : u.bbox.width;
-        return ticks(min, max, log, Math.max(2, Math.floor(length / devicePixelRatio / (vertical ? 34 : 72))));
+        return tickValues(min, max, log, Math.max(2, Math.floor(length / devicePixelRatio / (vertical ? 34 : 72))));
       },
       filter: (_u, splits) => splits,
       values: (_u, splits) => tickTexts(splits, log),
@@ -166,7 +166,7 @@ export class Plot {
     for (const s of this.chart.series) {
       if (!s.x.length) continue;
       const i = this.nearest(s, left);
-      at.set(s.key, significant(s.y[i]!));
+      at.set(s.key, formatSignificant(s.y[i]!));
       const x = u.valToPos(s.x[i]!, "x"), y = u.valToPos(s.y[i]!, "y"), d = Math.hypot(x - left, y - top);
       if (d < distance) [best, distance] = [{ s, i, x, y }, d];
     }
@@ -180,8 +180,8 @@ export class Plot {
     marker.style.background = colour(s.style, this.inks.dark);
     marker.style.left = `${x}px`;
     marker.style.top = `${y}px`;
-    tip.replaceChildren(el("b", {}, s.label), el("br"),
-      `${significant(s.y[i]!)} at ${significant(s.x[i]!)} ${chart.x.name}`);
+    tip.replaceChildren(htmlElement("b", {}, s.label), htmlElement("br"),
+      `${formatSignificant(s.y[i]!)} at ${formatSignificant(s.x[i]!)} ${chart.x.name}`);
     const flip = x > u.over.clientWidth / 2, below = y < 60;
     tip.style.left = flip ? "auto" : `${x + 10}px`;
     tip.style.right = flip ? `${u.over.clientWidth - x + 10}px` : "auto";

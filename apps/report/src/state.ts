@@ -1,6 +1,6 @@
 // What the reader has chosen. It is kept in the address after '#', so that a view can be linked to.
 
-import { oneOf, type Theme, THEMES } from "../../look/choices";
+import { chooseWord, type Theme, THEMES } from "../../look/choices";
 import { type Cost, COSTS, type Report, type Run } from "./data";
 import { styleOf, type Style } from "./palette";
 
@@ -38,15 +38,15 @@ const within = (v: string | null, count: number, otherwise: number): number => {
 export function readState(hash: string, report: Report): State {
   const s = firstState(report), given = new URLSearchParams(hash.replace(/^#/, ""));
   return {
-    view: oneOf(given.get("view"), ["problem", "solver"], s.view),
+    view: chooseWord(given.get("view"), ["problem", "solver"], s.view),
     problem: within(given.get("problem"), report.problems.length, s.problem),
     solver: within(given.get("solver"), report.solvers.length, s.solver),
-    cost: oneOf(given.get("cost"), COSTS, s.cost),
+    cost: chooseWord(given.get("cost"), COSTS, s.cost),
     y: given.get("y") ?? s.y,
     logX: (given.get("logx") ?? "1") === "1",
     logImpulses: given.get("logimpulses") === "1",
     threshold: within(given.get("threshold"), report.thresholds.length, s.threshold),
-    theme: oneOf(given.get("theme"), THEMES, s.theme),
+    theme: chooseWord(given.get("theme"), THEMES, s.theme),
   };
 }
 

@@ -1,6 +1,6 @@
 // Tables that sort by a click on the head of a column, scroll in a box of their own, and give CSV.
 
-import { download, el } from "../../look/dom";
+import { download, htmlElement } from "../../look/dom";
 import { fileName } from "../../look/format";
 import { csv } from "./format";
 
@@ -47,8 +47,8 @@ function compare<Row>(column: TableColumn<Row>, down: boolean): (a: Row, b: Row)
 }
 
 export class Table<Row> {
-  readonly node = el("div", { class: "table" });
-  private box = el("div");
+  readonly node = htmlElement("div", { class: "table" });
+  private box = htmlElement("div");
   private spec!: TableSpec<Row>;
   private sort: Sort | undefined;
   private chosen: Sort | undefined;
@@ -94,18 +94,18 @@ export class Table<Row> {
     for (let i = 0; i < columns.length; ) {
       let j = i + 1;
       while (j < columns.length && columns[j]!.group === columns[i]!.group) j++;
-      cells.push(el("th", { colspan: j - i, scope: "colgroup", class: columns[i]!.group ? "group" : null }, columns[i]!.group ?? ""));
+      cells.push(htmlElement("th", { colspan: j - i, scope: "colgroup", class: columns[i]!.group ? "group" : null }, columns[i]!.group ?? ""));
       i = j;
     }
-    return el("tr", {}, ...cells);
+    return htmlElement("tr", {}, ...cells);
   }
 
   private headRow(texts: Set<string>): HTMLElement {
-    return el("tr", {}, ...this.spec.columns.map((c) => {
+    return htmlElement("tr", {}, ...this.spec.columns.map((c) => {
       const order = this.sort?.key === c.key ? (this.sort.down ? "descending" : "ascending") : null;
-      return el("th", { scope: "col", "data-key": c.key, "aria-sort": order, class: texts.has(c.key) ? "text" : null },
-        el("button", { type: "button", title: c.title, click: () => this.order(c.key) },
-          c.head, c.unit ? el("small", {}, ` ${c.unit}`) : null));
+      return htmlElement("th", { scope: "col", "data-key": c.key, "aria-sort": order, class: texts.has(c.key) ? "text" : null },
+        htmlElement("button", { type: "button", title: c.title, click: () => this.order(c.key) },
+          c.head, c.unit ? htmlElement("small", {}, ` ${c.unit}`) : null));
     }));
   }
 
@@ -115,15 +115,15 @@ export class Table<Row> {
     const lowest = new Map<string, number>();
     for (const c of columns)
       if (c.best) lowest.set(c.key, Math.min(...rows.map((r) => c.value(r) as number).filter((v) => !Number.isNaN(v))));
-    const body = this.ordered().map((r) => el("tr", { class: rowClass?.(r) || null }, ...columns.map((c, i) => {
+    const body = this.ordered().map((r) => htmlElement("tr", { class: rowClass?.(r) || null }, ...columns.map((c, i) => {
       const value = c.value(r), text = texts.has(c.key);
       const shown = c.show ? c.show(r) : typeof value === "number" && Number.isNaN(value) ? "" : String(value);
       const best = rows.length > 1 && lowest.get(c.key) === value;
-      return el(i === 0 ? "th" : "td", { scope: i === 0 ? "row" : null, class: [text && "text", best && "best"].filter(Boolean).join(" ") || null }, shown);
+      return htmlElement(i === 0 ? "th" : "td", { scope: i === 0 ? "row" : null, class: [text && "text", best && "best"].filter(Boolean).join(" ") || null }, shown);
     })));
     const scroll = this.box.scrollLeft;
-    this.box = el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": this.spec.title, scroll: () => this.hint() },
-      el("table", {}, el("thead", {}, this.groupRow(), this.headRow(texts)), el("tbody", {}, ...body)));
+    this.box = htmlElement("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": this.spec.title, scroll: () => this.hint() },
+      htmlElement("table", {}, htmlElement("thead", {}, this.groupRow(), this.headRow(texts)), htmlElement("tbody", {}, ...body)));
     this.node.replaceChildren(this.box);
     this.box.scrollLeft = scroll;
     this.hint();

@@ -1,7 +1,7 @@
 // The tables of the page, from the runs in view.
 
-import { el, svgEl } from "../../look/dom";
-import { integer, plain, power, significant } from "../../look/format";
+import { htmlElement, svgElement } from "../../look/dom";
+import { formatInteger, formatGiven, formatPower, formatSignificant } from "../../look/format";
 import type { Inks } from "../../look/inks";
 import { points } from "./chart";
 import { coordinates } from "./charts";
@@ -18,17 +18,17 @@ const SIGNS: Record<string, string> = { converged: "●", budget: "◐", infeasi
 function outcome(run: Run): Node {
   // That a budget is used up shows in the totals; for the rest the reason is news.
   const told = run.outcome !== "budget";
-  return el("span", { class: `outcome ${run.outcome in SIGNS ? run.outcome : "unknown"}`, title: run.reason || null },
-    el("span", { class: "sign", "aria-hidden": "true" }, SIGNS[run.outcome] ?? "?"), run.outcome,
-    told && run.reason ? el("span", { class: "reason" }, run.reason) : null);
+  return htmlElement("span", { class: `outcome ${run.outcome in SIGNS ? run.outcome : "unknown"}`, title: run.reason || null },
+    htmlElement("span", { class: "sign", "aria-hidden": "true" }, SIGNS[run.outcome] ?? "?"), run.outcome,
+    told && run.reason ? htmlElement("span", { class: "reason" }, run.reason) : null);
 }
 
 // A published figure under ours.
 function withReference(text: string, run: Run, key: string): Node | string {
   const theirs = run.reference[key];
   if (theirs === undefined) return text;
-  const shown = typeof theirs === "number" ? (Number.isInteger(theirs) ? integer(theirs) : significant(theirs)) : theirs;
-  return el("span", {}, text, el("span", { class: "ref", title: String(run.reference.source ?? "reference") }, shown));
+  const shown = typeof theirs === "number" ? (Number.isInteger(theirs) ? formatInteger(theirs) : formatSignificant(theirs)) : theirs;
+  return htmlElement("span", {}, text, htmlElement("span", { class: "ref", title: String(run.reference.source ?? "reference") }, shown));
 }
 
 function column(key: string, head: string, unit: string, value: (i: Item) => number, show: (v: number) => string): TableColumn<Item> {
@@ -37,15 +37,15 @@ function column(key: string, head: string, unit: string, value: (i: Item) => num
 
 const nameColumn = (state: State, inks: Inks): TableColumn<Item> => ({
   key: "name", head: state.view === "problem" ? "Solver" : "Problem", value: (i) => i.label,
-  show: (i) => el("span", { class: "series" }, sample(i.style, inks),
-    el("span", {}, i.label, i.run.ran ? el("span", { class: "ran" }, ` (${i.run.ran})`) : null)),
+  show: (i) => htmlElement("span", { class: "series" }, sample(i.style, inks),
+    htmlElement("span", {}, i.label, i.run.ran ? htmlElement("span", { class: "ran" }, ` (${i.run.ran})`) : null)),
 });
 
 // ---- runs ----
 
 function thresholdColumn(state: State, thresholds: number[], t: number): TableColumn<Item> {
   const reached = (i: Item, k: number) => costTo(i.run, state.cost, thresholds[k]!);
-  const show = state.cost === "seconds" ? significant : integer;
+  const show = state.cost === "seconds" ? formatSignificant : formatInteger;
   // Among runs that never got there the one that got further comes first.
   const compare = (a: Item, b: Item): number => {
     for (let k = t; k >= 0; k--) {
@@ -58,7 +58,7 @@ function thresholdColumn(state: State, thresholds: number[], t: number): TableCo
   };
   return {
     key: `to-${t}`,
-    head: power(thresholds[t]!),
+    head: formatPower(thresholds[t]!),
     group: `${COST_LABELS[state.cost].head} until the relative natural residual is below`,
     best: state.view === "problem",
     value: (i) => reached(i, t)?.value ?? NaN,
@@ -85,20 +85,20 @@ function sparkColumn(items: Item[], state: State, inks: Inks): TableColumn<Item>
     const p = lines.get(i)!, every = Math.max(1, Math.ceil(p.x.length / 120));
     const at = p.x.flatMap((v, k) => (k % every === 0 || k === p.x.length - 1
       ? [`${(1 + ((Math.log(v) - x.low) / x.span) * (width - 2)).toFixed(1)},${(1 + (1 - (Math.log(p.y[k]!) - y.low) / y.span) * (height - 2)).toFixed(1)}`] : []));
-    return svgEl("svg", { class: "spark", width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
-      svgEl("polyline", { points: at.join(" "), fill: "none", stroke: colour(i.style, inks.dark), "stroke-width": 1.2 }));
+    return svgElement("svg", { class: "spark", width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
+      svgElement("polyline", { points: at.join(" "), fill: "none", stroke: colour(i.style, inks.dark), "stroke-width": 1.2 }));
   };
   return {
     key: "final", head: "Course and end", title: "Relative natural residual: its course, and where it ended",
     value: (i) => i.run.residual.natural_relative,
-    show: (i) => el("span", { class: "course" }, draw(i),
-      el("span", { class: "end" }, withReference(significant(i.run.residual.natural_relative), i.run, "natural_relative"))),
+    show: (i) => htmlElement("span", { class: "course" }, draw(i),
+      htmlElement("span", { class: "end" }, withReference(formatSignificant(i.run.residual.natural_relative), i.run, "natural_relative"))),
   };
 }
 
 const limitsColumn: TableColumn<Item> = {
   key: "limits", head: "Limits", title: "Tolerance, iterations and seconds at which the run was to end",
-  value: (i) => i.run.terms.max_iterations, show: (i) => el("span", { title: termsText(i.run.terms) || null }, limitsText(i.run.terms)),
+  value: (i) => i.run.terms.max_iterations, show: (i) => htmlElement("span", { title: termsText(i.run.terms) || null }, limitsText(i.run.terms)),
 };
 
 export function runsTable(items: Item[], state: State, report: Report, inks: Inks): TableSpec<Item> {
@@ -114,9 +114,9 @@ export function runsTable(items: Item[], state: State, report: Report, inks: Ink
       { key: "outcome", head: "Outcome", value: (i) => i.run.outcome, show: (i) => outcome(i.run) },
       ...thresholds.map((_, t) => thresholdColumn(state, thresholds, t)),
       sparkColumn(items, state, inks),
-      column("iterations", "Iterations", "", (i) => i.run.iterations, integer),
-      column("applies", "Products", "", (i) => i.run.applies, integer),
-      column("seconds", "Time", "s", (i) => i.run.seconds, significant),
+      column("iterations", "Iterations", "", (i) => i.run.iterations, formatInteger),
+      column("applies", "Products", "", (i) => i.run.applies, formatInteger),
+      column("seconds", "Time", "s", (i) => i.run.seconds, formatSignificant),
       column("objective", "Objective", "J", (i) => i.run.objective, objectiveText),
       column("memory_bytes", "Memory", "MB", (i) => i.run.memory_bytes, megabytes),
       ...(sharedTerms(report) ? [] : [limitsColumn]),
@@ -161,9 +161,9 @@ export function residualTable(items: Item[], state: State, inks: Inks): TableSpe
     sort: { key: "natural_relative", down: false },
     columns: [nameColumn(state, inks), ...keys.map((k) => {
       const [group, head, unit] = RESIDUAL_HEADS[k];
-      return { ...column(k, head, unit, (i: Item) => i.run.residual[k], significant), ...(group && { group }), best: state.view === "problem" };
+      return { ...column(k, head, unit, (i: Item) => i.run.residual[k], formatSignificant), ...(group && { group }), best: state.view === "problem" };
     }), ...CONTACTS.filter((k) => items.some((i) => Number.isFinite(i.run.contacts[k]))).map((k) => (
-      { ...column(`contacts-${k}`, k, "", (i: Item) => i.run.contacts[k], integer), group: "Contacts" }))],
+      { ...column(`contacts-${k}`, k, "", (i: Item) => i.run.contacts[k], formatInteger), group: "Contacts" }))],
   };
 }
 
@@ -184,18 +184,18 @@ export function acrossTable(report: Report, state: State, inks: Inks): TableSpec
     solver: s.solver, name: report.solvers[s.solver]!, solved: s.solved, mean: s.ratios.length ? geometricMean(s.ratios) : NaN, costs: new Map(),
   }));
   for (const run of report.runs) rows[run.solver]!.costs.set(run.problem.index, costTo(run, state.cost, threshold)?.value ?? NaN);
-  const show = state.cost === "seconds" ? significant : integer;
+  const show = state.cost === "seconds" ? formatSignificant : formatInteger;
   const unit = COST_LABELS[state.cost].head;
   return {
     title: "Across problems",
     rows,
     sort: { key: "solved", down: true },
     columns: [
-      { key: "name", head: "Solver", value: (r) => r.name, show: (r) => el("span", { class: "series" }, sample(report.styles[r.solver]!, inks), el("span", {}, r.name)) },
+      { key: "name", head: "Solver", value: (r) => r.name, show: (r) => htmlElement("span", { class: "series" }, sample(report.styles[r.solver]!, inks), htmlElement("span", {}, r.name)) },
       { key: "solved", head: "Solved", unit: `of ${problems}`, value: (r) => r.solved, compare: (a, b) => a.solved - b.solved || (b.mean || Infinity) - (a.mean || Infinity) || 0 },
-      { key: "mean", head: "Over best", unit: "geom. mean", title: "Geometric mean, over the problems it solved, of its cost over the best solver's", value: (r) => r.mean, show: (r) => significant(r.mean) },
+      { key: "mean", head: "Over best", unit: "geom. mean", title: "Geometric mean, over the problems it solved, of its cost over the best solver's", value: (r) => r.mean, show: (r) => formatSignificant(r.mean) },
       ...report.problems.map((p): TableColumn<SolverRow> => ({
-        key: `p${p.index}`, head: p.name, group: `${unit} until the relative natural residual is below ${power(threshold)}`, best: true,
+        key: `p${p.index}`, head: p.name, group: `${unit} until the relative natural residual is below ${formatPower(threshold)}`, best: true,
         value: (r) => r.costs.get(p.index) ?? NaN,
         show: (r) => (r.costs.has(p.index) ? show(r.costs.get(p.index)!) || "-" : ""),
       })),
@@ -206,8 +206,8 @@ export function acrossTable(report: Report, state: State, inks: Inks): TableSpec
 // ---- problems, free tables ----
 
 export function problemTable(report: Report): TableSpec<Problem> {
-  const friction = (p: Problem) => (p.mu_max > p.mu_min ? `${plain(p.mu_min)} to ${plain(p.mu_max)}` : plain(p.mu_max));
-  const count = (key: "contacts" | "rows" | "bodies", head: string): TableColumn<Problem> => ({ key, head, value: (p) => p[key], show: (p) => integer(p[key]) });
+  const friction = (p: Problem) => (p.mu_max > p.mu_min ? `${formatGiven(p.mu_min)} to ${formatGiven(p.mu_max)}` : formatGiven(p.mu_max));
+  const count = (key: "contacts" | "rows" | "bodies", head: string): TableColumn<Problem> => ({ key, head, value: (p) => p[key], show: (p) => formatInteger(p[key]) });
   return {
     title: "Problems",
     rows: report.problems,

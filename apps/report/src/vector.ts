@@ -1,9 +1,9 @@
 // Charts as SVG text: for papers, for print, and on the screen for bars. Presentation attributes only,
 // so that the files need no style sheet and the page's policy on styles does not touch them.
 
-import { significant } from "../../look/format";
+import { formatSignificant } from "../../look/format";
 import type { Inks } from "../../look/inks";
-import { ticks, tickTexts } from "../../look/ticks";
+import { tickValues, tickTexts } from "../../look/ticks";
 import { type BarChart, type Chart, type LineChart, type Range, range, drawable } from "./chart";
 import { colour } from "./palette";
 
@@ -74,7 +74,7 @@ function lineSvg(chart: LineChart, title: string, width: number, inks: Inks): st
   const { x, y } = lineRanges(chart);
   const sx = scale(x, chart.x.log, left, width - right), sy = scale(y, chart.y.log, bottom, top);
   const out: string[] = [];
-  const xTicks = ticks(...x, chart.x.log, 7), yTicks = ticks(...y, chart.y.log, 7);
+  const xTicks = tickValues(...x, chart.x.log, 7), yTicks = tickValues(...y, chart.y.log, 7);
   const xTexts = tickTexts(xTicks, chart.x.log), yTexts = tickTexts(yTicks, chart.y.log);
   for (const t of yTicks) out.push(line(left, sy(t), width - right, sy(t), inks.grid));
   for (const t of xTicks) out.push(line(sx(t), top, sx(t), bottom, inks.grid));
@@ -122,7 +122,7 @@ export function barSvg(chart: BarChart, title: string, width: number, inks: Inks
     out.push(`<rect x="${f(x)}" y="${f(8 - THICKNESS[i]! / 2)}" width="18" height="${THICKNESS[i]}" fill="${inks.bars[i]}"/>`);
     out.push(label(x + 23, 12, m, inks));
   });
-  const marks = ticks(...span, true, Math.max(2, Math.floor((width - left - right) / 46)));
+  const marks = tickValues(...span, true, Math.max(2, Math.floor((width - left - right) / 46)));
   const texts = tickTexts(marks, true);
   marks.forEach((t, i) => {
     out.push(line(sx(t), top, sx(t), bottom, inks.grid));
@@ -138,7 +138,7 @@ export function barSvg(chart: BarChart, title: string, width: number, inks: Inks
     }
     const most = r.values[r.values.length - 1]!;
     const end = most > 0 && Number.isFinite(most) ? sx(most) : left;
-    out.push(label(end + 5, y + 4, significant(most) || "not measured", inks, `fill-opacity="0.75"`));
+    out.push(label(end + 5, y + 4, formatSignificant(most) || "not measured", inks, `fill-opacity="0.75"`));
   });
   out.push(line(left, top, left, bottom, inks.axis));
   out.push(label((left + width - right) / 2, bottom + 32, chart.x.label, inks, 'text-anchor="middle"'));

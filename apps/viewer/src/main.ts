@@ -1,7 +1,7 @@
 // Begins: the source of frames, the engine that draws them, the page around both.
 
 import { isDark } from "../../look/choices";
-import { el } from "../../look/dom";
+import { htmlElement } from "../../look/dom";
 import { createSource } from "./data/source";
 import { Engine } from "./engine/engine";
 import "./style.css";
@@ -11,11 +11,11 @@ const root = document.documentElement;
 
 function fail(message: string): void {
   root.dataset.errors = String(Number(root.dataset.errors ?? 0) + 1);
-  document.body.prepend(el("p", { class: "failure", role: "alert" }, `This page failed: ${message}`));
+  document.body.prepend(htmlElement("p", { class: "failure", role: "alert" }, `This page failed: ${message}`));
 }
 
 function say(host: HTMLElement, title: string, ...lines: string[]): void {
-  host.replaceChildren(el("section", { class: "cannot", role: "alert" }, el("h1", {}, title), ...lines.map((line) => el("p", {}, line))));
+  host.replaceChildren(htmlElement("section", { class: "cannot", role: "alert" }, htmlElement("h1", {}, title), ...lines.map((line) => htmlElement("p", {}, line))));
   root.dataset.ready = "1";
 }
 
@@ -35,7 +35,7 @@ async function main(): Promise<void> {
   }
   delete root.dataset.theme;
   const source = await createSource(document);
-  const engine = new Engine(el("canvas", {}));
+  const engine = new Engine(htmlElement("canvas", {}));
   const app = new App(source, engine, host);
   Object.assign(window, { talus: app.testing });
 }

@@ -192,7 +192,7 @@ static TalusStatus create_file(Hdf *hdf, const char *name)
 {
     char *path;
     TALUS_TRY(talus_path_format(&path, "%s/%s", hdf->dir->path, name));
-    hid_t access = talus_hdf_access();
+    hid_t access = talus_hdf_access_properties();
     hdf->file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
     H5Pclose(access);
     talus_release(path);
@@ -220,10 +220,10 @@ static bool append_topology(Hdf *hdf, int i)
     return talus_hdf_append_number(file, write_topology_path(i, "NumberOfCells", path), cells) &&
            talus_hdf_append_number(file, write_topology_path(i, "NumberOfConnectivityIds", path),
                                    cells) &&
-           talus_hdf_append(file, write_topology_path(i, "Connectivity", path), H5T_NATIVE_INT64,
-                            cells, hdf->indices) &&
-           talus_hdf_append(file, write_topology_path(i, "Offsets", path), H5T_NATIVE_INT64,
-                            cells + 1, hdf->indices);
+           talus_hdf_append_rows(file, write_topology_path(i, "Connectivity", path),
+                                 H5T_NATIVE_INT64, cells, hdf->indices) &&
+           talus_hdf_append_rows(file, write_topology_path(i, "Offsets", path), H5T_NATIVE_INT64,
+                                 cells + 1, hdf->indices);
 }
 
 /* Appends the values of all fields, and for each the row at which this frame begins. */
@@ -235,8 +235,8 @@ static bool append_fields(Hdf *hdf)
     for (int i = 0; i < frame->fields && ok; i++) {
         const TalusField *field = frame->field[i];
         write_field_path(field, path);
-        ok =
-            talus_hdf_append(hdf->file, path, hdf5_type(field->type), frame->count, frame->data[i]);
+        ok = talus_hdf_append_rows(hdf->file, path, hdf5_type(field->type), frame->count,
+                                   frame->data[i]);
         if (strcmp(field->name, "position") == 0)
             continue;
         snprintf(path, sizeof path, ROOT "/Steps/PointDataOffsets/%s", field->name);
@@ -250,14 +250,15 @@ static bool append_step_offsets(Hdf *hdf)
 {
     /* only vertices have cells, one per point */
     int64_t offsets[TOPOLOGIES] = {(int64_t)hdf->points, 0, 0, 0};
-    return talus_hdf_append(hdf->file, ROOT "/Steps/Values", H5T_NATIVE_DOUBLE, 1,
-                            &hdf->frame.time) &&
+    return talus_hdf_append_rows(hdf->file, ROOT "/Steps/Values", H5T_NATIVE_DOUBLE, 1,
+                                 &hdf->frame.time) &&
            talus_hdf_append_number(hdf->file, ROOT "/Steps/PartOffsets", hdf->steps) &&
            talus_hdf_append_number(hdf->file, ROOT "/Steps/NumberOfParts", 1) &&
            talus_hdf_append_number(hdf->file, ROOT "/Steps/PointOffsets", hdf->points) &&
-           talus_hdf_append(hdf->file, ROOT "/Steps/CellOffsets", H5T_NATIVE_INT64, 1, offsets) &&
-           talus_hdf_append(hdf->file, ROOT "/Steps/ConnectivityIdOffsets", H5T_NATIVE_INT64, 1,
-                            offsets);
+           talus_hdf_append_rows(hdf->file, ROOT "/Steps/CellOffsets", H5T_NATIVE_INT64, 1,
+                                 offsets) &&
+           talus_hdf_append_rows(hdf->file, ROOT "/Steps/ConnectivityIdOffsets", H5T_NATIVE_INT64,
+                                 1, offsets);
 }
 
 /* Returns `crc` continued over time, number of points and values of a frame. */
@@ -464,7 +465,7 @@ static TalusStatus read_frames(Hdf *hdf, hid_t old, double limit, uint64_t limit
 /* Opens the file at hdf->path for reading. */
 static TalusStatus open_old_file(const Hdf *hdf, hid_t *old)
 {
-    hid_t access = talus_hdf_access();
+    hid_t access = talus_hdf_access_properties();
     *old = H5Fopen(hdf->path, H5F_ACC_RDONLY, access);
     H5Pclose(access);
     return *old >= 0 ? TALUS_OK : fail_damaged(hdf);

@@ -10,22 +10,26 @@
 #include <stdio.h>
 #include <string.h>
 
+/* NAME_BYTES: capacity for one name of a path. TEXT_BYTES: longest text. DEFLATE_RATIO: largest expansion by deflate.
+ * SLACK_BYTES: bytes that reads may return beyond that expansion of the whole file. */
 enum { NAME_BYTES = 256, TEXT_BYTES = 1 << 20, DEFLATE_RATIO = 1032, SLACK_BYTES = 1 << 16 };
 
 struct TalusH5 {
-    const char *name;
-    const void *bytes;
-    size_t size;
-    uint64_t budget; /* bytes that reads may still return; stops files that claim too much */
+    const char *name;  /* for messages */
+    const void *bytes; /* content, of a file open for reading; owned by the caller */
+    size_t size;       /* of `bytes` */
+    uint64_t budget;   /* bytes that reads may still return; stops files that claim too much */
     hid_t file;
-    H5E_auto2_t report; /* HDF5's error output before the file was opened, restored on closing */
-    void *report_to;
-    char no_file[40]; /* name that neither the disk nor an open HDF5 file has */
+    /* HDF5's error output before the file was opened, restored on closing */
+    H5E_auto2_t error_output;
+    void *error_output_data; /* argument of error_output */
+    char no_file[40];        /* name that neither the disk nor an open HDF5 file has */
 };
 
 static TalusStatus fail_at(const TalusH5 *h5, const char *path, const char *format, ...)
     TALUS_PRINTF(3, 4);
 
+/* Fails with TALUS_ERR_FORMAT at a path in the file. */
 static TalusStatus fail_at(const TalusH5 *h5, const char *path, const char *format, ...)
 {
     char text[512];
@@ -36,7 +40,8 @@ static TalusStatus fail_at(const TalusH5 *h5, const char *path, const char *form
 
 /* ---- opening ---- */
 
-static hid_t create_image(const TalusH5 *h5)
+/* Creates an empty HDF5 file in memory, which is never written to disk; negative on failure. */
+static hid_t create_memory_file(const TalusH5 *h5)
 {
     hid_t file = -1, access = H5Pcreate(H5P_FILE_ACCESS);
     if (access >= 0 && H5Pset_fapl_core(access, SLACK_BYTES, 0) >= 0)
@@ -45,7 +50,8 @@ static hid_t create_image(const TalusH5 *h5)
     return file;
 }
 
-static TalusStatus make(const char *name, TalusH5 **out)
+/* Allocates a TalusH5 without a file and switches HDF5's error output off. */
+static TalusStatus allocate_h5(const char *name, TalusH5 **out)
 {
     TalusH5 *h5;
     *out = NULL;
@@ -53,7 +59,7 @@ static TalusStatus make(const char *name, TalusH5 **out)
     h5->name = name;
     h5->file = -1;
     snprintf(h5->no_file, sizeof h5->no_file, "/dev/null/%p", (void *)h5);
-    H5Eget_auto2(H5E_DEFAULT, &h5->report, &h5->report_to);
+    H5Eget_auto2(H5E_DEFAULT, &h5->error_output, &h5->error_output_data);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     *out = h5;
     return TALUS_OK;
@@ -66,7 +72,7 @@ void talus_h5_close(TalusH5 *h5)
     if (h5->file >= 0)
         H5Fclose(h5->file);
     H5Eclear2(H5E_DEFAULT);
-    H5Eset_auto2(H5E_DEFAULT, h5->report, h5->report_to);
+    H5Eset_auto2(H5E_DEFAULT, h5->error_output, h5->error_output_data);
     talus_release(h5);
 }
 
@@ -78,7 +84,7 @@ TalusStatus talus_h5_open(const char *name, const void *bytes, size_t size, Talu
         return talus_fail_file(name, TALUS_ERR_FORMAT, "is empty: expected an HDF5 file");
     if (size < sizeof magic || memcmp(bytes, magic, sizeof magic) != 0)
         return talus_fail_file(name, TALUS_ERR_FORMAT, "is not an HDF5 file");
-    TALUS_TRY(make(name, out));
+    TALUS_TRY(allocate_h5(name, out));
     (*out)->bytes = bytes;
     (*out)->size = size;
     (*out)->budget = (uint64_t)DEFLATE_RATIO * size + SLACK_BYTES;
@@ -94,8 +100,8 @@ TalusStatus talus_h5_open(const char *name, const void *bytes, size_t size, Talu
 
 TalusStatus talus_h5_create(const char *name, TalusH5 **out)
 {
-    TALUS_TRY(make(name, out));
-    (*out)->file = create_image(*out);
+    TALUS_TRY(allocate_h5(name, out));
+    (*out)->file = create_memory_file(*out);
     if ((*out)->file >= 0)
         return TALUS_OK;
     talus_h5_close(*out);
@@ -105,8 +111,9 @@ TalusStatus talus_h5_create(const char *name, TalusH5 **out)
 
 /* ---- objects ---- */
 
-/* Copies the next name of a path, "" at its end, into part[NAME_BYTES]. Returns the rest; NULL if a name is too long. */
-static const char *next_part(const char *path, char *part)
+/* Copies the first name of a path, "" at its end, into part[NAME_BYTES]. Returns the rest of the path; NULL if the name
+ * is too long. */
+static const char *split_first_name(const char *path, char *part)
 {
     path += strspn(path, "/");
     size_t length = strcspn(path, "/");
@@ -117,11 +124,12 @@ static const char *next_part(const char *path, char *part)
     return path + length;
 }
 
-typedef enum Found { FOUND, MISSING, LINKED, DAMAGED } Found; /* LINKED: not by a hard link */
+/* Result of looking for an object. LINKED: there is a link, but not a hard one. */
+typedef enum Found { FOUND, MISSING, LINKED, DAMAGED } Found;
 
-/* Tells whether a group has a hard link under a name (FOUND), another kind of link (LINKED) or none (MISSING). MISSING
- * also if `group` is no group; DAMAGED if HDF5 cannot tell. */
-static Found look_up(hid_t group, const char *name)
+/* Returns FOUND if the group has a hard link of this name, LINKED if it has another kind of link, MISSING if it has
+ * none or if `group` is no group, DAMAGED if HDF5 cannot tell. */
+static Found find_link(hid_t group, const char *name)
 {
     H5L_info_t link;
     if (H5Iget_type(group) != H5I_GROUP)
@@ -134,14 +142,15 @@ static Found look_up(hid_t group, const char *name)
     return link.type == H5L_TYPE_HARD ? FOUND : LINKED;
 }
 
-/* Opens the object at a path, link by link; the caller closes *id if FOUND. A name that is too long is MISSING. */
+/* Opens the object at a path, link by link. The caller closes *id if the result is FOUND. A path with a name that is
+ * too long is MISSING. */
 static Found open_object(const TalusH5 *h5, const char *path, hid_t *id)
 {
     char part[NAME_BYTES];
-    const char *rest = next_part(path, part);
+    const char *rest = split_first_name(path, part);
     hid_t at = H5Oopen(h5->file, "/", H5P_DEFAULT);
-    for (; at >= 0 && (!rest || *part); rest = next_part(rest, part)) {
-        Found found = rest ? look_up(at, part) : MISSING;
+    for (; at >= 0 && (!rest || *part); rest = split_first_name(rest, part)) {
+        Found found = rest ? find_link(at, part) : MISSING;
         hid_t next = found == FOUND ? H5Oopen(at, part, H5P_DEFAULT) : -1;
         H5Oclose(at);
         at = next;
@@ -176,9 +185,9 @@ bool talus_h5_is_written(const TalusH5 *h5, const char *path)
     return written;
 }
 
-/* Opens the object at a path; fails unless it is of this HDF5 type, which `what` names in messages. */
-static TalusStatus open_kind(const TalusH5 *h5, const char *path, H5I_type_t type, const char *what,
-                             hid_t *id)
+/* Opens the object at a path; fails unless it is of the HDF5 type `type`, which `what` names in messages. */
+static TalusStatus open_object_of_type(const TalusH5 *h5, const char *path, H5I_type_t type,
+                                       const char *what, hid_t *id)
 {
     switch (open_object(h5, path, id)) {
     case FOUND: break;
@@ -202,22 +211,24 @@ static TalusStatus open_kind(const TalusH5 *h5, const char *path, H5I_type_t typ
 TalusStatus talus_h5_expect_group(const TalusH5 *h5, const char *path)
 {
     hid_t id;
-    TALUS_TRY(open_kind(h5, path, H5I_GROUP, "a group", &id));
+    TALUS_TRY(open_object_of_type(h5, path, H5I_GROUP, "a group", &id));
     H5Oclose(id);
     return TALUS_OK;
 }
 
 /* ---- datasets ---- */
 
-typedef struct Set {
-    hid_t id, type, space, list; /* list: creation properties */
-    uint64_t count;              /* 1 for a scalar */
-} Set;
+/* An open dataset. */
+typedef struct Dataset {
+    hid_t id, type, space;
+    hid_t properties; /* with which it was created */
+    uint64_t count;   /* number of entries; 1 for a scalar */
+} Dataset;
 
-static void close_set(Set *set)
+static void close_dataset(Dataset *set)
 {
-    if (set->list >= 0)
-        H5Pclose(set->list);
+    if (set->properties >= 0)
+        H5Pclose(set->properties);
     if (set->space >= 0)
         H5Sclose(set->space);
     if (set->type >= 0)
@@ -225,6 +236,7 @@ static void close_set(Set *set)
     H5Oclose(set->id);
 }
 
+/* Name of a class of HDF5 types, in the plural, for messages. */
 static const char *class_name(H5T_class_t class)
 {
     switch (class) {
@@ -239,7 +251,8 @@ static const char *class_name(H5T_class_t class)
     }
 }
 
-static TalusStatus check_type(const TalusH5 *h5, const char *path, const Set *set,
+/* Fails unless the entries are of this class and of a size that is read. */
+static TalusStatus check_type(const TalusH5 *h5, const char *path, const Dataset *set,
                               H5T_class_t class)
 {
     H5T_class_t found = H5Tget_class(set->type);
@@ -257,7 +270,8 @@ static TalusStatus check_type(const TalusH5 *h5, const char *path, const Set *se
     return TALUS_OK;
 }
 
-static TalusStatus check_extent(const TalusH5 *h5, const char *path, Set *set)
+/* Sets set->count; fails unless the dataset is a scalar or a list, and not too long. */
+static TalusStatus check_extent(const TalusH5 *h5, const char *path, Dataset *set)
 {
     hsize_t extent[1] = {1};
     H5S_class_t kind = H5Sget_simple_extent_type(set->space);
@@ -275,15 +289,15 @@ static TalusStatus check_extent(const TalusH5 *h5, const char *path, Set *set)
 
 /* Sets *ratio to the largest expansion by the filters of a dataset: DEFLATE_RATIO with deflate, else 1. Fails on
  * deflate twice and on filters other than deflate, shuffle and fletcher32. */
-static TalusStatus check_filters(const TalusH5 *h5, const char *path, const Set *set,
+static TalusStatus check_filters(const TalusH5 *h5, const char *path, const Dataset *set,
                                  uint64_t *ratio)
 {
     *ratio = 1;
-    for (int i = 0, n = H5Pget_nfilters(set->list); i < n; i++) {
+    for (int i = 0, n = H5Pget_nfilters(set->properties); i < n; i++) {
         unsigned flags, config;
         size_t values = 0;
         H5Z_filter_t filter =
-            H5Pget_filter2(set->list, (unsigned)i, &flags, &values, NULL, 0, NULL, &config);
+            H5Pget_filter2(set->properties, (unsigned)i, &flags, &values, NULL, 0, NULL, &config);
         if (filter == H5Z_FILTER_DEFLATE && *ratio == 1)
             *ratio = DEFLATE_RATIO;
         else if (filter != H5Z_FILTER_SHUFFLE && filter != H5Z_FILTER_FLETCHER32)
@@ -296,18 +310,19 @@ static TalusStatus check_filters(const TalusH5 *h5, const char *path, const Set 
     return TALUS_OK;
 }
 
-/* Fails if a dataset takes data from other files, if it or one of its chunks claims more bytes than its storage in the
- * file can unpack to, or if the budget of reads is spent. Subtracts its bytes from the budget. */
-static TalusStatus check_storage(TalusH5 *h5, const char *path, const Set *set)
+/* Fails if a dataset takes data from other files, if the dataset or one of its chunks claims more bytes than its
+ * storage in the file can unpack to, or if its bytes exceed the budget of reads. Subtracts its bytes from the
+ * budget. */
+static TalusStatus check_storage(TalusH5 *h5, const char *path, const Dataset *set)
 {
     uint64_t bytes = set->count * H5Tget_size(set->type), ratio, chunk = 0;
-    H5D_layout_t layout = H5Pget_layout(set->list);
+    H5D_layout_t layout = H5Pget_layout(set->properties);
     hsize_t extent;
-    if (layout == H5D_VIRTUAL || H5Pget_external_count(set->list) > 0)
+    if (layout == H5D_VIRTUAL || H5Pget_external_count(set->properties) > 0)
         return fail_at(h5, path, "takes its data from other files: expected it in this one");
     TALUS_TRY(check_filters(h5, path, set, &ratio));
     if (layout == H5D_CHUNKED) {
-        if (H5Pget_chunk(set->list, 1, &extent) != 1)
+        if (H5Pget_chunk(set->properties, 1, &extent) != 1)
             return fail_at(h5, path, "has chunks that cannot be read");
         chunk = extent * H5Tget_size(set->type);
     }
@@ -326,48 +341,51 @@ static TalusStatus check_storage(TalusH5 *h5, const char *path, const Set *set)
     return TALUS_OK;
 }
 
-/* Opens a dataset of this class after all checks; the caller closes it with close_set. */
-static TalusStatus open_set(TalusH5 *h5, const char *path, H5T_class_t class, Set *set)
+/* Opens a dataset of this class and makes all checks; the caller closes it with close_dataset. */
+static TalusStatus open_dataset(TalusH5 *h5, const char *path, H5T_class_t class, Dataset *set)
 {
-    *set = (Set){.type = -1, .space = -1, .list = -1};
-    TALUS_TRY(open_kind(h5, path, H5I_DATASET, "a dataset", &set->id));
+    *set = (Dataset){.type = -1, .space = -1, .properties = -1};
+    TALUS_TRY(open_object_of_type(h5, path, H5I_DATASET, "a dataset", &set->id));
     set->type = H5Dget_type(set->id);
     set->space = H5Dget_space(set->id);
-    set->list = H5Dget_create_plist(set->id);
-    TalusStatus status = set->type < 0 || set->space < 0 || set->list < 0
+    set->properties = H5Dget_create_plist(set->id);
+    TalusStatus status = set->type < 0 || set->space < 0 || set->properties < 0
                              ? fail_at(h5, path, "cannot be read: the file is damaged")
                              : TALUS_OK;
     TALUS_THEN(status, check_type(h5, path, set, class));
     TALUS_THEN(status, check_extent(h5, path, set));
     TALUS_THEN(status, check_storage(h5, path, set));
     if (status != TALUS_OK)
-        close_set(set);
+        close_dataset(set);
     return status;
 }
 
-static TalusStatus read_into(TalusH5 *h5, const char *path, const Set *set, hid_t type, void *out)
+/* Reads all entries, converted to `type`, into `out`. */
+static TalusStatus read_entries(TalusH5 *h5, const char *path, const Dataset *set, hid_t type,
+                                void *out)
 {
     if (set->count && H5Dread(set->id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out) < 0)
         return fail_at(h5, path, "cannot be read: the file is truncated or damaged");
     return TALUS_OK;
 }
 
+/* Reads a list of entries of this class, converted to `type`, of `element` bytes each, into new memory. */
 static TalusStatus read_list(TalusH5 *h5, const char *path, H5T_class_t class, hid_t type,
                              size_t element, void **out, size_t *count)
 {
-    Set set;
+    Dataset set;
     *out = NULL;
     *count = 0;
-    TALUS_TRY(open_set(h5, path, class, &set));
+    TALUS_TRY(open_dataset(h5, path, class, &set));
     TalusStatus status = talus_alloc(out, set.count, element, path);
-    TALUS_THEN(status, read_into(h5, path, &set, type, *out));
+    TALUS_THEN(status, read_entries(h5, path, &set, type, *out));
     if (status != TALUS_OK) {
         talus_release(*out);
         *out = NULL;
     } else {
         *count = set.count;
     }
-    close_set(&set);
+    close_dataset(&set);
     return status;
 }
 
@@ -383,29 +401,31 @@ TalusStatus talus_h5_read_reals(TalusH5 *h5, const char *path, double **out, siz
 
 TalusStatus talus_h5_read_int(TalusH5 *h5, const char *path, int64_t *out)
 {
-    Set set;
-    TALUS_TRY(open_set(h5, path, H5T_INTEGER, &set));
+    Dataset set;
+    TALUS_TRY(open_dataset(h5, path, H5T_INTEGER, &set));
     TalusStatus status =
         set.count == 1
-            ? read_into(h5, path, &set, H5T_NATIVE_INT64, out)
+            ? read_entries(h5, path, &set, H5T_NATIVE_INT64, out)
             : fail_at(h5, path, "has %" PRIu64 " entries: expected one integer", set.count);
-    close_set(&set);
+    close_dataset(&set);
     return status;
 }
 
 /* ---- text ---- */
 
-static TalusStatus read_fixed_text(TalusH5 *h5, const char *path, const Set *set, char **out)
+/* Reads a text of fixed length. */
+static TalusStatus read_fixed_text(TalusH5 *h5, const char *path, const Dataset *set, char **out)
 {
     size_t size = H5Tget_size(set->type);
     if (size > TEXT_BYTES)
         return fail_at(h5, path, "has %zu bytes of text: expected at most %d", size, TEXT_BYTES);
     TALUS_TRY(TALUS_ALLOC(*out, size + 1, path));
-    return read_into(h5, path, set, set->type, *out);
+    return read_entries(h5, path, set, set->type, *out);
 }
 
-/* Fails on addresses or sizes other than of 8 bytes, which talus_h5_variable_text does not read. */
-static TalusStatus read_variable_text(TalusH5 *h5, const char *path, const Set *set, char **out)
+/* Reads a text of variable length. Fails if addresses or sizes in the file have other than 8 bytes:
+ * talus_h5_find_variable_text does not read them. */
+static TalusStatus read_variable_text(TalusH5 *h5, const char *path, const Dataset *set, char **out)
 {
     const char *text;
     size_t length, address = 0, size = 0;
@@ -417,7 +437,7 @@ static TalusStatus read_variable_text(TalusH5 *h5, const char *path, const Set *
     haddr_t offset = H5Dget_offset(set->id);
     if (!address || offset == HADDR_UNDEF)
         return fail_at(h5, path, "is stored in an unusual way: expected text of fixed length");
-    if (!talus_h5_variable_text(h5->bytes, h5->size, offset, &text, &length))
+    if (!talus_h5_find_variable_text(h5->bytes, h5->size, offset, &text, &length))
         return fail_at(h5, path, "cannot be read: the file is damaged");
     if (length > TEXT_BYTES)
         return fail_at(h5, path, "has %zu bytes of text: expected at most %d", length, TEXT_BYTES);
@@ -428,9 +448,9 @@ static TalusStatus read_variable_text(TalusH5 *h5, const char *path, const Set *
 
 TalusStatus talus_h5_read_text(TalusH5 *h5, const char *path, char **out)
 {
-    Set set;
+    Dataset set;
     *out = NULL;
-    TALUS_TRY(open_set(h5, path, H5T_STRING, &set));
+    TALUS_TRY(open_dataset(h5, path, H5T_STRING, &set));
     TalusStatus status;
     if (set.count != 1)
         status = fail_at(h5, path, "has %" PRIu64 " texts: expected one", set.count);
@@ -442,12 +462,13 @@ TalusStatus talus_h5_read_text(TalusH5 *h5, const char *path, char **out)
         talus_release(*out);
         *out = NULL;
     }
-    close_set(&set);
+    close_dataset(&set);
     return status;
 }
 
 /* ---- writing ---- */
 
+/* Fails with TALUS_ERR_IO at a path in the file. */
 static TalusStatus fail_write(const TalusH5 *h5, const char *path)
 {
     return talus_fail_at(talus_locate(TALUS_DOMAIN_IO, h5->name, 0, path), TALUS_ERR_IO,
@@ -459,10 +480,10 @@ TalusStatus talus_h5_put_group(TalusH5 *h5, const char *path)
     return talus_hdf_make_group(h5->file, path) ? TALUS_OK : fail_write(h5, path);
 }
 
-/* Writes a dataset of `stored` in the file from values of `type` in memory, and closes `space`. It has no time stamps,
- * so that equal data gives equal bytes. */
-static TalusStatus put(TalusH5 *h5, const char *path, hid_t space, hid_t stored, hid_t type,
-                       const void *x)
+/* Creates a dataset with entries of type `stored` from the values x of type `type` in memory, and closes `space`. The
+ * dataset has no time stamps, so that equal data gives equal bytes. */
+static TalusStatus put_dataset(TalusH5 *h5, const char *path, hid_t space, hid_t stored, hid_t type,
+                               const void *x)
 {
     hid_t list = H5Pcreate(H5P_DATASET_CREATE), id = -1;
     bool ok = space >= 0 && list >= 0 && H5Pset_obj_track_times(list, 0) >= 0;
@@ -476,7 +497,8 @@ static TalusStatus put(TalusH5 *h5, const char *path, hid_t space, hid_t stored,
     return ok ? TALUS_OK : fail_write(h5, path);
 }
 
-static hid_t list_space(size_t count)
+/* Makes the HDF5 extent of a list. */
+static hid_t make_list_space(size_t count)
 {
     hsize_t extent = count;
     return H5Screate_simple(1, &extent, NULL);
@@ -484,12 +506,12 @@ static hid_t list_space(size_t count)
 
 TalusStatus talus_h5_put_ints(TalusH5 *h5, const char *path, const int32_t *x, size_t count)
 {
-    return put(h5, path, list_space(count), H5T_STD_I32LE, H5T_NATIVE_INT32, x);
+    return put_dataset(h5, path, make_list_space(count), H5T_STD_I32LE, H5T_NATIVE_INT32, x);
 }
 
 TalusStatus talus_h5_put_reals(TalusH5 *h5, const char *path, const double *x, size_t count)
 {
-    return put(h5, path, list_space(count), H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, x);
+    return put_dataset(h5, path, make_list_space(count), H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, x);
 }
 
 TalusStatus talus_h5_put_text(TalusH5 *h5, const char *path, const char *text)
@@ -497,12 +519,12 @@ TalusStatus talus_h5_put_text(TalusH5 *h5, const char *path, const char *text)
     hid_t type = H5Tcopy(H5T_C_S1);
     if (type < 0 || H5Tset_size(type, strlen(text) + 1) < 0)
         return fail_write(h5, path);
-    TalusStatus status = put(h5, path, H5Screate(H5S_SCALAR), type, type, text);
+    TalusStatus status = put_dataset(h5, path, H5Screate(H5S_SCALAR), type, type, text);
     H5Tclose(type);
     return status;
 }
 
-TalusStatus talus_h5_bytes(TalusH5 *h5, void **bytes, size_t *size)
+TalusStatus talus_h5_get_bytes(TalusH5 *h5, void **bytes, size_t *size)
 {
     *bytes = NULL;
     if (H5Fflush(h5->file, H5F_SCOPE_GLOBAL) < 0)

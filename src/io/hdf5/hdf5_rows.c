@@ -6,7 +6,7 @@ bool talus_hdf_make_rows(hid_t file, const char *path, hid_t type, int columns, 
     hsize_t width = columns ? (hsize_t)columns : 1;
     hsize_t size[2] = {0, width}, limit[2] = {H5S_UNLIMITED, width}, chunk[2] = {chunk_rows, width};
     int rank = columns ? 2 : 1;
-    static const double zero; /* zero in any type */
+    static const double zero; /* its bytes are zero in any type of up to 8 bytes */
     hid_t space = H5Screate_simple(rank, size, limit), list = H5Pcreate(H5P_DATASET_CREATE),
           set = -1;
     if (space >= 0 && list >= 0 && H5Pset_chunk(list, rank, chunk) >= 0 &&
@@ -39,7 +39,8 @@ bool talus_hdf_put_attribute(hid_t file, const char *path, const char *name, hid
     return ok;
 }
 
-bool talus_hdf_append(hid_t file, const char *path, hid_t type, hsize_t rows, const void *values)
+bool talus_hdf_append_rows(hid_t file, const char *path, hid_t type, hsize_t rows,
+                           const void *values)
 {
     hsize_t size[2], start[2] = {0, 0}, count[2];
     hid_t set = H5Dopen2(file, path, H5P_DEFAULT);
@@ -67,7 +68,7 @@ bool talus_hdf_append(hid_t file, const char *path, hid_t type, hsize_t rows, co
 bool talus_hdf_append_number(hid_t file, const char *path, hsize_t value)
 {
     int64_t x = (int64_t)value;
-    return talus_hdf_append(file, path, H5T_NATIVE_INT64, 1, &x);
+    return talus_hdf_append_rows(file, path, H5T_NATIVE_INT64, 1, &x);
 }
 
 bool talus_hdf_read_rows(hid_t file, const char *path, hid_t type, hsize_t first, hsize_t rows,
@@ -91,7 +92,7 @@ bool talus_hdf_read_rows(hid_t file, const char *path, hid_t type, hsize_t first
     return ok;
 }
 
-hid_t talus_hdf_access(void)
+hid_t talus_hdf_access_properties(void)
 {
     hid_t list = H5Pcreate(H5P_FILE_ACCESS);
 #if H5_VERSION_GE(1, 10, 7) && !(H5_VERS_MAJOR == 1 && H5_VERS_MINOR == 12 && H5_VERS_RELEASE < 1)

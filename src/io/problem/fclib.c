@@ -1,4 +1,5 @@
-/* io/problem/fclib.c - functions of FCLIB problems that need no HDF5: sizes, memory, and whether a file is HDF5. */
+/* io/problem/fclib.c - functions for FCLIB problems that need no HDF5: sizes, release of memory, and the test whether a
+ * file is HDF5. */
 #include "io/problem/fclib.h"
 
 #include "base/memory.h"

@@ -2,12 +2,13 @@
  *
  * Global form, of a matrix-free problem: M holds each body's mass and inertia, H the map D from contact to body
  * impulses, f = M v_f and w = (bias, 0, 0) of each contact. A translation or rotation that cannot change (inverse mass
- * or inertia zero) has no rows; what it adds to the contact velocity is added to w.
+ * or inertia zero) has no rows in M and H; its part of the contact velocity is added to w.
  *
- * Local form: W = N + E and q. An explicit problem has them; those of a matrix-free one are assembled. The global form
- * has no place for the compliance E, so a problem that has some takes the local one.
+ * Local form: W = N + E and q. An explicit problem has both; those of a matrix-free problem are assembled. The global
+ * form cannot store the compliance E, so a problem with compliance takes the local form.
  *
- * A problem of one row per contact gets three with mu = 0; in the local form its tangents are coupled to nothing. */
+ * A problem of one row per contact is written with three rows and mu = 0; in the local form the tangential rows are
+ * coupled to nothing. */
 #include "backend/frame.h"
 #include "base/memory.h"
 #include "io/problem/fclib.h"
@@ -20,24 +21,27 @@
 
 enum { DIMENSION = 3 };
 
-typedef struct Entries { /* triplets of a sparse matrix; open_entries sets the capacity */
+/* Triplets of a sparse matrix; allocate_entries sets the capacity. */
+typedef struct Entries {
     int32_t *row, *column;
     double *value;
     size_t count;
 } Entries;
 
-static TalusStatus open_entries(Entries *e, size_t capacity)
+/* Allocates room for `capacity` triplets. */
+static TalusStatus allocate_entries(Entries *e, size_t capacity)
 {
     TALUS_TRY(TALUS_ALLOC(e->row, capacity, "entries"));
     TALUS_TRY(TALUS_ALLOC(e->column, capacity, "entries"));
     return TALUS_ALLOC(e->value, capacity, "entries");
 }
 
-static void close_entries(Entries *e)
+static void release_entries(Entries *e)
 {
     TALUS_RELEASE(e->row, e->column, e->value);
 }
 
+/* Appends a triplet, unless its value is 0. */
 static void add_entry(Entries *e, int row, int column, double value)
 {
     if (value == 0.0)
@@ -47,8 +51,9 @@ static void add_entry(Entries *e, int row, int column, double value)
     e->value[e->count++] = value;
 }
 
-static TalusStatus to_sparse(const Entries *e, int rows, int columns, const char *what,
-                             TalusSparse *out)
+/* Converts the triplets to a sparse matrix; `what` names it in messages. */
+static TalusStatus entries_to_sparse(const Entries *e, int rows, int columns, const char *what,
+                                     TalusSparse *out)
 {
     TalusTriplets t = {rows, columns, e->count, e->row, e->column, e->value};
     return talus_sparse_from_triplets(&t, out, what);
@@ -56,8 +61,8 @@ static TalusStatus to_sparse(const Entries *e, int rows, int columns, const char
 
 /* ---- bodies ---- */
 
-/* Numbering of degrees of freedom: first[body][0] is the first of three of its translation, first[body][1] of its
- * rotation; -1 if that cannot move. */
+/* Numbering of the degrees of freedom. first[body][0] is the number of the first of the three of the body's
+ * translation, first[body][1] of its rotation; -1 if the translation or rotation cannot change. */
 typedef struct Freedom {
     int32_t (*first)[2];
     int count;
@@ -68,6 +73,7 @@ static bool is_zero(TalusSym3 a)
     return a.xx == 0.0 && a.yy == 0.0 && a.zz == 0.0 && a.xy == 0.0 && a.xz == 0.0 && a.yz == 0.0;
 }
 
+/* Numbers the degrees of freedom of all bodies. */
 static TalusStatus number_freedoms(const TalusProblemDef *def, Freedom *freedom)
 {
     int64_t count = 0;
@@ -86,8 +92,8 @@ static TalusStatus number_freedoms(const TalusProblemDef *def, Freedom *freedom)
     return TALUS_OK;
 }
 
-/* Inverts `a` by cofactors; false, with `out` of no use, unless `a` is positive definite. */
-static bool invert(TalusSym3 a, double out[3][3])
+/* Writes the inverse of `a`, by cofactors. False, with `out` of no use, if `a` is not positive definite. */
+static bool invert_inertia(TalusSym3 a, double out[3][3])
 {
     if (a.xy == 0.0 && a.xz == 0.0 && a.yz == 0.0) {
         memset(out, 0, 9 * sizeof out[0][0]);
@@ -107,7 +113,9 @@ static bool invert(TalusSym3 a, double out[3][3])
     return a.xx > 0.0 && zz > 0.0 && determinant > 0.0;
 }
 
-static TalusStatus fill_mass(const TalusProblemDef *def, const Freedom *freedom, Entries *e)
+/* Appends the entries of M. Fails if a body can turn about some axes only. */
+static TalusStatus append_mass_entries(const TalusProblemDef *def, const Freedom *freedom,
+                                       Entries *e)
 {
     for (int i = 0; i < def->body_count; i++) {
         int linear = freedom->first[i][0], angular = freedom->first[i][1];
@@ -116,7 +124,7 @@ static TalusStatus fill_mass(const TalusProblemDef *def, const Freedom *freedom,
             add_entry(e, linear + k, linear + k, 1.0 / def->inv_mass[i]);
         if (angular < 0)
             continue;
-        if (!invert(def->inv_inertia[i], inertia))
+        if (!invert_inertia(def->inv_inertia[i], inertia))
             return talus_reject(
                 "body %d: its inverse inertia is not positive definite: FCLIB's global form has no "
                 "place for a body that turns about some axes only; its local form (`--form local`) "
@@ -129,18 +137,22 @@ static TalusStatus fill_mass(const TalusProblemDef *def, const Freedom *freedom,
     return TALUS_OK;
 }
 
-static TalusStatus make_mass(const TalusProblemDef *def, const Freedom *freedom, TalusFclib *f)
+/* Makes M. */
+static TalusStatus make_mass_matrix(const TalusProblemDef *def, const Freedom *freedom,
+                                    TalusFclib *f)
 {
     Entries e = {0};
-    TalusStatus status = open_entries(&e, 12 * (size_t)def->body_count);
-    TALUS_THEN(status, fill_mass(def, freedom, &e));
-    TALUS_THEN(status, to_sparse(&e, freedom->count, freedom->count, "M", &f->M));
-    close_entries(&e);
+    TalusStatus status = allocate_entries(&e, 12 * (size_t)def->body_count);
+    TALUS_THEN(status, append_mass_entries(def, freedom, &e));
+    TALUS_THEN(status, entries_to_sparse(&e, freedom->count, freedom->count, "M", &f->M));
+    release_entries(&e);
     return status;
 }
 
-/* Copies velocities, six numbers per body, to the vector v over degrees of freedom; leaves out those without one. */
-static void pick(const TalusProblemDef *def, const Freedom *freedom, const double *body, double *v)
+/* Copies the velocities `body`, six numbers per body, to the vector v over degrees of freedom; translations and
+ * rotations without degrees of freedom are left out. */
+static void copy_to_freedoms(const TalusProblemDef *def, const Freedom *freedom, const double *body,
+                             double *v)
 {
     for (int i = 0; i < def->body_count; i++)
         for (int part = 0; part < 2; part++)
@@ -151,22 +163,23 @@ static void pick(const TalusProblemDef *def, const Freedom *freedom, const doubl
 
 /* ---- contacts ---- */
 
-/* Returns arm x direction, a unit vector; exactly 0 if that is no more than rounding, so that H has no such entries. */
-static TalusVec3 moment(TalusVec3 arm, TalusVec3 direction)
+/* Returns the cross product of `arm` and the unit vector `direction`; exactly 0 if it is no more than rounding, so that
+ * H has no entries for it. */
+static TalusVec3 moment_of_unit_force(TalusVec3 arm, TalusVec3 direction)
 {
     TalusVec3 m = talus_cross(arm, direction);
     return talus_norm(m) > 4.0 * DBL_EPSILON * talus_norm(arm) ? m : talus_vec3(0.0, 0.0, 0.0);
 }
 
-/* Adds one body's part of a contact row: entries of H for its degrees of freedom. Of a translation or rotation without
- * any, the free velocity along the row is added to w[row]. sign: -1 for body a, 1 for b. body -1, the world, adds
- * nothing. */
-static void add_side(const TalusProblemDef *def, const Freedom *freedom, int body, double sign,
-                     TalusVec3 direction, TalusVec3 arm, int row, Entries *e, double *w)
+/* Adds one body's part of a contact row: the entries of H for the body's degrees of freedom. For a translation or
+ * rotation without degrees of freedom, adds its free velocity along the row to w[row] instead. sign: -1 for body a, 1
+ * for b. The fixed world, body -1, adds nothing. */
+static void add_body_row(const TalusProblemDef *def, const Freedom *freedom, int body, double sign,
+                         TalusVec3 direction, TalusVec3 arm, int row, Entries *e, double *w)
 {
     if (body < 0)
         return;
-    TalusVec3 parts[2] = {direction, moment(arm, direction)};
+    TalusVec3 parts[2] = {direction, moment_of_unit_force(arm, direction)};
     for (int part = 0; part < 2; part++) {
         const double p[3] = {sign * parts[part].x, sign * parts[part].y, sign * parts[part].z};
         for (int k = 0; k < 3; k++)
@@ -177,6 +190,7 @@ static void add_side(const TalusProblemDef *def, const Freedom *freedom, int bod
     }
 }
 
+/* Adds the entries of contact i to H, and sets its rows of w. */
 static void add_contact(const TalusProblemDef *def, const Freedom *freedom, int i, Entries *e,
                         double *w)
 {
@@ -190,15 +204,15 @@ static void add_contact(const TalusProblemDef *def, const Freedom *freedom, int 
         talus_frame_world(frame, local, world);
         TalusVec3 direction = talus_vec3(world[0], world[1], world[2]);
         int row = DIMENSION * i + r;
-        add_side(def, freedom, c->a, -1.0, direction, c->arm_a, row, e, w);
-        add_side(def, freedom, c->b, 1.0, direction, c->arm_b, row, e, w);
+        add_body_row(def, freedom, c->a, -1.0, direction, c->arm_a, row, e, w);
+        add_body_row(def, freedom, c->b, 1.0, direction, c->arm_b, row, e, w);
     }
 }
 
 /* ---- friction ---- */
 
-/* Sets mu of contact i, 0 for the section none. Fails for a joint, and for mu > 0 with a section other than disc. The
- * law is lost: FCLIB stores none. */
+/* Sets mu of contact i; 0 for the section none. Fails for a joint, and for mu > 0 with a section other than disc. The
+ * friction law is not stored, since FCLIB has no place for it. */
 static TalusStatus set_mu(TalusFclib *f, int i, double mu, TalusFrictionModel model)
 {
     bool none = model.section == TALUS_SECTION_NONE;
@@ -217,7 +231,7 @@ static TalusStatus set_mu(TalusFclib *f, int i, double mu, TalusFrictionModel mo
     return TALUS_OK;
 }
 
-/* Sets mu of every contact of a problem with bodies. Fails on contact data that the form cannot store. */
+/* Sets mu of every contact of a problem with bodies. Fails on contact data that the chosen form cannot store. */
 static TalusStatus set_friction(const TalusProblemDef *def, TalusFclib *f)
 {
     for (int i = 0; i < f->contacts; i++) {
@@ -238,24 +252,26 @@ static TalusStatus set_friction(const TalusProblemDef *def, TalusFclib *f)
     return TALUS_OK;
 }
 
-static TalusStatus make_contacts(const TalusProblemDef *def, const Freedom *freedom, TalusFclib *f)
+/* Makes H and w. */
+static TalusStatus make_contact_matrix(const TalusProblemDef *def, const Freedom *freedom,
+                                       TalusFclib *f)
 {
     Entries e = {0};
-    TalusStatus status = open_entries(&e, 36 * (size_t)f->contacts);
+    TalusStatus status = allocate_entries(&e, 36 * (size_t)f->contacts);
     TALUS_THEN(status, TALUS_ALLOC(f->w, DIMENSION * (size_t)f->contacts, "offsets"));
     if (status == TALUS_OK) {
         for (int i = 0; i < f->contacts; i++)
             add_contact(def, freedom, i, &e, f->w);
-        status = to_sparse(&e, freedom->count, talus_fclib_rows(f), "H", &f->H);
+        status = entries_to_sparse(&e, freedom->count, talus_fclib_rows(f), "H", &f->H);
     }
-    close_entries(&e);
+    release_entries(&e);
     return status;
 }
 
 /* ---- the starting impulses ---- */
 
-/* Allocates u and r of a guess; r is the problem's impulses, 0 in rows that the problem lacks. */
-static TalusStatus open_guess(const TalusFclib *f, TalusProblem *problem, TalusFclibPoint *guess)
+/* Allocates u and r of a guess and fills r with the problem's impulses, 0 in rows that the problem lacks. */
+static TalusStatus start_guess(const TalusFclib *f, TalusProblem *problem, TalusFclibPoint *guess)
 {
     size_t rows = (size_t)talus_fclib_rows(f);
     int per = talus_problem_rows(problem);
@@ -268,17 +284,18 @@ static TalusStatus open_guess(const TalusFclib *f, TalusProblem *problem, TalusF
     return TALUS_OK;
 }
 
-static TalusStatus global_guess(TalusFclib *f, TalusProblem *problem, const TalusProblemDef *def,
-                                const Freedom *freedom)
+/* Fills guess 1 of the global form: r, v and u of the problem's impulses. */
+static TalusStatus fill_global_guess(TalusFclib *f, TalusProblem *problem,
+                                     const TalusProblemDef *def, const Freedom *freedom)
 {
     TalusFclibPoint *guess = &f->guesses[0];
     double *body;
-    TALUS_TRY(open_guess(f, problem, guess));
+    TALUS_TRY(start_guess(f, problem, guess));
     TALUS_TRY(TALUS_ALLOC(guess->v, (size_t)freedom->count, "guess"));
     TALUS_TRY(TALUS_ALLOC(body, 6 * (size_t)def->body_count, "body velocities"));
     TalusStatus status = talus_problem_body_velocity(problem, talus_problem_gamma(problem), body);
     if (status == TALUS_OK) {
-        pick(def, freedom, body, guess->v);
+        copy_to_freedoms(def, freedom, body, guess->v);
         memcpy(guess->u, f->w, (size_t)talus_fclib_rows(f) * sizeof *guess->u);
         talus_sparse_add_transposed(&f->H, 1.0, guess->v, guess->u);
     }
@@ -288,27 +305,28 @@ static TalusStatus global_guess(TalusFclib *f, TalusProblem *problem, const Talu
 
 /* ---- the global form ---- */
 
+/* Fills the global form of a problem with bodies, and its guess. */
 static TalusStatus fill_global(TalusFclib *f, TalusProblem *problem, const TalusProblemDef *def,
                                Freedom *freedom)
 {
     TALUS_TRY(set_friction(def, f));
     TALUS_TRY(number_freedoms(def, freedom));
-    TALUS_TRY(make_contacts(def, freedom, f));
-    TALUS_TRY(make_mass(def, freedom, f));
+    TALUS_TRY(make_contact_matrix(def, freedom, f));
+    TALUS_TRY(make_mass_matrix(def, freedom, f));
     TALUS_TRY(TALUS_ALLOC(f->f, (size_t)freedom->count, "forces"));
     double *v;
     TALUS_TRY(TALUS_ALLOC(v, (size_t)freedom->count, "velocities"));
-    pick(def, freedom, def->free_velocity, v);
+    copy_to_freedoms(def, freedom, def->free_velocity, v);
     talus_sparse_add(&f->M, 1.0, v, f->f);
     talus_release(v);
-    return global_guess(f, problem, def, freedom);
+    return fill_global_guess(f, problem, def, freedom);
 }
 
 /* ---- the local form ---- */
 
-/* Copies the entries of N. If it has one row per contact, adds two rows of tangents, which have only a diagonal entry,
- * that of the normal. */
-static void fill_entries(const TalusProblemDef *def, Entries *e)
+/* Appends the entries of N. If N has one row per contact, adds two tangential rows to each, whose only entry is the
+ * diagonal one, equal to that of the normal row. */
+static void append_matrix_entries(const TalusProblemDef *def, Entries *e)
 {
     int n = def->rows * def->block_count, step = DIMENSION / def->rows;
     for (int i = 0; i < n; i++)
@@ -321,37 +339,40 @@ static void fill_entries(const TalusProblemDef *def, Entries *e)
 }
 
 /* Fills W, q and the guess from the matrix of an explicit problem. */
-static TalusStatus fill_matrix(TalusFclib *f, TalusProblem *problem, const TalusProblemDef *def)
+static TalusStatus fill_local(TalusFclib *f, TalusProblem *problem, const TalusProblemDef *def)
 {
     Entries e = {0};
     int n = def->rows * def->block_count, step = DIMENSION / def->rows;
     size_t rows = (size_t)talus_fclib_rows(f);
-    TalusStatus status = open_entries(&e, (size_t)def->row_start[n] + 2 * rows);
+    TalusStatus status = allocate_entries(&e, (size_t)def->row_start[n] + 2 * rows);
     if (status == TALUS_OK) {
-        fill_entries(def, &e);
-        status = to_sparse(&e, (int)rows, (int)rows, "W", &f->W);
+        append_matrix_entries(def, &e);
+        status = entries_to_sparse(&e, (int)rows, (int)rows, "W", &f->W);
     }
-    close_entries(&e);
+    release_entries(&e);
     TALUS_TRY(status);
     TALUS_TRY(TALUS_ALLOC(f->q, rows, "offset"));
     for (int i = 0; i < n; i++)
         f->q[step * i] = def->offset[i];
     TalusFclibPoint *guess = &f->guesses[0];
-    TALUS_TRY(open_guess(f, problem, guess));
+    TALUS_TRY(start_guess(f, problem, guess));
     memcpy(guess->u, f->q, rows * sizeof *guess->u);
     talus_sparse_add(&f->W, 1.0, guess->r, guess->u);
     return TALUS_OK;
 }
 
-static TalusStatus fill_explicit(TalusFclib *f, TalusProblem *problem, const TalusProblemDef *def)
+/* Fills the local form of an explicit problem, and its guess. */
+static TalusStatus fill_local_explicit(TalusFclib *f, TalusProblem *problem,
+                                       const TalusProblemDef *def)
 {
     for (int i = 0; i < f->contacts; i++)
         TALUS_TRY(set_mu(f, i, def->rows == 3 ? def->mu[i] : 0.0,
                          def->model ? def->model[i] : (TalusFrictionModel){0}));
-    return fill_matrix(f, problem, def);
+    return fill_local(f, problem, def);
 }
 
-static TalusStatus check_entries(const TalusProblem *problem)
+/* Fails if W would have more than TALUS_FCLIB_ENTRIES_MAX entries. */
+static TalusStatus check_entry_count(const TalusProblem *problem)
 {
     if (talus_problem_count_entries(problem, TALUS_FCLIB_ENTRIES_MAX) <= TALUS_FCLIB_ENTRIES_MAX)
         return TALUS_OK;
@@ -362,13 +383,14 @@ static TalusStatus check_entries(const TalusProblem *problem)
                       talus_problem_blocks(problem), TALUS_FCLIB_ENTRIES_MAX);
 }
 
-/* Fills the local form of a problem with bodies, by way of the explicit problem over N + E and q. */
-static TalusStatus fill_assembled(TalusFclib *f, TalusProblem *problem, const TalusProblemDef *def)
+/* Fills the local form of a problem with bodies, and its guess: assembles N + E and q first. */
+static TalusStatus fill_local_assembled(TalusFclib *f, TalusProblem *problem,
+                                        const TalusProblemDef *def)
 {
     TalusSparse N = {0};
     double *q = NULL;
     TALUS_TRY(set_friction(def, f));
-    TALUS_TRY(check_entries(problem));
+    TALUS_TRY(check_entry_count(problem));
     TalusStatus status = talus_problem_assemble(problem, &N);
     TALUS_THEN(status, TALUS_ALLOC(q, (size_t)talus_problem_size(problem), "offset"));
     if (status == TALUS_OK) {
@@ -379,7 +401,7 @@ static TalusStatus fill_assembled(TalusFclib *f, TalusProblem *problem, const Ta
                                   .column = N.column,
                                   .values = N.value,
                                   .offset = q};
-        status = fill_matrix(f, problem, &matrix);
+        status = fill_local(f, problem, &matrix);
     }
     talus_sparse_clear(&N);
     talus_release(q);
@@ -388,7 +410,7 @@ static TalusStatus fill_assembled(TalusFclib *f, TalusProblem *problem, const Ta
 
 /* ---- either form ---- */
 
-static int count_compliant(const TalusProblemDef *def)
+static int count_compliant_contacts(const TalusProblemDef *def)
 {
     int count = 0;
     for (int i = 0; def->contacts && i < def->contact_count; i++)
@@ -396,11 +418,12 @@ static int count_compliant(const TalusProblemDef *def)
     return count;
 }
 
+/* Decides whether the form is global. Fails if the global form is asked for and the problem has no bodies. */
 static TalusStatus choose_form(const TalusProblemDef *def, TalusFclibForm form, bool *global)
 {
     bool matrix = !def->contacts;
     *global = form == TALUS_FCLIB_GLOBAL ||
-              (form == TALUS_FCLIB_AUTO && !matrix && count_compliant(def) == 0);
+              (form == TALUS_FCLIB_AUTO && !matrix && count_compliant_contacts(def) == 0);
     if (*global && matrix)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "FCLIB's global form needs bodies, and the problem is a matrix: expected "
@@ -408,8 +431,9 @@ static TalusStatus choose_form(const TalusProblemDef *def, TalusFclibForm form, 
     return TALUS_OK;
 }
 
-/* Returns the law of the contacts with friction; "mixed" if they differ, NULL if there are none. */
-static const char *law_of(const TalusProblem *problem)
+/* Returns the name of the friction law of the contacts with friction; "mixed" if they have several, NULL if no contact
+ * has friction. */
+static const char *friction_law_name(const TalusProblem *problem)
 {
     const char *name = NULL;
     for (int i = 0; talus_problem_rows(problem) > 1 && i < talus_problem_blocks(problem); i++) {
@@ -422,14 +446,15 @@ static const char *law_of(const TalusProblem *problem)
     return name;
 }
 
-static TalusStatus describe(TalusFclib *f, const TalusProblem *problem, const TalusProblemDef *def,
-                            const char *title)
+/* Sets title, description and math_info. */
+static TalusStatus set_texts(TalusFclib *f, const TalusProblem *problem, const TalusProblemDef *def,
+                             const char *title)
 {
     char text[256], soft[64] = "";
-    const char *law = law_of(problem);
-    if (count_compliant(def) > 0)
+    const char *law = friction_law_name(problem);
+    if (count_compliant_contacts(def) > 0)
         snprintf(soft, sizeof soft, "; W contains the compliance of %d contacts",
-                 count_compliant(def));
+                 count_compliant_contacts(def));
     snprintf(text, sizeof text, "written by Talus %s%s%s%s; guess 1 holds the starting impulses",
              talus_version(), law ? "; friction law " : "", law ? law : "", soft);
     TALUS_TRY(talus_copy_text(title, "text", &f->title));
@@ -441,8 +466,9 @@ static TalusStatus describe(TalusFclib *f, const TalusProblem *problem, const Ta
         "text", &f->math_info);
 }
 
-static TalusStatus fill(TalusFclib *f, TalusProblem *problem, const TalusProblemDef *def,
-                        const char *title, Freedom *freedom)
+/* Fills all of f but f->global, which must be set. */
+static TalusStatus fill_fclib(TalusFclib *f, TalusProblem *problem, const TalusProblemDef *def,
+                              const char *title, Freedom *freedom)
 {
     f->dimension = DIMENSION;
     f->contacts = def->contacts ? def->contact_count : def->block_count;
@@ -453,9 +479,9 @@ static TalusStatus fill(TalusFclib *f, TalusProblem *problem, const TalusProblem
     TALUS_TRY(TALUS_ALLOC(f->guesses, 1, "guesses"));
     f->guess_count = 1;
     TALUS_TRY(f->global       ? fill_global(f, problem, def, freedom)
-              : def->contacts ? fill_assembled(f, problem, def)
-                              : fill_explicit(f, problem, def));
-    return describe(f, problem, def, title);
+              : def->contacts ? fill_local_assembled(f, problem, def)
+                              : fill_local_explicit(f, problem, def));
+    return set_texts(f, problem, def, title);
 }
 
 TalusStatus talus_fclib_from_problem_as(TalusProblem *problem, TalusFclibForm form,
@@ -468,7 +494,7 @@ TalusStatus talus_fclib_from_problem_as(TalusProblem *problem, TalusFclibForm fo
     TALUS_TRY(talus_problem_export(problem, &def));
     TALUS_TRY(TALUS_ALLOC(fclib, 1, "FCLIB problem"));
     TalusStatus status = choose_form(&def, form, &fclib->global);
-    TALUS_THEN(status, fill(fclib, problem, &def, title, &freedom));
+    TALUS_THEN(status, fill_fclib(fclib, problem, &def, title, &freedom));
     talus_release(freedom.first);
     if (status != TALUS_OK)
         talus_fclib_destroy(fclib);

@@ -1,4 +1,5 @@
-/* io/problem/fclib_none.c - replaces the FCLIB code in a build without HDF5; the errors name the missing package. */
+/* io/problem/fclib_none.c - stands in for the FCLIB reader and writer in a build without HDF5: every call fails, and
+ * the error names the missing package. */
 #include "io/problem/fclib.h"
 
 static const char how[] = "install libhdf5-dev, then configure without TALUS_CORE_ONLY and build";
@@ -13,7 +14,8 @@ const char *talus_fclib_how(void)
     return how;
 }
 
-static TalusStatus unsupported(const char *path)
+/* Fails: this build has no HDF5. */
+static TalusStatus fail_unsupported(const char *path)
 {
     return talus_fail_file(path, TALUS_ERR_UNSUPPORTED,
                            "this build of Talus has no HDF5, which FCLIB files need; %s", how);
@@ -23,13 +25,13 @@ TalusStatus talus_fclib_parse(const char *name, const void *bytes, size_t size, 
 {
     (void)bytes, (void)size;
     *out = NULL;
-    return unsupported(name);
+    return fail_unsupported(name);
 }
 
 TalusStatus talus_fclib_read(const char *path, TalusFclib **out)
 {
     *out = NULL;
-    return unsupported(path);
+    return fail_unsupported(path);
 }
 
 TalusStatus talus_fclib_read_point(const char *path, const char *group, const TalusFclib *problem,
@@ -37,7 +39,7 @@ TalusStatus talus_fclib_read_point(const char *path, const char *group, const Ta
 {
     (void)group, (void)problem;
     *out = (TalusFclibPoint){0};
-    return unsupported(path);
+    return fail_unsupported(path);
 }
 
 bool talus_fclib_has(const char *path, const char *group)
@@ -49,5 +51,5 @@ bool talus_fclib_has(const char *path, const char *group)
 TalusStatus talus_fclib_write(const char *path, const TalusFclib *problem)
 {
     (void)problem;
-    return unsupported(path);
+    return fail_unsupported(path);
 }

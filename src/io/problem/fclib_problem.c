@@ -9,13 +9,16 @@
 
 /* ---- W and q, stored or condensed ---- */
 
+/* The local form of an FCLIB problem, u = W r + q. */
 typedef struct Local {
     TalusSparse W, transposed; /* W and W' */
-    double *q, *v, *l;         /* v, l: of zero contact impulses, if condensed */
+    double *q;
+    /* body velocities and joint impulses at zero contact impulses; only of a global problem */
+    double *v, *l;
     bool owned; /* true if the condenser made W; false: W is that of the FCLIB problem */
 } Local;
 
-static void close_local(Local *local)
+static void release_local(Local *local)
 {
     if (local->owned)
         talus_sparse_clear(&local->W);
@@ -23,25 +26,27 @@ static void close_local(Local *local)
     TALUS_RELEASE(local->q, local->v, local->l);
 }
 
-static TalusStatus condense(const TalusFclib *f, Local *local)
+/* Computes W and q of a global problem. */
+static TalusStatus condense_global(const TalusFclib *f, Local *local)
 {
     TalusCondenser c;
     TALUS_TRY(talus_condenser_open(f, &c));
     local->owned = true;
-    TalusStatus status = talus_condenser_matrix(&c, &local->W);
+    TalusStatus status = talus_condenser_compute_matrix(&c, &local->W);
     TALUS_THEN(status, TALUS_ALLOC(local->v, (size_t)talus_fclib_dofs(f), "velocities"));
     TALUS_THEN(status, TALUS_ALLOC(local->l, (size_t)talus_fclib_joints(f), "joint impulses"));
-    TALUS_THEN(status, talus_condenser_velocities(&c, NULL, local->v, local->l, local->q));
+    TALUS_THEN(status, talus_condenser_compute_velocities(&c, NULL, local->v, local->l, local->q));
     talus_condenser_close(&c);
     return status;
 }
 
-static TalusStatus open_local(const TalusFclib *f, Local *local)
+/* Sets W, W' and q: those of a local problem, or condensed ones of a global problem. */
+static TalusStatus get_local(const TalusFclib *f, Local *local)
 {
     size_t rows = (size_t)talus_fclib_rows(f);
     TALUS_TRY(TALUS_ALLOC(local->q, rows, "offset"));
     if (f->global) {
-        TALUS_TRY(condense(f, local));
+        TALUS_TRY(condense_global(f, local));
     } else {
         local->W = f->W;
         memcpy(local->q, f->q, rows * sizeof *local->q);
@@ -51,8 +56,9 @@ static TalusStatus open_local(const TalusFclib *f, Local *local)
 
 /* ---- asymmetry ---- */
 
-/* Returns |a - t| / |a| (Frobenius norms) for the transpose t of a. Scaled by the largest entry against overflow. */
-static double asymmetry_of(const TalusSparse *a, const TalusSparse *t)
+/* Returns |a - t| / |a| in Frobenius norms, t the transpose of a. Entries are divided by the largest one, so that their
+ * squares do not overflow. */
+static double compute_asymmetry(const TalusSparse *a, const TalusSparse *t)
 {
     double largest = 0.0, apart2 = 0.0, all2 = 0.0;
     int32_t entries = talus_sparse_entries(a);
@@ -77,54 +83,57 @@ static double asymmetry_of(const TalusSparse *a, const TalusSparse *t)
 TalusStatus talus_fclib_asymmetry(const TalusFclib *f, double *out)
 {
     Local local = {0};
-    TalusStatus status = open_local(f, &local);
-    *out = status == TALUS_OK ? asymmetry_of(&local.W, &local.transposed) : 0.0;
-    close_local(&local);
+    TalusStatus status = get_local(f, &local);
+    *out = status == TALUS_OK ? compute_asymmetry(&local.W, &local.transposed) : 0.0;
+    release_local(&local);
     return status;
 }
 
 /* ---- N in full blocks ---- */
 
+/* Work space and result of fill_blocks. "The list" of a block row has the contacts in whose columns the row has
+ * blocks. */
 typedef struct Blocks {
     int dimension, rows; /* rows per contact in the file; in the problem */
     bool symmetric;      /* true: N = (W + W')/2; false: N = W */
-    double (*sum)[9];    /* [contacts]: 3 x 3 blocks, by rows, of W + W' or W in one block row */
-    bool *full;          /* [contacts]: that block of W or W' is nonzero; N then has a full block */
-    int32_t *mark;       /* [contacts]: last block row that lists the contact; -1: none */
-    int32_t *column_of;  /* [contacts]: contacts that the current block row lists */
+    /* [contacts]: 3 x 3 block, by rows, of W + W' or W in the current block row */
+    double (*sum)[9];
+    bool *nonzero;           /* [contacts]: W or W' has a nonzero entry in that block */
+    int32_t *mark;           /* [contacts]: last block row whose list has the contact; -1: none */
+    int32_t *listed;         /* [contacts]: the list of the current block row */
     int32_t *start, *column; /* N by rows, with `value` */
     double *value;
 } Blocks;
 
-static void close_blocks(Blocks *b)
+static void release_blocks(Blocks *b)
 {
-    TALUS_RELEASE(b->sum, b->full, b->mark, b->column_of, b->start, b->column, b->value);
+    TALUS_RELEASE(b->sum, b->nonzero, b->mark, b->listed, b->start, b->column, b->value);
 }
 
-/* Appends `other`, with a zero block, to the list (column_of) of the contact's block row, unless it is listed already.
- * Returns the new count of the list. */
-static int add_block(Blocks *b, int contact, int other, int count)
+/* Appends the contact `other`, with a zero block, to the list of the block row of `contact`, unless it is in the list
+ * already. Returns the new length of the list. */
+static int list_block(Blocks *b, int contact, int other, int count)
 {
     if (b->mark[other] == contact)
         return count;
     b->mark[other] = contact;
-    b->full[other] = false;
+    b->nonzero[other] = false;
     memset(b->sum[other], 0, sizeof b->sum[other]);
-    b->column_of[count] = other;
+    b->listed[count] = other;
     return count + 1;
 }
 
-/* Appends to the list, of `count` so far, the contacts in whose columns a contact's rows of `a`, W or W', have entries;
- * with `add` adds the entries to `sum`. Returns the new count. */
-static int gather(Blocks *b, const TalusSparse *a, int contact, int count, bool add)
+/* Appends to the list, of length `count`, the contacts in whose columns the rows of `contact` in the matrix `a`, W or
+ * W', have entries. If `add`, also adds the entries to b->sum. Returns the new length. */
+static int list_coupled(Blocks *b, const TalusSparse *a, int contact, int count, bool add)
 {
     int d = b->dimension;
     for (int r = 0; r < b->rows && r < d; r++) {
         int row = contact * d + r;
         for (int32_t k = a->start[row]; k < a->start[row + 1]; k++) {
             int other = a->column[k] / d, c = a->column[k] % d;
-            count = add_block(b, contact, other, count);
-            b->full[other] |= c < b->rows && a->value[k] != 0.0;
+            count = list_block(b, contact, other, count);
+            b->nonzero[other] |= c < b->rows && a->value[k] != 0.0;
             if (add)
                 b->sum[other][3 * r + c] += a->value[k];
         }
@@ -132,26 +141,28 @@ static int gather(Blocks *b, const TalusSparse *a, int contact, int count, bool 
     return count;
 }
 
+/* Comparison for qsort. */
 static int compare_ints(const void *a, const void *b)
 {
     int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
     return (x > y) - (x < y);
 }
 
-/* Reduces the list to the nonzero blocks and, in any case, the diagonal one, sorted by column. Returns their number. */
-static int keep_blocks(Blocks *b, int contact, int count)
+/* Reduces the list to the nonzero blocks and the diagonal block, zero or not, and sorts it by column. Returns its
+ * length. */
+static int reduce_list(Blocks *b, int contact, int count)
 {
     int kept = 0;
-    count = add_block(b, contact, contact, count);
+    count = list_block(b, contact, contact, count);
     for (int k = 0; k < count; k++)
-        if (b->column_of[k] == contact || b->full[b->column_of[k]])
-            b->column_of[kept++] = b->column_of[k];
-    qsort(b->column_of, (size_t)kept, sizeof *b->column_of, compare_ints);
+        if (b->listed[k] == contact || b->nonzero[b->listed[k]])
+            b->listed[kept++] = b->listed[k];
+    qsort(b->listed, (size_t)kept, sizeof *b->listed, compare_ints);
     return kept;
 }
 
-/* Writes the rows of one contact in N. The third row of a planar contact (dimension 2) has only a diagonal entry, that
- * of the second row. */
+/* Writes the rows of one contact in N from its list, of length `kept`. The third row of a planar contact (dimension 2)
+ * has only a diagonal entry, equal to that of the second row. */
 static void write_rows(Blocks *b, int contact, int kept)
 {
     int wide = b->rows < b->dimension ? b->rows : b->dimension;
@@ -160,8 +171,8 @@ static void write_rows(Blocks *b, int contact, int kept)
     for (int r = 0; r < b->rows; r++) {
         for (int k = 0; r < wide && k < kept; k++)
             for (int c = 0; c < wide; c++) {
-                b->column[at] = b->column_of[k] * b->rows + c;
-                b->value[at++] = share * b->sum[b->column_of[k]][3 * r + c];
+                b->column[at] = b->listed[k] * b->rows + c;
+                b->value[at++] = share * b->sum[b->listed[k]][3 * r + c];
             }
         if (r >= wide) {
             b->column[at] = contact * b->rows + r;
@@ -171,13 +182,14 @@ static void write_rows(Blocks *b, int contact, int kept)
     }
 }
 
+/* Computes N by rows, with full blocks, from W and W'. */
 static TalusStatus fill_blocks(Blocks *b, const TalusFclib *f, const Local *local)
 {
     size_t contacts = (size_t)f->contacts, rows = (size_t)b->rows;
     TALUS_TRY(TALUS_ALLOC(b->sum, contacts, "blocks"));
-    TALUS_TRY(TALUS_ALLOC(b->full, contacts, "blocks"));
+    TALUS_TRY(TALUS_ALLOC(b->nonzero, contacts, "blocks"));
     TALUS_TRY(TALUS_ALLOC(b->mark, contacts, "blocks"));
-    TALUS_TRY(TALUS_ALLOC(b->column_of, contacts, "blocks"));
+    TALUS_TRY(TALUS_ALLOC(b->listed, contacts, "blocks"));
     TALUS_TRY(TALUS_ALLOC(b->start, contacts * rows + 1, "rows of N"));
     TALUS_TRY(TALUS_GROW(b->column, 1, 0, "N"));
     TALUS_TRY(TALUS_GROW(b->value, 1, 0, "N"));
@@ -185,8 +197,8 @@ static TalusStatus fill_blocks(Blocks *b, const TalusFclib *f, const Local *loca
         b->mark[i] = -1;
     for (int i = 0; i < f->contacts; i++) {
         size_t used = (size_t)b->start[i * b->rows];
-        int count = gather(b, &local->W, i, 0, true);
-        count = keep_blocks(b, i, gather(b, &local->transposed, i, count, b->symmetric));
+        int count = list_coupled(b, &local->W, i, 0, true);
+        count = reduce_list(b, i, list_coupled(b, &local->transposed, i, count, b->symmetric));
         size_t need = used + (size_t)count * rows * rows;
         if (need > INT32_MAX)
             return talus_fail(TALUS_ERR_UNSUPPORTED, "N would have more than %d entries",
@@ -200,6 +212,7 @@ static TalusStatus fill_blocks(Blocks *b, const TalusFclib *f, const Local *loca
 
 /* ---- the problem ---- */
 
+/* Rows per contact of the problem: 3 if some contact has friction, else 1. */
 static int rows_per_contact(const TalusFclib *f)
 {
     for (int i = 0; i < f->contacts; i++)
@@ -208,23 +221,24 @@ static int rows_per_contact(const TalusFclib *f)
     return 1;
 }
 
-/* Convert a vector from the `dimension` rows per contact of the file to the `rows` of the problem (widen), and back
- * (narrow). Rows that the target has more are 0; rows that it has fewer are dropped. */
-static void widen(const TalusFclib *f, int rows, const double *file, double *out)
+/* Converts a vector from the file's `dimension` rows per contact to the problem's `rows` rows per contact. Rows that
+ * the file lacks become 0; rows that the problem lacks are dropped. */
+static void to_problem_rows(const TalusFclib *f, int rows, const double *file, double *out)
 {
     for (int i = 0; i < f->contacts; i++)
         for (int r = 0; r < rows; r++)
             out[i * rows + r] = r < f->dimension ? file[i * f->dimension + r] : 0.0;
 }
 
-static void narrow(const TalusFclib *f, int rows, const double *problem, double *out)
+/* The reverse of to_problem_rows: from the problem's rows per contact to the file's. */
+static void to_file_rows(const TalusFclib *f, int rows, const double *problem, double *out)
 {
     for (int i = 0; i < f->contacts; i++)
         for (int r = 0; r < f->dimension; r++)
             out[i * f->dimension + r] = r < rows ? problem[i * rows + r] : 0.0;
 }
 
-/* Fails if q is not finite: finite numbers of a file may overflow when W and q are condensed. */
+/* Fails if an entry of q is not finite: finite numbers of a file may overflow when q is condensed. */
 static TalusStatus check_offset(const TalusFclib *f, const double *q)
 {
     for (int i = 0; i < talus_fclib_rows(f); i++)
@@ -234,14 +248,15 @@ static TalusStatus check_offset(const TalusFclib *f, const double *q)
     return TALUS_OK;
 }
 
-static TalusStatus create(const TalusFclib *f, const Local *local, Blocks *b, TalusPool *pool,
-                          TalusProblem **out)
+/* Creates the problem from W and q; b is work space. */
+static TalusStatus create_problem(const TalusFclib *f, const Local *local, Blocks *b,
+                                  TalusPool *pool, TalusProblem **out)
 {
     double *offset;
     TALUS_TRY(check_offset(f, local->q));
     TALUS_TRY(fill_blocks(b, f, local));
     TALUS_TRY(TALUS_ALLOC(offset, (size_t)f->contacts * (size_t)b->rows, "offset"));
-    widen(f, b->rows, local->q, offset);
+    to_problem_rows(f, b->rows, local->q, offset);
     TalusProblemDef def = {.block_count = f->contacts,
                            .rows = b->rows,
                            .row_start = b->start,
@@ -254,8 +269,9 @@ static TalusStatus create(const TalusFclib *f, const Local *local, Blocks *b, Ta
     return status;
 }
 
-/* Under Coulomb's law N is W as stored, even if not symmetric: solutions minimise nothing under this law, and published
- * ones are those of W. Other laws minimise a quadratic function, in which only the symmetric part of W counts. */
+/* Under Coulomb's law N is W as stored, even if W is not symmetric: a solution minimises no function under this law,
+ * and published solutions are those of W. Solutions under other laws minimise a quadratic function, in which only the
+ * symmetric part of W counts. */
 TalusStatus talus_fclib_problem(const TalusFclib *f, const TalusFrictionModel *model,
                                 TalusPool *pool, TalusProblem **out)
 {
@@ -267,12 +283,12 @@ TalusStatus talus_fclib_problem(const TalusFclib *f, const TalusFrictionModel *m
     if (f->contacts > INT32_MAX / 3 - 1)
         return talus_fail(TALUS_ERR_UNSUPPORTED, "%d contacts, more than the %d that fit",
                           f->contacts, INT32_MAX / 3 - 1);
-    TalusStatus status = open_local(f, &local);
-    TALUS_THEN(status, create(f, &local, &blocks, pool, out));
+    TalusStatus status = get_local(f, &local);
+    TALUS_THEN(status, create_problem(f, &local, &blocks, pool, out));
     if (status == TALUS_OK && model)
         status = talus_problem_set_friction(*out, *model);
-    close_blocks(&blocks);
-    close_local(&local);
+    release_blocks(&blocks);
+    release_local(&local);
     if (status == TALUS_OK)
         return TALUS_OK;
     talus_problem_destroy(*out);
@@ -282,7 +298,8 @@ TalusStatus talus_fclib_problem(const TalusFclib *f, const TalusFrictionModel *m
 
 /* ---- solutions ---- */
 
-static TalusStatus check_match(const TalusFclib *f, const TalusProblem *problem)
+/* Fails if the two problems have different numbers of contacts. */
+static TalusStatus check_contact_count(const TalusFclib *f, const TalusProblem *problem)
 {
     if (talus_problem_blocks(problem) == f->contacts)
         return TALUS_OK;
@@ -290,8 +307,8 @@ static TalusStatus check_match(const TalusFclib *f, const TalusProblem *problem)
                         talus_problem_blocks(problem), f->contacts);
 }
 
-/* Computes u of the impulses point->r, and for a global problem v and l, which it allocates. */
-static TalusStatus solve_point(const TalusFclib *f, TalusFclibPoint *point)
+/* Computes point->u from the impulses point->r; for a global problem also allocates and computes v and l. */
+static TalusStatus compute_velocities(const TalusFclib *f, TalusFclibPoint *point)
 {
     if (!f->global) {
         memcpy(point->u, f->q, (size_t)talus_fclib_rows(f) * sizeof *point->u);
@@ -303,7 +320,8 @@ static TalusStatus solve_point(const TalusFclib *f, TalusFclibPoint *point)
     if (talus_fclib_joints(f))
         TALUS_TRY(TALUS_ALLOC(point->l, (size_t)talus_fclib_joints(f), "joint impulses"));
     TALUS_TRY(talus_condenser_open(f, &c));
-    TalusStatus status = talus_condenser_velocities(&c, point->r, point->v, point->l, point->u);
+    TalusStatus status =
+        talus_condenser_compute_velocities(&c, point->r, point->v, point->l, point->u);
     talus_condenser_close(&c);
     return status;
 }
@@ -313,12 +331,12 @@ TalusStatus talus_fclib_set_solution(TalusFclib *f, const TalusProblem *problem,
 {
     TalusFclibPoint point = {0};
     size_t rows = (size_t)talus_fclib_rows(f);
-    TALUS_TRY(check_match(f, problem));
+    TALUS_TRY(check_contact_count(f, problem));
     TalusStatus status = TALUS_ALLOC(point.r, rows, "impulses");
     TALUS_THEN(status, TALUS_ALLOC(point.u, rows, "contact velocities"));
     if (status == TALUS_OK) {
-        narrow(f, talus_problem_rows(problem), gamma, point.r);
-        status = solve_point(f, &point);
+        to_file_rows(f, talus_problem_rows(problem), gamma, point.r);
+        status = compute_velocities(f, &point);
     }
     if (status != TALUS_OK) {
         talus_fclib_free_point(&point);
@@ -332,9 +350,9 @@ TalusStatus talus_fclib_set_solution(TalusFclib *f, const TalusProblem *problem,
 TalusStatus talus_fclib_impulses(const TalusFclib *f, const TalusProblem *problem,
                                  const TalusFclibPoint *point, double *gamma)
 {
-    TALUS_TRY(check_match(f, problem));
+    TALUS_TRY(check_contact_count(f, problem));
     if (!point->r)
         return talus_reject("the point holds no impulses r");
-    widen(f, talus_problem_rows(problem), point->r, gamma);
+    to_problem_rows(f, talus_problem_rows(problem), point->r, gamma);
     return TALUS_OK;
 }

@@ -1,6 +1,6 @@
-/* io/problem/fclib_read.c - reader of FCLIB files. Input is not trusted. Vectors are read first, since their lengths
- * are backed by bytes of the file; dimensions of matrices are checked against these lengths, every index against the
- * dimensions, and every number must be finite. */
+/* io/problem/fclib_read.c - reader of FCLIB files, which are not trusted. Vectors are read first, since the file must
+ * have bytes for all their entries. The dimensions of matrices must match the lengths of vectors, every index must be
+ * within the dimensions, and every number must be finite. */
 #include "base/memory.h"
 #include "io/file/file.h"
 #include "io/hdf5/hdf5.h"
@@ -17,19 +17,19 @@ enum { GROUP_BYTES = 256, PATH_BYTES = GROUP_BYTES + 64 }; /* 64: base, or name 
 
 typedef struct Reader {
     TalusH5 *h5;
-    const char *name;
-    char base[32];         /* such as "/fclib_local" */
-    char path[PATH_BYTES]; /* last path made by at() */
+    const char *name;      /* of the file, for messages */
+    char base[32];         /* group from which paths start, such as "/fclib_local"; "": the root */
+    char path[PATH_BYTES]; /* last path made by make_path() */
 } Reader;
 
 /* Sets r->path to BASE/first/second, to BASE/first if second is "", and returns it. */
-static const char *at(Reader *r, const char *first, const char *second)
+static const char *make_path(Reader *r, const char *first, const char *second)
 {
     snprintf(r->path, sizeof r->path, "%s/%s%s%s", r->base, first, *second ? "/" : "", second);
     return r->path;
 }
 
-/* Fails with r->path, the path used last, as location. */
+/* Fails with r->path, the path made last, as location. */
 static TalusStatus fail_at(const Reader *r, const char *format, ...) TALUS_PRINTF(2, 3);
 
 static TalusStatus fail_at(const Reader *r, const char *format, ...)
@@ -42,6 +42,7 @@ static TalusStatus fail_at(const Reader *r, const char *format, ...)
 
 /* ---- vectors ---- */
 
+/* Fails at r->path unless all numbers are finite. */
 static TalusStatus check_finite(const Reader *r, const double *x, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -50,13 +51,13 @@ static TalusStatus check_finite(const Reader *r, const double *x, size_t count)
     return TALUS_OK;
 }
 
-/* Reads a vector of `expected` finite reals; if `expected` is negative, of any length, which *count receives. `why`
- * tells in messages what the length follows from. */
+/* Reads a vector of finite numbers. Its length must be `expected`, or may be any if `expected` is negative; *count (may
+ * be NULL) gets it. `why` says in messages where the expected length comes from. */
 static TalusStatus read_vector(Reader *r, const char *group, const char *name, int64_t expected,
                                const char *why, double **out, size_t *count)
 {
     size_t length;
-    TALUS_TRY(talus_h5_read_reals(r->h5, at(r, group, name), out, &length));
+    TALUS_TRY(talus_h5_read_reals(r->h5, make_path(r, group, name), out, &length));
     if (expected >= 0 && length != (size_t)expected)
         return fail_at(r, "has %zu entries: expected %" PRId64 ", %s", length, expected, why);
     if (count)
@@ -64,6 +65,7 @@ static TalusStatus read_vector(Reader *r, const char *group, const char *name, i
     return check_finite(r, *out, length);
 }
 
+/* Reads mu of all contacts, none negative. */
 static TalusStatus read_friction(Reader *r, TalusFclib *f)
 {
     TALUS_TRY(read_vector(r, "vectors", "mu", f->contacts, "one for each contact", &f->mu, NULL));
@@ -73,7 +75,7 @@ static TalusStatus read_friction(Reader *r, TalusFclib *f)
     return TALUS_OK;
 }
 
-/* Reads the offset of the contact rows, whose length gives the number of contacts, and then mu. */
+/* Reads the offset q or w of the contact rows, sets f->contacts from its length, and reads mu. */
 static TalusStatus read_offset(Reader *r, const char *name, TalusFclib *f, double **out)
 {
     size_t rows;
@@ -87,35 +89,42 @@ static TalusStatus read_offset(Reader *r, const char *name, TalusFclib *f, doubl
 
 /* ---- matrices ---- */
 
-typedef struct Stored { /* a matrix as stored, with CSparse's names */
-    int64_t nzmax, m, n, nz;
-    int32_t *p, *i;
-    double *x;
-    size_t p_count, i_count, x_count;
+/* A matrix as stored in the file, with the names of CSparse. */
+typedef struct Stored {
+    int64_t nzmax; /* capacity: largest number of entries */
+    int64_t m, n;  /* rows, columns */
+    int64_t nz;    /* CSC, CSR, or the number of triplets */
+    int32_t *p;    /* starts of columns (CSC) or rows (CSR); columns of triplets */
+    int32_t *i;    /* rows (CSC, triplets) or columns (CSR) of the entries */
+    double *x;     /* values */
+    size_t p_count, i_count, x_count; /* lengths of p, i and x in the file */
 } Stored;
 
-enum { CSC = -1, CSR = -2 }; /* values of nz: by columns, by rows; 0 or more: number of triplets */
+enum { CSC = -1, CSR = -2 }; /* values of nz: stored by columns; by rows */
 
 static void free_stored(Stored *s)
 {
     TALUS_RELEASE(s->p, s->i, s->x);
 }
 
-static TalusStatus read_count(Reader *r, const char *matrix, const char *name, int64_t expected,
-                              const char *why, int64_t *out)
+/* Reads the number of rows (m) or columns (n), which must be `expected`. `why` says in messages where that comes
+ * from. */
+static TalusStatus read_dimension(Reader *r, const char *matrix, const char *name, int64_t expected,
+                                  const char *why, int64_t *out)
 {
-    TALUS_TRY(talus_h5_read_int(r->h5, at(r, matrix, name), out));
+    TALUS_TRY(talus_h5_read_int(r->h5, make_path(r, matrix, name), out));
     if (*out != expected)
         return fail_at(r, "is %" PRId64 ": expected %" PRId64 ", %s", *out, expected, why);
     return TALUS_OK;
 }
 
+/* Reads and checks nzmax and nz. */
 static TalusStatus read_header(Reader *r, const char *matrix, Stored *s)
 {
-    TALUS_TRY(talus_h5_read_int(r->h5, at(r, matrix, "nzmax"), &s->nzmax));
+    TALUS_TRY(talus_h5_read_int(r->h5, make_path(r, matrix, "nzmax"), &s->nzmax));
     if (s->nzmax < 0 || s->nzmax > INT32_MAX)
         return fail_at(r, "is %" PRId64 ": expected 0 to %d", s->nzmax, INT32_MAX);
-    TALUS_TRY(talus_h5_read_int(r->h5, at(r, matrix, "nz"), &s->nz));
+    TALUS_TRY(talus_h5_read_int(r->h5, make_path(r, matrix, "nz"), &s->nz));
     if (s->nz < CSR || s->nz > INT32_MAX)
         return fail_at(r, "is %" PRId64 ": expected -1 (columns), -2 (rows) or a count of entries",
                        s->nz);
@@ -125,10 +134,11 @@ static TalusStatus read_header(Reader *r, const char *matrix, Stored *s)
     return TALUS_OK;
 }
 
+/* Fails unless the array `name` has as many entries as are in use, or nzmax. Sets r->path to it. */
 static TalusStatus check_length(Reader *r, const char *matrix, const char *name, size_t length,
                                 size_t used, const Stored *s)
 {
-    at(r, matrix, name);
+    make_path(r, matrix, name);
     if (length != used && length != (size_t)s->nzmax)
         return fail_at(r, "has %zu entries: expected the %zu in use or nzmax, %" PRId64, length,
                        used, s->nzmax);
@@ -139,7 +149,7 @@ static TalusStatus check_length(Reader *r, const char *matrix, const char *name,
 static TalusStatus check_starts(Reader *r, const char *matrix, const Stored *s)
 {
     size_t lines = (size_t)(s->nz == CSC ? s->n : s->m);
-    at(r, matrix, "p");
+    make_path(r, matrix, "p");
     if (s->p_count != lines + 1)
         return fail_at(r, "has %zu entries: expected %zu, one more than %s", s->p_count, lines + 1,
                        s->nz == CSC ? "columns" : "rows");
@@ -156,10 +166,11 @@ static TalusStatus check_starts(Reader *r, const char *matrix, const Stored *s)
     return TALUS_OK;
 }
 
+/* Checks that the first `used` indices x are from 0 to below - 1. Sets r->path to the array `name`. */
 static TalusStatus check_indices(Reader *r, const char *matrix, const char *name, const int32_t *x,
                                  size_t used, int64_t below, const char *what)
 {
-    at(r, matrix, name);
+    make_path(r, matrix, name);
     for (size_t k = 0; k < used; k++)
         if (x[k] < 0 || x[k] >= below)
             return fail_at(r, "entry %zu is %" PRId32 ": expected a %s from 0 to %" PRId64, k, x[k],
@@ -168,7 +179,7 @@ static TalusStatus check_indices(Reader *r, const char *matrix, const char *name
 }
 
 /* Expands the starts of a compressed matrix: *out has the column (CSC) or row (CSR) of each of its `used` entries. */
-static TalusStatus expand(const Stored *s, size_t used, int32_t **out)
+static TalusStatus expand_starts(const Stored *s, size_t used, int32_t **out)
 {
     size_t lines = s->p_count - 1;
     TALUS_TRY(TALUS_ALLOC(*out, used, "matrix"));
@@ -178,7 +189,8 @@ static TalusStatus expand(const Stored *s, size_t used, int32_t **out)
     return TALUS_OK;
 }
 
-static TalusStatus check_entries(Reader *r, const char *matrix, const Stored *s, size_t used)
+/* Checks lengths, values and indices of the arrays i and x. */
+static TalusStatus check_stored_entries(Reader *r, const char *matrix, const Stored *s, size_t used)
 {
     TALUS_TRY(check_length(r, matrix, "i", s->i_count, used, s));
     TALUS_TRY(check_length(r, matrix, "x", s->x_count, used, s));
@@ -187,51 +199,56 @@ static TalusStatus check_entries(Reader *r, const char *matrix, const Stored *s,
                          s->nz == CSR ? "column" : "row");
 }
 
+/* Checks a matrix stored by columns or rows and converts it. */
 static TalusStatus from_compressed(Reader *r, const char *matrix, const Stored *s, TalusSparse *out)
 {
     int32_t *line;
     TALUS_TRY(check_starts(r, matrix, s));
     size_t used = (size_t)s->p[s->p_count - 1];
-    TALUS_TRY(check_entries(r, matrix, s, used));
-    TALUS_TRY(expand(s, used, &line));
+    TALUS_TRY(check_stored_entries(r, matrix, s, used));
+    TALUS_TRY(expand_starts(s, used, &line));
     bool rows = s->nz == CSR;
     TalusTriplets t = {(int)s->m, (int)s->n, used, rows ? line : s->i, rows ? s->i : line, s->x};
-    TalusStatus status = talus_sparse_from_triplets(&t, out, at(r, matrix, ""));
+    TalusStatus status = talus_sparse_from_triplets(&t, out, make_path(r, matrix, ""));
     talus_release(line);
     return status;
 }
 
-/* Makes a matrix from triplets. As in CSparse and in published files, i is the row and p the column. */
+/* Checks a matrix stored as triplets and converts it. As in CSparse and in published files, i is the row and p the
+ * column. */
 static TalusStatus from_triplets(Reader *r, const char *matrix, const Stored *s, TalusSparse *out)
 {
     size_t used = (size_t)s->nz;
     TALUS_TRY(check_length(r, matrix, "p", s->p_count, used, s));
-    TALUS_TRY(check_entries(r, matrix, s, used));
+    TALUS_TRY(check_stored_entries(r, matrix, s, used));
     TALUS_TRY(check_indices(r, matrix, "p", s->p, used, s->n, "column"));
     TalusTriplets t = {(int)s->m, (int)s->n, used, s->i, s->p, s->x};
-    return talus_sparse_from_triplets(&t, out, at(r, matrix, ""));
+    return talus_sparse_from_triplets(&t, out, make_path(r, matrix, ""));
 }
 
-typedef struct Shape {
+/* Dimensions that a matrix must have. */
+typedef struct Expected {
     int64_t rows, columns;
-    const char *rows_are, *columns_are; /* what each must equal, for messages */
-} Shape;
+    const char *rows_why, *columns_why; /* where each number comes from, for messages */
+} Expected;
 
-static TalusStatus read_stored(Reader *r, const char *matrix, const Shape *shape, Stored *s,
-                               TalusSparse *out)
+/* Reads a matrix into `s`, as stored, and converts it to `out`. */
+static TalusStatus read_and_convert(Reader *r, const char *matrix, const Expected *expected,
+                                    Stored *s, TalusSparse *out)
 {
     TALUS_TRY(read_header(r, matrix, s));
-    TALUS_TRY(read_count(r, matrix, "m", shape->rows, shape->rows_are, &s->m));
-    TALUS_TRY(read_count(r, matrix, "n", shape->columns, shape->columns_are, &s->n));
-    TALUS_TRY(talus_h5_read_ints(r->h5, at(r, matrix, "p"), &s->p, &s->p_count));
-    TALUS_TRY(talus_h5_read_ints(r->h5, at(r, matrix, "i"), &s->i, &s->i_count));
-    TALUS_TRY(talus_h5_read_reals(r->h5, at(r, matrix, "x"), &s->x, &s->x_count));
+    TALUS_TRY(read_dimension(r, matrix, "m", expected->rows, expected->rows_why, &s->m));
+    TALUS_TRY(read_dimension(r, matrix, "n", expected->columns, expected->columns_why, &s->n));
+    TALUS_TRY(talus_h5_read_ints(r->h5, make_path(r, matrix, "p"), &s->p, &s->p_count));
+    TALUS_TRY(talus_h5_read_ints(r->h5, make_path(r, matrix, "i"), &s->i, &s->i_count));
+    TALUS_TRY(talus_h5_read_reals(r->h5, make_path(r, matrix, "x"), &s->x, &s->x_count));
     return s->nz >= 0 ? from_triplets(r, matrix, s, out) : from_compressed(r, matrix, s, out);
 }
 
+/* Fails if the sum of entries at one row and column, which the conversion has formed, is not finite. */
 static TalusStatus check_sums(Reader *r, const char *matrix, const TalusSparse *a)
 {
-    at(r, matrix, "x");
+    make_path(r, matrix, "x");
     for (int32_t k = 0; k < talus_sparse_entries(a); k++)
         if (!isfinite(a->value[k]))
             return fail_at(r, "entries of one place sum to %g: expected a finite number",
@@ -239,11 +256,13 @@ static TalusStatus check_sums(Reader *r, const char *matrix, const TalusSparse *
     return TALUS_OK;
 }
 
-static TalusStatus read_matrix(Reader *r, const char *matrix, const Shape *shape, TalusSparse *out)
+/* Reads a matrix with these dimensions. */
+static TalusStatus read_matrix(Reader *r, const char *matrix, const Expected *expected,
+                               TalusSparse *out)
 {
     Stored stored = {0};
-    TALUS_TRY(talus_h5_expect_group(r->h5, at(r, matrix, "")));
-    TalusStatus status = read_stored(r, matrix, shape, &stored, out);
+    TALUS_TRY(talus_h5_expect_group(r->h5, make_path(r, matrix, "")));
+    TalusStatus status = read_and_convert(r, matrix, expected, &stored, out);
     TALUS_THEN(status, check_sums(r, matrix, out));
     free_stored(&stored);
     return status;
@@ -256,22 +275,25 @@ static const char f_length[] = "the length of vectors/f";
 static const char w_length[] = "the length of vectors/w";
 static const char b_length[] = "the length of vectors/b";
 
+/* Reads q, mu and W of a local problem. */
 static TalusStatus read_local(Reader *r, TalusFclib *f)
 {
     TALUS_TRY(read_offset(r, "q", f, &f->q));
     int rows = talus_fclib_rows(f);
-    return read_matrix(r, "W", &(Shape){rows, rows, q_length, q_length}, &f->W);
+    return read_matrix(r, "W", &(Expected){rows, rows, q_length, q_length}, &f->W);
 }
 
+/* Reads b and G, if the file has G. */
 static TalusStatus read_joints(Reader *r, int64_t dofs, TalusFclib *f)
 {
     size_t joints;
-    if (!talus_h5_has(r->h5, at(r, "G", "")))
+    if (!talus_h5_has(r->h5, make_path(r, "G", "")))
         return TALUS_OK;
     TALUS_TRY(read_vector(r, "vectors", "b", -1, "", &f->b, &joints));
-    return read_matrix(r, "G", &(Shape){dofs, (int64_t)joints, f_length, b_length}, &f->G);
+    return read_matrix(r, "G", &(Expected){dofs, (int64_t)joints, f_length, b_length}, &f->G);
 }
 
+/* Reads w, mu, f, M, H and the joints of a global problem. */
 static TalusStatus read_global(Reader *r, TalusFclib *f)
 {
     size_t dofs;
@@ -279,11 +301,12 @@ static TalusStatus read_global(Reader *r, TalusFclib *f)
     TALUS_TRY(read_offset(r, "w", f, &f->w));
     TALUS_TRY(read_vector(r, "vectors", "f", -1, "", &f->f, &dofs));
     int64_t n = (int64_t)dofs;
-    TALUS_TRY(read_matrix(r, "M", &(Shape){n, n, f_length, f_length}, &f->M));
-    TALUS_TRY(read_matrix(r, "H", &(Shape){n, talus_fclib_rows(f), f_length, w_length}, &f->H));
+    TALUS_TRY(read_matrix(r, "M", &(Expected){n, n, f_length, f_length}, &f->M));
+    TALUS_TRY(read_matrix(r, "H", &(Expected){n, talus_fclib_rows(f), f_length, w_length}, &f->H));
     return read_joints(r, n, f);
 }
 
+/* Reads those of title, description and math_info that the file has. */
 static TalusStatus read_texts(Reader *r, TalusFclib *f)
 {
     const struct {
@@ -292,18 +315,20 @@ static TalusStatus read_texts(Reader *r, TalusFclib *f)
     } texts[] = {
         {"title", &f->title}, {"description", &f->description}, {"math_info", &f->math_info}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (talus_h5_has(r->h5, at(r, "info", texts[i].name)))
+        if (talus_h5_has(r->h5, make_path(r, "info", texts[i].name)))
             TALUS_TRY(talus_h5_read_text(r->h5, r->path, texts[i].out));
     return TALUS_OK;
 }
 
 /* ---- solutions and guesses ---- */
 
-/* Reads the vectors of a solution or guess; those that the file lacks, or has as never written datasets, stay NULL. */
+/* Reads the vectors of a solution or guess. Vectors that the file lacks, or whose datasets were never written, stay
+ * NULL. */
 static TalusStatus read_point(Reader *r, const char *group, const TalusFclib *f,
                               TalusFclibPoint *out)
 {
-    int64_t rows = talus_fclib_rows(f); /* below, -1: problems of this kind have no such vector */
+    int64_t rows = talus_fclib_rows(f);
+    /* -1: the problem has no such vector */
     int64_t dofs = f->global ? talus_fclib_dofs(f) : -1, joints = f->G.start ? f->G.columns : -1;
     const struct {
         const char *name;
@@ -314,9 +339,9 @@ static TalusStatus read_point(Reader *r, const char *group, const TalusFclib *f,
                    {"r", rows, "one for each contact row", &out->r},
                    {"v", dofs, "one for each degree of freedom", &out->v},
                    {"l", joints, "one for each joint row", &out->l}};
-    TALUS_TRY(talus_h5_expect_group(r->h5, at(r, group, "")));
+    TALUS_TRY(talus_h5_expect_group(r->h5, make_path(r, group, "")));
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
-        if (vectors[i].expected >= 0 && talus_h5_has(r->h5, at(r, group, vectors[i].name)) &&
+        if (vectors[i].expected >= 0 && talus_h5_has(r->h5, make_path(r, group, vectors[i].name)) &&
             talus_h5_is_written(r->h5, r->path))
             TALUS_TRY(read_vector(r, group, vectors[i].name, vectors[i].expected, vectors[i].why,
                                   vectors[i].out, NULL));
@@ -325,13 +350,14 @@ static TalusStatus read_point(Reader *r, const char *group, const TalusFclib *f,
 
 enum { MAX_GUESSES = 10000 };
 
+/* Reads the guesses, if the file has any. */
 static TalusStatus read_guesses(Reader *r, TalusFclib *f)
 {
     int64_t count;
     char group[32];
-    if (!talus_h5_has(r->h5, at(r, "guesses", "")))
+    if (!talus_h5_has(r->h5, make_path(r, "guesses", "")))
         return TALUS_OK;
-    TALUS_TRY(talus_h5_read_int(r->h5, at(r, "guesses", "number_of_guesses"), &count));
+    TALUS_TRY(talus_h5_read_int(r->h5, make_path(r, "guesses", "number_of_guesses"), &count));
     if (count < 0 || count > MAX_GUESSES)
         return fail_at(r, "is %" PRId64 ": expected 0 to %d", count, MAX_GUESSES);
     TALUS_TRY(TALUS_ALLOC(f->guesses, (size_t)count, "guesses"));
@@ -345,6 +371,7 @@ static TalusStatus read_guesses(Reader *r, TalusFclib *f)
 
 /* ---- the file ---- */
 
+/* Finds out whether the file has a local or a global problem, and sets r->base to its group. */
 static TalusStatus find_kind(Reader *r, bool *global)
 {
     bool local = talus_h5_has(r->h5, "/fclib_local");
@@ -361,12 +388,13 @@ static TalusStatus find_kind(Reader *r, bool *global)
     return TALUS_OK;
 }
 
+/* Reads all of the file: problem, texts, solution and guesses. */
 static TalusStatus read_problem(Reader *r, TalusFclib *f)
 {
     bool global;
     int64_t dimension;
     TALUS_TRY(find_kind(r, &global));
-    TALUS_TRY(talus_h5_read_int(r->h5, at(r, "spacedim", ""), &dimension));
+    TALUS_TRY(talus_h5_read_int(r->h5, make_path(r, "spacedim", ""), &dimension));
     if (dimension != 2 && dimension != 3)
         return fail_at(r, "is %" PRId64 ": expected 2 or 3", dimension);
     f->dimension = (int)dimension;

@@ -12,10 +12,11 @@ enum { PATH_BYTES = 128 };
 
 typedef struct Writer {
     TalusH5 *h5;
-    char path[PATH_BYTES];
+    char path[PATH_BYTES]; /* last path made by make_path() */
 } Writer;
 
-static const char *at(Writer *w, const char *group, const char *name)
+/* Sets w->path to GROUP/NAME and returns it. */
+static const char *make_path(Writer *w, const char *group, const char *name)
 {
     snprintf(w->path, sizeof w->path, "%s/%s", group, name);
     return w->path;
@@ -23,28 +24,30 @@ static const char *at(Writer *w, const char *group, const char *name)
 
 static TalusStatus put_int(Writer *w, const char *group, const char *name, int32_t x)
 {
-    return talus_h5_put_ints(w->h5, at(w, group, name), &x, 1);
+    return talus_h5_put_ints(w->h5, make_path(w, group, name), &x, 1);
 }
 
 static TalusStatus put_reals(Writer *w, const char *group, const char *name, const double *x,
                              int count)
 {
-    return talus_h5_put_reals(w->h5, at(w, group, name), x, (size_t)count);
+    return talus_h5_put_reals(w->h5, make_path(w, group, name), x, (size_t)count);
 }
 
+/* Writes the arrays p, i and x of a matrix, by columns. */
 static TalusStatus put_columns(Writer *w, const char *group, const TalusSparse *a)
 {
     TalusSparse t; /* transpose of a: its rows are the columns to write */
     TALUS_TRY(talus_sparse_transpose(a, &t));
     size_t entries = (size_t)talus_sparse_entries(&t);
     TalusStatus status =
-        talus_h5_put_ints(w->h5, at(w, group, "p"), t.start, (size_t)a->columns + 1);
-    TALUS_THEN(status, talus_h5_put_ints(w->h5, at(w, group, "i"), t.column, entries));
-    TALUS_THEN(status, talus_h5_put_reals(w->h5, at(w, group, "x"), t.value, entries));
+        talus_h5_put_ints(w->h5, make_path(w, group, "p"), t.start, (size_t)a->columns + 1);
+    TALUS_THEN(status, talus_h5_put_ints(w->h5, make_path(w, group, "i"), t.column, entries));
+    TALUS_THEN(status, talus_h5_put_reals(w->h5, make_path(w, group, "x"), t.value, entries));
     talus_sparse_clear(&t);
     return status;
 }
 
+/* Writes a matrix as a group: its dimensions, then its entries by columns. */
 static TalusStatus put_matrix(Writer *w, const char *group, const TalusSparse *a)
 {
     TALUS_TRY(talus_h5_put_group(w->h5, group));
@@ -77,6 +80,7 @@ static TalusStatus put_global(Writer *w, const TalusFclib *f)
     return f->G.start ? put_reals(w, vectors, "b", f->b, f->G.columns) : TALUS_OK;
 }
 
+/* Writes title, description and math_info, as far as there are any. */
 static TalusStatus put_texts(Writer *w, const TalusFclib *f, const char *group)
 {
     const struct {
@@ -87,12 +91,12 @@ static TalusStatus put_texts(Writer *w, const TalusFclib *f, const char *group)
     TALUS_TRY(talus_h5_put_group(w->h5, group));
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i].text)
-            TALUS_TRY(talus_h5_put_text(w->h5, at(w, group, texts[i].name), texts[i].text));
+            TALUS_TRY(talus_h5_put_text(w->h5, make_path(w, group, texts[i].name), texts[i].text));
     return TALUS_OK;
 }
 
-static TalusStatus put_point(Writer *w, const char *group, const TalusFclib *f,
-                             const TalusFclibPoint *point)
+static TalusStatus put_solution_or_guess(Writer *w, const char *group, const TalusFclib *f,
+                                         const TalusFclibPoint *point)
 {
     int rows = talus_fclib_rows(f);
     TALUS_TRY(talus_h5_put_group(w->h5, group));
@@ -107,31 +111,33 @@ static TalusStatus put_point(Writer *w, const char *group, const TalusFclib *f,
     return TALUS_OK;
 }
 
-static TalusStatus put_points(Writer *w, const TalusFclib *f)
+/* Writes the solution, if there is one, and the guesses. */
+static TalusStatus put_solution_and_guesses(Writer *w, const TalusFclib *f)
 {
     char group[32];
     const TalusFclibPoint *s = &f->solution;
     if (s->u || s->r || s->v || s->l)
-        TALUS_TRY(put_point(w, "/solution", f, s));
+        TALUS_TRY(put_solution_or_guess(w, "/solution", f, s));
     if (!f->guess_count)
         return TALUS_OK;
     TALUS_TRY(talus_h5_put_group(w->h5, "/guesses"));
     TALUS_TRY(put_int(w, "/guesses", "number_of_guesses", f->guess_count));
     for (int i = 0; i < f->guess_count; i++) {
         snprintf(group, sizeof group, "/guesses/%d", i + 1);
-        TALUS_TRY(put_point(w, group, f, &f->guesses[i]));
+        TALUS_TRY(put_solution_or_guess(w, group, f, &f->guesses[i]));
     }
     return TALUS_OK;
 }
 
-static TalusStatus put_all(Writer *w, const TalusFclib *f)
+/* Writes problem, texts, solution and guesses. */
+static TalusStatus put_problem(Writer *w, const TalusFclib *f)
 {
     const char *base = f->global ? "/fclib_global" : "/fclib_local";
     TALUS_TRY(talus_h5_put_group(w->h5, base));
     TALUS_TRY(put_int(w, base, "spacedim", f->dimension));
     TALUS_TRY(f->global ? put_global(w, f) : put_local(w, f));
     TALUS_TRY(put_texts(w, f, f->global ? "/fclib_global/info" : "/fclib_local/info"));
-    return put_points(w, f);
+    return put_solution_and_guesses(w, f);
 }
 
 TalusStatus talus_fclib_write(const char *path, const TalusFclib *problem)
@@ -141,8 +147,8 @@ TalusStatus talus_fclib_write(const char *path, const TalusFclib *problem)
     size_t size = 0;
     TalusFile *file;
     TALUS_TRY(talus_h5_create(path, &writer.h5));
-    TalusStatus status = put_all(&writer, problem);
-    TALUS_THEN(status, talus_h5_bytes(writer.h5, &bytes, &size));
+    TalusStatus status = put_problem(&writer, problem);
+    TALUS_THEN(status, talus_h5_get_bytes(writer.h5, &bytes, &size));
     talus_h5_close(writer.h5);
     TALUS_THEN(status, talus_file_create(path, &file));
     if (status == TALUS_OK) {

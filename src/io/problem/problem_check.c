@@ -32,12 +32,13 @@ static TalusStatus check_numbers(const char *path, const char *name, const doubl
     return TALUS_OK;
 }
 
-/* True if block i is of a joint, whose bounds may be infinite. */
-static bool may_be_infinite(const TalusProblemContent *content, uint64_t i)
+/* True if mu of block i may be infinite: the block is of a joint, whose bound mu is. */
+static bool may_have_infinite_mu(const TalusProblemContent *content, uint64_t i)
 {
     return content->models && content->models[i].section == TALUS_SECTION_JOINT;
 }
 
+/* Checks bodies, vectors and coefficients of contact i; `bodies` is the number of bodies. */
 static TalusStatus check_contact(const char *path, const TalusProblemContent *content, uint64_t i,
                                  int64_t bodies)
 {
@@ -56,7 +57,7 @@ static TalusStatus check_contact(const char *path, const TalusProblemContent *co
     if (fabs(talus_dot(c->normal, c->normal) - 1.0) > 1e-6)
         return fail_element(path, "contacts", i, ": the normal's length is %g: expected 1",
                             talus_norm(c->normal));
-    if (!(c->mu >= 0.0 && (isfinite(c->mu) || may_be_infinite(content, i)) &&
+    if (!(c->mu >= 0.0 && (isfinite(c->mu) || may_have_infinite_mu(content, i)) &&
           c->compliance >= 0.0 && isfinite(c->compliance) && isfinite(c->bias)))
         return fail_element(path, "contacts", i,
                             ": mu %g, bias %g, compliance %g: expected finite numbers, mu and "
@@ -65,10 +66,10 @@ static TalusStatus check_contact(const char *path, const TalusProblemContent *co
     return TALUS_OK;
 }
 
-/* Checks each friction model, the coefficients of moments and the estimates, where the file has them;
- * talus_problem_create checks whether the models fit together. */
-static TalusStatus check_models(const char *path, const TalusProblemHeader *h,
-                                const TalusProblemContent *content)
+/* Checks each friction model, the coefficients of moments and the estimates, where the file has them. Whether the
+ * models of all blocks can be in one problem is checked by talus_problem_create. */
+static TalusStatus check_optional_arrays(const char *path, const TalusProblemHeader *h,
+                                         const TalusProblemContent *content)
 {
     for (uint64_t i = 0; content->models && i < h->blocks; i++) {
         const TalusStoredModel *m = &content->models[i];
@@ -92,6 +93,7 @@ static TalusStatus check_models(const char *path, const TalusProblemHeader *h,
     return TALUS_OK;
 }
 
+/* Checks bodies and contacts of a file of form FORM_BODIES. */
 static TalusStatus check_bodies(const char *path, const TalusProblemHeader *h,
                                 const TalusProblemContent *content)
 {
@@ -134,6 +136,7 @@ static TalusStatus check_pattern(const char *path, const TalusProblemHeader *h,
     return TALUS_OK;
 }
 
+/* Checks matrix, offset and mu of a file of form FORM_MATRIX. */
 static TalusStatus check_matrix(const char *path, const TalusProblemHeader *h,
                                 const TalusProblemContent *content)
 {
@@ -142,7 +145,7 @@ static TalusStatus check_matrix(const char *path, const TalusProblemHeader *h,
     TALUS_TRY(check_numbers(path, "values", def->values, h->nonzeros, -INFINITY));
     TALUS_TRY(check_numbers(path, "offset", def->offset, h->rows * h->blocks, -INFINITY));
     for (uint64_t i = 0; h->rows == 3 && i < h->blocks; i++)
-        if (!(def->mu[i] >= 0.0) || (isinf(def->mu[i]) && !may_be_infinite(content, i)))
+        if (!(def->mu[i] >= 0.0) || (isinf(def->mu[i]) && !may_have_infinite_mu(content, i)))
             return fail_element(path, "mu", i, " is %g: expected a non-negative number",
                                 def->mu[i]);
     return TALUS_OK;
@@ -154,7 +157,7 @@ TalusStatus talus_problem_check(const char *path, const TalusProblemHeader *h,
     uint64_t size = h->rows * h->blocks;
     TALUS_TRY(h->form == FORM_MATRIX ? check_matrix(path, h, content)
                                      : check_bodies(path, h, content));
-    TALUS_TRY(check_models(path, h, content));
+    TALUS_TRY(check_optional_arrays(path, h, content));
     TALUS_TRY(check_numbers(path, "gamma", content->gamma, size, -INFINITY));
     if (content->certificate)
         TALUS_TRY(check_numbers(path, "certificate", content->certificate, size, -INFINITY));

@@ -5,7 +5,8 @@
  * any bytes and refuses invalid ones: every index is in range and every number valid (problem_check.c) before
  * talus_problem_create is called.
  *
- * Later versions add arrays; a problem is written in the first version that has all it needs. */
+ * Later versions of the format have more arrays; a problem is written in the first version that has all the arrays it
+ * needs. */
 #include "io/problem/problem_file.h"
 
 #include "base/hash.h"
@@ -17,9 +18,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { VERSION = 3 };
+enum { VERSION = 3 }; /* latest version of the format */
 
-static uint64_t header_hash(const TalusProblemHeader *header)
+/* Checksum of a header, all members but the last, which stores the checksum. */
+static uint64_t hash_header(const TalusProblemHeader *header)
 {
     return talus_hash(TALUS_HASH_SEED, header, offsetof(TalusProblemHeader, header_hash));
 }
@@ -33,12 +35,14 @@ typedef struct Array {
     uint64_t bytes;
 } Array;
 
+/* The arrays of a file, in file order. */
 typedef struct Layout {
     Array arrays[MAX_ARRAYS];
     int count;
 } Layout;
 
-static void add_array(Layout *layout, void *field, uint64_t count, uint64_t element)
+/* Appends an array of `count` elements of `element` bytes each to the list. */
+static void list_array(Layout *layout, void *field, uint64_t count, uint64_t element)
 {
     layout->arrays[layout->count++] = (Array){field, count * element};
 }
@@ -51,48 +55,51 @@ static Layout list_arrays(const TalusProblemHeader *h, TalusProblemContent *cont
     Layout layout = {.count = 0};
     uint64_t size = h->rows * h->blocks;
     if (h->form == FORM_BODIES) {
-        add_array(&layout, &def->inv_mass, h->bodies, sizeof(double));
-        add_array(&layout, &def->inv_inertia, h->bodies, sizeof(TalusSym3));
+        list_array(&layout, &def->inv_mass, h->bodies, sizeof(double));
+        list_array(&layout, &def->inv_inertia, h->bodies, sizeof(TalusSym3));
         if (h->flags & HAS_RADIUS)
-            add_array(&layout, &def->radius, h->bodies, sizeof(double));
-        add_array(&layout, &def->free_velocity, 6 * h->bodies, sizeof(double));
-        add_array(&layout, &content->contacts, h->blocks, sizeof(TalusStoredContact));
+            list_array(&layout, &def->radius, h->bodies, sizeof(double));
+        list_array(&layout, &def->free_velocity, 6 * h->bodies, sizeof(double));
+        list_array(&layout, &content->contacts, h->blocks, sizeof(TalusStoredContact));
     } else {
-        add_array(&layout, &def->row_start, size + 1, sizeof(int32_t));
-        add_array(&layout, &def->column, h->nonzeros, sizeof(int32_t));
-        add_array(&layout, &def->values, h->nonzeros, sizeof(double));
-        add_array(&layout, &def->offset, size, sizeof(double));
+        list_array(&layout, &def->row_start, size + 1, sizeof(int32_t));
+        list_array(&layout, &def->column, h->nonzeros, sizeof(int32_t));
+        list_array(&layout, &def->values, h->nonzeros, sizeof(double));
+        list_array(&layout, &def->offset, size, sizeof(double));
         if (h->rows == 3)
-            add_array(&layout, &def->mu, h->blocks, sizeof(double));
+            list_array(&layout, &def->mu, h->blocks, sizeof(double));
     }
     if (h->flags & HAS_MODELS)
-        add_array(&layout, &content->models, h->blocks, sizeof(TalusStoredModel));
+        list_array(&layout, &content->models, h->blocks, sizeof(TalusStoredModel));
     if (h->flags & HAS_MOMENTS)
-        add_array(&layout, &content->moments, h->blocks, sizeof(TalusStoredMoments));
-    add_array(&layout, &content->gamma, size, sizeof(double));
+        list_array(&layout, &content->moments, h->blocks, sizeof(TalusStoredMoments));
+    list_array(&layout, &content->gamma, size, sizeof(double));
     if (h->flags & HAS_ESTIMATE)
-        add_array(&layout, &content->estimate, h->blocks, sizeof(double));
+        list_array(&layout, &content->estimate, h->blocks, sizeof(double));
     if (h->flags & HAS_CERTIFICATE)
-        add_array(&layout, &content->certificate, size, sizeof(double));
+        list_array(&layout, &content->certificate, size, sizeof(double));
     return layout;
 }
 
-static uint64_t padded(uint64_t bytes)
+/* Rounds up to a multiple of 8. */
+static uint64_t padded_size(uint64_t bytes)
 {
     return (bytes + 7) / 8 * 8;
 }
 
-static uint64_t payload_size(const Layout *layout)
+/* Bytes of all arrays, each padded. */
+static uint64_t count_payload(const Layout *layout)
 {
     uint64_t size = 0;
     for (int i = 0; i < layout->count; i++)
-        size += padded(layout->arrays[i].bytes);
+        size += padded_size(layout->arrays[i].bytes);
     return size;
 }
 
 /* ---- writing ---- */
 
-static void put_payload(const Layout *layout, char *out)
+/* Copies the arrays to `out`, each at its padded place; padding is left as it is. */
+static void copy_payload(const Layout *layout, char *out)
 {
     for (int i = 0; i < layout->count; i++) {
         const Array *array = &layout->arrays[i];
@@ -100,20 +107,21 @@ static void put_payload(const Layout *layout, char *out)
         memcpy(&data, array->field, sizeof data);
         if (array->bytes)
             memcpy(out, data, array->bytes);
-        out += padded(array->bytes);
+        out += padded_size(array->bytes);
     }
 }
 
-static TalusFrictionModel model_of(const TalusProblemDef *def, int i)
+/* Friction model of block i. */
+static TalusFrictionModel friction_model(const TalusProblemDef *def, int i)
 {
     if (def->contacts)
         return def->contacts[i].model;
     return def->model ? def->model[i] : (TalusFrictionModel){0};
 }
 
-/* Returns the flags of the optional arrays that the problem needs: estimate, certificate and radius if it has them,
- * models and moments if one of their numbers is not 0. */
-static uint32_t flags_of(TalusProblem *problem, const TalusProblemDef *def, int blocks)
+/* Returns the flags of the optional arrays that the file needs: estimate, certificate and radius if the problem has
+ * them, models and moments if one of their numbers is not 0. */
+static uint32_t needed_flags(TalusProblem *problem, const TalusProblemDef *def, int blocks)
 {
     uint32_t flags = talus_problem_estimate(problem) ? HAS_ESTIMATE : 0;
     if (talus_problem_certificate(problem))
@@ -122,7 +130,7 @@ static uint32_t flags_of(TalusProblem *problem, const TalusProblemDef *def, int 
         flags |= HAS_RADIUS;
     for (int i = 0; i < blocks; i++) {
         const TalusContactDef *c = def->contacts ? &def->contacts[i] : NULL;
-        TalusFrictionModel m = model_of(def, i);
+        TalusFrictionModel m = friction_model(def, i);
         if (m.section || m.law || m.sides)
             flags |= HAS_MODELS;
         if (c && (c->spinning != 0.0 || c->rolling != 0.0 || c->length != 0.0))
@@ -132,19 +140,20 @@ static uint32_t flags_of(TalusProblem *problem, const TalusProblemDef *def, int 
 }
 
 /* Returns the first version of the format that has the arrays of these flags. */
-static uint32_t version_of(uint32_t flags)
+static uint32_t needed_version(uint32_t flags)
 {
     if (flags & HAS_CERTIFICATE)
         return VERSION;
     return flags & ~(uint32_t)HAS_RADIUS ? 2 : 1;
 }
 
-static TalusProblemHeader describe(TalusProblem *problem, const TalusProblemDef *def)
+/* Returns the header of the problem's file, without payload size and checksums. */
+static TalusProblemHeader make_header(TalusProblem *problem, const TalusProblemDef *def)
 {
     bool matrix = def->values != NULL;
     int blocks = talus_problem_blocks(problem);
-    uint32_t flags = flags_of(problem, def, blocks);
-    TalusProblemHeader h = {.version = version_of(flags),
+    uint32_t flags = needed_flags(problem, def, blocks);
+    TalusProblemHeader h = {.version = needed_version(flags),
                             .form = matrix ? FORM_MATRIX : FORM_BODIES,
                             .rows = (uint32_t)(matrix ? def->rows : talus_problem_rows(problem)),
                             .flags = flags,
@@ -165,10 +174,10 @@ typedef struct Packed {
     double *gamma, *certificate;
 } Packed;
 
-/* Expands *vector (NULL: nothing to do), which has one row per block, to h->rows, the others 0. For an explicit problem
- * whose blocks all have the section none: the file has the whole matrix, the problem only its normal rows. *packed is
- * the new vector, which the caller frees. */
-static TalusStatus pack_rows(const TalusProblemHeader *h, const double **vector, double **packed)
+/* Replaces *vector, which has one row per block, by a new vector with h->rows rows per block, the added rows 0; does
+ * nothing if *vector is NULL. Needed for an explicit problem whose blocks all have the section none: the file has the
+ * whole matrix, the problem only its normal rows. *packed is the new vector too, which the caller frees. */
+static TalusStatus expand_rows(const TalusProblemHeader *h, const double **vector, double **packed)
 {
     size_t rows = (size_t)h->rows, blocks = (size_t)h->blocks;
     if (!*vector)
@@ -180,7 +189,9 @@ static TalusStatus pack_rows(const TalusProblemHeader *h, const double **vector,
     return TALUS_OK;
 }
 
-static TalusStatus pack(const TalusProblemHeader *h, TalusProblemContent *content, Packed *packed)
+/* Converts contacts, friction models and moments to the structs of the file, and points the content to them. */
+static TalusStatus convert_to_stored(const TalusProblemHeader *h, TalusProblemContent *content,
+                                     Packed *packed)
 {
     const TalusProblemDef *def = &content->def;
     size_t blocks = (size_t)h->blocks;
@@ -192,7 +203,7 @@ static TalusStatus pack(const TalusProblemHeader *h, TalusProblemContent *conten
         TALUS_TRY(TALUS_ALLOC(packed->moments, blocks, "moments"));
     for (size_t i = 0; i < blocks; i++) {
         const TalusContactDef *c = def->contacts ? &def->contacts[i] : NULL;
-        TalusFrictionModel m = model_of(def, (int)i);
+        TalusFrictionModel m = friction_model(def, (int)i);
         if (c)
             packed->contacts[i] = (TalusStoredContact){c->a,     c->b,  c->normal, c->arm_a,
                                                        c->arm_b, c->mu, c->bias,   c->compliance};
@@ -207,17 +218,18 @@ static TalusStatus pack(const TalusProblemHeader *h, TalusProblemContent *conten
     return TALUS_OK;
 }
 
-static TalusStatus write_content(const char *path, TalusProblemHeader *header,
-                                 TalusProblemContent *content)
+/* Writes the file: completes the header by payload size and checksums, then writes header and arrays. */
+static TalusStatus write_file(const char *path, TalusProblemHeader *header,
+                              TalusProblemContent *content)
 {
     Layout layout = list_arrays(header, content);
     TalusFile *file;
     char *payload;
-    header->payload_size = payload_size(&layout);
+    header->payload_size = count_payload(&layout);
     TALUS_TRY(TALUS_ALLOC(payload, header->payload_size, path));
-    put_payload(&layout, payload);
+    copy_payload(&layout, payload);
     header->payload_hash = talus_hash(TALUS_HASH_SEED, payload, header->payload_size);
-    header->header_hash = header_hash(header);
+    header->header_hash = hash_header(header);
     TalusStatus status = talus_file_create(path, &file);
     if (status == TALUS_OK) {
         talus_file_put(file, header, sizeof *header);
@@ -235,19 +247,20 @@ TalusStatus talus_problem_write(const char *path, TalusProblem *problem)
                                    .certificate = talus_problem_certificate(problem)};
     Packed packed = {0};
     TALUS_TRY(talus_problem_export(problem, &content.def));
-    TalusProblemHeader header = describe(problem, &content.def);
-    TalusStatus status = pack(&header, &content, &packed);
+    TalusProblemHeader header = make_header(problem, &content.def);
+    TalusStatus status = convert_to_stored(&header, &content, &packed);
     if (talus_problem_rows(problem) < (int)header.rows) {
-        TALUS_THEN(status, pack_rows(&header, &content.gamma, &packed.gamma));
-        TALUS_THEN(status, pack_rows(&header, &content.certificate, &packed.certificate));
+        TALUS_THEN(status, expand_rows(&header, &content.gamma, &packed.gamma));
+        TALUS_THEN(status, expand_rows(&header, &content.certificate, &packed.certificate));
     }
-    TALUS_THEN(status, write_content(path, &header, &content));
+    TALUS_THEN(status, write_file(path, &header, &content));
     TALUS_RELEASE(packed.contacts, packed.models, packed.moments, packed.gamma, packed.certificate);
     return status;
 }
 
 /* ---- reading: header ---- */
 
+/* Checks magic, length, version and checksum of the header. */
 static TalusStatus check_header(const char *path, const TalusProblemHeader *h, size_t size)
 {
     if (size < sizeof h->magic || memcmp(h->magic, TALUS_PROBLEM_MAGIC, sizeof h->magic) != 0)
@@ -260,14 +273,14 @@ static TalusStatus check_header(const char *path, const TalusProblemHeader *h, s
                                "has format version %" PRIu32
                                ", this program reads versions 1 to %d",
                                h->version, VERSION);
-    if (h->header_hash != header_hash(h))
+    if (h->header_hash != hash_header(h))
         return talus_fail_file(path, TALUS_ERR_FORMAT,
                                "damaged: the header does not match its checksum");
     return TALUS_OK;
 }
 
 /* Returns the flags HAS_... that a file of this version and form may have. */
-static uint32_t known_flags(const TalusProblemHeader *h)
+static uint32_t allowed_flags(const TalusProblemHeader *h)
 {
     uint32_t own = h->form == FORM_BODIES ? HAS_RADIUS : 0;
     if (h->version == 1)
@@ -276,7 +289,8 @@ static uint32_t known_flags(const TalusProblemHeader *h)
     return own | (h->version > 2 ? HAS_CERTIFICATE : 0);
 }
 
-static TalusStatus check_dimensions(const char *path, const TalusProblemHeader *h)
+/* Checks form, rows, flags and counts of the header. */
+static TalusStatus check_counts(const char *path, const TalusProblemHeader *h)
 {
     if (h->form != FORM_BODIES && h->form != FORM_MATRIX)
         return talus_fail_file(path, TALUS_ERR_FORMAT, "form %" PRIu32 ": expected 1 or 2",
@@ -285,7 +299,7 @@ static TalusStatus check_dimensions(const char *path, const TalusProblemHeader *
     if (h->rows != 1 && h->rows != 3 && !(six && h->rows == 6))
         return talus_fail_file(path, TALUS_ERR_FORMAT, "%" PRIu32 " rows per block: expected %s",
                                h->rows, six ? "1, 3 or 6" : "1 or 3");
-    if (h->flags & ~known_flags(h))
+    if (h->flags & ~allowed_flags(h))
         return talus_fail_file(path, TALUS_ERR_FORMAT, "unknown flags %" PRIx32, h->flags);
     if (h->bodies > INT32_MAX || h->blocks > INT32_MAX / 6 - 1 || h->nonzeros > INT32_MAX)
         return talus_fail_file(path, TALUS_ERR_FORMAT, "a count exceeds the format's limit");
@@ -294,10 +308,11 @@ static TalusStatus check_dimensions(const char *path, const TalusProblemHeader *
     return TALUS_OK;
 }
 
+/* Checks size and checksum of the payload: the bytes after the header. */
 static TalusStatus check_payload(const char *path, const TalusProblemHeader *h,
                                  const Layout *layout, const char *bytes, size_t size)
 {
-    uint64_t expected = payload_size(layout);
+    uint64_t expected = count_payload(layout);
     if (h->payload_size != expected)
         return talus_fail_file(path, TALUS_ERR_FORMAT,
                                "the header gives %" PRIu64 " bytes of content, its counts ask for "
@@ -313,12 +328,12 @@ static TalusStatus check_payload(const char *path, const TalusProblemHeader *h,
     return TALUS_OK;
 }
 
-/* Sets the pointers of the content to the arrays in `bytes`, the file after its header; all are aligned to 8 bytes. */
-static void point_into(const Layout *layout, const char *bytes)
+/* Sets the members of the content to the arrays in `bytes`, the payload; all arrays are aligned to 8 bytes. */
+static void set_array_pointers(const Layout *layout, const char *bytes)
 {
     for (int i = 0; i < layout->count; i++) {
         memcpy(layout->arrays[i].field, &bytes, sizeof bytes);
-        bytes += padded(layout->arrays[i].bytes);
+        bytes += padded_size(layout->arrays[i].bytes);
     }
 }
 
@@ -330,7 +345,9 @@ typedef struct Unpacked {
     TalusFrictionModel *models;
 } Unpacked;
 
-static TalusStatus unpack(const TalusProblemHeader *h, TalusProblemContent *content, Unpacked *out)
+/* Converts contacts and friction models from the structs of the file, and sets those of content->def. */
+static TalusStatus convert_from_stored(const TalusProblemHeader *h, TalusProblemContent *content,
+                                       Unpacked *out)
 {
     bool matrix = h->form == FORM_MATRIX;
     size_t blocks = (size_t)h->blocks;
@@ -370,21 +387,22 @@ static TalusStatus unpack(const TalusProblemHeader *h, TalusProblemContent *cont
     return TALUS_OK;
 }
 
-/* Copies a vector of the file, h->rows rows per block, into one of the problem: the first `rows` rows of each block. */
-static void take_rows(const TalusProblemHeader *h, int rows, const double *stored, double *out)
+/* Copies the first `rows` rows of each block of a vector of the file, which has h->rows rows per block, to `out`. */
+static void copy_first_rows(const TalusProblemHeader *h, int rows, const double *stored,
+                            double *out)
 {
     for (uint64_t i = 0; i < h->blocks; i++)
         memcpy(out + i * (uint64_t)rows, stored + i * h->rows, (size_t)rows * sizeof *out);
 }
 
-/* Copies impulses, estimates and certificate into the problem. Fails if the file has other rows per block than the
- * problem, or estimates that the problem has no place for. */
-static TalusStatus fill(const char *path, const TalusProblemHeader *h,
-                        const TalusProblemContent *content, TalusProblem *problem)
+/* Copies impulses, estimates and certificate into the problem. Fails if file and problem have different numbers of rows
+ * per block, or if the file has estimates and the problem has none. */
+static TalusStatus fill_problem(const char *path, const TalusProblemHeader *h,
+                                const TalusProblemContent *content, TalusProblem *problem)
 {
     double *estimate = talus_problem_estimate(problem);
     int rows = talus_problem_rows(problem);
-    bool normals = h->form == FORM_MATRIX && rows == 1; /* all sections are none: see pack_rows */
+    bool normals = h->form == FORM_MATRIX && rows == 1; /* all sections are none: see expand_rows */
     if (rows != (int)h->rows && !normals)
         return talus_fail_file(path, TALUS_ERR_FORMAT,
                                "%" PRIu32 " rows per block, but the contacts' friction asks for %d",
@@ -392,19 +410,20 @@ static TalusStatus fill(const char *path, const TalusProblemHeader *h,
     if (content->estimate && !estimate)
         return talus_fail_file(path, TALUS_ERR_FORMAT,
                                "has estimates, but no contact whose bounds are fixed by them");
-    take_rows(h, rows, content->gamma, talus_problem_gamma(problem));
+    copy_first_rows(h, rows, content->gamma, talus_problem_gamma(problem));
     if (h->blocks && content->estimate)
         memcpy(estimate, content->estimate, h->blocks * sizeof *estimate);
     if (!content->certificate)
         return TALUS_OK;
     double *certificate;
     TALUS_TRY(talus_problem_reserve_certificate(problem, &certificate));
-    take_rows(h, rows, content->certificate, certificate);
+    copy_first_rows(h, rows, content->certificate, certificate);
     return TALUS_OK;
 }
 
-static TalusStatus create(const char *path, const TalusProblemHeader *h,
-                          TalusProblemContent *content, TalusPool *pool, TalusProblem **out)
+/* Creates the problem from the checked content of a file. */
+static TalusStatus create_problem(const char *path, const TalusProblemHeader *h,
+                                  TalusProblemContent *content, TalusPool *pool, TalusProblem **out)
 {
     bool matrix = h->form == FORM_MATRIX;
     Unpacked unpacked = {0};
@@ -413,12 +432,12 @@ static TalusStatus create(const char *path, const TalusProblemHeader *h,
     def->contact_count = matrix ? 0 : (int)h->blocks;
     def->block_count = matrix ? (int)h->blocks : 0;
     def->rows = (int)h->rows;
-    TalusStatus status = unpack(h, content, &unpacked);
+    TalusStatus status = convert_from_stored(h, content, &unpacked);
     TALUS_THEN(status, talus_problem_create(def, pool, out));
     TALUS_RELEASE(unpacked.contacts, unpacked.models);
     if (status != TALUS_OK)
         return talus_error_in_file(path, status);
-    status = fill(path, h, content, *out);
+    status = fill_problem(path, h, content, *out);
     if (status == TALUS_OK)
         return TALUS_OK;
     talus_problem_destroy(*out);
@@ -426,19 +445,20 @@ static TalusStatus create(const char *path, const TalusProblemHeader *h,
     return status;
 }
 
-static TalusStatus parse(const char *path, const char *bytes, size_t size, TalusPool *pool,
-                         TalusProblem **out)
+/* Checks the bytes of a file and creates the problem. */
+static TalusStatus parse_file(const char *path, const char *bytes, size_t size, TalusPool *pool,
+                              TalusProblem **out)
 {
     TalusProblemHeader header = {.version = 0};
     TalusProblemContent content = {.gamma = NULL};
     memcpy(&header, bytes, size < sizeof header ? size : sizeof header);
     TALUS_TRY(check_header(path, &header, size));
-    TALUS_TRY(check_dimensions(path, &header));
+    TALUS_TRY(check_counts(path, &header));
     Layout layout = list_arrays(&header, &content);
     TALUS_TRY(check_payload(path, &header, &layout, bytes, size));
-    point_into(&layout, bytes + sizeof header);
+    set_array_pointers(&layout, bytes + sizeof header);
     TALUS_TRY(talus_problem_check(path, &header, &content));
-    return create(path, &header, &content, pool, out);
+    return create_problem(path, &header, &content, pool, out);
 }
 
 TalusStatus talus_problem_read(const char *path, TalusPool *pool, TalusProblem **out)
@@ -447,7 +467,7 @@ TalusStatus talus_problem_read(const char *path, TalusPool *pool, TalusProblem *
     size_t size;
     *out = NULL;
     TALUS_TRY(talus_read_file(path, SIZE_MAX - 1, &bytes, &size));
-    TalusStatus status = parse(path, bytes, size, pool, out);
+    TalusStatus status = parse_file(path, bytes, size, pool, out);
     talus_release(bytes);
     return status;
 }

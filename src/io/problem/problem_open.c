@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* Copies impulses of `from_rows` rows per block to a problem that may have another number of rows: the rows that both
- * have; the others of the problem stay. */
+/* Copies impulses with `from_rows` rows per block to a problem that may have another number of rows per block: only the
+ * rows that both have. The other impulses of the problem stay as they are. */
 static void copy_impulses(const double *from, int from_rows, TalusProblem *to)
 {
     int rows = talus_problem_rows(to), both = rows < from_rows ? rows : from_rows;
@@ -19,7 +19,7 @@ static void copy_impulses(const double *from, int from_rows, TalusProblem *to)
 }
 
 /* Sets the friction model, which zeroes the impulses and may change the rows, and then restores the impulses. */
-static TalusStatus change_model(TalusProblem *problem, TalusFrictionModel model)
+static TalusStatus change_friction_model(TalusProblem *problem, TalusFrictionModel model)
 {
     size_t n = (size_t)talus_problem_size(problem);
     int rows = talus_problem_rows(problem);
@@ -34,11 +34,12 @@ static TalusStatus change_model(TalusProblem *problem, TalusFrictionModel model)
     return status;
 }
 
-static TalusStatus open_own(const char *path, const TalusFrictionModel *model, TalusPool *pool,
-                            TalusProblem **out)
+/* Opens a file of Talus's own format and, unless `model` is NULL, changes its friction model. */
+static TalusStatus open_talus_file(const char *path, const TalusFrictionModel *model,
+                                   TalusPool *pool, TalusProblem **out)
 {
     TALUS_TRY(talus_problem_read(path, pool, out));
-    TalusStatus status = model ? change_model(*out, *model) : TALUS_OK;
+    TalusStatus status = model ? change_friction_model(*out, *model) : TALUS_OK;
     if (status == TALUS_OK)
         return TALUS_OK;
     talus_problem_destroy(*out);
@@ -52,7 +53,7 @@ TalusStatus talus_problem_open(const char *path, const TalusFrictionModel *model
     *out = NULL;
     *fclib = NULL;
     if (!talus_fclib_is(path))
-        return open_own(path, model, pool, out);
+        return open_talus_file(path, model, pool, out);
     TALUS_TRY(talus_fclib_read(path, fclib));
     TalusStatus status = talus_fclib_problem(*fclib, model, pool, out);
     if (status == TALUS_OK)

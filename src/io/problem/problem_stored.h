@@ -15,12 +15,13 @@ enum { HAS_RADIUS = 1, HAS_MODELS = 2, HAS_MOMENTS = 4, HAS_ESTIMATE = 8, HAS_CE
 
 typedef struct TalusProblemHeader {
     char magic[8];
-    uint32_t version, form, rows, flags; /* rows: per block */
-    uint64_t bodies, blocks, nonzeros;
+    uint32_t version, form, rows, flags; /* form: FORM_...; rows: rows per block; flags: HAS_... */
+    uint64_t bodies, blocks, nonzeros;   /* nonzeros: entries of the matrix, 0 in FORM_BODIES */
+    /* bytes after the header and their checksum; checksum of the header up to here */
     uint64_t payload_size, payload_hash, header_hash;
 } TalusProblemHeader;
 
-/* A contact without its friction model and moments, which files of version 1 do not have: they are optional arrays. */
+/* A contact without friction model and moments, which are arrays of their own that a file may lack. */
 typedef struct TalusStoredContact {
     int32_t a, b; /* bodies; b = -1: the fixed world */
     TalusVec3 normal, arm_a, arm_b;
@@ -43,7 +44,8 @@ _Static_assert(sizeof(TalusSym3) == 48, "inertias are written as they lie in mem
 
 /* Content of a problem file; pointers of absent arrays are NULL. */
 typedef struct TalusProblemContent {
-    TalusProblemDef def; /* without contacts and models, which are in the members below */
+    /* its contacts and models are set only after conversion from those below */
+    TalusProblemDef def;
     const TalusStoredContact *contacts;
     const TalusStoredModel *models;
     const TalusStoredMoments *moments;

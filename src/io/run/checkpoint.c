@@ -1,9 +1,10 @@
-/* io/run/checkpoint.c - checkpoints in two files in turn, each valid or refused.
+/* io/run/checkpoint.c - checkpoints, written to two files in turn.
  *
- * A checkpoint replaces the older of the two files by an atomic rename and leaves the newer one unchanged, so that
- * at most the work since the last good checkpoint is lost. A file has a header, the caller's note, the list of the
- * run's files (io/run/manifest.h) and the bytes of the world. header_hash, the last field of the header, is the hash
- * of the fields before it; payload_hash is that of all bytes after the header. */
+ * A checkpoint replaces the older of the two files by an atomic rename and leaves the newer file unchanged, so that at
+ * most the work since the last good checkpoint is lost. A file that fails a check is refused as a whole. A file has a
+ * header, the caller's note, the list of the run's files (io/run/manifest.h) and the bytes of the world. header_hash,
+ * the last field of the header, is the hash of the fields before it; payload_hash is the hash of all bytes after the
+ * header. */
 #include "io/run/checkpoint.h"
 
 #include "base/hash.h"
@@ -17,6 +18,7 @@
 
 enum { VERSION = 2, REASON_BYTES = 512 };
 
+/* First bytes of a file. */
 typedef struct Header {
     char magic[8];
     uint32_t version, header_size;
@@ -31,7 +33,8 @@ _Static_assert(sizeof(Header) == 80, "the header is written as it lies in memory
 
 static const char *const file_names[2] = {TALUS_CHECKPOINT_A, TALUS_CHECKPOINT_B};
 
-static uint64_t header_hash(const Header *header)
+/* Hash of a header, all fields but the last. */
+static uint64_t hash_header(const Header *header)
 {
     return talus_hash(TALUS_HASH_SEED, header, offsetof(Header, header_hash));
 }
@@ -45,8 +48,8 @@ typedef struct Image {
     Header header;
 } Image;
 
-/* Fails on files that are no checkpoint and on older versions. Called before the header's hash is compared, whose place
- * depends on the version. */
+/* Fails if the file is no checkpoint or of an older version. Called before the hash of the header is compared, since
+ * its position depends on the version. */
 static TalusStatus check_version(const Header *h, size_t size)
 {
     if (size < sizeof h->magic || memcmp(h->magic, TALUS_CHECKPOINT_MAGIC, sizeof h->magic) != 0)
@@ -59,13 +62,14 @@ static TalusStatus check_version(const Header *h, size_t size)
     return TALUS_OK;
 }
 
+/* Checks magic, version, length and hash of the header of a file of `size` bytes. */
 static TalusStatus check_header(const Header *h, size_t size)
 {
     TALUS_TRY(check_version(h, size));
     if (size < sizeof *h)
         return talus_fail(TALUS_ERR_FORMAT, "truncated: %zu bytes, but the header alone has %zu",
                           size, sizeof *h);
-    if (h->header_hash != header_hash(h))
+    if (h->header_hash != hash_header(h))
         return talus_fail(TALUS_ERR_FORMAT, "damaged: the header does not match its checksum");
     if (h->version != VERSION || h->header_size != sizeof *h)
         return talus_fail(TALUS_ERR_FORMAT,
@@ -74,24 +78,27 @@ static TalusStatus check_header(const Header *h, size_t size)
     return TALUS_OK;
 }
 
-/* The parts after the header. */
+/* The parts after the header; `state` are the bytes of the world. */
 typedef struct Payload {
     const char *note, *files, *state;
 } Payload;
 
-static uint64_t payload_hash(const Header *h, const Payload *p)
+/* Hash of all parts of the payload. */
+static uint64_t hash_payload(const Header *h, const Payload *p)
 {
     uint64_t hash = talus_hash(TALUS_HASH_SEED, p->note, h->note_size);
     hash = talus_hash(hash, p->files, h->files_size);
     return talus_hash(hash, p->state, h->world_size);
 }
 
-static Payload payload_of(const Image *image)
+/* Returns the addresses of the parts of a file in memory. */
+static Payload locate_payload(const Image *image)
 {
     const char *note = image->bytes + sizeof(Header), *files = note + image->header.note_size;
     return (Payload){.note = note, .files = files, .state = files + image->header.files_size};
 }
 
+/* Checks sizes and hash of the payload. */
 static TalusStatus check_payload(const Image *image)
 {
     const Header *h = &image->header;
@@ -103,12 +110,13 @@ static TalusStatus check_payload(const Image *image)
                           "truncated: %" PRIu64 " bytes after the header, which announces "
                           "%" PRIu64 ", %" PRIu64 " and %" PRIu64,
                           size, h->note_size, h->files_size, h->world_size);
-    Payload payload = payload_of(image);
-    if (payload_hash(h, &payload) != h->payload_hash)
+    Payload payload = locate_payload(image);
+    if (hash_payload(h, &payload) != h->payload_hash)
         return talus_fail(TALUS_ERR_FORMAT, "damaged: the content does not match its checksum");
     return TALUS_OK;
 }
 
+/* Copies the header from the bytes of a file, and checks header and payload. */
 static TalusStatus check_image(Image *image)
 {
     memcpy(&image->header, image->bytes,
@@ -117,7 +125,8 @@ static TalusStatus check_image(Image *image)
     return check_payload(image);
 }
 
-/* Loads a file of `dir` or, if that is NULL, at the path `name`; fails unless version, sizes and hashes are right. */
+/* Loads the file `name` of `dir` or, if `dir` is NULL, the file at the path `name`; fails unless version, sizes and
+ * hashes are right. */
 static TalusStatus load_image(const TalusDir *dir, const char *name, Image *image)
 {
     memset(image, 0, sizeof *image);
@@ -131,10 +140,11 @@ static TalusStatus load_image(const TalusDir *dir, const char *name, Image *imag
     return dir ? talus_dir_error(dir, name, status) : talus_error_in_file(name, status);
 }
 
+/* Copies the note into new memory, with a NUL. */
 static TalusStatus copy_note(const Image *image, char **note)
 {
     TALUS_TRY(TALUS_ALLOC(*note, image->header.note_size + 1, "checkpoint note"));
-    memcpy(*note, payload_of(image).note, image->header.note_size);
+    memcpy(*note, locate_payload(image).note, image->header.note_size);
     return TALUS_OK;
 }
 
@@ -156,56 +166,59 @@ TalusStatus talus_checkpoint_inspect(const char *path, TalusCheckpointInfo *info
 
 /* ---- the two files ---- */
 
+/* The two checkpoint files of a directory. */
 typedef struct Pair {
     const TalusDir *dir;
-    uint64_t sequence[2]; /* as of sequence_of */
-    int newest;           /* index of the file with the larger number; 0 if both are 0 */
+    uint64_t sequence[2]; /* sequence number of each file (read_sequence) */
+    int newest;           /* index of the file with the larger number; 0 if both are equal */
 } Pair;
 
-/* Returns the sequence number in the header, which orders the two files; 0 if the file is missing or its header is
- * damaged. The rest of the file is not checked. */
-static uint64_t sequence_of(const TalusDir *dir, const char *name)
+/* Returns the sequence number in the header of a file, which is larger in the newer file; 0 if the file is missing or
+ * its header is damaged. The rest of the file is not checked. */
+static uint64_t read_sequence(const TalusDir *dir, const char *name)
 {
     Header header;
     int fd;
     if (!talus_dir_has_name(dir, name) || talus_dir_open_file(dir, name, O_RDONLY, &fd) != TALUS_OK)
         return 0;
     bool sound = pread(fd, &header, sizeof header, 0) == (ssize_t)sizeof header &&
-                 header.header_hash == header_hash(&header);
+                 header.header_hash == hash_header(&header);
     close(fd);
     return sound ? header.sequence : 0;
 }
 
+/* Reads the sequence numbers of the two checkpoint files. */
 static Pair find_pair(const TalusDir *dir)
 {
     Pair pair = {.dir = dir};
     for (int i = 0; i < 2; i++)
-        pair.sequence[i] = sequence_of(dir, file_names[i]);
+        pair.sequence[i] = read_sequence(dir, file_names[i]);
     pair.newest = pair.sequence[1] > pair.sequence[0];
     return pair;
 }
 
-static TalusStatus load_of_pair(const Pair *pair, int index, Image *image)
+/* Loads one file of the pair and checks it. */
+static TalusStatus load_image_of_pair(const Pair *pair, int index, Image *image)
 {
     return load_image(pair->dir, file_names[index], image);
 }
 
-/* Options of talus_world_load. */
-typedef struct Choice {
+/* Options of talus_world_load: number of threads and name of the backend. */
+typedef struct LoadOptions {
     int threads;
     const char *backend;
-} Choice;
+} LoadOptions;
 
-/* Loads the world of one file and, unless `note` is NULL, its note. */
-static TalusStatus load_world(const Pair *pair, int index, Choice choice, TalusWorld **world,
+/* Loads the world of one file of the pair and, unless `note` is NULL, its note. */
+static TalusStatus load_world(const Pair *pair, int index, LoadOptions options, TalusWorld **world,
                               char **note)
 {
     Image image;
-    TALUS_TRY(load_of_pair(pair, index, &image));
+    TALUS_TRY(load_image_of_pair(pair, index, &image));
     TalusStatus status =
         talus_dir_error(pair->dir, file_names[index],
-                        talus_world_load(payload_of(&image).state, image.header.world_size,
-                                         choice.threads, choice.backend, world));
+                        talus_world_load(locate_payload(&image).state, image.header.world_size,
+                                         options.threads, options.backend, world));
     if (status == TALUS_OK && note)
         status = copy_note(&image, note);
     if (status != TALUS_OK && *world) {
@@ -216,17 +229,19 @@ static TalusStatus load_world(const Pair *pair, int index, Choice choice, TalusW
     return status;
 }
 
-static TalusStatus verify(const Pair *pair, int index)
+/* Fails unless a file of the pair is valid. */
+static TalusStatus verify_file(const Pair *pair, int index)
 {
     Image image;
-    TALUS_TRY(load_of_pair(pair, index, &image));
+    TALUS_TRY(load_image_of_pair(pair, index, &image));
     talus_release(image.bytes);
     return TALUS_OK;
 }
 
-/* Loads the world of the newer file or, if that is damaged, of the older one. If the newer one is good, verifies the
- * older one too, so that damage is reported before that file is needed. */
-static TalusStatus read_pair(const Pair *pair, Choice choice, TalusWorld **world, char **note)
+/* Loads world and note of the newer file or, if that is damaged, of the older one. If the newer file is good, verifies
+ * the older one too, so that its damage is reported before it is needed. Damage of one file is logged as a warning. */
+static TalusStatus load_world_of_pair(const Pair *pair, LoadOptions options, TalusWorld **world,
+                                      char **note)
 {
     char reason[2][REASON_BYTES] = {"", ""};
     TalusStatus worst = TALUS_ERR_IO;
@@ -235,7 +250,7 @@ static TalusStatus read_pair(const Pair *pair, Choice choice, TalusWorld **world
         if (!talus_dir_has_name(pair->dir, file_names[index]))
             continue;
         TalusStatus status =
-            *world ? verify(pair, index) : load_world(pair, index, choice, world, note);
+            *world ? verify_file(pair, index) : load_world(pair, index, options, world, note);
         if (status == TALUS_OK)
             continue;
         worst = status;
@@ -262,49 +277,50 @@ TalusStatus talus_checkpoint_read(const char *path, int threads, const char *bac
     *world = NULL;
     if (note)
         *note = NULL;
-    if (access(path, F_OK) != 0) /* talus_dir_open would create it */
+    if (access(path, F_OK) != 0) /* talus_dir_open would create the directory */
         return talus_fail_file(path, TALUS_ERR_IO, "there is no such directory");
     TALUS_TRY(talus_dir_open(path, &dir));
     Pair pair = find_pair(&dir);
-    TalusStatus status = read_pair(&pair, (Choice){threads, backend}, world, note);
+    TalusStatus status = load_world_of_pair(&pair, (LoadOptions){threads, backend}, world, note);
     talus_dir_close(&dir);
     return status;
 }
 
 /* ---- the list of files ---- */
 
-/* Reads the list of one file if its world is at `time`, and sets *found. A missing or damaged file is skipped: reading
- * its world reports the damage. */
-static TalusStatus files_of_one(const Pair *pair, int index, double time, bool *found,
-                                TalusManifest *out)
+/* Reads the list of files of one checkpoint file if its world is at `time`; *found says whether it is. A missing or
+ * damaged file is skipped: reading its world reports the damage. */
+static TalusStatus read_files_of(const Pair *pair, int index, double time, bool *found,
+                                 TalusManifest *out)
 {
     Image image;
     if (!talus_dir_has_name(pair->dir, file_names[index]))
         return TALUS_OK;
-    TalusStatus status = load_of_pair(pair, index, &image);
+    TalusStatus status = load_image_of_pair(pair, index, &image);
     if (status != TALUS_OK)
         return status == TALUS_ERR_FORMAT ? TALUS_OK : status;
     *found = image.header.time == time;
     if (*found)
-        status = talus_manifest_unpack(payload_of(&image).files, image.header.files_size, out);
+        status = talus_manifest_unpack(locate_payload(&image).files, image.header.files_size, out);
     talus_release(image.bytes);
     return talus_dir_error(pair->dir, file_names[index], status);
 }
 
-TalusStatus talus_checkpoint_files(const TalusDir *dir, double time, bool *found,
-                                   TalusManifest *out)
+TalusStatus talus_checkpoint_read_files(const TalusDir *dir, double time, bool *found,
+                                        TalusManifest *out)
 {
     Pair pair = find_pair(dir);
     *found = false;
     *out = (TalusManifest){0};
-    TALUS_TRY(files_of_one(&pair, pair.newest, time, found, out));
-    return *found ? TALUS_OK : files_of_one(&pair, !pair.newest, time, found, out);
+    TALUS_TRY(read_files_of(&pair, pair.newest, time, found, out));
+    return *found ? TALUS_OK : read_files_of(&pair, !pair.newest, time, found, out);
 }
 
 /* ---- writing ---- */
 
-static TalusStatus write_image(const Pair *pair, int index, const Header *header,
-                               const Payload *payload)
+/* Writes a file of the pair. */
+static TalusStatus write_file(const Pair *pair, int index, const Header *header,
+                              const Payload *payload)
 {
     TalusFile *file;
     TalusDir dir = *pair->dir;
@@ -325,13 +341,14 @@ static void complete_header(Header *header, const TalusWorld *world, const Paylo
     header->header_size = sizeof *header;
     header->steps = talus_world_steps(world);
     header->time = talus_world_time(world);
-    header->payload_hash = payload_hash(header, payload);
-    header->header_hash = header_hash(header);
+    header->payload_hash = hash_payload(header, payload);
+    header->header_hash = hash_header(header);
 }
 
-/* Writes a checkpoint over the older file, or over the first if neither has a valid header. */
-static TalusStatus write_next(const Pair *pair, const TalusWorld *world, const char *note,
-                              const char *files, size_t files_size)
+/* Writes a checkpoint over the older file, or over the first if neither file has a valid header. `files`: the list of
+ * files, packed. */
+static TalusStatus write_over_older(const Pair *pair, const TalusWorld *world, const char *note,
+                                    const char *files, size_t files_size)
 {
     void *state;
     size_t size;
@@ -343,7 +360,7 @@ static TalusStatus write_next(const Pair *pair, const TalusWorld *world, const c
                      .files_size = files_size,
                      .world_size = size};
     complete_header(&header, world, &payload);
-    TalusStatus status = write_image(pair, last ? !pair->newest : 0, &header, &payload);
+    TalusStatus status = write_file(pair, last ? !pair->newest : 0, &header, &payload);
     talus_free(state);
     return status;
 }
@@ -356,7 +373,7 @@ TalusStatus talus_checkpoint_write_in(const TalusDir *dir, const TalusWorld *wor
     size_t size;
     TALUS_TRY(talus_manifest_pack(files ? files : &none, &listed, &size));
     Pair pair = find_pair(dir);
-    TalusStatus status = write_next(&pair, world, note ? note : "", listed, size);
+    TalusStatus status = write_over_older(&pair, world, note ? note : "", listed, size);
     talus_release(listed);
     return status == TALUS_OK ? talus_dir_sync(dir) : status; /* so that the rename is on disk */
 }

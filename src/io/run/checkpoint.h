@@ -1,4 +1,5 @@
-/* io/run/checkpoint.h - checkpoints in an open directory, with the list of the run's files; inspection of one file. */
+/* io/run/checkpoint.h - checkpoints in an open directory, with the list of the run's files; inspection of a checkpoint
+ * file. */
 #ifndef TALUS_IO_RUN_CHECKPOINT_H
 #define TALUS_IO_RUN_CHECKPOINT_H
 
@@ -10,23 +11,25 @@
 #define TALUS_CHECKPOINT_B "checkpoint-b.talus"
 #define TALUS_CHECKPOINT_MAGIC "TALUSCKP"
 
+/* What a checkpoint file has besides list of files and world. */
 typedef struct TalusCheckpointInfo {
     uint64_t sequence; /* number of the checkpoint in its run, from 1 */
     int64_t steps;
     double time;
     size_t note_size, files_size, world_size; /* bytes of each part of the file */
-    char *note;                               /* free with talus_free */
+    char *note;                               /* text of the caller; free with talus_free */
 } TalusCheckpointInfo;
 
-/* Reads the header data of a checkpoint file and verifies all checksums, without building the world. */
+/* Reads header and note of a checkpoint file and verifies all checksums, without creating the world. */
 TalusStatus talus_checkpoint_inspect(const char *path, TalusCheckpointInfo *info);
 
-/* As talus_checkpoint_write, into an open directory; `files` (may be NULL) lists the files the run has written. */
+/* As talus_checkpoint_write, into an open directory. The checkpoint also stores `files` (may be NULL), the list of the
+ * files that the run has written. */
 TalusStatus talus_checkpoint_write_in(const TalusDir *dir, const TalusWorld *world,
                                       const char *note, const TalusManifest *files);
 /* Reads the list of files of the newest valid checkpoint whose world is at `time`; if there is none, *found is false
  * and `out` empty. */
-TalusStatus talus_checkpoint_files(const TalusDir *dir, double time, bool *found,
-                                   TalusManifest *out);
+TalusStatus talus_checkpoint_read_files(const TalusDir *dir, double time, bool *found,
+                                        TalusManifest *out);
 
 #endif

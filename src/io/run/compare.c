@@ -1,4 +1,4 @@
-/* io/run/compare.c - comparison of a checkpoint's list with the files of its run. */
+/* io/run/compare.c - comparison of a run's files with the list of its checkpoint (compare.h). */
 #include "io/run/compare.h"
 
 #include "io/formats/formats.h"
@@ -11,13 +11,14 @@
 
 enum { NAMED_MAX = 8, TEXT_BYTES = 600 };
 
-/* Message about missing and changed files, which names the first NAMED_MAX. */
+/* Text about missing and changed files, which names the first NAMED_MAX of them. */
 typedef struct Report {
     char text[TEXT_BYTES];
-    size_t used;
-    int count;
+    size_t used; /* length of the text */
+    int count;   /* number of missing and changed files */
 } Report;
 
+/* Counts a missing or changed file and adds its name to the text; `what` says what is wrong. */
 static void report_file(Report *report, const char *name, const char *what)
 {
     size_t left = sizeof report->text - report->used;
@@ -28,8 +29,8 @@ static void report_file(Report *report, const char *name, const char *what)
     }
 }
 
-/* Compares size and checksum of a file with its entry, of a growing file those of the listed bytes. Sets
- * entry->unchanged and adds a difference to the report. */
+/* Compares size and checksum of a file with its entry; of a growing file only the listed bytes. Sets entry->unchanged
+ * and adds a difference to the report. */
 static TalusStatus compare_bytes(const TalusDir *dir, TalusEntry *entry, Report *report)
 {
     struct stat about;
@@ -53,9 +54,9 @@ static TalusStatus compare_bytes(const TalusDir *dir, TalusEntry *entry, Report 
     return TALUS_OK;
 }
 
-/* Compares a file of kind FRAMES, which is rewritten in place, by the checksum of the values of its frames; its format
- * computes that. A file that cannot be read counts as changed; fails only without memory, or if this build cannot read
- * the format. */
+/* Compares a file of kind FRAMES, which is rewritten in place, by the checksum of the values of its frames, which the
+ * file's format computes. Sets entry->unchanged and adds a difference to the report. A file that cannot be read counts
+ * as changed; the call fails only without memory, or if this build cannot read the format. */
 static TalusStatus compare_frames(const TalusDir *dir, TalusEntry *entry, Report *report)
 {
     uint32_t crc;
@@ -68,7 +69,8 @@ static TalusStatus compare_frames(const TalusDir *dir, TalusEntry *entry, Report
     return TALUS_OK;
 }
 
-static TalusStatus compare_one(const TalusDir *dir, TalusEntry *entry, Report *report)
+/* Compares a file with its entry; a missing file is added to the report. */
+static TalusStatus compare_file(const TalusDir *dir, TalusEntry *entry, Report *report)
 {
     if (talus_dir_has_name(dir, entry->name))
         return entry->kind == TALUS_ENTRY_FRAMES ? compare_frames(dir, entry, report)
@@ -82,7 +84,7 @@ TalusStatus talus_compare_files(const TalusDir *dir, TalusManifest *list, double
     Report report = {.text = ""};
     char more[32] = "";
     for (int i = 0; i < list->count; i++)
-        TALUS_TRY(compare_one(dir, &list->entry[i], &report));
+        TALUS_TRY(compare_file(dir, &list->entry[i], &report));
     if (report.count == 0)
         return TALUS_OK;
     if (report.count > NAMED_MAX)

@@ -4,9 +4,9 @@
 
 #include "io/file/dir.h"
 
-/* Compares every file of the list with its checksum and sets `unchanged` of the entries. A growing file may be longer:
- * the rest was written after the checkpoint. Fails with the names of missing and changed files or, with `accept`, logs
- * these as a warning "output.changed". `time` is for the message. */
+/* Compares every file of the list with its size and checksum and sets `unchanged` of its entry. A growing file may be
+ * longer than listed: the rest was written after the checkpoint. Fails with the names of missing and changed files or,
+ * with `accept`, logs these names as a warning "output.changed". `time`: time of the checkpoint, for the message. */
 TalusStatus talus_compare_files(const TalusDir *dir, TalusManifest *list, double time, bool accept);
 
 #endif

@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIXED_BYTES = 16, NAME_MAX_BYTES = 255 };
+enum {
+    FIXED_BYTES = 16,
+    NAME_MAX_BYTES = 255
+}; /* bytes of an entry before its name; longest name */
 
 void talus_manifest_clear(TalusManifest *manifest)
 {
@@ -36,7 +39,8 @@ TalusStatus talus_manifest_add(TalusManifest *manifest, const TalusEntry *entry,
 
 /* ---- search ---- */
 
-static int by_name(const void *a, const void *b)
+/* Comparison for qsort and bsearch. */
+static int compare_names(const void *a, const void *b)
 {
     return strcmp(((const TalusEntry *)a)->name, ((const TalusEntry *)b)->name);
 }
@@ -46,7 +50,7 @@ const TalusEntry *talus_manifest_find(const TalusManifest *manifest, const char 
     TalusEntry key = {.name = (char *)name};
     if (!manifest || !manifest->sorted || manifest->count == 0)
         return NULL;
-    return bsearch(&key, manifest->entry, (size_t)manifest->count, sizeof key, by_name);
+    return bsearch(&key, manifest->entry, (size_t)manifest->count, sizeof key, compare_names);
 }
 
 const TalusEntry *talus_manifest_find_unchanged(const TalusManifest *manifest, const char *name)
@@ -67,7 +71,7 @@ TalusStatus talus_manifest_pack(const TalusManifest *manifest, char **bytes, siz
         order[i] = manifest->entry[i];
         *size += FIXED_BYTES + strlen(order[i].name);
     }
-    qsort(order, (size_t)manifest->count, sizeof *order, by_name);
+    qsort(order, (size_t)manifest->count, sizeof *order, compare_names);
     TalusStatus status = TALUS_ALLOC(*bytes, *size, "list of files");
     char *at = *bytes;
     for (int i = 0; status == TALUS_OK && i < manifest->count; i++) {
@@ -84,13 +88,14 @@ TalusStatus talus_manifest_pack(const TalusManifest *manifest, char **bytes, siz
     return status;
 }
 
-/* False for a name that only a damaged list has: an empty one, or one that may lead outside the run's directory. */
-static bool is_name(const char *name)
+/* False for names that only a damaged list has: an empty name, or one that may lead outside the run's directory. */
+static bool is_valid_name(const char *name)
 {
     return name[0] && name[0] != '/' && !strstr(name, "..");
 }
 
-static TalusStatus unpack_one(const char **at, size_t *left, TalusManifest *out)
+/* Decodes the entry at *at, of which *left bytes are left, adds it to the list and moves *at past it. */
+static TalusStatus unpack_entry(const char **at, size_t *left, TalusManifest *out)
 {
     char name[NAME_MAX_BYTES + 1] = "";
     uint16_t kind = 0, length = 0;
@@ -105,7 +110,7 @@ static TalusStatus unpack_one(const char **at, size_t *left, TalusManifest *out)
         kind >= TALUS_ENTRY_KINDS)
         return talus_fail(TALUS_ERR_FORMAT, "damaged: the list of the run's files is not whole");
     memcpy(name, *at + FIXED_BYTES, length);
-    if (!is_name(name))
+    if (!is_valid_name(name))
         return talus_fail(TALUS_ERR_FORMAT, "damaged: a run has no file '%s'", name);
     e.kind = (TalusEntryKind)kind;
     *at += FIXED_BYTES + length;
@@ -117,14 +122,14 @@ TalusStatus talus_manifest_unpack(const char *bytes, size_t size, TalusManifest 
 {
     *out = (TalusManifest){0};
     while (size > 0) {
-        TalusStatus status = unpack_one(&bytes, &size, out);
+        TalusStatus status = unpack_entry(&bytes, &size, out);
         if (status != TALUS_OK) {
             talus_manifest_clear(out);
             return status;
         }
     }
     if (out->count > 0)
-        qsort(out->entry, (size_t)out->count, sizeof *out->entry, by_name);
+        qsort(out->entry, (size_t)out->count, sizeof *out->entry, compare_names);
     out->sorted = true;
     return TALUS_OK;
 }

@@ -7,13 +7,16 @@
 
 #include "base/status.h"
 
+/* Which part of a file an entry describes. */
 typedef enum TalusEntryKind {
-    TALUS_ENTRY_WHOLE, /* whole file, which is not written again */
-    TALUS_ENTRY_GROWS, /* first `size` bytes of a file that may have grown since */
-    TALUS_ENTRY_FRAMES, /* first `size` frames of a file rewritten in place; crc is of their values */
+    TALUS_ENTRY_WHOLE, /* the whole file, which is not written again */
+    TALUS_ENTRY_GROWS, /* the first `size` bytes of a file that may have grown since */
+    /* the first `size` frames of a file rewritten in place; crc: of their values */
+    TALUS_ENTRY_FRAMES,
     TALUS_ENTRY_KINDS
 } TalusEntryKind;
 
+/* A file of the list. */
 typedef struct TalusEntry {
     char *name;    /* relative to the run's directory: "frames/bodies-000000.vtp" */
     uint64_t size; /* bytes; of kind FRAMES the number of frames */

@@ -1,9 +1,10 @@
 /* io/run/output.c - the output directory of a run: frames in all requested formats, and tables.
  *
- * All output depends on the state only, and every file can be truncated to the time of a checkpoint. So a run that
- * was stopped and resumed leaves the same files as an uninterrupted one, except for columns of measured seconds. The
- * directory is held by its descriptor: nothing is written into another one, and its removal is noticed. A checkpoint
- * lists every file with length and checksum; a resumed run compares them first. */
+ * All output depends on the state only, and every file can be truncated to the time of a checkpoint. So a run that was
+ * stopped and resumed leaves the same files as an uninterrupted one, except for columns of measured seconds. The
+ * directory stays open by its descriptor: nothing is written into another directory that gets its name, and its removal
+ * is noticed. A checkpoint lists every file with length and checksum; a resumed run first compares its files with this
+ * list. */
 #include "base/memory.h"
 #include "io/formats/formats.h"
 #include "io/frames/frames.h"
@@ -20,7 +21,7 @@
 
 #define FRAMES_NAME "frames.talus"
 
-/* Tables of a run. Those of probes and joints exist only if the run has any. */
+/* Tables of a run. The table of probes exists only if the run has probes, that of joints only if it has joints. */
 enum { STEPS, PROBES, JOINTS, TABLES };
 static const struct {
     const char *name, *header;
@@ -45,7 +46,7 @@ static const struct {
          "error\n"},
 };
 
-enum { ROW_BYTES = 2048 };
+enum { ROW_BYTES = 2048 }; /* longest row of a table */
 
 struct TalusOutput {
     TalusDir dir;
@@ -62,22 +63,22 @@ struct TalusOutput {
     TalusSnapshot snapshot; /* of the last frame; memory is reused */
 };
 
+/* Names of the files that every run may have; formats add others. */
 static const char *const own_names[] = {TALUS_CHECKPOINT_A, TALUS_CHECKPOINT_B, FRAMES_NAME,
                                         "steps.csv",        "probes.csv",       "joints.csv"};
 enum { OWN_NAMES = sizeof own_names / sizeof *own_names };
 
 /* ---- files of an earlier run ---- */
 
-/* Fails if something other than a regular file has one of the run's own names. Called before anything is removed or
- * truncated. */
-static TalusStatus check_names(const TalusDir *dir)
+/* Fails if something that is no regular file has one of own_names. Called before anything is removed or truncated. */
+static TalusStatus check_own_names(const TalusDir *dir)
 {
     for (int i = 0; i < OWN_NAMES; i++)
         TALUS_TRY(talus_dir_expect_file(dir, own_names[i]));
     return TALUS_OK;
 }
 
-/* Removes the files of an earlier run, also its checkpoints: otherwise a resume could continue that run. */
+/* Removes the files of an earlier run, its checkpoints among them: otherwise a resume could continue that run. */
 static TalusStatus remove_old_run(TalusDir *dir)
 {
     for (int i = 0; i < OWN_NAMES; i++)
@@ -87,11 +88,13 @@ static TalusStatus remove_old_run(TalusDir *dir)
 
 /* ---- opening ---- */
 
+/* Creates table i with its header. */
 static TalusStatus create_table(TalusOutput *output, int i)
 {
     return talus_csv_create(&output->dir, tables[i].name, tables[i].header, &output->table[i]);
 }
 
+/* Creates the table of steps or, to resume, opens all tables that exist, truncated to `time`. */
 static TalusStatus open_tables(TalusOutput *output, bool resume, double time)
 {
     TalusDir *dir = &output->dir;
@@ -104,8 +107,8 @@ static TalusStatus open_tables(TalusOutput *output, bool resume, double time)
     return TALUS_OK;
 }
 
-/* True if frames.talus is as the resumed checkpoint lists it and has no frame: that run had lost its frames, started a
- * new file and ended before a frame was due. */
+/* True if frames.talus is as the resumed checkpoint lists it and has no frame. Then the run that wrote the checkpoint
+ * had itself been resumed without frames.talus, had started a new file and ended before a frame was due. */
 static bool has_no_frame_yet(const TalusOutput *output)
 {
     TalusFrames *frames;
@@ -122,9 +125,9 @@ static bool has_no_frame_yet(const TalusOutput *output)
     return empty;
 }
 
-/* Opens frames.talus. If a resumed run has lost the file, or it has no frame yet, starts a new one and logs the warning
- * "output.gap". */
-static TalusStatus open_view(TalusOutput *output, const TalusOutputDef *def)
+/* Creates frames.talus or, to resume, opens it, truncated to def->time. If the file of a resumed run is missing or has
+ * no frame, starts a new file and logs the warning "output.gap". */
+static TalusStatus open_frames_file(TalusOutput *output, const TalusOutputDef *def)
 {
     TalusDir *dir = &output->dir;
     bool there = talus_dir_has_name(dir, FRAMES_NAME);
@@ -140,6 +143,7 @@ static TalusStatus open_view(TalusOutput *output, const TalusOutputDef *def)
                : talus_frames_create_in(dir, FRAMES_NAME, &output->about, &output->view);
 }
 
+/* Opens the writers of all requested formats and collects the fields that they need. */
 static TalusStatus open_formats(TalusOutput *output, const TalusOutputDef *def)
 {
     TALUS_TRY(TALUS_ALLOC(output->format, (size_t)def->kind_count, "writers of frames"));
@@ -152,33 +156,36 @@ static TalusStatus open_formats(TalusOutput *output, const TalusOutputDef *def)
     return TALUS_OK;
 }
 
-/* Compares the files with the list of the checkpoint at def->time, if the directory has one. Called before anything is
- * truncated. */
-static TalusStatus compare(TalusOutput *output, const TalusOutputDef *def)
+/* Reads the list of the checkpoint at def->time into output->resumed, if the directory has that checkpoint, and
+ * compares the files with the list. Called before anything is truncated. */
+static TalusStatus compare_with_checkpoint(TalusOutput *output, const TalusOutputDef *def)
 {
     bool found;
-    TALUS_TRY(talus_checkpoint_files(&output->dir, def->time, &found, &output->resumed));
+    TALUS_TRY(talus_checkpoint_read_files(&output->dir, def->time, &found, &output->resumed));
     if (!found)
         return TALUS_OK;
     output->dir.resumed = &output->resumed;
     return talus_compare_files(&output->dir, &output->resumed, def->time, def->accept_changes);
 }
 
+/* Opens the directory, records files created in it in output->files, and checks the names of the run's own files. */
 static TalusStatus open_dir(TalusOutput *output, const char *path)
 {
     TALUS_TRY(talus_dir_open(path, &output->dir));
     output->dir.files = &output->files;
-    return check_names(&output->dir);
+    return check_own_names(&output->dir);
 }
 
-static TalusStatus prepare(TalusOutput *output, const char *path, const TalusOutputDef *def)
+/* Opens directory, frames, formats and tables; compares the files first to resume, else removes those of an earlier
+ * run. */
+static TalusStatus open_all(TalusOutput *output, const char *path, const TalusOutputDef *def)
 {
     TALUS_TRY(talus_copy_text(def->title, "title", &output->title));
     TALUS_TRY(talus_copy_text(def->scene, "title", &output->scene));
     output->about = (TalusFramesDef){.title = output->title, .scene = output->scene};
     TALUS_TRY(open_dir(output, path));
-    TALUS_TRY(def->resume ? compare(output, def) : remove_old_run(&output->dir));
-    TALUS_TRY(open_view(output, def));
+    TALUS_TRY(def->resume ? compare_with_checkpoint(output, def) : remove_old_run(&output->dir));
+    TALUS_TRY(open_frames_file(output, def));
     TALUS_TRY(open_formats(output, def));
     return open_tables(output, def->resume, def->time);
 }
@@ -188,7 +195,7 @@ TalusStatus talus_output_open(const char *dir, const TalusOutputDef *def, TalusO
     TalusOutput *output;
     *out = NULL;
     TALUS_TRY(TALUS_ALLOC(output, 1, "output"));
-    TalusStatus status = prepare(output, dir, def);
+    TalusStatus status = open_all(output, dir, def);
     if (status != TALUS_OK) {
         TalusError why = *talus_error_record();
         talus_output_abandon(output);
@@ -201,7 +208,7 @@ TalusStatus talus_output_open(const char *dir, const TalusOutputDef *def, TalusO
 
 /* ---- closing ---- */
 
-/* Closes all writers; returns the first failure. */
+/* Closes the writers of all formats; returns the first failure. */
 static TalusStatus close_formats(TalusOutput *output)
 {
     TalusStatus status = TALUS_OK;
@@ -251,6 +258,7 @@ TalusStatus talus_output_close(TalusOutput *output)
 
 /* ---- sync ---- */
 
+/* Writes all files and the directory through to disk. */
 static TalusStatus sync_files(TalusOutput *output)
 {
     for (int i = 0; i < output->format_count; i++)
@@ -258,7 +266,7 @@ static TalusStatus sync_files(TalusOutput *output)
     TALUS_TRY(talus_frames_sync(output->view));
     for (int i = 0; i < TABLES; i++)
         TALUS_TRY(talus_growing_sync(&output->table[i]));
-    return talus_dir_sync(&output->dir); /* the names of the files */
+    return talus_dir_sync(&output->dir); /* which has the names of the files */
 }
 
 TalusStatus talus_output_check(const TalusOutput *output)
@@ -296,15 +304,15 @@ TalusStatus talus_output_rescue(TalusOutput *output, const TalusWorld *world, co
 /* ---- frames ---- */
 
 /* Returns the TalusSnapshotField bits that frames.talus needs. */
-static unsigned view_fields(const TalusOutput *output, const TalusWorld *world)
+static unsigned frames_file_fields(const TalusOutput *output, const TalusWorld *world)
 {
     const TalusFramesHead *head = talus_frames_writer_head(output->view);
     bool lean = head ? head->lean : talus_world_body_count(world) > TALUS_LEAN_ABOVE;
     return talus_frame_fields(lean);
 }
 
-/* Adds the snapshot to all formats, with the head (shapes, materials and so on) of frames.talus, which stays the same
- * after a resume. quantum 0 says that positions are exact, not on a grid. */
+/* Adds the snapshot to the files of all formats. Their head (shapes, materials and so on) is that of frames.talus,
+ * which stays the same after a resume, but with quantum 0: positions are exact, not on a grid. */
 static TalusStatus add_to_formats(TalusOutput *output)
 {
     TalusFramesHead head = *talus_frames_writer_head(output->view);
@@ -317,7 +325,7 @@ static TalusStatus add_to_formats(TalusOutput *output)
 TalusStatus talus_output_frame(TalusOutput *output, const TalusWorld *world)
 {
     TalusHeadStore head = {0};
-    unsigned fields = output->fields | view_fields(output, world);
+    unsigned fields = output->fields | frames_file_fields(output, world);
     TALUS_TRY(talus_snapshot_take(&output->snapshot, world, fields));
     TalusStatus status = talus_frames_head_of_world(world, &output->about, NULL, &head);
     TALUS_THEN(status, talus_frames_add_snapshot(output->view, &head.head, &output->snapshot));
@@ -347,7 +355,8 @@ static TalusStatus write_row(TalusOutput *output, int table, const char *format,
     return talus_growing_append(file, row, (size_t)length);
 }
 
-/* Energies of the ledger are written with all 17 digits, so that their balance can be checked up to rounding. */
+/* Writes a row of steps.csv. Energies of the ledger are written with all 17 digits, so that their balance can be
+ * checked up to rounding. */
 static TalusStatus write_step(TalusOutput *output, const TalusStepInfo *info)
 {
     const TalusLedger *e = &info->ledger;
@@ -372,8 +381,9 @@ static TalusStatus write_step(TalusOutput *output, const TalusStepInfo *info)
         info->detect_seconds, info->build_seconds, info->solve_seconds, info->integrate_seconds);
 }
 
-/* Quotes a user's name as RFC 4180 requires, with quotes doubled; cuts it to fit into `size` bytes. */
-static void quote(const char *name, char *out, size_t size)
+/* Writes a name that the user has given in quotes, as RFC 4180 requires, with quotes in it doubled and line ends as
+ * spaces. Cuts the name to fit into `size` bytes. */
+static void quote_name(const char *name, char *out, size_t size)
 {
     size_t n = 0;
     out[n++] = '"';
@@ -386,12 +396,13 @@ static void quote(const char *name, char *out, size_t size)
     out[n] = '\0';
 }
 
+/* Writes a row of probes.csv. */
 static TalusStatus write_probe(TalusOutput *output, const TalusWorld *world,
                                const TalusStepInfo *info, int index)
 {
     TalusProbeValue v = talus_world_probe_value(world, index);
     char name[256];
-    quote(talus_world_probe_name(world, index), name, sizeof name);
+    quote_name(talus_world_probe_name(world, index), name, sizeof name);
     return write_row(output, PROBES,
                      "%.17g,%lld,%s,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%d,%d,%.9g,%.9g,%.9g,%.9g\n",
                      info->time, (long long)info->step, name, v.force.x, v.force.y, v.force.z,
@@ -399,17 +410,19 @@ static TalusStatus write_probe(TalusOutput *output, const TalusWorld *world,
                      v.momentum.y, v.momentum.z);
 }
 
+/* Writes a row of joints.csv. */
 static TalusStatus write_joint(TalusOutput *output, const TalusStepInfo *info,
                                const TalusJointState *j)
 {
     char name[256];
-    quote(j->name, name, sizeof name);
+    quote_name(j->name, name, sizeof name);
     return write_row(
         output, JOINTS, "%.17g,%lld,%s,%.17g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.3e\n",
         info->time, (long long)info->step, name, j->coordinate, j->speed, j->force.x, j->force.y,
         j->force.z, j->torque.x, j->torque.y, j->torque.z, j->effort, j->error);
 }
 
+/* Writes a row of joints.csv for every joint. */
 static TalusStatus write_joints(TalusOutput *output, const TalusWorld *world,
                                 const TalusStepInfo *info)
 {

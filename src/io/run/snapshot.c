@@ -1,5 +1,6 @@
-/* io/run/snapshot.c - bodies and contacts of a world at one time, as arrays (TalusSnapshot). Bodies share one block of
- * memory, contacts another, because the number of contacts is known only after the forces have been summed. */
+/* io/run/snapshot.c - bodies and contacts of a world at one time, as arrays (TalusSnapshot). All arrays of bodies share
+ * one block of memory and all arrays of contacts another, because the number of contacts is known only after the forces
+ * have been summed. */
 #include "base/memory.h"
 #include "io/frames/frames.h"
 #include "world/contacts.h"
@@ -12,8 +13,9 @@ enum { ALIGNMENT = 64 };
 
 /* An array of a snapshot. */
 typedef struct ArrayInfo {
-    unsigned field; /* TalusSnapshotField bits, any of which requests it; 0: always present */
-    bool contacts;  /* true: an element per contact; false: per body */
+    /* TalusSnapshotField bits, each of which requests the array; 0: always present */
+    unsigned field;
+    bool contacts;           /* true: an element per contact; false: per body */
     size_t pointer, element; /* offset of the array pointer in TalusSnapshot; bytes per element */
 } ArrayInfo;
 
@@ -60,7 +62,7 @@ static size_t array_bytes(const ArrayInfo *array, unsigned fields, int count)
 
 /* Sets the pointers of the arrays of bodies, or those of contacts, to memory for `count` elements, not set; arrays that
  * snapshot->fields does not request become NULL. */
-static TalusStatus allocate(TalusSnapshot *snapshot, bool contacts, int count)
+static TalusStatus allocate_arrays(TalusSnapshot *snapshot, bool contacts, int count)
 {
     void **memory = contacts ? &snapshot->contact_memory : &snapshot->body_memory;
     size_t bytes = 0;
@@ -82,7 +84,7 @@ static TalusStatus allocate(TalusSnapshot *snapshot, bool contacts, int count)
     return TALUS_OK;
 }
 
-/* Sets fields and number of bodies; the snapshot has no contacts then. Velocities in `fields` imply speeds. */
+/* Sets the fields and allocates the arrays of bodies; removes all contacts. Velocities in `fields` imply speeds. */
 static TalusStatus resize_bodies(TalusSnapshot *snapshot, unsigned fields, int count)
 {
     if (fields & TALUS_SNAPSHOT_VELOCITY)
@@ -90,14 +92,14 @@ static TalusStatus resize_bodies(TalusSnapshot *snapshot, unsigned fields, int c
     *snapshot = (TalusSnapshot){.fields = fields,
                                 .body_memory = snapshot->body_memory,
                                 .contact_memory = snapshot->contact_memory};
-    return allocate(snapshot, false, count);
+    return allocate_arrays(snapshot, false, count);
 }
 
 TalusStatus talus_snapshot_resize(TalusSnapshot *snapshot, unsigned fields, int bodies,
                                   int contacts)
 {
     TALUS_TRY(resize_bodies(snapshot, fields, bodies));
-    return allocate(snapshot, true, contacts);
+    return allocate_arrays(snapshot, true, contacts);
 }
 
 void talus_snapshot_free(TalusSnapshot *snapshot)
@@ -110,7 +112,8 @@ void talus_snapshot_free(TalusSnapshot *snapshot)
 
 /* ---- from a world ---- */
 
-static void take_bodies(TalusSnapshot *s, const TalusWorld *world)
+/* Copies the bodies of the world and computes their speeds. */
+static void copy_bodies(TalusSnapshot *s, const TalusWorld *world)
 {
     TalusBodyState state = {.id = s->id,
                             .position = s->position,
@@ -128,12 +131,14 @@ static void take_bodies(TalusSnapshot *s, const TalusWorld *world)
         s->speed[i] = talus_norm(s->velocity[i]);
 }
 
-static TalusStatus take_contacts(TalusSnapshot *s, const TalusWorld *world, const int *rows,
+/* Copies the contacts with a normal impulse above `min_impulse`, if the fields ask for contacts. rows: as in
+ * fill_snapshot. */
+static TalusStatus copy_contacts(TalusSnapshot *s, const TalusWorld *world, const int *rows,
                                  double min_impulse)
 {
     bool asked = s->fields & (TALUS_SNAPSHOT_CONTACTS | TALUS_SNAPSHOT_CHAINS);
     int count = asked ? talus_world_get_strong_contacts(world, min_impulse, NULL, 0) : 0;
-    TALUS_TRY(allocate(s, true, count));
+    TALUS_TRY(allocate_arrays(s, true, count));
     if (asked)
         talus_world_get_strong_contacts(world, min_impulse, s->contact, count);
     for (int i = 0; i < count; i++) {
@@ -143,15 +148,16 @@ static TalusStatus take_contacts(TalusSnapshot *s, const TalusWorld *world, cons
     return TALUS_OK;
 }
 
-/* Fills the snapshot. rows[slot] is the index in the arrays of the body in that slot of the world; NULL if no field
- * needs it. CONTACTS asks for all contacts, CHAINS alone for those with more than the mean normal impulse. */
-static TalusStatus take_rows(TalusSnapshot *s, const TalusWorld *world, const int *rows)
+/* Fills a snapshot whose arrays of bodies are allocated. rows[slot]: index in the arrays of the body in that slot of
+ * the world; rows may be NULL if no field needs it. The field CONTACTS asks for all contacts, CHAINS alone for those
+ * with more than the mean normal impulse. */
+static TalusStatus fill_snapshot(TalusSnapshot *s, const TalusWorld *world, const int *rows)
 {
     TalusForceSummary sums;
     TALUS_TRY(talus_world_sum_forces(world, rows, s->force, s->touching, &sums));
-    take_bodies(s, world);
+    copy_bodies(s, world);
     bool all = s->fields & TALUS_SNAPSHOT_CONTACTS;
-    TALUS_TRY(take_contacts(s, world, rows, all ? -INFINITY : sums.mean_impulse));
+    TALUS_TRY(copy_contacts(s, world, rows, all ? -INFINITY : sums.mean_impulse));
     s->contact_total = sums.contacts;
     s->length = sums.length;
     s->time = talus_world_time(world);
@@ -159,14 +165,15 @@ static TalusStatus take_rows(TalusSnapshot *s, const TalusWorld *world, const in
     return TALUS_OK;
 }
 
-static TalusStatus take(TalusSnapshot *s, const TalusWorld *world, unsigned fields)
+/* Allocates and fills the snapshot. */
+static TalusStatus take_fields(TalusSnapshot *s, const TalusWorld *world, unsigned fields)
 {
     const unsigned by_row = TALUS_SNAPSHOT_FORCE | TALUS_SNAPSHOT_CONTACTS | TALUS_SNAPSHOT_CHAINS;
     int *rows = NULL;
     TALUS_TRY(resize_bodies(s, fields, talus_world_body_count(world)));
     if (fields & by_row)
         TALUS_TRY(talus_slot_rows(world, &rows));
-    TalusStatus status = take_rows(s, world, rows);
+    TalusStatus status = fill_snapshot(s, world, rows);
     talus_release(rows);
     return status;
 }
@@ -178,7 +185,8 @@ TalusStatus talus_snapshot_take(TalusSnapshot *snapshot, const TalusWorld *world
                             (unsigned)TALUS_SNAPSHOT_ALL);
     /* Speeds are computed from velocities, which are hidden afterwards if they were not requested. */
     bool hide = fields & TALUS_SNAPSHOT_SPEED && !(fields & TALUS_SNAPSHOT_VELOCITY);
-    TalusStatus status = take(snapshot, world, hide ? fields | TALUS_SNAPSHOT_VELOCITY : fields);
+    TalusStatus status =
+        take_fields(snapshot, world, hide ? fields | TALUS_SNAPSHOT_VELOCITY : fields);
     if (status != TALUS_OK) {
         talus_snapshot_free(snapshot);
         return status;

@@ -1,22 +1,24 @@
 /* solvers/multigrid/amg.c - projected algebraic multigrid for bounds, preclik-2009 section 3.4.
  *
  * Gauss-Seidel sweeps remove errors that change from row to row. Smooth errors remain and are corrected on a coarser
- * level, whose problem has its own bounds (amg.h). Rows are coarsened by Ruge and Stueben's rules for linear systems,
- * as in the paper, which knows no better ones for complementarity problems.
+ * level, whose problem has its own bounds (amg.h). The rows of the coarser level are chosen by Ruge and Stueben's rules
+ * for linear systems, as in the paper, which knows no better rules for complementarity problems.
  *
- * The paper's plain method is truncate=off, correction=reject or project. The defaults are what is known to converge
- * for obstacle problems. A row at a bound takes no part in the coarse level (truncated interpolation, Kornhuber 1994),
- * so that the linear system of the free rows is coarsened; truncate=late, the default, begins with this once a cycle
- * has not halved the residual. A correction is clamped to the bounds and followed by a line search, so that the
- * objective never rises (Graeser and Kornhuber 2009). The hierarchy is rebuilt when more than the share `refresh` of
- * the free rows has changed.
+ * The paper's plain method is truncate=off, correction=reject or project. The defaults are the variants that are known
+ * to converge for obstacle problems. A row at a bound takes no part in the coarse level (truncated interpolation,
+ * Kornhuber 1994), so that the linear system of the free rows is coarsened; truncate=late, the default, truncates from
+ * the first cycle on that did not halve the residual. A correction is clamped to the bounds and followed by a line
+ * search, so that the objective never rises (Graeser and Kornhuber 2009). The coarser levels are rebuilt when the set
+ * of free rows has changed by more than the share `refresh`.
  *
- * The paper suspects that impulses, not being unique, are the wrong quantity to transfer. With A_H = P'AP this does not
- * harm velocities: corrections with the same coarse velocities A_H e differ by an e with e'A_H e = 0, for which A P e =
- * 0. But such a null vector can push variables over their bounds. amg_rigid.c transfers velocities.
+ * The paper suspects that impulses, not being unique, are the wrong quantity to transfer between levels. With A_H =
+ * P'AP velocities do not suffer from it: corrections with the same coarse velocities A_H e differ by an e with e'A_H e
+ * = 0, for which A P e = 0. But such a null vector can push variables over their bounds. With transfer=velocity,
+ * amg_rigid.c transfers the velocities of clusters instead.
  *
- * An iteration is one cycle; the start and the sweeps of a warm start count as one each. Products are work in units of
- * the finest matrix, rounded from the sum; that includes coarsening. One thread of the host. */
+ * An iteration is one cycle; the start and the sweeps of a warm start count as one each. The products of the solve are
+ * the work of cycles and coarsening in units of one product with the finest matrix, rounded. The solver runs on one
+ * thread of the host. */
 #include "solvers/multigrid/amg.h"
 #include "solvers/driver/best.h"
 #include "solvers/driver/solver.h"
@@ -64,12 +66,13 @@ static const TalusParam params[] = {
 typedef struct Work {
     TalusAmg amg;
     TalusBest best;
-    bool ready; /* level 0 is set up for this solve */
+    bool ready; /* the matrix of level 0 is that of the current problem */
 } Work;
 
 /* ---- level 0 ---- */
 
-static void set_bounds(const TalusOperator *op, TalusAmgLevel *l)
+/* Sets bounds and kinds of the rows of level 0: normal impulses >= 0, tangential ones within mu times the estimate. */
+static void set_bounds_and_kinds(const TalusOperator *op, TalusAmgLevel *l)
 {
     for (int i = 0; i < op->blocks; i++) {
         double bound = op->rows > 1 ? op->mu[i] * op->estimate[i] : 0.0;
@@ -82,29 +85,31 @@ static void set_bounds(const TalusOperator *op, TalusAmgLevel *l)
     }
 }
 
-static TalusStatus prepare_matrix(TalusSolve *s, Work *w)
+/* Releases the hierarchy and assembles the matrix of level 0, with its vectors. */
+static TalusStatus assemble_level_0(TalusSolve *s, Work *w)
 {
     TalusAmg *amg = &w->amg;
     w->ready = false;
     talus_amg_clear_levels(amg, 0);
     TALUS_TRY(talus_problem_assemble(s->problem, &amg->level[0].a));
-    TALUS_TRY(talus_amg_level_vectors(&amg->level[0]));
-    amg->unit = fmax(talus_sparse_entries(&amg->level[0].a), 1.0);
+    TALUS_TRY(talus_amg_level_allocate(&amg->level[0]));
+    amg->finest_entries = fmax(talus_sparse_entries(&amg->level[0].a), 1.0);
     w->ready = true;
     return TALUS_OK;
 }
 
-/* Sets up level 0 from the problem and gamma. A resumed call has the same matrix, which is kept. */
-static TalusStatus prepare(TalusSolve *s, Work *w)
+/* Sets up matrix, offset and bounds of level 0 from the problem, and its x from gamma, clamped to the bounds. A resumed
+ * call has the same matrix, which is not assembled again. */
+static TalusStatus set_up_level_0(TalusSolve *s, Work *w)
 {
     TalusAmgLevel *l = &w->amg.level[0];
     w->amg.params = s->params;
     w->amg.work = 0.0;
     TALUS_TRY(talus_best_begin(&w->best, s));
     if (!(s->resumed && w->ready))
-        TALUS_TRY(prepare_matrix(s, w));
+        TALUS_TRY(assemble_level_0(s, w));
     s->backend->op.product(s->op, NULL, false, true, l->q);
-    set_bounds(s->op, l);
+    set_bounds_and_kinds(s->op, l);
     for (int i = 0; i < l->a.rows; i++)
         l->x[i] = fmin(fmax(s->gamma[i], l->lower[i]), l->upper[i]);
     return TALUS_OK;
@@ -113,12 +118,13 @@ static TalusStatus prepare(TalusSolve *s, Work *w)
 /* ---- the solve ---- */
 
 typedef struct Meter {
-    double told;      /* work already reported to the driver */
-    double residual2; /* residual of the last measurement */
+    double reported;  /* work already reported to the driver as products */
+    double residual2; /* sum of squared residuals at the last measurement */
 } Meter;
 
-/* Counts an iteration, with the work since the last as products, and measures x. False if the solve must end. */
-static bool measured(TalusSolve *s, Work *w, Meter *m)
+/* Measures the residual at x of level 0 and reports it to the driver as one iteration, with the work since the last
+ * report as products. Offers x as the best iterate. False if the solve must end. */
+static bool measure_and_report(TalusSolve *s, Work *w, Meter *m)
 {
     TalusAmgLevel *l = &w->amg.level[0];
     TalusForward at;
@@ -126,24 +132,24 @@ static bool measured(TalusSolve *s, Work *w, Meter *m)
     s->backend->block.forward_backward(s->op, NULL, l->x, l->g, 1.0, NULL, NULL, &at);
     talus_best_offer(&w->best, s, l->x, at.residual2);
     double now = floor(w->amg.work + 0.5);
-    int products = (int)(now - m->told);
-    m->told = now;
+    int products = (int)(now - m->reported);
+    m->reported = now;
     m->residual2 = at.residual2;
     return talus_solve_next(s, products, l->x, NULL, at.residual2, at.residual_max);
 }
 
-/* True if row i is to take part in the next level: it can move, its bounds differ and, with truncation, x is inside
- * them. */
+/* True if row i of level 0 is to take part in the coarsening: its diagonal entry is positive, its bounds differ and,
+ * with truncation, x is strictly between the bounds. */
 static bool takes_part(const TalusAmg *amg, int i)
 {
     const TalusAmgLevel *l = &amg->level[0];
     return l->diagonal[i] > 0.0 && l->lower[i] < l->upper[i] &&
-           (!amg->truncate || talus_amg_inside(l, i));
+           (!amg->truncate || talus_amg_is_inside(l, i));
 }
 
-/* Builds the levels if there are none, or if the rows that take part have changed by more than the share `refresh` of
- * their number. */
-static TalusStatus refresh(TalusAmg *amg)
+/* Builds the coarser levels if there are none, or if more rows than the share `refresh` of those that take part have
+ * entered or left the coarsening. */
+static TalusStatus rebuild_if_changed(TalusAmg *amg)
 {
     TalusAmgLevel *l = &amg->level[0];
     int changed = 0, rows = 0;
@@ -155,43 +161,46 @@ static TalusStatus refresh(TalusAmg *amg)
         return TALUS_OK;
     for (int i = 0; i < l->a.rows; i++)
         l->taken[i] = takes_part(amg, i);
-    return talus_amg_build(amg);
+    return talus_amg_build_levels(amg);
 }
 
-/* True if a cycle did not halve the residual. */
+/* True if a cycle did not halve the residual; before, now: squared residuals. */
 static bool has_stalled(double before, double now)
 {
-    return !(now <= 0.25 * before); /* both are squares */
+    return !(now <= 0.25 * before);
 }
 
-static TalusStatus iterate(TalusSolve *s, Work *w)
+/* Runs the `warm` sweeps, then cycles until the driver ends the solve. */
+static TalusStatus run_cycles(TalusSolve *s, Work *w)
 {
     const TalusAmgParams *p = s->params;
     TalusAmg *amg = &w->amg;
     Meter m = {0};
-    if (!measured(s, w, &m))
+    if (!measure_and_report(s, w, &m))
         return TALUS_OK;
     for (int k = 0; k < p->warm && talus_solve_within_budget(s); k++)
         talus_amg_sweep(amg, 0, k % 2 == 1);
-    if (p->warm > 0 && !measured(s, w, &m))
+    if (p->warm > 0 && !measure_and_report(s, w, &m))
         return TALUS_OK;
     amg->truncate = p->truncate == AMG_ON;
     for (;;) {
         double before = m.residual2;
-        TALUS_TRY(refresh(amg));
+        TALUS_TRY(rebuild_if_changed(amg));
         talus_amg_cycle(amg);
-        if (!measured(s, w, &m))
+        if (!measure_and_report(s, w, &m))
             return TALUS_OK;
         if (p->truncate == AMG_LATE && has_stalled(before, m.residual2))
             amg->truncate = true;
     }
 }
 
+/* Solves the problem from s->gamma, in place; gamma becomes the last iterate, or the best one if the solve did not
+ * converge. Releases the coarser levels. */
 static TalusStatus solve_amg(TalusSolve *s)
 {
     Work *w = s->work;
-    TALUS_TRY(prepare(s, w));
-    TalusStatus status = iterate(s, w);
+    TALUS_TRY(set_up_level_0(s, w));
+    TalusStatus status = run_cycles(s, w);
     size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
     memcpy(s->gamma, w->amg.level[0].x, n * sizeof *s->gamma);
     talus_best_take(&w->best, s, s->gamma);
@@ -199,7 +208,7 @@ static TalusStatus solve_amg(TalusSolve *s)
     return status;
 }
 
-static void clear(void *work)
+static void clear_work(void *work)
 {
     Work *w = work;
     talus_amg_clear_levels(&w->amg, 0);
@@ -213,6 +222,6 @@ const TalusSolverType talus_solver_amg = {
     TALUS_PARAMS(params, TalusAmgParams),
     .work_size = sizeof(Work),
     .solve = solve_amg,
-    .clear = clear,
+    .clear = clear_work,
     .on_host = "the hierarchy of matrices",
 };

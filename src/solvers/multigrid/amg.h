@@ -1,9 +1,10 @@
 /* solvers/multigrid/amg.h - the parts of projected algebraic multigrid (amg.c): preclik-2009 section 3.4.
  *
- * Level 0 is the problem itself, minimise x'Ax/2 + q'x over lower <= x <= upper. Every other level is the problem of a
- * correction e to the next finer one, x + P e, with C the rows of that one which are on the coarser level:
+ * Level 0 is the problem itself: minimise x'Ax/2 + q'x over lower <= x <= upper. The unknown of a coarser level is a
+ * correction e of the next finer level's x, which becomes x + P e. With C the finer level's rows that the coarser level
+ * also has, the coarser level's matrix A_H, offset q_H and bounds on e are
  *     A_H = P'AP (23),   q_H = P'(A x + q),   (lower - x)_C <= e <= (upper - x)_C (24).
- * (24) as printed has x - x for both bounds and x^H for e^H. */
+ * Eq. (24) as printed in the paper has x - x for both bounds and x^H for e^H. */
 #ifndef TALUS_SOLVERS_MULTIGRID_AMG_H
 #define TALUS_SOLVERS_MULTIGRID_AMG_H
 
@@ -13,13 +14,14 @@
 
 enum { TALUS_AMG_LEVELS = 24 };
 
-/* Choices of parameters, which the table in amg.c explains. */
+/* Values of the parameters of the same names; the table in amg.c says what each does. */
 typedef enum TalusAmgTransfer { AMG_IMPULSE, AMG_VELOCITY } TalusAmgTransfer;
 typedef enum TalusAmgStrength { AMG_NEGATIVE, AMG_ABSOLUTE } TalusAmgStrength;
 typedef enum TalusAmgCorrection { AMG_REJECT, AMG_PROJECT, AMG_SEARCH } TalusAmgCorrection;
 typedef enum TalusAmgTruncate { AMG_OFF, AMG_ON, AMG_LATE } TalusAmgTruncate;
 typedef enum TalusAmgBounds { AMG_INJECT, AMG_NONE } TalusAmgBounds;
 
+/* Parameters of the solver, one field per key of the table in amg.c. */
 typedef struct TalusAmgParams {
     int cycle; /* 0: V, 1: W */
     int pre, post, correction, bounds;
@@ -27,100 +29,119 @@ typedef struct TalusAmgParams {
     double theta, refresh;
 } TalusAmgParams;
 
-/* Clusters of fine rows (AMG_VELOCITY) with the factors of their matrices A_FF. A does not couple two clusters. */
+/* Clusters of fine rows (transfer=velocity) with the factors of their matrices A_FF. No entry of A couples two
+ * clusters. */
 typedef struct TalusAmgClusters {
     int count;
     int32_t *start, *row; /* rows of cluster k: row[start[k]] on */
-    size_t *place;        /* [count + 1]: index of each cluster's factors in `factor` */
-    double *factor;       /* rows * rows for each */
-    double *packed;       /* a cluster's part of a vector */
+    size_t *factor_start; /* [count + 1]: index in `factor` at which each cluster's factors begin */
+    double *factor; /* factors of A_FF: (number of the cluster's rows)^2 entries per cluster */
+    double *packed; /* work space: the entries of a vector in one cluster's rows */
 } TalusAmgClusters;
 
 typedef struct TalusAmgLevel {
-    TalusSparse a;    /* matrix; on level 0: N + E */
-    TalusSparse p;    /* interpolation P from the next, coarser level; none on the coarsest */
-    int32_t *coarse;  /* [rows]: index on the next level, or -1 */
-    uint8_t *kind;    /* [rows]: 0 normal, 1 tangential; classical weights join one kind */
-    uint8_t *taken;   /* [rows]: true if it took part in the coarsening */
-    double *diagonal; /* [rows] */
-    double *x, *q, *g, *d, *lower, *upper; /* [rows]; g: A x + q, d: a correction */
-    double *memory;
+    TalusSparse a;   /* matrix; on level 0: N + E */
+    TalusSparse p;   /* interpolation P from the next, coarser level; none on the coarsest */
+    int32_t *coarse; /* [rows]: index of the row on the next level; -1: fine row, not there */
+    uint8_t *kind; /* [rows]: 0 normal, 1 tangential; classical weights interpolate within a kind */
+    uint8_t *taken;                /* [rows]: 1 if the row takes part in the coarsening, else 0 */
+    double *diagonal;              /* [rows]: diagonal entries of a */
+    double *x, *q, *lower, *upper; /* [rows] */
+    double *g;                     /* [rows]: A x + q */
+    double *d;                     /* [rows]: correction of x from the next level */
+    double *memory; /* the allocation that diagonal, x, q, g, d, lower and upper are parts of */
     TalusAmgClusters clusters;
 } TalusAmgLevel;
 
-/* Work is counted in products with the finest matrix: entries used of any matrix, over the entries of the finest. */
+/* The hierarchy of levels. Its unit of work is one product with the finest matrix: the multiplications with entries of
+ * any matrix are counted and divided by the number of entries of the finest one. */
 typedef struct TalusAmg {
     const TalusAmgParams *params;
     TalusAmgLevel level[TALUS_AMG_LEVELS];
-    int levels;                            /* 0: not built */
-    bool truncate;                         /* rows at their bounds take no part in coarser levels */
-    double *dense, *factor, *dense_vector; /* of the coarsest level, if it is small enough */
-    uint8_t *state;                        /* work of talus_amg_box */
-    double work, unit;                     /* work so far; entries of the finest matrix */
+    int levels;                    /* number of levels in use; 0: not built */
+    bool truncate;                 /* rows at their bounds take no part in coarser levels */
+    double *dense;                 /* matrix of the coarsest level, if it is small enough */
+    double *factor, *dense_vector; /* work space of talus_amg_dense_minimise */
+    uint8_t *state;                /* work space of talus_amg_dense_minimise */
+    double work;                   /* work so far, in products with the finest matrix */
+    double finest_entries;         /* number of entries of the finest matrix */
 } TalusAmg;
 
-/* ---- amg_coarsen.c: which rows are on the next level; their number goes to *count ---- */
+/* ---- amg_coarsen.c: choice of the rows of the next level; *count gets their number ---- */
 
-/* Writes to `out` the strong couplings a_ij between rows of one kind that take part in the coarsening: -a_ij (or
- * |a_ij|) at least theta times the largest of row i. */
-TalusStatus talus_amg_strong(const TalusAmgLevel *l, const TalusAmgParams *p, TalusSparse *out);
+/* Writes to `out` the strong couplings: the entries a_ij between two rows of one kind that both take part in the
+ * coarsening, whose strength, -a_ij or |a_ij| by the parameter `strong`, is at least theta times the largest of row
+ * i. */
+TalusStatus talus_amg_find_strong(const TalusAmgLevel *l, const TalusAmgParams *p,
+                                  TalusSparse *out);
 /* Writes l->coarse by Ruge and Stueben's splitting, in one pass or two. */
-TalusStatus talus_amg_split(TalusAmgLevel *l, const TalusSparse *strong, int passes, int *count);
-/* Writes l->coarse so that the fine rows form clusters of at most `size` rows, not coupled to each other. cluster[]
- * gets the cluster of each row; -1: coarse, or not taken. */
-TalusStatus talus_amg_clusters(TalusAmgLevel *l, int size, int32_t *cluster, int *count);
+TalusStatus talus_amg_split_rows(TalusAmgLevel *l, const TalusSparse *strong, int passes,
+                                 int *count);
+/* Writes l->coarse so that the fine rows form clusters of at most `size` rows, and no entry of A couples two clusters.
+ * cluster[i] gets the number of row i's cluster; -1: the row is coarse, or takes no part in the coarsening. */
+TalusStatus talus_amg_form_clusters(TalusAmgLevel *l, int size, int32_t *cluster, int *count);
 
 /* ---- amg_interpolate.c ---- */
 
-/* Writes the interpolation of Eq. (22), with Ruge and Stueben's weights, to p. Adds the multiplications to *work. */
-TalusStatus talus_amg_classical(const TalusAmgLevel *l, const TalusSparse *strong, int count,
-                                TalusSparse *p, double *work);
-/* Writes into l->p the interpolation that minimises e'Ae within each cluster: e_F = -A_FF^+ A_FC e_C. Keeps the factors
- * of A_FF in l->clusters. Adds the multiplications to *work. */
-TalusStatus talus_amg_rigid(TalusAmgLevel *l, const int32_t *cluster, int count, double *work);
+/* Writes the interpolation of Eq. (22), with Ruge and Stueben's weights, to p. Adds the number of multiplications to
+ * *work. */
+TalusStatus talus_amg_interpolate_classical(const TalusAmgLevel *l, const TalusSparse *strong,
+                                            int count, TalusSparse *p, double *work);
+/* ---- amg_rigid.c ---- */
+
+/* Writes to l->p the interpolation that minimises e'Ae within each cluster: e_F = -A_FF^+ A_FC e_C. Stores clusters and
+ * factors of A_FF in l->clusters. Adds the number of multiplications to *work. */
+TalusStatus talus_amg_interpolate_rigid(TalusAmgLevel *l, const int32_t *cluster, int count,
+                                        double *work);
+/* Releases the memory of the clusters and sets all members to 0. */
 void talus_amg_clusters_clear(TalusAmgClusters *c);
-/* Adds -A_FF^+ g_F of every cluster to l->d. Returns the number of multiplications. */
-double talus_amg_clusters_solve(TalusAmgLevel *l);
+/* Adds to l->d the correction -A_FF^+ g_F of every cluster's own rows. Returns the number of multiplications. */
+double talus_amg_clusters_correct(TalusAmgLevel *l);
 
 /* ---- amg_galerkin.c ---- */
 
-/* Computes P'AP, columns rising. Adds the multiplications to *work. */
-TalusStatus talus_amg_galerkin(const TalusSparse *a, const TalusSparse *p, TalusSparse *out,
-                               double *work);
+/* Writes P'AP, columns of each row in rising order, to `out`. Adds the number of multiplications to *work. */
+TalusStatus talus_amg_coarse_matrix(const TalusSparse *a, const TalusSparse *p, TalusSparse *out,
+                                    double *work);
 
 /* ---- amg_dense.c: small dense systems ---- */
 
-/* Factorises a symmetric n x n as L D L' in place, rows `n` apart. A pivot below 1e-10 of its diagonal entry belongs to
- * a row that the others determine: it becomes 0, and so does the solution there. */
-void talus_amg_factor(int n, double *a);
-/* x = A^-1 x by the factors of talus_amg_factor. */
-void talus_amg_substitute(int n, const double *factor, double *x);
-/* Minimises x'Ax/2 + q'x over lower <= x <= upper by an active-set method from x = 0, which must be within the bounds;
- * at most 4 n + 4 rounds. Memory: `factor` n^2, `work` 3 n, `state` n entries. Returns the number of
- * multiplications. */
-double talus_amg_box(int n, const double *a, const double *q, const double *lower,
-                     const double *upper, double *x, double *factor, double *work, uint8_t *state);
+/* Factorises the symmetric n x n matrix a, stored by rows, as L D L' in place. A pivot below 1e-10 of its diagonal
+ * entry means that the row depends linearly on the rows before it: the pivot is set to 0, and
+ * talus_amg_dense_substitute then sets the solution in this row to 0. */
+void talus_amg_dense_factor(int n, double *a);
+/* Solves A y = x with the factors of talus_amg_dense_factor and writes y over x. */
+void talus_amg_dense_substitute(int n, const double *factor, double *x);
+/* Minimises x'Ax/2 + q'x over lower <= x <= upper by an active-set method, which starts from x = 0 and takes at most 4
+ * n + 4 rounds; 0 must be within the bounds. Work space: `factor` n^2, `work` 3 n, `state` n entries. Returns the
+ * number of multiplications. */
+double talus_amg_dense_minimise(int n, const double *a, const double *q, const double *lower,
+                                const double *upper, double *x, double *factor, double *work,
+                                uint8_t *state);
 
 /* ---- amg_setup.c ---- */
 
-/* Builds the coarser levels from the rows of level 0 with taken[]; level 0 must have a, kind and diagonal. */
-TalusStatus talus_amg_build(TalusAmg *amg);
-/* Allocates the vectors of a level whose matrix is known. */
-TalusStatus talus_amg_level_vectors(TalusAmgLevel *l);
-/* Releases all levels from `first` on, the interpolation to level first - 1 and the dense coarsest matrix; the
- * hierarchy is then not built. */
+/* Rebuilds all coarser levels from the rows of level 0 that have taken[i] set. Level 0 must have a, kind and diagonal.
+ * Adds to amg->work. */
+TalusStatus talus_amg_build_levels(TalusAmg *amg);
+/* Allocates the vectors of a level whose matrix is known, all zero except `diagonal`, which is copied from the
+ * matrix. */
+TalusStatus talus_amg_level_allocate(TalusAmgLevel *l);
+/* Releases all levels from `first` on, the interpolation to level first - 1 and the dense coarsest matrix. Sets
+ * amg->levels to 0: not built. */
 void talus_amg_clear_levels(TalusAmg *amg, int first);
 
 /* ---- amg_cycle.c ---- */
 
-/* One projected Gauss-Seidel sweep on x of a level. */
+/* Runs one projected Gauss-Seidel sweep on x of a level, from the last row on if `backward`. Adds to amg->work. Skips
+ * rows without a positive diagonal entry: their bodies cannot move. */
 void talus_amg_sweep(TalusAmg *amg, int level, bool backward);
-/* g = A x + q of a level. */
+/* Computes g = A x + q of a level. Adds to amg->work. */
 void talus_amg_gradient(TalusAmg *amg, int level);
-/* Runs one cycle on level 0 from its x; the hierarchy must be built (talus_amg_build). */
+/* Improves x of level 0 by one V or W cycle; the levels must have been built (talus_amg_build_levels). */
 void talus_amg_cycle(TalusAmg *amg);
-/* True if row i of a level is strictly between its bounds. */
-static inline bool talus_amg_inside(const TalusAmgLevel *l, int i)
+/* True if x of row i is strictly between its bounds. */
+static inline bool talus_amg_is_inside(const TalusAmgLevel *l, int i)
 {
     return l->x[i] > l->lower[i] && l->x[i] < l->upper[i];
 }

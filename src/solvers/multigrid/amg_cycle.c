@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-/* COARSEST_SWEEPS: sweeps on a coarsest level too large for the dense method. LONGEST: largest factor on a correction
- * in the line search, since a direction without curvature has no minimum. */
+/* COARSEST_SWEEPS: number of sweeps on a coarsest level that is too large for the dense method. LONGEST: largest step
+ * length of the line search, for directions without curvature, along which the objective has no minimum. */
 enum { COARSEST_SWEEPS = 20 };
 static const double LONGEST = 8.0;
 
@@ -14,12 +14,12 @@ static double clamp(double x, double lower, double upper)
     return fmin(fmax(x, lower), upper);
 }
 
-static void count_entries(TalusAmg *amg, const TalusSparse *a)
+/* Adds one product with the matrix a to the work. */
+static void count_product(TalusAmg *amg, const TalusSparse *a)
 {
-    amg->work += talus_sparse_entries(a) / amg->unit;
+    amg->work += talus_sparse_entries(a) / amg->finest_entries;
 }
 
-/* Projected Gauss-Seidel sweep. Skips rows without a positive diagonal entry: their bodies cannot move. */
 void talus_amg_sweep(TalusAmg *amg, int level, bool backward)
 {
     TalusAmgLevel *l = &amg->level[level];
@@ -33,7 +33,7 @@ void talus_amg_sweep(TalusAmg *amg, int level, bool backward)
             g += l->a.value[k] * l->x[l->a.column[k]];
         l->x[i] = clamp(l->x[i] - g / l->diagonal[i], l->lower[i], l->upper[i]);
     }
-    count_entries(amg, &l->a);
+    count_product(amg, &l->a);
 }
 
 void talus_amg_gradient(TalusAmg *amg, int level)
@@ -41,21 +41,21 @@ void talus_amg_gradient(TalusAmg *amg, int level)
     TalusAmgLevel *l = &amg->level[level];
     memcpy(l->g, l->q, (size_t)l->a.rows * sizeof *l->g);
     talus_sparse_add(&l->a, 1.0, l->x, l->g);
-    count_entries(amg, &l->a);
+    count_product(amg, &l->a);
 }
 
 /* ---- to the coarse level ---- */
 
-/* Truncation (Kornhuber 1994): false for rows at a bound, which pass no gradient to the coarse level and get no
- * correction from it. */
-static bool passes(const TalusAmg *amg, const TalusAmgLevel *l, int i)
+/* False if truncation (Kornhuber 1994) cuts row i off from the coarse level: with x at a bound, the row passes no
+ * gradient to the coarse level and gets no correction from it. */
+static bool is_connected(const TalusAmg *amg, const TalusAmgLevel *l, int i)
 {
-    return !amg->truncate || talus_amg_inside(l, i);
+    return !amg->truncate || talus_amg_is_inside(l, i);
 }
 
-/* Sets up the problem of a correction on the next level: q_H = P'g, x_H = 0, and as bounds the distances lower - x and
- * upper - x of the coarse rows, (24) of amg.h, or none (bounds=none). */
-static void restrict_to(TalusAmg *amg, const TalusAmgLevel *l, TalusAmgLevel *next)
+/* Sets up the problem of the next level, whose unknown is a correction: q_H = P'g, x_H = 0. Its bounds are lower - x
+ * and upper - x of the coarse rows, Eq. (24) of amg.h, or infinite (bounds=none). Adds to amg->work. */
+static void restrict_problem(TalusAmg *amg, const TalusAmgLevel *l, TalusAmgLevel *next)
 {
     bool bounded = amg->params->bounds == AMG_INJECT;
     for (int i = 0; i < next->a.rows; i++) {
@@ -69,29 +69,30 @@ static void restrict_to(TalusAmg *amg, const TalusAmgLevel *l, TalusAmgLevel *ne
             next->lower[at] = fmin(l->lower[i] - l->x[i], 0.0);
             next->upper[at] = fmax(l->upper[i] - l->x[i], 0.0);
         }
-        for (int32_t k = l->p.start[i]; passes(amg, l, i) && k < l->p.start[i + 1]; k++)
+        for (int32_t k = l->p.start[i]; is_connected(amg, l, i) && k < l->p.start[i + 1]; k++)
             next->q[l->p.column[k]] += l->p.value[k] * l->g[i];
     }
-    count_entries(amg, &l->p);
+    count_product(amg, &l->p);
 }
 
-/* ---- back ---- */
+/* ---- back from the coarse level ---- */
 
-/* d = P e of the next level's e, plus the clusters' own correction (transfer=velocity); 0 in rows that do not pass. */
-static void interpolate(TalusAmg *amg, TalusAmgLevel *l, const TalusAmgLevel *next)
+/* Computes the correction d = P e from the next level's solution e, plus the clusters' own correction
+ * (transfer=velocity); d = 0 in rows that truncation cuts off. Adds to amg->work. */
+static void interpolate_correction(TalusAmg *amg, TalusAmgLevel *l, const TalusAmgLevel *next)
 {
     memset(l->d, 0, (size_t)l->a.rows * sizeof *l->d);
     if (l->clusters.count)
-        amg->work += talus_amg_clusters_solve(l) / amg->unit;
+        amg->work += talus_amg_clusters_correct(l) / amg->finest_entries;
     talus_sparse_add(&l->p, 1.0, next->x, l->d);
     for (int i = 0; i < l->a.rows; i++)
-        if (!passes(amg, l, i))
+        if (!is_connected(amg, l, i))
             l->d[i] = 0.0;
-    count_entries(amg, &l->p);
+    count_product(amg, &l->p);
 }
 
-/* Drops or clamps, variable by variable, corrections that leave the bounds. */
-static void bound(TalusAmgLevel *l, bool reject)
+/* Changes d in every row where x + d is out of bounds: to 0 if `reject`, else so that x + d is at the bound. */
+static void limit_correction(TalusAmgLevel *l, bool reject)
 {
     for (int i = 0; i < l->a.rows; i++) {
         double to = clamp(l->x[i] + l->d[i], l->lower[i], l->upper[i]);
@@ -100,9 +101,9 @@ static void bound(TalusAmgLevel *l, bool reject)
     }
 }
 
-/* Returns the step length along d, at most LONGEST, that minimises the objective within the bounds; x + d itself is
- * within them. 0 if the objective does not fall along d. */
-static double step_length(TalusAmg *amg, TalusAmgLevel *l)
+/* Returns the step length along d, at most LONGEST, that minimises the objective within the bounds; 0 if the objective
+ * does not fall along d. x + d must be within the bounds. Adds to amg->work. */
+static double find_step_length(TalusAmg *amg, TalusAmgLevel *l)
 {
     double slope = 0.0, curvature = 0.0, longest = LONGEST;
     for (int i = 0; i < l->a.rows; i++) {
@@ -116,36 +117,39 @@ static double step_length(TalusAmg *amg, TalusAmgLevel *l)
         double gap = (l->d[i] < 0.0 ? l->lower[i] : l->upper[i]) - l->x[i];
         longest = fmin(longest, fmax(gap / l->d[i], 1.0));
     }
-    count_entries(amg, &l->a);
+    count_product(amg, &l->a);
     if (!(slope < 0.0))
         return 0.0;
     return -slope < longest * curvature ? -slope / curvature : longest;
 }
 
-static void correct(TalusAmg *amg, TalusAmgLevel *l)
+/* Adds the correction d to x by the rule of the parameter `correction`. */
+static void apply_correction(TalusAmg *amg, TalusAmgLevel *l)
 {
     int rule = amg->params->correction;
-    bound(l, rule == AMG_REJECT);
-    double step = rule == AMG_SEARCH ? step_length(amg, l) : 1.0;
+    limit_correction(l, rule == AMG_REJECT);
+    double step = rule == AMG_SEARCH ? find_step_length(amg, l) : 1.0;
     for (int i = 0; i < l->a.rows; i++)
         l->x[i] = clamp(l->x[i] + step * l->d[i], l->lower[i], l->upper[i]);
 }
 
 /* ---- cycles ---- */
 
+/* Solves the problem of the coarsest level by the dense method, or approximately by sweeps. */
 static void solve_coarsest(TalusAmg *amg, int level)
 {
     TalusAmgLevel *l = &amg->level[level];
     if (amg->dense)
-        amg->work += talus_amg_box(l->a.rows, amg->dense, l->q, l->lower, l->upper, l->x,
-                                   amg->factor, amg->dense_vector, amg->state) /
-                     amg->unit;
+        amg->work += talus_amg_dense_minimise(l->a.rows, amg->dense, l->q, l->lower, l->upper, l->x,
+                                              amg->factor, amg->dense_vector, amg->state) /
+                     amg->finest_entries;
     else
         for (int k = 0; k < COARSEST_SWEEPS; k++)
             talus_amg_sweep(amg, level, k % 2 == 1);
 }
 
-static void cycle(TalusAmg *amg, int level)
+/* Improves x of a level: sweeps, correction from the coarser levels by recursion, sweeps. */
+static void run_cycle(TalusAmg *amg, int level)
 {
     const TalusAmgParams *p = amg->params;
     TalusAmgLevel *l = &amg->level[level];
@@ -157,12 +161,12 @@ static void cycle(TalusAmg *amg, int level)
         talus_amg_sweep(amg, level, false);
     if (amg->levels > level + 1) {
         talus_amg_gradient(amg, level);
-        restrict_to(amg, l, l + 1);
+        restrict_problem(amg, l, l + 1);
         int visits = level + 2 < amg->levels ? 1 + p->cycle : 1;
         for (int k = 0; k < visits; k++)
-            cycle(amg, level + 1);
-        interpolate(amg, l, l + 1);
-        correct(amg, l);
+            run_cycle(amg, level + 1);
+        interpolate_correction(amg, l, l + 1);
+        apply_correction(amg, l);
     }
     for (int k = 0; k < p->post; k++)
         talus_amg_sweep(amg, level, true);
@@ -170,5 +174,5 @@ static void cycle(TalusAmg *amg, int level)
 
 void talus_amg_cycle(TalusAmg *amg)
 {
-    cycle(amg, 0);
+    run_cycle(amg, 0);
 }

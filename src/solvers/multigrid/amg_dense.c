@@ -4,10 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-/* A pivot below this share of its diagonal entry is rounding. */
+/* A pivot below this share of its diagonal entry counts as 0. */
 static const double VANISHED = 1e-10;
 
-void talus_amg_factor(int n, double *a)
+void talus_amg_dense_factor(int n, double *a)
 {
     for (int j = 0; j < n; j++) {
         double own = a[j * n + j], pivot = own;
@@ -23,7 +23,7 @@ void talus_amg_factor(int n, double *a)
     }
 }
 
-void talus_amg_substitute(int n, const double *factor, double *x)
+void talus_amg_dense_substitute(int n, const double *factor, double *x)
 {
     for (int i = 0; i < n; i++)
         for (int k = 0; k < i; k++)
@@ -42,12 +42,13 @@ enum { FREE, AT_LOWER, AT_UPPER };
 typedef struct Box {
     int n;
     const double *a, *q, *lower, *upper;
-    double *x, *g, *d, *packed, *factor; /* g: gradient; d: step; packed, factor: of free rows */
-    uint8_t *state;                      /* [n]: FREE, AT_LOWER or AT_UPPER */
-    double work;                         /* multiplications so far */
+    double *x, *g, *d;       /* [n]; g: gradient A x + q; d: direction */
+    double *packed, *factor; /* right-hand side and factors of the free rows' matrix */
+    uint8_t *state;          /* [n]: FREE, AT_LOWER or AT_UPPER */
+    double work;             /* multiplications so far */
 } Box;
 
-/* Computes the gradient g at x and the direction d to the minimum with the rows at bounds held. */
+/* Computes the gradient g at x and the direction d from x to the minimum over the free rows, the others held fixed. */
 static void find_direction(Box *b)
 {
     int n = b->n, m = 0;
@@ -66,15 +67,16 @@ static void find_direction(Box *b)
                 b->factor[r * m + c++] = b->a[i * n + k];
         b->packed[r++] = -b->g[i];
     }
-    talus_amg_factor(m, b->factor);
-    talus_amg_substitute(m, b->factor, b->packed);
+    talus_amg_dense_factor(m, b->factor);
+    talus_amg_dense_substitute(m, b->factor, b->packed);
     for (int i = 0, r = 0; i < n; i++)
         b->d[i] = b->state[i] == FREE ? b->packed[r++] : 0.0;
     b->work += (double)n * n + (double)m * m * (m / 6.0 + 1.0);
 }
 
-/* Moves along d up to the first bound and holds that row there. False if no bound was reached. */
-static bool step(Box *b)
+/* Moves x along d, by 1 or up to the first bound, whose row is then marked as at that bound. False if no bound was
+ * reached. */
+static bool step_to_bound(Box *b)
 {
     double length = 1.0;
     int hit = -1;
@@ -94,8 +96,9 @@ static bool step(Box *b)
     return true;
 }
 
-/* Frees the row at a bound that the gradient pulls inwards most. False if no pull exceeds `floor`, the rounding. */
-static bool release(Box *b, double floor)
+/* Frees the row at a bound along which the objective falls fastest inwards. False if no such slope exceeds `floor`, the
+ * level of rounding. */
+static bool free_one_row(Box *b, double floor)
 {
     double max = floor;
     int best = -1;
@@ -111,8 +114,9 @@ static bool release(Box *b, double floor)
     return best >= 0;
 }
 
-double talus_amg_box(int n, const double *a, const double *q, const double *lower,
-                     const double *upper, double *x, double *factor, double *work, uint8_t *state)
+double talus_amg_dense_minimise(int n, const double *a, const double *q, const double *lower,
+                                const double *upper, double *x, double *factor, double *work,
+                                uint8_t *state)
 {
     Box b = {n, a, q, lower, upper, x, work, work + n, work + 2 * n, factor, state, 0.0};
     double floor = 0.0;
@@ -123,14 +127,14 @@ double talus_amg_box(int n, const double *a, const double *q, const double *lowe
     }
     for (int round = 0; round < 4 * n + 4; round++) {
         find_direction(&b);
-        if (step(&b))
+        if (step_to_bound(&b))
             continue;
         for (int i = 0; i < n; i++) {
             b.g[i] = q[i];
             for (int k = 0; k < n; k++)
                 b.g[i] += a[i * n + k] * x[k];
         }
-        if (!release(&b, floor))
+        if (!free_one_row(&b, floor))
             break;
     }
     return b.work;

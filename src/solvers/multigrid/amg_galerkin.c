@@ -4,7 +4,8 @@
 #include "base/memory.h"
 #include "base/status.h"
 
-/* Counts the entries of A B, and the multiplications; `mark` must be zero for every column. */
+/* Returns the number of entries of A B and adds the number of multiplications to *work. mark[column] must be 0 for
+ * every column of B. */
 static size_t count_product(const TalusSparse *a, const TalusSparse *b, int32_t *mark, double *work)
 {
     size_t entries = 0;
@@ -20,7 +21,8 @@ static size_t count_product(const TalusSparse *a, const TalusSparse *b, int32_t 
     return entries;
 }
 
-/* Fills the entries of A B. mark[column]: index of its last entry in `out`; below the row's start if of another row. */
+/* Fills starts, columns and values of `out` = A B, whose values must be 0. mark[column]: index of the last entry of
+ * that column in `out`; the entry is of the current row if the index is at least the row's start. */
 static void fill_product(const TalusSparse *a, const TalusSparse *b, int32_t *mark,
                          TalusSparse *out)
 {
@@ -41,9 +43,9 @@ static void fill_product(const TalusSparse *a, const TalusSparse *b, int32_t *ma
     }
 }
 
-/* out = A B, columns in any order. Adds the multiplications to *work. */
-static TalusStatus multiply(const TalusSparse *a, const TalusSparse *b, TalusSparse *out,
-                            double *work)
+/* out = A B, columns in any order. Adds the number of multiplications to *work. */
+static TalusStatus multiply_sparse(const TalusSparse *a, const TalusSparse *b, TalusSparse *out,
+                                   double *work)
 {
     int32_t *mark;
     *out = (TalusSparse){0};
@@ -56,18 +58,19 @@ static TalusStatus multiply(const TalusSparse *a, const TalusSparse *b, TalusSpa
     return status;
 }
 
-/* Multiplies P' with A P and transposes the product, which sorts its columns; it is symmetric, as A is. */
-TalusStatus talus_amg_galerkin(const TalusSparse *a, const TalusSparse *p, TalusSparse *out,
-                               double *work)
+/* The product P'(A P) has its columns in any order. Its transpose, which is the same matrix as A is symmetric, has them
+ * in rising order. */
+TalusStatus talus_amg_coarse_matrix(const TalusSparse *a, const TalusSparse *p, TalusSparse *out,
+                                    double *work)
 {
-    TalusSparse ap = {0}, pt = {0}, turned = {0};
+    TalusSparse ap = {0}, pt = {0}, product = {0};
     *out = (TalusSparse){0};
-    TalusStatus status = multiply(a, p, &ap, work);
+    TalusStatus status = multiply_sparse(a, p, &ap, work);
     TALUS_THEN(status, talus_sparse_transpose(p, &pt));
-    TALUS_THEN(status, multiply(&pt, &ap, &turned, work));
-    TALUS_THEN(status, talus_sparse_transpose(&turned, out));
+    TALUS_THEN(status, multiply_sparse(&pt, &ap, &product, work));
+    TALUS_THEN(status, talus_sparse_transpose(&product, out));
     talus_sparse_clear(&ap);
     talus_sparse_clear(&pt);
-    talus_sparse_clear(&turned);
+    talus_sparse_clear(&product);
     return status;
 }

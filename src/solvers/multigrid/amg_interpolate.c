@@ -1,11 +1,13 @@
 /* solvers/multigrid/amg_interpolate.c - interpolation of corrections from one level to the finer one, preclik-2009 Eq.
  * (22).
  *
- * Classical weights (Ruge and Stueben 1987). Row i of A e = 0 is solved for e_i. Strong coarse neighbours C_i are kept,
- * weak ones are added to the diagonal, and a strong fine neighbour m becomes the mean of C_i with weights a_mk,
+ * Classical weights (Ruge and Stueben 1987). Row i of A e = 0 is solved for e_i. Its strong coarse neighbours C_i keep
+ * their entries. Entries of weak neighbours are added to the diagonal. The value at a strong fine neighbour m is
+ * replaced by the mean over C_i with weights a_mk:
  *     w_ik = -(a_ik + sum_m a_im a_mk / sum_(l in C_i) a_ml) / (a_ii + sum of weak a_in).
- * Rows of another kind, or not taken, do not enter. This assumes negative off-diagonal entries. Positive a_mk do not
- * enter the mean; if none remains, a_im goes to the diagonal as well. */
+ * Rows of another kind, and rows that take no part in the coarsening, are left out. The formula assumes negative
+ * off-diagonal entries: positive a_mk are left out of the mean. If no a_mk remains, a_im is added to the diagonal
+ * too. */
 #include "solvers/multigrid/amg.h"
 
 #include "base/memory.h"
@@ -16,11 +18,11 @@
 
 /* ---- classical weights ---- */
 
-/* A denominator below this share of a_ii has lost its digits and is replaced by a_ii. */
+/* A denominator a_ii + sum of weak a_in below this share of a_ii is mostly rounding and is replaced by a_ii. */
 static const double LEAST = 1e-6;
 
 /* Number of entries in row i of P: 1 for a coarse row, else one for each strong coarse neighbour. */
-static int32_t weights_of(const TalusAmgLevel *l, const TalusSparse *strong, int i)
+static int32_t count_weights(const TalusAmgLevel *l, const TalusSparse *strong, int i)
 {
     int32_t count = 0;
     if (l->coarse[i] >= 0)
@@ -30,48 +32,51 @@ static int32_t weights_of(const TalusAmgLevel *l, const TalusSparse *strong, int
     return count;
 }
 
-/* Distributes a_im of a strong fine neighbour m over the weights of the row that starts at `begin`. Returns its part
- * for the diagonal. `place` has the index of coarse rows in P, valid if at least `begin`. */
-static double share_out(const TalusAmgLevel *l, int m, double a_im, int32_t begin,
-                        const int32_t *place, double *value, double *work)
+/* Adds a_im of a strong fine neighbour m, in shares, to the weights in `value` of the row of P that starts at `begin`,
+ * and returns 0; returns a_im, to be added to the diagonal, if no coarse row can take a share. index_in_p[k]: index of
+ * coarse row k in P, valid if at least `begin`. */
+static double distribute_entry(const TalusAmgLevel *l, int m, double a_im, int32_t begin,
+                               const int32_t *index_in_p, double *value, double *work)
 {
     const TalusSparse *a = &l->a;
     double sum = 0.0;
     for (int32_t k = a->start[m]; k < a->start[m + 1]; k++)
-        if (place[a->column[k]] >= begin && a->value[k] < 0.0)
+        if (index_in_p[a->column[k]] >= begin && a->value[k] < 0.0)
             sum += a->value[k];
     *work += a->start[m + 1] - a->start[m];
     if (!(sum < 0.0))
         return a_im;
     for (int32_t k = a->start[m]; k < a->start[m + 1]; k++)
-        if (place[a->column[k]] >= begin && a->value[k] < 0.0)
-            value[place[a->column[k]]] += a_im * a->value[k] / sum;
+        if (index_in_p[a->column[k]] >= begin && a->value[k] < 0.0)
+            value[index_in_p[a->column[k]]] += a_im * a->value[k] / sum;
     return 0.0;
 }
 
-/* Fills row i of P, a fine row. kept[j] = i marks its strong neighbours j. */
-static void classical_row(const TalusAmgLevel *l, const TalusSparse *strong, int32_t i,
-                          int32_t *place, int32_t *kept, TalusSparse *p, double *work)
+/* Fills row i of P, a fine row. strong_of[j] = i marks the strong neighbours j of i. */
+static void fill_classical_row(const TalusAmgLevel *l, const TalusSparse *strong, int32_t i,
+                               int32_t *index_in_p, int32_t *strong_of, TalusSparse *p,
+                               double *work)
 {
     const TalusSparse *a = &l->a;
     int32_t begin = p->start[i], at = begin;
     double denominator = l->diagonal[i];
     for (int32_t k = strong->start[i]; k < strong->start[i + 1]; k++) {
         int32_t j = strong->column[k];
-        kept[j] = i;
+        strong_of[j] = i;
         if (l->coarse[j] < 0)
             continue;
-        place[j] = at;
+        index_in_p[j] = at;
         p->column[at] = l->coarse[j];
         p->value[at++] = strong->value[k];
     }
     for (int32_t k = a->start[i]; k < a->start[i + 1]; k++) {
         int32_t j = a->column[k];
         if (j == i || !l->taken[j] || l->kind[j] != l->kind[i] ||
-            (kept[j] == i && l->coarse[j] >= 0))
+            (strong_of[j] == i && l->coarse[j] >= 0))
             continue;
-        denominator +=
-            kept[j] == i ? share_out(l, j, a->value[k], begin, place, p->value, work) : a->value[k];
+        denominator += strong_of[j] == i
+                           ? distribute_entry(l, j, a->value[k], begin, index_in_p, p->value, work)
+                           : a->value[k];
     }
     if (!(denominator > LEAST * l->diagonal[i]))
         denominator = l->diagonal[i];
@@ -79,33 +84,34 @@ static void classical_row(const TalusAmgLevel *l, const TalusSparse *strong, int
         p->value[k] /= -denominator;
 }
 
-static void fill_classical(const TalusAmgLevel *l, const TalusSparse *strong, int32_t *place,
-                           int32_t *kept, TalusSparse *p, double *work)
+/* Fills all rows of P, whose starts must be set; index_in_p, strong_of: work space, [rows]. */
+static void fill_classical(const TalusAmgLevel *l, const TalusSparse *strong, int32_t *index_in_p,
+                           int32_t *strong_of, TalusSparse *p, double *work)
 {
     for (int32_t i = 0; i < l->a.rows; i++)
-        place[i] = kept[i] = -1;
+        index_in_p[i] = strong_of[i] = -1;
     for (int32_t i = 0; i < l->a.rows; i++)
         if (l->coarse[i] >= 0) {
             p->column[p->start[i]] = l->coarse[i];
             p->value[p->start[i]] = 1.0;
         } else if (p->start[i + 1] > p->start[i]) {
-            classical_row(l, strong, i, place, kept, p, work);
+            fill_classical_row(l, strong, i, index_in_p, strong_of, p, work);
         }
 }
 
-TalusStatus talus_amg_classical(const TalusAmgLevel *l, const TalusSparse *strong, int count,
-                                TalusSparse *p, double *work)
+TalusStatus talus_amg_interpolate_classical(const TalusAmgLevel *l, const TalusSparse *strong,
+                                            int count, TalusSparse *p, double *work)
 {
     int n = l->a.rows;
     size_t entries = 0;
-    int32_t *place;
+    int32_t *index_in_p;
     for (int i = 0; i < n; i++)
-        entries += (size_t)weights_of(l, strong, i);
+        entries += (size_t)count_weights(l, strong, i);
     TALUS_TRY(talus_sparse_alloc(p, n, count, entries, "interpolation"));
     for (int i = 0; i < n; i++)
-        p->start[i + 1] = p->start[i] + weights_of(l, strong, i);
-    TALUS_TRY(TALUS_ALLOC(place, 2 * (size_t)n, "interpolation"));
-    fill_classical(l, strong, place, place + n, p, work);
-    talus_release(place);
+        p->start[i + 1] = p->start[i] + count_weights(l, strong, i);
+    TALUS_TRY(TALUS_ALLOC(index_in_p, 2 * (size_t)n, "interpolation"));
+    fill_classical(l, strong, index_in_p, index_in_p + n, p, work);
+    talus_release(index_in_p);
     return TALUS_OK;
 }

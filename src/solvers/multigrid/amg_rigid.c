@@ -1,15 +1,15 @@
 /* solvers/multigrid/amg_rigid.c - interpolation by rigid clusters: transfer=velocity.
  *
  * Let F be the contacts within clusters of bodies and C those between clusters. Impulses e_C give each cluster a
- * momentum, and with it a rigid motion, which contacts within cannot change, since their momenta cancel. They can make
- * the cluster move as rigidly as possible: minimise the energy e'Ae over e_F, that is e_F = -A_FF^+ A_FC e_C. So the
- * velocities of clusters are transferred between levels, and the impulses within follow by least squares. The
- * velocities are unique though e_F is not. A_FF has one block per cluster, so all work is local. It needs no bodies: a
- * cluster is any set of rows that coarse rows separate from others.
+ * momentum and so a rigid motion. Impulses e_F within the cluster cannot change this motion, since their momenta
+ * cancel, but can make the cluster move as rigidly as possible: they minimise the energy e'Ae over e_F, which gives e_F
+ * = -A_FF^+ A_FC e_C. So the velocities of clusters are transferred between levels, and the impulses within clusters
+ * follow by least squares. The velocities are unique though e_F is not. A_FF has one block per cluster, so each cluster
+ * is computed by itself. The code needs no bodies: a cluster is any set of rows that coarse rows separate from others.
  *
- * Besides P e_C, clusters correct their own residuals by -A_FF^+ g_F. If the coarse problem were solved exactly and no
- * bound interfered, the sum would be the solution. The method is elimination of clusters, and its coarse matrix fills
- * up as in any elimination. */
+ * Besides P e_C, every cluster corrects its own residual by -A_FF^+ g_F. If the coarse problem were solved exactly and
+ * no bound were reached, the sum of both corrections would give the solution. The method is block elimination of the
+ * clusters, so the coarse matrix fills up as in any elimination. */
 #include "solvers/multigrid/amg.h"
 
 #include "base/memory.h"
@@ -20,44 +20,48 @@
 /* Work memory for computing P. The fence of a cluster is the set of coarse rows coupled to it. */
 typedef struct Fences {
     TalusAmgLevel *l;
-    int32_t *place;   /* [rows]: index of a row in its cluster, of a coarse one in the fence */
-    int32_t *fence;   /* [rows]: coarse rows around the current cluster */
-    int32_t *seen;    /* [rows]: last cluster that met the row */
+    int32_t *index; /* [rows]: of a fine row in its cluster, of a coarse one in the current fence */
+    int32_t *fence; /* [rows]: coarse rows around the current cluster */
+    int32_t *seen;  /* [rows]: last cluster in whose fence the row was; -1: none */
     int32_t *length;  /* [rows]: entries in the row of P */
-    double *response; /* -A_FF^+ A_FC of the cluster, one column per row of the fence */
+    double *response; /* -A_FF^+ A_FC of the current cluster, one column per row of the fence */
 } Fences;
 
 void talus_amg_clusters_clear(TalusAmgClusters *c)
 {
-    TALUS_RELEASE(c->start, c->place, c->factor);
+    TALUS_RELEASE(c->start, c->factor_start, c->factor);
     *c = (TalusAmgClusters){0};
 }
 
-static int members(const TalusAmgClusters *c, int k)
+/* Number of rows of cluster k. */
+static int count_rows(const TalusAmgClusters *c, int k)
 {
     return c->start[k + 1] - c->start[k];
 }
 
-static double *factor_of(const TalusAmgClusters *c, int k)
+/* Address of the factors of cluster k. */
+static double *cluster_factor(const TalusAmgClusters *c, int k)
 {
-    return c->factor + c->place[k];
+    return c->factor + c->factor_start[k];
 }
 
+/* Allocates the factors of all clusters, whose rows must be sorted, and `packed`. */
 static TalusStatus reserve_factors(TalusAmgClusters *c)
 {
     int max = 0;
-    TALUS_TRY(TALUS_ALLOC(c->place, (size_t)c->count + 1, "clusters"));
+    TALUS_TRY(TALUS_ALLOC(c->factor_start, (size_t)c->count + 1, "clusters"));
     for (int k = 0; k < c->count; k++) {
-        c->place[k + 1] = c->place[k] + (size_t)members(c, k) * (size_t)members(c, k);
-        max = members(c, k) > max ? members(c, k) : max;
+        c->factor_start[k + 1] =
+            c->factor_start[k] + (size_t)count_rows(c, k) * (size_t)count_rows(c, k);
+        max = count_rows(c, k) > max ? count_rows(c, k) : max;
     }
-    TALUS_TRY(TALUS_ALLOC(c->factor, c->place[c->count] + (size_t)max, "clusters"));
-    c->packed = c->factor + c->place[c->count];
+    TALUS_TRY(TALUS_ALLOC(c->factor, c->factor_start[c->count] + (size_t)max, "clusters"));
+    c->packed = c->factor + c->factor_start[c->count];
     return TALUS_OK;
 }
 
-/* Sorts the rows by cluster into start and row, and reserves the factors. */
-static TalusStatus sort_rows(TalusAmgClusters *c, const int32_t *cluster, int n)
+/* Counts the clusters, lists the rows of each in start and row, and reserves the factors. */
+static TalusStatus sort_rows_by_cluster(TalusAmgClusters *c, const int32_t *cluster, int n)
 {
     for (int i = 0; i < n; i++)
         c->count = cluster[i] >= c->count ? cluster[i] + 1 : c->count;
@@ -77,7 +81,7 @@ static TalusStatus sort_rows(TalusAmgClusters *c, const int32_t *cluster, int n)
     return reserve_factors(c);
 }
 
-/* Finds the coarse rows around cluster k and numbers them in `place`. Returns their number. */
+/* Lists the coarse rows around cluster k in f->fence and numbers them in f->index. Returns their number. */
 static int find_fence(Fences *f, int k)
 {
     const TalusSparse *a = &f->l->a;
@@ -89,46 +93,46 @@ static int find_fence(Fences *f, int k)
             if (f->l->coarse[j] < 0 || f->seen[j] == k)
                 continue;
             f->seen[j] = k;
-            f->place[j] = count;
+            f->index[j] = count;
             f->fence[count++] = j;
         }
     return count;
 }
 
-/* Copies the matrix of cluster k and, negated and transposed, its couplings to the fence. */
-static void copy_cluster(Fences *f, int k)
+/* Copies the matrix A_FF of cluster k to where its factors will be and -A_FC, by columns, to f->response. */
+static void copy_matrices(Fences *f, int k)
 {
     const TalusSparse *a = &f->l->a;
     const TalusAmgClusters *c = &f->l->clusters;
     const int32_t *row = c->row + c->start[k];
-    int n = members(c, k);
-    double *matrix = factor_of(c, k);
+    int n = count_rows(c, k);
+    double *matrix = cluster_factor(c, k);
     for (int r = 0; r < n; r++)
-        f->place[row[r]] = r;
+        f->index[row[r]] = r;
     for (int r = 0; r < n; r++)
         for (int32_t m = a->start[row[r]]; m < a->start[row[r] + 1]; m++) {
             int32_t j = a->column[m];
             if (f->l->coarse[j] >= 0)
-                f->response[f->place[j] * n + r] = -a->value[m];
+                f->response[f->index[j] * n + r] = -a->value[m];
             else if (f->l->taken[j])
-                matrix[r * n + f->place[j]] = a->value[m];
+                matrix[r * n + f->index[j]] = a->value[m];
         }
 }
 
-/* Fills the rows of P of cluster k. */
-static TalusStatus fill_cluster(Fences *f, int k, double *work)
+/* Computes the factors of cluster k and fills its rows of P. Adds the number of multiplications to *work. */
+static TalusStatus fill_cluster_rows(Fences *f, int k, double *work)
 {
     const TalusAmgClusters *c = &f->l->clusters;
     TalusSparse *p = &f->l->p;
-    int n = members(c, k), fence = find_fence(f, k);
+    int n = count_rows(c, k), fence = find_fence(f, k);
     size_t size = (size_t)n * (size_t)fence;
     TALUS_TRY(TALUS_GROW(f->response, size, 0, "responses of a cluster"));
     if (size)
         memset(f->response, 0, size * sizeof *f->response);
-    copy_cluster(f, k);
-    talus_amg_factor(n, factor_of(c, k));
+    copy_matrices(f, k);
+    talus_amg_dense_factor(n, cluster_factor(c, k));
     for (int j = 0; j < fence; j++)
-        talus_amg_substitute(n, factor_of(c, k), f->response + j * n);
+        talus_amg_dense_substitute(n, cluster_factor(c, k), f->response + j * n);
     *work += (double)n * n * (n / 6.0 + fence);
     for (int r = 0; r < n; r++)
         for (int j = 0; j < fence; j++) {
@@ -139,19 +143,20 @@ static TalusStatus fill_cluster(Fences *f, int k, double *work)
     return TALUS_OK;
 }
 
-static void forget_seen(Fences *f)
+/* Marks all rows as in no fence yet. */
+static void reset_seen(Fences *f)
 {
     for (int i = 0; i < f->l->a.rows; i++)
         f->seen[i] = -1;
 }
 
-/* Allocates P and fills its coarse rows. */
-static TalusStatus begin_p(Fences *f, int count)
+/* Allocates P with `count` columns, sets the starts of all its rows and fills the coarse rows. */
+static TalusStatus allocate_p(Fences *f, int count)
 {
     TalusAmgLevel *l = f->l;
     const TalusAmgClusters *c = &l->clusters;
     size_t entries = 0;
-    forget_seen(f);
+    reset_seen(f);
     for (int k = 0; k < c->count; k++) {
         int fence = find_fence(f, k);
         for (int32_t r = c->start[k]; r < c->start[k + 1]; r++)
@@ -172,40 +177,42 @@ static TalusStatus begin_p(Fences *f, int count)
     return TALUS_OK;
 }
 
+/* Allocates and fills P and computes the factors of all clusters. Adds the number of multiplications to *work. */
 static TalusStatus fill_p(Fences *f, int count, double *work)
 {
-    TALUS_TRY(begin_p(f, count));
-    forget_seen(f);
+    TALUS_TRY(allocate_p(f, count));
+    reset_seen(f);
     for (int k = 0; k < f->l->clusters.count; k++)
-        TALUS_TRY(fill_cluster(f, k, work));
+        TALUS_TRY(fill_cluster_rows(f, k, work));
     return TALUS_OK;
 }
 
-TalusStatus talus_amg_rigid(TalusAmgLevel *l, const int32_t *cluster, int count, double *work)
+TalusStatus talus_amg_interpolate_rigid(TalusAmgLevel *l, const int32_t *cluster, int count,
+                                        double *work)
 {
     size_t n = (size_t)l->a.rows;
     Fences f = {.l = l};
     talus_amg_clusters_clear(&l->clusters);
-    TALUS_TRY(sort_rows(&l->clusters, cluster, l->a.rows));
-    TALUS_TRY(TALUS_ALLOC(f.place, 4 * n, "clusters"));
-    f.fence = f.place + n;
+    TALUS_TRY(sort_rows_by_cluster(&l->clusters, cluster, l->a.rows));
+    TALUS_TRY(TALUS_ALLOC(f.index, 4 * n, "clusters"));
+    f.fence = f.index + n;
     f.seen = f.fence + n;
     f.length = f.seen + n;
     TalusStatus status = fill_p(&f, count, work);
-    TALUS_RELEASE(f.place, f.response);
+    TALUS_RELEASE(f.index, f.response);
     return status;
 }
 
-double talus_amg_clusters_solve(TalusAmgLevel *l)
+double talus_amg_clusters_correct(TalusAmgLevel *l)
 {
     const TalusAmgClusters *c = &l->clusters;
     double work = 0.0, *packed = c->packed;
     for (int k = 0; k < c->count; k++) {
         const int32_t *row = c->row + c->start[k];
-        int n = members(c, k);
+        int n = count_rows(c, k);
         for (int r = 0; r < n; r++)
             packed[r] = -l->g[row[r]];
-        talus_amg_substitute(n, factor_of(c, k), packed);
+        talus_amg_dense_substitute(n, cluster_factor(c, k), packed);
         for (int r = 0; r < n; r++)
             l->d[row[r]] += packed[r];
         work += (double)n * n;

@@ -1,4 +1,4 @@
-/* solvers/multigrid/amg_setup.c - the hierarchy of matrices, level by level. */
+/* solvers/multigrid/amg_setup.c - builds and releases the hierarchy of matrices, level by level. */
 #include "solvers/multigrid/amg.h"
 
 #include "base/memory.h"
@@ -6,11 +6,11 @@
 
 #include <string.h>
 
-/* Coarsening goes on while it removes at least a share GAIN of the rows that take part, and while the coarse matrix has
- * at most MAX_GROWTH times the entries of the finest: beyond that it would cost more than it saves. */
+/* A coarser level is added if it has at least the share GAIN fewer rows than take part in the coarsening, and if its
+ * matrix has at most MAX_GROWTH times the entries of the finest matrix: a fuller one costs more than it saves. */
 static const double GAIN = 0.1, MAX_GROWTH = 4.0;
 
-TalusStatus talus_amg_level_vectors(TalusAmgLevel *l)
+TalusStatus talus_amg_level_allocate(TalusAmgLevel *l)
 {
     enum { VECTORS = 7 };
     size_t n = (size_t)l->a.rows;
@@ -47,28 +47,30 @@ void talus_amg_clear_levels(TalusAmg *amg, int first)
     amg->levels = 0;
 }
 
-/* Chooses the rows of the next level and computes P. */
+/* Chooses the rows of the next level by Ruge and Stueben's splitting, their number in *count, and computes P. */
 static TalusStatus coarsen_classical(TalusAmg *amg, TalusAmgLevel *l, int *count)
 {
     TalusSparse strong = {0};
-    TalusStatus status = talus_amg_strong(l, amg->params, &strong);
-    TALUS_THEN(status, talus_amg_split(l, &strong, amg->params->passes, count));
-    TALUS_THEN(status, talus_amg_classical(l, &strong, *count, &l->p, &amg->work));
+    TalusStatus status = talus_amg_find_strong(l, amg->params, &strong);
+    TALUS_THEN(status, talus_amg_split_rows(l, &strong, amg->params->passes, count));
+    TALUS_THEN(status, talus_amg_interpolate_classical(l, &strong, *count, &l->p, &amg->work));
     talus_sparse_clear(&strong);
     return status;
 }
 
+/* Forms clusters, makes the rows between them the next level, their number in *count, and computes P. */
 static TalusStatus coarsen_clusters(TalusAmg *amg, TalusAmgLevel *l, int *count)
 {
     int32_t *cluster;
     TALUS_TRY(TALUS_ALLOC(cluster, (size_t)l->a.rows, "clusters"));
-    TalusStatus status = talus_amg_clusters(l, amg->params->cluster, cluster, count);
-    TALUS_THEN(status, talus_amg_rigid(l, cluster, *count, &amg->work));
+    TalusStatus status = talus_amg_form_clusters(l, amg->params->cluster, cluster, count);
+    TALUS_THEN(status, talus_amg_interpolate_rigid(l, cluster, *count, &amg->work));
     talus_release(cluster);
     return status;
 }
 
-static int taken_rows(const TalusAmgLevel *l)
+/* Number of rows of a level that take part in the coarsening. */
+static int count_taken_rows(const TalusAmgLevel *l)
 {
     int count = 0;
     for (int i = 0; i < l->a.rows; i++)
@@ -76,10 +78,11 @@ static int taken_rows(const TalusAmgLevel *l)
     return count;
 }
 
-/* Allocates a level's vectors and sets the kinds of its rows; all rows with a positive diagonal entry take part. */
-static TalusStatus begin_level(const TalusAmgLevel *above, TalusAmgLevel *l)
+/* Allocates the vectors of a level, copies the kinds of its rows from the finer level `above`, and lets all rows with a
+ * positive diagonal entry take part in the coarsening. */
+static TalusStatus set_up_level(const TalusAmgLevel *above, TalusAmgLevel *l)
 {
-    TALUS_TRY(talus_amg_level_vectors(l));
+    TALUS_TRY(talus_amg_level_allocate(l));
     for (int i = 0; i < above->a.rows; i++)
         if (above->coarse[i] >= 0)
             l->kind[above->coarse[i]] = above->kind[i];
@@ -88,9 +91,9 @@ static TalusStatus begin_level(const TalusAmgLevel *above, TalusAmgLevel *l)
     return TALUS_OK;
 }
 
-/* For a small problem: makes all its rows that take part the next level, which is solved directly; P is then an
- * injection. */
-static TalusStatus take_all(TalusAmgLevel *l, int rows)
+/* For a small problem: the next level, which is solved directly, gets all rows that take part. P copies their
+ * values. */
+static TalusStatus inject_all_rows(TalusAmgLevel *l, int rows)
 {
     int count = 0;
     TALUS_TRY(talus_sparse_alloc(&l->p, l->a.rows, rows, (size_t)rows, "interpolation"));
@@ -105,15 +108,16 @@ static TalusStatus take_all(TalusAmgLevel *l, int rows)
     return TALUS_OK;
 }
 
-/* Chooses the rows of level k + 1, their number in *count, and computes P of level k. *count 0: coarsening ends. */
+/* Chooses the rows of level k + 1, their number in *count, and computes P of level k. *count is 0 if no further level
+ * is worthwhile. */
 static TalusStatus coarsen(TalusAmg *amg, int k, int *count)
 {
     TalusAmgLevel *l = &amg->level[k];
-    int rows = taken_rows(l);
+    int rows = count_taken_rows(l);
     *count = 0;
     if (rows <= amg->params->coarsest) {
         *count = k == 0 ? rows : 0;
-        return *count ? take_all(l, rows) : TALUS_OK;
+        return *count ? inject_all_rows(l, rows) : TALUS_OK;
     }
     TALUS_TRY(amg->params->transfer == AMG_VELOCITY ? coarsen_clusters(amg, l, count)
                                                     : coarsen_classical(amg, l, count));
@@ -121,7 +125,7 @@ static TalusStatus coarsen(TalusAmg *amg, int k, int *count)
     return TALUS_OK;
 }
 
-/* Adds level k + 1; *more: false if none is worthwhile. */
+/* Adds level k + 1 if it is worthwhile; *more: true if it was added. */
 static TalusStatus add_level(TalusAmg *amg, int k, bool *more)
 {
     TalusAmgLevel *l = &amg->level[k], *next = l + 1;
@@ -131,18 +135,18 @@ static TalusStatus add_level(TalusAmg *amg, int k, bool *more)
         return TALUS_OK;
     TALUS_TRY(coarsen(amg, k, &count));
     if (count)
-        TALUS_TRY(talus_amg_galerkin(&l->a, &l->p, &next->a, &amg->work));
-    *more = count && talus_sparse_entries(&next->a) <= MAX_GROWTH * amg->unit;
+        TALUS_TRY(talus_amg_coarse_matrix(&l->a, &l->p, &next->a, &amg->work));
+    *more = count && talus_sparse_entries(&next->a) <= MAX_GROWTH * amg->finest_entries;
     if (*more)
-        return begin_level(l, next);
+        return set_up_level(l, next);
     talus_sparse_clear(&next->a);
     talus_sparse_clear(&l->p);
     talus_amg_clusters_clear(&l->clusters);
     return TALUS_OK;
 }
 
-/* Stores the coarsest level as a dense matrix if it is small. */
-static TalusStatus write_coarsest(TalusAmg *amg)
+/* Stores the matrix of the coarsest level as a dense one if it has at most `coarsest` rows. */
+static TalusStatus store_dense_coarsest(TalusAmg *amg)
 {
     const TalusAmgLevel *l = &amg->level[amg->levels - 1];
     size_t n = (size_t)l->a.rows;
@@ -158,12 +162,12 @@ static TalusStatus write_coarsest(TalusAmg *amg)
     return TALUS_OK;
 }
 
-TalusStatus talus_amg_build(TalusAmg *amg)
+TalusStatus talus_amg_build_levels(TalusAmg *amg)
 {
     double before = amg->work;
     bool more = true;
     talus_amg_clear_levels(amg, 1);
-    amg->work = 0.0; /* counted in multiplications until the end of the setup */
+    amg->work = 0.0; /* number of multiplications, until the loop ends */
     for (int k = 0; more; k++) {
         TalusStatus status = add_level(amg, k, &more);
         if (status != TALUS_OK) {
@@ -172,6 +176,6 @@ TalusStatus talus_amg_build(TalusAmg *amg)
         }
         amg->levels = k + 1;
     }
-    amg->work = before + amg->work / amg->unit;
-    return write_coarsest(amg);
+    amg->work = before + amg->work / amg->finest_entries;
+    return store_dense_coarsest(amg);
 }

@@ -1,23 +1,26 @@
 /* solvers/newton/continuation.c - path of smoothed problems, followed by arc length, for exact Coulomb friction.
  *
- * The natural map, smoothed over the width w (smooth_map.h), has one root for large w; its roots for all w form paths,
- * and the one that begins there cannot end at any w > 0, since roots are bounded: it leads to a solution of the problem
- * itself at w = 0. Exact Coulomb friction may have several solutions. Then the path has folds, where w must rise again,
- * and a method that only lowers w, or only damps its steps, stalls. So the path is followed in the unknowns (x, l), w =
- * w0 exp(-l), by its length (Keller 1977; Allgower & Georg 1990):
+ * The natural map, smoothed over the width w (smooth_map.h), has one root for large w. Its roots for all w form paths.
+ * The path that begins at large w cannot end at any w > 0, since roots are bounded: it leads to a solution of the
+ * problem itself at w = 0. Exact Coulomb friction may have several solutions. Then the path has folds, where w must
+ * rise again, and a method that only lowers w, or only damps its steps, stalls. So the path is followed by its arc
+ * length in the unknowns (x, l), where l, the level, gives the width w = w0 exp(-l) (Keller 1977; Allgower & Georg
+ * 1990):
  *
  *     predict   z = (x, l) + h t, with t the unit tangent
  *     correct   f(z) = 0 and t'(z - predicted) = 0 by Newton's method, one factorisation and two solutions each
  *     turn      the new tangent is (-J^-1 df/dl, 1), up to length and sign: along the path, l rises where det J has the
  *               sign that it had at the start, and falls where it has the other one.
  *
- * Lengths are relative: |x|^2 is the sum of (d x)^2 over that of the iterate. A step is repeated with a shorter h if
- * the correction does not contract or the tangent turns by more than TURN. Once w is small, Newton's method on the map
- * itself is tried from time to time; it ends the solve, mostly in five steps. Where the path gets lost in rounding, as
- * on hyperstatic bodies, prox goes on from there. With ccp and without friction the path has no folds.
+ * Lengths along the path are relative: |x|^2 is the sum over blocks of (d x)^2, divided by the same sum at the current
+ * point of the path. A step is repeated with a shorter h if the correction does not contract or the tangent turns by
+ * more than TURN. Once w is small, Newton's method on the map without smoothing is tried from time to time; it ends the
+ * solve, mostly in five steps. Where the path gets lost in rounding, as on hyperstatic bodies, the solver prox
+ * continues from the best iterate. With ccp and without friction the path has no folds.
  *
- * The start does not depend on the warm start, unless that meets the tolerance. An iteration is one factorisation.
- * Memory and time are those of a direct method. Measurements are in docs/reference/solvers/direct.md. */
+ * The path starts from the same point whatever the warm start is, unless the warm start meets the tolerance. An
+ * iteration is one factorisation. Memory and time are those of a direct method. Measurements are in
+ * docs/reference/solvers/direct.md. */
 #include "solvers/driver/best.h"
 #include "solvers/newton/natural_system.h"
 #include "solvers/newton/smooth_map.h"
@@ -27,27 +30,33 @@
 #include <math.h>
 #include <string.h>
 
-/* Most Newton steps: at the first width; of a correction; on the map itself. QUICK, SLOW: numbers of corrections up to
- * which h grows, and from which on it shrinks. */
+/* Largest numbers of Newton steps: MAX_START at the first width, each halved at most HALVINGS times; MAX_CORRECT of a
+ * correction; MAX_FINISH on the map without smoothing. h grows after at most QUICK steps of a correction and shrinks
+ * after SLOW or more. */
 enum { MAX_START = 100, HALVINGS = 12, MAX_CORRECT = 6, QUICK = 2, SLOW = 4, MAX_FINISH = 8 };
 
-/* |f| of a corrected point: at most ACCURACY w and CLOSE h^2 w, unless below ROUNDING times the residual of zero impulses.
- * Where a sliding speed passes by 0 the path bends sharply, as the shift does: steps get short, and points beside the
- * path by a step's length would lose it. TURN: least cosine between successive tangents, in steps of SHARP or more. */
+/* A point is on the path if |f| is at most ACCURACY w and at most CLOSE h^2 w, or at most ROUNDING times the residual
+ * of zero impulses. CLOSE is needed where a sliding speed passes close to 0: the path bends sharply there, steps get
+ * short, and a point as far from the path as the step is long would lose it. TURN: least cosine of the angle between
+ * successive tangents, for steps of length SHARP or more. */
 static const double ACCURACY = 1e-5, CLOSE = 1e-2, ROUNDING = 1e-13, TURN = 0.5, SHARP = 1e-5;
-static const double GROW = 1.7, SHRINK = 0.7, RETRY = 0.4; /* factors on h */
+/* Factors on h: after a quick, a slow and a failed correction. */
+static const double GROW = 1.7, SHRINK = 0.7, RETRY = 0.4;
+/* h at the start, its maximum and its minimum. */
 static const double LENGTH = 0.5, LENGTH_MAX = 1.0, LENGTH_MIN = 1e-8;
-static const double LEAST =
-    1e-8; /* width over the residual of zero impulses at which the path ends */
-static const double CONTRACTS = 0.5; /* |f| over that before: slower Newton steps are given up */
-/* Below LATE times the residual of zero impulses the path ends if w does not fall by FALL within PATIENCE iterations
- * and one per block. */
+/* The path ends at a width of LEAST times the residual of zero impulses. */
+static const double LEAST = 1e-8;
+/* Newton's method is given up once a step leaves more than this share of |f|. */
+static const double CONTRACTS = 0.5;
+/* At widths below LATE times the residual of zero impulses the path ends if w has not fallen by the factor FALL within
+ * PATIENCE + (number of blocks) iterations. */
 enum { PATIENCE = 200 };
 static const double LATE = 1e-2;
-/* Newton on the map itself: w falls by FALL between two trials; WEIGHT: proximal weight, as N may be rank deficient. */
+/* Newton's method on the map without smoothing is tried each time w has fallen by the factor FALL. WEIGHT: proximal
+ * weight in its Jacobian, since N may be rank deficient. */
 static const double FALL = 0.6, WEIGHT = 1e-8;
 
-enum { POLISH }; /* of the parts */
+enum { POLISH }; /* index in `parts` */
 static const TalusPart parts[] = {[POLISH] = {"prox:rho=1e-6", false}, {NULL, false}};
 
 typedef struct Params {
@@ -60,8 +69,9 @@ static const TalusParam params[] = {
                "width over that residual, below which Newton on the map itself is tried"),
 };
 
-/* X: point of the path. TRIAL: point to be corrected, its U: (N + E) x + q, F: f, RATE: df/dl. NEWTON: J^-1 F; SLIDE:
- * J^-1 RATE. TANGENT: impulses of t. V: u of REPORTED; OFFSET: q. */
+/* X: impulses of the current point of the path. TRIAL: impulses of the point to be corrected; at TRIAL: U = (N + E) x +
+ * q, F = f, RATE = df/dl. NEWTON = J^-1 F; SLIDE = J^-1 RATE. TANGENT: the part of the tangent t that belongs to
+ * impulses. REPORTED: TRIAL projected onto the sets; V: u of REPORTED. OFFSET: q. */
 enum { X, TRIAL, U, F, RATE, NEWTON, SLIDE, TANGENT, REPORTED, V, OFFSET, VECTORS };
 
 typedef struct Work {
@@ -76,63 +86,67 @@ typedef struct Run {
     TalusSolve *s;
     const Params *p;
     Work *w;
-    double **vector; /* of the work space */
-    int n;
-    double zero;               /* residual of zero impulses, m/s */
+    double **vector;           /* w->vector */
+    int n;                     /* number of rows */
+    double zero_residual;      /* residual of zero impulses, m/s */
     double level, trial_level; /* l of X and of TRIAL */
-    double tangent;            /* l of t */
-    double length;             /* h */
-    double size;               /* sum of (d x)^2 over X, by which lengths are relative */
-    double tried;              /* width at the last trial of the map itself */
-    int since;                 /* iterations at that trial */
-    int sign;                  /* of det J at the start */
-    bool over;                 /* the solve has ended */
+    double tangent_level;      /* the component of the tangent t that belongs to l */
+    double length;             /* h: length of the next step along the path */
+    double x_norm2;            /* sum of (d x)^2 at X, by which lengths are divided */
+    double tried_width;        /* width at the last trial of Newton without smoothing */
+    int tried_iteration;       /* iterations at the end of that trial */
+    int sign;                  /* sign of det J at the first point */
+    bool over;                 /* the driver has ended the solve */
 } Run;
 
 /* ---- the map ---- */
 
+/* Width w = w0 exp(-level), m/s. */
 static double width_at(const Run *run, double level)
 {
-    return run->p->width * run->zero * exp(-level);
+    return run->p->width * run->zero_residual * exp(-level);
 }
 
-static void multiply(Run *run, const double *x, double *u)
+/* u = (N + E) x + q; counts one product. */
+static void compute_velocity(Run *run, const double *x, double *u)
 {
     talus_block_matrix_apply(&run->w->system.matrix, x, run->vector[OFFSET], u);
     run->s->info->products++;
 }
 
-/* Sets f, df/dl and the Jacobian at TRIAL; width 0: those of the map itself. Returns the rms of |f|, m/s. */
-static double evaluate(Run *run, double width)
+/* Computes U, f, df/dl and the Jacobian at TRIAL for this width; width 0: of the map without smoothing, which has no
+ * df/dl. Returns the root mean square of |f|, m/s. */
+static double evaluate_map(Run *run, double width)
 {
     TalusNaturalSystem *system = &run->w->system;
     const int rows = system->matrix.size, square = rows * rows;
     const double weight = width > 0.0 ? 0.0 : WEIGHT;
     double sum = 0.0;
-    multiply(run, run->vector[TRIAL], run->vector[U]);
+    compute_velocity(run, run->vector[TRIAL], run->vector[U]);
     for (int i = 0; i < system->matrix.blocks; i++) {
         const TalusNaturalBlock *b = &system->block[i];
         const double *x = run->vector[TRIAL] + i * rows, *u = run->vector[U] + i * rows;
         double *f = run->vector[F] + i * rows, *rate = run->vector[RATE] + i * rows;
-        TalusNaturalSlope slope;
+        TalusNaturalJacobian slope;
         if (width > 0.0) {
             talus_smooth_map(b, width, x, u, f, &slope, rate);
         } else {
             talus_natural_map(b, x, u, f);
-            talus_natural_slope(b, x, u, &slope);
+            talus_natural_jacobian(b, x, u, &slope);
         }
         for (int k = 0; k < square; k++) {
-            system->left[i * square + k] = slope.velocity[k];
-            system->own[i * square + k] = slope.impulse[k] + weight * b->scale * slope.velocity[k];
+            system->left[i * square + k] = slope.by_velocity[k];
+            system->own[i * square + k] =
+                slope.by_impulse[k] + weight * b->scale * slope.by_velocity[k];
         }
-        double size = talus_natural_size(b, f);
+        double size = talus_natural_residual(b, f);
         sum += size * size;
     }
     return sqrt(sum / system->matrix.blocks);
 }
 
-/* Factorises the Jacobian and solves for NEWTON and, with a width, for SLIDE. */
-static void solve_system(Run *run, bool smooth)
+/* Factorises the Jacobian and solves for NEWTON and, if `smooth`, for SLIDE. */
+static void factor_and_solve(Run *run, bool smooth)
 {
     TalusNaturalSystem *system = &run->w->system;
     size_t bytes = (size_t)run->n * sizeof(double);
@@ -148,13 +162,14 @@ static void solve_system(Run *run, bool smooth)
     run->s->info->products++;
 }
 
-/* Ends an iteration: measures TRIAL, projected, by the problem's residual. Sets run->over if the solve must end. */
-static void report(Run *run)
+/* Ends an iteration: projects TRIAL to REPORTED, measures the problem's residual there, offers REPORTED as the best
+ * iterate and reports it to the driver. Sets run->over if the solve must end. */
+static void report_trial(Run *run)
 {
     double sum, largest, *reported = run->vector[REPORTED];
     memcpy(reported, run->vector[TRIAL], (size_t)run->n * sizeof *reported);
     run->s->backend->block.project(run->s->op, NULL, reported);
-    multiply(run, reported, run->vector[V]);
+    compute_velocity(run, reported, run->vector[V]);
     talus_natural_system_measure(&run->w->system, reported, run->vector[V], &sum, &largest);
     talus_best_offer(&run->w->best, run->s, reported, sum);
     run->over = !talus_solve_next(run->s, 0, reported, NULL, sum, largest);
@@ -162,50 +177,51 @@ static void report(Run *run)
 
 /* ---- the first point ---- */
 
-static void copy(Run *run, int from, int to)
+static void copy_vector(Run *run, int from, int to)
 {
     memcpy(run->vector[to], run->vector[from], (size_t)run->n * sizeof(double));
 }
 
 /* TRIAL = X - a NEWTON */
-static void step_from_x(Run *run, double a)
+static void set_trial(Run *run, double a)
 {
     for (int k = 0; k < run->n; k++)
         run->vector[TRIAL][k] = run->vector[X][k] - a * run->vector[NEWTON][k];
 }
 
-/* Sets X to the root at the first width, from impulses along the normals, by Newton's method with halved steps. */
-static void find_first(Run *run)
+/* Sets X to the root at the first width by Newton's method with halved steps, which starts from impulses along the
+ * normals. Sets run->sign and leaves SLIDE for the first tangent. */
+static void find_first_point(Run *run)
 {
     const TalusNaturalSystem *system = &run->w->system;
     const double width = width_at(run, 0.0);
     memset(run->vector[TRIAL], 0, (size_t)run->n * sizeof(double));
     for (int i = 0; i < system->matrix.blocks; i++)
         run->vector[TRIAL][i * system->matrix.size] = width / system->block[i].scale;
-    double merit = evaluate(run, width);
+    double merit = evaluate_map(run, width);
     for (int k = 0; k < MAX_START && !run->over; k++) {
         bool found = merit <= ACCURACY * width;
-        copy(run, TRIAL, X);
-        solve_system(run, true); /* at the root: for the first tangent */
+        copy_vector(run, TRIAL, X);
+        factor_and_solve(run, true); /* at the root: SLIDE for the first tangent */
         run->sign = system->fronts.sign;
         if (found)
             return;
         double before = merit, a = 1.0;
-        step_from_x(run, a);
-        merit = evaluate(run, width);
+        set_trial(run, a);
+        merit = evaluate_map(run, width);
         for (int h = 0; h < HALVINGS && !(merit < before); h++) {
             a *= 0.5;
-            step_from_x(run, a);
-            merit = evaluate(run, width);
+            set_trial(run, a);
+            merit = evaluate_map(run, width);
         }
-        report(run);
+        report_trial(run);
     }
 }
 
 /* ---- along the path ---- */
 
-/* Inner product of impulses, relative to those of X. */
-static double inner(const Run *run, const double *a, const double *b)
+/* Sum over blocks of d^2 a'b, divided by x_norm2: the inner product in which lengths along the path are measured. */
+static double inner_product(const Run *run, const double *a, const double *b)
 {
     const TalusNaturalSystem *system = &run->w->system;
     const int rows = system->matrix.size;
@@ -216,89 +232,93 @@ static double inner(const Run *run, const double *a, const double *b)
             part += a[k] * b[k];
         sum += system->block[i].scale * system->block[i].scale * part;
     }
-    return sum / run->size;
+    return sum / run->x_norm2;
 }
 
-static void set_size(Run *run)
+/* Sets x_norm2 from X; 1 if X is zero. */
+static void set_x_norm2(Run *run)
 {
-    run->size = 1.0;
-    double size = inner(run, run->vector[X], run->vector[X]);
-    run->size = size > 0.0 ? size : 1.0;
+    run->x_norm2 = 1.0;
+    double size = inner_product(run, run->vector[X], run->vector[X]);
+    run->x_norm2 = size > 0.0 ? size : 1.0;
 }
 
-/* Returns the level of the unit tangent at the point of the last factorisation, whose impulses are minus that times
- * SLIDE; *cosine: of the angle to the tangent t. */
-static double find_tangent(const Run *run, double *cosine)
+/* Returns the level component of the unit tangent at the point of the last factorisation; its impulses are -SLIDE times
+ * that component (set_tangent). *cosine: cosine of the angle between this tangent and the current one, t. */
+static double find_tangent_level(const Run *run, double *cosine)
 {
     const double *slide = run->vector[SLIDE];
-    double level = 1.0 / sqrt(1.0 + inner(run, slide, slide));
+    double level = 1.0 / sqrt(1.0 + inner_product(run, slide, slide));
     level = run->w->system.fronts.sign == run->sign ? level : -level;
-    *cosine = level * (run->tangent - inner(run, slide, run->vector[TANGENT]));
+    *cosine = level * (run->tangent_level - inner_product(run, slide, run->vector[TANGENT]));
     return level;
 }
 
+/* Sets the tangent t from its level component and SLIDE. */
 static void set_tangent(Run *run, double level)
 {
-    run->tangent = level;
+    run->tangent_level = level;
     for (int k = 0; k < run->n; k++)
         run->vector[TANGENT][k] = -level * run->vector[SLIDE][k];
 }
 
-/* TRIAL = X + h t */
-static void predict(Run *run)
+/* Sets TRIAL and its level to the point at X + h t. */
+static void predict_trial(Run *run)
 {
-    run->trial_level = run->level + run->length * run->tangent;
+    run->trial_level = run->level + run->length * run->tangent_level;
     for (int k = 0; k < run->n; k++)
         run->vector[TRIAL][k] = run->vector[X][k] + run->length * run->vector[TANGENT][k];
 }
 
-/* Takes one Newton step for f = 0 across the path: the change of impulses, -NEWTON - c SLIDE with c that of the level,
- * and c itself are orthogonal to t. */
+/* Takes one Newton step of TRIAL for f = 0, orthogonal to the tangent t: impulses change by -NEWTON - c SLIDE and the
+ * level changes by c, with c such that the inner product of this change and t is 0. */
 static void correct_once(Run *run)
 {
     const double *newton = run->vector[NEWTON], *slide = run->vector[SLIDE],
                  *t = run->vector[TANGENT];
-    double c = inner(run, t, newton) / (run->tangent - inner(run, t, slide));
+    double c = inner_product(run, t, newton) / (run->tangent_level - inner_product(run, t, slide));
     for (int k = 0; k < run->n; k++)
         run->vector[TRIAL][k] -= newton[k] + c * slide[k];
     run->trial_level += c;
 }
 
-/* True if |f| = `merit` is that of a point of the path, for a step of the present length. */
+/* True if a point with |f| = `merit` counts as on the path, for a step of the current length. */
 static bool is_on_path(const Run *run, double merit, double width)
 {
     double h = run->length, share = fmin(ACCURACY, CLOSE * h * h);
-    return merit <= fmax(share * width, ROUNDING * run->zero);
+    return merit <= fmax(share * width, ROUNDING * run->zero_residual);
 }
 
-/* Corrects TRIAL. Returns the number of Newton steps, 0 if they do not contract or the solve ends. */
-static int correct(Run *run)
+/* Moves TRIAL onto the path by Newton steps. Returns their number; 0 if |f| does not fall fast enough or the solve
+ * ends. */
+static int correct_trial(Run *run)
 {
     double before = INFINITY;
     for (int k = 0;; k++) {
-        double width = width_at(run, run->trial_level), merit = evaluate(run, width);
+        double width = width_at(run, run->trial_level), merit = evaluate_map(run, width);
         if (k > 0 && is_on_path(run, merit, width))
             return k;
         if (k == MAX_CORRECT || run->over || !(merit <= (k > 1 ? CONTRACTS : 10.0) * before))
             return 0;
         before = merit;
-        solve_system(run, true);
+        factor_and_solve(run, true);
         correct_once(run);
-        report(run);
+        report_trial(run);
     }
 }
 
-/* Advances X along the path by one step; false if even the shortest one fails, or the solve has ended. */
-static bool advance(Run *run)
+/* Advances X along the path by one step, sets the new tangent and adapts h. False if even the shortest step fails, or
+ * the solve has ended. */
+static bool advance_point(Run *run)
 {
     while (!run->over && run->length > LENGTH_MIN) {
         double cosine = 0.0, level = 0.0;
-        predict(run);
-        int steps = correct(run);
+        predict_trial(run);
+        int steps = correct_trial(run);
         if (steps > 0)
-            level = find_tangent(run, &cosine);
+            level = find_tangent_level(run, &cosine);
         if (steps > 0 && (cosine >= TURN || run->length < SHARP)) {
-            copy(run, TRIAL, X);
+            copy_vector(run, TRIAL, X);
             run->level = run->trial_level;
             set_tangent(run, level);
             double factor = steps <= QUICK ? GROW : steps >= SLOW ? SHRINK : 1.0;
@@ -312,52 +332,55 @@ static bool advance(Run *run)
 
 /* ---- the end ---- */
 
-/* Newton's method on the map itself, from X, while |f| falls. */
-static void finish(Run *run)
+/* Runs Newton's method on the map without smoothing from X, in TRIAL, while |f| falls; ends the solve if it
+ * converges. */
+static void try_unsmoothed_newton(Run *run)
 {
     double before = INFINITY;
-    copy(run, X, TRIAL);
+    copy_vector(run, X, TRIAL);
     for (int k = 0; k < MAX_FINISH && !run->over; k++) {
-        double merit = evaluate(run, 0.0);
+        double merit = evaluate_map(run, 0.0);
         if (!(merit <= (k > 2 ? CONTRACTS : 10.0) * before))
             return;
         before = merit;
-        solve_system(run, false);
+        factor_and_solve(run, false);
         for (int j = 0; j < run->n; j++)
             run->vector[TRIAL][j] -= run->vector[NEWTON][j];
-        report(run);
+        report_trial(run);
     }
 }
 
-/* True where w is so small that rounding hides the path. */
-static bool is_lost(const Run *run)
+/* True if w is so small, or has not fallen for so long, that rounding must hide the path. */
+static bool is_path_lost(const Run *run)
 {
-    return width_at(run, run->level) <= LEAST * run->zero ||
-           (run->tried < LATE * run->zero &&
-            run->s->info->iterations - run->since > PATIENCE + run->s->op->blocks);
+    return width_at(run, run->level) <= LEAST * run->zero_residual ||
+           (run->tried_width < LATE * run->zero_residual &&
+            run->s->info->iterations - run->tried_iteration > PATIENCE + run->s->op->blocks);
 }
 
-static void follow(Run *run)
+/* Follows the path from its first point until the solve ends or the path is lost. */
+static void follow_path(Run *run)
 {
     double cosine;
-    find_first(run);
-    set_size(run);
+    find_first_point(run);
+    set_x_norm2(run);
     memset(run->vector[TANGENT], 0, (size_t)run->n * sizeof(double));
-    set_tangent(run, find_tangent(run, &cosine));
-    run->tried = run->p->finish * run->zero / FALL;
-    while (!is_lost(run) && advance(run)) {
+    set_tangent(run, find_tangent_level(run, &cosine));
+    run->tried_width = run->p->finish * run->zero_residual / FALL;
+    while (!is_path_lost(run) && advance_point(run)) {
         double width = width_at(run, run->level);
-        set_size(run);
-        if (width <= FALL * run->tried) {
-            run->tried = width;
-            finish(run);
-            run->since = run->s->info->iterations;
+        set_x_norm2(run);
+        if (width <= FALL * run->tried_width) {
+            run->tried_width = width;
+            try_unsmoothed_newton(run);
+            run->tried_iteration = run->s->info->iterations;
         }
     }
 }
 
 /* ---- the solve ---- */
 
+/* Reserves memory, sets OFFSET and, unless the call is resumed, sets up the natural map. */
 static TalusStatus prepare(Run *run)
 {
     TalusSolve *s = run->s;
@@ -370,29 +393,29 @@ static TalusStatus prepare(Run *run)
     return TALUS_OK;
 }
 
-/* Measures zero impulses and those given; the latter are in X afterwards. */
+/* Sets zero_residual, copies gamma to X and TRIAL and reports it as the first iterate. */
 static void measure_start(Run *run)
 {
     double sum, largest;
     memset(run->vector[X], 0, (size_t)run->n * sizeof(double));
     talus_natural_system_measure(&run->w->system, run->vector[X], run->vector[OFFSET], &sum,
                                  &largest);
-    run->zero = sqrt(sum / run->w->system.matrix.blocks);
+    run->zero_residual = sqrt(sum / run->w->system.matrix.blocks);
     memcpy(run->vector[X], run->s->gamma, (size_t)run->n * sizeof(double));
-    copy(run, X, TRIAL);
-    report(run);
+    copy_vector(run, X, TRIAL);
+    report_trial(run);
 }
 
-/* Runs prox from gamma. A resumed call goes on with it, where the call before has ended by it. */
-static TalusStatus polish(TalusSolve *s, bool resumed)
+/* Runs prox from gamma; `resumed`: the call before ended in prox, which reuses its setup. */
+static TalusStatus continue_with_prox(TalusSolve *s, bool resumed)
 {
     Work *w = s->work;
     w->polishing = true;
     return talus_solve_hand_over(s, POLISH, resumed);
 }
 
-/* Leaves the last projected iterate in gamma, or the best one if the path ended without a solution; prox goes on from
- * that. */
+/* Writes the last projected iterate to gamma. If the path ends without a solution, writes the best iterate instead and
+ * continues with prox. */
 static TalusStatus solve_continuation(TalusSolve *s)
 {
     Work *w = s->work;
@@ -403,22 +426,22 @@ static TalusStatus solve_continuation(TalusSolve *s)
                .n = s->op->rows * s->op->blocks,
                .length = LENGTH};
     if (s->resumed && w->polishing)
-        return polish(s, true);
+        return continue_with_prox(s, true);
     w->polishing = false;
     TALUS_TRY(prepare(&run));
     measure_start(&run);
     if (!run.over && s->resumed)
-        finish(&run);
-    else if (!run.over && run.zero > 0.0)
-        follow(&run);
+        try_unsmoothed_newton(&run);
+    else if (!run.over && run.zero_residual > 0.0)
+        follow_path(&run);
     if (!run.over)
         s->info->outcome = TALUS_OUTCOME_BUDGET;
     memcpy(s->gamma, run.vector[REPORTED], (size_t)run.n * sizeof *s->gamma);
     talus_best_take(&w->best, s, s->gamma);
-    return run.over ? TALUS_OK : polish(s, false);
+    return run.over ? TALUS_OK : continue_with_prox(s, false);
 }
 
-static void clear(void *work)
+static void clear_work(void *work)
 {
     Work *w = work;
     talus_natural_system_clear(&w->system);
@@ -433,6 +456,6 @@ const TalusSolverType talus_solver_continuation = {
     .parts = parts,
     .work_size = sizeof(Work),
     .solve = solve_continuation,
-    .clear = clear,
+    .clear = clear_work,
     .on_host = "the factorisation",
 };

@@ -4,15 +4,15 @@
  * Over-relaxed projected Gauss-Seidel sweeps run over the rows of N + E until no row has reached or left a bound in
  * `quiet` sweeps, or `sweeps` are done. Newton steps (ssn_step.h) on a proximal problem follow, regularised about a
  * constant centre. They are full steps: with constant bounds and an active set that is wrong in a few rows, a line
- * search crawls from kink to kink. A step that leaves the set unchanged solves the proximal problem. Its solution is
- * the next centre, and the next step reuses the factor, since the matrix is the same. With the right set such steps
- * converge linearly at a rate of about `regularise` over the smallest eigenvalue of the free rows, scaled to a unit
- * diagonal. With a set whose equations contradict each other all steps are equal, and are doubled until a row changes
- * sides. Under Coulomb's law steps use a line search.
+ * search crawls from kink to kink. A step that leaves the active set unchanged solves the proximal problem. Its
+ * solution becomes the next centre, and the next step reuses the factor, since the matrix is the same. With the right
+ * active set such steps converge linearly at a rate of about `regularise` over the smallest eigenvalue of the matrix of
+ * the free rows, scaled to a unit diagonal. With an active set whose equations contradict each other all steps are
+ * equal; their length is doubled until a row changes sides. Under Coulomb's law steps use a line search.
  *
- * Newton goes on while the residual halves within `patience` factorisations and no line search ends at `step_min`.
+ * Newton steps go on while the residual halves within `patience` factorisations and no line search ends at `step_min`.
  * Otherwise sweeps follow, from the better of Newton's start and end: twice as many as before, at most LONGER times the
- * first number, then a more regularised Newton.
+ * parameter `sweeps`. Then Newton steps follow with a larger `regularise`.
  *
  * A sweep over the matrix, which Newton needs anyway, costs about one product. A factorisation costs tens of products
  * and, on deep beds, thousands. An iteration is a sweep or a Newton step. */
@@ -37,45 +37,49 @@ static const TalusParam params[] = {
     TALUS_INT(Params, patience, 6, 1, 1000000, "Newton steps within which the residual must halve"),
 };
 
-enum { LONGER = 4 }; /* maximum sweeps in a row, relative to the first run */
+enum { LONGER = 4 }; /* maximum number of sweeps in a row, over the parameter `sweeps` */
 
-/* FALL: fall of the residual that is asked within `patience`. STIFFEN: factor on `regularise` after a failed round. */
+/* FALL: factor by which the residual must fall within `patience` factorisations. STIFFEN: factor on `regularise` after
+ * a round of Newton steps that did not end the solve. */
 static const double FALL = 0.5, STIFFEN = 5.0;
 static const double DRIFT = 16.0; /* step length from which impulses may grow without bound */
 
 typedef struct Work {
     TalusSsn newton;
     TalusVectors vectors;
-    double *kept; /* impulses at the start of Newton's method */
+    double *newton_start; /* impulses before the Newton steps of a round */
 } Work;
 
 typedef struct Run {
     TalusSolve *s;
     const Params *p;
     Work *w;
-    size_t n;
-    TalusForward at; /* residual of gamma */
-    int sweeps;      /* maximum sweeps in a row */
-    int quiet;       /* sweeps without a change that end a run of sweeps */
-    bool careful;    /* Newton's steps use a line search */
+    size_t n;              /* number of rows */
+    TalusForward residual; /* residual of gamma at the last measurement */
+    int sweeps;            /* maximum number of sweeps in a row */
+    /* number of sweeps in a row without a change of sides that ends the sweeps */
+    int quiet;
+    bool line_search; /* Newton steps use a line search */
 } Run;
 
-/* False if the solve must end. */
-static bool goes_on(Run *run)
+/* Reports the measured residual to the driver without counting an iteration. False if the solve must end. */
+static bool report_residual(Run *run)
 {
     TalusSolve *s = run->s;
-    return talus_solve_continue(s, sqrt(run->at.residual2 / s->op->blocks), run->at.residual_max);
+    return talus_solve_continue(s, sqrt(run->residual.residual2 / s->op->blocks),
+                                run->residual.residual_max);
 }
 
-static void measure(Run *run)
+/* Measures the residual of gamma and counts the product. */
+static void measure_gamma(Run *run)
 {
-    talus_ssn_measure(&run->w->newton, run->s, &run->at);
+    talus_ssn_measure(&run->w->newton, run->s, &run->residual);
     run->s->info->products++;
 }
 
-/* Runs sweeps, at most run->sweeps or until run->quiet of them in a row change no side. False if the solve must end:
- * budget, observer or infeasibility. */
-static bool sweep(Run *run)
+/* Runs at most run->sweeps sweeps; stops after run->quiet sweeps in a row in which no row changed sides. False if the
+ * solve must end: budget, observer or infeasibility. */
+static bool run_sweeps(Run *run)
 {
     TalusSolve *s = run->s;
     int quiet = 0;
@@ -90,54 +94,58 @@ static bool sweep(Run *run)
     return true;
 }
 
-/* Returns the next Newton move. If no row has changed sides, gamma becomes the centre; if none does by that either, the
- * move reuses the factor, with twice the last length if the last move did so too and the residual did not halve. */
-static TalusSsnMove next_move(Run *run, const TalusSsnMove *last, double before)
+/* Returns how the next Newton step is to be taken. If the last step changed no row's side, gamma becomes the centre of
+ * the regularisation. If the new centre changes no side either, the step reuses the factor; its length is twice the
+ * last one if the last step reused the factor too and the residual did not halve. From length DRIFT on, the
+ * infeasibility monitor checks the iterate. */
+static TalusSsnMove choose_next_move(Run *run, const TalusSsnMove *last, double before)
 {
     TalusSsn *w = &run->w->newton;
-    TalusSsnMove move = {.search = run->careful, .length = 1.0};
+    TalusSsnMove move = {.search = run->line_search, .length = 1.0};
     if (talus_ssn_update_sides(w, run->s) > 0)
         return move;
-    move.again = talus_ssn_anchor(w, run->s) == 0;
-    if (last->again && move.again && run->at.residual2 > FALL * FALL * before)
+    move.reuse = talus_ssn_set_centre(w, run->s) == 0;
+    if (last->reuse && move.reuse && run->residual.residual2 > FALL * FALL * before)
         move.length = 2.0 * last->length;
     if (move.length >= DRIFT)
         talus_solve_suspect(run->s);
     return move;
 }
 
-/* Runs Newton steps. *go: false if the solve must end; else sweeps follow, from the impulses at the start if Newton has
- * not improved them. */
-static TalusStatus newton(Run *run, bool *go)
+/* Runs the Newton steps of a round. *go: false if the solve must end. Otherwise restores the impulses of the start if
+ * the Newton steps have not lowered their residual. */
+static TalusStatus run_newton_steps(Run *run, bool *go)
 {
     TalusSolve *s = run->s;
-    TalusSsnMove move = {.search = run->careful, .length = 1.0};
-    double first = run->at.residual2, mark = first;
-    s->backend->vector.copy(s->op, run->w->kept, s->gamma, run->n);
-    talus_ssn_anchor(&run->w->newton, s);
+    TalusSsnMove move = {.search = run->line_search, .length = 1.0};
+    double first = run->residual.residual2, mark = first;
+    s->backend->vector.copy(s->op, run->w->newton_start, s->gamma, run->n);
+    talus_ssn_set_centre(&run->w->newton, s);
     for (int since = 0; since < run->p->patience;) {
-        double before = run->at.residual2;
+        double before = run->residual.residual2;
         TALUS_TRY(talus_ssn_step(&run->w->newton, s, &move));
-        measure(run);
-        *go = talus_solve_next(s, 1, s->gamma, NULL, run->at.residual2, run->at.residual_max);
+        measure_gamma(run);
+        *go = talus_solve_next(s, 1, s->gamma, NULL, run->residual.residual2,
+                               run->residual.residual_max);
         if (!*go)
             return TALUS_OK;
-        since += !move.again;
+        since += !move.reuse;
         if (move.search && move.length <= run->p->newton.step_min)
             break;
-        if (run->at.residual2 <= FALL * FALL * mark) {
-            mark = run->at.residual2;
+        if (run->residual.residual2 <= FALL * FALL * mark) {
+            mark = run->residual.residual2;
             since = 0;
         }
-        move = next_move(run, &move, before);
+        move = choose_next_move(run, &move, before);
     }
-    if (!(run->at.residual2 < first))
-        s->backend->vector.copy(s->op, s->gamma, run->w->kept, run->n);
+    if (!(run->residual.residual2 < first))
+        s->backend->vector.copy(s->op, s->gamma, run->w->newton_start, run->n);
     return TALUS_OK;
 }
 
-/* Changes the parameters after a failed round: longer sweeps and a more regularised Newton method. */
-static void prepare_return(Run *run)
+/* Doubles the numbers of sweeps and raises `regularise` for the next round, up to LONGER times the parameter
+ * `sweeps`. */
+static void prepare_next_round(Run *run)
 {
     TalusSsn *w = &run->w->newton;
     if (run->sweeps >= LONGER * run->p->sweeps)
@@ -147,37 +155,40 @@ static void prepare_return(Run *run)
     w->regularise = fmin(STIFFEN * w->regularise, 1.0);
 }
 
-static TalusStatus iterate(Run *run)
+/* Runs rounds of sweeps and Newton steps until the solve ends. Leaves gamma projected onto the sets. */
+static TalusStatus run_rounds(Run *run)
 {
     TalusSolve *s = run->s;
     talus_ssn_set_iterate(&run->w->newton, s);
-    talus_ssn_measure(&run->w->newton, s, &run->at);
-    bool go = talus_solve_next(s, 1, s->gamma, NULL, run->at.residual2, run->at.residual_max);
+    talus_ssn_measure(&run->w->newton, s, &run->residual);
+    bool go =
+        talus_solve_next(s, 1, s->gamma, NULL, run->residual.residual2, run->residual.residual_max);
     while (go) {
         s->backend->block.project(s->op, NULL, s->gamma);
-        if (!sweep(run))
+        if (!run_sweeps(run))
             break;
         talus_ssn_set_iterate(&run->w->newton, s);
-        measure(run);
-        if (!goes_on(run))
+        measure_gamma(run);
+        if (!report_residual(run))
             break;
-        TALUS_TRY(newton(run, &go));
-        prepare_return(run);
+        TALUS_TRY(run_newton_steps(run, &go));
+        prepare_next_round(run);
     }
     s->backend->block.project(s->op, NULL, s->gamma);
     return TALUS_OK;
 }
 
+/* Solves the problem from s->gamma, in place; a line search is used if some block is under Coulomb's law. */
 static TalusStatus solve_gs_ssn(TalusSolve *s)
 {
     Work *w = s->work;
     Run run = {.s = s, .p = s->params, .w = w, .n = (size_t)s->op->rows * (size_t)s->op->blocks};
     run.sweeps = run.p->sweeps;
     run.quiet = run.p->quiet;
-    TALUS_TRY(TALUS_VECTORS(s, &w->vectors, "impulses", &w->kept));
+    TALUS_TRY(TALUS_VECTORS(s, &w->vectors, "impulses", &w->newton_start));
     TalusStatus status = talus_ssn_begin(&w->newton, s, &run.p->newton);
-    run.careful = w->newton.coulomb;
-    TALUS_THEN(status, iterate(&run));
+    run.line_search = w->newton.coulomb;
+    TALUS_THEN(status, run_rounds(&run));
     TalusStatus ended = talus_ssn_end(&w->newton, s);
     return status == TALUS_OK ? ended : status;
 }

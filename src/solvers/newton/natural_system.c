@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+/* Assembles N + E in blocks and finds the elimination order of its pattern. */
 static TalusStatus prepare_matrix(TalusNaturalSystem *system, const TalusSolve *s)
 {
     TalusSparse n;
@@ -18,6 +19,7 @@ static TalusStatus prepare_matrix(TalusNaturalSystem *system, const TalusSolve *
     return talus_fronts_analyse(&system->fronts, &system->matrix);
 }
 
+/* Sets law, friction and scale of all blocks from the operator. */
 static void set_blocks(TalusNaturalBlock *block, const TalusSolve *s)
 {
     const TalusOperator *op = s->op;
@@ -51,7 +53,7 @@ void talus_natural_system_clear(TalusNaturalSystem *system)
     TALUS_RELEASE(system->left, system->own, system->block);
 }
 
-double talus_natural_size(const TalusNaturalBlock *b, const double *f)
+double talus_natural_residual(const TalusNaturalBlock *b, const double *f)
 {
     double square = 0.0;
     for (int k = 0; k < b->rows; k++)
@@ -67,7 +69,7 @@ void talus_natural_system_measure(const TalusNaturalSystem *system, const double
         const TalusNaturalBlock *b = &system->block[i];
         double f[3];
         talus_natural_map(b, x + i * b->rows, u + i * b->rows, f);
-        double size = talus_natural_size(b, f);
+        double size = talus_natural_residual(b, f);
         *sum += size * size;
         update_max(largest, size);
     }

@@ -5,22 +5,25 @@
  *     L(v) = 1/2 |v - v_f|_M^2 + sum of psi(u),   -psi'(u) = p(u) = max((R c - u) / w, 0),
  *     w = R + E,   R = rho diag(N + E).
  * L is convex and once differentiable. Newton's method with a line search finds the minimum from anywhere, in finitely
- * many steps as p is piecewise linear. Then c = p, and rho falls; the last rounds take one step each. Rockafellar 1976
- * proves that the rounds converge, the faster the smaller rho. They are the proximal steps of prox.c. That method seeks
- * a root of the natural map instead: it has no function to minimise, and needs no convexity.
+ * many steps as p is piecewise linear. At the end of a round c becomes p, and rho falls; the last rounds take one
+ * Newton step each. Rockafellar 1976 proves that the rounds converge, the faster the smaller rho. A round is a proximal
+ * step as in prox.c; prox seeks a root of the natural map, has no function to minimise and needs no convexity.
  *
  * v is stored as impulses z with v = v_f + M^-1 D z, so u = N z + q, also for problems without bodies; for these N
  * includes E, and w = R. With f = z - p the gradient is D f, and Newton's step has (I + A N) dz = -f, A = -p'(u)
  * (newton_al.h). The slope of L along it is f'N dz, known for all lengths from one product. If the slope at the full
  * step is positive and more than half of its starting size, the step is too long and is cut where the slope is nearly
- * zero. On deep beds full steps need fewer steps, so steps are cut only in a round that has taken MAX_FULL_STEPS.
+ * zero. On deep beds a round with full steps takes fewer of them, so steps are cut only after the first MAX_FULL_STEPS
+ * steps of a round.
  *
- * With friction it does worse than prox and is not offered. On boxes, an impulse between its bounds moves only while
- * its velocity is within rho times their distance, so that steps are cut at every row. On circular cones it took two to
- * three times as many steps, or failed (docs/reference/solvers/direct.md).
+ * The method takes only problems without friction; with friction it does worse than prox. On boxes, an impulse between
+ * its bounds moves only while its velocity is within rho times the distance of the bounds, so that steps are cut at
+ * every row. On circular cones the method takes two to three times as many steps as prox, or fails
+ * (docs/reference/solvers/direct.md).
  *
  * The impulses reported and returned are p, which is in K. An iteration is one Newton step: a factorisation and two
- * products, one more at the end of a round and one more for a problem without bodies. Host only. */
+ * products, a third one at the end of a round, and another one for a problem without bodies. The method runs on the
+ * host only. */
 #include "solvers/newton/newton_al.h"
 
 #include "solvers/driver/best.h"
@@ -50,13 +53,14 @@ static const TalusParam params[] = {
                  "factorisation; auto: cholmod where the build has it"),
 };
 
-enum { MAX_FULL_STEPS = 12 };
+enum { MAX_FULL_STEPS = 12 }; /* steps of a round that are never cut */
 
-static const double RHO_MIN = 1e-6;
-static const double SOLVED = 1e-8;   /* relative gradient below which a round is solved exactly */
+static const double RHO_MIN = 1e-6;  /* rho is not lowered below it */
+static const double SOLVED = 1e-8;   /* |f| over the change of multipliers that counts as 0 */
 static const double STIFFEN = 100.0; /* factor on rho after a failed factorisation */
 
-/* Z, DZ: z and its step; U: velocities of Z; P: p(U); F: Z - P; ND: N dz; CENTRE: c; G: gradient at P; WEIGHT: w. */
+/* Z: z; DZ: its Newton step; U: velocities N z + q; P: p(U); F: Z - P; ND: N dz; CENTRE: multipliers c; G: gradient of
+ * the contact problem at P; WEIGHT: w. */
 enum { Z, U, P, F, DZ, ND, CENTRE, G, WEIGHT, VECTORS };
 
 typedef struct Work {
@@ -77,42 +81,45 @@ typedef struct Run {
     int steps; /* Newton steps in this round */
 } Run;
 
-/* R of row i: rho times its diagonal entry. */
-static double pull(const Run *run, size_t i)
+/* R of row i: rho times its diagonal entry of N + E. */
+static double penalty_of(const Run *run, size_t i)
 {
     double d = talus_block_scale(run->s->op, (int)i);
     return run->rho * (d > 0.0 ? d : 1.0); /* bodies that cannot move: any value > 0 will do */
 }
 
 /* Returns (R c - u) / w of row i: the impulse p at velocity u before it is clamped at 0. */
-static double multiplier(const Run *run, size_t i, double u)
+static double multiplier_at(const Run *run, size_t i, double u)
 {
-    return (pull(run, i) * run->w->vector[CENTRE][i] - u) / run->w->vector[WEIGHT][i];
+    return (penalty_of(run, i) * run->w->vector[CENTRE][i] - u) / run->w->vector[WEIGHT][i];
 }
 
+/* Sets w = R + E of all rows; w = R for problems without bodies, whose N includes E. */
 static void set_weights(Run *run)
 {
     const double *compliance = run->w->system.bodies ? run->s->op->compliance : NULL;
     for (size_t i = 0; i < run->n; i++)
-        run->w->vector[WEIGHT][i] = pull(run, i) + (compliance ? compliance[i] : 0.0);
+        run->w->vector[WEIGHT][i] = penalty_of(run, i) + (compliance ? compliance[i] : 0.0);
 }
 
 /* ---- rounds and steps ---- */
 
-static void multiply(Run *run, const double *x, bool offset, double *u)
+/* Computes u = N x, plus q if `offset`; counts one product. N includes E for problems without bodies. */
+static void apply_operator(Run *run, const double *x, bool offset, double *u)
 {
     run->s->backend->op.product(run->s->op, x, !run->w->system.bodies, offset, u);
     run->s->info->products++;
 }
 
-/* Computes P, F and the free rows at U. Returns |F| over |P - c|, the change of multipliers, both in m/s; infinite if
- * only F is not 0, 0 if both are. */
-static double evaluate(Run *run)
+/* Computes P, F and the free rows from Z and U. Returns |F| over |P - c|, the change of multipliers, both in m/s;
+ * infinite if only |P - c| is 0, and 0 if both are 0. */
+static double evaluate_multipliers(Run *run)
 {
     Work *w = run->w;
     double gradient = 0.0, change = 0.0;
     for (size_t i = 0; i < run->n; i++) {
-        double p = multiplier(run, i, w->vector[U][i]), d = talus_block_scale(run->s->op, (int)i);
+        double p = multiplier_at(run, i, w->vector[U][i]),
+               d = talus_block_scale(run->s->op, (int)i);
         w->is_free[i] = p > 0.0;
         p = fmax(p, 0.0);
         double f = d * (w->vector[Z][i] - p), c = d * (p - w->vector[CENTRE][i]);
@@ -124,29 +131,29 @@ static double evaluate(Run *run)
     return change > 0.0 ? sqrt(gradient / change) : gradient > 0.0 ? INFINITY : 0.0;
 }
 
-/* Slope of L along dz at this share of the step. */
-static double slope(const Run *run, double length)
+/* Slope of L along dz at the point z + length dz. */
+static double slope_at(const Run *run, double length)
 {
     double *const *v = run->w->vector;
     double sum = 0.0;
     for (size_t i = 0; i < run->n; i++) {
-        double p = fmax(multiplier(run, i, v[U][i] + length * v[ND][i]), 0.0);
+        double p = fmax(multiplier_at(run, i, v[U][i] + length * v[ND][i]), 0.0);
         sum += (v[Z][i] + length * v[DZ][i] - p) * v[ND][i];
     }
     return sum;
 }
 
-/* Returns the step length: 1, or if the slope has turned positive there and is large, a zero of the slope by bisection;
- * the slope rises along dz. */
-static double step_length(const Run *run)
+/* Returns the step length along dz: 1, unless the slope of L at the full step is positive and larger than WHOLE times
+ * its size at the start; then a length at which the slope is nearly 0, by bisection, as the slope rises along dz. */
+static double find_step_length(const Run *run)
 {
     enum { HALVINGS = 30 };
     static const double WHOLE = 0.5, ENOUGH = 0.1;
-    double first = slope(run, 0.0), low = 0.0, high = 1.0;
-    if (!(slope(run, 1.0) > -WHOLE * first))
+    double first = slope_at(run, 0.0), low = 0.0, high = 1.0;
+    if (!(slope_at(run, 1.0) > -WHOLE * first))
         return 1.0;
     for (int k = 0; k < HALVINGS; k++) {
-        double middle = 0.5 * (low + high), now = slope(run, middle);
+        double middle = 0.5 * (low + high), now = slope_at(run, middle);
         if (fabs(now) <= -ENOUGH * first)
             return middle;
         if (now < 0.0)
@@ -157,9 +164,9 @@ static double step_length(const Run *run)
     return 0.5 * (low + high);
 }
 
-/* Takes one Newton step. *singular: the factorisation failed, since rho is too small for double precision, and nothing
- * changed. */
-static TalusStatus newton_step(Run *run, bool *singular)
+/* Takes one Newton step: changes Z and U, and counts the step of the round. *singular: the factorisation failed, since
+ * rho is too small for double precision, and Z and U are unchanged. */
+static TalusStatus take_newton_step(Run *run, bool *singular)
 {
     Work *w = run->w;
     TalusSolve *s = run->s;
@@ -168,26 +175,27 @@ static TalusStatus newton_step(Run *run, bool *singular)
     *singular = status == TALUS_ERR_NUMERIC;
     if (status != TALUS_OK)
         return *singular ? TALUS_OK : status;
-    multiply(run, w->vector[DZ], false, w->vector[ND]);
-    double length = run->steps++ >= MAX_FULL_STEPS ? step_length(run) : 1.0;
+    apply_operator(run, w->vector[DZ], false, w->vector[ND]);
+    double length = run->steps++ >= MAX_FULL_STEPS ? find_step_length(run) : 1.0;
     s->backend->vector.axpby(s->op, length, w->vector[DZ], 1.0, w->vector[Z]);
     s->backend->vector.axpby(s->op, length, w->vector[ND], 1.0, w->vector[U]);
     return TALUS_OK;
 }
 
-/* Takes p as the new multipliers c, and this rho. Recomputes u, which has accumulated rounding. */
-static void next_round(Run *run, double rho)
+/* Starts a round: p becomes the multipliers c, and rho the weight. Recomputes u, which has accumulated rounding. */
+static void start_round(Run *run, double rho)
 {
     Work *w = run->w;
     memcpy(w->vector[CENTRE], w->vector[P], run->n * sizeof(double));
     run->rho = rho;
     run->steps = 0;
     set_weights(run);
-    multiply(run, w->vector[Z], true, w->vector[U]);
+    apply_operator(run, w->vector[Z], true, w->vector[U]);
 }
 
-/* Counts an iteration and measures the natural residual of p. False if the solve must end. */
-static bool goes_on(Run *run)
+/* Measures the natural residual of p, offers p as the best iterate and reports it to the driver as one iteration. False
+ * if the solve must end. */
+static bool measure_and_report(Run *run)
 {
     Work *w = run->w;
     TalusSolve *s = run->s;
@@ -199,32 +207,36 @@ static bool goes_on(Run *run)
     return talus_solve_next(s, 1, w->vector[P], NULL, at.residual2, at.residual_max);
 }
 
-static TalusStatus iterate(Run *run)
+/* Runs Newton steps and rounds until the solve ends. A factorisation that fails at rho >= 1 ends it with outcome
+ * budget. */
+static TalusStatus run_rounds(Run *run)
 {
     Work *w = run->w;
     memcpy(w->vector[P], w->vector[CENTRE], run->n * sizeof(double));
-    for (bool go = goes_on(run); go;) {
+    for (bool go = measure_and_report(run); go;) {
         bool singular;
-        evaluate(run);
-        TALUS_TRY(newton_step(run, &singular));
+        evaluate_multipliers(run);
+        TALUS_TRY(take_newton_step(run, &singular));
         if (singular && run->rho >= 1.0) {
             run->s->info->outcome = TALUS_OUTCOME_BUDGET;
             return TALUS_OK;
         }
-        double share = evaluate(run);
+        double share = evaluate_multipliers(run);
         if (share <= SOLVED)
-            talus_solve_suspect(run->s); /* within a round p may be anywhere */
-        go = goes_on(run);
+            /* only at a round's end does growth of p hint at infeasibility */
+            talus_solve_suspect(run->s);
+        go = measure_and_report(run);
         if (go && singular)
-            next_round(run, STIFFEN * run->rho);
+            start_round(run, STIFFEN * run->rho);
         else if (go && share <= run->p->inner)
-            next_round(run, fmax(run->p->shrink * run->rho, fmin(RHO_MIN, run->rho)));
+            start_round(run, fmax(run->p->shrink * run->rho, fmin(RHO_MIN, run->rho)));
     }
     return TALUS_OK;
 }
 
 /* ---- the solve ---- */
 
+/* Reserves memory and sets up the linear systems, with the factorisation of the parameter `linear`. */
 static TalusStatus prepare(Run *run)
 {
     Work *w = run->w;
@@ -234,7 +246,8 @@ static TalusStatus prepare(Run *run)
     TALUS_TRY(TALUS_GROW(w->is_free, run->n, 0, "free rows"));
     TALUS_TRY(talus_vectors_reserve(s, &w->vectors, VECTORS, w->vector, "vectors"));
     TALUS_TRY(talus_best_begin(&w->best, s));
-    return talus_al_system_begin(&w->system, s, cholmod ? TALUS_DIRECT_CHOLMOD : TALUS_DIRECT_LDL);
+    return talus_al_system_prepare(&w->system, s,
+                                   cholmod ? TALUS_DIRECT_CHOLMOD : TALUS_DIRECT_LDL);
 }
 
 /* Solves the problem from s->gamma, in place; a resumed call continues with the last rho. */
@@ -247,15 +260,15 @@ static TalusStatus solve_newton_al(TalusSolve *s)
     set_weights(&run);
     memcpy(w->vector[CENTRE], s->gamma, run.n * sizeof(double));
     memcpy(w->vector[Z], s->gamma, run.n * sizeof(double));
-    multiply(&run, w->vector[Z], true, w->vector[U]);
-    TALUS_TRY(iterate(&run));
+    apply_operator(&run, w->vector[Z], true, w->vector[U]);
+    TALUS_TRY(run_rounds(&run));
     w->rho = run.rho;
     memcpy(s->gamma, w->vector[P], run.n * sizeof(double));
     talus_best_take(&w->best, s, s->gamma);
     return TALUS_OK;
 }
 
-static void clear(void *work)
+static void clear_work(void *work)
 {
     Work *w = work;
     talus_al_system_clear(&w->system);
@@ -270,6 +283,6 @@ const TalusSolverType talus_solver_newton_al = {
     TALUS_PARAMS(params, Params),
     .work_size = sizeof(Work),
     .solve = solve_newton_al,
-    .clear = clear,
+    .clear = clear_work,
     .on_host = "the factorisation",
 };

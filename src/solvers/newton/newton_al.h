@@ -1,10 +1,12 @@
-/* solvers/newton/newton_al.h - the linear systems of newton-al: (I + A N) dz = -f, with A = diag(1/w) on the free rows
- * F, whose impulse p(u) of newton_al.c is positive, and 0 elsewhere.
+/* solvers/newton/newton_al.h - the linear systems of newton-al: (I + A N) dz = -f. A is diagonal, 1/w on the free rows
+ * F, whose impulse p(u) of newton_al.c is positive, and 0 on the other rows. The systems are solved in one of two
+ * forms:
  *
  *     bodies     (M + D A D') dv = -D f,   dz = -f - A D'dv                  for problems with bodies
  *     contacts   (w + N)_FF s = -(N f)_F,  dz = -f - s on F, -f elsewhere    for matrices
- * Both are symmetric and positive definite. The first has one pattern for all steps; the second has that of the free
- * rows, which are fewer. A power of two scales the numbers to a fixed range before a package sees them. */
+ * Both are symmetric and positive definite. The matrix of bodies has the same pattern in all steps. The matrix of
+ * contacts has that of the free rows, and fewer rows than there are contacts. Matrix and right-hand side are multiplied
+ * by a power of two, which brings their numbers near 1 before a package for direct solution gets them. */
 #ifndef TALUS_SOLVERS_NEWTON_NEWTON_AL_H
 #define TALUS_SOLVERS_NEWTON_NEWTON_AL_H
 
@@ -13,22 +15,24 @@
 #include "solvers/driver/solver.h"
 
 typedef struct TalusAlSystem {
-    int rows; /* contacts */
-    bool bodies;
-    double unit; /* factor on the matrix: a power of two */
-    TalusDirect *direct;
-    TalusSparse lower; /* the matrix to factorise */
-    double *x;         /* right-hand side, then solution */
-    double *product;   /* N f or D'dv */
+    int rows;            /* number of contacts, each of one row */
+    bool bodies;         /* the form `bodies`; else `contacts` */
+    double unit;         /* factor on matrix and right-hand side: a power of two */
+    TalusDirect *direct; /* the factorisation */
+    TalusSparse lower;   /* lower triangle of the matrix to factorise */
+    double *x;           /* right-hand side, then solution: dv or s */
+    double *product;     /* D'dv or N f */
 
     TalusJacobian jacobian; /* for bodies */
     TalusSparse matrix;     /* for contacts: N + E */
-    int32_t *place;         /* index of each row among the free ones, or -1 */
+    int32_t *free_index;    /* for contacts: index of each row among the free ones, or -1 */
 } TalusAlSystem;
 
-/* Prepares for the problem; `kind` selects the factorisation. */
-TalusStatus talus_al_system_begin(TalusAlSystem *w, const TalusSolve *solve, TalusDirectKind kind);
-/* Writes dz for f, with w in `weight`; all [rows]. TALUS_ERR_NUMERIC: not positive definite, to rounding. */
+/* Sets up the system for the problem of the solve, bodies or contacts; `kind` selects the factorisation. */
+TalusStatus talus_al_system_prepare(TalusAlSystem *w, const TalusSolve *solve,
+                                    TalusDirectKind kind);
+/* Solves (I + A N) dz = -f for dz, with w in `weight`; all arrays [rows]. Counts the factorisation and its products in
+ * the solve. TALUS_ERR_NUMERIC: the matrix is not positive definite, to rounding. */
 TalusStatus talus_al_system_solve(TalusAlSystem *w, TalusSolve *solve, const bool *is_free,
                                   const double *weight, const double *f, double *dz);
 void talus_al_system_clear(TalusAlSystem *w);

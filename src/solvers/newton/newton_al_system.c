@@ -10,9 +10,9 @@
 
 /* ---- common ---- */
 
-/* Power of two that brings masses (bodies) or inverse masses (contacts) near 1, from the largest diagonal entry of N,
- * which unlike those of M does not depend on the unit of spins. */
-static double unit_of(const TalusOperator *op, bool bodies)
+/* Returns the power of two that brings masses (bodies) or inverse masses (contacts) near 1. It is chosen from the
+ * largest diagonal entry of N, which unlike the entries of M does not depend on the unit of angular velocities. */
+static double choose_unit(const TalusOperator *op, bool bodies)
 {
     double largest = 0.0;
     int exponent;
@@ -22,7 +22,8 @@ static double unit_of(const TalusOperator *op, bool bodies)
     return ldexp(1.0, bodies ? exponent : -exponent);
 }
 
-/* Factorises the matrix and solves for x in place. */
+/* Multiplies w->lower and w->x by w->unit, factorises the matrix and overwrites w->x with the solution. Counts the
+ * factorisation. */
 static TalusStatus factor_and_solve(TalusAlSystem *w, TalusSolve *s)
 {
     int32_t entries = talus_sparse_entries(&w->lower);
@@ -37,8 +38,9 @@ static TalusStatus factor_and_solve(TalusAlSystem *w, TalusSolve *s)
 
 /* ---- bodies ---- */
 
-/* Collects the pattern as triplets: all pairs of unknowns that a contact couples, and the blocks of M. */
-static TalusStatus body_pattern(TalusAlSystem *w)
+/* Builds w->lower, with zeros as values, from the pattern of M + D A D': all pairs of unknowns that a contact couples,
+ * and the blocks of M. */
+static TalusStatus build_body_pattern(TalusAlSystem *w)
 {
     enum { UNKNOWNS = 12 }; /* unknowns of a contact's two bodies */
     const TalusSparse *d = &w->jacobian.transposed;
@@ -69,21 +71,23 @@ static TalusStatus body_pattern(TalusAlSystem *w)
     return status;
 }
 
-/* Returns the entry (row, column) of the lower triangle. */
-static double *entry(TalusSparse *l, int32_t row, int32_t column)
+/* Returns the address of the entry (row, column) of the lower triangle. */
+static double *entry_at(TalusSparse *l, int32_t row, int32_t column)
 {
     return &l->value[talus_sorted_index(l->column, l->start[row], l->start[row + 1], column)];
 }
 
-static void add_contact(TalusAlSystem *w, int i, double weight)
+/* Adds contact i's term D A D' of the matrix, with A = 1 / weight. */
+static void add_contact_term(TalusAlSystem *w, int i, double weight)
 {
     const TalusSparse *d = &w->jacobian.transposed;
     for (int32_t a = d->start[i]; a < d->start[i + 1]; a++)
         for (int32_t b = d->start[i]; b <= a; b++)
-            *entry(&w->lower, d->column[a], d->column[b]) += d->value[a] * d->value[b] / weight;
+            *entry_at(&w->lower, d->column[a], d->column[b]) += d->value[a] * d->value[b] / weight;
 }
 
-static void add_mass(TalusAlSystem *w)
+/* Adds the blocks of M to the matrix. */
+static void add_masses(TalusAlSystem *w)
 {
     for (int g = 0; g < w->jacobian.groups; g++) {
         const TalusSym3 *m = &w->jacobian.mass[g];
@@ -91,19 +95,20 @@ static void add_mass(TalusAlSystem *w)
             {m->xx, m->xy, m->xz}, {m->xy, m->yy, m->yz}, {m->xz, m->yz, m->zz}};
         for (int r = 0; r < 3; r++)
             for (int c = 0; c <= r; c++)
-                *entry(&w->lower, 3 * g + r, 3 * g + c) += value[r][c];
+                *entry_at(&w->lower, 3 * g + r, 3 * g + c) += value[r][c];
     }
 }
 
+/* Form `bodies` of newton_al.h: builds the matrix M + D A D', solves for dv and writes dz. */
 static TalusStatus solve_bodies(TalusAlSystem *w, TalusSolve *s, const bool *is_free,
                                 const double *weight, const double *f, double *dz)
 {
     const TalusSparse *d = &w->jacobian.transposed;
     memset(w->lower.value, 0, (size_t)talus_sparse_entries(&w->lower) * sizeof(double));
-    add_mass(w);
+    add_masses(w);
     for (int i = 0; i < w->rows; i++)
         if (is_free[i])
-            add_contact(w, i, weight[i]);
+            add_contact_term(w, i, weight[i]);
     memset(w->x, 0, (size_t)w->lower.rows * sizeof *w->x);
     talus_sparse_add_transposed(d, -1.0, f, w->x);
     TALUS_TRY(factor_and_solve(w, s));
@@ -116,83 +121,86 @@ static TalusStatus solve_bodies(TalusAlSystem *w, TalusSolve *s, const bool *is_
 
 /* ---- contacts ---- */
 
-/* Numbers the free rows in w->place. Returns their number. */
-static int place_rows(TalusAlSystem *w, const bool *is_free)
+/* Numbers the free rows in w->free_index. Returns their number. */
+static int number_free_rows(TalusAlSystem *w, const bool *is_free)
 {
     int count = 0;
     for (int i = 0; i < w->rows; i++)
-        w->place[i] = is_free[i] ? count++ : -1;
+        w->free_index[i] = is_free[i] ? count++ : -1;
     return count;
 }
 
 /* Writes the lower triangle of (w + N)_FF, over the free rows, to w->lower. */
-static void fill_contacts(TalusAlSystem *w, const double *weight)
+static void fill_contact_matrix(TalusAlSystem *w, const double *weight)
 {
     const TalusSparse *n = &w->matrix;
     TalusSparse *l = &w->lower;
     int32_t at = 0;
     for (int i = 0; i < w->rows; i++) {
-        if (w->place[i] < 0)
+        if (w->free_index[i] < 0)
             continue;
         for (int32_t e = n->start[i]; e < n->start[i + 1] && n->column[e] <= i; e++)
-            if (w->place[n->column[e]] >= 0) {
-                l->column[at] = w->place[n->column[e]];
+            if (w->free_index[n->column[e]] >= 0) {
+                l->column[at] = w->free_index[n->column[e]];
                 l->value[at++] = n->value[e] + (n->column[e] == i ? weight[i] : 0.0);
             }
-        l->start[w->place[i] + 1] = at;
+        l->start[w->free_index[i] + 1] = at;
     }
 }
 
+/* Form `contacts` of newton_al.h: builds the matrix of the free rows, solves for s and writes dz. */
 static TalusStatus solve_contacts(TalusAlSystem *w, TalusSolve *s, const bool *is_free,
                                   const double *weight, const double *f, double *dz)
 {
-    w->lower.rows = w->lower.columns = place_rows(w, is_free);
-    fill_contacts(w, weight);
+    w->lower.rows = w->lower.columns = number_free_rows(w, is_free);
+    fill_contact_matrix(w, weight);
     s->backend->op.gradient(s->op, NULL, f, false, w->product);
     s->info->products++;
     for (int i = 0; i < w->rows; i++)
         if (is_free[i])
-            w->x[w->place[i]] = -w->product[i];
+            w->x[w->free_index[i]] = -w->product[i];
     if (w->lower.rows > 0) {
         TALUS_TRY(talus_direct_analyse(w->direct, &w->lower, NULL));
         TALUS_TRY(factor_and_solve(w, s));
     }
     for (int i = 0; i < w->rows; i++)
-        dz[i] = is_free[i] ? -f[i] - w->x[w->place[i]] : -f[i];
+        dz[i] = is_free[i] ? -f[i] - w->x[w->free_index[i]] : -f[i];
     return TALUS_OK;
 }
 
 /* ---- preparation ---- */
 
-static TalusStatus begin_bodies(TalusAlSystem *w, const TalusSolve *s)
+/* Computes D and M, the pattern of the matrix and its elimination order. */
+static TalusStatus prepare_bodies(TalusAlSystem *w, const TalusSolve *s)
 {
     TALUS_TRY(talus_jacobian_fill(&w->jacobian, s->problem));
-    TALUS_TRY(body_pattern(w));
+    TALUS_TRY(build_body_pattern(w));
     TALUS_TRY(TALUS_GROW(w->x, (size_t)w->lower.rows, 0, "velocities"));
     return talus_direct_analyse(w->direct, &w->lower, NULL);
 }
 
-static TalusStatus begin_contacts(TalusAlSystem *w, const TalusSolve *s)
+/* Assembles N + E and allocates the matrix of the free rows for the case that all rows are free. */
+static TalusStatus prepare_contacts(TalusAlSystem *w, const TalusSolve *s)
 {
     size_t rows = (size_t)w->rows;
     TALUS_TRY(talus_problem_assemble(s->problem, &w->matrix));
     TALUS_TRY(talus_sparse_alloc(&w->lower, w->rows, w->rows,
                                  (size_t)talus_sparse_entries(&w->matrix), "matrix of contacts"));
-    TALUS_TRY(TALUS_GROW(w->place, rows, 0, "free rows"));
+    TALUS_TRY(TALUS_GROW(w->free_index, rows, 0, "free rows"));
     return TALUS_GROW(w->x, rows, 0, "free rows");
 }
 
-TalusStatus talus_al_system_begin(TalusAlSystem *w, const TalusSolve *s, TalusDirectKind kind)
+TalusStatus talus_al_system_prepare(TalusAlSystem *w, const TalusSolve *s, TalusDirectKind kind)
 {
     talus_sparse_clear(&w->lower);
     talus_sparse_clear(&w->matrix);
     w->rows = s->op->blocks;
     w->bodies = s->op->pair != NULL;
-    w->unit = unit_of(s->op, w->bodies);
+    w->unit = choose_unit(s->op, w->bodies);
     if (!w->direct)
         TALUS_TRY(talus_direct_create(kind, &w->direct));
     TALUS_TRY(TALUS_GROW(w->product, (size_t)w->rows, 0, "velocities"));
-    return w->bodies ? begin_bodies(w, s) : begin_contacts(w, s);
+    return w->bodies ? prepare_bodies(w, s) : prepare_contacts(w, s);
 }
 
 TalusStatus talus_al_system_solve(TalusAlSystem *w, TalusSolve *s, const bool *is_free,
@@ -208,5 +216,5 @@ void talus_al_system_clear(TalusAlSystem *w)
     talus_sparse_clear(&w->lower);
     talus_sparse_clear(&w->matrix);
     talus_jacobian_clear(&w->jacobian);
-    TALUS_RELEASE(w->x, w->product, w->place);
+    TALUS_RELEASE(w->x, w->product, w->free_index);
 }

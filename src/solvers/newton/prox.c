@@ -3,24 +3,25 @@
  * A proximal step takes the centre c to a solution x of the same problem with velocities
  *     u(x) = (N + E) x + q + rho D (x - c),
  * with D the block scales. N + E + rho D is regular however rank deficient N is (hyperstatic bodies), and a step that
- * ends at x = c has solved the problem itself. Newton's method solves each step on the natural map f of all blocks
- * (natural_map.h), whose Jacobian is diag(L) (N + E) + diag(M): one sparse factorisation per step, ordered once per
- * solve (linalg/fronts.h).
+ * ends at x = c has solved the problem itself. Each proximal step is solved by Newton's method on the natural map f of
+ * all blocks (natural_map.h). The Jacobian of f is diag(L) (N + E) + diag(M); each Newton step takes one sparse
+ * factorisation, in an elimination order found once per solve (linalg/fronts.h).
  *
  * The rules. |f| is in m/s; the scale of a block is the diagonal of the proximal problem, d (1 + rho). Newton steps are
  * full at first: across kinks, where blocks change between open, sliding and sticking, |f| may rise for a step or two,
  * and a line search in every step would cost more factorisations. Once |f| is at most `inner` times its value at the
  * centre, x becomes the centre. rho then falls by `shrink` if at most FEW_NEWTON steps were needed, so that the method
  * ends as Newton's on the problem itself. If |f| hardly fell from centre to centre, the next proximal step is solved
- * more tightly: loose ones can cycle. If MAX_NEWTON steps do not suffice, x returns to the centre unless |f| fell, rho
- * grows, and the line search is switched on, or off: full steps can alternate between two points. Exact Coulomb is not
- * monotone and no proof covers it; experience is in docs/reference/solvers/direct.md.
+ * more accurately, since inaccurate proximal steps can cycle. If MAX_NEWTON steps do not suffice, x returns to the
+ * centre unless |f| fell, rho grows, and the line search is switched on if it was off, else off: full steps can
+ * alternate between two points. Exact Coulomb is not monotone and no proof covers it; experience is in
+ * docs/reference/solvers/direct.md.
  *
  * The impulses reported and returned are those of the iterate projected onto the cones. An iteration is one Newton
- * step; its factorisation and solution count as one product, as does every (N + E) x. Without friction it is an
+ * step; its factorisation and solution count as one product, as does every (N + E) x. Without friction the method is an
  * active-set method. Memory and time are those of a direct method: fine for hundreds to thousands of contacts, not for
  * deep beds. On infeasible problems the iterates grow, as rho falls, along a direction from which the infeasibility
- * monitor finds its proof. */
+ * monitor finds a certificate. */
 #include "solvers/driver/best.h"
 #include "solvers/newton/natural_system.h"
 
@@ -29,13 +30,18 @@
 #include <math.h>
 #include <string.h>
 
+/* MAX_NEWTON: largest number of Newton steps in a proximal step. FEW_NEWTON: number of Newton steps up to which rho
+ * falls. HALVINGS: largest number of halvings of a Newton step by the line search. */
 enum { MAX_NEWTON = 6, FEW_NEWTON = 2, HALVINGS = 5 };
 
 /* GROW: factor on rho after a failed proximal step. RISE: growth of |f| that the line search accepts. */
 static const double GROW = 4.0, RISE = 2.0;
+/* rho falls to RHO_MIN, and to RHO_LEAST where the weight limits progress; it grows to RHO_MAX. */
 static const double RHO_LEAST = 1e-12, RHO_MIN = 1e-6, RHO_MAX = 1e6;
-static const double STALLED = 0.9, TIGHTEN = 0.3, INNER_MIN = 1e-3; /* adapt `inner` */
-static const double SLOW = 0.5;     /* fall of |f| from centre to centre that counts as progress */
+/* `inner` is multiplied by TIGHTEN, down to INNER_MIN, if more than the share STALLED of |f| is left from centre to
+ * centre. */
+static const double STALLED = 0.9, TIGHTEN = 0.3, INNER_MIN = 1e-3;
+static const double SLOW = 0.5; /* share of |f| left from centre to centre that is slow progress */
 static const double SUSPECT = 1e-5; /* rho below which growing impulses may grow without bound */
 
 typedef struct Params {
@@ -49,7 +55,8 @@ static const TalusParam params[] = {
                "share of the residual at which a proximal step ends"),
 };
 
-/* U: (N + E) x + q without the proximal term; F: f with it; V: u of REPORTED; OFFSET: q. */
+/* X: iterate x; CENTRE: c; U: (N + E) x + q without the proximal term; F: f with that term; STEP: Newton's step, to be
+ * subtracted; REPORTED: x projected onto the sets; V: u of REPORTED; OFFSET: q. */
 enum { X, CENTRE, U, F, STEP, REPORTED, V, OFFSET, VECTORS };
 
 typedef struct Work {
@@ -64,16 +71,18 @@ typedef struct Run {
     TalusSolve *s;
     const Params *p;
     Work *w;
-    int n;
-    double rho, inner;
-    double merit, first; /* |f| now and at the centre */
+    int n;               /* number of rows */
+    double rho, inner;   /* current values; the parameters are the first ones */
+    double merit;        /* |f| at X */
+    double centre_merit; /* |f| at the centre */
     int steps;           /* Newton steps since the centre was set */
-    bool careful;        /* line search: steps that raise |f| are halved */
+    bool line_search;    /* Newton steps that raise |f| are halved */
 } Run;
 
 /* ---- preparation ---- */
 
-/* A resumed call has the same problem, whose last result the driver rejected; its setup is reused. */
+/* Sets rho and `inner` and, unless `resumed`, reserves vectors and sets up the natural map. A resumed call has the same
+ * problem, whose last result the driver rejected; it reuses setup and rho. */
 static TalusStatus prepare(Run *run, bool resumed)
 {
     TalusSolve *s = run->s;
@@ -91,13 +100,15 @@ static TalusStatus prepare(Run *run, bool resumed)
 
 /* ---- the map ---- */
 
-static void multiply(Run *run, const double *x, double *u)
+/* u = (N + E) x + q; counts one product. */
+static void compute_velocity(Run *run, const double *x, double *u)
 {
     talus_block_matrix_apply(&run->w->system.matrix, x, run->w->vector[OFFSET], u);
     run->s->info->products++;
 }
 
-/* Returns block i with d (1 + rho), the diagonal of the proximal problem, as its scale; writes u + rho D (x - c). */
+/* Returns block i of the proximal problem, whose scale is d (1 + rho), and writes its velocity, U + rho D (x - c), to
+ * u. */
 static TalusNaturalBlock proximal_block(const Run *run, int i, double u[3])
 {
     const Work *w = run->w;
@@ -110,8 +121,8 @@ static TalusNaturalBlock proximal_block(const Run *run, int i, double u[3])
     return b;
 }
 
-/* Computes f at X from U, and |f|. */
-static void evaluate(Run *run)
+/* Computes f of the proximal problem at X from U, and run->merit = |f|. */
+static void evaluate_map(Run *run)
 {
     Work *w = run->w;
     double sum = 0.0;
@@ -119,99 +130,100 @@ static void evaluate(Run *run)
         double u[3], *f = w->vector[F] + i * w->system.matrix.size;
         TalusNaturalBlock b = proximal_block(run, i, u);
         talus_natural_map(&b, w->vector[X] + i * b.rows, u, f);
-        double size = talus_natural_size(&b, f);
+        double size = talus_natural_residual(&b, f);
         sum += size * size;
     }
     run->merit = sqrt(sum);
 }
 
 /* Computes L and M of the Jacobian of f at X: L is df/du; M is df/dx plus rho D df/du, as u has the term rho D x. */
-static void linearise(Run *run)
+static void compute_jacobian(Run *run)
 {
     Work *w = run->w;
     const int square = w->system.matrix.size * w->system.matrix.size;
     for (int i = 0; i < w->system.matrix.blocks; i++) {
         double u[3], weight = run->rho * w->system.block[i].scale;
-        TalusNaturalSlope slope;
+        TalusNaturalJacobian slope;
         TalusNaturalBlock b = proximal_block(run, i, u);
-        talus_natural_slope(&b, w->vector[X] + i * b.rows, u, &slope);
+        talus_natural_jacobian(&b, w->vector[X] + i * b.rows, u, &slope);
         for (int k = 0; k < square; k++) {
-            w->system.left[i * square + k] = slope.velocity[k];
-            w->system.own[i * square + k] = slope.impulse[k] + weight * slope.velocity[k];
+            w->system.left[i * square + k] = slope.by_velocity[k];
+            w->system.own[i * square + k] = slope.by_impulse[k] + weight * slope.by_velocity[k];
         }
     }
 }
 
-/* Projects X to REPORTED and measures its residual. */
-static void measure(Run *run, double *sum, double *largest)
+/* Projects X to REPORTED, measures the problem's residual there and offers REPORTED as the best iterate. */
+static void measure_projected(Run *run, double *sum, double *largest)
 {
     Work *w = run->w;
     double *reported = w->vector[REPORTED];
     memcpy(reported, w->vector[X], (size_t)run->n * sizeof *reported);
     run->s->backend->block.project(run->s->op, NULL, reported);
-    multiply(run, reported, w->vector[V]);
+    compute_velocity(run, reported, w->vector[V]);
     talus_natural_system_measure(&w->system, reported, w->vector[V], sum, largest);
     talus_best_offer(&w->best, run->s, reported, *sum);
 }
 
 /* ---- steps ---- */
 
-/* Takes X as the centre. U must be current. */
+/* Makes X the centre and computes f and |f| there. U must be that of X. */
 static void set_centre(Run *run)
 {
     Work *w = run->w;
     memcpy(w->vector[CENTRE], w->vector[X], (size_t)run->n * sizeof(double));
-    evaluate(run);
+    evaluate_map(run);
 }
 
-/* Starts a proximal step with the current rho, on which f depends through its scales. */
-static void start_step(Run *run)
+/* Starts a proximal step: computes f with the current rho, notes |f| and resets the count of Newton steps. */
+static void start_proximal_step(Run *run)
 {
-    evaluate(run);
-    run->first = run->merit;
+    evaluate_map(run);
+    run->centre_merit = run->merit;
     run->steps = 0;
 }
 
-static void advance(Run *run, double a)
+/* X = X - a STEP; computes U, f and |f| there. */
+static void move_along_step(Run *run, double a)
 {
     Work *w = run->w;
     for (int i = 0; i < run->n; i++)
         w->vector[X][i] -= a * w->vector[STEP][i];
-    multiply(run, w->vector[X], w->vector[U]);
-    evaluate(run);
+    compute_velocity(run, w->vector[X], w->vector[U]);
+    evaluate_map(run);
 }
 
-/* Takes a Newton step; with a line search it is halved, at most HALVINGS times, until |f| rises by at most the factor
- * RISE. */
-static void newton_step(Run *run)
+/* Takes one Newton step of X. With the line search the step is halved, at most HALVINGS times, until |f| rises by at
+ * most the factor RISE. */
+static void take_newton_step(Run *run)
 {
     Work *w = run->w;
     double before = run->merit, a = 1.0;
-    linearise(run);
+    compute_jacobian(run);
     talus_fronts_factor(&w->system.fronts, &w->system.matrix, w->system.left, w->system.own);
     memcpy(w->vector[STEP], w->vector[F], (size_t)run->n * sizeof(double));
     talus_fronts_solve(&w->system.fronts, w->vector[STEP]);
     run->s->info->products++;
     run->s->info->factorisations++;
     run->steps++;
-    advance(run, a);
-    for (int k = 0; k < HALVINGS && run->careful && !(run->merit <= RISE * before); k++) {
+    move_along_step(run, a);
+    for (int k = 0; k < HALVINGS && run->line_search && !(run->merit <= RISE * before); k++) {
         a *= 0.5;
-        advance(run, -a);
+        move_along_step(run, -a);
     }
 }
 
-/* Adapts rho, `inner` and the line search after a proximal step. done: the step succeeded; was, is: |f| at the old and
- * the new centre. rho falls below RHO_MIN only if its weight limits progress: Newton's steps are easy, and |f| has not
- * halved from centre to centre. */
-static void adapt(Run *run, bool done, double was, double is)
+/* Adapts rho, `inner` and the line search after a proximal step. done: the proximal step succeeded; was, is: |f| at the
+ * old and the new centre. rho falls below RHO_MIN only if the proximal weight limits progress: few Newton steps were
+ * needed, but |f| has not halved from centre to centre. */
+static void adapt_parameters(Run *run, bool done, double was, double is)
 {
     double least = is > SLOW * was ? RHO_LEAST : fmin(RHO_MIN, run->rho);
     run->inner = is > STALLED * was ? fmin(fmax(TIGHTEN * run->inner, INNER_MIN), run->inner)
                                     : run->p->inner;
     if (!done) {
         run->rho = fmin(run->rho * GROW, RHO_MAX);
-        run->careful = !run->careful;
+        run->line_search = !run->line_search;
     } else if (run->steps <= FEW_NEWTON) {
         run->rho = fmax(run->rho * run->p->shrink, least);
     }
@@ -220,56 +232,58 @@ static void adapt(Run *run, bool done, double was, double is)
 }
 
 /* Ends the proximal step if |f| has fallen enough (success), or after MAX_NEWTON steps or if |f| is not finite
- * (failure), and starts the next from x as centre; x returns to the old centre if |f| has risen. */
-static void end_proximal(Run *run)
+ * (failure); else does nothing. Then adapts the parameters and starts the next proximal step with x as centre; x
+ * returns to the old centre first if |f| has risen. */
+static void end_proximal_step_if_due(Run *run)
 {
     Work *w = run->w;
-    bool done = run->merit <= run->inner * run->first;
+    bool done = run->merit <= run->inner * run->centre_merit;
     if (!done && run->steps < MAX_NEWTON && isfinite(run->merit))
         return;
-    if (!(run->merit <= run->first)) {
+    if (!(run->merit <= run->centre_merit)) {
         memcpy(w->vector[X], w->vector[CENTRE], (size_t)run->n * sizeof(double));
-        multiply(run, w->vector[X], w->vector[U]);
+        compute_velocity(run, w->vector[X], w->vector[U]);
     }
-    double was = run->first;
+    double was = run->centre_merit;
     set_centre(run);
-    adapt(run, done, was, run->merit);
-    start_step(run);
+    adapt_parameters(run, done, was, run->merit);
+    start_proximal_step(run);
 }
 
 /* ---- the solve ---- */
 
-static void iterate(Run *run)
+/* Runs Newton steps and proximal steps from X until the solve ends. */
+static void run_newton_steps(Run *run)
 {
     Work *w = run->w;
-    multiply(run, w->vector[X], w->vector[U]);
+    compute_velocity(run, w->vector[X], w->vector[U]);
     set_centre(run);
-    start_step(run);
+    start_proximal_step(run);
     for (;;) {
         double sum, largest;
-        measure(run, &sum, &largest);
+        measure_projected(run, &sum, &largest);
         if (!talus_solve_next(run->s, 0, w->vector[REPORTED], NULL, sum, largest))
             return;
-        newton_step(run);
-        end_proximal(run);
+        take_newton_step(run);
+        end_proximal_step_if_due(run);
     }
 }
 
-/* Leaves the last projected iterate in gamma, or the best one if the solve did not converge. */
+/* Writes the last projected iterate to gamma, or the best one if the solve did not converge. */
 static TalusStatus solve_prox(TalusSolve *s)
 {
     Work *w = s->work;
     Run run = {.s = s, .p = s->params, .w = w, .n = s->op->rows * s->op->blocks};
     TALUS_TRY(prepare(&run, s->resumed && w->rho > 0.0));
     memcpy(w->vector[X], s->gamma, (size_t)run.n * sizeof *s->gamma);
-    iterate(&run);
+    run_newton_steps(&run);
     w->rho = run.rho;
     memcpy(s->gamma, w->vector[REPORTED], (size_t)run.n * sizeof *s->gamma);
     talus_best_take(&w->best, s, s->gamma);
     return TALUS_OK;
 }
 
-static void clear(void *work)
+static void clear_work(void *work)
 {
     Work *w = work;
     talus_natural_system_clear(&w->system);
@@ -285,6 +299,6 @@ const TalusSolverType talus_solver_prox = {
     TALUS_PARAMS(params, Params),
     .work_size = sizeof(Work),
     .solve = solve_prox,
-    .clear = clear,
+    .clear = clear_work,
     .on_host = "the factorisation",
 };

@@ -1,16 +1,17 @@
 /* solvers/newton/ssn.c - generalised Newton method on bounds, preclik-2009 section 3.3: the steps of ssn_step.h alone.
  *
- * Iterates of map=minmax may be outside the set; the last one is projected. One factorisation per iteration, on one
- * thread of the host. With constant bounds it is symmetric, as N is. Only under Coulomb's law may N from a file be
- * unsymmetric; the factorisation with constant bounds then uses one triangle, and steps are Newton's only as far as the
- * triangles agree. */
+ * Iterates of map=minmax may be outside the set; the last one is projected. Each iteration takes one factorisation, on
+ * one thread of the host. With constant bounds the matrix is symmetric, as N is. Only under Coulomb's law may N from a
+ * file be unsymmetric; the factorisation with constant bounds then uses one triangle of N, and steps are Newton steps
+ * only as far as the two triangles agree. */
 #include "solvers/newton/ssn_step.h"
 
 #include "base/status.h"
 
 static const TalusParam params[] = {TALUS_SSN_PARAM_ROWS(TALUS_SSN_FROZEN, 1e-5)};
 
-static TalusStatus iterate(TalusSolve *s, TalusSsn *w)
+/* Takes Newton steps of gamma until the solve ends, then projects gamma onto the sets. */
+static TalusStatus run_newton_steps(TalusSolve *s, TalusSsn *w)
 {
     TalusForward at;
     talus_ssn_set_iterate(w, s);
@@ -19,7 +20,7 @@ static TalusStatus iterate(TalusSolve *s, TalusSsn *w)
          talus_solve_next(s, products, s->gamma, NULL, at.residual2, at.residual_max);
          products = 2) {
         TalusSsnMove move = {.search = true};
-        talus_ssn_anchor(w, s);
+        talus_ssn_set_centre(w, s);
         TALUS_TRY(talus_ssn_step(w, s, &move));
         talus_ssn_measure(w, s, &at);
     }
@@ -27,11 +28,12 @@ static TalusStatus iterate(TalusSolve *s, TalusSsn *w)
     return TALUS_OK;
 }
 
+/* Solves the problem from s->gamma, in place. */
 static TalusStatus solve_ssn(TalusSolve *s)
 {
     TalusSsn *w = s->work;
     TalusStatus status = talus_ssn_begin(w, s, s->params);
-    TALUS_THEN(status, iterate(s, w));
+    TALUS_THEN(status, run_newton_steps(s, w));
     TalusStatus ended = talus_ssn_end(w, s);
     return status == TALUS_OK ? ended : status;
 }

@@ -1,25 +1,26 @@
 /* solvers/newton/ssn_step.h - a step of a generalised Newton method on bounds, preclik-2009 3.3, for ssn and gs-ssn.
  *
- * With bounds l <= x <= u on every row, g = (N + E) x + q, and c the row's diagonal entry (metric=diagonal), so that
- * all is in m/s, or 1 (metric=none, the paper), the problem is the root of one of
+ * Let l <= x <= u be the bounds of every row and g = (N + E) x + q. The weight c of a row is its diagonal entry
+ * (metric=diagonal), so that all terms are in m/s, or 1 (metric=none, as in the paper). A solution of the problem is a
+ * root of one of the maps
  *     map=minmax   F(x) = max(c (x - u), min(c (x - l), g))                  (Eq. 18)
  *     map=normal   G(y) = g(x) + c (y - x),   x = min(u, max(l, y))          (Eq. 21)
- * In both, a row is free or decided by a bound. With constant bounds, rows at bounds (A) go there at once (minmax) or
- * stay (normal), and the free rows (F) solve the Schur complement
+ * In both maps a row is either free or decided by a bound. With constant bounds, a Newton step takes the rows that a
+ * bound decides (A) to the bound (minmax) or leaves them there (normal), and the free rows (F) solve
  *     (N + E)_FF d_F = -g_F - (N + E)_FA d_A.
- * More free rows than degrees of freedom make it singular. With a wrong active set and biases it is not even
- * consistent, contrary to the paper. So the map is that of a regularised problem, with
+ * More free rows than degrees of freedom make this system singular. With a wrong active set and biases the system need
+ * not have a solution, contrary to the paper. So the map is that of a regularised problem, with
  *     g = (N + E) x + q + r diag(N + E) (x - centre),
- * whose centre is the current iterate (ssn) or moves when a problem is solved (gs-ssn: proximal point); r is
- * `regularise`.
+ * where r is the parameter `regularise`. The centre is the current iterate (ssn), or moves to the solution each time a
+ * regularised problem is solved (gs-ssn: proximal point method).
  *
  * Coulomb's law on the square has bounds +-mu x_n. bounds=frozen is the paper's way: each iteration sets them from the
- * current normal impulses and treats them as constant. bounds=moving takes the full generalised Jacobian: rows of
- * sliding components are dx_t -+ mu dx_n. Its matrix, neither symmetric nor surely regular, is diag(L) (N + E) +
- * diag(M) of linalg/fronts.h, as in prox.
+ * current normal impulses and treats them as constant. bounds=moving takes the full generalised Jacobian, whose rows of
+ * sliding components are dx_t -+ mu dx_n. Its matrix need be neither symmetric nor regular. It has the form diag(L) (N
+ * + E) + diag(M) of linalg/fronts.h, as in prox.
  *
- * A step along d is halved until the squared map falls enough or `step_min` is reached: the paper's means against local
- * minima, which needs tuning, as the paper says. */
+ * A line search halves the step along d until the squared norm of the map falls enough or `step_min` is reached. The
+ * parameter `step_min` is the paper's means to get past local minima; it needs tuning, as the paper says. */
 #ifndef TALUS_SOLVERS_NEWTON_SSN_STEP_H
 #define TALUS_SOLVERS_NEWTON_SSN_STEP_H
 
@@ -27,6 +28,7 @@
 #include "linalg/ldl.h"
 #include "solvers/driver/solver.h"
 
+/* Values of the parameters metric, map and bounds. */
 enum { TALUS_SSN_NONE, TALUS_SSN_DIAGONAL };
 enum { TALUS_SSN_MINMAX, TALUS_SSN_NORMAL };
 enum { TALUS_SSN_FROZEN, TALUS_SSN_MOVING };
@@ -36,6 +38,7 @@ typedef struct TalusSsnParams {
     double regularise, step_min;
 } TalusSsnParams;
 
+/* Names of these values, for parameter tables. */
 extern const char *const talus_ssn_metrics[], *const talus_ssn_maps[], *const talus_ssn_bounds[];
 
 /* The rows of a parameter table whose struct begins with TalusSsnParams. */
@@ -52,8 +55,9 @@ extern const char *const talus_ssn_metrics[], *const talus_ssn_maps[], *const ta
         TALUS_REAL(TalusSsnParams, step_min, 1e-4, 1e-12, 1.0,                                \
                    "no step is shorter than this share of Newton's")
 
-/* G: g; D, ND: change of x and (N + E) times it; Y, DY: y and its change, map=normal; F: the map; Q: offsets; WEIGHT:
- * c; DIAGONALS: diagonal of N + E; CENTRE: of the regularisation; PACKED: work, the free rows of a vector. */
+/* Vectors of TalusSsn, one entry per row. G: g without the term of the regularisation; D: change of x in a Newton step;
+ * ND: (N + E) D; Y, DY: y and its change in a Newton step, with map=normal; F: value of the map; Q: offsets q; WEIGHT:
+ * c; DIAGONALS: diagonal of N + E; CENTRE: centre of the regularisation; PACKED: work space, a vector's free rows. */
 enum {
     TALUS_SSN_G,
     TALUS_SSN_D,
@@ -71,52 +75,61 @@ enum {
 
 typedef struct TalusSsn {
     const TalusSsnParams *p;
-    double regularise;        /* r: the parameter at first; gs-ssn raises it */
-    int rows, blocks;         /* rows of a block */
-    bool coulomb, moving;     /* some bounds are mu x_n; they move within a step (bounds=moving) */
-    TalusSparse matrix, face; /* N + E; its free rows and columns, with the same capacity */
-    TalusLdl factor;
+    double regularise;          /* r: the parameter at first; gs-ssn raises it */
+    int rows, blocks;           /* rows of a block; number of blocks */
+    bool coulomb;               /* some blocks have the bounds +-mu x_n of Coulomb's law */
+    bool moving;                /* these bounds move within a step (bounds=moving) */
+    TalusSparse matrix;         /* N + E */
+    TalusSparse free_matrix;    /* free rows and columns of N + E; has capacity for all */
+    TalusLdl factor;            /* of free_matrix, for constant bounds */
     TalusBlockMatrix by_blocks; /* N + E in blocks, for bounds=moving */
-    TalusFronts fronts;
-    double *left, *own;   /* L and M of the fronts */
-    int32_t *place, *row; /* index of each row among the free ones, or -1; inverse */
-    int changed;          /* rows that changed sides in the last evaluation or sweep */
-    int8_t *side;         /* deciding bound of each row: -1 lower, 1 upper, 0 none */
+    TalusFronts fronts;         /* factorisation for bounds=moving */
+    double *left, *own;         /* L and M of the fronts */
+    int32_t *free_index;        /* [rows * blocks]: index of each row among the free ones, or -1 */
+    int32_t *free_row;          /* row of each free one: inverse of free_index */
+    int changed;                /* rows that changed sides in the last evaluation or sweep */
+    int8_t *side;               /* deciding bound of each row: -1 lower, 1 upper, 0 none */
     TalusVectors memory;
     double *vector[TALUS_SSN_VECTORS];
-    double *slope; /* [blocks]: mu of Coulomb blocks; 0: bounds given */
-    double *reach; /* [blocks]: mu times the estimate; bounds within a step unless `moving` */
+    double *friction; /* [blocks]: mu of a block under Coulomb's law; 0: constant bounds */
+    /* [blocks]: mu times the estimate; the bound within a step unless `moving` */
+    double *tangential_bound;
 } TalusSsn;
 
-/* Prepares matrices and vectors for the solve. Coulomb blocks are prisms until talus_ssn_end. */
+/* Assembles N + E, reserves memory and sets the bounds from gamma. Makes prisms of the blocks under Coulomb's law,
+ * until talus_ssn_end. */
 TalusStatus talus_ssn_begin(TalusSsn *w, TalusSolve *solve, const TalusSsnParams *params);
-/* Releases the matrices and keeps the vectors. Must be called after a failure too. */
+/* Undoes the prisms and releases the matrices; the vectors stay for the next solve. Must be called after a failure
+ * too. */
 TalusStatus talus_ssn_end(TalusSsn *w, TalusSolve *solve);
-/* `clear` of a solver whose workspace begins with a TalusSsn. */
+/* Releases the memory of a workspace that begins with a TalusSsn: `clear` of ssn and gs-ssn. */
 void talus_ssn_clear(void *work);
 
-/* With map=normal: sets y from gamma, and gamma to the x of y; counts one product. With map=minmax does nothing. Call
- * it before the first step and when gamma was changed. */
+/* With map=normal: sets the bounds and y from gamma, then gamma to y clamped to the bounds; counts one product. With
+ * map=minmax: does nothing. To be called before the first step and after each change of gamma by the caller. */
 void talus_ssn_set_iterate(TalusSsn *w, TalusSolve *solve);
-/* Sets the bounds from gamma (map=normal: and gamma from y), computes gradient and natural residual of gamma. One
- * product, which the caller counts. */
+/* Sets the bounds from gamma (map=normal: then gamma from y), computes the gradient G and, in *at, the natural residual
+ * of gamma. Takes one product, which the caller counts. */
 void talus_ssn_measure(TalusSsn *w, TalusSolve *solve, TalusForward *at);
-/* Evaluates sides and map for the next step, after talus_ssn_measure. Returns the rows that changed sides. */
+/* Computes sides and map at gamma for the next step, after talus_ssn_measure. Returns the number of rows that changed
+ * sides. */
 int talus_ssn_update_sides(TalusSsn *w, const TalusSolve *solve);
-/* Takes gamma as the new centre of the regularisation, then does the same as talus_ssn_update_sides. */
-int talus_ssn_anchor(TalusSsn *w, const TalusSolve *solve);
+/* Makes gamma the centre of the regularisation, then does the same as talus_ssn_update_sides. */
+int talus_ssn_set_centre(TalusSsn *w, const TalusSolve *solve);
 
+/* How a Newton step is taken. */
 typedef struct TalusSsnMove {
     bool search;   /* line search along the direction; else a step of `length` */
-    bool again;    /* sides are those of the last step: its factor is reused */
-    double length; /* share of Newton's step: out with `search`, else in */
+    bool reuse;    /* reuse the factor of the last step; all sides must be the same */
+    double length; /* share of the Newton step that is taken: written with `search`, else read */
 } TalusSsnMove;
 
-/* Takes one step of gamma, after talus_ssn_update_sides or talus_ssn_anchor; one factorisation unless `again`. */
+/* Takes one Newton step of gamma (map=normal: of y and gamma), after talus_ssn_update_sides or talus_ssn_set_centre.
+ * Takes and counts one factorisation unless move->reuse. */
 TalusStatus talus_ssn_step(TalusSsn *w, TalusSolve *solve, TalusSsnMove *move);
 
-/* One projected Gauss-Seidel sweep of gamma over the rows of the matrix, Coulomb blocks with bounds from the current
- * normal impulses. Updates side and changed. Returns the sum of (c times the change)^2. */
+/* Runs one projected Gauss-Seidel sweep of gamma over the rows of the matrix; blocks under Coulomb's law have bounds
+ * from their current normal impulses. Updates side and changed. Returns the sum over rows of (c times the change)^2. */
 double talus_ssn_sweep(TalusSsn *w, TalusSolve *solve, double omega);
 
 #endif

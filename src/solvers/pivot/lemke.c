@@ -1,21 +1,23 @@
 /* solvers/pivot/lemke.c - Lemke's complementary pivoting on the contact problem's linear complementarity problem (LCP):
  * the baseline that iterative methods replaced (negrut-2009, petra-2009 section 1).
  *
- * lemke_lcp.h has the two LCPs: the dual one of the relaxation, and Stewart and Trinkle's of Coulomb's law.
- * lemke_pivot.h has the method. The covering vector is in units of velocity: z_0 is a speed at which contacts open, and
- * falls to 0. With the usual vector of ones, edges of one cone and similar contacts tie along the whole path; unrelated
- * numbers between 1 and 2 leave only the ties of the problem itself. If a path loses accuracy, becomes too long or ends
- * on a ray that proves nothing, others are tried, with other covering vectors.
+ * lemke_lcp.h describes the two LCPs: the dual LCP of the relaxation ccp, and Stewart and Trinkle's LCP of Coulomb's
+ * law. lemke_pivot.h describes the method. The covering vector is in units of velocity: the artificial unknown z_0 is a
+ * speed at which contacts open, and falls to 0. With the usual covering vector of ones, edges of one cone and similar
+ * contacts tie in the ratio test along the whole path of bases; unrelated numbers between 1 and 2 leave only the ties
+ * of the problem itself. If a path loses accuracy, becomes too long or ends on a ray that proves nothing, another path
+ * is tried, with another covering vector.
  *
- * Rays. z of a ray has gamma = G z in K, gamma'(N + E)gamma = 0 and q'gamma < 0. If a certificate is found near it
- * (certificate.h), the problem has no solution. Under Coulomb's law gamma itself is a certificate only without
- * friction. Beside any other ray a solution with sliding contacts may exist; if no path leads to one, the problem stays
- * unsolved. With gaps phi >= 0 and rigid contacts there are no rays (Stewart and Trinkle 1996).
+ * A ray is an unbounded edge on which a path can end. The z of a ray gives impulses gamma = G z in K with gamma'(N +
+ * E)gamma = 0 and q'gamma < 0. If a certificate is found near gamma (certificate.h), the problem has no solution. Under
+ * Coulomb's law gamma itself is a certificate only without friction. A problem with any other ray may have a solution
+ * with sliding contacts; if no path leads to a solution, the problem stays unsolved. With gaps phi >= 0 and rigid
+ * contacts there are no rays (Stewart and Trinkle 1996).
  *
  * An iteration is a pivot with one product, which measures the impulses of the current basis, projected onto the cones.
  * The first iteration measures the given impulses instead; the pivots that bring z_0 in or find a ray are not counted.
- * There is no warm start: a start that solves the problem is returned, and any other is ignored. One thread, dense: the
- * inverse has n p entries, n unknowns, p of them basic. */
+ * There is no warm start: a start that solves the problem is returned, and any other is ignored. The method runs on one
+ * thread. The inverse of the basis is dense, with n p entries, n the number of unknowns, p the number of basic z. */
 #include "solvers/driver/best.h"
 #include "solvers/driver/certificate.h"
 #include "solvers/driver/infeasibility.h"
@@ -29,7 +31,7 @@
 #include <math.h>
 #include <string.h>
 
-/* TRIES: maximum number of paths. LONG: maximum pivots of a path per unknown. */
+/* TRIES: maximum number of paths. LONG: maximum number of pivots of a path, divided by the number of unknowns. */
 enum { TRIES = 4, LONG = 20 };
 
 typedef struct Params {
@@ -57,7 +59,8 @@ enum { Q, IMPULSE, RAY, VECTORS }; /* offsets; impulses of the basis; direction 
 typedef struct Work {
     TalusContactLcp problem;
     TalusLemke lemke;
-    double *z, *cover;
+    double *z;     /* unknowns of the LCP: of the current basis, or of a ray */
+    double *cover; /* covering vector */
     TalusVectors vectors;
     double *vector[VECTORS];
     TalusBest best;
@@ -66,11 +69,13 @@ typedef struct Work {
 
 /* ---- preparation ---- */
 
+/* True if some block is under Coulomb's law. */
 static bool has_coulomb(const TalusSolve *s)
 {
     return (s->op->kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB)) != 0;
 }
 
+/* Fails if the LCP has more unknowns than the parameter max_unknowns. */
 static TalusStatus check_size(const TalusSolve *s, const Params *p)
 {
     int64_t size = talus_contact_lcp_size(s->op);
@@ -86,6 +91,7 @@ static TalusStatus check_size(const TalusSolve *s, const Params *p)
                 : "ipm-chol or apgd take problems of this size, or raise max_unknowns");
 }
 
+/* Reserves memory, fills the LCP of the problem and sets the parameters of the method. */
 static TalusStatus prepare(TalusSolve *s, Work *w)
 {
     const Params *p = s->params;
@@ -112,8 +118,9 @@ static void set_cover(Work *w, bool ones, int attempt)
 
 /* ---- measuring ---- */
 
-/* Counts an iteration, measures and reports its impulses vector[IMPULSE]. True if the solve must go on. */
-static bool tell(TalusSolve *s, Work *w)
+/* Measures the impulses vector[IMPULSE], offers them as the best iterate and reports them to the driver as one
+ * iteration. True if the solve must go on. */
+static bool report_impulses(TalusSolve *s, Work *w)
 {
     TalusResidual r;
     talus_outer_measure(s, w->vector[IMPULSE], &r, NULL);
@@ -123,45 +130,50 @@ static bool tell(TalusSolve *s, Work *w)
            talus_solve_continue(s, r.rms, r.max);
 }
 
-static bool tell_point(TalusSolve *s, Work *w)
+/* Writes the impulses of the current basis, projected, to vector[IMPULSE] and reports them. True if the solve must go
+ * on. */
+static bool report_basis(TalusSolve *s, Work *w)
 {
-    talus_lemke_point(&w->lemke, w->z);
-    talus_contact_lcp_impulses(&w->problem, w->z, w->vector[IMPULSE]);
+    talus_lemke_get_point(&w->lemke, w->z);
+    talus_contact_lcp_get_impulses(&w->problem, w->z, w->vector[IMPULSE]);
     s->backend->block.project(s->op, NULL, w->vector[IMPULSE]);
-    return tell(s, w);
+    return report_impulses(s, w);
 }
 
 /* ---- the solve ---- */
 
-/* Ends the solve as infeasible if the ray leads to a certificate. True if it does not: another path may do better. */
-static bool end_on_ray(TalusSolve *s, Work *w)
+/* Looks for a certificate near the impulses of the ray, and sets the outcome infeasible if there is one. True if there
+ * is none: another path may do better. */
+static bool check_ray(TalusSolve *s, Work *w)
 {
-    talus_lemke_ray(&w->lemke, w->z);
-    talus_contact_lcp_impulses(&w->problem, w->z, w->vector[RAY]);
+    talus_lemke_get_ray(&w->lemke, w->z);
+    talus_contact_lcp_get_impulses(&w->problem, w->z, w->vector[RAY]);
     bool proof = talus_certificate_find(s, &w->certificate, w->vector[RAY]);
     if (proof)
         s->info->outcome = TALUS_OUTCOME_INFEASIBLE;
     return !proof;
 }
 
-/* Follows one path until it is solved, broken, too long or on a ray. *again: it has not solved the problem nor proved
- * it infeasible, and the budget allows another. */
-static TalusStatus follow(TalusSolve *s, Work *w, int attempt, bool *again)
+/* Follows one path of bases until the problem is solved, the path is broken, too long or on a ray. *again: true if the
+ * path has neither solved the problem nor proved it infeasible, and the budget allows another path. */
+static TalusStatus follow_path(TalusSolve *s, Work *w, int attempt, bool *again)
 {
     const Params *p = s->params;
     TalusLemkeState state;
     int last = s->info->iterations + LONG * (w->problem.lcp.n + 10);
     set_cover(w, p->cover == COVER_ONES && attempt == 0, attempt);
     TALUS_TRY(talus_lemke_begin(&w->lemke, &w->problem.lcp, w->cover, &state));
-    *again = state == TALUS_LEMKE_GOING || tell_point(s, w);
+    *again = state == TALUS_LEMKE_GOING || report_basis(s, w);
     while (*again && state == TALUS_LEMKE_GOING && s->info->iterations < last) {
         TALUS_TRY(talus_lemke_pivot(&w->lemke, &state));
-        *again = state == TALUS_LEMKE_RAY ? end_on_ray(s, w) : tell_point(s, w);
+        *again = state == TALUS_LEMKE_RAY ? check_ray(s, w) : report_basis(s, w);
     }
     s->info->factorisations += w->lemke.factorisations;
     return TALUS_OK;
 }
 
+/* Tries paths until one solves the problem or proves it infeasible; gamma becomes the last iterate, or the best one if
+ * the solve did not converge. */
 static TalusStatus solve_lemke(TalusSolve *s)
 {
     Work *w = s->work;
@@ -172,9 +184,9 @@ static TalusStatus solve_lemke(TalusSolve *s)
     s->infeasibility->off = true; /* impulses grow along the path; only rays prove anything */
     memcpy(w->vector[IMPULSE], s->gamma, bytes);
     s->backend->block.project(s->op, NULL, w->vector[IMPULSE]);
-    bool again = tell(s, w);
+    bool again = report_impulses(s, w);
     for (int attempt = 0; again && attempt < TRIES; attempt++)
-        TALUS_TRY(follow(s, w, attempt, &again));
+        TALUS_TRY(follow_path(s, w, attempt, &again));
     if (again)
         s->info->outcome = TALUS_OUTCOME_BUDGET;
     memcpy(s->gamma, w->vector[IMPULSE], bytes);
@@ -182,7 +194,7 @@ static TalusStatus solve_lemke(TalusSolve *s)
     return TALUS_OK;
 }
 
-static void clear(void *work)
+static void clear_work(void *work)
 {
     Work *w = work;
     talus_contact_lcp_clear(&w->problem);
@@ -200,6 +212,6 @@ const TalusSolverType talus_solver_lemke = {
     TALUS_PARAMS(params, Params),
     .work_size = sizeof(Work),
     .solve = solve_lemke,
-    .clear = clear,
+    .clear = clear_work,
     .on_host = "the pivoting",
 };

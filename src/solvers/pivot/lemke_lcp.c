@@ -14,13 +14,15 @@ static bool has_friction(const TalusOperator *op, int i)
     return op->rows == 3 && op->model && op->mu[i] > 0.0;
 }
 
-static int corners_of(const TalusOperator *op, int i)
+/* Number of corners of the section of block i; 0 without friction. */
+static int count_corners(const TalusOperator *op, int i)
 {
     if (!has_friction(op, i))
         return 0;
     return talus_model_corners(&op->model[i]);
 }
 
+/* True if block i has friction under Coulomb's law. */
 static bool is_exact(const TalusOperator *op, int i)
 {
     return has_friction(op, i) && op->model[i].law == TALUS_LAW_COULOMB;
@@ -28,9 +30,9 @@ static bool is_exact(const TalusOperator *op, int i)
 
 /* Number of unknowns of block i: 1 without friction; under ccp one per corner of the section; under Coulomb's law the
  * normal impulse, one per corner, and the slip speed. */
-static int unknowns_of(const TalusOperator *op, int i)
+static int count_unknowns(const TalusOperator *op, int i)
 {
-    int corners = corners_of(op, i);
+    int corners = count_corners(op, i);
     if (corners == 0)
         return 1;
     return is_exact(op, i) ? corners + 2 : corners;
@@ -40,13 +42,13 @@ int64_t talus_contact_lcp_size(const TalusOperator *op)
 {
     int64_t size = 0;
     for (int i = 0; i < op->blocks; i++)
-        size += unknowns_of(op, i);
+        size += count_unknowns(op, i);
     return size;
 }
 
-/* Writes g, the impulse of the block for a unit of its unknown k. Under Coulomb's law k = 0 is the normal impulse, 1 to
- * count are corners; the slip speed is no impulse and has no g. */
-static void generator(const TalusContactLcp *c, const TalusLcpBlock *b, int k, double g[3])
+/* Writes g, the impulse of block b that the value 1 of its unknown k stands for: column k of the block of G. Under
+ * Coulomb's law k = 0 is the normal impulse and 1 to count are corners; the slip speed is no impulse and has no g. */
+static void get_generator(const TalusContactLcp *c, const TalusLcpBlock *b, int k, double g[3])
 {
     const double *corner = b->corner >= 0 ? c->corner[b->corner + k - (b->exact ? 1 : 0)] : NULL;
     bool normal = b->corner < 0 || (b->exact && k == 0);
@@ -55,15 +57,16 @@ static void generator(const TalusContactLcp *c, const TalusLcpBlock *b, int k, d
         g[1 + r] = normal ? 0.0 : b->exact ? corner[r] : b->mu * corner[r];
 }
 
-/* Number of unknowns of a block that are impulses. */
-static int generators(const TalusLcpBlock *b)
+/* Number of unknowns of a block that stand for impulses: all but the slip speed. */
+static int count_generators(const TalusLcpBlock *b)
 {
     return b->exact ? b->count + 1 : b->count;
 }
 
 /* ---- scales ---- */
 
-static int exponent_of(double x)
+/* Returns e with x = m 2^e, 1/2 <= m < 1. */
+static int binary_exponent(double x)
 {
     int e;
     frexp(x, &e);
@@ -77,21 +80,22 @@ static void set_units(TalusContactLcp *c, const TalusOperator *op, const double 
     double max = 0.0;
     for (int k = 0; k < c->rows * c->blocks; k++)
         max = fmax(max, fabs(q[k]));
-    int speed = exponent_of(max);
+    int speed = binary_exponent(max);
     c->speed = ldexp(1.0, speed);
     for (int i = 0; i < c->blocks; i++)
-        c->block[i].unit = ldexp(1.0, speed - exponent_of(talus_block_scale(op, i)));
+        c->block[i].unit = ldexp(1.0, speed - binary_exponent(talus_block_scale(op, i)));
 }
 
+/* Sets all blocks, except their units, and the corners of their sections. */
 static TalusStatus set_blocks(TalusContactLcp *c, const TalusOperator *op)
 {
     size_t corners = 0;
     int first = 0, corner = 0;
     for (int i = 0; i < op->blocks; i++)
-        corners += (size_t)corners_of(op, i);
+        corners += (size_t)count_corners(op, i);
     TALUS_TRY(TALUS_GROW(c->corner, corners, 0, "corners"));
     for (int i = 0; i < op->blocks; i++) {
-        int count = corners_of(op, i);
+        int count = count_corners(op, i);
         c->block[i] = (TalusLcpBlock){.first = first,
                                       .count = count ? count : 1,
                                       .exact = is_exact(op, i),
@@ -99,7 +103,7 @@ static TalusStatus set_blocks(TalusContactLcp *c, const TalusOperator *op)
                                       .mu = count ? op->mu[i] : 0.0};
         for (int k = 0; k < count; k++)
             talus_model_corner(&op->model[i], k, c->corner[corner++]);
-        first += unknowns_of(op, i);
+        first += count_unknowns(op, i);
     }
     return TALUS_OK;
 }
@@ -108,7 +112,7 @@ static TalusStatus set_blocks(TalusContactLcp *c, const TalusOperator *op)
 
 /* Collects block column j of N + E: its block rows into near, rising, the blocks into part[block row]. `t` is the
  * transpose of N + E. Returns the number of block rows. */
-static int gather_column(TalusContactLcp *c, const TalusSparse *t, int j)
+static int gather_block_column(TalusContactLcp *c, const TalusSparse *t, int j)
 {
     const int rows = c->rows;
     int count = 0;
@@ -128,7 +132,8 @@ static int gather_column(TalusContactLcp *c, const TalusSparse *t, int j)
     return count;
 }
 
-static void push(TalusContactLcp *c, int32_t *at, int row, double value)
+/* Appends an entry to the current column of M, unless it is 0. */
+static void append_entry(TalusContactLcp *c, int32_t *at, int row, double value)
 {
     if (value == 0.0)
         return;
@@ -136,28 +141,29 @@ static void push(TalusContactLcp *c, int32_t *at, int row, double value)
     c->lcp.value[(*at)++] = value;
 }
 
-/* Appends the entries of generator k of block j in the rows of block i, and for i = j under Coulomb's law that in the
- * row of mu n - sum b_k. */
-static void push_part(TalusContactLcp *c, int32_t *at, int i, int j, int k)
+/* Appends to the column of M of unknown k of block j its entries in the rows of block i. For i = j under Coulomb's law
+ * also appends the entry in the row of mu n - sum b_k. */
+static void append_block_entries(TalusContactLcp *c, int32_t *at, int i, int j, int k)
 {
     const TalusLcpBlock *row = &c->block[i], *column = &c->block[j];
     double g[3], h[3], v[3] = {0.0, 0.0, 0.0}, scale = column->unit / c->speed;
-    generator(c, column, k, g);
+    get_generator(c, column, k, g);
     for (int r = 0; r < c->rows; r++)
         for (int l = 0; l < c->rows; l++)
             v[r] += c->part[i][r * c->rows + l] * g[l];
-    for (int a = 0; a < generators(row); a++) {
+    for (int a = 0; a < count_generators(row); a++) {
         double sum = 0.0;
-        generator(c, row, a, h);
+        get_generator(c, row, a, h);
         for (int r = 0; r < c->rows; r++)
             sum += h[r] * v[r];
-        push(c, at, row->first + a, sum * scale);
+        append_entry(c, at, row->first + a, sum * scale);
     }
     if (i == j && row->exact)
-        push(c, at, row->first + row->count + 1, k == 0 ? row->mu : -1.0);
+        append_entry(c, at, row->first + row->count + 1, k == 0 ? row->mu : -1.0);
 }
 
-static TalusStatus reserve_column(TalusContactLcp *c, int near, int j, int32_t at)
+/* Grows row and value of M for block column j, which has `near` blocks, beyond the `at` entries in use. */
+static TalusStatus reserve_block_column(TalusContactLcp *c, int near, int j, int32_t at)
 {
     size_t size = 0, columns = (size_t)c->block[j].count + 2;
     for (int k = 0; k < near; k++)
@@ -167,7 +173,8 @@ static TalusStatus reserve_column(TalusContactLcp *c, int near, int j, int32_t a
     return TALUS_GROW(c->lcp.value, size, (size_t)at, "matrix of the LCP");
 }
 
-/* Fills M by columns, block column by block column; a Coulomb block ends with the column of its slip speed. */
+/* Fills M by columns from t, the transpose of N + E. The last column of a block under Coulomb's law is that of its slip
+ * speed. */
 static TalusStatus fill_matrix(TalusContactLcp *c, const TalusSparse *t)
 {
     int32_t at = 0;
@@ -175,30 +182,31 @@ static TalusStatus fill_matrix(TalusContactLcp *c, const TalusSparse *t)
         c->mark[i] = -1;
     for (int j = 0; j < c->blocks; j++) {
         const TalusLcpBlock *b = &c->block[j];
-        int near = gather_column(c, t, j), unknown = b->first;
-        TALUS_TRY(reserve_column(c, near, j, at));
-        for (int k = 0; k < generators(b); k++) {
+        int near = gather_block_column(c, t, j), unknown = b->first;
+        TALUS_TRY(reserve_block_column(c, near, j, at));
+        for (int k = 0; k < count_generators(b); k++) {
             c->lcp.start[unknown++] = at;
             for (int m = 0; m < near; m++)
-                push_part(c, &at, c->near[m], j, k);
+                append_block_entries(c, &at, c->near[m], j, k);
         }
         if (!b->exact)
             continue;
         c->lcp.start[unknown] = at;
         for (int k = 0; k < b->count; k++)
-            push(c, &at, b->first + 1 + k, 1.0);
+            append_entry(c, &at, b->first + 1 + k, 1.0);
     }
     c->lcp.start[c->lcp.n] = at;
     return TALUS_OK;
 }
 
+/* Sets q of the LCP from the problem's offsets q, divided by c->speed. */
 static void set_offsets(TalusContactLcp *c, const double *q)
 {
     for (int i = 0; i < c->blocks; i++) {
         const TalusLcpBlock *b = &c->block[i];
-        for (int k = 0; k < generators(b); k++) {
+        for (int k = 0; k < count_generators(b); k++) {
             double g[3], sum = 0.0;
-            generator(c, b, k, g);
+            get_generator(c, b, k, g);
             for (int r = 0; r < c->rows; r++)
                 sum += g[r] * q[i * c->rows + r];
             c->lcp.q[b->first + k] = sum / c->speed;
@@ -208,7 +216,8 @@ static void set_offsets(TalusContactLcp *c, const double *q)
     }
 }
 
-static TalusStatus reserve(TalusContactLcp *c, const TalusOperator *op)
+/* Sets the sizes of the LCP and reserves all arrays except M's entries and the corners. */
+static TalusStatus reserve_arrays(TalusContactLcp *c, const TalusOperator *op)
 {
     size_t blocks = (size_t)op->blocks, n = (size_t)talus_contact_lcp_size(op);
     c->rows = op->rows;
@@ -226,7 +235,7 @@ TalusStatus talus_contact_lcp_fill(TalusContactLcp *c, const TalusProblem *probl
 {
     const TalusOperator *op = &problem->op;
     TalusSparse n, t;
-    TALUS_TRY(reserve(c, op));
+    TALUS_TRY(reserve_arrays(c, op));
     TALUS_TRY(set_blocks(c, op));
     set_units(c, op, q);
     set_offsets(c, q);
@@ -246,14 +255,14 @@ void talus_contact_lcp_clear(TalusContactLcp *c)
     *c = (TalusContactLcp){0};
 }
 
-void talus_contact_lcp_impulses(const TalusContactLcp *c, const double *z, double *gamma)
+void talus_contact_lcp_get_impulses(const TalusContactLcp *c, const double *z, double *gamma)
 {
     for (int i = 0; i < c->blocks; i++) {
         const TalusLcpBlock *b = &c->block[i];
         double sum[3] = {0.0, 0.0, 0.0};
-        for (int k = 0; k < generators(b); k++) {
+        for (int k = 0; k < count_generators(b); k++) {
             double g[3];
-            generator(c, b, k, g);
+            get_generator(c, b, k, g);
             for (int r = 0; r < c->rows; r++)
                 sum[r] += g[r] * z[b->first + k];
         }

@@ -1,7 +1,8 @@
 /* solvers/pivot/lemke_lcp.h - contact problems as linear complementarity problems (LCP), w = M z + q, w, z >= 0, w'z =
  * 0.
  *
- * The law of each block selects one of two forms, which may occur in one problem; u = (N + E) gamma + q:
+ * The law of each block selects one of two forms; blocks of both forms may occur in one problem. With u = (N + E) gamma
+ * + q the forms are:
  *     dual      ccp, and contacts without friction: gamma = G z with the edges of the cone as columns of G,
  *               (1, mu c_k) for the corners c_k of the section; w = G'u. It is the optimality condition of the
  *               convex problem's dual (petra-2009 Eq. 13), M = G'(N + E)G positive semidefinite.
@@ -22,11 +23,11 @@
 #include "problem/problem.h"
 
 typedef struct TalusLcpBlock {
-    int first;   /* index of its first unknown */
-    int count;   /* edges, or corners under Coulomb's law, which has two more unknowns */
-    bool exact;  /* Coulomb's law */
-    double unit; /* unit of its impulses */
-    int corner;  /* index of its first corner; -1: no friction, one edge along the normal */
+    int first;   /* index of the block's first unknown */
+    int count;   /* number of edges of the cone; under Coulomb's law of corners of the section */
+    bool exact;  /* Coulomb's law: the unknowns are n, one weight per corner, and s */
+    double unit; /* the block's impulses are unknowns times this */
+    int corner;  /* index of the block's first corner; -1: no friction, one edge along the normal */
     double mu;
 } TalusLcpBlock;
 
@@ -35,11 +36,11 @@ typedef struct TalusContactLcp {
     int rows, blocks;
     TalusLcpBlock *block;
     double (*corner)[2]; /* corners of the sections for mu = 1 */
-    double speed;        /* unit of velocities */
-    /* work for column j of blocks of N + E: near: its block rows, rising; mark: j for these rows; part: its blocks, by
-     * block row */
-    int32_t *near, *mark;
-    double (*part)[9];
+    double speed;        /* velocities are divided by this */
+    /* Work space for block column j of N + E: */
+    int32_t *near;     /* block rows that have a block in the column, in rising order */
+    int32_t *mark;     /* [blocks]: j if the block row has a block in column j */
+    double (*part)[9]; /* [blocks]: that block, by rows */
 } TalusContactLcp;
 
 /* Returns the number of unknowns of the problem's LCP. */
@@ -50,7 +51,7 @@ TalusStatus talus_contact_lcp_fill(TalusContactLcp *c, const TalusProblem *probl
                                    const double *q);
 void talus_contact_lcp_clear(TalusContactLcp *c);
 
-/* Computes gamma from z. */
-void talus_contact_lcp_impulses(const TalusContactLcp *c, const double *z, double *gamma);
+/* Writes the impulses gamma that the unknowns z stand for, in N s. */
+void talus_contact_lcp_get_impulses(const TalusContactLcp *c, const double *z, double *gamma);
 
 #endif

@@ -7,16 +7,18 @@
 #include <math.h>
 #include <string.h>
 
-/* Thresholds for data of about 1. Entries of a column below PIVOT, or below ZERO, times the largest (at least 1) do not
- * bound its step, or are rounding of 0. A pivot below SMALL is taken only from fresh factors. */
+/* Thresholds for data of about 1; m is the largest |entry| of a column, at least 1. Entries below PIVOT m do not limit
+ * the step. Entries below ZERO m are rounding and become 0. A pivot below SMALL is taken only right after a
+ * factorisation. */
 static const double PIVOT = 1e-9, ZERO = 1e-14, SMALL = 1e-6;
-/* TIED: ratios and entries of the inverse count as tied up to this relative difference. OVER: share of the present z_0
- * that counts as 0. */
+/* TIED: relative difference up to which ratios and entries of the inverse count as equal. OVER: share of the current
+ * z_0 that counts as 0. */
 static const double TIED = 1e-12, OVER = 1e-14;
-/* Maximum of q - B x, relative to the largest x; beyond it the basis is factorised again. */
+/* Largest |entry| of q - B x, over the largest |x|, beyond which the basis is factorised again. */
 static const double DRIFT = 1e-12;
 
-static double largest(const double *x, int n)
+/* Largest |entry| of x. */
+static double max_abs(const double *x, int n)
 {
     double max = 0.0;
     for (int i = 0; i < n; i++)
@@ -26,35 +28,37 @@ static double largest(const double *x, int n)
 
 /* ---- the ratio test ---- */
 
-static double ratio(const TalusLemke *l, int i)
+/* Value of the entering variable at which the basic variable at position i reaches 0. */
+static double vanishing_ratio(const TalusLemke *l, int i)
 {
     return fmax(l->basis.x[i], 0.0) / l->y[i];
 }
 
-/* Writes to l->tied the positions whose variable reaches 0 first as `enters` grows. Returns their number. */
-static int first_to_vanish(TalusLemke *l)
+/* Writes to l->tied the positions whose variables reach 0 first as the variable l->enters grows. Returns their
+ * number. */
+static int find_tied(TalusLemke *l)
 {
     const int n = l->basis.lcp->n;
-    double least = INFINITY, floor = PIVOT * fmax(1.0, largest(l->y, n));
+    double least = INFINITY, floor = PIVOT * fmax(1.0, max_abs(l->y, n));
     int count = 0;
     for (int i = 0; i < n; i++)
         if (l->y[i] > floor)
-            least = fmin(least, ratio(l, i));
+            least = fmin(least, vanishing_ratio(l, i));
     for (int i = 0; i < n; i++)
         if (l->y[i] > floor && fmax(l->basis.x[i], 0.0) - least * l->y[i] <= TIED * least * l->y[i])
             l->tied[count++] = i;
     return count;
 }
 
-/* Reduces the tied positions i to those with the least (B^-1)_ij / y_i, the lexicographic test in column j. Returns
- * their number. */
-static int update_min(TalusLemke *l, int count, int j)
+/* Reduces l->tied to the positions i with the least (B^-1)_ij / y_i: the lexicographic test in column j. Returns their
+ * number. */
+static int reduce_tied(TalusLemke *l, int count, int j)
 {
     double least = INFINITY, size = 0.0;
     int kept = 0;
     for (int k = 0; k < count; k++) {
         int i = l->tied[k];
-        l->rate[k] = talus_basis_inverse(&l->basis, i, j) / l->y[i];
+        l->rate[k] = talus_basis_inverse_entry(&l->basis, i, j) / l->y[i];
         least = fmin(least, l->rate[k]);
         size = fmax(size, fmax(fabs(l->rate[k]), 1.0 / l->y[i]));
     }
@@ -64,32 +68,34 @@ static int update_min(TalusLemke *l, int count, int j)
     return kept;
 }
 
-/* True if z_0, at `position`, reaches 0 together with the first of the tied variables: a solution is found. */
-static bool is_over(const TalusLemke *l, int position, int count)
+/* True if z_0, at `position`, reaches 0 together with the first of the `count` tied variables: then the pivot solves
+ * the problem. */
+static bool solves_problem(const TalusLemke *l, int position, int count)
 {
     double least = INFINITY;
     for (int k = 0; k < count; k++)
-        least = fmin(least, ratio(l, l->tied[k]));
+        least = fmin(least, vanishing_ratio(l, l->tied[k]));
     return l->basis.x[position] - least * l->y[position] <= OVER * l->basis.x[position];
 }
 
-/* Returns the position in the basis whose variable leaves; -1: no variable falls, a ray. z_0 (number 2 n) goes before
- * others that reach 0 with it, since that is a solution. */
+/* Returns the position in the basis whose variable leaves; -1 on a ray, where no variable falls. z_0 (number 2 n) is
+ * preferred to other variables that reach 0 with it, since z_0 = 0 is a solution. */
 static int choose_leaving(TalusLemke *l)
 {
     const int n = l->basis.lcp->n;
-    int count = first_to_vanish(l);
+    int count = find_tied(l);
     for (int k = 0; k < count; k++)
-        if (l->basis.basic[l->tied[k]] == 2 * n && is_over(l, l->tied[k], count))
+        if (l->basis.basic[l->tied[k]] == 2 * n && solves_problem(l, l->tied[k], count))
             return l->tied[k];
     for (int j = 0; j < n && count > 1 && l->ties == TALUS_TIES_LEXICOGRAPHIC; j++)
-        count = update_min(l, count, j);
+        count = reduce_tied(l, count, j);
     return count > 0 ? l->tied[0] : -1;
 }
 
 /* ---- pivots ---- */
 
-static TalusStatus renew(TalusLemke *l)
+/* Recomputes the inverse of the basis from the data and counts the factorisation. */
+static TalusStatus refactor_basis(TalusLemke *l)
 {
     l->age = 0;
     l->factorisations++;
@@ -105,7 +111,8 @@ static int complement(const TalusLemke *l, int variable)
     return variable < n ? variable + n : variable - n;
 }
 
-static TalusStatus exchange(TalusLemke *l, int position)
+/* Brings l->enters into the basis at `position`; l->enters becomes the complement of the variable that leaves. */
+static TalusStatus exchange_variables(TalusLemke *l, int position)
 {
     int leaves = l->basis.basic[position];
     TALUS_TRY(talus_basis_exchange(&l->basis, l->enters, position, l->y));
@@ -114,8 +121,9 @@ static TalusStatus exchange(TalusLemke *l, int position)
     return TALUS_OK;
 }
 
-/* Enters z_0 at the last row of minimum q / d: all rows of [B^-1 q, B^-1] are then lexicographically positive. */
-static TalusStatus first_pivot(TalusLemke *l)
+/* Brings z_0 into the basis at the last row of minimum q / d: all rows of [B^-1 q, B^-1] are then lexicographically
+ * positive. */
+static TalusStatus enter_z0(TalusLemke *l)
 {
     TalusBasis *b = &l->basis;
     const int n = b->lcp->n;
@@ -125,8 +133,8 @@ static TalusStatus first_pivot(TalusLemke *l)
         if (q[i] / b->cover[i] <= q[lowest] / b->cover[lowest])
             lowest = i;
     l->enters = 2 * n;
-    talus_basis_column(b, l->enters, l->y);
-    return exchange(l, lowest);
+    talus_basis_compute_column(b, l->enters, l->y);
+    return exchange_variables(l, lowest);
 }
 
 TalusStatus talus_lemke_begin(TalusLemke *l, const TalusLcp *lcp, const double *cover,
@@ -143,41 +151,42 @@ TalusStatus talus_lemke_begin(TalusLemke *l, const TalusLcp *lcp, const double *
     for (size_t i = 0; i < n; i++)
         if (lcp->q[i] < 0.0)
             *state = TALUS_LEMKE_GOING;
-    return *state == TALUS_LEMKE_SOLVED ? TALUS_OK : first_pivot(l);
+    return *state == TALUS_LEMKE_SOLVED ? TALUS_OK : enter_z0(l);
 }
 
-/* Sets the entering column and clears the rounding of its zeros, which would hide ties. */
-static void set_column(TalusLemke *l)
+/* Computes the entering column l->y and sets entries that are only rounding to 0: they would hide ties. */
+static void compute_entering_column(TalusLemke *l)
 {
     const int n = l->basis.lcp->n;
-    talus_basis_column(&l->basis, l->enters, l->y);
-    double floor = ZERO * fmax(1.0, largest(l->y, n));
+    talus_basis_compute_column(&l->basis, l->enters, l->y);
+    double floor = ZERO * fmax(1.0, max_abs(l->y, n));
     for (int i = 0; i < n; i++)
         l->y[i] = fabs(l->y[i]) <= floor ? 0.0 : l->y[i];
 }
 
-/* Finds the position that leaves, -1 on a ray. Factorises anew for a pivot below SMALL and before it reports a ray,
- * unless the factors are fresh. */
+/* Computes the entering column and finds the position in the basis whose variable leaves, -1 on a ray. If the pivot is
+ * below SMALL, or on a ray, first factorises the basis again, unless no pivot was made since the last factorisation. */
 static TalusStatus find_pivot(TalusLemke *l, int *position)
 {
-    set_column(l);
+    compute_entering_column(l);
     *position = choose_leaving(l);
     if (l->age == 0 || (*position >= 0 && l->y[*position] >= SMALL))
         return TALUS_OK;
-    TALUS_TRY(renew(l));
-    set_column(l);
+    TALUS_TRY(refactor_basis(l));
+    compute_entering_column(l);
     *position = choose_leaving(l);
     return TALUS_OK;
 }
 
-/* True if the basis is to be factorised anew: after `refactor` pivots, or if q - B x exceeds DRIFT. */
-static bool worn(const TalusLemke *l)
+/* True if the basis must be factorised again: after l->refactor pivots, or if q - B x exceeds DRIFT. */
+static bool needs_refactoring(const TalusLemke *l)
 {
     return l->age >= l->refactor ||
-           !(talus_basis_error(&l->basis) <= DRIFT * largest(l->basis.x, l->basis.lcp->n));
+           !(talus_basis_residual_max(&l->basis) <= DRIFT * max_abs(l->basis.x, l->basis.lcp->n));
 }
 
-static TalusStatus pivot(TalusLemke *l, TalusLemkeState *state)
+/* As talus_lemke_pivot; TALUS_ERR_NUMERIC: the basis is singular. */
+static TalusStatus try_pivot(TalusLemke *l, TalusLemkeState *state)
 {
     int position;
     TALUS_TRY(find_pivot(l, &position));
@@ -185,14 +194,14 @@ static TalusStatus pivot(TalusLemke *l, TalusLemkeState *state)
         *state = TALUS_LEMKE_RAY;
         return TALUS_OK;
     }
-    TALUS_TRY(exchange(l, position));
+    TALUS_TRY(exchange_variables(l, position));
     *state = l->enters < 0 ? TALUS_LEMKE_SOLVED : TALUS_LEMKE_GOING;
-    return l->enters < 0 || worn(l) ? renew(l) : TALUS_OK;
+    return l->enters < 0 || needs_refactoring(l) ? refactor_basis(l) : TALUS_OK;
 }
 
 TalusStatus talus_lemke_pivot(TalusLemke *l, TalusLemkeState *state)
 {
-    TalusStatus status = pivot(l, state);
+    TalusStatus status = try_pivot(l, state);
     if (status != TALUS_ERR_NUMERIC)
         return status;
     *state = TALUS_LEMKE_BROKEN;
@@ -208,20 +217,20 @@ void talus_lemke_clear(TalusLemke *l)
 
 /* ---- results ---- */
 
-void talus_lemke_point(const TalusLemke *l, double *z)
+void talus_lemke_get_point(const TalusLemke *l, double *z)
 {
     const TalusBasis *b = &l->basis;
     const int n = b->lcp->n;
     for (int j = 0; j < n; j++)
-        z[j] = b->place[n + j] < 0 ? 0.0 : fmax(b->x[b->place[n + j]], 0.0);
+        z[j] = b->position_of[n + j] < 0 ? 0.0 : fmax(b->x[b->position_of[n + j]], 0.0);
 }
 
-void talus_lemke_ray(const TalusLemke *l, double *z)
+void talus_lemke_get_ray(const TalusLemke *l, double *z)
 {
     const TalusBasis *b = &l->basis;
     const int n = b->lcp->n;
     for (int j = 0; j < n; j++)
-        z[j] = b->place[n + j] < 0 ? 0.0 : fmax(-l->y[b->place[n + j]], 0.0);
+        z[j] = b->position_of[n + j] < 0 ? 0.0 : fmax(-l->y[b->position_of[n + j]], 0.0);
     if (l->enters >= n && l->enters < 2 * n)
         z[l->enters - n] = 1.0;
 }

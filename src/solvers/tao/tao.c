@@ -1,21 +1,21 @@
 /* solvers/tao/tao.c - the dual quadratic program by PETSc's TAO, as petra-2009 did with BLMVM and TRON.
  *
  *     min 1/2 x'P x + kappa'x,   low <= x <= high
- * x are the multipliers of polygonal cones, x >= 0 (problem/qp.h, Eq. 13), or the impulses themselves if they are in
- * boxes. BLMVM needs only gradients, each a product (N + E) G x by the backend's own loops: no matrix is formed. The
- * others work on parts of P, which is assembled.
+ * The unknowns x are the multipliers of polygonal cones, x >= 0 (problem/qp.h, Eq. 13), or the impulses themselves if
+ * these are in boxes. BLMVM needs only gradients, each one product (N + E) G x by the backend: P is not formed. TRON,
+ * GPCG and BQPIP work on parts of P, which is assembled for them.
  *
- * TAO's rules have absolute constants, in step lengths and trust regions, so it is given
+ * TAO's rules for step lengths and trust regions have absolute constants, so TAO is given the scaled problem
  *     z = (x - x0) / unit,   1/2 z'(stiffness P)z + speed g(x0)'z,   unit = stiffness / speed,
  * with powers of two that bring the largest diagonal of P and the largest entry of the projected gradient at x0 to
- * about 1: a change of units by powers of two does not change what TAO sees. x0 is where the solve starts. Line
- * searches compare objectives, so they stall when a step changes the objective by less than its rounding: at gradients
- * of about the square root of rounding. x0 then moves to the current x and TAO restarts: measured from there objectives
- * are near zero, and resolve a step to full precision.
+ * about 1: a change of units by powers of two does not change what TAO sees. x0, the origin, is where the solve starts.
+ * TAO's line searches compare objectives, so they stall when a step changes the objective by less than its rounding: at
+ * gradients of about the square root of rounding. Then a new round begins: x0 moves to the current x and TAO restarts.
+ * Objectives relative to the new x0 are near zero and show the effect of a step to full precision.
  *
- * No upper bound is infinite in z: it is at most FAR_AWAY. bqpip takes infinite bounds for 1e20 and starts between
- * bounds, many iterations away (2^10 is too near, for heavy bodies on light ones). If there is no solution, the others
- * would go in one step to where nothing can be computed. */
+ * Upper bounds in z are at most FAR_AWAY, never infinite. bqpip takes infinite bounds for 1e20 and starts midway
+ * between the bounds, many iterations from the solution. A bound of 2^10 would be too small for heavy bodies on light
+ * ones. On problems without a solution the other methods would go to infinite bounds in one step. */
 #include "solvers/tao/tao.h"
 
 #include "backend/sets.h"
@@ -26,25 +26,25 @@
 #include <string.h>
 
 static const double FAR_AWAY = 0x1p24; /* upper bound in z */
-static const double INNER = 0.1;       /* share of the residual at which conjugate gradients end */
+static const double INNER = 0.1; /* conjugate gradients end at this share of their first residual */
 
 typedef struct Run {
     TalusSolve *s;
     const TalusTaoKind *kind;
     const TalusTaoParams *p;
     TalusTaoWork *w;
-    double rms, max; /* residual of the last iterate */
-    double least;    /* minimum rms in this round */
-    int since;       /* iterations since that minimum */
-    double size;     /* |gamma| when the infeasibility monitor was last asked */
-    double value;    /* objective at POINT, relative to that at x0 */
-    bool finite;     /* all objectives so far are finite */
-    bool done;       /* the solve must end */
+    double rms, max;     /* natural residual at the last measurement */
+    double least_rms;    /* minimum of rms in this round */
+    int since_least;     /* iterations since that minimum */
+    double checked_norm; /* |gamma| when the infeasibility monitor was last asked to check */
+    double value;        /* objective at POINT, relative to that at x0 */
+    bool finite;         /* all objectives so far are finite */
+    bool done;           /* the solve must end */
 } Run;
 
 /* ---- unknowns ---- */
 
-/* Sets the bounds of impulses in boxes; those of immovable contacts are fixed at zero. */
+/* Sets the bounds of impulses in boxes; impulses between bodies that cannot move have both bounds 0. */
 static void set_boxes(const TalusOperator *op, double *low, double *high)
 {
     for (int i = 0; i < op->blocks; i++) {
@@ -60,9 +60,8 @@ static void set_boxes(const TalusOperator *op, double *low, double *high)
     }
 }
 
-/* True if some block is a prism and no other has friction: the impulses are then in boxes. Contacts without friction
- * are compatible with both forms. */
-static bool are_boxes(const TalusOperator *op)
+/* True if some block is a prism and all other blocks are without friction: then the impulses are in boxes. */
+static bool has_boxes(const TalusOperator *op)
 {
     bool some = false;
     for (int i = 0; i < op->blocks && op->rows == 3; i++) {
@@ -74,7 +73,8 @@ static bool are_boxes(const TalusOperator *op)
     return some;
 }
 
-static TalusStatus reserve(TalusSolve *s, TalusTaoWork *w)
+/* Reserves the vectors of the w->n unknowns and of the impulses. */
+static TalusStatus reserve_vectors(TalusSolve *s, TalusTaoWork *w)
 {
     size_t n = (size_t)w->n;
     TALUS_TRY(TALUS_GROW(w->memory, TALUS_TAO_VECTORS * n, 0, "vectors"));
@@ -83,6 +83,7 @@ static TalusStatus reserve(TalusSolve *s, TalusTaoWork *w)
     return TALUS_VECTORS(s, &w->impulses, "impulses", &w->gamma, &w->velocity);
 }
 
+/* Returns a power of two near 1/x; 1 if x is not positive and finite. */
 static double power_near_one_over(double x)
 {
     int exponent = 0;
@@ -92,6 +93,7 @@ static double power_near_one_over(double x)
     return ldexp(1.0, -exponent);
 }
 
+/* Largest scale d_i of a block. */
 static double largest_scale(const TalusOperator *op)
 {
     double max = 0.0;
@@ -100,7 +102,8 @@ static double largest_scale(const TalusOperator *op)
     return max;
 }
 
-/* Inserts missing diagonal entries as zeros: bqpip adds to every diagonal entry. */
+/* Replaces the matrix by one that has all diagonal entries, missing ones as zeros: bqpip adds to every diagonal
+ * entry. */
 static TalusStatus complete_diagonal(TalusSparse *a)
 {
     size_t entries = (size_t)talus_sparse_entries(a), n = (size_t)a->rows, at = 0;
@@ -128,6 +131,7 @@ static TalusStatus complete_diagonal(TalusSparse *a)
     return TALUS_OK;
 }
 
+/* True if every row has a diagonal entry. */
 static bool has_diagonal(const TalusSparse *a)
 {
     for (int k = 0; k < a->rows; k++)
@@ -136,15 +140,15 @@ static bool has_diagonal(const TalusSparse *a)
     return true;
 }
 
-/* True if the bounds coincide, as those of tangential impulses do during a first estimate. TAO assumes that such an
- * unknown may leave its bound, so its row and column become those of the identity, and its gradient 0. */
+/* True if the two bounds of unknown k are equal, as for tangential impulses whose first estimate is 0. TAO assumes that
+ * every unknown can leave its bound, so a fixed unknown gets the row and column of the identity, and gradient 0. */
 static bool is_fixed(const TalusTaoWork *w, int k)
 {
     return w->vector[TALUS_TAO_LOW][k] == w->vector[TALUS_TAO_HIGH][k];
 }
 
 /* Assembles P times stiffness, with the identity in rows and columns of fixed unknowns. */
-static TalusStatus make_matrix(TalusSolve *s, TalusTaoWork *w)
+static TalusStatus assemble_matrix(TalusSolve *s, TalusTaoWork *w)
 {
     talus_sparse_clear(&w->matrix);
     if (w->cones)
@@ -163,6 +167,7 @@ static TalusStatus make_matrix(TalusSolve *s, TalusTaoWork *w)
     return TALUS_OK;
 }
 
+/* Sets the bounds of the unknowns x: those of boxes, or x >= 0 for multipliers. */
 static void set_bounds(const TalusOperator *op, TalusTaoWork *w)
 {
     for (int k = 0; k < w->n; k++) {
@@ -173,9 +178,9 @@ static void set_bounds(const TalusOperator *op, TalusTaoWork *w)
         set_boxes(op, w->vector[TALUS_TAO_LOW], w->vector[TALUS_TAO_HIGH]);
 }
 
-/* Sets up unknowns, bounds and matrix. A later call in the same solve, as by outer loops, finds the same problem except
- * for offsets and bounds; it keeps the unknowns and, for cones, the matrix. */
-static TalusStatus prepare(Run *run)
+/* Sets up unknowns, bounds and matrix, and forgets the best iterate. A later call in the same solve, as by outer loops,
+ * has the same problem except for offsets and bounds; it keeps the unknowns and, for cones, the matrix. */
+static TalusStatus set_up_problem(Run *run)
 {
     TalusSolve *s = run->s;
     TalusTaoWork *w = run->w;
@@ -183,24 +188,24 @@ static TalusStatus prepare(Run *run)
     bool resumed = w->ready && s->info->iterations > 0;
     w->ready = false;
     if (!resumed) {
-        w->cones = !are_boxes(op);
+        w->cones = !has_boxes(op);
         if (w->cones)
             TALUS_TRY(talus_qp_fill(&w->qp, s->problem));
         w->n = w->cones ? w->qp.multipliers : op->rows * op->blocks;
         w->stiffness = power_near_one_over(largest_scale(op));
-        TALUS_TRY(reserve(s, w));
+        TALUS_TRY(reserve_vectors(s, w));
     }
     set_bounds(op, w);
     if (run->kind->method != TALUS_TAO_BLMVM && !(resumed && w->cones))
-        TALUS_TRY(make_matrix(s, w));
+        TALUS_TRY(assemble_matrix(s, w));
     w->ready = true;
     return talus_best_begin(&w->best, s);
 }
 
 /* ---- the objective ---- */
 
-/* Computes impulses, velocities and scaled gradient of X. */
-static void evaluate_x(Run *run)
+/* Computes impulses, velocities and scaled gradient at X; counts one product. */
+static void evaluate_at_x(Run *run)
 {
     TalusTaoWork *w = run->w;
     const double *x = w->vector[TALUS_TAO_X];
@@ -219,8 +224,9 @@ static void evaluate_x(Run *run)
         g[k] = is_fixed(w, k) ? 0.0 : g[k] * w->speed;
 }
 
-/* Sets X from z, clipped for the rounding of x0 + unit z and for interior points outside the bounds. */
-static void move_to(Run *run, const double *z)
+/* Sets POINT = z and X = x0 + unit z, clamped to the bounds of x, and evaluates there. Rounding may take x out of its
+ * bounds, and so may z of an interior point method. */
+static void move_to_z(Run *run, const double *z)
 {
     TalusTaoWork *w = run->w;
     const double *low = w->vector[TALUS_TAO_LOW], *high = w->vector[TALUS_TAO_HIGH];
@@ -229,16 +235,18 @@ static void move_to(Run *run, const double *z)
         w->vector[TALUS_TAO_X][k] = fmin(fmax(x, low[k]), high[k]);
     }
     memcpy(w->vector[TALUS_TAO_POINT], z, (size_t)w->n * sizeof *z);
-    evaluate_x(run);
+    evaluate_at_x(run);
 }
 
-static double evaluate(void *user, const double *z, double *gradient)
+/* Callback `evaluate` of TalusTaoProblem: moves to z, writes the gradient and returns the objective relative to x0.
+ * Notes whether the objective is finite. */
+static double evaluate_objective(void *user, const double *z, double *gradient)
 {
     Run *run = user;
     TalusTaoWork *w = run->w;
     const double *g = w->vector[TALUS_TAO_GRADIENT], *slope = w->vector[TALUS_TAO_SLOPE];
     double sum = 0.0;
-    move_to(run, z);
+    move_to_z(run, z);
     memcpy(gradient, g, (size_t)w->n * sizeof *g);
     for (int k = 0; k < w->n; k++)
         sum += z[k] * (g[k] + slope[k]);
@@ -247,10 +255,10 @@ static double evaluate(void *user, const double *z, double *gradient)
     return run->value;
 }
 
-/* ---- what TAO asks on the way ---- */
+/* ---- callbacks of TAO during a run ---- */
 
-/* Measures the residual of the last evaluated point. */
-static void measure(Run *run)
+/* Measures the natural residual of the last evaluated point and offers its impulses as the best iterate. */
+static void measure_residual(Run *run)
 {
     TalusSolve *s = run->s;
     TalusTaoWork *w = run->w;
@@ -261,16 +269,17 @@ static void measure(Run *run)
     talus_best_offer(&w->best, s, w->gamma, sums.residual2);
 }
 
-/* True if the solve must go on from the starting point, which is no iteration: it is not yet a solution, and the
- * observer does not end the solve. */
-static bool begins(Run *run)
+/* Reports the starting point, which counts as no iteration, to the driver, and takes the infeasibility monitor's first
+ * snapshot. True if the solve must go on: the point does not meet the tolerance, and the observer does not end the
+ * solve. */
+static bool report_start(Run *run)
 {
     TalusSolve *s = run->s;
     double reached = s->options->norm == TALUS_NORM_MAX ? run->max : run->rms;
     talus_solve_note_start(s, run->rms);
-    if (s->resumed) /* the last claim was wrong */
+    if (s->resumed) /* the driver rejected the last result */
         talus_solve_count(s, 0);
-    talus_solve_suspect(s); /* takes a first snapshot for the infeasibility monitor */
+    talus_solve_suspect(s);
     if (!talus_solve_observe(s, run->w->gamma, NULL, run->rms))
         return false;
     bool done = run->p->stop == TALUS_TAO_STOP_OURS &&
@@ -278,21 +287,23 @@ static bool begins(Run *run)
     return (!done && isfinite(run->rms)) || talus_solve_continue(s, run->rms, run->max);
 }
 
-/* Asks for an infeasibility check when the impulses have doubled: without a solution, iterates may grow by any factor
- * in a step. Only iterates hardly worse than the start lie along a direction that proves infeasibility. */
+/* Asks for an infeasibility check when |gamma| has doubled since the last check, as iterates of a problem without a
+ * solution may grow by any factor in a step. Skips iterates whose residual is over 1.5 times that of the start: they do
+ * not lie along a direction that proves infeasibility. */
 static void check_growth(Run *run)
 {
     TalusSolve *s = run->s;
     double size = sqrt(s->backend->vector.dot(s->op, run->w->gamma, run->w->gamma));
-    if (size > 2.0 * run->size && run->rms <= 1.5 * s->info->start_residual) {
-        run->size = size;
+    if (size > 2.0 * run->checked_norm && run->rms <= 1.5 * s->info->start_residual) {
+        run->checked_norm = size;
         talus_solve_suspect(s);
     }
 }
 
-/* Counts and reports an iteration. True if the solve must go on. stop=paper: it ends by the norm of the projected
- * gradient in m/s, and claims no convergence: the driver measures. */
-static bool goes_on(Run *run, double norm)
+/* Counts an iteration and reports it to the driver. True if the solve must go on. With stop=paper the solve ends by the
+ * norm of the projected gradient, `norm` / speed in m/s, and the outcome stays budget: the driver measures convergence
+ * afterwards. */
+static bool report_iteration(Run *run, double norm)
 {
     TalusSolve *s = run->s;
     talus_solve_count(s, 0);
@@ -308,31 +319,35 @@ static bool goes_on(Run *run, double norm)
     return on && norm / run->w->speed > run->kind->paper;
 }
 
-/* True if the residual has had no new minimum for the kind's `patience` iterations (0: never true): gpcg, tron and
- * bqpip do not notice by themselves that they have reached rounding. */
-static bool stalls(Run *run)
+/* Updates the minimum residual of the round. True if the last `patience` iterations of the method brought no new
+ * minimum; never true with patience 0. gpcg, tron and bqpip do not notice by themselves that they have reached
+ * rounding. */
+static bool has_stalled(Run *run)
 {
-    run->since = run->rms < run->least ? 0 : run->since + 1;
-    run->least = fmin(run->least, run->rms);
-    return run->kind->patience > 0 && run->since >= run->kind->patience;
+    run->since_least = run->rms < run->least_rms ? 0 : run->since_least + 1;
+    run->least_rms = fmin(run->least_rms, run->rms);
+    return run->kind->patience > 0 && run->since_least >= run->kind->patience;
 }
 
-static bool iterated(void *user, int number, const double *z, double norm)
+/* Callback `iterated` of TalusTaoProblem: evaluates and measures iterate z and reports it. False ends this run of
+ * TAO. */
+static bool on_iteration(void *user, int number, const double *z, double norm)
 {
     Run *run = user;
     TalusTaoWork *w = run->w;
     size_t bytes = (size_t)w->n * sizeof *z;
     if (memcmp(z, w->vector[TALUS_TAO_POINT], bytes) != 0)
-        move_to(run, z);
+        move_to_z(run, z);
     memcpy(w->vector[TALUS_TAO_LAST], z, bytes);
     if (number == 0)
-        return true; /* measured before */
-    measure(run);
-    run->done = !goes_on(run, norm);
-    return !run->done && !stalls(run);
+        return true; /* the starting point has been measured and reported */
+    measure_residual(run);
+    run->done = !report_iteration(run, norm);
+    return !run->done && !has_stalled(run);
 }
 
-static bool multiplied(void *user)
+/* Callback `multiplied` of TalusTaoProblem: counts a product. False if the budget is used up. */
+static bool on_product(void *user)
 {
     Run *run = user;
     run->s->info->products++;
@@ -341,8 +356,8 @@ static bool multiplied(void *user)
 
 /* ---- rounds ---- */
 
-/* Returns the largest entry of the projected gradient at X, times speed. */
-static double projected_gradient(const TalusTaoWork *w)
+/* Returns the largest |entry| of the projected scaled gradient at X. */
+static double projected_gradient_max(const TalusTaoWork *w)
 {
     const double *x = w->vector[TALUS_TAO_X], *g = w->vector[TALUS_TAO_GRADIENT];
     double max = 0.0;
@@ -354,12 +369,13 @@ static double projected_gradient(const TalusTaoWork *w)
     return max;
 }
 
-/* Sets x0 = X, whose gradient is known, and the scaled problem. False if the gradient is zero: x is a solution. */
+/* Sets x0 = X, where GRADIENT must be known, and from it speed, unit, bounds and starting point of the scaled problem.
+ * False if the projected gradient is 0: x is a solution. */
 static bool set_origin(Run *run)
 {
     TalusTaoWork *w = run->w;
     double **v = w->vector;
-    double max = projected_gradient(w) / w->speed, speed = power_near_one_over(max);
+    double max = projected_gradient_max(w) / w->speed, speed = power_near_one_over(max);
     double change = speed / w->speed;
     w->speed = speed;
     w->unit = w->stiffness / w->speed;
@@ -374,7 +390,8 @@ static bool set_origin(Run *run)
     return max > 0.0;
 }
 
-static TalusStatus fail(const Run *run, const TalusTaoResult *result)
+/* Returns the error of a run of TAO that failed, with PETSc's text. The next call sets up everything again. */
+static TalusStatus fail_with_text(const Run *run, const TalusTaoResult *result)
 {
     bool memory = result->end == TALUS_TAO_MEMORY;
     run->w->ready = false; /* the matrix may be in any state */
@@ -383,7 +400,7 @@ static TalusStatus fail(const Run *run, const TalusTaoResult *result)
 }
 
 /* Runs TAO once from z = 0, with our callbacks, and counts its peak memory. */
-static void run_module(Run *run, const TalusTaoModule *module, TalusTaoResult *result)
+static void run_tao(Run *run, const TalusTaoModule *module, TalusTaoResult *result)
 {
     TalusTaoWork *w = run->w;
     TalusTaoProblem problem = {
@@ -400,19 +417,20 @@ static void run_module(Run *run, const TalusTaoModule *module, TalusTaoResult *r
         .inner_steps = run->p->steps,
         .inner_accuracy = INNER,
         .user = run,
-        .evaluate = evaluate,
-        .iterated = iterated,
-        .multiplied = multiplied,
+        .evaluate = evaluate_objective,
+        .iterated = on_iteration,
+        .multiplied = on_product,
     };
     module->solve(&problem, result);
     talus_memory_count_external(0, result->bytes); /* released again, but part of the peak */
     talus_memory_count_external(result->bytes, 0);
 }
 
-/* Ends a run of TAO after which the solve may go on. If numbers are not finite, the problem diverges. A failure after
- * some iterations is a factorisation or line search at the limit of its precision. A line search that fails while
- * descending, as it must on an unbounded problem, has reached a better point. A round without an iteration counts as
- * one. */
+/* Ends a round, after a run of TAO that did not end the solve: moves to the last iterate and measures it. `iterations`:
+ * the count before the run. If an objective was not finite, the outcome is diverged. If TAO failed after some
+ * iterations, a factorisation or line search is at the limit of its precision, and the solve goes on. If TAO failed in
+ * its first line search but at a lower objective, as on an unbounded problem, the solve goes on from that point. Any
+ * other failure is an error. A round without an iteration is counted and reported as one. */
 static TalusStatus end_round(Run *run, const TalusTaoResult *result, int iterations)
 {
     TalusSolve *s = run->s;
@@ -424,13 +442,13 @@ static TalusStatus end_round(Run *run, const TalusTaoResult *result, int iterati
         return TALUS_OK;
     }
     if (result->end == TALUS_TAO_MEMORY || (failed && !progress && !down))
-        return fail(run, result);
+        return fail_with_text(run, result);
     if (failed && run->kind->method != TALUS_TAO_BLMVM)
-        TALUS_TRY(make_matrix(s, run->w)); /* bqpip may have left its own diagonal */
+        TALUS_TRY(assemble_matrix(s, run->w)); /* bqpip may have left a changed diagonal */
     if (!down)
-        move_to(run, run->w->vector[TALUS_TAO_LAST]);
-    measure(run);
-    run->done = !progress && !goes_on(run, projected_gradient(run->w));
+        move_to_z(run, run->w->vector[TALUS_TAO_LAST]);
+    measure_residual(run);
+    run->done = !progress && !report_iteration(run, projected_gradient_max(run->w));
     return TALUS_OK;
 }
 
@@ -438,17 +456,17 @@ static TalusStatus end_round(Run *run, const TalusTaoResult *result, int iterati
 static TalusStatus solve_rounds(Run *run, const TalusTaoModule *module)
 {
     run->w->speed = 1.0;
-    evaluate_x(run);
-    measure(run);
-    run->done = !begins(run);
+    evaluate_at_x(run);
+    measure_residual(run);
+    run->done = !report_start(run);
     while (!run->done) {
         TalusTaoResult result = {.end = TALUS_TAO_GAVE_UP};
         int iterations = run->s->info->iterations;
-        run->least = run->rms;
-        run->since = 0;
+        run->least_rms = run->rms;
+        run->since_least = 0;
         run->value = 0.0;
         if (set_origin(run)) {
-            run_module(run, module, &result);
+            run_tao(run, module, &result);
         } else {
             run->s->info->outcome = TALUS_OUTCOME_BUDGET;
             run->done = true;
@@ -459,7 +477,7 @@ static TalusStatus solve_rounds(Run *run, const TalusTaoModule *module)
     return TALUS_OK;
 }
 
-/* Sets the starting point: the current impulses, projected onto the set. */
+/* Projects gamma onto the set, in place, and sets the starting point X from it. */
 static void set_start(Run *run)
 {
     TalusSolve *s = run->s;
@@ -479,16 +497,17 @@ TalusStatus talus_tao_solve(TalusSolve *s)
     Run run = {.s = s, .kind = s->type->variant, .p = s->params, .w = s->work, .finite = true};
     TalusTaoWork *w = run.w;
     const TalusTaoModule *module;
-    TALUS_TRY(prepare(&run));
+    TALUS_TRY(set_up_problem(&run));
     set_start(&run);
-    TALUS_TRY(talus_tao_acquire(&module));
+    TALUS_TRY(talus_tao_lock(&module));
     TalusStatus status = solve_rounds(&run, module);
-    talus_tao_release();
+    talus_tao_unlock();
     TALUS_TRY(status);
     memcpy(s->gamma, w->gamma, (size_t)s->op->rows * (size_t)s->op->blocks * sizeof *s->gamma);
-    if (run.p->stop == TALUS_TAO_STOP_OURS) /* else the iterate that met the rule */
+    if (run.p->stop ==
+        TALUS_TAO_STOP_OURS) /* stop=paper returns the iterate that met the paper's rule */
         talus_best_take(&w->best, s, s->gamma);
-    s->backend->block.project(s->op, NULL, s->gamma); /* rounding */
+    s->backend->block.project(s->op, NULL, s->gamma); /* removes rounding */
     return TALUS_OK;
 }
 

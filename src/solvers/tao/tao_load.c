@@ -1,8 +1,8 @@
 /* solvers/tao/tao_load.c - finds and loads the module talus_tao.so.
  *
  * The module is searched in the folder named by the environment variable TALUS_MODULES; else where it was built, beside
- * the program, and where it is installed. With RTLD_DEEPBIND PETSc uses its own HDF5 and MUMPS, which are other builds
- * of what libtalus links. The module stays loaded to the end of the process. */
+ * the program, and where it is installed. The module is loaded with RTLD_DEEPBIND, so that PETSc uses its own HDF5 and
+ * MUMPS, which are other builds than those that libtalus links. The module stays loaded to the end of the process. */
 #include "solvers/tao/tao.h"
 
 #include "base/status.h"
@@ -22,31 +22,35 @@
 
 enum { PATH_TEXT = 1024 };
 
-static pthread_once_t prepared = PTHREAD_ONCE_INIT;
-static pthread_mutex_t use; /* guards PETSc; recursive: an observer may solve another problem */
+static pthread_once_t petsc_created = PTHREAD_ONCE_INIT;
+static pthread_mutex_t
+    petsc; /* held while PETSc is used; recursive: an observer may start another solve */
 
-/* `state` guards the data below, so that a query of what is missing does not wait for a solve. */
+/* `state` guards `loaded` and `failure`. It is apart from `petsc`, so that talus_tao_missing does not wait for a
+ * solve. */
 static pthread_mutex_t state = PTHREAD_MUTEX_INITIALIZER;
-static const TalusTaoModule *loaded;
-static char failure[PATH_TEXT + TALUS_TAO_TEXT]; /* reason why an existing module does not load */
+static const TalusTaoModule *loaded; /* the module; NULL: not loaded yet */
+static char
+    failure[PATH_TEXT + TALUS_TAO_TEXT]; /* why a module that exists does not load; else empty */
 
-static void prepare(void)
+static void create_petsc_mutex(void)
 {
     pthread_mutexattr_t kind;
     pthread_mutexattr_init(&kind);
     pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_RECURSIVE);
-    pthread_mutex_init(&use, &kind);
+    pthread_mutex_init(&petsc, &kind);
     pthread_mutexattr_destroy(&kind);
 }
 
-static bool is_there(const char *folder, char path[PATH_TEXT])
+/* Writes the path of the module in `folder`. True if the file exists and can be read. */
+static bool find_in_folder(const char *folder, char path[PATH_TEXT])
 {
     int length = snprintf(path, PATH_TEXT, "%s/talus_tao.so", folder);
     return length > 0 && length < PATH_TEXT && access(path, R_OK) == 0;
 }
 
 /* Writes the folder of the running program, or "." if unknown. */
-static void find_program(char folder[PATH_TEXT])
+static void get_program_folder(char folder[PATH_TEXT])
 {
     ssize_t length = readlink("/proc/self/exe", folder, PATH_TEXT - 1);
     folder[length > 0 ? length : 0] = '\0';
@@ -54,18 +58,20 @@ static void find_program(char folder[PATH_TEXT])
     snprintf(slash ? slash : folder, 2, "%s", slash ? "" : ".");
 }
 
+/* Writes the path of the module. False if no folder has it. */
 static bool find_module(char path[PATH_TEXT])
 {
     const char *chosen = getenv("TALUS_MODULES");
     char program[PATH_TEXT];
     if (chosen)
-        return is_there(chosen, path);
-    find_program(program);
-    return is_there(TALUS_BUILD_MODULE_DIR, path) || is_there(program, path) ||
-           is_there(TALUS_INSTALL_MODULE_DIR, path);
+        return find_in_folder(chosen, path);
+    get_program_folder(program);
+    return find_in_folder(TALUS_BUILD_MODULE_DIR, path) || find_in_folder(program, path) ||
+           find_in_folder(TALUS_INSTALL_MODULE_DIR, path);
 }
 
-/* Returns what is missing, or NULL. `path` is then the module, unless it is loaded. `state` must be held. */
+/* Returns a text that says what is missing, or NULL; writes the path of the module if it is not loaded yet. The mutex
+ * `state` must be held. */
 static const char *find_missing(char path[PATH_TEXT])
 {
     if (loaded)
@@ -90,8 +96,8 @@ const char *talus_tao_missing(void)
     return missing;
 }
 
-/* Loads the module. On failure returns NULL, with the reason in `failure`. */
-static const TalusTaoModule *load(const char *path)
+/* Loads the module and starts PETSc. On failure returns NULL and writes the reason to `failure`. */
+static const TalusTaoModule *load_module(const char *path)
 {
     TalusTaoResult result = {.text = ""};
     TalusTaoEntry *entry = NULL;
@@ -112,28 +118,28 @@ static const TalusTaoModule *load(const char *path)
     return failure[0] ? NULL : module;
 }
 
-TalusStatus talus_tao_acquire(const TalusTaoModule **out)
+TalusStatus talus_tao_lock(const TalusTaoModule **out)
 {
     char path[PATH_TEXT];
-    pthread_once(&prepared, prepare);
-    pthread_mutex_lock(&use);
+    pthread_once(&petsc_created, create_petsc_mutex);
+    pthread_mutex_lock(&petsc);
     pthread_mutex_lock(&state);
     const char *missing = find_missing(path);
     if (!missing && !loaded) {
-        loaded = load(path);
+        loaded = load_module(path);
         missing = loaded ? NULL : failure;
     }
     *out = loaded;
     pthread_mutex_unlock(&state);
     if (!missing)
         return TALUS_OK;
-    pthread_mutex_unlock(&use);
+    pthread_mutex_unlock(&petsc);
     return talus_fail(TALUS_ERR_UNSUPPORTED, "PETSc: %s", missing);
 }
 
-void talus_tao_release(void)
+void talus_tao_unlock(void)
 {
-    pthread_mutex_unlock(&use);
+    pthread_mutex_unlock(&petsc);
 }
 
 #else
@@ -143,20 +149,20 @@ const char *talus_tao_missing(void)
     return "install libpetsc-real-dev, then configure without TALUS_CORE_ONLY and sanitizers and build";
 }
 
-TalusStatus talus_tao_acquire(const TalusTaoModule **out)
+TalusStatus talus_tao_lock(const TalusTaoModule **out)
 {
     *out = NULL;
     return talus_fail(TALUS_ERR_UNSUPPORTED, "PETSc is not in this build: %s", talus_tao_missing());
 }
 
-void talus_tao_release(void) {}
+void talus_tao_unlock(void) {}
 
 #endif
 
 TalusStatus talus_tao_load(void)
 {
     const TalusTaoModule *module;
-    TALUS_TRY(talus_tao_acquire(&module));
-    talus_tao_release();
+    TALUS_TRY(talus_tao_lock(&module));
+    talus_tao_unlock();
     return TALUS_OK;
 }

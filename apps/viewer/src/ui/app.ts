@@ -1,8 +1,8 @@
 // The page: picture, bar, panel, and what ties them together.
 
-import { darkSystem, isDark, THEMES } from "../../../look/choices";
-import { el } from "../../../look/dom";
-import { capital } from "../../../look/format";
+import { darkSystemQuery, isDark, THEMES } from "../../../look/choices";
+import { htmlElement } from "../../../look/dom";
+import { capitalise } from "../../../look/format";
 import { rowOf } from "../engine/bounds";
 import { isCategory, scaleOf } from "../engine/colour";
 import type { Engine } from "../engine/engine";
@@ -52,7 +52,7 @@ export class App {
   private notices = new Notices();
   private saver: Saver;
   private help: HTMLDialogElement;
-  private empty = el("p", { class: "empty", hidden: true });
+  private empty = htmlElement("p", { class: "empty", hidden: true });
 
   constructor(private source: Source, private engine: Engine, private host: HTMLElement) {
     this.defaults = { ...DEFAULTS, panel: !narrow.matches };
@@ -101,13 +101,13 @@ export class App {
     const { source, engine } = this;
     engine.canvas.setAttribute("role", "img");
     engine.canvas.setAttribute("aria-label", "The bodies; drag to turn, click one for its state");
-    const stage = el("main", { class: "stage" }, engine.canvas, this.live.node, this.legend.node, this.card.node, this.notices.node, this.empty);
+    const stage = htmlElement("main", { class: "stage" }, engine.canvas, this.live.node, this.legend.node, this.card.node, this.notices.node, this.empty);
     this.host.replaceChildren(stage, this.panel.node, this.bar.node, this.help);
     engine.resize();
     new ResizeObserver(() => engine.resize()).observe(stage);
     this.pointer();
     this.keys();
-    darkSystem().addEventListener("change", () => this.applyTheme());
+    darkSystemQuery().addEventListener("change", () => this.applyTheme());
     addEventListener("hashchange", () => location.reload()); // somebody has put another view into the address
     engine.onViewChange(() => {
       this.cameraMoved = true;
@@ -336,7 +336,7 @@ export class App {
   }
 
   private trouble(message: string | null): void {
-    this.notices.set("server", message && capital(message));
+    this.notices.set("server", message && capitalise(message));
     if (message === null && this.gone) {
       this.notices.brief("back", "The server is back.");
       this.changed(); // what could not be read before is asked for again

@@ -1,7 +1,7 @@
 // The bar below the picture: play, step, time, speed, loop.
 
-import { el } from "../../../look/dom";
-import { integer } from "../../../look/format";
+import { htmlElement } from "../../../look/dom";
+import { formatInteger } from "../../../look/format";
 import type { FrameInfo, Source } from "../types";
 import { type Control, iconButton, icon, list } from "./controls";
 import type { Player } from "./player";
@@ -31,8 +31,8 @@ export class Bar {
   private loop: HTMLButtonElement;
   private panel: HTMLButtonElement;
   private speed: Control<string>;
-  private time = el("span", { class: "time" });
-  private where = el("span", { class: "where" });
+  private time = htmlElement("span", { class: "time" });
+  private where = htmlElement("span", { class: "where" });
   private digits = 3;
   private playing: boolean | null = null;
 
@@ -46,15 +46,15 @@ export class Bar {
     ], "1", (v) => events.speed(Number(v)));
     this.speed.node.title = "Simulated seconds per second (+ and −)";
     this.speed.node.classList.add("speed");
-    this.node = el("div", { class: "bar", role: "group", "aria-label": "Time" },
-      el("div", { class: "transport" },
+    this.node = htmlElement("div", { class: "bar", role: "group", "aria-label": "Time" },
+      htmlElement("div", { class: "transport" },
         iconButton("back", "One frame back (←)", () => player.step(-1)),
         this.play,
         iconButton("forward", "One frame on (→)", () => player.step(1))),
       this.slider.node,
-      el("div", { class: "readout" }, this.time, this.where),
-      el("div", { class: "rest" }, this.speed.node, this.loop, this.panel,
-        el("button", { type: "button", class: "icon", title: "Keys and help (?)", "aria-label": "Keys and help", click: () => events.help() }, "?")));
+      htmlElement("div", { class: "readout" }, this.time, this.where),
+      htmlElement("div", { class: "rest" }, this.speed.node, this.loop, this.panel,
+        htmlElement("button", { type: "button", class: "icon", title: "Keys and help (?)", "aria-label": "Keys and help", click: () => events.help() }, "?")));
   }
 
   setFrames(live: boolean): void {
@@ -69,8 +69,8 @@ export class Bar {
     if (!info) return;
     const text = `${info.time.toFixed(this.digits)} s`;
     this.time.textContent = text;
-    this.where.textContent = `${integer(this.player.index + 1)} / ${integer(frames.length)}`;
-    this.where.title = `Frame ${integer(this.player.index + 1)} of ${integer(frames.length)}, step ${integer(info.step)}`;
+    this.where.textContent = `${formatInteger(this.player.index + 1)} / ${formatInteger(frames.length)}`;
+    this.where.title = `Frame ${formatInteger(this.player.index + 1)} of ${formatInteger(frames.length)}, step ${formatInteger(info.step)}`;
     this.slider.set(info.time, `${text}, frame ${this.player.index + 1} of ${frames.length}`);
   }
 

@@ -1,7 +1,7 @@
 // The card of the body that was picked: what it is and how it fares in the frame shown.
 
-import { el } from "../../../look/dom";
-import { integer, plain, significant } from "../../../look/format";
+import { htmlElement } from "../../../look/dom";
+import { formatInteger, formatGiven, formatSignificant } from "../../../look/format";
 import { positionOf, rowOf } from "../engine/bounds";
 import { add } from "../engine/vector";
 import type { Frame, Shape, Vec3 } from "../types";
@@ -17,8 +17,8 @@ function shapeText(shape: Shape | undefined): string {
     low[k % 3] = Math.min(low[k % 3]!, v);
     high[k % 3] = Math.max(high[k % 3]!, v);
   });
-  const size = high.map((v, c) => plain(v - low[c]!)).join(" × ");
-  return `${shape.kind} ${size} m` + (shape.drawn === "solid" ? "" : `, ${integer(finest.triangles.length / 3)} triangles`);
+  const size = high.map((v, c) => formatGiven(v - low[c]!)).join(" × ");
+  return `${shape.kind} ${size} m` + (shape.drawn === "solid" ? "" : `, ${formatInteger(finest.triangles.length / 3)} triangles`);
 }
 
 type Row = [name: string, text: (frame: Frame, row: number) => string | null];
@@ -34,27 +34,27 @@ function fixed(v: number): string {
 
 // What changes stands first.
 const ROWS: Row[] = [
-  ["speed", (f, i) => (f.fixed[i] ? "fixed" : `${significant(f.speed[i]!)} m/s`)],
-  ["contact force", (f, i) => `${significant(f.force[i]!)} N`],
-  ["contacts", (f, i) => (f.touching ? `${integer(f.touching[i]!)}${f.touching[i] === 255 ? " or more" : ""}` : "not kept in lean frames")],
+  ["speed", (f, i) => (f.fixed[i] ? "fixed" : `${formatSignificant(f.speed[i]!)} m/s`)],
+  ["contact force", (f, i) => `${formatSignificant(f.force[i]!)} N`],
+  ["contacts", (f, i) => (f.touching ? `${formatInteger(f.touching[i]!)}${f.touching[i] === 255 ? " or more" : ""}` : "not kept in lean frames")],
   ["position, m", (f, i) => three(f.position, i, f.head.origin)],
   ["velocity, m/s", (f, i) => (f.fixed[i] ? null : f.velocity ? three(f.velocity, i) : "not kept in lean frames")],
   ["shape", (f, i) => shapeText(f.head.shapes[f.shape[i]!])],
-  ["radius", (f, i) => (f.radius[i]! > 0 ? `${significant(f.radius[i]!)} m` : null)],
+  ["radius", (f, i) => (f.radius[i]! > 0 ? `${formatSignificant(f.radius[i]!)} m` : null)],
   ["material", (f, i) => {
     const m = f.head.materials[f.material[i]!];
-    return m ? `${m.name}, friction ${plain(m.friction)}` : null;
+    return m ? `${m.name}, friction ${formatGiven(m.friction)}` : null;
   }],
-  ["starting layer", (f, i) => (f.fixed[i] ? null : integer(f.layer[i]!))],
+  ["starting layer", (f, i) => (f.fixed[i] ? null : formatInteger(f.layer[i]!))],
   ["tag", (f, i) => String(f.tag[i]!)],
 ];
 
 export class BodyCard {
   readonly node: HTMLElement;
   body = 0; // its number; 0: none
-  private heading = el("h2", {});
-  private table = el("dl", {});
-  private absent = el("p", { class: "note" }, "Not in this frame.");
+  private heading = htmlElement("h2", {});
+  private table = htmlElement("dl", {});
+  private absent = htmlElement("p", { class: "note" }, "Not in this frame.");
   private keep: Control<boolean>;
   private cells: { name: HTMLElement; value: HTMLElement }[];
 
@@ -65,10 +65,10 @@ export class BodyCard {
       this.keeping = on;
       keep();
     });
-    this.cells = ROWS.map(([name]) => ({ name: el("dt", {}, name), value: el("dd", {}) }));
+    this.cells = ROWS.map(([name]) => ({ name: htmlElement("dt", {}, name), value: htmlElement("dd", {}) }));
     this.table.append(...this.cells.flatMap((c) => [c.name, c.value]));
-    this.node = el("section", { class: "body card", "aria-label": "Body", hidden: true },
-      el("div", { class: "head" }, this.heading, iconButton("close", "Close (Escape)", close)), this.table, this.absent, this.keep.node);
+    this.node = htmlElement("section", { class: "body card", "aria-label": "Body", hidden: true },
+      htmlElement("div", { class: "head" }, this.heading, iconButton("close", "Close (Escape)", close)), this.table, this.absent, this.keep.node);
   }
 
   set(body: number): void {

@@ -1,6 +1,6 @@
 // Controls that can also be set from elsewhere: a key, a link, the run itself.
 
-import { checkbox, type Choice, el, segmented, select, svgEl } from "../../../look/dom";
+import { checkbox, type Choice, htmlElement, segmentedChoice, dropDown, svgElement } from "../../../look/dom";
 
 export interface Control<T> {
   node: HTMLElement;
@@ -8,12 +8,12 @@ export interface Control<T> {
 }
 
 export function choice<T extends string>(label: string, values: readonly T[], value: T, change: (v: T) => void): Control<T> {
-  const node = segmented(label, values.map((v) => ({ value: v, label: v })), value, (v) => change(v as T));
+  const node = segmentedChoice(label, values.map((v) => ({ value: v, label: v })), value, (v) => change(v as T));
   return { node, set: (v) => (node.querySelector<HTMLInputElement>(`input[value="${v}"]`)!.checked = true) };
 }
 
 export function list<T extends string>(label: string, choices: (Choice & { value: T })[], value: T, change: (v: T) => void): Control<T> {
-  const node = select(label, choices, value, (v) => change(v as T));
+  const node = dropDown(label, choices, value, (v) => change(v as T));
   const box = node.querySelector("select")!;
   return { node, set: (v) => (box.value = v) };
 }
@@ -25,8 +25,8 @@ export function tick(label: string, on: boolean, change: (on: boolean) => void):
 }
 
 export function slide(label: string, [low, high, step]: [number, number, number], value: number, text: (v: number) => string, change: (v: number) => void): Control<number> {
-  const says = el("output", {});
-  const input = el("input", {
+  const says = htmlElement("output", {});
+  const input = htmlElement("input", {
     type: "range", min: low, max: high, step, value, "aria-label": label,
     input: () => (show(), change(Number(input.value))),
   });
@@ -36,14 +36,14 @@ export function slide(label: string, [low, high, step]: [number, number, number]
   };
   show();
   return {
-    node: el("div", { class: "control slide" }, input, says),
+    node: htmlElement("div", { class: "control slide" }, input, says),
     set: (v) => ((input.value = String(v)), show()),
   };
 }
 
 export function number(label: string, value: number, change: (v: number) => void): Control<number> {
   const text = (v: number): string => String(Number(v.toPrecision(4)));
-  const input = el("input", {
+  const input = htmlElement("input", {
     type: "number", step: "any", value: text(value), class: "number", "aria-label": label,
     change: () => Number.isFinite(input.valueAsNumber) && change(input.valueAsNumber),
   });
@@ -51,7 +51,7 @@ export function number(label: string, value: number, change: (v: number) => void
 }
 
 export function button(text: string, title: string, click: () => void): HTMLButtonElement {
-  return el("button", { type: "button", class: "button", title, click }, text);
+  return htmlElement("button", { type: "button", class: "button", title, click }, text);
 }
 
 // ---- buttons with a drawing ----
@@ -68,10 +68,10 @@ const DRAWINGS = {
 export type Drawing = keyof typeof DRAWINGS;
 
 export function icon(name: Drawing): SVGElement {
-  return svgEl("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" },
-    svgEl("path", { d: DRAWINGS[name], fill: "currentColor", "fill-rule": "evenodd" }));
+  return svgElement("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" },
+    svgElement("path", { d: DRAWINGS[name], fill: "currentColor", "fill-rule": "evenodd" }));
 }
 
 export function iconButton(name: Drawing, label: string, click: () => void, attributes: Record<string, string> = {}): HTMLButtonElement {
-  return el("button", { type: "button", class: "icon", "aria-label": label, title: label, click, ...attributes }, icon(name));
+  return htmlElement("button", { type: "button", class: "icon", "aria-label": label, title: label, click, ...attributes }, icon(name));
 }

@@ -1,6 +1,6 @@
 // The keys, what the page is, and the licences.
 
-import { el } from "../../../look/dom";
+import { htmlElement } from "../../../look/dom";
 
 const KEYS: [string, string][] = [
   ["Space", "play, pause"], ["← →", "one frame back, on; with Shift ten"], ["Home End", "first, last frame"], ["+ −", "faster, slower"], ["L", "loop"],
@@ -13,16 +13,16 @@ const POINTER: [string, string][] = [
 ];
 
 const table = (rows: [string, string][]): HTMLElement =>
-  el("dl", {}, ...rows.flatMap(([key, what]) => [el("dt", {}, ...key.split(/ (?!drag)/).map((k) => el("kbd", {}, k))), el("dd", {}, what)]));
+  htmlElement("dl", {}, ...rows.flatMap(([key, what]) => [htmlElement("dt", {}, ...key.split(/ (?!drag)/).map((k) => htmlElement("kbd", {}, k))), htmlElement("dd", {}, what)]));
 
 export function help(producer: string, note: string): HTMLDialogElement {
   const licences = document.getElementById("licences")?.textContent?.trim() ?? "";
-  const dialog: HTMLDialogElement = el("dialog", { class: "help", "aria-label": "Keys and help", click: (e) => e.target === dialog && dialog.close() },
-    el("div", {},
-      el("div", { class: "head" }, el("h2", {}, "Keys"), el("button", { type: "button", class: "button small", click: () => dialog.close() }, "Close")),
-      table(KEYS), el("h2", {}, "Pointer"), table(POINTER),
-      note ? el("p", { class: "note" }, note) : null,
-      el("p", { class: "note" }, `Written by ${producer || "Talus"}. The address holds the view: copy it to pass it on. This page asks nothing of any network but the server that gave it.`),
-      el("details", {}, el("summary", {}, "Licences"), el("pre", {}, licences))));
+  const dialog: HTMLDialogElement = htmlElement("dialog", { class: "help", "aria-label": "Keys and help", click: (e) => e.target === dialog && dialog.close() },
+    htmlElement("div", {},
+      htmlElement("div", { class: "head" }, htmlElement("h2", {}, "Keys"), htmlElement("button", { type: "button", class: "button small", click: () => dialog.close() }, "Close")),
+      table(KEYS), htmlElement("h2", {}, "Pointer"), table(POINTER),
+      note ? htmlElement("p", { class: "note" }, note) : null,
+      htmlElement("p", { class: "note" }, `Written by ${producer || "Talus"}. The address holds the view: copy it to pass it on. This page asks nothing of any network but the server that gave it.`),
+      htmlElement("details", {}, htmlElement("summary", {}, "Licences"), htmlElement("pre", {}, licences))));
   return dialog;
 }

@@ -1,7 +1,7 @@
 // What the colours mean.
 
-import { el } from "../../../look/dom";
-import { ticks, tickTexts } from "../../../look/ticks";
+import { htmlElement } from "../../../look/dom";
+import { tickValues, tickTexts } from "../../../look/ticks";
 import { DARK, LIGHT, sequentialCss } from "../engine/palette";
 import type { ColourBy, Frame, Scale } from "../types";
 import { COLOUR_LABELS } from "./panel";
@@ -10,7 +10,7 @@ const UNITS: Partial<Record<ColourBy, string>> = { speed: "m/s", force: "N" };
 const WIDTH = 200, MOST = 8;
 
 export class Legend {
-  readonly node = el("div", { class: "legend", role: "img" });
+  readonly node = htmlElement("div", { class: "legend", role: "img" });
   private drawn = "";
 
   show(by: ColourBy, scale: Scale | null, frame: Frame, dark: boolean): void {
@@ -19,12 +19,12 @@ export class Legend {
     if (key === this.drawn) return;
     this.drawn = key;
     const unit = UNITS[by], title = COLOUR_LABELS[by] + (unit ? `, ${unit}` : "");
-    this.node.replaceChildren(el("div", { class: "title" }, title), scale ? this.scale(scale) : by === "id" ? el("p", {}, "each body its own") : this.categories(entries, dark));
+    this.node.replaceChildren(htmlElement("div", { class: "title" }, title), scale ? this.scale(scale) : by === "id" ? htmlElement("p", {}, "each body its own") : this.categories(entries, dark));
     this.node.setAttribute("aria-label", `Colours: ${title}${scale ? ` from ${scale.low} to ${scale.high}` : ""}`);
   }
 
   private scale(scale: Scale): HTMLElement {
-    const strip = el("canvas", { width: WIDTH, height: 1 });
+    const strip = htmlElement("canvas", { width: WIDTH, height: 1 });
     const ctx = strip.getContext("2d")!;
     for (let x = 0; x < WIDTH; x++) {
       ctx.fillStyle = sequentialCss(x / (WIDTH - 1));
@@ -32,13 +32,13 @@ export class Legend {
     }
     const { low, high, log } = scale;
     const at = (v: number) => (log ? Math.log(v / low) / Math.log(high / low) : (v - low) / (high - low));
-    const values = ticks(low, high, log, 5), texts = tickTexts(values, log);
-    const numbers = el("div", { class: "numbers" }, ...values.map((v, k) => {
-      const mark = el("span", {}, texts[k]!);
+    const values = tickValues(low, high, log, 5), texts = tickTexts(values, log);
+    const numbers = htmlElement("div", { class: "numbers" }, ...values.map((v, k) => {
+      const mark = htmlElement("span", {}, texts[k]!);
       mark.style.left = `${100 * at(v)}%`;
       return mark;
     }));
-    return el("div", { class: "scale" }, strip, numbers);
+    return htmlElement("div", { class: "scale" }, strip, numbers);
   }
 
   private entries(by: ColourBy, frame: Frame): { label: string; hue: number }[] {
@@ -52,10 +52,10 @@ export class Legend {
   private categories(entries: { label: string; hue: number }[], dark: boolean): HTMLElement {
     const hues = (dark ? DARK : LIGHT).categories;
     const rows = entries.slice(0, MOST).map(({ label, hue }) => {
-      const swatch = el("i", { "aria-hidden": "true" });
+      const swatch = htmlElement("i", { "aria-hidden": "true" });
       swatch.style.background = hues[hue]!;
-      return el("li", {}, swatch, label);
+      return htmlElement("li", {}, swatch, label);
     });
-    return el("ul", {}, ...rows, ...(entries.length > MOST ? [el("li", {}, "and more")] : []));
+    return htmlElement("ul", {}, ...rows, ...(entries.length > MOST ? [htmlElement("li", {}, "and more")] : []));
   }
 }

@@ -1,8 +1,8 @@
 // The head of the picture: title, how many bodies, and how the run stands; pause and stop where it can be
 // reached.
 
-import { el } from "../../../look/dom";
-import { capital, counted, integer, significant } from "../../../look/format";
+import { htmlElement } from "../../../look/dom";
+import { capitalise, formatCount, formatInteger, formatSignificant } from "../../../look/format";
 import type { Frame, RunState, Source } from "../types";
 import { tick, type Control } from "./controls";
 
@@ -27,19 +27,19 @@ export const isLive = (source: Source): boolean => source.served && isGoingOn(so
 export function duration(seconds: number): string {
   if (seconds < 90) return `${Math.max(1, Math.round(seconds))} s`;
   if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
-  return seconds < 48 * 3600 ? `${significant(seconds / 3600)} h` : `${Math.round(seconds / 86400)} days`;
+  return seconds < 48 * 3600 ? `${formatSignificant(seconds / 3600)} h` : `${Math.round(seconds / 86400)} days`;
 }
 
 export class Live {
   readonly node: HTMLElement;
-  private title = el("h1", {});
-  private facts = el("p", { class: "facts" });
-  private badge = el("span", { class: "badge", role: "status" });
-  private pace = el("span", { class: "pace" });
-  private pause = el("button", { type: "button", class: "button small", click: () => this.send(this.source.status.state === "paused" ? "run" : "pause") });
-  private stop = el("button", { type: "button", class: "button small", click: () => this.askToStop() }, "Stop");
+  private title = htmlElement("h1", {});
+  private facts = htmlElement("p", { class: "facts" });
+  private badge = htmlElement("span", { class: "badge", role: "status" });
+  private pace = htmlElement("span", { class: "pace" });
+  private pause = htmlElement("button", { type: "button", class: "button small", click: () => this.send(this.source.status.state === "paused" ? "run" : "pause") });
+  private stop = htmlElement("button", { type: "button", class: "button small", click: () => this.askToStop() }, "Stop");
   private follow: Control<boolean>;
-  private message = el("p", { class: "message" });
+  private message = htmlElement("p", { class: "message" });
   private sure = 0; // timer while a second press stops
   private stepSize = 0;
   private fixed: Uint8Array | null = null; // of the frame shown
@@ -49,8 +49,8 @@ export class Live {
     this.follow = tick("follow", false, follow);
     this.follow.node.title = "Stay at the newest frame";
     this.stop.addEventListener("blur", () => this.unsure());
-    this.node = el("header", { class: "top" }, this.title, this.facts,
-      el("div", { class: "run" }, this.badge, this.pace, this.pause, this.stop, this.follow.node), this.message);
+    this.node = htmlElement("header", { class: "top" }, this.title, this.facts,
+      htmlElement("div", { class: "run" }, this.badge, this.pace, this.pause, this.stop, this.follow.node), this.message);
   }
 
   update(following: boolean): void {
@@ -70,14 +70,14 @@ export class Live {
     this.pause.hidden = this.stop.hidden = !live || !status.control;
     this.follow.node.hidden = !live;
     this.follow.set(following);
-    this.message.textContent = [status.message || (TELL.has(status.state) || about === COPIED ? about : ""), capital(note)].filter(Boolean).join(" ");
+    this.message.textContent = [status.message || (TELL.has(status.state) || about === COPIED ? about : ""), capitalise(note)].filter(Boolean).join(" ");
     this.message.hidden = !this.message.textContent;
     if (!live) this.unsure();
   }
 
   show(frame: Frame): void {
     this.stepSize = frame.head.step;
-    const text = `${counted(this.moving(frame), "body", "bodies")}, ${counted(frame.contacts, "contact")}`;
+    const text = `${formatCount(this.moving(frame), "body", "bodies")}, ${formatCount(frame.contacts, "contact")}`;
     if (this.facts.textContent !== text) this.facts.textContent = text;
   }
 
@@ -91,9 +91,9 @@ export class Live {
   private paceText(): string {
     const { state, stepsPerSecond, time, until, step } = this.source.status;
     if (!isLive(this.source)) return "";
-    if (state === "paused") return `at ${significant(time)} s`;
+    if (state === "paused") return `at ${formatSignificant(time)} s`;
     const left = (until - time) / (stepsPerSecond * this.stepSize);
-    const parts = [stepsPerSecond > 0 ? `${significant(stepsPerSecond)} steps/s` : `step ${integer(step)}`];
+    const parts = [stepsPerSecond > 0 ? `${formatSignificant(stepsPerSecond)} steps/s` : `step ${formatInteger(step)}`];
     if (Number.isFinite(left) && left > 0) parts.push(`about ${duration(left)} left`);
     return parts.join(", ");
   }

@@ -1,10 +1,10 @@
 // Lines over the picture: one per kind of trouble, gone when the trouble is.
 
-import { el } from "../../../look/dom";
+import { htmlElement } from "../../../look/dom";
 import { iconButton } from "./controls";
 
 export class Notices {
-  readonly node = el("div", { class: "notices", role: "status", "aria-live": "polite" });
+  readonly node = htmlElement("div", { class: "notices", role: "status", "aria-live": "polite" });
   private lines = new Map<string, HTMLElement>();
 
   // null takes the line away.
@@ -12,7 +12,7 @@ export class Notices {
     this.lines.get(kind)?.remove();
     this.lines.delete(kind);
     if (text === null) return;
-    const line = el("div", { class: `notice ${how}`, "data-kind": kind }, el("span", {}, text), iconButton("close", "Close", () => this.set(kind, null)));
+    const line = htmlElement("div", { class: `notice ${how}`, "data-kind": kind }, htmlElement("span", {}, text), iconButton("close", "Close", () => this.set(kind, null)));
     this.lines.set(kind, line);
     this.node.append(line);
   }

@@ -1,8 +1,8 @@
 // The side panel: how bodies are coloured, what is shown of them, from where, the plots, and files.
 
 import { THEMES } from "../../../look/choices";
-import { el } from "../../../look/dom";
-import { plain } from "../../../look/format";
+import { htmlElement } from "../../../look/dom";
+import { formatGiven } from "../../../look/format";
 import type { Axis, ViewName } from "../types";
 import { button, choice, type Control, list, number, slide, tick } from "./controls";
 import { AXES, CONTAINERS, SCALINGS, type State, VIEW_NAMES } from "./state";
@@ -19,7 +19,7 @@ export const COLOUR_LABELS: Record<State["colour"], string> = {
 };
 
 function row(label: string, ...controls: HTMLElement[]): HTMLElement {
-  return el("div", { class: "row" }, el("span", { class: "label" }, label), el("div", { class: "what" }, ...controls));
+  return htmlElement("div", { class: "row" }, htmlElement("span", { class: "label" }, label), htmlElement("div", { class: "what" }, ...controls));
 }
 
 // What a control of its own shows.
@@ -31,13 +31,13 @@ export class Panel {
   private contacts: HTMLOptionElement;
   private range: HTMLElement;
   private scaleRow: HTMLElement;
-  private chainsNote = el("p", { class: "note" });
+  private chainsNote = htmlElement("p", { class: "note" });
   private axis: Control<Axis | "off">;
   private at: Control<number>;
   private flip: Control<boolean>;
   private plane: HTMLElement;
   private filmButton: HTMLButtonElement;
-  private progress = el("progress", { max: 1, value: 0, "aria-label": "Recorded", hidden: true });
+  private progress = htmlElement("progress", { max: 1, value: 0, "aria-label": "Recorded", hidden: true });
   private plots: HTMLDetailsElement;
   private state: State;
 
@@ -52,33 +52,33 @@ export class Panel {
       low: number("Low end of the scale", state.low, (low) => set({ low })),
       high: number("High end of the scale", state.high, (high) => set({ high })),
       chains: tick("force chains", state.chains, (chains) => set({ chains })),
-      threshold: slide("Chains stronger than, in multiples of the mean force", [1, 10, 0.5], state.threshold, (v) => `> ${plain(v)} × mean`, (threshold) => set({ threshold })),
+      threshold: slide("Chains stronger than, in multiples of the mean force", [1, 10, 0.5], state.threshold, (v) => `> ${formatGiven(v)} × mean`, (threshold) => set({ threshold })),
       container: choice("Container", CONTAINERS, state.container, (container) => set({ container })),
       theme: choice("Theme", THEMES, state.theme, (theme) => set({ theme })),
     };
     this.contacts = shown.colour.node.querySelector<HTMLOptionElement>("option[value=touching]")!;
     shown.scaling.node.title = "Steady: one for the whole run. Frame: its own values. Fixed: from and to as given.";
-    this.range = el("span", { class: "range" }, shown.low.node, "to", shown.high.node);
+    this.range = htmlElement("span", { class: "range" }, shown.low.node, "to", shown.high.node);
     this.scaleRow = row("Scale", shown.scaling.node, shown.log.node, this.range);
     this.axis = choice("Clip", ["off", ...AXES] as const, state.clip?.axis ?? "off", (v) => set({ clip: v === "off" ? null : { ...clip(), axis: v } }));
     this.at = slide("Where the plane cuts", [0, 1, 0.005], clip().at, (v) => `${Math.round(100 * v)} %`, (at) => set({ clip: { ...clip(), at } }));
     this.flip = tick("other side", clip().flip, (flip) => set({ clip: { ...clip(), flip } }));
-    this.plane = el("div", { class: "plane" }, this.at.node, this.flip.node);
+    this.plane = htmlElement("div", { class: "plane" }, this.at.node, this.flip.node);
     this.filmButton = button("Record", filmMissing ?? "Play to the end and save it as a film", () => events.film());
     this.filmButton.disabled = filmMissing !== null;
-    this.plots = el("details", { class: "section", toggle: () => set({ plots: this.plots.open }) }, el("summary", {}, el("h2", {}, "Plots")), plots);
+    this.plots = htmlElement("details", { class: "section", toggle: () => set({ plots: this.plots.open }) }, htmlElement("summary", {}, htmlElement("h2", {}, "Plots")), plots);
     this.plots.open = state.plots;
-    this.node = el("aside", { class: "panel", "aria-label": "Panel" }, el("div", { class: "inner" },
-      el("div", { class: "section" },
+    this.node = htmlElement("aside", { class: "panel", "aria-label": "Panel" }, htmlElement("div", { class: "inner" },
+      htmlElement("div", { class: "section" },
         row("Colour by", shown.colour.node), this.scaleRow,
         row("Forces", shown.chains.node, shown.threshold.node, this.chainsNote),
         row("Container", shown.container.node),
         row("Clip", this.axis.node, this.plane),
-        row("View", el("div", { class: "buttons" }, ...VIEW_NAMES.map((name) => button(name, `From ${name === "home" ? "where it began" : name} (v goes on to the next)`, () => events.view(name))),
+        row("View", htmlElement("div", { class: "buttons" }, ...VIEW_NAMES.map((name) => button(name, `From ${name === "home" ? "where it began" : name} (v goes on to the next)`, () => events.view(name))),
           button("fit", "All into the picture (f)", () => events.view("fit")))),
         row("Theme", shown.theme.node),
-        row("Save", el("div", { class: "buttons" }, button("Picture", "A PNG of what is shown (s)", () => events.picture()), this.filmButton, this.progress),
-          filmMissing ? el("p", { class: "note" }, filmMissing) : el("span", { hidden: true }))),
+        row("Save", htmlElement("div", { class: "buttons" }, button("Picture", "A PNG of what is shown (s)", () => events.picture()), this.filmButton, this.progress),
+          filmMissing ? htmlElement("p", { class: "note" }, filmMissing) : htmlElement("span", { hidden: true }))),
       this.plots));
   }
 

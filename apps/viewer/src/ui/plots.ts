@@ -1,10 +1,10 @@
 // What the run measured at every step, against time: a line marks the frame shown, a click goes to a time.
 
 import uPlot from "uplot";
-import { el } from "../../../look/dom";
-import { integer, significant } from "../../../look/format";
+import { htmlElement } from "../../../look/dom";
+import { formatInteger, formatSignificant } from "../../../look/format";
 import { DARK_HUES, DARK_INKS, LIGHT_HUES, LIGHT_INKS } from "../../../look/inks";
-import { axisRange, countUpTo, thinned, ticks, tickTexts } from "../../../look/ticks";
+import { axisRange, countUpTo, drawnIndices, tickValues, tickTexts } from "../../../look/ticks";
 import type { Column, StepsTable } from "../data/steps";
 
 interface Line { column: Column; label: string; hue: number; dash?: number[] }
@@ -24,25 +24,25 @@ type Values = (number | null)[];
 
 // Rows that the width of a plot can tell apart.
 function kept({ rows }: StepsTable, column: Float64Array): number[] {
-  return rows <= POINTS ? Array.from({ length: rows }, (_, i) => i) : thinned(rows, (i) => Math.floor((i * POINTS) / 4 / rows), column);
+  return rows <= POINTS ? Array.from({ length: rows }, (_, i) => i) : drawnIndices(rows, (i) => Math.floor((i * POINTS) / 4 / rows), column);
 }
 
 class Plot {
   readonly node: HTMLElement;
   private u: uPlot | null = null;
-  private mark = el("div", { class: "now", "aria-hidden": "true" });
+  private mark = htmlElement("div", { class: "now", "aria-hidden": "true" });
   private keys: HTMLElement[];
   private values: HTMLElement[];
-  private host = el("div", { class: "plot" });
+  private host = htmlElement("div", { class: "plot" });
   private rows: number[] = [];
   private shown: Float64Array | null = null; // the times that were plotted: others come with every change of the table
   private hover: number | null = null;
 
   constructor(private chart: Chart, private steps: StepsTable, private seek: (time: number) => void, private now: () => number) {
-    this.values = chart.lines.map(() => el("b", {}));
-    this.keys = chart.lines.map((line, k) => el("span", { class: "key" }, line.label === chart.title.toLowerCase() ? "" : line.label + " ", this.values[k]!));
-    this.node = el("figure", { class: "chart" },
-      el("figcaption", {}, el("span", { class: "name" }, chart.title + (chart.unit ? `, ${chart.unit}` : "")), ...this.keys), this.host);
+    this.values = chart.lines.map(() => htmlElement("b", {}));
+    this.keys = chart.lines.map((line, k) => htmlElement("span", { class: "key" }, line.label === chart.title.toLowerCase() ? "" : line.label + " ", this.values[k]!));
+    this.node = htmlElement("figure", { class: "chart" },
+      htmlElement("figcaption", {}, htmlElement("span", { class: "name" }, chart.title + (chart.unit ? `, ${chart.unit}` : "")), ...this.keys), this.host);
   }
 
   // Whether the run has anything to show here; lines without values have no name either.
@@ -94,7 +94,7 @@ class Plot {
     this.mark.style.transform = `translateX(${Math.round(u.valToPos(this.now(), "x"))}px)`;
     const row = Math.max(0, countUpTo(steps.rows, (k) => steps.time[k]!, this.hover ?? this.now()) - 1);
     chart.lines.forEach((line, k) => {
-      const text = (chart.whole ? integer : significant)(steps[line.column][row]!);
+      const text = (chart.whole ? formatInteger : formatSignificant)(steps[line.column][row]!);
       if (this.values[k]!.textContent !== text) this.values[k]!.textContent = text;
     });
   }
@@ -113,7 +113,7 @@ class Plot {
     const axis = (scale: "x" | "y"): uPlot.Axis => ({
       scale, font: FONT, gap: 3, size: scale === "y" ? LEFT : 20, stroke: inks.muted,
       grid: { stroke: inks.grid, width: 1 }, ticks: { show: false }, border: { show: scale === "x", stroke: inks.axis, width: 1 },
-      splits: (u, _axis, min, max) => ticks(min, max, log && scale === "y", scale === "y" ? 4 : Math.max(2, Math.floor(u.bbox.width / devicePixelRatio / 48)))
+      splits: (u, _axis, min, max) => tickValues(min, max, log && scale === "y", scale === "y" ? 4 : Math.max(2, Math.floor(u.bbox.width / devicePixelRatio / 48)))
         .filter((v) => scale === "x" || !chart.whole || Number.isInteger(v)),
       filter: (_u, splits) => splits,
       values: (_u, splits) => tickTexts(splits, log && scale === "y"),
@@ -144,8 +144,8 @@ class Plot {
 }
 
 export class Plots {
-  readonly node = el("div", { class: "plots" });
-  private nothing = el("p", { class: "note" }, "This run kept no figures of its steps.");
+  readonly node = htmlElement("div", { class: "plots" });
+  private nothing = htmlElement("p", { class: "note" }, "This run kept no figures of its steps.");
   private plots: Plot[];
   private dark = false;
   private built = false;

@@ -1,6 +1,6 @@
 // The time slider: a range of frames' times, with a tick per frame, what has been loaded, and the live end.
 
-import { el } from "../../../look/dom";
+import { htmlElement } from "../../../look/dom";
 import type { FrameInfo } from "../types";
 
 const THUMB = 14;   // pixels, as in style.css
@@ -9,15 +9,15 @@ const CROWDED = 5;  // pixels between ticks below which there are only some
 export class Slider {
   readonly node: HTMLElement;
   readonly input: HTMLInputElement;
-  private strip = el("canvas", { "aria-hidden": "true" });
+  private strip = htmlElement("canvas", { "aria-hidden": "true" });
   private frames: readonly FrameInfo[] = [];
   private drawn = ""; // what the strip shows
   private width = 0;
   private height = 0;
 
   constructor(seek: (time: number) => void, private loaded: ReadonlySet<number>, private marksLoaded: boolean) {
-    this.input = el("input", { type: "range", min: 0, max: 0, step: "any", "aria-label": "Time", input: () => seek(Number(this.input.value)) });
-    this.node = el("div", { class: "slider" }, this.strip, this.input);
+    this.input = htmlElement("input", { type: "range", min: 0, max: 0, step: "any", "aria-label": "Time", input: () => seek(Number(this.input.value)) });
+    this.node = htmlElement("div", { class: "slider" }, this.strip, this.input);
     new ResizeObserver(([entry]) => {
       ({ width: this.width, height: this.height } = entry!.contentRect);
       this.draw();

@@ -1,6 +1,6 @@
 // What the reader chose, and how it stands in the address after "#", so that a view can be passed on.
 
-import { oneOf, type Theme, THEMES } from "../../../look/choices";
+import { chooseWord, type Theme, THEMES } from "../../../look/choices";
 import type { Axis, Clip, ColourBy, Container, ViewName } from "../types";
 
 export const COLOURS: ColourBy[] = ["speed", "force", "touching", "id", "layer", "material", "tag"];
@@ -50,7 +50,7 @@ function numbers(text: string | null, count?: number): number[] | null {
 function clipOf(text: string | null): Clip | null {
   const match = /^([xyz])([\d.]+)(-?)$/.exec(text ?? "");
   const at = Number(match?.[2]);
-  return match && at >= 0 && at <= 1 ? { axis: oneOf(match[1]!, AXES, "x"), at, flip: match[3] === "-" } : null;
+  return match && at >= 0 && at <= 1 ? { axis: chooseWord(match[1]!, AXES, "x"), at, flip: match[3] === "-" } : null;
 }
 
 // Whatever an address lacks or has wrong is as in `defaults`.
@@ -62,16 +62,16 @@ export function readAddress(hash: string, defaults: State): Address {
   const time = numbers(get("t"), 1), body = numbers(get("body"), 1);
   return {
     state: {
-      colour: oneOf(get("colour"), COLOURS, defaults.colour),
-      scaling: range && range[0]! < range[1]! ? "fixed" : oneOf(get("scale"), SCALINGS, defaults.scaling),
+      colour: chooseWord(get("colour"), COLOURS, defaults.colour),
+      scaling: range && range[0]! < range[1]! ? "fixed" : chooseWord(get("scale"), SCALINGS, defaults.scaling),
       low: range?.[0] ?? defaults.low,
       high: range?.[1] ?? defaults.high,
       log: flag("log", defaults.log),
       chains: given.has("chains") ? threshold >= 1 : defaults.chains,
       threshold: threshold >= 1 && threshold <= 10 ? threshold : defaults.threshold,
       clip: clipOf(get("clip")),
-      container: oneOf(get("container"), CONTAINERS, defaults.container),
-      theme: oneOf(get("theme"), THEMES, defaults.theme),
+      container: chooseWord(get("container"), CONTAINERS, defaults.container),
+      theme: chooseWord(get("theme"), THEMES, defaults.theme),
       speed: get("speed") === "frames" ? EVERY_FRAME : SPEEDS.includes(speed) ? speed : defaults.speed,
       loop: flag("loop", defaults.loop),
       panel: flag("panel", defaults.panel),
