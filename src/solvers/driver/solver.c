@@ -28,7 +28,7 @@ TalusSolverRow talus_solver_row(int index)
     TalusSolverRow row = {.name = t->name, .summary = t->summary, .reference = t->reference};
     row.missing = t->missing ? t->missing() : NULL;
     row.takes = t->takes;
-    talus_outer_takes(t->takes, row.accepts);
+    talus_outer_describe_takes(t->takes, row.accepts);
     return row;
 }
 
@@ -198,6 +198,7 @@ void talus_solver_state_save(const TalusSolver *s, void *bytes)
         }
 }
 
+/* Reads the states of the solver and of its parts that keep one. Returns the end of the bytes read. */
 static const char *load_state(TalusSolver *s, const char *bytes)
 {
     memcpy(s->state, bytes, s->type->state_size);

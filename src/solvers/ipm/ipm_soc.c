@@ -283,7 +283,7 @@ static void choose(Run *run)
     residual_of(run, v[REPORTED], &run->sum, &run->largest);
     residual_of(run, v[OTHER], &sum, &largest);
     if (sum < run->sum) {
-        talus_swap(&v[OTHER], &v[REPORTED]);
+        talus_vector_swap(&v[OTHER], &v[REPORTED]);
         run->sum = sum;
         run->largest = largest;
     }
@@ -481,7 +481,7 @@ static TalusStatus run_from(Run *run, double size, bool *ended)
         TALUS_TRY(status);
         evaluate(run);
         choose(run);
-        talus_solve_suspect(s);
+        talus_solve_request_infeasibility_check(s);
         *ended = !talus_solve_next(s, 0, run->w->vector[REPORTED], NULL, run->sum, run->largest);
         if (*ended || !progresses(run))
             return TALUS_OK;
@@ -565,8 +565,8 @@ static TalusStatus solve_ipm_soc(TalusSolve *s)
     }
     memcpy(s->gamma, w->vector[REPORTED], (size_t)run.n * sizeof *s->gamma);
     if (!ended)
-        s->info->outcome = TALUS_OUTCOME_BUDGET; /* lets talus_best_take choose the best */
-    talus_best_take(&w->best, s, s->gamma);
+        s->info->outcome = TALUS_OUTCOME_BUDGET; /* lets talus_best_restore choose the best */
+    talus_best_restore(&w->best, s, s->gamma);
     if (!ended && run.p->polish)
         TALUS_TRY(polish(&run, false));
     take_better(&run);

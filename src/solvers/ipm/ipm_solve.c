@@ -91,8 +91,8 @@ static TalusStatus advance(TalusSolve *s, TalusIpm *ipm, int idle, bool *on)
 static void rest(TalusSolve *s, TalusIpmWork *w)
 {
     TalusResidualSums sums;
-    talus_copy(s, w->best.x, s->gamma);
-    w->best.kept = false;
+    talus_vector_copy(s, w->best.x, s->gamma);
+    w->best.better = false;
     s->backend->op.residual(s->op, s->gamma, &sums, NULL);
     w->best.least = sums.residual2;
     s->info->outcome = TALUS_OUTCOME_BUDGET;
@@ -116,7 +116,7 @@ static TalusStatus iterate(TalusSolve *s, TalusIpmWork *w)
         talus_ipm_evaluate(ipm);
         talus_best_offer(&w->best, s, s->gamma, sums.residual2);
         if (largest(ipm) > GROWN * ipm->speed)
-            talus_solve_suspect(s);
+            talus_solve_request_infeasibility_check(s);
         int products = ipm->products;
         ipm->products = 0;
         if (!talus_solve_next(s, products, s->gamma, NULL, sums.residual2, sums.residual_max) ||
@@ -201,7 +201,7 @@ TalusStatus talus_ipm_solve(TalusSolve *s)
     else
         rest(s, w);
     w->ready = on;
-    talus_best_take(&w->best, s, s->gamma);
+    talus_best_restore(&w->best, s, s->gamma);
     return TALUS_OK;
 }
 

@@ -213,7 +213,7 @@ static TalusStatus iterate(Run *run)
         }
         double share = evaluate(run);
         if (share <= SOLVED)
-            talus_solve_suspect(run->s); /* within a round p may be anywhere */
+            talus_solve_request_infeasibility_check(run->s); /* within a round p may be anywhere */
         go = goes_on(run);
         if (go && singular)
             next_round(run, STIFFEN * run->rho);
@@ -251,7 +251,7 @@ static TalusStatus solve_newton_al(TalusSolve *s)
     TALUS_TRY(iterate(&run));
     w->rho = run.rho;
     memcpy(s->gamma, w->vector[P], run.n * sizeof(double));
-    talus_best_take(&w->best, s, s->gamma);
+    talus_best_restore(&w->best, s, s->gamma);
     return TALUS_OK;
 }
 

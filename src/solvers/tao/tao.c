@@ -80,7 +80,7 @@ static TalusStatus reserve(TalusSolve *s, TalusTaoWork *w)
     TALUS_TRY(TALUS_GROW(w->memory, TALUS_TAO_VECTORS * n, 0, "vectors"));
     for (int k = 0; k < TALUS_TAO_VECTORS; k++)
         w->vector[k] = w->memory + (size_t)k * n;
-    return TALUS_VECTORS(s, &w->impulses, "impulses", &w->gamma, &w->velocity);
+    return TALUS_RESERVE_VECTORS(s, &w->impulses, "impulses", &w->gamma, &w->velocity);
 }
 
 static double power_near_one_over(double x)
@@ -270,7 +270,8 @@ static bool begins(Run *run)
     talus_solve_note_start(s, run->rms);
     if (s->resumed) /* the last claim was wrong */
         talus_solve_count(s, 0);
-    talus_solve_suspect(s); /* takes a first snapshot for the infeasibility monitor */
+    talus_solve_request_infeasibility_check(
+        s); /* takes a first snapshot for the infeasibility monitor */
     if (!talus_solve_observe(s, run->w->gamma, NULL, run->rms))
         return false;
     bool done = run->p->stop == TALUS_TAO_STOP_OURS &&
@@ -286,7 +287,7 @@ static void check_growth(Run *run)
     double size = sqrt(s->backend->vector.dot(s->op, run->w->gamma, run->w->gamma));
     if (size > 2.0 * run->size && run->rms <= 1.5 * s->info->start_residual) {
         run->size = size;
-        talus_solve_suspect(s);
+        talus_solve_request_infeasibility_check(s);
     }
 }
 
@@ -487,7 +488,7 @@ TalusStatus talus_tao_solve(TalusSolve *s)
     TALUS_TRY(status);
     memcpy(s->gamma, w->gamma, (size_t)s->op->rows * (size_t)s->op->blocks * sizeof *s->gamma);
     if (run.p->stop == TALUS_TAO_STOP_OURS) /* else the iterate that met the rule */
-        talus_best_take(&w->best, s, s->gamma);
+        talus_best_restore(&w->best, s, s->gamma);
     s->backend->block.project(s->op, NULL, s->gamma); /* rounding */
     return TALUS_OK;
 }
