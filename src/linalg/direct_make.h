@@ -5,7 +5,7 @@
 
 #include "linalg/direct.h"
 
-typedef struct TalusDirectMake {
+typedef struct TalusDirectMethod {
     const char *name;
     const char *missing; /* NULL; if this build lacks the solver: how to get it, and no functions */
     TalusStatus (*create)(void **out);
@@ -17,9 +17,9 @@ typedef struct TalusDirectMake {
     TalusStatus (*factor)(void *state, const TalusSparse *lower);
     TalusStatus (*solve)(void *state, double *x);
     size_t (*bytes)(const void *state); /* held now, see TalusDirectFacts */
-    bool foreign;                       /* a package allocates, not base/memory.h */
-} TalusDirectMake;
+    bool allocates_itself;              /* a package allocates, not base/memory.h */
+} TalusDirectMethod;
 
-extern const TalusDirectMake talus_direct_ldl, talus_direct_cholmod, talus_direct_mumps;
+extern const TalusDirectMethod talus_direct_ldl, talus_direct_cholmod, talus_direct_mumps;
 
 #endif

@@ -47,7 +47,7 @@ typedef struct Mumps {
 
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
-static int call(Mumps *m, int job)
+static int run_job(Mumps *m, int job)
 {
     pthread_mutex_lock(&one_at_a_time);
     m->id.job = job;
@@ -63,13 +63,13 @@ static MUMPS_INT *setting(Mumps *m, int number)
 }
 
 /* Returns the count INFOG(number), numbered from 1 as in the manual, that MUMPS reports after a job. */
-static int64_t told(const Mumps *m, int number)
+static int64_t reported_count(const Mumps *m, int number)
 {
     int64_t value = m->id.infog[number - 1];
     return value < 0 ? -value * 1000000 : value; /* negative: in millions */
 }
 
-static TalusStatus fail(const Mumps *m)
+static TalusStatus fail_by_code(const Mumps *m)
 {
     int code = m->id.infog[0], detail = m->id.infog[1];
     switch (code) {
@@ -92,21 +92,21 @@ static TalusStatus fail(const Mumps *m)
     }
 }
 
-static void stop(Mumps *m)
+static void end_instance(Mumps *m)
 {
     if (m->started)
-        call(m, JOB_END);
+        run_job(m, JOB_END);
     m->started = false;
     TALUS_RELEASE(m->row, m->column);
     m->row = m->column = NULL;
 }
 
 /* Starts a new instance of MUMPS; each pattern has its own, so that the previous one has no effect. */
-static TalusStatus start(Mumps *m)
+static TalusStatus start_instance(Mumps *m)
 {
     m->id = (DMUMPS_STRUC_C){.par = 1, .sym = 2, .comm_fortran = NO_MPI};
-    if (call(m, JOB_START) < 0)
-        return fail(m);
+    if (run_job(m, JOB_START) < 0)
+        return fail_by_code(m);
     m->started = true;
     for (int stream = 1; stream <= 3; stream++)
         *setting(m, stream) = -1;
@@ -119,7 +119,7 @@ static TalusStatus start(Mumps *m)
     return TALUS_OK;
 }
 
-static TalusStatus create(void **out)
+static TalusStatus create_mumps(void **out)
 {
     Mumps *m;
     TALUS_TRY(talus_package_load(&package));
@@ -128,18 +128,19 @@ static TalusStatus create(void **out)
     return TALUS_OK;
 }
 
-static void destroy(void *state)
+static void destroy_mumps(void *state)
 {
-    stop(state);
+    end_instance(state);
     talus_release(state);
 }
 
-static TalusStatus analyse(void *state, const TalusSparse *lower, const int8_t *sign, int64_t *fill)
+static TalusStatus analyse_mumps(void *state, const TalusSparse *lower, const int8_t *sign,
+                                 int64_t *fill)
 {
     Mumps *m = state;
     size_t entries = (size_t)lower->start[lower->rows];
     (void)sign;
-    stop(m);
+    end_instance(m);
     m->rows = lower->rows;
     TALUS_TRY(TALUS_ALLOC(m->row, entries, "pattern"));
     TALUS_TRY(TALUS_ALLOC(m->column, entries, "pattern"));
@@ -148,19 +149,19 @@ static TalusStatus analyse(void *state, const TalusSparse *lower, const int8_t *
             m->row[e] = i + 1;
             m->column[e] = lower->column[e] + 1;
         }
-    TALUS_TRY(start(m));
+    TALUS_TRY(start_instance(m));
     m->id.n = lower->rows;
     m->id.nnz = (MUMPS_INT8)entries;
     m->id.irn = m->row;
     m->id.jcn = m->column;
-    if (call(m, JOB_ANALYSE) < 0)
-        return fail(m);
-    *fill = told(m, 20);
+    if (run_job(m, JOB_ANALYSE) < 0)
+        return fail_by_code(m);
+    *fill = reported_count(m, 20);
     return TALUS_OK;
 }
 
 /* Asks for twice the memory of the estimate INFOG(17), in megabytes, before it calls MUMPS. */
-static TalusStatus factor(void *state, const TalusSparse *lower)
+static TalusStatus factor_mumps(void *state, const TalusSparse *lower)
 {
     Mumps *m = state;
     int code;
@@ -168,36 +169,36 @@ static TalusStatus factor(void *state, const TalusSparse *lower)
     *setting(m, 14) = EXTRA;
     TALUS_TRY(
         talus_memory_probe(2 * (size_t)m->id.infog[16] * 1000000 + TALUS_BLAS_BYTES, "factor"));
-    while ((code = call(m, JOB_FACTOR)) == -8 || code == -9) { /* work space was too small */
+    while ((code = run_job(m, JOB_FACTOR)) == -8 || code == -9) { /* work space was too small */
         if (*setting(m, 14) > MAX_EXTRA)
             break;
         *setting(m, 14) *= 2;
     }
     m->id.a = NULL;
-    return code < 0 ? fail(m) : TALUS_OK;
+    return code < 0 ? fail_by_code(m) : TALUS_OK;
 }
 
-static TalusStatus solve(void *state, double *x)
+static TalusStatus solve_mumps(void *state, double *x)
 {
     Mumps *m = state;
     m->id.nrhs = 1;
     m->id.lrhs = m->rows;
     m->id.rhs = x;
-    return call(m, JOB_SOLVE) < 0 ? fail(m) : TALUS_OK;
+    return run_job(m, JOB_SOLVE) < 0 ? fail_by_code(m) : TALUS_OK;
 }
 
 /* Returns INFOG(19), the memory of the factorisation, which MUMPS reports in megabytes. */
-static size_t bytes(const void *state)
+static size_t bytes_of_mumps(const void *state)
 {
     const Mumps *m = state;
     return m->started ? (size_t)m->id.infog[18] * 1000000 : 0;
 }
 
-const TalusDirectMake talus_direct_mumps = {.name = "mumps",
-                                            .create = create,
-                                            .destroy = destroy,
-                                            .analyse = analyse,
-                                            .factor = factor,
-                                            .solve = solve,
-                                            .bytes = bytes,
-                                            .foreign = true};
+const TalusDirectMethod talus_direct_mumps = {.name = "mumps",
+                                              .create = create_mumps,
+                                              .destroy = destroy_mumps,
+                                              .analyse = analyse_mumps,
+                                              .factor = factor_mumps,
+                                              .solve = solve_mumps,
+                                              .bytes = bytes_of_mumps,
+                                              .allocates_itself = true};

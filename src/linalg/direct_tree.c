@@ -19,14 +19,14 @@ typedef struct Blocks {
     TalusBlockMatrix graph; /* neighbours of each block: start and column only, not sorted */
 } Blocks;
 
-static void close_blocks(Blocks *b)
+static void release_blocks(Blocks *b)
 {
     TALUS_RELEASE(b->near_start, b->near, b->block, b->weight, b->first, b->mark, b->member_start,
                   b->member, b->next, b->head, b->key);
     talus_block_matrix_clear(&b->graph);
 }
 
-static TalusStatus open_blocks(Blocks *b, const TalusSparse *lower)
+static TalusStatus reserve_blocks(Blocks *b, const TalusSparse *lower)
 {
     size_t n = (size_t)lower->rows, entries = (size_t)lower->start[lower->rows];
     int32_t **const arrays[] = {&b->block,  &b->weight, &b->first, &b->mark,
@@ -47,7 +47,7 @@ static TalusStatus open_blocks(Blocks *b, const TalusSparse *lower)
 }
 
 /* Turns counts at start[i + 1] into starts. */
-static void accumulate(int count, int32_t *start)
+static void counts_to_starts(int count, int32_t *start)
 {
     for (int i = 0; i < count; i++)
         start[i + 1] += start[i];
@@ -62,7 +62,7 @@ static void list_neighbours(Blocks *b, const TalusSparse *lower)
                 b->near_start[i + 1]++;
                 b->near_start[lower->column[e] + 1]++;
             }
-    accumulate(b->rows, b->near_start);
+    counts_to_starts(b->rows, b->near_start);
     memcpy(fill, b->near_start, (size_t)b->rows * sizeof *fill);
     for (int i = 0; i < b->rows; i++)
         for (int32_t e = lower->start[i]; e < lower->start[i + 1]; e++) {
@@ -76,7 +76,7 @@ static void list_neighbours(Blocks *b, const TalusSparse *lower)
 
 /* ---- blocks of rows ---- */
 
-static uint32_t scramble(uint32_t x)
+static uint32_t hash_row(uint32_t x)
 {
     x *= 0x9e3779b1u;
     return x ^ x >> 15;
@@ -108,9 +108,9 @@ static void join_rows(Blocks *b, bool closed)
 {
     for (int i = 0; i < b->rows; i++) {
         b->head[i] = b->mark[i] = -1;
-        b->key[i] = closed ? scramble((uint32_t)i) : 0;
+        b->key[i] = closed ? hash_row((uint32_t)i) : 0;
         for (int32_t e = b->near_start[i]; e < b->near_start[i + 1]; e++)
-            b->key[i] += scramble((uint32_t)b->near[e]);
+            b->key[i] += hash_row((uint32_t)b->near[e]);
     }
     for (int i = b->rows - 1; i >= 0; i--) {
         int32_t *head = &b->head[b->key[i] % (uint32_t)b->rows];
@@ -152,7 +152,7 @@ static void find_blocks(Blocks *b)
         b->weight[b->block[i]]++;
         b->member_start[b->block[i] + 1]++;
     }
-    accumulate(b->count, b->member_start);
+    counts_to_starts(b->count, b->member_start);
     memcpy(b->next, b->member_start, (size_t)b->count * sizeof *b->next);
     for (int i = 0; i < b->rows; i++)
         b->member[b->next[b->block[i]]++] = i;
@@ -196,7 +196,7 @@ static TalusStatus list_uses(const TalusFrontTree *f, int blocks, int32_t **star
     for (int k = 0; k < f->count; k++)
         for (int64_t e = f->list_start[k] + f->pivots[k]; e < f->list_start[k + 1]; e++)
             fill[f->list[e] + 1]++;
-    accumulate(blocks, fill);
+    counts_to_starts(blocks, fill);
     int32_t total = fill[blocks];
     for (int k = f->count - 1; k >= 0; k--) /* fills each list from its end */
         for (int64_t e = f->list_start[k] + f->pivots[k]; e < f->list_start[k + 1]; e++)
@@ -227,7 +227,7 @@ static TalusStatus fill_rows(const Blocks *b, const TalusFrontTree *f, const int
 }
 
 /* Makes t, the tree over rows, from f, the same tree over blocks. */
-static TalusStatus expand(const Blocks *b, const TalusFrontTree *f, TalusFrontTree *t)
+static TalusStatus expand_to_rows(const Blocks *b, const TalusFrontTree *f, TalusFrontTree *t)
 {
     int32_t *start = NULL, *use = NULL;
     t->count = f->count;
@@ -258,16 +258,16 @@ TalusStatus talus_row_tree_create(const TalusSparse *lower, TalusFrontTree *out)
     Blocks b = {0};
     TalusFrontTree fronts = {0};
     *out = (TalusFrontTree){0};
-    TalusStatus status = open_blocks(&b, lower);
+    TalusStatus status = reserve_blocks(&b, lower);
     if (status == TALUS_OK) {
         list_neighbours(&b, lower);
         find_blocks(&b);
         set_graph(&b);
         status = talus_front_tree_create(&b.graph, b.weight, &fronts);
     }
-    TALUS_THEN(status, expand(&b, &fronts, out));
+    TALUS_THEN(status, expand_to_rows(&b, &fronts, out));
     talus_front_tree_clear(&fronts);
-    close_blocks(&b);
+    release_blocks(&b);
     if (status != TALUS_OK)
         talus_front_tree_clear(out);
     return status;

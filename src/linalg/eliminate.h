@@ -12,7 +12,7 @@
  *
  *     TalusElimination *e;
  *     talus_elimination_create(&e);
- *     talus_elimination_rows(e, count, &row);      memory is kept from call to call
+ *     talus_elimination_reserve_rows(e, count, &row);      memory is kept from call to call
  *     fill row[0 .. count);
  *     talus_elimination_factor(e, pool, bodies);   order and pattern are kept if rows have the same bodies
  *     talus_elimination_solve(e, x);               x = A^-1 x, in the order of the rows
@@ -35,7 +35,7 @@ void talus_elimination_destroy(TalusElimination *e);
 
 /* Allocates `count` rows, which the caller fills before talus_elimination_factor. If `count` is at most that of the
  * last call, rows keep their content; else it is undefined. */
-TalusStatus talus_elimination_rows(TalusElimination *e, int count, TalusJointRow **row);
+TalusStatus talus_elimination_reserve_rows(TalusElimination *e, int count, TalusJointRow **row);
 /* Factorises A of the rows. Bodies of rows are below `bodies`; the pool is kept for the calls below.
  * TALUS_ERR_NUMERIC: a diagonal entry of A is not finite. */
 TalusStatus talus_elimination_factor(TalusElimination *e, TalusPool *pool, int bodies);
@@ -51,13 +51,13 @@ void talus_elimination_get_solution(const TalusElimination *e, double *x);
 TalusMachines talus_elimination_machines(const TalusElimination *e);
 
 /* Computes the entries of A^-1 within the factor's pattern (Takahashi's equations), among them those of any two rows
- * on one moving body, and from these talus_elimination_taken. Call once per factorisation. */
+ * on one moving body, and from these talus_elimination_reductions. Call once per factorisation. */
 void talus_elimination_invert(TalusElimination *e);
 /* Returns for each body its index among the moving bodies with joints; -1: fixed or without joints. */
-const int32_t *talus_elimination_vertices(const TalusElimination *e);
+const int32_t *talus_elimination_body_vertices(const TalusElimination *e);
 /* Returns, by that index, what joints take from each body's M^-1: its 6 x 6 block, by rows, of M^-1 D A^-1 D' M^-1, as
  * of the last talus_elimination_invert. */
-const double (*talus_elimination_taken(const TalusElimination *e))[36];
+const double (*talus_elimination_reductions(const TalusElimination *e))[36];
 
 typedef struct TalusEliminationFacts {
     int nodes, machines, vertices;

@@ -20,14 +20,14 @@ enum { MOST_ROUNDS = 8 };
 /* ---- A ---- */
 
 /* Adds the coupling D' M^-1 D of two nodes by a vertex they share, p <= q, to block (q, p) of A. */
-static void add_common(TalusElimination *e, int vertex, int q, int p)
+static void add_coupling(TalusElimination *e, int vertex, int q, int p)
 {
     double *block = e->value + block_of(e, q, p);
     int side_q = node_side(e, q, vertex), side_p = node_side(e, p, vertex), size = node_size(e, p);
     for (int k = 0; k < node_size(e, q); k++)
         for (int l = 0; l < size; l++) {
-            const double *a = e->ordered[e->place[q] + k].arm[side_q];
-            const double *b = e->ordered[e->place[p] + l].push[side_p];
+            const double *a = e->ordered[e->first_row[q] + k].arm[side_q];
+            const double *b = e->ordered[e->first_row[p] + l].push[side_p];
             double sum = 0.0;
             for (int i = 0; i < 6; i++)
                 sum += a[i] * b[i];
@@ -37,20 +37,20 @@ static void add_common(TalusElimination *e, int vertex, int q, int p)
 
 /* Writes A of machine m, with A_kk (1 + shift) on the diagonal, into `value`, and A_kk into `scale`. False if an entry
  * of the diagonal is not finite. */
-static bool fill_machine(TalusElimination *e, int m, double shift)
+static bool fill_machine_matrix(TalusElimination *e, int m, double shift)
 {
     int first = e->machine_start[m], last = e->machine_start[m + 1];
     bool finite = true;
     memset(e->value + e->diagonal_at[first], 0,
            (size_t)(e->diagonal_at[last] - e->diagonal_at[first]) * sizeof *e->value);
     for (int v = e->machine_vertex[m]; v < e->machine_vertex[m + 1]; v++)
-        for (int32_t i = e->list_start[v]; i < e->list_start[v + 1]; i++)
-            for (int32_t j = i; j < e->list_start[v + 1]; j++)
-                add_common(e, v, e->list[j], e->list[i]);
+        for (int32_t i = e->vertex_node_start[v]; i < e->vertex_node_start[v + 1]; i++)
+            for (int32_t j = i; j < e->vertex_node_start[v + 1]; j++)
+                add_coupling(e, v, e->vertex_node[j], e->vertex_node[i]);
     for (int p = first; p < last; p++)
         for (int k = 0; k < node_size(e, p); k++) {
             double *entry = e->value + e->diagonal_at[p] + k * (node_size(e, p) + 1);
-            int row = e->place[p] + k;
+            int row = e->first_row[p] + k;
             *entry += e->ordered[row].compliance;
             e->scale[row] = *entry;
             *entry += shift * *entry;
@@ -69,7 +69,7 @@ static bool factor_square(TalusElimination *e, int p, double shift)
     const int size = node_size(e, p);
     double *a = e->value + e->diagonal_at[p];
     for (int k = 0; k < size; k++) {
-        double pivot = a[k * size + k], scale = e->scale[e->place[p] + k];
+        double pivot = a[k * size + k], scale = e->scale[e->first_row[p] + k];
         for (int j = 0; j < k; j++)
             pivot -= a[k * size + j] * a[k * size + j];
         bool sound = pivot > (shift > 0.0 ? 0.01 * shift : RANK) * scale;
@@ -147,22 +147,23 @@ static bool factor_nodes(TalusElimination *e, int m, double shift)
 /* ---- a machine with redundant rows ---- */
 
 /* Returns the largest |y|, y the residual, over the machine's rows. */
-static double largest(const TalusElimination *e, int m)
+static double largest_residual(const TalusElimination *e, int m)
 {
     double max = 0.0;
-    for (int row = e->place[e->machine_start[m]]; row < e->place[e->machine_start[m + 1]]; row++)
+    for (int row = e->first_row[e->machine_start[m]]; row < e->first_row[e->machine_start[m + 1]];
+         row++)
         max = fmax(max, fabs(e->y[row]));
     return max;
 }
 
 /* Sums the magnitudes of the linear and of the angular velocity components that a vertex gets by unit impulses in its
  * rows. draw_motion scales random spins by the ratio of the sums, so that units of length do not matter. */
-static void response_of(const TalusElimination *e, int vertex, double *moves, double *turns)
+static void sum_responses(const TalusElimination *e, int vertex, double *moves, double *turns)
 {
     *moves = *turns = 0.0;
-    for (int32_t i = e->list_start[vertex]; i < e->list_start[vertex + 1]; i++) {
-        int p = e->list[i], side = node_side(e, p, vertex);
-        for (int row = e->place[p]; row < e->place[p + 1]; row++)
+    for (int32_t i = e->vertex_node_start[vertex]; i < e->vertex_node_start[vertex + 1]; i++) {
+        int p = e->vertex_node[i], side = node_side(e, p, vertex);
+        for (int row = e->first_row[p]; row < e->first_row[p + 1]; row++)
             for (int k = 0; k < 3; k++) {
                 *moves += fabs(e->ordered[row].push[side][k]);
                 *turns += fabs(e->ordered[row].push[side][3 + k]);
@@ -177,7 +178,7 @@ static void draw_motion(TalusElimination *e, int m)
     TalusRng rng = talus_rng((uint64_t)m);
     for (int v = e->machine_vertex[m]; v < e->machine_vertex[m + 1]; v++) {
         double moves, turns;
-        response_of(e, v, &moves, &turns);
+        sum_responses(e, v, &moves, &turns);
         double speed = moves > 0.0 ? 1.0 : 0.0, spin = moves > 0.0 ? turns / moves : 1.0;
         for (int k = 0; k < 8; k++)
             e->motion[v][k] = (k < 4 ? speed : spin) * (talus_rng_uniform(&rng) - 0.5);
@@ -193,12 +194,12 @@ TalusMachines talus_elimination_machines(const TalusElimination *e)
                            .machine_start = e->machine_start,
                            .machine_vertex = e->machine_vertex,
                            .rounds = e->rounds,
-                           .place = e->place,
+                           .first_row = e->first_row,
                            .vertex = (const int32_t(*)[2])e->vertex,
                            .body = (const int32_t(*)[2])e->body,
                            .vertex_body = e->vertex_body,
-                           .list_start = e->list_start,
-                           .list = e->list,
+                           .vertex_node_start = e->vertex_node_start,
+                           .vertex_node = e->vertex_node,
                            .start = e->start,
                            .below = e->below,
                            .diagonal_at = e->diagonal_at,
@@ -210,7 +211,7 @@ TalusMachines talus_elimination_machines(const TalusElimination *e)
                            .y = e->y};
 }
 
-TalusMachines talus_machines_local(const TalusElimination *e, const double *bias)
+TalusMachines talus_machines_by_vertex(const TalusElimination *e, const double *bias)
 {
     TalusMachines machines = talus_elimination_machines(e);
     machines.body = machines.vertex;
@@ -223,12 +224,12 @@ TalusMachines talus_machines_local(const TalusElimination *e, const double *bias
  * one that depended on the right-hand side would make the operator nonlinear. */
 static int count_rounds(TalusElimination *e, int m)
 {
-    const TalusMachines machines = talus_machines_local(e, NULL);
+    const TalusMachines machines = talus_machines_by_vertex(e, NULL);
     double first = 0.0, before = 0.0;
     draw_motion(e, m);
     for (int round = 0; round <= MOST_ROUNDS; round++) {
         talus_machine_residual(&machines, m, e->motion, round > 0, talus_team_of_one);
-        double now = largest(e, m);
+        double now = largest_residual(e, m);
         if (round > 0 && (now <= SOLVED * first || now > 0.5 * before))
             return round - 1;
         first = round == 0 ? now : first;
@@ -242,11 +243,11 @@ void talus_elimination_factor_machine(TalusElimination *e, int m)
 {
     e->rounds[m] = -1;
     e->redundant[m] = false;
-    if (!fill_machine(e, m, 0.0))
+    if (!fill_machine_matrix(e, m, 0.0))
         return;
     e->redundant[m] = !factor_nodes(e, m, 0.0);
     if (e->redundant[m]) {
-        fill_machine(e, m, SHIFT);
+        fill_machine_matrix(e, m, SHIFT);
         factor_nodes(e, m, SHIFT);
     }
     e->rounds[m] = e->redundant[m] ? count_rounds(e, m) : 0;

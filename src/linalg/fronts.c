@@ -33,40 +33,40 @@ static double largest_entry(int n, Matrix a)
     double largest = 0.0;
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++)
-            largest = fmax(largest, fabs(*part(a, i, j).at));
+            largest = fmax(largest, fabs(*submatrix(a, i, j).at));
     return largest;
 }
 
 static void exchange_rows(int n, Matrix a, int i, int j)
 {
     for (int c = 0; c < n; c++) {
-        double swap = *part(a, i, c).at;
-        *part(a, i, c).at = *part(a, j, c).at;
-        *part(a, j, c).at = swap;
+        double swap = *submatrix(a, i, c).at;
+        *submatrix(a, i, c).at = *submatrix(a, j, c).at;
+        *submatrix(a, j, c).at = swap;
     }
 }
 
 static void exchange_columns(int n, Matrix a, int i, int j)
 {
     for (int r = 0; r < n; r++) {
-        double swap = *part(a, r, i).at;
-        *part(a, r, i).at = *part(a, r, j).at;
-        *part(a, r, j).at = swap;
+        double swap = *submatrix(a, r, i).at;
+        *submatrix(a, r, i).at = *submatrix(a, r, j).at;
+        *submatrix(a, r, j).at = swap;
     }
 }
 
 /* Inverts a, n <= PANEL, in place by Gauss-Jordan elimination with row exchanges. Pivots that are zero by VANISHED
  * become `tiny`, with their sign; returns their number. Multiplies *sign by the sign of the determinant. */
-static int invert(int n, Matrix a, int *sign)
+static int invert_square(int n, Matrix a, int *sign)
 {
     int chosen[PANEL], replaced = 0;
     double tiny = VANISHED * largest_entry(n, a);
     tiny = tiny > 0.0 ? tiny : VANISHED;
     for (int k = 0; k < n; k++) {
-        double *pivot = part(a, k, 0).at;
+        double *pivot = submatrix(a, k, 0).at;
         chosen[k] = k;
         for (int i = k + 1; i < n; i++)
-            if (fabs(*part(a, i, k).at) > fabs(*part(a, chosen[k], k).at))
+            if (fabs(*submatrix(a, i, k).at) > fabs(*submatrix(a, chosen[k], k).at))
                 chosen[k] = i;
         if (chosen[k] != k)
             exchange_rows(n, a, k, chosen[k]);
@@ -80,7 +80,7 @@ static int invert(int n, Matrix a, int *sign)
         for (int j = 0; j < n; j++)
             pivot[j] *= inverse;
         for (int i = 0; i < n; i++) {
-            double *row = part(a, i, 0).at, s = row[k];
+            double *row = submatrix(a, i, 0).at, s = row[k];
             if (i == k)
                 continue;
             row[k] = 0.0;
@@ -101,13 +101,15 @@ static int eliminate_front(Matrix a, int order, int pivots, double *work, int *s
     int replaced = 0;
     for (int begin = 0; begin < pivots; begin += PANEL) {
         int width = begin + PANEL < pivots ? PANEL : pivots - begin, end = begin + width;
-        Matrix square = part(a, begin, begin), below = part(a, end, begin), product = {work, PANEL};
-        replaced += invert(width, square, sign);
+        Matrix square = submatrix(a, begin, begin), below = submatrix(a, end, begin),
+               product = {work, PANEL};
+        replaced += invert_square(width, square, sign);
         set_product(order - end, width, width, below, square, product);
         for (int i = 0; i < order - end; i++)
-            memcpy(part(below, i, 0).at, part(product, i, 0).at, (size_t)width * sizeof *work);
-        subtract_product(order - end, order - end, width, below, part(a, begin, end),
-                         part(a, end, end));
+            memcpy(submatrix(below, i, 0).at, submatrix(product, i, 0).at,
+                   (size_t)width * sizeof *work);
+        subtract_product(order - end, order - end, width, below, submatrix(a, begin, end),
+                         submatrix(a, end, end));
     }
     return replaced;
 }
@@ -120,7 +122,7 @@ static int front_blocks(const TalusFrontTree *t, int f)
 }
 
 /* Number of scalar rows of front k beyond its pivots. */
-static size_t rest_of(const TalusFronts *f, int k)
+static size_t contribution_rows(const TalusFronts *f, int k)
 {
     return (size_t)(front_blocks(&f->tree, k) - f->tree.pivots[k]) * (size_t)f->size;
 }
@@ -137,12 +139,12 @@ static void count_sizes(TalusFronts *f, size_t *front, size_t *stack)
         if (t->parent[k] >= 0)
             f->children[t->parent[k]]++;
     for (int k = 0; k < t->count; k++) {
-        size_t pivots = (size_t)t->pivots[k] * (size_t)f->size, rest = rest_of(f, k);
+        size_t pivots = (size_t)t->pivots[k] * (size_t)f->size, rest = contribution_rows(f, k);
         size_t order = pivots + rest;
         *front = order > *front ? order : *front;
         f->factor_start[k + 1] = f->factor_start[k] + (int64_t)(pivots * (order + rest));
         for (int c = 0; c < f->children[k]; c++) {
-            size_t child = rest_of(f, f->waiting[--depth]);
+            size_t child = contribution_rows(f, f->waiting[--depth]);
             held -= child * child;
         }
         f->waiting[depth++] = k;
@@ -151,7 +153,7 @@ static void count_sizes(TalusFronts *f, size_t *front, size_t *stack)
     }
 }
 
-static TalusStatus analyse(TalusFronts *f, const TalusBlockMatrix *a)
+static TalusStatus reserve_and_build(TalusFronts *f, const TalusBlockMatrix *a)
 {
     size_t front, stack;
     TALUS_TRY(talus_front_tree_create(a, NULL, &f->tree));
@@ -178,7 +180,7 @@ TalusStatus talus_fronts_analyse(TalusFronts *f, const TalusBlockMatrix *a)
     talus_fronts_clear(f);
     f->blocks = a->blocks;
     f->size = a->size;
-    TalusStatus status = analyse(f, a);
+    TalusStatus status = reserve_and_build(f, a);
     if (status != TALUS_OK)
         talus_fronts_clear(f);
     return status;
@@ -199,20 +201,20 @@ void talus_fronts_clear(TalusFronts *f)
 KERNEL void add_entry(const int s, const TalusFronts *f, int order, const double *left,
                       const double *value, const double *own, int i, int j)
 {
-    Matrix to = part((Matrix){f->front, order}, f->local[i] * s, f->local[j] * s);
+    Matrix to = submatrix((Matrix){f->front, order}, f->local[i] * s, f->local[j] * s);
     const double *l = left + (size_t)(i * s * s);
     for (int r = 0; r < s; r++)
         for (int c = 0; c < s; c++) {
             double sum = i == j ? own[i * s * s + r * s + c] : 0.0;
             for (int k = 0; k < s; k++)
                 sum += l[r * s + k] * value[k * s + c];
-            *part(to, r, c).at += sum;
+            *submatrix(to, r, c).at += sum;
         }
 }
 
 /* Adds the rows and columns of front k's pivots, in blocks that no earlier front eliminates. */
-KERNEL void add_matrix(const int s, const TalusFronts *f, int k, int order,
-                       const TalusBlockMatrix *a, const double *left, const double *own)
+KERNEL void add_pivot_rows(const int s, const TalusFronts *f, int k, int order,
+                           const TalusBlockMatrix *a, const double *left, const double *own)
 {
     const TalusFrontTree *t = &f->tree;
     for (int p = 0; p < t->pivots[k]; p++) {
@@ -250,7 +252,8 @@ KERNEL void add_child(const int s, const TalusFronts *f, int c, int order, const
 static void store_front(const TalusFronts *f, int k, double *left)
 {
     double *to = f->factor + f->factor_start[k];
-    size_t order = (size_t)front_blocks(&f->tree, k) * (size_t)f->size, rest = rest_of(f, k);
+    size_t order = (size_t)front_blocks(&f->tree, k) * (size_t)f->size,
+           rest = contribution_rows(f, k);
     size_t pivots = order - rest;
     memcpy(to, f->front, pivots * order * sizeof *to);
     to += pivots * order;
@@ -261,8 +264,8 @@ static void store_front(const TalusFronts *f, int k, double *left)
     }
 }
 
-KERNEL void factor(const int s, TalusFronts *f, const TalusBlockMatrix *a, const double *left,
-                   const double *own)
+KERNEL void factor_fronts(const int s, TalusFronts *f, const TalusBlockMatrix *a,
+                          const double *left, const double *own)
 {
     const TalusFrontTree *t = &f->tree;
     double *top = f->stack;
@@ -274,17 +277,17 @@ KERNEL void factor(const int s, TalusFronts *f, const TalusBlockMatrix *a, const
         memset(f->front, 0, (size_t)order * (size_t)order * sizeof *f->front);
         for (int i = 0; i < blocks; i++)
             f->local[t->list[t->list_start[k] + i]] = i;
-        add_matrix(s, f, k, order, a, left, own);
+        add_pivot_rows(s, f, k, order, a, left, own);
         for (int c = 0; c < f->children[k]; c++) {
             int child = f->waiting[--depth];
-            top -= rest_of(f, child) * rest_of(f, child);
+            top -= contribution_rows(f, child) * contribution_rows(f, child);
             add_child(s, f, child, order, top);
         }
         f->replaced +=
             eliminate_front((Matrix){f->front, order}, order, t->pivots[k] * s, f->panel, &f->sign);
         store_front(f, k, top);
         f->waiting[depth++] = k;
-        top += rest_of(f, k) * rest_of(f, k);
+        top += contribution_rows(f, k) * contribution_rows(f, k);
     }
 }
 
@@ -292,14 +295,14 @@ void talus_fronts_factor(TalusFronts *f, const TalusBlockMatrix *a, const double
                          const double *own)
 {
     if (f->size == 3)
-        factor(3, f, a, left, own);
+        factor_fronts(3, f, a, left, own);
     else
-        factor(f->size, f, a, left, own);
+        factor_fronts(f->size, f, a, left, own);
 }
 
 /* ---- solution ---- */
 
-static void gather(const TalusFronts *f, int k, const double *x)
+static void gather_x(const TalusFronts *f, int k, const double *x)
 {
     const TalusFrontTree *t = &f->tree;
     const int s = f->size;
@@ -308,7 +311,7 @@ static void gather(const TalusFronts *f, int k, const double *x)
                (size_t)s * sizeof *x);
 }
 
-static void scatter(const TalusFronts *f, int k, int blocks, double *x)
+static void scatter_x(const TalusFronts *f, int k, int blocks, double *x)
 {
     const TalusFrontTree *t = &f->tree;
     const int s = f->size;
@@ -365,13 +368,13 @@ void talus_fronts_solve(TalusFronts *f, double *x)
 {
     const TalusFrontTree *t = &f->tree;
     for (int k = 0; k < t->count; k++) {
-        gather(f, k, x);
+        gather_x(f, k, x);
         substitute_forward(f, k);
-        scatter(f, k, front_blocks(t, k), x);
+        scatter_x(f, k, front_blocks(t, k), x);
     }
     for (int k = t->count - 1; k >= 0; k--) {
-        gather(f, k, x);
+        gather_x(f, k, x);
         substitute_back(f, k);
-        scatter(f, k, t->pivots[k], x);
+        scatter_x(f, k, t->pivots[k], x);
     }
 }

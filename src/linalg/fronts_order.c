@@ -22,7 +22,7 @@ typedef struct Graph {
     int32_t *near;             /* neighbours of block i from a->start[i]: elements, then blocks */
     int32_t *elements, *total; /* [n]: number of elements; number of both kinds */
     int32_t *weight, *members; /* [n]: number of rows and blocks that a block represents */
-    int32_t *like;             /* [n]: the block that represents it, or -1 */
+    int32_t *representative;   /* [n]: the block that represents it, or -1 */
     int32_t *degree;           /* [n]; -1 once eliminated or represented */
     int32_t *head, *next, *previous; /* blocks by degree */
     /* [2 n]: stamps of blocks, from n on of elements; [n]: last element that contains the block */
@@ -33,21 +33,21 @@ typedef struct Graph {
 
     int count; /* number of fronts so far */
     /* by front, which is an element: its blocks; the element that absorbed it, or -1; blocks that it eliminates */
-    int32_t *bound_start, *bound, *parent, *pivots;
-    int32_t *bound_rows; /* [n]: rows of a front beyond its pivots */
-    int32_t *front_of;   /* [n]: front that eliminates a block */
+    int32_t *border_start, *border, *parent, *pivots;
+    int32_t *border_rows; /* [n]: rows of a front beyond its pivots */
+    int32_t *front_of;    /* [n]: front that eliminates a block */
 } Graph;
 
-static void close_graph(Graph *g)
+static void release_graph(Graph *g)
 {
-    TALUS_RELEASE(g->near, g->elements, g->total, g->weight, g->members, g->like, g->degree,
-                  g->head, g->next, g->previous, g->mark, g->member, g->bucket, g->bound_start,
-                  g->bound, g->parent, g->pivots, g->bound_rows, g->front_of);
+    TALUS_RELEASE(g->near, g->elements, g->total, g->weight, g->members, g->representative,
+                  g->degree, g->head, g->next, g->previous, g->mark, g->member, g->bucket,
+                  g->border_start, g->border, g->parent, g->pivots, g->border_rows, g->front_of);
 }
 
 /* ---- blocks by degree: number of rows of all their neighbours ---- */
 
-static void enlist(Graph *g, int i)
+static void enlist_by_degree(Graph *g, int i)
 {
     int d = g->degree[i];
     g->next[i] = g->head[d];
@@ -69,23 +69,24 @@ static void delist(Graph *g, int i)
         g->previous[g->next[i]] = g->previous[i];
 }
 
-static TalusStatus open_graph(Graph *g, const int32_t *weight)
+static TalusStatus init_graph(Graph *g, const int32_t *weight)
 {
     size_t n = (size_t)g->n, rows = 0;
-    int32_t **const arrays[] = {&g->elements, &g->total,  &g->weight,   &g->members,   &g->like,
-                                &g->degree,   &g->next,   &g->member,   &g->previous,  &g->bucket,
-                                &g->parent,   &g->pivots, &g->front_of, &g->bound_rows};
+    int32_t **const arrays[] = {&g->elements,       &g->total,      &g->weight, &g->members,
+                                &g->representative, &g->degree,     &g->next,   &g->member,
+                                &g->previous,       &g->bucket,     &g->parent, &g->pivots,
+                                &g->front_of,       &g->border_rows};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         TALUS_TRY(TALUS_ALLOC(*arrays[i], n, "elimination order"));
     for (size_t i = 0; i < n; i++) {
         g->weight[i] = weight ? weight[i] : 1;
         rows += (size_t)g->weight[i];
         g->members[i] = 1;
-        g->like[i] = g->member[i] = g->bucket[i] = -1;
+        g->representative[i] = g->member[i] = g->bucket[i] = -1;
     }
     TALUS_TRY(TALUS_ALLOC(g->mark, 2 * n, "elimination order"));
     TALUS_TRY(TALUS_ALLOC(g->head, rows + 1, "elimination order"));
-    TALUS_TRY(TALUS_ALLOC(g->bound_start, n + 1, "elimination order"));
+    TALUS_TRY(TALUS_ALLOC(g->border_start, n + 1, "elimination order"));
     TALUS_TRY(TALUS_ALLOC(g->near, (size_t)g->a->start[g->n], "elimination order"));
     for (size_t d = 0; d <= rows; d++)
         g->head[d] = -1;
@@ -96,7 +97,7 @@ static TalusStatus open_graph(Graph *g, const int32_t *weight)
                 near[g->total[i]++] = g->a->column[k];
                 g->degree[i] += g->weight[g->a->column[k]];
             }
-        enlist(g, i);
+        enlist_by_degree(g, i);
     }
     return TALUS_OK;
 }
@@ -104,25 +105,25 @@ static TalusStatus open_graph(Graph *g, const int32_t *weight)
 /* ---- one elimination ---- */
 
 /* Appends block i to the new element unless it is in it already, eliminated or represented. */
-static void add_bound(Graph *g, int i, int32_t *count)
+static void add_to_border(Graph *g, int i, int32_t *count)
 {
     if (g->member[i] == g->count || g->degree[i] < 0)
         return;
     g->member[i] = g->count;
-    g->bound[(*count)++] = i;
+    g->border[(*count)++] = i;
 }
 
 /* Makes the element number g->count of p, which is eliminated; the elements that contain p become its children. */
 static TalusStatus make_element(Graph *g, int p)
 {
     const int32_t *near = g->near + g->a->start[p];
-    int32_t count = g->bound_start[g->count];
+    int32_t count = g->border_start[g->count];
     /* each block of an element takes at most two stamps, which have 32 bits */
     if ((int64_t)count + g->n > INT32_MAX / 2)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "factor: %d blocks have elements of more than %d in all", g->n,
                           INT32_MAX / 2);
-    TALUS_TRY(TALUS_GROW(g->bound, (size_t)(count + g->n), (size_t)count, "fronts"));
+    TALUS_TRY(TALUS_GROW(g->border, (size_t)(count + g->n), (size_t)count, "fronts"));
     g->degree[p] = -1;
     g->front_of[p] = g->count;
     g->pivots[g->count] = g->members[p];
@@ -130,12 +131,12 @@ static TalusStatus make_element(Graph *g, int p)
     for (int32_t k = 0; k < g->elements[p]; k++) {
         int e = near[k];
         g->parent[e] = g->count;
-        for (int32_t b = g->bound_start[e]; b < g->bound_start[e + 1]; b++)
-            add_bound(g, g->bound[b], &count);
+        for (int32_t b = g->border_start[e]; b < g->border_start[e + 1]; b++)
+            add_to_border(g, g->border[b], &count);
     }
     for (int32_t k = g->elements[p]; k < g->total[p]; k++)
-        add_bound(g, near[k], &count);
-    g->bound_start[g->count + 1] = count;
+        add_to_border(g, near[k], &count);
+    g->border_start[g->count + 1] = count;
     return TALUS_OK;
 }
 
@@ -169,8 +170,8 @@ static int count_others(Graph *g, int i)
         others += g->weight[near[k]];
     }
     for (int32_t k = 0; k + 1 < g->elements[i]; k++) /* the last one is the new element */
-        for (int32_t b = g->bound_start[near[k]]; b < g->bound_start[near[k] + 1]; b++) {
-            int j = g->bound[b];
+        for (int32_t b = g->border_start[near[k]]; b < g->border_start[near[k] + 1]; b++) {
+            int j = g->border[b];
             if (g->mark[j] != g->stamp && g->member[j] != g->count && g->degree[j] >= 0) {
                 g->mark[j] = g->stamp;
                 others += g->weight[j];
@@ -210,30 +211,30 @@ static int32_t *bucket_of(const Graph *g, int i)
 }
 
 /* Makes block i represent j from now on. */
-static void stand_for(Graph *g, int i, int j)
+static void represent(Graph *g, int i, int j)
 {
     g->weight[i] += g->weight[j];
     g->members[i] += g->members[j];
-    g->like[j] = i;
+    g->representative[j] = i;
     g->degree[j] = -1;
 }
 
 /* Joins indistinguishable blocks of the new element, bound[begin .. end). They are in no list of degrees at this time,
  * so `next` links the buckets. Blocks that are now represented are removed from `bound`; returns the new end. */
-static int32_t join_alike(Graph *g, int32_t begin, int32_t end)
+static int32_t join_indistinguishable(Graph *g, int32_t begin, int32_t end)
 {
     int32_t kept = begin;
     for (int32_t b = begin; b < end; b++) {
-        int i = g->bound[b];
+        int i = g->border[b];
         int32_t *bucket = bucket_of(g, i);
         g->next[i] = *bucket;
         *bucket = i;
     }
     for (int32_t b = begin; b < end; b++) {
-        int i = g->bound[b];
+        int i = g->border[b];
         if (g->degree[i] < 0)
             continue;
-        g->bound[kept++] = i;
+        g->border[kept++] = i;
         int32_t *bucket = bucket_of(g, i);
         bool marked = false;
         for (int j = *bucket; j >= 0; j = g->next[j]) {
@@ -244,21 +245,21 @@ static int32_t join_alike(Graph *g, int32_t begin, int32_t end)
                 mark_neighbours(g, i);
             marked = true;
             if (has_marked_neighbours(g, j))
-                stand_for(g, i, j);
+                represent(g, i, j);
         }
     }
     for (int32_t b = begin; b < kept; b++)
-        *bucket_of(g, g->bound[b]) = -1;
+        *bucket_of(g, g->border[b]) = -1;
     return kept;
 }
 
 /* Makes a front: eliminates p and the neighbours without other couplings, and updates the degrees of the rest. */
-static TalusStatus eliminate(Graph *g, int p)
+static TalusStatus make_front(Graph *g, int p)
 {
     TALUS_TRY(make_element(g, p));
-    int32_t begin = g->bound_start[g->count], end = g->bound_start[g->count + 1], kept = begin;
+    int32_t begin = g->border_start[g->count], end = g->border_start[g->count + 1], kept = begin;
     for (int32_t b = begin; b < end; b++) {
-        int i = g->bound[b];
+        int i = g->border[b];
         delist(g, i);
         rewrite_neighbours(g, i);
         if (g->total[i] == 1) {
@@ -266,19 +267,19 @@ static TalusStatus eliminate(Graph *g, int p)
             g->front_of[i] = g->count;
             g->pivots[g->count] += g->members[i];
         } else {
-            g->bound[kept++] = i;
+            g->border[kept++] = i;
         }
     }
-    kept = join_alike(g, begin, kept);
-    g->bound_start[g->count + 1] = kept;
+    kept = join_indistinguishable(g, begin, kept);
+    g->border_start[g->count + 1] = kept;
     int rows = 0;
     for (int32_t b = begin; b < kept; b++)
-        rows += g->weight[g->bound[b]];
-    g->bound_rows[g->count] = rows;
+        rows += g->weight[g->border[b]];
+    g->border_rows[g->count] = rows;
     for (int32_t b = begin; b < kept; b++) {
-        int i = g->bound[b];
+        int i = g->border[b];
         g->degree[i] = rows - g->weight[i] + count_others(g, i);
-        enlist(g, i);
+        enlist_by_degree(g, i);
     }
     g->count++;
     return TALUS_OK;
@@ -292,7 +293,7 @@ static TalusStatus eliminate_all(Graph *g)
             g->least++;
         int p = g->head[g->least];
         delist(g, p);
-        TALUS_TRY(eliminate(g, p));
+        TALUS_TRY(make_front(g, p));
         left -= g->pivots[g->count - 1];
     }
     return TALUS_OK;
@@ -301,15 +302,15 @@ static TalusStatus eliminate_all(Graph *g)
 /* ---- the tree ---- */
 
 /* Assigns represented blocks to the fronts of their representatives. */
-static void resolve_likes(Graph *g)
+static void resolve_representatives(Graph *g)
 {
     for (int i = 0; i < g->n; i++) {
         int stands = i;
-        while (g->like[stands] >= 0)
-            stands = g->like[stands];
+        while (g->representative[stands] >= 0)
+            stands = g->representative[stands];
         for (int j = i, next; j != stands; j = next) {
-            next = g->like[j];
-            g->like[j] = stands;
+            next = g->representative[j];
+            g->representative[j] = stands;
         }
         g->front_of[i] = g->front_of[stands];
     }
@@ -329,7 +330,7 @@ static void merge_fronts(Graph *g, const int32_t *weight, int32_t *into, int32_t
         int p = g->parent[f];
         if (p < 0)
             continue;
-        double own = rows[f], bound = g->bound_rows[f], whole = rows[p] + g->bound_rows[p];
+        double own = rows[f], bound = g->border_rows[f], whole = rows[p] + g->border_rows[p];
         double zeros = own * (whole - bound), all = own * (own + whole) + rows[p] * whole;
         if (zeros <= MERGE_SHARE * all) {
             into[f] = p;
@@ -380,7 +381,7 @@ typedef struct List {
 } List;
 
 /* Appends the block to the front's list if it is eliminated later and not yet in it. */
-static void enter(TalusFrontTree *t, List *l, int front, int block)
+static void append_if_later(TalusFrontTree *t, List *l, int front, int block)
 {
     if (t->front_of[block] > front && l->mark[block] != front) {
         l->mark[block] = front;
@@ -400,10 +401,10 @@ static TalusStatus list_front(TalusFrontTree *t, const TalusBlockMatrix *a, int 
     l->count += pivots;
     for (size_t p = 0; p < pivots; p++)
         for (int32_t e = a->start[pivot[p]]; e < a->start[pivot[p] + 1]; e++)
-            enter(t, l, k, a->column[e]);
+            append_if_later(t, l, k, a->column[e]);
     for (int c = child[k]; c >= 0; c = sibling[c])
         for (int64_t e = t->list_start[c] + t->pivots[c]; e < t->list_start[c + 1]; e++)
-            enter(t, l, k, t->list[e]);
+            append_if_later(t, l, k, t->list[e]);
     if (l->count > INT32_MAX)
         return talus_fail(TALUS_ERR_UNSUPPORTED, "factor: %d blocks have fronts of %zu in all",
                           a->blocks, l->count);
@@ -440,7 +441,7 @@ static TalusStatus fill_lists(TalusFrontTree *t, const TalusBlockMatrix *a, int3
 static TalusStatus build_tree(Graph *g, const int32_t *weight, int32_t *work, TalusFrontTree *t)
 {
     int32_t *into = work, *number = work + g->count;
-    resolve_likes(g);
+    resolve_representatives(g);
     merge_fronts(g, weight, into, number);
     t->count = number_fronts(g, into, number, work + 2 * g->count);
     TALUS_TRY(TALUS_ALLOC(t->parent, (size_t)t->count, "fronts"));
@@ -467,12 +468,12 @@ TalusStatus talus_front_tree_create(const TalusBlockMatrix *a, const int32_t *we
     Graph g = {.a = a, .n = a->blocks};
     int32_t *work = NULL;
     *out = (TalusFrontTree){0};
-    TalusStatus status = open_graph(&g, weight);
+    TalusStatus status = init_graph(&g, weight);
     TALUS_THEN(status, eliminate_all(&g));
     TALUS_THEN(status, TALUS_ALLOC(work, 5 * (size_t)g.n, "fronts"));
     TALUS_THEN(status, build_tree(&g, weight, work, out));
     talus_release(work);
-    close_graph(&g);
+    release_graph(&g);
     if (status != TALUS_OK)
         talus_front_tree_clear(out);
     return status;

@@ -21,14 +21,15 @@
 typedef struct TalusLdl {
     int n;
     bool symmetric;
-    int32_t *order, *place; /* [n]: row of A eliminated k-th; its inverse */
-    int32_t *parent;        /* [n]: elimination tree over the order; -1 at a root */
-    int64_t *start;         /* [n + 1]: start of a column of L, and of the same row of U */
-    int32_t *row;           /* place in the order, rising within a column */
-    double *lower, *upper;  /* L and U; unit diagonals not stored; upper is lower when symmetric */
-    double *pivot;          /* [n]: D */
-    int replaced;           /* number of pivots replaced by the rule */
-    int failed;             /* row of A whose pivot was refused; -1: none */
+    int32_t *order;        /* [n]: row of A that is eliminated k-th */
+    int32_t *position;     /* [n]: inverse of `order` */
+    int32_t *parent;       /* [n]: elimination tree over the order; -1 at a root */
+    int64_t *start;        /* [n + 1]: start of a column of L, and of the same row of U */
+    int32_t *row;          /* place in the order, rising within a column */
+    double *lower, *upper; /* L and U; unit diagonals not stored; upper is lower when symmetric */
+    double *pivot;         /* [n]: D */
+    int replaced;          /* number of pivots replaced by the rule */
+    int failed;            /* row of A whose pivot was refused; -1: none */
 
     int32_t *work, *fill; /* [n] each: marks; entries so far in a column */
     double *x, *y;        /* [n] each, all zero between calls */
@@ -58,7 +59,7 @@ void talus_ldl_clear(TalusLdl *ldl);
 
 /* Computes B' A^-1 C for sparse B and C with as many rows as A, given transposed: row j of `bt` is column j of B. The
  * result is exactly symmetric if A is and both are the same matrix. Needs positive pivots. */
-TalusStatus talus_ldl_form(TalusLdl *ldl, const TalusSparse *bt, const TalusSparse *ct,
-                           TalusSparse *out);
+TalusStatus talus_ldl_condense(TalusLdl *ldl, const TalusSparse *bt, const TalusSparse *ct,
+                               TalusSparse *out);
 
 #endif

@@ -28,12 +28,12 @@ typedef struct TalusMachines {
     int machines, nodes, vertices, rows;
     const int32_t *machine_start, *machine_vertex; /* [machines + 1]: first node, first vertex */
     const int32_t *rounds;                         /* [machines]: refinements of a solution */
-    const int32_t *place;                          /* [nodes + 1]: first row of a node */
+    const int32_t *first_row;                      /* [nodes + 1]: first row of a node */
     /* [nodes]: vertices of a node's two bodies; -1: the body does not move */
     const int32_t (*vertex)[2];
     const int32_t (*body)[2];   /* [nodes]: indices of its bodies' velocity records; -1: none */
     const int32_t *vertex_body; /* [vertices]: index of its velocity record; NULL: its own */
-    const int32_t *list_start, *list; /* [vertices + 1]: nodes at a vertex, rising */
+    const int32_t *vertex_node_start, *vertex_node; /* [vertices + 1]: nodes at a vertex, rising */
     const int32_t *start, *below; /* [nodes + 1]: later nodes that L couples to a node, rising */
     const int64_t *diagonal_at;   /* [nodes + 1]: index of a node's square block in `value` */
     const int64_t *block_at;      /* [start[nodes]]: index in `value` of each block of `below` */
@@ -64,7 +64,7 @@ TALUS_INLINE void talus_team_wait(TalusTeam team)
 
 TALUS_INLINE int talus_node_size(const TalusMachines *e, int node)
 {
-    return e->place[node + 1] - e->place[node];
+    return e->first_row[node + 1] - e->first_row[node];
 }
 
 /* ---- y = A^-1 y ---- */
@@ -74,7 +74,7 @@ TALUS_INLINE void talus_node_forward(const TalusMachines *e, int p, TalusTeam te
 {
     const int size = talus_node_size(e, p);
     const double *a = e->value + e->diagonal_at[p];
-    double *mine = e->y + e->place[p];
+    double *mine = e->y + e->first_row[p];
     for (int k = 0; k < size && team.lane == 0; k++) {
         double sum = mine[k];
         for (int j = 0; j < k; j++)
@@ -84,7 +84,7 @@ TALUS_INLINE void talus_node_forward(const TalusMachines *e, int p, TalusTeam te
     talus_team_wait(team);
     for (int32_t i = e->start[p] + team.group; i < e->start[p + 1]; i += team.groups) {
         const int rows = talus_node_size(e, e->below[i]);
-        double *other = e->y + e->place[e->below[i]];
+        double *other = e->y + e->first_row[e->below[i]];
         for (int r = team.member; r < rows; r += team.members) {
             const double *block = e->value + e->block_at[i] + r * size;
             double sum = other[r];
@@ -101,12 +101,12 @@ TALUS_INLINE void talus_node_backward(const TalusMachines *e, int p, TalusTeam t
 {
     const int size = talus_node_size(e, p);
     const double *a = e->value + e->diagonal_at[p];
-    double *mine = e->y + e->place[p];
+    double *mine = e->y + e->first_row[p];
     for (int k = team.lane; k < size; k += team.lanes) {
         double sum = mine[k];
         for (int32_t i = e->start[p]; i < e->start[p + 1]; i++) {
             const double *block = e->value + e->block_at[i] + k;
-            const double *other = e->y + e->place[e->below[i]];
+            const double *other = e->y + e->first_row[e->below[i]];
             for (int r = 0; r < talus_node_size(e, e->below[i]); r++)
                 sum -= block[r * size] * other[r];
         }
@@ -136,7 +136,8 @@ TALUS_INLINE void talus_machine_residual(const TalusMachines *e, int m, double (
                                          bool again, TalusTeam team)
 {
     for (int p = e->machine_start[m] + team.group; p < e->machine_start[m + 1]; p += team.groups)
-        for (int row = e->place[p] + team.member; row < e->place[p + 1]; row += team.members) {
+        for (int row = e->first_row[p] + team.member; row < e->first_row[p + 1];
+             row += team.members) {
             double sum = e->bias ? e->bias[row] : 0.0;
             if (again)
                 sum -= e->row[row].compliance * e->x[row];
@@ -157,9 +158,9 @@ TALUS_INLINE int talus_vertex_body(const TalusMachines *e, int vertex)
 /* Subtracts from v the vertex's part of M^-1 D y; the members of a group divide the six components among themselves. */
 TALUS_INLINE void talus_vertex_push(const TalusMachines *e, int vertex, double v[8], TalusTeam team)
 {
-    for (int32_t i = e->list_start[vertex]; i < e->list_start[vertex + 1]; i++) {
-        const int p = e->list[i], side = e->vertex[p][0] == vertex ? 0 : 1;
-        for (int row = e->place[p]; row < e->place[p + 1]; row++)
+    for (int32_t i = e->vertex_node_start[vertex]; i < e->vertex_node_start[vertex + 1]; i++) {
+        const int p = e->vertex_node[i], side = e->vertex[p][0] == vertex ? 0 : 1;
+        for (int row = e->first_row[p]; row < e->first_row[p + 1]; row++)
             for (int k = team.member; k < 6; k += team.members)
                 v[k < 3 ? k : k + 1] -= e->row[row].push[side][k] * e->y[row];
     }
@@ -176,7 +177,7 @@ TALUS_INLINE void talus_machine_step(const TalusMachines *e, int m, double (*vel
         talus_node_backward(e, p, team);
     for (int v = e->machine_vertex[m] + team.group; v < e->machine_vertex[m + 1]; v += team.groups)
         talus_vertex_push(e, v, velocity[talus_vertex_body(e, v)], team);
-    for (int row = e->place[first] + team.lane; row < e->place[last]; row += team.lanes)
+    for (int row = e->first_row[first] + team.lane; row < e->first_row[last]; row += team.lanes)
         e->x[row] = again ? e->x[row] + e->y[row] : e->y[row];
     talus_team_wait(team);
 }

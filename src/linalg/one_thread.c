@@ -16,7 +16,7 @@ static _Atomic(SetCount *) set_levels;
 static _Atomic(GetCount *) get_levels;
 
 /* Writes the address of the function `name`, or NULL, to *pointer, by memcpy: ISO C has no conversion from void *. */
-static void find(void *library, const char *name, void *pointer)
+static void find_function(void *library, const char *name, void *pointer)
 {
     void *symbol = dlsym(library, name);
     memcpy(pointer, &symbol, sizeof symbol);
@@ -26,18 +26,18 @@ static void find_levels(void *library)
 {
     SetCount *set;
     GetCount *get;
-    find(library, "omp_set_max_active_levels", &set);
-    find(library, "omp_get_max_active_levels", &get);
+    find_function(library, "omp_set_max_active_levels", &set);
+    find_function(library, "omp_get_max_active_levels", &get);
     if (!set || !get)
         return;
     get_levels = get;
     set_levels = set;
 }
 
-void talus_one_thread_blas(void *library)
+void talus_one_thread_set_blas(void *library)
 {
     SetCount *set_blas_threads;
-    find(library, "openblas_set_num_threads", &set_blas_threads);
+    find_function(library, "openblas_set_num_threads", &set_blas_threads);
     if (set_blas_threads)
         set_blas_threads(1);
     if (!set_levels)

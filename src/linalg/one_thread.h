@@ -11,7 +11,7 @@
 /* Sets OpenBLAS, if it is the BLAS of a library just loaded, to one thread: the number of threads changes sums, and
  * worlds have threads of their own. Not undone, as another thread may be factorising. Finds the library's OpenMP for
  * the calls below. */
-void talus_one_thread_blas(void *library);
+void talus_one_thread_set_blas(void *library);
 
 /* Between the two calls OpenMP regions, as in CHOLMOD, run on this thread only. `before` is the result of _begin, -1 if
  * no OpenMP is loaded. */

@@ -18,7 +18,7 @@ static const size_t thread_bytes = (size_t)40 << 20;
 
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
-static TalusStatus refuse(const TalusPackage *package)
+static TalusStatus fail_to_load(const TalusPackage *package)
 {
     const char *reason = dlerror();
     return talus_fail(TALUS_ERR_UNSUPPORTED,
@@ -37,27 +37,27 @@ static size_t count_threads(void)
 }
 
 /* Loads the library and sets the package's functions, by memcpy, as ISO C has no conversion from void *. */
-static TalusStatus load(TalusPackage *package)
+static TalusStatus load_library(TalusPackage *package)
 {
     size_t threads = (count_threads() - 1) * thread_bytes;
     TALUS_TRY(talus_memory_probe(load_bytes + TALUS_BLAS_BYTES + threads, package->name));
     void *library = dlopen(package->library, RTLD_NOW | RTLD_LOCAL);
     if (!library)
-        return refuse(package);
+        return fail_to_load(package);
     for (int i = 0; i < package->count; i++) {
         void *symbol = dlsym(library, package->symbols[i]);
         if (!symbol)
-            return refuse(package);
+            return fail_to_load(package);
         memcpy((char *)package->functions + (size_t)i * sizeof symbol, &symbol, sizeof symbol);
     }
-    talus_one_thread_blas(library);
+    talus_one_thread_set_blas(library);
     return TALUS_OK;
 }
 
 TalusStatus talus_package_load(TalusPackage *package)
 {
     pthread_mutex_lock(&one_at_a_time);
-    TalusStatus status = package->loaded ? TALUS_OK : load(package);
+    TalusStatus status = package->loaded ? TALUS_OK : load_library(package);
     package->loaded = status == TALUS_OK;
     pthread_mutex_unlock(&one_at_a_time);
     return status;

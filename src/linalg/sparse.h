@@ -27,16 +27,17 @@ TalusStatus talus_sparse_from_triplets(const TalusTriplets *t, TalusSparse *out,
 TalusStatus talus_sparse_transpose(const TalusSparse *a, TalusSparse *out);
 
 /* y += s A x and y += s A' x. */
-void talus_sparse_add(const TalusSparse *a, double s, const double *x, double *y);
-void talus_sparse_add_transposed(const TalusSparse *a, double s, const double *x, double *y);
+void talus_sparse_add_product(const TalusSparse *a, double s, const double *x, double *y);
+void talus_sparse_add_transposed_product(const TalusSparse *a, double s, const double *x,
+                                         double *y);
 
 /* Writes to `out`, whose arrays are as large as those of `a` and start[0] = 0, the `count` rows and columns of `a`
- * listed in `row` (place[row[i]] = i, -1 elsewhere), with diagonal entries times 1 + regularise. Returns the largest
+ * listed in `row` (position[row[i]] = i, -1 elsewhere), with diagonal entries times 1 + regularise. Returns the largest
  * diagonal entry before this factor; 0 if none is positive. */
-double talus_sparse_face(const TalusSparse *a, const int32_t *place, const int32_t *row, int count,
-                         double regularise, TalusSparse *out);
+double talus_sparse_extract(const TalusSparse *a, const int32_t *position, const int32_t *row,
+                            int count, double regularise, TalusSparse *out);
 
 /* True if `a` and its transpose `t` are bitwise equal. */
-bool talus_sparse_same(const TalusSparse *a, const TalusSparse *t);
+bool talus_sparse_equal(const TalusSparse *a, const TalusSparse *t);
 
 #endif

@@ -65,8 +65,8 @@ static TalusStatus begin_minres(TalusGp *gp, void *work)
 {
     Work *w = work;
     const Params *p = gp->solve->params;
-    double largest = talus_sparse_face(&w->matrix, w->face_index, w->free_row,
-                                       list_free_rows(gp, w), 0.0, &w->face);
+    double largest = talus_sparse_extract(&w->matrix, w->face_index, w->free_row,
+                                          list_free_rows(gp, w), 0.0, &w->face);
     TalusPivots pivots = {.relative = p->drop, .replacement = p->raise * largest};
     TALUS_TRY(talus_ldl_analyse(&w->factor, &w->face, NULL));
     TALUS_TRY(talus_ldl_factor(&w->factor, &w->face, NULL, &pivots));

@@ -81,20 +81,21 @@ static TalusStatus set_pattern(TalusSparse *lower, const TalusSparse *graph)
 }
 
 /* Returns the place of an existing column in a row, from 0. By bisection, since one body may touch all others. */
-static int32_t find_slot(const TalusSparse *graph, int row, int column)
+static int32_t find_column_index(const TalusSparse *graph, int row, int column)
 {
     const int32_t *start = &graph->start[row];
     return talus_sorted_index(graph->column, start[0], start[1], column) - start[0];
 }
 
-static void set_slots(const TalusSparse *graph, TalusIpmContact *c)
+static void set_pair_columns(const TalusSparse *graph, TalusIpmContact *c)
 {
     for (int p = 0; p < c->groups; p++)
         for (int q = 0; q <= p; q++)
-            c->slot[p * (p + 1) / 2 + q] = find_slot(graph, c->group[p], c->group[q]);
+            c->pair_column[p * (p + 1) / 2 + q] =
+                find_column_index(graph, c->group[p], c->group[q]);
 }
 
-static TalusStatus prepare(TalusIpmSystem *s, const TalusProblem *problem)
+static TalusStatus prepare_normal(TalusIpmSystem *s, const TalusProblem *problem)
 {
     const TalusQp *qp = s->qp;
     TalusSparse graph = {0};
@@ -105,7 +106,7 @@ static TalusStatus prepare(TalusIpmSystem *s, const TalusProblem *problem)
     TALUS_TRY(set_graph(s, &graph));
     TalusStatus status = set_pattern(&s->lower, &graph);
     for (int i = 0; i < qp->blocks; i++)
-        set_slots(&graph, &s->contact[i]);
+        set_pair_columns(&graph, &s->contact[i]);
     talus_sparse_clear(&graph);
     return status;
 }
@@ -127,7 +128,7 @@ static void set_masses(TalusIpmSystem *s)
 }
 
 /* Writes H of contact i divided by s->mass, both triangles; s->t is T times s->mass. */
-static void set_block(const TalusIpmSystem *s, int i, double h[3][3])
+static void fill_contact_block(const TalusIpmSystem *s, int i, double h[3][3])
 {
     const TalusQp *qp = s->qp;
     memset(h, 0, 9 * sizeof **h);
@@ -157,7 +158,7 @@ static void add_contact(TalusSparse *a, const TalusIpmContact *contact, int rows
                     hd[r][c] += h[r][k] * contact->d[q][3 * k + c];
         for (int p = q; p < contact->groups; p++) {
             const double *d = contact->d[p];
-            int32_t slot = 3 * contact->slot[p * (p + 1) / 2 + q];
+            int32_t slot = 3 * contact->pair_column[p * (p + 1) / 2 + q];
             for (int r = 0; r < 3; r++) {
                 double *row = a->value + a->start[3 * contact->group[p] + r] + slot;
                 for (int c = 0; c < (p == q ? r + 1 : 3); c++)
@@ -168,12 +169,12 @@ static void add_contact(TalusSparse *a, const TalusIpmContact *contact, int rows
     }
 }
 
-static void fill(TalusIpmSystem *s)
+static void fill_normal(TalusIpmSystem *s)
 {
     double h[3][3];
     set_masses(s);
     for (int i = 0; i < s->qp->blocks; i++) {
-        set_block(s, i, h);
+        fill_contact_block(s, i, h);
         add_contact(&s->lower, &s->contact[i], s->qp->rows, h);
     }
 }
@@ -181,7 +182,7 @@ static void fill(TalusIpmSystem *s)
 /* ---- solution ---- */
 
 /* y = S^-1 y / s->mass of contact i, with S = T + e 1 1', e the compliance (ipm_system.h). */
-static void divide(const TalusIpmSystem *s, int i, double *y)
+static void apply_inverse_s(const TalusIpmSystem *s, int i, double *y)
 {
     const TalusQp *qp = s->qp;
     int at = qp->first[i], count = qp->first[i + 1] - at;
@@ -199,7 +200,7 @@ static void divide(const TalusIpmSystem *s, int i, double *y)
 }
 
 /* s->x += D_i G_i y. */
-static void push(TalusIpmSystem *s, int i, const double *y)
+static void add_body_impulses(TalusIpmSystem *s, int i, const double *y)
 {
     const TalusQp *qp = s->qp;
     const TalusIpmContact *c = &s->contact[i];
@@ -214,7 +215,7 @@ static void push(TalusIpmSystem *s, int i, const double *y)
 }
 
 /* y -= G_i'D_i'x, with x in s->x. */
-static void recede(const TalusIpmSystem *s, int i, double *y)
+static void subtract_edge_velocities(const TalusIpmSystem *s, int i, double *y)
 {
     const TalusQp *qp = s->qp;
     const TalusIpmContact *c = &s->contact[i];
@@ -228,7 +229,7 @@ static void recede(const TalusIpmSystem *s, int i, double *y)
             y[k - qp->first[i]] -= qp->edge[k][r] * u[r];
 }
 
-static TalusStatus solve(TalusIpmSystem *s, double *x)
+static TalusStatus solve_normal(TalusIpmSystem *s, double *x)
 {
     const TalusQp *qp = s->qp;
     double y[TALUS_SIDES_MAX];
@@ -236,21 +237,22 @@ static TalusStatus solve(TalusIpmSystem *s, double *x)
     for (int i = 0; i < qp->blocks; i++) {
         size_t bytes = (size_t)(qp->first[i + 1] - qp->first[i]) * sizeof *y;
         memcpy(y, x + qp->first[i], bytes);
-        divide(s, i, y);
-        push(s, i, y);
+        apply_inverse_s(s, i, y);
+        add_body_impulses(s, i, y);
     }
     TALUS_TRY(talus_direct_solve(s->direct, s->x));
     for (int i = 0; i < qp->blocks; i++) {
         double *r = x + qp->first[i];
-        recede(s, i, r);
-        divide(s, i, r);
+        subtract_edge_velocities(s, i, r);
+        apply_inverse_s(s, i, r);
     }
     for (int k = 0; k < qp->multipliers; k++)
         x[k] *= s->mass;
     return TALUS_OK;
 }
 
-const TalusIpmForm talus_ipm_normal = {.prepare = prepare, .fill = fill, .solve = solve};
+const TalusIpmForm talus_ipm_normal = {
+    .prepare = prepare_normal, .fill = fill_normal, .solve = solve_normal};
 
 /* ---- the solver ---- */
 

@@ -52,12 +52,12 @@ TalusStatus talus_ipm_reserve(TalusIpm *ipm);
 /* Sets a starting point from the data; the system must be prepared. */
 TalusStatus talus_ipm_start(TalusIpm *ipm);
 /* Sets a starting point near these multipliers, moved inside. */
-TalusStatus talus_ipm_start_from(TalusIpm *ipm, const double *lambda);
+TalusStatus talus_ipm_start_near(TalusIpm *ipm, const double *lambda);
 /* Computes mu, RHO and infeasibility at the iterate, whose (N + E) gamma must be in `velocity`. */
 void talus_ipm_evaluate(TalusIpm *ipm);
 /* Takes one step from the evaluated iterate. TALUS_ERR_NUMERIC: the factorisation failed. */
 TalusStatus talus_ipm_step(TalusIpm *ipm);
-void talus_ipm_discard(TalusIpm *ipm);
+void talus_ipm_release(TalusIpm *ipm);
 
 /* ---- the solvers ---- */
 

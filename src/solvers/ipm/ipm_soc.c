@@ -94,10 +94,10 @@ typedef struct Run {
     double unit, impulse; /* scaled problem: N times unit, gamma over impulse */
     double nu, weight;    /* mean of x'z over cones; small weight added to N + E in the factor */
     bool inexact;         /* a linear system of this step missed its accuracy by far */
-    double sum, largest;  /* residual of REPORTED: sum of squares, maximum */
-    double zero, begin;   /* sums of squares of the residual of zero impulses and of START */
-    double least, apart;  /* minima since this start: of `sum`, of the largest |RHO| */
-    int since, shorts;    /* iterations without progress; short steps in a row */
+    double reported_sum, reported_largest; /* residual of REPORTED: sum of squares, maximum */
+    double zero_sum, start_sum; /* sums of squares of the residual of zero impulses and of START */
+    double least_sum, least_apart; /* minima since this start: of `sum`, of the largest |RHO| */
+    int idle, short_steps;         /* iterations without progress; short steps in a row */
 } Run;
 
 enum { POLISH };
@@ -106,7 +106,7 @@ static const TalusPart parts[] = {[POLISH] = {"prox:rho=1e-8,shrink=0.1,inner=0.
 
 /* ---- preparation ---- */
 
-static double largest_of(const double *x, int n)
+static double largest_magnitude(const double *x, int n)
 {
     double largest = 0.0;
     for (int k = 0; k < n; k++)
@@ -124,7 +124,7 @@ static double power_below(double x)
     return ldexp(1.0, exponent - 1);
 }
 
-static void set_blocks(Run *run)
+static void init_blocks(Run *run)
 {
     const TalusOperator *op = run->s->op;
     run->cones = 0;
@@ -140,7 +140,7 @@ static void set_blocks(Run *run)
     }
 }
 
-static TalusStatus reserve(TalusSolve *s, Work *w)
+static TalusStatus reserve_memory(TalusSolve *s, Work *w)
 {
     TALUS_TRY(TALUS_GROW(w->block, (size_t)s->op->blocks, 0, "cones"));
     TALUS_TRY(talus_vectors_reserve(s, &w->vectors, VECTORS, w->vector, "vectors"));
@@ -148,7 +148,7 @@ static TalusStatus reserve(TalusSolve *s, Work *w)
 }
 
 /* Returns the linear solver. auto: cholmod for form contacts where the build has it, else ldl. */
-static TalusDirectKind make_of(const Params *p, bool bodies)
+static TalusDirectKind choose_direct(const Params *p, bool bodies)
 {
     bool cholmod = p->linear == LINEAR_CHOLMOD || (p->linear == LINEAR_AUTO && !bodies &&
                                                    !talus_direct_missing(TALUS_DIRECT_CHOLMOD));
@@ -159,7 +159,7 @@ static TalusDirectKind make_of(const Params *p, bool bodies)
 
 static TalusStatus prepare_form(Run *run, bool bodies)
 {
-    TalusDirectKind make = make_of(run->p, bodies);
+    TalusDirectKind make = choose_direct(run->p, bodies);
     run->weight = bodies && make == TALUS_DIRECT_LDL ? WEIGHT_BODIES : 0.0;
     return talus_soc_system_prepare(
         &run->w->system, run->s, bodies ? TALUS_SOC_BODIES : TALUS_SOC_CONTACTS, make, run->unit);
@@ -185,7 +185,7 @@ static TalusStatus prepare_system(Run *run)
 }
 
 /* Sets gamma = (size, 0, 0), s = (1, 0, 0) of every block, in units of q over the largest diagonal and of q. */
-static void start(Run *run, double size)
+static void set_start(Run *run, double size)
 {
     double **v = run->w->vector;
     memset(v[X], 0, (size_t)run->n * sizeof *v[X]);
@@ -200,24 +200,24 @@ static void start(Run *run, double size)
     }
 }
 
-static TalusStatus prepare(Run *run)
+static TalusStatus prepare_run(Run *run)
 {
     TalusSolve *s = run->s;
     double largest = 0.0;
-    TALUS_TRY(reserve(s, run->w));
-    set_blocks(run);
+    TALUS_TRY(reserve_memory(s, run->w));
+    init_blocks(run);
     s->backend->op.product(s->op, NULL, false, true, run->w->vector[OFFSET]);
     for (int i = 0; i < s->op->blocks; i++)
         largest = fmax(largest, run->w->block[i].scale);
     run->unit = 1.0 / power_below(largest);
-    run->impulse = power_below(largest_of(run->w->vector[OFFSET], run->n)) * run->unit;
+    run->impulse = power_below(largest_magnitude(run->w->vector[OFFSET], run->n)) * run->unit;
     return TALUS_OK;
 }
 
 /* ---- measuring ---- */
 
 /* Measures the residual of impulses in K: sum of squares and maximum over blocks. V becomes their gradient. */
-static void residual_of(Run *run, const double *gamma, double *sum, double *largest)
+static void measure_residual(Run *run, const double *gamma, double *sum, double *largest)
 {
     Work *w = run->w;
     *sum = *largest = 0.0;
@@ -239,13 +239,13 @@ static void residual_of(Run *run, const double *gamma, double *sum, double *larg
 }
 
 /* Computes GAMMA, U, RHO and nu of the current point. */
-static void evaluate(Run *run)
+static void evaluate_point(Run *run)
 {
     double **v = run->w->vector, sum = 0.0;
     double unit = run->unit, speed = unit / run->impulse; /* of q */
     for (int i = 0; i < run->s->op->blocks; i++) {
         int at = i * run->rows;
-        talus_soc_impulse(&run->w->block[i], run->rows, v[X] + at, v[GAMMA] + at);
+        talus_soc_to_impulse(&run->w->block[i], run->rows, v[X] + at, v[GAMMA] + at);
         for (int r = 0; r < talus_soc_rows(&run->w->block[i]); r++)
             sum += v[X][at + r] * v[Z][at + r];
     }
@@ -256,14 +256,14 @@ static void evaluate(Run *run)
         v[U][k] = unit * v[U][k] + speed * v[OFFSET][k];
     for (int i = 0; i < run->s->op->blocks; i++) {
         int at = i * run->rows;
-        talus_soc_velocity(&run->w->block[i], run->rows, v[U] + at, v[RHO] + at);
+        talus_soc_from_velocity(&run->w->block[i], run->rows, v[U] + at, v[RHO] + at);
         for (int r = 0; r < run->rows; r++)
             v[RHO][at + r] -= v[Z][at + r];
     }
 }
 
 /* Sets REPORTED to the better of gamma and P(gamma - s/d), s from Z, and offers it as best iterate. */
-static void choose(Run *run)
+static void choose_reported(Run *run)
 {
     Work *w = run->w;
     double **v = w->vector, sum, largest;
@@ -280,14 +280,14 @@ static void choose(Run *run)
         }
     run->s->backend->block.project(run->s->op, NULL, v[REPORTED]);
     run->s->backend->block.project(run->s->op, NULL, v[OTHER]);
-    residual_of(run, v[REPORTED], &run->sum, &run->largest);
-    residual_of(run, v[OTHER], &sum, &largest);
-    if (sum < run->sum) {
+    measure_residual(run, v[REPORTED], &run->reported_sum, &run->reported_largest);
+    measure_residual(run, v[OTHER], &sum, &largest);
+    if (sum < run->reported_sum) {
         talus_vector_swap(&v[OTHER], &v[REPORTED]);
-        run->sum = sum;
-        run->largest = largest;
+        run->reported_sum = sum;
+        run->reported_largest = largest;
     }
-    talus_best_offer(&w->best, run->s, v[REPORTED], run->sum);
+    talus_best_offer(&w->best, run->s, v[REPORTED], run->reported_sum);
 }
 
 /* ---- steps ---- */
@@ -298,7 +298,7 @@ static TalusStatus factorise(Run *run)
     Work *w = run->w;
     for (int i = 0; i < run->s->op->blocks; i++) {
         int at = i * run->rows;
-        if (!talus_soc_pair(&w->block[i], w->vector[X] + at, w->vector[Z] + at))
+        if (!talus_soc_set_scaling(&w->block[i], w->vector[X] + at, w->vector[Z] + at))
             return talus_fail(TALUS_ERR_NUMERIC, "no scaling of contact %d", i);
     }
     for (;;) {
@@ -310,7 +310,7 @@ static TalusStatus factorise(Run *run)
 }
 
 /* RIGHT = y - W^-1 rho along W's axes, with l o y = sigma nu e - l o l - dx o dz; for the predictor y = -l. */
-static void right_side(Run *run, bool corrected, double sigma)
+static void set_right_side(Run *run, bool corrected, double sigma)
 {
     double **v = run->w->vector;
     for (int i = 0; i < run->s->op->blocks; i++) {
@@ -319,13 +319,13 @@ static void right_side(Run *run, bool corrected, double sigma)
         double p[3] = {0}, rho[3] = {0}, *right = v[RIGHT] + at;
         if (corrected) {
             double square[3];
-            talus_soc_product(k, v[DX] + at, v[DZ] + at, p);
-            talus_soc_product(k, k->lambda, k->lambda, square);
+            talus_soc_jordan_product(k, v[DX] + at, v[DZ] + at, p);
+            talus_soc_jordan_product(k, k->lambda, k->lambda, square);
             for (int r = 0; r < rows; r++)
                 p[r] = (r == 0 ? sigma * run->nu : 0.0) - square[r] - p[r];
-            talus_soc_divide(k, p, p);
+            talus_soc_divide_by_lambda(k, p, p);
         }
-        talus_soc_unscale(k, v[RHO] + at, rho);
+        talus_soc_apply_inverse_scaling(k, v[RHO] + at, rho);
         for (int r = 0; r < run->rows; r++)
             right[r] = r < rows ? (corrected ? p[r] : -k->lambda[r]) - rho[r] : 0.0;
         talus_soc_to_axes(k, right, right);
@@ -333,7 +333,7 @@ static void right_side(Run *run, bool corrected, double sigma)
 }
 
 /* Computes DX and DZ for RIGHT. */
-static TalusStatus direction(Run *run)
+static TalusStatus compute_direction(Run *run)
 {
     Work *w = run->w;
     double **v = w->vector, left;
@@ -344,23 +344,23 @@ static TalusStatus direction(Run *run)
         const int at = i * run->rows;
         double dz[3];
         talus_soc_from_axes(&w->block[i], v[DX] + at, v[DX] + at);
-        talus_soc_velocity(&w->block[i], run->rows, v[IMAGE] + at, dz);
+        talus_soc_from_velocity(&w->block[i], run->rows, v[IMAGE] + at, dz);
         for (int r = 0; r < run->rows; r++)
             dz[r] += v[RHO][at + r];
         memset(v[DZ] + at, 0, (size_t)run->rows * sizeof *v[DZ]);
-        talus_soc_unscale(&w->block[i], dz, v[DZ] + at);
+        talus_soc_apply_inverse_scaling(&w->block[i], dz, v[DZ] + at);
     }
     return TALUS_OK;
 }
 
 /* Maximum step along the direction within both cones. */
-static double longest(const Run *run)
+static double longest_step(const Run *run)
 {
     double **v = run->w->vector, a = INFINITY;
     for (int i = 0; i < run->s->op->blocks; i++) {
         const TalusSocBlock *k = &run->w->block[i];
-        a = fmin(a, talus_soc_step(k, v[DX] + i * run->rows));
-        a = fmin(a, talus_soc_step(k, v[DZ] + i * run->rows));
+        a = fmin(a, talus_soc_longest_step(k, v[DX] + i * run->rows));
+        a = fmin(a, talus_soc_longest_step(k, v[DZ] + i * run->rows));
     }
     return a;
 }
@@ -380,7 +380,7 @@ static double nu_after(const Run *run, double a)
 }
 
 /* Writes x + a dx and z + a dz to `x` and `z`. False if one is not inside. */
-static bool moved(const Run *run, double a, double *x, double *z)
+static bool write_moved_point(const Run *run, double a, double *x, double *z)
 {
     double **v = run->w->vector;
     bool inside = true;
@@ -388,31 +388,31 @@ static bool moved(const Run *run, double a, double *x, double *z)
         const TalusSocBlock *k = &run->w->block[i];
         const int at = i * run->rows;
         double dx[3] = {0}, dz[3] = {0};
-        talus_soc_unscale(k, v[DX] + at, dx);
-        talus_soc_velocity(k, run->rows, v[IMAGE] + at, dz);
+        talus_soc_apply_inverse_scaling(k, v[DX] + at, dx);
+        talus_soc_from_velocity(k, run->rows, v[IMAGE] + at, dz);
         for (int r = 0; r < run->rows; r++) {
             x[at + r] = v[X][at + r] + a * dx[r];
             z[at + r] = v[Z][at + r] + a * (dz[r] + (r < talus_soc_rows(k) ? v[RHO][at + r] : 0.0));
         }
-        inside &= talus_soc_inside(k, x + at) && talus_soc_inside(k, z + at);
+        inside &= talus_soc_is_inside(k, x + at) && talus_soc_is_inside(k, z + at);
     }
     return inside;
 }
 
 /* Moves to the new point, halving the step until it is inside both cones; TALUS_ERR_NUMERIC if 20 halvings do not
  * suffice. RIGHT and GAMMA, no longer needed, are its work memory. */
-static TalusStatus advance(Run *run)
+static TalusStatus move_point(Run *run)
 {
-    double **v = run->w->vector, a = fmin(1.0, REACH * longest(run));
+    double **v = run->w->vector, a = fmin(1.0, REACH * longest_step(run));
     int halvings = 0;
-    while (!moved(run, a, v[RIGHT], v[GAMMA]))
+    while (!write_moved_point(run, a, v[RIGHT], v[GAMMA]))
         if (++halvings > 20)
             return talus_fail(TALUS_ERR_NUMERIC, "no step inside the cones");
         else
             a *= 0.5;
     memcpy(v[X], v[RIGHT], (size_t)run->n * sizeof *v[X]);
     memcpy(v[Z], v[GAMMA], (size_t)run->n * sizeof *v[Z]);
-    run->shorts = a < TINY_STEP ? run->shorts + 1 : 0;
+    run->short_steps = a < TINY_STEP ? run->short_steps + 1 : 0;
     return TALUS_OK;
 }
 
@@ -421,12 +421,12 @@ static TalusStatus predict_and_correct(Run *run)
 {
     run->inexact = false;
     TALUS_TRY(factorise(run));
-    right_side(run, false, 0.0);
-    TALUS_TRY(direction(run));
-    double a = fmin(1.0, longest(run)), share = nu_after(run, a) / run->nu;
+    set_right_side(run, false, 0.0);
+    TALUS_TRY(compute_direction(run));
+    double a = fmin(1.0, longest_step(run)), share = nu_after(run, a) / run->nu;
     double sigma = fmin(fmax(share * share * share, 0.0), 1.0);
-    right_side(run, true, sigma);
-    return direction(run);
+    set_right_side(run, true, sigma);
+    return compute_direction(run);
 }
 
 /* True after an inexact step, if the form was chosen automatically and form contacts may help. With heavy bodies on
@@ -437,14 +437,14 @@ static bool may_change_form(const Run *run)
            run->s->op->blocks <= MAX_CONTACTS;
 }
 
-static TalusStatus iteration(Run *run)
+static TalusStatus run_iteration(Run *run)
 {
     TALUS_TRY(predict_and_correct(run));
     if (may_change_form(run)) {
         TALUS_TRY(prepare_form(run, false));
         TALUS_TRY(predict_and_correct(run));
     }
-    return advance(run);
+    return move_point(run);
 }
 
 /* ---- the solve ---- */
@@ -454,55 +454,57 @@ static TalusStatus iteration(Run *run)
  * reached. */
 static bool progresses(Run *run)
 {
-    if (run->p->polish && run->sum <= HANDOVER * HANDOVER * run->zero)
+    if (run->p->polish && run->reported_sum <= HANDOVER * HANDOVER * run->zero_sum)
         return false;
-    double apart = largest_of(run->w->vector[RHO], run->n);
-    bool falls = run->sum < FALLING * FALLING * run->least || apart < FALLING * run->apart;
+    double apart = largest_magnitude(run->w->vector[RHO], run->n);
+    bool falls = run->reported_sum < FALLING * FALLING * run->least_sum ||
+                 apart < FALLING * run->least_apart;
     if (falls)
-        run->since = 0;
-    run->least = fmin(run->least, run->sum);
-    run->apart = fmin(run->apart, apart);
-    return ++run->since < PATIENCE && run->shorts < SHORT;
+        run->idle = 0;
+    run->least_sum = fmin(run->least_sum, run->reported_sum);
+    run->least_apart = fmin(run->least_apart, apart);
+    return ++run->idle < PATIENCE && run->short_steps < SHORT;
 }
 
-/* Runs the method from start() of this size. *ended: the solve is over; else the method stopped by itself. */
+/* Runs the method from set_start() of this size. *ended: the solve is over; else the method stopped by itself. */
 static TalusStatus run_from(Run *run, double size, bool *ended)
 {
     TalusSolve *s = run->s;
-    start(run, size);
-    run->least = run->apart = INFINITY;
-    run->since = run->shorts = 0;
+    set_start(run, size);
+    run->least_sum = run->least_apart = INFINITY;
+    run->idle = run->short_steps = 0;
     *ended = false;
-    evaluate(run);
+    evaluate_point(run);
     for (;;) {
-        TalusStatus status = iteration(run);
+        TalusStatus status = run_iteration(run);
         if (status == TALUS_ERR_NUMERIC) /* rounding exceeds any further gain */
             return TALUS_OK;
         TALUS_TRY(status);
-        evaluate(run);
-        choose(run);
+        evaluate_point(run);
+        choose_reported(run);
         talus_solve_request_infeasibility_check(s);
-        *ended = !talus_solve_next(s, 0, run->w->vector[REPORTED], NULL, run->sum, run->largest);
+        *ended = !talus_solve_next(s, 0, run->w->vector[REPORTED], NULL, run->reported_sum,
+                                   run->reported_largest);
         if (*ended || !progresses(run))
             return TALUS_OK;
     }
 }
 
-static TalusStatus interior(Run *run, bool *ended)
+static TalusStatus run_interior(Run *run, bool *ended)
 {
     memset(run->w->vector[REPORTED], 0, (size_t)run->n * sizeof(double));
-    residual_of(run, run->w->vector[REPORTED], &run->zero, &run->largest);
+    measure_residual(run, run->w->vector[REPORTED], &run->zero_sum, &run->reported_largest);
     bool far = true;
     *ended = false;
     for (double size = 1.0; far && !*ended && size <= LARGEST_START; size *= GROWTH) {
         TALUS_TRY(run_from(run, size, ended));
-        far = run->apart > APART;
+        far = run->least_apart > APART;
     }
     return TALUS_OK;
 }
 
 /* Runs prox from gamma. Its factor has both triangles and may be refused as too large; gamma then stays. */
-static TalusStatus polish(Run *run, bool resumed)
+static TalusStatus run_polish(Run *run, bool resumed)
 {
     TalusStatus status = talus_solve_hand_over(run->s, POLISH, resumed);
     run->w->polishing = status == TALUS_OK;
@@ -510,7 +512,7 @@ static TalusStatus polish(Run *run, bool resumed)
 }
 
 /* Projects the given gamma onto K, unless its distance from K counts as rounding (OUTSIDE). */
-static void admit_start(TalusSolve *s)
+static void project_start(TalusSolve *s)
 {
     TalusSizes sizes;
     s->backend->op.sizes(s->op, NULL, s->gamma, &sizes);
@@ -524,26 +526,26 @@ static bool start_is_enough(Run *run)
     TalusSolve *s = run->s;
     const TalusSolveOptions *o = s->options;
     double largest;
-    admit_start(s);
+    project_start(s);
     memcpy(run->w->vector[REPORTED], s->gamma, (size_t)run->n * sizeof *s->gamma);
     memcpy(run->w->vector[START], s->gamma, (size_t)run->n * sizeof *s->gamma);
-    residual_of(run, s->gamma, &run->begin, &largest);
-    double rms = sqrt(run->begin / s->op->blocks);
+    measure_residual(run, s->gamma, &run->start_sum, &largest);
+    double rms = sqrt(run->start_sum / s->op->blocks);
     talus_solve_note_start(s, rms);
     return (o->norm == TALUS_NORM_MAX ? largest : rms) <= o->tolerance * s->tolerance_factor &&
-           !talus_solve_next(s, 0, s->gamma, NULL, run->begin, largest);
+           !talus_solve_next(s, 0, s->gamma, NULL, run->start_sum, largest);
 }
 
 /* Returns to START if that is better. The polish continues from the interior points even if START has the smaller
  * residual, since they identify the open contacts; so the comparison is last. */
-static void take_better(Run *run)
+static void restore_start_if_better(Run *run)
 {
     TalusSolve *s = run->s;
     double sum, largest;
     if (s->info->outcome == TALUS_OUTCOME_CONVERGED)
         return;
-    residual_of(run, s->gamma, &sum, &largest);
-    if (!(sum <= run->begin))
+    measure_residual(run, s->gamma, &sum, &largest);
+    if (!(sum <= run->start_sum))
         memcpy(s->gamma, run->w->vector[START], (size_t)run->n * sizeof *s->gamma);
 }
 
@@ -554,26 +556,26 @@ static TalusStatus solve_ipm_soc(TalusSolve *s)
     Work *w = run.w;
     bool ended = true, resumed = s->resumed && w->polishing;
     if (resumed)
-        return polish(&run, true);
+        return run_polish(&run, true);
     w->polishing = false;
-    TALUS_TRY(prepare(&run));
+    TALUS_TRY(prepare_run(&run));
     if (start_is_enough(&run))
         return TALUS_OK;
     if (run.cones > 0) {
         TALUS_TRY(prepare_system(&run));
-        TALUS_TRY(interior(&run, &ended));
+        TALUS_TRY(run_interior(&run, &ended));
     }
     memcpy(s->gamma, w->vector[REPORTED], (size_t)run.n * sizeof *s->gamma);
     if (!ended)
         s->info->outcome = TALUS_OUTCOME_BUDGET; /* lets talus_best_restore choose the best */
     talus_best_restore(&w->best, s, s->gamma);
     if (!ended && run.p->polish)
-        TALUS_TRY(polish(&run, false));
-    take_better(&run);
+        TALUS_TRY(run_polish(&run, false));
+    restore_start_if_better(&run);
     return TALUS_OK;
 }
 
-static void clear(void *work)
+static void clear_work(void *work)
 {
     Work *w = work;
     talus_soc_system_clear(&w->system);
@@ -590,6 +592,6 @@ const TalusSolverType talus_solver_ipm_soc = {
     .work_size = sizeof(Work),
     .parts = parts,
     .solve = solve_ipm_soc,
-    .clear = clear,
+    .clear = clear_work,
     .on_host = "the factorisation",
 };

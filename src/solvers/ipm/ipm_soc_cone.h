@@ -49,7 +49,7 @@ static inline double talus_soc_det(const double x[3])
     return (x[0] - t) * (x[0] + t);
 }
 
-static inline bool talus_soc_inside(const TalusSocBlock *k, const double *x)
+static inline bool talus_soc_is_inside(const TalusSocBlock *k, const double *x)
 {
     if (k->kind == TALUS_SOC_NOTHING)
         return true;
@@ -83,7 +83,8 @@ static inline void talus_soc_from_axes(const TalusSocBlock *k, const double *y, 
 }
 
 /* out = W^-1 x; may work in place. */
-static inline void talus_soc_unscale(const TalusSocBlock *k, const double *x, double *out)
+static inline void talus_soc_apply_inverse_scaling(const TalusSocBlock *k, const double *x,
+                                                   double *out)
 {
     double y[3];
     talus_soc_to_axes(k, x, y);
@@ -93,7 +94,7 @@ static inline void talus_soc_unscale(const TalusSocBlock *k, const double *x, do
 }
 
 /* Computes W and l of a pair inside a cone. */
-static inline void talus_soc_pair_cone(TalusSocBlock *k, const double *x, const double *z)
+static inline void talus_soc_set_cone_scaling(TalusSocBlock *k, const double *x, const double *z)
 {
     double dx = sqrt(talus_soc_det(x)), dz = sqrt(talus_soc_det(z));
     double c = sqrt(0.5 + 0.5 * talus_soc_dot(x, z) / (dx * dz)), size = sqrt(dx * dz);
@@ -112,22 +113,22 @@ static inline void talus_soc_pair_cone(TalusSocBlock *k, const double *x, const 
 }
 
 /* Computes W and l of a pair (x, z) inside. Returns false if rounding makes W not finite or leaves l outside. */
-static inline bool talus_soc_pair(TalusSocBlock *k, const double *x, const double *z)
+static inline bool talus_soc_set_scaling(TalusSocBlock *k, const double *x, const double *z)
 {
     if (k->kind == TALUS_SOC_CONE) {
-        talus_soc_pair_cone(k, x, z);
+        talus_soc_set_cone_scaling(k, x, z);
     } else if (k->kind == TALUS_SOC_RAY) {
         k->length[0] = sqrt(z[0] / x[0]);
         k->lambda[0] = k->length[0] * x[0];
     } else {
         return true;
     }
-    return isfinite(k->length[0]) && k->length[0] > 0.0 && talus_soc_inside(k, k->lambda);
+    return isfinite(k->length[0]) && k->length[0] > 0.0 && talus_soc_is_inside(k, k->lambda);
 }
 
 /* out = x o y; may work in place. */
-static inline void talus_soc_product(const TalusSocBlock *k, const double *x, const double *y,
-                                     double *out)
+static inline void talus_soc_jordan_product(const TalusSocBlock *k, const double *x,
+                                            const double *y, double *out)
 {
     if (k->kind == TALUS_SOC_RAY) {
         out[0] = x[0] * y[0];
@@ -139,7 +140,7 @@ static inline void talus_soc_product(const TalusSocBlock *k, const double *x, co
 }
 
 /* Solves l o out = r; may work in place. */
-static inline void talus_soc_divide(const TalusSocBlock *k, const double *r, double *out)
+static inline void talus_soc_divide_by_lambda(const TalusSocBlock *k, const double *r, double *out)
 {
     const double *l = k->lambda;
     if (k->kind == TALUS_SOC_RAY) {
@@ -152,7 +153,7 @@ static inline void talus_soc_divide(const TalusSocBlock *k, const double *r, dou
 }
 
 /* Returns the largest a with l + a d in the cone; may be infinite. */
-static inline double talus_soc_step(const TalusSocBlock *k, const double *d)
+static inline double talus_soc_longest_step(const TalusSocBlock *k, const double *d)
 {
     if (k->kind == TALUS_SOC_RAY)
         return d[0] < 0.0 ? -k->lambda[0] / d[0] : INFINITY;
@@ -163,9 +164,9 @@ static inline double talus_soc_step(const TalusSocBlock *k, const double *d)
     return INFINITY;
 }
 
-/* Converts x of a block to its impulse gamma; talus_soc_velocity converts its velocity u to z. Unused rows become 0. */
-static inline void talus_soc_impulse(const TalusSocBlock *k, int rows, const double *x,
-                                     double *gamma)
+/* Converts x of a block to its impulse gamma; talus_soc_from_velocity converts its velocity u to z. Unused rows become 0. */
+static inline void talus_soc_to_impulse(const TalusSocBlock *k, int rows, const double *x,
+                                        double *gamma)
 {
     for (int r = 0; r < rows; r++)
         gamma[r] = r < talus_soc_rows(k) ? x[r] : 0.0;
@@ -173,7 +174,8 @@ static inline void talus_soc_impulse(const TalusSocBlock *k, int rows, const dou
         gamma[0] = x[0] / k->mu;
 }
 
-static inline void talus_soc_velocity(const TalusSocBlock *k, int rows, const double *u, double *z)
+static inline void talus_soc_from_velocity(const TalusSocBlock *k, int rows, const double *u,
+                                           double *z)
 {
     for (int r = 0; r < rows; r++)
         z[r] = r < talus_soc_rows(k) ? u[r] : 0.0;

@@ -52,7 +52,7 @@ TalusStatus talus_soc_system_factor(TalusSocSystem *y, TalusSolve *s, const Talu
 TalusStatus talus_soc_system_solve(TalusSocSystem *y, TalusSolve *s, const double *b, double enough,
                                    double *out, double *image, double *left);
 /* out = G in: the change of gamma that belongs to y = in. */
-void talus_soc_system_expand(const TalusSocSystem *y, const double *in, double *out);
+void talus_soc_system_to_impulses(const TalusSocSystem *y, const double *in, double *out);
 void talus_soc_system_clear(TalusSocSystem *y);
 
 #endif

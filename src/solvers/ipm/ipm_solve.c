@@ -22,7 +22,7 @@ static const double BETTER = 0.9, GROWN = 1e3;
 const char *const talus_ipm_correctors[] = {"auto", "0", "1", "2", "3", "4", "5", "6", NULL};
 const char *const talus_ipm_stops[] = {"residual", "ooqp", NULL};
 
-static void product(void *context, const double *gamma, double *u)
+static void multiply_by_operator(void *context, const double *gamma, double *u)
 {
     const TalusSolve *s = context;
     s->backend->op.product(s->op, gamma, true, false, u);
@@ -31,7 +31,7 @@ static void product(void *context, const double *gamma, double *u)
 /* HOPDM's rule (Gondzio 1996): one, two, three correctors if a factorisation costs more than 10, 30, 50 solutions. */
 static int corrector_count(const TalusIpmParams *p, const TalusIpmSystem *system)
 {
-    double ratio = talus_ipm_system_ratio(system);
+    double ratio = talus_ipm_system_cost_ratio(system);
     if (p->correctors > 0)
         return p->correctors - 1;
     return (ratio > 10.0) + (ratio > 30.0) + (ratio > 50.0);
@@ -46,7 +46,7 @@ static TalusDirectKind choose_direct(const TalusIpmParams *p, const TalusDirectK
 
 /* Writes the iterate's impulses, projected against rounding, to `shown` and measures their natural residual. Leaves (N
  * + E) gamma in ipm->velocity for talus_ipm_evaluate; overwrites ipm->impulse. */
-static void measure(TalusSolve *s, TalusIpm *ipm, double *shown, TalusForward *sums)
+static void measure_iterate(TalusSolve *s, TalusIpm *ipm, double *shown, TalusForward *sums)
 {
     talus_qp_impulses(&ipm->qp, ipm->vector[TALUS_IPM_LAMBDA], shown);
     s->backend->block.project(s->op, NULL, shown);
@@ -64,7 +64,7 @@ static bool meets_ooqp(const TalusIpm *ipm, double datum)
 }
 
 /* Returns the largest multiplier as a speed. */
-static double largest(const TalusIpm *ipm)
+static double largest_multiplier(const TalusIpm *ipm)
 {
     double max = 0.0;
     for (int k = 0; k < ipm->qp.multipliers; k++)
@@ -74,7 +74,7 @@ static double largest(const TalusIpm *ipm)
 
 /* Takes one step, unless `idle` exceeds PATIENCE or mu is 0. *on: the step was taken; false also if the factorisation
  * failed. */
-static TalusStatus advance(TalusSolve *s, TalusIpm *ipm, int idle, bool *on)
+static TalusStatus step_unless_idle(TalusSolve *s, TalusIpm *ipm, int idle, bool *on)
 {
     int before = ipm->system.factorisations;
     *on = idle <= PATIENCE && ipm->mu > 0.0;
@@ -88,7 +88,7 @@ static TalusStatus advance(TalusSolve *s, TalusIpm *ipm, int idle, bool *on)
 
 /* Ends a solve that no longer progresses, with the best iterate. Counts idle iterations up to the budget, as the
  * outcome `budget` promises, unless an outer loop can use them for other shifts. */
-static void rest(TalusSolve *s, TalusIpmWork *w)
+static void end_with_best(TalusSolve *s, TalusIpmWork *w)
 {
     TalusResidualSums sums;
     talus_vector_copy(s, w->best.x, s->gamma);
@@ -103,19 +103,19 @@ static void rest(TalusSolve *s, TalusIpmWork *w)
 }
 
 /* Takes steps until the driver or OOQP's rule ends the solve, or progress stops. */
-static TalusStatus iterate(TalusSolve *s, TalusIpmWork *w)
+static TalusStatus run_iterations(TalusSolve *s, TalusIpmWork *w)
 {
     TalusIpm *ipm = &w->ipm;
     double least = INFINITY;
     bool on = true;
     for (int idle = 0; on;) {
         TalusForward sums;
-        measure(s, ipm, s->gamma, &sums);
+        measure_iterate(s, ipm, s->gamma, &sums);
         if (!isfinite(sums.residual2))
             break;
         talus_ipm_evaluate(ipm);
         talus_best_offer(&w->best, s, s->gamma, sums.residual2);
-        if (largest(ipm) > GROWN * ipm->speed)
+        if (largest_multiplier(ipm) > GROWN * ipm->speed)
             talus_solve_request_infeasibility_check(s);
         int products = ipm->products;
         ipm->products = 0;
@@ -124,13 +124,13 @@ static TalusStatus iterate(TalusSolve *s, TalusIpmWork *w)
             return TALUS_OK;
         idle = sums.residual2 < BETTER * BETTER * least ? 0 : idle + 1;
         least = fmin(least, sums.residual2);
-        TALUS_TRY(advance(s, ipm, idle, &on));
+        TALUS_TRY(step_unless_idle(s, ipm, idle, &on));
     }
-    rest(s, w);
+    end_with_best(s, w);
     return TALUS_OK;
 }
 
-static TalusStatus prepare(TalusSolve *s, TalusIpmWork *w)
+static TalusStatus prepare_ipm(TalusSolve *s, TalusIpmWork *w)
 {
     const TalusIpmVariant *variant = s->type->variant;
     TalusIpm *ipm = &w->ipm;
@@ -141,7 +141,7 @@ static TalusStatus prepare(TalusSolve *s, TalusIpmWork *w)
                                        choose_direct(p, variant->kinds), &ipm->qp, s->problem));
     w->datum = p->stop == 1 ? talus_qp_datum(&ipm->qp, &ipm->system.lower) : 0.0;
     ipm->correctors = corrector_count(p, &ipm->system);
-    ipm->product = product;
+    ipm->product = multiply_by_operator;
     ipm->context = s;
     ipm->products = 0;
     return TALUS_OK;
@@ -149,7 +149,7 @@ static TalusStatus prepare(TalusSolve *s, TalusIpmWork *w)
 
 /* *on: there is a starting point. Without offsets there is none, as gamma = 0 is the solution; nor if the factorisation
  * fails, as for a matrix that is not semidefinite. */
-static TalusStatus start(TalusSolve *s, TalusIpmWork *w, bool *on)
+static TalusStatus set_start(TalusSolve *s, TalusIpmWork *w, bool *on)
 {
     TalusIpm *ipm = &w->ipm;
     const TalusIpmParams *p = s->params;
@@ -163,7 +163,7 @@ static TalusStatus start(TalusSolve *s, TalusIpmWork *w, bool *on)
     }
     if (p->warm && s->backend->vector.dot(s->op, s->gamma, s->gamma) > 0.0) {
         talus_qp_multipliers(&ipm->qp, s->gamma, ipm->vector[TALUS_IPM_REST]);
-        status = talus_ipm_start_from(ipm, ipm->vector[TALUS_IPM_REST]);
+        status = talus_ipm_start_near(ipm, ipm->vector[TALUS_IPM_REST]);
     } else {
         status = talus_ipm_start(ipm);
     }
@@ -174,7 +174,7 @@ static TalusStatus start(TalusSolve *s, TalusIpmWork *w, bool *on)
 
 /* True if the given impulses, projected onto K, are not good enough and the solve may go on. They remain the best until
  * better ones are found. */
-static bool is_needed(TalusSolve *s, TalusIpmWork *w)
+static bool must_iterate(TalusSolve *s, TalusIpmWork *w)
 {
     TalusResidualSums sums;
     s->backend->block.project(s->op, NULL, s->gamma);
@@ -190,16 +190,16 @@ TalusStatus talus_ipm_solve(TalusSolve *s)
     w->ready = false;
     TALUS_TRY(talus_best_begin(&w->best, s));
     if (!resumed) {
-        if (!is_needed(s, w))
+        if (!must_iterate(s, w))
             return TALUS_OK;
-        TALUS_TRY(prepare(s, w));
-        TALUS_TRY(start(s, w, &on));
+        TALUS_TRY(prepare_ipm(s, w));
+        TALUS_TRY(set_start(s, w, &on));
     }
     w->ipm.context = s;
     if (on)
-        TALUS_TRY(iterate(s, w));
+        TALUS_TRY(run_iterations(s, w));
     else
-        rest(s, w);
+        end_with_best(s, w);
     w->ready = on;
     talus_best_restore(&w->best, s, s->gamma);
     return TALUS_OK;
@@ -208,5 +208,5 @@ TalusStatus talus_ipm_solve(TalusSolve *s)
 void talus_ipm_clear(void *work)
 {
     TalusIpmWork *w = work;
-    talus_ipm_discard(&w->ipm);
+    talus_ipm_release(&w->ipm);
 }

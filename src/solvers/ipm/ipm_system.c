@@ -108,7 +108,7 @@ TalusStatus talus_ipm_system_solve(TalusIpmSystem *s, double *x)
 
 /* A column of c entries takes about c^2 operations to factorise and 4 c to solve. Taking all columns as long as the
  * mean one underestimates the ratio. */
-double talus_ipm_system_ratio(const TalusIpmSystem *s)
+double talus_ipm_system_cost_ratio(const TalusIpmSystem *s)
 {
     double fill = (double)talus_direct_facts(s->direct).fill;
     return s->lower.rows > 0 ? fill / (4.0 * s->lower.rows) : 0.0;
@@ -118,6 +118,6 @@ void talus_ipm_system_clear(TalusIpmSystem *s)
 {
     talus_direct_destroy(s->direct);
     talus_sparse_clear(&s->lower);
-    TALUS_RELEASE(s->sign, s->t, s->x, s->base, s->contact, s->yield);
+    TALUS_RELEASE(s->sign, s->t, s->x, s->base, s->contact, s->compliance_row);
     memset(s, 0, sizeof *s);
 }

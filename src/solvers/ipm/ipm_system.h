@@ -32,8 +32,9 @@ enum { TALUS_IPM_GROUPS = 4, TALUS_IPM_PAIRS = 10 };
 
 typedef struct TalusIpmContact {
     int32_t groups, group[TALUS_IPM_GROUPS];
-    int32_t slot[TALUS_IPM_PAIRS]; /* place in M1 of pair (p, q), q <= p, at p (p + 1) / 2 + q */
-    double d[TALUS_IPM_GROUPS][9]; /* `rows` x 3 entries of D' each */
+    int32_t
+        pair_column[TALUS_IPM_PAIRS]; /* place in M1 of pair (p, q), q <= p, at p (p + 1) / 2 + q */
+    double d[TALUS_IPM_GROUPS][9];    /* `rows` x 3 entries of D' each */
 } TalusIpmContact;
 
 struct TalusIpmSystem {
@@ -48,7 +49,7 @@ struct TalusIpmSystem {
     double *x;                /* [rows of lower] */
     double *base;             /* dual: values of P; augmented: scales of the unknowns */
     TalusIpmContact *contact; /* for normal */
-    int32_t *yield;           /* augmented: [blocks], row of the contact's yielding or -1 */
+    int32_t *compliance_row;  /* augmented: [blocks], row of the contact's yielding or -1 */
     double floor;             /* least t / qp->scale, raised if a factorisation fails */
     int factorisations;
 };
@@ -66,6 +67,6 @@ TalusStatus talus_ipm_system_factor(TalusIpmSystem *s, double *t);
 TalusStatus talus_ipm_system_solve(TalusIpmSystem *s, double *x);
 void talus_ipm_system_clear(TalusIpmSystem *s);
 /* Returns an estimate of factorisation time over solution time, from the size of the factor. */
-double talus_ipm_system_ratio(const TalusIpmSystem *s);
+double talus_ipm_system_cost_ratio(const TalusIpmSystem *s);
 
 #endif

@@ -101,7 +101,7 @@ static void evaluate(TalusSsn *w, const double *x)
 static void multiply(TalusSsn *w)
 {
     memset(w->vector[TALUS_SSN_ND], 0, size_of(w) * sizeof(double));
-    talus_sparse_add(&w->matrix, 1.0, w->vector[TALUS_SSN_D], w->vector[TALUS_SSN_ND]);
+    talus_sparse_add_product(&w->matrix, 1.0, w->vector[TALUS_SSN_D], w->vector[TALUS_SSN_ND]);
 }
 
 /* Sets D: the way to the bound for rows at bounds (map=normal: 0), 0 for the free rows. Lists the free rows in place
@@ -127,7 +127,7 @@ static int split_rows(TalusSsn *w, const double *x)
 static TalusStatus factor_face(TalusSsn *w, int free_rows)
 {
     double largest =
-        talus_sparse_face(&w->matrix, w->place, w->row, free_rows, w->regularise, &w->face);
+        talus_sparse_extract(&w->matrix, w->place, w->row, free_rows, w->regularise, &w->face);
     TalusPivots pivots = {.relative = 0.1 * w->regularise, .replacement = 1e16 * largest};
     TALUS_TRY(talus_ldl_analyse(&w->factor, &w->face, NULL));
     return talus_ldl_factor(&w->factor, &w->face, NULL, &pivots);

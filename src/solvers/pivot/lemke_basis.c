@@ -164,7 +164,7 @@ static void subtract_product(const TalusBasis *b, const double *x, double *r)
     }
 }
 
-double talus_basis_error(const TalusBasis *b)
+double talus_basis_residual_max(const TalusBasis *b)
 {
     double worst = 0.0;
     memcpy(b->residual, b->lcp->q, (size_t)b->lcp->n * sizeof *b->residual);

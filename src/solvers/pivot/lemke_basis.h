@@ -55,7 +55,7 @@ double talus_basis_inverse(const TalusBasis *b, int position, int j);
 TalusStatus talus_basis_exchange(TalusBasis *b, int enters, int position, const double *y);
 
 /* Returns the largest |entry| of q - B x. */
-double talus_basis_error(const TalusBasis *b);
+double talus_basis_residual_max(const TalusBasis *b);
 /* Recomputes inverse and x from the data, x with refinement. TALUS_ERR_NUMERIC: B is singular, B^-1 unchanged. */
 TalusStatus talus_basis_factor(TalusBasis *b);
 

@@ -174,7 +174,7 @@ static TalusStatus find_pivot(TalusLemke *l, int *position)
 static bool worn(const TalusLemke *l)
 {
     return l->age >= l->refactor ||
-           !(talus_basis_error(&l->basis) <= DRIFT * largest(l->basis.x, l->basis.lcp->n));
+           !(talus_basis_residual_max(&l->basis) <= DRIFT * largest(l->basis.x, l->basis.lcp->n));
 }
 
 static TalusStatus pivot(TalusLemke *l, TalusLemkeState *state)
