@@ -1,13 +1,14 @@
 /* solvers/ipm/ipm_aug.c - interior point on the augmented system, petra-2009 Eq. 31 (its OOQP-MA27).
  *
- * Unknowns are the velocities v, the yielding s of compliant contacts, then the multipliers lambda (problem/qp.h has A,
- * ipm_system.h T and r):
+ * Unknowns are the body velocities v, then one speed s per compliant contact, at which its compliance E yields, then
+ * the multipliers lambda (problem/qp.h has A, ipm_system.h T and r):
  *     [ M        A' ] [  dv      ]   [ 0 ]
  *     [   E^-1   1' ] [  ds      ] = [ 0 ]
  *     [ A   1   -T  ] [ -dlambda ]   [ r ]
- * The matrix is quasi-definite: in any order, pivots are positive for the first two groups and negative for the third.
- * A power of two per group of unknowns scales the first two to a mass of about one. A package that chooses pivots by
- * size then sees the same numbers for any length unit of the spins. */
+ * The matrix is quasi-definite: in any order of elimination, pivots are positive for rows of v and s and negative for
+ * rows of lambda. Unknowns v and s are scaled by powers of two, one per s and one per group of three components of v (a
+ * body's velocity or its spin), so that their diagonal entries are about 1. A package that chooses pivots by size then
+ * sees the same numbers for any length unit of the spins. */
 #include "solvers/ipm/ipm_qp.h"
 
 #include "base/memory.h"
@@ -18,12 +19,13 @@
 
 /* ---- pattern ---- */
 
+/* True if contact i is compliant and so has an unknown s. */
 static bool is_compliant(const TalusQp *qp, int i)
 {
     return qp->compliance && qp->compliance[i] > 0.0;
 }
 
-/* Numbers the rows of yielding contacts behind the velocities. Returns their count. */
+/* Numbers the rows of s, one per compliant contact, behind the velocities. Returns the number of rows of s. */
 static int number_compliance_rows(TalusIpmSystem *s)
 {
     int count = 0;
@@ -32,8 +34,8 @@ static int number_compliance_rows(TalusIpmSystem *s)
     return count;
 }
 
-/* Returns 2^-k with 4^k near the value: the scale of an unknown with this diagonal entry. s->base has it for all rows
- * except multipliers. */
+/* Returns 2^-k with 4^k near the value: the scale of an unknown with this diagonal entry, stored in s->base for rows of
+ * v and s. */
 static double unit_mass_scale(double value)
 {
     int exponent = 0;
@@ -41,7 +43,7 @@ static double unit_mass_scale(double value)
     return ldexp(1.0, -(exponent - (exponent & 1)) / 2);
 }
 
-/* Writes the rows of M, scaled, and s->base of its unknowns. Returns the number of entries written. */
+/* Writes the scaled rows of M, and the scales of v in s->base. Returns the number of entries written. */
 static int32_t add_masses(const TalusIpmSystem *s, TalusSparse *a)
 {
     const TalusJacobian *j = &s->qp->bodies;
@@ -62,7 +64,8 @@ static int32_t add_masses(const TalusIpmSystem *s, TalusSparse *a)
     return at;
 }
 
-/* Writes the rows of E^-1, scaled, from entry `at` on. Returns the number of entries so far. */
+/* Writes the scaled rows of E^-1 from entry `at` on, and the scales of s in s->base. Returns the number of entries so
+ * far. */
 static int32_t add_compliance_rows(const TalusIpmSystem *s, TalusSparse *a, int32_t at)
 {
     for (int i = 0; i < s->qp->blocks; i++)
@@ -77,8 +80,8 @@ static int32_t add_compliance_rows(const TalusIpmSystem *s, TalusSparse *a, int3
     return at;
 }
 
-/* Writes A and 1 of the rows of multipliers from entry `at` on, and their pattern; fill_augmented() sets the diagonal -T, which
- * is last in each row. */
+/* Writes the pattern of the rows of multipliers from entry `at` on, and their scaled entries A and 1. fill_augmented()
+ * sets the diagonal entry -T, the last in each row. */
 static void add_constraints(const TalusIpmSystem *s, TalusSparse *a, int32_t at)
 {
     const TalusQp *qp = s->qp;
@@ -98,6 +101,7 @@ static void add_constraints(const TalusIpmSystem *s, TalusSparse *a, int32_t at)
         }
 }
 
+/* `prepare` of TalusIpmForm: also writes all values except -T, and the scales. */
 static TalusStatus prepare_augmented(TalusIpmSystem *s, const TalusProblem *problem)
 {
     const TalusQp *qp = s->qp;
@@ -126,6 +130,7 @@ static void fill_augmented(TalusIpmSystem *s)
         s->lower.value[s->lower.start[offset + k + 1] - 1] = -s->t[k];
 }
 
+/* `solve` of TalusIpmForm, with refinement. */
 static TalusStatus solve_augmented(TalusIpmSystem *s, double *x)
 {
     enum { REFINEMENTS = 2 };

@@ -1,10 +1,11 @@
 /* solvers/ipm/ipm_chol.c - interior point on the normal equations, petra-2009's OOQP-CHOL (Section 3.1.3).
  *
- * With A = G'D' (problem/qp.h) the matrix M1 = M + A'D2 A is M + D H D'. H_i is the sum over the edges g of contact i's
- * cone of g g' / t, t the edge's entry of T; at most 3 x 3. A compliant contact has diag(t) + e 1 1' instead of
- * diag(t), e its compliance; the inverse by Sherman and Morrison turns H into H - e h h' / (1 + e h_n), with h the
- * first column of H. The pattern of M1, with the index of every pair of groups of three unknowns, is found once per set
- * of contacts: an iteration only adds numbers. */
+ * With A = G'D' (problem/qp.h) the matrix M1 = M + A'D2 A is M + D H D'. H_i, at most 3 x 3, is the sum of g g' / t
+ * over the edges g of contact i's cone, with t the edge's entry of T. For a compliant contact, diag(t) + e 1 1'
+ * replaces diag(t), e its compliance; Sherman and Morrison's inverse of that turns H into H - e h h' / (1 + e h_n),
+ * with h the first column of H. Unknowns come in groups of three: a body's velocity or its spin. The pattern of M1,
+ * with the index of each pair of groups that share a contact, is found once per set of contacts: an iteration only adds
+ * numbers. */
 #include "solvers/ipm/ipm_qp.h"
 
 #include "base/memory.h"
@@ -15,8 +16,8 @@
 
 /* ---- pattern ---- */
 
-/* Sets the groups of a contact and its entries of D'. The groups are those of the first tangential row where there is
- * one: the normal row may lack some, as that of a sphere has no spin. */
+/* Lists the groups that contact i acts on, and its entries of D'. The groups are taken from the first tangential row if
+ * there is one, as the normal row may lack some: that of a sphere has no spin. */
 static void set_groups(const TalusQp *qp, int i, TalusIpmContact *c)
 {
     const TalusSparse *d = &qp->bodies.transposed;
@@ -34,7 +35,7 @@ static void set_groups(const TalusQp *qp, int i, TalusIpmContact *c)
     }
 }
 
-/* Sets the lower triangle of the graph of groups that share a contact, with its diagonal. */
+/* Sets `graph` to a pattern: the lower triangle, with the diagonal, of pairs of groups that share a contact. */
 static TalusStatus set_graph(const TalusIpmSystem *s, TalusSparse *graph)
 {
     const TalusQp *qp = s->qp;
@@ -62,7 +63,8 @@ static TalusStatus set_graph(const TalusIpmSystem *s, TalusSparse *graph)
     return status;
 }
 
-/* Expands the graph: the row of a group becomes three rows, and its last entry, the group itself, a triangle. */
+/* Allocates `lower`, M1, with the pattern of the graph expanded: a group becomes three rows, an entry 3 x 3 entries,
+ * and the last entry of a row, the group itself, a triangle. */
 static TalusStatus set_pattern(TalusSparse *lower, const TalusSparse *graph)
 {
     int32_t at = 0;
@@ -80,13 +82,14 @@ static TalusStatus set_pattern(TalusSparse *lower, const TalusSparse *graph)
     return TALUS_OK;
 }
 
-/* Returns the place of an existing column in a row, from 0. By bisection, since one body may touch all others. */
+/* Returns the index, from 0, of an entry within its row. By bisection, since one body may touch all others. */
 static int32_t find_column_index(const TalusSparse *graph, int row, int column)
 {
     const int32_t *start = &graph->start[row];
     return talus_sorted_index(graph->column, start[0], start[1], column) - start[0];
 }
 
+/* Sets c->pair_column for all pairs of groups of the contact. */
 static void set_pair_columns(const TalusSparse *graph, TalusIpmContact *c)
 {
     for (int p = 0; p < c->groups; p++)
@@ -95,6 +98,7 @@ static void set_pair_columns(const TalusSparse *graph, TalusIpmContact *c)
                 find_column_index(graph, c->group[p], c->group[q]);
 }
 
+/* `prepare` of TalusIpmForm. */
 static TalusStatus prepare_normal(TalusIpmSystem *s, const TalusProblem *problem)
 {
     const TalusQp *qp = s->qp;
@@ -113,6 +117,7 @@ static TalusStatus prepare_normal(TalusIpmSystem *s, const TalusProblem *problem
 
 /* ---- numbers ---- */
 
+/* Sets M1 to M / s->mass. */
 static void set_masses(TalusIpmSystem *s)
 {
     const TalusJacobian *j = &s->qp->bodies;
@@ -169,6 +174,7 @@ static void add_contact(TalusSparse *a, const TalusIpmContact *contact, int rows
     }
 }
 
+/* `fill` of TalusIpmForm: M1 / s->mass. */
 static void fill_normal(TalusIpmSystem *s)
 {
     double h[3][3];
@@ -181,7 +187,7 @@ static void fill_normal(TalusIpmSystem *s)
 
 /* ---- solution ---- */
 
-/* y = S^-1 y / s->mass of contact i, with S = T + e 1 1', e the compliance (ipm_system.h). */
+/* y = S^-1 y / s->mass, y of the edges of contact i; S = T + e 1 1', e the compliance (ipm_system.h). */
 static void apply_inverse_s(const TalusIpmSystem *s, int i, double *y)
 {
     const TalusQp *qp = s->qp;
@@ -199,7 +205,7 @@ static void apply_inverse_s(const TalusIpmSystem *s, int i, double *y)
         y[k] -= part / s->t[at + k];
 }
 
-/* s->x += D_i G_i y. */
+/* s->x += D_i G_i y: adds the body impulses of the multipliers y of contact i. */
 static void add_body_impulses(TalusIpmSystem *s, int i, const double *y)
 {
     const TalusQp *qp = s->qp;
@@ -214,7 +220,7 @@ static void add_body_impulses(TalusIpmSystem *s, int i, const double *y)
                 s->x[3 * c->group[p] + a] += c->d[p][3 * r + a] * impulse[r];
 }
 
-/* y -= G_i'D_i'x, with x in s->x. */
+/* y -= G_i'D_i'x: subtracts the velocities along the edges of contact i that belong to body velocities x, in s->x. */
 static void subtract_edge_velocities(const TalusIpmSystem *s, int i, double *y)
 {
     const TalusQp *qp = s->qp;
@@ -229,6 +235,7 @@ static void subtract_edge_velocities(const TalusIpmSystem *s, int i, double *y)
             y[k - qp->first[i]] -= qp->edge[k][r] * u[r];
 }
 
+/* `solve` of TalusIpmForm. */
 static TalusStatus solve_normal(TalusIpmSystem *s, double *x)
 {
     const TalusQp *qp = s->qp;

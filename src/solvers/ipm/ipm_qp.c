@@ -21,8 +21,8 @@
 
 enum { REFINEMENTS = 3 };
 
-static const double ENOUGH =
-    1e-10; /* residual of a system over its right-hand side, by weighted_square() */
+/* Residual of a system over its right-hand side, by weighted_square(), at which refinement ends. */
+static const double ENOUGH = 1e-10;
 /* Centrality correctors: they aim at a step REACH_FACTOR times as long plus REACH_MORE, with products from MIN_PRODUCT
  * to MAX_PRODUCT times the goal, and must lengthen the step by GAIN. */
 static const double REACH_FACTOR = 1.08, REACH_MORE = 0.08, MIN_PRODUCT = 0.1, MAX_PRODUCT = 10.0,
@@ -80,7 +80,8 @@ void talus_ipm_evaluate(TalusIpm *ipm)
 
 /* ---- systems ---- */
 
-/* Returns the sum of r^2 / (scale + t): an error r in a row changes its multiplier by r / (scale + t). */
+/* Returns the sum of r_k^2 / (scale_k + t_k). The weight takes into account that an error r_k in row k changes its
+ * multiplier by about r_k / (scale_k + t_k). */
 static double weighted_square(const TalusIpm *ipm, const double *r)
 {
     const double *t = ipm->vector[TALUS_IPM_T];
@@ -90,7 +91,7 @@ static double weighted_square(const TalusIpm *ipm, const double *r)
     return sum;
 }
 
-/* rest = right - (P + T) x. Returns its weighted square. */
+/* Sets REST = RIGHT - (P + T) x. Returns its weighted square. */
 static double compute_rest(TalusIpm *ipm, const double *x)
 {
     const double *right = ipm->vector[TALUS_IPM_RIGHT], *t = ipm->vector[TALUS_IPM_T];
@@ -101,7 +102,7 @@ static double compute_rest(TalusIpm *ipm, const double *x)
     return weighted_square(ipm, rest);
 }
 
-/* x = (P + T)^-1 right, refined while the residual halves. */
+/* Sets x = (P + T)^-1 RIGHT, refined while the residual halves. */
 static TalusStatus solve_refined(TalusIpm *ipm, double *x)
 {
     const double *right = ipm->vector[TALUS_IPM_RIGHT];
@@ -122,8 +123,8 @@ static TalusStatus solve_refined(TalusIpm *ipm, double *x)
     return TALUS_OK;
 }
 
-/* Computes the direction that changes the products lambda_k w_k by TARGET, to first order, and if `whole` makes RHO
- * vanish. */
+/* Computes the direction dl, dw that changes the products lambda_k w_k by TARGET, to first order. If `whole`, a step of
+ * length 1 along it also makes RHO vanish; else it leaves RHO as it is. */
 static TalusStatus compute_direction(TalusIpm *ipm, bool whole, double *dl, double *dw)
 {
     const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
@@ -137,6 +138,7 @@ static TalusStatus compute_direction(TalusIpm *ipm, bool whole, double *dl, doub
     return TALUS_OK;
 }
 
+/* Sets T = w / lambda and factorises P + T. */
 static TalusStatus factorise_system(TalusIpm *ipm)
 {
     const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
@@ -151,10 +153,10 @@ static TalusStatus factorise_system(TalusIpm *ipm)
 typedef struct Reach {
     double length; /* step to the boundary, at most 1 */
     int block;     /* index k of the pair lambda_k, w_k that reaches 0 first; -1: none */
-    bool slack;    /* its w blocks, not its lambda */
+    bool slack;    /* w_k reaches 0 first, not lambda_k */
 } Reach;
 
-/* Returns how far lambda and w can go along dl, dw, at most 1, and what blocks them. */
+/* Returns the length at which lambda or w reaches 0 along dl, dw, at most 1, and the pair that reaches 0. */
 static Reach find_reach(const TalusIpm *ipm, const double *dl, const double *dw)
 {
     const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
@@ -184,8 +186,9 @@ static double mean_product_after(const TalusIpm *ipm, double a, const double *dl
     return sum / ipm->qp.multipliers;
 }
 
-/* Mehrotra 1992: step after which the blocking pair has 1 - NEAR of the mean product at the boundary, kept between NEAR
- * and 1 - 1e-8 of the way there; 1 if no pair blocks. */
+/* Returns the step length of Mehrotra 1992: after the step, the product of the blocking pair is 1 - NEAR of the mean
+ * product at the boundary. The length is kept between NEAR and 1 - 1e-8 of the way to the boundary; 1 if no pair
+ * blocks. */
 static double step_length(const TalusIpm *ipm, const double *dl, const double *dw)
 {
     const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
@@ -200,7 +203,8 @@ static double step_length(const TalusIpm *ipm, const double *dl, const double *d
     return fmin(fmax(a, NEAR * r.length), (1.0 - 1e-8) * r.length);
 }
 
-/* Sets TARGET of a centrality corrector: brings products at a step of `a` back near `centre`. */
+/* Sets TARGET of a centrality corrector: the change that brings each product lambda_k w_k, after a step of length a,
+ * back into [MIN_PRODUCT, MAX_PRODUCT] times `centre`. */
 static void set_centrality_target(TalusIpm *ipm, double a, double centre)
 {
     const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
@@ -238,6 +242,7 @@ static TalusStatus add_centrality_correctors(TalusIpm *ipm, double goal)
     return TALUS_OK;
 }
 
+/* Sets TARGET of the predictor (goal 0) or corrector: goal - lambda w, less dl dw if `second_order`. */
 static void set_target(TalusIpm *ipm, double goal, bool second_order)
 {
     const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
@@ -270,9 +275,9 @@ TalusStatus talus_ipm_step(TalusIpm *ipm)
 
 /* ---- starting points ---- */
 
-/* Raises all lambda times scale by one amount and all w by another, so that none is negative; then each by half
- * the sum of products over the sum of the other, which balances the two (Mehrotra 1992), or by ipm->speed where that is
- * 0. */
+/* Makes all lambda and w positive by two amounts: one is added to all lambda times scale, the other to all w. Each
+ * first makes the negative ones nonnegative; then half the sum of products over the sum of the other variable is added
+ * (Mehrotra 1992), or ipm->speed if that is 0. */
 static void move_inside(TalusIpm *ipm)
 {
     double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];

@@ -30,10 +30,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Iterations without progress, and short steps in a row, that end the method. */
+/* PATIENCE: iterations without progress that end the method. SHORT: short steps in a row that end it. */
 enum { PATIENCE = 6, SHORT = 3 };
 
-/* Largest number of blocks for a change from the form `bodies` of the linear systems to `contacts`. */
+/* Largest number of blocks for which the form of the linear systems may change from `bodies` to `contacts`. */
 enum { MAX_CONTACTS = 3000 };
 
 /* REACH: share of the step to the boundary. TINY_STEP: steps below this are short. */
@@ -43,7 +43,8 @@ static const double LEAST_MU = 1e-30; /* friction below this is rounding */
 static const double ENOUGH = 1e-6;    /* residual of a linear system over sqrt(nu) per block */
 static const double INEXACT = 1e3;    /* factor on ENOUGH: beyond, the step is `inexact` */
 static const double FALLING = 0.9;    /* factor on the least residual: below, a step progresses */
-/* Weight added to N + E in the factor after a rejected pivot: first, growth from one rejection to the next, maximum. */
+/* Weight added to N + E in the factor after a rejected pivot: first weight, factor from one rejection to the next,
+ * maximum. */
 static const double WEIGHT_FIRST = 1e-15, WEIGHT_GROWTH = 100.0, MAX_WEIGHT = 1e-6;
 static const double WEIGHT_BODIES = 1e-13; /* ldl in form bodies meets vanishing pivots */
 /* Size a of the starting impulses: factor from one start to the next, and maximum. APART: largest difference of z and
@@ -124,6 +125,7 @@ static double power_below(double x)
     return ldexp(1.0, exponent - 1);
 }
 
+/* Fills w->block with kind, mu and scale of each block, and counts the cones. */
 static void init_blocks(Run *run)
 {
     const TalusOperator *op = run->s->op;
@@ -157,6 +159,7 @@ static TalusDirectKind choose_direct(const Params *p, bool bodies)
                                        : TALUS_DIRECT_LDL;
 }
 
+/* Prepares the linear systems in form bodies or contacts, and sets the first weight. */
 static TalusStatus prepare_form(Run *run, bool bodies)
 {
     TalusDirectKind make = choose_direct(run->p, bodies);
@@ -165,6 +168,7 @@ static TalusStatus prepare_form(Run *run, bool bodies)
         &run->w->system, run->s, bodies ? TALUS_SOC_BODIES : TALUS_SOC_CONTACTS, make, run->unit);
 }
 
+/* Chooses the form of the linear systems and prepares it; fails if the parameters exclude each other. */
 static TalusStatus prepare_system(Run *run)
 {
     const Params *p = run->p;
@@ -200,6 +204,7 @@ static void set_start(Run *run, double size)
     }
 }
 
+/* Reserves memory, fills blocks and OFFSET, and sets the units of the scaled problem. */
 static TalusStatus prepare_run(Run *run)
 {
     TalusSolve *s = run->s;
@@ -262,7 +267,8 @@ static void evaluate_point(Run *run)
     }
 }
 
-/* Sets REPORTED to the better of gamma and P(gamma - s/d), s from Z, and offers it as best iterate. */
+/* Sets REPORTED, with its residual, to the better of gamma and P(gamma - s/d), s from Z, and offers it as best iterate.
+ * */
 static void choose_reported(Run *run)
 {
     Work *w = run->w;
@@ -309,7 +315,8 @@ static TalusStatus factorise(Run *run)
     }
 }
 
-/* RIGHT = y - W^-1 rho along W's axes, with l o y = sigma nu e - l o l - dx o dz; for the predictor y = -l. */
+/* Sets RIGHT = y - W^-1 rho, along W's axes. If `corrected`, l o y = sigma nu e - l o l - dx o dz; for the predictor y
+ * = -l. */
 static void set_right_side(Run *run, bool corrected, double sigma)
 {
     double **v = run->w->vector;
@@ -332,7 +339,7 @@ static void set_right_side(Run *run, bool corrected, double sigma)
     }
 }
 
-/* Computes DX and DZ for RIGHT. */
+/* Solves the linear system with RIGHT: sets DX, DZ and IMAGE. Sets run->inexact if the solution is inaccurate. */
 static TalusStatus compute_direction(Run *run)
 {
     Work *w = run->w;
@@ -353,7 +360,7 @@ static TalusStatus compute_direction(Run *run)
     return TALUS_OK;
 }
 
-/* Maximum step along the direction within both cones. */
+/* Returns the largest step along DX and DZ that stays within both cones; may be infinite. */
 static double longest_step(const Run *run)
 {
     double **v = run->w->vector, a = INFINITY;
@@ -365,7 +372,7 @@ static double longest_step(const Run *run)
     return a;
 }
 
-/* nu after a step of length a. */
+/* Returns nu after a step of length a along DX and DZ. */
 static double nu_after(const Run *run, double a)
 {
     double **v = run->w->vector, sum = 0.0;
@@ -379,7 +386,7 @@ static double nu_after(const Run *run, double a)
     return sum / run->cones;
 }
 
-/* Writes x + a dx and z + a dz to `x` and `z`. False if one is not inside. */
+/* Writes the points X + a dx and Z + a dz to `x` and `z`. False if one of them is not strictly inside. */
 static bool write_moved_point(const Run *run, double a, double *x, double *z)
 {
     double **v = run->w->vector;
@@ -437,6 +444,7 @@ static bool may_change_form(const Run *run)
            run->s->op->blocks <= MAX_CONTACTS;
 }
 
+/* Takes one step; if the linear systems were inexact, first changes their form where that may help. */
 static TalusStatus run_iteration(Run *run)
 {
     TALUS_TRY(predict_and_correct(run));
@@ -449,9 +457,9 @@ static TalusStatus run_iteration(Run *run)
 
 /* ---- the solve ---- */
 
-/* True to go on: in one of the last PATIENCE iterations the residual, or the largest difference of z and U, fell below
- * FALLING times the least before it; fewer than SHORT steps in a row were short; and, with `polish`, HANDOVER is not
- * reached. */
+/* True to go on: in one of the last PATIENCE iterations the residual, or the largest |RHO|, fell below FALLING times
+ * its minimum so far; fewer than SHORT steps in a row were short; and, with `polish`, HANDOVER is not reached. Updates
+ * the minima and the count of iterations without progress. */
 static bool progresses(Run *run)
 {
     if (run->p->polish && run->reported_sum <= HANDOVER * HANDOVER * run->zero_sum)
@@ -466,7 +474,8 @@ static bool progresses(Run *run)
     return ++run->idle < PATIENCE && run->short_steps < SHORT;
 }
 
-/* Runs the method from set_start() of this size. *ended: the solve is over; else the method stopped by itself. */
+/* Runs the method from set_start(run, size). *ended: true if the driver ended the solve, false if the method stopped by
+ * itself. */
 static TalusStatus run_from(Run *run, double size, bool *ended)
 {
     TalusSolve *s = run->s;
@@ -490,6 +499,8 @@ static TalusStatus run_from(Run *run, double size, bool *ended)
     }
 }
 
+/* Measures zero impulses, then runs the method from starts of growing size until z agrees with (N + E) gamma + q.
+ * *ended as in run_from. */
 static TalusStatus run_interior(Run *run, bool *ended)
 {
     memset(run->w->vector[REPORTED], 0, (size_t)run->n * sizeof(double));
@@ -503,7 +514,7 @@ static TalusStatus run_interior(Run *run, bool *ended)
     return TALUS_OK;
 }
 
-/* Runs prox from gamma. Its factor has both triangles and may be refused as too large; gamma then stays. */
+/* Runs prox from gamma. The factor of prox has both triangles and may be refused as too large; gamma then stays. */
 static TalusStatus run_polish(Run *run, bool resumed)
 {
     TalusStatus status = talus_solve_hand_over(run->s, POLISH, resumed);
@@ -520,7 +531,8 @@ static void project_start(TalusSolve *s)
         s->backend->block.project(s->op, NULL, s->gamma);
 }
 
-/* True if the given gamma is already good enough; its measurement then counts as an iteration. */
+/* Projects the given gamma onto K, stores it as START and REPORTED and measures it. True if it is already good enough;
+ * the measurement then counts as an iteration. */
 static bool start_is_enough(Run *run)
 {
     TalusSolve *s = run->s;
@@ -536,8 +548,8 @@ static bool start_is_enough(Run *run)
            !talus_solve_next(s, 0, s->gamma, NULL, run->start_sum, largest);
 }
 
-/* Returns to START if that is better. The polish continues from the interior points even if START has the smaller
- * residual, since they identify the open contacts; so the comparison is last. */
+/* Sets gamma to START if the solve has not converged and START has the smaller residual. This comparison comes after
+ * the polish, which must continue from the interior points, since these identify the open contacts. */
 static void restore_start_if_better(Run *run)
 {
     TalusSolve *s = run->s;

@@ -9,8 +9,9 @@
  * lengths along them are
  *     (1, a) / sqrt 2: b f,   (1, -a) / sqrt 2: b / f,   (0, a_perp): b,
  *     f = w_n + |w_t|,   b = (det z / det x)^(1/4).
- * Stored separately, they are exact even for f = 1e8: sums over axes would lose the short ones to rounding. Nesterov &
- * Todd 1998; formulae for w and l as in Vandenberghe 2010, the CVXOPT quadratic solvers. */
+ * Axes and lengths are stored separately, so that they are accurate even for f = 1e8: a matrix W would lose the short
+ * axes to rounding. Nesterov & Todd 1998; formulae for w and l as in Vandenberghe 2010, the CVXOPT quadratic solvers.
+ * */
 #ifndef TALUS_SOLVERS_IPM_IPM_SOC_CONE_H
 #define TALUS_SOLVERS_IPM_IPM_SOC_CONE_H
 
@@ -19,7 +20,8 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* CONE: a contact with friction; RAY: without; NOTHING: one whose bodies cannot move (scale 0), with impulse 0. */
+/* CONE: a contact with friction; RAY: a contact without friction; NOTHING: a contact whose bodies cannot move (scale
+ * 0), with impulse 0. */
 typedef enum TalusSocKind { TALUS_SOC_NOTHING, TALUS_SOC_RAY, TALUS_SOC_CONE } TalusSocKind;
 
 typedef struct TalusSocBlock {
@@ -31,8 +33,8 @@ typedef struct TalusSocBlock {
     double lambda[3]; /* l = W x */
 } TalusSocBlock;
 
-/* Number of entries of a block in use: vectors have three (or one) per block, of which a ray uses only the first and
- * NOTHING none. */
+/* Returns the number of entries of a block that are used: vectors have three entries per block (one in problems of one
+ * row), of which a ray uses only the first and NOTHING none. */
 static inline int talus_soc_rows(const TalusSocBlock *k)
 {
     return k->kind == TALUS_SOC_CONE ? 3 : k->kind == TALUS_SOC_RAY ? 1 : 0;
@@ -43,12 +45,14 @@ static inline double talus_soc_dot(const double x[3], const double y[3])
     return x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
 }
 
+/* Returns det x = x_n^2 - |x_t|^2. */
 static inline double talus_soc_det(const double x[3])
 {
     double t = sqrt(x[1] * x[1] + x[2] * x[2]);
     return (x[0] - t) * (x[0] + t);
 }
 
+/* True if x is strictly inside the cone of the block. */
 static inline bool talus_soc_is_inside(const TalusSocBlock *k, const double *x)
 {
     if (k->kind == TALUS_SOC_NOTHING)
@@ -56,7 +60,7 @@ static inline bool talus_soc_is_inside(const TalusSocBlock *k, const double *x)
     return x[0] > 0.0 && (k->kind == TALUS_SOC_RAY || talus_soc_det(x) > 0.0);
 }
 
-/* Writes the components of x along W's axes; talus_soc_from_axes reverses it. Both may work in place. */
+/* Writes the components of x along W's axes; talus_soc_from_axes is the inverse. Both may work in place. */
 static inline void talus_soc_to_axes(const TalusSocBlock *k, const double *x, double *out)
 {
     if (k->kind == TALUS_SOC_CONE) {
@@ -93,7 +97,7 @@ static inline void talus_soc_apply_inverse_scaling(const TalusSocBlock *k, const
     talus_soc_from_axes(k, y, out);
 }
 
-/* Computes W and l of a pair inside a cone. */
+/* Computes W and l of a pair (x, z) strictly inside; only for kind CONE. */
 static inline void talus_soc_set_cone_scaling(TalusSocBlock *k, const double *x, const double *z)
 {
     double dx = sqrt(talus_soc_det(x)), dz = sqrt(talus_soc_det(z));
@@ -112,7 +116,8 @@ static inline void talus_soc_set_cone_scaling(TalusSocBlock *k, const double *x,
         k->lambda[r] = size * ((c + p[0]) * q[r] + (c + q[0]) * p[r]) / (p[0] + q[0] + 2.0 * c);
 }
 
-/* Computes W and l of a pair (x, z) inside. Returns false if rounding makes W not finite or leaves l outside. */
+/* Computes W and l of a pair (x, z) strictly inside and stores them in k. Returns false if rounding makes W not finite
+ * or leaves l outside. */
 static inline bool talus_soc_set_scaling(TalusSocBlock *k, const double *x, const double *z)
 {
     if (k->kind == TALUS_SOC_CONE) {
@@ -164,7 +169,7 @@ static inline double talus_soc_longest_step(const TalusSocBlock *k, const double
     return INFINITY;
 }
 
-/* Converts x of a block to its impulse gamma; talus_soc_from_velocity converts its velocity u to z. Unused rows become 0. */
+/* Converts x of a block to its impulse gamma; unused rows become 0. */
 static inline void talus_soc_to_impulse(const TalusSocBlock *k, int rows, const double *x,
                                         double *gamma)
 {
@@ -174,6 +179,7 @@ static inline void talus_soc_to_impulse(const TalusSocBlock *k, int rows, const 
         gamma[0] = x[0] / k->mu;
 }
 
+/* Converts the velocity u of a block to z; unused rows become 0. */
 static inline void talus_soc_from_velocity(const TalusSocBlock *k, int rows, const double *u,
                                            double *z)
 {

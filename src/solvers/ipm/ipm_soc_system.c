@@ -13,11 +13,13 @@ enum { MOST_STEPS = 30, SLOW_STEPS = 6 };
  * steps. */
 static const double FALL = 0.5;
 
-enum { Y, IMAGE, R, Z, P, BP, AP }; /* BP: the matrix times P; IMAGE, AP: (N + E) G of Y, of P */
+/* Indices of TalusSocSystem.vector. Y: solution; R: residual; Z: factor^-1 R; P: direction; BP: the matrix times P;
+ * IMAGE, AP: unit (N + E) G times Y and times P. */
+enum { Y, IMAGE, R, Z, P, BP, AP };
 
 /* ---- form contacts ---- */
 
-/* Sets the pattern of the lower triangle of G'(N + E) G + I: that of N + E. */
+/* Allocates y->lower with the pattern of the lower triangle of G'(N + E) G + I, which is that of N + E. */
 static TalusStatus set_contacts_pattern(TalusSocSystem *y)
 {
     const TalusBlockMatrix *a = &y->matrix;
@@ -54,7 +56,7 @@ static void multiply_three(int m, const double *a, const double *b, const double
         }
 }
 
-/* Adds sign (I + weight G'G) of block i to its m x m block `own` of the matrix. */
+/* Adds sign (I + weight G'G) of block i to `own`, its m x m diagonal block of the matrix. */
 static void add_identity_and_weight(const TalusSocSystem *y, int i, double weight, double sign,
                                     double *own)
 {
@@ -69,6 +71,7 @@ static void add_identity_and_weight(const TalusSocSystem *y, int i, double weigh
         }
 }
 
+/* Writes the values of G'(N + E) G + I, with the weight, to y->lower. */
 static void fill_contacts(TalusSocSystem *y, const TalusSocBlock *block, double weight)
 {
     const TalusBlockMatrix *a = &y->matrix;
@@ -93,8 +96,8 @@ static void fill_contacts(TalusSocSystem *y, const TalusSocBlock *block, double 
 
 /* ---- form bodies ---- */
 
-/* Writes the range of the entries of D' in the last row of block i. Their columns, velocities of its bodies, include
- * those of its other rows. */
+/* Writes the range of the entries of D' in the last row of block i. The columns of that row, velocities of the block's
+ * bodies, include the columns of the other rows of the block. */
 static void find_block_columns(const TalusSocSystem *y, int i, int32_t *from, int32_t *to)
 {
     const TalusSparse *d = &y->jacobian.transposed;
@@ -102,8 +105,8 @@ static void find_block_columns(const TalusSocSystem *y, int i, int32_t *from, in
     *to = d->start[y->rows * (i + 1)];
 }
 
-/* Sets the pattern of the lower triangle: blocks of M, then for each row of a block its body velocities and own
- * rows. */
+/* Allocates y->lower with the pattern of the lower triangle: blocks of M, then for each row of a contact block the
+ * velocities of its bodies and the rows of the block itself. */
 static TalusStatus set_bodies_pattern(TalusSocSystem *y)
 {
     const TalusSparse *d = &y->jacobian.transposed;
@@ -132,6 +135,7 @@ static TalusStatus set_bodies_pattern(TalusSocSystem *y)
     return TALUS_OK;
 }
 
+/* Writes M / unit, the first entries of y->lower. */
 static void fill_masses(TalusSocSystem *y)
 {
     double *out = y->lower.value;
@@ -161,6 +165,7 @@ static void fill_coupling(TalusSocSystem *y, int i, int k, double *out)
     }
 }
 
+/* Writes the values of the matrix of form bodies, with the weight, to y->lower. */
 static void fill_bodies(TalusSocSystem *y, const TalusOperator *op, const TalusSocBlock *block,
                         double weight)
 {
@@ -185,6 +190,7 @@ static void fill_bodies(TalusSocSystem *y, const TalusOperator *op, const TalusS
 
 /* ---- preparation ---- */
 
+/* Fills the Jacobian (form bodies) or N + E (form contacts) and sets the pattern of y->lower. */
 static TalusStatus prepare_form(TalusSocSystem *y, TalusSolve *s)
 {
     TalusSparse n;
@@ -321,13 +327,15 @@ static double dot(const double *x, const double *y, int n)
     return sum;
 }
 
+/* y += a x. */
 static void add_multiple(double *y, double a, const double *x, int n)
 {
     for (int k = 0; k < n; k++)
         y[k] += a * x[k];
 }
 
-/* Takes one step of conjugate gradients along P, rz = r'z. False if the matrix proves not positive definite. */
+/* Takes one step of conjugate gradients along P, rz = r'z. False if the matrix turns out not to be positive definite.
+ * */
 static bool step_cg(TalusSocSystem *y, TalusSolve *s, double rz)
 {
     const int n = y->rows * y->blocks;

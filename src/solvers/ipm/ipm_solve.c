@@ -1,9 +1,9 @@
 /* solvers/ipm/ipm_solve.c - the interior point method of ipm_qp.h as a solver: shared by ipm-chol and ipm-aug.
  *
  * The given impulses are measured first and returned if good enough. Otherwise the method starts from the data or, with
- * warm=on, near them. Products with N are counted with their iteration; factorisations are counted separately. A solve
- * that OOQP's rule (stop=ooqp) ends has the outcome `budget` unless the driver finds its residual within the
- * tolerance. */
+ * warm=on, near the given impulses. Products with N are counted with their iteration; factorisations are counted
+ * separately. A solve that OOQP's rule (stop=ooqp) ends has the outcome `budget` unless the driver finds its residual
+ * within the tolerance. */
 #include "solvers/ipm/ipm_qp.h"
 
 #include "base/status.h"
@@ -11,11 +11,12 @@
 #include <math.h>
 #include <string.h>
 
+/* Tolerance of OOQP's rule, relative to the size of the data. */
 static const double OOQP = 1e-8;
 
-/* PATIENCE: iterations without a residual below BETTER times the minimum, after which the method ends. GROWN:
- * multipliers times scale above this multiple of the largest |kappa| may be growing without bound; the infeasibility
- * monitor is then asked. */
+/* PATIENCE: iterations without a residual below BETTER times the minimum, after which the method ends. GROWN: if a
+ * multiplier times its scale exceeds this multiple of the largest |kappa|, multipliers may be growing without bound,
+ * and the infeasibility monitor is asked for a check. */
 enum { PATIENCE = 12 };
 static const double BETTER = 0.9, GROWN = 1e3;
 
@@ -28,7 +29,8 @@ static void multiply_by_operator(void *context, const double *gamma, double *u)
     s->backend->op.product(s->op, gamma, true, false, u);
 }
 
-/* HOPDM's rule (Gondzio 1996): one, two, three correctors if a factorisation costs more than 10, 30, 50 solutions. */
+/* Returns the maximum number of centrality correctors: the parameter, or HOPDM's rule (Gondzio 1996), one, two or three
+ * if a factorisation costs more than 10, 30 or 50 solutions. */
 static int corrector_count(const TalusIpmParams *p, const TalusIpmSystem *system)
 {
     double ratio = talus_ipm_system_cost_ratio(system);
@@ -37,6 +39,7 @@ static int corrector_count(const TalusIpmParams *p, const TalusIpmSystem *system
     return (ratio > 10.0) + (ratio > 30.0) + (ratio > 50.0);
 }
 
+/* Returns the direct solver of the parameter `linear`; auto: the first of `kinds` that this build has. */
 static TalusDirectKind choose_direct(const TalusIpmParams *p, const TalusDirectKind kinds[2])
 {
     if (p->linear > 0)
@@ -63,7 +66,7 @@ static bool meets_ooqp(const TalusIpm *ipm, double datum)
     return ipm->mu * ipm->qp.multipliers <= OOQP * datum && ipm->infeasibility <= OOQP * datum;
 }
 
-/* Returns the largest multiplier as a speed. */
+/* Returns the largest multiplier times its scale, m/s. */
 static double largest_multiplier(const TalusIpm *ipm)
 {
     double max = 0.0;
@@ -72,8 +75,8 @@ static double largest_multiplier(const TalusIpm *ipm)
     return max;
 }
 
-/* Takes one step, unless `idle` exceeds PATIENCE or mu is 0. *on: the step was taken; false also if the factorisation
- * failed. */
+/* Takes one step, unless `idle`, the number of iterations without progress, exceeds PATIENCE or mu is 0. *on: true if
+ * the step was taken; false also if the factorisation failed. */
 static TalusStatus step_unless_idle(TalusSolve *s, TalusIpm *ipm, int idle, bool *on)
 {
     int before = ipm->system.factorisations;
@@ -86,8 +89,9 @@ static TalusStatus step_unless_idle(TalusSolve *s, TalusIpm *ipm, int idle, bool
     return status == TALUS_ERR_NUMERIC ? TALUS_OK : status;
 }
 
-/* Ends a solve that no longer progresses, with the best iterate. Counts idle iterations up to the budget, as the
- * outcome `budget` promises, unless an outer loop can use them for other shifts. */
+/* Ends a solve that no longer progresses: gamma becomes the best iterate, the outcome budget. Counts and reports
+ * iterations without work until the budget is used, since that outcome means a used budget; only one if an outer loop
+ * can use the rest for other shifts. */
 static void end_with_best(TalusSolve *s, TalusIpmWork *w)
 {
     TalusResidualSums sums;
@@ -130,6 +134,7 @@ static TalusStatus run_iterations(TalusSolve *s, TalusIpmWork *w)
     return TALUS_OK;
 }
 
+/* Fills the quadratic program and sets up the linear systems and the data of the iteration. */
 static TalusStatus prepare_ipm(TalusSolve *s, TalusIpmWork *w)
 {
     const TalusIpmVariant *variant = s->type->variant;
@@ -147,8 +152,8 @@ static TalusStatus prepare_ipm(TalusSolve *s, TalusIpmWork *w)
     return TALUS_OK;
 }
 
-/* *on: there is a starting point. Without offsets there is none, as gamma = 0 is the solution; nor if the factorisation
- * fails, as for a matrix that is not semidefinite. */
+/* Sets the starting point. *on: true if there is one. There is none if all offsets are 0, as gamma = 0 is then the
+ * solution, which is written; nor if the factorisation fails, as for a matrix that is not semidefinite. */
 static TalusStatus set_start(TalusSolve *s, TalusIpmWork *w, bool *on)
 {
     TalusIpm *ipm = &w->ipm;
@@ -172,8 +177,8 @@ static TalusStatus set_start(TalusSolve *s, TalusIpmWork *w, bool *on)
     return status == TALUS_ERR_NUMERIC ? TALUS_OK : status;
 }
 
-/* True if the given impulses, projected onto K, are not good enough and the solve may go on. They remain the best until
- * better ones are found. */
+/* Projects the given impulses onto K, measures and reports them, and offers them as best iterate. True if they are not
+ * good enough and the solve may go on. */
 static bool must_iterate(TalusSolve *s, TalusIpmWork *w)
 {
     TalusResidualSums sums;

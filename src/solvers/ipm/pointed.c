@@ -14,7 +14,8 @@
 #include <string.h>
 
 enum { MAX_ITERATIONS = 100 };
-/* LIMIT: margin that counts as zero. BEARING: least share of the largest impulse of a contact that is counted. */
+/* LIMIT: largest margin that counts as zero. BEARING: contacts whose normal impulse is above this share of the largest
+ * are counted as bearing. */
 static const double LIMIT = 1e-6, BEARING = 1e-3;
 
 static void multiply_by_operator(void *context, const double *gamma, double *u)
@@ -29,6 +30,7 @@ static void set_offsets(TalusIpm *ipm)
         ipm->qp.kappa[k] = -sqrt(ipm->system.mass * ipm->qp.scale[k]);
 }
 
+/* Sets up the quadratic program with offsets -c and without compliance, and the starting point. */
 static TalusStatus prepare_ipm(TalusIpm *ipm, TalusProblem *problem)
 {
     bool missing = talus_direct_missing(TALUS_DIRECT_CHOLMOD) != NULL;
@@ -45,7 +47,7 @@ static TalusStatus prepare_ipm(TalusIpm *ipm, TalusProblem *problem)
     return ipm->qp.multipliers > 0 ? talus_ipm_start(ipm) : TALUS_OK;
 }
 
-/* Narrows out->lower and out->upper by the iterate; ipm->velocity holds N G lambda, from which P lambda follows. */
+/* Narrows out->lower and out->upper by the bounds that the iterate gives; ipm->velocity must hold N G lambda. */
 static void narrow_bounds(TalusIpm *ipm, TalusPointed *out)
 {
     const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *kappa = ipm->qp.kappa;
@@ -62,6 +64,7 @@ static void narrow_bounds(TalusIpm *ipm, TalusPointed *out)
         out->lower = fmax(out->lower, ipm->system.mass * least / size);
 }
 
+/* Iterates until a bound of the margin passes LIMIT. */
 static TalusStatus narrow_until_decided(TalusIpm *ipm, TalusPointed *out)
 {
     for (int k = 0; k < MAX_ITERATIONS; k++) {
@@ -79,7 +82,8 @@ static TalusStatus narrow_until_decided(TalusIpm *ipm, TalusPointed *out)
                       out->lower, out->upper);
 }
 
-/* Writes out->bearing and, unless gamma is NULL, impulses that move no body, normal parts adding up to 1. */
+/* For a cone that is not pointed: writes the number of bearing contacts and, unless gamma is NULL, impulses that move
+ * no body, scaled so that normal parts add up to 1. */
 static void write_jamming_impulses(const TalusIpm *ipm, TalusPointed *out, double *gamma)
 {
     const TalusQp *qp = &ipm->qp;
