@@ -28,7 +28,7 @@ static TalusStatus alloc_pattern(Pattern *p, int n, size_t capacity)
     return TALUS_ALLOC(p->column, capacity, "block pattern");
 }
 
-/* Lists for each block row the columns of its blocks: those in which A has an entry, and the diagonal; not sorted. */
+/* Lists for each block row, in `out`, the block columns in which A has an entry, and the diagonal; not sorted. */
 static TalusStatus gather_pattern(const TalusSparse *a, int size, int32_t *mark, Pattern *out)
 {
     int n = a->rows / size;
@@ -51,7 +51,7 @@ static TalusStatus gather_pattern(const TalusSparse *a, int size, int32_t *mark,
     return TALUS_OK;
 }
 
-/* Sets `out` to the transposed pattern of p; its columns are sorted, in whatever order those of p are. */
+/* Sets `out` to the transposed pattern of p, with sorted columns; columns of p may be in any order. */
 static TalusStatus transpose_pattern(const Pattern *p, int n, Pattern *out)
 {
     TALUS_TRY(alloc_pattern(out, n, (size_t)p->start[n]));
@@ -106,8 +106,8 @@ static TalusStatus find_pattern(const TalusSparse *a, int size, int32_t *mark, P
     return status;
 }
 
-/* Sets mirror[k], for entry k = (i, j), to the index of (j, i). As i rises, the entries (j, i) of each row j come up in
- * their order; seen[j] counts them. */
+/* Sets mirror[k], for each entry k = (i, j), to the index of the entry (j, i). As i rises, the entries (j, i) of each
+ * row j are met in their stored order; seen[j] counts them. */
 static void find_mirrors(TalusBlockMatrix *m, int32_t *seen)
 {
     memset(seen, 0, (size_t)m->blocks * sizeof *seen);
@@ -133,6 +133,7 @@ static void fill_values(const TalusSparse *a, TalusBlockMatrix *m, int32_t *bloc
     }
 }
 
+/* Fills pattern, mirrors and values of m, which has its sizes. `work`: one number per block row. */
 static TalusStatus build_matrix(const TalusSparse *a, TalusBlockMatrix *m, int32_t *work)
 {
     Pattern pattern = {0};
@@ -161,6 +162,7 @@ TalusStatus talus_block_matrix_create(const TalusSparse *a, int size, TalusBlock
     return status;
 }
 
+/* y = A x + q for blocks of three rows. */
 static void apply_blocks_of_three(const TalusBlockMatrix *a, const double *x, const double *q,
                                   double *y)
 {

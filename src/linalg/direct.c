@@ -38,7 +38,8 @@ const char *talus_direct_missing(TalusDirectKind kind)
     return methods[kind]->missing;
 }
 
-/* Reports to memory.h how much a package (cholmod, mumps) holds now; what ldl holds is counted when allocated. */
+/* Reports to base/memory.h how many bytes a package (cholmod, mumps) holds now; memory of ldl is counted when it is
+ * allocated. */
 static void report_package_memory(TalusDirect *d)
 {
     size_t now = d->method->allocates_itself ? d->method->bytes(d->state) : 0;
@@ -64,6 +65,7 @@ TalusStatus talus_direct_create(TalusDirectKind kind, TalusDirect **out)
     return TALUS_OK;
 }
 
+/* Releases the stored pattern and signs, and marks the matrix as neither analysed nor factored. */
 static void clear_analysis(TalusDirect *d)
 {
     d->analysed = d->factored = false;
@@ -103,6 +105,7 @@ static bool same_signs(const TalusDirect *d, const int8_t *sign)
     return true;
 }
 
+/* Fails unless `a` is square and lower triangular with rising columns. */
 static TalusStatus check_lower(const TalusSparse *a)
 {
     if (a->rows != a->columns)
@@ -117,6 +120,7 @@ static TalusStatus check_lower(const TalusSparse *a)
     return TALUS_OK;
 }
 
+/* Copies the pattern and the signs, and allocates the vectors of refinement. */
 static TalusStatus store_pattern(TalusDirect *d, const TalusSparse *a, const int8_t *sign)
 {
     size_t n = (size_t)a->rows, entries = (size_t)talus_sparse_entries(a);
@@ -136,9 +140,9 @@ static TalusStatus store_pattern(TalusDirect *d, const TalusSparse *a, const int
     return TALUS_OK;
 }
 
-/* For cholmod and mumps: fails if there is no memory for the ordering, without which these packages print a message or
- * end the process. An ordering needs about 10 integers per entry of the whole matrix and 50 per row (CHOLMOD's estimate
- * for METIS); twice that is asked for. */
+/* For cholmod and mumps: fails if there is not enough memory to find an elimination order; the packages would then
+ * print a message or end the process. The order needs about 10 integers per entry of the whole matrix and 50 per row
+ * (CHOLMOD's estimate for METIS); twice as much must be available. */
 static TalusStatus probe_analysis(const TalusDirect *d, const TalusSparse *a)
 {
     size_t couplings = 2 * (size_t)a->start[a->rows], rows = (size_t)a->rows;
@@ -166,7 +170,7 @@ TalusStatus talus_direct_analyse(TalusDirect *d, const TalusSparse *lower, const
     return TALUS_OK;
 }
 
-/* Fails for entries that are not finite: a package would compute on with them, or not return. */
+/* Fails if an entry is not finite: with such an entry a package would compute nonsense, or not return. */
 static TalusStatus check_values(const TalusSparse *a)
 {
     for (int i = 0; i < a->rows; i++)
@@ -178,7 +182,8 @@ static TalusStatus check_values(const TalusSparse *a)
     return TALUS_OK;
 }
 
-/* Refuses a factor above the limit: the system may grant memory that it lacks, and end the process when it is used. */
+/* Fails if the factor would exceed the limit. Without a limit the operating system might grant memory that it lacks,
+ * and end the process when the memory is used. */
 static TalusStatus check_fill(const TalusDirect *d)
 {
     double max_entries = d->max_entries > 0.0 ? d->max_entries : TALUS_DIRECT_MAX_ENTRIES;
@@ -222,7 +227,7 @@ TalusStatus talus_direct_solve(TalusDirect *d, double *x)
 
 /* ---- refinement ---- */
 
-/* Returns the largest magnitude; NaN if an entry is. */
+/* Returns the largest magnitude of an entry; NaN if an entry is NaN. */
 static double largest_magnitude(int n, const double *x)
 {
     double max = 0.0;
@@ -231,7 +236,8 @@ static double largest_magnitude(int n, const double *x)
     return max;
 }
 
-/* Computes d->rest = b - A x, b in d->right, A symmetric with lower triangle `a`. Returns its largest magnitude. */
+/* Computes d->rest = b - A x, with b in d->right and A symmetric with lower triangle `a`. Returns the largest magnitude
+ * of d->rest. */
 static double compute_residual(TalusDirect *d, const TalusSparse *a, const double *x)
 {
     memcpy(d->rest, d->right, (size_t)a->rows * sizeof *x);

@@ -1,7 +1,7 @@
 /* linalg/direct_cholmod.c - the direct solver `cholmod` (direct_make.h): calls of SuiteSparse's CHOLMOD.
  *
- * CHOLMOD chooses the order (AMD, or METIS if AMD fills in much) and between supernodes and single columns. Our lower
- * triangle by rows is its upper triangle by columns. */
+ * CHOLMOD chooses the elimination order (AMD, or METIS if AMD fills in much) and whether it factorises by supernodes or
+ * by single columns. The lower triangle by rows is passed as CHOLMOD's upper triangle by columns. */
 #include "base/memory.h"
 #include "base/status.h"
 #include "linalg/direct_make.h"
@@ -61,6 +61,7 @@ typedef struct Cholmod {
     int rows;
 } Cholmod;
 
+/* Releases the factor, the solution and the work space. */
 static void release_factor(Cholmod *c)
 {
     cholmod.free_factor(&c->factor, &c->common);
@@ -90,6 +91,7 @@ static void destroy_cholmod(void *state)
     talus_release(c);
 }
 
+/* Returns the matrix as CHOLMOD describes it; the arrays are shared. */
 static cholmod_sparse view_as_cholmod(const TalusSparse *lower)
 {
     return (cholmod_sparse){.nrow = (size_t)lower->rows,
@@ -106,6 +108,7 @@ static cholmod_sparse view_as_cholmod(const TalusSparse *lower)
                             .packed = 1};
 }
 
+/* Fails with a message for the status that CHOLMOD reported last. */
 static TalusStatus fail_by_status(const Cholmod *c)
 {
     int status = c->common.status;

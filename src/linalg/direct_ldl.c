@@ -22,7 +22,7 @@ static const double VANISHED = 0x1p-52;
 
 typedef struct Sizes {
     size_t largest_front,
-        stack;    /* rows of the largest front; most entries on the stack at a time */
+        stack;    /* rows of the largest front; maximum number of entries on the stack */
     int64_t fill; /* entries of L with the diagonal */
 } Sizes;
 
@@ -33,14 +33,16 @@ typedef struct Ldl {
     int8_t *sign; /* [rows] */
     int32_t
         *entry_start; /* [count + 1]: start of a front's entries of A, in `entry` and `target` */
-    int32_t *entry, *target; /* index of an entry of A; index in the front to which it is added */
-    int64_t *factor_start;   /* [count + 1]: start of a front in `factor` */
-    double *factor; /* pivot columns of each front, by rows: L, with 1 / D on the diagonal */
-    /* The current front; contributions that wait for their parents, lower parts by rows. */
+    int32_t *entry,
+        *target; /* index of an entry of A; index in the front to which that entry is added */
+    int64_t *factor_start; /* [count + 1]: start of a front in `factor` */
+    double *factor;        /* pivot columns of each front, by rows: L, with 1 / D on the diagonal */
+    /* front: the current front. stack: contributions that wait for their parents, lower parts by rows. */
     double *front, *stack;
-    double *panel;     /* D L' of the current panel, in the columns below it */
-    double *x;         /* solution in the pivots of a front */
-    int32_t *waiting;  /* [count]: fronts with contributions on the stack; work of the analysis */
+    double *panel; /* D L' of the current panel, in the columns below it */
+    double *x;     /* solution in the pivots of a front */
+    int32_t
+        *waiting; /* [count]: fronts with contributions on the stack; work space of the analysis */
     int32_t *children; /* [count]: number of children */
     int32_t *local;    /* [rows]: index in the current front, if the row is in it */
     size_t bytes;      /* of the five arrays of numbers; 0: not allocated */
@@ -83,14 +85,14 @@ static void index_front_rows(Ldl *f, int k)
         f->local[list[i]] = i;
 }
 
-/* Front of an entry: the one that eliminates the first of its two rows. */
+/* Returns the front that an entry (i, j) of A is added to: the front that eliminates the first of rows i and j. */
 static int front_of_entry(const Ldl *f, int i, int j)
 {
     int one = f->tree.front_of[i], other = f->tree.front_of[j];
     return one < other ? one : other;
 }
 
-/* Lists the entries of A by front, with the index in the front's matrix to which each is added. */
+/* Lists the entries of A by front, each with the index in the front's matrix to which it is added. */
 static TalusStatus assign_entries(Ldl *f, const TalusSparse *a)
 {
     size_t count = (size_t)f->tree.count, entries = (size_t)a->start[a->rows];
@@ -127,7 +129,8 @@ static size_t triangle(size_t n)
     return n * (n + 1) / 2;
 }
 
-/* Visits the fronts in the order of `factor`, and sets f->children and f->factor_start. */
+/* Returns the sizes of the factorisation, by a pass over the fronts in the order of factor_ldl; also sets f->children
+ * and f->factor_start. */
 static Sizes count_sizes(Ldl *f)
 {
     const TalusFrontTree *t = &f->tree;
@@ -153,6 +156,7 @@ static Sizes count_sizes(Ldl *f)
     return sizes;
 }
 
+/* Releases the arrays of numbers; the analysis stays. */
 static void release_numbers(Ldl *f)
 {
     TALUS_RELEASE(f->factor, f->front, f->stack, f->panel, f->x);
@@ -160,7 +164,8 @@ static void release_numbers(Ldl *f)
     f->bytes = 0;
 }
 
-/* Limits factor, largest front and stack to TALUS_DIRECT_MAX_ENTRIES in all, which also keeps `target` within 32 bits. */
+/* Fails if factor, largest front and stack have more than TALUS_DIRECT_MAX_ENTRIES entries in all. The limit also keeps
+ * `target` within 32 bits. */
 static TalusStatus check_sizes(const Ldl *f)
 {
     double order = (double)f->sizes.largest_front, factor = (double)f->factor_start[f->tree.count];
@@ -173,7 +178,7 @@ static TalusStatus check_sizes(const Ldl *f)
                       f->rows, size, TALUS_DIRECT_MAX_ENTRIES);
 }
 
-/* Allocates the arrays of numbers, for the first factorisation of a pattern or after lack of memory. */
+/* Allocates the arrays of numbers, in the first factorisation of a pattern or after one that lacked memory. */
 static TalusStatus reserve_numbers(Ldl *f)
 {
     size_t factor = (size_t)f->factor_start[f->tree.count], order = f->sizes.largest_front;
@@ -210,7 +215,7 @@ static TalusStatus analyse_ldl(void *state, const TalusSparse *lower, const int8
 
 /* ---- one dense front: lower part, by rows ---- */
 
-/* The diagonal entry is the last of its row of the lower triangle; 0 if absent. */
+/* Returns the diagonal entry, the last of its row of the lower triangle; 0 if absent. */
 static double diagonal_entry(const TalusSparse *a, int row)
 {
     int32_t last = a->start[row + 1] - 1;
@@ -228,7 +233,8 @@ static TalusStatus check_pivot(const Ldl *f, const TalusSparse *a, int row, doub
                       row, pivot, diagonal, f->sign[row] > 0 ? "positive" : "negative");
 }
 
-/* Factorises the square m of a panel, of `width` rows, in place: L below the diagonal, D on it. row: its rows of A. */
+/* Factorises in place m, the square of a panel, of `width` rows: L below the diagonal, D on it. row: the panel's rows
+ * of A. */
 static TalusStatus factor_square(const Ldl *f, const TalusSparse *a, const int32_t *row, int width,
                                  Matrix m)
 {
@@ -263,8 +269,8 @@ static void factor_below(int rows, int width, Matrix square, Matrix below, Matri
     }
 }
 
-/* Subtracts L21 w from `rest`, A22, in strips of rows up to the diagonal entry of the last; what a strip has above the
- * diagonal is not used. */
+/* Subtracts L21 w from `rest`, A22, in strips of STRIP rows, each up to the diagonal entry of its last row; entries
+ * above the diagonal are computed but not used. */
 static void update_rest(int rows, int width, Matrix below, Matrix w, Matrix rest)
 {
     for (int i = 0; i < rows; i += STRIP) {
@@ -273,6 +279,7 @@ static void update_rest(int rows, int width, Matrix below, Matrix w, Matrix rest
     }
 }
 
+/* Eliminates the pivots of front k in f->front, panel by panel; the rest is then its contribution. */
 static TalusStatus eliminate_front(const Ldl *f, const TalusSparse *a, int k)
 {
     int order = front_rows(f, k), pivots = f->tree.pivots[k];
@@ -349,6 +356,7 @@ static TalusStatus factor_ldl(void *state, const TalusSparse *lower)
 
 /* ---- solution ---- */
 
+/* Forward substitution L y = x with the pivots of front k, in place. */
 static void substitute_forward(const Ldl *f, int k, double *x)
 {
     const double *row = f->factor + f->factor_start[k];
@@ -367,6 +375,7 @@ static void substitute_forward(const Ldl *f, int k, double *x)
         x[list[i]] = f->x[i];
 }
 
+/* Back substitution D L'x = y with the pivots of front k, in place. */
 static void substitute_back(const Ldl *f, int k, double *x)
 {
     const int32_t *list = f->tree.list + f->tree.list_start[k];

@@ -1,7 +1,7 @@
 /* linalg/direct_mumps.c - the direct solver `mumps` (direct_make.h): calls of MUMPS, which exchanges rows.
  *
- * The analysis uses the pattern only (no matching by values), so reusing it changes no result. MUMPS shares variables
- * among all instances, so calls are serialised. */
+ * The analysis uses the pattern only (no matching by values), so reusing an analysis changes no result. MUMPS shares
+ * variables among all instances, so calls are serialised. */
 #include "base/memory.h"
 #include "base/status.h"
 #include "linalg/direct_make.h"
@@ -47,6 +47,7 @@ typedef struct Mumps {
 
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
+/* Runs a job of MUMPS, one thread at a time. Returns its code INFOG(1), negative on failure. */
 static int run_job(Mumps *m, int job)
 {
     pthread_mutex_lock(&one_at_a_time);
@@ -69,6 +70,7 @@ static int64_t reported_count(const Mumps *m, int number)
     return value < 0 ? -value * 1000000 : value; /* negative: in millions */
 }
 
+/* Fails with a message for the error that MUMPS reported last. */
 static TalusStatus fail_by_code(const Mumps *m)
 {
     int code = m->id.infog[0], detail = m->id.infog[1];
@@ -92,6 +94,7 @@ static TalusStatus fail_by_code(const Mumps *m)
     }
 }
 
+/* Ends the instance of MUMPS, if one was started, and releases the pattern. */
 static void end_instance(Mumps *m)
 {
     if (m->started)
@@ -101,7 +104,8 @@ static void end_instance(Mumps *m)
     m->row = m->column = NULL;
 }
 
-/* Starts a new instance of MUMPS; each pattern has its own, so that the previous one has no effect. */
+/* Starts a new instance of MUMPS with our settings. Each pattern has its own instance, so that an earlier pattern has
+ * no effect. */
 static TalusStatus start_instance(Mumps *m)
 {
     m->id = (DMUMPS_STRUC_C){.par = 1, .sym = 2, .comm_fortran = NO_MPI};
@@ -160,7 +164,8 @@ static TalusStatus analyse_mumps(void *state, const TalusSparse *lower, const in
     return TALUS_OK;
 }
 
-/* Asks for twice the memory of the estimate INFOG(17), in megabytes, before it calls MUMPS. */
+/* Factorises if twice the memory of MUMPS's estimate INFOG(17), in megabytes, is available. If MUMPS finds its work
+ * space too small, the extra space is doubled and the job repeated. */
 static TalusStatus factor_mumps(void *state, const TalusSparse *lower)
 {
     Mumps *m = state;
@@ -187,7 +192,7 @@ static TalusStatus solve_mumps(void *state, double *x)
     return run_job(m, JOB_SOLVE) < 0 ? fail_by_code(m) : TALUS_OK;
 }
 
-/* Returns INFOG(19), the memory of the factorisation, which MUMPS reports in megabytes. */
+/* Returns the memory of the factorisation, which MUMPS reports in megabytes as INFOG(19). */
 static size_t bytes_of_mumps(const void *state)
 {
     const Mumps *m = state;

@@ -63,7 +63,8 @@ static TalusStatus reserve_numbers(TalusElimination *e)
     return TALUS_GROW(e->redundant, machines, 0, "machines");
 }
 
-/* Copies the caller's rows in the order of elimination, and notes the bodies of nodes and vertices. */
+/* Copies the caller's rows to `ordered` in the order of elimination, with their bias, and sets the bodies of nodes and
+ * vertices. */
 static void order_rows(TalusElimination *e)
 {
     for (int p = 0; p < e->nodes; p++) {
@@ -126,7 +127,7 @@ void talus_elimination_apply(TalusElimination *e, bool offset, double (*velocity
     talus_parallel(e->pool, e->machines, MACHINE_GRAIN, apply_chunk, &loop);
 }
 
-/* Applies the machines to zero velocities, by vertex in e->motion, with the right-hand side in place of b. */
+/* x = A^-1 (D' velocity + b) with zero velocities and the right-hand side in place of b. */
 void talus_elimination_solve(TalusElimination *e, double *x)
 {
     Loop loop = {talus_machines_by_vertex(e, e->right), e->motion};
@@ -153,7 +154,7 @@ static double inverse_entry(const TalusElimination *e, const double *block, int 
     return p >= q ? block[k * node_size(e, q) + l] : block[l * node_size(e, p) + k];
 }
 
-/* Adds to `taken`, the vertex's block of M^-1 D A^-1 D' M^-1, the term of its nodes p and q. */
+/* Adds to `taken`, the vertex's block of M^-1 D A^-1 D' M^-1, the term of the nodes p and q at the vertex. */
 static void add_pair_reduction(const TalusElimination *e, int vertex, int p, int q,
                                double taken[36])
 {
@@ -170,6 +171,7 @@ static void add_pair_reduction(const TalusElimination *e, int vertex, int p, int
         }
 }
 
+/* Computes e->reduction of a vertex. */
 static void sum_vertex_reduction(TalusElimination *e, int vertex)
 {
     memset(e->reduction[vertex], 0, sizeof e->reduction[vertex]);

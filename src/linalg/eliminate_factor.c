@@ -8,18 +8,19 @@
 #include <string.h>
 
 /* A pivot of at most RANK A_kk marks a redundant row; the machine is then factored with A_kk (1 + SHIFT) in place of
- * A_kk. With A scaled to a unit diagonal, a refinement reduces the error along an eigenvector of eigenvalue lambda to
- * SHIFT / (lambda + SHIFT) of it. A larger SHIFT needs more refinements; with a smaller one rounding, 2^-52 / SHIFT,
- * decides more about how impulses are distributed over redundant rows. */
+ * A_kk. With A scaled to a unit diagonal, a refinement multiplies the error along an eigenvector of eigenvalue lambda
+ * by SHIFT / (lambda + SHIFT). A larger SHIFT needs more refinements; with a smaller SHIFT the distribution of impulses
+ * over redundant rows depends more on rounding, 2^-52 / SHIFT. */
 static const double RANK = 1e-12, SHIFT = 1e-10;
 
-/* Refinements are counted until the largest residual is at most this fraction of the first, or over half the last. */
+/* SOLVED: count_rounds ends when the largest residual is at most this fraction of the first, or more than half of that
+ * before. MOST_ROUNDS: maximum number of refinements. */
 static const double SOLVED = 1e-14;
 enum { MOST_ROUNDS = 8 };
 
 /* ---- A ---- */
 
-/* Adds the coupling D' M^-1 D of two nodes by a vertex they share, p <= q, to block (q, p) of A. */
+/* Adds to block (q, p) of A, p <= q, the coupling D' M^-1 D of the two nodes by a vertex that they share. */
 static void add_coupling(TalusElimination *e, int vertex, int q, int p)
 {
     double *block = e->value + block_of(e, q, p);
@@ -62,8 +63,8 @@ static bool fill_machine_matrix(TalusElimination *e, int m, double shift)
 /* ---- L ---- */
 
 /* Factorises the square block of node p in place; 1 / L_kk is stored on the diagonal. A pivot vanishes if it is at most
- * RANK A_kk, with a shift 0.01 shift A_kk: it gets 1 / L_kk = 0, hence x_k = 0. Without a shift, returns false if that
- * happens in a row with A_kk > 0. */
+ * RANK A_kk, or at most 0.01 shift A_kk if there is a shift. For a vanishing pivot 1 / L_kk is set to 0, hence x_k = 0.
+ * Without a shift, returns false if the pivot of a row with A_kk > 0 vanishes. */
 static bool factor_square(TalusElimination *e, int p, double shift)
 {
     const int size = node_size(e, p);
@@ -87,7 +88,7 @@ static bool factor_square(TalusElimination *e, int p, double shift)
     return true;
 }
 
-/* Multiplies block (q, p), `rows` x `size`, by L_pp^-T from the right, in place; `square`: L_pp as factor_square has
+/* Multiplies block (q, p), `rows` x `size`, by L_pp^-T from the right, in place; `square`: L_pp as factor_square stores
  * it. */
 static void factor_below(const double *square, int size, int rows, double *block)
 {
@@ -130,7 +131,7 @@ static void update_below(TalusElimination *e, int p)
     }
 }
 
-/* False if a row is redundant, see factor_square; the factor is then incomplete. */
+/* Factorises machine m node by node. False if a row is redundant, see factor_square; the factor is then incomplete. */
 static bool factor_nodes(TalusElimination *e, int m, double shift)
 {
     for (int p = e->machine_start[m]; p < e->machine_start[m + 1]; p++) {
@@ -146,7 +147,7 @@ static bool factor_nodes(TalusElimination *e, int m, double shift)
 
 /* ---- a machine with redundant rows ---- */
 
-/* Returns the largest |y|, y the residual, over the machine's rows. */
+/* Returns the largest residual |y| of the machine's rows. */
 static double largest_residual(const TalusElimination *e, int m)
 {
     double max = 0.0;
@@ -156,8 +157,8 @@ static double largest_residual(const TalusElimination *e, int m)
     return max;
 }
 
-/* Sums the magnitudes of the linear and of the angular velocity components that a vertex gets by unit impulses in its
- * rows. draw_motion scales random spins by the ratio of the sums, so that units of length do not matter. */
+/* Sums the magnitudes of the changes of velocity (*moves) and of spin (*turns) of a vertex by unit impulses in its
+ * rows. draw_motion scales random spins by the ratio of the two sums, so that the unit of length does not matter. */
 static void sum_responses(const TalusElimination *e, int vertex, double *moves, double *turns)
 {
     *moves = *turns = 0.0;
@@ -220,8 +221,8 @@ TalusMachines talus_machines_by_vertex(const TalusElimination *e, const double *
     return machines;
 }
 
-/* Returns the number of refinements, at most MOST_ROUNDS, that random velocities need. All solutions take this number:
- * one that depended on the right-hand side would make the operator nonlinear. */
+/* Returns the number of refinements, at most MOST_ROUNDS, that a solution for random velocities needs. All solutions
+ * use this number: a number that depended on the right-hand side would make the operator nonlinear. */
 static int count_rounds(TalusElimination *e, int m)
 {
     const TalusMachines machines = talus_machines_by_vertex(e, NULL);

@@ -1,9 +1,9 @@
 /* linalg/eliminate_order.c - the order in which nodes are eliminated, and the pattern of L.
  *
- * Vertices are moving bodies; nodes are edges between two of them, at one if the other body does not move, at none if
- * neither does. Eliminating a node merges its vertices, and L couples it to the nodes that remain there. So a node
- * always has at most two vertices. Its degree is the number of half-edges (node, side) at them: its own count, and a
- * node at both vertices counts twice. */
+ * Vertices are moving bodies. A node is an edge between two vertices; it has one vertex if its other body does not
+ * move, none if neither does. Eliminating a node merges its vertices, and L couples the node to the nodes that remain
+ * at the merged vertex. So a node always has at most two vertices. The degree of a node is the number of half-edges
+ * (node, side) at its vertices; its own half-edges count, and another node at both vertices counts twice. */
 #include "linalg/eliminate_parts.h"
 
 #include "base/memory.h"
@@ -11,25 +11,26 @@
 
 #include <string.h>
 
-/* State of the ordering. Half-edges, numbered 2 node + side, are in one list per vertex; nodes that are not yet taken,
- * that is eliminated, are in one list per degree. */
+/* State of the ordering. Half-edges, numbered 2 node + side, are in one list per vertex; nodes that are not yet
+ * eliminated are in one list per degree. */
 typedef struct Order {
     TalusElimination *e;
     int nodes, vertices, eliminated;
     int32_t filled; /* entries of e->below so far */
     /* [nodes]: first row and number of rows, in the caller's order */
     int32_t *row, *size;
-    int32_t (*end)[2]; /* [nodes]: vertex of each side, to follow by `merged`; -1: none */
+    int32_t (*end)[2]; /* [nodes]: vertex of each side before merging (see vertex_of); -1: none */
     int32_t *merged;   /* [vertices]: itself, or a vertex it was merged into */
-    int32_t *head, *tail, *count;  /* [vertices]: list of half-edges; later other work */
-    int32_t *after;                /* [2 nodes]: next half-edge of the vertex; -1: none */
+    int32_t *head, *tail,
+        *count;     /* [vertices]: list of half-edges; after the elimination, work space */
+    int32_t *after; /* [2 nodes]: next half-edge of the vertex; -1: none */
     int32_t *degree, *next, *last; /* [nodes]: degree; nodes after and before in its list, or -1 */
     int32_t *degree_head;          /* [2 nodes + 1]: first node of a degree, -1: none */
-    /* [nodes]: 1 + index, in the order taken, of the last node eliminated at a vertex of this one; 0: none */
+    /* [nodes]: 1 + index, in `sequence`, of the node eliminated last at a vertex of this node; 0: none */
     int32_t *mark;
-    int32_t *sequence;           /* [nodes]: in the order taken */
+    int32_t *sequence;           /* [nodes]: nodes in the order of elimination */
     int32_t *machine, *position; /* [nodes]: machine; final index, machine by machine */
-    int32_t *old;                /* [nodes + 1]: `start` of the pattern in the order taken */
+    int32_t *old; /* [nodes + 1]: `start` of the pattern in the order of `sequence` */
 } Order;
 
 /* ---- rows, nodes, vertices ---- */
@@ -43,6 +44,7 @@ static bool moves_body(const TalusJointRow *row, int side)
     return any && row->body[side] >= 0;
 }
 
+/* Sets e->moving. */
 static void find_moving(TalusElimination *e)
 {
     memset(e->moving, 0, (size_t)e->bodies * sizeof *e->moving);
@@ -52,15 +54,15 @@ static void find_moving(TalusElimination *e)
                 e->moving[e->row[i].body[side]] = true;
 }
 
-/* Key of a row's side: the body if it moves, else -2 - body, which is negative (no body, -1, has the key -1). The keys
- * of all rows determine nodes and order. */
+/* Returns the key of one side of a row: the body if the body moves, else -2 - body, which is negative (no body, -1, has
+ * the key -1). The keys of all rows determine the nodes and their order of elimination. */
 static int32_t side_key(const TalusElimination *e, int row, int side)
 {
     int32_t body = e->row[row].body[side];
     return body >= 0 && e->moving[body] ? body : -2 - body;
 }
 
-/* Writes the keys of all rows into e->key. True if they are those of the last analysis. */
+/* Writes the keys of all rows into e->key. True if they equal the keys of the last analysis. */
 static bool update_keys(TalusElimination *e)
 {
     bool same = e->analysed_rows == e->rows;
@@ -80,6 +82,7 @@ static bool continues_node(const TalusElimination *e, int row, int size)
            e->key[row][1] == e->key[row - 1][1];
 }
 
+/* Groups consecutive rows into nodes: sets o->row, o->size and o->nodes. */
 static void number_nodes(Order *o)
 {
     const TalusElimination *e = o->e;
@@ -93,7 +96,8 @@ static void number_nodes(Order *o)
     }
 }
 
-/* Numbers the moving bodies as vertices (e->local), in the order in which nodes have them, and sets o->end. */
+/* Numbers the moving bodies as vertices (e->body_vertex), in the order in which they first occur in nodes, and sets
+ * o->end. */
 static void number_vertices(Order *o)
 {
     TalusElimination *e = o->e;
@@ -110,7 +114,8 @@ static void number_vertices(Order *o)
 
 /* ---- lists ---- */
 
-/* Returns the vertex that this one has been merged into in the end, or itself, and shortens the path to it. */
+/* Returns the vertex that the given vertex is now part of after all merges, possibly itself, and shortens the path in
+ * `merged`. */
 static int32_t vertex_of(const Order *o, int32_t vertex)
 {
     while (o->merged[vertex] != vertex) {
@@ -132,7 +137,7 @@ static void append_half_edge(Order *o, int32_t vertex, int32_t half)
     o->count[vertex]++;
 }
 
-/* Computes the degree of node p and puts p into the list of that degree; unwait takes it out. */
+/* Computes the degree of node p and puts p into the list of that degree. */
 static void enlist_by_degree(Order *o, int p)
 {
     int32_t degree = 0;
@@ -146,6 +151,7 @@ static void enlist_by_degree(Order *o, int p)
     o->degree_head[degree] = p;
 }
 
+/* Takes node p out of the list of its degree. */
 static void delist(Order *o, int p)
 {
     if (o->last[p] >= 0)
@@ -156,6 +162,7 @@ static void delist(Order *o, int p)
         o->last[o->next[p]] = o->last[p];
 }
 
+/* Fills the lists of half-edges of all vertices and of nodes of all degrees. */
 static void fill_lists(Order *o)
 {
     for (int v = 0; v < o->vertices; v++) {
@@ -174,8 +181,8 @@ static void fill_lists(Order *o)
 
 /* ---- elimination ---- */
 
-/* Moves the nodes of the list of half-edges from `half` on, except p, to vertex `to`, and appends them to the nodes
- * below p. If both half-edges of a node are moved, the second is dropped (its end becomes -1). */
+/* Moves the half-edges of a list, from `half` on, to vertex `to`, except those of node p, and appends their nodes to
+ * the nodes below p. If both half-edges of a node would be moved, the second is dropped (its end becomes -1). */
 static void move_nodes(Order *o, int p, int32_t half, int32_t to)
 {
     while (half >= 0) {
@@ -192,7 +199,8 @@ static void move_nodes(Order *o, int p, int32_t half, int32_t to)
     }
 }
 
-/* Eliminates node p: merges its vertices, lists the nodes left there in e->below and updates their degrees. */
+/* Eliminates node p: merges its vertices, lists the nodes left at the merged vertex in e->below and updates their
+ * degrees. */
 static TalusStatus eliminate_node(Order *o, int p)
 {
     TalusElimination *e = o->e;
@@ -226,6 +234,7 @@ static TalusStatus eliminate_node(Order *o, int p)
     return TALUS_OK;
 }
 
+/* Eliminates all nodes, always one of least degree. */
 static TalusStatus eliminate_all(Order *o)
 {
     o->e->start[0] = 0;
@@ -241,8 +250,8 @@ static TalusStatus eliminate_all(Order *o)
 
 /* ---- machines ---- */
 
-/* Numbers machines in the order of their first nodes. A node without moving bodies is a machine of its own. Sets
- * `machine` of each node and `count` of each vertex to its machine. */
+/* Numbers machines in the order of their first nodes. A node without moving bodies is a machine of its own. Writes the
+ * machine of each node to o->machine, and that of each vertex to o->count. */
 static void number_machines(Order *o)
 {
     TalusElimination *e = o->e;
@@ -276,7 +285,7 @@ static void count_items(const int32_t *machine, int items, int machines, int32_t
 }
 
 /* Sets position[item] to the item's index when items are sorted by machine and, within a machine, in the order of
- * `taken`, a list of all items (NULL: 0, 1, 2...). `start` is as count_items leaves it, before and after. */
+ * `taken`, a list of all items (NULL: 0, 1, 2...). `start` must be as count_items has set it, and is restored. */
 static void position_items(const int32_t *machine, const int32_t *taken, int items, int machines,
                            int32_t *start, int32_t *position)
 {
@@ -289,7 +298,7 @@ static void position_items(const int32_t *machine, const int32_t *taken, int ite
     start[0] = 0;
 }
 
-/* Finds the final indices of nodes (o->position) and of vertices (e->local), machine by machine. */
+/* Finds the final indices of nodes (o->position) and of vertices (e->body_vertex), machine by machine. */
 static TalusStatus sort_by_machine(Order *o)
 {
     TalusElimination *e = o->e;
@@ -319,8 +328,9 @@ static void sort_rising(int32_t *a, int count)
     }
 }
 
-/* Copies the nodes below each node from `list`, where the node taken k-th has them from old[k] on, to `sorted`, where
- * the node of final index p has them from e->start[p] on (set here): as final indices, rising. */
+/* Copies the lists of nodes below each node from `list` to `sorted`, as final indices, rising. In `list`, the nodes
+ * below the k-th eliminated node begin at old[k]; in `sorted`, the nodes below the node of final index p begin at
+ * e->start[p], which is set here. */
 static void renumber_pattern(Order *o, const int32_t *old, const int32_t *list, int32_t *sorted)
 {
     TalusElimination *e = o->e;
@@ -337,6 +347,7 @@ static void renumber_pattern(Order *o, const int32_t *old, const int32_t *list, 
     }
 }
 
+/* Renumbers the pattern by final indices and sets the first rows, caller's rows and vertices of the nodes. */
 static TalusStatus finish_pattern(Order *o)
 {
     TalusElimination *e = o->e;
@@ -360,7 +371,8 @@ static TalusStatus finish_pattern(Order *o)
     return TALUS_OK;
 }
 
-/* Sets where the blocks of L begin in `value`: of each node its square, then those below it. */
+/* Sets the index in `value` at which each block of L begins: of each node its square block, then the blocks below it.
+ * */
 static TalusStatus locate_blocks(TalusElimination *e)
 {
     int64_t at = 0;
@@ -401,7 +413,7 @@ static void list_nodes(TalusElimination *e)
 
 /* ---- the whole analysis ---- */
 
-/* Places the arrays of the analysis in e->work. For n rows there are at most n nodes and 2 n vertices. */
+/* Reserves e->work and points the arrays of *o into it. For n rows there are at most n nodes and 2 n vertices. */
 static TalusStatus reserve_work(Order *o, size_t n)
 {
     TalusElimination *e = o->e;
@@ -433,6 +445,7 @@ static TalusStatus reserve_pattern(TalusElimination *e)
     return TALUS_GROW(e->vertex_node, 2 * n, 0, "bodies of joints");
 }
 
+/* Finds order and pattern for e->key and stores them in *e. */
 static TalusStatus analyse_anew(TalusElimination *e)
 {
     Order o = {.e = e};

@@ -20,8 +20,8 @@ struct TalusElimination {
     /* the pattern, and the keys that determine it */
     int32_t (*key)[2]; /* [rows]: body of each side, -2 - body if that does not move */
     int analysed_rows, analysed_bodies; /* rows (-1: no analysis) and bodies of the last analysis */
-    int analyses;
-    bool *moving; /* [bodies]: an impulse in some row moves the body */
+    int analyses;                       /* number of analyses so far */
+    bool *moving; /* [bodies]: true if an impulse in some row moves the body */
     int nodes, vertices, machines;
     int32_t *caller_row; /* [nodes]: first row in the caller's order */
     int32_t *first_row, *start, *below, (*vertex)[2], (*body)[2], *vertex_body;
@@ -49,28 +49,30 @@ static inline int node_size(const TalusElimination *e, int node)
     return e->first_row[node + 1] - e->first_row[node];
 }
 
-/* Side of a node on which a vertex of it is. */
+/* Returns the side, 0 or 1, of a node on which the given vertex of the node is. */
 static inline int node_side(const TalusElimination *e, int node, int vertex)
 {
     return e->vertex[node][0] == vertex ? 0 : 1;
 }
 
-/* Index in `value` of block (q, p), p <= q; the nodes must share a vertex or be coupled by L. */
+/* Returns the index in `value` of block (q, p), p <= q; the nodes must share a vertex or be coupled by L. */
 static inline int64_t block_of(const TalusElimination *e, int q, int p)
 {
     return q == p ? e->diagonal_at[p]
                   : e->block_at[talus_sorted_index(e->below, e->start[p], e->start[p + 1], q)];
 }
 
-/* talus_elimination_machines for velocities in `motion`, indexed by vertex instead of body; offsets `bias`, NULL: 0. */
+/* Returns talus_elimination_machines for velocities that are indexed by vertex instead of by body, as in `motion`, with
+ * offsets `bias` (NULL: 0). */
 TalusMachines talus_machines_by_vertex(const TalusElimination *e, const double *bias);
 
-/* Factorises a machine and sets rounds[machine] and redundant[machine]; rounds < 0: A is not finite. */
+/* Factorises A of one machine and sets rounds[machine] and redundant[machine]; rounds < 0: A is not finite. */
 void talus_elimination_factor_machine(TalusElimination *e, int machine);
 /* Computes the machine's entries of A^-1 within the pattern of L, from its factor. */
 void talus_elimination_invert_machine(TalusElimination *e, int machine);
 
-/* Finds order and pattern of the rows, or keeps the last ones if every row has the same bodies, moving or not. */
+/* Finds the elimination order and the pattern of L. Keeps those of the last analysis if every row has the same bodies
+ * and the same of them move. */
 TalusStatus talus_elimination_analyse(TalusElimination *e);
 
 #endif

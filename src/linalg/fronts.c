@@ -2,8 +2,8 @@
  *
  * A front is a dense matrix, by rows, over the blocks in its list: the sum of the pivots' rows and columns of the
  * matrix and of the contributions of its children in the tree. Pivots are eliminated in panels of PANEL rows and
- * columns, by the inverse of the square where these meet, so that all other work is products of dense matrices. What
- * remains beyond the pivots is the contribution to the parent. */
+ * columns. The square in which a panel's rows and columns meet is inverted, so that all other work is products of dense
+ * matrices. The rows and columns beyond the pivots are then the front's contribution to its parent. */
 #include "linalg/fronts.h"
 
 #include "base/memory.h"
@@ -55,8 +55,9 @@ static void exchange_columns(int n, Matrix a, int i, int j)
     }
 }
 
-/* Inverts a, n <= PANEL, in place by Gauss-Jordan elimination with row exchanges. Pivots that are zero by VANISHED
- * become `tiny`, with their sign; returns their number. Multiplies *sign by the sign of the determinant. */
+/* Inverts a, n <= PANEL, in place by Gauss-Jordan elimination with row exchanges. Pivots that count as zero (VANISHED)
+ * are replaced by +-tiny, with their sign; returns the number of replaced pivots. Multiplies *sign by the sign of the
+ * determinant. */
 static int invert_square(int n, Matrix a, int *sign)
 {
     int chosen[PANEL], replaced = 0;
@@ -94,8 +95,9 @@ static int invert_square(int n, Matrix a, int *sign)
     return replaced;
 }
 
-/* Eliminates panel by panel, with A11 the panel's square: A11 becomes A11^-1, A21 becomes A21 A11^-1, then the new A21
- * times A12 is subtracted from A22. Returns the number of replaced pivots; *sign as for invert. */
+/* Eliminates the pivots of a front panel by panel. With A11 the panel's square, A11 becomes A11^-1, A21 becomes A21
+ * A11^-1, then the new A21 times A12 is subtracted from A22. Returns the number of replaced pivots; *sign as for
+ * invert_square. */
 static int eliminate_front(Matrix a, int order, int pivots, double *work, int *sign)
 {
     int replaced = 0;
@@ -121,7 +123,7 @@ static int front_blocks(const TalusFrontTree *t, int f)
     return (int)(t->list_start[f + 1] - t->list_start[f]);
 }
 
-/* Number of scalar rows of front k beyond its pivots. */
+/* Returns the number of scalar rows of front k's contribution: the rows beyond its pivots. */
 static size_t contribution_rows(const TalusFronts *f, int k)
 {
     return (size_t)(front_blocks(&f->tree, k) - f->tree.pivots[k]) * (size_t)f->size;
@@ -153,6 +155,7 @@ static void count_sizes(TalusFronts *f, size_t *front, size_t *stack)
     }
 }
 
+/* Builds the tree and allocates all arrays; on failure the caller clears. */
 static TalusStatus reserve_and_build(TalusFronts *f, const TalusBlockMatrix *a)
 {
     size_t front, stack;
@@ -212,7 +215,8 @@ KERNEL void add_entry(const int s, const TalusFronts *f, int order, const double
         }
 }
 
-/* Adds the rows and columns of front k's pivots, in blocks that no earlier front eliminates. */
+/* Adds the rows and columns of front k's pivots of the matrix L A + M to the front, except blocks that earlier fronts
+ * eliminate. */
 KERNEL void add_pivot_rows(const int s, const TalusFronts *f, int k, int order,
                            const TalusBlockMatrix *a, const double *left, const double *own)
 {
@@ -264,6 +268,7 @@ static void store_front(const TalusFronts *f, int k, double *left)
     }
 }
 
+/* talus_fronts_factor for blocks of size s. */
 KERNEL void factor_fronts(const int s, TalusFronts *f, const TalusBlockMatrix *a,
                           const double *left, const double *own)
 {
@@ -302,6 +307,7 @@ void talus_fronts_factor(TalusFronts *f, const TalusBlockMatrix *a, const double
 
 /* ---- solution ---- */
 
+/* Copies the entries of x that belong to front k to f->x. */
 static void gather_x(const TalusFronts *f, int k, const double *x)
 {
     const TalusFrontTree *t = &f->tree;
@@ -311,6 +317,7 @@ static void gather_x(const TalusFronts *f, int k, const double *x)
                (size_t)s * sizeof *x);
 }
 
+/* Copies f->x, for the first `blocks` blocks of front k, back to x. */
 static void scatter_x(const TalusFronts *f, int k, int blocks, double *x)
 {
     const TalusFrontTree *t = &f->tree;

@@ -1,11 +1,12 @@
 /* linalg/fronts_order.c - minimum degree elimination, and the resulting tree of fronts.
  *
- * The quotient graph holds the neighbours of every remaining block: other blocks, and elements, each the list of blocks
- * coupled by an eliminated block. Eliminating p turns all its neighbours into one element. It absorbs the elements that
- * contain p, which are the children of p's front. A neighbour left with that element alone has no other coupling and is
- * eliminated in the same front. Neighbours that have become indistinguishable, coupled to the same blocks and elements,
- * stay so: one represents all from then on, and its degree does not count them (Liu 1985; Amestoy, Davis & Duff 1996).
- * The blocks of a front are found afterwards, from the pattern and the tree. */
+ * The quotient graph holds the neighbours of every remaining block: other blocks, and elements. An element is the list
+ * of blocks that an eliminated block couples to each other. Eliminating block p makes all its neighbours one new
+ * element, which absorbs the elements that contain p; their fronts become children of p's front. A neighbour whose only
+ * neighbour is now the new element has no other coupling and is eliminated in the same front. Neighbours that have
+ * become indistinguishable, that is coupled to the same blocks and elements, stay so: one block represents the others
+ * from then on, and its degree does not count them (Liu 1985; Amestoy, Davis & Duff 1996). The lists of blocks of the
+ * fronts are made afterwards, from the pattern and the tree. */
 #include "linalg/fronts.h"
 
 #include "base/memory.h"
@@ -13,26 +14,27 @@
 
 #include <string.h>
 
-/* A front absorbs a child if this adds zeros of at most this fraction of the entries of the merged pivot rows. */
+/* A front absorbs a child if at most this fraction of the entries of the merged pivot rows are then added zeros. */
 static const double MERGE_SHARE = 0.05;
 
 typedef struct Graph {
     const TalusBlockMatrix *a;
     int n;
     int32_t *near;             /* neighbours of block i from a->start[i]: elements, then blocks */
-    int32_t *elements, *total; /* [n]: number of elements; number of both kinds */
-    int32_t *weight, *members; /* [n]: number of rows and blocks that a block represents */
+    int32_t *elements, *total; /* [n]: number of elements in `near`; of elements and blocks */
+    int32_t *weight, *members; /* [n]: number of rows and of blocks that a block represents */
     int32_t *representative;   /* [n]: the block that represents it, or -1 */
     int32_t *degree;           /* [n]; -1 once eliminated or represented */
     int32_t *head, *next, *previous; /* blocks by degree */
-    /* [2 n]: stamps of blocks, from n on of elements; [n]: last element that contains the block */
-    int32_t *mark, *member;
-    int32_t *bucket; /* [n]: first block with this sum of its neighbours' indices modulo n, or -1 */
+    int32_t *mark;   /* [2 n]: stamp given last to a block; from n on, to an element */
+    int32_t *member; /* [n]: last element that contains the block */
+    int32_t *bucket; /* [n]: by hash of the neighbours, first block of a list, or -1 */
     int32_t stamp;
     int least; /* lower bound of all degrees */
 
     int count; /* number of fronts so far */
-    /* by front, which is an element: its blocks; the element that absorbed it, or -1; blocks that it eliminates */
+    /* By front, which is also an element. border: blocks of the element, which are the blocks of the front beyond
+         * its pivots. parent: the element that absorbed it, or -1. pivots: number of blocks that it eliminates. */
     int32_t *border_start, *border, *parent, *pivots;
     int32_t *border_rows; /* [n]: rows of a front beyond its pivots */
     int32_t *front_of;    /* [n]: front that eliminates a block */
@@ -47,6 +49,7 @@ static void release_graph(Graph *g)
 
 /* ---- blocks by degree: number of rows of all their neighbours ---- */
 
+/* Puts block i into the list of its degree. */
 static void enlist_by_degree(Graph *g, int i)
 {
     int d = g->degree[i];
@@ -59,6 +62,7 @@ static void enlist_by_degree(Graph *g, int i)
         g->least = d;
 }
 
+/* Takes block i out of the list of its degree. */
 static void delist(Graph *g, int i)
 {
     if (g->previous[i] >= 0)
@@ -69,6 +73,7 @@ static void delist(Graph *g, int i)
         g->previous[g->next[i]] = g->previous[i];
 }
 
+/* Allocates the graph, fills it with the pattern of g->a, and lists all blocks by degree. */
 static TalusStatus init_graph(Graph *g, const int32_t *weight)
 {
     size_t n = (size_t)g->n, rows = 0;
@@ -104,7 +109,8 @@ static TalusStatus init_graph(Graph *g, const int32_t *weight)
 
 /* ---- one elimination ---- */
 
-/* Appends block i to the new element unless it is in it already, eliminated or represented. */
+/* Appends block i to the new element, number g->count, unless i is in that element already, eliminated or represented.
+ * */
 static void add_to_border(Graph *g, int i, int32_t *count)
 {
     if (g->member[i] == g->count || g->degree[i] < 0)
@@ -113,7 +119,8 @@ static void add_to_border(Graph *g, int i, int32_t *count)
     g->border[(*count)++] = i;
 }
 
-/* Makes the element number g->count of p, which is eliminated; the elements that contain p become its children. */
+/* Eliminates p: makes the element number g->count of its neighbours, and makes the elements that contain p children of
+ * the new element. */
 static TalusStatus make_element(Graph *g, int p)
 {
     const int32_t *near = g->near + g->a->start[p];
@@ -141,8 +148,8 @@ static TalusStatus make_element(Graph *g, int p)
 }
 
 /* Removes from the neighbours of i the absorbed elements and the blocks that are in the new element, eliminated or
- * represented, and adds the new element as the last element. There is room for it: i got into the new element by p or
- * by an absorbed element, which is removed. */
+ * represented, and adds the new element as the last element. There is room for the new element, as i is in it because
+ * of p or of an absorbed element, and that neighbour is removed. */
 static void rewrite_neighbours(Graph *g, int i)
 {
     int32_t *near = g->near + g->a->start[i], kept = 0;
@@ -159,7 +166,7 @@ static void rewrite_neighbours(Graph *g, int i)
     g->total[i] = total + 1;
 }
 
-/* Number of rows coupled to i outside the new element. */
+/* Returns the number of rows coupled to block i outside the new element. */
 static int count_others(Graph *g, int i)
 {
     const int32_t *near = g->near + g->a->start[i];
@@ -191,6 +198,7 @@ static void mark_neighbours(Graph *g, int i)
         g->mark[near[k] + (k < g->elements[i] ? g->n : 0)] = g->stamp;
 }
 
+/* True if all neighbours of i have the current stamp. */
 static bool has_marked_neighbours(const Graph *g, int i)
 {
     const int32_t *near = g->near + g->a->start[i];
@@ -200,7 +208,7 @@ static bool has_marked_neighbours(const Graph *g, int i)
     return true;
 }
 
-/* Indistinguishable blocks have the same bucket. */
+/* Returns the bucket of block i: the sum of its neighbours' indices modulo n, the same for indistinguishable blocks. */
 static int32_t *bucket_of(const Graph *g, int i)
 {
     const int32_t *near = g->near + g->a->start[i];
@@ -219,8 +227,8 @@ static void represent(Graph *g, int i, int j)
     g->degree[j] = -1;
 }
 
-/* Joins indistinguishable blocks of the new element, bound[begin .. end). They are in no list of degrees at this time,
- * so `next` links the buckets. Blocks that are now represented are removed from `bound`; returns the new end. */
+/* Joins indistinguishable blocks of the new element, border[begin .. end), and removes represented blocks from it.
+ * Returns the new end. The blocks are in no list of degrees at this time, so `next` links the lists of the buckets. */
 static int32_t join_indistinguishable(Graph *g, int32_t begin, int32_t end)
 {
     int32_t kept = begin;
@@ -253,7 +261,8 @@ static int32_t join_indistinguishable(Graph *g, int32_t begin, int32_t end)
     return kept;
 }
 
-/* Makes a front: eliminates p and the neighbours without other couplings, and updates the degrees of the rest. */
+/* Makes a front: eliminates p and its neighbours without other couplings, joins indistinguishable neighbours and
+ * updates the degrees of the rest. */
 static TalusStatus make_front(Graph *g, int p)
 {
     TALUS_TRY(make_element(g, p));
@@ -316,8 +325,9 @@ static void resolve_representatives(Graph *g)
     }
 }
 
-/* Merges children into their parents by MERGE_SHARE. Children come first, so a front has all its pivots when it is
- * visited. Writes into[front]: the front that it ends up in, or itself; rows[front]: number of rows of its pivots. */
+/* Merges fronts into their parents where MERGE_SHARE allows. Children are visited before parents, so a front has the
+ * pivots of all its merged children when it is visited. Writes into[front]: the front that it was merged into in the
+ * end, or itself; rows[front]: number of rows of its pivots. */
 static void merge_fronts(Graph *g, const int32_t *weight, int32_t *into, int32_t *rows)
 {
     for (int f = 0; f < g->count; f++) {
@@ -341,8 +351,8 @@ static void merge_fronts(Graph *g, const int32_t *weight, int32_t *into, int32_t
         into[f] = into[into[f]];
 }
 
-/* Numbers the remaining fronts in postorder, so that every subtree is contiguous; absorbed fronts get -1. Returns how
- * many remain. `work`: 3 numbers per front. */
+/* Numbers the fronts that were not merged in postorder, so that every subtree is contiguous; merged fronts get -1.
+ * Returns the number of remaining fronts. `work`: 3 numbers per front. */
 static int number_fronts(const Graph *g, const int32_t *into, int32_t *number, int32_t *work)
 {
     int32_t *child = work, *sibling = work + g->count, *stack = work + 2 * g->count;
@@ -380,7 +390,7 @@ typedef struct List {
     size_t count;
 } List;
 
-/* Appends the block to the front's list if it is eliminated later and not yet in it. */
+/* Appends the block to the list of the front if a later front eliminates the block and it is not yet in the list. */
 static void append_if_later(TalusFrontTree *t, List *l, int front, int block)
 {
     if (t->front_of[block] > front && l->mark[block] != front) {
@@ -389,8 +399,8 @@ static void append_if_later(TalusFrontTree *t, List *l, int front, int block)
     }
 }
 
-/* Lists the blocks of front k: its pivots (`pivot`), then, of their neighbours and of the children's blocks, those that
- * later fronts eliminate. */
+/* Lists the blocks of front k: its pivots (`pivot`), then those neighbours of pivots and blocks of children that later
+ * fronts eliminate. */
 static TalusStatus list_front(TalusFrontTree *t, const TalusBlockMatrix *a, int k,
                               const int32_t *pivot, const int32_t *child, const int32_t *sibling,
                               List *l)

@@ -42,6 +42,7 @@ static TalusStatus reserve_rows(TalusLdl *ldl, size_t n)
 /* Limit of the entries of L, and of U, if TalusPivots gives none. */
 static const double MAX_ENTRIES = 5e8;
 
+/* Reserves L, and U if A is not symmetric; fails if they exceed the limit. */
 static TalusStatus reserve_factor(TalusLdl *ldl, double max_entries)
 {
     size_t need = (size_t)ldl->start[ldl->n];
@@ -64,7 +65,7 @@ static TalusStatus reserve_factor(TalusLdl *ldl, double max_entries)
 
 /* ---- pattern of A + A' without the diagonal ---- */
 
-/* Appends to `near` the columns of row i that it does not have yet (mark[column] == i: it does). */
+/* Appends to `near` the columns of row i of `a` that are not marked with i, and marks them. */
 static void append_row_pattern(const TalusSparse *a, int i, int32_t *mark, int32_t *near,
                                int64_t *count)
 {
@@ -75,6 +76,7 @@ static void append_row_pattern(const TalusSparse *a, int i, int32_t *mark, int32
         }
 }
 
+/* Fills near_start and near; t: A' or NULL. */
 static TalusStatus list_neighbours(TalusLdl *ldl, const TalusSparse *a, const TalusSparse *t)
 {
     size_t entries = (size_t)a->start[a->rows] * (t ? 2 : 1);
@@ -106,8 +108,8 @@ static int compare_keys(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Appends the neighbours of i with a mark below `stamp` to the queue, by rising degree (keys are degree << 32 | row),
- * and marks them. Returns the new end of the queue. */
+/* Appends the neighbours of row i with a mark below `stamp` to the queue, by rising degree, and marks them. Returns the
+ * new end of the queue. keys: work space for the sort, degree << 32 | row. */
 static int append_neighbours(const TalusLdl *ldl, int i, int32_t *mark, int32_t stamp,
                              int32_t *queue, int count, uint64_t *keys)
 {
@@ -126,8 +128,8 @@ static int append_neighbours(const TalusLdl *ldl, int i, int32_t *mark, int32_t 
     return count + found;
 }
 
-/* Breadth-first search from `root`, level 0. Returns the number of rows reached, listed in `queue`; the last level,
- * number *depth, begins at queue[*last]. */
+/* Breadth-first search from `root`, which is level 0. Lists the rows reached in `queue` and returns their number; the
+ * last level, number *depth, begins at queue[*last]. */
 static int search_levels(const TalusLdl *ldl, int root, int32_t stamp, int32_t *queue,
                          uint64_t *keys, int *last, int *depth)
 {
@@ -147,7 +149,8 @@ static int search_levels(const TalusLdl *ldl, int root, int32_t stamp, int32_t *
     return count;
 }
 
-/* Returns a row far from `root`: goes on to the row of lowest degree in the last level while the depth increases. */
+/* Returns a row far from `root`: repeats the search from the row of lowest degree in the last level while the depth
+ * increases. */
 static int find_far_row(const TalusLdl *ldl, int root, int32_t *stamp, int32_t *queue,
                         uint64_t *keys)
 {
@@ -165,8 +168,9 @@ static int find_far_row(const TalusLdl *ldl, int root, int32_t *stamp, int32_t *
     }
 }
 
-enum { ORDERED = INT32_MAX }; /* mark of a row that has its place in the order; above all stamps */
+enum { ORDERED = INT32_MAX }; /* mark of a row that is in the order; above all stamps */
 
+/* Sets `order` and `position`: reverse Cuthill-McKee, component by component. */
 static TalusStatus find_order(TalusLdl *ldl)
 {
     uint64_t *keys;
@@ -237,7 +241,8 @@ int64_t talus_ldl_fill(const TalusLdl *ldl)
 
 /* ---- numbers ---- */
 
-/* Writes the entries of a row in columns eliminated before it into x, by place. Returns the diagonal entry. */
+/* Writes the entries of a row of `a`, in columns eliminated before the row, into x by position. Returns the diagonal
+ * entry. */
 static double scatter_row(const TalusLdl *ldl, const TalusSparse *a, int row, double *x)
 {
     double diagonal = 0.0;
@@ -252,8 +257,8 @@ static double scatter_row(const TalusLdl *ldl, const TalusSparse *a, int row, do
     return diagonal;
 }
 
-/* Writes the columns left of k in row k of L, in a valid order of elimination, to the end of `out`, [n]: they form
- * paths in the elimination tree, from the neighbours of k towards k. Returns the index of the first in `out`. */
+/* Lists the columns of row k of L left of k, in a valid order of elimination, at the end of `out`, [n]. These columns
+ * form paths in the elimination tree, from the neighbours of k towards k. Returns the index in `out` of the first. */
 static int find_row_pattern(TalusLdl *ldl, int k, int32_t *mark, int32_t *out)
 {
     int top = ldl->n, row = ldl->order[k];
@@ -270,9 +275,9 @@ static int find_row_pattern(TalusLdl *ldl, int k, int32_t *mark, int32_t *out)
     return top;
 }
 
-/* Computes z, row k of L, from z D U = a, a row k of A left of the diagonal (in x), and column k of U from L D z = a, a
- * column k of A above the diagonal (in y), on the same pattern; x and y become 0. For a symmetric A only the first.
- * Returns what is to be subtracted from the diagonal entry of A to get the pivot. */
+/* Computes row k of L from row k of A left of the diagonal (in x). If A is not symmetric, also computes column k of U
+ * from column k of A above the diagonal (in y), on the same pattern. x and y become 0. Returns the number by which
+ * pivot k is less than the diagonal entry of A. */
 static double compute_row(TalusLdl *ldl, int k, const int32_t *pattern, int count)
 {
     double loss = 0.0;
@@ -295,7 +300,7 @@ static double compute_row(TalusLdl *ldl, int k, const int32_t *pattern, int coun
     return loss;
 }
 
-/* Stores pivot k; one that the rule calls bad (TalusPivots) is replaced, or the call fails. */
+/* Stores pivot k. A pivot that is bad by the rule (TalusPivots) is replaced, or the call fails. */
 static TalusStatus accept_pivot(TalusLdl *ldl, int k, double diagonal, double pivot,
                                 const TalusPivots *rule)
 {

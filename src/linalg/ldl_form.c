@@ -1,9 +1,9 @@
 /* linalg/ldl_form.c - B' A^-1 C of sparse B and C.
  *
- * With A = L D U it is (U'^-1 B)' D^-1 (L^-1 C): forward substitution only. A column of the right-hand side fills in
- * only along paths of the elimination tree, so for a mass matrix of many small blocks the cost is that of the blocks.
- * The two factors are scaled by D^-1/2 and each entry is summed in order of elimination, so that entries (i, j) and (j,
- * i) are the same sum if A is symmetric. */
+ * With A = L D U, B' A^-1 C is (U'^-1 B)' D^-1 (L^-1 C), for which forward substitution suffices. A column of the
+ * right-hand side fills in only along paths of the elimination tree, so for a mass matrix of many small blocks the cost
+ * is that of the blocks. The two factors are scaled by D^-1/2 and each entry is summed in order of elimination, so that
+ * entries (i, j) and (j, i) are the same sum if A is symmetric. */
 #include "linalg/ldl.h"
 
 #include "base/memory.h"
@@ -19,7 +19,8 @@ static int compare_positions(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Writes to `out` the places of the solution's nonzeros for right-hand side j, rising; returns their number. */
+/* Lists in `out` the positions of the nonzero entries of the solution for right-hand side j, rising; returns their
+ * number. */
 static int list_solution_rows(TalusLdl *ldl, const TalusSparse *rhs, int j, int32_t *out)
 {
     int count = 0;
@@ -34,8 +35,8 @@ static int list_solution_rows(TalusLdl *ldl, const TalusSparse *rhs, int j, int3
     return count;
 }
 
-/* Writes to value[p] the entry at places[p] of D^-1/2 F^-1 times right-hand side j. F, in `factor`, is L, or U' for the
- * left side of the form. */
+/* Writes to value[p] the entry at position places[p] of D^-1/2 F^-1 times right-hand side j. F, in `factor`, is L for C
+ * and U' for B. */
 static void substitute_forward(TalusLdl *ldl, const TalusSparse *rhs, int j, const double *factor,
                                const int32_t *places, int count, double *value)
 {
@@ -52,7 +53,7 @@ static void substitute_forward(TalusLdl *ldl, const TalusSparse *rhs, int j, con
     }
 }
 
-typedef struct Half { /* a sparse matrix that grows by rows, one per right-hand side */
+typedef struct Half { /* D^-1/2 F^-1 B or C, transposed: a sparse matrix that grows by rows */
     TalusSparse m;
 } Half;
 
@@ -72,7 +73,8 @@ static TalusStatus add_half_row(TalusLdl *ldl, const TalusSparse *rhs, int j, co
     return TALUS_OK;
 }
 
-/* Row j of `out` is D^-1/2 F^-1 applied to row j of rhs, F as in `substitute`, in elimination order. */
+/* Makes `out`, whose row j is D^-1/2 F^-1 applied to row j of rhs, F as in substitute_forward; columns are positions.
+ * */
 static TalusStatus solve_half(TalusLdl *ldl, const TalusSparse *rhs, const double *factor,
                               TalusSparse *out)
 {
@@ -91,8 +93,8 @@ static TalusStatus solve_half(TalusLdl *ldl, const TalusSparse *rhs, const doubl
     return status;
 }
 
-/* Computes row i of left times right_t: lists its columns, not sorted, in `columns`, and leaves the entries in `sum`,
- * by column. Returns their number. */
+/* Computes row i of left times right_t: lists the columns of its entries, not sorted, in `columns`, and writes the
+ * entries to `sum`, by column. Returns the number of entries. */
 static int32_t product_row(const TalusSparse *left, const TalusSparse *right_t, int i, double *sum,
                            int32_t *mark, int32_t *columns)
 {
@@ -145,7 +147,7 @@ static TalusStatus multiply_rows(const TalusSparse *left, const TalusSparse *rig
     return TALUS_OK;
 }
 
-/* out = left right'; two transpositions sort the rows. */
+/* out = left right'; the rows are sorted by two transpositions. */
 static TalusStatus multiply_halves(const TalusSparse *left, const TalusSparse *right,
                                    TalusSparse *out)
 {

@@ -1,5 +1,5 @@
-/* linalg/one_thread.c - sets OpenBLAS and OpenMP to one thread. Another BLAS may be installed, so their functions are
- * looked up at run time, not linked. */
+/* linalg/one_thread.c - sets OpenBLAS and OpenMP to one thread. The functions of OpenBLAS and OpenMP are looked up at
+ * run time instead of linked, as another BLAS may be installed. */
 #include "linalg/one_thread.h"
 
 #include <dlfcn.h>
@@ -22,6 +22,7 @@ static void find_function(void *library, const char *name, void *pointer)
     memcpy(pointer, &symbol, sizeof symbol);
 }
 
+/* Looks up the OpenMP functions in the library and sets set_levels and get_levels if both are found. */
 static void find_levels(void *library)
 {
     SetCount *set;

@@ -10,14 +10,16 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Upper estimate for a package with its dependencies: libraries end the process if they get no memory at start. */
+/* Upper estimate of the memory that a package with its dependencies needs while loading; without it, libraries end the
+ * process. */
 static const size_t load_bytes = (size_t)128 << 20;
 
-/* Stack and buffer of each thread that OpenBLAS starts. */
+/* Memory for stack and buffer of each thread that OpenBLAS starts. */
 static const size_t thread_bytes = (size_t)40 << 20;
 
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
+/* Fails with the reason that dlerror gives. */
 static TalusStatus fail_to_load(const TalusPackage *package)
 {
     const char *reason = dlerror();
@@ -36,7 +38,8 @@ static size_t count_threads(void)
     return count > 1 ? (size_t)count : 1;
 }
 
-/* Loads the library and sets the package's functions, by memcpy, as ISO C has no conversion from void *. */
+/* Checks the memory, loads the library, sets the package's functions and restricts BLAS to one thread. The function
+ * pointers are copied by memcpy, as ISO C has no conversion from void * to them. */
 static TalusStatus load_library(TalusPackage *package)
 {
     size_t threads = (count_threads() - 1) * thread_bytes;

@@ -15,14 +15,14 @@ typedef struct Matrix {
     int stride;
 } Matrix;
 
-/* The submatrix that begins at this row and column. */
+/* Returns the submatrix that begins at this row and column; entries are shared. */
 static Matrix submatrix(Matrix m, int row, int column)
 {
     return (Matrix){m.at + (size_t)row * (size_t)m.stride + (size_t)column, m.stride};
 }
 
-/* c -= a b, or with `overwrite` c = a b, for `rows` rows and `lanes` vectors of columns of c. `rows`, `lanes` and `overwrite` are
- * compile-time constants. */
+/* c -= a b, or with `overwrite` c = a b, for a tile of `rows` rows and `lanes` vectors of columns of c. `rows`, `lanes`
+ * and `overwrite` are compile-time constants. */
 KERNEL void multiply_tile(const int rows, const int lanes, const bool overwrite, int inner,
                           Matrix a, Matrix b, Matrix c)
 {
@@ -47,6 +47,7 @@ KERNEL void multiply_tile(const int rows, const int lanes, const bool overwrite,
         }
 }
 
+/* c -= a b, or with `overwrite` c = a b, for one column of c. */
 KERNEL void multiply_column(const bool overwrite, int rows, int inner, Matrix a, Matrix b, Matrix c)
 {
     for (int i = 0; i < rows; i++) {
@@ -57,6 +58,7 @@ KERNEL void multiply_column(const bool overwrite, int rows, int inner, Matrix a,
     }
 }
 
+/* c -= a b, or with `overwrite` c = a b, for `lanes` vectors of columns of c, tile by tile. */
 KERNEL void multiply_strip(const int lanes, const bool overwrite, int rows, int inner, Matrix a,
                            Matrix b, Matrix c)
 {
@@ -82,6 +84,7 @@ KERNEL void multiply(const bool overwrite, int rows, int columns, int inner, Mat
         multiply_column(overwrite, rows, inner, a, submatrix(b, 0, j), submatrix(c, 0, j));
 }
 
+/* c -= a b; c is `rows` x `columns`, a has `inner` columns. */
 static inline void subtract_product(int rows, int columns, int inner, Matrix a, Matrix b, Matrix c)
 {
     multiply(false, rows, columns, inner, a, b, c);

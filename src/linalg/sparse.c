@@ -32,14 +32,14 @@ int32_t talus_sparse_entries(const TalusSparse *a)
     return a->start ? a->start[a->rows] : 0;
 }
 
-/* Turns counts in start[i + 1] into the starts of rows. */
+/* Turns the numbers of entries of rows, in start[i + 1], into the starts of rows. */
 static void counts_to_starts(int32_t *start, int rows)
 {
     for (int i = 0; i < rows; i++)
         start[i + 1] += start[i];
 }
 
-/* Restores the starts after a fill that moved each to its end. */
+/* Restores the starts of rows after a fill that advanced the start of each row to the row's end. */
 static void restore_starts(int32_t *start, int rows)
 {
     memmove(start + 1, start, (size_t)rows * sizeof *start);
