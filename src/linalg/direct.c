@@ -87,6 +87,7 @@ void talus_direct_destroy(TalusDirect *d)
 
 /* ---- patterns ---- */
 
+/* True if `a` has the pattern analysed last. */
 static bool same_pattern(const TalusDirect *d, const TalusSparse *a)
 {
     const TalusSparse *p = &d->pattern;

@@ -32,6 +32,7 @@ typedef enum TalusDirectKind {
     TALUS_DIRECT_KINDS
 } TalusDirectKind;
 
+/* Returns "ldl", "cholmod" or "mumps". */
 const char *talus_direct_name(TalusDirectKind kind);
 /* Returns NULL if this build has the solver; else a text that says how to get it. */
 const char *talus_direct_missing(TalusDirectKind kind);
@@ -72,6 +73,7 @@ typedef struct TalusDirectFacts {
     size_t bytes; /* memory held now; ldl: factor and its work space, without the analysis */
 } TalusDirectFacts;
 
+/* Returns counts and sizes for reports and tests. */
 TalusDirectFacts talus_direct_facts(const TalusDirect *d);
 
 #endif

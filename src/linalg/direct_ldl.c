@@ -48,6 +48,7 @@ typedef struct Ldl {
     size_t bytes;      /* of the five arrays of numbers; 0: not allocated */
 } Ldl;
 
+/* Returns the number of rows of front k, its order as a matrix. */
 static int front_rows(const Ldl *f, int k)
 {
     return (int)(f->tree.list_start[k + 1] - f->tree.list_start[k]);
@@ -193,6 +194,7 @@ static TalusStatus reserve_numbers(Ldl *f)
     return TALUS_OK;
 }
 
+/* `analyse` of TalusDirectMethod: builds the tree of fronts, sizes and lists of entries; allocates no numbers. */
 static TalusStatus analyse_ldl(void *state, const TalusSparse *lower, const int8_t *sign,
                                int64_t *fill)
 {
@@ -326,6 +328,7 @@ static void store_front(const Ldl *f, int k, double *left)
     }
 }
 
+/* `factor` of TalusDirectMethod: assembles and eliminates front after front, children first. */
 static TalusStatus factor_ldl(void *state, const TalusSparse *lower)
 {
     Ldl *f = state;

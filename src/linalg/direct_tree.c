@@ -78,6 +78,7 @@ static void list_neighbours(Blocks *b, const TalusSparse *lower)
 
 /* ---- blocks of rows ---- */
 
+/* Returns a hash of a row's index; the hash of a set of rows is the sum. */
 static uint32_t hash_row(uint32_t x)
 {
     x *= 0x9e3779b1u;
@@ -97,6 +98,7 @@ static bool same_neighbours(const Blocks *b, int i, int j, bool closed)
     return !closed || b->mark[i] == j;
 }
 
+/* Sets mark of the neighbours of row j to j; with `closed` also that of j itself. */
 static void mark_neighbours(const Blocks *b, int j, bool closed)
 {
     for (int32_t e = b->near_start[j]; e < b->near_start[j + 1]; e++)

@@ -42,6 +42,7 @@ TalusStatus talus_elimination_reserve_rows(TalusElimination *e, int count, Talus
 
 /* ---- factorisation ---- */
 
+/* Reserves the arrays of numbers, and the bodies of nodes and vertices, for the sizes of the analysis. */
 static TalusStatus reserve_numbers(TalusElimination *e)
 {
     size_t n = (size_t)e->rows, entries = (size_t)e->diagonal_at[e->nodes];
@@ -80,6 +81,7 @@ static void order_rows(TalusElimination *e)
     }
 }
 
+/* Factorises the machines from `begin` to `end`; called in parallel. */
 static void factor_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
@@ -111,6 +113,7 @@ typedef struct Loop {
     double (*velocity)[8];
 } Loop;
 
+/* Applies talus_machine_apply to the machines from `begin` to `end`; called in parallel. */
 static void apply_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Loop *loop = context;
@@ -181,6 +184,7 @@ static void sum_vertex_reduction(TalusElimination *e, int vertex)
                                e->reduction[vertex]);
 }
 
+/* Inverts the machines from `begin` to `end` and computes the reductions of their vertices; called in parallel. */
 static void invert_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     TalusElimination *e = context;

@@ -13,7 +13,7 @@
  *
  *     TalusElimination *e;
  *     talus_elimination_create(&e);
- *     talus_elimination_reserve_rows(e, count, &row);      memory is kept from call to call
+ *     talus_elimination_reserve_rows(e, count, &row); memory is kept from call to call
  *     fill row[0 .. count);
  *     talus_elimination_factor(e, pool, bodies);   order and pattern are kept if rows have the same bodies
  *     talus_elimination_solve(e, x);               x = A^-1 x, in the order of the rows
@@ -68,6 +68,7 @@ typedef struct TalusEliminationFacts {
     int64_t entries; /* number of entries of the factor */
 } TalusEliminationFacts;
 
+/* Returns counts and sizes for reports and tests. */
 TalusEliminationFacts talus_elimination_facts(const TalusElimination *e);
 
 #endif

@@ -318,6 +318,7 @@ static TalusStatus sort_by_machine(Order *o)
 
 /* ---- the pattern, in its final order ---- */
 
+/* Sorts in place by insertion. */
 static void sort_rising(int32_t *a, int count)
 {
     for (int i = 1; i < count; i++) {
@@ -433,6 +434,7 @@ static TalusStatus reserve_work(Order *o, size_t n)
     return TALUS_OK;
 }
 
+/* Reserves the arrays of order and pattern whose sizes e->rows bounds. */
 static TalusStatus reserve_pattern(TalusElimination *e)
 {
     size_t n = (size_t)e->rows;

@@ -44,6 +44,7 @@ struct TalusElimination {
     int32_t *work;
 };
 
+/* Returns the number of rows of a node. */
 static inline int node_size(const TalusElimination *e, int node)
 {
     return e->first_row[node + 1] - e->first_row[node];

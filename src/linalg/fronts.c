@@ -23,6 +23,7 @@ static const double VANISHED = 1e-14;
 
 /* ---- one dense front ---- */
 
+/* c = a b; c is `rows` x `columns`, a has `inner` columns. */
 static void set_product(int rows, int columns, int inner, Matrix a, Matrix b, Matrix c)
 {
     multiply(true, rows, columns, inner, a, b, c);
@@ -118,6 +119,7 @@ static int eliminate_front(Matrix a, int order, int pivots, double *work, int *s
 
 /* ---- analysis ---- */
 
+/* Returns the number of blocks of front f, pivots included. */
 static int front_blocks(const TalusFrontTree *t, int f)
 {
     return (int)(t->list_start[f + 1] - t->list_start[f]);

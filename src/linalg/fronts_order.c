@@ -294,6 +294,7 @@ static TalusStatus make_front(Graph *g, int p)
     return TALUS_OK;
 }
 
+/* Makes fronts, each from a block of least degree, until all blocks are eliminated. */
 static TalusStatus eliminate_all(Graph *g)
 {
     g->least = 0;
@@ -391,7 +392,7 @@ typedef struct List {
 } List;
 
 /* Appends the block to the list of the front if a later front eliminates the block and it is not yet in the list. */
-static void append_if_later(TalusFrontTree *t, List *l, int front, int block)
+static void append_if_eliminated_later(TalusFrontTree *t, List *l, int front, int block)
 {
     if (t->front_of[block] > front && l->mark[block] != front) {
         l->mark[block] = front;
@@ -411,10 +412,10 @@ static TalusStatus list_front(TalusFrontTree *t, const TalusBlockMatrix *a, int 
     l->count += pivots;
     for (size_t p = 0; p < pivots; p++)
         for (int32_t e = a->start[pivot[p]]; e < a->start[pivot[p] + 1]; e++)
-            append_if_later(t, l, k, a->column[e]);
+            append_if_eliminated_later(t, l, k, a->column[e]);
     for (int c = child[k]; c >= 0; c = sibling[c])
         for (int64_t e = t->list_start[c] + t->pivots[c]; e < t->list_start[c + 1]; e++)
-            append_if_later(t, l, k, t->list[e]);
+            append_if_eliminated_later(t, l, k, t->list[e]);
     if (l->count > INT32_MAX)
         return talus_fail(TALUS_ERR_UNSUPPORTED, "factor: %d blocks have fronts of %zu in all",
                           a->blocks, l->count);
@@ -448,6 +449,8 @@ static TalusStatus fill_lists(TalusFrontTree *t, const TalusBlockMatrix *a, int3
     return TALUS_OK;
 }
 
+/* Makes the tree of fronts from the elimination: merges small fronts, numbers the rest and lists their blocks. `work`:
+ * 5 numbers per block. */
 static TalusStatus build_tree(Graph *g, const int32_t *weight, int32_t *work, TalusFrontTree *t)
 {
     int32_t *into = work, *number = work + g->count;

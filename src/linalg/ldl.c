@@ -52,7 +52,7 @@ static TalusStatus reserve_factor(TalusLdl *ldl, double max_entries)
             "factor: %d rows would fill in to %.3g entries, more than the %.3g allowed", ldl->n,
             (double)need, max_entries > 0.0 ? max_entries : MAX_ENTRIES);
     if (ldl->upper == ldl->lower)
-        ldl->upper = NULL; /* it was an alias */
+        ldl->upper = NULL; /* upper was an alias of lower */
     TALUS_TRY(TALUS_GROW(ldl->row, need, 0, "factor"));
     TALUS_TRY(TALUS_GROW(ldl->lower, need, 0, "factor"));
     if (ldl->symmetric) {
@@ -97,7 +97,7 @@ static TalusStatus list_neighbours(TalusLdl *ldl, const TalusSparse *a, const Ta
 
 /* ---- reverse Cuthill-McKee ---- */
 
-static int64_t degree(const TalusLdl *ldl, int i)
+static int64_t count_neighbours(const TalusLdl *ldl, int i)
 {
     return ldl->near_start[i + 1] - ldl->near_start[i];
 }
@@ -119,7 +119,7 @@ static int append_neighbours(const TalusLdl *ldl, int i, int32_t *mark, int32_t 
         if (mark[j] >= stamp)
             continue;
         mark[j] = stamp;
-        keys[found++] = (uint64_t)degree(ldl, j) << 32 | (uint32_t)j;
+        keys[found++] = (uint64_t)count_neighbours(ldl, j) << 32 | (uint32_t)j;
     }
     if (found > 1)
         qsort(keys, (size_t)found, sizeof *keys, compare_keys);
@@ -159,7 +159,7 @@ static int find_far_row(const TalusLdl *ldl, int root, int32_t *stamp, int32_t *
     for (;;) {
         int best = queue[last];
         for (int k = last + 1; k < count; k++)
-            if (degree(ldl, queue[k]) < degree(ldl, best))
+            if (count_neighbours(ldl, queue[k]) < count_neighbours(ldl, best))
                 best = queue[k];
         count = search_levels(ldl, best, ++*stamp, queue, keys, &last, &next_depth);
         if (next_depth <= depth)
@@ -182,7 +182,8 @@ static TalusStatus find_order(TalusLdl *ldl)
         if (ldl->work[i] == ORDERED)
             continue;
         int32_t *queue = ldl->order + done;
-        int root = degree(ldl, i) ? find_far_row(ldl, i, &stamp, queue, keys) : i, last, depth;
+        int root = count_neighbours(ldl, i) ? find_far_row(ldl, i, &stamp, queue, keys) : i, last,
+            depth;
         int count = search_levels(ldl, root, ++stamp, queue, keys, &last, &depth);
         for (int k = 0; k < count; k++)
             ldl->work[queue[k]] = ORDERED;
@@ -318,6 +319,7 @@ static TalusStatus accept_pivot(TalusLdl *ldl, int k, double diagonal, double pi
     return TALUS_OK;
 }
 
+/* Computes L, D and U row by row. t: A' or NULL; pattern: work space, [n]. */
 static TalusStatus factor_rows(TalusLdl *ldl, const TalusSparse *a, const TalusSparse *t,
                                const TalusPivots *pivots, int32_t *pattern)
 {

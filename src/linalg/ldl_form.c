@@ -57,6 +57,7 @@ typedef struct Half { /* D^-1/2 F^-1 B or C, transposed: a sparse matrix that gr
     TalusSparse m;
 } Half;
 
+/* Appends row j, computed by substitute_forward, to `half`. */
 static TalusStatus add_half_row(TalusLdl *ldl, const TalusSparse *rhs, int j, const double *factor,
                                 int32_t *places, Half *half)
 {
@@ -121,6 +122,7 @@ typedef struct Product {
     Half out;
 } Product;
 
+/* Computes p->out = left right_t row by row, columns not sorted; allocates the arrays of p. */
 static TalusStatus multiply_rows(const TalusSparse *left, const TalusSparse *right_t, Product *p)
 {
     size_t n = (size_t)right_t->columns, used = 0;

@@ -23,6 +23,7 @@ int32_t talus_sparse_entries(const TalusSparse *a);
 /* Returns the index of the diagonal entry of a row; -1: none. */
 int32_t talus_sparse_diagonal(const TalusSparse *a, int row);
 
+/* Makes the matrix of the triplets, columns of each row rising. */
 TalusStatus talus_sparse_from_triplets(const TalusTriplets *t, TalusSparse *out, const char *what);
 /* Sets `out` to A', with the columns of each row sorted; columns of `a` may be in any order. */
 TalusStatus talus_sparse_transpose(const TalusSparse *a, TalusSparse *out);

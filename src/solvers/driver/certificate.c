@@ -44,11 +44,12 @@ typedef struct Search {
     bool relaxed; /* Coulomb blocks are treated as under ccp: delta may have friction at them */
 } Search;
 
-static double dot(const Search *s, const double *x, const double *y)
+static double dot_product(const Search *s, const double *x, const double *y)
 {
     return s->backend->vector.dot(s->op, x, y);
 }
 
+/* to = from. */
 static void copy_vector(const Search *s, double *to, const double *from)
 {
     s->backend->vector.copy(s->op, to, from, (size_t)s->op->rows * (size_t)s->op->blocks);
@@ -71,13 +72,13 @@ static void remove_outside_null_space(Search *s, double rr, double enough)
     copy_vector(s, s->p, s->r);
     while (rr > enough && s->products > 0) {
         multiply_on_support(s, s->p, s->ap);
-        double pap = dot(s, s->p, s->ap), pp = dot(s, s->p, s->p);
+        double pap = dot_product(s, s->p, s->ap), pp = dot_product(s, s->p, s->p);
         if (!(pap > DBL_EPSILON * pp))
             return;
         double a = rr / pap, before = rr;
         s->backend->vector.axpby(s->op, -a, s->p, 1.0, s->x);
         s->backend->vector.axpby(s->op, -a, s->ap, 1.0, s->r);
-        rr = dot(s, s->r, s->r);
+        rr = dot_product(s, s->r, s->r);
         s->backend->vector.axpby(s->op, 1.0, s->r, rr / before, s->p);
     }
 }
@@ -89,7 +90,8 @@ static void project_onto_null_space(Search *s)
     double last = INFINITY;
     for (int k = 0; k < REFINEMENTS && s->products > 0; k++) {
         multiply_on_support(s, s->x, s->r);
-        double rr = dot(s, s->r, s->r), enough = DBL_EPSILON * DBL_EPSILON * dot(s, s->x, s->x);
+        double rr = dot_product(s, s->r, s->r),
+               enough = DBL_EPSILON * DBL_EPSILON * dot_product(s, s->x, s->x);
         if (!(rr > enough) || rr > 0.25 * last)
             return;
         remove_outside_null_space(s, rr, 0.25 * enough);
@@ -107,7 +109,7 @@ static bool find_common_direction(Search *s)
         copy_vector(s, s->p, s->x);
         s->backend->block.recede(s->op, s->relaxed, 0.0, s->p);
         s->backend->vector.axpby(s->op, 1.0, s->p, -1.0, s->x); /* p - x, from x to the cone */
-        double off2 = dot(s, s->x, s->x), size2 = dot(s, s->p, s->p);
+        double off2 = dot_product(s, s->x, s->x), size2 = dot_product(s, s->p, s->p);
         if (!(size2 > LEAST_SIZE * LEAST_SIZE))
             return false;
         bool inside = off2 <= 16.0 * DBL_EPSILON * DBL_EPSILON * size2;
@@ -196,6 +198,7 @@ static bool store_if_proof(Search *s, double *delta)
 
 /* ---- the search ---- */
 
+/* Reserves the vectors of the search and fills the metric. */
 static TalusStatus reserve_vectors(TalusSolve *solve, TalusCertificateWork *w, Search *s)
 {
     TALUS_TRY(TALUS_RESERVE_VECTORS(solve, &w->vectors, "certificate", &s->start, &s->x,
@@ -208,7 +211,7 @@ static bool set_start(Search *s, const double *delta)
 {
     copy_vector(s, s->start, delta);
     s->backend->op.scale(s->op, s->metric, true, s->start);
-    double size = sqrt(dot(s, s->start, s->start));
+    double size = sqrt(dot_product(s, s->start, s->start));
     if (!(size > 0.0) || !isfinite(size))
         return false;
     s->backend->vector.axpby(s->op, 0.0, s->start, 1.0 / size, s->start);

@@ -126,7 +126,7 @@ static TalusStatus judge_result(TalusSolve *solve, bool *again)
 static bool has_diverged(TalusSolve *solve)
 {
     const TalusSolveInfo *info = solve->info;
-    TalusInfeasibility *spare = solve->infeasibility; /* its delta is a free work vector */
+    TalusInfeasibility *spare = solve->infeasibility; /* spare->delta is a free work vector */
     size_t n = (size_t)talus_problem_size(solve->problem);
     TalusResidual zero;
     if (!isfinite(info->residual.rms))
@@ -299,6 +299,7 @@ static TalusStatus run_stage(TalusSolve *solve, TalusSolver *s, int limit)
     return status;
 }
 
+/* True if the outcome is converged or infeasible. */
 static bool is_solved(const TalusSolve *solve)
 {
     return solve->info->outcome == TALUS_OUTCOME_CONVERGED ||
@@ -360,6 +361,7 @@ static TalusStatus run_trial(TalusSolve *solve, TalusSolver *s, int limit)
 
 /* ---- the session ---- */
 
+/* Fails if the options are out of range, or if their norm does not apply to the problem. */
 static TalusStatus check_options(const TalusSolveOptions *options, const TalusProblem *problem)
 {
     const TalusOuter *outer = &options->outer;

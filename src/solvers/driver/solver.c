@@ -51,6 +51,7 @@ void talus_solver_describe(int index, void (*line)(void *user, const char *text)
     }
 }
 
+/* Returns the solver type with this name; NULL, with an error that suggests a similar name, if there is none. */
 static const TalusSolverType *find_type(const char *name)
 {
     const char *names[SOLVERS];
@@ -69,6 +70,7 @@ static const TalusSolverType *find_type(const char *name)
 
 /* ---- creating ---- */
 
+/* Returns the number of entries of type->parts. */
 static int part_count(const TalusSolverType *type)
 {
     int count = 0;
@@ -77,6 +79,7 @@ static int part_count(const TalusSolverType *type)
     return count;
 }
 
+/* Sets the parameters to their defaults, then to those of "key=value,..." in `text`. */
 static TalusStatus read_params(TalusSolver *s, const char *text)
 {
     const TalusSolverType *t = s->type;
@@ -88,6 +91,7 @@ static TalusStatus read_params(TalusSolver *s, const char *text)
                           talus_params_parse(t->params, t->param_count, t->name, text, s->params));
 }
 
+/* Allocates parameters, state and workspace, reads the parameters and creates the parts. */
 static TalusStatus init_solver(TalusSolver *s, const char *params)
 {
     const TalusSolverType *t = s->type;

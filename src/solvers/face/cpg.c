@@ -146,6 +146,7 @@ static TalusStatus run_iterations(TalusSolve *s)
     return TALUS_OK;
 }
 
+/* Under Coulomb's law turns the blocks into prisms for the time of the solve, with bounds from the given impulses. */
 static TalusStatus solve_cpg(TalusSolve *s)
 {
     if (!(s->op->kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB)))

@@ -34,7 +34,7 @@ void talus_gp_product(TalusGp *gp, const double *p, double *out)
     gp->since_gradient++;
 }
 
-static double dot(const TalusGp *gp, const double *x, const double *y)
+static double dot_product(const TalusGp *gp, const double *x, const double *y)
 {
     return gp->solve->backend->vector.dot(gp->solve->op, x, y);
 }
@@ -104,8 +104,8 @@ static double try_projected(TalusGp *gp, double *step, double *product)
     const double *both[] = {gp->trial, gp->x};
     b->vector.combine(op, 2, both, (const double[]){1.0, -1.0}, step);
     talus_gp_product(gp, step, product);
-    double slope = dot(gp, gp->g, step);
-    double change = slope + 0.5 * dot(gp, step, product);
+    double slope = dot_product(gp, gp->g, step);
+    double change = slope + 0.5 * dot_product(gp, step, product);
     if (!(change <= gp->params->mu * fmin(slope, 0.0)))
         return -1.0;
     b->vector.axpby(op, 1.0, product, 1.0, gp->g);
@@ -125,11 +125,11 @@ static double first_step_length(TalusGp *gp, double *pp, double *pAp)
     talus_gp_set_multiple(gp, -1.0, gp->g, gp->r);
     if (!whole)
         b->block.tangent(gp->solve->op, gp->metric, gp->x, gp->r, gp->r);
-    *pp = dot(gp, gp->r, gp->r);
+    *pp = dot_product(gp, gp->r, gp->r);
     if (!(*pp > 0.0))
         return 0.0;
     talus_gp_product(gp, gp->r, gp->ap);
-    *pAp = dot(gp, gp->r, gp->ap);
+    *pAp = dot_product(gp, gp->r, gp->ap);
     double a = *pp / talus_gp_curvature(gp, *pAp, *pp, &flat);
     a = fmin(a, longest_factor(gp, *pp));
     if (whole) {
@@ -196,7 +196,7 @@ static bool face_is_right(TalusGp *gp)
     const TalusBackend *b = gp->solve->backend;
     const double *both[] = {gp->x, gp->w};
     talus_gp_set_multiple(gp, -1.0, gp->w, gp->trial);
-    if (!(longest_factor(gp, dot(gp, gp->w, gp->w)) > 1.0) ||
+    if (!(longest_factor(gp, dot_product(gp, gp->w, gp->w)) > 1.0) ||
         !(b->block.feasible_step(gp->solve->op, gp->metric, gp->x, gp->trial) > 1.0))
         return false;
     b->vector.combine(gp->solve->op, 2, both, (const double[]){1.0, 1.0}, gp->trial);
@@ -240,8 +240,8 @@ static double search_along_step(TalusGp *gp)
     const TalusBackend *b = gp->solve->backend;
     const TalusOperator *op = gp->solve->op;
     const double *both[] = {gp->x, gp->w}, *gradients[] = {gp->gw, gp->g};
-    double slope = dot(gp, gp->g, gp->w),
-           longest = fmin(1.0, longest_factor(gp, dot(gp, gp->w, gp->w)));
+    double slope = dot_product(gp, gp->g, gp->w),
+           longest = fmin(1.0, longest_factor(gp, dot_product(gp, gp->w, gp->w)));
     if (!(slope < 0.0))
         return 0.0;
     talus_gp_set_multiple(gp, -1.0, gp->w, gp->trial);
@@ -254,7 +254,7 @@ static double search_along_step(TalusGp *gp)
             return decrease;
     }
     b->vector.combine(op, 2, gradients, (const double[]){1.0, -1.0}, gp->ap);
-    return move_inside(gp, gp->w, fmin(longest, inside), slope, dot(gp, gp->w, gp->ap));
+    return move_inside(gp, gp->w, fmin(longest, inside), slope, dot_product(gp, gp->w, gp->ap));
 }
 
 /* Takes Krylov steps and searches along their sum w; with the parameter `binding` repeats both while all active bounds
@@ -289,8 +289,8 @@ TalusStatus talus_gp_solve(TalusSolve *s, const TalusGpParams *p, TalusGpWork *w
     form_gradient(&gp);
     refresh_face(&gp);
     gp.largest = talus_norm_lower_bound(s, gp.metric);
-    gp.x_size = sqrt(dot(&gp, gp.x, gp.x));
-    gp.g_size = sqrt(dot(&gp, gp.g, gp.g));
+    gp.x_size = sqrt(dot_product(&gp, gp.x, gp.x));
+    gp.g_size = sqrt(dot_product(&gp, gp.g, gp.g));
     bool go = report_iterate(&gp, gp.x, false);
     TalusStatus status = TALUS_OK;
     while (go && status == TALUS_OK) {

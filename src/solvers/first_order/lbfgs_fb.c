@@ -111,6 +111,7 @@ static const TalusPart parts[] = {[APGD] = {"apgd", false}, {NULL, false}};
 
 /* ---- beginning ---- */
 
+/* Reserves the vectors and pairs, and fills the metric. */
 static TalusStatus reserve_vectors(Run *run, Work *w)
 {
     TalusQuasi *q = &run->q;

@@ -123,6 +123,7 @@ static TalusStatus prepare_augmented(TalusIpmSystem *s, const TalusProblem *prob
 
 /* ---- numbers ---- */
 
+/* `fill` of TalusIpmForm: sets the diagonal entries -T. */
 static void fill_augmented(TalusIpmSystem *s)
 {
     int offset = s->lower.rows - s->qp->multipliers;

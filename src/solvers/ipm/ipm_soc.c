@@ -107,6 +107,7 @@ static const TalusPart parts[] = {[POLISH] = {"prox:rho=1e-8,shrink=0.1,inner=0.
 
 /* ---- preparation ---- */
 
+/* Returns the largest |x_k|. */
 static double largest_magnitude(const double *x, int n)
 {
     double largest = 0.0;
@@ -142,6 +143,7 @@ static void init_blocks(Run *run)
     }
 }
 
+/* Reserves blocks, vectors and the best iterate. */
 static TalusStatus reserve_memory(TalusSolve *s, Work *w)
 {
     TALUS_TRY(TALUS_GROW(w->block, (size_t)s->op->blocks, 0, "cones"));

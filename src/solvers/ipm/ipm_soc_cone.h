@@ -73,6 +73,7 @@ static inline void talus_soc_to_axes(const TalusSocBlock *k, const double *x, do
     }
 }
 
+/* Writes the vector whose components along W's axes are y. */
 static inline void talus_soc_from_axes(const TalusSocBlock *k, const double *y, double *out)
 {
     if (k->kind == TALUS_SOC_CONE) {

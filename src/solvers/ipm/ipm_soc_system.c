@@ -209,6 +209,7 @@ static TalusStatus prepare_form(TalusSocSystem *y, TalusSolve *s)
     return set_contacts_pattern(y);
 }
 
+/* Reserves G, the solution and the vectors, and sets the signs of pivots. */
 static TalusStatus reserve_memory(TalusSocSystem *y)
 {
     size_t n = (size_t)y->rows * (size_t)y->blocks, all = (size_t)y->head + n;
@@ -319,7 +320,7 @@ static TalusStatus apply_factor(TalusSocSystem *y, const double *r, double *out)
     return TALUS_OK;
 }
 
-static double dot(const double *x, const double *y, int n)
+static double dot_product(const double *x, const double *y, int n)
 {
     double sum = 0.0;
     for (int k = 0; k < n; k++)
@@ -341,7 +342,7 @@ static bool step_cg(TalusSocSystem *y, TalusSolve *s, double rz)
     const int n = y->rows * y->blocks;
     double **v = y->vector;
     multiply_by_system(y, s, v[P], v[AP], v[BP]);
-    double curvature = dot(v[P], v[BP], n), a = rz / curvature;
+    double curvature = dot_product(v[P], v[BP], n), a = rz / curvature;
     if (!(curvature > 0.0) || !isfinite(a))
         return false;
     add_multiple(v[Y], a, v[P], n);
@@ -371,19 +372,19 @@ TalusStatus talus_soc_system_solve(TalusSocSystem *y, TalusSolve *s, const doubl
     multiply_by_system(y, s, v[Y], v[IMAGE], v[R]);
     for (int k = 0; k < n; k++)
         v[R][k] = b[k] - v[R][k];
-    store_best(y, sqrt(dot(v[R], v[R], n)), left, out, image);
+    store_best(y, sqrt(dot_product(v[R], v[R], n)), left, out, image);
     for (int k = 0; k<MOST_STEPS && * left> enough; k++) {
         if (k % SLOW_STEPS == 0 && !(*left <= FALL * marked))
             break;
         marked = k % SLOW_STEPS == 0 ? *left : marked;
         TALUS_TRY(apply_factor(y, v[R], v[Z]));
-        double now = dot(v[R], v[Z], n), beta = k > 0 ? now / rz : 0.0;
+        double now = dot_product(v[R], v[Z], n), beta = k > 0 ? now / rz : 0.0;
         for (int j = 0; j < n; j++)
             v[P][j] = v[Z][j] + (k > 0 ? beta * v[P][j] : 0.0);
         rz = now;
         if (!step_cg(y, s, rz))
             break;
-        store_best(y, sqrt(dot(v[R], v[R], n)), left, out, image);
+        store_best(y, sqrt(dot_product(v[R], v[R], n)), left, out, image);
     }
     return isfinite(*left) ? TALUS_OK
                            : talus_fail(TALUS_ERR_NUMERIC,

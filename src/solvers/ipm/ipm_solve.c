@@ -23,6 +23,7 @@ static const double BETTER = 0.9, GROWN = 1e3;
 const char *const talus_ipm_correctors[] = {"auto", "0", "1", "2", "3", "4", "5", "6", NULL};
 const char *const talus_ipm_stops[] = {"residual", "ooqp", NULL};
 
+/* `product` of TalusIpm; context is a TalusSolve. */
 static void multiply_by_operator(void *context, const double *gamma, double *u)
 {
     const TalusSolve *s = context;

@@ -16,6 +16,7 @@ static const double FLOOR = 1e-13, RAISE = 100.0, CEILING = 1e-6;
 
 /* ---- the dual form ---- */
 
+/* `prepare` of TalusIpmForm: also stores the values of P times s->mass in s->base. */
 static TalusStatus prepare_dual(TalusIpmSystem *s, const TalusProblem *problem)
 {
     talus_sparse_clear(&s->lower);
@@ -27,6 +28,7 @@ static TalusStatus prepare_dual(TalusIpmSystem *s, const TalusProblem *problem)
     return TALUS_OK;
 }
 
+/* `fill` of TalusIpmForm: P + T, times s->mass. */
 static void fill_dual(TalusIpmSystem *s)
 {
     size_t entries = (size_t)talus_sparse_entries(&s->lower);
@@ -35,6 +37,7 @@ static void fill_dual(TalusIpmSystem *s)
         s->lower.value[s->lower.start[k + 1] - 1] += s->t[k];
 }
 
+/* `solve` of TalusIpmForm. */
 static TalusStatus solve_dual(TalusIpmSystem *s, double *x)
 {
     TALUS_TRY(talus_direct_solve(s->direct, x));

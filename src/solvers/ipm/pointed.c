@@ -18,6 +18,7 @@ enum { MAX_ITERATIONS = 100 };
  * are counted as bearing. */
 static const double LIMIT = 1e-6, BEARING = 1e-3;
 
+/* `product` of TalusIpm; context is a TalusProblem. */
 static void multiply_by_operator(void *context, const double *gamma, double *u)
 {
     talus_problem_apply(context, gamma, u);
