@@ -22,7 +22,7 @@ enum {
     JOB_SOLVE = 3,
     NO_MPI = -987654, /* MUMPS's code for MPI_COMM_WORLD, which is this process alone */
     EXTRA = 30,       /* per cent of memory beyond the estimate, for exchanged rows */
-    MAX_EXTRA = 4000  /* ICNTL(14), first EXTRA, is doubled until it exceeds this */
+    MAX_EXTRA = 4000  /* the percentage, ICNTL(14), is doubled up to this value */
 };
 
 typedef void CallFn(DMUMPS_STRUC_C *);

@@ -20,12 +20,13 @@ typedef struct Order {
     /* [nodes]: first row and number of rows, in the caller's order */
     int32_t *row, *size;
     int32_t (*end)[2]; /* [nodes]: vertex of each side before merging (see vertex_of); -1: none */
-    int32_t *merged;   /* [vertices]: itself, or a vertex it was merged into */
+    int32_t *merged;   /* [vertices]: a vertex that this one was merged into, or itself */
     int32_t *head, *tail,
         *count;     /* [vertices]: list of half-edges; after the elimination, work space */
     int32_t *after; /* [2 nodes]: next half-edge of the vertex; -1: none */
-    int32_t *degree, *next, *last; /* [nodes]: degree; nodes after and before in its list, or -1 */
-    int32_t *degree_head;          /* [2 nodes + 1]: first node of a degree, -1: none */
+    int32_t *degree, *next,
+        *last; /* [nodes]: degree; next and last node in the list of that degree, or -1 */
+    int32_t *degree_head; /* [2 nodes + 1]: first node of a degree, -1: none */
     /* [nodes]: 1 + index, in `sequence`, of the node eliminated last at a vertex of this node; 0: none */
     int32_t *mark;
     int32_t *sequence;           /* [nodes]: nodes in the order of elimination */

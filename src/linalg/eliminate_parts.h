@@ -18,7 +18,7 @@ struct TalusElimination {
     TalusJointRow *row; /* [rows]: as given */
 
     /* the pattern, and the keys that determine it */
-    int32_t (*key)[2]; /* [rows]: body of each side, -2 - body if that does not move */
+    int32_t (*key)[2]; /* [rows]: body of each side; -2 - body if the body does not move */
     int analysed_rows, analysed_bodies; /* rows (-1: no analysis) and bodies of the last analysis */
     int analyses;                       /* number of analyses so far */
     bool *moving; /* [bodies]: true if an impulse in some row moves the body */

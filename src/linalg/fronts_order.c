@@ -23,7 +23,7 @@ typedef struct Graph {
     int32_t *near;             /* neighbours of block i from a->start[i]: elements, then blocks */
     int32_t *elements, *total; /* [n]: number of elements in `near`; of elements and blocks */
     int32_t *weight, *members; /* [n]: number of rows and of blocks that a block represents */
-    int32_t *representative;   /* [n]: the block that represents it, or -1 */
+    int32_t *representative;   /* [n]: the block that represents this block, or -1 */
     int32_t *degree;           /* [n]; -1 once eliminated or represented */
     int32_t *head, *next, *previous; /* blocks by degree */
     int32_t *mark;   /* [2 n]: stamp given last to a block; from n on, to an element */
@@ -176,7 +176,7 @@ static int count_others(Graph *g, int i)
         g->mark[near[k]] = g->stamp;
         others += g->weight[near[k]];
     }
-    for (int32_t k = 0; k + 1 < g->elements[i]; k++) /* the last one is the new element */
+    for (int32_t k = 0; k + 1 < g->elements[i]; k++) /* the last element is the new one */
         for (int32_t b = g->border_start[near[k]]; b < g->border_start[near[k] + 1]; b++) {
             int j = g->border[b];
             if (g->mark[j] != g->stamp && g->member[j] != g->count && g->degree[j] >= 0) {

@@ -11,7 +11,7 @@
 typedef struct TalusPackage {
     const char *name;           /* for messages */
     const char *library;        /* file name, for dlopen */
-    const char *const *symbols; /* [count]: names of its functions */
+    const char *const *symbols; /* [count]: names of the package's functions that are used */
     int count;
     void *functions; /* a struct of `count` function pointers, in the order of `symbols` */
     bool loaded;     /* `functions` are set */

@@ -72,8 +72,8 @@ enum { PROX_BLOCKS = 1000, PROX_TRIAL = 100, FOLDED = 20000, FOLDED_SHARE = 4 };
 typedef struct Direct {
     int part; /* index in `parts` */
     const TalusSolverType *type;
-    double base, each;  /* base + each x blocks: first-order iterations that cost as much */
-    int max_blocks;     /* above this number of blocks factors take gigabytes */
+    double base, each; /* the method costs as much as base + each x blocks first-order iterations */
+    int max_blocks;    /* above this number of blocks factors take gigabytes */
     int max_iterations; /* limit of the stage */
 } Direct;
 

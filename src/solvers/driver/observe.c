@@ -80,7 +80,8 @@ TalusStatus talus_observe_begin(TalusSolve *solve)
         TALUS_TRY(TALUS_GROW(o->shifts, (size_t)solve->op->blocks, 0, "shifts"));
     o->last = -1;
     o->next = next_reported(solve->info->iterations);
-    if (solve->info->iterations == 0) /* else another stage ended here and was observed */
+    if (solve->info->iterations ==
+        0) /* else this point is the result of the stage before, already reported */
         solve->stopped = !report_impulses(solve, solve->gamma);
     return TALUS_OK;
 }

@@ -9,7 +9,7 @@
 
 struct TalusSolver {
     const TalusSolverType *type;
-    TalusSolver **part; /* one per entry of type->parts */
+    TalusSolver **part; /* [parts]: a solver for each entry of type->parts */
     int parts;
     void *params, *state, *work;
 

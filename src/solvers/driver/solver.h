@@ -29,7 +29,7 @@ typedef struct TalusPart {
  * nor proved infeasibility, the impulses from before it are restored if their rms residual is less. */
 typedef struct TalusStage {
     int part;           /* index among the parts of the planning solver */
-    int max_iterations; /* limit of this stage; INT_MAX: all that remain */
+    int max_iterations; /* limit of this stage; INT_MAX: all remaining iterations */
     bool trial;         /* the stage may fail without ending the solve; see above */
     /* The stage ends when its solver is stuck (TalusSolve.stuck); otherwise the loop of shifts continues the stage. */
     bool until_stuck;
@@ -181,7 +181,7 @@ typedef struct TalusVectors {
     double *block;
     size_t capacity;
     bool is_listed;            /* in the list of the solver object */
-    struct TalusVectors *next; /* in that list */
+    struct TalusVectors *next; /* in the list of the solver object */
 } TalusVectors;
 
 /* Reserves `count` vectors of the problem's size, contents undefined, and writes their addresses to `vector`. */

@@ -27,7 +27,8 @@ typedef struct Params {
 typedef struct Work {
     TalusGpWork gp;
     TalusMinres minres;
-    TalusSparse matrix, face; /* N + E; its rows and columns in the face, with the same capacity */
+    TalusSparse matrix; /* N + E */
+    TalusSparse face;   /* rows and columns of `matrix` in the face; as much capacity as `matrix` */
     TalusLdl factor;
     int32_t *face_index; /* index of each row of `matrix` in the face; -1: not in the face */
     int32_t *free_row;   /* index in `matrix` of each row of the face */

@@ -18,7 +18,8 @@
 #include <math.h>
 
 static const double TINY = 1e-8; /* rho and beta below this, relative to |A|, count as zero */
-static const double LEFT = 1e-5; /* |A r| / (|A| |r|) of a residual that no w can lower */
+static const double LEFT =
+    1e-5; /* a residual r with |A r| / (|A| |r|) below this counts as least possible */
 
 TalusStatus talus_minres_reserve(TalusSolve *s, TalusMinres *m)
 {

@@ -98,7 +98,9 @@ static TalusStatus run_iterations_on_backend(TalusSolve *s, const Params *p, Tal
         TALUS_TRY(s->backend->run.proportion(s->op, &state, &run));
         since += run.done;
         talus_chunk_count_run(s, &run);
-        s->info->products += state.products - run.done; /* one per iteration is counted */
+        s->info->products +=
+            state.products -
+            run.done; /* talus_chunk_count_run has counted one product per iteration */
         w->norm = state.norm;
         if (!talus_solve_report(s, s->gamma, w->metric, run.residual2, run.residual_max) ||
             state.reached)

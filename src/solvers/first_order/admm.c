@@ -38,9 +38,10 @@ enum { X_AUTO, X_DIRECT, X_PROXIMAL };
 
 enum { CHECK = 5, DIRECT_ROWS = 4000, DIRECT_FILL = 1000000 };
 
-static const double MARGIN = 1.05, FORGET = 0.97;  /* factors on the norm of A */
-static const double RHO_MIN = 1e-4, RHO_MAX = 1e4; /* A has ones on its diagonal */
-static const double LARGEST_CHANGE = 10.0;         /* maximum factor on rho at a time */
+static const double MARGIN = 1.05, FORGET = 0.97; /* factors on the norm of A */
+static const double RHO_MIN = 1e-4,
+                    RHO_MAX = 1e4;         /* bounds of rho, for A with ones on its diagonal */
+static const double LARGEST_CHANGE = 10.0; /* maximum factor on rho at a time */
 static const double REGULAR = 1e-10, FACTOR = 2.0; /* parameters of the extrapolation */
 static const double PIVOT = 1e-12;                 /* least pivot, relative to the diagonal entry */
 
@@ -208,7 +209,7 @@ static void proximal_step(TalusSolve *s, const Params *p, Run *run, bool measure
     double seen = root_of_quotient(s->backend->vector.dot(s->op, w->g, w->g),
                                    s->backend->vector.dot(s->op, w->error, w->error));
     if (seen > tau && isfinite(seen))
-        state->norm = MARGIN * seen; /* the power iteration underestimated it */
+        state->norm = MARGIN * seen; /* the power iteration has underestimated the norm */
 }
 
 /* ---- rho ---- */

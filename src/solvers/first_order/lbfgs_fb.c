@@ -73,12 +73,13 @@ typedef struct Run {
     State *state;
     TalusQuasi q;
     TalusLbfgs h;
-    double r2, rg;         /* |R|^2 and R'g */
-    double smooth_r2;      /* |R_z|^2 */
-    double checked2;       /* |z|^2 when the infeasibility monitor was last asked to check */
-    double reached;        /* residual of z in the requested norm */
-    double start;          /* residual at the start */
-    bool approached;       /* the residual is within APPROACH times that at which OGM-G begins */
+    double r2, rg;    /* |R|^2 and R'g */
+    double smooth_r2; /* |R_z|^2 */
+    double checked2;  /* |z|^2 when the infeasibility monitor was last asked to check */
+    double reached;   /* residual of z in the requested norm */
+    double start;     /* residual at the start */
+    bool
+        approached; /* the residual is or was within APPROACH times the one at which OGM-G begins */
     int approach_products; /* products when `approached` became true; -finish if true at the start */
     double polish_below;   /* |R|^2 below which OGM-G may be tried again */
     double claim_below;    /* residual needed to claim convergence again after a false claim */

@@ -84,7 +84,7 @@ typedef struct Work {
     TalusVectors vectors;
     double *vector[VECTORS];
     TalusBest best;
-    bool polishing; /* the last call ended in the polish: a resumed call continues there */
+    bool polishing; /* the last call ended in the polish; a resumed call continues the polish */
 } Work;
 
 typedef struct Run {

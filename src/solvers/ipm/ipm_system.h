@@ -44,7 +44,7 @@ struct TalusIpmSystem {
     TalusDirectKind kind;
     double mass;       /* unit of mass: a power of two, kg */
     TalusSparse lower; /* lower triangle of the matrix */
-    int8_t *sign;      /* signs of its pivots; NULL: all 1 */
+    int8_t *sign;      /* signs of the pivots of `lower`; NULL: all 1 */
     double *t;         /* [multipliers]: T times `mass` */
     double *x;         /* [rows of lower]: right-hand side, then solution */
     double *
