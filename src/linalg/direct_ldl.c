@@ -30,19 +30,17 @@ typedef struct Ldl {
     int rows;
     Sizes sizes;
     TalusFrontTree tree;
-    int8_t *sign; /* [rows] */
-    int32_t
-        *entry_start; /* [count + 1]: start of a front's entries of A, in `entry` and `target` */
-    int32_t *entry,
-        *target; /* index of an entry of A; index in the front to which that entry is added */
+    int8_t *sign;          /* [rows] */
+    int32_t *entry_start;  /* [count + 1]: start of a front in `entry` and `target` */
+    int32_t *entry;        /* indices of entries of A, by front */
+    int32_t *target;       /* index in the front's matrix to which each of these entries is added */
     int64_t *factor_start; /* [count + 1]: start of a front in `factor` */
     double *factor;        /* pivot columns of each front, by rows: L, with 1 / D on the diagonal */
     /* front: the current front. stack: contributions that wait for their parents, lower parts by rows. */
     double *front, *stack;
-    double *panel; /* D L' of the current panel, in the columns below it */
-    double *x;     /* solution in the pivots of a front */
-    int32_t
-        *waiting; /* [count]: fronts with contributions on the stack; work space of the analysis */
+    double *panel;     /* D L' of the current panel, in the columns below it */
+    double *x;         /* solution in the pivots of a front */
+    int32_t *waiting;  /* [count]: fronts with contributions on the stack; work of the analysis */
     int32_t *children; /* [count]: number of children */
     int32_t *local;    /* [rows]: index in the current front, if the row is in it */
     size_t bytes;      /* of the five arrays of numbers; 0: not allocated */

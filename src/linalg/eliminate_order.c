@@ -21,11 +21,12 @@ typedef struct Order {
     int32_t *row, *size;
     int32_t (*end)[2]; /* [nodes]: vertex of each side before merging (see vertex_of); -1: none */
     int32_t *merged;   /* [vertices]: a vertex that this one was merged into, or itself */
-    int32_t *head, *tail,
-        *count;     /* [vertices]: list of half-edges; after the elimination, work space */
-    int32_t *after; /* [2 nodes]: next half-edge of the vertex; -1: none */
-    int32_t *degree, *next,
-        *last; /* [nodes]: degree; next and last node in the list of that degree, or -1 */
+    /* [vertices]: first, last and number of half-edges of a vertex's list; after the elimination, work space */
+    int32_t *head, *tail, *count;
+    int32_t *after;  /* [2 nodes]: next half-edge of the vertex; -1: none */
+    int32_t *degree; /* [nodes] */
+    int32_t *next,
+        *last; /* [nodes]: node after and before this one in the list of its degree; -1: none */
     int32_t *degree_head; /* [2 nodes + 1]: first node of a degree, -1: none */
     /* [nodes]: 1 + index, in `sequence`, of the node eliminated last at a vertex of this node; 0: none */
     int32_t *mark;
@@ -373,8 +374,8 @@ static TalusStatus finish_pattern(Order *o)
     return TALUS_OK;
 }
 
-/* Sets the index in `value` at which each block of L begins: of each node its square block, then the blocks below it.
- * */
+/* Sets the index in `value` at which each block of L begins: of each node its square block, then the blocks below
+ * it. */
 static TalusStatus locate_blocks(TalusElimination *e)
 {
     int64_t at = 0;

@@ -202,7 +202,7 @@ void talus_fronts_clear(TalusFronts *f)
 /* ---- factorisation ---- */
 
 /* Adds block (i, j) of the matrix to the front: L_i A_ij (left, value), plus M_i (own) if i = j. Here and below `s` is
- * the size of blocks, a compile-time constant if it is 3. */
+ * the number of rows of a block, a compile-time constant if it is 3; `order` is the number of rows of the front. */
 KERNEL void add_entry(const int s, const TalusFronts *f, int order, const double *left,
                       const double *value, const double *own, int i, int j)
 {

@@ -109,8 +109,8 @@ static TalusStatus init_graph(Graph *g, const int32_t *weight)
 
 /* ---- one elimination ---- */
 
-/* Appends block i to the new element, number g->count, unless i is in that element already, eliminated or represented.
- * */
+/* Appends block i to the new element, number g->count, unless i is in that element already, eliminated or
+ * represented. */
 static void add_to_border(Graph *g, int i, int32_t *count)
 {
     if (g->member[i] == g->count || g->degree[i] < 0)

@@ -74,8 +74,8 @@ static TalusStatus add_half_row(TalusLdl *ldl, const TalusSparse *rhs, int j, co
     return TALUS_OK;
 }
 
-/* Makes `out`, whose row j is D^-1/2 F^-1 applied to row j of rhs, F as in substitute_forward; columns are positions.
- * */
+/* Makes `out`, whose row j is D^-1/2 F^-1 applied to row j of rhs, F as in substitute_forward; columns are
+ * positions. */
 static TalusStatus solve_half(TalusLdl *ldl, const TalusSparse *rhs, const double *factor,
                               TalusSparse *out)
 {

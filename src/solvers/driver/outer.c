@@ -175,7 +175,7 @@ static double law_residual(const TalusSolve *s, const TalusLawSums *sums)
 }
 
 /* True if an outer loop must go on from gamma, whose residual under the law is in `sums`; else sets the outcome. Counts
- * one product. */
+ * the product that gave `sums`, and stores the starting residual of the solve. */
 static bool outer_goes_on(TalusSolve *s, const TalusLawSums *sums)
 {
     double now = law_residual(s, sums);

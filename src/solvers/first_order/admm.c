@@ -140,8 +140,8 @@ static TalusStatus prepare_direct(TalusSolve *s, const Params *p, Run *run)
 
 /* ---- one iteration ---- */
 
-/* Computes z = P(w). If `measured`, also computes its gradient in w->g and its residual, and offers z as best iterate.
- * */
+/* Computes z = P(w). If `measured`, also computes its gradient in w->g and its residual, and offers z as best
+ * iterate. */
 static void project_iterate(TalusSolve *s, Run *run, bool measured, TalusForward *sums)
 {
     Work *w = s->work;

@@ -73,13 +73,12 @@ typedef struct Run {
     State *state;
     TalusQuasi q;
     TalusLbfgs h;
-    double r2, rg;    /* |R|^2 and R'g */
-    double smooth_r2; /* |R_z|^2 */
-    double checked2;  /* |z|^2 when the infeasibility monitor was last asked to check */
-    double reached;   /* residual of z in the requested norm */
-    double start;     /* residual at the start */
-    bool
-        approached; /* the residual is or was within APPROACH times the one at which OGM-G begins */
+    double r2, rg;         /* |R|^2 and R'g */
+    double smooth_r2;      /* |R_z|^2 */
+    double checked2;       /* |z|^2 when the infeasibility monitor was last asked to check */
+    double reached;        /* residual of z in the requested norm */
+    double start;          /* residual at the start */
+    bool approached;       /* the residual has been within APPROACH times that for OGM-G to begin */
     int approach_products; /* products when `approached` became true; -finish if true at the start */
     double polish_below;   /* |R|^2 below which OGM-G may be tried again */
     double claim_below;    /* residual needed to claim convergence again after a false claim */
@@ -191,8 +190,8 @@ static void try_direction(Run *run, TalusQuasiSums *sums)
     run->s->backend->step.quasi_step(run->s->op, &run->q, sums);
 }
 
-/* True if the trial point is acceptable: |R|^2 has grown at most by the factor `rise`, or the envelope does not rise.
- * */
+/* True if the trial point is acceptable: |R|^2 has grown at most by the factor `rise`, or the envelope does not
+ * rise. */
 static bool is_accepted(const Run *run, const TalusQuasiSums *sums)
 {
     double envelope = sums->gd + 0.5 * sums->dw - (sums->rg - run->rg) +

@@ -55,7 +55,7 @@ void talus_ipm_release(TalusIpm *ipm)
 
 /* ---- the iterate ---- */
 
-/* out = P x. */
+/* out = P x. Counts one product; leaves G x in ipm->impulse and (N + E) G x in ipm->velocity. */
 static void multiply_by_p(TalusIpm *ipm, const double *x, double *out)
 {
     talus_qp_impulses(&ipm->qp, x, ipm->impulse);

@@ -269,8 +269,8 @@ static void evaluate_point(Run *run)
     }
 }
 
-/* Sets REPORTED, with its residual, to the better of gamma and P(gamma - s/d), s from Z, and offers it as best iterate.
- * */
+/* Sets REPORTED, with its residual, to the better of gamma and P(gamma - s/d), s from Z, and offers it as best
+ * iterate. */
 static void choose_reported(Run *run)
 {
     Work *w = run->w;

@@ -10,8 +10,8 @@
  *     (1, a) / sqrt 2: b f,   (1, -a) / sqrt 2: b / f,   (0, a_perp): b,
  *     f = w_n + |w_t|,   b = (det z / det x)^(1/4).
  * Axes and lengths are stored separately, so that they are accurate even for f = 1e8: a matrix W would lose the short
- * axes to rounding. Nesterov & Todd 1998; formulae for w and l as in Vandenberghe 2010, the CVXOPT quadratic solvers.
- * */
+ * axes to rounding. Nesterov & Todd 1998; formulae for w and l as in Vandenberghe 2010, the CVXOPT quadratic
+ * solvers. */
 #ifndef TALUS_SOLVERS_IPM_IPM_SOC_CONE_H
 #define TALUS_SOLVERS_IPM_IPM_SOC_CONE_H
 

@@ -335,8 +335,8 @@ static void add_multiple(double *y, double a, const double *x, int n)
         y[k] += a * x[k];
 }
 
-/* Takes one step of conjugate gradients along P, rz = r'z. False if the matrix turns out not to be positive definite.
- * */
+/* Takes one step of conjugate gradients along P, rz = r'z. False if the matrix turns out not to be positive
+ * definite. */
 static bool step_cg(TalusSocSystem *y, TalusSolve *s, double rz)
 {
     const int n = y->rows * y->blocks;

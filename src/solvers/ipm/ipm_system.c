@@ -10,8 +10,8 @@
 /* T is raised to at least FLOOR times the diagonal of P (TalusQp.scale), far above the rounding of sums in P. Each time
  * a factorisation still fails, the floor is multiplied by RAISE, up to CEILING. The floor acts as a proximal term: it
  * shortens steps of the multipliers along the null space of P, on which velocities do not depend, and hardly changes
- * other steps. With a FLOOR of 1e-15 the normal equations stall on a bed of spheres (docs/reference/solvers/direct.md).
- * */
+ * other steps. With a FLOOR of 1e-15 the normal equations stall on a bed of spheres
+ * (docs/reference/solvers/direct.md). */
 static const double FLOOR = 1e-13, RAISE = 100.0, CEILING = 1e-6;
 
 /* ---- the dual form ---- */

@@ -47,8 +47,8 @@ struct TalusIpmSystem {
     int8_t *sign;      /* signs of the pivots of `lower`; NULL: all 1 */
     double *t;         /* [multipliers]: T times `mass` */
     double *x;         /* [rows of lower]: right-hand side, then solution */
-    double *
-        base; /* dual form: P times `mass`, entries as in `lower`; augmented form: scales of v and s */
+    /* Dual form: P times `mass`, entries as in `lower`. Augmented form: scales of v and s. */
+    double *base;
     TalusIpmContact *contact; /* for normal */
     int32_t *compliance_row;  /* augmented: [blocks], row of the contact's unknown s; -1: none */
     double floor;             /* least t / qp->scale, raised if a factorisation fails */
