@@ -213,7 +213,7 @@ static TalusStatus analyse_ldl(void *state, const TalusSparse *lower, const int8
     return assign_entries(f, lower);
 }
 
-/* ---- one dense front: lower part, by rows ---- */
+/* ---- elimination of one dense front: lower part, by rows ---- */
 
 /* Returns the diagonal entry, the last of its row of the lower triangle; 0 if absent. */
 static double diagonal_entry(const TalusSparse *a, int row)

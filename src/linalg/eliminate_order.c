@@ -23,10 +23,9 @@ typedef struct Order {
     int32_t *merged;   /* [vertices]: a vertex that this one was merged into, or itself */
     /* [vertices]: first, last and number of half-edges of a vertex's list; after the elimination, work space */
     int32_t *head, *tail, *count;
-    int32_t *after;  /* [2 nodes]: next half-edge of the vertex; -1: none */
-    int32_t *degree; /* [nodes] */
-    int32_t *next,
-        *last; /* [nodes]: node after and before this one in the list of its degree; -1: none */
+    int32_t *after;       /* [2 nodes]: next half-edge of the vertex; -1: none */
+    int32_t *degree;      /* [nodes] */
+    int32_t *next, *last; /* [nodes]: node after and before in the list of its degree; -1: none */
     int32_t *degree_head; /* [2 nodes + 1]: first node of a degree, -1: none */
     /* [nodes]: 1 + index, in `sequence`, of the node eliminated last at a vertex of this node; 0: none */
     int32_t *mark;
@@ -46,7 +45,7 @@ static bool moves_body(const TalusJointRow *row, int side)
     return any && row->body[side] >= 0;
 }
 
-/* Sets e->moving. */
+/* Sets e->moving: true for bodies that an impulse in some row moves. */
 static void find_moving(TalusElimination *e)
 {
     memset(e->moving, 0, (size_t)e->bodies * sizeof *e->moving);

@@ -219,7 +219,7 @@ static bool set_start(Search *s, const double *delta)
 }
 
 /* Searches near the start, level by level, within a new budget of products. True if a proof is found; delta is then the
- * proof, else undefined. */
+ * proof, and stored with the problem unless `relaxed`. Else delta is undefined. */
 static bool search_levels(Search *s, bool relaxed, double *delta)
 {
     s->relaxed = relaxed;

@@ -223,8 +223,8 @@ static TalusStatus run_to_tolerance(TalusSolve *solve)
 }
 
 /* Sets the options that algorithms see: norm and tolerance of a residual in m/s, and at most `limit` more iterations.
- * For Siconos's measure, which has no unit, algorithms first see the tolerance times the rms residual of zero impulses.
- * */
+ * For Siconos's measure, which has no unit, algorithms first see the tolerance times the rms residual of zero
+ * impulses. */
 static void set_stage_options(TalusSolve *solve, int limit)
 {
     TalusSolveOptions *options = &solve->limited;

@@ -223,7 +223,7 @@ static double inner_tolerance(const TalusSolve *s, double reached)
 
 /* ---- Coulomb's law ---- */
 
-/* Returns the limit of iterations of one inner solve. */
+/* Returns the limit of iterations of one inner solve: the option outer.every, or the whole budget if that is 0. */
 static int inner_max_iterations(const TalusSolve *s)
 {
     return s->options->outer.every > 0 ? s->options->outer.every : s->options->max_iterations;

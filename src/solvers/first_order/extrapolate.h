@@ -33,7 +33,7 @@ typedef struct TalusExtrapolation {
     TalusExtrapolated part[TALUS_EXTRAPOLATE_PARTS];
     int parts, memory; /* memory 0: plain iteration */
     double regular, factor;
-    double gram[TALUS_EXTRAPOLATE_MEMORY][TALUS_EXTRAPOLATE_MEMORY]; /* dF'dF */
+    double gram[TALUS_EXTRAPOLATE_MEMORY][TALUS_EXTRAPOLATE_MEMORY]; /* Gram matrix dF'dF */
     int count, next;             /* differences stored; index at which the next one is stored */
     double stride;               /* number of steps taken at once along a constant f */
     double last;                 /* |f| of the last accepted point */

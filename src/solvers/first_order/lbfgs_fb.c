@@ -288,8 +288,8 @@ static double residual_in_norm(const Run *run, double residual2, double residual
 }
 
 /* Counts and reports an iteration at x, whose residual is given. Returns true to go on. If the residual is within the
- * tolerance, the result P(x) is measured with one more product, and its residual is reported instead. Overwrites
- * q.x_next and q.g_next. */
+ * tolerance, the result P(x) is measured with one more product, and its residual is reported instead; claim_below is
+ * lowered in case the claim is false. Overwrites q.x_next and q.g_next. */
 static bool end_iteration(Run *run, int products, const double *x, double residual2,
                           double residual_max)
 {

@@ -121,7 +121,7 @@ static TalusStatus prepare_augmented(TalusIpmSystem *s, const TalusProblem *prob
     return TALUS_OK;
 }
 
-/* ---- numbers ---- */
+/* ---- values of the matrix ---- */
 
 /* `fill` of TalusIpmForm: sets the diagonal entries -T. */
 static void fill_augmented(TalusIpmSystem *s)

@@ -115,7 +115,7 @@ static TalusStatus prepare_normal(TalusIpmSystem *s, const TalusProblem *problem
     return status;
 }
 
-/* ---- numbers ---- */
+/* ---- values of the matrix ---- */
 
 /* Sets M1 to M / s->mass. */
 static void set_masses(TalusIpmSystem *s)

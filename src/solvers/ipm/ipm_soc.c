@@ -533,8 +533,8 @@ static void project_start(TalusSolve *s)
         s->backend->block.project(s->op, NULL, s->gamma);
 }
 
-/* Projects the given gamma onto K, stores it as START and REPORTED and measures it. True if it is already good enough;
- * the measurement then counts as an iteration. */
+/* Projects the given gamma onto K, stores it as START and REPORTED and measures it; its residual is the starting
+ * residual of the solve. True if it is already good enough; the measurement then counts as an iteration. */
 static bool start_is_enough(Run *run)
 {
     TalusSolve *s = run->s;
