@@ -99,7 +99,8 @@ static TalusStatus find_pattern(const TalusSparse *a, int size, int32_t *mark, P
     TALUS_THEN(status, transpose_pattern(&own, n, &turned));
     TALUS_THEN(status, unite_patterns(&own, &turned, n, mark, &united));
     if (status == TALUS_OK)
-        status = transpose_pattern(&united, n, out); /* symmetric: this only sorts */
+        status = transpose_pattern(&united, n,
+                                   out); /* the pattern is symmetric: transposing only sorts it */
     release_pattern(&own);
     release_pattern(&turned);
     release_pattern(&united);

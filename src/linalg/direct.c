@@ -22,8 +22,8 @@ struct TalusDirect {
     size_t reported_bytes; /* bytes of a package last reported to memory.h */
     bool analysed;         /* `pattern` has been analysed */
     bool factored;         /* the last factorisation succeeded */
-    TalusSparse pattern;   /* without values */
-    int8_t *sign;          /* [rows] */
+    TalusSparse pattern;   /* pattern analysed last; no values */
+    int8_t *sign;          /* [rows]: signs of the pivots */
     /* [rows] each, for refinement: b; b - A x, then the correction; x before the step */
     double *right, *rest, *trial;
 };

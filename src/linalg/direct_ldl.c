@@ -30,7 +30,7 @@ typedef struct Ldl {
     int rows;
     Sizes sizes;
     TalusFrontTree tree;
-    int8_t *sign;          /* [rows] */
+    int8_t *sign;          /* [rows]: signs of the pivots */
     int32_t *entry_start;  /* [count + 1]: start of a front in `entry` and `target` */
     int32_t *entry;        /* indices of entries of A, by front */
     int32_t *target;       /* index in the front's matrix to which each of these entries is added */

@@ -67,7 +67,7 @@ static MUMPS_INT *setting(Mumps *m, int number)
 static int64_t reported_count(const Mumps *m, int number)
 {
     int64_t value = m->id.infog[number - 1];
-    return value < 0 ? -value * 1000000 : value; /* negative: in millions */
+    return value < 0 ? -value * 1000000 : value; /* a negative count is in millions */
 }
 
 /* Fails with a message for the error that MUMPS reported last. */
@@ -114,12 +114,12 @@ static TalusStatus start_instance(Mumps *m)
     m->started = true;
     for (int stream = 1; stream <= 3; stream++)
         *setting(m, stream) = -1;
-    *setting(m, 4) = 0;      /* prints nothing */
+    *setting(m, 4) = 0;      /* MUMPS prints nothing */
     *setting(m, 6) = 0;      /* no permutation by values */
     *setting(m, 7) = 0;      /* order by AMD: SCOTCH's differs from run to run */
     *setting(m, 8) = 7;      /* scales rows and columns, at the factorisation, by values */
     *setting(m, 12) = 1;     /* order by the pattern only */
-    *setting(m, 14) = EXTRA; /* per cent */
+    *setting(m, 14) = EXTRA; /* per cent of memory beyond the estimate */
     return TALUS_OK;
 }
 

@@ -24,7 +24,7 @@ typedef struct Order {
     /* [vertices]: first, last and number of half-edges of a vertex's list; after the elimination, work space */
     int32_t *head, *tail, *count;
     int32_t *after;       /* [2 nodes]: next half-edge of the vertex; -1: none */
-    int32_t *degree;      /* [nodes] */
+    int32_t *degree;      /* [nodes]: degree of a node */
     int32_t *next, *last; /* [nodes]: node after and before in the list of its degree; -1: none */
     int32_t *degree_head; /* [2 nodes + 1]: first node of a degree, -1: none */
     /* [nodes]: 1 + index, in `sequence`, of the node eliminated last at a vertex of this node; 0: none */

@@ -15,7 +15,7 @@ enum { NODE_ROWS = 6 };
 struct TalusElimination {
     TalusPool *pool;
     int rows, bodies;
-    TalusJointRow *row; /* [rows]: as given */
+    TalusJointRow *row; /* [rows]: the caller's rows, in the caller's order */
 
     /* the pattern, and the keys that determine it */
     int32_t (*key)[2]; /* [rows]: body of each side; -2 - body if the body does not move */
@@ -31,7 +31,7 @@ struct TalusElimination {
 
     /* numbers */
     /* from here on [rows] is in the order of elimination */
-    TalusJointRow *ordered;         /* [rows] */
+    TalusJointRow *ordered;         /* [rows]: the caller's rows */
     double *bias, *scale;           /* [rows]: b; A_kk, the scale of a pivot */
     double *value, *inverse, *unit; /* L, with 1 / L_kk on diagonals; parts of A^-1; L_qp L_pp^-1 */
     double *right, *x, *y;          /* [rows]: right-hand side of a solve; solution; residual */

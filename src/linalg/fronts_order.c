@@ -25,7 +25,7 @@ typedef struct Graph {
     int32_t *weight, *members; /* [n]: number of rows and of blocks that a block represents */
     int32_t *representative;   /* [n]: the block that represents this block, or -1 */
     int32_t *degree;           /* [n]; -1 once eliminated or represented */
-    int32_t *head, *next, *previous; /* blocks by degree */
+    int32_t *head, *next, *previous; /* lists of blocks by degree; -1: none */
     int32_t *mark;   /* [2 n]: stamp given last to a block; from n on, to an element */
     int32_t *member; /* [n]: last element that contains the block */
     int32_t *bucket; /* [n]: by hash of the neighbours, first block of a list, or -1 */
@@ -34,7 +34,7 @@ typedef struct Graph {
 
     int count; /* number of fronts so far */
     /* By front, which is also an element. border: blocks of the element, which are the blocks of the front beyond
-         * its pivots. parent: the element that absorbed it, or -1. pivots: number of blocks that it eliminates. */
+     * its pivots. parent: the element that absorbed it, or -1. pivots: number of blocks that it eliminates. */
     int32_t *border_start, *border, *parent, *pivots;
     int32_t *border_rows; /* [n]: rows of a front beyond its pivots */
     int32_t *front_of;    /* [n]: front that eliminates a block */

@@ -28,7 +28,7 @@ typedef struct TalusLdl {
     int64_t *start;        /* [n + 1]: start of a column of L, and of the same row of U */
     int32_t *row;          /* position of each entry's row, rising within a column */
     double *lower, *upper; /* L and U; unit diagonals not stored; upper is lower when symmetric */
-    double *pivot;         /* [n]: D */
+    double *pivot;         /* [n]: diagonal of D */
     int replaced;          /* number of pivots replaced by the rule */
     int failed;            /* row of A whose pivot was refused; -1: none */
 

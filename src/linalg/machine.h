@@ -17,7 +17,7 @@ typedef struct TalusJointRow {
     int32_t body[2];   /* two different bodies; -1: the fixed world */
     double arm[2][6];  /* coefficients of v, then of the spin */
     double push[2][6]; /* M^-1 times arm; all zeros: the body does not move */
-    double compliance; /* E */
+    double compliance; /* diagonal entry of E */
     double bias;       /* b, for talus_elimination_apply */
     int64_t entry;     /* index of the row's impulse; used by the caller only */
 } TalusJointRow;
@@ -39,7 +39,7 @@ typedef struct TalusMachines {
     const int32_t *start, *below; /* [nodes + 1]: later nodes that L couples to a node, rising */
     const int64_t *diagonal_at;   /* [nodes + 1]: index of a node's square block in `value` */
     const int64_t *block_at;      /* [start[nodes]]: index in `value` of each block of `below` */
-    const TalusJointRow *row;     /* [rows] */
+    const TalusJointRow *row;     /* [rows]: coefficients of a row */
     const double *bias;           /* [rows]: offsets b; NULL: none */
     const double *value;          /* L, with 1 / L_kk on diagonals */
     double *x, *y;                /* [rows]: impulses found; residual, then correction of x */

@@ -9,7 +9,7 @@
 #include "base/status.h"
 
 typedef struct TalusPackage {
-    const char *name;           /* for messages */
+    const char *name;           /* name of the package in messages */
     const char *library;        /* file name, for dlopen */
     const char *const *symbols; /* [count]: names of the package's functions that are used */
     int count;

@@ -80,11 +80,11 @@ typedef struct Direct {
 static const Direct frictionless = {TALUS_AUTO_CONES, &talus_solver_ipm_soc, 500, 0.5, 50000, 200};
 static const Direct exact = {TALUS_AUTO_COULOMB, &talus_solver_prox, 500, 10, 3000, 500};
 static const Direct uneven_exact = {
-    TALUS_AUTO_CONES, &talus_solver_ipm_soc, 500, 10, SMALL, 500}; /* Coulomb by shifts */
+    TALUS_AUTO_CONES, &talus_solver_ipm_soc, 500, 10, SMALL, 500}; /* Coulomb's law by shifts */
 static const Direct convex[] = {
     {TALUS_AUTO_CONES, &talus_solver_ipm_soc, 500, 1.5, 20000, 200},
     {TALUS_AUTO_POLYGONS, &talus_solver_ipm_chol, 300, 1, 20000, 200},
-    {TALUS_AUTO_COULOMB, &talus_solver_prox, 500, 10, 3000, 500}, /* cones and joints */
+    {TALUS_AUTO_COULOMB, &talus_solver_prox, 500, 10, 3000, 500}, /* takes cones with joints */
     /* prisms, which no direct method takes; lbfgs-fb is not direct, but mass ratios hardly slow it */
     {TALUS_AUTO_TIGHT, &talus_solver_lbfgs_fb, 500, 1.5, 20000, 10000},
 };

@@ -62,7 +62,7 @@ typedef struct TalusSolverType {
     /* True if the feature `on_host` is used with these parameters; NULL: it is always used. */
     bool (*is_on_host)(const void *params);
     /* Returns a text that says what this build lacks for the solver and how to get it, or NULL if the solver can
-         * run. A NULL pointer in place of the function: the solver can always run. */
+     * run. A NULL pointer in place of the function: the solver can always run. */
     const char *(*missing)(void);
     /* Loads external libraries, with the clock of the solve stopped; NULL: nothing to load. */
     TalusStatus (*load)(void);

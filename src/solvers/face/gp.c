@@ -89,7 +89,7 @@ static double move_inside(TalusGp *gp, const double *p, double a, double slope, 
 {
     const double *both[] = {gp->x, p};
     gp->solve->backend->vector.combine(gp->solve->op, 2, both, (const double[]){1.0, a}, gp->trial);
-    gp->solve->backend->block.project(gp->solve->op, gp->metric, gp->trial); /* rounding only */
+    gp->solve->backend->block.project(gp->solve->op, gp->metric, gp->trial); /* removes rounding */
     gp->solve->backend->vector.axpby(gp->solve->op, a, gp->ap, 1.0, gp->g);
     talus_vector_swap(&gp->x, &gp->trial);
     return -(a * slope + 0.5 * a * a * pAp);

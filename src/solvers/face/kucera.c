@@ -42,7 +42,8 @@ static void run_iterations(TalusSolve *s, const Params *p, TalusFaceWork *w)
         if (face.chopped_g <= p->gamma * p->gamma * face.reduced_g) {
             products = talus_face_advance(s, w, &face, step, true);
         } else {
-            s->backend->vector.axpby(s->op, 1.0, w->g, -1.0, w->phi); /* g on the active blocks */
+            s->backend->vector.axpby(s->op, 1.0, w->g, -1.0,
+                                     w->phi); /* phi becomes g on active blocks */
             talus_face_projected_step(s, w, step, w->phi);
             products = 1;
         }

@@ -60,7 +60,7 @@ void talus_lbfgs_update(TalusLbfgs *h, TalusQuasi *q, const TalusQuasiSums *sums
 {
     const int k = h->count;
     double sy[TALUS_PAIRS + 1], yy[TALUS_PAIRS + 1];
-    for (int i = 0; i < k; i++) { /* y = unit (r_next - r) */
+    for (int i = 0; i < k; i++) { /* products of old pairs with y = unit (r_next - r) */
         sy[i] = q->unit * (sums->sr[i] - h->sr[i]);
         yy[i] = q->unit * (sums->yr[i] - h->yr[i]);
         h->sr[i] = sums->sr[i];

@@ -249,7 +249,7 @@ static void measure_residual(Run *run, const double *gamma, double *sum, double 
 static void evaluate_point(Run *run)
 {
     double **v = run->w->vector, sum = 0.0;
-    double unit = run->unit, speed = unit / run->impulse; /* of q */
+    double unit = run->unit, speed = unit / run->impulse; /* speed: scale of q */
     for (int i = 0; i < run->s->op->blocks; i++) {
         int at = i * run->rows;
         talus_soc_to_impulse(&run->w->block[i], run->rows, v[X] + at, v[GAMMA] + at);

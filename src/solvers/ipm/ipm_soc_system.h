@@ -32,7 +32,7 @@ typedef struct TalusSocSystem {
     int rows, blocks, head;  /* head: number of velocities, which come first */
     double unit;             /* power of two that brings N + E to the order of 1 */
     TalusBlockMatrix matrix; /* N + E; form contacts */
-    TalusJacobian jacobian;  /* form bodies */
+    TalusJacobian jacobian;  /* M and D; form bodies */
     TalusSparse lower;
     int8_t *sign; /* signs of the pivots of `lower`; NULL: all 1 */
     double *g;    /* [rows^2 blocks]: G by rows */

@@ -49,7 +49,7 @@ struct TalusIpmSystem {
     double *x;         /* [rows of lower]: right-hand side, then solution */
     /* Dual form: P times `mass`, entries as in `lower`. Augmented form: scales of v and s. */
     double *base;
-    TalusIpmContact *contact; /* for normal */
+    TalusIpmContact *contact; /* [blocks]: for the normal form */
     int32_t *compliance_row;  /* augmented: [blocks], row of the contact's unknown s; -1: none */
     double floor;             /* least t / qp->scale, raised if a factorisation fails */
     int factorisations;
