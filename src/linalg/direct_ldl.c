@@ -123,7 +123,7 @@ static TalusStatus assign_entries(Ldl *f, const TalusSparse *a)
 }
 
 /* Number of entries of the lower part of an n x n matrix. */
-static size_t triangle(size_t n)
+static size_t triangle_entries(size_t n)
 {
     return n * (n + 1) / 2;
 }
@@ -143,13 +143,13 @@ static Sizes count_sizes(Ldl *f)
         size_t order = (size_t)front_rows(f, k), pivots = (size_t)t->pivots[k];
         sizes.largest_front = order > sizes.largest_front ? order : sizes.largest_front;
         f->factor_start[k + 1] = f->factor_start[k] + (int64_t)(pivots * order);
-        sizes.fill += (int64_t)(triangle(order) - triangle(order - pivots));
+        sizes.fill += (int64_t)(triangle_entries(order) - triangle_entries(order - pivots));
         for (int c = 0; c < f->children[k]; c++) {
             int child = f->waiting[--depth];
-            held -= triangle((size_t)(front_rows(f, child) - t->pivots[child]));
+            held -= triangle_entries((size_t)(front_rows(f, child) - t->pivots[child]));
         }
         f->waiting[depth++] = k;
-        held += triangle(order - pivots);
+        held += triangle_entries(order - pivots);
         sizes.stack = held > sizes.stack ? held : sizes.stack;
     }
     return sizes;
@@ -344,12 +344,12 @@ static TalusStatus factor_ldl(void *state, const TalusSparse *lower)
             f->front[f->target[e]] += lower->value[f->entry[e]];
         for (int c = 0; c < f->children[k]; c++) {
             int child = f->waiting[--depth];
-            top -= triangle((size_t)(front_rows(f, child) - t->pivots[child]));
+            top -= triangle_entries((size_t)(front_rows(f, child) - t->pivots[child]));
             add_child(f, child, order, top);
         }
         TALUS_TRY(eliminate_front(f, lower, k));
         store_front(f, k, top);
-        top += triangle((size_t)(order - t->pivots[k]));
+        top += triangle_entries((size_t)(order - t->pivots[k]));
         f->waiting[depth++] = k;
     }
     return TALUS_OK;

@@ -58,7 +58,7 @@ static int run_job(Mumps *m, int job)
 }
 
 /* Returns the address of ICNTL(number), a setting, numbered from 1 as in the manual. */
-static MUMPS_INT *setting(Mumps *m, int number)
+static MUMPS_INT *setting_address(Mumps *m, int number)
 {
     return &m->id.icntl[number - 1];
 }
@@ -113,13 +113,13 @@ static TalusStatus start_instance(Mumps *m)
         return fail_by_code(m);
     m->started = true;
     for (int stream = 1; stream <= 3; stream++)
-        *setting(m, stream) = -1;
-    *setting(m, 4) = 0;      /* MUMPS prints nothing */
-    *setting(m, 6) = 0;      /* no permutation by values */
-    *setting(m, 7) = 0;      /* order by AMD: SCOTCH's differs from run to run */
-    *setting(m, 8) = 7;      /* scales rows and columns, at the factorisation, by values */
-    *setting(m, 12) = 1;     /* order by the pattern only */
-    *setting(m, 14) = EXTRA; /* per cent of memory beyond the estimate */
+        *setting_address(m, stream) = -1;
+    *setting_address(m, 4) = 0;      /* MUMPS prints nothing */
+    *setting_address(m, 6) = 0;      /* no permutation by values */
+    *setting_address(m, 7) = 0;      /* order by AMD: SCOTCH's differs from run to run */
+    *setting_address(m, 8) = 7;      /* scales rows and columns, at the factorisation, by values */
+    *setting_address(m, 12) = 1;     /* order by the pattern only */
+    *setting_address(m, 14) = EXTRA; /* per cent of memory beyond the estimate */
     return TALUS_OK;
 }
 
@@ -171,13 +171,13 @@ static TalusStatus factor_mumps(void *state, const TalusSparse *lower)
     Mumps *m = state;
     int code;
     m->id.a = lower->value;
-    *setting(m, 14) = EXTRA;
+    *setting_address(m, 14) = EXTRA;
     TALUS_TRY(
         talus_memory_probe(2 * (size_t)m->id.infog[16] * 1000000 + TALUS_BLAS_BYTES, "factor"));
     while ((code = run_job(m, JOB_FACTOR)) == -8 || code == -9) { /* work space was too small */
-        if (*setting(m, 14) > MAX_EXTRA)
+        if (*setting_address(m, 14) > MAX_EXTRA)
             break;
-        *setting(m, 14) *= 2;
+        *setting_address(m, 14) *= 2;
     }
     m->id.a = NULL;
     return code < 0 ? fail_by_code(m) : TALUS_OK;

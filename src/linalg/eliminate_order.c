@@ -139,7 +139,7 @@ static void append_half_edge(Order *o, int32_t vertex, int32_t half)
 }
 
 /* Computes the degree of node p and puts p into the list of that degree. */
-static void enlist_by_degree(Order *o, int p)
+static void enlist_node(Order *o, int p)
 {
     int32_t degree = 0;
     for (int side = 0; side < 2; side++)
@@ -153,7 +153,7 @@ static void enlist_by_degree(Order *o, int p)
 }
 
 /* Takes node p out of the list of its degree. */
-static void delist(Order *o, int p)
+static void delist_node(Order *o, int p)
 {
     if (o->last[p] >= 0)
         o->next[o->last[p]] = o->next[p];
@@ -177,7 +177,7 @@ static void fill_lists(Order *o)
                 append_half_edge(o, o->end[p][side], 2 * p + side);
     memset(o->degree_head, 0xff, (2 * (size_t)o->nodes + 1) * sizeof *o->degree_head);
     for (int p = o->nodes - 1; p >= 0; p--)
-        enlist_by_degree(o, p);
+        enlist_node(o, p);
 }
 
 /* ---- elimination ---- */
@@ -216,7 +216,7 @@ static TalusStatus eliminate_node(Order *o, int p)
                           o->nodes);
     TALUS_TRY(TALUS_GROW(e->below, capacity, filled, "pattern of joints"));
     int32_t to = ends[0] >= 0 ? ends[0] : ends[1];
-    delist(o, p);
+    delist_node(o, p);
     for (int side = 0; side < 2; side++)
         if (ends[side] >= 0) {
             heads[side] = o->head[ends[side]]; /* -1 the second time if both are the same */
@@ -227,8 +227,8 @@ static TalusStatus eliminate_node(Order *o, int p)
     for (int side = 0; side < 2; side++)
         move_nodes(o, p, heads[side], to);
     for (int32_t i = e->start[o->eliminated]; i < o->filled; i++) {
-        delist(o, e->below[i]);
-        enlist_by_degree(o, e->below[i]);
+        delist_node(o, e->below[i]);
+        enlist_node(o, e->below[i]);
     }
     o->sequence[o->eliminated++] = p;
     e->start[o->eliminated] = o->filled;

@@ -26,7 +26,7 @@ static const double VANISHED = 1e-14;
 /* c = a b; c is `rows` x `columns`, a has `inner` columns. */
 static void set_product(int rows, int columns, int inner, Matrix a, Matrix b, Matrix c)
 {
-    multiply(true, rows, columns, inner, a, b, c);
+    multiply_matrices(true, rows, columns, inner, a, b, c);
 }
 
 static double largest_entry(int n, Matrix a)

@@ -50,7 +50,7 @@ static void release_graph(Graph *g)
 /* ---- blocks by degree: number of rows of all their neighbours ---- */
 
 /* Puts block i into the list of its degree. */
-static void enlist_by_degree(Graph *g, int i)
+static void enlist_block(Graph *g, int i)
 {
     int d = g->degree[i];
     g->next[i] = g->head[d];
@@ -63,7 +63,7 @@ static void enlist_by_degree(Graph *g, int i)
 }
 
 /* Takes block i out of the list of its degree. */
-static void delist(Graph *g, int i)
+static void delist_block(Graph *g, int i)
 {
     if (g->previous[i] >= 0)
         g->next[g->previous[i]] = g->next[i];
@@ -102,7 +102,7 @@ static TalusStatus init_graph(Graph *g, const int32_t *weight)
                 near[g->total[i]++] = g->a->column[k];
                 g->degree[i] += g->weight[g->a->column[k]];
             }
-        enlist_by_degree(g, i);
+        enlist_block(g, i);
     }
     return TALUS_OK;
 }
@@ -219,7 +219,7 @@ static int32_t *bucket_of(const Graph *g, int i)
 }
 
 /* Makes block i represent j from now on. */
-static void represent(Graph *g, int i, int j)
+static void represent_block(Graph *g, int i, int j)
 {
     g->weight[i] += g->weight[j];
     g->members[i] += g->members[j];
@@ -253,7 +253,7 @@ static int32_t join_indistinguishable(Graph *g, int32_t begin, int32_t end)
                 mark_neighbours(g, i);
             marked = true;
             if (has_marked_neighbours(g, j))
-                represent(g, i, j);
+                represent_block(g, i, j);
         }
     }
     for (int32_t b = begin; b < kept; b++)
@@ -269,7 +269,7 @@ static TalusStatus make_front(Graph *g, int p)
     int32_t begin = g->border_start[g->count], end = g->border_start[g->count + 1], kept = begin;
     for (int32_t b = begin; b < end; b++) {
         int i = g->border[b];
-        delist(g, i);
+        delist_block(g, i);
         rewrite_neighbours(g, i);
         if (g->total[i] == 1) {
             g->degree[i] = -1;
@@ -288,7 +288,7 @@ static TalusStatus make_front(Graph *g, int p)
     for (int32_t b = begin; b < kept; b++) {
         int i = g->border[b];
         g->degree[i] = rows - g->weight[i] + count_others(g, i);
-        enlist_by_degree(g, i);
+        enlist_block(g, i);
     }
     g->count++;
     return TALUS_OK;
@@ -302,7 +302,7 @@ static TalusStatus eliminate_all(Graph *g)
         while (g->head[g->least] < 0)
             g->least++;
         int p = g->head[g->least];
-        delist(g, p);
+        delist_block(g, p);
         TALUS_TRY(make_front(g, p));
         left -= g->pivots[g->count - 1];
     }

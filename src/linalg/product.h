@@ -71,8 +71,8 @@ KERNEL void multiply_strip(const int lanes, const bool overwrite, int rows, int 
 }
 
 /* c -= a b, or with `overwrite` c = a b; c is `rows` x `columns`, a has `inner` columns. */
-KERNEL void multiply(const bool overwrite, int rows, int columns, int inner, Matrix a, Matrix b,
-                     Matrix c)
+KERNEL void multiply_matrices(const bool overwrite, int rows, int columns, int inner, Matrix a,
+                              Matrix b, Matrix c)
 {
     int j = 0;
     for (; j + LANES * TILE_LANES <= columns; j += LANES * TILE_LANES)
@@ -87,7 +87,7 @@ KERNEL void multiply(const bool overwrite, int rows, int columns, int inner, Mat
 /* c -= a b; c is `rows` x `columns`, a has `inner` columns. */
 static inline void subtract_product(int rows, int columns, int inner, Matrix a, Matrix b, Matrix c)
 {
-    multiply(false, rows, columns, inner, a, b, c);
+    multiply_matrices(false, rows, columns, inner, a, b, c);
 }
 
 #endif

@@ -75,7 +75,7 @@ static TalusStatus begin_minres(TalusGp *gp, void *work)
 }
 
 /* z = S^-1 (N + E)^-1 S^-1 r on the face, by the factor; r and z are in the scaled variables x = gamma / s. */
-static void precondition(TalusGp *gp, void *work, const double *r, double *z)
+static void apply_face_factor(TalusGp *gp, void *work, const double *r, double *z)
 {
     Work *w = work;
     for (int i = 0; i < w->face.rows; i++)
@@ -111,7 +111,7 @@ static TalusStatus prepare_work(TalusSolve *s, Work *w)
     TALUS_TRY(TALUS_RESERVE_VECTORS(s, &w->vectors, "face", &w->mask, &w->packed));
     clear_matrices(w);
     TALUS_TRY(talus_problem_assemble(s->problem, &w->matrix));
-    w->minres.precondition = precondition;
+    w->minres.precondition = apply_face_factor;
     w->minres.user = w;
     return talus_sparse_alloc(&w->face, (int)n, (int)n, (size_t)talus_sparse_entries(&w->matrix),
                               "matrix of a face");

@@ -83,7 +83,7 @@ static const TalusParam params[] = {
 /* ---- the factorisation ---- */
 
 /* Factorises N + E + rho S^-2. *good: false if it is not positive definite, which is no error. */
-static TalusStatus factorise(TalusSolve *s, const Run *run, bool *good)
+static TalusStatus factorise_with_rho(TalusSolve *s, const Run *run, bool *good)
 {
     Work *w = s->work;
     const TalusPivots pivots = {.relative = PIVOT};
@@ -96,8 +96,8 @@ static TalusStatus factorise(TalusSolve *s, const Run *run, bool *good)
     return status == TALUS_ERR_NUMERIC ? TALUS_OK : status;
 }
 
-/* Stores the diagonal of N + E and the index of each diagonal entry, to which factorise() adds rho S^-2. *complete:
- * false if a diagonal entry is missing in the pattern. */
+/* Stores the diagonal of N + E and the index of each diagonal entry, to which factorise_with_rho adds rho S^-2.
+ * *complete: false if a diagonal entry is missing in the pattern. */
 static TalusStatus store_diagonal(Work *w, bool *complete)
 {
     const TalusSparse *a = &w->matrix;
@@ -130,10 +130,10 @@ static TalusStatus prepare_direct(TalusSolve *s, const Params *p, Run *run)
     TALUS_TRY(talus_ldl_analyse(&w->factor, &w->matrix, NULL));
     if (p->x_step != X_DIRECT && talus_ldl_fill(&w->factor) > DIRECT_FILL)
         return TALUS_OK;
-    TALUS_TRY(factorise(s, run, &run->direct));
+    TALUS_TRY(factorise_with_rho(s, run, &run->direct));
     while (!run->direct && run->rho * LARGEST_CHANGE <= RHO_MAX) {
         run->rho *= LARGEST_CHANGE; /* N is not positive semidefinite */
-        TALUS_TRY(factorise(s, run, &run->direct));
+        TALUS_TRY(factorise_with_rho(s, run, &run->direct));
     }
     return TALUS_OK;
 }
@@ -223,10 +223,10 @@ static TalusStatus set_rho(TalusSolve *s, Run *run, double rho)
     bool good = true;
     run->rho = rho;
     if (run->direct)
-        TALUS_TRY(factorise(s, run, &good));
+        TALUS_TRY(factorise_with_rho(s, run, &good));
     if (!good) {
         run->rho = old;
-        return factorise(s, run, &good);
+        return factorise_with_rho(s, run, &good);
     }
     talus_vector_copy(s, y, run->z);
     s->backend->block.project(s->op, run->metric, run->z);

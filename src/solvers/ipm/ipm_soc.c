@@ -301,7 +301,7 @@ static void choose_reported(Run *run)
 /* ---- steps ---- */
 
 /* Computes W of every block, and the factor, with more weight if a pivot is rejected. */
-static TalusStatus factorise(Run *run)
+static TalusStatus scale_and_factorise(Run *run)
 {
     Work *w = run->w;
     for (int i = 0; i < run->s->op->blocks; i++) {
@@ -429,7 +429,7 @@ static TalusStatus move_point(Run *run)
 static TalusStatus predict_and_correct(Run *run)
 {
     run->inexact = false;
-    TALUS_TRY(factorise(run));
+    TALUS_TRY(scale_and_factorise(run));
     set_right_side(run, false, 0.0);
     TALUS_TRY(compute_direction(run));
     double a = fmin(1.0, longest_step(run)), share = nu_after(run, a) / run->nu;
@@ -462,7 +462,7 @@ static TalusStatus run_iteration(Run *run)
 /* True to go on: in one of the last PATIENCE iterations the residual, or the largest |RHO|, fell below FALLING times
  * its minimum so far; fewer than SHORT steps in a row were short; and, with `polish`, HANDOVER is not reached. Updates
  * the minima and the count of iterations without progress. */
-static bool progresses(Run *run)
+static bool run_progresses(Run *run)
 {
     if (run->p->polish && run->reported_sum <= HANDOVER * HANDOVER * run->zero_sum)
         return false;
@@ -496,7 +496,7 @@ static TalusStatus run_from(Run *run, double size, bool *ended)
         talus_solve_request_infeasibility_check(s);
         *ended = !talus_solve_next(s, 0, run->w->vector[REPORTED], NULL, run->reported_sum,
                                    run->reported_largest);
-        if (*ended || !progresses(run))
+        if (*ended || !run_progresses(run))
             return TALUS_OK;
     }
 }
