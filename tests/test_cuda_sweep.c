@@ -61,9 +61,9 @@ static TalusVec3 arm_of(const TalusOperator *op, int i, int side)
 static TalusVec3 turned(const TalusOperator *op, int body, TalusVec3 torque)
 {
     TalusSym3 inertia;
-    if (!op->inertia)
+    if (!op->inverse_inertia)
         return talus_scale(op->body[body][7], torque);
-    memcpy(&inertia, op->inertia[body], sizeof inertia);
+    memcpy(&inertia, op->inverse_inertia[body], sizeof inertia);
     return talus_sym3_mul(inertia, torque);
 }
 

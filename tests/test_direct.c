@@ -264,7 +264,7 @@ TEST(no_rows_and_one)
         one = finish(&e, 1);
         CHECK_OK(talus_direct_analyse(d, &one, NULL));
         CHECK_OK(talus_direct_factor(d, &one));
-        CHECK_OK(talus_direct_refine(d, &one, &x, 2, &residual));
+        CHECK_OK(talus_direct_solve_refined(d, &one, &x, 2, &residual));
         CHECK(x == 1.5 && residual == 0.0);
         CHECK_OK(talus_direct_analyse(d, &none, NULL));
         CHECK_OK(talus_direct_factor(d, &none));
@@ -284,10 +284,10 @@ TEST(refinement)
             CHECK_OK(talus_direct_analyse(d, &a, NULL));
             CHECK_OK(talus_direct_factor(d, &a));
             a.value[last] *= 1.01; /* the factor is now of another matrix, but a near one */
-            CHECK_OK(talus_direct_refine(d, &a, x, 0, &residual));
+            CHECK_OK(talus_direct_solve_refined(d, &a, x, 0, &residual));
             CHECK(residual > 1e-4);
             memcpy(x, b, (size_t)n * sizeof *x);
-            CHECK_OK(talus_direct_refine(d, &a, x, 10, &residual));
+            CHECK_OK(talus_direct_solve_refined(d, &a, x, 10, &residual));
             CHECK(residual < 1e-12);
             CHECK(backward_error(&a, x, b) < 1e-14);
             talus_direct_destroy(d);
@@ -390,7 +390,7 @@ TEST(rank_deficient)
             CHECK_OK(talus_direct_analyse(d, &a, NULL));
             TalusStatus status = talus_direct_factor(d, &a);
             if (status == TALUS_OK)
-                status = talus_direct_refine(d, &a, x, 3, &residual);
+                status = talus_direct_solve_refined(d, &a, x, 3, &residual);
             CHECK(status == TALUS_ERR_NUMERIC || (status == TALUS_OK && residual > 1e-6));
             check_solves(d, &regular, NULL, 1e-14);
             talus_direct_destroy(d);
@@ -438,10 +438,10 @@ TEST(limit_on_fill)
         if (!has(kind))
             continue;
         REQUIRE_OK(talus_direct_create(kind, &d));
-        talus_direct_limit(d, 1000.0);
+        talus_direct_set_limit(d, 1000.0);
         CHECK_OK(talus_direct_analyse(d, &a, NULL));
         CHECK_INT(talus_direct_factor(d, &a), TALUS_ERR_UNSUPPORTED);
-        talus_direct_limit(d, 0.0);
+        talus_direct_set_limit(d, 0.0);
         check_solves(d, &a, NULL, 1e-14);
         talus_direct_destroy(d);
     }

@@ -163,7 +163,7 @@ static double row_velocity(const TalusJointRow *row, double (*v)[8])
 static TalusStatus factor(TalusElimination *e, const Rows *r, TalusPool *pool)
 {
     TalusJointRow *row;
-    TalusStatus status = talus_elimination_rows(e, r->count, &row);
+    TalusStatus status = talus_elimination_reserve_rows(e, r->count, &row);
     if (status != TALUS_OK)
         return status;
     memcpy(row, r->row, (size_t)r->count * sizeof *row);
@@ -191,10 +191,10 @@ static void compare(Rows *r, TalusEliminationFacts *facts)
     talus_elimination_invert(e);
     for (int b = 0; b < r->bodies; b++) {
         double inverse[36] = {0.0}, column[ROWS];
-        int vertex = talus_elimination_vertices(e)[b];
+        int vertex = talus_elimination_body_vertices(e)[b];
         bool moved = false;
         if (vertex >= 0)
-            memcpy(inverse, talus_elimination_taken(e)[vertex], sizeof inverse);
+            memcpy(inverse, talus_elimination_reductions(e)[vertex], sizeof inverse);
         for (int c = 0; c < 6; c++) {
             for (int i = 0; i < n; i++)
                 for (int s = 0; s < 2; s++)
@@ -521,7 +521,8 @@ TEST(same_bits_for_any_threads)
             x[k][i] = sin(i);
         talus_elimination_solve(e, x[k]);
         for (int b = 0; b < 40; b++)
-            memcpy(taken[k][b], talus_elimination_taken(e)[talus_elimination_vertices(e)[b]],
+            memcpy(taken[k][b],
+                   talus_elimination_reductions(e)[talus_elimination_body_vertices(e)[b]],
                    sizeof taken[k][b]);
     }
     CHECK(memcmp(x[0], x[1], sizeof(double) * (size_t)r.count) == 0);

@@ -111,7 +111,7 @@ static void check_same_matrix(const TalusSparse *a, const TalusSparse *b)
 {
     REQUIRE(!a->start == !b->start);
     if (a->start)
-        CHECK(talus_sparse_same(a, b));
+        CHECK(talus_sparse_equal(a, b));
 }
 
 static void check_same_vector(const double *a, const double *b, int count)
@@ -260,10 +260,10 @@ static void dense_velocity(const TalusFclib *f, const double *r, double *u)
     }
     for (int j = 0; j < joints; j++)
         x[n + j] = -f->b[j];
-    talus_sparse_add(&f->H, 1.0, r, x);
+    talus_sparse_add_product(&f->H, 1.0, r, x);
     dense_solve(n + joints, a, x);
     memcpy(u, f->w, (size_t)talus_fclib_rows(f) * sizeof *u);
-    talus_sparse_add_transposed(&f->H, 1.0, x, u);
+    talus_sparse_add_transposed_product(&f->H, 1.0, x, u);
 }
 
 static void velocity(const TalusFclib *f, const double *r, double *u)
@@ -273,7 +273,7 @@ static void velocity(const TalusFclib *f, const double *r, double *u)
         return;
     }
     memcpy(u, f->q, (size_t)talus_fclib_rows(f) * sizeof *u);
-    talus_sparse_add(&f->W, 1.0, r, u);
+    talus_sparse_add_product(&f->W, 1.0, r, u);
 }
 
 /* W by columns: what unit impulses change. */
@@ -369,15 +369,15 @@ static void check_solution(TalusFclib *f, TalusProblem *problem)
     CHECK(memcmp(gamma, back, (size_t)size * sizeof *back) == 0);
     if (!f->global)
         return;
-    talus_sparse_add(&f->M, 1.0, f->solution.v, residual);
-    talus_sparse_add(&f->H, -1.0, f->solution.r, residual);
+    talus_sparse_add_product(&f->M, 1.0, f->solution.v, residual);
+    talus_sparse_add_product(&f->H, -1.0, f->solution.r, residual);
     if (f->solution.l)
-        talus_sparse_add(&f->G, -1.0, f->solution.l, residual);
+        talus_sparse_add_product(&f->G, -1.0, f->solution.l, residual);
     for (int i = 0; i < dofs; i++)
         CHECK_NEAR(residual[i], f->f[i], 1e-11);
     double held[MOST] = {0};
     if (f->solution.l)
-        talus_sparse_add_transposed(&f->G, 1.0, f->solution.v, held);
+        talus_sparse_add_transposed_product(&f->G, 1.0, f->solution.v, held);
     for (int i = 0; i < talus_fclib_joints(f); i++)
         CHECK_NEAR(held[i], -f->b[i], 1e-11);
 }

@@ -86,7 +86,7 @@ static void check_local(const TalusFclib *f, const TalusProblemDef *def)
     double asymmetry;
     REQUIRE(!f->global && f->contacts == def->contact_count && f->W.rows == 3 * f->contacts);
     REQUIRE_OK(talus_sparse_transpose(&f->W, &transposed));
-    CHECK(talus_sparse_same(&f->W, &transposed));
+    CHECK(talus_sparse_equal(&f->W, &transposed));
     talus_sparse_clear(&transposed);
     CHECK_OK(talus_fclib_asymmetry(f, &asymmetry));
     CHECK(asymmetry == 0.0 && verify_fclib_asymmetry(f) == 0.0);
@@ -223,7 +223,7 @@ static void check_round_trip(const TalusProblemDef *def, TalusFclibForm form,
     REQUIRE_OK(talus_problem_open("local.hdf5", &model, NULL, &back, &read));
     CHECK(read->global == (form == TALUS_FCLIB_GLOBAL));
     if (!f->global) {
-        CHECK(talus_sparse_same(&f->W, &read->W));
+        CHECK(talus_sparse_equal(&f->W, &read->W));
         CHECK(memcmp(f->q, read->q, 3 * (size_t)f->contacts * sizeof *f->q) == 0);
     }
     CHECK_STR(read->description, f->description);

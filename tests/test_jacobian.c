@@ -23,10 +23,10 @@ static void compare(TestProblem p)
     double *v = calloc(unknowns, sizeof *v), largest = 0.0, worst = 0.0;
     for (size_t k = 0; k < size; k++)
         x[k] = sin(1.0 + 3.7 * (double)k);
-    talus_sparse_add_transposed(&j.transposed, 1.0, x, v);
+    talus_sparse_add_transposed_product(&j.transposed, 1.0, x, v);
     talus_jacobian_divide(&j, v, v);
-    talus_sparse_add(&j.transposed, 1.0, v, y);
-    talus_sparse_add(&n, 1.0, x, z);
+    talus_sparse_add_product(&j.transposed, 1.0, v, y);
+    talus_sparse_add_product(&n, 1.0, x, z);
     for (size_t k = 0; k < size; k++) {
         const TalusContactDef *c = &p.def.contacts[k / (size_t)talus_problem_rows(problem)];
         bool normal = k % (size_t)talus_problem_rows(problem) == 0;

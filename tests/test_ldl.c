@@ -96,7 +96,7 @@ static void check_solve(int n, bool symmetric)
     fill(n, symmetric, a);
     TalusSparse sparse = to_sparse(n, n, a), transposed;
     REQUIRE_OK(talus_sparse_transpose(&sparse, &transposed));
-    CHECK(talus_sparse_same(&sparse, &transposed) == symmetric || n < 4);
+    CHECK(talus_sparse_equal(&sparse, &transposed) == symmetric || n < 4);
     const TalusSparse *t = symmetric ? NULL : &transposed;
     REQUIRE_OK(talus_ldl_analyse(&ldl, &sparse, t));
     REQUIRE_OK(talus_ldl_factor(&ldl, &sparse, t, &(TalusPivots){0}));
@@ -143,7 +143,7 @@ static void check_form(bool symmetric)
     const TalusSparse *t = symmetric ? NULL : &transposed;
     REQUIRE_OK(talus_ldl_analyse(&ldl, &sparse, t));
     REQUIRE_OK(talus_ldl_factor(&ldl, &sparse, t, &(TalusPivots){0}));
-    REQUIRE_OK(talus_ldl_form(&ldl, &bt, &ct, &out));
+    REQUIRE_OK(talus_ldl_condense(&ldl, &bt, &ct, &out));
     double dense[B][C] = {{0}};
     for (int i = 0; i < B; i++)
         for (int32_t k = out.start[i]; k < out.start[i + 1]; k++) {
@@ -161,10 +161,10 @@ static void check_form(bool symmetric)
             CHECK_NEAR(dense[i][j], sum, 1e-12);
         }
     }
-    REQUIRE_OK(talus_ldl_form(&ldl, &bt, &bt, &square));
+    REQUIRE_OK(talus_ldl_condense(&ldl, &bt, &bt, &square));
     TalusSparse square_t;
     REQUIRE_OK(talus_sparse_transpose(&square, &square_t));
-    CHECK(talus_sparse_same(&square, &square_t) == symmetric);
+    CHECK(talus_sparse_equal(&square, &square_t) == symmetric);
     TalusSparse *const all[] = {&sparse, &transposed, &out, &square, &square_t, &bt, &ct};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         talus_sparse_clear(all[k]);
@@ -209,7 +209,7 @@ TEST(vanishing_pivots_are_replaced)
     for (int i = 0; i < N; i++)
         x[i] = y[i] = uniform();
     talus_ldl_solve(&ldl, x);
-    talus_sparse_add(&sparse, -1.0, x, y);
+    talus_sparse_add_product(&sparse, -1.0, x, y);
     for (int i = 0; i < N; i++)
         sums[i >= 10] += y[i] != 0.0 && fabs(y[i]) > 1e-12;
     CHECK(sums[0] == 1.0 && sums[1] == 1.0);
@@ -258,9 +258,9 @@ TEST(duplicates_are_summed)
     CHECK(a.start[1] == 1 && a.column[0] == 0 && a.column[1] == 0 && a.column[2] == 2);
     CHECK(a.value[0] == 2.0 && a.value[1] == 3.0 && a.value[2] == 1.5);
     double x[3] = {1.0, 1.0, 2.0}, y[2] = {0.0, 0.0}, z[3] = {0.0, 0.0, 0.0};
-    talus_sparse_add(&a, 1.0, x, y);
+    talus_sparse_add_product(&a, 1.0, x, y);
     CHECK(y[0] == 2.0 && y[1] == 6.0);
-    talus_sparse_add_transposed(&a, 2.0, y, z);
+    talus_sparse_add_transposed_product(&a, 2.0, y, z);
     CHECK(z[0] == 44.0 && z[1] == 0.0 && z[2] == 18.0);
     talus_sparse_clear(&a);
 }

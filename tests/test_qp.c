@@ -114,13 +114,13 @@ static void compare_views(Case *c)
     REQUIRE_OK(talus_qp_dual_matrix(qp, c->problem, true, &lower));
     memcpy(dual, qp->kappa, bytes);
     memcpy(half, qp->kappa, bytes);
-    talus_sparse_add(&whole, 1.0, lambda, dual);
+    talus_sparse_add_product(&whole, 1.0, lambda, dual);
     add_symmetric(&lower, lambda, half);
     for (int i = 0; i < qp->blocks; i++)
         for (int k = qp->first[i]; k < qp->first[i + 1]; k++)
             primal[k] = yielding(qp, lambda, i) - qp->b[k];
     qp_velocity(qp, lambda, v);
-    talus_sparse_add(&qp->a, 1.0, v, primal);
+    talus_sparse_add_product(&qp->a, 1.0, v, primal);
     for (size_t k = 0; k < n; k++)
         largest = fmax(largest, fabs(expected[k]));
     for (size_t k = 0; k < n; k++) {
@@ -165,9 +165,9 @@ TEST(lower_triangle_is_of_the_symmetric_part)
     double *mean = y + n, *half = mean + n, largest = 0.0, skewness = 0.0;
     REQUIRE_OK(talus_qp_dual_matrix(&c.qp, c.problem, false, &whole));
     REQUIRE_OK(talus_qp_dual_matrix(&c.qp, c.problem, true, &lower));
-    talus_sparse_add(&whole, 1.0, x, y);
-    talus_sparse_add(&whole, 0.5, x, mean);
-    talus_sparse_add_transposed(&whole, 0.5, x, mean);
+    talus_sparse_add_product(&whole, 1.0, x, y);
+    talus_sparse_add_product(&whole, 0.5, x, mean);
+    talus_sparse_add_transposed_product(&whole, 0.5, x, mean);
     add_symmetric(&lower, x, half);
     for (size_t k = 0; k < n; k++) {
         largest = fmax(largest, fabs(y[k]));

@@ -109,7 +109,7 @@ static void check_form(TalusProblem *problem, const TalusIpmForm *form, TalusDir
         CHECK(system_error(problem, &qp, &system) < 1e-11);
     }
     CHECK_INT(talus_direct_facts(system.direct).analyses, 1);
-    CHECK(talus_ipm_system_ratio(&system) > 0.0);
+    CHECK(talus_ipm_system_cost_ratio(&system) > 0.0);
     talus_ipm_system_clear(&system);
     talus_qp_clear(&qp);
 }

@@ -59,16 +59,16 @@ static void check_pair(TalusRng *rng, double margin)
     double tolerance = 1e-14 / margin;
     draw_inside(rng, margin, x);
     draw_inside(rng, margin, z);
-    if (!CHECK(talus_soc_pair(&k, x, z)))
+    if (!CHECK(talus_soc_set_scaling(&k, x, z)))
         return;
     scale(&k, x, wx);
-    talus_soc_unscale(&k, z, wz);
+    talus_soc_apply_inverse_scaling(&k, z, wz);
     CHECK(apart(wx, k.lambda) <= tolerance * size_of(k.lambda));
     CHECK(apart(wz, k.lambda) <= tolerance * size_of(k.lambda));
-    talus_soc_unscale(&k, wx, back);
+    talus_soc_apply_inverse_scaling(&k, wx, back);
     CHECK(apart(back, x) <= tolerance * size_of(x));
-    talus_soc_product(&k, k.lambda, k.lambda, square);
-    talus_soc_divide(&k, square, product);
+    talus_soc_jordan_product(&k, k.lambda, k.lambda, square);
+    talus_soc_divide_by_lambda(&k, square, product);
     CHECK(apart(product, k.lambda) <= tolerance * size_of(k.lambda));
     CHECK_NEAR(square[0], talus_soc_dot(x, z), tolerance * square[0]);
 }
@@ -93,7 +93,7 @@ TEST(steps_end_on_the_mantle)
         draw_inside(&rng, 0.3, k.lambda);
         for (int r = 0; r < 3; r++)
             d[r] = draw(&rng) * k.lambda[0];
-        double a = talus_soc_step(&k, d);
+        double a = talus_soc_longest_step(&k, d);
         if (!isfinite(a)) {
             CHECK(d[0] >= sqrt(d[1] * d[1] + d[2] * d[2]));
             continue;
@@ -103,11 +103,11 @@ TEST(steps_end_on_the_mantle)
         CHECK_NEAR(talus_soc_det(end), 0.0, 1e-12 * talus_soc_dot(end, end));
         for (int r = 0; r < 3; r++)
             end[r] = k.lambda[r] + 0.999 * a * d[r];
-        CHECK(talus_soc_inside(&k, end));
+        CHECK(talus_soc_is_inside(&k, end));
     }
     TalusSocBlock ray = {.kind = TALUS_SOC_RAY, .lambda = {2.0}};
-    CHECK_NEAR(talus_soc_step(&ray, (double[3]){-4.0, 0.0, 0.0}), 0.5, 0.0);
-    CHECK(isinf(talus_soc_step(&ray, (double[3]){1.0, 0.0, 0.0})));
+    CHECK_NEAR(talus_soc_longest_step(&ray, (double[3]){-4.0, 0.0, 0.0}), 0.5, 0.0);
+    CHECK(isinf(talus_soc_longest_step(&ray, (double[3]){1.0, 0.0, 0.0})));
 }
 
 /* ---- solves ---- */

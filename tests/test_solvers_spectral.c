@@ -501,19 +501,19 @@ TEST(normal_equations)
     const double gram[9] = {1.0, 0.0, 0.0, 0.0, 4.0, 0.0, 0.0, 0.0, 0.0},
                  right[3] = {3.0, 8.0, 0.0};
     double c[3];
-    CHECK(talus_dense_normal(3, 3, gram, right, 0.0, c));
+    CHECK(talus_dense_least_squares(3, 3, gram, right, 0.0, c));
     CHECK(c[0] == 3.0 && c[1] == 2.0 && c[2] == 0.0);
     /* two equal columns share what belongs to one, once something is added to the diagonal */
     const double twice[4] = {4.0, 4.0, 4.0, 4.0}, both[2] = {8.0, 8.0};
-    CHECK(!talus_dense_normal(2, 2, twice, both, 0.0, c));
+    CHECK(!talus_dense_least_squares(2, 2, twice, both, 0.0, c));
     CHECK(c[0] == 0.0 && c[1] == 0.0);
-    CHECK(talus_dense_normal(2, 2, twice, both, 1e-8, c));
+    CHECK(talus_dense_least_squares(2, 2, twice, both, 1e-8, c));
     CHECK_NEAR(c[0], 1.0, 1e-7);
     CHECK_NEAR(c[1], 1.0, 1e-7);
     const double broken[1] = {NAN};
-    CHECK(talus_dense_normal(1, 1, broken, both, 0.0, c) && c[0] == 0.0);
+    CHECK(talus_dense_least_squares(1, 1, broken, both, 0.0, c) && c[0] == 0.0);
     const double infinite[2] = {INFINITY, 8.0};
-    CHECK(!talus_dense_normal(2, 2, gram, infinite, 0.0, c));
+    CHECK(!talus_dense_least_squares(2, 2, gram, infinite, 0.0, c));
 }
 
 /* ---- the memory of the line search ---- */
@@ -529,7 +529,7 @@ TEST(old_values_leave_the_memory)
             double most = values[k];
             for (int i = k - memory > 0 ? k - memory : 0; i < k; i++)
                 most = fmax(most, values[i]);
-            talus_gll_step(&gll, values[k] - values[k - 1]);
+            talus_gll_add(&gll, values[k] - values[k - 1]);
             CHECK_NEAR(talus_gll_ceiling(&gll), most - values[k], 1e-15);
         }
     }

@@ -10,7 +10,7 @@ typedef struct Pattern {
     int32_t *start, *column;
 } Pattern;
 
-static void drop_pattern(Pattern *p)
+static void release_pattern(Pattern *p)
 {
     TALUS_RELEASE(p->start, p->column);
     *p = (Pattern){0};
@@ -28,7 +28,7 @@ static TalusStatus alloc_pattern(Pattern *p, int n, size_t capacity)
     return TALUS_ALLOC(p->column, capacity, "block pattern");
 }
 
-/* Lists for each block row the columns of its blocks: those in which A has an entry, and the diagonal; not sorted. */
+/* Lists for each block row, in `out`, the block columns in which A has an entry, and the diagonal; not sorted. */
 static TalusStatus gather_pattern(const TalusSparse *a, int size, int32_t *mark, Pattern *out)
 {
     int n = a->rows / size;
@@ -51,8 +51,8 @@ static TalusStatus gather_pattern(const TalusSparse *a, int size, int32_t *mark,
     return TALUS_OK;
 }
 
-/* Sets `out` to the transposed pattern of p; its columns are sorted, in whatever order those of p are. */
-static TalusStatus turn_pattern(const Pattern *p, int n, Pattern *out)
+/* Sets `out` to the transposed pattern of p, with sorted columns; columns of p may be in any order. */
+static TalusStatus transpose_pattern(const Pattern *p, int n, Pattern *out)
 {
     TALUS_TRY(alloc_pattern(out, n, (size_t)p->start[n]));
     for (int32_t k = 0; k < p->start[n]; k++)
@@ -96,44 +96,46 @@ static TalusStatus find_pattern(const TalusSparse *a, int size, int32_t *mark, P
     Pattern own = {0}, turned = {0}, united = {0};
     int n = a->rows / size;
     TalusStatus status = gather_pattern(a, size, mark, &own);
-    TALUS_THEN(status, turn_pattern(&own, n, &turned));
+    TALUS_THEN(status, transpose_pattern(&own, n, &turned));
     TALUS_THEN(status, unite_patterns(&own, &turned, n, mark, &united));
     if (status == TALUS_OK)
-        status = turn_pattern(&united, n, out); /* symmetric: this only sorts */
-    drop_pattern(&own);
-    drop_pattern(&turned);
-    drop_pattern(&united);
+        status = transpose_pattern(&united, n,
+                                   out); /* the pattern is symmetric: transposing only sorts it */
+    release_pattern(&own);
+    release_pattern(&turned);
+    release_pattern(&united);
     return status;
 }
 
-/* Sets mirror[k], for entry k = (i, j), to the index of (j, i). As i rises, the entries (j, i) of each row j come up in
- * their order; met[j] counts them. */
-static void find_mirrors(TalusBlockMatrix *m, int32_t *met)
+/* Sets mirror[k], for each entry k = (i, j), to the index of the entry (j, i). As i rises, the entries (j, i) of each
+ * row j are met in their stored order; seen[j] counts them. */
+static void find_mirrors(TalusBlockMatrix *m, int32_t *seen)
 {
-    memset(met, 0, (size_t)m->blocks * sizeof *met);
+    memset(seen, 0, (size_t)m->blocks * sizeof *seen);
     for (int i = 0; i < m->blocks; i++)
         for (int32_t k = m->start[i]; k < m->start[i + 1]; k++) {
             int32_t j = m->column[k];
-            m->mirror[k] = m->start[j] + met[j]++;
+            m->mirror[k] = m->start[j] + seen[j]++;
         }
 }
 
-/* Adds the entries of A to their blocks; place[j] is the index of block (i, j) of the current block row i. */
-static void fill_values(const TalusSparse *a, TalusBlockMatrix *m, int32_t *place)
+/* Adds the entries of A to their blocks; block_index[j] is the index of block (i, j) of the current block row i. */
+static void fill_values(const TalusSparse *a, TalusBlockMatrix *m, int32_t *block_index)
 {
     const int s = m->size;
     for (int i = 0; i < m->blocks; i++) {
         for (int32_t k = m->start[i]; k < m->start[i + 1]; k++)
-            place[m->column[k]] = k;
+            block_index[m->column[k]] = k;
         for (int r = 0; r < s; r++)
             for (int32_t e = a->start[s * i + r]; e < a->start[s * i + r + 1]; e++) {
-                size_t at = (size_t)place[a->column[e] / s] * (size_t)(s * s);
+                size_t at = (size_t)block_index[a->column[e] / s] * (size_t)(s * s);
                 m->value[at + (size_t)(s * r + a->column[e] % s)] += a->value[e];
             }
     }
 }
 
-static TalusStatus build(const TalusSparse *a, TalusBlockMatrix *m, int32_t *work)
+/* Fills pattern, mirrors and values of m, which has its sizes. `work`: one number per block row. */
+static TalusStatus build_matrix(const TalusSparse *a, TalusBlockMatrix *m, int32_t *work)
 {
     Pattern pattern = {0};
     size_t square = (size_t)m->size * (size_t)m->size;
@@ -154,14 +156,16 @@ TalusStatus talus_block_matrix_create(const TalusSparse *a, int size, TalusBlock
     int32_t *work;
     *out = (TalusBlockMatrix){.blocks = a->rows / size, .size = size};
     TALUS_TRY(TALUS_ALLOC(work, (size_t)out->blocks, "block matrix"));
-    TalusStatus status = build(a, out, work);
+    TalusStatus status = build_matrix(a, out, work);
     talus_release(work);
     if (status != TALUS_OK)
         talus_block_matrix_clear(out);
     return status;
 }
 
-static void apply_threes(const TalusBlockMatrix *a, const double *x, const double *q, double *y)
+/* y = A x + q for blocks of three rows. */
+static void apply_blocks_of_three(const TalusBlockMatrix *a, const double *x, const double *q,
+                                  double *y)
 {
     for (int i = 0; i < a->blocks; i++) {
         double s0 = q[3 * i], s1 = q[3 * i + 1], s2 = q[3 * i + 2];
@@ -182,7 +186,7 @@ void talus_block_matrix_apply(const TalusBlockMatrix *a, const double *x, const 
 {
     const int s = a->size;
     if (s == 3) {
-        apply_threes(a, x, q, y);
+        apply_blocks_of_three(a, x, q, y);
         return;
     }
     for (int i = 0; i < a->blocks; i++)

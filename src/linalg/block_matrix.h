@@ -6,15 +6,15 @@
 #include <talus/sparse.h>
 
 typedef struct TalusBlockMatrix {
-    int blocks, size; /* block rows; scalar rows of each */
-    int32_t *start,
-        *column;     /* compressed block rows, columns rising; every diagonal block is present */
-    int32_t *mirror; /* index of the entry (j, i), for the entry (i, j) */
-    double *value;   /* size x size per entry, by rows */
+    int blocks, size; /* number of block rows; scalar rows of each block */
+    /* Compressed block rows, columns rising; every diagonal block is present. An entry is a block. */
+    int32_t *start, *column;
+    int32_t *mirror; /* for each entry (i, j), the index of the entry (j, i) */
+    double *value;   /* size x size numbers per entry, by rows */
 } TalusBlockMatrix;
 
 /* Creates the matrix A of `a` in blocks of `size` rows, a divisor of a->rows. Blocks are stored where A or A' has an
- * entry and on the diagonal; they are zero where A has none. */
+ * entry, and on the diagonal; a block in which A has no entry is zero. */
 TalusStatus talus_block_matrix_create(const TalusSparse *a, int size, TalusBlockMatrix *out);
 void talus_block_matrix_clear(TalusBlockMatrix *a);
 

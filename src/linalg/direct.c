@@ -8,54 +8,55 @@
 #include <math.h>
 #include <string.h>
 
-static const TalusDirectMake *const makes[TALUS_DIRECT_KINDS] = {
+static const TalusDirectMethod *const methods[TALUS_DIRECT_KINDS] = {
     [TALUS_DIRECT_LDL] = &talus_direct_ldl,
     [TALUS_DIRECT_CHOLMOD] = &talus_direct_cholmod,
     [TALUS_DIRECT_MUMPS] = &talus_direct_mumps,
 };
 
 struct TalusDirect {
-    const TalusDirectMake *make;
+    const TalusDirectMethod *method;
     void *state;
     TalusDirectFacts facts;
-    double max_entries;  /* limit of entries of a factor; 0: TALUS_DIRECT_MAX_ENTRIES */
-    size_t noted;        /* bytes of a package last reported to memory.h */
-    bool analysed;       /* `pattern` has been analysed */
-    bool factored;       /* the last factorisation succeeded */
-    TalusSparse pattern; /* without values */
-    int8_t *sign;        /* [rows] */
+    double max_entries;    /* limit of entries of a factor; 0: TALUS_DIRECT_MAX_ENTRIES */
+    size_t reported_bytes; /* bytes of a package last reported to memory.h */
+    bool analysed;         /* `pattern` has been analysed */
+    bool factored;         /* the last factorisation succeeded */
+    TalusSparse pattern;   /* pattern analysed last; no values */
+    int8_t *sign;          /* [rows]: signs of the pivots */
     /* [rows] each, for refinement: b; b - A x, then the correction; x before the step */
     double *right, *rest, *trial;
 };
 
 const char *talus_direct_name(TalusDirectKind kind)
 {
-    return makes[kind]->name;
+    return methods[kind]->name;
 }
 
 const char *talus_direct_missing(TalusDirectKind kind)
 {
-    return makes[kind]->missing;
+    return methods[kind]->missing;
 }
 
-/* Reports to memory.h how much a package (cholmod, mumps) holds now; what ldl holds is counted when allocated. */
-static void note_foreign(TalusDirect *d)
+/* Reports to base/memory.h how many bytes a package (cholmod, mumps) holds now; memory of ldl is counted when it is
+ * allocated. */
+static void report_package_memory(TalusDirect *d)
 {
-    size_t now = d->make->foreign ? d->make->bytes(d->state) : 0;
-    talus_memory_count_external(d->noted, now);
-    d->noted = now;
+    size_t now = d->method->allocates_itself ? d->method->bytes(d->state) : 0;
+    talus_memory_count_external(d->reported_bytes, now);
+    d->reported_bytes = now;
 }
 
 TalusStatus talus_direct_create(TalusDirectKind kind, TalusDirect **out)
 {
     TalusDirect *d;
     *out = NULL;
-    if (makes[kind]->missing)
-        return talus_fail(TALUS_ERR_UNSUPPORTED, "%s is not in this build: %s", makes[kind]->name,
-                          makes[kind]->missing);
+    if (methods[kind]->missing)
+        return talus_fail(TALUS_ERR_UNSUPPORTED, "%s is not in this build: %s", methods[kind]->name,
+                          methods[kind]->missing);
     TALUS_TRY(TALUS_ALLOC(d, 1, "direct solver"));
-    d->make = makes[kind];
-    TalusStatus status = d->make->create(&d->state);
+    d->method = methods[kind];
+    TalusStatus status = d->method->create(&d->state);
     if (status != TALUS_OK) {
         talus_release(d);
         return status;
@@ -64,7 +65,8 @@ TalusStatus talus_direct_create(TalusDirectKind kind, TalusDirect **out)
     return TALUS_OK;
 }
 
-static void forget_pattern(TalusDirect *d)
+/* Releases the stored pattern and signs, and marks the matrix as neither analysed nor factored. */
+static void clear_analysis(TalusDirect *d)
 {
     d->analysed = d->factored = false;
     talus_sparse_clear(&d->pattern);
@@ -77,14 +79,15 @@ void talus_direct_destroy(TalusDirect *d)
 {
     if (!d)
         return;
-    d->make->destroy(d->state);
-    talus_memory_count_external(d->noted, 0);
-    forget_pattern(d);
+    d->method->destroy(d->state);
+    talus_memory_count_external(d->reported_bytes, 0);
+    clear_analysis(d);
     talus_release(d);
 }
 
 /* ---- patterns ---- */
 
+/* True if `a` has the pattern analysed last. */
 static bool same_pattern(const TalusDirect *d, const TalusSparse *a)
 {
     const TalusSparse *p = &d->pattern;
@@ -103,6 +106,7 @@ static bool same_signs(const TalusDirect *d, const int8_t *sign)
     return true;
 }
 
+/* Fails unless `a` is square and lower triangular with rising columns. */
 static TalusStatus check_lower(const TalusSparse *a)
 {
     if (a->rows != a->columns)
@@ -117,7 +121,8 @@ static TalusStatus check_lower(const TalusSparse *a)
     return TALUS_OK;
 }
 
-static TalusStatus keep_pattern(TalusDirect *d, const TalusSparse *a, const int8_t *sign)
+/* Copies the pattern and the signs, and allocates the vectors of refinement. */
+static TalusStatus store_pattern(TalusDirect *d, const TalusSparse *a, const int8_t *sign)
 {
     size_t n = (size_t)a->rows, entries = (size_t)talus_sparse_entries(a);
     d->pattern.rows = d->pattern.columns = a->rows;
@@ -136,13 +141,13 @@ static TalusStatus keep_pattern(TalusDirect *d, const TalusSparse *a, const int8
     return TALUS_OK;
 }
 
-/* For cholmod and mumps: fails if there is no memory for the ordering, without which these packages print a message or
- * end the process. An ordering needs about 10 integers per entry of the whole matrix and 50 per row (CHOLMOD's estimate
- * for METIS); twice that is asked for. */
+/* For cholmod and mumps: fails if there is not enough memory to find an elimination order; the packages would then
+ * print a message or end the process. The order needs about 10 integers per entry of the whole matrix and 50 per row
+ * (CHOLMOD's estimate for METIS); twice as much must be available. */
 static TalusStatus probe_analysis(const TalusDirect *d, const TalusSparse *a)
 {
     size_t couplings = 2 * (size_t)a->start[a->rows], rows = (size_t)a->rows;
-    if (!d->make->foreign)
+    if (!d->method->allocates_itself)
         return TALUS_OK;
     return talus_memory_probe(2 * sizeof(int) * (10 * couplings + 50 * rows), "elimination order");
 }
@@ -151,14 +156,14 @@ TalusStatus talus_direct_analyse(TalusDirect *d, const TalusSparse *lower, const
 {
     if (same_pattern(d, lower) && same_signs(d, sign))
         return TALUS_OK;
-    forget_pattern(d);
+    clear_analysis(d);
     TALUS_TRY(check_lower(lower));
-    TALUS_TRY(keep_pattern(d, lower, sign));
+    TALUS_TRY(store_pattern(d, lower, sign));
     d->facts.fill = 0;
     if (lower->rows > 0) {
         TALUS_TRY(probe_analysis(d, lower));
-        TalusStatus status = d->make->analyse(d->state, lower, d->sign, &d->facts.fill);
-        note_foreign(d);
+        TalusStatus status = d->method->analyse(d->state, lower, d->sign, &d->facts.fill);
+        report_package_memory(d);
         TALUS_TRY(status);
     }
     d->analysed = true;
@@ -166,7 +171,7 @@ TalusStatus talus_direct_analyse(TalusDirect *d, const TalusSparse *lower, const
     return TALUS_OK;
 }
 
-/* Fails for entries that are not finite: a package would compute on with them, or not return. */
+/* Fails if an entry is not finite: with such an entry a package would compute nonsense, or not return. */
 static TalusStatus check_values(const TalusSparse *a)
 {
     for (int i = 0; i < a->rows; i++)
@@ -178,7 +183,8 @@ static TalusStatus check_values(const TalusSparse *a)
     return TALUS_OK;
 }
 
-/* Refuses a factor above the limit: the system may grant memory that it lacks, and end the process when it is used. */
+/* Fails if the factor would exceed the limit. Without a limit the operating system might grant memory that it lacks,
+ * and end the process when the memory is used. */
 static TalusStatus check_fill(const TalusDirect *d)
 {
     double max_entries = d->max_entries > 0.0 ? d->max_entries : TALUS_DIRECT_MAX_ENTRIES;
@@ -186,10 +192,10 @@ static TalusStatus check_fill(const TalusDirect *d)
         return TALUS_OK;
     return talus_fail(TALUS_ERR_UNSUPPORTED,
                       "%s: %d rows would fill in to %.3g entries, more than the %.3g allowed",
-                      d->make->name, d->pattern.rows, (double)d->facts.fill, max_entries);
+                      d->method->name, d->pattern.rows, (double)d->facts.fill, max_entries);
 }
 
-void talus_direct_limit(TalusDirect *d, double max_entries)
+void talus_direct_set_limit(TalusDirect *d, double max_entries)
 {
     d->max_entries = max_entries;
 }
@@ -204,8 +210,8 @@ TalusStatus talus_direct_factor(TalusDirect *d, const TalusSparse *lower)
     TALUS_TRY(check_fill(d));
     TALUS_TRY(check_values(lower));
     if (lower->rows > 0) {
-        TalusStatus status = d->make->factor(d->state, lower);
-        note_foreign(d);
+        TalusStatus status = d->method->factor(d->state, lower);
+        report_package_memory(d);
         TALUS_TRY(status);
     }
     d->factored = true;
@@ -217,13 +223,13 @@ TalusStatus talus_direct_solve(TalusDirect *d, double *x)
 {
     if (!d->factored)
         return talus_reject("direct solver: there is no factor to solve with");
-    return d->pattern.rows > 0 ? d->make->solve(d->state, x) : TALUS_OK;
+    return d->pattern.rows > 0 ? d->method->solve(d->state, x) : TALUS_OK;
 }
 
 /* ---- refinement ---- */
 
-/* Returns the largest magnitude; NaN if an entry is. */
-static double largest(int n, const double *x)
+/* Returns the largest magnitude of an entry; NaN if an entry is NaN. */
+static double largest_magnitude(int n, const double *x)
 {
     double max = 0.0;
     for (int i = 0; i < n; i++)
@@ -231,8 +237,9 @@ static double largest(int n, const double *x)
     return max;
 }
 
-/* Computes d->rest = b - A x, b in d->right, A symmetric with lower triangle `a`. Returns its largest magnitude. */
-static double set_rest(TalusDirect *d, const TalusSparse *a, const double *x)
+/* Computes d->rest = b - A x, with b in d->right and A symmetric with lower triangle `a`. Returns the largest magnitude
+ * of d->rest. */
+static double compute_residual(TalusDirect *d, const TalusSparse *a, const double *x)
 {
     memcpy(d->rest, d->right, (size_t)a->rows * sizeof *x);
     for (int i = 0; i < a->rows; i++) {
@@ -245,25 +252,25 @@ static double set_rest(TalusDirect *d, const TalusSparse *a, const double *x)
         }
         d->rest[i] -= sum;
     }
-    return largest(a->rows, d->rest);
+    return largest_magnitude(a->rows, d->rest);
 }
 
-TalusStatus talus_direct_refine(TalusDirect *d, const TalusSparse *lower, double *x, int steps,
-                                double *residual)
+TalusStatus talus_direct_solve_refined(TalusDirect *d, const TalusSparse *lower, double *x,
+                                       int steps, double *residual)
 {
     int n = d->pattern.rows;
     size_t bytes = (size_t)n * sizeof *x;
     memcpy(d->right, x, bytes);
-    double scale = largest(n, x);
+    double scale = largest_magnitude(n, x);
     TALUS_TRY(talus_direct_solve(d, x));
-    double left = set_rest(d, lower, x);
+    double left = compute_residual(d, lower, x);
     for (int k = 0; k < steps && left > 0.0; k++) {
         double before = left;
         memcpy(d->trial, x, bytes);
         TALUS_TRY(talus_direct_solve(d, d->rest));
         for (int i = 0; i < n; i++)
             x[i] += d->rest[i];
-        left = set_rest(d, lower, x);
+        left = compute_residual(d, lower, x);
         if (!(left < before)) {
             memcpy(x, d->trial, bytes);
             left = before;
@@ -281,6 +288,6 @@ TalusStatus talus_direct_refine(TalusDirect *d, const TalusSparse *lower, double
 TalusDirectFacts talus_direct_facts(const TalusDirect *d)
 {
     TalusDirectFacts facts = d->facts;
-    facts.bytes = d->make->bytes(d->state);
+    facts.bytes = d->method->bytes(d->state);
     return facts;
 }

@@ -1,13 +1,14 @@
 /* linalg/direct.h - sparse symmetric systems A x = b by one of three direct solvers.
  *
- *     ldl       built in: L D L' without row exchanges, in minimum degree order. For quasi-definite matrices: the
- *               sign of every pivot is known beforehand, in any order
+ *     ldl       built in: L D L' without row exchanges, in minimum degree order. For quasi-definite matrices,
+ *               whose pivots have known signs in any order of elimination
  *     cholmod   SuiteSparse's Cholesky factorisation: positive definite matrices. Its supernodal part is under the
- *               GPL, hence so is a program with it
+ *               GPL, so a program linked with it is under the GPL too
  *     mumps     multifrontal with row exchanges: any symmetric matrix
  *
- * A is given by its lower triangle with the diagonal, compressed rows, columns rising. The analysis is kept: for the
- * same pattern and signs talus_direct_analyse only compares. Single-threaded; results are bitwise reproducible.
+ * A is given by its lower triangle with the diagonal, compressed rows, columns rising. The analysis is kept: a second
+ * talus_direct_analyse of the same pattern and signs only compares. Factorisation and solution run on one thread;
+ * results are bitwise reproducible.
  *
  *     TalusDirect *d;
  *     talus_direct_create(TALUS_DIRECT_LDL, &d);
@@ -31,44 +32,48 @@ typedef enum TalusDirectKind {
     TALUS_DIRECT_KINDS
 } TalusDirectKind;
 
+/* Returns "ldl", "cholmod" or "mumps". */
 const char *talus_direct_name(TalusDirectKind kind);
-/* Returns NULL if this build has the solver; else how to get it. */
+/* Returns NULL if this build has the solver; else a text that says how to get it. */
 const char *talus_direct_missing(TalusDirectKind kind);
 
 /* Fails with TALUS_ERR_UNSUPPORTED if this build lacks the solver. */
 TalusStatus talus_direct_create(TalusDirectKind kind, TalusDirect **out);
 void talus_direct_destroy(TalusDirect *d);
 
-/* Analyses a pattern. `sign` is that of each pivot, 1 or -1 (NULL: all 1); only ldl uses it. TALUS_ERR_UNSUPPORTED: the
- * matrix is too large to be ordered, or ldl would need more than TALUS_DIRECT_MAX_ENTRIES for factor, largest front and
- * stack of contributions. */
+/* Analyses a pattern: finds the elimination order and the size of the factor. `sign`: sign of each pivot, 1 or -1
+ * (NULL: all 1); only ldl uses it. TALUS_ERR_UNSUPPORTED: the matrix is too large to be ordered, or ldl would need more
+ * than TALUS_DIRECT_MAX_ENTRIES for factor, largest front and stack of contributions. */
 TalusStatus talus_direct_analyse(TalusDirect *d, const TalusSparse *lower, const int8_t *sign);
 
-/* Limits the entries of a factor (0: TALUS_DIRECT_MAX_ENTRIES); talus_direct_factor refuses larger ones at once. */
+/* Sets the maximum number of entries of a factor (0: TALUS_DIRECT_MAX_ENTRIES); talus_direct_factor then fails before
+ * it computes a larger factor. */
 #define TALUS_DIRECT_MAX_ENTRIES 5e8
-void talus_direct_limit(TalusDirect *d, double max_entries);
+void talus_direct_set_limit(TalusDirect *d, double max_entries);
 
 /* Factorises `lower`, whose pattern must be the one analysed last (checked). TALUS_ERR_NUMERIC: an entry is not finite,
  * or a pivot is zero or, except with mumps, has the wrong sign; talus_error names the row (mumps: the number of pivots
  * before). Zero means at most 2^-52 of the row's diagonal entry for ldl, exactly zero for cholmod and mumps: a
- * numerically singular matrix may get a factor, and talus_direct_refine shows its poor accuracy. TALUS_ERR_MEMORY: the
- * factor does not fit; TALUS_ERR_UNSUPPORTED: it exceeds the limit, or the package fails for another reason. After a
- * failure another matrix of the same pattern may be tried. */
+ * numerically singular matrix may get a factor, and talus_direct_solve_refined shows its poor accuracy.
+ * TALUS_ERR_MEMORY: the factor does not fit; TALUS_ERR_UNSUPPORTED: it exceeds the limit, or the package fails for
+ * another reason. After a failure another matrix of the same pattern may be factorised. */
 TalusStatus talus_direct_factor(TalusDirect *d, const TalusSparse *lower);
-/* x becomes A^-1 x; rejected if the last factorisation failed or there was none. */
+/* x becomes A^-1 x. TALUS_ERR_ARGUMENT: there was no factorisation, or the last one failed. */
 TalusStatus talus_direct_solve(TalusDirect *d, double *x);
-/* x, on entry b, becomes A^-1 b and is then refined with `lower` in at most `steps` steps, until one does not halve the
- * residual b - A x; a step that does not reduce it is undone. *residual, if not NULL: the final |b - A x| / |b| in
- * maximum norms, 0 for b = 0. TALUS_ERR_NUMERIC: the residual is not finite. */
-TalusStatus talus_direct_refine(TalusDirect *d, const TalusSparse *lower, double *x, int steps,
-                                double *residual);
+/* x, on entry b, becomes A^-1 b, refined with `lower`, the matrix A, in at most `steps` steps. Refinement ends with the
+ * first step that does not halve the residual b - A x; a step that does not reduce the residual is undone. *residual,
+ * if not NULL: the final |b - A x| / |b| in maximum norms, 0 for b = 0. TALUS_ERR_NUMERIC: the residual is not
+ * finite. */
+TalusStatus talus_direct_solve_refined(TalusDirect *d, const TalusSparse *lower, double *x,
+                                       int steps, double *residual);
 
 typedef struct TalusDirectFacts {
-    int analyses, factorisations; /* done so far */
+    int analyses, factorisations; /* numbers done so far */
     int64_t fill;                 /* entries of the factor with the diagonal, by the analysis */
-    size_t bytes; /* held now; ldl: factor and its work space, without the analysis */
+    size_t bytes; /* memory held now; ldl: factor and its work space, without the analysis */
 } TalusDirectFacts;
 
+/* Returns counts and sizes for reports and tests. */
 TalusDirectFacts talus_direct_facts(const TalusDirect *d);
 
 #endif

@@ -1,7 +1,7 @@
 /* linalg/direct_cholmod.c - the direct solver `cholmod` (direct_make.h): calls of SuiteSparse's CHOLMOD.
  *
- * CHOLMOD chooses the order (AMD, or METIS if AMD fills in much) and between supernodes and single columns. Our lower
- * triangle by rows is its upper triangle by columns. */
+ * CHOLMOD chooses the elimination order (AMD, or METIS if AMD fills in much) and whether it factorises by supernodes or
+ * by single columns. The lower triangle by rows is passed as CHOLMOD's upper triangle by columns. */
 #include "base/memory.h"
 #include "base/status.h"
 #include "linalg/direct_make.h"
@@ -61,7 +61,8 @@ typedef struct Cholmod {
     int rows;
 } Cholmod;
 
-static void drop(Cholmod *c)
+/* Releases the factor, the solution and the work space. */
+static void release_factor(Cholmod *c)
 {
     cholmod.free_factor(&c->factor, &c->common);
     cholmod.free_dense(&c->x, &c->common);
@@ -69,7 +70,7 @@ static void drop(Cholmod *c)
     cholmod.free_dense(&c->e, &c->common);
 }
 
-static TalusStatus create(void **out)
+static TalusStatus create_cholmod(void **out)
 {
     Cholmod *c;
     TALUS_TRY(talus_package_load(&package));
@@ -82,15 +83,16 @@ static TalusStatus create(void **out)
     return TALUS_OK;
 }
 
-static void destroy(void *state)
+static void destroy_cholmod(void *state)
 {
     Cholmod *c = state;
-    drop(c);
+    release_factor(c);
     cholmod.finish(&c->common);
     talus_release(c);
 }
 
-static cholmod_sparse view(const TalusSparse *lower)
+/* Returns the matrix as CHOLMOD describes it; the arrays are shared. */
+static cholmod_sparse view_as_cholmod(const TalusSparse *lower)
 {
     return (cholmod_sparse){.nrow = (size_t)lower->rows,
                             .ncol = (size_t)lower->rows,
@@ -106,7 +108,8 @@ static cholmod_sparse view(const TalusSparse *lower)
                             .packed = 1};
 }
 
-static TalusStatus fail(const Cholmod *c)
+/* Fails with a message for the status that CHOLMOD reported last. */
+static TalusStatus fail_by_status(const Cholmod *c)
 {
     int status = c->common.status;
     if (status == CHOLMOD_OUT_OF_MEMORY)
@@ -124,33 +127,35 @@ static TalusStatus fail(const Cholmod *c)
     return talus_fail(TALUS_ERR_UNSUPPORTED, "cholmod: %d rows: status %d", c->rows, status);
 }
 
-static TalusStatus analyse(void *state, const TalusSparse *lower, const int8_t *sign, int64_t *fill)
+static TalusStatus analyse_cholmod(void *state, const TalusSparse *lower, const int8_t *sign,
+                                   int64_t *fill)
 {
     Cholmod *c = state;
-    cholmod_sparse a = view(lower);
+    cholmod_sparse a = view_as_cholmod(lower);
     (void)sign;
-    drop(c);
+    release_factor(c);
     c->rows = lower->rows;
     c->factor = cholmod.analyze(&a, &c->common);
     if (!c->factor)
-        return fail(c);
+        return fail_by_status(c);
     *fill = (int64_t)c->common.lnz;
     return TALUS_OK;
 }
 
-static TalusStatus factor(void *state, const TalusSparse *lower)
+/* Factorises on one thread, if twice the memory of the factor is available. */
+static TalusStatus factor_cholmod(void *state, const TalusSparse *lower)
 {
     Cholmod *c = state;
-    cholmod_sparse a = view(lower);
+    cholmod_sparse a = view_as_cholmod(lower);
     size_t entries = (size_t)c->common.lnz + c->factor->xsize + c->factor->maxcsize;
     TALUS_TRY(talus_memory_probe(2 * sizeof(double) * entries + TALUS_BLAS_BYTES, "factor"));
     int threads = talus_one_thread_begin();
     int done = cholmod.factorize(&a, c->factor, &c->common);
     talus_one_thread_end(threads);
-    return done && c->common.status == CHOLMOD_OK ? TALUS_OK : fail(c);
+    return done && c->common.status == CHOLMOD_OK ? TALUS_OK : fail_by_status(c);
 }
 
-static TalusStatus solve(void *state, double *x)
+static TalusStatus solve_cholmod(void *state, double *x)
 {
     Cholmod *c = state;
     size_t n = (size_t)c->rows;
@@ -166,21 +171,21 @@ static TalusStatus solve(void *state, double *x)
         cholmod.solve2(CHOLMOD_A, c->factor, &b, NULL, &c->x, NULL, &c->y, &c->e, &c->common);
     talus_one_thread_end(threads);
     if (!done)
-        return fail(c);
+        return fail_by_status(c);
     memcpy(x, c->x->x, n * sizeof *x);
     return TALUS_OK;
 }
 
-static size_t bytes(const void *state)
+static size_t bytes_of_cholmod(const void *state)
 {
     return ((const Cholmod *)state)->common.memory_inuse;
 }
 
-const TalusDirectMake talus_direct_cholmod = {.name = "cholmod",
-                                              .create = create,
-                                              .destroy = destroy,
-                                              .analyse = analyse,
-                                              .factor = factor,
-                                              .solve = solve,
-                                              .bytes = bytes,
-                                              .foreign = true};
+const TalusDirectMethod talus_direct_cholmod = {.name = "cholmod",
+                                                .create = create_cholmod,
+                                                .destroy = destroy_cholmod,
+                                                .analyse = analyse_cholmod,
+                                                .factor = factor_cholmod,
+                                                .solve = solve_cholmod,
+                                                .bytes = bytes_of_cholmod,
+                                                .allocates_itself = true};

@@ -21,20 +21,22 @@ enum { PANEL = 24, STRIP = 32 };
 static const double VANISHED = 0x1p-52;
 
 typedef struct Sizes {
-    size_t order, stack; /* rows of the largest front; most entries on the stack at a time */
-    int64_t fill;        /* entries of L with the diagonal */
+    size_t largest_front,
+        stack;    /* rows of the largest front; maximum number of entries on the stack */
+    int64_t fill; /* entries of L with the diagonal */
 } Sizes;
 
 typedef struct Ldl {
     int rows;
     Sizes sizes;
     TalusFrontTree tree;
-    int8_t *sign;          /* [rows] */
-    int32_t *entry_start;  /* [count + 1]: start of a front's entries of A, in `entry` and `goal` */
-    int32_t *entry, *goal; /* index of an entry of A; index in the front to which it is added */
+    int8_t *sign;          /* [rows]: signs of the pivots */
+    int32_t *entry_start;  /* [count + 1]: start of a front in `entry` and `target` */
+    int32_t *entry;        /* indices of entries of A, by front */
+    int32_t *target;       /* index in the front's matrix to which each of these entries is added */
     int64_t *factor_start; /* [count + 1]: start of a front in `factor` */
     double *factor;        /* pivot columns of each front, by rows: L, with 1 / D on the diagonal */
-    /* The current front; contributions that wait for their parents, lower parts by rows. */
+    /* front: the current front. stack: contributions that wait for their parents, lower parts by rows. */
     double *front, *stack;
     double *panel;     /* D L' of the current panel, in the columns below it */
     double *x;         /* solution in the pivots of a front */
@@ -44,20 +46,21 @@ typedef struct Ldl {
     size_t bytes;      /* of the five arrays of numbers; 0: not allocated */
 } Ldl;
 
-static int front_order(const Ldl *f, int k)
+/* Returns the number of rows of front k, its order as a matrix. */
+static int front_rows(const Ldl *f, int k)
 {
     return (int)(f->tree.list_start[k + 1] - f->tree.list_start[k]);
 }
 
-static void clear(Ldl *f)
+static void clear_ldl(Ldl *f)
 {
-    TALUS_RELEASE(f->sign, f->entry_start, f->entry, f->goal, f->factor_start, f->factor, f->front,
-                  f->stack, f->panel, f->x, f->waiting, f->children, f->local);
+    TALUS_RELEASE(f->sign, f->entry_start, f->entry, f->target, f->factor_start, f->factor,
+                  f->front, f->stack, f->panel, f->x, f->waiting, f->children, f->local);
     talus_front_tree_clear(&f->tree);
     *f = (Ldl){0};
 }
 
-static TalusStatus create(void **out)
+static TalusStatus create_ldl(void **out)
 {
     Ldl *f;
     TALUS_TRY(TALUS_ALLOC(f, 1, "direct solver"));
@@ -65,36 +68,36 @@ static TalusStatus create(void **out)
     return TALUS_OK;
 }
 
-static void destroy(void *state)
+static void destroy_ldl(void *state)
 {
-    clear(state);
+    clear_ldl(state);
     talus_release(state);
 }
 
 /* ---- analysis ---- */
 
 /* Writes into f->local the index of each row of front k within the front. */
-static void set_local(Ldl *f, int k)
+static void index_front_rows(Ldl *f, int k)
 {
     const int32_t *list = f->tree.list + f->tree.list_start[k];
-    for (int i = 0; i < front_order(f, k); i++)
+    for (int i = 0; i < front_rows(f, k); i++)
         f->local[list[i]] = i;
 }
 
-/* Front of an entry: the one that eliminates the first of its two rows. */
+/* Returns the front that an entry (i, j) of A is added to: the front that eliminates the first of rows i and j. */
 static int front_of_entry(const Ldl *f, int i, int j)
 {
     int one = f->tree.front_of[i], other = f->tree.front_of[j];
     return one < other ? one : other;
 }
 
-/* Lists the entries of A by front, with the index in the front's matrix to which each is added. */
-static TalusStatus place_entries(Ldl *f, const TalusSparse *a)
+/* Lists the entries of A by front, each with the index in the front's matrix to which it is added. */
+static TalusStatus assign_entries(Ldl *f, const TalusSparse *a)
 {
     size_t count = (size_t)f->tree.count, entries = (size_t)a->start[a->rows];
     TALUS_TRY(TALUS_ALLOC(f->entry_start, count + 1, "fronts"));
     TALUS_TRY(TALUS_ALLOC(f->entry, entries, "fronts"));
-    TALUS_TRY(TALUS_ALLOC(f->goal, entries, "fronts"));
+    TALUS_TRY(TALUS_ALLOC(f->target, entries, "fronts"));
     int32_t *fill = f->waiting;
     for (int i = 0; i < a->rows; i++)
         for (int32_t e = a->start[i]; e < a->start[i + 1]; e++)
@@ -106,26 +109,27 @@ static TalusStatus place_entries(Ldl *f, const TalusSparse *a)
         for (int32_t e = a->start[i]; e < a->start[i + 1]; e++) {
             int32_t at = fill[front_of_entry(f, i, a->column[e])]++;
             f->entry[at] = e;
-            f->goal[at] = i;
+            f->target[at] = i;
         }
     for (int k = 0; k < f->tree.count; k++) {
-        set_local(f, k);
+        index_front_rows(f, k);
         for (int32_t at = f->entry_start[k]; at < f->entry_start[k + 1]; at++) {
-            int one = f->local[f->goal[at]], other = f->local[a->column[f->entry[at]]];
+            int one = f->local[f->target[at]], other = f->local[a->column[f->entry[at]]];
             int row = one > other ? one : other, column = one > other ? other : one;
-            f->goal[at] = row * front_order(f, k) + column;
+            f->target[at] = row * front_rows(f, k) + column;
         }
     }
     return TALUS_OK;
 }
 
 /* Number of entries of the lower part of an n x n matrix. */
-static size_t triangle(size_t n)
+static size_t triangle_entries(size_t n)
 {
     return n * (n + 1) / 2;
 }
 
-/* Visits the fronts in the order of `factor`, and sets f->children and f->factor_start. */
+/* Returns the sizes of the factorisation, by a pass over the fronts in the order of factor_ldl; also sets f->children
+ * and f->factor_start. */
 static Sizes count_sizes(Ldl *f)
 {
     const TalusFrontTree *t = &f->tree;
@@ -136,21 +140,22 @@ static Sizes count_sizes(Ldl *f)
         if (t->parent[k] >= 0)
             f->children[t->parent[k]]++;
     for (int k = 0; k < t->count; k++) {
-        size_t order = (size_t)front_order(f, k), pivots = (size_t)t->pivots[k];
-        sizes.order = order > sizes.order ? order : sizes.order;
+        size_t order = (size_t)front_rows(f, k), pivots = (size_t)t->pivots[k];
+        sizes.largest_front = order > sizes.largest_front ? order : sizes.largest_front;
         f->factor_start[k + 1] = f->factor_start[k] + (int64_t)(pivots * order);
-        sizes.fill += (int64_t)(triangle(order) - triangle(order - pivots));
+        sizes.fill += (int64_t)(triangle_entries(order) - triangle_entries(order - pivots));
         for (int c = 0; c < f->children[k]; c++) {
             int child = f->waiting[--depth];
-            held -= triangle((size_t)(front_order(f, child) - t->pivots[child]));
+            held -= triangle_entries((size_t)(front_rows(f, child) - t->pivots[child]));
         }
         f->waiting[depth++] = k;
-        held += triangle(order - pivots);
+        held += triangle_entries(order - pivots);
         sizes.stack = held > sizes.stack ? held : sizes.stack;
     }
     return sizes;
 }
 
+/* Releases the arrays of numbers; the analysis stays. */
 static void release_numbers(Ldl *f)
 {
     TALUS_RELEASE(f->factor, f->front, f->stack, f->panel, f->x);
@@ -158,10 +163,11 @@ static void release_numbers(Ldl *f)
     f->bytes = 0;
 }
 
-/* Limits factor, largest front and stack to TALUS_DIRECT_MAX_ENTRIES in all, which also keeps `goal` within 32 bits. */
+/* Fails if factor, largest front and stack have more than TALUS_DIRECT_MAX_ENTRIES entries in all. The limit also keeps
+ * `target` within 32 bits. */
 static TalusStatus check_sizes(const Ldl *f)
 {
-    double order = (double)f->sizes.order, factor = (double)f->factor_start[f->tree.count];
+    double order = (double)f->sizes.largest_front, factor = (double)f->factor_start[f->tree.count];
     double size = factor + order * order + (double)f->sizes.stack;
     if (size <= TALUS_DIRECT_MAX_ENTRIES)
         return TALUS_OK;
@@ -171,10 +177,10 @@ static TalusStatus check_sizes(const Ldl *f)
                       f->rows, size, TALUS_DIRECT_MAX_ENTRIES);
 }
 
-/* Allocates the arrays of numbers, for the first factorisation of a pattern or after lack of memory. */
+/* Allocates the arrays of numbers, in the first factorisation of a pattern or after one that lacked memory. */
 static TalusStatus reserve_numbers(Ldl *f)
 {
-    size_t factor = (size_t)f->factor_start[f->tree.count], order = f->sizes.order;
+    size_t factor = (size_t)f->factor_start[f->tree.count], order = f->sizes.largest_front;
     size_t front = order * order, panel = order * PANEL;
     release_numbers(f);
     TALUS_TRY(TALUS_ALLOC(f->factor, factor, "factor"));
@@ -186,10 +192,12 @@ static TalusStatus reserve_numbers(Ldl *f)
     return TALUS_OK;
 }
 
-static TalusStatus analyse(void *state, const TalusSparse *lower, const int8_t *sign, int64_t *fill)
+/* `analyse` of TalusDirectMethod: builds the tree of fronts, sizes and lists of entries; allocates no numbers. */
+static TalusStatus analyse_ldl(void *state, const TalusSparse *lower, const int8_t *sign,
+                               int64_t *fill)
 {
     Ldl *f = state;
-    clear(f);
+    clear_ldl(f);
     f->rows = lower->rows;
     TALUS_TRY(talus_row_tree_create(lower, &f->tree));
     size_t count = (size_t)f->tree.count, n = (size_t)lower->rows;
@@ -202,12 +210,12 @@ static TalusStatus analyse(void *state, const TalusSparse *lower, const int8_t *
     f->sizes = count_sizes(f);
     *fill = f->sizes.fill;
     TALUS_TRY(check_sizes(f));
-    return place_entries(f, lower);
+    return assign_entries(f, lower);
 }
 
-/* ---- one dense front: lower part, by rows ---- */
+/* ---- elimination of one dense front: lower part, by rows ---- */
 
-/* The diagonal entry is the last of its row of the lower triangle; 0 if absent. */
+/* Returns the diagonal entry, the last of its row of the lower triangle; 0 if absent. */
 static double diagonal_entry(const TalusSparse *a, int row)
 {
     int32_t last = a->start[row + 1] - 1;
@@ -225,18 +233,19 @@ static TalusStatus check_pivot(const Ldl *f, const TalusSparse *a, int row, doub
                       row, pivot, diagonal, f->sign[row] > 0 ? "positive" : "negative");
 }
 
-/* Factorises the square m of a panel, of `width` rows, in place: L below the diagonal, D on it. row: its rows of A. */
+/* Factorises in place m, the square of a panel, of `width` rows: L below the diagonal, D on it. row: the panel's rows
+ * of A. */
 static TalusStatus factor_square(const Ldl *f, const TalusSparse *a, const int32_t *row, int width,
                                  Matrix m)
 {
     for (int k = 0; k < width; k++) {
-        double *to = part(m, k, 0).at, scaled[PANEL];
+        double *to = submatrix(m, k, 0).at, scaled[PANEL];
         for (int j = 0; j < k; j++) { /* to[j] is L_kj D_j for now */
             for (int i = 0; i < j; i++)
-                to[j] -= to[i] * *part(m, j, i).at;
+                to[j] -= to[i] * *submatrix(m, j, i).at;
         }
         for (int j = 0; j < k; j++) {
-            scaled[j] = to[j] / *part(m, j, j).at;
+            scaled[j] = to[j] / *submatrix(m, j, j).at;
             to[k] -= scaled[j] * to[j];
         }
         memcpy(to, scaled, (size_t)k * sizeof *to);
@@ -250,38 +259,39 @@ static void factor_below(int rows, int width, Matrix square, Matrix below, Matri
 {
     for (int i = 0; i < rows; i++)
         for (int k = 0; k < width; k++)
-            *part(w, k, i).at = *part(below, i, k).at;
+            *submatrix(w, k, i).at = *submatrix(below, i, k).at;
     for (int k = 1; k < width; k++)
-        subtract_product(1, rows, k, part(square, k, 0), w, part(w, k, 0));
+        subtract_product(1, rows, k, submatrix(square, k, 0), w, submatrix(w, k, 0));
     for (int k = 0; k < width; k++) {
-        double inverse = 1.0 / *part(square, k, k).at;
+        double inverse = 1.0 / *submatrix(square, k, k).at;
         for (int i = 0; i < rows; i++)
-            *part(below, i, k).at = *part(w, k, i).at * inverse;
+            *submatrix(below, i, k).at = *submatrix(w, k, i).at * inverse;
     }
 }
 
-/* Subtracts L21 w from `rest`, A22, in strips of rows up to the diagonal entry of the last; what a strip has above the
- * diagonal is not used. */
+/* Subtracts L21 w from `rest`, A22, in strips of STRIP rows, each up to the diagonal entry of its last row; entries
+ * above the diagonal are computed but not used. */
 static void update_rest(int rows, int width, Matrix below, Matrix w, Matrix rest)
 {
     for (int i = 0; i < rows; i += STRIP) {
         int strip = rows - i < STRIP ? rows - i : STRIP;
-        subtract_product(strip, i + strip, width, part(below, i, 0), w, part(rest, i, 0));
+        subtract_product(strip, i + strip, width, submatrix(below, i, 0), w, submatrix(rest, i, 0));
     }
 }
 
+/* Eliminates the pivots of front k in f->front, panel by panel; the rest is then its contribution. */
 static TalusStatus eliminate_front(const Ldl *f, const TalusSparse *a, int k)
 {
-    int order = front_order(f, k), pivots = f->tree.pivots[k];
+    int order = front_rows(f, k), pivots = f->tree.pivots[k];
     const int32_t *list = f->tree.list + f->tree.list_start[k];
     Matrix m = {f->front, order};
     for (int begin = 0; begin < pivots; begin += PANEL) {
         int width = pivots - begin < PANEL ? pivots - begin : PANEL, end = begin + width;
-        Matrix square = part(m, begin, begin), below = part(m, end, begin);
+        Matrix square = submatrix(m, begin, begin), below = submatrix(m, end, begin);
         Matrix w = {f->panel, order - end};
         TALUS_TRY(factor_square(f, a, list + begin, width, square));
         factor_below(order - end, width, square, below, w);
-        update_rest(order - end, width, below, w, part(m, end, end));
+        update_rest(order - end, width, below, w, submatrix(m, end, end));
     }
     return TALUS_OK;
 }
@@ -291,7 +301,7 @@ static TalusStatus eliminate_front(const Ldl *f, const TalusSparse *a, int k)
 /* Adds a child's contribution, at `from`, to the current front of this order. */
 static void add_child(const Ldl *f, int child, int order, const double *from)
 {
-    int pivots = f->tree.pivots[child], rest = front_order(f, child) - pivots;
+    int pivots = f->tree.pivots[child], rest = front_rows(f, child) - pivots;
     const int32_t *list = f->tree.list + f->tree.list_start[child] + pivots;
     for (int i = 0; i < rest; i++) {
         double *to = f->front + (size_t)f->local[list[i]] * (size_t)order;
@@ -303,7 +313,7 @@ static void add_child(const Ldl *f, int child, int order, const double *from)
 /* Copies the pivot columns of front k, with 1 / D on the diagonal, to the factor, and the contribution to `left`. */
 static void store_front(const Ldl *f, int k, double *left)
 {
-    size_t order = (size_t)front_order(f, k), pivots = (size_t)f->tree.pivots[k];
+    size_t order = (size_t)front_rows(f, k), pivots = (size_t)f->tree.pivots[k];
     double *to = f->factor + f->factor_start[k];
     for (size_t i = 0; i < order; i++)
         memcpy(to + i * pivots, f->front + i * order, pivots * sizeof *to);
@@ -316,7 +326,8 @@ static void store_front(const Ldl *f, int k, double *left)
     }
 }
 
-static TalusStatus factor(void *state, const TalusSparse *lower)
+/* `factor` of TalusDirectMethod: assembles and eliminates front after front, children first. */
+static TalusStatus factor_ldl(void *state, const TalusSparse *lower)
 {
     Ldl *f = state;
     const TalusFrontTree *t = &f->tree;
@@ -325,20 +336,20 @@ static TalusStatus factor(void *state, const TalusSparse *lower)
     double *top = f->stack;
     int depth = 0;
     for (int k = 0; k < t->count; k++) {
-        int order = front_order(f, k);
-        set_local(f, k);
+        int order = front_rows(f, k);
+        index_front_rows(f, k);
         for (int i = 0; i < order; i++)
             memset(f->front + (size_t)i * (size_t)order, 0, ((size_t)i + 1) * sizeof *top);
         for (int32_t e = f->entry_start[k]; e < f->entry_start[k + 1]; e++)
-            f->front[f->goal[e]] += lower->value[f->entry[e]];
+            f->front[f->target[e]] += lower->value[f->entry[e]];
         for (int c = 0; c < f->children[k]; c++) {
             int child = f->waiting[--depth];
-            top -= triangle((size_t)(front_order(f, child) - t->pivots[child]));
+            top -= triangle_entries((size_t)(front_rows(f, child) - t->pivots[child]));
             add_child(f, child, order, top);
         }
         TALUS_TRY(eliminate_front(f, lower, k));
         store_front(f, k, top);
-        top += triangle((size_t)(order - t->pivots[k]));
+        top += triangle_entries((size_t)(order - t->pivots[k]));
         f->waiting[depth++] = k;
     }
     return TALUS_OK;
@@ -346,11 +357,12 @@ static TalusStatus factor(void *state, const TalusSparse *lower)
 
 /* ---- solution ---- */
 
+/* Forward substitution L y = x with the pivots of front k, in place. */
 static void substitute_forward(const Ldl *f, int k, double *x)
 {
     const double *row = f->factor + f->factor_start[k];
     const int32_t *list = f->tree.list + f->tree.list_start[k];
-    int order = front_order(f, k), pivots = f->tree.pivots[k];
+    int order = front_rows(f, k), pivots = f->tree.pivots[k];
     for (int i = 0; i < order; i++, row += pivots) {
         double sum = 0.0;
         for (int j = 0; j < (i < pivots ? i : pivots); j++)
@@ -364,10 +376,11 @@ static void substitute_forward(const Ldl *f, int k, double *x)
         x[list[i]] = f->x[i];
 }
 
+/* Back substitution D L'x = y with the pivots of front k, in place. */
 static void substitute_back(const Ldl *f, int k, double *x)
 {
     const int32_t *list = f->tree.list + f->tree.list_start[k];
-    int order = front_order(f, k), pivots = f->tree.pivots[k];
+    int order = front_rows(f, k), pivots = f->tree.pivots[k];
     const double *rows = f->factor + f->factor_start[k];
     for (int i = 0; i < pivots; i++)
         f->x[i] = x[list[i]] * rows[(size_t)i * (size_t)pivots + (size_t)i];
@@ -381,7 +394,7 @@ static void substitute_back(const Ldl *f, int k, double *x)
         x[list[i]] = f->x[i];
 }
 
-static TalusStatus solve(void *state, double *x)
+static TalusStatus solve_ldl(void *state, double *x)
 {
     const Ldl *f = state;
     for (int k = 0; k < f->tree.count; k++)
@@ -391,15 +404,15 @@ static TalusStatus solve(void *state, double *x)
     return TALUS_OK;
 }
 
-static size_t bytes(const void *state)
+static size_t bytes_of_ldl(const void *state)
 {
     return ((const Ldl *)state)->bytes;
 }
 
-const TalusDirectMake talus_direct_ldl = {.name = "ldl",
-                                          .create = create,
-                                          .destroy = destroy,
-                                          .analyse = analyse,
-                                          .factor = factor,
-                                          .solve = solve,
-                                          .bytes = bytes};
+const TalusDirectMethod talus_direct_ldl = {.name = "ldl",
+                                            .create = create_ldl,
+                                            .destroy = destroy_ldl,
+                                            .analyse = analyse_ldl,
+                                            .factor = factor_ldl,
+                                            .solve = solve_ldl,
+                                            .bytes = bytes_of_ldl};

@@ -5,9 +5,10 @@
 
 #include "linalg/direct.h"
 
-typedef struct TalusDirectMake {
+typedef struct TalusDirectMethod {
     const char *name;
-    const char *missing; /* NULL; if this build lacks the solver: how to get it, and no functions */
+    /* NULL if this build has the solver; else a text that says how to get it, and all functions are NULL. */
+    const char *missing;
     TalusStatus (*create)(void **out);
     void (*destroy)(void *state);
     /* Analyses a new pattern; sign: [rows], never NULL; *fill: entries of the factor with the diagonal. */
@@ -16,10 +17,10 @@ typedef struct TalusDirectMake {
     /* May be called again after a failure, with the pattern analysed last. */
     TalusStatus (*factor)(void *state, const TalusSparse *lower);
     TalusStatus (*solve)(void *state, double *x);
-    size_t (*bytes)(const void *state); /* held now, see TalusDirectFacts */
-    bool foreign;                       /* a package allocates, not base/memory.h */
-} TalusDirectMake;
+    size_t (*bytes)(const void *state); /* returns the memory held now, see TalusDirectFacts */
+    bool allocates_itself;              /* memory is not allocated through base/memory.h */
+} TalusDirectMethod;
 
-extern const TalusDirectMake talus_direct_ldl, talus_direct_cholmod, talus_direct_mumps;
+extern const TalusDirectMethod talus_direct_ldl, talus_direct_cholmod, talus_direct_mumps;
 
 #endif

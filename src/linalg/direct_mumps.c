@@ -1,7 +1,7 @@
 /* linalg/direct_mumps.c - the direct solver `mumps` (direct_make.h): calls of MUMPS, which exchanges rows.
  *
- * The analysis uses the pattern only (no matching by values), so reusing it changes no result. MUMPS shares variables
- * among all instances, so calls are serialised. */
+ * The analysis uses the pattern only (no matching by values), so reusing an analysis changes no result. MUMPS shares
+ * variables among all instances, so calls are serialised. */
 #include "base/memory.h"
 #include "base/status.h"
 #include "linalg/direct_make.h"
@@ -22,7 +22,7 @@ enum {
     JOB_SOLVE = 3,
     NO_MPI = -987654, /* MUMPS's code for MPI_COMM_WORLD, which is this process alone */
     EXTRA = 30,       /* per cent of memory beyond the estimate, for exchanged rows */
-    MAX_EXTRA = 4000  /* ICNTL(14), first EXTRA, is doubled until it exceeds this */
+    MAX_EXTRA = 4000  /* the percentage, ICNTL(14), is doubled up to this value */
 };
 
 typedef void CallFn(DMUMPS_STRUC_C *);
@@ -47,7 +47,8 @@ typedef struct Mumps {
 
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
-static int call(Mumps *m, int job)
+/* Runs a job of MUMPS, one thread at a time. Returns its code INFOG(1), negative on failure. */
+static int run_job(Mumps *m, int job)
 {
     pthread_mutex_lock(&one_at_a_time);
     m->id.job = job;
@@ -57,19 +58,20 @@ static int call(Mumps *m, int job)
 }
 
 /* Returns the address of ICNTL(number), a setting, numbered from 1 as in the manual. */
-static MUMPS_INT *setting(Mumps *m, int number)
+static MUMPS_INT *setting_address(Mumps *m, int number)
 {
     return &m->id.icntl[number - 1];
 }
 
 /* Returns the count INFOG(number), numbered from 1 as in the manual, that MUMPS reports after a job. */
-static int64_t told(const Mumps *m, int number)
+static int64_t reported_count(const Mumps *m, int number)
 {
     int64_t value = m->id.infog[number - 1];
-    return value < 0 ? -value * 1000000 : value; /* negative: in millions */
+    return value < 0 ? -value * 1000000 : value; /* a negative count is in millions */
 }
 
-static TalusStatus fail(const Mumps *m)
+/* Fails with a message for the error that MUMPS reported last. */
+static TalusStatus fail_by_code(const Mumps *m)
 {
     int code = m->id.infog[0], detail = m->id.infog[1];
     switch (code) {
@@ -92,34 +94,36 @@ static TalusStatus fail(const Mumps *m)
     }
 }
 
-static void stop(Mumps *m)
+/* Ends the instance of MUMPS, if one was started, and releases the pattern. */
+static void end_instance(Mumps *m)
 {
     if (m->started)
-        call(m, JOB_END);
+        run_job(m, JOB_END);
     m->started = false;
     TALUS_RELEASE(m->row, m->column);
     m->row = m->column = NULL;
 }
 
-/* Starts a new instance of MUMPS; each pattern has its own, so that the previous one has no effect. */
-static TalusStatus start(Mumps *m)
+/* Starts a new instance of MUMPS with our settings. Each pattern has its own instance, so that an earlier pattern has
+ * no effect. */
+static TalusStatus start_instance(Mumps *m)
 {
     m->id = (DMUMPS_STRUC_C){.par = 1, .sym = 2, .comm_fortran = NO_MPI};
-    if (call(m, JOB_START) < 0)
-        return fail(m);
+    if (run_job(m, JOB_START) < 0)
+        return fail_by_code(m);
     m->started = true;
     for (int stream = 1; stream <= 3; stream++)
-        *setting(m, stream) = -1;
-    *setting(m, 4) = 0;      /* prints nothing */
-    *setting(m, 6) = 0;      /* no permutation by values */
-    *setting(m, 7) = 0;      /* order by AMD: SCOTCH's differs from run to run */
-    *setting(m, 8) = 7;      /* scales rows and columns, at the factorisation, by values */
-    *setting(m, 12) = 1;     /* order by the pattern only */
-    *setting(m, 14) = EXTRA; /* per cent */
+        *setting_address(m, stream) = -1;
+    *setting_address(m, 4) = 0;      /* MUMPS prints nothing */
+    *setting_address(m, 6) = 0;      /* no permutation by values */
+    *setting_address(m, 7) = 0;      /* order by AMD: SCOTCH's differs from run to run */
+    *setting_address(m, 8) = 7;      /* scales rows and columns, at the factorisation, by values */
+    *setting_address(m, 12) = 1;     /* order by the pattern only */
+    *setting_address(m, 14) = EXTRA; /* per cent of memory beyond the estimate */
     return TALUS_OK;
 }
 
-static TalusStatus create(void **out)
+static TalusStatus create_mumps(void **out)
 {
     Mumps *m;
     TALUS_TRY(talus_package_load(&package));
@@ -128,18 +132,19 @@ static TalusStatus create(void **out)
     return TALUS_OK;
 }
 
-static void destroy(void *state)
+static void destroy_mumps(void *state)
 {
-    stop(state);
+    end_instance(state);
     talus_release(state);
 }
 
-static TalusStatus analyse(void *state, const TalusSparse *lower, const int8_t *sign, int64_t *fill)
+static TalusStatus analyse_mumps(void *state, const TalusSparse *lower, const int8_t *sign,
+                                 int64_t *fill)
 {
     Mumps *m = state;
     size_t entries = (size_t)lower->start[lower->rows];
     (void)sign;
-    stop(m);
+    end_instance(m);
     m->rows = lower->rows;
     TALUS_TRY(TALUS_ALLOC(m->row, entries, "pattern"));
     TALUS_TRY(TALUS_ALLOC(m->column, entries, "pattern"));
@@ -148,56 +153,57 @@ static TalusStatus analyse(void *state, const TalusSparse *lower, const int8_t *
             m->row[e] = i + 1;
             m->column[e] = lower->column[e] + 1;
         }
-    TALUS_TRY(start(m));
+    TALUS_TRY(start_instance(m));
     m->id.n = lower->rows;
     m->id.nnz = (MUMPS_INT8)entries;
     m->id.irn = m->row;
     m->id.jcn = m->column;
-    if (call(m, JOB_ANALYSE) < 0)
-        return fail(m);
-    *fill = told(m, 20);
+    if (run_job(m, JOB_ANALYSE) < 0)
+        return fail_by_code(m);
+    *fill = reported_count(m, 20);
     return TALUS_OK;
 }
 
-/* Asks for twice the memory of the estimate INFOG(17), in megabytes, before it calls MUMPS. */
-static TalusStatus factor(void *state, const TalusSparse *lower)
+/* Factorises if twice the memory of MUMPS's estimate INFOG(17), in megabytes, is available. If MUMPS finds its work
+ * space too small, the extra space is doubled and the job repeated. */
+static TalusStatus factor_mumps(void *state, const TalusSparse *lower)
 {
     Mumps *m = state;
     int code;
     m->id.a = lower->value;
-    *setting(m, 14) = EXTRA;
+    *setting_address(m, 14) = EXTRA;
     TALUS_TRY(
         talus_memory_probe(2 * (size_t)m->id.infog[16] * 1000000 + TALUS_BLAS_BYTES, "factor"));
-    while ((code = call(m, JOB_FACTOR)) == -8 || code == -9) { /* work space was too small */
-        if (*setting(m, 14) > MAX_EXTRA)
+    while ((code = run_job(m, JOB_FACTOR)) == -8 || code == -9) { /* work space was too small */
+        if (*setting_address(m, 14) > MAX_EXTRA)
             break;
-        *setting(m, 14) *= 2;
+        *setting_address(m, 14) *= 2;
     }
     m->id.a = NULL;
-    return code < 0 ? fail(m) : TALUS_OK;
+    return code < 0 ? fail_by_code(m) : TALUS_OK;
 }
 
-static TalusStatus solve(void *state, double *x)
+static TalusStatus solve_mumps(void *state, double *x)
 {
     Mumps *m = state;
     m->id.nrhs = 1;
     m->id.lrhs = m->rows;
     m->id.rhs = x;
-    return call(m, JOB_SOLVE) < 0 ? fail(m) : TALUS_OK;
+    return run_job(m, JOB_SOLVE) < 0 ? fail_by_code(m) : TALUS_OK;
 }
 
-/* Returns INFOG(19), the memory of the factorisation, which MUMPS reports in megabytes. */
-static size_t bytes(const void *state)
+/* Returns the memory of the factorisation, which MUMPS reports in megabytes as INFOG(19). */
+static size_t bytes_of_mumps(const void *state)
 {
     const Mumps *m = state;
     return m->started ? (size_t)m->id.infog[18] * 1000000 : 0;
 }
 
-const TalusDirectMake talus_direct_mumps = {.name = "mumps",
-                                            .create = create,
-                                            .destroy = destroy,
-                                            .analyse = analyse,
-                                            .factor = factor,
-                                            .solve = solve,
-                                            .bytes = bytes,
-                                            .foreign = true};
+const TalusDirectMethod talus_direct_mumps = {.name = "mumps",
+                                              .create = create_mumps,
+                                              .destroy = destroy_mumps,
+                                              .analyse = analyse_mumps,
+                                              .factor = factor_mumps,
+                                              .solve = solve_mumps,
+                                              .bytes = bytes_of_mumps,
+                                              .allocates_itself = true};

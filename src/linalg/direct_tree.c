@@ -13,20 +13,21 @@ typedef struct Blocks {
     int32_t *block;                 /* [rows]: block of a row; -1: none yet */
     int32_t *weight, *first;        /* [count]: number of rows of a block; its first row */
     int32_t *member_start, *member; /* [count + 1]: rows of each block, rising */
-    /* [rows]: last row that had it as a neighbour; lists of rows by key % rows; also work */
-    int32_t *mark, *next, *head;
-    uint32_t *key;          /* [rows]: hash of a row's neighbours */
+    int32_t *mark;        /* [rows]: last row whose neighbours included this one; later by block */
+    int32_t *next, *head; /* [rows]: lists of rows by hash % rows; next is also work space */
+    uint32_t *hash;       /* [rows]: hash of a row's neighbours */
     TalusBlockMatrix graph; /* neighbours of each block: start and column only, not sorted */
 } Blocks;
 
-static void close_blocks(Blocks *b)
+static void release_blocks(Blocks *b)
 {
     TALUS_RELEASE(b->near_start, b->near, b->block, b->weight, b->first, b->mark, b->member_start,
-                  b->member, b->next, b->head, b->key);
+                  b->member, b->next, b->head, b->hash);
     talus_block_matrix_clear(&b->graph);
 }
 
-static TalusStatus open_blocks(Blocks *b, const TalusSparse *lower)
+/* Allocates all arrays; fails if the matrix is too large to be ordered. */
+static TalusStatus reserve_blocks(Blocks *b, const TalusSparse *lower)
 {
     size_t n = (size_t)lower->rows, entries = (size_t)lower->start[lower->rows];
     int32_t **const arrays[] = {&b->block,  &b->weight, &b->first, &b->mark,
@@ -38,7 +39,7 @@ static TalusStatus open_blocks(Blocks *b, const TalusSparse *lower)
     b->rows = lower->rows;
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         TALUS_TRY(TALUS_ALLOC(*arrays[i], n, "elimination order"));
-    TALUS_TRY(TALUS_ALLOC(b->key, n, "elimination order"));
+    TALUS_TRY(TALUS_ALLOC(b->hash, n, "elimination order"));
     TALUS_TRY(TALUS_ALLOC(b->near_start, n + 1, "elimination order"));
     TALUS_TRY(TALUS_ALLOC(b->member_start, n + 1, "elimination order"));
     TALUS_TRY(TALUS_ALLOC(b->near, 2 * entries, "elimination order"));
@@ -46,13 +47,14 @@ static TalusStatus open_blocks(Blocks *b, const TalusSparse *lower)
     return TALUS_ALLOC(b->graph.column, 2 * entries, "elimination order");
 }
 
-/* Turns counts at start[i + 1] into starts. */
-static void accumulate(int count, int32_t *start)
+/* Turns counts of items, at start[i + 1], into the index of the first item of each list, at start[i]. */
+static void counts_to_starts(int count, int32_t *start)
 {
     for (int i = 0; i < count; i++)
         start[i + 1] += start[i];
 }
 
+/* Fills near_start and near from the lower triangle. */
 static void list_neighbours(Blocks *b, const TalusSparse *lower)
 {
     int32_t *fill = b->next;
@@ -62,7 +64,7 @@ static void list_neighbours(Blocks *b, const TalusSparse *lower)
                 b->near_start[i + 1]++;
                 b->near_start[lower->column[e] + 1]++;
             }
-    accumulate(b->rows, b->near_start);
+    counts_to_starts(b->rows, b->near_start);
     memcpy(fill, b->near_start, (size_t)b->rows * sizeof *fill);
     for (int i = 0; i < b->rows; i++)
         for (int32_t e = lower->start[i]; e < lower->start[i + 1]; e++) {
@@ -76,17 +78,19 @@ static void list_neighbours(Blocks *b, const TalusSparse *lower)
 
 /* ---- blocks of rows ---- */
 
-static uint32_t scramble(uint32_t x)
+/* Returns a hash of a row's index; the hash of a set of rows is the sum. */
+static uint32_t hash_row(uint32_t x)
 {
     x *= 0x9e3779b1u;
     return x ^ x >> 15;
 }
 
-/* After mark_neighbours(b, j, closed): true if i has the neighbours of j. With `closed`, a row is its own neighbour. */
+/* True if rows i and j have the same neighbours; mark_neighbours(b, j, closed) must have been called. With `closed`,
+ * every row counts as its own neighbour. */
 static bool same_neighbours(const Blocks *b, int i, int j, bool closed)
 {
     int32_t begin = b->near_start[j], count = b->near_start[j + 1] - begin;
-    if (b->key[i] != b->key[j] || b->near_start[i + 1] - b->near_start[i] != count)
+    if (b->hash[i] != b->hash[j] || b->near_start[i + 1] - b->near_start[i] != count)
         return false;
     for (int32_t e = b->near_start[i]; e < b->near_start[i + 1]; e++)
         if (b->mark[b->near[e]] != j)
@@ -94,6 +98,7 @@ static bool same_neighbours(const Blocks *b, int i, int j, bool closed)
     return !closed || b->mark[i] == j;
 }
 
+/* Sets mark of the neighbours of row j to j; with `closed` also that of j itself. */
 static void mark_neighbours(const Blocks *b, int j, bool closed)
 {
     for (int32_t e = b->near_start[j]; e < b->near_start[j + 1]; e++)
@@ -102,18 +107,18 @@ static void mark_neighbours(const Blocks *b, int j, bool closed)
         b->mark[j] = j;
 }
 
-/* Joins rows that have no block yet and the same neighbours; with `closed`, every row is its own neighbour too. Rows
- * with the same key % rows are in one list, rising. */
+/* Joins rows that have no block yet and have the same neighbours into new blocks. With `closed`, every row counts as
+ * its own neighbour. Rows with the same hash % rows are in one list, rising. */
 static void join_rows(Blocks *b, bool closed)
 {
     for (int i = 0; i < b->rows; i++) {
         b->head[i] = b->mark[i] = -1;
-        b->key[i] = closed ? scramble((uint32_t)i) : 0;
+        b->hash[i] = closed ? hash_row((uint32_t)i) : 0;
         for (int32_t e = b->near_start[i]; e < b->near_start[i + 1]; e++)
-            b->key[i] += scramble((uint32_t)b->near[e]);
+            b->hash[i] += hash_row((uint32_t)b->near[e]);
     }
     for (int i = b->rows - 1; i >= 0; i--) {
-        int32_t *head = &b->head[b->key[i] % (uint32_t)b->rows];
+        int32_t *head = &b->head[b->hash[i] % (uint32_t)b->rows];
         b->next[i] = *head;
         *head = i;
     }
@@ -122,7 +127,7 @@ static void join_rows(Blocks *b, bool closed)
             continue;
         bool marked = false;
         for (int i = b->next[j]; i >= 0; i = b->next[i]) {
-            if (b->block[i] >= 0 || b->key[i] != b->key[j])
+            if (b->block[i] >= 0 || b->hash[i] != b->hash[j])
                 continue;
             if (!marked)
                 mark_neighbours(b, j, closed);
@@ -138,6 +143,7 @@ static void join_rows(Blocks *b, bool closed)
     }
 }
 
+/* Assigns every row to a block and lists the rows of each block. */
 static void find_blocks(Blocks *b)
 {
     for (int i = 0; i < b->rows; i++)
@@ -152,13 +158,14 @@ static void find_blocks(Blocks *b)
         b->weight[b->block[i]]++;
         b->member_start[b->block[i] + 1]++;
     }
-    accumulate(b->count, b->member_start);
+    counts_to_starts(b->count, b->member_start);
     memcpy(b->next, b->member_start, (size_t)b->count * sizeof *b->next);
     for (int i = 0; i < b->rows; i++)
         b->member[b->next[b->block[i]]++] = i;
 }
 
-/* Lists the neighbours of each block: those of its first row, as all its rows have the same ones outside the block. */
+/* Lists the neighbours of each block in b->graph: the blocks of its first row's neighbours, as all rows of a block have
+ * the same neighbours outside the block. */
 static void set_graph(Blocks *b)
 {
     int32_t at = 0;
@@ -181,13 +188,15 @@ static void set_graph(Blocks *b)
 
 /* ---- rows of the tree ---- */
 
+/* Appends the rows of a block to t->list at index *at, which moves on. */
 static void append_rows(const Blocks *b, int block, TalusFrontTree *t, int64_t *at)
 {
     for (int32_t m = b->member_start[block]; m < b->member_start[block + 1]; m++)
         t->list[(*at)++] = b->member[m];
 }
 
-/* Lists the fronts (*use)[(*start)[b] .. (*start)[b + 1]), rising, that contain block b but do not eliminate it. */
+/* Lists for each block b the fronts that contain b but do not eliminate it: (*use)[(*start)[b] .. (*start)[b + 1]),
+ * rising. */
 static TalusStatus list_uses(const TalusFrontTree *f, int blocks, int32_t **start, int32_t **use)
 {
     TALUS_TRY(TALUS_ALLOC(*start, (size_t)blocks + 1, "fronts"));
@@ -196,7 +205,7 @@ static TalusStatus list_uses(const TalusFrontTree *f, int blocks, int32_t **star
     for (int k = 0; k < f->count; k++)
         for (int64_t e = f->list_start[k] + f->pivots[k]; e < f->list_start[k + 1]; e++)
             fill[f->list[e] + 1]++;
-    accumulate(blocks, fill);
+    counts_to_starts(blocks, fill);
     int32_t total = fill[blocks];
     for (int k = f->count - 1; k >= 0; k--) /* fills each list from its end */
         for (int64_t e = f->list_start[k] + f->pivots[k]; e < f->list_start[k + 1]; e++)
@@ -206,8 +215,8 @@ static TalusStatus list_uses(const TalusFrontTree *f, int blocks, int32_t **star
     return TALUS_OK;
 }
 
-/* Appends the rows of each block, in order of elimination, to all fronts that contain it; so the rows of every front
- * are in that order, pivots first. */
+/* Appends the rows of each block, in order of elimination, to all fronts that contain the block. The rows of every
+ * front are then in order of elimination, pivots first. */
 static TalusStatus fill_rows(const Blocks *b, const TalusFrontTree *f, const int32_t *start,
                              const int32_t *use, TalusFrontTree *t)
 {
@@ -227,7 +236,7 @@ static TalusStatus fill_rows(const Blocks *b, const TalusFrontTree *f, const int
 }
 
 /* Makes t, the tree over rows, from f, the same tree over blocks. */
-static TalusStatus expand(const Blocks *b, const TalusFrontTree *f, TalusFrontTree *t)
+static TalusStatus expand_to_rows(const Blocks *b, const TalusFrontTree *f, TalusFrontTree *t)
 {
     int32_t *start = NULL, *use = NULL;
     t->count = f->count;
@@ -258,16 +267,16 @@ TalusStatus talus_row_tree_create(const TalusSparse *lower, TalusFrontTree *out)
     Blocks b = {0};
     TalusFrontTree fronts = {0};
     *out = (TalusFrontTree){0};
-    TalusStatus status = open_blocks(&b, lower);
+    TalusStatus status = reserve_blocks(&b, lower);
     if (status == TALUS_OK) {
         list_neighbours(&b, lower);
         find_blocks(&b);
         set_graph(&b);
         status = talus_front_tree_create(&b.graph, b.weight, &fronts);
     }
-    TALUS_THEN(status, expand(&b, &fronts, out));
+    TALUS_THEN(status, expand_to_rows(&b, &fronts, out));
     talus_front_tree_clear(&fronts);
-    close_blocks(&b);
+    release_blocks(&b);
     if (status != TALUS_OK)
         talus_front_tree_clear(out);
     return status;

@@ -16,7 +16,7 @@ enum { MACHINE_GRAIN = 4 };
 TalusStatus talus_elimination_create(TalusElimination **out)
 {
     TALUS_TRY(TALUS_ALLOC(*out, 1, "elimination of joints"));
-    (*out)->keyed = -1;
+    (*out)->analysed_rows = -1;
     return TALUS_OK;
 }
 
@@ -24,15 +24,15 @@ void talus_elimination_destroy(TalusElimination *e)
 {
     if (!e)
         return;
-    TALUS_RELEASE(e->row, e->key, e->moving, e->given, e->place, e->vertex, e->body, e->vertex_body,
-                  e->taken, e->start, e->below, e->block_at, e->local, e->machine_start,
-                  e->machine_vertex, e->list, e->ordered, e->list_start, e->diagonal_at, e->bias,
-                  e->scale, e->value, e->inverse, e->unit, e->right, e->x, e->y, e->motion,
-                  e->rounds, e->redundant, e->work);
+    TALUS_RELEASE(e->row, e->key, e->moving, e->caller_row, e->first_row, e->vertex, e->body,
+                  e->vertex_body, e->reduction, e->start, e->below, e->block_at, e->body_vertex,
+                  e->machine_start, e->machine_vertex, e->vertex_node, e->ordered,
+                  e->vertex_node_start, e->diagonal_at, e->bias, e->scale, e->value, e->inverse,
+                  e->unit, e->right, e->x, e->y, e->motion, e->rounds, e->redundant, e->work);
     talus_release(e);
 }
 
-TalusStatus talus_elimination_rows(TalusElimination *e, int count, TalusJointRow **row)
+TalusStatus talus_elimination_reserve_rows(TalusElimination *e, int count, TalusJointRow **row)
 {
     TALUS_TRY(TALUS_GROW(e->row, (size_t)count, 0, "rows of joints"));
     e->rows = count;
@@ -42,6 +42,7 @@ TalusStatus talus_elimination_rows(TalusElimination *e, int count, TalusJointRow
 
 /* ---- factorisation ---- */
 
+/* Reserves the arrays of numbers, and the bodies of nodes and vertices, for the sizes of the analysis. */
 static TalusStatus reserve_numbers(TalusElimination *e)
 {
     size_t n = (size_t)e->rows, entries = (size_t)e->diagonal_at[e->nodes];
@@ -56,29 +57,31 @@ static TalusStatus reserve_numbers(TalusElimination *e)
     TALUS_TRY(TALUS_GROW(e->x, n, 0, "impulses of joints"));
     TALUS_TRY(TALUS_GROW(e->y, n, 0, "impulses of joints"));
     TALUS_TRY(TALUS_GROW(e->motion, (size_t)e->vertices, 0, "jointed bodies"));
-    TALUS_TRY(TALUS_GROW(e->taken, (size_t)e->vertices, 0, "jointed bodies"));
+    TALUS_TRY(TALUS_GROW(e->reduction, (size_t)e->vertices, 0, "jointed bodies"));
     TALUS_TRY(TALUS_GROW(e->vertex_body, (size_t)e->vertices, 0, "jointed bodies"));
     TALUS_TRY(TALUS_GROW(e->body, (size_t)e->nodes, 0, "bodies of joints"));
     TALUS_TRY(TALUS_GROW(e->rounds, machines, 0, "machines"));
     return TALUS_GROW(e->redundant, machines, 0, "machines");
 }
 
-/* Copies the caller's rows in the order of elimination, and notes the bodies of nodes and vertices. */
+/* Copies the caller's rows to `ordered` in the order of elimination, with their bias, and sets the bodies of nodes and
+ * vertices. */
 static void order_rows(TalusElimination *e)
 {
     for (int p = 0; p < e->nodes; p++) {
         for (int k = 0; k < node_size(e, p); k++) {
-            e->ordered[e->place[p] + k] = e->row[e->given[p] + k];
-            e->bias[e->place[p] + k] = e->row[e->given[p] + k].bias;
+            e->ordered[e->first_row[p] + k] = e->row[e->caller_row[p] + k];
+            e->bias[e->first_row[p] + k] = e->row[e->caller_row[p] + k].bias;
         }
         for (int side = 0; side < 2; side++) {
-            e->body[p][side] = e->row[e->given[p]].body[side];
+            e->body[p][side] = e->row[e->caller_row[p]].body[side];
             if (e->vertex[p][side] >= 0)
                 e->vertex_body[e->vertex[p][side]] = e->body[p][side];
         }
     }
 }
 
+/* Factorises the machines from `begin` to `end`; called in parallel. */
 static void factor_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
@@ -98,8 +101,8 @@ TalusStatus talus_elimination_factor(TalusElimination *e, TalusPool *pool, int b
         if (e->rounds[m] < 0)
             return talus_fail(TALUS_ERR_NUMERIC,
                               "joints: a row of the machine of bodies %d and %d is not finite",
-                              e->ordered[e->place[e->machine_start[m]]].body[0],
-                              e->ordered[e->place[e->machine_start[m]]].body[1]);
+                              e->ordered[e->first_row[e->machine_start[m]]].body[0],
+                              e->ordered[e->first_row[e->machine_start[m]]].body[1]);
     return TALUS_OK;
 }
 
@@ -110,6 +113,7 @@ typedef struct Loop {
     double (*velocity)[8];
 } Loop;
 
+/* Applies talus_machine_apply to the machines from `begin` to `end`; called in parallel. */
 static void apply_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Loop *loop = context;
@@ -126,13 +130,14 @@ void talus_elimination_apply(TalusElimination *e, bool offset, double (*velocity
     talus_parallel(e->pool, e->machines, MACHINE_GRAIN, apply_chunk, &loop);
 }
 
-/* Applies the machines to zero velocities, by vertex in e->motion, with the right-hand side in place of b. */
+/* x = A^-1 (D' velocity + b) with zero velocities and the right-hand side in place of b. */
 void talus_elimination_solve(TalusElimination *e, double *x)
 {
-    Loop loop = {talus_machines_local(e, e->right), e->motion};
+    Loop loop = {talus_machines_by_vertex(e, e->right), e->motion};
     memset(e->motion, 0, (size_t)e->vertices * sizeof *e->motion);
     for (int p = 0; p < e->nodes; p++)
-        memcpy(e->right + e->place[p], x + e->given[p], (size_t)node_size(e, p) * sizeof *x);
+        memcpy(e->right + e->first_row[p], x + e->caller_row[p],
+               (size_t)node_size(e, p) * sizeof *x);
     talus_parallel(e->pool, e->machines, MACHINE_GRAIN, apply_chunk, &loop);
     talus_elimination_get_solution(e, x);
 }
@@ -140,7 +145,7 @@ void talus_elimination_solve(TalusElimination *e, double *x)
 void talus_elimination_get_solution(const TalusElimination *e, double *x)
 {
     for (int p = 0; p < e->nodes; p++)
-        memcpy(x + e->given[p], e->x + e->place[p], (size_t)node_size(e, p) * sizeof *x);
+        memcpy(x + e->caller_row[p], e->x + e->first_row[p], (size_t)node_size(e, p) * sizeof *x);
 }
 
 /* ---- reduction of M^-1 ---- */
@@ -152,15 +157,16 @@ static double inverse_entry(const TalusElimination *e, const double *block, int 
     return p >= q ? block[k * node_size(e, q) + l] : block[l * node_size(e, p) + k];
 }
 
-/* Adds to `taken`, the vertex's block of M^-1 D A^-1 D' M^-1, the term of its nodes p and q. */
-static void take_pair(const TalusElimination *e, int vertex, int p, int q, double taken[36])
+/* Adds to `taken`, the vertex's block of M^-1 D A^-1 D' M^-1, the term of the nodes p and q at the vertex. */
+static void add_pair_reduction(const TalusElimination *e, int vertex, int p, int q,
+                               double taken[36])
 {
     const double *block = e->inverse + (p >= q ? block_of(e, p, q) : block_of(e, q, p));
     int side_p = node_side(e, p, vertex), side_q = node_side(e, q, vertex);
     for (int k = 0; k < node_size(e, p); k++)
         for (int l = 0; l < node_size(e, q); l++) {
-            const double *a = e->ordered[e->place[p] + k].push[side_p];
-            const double *b = e->ordered[e->place[q] + l].push[side_q];
+            const double *a = e->ordered[e->first_row[p] + k].push[side_p];
+            const double *b = e->ordered[e->first_row[q] + l].push[side_q];
             double z = inverse_entry(e, block, p, q, k, l);
             for (int i = 0; i < 6; i++)
                 for (int j = 0; j < 6; j++)
@@ -168,14 +174,17 @@ static void take_pair(const TalusElimination *e, int vertex, int p, int q, doubl
         }
 }
 
-static void take_vertex(TalusElimination *e, int vertex)
+/* Computes e->reduction of a vertex. */
+static void sum_vertex_reduction(TalusElimination *e, int vertex)
 {
-    memset(e->taken[vertex], 0, sizeof e->taken[vertex]);
-    for (int32_t i = e->list_start[vertex]; i < e->list_start[vertex + 1]; i++)
-        for (int32_t j = e->list_start[vertex]; j < e->list_start[vertex + 1]; j++)
-            take_pair(e, vertex, e->list[i], e->list[j], e->taken[vertex]);
+    memset(e->reduction[vertex], 0, sizeof e->reduction[vertex]);
+    for (int32_t i = e->vertex_node_start[vertex]; i < e->vertex_node_start[vertex + 1]; i++)
+        for (int32_t j = e->vertex_node_start[vertex]; j < e->vertex_node_start[vertex + 1]; j++)
+            add_pair_reduction(e, vertex, e->vertex_node[i], e->vertex_node[j],
+                               e->reduction[vertex]);
 }
 
+/* Inverts the machines from `begin` to `end` and computes the reductions of their vertices; called in parallel. */
 static void invert_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     TalusElimination *e = context;
@@ -183,7 +192,7 @@ static void invert_chunk(void *context, int64_t begin, int64_t end, int64_t chun
     for (int64_t m = begin; m < end; m++) {
         talus_elimination_invert_machine(e, (int)m);
         for (int v = e->machine_vertex[m]; v < e->machine_vertex[m + 1]; v++)
-            take_vertex(e, v);
+            sum_vertex_reduction(e, v);
     }
 }
 
@@ -192,14 +201,14 @@ void talus_elimination_invert(TalusElimination *e)
     talus_parallel(e->pool, e->machines, MACHINE_GRAIN, invert_chunk, e);
 }
 
-const int32_t *talus_elimination_vertices(const TalusElimination *e)
+const int32_t *talus_elimination_body_vertices(const TalusElimination *e)
 {
-    return e->local;
+    return e->body_vertex;
 }
 
-const double (*talus_elimination_taken(const TalusElimination *e))[36]
+const double (*talus_elimination_reductions(const TalusElimination *e))[36]
 {
-    return (const double(*)[36])e->taken;
+    return (const double(*)[36])e->reduction;
 }
 
 TalusEliminationFacts talus_elimination_facts(const TalusElimination *e)

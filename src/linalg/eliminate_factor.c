@@ -8,26 +8,27 @@
 #include <string.h>
 
 /* A pivot of at most RANK A_kk marks a redundant row; the machine is then factored with A_kk (1 + SHIFT) in place of
- * A_kk. With A scaled to a unit diagonal, a refinement reduces the error along an eigenvector of eigenvalue lambda to
- * SHIFT / (lambda + SHIFT) of it. A larger SHIFT needs more refinements; with a smaller one rounding, 2^-52 / SHIFT,
- * decides more about how impulses are distributed over redundant rows. */
+ * A_kk. With A scaled to a unit diagonal, a refinement multiplies the error along an eigenvector of eigenvalue lambda
+ * by SHIFT / (lambda + SHIFT). A larger SHIFT needs more refinements; with a smaller SHIFT the distribution of impulses
+ * over redundant rows depends more on rounding, 2^-52 / SHIFT. */
 static const double RANK = 1e-12, SHIFT = 1e-10;
 
-/* Refinements are counted until the largest residual is at most this fraction of the first, or over half the last. */
+/* SOLVED: count_rounds ends when the largest residual is at most this fraction of the first, or more than half of that
+ * before. MOST_ROUNDS: maximum number of refinements. */
 static const double SOLVED = 1e-14;
 enum { MOST_ROUNDS = 8 };
 
 /* ---- A ---- */
 
-/* Adds the coupling D' M^-1 D of two nodes by a vertex they share, p <= q, to block (q, p) of A. */
-static void add_common(TalusElimination *e, int vertex, int q, int p)
+/* Adds to block (q, p) of A, p <= q, the coupling D' M^-1 D of the two nodes by a vertex that they share. */
+static void add_coupling(TalusElimination *e, int vertex, int q, int p)
 {
     double *block = e->value + block_of(e, q, p);
     int side_q = node_side(e, q, vertex), side_p = node_side(e, p, vertex), size = node_size(e, p);
     for (int k = 0; k < node_size(e, q); k++)
         for (int l = 0; l < size; l++) {
-            const double *a = e->ordered[e->place[q] + k].arm[side_q];
-            const double *b = e->ordered[e->place[p] + l].push[side_p];
+            const double *a = e->ordered[e->first_row[q] + k].arm[side_q];
+            const double *b = e->ordered[e->first_row[p] + l].push[side_p];
             double sum = 0.0;
             for (int i = 0; i < 6; i++)
                 sum += a[i] * b[i];
@@ -37,20 +38,20 @@ static void add_common(TalusElimination *e, int vertex, int q, int p)
 
 /* Writes A of machine m, with A_kk (1 + shift) on the diagonal, into `value`, and A_kk into `scale`. False if an entry
  * of the diagonal is not finite. */
-static bool fill_machine(TalusElimination *e, int m, double shift)
+static bool fill_machine_matrix(TalusElimination *e, int m, double shift)
 {
     int first = e->machine_start[m], last = e->machine_start[m + 1];
     bool finite = true;
     memset(e->value + e->diagonal_at[first], 0,
            (size_t)(e->diagonal_at[last] - e->diagonal_at[first]) * sizeof *e->value);
     for (int v = e->machine_vertex[m]; v < e->machine_vertex[m + 1]; v++)
-        for (int32_t i = e->list_start[v]; i < e->list_start[v + 1]; i++)
-            for (int32_t j = i; j < e->list_start[v + 1]; j++)
-                add_common(e, v, e->list[j], e->list[i]);
+        for (int32_t i = e->vertex_node_start[v]; i < e->vertex_node_start[v + 1]; i++)
+            for (int32_t j = i; j < e->vertex_node_start[v + 1]; j++)
+                add_coupling(e, v, e->vertex_node[j], e->vertex_node[i]);
     for (int p = first; p < last; p++)
         for (int k = 0; k < node_size(e, p); k++) {
             double *entry = e->value + e->diagonal_at[p] + k * (node_size(e, p) + 1);
-            int row = e->place[p] + k;
+            int row = e->first_row[p] + k;
             *entry += e->ordered[row].compliance;
             e->scale[row] = *entry;
             *entry += shift * *entry;
@@ -62,14 +63,14 @@ static bool fill_machine(TalusElimination *e, int m, double shift)
 /* ---- L ---- */
 
 /* Factorises the square block of node p in place; 1 / L_kk is stored on the diagonal. A pivot vanishes if it is at most
- * RANK A_kk, with a shift 0.01 shift A_kk: it gets 1 / L_kk = 0, hence x_k = 0. Without a shift, returns false if that
- * happens in a row with A_kk > 0. */
+ * RANK A_kk, or at most 0.01 shift A_kk if there is a shift. For a vanishing pivot 1 / L_kk is set to 0, hence x_k = 0.
+ * Without a shift, returns false if the pivot of a row with A_kk > 0 vanishes. */
 static bool factor_square(TalusElimination *e, int p, double shift)
 {
     const int size = node_size(e, p);
     double *a = e->value + e->diagonal_at[p];
     for (int k = 0; k < size; k++) {
-        double pivot = a[k * size + k], scale = e->scale[e->place[p] + k];
+        double pivot = a[k * size + k], scale = e->scale[e->first_row[p] + k];
         for (int j = 0; j < k; j++)
             pivot -= a[k * size + j] * a[k * size + j];
         bool sound = pivot > (shift > 0.0 ? 0.01 * shift : RANK) * scale;
@@ -87,7 +88,7 @@ static bool factor_square(TalusElimination *e, int p, double shift)
     return true;
 }
 
-/* Multiplies block (q, p), `rows` x `size`, by L_pp^-T from the right, in place; `square`: L_pp as factor_square has
+/* Multiplies block (q, p), `rows` x `size`, by L_pp^-T from the right, in place; `square`: L_pp as factor_square stores
  * it. */
 static void factor_below(const double *square, int size, int rows, double *block)
 {
@@ -130,7 +131,7 @@ static void update_below(TalusElimination *e, int p)
     }
 }
 
-/* False if a row is redundant, see factor_square; the factor is then incomplete. */
+/* Factorises machine m node by node. False if a row is redundant, see factor_square; the factor is then incomplete. */
 static bool factor_nodes(TalusElimination *e, int m, double shift)
 {
     for (int p = e->machine_start[m]; p < e->machine_start[m + 1]; p++) {
@@ -146,23 +147,24 @@ static bool factor_nodes(TalusElimination *e, int m, double shift)
 
 /* ---- a machine with redundant rows ---- */
 
-/* Returns the largest |y|, y the residual, over the machine's rows. */
-static double largest(const TalusElimination *e, int m)
+/* Returns the largest residual |y| of the machine's rows. */
+static double largest_residual(const TalusElimination *e, int m)
 {
     double max = 0.0;
-    for (int row = e->place[e->machine_start[m]]; row < e->place[e->machine_start[m + 1]]; row++)
+    for (int row = e->first_row[e->machine_start[m]]; row < e->first_row[e->machine_start[m + 1]];
+         row++)
         max = fmax(max, fabs(e->y[row]));
     return max;
 }
 
-/* Sums the magnitudes of the linear and of the angular velocity components that a vertex gets by unit impulses in its
- * rows. draw_motion scales random spins by the ratio of the sums, so that units of length do not matter. */
-static void response_of(const TalusElimination *e, int vertex, double *moves, double *turns)
+/* Sums the magnitudes of the changes of velocity (*moves) and of spin (*turns) of a vertex by unit impulses in its
+ * rows. draw_motion scales random spins by the ratio of the two sums, so that the unit of length does not matter. */
+static void sum_responses(const TalusElimination *e, int vertex, double *moves, double *turns)
 {
     *moves = *turns = 0.0;
-    for (int32_t i = e->list_start[vertex]; i < e->list_start[vertex + 1]; i++) {
-        int p = e->list[i], side = node_side(e, p, vertex);
-        for (int row = e->place[p]; row < e->place[p + 1]; row++)
+    for (int32_t i = e->vertex_node_start[vertex]; i < e->vertex_node_start[vertex + 1]; i++) {
+        int p = e->vertex_node[i], side = node_side(e, p, vertex);
+        for (int row = e->first_row[p]; row < e->first_row[p + 1]; row++)
             for (int k = 0; k < 3; k++) {
                 *moves += fabs(e->ordered[row].push[side][k]);
                 *turns += fabs(e->ordered[row].push[side][3 + k]);
@@ -177,7 +179,7 @@ static void draw_motion(TalusElimination *e, int m)
     TalusRng rng = talus_rng((uint64_t)m);
     for (int v = e->machine_vertex[m]; v < e->machine_vertex[m + 1]; v++) {
         double moves, turns;
-        response_of(e, v, &moves, &turns);
+        sum_responses(e, v, &moves, &turns);
         double speed = moves > 0.0 ? 1.0 : 0.0, spin = moves > 0.0 ? turns / moves : 1.0;
         for (int k = 0; k < 8; k++)
             e->motion[v][k] = (k < 4 ? speed : spin) * (talus_rng_uniform(&rng) - 0.5);
@@ -193,12 +195,12 @@ TalusMachines talus_elimination_machines(const TalusElimination *e)
                            .machine_start = e->machine_start,
                            .machine_vertex = e->machine_vertex,
                            .rounds = e->rounds,
-                           .place = e->place,
+                           .first_row = e->first_row,
                            .vertex = (const int32_t(*)[2])e->vertex,
                            .body = (const int32_t(*)[2])e->body,
                            .vertex_body = e->vertex_body,
-                           .list_start = e->list_start,
-                           .list = e->list,
+                           .vertex_node_start = e->vertex_node_start,
+                           .vertex_node = e->vertex_node,
                            .start = e->start,
                            .below = e->below,
                            .diagonal_at = e->diagonal_at,
@@ -210,7 +212,7 @@ TalusMachines talus_elimination_machines(const TalusElimination *e)
                            .y = e->y};
 }
 
-TalusMachines talus_machines_local(const TalusElimination *e, const double *bias)
+TalusMachines talus_machines_by_vertex(const TalusElimination *e, const double *bias)
 {
     TalusMachines machines = talus_elimination_machines(e);
     machines.body = machines.vertex;
@@ -219,16 +221,16 @@ TalusMachines talus_machines_local(const TalusElimination *e, const double *bias
     return machines;
 }
 
-/* Returns the number of refinements, at most MOST_ROUNDS, that random velocities need. All solutions take this number:
- * one that depended on the right-hand side would make the operator nonlinear. */
+/* Returns the number of refinements, at most MOST_ROUNDS, that a solution for random velocities needs. All solutions
+ * use this number: a number that depended on the right-hand side would make the operator nonlinear. */
 static int count_rounds(TalusElimination *e, int m)
 {
-    const TalusMachines machines = talus_machines_local(e, NULL);
+    const TalusMachines machines = talus_machines_by_vertex(e, NULL);
     double first = 0.0, before = 0.0;
     draw_motion(e, m);
     for (int round = 0; round <= MOST_ROUNDS; round++) {
         talus_machine_residual(&machines, m, e->motion, round > 0, talus_team_of_one);
-        double now = largest(e, m);
+        double now = largest_residual(e, m);
         if (round > 0 && (now <= SOLVED * first || now > 0.5 * before))
             return round - 1;
         first = round == 0 ? now : first;
@@ -242,11 +244,11 @@ void talus_elimination_factor_machine(TalusElimination *e, int m)
 {
     e->rounds[m] = -1;
     e->redundant[m] = false;
-    if (!fill_machine(e, m, 0.0))
+    if (!fill_machine_matrix(e, m, 0.0))
         return;
     e->redundant[m] = !factor_nodes(e, m, 0.0);
     if (e->redundant[m]) {
-        fill_machine(e, m, SHIFT);
+        fill_machine_matrix(e, m, SHIFT);
         factor_nodes(e, m, SHIFT);
     }
     e->rounds[m] = e->redundant[m] ? count_rounds(e, m) : 0;

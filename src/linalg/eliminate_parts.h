@@ -15,28 +15,28 @@ enum { NODE_ROWS = 6 };
 struct TalusElimination {
     TalusPool *pool;
     int rows, bodies;
-    TalusJointRow *row; /* [rows]: as given */
+    TalusJointRow *row; /* [rows]: the caller's rows, in the caller's order */
 
     /* the pattern, and the keys that determine it */
-    int32_t (*key)[2];       /* [rows]: body of each side, -2 - body if that does not move */
-    int keyed, keyed_bodies; /* rows (-1: no analysis) and bodies of the last analysis */
-    int analyses;
-    bool *moving; /* [bodies]: an impulse in some row moves the body */
+    int32_t (*key)[2]; /* [rows]: body of each side; -2 - body if the body does not move */
+    int analysed_rows, analysed_bodies; /* rows (-1: no analysis) and bodies of the last analysis */
+    int analyses;                       /* number of analyses so far */
+    bool *moving; /* [bodies]: true if an impulse in some row moves the body */
     int nodes, vertices, machines;
-    int32_t *given; /* [nodes]: first row in the caller's order */
-    int32_t *place, *start, *below, (*vertex)[2], (*body)[2], *vertex_body;
+    int32_t *caller_row; /* [nodes]: first row in the caller's order */
+    int32_t *first_row, *start, *below, (*vertex)[2], (*body)[2], *vertex_body;
     int64_t *diagonal_at, *block_at;
-    int32_t *machine_start, *machine_vertex, *list_start, *list;
-    int32_t *local; /* [bodies]: vertex, -1: none */
+    int32_t *machine_start, *machine_vertex, *vertex_node_start, *vertex_node;
+    int32_t *body_vertex; /* [bodies]: vertex, -1: none */
 
     /* numbers */
     /* from here on [rows] is in the order of elimination */
-    TalusJointRow *ordered;         /* [rows] */
+    TalusJointRow *ordered;         /* [rows]: the caller's rows */
     double *bias, *scale;           /* [rows]: b; A_kk, the scale of a pivot */
     double *value, *inverse, *unit; /* L, with 1 / L_kk on diagonals; parts of A^-1; L_qp L_pp^-1 */
     double *right, *x, *y;          /* [rows]: right-hand side of a solve; solution; residual */
     double (*motion)[8];            /* [vertices]: v in 0 to 2, spin in 4 to 6; work of a solve */
-    double (*taken)[36];            /* [vertices]: see talus_elimination_taken */
+    double (*reduction)[36];        /* [vertices]: see talus_elimination_reductions */
     int32_t *rounds;                /* [machines]: refinements of a solution */
     bool *redundant;                /* [machines]: has redundant rows */
 
@@ -44,33 +44,36 @@ struct TalusElimination {
     int32_t *work;
 };
 
+/* Returns the number of rows of a node. */
 static inline int node_size(const TalusElimination *e, int node)
 {
-    return e->place[node + 1] - e->place[node];
+    return e->first_row[node + 1] - e->first_row[node];
 }
 
-/* Side of a node on which a vertex of it is. */
+/* Returns the side, 0 or 1, of a node on which the given vertex of the node is. */
 static inline int node_side(const TalusElimination *e, int node, int vertex)
 {
     return e->vertex[node][0] == vertex ? 0 : 1;
 }
 
-/* Index in `value` of block (q, p), p <= q; the nodes must share a vertex or be coupled by L. */
+/* Returns the index in `value` of block (q, p), p <= q; the nodes must share a vertex or be coupled by L. */
 static inline int64_t block_of(const TalusElimination *e, int q, int p)
 {
     return q == p ? e->diagonal_at[p]
                   : e->block_at[talus_sorted_index(e->below, e->start[p], e->start[p + 1], q)];
 }
 
-/* talus_elimination_machines for velocities in `motion`, indexed by vertex instead of body; offsets `bias`, NULL: 0. */
-TalusMachines talus_machines_local(const TalusElimination *e, const double *bias);
+/* Returns talus_elimination_machines for velocities that are indexed by vertex instead of by body, as in `motion`, with
+ * offsets `bias` (NULL: 0). */
+TalusMachines talus_machines_by_vertex(const TalusElimination *e, const double *bias);
 
-/* Factorises a machine and sets rounds[machine] and redundant[machine]; rounds < 0: A is not finite. */
+/* Factorises A of one machine and sets rounds[machine] and redundant[machine]; rounds < 0: A is not finite. */
 void talus_elimination_factor_machine(TalusElimination *e, int machine);
 /* Computes the machine's entries of A^-1 within the pattern of L, from its factor. */
 void talus_elimination_invert_machine(TalusElimination *e, int machine);
 
-/* Finds order and pattern of the rows, or keeps the last ones if every row has the same bodies, moving or not. */
+/* Finds the elimination order and the pattern of L. Keeps those of the last analysis if every row has the same bodies
+ * and the same of them move. */
 TalusStatus talus_elimination_analyse(TalusElimination *e);
 
 #endif

@@ -2,8 +2,8 @@
  *
  * A front is a dense matrix, by rows, over the blocks in its list: the sum of the pivots' rows and columns of the
  * matrix and of the contributions of its children in the tree. Pivots are eliminated in panels of PANEL rows and
- * columns, by the inverse of the square where these meet, so that all other work is products of dense matrices. What
- * remains beyond the pivots is the contribution to the parent. */
+ * columns. The square in which a panel's rows and columns meet is inverted, so that all other work is products of dense
+ * matrices. The rows and columns beyond the pivots are then the front's contribution to its parent. */
 #include "linalg/fronts.h"
 
 #include "base/memory.h"
@@ -23,9 +23,10 @@ static const double VANISHED = 1e-14;
 
 /* ---- one dense front ---- */
 
+/* c = a b; c is `rows` x `columns`, a has `inner` columns. */
 static void set_product(int rows, int columns, int inner, Matrix a, Matrix b, Matrix c)
 {
-    multiply(true, rows, columns, inner, a, b, c);
+    multiply_matrices(true, rows, columns, inner, a, b, c);
 }
 
 static double largest_entry(int n, Matrix a)
@@ -33,40 +34,41 @@ static double largest_entry(int n, Matrix a)
     double largest = 0.0;
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++)
-            largest = fmax(largest, fabs(*part(a, i, j).at));
+            largest = fmax(largest, fabs(*submatrix(a, i, j).at));
     return largest;
 }
 
 static void exchange_rows(int n, Matrix a, int i, int j)
 {
     for (int c = 0; c < n; c++) {
-        double swap = *part(a, i, c).at;
-        *part(a, i, c).at = *part(a, j, c).at;
-        *part(a, j, c).at = swap;
+        double swap = *submatrix(a, i, c).at;
+        *submatrix(a, i, c).at = *submatrix(a, j, c).at;
+        *submatrix(a, j, c).at = swap;
     }
 }
 
 static void exchange_columns(int n, Matrix a, int i, int j)
 {
     for (int r = 0; r < n; r++) {
-        double swap = *part(a, r, i).at;
-        *part(a, r, i).at = *part(a, r, j).at;
-        *part(a, r, j).at = swap;
+        double swap = *submatrix(a, r, i).at;
+        *submatrix(a, r, i).at = *submatrix(a, r, j).at;
+        *submatrix(a, r, j).at = swap;
     }
 }
 
-/* Inverts a, n <= PANEL, in place by Gauss-Jordan elimination with row exchanges. Pivots that are zero by VANISHED
- * become `tiny`, with their sign; returns their number. Multiplies *sign by the sign of the determinant. */
-static int invert(int n, Matrix a, int *sign)
+/* Inverts a, n <= PANEL, in place by Gauss-Jordan elimination with row exchanges. Pivots that count as zero (VANISHED)
+ * are replaced by +-tiny, with their sign; returns the number of replaced pivots. Multiplies *sign by the sign of the
+ * determinant. */
+static int invert_square(int n, Matrix a, int *sign)
 {
     int chosen[PANEL], replaced = 0;
     double tiny = VANISHED * largest_entry(n, a);
     tiny = tiny > 0.0 ? tiny : VANISHED;
     for (int k = 0; k < n; k++) {
-        double *pivot = part(a, k, 0).at;
+        double *pivot = submatrix(a, k, 0).at;
         chosen[k] = k;
         for (int i = k + 1; i < n; i++)
-            if (fabs(*part(a, i, k).at) > fabs(*part(a, chosen[k], k).at))
+            if (fabs(*submatrix(a, i, k).at) > fabs(*submatrix(a, chosen[k], k).at))
                 chosen[k] = i;
         if (chosen[k] != k)
             exchange_rows(n, a, k, chosen[k]);
@@ -80,7 +82,7 @@ static int invert(int n, Matrix a, int *sign)
         for (int j = 0; j < n; j++)
             pivot[j] *= inverse;
         for (int i = 0; i < n; i++) {
-            double *row = part(a, i, 0).at, s = row[k];
+            double *row = submatrix(a, i, 0).at, s = row[k];
             if (i == k)
                 continue;
             row[k] = 0.0;
@@ -94,33 +96,37 @@ static int invert(int n, Matrix a, int *sign)
     return replaced;
 }
 
-/* Eliminates panel by panel, with A11 the panel's square: A11 becomes A11^-1, A21 becomes A21 A11^-1, then the new A21
- * times A12 is subtracted from A22. Returns the number of replaced pivots; *sign as for invert. */
+/* Eliminates the pivots of a front panel by panel. With A11 the panel's square, A11 becomes A11^-1, A21 becomes A21
+ * A11^-1, then the new A21 times A12 is subtracted from A22. Returns the number of replaced pivots; *sign as for
+ * invert_square. */
 static int eliminate_front(Matrix a, int order, int pivots, double *work, int *sign)
 {
     int replaced = 0;
     for (int begin = 0; begin < pivots; begin += PANEL) {
         int width = begin + PANEL < pivots ? PANEL : pivots - begin, end = begin + width;
-        Matrix square = part(a, begin, begin), below = part(a, end, begin), product = {work, PANEL};
-        replaced += invert(width, square, sign);
+        Matrix square = submatrix(a, begin, begin), below = submatrix(a, end, begin),
+               product = {work, PANEL};
+        replaced += invert_square(width, square, sign);
         set_product(order - end, width, width, below, square, product);
         for (int i = 0; i < order - end; i++)
-            memcpy(part(below, i, 0).at, part(product, i, 0).at, (size_t)width * sizeof *work);
-        subtract_product(order - end, order - end, width, below, part(a, begin, end),
-                         part(a, end, end));
+            memcpy(submatrix(below, i, 0).at, submatrix(product, i, 0).at,
+                   (size_t)width * sizeof *work);
+        subtract_product(order - end, order - end, width, below, submatrix(a, begin, end),
+                         submatrix(a, end, end));
     }
     return replaced;
 }
 
 /* ---- analysis ---- */
 
+/* Returns the number of blocks of front f, pivots included. */
 static int front_blocks(const TalusFrontTree *t, int f)
 {
     return (int)(t->list_start[f + 1] - t->list_start[f]);
 }
 
-/* Number of scalar rows of front k beyond its pivots. */
-static size_t rest_of(const TalusFronts *f, int k)
+/* Returns the number of scalar rows of front k's contribution: the rows beyond its pivots. */
+static size_t contribution_rows(const TalusFronts *f, int k)
 {
     return (size_t)(front_blocks(&f->tree, k) - f->tree.pivots[k]) * (size_t)f->size;
 }
@@ -137,12 +143,12 @@ static void count_sizes(TalusFronts *f, size_t *front, size_t *stack)
         if (t->parent[k] >= 0)
             f->children[t->parent[k]]++;
     for (int k = 0; k < t->count; k++) {
-        size_t pivots = (size_t)t->pivots[k] * (size_t)f->size, rest = rest_of(f, k);
+        size_t pivots = (size_t)t->pivots[k] * (size_t)f->size, rest = contribution_rows(f, k);
         size_t order = pivots + rest;
         *front = order > *front ? order : *front;
         f->factor_start[k + 1] = f->factor_start[k] + (int64_t)(pivots * (order + rest));
         for (int c = 0; c < f->children[k]; c++) {
-            size_t child = rest_of(f, f->waiting[--depth]);
+            size_t child = contribution_rows(f, f->waiting[--depth]);
             held -= child * child;
         }
         f->waiting[depth++] = k;
@@ -151,7 +157,8 @@ static void count_sizes(TalusFronts *f, size_t *front, size_t *stack)
     }
 }
 
-static TalusStatus analyse(TalusFronts *f, const TalusBlockMatrix *a)
+/* Builds the tree and allocates all arrays; on failure the caller clears. */
+static TalusStatus reserve_and_build(TalusFronts *f, const TalusBlockMatrix *a)
 {
     size_t front, stack;
     TALUS_TRY(talus_front_tree_create(a, NULL, &f->tree));
@@ -178,7 +185,7 @@ TalusStatus talus_fronts_analyse(TalusFronts *f, const TalusBlockMatrix *a)
     talus_fronts_clear(f);
     f->blocks = a->blocks;
     f->size = a->size;
-    TalusStatus status = analyse(f, a);
+    TalusStatus status = reserve_and_build(f, a);
     if (status != TALUS_OK)
         talus_fronts_clear(f);
     return status;
@@ -195,24 +202,25 @@ void talus_fronts_clear(TalusFronts *f)
 /* ---- factorisation ---- */
 
 /* Adds block (i, j) of the matrix to the front: L_i A_ij (left, value), plus M_i (own) if i = j. Here and below `s` is
- * the size of blocks, a compile-time constant if it is 3. */
+ * the number of rows of a block, a compile-time constant if it is 3; `order` is the number of rows of the front. */
 KERNEL void add_entry(const int s, const TalusFronts *f, int order, const double *left,
                       const double *value, const double *own, int i, int j)
 {
-    Matrix to = part((Matrix){f->front, order}, f->local[i] * s, f->local[j] * s);
+    Matrix to = submatrix((Matrix){f->front, order}, f->local[i] * s, f->local[j] * s);
     const double *l = left + (size_t)(i * s * s);
     for (int r = 0; r < s; r++)
         for (int c = 0; c < s; c++) {
             double sum = i == j ? own[i * s * s + r * s + c] : 0.0;
             for (int k = 0; k < s; k++)
                 sum += l[r * s + k] * value[k * s + c];
-            *part(to, r, c).at += sum;
+            *submatrix(to, r, c).at += sum;
         }
 }
 
-/* Adds the rows and columns of front k's pivots, in blocks that no earlier front eliminates. */
-KERNEL void add_matrix(const int s, const TalusFronts *f, int k, int order,
-                       const TalusBlockMatrix *a, const double *left, const double *own)
+/* Adds the rows and columns of front k's pivots of the matrix L A + M to the front, except blocks that earlier fronts
+ * eliminate. */
+KERNEL void add_pivot_rows(const int s, const TalusFronts *f, int k, int order,
+                           const TalusBlockMatrix *a, const double *left, const double *own)
 {
     const TalusFrontTree *t = &f->tree;
     for (int p = 0; p < t->pivots[k]; p++) {
@@ -250,7 +258,8 @@ KERNEL void add_child(const int s, const TalusFronts *f, int c, int order, const
 static void store_front(const TalusFronts *f, int k, double *left)
 {
     double *to = f->factor + f->factor_start[k];
-    size_t order = (size_t)front_blocks(&f->tree, k) * (size_t)f->size, rest = rest_of(f, k);
+    size_t order = (size_t)front_blocks(&f->tree, k) * (size_t)f->size,
+           rest = contribution_rows(f, k);
     size_t pivots = order - rest;
     memcpy(to, f->front, pivots * order * sizeof *to);
     to += pivots * order;
@@ -261,8 +270,9 @@ static void store_front(const TalusFronts *f, int k, double *left)
     }
 }
 
-KERNEL void factor(const int s, TalusFronts *f, const TalusBlockMatrix *a, const double *left,
-                   const double *own)
+/* talus_fronts_factor for blocks of size s. */
+KERNEL void factor_fronts(const int s, TalusFronts *f, const TalusBlockMatrix *a,
+                          const double *left, const double *own)
 {
     const TalusFrontTree *t = &f->tree;
     double *top = f->stack;
@@ -274,17 +284,17 @@ KERNEL void factor(const int s, TalusFronts *f, const TalusBlockMatrix *a, const
         memset(f->front, 0, (size_t)order * (size_t)order * sizeof *f->front);
         for (int i = 0; i < blocks; i++)
             f->local[t->list[t->list_start[k] + i]] = i;
-        add_matrix(s, f, k, order, a, left, own);
+        add_pivot_rows(s, f, k, order, a, left, own);
         for (int c = 0; c < f->children[k]; c++) {
             int child = f->waiting[--depth];
-            top -= rest_of(f, child) * rest_of(f, child);
+            top -= contribution_rows(f, child) * contribution_rows(f, child);
             add_child(s, f, child, order, top);
         }
         f->replaced +=
             eliminate_front((Matrix){f->front, order}, order, t->pivots[k] * s, f->panel, &f->sign);
         store_front(f, k, top);
         f->waiting[depth++] = k;
-        top += rest_of(f, k) * rest_of(f, k);
+        top += contribution_rows(f, k) * contribution_rows(f, k);
     }
 }
 
@@ -292,14 +302,15 @@ void talus_fronts_factor(TalusFronts *f, const TalusBlockMatrix *a, const double
                          const double *own)
 {
     if (f->size == 3)
-        factor(3, f, a, left, own);
+        factor_fronts(3, f, a, left, own);
     else
-        factor(f->size, f, a, left, own);
+        factor_fronts(f->size, f, a, left, own);
 }
 
 /* ---- solution ---- */
 
-static void gather(const TalusFronts *f, int k, const double *x)
+/* Copies the entries of x that belong to front k to f->x. */
+static void gather_x(const TalusFronts *f, int k, const double *x)
 {
     const TalusFrontTree *t = &f->tree;
     const int s = f->size;
@@ -308,7 +319,8 @@ static void gather(const TalusFronts *f, int k, const double *x)
                (size_t)s * sizeof *x);
 }
 
-static void scatter(const TalusFronts *f, int k, int blocks, double *x)
+/* Copies f->x, for the first `blocks` blocks of front k, back to x. */
+static void scatter_x(const TalusFronts *f, int k, int blocks, double *x)
 {
     const TalusFrontTree *t = &f->tree;
     const int s = f->size;
@@ -365,13 +377,13 @@ void talus_fronts_solve(TalusFronts *f, double *x)
 {
     const TalusFrontTree *t = &f->tree;
     for (int k = 0; k < t->count; k++) {
-        gather(f, k, x);
+        gather_x(f, k, x);
         substitute_forward(f, k);
-        scatter(f, k, front_blocks(t, k), x);
+        scatter_x(f, k, front_blocks(t, k), x);
     }
     for (int k = t->count - 1; k >= 0; k--) {
-        gather(f, k, x);
+        gather_x(f, k, x);
         substitute_back(f, k);
-        scatter(f, k, t->pivots[k], x);
+        scatter_x(f, k, t->pivots[k], x);
     }
 }

@@ -3,10 +3,10 @@
  * Multifrontal elimination (Duff & Reid 1983) for symmetric patterns with values that need not be symmetric. Blocks are
  * eliminated in minimum degree order on the quotient graph (George & Liu 1989), which also gives the tree of dense
  * fronts; a front absorbs children that are nearly as large. Rows are exchanged only inside small squares of pivots, so
- * the tree does not depend on values. That suffices for Jacobians of contact problems, where each row is theta times a
- * row of a matrix with positive definite symmetric part plus 1 - theta times a row of the identity, 0 <= theta <= 1.
- * The tree is found once per pattern; Newton's method then factorises with any L and M. Serial and deterministic:
- * results are reproducible.
+ * the tree does not depend on values. These exchanges suffice for Jacobians of contact problems, where each row is
+ * theta times a row of a matrix with positive definite symmetric part plus 1 - theta times a row of the identity, 0 <=
+ * theta <= 1. The tree is found once per pattern; Newton's method then factorises with any L and M. The code is serial
+ * and deterministic: results are reproducible.
  *
  *     TalusFronts f = {0};
  *     talus_fronts_analyse(&f, &a);
@@ -37,8 +37,8 @@ void talus_front_tree_clear(TalusFrontTree *tree);
 typedef struct TalusFronts {
     TalusFrontTree tree;
     int blocks, size;
-    int replaced;          /* number of pivots that were 0 up to rounding, replaced by small ones */
-    int sign;              /* of the determinant: 1 or -1 */
+    int replaced; /* number of pivots that were 0 up to rounding and replaced by a small number */
+    int sign;     /* of the determinant: 1 or -1 */
     int64_t *factor_start; /* [count + 1]: start of a front in `factor` */
     double *factor;        /* of each front the pivot rows, then the columns below them, by rows */
     double *front, *stack; /* current front; contributions that wait for their parents */
@@ -49,11 +49,14 @@ typedef struct TalusFronts {
     int32_t *local;        /* [blocks]: index in the current front, if the block is in it */
 } TalusFronts;
 
-/* TALUS_ERR_UNSUPPORTED: factor, largest front and stack would have more than 5e8 entries (4 GB) together. */
+/* Builds the tree for the pattern of `a` and allocates memory. TALUS_ERR_UNSUPPORTED: factor, largest front and stack
+ * would have more than 5e8 entries (4 GB) together. */
 TalusStatus talus_fronts_analyse(TalusFronts *f, const TalusBlockMatrix *a);
-/* Factorises L A + M, with L_i = left and M_i = own; `a` must have the pattern that was analysed. */
+/* Factorises L A + M; `left` and `own` hold the diagonal blocks L_i and M_i. `a` must have the pattern that was
+ * analysed. Sets f->replaced and f->sign. */
 void talus_fronts_factor(TalusFronts *f, const TalusBlockMatrix *a, const double *left,
                          const double *own);
+/* x becomes (L A + M)^-1 x. */
 void talus_fronts_solve(TalusFronts *f, double *x);
 void talus_fronts_clear(TalusFronts *f);
 

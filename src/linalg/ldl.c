@@ -10,8 +10,8 @@
 
 void talus_ldl_clear(TalusLdl *ldl)
 {
-    TALUS_RELEASE(ldl->order, ldl->place, ldl->parent, ldl->start, ldl->row, ldl->lower, ldl->pivot,
-                  ldl->work, ldl->fill, ldl->x, ldl->y, ldl->near, ldl->near_start);
+    TALUS_RELEASE(ldl->order, ldl->position, ldl->parent, ldl->start, ldl->row, ldl->lower,
+                  ldl->pivot, ldl->work, ldl->fill, ldl->x, ldl->y, ldl->near, ldl->near_start);
     if (ldl->upper != ldl->lower)
         talus_release(ldl->upper);
     *ldl = (TalusLdl){0};
@@ -26,7 +26,7 @@ static TalusStatus reserve_rows(TalusLdl *ldl, size_t n)
         return TALUS_OK;
     talus_ldl_clear(ldl);
     TALUS_TRY(TALUS_ALLOC(ldl->order, n, "elimination order"));
-    TALUS_TRY(TALUS_ALLOC(ldl->place, n, "elimination order"));
+    TALUS_TRY(TALUS_ALLOC(ldl->position, n, "elimination order"));
     TALUS_TRY(TALUS_ALLOC(ldl->parent, n, "elimination tree"));
     TALUS_TRY(TALUS_ALLOC(ldl->start, n + 1, "factor"));
     TALUS_TRY(TALUS_ALLOC(ldl->pivot, n, "pivots"));
@@ -42,6 +42,7 @@ static TalusStatus reserve_rows(TalusLdl *ldl, size_t n)
 /* Limit of the entries of L, and of U, if TalusPivots gives none. */
 static const double MAX_ENTRIES = 5e8;
 
+/* Reserves L, and U if A is not symmetric; fails if they exceed the limit. */
 static TalusStatus reserve_factor(TalusLdl *ldl, double max_entries)
 {
     size_t need = (size_t)ldl->start[ldl->n];
@@ -51,7 +52,7 @@ static TalusStatus reserve_factor(TalusLdl *ldl, double max_entries)
             "factor: %d rows would fill in to %.3g entries, more than the %.3g allowed", ldl->n,
             (double)need, max_entries > 0.0 ? max_entries : MAX_ENTRIES);
     if (ldl->upper == ldl->lower)
-        ldl->upper = NULL; /* it was an alias */
+        ldl->upper = NULL; /* upper was an alias of lower */
     TALUS_TRY(TALUS_GROW(ldl->row, need, 0, "factor"));
     TALUS_TRY(TALUS_GROW(ldl->lower, need, 0, "factor"));
     if (ldl->symmetric) {
@@ -64,8 +65,9 @@ static TalusStatus reserve_factor(TalusLdl *ldl, double max_entries)
 
 /* ---- pattern of A + A' without the diagonal ---- */
 
-/* Appends to `near` the columns of row i that it does not have yet (mark[column] == i: it does). */
-static void mark_row(const TalusSparse *a, int i, int32_t *mark, int32_t *near, int64_t *count)
+/* Appends to `near` the columns of row i of `a` that are not marked with i, and marks them. */
+static void append_row_pattern(const TalusSparse *a, int i, int32_t *mark, int32_t *near,
+                               int64_t *count)
 {
     for (int32_t k = a->start[i]; k < a->start[i + 1]; k++)
         if (mark[a->column[k]] != i) {
@@ -74,6 +76,7 @@ static void mark_row(const TalusSparse *a, int i, int32_t *mark, int32_t *near, 
         }
 }
 
+/* Fills near_start and near; t: A' or NULL. */
 static TalusStatus list_neighbours(TalusLdl *ldl, const TalusSparse *a, const TalusSparse *t)
 {
     size_t entries = (size_t)a->start[a->rows] * (t ? 2 : 1);
@@ -84,9 +87,9 @@ static TalusStatus list_neighbours(TalusLdl *ldl, const TalusSparse *a, const Ta
     for (int i = 0; i < ldl->n; i++) {
         ldl->near_start[i] = count;
         ldl->work[i] = i;
-        mark_row(a, i, ldl->work, ldl->near, &count);
+        append_row_pattern(a, i, ldl->work, ldl->near, &count);
         if (t)
-            mark_row(t, i, ldl->work, ldl->near, &count);
+            append_row_pattern(t, i, ldl->work, ldl->near, &count);
     }
     ldl->near_start[ldl->n] = count;
     return TALUS_OK;
@@ -94,7 +97,7 @@ static TalusStatus list_neighbours(TalusLdl *ldl, const TalusSparse *a, const Ta
 
 /* ---- reverse Cuthill-McKee ---- */
 
-static int64_t degree(const TalusLdl *ldl, int i)
+static int64_t count_neighbours(const TalusLdl *ldl, int i)
 {
     return ldl->near_start[i + 1] - ldl->near_start[i];
 }
@@ -105,8 +108,8 @@ static int compare_keys(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Appends the neighbours of i with a mark below `stamp` to the queue, by rising degree (keys are degree << 32 | row),
- * and marks them. Returns the new end of the queue. */
+/* Appends the neighbours of row i with a mark below `stamp` to the queue, by rising degree, and marks them. Returns the
+ * new end of the queue. keys: work space for the sort, degree << 32 | row. */
 static int append_neighbours(const TalusLdl *ldl, int i, int32_t *mark, int32_t stamp,
                              int32_t *queue, int count, uint64_t *keys)
 {
@@ -116,7 +119,7 @@ static int append_neighbours(const TalusLdl *ldl, int i, int32_t *mark, int32_t 
         if (mark[j] >= stamp)
             continue;
         mark[j] = stamp;
-        keys[found++] = (uint64_t)degree(ldl, j) << 32 | (uint32_t)j;
+        keys[found++] = (uint64_t)count_neighbours(ldl, j) << 32 | (uint32_t)j;
     }
     if (found > 1)
         qsort(keys, (size_t)found, sizeof *keys, compare_keys);
@@ -125,10 +128,10 @@ static int append_neighbours(const TalusLdl *ldl, int i, int32_t *mark, int32_t 
     return count + found;
 }
 
-/* Breadth-first search from `root`, level 0. Returns the number of rows reached, listed in `queue`; the last level,
- * number *depth, begins at queue[*last]. */
-static int levels_from(const TalusLdl *ldl, int root, int32_t stamp, int32_t *queue, uint64_t *keys,
-                       int *last, int *depth)
+/* Breadth-first search from `root`, which is level 0. Lists the rows reached in `queue` and returns their number; the
+ * last level, number *depth, begins at queue[*last]. */
+static int search_levels(const TalusLdl *ldl, int root, int32_t stamp, int32_t *queue,
+                         uint64_t *keys, int *last, int *depth)
 {
     int count = 1, level_end = 1;
     queue[0] = root;
@@ -146,25 +149,28 @@ static int levels_from(const TalusLdl *ldl, int root, int32_t stamp, int32_t *qu
     return count;
 }
 
-/* Returns a row far from `root`: goes on to the row of lowest degree in the last level while the depth increases. */
-static int far_node(const TalusLdl *ldl, int root, int32_t *stamp, int32_t *queue, uint64_t *keys)
+/* Returns a row far from `root`: repeats the search from the row of lowest degree in the last level while the depth
+ * increases. */
+static int find_far_row(const TalusLdl *ldl, int root, int32_t *stamp, int32_t *queue,
+                        uint64_t *keys)
 {
     int last, depth, next_depth;
-    int count = levels_from(ldl, root, ++*stamp, queue, keys, &last, &depth);
+    int count = search_levels(ldl, root, ++*stamp, queue, keys, &last, &depth);
     for (;;) {
         int best = queue[last];
         for (int k = last + 1; k < count; k++)
-            if (degree(ldl, queue[k]) < degree(ldl, best))
+            if (count_neighbours(ldl, queue[k]) < count_neighbours(ldl, best))
                 best = queue[k];
-        count = levels_from(ldl, best, ++*stamp, queue, keys, &last, &next_depth);
+        count = search_levels(ldl, best, ++*stamp, queue, keys, &last, &next_depth);
         if (next_depth <= depth)
             return best;
         depth = next_depth;
     }
 }
 
-enum { TREATED = INT32_MAX }; /* mark of a row that has its place in the order; above all stamps */
+enum { ORDERED = INT32_MAX }; /* mark of a row that is in the order; above all stamps */
 
+/* Sets `order` and `position`: reverse Cuthill-McKee, component by component. */
 static TalusStatus find_order(TalusLdl *ldl)
 {
     uint64_t *keys;
@@ -173,13 +179,14 @@ static TalusStatus find_order(TalusLdl *ldl)
     TALUS_TRY(TALUS_ALLOC(keys, (size_t)ldl->n, "elimination order"));
     memset(ldl->work, 0, (size_t)ldl->n * sizeof *ldl->work);
     for (int i = 0; i < ldl->n; i++) {
-        if (ldl->work[i] == TREATED)
+        if (ldl->work[i] == ORDERED)
             continue;
         int32_t *queue = ldl->order + done;
-        int root = degree(ldl, i) ? far_node(ldl, i, &stamp, queue, keys) : i, last, depth;
-        int count = levels_from(ldl, root, ++stamp, queue, keys, &last, &depth);
+        int root = count_neighbours(ldl, i) ? find_far_row(ldl, i, &stamp, queue, keys) : i, last,
+            depth;
+        int count = search_levels(ldl, root, ++stamp, queue, keys, &last, &depth);
         for (int k = 0; k < count; k++)
-            ldl->work[queue[k]] = TREATED;
+            ldl->work[queue[k]] = ORDERED;
         done += count;
     }
     talus_release(keys);
@@ -189,14 +196,14 @@ static TalusStatus find_order(TalusLdl *ldl)
         ldl->order[ldl->n - 1 - k] = swap;
     }
     for (int k = 0; k < ldl->n; k++)
-        ldl->place[ldl->order[k]] = k;
+        ldl->position[ldl->order[k]] = k;
     return TALUS_OK;
 }
 
 /* ---- elimination tree and the size of each column of L ---- */
 
 /* Sets `parent`, and `start` by the number of entries of each column of L below the diagonal. */
-static void grow_tree(TalusLdl *ldl)
+static void build_elimination_tree(TalusLdl *ldl)
 {
     int64_t *count = ldl->start + 1;
     memset(ldl->start, 0, ((size_t)ldl->n + 1) * sizeof *ldl->start);
@@ -205,7 +212,8 @@ static void grow_tree(TalusLdl *ldl)
         ldl->parent[k] = -1;
         ldl->work[k] = k;
         for (int64_t e = ldl->near_start[row]; e < ldl->near_start[row + 1]; e++)
-            for (int i = ldl->place[ldl->near[e]]; i < k && ldl->work[i] != k; i = ldl->parent[i]) {
+            for (int i = ldl->position[ldl->near[e]]; i < k && ldl->work[i] != k;
+                 i = ldl->parent[i]) {
                 if (ldl->parent[i] < 0)
                     ldl->parent[i] = k;
                 count[i]++;
@@ -223,7 +231,7 @@ TalusStatus talus_ldl_analyse(TalusLdl *ldl, const TalusSparse *a, const TalusSp
     ldl->symmetric = !transposed;
     TALUS_TRY(list_neighbours(ldl, a, transposed));
     TALUS_TRY(find_order(ldl));
-    grow_tree(ldl);
+    build_elimination_tree(ldl);
     return TALUS_OK;
 }
 
@@ -234,13 +242,14 @@ int64_t talus_ldl_fill(const TalusLdl *ldl)
 
 /* ---- numbers ---- */
 
-/* Writes the entries of a row in columns eliminated before it into x, by place. Returns the diagonal entry. */
-static double scatter(const TalusLdl *ldl, const TalusSparse *a, int row, double *x)
+/* Writes the entries of a row of `a`, in columns eliminated before the row, into x by position. Returns the diagonal
+ * entry. */
+static double scatter_row(const TalusLdl *ldl, const TalusSparse *a, int row, double *x)
 {
     double diagonal = 0.0;
-    int k = ldl->place[row];
+    int k = ldl->position[row];
     for (int32_t e = a->start[row]; e < a->start[row + 1]; e++) {
-        int i = ldl->place[a->column[e]];
+        int i = ldl->position[a->column[e]];
         if (i < k)
             x[i] = a->value[e];
         else if (i == k)
@@ -249,15 +258,15 @@ static double scatter(const TalusLdl *ldl, const TalusSparse *a, int row, double
     return diagonal;
 }
 
-/* Writes the columns left of k in row k of L, in a valid order of elimination, to the end of `out`, [n]: they form
- * paths in the elimination tree, from the neighbours of k towards k. Returns the index of the first in `out`. */
-static int reach(TalusLdl *ldl, int k, int32_t *mark, int32_t *out)
+/* Lists the columns of row k of L left of k, in a valid order of elimination, at the end of `out`, [n]. These columns
+ * form paths in the elimination tree, from the neighbours of k towards k. Returns the index in `out` of the first. */
+static int find_row_pattern(TalusLdl *ldl, int k, int32_t *mark, int32_t *out)
 {
     int top = ldl->n, row = ldl->order[k];
     mark[k] = k;
     for (int64_t e = ldl->near_start[row]; e < ldl->near_start[row + 1]; e++) {
         int length = 0;
-        for (int i = ldl->place[ldl->near[e]]; i < k && mark[i] != k; i = ldl->parent[i]) {
+        for (int i = ldl->position[ldl->near[e]]; i < k && mark[i] != k; i = ldl->parent[i]) {
             out[length++] = i;
             mark[i] = k;
         }
@@ -267,10 +276,10 @@ static int reach(TalusLdl *ldl, int k, int32_t *mark, int32_t *out)
     return top;
 }
 
-/* Computes z, row k of L, from z D U = a, a row k of A left of the diagonal (in x), and column k of U from L D z = a, a
- * column k of A above the diagonal (in y), on the same pattern; x and y become 0. For a symmetric A only the first.
- * Returns what is to be subtracted from the diagonal entry of A to get the pivot. */
-static double eliminate(TalusLdl *ldl, int k, const int32_t *pattern, int count)
+/* Computes row k of L from row k of A left of the diagonal (in x). If A is not symmetric, also computes column k of U
+ * from column k of A above the diagonal (in y), on the same pattern. x and y become 0. Returns the number by which
+ * pivot k is less than the diagonal entry of A. */
+static double compute_row(TalusLdl *ldl, int k, const int32_t *pattern, int count)
 {
     double loss = 0.0;
     double *x = ldl->x, *y = ldl->symmetric ? ldl->x : ldl->y;
@@ -292,7 +301,7 @@ static double eliminate(TalusLdl *ldl, int k, const int32_t *pattern, int count)
     return loss;
 }
 
-/* Stores pivot k; one that the rule calls bad (TalusPivots) is replaced, or the call fails. */
+/* Stores pivot k. A pivot that is bad by the rule (TalusPivots) is replaced, or the call fails. */
 static TalusStatus accept_pivot(TalusLdl *ldl, int k, double diagonal, double pivot,
                                 const TalusPivots *rule)
 {
@@ -310,16 +319,17 @@ static TalusStatus accept_pivot(TalusLdl *ldl, int k, double diagonal, double pi
     return TALUS_OK;
 }
 
+/* Computes L, D and U row by row. t: A' or NULL; pattern: work space, [n]. */
 static TalusStatus factor_rows(TalusLdl *ldl, const TalusSparse *a, const TalusSparse *t,
                                const TalusPivots *pivots, int32_t *pattern)
 {
     for (int k = 0; k < ldl->n; k++) {
         int row = ldl->order[k];
-        int top = reach(ldl, k, ldl->work, pattern);
-        double diagonal = scatter(ldl, a, row, ldl->x);
+        int top = find_row_pattern(ldl, k, ldl->work, pattern);
+        double diagonal = scatter_row(ldl, a, row, ldl->x);
         if (t)
-            scatter(ldl, t, row, ldl->y);
-        double loss = eliminate(ldl, k, pattern + top, ldl->n - top);
+            scatter_row(ldl, t, row, ldl->y);
+        double loss = compute_row(ldl, k, pattern + top, ldl->n - top);
         TALUS_TRY(accept_pivot(ldl, k, diagonal, diagonal - loss, pivots));
     }
     return TALUS_OK;

@@ -1,9 +1,10 @@
 /* linalg/ldl.h - sparse factorisation A = L D U without row exchanges.
  *
- * U = L' if A is symmetric. For matrices with positive definite symmetric part (no exchange is needed then), or
- * semidefinite with a rule for vanishing pivots. Rows are eliminated in reverse Cuthill-McKee order of the pattern of A
- * + A'. The elimination tree gives the pattern of each row of L, which is computed row by row (up-looking; Davis,
- * Direct Methods for Sparse Linear Systems, ch. 4). Serial, with ties broken by index: results are reproducible.
+ * U = L' if A is symmetric. A must have a positive definite symmetric part, for which no exchange is needed, or a
+ * semidefinite one and a rule for vanishing pivots (TalusPivots). Rows are eliminated in reverse Cuthill-McKee order of
+ * the pattern of A + A'. The elimination tree gives the pattern of each row of L, which is computed row by row
+ * (up-looking; Davis, Direct Methods for Sparse Linear Systems, ch. 4). The code is serial and breaks ties by index:
+ * results are reproducible.
  *
  *     TalusLdl ldl = {0};
  *     talus_ldl_analyse(&ldl, &a, NULL);                 order, tree, fill: from the pattern alone
@@ -21,14 +22,15 @@
 typedef struct TalusLdl {
     int n;
     bool symmetric;
-    int32_t *order, *place; /* [n]: row of A eliminated k-th; its inverse */
-    int32_t *parent;        /* [n]: elimination tree over the order; -1 at a root */
-    int64_t *start;         /* [n + 1]: start of a column of L, and of the same row of U */
-    int32_t *row;           /* place in the order, rising within a column */
-    double *lower, *upper;  /* L and U; unit diagonals not stored; upper is lower when symmetric */
-    double *pivot;          /* [n]: D */
-    int replaced;           /* number of pivots replaced by the rule */
-    int failed;             /* row of A whose pivot was refused; -1: none */
+    int32_t *order;        /* [n]: row of A that is eliminated k-th */
+    int32_t *position;     /* [n]: inverse of `order` */
+    int32_t *parent;       /* [n]: elimination tree, by position; -1 at a root */
+    int64_t *start;        /* [n + 1]: start of a column of L, and of the same row of U */
+    int32_t *row;          /* position of each entry's row, rising within a column */
+    double *lower, *upper; /* L and U; unit diagonals not stored; upper is lower when symmetric */
+    double *pivot;         /* [n]: diagonal of D */
+    int replaced;          /* number of pivots replaced by the rule */
+    int failed;            /* row of A whose pivot was refused; -1: none */
 
     int32_t *work, *fill; /* [n] each: marks; entries so far in a column */
     double *x, *y;        /* [n] each, all zero between calls */
@@ -37,9 +39,10 @@ typedef struct TalusLdl {
     size_t row_capacity;
 } TalusLdl;
 
-/* A pivot is bad if it is not above `relative` times its row's |A_kk|, or not finite. It becomes `replacement` or, if
- * that is 0, ends the factorisation with TALUS_ERR_NUMERIC. If L has more than `max_entries` entries (0: 5e8) below the
- * diagonal, it is refused with TALUS_ERR_UNSUPPORTED, as the system may grant memory that it does not have. */
+/* Rules of a factorisation. A pivot is bad if it is not above `relative` times its row's |A_kk|, or not finite. A bad
+ * pivot becomes `replacement` or, if that is 0, ends the factorisation with TALUS_ERR_NUMERIC. If L would have more
+ * than `max_entries` entries (0: 5e8) below the diagonal, the factorisation fails with TALUS_ERR_UNSUPPORTED: the
+ * operating system might grant memory that it does not have. */
 typedef struct TalusPivots {
     double relative;
     double replacement;
@@ -53,12 +56,13 @@ int64_t talus_ldl_fill(const TalusLdl *ldl);
 /* Factorises A; the arguments must have the patterns that were analysed (not checked). */
 TalusStatus talus_ldl_factor(TalusLdl *ldl, const TalusSparse *a, const TalusSparse *transposed,
                              const TalusPivots *pivots);
+/* x becomes A^-1 x. */
 void talus_ldl_solve(TalusLdl *ldl, double *x);
 void talus_ldl_clear(TalusLdl *ldl);
 
 /* Computes B' A^-1 C for sparse B and C with as many rows as A, given transposed: row j of `bt` is column j of B. The
  * result is exactly symmetric if A is and both are the same matrix. Needs positive pivots. */
-TalusStatus talus_ldl_form(TalusLdl *ldl, const TalusSparse *bt, const TalusSparse *ct,
-                           TalusSparse *out);
+TalusStatus talus_ldl_condense(TalusLdl *ldl, const TalusSparse *bt, const TalusSparse *ct,
+                               TalusSparse *out);
 
 #endif

@@ -1,9 +1,9 @@
 /* linalg/ldl_form.c - B' A^-1 C of sparse B and C.
  *
- * With A = L D U it is (U'^-1 B)' D^-1 (L^-1 C): forward substitution only. A column of the right-hand side fills in
- * only along paths of the elimination tree, so for a mass matrix of many small blocks the cost is that of the blocks.
- * The two factors are scaled by D^-1/2 and each entry is summed in order of elimination, so that entries (i, j) and (j,
- * i) are the same sum if A is symmetric. */
+ * With A = L D U, B' A^-1 C is (U'^-1 B)' D^-1 (L^-1 C), for which forward substitution suffices. A column of the
+ * right-hand side fills in only along paths of the elimination tree, so for a mass matrix of many small blocks the cost
+ * is that of the blocks. The two factors are scaled by D^-1/2 and each entry is summed in order of elimination, so that
+ * entries (i, j) and (j, i) are the same sum if A is symmetric. */
 #include "linalg/ldl.h"
 
 #include "base/memory.h"
@@ -13,34 +13,36 @@
 #include <math.h>
 #include <stdlib.h>
 
-static int compare_places(const void *a, const void *b)
+static int compare_positions(const void *a, const void *b)
 {
     int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
     return (x > y) - (x < y);
 }
 
-/* Writes to `out` the places of the solution's nonzeros for right-hand side j, rising; returns their number. */
-static int touched(TalusLdl *ldl, const TalusSparse *rhs, int j, int32_t *out)
+/* Lists in `out` the positions of the nonzero entries of the solution for right-hand side j, rising; returns their
+ * number. */
+static int list_solution_rows(TalusLdl *ldl, const TalusSparse *rhs, int j, int32_t *out)
 {
     int count = 0;
     for (int32_t e = rhs->start[j]; e < rhs->start[j + 1]; e++)
-        for (int i = ldl->place[rhs->column[e]]; i >= 0 && ldl->work[i] != j; i = ldl->parent[i]) {
+        for (int i = ldl->position[rhs->column[e]]; i >= 0 && ldl->work[i] != j;
+             i = ldl->parent[i]) {
             out[count++] = i;
             ldl->work[i] = j;
         }
     if (count > 1)
-        qsort(out, (size_t)count, sizeof *out, compare_places);
+        qsort(out, (size_t)count, sizeof *out, compare_positions);
     return count;
 }
 
-/* Writes to value[p] the entry at places[p] of D^-1/2 F^-1 times right-hand side j. F, in `factor`, is L, or U' for the
- * left side of the form. */
-static void substitute(TalusLdl *ldl, const TalusSparse *rhs, int j, const double *factor,
-                       const int32_t *places, int count, double *value)
+/* Writes to value[p] the entry at position places[p] of D^-1/2 F^-1 times right-hand side j. F, in `factor`, is L for C
+ * and U' for B. */
+static void substitute_forward(TalusLdl *ldl, const TalusSparse *rhs, int j, const double *factor,
+                               const int32_t *places, int count, double *value)
 {
     double *x = ldl->x;
     for (int32_t e = rhs->start[j]; e < rhs->start[j + 1]; e++)
-        x[ldl->place[rhs->column[e]]] = rhs->value[e];
+        x[ldl->position[rhs->column[e]]] = rhs->value[e];
     for (int p = 0; p < count; p++) {
         int i = places[p];
         double xi = x[i];
@@ -51,29 +53,31 @@ static void substitute(TalusLdl *ldl, const TalusSparse *rhs, int j, const doubl
     }
 }
 
-typedef struct Half { /* a sparse matrix that grows by rows, one per right-hand side */
+typedef struct Half { /* D^-1/2 F^-1 B or C, transposed: a sparse matrix that grows by rows */
     TalusSparse m;
 } Half;
 
+/* Appends row j, computed by substitute_forward, to `half`. */
 static TalusStatus add_half_row(TalusLdl *ldl, const TalusSparse *rhs, int j, const double *factor,
                                 int32_t *places, Half *half)
 {
     size_t used = (size_t)half->m.start[j];
-    int count = touched(ldl, rhs, j, places);
+    int count = list_solution_rows(ldl, rhs, j, places);
     if (used + (size_t)count > INT32_MAX)
         return talus_fail(TALUS_ERR_UNSUPPORTED, "the condensed matrix would not fit into memory");
     TALUS_TRY(TALUS_GROW(half->m.column, used + (size_t)count, used, "condensed matrix"));
     TALUS_TRY(TALUS_GROW(half->m.value, used + (size_t)count, used, "condensed matrix"));
     for (int p = 0; p < count; p++)
         half->m.column[used + (size_t)p] = places[p];
-    substitute(ldl, rhs, j, factor, places, count, half->m.value + used);
+    substitute_forward(ldl, rhs, j, factor, places, count, half->m.value + used);
     half->m.start[j + 1] = (int32_t)used + count;
     return TALUS_OK;
 }
 
-/* Row j of `out` is D^-1/2 F^-1 applied to row j of rhs, F as in `substitute`, in elimination order. */
-static TalusStatus make_half(TalusLdl *ldl, const TalusSparse *rhs, const double *factor,
-                             TalusSparse *out)
+/* Makes `out`, whose row j is D^-1/2 F^-1 applied to row j of rhs, F as in substitute_forward; columns are
+ * positions. */
+static TalusStatus solve_half(TalusLdl *ldl, const TalusSparse *rhs, const double *factor,
+                              TalusSparse *out)
 {
     Half half = {.m = {.rows = rhs->rows, .columns = ldl->n}};
     int32_t *places;
@@ -90,8 +94,8 @@ static TalusStatus make_half(TalusLdl *ldl, const TalusSparse *rhs, const double
     return status;
 }
 
-/* Computes row i of left times right_t: lists its columns, not sorted, in `columns`, and leaves the entries in `sum`,
- * by column. Returns their number. */
+/* Computes row i of left times right_t: lists the columns of its entries, not sorted, in `columns`, and writes the
+ * entries to `sum`, by column. Returns the number of entries. */
 static int32_t product_row(const TalusSparse *left, const TalusSparse *right_t, int i, double *sum,
                            int32_t *mark, int32_t *columns)
 {
@@ -118,6 +122,7 @@ typedef struct Product {
     Half out;
 } Product;
 
+/* Computes p->out = left right_t row by row, columns not sorted; allocates the arrays of p. */
 static TalusStatus multiply_rows(const TalusSparse *left, const TalusSparse *right_t, Product *p)
 {
     size_t n = (size_t)right_t->columns, used = 0;
@@ -144,8 +149,9 @@ static TalusStatus multiply_rows(const TalusSparse *left, const TalusSparse *rig
     return TALUS_OK;
 }
 
-/* out = left right'; two transpositions sort the rows. */
-static TalusStatus multiply(const TalusSparse *left, const TalusSparse *right, TalusSparse *out)
+/* out = left right'; the rows are sorted by two transpositions. */
+static TalusStatus multiply_halves(const TalusSparse *left, const TalusSparse *right,
+                                   TalusSparse *out)
 {
     TalusSparse right_t, turned = {0};
     Product p = {.out.m = {.rows = left->rows, .columns = right->rows}};
@@ -160,15 +166,15 @@ static TalusStatus multiply(const TalusSparse *left, const TalusSparse *right, T
     return status;
 }
 
-TalusStatus talus_ldl_form(TalusLdl *ldl, const TalusSparse *bt, const TalusSparse *ct,
-                           TalusSparse *out)
+TalusStatus talus_ldl_condense(TalusLdl *ldl, const TalusSparse *bt, const TalusSparse *ct,
+                               TalusSparse *out)
 {
     TalusSparse left, right = {0};
     bool same = ldl->symmetric && bt == ct;
     *out = (TalusSparse){0};
-    TALUS_TRY(make_half(ldl, bt, ldl->upper, &left));
-    TalusStatus status = same ? TALUS_OK : make_half(ldl, ct, ldl->lower, &right);
-    TALUS_THEN(status, multiply(&left, same ? &left : &right, out));
+    TALUS_TRY(solve_half(ldl, bt, ldl->upper, &left));
+    TalusStatus status = same ? TALUS_OK : solve_half(ldl, ct, ldl->lower, &right);
+    TALUS_THEN(status, multiply_halves(&left, same ? &left : &right, out));
     talus_sparse_clear(&left);
     talus_sparse_clear(&right);
     return status;

@@ -1,5 +1,5 @@
-/* linalg/one_thread.c - sets OpenBLAS and OpenMP to one thread. Another BLAS may be installed, so their functions are
- * looked up at run time, not linked. */
+/* linalg/one_thread.c - sets OpenBLAS and OpenMP to one thread. The functions of OpenBLAS and OpenMP are looked up at
+ * run time instead of linked, as another BLAS may be installed. */
 #include "linalg/one_thread.h"
 
 #include <dlfcn.h>
@@ -16,28 +16,29 @@ static _Atomic(SetCount *) set_levels;
 static _Atomic(GetCount *) get_levels;
 
 /* Writes the address of the function `name`, or NULL, to *pointer, by memcpy: ISO C has no conversion from void *. */
-static void find(void *library, const char *name, void *pointer)
+static void find_function(void *library, const char *name, void *pointer)
 {
     void *symbol = dlsym(library, name);
     memcpy(pointer, &symbol, sizeof symbol);
 }
 
+/* Looks up the OpenMP functions in the library and sets set_levels and get_levels if both are found. */
 static void find_levels(void *library)
 {
     SetCount *set;
     GetCount *get;
-    find(library, "omp_set_max_active_levels", &set);
-    find(library, "omp_get_max_active_levels", &get);
+    find_function(library, "omp_set_max_active_levels", &set);
+    find_function(library, "omp_get_max_active_levels", &get);
     if (!set || !get)
         return;
     get_levels = get;
     set_levels = set;
 }
 
-void talus_one_thread_blas(void *library)
+void talus_one_thread_set_blas(void *library)
 {
     SetCount *set_blas_threads;
-    find(library, "openblas_set_num_threads", &set_blas_threads);
+    find_function(library, "openblas_set_num_threads", &set_blas_threads);
     if (set_blas_threads)
         set_blas_threads(1);
     if (!set_levels)

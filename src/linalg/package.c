@@ -10,15 +10,17 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Upper estimate for a package with its dependencies: libraries end the process if they get no memory at start. */
+/* Upper estimate of the memory that a package with its dependencies needs while loading; without it, libraries end the
+ * process. */
 static const size_t load_bytes = (size_t)128 << 20;
 
-/* Stack and buffer of each thread that OpenBLAS starts. */
+/* Memory for stack and buffer of each thread that OpenBLAS starts. */
 static const size_t thread_bytes = (size_t)40 << 20;
 
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
-static TalusStatus refuse(const TalusPackage *package)
+/* Fails with the reason that dlerror gives. */
+static TalusStatus fail_to_load(const TalusPackage *package)
 {
     const char *reason = dlerror();
     return talus_fail(TALUS_ERR_UNSUPPORTED,
@@ -36,28 +38,29 @@ static size_t count_threads(void)
     return count > 1 ? (size_t)count : 1;
 }
 
-/* Loads the library and sets the package's functions, by memcpy, as ISO C has no conversion from void *. */
-static TalusStatus load(TalusPackage *package)
+/* Checks the memory, loads the library, sets the package's functions and restricts BLAS to one thread. The function
+ * pointers are copied by memcpy, as ISO C has no conversion from void * to them. */
+static TalusStatus load_library(TalusPackage *package)
 {
     size_t threads = (count_threads() - 1) * thread_bytes;
     TALUS_TRY(talus_memory_probe(load_bytes + TALUS_BLAS_BYTES + threads, package->name));
     void *library = dlopen(package->library, RTLD_NOW | RTLD_LOCAL);
     if (!library)
-        return refuse(package);
+        return fail_to_load(package);
     for (int i = 0; i < package->count; i++) {
         void *symbol = dlsym(library, package->symbols[i]);
         if (!symbol)
-            return refuse(package);
+            return fail_to_load(package);
         memcpy((char *)package->functions + (size_t)i * sizeof symbol, &symbol, sizeof symbol);
     }
-    talus_one_thread_blas(library);
+    talus_one_thread_set_blas(library);
     return TALUS_OK;
 }
 
 TalusStatus talus_package_load(TalusPackage *package)
 {
     pthread_mutex_lock(&one_at_a_time);
-    TalusStatus status = package->loaded ? TALUS_OK : load(package);
+    TalusStatus status = package->loaded ? TALUS_OK : load_library(package);
     package->loaded = status == TALUS_OK;
     pthread_mutex_unlock(&one_at_a_time);
     return status;

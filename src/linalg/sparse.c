@@ -32,15 +32,15 @@ int32_t talus_sparse_entries(const TalusSparse *a)
     return a->start ? a->start[a->rows] : 0;
 }
 
-/* Turns counts in start[i + 1] into the starts of rows. */
-static void accumulate(int32_t *start, int rows)
+/* Turns the numbers of entries of rows, in start[i + 1], into the starts of rows. */
+static void counts_to_starts(int32_t *start, int rows)
 {
     for (int i = 0; i < rows; i++)
         start[i + 1] += start[i];
 }
 
-/* Restores the starts after a fill that moved each to its end. */
-static void shift_back(int32_t *start, int rows)
+/* Restores the starts of rows after a fill that advanced the start of each row to the row's end. */
+static void restore_starts(int32_t *start, int rows)
 {
     memmove(start + 1, start, (size_t)rows * sizeof *start);
     start[0] = 0;
@@ -52,14 +52,14 @@ TalusStatus talus_sparse_transpose(const TalusSparse *a, TalusSparse *out)
     TALUS_TRY(talus_sparse_alloc(out, a->columns, a->rows, (size_t)entries, "transposed matrix"));
     for (int32_t k = 0; k < entries; k++)
         out->start[a->column[k] + 1]++;
-    accumulate(out->start, out->rows);
+    counts_to_starts(out->start, out->rows);
     for (int i = 0; i < a->rows; i++)
         for (int32_t k = a->start[i]; k < a->start[i + 1]; k++) {
             int32_t at = out->start[a->column[k]]++;
             out->column[at] = i;
             out->value[at] = a->value[k];
         }
-    shift_back(out->start, out->rows);
+    restore_starts(out->start, out->rows);
     return TALUS_OK;
 }
 
@@ -97,13 +97,13 @@ TalusStatus talus_sparse_from_triplets(const TalusTriplets *t, TalusSparse *out,
     TALUS_TRY(talus_sparse_alloc(&by_column, t->columns, t->rows, t->count, what));
     for (size_t k = 0; k < t->count; k++)
         by_column.start[t->column[k] + 1]++;
-    accumulate(by_column.start, t->columns);
+    counts_to_starts(by_column.start, t->columns);
     for (size_t k = 0; k < t->count; k++) {
         int32_t at = by_column.start[t->column[k]]++;
         by_column.column[at] = t->row[k];
         by_column.value[at] = t->value[k];
     }
-    shift_back(by_column.start, t->columns);
+    restore_starts(by_column.start, t->columns);
     TalusStatus status = talus_sparse_transpose(&by_column, out);
     if (status == TALUS_OK)
         sum_duplicates(out);
@@ -111,7 +111,7 @@ TalusStatus talus_sparse_from_triplets(const TalusTriplets *t, TalusSparse *out,
     return status;
 }
 
-void talus_sparse_add(const TalusSparse *a, double s, const double *x, double *y)
+void talus_sparse_add_product(const TalusSparse *a, double s, const double *x, double *y)
 {
     for (int i = 0; i < a->rows; i++) {
         double sum = 0.0;
@@ -121,14 +121,14 @@ void talus_sparse_add(const TalusSparse *a, double s, const double *x, double *y
     }
 }
 
-void talus_sparse_add_transposed(const TalusSparse *a, double s, const double *x, double *y)
+void talus_sparse_add_transposed_product(const TalusSparse *a, double s, const double *x, double *y)
 {
     for (int i = 0; i < a->rows; i++)
         for (int32_t k = a->start[i]; k < a->start[i + 1]; k++)
             y[a->column[k]] += s * a->value[k] * x[i];
 }
 
-bool talus_sparse_same(const TalusSparse *a, const TalusSparse *t)
+bool talus_sparse_equal(const TalusSparse *a, const TalusSparse *t)
 {
     size_t entries = (size_t)talus_sparse_entries(a);
     return a->rows == t->rows && a->columns == t->columns &&
@@ -138,20 +138,20 @@ bool talus_sparse_same(const TalusSparse *a, const TalusSparse *t)
            memcmp(a->value, t->value, entries * sizeof *a->value) == 0;
 }
 
-double talus_sparse_face(const TalusSparse *a, const int32_t *place, const int32_t *row, int count,
-                         double regularise, TalusSparse *out)
+double talus_sparse_extract(const TalusSparse *a, const int32_t *position, const int32_t *row,
+                            int count, double regularise, TalusSparse *out)
 {
     double largest = 0.0;
     int32_t at = 0;
     out->rows = out->columns = count;
     for (int i = 0; i < count; i++) {
         for (int32_t k = a->start[row[i]]; k < a->start[row[i] + 1]; k++) {
-            if (place[a->column[k]] < 0)
+            if (position[a->column[k]] < 0)
                 continue;
             bool diagonal = a->column[k] == row[i];
             if (diagonal && a->value[k] > largest)
                 largest = a->value[k];
-            out->column[at] = place[a->column[k]];
+            out->column[at] = position[a->column[k]];
             out->value[at++] = diagonal ? a->value[k] * (1.0 + regularise) : a->value[k];
         }
         out->start[i + 1] = at;

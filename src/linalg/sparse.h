@@ -13,30 +13,34 @@ typedef struct TalusTriplets {
     const double *value;
 } TalusTriplets;
 
-/* Allocates `entries` entries, at most INT32_MAX, else TALUS_ERR_UNSUPPORTED; all are zero, and start too. `what` names
- * the matrix in messages. */
+/* Allocates a matrix with `entries` entries, at most INT32_MAX (else TALUS_ERR_UNSUPPORTED); start, column and value
+ * are all zero. `what` names the matrix in messages. */
 TalusStatus talus_sparse_alloc(TalusSparse *out, int rows, int columns, size_t entries,
                                const char *what);
 void talus_sparse_clear(TalusSparse *a);
+/* Returns the number of entries. */
 int32_t talus_sparse_entries(const TalusSparse *a);
-/* Index of the diagonal entry of a row; -1: none. */
+/* Returns the index of the diagonal entry of a row; -1: none. */
 int32_t talus_sparse_diagonal(const TalusSparse *a, int row);
 
+/* Makes the matrix of the triplets, columns of each row rising. */
 TalusStatus talus_sparse_from_triplets(const TalusTriplets *t, TalusSparse *out, const char *what);
-/* Transposes and sorts the columns of each row; those of `a` may be in any order. */
+/* Sets `out` to A', with the columns of each row sorted; columns of `a` may be in any order. */
 TalusStatus talus_sparse_transpose(const TalusSparse *a, TalusSparse *out);
 
-/* y += s A x and y += s A' x. */
-void talus_sparse_add(const TalusSparse *a, double s, const double *x, double *y);
-void talus_sparse_add_transposed(const TalusSparse *a, double s, const double *x, double *y);
+/* y += s A x. */
+void talus_sparse_add_product(const TalusSparse *a, double s, const double *x, double *y);
+/* y += s A' x. */
+void talus_sparse_add_transposed_product(const TalusSparse *a, double s, const double *x,
+                                         double *y);
 
-/* Writes to `out`, whose arrays are as large as those of `a` and start[0] = 0, the `count` rows and columns of `a`
- * listed in `row` (place[row[i]] = i, -1 elsewhere), with diagonal entries times 1 + regularise. Returns the largest
- * diagonal entry before this factor; 0 if none is positive. */
-double talus_sparse_face(const TalusSparse *a, const int32_t *place, const int32_t *row, int count,
-                         double regularise, TalusSparse *out);
+/* Writes to `out` the submatrix of `a` of the `count` rows and columns listed in `row`, with diagonal entries
+ * multiplied by 1 + regularise. position[row[i]] must be i, and -1 elsewhere; the arrays of `out` must be as large as
+ * those of `a`, with start[0] = 0. Returns the largest diagonal entry before this factor; 0 if none is positive. */
+double talus_sparse_extract(const TalusSparse *a, const int32_t *position, const int32_t *row,
+                            int count, double regularise, TalusSparse *out);
 
-/* True if `a` and its transpose `t` are bitwise equal. */
-bool talus_sparse_same(const TalusSparse *a, const TalusSparse *t);
+/* True if `a` and `t` have bitwise the same pattern and values; with t = A' a test of symmetry. */
+bool talus_sparse_equal(const TalusSparse *a, const TalusSparse *t);
 
 #endif

@@ -10,9 +10,9 @@ static TalusStatus factor(TalusReduced *r)
     int count;
     if (!r->joints)
         TALUS_TRY(talus_elimination_create(&r->joints));
-    TALUS_TRY(talus_elimination_rows(r->joints, 3 * op->joints, &row));
+    TALUS_TRY(talus_elimination_reserve_rows(r->joints, 3 * op->joints, &row));
     TALUS_TRY(r->backend->joint.rows(op, row, &count));
-    TALUS_TRY(talus_elimination_rows(r->joints, count, &row));
+    TALUS_TRY(talus_elimination_reserve_rows(r->joints, count, &row));
     TALUS_TRY(talus_elimination_factor(r->joints, op->pool, op->bodies));
     talus_elimination_invert(r->joints);
     return TALUS_OK;

@@ -66,10 +66,10 @@ static TalusStatus reserve_optional(TalusProblem *p, const TalusProblemSizes *si
         TALUS_TRY(TALUS_GROW(p->compliance_store, m, 0, "compliances"));
         op->compliance = p->compliance_store;
     }
-    op->inertia = NULL;
+    op->inverse_inertia = NULL;
     if (general) {
         TALUS_TRY(TALUS_GROW(p->inertia_store, bodies, 0, "body inertias"));
-        op->inertia = p->inertia_store;
+        op->inverse_inertia = p->inertia_store;
     }
     op->model = NULL;
     if (sizes->models) {

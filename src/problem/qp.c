@@ -140,7 +140,7 @@ static TalusStatus fill_primal(TalusQp *qp, const TalusProblem *problem)
         }
     for (size_t k = 0; k < n; k++)
         qp->b[k] = -qp->kappa[k];
-    talus_sparse_add(&qp->a, 1.0, qp->bodies.free_velocity, qp->b);
+    talus_sparse_add_product(&qp->a, 1.0, qp->bodies.free_velocity, qp->b);
     qp->has_primal = true;
     return TALUS_OK;
 }

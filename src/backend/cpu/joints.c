@@ -38,8 +38,8 @@ static void diagonal_chunk(void *context, int64_t begin, int64_t end, int64_t ch
     const TalusElimination *e = pass->op->elimination;
     (void)chunk;
     for (int64_t i = begin; i < end; i++)
-        talus_reduced_diagonal(pass->whole, (int)i, talus_elimination_vertices(e),
-                               talus_elimination_taken(e), pass->op->diagonal[i]);
+        talus_reduced_diagonal(pass->whole, (int)i, talus_elimination_body_vertices(e),
+                               talus_elimination_reductions(e), pass->op->diagonal[i]);
 }
 
 TalusStatus talus_cpu_joint_take_out(const TalusOperator *whole, TalusOperator *op)

@@ -238,9 +238,9 @@ KERNEL void fetch_item(const TalusSweep *sweep, const SweepItem *item)
     int b = item->b >= 0 ? item->b : item->a;
     __builtin_prefetch(sweep->velocity[item->a], 1);
     __builtin_prefetch(sweep->velocity[b], 1);
-    if (sweep->op->inertia) {
-        __builtin_prefetch(sweep->op->inertia[item->a]);
-        __builtin_prefetch(sweep->op->inertia[b]);
+    if (sweep->op->inverse_inertia) {
+        __builtin_prefetch(sweep->op->inverse_inertia[item->a]);
+        __builtin_prefetch(sweep->op->inverse_inertia[b]);
     }
 }
 

@@ -31,7 +31,7 @@ static TalusStatus factor_matrix(TalusLdl *ldl, const TalusSparse *a, TalusSpars
                                  double relative)
 {
     TALUS_TRY(talus_sparse_transpose(a, transposed));
-    if (talus_sparse_same(a, transposed))
+    if (talus_sparse_equal(a, transposed))
         talus_sparse_clear(transposed);
     const TalusSparse *t = transposed->start ? transposed : NULL;
     TALUS_TRY(talus_ldl_analyse(ldl, a, t));
@@ -80,7 +80,7 @@ static TalusStatus compute_a(TalusCondenser *c)
 {
     TalusSparse both = {0};
     TALUS_TRY(transpose_h_and_g(c->fclib, &both));
-    TalusStatus status = talus_ldl_form(&c->mass, &both, &both, &c->a);
+    TalusStatus status = talus_ldl_condense(&c->mass, &both, &both, &c->a);
     talus_sparse_clear(&both);
     return status;
 }
@@ -180,7 +180,7 @@ TalusStatus talus_condenser_compute_matrix(TalusCondenser *c, TalusSparse *W)
         return TALUS_OK;
     }
     const TalusSparse *back = c->a_gh_transposed.start ? &c->a_gh_transposed : &c->a_hg;
-    TalusStatus status = talus_ldl_form(&c->joint, &c->a_hg, back, &by_joints);
+    TalusStatus status = talus_ldl_condense(&c->joint, &c->a_hg, back, &by_joints);
     TALUS_THEN(status, subtract_sparse(&free_part, &by_joints, W));
     talus_sparse_clear(&free_part);
     talus_sparse_clear(&by_joints);
@@ -197,11 +197,11 @@ static TalusStatus add_joint_impulses(TalusCondenser *c, double *v, double *l)
     double *push;
     TALUS_TRY(TALUS_ALLOC(push, (size_t)f->M.rows, "joint impulses"));
     memcpy(l, f->b, joints * sizeof *l);
-    talus_sparse_add_transposed(&f->G, 1.0, v, l);
+    talus_sparse_add_transposed_product(&f->G, 1.0, v, l);
     talus_ldl_solve(&c->joint, l);
     for (size_t i = 0; i < joints; i++)
         l[i] = -l[i];
-    talus_sparse_add(&f->G, 1.0, l, push);
+    talus_sparse_add_product(&f->G, 1.0, l, push);
     talus_ldl_solve(&c->mass, push);
     for (int i = 0; i < f->M.rows; i++)
         v[i] += push[i];
@@ -215,11 +215,11 @@ TalusStatus talus_condenser_compute_velocities(TalusCondenser *c, const double *
     const TalusFclib *f = c->fclib;
     memcpy(v, f->f, (size_t)f->M.rows * sizeof *v);
     if (r)
-        talus_sparse_add(&f->H, 1.0, r, v);
+        talus_sparse_add_product(&f->H, 1.0, r, v);
     talus_ldl_solve(&c->mass, v);
     if (talus_fclib_joints(f))
         TALUS_TRY(add_joint_impulses(c, v, l));
     memcpy(u, f->w, (size_t)talus_fclib_rows(f) * sizeof *u);
-    talus_sparse_add_transposed(&f->H, 1.0, v, u);
+    talus_sparse_add_transposed_product(&f->H, 1.0, v, u);
     return TALUS_OK;
 }

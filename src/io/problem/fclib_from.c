@@ -297,7 +297,7 @@ static TalusStatus fill_global_guess(TalusFclib *f, TalusProblem *problem,
     if (status == TALUS_OK) {
         copy_to_freedoms(def, freedom, body, guess->v);
         memcpy(guess->u, f->w, (size_t)talus_fclib_rows(f) * sizeof *guess->u);
-        talus_sparse_add_transposed(&f->H, 1.0, guess->v, guess->u);
+        talus_sparse_add_transposed_product(&f->H, 1.0, guess->v, guess->u);
     }
     talus_release(body);
     return status;
@@ -317,7 +317,7 @@ static TalusStatus fill_global(TalusFclib *f, TalusProblem *problem, const Talus
     double *v;
     TALUS_TRY(TALUS_ALLOC(v, (size_t)freedom->count, "velocities"));
     copy_to_freedoms(def, freedom, def->free_velocity, v);
-    talus_sparse_add(&f->M, 1.0, v, f->f);
+    talus_sparse_add_product(&f->M, 1.0, v, f->f);
     talus_release(v);
     return fill_global_guess(f, problem, def, freedom);
 }
@@ -357,7 +357,7 @@ static TalusStatus fill_local(TalusFclib *f, TalusProblem *problem, const TalusP
     TalusFclibPoint *guess = &f->guesses[0];
     TALUS_TRY(start_guess(f, problem, guess));
     memcpy(guess->u, f->q, rows * sizeof *guess->u);
-    talus_sparse_add(&f->W, 1.0, guess->r, guess->u);
+    talus_sparse_add_product(&f->W, 1.0, guess->r, guess->u);
     return TALUS_OK;
 }
 

@@ -312,7 +312,7 @@ static TalusStatus compute_velocities(const TalusFclib *f, TalusFclibPoint *poin
 {
     if (!f->global) {
         memcpy(point->u, f->q, (size_t)talus_fclib_rows(f) * sizeof *point->u);
-        talus_sparse_add(&f->W, 1.0, point->r, point->u);
+        talus_sparse_add_product(&f->W, 1.0, point->r, point->u);
         return TALUS_OK;
     }
     TalusCondenser c;

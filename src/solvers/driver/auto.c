@@ -2,24 +2,28 @@
  *
  * Steps of worlds have a reference speed and start from the impulses of the last step. They use sweeps for tolerances
  * down to LOOSE of that speed and apgd down to TIGHT. Tighter tolerances, and problems without a reference speed, begin
- * with lbfgs-fb, the first-order method of fewest products; Coulomb's law begins with apgd, or with prox for an
- * explicit matrix of at most PROX_BLOCKS blocks, or, in steps of worlds whose contacts are compliant and mostly of
- * spheres, with sweeps that solve the law itself (wants_sweeps); apgd follows if SWEEPS of them do not suffice. If a
- * direct method takes the problem (find_direct), it follows after about as many iterations as it is worth on a bed of
- * spheres. Then easy and hard beds both take at most about twice the time of the method that suits them best, and tall
- * stacks are solved, on which first order may exhaust the budget at any tolerance. Small problems without a reference
- * speed that need many digits go to the direct method at once. Steps of worlds are mostly too easy for that; small ones
- * with heavy bodies among light ones give first order at most an eighth of the budget. Measurements are in
- * docs/explanation/default-solver.md.
+ * with lbfgs-fb, the first-order method of fewest products. Coulomb's law begins with apgd, or with prox for an
+ * explicit matrix of at most PROX_BLOCKS blocks. In steps of worlds whose contacts are compliant and mostly between
+ * spheres, Coulomb's law begins with sweeps that solve the law itself (sweeps_suit); apgd follows if SWEEPS sweeps do
+ * not suffice.
  *
- * Problems without a reference speed under Coulomb's law may have several solutions, between which first order and prox
- * wander. Then first order ends as soon as it is stuck, prox after PROX_TRIAL iterations, and continuation follows,
- * which a fold between solutions does not stop. Steps of worlds go on with first order: they need few digits.
+ * A direct method that takes the problem (find_direct) follows after about as many first-order iterations as cost the
+ * same on a bed of spheres. Easy and hard beds then both take at most about twice the time of the method that suits
+ * them best. Tall stacks, on which a first-order method may exhaust the budget at any tolerance, are solved. Small
+ * problems without a reference speed that need many digits go to the direct method at once. Most steps of worlds are
+ * too easy to begin with the direct method; in small steps with heavy bodies among light ones, the first-order method
+ * gets at most an eighth of the budget. Measurements are in docs/explanation/default-solver.md.
+ *
+ * Problems without a reference speed under Coulomb's law may have several solutions, between which first-order methods
+ * and prox wander. For these problems the first-order stage ends as soon as it is stuck, prox ends after PROX_TRIAL
+ * iterations, and continuation follows, which passes folds of the solution path. Steps of worlds need few digits and go
+ * on with the first-order method instead.
  *
  * Problems with free joints begin with a first-order method, for which the joints are eliminated (driver.c), unless the
  * options keep joints.
  *
- * The stage of a direct method is a trial: if it lacks memory or progress, first order goes on in the same budget. */
+ * The stage of a direct method is a trial: if the method lacks memory or progress, the first-order method goes on in
+ * the same budget. */
 #include "solvers/driver/auto.h"
 
 #include "solvers/driver/solver.h"
@@ -43,7 +47,8 @@ static const TalusPart parts[] = {
 /* Tolerances, relative to the reference speed, that separate the first methods (find_first). */
 static const double LOOSE = 0.1, TIGHT = 1e-4;
 
-/* Sweeps under Coulomb's law: least tolerance, relative to the reference speed, and most sweeps before apgd takes over. */
+/* Sweeps under Coulomb's law. LOOSE_COMPLIANT: least tolerance, relative to the reference speed, at which they are
+ * used. SWEEPS: number of sweeps after which apgd takes over. */
 static const double LOOSE_COMPLIANT = 0.005;
 enum { SWEEPS = 300 };
 
@@ -52,37 +57,40 @@ enum { SWEEPS = 300 };
 enum { SMALL = 300 };
 static const double DIGITS = 1e-7;
 
-/* Mass ratio above which a small step counts as uneven: if all blocks are under ccp, and if other laws occur. First
- * order then gets less of the budget, and prisms get admm. Below it first order does well, mostly from its own impulses
- * of the last step; those of a direct method are a worse start. */
+/* Mass ratio above which a small step counts as uneven. UNEVEN: all blocks are under ccp; UNEVEN_BEYOND: other laws
+ * occur. In an uneven step first-order methods get less of the budget, and problems with prisms get admm. Other steps
+ * start well from impulses that a first-order method left in the last step, and less well from those of a direct
+ * method. */
 static const double UNEVEN = 1e3, UNEVEN_BEYOND = 30.0;
 
-/* Under Coulomb's law prox runs at once for explicit matrices of at most this many blocks. PROX_TRIAL, FOLDED: limits of
- * prox and of continuation, where the latter follows; first order then has 1 / FOLDED_SHARE of the budget at most. */
+/* PROX_BLOCKS: under Coulomb's law prox runs at once for explicit matrices of at most this many blocks. The others
+ * apply where continuation follows prox. PROX_TRIAL, FOLDED: limits of the iterations of prox and of continuation.
+ * FOLDED_SHARE: the first-order stage gets at most 1 / FOLDED_SHARE of the budget. */
 enum { PROX_BLOCKS = 1000, PROX_TRIAL = 100, FOLDED = 20000, FOLDED_SHARE = 4 };
 
-/* A direct method. part, type: its index in `parts` and its solver. base + each x blocks: first-order iterations that
- * cost as much. blocks: maximum, above which factors take gigabytes. max_iterations: limit of its stage. */
+/* A direct method. */
 typedef struct Direct {
-    int part;
+    int part; /* index in `parts` */
     const TalusSolverType *type;
-    double base, each;
-    int blocks, max_iterations;
+    double base, each; /* the method costs as much as base + each x blocks first-order iterations */
+    int max_blocks;    /* above this number of blocks factors take gigabytes */
+    int max_iterations; /* limit of the stage */
 } Direct;
 
 static const Direct frictionless = {TALUS_AUTO_CONES, &talus_solver_ipm_soc, 500, 0.5, 50000, 200};
 static const Direct exact = {TALUS_AUTO_COULOMB, &talus_solver_prox, 500, 10, 3000, 500};
 static const Direct uneven_exact = {
-    TALUS_AUTO_CONES, &talus_solver_ipm_soc, 500, 10, SMALL, 500}; /* Coulomb by shifts */
+    TALUS_AUTO_CONES, &talus_solver_ipm_soc, 500, 10, SMALL, 500}; /* Coulomb's law by shifts */
 static const Direct convex[] = {
     {TALUS_AUTO_CONES, &talus_solver_ipm_soc, 500, 1.5, 20000, 200},
     {TALUS_AUTO_POLYGONS, &talus_solver_ipm_chol, 300, 1, 20000, 200},
-    {TALUS_AUTO_COULOMB, &talus_solver_prox, 500, 10, 3000, 500}, /* cones and joints */
+    {TALUS_AUTO_COULOMB, &talus_solver_prox, 500, 10, 3000, 500}, /* takes cones with joints */
     /* prisms, which no direct method takes; lbfgs-fb is not direct, but mass ratios hardly slow it */
     {TALUS_AUTO_TIGHT, &talus_solver_lbfgs_fb, 500, 1.5, 20000, 10000},
 };
 
-static bool is_taken(const Direct *direct, uint32_t kinds)
+/* True if the method takes all these kinds, bits TALUS_KIND(law, section). */
+static bool takes_kinds(const Direct *direct, uint32_t kinds)
 {
     return !(kinds & ~direct->type->takes);
 }
@@ -99,8 +107,8 @@ static bool is_uneven(const TalusOperator *op, double ratio)
     return largest > ratio * least;
 }
 
-/* True for small steps of worlds with heavy bodies among light ones, on which first order stalls, if the backend can
- * factorise. */
+/* True for small steps of worlds with heavy bodies among light ones, on which first-order methods stall. False if the
+ * backend cannot factorise. */
 static bool is_uneven_step(const TalusProblem *problem, const TalusSolveOptions *options)
 {
     bool beyond = talus_problem_kinds(problem) & ~TALUS_KINDS_OF(TALUS_LAW_CCP);
@@ -109,10 +117,11 @@ static bool is_uneven_step(const TalusProblem *problem, const TalusSolveOptions 
            is_uneven(&problem->op, beyond ? UNEVEN_BEYOND : UNEVEN);
 }
 
+/* Returns the first direct method for convex sets that takes all these kinds, or NULL. */
 static const Direct *find_convex(uint32_t kinds)
 {
     for (size_t i = 0; i < sizeof convex / sizeof *convex; i++)
-        if (is_taken(&convex[i], kinds))
+        if (takes_kinds(&convex[i], kinds))
             return &convex[i];
     return NULL;
 }
@@ -122,7 +131,7 @@ static const Direct *find_convex(uint32_t kinds)
 static const Direct *find_coulomb(const TalusProblem *problem, uint32_t kinds,
                                   const TalusSolveOptions *options)
 {
-    if (options->outer.kind != TALUS_OUTER_AUTO || !is_taken(&exact, kinds))
+    if (options->outer.kind != TALUS_OUTER_AUTO || !takes_kinds(&exact, kinds))
         return NULL;
     bool joints = kinds & TALUS_TAKES_JOINT;
     return !joints && is_uneven_step(problem, options) ? &uneven_exact : &exact;
@@ -141,33 +150,34 @@ static const Direct *find_direct(const TalusProblem *problem, uint32_t kinds,
     if (rows > 1)
         found = kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB) ? find_coulomb(problem, kinds, options)
                                                           : find_convex(kinds);
-    return found && problem->op.blocks <= found->blocks ? found : NULL;
+    return found && problem->op.blocks <= found->max_blocks ? found : NULL;
 }
 
-/* True if there are free joints and the options do not keep them: they are eliminated for first-order methods but not
- * for sweeps (problem/eliminate.h). */
-static bool has_machines(const TalusProblem *problem, const TalusSolveOptions *options)
+/* True if the problem has free joints and the options do not keep them. Joints are then eliminated for first-order
+ * methods, but not for sweeps (problem/eliminate.h). */
+static bool eliminates_joints(const TalusProblem *problem, const TalusSolveOptions *options)
 {
     return talus_problem_counts(problem)->joints > 0 && !options->keep_joints;
 }
 
 /* True for a small problem without reference speed and without joints to eliminate, whose tolerance is below DIGITS
  * times the starting residual. */
-static bool wants_digits(TalusProblem *problem, const TalusSolveOptions *options)
+static bool needs_many_digits(TalusProblem *problem, const TalusSolveOptions *options)
 {
     TalusResidual start;
     if (problem->op.blocks > SMALL || options->reference_speed > 0.0 ||
-        has_machines(problem, options))
+        eliminates_joints(problem, options))
         return false;
     talus_problem_residual(problem, problem->gamma, &start);
     return options->tolerance < DIGITS * (options->norm == TALUS_NORM_MAX ? start.max : start.rms);
 }
 
-/* Returns the first-order iterations that the direct method's cost is worth; in an uneven step at most an eighth of the
- * budget, in another small step of a world at most half of it if the method is prox, unless the budget is very small: by
- * its worth prox would come after the usual budget, and tall stacks would miss their tolerance. */
-static int before_direct(const Direct *direct, const TalusProblem *problem,
-                         const TalusSolveOptions *options)
+/* Returns the number of first-order iterations that cost as much as the direct method. In an uneven step the number is
+ * at most an eighth of the budget. In another small step of a world with prox as the direct method, it is at most half
+ * of a budget that is not very small: by cost alone prox would come after the usual budget, and tall stacks would miss
+ * their tolerance. */
+static int iterations_worth(const Direct *direct, const TalusProblem *problem,
+                            const TalusSolveOptions *options)
 {
     int worth = (int)(direct->base + direct->each * problem->op.blocks);
     bool small = options->reference_speed > 0.0 && problem->op.blocks <= SMALL;
@@ -179,11 +189,12 @@ static int before_direct(const Direct *direct, const TalusProblem *problem,
     return share < worth ? share : worth;
 }
 
-/* True if Coulomb's law is solved by sweeps first: matrix-free with compliance, without which sweeps stall; all blocks
- * discs under that law, at most half of them general contacts, whose steps are short; a tolerance that is loose; on the
- * host (on an H200 apgd takes a quarter to a third of the time, at 0.1 too). */
-static bool wants_sweeps(const TalusProblem *problem, uint32_t kinds,
-                         const TalusSolveOptions *options)
+/* True if the problem is to begin with sweeps that solve Coulomb's law. Conditions: it is matrix-free with compliance,
+ * without which sweeps stall; all blocks are discs under Coulomb's law, at most half of them general contacts, for
+ * which sweeps take short steps; the tolerance is loose; the backend is the host's (on an H200 apgd takes a quarter to
+ * a third of the time of sweeps). */
+static bool sweeps_suit(const TalusProblem *problem, uint32_t kinds,
+                        const TalusSolveOptions *options)
 {
     const TalusOperator *op = &problem->op;
     double least = LOOSE_COMPLIANT * options->reference_speed;
@@ -195,44 +206,47 @@ static bool wants_sweeps(const TalusProblem *problem, uint32_t kinds,
 }
 
 /* Returns the first method: sweeps for a loose tolerance unless joints are to be eliminated; apgd for a tighter one and
- * for Coulomb's law, unless the options choose an outer loop or sweeps solve that law (wants_sweeps); lbfgs-fb for the
- * tightest and without a reference speed. Uneven steps with prisms, which no direct method takes, get admm, insensitive
- * to mass ratios. */
+ * for Coulomb's law, unless the options choose an outer loop or sweeps solve that law (sweeps_suit); lbfgs-fb for the
+ * tightest and without a reference speed. Uneven steps with prisms, which no direct method takes, get admm, which mass
+ * ratios hardly slow. */
 static int find_first(const TalusProblem *problem, uint32_t kinds, const TalusSolveOptions *options)
 {
     double speed = options->reference_speed;
     bool tight = !(speed > 0.0) || options->tolerance < TIGHT * speed;
     if (kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB) && options->outer.kind == TALUS_OUTER_AUTO)
-        return wants_sweeps(problem, kinds, options) ? TALUS_AUTO_SWEEP : TALUS_AUTO_BETWEEN;
+        return sweeps_suit(problem, kinds, options) ? TALUS_AUTO_SWEEP : TALUS_AUTO_BETWEEN;
     if (kinds & TALUS_KINDS_OF(TALUS_LAW_FIXED) && is_uneven_step(problem, options))
         return TALUS_AUTO_PRISMS;
     if (tight)
         return TALUS_AUTO_TIGHT;
-    return options->tolerance >= LOOSE * speed && !has_machines(problem, options)
+    return options->tolerance >= LOOSE * speed && !eliminates_joints(problem, options)
                ? TALUS_AUTO_LOOSE
                : TALUS_AUTO_BETWEEN;
 }
 
 /* Returns the first-order iterations before the direct method; 0: the direct method begins. */
-static int first_iterations(TalusProblem *problem, uint32_t kinds, const Direct *direct,
-                            const TalusSolveOptions *options)
+static int iterations_before_direct(TalusProblem *problem, uint32_t kinds, const Direct *direct,
+                                    const TalusSolveOptions *options)
 {
     bool coulomb =
         kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB) && options->outer.kind == TALUS_OUTER_AUTO;
     bool matrix = coulomb && problem->op.values && problem->op.blocks <= PROX_BLOCKS;
-    bool at_once = matrix || (!coulomb && wants_digits(problem, options));
-    return at_once ? 0 : before_direct(direct, problem, options);
+    bool at_once = matrix || (!coulomb && needs_many_digits(problem, options));
+    return at_once ? 0 : iterations_worth(direct, problem, options);
 }
 
 /* True if continuation follows the direct method. */
-static bool may_fold(const Direct *direct, uint32_t kinds, const TalusSolveOptions *options)
+static bool continuation_follows(const Direct *direct, uint32_t kinds,
+                                 const TalusSolveOptions *options)
 {
     return direct == &exact && !(options->reference_speed > 0.0) &&
            !(kinds & ~talus_solver_continuation.takes);
 }
 
-static int plan(TalusProblem *problem, const TalusSolveOptions *options,
-                TalusStage stage[TALUS_MAX_STAGES])
+/* `plan` of the solver type: sweeps if they suit, the first-order method, the direct method and continuation as trials
+ * where they apply, then the first-order method for the rest of the budget. */
+static int plan_stages(TalusProblem *problem, const TalusSolveOptions *options,
+                       TalusStage stage[TALUS_MAX_STAGES])
 {
     uint32_t kinds = talus_problem_kinds(problem);
     int count = 0, first = find_first(problem, kinds, options);
@@ -243,8 +257,8 @@ static int plan(TalusProblem *problem, const TalusSolveOptions *options,
         first = TALUS_AUTO_BETWEEN;
     }
     if (direct && direct->part != first && first != TALUS_AUTO_PRISMS) {
-        int before = first_iterations(problem, kinds, direct, options) - swept;
-        bool folds = may_fold(direct, kinds, options);
+        int before = iterations_before_direct(problem, kinds, direct, options) - swept;
+        bool folds = continuation_follows(direct, kinds, options);
         if (folds && before > options->max_iterations / FOLDED_SHARE)
             before = options->max_iterations / FOLDED_SHARE;
         if (before > 0)
@@ -266,5 +280,5 @@ const TalusSolverType talus_solver_auto = {
     .reference = "docs/reference/solvers.md",
     .takes = TALUS_TAKES_ALL,
     .parts = parts,
-    .plan = plan,
+    .plan = plan_stages,
 };

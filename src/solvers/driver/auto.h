@@ -2,7 +2,8 @@
 #ifndef TALUS_SOLVERS_DRIVER_AUTO_H
 #define TALUS_SOLVERS_DRIVER_AUTO_H
 
-/* Solvers that "auto" hands over to, by tolerance or by what they solve. States are saved in this order. */
+/* Indices of the solvers that "auto" hands over to. Each is named by the tolerances or the problems that it is chosen
+ * for. Saved worlds contain the states of these solvers in this order. */
 enum {
     TALUS_AUTO_TIGHT,    /* lbfgs-fb */
     TALUS_AUTO_LOOSE,    /* gs */

@@ -16,8 +16,8 @@
 #include <math.h>
 #include <string.h>
 
-/* ROUNDS: pairs of projections per level. REFINEMENTS: restarts of conjugate gradients. LEAST_PRODUCTS: budget of
- * products, to which a quarter of the iterations so far is added. */
+/* ROUNDS: pairs of projections per level. REFINEMENTS: restarts of conjugate gradients. LEAST_PRODUCTS: number of
+ * products that a search may use, in addition to a quarter of the iterations so far. */
 enum { ROUNDS = 16, REFINEMENTS = 4, LEAST_PRODUCTS = 64 };
 
 /* Over-relaxation of the projection onto the cone. */
@@ -40,22 +40,23 @@ typedef struct Search {
     const TalusOperator *op;
     const TalusMetricBlock *metric;
     double *start, *x, *support, *r, *p, *ap;
-    int products; /* remaining budget of products */
-    bool relaxed; /* delta may have friction at Coulomb blocks, as under ccp */
+    int products; /* number of products that may still be used */
+    bool relaxed; /* Coulomb blocks are treated as under ccp: delta may have friction at them */
 } Search;
 
-static double dot(const Search *s, const double *x, const double *y)
+static double dot_product(const Search *s, const double *x, const double *y)
 {
     return s->backend->vector.dot(s->op, x, y);
 }
 
-static void copy(const Search *s, double *to, const double *from)
+/* to = from. */
+static void copy_vector(const Search *s, double *to, const double *from)
 {
     s->backend->vector.copy(s->op, to, from, (size_t)s->op->rows * (size_t)s->op->blocks);
 }
 
 /* out = A x on the support. */
-static void product(Search *s, const double *x, double *out)
+static void multiply_on_support(Search *s, const double *x, double *out)
 {
     s->backend->op.gradient(s->op, s->metric, x, false, out);
     s->backend->block.recede_span(s->op, s->relaxed, s->support, out);
@@ -64,53 +65,56 @@ static void product(Search *s, const double *x, double *out)
 
 /* ---- the null space ---- */
 
-/* Removes from x its part outside the null space, given r = A x and rr = r'r; stops once rr <= enough. */
-static void conjugate_gradients(Search *s, double rr, double enough)
+/* Removes from x its part outside the null space by conjugate gradients, given r = A x and rr = r'r; stops once rr <=
+ * enough. */
+static void remove_outside_null_space(Search *s, double rr, double enough)
 {
-    copy(s, s->p, s->r);
+    copy_vector(s, s->p, s->r);
     while (rr > enough && s->products > 0) {
-        product(s, s->p, s->ap);
-        double pap = dot(s, s->p, s->ap), pp = dot(s, s->p, s->p);
+        multiply_on_support(s, s->p, s->ap);
+        double pap = dot_product(s, s->p, s->ap), pp = dot_product(s, s->p, s->p);
         if (!(pap > DBL_EPSILON * pp))
             return;
         double a = rr / pap, before = rr;
         s->backend->vector.axpby(s->op, -a, s->p, 1.0, s->x);
         s->backend->vector.axpby(s->op, -a, s->ap, 1.0, s->r);
-        rr = dot(s, s->r, s->r);
+        rr = dot_product(s, s->r, s->r);
         s->backend->vector.axpby(s->op, 1.0, s->r, rr / before, s->p);
     }
 }
 
-/* Projects x onto the null space: conjugate_gradients with a new r = A x until r is rounding or stops falling. */
-static void flatten(Search *s)
+/* Projects x onto the null space of A: repeats remove_outside_null_space from a new r = A x until r is rounding or
+ * stops falling. */
+static void project_onto_null_space(Search *s)
 {
     double last = INFINITY;
     for (int k = 0; k < REFINEMENTS && s->products > 0; k++) {
-        product(s, s->x, s->r);
-        double rr = dot(s, s->r, s->r), enough = DBL_EPSILON * DBL_EPSILON * dot(s, s->x, s->x);
+        multiply_on_support(s, s->x, s->r);
+        double rr = dot_product(s, s->r, s->r),
+               enough = DBL_EPSILON * DBL_EPSILON * dot_product(s, s->x, s->x);
         if (!(rr > enough) || rr > 0.25 * last)
             return;
-        conjugate_gradients(s, rr, 0.25 * enough);
+        remove_outside_null_space(s, rr, 0.25 * enough);
         last = rr;
     }
 }
 
 /* ---- the intersection ---- */
 
-/* Moves x from its start on the support into the null space and the recession cone. True on success. */
-static bool intersect(Search *s)
+/* Moves x, by alternate projections, into both the null space and the recession cone. True on success. */
+static bool find_common_direction(Search *s)
 {
     for (int k = 0; k < ROUNDS && s->products > 0; k++) {
-        flatten(s);
-        copy(s, s->p, s->x);
+        project_onto_null_space(s);
+        copy_vector(s, s->p, s->x);
         s->backend->block.recede(s->op, s->relaxed, 0.0, s->p);
         s->backend->vector.axpby(s->op, 1.0, s->p, -1.0, s->x); /* p - x, from x to the cone */
-        double off2 = dot(s, s->x, s->x), size2 = dot(s, s->p, s->p);
+        double off2 = dot_product(s, s->x, s->x), size2 = dot_product(s, s->p, s->p);
         if (!(size2 > LEAST_SIZE * LEAST_SIZE))
             return false;
         bool inside = off2 <= 16.0 * DBL_EPSILON * DBL_EPSILON * size2;
         if (inside) {
-            copy(s, s->x, s->p);
+            copy_vector(s, s->x, s->p);
             return true;
         }
         s->backend->vector.axpby(s->op, 1.0, s->p, RELAX - 1.0, s->x);
@@ -122,7 +126,7 @@ static bool intersect(Search *s)
 
 /* Returns the rounding error of |q|, m/s: for bodies that move fast past each other, q is a sum that cancels. `zero` is
  * a work vector. */
-static double rounding_of_offset(const TalusBackend *backend, const TalusOperator *op, double *zero)
+static double offset_rounding(const TalusBackend *backend, const TalusOperator *op, double *zero)
 {
     TalusResidualSums sums;
     TalusTermSums terms;
@@ -148,9 +152,10 @@ static bool is_proof(const TalusBackend *backend, const TalusOperator *op, bool 
     bool sound =
         sizes.size > DBL_MIN / (DBL_EPSILON * DBL_EPSILON); /* no square is lost to underflow */
     return sound && balance <= ROUNDING && gain > ROUNDING && gain >= BOUND * balance &&
-           speed > rounding_of_offset(backend, op, p);
+           speed > offset_rounding(backend, op, p);
 }
 
+/* Stores delta with the problem; false if there is no memory. */
 static bool store_certificate(TalusSolve *solve, const double *delta)
 {
     double *stored;
@@ -161,8 +166,9 @@ static bool store_certificate(TalusSolve *solve, const double *delta)
     return true;
 }
 
-/* Like settle(), where joints are eliminated: extends delta by their impulses and tests it on the whole problem. */
-static bool settle_whole(TalusSolve *solve, bool relaxed, const double *delta)
+/* Like store_if_proof, for a problem with eliminated joints: extends delta by the impulses of joints and tests it on
+ * the whole problem. */
+static bool store_if_proof_of_whole(TalusSolve *solve, bool relaxed, const double *delta)
 {
     const TalusOperator *op = solve->reduced->whole;
     const TalusVectorOps *vector = &solve->backend->vector;
@@ -178,50 +184,51 @@ static bool settle_whole(TalusSolve *solve, bool relaxed, const double *delta)
     return proof;
 }
 
-/* Writes delta = S x. True if it is a proof and, where it holds for the laws and not only for their relaxation, could
- * be stored. */
-static bool settle(Search *s, double *delta)
+/* Writes delta = S x. True if delta is a proof. A proof for the laws themselves, not only for their relaxation, is also
+ * stored with the problem; false if that fails. */
+static bool store_if_proof(Search *s, double *delta)
 {
-    copy(s, delta, s->x);
+    copy_vector(s, delta, s->x);
     s->backend->op.scale(s->op, s->metric, false, delta);
     if (s->solve->reduced)
-        return settle_whole(s->solve, s->relaxed, delta);
+        return store_if_proof_of_whole(s->solve, s->relaxed, delta);
     return is_proof(s->backend, s->op, s->relaxed, delta, s->r, s->ap) &&
            (s->relaxed || store_certificate(s->solve, delta));
 }
 
 /* ---- the search ---- */
 
-static TalusStatus reserve(TalusSolve *solve, TalusCertificateWork *w, Search *s)
+/* Reserves the vectors of the search and fills the metric. */
+static TalusStatus reserve_vectors(TalusSolve *solve, TalusCertificateWork *w, Search *s)
 {
-    TALUS_TRY(TALUS_VECTORS(solve, &w->vectors, "certificate", &s->start, &s->x, &s->support, &s->r,
-                            &s->p, &s->ap));
-    return talus_solver_metric(solve, TALUS_METRIC_TRACE, &w->metric, &s->metric);
+    TALUS_TRY(TALUS_RESERVE_VECTORS(solve, &w->vectors, "certificate", &s->start, &s->x,
+                                    &s->support, &s->r, &s->p, &s->ap));
+    return talus_solver_make_metric(solve, TALUS_METRIC_TRACE, &w->metric, &s->metric);
 }
 
 /* start = delta / s, scaled to length 1. False if delta is zero or not finite. */
-static bool normalise(Search *s, const double *delta)
+static bool set_start(Search *s, const double *delta)
 {
-    copy(s, s->start, delta);
+    copy_vector(s, s->start, delta);
     s->backend->op.scale(s->op, s->metric, true, s->start);
-    double size = sqrt(dot(s, s->start, s->start));
+    double size = sqrt(dot_product(s, s->start, s->start));
     if (!(size > 0.0) || !isfinite(size))
         return false;
     s->backend->vector.axpby(s->op, 0.0, s->start, 1.0 / size, s->start);
     return true;
 }
 
-/* Searches near the start, level by level, within a new budget of products. True if a proof is found; overwrites
- * delta. */
-static bool seek(Search *s, bool relaxed, double *delta)
+/* Searches near the start, level by level, within a new budget of products. True if a proof is found; delta is then the
+ * proof, and stored with the problem unless `relaxed`. Else delta is undefined. */
+static bool search_levels(Search *s, bool relaxed, double *delta)
 {
     s->relaxed = relaxed;
     s->products = LEAST_PRODUCTS + s->solve->info->iterations / 4;
     for (size_t k = 0; k < sizeof LEVELS / sizeof *LEVELS && s->products > 0; k++) {
-        copy(s, s->x, s->start);
+        copy_vector(s, s->x, s->start);
         s->backend->block.recede(s->op, relaxed, LEVELS[k], s->x);
-        copy(s, s->support, s->x);
-        if (intersect(s) && settle(s, delta))
+        copy_vector(s, s->support, s->x);
+        if (find_common_direction(s) && store_if_proof(s, delta))
             return true;
     }
     return false;
@@ -230,11 +237,11 @@ static bool seek(Search *s, bool relaxed, double *delta)
 bool talus_certificate_find(TalusSolve *solve, TalusCertificateWork *work, double *delta)
 {
     Search s = {.solve = solve, .backend = solve->backend, .op = solve->op};
-    if (reserve(solve, work, &s) != TALUS_OK || !normalise(&s, delta))
+    if (reserve_vectors(solve, work, &s) != TALUS_OK || !set_start(&s, delta))
         return false;
-    if (seek(&s, false, delta))
+    if (search_levels(&s, false, delta))
         return true;
     bool coulomb = solve->op->kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB);
-    solve->info->jammed = solve->info->jammed || (coulomb && seek(&s, true, delta));
+    solve->info->jammed = solve->info->jammed || (coulomb && search_levels(&s, true, delta));
     return false;
 }

@@ -6,60 +6,62 @@
 
 #include <math.h>
 
-/* CLOCK: iterations between readings of the clock, if time is limited. LATEST_CHECK: postpone_check moves the first
- * snapshot of the infeasibility monitor to this iteration at the latest. */
-enum { CLOCK = 200, LATEST_CHECK = 256 };
+/* CLOCK_INTERVAL: iterations between readings of the clock, if time is limited. LATEST_SNAPSHOT: latest iteration to
+ * which postpone_snapshot moves the first snapshot of the infeasibility monitor. */
+enum { CLOCK_INTERVAL = 200, LATEST_SNAPSHOT = 256 };
 
-static int least(int a, int b)
+static int min_int(int a, int b)
 {
     return a < b ? a : b;
 }
 
-/* Returns the iterations of the next run. With a monitor or a backend that sees iterates it ends at the next residual.
- * Otherwise, as coming back is expensive, where the observer, the infeasibility monitor or the clock is due. */
-static int length(const TalusSolve *s, int check, int since)
+/* Returns the number of iterations of the next run. With a monitor, or on a backend that sees iterates, the run ends at
+ * the next residual. Otherwise, as returning to the host is expensive, the run ends where the observer, the
+ * infeasibility monitor or the clock is due. */
+static int run_length(const TalusSolve *s, int check, int since)
 {
     const TalusSolveOptions *options = s->options;
     int done = s->info->iterations, count = options->max_iterations - done;
     if (talus_backend_can(s->backend, TALUS_CAP_SEES_ITERATES) || options->monitor)
-        return least(count, (since + check - 1) / check * check - since + 1);
+        return min_int(count, (since + check - 1) / check * check - since + 1);
     if (options->observer)
-        count = least(count, s->observed->next - done);
+        count = min_int(count, s->observed->next - done);
     if (!s->infeasibility->off)
-        count = least(count, s->infeasibility->next - done);
+        count = min_int(count, s->infeasibility->next - done);
     if (options->max_seconds > 0.0)
-        count = least(count, CLOCK);
+        count = min_int(count, CLOCK_INTERVAL);
     return count > 0 ? count : 1;
 }
 
-/* True if no residual can end the solve before its budget, on a backend that need not return to the host for them. */
+/* True if no residual can end the solve before its budget, and the backend need not return to the host to have
+ * residuals seen. */
 static bool spends_budget(const TalusSolve *s)
 {
     return !talus_backend_can(s->backend, TALUS_CAP_SEES_ITERATES) &&
            !(s->options->tolerance > 0.0) && !s->options->monitor;
 }
 
-/* Delays the first snapshot of the infeasibility monitor to half the budget, at most to LATEST_CHECK, so as to split
- * the run once; the second snapshot, at twice that iteration, is then at its end. */
-static void postpone_check(const TalusSolve *s)
+/* Delays the first snapshot of the infeasibility monitor to half the budget, at most to LATEST_SNAPSHOT. The run is
+ * then split once, as the second snapshot, at twice that iteration, is at the end of the budget. */
+static void postpone_snapshot(const TalusSolve *s)
 {
-    int half = least(s->options->max_iterations / 2, LATEST_CHECK);
+    int half = min_int(s->options->max_iterations / 2, LATEST_SNAPSHOT);
     if (!s->infeasibility->has_old && s->infeasibility->next < half)
         s->infeasibility->next = half;
 }
 
-int talus_chunk_check(const TalusSolve *s, int check, int unseen)
+int talus_chunk_check_interval(const TalusSolve *s, int check, int unseen)
 {
     return spends_budget(s) && check < unseen ? unseen : check;
 }
 
-TalusRun talus_chunk_next(const TalusSolve *s, int check, int since)
+TalusRun talus_chunk_next_run(const TalusSolve *s, int check, int since)
 {
     if (spends_budget(s))
-        postpone_check(s);
+        postpone_snapshot(s);
     double stop = s->options->tolerance > 0.0 ? s->options->tolerance * s->tolerance_factor : 0.0;
     bool rms = s->options->norm == TALUS_NORM_RMS;
-    TalusRun run = {.iterations = length(s, check, since),
+    TalusRun run = {.iterations = run_length(s, check, since),
                     .check = check,
                     .since = since,
                     .stop_rms = rms ? stop : 0.0,
@@ -67,7 +69,7 @@ TalusRun talus_chunk_next(const TalusSolve *s, int check, int since)
     return run;
 }
 
-void talus_chunk_count(TalusSolve *s, const TalusRun *run)
+void talus_chunk_count_run(TalusSolve *s, const TalusRun *run)
 {
     for (int k = 0; k < run->done; k++)
         talus_solve_count(s, 1);

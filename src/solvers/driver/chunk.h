@@ -5,13 +5,13 @@
 #include "solvers/driver/solver.h"
 
 /* Returns the next run, which ends at the next iteration that an observer or monitor needs, or with the budget. The
- * residual is measured every `check` iterations; `since`: iterations of this call of the solver before the run. */
-TalusRun talus_chunk_next(const TalusSolve *solve, int check, int since);
+ * residual is measured every `check` iterations. `since`: iterations before the run in this call of the solver. */
+TalusRun talus_chunk_next_run(const TalusSolve *solve, int check, int since);
 /* Returns the number of iterations between residuals: `check`, or the larger `unseen` if only the budget can end the
  * solve and single steps are expensive: no tolerance, no monitor, and a backend without TALUS_CAP_SEES_ITERATES. */
-int talus_chunk_check(const TalusSolve *solve, int check, int unseen);
+int talus_chunk_check_interval(const TalusSolve *solve, int check, int unseen);
 
 /* Counts the iterations of a run, with one product each, and notes the first residual of the solve. */
-void talus_chunk_count(TalusSolve *solve, const TalusRun *run);
+void talus_chunk_count_run(TalusSolve *solve, const TalusRun *run);
 
 #endif

@@ -4,7 +4,7 @@
  * stage uploads the problem to its backend (problem/location.c), eliminates free joints if the solver allows it, and
  * measures the result with the backend's residual, in double precision. An algorithm stops on its own estimate of the
  * residual. If it claims convergence but the measured residual misses the tolerance, it resumes with a lower tolerance
- * for its estimate, within the same limits, where that may help (may_ask_more). Counts, clock, observers and the
+ * for its estimate, within the same limits, where that may help (may_tighten). Counts, clock, observers and the
  * infeasibility monitor belong to the session (session.c). */
 #include "solvers/driver/session.h"
 
@@ -17,11 +17,11 @@
 #include <math.h>
 #include <string.h>
 
-/* A residual of more than this factor times that of zero impulses is divergence. */
-static const double GROWN = 1e3;
+/* A residual above this factor times the residual of zero impulses counts as divergence. */
+static const double DIVERGED_GROWTH = 1e3;
 
-/* The driver lowers tolerance_factor only while it is above this; under Siconos's measure without limit. */
-static const double STRICTEST = 1e-4;
+/* tolerance_factor is lowered only while it is above this; under Siconos's measure without limit. */
+static const double LEAST_TOLERANCE_FACTOR = 1e-4;
 
 TalusSolveOptions talus_solve_options_default(void)
 {
@@ -62,7 +62,7 @@ TalusStatus talus_solver_supports(const TalusSolver *s, const TalusProblem *prob
 
 /* Measures the residual of gamma into info->residual. Writes the number that the tolerance applies to (rms, maximum or
  * Siconos's measure) to *figure, its rounding error to info->rounding. */
-static TalusStatus measure(TalusSolve *solve, double *figure)
+static TalusStatus measure_result(TalusSolve *solve, double *figure)
 {
     TalusSolveInfo *info = solve->info;
     TalusNorm norm = solve->wanted->norm;
@@ -88,58 +88,61 @@ static TalusStatus measure(TalusSolve *solve, double *figure)
  * for its estimate may help. Never if the residual is 0 or rounding alone exceeds the tolerance. Else in two cases: the
  * estimate is another number than the figure (Siconos's measure, or the residual with eliminated joints, whose blocks
  * have other diagonals), or the figure without its rounding is within the tolerance. */
-static bool may_ask_more(const TalusSolve *solve, double figure)
+static bool may_tighten(const TalusSolve *solve, double figure)
 {
     const TalusSolveOptions *wanted = solve->wanted;
     if (solve->info->residual.rms == 0.0 || !(solve->info->rounding < wanted->tolerance))
         return false;
     return wanted->norm == TALUS_NORM_SICONOS ||
            ((solve->reduced || figure <= wanted->tolerance) && solve->op->blocks > 0 &&
-            solve->tolerance_factor > STRICTEST);
+            solve->tolerance_factor > LEAST_TOLERANCE_FACTOR);
 }
 
 /* Measures the result of one call of the algorithm. Outcome converged: figure plus rounding is within the tolerance;
- * budget: the algorithm claims convergence but misses it; else the outcome stays. *again: the algorithm must resume.
- * Its own tolerance is then multiplied by half of (tolerance - rounding) / figure, at least 0.01 and at most 0.5: thus
- * it reaches even Siconos's measure, which it does not compute. */
-static TalusStatus judge(TalusSolve *solve, bool *again)
+ * budget: the algorithm claims convergence but misses it; else the outcome stays. *again: the algorithm must resume,
+ * with the tolerance for its own estimate multiplied by half of (tolerance - rounding) / figure, at least 0.01 and at
+ * most 0.5. In this way even Siconos's measure is reached, which no algorithm computes. */
+static TalusStatus judge_result(TalusSolve *solve, bool *again)
 {
     TalusSolveInfo *info = solve->info;
     double tolerance = solve->wanted->tolerance, now;
     bool claimed = info->outcome == TALUS_OUTCOME_CONVERGED;
     *again = false;
-    TALUS_TRY(measure(solve, &now));
+    TALUS_TRY(measure_result(solve, &now));
     if (tolerance > 0.0 && now + info->rounding <= tolerance)
         info->outcome = TALUS_OUTCOME_CONVERGED;
     else if (claimed)
         info->outcome = TALUS_OUTCOME_BUDGET;
-    if (!claimed || info->outcome == TALUS_OUTCOME_CONVERGED || !may_ask_more(solve, now))
+    if (!claimed || info->outcome == TALUS_OUTCOME_CONVERGED || !may_tighten(solve, now))
         return TALUS_OK;
     talus_outer_tighten(solve, fmin(fmax(0.5 * (tolerance - info->rounding) / now, 1e-2), 0.5));
     *again = talus_solve_within_budget(solve);
     return TALUS_OK;
 }
 
-/* True if the residual is not finite, or more than GROWN times that of zero impulses. Zero impulses are measured only
- * if the residual is also more than GROWN times that at the start; false if there is no memory for them. */
+/* True if the residual is not finite, or more than DIVERGED_GROWTH times the residual of zero impulses. The residual of
+ * zero impulses is measured only if the residual is also more than DIVERGED_GROWTH times that at the start; false if
+ * there is no memory for zero impulses. */
 static bool has_diverged(TalusSolve *solve)
 {
     const TalusSolveInfo *info = solve->info;
-    TalusInfeasibility *spare = solve->infeasibility; /* its delta is a free work vector */
+    TalusInfeasibility *spare = solve->infeasibility; /* spare->delta is a free work vector */
     size_t n = (size_t)talus_problem_size(solve->problem);
     TalusResidual zero;
     if (!isfinite(info->residual.rms))
         return true;
-    if (!(info->residual.rms > GROWN * info->start_residual) ||
-        TALUS_VECTORS(solve, &spare->delta_memory, "zero impulses", &spare->delta) != TALUS_OK)
+    if (!(info->residual.rms > DIVERGED_GROWTH * info->start_residual) ||
+        TALUS_RESERVE_VECTORS(solve, &spare->delta_memory, "zero impulses", &spare->delta) !=
+            TALUS_OK)
         return false;
     solve->backend->vector.zero(solve->op, spare->delta, n);
     talus_outer_measure(solve, spare->delta, &zero, NULL);
-    return info->residual.rms > GROWN * zero.rms;
+    return info->residual.rms > DIVERGED_GROWTH * zero.rms;
 }
 
-/* A diverged result becomes zero impulses with their residual; converged results are not tested. */
-static void settle_outcome(TalusSolve *solve)
+/* Replaces a diverged result by zero impulses and sets the outcome to diverged; info->residual is then that of zero
+ * impulses, info->rejected_residual that of the result. Converged results are not tested. */
+static void reject_if_diverged(TalusSolve *solve)
 {
     TalusSolveInfo *info = solve->info;
     size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks;
@@ -148,7 +151,7 @@ static void settle_outcome(TalusSolve *solve)
     info->outcome = TALUS_OUTCOME_DIVERGED;
     info->rejected_residual = info->residual.rms;
     solve->backend->vector.zero(solve->op, solve->gamma, n);
-    talus_observe_replaced(solve);
+    talus_observe_mark_replaced(solve);
     talus_outer_measure(solve, solve->gamma, &info->residual, NULL);
 }
 
@@ -165,14 +168,15 @@ static size_t backend_bytes(const TalusSolve *solve)
     return solve->backend->memory && !solve->problem->lent ? solve->backend->memory() : 0;
 }
 
-static Bytes begin_counting(const TalusSolve *solve)
+/* Resets the peak of allocated memory and returns the bytes in use now. */
+static Bytes begin_memory_count(const TalusSolve *solve)
 {
     talus_memory_reset_peak();
     return (Bytes){talus_memory_now(), backend_bytes(solve)};
 }
 
-/* Raises info->memory_bytes to the peak of this stage, what the solver held before included, and updates
- * solver->held. */
+/* Raises info->memory_bytes to the peak of this stage, including memory that the solver held before; adds the memory
+ * that stays allocated to solver->held. */
 static void count_memory(TalusSolve *solve, Bytes before)
 {
     TalusSolveInfo *info = solve->info;
@@ -187,7 +191,7 @@ static void count_memory(TalusSolve *solve, Bytes before)
 
 /* Eliminates the free joints of a matrix-free problem if the solver works through products alone and the options do not
  * keep joints. */
-static TalusStatus eliminate(TalusSolve *solve)
+static TalusStatus eliminate_joints(TalusSolve *solve)
 {
     TalusReduced *reduced = &solve->solver->reduced;
     bool can = solve->type->through_products && solve->op->pair;
@@ -201,26 +205,27 @@ static TalusStatus eliminate(TalusSolve *solve)
 
 /* Runs the algorithm until its measured residual is within the tolerance or it gives up. If elimination leaves no
  * blocks, only measures; without any blocks the outcome is converged at once. */
-static TalusStatus reach(TalusSolve *solve)
+static TalusStatus run_to_tolerance(TalusSolve *solve)
 {
-    Bytes before = begin_counting(solve);
+    Bytes before = begin_memory_count(solve);
     talus_infeasibility_reset(solve->infeasibility);
-    TalusStatus status = eliminate(solve);
+    TalusStatus status = eliminate_joints(solve);
     bool empty = solve->op->blocks == 0, again = !empty || solve->reduced;
     if (empty)
         solve->info->outcome = TALUS_OUTCOME_CONVERGED;
     while (status == TALUS_OK && again) {
         if (!empty && !solve->stopped)
             status = talus_outer_run(solve);
-        TALUS_THEN(status, judge(solve, &again));
+        TALUS_THEN(status, judge_result(solve, &again));
     }
     count_memory(solve, before);
     return status;
 }
 
 /* Sets the options that algorithms see: norm and tolerance of a residual in m/s, and at most `limit` more iterations.
- * Siconos's measure has no unit: at first the rms residual to reach is the tolerance times that of zero impulses. */
-static void set_limits(TalusSolve *solve, int limit)
+ * For Siconos's measure, which has no unit, algorithms first see the tolerance times the rms residual of zero
+ * impulses. */
+static void set_stage_options(TalusSolve *solve, int limit)
 {
     TalusSolveOptions *options = &solve->limited;
     const int done = solve->info->iterations, left = solve->wanted->max_iterations - done;
@@ -240,7 +245,7 @@ static void set_limits(TalusSolve *solve, int limit)
 static TalusStatus begin_stage(TalusSolve *solve, TalusSolver *s)
 {
     double before = talus_now();
-    talus_solve_enter(solve, s);
+    talus_solve_set_solver(solve, s);
     solve->infeasibility = &s->infeasibility;
     solve->observed = &s->observed;
     solve->tolerance_factor = 1.0;
@@ -254,9 +259,9 @@ static TalusStatus begin_stage(TalusSolve *solve, TalusSolver *s)
     return status;
 }
 
-/* Sends the problem to the backend; for Tresca's loop Coulomb blocks become prisms first. fetch() copies gamma back and
- * turns these prisms into cones again. */
-static TalusStatus place(TalusSolve *solve)
+/* Uploads the problem to the backend and sets op and gamma of the stage. For Tresca's loop, Coulomb blocks become
+ * prisms before the upload. */
+static TalusStatus upload_problem(TalusSolve *solve)
 {
     TalusProblem *problem = solve->problem;
     if (solve->plan.tresca)
@@ -269,7 +274,8 @@ static TalusStatus place(TalusSolve *solve)
     return status;
 }
 
-static void fetch(TalusSolve *solve)
+/* Copies gamma back to the problem and turns the prisms of Tresca's loop into cones again. */
+static void download_result(TalusSolve *solve)
 {
     talus_problem_fetch(solve->problem);
     if (solve->plan.tresca)
@@ -280,20 +286,21 @@ static void fetch(TalusSolve *solve)
 static TalusStatus run_stage(TalusSolve *solve, TalusSolver *s, int limit)
 {
     TALUS_TRY(begin_stage(solve, s));
-    TALUS_TRY(place(solve));
-    set_limits(solve, limit);
+    TALUS_TRY(upload_problem(solve));
+    set_stage_options(solve, limit);
     TalusStatus status = talus_observe_begin(solve);
-    TALUS_THEN(status, reach(solve));
+    TALUS_THEN(status, run_to_tolerance(solve));
     if (status == TALUS_OK) {
-        settle_outcome(solve);
+        reject_if_diverged(solve);
         talus_observe_result(solve);
         status = solve->backend->check(solve->op->context);
     }
-    fetch(solve);
+    download_result(solve);
     solve->info->seconds = talus_solve_elapsed(solve);
     return status;
 }
 
+/* True if the outcome is converged or infeasible. */
 static bool is_solved(const TalusSolve *solve)
 {
     return solve->info->outcome == TALUS_OUTCOME_CONVERGED ||
@@ -308,19 +315,20 @@ static bool is_over(const TalusSolve *solve)
            (done > 0 && talus_solve_is_late(solve));
 }
 
-/* After a trial: measures its impulses and `kept`, those from before it. If `kept` has the smaller rms residual,
- * restores it and reports it to the observer, as it may become the result. */
-static void take_better(TalusSolve *solve, const double *kept)
+/* Measures the impulses after a trial and `before_trial`, the impulses from before it. If `before_trial` has the
+ * smaller rms residual, restores it and reports it to the observer, as it may become the result. */
+static void restore_if_better(TalusSolve *solve, const double *before_trial)
 {
     TalusProblem *problem = solve->problem;
     TalusResidual before, *after = &solve->info->residual;
-    talus_problem_residual(problem, kept, &before);
+    talus_problem_residual(problem, before_trial, &before);
     talus_problem_residual(problem, problem->gamma, after);
     if (after->rms <= before.rms)
         return;
-    memcpy(problem->gamma, kept, (size_t)talus_problem_size(problem) * sizeof *kept);
+    memcpy(problem->gamma, before_trial,
+           (size_t)talus_problem_size(problem) * sizeof *before_trial);
     *after = before;
-    if (solve->wanted->observer && !talus_observe_between(solve))
+    if (solve->wanted->observer && !talus_observe_between_stages(solve))
         solve->stopped = true;
 }
 
@@ -331,29 +339,30 @@ static bool is_refusal(TalusStatus status)
            status == TALUS_ERR_NUMERIC;
 }
 
-/* Runs a trial (TalusStage); does nothing if there is no memory to keep the impulses from before it. */
+/* Runs a trial (TalusStage); skips it if there is no memory for a copy of the impulses from before the trial. */
 static TalusStatus run_trial(TalusSolve *solve, TalusSolver *s, int limit)
 {
     const TalusProblem *problem = solve->problem;
     int half = (solve->wanted->max_iterations - solve->info->iterations + 1) / 2;
     size_t n = (size_t)talus_problem_size(problem);
-    double *kept;
-    if (TALUS_ALLOC(kept, n, "impulses before a stage") != TALUS_OK)
+    double *before_trial;
+    if (TALUS_ALLOC(before_trial, n, "impulses before a stage") != TALUS_OK)
         return TALUS_OK;
-    memcpy(kept, problem->gamma, n * sizeof *kept);
+    memcpy(before_trial, problem->gamma, n * sizeof *before_trial);
     TalusStatus status = run_stage(solve, s, limit < half ? limit : half);
     if (is_refusal(status)) {
         solve->info->outcome = TALUS_OUTCOME_BUDGET;
         status = TALUS_OK;
     }
     if (status == TALUS_OK && !is_solved(solve))
-        take_better(solve, kept);
-    talus_release(kept);
+        restore_if_better(solve, before_trial);
+    talus_release(before_trial);
     return status;
 }
 
 /* ---- the session ---- */
 
+/* Fails if the options are out of range, or if their norm does not apply to the problem. */
 static TalusStatus check_options(const TalusSolveOptions *options, const TalusProblem *problem)
 {
     const TalusOuter *outer = &options->outer;

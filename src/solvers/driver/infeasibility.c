@@ -8,13 +8,14 @@
  * TalusSizes.size) has more than doubled and the residual has not halved. Suspicion arises if this bound of the
  * velocity change |w|_M is more than FAR times the size of q in the same norm, sqrt(sum q_i^2 / d_i) with d_i the scale
  * of block i. Suspicion is no proof: a heavy body on a light one needs a velocity change larger by the root of the mass
- * ratio. The proof is then searched for near delta (certificate.c). With compliance, N + E replaces N. Nothing is
+ * ratio. On suspicion a proof is searched for near delta (certificate.c). With compliance, N + E replaces N. Nothing is
  * checked while prisms have bounds, which limit delta sideways (outer.c). De Saxce's shifts only raise q: a proof with
  * them holds without them. */
 #include "solvers/driver/infeasibility.h"
 
 enum { FIRST_SNAPSHOT = 64 };
 
+/* Ratio of the bound of |w|_M to the size of q above which delta is suspect. */
 static const double FAR = 10.0;
 
 void talus_infeasibility_reset(TalusInfeasibility *monitor)
@@ -24,7 +25,8 @@ void talus_infeasibility_reset(TalusInfeasibility *monitor)
     monitor->off = false;
 }
 
-/* True if delta is nearly a proof: in K to 1 % of its size, and FAR is exceeded. */
+/* True if delta is suspect: within K up to 1 % of its size, with a bound of the velocity change above FAR times the
+ * size of q. */
 static bool is_suspect(TalusSolve *solve)
 {
     const TalusBackend *backend = solve->backend;
@@ -41,9 +43,10 @@ static bool is_suspect(TalusSolve *solve)
     return gain > 0.0 && gain * gain > FAR * FAR * energy * q.over;
 }
 
-/* Sets out = s x, impulses: solvers that hand over to each other may differ in their metrics. */
-static void to_impulses(const TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
-                        double *out)
+/* out = s x, the iterate as impulses: snapshots must not depend on the metric, in which solvers that hand over to each
+ * other may differ. */
+static void scale_to_impulses(const TalusSolve *solve, const double *x,
+                              const TalusMetricBlock *metric, double *out)
 {
     size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks;
     solve->backend->vector.copy(solve->op, out, x, n);
@@ -56,15 +59,15 @@ static void to_impulses(const TalusSolve *solve, const double *x, const TalusMet
 static bool proves_infeasible(TalusSolve *solve, const double *x, const TalusMetricBlock *metric)
 {
     TalusInfeasibility *w = solve->infeasibility;
-    if (TALUS_VECTORS(solve, &w->delta_memory, "certificate", &w->delta) != TALUS_OK ||
-        TALUS_VECTORS(solve, &w->product_memory, "certificate", &w->product) != TALUS_OK)
+    if (TALUS_RESERVE_VECTORS(solve, &w->delta_memory, "certificate", &w->delta) != TALUS_OK ||
+        TALUS_RESERVE_VECTORS(solve, &w->product_memory, "certificate", &w->product) != TALUS_OK)
         return false;
-    to_impulses(solve, x, metric, w->delta);
+    scale_to_impulses(solve, x, metric, w->delta);
     solve->backend->vector.axpby(solve->op, -1.0, w->old, 1.0, w->delta);
     return is_suspect(solve) && talus_certificate_find(solve, &w->certificate, w->delta);
 }
 
-bool talus_infeasibility_due(const TalusSolve *solve)
+bool talus_infeasibility_is_due(const TalusSolve *solve)
 {
     return !solve->infeasibility->off && solve->info->iterations >= solve->infeasibility->next;
 }
@@ -74,8 +77,8 @@ bool talus_infeasibility_check(TalusSolve *solve, const double *x, const TalusMe
 {
     TalusInfeasibility *w = solve->infeasibility;
     TalusSizes sizes;
-    if (!talus_infeasibility_due(solve) ||
-        TALUS_VECTORS(solve, &w->old_memory, "snapshot", &w->old) != TALUS_OK)
+    if (!talus_infeasibility_is_due(solve) ||
+        TALUS_RESERVE_VECTORS(solve, &w->old_memory, "snapshot", &w->old) != TALUS_OK)
         return false;
     w->next = 2 * solve->info->iterations;
     solve->backend->op.sizes(solve->op, metric, x, &sizes);
@@ -86,7 +89,7 @@ bool talus_infeasibility_check(TalusSolve *solve, const double *x, const TalusMe
     }
     if (solve->info->iterations >= solve->options->max_iterations)
         return false; /* no later check can use a snapshot */
-    to_impulses(solve, x, metric, w->old);
+    scale_to_impulses(solve, x, metric, w->old);
     w->old_rms = rms;
     w->old_size = sizes.size;
     w->has_old = true;

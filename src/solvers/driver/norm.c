@@ -5,15 +5,18 @@
 
 #include <math.h>
 
-/* DRAW: random numbers made at a time. DRAW_COPIED: most that are uploaded to a backend with its own memory, where they
- * are repeated, since uploading a whole vector would cost more than the power iterations. */
+/* DRAW: random numbers drawn at a time. DRAW_COPIED: maximum number of random numbers uploaded to a backend with its
+ * own memory. The rest of a longer vector repeats them, since uploading a whole vector would cost more than the power
+ * iterations. */
 enum { DRAW = 1024, DRAW_COPIED = 64 * DRAW };
 
-/* In a metric the diagonal is about 1, so the norm is at least about 1. Exception: eliminated joints leave the contacts
- * no motion (problem/eliminate.h). The norm is then rounding, and its inverse must not become a step length. */
+/* Least norm returned in a metric. The diagonal in a metric is about 1, so the norm is at least about 1, unless
+ * eliminated joints leave the contacts no motion (problem/eliminate.h). The computed norm is then rounding, and its
+ * inverse must not become a step length. */
 static const double LEAST = 0.1;
 
-static void draw(const TalusSolve *s, size_t n, double *x)
+/* Fills x, n entries in the backend's memory, with random numbers in [-0.5, 0.5], the same for equal n. */
+static void draw_random_vector(const TalusSolve *s, size_t n, double *x)
 {
     TalusRng rng = talus_rng(n);
     const bool here = talus_backend_can(s->backend, TALUS_CAP_HOST_MEMORY);
@@ -48,7 +51,7 @@ double talus_operator_norm(TalusSolve *s, const TalusMetricBlock *metric, int it
 {
     size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
     double norm = 0.0;
-    draw(s, n, x);
+    draw_random_vector(s, n, x);
     for (int k = 0; k < iterations; k++) {
         double length = sqrt(s->backend->vector.dot(s->op, x, x));
         if (!(length > 0.0))

@@ -6,27 +6,28 @@
 #include "base/timer.h"
 #include "problem/eliminate.h"
 
-/* Returns the iteration to report next: the following one up to 50, then 2 % later, so that a plot over ten thousand
- * iterations has a few hundred points. */
-static int next_after(int iteration)
+/* Returns the iteration to report after `iteration`: every iteration up to 50, then each 2 % later than the last, so
+ * that a plot over ten thousand iterations has a few hundred points. */
+static int next_reported(int iteration)
 {
     return iteration + 1 + iteration / 50;
 }
 
 /* Number of impulses that an observer sees, eliminated joints included. */
-static size_t size_of(const TalusSolve *solve)
+static size_t observed_size(const TalusSolve *solve)
 {
     return (size_t)talus_problem_size(solve->problem);
 }
 
 /* Number of impulses of the algorithm, without eliminated joints. */
-static size_t size_within(const TalusSolve *solve)
+static size_t reduced_size(const TalusSolve *solve)
 {
     return (size_t)solve->op->rows * (size_t)solve->op->blocks;
 }
 
-/* Calls the observer with the clock stopped since the time `stopped`. */
-static bool report(TalusSolve *solve, const double *gamma, double stopped)
+/* Calls the observer with gamma. The time from `stopped` until the observer returns does not count for the solve.
+ * Returns false if the observer asks to stop. */
+static bool call_observer(TalusSolve *solve, const double *gamma, double stopped)
 {
     TalusObservation seen = {.iteration = solve->info->iterations,
                              .products = solve->info->products,
@@ -37,9 +38,10 @@ static bool report(TalusSolve *solve, const double *gamma, double stopped)
     return go;
 }
 
-/* Reports gamma, with the impulses of eliminated joints. The observer sees the problem as given: shifts of an outer
- * loop are removed meanwhile. Only the arrays of a backend in host memory are the problem's own and have shifts. */
-static bool observe(TalusSolve *solve, const double *gamma)
+/* Reports gamma to the observer, on the host and extended by the impulses of eliminated joints; sets the iteration to
+ * report next. The observer sees the problem as given: shifts of an outer loop are removed during the call. (Only a
+ * backend in host memory writes shifts into the problem's own arrays.) Returns false if the observer asks to stop. */
+static bool report_impulses(TalusSolve *solve, const double *gamma)
 {
     double stopped = talus_now();
     TalusObserved *o = solve->observed;
@@ -48,19 +50,19 @@ static bool observe(TalusSolve *solve, const double *gamma)
          prisms = problem->op.prisms;
     if (solve->reduced) {
         if (gamma != o->gamma)
-            solve->backend->vector.copy(solve->op, o->gamma, gamma, size_within(solve));
+            solve->backend->vector.copy(solve->op, o->gamma, gamma, reduced_size(solve));
         talus_reduced_recover(solve->reduced, o->gamma);
         gamma = o->gamma;
     }
     if (!talus_backend_can(solve->backend, TALUS_CAP_HOST_MEMORY)) {
-        solve->backend->vector.get(solve->op, o->host, gamma, size_of(solve));
+        solve->backend->vector.get(solve->op, o->host, gamma, observed_size(solve));
         gamma = o->host;
     }
     o->last = solve->info->iterations;
-    o->next = next_after(o->last);
+    o->next = next_reported(o->last);
     if (hidden)
         talus_problem_remove_shifts(problem, o->shifts);
-    bool go = report(solve, gamma, stopped);
+    bool go = call_observer(solve, gamma, stopped);
     if (hidden)
         talus_problem_apply_shifts(problem, o->shifts, prisms);
     return go;
@@ -73,17 +75,18 @@ TalusStatus talus_observe_begin(TalusSolve *solve)
         return TALUS_OK;
     TALUS_TRY(talus_vectors_reserve(solve, &o->memory, 1, &o->gamma, "observed impulses"));
     if (!talus_backend_can(solve->backend, TALUS_CAP_HOST_MEMORY))
-        TALUS_TRY(TALUS_GROW(o->host, size_of(solve), 0, "observed impulses"));
+        TALUS_TRY(TALUS_GROW(o->host, observed_size(solve), 0, "observed impulses"));
     if (talus_backend_can(solve->backend, TALUS_CAP_HOST_MEMORY) && solve->op->unshifted)
         TALUS_TRY(TALUS_GROW(o->shifts, (size_t)solve->op->blocks, 0, "shifts"));
     o->last = -1;
-    o->next = next_after(solve->info->iterations);
-    if (solve->info->iterations == 0) /* else another stage ended here and was observed */
-        solve->stopped = !observe(solve, solve->gamma);
+    o->next = next_reported(solve->info->iterations);
+    if (solve->info->iterations ==
+        0) /* else this point is the result of the stage before, already reported */
+        solve->stopped = !report_impulses(solve, solve->gamma);
     return TALUS_OK;
 }
 
-bool talus_observe_due(const TalusSolve *solve)
+bool talus_observe_is_due(const TalusSolve *solve)
 {
     return solve->options->observer && solve->info->iterations >= solve->observed->next;
 }
@@ -92,13 +95,13 @@ bool talus_observe_iterate(TalusSolve *solve, const double *x, const TalusMetric
 {
     TalusObserved *o = solve->observed;
     if (!metric)
-        return observe(solve, x);
-    solve->backend->vector.copy(solve->op, o->gamma, x, size_within(solve));
+        return report_impulses(solve, x);
+    solve->backend->vector.copy(solve->op, o->gamma, x, reduced_size(solve));
     solve->backend->op.scale(solve->op, metric, false, o->gamma);
-    return observe(solve, o->gamma);
+    return report_impulses(solve, o->gamma);
 }
 
-void talus_observe_replaced(TalusSolve *solve)
+void talus_observe_mark_replaced(TalusSolve *solve)
 {
     solve->observed->last = -1;
 }
@@ -106,13 +109,13 @@ void talus_observe_replaced(TalusSolve *solve)
 void talus_observe_result(TalusSolve *solve)
 {
     if (solve->options->observer && solve->observed->last != solve->info->iterations &&
-        !observe(solve, solve->gamma))
+        !report_impulses(solve, solve->gamma))
         solve->stopped = true; /* no other stage may follow */
 }
 
-bool talus_observe_between(TalusSolve *solve)
+bool talus_observe_between_stages(TalusSolve *solve)
 {
-    return report(solve, solve->problem->gamma, talus_now());
+    return call_observer(solve, solve->problem->gamma, talus_now());
 }
 
 void talus_observe_clear(TalusObserved *observed)

@@ -13,18 +13,21 @@ typedef struct TalusObserved {
     double *shifts; /* host copy of the Coulomb shifts while the observer runs */
 } TalusObserved;
 
-/* Begins a stage; the first stage reports the starting point, after which the observer may stop the solve. */
+/* Reserves memory for the reports of a stage. The first stage also reports the starting point; solve->stopped is set if
+ * the observer then asks to stop. */
 TalusStatus talus_observe_begin(TalusSolve *solve);
 /* True if the current iteration is to be reported. */
-bool talus_observe_due(const TalusSolve *solve);
+bool talus_observe_is_due(const TalusSolve *solve);
 /* Reports the iterate gamma = s x (metric NULL: x is gamma). Returns false if the observer asks to stop. */
 bool talus_observe_iterate(TalusSolve *solve, const double *x, const TalusMetricBlock *metric);
-/* Notes that the result differs from the iterate reported last, so that the result is reported. */
-void talus_observe_replaced(TalusSolve *solve);
-/* Reports the result of a stage, unless it was reported as the last iterate. */
+/* Makes talus_observe_result report the result, which is no longer the iterate reported last. */
+void talus_observe_mark_replaced(TalusSolve *solve);
+/* Reports the result of a stage, unless it was reported as the last iterate. Sets solve->stopped if the observer asks
+ * to stop. */
 void talus_observe_result(TalusSolve *solve);
 /* Reports the problem's impulses between two stages. Returns false if the observer asks to stop. */
-bool talus_observe_between(TalusSolve *solve);
+bool talus_observe_between_stages(TalusSolve *solve);
+/* Releases the host copies. */
 void talus_observe_clear(TalusObserved *observed);
 
 #endif

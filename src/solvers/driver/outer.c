@@ -5,15 +5,15 @@
  * coulomb  By De Saxce's shift: gamma solves the exact law if it solves the convex problem whose normal offsets are
  *          raised by s = sigma(-u_t), with u its own velocity (for the disc, mu |u_t|). After each inner solve, s moves
  *          by a share of the way to sigma; the first s is sigma at the start, 0 for zero impulses. The shifts of all
- *          blocks move: if only those of active blocks did, the loop would cycle. An exact algorithm that is stuck
- *          continues this way.
+ *          blocks move: if only shifts of active blocks moved, the loop would cycle. An algorithm that solves the exact
+ *          law itself but is stuck is continued by these shifts.
  * coulomb  By Tresca's problem: a prism on the estimate of each normal impulse. After each inner solve the estimates
  *          move to the impulses, or by a share of the way (preclik-2009, its outer fixed point).
- * share    `share` of the options. If 0: the full way until the law's residual has not fallen for PATIENCE updates, then
- *          0.3 of it, finally 0.09. Damping from the start costs products where inner solves are coarse; exact inner
- *          solves (interior points) cycle without damping (docs/reference/contact-problem.md).
+ * share    `share` of the options. If 0: the full way until the law's residual has not fallen for PATIENCE updates,
+ *          then 0.3 of the way, finally 0.09. Damping from the start costs products where inner solves are coarse;
+ *          exact inner solves (interior points) cycle without damping (docs/reference/contact-problem.md).
  * An inner solve ends when its residual is below a share of the law's residual at its start: more accuracy is wasted
- * while shifts or bounds are wrong. */
+ * while shifts or bounds are still wrong. */
 #include "solvers/driver/outer.h"
 
 #include "base/status.h"
@@ -25,12 +25,13 @@
 #include <string.h>
 
 /* Inner tolerance: INNER times the law's residual at the start of the inner solve, at least LAST times the tolerance of
- * the whole. The remaining error of shifts or bounds adds to it. */
+ * the whole solve, which leaves the rest to the remaining error of shifts or bounds. */
 static const double INNER = 0.3, LAST = 0.7;
 
-/* ---- what goes with what ---- */
+/* ---- laws and sets that a solver takes ---- */
 
-static void append(char text[TALUS_TAKES_TEXT], const char *part)
+/* Appends `part`, after ", " unless the text is empty; cuts what exceeds the array. */
+static void append_item(char text[TALUS_TAKES_TEXT], const char *part)
 {
     size_t length = strlen(text);
     snprintf(text + length, TALUS_TAKES_TEXT - length, "%s%s", length ? ", " : "", part);
@@ -49,46 +50,47 @@ static void append_law(char text[TALUS_TAKES_TEXT], uint32_t takes, int law)
     uint32_t all = TALUS_KIND(law, TALUS_SECTION_DISC) | TALUS_KIND(law, TALUS_SECTION_SQUARE) |
                    TALUS_KIND(law, TALUS_SECTION_POLYGON);
     if ((takes & all) == all) {
-        append(text, talus_law_name((TalusFrictionLaw)law));
+        append_item(text, talus_law_name((TalusFrictionLaw)law));
         return;
     }
     for (int section = 0; section < TALUS_SECTION_JOINT; section++)
         if (takes & TALUS_KIND(law, section)) {
             char part[40];
             name_kind(law * TALUS_SECTIONS + section, part, sizeof part);
-            append(text, part);
+            append_item(text, part);
         }
 }
 
-void talus_outer_takes(uint32_t takes, char text[TALUS_TAKES_TEXT])
+void talus_outer_describe_takes(uint32_t takes, char text[TALUS_TAKES_TEXT])
 {
     text[0] = '\0';
     if (takes & TALUS_TAKES_NONNEG)
-        append(text, "nonneg");
+        append_item(text, "nonneg");
     for (int law = 0; law < TALUS_LAWS; law++)
         append_law(text, takes, law);
     if (takes & TALUS_TAKES_MOMENTS)
-        append(text, "moments");
+        append_item(text, "moments");
     if (takes & TALUS_TAKES_JOINT)
-        append(text, "joints");
+        append_item(text, "joints");
 }
 
-static TalusStatus refuse(const TalusSolverType *type, const char *has)
+/* Fails with a message that names what the solver takes and what the problem has. */
+static TalusStatus refuse_problem(const TalusSolverType *type, const char *has)
 {
     char text[TALUS_TAKES_TEXT];
-    talus_outer_takes(type->takes, text);
+    talus_outer_describe_takes(type->takes, text);
     return talus_solver_fail(type->name, TALUS_ERR_UNSUPPORTED, "takes %s; this problem has %s",
                              text, has);
 }
 
-/* Fails with the name of the first kind in `lacking`, which the solver does not take. Joints come first: choosing
- * another section would not help with them. */
+/* Fails with the name of the first kind in `lacking`, bits of the kinds that the solver does not take. Joints are named
+ * first, since another section would not help. */
 static TalusStatus refuse_kind(const TalusSolverType *type, uint32_t lacking)
 {
     char has[96];
     int kind = 0;
     if (lacking & TALUS_TAKES_JOINT)
-        return refuse(type, "joints");
+        return refuse_problem(type, "joints");
     while (!(lacking & (1u << kind)))
         kind++;
     name_kind(kind, has, sizeof has);
@@ -99,11 +101,11 @@ static TalusStatus refuse_kind(const TalusSolverType *type, uint32_t lacking)
     if (kind % TALUS_SECTIONS == TALUS_SECTION_DISC &&
         type->takes & TALUS_KIND(kind / TALUS_SECTIONS, TALUS_SECTION_POLYGON))
         snprintf(has + length, sizeof has - length, ", which section polygon:8 would approximate");
-    return refuse(type, has);
+    return refuse_problem(type, has);
 }
 
-/* Plans for the kinds in `coulomb`, bits TALUS_KIND(law, section). `cones` and `prisms` are the same sections under ccp
- * and under fixed: what shifts and Tresca's loop need the solver to take. */
+/* Plans how the kinds in `coulomb`, bits TALUS_KIND(law, section), are solved. `cones` and `prisms` are the same
+ * sections under ccp and under `fixed`: the solver must take the former for shifts, the latter for Tresca's loop. */
 static TalusStatus plan_coulomb(const TalusSolverType *type, uint32_t coulomb, TalusOuterKind kind,
                                 TalusOuterPlan *plan)
 {
@@ -145,12 +147,12 @@ TalusStatus talus_outer_plan(const TalusSolverType *type, const TalusProblem *pr
         return talus_solver_fail(type->name, TALUS_ERR_UNSUPPORTED,
                                  "takes problems with friction, this one has none");
     if (frictionless && !(type->takes & TALUS_TAKES_SECTIONS(CCP)))
-        return refuse(type, "three rows per contact, though friction at none");
+        return refuse_problem(type, "three rows per contact, though friction at none");
     if ((kinds & ~coulomb) & ~type->takes)
         return refuse_kind(type, (kinds & ~coulomb) & ~type->takes);
     TALUS_TRY(coulomb ? plan_coulomb(type, coulomb, kind, plan) : TALUS_OK);
     if (talus_problem_rows(problem) == 6 && !(type->takes & TALUS_TAKES_MOMENTS))
-        return refuse(type, "friction against turning");
+        return refuse_problem(type, "friction against turning");
     return TALUS_OK;
 }
 
@@ -166,17 +168,17 @@ void talus_outer_measure(const TalusSolve *s, double *gamma, TalusResidual *out,
 }
 
 /* The law's residual in the requested norm. */
-static double reached(const TalusSolve *s, const TalusLawSums *sums)
+static double law_residual(const TalusSolve *s, const TalusLawSums *sums)
 {
     return s->options->norm == TALUS_NORM_MAX ? sums->residual_max
                                               : sqrt(sums->residual2 / s->op->blocks);
 }
 
 /* True if an outer loop must go on from gamma, whose residual under the law is in `sums`; else sets the outcome. Counts
- * one product. */
-static bool goes_on(TalusSolve *s, const TalusLawSums *sums)
+ * the product that gave `sums`, and stores the starting residual of the solve. */
+static bool outer_goes_on(TalusSolve *s, const TalusLawSums *sums)
 {
-    double now = reached(s, sums);
+    double now = law_residual(s, sums);
     s->info->products++;
     talus_solve_note_start(s, sqrt(sums->residual2 / s->op->blocks));
     if (!isfinite(now)) {
@@ -213,6 +215,7 @@ static TalusStatus run_inner(TalusSolve *s, double tolerance, int iterations, bo
     return status;
 }
 
+/* Returns the tolerance of an inner solve that starts at the law's residual `reached`. */
 static double inner_tolerance(const TalusSolve *s, double reached)
 {
     return fmax(INNER * reached, LAST * s->options->tolerance * s->tolerance_factor);
@@ -220,7 +223,8 @@ static double inner_tolerance(const TalusSolve *s, double reached)
 
 /* ---- Coulomb's law ---- */
 
-static int inner_limit(const TalusSolve *s)
+/* Returns the limit of iterations of one inner solve: the option outer.every, or the whole budget if that is 0. */
+static int inner_max_iterations(const TalusSolve *s)
 {
     return s->options->outer.every > 0 ? s->options->outer.every : s->options->max_iterations;
 }
@@ -235,14 +239,15 @@ typedef struct Damping {
     int idle;            /* updates since the residual fell */
 } Damping;
 
-static Damping damping_of(const TalusSolve *s)
+/* Returns the damping at the start of an outer loop: the share of the options, or the full way. */
+static Damping init_damping(const TalusSolve *s)
 {
     double given = s->options->outer.share;
     return (Damping){.share = given > 0.0 ? given : 1.0, .least = INFINITY};
 }
 
-/* Returns the share of the next update, after the law's residual `now`; a share given in the options does not
- * change. */
+/* Returns the share of the next update and updates *d; `now` is the law's residual. A share given in the options does
+ * not change. */
 static double next_share(const TalusSolve *s, Damping *d, double now)
 {
     bool fell = now < PROGRESS * d->least;
@@ -255,50 +260,54 @@ static double next_share(const TalusSolve *s, Damping *d, double now)
     return d->share;
 }
 
-/* Loop of De Saxce's shifts; removes them at the end. */
-static TalusStatus shift(TalusSolve *s)
+/* Runs inner solves with De Saxce's shifts, updated before each. Removes the shifts at the end. */
+static TalusStatus run_shift_loop(TalusSolve *s)
 {
     TalusStatus status = TALUS_OK;
-    Damping damping = damping_of(s);
+    Damping damping = init_damping(s);
     double share = damping.share;
     bool cold = !(s->backend->vector.dot(s->op, s->gamma, s->gamma) > 0.0), go = true;
     for (int k = 0; go && status == TALUS_OK; k++) {
         TalusLawSums sums;
         s->backend->law.shift(s->op, s->gamma, k > 0 ? share : cold ? 0.0 : 1.0, &sums, NULL);
-        if (!goes_on(s, &sums))
+        if (!outer_goes_on(s, &sums))
             break;
-        share = next_share(s, &damping, reached(s, &sums));
+        share = next_share(s, &damping, law_residual(s, &sums));
         s->info->updates++;
-        status = run_inner(s, inner_tolerance(s, reached(s, &sums)), inner_limit(s), &go);
+        status =
+            run_inner(s, inner_tolerance(s, law_residual(s, &sums)), inner_max_iterations(s), &go);
     }
     s->backend->law.unshift(s->op);
     return status;
 }
 
-/* Tresca's loop: Coulomb blocks are prisms already; their estimates move between inner solves. */
-static TalusStatus tresca(TalusSolve *s)
+/* Runs inner solves on prisms, which Coulomb blocks already are; updates the estimates of their normal impulses before
+ * each. Switches the infeasibility monitor off. */
+static TalusStatus run_tresca_loop(TalusSolve *s)
 {
-    Damping damping = damping_of(s);
+    Damping damping = init_damping(s);
     bool go = true;
     s->infeasibility->off = true;
     for (int k = 0; go; k++) {
         TalusLawSums sums;
         s->backend->law.shift(s->op, s->gamma, 0.0, &sums, NULL);
-        if (!goes_on(s, &sums))
+        if (!outer_goes_on(s, &sums))
             return TALUS_OK;
-        double share = next_share(s, &damping, reached(s, &sums));
+        double share = next_share(s, &damping, law_residual(s, &sums));
         s->backend->law.estimate(s->op, NULL, s->gamma, k > 0 ? share : 1.0);
         s->info->updates++;
-        TALUS_TRY(run_inner(s, inner_tolerance(s, reached(s, &sums)), inner_limit(s), &go));
+        TALUS_TRY(
+            run_inner(s, inner_tolerance(s, law_residual(s, &sums)), inner_max_iterations(s), &go));
     }
     return TALUS_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- all laws ---- */
 
-/* Runs the algorithm without a loop until the recomputed residual is within the tolerance or the algorithm ends without
- * convergence. One that is stuck under Coulomb's law leaves the rest to shifts, or to the next stage. */
-static TalusStatus solve_alone(TalusSolve *s)
+/* Runs the algorithm without an outer loop until the recomputed residual is within the tolerance or the algorithm ends
+ * without convergence. If the algorithm is stuck under Coulomb's law, plan.shift is set, so that the loop of shifts
+ * continues, unless the stage is to end (until_stuck). */
+static TalusStatus run_without_loop(TalusSolve *s)
 {
     const TalusResidual *r = &s->measured;
     for (bool go = true; go;) {
@@ -323,7 +332,7 @@ static TalusStatus solve_alone(TalusSolve *s)
 /* Unless outer.refresh is -1: solves without friction at fixed blocks, with at most half of the remaining iterations,
  * and sets their bounds from the result. *go is false if this solve was stopped, infeasible (then the problem is, too)
  * or diverged; else the infeasibility monitor is switched off, as the prisms have bounds now. */
-static TalusStatus presolve(TalusSolve *s, bool *go)
+static TalusStatus presolve_bounds(TalusSolve *s, bool *go)
 {
     int left = s->options->max_iterations - s->info->iterations;
     if (s->options->outer.refresh >= 0) {
@@ -356,14 +365,14 @@ TalusStatus talus_outer_run(TalusSolve *s)
 {
     bool go = true;
     if (s->plan.bounds)
-        TALUS_TRY(presolve(s, &go));
+        TALUS_TRY(presolve_bounds(s, &go));
     for (int k = 0; go; k++) {
         if (!s->plan.shift && !s->plan.tresca)
-            TALUS_TRY(solve_alone(s));
+            TALUS_TRY(run_without_loop(s));
         if (s->plan.tresca)
-            TALUS_TRY(tresca(s));
+            TALUS_TRY(run_tresca_loop(s));
         else if (s->plan.shift)
-            TALUS_TRY(shift(s));
+            TALUS_TRY(run_shift_loop(s));
         go = s->plan.bounds && refresh_bounds(s, k);
     }
     return TALUS_OK;

@@ -5,20 +5,21 @@
 
 #include "solvers/driver/solver.h"
 
-/* Fills *plan: how the algorithm solves the problem's laws, with the loop `kind`. TALUS_ERR_UNSUPPORTED: it cannot. */
+/* Fills *plan: how the algorithm solves the problem's laws, with the outer loop `kind` where one is needed.
+ * TALUS_ERR_UNSUPPORTED: the algorithm cannot solve them. */
 TalusStatus talus_outer_plan(const TalusSolverType *type, const TalusProblem *problem,
                              TalusOuterKind kind, TalusOuterPlan *plan);
 
 /* Writes the sets and laws of the bits TALUS_TAKES_... in words, for messages. */
 enum { TALUS_TAKES_TEXT = 96 };
-void talus_outer_takes(uint32_t takes, char text[TALUS_TAKES_TEXT]);
+void talus_outer_describe_takes(uint32_t takes, char text[TALUS_TAKES_TEXT]);
 
 /* Runs the algorithm within the planned loops. Convergence is judged by the residual of the laws. Removes all shifts
  * before it returns, also on failure. */
 TalusStatus talus_outer_run(TalusSolve *solve);
 
-/* Lets the next call of the algorithm resume from its last one, with a tolerance for its own estimate of the residual
- * multiplied by `share`: the last estimate was too optimistic. */
+/* Marks the next call of the algorithm as resumed and multiplies the tolerance for the algorithm's own estimate of the
+ * residual by `share`, since the last estimate was too small. */
 static inline void talus_outer_tighten(TalusSolve *solve, double share)
 {
     solve->tolerance_factor *= share;

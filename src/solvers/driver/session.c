@@ -78,10 +78,10 @@ bool talus_solve_next(TalusSolve *solve, int products, const double *x,
 
 bool talus_solve_wants_iterate(const TalusSolve *solve)
 {
-    return talus_observe_due(solve) || talus_infeasibility_due(solve);
+    return talus_observe_is_due(solve) || talus_infeasibility_is_due(solve);
 }
 
-void talus_solve_suspect(TalusSolve *solve)
+void talus_solve_request_infeasibility_check(TalusSolve *solve)
 {
     solve->infeasibility->next = 0;
 }
@@ -89,7 +89,7 @@ void talus_solve_suspect(TalusSolve *solve)
 bool talus_solve_observe(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
                          double rms)
 {
-    if (talus_observe_due(solve) && !talus_observe_iterate(solve, x, metric)) {
+    if (talus_observe_is_due(solve) && !talus_observe_iterate(solve, x, metric)) {
         solve->info->outcome = TALUS_OUTCOME_BUDGET;
         solve->stopped = true;
         return false;
@@ -97,7 +97,7 @@ bool talus_solve_observe(TalusSolve *solve, const double *x, const TalusMetricBl
     return !talus_infeasibility_check(solve, x, metric, rms);
 }
 
-void talus_solve_enter(TalusSolve *solve, TalusSolver *s)
+void talus_solve_set_solver(TalusSolve *solve, TalusSolver *s)
 {
     solve->solver = s;
     solve->type = s->type;
@@ -112,10 +112,10 @@ TalusStatus talus_solve_hand_over(TalusSolve *solve, int part, bool resumed)
     bool was_resumed = solve->resumed;
     if (!resumed && !from->type->parts[part].keeps_state)
         memset(to->state, 0, to->type->state_size);
-    talus_solve_enter(solve, to);
+    talus_solve_set_solver(solve, to);
     solve->resumed = resumed;
     TalusStatus status = to->type->solve(solve);
     solve->resumed = was_resumed;
-    talus_solve_enter(solve, from);
+    talus_solve_set_solver(solve, from);
     return status;
 }

@@ -9,7 +9,7 @@
 
 struct TalusSolver {
     const TalusSolverType *type;
-    TalusSolver **part; /* one per entry of type->parts */
+    TalusSolver **part; /* [parts]: a solver for each entry of type->parts */
     int parts;
     void *params, *state, *work;
 
@@ -23,15 +23,15 @@ struct TalusSolver {
     size_t held; /* bytes that stages have allocated and that stay for the next solve */
 };
 
-/* Sets the backend. Before that, if memory of stages and workspaces belongs to another backend, releases it; NULL
- * releases it in any case. */
+/* Sets the backend of the solver. If its workspaces are in the memory of another backend, releases them first; NULL
+ * releases them in any case. */
 void talus_solver_set_backend(TalusSolver *solver, const TalusBackend *backend);
 
 /* session.c: returns the seconds since the session began, without the time the clock was stopped. */
 double talus_solve_elapsed(const TalusSolve *solve);
 /* True if talus_solve_elapsed exceeds the time limit of the options. */
 bool talus_solve_is_late(const TalusSolve *solve);
-/* Makes `solver` the current solver of the session. */
-void talus_solve_enter(TalusSolve *solve, TalusSolver *solver);
+/* Makes `solver` the current solver of the session, with its type, parameters, state and workspace. */
+void talus_solve_set_solver(TalusSolve *solve, TalusSolver *solver);
 
 #endif

@@ -28,7 +28,7 @@ TalusSolverRow talus_solver_row(int index)
     TalusSolverRow row = {.name = t->name, .summary = t->summary, .reference = t->reference};
     row.missing = t->missing ? t->missing() : NULL;
     row.takes = t->takes;
-    talus_outer_takes(t->takes, row.accepts);
+    talus_outer_describe_takes(t->takes, row.accepts);
     return row;
 }
 
@@ -51,6 +51,7 @@ void talus_solver_describe(int index, void (*line)(void *user, const char *text)
     }
 }
 
+/* Returns the solver type with this name; NULL, with an error that suggests a similar name, if there is none. */
 static const TalusSolverType *find_type(const char *name)
 {
     const char *names[SOLVERS];
@@ -69,6 +70,7 @@ static const TalusSolverType *find_type(const char *name)
 
 /* ---- creating ---- */
 
+/* Returns the number of entries of type->parts. */
 static int part_count(const TalusSolverType *type)
 {
     int count = 0;
@@ -77,6 +79,7 @@ static int part_count(const TalusSolverType *type)
     return count;
 }
 
+/* Sets the parameters to their defaults, then to those of "key=value,..." in `text`. */
 static TalusStatus read_params(TalusSolver *s, const char *text)
 {
     const TalusSolverType *t = s->type;
@@ -88,6 +91,7 @@ static TalusStatus read_params(TalusSolver *s, const char *text)
                           talus_params_parse(t->params, t->param_count, t->name, text, s->params));
 }
 
+/* Allocates parameters, state and workspace, reads the parameters and creates the parts. */
 static TalusStatus init_solver(TalusSolver *s, const char *params)
 {
     const TalusSolverType *t = s->type;
@@ -198,6 +202,7 @@ void talus_solver_state_save(const TalusSolver *s, void *bytes)
         }
 }
 
+/* Reads the states of the solver and of its parts that keep one. Returns the end of the bytes read. */
 static const char *load_state(TalusSolver *s, const char *bytes)
 {
     memcpy(s->state, bytes, s->type->state_size);

@@ -29,10 +29,10 @@ typedef struct TalusPart {
  * nor proved infeasibility, the impulses from before it are restored if their rms residual is less. */
 typedef struct TalusStage {
     int part;           /* index among the parts of the planning solver */
-    int max_iterations; /* limit of this stage; INT_MAX: all that remain */
-    bool trial;
-    bool
-        until_stuck; /* ends where the solver is stuck (TalusSolve.stuck), instead of going on by shifts */
+    int max_iterations; /* limit of this stage; INT_MAX: all remaining iterations */
+    bool trial;         /* the stage may fail without ending the solve; see above */
+    /* The stage ends when its solver is stuck (TalusSolve.stuck); otherwise the loop of shifts continues the stage. */
+    bool until_stuck;
 } TalusStage;
 
 enum { TALUS_MAX_STAGES = 4 };
@@ -57,17 +57,18 @@ typedef struct TalusSolverType {
                 TalusStage stage[TALUS_MAX_STAGES]);
     /* Releases what the workspace holds except TalusVectors; NULL: nothing. */
     void (*clear)(void *work);
-    /* Name of the feature that needs arrays in host memory; NULL: none does. */
+    /* Name of the solver's feature that needs arrays in host memory, for messages; NULL: no feature does. */
     const char *on_host;
-    /* True if that feature is used with these parameters; NULL: always. */
+    /* True if the feature `on_host` is used with these parameters; NULL: it is always used. */
     bool (*is_on_host)(const void *params);
-    /* Returns what this build lacks for the solver and how to get it, or NULL if it can run. NULL: it always can. */
+    /* Returns a text that says what this build lacks for the solver and how to get it, or NULL if the solver can
+     * run. A NULL pointer in place of the function: the solver can always run. */
     const char *(*missing)(void);
     /* Loads external libraries, with the clock of the solve stopped; NULL: nothing to load. */
     TalusStatus (*load)(void);
 } TalusSolverType;
 
-/* Rows of a parameter table (base/param.h): the key is the name of the field. */
+/* Rows of a parameter table (base/param.h): the key of a parameter is the name of its field in Struct. */
 #define TALUS_ROW(Struct, field, kind, ...)                                                       \
     {                                                                                             \
         .key = #field, .type = TALUS_PARAM_##kind, .offset = offsetof(Struct, field), __VA_ARGS__ \
@@ -87,10 +88,12 @@ typedef struct TalusSolverType {
 
 /* How an algorithm is extended to laws beyond ccp (outer.h). */
 typedef struct TalusOuterPlan {
-    bool beyond;        /* some block is under `fixed` or `coulomb`; the residual is that law's */
-    bool exact;         /* the algorithm itself solves blocks under Coulomb's law */
-    bool bounds;        /* some block is under `fixed`: its bounds may need a presolve */
-    bool shift, tresca; /* loop for Coulomb blocks: shifted cones, or prisms; neither: not needed */
+    /* Some block is under `fixed` or `coulomb`: the residual is measured under these laws. */
+    bool beyond;
+    bool exact;  /* the algorithm itself solves blocks under Coulomb's law */
+    bool bounds; /* some block is under `fixed`: its bounds may need a presolve */
+    /* Outer loop for Coulomb blocks: De Saxce's shifts of cones, or Tresca's prisms. Both false: no outer loop. */
+    bool shift, tresca;
 } TalusOuterPlan;
 
 /* A solve session: one problem with its counts, clock and observers, through all stages (driver.c). An algorithm
@@ -107,18 +110,17 @@ struct TalusSolve {
     /* current stage */
     const TalusOperator *op; /* operator; like gamma in the backend's memory */
     double *gamma;
-    struct TalusReduced *reduced; /* what op belongs to if joints are eliminated; else NULL */
+    struct TalusReduced *reduced; /* owner of op if joints are eliminated; else NULL */
     TalusSolver *solver;          /* current solver */
     const TalusSolverType *type;
     const void *params;
     void *state, *work;
     TalusOuterPlan plan;
-    double
-        tolerance_factor; /* factor on the tolerance; lowered if an estimated residual was too small */
-    bool resumed; /* called again because its estimate was too small; its setup is still valid */
+    double tolerance_factor; /* on the tolerance; lowered if an estimated residual was too small */
+    bool resumed; /* called again since the estimated residual was too small; the setup is valid */
     bool stuck;   /* set by an exact algorithm without progress: the loop of shifts is tried next */
-    bool until_stuck; /* of the stage (TalusStage): not even that loop */
-    /* Residual and rounding that solve_alone (outer.c) measured of the present gamma, so that the driver need not
+    bool until_stuck; /* copy of TalusStage.until_stuck: the stage ends once `stuck` is set */
+    /* Residual and rounding that run_without_loop (outer.c) measured of the present gamma, so that the driver need not
      * measure again; has_measured is false if gamma or the problem changed since. */
     TalusResidual measured, measured_rounding;
     bool has_measured;
@@ -136,12 +138,12 @@ struct TalusSolve {
 /* Counts one iteration with `products` products. */
 void talus_solve_count(TalusSolve *solve, int products);
 
-/* Notes the residual at the start of the solve, unless it is known. */
+/* Stores rms as info->start_residual, the residual at the start of the solve, unless an earlier call has stored one. */
 void talus_solve_note_start(TalusSolve *solve, double rms);
 
 /* Returns true if the algorithm should go on; else sets info->outcome. rms and max are estimates of the residual; in
- * norm max, rms replaces a max that is NaN (unknown). Notes the start; calls the monitor unless the solve converged or
- * rms is not finite. */
+ * norm max, rms replaces a max that is NaN (unknown). Stores the first rms of the solve as its starting residual; calls
+ * the monitor unless the solve converged or rms is not finite. */
 bool talus_solve_continue(TalusSolve *solve, double rms, double max);
 
 /* True if iterations and time allow another iteration; else sets info->outcome to budget. For iterations whose residual
@@ -157,9 +159,9 @@ bool talus_solve_wants_iterate(const TalusSolve *solve);
 bool talus_solve_observe(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
                          double rms);
 
-/* Makes the infeasibility monitor check the next reported iterate, at any iteration count: for methods whose iterates
- * grow quickly within few iterations. */
-void talus_solve_suspect(TalusSolve *solve);
+/* Makes the infeasibility monitor check the next reported iterate instead of waiting for its next scheduled iteration:
+ * for methods whose iterates grow quickly within few iterations. */
+void talus_solve_request_infeasibility_check(TalusSolve *solve);
 
 /* Runs a part of the current solver to its end, on the same problem, from gamma and within the same limits. `resumed`:
  * the part reuses the setup of its last call in this stage; false: its state is zeroed first, unless it keeps_state. */
@@ -173,29 +175,30 @@ bool talus_solve_report(TalusSolve *solve, const double *x, const TalusMetricBlo
 bool talus_solve_next(TalusSolve *solve, int products, const double *x,
                       const TalusMetricBlock *metric, double residual2, double residual_max);
 
-/* Vectors of a workspace in the backend's memory: one block, divided. Starts as zeros; the solver object lists the
- * block and releases it. */
+/* Vectors of a workspace: one block of the backend's memory, divided into vectors. The struct starts as zeros. The
+ * solver object has a list of these structs and releases their blocks. */
 typedef struct TalusVectors {
     double *block;
     size_t capacity;
-    bool is_listed;
-    struct TalusVectors *next;
+    bool is_listed;            /* in the list of the solver object */
+    struct TalusVectors *next; /* in the list of the solver object */
 } TalusVectors;
 
 /* Reserves `count` vectors of the problem's size, contents undefined, and writes their addresses to `vector`. */
 TalusStatus talus_vectors_reserve(TalusSolve *solve, TalusVectors *vectors, int count,
                                   double **vector, const char *what);
-/* The same for pointers that are not in one array: TALUS_VECTORS(solve, vectors, "what", &a, &b). */
+/* The same for pointers that are not in one array: TALUS_RESERVE_VECTORS(solve, vectors, "what", &a, &b). */
 TalusStatus talus_vectors_reserve_each(TalusSolve *solve, TalusVectors *vectors, const char *what,
                                        int count, double **const *pointer);
-#define TALUS_VECTORS(solve, vectors, what, ...)                                            \
+#define TALUS_RESERVE_VECTORS(solve, vectors, what, ...)                                    \
     talus_vectors_reserve_each(solve, vectors, what,                                        \
                                sizeof((double **const[]){__VA_ARGS__}) / sizeof(double **), \
                                (double **const[]){__VA_ARGS__})
-/* Releases the block, which stays listed and can be reserved again; the solver object releases blocks that are left. */
+/* Releases the block. `vectors` stays in the list of the solver object and can be reserved again. */
 void talus_vectors_release(const TalusBackend *backend, TalusVectors *vectors);
 
-static inline void talus_swap(double **a, double **b)
+/* Exchanges two pointers to vectors; no entry is copied. */
+static inline void talus_vector_swap(double **a, double **b)
 {
     double *old = *a;
     *a = *b;
@@ -203,13 +206,14 @@ static inline void talus_swap(double **a, double **b)
 }
 
 /* to = from */
-void talus_copy(TalusSolve *solve, const double *from, double *to);
+void talus_vector_copy(TalusSolve *solve, const double *from, double *to);
 
 /* Names of TalusMetric, for parameters. */
 extern const char *const talus_metric_names[];
-/* Reserves and fills a solver's metric s (backend.h), in the backend's memory. */
-TalusStatus talus_solver_metric(TalusSolve *solve, TalusMetric kind, TalusVectors *vectors,
-                                const TalusMetricBlock **out);
+/* Reserves a solver's metric s (backend.h) of the given kind in the backend's memory, fills it from the operator's
+ * diagonal and writes its address to *out. */
+TalusStatus talus_solver_make_metric(TalusSolve *solve, TalusMetric kind, TalusVectors *vectors,
+                                     const TalusMetricBlock **out);
 
 /* Usual number of power iterations. */
 enum { TALUS_POWER_ITERATIONS = 12 };

@@ -5,7 +5,8 @@
 
 const char *const talus_metric_names[] = {"trace", "anisotropic", NULL};
 
-static TalusStatus reserve(TalusSolve *solve, TalusVectors *v, size_t n, const char *what)
+/* Reserves n entries in the backend's memory for v, which enters the list of the current solver if it is not in it. */
+static TalusStatus reserve_block(TalusSolve *solve, TalusVectors *v, size_t n, const char *what)
 {
     if (!v->is_listed) {
         v->is_listed = true;
@@ -15,8 +16,9 @@ static TalusStatus reserve(TalusSolve *solve, TalusVectors *v, size_t n, const c
     return solve->backend->vector.reserve(solve->op, &v->block, &v->capacity, n, what);
 }
 
-/* Entries from one vector to the next: a multiple of 256 bytes, the lines that devices read. */
-static size_t stride_of(const TalusSolve *solve)
+/* Returns the number of entries from one vector to the next: a multiple of 256 bytes, so that each vector begins at a
+ * line of the device's memory. */
+static size_t vector_stride(const TalusSolve *solve)
 {
     return ((size_t)talus_problem_size(solve->problem) + 31) / 32 * 32;
 }
@@ -24,8 +26,8 @@ static size_t stride_of(const TalusSolve *solve)
 TalusStatus talus_vectors_reserve(TalusSolve *solve, TalusVectors *v, int count, double **vector,
                                   const char *what)
 {
-    const size_t stride = stride_of(solve);
-    TALUS_TRY(reserve(solve, v, (size_t)count * stride, what));
+    const size_t stride = vector_stride(solve);
+    TALUS_TRY(reserve_block(solve, v, (size_t)count * stride, what));
     for (int k = 0; k < count; k++)
         vector[k] = v->block + (size_t)k * stride;
     return TALUS_OK;
@@ -34,8 +36,8 @@ TalusStatus talus_vectors_reserve(TalusSolve *solve, TalusVectors *v, int count,
 TalusStatus talus_vectors_reserve_each(TalusSolve *solve, TalusVectors *v, const char *what,
                                        int count, double **const *pointer)
 {
-    const size_t stride = stride_of(solve);
-    TALUS_TRY(reserve(solve, v, (size_t)count * stride, what));
+    const size_t stride = vector_stride(solve);
+    TALUS_TRY(reserve_block(solve, v, (size_t)count * stride, what));
     for (int k = 0; k < count; k++)
         *pointer[k] = v->block + (size_t)k * stride;
     return TALUS_OK;
@@ -48,17 +50,17 @@ void talus_vectors_release(const TalusBackend *backend, TalusVectors *v)
     v->capacity = 0;
 }
 
-void talus_copy(TalusSolve *solve, const double *from, double *to)
+void talus_vector_copy(TalusSolve *solve, const double *from, double *to)
 {
     const double one = 1.0;
     solve->backend->vector.combine(solve->op, 1, &from, &one, to);
 }
 
-TalusStatus talus_solver_metric(TalusSolve *solve, TalusMetric kind, TalusVectors *v,
-                                const TalusMetricBlock **out)
+TalusStatus talus_solver_make_metric(TalusSolve *solve, TalusMetric kind, TalusVectors *v,
+                                     const TalusMetricBlock **out)
 {
-    TALUS_TRY(
-        reserve(solve, v, (size_t)solve->op->blocks * (sizeof **out / sizeof(double)), "metric"));
+    TALUS_TRY(reserve_block(solve, v, (size_t)solve->op->blocks * (sizeof **out / sizeof(double)),
+                            "metric"));
     TalusMetricBlock *metric = (TalusMetricBlock *)v->block;
     solve->backend->op.metric(solve->op, kind, metric);
     *out = (const TalusMetricBlock *)metric;

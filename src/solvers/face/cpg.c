@@ -6,20 +6,21 @@
  * with T(x) the tangent cone of the set at x and N the operator in the metric. Line 5 of the paper lacks the hat over
  * r, without which p would point out of the set, contrary to its own text.
  *
- * variant=two evaluates these lines literally: N x and N p, the paper's two products, and N p^ as a third if the
- * projection onto the tangent cone changed p, which the paper's count omits. variant=one needs only N p, and N x as a
- * second product if the projection in line 8 changed x; otherwise r is updated by a N p. Line 4 then uses N p for N p^:
- * beta only shapes the direction, and a is exact for any p. It takes about as many iterations and half the products.
+ * variant=two evaluates these lines as they stand. The products are N x and N p and, if the projection onto the tangent
+ * cone changed p, also N p^, which the paper's count of two products omits. variant=one forms only N p, and N x as a
+ * second product if the projection in line 8 changed x; otherwise r is updated by a N p. In line 4, variant=one uses N
+ * p in place of N p^. This changes beta and so the direction, but a is exact for any direction. variant=one takes about
+ * as many iterations as variant=two, and half the products.
  *
- * Boxes and prisms with fixed bounds need nothing more: sets/set.h has their tangent cones. Coulomb's law on the square
- * uses boxes that are adapted in each iteration (section 3.2), on the host only: after a step the bounds become mu
- * times the new normal impulses, components at a bound follow it, and others are clamped.
+ * Boxes and prisms with fixed bounds need only their tangent cones (sets/set.h). Coulomb's law on the square uses boxes
+ * that change in each iteration (section 3.2), on the host only: after a step the bounds become mu times the new normal
+ * impulses; tangential components that were at their bound move with it, the others are clamped to the new bounds.
  *
- * The paper is unscaled (metric=none). Convergence is not proven, since the projection in line 8 may undo the descent.
- * No failure has been seen without friction and with fixed bounds, many with moving bounds
- * (docs/papers/preclik-2009.md). Not for circular cones, an open problem in the paper: the line search ignores the
- * curvature of the mantle, steps around it are too long, and even a single sliding contact may cycle
- * (docs/reference/solvers/active-set.md). */
+ * The paper's method is unscaled (metric=none). Convergence is not proven, since the projection in line 8 may undo the
+ * descent. Tests without friction and with fixed bounds all converged; many with moving bounds did not
+ * (docs/papers/preclik-2009.md). The method does not take circular cones, an open problem in the paper: the line search
+ * ignores the curvature of the mantle, so that steps around the cone are too long, and even a single sliding contact
+ * may cycle (docs/reference/solvers/active-set.md). */
 #include "solvers/face/face.h"
 
 #include "base/status.h"
@@ -41,25 +42,26 @@ static const TalusParam params[] = {
         "products per iteration while nothing is projected; two: the paper's lines as they stand"),
 };
 
-/* p = P_T(p), with w->w as work vector; variant=two forms N p anew if p changed. Returns the products used. */
+/* Projects p onto the tangent cone, with w->w as work vector; variant=two then computes N p again if p changed. Returns
+ * the products used. */
 static int project_direction(TalusSolve *s, TalusFaceWork *w, Variant variant)
 {
     s->backend->block.tangent(s->op, w->metric, s->gamma, w->p, w->w);
     if (variant == TWO) {
         s->backend->vector.axpby(s->op, 1.0, w->w, -1.0, w->p);
         bool changed = s->backend->vector.dot(s->op, w->p, w->p) > 0.0;
-        talus_swap(&w->p, &w->w);
+        talus_vector_swap(&w->p, &w->w);
         if (!changed)
             return 0;
-        talus_face_search(s, w, 1.0);
+        talus_face_best_step(s, w, 1.0);
         return 1;
     }
-    talus_swap(&w->p, &w->w);
+    talus_vector_swap(&w->p, &w->w);
     return 0;
 }
 
-/* Lines 2 to 5: phi = r^, p = r^ + beta p^; p = r^ if there is no old p or it has no curvature. Returns the products
- * used. */
+/* Lines 2 to 5: sets phi = r^ and p = r^ + beta p^, or p = r^ if there is no last p or the last p has no curvature.
+ * Returns the products used. */
 static int make_direction(TalusSolve *s, TalusFaceWork *w, Variant variant)
 {
     int products = 0;
@@ -72,7 +74,7 @@ static int make_direction(TalusSolve *s, TalusFaceWork *w, Variant variant)
         double beta = -s->backend->vector.dot(s->op, w->phi, w->np) / w->pnp;
         s->backend->vector.axpby(s->op, 1.0, w->phi, beta, w->p);
     } else {
-        talus_copy(s, w->phi, w->p);
+        talus_vector_copy(s, w->phi, w->p);
     }
     return products;
 }
@@ -81,7 +83,7 @@ static int make_direction(TalusSolve *s, TalusFaceWork *w, Variant variant)
 
 /* Returns the tangential impulse t after its bound moved from `before` to `after`: at the new bound if it was at the
  * old one, else clamped. The factor 1 - 1e-14 covers a projection that rounds the old bound differently. */
-static double follow_bound(double t, double before, double after)
+static double move_with_bound(double t, double before, double after)
 {
     if (before > 0.0 && fabs(t) >= before * (1.0 - 1e-14))
         return copysign(after, t);
@@ -102,7 +104,7 @@ static bool move_bounds(TalusSolve *s, const TalusMetricBlock *metric)
         double before = op->mu[i] * ratio * (op->estimate[i] / normal);
         double after = op->mu[i] * ratio * x[0];
         for (int k = 1; k < op->rows; k++) {
-            double t = follow_bound(x[k], before, after);
+            double t = move_with_bound(x[k], before, after);
             changed = changed || t != x[k];
             x[k] = t;
         }
@@ -111,11 +113,13 @@ static bool move_bounds(TalusSolve *s, const TalusMetricBlock *metric)
     return changed;
 }
 
-static int step(TalusSolve *s, TalusFaceWork *w, Variant variant)
+/* One iteration, lines 1 to 8, with moving bounds under Coulomb's law. If p does not descend, x stays and the next
+ * direction is r^. Returns the products used. */
+static int advance_iterate(TalusSolve *s, TalusFaceWork *w, Variant variant)
 {
     TalusForward change;
     int products = make_direction(s, w, variant) + 1;
-    double a = talus_face_search(s, w, 1.0);
+    double a = talus_face_best_step(s, w, 1.0);
     if (a == 0.0) { /* not a descent direction: restart with the gradient */
         w->pnp = 0.0;
         return products;
@@ -125,26 +129,28 @@ static int step(TalusSolve *s, TalusFaceWork *w, Variant variant)
                                        &change);
     bool moved = s->op->prisms && move_bounds(s, w->metric);
     if (variant == ONE && change.r2 == 0.0 && !moved)
-        return products + talus_face_follow(s, w, a);
-    talus_face_refresh(s, w);
+        return products + talus_face_update_gradient(s, w, a);
+    talus_face_recompute_gradient(s, w);
     return products + 1;
 }
 
-static TalusStatus iterate(TalusSolve *s)
+/* Iterates until the driver ends the solve. */
+static TalusStatus run_iterations(TalusSolve *s)
 {
     const Params *p = s->params;
     TalusFaceWork *w = s->work;
     TALUS_TRY(talus_face_begin(s, w, p->metric));
-    for (int products = 0; talus_face_measured(s, w, products);)
-        products = step(s, w, (Variant)p->variant);
+    for (int products = 0; talus_face_report(s, w, products);)
+        products = advance_iterate(s, w, (Variant)p->variant);
     talus_face_end(s, w);
     return TALUS_OK;
 }
 
+/* Under Coulomb's law turns the blocks into prisms for the time of the solve, with bounds from the given impulses. */
 static TalusStatus solve_cpg(TalusSolve *s)
 {
     if (!(s->op->kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB)))
-        return iterate(s);
+        return run_iterations(s);
     if (!talus_backend_can(s->backend, TALUS_CAP_HOST_MEMORY))
         return talus_solver_fail("cpg", TALUS_ERR_UNSUPPORTED,
                                  "moving bounds are on backend cpu alone, and this problem is "
@@ -154,7 +160,7 @@ static TalusStatus solve_cpg(TalusSolve *s)
     for (int i = 0; i < s->op->blocks; i++)
         if (s->op->model[i].law == TALUS_LAW_COULOMB)
             s->op->estimate[i] = fmax(s->gamma[(size_t)i * (size_t)s->op->rows], 0.0);
-    TalusStatus status = iterate(s);
+    TalusStatus status = run_iterations(s);
     TalusStatus back = talus_problem_set_prisms(s->problem, false);
     return status != TALUS_OK ? status : back;
 }

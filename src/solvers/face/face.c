@@ -1,9 +1,9 @@
 /* solvers/face/face.c - conjugate gradients on a face, the step that leaves it, and the test of the norm.
  *
  * N may be singular, and a matrix from a file slightly indefinite. A direction that is flat relative to the norm is
- * treated as slightly curved (backend/face.h). The step along it ends at the boundary of the set; if there is none, it
- * is long, but rounding does not decide its length. On a problem without a solution the impulses then grow steadily,
- * and the infeasibility monitor finds its proof. */
+ * treated as slightly curved (backend/face.h). The step along such a direction ends at the boundary of the set. Without
+ * a boundary the step is long, but its length does not depend on rounding. On a problem without a solution the impulses
+ * then grow steadily, and the infeasibility monitor finds its proof. */
 #include "solvers/face/face.h"
 
 #include "backend/face.h"
@@ -12,32 +12,32 @@
 
 #include <math.h>
 
-/* Factors on the norm: on a new estimate, which is from below, and on that of an earlier solve. */
+/* Factors on the norm. MARGIN: on a new estimate, which is from below. FORGET: on the norm of an earlier solve. */
 static const double MARGIN = 1.02, FORGET = 0.97;
 
 const char *const talus_face_metrics[] = {"none", "trace", "anisotropic", NULL};
 
 /* ---- begin and end ---- */
 
-void talus_face_refresh(TalusSolve *s, TalusFaceWork *w)
+void talus_face_recompute_gradient(TalusSolve *s, TalusFaceWork *w)
 {
     s->backend->op.gradient(s->op, w->metric, s->gamma, true, w->g);
-    w->unchecked = 0;
+    w->g_updates = 0;
 }
 
 TalusStatus talus_face_begin(TalusSolve *s, TalusFaceWork *w, int metric)
 {
-    TALUS_TRY(
-        TALUS_VECTORS(s, &w->vectors, "vectors of a face", &w->g, &w->p, &w->np, &w->phi, &w->w));
+    TALUS_TRY(TALUS_RESERVE_VECTORS(s, &w->vectors, "vectors of a face", &w->g, &w->p, &w->np,
+                                    &w->phi, &w->w));
     w->metric = NULL;
     if (metric != TALUS_FACE_UNSCALED) {
         TalusMetric kind =
             metric == TALUS_FACE_TRACE ? TALUS_METRIC_TRACE : TALUS_METRIC_ANISOTROPIC;
-        TALUS_TRY(talus_solver_metric(s, kind, &w->metric_memory, &w->metric));
+        TALUS_TRY(talus_solver_make_metric(s, kind, &w->metric_memory, &w->metric));
         s->backend->op.scale(s->op, w->metric, true, s->gamma);
     }
     s->backend->block.project(s->op, w->metric, s->gamma);
-    talus_face_refresh(s, w);
+    talus_face_recompute_gradient(s, w);
     s->info->products++;
     w->norm = talus_norm_lower_bound(s, w->metric);
     w->pnp = 0.0;
@@ -53,7 +53,7 @@ void talus_face_end(TalusSolve *s, TalusFaceWork *w)
 
 /* ---- the norm ---- */
 
-void talus_face_norm(TalusSolve *s, TalusFaceWork *w, double carried)
+void talus_face_estimate_norm(TalusSolve *s, TalusFaceWork *w, double carried)
 {
     double norm =
         w->metric && carried > 0.0
@@ -65,23 +65,23 @@ void talus_face_norm(TalusSolve *s, TalusFaceWork *w, double carried)
 
 /* ---- steps ---- */
 
-bool talus_face_measured(TalusSolve *s, TalusFaceWork *w, int products)
+bool talus_face_report(TalusSolve *s, TalusFaceWork *w, int products)
 {
     TalusForward at;
     s->backend->block.forward_backward(s->op, w->metric, s->gamma, w->g, 1.0, NULL, NULL, &at);
     return talus_solve_next(s, products, s->gamma, w->metric, at.residual2, at.residual_max);
 }
 
-void talus_face_project(TalusSolve *s, TalusFaceWork *w, double step, const double *d)
+void talus_face_projected_step(TalusSolve *s, TalusFaceWork *w, double step, const double *d)
 {
     TalusForward forward;
     double sums[2];
-    talus_copy(s, s->gamma, w->w);
+    talus_vector_copy(s, s->gamma, w->w);
     s->backend->block.forward_backward(s->op, w->metric, s->gamma, d, step, s->gamma, NULL,
                                        &forward);
     s->backend->op.gradient(s->op, w->metric, s->gamma, true, w->p);
-    talus_swap(&w->g, &w->p);
-    w->unchecked = 0;
+    talus_vector_swap(&w->g, &w->p);
+    w->g_updates = 0;
     w->pnp = 0.0;
     s->backend->vector.axpby(s->op, -1.0, s->gamma, 1.0,
                              w->w); /* w: minus the step; p: minus N times the step */
@@ -90,20 +90,20 @@ void talus_face_project(TalusSolve *s, TalusFaceWork *w, double step, const doub
     talus_face_raise(&w->norm, sums[0], sums[1]);
 }
 
-/* p = phi - rho p, conjugate to the last p, if that had curvature and the number of active blocks is the same; else p =
- * phi. */
+/* Sets p = phi - rho p, conjugate to the last p, if the last p had curvature and the number of active blocks is the
+ * same; else p = phi. */
 static void make_direction(TalusSolve *s, TalusFaceWork *w, int active)
 {
     if (w->pnp > 0.0 && active == w->active) {
         double rho = s->backend->vector.dot(s->op, w->phi, w->np) / w->pnp;
         s->backend->vector.axpby(s->op, 1.0, w->phi, -rho, w->p);
     } else {
-        talus_copy(s, w->phi, w->p);
+        talus_vector_copy(s, w->phi, w->p);
     }
     w->active = active;
 }
 
-double talus_face_search(TalusSolve *s, TalusFaceWork *w, double sign)
+double talus_face_best_step(TalusSolve *s, TalusFaceWork *w, double sign)
 {
     double sums[3];
     s->backend->op.gradient(s->op, w->metric, w->p, false, w->np);
@@ -111,34 +111,34 @@ double talus_face_search(TalusSolve *s, TalusFaceWork *w, double sign)
     return talus_face_length(&w->norm, &w->pnp, sums[0], sums[1], sums[2], sign);
 }
 
-int talus_face_follow(TalusSolve *s, TalusFaceWork *w, double a)
+int talus_face_update_gradient(TalusSolve *s, TalusFaceWork *w, double a)
 {
     s->backend->vector.axpby(s->op, a, w->np, 1.0, w->g);
-    if (++w->unchecked < TALUS_FACE_REFRESH)
+    if (++w->g_updates < TALUS_FACE_REFRESH)
         return 0;
-    talus_face_refresh(s, w);
+    talus_face_recompute_gradient(s, w);
     return 1;
 }
 
-/* x = x - a p, with its gradient. Returns the products used. */
-static int move(TalusSolve *s, TalusFaceWork *w, double a)
+/* Sets x = x - a p and updates its gradient. Returns the products used. */
+static int move_along_p(TalusSolve *s, TalusFaceWork *w, double a)
 {
     s->backend->vector.axpby(s->op, -a, w->p, 1.0, s->gamma);
-    return talus_face_follow(s, w, -a);
+    return talus_face_update_gradient(s, w, -a);
 }
 
 /* Expands the face: with `half_step` moves x to the boundary at x - limit p and computes phi there; then takes the
  * projected step along phi. Returns the products used. */
-static int expand(TalusSolve *s, TalusFaceWork *w, double limit, double step, bool half_step)
+static int expand_face(TalusSolve *s, TalusFaceWork *w, double limit, double step, bool half_step)
 {
     int products = 1;
     if (half_step) {
-        products += move(s, w, limit * TALUS_FACE_OVERSHOOT);
+        products += move_along_p(s, w, limit * TALUS_FACE_OVERSHOOT);
         s->backend->block.project(s->op, w->metric, s->gamma);
-        talus_copy(s, w->g, w->phi);
+        talus_vector_copy(s, w->g, w->phi);
         s->backend->block.mask(s->op, w->metric, s->gamma, w->phi);
     }
-    talus_face_project(s, w, step, w->phi);
+    talus_face_projected_step(s, w, step, w->phi);
     return products;
 }
 
@@ -146,23 +146,23 @@ int talus_face_advance(TalusSolve *s, TalusFaceWork *w, const TalusFace *face, d
                        bool half_step)
 {
     make_direction(s, w, face->active);
-    double a = talus_face_search(s, w, -1.0);
+    double a = talus_face_best_step(s, w, -1.0);
     if (a == 0.0) { /* no descent: the face is solved up to rounding */
-        talus_face_project(s, w, step, w->g);
+        talus_face_projected_step(s, w, step, w->g);
         return 2;
     }
     double limit = s->backend->block.feasible_step(s->op, w->metric, s->gamma, w->p);
     if (!(a < limit))
-        return 1 + expand(s, w, limit, step, half_step);
-    return 1 + move(s, w, a);
+        return 1 + expand_face(s, w, limit, step, half_step);
+    return 1 + move_along_p(s, w, a);
 }
 
-int talus_face_minimise(TalusSolve *s, TalusFaceWork *w, double *d)
+int talus_face_minimise_along(TalusSolve *s, TalusFaceWork *w, double *d)
 {
     double *old = w->p;
     w->p = d;
-    double a = talus_face_search(s, w, -1.0);
-    int products = 1 + move(s, w, a);
+    double a = talus_face_best_step(s, w, -1.0);
+    int products = 1 + move_along_p(s, w, a);
     w->p = old;
     w->pnp = 0.0;
     return products;

@@ -24,40 +24,41 @@ typedef struct TalusFaceWork {
     double *w;   /* work vector; in mprgp also the chopped gradient (TalusFace) */
     const TalusMetricBlock *metric; /* NULL: unscaled */
     TalusVectors vectors, metric_memory;
-    double norm;   /* estimated norm of S (N + E) S, raised when a step shows more */
-    double pnp;    /* p'N p; 0 if unknown or flat: the next direction is phi */
+    double norm;   /* estimated norm of S (N + E) S, raised when a step shows larger curvature */
+    double pnp;    /* p'N p; 0 if unknown or flat: the next direction is then phi */
     int active;    /* number of active blocks when p was made */
-    int unchecked; /* updates of g since it was computed from x */
+    int g_updates; /* updates of g since g was last computed from x */
 } TalusFaceWork;
 
-/* Reserves memory, fills the metric (TALUS_FACE_...), sets x = P(gamma / s), its gradient g, and work->norm to a lower
- * bound. Counts one product. */
+/* Begins a solve: reserves memory, fills the metric (TALUS_FACE_...), sets x = P(gamma / s) and its gradient g, and
+ * sets work->norm to a lower bound. Counts one product. */
 TalusStatus talus_face_begin(TalusSolve *solve, TalusFaceWork *work, int metric);
-/* Converts x, stored in gamma, back to impulses: gamma = s x. */
+/* Ends a solve: converts x, stored in gamma, back to impulses, gamma = s x. */
 void talus_face_end(TalusSolve *solve, TalusFaceWork *work);
 
-/* Raises work->norm to an estimate: in a metric 0.97 times `carried`, that of an earlier solve, as the norm of a scaled
- * operator has no unit and hardly changes from step to step; else, or if `carried` is 0, by power iteration, which
- * overwrites p and np. */
-void talus_face_norm(TalusSolve *solve, TalusFaceWork *work, double carried);
+/* Raises work->norm to an estimate of the norm. In a metric the estimate is 0.97 times `carried`, the norm of an
+ * earlier solve, as the norm of a scaled operator has no unit and hardly changes from step to step. Without a metric,
+ * or if `carried` is 0, a power iteration gives it, which overwrites p and np. */
+void talus_face_estimate_norm(TalusSolve *solve, TalusFaceWork *work, double carried);
 
 /* Ends an iteration: counts it with its products, measures the residual of x from g and reports it. Returns true to go
  * on. */
-bool talus_face_measured(TalusSolve *solve, TalusFaceWork *work, int products);
+bool talus_face_report(TalusSolve *solve, TalusFaceWork *work, int products);
 
-/* Computes the gradient from x: one product. */
-void talus_face_refresh(TalusSolve *solve, TalusFaceWork *work);
+/* Computes g from x, with one product. */
+void talus_face_recompute_gradient(TalusSolve *solve, TalusFaceWork *work);
 
 /* Computes np = N p and pnp = p'N p, with one product; may raise work->norm. Returns the a >= 0 that minimises the
  * objective at x + sign a p: 0 if the objective does not fall along that line, a long step if it has no curvature (pnp
  * is then 0). */
-double talus_face_search(TalusSolve *solve, TalusFaceWork *work, double sign);
+double talus_face_best_step(TalusSolve *solve, TalusFaceWork *work, double sign);
 /* Updates g after x has moved by a p: adds a N p or, at intervals, computes g from x. Returns the products used. */
-int talus_face_follow(TalusSolve *solve, TalusFaceWork *work, double a);
+int talus_face_update_gradient(TalusSolve *solve, TalusFaceWork *work, double a);
 
 /* Sets x = P(x - step d) and its gradient, and raises work->norm if the step taken shows it too small. Overwrites p and
  * w; restarts conjugate gradients. One product. */
-void talus_face_project(TalusSolve *solve, TalusFaceWork *work, double step, const double *d);
+void talus_face_projected_step(TalusSolve *solve, TalusFaceWork *work, double step,
+                               const double *d);
 
 /* One step on the face of x, whose free gradient is in phi. With p = phi - rho p_old conjugate to its predecessor (p =
  * phi after a restart), x - a p minimises along p if that stays in the set. Otherwise the face expands:
@@ -67,8 +68,8 @@ void talus_face_project(TalusSolve *solve, TalusFaceWork *work, double step, con
 int talus_face_advance(TalusSolve *solve, TalusFaceWork *work, const TalusFace *face, double step,
                        bool half_step);
 
-/* x = x - a d with the a of talus_face_search. d must be such that no a > 0 leaves the set. Restarts conjugate
+/* x = x - a d with the a of talus_face_best_step. d must be such that no a > 0 leaves the set. Restarts conjugate
  * gradients. Returns the products used. */
-int talus_face_minimise(TalusSolve *solve, TalusFaceWork *work, double *d);
+int talus_face_minimise_along(TalusSolve *solve, TalusFaceWork *work, double *d);
 
 #endif

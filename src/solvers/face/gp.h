@@ -11,17 +11,17 @@
  *     search       x' = P(x + a w), a = 1, 1/2, ... until (16) holds with x, x' for y, y'.
  *
  * The paper says that steps go on while (20) holds and stop when it is violated; the reverse is true, as for (18).
- * While the sets A and B of the new point are equal, the face may be the right one. The Krylov method then continues if
- * x + w is inside, with eta2 divided by ten, or starts in the new face without projection steps.
+ * While the sets A and B of the new point are equal, the face may be the right one. If x + w is then inside the set,
+ * the Krylov method continues with eta2 divided by ten; else it starts in the new face without projection steps.
  *
  * The matrix is multiplied only with steps d: with Ad known, f(x + d) - f(x) = g'd + d'Ad/2 has no cancellation, and
  * g(x + d) = g + Ad is free. The gradient is recomputed from x at intervals. Krylov methods also update the gradient at
- * x + w, so a step inside the face ends without a product.
+ * x + w, so moving x to x + w needs no product.
  *
  * The matrix is only positive semidefinite, and in a face with more contacts than degrees of freedom the equations
- * contradict each other. A step is at most FAR times as long as the data, |x| + |g| / |A| at the start; along a
- * direction without curvature it has about this length, and the projection ends it at the next bounds. (In a longer
- * step rounding in x would hide the gradient, and an infeasible problem would seem solved.) */
+ * contradict each other. A step is at most LONGEST_STEP times the size of the data, |x| + |g| / |A| at the start. A
+ * step along a direction without curvature has about this length, and the projection ends it at the next bounds. (In a
+ * longer step rounding in x would hide the gradient, and an infeasible problem would seem solved.) */
 #ifndef TALUS_SOLVERS_FACE_GP_H
 #define TALUS_SOLVERS_FACE_GP_H
 
@@ -77,25 +77,25 @@ struct TalusGp {
     double *x, *trial;              /* iterate, in K; trial point */
     double *g;                      /* gradient at x */
     double *w, *gw;                 /* step in the face; gradient at x + w */
-    double *r, *ap;                 /* work: free gradient or direction; A times a vector */
+    double *r, *ap;                 /* work: free gradient or direction; A times some vector */
     TalusFace face;                 /* face of x */
     double largest;                 /* lower bound of |A|: the largest curvature seen */
     double x_size, g_size;          /* |x| and |g| at the start */
-    int stale;                      /* products since g was last computed from x */
+    int since_gradient;             /* products since g was last computed from x */
 };
 
-/* Solves the problem of s from s->gamma, in place, with this Krylov method; krylov_work is passed to it as `work`. */
+/* Solves the problem of s from s->gamma, in place. krylov_work is passed to the functions of `krylov` as `work`. */
 TalusStatus talus_gp_solve(TalusSolve *s, const TalusGpParams *params, TalusGpWork *work,
                            const TalusKrylov *krylov, void *krylov_work);
 
 /* ---- for Krylov methods ---- */
 
-/* out = a x; the old content of out is ignored, NaN included. */
-void talus_gp_set(TalusGp *gp, double a, const double *x, double *out);
+/* Sets out = a x; the old content of out, NaN included, has no influence. */
+void talus_gp_set_multiple(TalusGp *gp, double a, const double *x, double *out);
 /* out = A p; counts the product. */
 void talus_gp_product(TalusGp *gp, const double *p, double *out);
-/* Returns p'Ap raised to at least FLAT (gp.c) times |A| p'p, so that it can be divided by; *flat tells whether it was
- * raised. Raises gp->largest to p'Ap / p'p. */
+/* Returns p'Ap, or FLAT (gp.c) times |A| p'p if that is larger, so that the caller can divide by the result; *flat is
+ * true in the second case. Raises gp->largest to p'Ap / p'p. */
 double talus_gp_curvature(TalusGp *gp, double pAp, double pp, bool *flat);
 
 #endif

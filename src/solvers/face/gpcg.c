@@ -3,8 +3,8 @@
  * More and Toraldo 1991, the method that heyn-2012 starts from; gp.h has f, A and the phases. In a face with free
  * entries F, from w = 0 and r = -g_F, with p = r at first:
  *     a = r'r / p'Ap,  w += a p,  r -= a (Ap)_F,  p = r + (r'r / old r'r) p;   f falls by a r'r / 2.
- * A semidefinite A has directions without curvature if the equations of a face contradict each other. Such a direction
- * ends the steps with a long one, which the search brings back to the bounds. */
+ * A semidefinite A has directions without curvature if the equations of a face contradict each other. Along such a
+ * direction one long step is taken, the last in the face; the projected search brings it back to the bounds. */
 #include "solvers/face/gp.h"
 
 #include "base/memory.h"
@@ -21,16 +21,18 @@ typedef struct Work {
 
 static const TalusParam params[] = {TALUS_GP_ROWS(10)};
 
-static TalusStatus begin(TalusGp *gp, void *work)
+/* `begin` of TalusKrylov. */
+static TalusStatus begin_cg(TalusGp *gp, void *work)
 {
     Work *w = work;
-    talus_gp_set(gp, -1.0, gp->r, w->r);
-    talus_gp_set(gp, 1.0, w->r, w->p);
+    talus_gp_set_multiple(gp, -1.0, gp->r, w->r);
+    talus_gp_set_multiple(gp, 1.0, w->r, w->p);
     w->rr = gp->solve->backend->vector.dot(gp->solve->op, w->r, w->r);
     return TALUS_OK;
 }
 
-static double step(TalusGp *gp, void *work, bool *more)
+/* `step` of TalusKrylov. */
+static double step_cg(TalusGp *gp, void *work, bool *more)
 {
     Work *w = work;
     const TalusBackend *b = gp->solve->backend;
@@ -51,9 +53,9 @@ static double step(TalusGp *gp, void *work, bool *more)
 
 static TalusStatus solve_gpcg(TalusSolve *s)
 {
-    static const TalusKrylov cg = {begin, step};
+    static const TalusKrylov cg = {begin_cg, step_cg};
     Work *w = s->work;
-    TALUS_TRY(TALUS_VECTORS(s, &w->vectors, "conjugate gradients", &w->p, &w->r, &w->ap));
+    TALUS_TRY(TALUS_RESERVE_VECTORS(s, &w->vectors, "conjugate gradients", &w->p, &w->r, &w->ap));
     return talus_gp_solve(s, s->params, &w->gp, &cg, w);
 }
 

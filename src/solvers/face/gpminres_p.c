@@ -2,12 +2,12 @@
  *
  * heyn-2012 factorises A_k = Z'NZ, the rows and columns of N that are free in the face, by a complete LU without row
  * exchanges, raises vanishing pivots to a tolerance, and takes one MINRES step per face. MINRES needs a symmetric
- * positive definite preconditioner, which such an LU is not. Here it is L D L' of N + E (linalg/ldl.h), in which every
- * pivot not above `drop` times its diagonal entry becomes `raise` times the largest diagonal entry.
+ * positive definite preconditioner, which such an LU is not. The preconditioner here is L D L' of N + E (linalg/ldl.h),
+ * in which every pivot not above `drop` times its diagonal entry becomes `raise` times the largest diagonal entry.
  *
- * A face with more contacts than degrees of freedom has a null space. To a residual r in it the factor gives a step of
- * about r / raise. A small `raise` makes this step long, and the first bounds cut it; a large one leaves the null space
- * to the projection steps.
+ * A face with more contacts than degrees of freedom has a null space. For a residual r in the null space the factor
+ * gives a step of about r / raise. A small `raise` makes this step long, and the first bounds end it; a large `raise`
+ * makes it short, and the projection steps must reduce r.
  *
  * Limits: the factorisation runs on one thread of the host and allocates in every solve; its fill grows with the
  * cross-section of the bed. The paper found no gain in time either. */
@@ -27,9 +27,11 @@ typedef struct Params {
 typedef struct Work {
     TalusGpWork gp;
     TalusMinres minres;
-    TalusSparse matrix, face; /* N + E; its rows and columns in the face, with the same capacity */
+    TalusSparse matrix; /* N + E */
+    TalusSparse face;   /* rows and columns of `matrix` in the face; as much capacity as `matrix` */
     TalusLdl factor;
-    int32_t *place, *row; /* index in the face of each row, or -1; and the inverse map */
+    int32_t *face_index; /* index of each row of `matrix` in the face; -1: not in the face */
+    int32_t *free_row;   /* index in `matrix` of each row of the face */
     TalusVectors vectors;
     double *mask, *packed;
 } Work;
@@ -44,7 +46,7 @@ static const TalusParam params[] = {
 
 /* ---- the matrix of a face ---- */
 
-/* Fills place and row for the face of gp->x. Returns the number of free rows. */
+/* Fills face_index and free_row for the face of gp->x. Returns the number of free rows. */
 static int list_free_rows(TalusGp *gp, Work *w)
 {
     int free_rows = 0;
@@ -52,38 +54,40 @@ static int list_free_rows(TalusGp *gp, Work *w)
         w->mask[i] = 1.0;
     gp->solve->backend->block.mask(gp->solve->op, gp->metric, gp->x, w->mask);
     for (int i = 0; i < w->matrix.rows; i++) {
-        w->place[i] = w->mask[i] != 0.0 ? free_rows : -1;
-        if (w->place[i] >= 0)
-            w->row[free_rows++] = i;
+        w->face_index[i] = w->mask[i] != 0.0 ? free_rows : -1;
+        if (w->face_index[i] >= 0)
+            w->free_row[free_rows++] = i;
     }
     return free_rows;
 }
 
-static TalusStatus begin(TalusGp *gp, void *work)
+/* `begin` of TalusKrylov: factorises the matrix of the face, then begins MINRES. */
+static TalusStatus begin_minres(TalusGp *gp, void *work)
 {
     Work *w = work;
     const Params *p = gp->solve->params;
-    double largest =
-        talus_sparse_face(&w->matrix, w->place, w->row, list_free_rows(gp, w), 0.0, &w->face);
+    double largest = talus_sparse_extract(&w->matrix, w->face_index, w->free_row,
+                                          list_free_rows(gp, w), 0.0, &w->face);
     TalusPivots pivots = {.relative = p->drop, .replacement = p->raise * largest};
     TALUS_TRY(talus_ldl_analyse(&w->factor, &w->face, NULL));
     TALUS_TRY(talus_ldl_factor(&w->factor, &w->face, NULL, &pivots));
     return talus_minres_begin(gp, &w->minres);
 }
 
-/* z = S^-1 (N + E)^-1 S^-1 r on the face, by its factor: r and z belong to x = gamma / s. */
-static void precondition(TalusGp *gp, void *work, const double *r, double *z)
+/* z = S^-1 (N + E)^-1 S^-1 r on the face, by the factor; r and z are in the scaled variables x = gamma / s. */
+static void apply_face_factor(TalusGp *gp, void *work, const double *r, double *z)
 {
     Work *w = work;
     for (int i = 0; i < w->face.rows; i++)
-        w->packed[i] = r[w->row[i]] / (gp->metric ? gp->metric[w->row[i]][0] : 1.0);
+        w->packed[i] = r[w->free_row[i]] / (gp->metric ? gp->metric[w->free_row[i]][0] : 1.0);
     talus_ldl_solve(&w->factor, w->packed);
     memset(z, 0, (size_t)w->matrix.rows * sizeof *z);
     for (int i = 0; i < w->face.rows; i++)
-        z[w->row[i]] = w->packed[i] / (gp->metric ? gp->metric[w->row[i]][0] : 1.0);
+        z[w->free_row[i]] = w->packed[i] / (gp->metric ? gp->metric[w->free_row[i]][0] : 1.0);
 }
 
-static double step(TalusGp *gp, void *work, bool *more)
+/* `step` of TalusKrylov. */
+static double step_minres(TalusGp *gp, void *work, bool *more)
 {
     Work *w = work;
     return talus_minres_step(gp, &w->minres, more);
@@ -97,16 +101,17 @@ static void clear_matrices(Work *w)
     talus_sparse_clear(&w->face);
 }
 
-static TalusStatus prepare(TalusSolve *s, Work *w)
+/* Reserves memory and assembles N + E for a solve. */
+static TalusStatus prepare_work(TalusSolve *s, Work *w)
 {
     size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
     TALUS_TRY(talus_minres_reserve(s, &w->minres));
-    TALUS_TRY(TALUS_GROW(w->place, n, 0, "face"));
-    TALUS_TRY(TALUS_GROW(w->row, n, 0, "face"));
-    TALUS_TRY(TALUS_VECTORS(s, &w->vectors, "face", &w->mask, &w->packed));
+    TALUS_TRY(TALUS_GROW(w->face_index, n, 0, "face"));
+    TALUS_TRY(TALUS_GROW(w->free_row, n, 0, "face"));
+    TALUS_TRY(TALUS_RESERVE_VECTORS(s, &w->vectors, "face", &w->mask, &w->packed));
     clear_matrices(w);
     TALUS_TRY(talus_problem_assemble(s->problem, &w->matrix));
-    w->minres.precondition = precondition;
+    w->minres.precondition = apply_face_factor;
     w->minres.user = w;
     return talus_sparse_alloc(&w->face, (int)n, (int)n, (size_t)talus_sparse_entries(&w->matrix),
                               "matrix of a face");
@@ -114,20 +119,20 @@ static TalusStatus prepare(TalusSolve *s, Work *w)
 
 static TalusStatus solve_gpminres_p(TalusSolve *s)
 {
-    static const TalusKrylov minres = {begin, step};
+    static const TalusKrylov minres = {begin_minres, step_minres};
     const Params *p = s->params;
     Work *w = s->work;
-    TalusStatus status = prepare(s, w);
+    TalusStatus status = prepare_work(s, w);
     TALUS_THEN(status, talus_gp_solve(s, &p->gp, &w->gp, &minres, w));
     clear_matrices(w);
     talus_ldl_clear(&w->factor);
     return status;
 }
 
-static void clear(void *work)
+static void clear_work(void *work)
 {
     Work *w = work;
-    TALUS_RELEASE(w->place, w->row);
+    TALUS_RELEASE(w->face_index, w->free_row);
 }
 
 const TalusSolverType talus_solver_gpminres_p = {
@@ -138,6 +143,6 @@ const TalusSolverType talus_solver_gpminres_p = {
     TALUS_PARAMS(params, Params),
     .work_size = sizeof(Work),
     .solve = solve_gpminres_p,
-    .clear = clear,
+    .clear = clear_work,
     .on_host = "the factorisation of each face",
 };

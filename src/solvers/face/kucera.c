@@ -29,7 +29,8 @@ static const TalusParam params[] = {
     TALUS_REAL(Params, step, 1.0, 1e-3, 1.99, "fixed step times the norm of N"),
 };
 
-static void iterate(TalusSolve *s, const Params *p, TalusFaceWork *w)
+/* Iterates until the driver ends the solve. */
+static void run_iterations(TalusSolve *s, const Params *p, TalusFaceWork *w)
 {
     int products = 0;
     for (;;) {
@@ -41,8 +42,9 @@ static void iterate(TalusSolve *s, const Params *p, TalusFaceWork *w)
         if (face.chopped_g <= p->gamma * p->gamma * face.reduced_g) {
             products = talus_face_advance(s, w, &face, step, true);
         } else {
-            s->backend->vector.axpby(s->op, 1.0, w->g, -1.0, w->phi); /* g on the active blocks */
-            talus_face_project(s, w, step, w->phi);
+            s->backend->vector.axpby(s->op, 1.0, w->g, -1.0,
+                                     w->phi); /* phi becomes g on active blocks */
+            talus_face_projected_step(s, w, step, w->phi);
             products = 1;
         }
     }
@@ -54,8 +56,8 @@ static TalusStatus solve_kucera(TalusSolve *s)
     TalusNormState *state = s->state;
     TalusFaceWork *w = s->work;
     TALUS_TRY(talus_face_begin(s, w, p->metric));
-    talus_face_norm(s, w, state->norm);
-    iterate(s, p, w);
+    talus_face_estimate_norm(s, w, state->norm);
+    run_iterations(s, p, w);
     state->norm = w->norm;
     talus_face_end(s, w);
     return TALUS_OK;

@@ -8,8 +8,8 @@
  * All rows of the products A v_j follow the same recurrence. So A d_j and the gradient at x + w_j are known, and f
  * falls by -phi_j g'd_j - phi_j^2 d_j'A d_j / 2 without a further product, g the gradient at x + w_(j-1).
  *
- * If A_FF is singular and the equations contradict each other, the last rho vanishes. That step is omitted, and w is a
- * least-squares solution. */
+ * If A_FF is singular and the equations contradict each other, the last rho vanishes. The last step is then omitted,
+ * and w is a least-squares solution. */
 #include "solvers/face/minres.h"
 
 #include "base/memory.h"
@@ -18,15 +18,17 @@
 #include <math.h>
 
 static const double TINY = 1e-8; /* rho and beta below this, relative to |A|, count as zero */
-static const double LEFT = 1e-5; /* |A r| / (|A| |r|) of a residual that no w can lower */
+static const double LEFT =
+    1e-5; /* a residual r with |A r| / (|A| |r|) below this counts as least possible */
 
 TalusStatus talus_minres_reserve(TalusSolve *s, TalusMinres *m)
 {
     return talus_vectors_reserve(s, &m->memory, MINRES_VECTORS, m->vector, "minimum residuals");
 }
 
-/* z = M^-1 r_now, and returns sqrt(r'z); without a preconditioner only returns |r|. */
-static double precondition(TalusGp *gp, TalusMinres *m)
+/* Sets z = M^-1 r for the newest r of the Lanczos process and returns sqrt(r'z); without a preconditioner only returns
+ * |r|. */
+static double precondition_residual(TalusGp *gp, TalusMinres *m)
 {
     double *r = m->vector[MINRES_NOW], *z = m->vector[MINRES_Z];
     if (m->precondition)
@@ -38,13 +40,13 @@ static double precondition(TalusGp *gp, TalusMinres *m)
 TalusStatus talus_minres_begin(TalusGp *gp, void *minres)
 {
     TalusMinres *m = minres;
-    talus_gp_set(gp, -1.0, gp->r, m->vector[MINRES_NOW]);
+    talus_gp_set_multiple(gp, -1.0, gp->r, m->vector[MINRES_NOW]);
     for (int k = 0; k < 3; k++) {
-        talus_gp_set(gp, 0.0, gp->r, m->vector[MINRES_D + k]);
-        talus_gp_set(gp, 0.0, gp->r, m->vector[MINRES_AD + k]);
+        talus_gp_set_multiple(gp, 0.0, gp->r, m->vector[MINRES_D + k]);
+        talus_gp_set_multiple(gp, 0.0, gp->r, m->vector[MINRES_AD + k]);
     }
-    talus_gp_set(gp, 0.0, gp->r, m->vector[MINRES_OLD]);
-    m->beta = m->left = precondition(gp, m);
+    talus_gp_set_multiple(gp, 0.0, gp->r, m->vector[MINRES_OLD]);
+    m->beta = m->left = precondition_residual(gp, m);
     m->beta_old = 0.0;
     m->cosine = -1.0;
     m->sine = m->bar = m->above = 0.0;
@@ -52,28 +54,29 @@ TalusStatus talus_minres_begin(TalusGp *gp, void *minres)
     return TALUS_OK;
 }
 
-/* Computes v, A v and the next r and beta. Returns alpha. */
-static double lanczos(TalusGp *gp, TalusMinres *m)
+/* One step of the Lanczos process: computes v, A v and the next r and beta. Returns alpha. */
+static double step_lanczos(TalusGp *gp, TalusMinres *m)
 {
     const TalusBackend *b = gp->solve->backend;
     const TalusOperator *op = gp->solve->op;
     double **vector = m->vector, *v = vector[MINRES_V], *av = vector[MINRES_AV];
-    talus_gp_set(gp, 1.0 / m->beta, vector[m->precondition ? MINRES_Z : MINRES_NOW], v);
+    talus_gp_set_multiple(gp, 1.0 / m->beta, vector[m->precondition ? MINRES_Z : MINRES_NOW], v);
     talus_gp_product(gp, v, av);
     double alpha = b->vector.dot(op, v, av);
     const double *parts[] = {av, vector[MINRES_NOW], vector[MINRES_OLD]};
     double weights[] = {1.0, -alpha / m->beta, m->beta_old > 0.0 ? -m->beta / m->beta_old : 0.0};
     b->vector.combine(op, 3, parts, weights, vector[MINRES_OLD]);
     b->block.mask(op, gp->metric, gp->x, vector[MINRES_OLD]);
-    talus_swap(&vector[MINRES_NOW], &vector[MINRES_OLD]);
+    talus_vector_swap(&vector[MINRES_NOW], &vector[MINRES_OLD]);
     m->beta_old = m->beta;
-    m->beta = precondition(gp, m);
+    m->beta = precondition_residual(gp, m);
     return alpha;
 }
 
-/* out[2] = (first - eps out[0] - delta out[1]) / rho, after the three vectors have shifted by one. */
-static void recur(TalusGp *gp, double **out, const double *first, double eps, double delta,
-                  double rho)
+/* Drops the oldest of the three vectors out[0..2], moves the others forward, and sets out[2] = (first - eps out[0] -
+ * delta out[1]) / rho. */
+static void combine_into_next(TalusGp *gp, double **out, const double *first, double eps,
+                              double delta, double rho)
 {
     double *oldest = out[0];
     out[0] = out[1];
@@ -92,7 +95,7 @@ double talus_minres_step(TalusGp *gp, void *minres, bool *more)
     *more = false;
     if (!(m->beta > 0.0))
         return 0.0;
-    double alpha = lanczos(gp, m);
+    double alpha = step_lanczos(gp, m);
     m->size = fmax(m->size, fmax(fabs(alpha), m->beta));
     double eps = m->above, delta = m->cosine * m->bar + m->sine * alpha;
     double corner = m->sine * m->bar - m->cosine * alpha;
@@ -105,8 +108,8 @@ double talus_minres_step(TalusGp *gp, void *minres, bool *more)
     m->sine = m->beta / rho;
     double phi = m->cosine * m->left;
     m->left *= m->sine;
-    recur(gp, m->vector + MINRES_D, m->vector[MINRES_V], eps, delta, rho);
-    recur(gp, m->vector + MINRES_AD, m->vector[MINRES_AV], eps, delta, rho);
+    combine_into_next(gp, m->vector + MINRES_D, m->vector[MINRES_V], eps, delta, rho);
+    combine_into_next(gp, m->vector + MINRES_AD, m->vector[MINRES_AV], eps, delta, rho);
     const double *d = m->vector[MINRES_D + 2], *ad = m->vector[MINRES_AD + 2];
     const double *both[] = {gp->gw, ad};
     double sums[2];

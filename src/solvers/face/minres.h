@@ -18,14 +18,16 @@ typedef struct TalusMinres {
     TalusPrecondition *precondition; /* NULL: none */
     void *user;
 
-    double beta, beta_old;           /* off-diagonal entries of T, the Lanczos tridiagonal matrix */
-    double cosine, sine, bar, above; /* last rotation, and its remainder in the next column of T */
-    double left;                     /* norm of the residual, in the metric of M^-1 */
-    double size;                     /* lower bound of |A| in the metric of M */
+    double beta, beta_old; /* off-diagonal entries of T, the Lanczos tridiagonal matrix */
+    double cosine, sine;   /* of the last rotation */
+    double bar, above; /* entries delta and eps that this rotation leaves in the next column of T */
+    double left;       /* norm of the remaining residual, in the metric of M^-1 */
+    double size;       /* lower bound of |A| in the metric of M */
 } TalusMinres;
 
+/* Reserves the vectors. */
 TalusStatus talus_minres_reserve(TalusSolve *s, TalusMinres *m);
-/* Begin and step as in TalusKrylov; `minres` is a TalusMinres. */
+/* `begin` and `step` of TalusKrylov; `minres` is a TalusMinres. */
 TalusStatus talus_minres_begin(TalusGp *gp, void *minres);
 double talus_minres_step(TalusGp *gp, void *minres, bool *more);
 

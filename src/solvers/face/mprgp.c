@@ -40,25 +40,27 @@ static const TalusParam params[] = {
     TALUS_FLAG(Params, half_step, 1, "go to the boundary before an expansion; the paper omits it"),
 };
 
-/* Proportioning: releases active blocks, with bounds alone by a line search along beta, which is in w->w, else by a
- * projected gradient step. Returns the products used. */
-static int proportion(TalusSolve *s, TalusFaceWork *w, double step)
+/* The proportioning step, which releases active blocks: for bounds a line search along beta, which is in w->w; for
+ * cones a projected gradient step of length `step`. Returns the products used. */
+static int release_active_blocks(TalusSolve *s, TalusFaceWork *w, double step)
 {
     if (s->op->rows == 1) /* beta <= 0, at x = 0: no a > 0 in x - a beta leaves the set */
-        return talus_face_minimise(s, w, w->w);
-    talus_face_project(s, w, step, w->g);
+        return talus_face_minimise_along(s, w, w->w);
+    talus_face_projected_step(s, w, step, w->g);
     return 1;
 }
 
 /* Returns |S q|^2; the parameter `stop` is relative to |S q|. Overwrites p and np. */
-static double offset2(TalusSolve *s, TalusFaceWork *w)
+static double scaled_offset_squared(TalusSolve *s, TalusFaceWork *w)
 {
     s->backend->vector.zero(s->op, w->p, (size_t)s->op->rows * (size_t)s->op->blocks);
     s->backend->op.gradient(s->op, w->metric, w->p, true, w->np);
     return s->backend->vector.dot(s->op, w->np, w->np);
 }
 
-static void iterate(TalusSolve *s, const Params *p, TalusFaceWork *w, double enough, int products)
+/* Iterates until the driver ends the solve or |phi + beta|^2 <= enough. `products`: used before the first iteration. */
+static void run_iterations(TalusSolve *s, const Params *p, TalusFaceWork *w, double enough,
+                           int products)
 {
     for (;;) {
         double step = p->step / w->norm;
@@ -71,12 +73,13 @@ static void iterate(TalusSolve *s, const Params *p, TalusFaceWork *w, double eno
         if (face.chopped2 <= p->gamma * p->gamma * face.free2)
             products = talus_face_advance(s, w, &face, step, p->half_step);
         else
-            products = proportion(s, w, step);
+            products = release_active_blocks(s, w, step);
     }
 }
 
-/* Iterates in runs of many iterations per call, on a backend that provides them; ends at |phi + beta|^2 <= enough. */
-static TalusStatus iterate_runs(TalusSolve *s, const Params *p, TalusFaceWork *w, double enough)
+/* Like run_iterations, on a backend that does many iterations in one call; ends at |phi + beta|^2 <= enough. */
+static TalusStatus run_iterations_on_backend(TalusSolve *s, const Params *p, TalusFaceWork *w,
+                                             double enough)
 {
     TalusProportioning state = {.metric = w->metric,
                                 .x = s->gamma,
@@ -91,11 +94,13 @@ static TalusStatus iterate_runs(TalusSolve *s, const Params *p, TalusFaceWork *w
                                 .enough = enough,
                                 .norm = w->norm};
     for (int since = 0;;) {
-        TalusRun run = talus_chunk_next(s, 1, since);
+        TalusRun run = talus_chunk_next_run(s, 1, since);
         TALUS_TRY(s->backend->run.proportion(s->op, &state, &run));
         since += run.done;
-        talus_chunk_count(s, &run);
-        s->info->products += state.products - run.done; /* one per iteration is counted */
+        talus_chunk_count_run(s, &run);
+        s->info->products +=
+            state.products -
+            run.done; /* talus_chunk_count_run has counted one product per iteration */
         w->norm = state.norm;
         if (!talus_solve_report(s, s->gamma, w->metric, run.residual2, run.residual_max) ||
             state.reached)
@@ -110,14 +115,14 @@ static TalusStatus solve_mprgp(TalusSolve *s)
     TalusFaceWork *w = s->work;
     TalusStatus status = TALUS_OK;
     TALUS_TRY(talus_face_begin(s, w, p->metric));
-    talus_face_norm(s, w, state->norm);
-    double enough = p->stop > 0.0 ? p->stop * p->stop * offset2(s, w) : -1.0;
+    talus_face_estimate_norm(s, w, state->norm);
+    double enough = p->stop > 0.0 ? p->stop * p->stop * scaled_offset_squared(s, w) : -1.0;
     int products = p->stop > 0.0;
     if (s->backend->run.proportion && s->op->pair && !s->op->mixed_sets && !s->op->elimination) {
         s->info->products += products;
-        status = iterate_runs(s, p, w, enough);
+        status = run_iterations_on_backend(s, p, w, enough);
     } else {
-        iterate(s, p, w, enough, products);
+        run_iterations(s, p, w, enough, products);
     }
     state->norm = w->norm;
     talus_face_end(s, w);

@@ -18,19 +18,20 @@ static const TalusParam params[] = {
     TALUS_FACE_METRIC(Params),
 };
 
-static int step(TalusSolve *s, TalusFaceWork *w)
+/* One iteration: sets p and moves x along it, with the gradient. Returns the products used. */
+static int advance_iterate(TalusSolve *s, TalusFaceWork *w)
 {
     TalusForward change;
     s->backend->vector.combine(s->op, 1, (const double *const[]){w->g}, (const double[]){-1.0},
                                w->p);
     s->backend->block.tangent(s->op, w->metric, s->gamma, w->p, w->p);
-    double a = talus_face_search(s, w, 1.0);
+    double a = talus_face_best_step(s, w, 1.0);
     s->backend->vector.axpby(s->op, a, w->p, 1.0, s->gamma);
     s->backend->block.forward_backward(s->op, w->metric, s->gamma, w->p, 0.0, s->gamma, NULL,
                                        &change);
     if (change.r2 == 0.0)
-        return 1 + talus_face_follow(s, w, a);
-    talus_face_refresh(s, w);
+        return 1 + talus_face_update_gradient(s, w, a);
+    talus_face_recompute_gradient(s, w);
     return 2;
 }
 
@@ -39,8 +40,8 @@ static TalusStatus solve_pgd(TalusSolve *s)
     const Params *p = s->params;
     TalusFaceWork *w = s->work;
     TALUS_TRY(talus_face_begin(s, w, p->metric));
-    for (int products = 0; talus_face_measured(s, w, products);)
-        products = step(s, w);
+    for (int products = 0; talus_face_report(s, w, products);)
+        products = advance_iterate(s, w);
     talus_face_end(s, w);
     return TALUS_OK;
 }

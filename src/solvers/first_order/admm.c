@@ -17,12 +17,12 @@
  * Proximal is also the fallback of `direct` where the factorisation fails. Anderson's method accelerates w, and in the
  * proximal form also x (solvers/first_order/extrapolate.h).
  *
- * rho. The plain iteration reduces the part of the error e = z - x that belongs to an eigenvalue near rho fastest, the
- * others slowly. The curvature of the remaining error is |A e| / |e|; the proximal form takes tau instead, the
- * curvature of its x-step. rho moves there, by at most LARGEST_CHANGE at a time, when it is more than a factor `change`
- * away, like the shifts of alternating direction implicit methods. It costs nothing: A e is g(z) + rho u - rho e. rho
- * is adapted after `adapt` iterations, then after a fifth more and `adapt`: ever more rarely, so that convergence is
- * that of a fixed rho.
+ * Choice of rho. The plain iteration reduces those parts of the error e = z - x fastest that belong to eigenvalues of A
+ * near rho, and the others slowly. The remaining error has the curvature |A e| / |e|; the proximal form uses tau, the
+ * curvature of its x-step, instead. If the curvature differs from rho by more than a factor `change`, rho moves to it,
+ * by at most LARGEST_CHANGE at a time, like the shifts of alternating direction implicit methods. A e needs no product,
+ * as it is g(z) + rho u - rho e. rho may change after `adapt` iterations, and then each time the number of iterations
+ * has grown by a fifth and by `adapt`. Changes become ever rarer, so that convergence is that of a fixed rho.
  *
  * Limits: on deep beds the number of iterations grows like that of any first-order method. */
 #include "solvers/first_order/extrapolate.h"
@@ -38,9 +38,10 @@ enum { X_AUTO, X_DIRECT, X_PROXIMAL };
 
 enum { CHECK = 5, DIRECT_ROWS = 4000, DIRECT_FILL = 1000000 };
 
-static const double MARGIN = 1.05, FORGET = 0.97;  /* factors on the norm of A */
-static const double RHO_MIN = 1e-4, RHO_MAX = 1e4; /* A has ones on its diagonal */
-static const double LARGEST_CHANGE = 10.0;         /* maximum factor on rho at a time */
+static const double MARGIN = 1.05, FORGET = 0.97; /* factors on the norm of A */
+static const double RHO_MIN = 1e-4,
+                    RHO_MAX = 1e4;         /* bounds of rho, for A with ones on its diagonal */
+static const double LARGEST_CHANGE = 10.0; /* maximum factor on rho at a time */
 static const double REGULAR = 1e-10, FACTOR = 2.0; /* parameters of the extrapolation */
 static const double PIVOT = 1e-12;                 /* least pivot, relative to the diagonal entry */
 
@@ -53,10 +54,10 @@ typedef struct Work {
     TalusExtrapolation extrapolation; /* part 0 is w, part 1 is x */
     TalusBest best;
     TalusVectors vectors, metric;
-    double *g, *t;      /* work vectors */
-    TalusSparse matrix; /* N + E + rho S^-2 */
-    double *diagonal;   /* diagonal of N + E */
-    int32_t *place;     /* index of each row's diagonal entry in `matrix` */
+    double *g, *error;       /* gradient at z, then the right-hand side; z - x or a work vector */
+    TalusSparse matrix;      /* N + E + rho S^-2 */
+    double *diagonal;        /* diagonal of N + E */
+    int32_t *diagonal_entry; /* index of each row's diagonal entry in `matrix` */
     TalusLdl factor;
 } Work;
 
@@ -82,37 +83,37 @@ static const TalusParam params[] = {
 /* ---- the factorisation ---- */
 
 /* Factorises N + E + rho S^-2. *good: false if it is not positive definite, which is no error. */
-static TalusStatus factorise(TalusSolve *s, const Run *run, bool *good)
+static TalusStatus factorise_with_rho(TalusSolve *s, const Run *run, bool *good)
 {
     Work *w = s->work;
     const TalusPivots pivots = {.relative = PIVOT};
     for (int i = 0; i < w->matrix.rows; i++) {
         const double scale = run->metric[i / s->op->rows][i % s->op->rows > 0];
-        w->matrix.value[w->place[i]] = w->diagonal[i] + run->rho / (scale * scale);
+        w->matrix.value[w->diagonal_entry[i]] = w->diagonal[i] + run->rho / (scale * scale);
     }
     TalusStatus status = talus_ldl_factor(&w->factor, &w->matrix, NULL, &pivots);
     *good = status == TALUS_OK;
     return status == TALUS_ERR_NUMERIC ? TALUS_OK : status;
 }
 
-/* Stores the diagonal of N + E and its places, to which factorise() adds rho S^-2. *complete: false if an entry is
- * missing. */
-static TalusStatus keep_diagonal(Work *w, bool *complete)
+/* Stores the diagonal of N + E and the index of each diagonal entry, to which factorise_with_rho adds rho S^-2.
+ * *complete: false if a diagonal entry is missing in the pattern. */
+static TalusStatus store_diagonal(Work *w, bool *complete)
 {
     const TalusSparse *a = &w->matrix;
     TALUS_TRY(TALUS_GROW(w->diagonal, (size_t)a->rows, 0, "diagonal"));
-    TALUS_TRY(TALUS_GROW(w->place, (size_t)a->rows, 0, "diagonal"));
+    TALUS_TRY(TALUS_GROW(w->diagonal_entry, (size_t)a->rows, 0, "diagonal"));
     *complete = true;
     for (int i = 0; i < a->rows && *complete; i++) {
-        w->place[i] = talus_sparse_diagonal(a, i);
-        *complete = w->place[i] >= 0;
-        w->diagonal[i] = *complete ? a->value[w->place[i]] : 0.0;
+        w->diagonal_entry[i] = talus_sparse_diagonal(a, i);
+        *complete = w->diagonal_entry[i] >= 0;
+        w->diagonal[i] = *complete ? a->value[w->diagonal_entry[i]] : 0.0;
     }
     return TALUS_OK;
 }
 
-/* Sets run->direct if the x-step should be direct and can be. Raises rho, at most to RHO_MAX, until the matrix is
- * positive definite. */
+/* Sets run->direct and factorises if the x-step should be direct and can be. Raises rho, at most to RHO_MAX, until the
+ * matrix is positive definite. */
 static TalusStatus prepare_direct(TalusSolve *s, const Params *p, Run *run)
 {
     Work *w = s->work;
@@ -123,27 +124,28 @@ static TalusStatus prepare_direct(TalusSolve *s, const Params *p, Run *run)
         return TALUS_OK;
     talus_sparse_clear(&w->matrix);
     TALUS_TRY(talus_problem_assemble(s->problem, &w->matrix));
-    TALUS_TRY(keep_diagonal(w, &complete));
+    TALUS_TRY(store_diagonal(w, &complete));
     if (!complete)
         return TALUS_OK;
     TALUS_TRY(talus_ldl_analyse(&w->factor, &w->matrix, NULL));
     if (p->x_step != X_DIRECT && talus_ldl_fill(&w->factor) > DIRECT_FILL)
         return TALUS_OK;
-    TALUS_TRY(factorise(s, run, &run->direct));
+    TALUS_TRY(factorise_with_rho(s, run, &run->direct));
     while (!run->direct && run->rho * LARGEST_CHANGE <= RHO_MAX) {
         run->rho *= LARGEST_CHANGE; /* N is not positive semidefinite */
-        TALUS_TRY(factorise(s, run, &run->direct));
+        TALUS_TRY(factorise_with_rho(s, run, &run->direct));
     }
     return TALUS_OK;
 }
 
 /* ---- one iteration ---- */
 
-/* Computes z = P(w) and, if `measured`, its gradient and residual, and offers it as best iterate. */
-static void project(TalusSolve *s, Run *run, bool measured, TalusForward *sums)
+/* Computes z = P(w). If `measured`, also computes its gradient in w->g and its residual, and offers z as best
+ * iterate. */
+static void project_iterate(TalusSolve *s, Run *run, bool measured, TalusForward *sums)
 {
     Work *w = s->work;
-    talus_copy(s, w->extrapolation.part[0].y, run->z);
+    talus_vector_copy(s, w->extrapolation.part[0].y, run->z);
     s->backend->block.project(s->op, run->metric, run->z);
     if (!measured)
         return;
@@ -153,31 +155,33 @@ static void project(TalusSolve *s, Run *run, bool measured, TalusForward *sums)
     talus_best_offer(&w->best, s, run->z, sums->residual2);
 }
 
-static double quotient(double square, double by)
+/* Returns sqrt(square / by), or 0 if an argument is not positive. */
+static double root_of_quotient(double square, double by)
 {
     return square > 0.0 && by > 0.0 ? sqrt(square / by) : 0.0;
 }
 
-/* Computes h, the next w, by the direct x-step. On entry w->g is g(z); it becomes g(z) + rho u, and w->t e = z - x. */
+/* Computes h, the next w, by the direct x-step, and the curvature of the error. On entry w->g is g(z); on return w->g
+ * is g(z) + rho u, and w->error is e = z - x. */
 static void direct_step(TalusSolve *s, const Params *p, Run *run)
 {
     Work *w = s->work;
     TalusExtrapolated *part = w->extrapolation.part;
-    const double *sum[3] = {w->g, part->y, run->z}, *both[2] = {part->y, w->t};
+    const double *sum[3] = {w->g, part->y, run->z}, *both[2] = {part->y, w->error};
     const double a[3] = {1.0, run->rho, -run->rho}, step[2] = {1.0, -p->relax};
-    const double *dotted[2] = {w->t, w->g};
+    const double *dotted[2] = {w->error, w->g};
     double ee_re[2];
     s->backend->vector.combine(s->op, 3, sum, a, w->g);
-    talus_copy(s, w->g, w->t);
-    s->backend->op.scale(s->op, run->metric, true, w->t);
-    talus_ldl_solve(&w->factor, w->t);
-    s->backend->op.scale(s->op, run->metric, true, w->t);
+    talus_vector_copy(s, w->g, w->error);
+    s->backend->op.scale(s->op, run->metric, true, w->error);
+    talus_ldl_solve(&w->factor, w->error);
+    s->backend->op.scale(s->op, run->metric, true, w->error);
     s->info->products++;
     s->backend->vector.combine(s->op, 2, both, step, part->h);
-    s->backend->vector.dots(s->op, 2, dotted, w->t, ee_re);
+    s->backend->vector.dots(s->op, 2, dotted, w->error, ee_re);
     double rr = s->backend->vector.dot(s->op, w->g, w->g);
     run->curvature =
-        quotient(rr - 2.0 * run->rho * ee_re[1] + run->rho * run->rho * ee_re[0], ee_re[0]);
+        root_of_quotient(rr - 2.0 * run->rho * ee_re[1] + run->rho * run->rho * ee_re[0], ee_re[0]);
 }
 
 /* Computes h, the next w and x, by the proximal x-step. If `measured`, g(z) is in w->g, and tau is raised if the
@@ -188,9 +192,9 @@ static void proximal_step(TalusSolve *s, const Params *p, Run *run, bool measure
     TalusNormState *state = s->state;
     TalusExtrapolated *part = w->extrapolation.part, *x = part + 1;
     double tau = state->norm, rho = run->rho, all = 1.0 / (tau + rho);
-    s->backend->op.gradient(s->op, run->metric, x->y, true, w->t);
+    s->backend->op.gradient(s->op, run->metric, x->y, true, w->error);
     s->info->products++;
-    const double *old[4] = {x->y, run->z, part->y, w->t};
+    const double *old[4] = {x->y, run->z, part->y, w->error};
     const double a[4] = {tau * all, 2.0 * rho * all, -rho * all, -all};
     s->backend->vector.combine(s->op, 4, old, a, x->h);
     const double *sum[3] = {part->y, x->h, run->z};
@@ -200,12 +204,12 @@ static void proximal_step(TalusSolve *s, const Params *p, Run *run, bool measure
     if (!measured)
         return;
     const double *e[2] = {run->z, x->y}, c[2] = {1.0, -1.0};
-    s->backend->vector.axpby(s->op, -1.0, w->t, 1.0, w->g);
-    s->backend->vector.combine(s->op, 2, e, c, w->t);
-    double seen = quotient(s->backend->vector.dot(s->op, w->g, w->g),
-                           s->backend->vector.dot(s->op, w->t, w->t));
+    s->backend->vector.axpby(s->op, -1.0, w->error, 1.0, w->g);
+    s->backend->vector.combine(s->op, 2, e, c, w->error);
+    double seen = root_of_quotient(s->backend->vector.dot(s->op, w->g, w->g),
+                                   s->backend->vector.dot(s->op, w->error, w->error));
     if (seen > tau && isfinite(seen))
-        state->norm = MARGIN * seen; /* the power iteration underestimated it */
+        state->norm = MARGIN * seen; /* the power iteration has underestimated the norm */
 }
 
 /* ---- rho ---- */
@@ -219,20 +223,20 @@ static TalusStatus set_rho(TalusSolve *s, Run *run, double rho)
     bool good = true;
     run->rho = rho;
     if (run->direct)
-        TALUS_TRY(factorise(s, run, &good));
+        TALUS_TRY(factorise_with_rho(s, run, &good));
     if (!good) {
         run->rho = old;
-        return factorise(s, run, &good);
+        return factorise_with_rho(s, run, &good);
     }
-    talus_copy(s, y, run->z);
+    talus_vector_copy(s, y, run->z);
     s->backend->block.project(s->op, run->metric, run->z);
     s->backend->vector.axpby(s->op, 1.0 - old / rho, run->z, old / rho, y);
-    talus_extrapolate_forget(&w->extrapolation);
+    talus_extrapolate_empty_memory(&w->extrapolation);
     return TALUS_OK;
 }
 
 /* Moves rho towards the curvature of the error if that is more than a factor `change` away. */
-static TalusStatus adapt(TalusSolve *s, const Params *p, Run *run)
+static TalusStatus adapt_rho(TalusSolve *s, const Params *p, Run *run)
 {
     double wanted =
         fmin(fmax(run->curvature, run->rho / LARGEST_CHANGE), run->rho * LARGEST_CHANGE);
@@ -244,8 +248,9 @@ static TalusStatus adapt(TalusSolve *s, const Params *p, Run *run)
 
 /* ---- the solve ---- */
 
-/* w = z + u with z the given impulses and u the part of -g / rho in the normal cone at z. */
-static void start(TalusSolve *s, Run *run)
+/* Sets the first w = z + u, with z the given impulses and u the part of -g / rho in the normal cone at z; the proximal
+ * form also starts from x = z. */
+static void set_start(TalusSolve *s, Run *run)
 {
     Work *w = s->work;
     TalusExtrapolated *part = w->extrapolation.part;
@@ -254,21 +259,22 @@ static void start(TalusSolve *s, Run *run)
     s->backend->op.gradient(s->op, run->metric, run->z, true, w->g);
     s->info->products++;
     s->backend->vector.axpby(s->op, 0.0, w->g, -1.0 / run->rho, w->g);
-    s->backend->block.tangent(s->op, run->metric, run->z, w->g, w->t);
-    const double *sum[3] = {run->z, w->g, w->t}, a[3] = {1.0, 1.0, -1.0};
+    s->backend->block.tangent(s->op, run->metric, run->z, w->g, w->error);
+    const double *sum[3] = {run->z, w->g, w->error}, a[3] = {1.0, 1.0, -1.0};
     s->backend->vector.combine(s->op, 3, sum, a, part->y);
     if (!run->direct)
-        talus_copy(s, run->z, part[1].y);
+        talus_vector_copy(s, run->z, part[1].y);
 }
 
-static TalusStatus iterate(TalusSolve *s, const Params *p, Run *run)
+/* Iterates until the driver ends the solve. */
+static TalusStatus run_iterations(TalusSolve *s, const Params *p, Run *run)
 {
     double next = p->adapt > 0 ? p->adapt : INFINITY;
     for (int k = 0;; k++) {
         TalusForward sums;
         bool last = s->info->iterations + 1 >= s->options->max_iterations;
         bool measured = run->direct || last || k % CHECK == 0;
-        project(s, run, measured, &sums);
+        project_iterate(s, run, measured, &sums);
         if (!measured)
             talus_solve_count(s, 0);
         else if (!talus_solve_next(s, 0, run->z, run->metric, sums.residual2, sums.residual_max))
@@ -277,9 +283,10 @@ static TalusStatus iterate(TalusSolve *s, const Params *p, Run *run)
             direct_step(s, p, run);
         else
             proximal_step(s, p, run, measured);
-        bool on = talus_extrapolate(&((Work *)s->work)->extrapolation, s) != TALUS_EXTRAPOLATE_BACK;
+        bool on =
+            talus_extrapolate_next(&((Work *)s->work)->extrapolation, s) != TALUS_EXTRAPOLATE_BACK;
         if (on && measured && k >= next) {
-            TALUS_TRY(adapt(s, p, run));
+            TALUS_TRY(adapt_rho(s, p, run));
             next = 1.2 * k + p->adapt;
         }
     }
@@ -291,26 +298,26 @@ static TalusStatus solve_admm(TalusSolve *s)
     Work *w = s->work;
     Run run = {.z = s->gamma, .rho = p->rho};
     TALUS_TRY(talus_best_begin(&w->best, s));
-    TALUS_TRY(TALUS_VECTORS(s, &w->vectors, "gradient and error", &w->g, &w->t));
-    TALUS_TRY(talus_solver_metric(s, TALUS_METRIC_ANISOTROPIC, &w->metric, &run.metric));
+    TALUS_TRY(TALUS_RESERVE_VECTORS(s, &w->vectors, "gradient and error", &w->g, &w->error));
+    TALUS_TRY(talus_solver_make_metric(s, TALUS_METRIC_ANISOTROPIC, &w->metric, &run.metric));
     TALUS_TRY(prepare_direct(s, p, &run));
     TALUS_TRY(talus_extrapolate_begin(&w->extrapolation, s, run.direct ? 1 : 2, p->anderson));
     w->extrapolation.regular = REGULAR;
     w->extrapolation.factor = FACTOR;
     if (!run.direct)
-        talus_norm_renew(s, s->state, run.metric, FORGET, MARGIN, w->g, w->t);
-    start(s, &run);
-    TALUS_TRY(iterate(s, p, &run));
-    talus_best_take(&w->best, s, s->gamma);
+        talus_norm_renew(s, s->state, run.metric, FORGET, MARGIN, w->g, w->error);
+    set_start(s, &run);
+    TALUS_TRY(run_iterations(s, p, &run));
+    talus_best_restore(&w->best, s, s->gamma);
     s->backend->op.scale(s->op, run.metric, false, s->gamma);
     s->backend->block.project(s->op, NULL, s->gamma);
     return TALUS_OK;
 }
 
-static void clear(void *work)
+static void clear_work(void *work)
 {
     Work *w = work;
-    TALUS_RELEASE(w->diagonal, w->place);
+    TALUS_RELEASE(w->diagonal, w->diagonal_entry);
     talus_sparse_clear(&w->matrix);
     talus_ldl_clear(&w->factor);
 }
@@ -330,7 +337,7 @@ const TalusSolverType talus_solver_admm = {
     .state_size = sizeof(TalusNormState),
     .work_size = sizeof(Work),
     .solve = solve_admm,
-    .clear = clear,
+    .clear = clear_work,
     .on_host = "the factorisation of x_step=direct",
     .is_on_host = is_on_host,
 };

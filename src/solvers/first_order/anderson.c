@@ -2,12 +2,14 @@
  *
  * In a metric x = gamma / s the plain method is x' = P(x - omega g(x)). It is accelerated
  * (solvers/first_order/extrapolate.h) as a map of the point before the projection, y -> h(y) = x - omega g(x), x =
- * P(y). This map retains what a projection discards: the distance of a contact beyond its boundary. An extrapolated y
- * needs no further projection, and one product serves g, the residual of x and the next step. (Extrapolating x and
- * projecting it is slower to tight tolerances: docs/reference/solvers/first-order.md.)
+ * P(y). y retains what the projection discards: how far the impulse of a contact is beyond the boundary of its set. An
+ * extrapolated y needs no further projection, and one product gives g, the residual of x and the next step. (A method
+ * that extrapolates x and projects it needs more iterations at tight tolerances:
+ * docs/reference/solvers/first-order.md.)
  *
  * The plain map does not expand if omega is at most 2 over the operator's norm. So omega is halved if a plain step (the
- * first, and each after a rejected extrapolation) increases |h - y|: a free test of the step length.
+ * first step, and each step after a rejected extrapolation) increases |h - y|. This test of the step length costs no
+ * product.
  *
  * map=jacobi    omega itself: in the metric the diagonal is 1 (heyn-2012 Eq. 12)
  * map=gradient  omega over the norm of the operator, by power iteration in the first solve
@@ -24,7 +26,7 @@ enum { MAP_JACOBI, MAP_GRADIENT };
 
 /* Default step lengths. */
 static const double JACOBI_OMEGA = 0.4, GRADIENT_OMEGA = 1.5;
-/* Factor on the norm of the last solve: that of the next problem may be smaller. */
+/* Factor on the norm of the last solve, since the norm of this problem may be smaller. */
 static const double FORGET = 0.97;
 
 typedef struct Params {
@@ -57,46 +59,49 @@ static const TalusParam params[] = {
 };
 
 /* Computes x, h and the residual of x from y. */
-static void evaluate(TalusSolve *s, Run *run, TalusForward *sums)
+static void evaluate_map(TalusSolve *s, Run *run, TalusForward *sums)
 {
     Work *w = s->work;
     double *h = w->extrapolation.part[0].h;
-    talus_copy(s, w->extrapolation.part[0].y, run->x);
+    talus_vector_copy(s, w->extrapolation.part[0].y, run->x);
     s->backend->block.project(s->op, run->metric, run->x);
     s->backend->op.gradient(s->op, run->metric, run->x, true, h);
     s->backend->block.forward_backward(s->op, run->metric, run->x, h, run->omega, NULL, NULL, sums);
     s->backend->vector.axpby(s->op, 1.0, run->x, -run->omega, h);
 }
 
-/* Halves omega after an expanding plain step, which shows omega above 2 over the norm, and corrects y = x - omega g. */
-static void shorten(TalusSolve *s, const Params *p, Run *run)
+/* Halves omega after an expanding plain step, which shows that omega exceeds 2 over the norm; sets y = x - omega g for
+ * the new omega and empties the memory of the extrapolation. For map=gradient also doubles the norm that is kept for
+ * the next solve. */
+static void halve_omega(TalusSolve *s, const Params *p, Run *run)
 {
     TalusExtrapolation *e = &((Work *)s->work)->extrapolation;
     s->backend->vector.axpby(s->op, 0.5, run->x, 0.5, e->part[0].y);
     run->omega *= 0.5;
     if (p->map == MAP_GRADIENT)
         ((TalusNormState *)s->state)->norm *= 2.0;
-    talus_extrapolate_forget(e);
+    talus_extrapolate_empty_memory(e);
 }
 
-static void iterate(TalusSolve *s, const Params *p, Run *run)
+/* Iterates until the driver ends the solve. */
+static void run_iterations(TalusSolve *s, const Params *p, Run *run)
 {
     TalusExtrapolation *e = &((Work *)s->work)->extrapolation;
     TalusBest *best = &((Work *)s->work)->best;
     TalusForward sums;
     for (;;) {
-        evaluate(s, run, &sums);
+        evaluate_map(s, run, &sums);
         talus_best_offer(best, s, run->x, sums.residual2);
         if (!talus_solve_next(s, 1, run->x, run->metric, sums.residual2, sums.residual_max))
             return;
-        if (talus_extrapolate(e, s) == TALUS_EXTRAPOLATE_EXPANDED)
-            shorten(s, p, run);
+        if (talus_extrapolate_next(e, s) == TALUS_EXTRAPOLATE_EXPANDED)
+            halve_omega(s, p, run);
     }
 }
 
-/* Returns omega, for map=gradient over the norm. The power iteration uses vectors of the extrapolation as work vectors:
- * these have no contents yet. */
-static double step_length(TalusSolve *s, const Params *p, const Run *run)
+/* Returns the first omega; for map=gradient it is divided by the norm, which is estimated by power iteration in the
+ * first solve. The power iteration uses vectors of the extrapolation, still without contents, as work vectors. */
+static double first_omega(TalusSolve *s, const Params *p, const Run *run)
 {
     TalusNormState *state = s->state;
     TalusExtrapolated *part = ((Work *)s->work)->extrapolation.part;
@@ -112,16 +117,16 @@ static TalusStatus solve_anderson(TalusSolve *s)
     const Params *p = s->params;
     Work *w = s->work;
     Run run = {.x = s->gamma};
-    TALUS_TRY(talus_solver_metric(s, (TalusMetric)p->metric, &w->metric, &run.metric));
+    TALUS_TRY(talus_solver_make_metric(s, (TalusMetric)p->metric, &w->metric, &run.metric));
     TALUS_TRY(talus_best_begin(&w->best, s));
     TALUS_TRY(talus_extrapolate_begin(&w->extrapolation, s, 1, p->memory));
     w->extrapolation.regular = p->regular;
     w->extrapolation.factor = p->factor;
-    run.omega = step_length(s, p, &run);
+    run.omega = first_omega(s, p, &run);
     s->backend->op.scale(s->op, run.metric, true, run.x);
-    talus_copy(s, run.x, w->extrapolation.part[0].y);
-    iterate(s, p, &run);
-    talus_best_take(&w->best, s, s->gamma);
+    talus_vector_copy(s, run.x, w->extrapolation.part[0].y);
+    run_iterations(s, p, &run);
+    talus_best_restore(&w->best, s, s->gamma);
     s->backend->op.scale(s->op, run.metric, false, s->gamma);
     s->backend->block.project(s->op, NULL, s->gamma);
     return TALUS_OK;

@@ -15,7 +15,8 @@
 
 #include <math.h>
 
-/* Least number of iterations between residuals where these serve only to test the step length (talus_chunk_check). */
+/* Least number of iterations between residuals if the residuals serve only to test the step length
+ * (talus_chunk_check_interval). */
 enum { CHECK_UNSEEN = 10 };
 
 typedef struct Params {
@@ -43,45 +44,48 @@ static const TalusParam params[] = {
         "Coulomb's law: bound on the momentum at first, which stays below 1 - 1.5 / max_theta"),
 };
 
-/* True if run.accelerate computes the metric by itself. x is then gamma, and the metric's memory is needed only for the
- * first norm. */
-static bool knows_metric(const TalusSolve *s)
+/* True if the backend computes the metric by itself during a run. Its vectors are then unscaled impulses, and the
+ * metric's memory is needed only for the first norm. */
+static bool backend_finds_metric(const TalusSolve *s)
 {
     return talus_backend_can(s->backend, TALUS_CAP_FINDS_METRIC) && s->op->pair &&
            !s->op->mixed_sets;
 }
 
-static TalusStatus reserve(TalusSolve *s, const Params *p, bool metric, Work *w)
+/* Reserves the vectors of the previous iterate and, if `metric`, fills the metric. */
+static TalusStatus reserve_vectors(TalusSolve *s, const Params *p, bool metric, Work *w)
 {
-    TALUS_TRY(TALUS_VECTORS(s, &w->vectors, "previous iterate", &w->x_prev, &w->g_prev));
-    return metric ? talus_solver_metric(s, (TalusMetric)p->metric, &w->metric_memory, &w->metric)
-                  : TALUS_OK;
+    TALUS_TRY(TALUS_RESERVE_VECTORS(s, &w->vectors, "previous iterate", &w->x_prev, &w->g_prev));
+    return metric
+               ? talus_solver_make_metric(s, (TalusMetric)p->metric, &w->metric_memory, &w->metric)
+               : TALUS_OK;
 }
 
 /* ---- Coulomb's law ---- */
 
 /* momentum->max_theta, the bound on momentum, starts at the parameter max_theta and then stays between MIN_THETA and
- * MAX_THETA. It is multiplied by LOWERED when the residual exceeds RISE times its minimum, and by RAISED after CALM
- * iterations without that (in a solve longer than LONG: by RAISED_LONG after CALM_LONG). EXACT_LENGTH: most iterations
- * of a run. Stuck: more than PATIENCE iterations in which the residual does not fall to PROGRESS times `mark`. */
+ * MAX_THETA. The bound is multiplied by LOWERED when the residual exceeds RISE times its minimum, and by RAISED after
+ * CALM iterations without such a rise (by RAISED_LONG after CALM_LONG iterations once the solve is longer than LONG).
+ * EXACT_LENGTH: maximum number of iterations of a run. The solve is stuck if the residual does not fall to PROGRESS
+ * times `mark` within PATIENCE iterations. */
 enum { EXACT_LENGTH = 10, CALM = 100, CALM_LONG = 50, LONG = 300, PATIENCE = 2000 };
 static const double MIN_THETA = 3.0, MAX_THETA = 1e4, LOWERED = 0.7, RISE = 1.3;
 static const double RAISED = 1.1, RAISED_LONG = 1.2;
 static const double PROGRESS = 0.8;
 
-typedef struct Restraint {
-    double least; /* minimum residual since the bound was last lowered; < 0: none */
-    int calm;     /* iterations since the bound was last changed */
-    int done;     /* iterations of all runs, except runs that ended in a rise */
-    double mark;  /* residual when it last fell below PROGRESS times the mark before */
-    int marked;   /* iterations since `mark` was set */
-} Restraint;
+typedef struct MomentumControl {
+    double least;   /* minimum residual since the bound was last lowered; < 0: none */
+    int calm;       /* iterations since the bound was last changed */
+    int done;       /* iterations of all runs, except runs that ended in a rise */
+    double mark;    /* a past residual; replaced when the residual falls to PROGRESS times it */
+    int since_mark; /* iterations since `mark` was set */
+} MomentumControl;
 
-/* After a run of `iterations`: adapts the bound on momentum to the residual; at a rise also drops the momentum. De
- * Saxce's shift adds an unsymmetric part to the iterated map, larger for larger mu; if it is large against the
- * symmetric part, momentum drives the iteration into cycles. */
-static void restrain(Restraint *r, double residual, int iterations, TalusMomentum *momentum,
-                     double *beta)
+/* Adapts the bound on momentum to the residual after a run of `iterations`; when the residual rises, also drops the
+ * momentum (*beta and theta). A bound is needed because De Saxce's shift adds an unsymmetric part to the iterated map,
+ * larger for larger mu: if that part is large against the symmetric one, momentum drives the iteration into cycles. */
+static void adapt_momentum_bound(MomentumControl *r, double residual, int iterations,
+                                 TalusMomentum *momentum, double *beta)
 {
     if (r->least < 0.0 || residual < r->least)
         r->least = residual;
@@ -104,41 +108,42 @@ static void restrain(Restraint *r, double residual, int iterations, TalusMomentu
     }
 }
 
-/* True if the residual has hardly fallen for PATIENCE iterations. Impulses may drift along a null space of N, for which
- * bounded momentum is too slow. */
-static bool is_stuck(Restraint *r, double residual, int iterations)
+/* True if the residual has not fallen to PROGRESS times `mark` for PATIENCE iterations, as when impulses drift along a
+ * null space of N, for which bounded momentum is too slow. Updates `mark`. */
+static bool is_stuck(MomentumControl *r, double residual, int iterations)
 {
-    r->marked += iterations;
+    r->since_mark += iterations;
     if (!(residual > PROGRESS * r->mark)) {
         r->mark = residual;
-        r->marked = 0;
+        r->since_mark = 0;
     }
-    return r->marked > PATIENCE;
+    return r->since_mark > PATIENCE;
 }
 
 /* ---- the iteration ---- */
 
-/* Iterates until told to stop. The result is in a->x_prev, the vector measured last. */
-static TalusStatus iterate(TalusSolve *s, const Params *p, TalusMomentum *momentum,
-                           TalusAccelerated *a)
+/* Iterates until the driver ends the solve or, under Coulomb's law, the iteration is stuck. The result is in a->x_prev,
+ * the vector measured last. */
+static TalusStatus run_iterations(TalusSolve *s, const Params *p, TalusMomentum *momentum,
+                                  TalusAccelerated *a)
 {
-    const int check = talus_chunk_check(s, p->check, CHECK_UNSEEN);
+    const int check = talus_chunk_check_interval(s, p->check, CHECK_UNSEEN);
     bool go = true;
-    Restraint restraint = {.least = -1.0, .mark = INFINITY};
+    MomentumControl control = {.least = -1.0, .mark = INFINITY};
     for (int since = 0; go;) {
-        TalusRun run = talus_chunk_next(s, check, since);
+        TalusRun run = talus_chunk_next_run(s, check, since);
         if (a->exact && run.iterations > EXACT_LENGTH)
             run.iterations = EXACT_LENGTH;
         TALUS_TRY(talus_run_accelerate(s->backend, s->op, a, momentum, &run));
         since += run.done;
-        talus_chunk_count(s, &run);
+        talus_chunk_count_run(s, &run);
         double rms = sqrt(run.residual2 / s->op->blocks);
         if (a->exact)
-            restrain(&restraint, rms, run.done, momentum, &a->beta);
+            adapt_momentum_bound(&control, rms, run.done, momentum, &a->beta);
         if (talus_solve_wants_iterate(s))
             a->warm = false; /* reporting overwrites the scratch */
         go = talus_solve_report(s, a->x_prev, a->metric, run.residual2, run.residual_max);
-        s->stuck = a->exact && go && is_stuck(&restraint, rms, run.done);
+        s->stuck = a->exact && go && is_stuck(&control, rms, run.done);
         go = go && !s->stuck;
     }
     return TALUS_OK;
@@ -150,8 +155,8 @@ static TalusStatus solve_apgd(TalusSolve *s)
     TalusNormState *state = s->state;
     Work *w = s->work;
     size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
-    bool unscaled = knows_metric(s);
-    TALUS_TRY(reserve(s, p, !unscaled || !(state->norm > 0.0), w));
+    bool unscaled = backend_finds_metric(s);
+    TALUS_TRY(reserve_vectors(s, p, !unscaled || !(state->norm > 0.0), w));
     talus_norm_renew(s, state, w->metric, p->forget, p->margin, w->x_prev, w->g_prev);
     if (unscaled) {
         talus_vectors_release(s->backend, &w->metric_memory);
@@ -174,7 +179,7 @@ static TalusStatus solve_apgd(TalusSolve *s)
                               .theta = 1.0,
                               .max_theta = s->plan.exact ? p->max_theta : 0.0,
                               .restart = p->restart};
-    TALUS_TRY(iterate(s, p, &momentum, &a));
+    TALUS_TRY(run_iterations(s, p, &momentum, &a));
     state->norm = momentum.norm;
     if (a.x_prev != s->gamma)
         s->backend->vector.copy(s->op, s->gamma, a.x_prev, n);

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Factorises the lower triangle in place. False if not positive definite. */
-static bool factor(int n, double a[TALUS_DENSE_MAX][TALUS_DENSE_MAX])
+/* Overwrites the lower triangle of a by Cholesky's factor L. False if a is not positive definite. */
+static bool factorise_cholesky(int n, double a[TALUS_DENSE_MAX][TALUS_DENSE_MAX])
 {
     for (int j = 0; j < n; j++) {
         for (int k = 0; k < j; k++)
@@ -22,7 +22,7 @@ static bool factor(int n, double a[TALUS_DENSE_MAX][TALUS_DENSE_MAX])
 }
 
 /* Solves L L'x = c with the factor L in a; x overwrites c. */
-static void substitute(int n, double a[TALUS_DENSE_MAX][TALUS_DENSE_MAX], double *c)
+static void solve_cholesky(int n, double a[TALUS_DENSE_MAX][TALUS_DENSE_MAX], double *c)
 {
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < i; k++)
@@ -36,8 +36,8 @@ static void substitute(int n, double a[TALUS_DENSE_MAX][TALUS_DENSE_MAX], double
     }
 }
 
-_Bool talus_dense_normal(int n, int stride, const double *gram, const double *right,
-                         double relative, double *c)
+_Bool talus_dense_least_squares(int n, int stride, const double *gram, const double *right,
+                                double relative, double *c)
 {
     double a[TALUS_DENSE_MAX][TALUS_DENSE_MAX], length[TALUS_DENSE_MAX];
     bool ok = true;
@@ -49,9 +49,9 @@ _Bool talus_dense_normal(int n, int stride, const double *gram, const double *ri
         a[i][i] = 1.0 + relative;
         c[i] = right[i] / length[i];
     }
-    ok = factor(n, a);
+    ok = factorise_cholesky(n, a);
     if (ok)
-        substitute(n, a, c);
+        solve_cholesky(n, a, c);
     for (int i = 0; i < n; i++) {
         c[i] /= length[i];
         ok = ok && isfinite(c[i]);

@@ -8,7 +8,7 @@
  * definite, or if it or c is not finite. n <= TALUS_DENSE_MAX. */
 enum { TALUS_DENSE_MAX = 64 };
 
-_Bool talus_dense_normal(int n, int stride, const double *gram, const double *right,
-                         double relative, double *c);
+_Bool talus_dense_least_squares(int n, int stride, const double *gram, const double *right,
+                                double relative, double *c);
 
 #endif

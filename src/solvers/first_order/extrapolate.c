@@ -6,13 +6,14 @@
 
 #include <math.h>
 
-static const double LARGEST = 1e5;      /* maximum sum of the coefficients' sizes */
+static const double LARGEST = 1e5;      /* maximum sum of |c_k| */
 static const double ROUNDING = 0x1p-50; /* rounding of f, relative to h */
-static const double SLACK = 1.0 + 1e-6; /* growth of |f| in a plain step that is rounding */
+static const double SLACK = 1.0 + 1e-6; /* growth of |f| in a plain step that counts as rounding */
 static const double DRIFT = 0.9999;     /* |f - dF c|^2 / |f|^2 from which f counts as constant */
 static const double LONGEST = 65536.0;  /* maximum stride */
 
-static TalusStatus reserve(TalusSolve *solve, TalusExtrapolated *p, int memory)
+/* Reserves the vectors of one part of y. */
+static TalusStatus reserve_part(TalusSolve *solve, TalusExtrapolated *p, int memory)
 {
     double *vector[4 + 2 * TALUS_EXTRAPOLATE_MEMORY];
     TALUS_TRY(
@@ -33,27 +34,28 @@ TalusStatus talus_extrapolate_begin(TalusExtrapolation *e, TalusSolve *solve, in
     e->parts = parts;
     e->memory = memory;
     for (int i = 0; i < parts; i++)
-        TALUS_TRY(reserve(solve, &e->part[i], memory));
-    talus_extrapolate_forget(e);
+        TALUS_TRY(reserve_part(solve, &e->part[i], memory));
+    talus_extrapolate_empty_memory(e);
     return TALUS_OK;
 }
 
-static void empty(TalusExtrapolation *e)
+/* Drops the stored differences; |f| of the last accepted point stays. */
+static void drop_differences(TalusExtrapolation *e)
 {
     e->count = e->next = 0;
     e->has_last = e->extrapolated = false;
     e->stride = 0.0;
 }
 
-void talus_extrapolate_forget(TalusExtrapolation *e)
+void talus_extrapolate_empty_memory(TalusExtrapolation *e)
 {
-    empty(e);
+    drop_differences(e);
     e->last = INFINITY;
 }
 
 /* sums[k] = dF_k'f if `with_f` (f is then in y), else dF_k'dF_slot, summed over all parts of y. */
-static void products(const TalusExtrapolation *e, TalusSolve *solve, bool with_f, int slot,
-                     double *sums)
+static void sum_products(const TalusExtrapolation *e, TalusSolve *solve, bool with_f, int slot,
+                         double *sums)
 {
     for (int k = 0; k < e->count; k++)
         sums[k] = 0.0;
@@ -69,8 +71,8 @@ static void products(const TalusExtrapolation *e, TalusSolve *solve, bool with_f
     }
 }
 
-/* Returns |h|^2 over all parts. */
-static double size_of_h(const TalusExtrapolation *e, TalusSolve *solve)
+/* Returns |h|^2, summed over all parts. */
+static double squared_size_of_h(const TalusExtrapolation *e, TalusSolve *solve)
 {
     double size2 = 0.0;
     for (int i = 0; i < e->parts; i++)
@@ -78,9 +80,10 @@ static double size_of_h(const TalusExtrapolation *e, TalusSolve *solve)
     return size2;
 }
 
-/* Stores the differences of f, which is in y, and h to the last point, in place of the oldest if the memory is full;
- * f_prev and h_prev are then free. Returns false if f changed only by rounding of h. */
-static bool remember(TalusExtrapolation *e, TalusSolve *solve)
+/* Stores the differences of f and h to those of the last point, in place of the oldest differences if the memory is
+ * full, and updates the Gram matrix. On entry f is in y; on return f_prev and h_prev are undefined. Returns false if f
+ * changed only by rounding of h. */
+static bool store_differences(TalusExtrapolation *e, TalusSolve *solve)
 {
     double row[TALUS_EXTRAPOLATE_MEMORY];
     int slot = e->next;
@@ -88,21 +91,21 @@ static bool remember(TalusExtrapolation *e, TalusSolve *solve)
         TalusExtrapolated *p = &e->part[i];
         solve->backend->vector.axpby(solve->op, 1.0, p->y, -1.0, p->f_prev);
         solve->backend->vector.axpby(solve->op, 1.0, p->h, -1.0, p->h_prev);
-        talus_swap(&p->f_prev, &p->df[slot]);
-        talus_swap(&p->h_prev, &p->dh[slot]);
+        talus_vector_swap(&p->f_prev, &p->df[slot]);
+        talus_vector_swap(&p->h_prev, &p->dh[slot]);
     }
     e->count = e->count < e->memory ? e->count + 1 : e->count;
     e->next = (slot + 1) % e->memory;
-    products(e, solve, false, slot, row);
-    bool noise = row[slot] <= ROUNDING * ROUNDING * size_of_h(e, solve);
+    sum_products(e, solve, false, slot, row);
+    bool noise = row[slot] <= ROUNDING * ROUNDING * squared_size_of_h(e, solve);
     for (int k = 0; k < e->count; k++)
         e->gram[slot][k] = e->gram[k][slot] = noise ? 0.0 : row[k];
     return !noise;
 }
 
 /* Returns |f - dF c|^2 from size2 = |f|^2, right = dF'f and the Gram matrix. */
-static double left_over(const TalusExtrapolation *e, double size2, const double *right,
-                        const double *c)
+static double squared_remainder(const TalusExtrapolation *e, double size2, const double *right,
+                                const double *c)
 {
     double sum = size2;
     for (int i = 0; i < e->count; i++) {
@@ -114,26 +117,28 @@ static double left_over(const TalusExtrapolation *e, double size2, const double 
 }
 
 /* Computes the coefficients c and *left2 = |f - dF c|^2; size2 is |f|^2. False, with *left2 unchanged, if there are no
- * differences, their equations fail or the sizes of c add up to more than LARGEST. */
-static bool coefficients(const TalusExtrapolation *e, TalusSolve *solve, double size2,
-                         double *left2, double *c)
+ * differences, their equations cannot be solved or the |c_k| add up to more than LARGEST. */
+static bool compute_coefficients(const TalusExtrapolation *e, TalusSolve *solve, double size2,
+                                 double *left2, double *c)
 {
     double right[TALUS_EXTRAPOLATE_MEMORY], total = 0.0;
     if (e->count == 0)
         return false;
-    products(e, solve, true, 0, right);
-    if (!talus_dense_normal(e->count, TALUS_EXTRAPOLATE_MEMORY, e->gram[0], right, e->regular, c))
+    sum_products(e, solve, true, 0, right);
+    if (!talus_dense_least_squares(e->count, TALUS_EXTRAPOLATE_MEMORY, e->gram[0], right,
+                                   e->regular, c))
         return false;
     for (int k = 0; k < e->count; k++)
         total += fabs(c[k]);
     if (!(total <= LARGEST))
         return false;
-    *left2 = left_over(e, size2, right, c);
+    *left2 = squared_remainder(e, size2, right, c);
     return true;
 }
 
-/* y' = h - dH c + stride (f - dF c) with the first `used` differences; f is in y. f and h become f_prev and h_prev. */
-static void advance(TalusExtrapolation *e, TalusSolve *solve, int used, const double *c)
+/* Sets the next y to h - dH c + stride (f - dF c) with the first `used` differences. On entry f is in y; on return f
+ * and h are in f_prev and h_prev. */
+static void write_next_y(TalusExtrapolation *e, TalusSolve *solve, int used, const double *c)
 {
     const double *v[TALUS_VECTORS];
     double a[TALUS_VECTORS];
@@ -152,14 +157,14 @@ static void advance(TalusExtrapolation *e, TalusSolve *solve, int used, const do
         a[n++] = 1.0;
         v[n] = p->y;
         a[n++] = e->stride;
-        talus_swap(&p->y, &p->f_prev);
+        talus_vector_swap(&p->y, &p->f_prev);
         solve->backend->vector.combine(solve->op, e->stride > 0.0 ? n : n - 1, v, a, p->y);
-        talus_swap(&p->h, &p->h_prev);
+        talus_vector_swap(&p->h, &p->h_prev);
     }
     e->has_last = true;
 }
 
-TalusExtrapolateStep talus_extrapolate(TalusExtrapolation *e, TalusSolve *solve)
+TalusExtrapolateStep talus_extrapolate_next(TalusExtrapolation *e, TalusSolve *solve)
 {
     double c[TALUS_EXTRAPOLATE_MEMORY], size2 = 0.0;
     for (int i = 0; i < e->parts; i++) { /* f overwrites y */
@@ -170,22 +175,22 @@ TalusExtrapolateStep talus_extrapolate(TalusExtrapolation *e, TalusSolve *solve)
     double size = sqrt(size2), last = e->last;
     if (e->extrapolated && size > e->factor * last) {
         for (int i = 0; i < e->parts; i++)
-            talus_copy(solve, e->part[i].h_prev, e->part[i].y);
-        empty(e);
+            talus_vector_copy(solve, e->part[i].h_prev, e->part[i].y);
+        drop_differences(e);
         return TALUS_EXTRAPOLATE_BACK;
     }
     bool expanded = !e->extrapolated && size > SLACK * last;
     e->last = size;
     bool changes = true;
     if (expanded)
-        empty(e);
+        drop_differences(e);
     else if (e->has_last && e->memory > 0)
-        changes = remember(e, solve);
+        changes = store_differences(e, solve);
     double left2 = size2;
-    bool use = changes && coefficients(e, solve, size2, &left2, c);
+    bool use = changes && compute_coefficients(e, solve, size2, &left2, c);
     bool drifts = e->count > 0 && left2 > DRIFT * size2;
     e->stride = drifts ? fmin(fmax(1.0, 2.0 * e->stride), LONGEST) : 0.0;
     e->extrapolated = use || e->stride > 0.0;
-    advance(e, solve, use ? e->count : 0, c);
+    write_next_y(e, solve, use ? e->count : 0, c);
     return expanded ? TALUS_EXTRAPOLATE_EXPANDED : TALUS_EXTRAPOLATE_ON;
 }

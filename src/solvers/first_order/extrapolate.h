@@ -6,11 +6,11 @@
  * h are omitted, and coefficients whose sizes add up to more than 1e5 are not used (c = 0).
  *
  * stride is 0 unless the differences explain next to nothing of f: |f - dF c|^2 > 0.9999 |f|^2. An iteration that
- * drifts, towards a distant solution or without end on an infeasible problem, has such an f: it is constant, and no
- * combination of differences gives it. stride is then 1, 2, 4, ..., at most 65536, while this lasts.
+ * drifts, towards a distant solution or without end on an infeasible problem, has a constant f, which no combination of
+ * differences gives. While it drifts, stride is 1, 2, 4, ..., at most 65536.
  *
- * An extrapolation that increases |f| by more than `factor` is rejected: the plain step h of the point before follows,
- * with an empty memory.
+ * An extrapolation that increases |f| by more than `factor` is rejected: the next point is h of the point before, the
+ * plain step, and the memory is emptied.
  *
  * y may have two parts, each a vector of the problem's size. */
 #ifndef TALUS_SOLVERS_FIRST_ORDER_EXTRAPOLATE_H
@@ -20,10 +20,11 @@
 
 enum { TALUS_EXTRAPOLATE_MEMORY = 30, TALUS_EXTRAPOLATE_PARTS = 2 };
 
-/* One part of y. The caller writes h = h(y) for the given y. talus_extrapolate exchanges y with f_prev and h with
+/* One part of y. The caller writes h = h(y) for the given y. talus_extrapolate_next exchanges y with f_prev and h with
  * h_prev: read these pointers anew after each call. */
 typedef struct TalusExtrapolated {
-    double *y, *h, *f_prev, *h_prev;
+    double *y, *h;           /* current point and its image */
+    double *f_prev, *h_prev; /* h - y and h of the point before */
     double *df[TALUS_EXTRAPOLATE_MEMORY], *dh[TALUS_EXTRAPOLATE_MEMORY];
     TalusVectors memory;
 } TalusExtrapolated;
@@ -32,8 +33,8 @@ typedef struct TalusExtrapolation {
     TalusExtrapolated part[TALUS_EXTRAPOLATE_PARTS];
     int parts, memory; /* memory 0: plain iteration */
     double regular, factor;
-    double gram[TALUS_EXTRAPOLATE_MEMORY][TALUS_EXTRAPOLATE_MEMORY]; /* dF'dF */
-    int count, next;             /* differences stored, index of the next */
+    double gram[TALUS_EXTRAPOLATE_MEMORY][TALUS_EXTRAPOLATE_MEMORY]; /* Gram matrix dF'dF */
+    int count, next;             /* differences stored; index at which the next one is stored */
     double stride;               /* number of steps taken at once along a constant f */
     double last;                 /* |f| of the last accepted point */
     bool extrapolated, has_last; /* y is an extrapolation; f_prev and h_prev are set */
@@ -48,9 +49,10 @@ typedef enum TalusExtrapolateStep {
 /* Reserves the vectors and empties the memory. */
 TalusStatus talus_extrapolate_begin(TalusExtrapolation *e, TalusSolve *solve, int parts,
                                     int memory);
-/* Empties the memory: y was set from outside, or the map has changed. */
-void talus_extrapolate_forget(TalusExtrapolation *e);
-/* Computes the next y from y and h(y). */
-TalusExtrapolateStep talus_extrapolate(TalusExtrapolation *e, TalusSolve *solve);
+/* Drops the stored differences and |f| of the last point. To be called when y was set by the caller or the map has
+ * changed. */
+void talus_extrapolate_empty_memory(TalusExtrapolation *e);
+/* Replaces y by the next point, computed from y, h(y) and the stored differences; see TalusExtrapolateStep. */
+TalusExtrapolateStep talus_extrapolate_next(TalusExtrapolation *e, TalusSolve *solve);
 
 #endif

@@ -2,8 +2,8 @@
  *
  *     gamma <- gamma + lambda (P(gamma - omega eta g) - gamma),   g = (N + E) gamma + q,
  * with eta = rows / trace of each block's diagonal block of N + E: heyn-2012 Eq. (12) (whose sign in front of omega is
- * wrong: it must be minus) and negrut-2009 Eq. (15) without the inner sum. One product per iteration. Converges for
- * small omega, slowly. */
+ * wrong: it must be minus) and negrut-2009 Eq. (15) without the inner sum. One product per iteration. The iteration
+ * converges for small omega, slowly. */
 #include "solvers/driver/chunk.h"
 
 #include "backend/run.h"
@@ -19,21 +19,21 @@ static const TalusParam params[] = {
 };
 
 /* Iterations between residuals: CHECK on backends that run many iterations in one call (else 1), CHECK_UNSEEN where
- * only the budget can end the solve (talus_chunk_check). */
+ * only the budget can end the solve (talus_chunk_check_interval). */
 enum { CHECK = 5, CHECK_UNSEEN = 20 };
 
 static TalusStatus solve_jacobi(TalusSolve *s)
 {
     const Params *p = s->params;
     const bool sees = talus_backend_can(s->backend, TALUS_CAP_SEES_ITERATES);
-    const int check = talus_chunk_check(s, sees ? 1 : CHECK, CHECK_UNSEEN);
+    const int check = talus_chunk_check_interval(s, sees ? 1 : CHECK, CHECK_UNSEEN);
     int since = 0;
     TalusRun run;
-    do { /* the residual is that before the step: one product serves both */
-        run = talus_chunk_next(s, check, since);
+    do { /* the residual is measured before the step, so that one product gives residual and step */
+        run = talus_chunk_next_run(s, check, since);
         TALUS_TRY(talus_run_relax(s->backend, s->op, p->omega, p->lambda, s->gamma, &run));
         since += run.done;
-        talus_chunk_count(s, &run);
+        talus_chunk_count_run(s, &run);
     } while (talus_solve_report(s, s->gamma, NULL, run.residual2, run.residual_max));
     return TALUS_OK;
 }

@@ -40,6 +40,7 @@ void talus_lbfgs_direction(const TalusLbfgs *h, double weight[2 * TALUS_PAIRS + 
     }
 }
 
+/* Drops the oldest pair with its inner products; its vector becomes q->pair[count], free for the next pair. */
 static void drop_oldest(TalusLbfgs *h, TalusQuasi *q)
 {
     double *free_pair = q->pair[0];
@@ -59,7 +60,7 @@ void talus_lbfgs_update(TalusLbfgs *h, TalusQuasi *q, const TalusQuasiSums *sums
 {
     const int k = h->count;
     double sy[TALUS_PAIRS + 1], yy[TALUS_PAIRS + 1];
-    for (int i = 0; i < k; i++) { /* y = unit (r_next - r) */
+    for (int i = 0; i < k; i++) { /* products of old pairs with y = unit (r_next - r) */
         sy[i] = q->unit * (sums->sr[i] - h->sr[i]);
         yy[i] = q->unit * (sums->yr[i] - h->yr[i]);
         h->sr[i] = sums->sr[i];
@@ -82,7 +83,7 @@ void talus_lbfgs_update(TalusLbfgs *h, TalusQuasi *q, const TalusQuasiSums *sums
     q->count = ++h->count;
 }
 
-void talus_lbfgs_forget(TalusLbfgs *h, TalusQuasi *q)
+void talus_lbfgs_drop_pairs(TalusLbfgs *h, TalusQuasi *q)
 {
     h->count = q->count = 0;
 }

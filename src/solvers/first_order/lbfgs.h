@@ -19,12 +19,12 @@ typedef struct TalusLbfgs {
  * without pairs. */
 void talus_lbfgs_direction(const TalusLbfgs *h, double weight[2 * TALUS_PAIRS + 1]);
 
-/* Commits a step, whose inner products are in `sums`: the products with r become those with r_next, and
+/* Updates the pairs after a step, whose inner products are in `sums`: s_i'r and y_i'r become products with r_next, and
  * q->pair[q->count] becomes the newest pair, unless s'y is too small against |s| |y| or |y| against |s| (lbfgs.c). If
- * the memory is full, the oldest pair is dropped for it. Keeps q->count equal to h->count. */
+ * the memory is full, the oldest pair is dropped first. Keeps q->count equal to h->count. */
 void talus_lbfgs_update(TalusLbfgs *h, TalusQuasi *q, const TalusQuasiSums *sums);
 
-/* Forgets all pairs. */
-void talus_lbfgs_forget(TalusLbfgs *h, TalusQuasi *q);
+/* Drops all pairs. */
+void talus_lbfgs_drop_pairs(TalusLbfgs *h, TalusQuasi *q);
 
 #endif

@@ -5,11 +5,11 @@
  *     T(x) = P(x - t g),  R(x) = x - T(x),  t = 1.6 / L
  *     x+ = x - H R(x),    H: L-BFGS from the last five pairs (x+ - x, R+ - R)
  * One product per iteration, N d with d = -H R: g+ = g + N d; g is recomputed from x every 300 iterations. A step is
- * accepted if the forward-backward envelope f(x) - g'R + |R|^2 / (2 t) does not rise, by its difference
+ * accepted if the forward-backward envelope f(x) - g'R + |R|^2 / (2 t) does not rise, that is if its change
  *     g'd + d'N d / 2 - (g+'R+ - g'R) + (|R+|^2 - |R|^2) / (2 t),
- * or if |R|^2 does not become more than `rise` times as large: rounding hides the difference long before R, and R of a
- * good step may grow. Otherwise d is halved, which needs no product, up to five times. After that the pairs are dropped
- * and x+ = T(x), for one more product.
+ * is not positive, or if |R|^2 does not become more than `rise` times as large: rounding hides the change of the
+ * envelope long before R, and R of a good step may grow. Otherwise d is halved, which needs no product, up to five
+ * times. If no halved step is accepted, the pairs are dropped and x+ = T(x), for one more product.
  *
  * R jumps from iteration to iteration. A smoothed iterate z is measured and returned,
  *     z += eta (x - z),   eta in [0, 1] minimising |R_z + eta (R - R_z)|,   R_z = R(z),
@@ -36,15 +36,18 @@
 
 #include <math.h>
 
-/* Residual over tolerance at which OGM-G begins, State.near: its bounds, and the factors by which it is adapted. */
+/* State.near, the ratio of residual to tolerance at which OGM-G begins: its bounds, and the factors by which it is
+ * multiplied or divided from solve to solve. */
 static const double MIN_NEAR = 1.25, MAX_NEAR = 8.0, NEAR_RISES = 1.2, NEAR_FALLS = 2.0;
 
-/* OGM-G is not used for tolerances below TIGHT times the starting residual, or if the quasi-Newton method took fewer
- * products for the last reduction of the residual, by APPROACH, than OGM-G has planned iterations. */
+/* OGM-G is not used for tolerances below TIGHT times the starting residual. It is not used either if the quasi-Newton
+ * method has lowered the residual by the factor APPROACH in fewer products than OGM-G has planned iterations. */
 static const double TIGHT = 3e-4, APPROACH = 4.0;
 
 enum { MIN_FINISH = 8, MAX_FINISH = 400 }; /* bounds of the planned iterations of OGM-G */
 
+/* NORM_LASTS: solves after which L is estimated again. REFRESH: iterations after which g is computed from x. HALVINGS:
+ * maximum halvings of a step. */
 enum { NORM_LASTS = 64, REFRESH = 300, HALVINGS = 5 };
 
 typedef struct Params {
@@ -75,13 +78,14 @@ typedef struct Run {
     double checked2;       /* |z|^2 when the infeasibility monitor was last asked to check */
     double reached;        /* residual of z in the requested norm */
     double start;          /* residual at the start */
-    bool approached;       /* the residual is within APPROACH times that at which OGM-G begins */
-    int approach_products; /* products at that time; -finish if the start was within */
+    bool approached;       /* the residual has been within APPROACH times that for OGM-G to begin */
+    int approach_products; /* products when `approached` became true; -finish if true at the start */
     double polish_below;   /* |R|^2 below which OGM-G may be tried again */
     double claim_below;    /* residual needed to claim convergence again after a false claim */
     double mark;           /* |R_z|^2 when |R_z| last halved */
-    int mark_products;     /* products at that time */
-    int since_refresh, since_check;
+    int mark_products;     /* products when |R_z| last halved */
+    int since_refresh;     /* iterations since g was computed from x */
+    int since_check;       /* iterations since z was measured */
 } Run;
 
 static const TalusParam params[] = {
@@ -107,19 +111,21 @@ static const TalusPart parts[] = {[APGD] = {"apgd", false}, {NULL, false}};
 
 /* ---- beginning ---- */
 
-static TalusStatus reserve(Run *run, Work *w)
+/* Reserves the vectors and pairs, and fills the metric. */
+static TalusStatus reserve_vectors(Run *run, Work *w)
 {
     TalusQuasi *q = &run->q;
-    TALUS_TRY(TALUS_VECTORS(run->s, &w->vectors, "quasi-Newton vectors", &q->x, &q->g, &q->r, &q->d,
-                            &q->x_next, &q->g_next, &q->r_next, &q->smooth_x, &q->smooth_g,
-                            &q->smooth_r));
+    TALUS_TRY(TALUS_RESERVE_VECTORS(run->s, &w->vectors, "quasi-Newton vectors", &q->x, &q->g,
+                                    &q->r, &q->d, &q->x_next, &q->g_next, &q->r_next, &q->smooth_x,
+                                    &q->smooth_g, &q->smooth_r));
     TALUS_TRY(talus_vectors_reserve(run->s, &w->pairs, run->p->memory + 1, q->pair,
                                     "quasi-Newton pairs"));
     run->h.memory = run->p->memory;
-    return talus_solver_metric(run->s, (TalusMetric)run->p->metric, &w->metric, &q->metric);
+    return talus_solver_make_metric(run->s, (TalusMetric)run->p->metric, &w->metric, &q->metric);
 }
 
-static void estimate_norm(Run *run)
+/* Sets state->norm = L: that of the last solve, or a new estimate in the first solve and every NORM_LASTS solves. */
+static void renew_norm(Run *run)
 {
     State *state = run->state;
     bool known = state->norm > 0.0 && isfinite(state->norm);
@@ -135,7 +141,7 @@ static void estimate_norm(Run *run)
 }
 
 /* Returns the power of two that scales pairs (s, y) to about length 1, for |R|^2 = r2. */
-static double unit_of(double r2)
+static double pair_unit(double r2)
 {
     int exponent = 0;
     if (r2 > 0.0 && isfinite(r2))
@@ -145,7 +151,7 @@ static double unit_of(double r2)
 
 /* Computes R(x) anew with the step t of the current L. The pairs belong to the old R and are dropped unless
  * keep_pairs. */
-static void residual_anew(Run *run, bool keep_pairs, TalusForward *sums)
+static void recompute_residual(Run *run, bool keep_pairs, TalusForward *sums)
 {
     TalusQuasi *q = &run->q;
     q->step = run->p->step / run->state->norm;
@@ -154,16 +160,18 @@ static void residual_anew(Run *run, bool keep_pairs, TalusForward *sums)
     run->r2 = sums->r2;
     run->rg = sums->rg;
     if (!keep_pairs)
-        talus_lbfgs_forget(&run->h, q);
+        talus_lbfgs_drop_pairs(&run->h, q);
 }
 
-static void gradient_anew(Run *run)
+/* Computes g from x, with one product, which the caller counts. */
+static void recompute_gradient(Run *run)
 {
     run->s->backend->op.gradient(run->s->op, run->q.metric, run->q.x, true, run->q.g);
     run->since_refresh = 0;
 }
 
-static void start_smoothing(Run *run, TalusSmoothSums *sums)
+/* Sets z = x, with its gradient and R_z. */
+static void restart_smoothing(Run *run, TalusSmoothSums *sums)
 {
     run->s->backend->step.quasi_smooth(run->s->op, &run->q, 1.0, sums);
     run->smooth_r2 = sums->r2;
@@ -171,37 +179,40 @@ static void start_smoothing(Run *run, TalusSmoothSums *sums)
 
 /* ---- one iteration ---- */
 
-/* Takes the direction d = -H R and computes the sums at the new point. */
-static void step(Run *run, TalusQuasiSums *sums)
+/* Forms the direction d = -H R and the trial point x + d, with its gradient and residual in x_next, g_next and r_next;
+ * one product, which the caller counts. Writes the inner products of the trial to `sums`. */
+static void try_direction(Run *run, TalusQuasiSums *sums)
 {
     double weight[2 * TALUS_PAIRS + 1];
-    run->q.unit = unit_of(run->r2);
+    run->q.unit = pair_unit(run->r2);
     talus_lbfgs_direction(&run->h, weight);
     run->s->backend->step.quasi_direction(run->s->op, &run->q, weight);
     run->s->backend->step.quasi_step(run->s->op, &run->q, sums);
 }
 
-/* True if the step is accepted: |R|^2 has grown at most by the factor `rise`, or the envelope does not rise. */
-static bool stands(const Run *run, const TalusQuasiSums *sums)
+/* True if the trial point is acceptable: |R|^2 has grown at most by the factor `rise`, or the envelope does not
+ * rise. */
+static bool is_accepted(const Run *run, const TalusQuasiSums *sums)
 {
     double envelope = sums->gd + 0.5 * sums->dw - (sums->rg - run->rg) +
                       (sums->r2 - run->r2) / (2.0 * run->q.step);
     return sums->r2 <= run->p->rise * run->r2 || envelope <= 0.0;
 }
 
-static void move(Run *run, const TalusQuasiSums *sums)
+/* Makes the trial point the iterate and updates the pairs. */
+static void accept_step(Run *run, const TalusQuasiSums *sums)
 {
     TalusQuasi *q = &run->q;
     talus_lbfgs_update(&run->h, q, sums);
-    talus_swap(&q->x, &q->x_next);
-    talus_swap(&q->g, &q->g_next);
-    talus_swap(&q->r, &q->r_next);
+    talus_vector_swap(&q->x, &q->x_next);
+    talus_vector_swap(&q->g, &q->g_next);
+    talus_vector_swap(&q->r, &q->r_next);
     run->r2 = sums->r2;
     run->rg = sums->rg;
 }
 
-/* Raises L if w = N d is longer than L d. R is then computed anew with the shorter step, the pairs are dropped, z = x,
- * and *along = |R|^2. */
+/* Raises L if N d is longer than L d. Then also computes R with the shorter step, drops the pairs, and sets z = x and
+ * *along = |R|^2. */
 static void raise_norm(Run *run, const TalusQuasiSums *sums, double *along)
 {
     TalusForward forward;
@@ -209,81 +220,85 @@ static void raise_norm(Run *run, const TalusQuasiSums *sums, double *along)
     if (!(sums->ww > run->state->norm * run->state->norm * sums->dd))
         return;
     run->state->norm = run->p->margin * sqrt(sums->ww / sums->dd);
-    residual_anew(run, false, &forward);
-    start_smoothing(run, &smoothed);
+    recompute_residual(run, false, &forward);
+    restart_smoothing(run, &smoothed);
     *along = run->r2;
 }
 
-/* Runs one iteration up to its new x. Returns its products and writes R_z'R to *along. */
-static int advance(Run *run, double *along)
+/* Moves x by one quasi-Newton step, or by the plain step T(x) if that is not accepted. Raises L and recomputes g where
+ * due. Returns the products used and writes R_z'R to *along. */
+static int run_quasi_newton(Run *run, double *along)
 {
     int products = 1;
     TalusQuasiSums sums;
-    step(run, &sums);
+    try_direction(run, &sums);
     run->q.halve = true;
-    for (int k = 0; k < HALVINGS && !stands(run, &sums); k++)
+    for (int k = 0; k < HALVINGS && !is_accepted(run, &sums); k++)
         run->s->backend->step.quasi_step(run->s->op, &run->q, &sums);
     run->q.halve = false;
-    if (!stands(run, &sums)) { /* no halving helped: the plain step T(x) */
-        talus_lbfgs_forget(&run->h, &run->q);
-        step(run, &sums);
+    if (!is_accepted(run, &sums)) { /* no halving helped: the plain step T(x) */
+        talus_lbfgs_drop_pairs(&run->h, &run->q);
+        try_direction(run, &sums);
         products++;
     }
-    move(run, &sums);
+    accept_step(run, &sums);
     *along = sums.smooth;
     raise_norm(run, &sums, along);
     if (++run->since_refresh >= REFRESH) {
         TalusForward forward;
-        gradient_anew(run);
-        residual_anew(run, true, &forward);
+        recompute_gradient(run);
+        recompute_residual(run, true, &forward);
         products++;
     }
     return products;
 }
 
-/* z += eta (x - z) with the best eta, or z = x if |R_z| would exceed |R|; along is R_z'R. */
-static void smooth(Run *run, double along, TalusSmoothSums *sums)
+/* Sets z += eta (x - z) with the best eta, or z = x if |R_z| would exceed |R|; along is R_z'R. */
+static void smooth_z(Run *run, double along, TalusSmoothSums *sums)
 {
     double a = along - run->smooth_r2, b = run->r2 - 2.0 * along + run->smooth_r2;
     double eta = b > 0.0 ? fmin(fmax(-a / b, 0.0), 1.0) : 1.0;
     run->s->backend->step.quasi_smooth(run->s->op, &run->q, eta, sums);
     run->smooth_r2 = sums->r2;
     if (!(sums->r2 <= run->r2))
-        start_smoothing(run, sums);
+        restart_smoothing(run, sums);
 }
 
 /* ---- measuring ---- */
 
-/* Returns P(x), in x_next. */
-static const double *projected(Run *run, const double *x)
+/* Writes P(x) to q.x_next and returns it. */
+static const double *project_into_x_next(Run *run, const double *x)
 {
-    talus_copy(run->s, x, run->q.x_next);
+    talus_vector_copy(run->s, x, run->q.x_next);
     run->s->backend->block.project(run->s->op, run->q.metric, run->q.x_next);
     return run->q.x_next;
 }
 
-static double goal(const Run *run)
+/* Returns the tolerance that the estimated residual must reach. */
+static double estimate_tolerance(const Run *run)
 {
     return run->s->options->tolerance * run->s->tolerance_factor;
 }
 
-/* The residual in the requested norm. */
-static double reached(const Run *run, double residual2, double residual_max)
+/* Returns the residual in the requested norm from its sum of squares and its maximum. */
+static double residual_in_norm(const Run *run, double residual2, double residual_max)
 {
     return run->s->options->norm == TALUS_NORM_MAX ? residual_max
                                                    : sqrt(residual2 / run->s->op->blocks);
 }
 
-/* Ends an iteration at x, whose residual is given. Returns true to go on. If the residual suffices, the result P(x) is
- * measured with one more product, and its residual decides. Overwrites q.x_next and q.g_next. */
-static bool judge(Run *run, int products, const double *x, double residual2, double residual_max)
+/* Counts and reports an iteration at x, whose residual is given. Returns true to go on. If the residual is within the
+ * tolerance, the result P(x) is measured with one more product, and its residual is reported instead; claim_below is
+ * lowered in case the claim is false. Overwrites q.x_next and q.g_next. */
+static bool end_iteration(Run *run, int products, const double *x, double residual2,
+                          double residual_max)
 {
     TalusSolve *s = run->s;
-    double now = reached(run, residual2, residual_max);
-    bool claim = now <= fmin(goal(run), run->claim_below);
+    double now = residual_in_norm(run, residual2, residual_max);
+    bool claim = now <= fmin(estimate_tolerance(run), run->claim_below);
     if (claim) {
         TalusForward sums;
-        const double *reported = projected(run, x);
+        const double *reported = project_into_x_next(run, x);
         run->claim_below = 0.9 * now;
         s->backend->op.gradient(s->op, run->q.metric, reported, true, run->q.g_next);
         s->backend->block.forward_backward(s->op, run->q.metric, reported, run->q.g_next,
@@ -292,46 +307,47 @@ static bool judge(Run *run, int products, const double *x, double residual2, dou
         residual_max = sums.residual_max;
     }
     talus_solve_count(s, products + claim);
-    const double *reported = talus_solve_wants_iterate(s) ? projected(run, x) : run->q.x_next;
+    const double *reported =
+        talus_solve_wants_iterate(s) ? project_into_x_next(run, x) : run->q.x_next;
     return talus_solve_report(s, reported, run->q.metric, residual2, residual_max);
 }
 
-static bool last_iteration(const TalusSolve *s)
+static bool is_last_iteration(const TalusSolve *s)
 {
     return s->info->iterations + 1 >= s->options->max_iterations;
 }
 
-/* Asks the infeasibility monitor for a check whenever |z|^2 = x2 is more than 16 times that at the last request:
- * quasi-Newton iterates diverge within few iterations, and its own snapshots would come too late. */
-static void suspect(Run *run, double x2)
+/* Asks the infeasibility monitor for a check whenever |z|^2 = x2 is more than 16 times its value at the last request:
+ * quasi-Newton iterates diverge within few iterations, and the monitor's own snapshots would come too late. */
+static void request_check_if_grown(Run *run, double x2)
 {
     if (x2 > 16.0 * run->checked2) {
-        talus_solve_suspect(run->s);
+        talus_solve_request_infeasibility_check(run->s);
         run->checked2 = x2;
     }
 }
 
-/* Ends a quasi-Newton iteration: counts it; every `check` iterations, and in the last, smooths and measures z. True to
- * go on. */
-static bool finish(Run *run, int products, double along)
+/* Counts a quasi-Newton iteration; every `check` iterations, and in the last one, updates z by smoothing and reports
+ * its residual. True to go on. */
+static bool end_quasi_newton(Run *run, int products, double along)
 {
     TalusSolve *s = run->s;
     TalusSmoothSums sums;
-    if (++run->since_check < run->p->check && !last_iteration(s)) {
+    if (++run->since_check < run->p->check && !is_last_iteration(s)) {
         talus_solve_count(s, products);
         return talus_solve_within_budget(s);
     }
     run->since_check = 0;
-    smooth(run, along, &sums);
-    suspect(run, sums.x2);
-    run->reached = reached(run, sums.residual2, sums.residual_max);
-    return judge(run, products, run->q.smooth_x, sums.residual2, sums.residual_max);
+    smooth_z(run, along, &sums);
+    request_check_if_grown(run, sums.x2);
+    run->reached = residual_in_norm(run, sums.residual2, sums.residual_max);
+    return end_iteration(run, products, run->q.smooth_x, sums.residual2, sums.residual_max);
 }
 
 /* ---- the last phase ---- */
 
-/* theta of OGM-G with `length` iterations: theta_length = 1, backwards to theta_0. */
-static void ogm_weights(int length, double *theta)
+/* Fills theta of OGM-G for `length` iterations: from theta_length = 1 backwards to theta_0. */
+static void fill_ogm_theta(int length, double *theta)
 {
     theta[length] = 1.0;
     for (int i = length - 1; i > 0; i--)
@@ -339,24 +355,24 @@ static void ogm_weights(int length, double *theta)
     theta[0] = 0.5 * (1.0 + sqrt(1.0 + 8.0 * theta[1] * theta[1]));
 }
 
-/* Returns the planned length of the next OGM-G, if `needed` iterations sufficed this time. */
-static int64_t shorter(const Run *run, int64_t needed)
+/* Returns `needed` raised to MIN_FINISH and limited to the parameter `finish`: the planned length of the next OGM-G. */
+static int64_t clamp_length(const Run *run, int64_t needed)
 {
     if (needed < MIN_FINISH)
         needed = MIN_FINISH;
     return needed < run->p->finish ? needed : run->p->finish;
 }
 
-/* Runs OGM-G once from z and its gradient. True to go on, with z and its gradient at the end of the run. The weights
- * depend on the planned length, state->length; on convergence it becomes the length that was needed. */
-static bool polish(Run *run)
+/* Runs OGM-G once from z and its gradient, for state->length iterations, on which its weights depend. True to go on,
+ * with z and its gradient at the end of the run. On convergence state->length becomes the length that was needed. */
+static bool run_ogm(Run *run)
 {
     const int length = (int)run->state->length;
     TalusSolve *s = run->s;
     TalusQuasi *q = &run->q;
     double theta[MAX_FINISH + 1], residual2, residual_max;
-    ogm_weights(length, theta);
-    talus_copy(run->s, q->smooth_x, q->d);
+    fill_ogm_theta(length, theta);
+    talus_vector_copy(run->s, q->smooth_x, q->d);
     for (int i = 0; i < length; i++) {
         double t = theta[i], next = 2.0 * theta[i + 1] - 1.0, now = 2.0 * t - 1.0;
         TalusOgm o = {.metric = q->metric,
@@ -367,12 +383,13 @@ static bool polish(Run *run)
                       .step = 1.0 / run->state->norm,
                       .along = (t - 1.0) * next / (t * now),
                       .over = next / now,
-                      .want_residual = i > 0 && (i % run->p->check == 0 || last_iteration(s))};
+                      .want_residual = i > 0 && (i % run->p->check == 0 || is_last_iteration(s))};
         s->backend->step.ogm(s->op, &o, &residual2, &residual_max);
         int products = (i > 0) + (i == length - 1); /* for x, and for the last x_next */
-        if (o.want_residual && !judge(run, products, q->smooth_x, residual2, residual_max)) {
+        if (o.want_residual &&
+            !end_iteration(run, products, q->smooth_x, residual2, residual_max)) {
             if (s->info->outcome == TALUS_OUTCOME_CONVERGED)
-                run->state->length = shorter(run, i + 2);
+                run->state->length = clamp_length(run, i + 2);
             return false;
         }
         if (!o.want_residual) {
@@ -380,16 +397,16 @@ static bool polish(Run *run)
             if (!talus_solve_within_budget(s))
                 return false;
         }
-        talus_swap(&q->smooth_x, &q->smooth_r);
+        talus_vector_swap(&q->smooth_x, &q->smooth_r);
         s->backend->op.gradient(s->op, q->metric, q->smooth_x, true, q->smooth_g);
     }
     return true;
 }
 
-/* Lowers the residual of z, already near the goal, by OGM-G; x and the pairs do not change. Repeats this while z stays
- * near and a run of full length (`finish`) at least halves its residual, or a shorter one lowers it. Learns the length
- * and how near z must be. True to go on with quasi-Newton steps. */
-static bool polish_down(Run *run)
+/* Lowers the residual of z, already near the tolerance, by runs of OGM-G; x and the pairs do not change. Another run
+ * follows while z stays near and the last run lowered its residual; a run of full length (`finish`) must halve it.
+ * Adapts state->length and state->near for the next solves. True to go on with quasi-Newton steps. */
+static bool repeat_ogm(Run *run)
 {
     TalusQuasi *q = &run->q;
     State *state = run->state;
@@ -398,7 +415,7 @@ static bool polish_down(Run *run)
     do {
         TalusForward sums;
         run->claim_below = INFINITY;
-        if (!polish(run)) {
+        if (!run_ogm(run)) {
             if (run->s->info->outcome == TALUS_OUTCOME_CONVERGED && first)
                 state->near = fmin(NEAR_RISES * state->near, MAX_NEAR);
             return false;
@@ -407,26 +424,26 @@ static bool polish_down(Run *run)
                                                 q->step, NULL, q->smooth_r, &sums);
         run->smooth_r2 = sums.r2;
         before = now;
-        now = reached(run, sums.residual2, sums.residual_max);
+        now = residual_in_norm(run, sums.residual2, sums.residual_max);
         full = state->length == run->p->finish;
         if (full)
             state->near = fmax(state->near / NEAR_FALLS, MIN_NEAR);
         else
             state->length = 2 * state->length < run->p->finish ? 2 * state->length : run->p->finish;
         first = false;
-    } while (now < (full ? 0.5 : 1.0) * before && now <= state->near * goal(run));
+    } while (now < (full ? 0.5 : 1.0) * before && now <= state->near * estimate_tolerance(run));
     run->claim_below = INFINITY;
     run->polish_below = run->r2 / (NEAR_FALLS * NEAR_FALLS);
     return true;
 }
 
-/* True if OGM-G is worth a try, with z just measured: there is friction, z is near a goal that is not very tight,
- * quasi-Newton steps were slow before, and |R| has halved since the last try. */
-static bool is_near(Run *run)
+/* True if z was just measured and OGM-G may help: there is friction, z is near a tolerance that is not very tight,
+ * quasi-Newton steps were slow before, and |R| has halved since the last run of OGM-G. Also notes when z approached. */
+static bool is_ogm_worth_trying(Run *run)
 {
-    double near = run->state->near * goal(run);
+    double near = run->state->near * estimate_tolerance(run);
     if (run->p->finish == 0 || run->s->op->rows == 1 || run->since_check > 0 ||
-        goal(run) < TIGHT * run->start)
+        estimate_tolerance(run) < TIGHT * run->start)
         return false;
     if (run->reached <= APPROACH * near && !run->approached) {
         run->approached = true;
@@ -437,7 +454,7 @@ static bool is_near(Run *run)
 }
 
 /* True if |R_z| has not halved within `patience` products. */
-static bool stuck(Run *run)
+static bool is_stuck(Run *run)
 {
     if (!(run->smooth_r2 > 0.25 * run->mark)) {
         run->mark = run->smooth_r2;
@@ -448,21 +465,21 @@ static bool stuck(Run *run)
 
 /* ---- the solve ---- */
 
-/* Sets x = P(gamma / s), its gradient and residual, and z = x. Counts an iteration; true to go on. */
-static bool begin(Run *run)
+/* Sets x = P(gamma / s), its gradient and residual, and z = x. Counts and reports an iteration; true to go on. */
+static bool begin_run(Run *run)
 {
     TalusSolve *s = run->s;
     TalusForward sums;
     TalusSmoothSums smoothed;
-    talus_copy(run->s, s->gamma, run->q.x);
+    talus_vector_copy(run->s, s->gamma, run->q.x);
     s->backend->op.scale(s->op, run->q.metric, true, run->q.x);
     s->backend->block.project(s->op, run->q.metric, run->q.x);
-    gradient_anew(run);
-    residual_anew(run, false, &sums);
-    start_smoothing(run, &smoothed);
+    recompute_gradient(run);
+    recompute_residual(run, false, &sums);
+    restart_smoothing(run, &smoothed);
     run->checked2 = smoothed.x2;
-    run->reached = run->start = reached(run, sums.residual2, sums.residual_max);
-    run->approached = run->start <= APPROACH * run->state->near * goal(run);
+    run->reached = run->start = residual_in_norm(run, sums.residual2, sums.residual_max);
+    run->approached = run->start <= APPROACH * run->state->near * estimate_tolerance(run);
     run->approach_products = -run->p->finish;
     run->mark = run->r2;
     run->mark_products = s->info->products;
@@ -476,24 +493,24 @@ static TalusStatus solve_lbfgs(TalusSolve *s)
                .state = s->state,
                .claim_below = INFINITY,
                .polish_below = INFINITY};
-    TALUS_TRY(reserve(&run, s->work));
-    estimate_norm(&run);
+    TALUS_TRY(reserve_vectors(&run, s->work));
+    renew_norm(&run);
     if (!(run.state->near > 0.0))
         run.state->near = run.p->near;
     if (run.state->length < 1 || run.state->length > run.p->finish)
         run.state->length = run.p->finish;
-    bool go = begin(&run), slow = false;
-    if (go && is_near(&run))
-        go = polish_down(&run);
+    bool go = begin_run(&run), slow = false;
+    if (go && is_ogm_worth_trying(&run))
+        go = repeat_ogm(&run);
     while (go && !slow) {
         double along;
-        int products = advance(&run, &along);
-        go = finish(&run, products, along);
-        if (go && is_near(&run))
-            go = polish_down(&run);
-        slow = stuck(&run);
+        int products = run_quasi_newton(&run, &along);
+        go = end_quasi_newton(&run, products, along);
+        if (go && is_ogm_worth_trying(&run))
+            go = repeat_ogm(&run);
+        slow = is_stuck(&run);
     }
-    talus_copy(s, projected(&run, run.q.smooth_x), s->gamma);
+    talus_vector_copy(s, project_into_x_next(&run, run.q.smooth_x), s->gamma);
     s->backend->op.scale(s->op, run.q.metric, false, s->gamma);
     return go ? talus_solve_hand_over(s, APGD, false) : TALUS_OK;
 }

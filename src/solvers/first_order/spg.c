@@ -14,9 +14,9 @@
  *             line (24) of the listing lacks the division. Measured in the preconditioned variables.
  * The paper's bounds on alpha, 1e-9 and 1e9, have the unit of mass without a preconditioner. Here they, tau_g and the
  * first alpha are multiples of 1 (preconditioned: the diagonal of the operator is 1) or of one over the operator's size
- * on a random vector. Lines (6)-(7), a direction that does not descend: each block has d'g <= -|d|^2 / alpha, so only
- * rounding leads there. On sliding contacts the sum d'g cancels near 1e-8 and may become positive; the bound then
- * replaces it. If d is zero the gradient is recomputed and alpha restarts.
+ * on a random vector. Lines (6)-(7) treat a direction that does not descend. Each block has d'g <= -|d|^2 / alpha, so
+ * only rounding leads to these lines. On sliding contacts the sum d'g is rounding from about 1e-8 on and may become
+ * positive; the bound -|d|^2 / alpha then replaces it. If d is zero the gradient is recomputed and alpha restarts.
  *
  * One product per iteration. A good method without friction; with friction it is slow
  * (docs/reference/solvers/first-order.md). */
@@ -65,9 +65,9 @@ static const TalusParam params[] = {
     TALUS_REAL(Params, tau_g, 1.0, 1e-9, 1e3, "step in the measure that picks the result"),
 };
 
-/* Projects x onto K, which sums of feasible points leave by rounding, and computes its gradient, which drifts by the
- * updates. */
-static void refresh(TalusSolve *s, Run *run)
+/* Projects x onto K, since rounding in sums of feasible points leads out of K, and computes its gradient from x, since
+ * updates of the gradient add up rounding. */
+static void project_and_recompute_gradient(TalusSolve *s, Run *run)
 {
     Work *w = s->work;
     s->backend->block.project(s->op, run->metric, run->x);
@@ -75,26 +75,28 @@ static void refresh(TalusSolve *s, Run *run)
     s->info->products++;
 }
 
-static TalusStatus start(TalusSolve *s, const Params *p, Run *run)
+/* Reserves memory, and sets the metric or the unit of alpha, the first x, its gradient and the first alpha. */
+static TalusStatus begin_run(TalusSolve *s, const Params *p, Run *run)
 {
     Work *w = s->work;
     *run = (Run){.x = s->gamma, .unit = 1.0, .gll.memory = p->gll};
-    TALUS_TRY(TALUS_VECTORS(s, &w->vectors, "gradient and direction", &w->g, &w->d, &w->nd));
+    TALUS_TRY(
+        TALUS_RESERVE_VECTORS(s, &w->vectors, "gradient and direction", &w->g, &w->d, &w->nd));
     TALUS_TRY(talus_best_begin(&w->best, s));
     if (p->precondition) {
-        TALUS_TRY(talus_solver_metric(s, TALUS_METRIC_TRACE, &w->metric, &run->metric));
+        TALUS_TRY(talus_solver_make_metric(s, TALUS_METRIC_TRACE, &w->metric, &run->metric));
         s->backend->op.scale(s->op, run->metric, true, run->x);
     } else {
         double size = talus_operator_norm(s, NULL, 1, w->d, w->nd);
         run->unit = size > 0.0 ? 1.0 / size : 1.0;
     }
     run->alpha = run->unit;
-    refresh(s, run);
+    project_and_recompute_gradient(s, run);
     return TALUS_OK;
 }
 
-/* Lines (24)-(26): stores x if it is the best so far. Writes the residual of x to `sums`. */
-static void store_best(TalusSolve *s, const Params *p, Run *run, TalusForward *sums)
+/* Lines (24)-(26): offers x as best iterate. Writes the residual of x to `sums`. */
+static void offer_best(TalusSolve *s, const Params *p, Run *run, TalusForward *sums)
 {
     Work *w = s->work;
     double tau = p->tau_g * run->unit;
@@ -104,20 +106,20 @@ static void store_best(TalusSolve *s, const Params *p, Run *run, TalusForward *s
 
 /* Lines (9)-(16), for f(x + lambda d) - f(x) = lambda slope + lambda^2 curvature / 2. Returns lambda and stores the new
  * value of f. */
-static double line_search(const Params *p, Run *run, double slope, double curvature)
+static double search_line(const Params *p, Run *run, double slope, double curvature)
 {
     double lambda = 1.0, ceiling = talus_gll_ceiling(&run->gll);
     while (lambda * slope + 0.5 * lambda * lambda * curvature > ceiling + p->xi * lambda * slope) {
         double lowest = -slope / curvature; /* minimum of the parabola */
         lambda = fmin(fmax(lowest, p->sigma_min * lambda), p->sigma_max * lambda);
     }
-    talus_gll_step(&run->gll, lambda * slope + 0.5 * lambda * lambda * curvature);
+    talus_gll_add(&run->gll, lambda * slope + 0.5 * lambda * lambda * curvature);
     return lambda;
 }
 
 /* Returns the next alpha, lines (19)-(23), after iteration j: dd = d'd, curvature = d'N d, nd2 = |N d|^2. */
-static double spectral_step(const Params *p, const Run *run, int j, double dd, double curvature,
-                            double nd2)
+static double next_alpha(const Params *p, const Run *run, int j, double dd, double curvature,
+                         double nd2)
 {
     bool first = p->step == STEP_BB1 || (p->step == STEP_ALTERNATE && j % 2 == 1);
     double alpha = first ? dd / curvature : curvature / nd2;
@@ -126,7 +128,10 @@ static double spectral_step(const Params *p, const Run *run, int j, double dd, d
     return fmin(p->alpha_max * run->unit, fmax(p->alpha_min * run->unit, alpha));
 }
 
-static void advance(TalusSolve *s, const Params *p, Run *run, int j, const TalusForward *sums)
+/* Line search along the direction in w->d; moves x, updates the gradient and sets the next alpha. j: iteration; sums:
+ * of the forward-backward step that gave the direction. */
+static void advance_iterate(TalusSolve *s, const Params *p, Run *run, int j,
+                            const TalusForward *sums)
 {
     Work *w = s->work;
     const double *both[2] = {w->d, w->nd};
@@ -134,10 +139,10 @@ static void advance(TalusSolve *s, const Params *p, Run *run, int j, const Talus
     s->backend->op.gradient(s->op, run->metric, w->d, false, w->nd);
     s->info->products++;
     s->backend->vector.dots(s->op, 2, both, w->nd, dots);
-    double lambda = line_search(p, run, slope, dots[0]);
+    double lambda = search_line(p, run, slope, dots[0]);
     s->backend->vector.axpby(s->op, -lambda, w->d, 1.0, run->x); /* w->d is minus the paper's d */
     s->backend->vector.axpby(s->op, -lambda, w->nd, 1.0, w->g);
-    run->alpha = spectral_step(p, run, j, sums->r2, dots[0], dots[1]);
+    run->alpha = next_alpha(p, run, j, sums->r2, dots[0], dots[1]);
 }
 
 static TalusStatus solve_spg(TalusSolve *s)
@@ -145,23 +150,23 @@ static TalusStatus solve_spg(TalusSolve *s)
     const Params *p = s->params;
     Work *w = s->work;
     Run run;
-    TALUS_TRY(start(s, p, &run));
+    TALUS_TRY(begin_run(s, p, &run));
     for (int j = 0;; j++) {
         TalusForward sums;
-        store_best(s, p, &run, &sums);
+        offer_best(s, p, &run, &sums);
         if (!talus_solve_next(s, 0, run.x, run.metric, sums.residual2, sums.residual_max))
             break;
         s->backend->block.forward_backward(s->op, run.metric, run.x, w->g, run.alpha, NULL, w->d,
                                            &sums);
         bool descends = sums.r2 > 0.0;
         if (descends)
-            advance(s, p, &run, j, &sums);
+            advance_iterate(s, p, &run, j, &sums);
         else
             run.alpha = run.unit;
         if (!descends || j % REFRESH == REFRESH - 1)
-            refresh(s, &run);
+            project_and_recompute_gradient(s, &run);
     }
-    talus_best_take(&w->best, s, s->gamma);
+    talus_best_restore(&w->best, s, s->gamma);
     if (run.metric)
         s->backend->op.scale(s->op, run.metric, false, s->gamma);
     s->backend->block.project(s->op, NULL, s->gamma);

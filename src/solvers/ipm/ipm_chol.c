@@ -1,10 +1,11 @@
 /* solvers/ipm/ipm_chol.c - interior point on the normal equations, petra-2009's OOQP-CHOL (Section 3.1.3).
  *
- * With A = G'D' (problem/qp.h) the matrix M1 = M + A'D2 A is M + D H D'. H_i is the sum over the edges g of contact i's
- * cone of g g' / t, t the edge's entry of T; at most 3 x 3. A compliant contact has diag(t) + e 1 1' instead of
- * diag(t), e its compliance; the inverse by Sherman and Morrison turns H into H - e h h' / (1 + e h_n), with h the
- * first column of H. The pattern of M1, with the index of every pair of groups of three unknowns, is found once per set
- * of contacts: an iteration only adds numbers. */
+ * With A = G'D' (problem/qp.h) the matrix M1 = M + A'D2 A is M + D H D'. H_i, at most 3 x 3, is the sum of g g' / t
+ * over the edges g of contact i's cone, with t the edge's entry of T. For a compliant contact, diag(t) + e 1 1'
+ * replaces diag(t), e its compliance; Sherman and Morrison's inverse of that turns H into H - e h h' / (1 + e h_n),
+ * with h the first column of H. Unknowns come in groups of three: a body's velocity or its spin. The pattern of M1,
+ * with the index of each pair of groups that share a contact, is found once per set of contacts: an iteration only adds
+ * numbers. */
 #include "solvers/ipm/ipm_qp.h"
 
 #include "base/memory.h"
@@ -15,8 +16,8 @@
 
 /* ---- pattern ---- */
 
-/* Sets the groups of a contact and its entries of D'. The groups are those of the first tangential row where there is
- * one: the normal row may lack some, as that of a sphere has no spin. */
+/* Lists the groups that contact i acts on, and its entries of D'. The groups are taken from the first tangential row if
+ * there is one, as the normal row may lack some: that of a sphere has no spin. */
 static void set_groups(const TalusQp *qp, int i, TalusIpmContact *c)
 {
     const TalusSparse *d = &qp->bodies.transposed;
@@ -34,7 +35,7 @@ static void set_groups(const TalusQp *qp, int i, TalusIpmContact *c)
     }
 }
 
-/* Sets the lower triangle of the graph of groups that share a contact, with its diagonal. */
+/* Sets `graph` to a pattern: the lower triangle, with the diagonal, of pairs of groups that share a contact. */
 static TalusStatus set_graph(const TalusIpmSystem *s, TalusSparse *graph)
 {
     const TalusQp *qp = s->qp;
@@ -62,7 +63,8 @@ static TalusStatus set_graph(const TalusIpmSystem *s, TalusSparse *graph)
     return status;
 }
 
-/* Expands the graph: the row of a group becomes three rows, and its last entry, the group itself, a triangle. */
+/* Allocates `lower`, M1, with the pattern of the graph expanded: a group becomes three rows, an entry 3 x 3 entries,
+ * and the last entry of a row, the group itself, a triangle. */
 static TalusStatus set_pattern(TalusSparse *lower, const TalusSparse *graph)
 {
     int32_t at = 0;
@@ -80,21 +82,24 @@ static TalusStatus set_pattern(TalusSparse *lower, const TalusSparse *graph)
     return TALUS_OK;
 }
 
-/* Returns the place of an existing column in a row, from 0. By bisection, since one body may touch all others. */
-static int32_t find_slot(const TalusSparse *graph, int row, int column)
+/* Returns the index, from 0, of an entry within its row. By bisection, since one body may touch all others. */
+static int32_t find_column_index(const TalusSparse *graph, int row, int column)
 {
     const int32_t *start = &graph->start[row];
     return talus_sorted_index(graph->column, start[0], start[1], column) - start[0];
 }
 
-static void set_slots(const TalusSparse *graph, TalusIpmContact *c)
+/* Sets c->pair_column for all pairs of groups of the contact. */
+static void set_pair_columns(const TalusSparse *graph, TalusIpmContact *c)
 {
     for (int p = 0; p < c->groups; p++)
         for (int q = 0; q <= p; q++)
-            c->slot[p * (p + 1) / 2 + q] = find_slot(graph, c->group[p], c->group[q]);
+            c->pair_column[p * (p + 1) / 2 + q] =
+                find_column_index(graph, c->group[p], c->group[q]);
 }
 
-static TalusStatus prepare(TalusIpmSystem *s, const TalusProblem *problem)
+/* `prepare` of TalusIpmForm. */
+static TalusStatus prepare_normal(TalusIpmSystem *s, const TalusProblem *problem)
 {
     const TalusQp *qp = s->qp;
     TalusSparse graph = {0};
@@ -105,13 +110,14 @@ static TalusStatus prepare(TalusIpmSystem *s, const TalusProblem *problem)
     TALUS_TRY(set_graph(s, &graph));
     TalusStatus status = set_pattern(&s->lower, &graph);
     for (int i = 0; i < qp->blocks; i++)
-        set_slots(&graph, &s->contact[i]);
+        set_pair_columns(&graph, &s->contact[i]);
     talus_sparse_clear(&graph);
     return status;
 }
 
-/* ---- numbers ---- */
+/* ---- values of the matrix ---- */
 
+/* Sets M1 to M / s->mass. */
 static void set_masses(TalusIpmSystem *s)
 {
     const TalusJacobian *j = &s->qp->bodies;
@@ -127,7 +133,7 @@ static void set_masses(TalusIpmSystem *s)
 }
 
 /* Writes H of contact i divided by s->mass, both triangles; s->t is T times s->mass. */
-static void set_block(const TalusIpmSystem *s, int i, double h[3][3])
+static void fill_contact_block(const TalusIpmSystem *s, int i, double h[3][3])
 {
     const TalusQp *qp = s->qp;
     memset(h, 0, 9 * sizeof **h);
@@ -157,7 +163,7 @@ static void add_contact(TalusSparse *a, const TalusIpmContact *contact, int rows
                     hd[r][c] += h[r][k] * contact->d[q][3 * k + c];
         for (int p = q; p < contact->groups; p++) {
             const double *d = contact->d[p];
-            int32_t slot = 3 * contact->slot[p * (p + 1) / 2 + q];
+            int32_t slot = 3 * contact->pair_column[p * (p + 1) / 2 + q];
             for (int r = 0; r < 3; r++) {
                 double *row = a->value + a->start[3 * contact->group[p] + r] + slot;
                 for (int c = 0; c < (p == q ? r + 1 : 3); c++)
@@ -168,20 +174,21 @@ static void add_contact(TalusSparse *a, const TalusIpmContact *contact, int rows
     }
 }
 
-static void fill(TalusIpmSystem *s)
+/* `fill` of TalusIpmForm: M1 / s->mass. */
+static void fill_normal(TalusIpmSystem *s)
 {
     double h[3][3];
     set_masses(s);
     for (int i = 0; i < s->qp->blocks; i++) {
-        set_block(s, i, h);
+        fill_contact_block(s, i, h);
         add_contact(&s->lower, &s->contact[i], s->qp->rows, h);
     }
 }
 
 /* ---- solution ---- */
 
-/* y = S^-1 y / s->mass of contact i, with S = T + e 1 1', e the compliance (ipm_system.h). */
-static void divide(const TalusIpmSystem *s, int i, double *y)
+/* y = S^-1 y / s->mass, y of the edges of contact i; S = T + e 1 1', e the compliance (ipm_system.h). */
+static void apply_inverse_s(const TalusIpmSystem *s, int i, double *y)
 {
     const TalusQp *qp = s->qp;
     int at = qp->first[i], count = qp->first[i + 1] - at;
@@ -198,8 +205,8 @@ static void divide(const TalusIpmSystem *s, int i, double *y)
         y[k] -= part / s->t[at + k];
 }
 
-/* s->x += D_i G_i y. */
-static void push(TalusIpmSystem *s, int i, const double *y)
+/* s->x += D_i G_i y: adds the body impulses of the multipliers y of contact i. */
+static void add_body_impulses(TalusIpmSystem *s, int i, const double *y)
 {
     const TalusQp *qp = s->qp;
     const TalusIpmContact *c = &s->contact[i];
@@ -213,8 +220,8 @@ static void push(TalusIpmSystem *s, int i, const double *y)
                 s->x[3 * c->group[p] + a] += c->d[p][3 * r + a] * impulse[r];
 }
 
-/* y -= G_i'D_i'x, with x in s->x. */
-static void recede(const TalusIpmSystem *s, int i, double *y)
+/* y -= G_i'D_i'x: subtracts the velocities along the edges of contact i that belong to body velocities x, in s->x. */
+static void subtract_edge_velocities(const TalusIpmSystem *s, int i, double *y)
 {
     const TalusQp *qp = s->qp;
     const TalusIpmContact *c = &s->contact[i];
@@ -228,7 +235,8 @@ static void recede(const TalusIpmSystem *s, int i, double *y)
             y[k - qp->first[i]] -= qp->edge[k][r] * u[r];
 }
 
-static TalusStatus solve(TalusIpmSystem *s, double *x)
+/* `solve` of TalusIpmForm. */
+static TalusStatus solve_normal(TalusIpmSystem *s, double *x)
 {
     const TalusQp *qp = s->qp;
     double y[TALUS_SIDES_MAX];
@@ -236,21 +244,22 @@ static TalusStatus solve(TalusIpmSystem *s, double *x)
     for (int i = 0; i < qp->blocks; i++) {
         size_t bytes = (size_t)(qp->first[i + 1] - qp->first[i]) * sizeof *y;
         memcpy(y, x + qp->first[i], bytes);
-        divide(s, i, y);
-        push(s, i, y);
+        apply_inverse_s(s, i, y);
+        add_body_impulses(s, i, y);
     }
     TALUS_TRY(talus_direct_solve(s->direct, s->x));
     for (int i = 0; i < qp->blocks; i++) {
         double *r = x + qp->first[i];
-        recede(s, i, r);
-        divide(s, i, r);
+        subtract_edge_velocities(s, i, r);
+        apply_inverse_s(s, i, r);
     }
     for (int k = 0; k < qp->multipliers; k++)
         x[k] *= s->mass;
     return TALUS_OK;
 }
 
-const TalusIpmForm talus_ipm_normal = {.prepare = prepare, .fill = fill, .solve = solve};
+const TalusIpmForm talus_ipm_normal = {
+    .prepare = prepare_normal, .fill = fill_normal, .solve = solve_normal};
 
 /* ---- the solver ---- */
 

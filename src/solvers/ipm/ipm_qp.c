@@ -21,7 +21,8 @@
 
 enum { REFINEMENTS = 3 };
 
-static const double ENOUGH = 1e-10; /* residual of a system over its right-hand side, by weigh() */
+/* Residual of a system over its right-hand side, by weighted_square(), at which refinement ends. */
+static const double ENOUGH = 1e-10;
 /* Centrality correctors: they aim at a step REACH_FACTOR times as long plus REACH_MORE, with products from MIN_PRODUCT
  * to MAX_PRODUCT times the goal, and must lengthen the step by GAIN. */
 static const double REACH_FACTOR = 1.08, REACH_MORE = 0.08, MIN_PRODUCT = 0.1, MAX_PRODUCT = 10.0,
@@ -44,7 +45,7 @@ TalusStatus talus_ipm_reserve(TalusIpm *ipm)
     return TALUS_OK;
 }
 
-void talus_ipm_discard(TalusIpm *ipm)
+void talus_ipm_release(TalusIpm *ipm)
 {
     talus_qp_clear(&ipm->qp);
     talus_ipm_system_clear(&ipm->system);
@@ -54,8 +55,8 @@ void talus_ipm_discard(TalusIpm *ipm)
 
 /* ---- the iterate ---- */
 
-/* out = P x. */
-static void multiply(TalusIpm *ipm, const double *x, double *out)
+/* out = P x. Counts one product; leaves G x in ipm->impulse and (N + E) G x in ipm->velocity. */
+static void multiply_by_p(TalusIpm *ipm, const double *x, double *out)
 {
     talus_qp_impulses(&ipm->qp, x, ipm->impulse);
     ipm->product(ipm->context, ipm->impulse, ipm->velocity);
@@ -79,8 +80,9 @@ void talus_ipm_evaluate(TalusIpm *ipm)
 
 /* ---- systems ---- */
 
-/* Returns the sum of r^2 / (scale + t): an error r in a row changes its multiplier by r / (scale + t). */
-static double weigh(const TalusIpm *ipm, const double *r)
+/* Returns the sum of r_k^2 / (scale_k + t_k). The weight takes into account that an error r_k in row k changes its
+ * multiplier by about r_k / (scale_k + t_k). */
+static double weighted_square(const TalusIpm *ipm, const double *r)
 {
     const double *t = ipm->vector[TALUS_IPM_T];
     double sum = 0.0;
@@ -89,28 +91,28 @@ static double weigh(const TalusIpm *ipm, const double *r)
     return sum;
 }
 
-/* rest = right - (P + T) x. Returns its weighted square. */
-static double residual(TalusIpm *ipm, const double *x)
+/* Sets REST = RIGHT - (P + T) x. Returns its weighted square. */
+static double compute_rest(TalusIpm *ipm, const double *x)
 {
     const double *right = ipm->vector[TALUS_IPM_RIGHT], *t = ipm->vector[TALUS_IPM_T];
     double *rest = ipm->vector[TALUS_IPM_REST];
-    multiply(ipm, x, rest);
+    multiply_by_p(ipm, x, rest);
     for (int k = 0; k < ipm->qp.multipliers; k++)
         rest[k] = right[k] - rest[k] - t[k] * x[k];
-    return weigh(ipm, rest);
+    return weighted_square(ipm, rest);
 }
 
-/* x = (P + T)^-1 right, refined while the residual halves. */
-static TalusStatus solve(TalusIpm *ipm, double *x)
+/* Sets x = (P + T)^-1 RIGHT, refined while the residual halves. */
+static TalusStatus solve_refined(TalusIpm *ipm, double *x)
 {
     const double *right = ipm->vector[TALUS_IPM_RIGHT];
     double *rest = ipm->vector[TALUS_IPM_REST];
     size_t bytes = (size_t)ipm->qp.multipliers * sizeof *x;
-    double size = weigh(ipm, right), before = INFINITY;
+    double size = weighted_square(ipm, right), before = INFINITY;
     memcpy(x, right, bytes);
     TALUS_TRY(talus_ipm_system_solve(&ipm->system, x));
     for (int k = 0; k < REFINEMENTS; k++) {
-        double now = residual(ipm, x);
+        double now = compute_rest(ipm, x);
         if (!(now > ENOUGH * ENOUGH * size && now < 0.25 * before))
             return TALUS_OK;
         before = now;
@@ -121,22 +123,23 @@ static TalusStatus solve(TalusIpm *ipm, double *x)
     return TALUS_OK;
 }
 
-/* Computes the direction that changes the products lambda_k w_k by TARGET, to first order, and if `whole` makes RHO
- * vanish. */
-static TalusStatus direction(TalusIpm *ipm, bool whole, double *dl, double *dw)
+/* Computes the direction dl, dw that changes the products lambda_k w_k by TARGET, to first order. If `whole`, a step of
+ * length 1 along it also makes RHO vanish; else it leaves RHO as it is. */
+static TalusStatus compute_direction(TalusIpm *ipm, bool whole, double *dl, double *dw)
 {
     const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
     const double *rho = ipm->vector[TALUS_IPM_RHO], *target = ipm->vector[TALUS_IPM_TARGET];
     double *right = ipm->vector[TALUS_IPM_RIGHT];
     for (int k = 0; k < ipm->qp.multipliers; k++)
         right[k] = (whole ? rho[k] : 0.0) + target[k] / lambda[k];
-    TALUS_TRY(solve(ipm, dl));
+    TALUS_TRY(solve_refined(ipm, dl));
     for (int k = 0; k < ipm->qp.multipliers; k++)
         dw[k] = (target[k] - w[k] * dl[k]) / lambda[k];
     return TALUS_OK;
 }
 
-static TalusStatus factor(TalusIpm *ipm)
+/* Sets T = w / lambda and factorises P + T. */
+static TalusStatus factorise_system(TalusIpm *ipm)
 {
     const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
     double *t = ipm->vector[TALUS_IPM_T];
@@ -150,11 +153,11 @@ static TalusStatus factor(TalusIpm *ipm)
 typedef struct Reach {
     double length; /* step to the boundary, at most 1 */
     int block;     /* index k of the pair lambda_k, w_k that reaches 0 first; -1: none */
-    bool slack;    /* its w blocks, not its lambda */
+    bool slack;    /* w_k reaches 0 first, not lambda_k */
 } Reach;
 
-/* Returns how far lambda and w can go along dl, dw, at most 1, and what blocks them. */
-static Reach reach(const TalusIpm *ipm, const double *dl, const double *dw)
+/* Returns the length at which lambda or w reaches 0 along dl, dw, at most 1, and the pair that reaches 0. */
+static Reach find_reach(const TalusIpm *ipm, const double *dl, const double *dw)
 {
     const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
     Reach r = {.length = 1.0, .block = -1};
@@ -174,7 +177,7 @@ static Reach reach(const TalusIpm *ipm, const double *dl, const double *dw)
 }
 
 /* Returns the mean of the products lambda_k w_k after a step of length a. */
-static double mean_after(const TalusIpm *ipm, double a, const double *dl, const double *dw)
+static double mean_product_after(const TalusIpm *ipm, double a, const double *dl, const double *dw)
 {
     const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
     double sum = 0.0;
@@ -183,24 +186,26 @@ static double mean_after(const TalusIpm *ipm, double a, const double *dl, const 
     return sum / ipm->qp.multipliers;
 }
 
-/* Mehrotra 1992: step after which the blocking pair has 1 - NEAR of the mean product at the boundary, kept between NEAR
- * and 1 - 1e-8 of the way there; 1 if no pair blocks. */
+/* Returns the step length of Mehrotra 1992: after the step, the product of the blocking pair is 1 - NEAR of the mean
+ * product at the boundary. The length is kept between NEAR and 1 - 1e-8 of the way to the boundary; 1 if no pair
+ * blocks. */
 static double step_length(const TalusIpm *ipm, const double *dl, const double *dw)
 {
     const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
-    Reach r = reach(ipm, dl, dw);
+    Reach r = find_reach(ipm, dl, dw);
     if (r.block < 0)
         return 1.0;
     int k = r.block;
-    double mean = (1.0 - NEAR) * mean_after(ipm, r.length, dl, dw);
+    double mean = (1.0 - NEAR) * mean_product_after(ipm, r.length, dl, dw);
     double x = r.slack ? w[k] : lambda[k], dx = r.slack ? dw[k] : dl[k];
     double y = r.slack ? lambda[k] + r.length * dl[k] : w[k] + r.length * dw[k];
     double a = (mean / y - x) / dx;
     return fmin(fmax(a, NEAR * r.length), (1.0 - 1e-8) * r.length);
 }
 
-/* Sets TARGET of a centrality corrector: brings products at a step of `a` back near `centre`. */
-static void aim(TalusIpm *ipm, double a, double centre)
+/* Sets TARGET of a centrality corrector: the change that brings each product lambda_k w_k, after a step of length a,
+ * back into [MIN_PRODUCT, MAX_PRODUCT] times `centre`. */
+static void set_centrality_target(TalusIpm *ipm, double a, double centre)
 {
     const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
     const double *dl = ipm->vector[TALUS_IPM_DL], *dw = ipm->vector[TALUS_IPM_DW];
@@ -214,20 +219,20 @@ static void aim(TalusIpm *ipm, double a, double centre)
 
 /* Adds at most ipm->correctors centrality correctors to DL, DW, while each lengthens the step by GAIN. goal: sigma
  * mu. */
-static TalusStatus centre(TalusIpm *ipm, double goal)
+static TalusStatus add_centrality_correctors(TalusIpm *ipm, double goal)
 {
     double *dl = ipm->vector[TALUS_IPM_DL], *dw = ipm->vector[TALUS_IPM_DW];
     double *more_l = ipm->vector[TALUS_IPM_MORE_L], *more_w = ipm->vector[TALUS_IPM_MORE_W];
     size_t bytes = (size_t)ipm->qp.multipliers * sizeof *dl;
-    double now = reach(ipm, dl, dw).length;
+    double now = find_reach(ipm, dl, dw).length;
     for (int k = 0; k < ipm->correctors && now < 1.0; k++) {
-        aim(ipm, fmin(REACH_FACTOR * now + REACH_MORE, 1.0), goal);
-        TALUS_TRY(direction(ipm, false, more_l, more_w));
+        set_centrality_target(ipm, fmin(REACH_FACTOR * now + REACH_MORE, 1.0), goal);
+        TALUS_TRY(compute_direction(ipm, false, more_l, more_w));
         for (int i = 0; i < ipm->qp.multipliers; i++) {
             more_l[i] += dl[i];
             more_w[i] += dw[i];
         }
-        double next = reach(ipm, more_l, more_w).length;
+        double next = find_reach(ipm, more_l, more_w).length;
         if (!(next >= now + GAIN))
             return TALUS_OK;
         memcpy(dl, more_l, bytes);
@@ -237,6 +242,7 @@ static TalusStatus centre(TalusIpm *ipm, double goal)
     return TALUS_OK;
 }
 
+/* Sets TARGET of the predictor (goal 0) or corrector: goal - lambda w, less dl dw if `second_order`. */
 static void set_target(TalusIpm *ipm, double goal, bool second_order)
 {
     const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
@@ -250,14 +256,14 @@ TalusStatus talus_ipm_step(TalusIpm *ipm)
 {
     double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
     double *dl = ipm->vector[TALUS_IPM_DL], *dw = ipm->vector[TALUS_IPM_DW];
-    TALUS_TRY(factor(ipm));
+    TALUS_TRY(factorise_system(ipm));
     set_target(ipm, 0.0, false);
-    TALUS_TRY(direction(ipm, true, dl, dw));
-    double left = mean_after(ipm, reach(ipm, dl, dw).length, dl, dw) / ipm->mu;
+    TALUS_TRY(compute_direction(ipm, true, dl, dw));
+    double left = mean_product_after(ipm, find_reach(ipm, dl, dw).length, dl, dw) / ipm->mu;
     double goal = left * left * left * ipm->mu;
     set_target(ipm, goal, true);
-    TALUS_TRY(direction(ipm, true, dl, dw));
-    TALUS_TRY(centre(ipm, goal));
+    TALUS_TRY(compute_direction(ipm, true, dl, dw));
+    TALUS_TRY(add_centrality_correctors(ipm, goal));
     double a = step_length(ipm, dl, dw);
     for (int k = 0; k < ipm->qp.multipliers; k++) {
         lambda[k] += a * dl[k];
@@ -269,9 +275,9 @@ TalusStatus talus_ipm_step(TalusIpm *ipm)
 
 /* ---- starting points ---- */
 
-/* Raises all lambda times scale by one amount and all w by another, so that none is negative; then each by half
- * the sum of products over the sum of the other, which balances the two (Mehrotra 1992), or by ipm->speed where that is
- * 0. */
+/* Makes all lambda and w positive by two amounts: one is added to all lambda times scale, the other to all w. Each
+ * first makes the negative ones nonnegative; then half the sum of products over the sum of the other variable is added
+ * (Mehrotra 1992), or ipm->speed if that is 0. */
 static void move_inside(TalusIpm *ipm)
 {
     double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
@@ -305,11 +311,11 @@ TalusStatus talus_ipm_start(TalusIpm *ipm)
         lambda[k] = ipm->speed / ipm->qp.scale[k];
         w[k] = ipm->speed;
     }
-    multiply(ipm, lambda, ipm->vector[TALUS_IPM_REST]);
+    multiply_by_p(ipm, lambda, ipm->vector[TALUS_IPM_REST]);
     talus_ipm_evaluate(ipm);
-    TALUS_TRY(factor(ipm));
+    TALUS_TRY(factorise_system(ipm));
     set_target(ipm, 0.0, false);
-    TALUS_TRY(direction(ipm, true, dl, dw));
+    TALUS_TRY(compute_direction(ipm, true, dl, dw));
     for (int k = 0; k < ipm->qp.multipliers; k++) {
         lambda[k] += dl[k];
         w[k] += dw[k];
@@ -318,11 +324,11 @@ TalusStatus talus_ipm_start(TalusIpm *ipm)
     return TALUS_OK;
 }
 
-TalusStatus talus_ipm_start_from(TalusIpm *ipm, const double *given)
+TalusStatus talus_ipm_start_near(TalusIpm *ipm, const double *given)
 {
     double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
     memmove(lambda, given, (size_t)ipm->qp.multipliers * sizeof *lambda);
-    multiply(ipm, lambda, w);
+    multiply_by_p(ipm, lambda, w);
     for (int k = 0; k < ipm->qp.multipliers; k++)
         w[k] += ipm->qp.kappa[k];
     move_inside(ipm);

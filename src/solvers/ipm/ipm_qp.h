@@ -13,7 +13,8 @@
 
 /* ---- the iteration ---- */
 
-/* LAMBDA, W: iterate; RHO = w - (P lambda + kappa); DL, DW: step; T = w / lambda; others: work vectors. */
+/* Indices of TalusIpm.vector. LAMBDA, W: iterate; RHO = w - (P lambda + kappa); DL, DW: step; TARGET: c of ipm_qp.c; T
+ * = w / lambda; RIGHT, REST: right-hand side and residual of a linear system; MORE_L, MORE_W: trial step. */
 enum {
     TALUS_IPM_LAMBDA,
     TALUS_IPM_W,
@@ -39,7 +40,7 @@ typedef struct TalusIpm {
     /* u = (N + E) gamma, without offsets */
     void (*product)(void *context, const double *gamma, double *u);
     void *context;
-    int products;
+    int products; /* calls of `product`, until the caller resets the count */
 
     double mu;            /* lambda'w / n */
     double infeasibility; /* largest |RHO|, m/s */
@@ -49,21 +50,23 @@ typedef struct TalusIpm {
 
 /* Reserves memory for the filled QP. */
 TalusStatus talus_ipm_reserve(TalusIpm *ipm);
-/* Sets a starting point from the data; the system must be prepared. */
+/* Sets a starting point that depends only on the data; the system must be prepared. Factorises once. */
 TalusStatus talus_ipm_start(TalusIpm *ipm);
-/* Sets a starting point near these multipliers, moved inside. */
-TalusStatus talus_ipm_start_from(TalusIpm *ipm, const double *lambda);
+/* Sets a starting point near these multipliers, moved so that all lambda and w are positive. */
+TalusStatus talus_ipm_start_near(TalusIpm *ipm, const double *lambda);
 /* Computes mu, RHO and infeasibility at the iterate, whose (N + E) gamma must be in `velocity`. */
 void talus_ipm_evaluate(TalusIpm *ipm);
-/* Takes one step from the evaluated iterate. TALUS_ERR_NUMERIC: the factorisation failed. */
+/* Moves lambda and w by one predictor-corrector step; talus_ipm_evaluate must have been called at the iterate.
+ * TALUS_ERR_NUMERIC: the factorisation failed. */
 TalusStatus talus_ipm_step(TalusIpm *ipm);
-void talus_ipm_discard(TalusIpm *ipm);
+/* Releases all memory and zeroes *ipm. */
+void talus_ipm_release(TalusIpm *ipm);
 
 /* ---- the solvers ---- */
 
 typedef struct TalusIpmParams {
     int linear;     /* 0: auto; else kinds[linear - 1] of the solver */
-    int correctors; /* 0: auto; else their number plus one */
+    int correctors; /* 0: auto; else the number of correctors plus one */
     int stop;       /* 0: the driver's residual; 1: OOQP's rule */
     bool warm;
 } TalusIpmParams;
@@ -88,16 +91,17 @@ extern const char *const talus_ipm_correctors[], *const talus_ipm_stops[];
             "ends by the residual asked for, or by OOQP's rule: gap and residual 1e-8 of the data"), \
         TALUS_FLAG(TalusIpmParams, warm, 0, "starts near the impulses given")
 
-/* What differs between ipm-chol and ipm-aug: form of the linear systems; direct solvers in order of preference. */
+/* Differences between ipm-chol and ipm-aug: form of the linear systems; direct solvers in order of preference. */
 typedef struct TalusIpmVariant {
     const TalusIpmForm *form;
     TalusDirectKind kinds[2];
 } TalusIpmVariant;
 
+/* `solve` and `clear` of ipm-chol and ipm-aug. */
 TalusStatus talus_ipm_solve(TalusSolve *solve);
 void talus_ipm_clear(void *work);
 
-/* Fields of TalusSolverType that both share; the arguments are those of a TalusIpmVariant. */
+/* Fields of TalusSolverType that ipm-chol and ipm-aug share; the arguments are the fields of a TalusIpmVariant. */
 #define TALUS_IPM_FIELDS(...)                                                              \
     .reference = "petra-2009; Mehrotra 1992; Gondzio 1996; Gertz & Wright 2003",           \
     .takes = TALUS_TAKES_NONNEG | TALUS_TAKES(CCP, POLYGON) | TALUS_TAKES(CCP, SQUARE),    \

@@ -30,10 +30,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Iterations without progress, and short steps in a row, that end the method. */
+/* PATIENCE: iterations without progress that end the method. SHORT: short steps in a row that end it. */
 enum { PATIENCE = 6, SHORT = 3 };
 
-/* Largest number of blocks for a change from the form `bodies` of the linear systems to `contacts`. */
+/* Largest number of blocks for which the form of the linear systems may change from `bodies` to `contacts`. */
 enum { MAX_CONTACTS = 3000 };
 
 /* REACH: share of the step to the boundary. TINY_STEP: steps below this are short. */
@@ -43,7 +43,8 @@ static const double LEAST_MU = 1e-30; /* friction below this is rounding */
 static const double ENOUGH = 1e-6;    /* residual of a linear system over sqrt(nu) per block */
 static const double INEXACT = 1e3;    /* factor on ENOUGH: beyond, the step is `inexact` */
 static const double FALLING = 0.9;    /* factor on the least residual: below, a step progresses */
-/* Weight added to N + E in the factor after a rejected pivot: first, growth from one rejection to the next, maximum. */
+/* Weight added to N + E in the factor after a rejected pivot: first weight, factor from one rejection to the next,
+ * maximum. */
 static const double WEIGHT_FIRST = 1e-15, WEIGHT_GROWTH = 100.0, MAX_WEIGHT = 1e-6;
 static const double WEIGHT_BODIES = 1e-13; /* ldl in form bodies meets vanishing pivots */
 /* Size a of the starting impulses: factor from one start to the next, and maximum. APART: largest difference of z and
@@ -83,7 +84,7 @@ typedef struct Work {
     TalusVectors vectors;
     double *vector[VECTORS];
     TalusBest best;
-    bool polishing; /* the last call ended in the polish: a resumed call continues there */
+    bool polishing; /* the last call ended in the polish; a resumed call continues the polish */
 } Work;
 
 typedef struct Run {
@@ -94,10 +95,10 @@ typedef struct Run {
     double unit, impulse; /* scaled problem: N times unit, gamma over impulse */
     double nu, weight;    /* mean of x'z over cones; small weight added to N + E in the factor */
     bool inexact;         /* a linear system of this step missed its accuracy by far */
-    double sum, largest;  /* residual of REPORTED: sum of squares, maximum */
-    double zero, begin;   /* sums of squares of the residual of zero impulses and of START */
-    double least, apart;  /* minima since this start: of `sum`, of the largest |RHO| */
-    int since, shorts;    /* iterations without progress; short steps in a row */
+    double reported_sum, reported_largest; /* residual of REPORTED: sum of squares, maximum */
+    double zero_sum, start_sum; /* sums of squares of the residual of zero impulses and of START */
+    double least_sum, least_apart; /* minima since this start: of `sum`, of the largest |RHO| */
+    int idle, short_steps;         /* iterations without progress; short steps in a row */
 } Run;
 
 enum { POLISH };
@@ -106,7 +107,8 @@ static const TalusPart parts[] = {[POLISH] = {"prox:rho=1e-8,shrink=0.1,inner=0.
 
 /* ---- preparation ---- */
 
-static double largest_of(const double *x, int n)
+/* Returns the largest |x_k|. */
+static double largest_magnitude(const double *x, int n)
 {
     double largest = 0.0;
     for (int k = 0; k < n; k++)
@@ -124,7 +126,8 @@ static double power_below(double x)
     return ldexp(1.0, exponent - 1);
 }
 
-static void set_blocks(Run *run)
+/* Fills w->block with kind, mu and scale of each block, and counts the cones. */
+static void init_blocks(Run *run)
 {
     const TalusOperator *op = run->s->op;
     run->cones = 0;
@@ -140,7 +143,8 @@ static void set_blocks(Run *run)
     }
 }
 
-static TalusStatus reserve(TalusSolve *s, Work *w)
+/* Reserves blocks, vectors and the best iterate. */
+static TalusStatus reserve_memory(TalusSolve *s, Work *w)
 {
     TALUS_TRY(TALUS_GROW(w->block, (size_t)s->op->blocks, 0, "cones"));
     TALUS_TRY(talus_vectors_reserve(s, &w->vectors, VECTORS, w->vector, "vectors"));
@@ -148,7 +152,7 @@ static TalusStatus reserve(TalusSolve *s, Work *w)
 }
 
 /* Returns the linear solver. auto: cholmod for form contacts where the build has it, else ldl. */
-static TalusDirectKind make_of(const Params *p, bool bodies)
+static TalusDirectKind choose_direct(const Params *p, bool bodies)
 {
     bool cholmod = p->linear == LINEAR_CHOLMOD || (p->linear == LINEAR_AUTO && !bodies &&
                                                    !talus_direct_missing(TALUS_DIRECT_CHOLMOD));
@@ -157,14 +161,16 @@ static TalusDirectKind make_of(const Params *p, bool bodies)
                                        : TALUS_DIRECT_LDL;
 }
 
+/* Prepares the linear systems in form bodies or contacts, and sets the first weight. */
 static TalusStatus prepare_form(Run *run, bool bodies)
 {
-    TalusDirectKind make = make_of(run->p, bodies);
+    TalusDirectKind make = choose_direct(run->p, bodies);
     run->weight = bodies && make == TALUS_DIRECT_LDL ? WEIGHT_BODIES : 0.0;
     return talus_soc_system_prepare(
         &run->w->system, run->s, bodies ? TALUS_SOC_BODIES : TALUS_SOC_CONTACTS, make, run->unit);
 }
 
+/* Chooses the form of the linear systems and prepares it; fails if the parameters exclude each other. */
 static TalusStatus prepare_system(Run *run)
 {
     const Params *p = run->p;
@@ -185,7 +191,7 @@ static TalusStatus prepare_system(Run *run)
 }
 
 /* Sets gamma = (size, 0, 0), s = (1, 0, 0) of every block, in units of q over the largest diagonal and of q. */
-static void start(Run *run, double size)
+static void set_start(Run *run, double size)
 {
     double **v = run->w->vector;
     memset(v[X], 0, (size_t)run->n * sizeof *v[X]);
@@ -200,24 +206,25 @@ static void start(Run *run, double size)
     }
 }
 
-static TalusStatus prepare(Run *run)
+/* Reserves memory, fills blocks and OFFSET, and sets the units of the scaled problem. */
+static TalusStatus prepare_run(Run *run)
 {
     TalusSolve *s = run->s;
     double largest = 0.0;
-    TALUS_TRY(reserve(s, run->w));
-    set_blocks(run);
+    TALUS_TRY(reserve_memory(s, run->w));
+    init_blocks(run);
     s->backend->op.product(s->op, NULL, false, true, run->w->vector[OFFSET]);
     for (int i = 0; i < s->op->blocks; i++)
         largest = fmax(largest, run->w->block[i].scale);
     run->unit = 1.0 / power_below(largest);
-    run->impulse = power_below(largest_of(run->w->vector[OFFSET], run->n)) * run->unit;
+    run->impulse = power_below(largest_magnitude(run->w->vector[OFFSET], run->n)) * run->unit;
     return TALUS_OK;
 }
 
 /* ---- measuring ---- */
 
 /* Measures the residual of impulses in K: sum of squares and maximum over blocks. V becomes their gradient. */
-static void residual_of(Run *run, const double *gamma, double *sum, double *largest)
+static void measure_residual(Run *run, const double *gamma, double *sum, double *largest)
 {
     Work *w = run->w;
     *sum = *largest = 0.0;
@@ -239,13 +246,13 @@ static void residual_of(Run *run, const double *gamma, double *sum, double *larg
 }
 
 /* Computes GAMMA, U, RHO and nu of the current point. */
-static void evaluate(Run *run)
+static void evaluate_point(Run *run)
 {
     double **v = run->w->vector, sum = 0.0;
-    double unit = run->unit, speed = unit / run->impulse; /* of q */
+    double unit = run->unit, speed = unit / run->impulse; /* speed: scale of q */
     for (int i = 0; i < run->s->op->blocks; i++) {
         int at = i * run->rows;
-        talus_soc_impulse(&run->w->block[i], run->rows, v[X] + at, v[GAMMA] + at);
+        talus_soc_to_impulse(&run->w->block[i], run->rows, v[X] + at, v[GAMMA] + at);
         for (int r = 0; r < talus_soc_rows(&run->w->block[i]); r++)
             sum += v[X][at + r] * v[Z][at + r];
     }
@@ -256,14 +263,15 @@ static void evaluate(Run *run)
         v[U][k] = unit * v[U][k] + speed * v[OFFSET][k];
     for (int i = 0; i < run->s->op->blocks; i++) {
         int at = i * run->rows;
-        talus_soc_velocity(&run->w->block[i], run->rows, v[U] + at, v[RHO] + at);
+        talus_soc_from_velocity(&run->w->block[i], run->rows, v[U] + at, v[RHO] + at);
         for (int r = 0; r < run->rows; r++)
             v[RHO][at + r] -= v[Z][at + r];
     }
 }
 
-/* Sets REPORTED to the better of gamma and P(gamma - s/d), s from Z, and offers it as best iterate. */
-static void choose(Run *run)
+/* Sets REPORTED, with its residual, to the better of gamma and P(gamma - s/d), s from Z, and offers it as best
+ * iterate. */
+static void choose_reported(Run *run)
 {
     Work *w = run->w;
     double **v = w->vector, sum, largest;
@@ -280,25 +288,25 @@ static void choose(Run *run)
         }
     run->s->backend->block.project(run->s->op, NULL, v[REPORTED]);
     run->s->backend->block.project(run->s->op, NULL, v[OTHER]);
-    residual_of(run, v[REPORTED], &run->sum, &run->largest);
-    residual_of(run, v[OTHER], &sum, &largest);
-    if (sum < run->sum) {
-        talus_swap(&v[OTHER], &v[REPORTED]);
-        run->sum = sum;
-        run->largest = largest;
+    measure_residual(run, v[REPORTED], &run->reported_sum, &run->reported_largest);
+    measure_residual(run, v[OTHER], &sum, &largest);
+    if (sum < run->reported_sum) {
+        talus_vector_swap(&v[OTHER], &v[REPORTED]);
+        run->reported_sum = sum;
+        run->reported_largest = largest;
     }
-    talus_best_offer(&w->best, run->s, v[REPORTED], run->sum);
+    talus_best_offer(&w->best, run->s, v[REPORTED], run->reported_sum);
 }
 
 /* ---- steps ---- */
 
 /* Computes W of every block, and the factor, with more weight if a pivot is rejected. */
-static TalusStatus factorise(Run *run)
+static TalusStatus scale_and_factorise(Run *run)
 {
     Work *w = run->w;
     for (int i = 0; i < run->s->op->blocks; i++) {
         int at = i * run->rows;
-        if (!talus_soc_pair(&w->block[i], w->vector[X] + at, w->vector[Z] + at))
+        if (!talus_soc_set_scaling(&w->block[i], w->vector[X] + at, w->vector[Z] + at))
             return talus_fail(TALUS_ERR_NUMERIC, "no scaling of contact %d", i);
     }
     for (;;) {
@@ -309,8 +317,9 @@ static TalusStatus factorise(Run *run)
     }
 }
 
-/* RIGHT = y - W^-1 rho along W's axes, with l o y = sigma nu e - l o l - dx o dz; for the predictor y = -l. */
-static void right_side(Run *run, bool corrected, double sigma)
+/* Sets RIGHT = y - W^-1 rho, along W's axes. If `corrected`, l o y = sigma nu e - l o l - dx o dz; for the predictor y
+ * = -l. */
+static void set_right_side(Run *run, bool corrected, double sigma)
 {
     double **v = run->w->vector;
     for (int i = 0; i < run->s->op->blocks; i++) {
@@ -319,21 +328,21 @@ static void right_side(Run *run, bool corrected, double sigma)
         double p[3] = {0}, rho[3] = {0}, *right = v[RIGHT] + at;
         if (corrected) {
             double square[3];
-            talus_soc_product(k, v[DX] + at, v[DZ] + at, p);
-            talus_soc_product(k, k->lambda, k->lambda, square);
+            talus_soc_jordan_product(k, v[DX] + at, v[DZ] + at, p);
+            talus_soc_jordan_product(k, k->lambda, k->lambda, square);
             for (int r = 0; r < rows; r++)
                 p[r] = (r == 0 ? sigma * run->nu : 0.0) - square[r] - p[r];
-            talus_soc_divide(k, p, p);
+            talus_soc_divide_by_lambda(k, p, p);
         }
-        talus_soc_unscale(k, v[RHO] + at, rho);
+        talus_soc_apply_inverse_scaling(k, v[RHO] + at, rho);
         for (int r = 0; r < run->rows; r++)
             right[r] = r < rows ? (corrected ? p[r] : -k->lambda[r]) - rho[r] : 0.0;
         talus_soc_to_axes(k, right, right);
     }
 }
 
-/* Computes DX and DZ for RIGHT. */
-static TalusStatus direction(Run *run)
+/* Solves the linear system with RIGHT: sets DX, DZ and IMAGE. Sets run->inexact if the solution is inaccurate. */
+static TalusStatus compute_direction(Run *run)
 {
     Work *w = run->w;
     double **v = w->vector, left;
@@ -344,28 +353,28 @@ static TalusStatus direction(Run *run)
         const int at = i * run->rows;
         double dz[3];
         talus_soc_from_axes(&w->block[i], v[DX] + at, v[DX] + at);
-        talus_soc_velocity(&w->block[i], run->rows, v[IMAGE] + at, dz);
+        talus_soc_from_velocity(&w->block[i], run->rows, v[IMAGE] + at, dz);
         for (int r = 0; r < run->rows; r++)
             dz[r] += v[RHO][at + r];
         memset(v[DZ] + at, 0, (size_t)run->rows * sizeof *v[DZ]);
-        talus_soc_unscale(&w->block[i], dz, v[DZ] + at);
+        talus_soc_apply_inverse_scaling(&w->block[i], dz, v[DZ] + at);
     }
     return TALUS_OK;
 }
 
-/* Maximum step along the direction within both cones. */
-static double longest(const Run *run)
+/* Returns the largest step along DX and DZ that stays within both cones; may be infinite. */
+static double longest_step(const Run *run)
 {
     double **v = run->w->vector, a = INFINITY;
     for (int i = 0; i < run->s->op->blocks; i++) {
         const TalusSocBlock *k = &run->w->block[i];
-        a = fmin(a, talus_soc_step(k, v[DX] + i * run->rows));
-        a = fmin(a, talus_soc_step(k, v[DZ] + i * run->rows));
+        a = fmin(a, talus_soc_longest_step(k, v[DX] + i * run->rows));
+        a = fmin(a, talus_soc_longest_step(k, v[DZ] + i * run->rows));
     }
     return a;
 }
 
-/* nu after a step of length a. */
+/* Returns nu after a step of length a along DX and DZ. */
 static double nu_after(const Run *run, double a)
 {
     double **v = run->w->vector, sum = 0.0;
@@ -379,8 +388,8 @@ static double nu_after(const Run *run, double a)
     return sum / run->cones;
 }
 
-/* Writes x + a dx and z + a dz to `x` and `z`. False if one is not inside. */
-static bool moved(const Run *run, double a, double *x, double *z)
+/* Writes the points X + a dx and Z + a dz to `x` and `z`. False if one of them is not strictly inside. */
+static bool write_moved_point(const Run *run, double a, double *x, double *z)
 {
     double **v = run->w->vector;
     bool inside = true;
@@ -388,31 +397,31 @@ static bool moved(const Run *run, double a, double *x, double *z)
         const TalusSocBlock *k = &run->w->block[i];
         const int at = i * run->rows;
         double dx[3] = {0}, dz[3] = {0};
-        talus_soc_unscale(k, v[DX] + at, dx);
-        talus_soc_velocity(k, run->rows, v[IMAGE] + at, dz);
+        talus_soc_apply_inverse_scaling(k, v[DX] + at, dx);
+        talus_soc_from_velocity(k, run->rows, v[IMAGE] + at, dz);
         for (int r = 0; r < run->rows; r++) {
             x[at + r] = v[X][at + r] + a * dx[r];
             z[at + r] = v[Z][at + r] + a * (dz[r] + (r < talus_soc_rows(k) ? v[RHO][at + r] : 0.0));
         }
-        inside &= talus_soc_inside(k, x + at) && talus_soc_inside(k, z + at);
+        inside &= talus_soc_is_inside(k, x + at) && talus_soc_is_inside(k, z + at);
     }
     return inside;
 }
 
 /* Moves to the new point, halving the step until it is inside both cones; TALUS_ERR_NUMERIC if 20 halvings do not
  * suffice. RIGHT and GAMMA, no longer needed, are its work memory. */
-static TalusStatus advance(Run *run)
+static TalusStatus move_point(Run *run)
 {
-    double **v = run->w->vector, a = fmin(1.0, REACH * longest(run));
+    double **v = run->w->vector, a = fmin(1.0, REACH * longest_step(run));
     int halvings = 0;
-    while (!moved(run, a, v[RIGHT], v[GAMMA]))
+    while (!write_moved_point(run, a, v[RIGHT], v[GAMMA]))
         if (++halvings > 20)
             return talus_fail(TALUS_ERR_NUMERIC, "no step inside the cones");
         else
             a *= 0.5;
     memcpy(v[X], v[RIGHT], (size_t)run->n * sizeof *v[X]);
     memcpy(v[Z], v[GAMMA], (size_t)run->n * sizeof *v[Z]);
-    run->shorts = a < TINY_STEP ? run->shorts + 1 : 0;
+    run->short_steps = a < TINY_STEP ? run->short_steps + 1 : 0;
     return TALUS_OK;
 }
 
@@ -420,13 +429,13 @@ static TalusStatus advance(Run *run)
 static TalusStatus predict_and_correct(Run *run)
 {
     run->inexact = false;
-    TALUS_TRY(factorise(run));
-    right_side(run, false, 0.0);
-    TALUS_TRY(direction(run));
-    double a = fmin(1.0, longest(run)), share = nu_after(run, a) / run->nu;
+    TALUS_TRY(scale_and_factorise(run));
+    set_right_side(run, false, 0.0);
+    TALUS_TRY(compute_direction(run));
+    double a = fmin(1.0, longest_step(run)), share = nu_after(run, a) / run->nu;
     double sigma = fmin(fmax(share * share * share, 0.0), 1.0);
-    right_side(run, true, sigma);
-    return direction(run);
+    set_right_side(run, true, sigma);
+    return compute_direction(run);
 }
 
 /* True after an inexact step, if the form was chosen automatically and form contacts may help. With heavy bodies on
@@ -437,72 +446,78 @@ static bool may_change_form(const Run *run)
            run->s->op->blocks <= MAX_CONTACTS;
 }
 
-static TalusStatus iteration(Run *run)
+/* Takes one step; if the linear systems were inexact, first changes their form where that may help. */
+static TalusStatus run_iteration(Run *run)
 {
     TALUS_TRY(predict_and_correct(run));
     if (may_change_form(run)) {
         TALUS_TRY(prepare_form(run, false));
         TALUS_TRY(predict_and_correct(run));
     }
-    return advance(run);
+    return move_point(run);
 }
 
 /* ---- the solve ---- */
 
-/* True to go on: in one of the last PATIENCE iterations the residual, or the largest difference of z and U, fell below
- * FALLING times the least before it; fewer than SHORT steps in a row were short; and, with `polish`, HANDOVER is not
- * reached. */
-static bool progresses(Run *run)
+/* True to go on: in one of the last PATIENCE iterations the residual, or the largest |RHO|, fell below FALLING times
+ * its minimum so far; fewer than SHORT steps in a row were short; and, with `polish`, HANDOVER is not reached. Updates
+ * the minima and the count of iterations without progress. */
+static bool run_progresses(Run *run)
 {
-    if (run->p->polish && run->sum <= HANDOVER * HANDOVER * run->zero)
+    if (run->p->polish && run->reported_sum <= HANDOVER * HANDOVER * run->zero_sum)
         return false;
-    double apart = largest_of(run->w->vector[RHO], run->n);
-    bool falls = run->sum < FALLING * FALLING * run->least || apart < FALLING * run->apart;
+    double apart = largest_magnitude(run->w->vector[RHO], run->n);
+    bool falls = run->reported_sum < FALLING * FALLING * run->least_sum ||
+                 apart < FALLING * run->least_apart;
     if (falls)
-        run->since = 0;
-    run->least = fmin(run->least, run->sum);
-    run->apart = fmin(run->apart, apart);
-    return ++run->since < PATIENCE && run->shorts < SHORT;
+        run->idle = 0;
+    run->least_sum = fmin(run->least_sum, run->reported_sum);
+    run->least_apart = fmin(run->least_apart, apart);
+    return ++run->idle < PATIENCE && run->short_steps < SHORT;
 }
 
-/* Runs the method from start() of this size. *ended: the solve is over; else the method stopped by itself. */
+/* Runs the method from set_start(run, size). *ended: true if the driver ended the solve, false if the method stopped by
+ * itself. */
 static TalusStatus run_from(Run *run, double size, bool *ended)
 {
     TalusSolve *s = run->s;
-    start(run, size);
-    run->least = run->apart = INFINITY;
-    run->since = run->shorts = 0;
+    set_start(run, size);
+    run->least_sum = run->least_apart = INFINITY;
+    run->idle = run->short_steps = 0;
     *ended = false;
-    evaluate(run);
+    evaluate_point(run);
     for (;;) {
-        TalusStatus status = iteration(run);
+        TalusStatus status = run_iteration(run);
         if (status == TALUS_ERR_NUMERIC) /* rounding exceeds any further gain */
             return TALUS_OK;
         TALUS_TRY(status);
-        evaluate(run);
-        choose(run);
-        talus_solve_suspect(s);
-        *ended = !talus_solve_next(s, 0, run->w->vector[REPORTED], NULL, run->sum, run->largest);
-        if (*ended || !progresses(run))
+        evaluate_point(run);
+        choose_reported(run);
+        talus_solve_request_infeasibility_check(s);
+        *ended = !talus_solve_next(s, 0, run->w->vector[REPORTED], NULL, run->reported_sum,
+                                   run->reported_largest);
+        if (*ended || !run_progresses(run))
             return TALUS_OK;
     }
 }
 
-static TalusStatus interior(Run *run, bool *ended)
+/* Measures zero impulses, then runs the method from starts of growing size until z agrees with (N + E) gamma + q.
+ * *ended as in run_from. */
+static TalusStatus run_interior(Run *run, bool *ended)
 {
     memset(run->w->vector[REPORTED], 0, (size_t)run->n * sizeof(double));
-    residual_of(run, run->w->vector[REPORTED], &run->zero, &run->largest);
+    measure_residual(run, run->w->vector[REPORTED], &run->zero_sum, &run->reported_largest);
     bool far = true;
     *ended = false;
     for (double size = 1.0; far && !*ended && size <= LARGEST_START; size *= GROWTH) {
         TALUS_TRY(run_from(run, size, ended));
-        far = run->apart > APART;
+        far = run->least_apart > APART;
     }
     return TALUS_OK;
 }
 
-/* Runs prox from gamma. Its factor has both triangles and may be refused as too large; gamma then stays. */
-static TalusStatus polish(Run *run, bool resumed)
+/* Runs prox from gamma. The factor of prox has both triangles and may be refused as too large; gamma then stays. */
+static TalusStatus run_polish(Run *run, bool resumed)
 {
     TalusStatus status = talus_solve_hand_over(run->s, POLISH, resumed);
     run->w->polishing = status == TALUS_OK;
@@ -510,7 +525,7 @@ static TalusStatus polish(Run *run, bool resumed)
 }
 
 /* Projects the given gamma onto K, unless its distance from K counts as rounding (OUTSIDE). */
-static void admit_start(TalusSolve *s)
+static void project_start(TalusSolve *s)
 {
     TalusSizes sizes;
     s->backend->op.sizes(s->op, NULL, s->gamma, &sizes);
@@ -518,32 +533,33 @@ static void admit_start(TalusSolve *s)
         s->backend->block.project(s->op, NULL, s->gamma);
 }
 
-/* True if the given gamma is already good enough; its measurement then counts as an iteration. */
+/* Projects the given gamma onto K, stores it as START and REPORTED and measures it; its residual is the starting
+ * residual of the solve. True if it is already good enough; the measurement then counts as an iteration. */
 static bool start_is_enough(Run *run)
 {
     TalusSolve *s = run->s;
     const TalusSolveOptions *o = s->options;
     double largest;
-    admit_start(s);
+    project_start(s);
     memcpy(run->w->vector[REPORTED], s->gamma, (size_t)run->n * sizeof *s->gamma);
     memcpy(run->w->vector[START], s->gamma, (size_t)run->n * sizeof *s->gamma);
-    residual_of(run, s->gamma, &run->begin, &largest);
-    double rms = sqrt(run->begin / s->op->blocks);
+    measure_residual(run, s->gamma, &run->start_sum, &largest);
+    double rms = sqrt(run->start_sum / s->op->blocks);
     talus_solve_note_start(s, rms);
     return (o->norm == TALUS_NORM_MAX ? largest : rms) <= o->tolerance * s->tolerance_factor &&
-           !talus_solve_next(s, 0, s->gamma, NULL, run->begin, largest);
+           !talus_solve_next(s, 0, s->gamma, NULL, run->start_sum, largest);
 }
 
-/* Returns to START if that is better. The polish continues from the interior points even if START has the smaller
- * residual, since they identify the open contacts; so the comparison is last. */
-static void take_better(Run *run)
+/* Sets gamma to START if the solve has not converged and START has the smaller residual. This comparison comes after
+ * the polish, which must continue from the interior points, since these identify the open contacts. */
+static void restore_start_if_better(Run *run)
 {
     TalusSolve *s = run->s;
     double sum, largest;
     if (s->info->outcome == TALUS_OUTCOME_CONVERGED)
         return;
-    residual_of(run, s->gamma, &sum, &largest);
-    if (!(sum <= run->begin))
+    measure_residual(run, s->gamma, &sum, &largest);
+    if (!(sum <= run->start_sum))
         memcpy(s->gamma, run->w->vector[START], (size_t)run->n * sizeof *s->gamma);
 }
 
@@ -554,26 +570,26 @@ static TalusStatus solve_ipm_soc(TalusSolve *s)
     Work *w = run.w;
     bool ended = true, resumed = s->resumed && w->polishing;
     if (resumed)
-        return polish(&run, true);
+        return run_polish(&run, true);
     w->polishing = false;
-    TALUS_TRY(prepare(&run));
+    TALUS_TRY(prepare_run(&run));
     if (start_is_enough(&run))
         return TALUS_OK;
     if (run.cones > 0) {
         TALUS_TRY(prepare_system(&run));
-        TALUS_TRY(interior(&run, &ended));
+        TALUS_TRY(run_interior(&run, &ended));
     }
     memcpy(s->gamma, w->vector[REPORTED], (size_t)run.n * sizeof *s->gamma);
     if (!ended)
-        s->info->outcome = TALUS_OUTCOME_BUDGET; /* lets talus_best_take choose the best */
-    talus_best_take(&w->best, s, s->gamma);
+        s->info->outcome = TALUS_OUTCOME_BUDGET; /* lets talus_best_restore choose the best */
+    talus_best_restore(&w->best, s, s->gamma);
     if (!ended && run.p->polish)
-        TALUS_TRY(polish(&run, false));
-    take_better(&run);
+        TALUS_TRY(run_polish(&run, false));
+    restore_start_if_better(&run);
     return TALUS_OK;
 }
 
-static void clear(void *work)
+static void clear_work(void *work)
 {
     Work *w = work;
     talus_soc_system_clear(&w->system);
@@ -590,6 +606,6 @@ const TalusSolverType talus_solver_ipm_soc = {
     .work_size = sizeof(Work),
     .parts = parts,
     .solve = solve_ipm_soc,
-    .clear = clear,
+    .clear = clear_work,
     .on_host = "the factorisation",
 };

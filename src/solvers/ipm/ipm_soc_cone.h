@@ -9,8 +9,9 @@
  * lengths along them are
  *     (1, a) / sqrt 2: b f,   (1, -a) / sqrt 2: b / f,   (0, a_perp): b,
  *     f = w_n + |w_t|,   b = (det z / det x)^(1/4).
- * Stored separately, they are exact even for f = 1e8: sums over axes would lose the short ones to rounding. Nesterov &
- * Todd 1998; formulae for w and l as in Vandenberghe 2010, the CVXOPT quadratic solvers. */
+ * Axes and lengths are stored separately, so that they are accurate even for f = 1e8: a matrix W would lose the short
+ * axes to rounding. Nesterov & Todd 1998; formulae for w and l as in Vandenberghe 2010, the CVXOPT quadratic
+ * solvers. */
 #ifndef TALUS_SOLVERS_IPM_IPM_SOC_CONE_H
 #define TALUS_SOLVERS_IPM_IPM_SOC_CONE_H
 
@@ -19,7 +20,8 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* CONE: a contact with friction; RAY: without; NOTHING: one whose bodies cannot move (scale 0), with impulse 0. */
+/* CONE: a contact with friction; RAY: a contact without friction; NOTHING: a contact whose bodies cannot move (scale
+ * 0), with impulse 0. */
 typedef enum TalusSocKind { TALUS_SOC_NOTHING, TALUS_SOC_RAY, TALUS_SOC_CONE } TalusSocKind;
 
 typedef struct TalusSocBlock {
@@ -31,8 +33,8 @@ typedef struct TalusSocBlock {
     double lambda[3]; /* l = W x */
 } TalusSocBlock;
 
-/* Number of entries of a block in use: vectors have three (or one) per block, of which a ray uses only the first and
- * NOTHING none. */
+/* Returns the number of entries of a block that are used: vectors have three entries per block (one in problems of one
+ * row), of which a ray uses only the first and NOTHING none. */
 static inline int talus_soc_rows(const TalusSocBlock *k)
 {
     return k->kind == TALUS_SOC_CONE ? 3 : k->kind == TALUS_SOC_RAY ? 1 : 0;
@@ -43,20 +45,22 @@ static inline double talus_soc_dot(const double x[3], const double y[3])
     return x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
 }
 
+/* Returns det x = x_n^2 - |x_t|^2. */
 static inline double talus_soc_det(const double x[3])
 {
     double t = sqrt(x[1] * x[1] + x[2] * x[2]);
     return (x[0] - t) * (x[0] + t);
 }
 
-static inline bool talus_soc_inside(const TalusSocBlock *k, const double *x)
+/* True if x is strictly inside the cone of the block. */
+static inline bool talus_soc_is_inside(const TalusSocBlock *k, const double *x)
 {
     if (k->kind == TALUS_SOC_NOTHING)
         return true;
     return x[0] > 0.0 && (k->kind == TALUS_SOC_RAY || talus_soc_det(x) > 0.0);
 }
 
-/* Writes the components of x along W's axes; talus_soc_from_axes reverses it. Both may work in place. */
+/* Writes the components of x along W's axes; talus_soc_from_axes is the inverse. Both may work in place. */
 static inline void talus_soc_to_axes(const TalusSocBlock *k, const double *x, double *out)
 {
     if (k->kind == TALUS_SOC_CONE) {
@@ -69,6 +73,7 @@ static inline void talus_soc_to_axes(const TalusSocBlock *k, const double *x, do
     }
 }
 
+/* Writes the vector whose components along W's axes are y. */
 static inline void talus_soc_from_axes(const TalusSocBlock *k, const double *y, double *out)
 {
     if (k->kind == TALUS_SOC_CONE) {
@@ -83,7 +88,8 @@ static inline void talus_soc_from_axes(const TalusSocBlock *k, const double *y, 
 }
 
 /* out = W^-1 x; may work in place. */
-static inline void talus_soc_unscale(const TalusSocBlock *k, const double *x, double *out)
+static inline void talus_soc_apply_inverse_scaling(const TalusSocBlock *k, const double *x,
+                                                   double *out)
 {
     double y[3];
     talus_soc_to_axes(k, x, y);
@@ -92,8 +98,8 @@ static inline void talus_soc_unscale(const TalusSocBlock *k, const double *x, do
     talus_soc_from_axes(k, y, out);
 }
 
-/* Computes W and l of a pair inside a cone. */
-static inline void talus_soc_pair_cone(TalusSocBlock *k, const double *x, const double *z)
+/* Computes W and l of a pair (x, z) strictly inside; only for kind CONE. */
+static inline void talus_soc_set_cone_scaling(TalusSocBlock *k, const double *x, const double *z)
 {
     double dx = sqrt(talus_soc_det(x)), dz = sqrt(talus_soc_det(z));
     double c = sqrt(0.5 + 0.5 * talus_soc_dot(x, z) / (dx * dz)), size = sqrt(dx * dz);
@@ -111,23 +117,24 @@ static inline void talus_soc_pair_cone(TalusSocBlock *k, const double *x, const 
         k->lambda[r] = size * ((c + p[0]) * q[r] + (c + q[0]) * p[r]) / (p[0] + q[0] + 2.0 * c);
 }
 
-/* Computes W and l of a pair (x, z) inside. Returns false if rounding makes W not finite or leaves l outside. */
-static inline bool talus_soc_pair(TalusSocBlock *k, const double *x, const double *z)
+/* Computes W and l of a pair (x, z) strictly inside and stores them in k. Returns false if rounding makes W not finite
+ * or leaves l outside. */
+static inline bool talus_soc_set_scaling(TalusSocBlock *k, const double *x, const double *z)
 {
     if (k->kind == TALUS_SOC_CONE) {
-        talus_soc_pair_cone(k, x, z);
+        talus_soc_set_cone_scaling(k, x, z);
     } else if (k->kind == TALUS_SOC_RAY) {
         k->length[0] = sqrt(z[0] / x[0]);
         k->lambda[0] = k->length[0] * x[0];
     } else {
         return true;
     }
-    return isfinite(k->length[0]) && k->length[0] > 0.0 && talus_soc_inside(k, k->lambda);
+    return isfinite(k->length[0]) && k->length[0] > 0.0 && talus_soc_is_inside(k, k->lambda);
 }
 
 /* out = x o y; may work in place. */
-static inline void talus_soc_product(const TalusSocBlock *k, const double *x, const double *y,
-                                     double *out)
+static inline void talus_soc_jordan_product(const TalusSocBlock *k, const double *x,
+                                            const double *y, double *out)
 {
     if (k->kind == TALUS_SOC_RAY) {
         out[0] = x[0] * y[0];
@@ -139,7 +146,7 @@ static inline void talus_soc_product(const TalusSocBlock *k, const double *x, co
 }
 
 /* Solves l o out = r; may work in place. */
-static inline void talus_soc_divide(const TalusSocBlock *k, const double *r, double *out)
+static inline void talus_soc_divide_by_lambda(const TalusSocBlock *k, const double *r, double *out)
 {
     const double *l = k->lambda;
     if (k->kind == TALUS_SOC_RAY) {
@@ -152,7 +159,7 @@ static inline void talus_soc_divide(const TalusSocBlock *k, const double *r, dou
 }
 
 /* Returns the largest a with l + a d in the cone; may be infinite. */
-static inline double talus_soc_step(const TalusSocBlock *k, const double *d)
+static inline double talus_soc_longest_step(const TalusSocBlock *k, const double *d)
 {
     if (k->kind == TALUS_SOC_RAY)
         return d[0] < 0.0 ? -k->lambda[0] / d[0] : INFINITY;
@@ -163,9 +170,9 @@ static inline double talus_soc_step(const TalusSocBlock *k, const double *d)
     return INFINITY;
 }
 
-/* Converts x of a block to its impulse gamma; talus_soc_velocity converts its velocity u to z. Unused rows become 0. */
-static inline void talus_soc_impulse(const TalusSocBlock *k, int rows, const double *x,
-                                     double *gamma)
+/* Converts x of a block to its impulse gamma; unused rows become 0. */
+static inline void talus_soc_to_impulse(const TalusSocBlock *k, int rows, const double *x,
+                                        double *gamma)
 {
     for (int r = 0; r < rows; r++)
         gamma[r] = r < talus_soc_rows(k) ? x[r] : 0.0;
@@ -173,7 +180,9 @@ static inline void talus_soc_impulse(const TalusSocBlock *k, int rows, const dou
         gamma[0] = x[0] / k->mu;
 }
 
-static inline void talus_soc_velocity(const TalusSocBlock *k, int rows, const double *u, double *z)
+/* Converts the velocity u of a block to z; unused rows become 0. */
+static inline void talus_soc_from_velocity(const TalusSocBlock *k, int rows, const double *u,
+                                           double *z)
 {
     for (int r = 0; r < rows; r++)
         z[r] = r < talus_soc_rows(k) ? u[r] : 0.0;

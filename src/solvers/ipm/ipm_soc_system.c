@@ -13,12 +13,14 @@ enum { MOST_STEPS = 30, SLOW_STEPS = 6 };
  * steps. */
 static const double FALL = 0.5;
 
-enum { Y, IMAGE, R, Z, P, BP, AP }; /* BP: the matrix times P; IMAGE, AP: (N + E) G of Y, of P */
+/* Indices of TalusSocSystem.vector. Y: solution; R: residual; Z: factor^-1 R; P: direction; BP: the matrix times P;
+ * IMAGE, AP: unit (N + E) G times Y and times P. */
+enum { Y, IMAGE, R, Z, P, BP, AP };
 
 /* ---- form contacts ---- */
 
-/* Sets the pattern of the lower triangle of G'(N + E) G + I: that of N + E. */
-static TalusStatus contacts_pattern(TalusSocSystem *y)
+/* Allocates y->lower with the pattern of the lower triangle of G'(N + E) G + I, which is that of N + E. */
+static TalusStatus set_contacts_pattern(TalusSocSystem *y)
 {
     const TalusBlockMatrix *a = &y->matrix;
     const int m = a->size;
@@ -37,7 +39,7 @@ static TalusStatus contacts_pattern(TalusSocSystem *y)
 }
 
 /* out = A'B C of m x m matrices, by rows. */
-static void sandwich(int m, const double *a, const double *b, const double *c, double *out)
+static void multiply_three(int m, const double *a, const double *b, const double *c, double *out)
 {
     double bc[9];
     for (int r = 0; r < m; r++)
@@ -54,8 +56,9 @@ static void sandwich(int m, const double *a, const double *b, const double *c, d
         }
 }
 
-/* Adds sign (I + weight G'G) of block i to its m x m block `own` of the matrix. */
-static void add_own(const TalusSocSystem *y, int i, double weight, double sign, double *own)
+/* Adds sign (I + weight G'G) of block i to `own`, its m x m diagonal block of the matrix. */
+static void add_identity_and_weight(const TalusSocSystem *y, int i, double weight, double sign,
+                                    double *own)
 {
     const int m = y->rows;
     const double *g = y->g + (size_t)(m * m) * (size_t)i;
@@ -68,7 +71,8 @@ static void add_own(const TalusSocSystem *y, int i, double weight, double sign, 
         }
 }
 
-static void contacts_fill(TalusSocSystem *y, const TalusSocBlock *block, double weight)
+/* Writes the values of G'(N + E) G + I, with the weight, to y->lower. */
+static void fill_contacts(TalusSocSystem *y, const TalusSocBlock *block, double weight)
 {
     const TalusBlockMatrix *a = &y->matrix;
     const int m = a->size, square = m * m;
@@ -79,10 +83,10 @@ static void contacts_fill(TalusSocSystem *y, const TalusSocBlock *block, double 
             double scaled[9], value[9];
             for (int k = 0; k < square; k++)
                 scaled[k] = y->unit * a->value[(size_t)square * (size_t)e + (size_t)k];
-            sandwich(m, y->g + (size_t)square * (size_t)i, scaled,
-                     y->g + (size_t)square * (size_t)j, value);
+            multiply_three(m, y->g + (size_t)square * (size_t)i, scaled,
+                           y->g + (size_t)square * (size_t)j, value);
             if (i == j)
-                add_own(y, i, weight * y->unit * block[i].scale, 1.0, value);
+                add_identity_and_weight(y, i, weight * y->unit * block[i].scale, 1.0, value);
             for (int r = 0; r < m; r++)
                 memcpy(y->lower.value + y->lower.start[m * i + r] + before, value + m * r,
                        (size_t)(j < i ? m : r + 1) * sizeof *value);
@@ -92,25 +96,25 @@ static void contacts_fill(TalusSocSystem *y, const TalusSocBlock *block, double 
 
 /* ---- form bodies ---- */
 
-/* Writes the range of the entries of D' in the last row of block i. Their columns, velocities of its bodies, include
- * those of its other rows. */
-static void block_columns(const TalusSocSystem *y, int i, int32_t *from, int32_t *to)
+/* Writes the range of the entries of D' in the last row of block i. The columns of that row, velocities of the block's
+ * bodies, include the columns of the other rows of the block. */
+static void find_block_columns(const TalusSocSystem *y, int i, int32_t *from, int32_t *to)
 {
     const TalusSparse *d = &y->jacobian.transposed;
     *from = d->start[y->rows * (i + 1) - 1];
     *to = d->start[y->rows * (i + 1)];
 }
 
-/* Sets the pattern of the lower triangle: blocks of M, then for each row of a block its body velocities and own
- * rows. */
-static TalusStatus bodies_pattern(TalusSocSystem *y)
+/* Allocates y->lower with the pattern of the lower triangle: blocks of M, then for each row of a contact block the
+ * velocities of its bodies and the rows of the block itself. */
+static TalusStatus set_bodies_pattern(TalusSocSystem *y)
 {
     const TalusSparse *d = &y->jacobian.transposed;
     const int m = y->rows, n = y->head + m * y->blocks;
     int32_t at = 0, from, to;
     size_t entries = 2 * (size_t)y->head + 2 * (size_t)(m * y->blocks);
     for (int i = 0; i < y->blocks; i++) {
-        block_columns(y, i, &from, &to);
+        find_block_columns(y, i, &from, &to);
         entries += (size_t)m * (size_t)(to - from);
     }
     TALUS_TRY(talus_sparse_alloc(&y->lower, n, n, entries, "matrix of an interior-point step"));
@@ -121,7 +125,7 @@ static TalusStatus bodies_pattern(TalusSocSystem *y)
     }
     for (int i = 0; i < y->blocks; i++)
         for (int r = 0; r < m; r++) {
-            block_columns(y, i, &from, &to);
+            find_block_columns(y, i, &from, &to);
             memcpy(y->lower.column + at, d->column + from, (size_t)(to - from) * sizeof *d->column);
             at += to - from;
             for (int c = 0; c <= r; c++)
@@ -131,6 +135,7 @@ static TalusStatus bodies_pattern(TalusSocSystem *y)
     return TALUS_OK;
 }
 
+/* Writes M / unit, the first entries of y->lower. */
 static void fill_masses(TalusSocSystem *y)
 {
     double *out = y->lower.value;
@@ -148,7 +153,7 @@ static void fill_coupling(TalusSocSystem *y, int i, int k, double *out)
     const TalusSparse *d = &y->jacobian.transposed;
     const double *g = y->g + (size_t)(y->rows * y->rows) * (size_t)i;
     int32_t from, to;
-    block_columns(y, i, &from, &to);
+    find_block_columns(y, i, &from, &to);
     memset(out, 0, (size_t)(to - from) * sizeof *out);
     for (int r = 0; r < y->rows; r++) {
         int32_t c = from;
@@ -160,7 +165,8 @@ static void fill_coupling(TalusSocSystem *y, int i, int k, double *out)
     }
 }
 
-static void bodies_fill(TalusSocSystem *y, const TalusOperator *op, const TalusSocBlock *block,
+/* Writes the values of the matrix of form bodies, with the weight, to y->lower. */
+static void fill_bodies(TalusSocSystem *y, const TalusOperator *op, const TalusSocBlock *block,
                         double weight)
 {
     const int m = y->rows;
@@ -171,7 +177,7 @@ static void bodies_fill(TalusSocSystem *y, const TalusOperator *op, const TalusS
         for (int r = 0; r < m; r++)
             for (int k = 0; k < m; k++)
                 own[m * r + k] = -e * g[r] * g[k]; /* E is on the normal row only */
-        add_own(y, i, weight * y->unit * block[i].scale, -1.0, own);
+        add_identity_and_weight(y, i, weight * y->unit * block[i].scale, -1.0, own);
         for (int r = 0; r < m; r++) {
             int row = y->head + m * i + r;
             double *out = y->lower.value + y->lower.start[row];
@@ -184,6 +190,7 @@ static void bodies_fill(TalusSocSystem *y, const TalusOperator *op, const TalusS
 
 /* ---- preparation ---- */
 
+/* Fills the Jacobian (form bodies) or N + E (form contacts) and sets the pattern of y->lower. */
 static TalusStatus prepare_form(TalusSocSystem *y, TalusSolve *s)
 {
     TalusSparse n;
@@ -192,17 +199,18 @@ static TalusStatus prepare_form(TalusSocSystem *y, TalusSolve *s)
     if (y->form == TALUS_SOC_BODIES) {
         TALUS_TRY(talus_jacobian_fill(&y->jacobian, s->problem));
         y->head = 3 * y->jacobian.groups;
-        return bodies_pattern(y);
+        return set_bodies_pattern(y);
     }
     talus_block_matrix_clear(&y->matrix);
     TALUS_TRY(talus_problem_assemble(s->problem, &n));
     TalusStatus status = talus_block_matrix_create(&n, s->op->rows, &y->matrix);
     talus_sparse_clear(&n);
     TALUS_TRY(status);
-    return contacts_pattern(y);
+    return set_contacts_pattern(y);
 }
 
-static TalusStatus reserve(TalusSocSystem *y)
+/* Reserves G, the solution and the vectors, and sets the signs of pivots. */
+static TalusStatus reserve_memory(TalusSocSystem *y)
 {
     size_t n = (size_t)y->rows * (size_t)y->blocks, all = (size_t)y->head + n;
     TALUS_TRY(TALUS_GROW(y->g, n * (size_t)y->rows, 0, "scalings"));
@@ -231,7 +239,7 @@ TalusStatus talus_soc_system_prepare(TalusSocSystem *y, TalusSolve *s, TalusSocF
     if (!y->direct)
         TALUS_TRY(talus_direct_create(kind, &y->direct));
     TALUS_TRY(prepare_form(y, s));
-    TALUS_TRY(reserve(y));
+    TALUS_TRY(reserve_memory(y));
     return talus_direct_analyse(y->direct, &y->lower, y->sign);
 }
 
@@ -248,7 +256,7 @@ static void set_scalings(TalusSocSystem *y, const TalusSocBlock *block)
             double axis[3] = {0}, column[3], gamma[3];
             axis[k] = 1.0 / block[i].length[k];
             talus_soc_from_axes(&block[i], axis, column);
-            talus_soc_impulse(&block[i], m, column, gamma);
+            talus_soc_to_impulse(&block[i], m, column, gamma);
             for (int r = 0; r < m; r++)
                 g[m * r + k] = gamma[r];
         }
@@ -260,14 +268,14 @@ TalusStatus talus_soc_system_factor(TalusSocSystem *y, TalusSolve *s, const Talu
 {
     set_scalings(y, block);
     if (y->form == TALUS_SOC_BODIES)
-        bodies_fill(y, s->op, block, weight);
+        fill_bodies(y, s->op, block, weight);
     else
-        contacts_fill(y, block, weight);
+        fill_contacts(y, block, weight);
     s->info->factorisations++;
     return talus_direct_factor(y->direct, &y->lower);
 }
 
-void talus_soc_system_expand(const TalusSocSystem *y, const double *in, double *out)
+void talus_soc_system_to_impulses(const TalusSocSystem *y, const double *in, double *out)
 {
     const int m = y->rows;
     for (int i = 0; i < y->blocks; i++)
@@ -281,10 +289,11 @@ void talus_soc_system_expand(const TalusSocSystem *y, const double *in, double *
 }
 
 /* image = unit (N + E) G in, out = G'image + in. `out` is also work memory for G in. */
-static void multiply(TalusSocSystem *y, TalusSolve *s, const double *in, double *image, double *out)
+static void multiply_by_system(TalusSocSystem *y, TalusSolve *s, const double *in, double *image,
+                               double *out)
 {
     const int m = y->rows, n = m * y->blocks;
-    talus_soc_system_expand(y, in, out);
+    talus_soc_system_to_impulses(y, in, out);
     s->backend->op.product(s->op, out, true, false, image);
     s->info->products++;
     for (int k = 0; k < n; k++)
@@ -300,7 +309,7 @@ static void multiply(TalusSocSystem *y, TalusSolve *s, const double *in, double 
 }
 
 /* out = inverse of the factorised matrix times r. */
-static TalusStatus precondition(TalusSocSystem *y, const double *r, double *out)
+static TalusStatus apply_factor(TalusSocSystem *y, const double *r, double *out)
 {
     const int n = y->rows * y->blocks;
     memset(y->x, 0, (size_t)y->head * sizeof *y->x);
@@ -311,7 +320,7 @@ static TalusStatus precondition(TalusSocSystem *y, const double *r, double *out)
     return TALUS_OK;
 }
 
-static double dot(const double *x, const double *y, int n)
+static double dot_product(const double *x, const double *y, int n)
 {
     double sum = 0.0;
     for (int k = 0; k < n; k++)
@@ -319,24 +328,26 @@ static double dot(const double *x, const double *y, int n)
     return sum;
 }
 
-static void add(double *y, double a, const double *x, int n)
+/* y += a x. */
+static void add_multiple(double *y, double a, const double *x, int n)
 {
     for (int k = 0; k < n; k++)
         y[k] += a * x[k];
 }
 
-/* Takes one step of conjugate gradients along P, rz = r'z. False if the matrix proves not positive definite. */
-static bool step(TalusSocSystem *y, TalusSolve *s, double rz)
+/* Takes one step of conjugate gradients along P, rz = r'z. False if the matrix turns out not to be positive
+ * definite. */
+static bool step_cg(TalusSocSystem *y, TalusSolve *s, double rz)
 {
     const int n = y->rows * y->blocks;
     double **v = y->vector;
-    multiply(y, s, v[P], v[AP], v[BP]);
-    double curvature = dot(v[P], v[BP], n), a = rz / curvature;
+    multiply_by_system(y, s, v[P], v[AP], v[BP]);
+    double curvature = dot_product(v[P], v[BP], n), a = rz / curvature;
     if (!(curvature > 0.0) || !isfinite(a))
         return false;
-    add(v[Y], a, v[P], n);
-    add(v[IMAGE], a, v[AP], n);
-    add(v[R], -a, v[BP], n);
+    add_multiple(v[Y], a, v[P], n);
+    add_multiple(v[IMAGE], a, v[AP], n);
+    add_multiple(v[R], -a, v[BP], n);
     return true;
 }
 
@@ -357,23 +368,23 @@ TalusStatus talus_soc_system_solve(TalusSocSystem *y, TalusSolve *s, const doubl
     const int n = y->rows * y->blocks;
     double **v = y->vector, rz = 0.0, marked = INFINITY;
     *left = INFINITY;
-    TALUS_TRY(precondition(y, b, v[Y]));
-    multiply(y, s, v[Y], v[IMAGE], v[R]);
+    TALUS_TRY(apply_factor(y, b, v[Y]));
+    multiply_by_system(y, s, v[Y], v[IMAGE], v[R]);
     for (int k = 0; k < n; k++)
         v[R][k] = b[k] - v[R][k];
-    store_best(y, sqrt(dot(v[R], v[R], n)), left, out, image);
+    store_best(y, sqrt(dot_product(v[R], v[R], n)), left, out, image);
     for (int k = 0; k<MOST_STEPS && * left> enough; k++) {
         if (k % SLOW_STEPS == 0 && !(*left <= FALL * marked))
             break;
         marked = k % SLOW_STEPS == 0 ? *left : marked;
-        TALUS_TRY(precondition(y, v[R], v[Z]));
-        double now = dot(v[R], v[Z], n), beta = k > 0 ? now / rz : 0.0;
+        TALUS_TRY(apply_factor(y, v[R], v[Z]));
+        double now = dot_product(v[R], v[Z], n), beta = k > 0 ? now / rz : 0.0;
         for (int j = 0; j < n; j++)
             v[P][j] = v[Z][j] + (k > 0 ? beta * v[P][j] : 0.0);
         rz = now;
-        if (!step(y, s, rz))
+        if (!step_cg(y, s, rz))
             break;
-        store_best(y, sqrt(dot(v[R], v[R], n)), left, out, image);
+        store_best(y, sqrt(dot_product(v[R], v[R], n)), left, out, image);
     }
     return isfinite(*left) ? TALUS_OK
                            : talus_fail(TALUS_ERR_NUMERIC,

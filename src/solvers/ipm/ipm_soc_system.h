@@ -3,14 +3,15 @@
  * With G = diag(T^-1 Q L^-1), x = T gamma the coordinates of a block and W = Q L Q' its scaling (ipm_soc_cone.h), every
  * step solves for y, along the axes Q of each block, with
  *     (G'(N + E) G + I) y = b,        and the change of gamma is G y.
- * N + E is multiplied by `unit`, a power of two. In these axes a matrix with entries from 1e-16 to 1e16 is only badly
- * scaled, which does not harm elimination: entries of N for the free directions of a block do not mix with the large
- * numbers that hold the others. That matters on the mantle of a cone, where a block has both. Two forms:
+ * N + E is multiplied by `unit`, a power of two. In these axes the entries of the matrix range from 1e-16 to 1e16, but
+ * the matrix is only badly scaled, which does not harm elimination: entries of N along directions in which an impulse
+ * is free to change do not mix with the large numbers that hold it in the other directions. A block on the mantle of a
+ * cone has both kinds of direction. Two forms:
  *     contacts  the matrix itself, positive definite
  *     bodies    [ M   -D G; -G'D'  -(I + G'E G) ] (v, y) = (0, -b), quasi-definite: M instead of M^-1,
  *               sparse if bodies have many contacts; needs bodies
- * Both are factorised with a small weight on G'G if needed. Conjugate gradients on the matrix without it, with products
- * with N + E itself, then solve for b: mostly one or two steps. */
+ * Both are factorised with a small weight times G'G added, if needed. Conjugate gradients then solve the system without
+ * that weight, with products with N + E itself and the factor as preconditioner: mostly in one or two steps. */
 #ifndef TALUS_SOLVERS_IPM_IPM_SOC_SYSTEM_H
 #define TALUS_SOLVERS_IPM_IPM_SOC_SYSTEM_H
 
@@ -31,7 +32,7 @@ typedef struct TalusSocSystem {
     int rows, blocks, head;  /* head: number of velocities, which come first */
     double unit;             /* power of two that brings N + E to the order of 1 */
     TalusBlockMatrix matrix; /* N + E; form contacts */
-    TalusJacobian jacobian;  /* form bodies */
+    TalusJacobian jacobian;  /* M and D; form bodies */
     TalusSparse lower;
     int8_t *sign; /* signs of the pivots of `lower`; NULL: all 1 */
     double *g;    /* [rows^2 blocks]: G by rows */
@@ -46,13 +47,13 @@ TalusStatus talus_soc_system_prepare(TalusSocSystem *y, TalusSolve *s, TalusSocF
  * N + E. TALUS_ERR_NUMERIC: a pivot was rejected. */
 TalusStatus talus_soc_system_factor(TalusSocSystem *y, TalusSolve *s, const TalusSocBlock *block,
                                     double weight);
-/* Solves for y: writes it to `out`, and unit (N + E) G y to `image`. Ends when the 2-norm of the residual is at most
- * `enough`, or falls too slowly; then the y with the smallest residual is written. *left is the norm reached.
- * TALUS_ERR_NUMERIC: it is not finite. */
+/* Solves for y: writes y to `out` and unit (N + E) G y to `image`. Ends when the 2-norm of the residual is at most
+ * `enough`, or falls too slowly; then the y with the smallest residual is written. *left: norm of the residual of that
+ * y. TALUS_ERR_NUMERIC: the norm is not finite. */
 TalusStatus talus_soc_system_solve(TalusSocSystem *y, TalusSolve *s, const double *b, double enough,
                                    double *out, double *image, double *left);
-/* out = G in: the change of gamma that belongs to y = in. */
-void talus_soc_system_expand(const TalusSocSystem *y, const double *in, double *out);
+/* out = G in: the change of the impulses gamma for y = in. */
+void talus_soc_system_to_impulses(const TalusSocSystem *y, const double *in, double *out);
 void talus_soc_system_clear(TalusSocSystem *y);
 
 #endif

@@ -1,9 +1,9 @@
 /* solvers/ipm/ipm_solve.c - the interior point method of ipm_qp.h as a solver: shared by ipm-chol and ipm-aug.
  *
  * The given impulses are measured first and returned if good enough. Otherwise the method starts from the data or, with
- * warm=on, near them. Products with N are counted with their iteration; factorisations are counted separately. A solve
- * that OOQP's rule (stop=ooqp) ends has the outcome `budget` unless the driver finds its residual within the
- * tolerance. */
+ * warm=on, near the given impulses. Products with N are counted with their iteration; factorisations are counted
+ * separately. A solve that OOQP's rule (stop=ooqp) ends has the outcome `budget` unless the driver finds its residual
+ * within the tolerance. */
 #include "solvers/ipm/ipm_qp.h"
 
 #include "base/status.h"
@@ -11,32 +11,36 @@
 #include <math.h>
 #include <string.h>
 
+/* Tolerance of OOQP's rule, relative to the size of the data. */
 static const double OOQP = 1e-8;
 
-/* PATIENCE: iterations without a residual below BETTER times the minimum, after which the method ends. GROWN:
- * multipliers times scale above this multiple of the largest |kappa| may be growing without bound; the infeasibility
- * monitor is then asked. */
+/* PATIENCE: iterations without a residual below BETTER times the minimum, after which the method ends. GROWN: if a
+ * multiplier times its scale exceeds this multiple of the largest |kappa|, multipliers may be growing without bound,
+ * and the infeasibility monitor is asked for a check. */
 enum { PATIENCE = 12 };
 static const double BETTER = 0.9, GROWN = 1e3;
 
 const char *const talus_ipm_correctors[] = {"auto", "0", "1", "2", "3", "4", "5", "6", NULL};
 const char *const talus_ipm_stops[] = {"residual", "ooqp", NULL};
 
-static void product(void *context, const double *gamma, double *u)
+/* `product` of TalusIpm; context is a TalusSolve. */
+static void multiply_by_operator(void *context, const double *gamma, double *u)
 {
     const TalusSolve *s = context;
     s->backend->op.product(s->op, gamma, true, false, u);
 }
 
-/* HOPDM's rule (Gondzio 1996): one, two, three correctors if a factorisation costs more than 10, 30, 50 solutions. */
+/* Returns the maximum number of centrality correctors: the parameter, or HOPDM's rule (Gondzio 1996), one, two or three
+ * if a factorisation costs more than 10, 30 or 50 solutions. */
 static int corrector_count(const TalusIpmParams *p, const TalusIpmSystem *system)
 {
-    double ratio = talus_ipm_system_ratio(system);
+    double ratio = talus_ipm_system_cost_ratio(system);
     if (p->correctors > 0)
         return p->correctors - 1;
     return (ratio > 10.0) + (ratio > 30.0) + (ratio > 50.0);
 }
 
+/* Returns the direct solver of the parameter `linear`; auto: the first of `kinds` that this build has. */
 static TalusDirectKind choose_direct(const TalusIpmParams *p, const TalusDirectKind kinds[2])
 {
     if (p->linear > 0)
@@ -46,7 +50,7 @@ static TalusDirectKind choose_direct(const TalusIpmParams *p, const TalusDirectK
 
 /* Writes the iterate's impulses, projected against rounding, to `shown` and measures their natural residual. Leaves (N
  * + E) gamma in ipm->velocity for talus_ipm_evaluate; overwrites ipm->impulse. */
-static void measure(TalusSolve *s, TalusIpm *ipm, double *shown, TalusForward *sums)
+static void measure_iterate(TalusSolve *s, TalusIpm *ipm, double *shown, TalusForward *sums)
 {
     talus_qp_impulses(&ipm->qp, ipm->vector[TALUS_IPM_LAMBDA], shown);
     s->backend->block.project(s->op, NULL, shown);
@@ -63,8 +67,8 @@ static bool meets_ooqp(const TalusIpm *ipm, double datum)
     return ipm->mu * ipm->qp.multipliers <= OOQP * datum && ipm->infeasibility <= OOQP * datum;
 }
 
-/* Returns the largest multiplier as a speed. */
-static double largest(const TalusIpm *ipm)
+/* Returns the largest multiplier times its scale, m/s. */
+static double largest_multiplier(const TalusIpm *ipm)
 {
     double max = 0.0;
     for (int k = 0; k < ipm->qp.multipliers; k++)
@@ -72,9 +76,9 @@ static double largest(const TalusIpm *ipm)
     return max;
 }
 
-/* Takes one step, unless `idle` exceeds PATIENCE or mu is 0. *on: the step was taken; false also if the factorisation
- * failed. */
-static TalusStatus advance(TalusSolve *s, TalusIpm *ipm, int idle, bool *on)
+/* Takes one step, unless `idle`, the number of iterations without progress, exceeds PATIENCE or mu is 0. *on: true if
+ * the step was taken; false also if the factorisation failed. */
+static TalusStatus step_unless_idle(TalusSolve *s, TalusIpm *ipm, int idle, bool *on)
 {
     int before = ipm->system.factorisations;
     *on = idle <= PATIENCE && ipm->mu > 0.0;
@@ -86,13 +90,14 @@ static TalusStatus advance(TalusSolve *s, TalusIpm *ipm, int idle, bool *on)
     return status == TALUS_ERR_NUMERIC ? TALUS_OK : status;
 }
 
-/* Ends a solve that no longer progresses, with the best iterate. Counts idle iterations up to the budget, as the
- * outcome `budget` promises, unless an outer loop can use them for other shifts. */
-static void rest(TalusSolve *s, TalusIpmWork *w)
+/* Ends a solve that no longer progresses: gamma becomes the best iterate, the outcome budget. Counts and reports
+ * iterations without work until the budget is used, since that outcome means a used budget; only one if an outer loop
+ * can use the rest for other shifts. */
+static void end_with_best(TalusSolve *s, TalusIpmWork *w)
 {
     TalusResidualSums sums;
-    talus_copy(s, w->best.x, s->gamma);
-    w->best.kept = false;
+    talus_vector_copy(s, w->best.x, s->gamma);
+    w->best.better = false;
     s->backend->op.residual(s->op, s->gamma, &sums, NULL);
     w->best.least = sums.residual2;
     s->info->outcome = TALUS_OUTCOME_BUDGET;
@@ -103,20 +108,20 @@ static void rest(TalusSolve *s, TalusIpmWork *w)
 }
 
 /* Takes steps until the driver or OOQP's rule ends the solve, or progress stops. */
-static TalusStatus iterate(TalusSolve *s, TalusIpmWork *w)
+static TalusStatus run_iterations(TalusSolve *s, TalusIpmWork *w)
 {
     TalusIpm *ipm = &w->ipm;
     double least = INFINITY;
     bool on = true;
     for (int idle = 0; on;) {
         TalusForward sums;
-        measure(s, ipm, s->gamma, &sums);
+        measure_iterate(s, ipm, s->gamma, &sums);
         if (!isfinite(sums.residual2))
             break;
         talus_ipm_evaluate(ipm);
         talus_best_offer(&w->best, s, s->gamma, sums.residual2);
-        if (largest(ipm) > GROWN * ipm->speed)
-            talus_solve_suspect(s);
+        if (largest_multiplier(ipm) > GROWN * ipm->speed)
+            talus_solve_request_infeasibility_check(s);
         int products = ipm->products;
         ipm->products = 0;
         if (!talus_solve_next(s, products, s->gamma, NULL, sums.residual2, sums.residual_max) ||
@@ -124,13 +129,14 @@ static TalusStatus iterate(TalusSolve *s, TalusIpmWork *w)
             return TALUS_OK;
         idle = sums.residual2 < BETTER * BETTER * least ? 0 : idle + 1;
         least = fmin(least, sums.residual2);
-        TALUS_TRY(advance(s, ipm, idle, &on));
+        TALUS_TRY(step_unless_idle(s, ipm, idle, &on));
     }
-    rest(s, w);
+    end_with_best(s, w);
     return TALUS_OK;
 }
 
-static TalusStatus prepare(TalusSolve *s, TalusIpmWork *w)
+/* Fills the quadratic program and sets up the linear systems and the data of the iteration. */
+static TalusStatus prepare_ipm(TalusSolve *s, TalusIpmWork *w)
 {
     const TalusIpmVariant *variant = s->type->variant;
     TalusIpm *ipm = &w->ipm;
@@ -141,15 +147,15 @@ static TalusStatus prepare(TalusSolve *s, TalusIpmWork *w)
                                        choose_direct(p, variant->kinds), &ipm->qp, s->problem));
     w->datum = p->stop == 1 ? talus_qp_datum(&ipm->qp, &ipm->system.lower) : 0.0;
     ipm->correctors = corrector_count(p, &ipm->system);
-    ipm->product = product;
+    ipm->product = multiply_by_operator;
     ipm->context = s;
     ipm->products = 0;
     return TALUS_OK;
 }
 
-/* *on: there is a starting point. Without offsets there is none, as gamma = 0 is the solution; nor if the factorisation
- * fails, as for a matrix that is not semidefinite. */
-static TalusStatus start(TalusSolve *s, TalusIpmWork *w, bool *on)
+/* Sets the starting point. *on: true if there is one. There is none if all offsets are 0, as gamma = 0 is then the
+ * solution, which is written; nor if the factorisation fails, as for a matrix that is not semidefinite. */
+static TalusStatus set_start(TalusSolve *s, TalusIpmWork *w, bool *on)
 {
     TalusIpm *ipm = &w->ipm;
     const TalusIpmParams *p = s->params;
@@ -163,7 +169,7 @@ static TalusStatus start(TalusSolve *s, TalusIpmWork *w, bool *on)
     }
     if (p->warm && s->backend->vector.dot(s->op, s->gamma, s->gamma) > 0.0) {
         talus_qp_multipliers(&ipm->qp, s->gamma, ipm->vector[TALUS_IPM_REST]);
-        status = talus_ipm_start_from(ipm, ipm->vector[TALUS_IPM_REST]);
+        status = talus_ipm_start_near(ipm, ipm->vector[TALUS_IPM_REST]);
     } else {
         status = talus_ipm_start(ipm);
     }
@@ -172,9 +178,9 @@ static TalusStatus start(TalusSolve *s, TalusIpmWork *w, bool *on)
     return status == TALUS_ERR_NUMERIC ? TALUS_OK : status;
 }
 
-/* True if the given impulses, projected onto K, are not good enough and the solve may go on. They remain the best until
- * better ones are found. */
-static bool is_needed(TalusSolve *s, TalusIpmWork *w)
+/* Projects the given impulses onto K, measures and reports them, and offers them as best iterate. True if they are not
+ * good enough and the solve may go on. */
+static bool must_iterate(TalusSolve *s, TalusIpmWork *w)
 {
     TalusResidualSums sums;
     s->backend->block.project(s->op, NULL, s->gamma);
@@ -190,23 +196,23 @@ TalusStatus talus_ipm_solve(TalusSolve *s)
     w->ready = false;
     TALUS_TRY(talus_best_begin(&w->best, s));
     if (!resumed) {
-        if (!is_needed(s, w))
+        if (!must_iterate(s, w))
             return TALUS_OK;
-        TALUS_TRY(prepare(s, w));
-        TALUS_TRY(start(s, w, &on));
+        TALUS_TRY(prepare_ipm(s, w));
+        TALUS_TRY(set_start(s, w, &on));
     }
     w->ipm.context = s;
     if (on)
-        TALUS_TRY(iterate(s, w));
+        TALUS_TRY(run_iterations(s, w));
     else
-        rest(s, w);
+        end_with_best(s, w);
     w->ready = on;
-    talus_best_take(&w->best, s, s->gamma);
+    talus_best_restore(&w->best, s, s->gamma);
     return TALUS_OK;
 }
 
 void talus_ipm_clear(void *work)
 {
     TalusIpmWork *w = work;
-    talus_ipm_discard(&w->ipm);
+    talus_ipm_release(&w->ipm);
 }

@@ -7,14 +7,16 @@
 #include <math.h>
 #include <string.h>
 
-/* T is at least FLOOR times the diagonal of P (TalusQp.scale), far above the rounding of its sums, and RAISE times more
- * each time a factor still breaks down, up to CEILING. This is a proximal term: it slows the multipliers along the null
- * space of P, where nothing depends on them, and has no effect elsewhere. With 1e-15 the normal equations stall on a
- * bed of spheres (docs/reference/solvers/direct.md). */
+/* T is raised to at least FLOOR times the diagonal of P (TalusQp.scale), far above the rounding of sums in P. Each time
+ * a factorisation still fails, the floor is multiplied by RAISE, up to CEILING. The floor acts as a proximal term: it
+ * shortens steps of the multipliers along the null space of P, on which velocities do not depend, and hardly changes
+ * other steps. With a FLOOR of 1e-15 the normal equations stall on a bed of spheres
+ * (docs/reference/solvers/direct.md). */
 static const double FLOOR = 1e-13, RAISE = 100.0, CEILING = 1e-6;
 
 /* ---- the dual form ---- */
 
+/* `prepare` of TalusIpmForm: also stores the values of P times s->mass in s->base. */
 static TalusStatus prepare_dual(TalusIpmSystem *s, const TalusProblem *problem)
 {
     talus_sparse_clear(&s->lower);
@@ -26,6 +28,7 @@ static TalusStatus prepare_dual(TalusIpmSystem *s, const TalusProblem *problem)
     return TALUS_OK;
 }
 
+/* `fill` of TalusIpmForm: P + T, times s->mass. */
 static void fill_dual(TalusIpmSystem *s)
 {
     size_t entries = (size_t)talus_sparse_entries(&s->lower);
@@ -34,6 +37,7 @@ static void fill_dual(TalusIpmSystem *s)
         s->lower.value[s->lower.start[k + 1] - 1] += s->t[k];
 }
 
+/* `solve` of TalusIpmForm. */
 static TalusStatus solve_dual(TalusIpmSystem *s, double *x)
 {
     TALUS_TRY(talus_direct_solve(s->direct, x));
@@ -58,6 +62,7 @@ static double unit_of_mass(const TalusQp *qp)
     return ldexp(1.0, -exponent);
 }
 
+/* Creates the direct solver of this kind unless s->direct is one; destroys another one. */
 static TalusStatus set_direct(TalusIpmSystem *s, TalusDirectKind kind)
 {
     if (s->direct && s->kind == kind)
@@ -106,9 +111,9 @@ TalusStatus talus_ipm_system_solve(TalusIpmSystem *s, double *x)
     return s->form->solve(s, x);
 }
 
-/* A column of c entries takes about c^2 operations to factorise and 4 c to solve. Taking all columns as long as the
- * mean one underestimates the ratio. */
-double talus_ipm_system_ratio(const TalusIpmSystem *s)
+/* A column of c entries takes about c^2 operations to factorise and 4 c to solve with. The estimate gives all columns
+ * their mean length, so the true ratio is larger. */
+double talus_ipm_system_cost_ratio(const TalusIpmSystem *s)
 {
     double fill = (double)talus_direct_facts(s->direct).fill;
     return s->lower.rows > 0 ? fill / (4.0 * s->lower.rows) : 0.0;
@@ -118,6 +123,6 @@ void talus_ipm_system_clear(TalusIpmSystem *s)
 {
     talus_direct_destroy(s->direct);
     talus_sparse_clear(&s->lower);
-    TALUS_RELEASE(s->sign, s->t, s->x, s->base, s->contact, s->yield);
+    TALUS_RELEASE(s->sign, s->t, s->x, s->base, s->contact, s->compliance_row);
     memset(s, 0, sizeof *s);
 }

@@ -1,7 +1,7 @@
 /* solvers/ipm/ipm_system.h - the linear systems of the interior point method of ipm_qp.c, in the terms of problem/qp.h.
  *
  * A Newton step is (P + T) dlambda = r, T = W / Lambda diagonal and positive. A direct method (linalg/direct.h) solves
- * it in one of three forms:
+ * this system in one of three forms:
  *     normal      M1 dv = D G S^-1 r, M1 = M + D H D', H = G S^-1 G'; dlambda = S^-1 (r - A dv)
  *                 petra-2009 Eq. 33, whose A'D2 A is D H D', H in small blocks; S is T plus the contacts' compliance
  *     augmented   [M A'; A -T] (dv, -dlambda) = (0, r), with one more row per compliant contact     (Eq. 31)
@@ -26,14 +26,15 @@ typedef struct TalusIpmForm {
 
 extern const TalusIpmForm talus_ipm_normal, talus_ipm_augmented, talus_ipm_dual;
 
-/* Columns of D of one contact, for the normal form: the groups of three velocity unknowns that it acts on, at most four
- * (velocity and spin of two bodies), rising, and the places in M1 of all pairs of groups. */
+/* Entries of D of one contact, for the normal form. A group is three unknowns: a body's velocity or its spin. A contact
+ * acts on at most TALUS_IPM_GROUPS groups, which have at most TALUS_IPM_PAIRS pairs (p, q), q <= p. */
 enum { TALUS_IPM_GROUPS = 4, TALUS_IPM_PAIRS = 10 };
 
 typedef struct TalusIpmContact {
-    int32_t groups, group[TALUS_IPM_GROUPS];
-    int32_t slot[TALUS_IPM_PAIRS]; /* place in M1 of pair (p, q), q <= p, at p (p + 1) / 2 + q */
-    double d[TALUS_IPM_GROUPS][9]; /* `rows` x 3 entries of D' each */
+    int32_t groups, group[TALUS_IPM_GROUPS]; /* number of groups; their indices, rising */
+    /* For pair (p, q), at p (p + 1) / 2 + q: index of group q among the groups in the rows of group p of M1. */
+    int32_t pair_column[TALUS_IPM_PAIRS];
+    double d[TALUS_IPM_GROUPS][9]; /* for each group, the `rows` x 3 entries of D' */
 } TalusIpmContact;
 
 struct TalusIpmSystem {
@@ -41,31 +42,33 @@ struct TalusIpmSystem {
     const TalusQp *qp;
     TalusDirect *direct;
     TalusDirectKind kind;
-    double mass;              /* unit of mass: a power of two, kg */
-    TalusSparse lower;        /* lower triangle of the matrix */
-    int8_t *sign;             /* signs of its pivots; NULL: all 1 */
-    double *t;                /* [multipliers] */
-    double *x;                /* [rows of lower] */
-    double *base;             /* dual: values of P; augmented: scales of the unknowns */
-    TalusIpmContact *contact; /* for normal */
-    int32_t *yield;           /* augmented: [blocks], row of the contact's yielding or -1 */
+    double mass;       /* unit of mass: a power of two, kg */
+    TalusSparse lower; /* lower triangle of the matrix */
+    int8_t *sign;      /* signs of the pivots of `lower`; NULL: all 1 */
+    double *t;         /* [multipliers]: T times `mass` */
+    double *x;         /* [rows of lower]: right-hand side, then solution */
+    /* Dual form: P times `mass`, entries as in `lower`. Augmented form: scales of v and s. */
+    double *base;
+    TalusIpmContact *contact; /* [blocks]: for the normal form */
+    int32_t *compliance_row;  /* augmented: [blocks], row of the contact's unknown s; -1: none */
     double floor;             /* least t / qp->scale, raised if a factorisation fails */
     int factorisations;
 };
 
-/* Prepares for the problem of qp, which must not move. `form` is used if the problem has bodies, else the dual form. An
- * earlier analysis is reused if the pattern is the same. */
+/* Sets up pattern, memory and analysis for the problem of `qp`, whose address must stay valid. `form` is used if the
+ * problem has bodies, else the dual form. An earlier analysis is reused if the pattern is the same. */
 TalusStatus talus_ipm_system_prepare(TalusIpmSystem *s, const TalusIpmForm *form,
                                      TalusDirectKind kind, const TalusQp *qp,
                                      const TalusProblem *problem);
-/* Factorises for T in `t` [multipliers], of which it raises entries below s->floor times the scale of their row, in
- * place. If the factorisation fails, s->floor grows up to a limit; TALUS_ERR_NUMERIC: the matrix is singular even
- * so. */
+/* Raises the entries of `t`, T [multipliers], to at least s->floor times the scale of their row, then factorises P + T.
+ * If the factorisation fails, s->floor is raised, up to a limit, and the call repeated. TALUS_ERR_NUMERIC: the matrix
+ * is singular even with the largest floor. */
 TalusStatus talus_ipm_system_factor(TalusIpmSystem *s, double *t);
 /* x = (P + T)^-1 x, [multipliers]. */
 TalusStatus talus_ipm_system_solve(TalusIpmSystem *s, double *x);
+/* Releases the memory and zeroes *s. */
 void talus_ipm_system_clear(TalusIpmSystem *s);
 /* Returns an estimate of factorisation time over solution time, from the size of the factor. */
-double talus_ipm_system_ratio(const TalusIpmSystem *s);
+double talus_ipm_system_cost_ratio(const TalusIpmSystem *s);
 
 #endif

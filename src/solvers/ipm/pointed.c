@@ -14,10 +14,12 @@
 #include <string.h>
 
 enum { MAX_ITERATIONS = 100 };
-/* LIMIT: margin that counts as zero. BEARING: least share of the largest impulse of a contact that is counted. */
+/* LIMIT: largest margin that counts as zero. BEARING: contacts whose normal impulse is above this share of the largest
+ * are counted as bearing. */
 static const double LIMIT = 1e-6, BEARING = 1e-3;
 
-static void product(void *context, const double *gamma, double *u)
+/* `product` of TalusIpm; context is a TalusProblem. */
+static void multiply_by_operator(void *context, const double *gamma, double *u)
 {
     talus_problem_apply(context, gamma, u);
 }
@@ -29,12 +31,13 @@ static void set_offsets(TalusIpm *ipm)
         ipm->qp.kappa[k] = -sqrt(ipm->system.mass * ipm->qp.scale[k]);
 }
 
-static TalusStatus prepare(TalusIpm *ipm, TalusProblem *problem)
+/* Sets up the quadratic program with offsets -c and without compliance, and the starting point. */
+static TalusStatus prepare_ipm(TalusIpm *ipm, TalusProblem *problem)
 {
     bool missing = talus_direct_missing(TALUS_DIRECT_CHOLMOD) != NULL;
     TALUS_TRY(talus_qp_fill(&ipm->qp, problem));
     ipm->qp.compliance = NULL;
-    ipm->product = product;
+    ipm->product = multiply_by_operator;
     ipm->context = problem;
     ipm->correctors = 1;
     TALUS_TRY(talus_ipm_system_prepare(&ipm->system, &talus_ipm_normal,
@@ -45,8 +48,8 @@ static TalusStatus prepare(TalusIpm *ipm, TalusProblem *problem)
     return ipm->qp.multipliers > 0 ? talus_ipm_start(ipm) : TALUS_OK;
 }
 
-/* Narrows out->lower and out->upper by the iterate; ipm->velocity holds N G lambda, from which P lambda follows. */
-static void bound(TalusIpm *ipm, TalusPointed *out)
+/* Narrows out->lower and out->upper by the bounds that the iterate gives; ipm->velocity must hold N G lambda. */
+static void narrow_bounds(TalusIpm *ipm, TalusPointed *out)
 {
     const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *kappa = ipm->qp.kappa;
     double *opening = ipm->vector[TALUS_IPM_REST], energy = 0.0, weight = 0.0, least = INFINITY;
@@ -62,12 +65,13 @@ static void bound(TalusIpm *ipm, TalusPointed *out)
         out->lower = fmax(out->lower, ipm->system.mass * least / size);
 }
 
-static TalusStatus search(TalusIpm *ipm, TalusPointed *out)
+/* Iterates until a bound of the margin passes LIMIT. */
+static TalusStatus narrow_until_decided(TalusIpm *ipm, TalusPointed *out)
 {
     for (int k = 0; k < MAX_ITERATIONS; k++) {
         talus_qp_impulses(&ipm->qp, ipm->vector[TALUS_IPM_LAMBDA], ipm->impulse);
         ipm->product(ipm->context, ipm->impulse, ipm->velocity);
-        bound(ipm, out);
+        narrow_bounds(ipm, out);
         if (out->lower > LIMIT || out->upper <= LIMIT)
             return TALUS_OK;
         talus_ipm_evaluate(ipm);
@@ -79,8 +83,9 @@ static TalusStatus search(TalusIpm *ipm, TalusPointed *out)
                       out->lower, out->upper);
 }
 
-/* Writes out->bearing and, unless gamma is NULL, impulses that move no body, normal parts adding up to 1. */
-static void certify(const TalusIpm *ipm, TalusPointed *out, double *gamma)
+/* For a cone that is not pointed: writes the number of bearing contacts and, unless gamma is NULL, impulses that move
+ * no body, scaled so that normal parts add up to 1. */
+static void write_jamming_impulses(const TalusIpm *ipm, TalusPointed *out, double *gamma)
 {
     const TalusQp *qp = &ipm->qp;
     double sum = 0.0, max = 0.0;
@@ -101,12 +106,12 @@ TalusStatus talus_qp_pointed(TalusProblem *problem, TalusPointed *out, double *g
     *out = (TalusPointed){.upper = INFINITY};
     if (gamma)
         memset(gamma, 0, (size_t)talus_problem_size(problem) * sizeof *gamma);
-    TalusStatus status = prepare(&ipm, problem);
+    TalusStatus status = prepare_ipm(&ipm, problem);
     if (status == TALUS_OK && ipm.qp.multipliers > 0)
-        status = search(&ipm, out);
+        status = narrow_until_decided(&ipm, out);
     out->pointed = ipm.qp.multipliers == 0 || out->lower > LIMIT;
     if (status == TALUS_OK && !out->pointed)
-        certify(&ipm, out, gamma);
-    talus_ipm_discard(&ipm);
+        write_jamming_impulses(&ipm, out, gamma);
+    talus_ipm_release(&ipm);
     return status;
 }

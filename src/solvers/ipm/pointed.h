@@ -10,7 +10,8 @@
  * That must be a misprint: the directions of one polygon add up to zero, so their cone is never pointed.
  *
  * By Gordan's theorem the cone is pointed if and only if some velocity has A v > 0: all contacts can open at once, as
- * fast as the relaxation makes sliding ones open. The margin measures this:
+ * fast as the relaxation ccp makes sliding contacts open. The margin measures how far the cone is from not being
+ * pointed:
  *     margin = max over v of min_k (A v)_k / (c_k |v|_M) = min over beta of |A'beta|_{M^-1} / sum c_k beta_k
  * with c_k about the norm of row k, so that it has no unit. Compliance is ignored. */
 #ifndef TALUS_SOLVERS_IPM_POINTED_H

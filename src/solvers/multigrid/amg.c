@@ -203,7 +203,7 @@ static TalusStatus solve_amg(TalusSolve *s)
     TalusStatus status = run_cycles(s, w);
     size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
     memcpy(s->gamma, w->amg.level[0].x, n * sizeof *s->gamma);
-    talus_best_take(&w->best, s, s->gamma);
+    talus_best_restore(&w->best, s, s->gamma);
     talus_amg_clear_levels(&w->amg, 1);
     return status;
 }

@@ -40,7 +40,7 @@ void talus_amg_gradient(TalusAmg *amg, int level)
 {
     TalusAmgLevel *l = &amg->level[level];
     memcpy(l->g, l->q, (size_t)l->a.rows * sizeof *l->g);
-    talus_sparse_add(&l->a, 1.0, l->x, l->g);
+    talus_sparse_add_product(&l->a, 1.0, l->x, l->g);
     count_product(amg, &l->a);
 }
 
@@ -84,7 +84,7 @@ static void interpolate_correction(TalusAmg *amg, TalusAmgLevel *l, const TalusA
     memset(l->d, 0, (size_t)l->a.rows * sizeof *l->d);
     if (l->clusters.count)
         amg->work += talus_amg_clusters_correct(l) / amg->finest_entries;
-    talus_sparse_add(&l->p, 1.0, next->x, l->d);
+    talus_sparse_add_product(&l->p, 1.0, next->x, l->d);
     for (int i = 0; i < l->a.rows; i++)
         if (!is_connected(amg, l, i))
             l->d[i] = 0.0;

@@ -437,7 +437,7 @@ static TalusStatus solve_continuation(TalusSolve *s)
     if (!run.over)
         s->info->outcome = TALUS_OUTCOME_BUDGET;
     memcpy(s->gamma, run.vector[REPORTED], (size_t)run.n * sizeof *s->gamma);
-    talus_best_take(&w->best, s, s->gamma);
+    talus_best_restore(&w->best, s, s->gamma);
     return run.over ? TALUS_OK : continue_with_prox(s, false);
 }
 

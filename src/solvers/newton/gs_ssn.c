@@ -108,7 +108,7 @@ static TalusSsnMove choose_next_move(Run *run, const TalusSsnMove *last, double 
     if (last->reuse && move.reuse && run->residual.residual2 > FALL * FALL * before)
         move.length = 2.0 * last->length;
     if (move.length >= DRIFT)
-        talus_solve_suspect(run->s);
+        talus_solve_request_infeasibility_check(run->s);
     return move;
 }
 
@@ -185,7 +185,7 @@ static TalusStatus solve_gs_ssn(TalusSolve *s)
     Run run = {.s = s, .p = s->params, .w = w, .n = (size_t)s->op->rows * (size_t)s->op->blocks};
     run.sweeps = run.p->sweeps;
     run.quiet = run.p->quiet;
-    TALUS_TRY(TALUS_VECTORS(s, &w->vectors, "impulses", &w->newton_start));
+    TALUS_TRY(TALUS_RESERVE_VECTORS(s, &w->vectors, "impulses", &w->newton_start));
     TalusStatus status = talus_ssn_begin(&w->newton, s, &run.p->newton);
     run.line_search = w->newton.coulomb;
     TALUS_THEN(status, run_rounds(&run));

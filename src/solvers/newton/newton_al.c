@@ -224,7 +224,7 @@ static TalusStatus run_rounds(Run *run)
         double share = evaluate_multipliers(run);
         if (share <= SOLVED)
             /* only at a round's end does growth of p hint at infeasibility */
-            talus_solve_suspect(run->s);
+            talus_solve_request_infeasibility_check(run->s);
         go = measure_and_report(run);
         if (go && singular)
             start_round(run, STIFFEN * run->rho);
@@ -264,7 +264,7 @@ static TalusStatus solve_newton_al(TalusSolve *s)
     TALUS_TRY(run_rounds(&run));
     w->rho = run.rho;
     memcpy(s->gamma, w->vector[P], run.n * sizeof(double));
-    talus_best_take(&w->best, s, s->gamma);
+    talus_best_restore(&w->best, s, s->gamma);
     return TALUS_OK;
 }
 

@@ -110,10 +110,10 @@ static TalusStatus solve_bodies(TalusAlSystem *w, TalusSolve *s, const bool *is_
         if (is_free[i])
             add_contact_term(w, i, weight[i]);
     memset(w->x, 0, (size_t)w->lower.rows * sizeof *w->x);
-    talus_sparse_add_transposed(d, -1.0, f, w->x);
+    talus_sparse_add_transposed_product(d, -1.0, f, w->x);
     TALUS_TRY(factor_and_solve(w, s));
     memset(w->product, 0, (size_t)w->rows * sizeof *w->product);
-    talus_sparse_add(d, 1.0, w->x, w->product);
+    talus_sparse_add_product(d, 1.0, w->x, w->product);
     for (int i = 0; i < w->rows; i++)
         dz[i] = is_free[i] ? -f[i] - w->product[i] / weight[i] : -f[i];
     return TALUS_OK;

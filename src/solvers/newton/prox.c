@@ -228,7 +228,7 @@ static void adapt_parameters(Run *run, bool done, double was, double is)
         run->rho = fmax(run->rho * run->p->shrink, least);
     }
     if (run->rho <= SUSPECT)
-        talus_solve_suspect(run->s);
+        talus_solve_request_infeasibility_check(run->s);
 }
 
 /* Ends the proximal step if |f| has fallen enough (success), or after MAX_NEWTON steps or if |f| is not finite
@@ -279,7 +279,7 @@ static TalusStatus solve_prox(TalusSolve *s)
     run_newton_steps(&run);
     w->rho = run.rho;
     memcpy(s->gamma, w->vector[REPORTED], (size_t)run.n * sizeof *s->gamma);
-    talus_best_take(&w->best, s, s->gamma);
+    talus_best_restore(&w->best, s, s->gamma);
     return TALUS_OK;
 }
 

@@ -107,7 +107,7 @@ static void evaluate_map(TalusSsn *w, const double *x)
 static void multiply_direction(TalusSsn *w)
 {
     memset(w->vector[TALUS_SSN_ND], 0, count_rows(w) * sizeof(double));
-    talus_sparse_add(&w->matrix, 1.0, w->vector[TALUS_SSN_D], w->vector[TALUS_SSN_ND]);
+    talus_sparse_add_product(&w->matrix, 1.0, w->vector[TALUS_SSN_D], w->vector[TALUS_SSN_ND]);
 }
 
 /* Sets D of rows that a bound decides to the distance to the bound (map=normal: 0), and D of free rows to 0. Numbers
@@ -132,8 +132,8 @@ static int split_free_rows(TalusSsn *w, const double *x)
  * by a number so large that the row does not move. */
 static TalusStatus factor_free_matrix(TalusSsn *w, int free_rows)
 {
-    double largest = talus_sparse_face(&w->matrix, w->free_index, w->free_row, free_rows,
-                                       w->regularise, &w->free_matrix);
+    double largest = talus_sparse_extract(&w->matrix, w->free_index, w->free_row, free_rows,
+                                          w->regularise, &w->free_matrix);
     TalusPivots pivots = {.relative = 0.1 * w->regularise, .replacement = 1e16 * largest};
     TALUS_TRY(talus_ldl_analyse(&w->factor, &w->free_matrix, NULL));
     return talus_ldl_factor(&w->factor, &w->free_matrix, NULL, &pivots);

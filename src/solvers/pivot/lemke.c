@@ -190,7 +190,7 @@ static TalusStatus solve_lemke(TalusSolve *s)
     if (again)
         s->info->outcome = TALUS_OUTCOME_BUDGET;
     memcpy(s->gamma, w->vector[IMPULSE], bytes);
-    talus_best_take(&w->best, s, s->gamma);
+    talus_best_restore(&w->best, s, s->gamma);
     return TALUS_OK;
 }
 

@@ -1,10 +1,10 @@
 /* solvers/sweep/bgs_enum.c - block Gauss-Seidel with total enumeration, preclik-2009 section 3.1.
  *
  * Every component of a contact is free or at one of its bounds, and each case is a linear system (sets/one_square.h).
- * The first case that meets all inequalities to rounding is taken, or that with the smallest violation if none does. If
- * the rows are coupled so strongly that Coulomb's law may have several solutions, the one nearest to the last impulse
- * is taken. Moving bounds, +-mu times the normal impulse of the same case (Coulomb's law on the square), are exact
- * too. */
+ * The first case that meets all inequalities up to rounding is taken, or, if no case does, the case with the smallest
+ * violation. If the rows are coupled so strongly that Coulomb's law may have several solutions, the one nearest to the
+ * last impulse is taken. Moving bounds, +-mu times the normal impulse of the same case (Coulomb's law on the square),
+ * are exact too. */
 #include "solvers/sweep/block_sweep.h"
 
 const TalusSolverType talus_solver_bgs_enum = {

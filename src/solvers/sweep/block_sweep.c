@@ -20,14 +20,17 @@ const TalusParam talus_block_sweep_params[TALUS_BLOCK_SWEEP_PARAMS] = {
     TALUS_INT(TalusBlockSweepParams, seed, 1, 0, 2147483647, "of the random order"),
 };
 
-/* Sweeps between downloads of the change, on backends where a download costs as much as a sweep of a small problem; 1
- * if an observer or monitor must see each sweep. */
+/* Number of sweeps after which the velocity change is downloaded, on backends where a download costs as much as a sweep
+ * of a small problem. */
 enum { UNSEEN_SWEEPS = 4 };
 
-/* Estimated residual after a sweep under Coulomb's law, over the velocity change of that sweep divided by omega and rho.
- * On beds of spheres 0.35 to 0.5 was measured (bench/results/2026-11-16-coulomb-sweep.md); the driver measures anyway. */
+/* Under Coulomb's law the residual after a sweep is estimated as this factor times the velocity change of the sweep
+ * divided by omega and rho. On beds of spheres the true factor is 0.35 to 0.5
+ * (bench/results/2026-11-16-coulomb-sweep.md); the driver measures the residual in the end. */
 static const double RESIDUAL_OF_CHANGE = 0.75;
 
+/* Returns the number of sweeps until the next velocity change is needed; 1 if an observer or monitor sees each
+ * sweep. */
 static int sweeps_at_once(const TalusSolve *s)
 {
     int left = s->options->max_iterations - s->info->iterations;
@@ -37,7 +40,7 @@ static int sweeps_at_once(const TalusSolve *s)
     return left < 1 ? 1 : left < UNSEEN_SWEEPS ? left : UNSEEN_SWEEPS;
 }
 
-TalusStatus talus_sweep_until(TalusSolve *s, TalusSweepOptions options, int seed)
+TalusStatus talus_sweep_solve(TalusSolve *s, TalusSweepOptions options, int seed)
 {
     TalusSweepState *state = s->state;
     TalusSweepWork *w = s->work;
@@ -64,7 +67,7 @@ TalusStatus talus_sweep_until(TalusSolve *s, TalusSweepOptions options, int seed
     return TALUS_OK;
 }
 
-TalusStatus talus_block_sweep(TalusSolve *s)
+TalusStatus talus_block_sweep_solve(TalusSolve *s)
 {
     const TalusBlockSweepParams *p = s->params;
     const TalusSweepOptions options = {.order = (TalusOrder)p->order,
@@ -72,7 +75,7 @@ TalusStatus talus_block_sweep(TalusSolve *s)
                                        .local = *(const TalusOneSolver *)s->type->variant,
                                        .omega = p->omega,
                                        .rho = p->rho};
-    return talus_sweep_until(s, options, p->seed);
+    return talus_sweep_solve(s, options, p->seed);
 }
 
 void talus_sweep_clear(void *work)

@@ -6,7 +6,7 @@
 #include "solvers/driver/solver.h"
 
 typedef struct TalusSweepState {
-    uint64_t solves; /* count of solves: each draws its own permutations (random order) */
+    uint64_t solves; /* number of solves so far, so that each has its own random order */
 } TalusSweepState;
 
 typedef struct TalusSweepWork {
@@ -14,9 +14,11 @@ typedef struct TalusSweepWork {
     const TalusBackend *backend;
 } TalusSweepWork;
 
-/* Sweeps gamma in place until the velocity change of one sweep, rms over blocks, is within the tolerance or the solve
- * must end. `seed`: of the random order. */
-TalusStatus talus_sweep_until(TalusSolve *solve, TalusSweepOptions options, int seed);
+/* Runs the solve: sweeps gamma in place until the estimated residual is within the tolerance or the solve must end. The
+ * estimate is the velocity change of one sweep, rms over blocks; under Coulomb's law it is scaled (block_sweep.c).
+ * `seed`: of the random order. */
+TalusStatus talus_sweep_solve(TalusSolve *solve, TalusSweepOptions options, int seed);
+/* `clear` of TalusSolverType: destroys the sweep of a TalusSweepWork. */
 void talus_sweep_clear(void *work);
 
 /* Fields of TalusSolverType that all sweeps share. */
@@ -34,11 +36,11 @@ typedef struct TalusBlockSweepParams {
 enum { TALUS_BLOCK_SWEEP_PARAMS = 4 };
 extern const TalusParam talus_block_sweep_params[TALUS_BLOCK_SWEEP_PARAMS];
 
-/* `solve` of these solvers: talus_sweep_until with the parameters and the TalusOneSolver in the type's `variant`. */
-TalusStatus talus_block_sweep(TalusSolve *solve);
+/* `solve` of these solvers: talus_sweep_solve with the parameters and the TalusOneSolver in the type's `variant`. */
+TalusStatus talus_block_sweep_solve(TalusSolve *solve);
 
 #define TALUS_BLOCK_SWEEP(local)                                                 \
-    .solve = talus_block_sweep, .variant = &(const TalusOneSolver){local},       \
+    .solve = talus_block_sweep_solve, .variant = &(const TalusOneSolver){local}, \
     .params = talus_block_sweep_params, .param_count = TALUS_BLOCK_SWEEP_PARAMS, \
     .param_size = sizeof(TalusBlockSweepParams), TALUS_SWEEP_FIELDS
 

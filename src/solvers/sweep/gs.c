@@ -3,9 +3,9 @@
  *     gamma_i <- rho P_i(gamma_i - omega eta_i (D_i'v + b_i)) + (1 - rho) gamma_i,   and v is updated at once.
  * metric=trace takes the paper's eta_i = 3/trace. metric=anisotropic divides the normal and the tangential part by
  * their own diagonal entries and projects in that metric, which for spheres, with omega = rho = 1, solves the contact
- * exactly. Stops on the velocity change of a sweep; the driver then measures the true residual. Good for loose
- * tolerances; with friction it stalls on deep beds. order=chaotic is the paper's update on a GPU: all contacts at once,
- * and not repeatable. */
+ * exactly. The solve stops by the velocity change of a sweep; the driver then measures the true residual. The method is
+ * good for loose tolerances; with friction it stalls on deep beds. order=chaotic is the paper's update on a GPU: all
+ * contacts are updated at once, and results are not repeatable. */
 #include "solvers/sweep/gs.h"
 
 static const char *const orders[] = {"forward", "symmetric", "random", "coloured", "chaotic", NULL};
@@ -29,7 +29,7 @@ TalusStatus talus_gs_solve(TalusSolve *s)
                                        .coulomb = s->plan.exact,
                                        .omega = p->omega,
                                        .rho = p->rho};
-    return talus_sweep_until(s, options, p->seed);
+    return talus_sweep_solve(s, options, p->seed);
 }
 
 const TalusSolverType talus_solver_gs = {

@@ -12,7 +12,8 @@ typedef struct TalusGsParams {
 enum { TALUS_GS_PARAMS = 5 };
 extern const TalusParam talus_gs_params[TALUS_GS_PARAMS];
 
-/* Projected sweeps; blocks under Coulomb's law by that law if the plan is exact, else as cones with shifts. */
+/* `solve` of gs and gs-coulomb: projected sweeps. Blocks under Coulomb's law are solved by that law if the plan is
+ * exact (TalusOuterPlan), else as cones with De Saxce's shifts. */
 TalusStatus talus_gs_solve(TalusSolve *solve);
 
 #define TALUS_GS                                                                        \

@@ -1,12 +1,13 @@
 /* solvers/sweep/gs_coulomb.c - projected Gauss-Seidel under Coulomb's law itself, without an outer loop.
  *
  *     n' = max(0, n - omega u_n / b_n),   t' = P(t - omega u_t / b_t),
- * P the projection onto the section of size mu n' (for the disc |t'| <= mu n'), with the velocities u of the moment, and v
- * is updated at once: gs with another projection (sets/set.h talus_block_restrict), so memory traffic, colours and
- * heavy bodies are those of gs. A fixed point obeys the law exactly. Rows of spinning and rolling friction are
- * restricted like t; joints are solved as by gs; blocks under other laws as well. For spheres with omega 1 a step solves
- * the contact exactly. No proof of convergence: on rigid sheared beds the law has several solutions that repel, and
- * sweeps stall; a compliance of some 1e-3 of N_nn cures that (docs/explanation/friction.md). */
+ * P is the projection onto the section of size mu n' (for the disc |t'| <= mu n'), u the velocity after all earlier
+ * updates; body velocities are updated at once. This is gs with another projection (sets/set.h talus_block_restrict),
+ * with the same memory traffic, colours and treatment of heavy bodies. A fixed point obeys the law exactly. Rows of
+ * spinning and rolling friction are restricted like t; joints and blocks under other laws are solved as by gs. For
+ * spheres with omega 1 a step solves the contact exactly. Convergence is not proven: on rigid sheared beds the law has
+ * several solutions that repel, and sweeps stall; a compliance of some 1e-3 of N_nn avoids this
+ * (docs/explanation/friction.md). */
 #include "solvers/sweep/gs.h"
 
 const TalusSolverType talus_solver_gs_coulomb = {

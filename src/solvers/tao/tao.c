@@ -80,7 +80,7 @@ static TalusStatus reserve_vectors(TalusSolve *s, TalusTaoWork *w)
     TALUS_TRY(TALUS_GROW(w->memory, TALUS_TAO_VECTORS * n, 0, "vectors"));
     for (int k = 0; k < TALUS_TAO_VECTORS; k++)
         w->vector[k] = w->memory + (size_t)k * n;
-    return TALUS_VECTORS(s, &w->impulses, "impulses", &w->gamma, &w->velocity);
+    return TALUS_RESERVE_VECTORS(s, &w->impulses, "impulses", &w->gamma, &w->velocity);
 }
 
 /* Returns a power of two near 1/x; 1 if x is not positive and finite. */
@@ -279,7 +279,7 @@ static bool report_start(Run *run)
     talus_solve_note_start(s, run->rms);
     if (s->resumed) /* the driver rejected the last result */
         talus_solve_count(s, 0);
-    talus_solve_suspect(s);
+    talus_solve_request_infeasibility_check(s);
     if (!talus_solve_observe(s, run->w->gamma, NULL, run->rms))
         return false;
     bool done = run->p->stop == TALUS_TAO_STOP_OURS &&
@@ -296,7 +296,7 @@ static void check_growth(Run *run)
     double size = sqrt(s->backend->vector.dot(s->op, run->w->gamma, run->w->gamma));
     if (size > 2.0 * run->checked_norm && run->rms <= 1.5 * s->info->start_residual) {
         run->checked_norm = size;
-        talus_solve_suspect(s);
+        talus_solve_request_infeasibility_check(s);
     }
 }
 
@@ -506,7 +506,7 @@ TalusStatus talus_tao_solve(TalusSolve *s)
     memcpy(s->gamma, w->gamma, (size_t)s->op->rows * (size_t)s->op->blocks * sizeof *s->gamma);
     if (run.p->stop ==
         TALUS_TAO_STOP_OURS) /* stop=paper returns the iterate that met the paper's rule */
-        talus_best_take(&w->best, s, s->gamma);
+        talus_best_restore(&w->best, s, s->gamma);
     s->backend->block.project(s->op, NULL, s->gamma); /* removes rounding */
     return TALUS_OK;
 }

@@ -152,7 +152,7 @@ static TalusStatus reserve(TalusWorld *world, TalusProjection *p)
     TALUS_TRY(TALUS_GROW(p->momenta, slots, 0, "projection"));
     TALUS_TRY(TALUS_GROW(p->sum, (size_t)rows, 0, "projection"));
     TALUS_TRY(TALUS_GROW(p->kept, slots, 0, "projection"));
-    return talus_elimination_rows(p->elimination, rows, &p->row);
+    return talus_elimination_reserve_rows(p->elimination, rows, &p->row);
 }
 
 /* Fills and factors the rows at the current poses. */

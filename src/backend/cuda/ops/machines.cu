@@ -132,7 +132,7 @@ TalusStatus cu_joint_take_out(const TalusOperator *whole, TalusOperator *op)
     TALUS_TRY(m->before.reserve(starts, "body contacts"));
     TALUS_TRY(m->vertex.reserve(op->bodies, "jointed bodies"));
     TALUS_TRY(m->taken.reserve(36 * (int64_t)host.vertices, "jointed bodies"));
-    cu_put(cu, m->taken, talus_elimination_taken(op->elimination),
+    cu_put(cu, m->taken, talus_elimination_reductions(op->elimination),
            36 * (size_t)host.vertices * sizeof(double));
     TakeOut t = {*whole,
                  *op,
@@ -174,11 +174,11 @@ static TalusStatus upload_factorisation(const TalusOperator *op, CuMachines *m)
                          PART(block_at, view.start[nodes]),
                          PART(below, view.start[nodes]),
                          PART(start, nodes + 1),
-                         PART(place, nodes + 1),
+                         PART(first_row, nodes + 1),
                          PART(vertex, nodes),
                          PART(body, nodes),
-                         PART(list, view.list_start[vertices]),
-                         PART(list_start, vertices + 1),
+                         PART(vertex_node, view.vertex_node_start[vertices]),
+                         PART(vertex_node_start, vertices + 1),
                          PART(vertex_body, vertices),
                          PART(machine_start, machines + 1),
                          PART(machine_vertex, machines + 1),
@@ -214,7 +214,7 @@ static __device__ void add_driven(const TalusMachines *e, int m, const double (*
 {
     for (int p = e->machine_start[m] + (int)threadIdx.x; p < e->machine_start[m + 1];
          p += MACHINE_THREADS)
-        for (int row = e->place[p]; row < e->place[p + 1]; row++) {
+        for (int row = e->first_row[p]; row < e->first_row[p + 1]; row++) {
             bias[row] = e->bias[row];
             for (int side = 0; side < 2; side++)
                 if (e->vertex[p][side] < 0 && e->body[p][side] >= 0)

@@ -96,11 +96,11 @@ static __device__ inline TalusMachines cu_machines_near(const CuMachinesView *vi
     cu_rebase(e.block_at, from, shared);
     cu_rebase(e.below, from, shared);
     cu_rebase(e.start, from, shared);
-    cu_rebase(e.place, from, shared);
+    cu_rebase(e.first_row, from, shared);
     cu_rebase(e.vertex, from, shared);
     cu_rebase(e.body, from, shared);
-    cu_rebase(e.list, from, shared);
-    cu_rebase(e.list_start, from, shared);
+    cu_rebase(e.vertex_node, from, shared);
+    cu_rebase(e.vertex_node_start, from, shared);
     cu_rebase(e.vertex_body, from, shared);
     cu_rebase(e.machine_start, from, shared);
     cu_rebase(e.machine_vertex, from, shared);

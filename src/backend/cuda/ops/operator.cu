@@ -52,7 +52,8 @@ static TalusStatus upload_contacts(const TalusOperator *host, CuMirror *m, Talus
     TALUS_TRY(upload(op, &m->lever, host->lever, 2 * general, what, PLACE(op->lever)));
     what = "bodies of the problem";
     TALUS_TRY(upload(op, &m->body, host->body, 8 * bodies, what, PLACE(op->body)));
-    TALUS_TRY(upload(op, &m->inertia, host->inertia, 6 * bodies, what, PLACE(op->inertia)));
+    TALUS_TRY(upload(op, &m->inertia, host->inverse_inertia, 6 * bodies, what,
+                     PLACE(op->inverse_inertia)));
     TALUS_TRY(upload(op, &m->id, host->numbers.id, bodies, what, PLACE(op->numbers.id)));
     TALUS_TRY(upload(op, &m->incidence_start, host->incidence_start, bodies + 1, what,
                      PLACE(op->incidence_start)));
@@ -200,7 +201,7 @@ CuView<double> cu_view(const TalusOperator *op)
     c.arm = op->arm;
     c.lever = op->lever;
     c.body = op->body;
-    c.inertia = op->inertia;
+    c.inverse_inertia = op->inverse_inertia;
     c.bias = op->bias;
     c.compliance = op->compliance;
     c.mu = op->mu;

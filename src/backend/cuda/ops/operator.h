@@ -37,7 +37,7 @@ template <class T> struct CuView {
     /* number of contacts of two spheres; number of all contacts before the general ones */
     int sphere_sphere, spheres;
     const int2 *pair; /* NULL: explicit */
-    const T (*frame)[4], (*arm)[6], (*lever)[2], (*body)[8], (*inertia)[6];
+    const T (*frame)[4], (*arm)[6], (*lever)[2], (*body)[8], (*inverse_inertia)[6];
     const T *bias, *compliance, *mu;
     const T (*diagonal)[2];
     const int32_t *incidence_start, *incidence;
@@ -238,8 +238,8 @@ static __device__ inline void move_body(const CuView<T> &c, int b, const T sum[6
 {
     T body[8], turn[3];
     load_packs<8>(c.body[b], body);
-    if (c.inertia) {
-        const T *m = c.inertia[b], *t = sum + 3;
+    if (c.inverse_inertia) {
+        const T *m = c.inverse_inertia[b], *t = sum + 3;
         turn[0] = m[0] * t[0] + m[3] * t[1] + m[4] * t[2];
         turn[1] = m[3] * t[0] + m[1] * t[1] + m[5] * t[2];
         turn[2] = m[4] * t[0] + m[5] * t[1] + m[2] * t[2];

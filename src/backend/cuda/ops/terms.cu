@@ -31,7 +31,8 @@ static __global__ void body_terms(CuView<double> c, const double *gamma, double 
             return;
         for (int32_t k = c.incidence_start[b]; k < c.incidence_start[b + 1]; k++)
             add_sizes<ROWS>(c, gamma, c.incidence[k], sum);
-        talus_terms_body(c.body[b], c.inertia ? c.inertia[b] : nullptr, sum, out[b]);
+        talus_terms_body(c.body[b], c.inverse_inertia ? c.inverse_inertia[b] : nullptr, sum,
+                         out[b]);
         return;
     }
     int b = c.block_summed[blockIdx.x - first_blocks];
@@ -40,7 +41,8 @@ static __global__ void body_terms(CuView<double> c, const double *gamma, double 
         add_sizes<ROWS>(c, gamma, c.incidence[k], sum);
     reduce_block<6, 0>(sum);
     if (threadIdx.x == 0)
-        talus_terms_body(c.body[b], c.inertia ? c.inertia[b] : nullptr, sum, out[b]);
+        talus_terms_body(c.body[b], c.inverse_inertia ? c.inverse_inertia[b] : nullptr, sum,
+                         out[b]);
 }
 
 /* ---- blocks ---- */

@@ -35,7 +35,8 @@ static __device__ inline double sweep_contact(const SweepBlocks &b, const CuView
     for (int side = 0; side < 2; side++) {
         int body = side ? pair.y : pair.x;
         double sum[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-        if (body < 0 || !yields(velocity[body], now.inertia ? now.inertia[body] : nullptr))
+        if (body < 0 ||
+            !yields(velocity[body], now.inverse_inertia ? now.inverse_inertia[body] : nullptr))
             continue; /* contacts of one colour may share such a body */
         add_wrench<ROWS>(now, i, side, frame, local, sum);
         move_body(now, body, sum, true, velocity);

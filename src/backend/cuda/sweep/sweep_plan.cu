@@ -161,7 +161,7 @@ static TalusStatus reserve_plan(TalusSweep *s)
                         (double(*)[4])s->step.at,
                         s->change,
                         (double(*)[8])s->velocity.at,
-                        (const double(*)[6])op->inertia,
+                        (const double(*)[6])op->inverse_inertia,
                         s->options.omega,
                         s->options.rho,
                         s->options.metric == TALUS_METRIC_TRACE,
