@@ -96,7 +96,7 @@ TalusStatus talus_probes_start_sums(TalusWorld *world)
         staging->probe[staging->count] = (TalusEngineProbe){region, slot, def->lo, def->hi};
         staging->index[staging->count++] = i;
     }
-    return world->engine.ops->sum_probes(world->engine.self, staging->probe, staging->count);
+    return world->engine.ops->request_probes(world->engine.self, staging->probe, staging->count);
 }
 
 TalusStatus talus_probes_collect(TalusWorld *world)

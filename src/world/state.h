@@ -93,7 +93,8 @@ struct TalusWorld {
 
     /* the current step */
     double part_time; /* start of its current part; s */
-    double strain;    /* largest overlap by relative compliance over its limit (engine's solved) */
+    double
+        strain; /* largest overlap by relative compliance over its limit (engine operation compute_velocities) */
     bool velocities_changed; /* some body's by the solve, by more than talus_change_limit */
     double min_size;         /* m: smallest size of a free body; infinite if there is none */
     int contact_count;

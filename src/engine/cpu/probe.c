@@ -91,7 +91,7 @@ static void run_probe(CpuEngine *e, const TalusEngineProbe *probe, TalusProbeSum
 
 /* ---- requested before the bodies move, downloaded after ---- */
 
-TalusStatus cpu_sum_probes(TalusEngine *engine, const TalusEngineProbe *probe, int count)
+TalusStatus cpu_request_probes(TalusEngine *engine, const TalusEngineProbe *probe, int count)
 {
     CpuEngine *e = cpu_engine(engine);
     e->probe = probe;

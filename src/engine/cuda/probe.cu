@@ -112,7 +112,7 @@ static double *sums_at(const TalusEngine *e, int count)
     return fit_totals(count) ? e->cu->totals + CU_PROBES : e->probe_sums.at;
 }
 
-TalusStatus cu_engine_sum_probes(TalusEngine *e, const TalusEngineProbe *probe, int count)
+TalusStatus cu_engine_request_probes(TalusEngine *e, const TalusEngineProbe *probe, int count)
 {
     int64_t items = (int64_t)cu_list(e)->counts.contacts + e->bodies.slots;
     if (!fit_totals(count))

@@ -20,7 +20,7 @@ void talus_mirror_mark_contacts_stale(TalusWorld *world)
 
 TalusContactList *talus_world_contacts(const TalusWorld *world)
 {
-    return world->host.ops->contacts(world->host.self);
+    return world->host.ops->contact_list(world->host.self);
 }
 
 /* The engine never gets fewer slots than before: its contacts may still name slots that a rollback has taken back. */
@@ -117,7 +117,7 @@ TalusStatus talus_world_download_contacts(const TalusWorld *world)
     if (!m->contacts_stale)
         return TALUS_OK;
     TalusEngineCounts n;
-    w->engine.ops->counts(w->engine.self, &n);
+    w->engine.ops->get_counts(w->engine.self, &n);
     TALUS_TRY(reserve_list(m, &n));
     m->list.sphere_sphere = n.sphere_sphere;
     m->list.sphere_fixed = n.sphere_fixed;
@@ -127,7 +127,7 @@ TalusStatus talus_world_download_contacts(const TalusWorld *world)
     TALUS_TRY(w->host.ops->put_contacts(w->host.self, &m->list));
     for (size_t i = 0; m->any_dropped && i < TALUS_CAPACITY(m->dropped); i++)
         if (m->dropped[i]) /* since the engine computed the contacts */
-            w->host.ops->forget(w->host.self, (int)i);
+            w->host.ops->drop_impulses(w->host.self, (int)i);
     m->contacts_stale = false;
     return TALUS_OK;
 }
@@ -157,7 +157,7 @@ TalusStatus talus_world_mark_dirty(TalusWorld *world)
 void talus_world_drop_impulses(TalusWorld *world, int slot)
 {
     TalusMirror *m = &world->mirror;
-    world->host.ops->forget(world->host.self, slot);
+    world->host.ops->drop_impulses(world->host.self, slot);
     if ((size_t)slot >= TALUS_CAPACITY(m->dropped))
         return;
     m->dropped[slot] = 1;
@@ -180,7 +180,7 @@ static TalusStatus send_tables(TalusWorld *world)
         .moments = m->any_moments,
         .cohesion = m->any_cohesion,
     };
-    return world->engine.ops->tables(world->engine.self, &tables);
+    return world->engine.ops->put_tables(world->engine.self, &tables);
 }
 
 static TalusStatus send_bodies(TalusWorld *world)
