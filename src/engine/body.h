@@ -17,7 +17,7 @@
 
 /* Returns the inverse inertia l^2 I^-1, 1/kg, of a moving body of length l (its radius), world frame. gyration is NULL
  * for a sphere: I = 2/5 m l^2, so l^2 / I = 5 / (2 m). */
-TALUS_INLINE TalusSym3 talus_body_inertia(const TalusGyration *gyration, double inv_mass, double l,
+TALUS_INLINE TalusSym3 talus_body_inverse_inertia(const TalusGyration *gyration, double inv_mass, double l,
                                           TalusQuat orientation)
 {
     double k = 2.5 * inv_mass;
@@ -28,7 +28,7 @@ TALUS_INLINE TalusSym3 talus_body_inertia(const TalusGyration *gyration, double 
 }
 
 /* Writes the record of a body { v, 1/m, l w, k } from its free velocity, its spin w and `inertia`, the result of
- * talus_body_inertia; k is the mean diagonal entry of that. For a driven body the caller passes inverse mass and
+ * talus_body_inverse_inertia; k is the mean diagonal entry of that. For a driven body the caller passes inverse mass and
  * inertia 0 and gyration NULL. */
 TALUS_INLINE void talus_body_record(TalusVec3 free_velocity, TalusVec3 spin, double inv_mass,
                                     double l, const TalusGyration *gyration, TalusSym3 inertia,
@@ -56,7 +56,7 @@ TALUS_INLINE void talus_record_add_torque(TalusVec3 torque, TalusSym3 inertia, d
 }
 
 /* Writes m as xx yy zz xy xz yz. */
-TALUS_INLINE void talus_inertia_store(double out[6], TalusSym3 m)
+TALUS_INLINE void talus_sym3_store(double out[6], TalusSym3 m)
 {
     out[0] = m.xx;
     out[1] = m.yy;
@@ -93,13 +93,13 @@ TALUS_INLINE double talus_record_speed(const double v[8])
 /* ---- rotation ---- */
 
 /* Returns the product of m, given in the body frame, and a in the world frame, as a vector of the world frame. */
-TALUS_INLINE TalusVec3 talus_turned_mul(TalusQuat orientation, TalusSym3 m, TalusVec3 a)
+TALUS_INLINE TalusVec3 talus_sym3_mul_rotated(TalusQuat orientation, TalusSym3 m, TalusVec3 a)
 {
     return talus_rotate(orientation, talus_sym3_mul(m, talus_rotate_back(orientation, a)));
 }
 
 /* Returns the orientation cay(h w) e after rotation with the spin w over h, normalised. */
-TALUS_INLINE TalusQuat talus_turned(TalusQuat orientation, double h, TalusVec3 spin)
+TALUS_INLINE TalusQuat talus_quat_advance(TalusQuat orientation, double h, TalusVec3 spin)
 {
     TalusVec3 half = talus_scale(0.5 * h, spin);
     TalusQuat step = {1.0, half.x, half.y, half.z};
@@ -119,20 +119,20 @@ TALUS_INLINE void talus_rotate_body(const TalusGyration *gyration, double h, Tal
                                     TalusVec3 *spin)
 {
     TalusQuat e = *orientation;
-    TalusVec3 momentum = talus_turned_mul(e, gyration->inertia, *spin); /* per unit mass */
+    TalusVec3 momentum = talus_sym3_mul_rotated(e, gyration->inertia, *spin); /* per unit mass */
     TalusVec3 middle =
-        talus_turned_mul(talus_turned(e, 0.5 * h, *spin), gyration->inverse, momentum);
-    *orientation = talus_turned(e, h, middle);
-    *spin = talus_turned_mul(*orientation, gyration->inverse, momentum);
+        talus_sym3_mul_rotated(talus_quat_advance(e, 0.5 * h, *spin), gyration->inverse, momentum);
+    *orientation = talus_quat_advance(e, h, middle);
+    *spin = talus_sym3_mul_rotated(*orientation, gyration->inverse, momentum);
 }
 
 /* ---- one step ---- */
 
 /* Sums over bodies in integration, J, for the energy ledger. */
 enum {
-    TALUS_BODY_WORK,          /* change of kinetic energy from old to solved velocities */
-    TALUS_BODY_POTENTIAL,     /* change of potential energy */
-    TALUS_BODY_SPIN,          /* change of rotational energy by the rotation without torque */
+    TALUS_BODY_KINETIC_CHANGE,          /* change of kinetic energy from old to solved velocities */
+    TALUS_BODY_POTENTIAL_CHANGE,     /* change of potential energy */
+    TALUS_BODY_SPIN_CHANGE,          /* change of rotational energy by the rotation without torque */
     TALUS_BODY_KINETIC_END,   /* kinetic energy at the end */
     TALUS_BODY_POTENTIAL_END, /* potential energy at the end */
     TALUS_BODY_SUMS
@@ -140,7 +140,7 @@ enum {
 
 /* Sets the body's spin to the solved one, s / l, and rotates the body over h; a body other than a sphere (gyration not
  * NULL) ends with another spin, w'' above. Adds to the WORK, SPIN and KINETIC_END entries of `sum`. */
-TALUS_INLINE void talus_move_spin(TalusMotion *b, double mass, double l,
+TALUS_INLINE void talus_move_rotation(TalusMotion *b, double mass, double l,
                                   const TalusGyration *gyration, double h, const double s[3],
                                   double *sum)
 {
@@ -148,17 +148,17 @@ TALUS_INLINE void talus_move_spin(TalusMotion *b, double mass, double l,
     TalusVec3 change = talus_sub(after, before), both = talus_add(after, before);
     b->spin = talus_scale(1.0 / l, after);
     if (!gyration) {
-        sum[TALUS_BODY_WORK] += mass * 0.2 * talus_dot(change, both);
+        sum[TALUS_BODY_KINETIC_CHANGE] += mass * 0.2 * talus_dot(change, both);
         sum[TALUS_BODY_KINETIC_END] += mass * 0.2 * talus_dot(after, after);
-        b->orientation = talus_turned(b->orientation, h, b->spin);
+        b->orientation = talus_quat_advance(b->orientation, h, b->spin);
         return;
     }
-    TalusVec3 turned = talus_turned_mul(b->orientation, gyration->inertia, both);
-    sum[TALUS_BODY_WORK] += mass * 0.5 * talus_dot(change, turned) / (l * l);
+    TalusVec3 turned = talus_sym3_mul_rotated(b->orientation, gyration->inertia, both);
+    sum[TALUS_BODY_KINETIC_CHANGE] += mass * 0.5 * talus_dot(change, turned) / (l * l);
     double energy = talus_spin_energy(gyration, b->orientation, b->spin);
     talus_rotate_body(gyration, h, &b->orientation, &b->spin);
     double energy_end = talus_spin_energy(gyration, b->orientation, b->spin);
-    sum[TALUS_BODY_SPIN] += mass * (energy_end - energy);
+    sum[TALUS_BODY_SPIN_CHANGE] += mass * (energy_end - energy);
     sum[TALUS_BODY_KINETIC_END] += mass * energy_end;
 }
 
@@ -170,13 +170,13 @@ TALUS_INLINE void talus_move_body(TalusMotion *b, double mass, double l,
 {
     TalusVec3 old = b->velocity, now = talus_vec3(v[0], v[1], v[2]);
     TalusVec3 x = b->position, moved = talus_madd(x, h, now);
-    sum[TALUS_BODY_WORK] += 0.5 * mass * talus_dot(talus_sub(now, old), talus_add(now, old));
-    sum[TALUS_BODY_POTENTIAL] -= mass * talus_dot(gravity, talus_sub(moved, x));
+    sum[TALUS_BODY_KINETIC_CHANGE] += 0.5 * mass * talus_dot(talus_sub(now, old), talus_add(now, old));
+    sum[TALUS_BODY_POTENTIAL_CHANGE] -= mass * talus_dot(gravity, talus_sub(moved, x));
     sum[TALUS_BODY_KINETIC_END] += 0.5 * mass * talus_dot(now, now);
     sum[TALUS_BODY_POTENTIAL_END] -= mass * talus_dot(gravity, moved);
     b->velocity = now;
     b->position = moved;
-    talus_move_spin(b, mass, l, gyration, h, v + 4, sum);
+    talus_move_rotation(b, mass, l, gyration, h, v + 4, sum);
 }
 
 #endif

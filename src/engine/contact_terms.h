@@ -69,7 +69,7 @@ TALUS_INLINE uint32_t talus_law_kind(const TalusLaw *law)
 
 /* Writes the initial impulse of a block to gamma[rows]: `warm` times a world-frame impulse, in the contact's frame, its
  * normal part alone if rows is 1. Moments are 0. */
-TALUS_INLINE void talus_contact_warm(const double frame[4], int rows, double warm,
+TALUS_INLINE void talus_contact_warm_start(const double frame[4], int rows, double warm,
                                      TalusVec3 impulse, double *gamma)
 {
     double world[3] = {warm * impulse.x, warm * impulse.y, warm * impulse.z};
@@ -134,7 +134,7 @@ TALUS_INLINE double talus_normal_diagonal(const TalusOperator *op, int64_t i)
  * u_n = `velocity`, the normal velocity before gravity and loads. It applies to contacts that would close within the
  * step by `free_velocity`, which includes both, and whose u_n closes faster than o->rebound_speed. An overlap is undone
  * at the faster of the two speeds, not at their sum. */
-TALUS_INLINE double talus_contact_rebound(const TalusLaw *law, const TalusBuildOptions *o,
+TALUS_INLINE double talus_rebound_offset(const TalusLaw *law, const TalusBuildOptions *o,
                                           double gap, double velocity, double free_velocity,
                                           double bias)
 {
@@ -174,7 +174,7 @@ TALUS_INLINE double talus_load_velocity(const TalusOperator *op, int64_t i, doub
 
 /* Returns the attractive impulse c h, N s, with c the cohesion of the law, if the gap is within range; else 0. The
  * problem's normal impulse is the world's plus c h, so that in the world the apex of the cone is at -c h. */
-TALUS_INLINE double talus_contact_pull(const TalusLaw *law, const TalusBuildOptions *o, double gap,
+TALUS_INLINE double talus_attractive_impulse(const TalusLaw *law, const TalusBuildOptions *o, double gap,
                                        double size)
 {
     return law->cohesion > 0.0 && gap <= o->cohesion_range * size ? law->cohesion * o->h : 0.0;
@@ -185,7 +185,7 @@ TALUS_INLINE double talus_contact_pull(const TalusLaw *law, const TalusBuildOpti
  *     force = k d/(1 - (d/limit)^2),    k = 1/(h^2 o->compliance N_nn),    limit = o->elastic_overlap size.
  * Below half the limit it is nearly linear. With e = o->compliance N_nn, d = h f(gamma) and f(gamma) = 2 e gamma/(1 +
  * s), s^2 = 1 + (2 h e gamma/limit)^2, f' = 2 e/(s + s^2). A step has the tangent of f at `warm`, the impulse of the
- * list. Above o->load_limit, and above o->press_limit times the impulse limit/(h e) of a
+ * list. Above o->impulse_limit, and above o->hardening_ratio times the impulse limit/(h e) of a
  * linear spring at the limit, f goes on straight: the force of an overlap beyond the limit stays finite.
  *
  * Overlap that neither `warm` explains nor one step at the recovery speed undoes is an error: of a start that overlaps,
@@ -202,7 +202,7 @@ typedef struct TalusHardening {
 #define TALUS_ERROR_COMPLIANCE 5e-4
 
 /* True if an overlap is an error (TalusHardening): `load` and the recovery speed explain less of it. */
-TALUS_INLINE bool talus_is_error(const TalusBuildOptions *o, double gap, double size, double load)
+TALUS_INLINE bool talus_is_overlap_error(const TalusBuildOptions *o, double gap, double size, double load)
 {
     return gap < 0.0 && o->recovery > 0.0 &&
            -gap / o->h > load + talus_recovery_speed(o->recovery, o->gravity, size);
@@ -210,11 +210,11 @@ TALUS_INLINE bool talus_is_error(const TalusBuildOptions *o, double gap, double 
 
 /* Returns the normal impulse, at least 0, at which the tangent is taken. impulse: of the contact in the list, world
  * frame, net of attraction; `pull`: the attractive impulse, which the problem's impulse contains. */
-TALUS_INLINE double talus_warm_normal(const TalusOperator *op, int64_t i,
+TALUS_INLINE double talus_warm_normal_impulse(const TalusOperator *op, int64_t i,
                                       const TalusBuildOptions *o, TalusVec3 impulse, double pull)
 {
     double warm;
-    talus_contact_warm(op->frame[i], 1, o->impulse_ratio, impulse, &warm);
+    talus_contact_warm_start(op->frame[i], 1, o->impulse_ratio, impulse, &warm);
     return fmax(warm + pull, 0.0);
 }
 
@@ -225,17 +225,17 @@ TALUS_INLINE TalusHardening talus_hardening(const TalusOperator *op, int64_t i, 
 {
     double diagonal = talus_normal_diagonal(op, i);
     double e = o->compliance * diagonal, limit = o->elastic_overlap * size;
-    double pull = talus_contact_pull(law, o, gap, size);
+    double pull = talus_attractive_impulse(law, o, gap, size);
     TalusHardening s;
-    s.warm = talus_warm_normal(op, i, o, impulse, pull);
+    s.warm = talus_warm_normal_impulse(op, i, o, impulse, pull);
     double hard = s.warm;
-    if (s.warm > o->load_limit + pull) /* seldom: saves a division */
-        hard = fmin(s.warm, fmax(o->load_limit + pull, o->press_limit * limit / (o->h * e)));
+    if (s.warm > o->impulse_limit + pull) /* seldom: saves a division */
+        hard = fmin(s.warm, fmax(o->impulse_limit + pull, o->hardening_ratio * limit / (o->h * e)));
     double ratio = 2.0 * o->h * e * hard / limit;
     double root = sqrt(1.0 + ratio * ratio);
     s.compliance = 2.0 * e / (root * (1.0 + root));
     s.load = 2.0 * e * hard / (1.0 + root) + s.compliance * (s.warm - hard);
-    if (talus_is_error(o, gap, size, s.load)) {
+    if (talus_is_overlap_error(o, gap, size, s.load)) {
         s.compliance = fmin(s.compliance, TALUS_ERROR_COMPLIANCE * diagonal);
         s.load = s.compliance * s.warm;
     }
@@ -252,30 +252,30 @@ TALUS_INLINE double talus_elastic_offset(const TalusBuildOptions *o, double gap,
 }
 
 /* True if contacts under a law have relative compliance in every step, whatever their offset without it. */
-TALUS_INLINE bool talus_is_always_relative(const TalusLaw *law, const TalusBuildOptions *o)
+TALUS_INLINE bool talus_always_relative_compliance(const TalusLaw *law, const TalusBuildOptions *o)
 {
     return o->compliance > 0.0 && law->stiffness == 0.0 && law->restitution == 0.0;
 }
 
 /* True if a contact has relative compliance in this step: its law has no stiffness, and it does not rebound, which its
  * offset tells: with `bias`, restitution included, it would leave faster than overlap is undone. */
-TALUS_INLINE bool talus_is_relative(const TalusLaw *law, const TalusBuildOptions *o, double gap,
+TALUS_INLINE bool talus_has_relative_compliance(const TalusLaw *law, const TalusBuildOptions *o, double gap,
                                     double size, double bias)
 {
-    return talus_is_always_relative(law, o) ||
+    return talus_always_relative_compliance(law, o) ||
            (o->compliance > 0.0 && law->stiffness == 0.0 &&
             bias >= talus_contact_bias(law, o->h, o->recovery, o->gravity, gap, size));
 }
 
 /* Fills op->compliance[i], 1/kg, and hardens the offset in op->bias[i], which is read only unless
- * talus_is_always_relative. impulse: of the contact in the list. Returns TalusHardening.load; -1 without relative
+ * talus_always_relative_compliance. impulse: of the contact in the list. Returns TalusHardening.load; -1 without relative
  * compliance. */
-TALUS_INLINE double talus_contact_soften(const TalusOperator *op, int64_t i, const TalusLaw *law,
+TALUS_INLINE double talus_contact_fill_compliance(const TalusOperator *op, int64_t i, const TalusLaw *law,
                                          const TalusBuildOptions *o, double gap, double size,
                                          TalusVec3 impulse)
 {
     op->compliance[i] = talus_contact_compliance(law, o->h);
-    if (!talus_is_relative(law, o, gap, size, op->bias[i]))
+    if (!talus_has_relative_compliance(law, o, gap, size, op->bias[i]))
         return -1.0;
     TalusHardening s = talus_hardening(op, i, law, o, gap, size, impulse);
     op->compliance[i] = s.compliance;
@@ -294,7 +294,7 @@ TALUS_INLINE double talus_elastic_overlap(const TalusBuildOptions *o, const Talu
 TALUS_INLINE double talus_contact_strain(const TalusBuildOptions *o, const TalusHardening *s,
                                          double gap, double size, double gamma)
 {
-    return talus_is_error(o, gap, size, s->load)
+    return talus_is_overlap_error(o, gap, size, s->load)
                ? 0.0
                : talus_elastic_overlap(o, s, gamma) / (o->elastic_overlap * size);
 }
@@ -318,7 +318,7 @@ TALUS_INLINE double talus_contact_offset(const TalusOperator *op, int64_t i, con
     if (load)
         kick -= talus_load_velocity(op, i, o->h, load);
     talus_block_velocity(op, i, u);
-    return talus_contact_rebound(law, o, gap, u[0] + kick, u[0], bias);
+    return talus_rebound_offset(law, o, gap, u[0] + kick, u[0], bias);
 }
 
 /* Returns the radius of the surface on which a body rolls: that of a sphere, of a capsule, of a cylinder even if its
@@ -382,7 +382,7 @@ TALUS_INLINE bool talus_is_elastic(const TalusOperator *op, int64_t i, const Tal
 /* Adds the elastic energies, half force times overlap, of a contact with relative compliance to `sum`, before the step
  * and after it; gamma: the new normal impulse. Returns the (negative) part of the offset that undoes overlap which no
  * load explains; 0 without such overlap. */
-TALUS_INLINE double talus_relative_energy(const TalusBuildOptions *o, double gap, double size,
+TALUS_INLINE double talus_add_relative_energy(const TalusBuildOptions *o, double gap, double size,
                                           const TalusHardening *s, double gamma, double *sum)
 {
     double before = fmin(talus_elastic_offset(o, gap, size, s), 0.0);
@@ -393,7 +393,7 @@ TALUS_INLINE double talus_relative_energy(const TalusBuildOptions *o, double gap
 }
 
 /* The same of contact i whose law has a stiffness. */
-TALUS_INLINE double talus_stiffness_energy(const TalusOperator *op, int64_t i, const TalusLaw *law,
+TALUS_INLINE double talus_add_stiffness_energy(const TalusOperator *op, int64_t i, const TalusLaw *law,
                                            const TalusBuildOptions *o, double gap, double gamma,
                                            double *sum)
 {
@@ -406,20 +406,20 @@ TALUS_INLINE double talus_stiffness_energy(const TalusOperator *op, int64_t i, c
 }
 
 /* The same of elastic contact i of either kind. impulse: of the contact in the list, from the last step or solve. */
-TALUS_INLINE double talus_contact_elastic(const TalusOperator *op, int64_t i, const TalusLaw *law,
+TALUS_INLINE double talus_add_elastic_energy(const TalusOperator *op, int64_t i, const TalusLaw *law,
                                           const TalusBuildOptions *o, double gap, double size,
                                           TalusVec3 impulse, double gamma, double *sum)
 {
     if (law->stiffness > 0.0)
-        return talus_stiffness_energy(op, i, law, o, gap, gamma, sum);
+        return talus_add_stiffness_energy(op, i, law, o, gap, gamma, sum);
     TalusHardening s = talus_hardening(op, i, law, o, gap, size, impulse);
-    return talus_relative_energy(o, gap, size, &s, gamma, sum);
+    return talus_add_relative_energy(o, gap, size, &s, gamma, sum);
 }
 
 /* Adds the works of contact i to sum[TALUS_WORK_SUMS] and returns its impulse on b, world frame, less the attractive
  * impulse `pull`. `recovery` is the (negative) offset that undoes its overlap, 0 without overlap. op->body holds the
  * mean of solved velocities and free ones, the latter without attraction. */
-TALUS_INLINE TalusVec3 talus_block_work(const TalusOperator *op, const double *all_gamma, int64_t i,
+TALUS_INLINE TalusVec3 talus_add_block_work(const TalusOperator *op, const double *all_gamma, int64_t i,
                                         double recovery, double pull, double *sum)
 {
     double gamma[3], world[3], u[3];

@@ -99,8 +99,8 @@ typedef struct TalusBuildOptions {
     double recovery;
     double gravity; /* |g|, m/s2 */
     /* of contacts whose law has no stiffness: springs of compliance N_nn that harden towards an overlap of
-     * elastic_overlap times the smaller size, up to the impulse load_limit, N s, or press_limit (TalusHardening) */
-    double compliance, elastic_overlap, load_limit, press_limit;
+     * elastic_overlap times the smaller size, up to the impulse impulse_limit, N s, or hardening_ratio (TalusHardening) */
+    double compliance, elastic_overlap, impulse_limit, hardening_ratio;
     double soften; /* compliance of contacts and joint limits grows by this times (N + E)_nn */
     TalusVec3 gravity_change; /* h g, contained in the free velocities of moving bodies */
     double rebound_speed;     /* m/s: only contacts that close faster rebound (restitution) */

@@ -251,7 +251,7 @@ TalusStatus talus_world_add_bodies(TalusWorld *world, const TalusBodyBatch *batc
         TALUS_TRY(talus_forces_reserve(world, living > slots ? living : slots));
     TALUS_TRY(talus_journal_reserve(world, batch->count));
     if (batch->count > 0)
-        TALUS_TRY(talus_world_mark_dirty(world));
+        TALUS_TRY(talus_world_mark_bodies_dirty(world));
     if (batch->fixed)
         talus_wake_all(world); /* a sleeping body is not tested against fixed ones */
     for (int i = 0; i < batch->count; i++) {
@@ -260,10 +260,10 @@ TalusStatus talus_world_add_bodies(TalusWorld *world, const TalusBodyBatch *batc
         if (slot < world->sleep.slots)
             world->sleep.calm[slot] = 0;
         talus_slot_clear_exclusions(world, slot);
-        (void)talus_slot_apply_force(world, slot, batch->force, batch->torque); /* has capacity */
+        (void)talus_slot_set_force(world, slot, batch->force, batch->torque); /* has capacity */
         (void)batch_mass(world, batch, i, &mass); /* checked before, cannot fail */
         fill_slot(world, slot, batch, i, mass);
-        talus_journal_note(world, slot, -1);
+        talus_journal_record(world, slot, -1);
         count_exchange(world, slot, 1.0);
         if (ids)
             ids[i] = talus_slot_id(bodies, (uint32_t)slot);
@@ -278,7 +278,7 @@ void talus_slot_remove(TalusWorld *world, int slot)
     bodies->counts.living--;
     bodies->counts.general -=
         talus_slot_is_dynamic(bodies, slot) && !talus_slot_is_sphere(world, slot);
-    talus_journal_note(world, slot, bodies->shape[slot]);
+    talus_journal_record(world, slot, bodies->shape[slot]);
     bodies->shape[slot] = -1;
     if (slot < bodies->counts.first_free)
         bodies->counts.first_free = slot;
@@ -288,7 +288,7 @@ TalusStatus talus_world_remove_body(TalusWorld *world, TalusBodyId id)
 {
     int slot;
     TALUS_TRY(talus_slot_find(world, id, &slot));
-    TALUS_TRY(talus_world_mark_dirty(world));
+    TALUS_TRY(talus_world_mark_bodies_dirty(world));
     talus_world_drop_impulses(world, slot);
     talus_wake_all(world);
     talus_slot_clear_drive(world, slot);
@@ -305,7 +305,7 @@ TalusStatus talus_world_set_velocity(TalusWorld *world, TalusBodyId id, TalusVec
         return talus_reject("body %" PRIu64 " is fixed and has no velocity", id.number);
     if (!talus_finite3(velocity) || !talus_finite3(spin))
         return talus_reject("body %" PRIu64 ": the velocity is not finite", id.number);
-    TALUS_TRY(talus_world_mark_dirty(world));
+    TALUS_TRY(talus_world_mark_bodies_dirty(world));
     talus_slot_wake(world, slot);
     world->exchange_kinetic -= talus_slot_kinetic(world, slot);
     world->bodies.velocity[slot] = velocity;

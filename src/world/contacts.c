@@ -58,7 +58,7 @@ TalusOverlapSummary talus_world_get_overlap(const TalusWorld *world)
     return world->overlap;
 }
 
-TalusStatus talus_slot_rows(const TalusWorld *world, int **rows)
+TalusStatus talus_living_indices(const TalusWorld *world, int **rows)
 {
     const TalusBodies *bodies = &world->bodies;
     int row = 0;
@@ -119,7 +119,7 @@ TalusStatus talus_world_get_forces(const TalusWorld *world, double *force, int *
 {
     int *rows = NULL;
     if (force || touching)
-        TALUS_TRY(talus_slot_rows(world, &rows));
+        TALUS_TRY(talus_living_indices(world, &rows));
     TalusStatus status = talus_world_sum_forces(world, rows, force, touching, summary);
     talus_release(rows);
     return status;

@@ -89,7 +89,7 @@ TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const Talus
         return talus_reject("body %" PRIu64 " moves freely; only a fixed one is driven", id.number);
     if (def)
         TALUS_TRY(check_drive(world, slot, def));
-    TALUS_TRY(talus_world_mark_dirty(world));
+    TALUS_TRY(talus_world_mark_bodies_dirty(world));
     talus_wake_all(world);
     talus_world_drop_impulses(world, slot); /* contacts of spheres with it change their run */
     talus_slot_clear_drive(world, slot);
@@ -130,7 +130,7 @@ static void pose_at(const TalusDrive *drive, double time, TalusVec3 *position,
     TalusVec3 arm = talus_sub(drive->position, d->point);
     *orientation = drive->orientation;
     if (rate > 0.0) {
-        TalusQuat turn = talus_quat_turn(d->spin, rate * s / TURN);
+        TalusQuat turn = talus_quat_about(d->spin, rate * s / TURN);
         arm = talus_rotate(turn, arm);
         *orientation = talus_quat_normalize(talus_quat_mul(turn, drive->orientation));
     }
@@ -207,7 +207,7 @@ static double side_work(const TalusWorld *world, const TalusOperator *op, int64_
     return talus_side_work(op, i, side, impulse, talus_vec3(0.0, 0.0, 0.0));
 }
 
-void talus_ledger_driven_joints(TalusWorld *world)
+void talus_drives_add_joint_work(TalusWorld *world)
 {
     TalusProblem *problem = world->joints.exchange.problem;
     const TalusOperator *op = talus_problem_operator(problem);

@@ -241,7 +241,7 @@ TalusStatus talus_world_add_shape(TalusWorld *world, const TalusShapeDef *def, i
     return TALUS_OK;
 }
 
-TalusStatus talus_sphere_shape(TalusWorld *world, double radius, int *index)
+TalusStatus talus_world_require_sphere_shape(TalusWorld *world, double radius, int *index)
 {
     for (int i = 0; i < world->shapes; i++)
         if (world->shape[i].def.kind == TALUS_SHAPE_SPHERE) {

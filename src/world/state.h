@@ -95,7 +95,7 @@ struct TalusWorld {
     double part_time; /* start of its current part; s */
     double
         strain; /* largest overlap by relative compliance over its limit (engine operation compute_velocities) */
-    bool velocities_changed; /* some body's by the solve, by more than talus_change_limit */
+    bool velocities_changed; /* some body's by the solve, by more than talus_velocity_change_limit */
     double min_size;         /* m: smallest size of a free body; infinite if there is none */
     int contact_count;
     TalusBuildOptions built; /* options of the step's problem */

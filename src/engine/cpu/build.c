@@ -36,22 +36,22 @@ static void fill_bodies(void *context, int64_t begin, int64_t end, int64_t chunk
         double l = 1.0, fixed[8] = {0.0};
         TalusSym3 inertia = {0};
         memcpy(record, fixed, sizeof fixed);
-        if (cpu_moves(e, i)) {
+        if (cpu_is_free(e, i)) {
             const TalusGyration *gyration = cpu_gyration(e, i);
             double inv_mass = 1.0 / b->mass[i];
             l = b->radius[i];
-            inertia = talus_body_inertia(gyration, inv_mass, l, b->orientation[i]);
+            inertia = talus_body_inverse_inertia(gyration, inv_mass, l, b->orientation[i]);
             talus_body_record(e->free_velocity[i], b->spin[i], inv_mass, l, gyration, inertia,
                               record);
             if (cpu_has_force(e, i))
                 talus_record_add_torque(e->torque[i], inertia, e->built.h, l, record);
-        } else if (cpu_driven(e, i)) {
+        } else if (cpu_is_driven(e, i)) {
             l = b->radius[i] > 0.0 ? b->radius[i] : 1.0;
             talus_body_record(b->velocity[i], b->spin[i], 0.0, l, NULL, inertia, record);
         }
         c->length[i] = l;
         if (c->op->inertia)
-            talus_inertia_store(c->op->inertia[i], inertia);
+            talus_sym3_store(c->op->inertia[i], inertia);
     }
 }
 
@@ -126,7 +126,7 @@ static void fill_contact(const BuildContext *c, int64_t i, const TalusContact *c
     const TalusBuildOptions *o = &e->built;
     int a = (int)contact->a, b = (int)contact->b;
     bool b_moves = e->bodies.mobility[b] != TALUS_MOBILITY_FIXED; /* free, driven or asleep */
-    const TalusLaw *law = cpu_law(e, contact);
+    const TalusLaw *law = cpu_contact_law(e, contact);
     op->pair[i][0] = a;
     op->pair[i][1] = b_moves ? b : -1;
     talus_frame_set(op->frame[i], contact->normal.x, contact->normal.y, contact->normal.z);
@@ -138,15 +138,15 @@ static void fill_contact(const BuildContext *c, int64_t i, const TalusContact *c
         fill_arms(c, i, contact, b_moves);
     if (op->rows == 6)
         fill_moments(c, i, contact, law, b_moves);
-    if (!talus_is_always_relative(law, o)) /* else talus_contact_soften writes it */
+    if (!talus_always_relative_compliance(law, o)) /* else talus_contact_fill_compliance writes it */
         op->bias[i] = offset_of(c, i, contact, law, size);
-    talus_contact_warm(op->frame[i], op->rows, o->impulse_ratio, e->contacts->impulse[i],
+    talus_contact_warm_start(op->frame[i], op->rows, o->impulse_ratio, e->contacts->impulse[i],
                        &c->gamma[op->rows * i]);
     if (!op->compliance)
         return;
-    double load = talus_contact_soften(op, i, law, o, contact->gap, size, e->contacts->impulse[i]);
+    double load = talus_contact_fill_compliance(op, i, law, o, contact->gap, size, e->contacts->impulse[i]);
     if (o->compliance > 0.0)
-        e->elastic_load[i] = load;
+        e->overlap_rate[i] = load;
 }
 
 /* Partials: sum, number and maximum of overlap over size, of overlapping contacts. */
@@ -236,7 +236,7 @@ static void fill_pulls(void *context, int64_t begin, int64_t end, int64_t chunk)
     (void)chunk;
     memset(&c->gamma[rows * begin], 0, (size_t)(rows * (end - begin)) * sizeof *c->gamma);
     for (int64_t i = begin; i < end; i++)
-        c->gamma[rows * i] = -cpu_attraction(c->engine, i);
+        c->gamma[rows * i] = -cpu_attractive_impulse(c->engine, i);
 }
 
 /* Writes initial impulses: those in the list, which are net of attraction, plus the attractive impulse; normal ones are
@@ -248,13 +248,13 @@ static void fill_warm(void *context, int64_t begin, int64_t end, int64_t chunk)
     (void)chunk;
     for (int64_t i = begin; i < end; i++) {
         double *gamma = &c->gamma[c->op->rows * i];
-        talus_contact_warm(c->op->frame[i], c->op->rows, e->built.impulse_ratio,
+        talus_contact_warm_start(c->op->frame[i], c->op->rows, e->built.impulse_ratio,
                            e->contacts->impulse[i], gamma);
-        gamma[0] = fmax(0.0, gamma[0] + cpu_attraction(e, i));
+        gamma[0] = fmax(0.0, gamma[0] + cpu_attractive_impulse(e, i));
     }
 }
 
-/* Adds the attractive impulses c h (talus_contact_pull) to the free velocities: v_f <- v_f - M^-1 D (c h e_n), e_n
+/* Adds the attractive impulses c h (talus_attractive_impulse) to the free velocities: v_f <- v_f - M^-1 D (c h e_n), e_n
  * being 1 on normal rows of contacts. gamma serves as work space and then gets the initial impulses again. */
 static void attract(BuildContext *c)
 {
@@ -279,7 +279,7 @@ static int count_rows(const CpuEngine *e)
 {
     int rows = 1, most = e->tables.moments ? 6 : e->tables.friction ? 3 : 1;
     for (int i = 0; i < e->contacts->count && rows < most; i++) {
-        int need = talus_law_rows(cpu_law(e, &e->contacts->contact[i]));
+        int need = talus_law_rows(cpu_contact_law(e, &e->contacts->contact[i]));
         rows = need > rows ? need : rows;
     }
     return rows;
@@ -324,7 +324,7 @@ static void measure_strain(void *context, int64_t begin, int64_t end, int64_t ch
     e->partial[chunk][0] = largest;
 }
 
-double cpu_strain(CpuEngine *e)
+double cpu_largest_strain(CpuEngine *e)
 {
     int count = e->contacts->count;
     double largest = 0.0;
@@ -359,7 +359,7 @@ TalusStatus cpu_build(TalusEngine *engine, const TalusBuildOptions *options, Tal
     TALUS_TRY(cpu_group_contacts(e));
     TALUS_TRY(TALUS_GROW(e->overlaps, (size_t)e->groups.count, 0, "overlaps"));
     if (options->compliance > 0.0)
-        TALUS_TRY(TALUS_GROW(e->elastic_load, (size_t)e->contacts->count, 0, "elastic loads"));
+        TALUS_TRY(TALUS_GROW(e->overlap_rate, (size_t)e->contacts->count, 0, "elastic loads"));
     TALUS_TRY(talus_problem_resize(e->problem, &sizes));
     BuildContext c = context_of(e);
     c.op->numbers = (TalusBodyNumbers){e->bodies.id, NULL};

@@ -23,13 +23,13 @@ static void free_velocities(void *context, int64_t begin, int64_t end, int64_t c
     double bad = 0.0, least = INFINITY;
     for (int64_t i = begin; i < end; i++) {
         TalusVec3 v = {0.0, 0.0, 0.0};
-        if (cpu_moves(e, i)) {
+        if (cpu_is_free(e, i)) {
             v = talus_add(b->velocity[i], c->change);
             if (cpu_has_force(e, i))
                 v = talus_madd(v, c->h / b->mass[i], e->force[i]);
             bad += talus_state_fault(b->position[i], v, b->spin[i]);
             least = fmin(least, b->size[i]);
-        } else if (cpu_driven(e, i)) {
+        } else if (cpu_is_driven(e, i)) {
             v = b->velocity[i];
         }
         e->free_velocity[i] = v;
@@ -42,7 +42,7 @@ static TalusStatus name_bad_body(const CpuEngine *e)
 {
     const TalusBodyArrays *b = &e->bodies;
     for (int i = 0; i < b->slots; i++) {
-        if (cpu_moves(e, i) &&
+        if (cpu_is_free(e, i) &&
             talus_state_fault(b->position[i], e->free_velocity[i], b->spin[i]) != 0.0)
             return talus_fail(TALUS_ERR_NUMERIC,
                               "step %lld: the state of body %" PRIu64 " is not finite, or "
@@ -130,7 +130,7 @@ TalusStatus cpu_detect(TalusEngine *engine, const TalusDetectOptions *options, T
  * Detection uses the velocities before the solve. A body that the solve pushes may close a gap that has no contact.
  * Two bodies outside each other's envelope can touch only if their velocities change, together, by more than the
  * speed-independent part of the envelope over h. If no velocity has changed by more than half of that
- * (talus_change_limit), no contact was missed. Otherwise contacts are detected again with the solved velocities, and
+ * (talus_velocity_change_limit), no contact was missed. Otherwise contacts are detected again with the solved velocities, and
  * the step is solved again, starting from its present impulses.
  *
  * Redetection is cheap for spheres only. With general contacts find_missed looks around the bodies with changed
@@ -148,7 +148,7 @@ static bool has_changed(const ChangeContext *c, int64_t i)
     const CpuEngine *e = c->engine;
     const double *v = e->solved[i];
     TalusVec3 change = talus_sub(talus_vec3(v[0], v[1], v[2]), e->seen_velocity[i]);
-    return talus_dot(change, change) > c->limit2 && cpu_moves(e, i);
+    return talus_dot(change, change) > c->limit2 && cpu_is_free(e, i);
 }
 
 static void count_changes(void *context, int64_t begin, int64_t end, int64_t chunk)
@@ -170,7 +170,7 @@ TalusStatus cpu_compute_velocities(TalusEngine *engine, double limit, bool *chan
     talus_parallel(e->pool, e->bodies.slots, CPU_GRAIN, count_changes, &c);
     cpu_sum_slots(e, 1, &changes);
     *changed = changes > 0.0;
-    *strain = cpu_strain(e);
+    *strain = cpu_largest_strain(e);
     return TALUS_OK;
 }
 
@@ -179,7 +179,7 @@ static void copy_velocities(void *context, int64_t begin, int64_t end, int64_t c
     CpuEngine *e = context;
     (void)chunk;
     for (int64_t i = begin; i < end; i++)
-        e->solved_velocity[i] = cpu_moves(e, i)
+        e->solved_velocity[i] = cpu_is_free(e, i)
                                     ? talus_vec3(e->solved[i][0], e->solved[i][1], e->solved[i][2])
                                     : e->free_velocity[i];
 }
@@ -203,7 +203,7 @@ static void copy_spins(void *context, int64_t begin, int64_t end, int64_t chunk)
     for (int64_t i = begin; i < end; i++) {
         const double *v = e->solved[i];
         e->changed[i] = has_changed(c, i);
-        e->solved_spin[i] = cpu_moves(e, i)
+        e->solved_spin[i] = cpu_is_free(e, i)
                                 ? talus_scale(1.0 / length[i], talus_vec3(v[4], v[5], v[6]))
                                 : e->bodies.spin[i];
     }

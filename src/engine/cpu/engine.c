@@ -19,7 +19,7 @@ void cpu_destroy(TalusEngine *engine)
     talus_detector_destroy(e->detector);
     clear_snapshot(&e->snapshot);
     TALUS_RELEASE(e->free_velocity, e->solved_velocity, e->solved_spin, e->changed, e->groups.start,
-                  e->body_groups.start, e->partial, e->overlaps, e->elastic_load, e->probe_sums, e);
+                  e->body_groups.start, e->partial, e->overlaps, e->overlap_rate, e->probe_sums, e);
 }
 
 TalusStatus cpu_create(const TalusEngineSetup *setup, TalusEngine **out)

@@ -60,7 +60,7 @@ typedef struct CpuEngine {
     bool missed_known;              /* the detector holds the contacts that find_missed found */
     TalusBuildOptions built;        /* options of the last build */
     /* [contacts], if `built` has a compliance: TalusHardening.load; -1: none */
-    double *elastic_load;
+    double *overlap_rate;
     TalusGroups groups;              /* of the contacts of the last build */
     TalusGroups body_groups;         /* of the bodies of the last detection, in the order of ids */
     double (*partial)[CPU_PARTIALS]; /* sums of each chunk, or group, of a loop */
@@ -87,12 +87,12 @@ static inline CpuEngine *cpu_engine(TalusEngine *engine)
 
 /* ---- bodies ---- */
 /* True if the slot holds a free body. */
-static inline bool cpu_moves(const CpuEngine *e, int64_t slot)
+static inline bool cpu_is_free(const CpuEngine *e, int64_t slot)
 {
     return e->bodies.shape[slot] >= 0 && e->bodies.mobility[slot] == TALUS_MOBILITY_FREE;
 }
 
-static inline bool cpu_driven(const CpuEngine *e, int64_t slot)
+static inline bool cpu_is_driven(const CpuEngine *e, int64_t slot)
 {
     return e->bodies.shape[slot] >= 0 && e->bodies.mobility[slot] == TALUS_MOBILITY_DRIVEN;
 }
@@ -110,7 +110,7 @@ static inline const TalusGyration *cpu_gyration(const CpuEngine *e, int64_t slot
     return sphere ? NULL : &e->tables.gyration[shape];
 }
 
-static inline const TalusLaw *cpu_law(const CpuEngine *e, const TalusContact *c)
+static inline const TalusLaw *cpu_contact_law(const CpuEngine *e, const TalusContact *c)
 {
     const int32_t *material = e->bodies.material;
     return &e->tables.law[material[c->a] * e->tables.materials + material[c->b]];
@@ -122,10 +122,10 @@ static inline double cpu_contact_size(const CpuEngine *e, const TalusContact *c)
 }
 
 /* Returns the attractive impulse of contact i, N s, by the options of the last build. */
-static inline double cpu_attraction(const CpuEngine *e, int64_t i)
+static inline double cpu_attractive_impulse(const CpuEngine *e, int64_t i)
 {
     const TalusContact *c = &e->contacts->contact[i];
-    return talus_contact_pull(cpu_law(e, c), &e->built, c->gap, cpu_contact_size(e, c));
+    return talus_attractive_impulse(cpu_contact_law(e, c), &e->built, c->gap, cpu_contact_size(e, c));
 }
 
 /* Returns the tangent that the last build, which has a relative compliance, gave contact i; compliance 0: none. The list
@@ -136,16 +136,16 @@ static inline TalusHardening cpu_hardening(const CpuEngine *e, const TalusOperat
     const TalusContact *c = &list->contact[i];
     TalusHardening none = {0};
     if (e->built.soften > 0.0) { /* op->compliance exceeds that of the tangent */
-        const TalusLaw *law = cpu_law(e, c);
+        const TalusLaw *law = cpu_contact_law(e, c);
         return law->stiffness > 0.0 ? none
                                     : talus_hardening(op, i, law, &e->built, c->gap,
                                                       cpu_contact_size(e, c), list->impulse[i]);
     }
-    if (e->elastic_load[i] < 0.0)
+    if (e->overlap_rate[i] < 0.0)
         return none;
-    double pull = e->tables.cohesion ? cpu_attraction(e, i) : 0.0;
-    return (TalusHardening){.warm = talus_warm_normal(op, i, &e->built, list->impulse[i], pull),
-                            .load = e->elastic_load[i],
+    double pull = e->tables.cohesion ? cpu_attractive_impulse(e, i) : 0.0;
+    return (TalusHardening){.warm = talus_warm_normal_impulse(op, i, &e->built, list->impulse[i], pull),
+                            .load = e->overlap_rate[i],
                             .compliance = op->compliance[i]};
 }
 
@@ -170,12 +170,12 @@ static inline void cpu_sum_slots(const CpuEngine *e, int columns, double *sum)
 /* Cuts the groups of the bodies and reserves partials for them. */
 TalusStatus cpu_group_bodies(CpuEngine *e);
 
-/* Calls fn for each group of bodies, given by places in the order of ids (cpu_slot_at), in parallel; each leaves its sums
+/* Calls fn for each group of bodies, given by places in the order of ids (cpu_slot_of_rank), in parallel; each leaves its sums
  * in a row of the partials. Then sum[columns] = sums of the first `columns` columns. */
 void cpu_sum_bodies(CpuEngine *e, TalusLoopFn *fn, void *context, int columns, double *sum);
 
 /* Returns the slot at a place in the order of ids. */
-static inline int64_t cpu_slot_at(const CpuEngine *e, int64_t place)
+static inline int64_t cpu_slot_of_rank(const CpuEngine *e, int64_t place)
 {
     return e->bodies.at_rank ? (int64_t)e->bodies.at_rank[place] : place;
 }
@@ -188,17 +188,17 @@ void cpu_sum_contacts(CpuEngine *e, TalusLoopFn *fn, void *context, int columns,
 /* Writes the problem's body records and lengths anew, with the free velocities: without attraction and motors. */
 void cpu_fill_bodies(CpuEngine *e);
 /* After a solve: largest overlap by relative compliance over its limit, as the operation compute_velocities reports it. */
-double cpu_strain(CpuEngine *e);
+double cpu_largest_strain(CpuEngine *e);
 
 /* ---- ledger.c ---- */
-/* Add works to the ledger; cpu_contact_works also stores the impulses in the list and summarises the overlaps. cpu_force_works runs first, while
+/* Add works to the ledger; cpu_finish_contacts also stores the impulses in the list and summarises the overlaps. cpu_add_force_works runs first, while
  * the problem's records hold free velocities; the other two run when they hold the mean of free and solved ones. */
-void cpu_contact_works(CpuEngine *e, TalusEngineLedger *ledger);
-void cpu_force_works(CpuEngine *e, double h, TalusEngineLedger *ledger);
-void cpu_driven_works(CpuEngine *e, TalusEngineLedger *ledger);
+void cpu_finish_contacts(CpuEngine *e, TalusEngineLedger *ledger);
+void cpu_add_force_works(CpuEngine *e, double h, TalusEngineLedger *ledger);
+void cpu_add_driven_works(CpuEngine *e, TalusEngineLedger *ledger);
 
 /* ---- probe.c ---- */
 /* Computes the requested sums. Runs after the list has its impulses and before the bodies move. */
-void cpu_run_probes(CpuEngine *e);
+void cpu_compute_probes(CpuEngine *e);
 
 #endif

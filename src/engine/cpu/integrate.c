@@ -30,8 +30,8 @@ static void check_velocities(void *context, int64_t begin, int64_t end, int64_t 
     const TalusBodyArrays *b = &c->engine->bodies;
     double bad = 0.0, gravity = 0.0;
     for (int64_t place = begin; place < end; place++) {
-        int64_t i = cpu_slot_at(c->engine, place);
-        if (!cpu_moves(c->engine, i))
+        int64_t i = cpu_slot_of_rank(c->engine, place);
+        if (!cpu_is_free(c->engine, i))
             continue;
         const double *v = c->velocity[i];
         double *r = c->before[i];
@@ -51,7 +51,7 @@ static TalusStatus name_fault(const IntegrateContext *c)
     const CpuEngine *e = c->engine;
     for (int i = 0; i < e->bodies.slots; i++) {
         double size = talus_record_speed(c->velocity[i]);
-        if (cpu_moves(e, i) && !(size < 1e150))
+        if (cpu_is_free(e, i) && !(size < 1e150))
             return talus_fail(TALUS_ERR_NUMERIC,
                               "step %lld: the solve gave body %" PRIu64 " a speed of %g", e->step,
                               e->bodies.id[i], size);
@@ -77,8 +77,8 @@ static void integrate_bodies(void *context, int64_t begin, int64_t end, int64_t 
     TalusBodyArrays *b = &e->bodies;
     double sum[TALUS_BODY_SUMS] = {0.0};
     for (int64_t place = begin; place < end; place++) {
-        int64_t i = cpu_slot_at(e, place);
-        if (!cpu_moves(e, i))
+        int64_t i = cpu_slot_of_rank(e, place);
+        if (!cpu_is_free(e, i))
             continue;
         TalusMotion motion = {b->position[i], b->velocity[i], b->spin[i], b->orientation[i]};
         talus_move_body(&motion, b->mass[i], c->length[i], cpu_gyration(e, i), c->h, c->gravity,
@@ -99,10 +99,10 @@ static void integrate_and_sum(IntegrateContext *c, TalusEngineLedger *ledger)
     cpu_sum_bodies(e, integrate_bodies, c, TALUS_BODY_SUMS, sum);
     ledger->kinetic = sum[TALUS_BODY_KINETIC_END];
     ledger->potential = sum[TALUS_BODY_POTENTIAL_END];
-    ledger->kinetic_change += sum[TALUS_BODY_WORK] + sum[TALUS_BODY_SPIN];
-    ledger->potential_change += sum[TALUS_BODY_POTENTIAL];
-    ledger->gravity_error += sum[TALUS_BODY_POTENTIAL]; /* minus gravity's work along the motion */
-    ledger->spin += sum[TALUS_BODY_SPIN];
+    ledger->kinetic_change += sum[TALUS_BODY_KINETIC_CHANGE] + sum[TALUS_BODY_SPIN_CHANGE];
+    ledger->potential_change += sum[TALUS_BODY_POTENTIAL_CHANGE];
+    ledger->gravity_error += sum[TALUS_BODY_POTENTIAL_CHANGE]; /* minus gravity's work along the motion */
+    ledger->spin += sum[TALUS_BODY_SPIN_CHANGE];
 }
 
 TalusStatus cpu_integrate(TalusEngine *engine, double h, TalusVec3 gravity, long long step,
@@ -121,11 +121,11 @@ TalusStatus cpu_integrate(TalusEngine *engine, double h, TalusVec3 gravity, long
     *ledger = (TalusEngineLedger){0};
     if (e->tables.cohesion || e->joints.pushes > 0)
         cpu_fill_bodies(e); /* the problem's free velocities contain attraction and motors */
-    cpu_force_works(e, h, ledger);
+    cpu_add_force_works(e, h, ledger);
     TALUS_TRY(check_finite(&c, ledger));
-    cpu_contact_works(e, ledger);
-    cpu_driven_works(e, ledger);
-    cpu_run_probes(e);
+    cpu_finish_contacts(e, ledger);
+    cpu_add_driven_works(e, ledger);
+    cpu_compute_probes(e);
     integrate_and_sum(&c, ledger);
     return TALUS_OK;
 }
@@ -144,8 +144,8 @@ static void wrap_bodies(void *context, int64_t begin, int64_t end, int64_t group
     TalusBodyArrays *b = &e->bodies;
     double lifted = 0.0;
     for (int64_t place = begin; place < end; place++) {
-        int64_t i = cpu_slot_at(e, place);
-        if (cpu_moves(e, i))
+        int64_t i = cpu_slot_of_rank(e, place);
+        if (cpu_is_free(e, i))
             lifted += talus_wrap_body(&e->period, b->mass[i], c->gravity, &b->position[i]);
     }
     e->partial[group][0] = lifted;

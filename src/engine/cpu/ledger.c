@@ -31,7 +31,7 @@ static LedgerContext context_of(CpuEngine *e)
 
 static double pull_of(const LedgerContext *c, int64_t i)
 {
-    return c->engine->tables.cohesion ? cpu_attraction(c->engine, i) : 0.0;
+    return c->engine->tables.cohesion ? cpu_attractive_impulse(c->engine, i) : 0.0;
 }
 
 /* ---- contacts ---- */
@@ -47,7 +47,7 @@ static double recovery_of(const LedgerContext *c, int64_t i)
         return 0.0;
     if (!e->tables.restitution)
         return c->op->bias[i];
-    return talus_contact_bias(cpu_law(e, contact), o->h, o->recovery, o->gravity, contact->gap,
+    return talus_contact_bias(cpu_contact_law(e, contact), o->h, o->recovery, o->gravity, contact->gap,
                               cpu_contact_size(e, contact));
 }
 
@@ -84,11 +84,11 @@ static double add_elastic(const LedgerContext *c, int64_t i, double *sum)
     if (e->built.compliance > 0.0)
         h = cpu_hardening(e, op, i);
     if (h.compliance > 0.0)
-        return talus_relative_energy(&e->built, contact->gap, cpu_contact_size(e, contact), &h,
+        return talus_add_relative_energy(&e->built, contact->gap, cpu_contact_size(e, contact), &h,
                                      gamma, sum);
-    const TalusLaw *law = cpu_law(e, contact);
+    const TalusLaw *law = cpu_contact_law(e, contact);
     if (law->stiffness > 0.0)
-        return talus_stiffness_energy(op, i, law, &e->built, contact->gap, gamma, sum);
+        return talus_add_stiffness_energy(op, i, law, &e->built, contact->gap, gamma, sum);
     return recovery_of(c, i);
 }
 
@@ -121,7 +121,7 @@ static void contact_works(void *context, int64_t begin, int64_t end, int64_t chu
     for (int64_t i = begin; i < end; i++) {
         double recovery = add_elastic(c, i, sum);
         add_overlap(c, i, count, sum);
-        list->impulse[i] = talus_block_work(c->op, c->gamma, i, recovery, pull_of(c, i), sum);
+        list->impulse[i] = talus_add_block_work(c->op, c->gamma, i, recovery, pull_of(c, i), sum);
     }
     for (int j = 0; j < CONTACT_PARTIALS; j++)
         c->engine->partial[chunk][j] = sum[j];
@@ -139,7 +139,7 @@ static TalusEngineOverlap summarise_overlaps(const CpuEngine *e, double sum)
     return talus_overlap_summary(count, sum, max);
 }
 
-void cpu_contact_works(CpuEngine *e, TalusEngineLedger *ledger)
+void cpu_finish_contacts(CpuEngine *e, TalusEngineLedger *ledger)
 {
     LedgerContext c = context_of(e);
     double sum[OVERLAP_MAX];
@@ -171,8 +171,8 @@ static void force_works(void *context, int64_t begin, int64_t end, int64_t group
     CpuEngine *e = c->engine;
     double torque_work = 0.0, applied = 0.0;
     for (int64_t place = begin; place < end; place++) {
-        int64_t i = cpu_slot_at(e, place);
-        if (!cpu_moves(e, i) || !cpu_has_force(e, i))
+        int64_t i = cpu_slot_of_rank(e, place);
+        if (!cpu_is_free(e, i) || !cpu_has_force(e, i))
             continue;
         const double *f = c->free[i], *v = e->solved[i];
         double per_length = 1.0 / c->length[i];
@@ -185,7 +185,7 @@ static void force_works(void *context, int64_t begin, int64_t end, int64_t group
     e->partial[group][1] = applied;
 }
 
-void cpu_force_works(CpuEngine *e, double h, TalusEngineLedger *ledger)
+void cpu_add_force_works(CpuEngine *e, double h, TalusEngineLedger *ledger)
 {
     ForceContext c = {.engine = e,
                       .free = (const double(*)[8])talus_problem_operator(e->problem)->body,
@@ -217,7 +217,7 @@ static double driven_work(const LedgerContext *c, int64_t i)
     const TalusOperator *op = c->op;
     TalusVec3 impulse = talus_block_impulse(op, c->gamma, i), moment = {0.0, 0.0, 0.0};
     if (c->engine->tables.cohesion)
-        impulse = talus_madd(impulse, -cpu_attraction(c->engine, i),
+        impulse = talus_madd(impulse, -cpu_attractive_impulse(c->engine, i),
                              c->engine->contacts->contact[i].normal);
     if (op->rows == 6) {
         double m[3];
@@ -238,7 +238,7 @@ static void driven_works(void *context, int64_t begin, int64_t end, int64_t chun
     c->engine->partial[chunk][0] = sum;
 }
 
-void cpu_driven_works(CpuEngine *e, TalusEngineLedger *ledger)
+void cpu_add_driven_works(CpuEngine *e, TalusEngineLedger *ledger)
 {
     LedgerContext c = context_of(e);
     double sum;

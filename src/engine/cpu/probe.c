@@ -63,7 +63,7 @@ static void probe_bodies(void *context, int64_t begin, int64_t end, int64_t grou
     const CpuEngine *e = c->engine;
     double sum[TALUS_PROBE_BODY_SUMS] = {0.0};
     for (int64_t place = begin; place < end; place++) {
-        int64_t i = cpu_slot_at(e, place);
+        int64_t i = cpu_slot_of_rank(e, place);
         if (has(c, (uint32_t)i))
             talus_probe_add_body(e->bodies.mass[i], e->solved[i], sum);
     }
@@ -101,7 +101,7 @@ TalusStatus cpu_request_probes(TalusEngine *engine, const TalusEngineProbe *prob
     return TALUS_OK;
 }
 
-void cpu_run_probes(CpuEngine *e)
+void cpu_compute_probes(CpuEngine *e)
 {
     for (int i = 0; i < e->probes; i++)
         run_probe(e, &e->probe[i], &e->probe_sums[i]);

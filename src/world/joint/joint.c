@@ -328,7 +328,7 @@ void talus_joints_clear(TalusWorld *world)
 
 /* ---- a step ---- */
 
-void talus_joints_begin(TalusWorld *world)
+void talus_joints_begin_step(TalusWorld *world)
 {
     TalusJoints *joints = &world->joints;
     for (int i = joints->count - 1; i >= 0; i--) {
@@ -338,7 +338,7 @@ void talus_joints_begin(TalusWorld *world)
     }
 }
 
-void talus_joints_close(TalusWorld *world, double h)
+void talus_joints_finish_step(TalusWorld *world, double h)
 {
     for (int i = 0; i < world->joints.count; i++) {
         TalusJoint *joint = &world->joints.joint[i];
@@ -364,7 +364,7 @@ void talus_joints_rollback(TalusWorld *world)
         joints->joint[i].carry = joints->backup[i];
 }
 
-int talus_joints_pairs(const TalusWorld *world, int (*pairs)[2], int limit)
+int talus_joints_list_pairs(const TalusWorld *world, int (*pairs)[2], int limit)
 {
     int count = 0;
     for (int i = 0; i < world->joints.count; i++) {
@@ -420,7 +420,7 @@ static TalusJointState state_of(const TalusWorld *world, const TalusJoint *joint
 
 int talus_world_joint_count(const TalusWorld *world)
 {
-    return talus_joints_pairs(world, NULL, 0);
+    return talus_joints_list_pairs(world, NULL, 0);
 }
 
 TalusStatus talus_world_get_joint(const TalusWorld *world, TalusJointId id, TalusJointState *state)

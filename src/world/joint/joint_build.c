@@ -63,7 +63,7 @@ static void append_motor(Cursor *c, const TalusJointPose *pose)
     const TalusMotorDef *motor = &c->joint->def.motor;
     if (motor->kind != TALUS_MOTOR_SPEED && motor->kind != TALUS_MOTOR_POSITION)
         return;
-    TalusJointBlock block = talus_joint_drive(c->joint, pose);
+    TalusJointBlock block = talus_joint_coordinate_block(c->joint, pose);
     double lever = block.lever, square = lever * lever;
     double end = c->world->part_time + c->h;
     double target = lever * motor_target(c->joint, end);
@@ -89,7 +89,7 @@ static void append_limit(Cursor *c, const TalusJointPose *pose, double limit, do
         return;
     const TalusBuildOptions *o = &c->world->built;
     const TalusLaw rigid = {0};
-    TalusJointBlock block = talus_joint_drive(c->joint, pose);
+    TalusJointBlock block = talus_joint_coordinate_block(c->joint, pose);
     block.normal = talus_scale(way, block.normal);
     block.mask = 0;
     block.bias =
@@ -107,7 +107,7 @@ static void append_joint(Cursor *c)
     for (int k = 0; k < holds; k++)
         append(c, hold[k], TALUS_PART_FIRST + k, &pose);
     if (def->kind == TALUS_JOINT_SPRING) {
-        TalusJointBlock spring = talus_joint_drive(c->joint, &pose);
+        TalusJointBlock spring = talus_joint_coordinate_block(c->joint, &pose);
         soften(&spring, c->h, def->stiffness, def->damping, pose.coordinate, def->rest, 0.0);
         append(c, spring, TALUS_PART_FIRST, &pose);
     }
@@ -123,7 +123,7 @@ static int count_kept(const TalusJointDef *def)
     return (motor && isfinite(def->motor.max_effort)) + isfinite(def->lower) + isfinite(def->upper);
 }
 
-TalusStatus talus_joints_prepare(TalusWorld *world, double h)
+TalusStatus talus_joints_make_blocks(TalusWorld *world, double h)
 {
     TalusJoints *joints = &world->joints;
     joints->kept = joints->free = 0;
@@ -153,7 +153,7 @@ TalusStatus talus_joints_prepare(TalusWorld *world, double h)
  * place. The normal then changes its sign, which preserves velocities and impulses along the normal. */
 static bool turned_round(const TalusWorld *world, const TalusJointBlock *block)
 {
-    return block->slot[0] < 0 || !talus_slot_moves(&world->bodies, block->slot[0]);
+    return block->slot[0] < 0 || !talus_slot_is_free(&world->bodies, block->slot[0]);
 }
 
 /* Returns the body of exchange.problem: the slot, or -1 for a fixed body or the fixed world. */
@@ -205,7 +205,7 @@ static void fill_gamma(TalusWorld *world, const TalusJointBlock *block, int64_t 
     TalusVec3 impulse = world->joints.joint[block->joint].carry.impulse[block->part];
     if (turned_round(world, block))
         impulse = talus_neg(impulse);
-    talus_contact_warm(op->frame[i], op->rows, warm, impulse, g);
+    talus_contact_warm_start(op->frame[i], op->rows, warm, impulse, g);
     bool limit = block->mask == 0;
     for (int k = 0; k < 3; k++)
         if (limit ? k > 0 : !(block->mask >> k & 1))
@@ -214,7 +214,7 @@ static void fill_gamma(TalusWorld *world, const TalusJointBlock *block, int64_t 
             g[k] = fmin(block->max_effort, fmax(limit ? 0.0 : -block->max_effort, g[k]));
 }
 
-void talus_joints_fill(TalusWorld *world, double warm)
+void talus_joints_fill_problem(TalusWorld *world, double warm)
 {
     const TalusJoints *joints = &world->joints;
     for (int k = 0; k < joints->kept + joints->free; k++) {
@@ -240,7 +240,7 @@ static bool pushes_of(const TalusWorld *world, const TalusJoint *joint, double h
     double effort = motor_target(joint, world->part_time + 0.5 * h);
     double amount = h * fmin(motor->max_effort, fmax(-motor->max_effort, effort));
     TalusJointPose pose = talus_joint_pose(world, joint);
-    TalusJointBlock block = talus_joint_drive(joint, &pose);
+    TalusJointBlock block = talus_joint_coordinate_block(joint, &pose);
     bool turns = joint->def.kind == TALUS_JOINT_REVOLUTE;
     TalusVec3 zero = {0.0, 0.0, 0.0};
     for (int k = 0; k < 2; k++) {
@@ -256,11 +256,11 @@ static bool pushes_of(const TalusWorld *world, const TalusJoint *joint, double h
 static bool change_of(const TalusWorld *world, const Push *push, TalusMotorChange *out)
 {
     TalusProblem *problem = world->joints.exchange.problem;
-    if (push->slot < 0 || !talus_slot_moves(&world->bodies, push->slot))
+    if (push->slot < 0 || !talus_slot_is_free(&world->bodies, push->slot))
         return false;
     double inv_mass = talus_problem_operator(problem)->body[push->slot][3];
     double l = talus_problem_lengths(problem)[push->slot];
-    TalusSym3 inertia = talus_body_inertia(talus_slot_gyration(world, push->slot), inv_mass, l,
+    TalusSym3 inertia = talus_body_inverse_inertia(talus_slot_gyration(world, push->slot), inv_mass, l,
                                            world->bodies.orientation[push->slot]);
     TalusVec3 v = talus_scale(inv_mass, push->impulse);
     TalusVec3 spin = talus_scale(1.0 / l, talus_sym3_mul(inertia, push->moment));
@@ -268,7 +268,7 @@ static bool change_of(const TalusWorld *world, const Push *push, TalusMotorChang
     return true;
 }
 
-int talus_joints_push(TalusWorld *world, double h, TalusMotorChange *out)
+int talus_joints_motor_changes(TalusWorld *world, double h, TalusMotorChange *out)
 {
     Push push[2];
     int count = 0;
@@ -284,7 +284,7 @@ int talus_joints_push(TalusWorld *world, double h, TalusMotorChange *out)
 /* Returns the work of a push, J, at the velocities in the body records of exchange.problem. */
 static double push_work(TalusWorld *world, const Push *push)
 {
-    if (push->slot < 0 || !talus_slot_moves(&world->bodies, push->slot))
+    if (push->slot < 0 || !talus_slot_is_free(&world->bodies, push->slot))
         return 0.0;
     TalusVec3 v, s;
     talus_record_velocity(talus_problem_operator(world->joints.exchange.problem), push->slot, &v,
@@ -337,7 +337,7 @@ static void forget(TalusWorld *world)
     }
 }
 
-void talus_joints_store(TalusWorld *world)
+void talus_joints_update_warm_starts(TalusWorld *world)
 {
     const TalusJoints *joints = &world->joints;
     forget(world);
@@ -345,7 +345,7 @@ void talus_joints_store(TalusWorld *world)
         store_block(world, &joints->block[k], k);
 }
 
-double talus_joints_work(TalusWorld *world, double h)
+double talus_joints_sum_results(TalusWorld *world, double h)
 {
     const TalusJoints *joints = &world->joints;
     const TalusOperator *op = talus_problem_operator(world->joints.exchange.problem);
@@ -369,7 +369,7 @@ double talus_joints_work(TalusWorld *world, double h)
     return work;
 }
 
-void talus_joints_moved(TalusWorld *world)
+void talus_joints_update_angles(TalusWorld *world)
 {
     for (int i = 0; i < world->joints.count; i++) {
         TalusJoint *joint = &world->joints.joint[i];

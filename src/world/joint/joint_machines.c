@@ -109,7 +109,7 @@ static MachineState state_of(const Machine *machine, bool last)
     return machine->before <= rounding ? MACHINE_CLOSED : MACHINE_FELL_BACK;
 }
 
-bool talus_machines_open(const TalusWorld *world, TalusProjection *p)
+bool talus_machines_init(const TalusWorld *world, TalusProjection *p)
 {
     bool any = false;
     for (int i = 0; i < p->touched_count; i++)
@@ -145,7 +145,7 @@ bool talus_machines_update(const TalusWorld *world, TalusProjection *p, bool las
     return any;
 }
 
-double talus_machines_error(const TalusWorld *world, const TalusProjection *p, double *worst)
+double talus_machines_fallback_error(const TalusWorld *world, const TalusProjection *p, double *worst)
 {
     double sum = 0.0;
     *worst = 0.0;

@@ -204,7 +204,7 @@ int talus_joint_constraint_blocks(const TalusJoint *joint, const TalusJointPose 
     return 0;
 }
 
-TalusJointBlock talus_joint_drive(const TalusJoint *joint, const TalusJointPose *p)
+TalusJointBlock talus_joint_coordinate_block(const TalusJoint *joint, const TalusJointPose *p)
 {
     TalusJointBlock block = block_of(p, ROD, p->along);
     if (joint->def.kind == TALUS_JOINT_REVOLUTE) {
@@ -237,7 +237,7 @@ double talus_joint_speed(const TalusWorld *world, const TalusJoint *joint, const
         double mover = p->slot[1] < 0 ? 0.0 : talus_dot(spin[p->slot[1]], p->along);
         return mover - (p->slot[0] < 0 ? 0.0 : talus_dot(spin[p->slot[0]], p->along));
     }
-    TalusJointBlock drive = talus_joint_drive(joint, p);
+    TalusJointBlock drive = talus_joint_coordinate_block(joint, p);
     TalusVec3 mover = point_velocity(world, p->slot[1], drive.arm[1]);
     return talus_dot(talus_sub(mover, point_velocity(world, p->slot[0], drive.arm[0])), p->along);
 }

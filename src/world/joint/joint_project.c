@@ -72,10 +72,10 @@ static void fill_side(const TalusWorld *world, int slot, TalusVec3 arm, TalusVec
                       TalusJointRow *row, int side)
 {
     row->body[side] = -1;
-    if (slot < 0 || !talus_slot_moves(&world->bodies, slot))
+    if (slot < 0 || !talus_slot_is_free(&world->bodies, slot))
         return;
     double inv_mass = 1.0 / world->bodies.mass[slot], l = world->bodies.radius[slot];
-    TalusSym3 inertia = talus_body_inertia(talus_slot_gyration(world, slot), inv_mass, l,
+    TalusSym3 inertia = talus_body_inverse_inertia(talus_slot_gyration(world, slot), inv_mass, l,
                                            world->bodies.orientation[slot]);
     TalusVec3 force = talus_scale(sign, axis), moment = talus_cross(arm, force);
     TalusVec3 shift = talus_scale(inv_mass, force);
@@ -226,7 +226,7 @@ static TalusVec3 momentum_of(const TalusWorld *world, int slot) /* angular, per 
     const TalusGyration *gyration = talus_slot_gyration(world, slot);
     if (!gyration)
         return talus_scale(0.4 * b->radius[slot] * b->radius[slot], b->spin[slot]);
-    return talus_turned_mul(b->orientation[slot], gyration->inertia, b->spin[slot]);
+    return talus_sym3_mul_rotated(b->orientation[slot], gyration->inertia, b->spin[slot]);
 }
 
 static TalusVec3 spin_of(const TalusWorld *world, int slot, TalusVec3 momentum)
@@ -235,7 +235,7 @@ static TalusVec3 spin_of(const TalusWorld *world, int slot, TalusVec3 momentum)
     const TalusGyration *gyration = talus_slot_gyration(world, slot);
     if (!gyration)
         return talus_scale(2.5 / (b->radius[slot] * b->radius[slot]), momentum);
-    return talus_turned_mul(b->orientation[slot], gyration->inverse, momentum);
+    return talus_sym3_mul_rotated(b->orientation[slot], gyration->inverse, momentum);
 }
 
 /* Changes of energy for the ledger, J. */
@@ -250,7 +250,7 @@ static void move_body(TalusWorld *world, int slot, const Delta *d, double scale,
     double before = talus_slot_kinetic(world, slot);
     TalusVec3 x = b->position[slot], momentum = momentum_of(world, slot);
     b->position[slot] = talus_madd(x, scale, d->shift);
-    b->orientation[slot] = talus_turned(b->orientation[slot], scale, d->turn);
+    b->orientation[slot] = talus_quat_advance(b->orientation[slot], scale, d->turn);
     if (talus_slot_gyration(world, slot))
         b->spin[slot] = spin_of(world, slot, momentum);
     change->kinetic += talus_slot_kinetic(world, slot) - before;
@@ -353,7 +353,7 @@ static void snapshot_momenta(const TalusWorld *world, TalusProjection *p)
 static void close_machines(TalusWorld *world, TalusProjection *p, double h)
 {
     Change change = {0.0, 0.0};
-    bool open = talus_machines_open(world, p);
+    bool open = talus_machines_init(world, p);
     if (!open)
         return;
     snapshot_momenta(world, p);
@@ -378,7 +378,7 @@ static void close_machines(TalusWorld *world, TalusProjection *p, double h)
 static void search_line(TalusWorld *world, TalusProjection *p)
 {
     TalusBodies *b = &world->bodies;
-    double worst, before = talus_machines_error(world, p, &worst), scale = 1.0;
+    double worst, before = talus_machines_fallback_error(world, p, &worst), scale = 1.0;
     find_x(world, p, MACHINE_FELL_BACK);
     for (int i = 0; i < p->touched_count; i++) {
         int slot = p->touched[i];
@@ -387,7 +387,7 @@ static void search_line(TalusWorld *world, TalusProjection *p)
     for (int trial = 0;; trial++) {
         Change change = {0.0, 0.0};
         move_all(world, p, MACHINE_FELL_BACK, scale, &change);
-        double now = talus_machines_error(world, p, &worst);
+        double now = talus_machines_fallback_error(world, p, &worst);
         if (trial == TRIALS || now <= (1.0 - 0.5 * scale) * before) {
             note(world, &change);
             return;
@@ -425,7 +425,7 @@ TalusStatus talus_joints_project(TalusWorld *world, double h)
     close_machines(world, p, h);
     for (int round = 0; round < LAST_ROUNDS; round++) {
         double worst;
-        talus_machines_error(world, p, &worst);
+        talus_machines_fallback_error(world, p, &worst);
         if (worst <= talus_joint_closed)
             break;
         TALUS_TRY(factor(world, p));

@@ -73,11 +73,11 @@ typedef struct TalusProjection {
 /* Sets touched and machine from the rows. */
 void talus_machines_find(TalusProjection *p);
 /* After the bodies have moved: initialises all machines (lengths, errors, contacts). False if all are closed. */
-bool talus_machines_open(const TalusWorld *world, TalusProjection *p);
+bool talus_machines_init(const TalusWorld *world, TalusProjection *p);
 /* Updates the states after a round; `last`: no round follows. Returns false if no machine is open. */
 bool talus_machines_update(const TalusWorld *world, TalusProjection *p, bool last);
 /* Returns the sum of squared errors, m2, of machines that fell back; *worst: largest error over its joint's length. */
-double talus_machines_error(const TalusWorld *world, const TalusProjection *p, double *worst);
+double talus_machines_fallback_error(const TalusWorld *world, const TalusProjection *p, double *worst);
 
 extern const double talus_joint_closed; /* tolerance of errors, over a joint's length */
 

@@ -33,8 +33,8 @@ static TalusStatus list_bodies(TalusWorld *world)
             const TalusBodyId id[2] = {def->a, def->b};
             for (int k = 0; k < 2 && talus_joint_lives(world, &joints->joint[i]); k++) {
                 int slot = talus_slot_of(world, id[k]);
-                if (slot >= 0 && (driven ? talus_slot_driven(&world->bodies, slot)
-                                         : talus_slot_moves(&world->bodies, slot)))
+                if (slot >= 0 && (driven ? talus_slot_is_driven(&world->bodies, slot)
+                                         : talus_slot_is_free(&world->bodies, slot)))
                     x->slot[count++] = slot;
             }
         }
@@ -50,7 +50,7 @@ static TalusStatus list_bodies(TalusWorld *world)
 }
 
 /* Driven bodies are up to date on the host. */
-TalusStatus talus_exchange_fetch(TalusWorld *world)
+TalusStatus talus_joints_download_bodies(TalusWorld *world)
 {
     TalusJointExchange *x = &world->joints.exchange;
     if (x->moving == 0 || talus_world_shares_arrays(world))
@@ -139,14 +139,14 @@ TalusStatus talus_joints_upload(TalusWorld *world, double h)
     TalusJoints *joints = &world->joints;
     TalusJointExchange *x = &joints->exchange;
     TALUS_TRY(list_bodies(world));
-    TALUS_TRY(talus_exchange_fetch(world));
-    TALUS_TRY(talus_joints_prepare(world, h));
+    TALUS_TRY(talus_joints_download_bodies(world));
+    TALUS_TRY(talus_joints_make_blocks(world, h));
     int blocks = joints->kept + joints->free;
     if (blocks == 0 && !joints->any_push)
         return world->engine.ops->put_joints(world->engine.self, NULL);
     TALUS_TRY(resize_exchange(world));
     fill_bodies(world);
-    talus_joints_fill(world, world->built.impulse_ratio);
+    talus_joints_fill_problem(world, world->built.impulse_ratio);
     for (int k = 0; k < blocks; k++)
         x->block[k] = block_of(world, k);
     TalusEngineJoints all = {.block = x->block,
@@ -154,7 +154,7 @@ TalusStatus talus_joints_upload(TalusWorld *world, double h)
                              .free = joints->free,
                              .compliance = joints->any_compliance,
                              .push = x->push,
-                             .pushes = talus_joints_push(world, h, x->push)};
+                             .pushes = talus_joints_motor_changes(world, h, x->push)};
     return world->engine.ops->put_joints(world->engine.self, &all);
 }
 
@@ -180,12 +180,12 @@ static bool has_blocks(const TalusWorld *world)
     return joints->kept + joints->free > 0 || joints->any_push;
 }
 
-TalusStatus talus_joints_store_impulses(TalusWorld *world)
+TalusStatus talus_joints_download_impulses(TalusWorld *world)
 {
     if (!has_blocks(world))
         return TALUS_OK;
     TALUS_TRY(fetch_solved(world, false));
-    talus_joints_store(world);
+    talus_joints_update_warm_starts(world);
     return TALUS_OK;
 }
 
@@ -193,12 +193,12 @@ TalusStatus talus_joints_finish_part(TalusWorld *world, double h)
 {
     if (has_blocks(world)) {
         TALUS_TRY(fetch_solved(world, true));
-        world->info.ledger.joints += talus_joints_work(world, h);
-        talus_ledger_driven_joints(world);
+        world->info.ledger.joints += talus_joints_sum_results(world, h);
+        talus_drives_add_joint_work(world);
     }
-    TALUS_TRY(talus_exchange_fetch(world));
+    TALUS_TRY(talus_joints_download_bodies(world));
     TALUS_TRY(talus_joints_project(world, h));
-    talus_joints_moved(world);
+    talus_joints_update_angles(world);
     return world->def.projection ? send_states(world) : TALUS_OK;
 }
 

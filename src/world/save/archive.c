@@ -18,7 +18,7 @@ void talus_archive_refuse(TalusArchive *archive, const char *why)
             talus_fail(TALUS_ERR_FORMAT, "saved state, byte %zu: %s", archive->at, why);
 }
 
-void talus_archive_take(TalusArchive *archive, TalusStatus status)
+void talus_archive_record(TalusArchive *archive, TalusStatus status)
 {
     if (status == TALUS_OK || archive->status != TALUS_OK)
         return;
@@ -72,7 +72,7 @@ void talus_archive_i32s(TalusArchive *archive, int32_t *const *value, size_t cou
         talus_archive_bytes(archive, value[i], sizeof *value[i]);
 }
 
-void talus_archive_f64_each(TalusArchive *archive, double *const *value, size_t count)
+void talus_archive_f64s(TalusArchive *archive, double *const *value, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         talus_archive_bytes(archive, value[i], sizeof *value[i]);
@@ -102,7 +102,7 @@ void talus_archive_id(TalusArchive *archive, uint64_t *number)
 {
     talus_archive_u64(archive, number);
     if (archive->version == 5)
-        *number = talus_id_of_slot((uint32_t)*number, (uint32_t)(*number >> 32));
+        *number = talus_id_from_generation((uint32_t)*number, (uint32_t)(*number >> 32));
 }
 
 void talus_archive_count(TalusArchive *archive, int *count, size_t element)

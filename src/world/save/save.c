@@ -175,13 +175,13 @@ static void admit_bodies(TalusArchive *a, TalusWorld *world)
     TALUS_ARCHIVE_CALL(a, talus_ids_index_loaded(b));
 }
 
-/* Version 5 has, instead of the id, the number of bodies that the slot has had (talus_id_of_slot). */
+/* Version 5 has, instead of the id, the number of bodies that the slot has had (talus_id_from_generation). */
 static void load_generations(TalusArchive *a, TalusBodies *b, int slots)
 {
     for (int i = 0; i < slots; i++) {
         uint32_t generation;
         talus_archive_u32(a, &generation);
-        b->id[i] = talus_id_of_slot((uint32_t)i, generation);
+        b->id[i] = talus_id_from_generation((uint32_t)i, generation);
         b->counts.created = b->id[i] > b->counts.created ? b->id[i] : b->counts.created;
     }
 }
@@ -422,7 +422,7 @@ static bool is_known_backend(const char *name)
 }
 
 /* Returns TALUS_ERR_UNSUPPORTED if the world was not created (`status`) for want of a backend or solver that other
- * builds have, or of the caller's choice: no fault of the bytes. Else TALUS_OK; talus_archive_take then makes other
+ * builds have, or of the caller's choice: no fault of the bytes. Else TALUS_OK; talus_archive_record then makes other
  * failures, and a saved backend that no build has, TALUS_ERR_FORMAT. */
 static TalusStatus check_backend(TalusStatus status, const char *saved, const char *choice)
 {
@@ -469,7 +469,7 @@ static TalusWorld *load_world(TalusArchive *a, int threads, const char *choice,
     TalusStatus status = a->status == TALUS_OK ? talus_world_create(&def, &world) : TALUS_OK;
     if (a->status == TALUS_OK)
         a->status = check_backend(status, backend, choice);
-    talus_archive_take(a, status);
+    talus_archive_record(a, status);
     if (a->status == TALUS_OK) {
         transfer_world(a, world, changes != NULL);
         if (changes)

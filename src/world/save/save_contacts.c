@@ -29,7 +29,7 @@ static bool fits_run(const TalusWorld *world, const TalusContact *c, int run)
 static bool is_saved(const TalusWorld *world, const TalusContactList *list, int i)
 {
     const TalusContact *c = &list->contact[i];
-    return talus_contact_lives(&world->bodies, c) && talus_slot_moves(&world->bodies, (int)c->a) &&
+    return talus_contact_lives(&world->bodies, c) && talus_slot_is_free(&world->bodies, (int)c->a) &&
            fits_run(world, c, contact_run(list, i));
 }
 
@@ -59,7 +59,7 @@ static bool sound_contact(const TalusWorld *world, const TalusContactList *list,
     const TalusContact *c = &list->contact[i];
     uint32_t slots = (uint32_t)world->bodies.counts.slots;
     if (c->a >= slots || c->b >= slots || c->a == c->b || !talus_contact_lives(&world->bodies, c) ||
-        !talus_slot_moves(&world->bodies, (int)c->a))
+        !talus_slot_is_free(&world->bodies, (int)c->a))
         return false;
     if (!fits_run(world, c, contact_run(list, i)))
         return false;
@@ -103,14 +103,14 @@ static void load_contacts(TalusArchive *a, TalusWorld *world)
     int64_t count = (int64_t)list.sphere_sphere + list.sphere_fixed + list.general;
     if (count > INT32_MAX)
         talus_archive_refuse(a, "there are too many contacts");
-    talus_archive_take(
+    talus_archive_record(
         a, talus_id_order_update(&world->id_order, world->bodies.id, world->bodies.counts.slots));
     if (a->status != TALUS_OK)
         return;
     list.count = (int)count;
-    talus_archive_take(a, TALUS_ALLOC(list.contact, (size_t)count, "saved contacts"));
-    talus_archive_take(a, TALUS_ALLOC(list.impulse, (size_t)count, "saved contacts"));
-    talus_archive_take(a, TALUS_ALLOC(list.arms, (size_t)list.general, "saved contacts"));
+    talus_archive_record(a, TALUS_ALLOC(list.contact, (size_t)count, "saved contacts"));
+    talus_archive_record(a, TALUS_ALLOC(list.impulse, (size_t)count, "saved contacts"));
+    talus_archive_record(a, TALUS_ALLOC(list.arms, (size_t)list.general, "saved contacts"));
     for (int i = 0; i < list.count && a->status == TALUS_OK; i++)
         read_contact(a, world, &list, i);
     TALUS_ARCHIVE_CALL(a, world->host.ops->put_contacts(world->host.self, &list));

@@ -86,7 +86,7 @@ static TalusStatus arrivals_of(TalusWorld *world, Crowd *c, int k, TalusArrivalO
     add_together(c, world, k);
     TalusFilter groups = {.group = c->bodies.group, .meets = world->filters.meets};
     TalusBodyView view = talus_bodies_view(world, &c->bodies, &groups);
-    TALUS_TRY(talus_view_overlap(world->pool, &view, &worst));
+    TALUS_TRY(talus_view_worst_overlap(world->pool, &view, &worst));
     c->bodies.counts.slots = before;
     if (worst.a < 0 || worst.depth * out->size <= out->depth * worst.size)
         return TALUS_OK;
@@ -190,7 +190,7 @@ static void add_candidates(Crowd *c, const TalusWorld *world, const TalusEmitter
     const TalusEmitterDef *def = &e->def;
     TalusRng rng = talus_rng(def->seed);
     for (int i = 0; i < tries; i++) {
-        TalusVec3 at = talus_emitter_spot(def, &rng);
+        TalusVec3 at = talus_emitter_random_position(def, &rng);
         TalusSurveyBody body = {.shape_index = e->shape,
                                 .group = 1,
                                 .position = talus_wrap(&world->def.period, at),

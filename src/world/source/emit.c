@@ -107,7 +107,7 @@ static TalusStatus draw_radii(const TalusWorld *world, TalusEmitter *e)
     return TALUS_OK;
 }
 
-TalusVec3 talus_emitter_spot(const TalusEmitterDef *def, TalusRng *rng)
+TalusVec3 talus_emitter_random_position(const TalusEmitterDef *def, TalusRng *rng)
 {
     TalusVec3 lo = def->lo, d = talus_sub(def->hi, lo);
     double x = talus_rng_uniform(rng), y = talus_rng_uniform(rng), z = talus_rng_uniform(rng);
@@ -168,7 +168,7 @@ static TalusStatus try_round(TalusWorld *world, TalusEmitter *e)
     TALUS_TRY(reserve(n, (size_t)n->near + (size_t)e->waiting));
     for (int i = 0; i < e->waiting; i++)
         put(&n->bodies, n->bodies.counts.slots++,
-            talus_wrap(&world->def.period, talus_emitter_spot(&e->def, &e->rng)), e->radius[i],
+            talus_wrap(&world->def.period, talus_emitter_random_position(&e->def, &e->rng)), e->radius[i],
             e->shape, false);
     TALUS_TRY(find_overlaps(world));
     settle(n, e);
@@ -193,7 +193,7 @@ static TalusStatus add_placed(TalusWorld *world, const TalusEmitter *e)
     return talus_world_add_bodies(world, &batch, NULL);
 }
 
-TalusStatus talus_emit(TalusWorld *world, TalusEmitter *e)
+TalusStatus talus_emitter_emit(TalusWorld *world, TalusEmitter *e)
 {
     TalusEmitCandidates *n = &world->candidates;
     TALUS_TRY(draw_radii(world, e));

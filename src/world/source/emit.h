@@ -20,9 +20,9 @@ typedef struct TalusEmitCandidates {
 
 /* Draws the radii that are due, places as many of the waiting spheres as find a free position, and adds these as
  * bodies. */
-TalusStatus talus_emit(TalusWorld *world, TalusEmitter *emitter);
+TalusStatus talus_emitter_emit(TalusWorld *world, TalusEmitter *emitter);
 /* Returns a random position, uniform in the emitter's box. */
-TalusVec3 talus_emitter_spot(const TalusEmitterDef *def, TalusRng *rng);
+TalusVec3 talus_emitter_random_position(const TalusEmitterDef *def, TalusRng *rng);
 void talus_emit_candidates_clear(TalusEmitCandidates *candidates);
 
 #endif

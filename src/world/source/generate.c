@@ -10,7 +10,7 @@
 /* ---- rotations ---- */
 
 /* q = (1 + z.n, z x n) normalised, with n the unit direction; for n = -z half a turn about x. */
-TalusQuat talus_quat_to(TalusVec3 direction)
+TalusQuat talus_quat_from_z(TalusVec3 direction)
 {
     TalusVec3 n = talus_normalize(direction, talus_vec3(0, 0, 1));
     TalusQuat half = {1.0 + n.z, -n.y, n.x, 0.0};
@@ -21,7 +21,7 @@ TalusQuat talus_quat_to(TalusVec3 direction)
     return talus_quat_normalize(half);
 }
 
-TalusQuat talus_quat_turn(TalusVec3 axis, double turns)
+TalusQuat talus_quat_about(TalusVec3 axis, double turns)
 {
     double c, s;
     talus_cos_sin_turns(0.5 * turns, &c, &s);
@@ -112,7 +112,7 @@ static int64_t layer_places(const TalusLayers *l)
     return places;
 }
 
-int64_t talus_layers_places(const TalusLayers *l, int64_t repeat)
+int64_t talus_layers_capacity(const TalusLayers *l, int64_t repeat)
 {
     int64_t places = layer_places(l);
     return places > 0 && repeat > INT64_MAX / places ? INT64_MAX : places * repeat;

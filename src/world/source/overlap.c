@@ -159,7 +159,7 @@ static TalusStatus take_inside(TalusPool *pool, const TalusBodyView *v, int wall
 
 /* ---- queries ---- */
 
-TalusStatus talus_view_overlap(TalusPool *pool, const TalusBodyView *view, TalusOverlapPair *worst)
+TalusStatus talus_view_worst_overlap(TalusPool *pool, const TalusBodyView *view, TalusOverlapPair *worst)
 {
     TalusDetector *detector;
     TalusContactList *list;
@@ -182,7 +182,7 @@ TalusStatus talus_world_worst_overlap(const TalusWorld *world, TalusOverlap *out
     TALUS_TRY(talus_world_download_bodies(world));
     TalusBodyView view =
         talus_bodies_view(world, &world->bodies, talus_filter_view((TalusWorld *)world));
-    TALUS_TRY(talus_view_overlap(world->pool, &view, &worst));
+    TALUS_TRY(talus_view_worst_overlap(world->pool, &view, &worst));
     if (worst.a < 0)
         return TALUS_OK;
     *out = (TalusOverlap){.pairs = worst.pairs, .depth = worst.depth, .size = worst.size};

@@ -184,7 +184,7 @@ TalusStatus talus_world_add_emitter(TalusWorld *world, const TalusEmitterDef *de
     TALUS_TRY(TALUS_GROW(s->emitter, n + 1, n, "emitters"));
     TalusEmitter *e = &s->emitter[n];
     *e = (TalusEmitter){.def = *def, .rng = talus_rng(def->seed)};
-    TALUS_TRY(talus_sphere_shape(world, def->radius_max, &e->shape));
+    TALUS_TRY(talus_world_require_sphere_shape(world, def->radius_max, &e->shape));
     s->emitters++;
     return TALUS_OK;
 }
@@ -206,7 +206,7 @@ TalusStatus talus_world_add_sink(TalusWorld *world, int axis, double below)
 static bool is_below(const TalusWorld *world, int slot)
 {
     const TalusBodies *b = &world->bodies;
-    if (!talus_slot_moves(b, slot))
+    if (!talus_slot_is_free(b, slot))
         return false;
     TalusVec3 x = b->position[slot];
     const double at[3] = {x.x, x.y, x.z};
@@ -259,7 +259,7 @@ static TalusStatus apply_sinks(TalusWorld *world)
     if (total == 0.0)
         return TALUS_OK;
     TALUS_TRY(talus_journal_reserve(world, (int)total));
-    TALUS_TRY(talus_world_mark_dirty(world));
+    TALUS_TRY(talus_world_mark_bodies_dirty(world));
     for (int i = 0; i < slots; i++)
         if (is_below(world, i))
             talus_slot_remove(world, i);
@@ -277,7 +277,7 @@ TalusStatus talus_sources_apply(TalusWorld *world)
     TALUS_TRY(add_due_batches(world));
     for (int i = 0; i < s->emitters; i++)
         if (is_due(world, s->emitter[i].def.start))
-            TALUS_TRY(talus_emit(world, &s->emitter[i]));
+            TALUS_TRY(talus_emitter_emit(world, &s->emitter[i]));
     return apply_sinks(world);
 }
 

@@ -135,7 +135,7 @@ void talus_world_survey(const TalusWorld *world, TalusSurvey *out)
         out->fall_time = sqrt(2.0 * out->thinnest.size / world->gravity_norm);
 }
 
-double talus_survey_fill(const TalusSurvey *s)
+double talus_survey_packing(const TalusSurvey *s)
 {
     TalusVec3 d = talus_sub(s->moving_bounds.hi, s->moving_bounds.lo);
     double box = s->moving > 0 ? d.x * d.y * d.z : 0.0;
@@ -197,7 +197,7 @@ static bool survey_ground(const TalusWorld *world, Ground *g)
     if (!(world->gravity_norm > 0.0) || talus_periodic(&world->def.period))
         return false;
     g->up = talus_scale(-1.0 / world->gravity_norm, world->def.gravity);
-    TalusQuat turn = talus_quat_to(g->up);
+    TalusQuat turn = talus_quat_from_z(g->up);
     g->upright = (TalusQuat){turn.w, -turn.x, -turn.y, -turn.z};
     talus_survey_each(world, add_ground, g);
     return true;
@@ -233,7 +233,7 @@ TalusStatus talus_world_strays(const TalusWorld *world, TalusStrays *out)
     return TALUS_OK;
 }
 
-bool talus_world_strays_box(const TalusWorld *world, TalusVec3 lo, TalusVec3 hi)
+bool talus_box_is_stray(const TalusWorld *world, TalusVec3 lo, TalusVec3 hi)
 {
     Ground g;
     if (!survey_ground(world, &g) || g.endless)

@@ -145,7 +145,7 @@ void talus_world_refresh(const TalusWorld *world, bool contacts)
 
 /* ---- upload ---- */
 
-TalusStatus talus_world_mark_dirty(TalusWorld *world)
+TalusStatus talus_world_mark_bodies_dirty(TalusWorld *world)
 {
     TALUS_TRY(talus_world_download_bodies(world));
     world->mirror.bodies_dirty = true;

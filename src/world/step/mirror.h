@@ -29,7 +29,7 @@ TalusStatus talus_world_download_bodies(const TalusWorld *world);
 TalusStatus talus_world_download_contacts(const TalusWorld *world);
 void talus_world_refresh(const TalusWorld *world, bool contacts);
 /* Call before changing the host's bodies: downloads them and marks them dirty. */
-TalusStatus talus_world_mark_dirty(TalusWorld *world);
+TalusStatus talus_world_mark_bodies_dirty(TalusWorld *world);
 /* Zeroes the impulses of a body's contacts: in the host's list now, in the engine at the next upload of bodies. */
 void talus_world_drop_impulses(TalusWorld *world, int slot);
 /* Uploads all changes of the host; passes a shared engine pointers to all arrays. */

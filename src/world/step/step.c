@@ -107,7 +107,7 @@ static TalusStatus solve_once(TalusWorld *world, double h, int used, double accu
     world->info.solve_seconds += part->seconds;
     if (part->outcome == TALUS_OUTCOME_DIVERGED)
         return fail_diverged(world, part);
-    return talus_stage_solved(world, h);
+    return talus_stage_velocities(world, h);
 }
 
 /* True if the problem is infeasible, or if the budget is spent and the solver found bodies held between others by
@@ -141,7 +141,7 @@ static TalusStatus solve_stiffer(TalusWorld *world, double h, int used, double a
          k++) {
         TalusSolveInfo first = *part;
         TALUS_TRY(world->engine.ops->store_impulses(world->engine.self));
-        TALUS_TRY(talus_joints_store_impulses(world));
+        TALUS_TRY(talus_joints_download_impulses(world));
         world->impulse_step = h;
         TALUS_TRY(talus_stage_build(world, h, false));
         TALUS_TRY(solve_once(world, h, used + first.iterations, accuracy, part));
@@ -226,7 +226,7 @@ static TalusStatus redetect_and_solve(TalusWorld *world, double h, bool rough, T
         bool missed;
         if (used >= world->def.max_iterations)
             return TALUS_OK;
-        TALUS_TRY(talus_stage_missed(world, h, &missed));
+        TALUS_TRY(talus_stage_find_missed(world, h, &missed));
         if (!missed && !rough)
             return TALUS_OK;
         if (missed) {
@@ -326,10 +326,10 @@ static TalusStatus try_step(TalusWorld *world, double length)
     world->elastic_before = world->elastic;
     world->kinetic_before = world->kinetic;
     world->rough_first_before = world->rough_first;
-    talus_probes_begin(world);
-    talus_joints_begin(world);
+    talus_probes_begin_step(world);
+    talus_joints_begin_step(world);
     talus_drives_snapshot(world);
-    talus_sleep_begin(world);
+    talus_sleep_begin_step(world);
     TALUS_TRY(save_solver(world));
     TALUS_TRY(talus_sources_apply(world));
     return advance(world, length, 0);
@@ -405,8 +405,8 @@ static void report_step(TalusWorld *world, double end)
     TalusStepInfo *info = &world->info;
     talus_sleep_update(world);
     close_ledger(world);
-    talus_probes_close(world, info->length);
-    talus_joints_close(world, info->length);
+    talus_probes_finish_step(world, info->length);
+    talus_joints_finish_step(world, info->length);
     info->step = ++world->steps;
     if (!isnan(end)) {
         world->base_time = end;
