@@ -17,8 +17,8 @@
 
 /* Returns the inverse inertia l^2 I^-1, 1/kg, of a moving body of length l (its radius), world frame. gyration is NULL
  * for a sphere: I = 2/5 m l^2, so l^2 / I = 5 / (2 m). */
-TALUS_INLINE TalusSym3 talus_body_inverse_inertia(const TalusGyration *gyration, double inv_mass, double l,
-                                          TalusQuat orientation)
+TALUS_INLINE TalusSym3 talus_body_inverse_inertia(const TalusGyration *gyration, double inv_mass,
+                                                  double l, TalusQuat orientation)
 {
     double k = 2.5 * inv_mass;
     TalusSym3 sphere = {k, k, k, 0.0, 0.0, 0.0};
@@ -130,19 +130,19 @@ TALUS_INLINE void talus_rotate_body(const TalusGyration *gyration, double h, Tal
 
 /* Sums over bodies in integration, J, for the energy ledger. */
 enum {
-    TALUS_BODY_KINETIC_CHANGE,          /* change of kinetic energy from old to solved velocities */
-    TALUS_BODY_POTENTIAL_CHANGE,     /* change of potential energy */
-    TALUS_BODY_SPIN_CHANGE,          /* change of rotational energy by the rotation without torque */
-    TALUS_BODY_KINETIC_END,   /* kinetic energy at the end */
-    TALUS_BODY_POTENTIAL_END, /* potential energy at the end */
+    TALUS_BODY_KINETIC_CHANGE,   /* change of kinetic energy from old to solved velocities */
+    TALUS_BODY_POTENTIAL_CHANGE, /* change of potential energy */
+    TALUS_BODY_SPIN_CHANGE,      /* change of rotational energy by the rotation without torque */
+    TALUS_BODY_KINETIC_END,      /* kinetic energy at the end */
+    TALUS_BODY_POTENTIAL_END,    /* potential energy at the end */
     TALUS_BODY_SUMS
 };
 
 /* Sets the body's spin to the solved one, s / l, and rotates the body over h; a body other than a sphere (gyration not
  * NULL) ends with another spin, w'' above. Adds to the WORK, SPIN and KINETIC_END entries of `sum`. */
 TALUS_INLINE void talus_move_rotation(TalusMotion *b, double mass, double l,
-                                  const TalusGyration *gyration, double h, const double s[3],
-                                  double *sum)
+                                      const TalusGyration *gyration, double h, const double s[3],
+                                      double *sum)
 {
     TalusVec3 before = talus_scale(l, b->spin), after = talus_vec3(s[0], s[1], s[2]);
     TalusVec3 change = talus_sub(after, before), both = talus_add(after, before);
@@ -170,7 +170,8 @@ TALUS_INLINE void talus_move_body(TalusMotion *b, double mass, double l,
 {
     TalusVec3 old = b->velocity, now = talus_vec3(v[0], v[1], v[2]);
     TalusVec3 x = b->position, moved = talus_madd(x, h, now);
-    sum[TALUS_BODY_KINETIC_CHANGE] += 0.5 * mass * talus_dot(talus_sub(now, old), talus_add(now, old));
+    sum[TALUS_BODY_KINETIC_CHANGE] +=
+        0.5 * mass * talus_dot(talus_sub(now, old), talus_add(now, old));
     sum[TALUS_BODY_POTENTIAL_CHANGE] -= mass * talus_dot(gravity, talus_sub(moved, x));
     sum[TALUS_BODY_KINETIC_END] += 0.5 * mass * talus_dot(now, now);
     sum[TALUS_BODY_POTENTIAL_END] -= mass * talus_dot(gravity, moved);

@@ -70,7 +70,7 @@ TALUS_INLINE uint32_t talus_law_kind(const TalusLaw *law)
 /* Writes the initial impulse of a block to gamma[rows]: `warm` times a world-frame impulse, in the contact's frame, its
  * normal part alone if rows is 1. Moments are 0. */
 TALUS_INLINE void talus_contact_warm_start(const double frame[4], int rows, double warm,
-                                     TalusVec3 impulse, double *gamma)
+                                           TalusVec3 impulse, double *gamma)
 {
     double world[3] = {warm * impulse.x, warm * impulse.y, warm * impulse.z};
     if (rows == 1)
@@ -135,8 +135,8 @@ TALUS_INLINE double talus_normal_diagonal(const TalusOperator *op, int64_t i)
  * step by `free_velocity`, which includes both, and whose u_n closes faster than o->rebound_speed. An overlap is undone
  * at the faster of the two speeds, not at their sum. */
 TALUS_INLINE double talus_rebound_offset(const TalusLaw *law, const TalusBuildOptions *o,
-                                          double gap, double velocity, double free_velocity,
-                                          double bias)
+                                         double gap, double velocity, double free_velocity,
+                                         double bias)
 {
     bool closes = gap + o->h * free_velocity < 0.0 && -velocity > o->rebound_speed;
     return closes ? fmin(bias, law->restitution * velocity) : bias;
@@ -174,8 +174,8 @@ TALUS_INLINE double talus_load_velocity(const TalusOperator *op, int64_t i, doub
 
 /* Returns the attractive impulse c h, N s, with c the cohesion of the law, if the gap is within range; else 0. The
  * problem's normal impulse is the world's plus c h, so that in the world the apex of the cone is at -c h. */
-TALUS_INLINE double talus_attractive_impulse(const TalusLaw *law, const TalusBuildOptions *o, double gap,
-                                       double size)
+TALUS_INLINE double talus_attractive_impulse(const TalusLaw *law, const TalusBuildOptions *o,
+                                             double gap, double size)
 {
     return law->cohesion > 0.0 && gap <= o->cohesion_range * size ? law->cohesion * o->h : 0.0;
 }
@@ -202,7 +202,8 @@ typedef struct TalusHardening {
 #define TALUS_ERROR_COMPLIANCE 5e-4
 
 /* True if an overlap is an error (TalusHardening): `load` and the recovery speed explain less of it. */
-TALUS_INLINE bool talus_is_overlap_error(const TalusBuildOptions *o, double gap, double size, double load)
+TALUS_INLINE bool talus_is_overlap_error(const TalusBuildOptions *o, double gap, double size,
+                                         double load)
 {
     return gap < 0.0 && o->recovery > 0.0 &&
            -gap / o->h > load + talus_recovery_speed(o->recovery, o->gravity, size);
@@ -211,7 +212,8 @@ TALUS_INLINE bool talus_is_overlap_error(const TalusBuildOptions *o, double gap,
 /* Returns the normal impulse, at least 0, at which the tangent is taken. impulse: of the contact in the list, world
  * frame, net of attraction; `pull`: the attractive impulse, which the problem's impulse contains. */
 TALUS_INLINE double talus_warm_normal_impulse(const TalusOperator *op, int64_t i,
-                                      const TalusBuildOptions *o, TalusVec3 impulse, double pull)
+                                              const TalusBuildOptions *o, TalusVec3 impulse,
+                                              double pull)
 {
     double warm;
     talus_contact_warm_start(op->frame[i], 1, o->impulse_ratio, impulse, &warm);
@@ -259,8 +261,8 @@ TALUS_INLINE bool talus_always_relative_compliance(const TalusLaw *law, const Ta
 
 /* True if a contact has relative compliance in this step: its law has no stiffness, and it does not rebound, which its
  * offset tells: with `bias`, restitution included, it would leave faster than overlap is undone. */
-TALUS_INLINE bool talus_has_relative_compliance(const TalusLaw *law, const TalusBuildOptions *o, double gap,
-                                    double size, double bias)
+TALUS_INLINE bool talus_has_relative_compliance(const TalusLaw *law, const TalusBuildOptions *o,
+                                                double gap, double size, double bias)
 {
     return talus_always_relative_compliance(law, o) ||
            (o->compliance > 0.0 && law->stiffness == 0.0 &&
@@ -270,9 +272,9 @@ TALUS_INLINE bool talus_has_relative_compliance(const TalusLaw *law, const Talus
 /* Fills op->compliance[i], 1/kg, and hardens the offset in op->bias[i], which is read only unless
  * talus_always_relative_compliance. impulse: of the contact in the list. Returns TalusHardening.load; -1 without relative
  * compliance. */
-TALUS_INLINE double talus_contact_fill_compliance(const TalusOperator *op, int64_t i, const TalusLaw *law,
-                                         const TalusBuildOptions *o, double gap, double size,
-                                         TalusVec3 impulse)
+TALUS_INLINE double talus_contact_fill_compliance(const TalusOperator *op, int64_t i,
+                                                  const TalusLaw *law, const TalusBuildOptions *o,
+                                                  double gap, double size, TalusVec3 impulse)
 {
     op->compliance[i] = talus_contact_compliance(law, o->h);
     if (!talus_has_relative_compliance(law, o, gap, size, op->bias[i]))
@@ -383,7 +385,7 @@ TALUS_INLINE bool talus_is_elastic(const TalusOperator *op, int64_t i, const Tal
  * and after it; gamma: the new normal impulse. Returns the (negative) part of the offset that undoes overlap which no
  * load explains; 0 without such overlap. */
 TALUS_INLINE double talus_add_relative_energy(const TalusBuildOptions *o, double gap, double size,
-                                          const TalusHardening *s, double gamma, double *sum)
+                                              const TalusHardening *s, double gamma, double *sum)
 {
     double before = fmin(talus_elastic_offset(o, gap, size, s), 0.0);
     double elastic = fmax(before, -s->load);
@@ -393,9 +395,9 @@ TALUS_INLINE double talus_add_relative_energy(const TalusBuildOptions *o, double
 }
 
 /* The same of contact i whose law has a stiffness. */
-TALUS_INLINE double talus_add_stiffness_energy(const TalusOperator *op, int64_t i, const TalusLaw *law,
-                                           const TalusBuildOptions *o, double gap, double gamma,
-                                           double *sum)
+TALUS_INLINE double talus_add_stiffness_energy(const TalusOperator *op, int64_t i,
+                                               const TalusLaw *law, const TalusBuildOptions *o,
+                                               double gap, double gamma, double *sum)
 {
     /* u_n = -bias - E gamma moves the gap */
     double k = law->stiffness, left = gap - o->h * (op->bias[i] + op->compliance[i] * gamma);
@@ -406,9 +408,10 @@ TALUS_INLINE double talus_add_stiffness_energy(const TalusOperator *op, int64_t 
 }
 
 /* The same of elastic contact i of either kind. impulse: of the contact in the list, from the last step or solve. */
-TALUS_INLINE double talus_add_elastic_energy(const TalusOperator *op, int64_t i, const TalusLaw *law,
-                                          const TalusBuildOptions *o, double gap, double size,
-                                          TalusVec3 impulse, double gamma, double *sum)
+TALUS_INLINE double talus_add_elastic_energy(const TalusOperator *op, int64_t i,
+                                             const TalusLaw *law, const TalusBuildOptions *o,
+                                             double gap, double size, TalusVec3 impulse,
+                                             double gamma, double *sum)
 {
     if (law->stiffness > 0.0)
         return talus_add_stiffness_energy(op, i, law, o, gap, gamma, sum);
@@ -419,8 +422,8 @@ TALUS_INLINE double talus_add_elastic_energy(const TalusOperator *op, int64_t i,
 /* Adds the works of contact i to sum[TALUS_WORK_SUMS] and returns its impulse on b, world frame, less the attractive
  * impulse `pull`. `recovery` is the (negative) offset that undoes its overlap, 0 without overlap. op->body holds the
  * mean of solved velocities and free ones, the latter without attraction. */
-TALUS_INLINE TalusVec3 talus_add_block_work(const TalusOperator *op, const double *all_gamma, int64_t i,
-                                        double recovery, double pull, double *sum)
+TALUS_INLINE TalusVec3 talus_add_block_work(const TalusOperator *op, const double *all_gamma,
+                                            int64_t i, double recovery, double pull, double *sum)
 {
     double gamma[3], world[3], u[3];
     if (op->rows == 6) {

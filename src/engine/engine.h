@@ -130,10 +130,10 @@ typedef struct TalusMotorChange {
 
 typedef struct TalusEngineJoints {
     const TalusEngineJoint *block; /* [kept + free], free ones last */
-    int kept, free;                /* blocks with bounds; blocks without, which may be eliminated */
+    int bounded, free;             /* blocks with bounds; blocks without, which may be eliminated */
     bool compliance;               /* some block has compliance */
-    const TalusMotorChange *push;
-    int pushes;
+    const TalusMotorChange *motor_change;
+    int motor_changes;
 } TalusEngineJoints;
 
 /* Overlaps over size of the contacts that bear load (engine/overlap.h). */

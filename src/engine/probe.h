@@ -9,8 +9,9 @@
 enum { TALUS_PROBE_CONTACT_SUMS = 7, TALUS_PROBE_BODY_SUMS = 5 };
 
 /* True if the probe sums over this body: its own, or one that is free or asleep with its centre in the region. */
-TALUS_INLINE bool talus_probe_has(const TalusEngineProbe *probe, const int32_t *shape,
-                                  const uint8_t *mobility, const TalusVec3 *position, uint32_t slot)
+TALUS_INLINE bool talus_probe_includes(const TalusEngineProbe *probe, const int32_t *shape,
+                                       const uint8_t *mobility, const TalusVec3 *position,
+                                       uint32_t slot)
 {
     if (!probe->region)
         return slot == (uint32_t)probe->slot;

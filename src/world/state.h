@@ -95,8 +95,9 @@ struct TalusWorld {
     double part_time; /* start of its current part; s */
     double
         strain; /* largest overlap by relative compliance over its limit (engine operation compute_velocities) */
-    bool velocities_changed; /* some body's by the solve, by more than talus_velocity_change_limit */
-    double min_size;         /* m: smallest size of a free body; infinite if there is none */
+    bool
+        velocities_changed; /* some body's by the solve, by more than talus_velocity_change_limit */
+    double min_size;        /* m: smallest size of a free body; infinite if there is none */
     int contact_count;
     TalusBuildOptions built; /* options of the step's problem */
     double impulse_step; /* length of the step that gave the contacts' impulses; 0: no impulses */

@@ -16,7 +16,7 @@ typedef struct BuildContext {
     double *length, *gamma;
 } BuildContext;
 
-static BuildContext context_of(CpuEngine *e)
+static BuildContext build_context(CpuEngine *e)
 {
     BuildContext c = {e, talus_problem_operator(e->problem), talus_problem_lengths(e->problem),
                       talus_problem_gamma(e->problem)};
@@ -44,7 +44,7 @@ static void fill_bodies(void *context, int64_t begin, int64_t end, int64_t chunk
             talus_body_record(e->free_velocity[i], b->spin[i], inv_mass, l, gyration, inertia,
                               record);
             if (cpu_has_force(e, i))
-                talus_record_add_torque(e->torque[i], inertia, e->built.h, l, record);
+                talus_record_add_torque(e->torque[i], inertia, e->build_options.h, l, record);
         } else if (cpu_is_driven(e, i)) {
             l = b->radius[i] > 0.0 ? b->radius[i] : 1.0;
             talus_body_record(b->velocity[i], b->spin[i], 0.0, l, NULL, inertia, record);
@@ -57,7 +57,7 @@ static void fill_bodies(void *context, int64_t begin, int64_t end, int64_t chunk
 
 void cpu_fill_bodies(CpuEngine *e)
 {
-    BuildContext c = context_of(e);
+    BuildContext c = build_context(e);
     talus_parallel(e->pool, e->bodies.slots, CPU_GRAIN, fill_bodies, &c);
 }
 
@@ -98,7 +98,7 @@ static void fill_moments(const BuildContext *c, int64_t i, const TalusContact *c
     c->op->lever[i][1] = b_moves ? length / c->length[contact->b] : 0.0;
 }
 
-static TalusLoad load_of(const BuildContext *c, uint32_t slot)
+static TalusLoad applied_load(const BuildContext *c, uint32_t slot)
 {
     const CpuEngine *e = c->engine;
     TalusLoad load = {.length = c->length[slot]};
@@ -109,21 +109,21 @@ static TalusLoad load_of(const BuildContext *c, uint32_t slot)
     return load;
 }
 
-static double offset_of(const BuildContext *c, int64_t i, const TalusContact *contact,
-                        const TalusLaw *law, double size)
+static double contact_offset(const BuildContext *c, int64_t i, const TalusContact *contact,
+                             const TalusLaw *law, double size)
 {
     const CpuEngine *e = c->engine;
     if (e->forces == 0 || law->restitution == 0.0) /* loads matter to a rebound only */
-        return talus_contact_offset(c->op, i, law, &e->built, contact->gap, size, NULL);
-    TalusLoad load[2] = {load_of(c, contact->a), load_of(c, contact->b)};
-    return talus_contact_offset(c->op, i, law, &e->built, contact->gap, size, load);
+        return talus_contact_offset(c->op, i, law, &e->build_options, contact->gap, size, NULL);
+    TalusLoad load[2] = {applied_load(c, contact->a), applied_load(c, contact->b)};
+    return talus_contact_offset(c->op, i, law, &e->build_options, contact->gap, size, load);
 }
 
 static void fill_contact(const BuildContext *c, int64_t i, const TalusContact *contact, double size)
 {
     const CpuEngine *e = c->engine;
     TalusOperator *op = c->op;
-    const TalusBuildOptions *o = &e->built;
+    const TalusBuildOptions *o = &e->build_options;
     int a = (int)contact->a, b = (int)contact->b;
     bool b_moves = e->bodies.mobility[b] != TALUS_MOBILITY_FIXED; /* free, driven or asleep */
     const TalusLaw *law = cpu_contact_law(e, contact);
@@ -138,13 +138,15 @@ static void fill_contact(const BuildContext *c, int64_t i, const TalusContact *c
         fill_arms(c, i, contact, b_moves);
     if (op->rows == 6)
         fill_moments(c, i, contact, law, b_moves);
-    if (!talus_always_relative_compliance(law, o)) /* else talus_contact_fill_compliance writes it */
-        op->bias[i] = offset_of(c, i, contact, law, size);
+    if (!talus_always_relative_compliance(law,
+                                          o)) /* else talus_contact_fill_compliance writes it */
+        op->bias[i] = contact_offset(c, i, contact, law, size);
     talus_contact_warm_start(op->frame[i], op->rows, o->impulse_ratio, e->contacts->impulse[i],
-                       &c->gamma[op->rows * i]);
+                             &c->gamma[op->rows * i]);
     if (!op->compliance)
         return;
-    double load = talus_contact_fill_compliance(op, i, law, o, contact->gap, size, e->contacts->impulse[i]);
+    double load =
+        talus_contact_fill_compliance(op, i, law, o, contact->gap, size, e->contacts->impulse[i]);
     if (o->compliance > 0.0)
         e->overlap_rate[i] = load;
 }
@@ -184,9 +186,9 @@ static void report_penetration(const CpuEngine *e, TalusBuildReport *report)
 
 /* ---- joints, behind the contacts ---- */
 
-static int joint_blocks(const CpuEngine *e)
+static int count_joint_blocks(const CpuEngine *e)
 {
-    return e->joints.kept + e->joints.free;
+    return e->joints.bounded + e->joints.free;
 }
 
 static void fill_joint(const BuildContext *c, const TalusEngineJoint *joint, int64_t i)
@@ -214,22 +216,22 @@ static void fill_joint(const BuildContext *c, const TalusEngineJoint *joint, int
 static void fill_joints(const BuildContext *c)
 {
     const CpuEngine *e = c->engine;
-    for (int k = 0; k < joint_blocks(e); k++)
+    for (int k = 0; k < count_joint_blocks(e); k++)
         fill_joint(c, &e->joints.block[k], e->contacts->count + k);
 }
 
 /* Adds what torque motors change to the records. */
-static void push_bodies(const BuildContext *c)
+static void add_motor_changes(const BuildContext *c)
 {
     const TalusEngineJoints *joints = &c->engine->joints;
-    for (int k = 0; k < joints->pushes; k++)
+    for (int k = 0; k < joints->motor_changes; k++)
         for (int j = 0; j < 8; j++)
-            c->op->body[joints->push[k].slot][j] += joints->push[k].change[j];
+            c->op->body[joints->motor_change[k].slot][j] += joints->motor_change[k].change[j];
 }
 
 /* ---- cohesion ---- */
 
-static void fill_pulls(void *context, int64_t begin, int64_t end, int64_t chunk)
+static void fill_negative_attraction(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const BuildContext *c = context;
     int rows = c->op->rows;
@@ -241,33 +243,33 @@ static void fill_pulls(void *context, int64_t begin, int64_t end, int64_t chunk)
 
 /* Writes initial impulses: those in the list, which are net of attraction, plus the attractive impulse; normal ones are
  * at least 0. */
-static void fill_warm(void *context, int64_t begin, int64_t end, int64_t chunk)
+static void fill_initial_impulses(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const BuildContext *c = context;
     const CpuEngine *e = c->engine;
     (void)chunk;
     for (int64_t i = begin; i < end; i++) {
         double *gamma = &c->gamma[c->op->rows * i];
-        talus_contact_warm_start(c->op->frame[i], c->op->rows, e->built.impulse_ratio,
-                           e->contacts->impulse[i], gamma);
+        talus_contact_warm_start(c->op->frame[i], c->op->rows, e->build_options.impulse_ratio,
+                                 e->contacts->impulse[i], gamma);
         gamma[0] = fmax(0.0, gamma[0] + cpu_attractive_impulse(e, i));
     }
 }
 
 /* Adds the attractive impulses c h (talus_attractive_impulse) to the free velocities: v_f <- v_f - M^-1 D (c h e_n), e_n
  * being 1 on normal rows of contacts. gamma serves as work space and then gets the initial impulses again. */
-static void attract(BuildContext *c)
+static void add_attraction(BuildContext *c)
 {
     CpuEngine *e = c->engine;
     int count = e->contacts->count, rows = c->op->rows;
     memset(&c->gamma[rows * (int64_t)count], 0,
-           (size_t)(rows * joint_blocks(e)) * sizeof *c->gamma);
-    talus_parallel(e->pool, count, CPU_GRAIN, fill_pulls, c);
+           (size_t)(rows * count_joint_blocks(e)) * sizeof *c->gamma);
+    talus_parallel(e->pool, count, CPU_GRAIN, fill_negative_attraction, c);
     const double(*velocity)[8] = talus_problem_velocities(e->problem);
     if (c->op->bodies > 0)
         memcpy(c->op->body, velocity, (size_t)c->op->bodies * sizeof *c->op->body);
-    talus_parallel(e->pool, count, CPU_GRAIN, fill_warm, c);
-    for (int k = 0; k < joint_blocks(e); k++)
+    talus_parallel(e->pool, count, CPU_GRAIN, fill_initial_impulses, c);
+    for (int k = 0; k < count_joint_blocks(e); k++)
         memcpy(&c->gamma[rows * (int64_t)(count + k)], e->joints.block[k].gamma,
                sizeof e->joints.block[k].gamma);
 }
@@ -285,10 +287,10 @@ static int count_rows(const CpuEngine *e)
     return rows;
 }
 
-static TalusProblemSizes sizes_of(const CpuEngine *e)
+static TalusProblemSizes problem_sizes(const CpuEngine *e)
 {
     const TalusContactList *list = e->contacts;
-    int rows = count_rows(e), more = joint_blocks(e);
+    int rows = count_rows(e), more = count_joint_blocks(e);
     rows = more > 0 && rows < 3 ? 3 : rows;
     TalusProblemSizes sizes = {
         .bodies = e->bodies.slots,
@@ -297,8 +299,8 @@ static TalusProblemSizes sizes_of(const CpuEngine *e)
         .general = (rows == 6 ? list->count : list->general) + more,
         .joints = e->joints.free,
         .rows = rows,
-        .compliance = e->built.soften > 0.0 || e->built.compliance > 0.0 || e->tables.compliance ||
-                      e->joints.compliance,
+        .compliance = e->build_options.soften > 0.0 || e->build_options.compliance > 0.0 ||
+                      e->tables.compliance || e->joints.compliance,
         .models = (e->tables.models && rows > 1) || more > 0,
     };
     return sizes;
@@ -311,7 +313,7 @@ static void measure_strain(void *context, int64_t begin, int64_t end, int64_t ch
 {
     const BuildContext *c = context;
     CpuEngine *e = c->engine;
-    const TalusBuildOptions *o = &e->built;
+    const TalusBuildOptions *o = &e->build_options;
     double largest = 0.0;
     for (int64_t i = begin; i < end; i++) {
         TalusHardening s = cpu_hardening(e, c->op, i);
@@ -328,9 +330,9 @@ double cpu_largest_strain(CpuEngine *e)
 {
     int count = e->contacts->count;
     double largest = 0.0;
-    if (!(e->built.compliance > 0.0))
+    if (!(e->build_options.compliance > 0.0))
         return 0.0;
-    BuildContext c = context_of(e);
+    BuildContext c = build_context(e);
     talus_parallel(e->pool, count, CPU_GRAIN, measure_strain, &c);
     for (int64_t i = 0; i < talus_chunks(count, CPU_GRAIN); i++)
         largest = fmax(largest, e->partial[i][0]);
@@ -342,11 +344,11 @@ double cpu_largest_strain(CpuEngine *e)
 static TalusStatus soften_contacts(CpuEngine *e)
 {
     TalusOperator *op = talus_problem_operator(e->problem);
-    int count = e->contacts->count + e->joints.kept;
+    int count = e->contacts->count + e->joints.bounded;
     /* contacts and, of the joints' blocks, limits: only these can push against each other */
     for (int i = 0; i < count; i++)
         if (!op->model || op->model[i].section != TALUS_SECTION_JOINT)
-            op->compliance[i] += e->built.soften * op->diagonal[i][0];
+            op->compliance[i] += e->build_options.soften * op->diagonal[i][0];
     return talus_problem_finish(e->problem);
 }
 
@@ -354,14 +356,14 @@ TalusStatus cpu_build(TalusEngine *engine, const TalusBuildOptions *options, Tal
                       double **gamma, TalusBuildReport *report)
 {
     CpuEngine *e = cpu_engine(engine);
-    e->built = *options;
-    TalusProblemSizes sizes = sizes_of(e);
+    e->build_options = *options;
+    TalusProblemSizes sizes = problem_sizes(e);
     TALUS_TRY(cpu_group_contacts(e));
     TALUS_TRY(TALUS_GROW(e->overlaps, (size_t)e->groups.count, 0, "overlaps"));
     if (options->compliance > 0.0)
         TALUS_TRY(TALUS_GROW(e->overlap_rate, (size_t)e->contacts->count, 0, "elastic loads"));
     TALUS_TRY(talus_problem_resize(e->problem, &sizes));
-    BuildContext c = context_of(e);
+    BuildContext c = build_context(e);
     c.op->numbers = (TalusBodyNumbers){e->bodies.id, NULL};
     cpu_fill_bodies(e);
     talus_groups_each(&e->groups, e->pool, fill_contacts, &c);
@@ -371,8 +373,8 @@ TalusStatus cpu_build(TalusEngine *engine, const TalusBuildOptions *options, Tal
     if (options->soften > 0.0)
         TALUS_TRY(soften_contacts(e));
     if (e->tables.cohesion)
-        attract(&c);
-    push_bodies(&c);
+        add_attraction(&c);
+    add_motor_changes(&c);
     *op = NULL;
     *gamma = NULL;
     return TALUS_OK;

@@ -15,7 +15,7 @@ typedef struct FreeContext {
 } FreeContext;
 
 /* Partials, over free bodies: 0, or NaN if a state is not finite; smallest size. */
-static void free_velocities(void *context, int64_t begin, int64_t end, int64_t chunk)
+static void compute_free_velocities(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const FreeContext *c = context;
     CpuEngine *e = c->engine;
@@ -38,7 +38,7 @@ static void free_velocities(void *context, int64_t begin, int64_t end, int64_t c
     e->partial[chunk][1] = least;
 }
 
-static TalusStatus name_bad_body(const CpuEngine *e)
+static TalusStatus fail_on_bad_state(const CpuEngine *e)
 {
     const TalusBodyArrays *b = &e->bodies;
     for (int i = 0; i < b->slots; i++) {
@@ -52,7 +52,7 @@ static TalusStatus name_bad_body(const CpuEngine *e)
     return TALUS_OK;
 }
 
-static TalusStatus find_free_velocities(CpuEngine *e, double h, TalusVec3 gravity)
+static TalusStatus prepare_bodies(CpuEngine *e, double h, TalusVec3 gravity)
 {
     int slots = e->bodies.slots;
     FreeContext c = {e, h, talus_scale(h, gravity)};
@@ -60,17 +60,17 @@ static TalusStatus find_free_velocities(CpuEngine *e, double h, TalusVec3 gravit
     TALUS_TRY(TALUS_GROW(e->free_velocity, (size_t)slots, 0, "free velocities"));
     TALUS_TRY(cpu_reserve_partials(e, talus_chunks(slots, CPU_GRAIN)));
     TALUS_TRY(cpu_group_bodies(e));
-    talus_parallel(e->pool, slots, CPU_GRAIN, free_velocities, &c);
+    talus_parallel(e->pool, slots, CPU_GRAIN, compute_free_velocities, &c);
     cpu_sum_slots(e, 1, &bad);
     if (bad != 0.0)
-        TALUS_TRY(name_bad_body(e));
+        TALUS_TRY(fail_on_bad_state(e));
     e->min_size = INFINITY;
     for (int64_t k = 0; k < talus_chunks(slots, CPU_GRAIN); k++)
         e->min_size = fmin(e->min_size, e->partial[k][1]);
     return TALUS_OK;
 }
 
-static TalusBodyView view_of(const CpuEngine *e, const TalusVec3 *velocity, const TalusVec3 *spin)
+static TalusBodyView body_view(const CpuEngine *e, const TalusVec3 *velocity, const TalusVec3 *spin)
 {
     const TalusBodyArrays *b = &e->bodies;
     TalusBodyView view = {
@@ -95,11 +95,11 @@ static TalusBodyView view_of(const CpuEngine *e, const TalusVec3 *velocity, cons
     return view;
 }
 
-static TalusStatus detect_with(CpuEngine *e, const TalusDetectOptions *options,
-                               const TalusVec3 *velocity)
+static TalusStatus detect_with_velocities(CpuEngine *e, const TalusDetectOptions *options,
+                                          const TalusVec3 *velocity)
 {
-    TalusBodyView view = view_of(e, velocity, e->bodies.spin);
-    e->seen_velocity = velocity;
+    TalusBodyView view = body_view(e, velocity, e->bodies.spin);
+    e->detection_velocity = velocity;
     TALUS_TRY(talus_detect(e->detector, e->pool, &view, options, &e->contacts));
     e->bodies.last_id = UINT64_MAX; /* the list has the bodies of now, until the next put_bodies */
     e->clipped = talus_detector_clipped(e->detector);
@@ -119,8 +119,8 @@ TalusStatus cpu_detect(TalusEngine *engine, const TalusDetectOptions *options, T
 {
     CpuEngine *e = cpu_engine(engine);
     e->step = step;
-    TALUS_TRY(find_free_velocities(e, options->h, gravity));
-    TALUS_TRY(detect_with(e, options, e->free_velocity));
+    TALUS_TRY(prepare_bodies(e, options->h, gravity));
+    TALUS_TRY(detect_with_velocities(e, options, e->free_velocity));
     cpu_get_counts(engine, counts);
     return TALUS_OK;
 }
@@ -143,11 +143,11 @@ typedef struct ChangeContext {
     double limit2; /* square of the limit on |velocity change| */
 } ChangeContext;
 
-static bool has_changed(const ChangeContext *c, int64_t i)
+static bool velocity_changed(const ChangeContext *c, int64_t i)
 {
     const CpuEngine *e = c->engine;
     const double *v = e->solved[i];
-    TalusVec3 change = talus_sub(talus_vec3(v[0], v[1], v[2]), e->seen_velocity[i]);
+    TalusVec3 change = talus_sub(talus_vec3(v[0], v[1], v[2]), e->detection_velocity[i]);
     return talus_dot(change, change) > c->limit2 && cpu_is_free(e, i);
 }
 
@@ -156,7 +156,7 @@ static void count_changes(void *context, int64_t begin, int64_t end, int64_t chu
     const ChangeContext *c = context;
     double changes = 0.0;
     for (int64_t i = begin; i < end; i++)
-        changes += has_changed(c, i);
+        changes += velocity_changed(c, i);
     c->engine->partial[chunk][0] = changes;
 }
 
@@ -166,7 +166,7 @@ TalusStatus cpu_compute_velocities(TalusEngine *engine, double limit, bool *chan
     ChangeContext c = {e, limit * limit};
     double changes;
     e->solved = talus_problem_velocities(e->problem);
-    e->missed_known = false;
+    e->missed_searched = false;
     talus_parallel(e->pool, e->bodies.slots, CPU_GRAIN, count_changes, &c);
     cpu_sum_slots(e, 1, &changes);
     *changed = changes > 0.0;
@@ -174,7 +174,7 @@ TalusStatus cpu_compute_velocities(TalusEngine *engine, double limit, bool *chan
     return TALUS_OK;
 }
 
-static void copy_velocities(void *context, int64_t begin, int64_t end, int64_t chunk)
+static void copy_solved_velocities(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     CpuEngine *e = context;
     (void)chunk;
@@ -184,17 +184,17 @@ static void copy_velocities(void *context, int64_t begin, int64_t end, int64_t c
                                     : e->free_velocity[i];
 }
 
-static TalusStatus take_velocities(CpuEngine *e)
+static TalusStatus store_solved_velocities(CpuEngine *e)
 {
     int slots = e->bodies.slots;
     TALUS_TRY(TALUS_GROW(e->solved_velocity, (size_t)slots, 0, "solved velocities"));
-    talus_parallel(e->pool, slots, CPU_GRAIN, copy_velocities, e);
+    talus_parallel(e->pool, slots, CPU_GRAIN, copy_solved_velocities, e);
     return TALUS_OK;
 }
 
-/* Writes solved_spin, and `changed` by comparison with seen_velocity: before take_velocities, because that overwrites
- * solved_velocity, to which seen_velocity may point. */
-static void copy_spins(void *context, int64_t begin, int64_t end, int64_t chunk)
+/* Writes solved_spin, and `changed` by comparison with detection_velocity: before store_solved_velocities, because that overwrites
+ * solved_velocity, to which detection_velocity may point. */
+static void mark_changed_bodies(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const ChangeContext *c = context;
     CpuEngine *e = c->engine;
@@ -202,7 +202,7 @@ static void copy_spins(void *context, int64_t begin, int64_t end, int64_t chunk)
     (void)chunk;
     for (int64_t i = begin; i < end; i++) {
         const double *v = e->solved[i];
-        e->changed[i] = has_changed(c, i);
+        e->changed[i] = velocity_changed(c, i);
         e->solved_spin[i] = cpu_is_free(e, i)
                                 ? talus_scale(1.0 / length[i], talus_vec3(v[4], v[5], v[6]))
                                 : e->bodies.spin[i];
@@ -216,11 +216,11 @@ static TalusStatus find_missed(CpuEngine *e, const TalusDetectOptions *options, 
     ChangeContext c = {e, limit * limit};
     TALUS_TRY(TALUS_GROW(e->solved_spin, slots, 0, "solved velocities"));
     TALUS_TRY(TALUS_GROW(e->changed, slots, 0, "solved velocities"));
-    talus_parallel(e->pool, (int64_t)slots, CPU_GRAIN, copy_spins, &c);
-    TALUS_TRY(take_velocities(e));
-    TalusBodyView view = view_of(e, e->solved_velocity, e->solved_spin);
-    TalusRedetectSubset look = {e->changed, tolerance};
-    TALUS_TRY(talus_detector_find_missed(e->detector, e->pool, &view, options, &look, missed));
+    talus_parallel(e->pool, (int64_t)slots, CPU_GRAIN, mark_changed_bodies, &c);
+    TALUS_TRY(store_solved_velocities(e));
+    TalusBodyView view = body_view(e, e->solved_velocity, e->solved_spin);
+    TalusRedetectSubset subset = {e->changed, tolerance};
+    TALUS_TRY(talus_detector_find_missed(e->detector, e->pool, &view, options, &subset, missed));
     e->clipped = talus_detector_clipped(e->detector);
     return TALUS_OK;
 }
@@ -234,7 +234,7 @@ TalusStatus cpu_find_missed(TalusEngine *engine, const TalusDetectOptions *optio
     if (e->contacts->general == 0)
         return TALUS_OK;
     TALUS_TRY(find_missed(e, options, limit, tolerance, &count));
-    e->missed_known = true;
+    e->missed_searched = true;
     *missed = count > 0;
     return TALUS_OK;
 }
@@ -244,11 +244,11 @@ TalusStatus cpu_redetect(TalusEngine *engine, const TalusDetectOptions *options,
 {
     CpuEngine *e = cpu_engine(engine);
     (void)gravity;
-    if (e->missed_known) {
+    if (e->missed_searched) {
         talus_detector_take_missed(e->detector);
     } else {
-        TALUS_TRY(take_velocities(e));
-        TALUS_TRY(detect_with(e, options, e->solved_velocity));
+        TALUS_TRY(store_solved_velocities(e));
+        TALUS_TRY(detect_with_velocities(e, options, e->solved_velocity));
     }
     cpu_get_counts(engine, counts);
     return TALUS_OK;

@@ -48,18 +48,19 @@ typedef struct CpuEngine {
     TalusEngineJoints joints;
 
     /* the current step, or part of a halved step */
-    long long step;                 /* its number, for messages */
-    int clipped;                    /* as in TalusEngineCounts */
-    double min_size;                /* likewise */
-    TalusVec3 *free_velocity;       /* [slots]: v + h g + h f/m if free, v if driven, else 0 */
-    TalusVec3 *solved_velocity;     /* [slots], for redetection */
-    TalusVec3 *solved_spin;         /* [slots], likewise */
-    uint8_t *changed;               /* [slots]: velocity changed beyond the limit of find_missed */
-    const TalusVec3 *seen_velocity; /* of the last detection: free_velocity or solved_velocity */
-    const double (*solved)[8];      /* records of the last solve, in the problem's memory */
-    bool missed_known;              /* the detector holds the contacts that find_missed found */
-    TalusBuildOptions built;        /* options of the last build */
-    /* [contacts], if `built` has a compliance: TalusHardening.load; -1: none */
+    long long step;             /* its number, for messages */
+    int clipped;                /* as in TalusEngineCounts */
+    double min_size;            /* likewise */
+    TalusVec3 *free_velocity;   /* [slots]: v + h g + h f/m if free, v if driven, else 0 */
+    TalusVec3 *solved_velocity; /* [slots], for redetection */
+    TalusVec3 *solved_spin;     /* [slots], likewise */
+    uint8_t *changed;           /* [slots]: velocity changed beyond the limit of find_missed */
+    const TalusVec3
+        *detection_velocity;         /* of the last detection: free_velocity or solved_velocity */
+    const double (*solved)[8];       /* records of the last solve, in the problem's memory */
+    bool missed_searched;            /* the detector holds the contacts that find_missed found */
+    TalusBuildOptions build_options; /* options of the last build */
+    /* [contacts], if `build_options` has a compliance: TalusHardening.load; -1: none */
     double *overlap_rate;
     TalusGroups groups;              /* of the contacts of the last build */
     TalusGroups body_groups;         /* of the bodies of the last detection, in the order of ids */
@@ -125,7 +126,8 @@ static inline double cpu_contact_size(const CpuEngine *e, const TalusContact *c)
 static inline double cpu_attractive_impulse(const CpuEngine *e, int64_t i)
 {
     const TalusContact *c = &e->contacts->contact[i];
-    return talus_attractive_impulse(cpu_contact_law(e, c), &e->built, c->gap, cpu_contact_size(e, c));
+    return talus_attractive_impulse(cpu_contact_law(e, c), &e->build_options, c->gap,
+                                    cpu_contact_size(e, c));
 }
 
 /* Returns the tangent that the last build, which has a relative compliance, gave contact i; compliance 0: none. The list
@@ -135,18 +137,19 @@ static inline TalusHardening cpu_hardening(const CpuEngine *e, const TalusOperat
     const TalusContactList *list = e->contacts;
     const TalusContact *c = &list->contact[i];
     TalusHardening none = {0};
-    if (e->built.soften > 0.0) { /* op->compliance exceeds that of the tangent */
+    if (e->build_options.soften > 0.0) { /* op->compliance exceeds that of the tangent */
         const TalusLaw *law = cpu_contact_law(e, c);
         return law->stiffness > 0.0 ? none
-                                    : talus_hardening(op, i, law, &e->built, c->gap,
+                                    : talus_hardening(op, i, law, &e->build_options, c->gap,
                                                       cpu_contact_size(e, c), list->impulse[i]);
     }
     if (e->overlap_rate[i] < 0.0)
         return none;
     double pull = e->tables.cohesion ? cpu_attractive_impulse(e, i) : 0.0;
-    return (TalusHardening){.warm = talus_warm_normal_impulse(op, i, &e->built, list->impulse[i], pull),
-                            .load = e->overlap_rate[i],
-                            .compliance = op->compliance[i]};
+    return (TalusHardening){
+        .warm = talus_warm_normal_impulse(op, i, &e->build_options, list->impulse[i], pull),
+        .load = e->overlap_rate[i],
+        .compliance = op->compliance[i]};
 }
 
 /* ---- sums.c ---- */
@@ -175,9 +178,9 @@ TalusStatus cpu_group_bodies(CpuEngine *e);
 void cpu_sum_bodies(CpuEngine *e, TalusLoopFn *fn, void *context, int columns, double *sum);
 
 /* Returns the slot at a place in the order of ids. */
-static inline int64_t cpu_slot_of_rank(const CpuEngine *e, int64_t place)
+static inline int64_t cpu_slot_of_rank(const CpuEngine *e, int64_t rank)
 {
-    return e->bodies.at_rank ? (int64_t)e->bodies.at_rank[place] : place;
+    return e->bodies.at_rank ? (int64_t)e->bodies.at_rank[rank] : rank;
 }
 
 /* Calls fn for each group of contacts, in parallel; each leaves its sums in a row of the partials. Then sum[columns] =

@@ -24,13 +24,13 @@ typedef struct IntegrateContext {
 /* For each free body: checks the solved velocity and the state it leads to; sums the work of gravity and forces,
  * m (v_f^2 - v^2)/2; overwrites the free velocity by its mean with the solved one, which the works of contacts need.
  * Partials: 0, or NaN if a check failed; that work. */
-static void check_velocities(void *context, int64_t begin, int64_t end, int64_t group)
+static void check_and_average(void *context, int64_t begin, int64_t end, int64_t group)
 {
     const IntegrateContext *c = context;
     const TalusBodyArrays *b = &c->engine->bodies;
     double bad = 0.0, gravity = 0.0;
-    for (int64_t place = begin; place < end; place++) {
-        int64_t i = cpu_slot_of_rank(c->engine, place);
+    for (int64_t rank = begin; rank < end; rank++) {
+        int64_t i = cpu_slot_of_rank(c->engine, rank);
         if (!cpu_is_free(c->engine, i))
             continue;
         const double *v = c->velocity[i];
@@ -46,7 +46,7 @@ static void check_velocities(void *context, int64_t begin, int64_t end, int64_t 
 }
 
 /* Fails with the id of the first free body whose speed is not below 1e150, if there is one. */
-static TalusStatus name_fault(const IntegrateContext *c)
+static TalusStatus fail_on_bad_velocity(const IntegrateContext *c)
 {
     const CpuEngine *e = c->engine;
     for (int i = 0; i < e->bodies.slots; i++) {
@@ -59,13 +59,13 @@ static TalusStatus name_fault(const IntegrateContext *c)
     return talus_fail(TALUS_ERR_NUMERIC, "step %lld: the next state would not be finite", e->step);
 }
 
-static TalusStatus check_finite(IntegrateContext *c, TalusEngineLedger *ledger)
+static TalusStatus check_solved_motion(IntegrateContext *c, TalusEngineLedger *ledger)
 {
     CpuEngine *e = c->engine;
     double sum[2];
-    cpu_sum_bodies(e, check_velocities, c, 2, sum);
+    cpu_sum_bodies(e, check_and_average, c, 2, sum);
     ledger->gravity_error += sum[1];
-    return sum[0] == 0.0 ? TALUS_OK : name_fault(c);
+    return sum[0] == 0.0 ? TALUS_OK : fail_on_bad_velocity(c);
 }
 
 /* ---- all bodies ---- */
@@ -76,8 +76,8 @@ static void integrate_bodies(void *context, int64_t begin, int64_t end, int64_t 
     CpuEngine *e = c->engine;
     TalusBodyArrays *b = &e->bodies;
     double sum[TALUS_BODY_SUMS] = {0.0};
-    for (int64_t place = begin; place < end; place++) {
-        int64_t i = cpu_slot_of_rank(e, place);
+    for (int64_t rank = begin; rank < end; rank++) {
+        int64_t i = cpu_slot_of_rank(e, rank);
         if (!cpu_is_free(e, i))
             continue;
         TalusMotion motion = {b->position[i], b->velocity[i], b->spin[i], b->orientation[i]};
@@ -101,7 +101,8 @@ static void integrate_and_sum(IntegrateContext *c, TalusEngineLedger *ledger)
     ledger->potential = sum[TALUS_BODY_POTENTIAL_END];
     ledger->kinetic_change += sum[TALUS_BODY_KINETIC_CHANGE] + sum[TALUS_BODY_SPIN_CHANGE];
     ledger->potential_change += sum[TALUS_BODY_POTENTIAL_CHANGE];
-    ledger->gravity_error += sum[TALUS_BODY_POTENTIAL_CHANGE]; /* minus gravity's work along the motion */
+    ledger->gravity_error +=
+        sum[TALUS_BODY_POTENTIAL_CHANGE]; /* minus gravity's work along the motion */
     ledger->spin += sum[TALUS_BODY_SPIN_CHANGE];
 }
 
@@ -119,10 +120,10 @@ TalusStatus cpu_integrate(TalusEngine *engine, double h, TalusVec3 gravity, long
     };
     e->step = step;
     *ledger = (TalusEngineLedger){0};
-    if (e->tables.cohesion || e->joints.pushes > 0)
+    if (e->tables.cohesion || e->joints.motor_changes > 0)
         cpu_fill_bodies(e); /* the problem's free velocities contain attraction and motors */
     cpu_add_force_works(e, h, ledger);
-    TALUS_TRY(check_finite(&c, ledger));
+    TALUS_TRY(check_solved_motion(&c, ledger));
     cpu_finish_contacts(e, ledger);
     cpu_add_driven_works(e, ledger);
     cpu_compute_probes(e);
@@ -143,8 +144,8 @@ static void wrap_bodies(void *context, int64_t begin, int64_t end, int64_t group
     CpuEngine *e = c->engine;
     TalusBodyArrays *b = &e->bodies;
     double lifted = 0.0;
-    for (int64_t place = begin; place < end; place++) {
-        int64_t i = cpu_slot_of_rank(e, place);
+    for (int64_t rank = begin; rank < end; rank++) {
+        int64_t i = cpu_slot_of_rank(e, rank);
         if (cpu_is_free(e, i))
             lifted += talus_wrap_body(&e->period, b->mass[i], c->gravity, &b->position[i]);
     }

@@ -7,7 +7,7 @@
  *     stabilisation = gamma_n max(0, -b_n) of overlapping rigid contacts: at the speed that undoes overlap,
  *     impact        = the rest: -gamma_n (u'_n - u_f,n)/2 for an overlapping rigid contact that ends at
  *                     u'_n = -b_n: the loss of an inelastic impact; plus the elastic energy that the step stores.
- * b_n is the offset without restitution (recovery_of). With restitution u'_n = -e u_n, so that impact includes the
+ * b_n is the offset without restitution (recovery_offset). With restitution u'_n = -e u_n, so that impact includes the
  * returned energy. A cohesive contact has the attractive impulse c h besides gamma_n; its work has a column of its own,
  * and free velocities are those without it. Moments against spinning and rolling count as friction.
  * The sums here are over contacts, those of integrate.c over bodies. Their difference, TalusLedger.imbalance, is
@@ -23,13 +23,13 @@ typedef struct LedgerContext {
     const double *gamma;
 } LedgerContext;
 
-static LedgerContext context_of(CpuEngine *e)
+static LedgerContext ledger_context(CpuEngine *e)
 {
     LedgerContext c = {e, talus_problem_operator(e->problem), talus_problem_gamma(e->problem)};
     return c;
 }
 
-static double pull_of(const LedgerContext *c, int64_t i)
+static double attractive_impulse(const LedgerContext *c, int64_t i)
 {
     return c->engine->tables.cohesion ? cpu_attractive_impulse(c->engine, i) : 0.0;
 }
@@ -38,17 +38,17 @@ static double pull_of(const LedgerContext *c, int64_t i)
 
 /* Returns the offset that undoes an overlap; 0 without overlap. The problem's offset is that, unless the law has
  * restitution. */
-static double recovery_of(const LedgerContext *c, int64_t i)
+static double recovery_offset(const LedgerContext *c, int64_t i)
 {
     const CpuEngine *e = c->engine;
     const TalusContact *contact = &e->contacts->contact[i];
-    const TalusBuildOptions *o = &e->built;
+    const TalusBuildOptions *o = &e->build_options;
     if (!(contact->gap < 0.0))
         return 0.0;
     if (!e->tables.restitution)
         return c->op->bias[i];
-    return talus_contact_bias(cpu_contact_law(e, contact), o->h, o->recovery, o->gravity, contact->gap,
-                              cpu_contact_size(e, contact));
+    return talus_contact_bias(cpu_contact_law(e, contact), o->h, o->recovery, o->gravity,
+                              contact->gap, cpu_contact_size(e, contact));
 }
 
 static void store_impulses(void *context, int64_t begin, int64_t end, int64_t chunk)
@@ -58,7 +58,7 @@ static void store_impulses(void *context, int64_t begin, int64_t end, int64_t ch
     (void)chunk;
     for (int64_t i = begin; i < end; i++) {
         TalusVec3 impulse = talus_block_impulse(c->op, c->gamma, i);
-        double pull = pull_of(c, i);
+        double pull = attractive_impulse(c, i);
         list->impulse[i] =
             pull > 0.0 ? talus_madd(impulse, -pull, list->contact[i].normal) : impulse;
     }
@@ -67,29 +67,29 @@ static void store_impulses(void *context, int64_t begin, int64_t end, int64_t ch
 TalusStatus cpu_store_impulses(TalusEngine *engine)
 {
     CpuEngine *e = cpu_engine(engine);
-    LedgerContext c = context_of(e);
+    LedgerContext c = ledger_context(e);
     talus_parallel(e->pool, e->contacts->count, CPU_GRAIN, store_impulses, &c);
     return TALUS_OK;
 }
 
 /* Adds the elastic energies of contact i, if it is elastic, to `sum`. Returns the (negative) offset that undoes its
  * overlap, as far as that is not elastic. */
-static double add_elastic(const LedgerContext *c, int64_t i, double *sum)
+static double add_elastic_energy(const LedgerContext *c, int64_t i, double *sum)
 {
     const CpuEngine *e = c->engine;
     const TalusOperator *op = c->op;
     const TalusContact *contact = &e->contacts->contact[i];
     double gamma = c->gamma[op->rows * i];
     TalusHardening h = {0};
-    if (e->built.compliance > 0.0)
+    if (e->build_options.compliance > 0.0)
         h = cpu_hardening(e, op, i);
     if (h.compliance > 0.0)
-        return talus_add_relative_energy(&e->built, contact->gap, cpu_contact_size(e, contact), &h,
-                                     gamma, sum);
+        return talus_add_relative_energy(&e->build_options, contact->gap,
+                                         cpu_contact_size(e, contact), &h, gamma, sum);
     const TalusLaw *law = cpu_contact_law(e, contact);
     if (law->stiffness > 0.0)
-        return talus_add_stiffness_energy(op, i, law, &e->built, contact->gap, gamma, sum);
-    return recovery_of(c, i);
+        return talus_add_stiffness_energy(op, i, law, &e->build_options, contact->gap, gamma, sum);
+    return recovery_offset(c, i);
 }
 
 /* Partials of the overlaps, behind those of the works. */
@@ -98,7 +98,7 @@ _Static_assert((int)CONTACT_PARTIALS <= (int)CPU_PARTIALS && (int)BLOCK_GRAIN <=
                "partials of contacts");
 
 /* Counts contact i, if it bears load, in the histogram of its group. */
-static void add_overlap(const LedgerContext *c, int64_t i, uint16_t *count, double *partial)
+static void count_overlap(const LedgerContext *c, int64_t i, uint16_t *count, double *partial)
 {
     const TalusContact *contact = &c->engine->contacts->contact[i];
     if (!(c->gamma[c->op->rows * i] > 0.0))
@@ -111,7 +111,7 @@ static void add_overlap(const LedgerContext *c, int64_t i, uint16_t *count, doub
     partial[OVERLAP_MAX] = fmax(partial[OVERLAP_MAX], depth);
 }
 
-static void contact_works(void *context, int64_t begin, int64_t end, int64_t chunk)
+static void finish_contacts(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const LedgerContext *c = context;
     const TalusContactList *list = c->engine->contacts;
@@ -119,9 +119,10 @@ static void contact_works(void *context, int64_t begin, int64_t end, int64_t chu
     double sum[CONTACT_PARTIALS] = {0.0};
     memset(count, 0, sizeof *c->engine->overlaps);
     for (int64_t i = begin; i < end; i++) {
-        double recovery = add_elastic(c, i, sum);
-        add_overlap(c, i, count, sum);
-        list->impulse[i] = talus_add_block_work(c->op, c->gamma, i, recovery, pull_of(c, i), sum);
+        double recovery = add_elastic_energy(c, i, sum);
+        count_overlap(c, i, count, sum);
+        list->impulse[i] =
+            talus_add_block_work(c->op, c->gamma, i, recovery, attractive_impulse(c, i), sum);
     }
     for (int j = 0; j < CONTACT_PARTIALS; j++)
         c->engine->partial[chunk][j] = sum[j];
@@ -141,9 +142,9 @@ static TalusEngineOverlap summarise_overlaps(const CpuEngine *e, double sum)
 
 void cpu_finish_contacts(CpuEngine *e, TalusEngineLedger *ledger)
 {
-    LedgerContext c = context_of(e);
+    LedgerContext c = ledger_context(e);
     double sum[OVERLAP_MAX];
-    cpu_sum_contacts(e, contact_works, &c, OVERLAP_MAX, sum);
+    cpu_sum_contacts(e, finish_contacts, &c, OVERLAP_MAX, sum);
     ledger->overlap = summarise_overlaps(e, sum[OVERLAP_SUM]);
     ledger->friction += sum[TALUS_WORK_TANGENTIAL];
     ledger->stabilisation += sum[TALUS_WORK_STABILISATION];
@@ -165,13 +166,13 @@ typedef struct ForceContext {
 
 /* Partials: work of torques, by the mean of old and free spin (integrate.c sums that of forces with gravity's); work of
  * forces and torques along the motion, by solved velocities. */
-static void force_works(void *context, int64_t begin, int64_t end, int64_t group)
+static void sum_force_works(void *context, int64_t begin, int64_t end, int64_t group)
 {
     const ForceContext *c = context;
     CpuEngine *e = c->engine;
     double torque_work = 0.0, applied = 0.0;
-    for (int64_t place = begin; place < end; place++) {
-        int64_t i = cpu_slot_of_rank(e, place);
+    for (int64_t rank = begin; rank < end; rank++) {
+        int64_t i = cpu_slot_of_rank(e, rank);
         if (!cpu_is_free(e, i) || !cpu_has_force(e, i))
             continue;
         const double *f = c->free[i], *v = e->solved[i];
@@ -194,7 +195,7 @@ void cpu_add_force_works(CpuEngine *e, double h, TalusEngineLedger *ledger)
     double sum[2];
     if (e->forces == 0)
         return;
-    cpu_sum_bodies(e, force_works, &c, 2, sum);
+    cpu_sum_bodies(e, sum_force_works, &c, 2, sum);
     ledger->applied += sum[1];
     ledger->gravity_error += sum[0] - sum[1];
 }
@@ -202,8 +203,8 @@ void cpu_add_force_works(CpuEngine *e, double h, TalusEngineLedger *ledger)
 /* ---- driven bodies: world/drive.c ---- */
 
 /* Returns talus_side_work of contact i if the body of that side is driven, else 0. */
-static double side_work(const LedgerContext *c, int64_t i, int side, TalusVec3 impulse,
-                        TalusVec3 moment)
+static double driven_side_work(const LedgerContext *c, int64_t i, int side, TalusVec3 impulse,
+                               TalusVec3 moment)
 {
     int body = c->op->pair[i][side];
     if (body < 0 || c->engine->bodies.mobility[body] != TALUS_MOBILITY_DRIVEN)
@@ -224,11 +225,11 @@ static double driven_work(const LedgerContext *c, int64_t i)
         talus_frame_world(op->frame[i], c->gamma + 6 * i + 3, m);
         moment = talus_vec3(m[0], m[1], m[2]);
     }
-    return side_work(c, i, 0, impulse, moment) - side_work(c, i, 1, impulse, moment);
+    return driven_side_work(c, i, 0, impulse, moment) - driven_side_work(c, i, 1, impulse, moment);
 }
 
 /* Contacts of driven bodies are all in the general run; a group is of one run. */
-static void driven_works(void *context, int64_t begin, int64_t end, int64_t chunk)
+static void sum_driven_works(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const LedgerContext *c = context;
     bool general = begin >= c->op->sphere_sphere + c->op->sphere_fixed;
@@ -240,10 +241,10 @@ static void driven_works(void *context, int64_t begin, int64_t end, int64_t chun
 
 void cpu_add_driven_works(CpuEngine *e, TalusEngineLedger *ledger)
 {
-    LedgerContext c = context_of(e);
+    LedgerContext c = ledger_context(e);
     double sum;
     if (!e->bodies.driven)
         return;
-    cpu_sum_contacts(e, driven_works, &c, 1, &sum);
+    cpu_sum_contacts(e, sum_driven_works, &c, 1, &sum);
     ledger->driven += sum;
 }

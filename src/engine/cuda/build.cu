@@ -190,7 +190,7 @@ static __device__ inline void fill_contact(const Fill &f, int i, double (&v)[4])
     if (op->rows > 1)
         op->mu[i] = law->mu;
     talus_contact_warm_start(op->frame[i], op->rows, o->impulse_ratio, f.list.impulse[i],
-                       &f.gamma[(int64_t)op->rows * i]);
+                             &f.gamma[(int64_t)op->rows * i]);
     if (GENERAL)
         fill_arms(f, i, a, b);
     if (LAWS && op->model)

@@ -138,7 +138,7 @@ static __device__ inline double add_elastic(const Motion &m, int64_t i, bool reb
     if (!m.op.compliance || !talus_is_elastic(&m.op, i, law, &m.options))
         return recovery_of(m, i, rebounds);
     return talus_add_elastic_energy(&m.op, i, law, &m.options, m.list.gap[i], cu_contact_size(m, i),
-                                 m.list.impulse[i], m.gamma[m.op.rows * i], v);
+                                    m.list.impulse[i], m.gamma[m.op.rows * i], v);
 }
 
 /* Counts contact i, if it bears load, in the block's histogram. */
@@ -179,8 +179,8 @@ static __global__ void sum_works(CuPartials partials, double *totals, Motion m, 
     for (int64_t i = item(); i < contacts; i += stride()) {
         double recovery = add_elastic(m, i, LAWS && m.tables.restitution, v);
         add_overlap(m, i, count, v + TALUS_WORK_SUMS);
-        m.list.impulse[i] =
-            talus_add_block_work(&m.op, m.gamma, i, recovery, LAWS ? cu_attractive_impulse(m, i) : 0.0, v);
+        m.list.impulse[i] = talus_add_block_work(&m.op, m.gamma, i, recovery,
+                                                 LAWS ? cu_attractive_impulse(m, i) : 0.0, v);
     }
     leave_counts(count, counts);
     leave_totals<TALUS_WORK_SUMS + 1, 1>(partials, totals + WORKS, v);

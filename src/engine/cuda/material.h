@@ -52,7 +52,7 @@ static __device__ inline double cu_attractive_impulse(const CuLawInputs &s, int6
     if (!s.tables.cohesion)
         return 0.0;
     return talus_attractive_impulse(cu_contact_law(s, i), &s.options, s.list.gap[i],
-                              cu_contact_size(s, i));
+                                    cu_contact_size(s, i));
 }
 
 /* Fills op->diagonal and op->coupling of a block of the general run. ROWS: 6 if op->rows is, else 3. */

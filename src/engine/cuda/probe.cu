@@ -24,7 +24,7 @@ struct CuProbe : CuLawInputs {
 
 static __device__ bool has(const CuProbe &p, uint32_t slot)
 {
-    return talus_probe_has(&p.def, p.b.shape, p.b.mobility, p.b.position, slot);
+    return talus_probe_includes(&p.def, p.b.shape, p.b.mobility, p.b.position, slot);
 }
 
 /* Returns the vectors from the centres of a and b to the contact point. */

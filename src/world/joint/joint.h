@@ -41,21 +41,21 @@ typedef struct TalusJointSums {
 } TalusJointSums;
 
 typedef struct TalusJoint {
-    TalusJointDef def; /* owns its name */
-    uint64_t number;   /* of its id */
-    double since;      /* s: time at which the motor was set */
-    double length;     /* m: distance of offset points: bounding radius of the smaller free body */
+    TalusJointDef def;  /* owns its name */
+    uint64_t number;    /* of its id */
+    double motor_since; /* s: time at which the motor was set */
+    double length;      /* m: distance of offset points: bounding radius of the smaller free body */
     /* point, axis and unit vector normal to the axis, of base and mover, each in its own frame */
     TalusVec3 anchor[2], axis[2], side[2];
-    TalusJointWarmStart carry;
-    TalusJointSums sums, shown; /* shown: sums over h of the last step, N and N m */
+    TalusJointWarmStart warm_start;
+    TalusJointSums sums, reported; /* shown: sums over h of the last step, N and N m */
 } TalusJoint;
 
 /* Geometry of a joint at the current poses. */
 typedef struct TalusJointPose {
     int slot[2];                        /* -1: the fixed world */
     TalusVec3 arm[2], axis[2], side[2]; /* as in TalusJoint, in world axes */
-    TalusVec3 apart;                    /* from the base's point to the mover's */
+    TalusVec3 separation;               /* from the base's point to the mover's */
     double coordinate;                  /* rad or m; 0 for kinds without one */
     TalusVec3 along; /* unit vector of the coordinate: axis, or line between the points */
 } TalusJointPose;
@@ -79,13 +79,13 @@ struct TalusProjection;
 
 /* Transfers between joints, which the host computes, and the engine (joint_transfer.c). */
 typedef struct TalusJointExchange {
-    struct TalusProblem *problem; /* contains the joints' blocks alone, three rows each */
-    int32_t *slot;                /* [bodies]: slots of bodies with joints, moving ones first */
-    TalusMotion *motion;          /* [bodies]: staging of their states */
-    double (*record)[8];          /* [bodies]: staging of their records (backend/operator.h) */
-    int moving, bodies;           /* moving bodies with joints; these and driven ones */
-    TalusEngineJoint *block;      /* staging of all blocks */
-    TalusMotorChange *push;       /* staging of the velocity changes by torque motors */
+    struct TalusProblem *problem;   /* contains the joints' blocks alone, three rows each */
+    int32_t *slot;                  /* [bodies]: slots of bodies with joints, moving ones first */
+    TalusMotion *motion;            /* [bodies]: staging of their states */
+    double (*record)[8];            /* [bodies]: staging of their records (backend/operator.h) */
+    int moving, bodies;             /* moving bodies with joints; these and driven ones */
+    TalusEngineJoint *block;        /* staging of all blocks */
+    TalusMotorChange *motor_change; /* staging of the velocity changes by torque motors */
 } TalusJointExchange;
 
 typedef struct TalusJoints {
@@ -93,13 +93,13 @@ typedef struct TalusJoints {
     int count;         /* includes joints whose bodies were removed since the last step */
     uint64_t created;  /* number of joints created so far: the last id number */
 
-    /* Blocks of the step's problem: first `kept` limits and motors of bounded effort, on which the solver iterates,
+    /* Blocks of the step's problem: first `bounded` limits and motors of bounded effort, on which the solver iterates,
      * then `free` blocks without bounds, which may be eliminated. */
     TalusJointBlock *block;
-    int kept, free;
-    bool any_compliance, any_push; /* some block is soft; some joint has a torque motor */
+    int bounded, free;
+    bool any_compliance, any_torque_motor; /* some block is soft; some joint has a torque motor */
 
-    TalusJointWarmStart *backup; /* [count]: carry at the snapshot */
+    TalusJointWarmStart *warm_start_backup; /* [count]: carry at the snapshot */
     struct TalusProjection *projection;
 
     TalusJointExchange exchange;
@@ -117,12 +117,12 @@ static inline bool talus_joint_lives(const TalusWorld *world, const TalusJoint *
 /* Checks a joint that was read from a saved state. */
 TalusStatus talus_joint_check_loaded(const TalusWorld *world, const TalusJoint *joint);
 void talus_joints_clear(TalusWorld *world);
-/* Copy the carry of all joints to `backup`, and back. */
+/* Copy the carry of all joints to `warm_start_backup`, and back. */
 TalusStatus talus_joints_snapshot(TalusWorld *world);
 void talus_joints_rollback(TalusWorld *world);
 /* Starts a step: drops joints of removed bodies, zeroes sums. */
 void talus_joints_begin_step(TalusWorld *world);
-/* Ends a step of length h: sets `shown` of all joints to their sums over h. */
+/* Ends a step of length h: sets `reported` of all joints to their sums over h. */
 void talus_joints_finish_step(TalusWorld *world, double h);
 /* Writes the slots of bodies a and b of the first `limit` live joints, -1 for the fixed world. `pairs` may be NULL.
  * Returns the number of all live joints. */

@@ -15,7 +15,7 @@ typedef struct TalusArchive {
     TalusStatus status;
     const unsigned char *source; /* when loading */
     unsigned char *bytes;        /* when saving; owned by the caller afterwards */
-    size_t at, size;             /* loading: `size` is the total; saving: `at` is the size so far */
+    size_t offset, size; /* loading: `size` is the total; saving: `offset` is the size so far */
 } TalusArchive;
 
 void talus_archive_bytes(TalusArchive *archive, void *data, size_t size);
@@ -45,9 +45,9 @@ void talus_archive_vec3s(TalusArchive *archive, TalusVec3 *const *value, size_t 
         (value) = number;                      \
     } while (0)
 /* Evaluates `call`, a call that returns a status, unless an error is recorded; records a failure. */
-#define TALUS_ARCHIVE_CALL(archive, call)          \
-    do {                                           \
-        if ((archive)->status == TALUS_OK)         \
+#define TALUS_ARCHIVE_CALL(archive, call)            \
+    do {                                             \
+        if ((archive)->status == TALUS_OK)           \
             talus_archive_record((archive), (call)); \
     } while (0)
 void talus_archive_id(TalusArchive *archive, uint64_t *number); /* id of a body; 0: none */

@@ -38,25 +38,25 @@ static void transfer_exclusion(TalusArchive *a, TalusWorld *world, int i)
 {
     TalusFilters *f = &world->filters;
     uint32_t pair[2] = {0, 0}, slots = (uint32_t)world->bodies.counts.slots;
-    int32_t times = 0;
+    int32_t exclusions = 0;
     if (!a->loading) {
         pair[0] = f->excluded[i][0];
         pair[1] = f->excluded[i][1];
-        times = f->times[i];
+        exclusions = f->exclusions[i];
     }
     talus_archive_u32(a, &pair[0]);
     talus_archive_u32(a, &pair[1]);
-    TALUS_ARCHIVE_I32(a, &times);
+    TALUS_ARCHIVE_I32(a, &exclusions);
     if (!a->loading || a->status != TALUS_OK)
         return;
-    if (pair[0] >= pair[1] || pair[1] >= slots || times < 1)
+    if (pair[0] >= pair[1] || pair[1] >= slots || exclusions < 1)
         talus_archive_refuse(a, "an excluded pair is not of two bodies");
     else
         talus_archive_record(a, talus_pair_exclude(world, (int)pair[0], (int)pair[1]));
     if (a->status == TALUS_OK && f->count != i + 1)
         talus_archive_refuse(a, "a pair is excluded twice");
     if (a->status == TALUS_OK)
-        f->times[i] = times;
+        f->exclusions[i] = exclusions;
 }
 
 static void transfer_force(TalusArchive *a, TalusWorld *world, int slot)

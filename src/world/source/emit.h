@@ -9,11 +9,11 @@
 /* Bodies near an emitter and the spheres that it tries to place (emit.c). */
 typedef struct TalusEmitCandidates {
     TalusDetector *detector;
-    /* First `near` fixed bodies: existing ones and spheres placed so far. Then the candidates of this round. */
+    /* First `near_count` fixed bodies: existing ones and spheres placed so far. Then the candidates of this round. */
     TalusBodies bodies;
-    int near;
-    uint8_t *taken; /* by slot of `bodies`: the candidate is not accepted (mark_taken) */
-    int placed;     /* candidates accepted so far, in the next two arrays */
+    int near_count;
+    uint8_t *rejected; /* by slot of `bodies`: the candidate is not accepted (mark_rejected) */
+    int placed;        /* candidates accepted so far, in the next two arrays */
     TalusVec3 *placed_position;
     double *placed_radius;
 } TalusEmitCandidates;

@@ -14,7 +14,7 @@ typedef struct TalusMirror {
     bool bodies_dirty, contacts_dirty; /* the host has changes to upload */
     bool tables_dirty;                 /* shapes or materials have changes to upload */
     bool forces_dirty, filters_dirty;  /* applied forces or filters have changes to upload */
-    int slots_sent;                    /* number of slots in the last upload of bodies */
+    int uploaded_slots;                /* number of slots in the last upload of bodies */
     bool any_dropped;                  /* some entry of `dropped` is set */
     uint8_t *dropped; /* by slot: its contacts lose their impulses at the next upload of bodies */
     TalusContactList list; /* staging: contacts on their way from the engine to the host's engine */

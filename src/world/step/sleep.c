@@ -27,8 +27,8 @@ TalusStatus talus_sleep_reserve(TalusWorld *world)
     size_t slots = (size_t)world->bodies.counts.slots, have = (size_t)s->slots;
     if (world->def.sleep_speed == 0.0)
         return TALUS_OK;
-    TALUS_TRY(
-        TALUS_GROW(s->jointed, (size_t)talus_joints_list_pairs(world, NULL, 0), 0, "sleeping bodies"));
+    TALUS_TRY(TALUS_GROW(s->jointed, (size_t)talus_joints_list_pairs(world, NULL, 0), 0,
+                         "sleeping bodies"));
     if (slots <= have)
         return TALUS_OK;
     TALUS_TRY(TALUS_GROW(s->calm, slots, have, "sleeping bodies"));
@@ -53,7 +53,7 @@ void talus_sleep_clear(TalusWorld *world)
 
 /* True if a moving driven body may reach the slot's body within a step: the box around the driven body, widened by its
  * motion and the other's radius, contains the other's centre. */
-static bool near_drive(const TalusWorld *world, int slot)
+static bool is_near_driven(const TalusWorld *world, int slot)
 {
     const TalusBodies *b = &world->bodies;
     TalusVec3 x = b->position[slot];
@@ -97,7 +97,7 @@ TalusStatus talus_sleep_wake_disturbed(TalusWorld *world, bool *woken)
             stirred[s->island[c->b]] = 1;
     }
     for (int i = 0; world->drives > 0 && i < s->slots; i++)
-        if (talus_slot_is_asleep(b, i) && !stirred[s->island[i]] && near_drive(world, i))
+        if (talus_slot_is_asleep(b, i) && !stirred[s->island[i]] && is_near_driven(world, i))
             stirred[s->island[i]] = 1;
     for (int i = 0; i < s->slots; i++)
         if (talus_slot_is_asleep(b, i) && stirred[s->island[i]])
@@ -118,7 +118,8 @@ void talus_sleep_rollback(TalusWorld *world)
     TalusSleep *s = &world->sleep;
     int slots = world->bodies.counts.slots;
     if (s->woken_count > 0)
-        (void)talus_world_mark_bodies_dirty(world); /* fails with the device; later calls then fail too */
+        (void)talus_world_mark_bodies_dirty(
+            world); /* fails with the device; later calls then fail too */
     for (int i = 0; i < s->woken_count; i++) {
         TalusWokenBody woken = s->woken[i];
         world->bodies.mobility[woken.slot] = TALUS_MOBILITY_ASLEEP;
@@ -132,14 +133,14 @@ void talus_sleep_rollback(TalusWorld *world)
 /* ---- falling asleep ---- */
 
 /* Joins the islands of two bodies; the lowest slot represents an island. */
-static void join(int32_t *island, int a, int b)
+static void join_islands(int32_t *island, int a, int b)
 {
     a = talus_slot_root(island, a);
     b = talus_slot_root(island, b);
     island[a > b ? a : b] = a > b ? b : a;
 }
 
-static bool is_loaded(const TalusContactList *list, int i)
+static bool has_impulse(const TalusContactList *list, int i)
 {
     TalusVec3 p = list->impulse[i];
     return p.x != 0.0 || p.y != 0.0 || p.z != 0.0;
@@ -161,12 +162,12 @@ static void find_islands(TalusWorld *world)
     }
     for (int i = 0; i < list->count; i++) {
         const TalusContact *c = &list->contact[i];
-        if (!is_loaded(list, i))
+        if (!has_impulse(list, i))
             continue;
         s->restless[c->a] = 0;
         if (talus_slot_is_free(b, (int)c->b)) {
             s->restless[c->b] = 0;
-            join(s->island, (int)c->a, (int)c->b);
+            join_islands(s->island, (int)c->a, (int)c->b);
         }
     }
     int joints = talus_joints_list_pairs(world, s->jointed, (int)TALUS_CAPACITY(s->jointed));
@@ -175,7 +176,7 @@ static void find_islands(TalusWorld *world)
             s->restless[s->jointed[k / 2][k % 2]] = 1;
     for (int i = 0; i < s->slots; i++)
         if (talus_slot_is_free(b, i) && (s->restless[i] || s->calm[i] < world->def.sleep_steps ||
-                                       (world->drives > 0 && near_drive(world, i))))
+                                         (world->drives > 0 && is_near_driven(world, i))))
             s->restless[talus_slot_root(s->island, i)] = 1;
 }
 

@@ -11,12 +11,12 @@ typedef struct TalusWokenBody {
 
 /* Sleep (sleep.c); unused if def.sleep_speed is 0. */
 typedef struct TalusSleep {
-    int slots;         /* size of the arrays */
-    int32_t *calm;     /* by slot: steps for which the body has been slow without a break */
-    int32_t *island;   /* by slot: lowest slot of the island with which the body fell asleep */
-    uint8_t *restless; /* scratch, by body or island: must not sleep, or must wake */
-    int (*jointed)[2]; /* scratch: the two slots of each joint; -1: the fixed world */
-    int asleep;        /* number of sleeping bodies */
+    int slots;             /* size of the arrays */
+    int32_t *calm;         /* by slot: steps for which the body has been slow without a break */
+    int32_t *island;       /* by slot: lowest slot of the island with which the body fell asleep */
+    uint8_t *restless;     /* scratch, by body or island: must not sleep, or must wake */
+    int (*jointed)[2];     /* scratch: the two slots of each joint; -1: the fixed world */
+    int asleep;            /* number of sleeping bodies */
     TalusWokenBody *woken; /* for a rollback: bodies woken since a step last began or succeeded */
     int woken_count;
 } TalusSleep;

@@ -27,7 +27,7 @@ TalusDetectOptions talus_detect_options(const TalusWorld *world, double h)
     return options;
 }
 
-static void take_counts(TalusWorld *world, const TalusEngineCounts *counts)
+static void store_counts(TalusWorld *world, const TalusEngineCounts *counts)
 {
     talus_mirror_mark_contacts_stale(world);
     world->bodies.counts.detected = world->bodies.counts.created;
@@ -36,7 +36,7 @@ static void take_counts(TalusWorld *world, const TalusEngineCounts *counts)
     world->clipped = counts->clipped;
 }
 
-static TalusStatus find_contacts(TalusWorld *world, double h)
+static TalusStatus upload_and_detect(TalusWorld *world, double h)
 {
     TalusDetectOptions options = talus_detect_options(world, h);
     TalusEngineCounts counts;
@@ -45,7 +45,7 @@ static TalusStatus find_contacts(TalusWorld *world, double h)
     TALUS_TRY(talus_mirror_upload_driven(world));
     TALUS_TRY(world->engine.ops->detect(world->engine.self, &options, world->def.gravity,
                                         (long long)world->steps + 1, &counts));
-    take_counts(world, &counts);
+    store_counts(world, &counts);
     return TALUS_OK;
 }
 
@@ -55,7 +55,7 @@ TalusStatus talus_stage_detect(TalusWorld *world, double h)
     bool woken;
     TALUS_TRY(talus_sleep_reserve(world));
     do {
-        TALUS_TRY(find_contacts(world, h));
+        TALUS_TRY(upload_and_detect(world, h));
         TALUS_TRY(talus_sleep_wake_disturbed(world, &woken));
     } while (woken); /* woken bodies have undetected contacts */
     world->info.detect_seconds += talus_now() - start;
@@ -163,9 +163,9 @@ TalusStatus talus_stage_find_missed(TalusWorld *world, double h, bool *missed)
     *missed = world->velocities_changed;
     if (!*missed || !world->engine.ops->find_missed)
         return TALUS_OK;
-    TALUS_TRY(
-        world->engine.ops->find_missed(world->engine.self, &options, talus_velocity_change_limit(world, h),
-                                       world->def.tolerance * world->reference_speed, missed));
+    TALUS_TRY(world->engine.ops->find_missed(
+        world->engine.self, &options, talus_velocity_change_limit(world, h),
+        world->def.tolerance * world->reference_speed, missed));
     world->engine.ops->get_counts(world->engine.self, &counts);
     world->clipped = counts.clipped;
     world->info.detect_seconds += talus_now() - start;
@@ -182,7 +182,7 @@ TalusStatus talus_stage_redetect(TalusWorld *world, double h)
     world->impulse_step = h;
     TALUS_TRY(
         world->engine.ops->redetect(world->engine.self, &options, world->def.gravity, &counts));
-    take_counts(world, &counts);
+    store_counts(world, &counts);
     world->info.detect_seconds += talus_now() - start;
     return TALUS_OK;
 }
@@ -201,7 +201,7 @@ static void report_overlap(TalusWorld *world, const TalusEngineOverlap *o)
     };
 }
 
-static void add_ledger(TalusWorld *world, const TalusEngineLedger *part)
+static void add_to_ledger(TalusWorld *world, const TalusEngineLedger *part)
 {
     TalusLedger *sum = &world->info.ledger;
     sum->kinetic = part->kinetic;
@@ -249,7 +249,7 @@ TalusStatus talus_stage_integrate(TalusWorld *world, double h)
     talus_mirror_mark_bodies_stale(world);
     talus_mirror_mark_contacts_stale(world);
     TALUS_TRY(talus_probes_add_sums(world));
-    add_ledger(world, &ledger);
+    add_to_ledger(world, &ledger);
     report_overlap(world, &ledger.overlap);
     world->info.ledger.potential += talus_sleep_potential(world);
     talus_drives_reach_targets(world);

@@ -102,7 +102,7 @@ static TalusStatus solve_once(TalusWorld *world, double h, int used, double accu
         accuracy * world->reference_speed; /* the same method for any accuracy */
     options.max_iterations = world->def.max_iterations - used;
     *part = (TalusSolveInfo){.outcome = TALUS_OUTCOME_CONVERGED, .solver = "none"};
-    if (world->contact_count + world->joints.kept + world->joints.free > 0)
+    if (world->contact_count + world->joints.bounded + world->joints.free > 0)
         TALUS_TRY(talus_solver_solve(world->solver, world->problem, &options, part));
     world->info.solve_seconds += part->seconds;
     if (part->outcome == TALUS_OUTCOME_DIVERGED)
