@@ -15,8 +15,8 @@
 
 /* ---- the record ---- */
 
-/* Returns the inverse inertia l^2 I^-1, 1/kg, of a moving body of length l (its radius), world frame. gyration is NULL
- * for a sphere: I = 2/5 m l^2, so l^2 / I = 5 / (2 m). */
+/* Returns the inverse inertia l^2 I^-1, 1/kg, world frame, of a moving body of length l (its radius). gyration: that of
+ * the body's shape; NULL for a sphere, where I = 2/5 m l^2 and l^2 / I = 5 / (2 m). */
 TALUS_INLINE TalusSym3 talus_body_inverse_inertia(const TalusGyration *gyration, double inv_mass,
                                                   double l, TalusQuat orientation)
 {
@@ -27,12 +27,12 @@ TALUS_INLINE TalusSym3 talus_body_inverse_inertia(const TalusGyration *gyration,
     return talus_sym3_rotate(orientation, talus_sym3_scale(l * l * inv_mass, gyration->inverse));
 }
 
-/* Writes the record of a body { v, 1/m, l w, k } from its free velocity, its spin w and `inertia`, the result of
- * talus_body_inverse_inertia; k is the mean diagonal entry of that. For a driven body the caller passes inverse mass and
- * inertia 0 and gyration NULL. */
+/* Writes the record of a body, { v, 1/m, l w, k }: free velocity v, inverse mass, spin w times length l, and k, the mean
+ * diagonal entry of inverse_inertia (talus_body_inverse_inertia). For a driven body the caller passes inverse mass and
+ * inverse inertia 0 and gyration NULL. */
 TALUS_INLINE void talus_body_record(TalusVec3 free_velocity, TalusVec3 spin, double inv_mass,
-                                    double l, const TalusGyration *gyration, TalusSym3 inertia,
-                                    double record[8])
+                                    double l, const TalusGyration *gyration,
+                                    TalusSym3 inverse_inertia, double record[8])
 {
     TalusVec3 s = talus_scale(l, spin);
     record[0] = free_velocity.x;
@@ -42,20 +42,23 @@ TALUS_INLINE void talus_body_record(TalusVec3 free_velocity, TalusVec3 spin, dou
     record[4] = s.x;
     record[5] = s.y;
     record[6] = s.z;
-    record[7] = gyration ? (inertia.xx + inertia.yy + inertia.zz) * (1.0 / 3.0) : inertia.xx;
+    record[7] = gyration
+                    ? (inverse_inertia.xx + inverse_inertia.yy + inverse_inertia.zz) * (1.0 / 3.0)
+                    : inverse_inertia.xx;
 }
 
-/* Adds the part l h I^-1 t of an applied torque t to the free spin of a record; `inertia` is l^2 I^-1. */
-TALUS_INLINE void talus_record_add_torque(TalusVec3 torque, TalusSym3 inertia, double h, double l,
-                                          double record[8])
+/* Adds the change l h I^-1 t that an applied torque t causes within h to the free spin of a record; inverse_inertia is
+ * l^2 I^-1. */
+TALUS_INLINE void talus_record_add_torque(TalusVec3 torque, TalusSym3 inverse_inertia, double h,
+                                          double l, double record[8])
 {
-    TalusVec3 change = talus_sym3_mul(inertia, torque);
+    TalusVec3 change = talus_sym3_mul(inverse_inertia, torque);
     record[4] += h / l * change.x;
     record[5] += h / l * change.y;
     record[6] += h / l * change.z;
 }
 
-/* Writes m as xx yy zz xy xz yz. */
+/* Writes the entries of m in the order xx yy zz xy xz yz. */
 TALUS_INLINE void talus_sym3_store(double out[6], TalusSym3 m)
 {
     out[0] = m.xx;
@@ -98,7 +101,7 @@ TALUS_INLINE TalusVec3 talus_sym3_mul_rotated(TalusQuat orientation, TalusSym3 m
     return talus_rotate(orientation, talus_sym3_mul(m, talus_rotate_back(orientation, a)));
 }
 
-/* Returns the orientation cay(h w) e after rotation with the spin w over h, normalised. */
+/* Returns the orientation after the time h at constant spin w: cay(h w) e, normalised. */
 TALUS_INLINE TalusQuat talus_quat_advance(TalusQuat orientation, double h, TalusVec3 spin)
 {
     TalusVec3 half = talus_scale(0.5 * h, spin);
@@ -114,7 +117,8 @@ TALUS_INLINE double talus_spin_energy(const TalusGyration *gyration, TalusQuat o
     return 0.5 * talus_dot(w, talus_sym3_mul(gyration->inertia, w));
 }
 
-/* Rotates a body over h without torque. Conserves the world-frame angular momentum; energy to order h^2. */
+/* Rotates a body other than a sphere over h without torque: advances *orientation and sets *spin to the spin at the end.
+ * The world-frame angular momentum is conserved, the energy to order h^2. */
 TALUS_INLINE void talus_rotate_body(const TalusGyration *gyration, double h, TalusQuat *orientation,
                                     TalusVec3 *spin)
 {
@@ -138,8 +142,9 @@ enum {
     TALUS_BODY_SUMS
 };
 
-/* Sets the body's spin to the solved one, s / l, and rotates the body over h; a body other than a sphere (gyration not
- * NULL) ends with another spin, w'' above. Adds to the WORK, SPIN and KINETIC_END entries of `sum`. */
+/* Sets the body's spin to the solved spin, s / l, and rotates the body over h. The spin of a body other than a sphere
+ * (gyration not NULL) changes during the rotation, to w'' above. Adds to the entries KINETIC_CHANGE, SPIN_CHANGE and
+ * KINETIC_END of `sum`. */
 TALUS_INLINE void talus_move_rotation(TalusMotion *b, double mass, double l,
                                       const TalusGyration *gyration, double h, const double s[3],
                                       double *sum)
@@ -162,8 +167,8 @@ TALUS_INLINE void talus_move_rotation(TalusMotion *b, double mass, double l,
     sum[TALUS_BODY_KINETIC_END] += mass * energy_end;
 }
 
-/* Moves one body of length l over h with the solved velocities v, a record, and adds to sum[TALUS_BODY_SUMS]. gyration
- * is NULL for a sphere. */
+/* Moves and rotates one body of length l over h with the solved velocities v, a record; sets its velocity and spin; adds
+ * its energies to sum[TALUS_BODY_SUMS]. gyration is NULL for a sphere. */
 TALUS_INLINE void talus_move_body(TalusMotion *b, double mass, double l,
                                   const TalusGyration *gyration, double h, TalusVec3 gravity,
                                   const double v[8], double *sum)

@@ -51,7 +51,7 @@ struct TalusWorld {
     double base_time;
     int64_t base_steps;
     int64_t missed_steps;
-    int clipped;         /* bodies clipped in the last detection: TalusEngineCounts */
+    int clipped_bodies;  /* TalusEngineCounts.clipped_bodies of the last detection */
     bool start_reported; /* info has contacts and penetration of the first solved part */
     bool said_missed, said_infeasible; /* said_*: this warning has been logged */
     /* not saved: a resumed run may repeat these warnings */

@@ -1,10 +1,9 @@
-/* engine/cpu/build.c - from contacts to the contact problem of a step or of a part of it.
+/* engine/cpu/build.c - the contact problem of a step, or of a part of it, from contacts and joints.
  *
  * Offsets and compliances follow docs/reference/contact-problem.md; engine/contact_terms.h has the formulas.
- *
- * Every slot is a body of the problem. The record of a slot that is empty, fixed or asleep is 0; that of a driven body
- * has velocities, but inverse mass and inertia 0. A contact with a fixed body names body -1; one with a driven or
- * sleeping body names that. */
+  * Every slot is a body of the problem. The record of a slot that is empty, fixed or asleep is 0; the record of a driven
+ * body has its velocities, with inverse mass and inertia 0. In the pair of a contact a fixed body is -1; a driven or
+ * sleeping body is its slot. */
 #include "engine/cpu/engine.h"
 
 #include <math.h>
@@ -63,8 +62,8 @@ void cpu_fill_bodies(CpuEngine *e)
 
 /* ---- contacts ---- */
 
-/* Writes the arms of contact i over the lengths of its bodies; b's is 0 if b is fixed. Contacts of the list's sphere
- * runs, general in a problem of 6 rows, have the arms n and -n. */
+/* Writes the arms of general contact i of the problem, divided by the lengths of its bodies; the arm of b is 0 if b is
+ * fixed. In a problem of 6 rows the contacts of the list's sphere runs are general too; their arms are n and -n. */
 static void fill_arms(const BuildContext *c, int64_t i, const TalusContact *contact, bool b_moves)
 {
     const TalusContactList *list = c->engine->contacts;
@@ -86,6 +85,7 @@ static double rolling_radius(const CpuEngine *e, uint32_t slot)
     return talus_rolling_radius(&e->tables.shape[e->bodies.shape[slot]].def, e->bodies.size[slot]);
 }
 
+/* Writes friction coefficients and levers of the moment rows of contact i. */
 static void fill_moments(const BuildContext *c, int64_t i, const TalusContact *contact,
                          const TalusLaw *law, bool b_moves)
 {
@@ -98,6 +98,7 @@ static void fill_moments(const BuildContext *c, int64_t i, const TalusContact *c
     c->op->lever[i][1] = b_moves ? length / c->length[contact->b] : 0.0;
 }
 
+/* Returns applied force and torque on the body in `slot`, and its length. */
 static TalusLoad applied_load(const BuildContext *c, uint32_t slot)
 {
     const CpuEngine *e = c->engine;
@@ -109,6 +110,7 @@ static TalusLoad applied_load(const BuildContext *c, uint32_t slot)
     return load;
 }
 
+/* Returns talus_contact_offset of contact i. */
 static double contact_offset(const BuildContext *c, int64_t i, const TalusContact *contact,
                              const TalusLaw *law, double size)
 {
@@ -119,6 +121,7 @@ static double contact_offset(const BuildContext *c, int64_t i, const TalusContac
     return talus_contact_offset(c->op, i, law, &e->build_options, contact->gap, size, load);
 }
 
+/* Writes contact i of the problem: pair, frame, law, arms, offset, compliance and initial impulse (without attraction). */
 static void fill_contact(const BuildContext *c, int64_t i, const TalusContact *contact, double size)
 {
     const CpuEngine *e = c->engine;
@@ -145,13 +148,13 @@ static void fill_contact(const BuildContext *c, int64_t i, const TalusContact *c
                              &c->gamma[op->rows * i]);
     if (!op->compliance)
         return;
-    double load =
+    double overlap_rate =
         talus_contact_fill_compliance(op, i, law, o, contact->gap, size, e->contacts->impulse[i]);
     if (o->compliance > 0.0)
-        e->overlap_rate[i] = load;
+        e->overlap_rate[i] = overlap_rate;
 }
 
-/* Partials: sum, number and maximum of overlap over size, of overlapping contacts. */
+/* Writes the contacts of a group. Partials, over overlapping contacts: sum, number and maximum of overlap over size. */
 static void fill_contacts(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const BuildContext *c = context;
@@ -220,7 +223,7 @@ static void fill_joints(const BuildContext *c)
         fill_joint(c, &e->joints.block[k], e->contacts->count + k);
 }
 
-/* Adds what torque motors change to the records. */
+/* Adds the changes of free velocities by torque motors to the records. */
 static void add_motor_changes(const BuildContext *c)
 {
     const TalusEngineJoints *joints = &c->engine->joints;
@@ -231,6 +234,7 @@ static void add_motor_changes(const BuildContext *c)
 
 /* ---- cohesion ---- */
 
+/* Sets gamma to the attractive impulses with negative sign; tangential rows and moments are 0. */
 static void fill_negative_attraction(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const BuildContext *c = context;
@@ -241,8 +245,8 @@ static void fill_negative_attraction(void *context, int64_t begin, int64_t end, 
         c->gamma[rows * i] = -cpu_attractive_impulse(c->engine, i);
 }
 
-/* Writes initial impulses: those in the list, which are net of attraction, plus the attractive impulse; normal ones are
- * at least 0. */
+/* Sets gamma to the initial impulses: impulses of the list, which are net of attraction, plus the attractive impulse;
+ * normal impulses are at least 0. */
 static void fill_initial_impulses(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const BuildContext *c = context;
@@ -276,7 +280,7 @@ static void add_attraction(BuildContext *c)
 
 /* ---- the whole problem ---- */
 
-/* Returns the rows per block without joints: the largest number that a contact of this step needs. */
+/* Returns the rows per block that the contacts of this step need: 1, 3 or 6. */
 static int count_rows(const CpuEngine *e)
 {
     int rows = 1, most = e->tables.moments ? 6 : e->tables.friction ? 3 : 1;
@@ -287,6 +291,7 @@ static int count_rows(const CpuEngine *e)
     return rows;
 }
 
+/* Returns the sizes of the problem. With 6 rows all contacts are general; with joints there are at least 3 rows. */
 static TalusProblemSizes problem_sizes(const CpuEngine *e)
 {
     const TalusContactList *list = e->contacts;
@@ -341,11 +346,12 @@ double cpu_largest_strain(CpuEngine *e)
 
 /* ---- the whole problem, softened ---- */
 
+/* Adds build_options.soften times N_nn to the compliance of contacts and joint limits, then finishes the problem again. */
 static TalusStatus soften_contacts(CpuEngine *e)
 {
     TalusOperator *op = talus_problem_operator(e->problem);
     int count = e->contacts->count + e->joints.bounded;
-    /* contacts and, of the joints' blocks, limits: only these can push against each other */
+    /* joint blocks other than limits stay as they are: only contacts and limits can wedge a body */
     for (int i = 0; i < count; i++)
         if (!op->model || op->model[i].section != TALUS_SECTION_JOINT)
             op->compliance[i] += e->build_options.soften * op->diagonal[i][0];

@@ -14,7 +14,8 @@ typedef struct FreeContext {
     TalusVec3 change; /* h g */
 } FreeContext;
 
-/* Partials, over free bodies: 0, or NaN if a state is not finite; smallest size. */
+/* Writes the free velocities of a chunk of slots. Partials, over free bodies: 0, or NaN if a state is not finite; smallest
+ * size. */
 static void compute_free_velocities(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const FreeContext *c = context;
@@ -38,6 +39,7 @@ static void compute_free_velocities(void *context, int64_t begin, int64_t end, i
     e->partial[chunk][1] = least;
 }
 
+/* Fails with the id of the first free body whose state is not finite; TALUS_OK if there is none. */
 static TalusStatus fail_on_bad_state(const CpuEngine *e)
 {
     const TalusBodyArrays *b = &e->bodies;
@@ -52,6 +54,7 @@ static TalusStatus fail_on_bad_state(const CpuEngine *e)
     return TALUS_OK;
 }
 
+/* Computes the free velocities and min_size, divides the bodies into groups, and fails if a state is not finite. */
 static TalusStatus prepare_bodies(CpuEngine *e, double h, TalusVec3 gravity)
 {
     int slots = e->bodies.slots;
@@ -70,6 +73,7 @@ static TalusStatus prepare_bodies(CpuEngine *e, double h, TalusVec3 gravity)
     return TALUS_OK;
 }
 
+/* Returns the detector's view of the bodies, with these velocities and spins. */
 static TalusBodyView body_view(const CpuEngine *e, const TalusVec3 *velocity, const TalusVec3 *spin)
 {
     const TalusBodyArrays *b = &e->bodies;
@@ -95,14 +99,15 @@ static TalusBodyView body_view(const CpuEngine *e, const TalusVec3 *velocity, co
     return view;
 }
 
+/* Detects all contacts anew, with these velocities and the present spins. */
 static TalusStatus detect_with_velocities(CpuEngine *e, const TalusDetectOptions *options,
                                           const TalusVec3 *velocity)
 {
     TalusBodyView view = body_view(e, velocity, e->bodies.spin);
     e->detection_velocity = velocity;
     TALUS_TRY(talus_detect(e->detector, e->pool, &view, options, &e->contacts));
-    e->bodies.last_id = UINT64_MAX; /* the list has the bodies of now, until the next put_bodies */
-    e->clipped = talus_detector_clipped(e->detector);
+    e->bodies.last_id = UINT64_MAX; /* until the next put_bodies no body is newer than the list */
+    e->clipped_bodies = talus_detector_clipped(e->detector);
     return TALUS_OK;
 }
 
@@ -111,7 +116,7 @@ void cpu_get_counts(const TalusEngine *engine, TalusEngineCounts *counts)
     const CpuEngine *e = (const CpuEngine *)engine;
     const TalusContactList *list = talus_detector_contacts(e->detector);
     *counts = (TalusEngineCounts){list->sphere_sphere, list->sphere_fixed, list->general,
-                                  list->count,         e->min_size,        e->clipped};
+                                  list->count,         e->min_size,        e->clipped_bodies};
 }
 
 TalusStatus cpu_detect(TalusEngine *engine, const TalusDetectOptions *options, TalusVec3 gravity,
@@ -126,23 +131,23 @@ TalusStatus cpu_detect(TalusEngine *engine, const TalusDetectOptions *options, T
 }
 
 /* ---- redetection ----
- *
- * Detection uses the velocities before the solve. A body that the solve pushes may close a gap that has no contact.
- * Two bodies outside each other's envelope can touch only if their velocities change, together, by more than the
+  * Detection uses the velocities before the solve. The solve may push a body towards another with which it has no contact.
+ * Two bodies outside each other's envelope can touch only if the changes of their velocities add up to more than the
  * speed-independent part of the envelope over h. If no velocity has changed by more than half of that
- * (talus_velocity_change_limit), no contact was missed. Otherwise contacts are detected again with the solved velocities, and
- * the step is solved again, starting from its present impulses.
+ * (talus_velocity_change_limit), no contact was missed. Otherwise contacts are detected again with the solved velocities,
+ * and the step is solved again, starting from its present impulses.
  *
- * Redetection is cheap for spheres only. With general contacts find_missed looks around the bodies with changed
- * velocities alone. It asks whether one of them ends the step overlapping another body, at a point without a contact,
- * by more than h times the tolerance. If not, the step stands. If so, these contacts are added to the list, and the
- * step is solved again. */
+ * Redetection is cheap for spheres only. With general contacts, find_missed first searches around the bodies whose
+ * velocities changed: a contact was missed if such a body ends the step overlapping another body, at a point without a
+ * contact, by more than h times the tolerance. If no contact was missed, the step stands. Otherwise the missed contacts
+ * are added to the list, and the step is solved again. */
 
 typedef struct ChangeContext {
     CpuEngine *engine;
     double limit2; /* square of the limit on |velocity change| */
 } ChangeContext;
 
+/* True if body i is free and its solved velocity differs from detection_velocity by more than the limit. */
 static bool velocity_changed(const ChangeContext *c, int64_t i)
 {
     const CpuEngine *e = c->engine;
@@ -151,6 +156,7 @@ static bool velocity_changed(const ChangeContext *c, int64_t i)
     return talus_dot(change, change) > c->limit2 && cpu_is_free(e, i);
 }
 
+/* Partial: number of bodies with velocity_changed. */
 static void count_changes(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const ChangeContext *c = context;
@@ -184,6 +190,7 @@ static void copy_solved_velocities(void *context, int64_t begin, int64_t end, in
                                     : e->free_velocity[i];
 }
 
+/* Writes solved_velocity: the solved velocities of free bodies, the free_velocity of others. */
 static TalusStatus store_solved_velocities(CpuEngine *e)
 {
     int slots = e->bodies.slots;
@@ -192,8 +199,8 @@ static TalusStatus store_solved_velocities(CpuEngine *e)
     return TALUS_OK;
 }
 
-/* Writes solved_spin, and `changed` by comparison with detection_velocity: before store_solved_velocities, because that overwrites
- * solved_velocity, to which detection_velocity may point. */
+/* Writes `changed` and solved_spin of a chunk of slots. Must run before store_solved_velocities, which overwrites
+ * solved_velocity: detection_velocity, which `changed` is found from, may point to it. */
 static void mark_changed_bodies(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const ChangeContext *c = context;
@@ -209,6 +216,7 @@ static void mark_changed_bodies(void *context, int64_t begin, int64_t end, int64
     }
 }
 
+/* Sets *missed to the number of contacts that the list lacks; the detector keeps them for redetect. */
 static TalusStatus find_missed(CpuEngine *e, const TalusDetectOptions *options, double limit,
                                double tolerance, int *missed)
 {
@@ -221,7 +229,7 @@ static TalusStatus find_missed(CpuEngine *e, const TalusDetectOptions *options, 
     TalusBodyView view = body_view(e, e->solved_velocity, e->solved_spin);
     TalusRedetectSubset subset = {e->changed, tolerance};
     TALUS_TRY(talus_detector_find_missed(e->detector, e->pool, &view, options, &subset, missed));
-    e->clipped = talus_detector_clipped(e->detector);
+    e->clipped_bodies = talus_detector_clipped(e->detector);
     return TALUS_OK;
 }
 

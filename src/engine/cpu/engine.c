@@ -137,6 +137,7 @@ static void copy_elements(void *to, const void *from, int count, size_t element)
         memcpy(to, from, (size_t)count * element);
 }
 
+/* Copies counts and elements of a contact list into the arrays of `to`, which have the capacity. */
 static void copy_list(TalusContactList *to, const TalusContactList *from)
 {
     TalusContactList arrays = *to;
@@ -163,8 +164,8 @@ TalusStatus cpu_snapshot(TalusEngine *engine)
     return TALUS_OK;
 }
 
-/* Restores the bodies in any case. A failure, for lack of memory, loses the snapshot's impulses: the list is then empty
- * or still that of the failed step. */
+/* Restores the bodies in any case. If memory is lacking, fails to restore the contacts: the list is then empty or still
+ * that of the failed step, and the impulses of the snapshot are lost. */
 TalusStatus cpu_rollback(TalusEngine *engine)
 {
     CpuEngine *e = cpu_engine(engine);

@@ -21,9 +21,9 @@ typedef struct IntegrateContext {
 
 /* ---- check before anything changes ---- */
 
-/* For each free body: checks the solved velocity and the state it leads to; sums the work of gravity and forces,
- * m (v_f^2 - v^2)/2; overwrites the free velocity by its mean with the solved one, which the works of contacts need.
- * Partials: 0, or NaN if a check failed; that work. */
+/* For each free body of a group: checks the solved velocity and the state to which it leads; sums the work of gravity and
+ * forces, m (v_f^2 - v^2)/2; overwrites the free velocity in the record by the mean of free and solved velocity, at which
+ * contacts do their works. Partials: 0, or NaN if a check failed; the work of gravity and forces. */
 static void check_and_average(void *context, int64_t begin, int64_t end, int64_t group)
 {
     const IntegrateContext *c = context;
@@ -45,7 +45,7 @@ static void check_and_average(void *context, int64_t begin, int64_t end, int64_t
     c->engine->partial[group][1] = gravity;
 }
 
-/* Fails with the id of the first free body whose speed is not below 1e150, if there is one. */
+/* Returns TALUS_ERR_NUMERIC; the message has the id of the first free body whose speed is not below 1e150, if any. */
 static TalusStatus fail_on_bad_velocity(const IntegrateContext *c)
 {
     const CpuEngine *e = c->engine;
@@ -59,6 +59,8 @@ static TalusStatus fail_on_bad_velocity(const IntegrateContext *c)
     return talus_fail(TALUS_ERR_NUMERIC, "step %lld: the next state would not be finite", e->step);
 }
 
+/* Runs check_and_average over all bodies, adds the work of gravity and forces to gravity_error, and fails if the next
+ * state would not be finite. */
 static TalusStatus check_solved_motion(IntegrateContext *c, TalusEngineLedger *ledger)
 {
     CpuEngine *e = c->engine;
@@ -70,6 +72,7 @@ static TalusStatus check_solved_motion(IntegrateContext *c, TalusEngineLedger *l
 
 /* ---- all bodies ---- */
 
+/* Moves the free bodies of a group. Partials: TALUS_BODY_SUMS. */
 static void integrate_bodies(void *context, int64_t begin, int64_t end, int64_t group)
 {
     const IntegrateContext *c = context;
@@ -92,6 +95,7 @@ static void integrate_bodies(void *context, int64_t begin, int64_t end, int64_t 
         e->partial[group][j] = sum[j];
 }
 
+/* Moves all free bodies and adds their energies to the ledger. */
 static void integrate_and_sum(IntegrateContext *c, TalusEngineLedger *ledger)
 {
     CpuEngine *e = c->engine;
@@ -138,6 +142,7 @@ typedef struct WrapContext {
     TalusVec3 gravity;
 } WrapContext;
 
+/* Partial: change of potential energy of the bodies that were moved back into the period. */
 static void wrap_bodies(void *context, int64_t begin, int64_t end, int64_t group)
 {
     const WrapContext *c = context;

@@ -1,12 +1,14 @@
-/* engine/cpu/ledger.c - works of contacts, applied forces and driven bodies; impulses stored in the contacts; overlaps.
+/* engine/cpu/ledger.c - works of contacts, applied forces and driven bodies; storage of impulses in the contact list;
+ * summary of overlaps.
  *
  * A step changes velocities twice, v -> v_f (gravity and loads) -> v' (contacts and joints). Without loads and joints
  * the kinetic energy changes by
  *     h g' m (v + v_f)/2  +  sum over contacts of gamma' (u' + u_f)/2,     u = D' v,
- * exactly. The second sum is split into its normal and tangential parts. Of the normal part
- *     stabilisation = gamma_n max(0, -b_n) of overlapping rigid contacts: at the speed that undoes overlap,
- *     impact        = the rest: -gamma_n (u'_n - u_f,n)/2 for an overlapping rigid contact that ends at
- *                     u'_n = -b_n: the loss of an inelastic impact; plus the elastic energy that the step stores.
+  * exactly. The second sum is split into its normal and tangential parts. The normal part consists of
+ *     stabilisation = gamma_n max(0, -b_n) of overlapping rigid contacts: the work at the speed that undoes overlap,
+ *     impact        = the rest. For an overlapping rigid contact that ends at u'_n = -b_n the rest is
+ *                     -gamma_n (u'_n - u_f,n)/2, the loss of an inelastic impact. The elastic energy that the step stores
+ *                     is added to impact.
  * b_n is the offset without restitution (recovery_offset). With restitution u'_n = -e u_n, so that impact includes the
  * returned energy. A cohesive contact has the attractive impulse c h besides gamma_n; its work has a column of its own,
  * and free velocities are those without it. Moments against spinning and rolling count as friction.
@@ -36,8 +38,8 @@ static double attractive_impulse(const LedgerContext *c, int64_t i)
 
 /* ---- contacts ---- */
 
-/* Returns the offset that undoes an overlap; 0 without overlap. The problem's offset is that, unless the law has
- * restitution. */
+/* Returns the offset, at most 0, that undoes the overlap of contact i; 0 without overlap. It is the problem's offset,
+ * unless the law has restitution. */
 static double recovery_offset(const LedgerContext *c, int64_t i)
 {
     const CpuEngine *e = c->engine;
@@ -51,6 +53,7 @@ static double recovery_offset(const LedgerContext *c, int64_t i)
                               contact->gap, cpu_contact_size(e, contact));
 }
 
+/* Stores the impulses of contacts begin to end, less attractive impulses, in the list. */
 static void store_impulses(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const LedgerContext *c = context;
@@ -72,8 +75,8 @@ TalusStatus cpu_store_impulses(TalusEngine *engine)
     return TALUS_OK;
 }
 
-/* Adds the elastic energies of contact i, if it is elastic, to `sum`. Returns the (negative) offset that undoes its
- * overlap, as far as that is not elastic. */
+/* Adds the elastic energies of contact i, if it is elastic, to `sum`. Returns the part of the offset, at most 0, that
+ * undoes overlap which is not elastic. */
 static double add_elastic_energy(const LedgerContext *c, int64_t i, double *sum)
 {
     const CpuEngine *e = c->engine;
@@ -97,7 +100,8 @@ enum { OVERLAP_SUM = TALUS_WORK_SUMS, OVERLAP_MAX, CONTACT_PARTIALS };
 _Static_assert((int)CONTACT_PARTIALS <= (int)CPU_PARTIALS && (int)BLOCK_GRAIN <= UINT16_MAX,
                "partials of contacts");
 
-/* Counts contact i, if it bears load, in the histogram of its group. */
+/* Counts contact i, if it is loaded, in the histogram of its group, and adds its overlap to sum and maximum in
+ * `partial`. */
 static void count_overlap(const LedgerContext *c, int64_t i, uint16_t *count, double *partial)
 {
     const TalusContact *contact = &c->engine->contacts->contact[i];
@@ -111,6 +115,8 @@ static void count_overlap(const LedgerContext *c, int64_t i, uint16_t *count, do
     partial[OVERLAP_MAX] = fmax(partial[OVERLAP_MAX], depth);
 }
 
+/* Adds works, elastic energies and overlaps of a group of contacts to the partials and the group's histogram, and stores
+ * the impulses in the list. */
 static void finish_contacts(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const LedgerContext *c = context;
@@ -128,6 +134,7 @@ static void finish_contacts(void *context, int64_t begin, int64_t end, int64_t c
         c->engine->partial[chunk][j] = sum[j];
 }
 
+/* Joins the histograms of all groups; `sum`: of all overlaps. */
 static TalusEngineOverlap summarise_overlaps(const CpuEngine *e, double sum)
 {
     uint32_t count[TALUS_OVERLAP_BINS] = {0};
@@ -164,8 +171,8 @@ typedef struct ForceContext {
     double h;
 } ForceContext;
 
-/* Partials: work of torques, by the mean of old and free spin (integrate.c sums that of forces with gravity's); work of
- * forces and torques along the motion, by solved velocities. */
+/* Partials: work of torques at the mean of old and free spin (integrate.c sums the same work of forces and gravity); work
+ * of forces and torques along the motion, at solved velocities. */
 static void sum_force_works(void *context, int64_t begin, int64_t end, int64_t group)
 {
     const ForceContext *c = context;
@@ -228,7 +235,8 @@ static double driven_work(const LedgerContext *c, int64_t i)
     return driven_side_work(c, i, 0, impulse, moment) - driven_side_work(c, i, 1, impulse, moment);
 }
 
-/* Contacts of driven bodies are all in the general run; a group is of one run. */
+/* Partial: work that driven bodies do at the contacts of a group. Contacts of driven bodies are in the general run, and
+ * all contacts of a group are in one run. */
 static void sum_driven_works(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const LedgerContext *c = context;

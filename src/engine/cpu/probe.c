@@ -1,5 +1,5 @@
-/* engine/cpu/probe.c - sums of probes over a solved step or part of it; engine/probe.h has what one contact or body
- * adds. One pass over contacts (and bodies, for regions) per probe: meant for tens of probes. */
+/* engine/cpu/probe.c - sums of probes over a solved step or part of it; engine/probe.h has the terms of one contact and
+ * one body. Each probe takes a pass over all contacts and, for a region, over all bodies: meant for tens of probes. */
 #include "engine/cpu/engine.h"
 
 #include "collide/contact_arms.h"
@@ -10,6 +10,7 @@ typedef struct ProbeContext {
     const TalusEngineProbe *probe;
 } ProbeContext;
 
+/* True if the probe sums over the body in `slot`. */
 static bool has_body(const ProbeContext *c, uint32_t slot)
 {
     const TalusBodyArrays *b = &c->engine->bodies;
@@ -30,6 +31,7 @@ static TalusVec3 contact_moment(const CpuEngine *e, int i)
     return talus_scale(length, talus_vec3(m[0], m[1], m[2]));
 }
 
+/* Adds contact i to `sum` if the probe includes one of its bodies, not both, and its impulse is not 0. */
 static void add_probe_contact(const ProbeContext *c, int i, double *sum)
 {
     const CpuEngine *e = c->engine;

@@ -33,7 +33,7 @@ static void store_counts(TalusWorld *world, const TalusEngineCounts *counts)
     world->bodies.counts.detected = world->bodies.counts.created;
     world->contact_count = counts->contacts;
     world->min_size = counts->min_size;
-    world->clipped = counts->clipped;
+    world->clipped_bodies = counts->clipped_bodies;
 }
 
 static TalusStatus upload_and_detect(TalusWorld *world, double h)
@@ -167,7 +167,7 @@ TalusStatus talus_stage_find_missed(TalusWorld *world, double h, bool *missed)
         world->engine.self, &options, talus_velocity_change_limit(world, h),
         world->def.tolerance * world->reference_speed, missed));
     world->engine.ops->get_counts(world->engine.self, &counts);
-    world->clipped = counts.clipped;
+    world->clipped_bodies = counts.clipped_bodies;
     world->info.detect_seconds += talus_now() - start;
     return TALUS_OK;
 }
@@ -311,13 +311,13 @@ TalusStatus talus_world_build(TalusWorld *world, TalusProblem **problem)
     talus_drives_rollback(world); /* the problem has their velocities; the state is restored */
     talus_sleep_rollback(world);
     TALUS_TRY(status);
-    if (world->clipped > 0)
+    if (world->clipped_bodies > 0)
         talus_log_to(
             &world->log, TALUS_LOG_WARNING, "build.clipped",
             "step %lld: bodies (%d) are so fast that the step takes them a quarter of a period or "
             "past the room beside a wall; a run would halve it, and the problem of the whole step "
             "may lack contacts of theirs",
-            (long long)world->steps + 1, world->clipped);
+            (long long)world->steps + 1, world->clipped_bodies);
     *problem = world->problem;
     return TALUS_OK;
 }

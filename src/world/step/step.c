@@ -270,21 +270,21 @@ static TalusStatus advance_halves(TalusWorld *world, double h, int depth,
 }
 
 /* True if this part of the step must be halved because bodies move too far: radius plus motion exceeds a quarter of a
- * period or the space beside a wall (world->clipped counts them). In a sixteenth of the step they are reported
+ * period or the space beside a wall (world->clipped_bodies counts them). In a sixteenth of the step they are reported
  * instead. */
 static bool moves_too_far(TalusWorld *world, int depth)
 {
-    if (world->clipped == 0 || depth < MAX_HALVINGS)
-        return world->clipped > 0;
-    if (world->clipped > world->info.clipped)
-        world->info.clipped = world->clipped;
+    if (world->clipped_bodies == 0 || depth < MAX_HALVINGS)
+        return world->clipped_bodies > 0;
+    if (world->clipped_bodies > world->info.clipped)
+        world->info.clipped = world->clipped_bodies;
     if (!world->said_clipped)
         talus_log_to(
             &world->log, TALUS_LOG_WARNING, "step.clipped",
             "step %lld: bodies (%d) are so fast that a sixteenth of the step takes them a quarter "
             "of a period or past the room beside a wall; contacts of theirs may be missed (said "
             "once; a shorter step sees them)",
-            (long long)world->steps + 1, world->clipped);
+            (long long)world->steps + 1, world->clipped_bodies);
     world->said_clipped = true;
     return false;
 }
