@@ -88,16 +88,17 @@ struct TalusWorld {
     double elastic, kinetic, elastic_before, kinetic_before;
     /* the next step begins with a rough solve (step.c); then the same before the current step */
     bool rough_first, rough_first_before;
-    TalusMasses masses; /* when the counts were `mass_counts` */
+    double last_compliance; /* of the last successful step; below 0: there was none */
+    TalusMasses masses;     /* when the counts were `mass_counts` */
     TalusBodyCounts mass_counts;
 
     /* the current step */
-    double part_time; /* start of its current part; s */
+    double part_time;  /* s: start of the current part of the step */
+    double compliance; /* of the step's contacts (talus_world_compliance) */
     double
-        strain; /* largest overlap by relative compliance over its limit (engine operation compute_velocities) */
-    bool
-        velocities_changed; /* some body's by the solve, by more than talus_velocity_change_limit */
-    double min_size;        /* m: smallest size of a free body; infinite if there is none */
+        strain; /* from the engine's compute_velocities: largest elastic overlap over its limit */
+    bool velocities_changed; /* by the solve, by more than talus_velocity_change_limit */
+    double min_size;         /* m: smallest size of a free body; infinite if there is none */
     int contact_count;
     TalusBuildOptions built; /* options of the step's problem */
     double impulse_step; /* length of the step that gave the contacts' impulses; 0: no impulses */

@@ -18,7 +18,12 @@
 #include "backend/backend.h"
 #include "base/hash.h"
 
-enum { VERSION = 9, OLDEST = 5, HEADER_BYTES = 24 };
+/* Versions of the format that are read; NEWEST is written. Macros, because a message quotes them. */
+#define OLDEST 5
+#define NEWEST 10
+#define TEXT_OF(x) #x
+#define TEXT(macro) TEXT_OF(macro)
+enum { HEADER_BYTES = 24 };
 static const char file_magic[8] = {'T', 'A', 'L', 'U', 'S', 'W', 'L', 'D'};
 
 _Static_assert(sizeof(TalusProbeValue) == 88, "saved as it is");
@@ -68,6 +73,10 @@ static void transfer_counters(TalusArchive *a, TalusWorld *world)
         TALUS_ARCHIVE_F64(a, &world->elastic, &world->kinetic);
     if (a->version > 8)
         talus_archive_bool(a, &world->rough_first);
+    if (a->version > 9)
+        TALUS_ARCHIVE_F64(a, &world->last_compliance);
+    if (!isfinite(world->last_compliance))
+        talus_archive_refuse(a, "the compliance of the last step is not finite");
     if (world->steps < 0 || world->missed_steps < 0 || world->impulse_step < 0.0)
         talus_archive_refuse(a, "a counter is negative");
     if (!(world->base_time >= 0.0 && isfinite(world->base_time)) || world->base_steps < 0 ||
@@ -360,11 +369,13 @@ static void transfer_header(TalusArchive *a, uint64_t *size)
     if (memcmp(text, file_magic, sizeof file_magic) != 0)
         talus_archive_refuse(a, "this is no saved state (it begins with \"TALUSWLD\")");
     talus_archive_u32(a, &a->version);
-    if (a->version < OLDEST || a->version > VERSION)
+    if (a->version < OLDEST || a->version > NEWEST)
         talus_archive_refuse(a, a->version >= 1 && a->version < OLDEST
-                                    ? "saved by a library before version 5 of this format, "
-                                      "which this one cannot go on from"
-                                    : "saved by another version of the library (expected 5 to 9)");
+                                    ? "saved by a library before version " TEXT(
+                                          OLDEST) " of this format, "
+                                                  "which this one cannot go on from"
+                                    : "saved by another version of the library (expected " TEXT(
+                                          OLDEST) " to " TEXT(NEWEST) ")");
     talus_archive_u32(a, &zero);
     talus_archive_u64(a, size);
 }
@@ -376,7 +387,7 @@ TalusStatus talus_world_save(const TalusWorld *world, void **bytes, size_t *size
     TalusWorld *w = (TalusWorld *)world; /* written only when loading */
     TALUS_TRY(talus_world_download_bodies(world));
     TALUS_TRY(talus_world_download_contacts(world));
-    TalusArchive a = {.version = VERSION};
+    TalusArchive a = {.version = NEWEST};
     size_t guess =
         150 * (size_t)w->bodies.counts.slots + 4096 + 120 * (size_t)talus_world_contacts(w)->count;
     a.status = TALUS_GROW(a.bytes, guess, 0, "saved state");
