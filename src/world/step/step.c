@@ -100,7 +100,8 @@ static TalusStatus solve_once(TalusWorld *world, double h, int used, double accu
     options.tolerance = accuracy * world->def.tolerance * world->reference_speed;
     options.norm = world->def.norm;
     options.reference_speed =
-        accuracy * world->reference_speed; /* scaled too, so that `auto` chooses the same method */
+        accuracy *
+        world->reference_speed; /* so that the choice of method is the same for any accuracy */
     options.max_iterations = world->def.max_iterations - used;
     *part = (TalusSolveInfo){.outcome = TALUS_OUTCOME_CONVERGED, .solver = "none"};
     if (world->contact_count + world->joints.bounded + world->joints.free > 0)
