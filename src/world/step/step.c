@@ -224,7 +224,8 @@ static int used_before_redetection(const TalusWorld *world, int iterations)
 }
 
 /* Redetects and solves again, at most MAX_REDETECTIONS times, while the solve brings bodies together that have no
- * contact and iterations are left. rough: the solve of `part` was to ROUGH_FACTOR; another follows in any case. */
+ * contact and iterations are left. rough: the solve of `part` was rough, so an accurate solve follows even if no
+ * contact was missed. Sets world->rough_first for the next step. */
 static TalusStatus redetect_and_solve(TalusWorld *world, double h, bool rough, TalusSolveInfo *part)
 {
     for (int k = 0; k < MAX_REDETECTIONS; k++) {
