@@ -28,7 +28,7 @@ typedef struct BlockWriter {
     int bounded, free; /* index of the next block of each kind (TalusJoints) */
 } BlockWriter;
 
-/* Writes the block to TalusJoints.block: behind the last of those without bounds (free) or of the others (kept). */
+/* Appends the block to the free or the bounded blocks of TalusJoints.block, with its joint, part and offset. */
 static void append_block(BlockWriter *c, TalusJointBlock block, int part,
                          const TalusJointPose *pose)
 {
