@@ -3,7 +3,8 @@
  * An engine holds bodies and contacts. The world decides what happens in a step (world/step/step.c) and calls its
  * engine for each stage: detect, build, solve, integrate. A shared engine works on the world's own arrays. An engine
  * with memory of its own has copies; the world's arrays are then downloaded when they are read (world/step/mirror.c).
-  * A body keeps its slot, its index in the world's arrays. In the contact problem of a step the engine may order bodies
+ *
+ * A body keeps its slot, its index in the world's arrays. In the contact problem of a step the engine may order bodies
  * and contacts differently, as long as the order follows from the state and from ids alone. Results that the engine gives
  * to the world are indexed by slot; contacts are in the order (a, b, feature) of collide/contact.h. */
 #ifndef TALUS_ENGINE_ENGINE_H
@@ -178,7 +179,7 @@ typedef struct TalusProbeSums {
 enum {
     TALUS_ENGINE_SHARED = 1 << 0,  /* works on the world's arrays, without upload or download */
     TALUS_ENGINE_PERIODS = 1 << 1, /* periodic space */
-    TALUS_ENGINE_SLEEP = 1 << 2,   /* bodies with TALUS_MOBILITY_ASLEEP */
+    TALUS_ENGINE_SLEEP = 1 << 2,   /* sleeping bodies, TALUS_MOBILITY_ASLEEP */
 };
 
 struct TalusProblem;

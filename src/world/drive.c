@@ -1,5 +1,6 @@
 /* world/drive.c - driven bodies: prescribed motion.
-  * The problem's record of a driven body has its velocity, and zero inverse mass and inertia: so D'v_f contains its share
+ *
+ * The problem's record of a driven body has its velocity, and zero inverse mass and inertia: so D'v_f contains its share
  * of the contact velocities. The pose of a driven body at the end of a step, or of a part of a halved step, is a closed
  * form in time, so that nothing drifts. Its velocity is the one that leads to that pose within the step, so that contacts
  * and poses agree. */

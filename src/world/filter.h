@@ -12,7 +12,7 @@ typedef struct TalusFilters {
     bool groups_apart;            /* some groups do not collide */
     uint32_t (*excluded)[2];      /* sorted pairs of slots, smaller slot first */
     int *exclusions;  /* [count]: number of exclusions of each pair; at 0 the pair collides again */
-    int count;        /* of pairs */
+    int count;        /* number of excluded pairs */
     TalusFilter view; /* these filters in the detector's form (talus_filter_view) */
 } TalusFilters;
 

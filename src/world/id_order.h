@@ -1,5 +1,6 @@
 /* world/id_order.h - the order of slots by the ids of their bodies.
-  * Contacts, sums and colours follow this order, not that of slots, so that the results of a step do not depend on which
+ *
+ * Contacts, sums and colours follow this order, not that of slots, so that the results of a step do not depend on which
  * slots bodies have. As long as ids ascend with slots, as before the first reuse of a slot, nothing is stored. */
 #ifndef TALUS_WORLD_ID_ORDER_H
 #define TALUS_WORLD_ID_ORDER_H

@@ -1,5 +1,6 @@
 /* world/ids.c - id numbers of bodies, and the slot of an id.
-  * Numbers are assigned in order of creation and never twice. Until the world first reuses a slot, the body with number n
+ *
+ * Numbers are assigned in order of creation and never twice. Until the world first reuses a slot, the body with number n
  * has slot n - 1. Bodies with other slots are in the list `displaced`, in ascending order, because numbers only grow.
  * Entries of removed bodies stay until the list is full. */
 #include "world/ids.h"

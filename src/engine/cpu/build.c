@@ -1,7 +1,8 @@
 /* engine/cpu/build.c - the contact problem of a step, or of a part of it, from contacts and joints.
  *
  * Offsets and compliances follow docs/reference/contact-problem.md; engine/contact_terms.h has the formulas.
-  * Every slot is a body of the problem. The record of a slot that is empty, fixed or asleep is 0; the record of a driven
+ *
+ * Every slot is a body of the problem. The record of a slot that is empty, fixed or asleep is 0; the record of a driven
  * body has its velocities, with inverse mass and inertia 0. In the pair of a contact a fixed body is -1; a driven or
  * sleeping body is its slot. */
 #include "engine/cpu/engine.h"

@@ -131,7 +131,8 @@ TalusStatus cpu_detect(TalusEngine *engine, const TalusDetectOptions *options, T
 }
 
 /* ---- redetection ----
-  * Detection uses the velocities before the solve. The solve may push a body towards another with which it has no contact.
+ *
+ * Detection uses the velocities before the solve. The solve may push a body towards another with which it has no contact.
  * Two bodies outside each other's envelope can touch only if the changes of their velocities add up to more than the
  * speed-independent part of the envelope over h. If no velocity has changed by more than half of that
  * (talus_velocity_change_limit), no contact was missed. Otherwise contacts are detected again with the solved velocities,

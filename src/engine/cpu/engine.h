@@ -2,12 +2,13 @@
  *
  *     engine.c      bodies, tables, contacts and joints from the world; snapshot and rollback
  *     detect.c      free velocities, detection, redetection
-  *     build.c       the contact problem of a step, or of a part of a halved step
+ *     build.c       the contact problem of a step, or of a part of a halved step
  *     integrate.c   integration: from solved velocities to the state at the end
  *     ledger.c      works of contacts, forces and driven bodies; storage of impulses in the contact list
  *     probe.c       sums of probes
  *     sums.c        sums over bodies and contacts
-  * Parallel loops run over chunks of CPU_GRAIN items. Sums run over groups of bodies or of contacts (backend/groups.h), so
+ *
+ * Parallel loops run over chunks of CPU_GRAIN items. Sums run over groups of bodies or of contacts (backend/groups.h), so
  * that their results depend neither on the number of threads nor on the slots of bodies. */
 #ifndef TALUS_ENGINE_CPU_ENGINE_H
 #define TALUS_ENGINE_CPU_ENGINE_H

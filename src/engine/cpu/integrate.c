@@ -13,7 +13,8 @@
 typedef struct IntegrateContext {
     CpuEngine *engine;
     const double (*velocity)[8]; /* solved */
-    double (*before)[8]; /* free; after the check the mean of free and solved, for the ledger */
+    double (*before)
+        [8]; /* records of the problem: free velocities, after check_and_average means of free and solved */
     const double *length;
     double h;
     TalusVec3 gravity;

@@ -4,7 +4,7 @@
  * A step changes velocities twice, v -> v_f (gravity and loads) -> v' (contacts and joints). Without loads and joints
  * the kinetic energy changes by
  *     h g' m (v + v_f)/2  +  sum over contacts of gamma' (u' + u_f)/2,     u = D' v,
-  * exactly. The second sum is split into its normal and tangential parts. The normal part consists of
+ * exactly. The second sum is split into its normal and tangential parts. The normal part consists of
  *     stabilisation = gamma_n max(0, -b_n) of overlapping rigid contacts: the work at the speed that undoes overlap,
  *     impact        = the rest. For an overlapping rigid contact that ends at u'_n = -b_n the rest is
  *                     -gamma_n (u'_n - u_f,n)/2, the loss of an inelastic impact. The elastic energy that the step stores

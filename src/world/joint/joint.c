@@ -1,7 +1,7 @@
 /* world/joint/joint.c - adding, removing and querying joints.
  *
  * Joints are listed in order of creation, which is that of their numbers. A joint is alive while both its bodies are;
-  * the fixed world always is. A joint that is not alive is skipped; it is dropped from the list only at the start of the
+ * the fixed world always is. A joint that is not alive is skipped; it is dropped from the list only at the start of the
  * next step, so that a rollback that restores a body restores its joints. */
 #include "world/joint/joint.h"
 #include "world/ids.h"

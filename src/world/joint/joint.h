@@ -7,7 +7,7 @@
  * A joint's blocks connect a point of the base and one of the mover. There are three kinds:
  *     ball   all three rows: the points coincide
  *     axle   two rows: the mover's point is on an axis of the base
-  *     rod    one row, along the normal n: for distances, motors and springs. Also for rotations, by points that are
+ *     rod    one row, along the normal n: for distances, motors and springs. Also for rotations, by points that are
  *            offset by a vector r from the joint's points: with the relative spin w, (w x r).n = w.(r x n)
  * Limits are further blocks, contacts without friction. */
 #ifndef TALUS_WORLD_JOINT_JOINT_H

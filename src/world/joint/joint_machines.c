@@ -1,5 +1,6 @@
 /* world/joint/joint_machines.c - machines (bodies connected by joints), and the convergence of their projection.
-  * A round of the projection leaves a fraction of a machine's largest error. If that fraction is at most max_ratio, the
+ *
+ * A round of the projection leaves a fraction of a machine's largest error. If that fraction is at most max_ratio, the
  * machine gets another round; otherwise it falls back (joint_project.c). max_ratio is lower for machines that contacts
  * push. The contact impulse on a body is its total impulse in the step less the impulses of joints,
  *     m (v - v_free) - sum of joints' impulses,

@@ -128,7 +128,8 @@ static TalusJointBlock axle_block(const TalusJointPose *p, double further)
     return shift_points(block, talus_scale(further, p->axis[0]), talus_scale(further, p->axis[1]));
 }
 
-/* As axle_block, for a mover that slides: the base's point is moved along its axis until it is nearest to the mover's. */
+/* As axle_block, for a mover that slides: the base's point is moved along the axis until it is nearest to the mover's
+ * point. */
 static TalusJointBlock sliding_axle_block(const TalusJointPose *p, double further)
 {
     TalusJointBlock block = axle_block(p, further);

@@ -65,7 +65,7 @@ typedef struct TalusProjection {
     int jointed_count;
     int32_t *root;    /* [slots], set for jointed bodies: the slot that names their machine */
     Machine *machine; /* [slots], valid for slots that name machines */
-    ImpulseBalance *balance; /* [slots], set for bodies in blocks */
+    ImpulseBalance *balance; /* [slots], set for bodies with joints */
     SavedState *saved;       /* [jointed_count]: start of a line search */
     Momenta *momenta;        /* [jointed_count]: after the solve, before the projection */
 } TalusProjection;

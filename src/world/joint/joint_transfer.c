@@ -1,5 +1,6 @@
 /* world/joint/joint_transfer.c - transfers between joints, which the host computes, and the engine.
-  * The engine provides the states of jointed bodies. The host makes the blocks of joints and sums their works in a problem
+ *
+ * The engine provides the states of jointed bodies. The host makes the blocks of joints and sums their works in a problem
  * of its own without contacts (exchange.problem), and projects the bodies. Each part of a step transfers some hundred
  * bytes per block and body; states of bodies only if the engine has memory of its own. */
 #include "world/ids.h"

@@ -1,5 +1,6 @@
 /* world/save/archive.h - one description of the saved state for both directions.
-  * A transfer function names each value once; the archive writes the value when saving and reads it when loading. Errors
+ *
+ * A transfer function names each value once; the archive writes the value when saving and reads it when loading. Errors
  * stick: after the first error transfers write nothing, reads give zeros and counts are 0. Callers need to check `status`
  * only before they use loaded values. Bytes are little-endian. */
 #ifndef TALUS_WORLD_SAVE_ARCHIVE_H

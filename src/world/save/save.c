@@ -4,7 +4,8 @@
  *     def, counters, shapes, materials, bodies, groups, exclusions, forces, drives, sleep, joints, probes, sinks,
  *     emitters, delayed bodies, contacts, solver state    each by one function, here or in save_*.c
  *     hash u64                                    over all bytes before
-  * A loaded world continues bitwise as the saved world would have. Loading trusts nothing: the hash detects accidental
+ *
+ * A loaded world continues bitwise as the saved world would have. Loading trusts nothing: the hash detects accidental
  * damage, and every count, index and number is checked as well, so that forged bytes with a valid hash do no harm either.
  * A refusal gives TALUS_ERR_FORMAT with the offset. */
 #include "world/save/save.h"

@@ -3,7 +3,8 @@
  * A separate detector finds the contacts for h = 0 and without an envelope, which are the overlaps. The
  * world's own list and its impulses stay unchanged, so a query does not affect a run. Without solid meshes it costs at
  * most as much as the detection of a step.
-  * A body that lies deeper inside a solid mesh than its own reach has no contact with it (docs/how-to/meshes.md). Bodies
+ *
+ * A body that lies deeper inside a solid mesh than its own reach has no contact with it (docs/how-to/meshes.md). Bodies
  * whose centre lies inside are found by the solid facets above the centre: the number of facets that face up less the
  * number that face down is 1 inside and 0 outside. */
 #include "world/source/overlap.h"
@@ -153,7 +154,7 @@ static TalusStatus find_worst_inside(TalusPool *pool, const TalusBodyView *v, in
     int pairs = worst->pairs;
     for (int64_t k = 0; k < chunks; k++)
         replace_if_worse(worst, &c.worst[k]);
-    /* the number stays that of the pairs with contacts; 1 if there are only bodies inside */
+    /* bodies inside meshes are not counted, but `pairs` is 1 if there are no other overlaps */
     worst->pairs = pairs > 0 || worst->a < 0 ? pairs : 1;
     talus_release(c.worst);
     return TALUS_OK;

@@ -1,5 +1,6 @@
 /* world/source/source.c - bodies that enter and leave during the run: delayed batches, emitters, sinks.
-  * Sources act at the start of a step in this order: due batches, emitters, sinks. A journal records the bodies that enter
+ *
+ * Sources act at the start of a step in this order: due batches, emitters, sinks. A journal records the bodies that enter
  * and leave until the step has succeeded, so that a failed step can be undone. Sinks come last, so that a slot that a sink
  * frees is not reused before the next detection, and no impulse passes from a removed body to a new one. */
 #include "world/source/source.h"

@@ -15,7 +15,7 @@ typedef struct TalusSurveyBody {
     TalusBodyRef who;
     const TalusShape *shape;
     int shape_index, group;
-    bool fixed; /* or driven */
+    bool fixed; /* true if fixed or driven */
     TalusVec3 position, velocity;
     TalusQuat orientation;
     double radius; /* bounding radius about the centre; 0 if unbounded */

@@ -13,7 +13,7 @@ typedef struct TalusMirror {
     bool bodies_stale, contacts_stale; /* true if the engine's data is newer */
     bool bodies_dirty, contacts_dirty; /* true if the host has changes to upload */
     bool tables_dirty;                 /* shapes or materials have changes to upload */
-    bool forces_dirty, filters_dirty;  /* applied forces or filters have changes to upload */
+    bool forces_dirty, filters_dirty;  /* true if applied forces or filters must be uploaded */
     int uploaded_slots;                /* number of slots in the last upload of bodies */
     bool any_dropped;                  /* true if some entry of `dropped` is set */
     uint8_t

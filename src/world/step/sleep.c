@@ -2,7 +2,7 @@
  *
  * A body is calm while |v| + |w| r stays below sleep_speed times the reference speed; r is its radius. An island is a
  * set of bodies connected by contacts that transmit impulses. It falls asleep when all its bodies have been calm for
-  * sleep_steps steps: their velocities become 0, and they count as fixed. An island wakes when a body that is not calm has
+ * sleep_steps steps: their velocities become 0, and they count as fixed. An island wakes when a body that is not calm has
  * a contact with it, when a driven body moves nearby, and in most calls that change the world.
  *
  * Sleep neglects motion slower than the limit of calm, which is reported as TalusStepInfo.sleep_speed, and the load of

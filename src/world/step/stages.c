@@ -1,5 +1,6 @@
 /* world/step/stages.c - the stages of a step, carried out by the world's engine (engine/engine.h).
-  * Between the engine's operations the world handles driven bodies, joints, sleeping bodies and the energy ledger. Each
+ *
+ * Between the engine's operations the world handles driven bodies, joints, sleeping bodies and the energy ledger. Each
  * stage adds its wall time to world->info. */
 #include "world/step/stages.h"
 #include "world/state.h"

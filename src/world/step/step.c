@@ -1,18 +1,21 @@
 /* world/step/step.c - one step: arrivals, detect, build, solve, integrate.
  *
  * Engines carry out the stages (stages.c); the decisions between them are made here.
-  * The state of free bodies is not written before the solved velocities have been checked, so most failed steps need no
+ *
+ * The state of free bodies is not written before the solved velocities have been checked, so most failed steps need no
  * snapshot. Changes before that check are rolled back one by one: arrivals and sinks (a journal, source.c), the velocities
  * of driven bodies (drive.c), bodies that were woken (sleep.c) and the solver's state (saved before the step). Every
  * attempt detects anew, which gives the same contacts and impulses from the same state.
-  * If a solve misses its tolerance, the world's policy on_miss applies. HALVE repeats the step as two steps of half the
+ *
+ * If a solve misses its tolerance, the world's policy on_miss applies. HALVE repeats the step as two steps of half the
  * length, each of which may be halved again, down to a sixteenth. A snapshot of the engine is taken before halving (the
  * first half may succeed and the second fail), before redetection and before solves with stiffer contacts, which replace
  * impulses, and before the integration of a world with joints (advance). Arrivals happen once for the whole step. A step
  * whose solve is infeasible or jammed (is_wedged) is not halved, since bodies stay wedged in shorter steps: it is solved
  * again with a normal compliance of 1e-3 N_nn on every contact. That problem has a solution; the outcome that is reported
  * stays infeasible or budget.
-  * Under every policy a step is halved if a body moves so far that contacts in periodic space may be missed
+ *
+ * Under every policy a step is halved if a body moves so far that contacts in periodic space may be missed
  * (collide/fit.h): two halves find contacts that the whole step would miss. Bodies that are too fast even in a sixteenth
  * of the step are reported. */
 #include "world/state.h"
