@@ -173,7 +173,7 @@ static inline TalusBodyArrays arrays_of(TalusWorld *world)
 static inline void stir(TalusWorld *world)
 {
     for (int i = 0; i < world->bodies.counts.slots; i++)
-        if (talus_slot_moves(&world->bodies, i))
+        if (talus_slot_is_free(&world->bodies, i))
             for (int k = 0; k < 3; k++) {
                 (&world->bodies.position[i].x)[k] += 2e-2 * (talus_rng_uniform(&rng) - 0.5);
                 (&world->bodies.velocity[i].x)[k] += 1e-3 * talus_rng_uniform(&rng);
@@ -190,7 +190,7 @@ static inline bool send(Both *both)
         w->shape,           w->gyration,       w->shapes,      m->law,
         m->count,           m->any_compliance, m->any_models,  m->max_friction > 0.0,
         m->any_restitution, m->any_moments,    m->any_cohesion};
-    return CHECK_OK(ops()->tables(both->engine, &tables)) &&
+    return CHECK_OK(ops()->put_tables(both->engine, &tables)) &&
            CHECK_OK(ops()->put_bodies(both->engine, &arrays, NULL)) &&
            CHECK_OK(ops()->put_contacts(both->engine, talus_world_contacts(w)));
 }
@@ -268,7 +268,7 @@ static inline void check_bodies(Both *both, double tolerance)
 static inline bool fetch_contacts(Both *both)
 {
     TalusEngineCounts n;
-    ops()->counts(both->engine, &n);
+    ops()->get_counts(both->engine, &n);
     clear_list(&both->list);
     both->list.contact = calloc((size_t)n.contacts + 1, sizeof *both->list.contact);
     both->list.arms = calloc((size_t)n.general + 1, sizeof *both->list.arms);
@@ -441,7 +441,7 @@ static inline bool build_both(Both *both, bool soften, Copy *copy)
     if (!CHECK_OK(talus_stage_detect(w, both->h)) ||
         !CHECK_OK(talus_stage_build(w, both->h, soften)) ||
         !CHECK_OK(ops()->detect(both->engine, &detect, w->def.gravity, 1, &counts)) ||
-        !CHECK_OK(ops()->build(both->engine, &w->built, &op, &gamma, &report)))
+        !CHECK_OK(ops()->build(both->engine, &w->build_options, &op, &gamma, &report)))
         return false;
     const TalusOperator *host = talus_problem_operator(w->problem);
     CHECK(counts.min_size == w->min_size);
@@ -475,7 +475,8 @@ static inline void give_impulses(Both *both, const Copy *copy, double size)
                (size_t)op->rows * sizeof(double));
     cuda->vector.put(cuda_op(), copy->device_gamma, permuted, n);
     free(permuted);
-    CHECK_OK(both->world->host.ops->solved(both->world->host.self, INFINITY, &changed, &strain));
+    CHECK_OK(both->world->host.ops->compute_velocities(both->world->host.self, INFINITY, &changed,
+                                                       &strain));
 }
 
 #endif

@@ -118,12 +118,12 @@ static int clipped_at(double h, double speed, double common, bool spins)
     repeat(&s, &period);
     if (open_both(&b, &s)) {
         detect(&b, &s);
-        talus_engine_ops(cuda)->counts(b.engine, &n);
+        talus_engine_ops(cuda)->get_counts(b.engine, &n);
         CHECK(n.contacts > 100);
     }
     close_both(&b);
     scene_close(&s);
-    return n.clipped;
+    return n.clipped_bodies;
 }
 
 TEST(fast_bodies_are_clipped_as_on_the_host)

@@ -16,11 +16,11 @@ TalusStatus talus_pool_create(int threads, TalusPool **out);
 void talus_pool_destroy(TalusPool *pool);
 int talus_pool_threads(const TalusPool *pool);
 
-/* A backend. Worlds and problems on one may be used concurrently, each of them by one thread at a time. */
+/* A backend. Worlds and problems of one backend may be used concurrently, each of them by one thread at a time. */
 typedef struct TalusBackendRow {
     const char *name, *summary;
     bool available;  /* in this build; the machine may still lack the hardware */
-    const char *how; /* how to get it; "" if available */
+    const char *how; /* how to get a build with the backend; "" if available */
 } TalusBackendRow;
 
 int talus_backend_count(void);

@@ -31,13 +31,14 @@ typedef enum TalusStatus {
     TALUS_ERR_CANCELLED  /* a callback asked to stop */
 } TalusStatus;
 
-/* The version of the library that is linked, such as "0.1.0". */
+/* Returns the version of the linked library, such as "0.1.0". */
 const char *talus_version(void);
 
-/* A short stable name, such as "argument". */
+/* Returns a short stable name of the status, such as "argument". */
 const char *talus_status_name(TalusStatus status);
 
-/* Part of the library, or input, in which an error lies; it tells a scene's wrong argument from the caller's. */
+/* Part of the library, or input, in which an error lies. The domain tells a wrong argument of a scene from one of the
+ * caller. */
 typedef enum TalusDomain {
     TALUS_DOMAIN_PROGRAM, /* the program around the library */
     TALUS_DOMAIN_BASE,    /* memory, threads, parameters */
@@ -53,7 +54,7 @@ typedef enum TalusDomain {
     TALUS_DOMAIN_DRAW
 } TalusDomain;
 
-/* A short stable name, such as "scene". */
+/* Returns a short stable name of the domain, such as "scene". */
 const char *talus_domain_name(TalusDomain domain);
 
 /* An error. Its text is "FILE:LINE:COLUMN: KEY: REASON", without the unknown parts. */
@@ -62,7 +63,7 @@ typedef struct TalusError {
     TalusDomain domain;
     int line, column; /* in the file, from 1; 0: not known */
     int reason;       /* index in `text` at which the reason begins, after file and key */
-    char file[1024];  /* "": none; of an override all of it, "--set name=value" */
+    char file[1024];  /* "": none; for an override its whole text, "--set name=value" */
     /* Path of a key ("bodies[1].radius"), or name of a solver, backend or parameter; "": none. */
     char key[256];
     char text[1024];
@@ -72,7 +73,7 @@ typedef struct TalusError {
  * call has failed. */
 const TalusError *talus_error_record(void);
 
-/* Returns its text, for people; "" if no call failed. Programs decide by the record. */
+/* Returns the text of that error, for people; "" if no call has failed. Programs decide by the record. */
 const char *talus_error(void);
 
 typedef enum TalusLogLevel { TALUS_LOG_INFO, TALUS_LOG_WARNING } TalusLogLevel;
@@ -84,7 +85,7 @@ typedef void TalusLogFn(void *user, TalusLogLevel level, const char *id, const c
  * function of its own (talus_world_set_log). */
 void talus_set_log(TalusLogFn *fn, void *user);
 
-/* Number of heap allocations the library has made so far, for tests of allocation-free steps. */
+/* Returns the number of heap allocations that the library has made so far, for tests of allocation-free steps. */
 uint64_t talus_allocation_count(void);
 
 #ifdef __cplusplus

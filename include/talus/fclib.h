@@ -59,11 +59,11 @@ TalusStatus talus_fclib_write(const char *path, const TalusFclib *problem);
 void talus_fclib_destroy(TalusFclib *problem);
 void talus_fclib_free_point(TalusFclibPoint *point);
 
-/* Degrees of freedom and joint rows of a global problem; 0 for a local one. */
+/* Return the numbers of degrees of freedom and of joint rows of a global problem; 0 for a local one. */
 int talus_fclib_dofs(const TalusFclib *fclib);
 int talus_fclib_joints(const TalusFclib *fclib);
 
-/* |W - W'| / |W| in the Frobenius norm; for a global problem, of its condensed W. */
+/* Computes the asymmetry |W - W'| / |W| in the Frobenius norm; for a global problem, of its condensed W. */
 TalusStatus talus_fclib_asymmetry(const TalusFclib *fclib, double *out);
 
 /* Creates the explicit problem over N and q with this friction model; NULL: the circular cone of the convex
@@ -73,8 +73,8 @@ TalusStatus talus_fclib_asymmetry(const TalusFclib *fclib, double *out);
 TalusStatus talus_fclib_problem(const TalusFclib *fclib, const TalusFrictionModel *model,
                                 TalusPool *pool, TalusProblem **out);
 
-/* Sets fclib->solution from impulses in the rows of that problem: r in the rows of the file; u, v and l from the
- * file's matrices (W as stored). */
+/* Sets fclib->solution from impulses in the rows of the problem that talus_fclib_problem made: r in the rows of the file;
+ * u, v and l from the file's matrices (W as stored). */
 TalusStatus talus_fclib_set_solution(TalusFclib *fclib, const TalusProblem *problem,
                                      const double *gamma);
 /* Writes the impulses of a point of the file into `gamma`, in the problem's rows. */

@@ -127,7 +127,7 @@ typedef struct TalusFrameInfo {
     int64_t step;
     uint64_t offset, size; /* of the frame's chunk in the file */
     int bodies;
-    bool key; /* needs no earlier frame */
+    bool key; /* true if the frame is stored without reference to an earlier one */
 } TalusFrameInfo;
 
 /* Opens a file. A file that ends within a chunk is read up to that chunk. Other damage is reported by the call that
@@ -141,11 +141,11 @@ TalusFrameInfo talus_frames_info(const TalusFrames *frames, int index);
 /* Returns the head of a frame; owned by `frames`, valid until the next call on it. NULL if missing or damaged;
  * talus_error() says why. */
 const TalusFramesHead *talus_frames_head(TalusFrames *frames, int index);
-/* Offset and size in the file of that head's chunk; 0 and 0 if there is none. */
+/* Writes offset and size in the file of the chunk with a frame's head; 0 and 0 if there is none. */
 void talus_frames_head_location(TalusFrames *frames, int index, uint64_t *offset, uint64_t *size);
 /* True if the file ends with an index, hence its writer has finished. */
 bool talus_frames_complete(const TalusFrames *frames);
-/* Index of the last frame at or before `time`, else of the first. */
+/* Returns the index of the last frame at or before `time`; if there is none, of the first frame. */
 int talus_frames_at(const TalusFrames *frames, double time);
 /* Decodes a frame. Reading forward frame by frame decodes each frame once. */
 TalusStatus talus_frames_read(TalusFrames *frames, int index, TalusSnapshot *snapshot);

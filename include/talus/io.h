@@ -66,9 +66,9 @@ TalusStatus talus_output_step(TalusOutput *output, const TalusWorld *world,
                               const TalusStepInfo *info);
 /* Fails with TALUS_ERR_IO if another program removed, renamed or replaced the directory, frames.talus or a table. */
 TalusStatus talus_output_check(const TalusOutput *output);
-/* Checks as above and flushes all rows and frames to the disk. */
+/* Does talus_output_check and flushes all rows and frames to the disk. */
 TalusStatus talus_output_sync(TalusOutput *output);
-/* The same, then writes a checkpoint of the world, which lists all files with their lengths and checksums. */
+/* Does talus_output_sync, then writes a checkpoint of the world, which lists all files with their lengths and checksums. */
 TalusStatus talus_output_checkpoint(TalusOutput *output, const TalusWorld *world, const char *note);
 /* After a failed check: writes a checkpoint to the open directory, wherever it is now, and its path to `path`. Fails if
  * the directory was removed. If `world` is NULL, the last checkpoint stays. */
@@ -122,7 +122,7 @@ typedef struct TalusSurface {
 /* Reads a surface. The format is recognised by content, else by name. Fails with TALUS_ERR_FORMAT and the line or byte
  * for numbers not finite, indices out of range, counts that disagree with the file's length, or no triangle left. */
 TalusStatus talus_surface_read(const char *path, TalusSurface *out);
-/* The same from memory; `name` is for messages. */
+/* Reads a surface from memory; `name` is for messages. */
 TalusStatus talus_surface_parse(const char *name, const void *bytes, size_t size,
                                 TalusSurface *out);
 void talus_surface_free(TalusSurface *surface);

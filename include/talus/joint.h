@@ -1,8 +1,9 @@
 /* talus/joint.h - joints between two bodies, or a body and the fixed world.
  *
  * A joint adds one to three blocks to the step's problem (docs/how-to/joints.md), solved with the contacts: heyn-2012
- * Eq. (5). It is defined in the world frame, at the bodies' poses when added. Coordinate and speed are those of body a
- * relative to body b, 0 at that pose; DISTANCE and SPRING have a length instead. Force and torque act on a. */
+ * Eq. (5). A joint is defined in the world frame, at the bodies' poses when the joint is added. Coordinate and speed are
+ * those of body a relative to body b; the coordinate is 0 at that pose, but of DISTANCE and SPRING it is a length. Force
+ * and torque act on a. */
 #ifndef TALUS_JOINT_H
 #define TALUS_JOINT_H
 
@@ -15,14 +16,14 @@ extern "C" {
 #endif
 
 typedef enum TalusJointKind {
-    TALUS_JOINT_BALL,        /* a point of a and a point of b coincide */
-    TALUS_JOINT_REVOLUTE,    /* a ball, and a turns about an axis of b. Angle, with whole turns */
-    TALUS_JOINT_PRISMATIC,   /* a slides along an axis of b and does not turn. Travel */
-    TALUS_JOINT_CYLINDRICAL, /* a slides along an axis of b and turns about it. Travel */
+    TALUS_JOINT_BALL, /* a point of a and a point of b coincide */
+    TALUS_JOINT_REVOLUTE, /* a ball, and a turns about an axis of b. Coordinate: angle, with whole turns */
+    TALUS_JOINT_PRISMATIC,   /* a slides along an axis of b and does not turn. Coordinate: travel */
+    TALUS_JOINT_CYLINDRICAL, /* a slides along an axis of b and turns about it. Coordinate: travel */
     TALUS_JOINT_UNIVERSAL,   /* a ball, and an axis of a stays normal to one of b: a Cardan joint */
     TALUS_JOINT_FIXED,       /* a and b move as one */
-    TALUS_JOINT_DISTANCE,    /* two points keep a distance, or stay within limits. Length */
-    TALUS_JOINT_SPRING,      /* a spring and a damper between two points. Length */
+    TALUS_JOINT_DISTANCE, /* two points keep a distance, or stay within limits. Coordinate: length */
+    TALUS_JOINT_SPRING,   /* a spring and a damper between two points. Coordinate: length */
     TALUS_JOINT_KINDS
 } TalusJointKind;
 
@@ -37,9 +38,10 @@ typedef enum TalusMotorKind {
 /* Motor of the joint's coordinate. Units are rad and N m for an angle, m and N for a length. */
 typedef struct TalusMotorDef {
     TalusMotorKind kind;
-    /* target + rate (t - t0), t0 the later of `start` and the time at which the motor was set */
+    /* the motor's target at time t is target + rate (t - t0), t0 the later of `start` and the time at which the motor was
+     * set */
     double target, rate;
-    double start;      /* s: before it the target is 0 and a torque motor is off */
+    double start;      /* s: before this time the target is 0 and a torque motor is off */
     double max_effort; /* infinite: no limit */
     /* POSITION: effort = stiffness (target - x) + damping (rate - speed); both 0: the target is reached within a step,
      * if `max_effort` allows. */
@@ -57,10 +59,10 @@ typedef struct TalusJointDef {
     TalusVec3 axis_b;    /* UNIVERSAL: the axis of b, normal to `axis` */
     double lower, upper; /* limits of the coordinate; infinite: none */
     TalusMotorDef motor; /* of joints with a coordinate, except SPRING */
-    double rest;         /* DISTANCE, SPRING: length; below 0: the present one */
+    double rest;         /* DISTANCE, SPRING: rest length; below 0: the present length */
     double stiffness;    /* SPRING: N/m */
     double damping;      /* SPRING: N s/m */
-    bool collide;        /* a and b may touch each other */
+    bool collide;        /* true if a and b may collide with each other */
 } TalusJointDef;
 
 /* Joints are numbered from 1 in order of creation, without reuse. 0: no joint. */

@@ -47,7 +47,7 @@ TALUS_INLINE TalusVec3 talus_vec3(double x, double y, double z)
     return r;
 }
 
-/* The component along axis 0, 1 or 2. */
+/* Returns the component along axis 0, 1 or 2. */
 TALUS_INLINE double talus_along(TalusVec3 a, int axis)
 {
     return axis == 0 ? a.x : axis == 1 ? a.y : a.z;
@@ -94,7 +94,7 @@ TALUS_INLINE double talus_norm(TalusVec3 a)
     return sqrt(talus_dot(a, a));
 }
 
-/* a / |a|, or `fallback` where a is zero. */
+/* Returns a / |a|, or `fallback` if a is zero. */
 TALUS_INLINE TalusVec3 talus_normalize(TalusVec3 a, TalusVec3 fallback)
 {
     double n = talus_norm(a);
@@ -156,7 +156,7 @@ TALUS_INLINE TalusSym3 talus_sym3_scale(double s, TalusSym3 m)
     return r;
 }
 
-/* R m R^T with R the rotation of q. */
+/* Returns R m R^T, with R the rotation by q. */
 TALUS_INLINE TalusSym3 talus_sym3_rotate(TalusQuat q, TalusSym3 m)
 {
     TalusVec3 ex = talus_rotate(q, talus_vec3(1, 0, 0));

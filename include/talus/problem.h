@@ -34,7 +34,7 @@ typedef struct TalusContactDef {
     TalusFrictionModel model;
     /* Bounds of the moments about the normal and about the tangents, over `length` times the normal impulse. */
     double spinning, rolling;
-    double length; /* m; > 0 if spinning or rolling is */
+    double length; /* m: contact length of the moments; > 0 if spinning or rolling is > 0 */
 } TalusContactDef;
 
 typedef struct TalusProblemDef {
@@ -76,7 +76,7 @@ double *talus_problem_estimate(TalusProblem *problem);
  * NULL: none. A direction delta along which impulses may grow without bound (in K under ccp, without friction under
  * fixed and coulomb, in free rows of joints), with (N + E) delta = 0 up to rounding and q'delta < 0. */
 const double *talus_problem_certificate(const TalusProblem *problem);
-/* Sets that proof, to be written with the problem; NULL removes it. */
+/* Sets the proof that the problem has no solution, to be written with the problem; NULL removes it. */
 TalusStatus talus_problem_set_certificate(TalusProblem *problem, const double *certificate);
 
 int talus_problem_blocks(const TalusProblem *problem);
@@ -85,10 +85,11 @@ int talus_problem_size(const TalusProblem *problem); /* rows times blocks */
 int talus_problem_bodies(const TalusProblem *problem);
 double talus_problem_mu(const TalusProblem *problem, int block);
 
-/* Writes the data as a def for talus_problem_create. Its arrays are the problem's, valid until that changes. */
+/* Writes the problem's data to a def for talus_problem_create. The def's arrays are the problem's, valid until the problem
+ * changes. */
 TalusStatus talus_problem_export(TalusProblem *problem, TalusProblemDef *def);
 
-/* The impulses, [size]; the caller may write a starting point. */
+/* Returns the impulses gamma, [size]; the caller may write a starting point. */
 double *talus_problem_gamma(TalusProblem *problem);
 
 /* Write N x (the operator product), q, u = N gamma + q, and the gradient (N + E) gamma + q. */
@@ -97,10 +98,10 @@ void talus_problem_offset(TalusProblem *problem, double *q);
 void talus_problem_velocity(TalusProblem *problem, const double *gamma, double *u);
 void talus_problem_gradient(TalusProblem *problem, const double *gamma, double *gradient);
 
-/* v = v_f + M^-1 D gamma, [6 bodies]; matrix-free problems only. */
+/* Writes the velocities v_f + M^-1 D gamma, [6 bodies]; matrix-free problems only. */
 TalusStatus talus_problem_body_velocity(TalusProblem *problem, const double *gamma, double *v);
 
-/* Scale d_i of block i, 1/kg: mean of the block's diagonal entries of N + E. */
+/* Returns the scale d_i of block i, 1/kg: the mean of the block's diagonal entries of N + E. */
 double talus_problem_diagonal(const TalusProblem *problem, int block);
 
 /* The natural residual of each block, m/s, the measure of error of all solvers:
@@ -114,10 +115,10 @@ typedef struct TalusResidual {
 
 void talus_problem_residual(TalusProblem *problem, const double *gamma, TalusResidual *out);
 
-/* Estimate of the rounding error of that residual: TALUS_ROUNDING times |N| |gamma| + |q|, the size of the terms of the
- * gradient (docs/reference/metrics.md), as root mean square over blocks, and twice the largest block's as maximum, as
- * single blocks scatter. Not a bound: measured errors were mostly below 0.4 of it, at most 1.8. Impulses so large that
- * rounding hides the velocities are no solution, however small the residual. */
+/* Rounding unit. The rounding error of the natural residual is estimated by TALUS_ROUNDING times |N| |gamma| + |q|, the
+ * size of the terms of the gradient (docs/reference/metrics.md). rms: root mean square over blocks; max: twice the value of the largest block,
+ * because single blocks scatter. The estimate is no bound: measured errors were mostly below 0.4 of it, at most 1.8 times.
+ * Impulses so large that rounding hides the velocities are no solution, however small the residual. */
 #define TALUS_ROUNDING 0x1p-52
 
 /* Computes the objective that the problem minimises. */
@@ -129,10 +130,11 @@ TalusStatus talus_problem_objective(TalusProblem *problem, const double *gamma, 
  * stands for the sum of that product and this function. */
 typedef struct TalusMetrics {
     double objective;
-    TalusResidual natural;       /* see above */
-    TalusResidual rounding;      /* its estimated rounding error, see above */
-    double natural_at_zero;      /* rms of gamma = 0 */
-    double natural_relative;     /* natural.rms / natural_at_zero; if that is 0: 0 or infinite */
+    TalusResidual natural;  /* talus_problem_residual */
+    TalusResidual rounding; /* estimated rounding error of `natural` */
+    double natural_at_zero; /* rms of the natural residual at gamma = 0 */
+    double
+        natural_relative; /* natural.rms / natural_at_zero; if natural_at_zero is 0: 0 or infinite */
     double projected_gradient;   /* heyn-2012 (24): |gamma - P(gamma - tau_g g)| / tau_g, m/s */
     double tau_g;                /* 1 / the largest scale d_i of a block */
     double complementarity_mean; /* per block |gamma_i . g_i|, heyn-2012 Fig. 9; J */
@@ -145,7 +147,7 @@ typedef struct TalusMetrics {
     /* Coulomb's law whatever the block's: |gamma - P(gamma - g - sigma)| over max(|q|, |gamma|, |g|), with P onto the
      * cones and sigma = (sigma_i(-g_t), 0, 0), which is (mu |g_t|, 0, 0) on the disc. */
     double siconos;
-    double siconos_over_q;   /* the same over |q| */
+    double siconos_over_q;   /* the numerator of `siconos` over |q| */
     double siconos_rounding; /* estimated rounding error of `siconos` */
     /* m/s: rms over Coulomb blocks of sigma_i(-g_t), the speed at which ccp would open them */
     double dilation;
@@ -155,8 +157,8 @@ typedef struct TalusMetrics {
 
 TalusStatus talus_problem_measure(TalusProblem *problem, const double *gamma, TalusMetrics *out);
 
-/* Open: gamma = 0. Sliding: a tangential bound is met, or a finite bound of a joint. Sticking: all others, also a
- * loaded block without friction. */
+/* Open: gamma = 0. Sliding: a tangential bound, or a finite bound of a joint, is reached. Sticking: all other blocks, also
+ * a loaded block without friction. */
 typedef enum TalusBlockState {
     TALUS_BLOCK_OPEN,
     TALUS_BLOCK_SLIDING,

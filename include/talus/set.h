@@ -28,10 +28,10 @@ typedef enum TalusFrictionLaw {
     TALUS_LAWS
 } TalusFrictionLaw;
 
-/* Law and section as one bit. */
+/* Bit of a friction law with a section. */
 #define TALUS_KIND(law, section) (1u << ((law)*TALUS_SECTIONS + (section)))
 
-/* Friction of a contact without its coefficient. All zeros: the circular cone of the relaxation. */
+/* Friction model of a contact, without its coefficient. All zeros: the circular cone of ccp. */
 typedef struct TalusFrictionModel {
     TalusSection section;
     TalusFrictionLaw law;

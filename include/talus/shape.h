@@ -35,7 +35,7 @@ typedef struct TalusShapeDef {
     TalusShapeKind kind;
     TalusVec3 half;        /* box: half extents; ellipsoid: semi-axes */
     double radius;         /* cylinder, capsule, cone (a sphere's default radius) */
-    double half_height;    /* cylinder, cone; capsule: of the straight part */
+    double half_height;    /* cylinder, cone; capsule: half height of the straight part */
     const double *profile; /* revolve: point_count pairs (radius >= 0, height) */
     int point_count;
     const TalusVec3 *vertex; /* hull: points, interior ones are dropped; mesh: corners */
@@ -72,8 +72,8 @@ const char *talus_shape_summary(TalusShapeKind kind);
 TalusStatus talus_shape_mass(const TalusShapeDef *def, double radius, double density,
                              TalusMassProperties *out);
 
-/* Centre of mass in the coordinates in which a hull or compound was given; the origin for all others. A body's position
- * is that of its centre of mass. */
+/* Returns the centre of mass in the coordinates in which a hull or compound was given; the origin for other shapes. A
+ * body's position is the position of its centre of mass. */
 TalusStatus talus_shape_centre(const TalusShapeDef *def, TalusVec3 *out);
 
 #ifdef __cplusplus

@@ -35,11 +35,12 @@ typedef struct TalusSolveInfo {
     int updates;            /* updates of shifts or bounds; 0 if the law needs none */
     int factorisations;     /* factorisations of matrices of the problem's size */
     TalusResidual residual; /* recomputed from gamma, in double precision */
-    double rounding;        /* its estimated rounding error, in the norm of the tolerance */
+    double rounding; /* estimated rounding error of the residual, in the norm of the tolerance */
     /* Under Coulomb's law: true if the relaxation was found to have no solution, as friction clamps bodies between
      * others. The law itself may have a solution, in which they slide. */
     bool jammed;
-    double start_residual; /* rms of the first estimate: at the start; for gs, of the first sweep */
+    double
+        start_residual; /* rms of the first residual that the solver estimated: at the start; gs: in the first sweep */
     /* Outcome diverged: rms residual of the impulses that zero impulses replaced, which may be NaN; else 0. */
     double rejected_residual;
     double seconds; /* without the time of observers */
@@ -48,13 +49,15 @@ typedef struct TalusSolveInfo {
     size_t memory_bytes;
 } TalusSolveInfo;
 
-/* Called after each iteration with a known residual; in an outer loop, that of the current convex problem. Returning
- * false stops the solve (outcome budget). The monitor must not call the problem, whose work space is in use. */
+/* Called after each iteration whose residual is known; in an outer loop the residual is that of the current convex problem.
+ * Returning false stops the solve (outcome budget). The monitor must not call functions of the problem, whose work space
+ * is in use. */
 typedef bool TalusMonitor(void *user, int iteration, int products, double residual);
 
-/* An iterate of a running solve: reported at the start, at first after every iteration, later after every 2 % more of
- * them, and at the end; methods that measure themselves less often report at those iterations. The clock is stopped
- * meanwhile. The observer may query the problem (talus_problem_measure) but not change gamma. False stops the solve. */
+/* An iterate of a running solve, for an observer. The observer is called at the start, after every iteration at first,
+ * later each time the number of iterations has grown by 2 %, and at the end; methods that measure their residual less
+ * often report at those iterations. The clock is stopped during the call. The observer may query the problem
+ * (talus_problem_measure) but not change gamma. If it returns false, the solve stops. */
 typedef struct TalusObservation {
     int iteration, products;
     double seconds;
@@ -93,7 +96,7 @@ typedef struct TalusSolveOptions {
     TalusObserver *observer;
     void *observer_user;
     TalusOuter outer;
-    bool keep_joints; /* no elimination of free joints, for comparison */
+    bool keep_joints; /* true: free joints are not eliminated, for comparison */
 } TalusSolveOptions;
 
 TalusSolveOptions talus_solve_options_default(void);
@@ -116,7 +119,7 @@ const char *talus_outcome_name(TalusOutcome outcome);
 TalusStatus talus_solver_create(const char *spec, TalusSolver **out);
 void talus_solver_destroy(TalusSolver *solver);
 
-/* TALUS_OK if the solver takes this problem; else talus_error() has the reason. */
+/* Returns TALUS_OK if the solver takes this problem; else talus_error() has the reason. */
 TalusStatus talus_solver_supports(const TalusSolver *solver, const TalusProblem *problem);
 
 TalusStatus talus_solver_solve(TalusSolver *solver, TalusProblem *problem,
@@ -154,7 +157,7 @@ typedef struct TalusSolverRow {
 
 int talus_solver_count(void);
 TalusSolverRow talus_solver_row(int index);
-/* Index of the solver that a spec, NAME or NAME:key=value, names; -1: none. */
+/* Returns the index of the solver that a spec, NAME or NAME:key=value, names; -1: none. */
 int talus_solver_find(const char *spec);
 /* Calls `line` once per parameter of solver `index`. */
 void talus_solver_describe(int index, void (*line)(void *user, const char *text), void *user);

@@ -8,7 +8,8 @@
 extern "C" {
 #endif
 
-/* Columns rise within a row, without duplicates. An absent matrix has start NULL. */
+/* Sparse matrix in compressed rows. Column indices ascend within a row, without duplicates. An absent matrix has start
+ * NULL. */
 typedef struct TalusSparse {
     int rows, columns;
     int32_t *start; /* [rows + 1], from 0 to the number of entries */

@@ -16,9 +16,9 @@ OPERATION(TalusStatus, create, (const TalusEngineSetup *setup, TalusEngine **out
 OPERATION(void, destroy, (TalusEngine *engine))
 
 /* Sets shapes and laws. */
-OPERATION(TalusStatus, tables, (TalusEngine *engine, const TalusTables *tables))
-/* Uploads all arrays of the bodies; a shared engine keeps pointers to them. Contacts of a slot with dropped[slot]
- * nonzero lose their impulses; dropped NULL: none does. */
+OPERATION(TalusStatus, put_tables, (TalusEngine *engine, const TalusTables *tables))
+/* Uploads all arrays of the bodies; a shared engine keeps pointers to the arrays. Contacts of a slot with dropped[slot]
+ * nonzero lose their impulses; dropped NULL: no contact does. */
 OPERATION(TalusStatus, put_bodies, (TalusEngine *engine, const TalusBodyArrays *bodies,
           const uint8_t *dropped))
 /* Downloads positions, velocities, spins and orientations. */
@@ -30,22 +30,22 @@ OWN_ONLY(TalusStatus, get_states, (TalusEngine *engine, const int32_t *slot, Tal
          int count))
 /* Uploads the pairs that do not collide; NULL: all pairs collide. */
 OPERATION(TalusStatus, put_filter, (TalusEngine *engine, const TalusFilter *filter, int slots))
-/* Uploads applied forces and torques of the first `count` slots; the others have none. */
+/* Uploads applied forces and torques of the first `count` slots; the other slots have none. */
 OPERATION(TalusStatus, put_forces, (TalusEngine *engine, const TalusVec3 *force,
           const TalusVec3 *torque, int count))
 /* Upload and download the contact list with its impulses. get_contacts fills the caller's arrays contact, arms and
  * impulse, of the sizes that `counts` reports. */
 OPERATION(TalusStatus, put_contacts, (TalusEngine *engine, const TalusContactList *list))
 OWN_ONLY(TalusStatus, get_contacts, (TalusEngine *engine, TalusContactList *list))
-/* Returns the contact list itself. */
-SHARED_ONLY(TalusContactList *, contacts, (TalusEngine *engine))
-/* Zeroes the impulses of a body's contacts. */
-SHARED_ONLY(void, forget, (TalusEngine *engine, int slot))
-/* Writes the numbers of the current contact list. */
-OPERATION(void, counts, (const TalusEngine *engine, TalusEngineCounts *counts))
+/* Returns the engine's contact list itself, not a copy. */
+SHARED_ONLY(TalusContactList *, contact_list, (TalusEngine *engine))
+/* Zeroes the impulses of the contacts of the body in `slot`. */
+SHARED_ONLY(void, drop_impulses, (TalusEngine *engine, int slot))
+/* Writes the numbers of contacts of the current list, and the other results of the last detection. */
+OPERATION(void, get_counts, (const TalusEngine *engine, TalusEngineCounts *counts))
 
 /* Counts the free bodies whose centre has a coordinate less than `below`, m, along axis 0, 1 or 2. */
-OWN_ONLY(TalusStatus, below, (TalusEngine *engine, int axis, double below, int64_t *count))
+OWN_ONLY(TalusStatus, count_below, (TalusEngine *engine, int axis, double below, int64_t *count))
 
 /* Detects the contacts of step number `step` or of a part of it, of length options->h, with the free velocities (those
  * after gravity and applied forces) and the present spins. A contact gets the impulse of the old contact with the same
@@ -60,46 +60,47 @@ OPERATION(TalusStatus, redetect, (TalusEngine *engine, const TalusDetectOptions 
           TalusVec3 gravity, TalusEngineCounts *counts))
 /* Sets the joints of all problems that are built later; NULL: none. */
 OPERATION(TalusStatus, put_joints, (TalusEngine *engine, const TalusEngineJoints *joints))
-/* Downloads, after a solve, the impulses of the joints, three per block, and the problem's present records (op->body)
- * of the bodies in slot[count]. */
-OPERATION(TalusStatus, get_joints, (TalusEngine *engine, double *gamma, const int32_t *slot,
+/* Downloads, after a solve, the impulses of the joints to gamma, three per block, and the problem's present records
+ * (op->body) of the bodies in slot[count] to record. */
+OPERATION(TalusStatus, get_joint_results, (TalusEngine *engine, double *gamma, const int32_t *slot,
           double (*record)[8], int count))
 /* Builds the problem of the step in the backend's memory; the caller may use op and gamma until the next detect. Rows
  * per block: 6 if some contact has moments, else 3 if some has friction or there are joints, else 1. Estimates are 0
  * and offsets without De Saxce's shift. A shared engine fills its setup's problem and sets *op and *gamma to NULL. */
 OPERATION(TalusStatus, build, (TalusEngine *engine, const TalusBuildOptions *options,
           TalusOperator **op, double **gamma, TalusBuildReport *report))
-/* After a solve: computes the solved velocities v_f + M^-1 D gamma for the operations below. *changed: true if some
- * free body's linear velocity differs by more than `limit`, m/s, from the one that detection used. *strain: largest
- * overlap after the step of contacts with relative compliance (talus_elastic_overlap) over its limit, elastic_overlap
- * times size; 0 if there are none. */
-OPERATION(TalusStatus, solved, (TalusEngine *engine, double limit, bool *changed,
+/* After a solve: computes the solved velocities v_f + M^-1 D gamma, which the operations below use. *changed: true if
+ * some free body's linear velocity differs by more than `limit`, m/s, from the velocity that detection used. *strain: the
+ * largest overlap after the step (talus_elastic_overlap) over its limit, elastic_overlap times size, of contacts with
+ * relative compliance; 0 if there are none. */
+OPERATION(TalusStatus, compute_velocities, (TalusEngine *engine, double limit, bool *changed,
           double *strain))
-/* Searches around the bodies whose velocities changed by more than `limit`, m/s. *missed: true if the list lacks a
- * contact whose gap, moved by the solved velocities, ends below -h `tolerance` (m/s); redetect then adds those found.
- * Pairs of convex bodies that have a contact are not searched. Without general contacts there is no search and *missed
- * is true: redetection of spheres is cheap. Where this operation is NULL the caller acts as if *missed were true. */
+/* Searches for missed contacts of the bodies whose velocities changed by more than `limit`, m/s. *missed: true if the
+ * list lacks a contact whose gap, moved by the solved velocities, ends below -h `tolerance` (m/s); redetect then adds the
+ * contacts found. Pairs of convex bodies that have a contact are not searched. Without general contacts there is no
+ * search and *missed is true: redetection of spheres is cheap. Where this operation is NULL the caller acts as if *missed
+ * were true. */
 SHARED_ONLY(TalusStatus, find_missed, (TalusEngine *engine, const TalusDetectOptions *options,
             double limit, double tolerance, bool *missed))
-/* Probes of the solved step: sum_probes, before integrate, requests the sums of probe[count], which must stay valid
- * until integrate has returned; get_probes, after it, writes them. */
-OPERATION(TalusStatus, sum_probes, (TalusEngine *engine, const TalusEngineProbe *probe, int count))
+/* Probes of the solved step: request_probes, before integrate, tells the engine to sum over probe[count], an array that
+ * must stay valid until integrate has returned; get_probes, after integrate, writes the sums. */
+OPERATION(TalusStatus, request_probes, (TalusEngine *engine, const TalusEngineProbe *probe, int count))
 OPERATION(TalusStatus, get_probes, (TalusEngine *engine, TalusProbeSums *sums, int count))
-/* Stores gamma in the contact list, as impulses on b in the world frame, less attractive impulses. */
+/* Stores the solved impulses gamma in the contact list, as impulses on b in the world frame, less attractive ones. */
 OPERATION(TalusStatus, store_impulses, (TalusEngine *engine))
-/* Stores gamma in the contact list, moves the bodies by h and fills the ledger. First checks that the solved velocities
- * lead to a finite state; if not, returns TALUS_ERR_NUMERIC, with a body's id in the message if some speed is not below
- * 1e150, and leaves bodies and contacts as they were. Afterwards the problem's records of free bodies hold the mean of
- * solved and free velocities, the free ones without attraction and motors. */
+/* Stores gamma in the contact list, computes the requested probes, moves the bodies by h and fills the ledger. First
+ * checks that the solved velocities lead to a finite state; if not, returns TALUS_ERR_NUMERIC, with a body's id in the
+ * message if some speed is not below 1e150, and leaves bodies and contacts as they were. Afterwards the problem's records
+ * of free bodies hold the mean of solved velocities and free velocities (without attraction and motors). */
 OPERATION(TalusStatus, integrate, (TalusEngine *engine, double h, TalusVec3 gravity, long long step,
           TalusEngineLedger *ledger))
 
-/* In periodic space: moves free bodies that have left the period back into it; *lifted: the change of their potential
- * energy, J. Engines with TALUS_ENGINE_PERIODS only. */
-OPERATION(TalusStatus, wrap, (TalusEngine *engine, TalusVec3 gravity, double *lifted))
+/* In periodic space: moves free bodies that have left the period by whole periods, back into it. *lifted: the change of
+ * their potential energy, J. Engines with TALUS_ENGINE_PERIODS only. */
+OPERATION(TalusStatus, wrap_bodies, (TalusEngine *engine, TalusVec3 gravity, double *lifted))
 
-/* Copy the states of all bodies and the contact list inside the engine; restore that copy, at most once per snapshot.
- * For steps that fail or are halved. */
+/* snapshot copies the states of all bodies and the contact list inside the engine; rollback restores that copy, at most
+ * once per snapshot. For steps that fail or are halved. */
 OPERATION(TalusStatus, snapshot, (TalusEngine *engine))
 OPERATION(TalusStatus, rollback, (TalusEngine *engine))
 

@@ -81,23 +81,23 @@ static TalusStatus check_pair(const TalusMaterials *m, int a, int b, const Talus
 /* ---- laws ---- */
 
 /* Returns the pair's own value `set`; if that is negative, not set, the smaller of the two materials' values. */
-static double choose(double set, double a, double b)
+static double pair_value(double set, double a, double b)
 {
     return set >= 0.0 ? set : fmin(a, b);
 }
 
-/* Section NONE makes mu, spinning and rolling 0. A pair without any of the three keeps the model {0}: ccp on the
- * disc. */
+/* Returns the law of a pair of materials. Section NONE makes mu, spinning and rolling 0. A pair without any of these three
+ * keeps the model {0}, ccp on the disc. */
 static TalusLaw pair_law(const TalusMaterialDef *a, const TalusMaterialDef *b,
                          const TalusPairDef *pair, const TalusFrictionModel *world_model)
 {
     const TalusFrictionModel *model = pair->own_model ? &pair->model : world_model;
     TalusLaw law = {
-        .mu = choose(pair->friction, a->friction, b->friction),
-        .restitution = choose(pair->restitution, a->restitution, b->restitution),
-        .spinning = choose(pair->spinning, a->spinning, b->spinning),
-        .rolling = choose(pair->rolling, a->rolling, b->rolling),
-        .cohesion = choose(pair->cohesion, a->cohesion, b->cohesion),
+        .mu = pair_value(pair->friction, a->friction, b->friction),
+        .restitution = pair_value(pair->restitution, a->restitution, b->restitution),
+        .spinning = pair_value(pair->spinning, a->spinning, b->spinning),
+        .rolling = pair_value(pair->rolling, a->rolling, b->rolling),
+        .cohesion = pair_value(pair->cohesion, a->cohesion, b->cohesion),
     };
     if (model->section == TALUS_SECTION_NONE)
         law.mu = law.spinning = law.rolling = 0.0;
@@ -115,6 +115,7 @@ static TalusLaw pair_law(const TalusMaterialDef *a, const TalusMaterialDef *b,
     return law;
 }
 
+/* Computes the laws of all pairs of materials anew, with max_friction and the flags any_*. */
 static void update_laws(TalusWorld *world)
 {
     TalusMaterials *m = &world->materials;
@@ -138,7 +139,7 @@ static void update_laws(TalusWorld *world)
 }
 
 /* Adds a row and a column of defaults to the table of old x old pairs, in place; entries move up, last one first. */
-static void widen_pairs(TalusPairDef *table, int old)
+static void widen_pair_table(TalusPairDef *table, int old)
 {
     for (int a = old - 1; a >= 0; a--)
         for (int b = old - 1; b >= 0; b--)
@@ -159,7 +160,7 @@ TalusStatus talus_world_add_material(TalusWorld *world, const TalusMaterialDef *
     TALUS_TRY(talus_copy_text(def->name, "material name", &name));
     m->def[old] = *def;
     m->def[old].name = name;
-    widen_pairs(m->pair, m->count);
+    widen_pair_table(m->pair, m->count);
     m->count++;
     update_laws(world);
     if (index)
@@ -207,7 +208,7 @@ void talus_materials_clear(TalusMaterials *m)
 
 /* Computes the inertia per unit mass and its inverse; zero for spheres, whose radius differs from body to body, and
  * for shapes without mass (TALUS_TRAIT_WALL). */
-static TalusStatus gyration_of(const TalusShape *shape, TalusGyration *out)
+static TalusStatus compute_gyration(const TalusShape *shape, TalusGyration *out)
 {
     TalusShapeKind kind = shape->def.kind;
     *out = (TalusGyration){0};
@@ -229,7 +230,7 @@ TalusStatus talus_world_add_shape(TalusWorld *world, const TalusShapeDef *def, i
     TALUS_TRY(TALUS_GROW(world->shape, n + 1, n, "shapes"));
     TALUS_TRY(TALUS_GROW(world->gyration, n + 1, n, "shape inertia"));
     TALUS_TRY(talus_shape_init(&world->shape[n], def));
-    TalusStatus status = gyration_of(&world->shape[n], &world->gyration[n]);
+    TalusStatus status = compute_gyration(&world->shape[n], &world->gyration[n]);
     if (status != TALUS_OK) {
         talus_shape_clear(&world->shape[n]);
         return status;
@@ -241,7 +242,7 @@ TalusStatus talus_world_add_shape(TalusWorld *world, const TalusShapeDef *def, i
     return TALUS_OK;
 }
 
-TalusStatus talus_sphere_shape(TalusWorld *world, double radius, int *index)
+TalusStatus talus_world_require_sphere_shape(TalusWorld *world, double radius, int *index)
 {
     for (int i = 0; i < world->shapes; i++)
         if (world->shape[i].def.kind == TALUS_SHAPE_SPHERE) {

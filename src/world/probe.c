@@ -1,11 +1,11 @@
 /* world/probe.c - force probes: sums over the contacts of one step.
  *
- * A body probe sums the impulses that contacts exert on its body. A region probe sums over contacts between a free or
- * sleeping body with its centre in the region and a body that is not such a one. Fixed and driven bodies count as
- * outside wherever their centre lies, so that a wall's force on the region is included. Membership and arms of torques
- * are those at the start of the step, like the contacts; momentum is that of the solved velocities. A halved step adds
- * the impulses of its parts and divides by the whole length; numbers, mass and momentum are those of its last part.
- * Engines compute the sums (engine/cpu/probe.c). */
+ * A body probe sums the impulses that contacts exert on its body. A region probe sums over contacts between a body inside
+ * and a body outside the region. Inside are free and sleeping bodies with their centre in the region; fixed and driven
+ * bodies count as outside wherever their centre lies, so that a wall's force on the region is included. Bodies inside and
+ * arms of torques are those at the start of the step, like the contacts; momentum is that of the solved velocities. A
+ * halved step adds the impulses of its parts and divides by the whole length; numbers, mass and momentum are those of its
+ * last part. Engines compute the sums (engine/cpu/probe.c). */
 #include "world/probe.h"
 #include "world/ids.h"
 #include "world/state.h"
@@ -71,13 +71,13 @@ TalusProbeValue talus_world_probe_value(const TalusWorld *world, int index)
 
 /* ---- a step ---- */
 
-void talus_probes_begin(TalusWorld *world)
+void talus_probes_begin_step(TalusWorld *world)
 {
     for (int i = 0; i < world->probes; i++)
         world->probe[i].next = (TalusProbeValue){0};
 }
 
-TalusStatus talus_probes_start_sums(TalusWorld *world)
+TalusStatus talus_probes_request_sums(TalusWorld *world)
 {
     TalusProbeStaging *staging = &world->probe_staging;
     size_t most = (size_t)world->probes;
@@ -96,10 +96,10 @@ TalusStatus talus_probes_start_sums(TalusWorld *world)
         staging->probe[staging->count] = (TalusEngineProbe){region, slot, def->lo, def->hi};
         staging->index[staging->count++] = i;
     }
-    return world->engine.ops->sum_probes(world->engine.self, staging->probe, staging->count);
+    return world->engine.ops->request_probes(world->engine.self, staging->probe, staging->count);
 }
 
-TalusStatus talus_probes_collect(TalusWorld *world)
+TalusStatus talus_probes_add_sums(TalusWorld *world)
 {
     const TalusProbeStaging *staging = &world->probe_staging;
     if (staging->count == 0)
@@ -118,7 +118,7 @@ TalusStatus talus_probes_collect(TalusWorld *world)
     return TALUS_OK;
 }
 
-void talus_probes_close(TalusWorld *world, double h)
+void talus_probes_finish_step(TalusWorld *world, double h)
 {
     for (int i = 0; i < world->probes; i++) {
         TalusProbeValue *value = &world->probe[i].value;

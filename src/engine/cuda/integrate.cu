@@ -48,7 +48,8 @@ static __global__ void measure_strain(CuPartials partials, double *totals, CuLaw
     leave_totals<0, 1>(partials, totals, v);
 }
 
-TalusStatus cu_engine_solved(TalusEngine *e, double limit, bool *changed, double *strain)
+TalusStatus cu_engine_compute_velocities(TalusEngine *e, double limit, bool *changed,
+                                         double *strain)
 {
     const TalusOperator *op = &e->step.op;
     double found[2] = {0.0, 0.0};
@@ -136,8 +137,8 @@ static __device__ inline double add_elastic(const Motion &m, int64_t i, bool reb
     const TalusLaw *law = cu_contact_law(m, i);
     if (!m.op.compliance || !talus_is_elastic(&m.op, i, law, &m.options))
         return recovery_of(m, i, rebounds);
-    return talus_contact_elastic(&m.op, i, law, &m.options, m.list.gap[i], cu_contact_size(m, i),
-                                 m.list.impulse[i], m.gamma[m.op.rows * i], v);
+    return talus_add_elastic_energy(&m.op, i, law, &m.options, m.list.gap[i], cu_contact_size(m, i),
+                                    m.list.impulse[i], m.gamma[m.op.rows * i], v);
 }
 
 /* Counts contact i, if it bears load, in the block's histogram. */
@@ -178,8 +179,8 @@ static __global__ void sum_works(CuPartials partials, double *totals, Motion m, 
     for (int64_t i = item(); i < contacts; i += stride()) {
         double recovery = add_elastic(m, i, LAWS && m.tables.restitution, v);
         add_overlap(m, i, count, v + TALUS_WORK_SUMS);
-        m.list.impulse[i] =
-            talus_block_work(&m.op, m.gamma, i, recovery, LAWS ? cu_contact_pull(m, i) : 0.0, v);
+        m.list.impulse[i] = talus_add_block_work(&m.op, m.gamma, i, recovery,
+                                                 LAWS ? cu_attractive_impulse(m, i) : 0.0, v);
     }
     leave_counts(count, counts);
     leave_totals<TALUS_WORK_SUMS + 1, 1>(partials, totals + WORKS, v);
@@ -195,7 +196,7 @@ static __device__ double driven_work(const Motion &m, int64_t i)
         return 0.0;
     TalusVec3 impulse = talus_block_impulse(&m.op, m.gamma, i), moment = {0.0, 0.0, 0.0};
     CuFrame f = m.list.frame[i];
-    impulse = talus_madd(impulse, -cu_contact_pull(m, i), talus_vec3(f.x, f.y, f.z));
+    impulse = talus_madd(impulse, -cu_attractive_impulse(m, i), talus_vec3(f.x, f.y, f.z));
     if (m.op.rows == 6) {
         double t[3];
         talus_frame_world(m.op.frame[i], m.gamma + 6 * i + 3, t);
@@ -301,10 +302,10 @@ static void fill_ledger(const CuBodies *b, const double *total, const uint32_t *
     const double *work = total + WORKS, *motion = total + MOTION;
     ledger->kinetic = motion[TALUS_BODY_KINETIC_END];
     ledger->potential = motion[TALUS_BODY_POTENTIAL_END];
-    ledger->kinetic_change = motion[TALUS_BODY_WORK] + motion[TALUS_BODY_SPIN];
-    ledger->potential_change = motion[TALUS_BODY_POTENTIAL];
-    ledger->gravity_error = total[GRAVITY] + motion[TALUS_BODY_POTENTIAL];
-    ledger->spin = motion[TALUS_BODY_SPIN];
+    ledger->kinetic_change = motion[TALUS_BODY_KINETIC_CHANGE] + motion[TALUS_BODY_SPIN_CHANGE];
+    ledger->potential_change = motion[TALUS_BODY_POTENTIAL_CHANGE];
+    ledger->gravity_error = total[GRAVITY] + motion[TALUS_BODY_POTENTIAL_CHANGE];
+    ledger->spin = motion[TALUS_BODY_SPIN_CHANGE];
     ledger->friction = work[TALUS_WORK_TANGENTIAL];
     ledger->stabilisation = work[TALUS_WORK_STABILISATION];
     ledger->elastic_start = work[TALUS_WORK_ELASTIC_START];
@@ -363,7 +364,7 @@ static __global__ void wrap_bodies(CuPartials partials, double *totals, CuBodies
     leave_totals<1, 0>(partials, totals, v);
 }
 
-TalusStatus cu_engine_wrap(TalusEngine *e, TalusVec3 gravity, double *lifted)
+TalusStatus cu_engine_wrap_bodies(TalusEngine *e, TalusVec3 gravity, double *lifted)
 {
     launch_sums(e->cu, wrap_bodies, e->bodies.slots, e->cu->totals, e->bodies, e->period.at,
                 gravity);

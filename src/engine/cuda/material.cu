@@ -77,7 +77,7 @@ static __global__ void fill_pulls(CuLawInputs s, int rows, double *gamma)
     int64_t i = item();
     if (i >= s.list.counts.contacts)
         return;
-    gamma[rows * i] = -cu_contact_pull(s, i);
+    gamma[rows * i] = -cu_attractive_impulse(s, i);
     for (int k = 1; k < rows; k++)
         gamma[rows * i + k] = 0.0;
 }
@@ -92,8 +92,8 @@ static __global__ void fill_warm(CuLawInputs s, int rows, double *gamma)
     CuFrame f = s.list.frame[i];
     const double frame[4] = {f.x, f.y, f.z, f.w};
     double *g = gamma + rows * i;
-    talus_contact_warm(frame, rows, s.options.impulse_ratio, s.list.impulse[i], g);
-    g[0] = fmax(0.0, g[0] + cu_contact_pull(s, i));
+    talus_contact_warm_start(frame, rows, s.options.impulse_ratio, s.list.impulse[i], g);
+    g[0] = fmax(0.0, g[0] + cu_attractive_impulse(s, i));
 }
 
 const CuRecord *cu_solved(const TalusEngine *e)

@@ -172,7 +172,7 @@ static TalusStatus take_fields(TalusSnapshot *s, const TalusWorld *world, unsign
     int *rows = NULL;
     TALUS_TRY(resize_bodies(s, fields, talus_world_body_count(world)));
     if (fields & by_row)
-        TALUS_TRY(talus_slot_rows(world, &rows));
+        TALUS_TRY(talus_living_indices(world, &rows));
     TalusStatus status = fill_snapshot(s, world, rows);
     talus_release(rows);
     return status;

@@ -1,8 +1,8 @@
 /* world/save/archive.h - one description of the saved state for both directions.
  *
- * A transfer function names each value once; the archive writes it or reads it. Errors stick: after the first one every
- * transfer does nothing, reads give zeros and counts are 0. Callers need to check `status` only before they use what
- * was read. Bytes are little-endian. */
+ * A transfer function names each value once; the archive writes the value when saving and reads it when loading. Errors
+ * stick: after the first error transfers write nothing, reads give zeros and counts are 0. Callers need to check `status`
+ * only before they use loaded values. Bytes are little-endian. */
 #ifndef TALUS_WORLD_SAVE_ARCHIVE_H
 #define TALUS_WORLD_SAVE_ARCHIVE_H
 
@@ -13,9 +13,9 @@ typedef struct TalusArchive {
     bool loading;
     uint32_t version; /* of the format */
     TalusStatus status;
-    const unsigned char *source; /* when loading */
-    unsigned char *bytes;        /* when saving; owned by the caller afterwards */
-    size_t at, size;             /* loading: `size` is the total; saving: `at` is the size so far */
+    const unsigned char *source; /* loading: the bytes to read */
+    unsigned char *bytes;        /* saving: the bytes written; owned by the caller afterwards */
+    size_t offset, size; /* loading: `size` is the total; saving: `offset` is the size so far */
 } TalusArchive;
 
 void talus_archive_bytes(TalusArchive *archive, void *data, size_t size);
@@ -23,9 +23,9 @@ void talus_archive_u32(TalusArchive *archive, uint32_t *value);
 void talus_archive_i64(TalusArchive *archive, int64_t *value);
 void talus_archive_u64(TalusArchive *archive, uint64_t *value);
 void talus_archive_bool(TalusArchive *archive, bool *value);
-/* Functions behind the macros below; `value` has the addresses of `count` values. */
+/* Transfer `count` values, given by their addresses value[i]; called through the macros below. */
 void talus_archive_i32s(TalusArchive *archive, int32_t *const *value, size_t count);
-void talus_archive_f64_each(TalusArchive *archive, double *const *value, size_t count);
+void talus_archive_f64s(TalusArchive *archive, double *const *value, size_t count);
 void talus_archive_vec3s(TalusArchive *archive, TalusVec3 *const *value, size_t count);
 
 /* Transfer any number of values, given by their addresses. Loaded doubles must be finite. */
@@ -34,7 +34,7 @@ void talus_archive_vec3s(TalusArchive *archive, TalusVec3 *const *value, size_t 
 #define TALUS_ARCHIVE_I32(archive, ...) \
     talus_archive_i32s((archive), TALUS_ADDRESSES(int32_t, __VA_ARGS__))
 #define TALUS_ARCHIVE_F64(archive, ...) \
-    talus_archive_f64_each((archive), TALUS_ADDRESSES(double, __VA_ARGS__))
+    talus_archive_f64s((archive), TALUS_ADDRESSES(double, __VA_ARGS__))
 #define TALUS_ARCHIVE_VEC3(archive, ...) \
     talus_archive_vec3s((archive), TALUS_ADDRESSES(TalusVec3, __VA_ARGS__))
 /* Transfers a value of an enumeration as u32; the caller checks the range of a loaded one. */
@@ -45,12 +45,13 @@ void talus_archive_vec3s(TalusArchive *archive, TalusVec3 *const *value, size_t 
         (value) = number;                      \
     } while (0)
 /* Evaluates `call`, a call that returns a status, unless an error is recorded; records a failure. */
-#define TALUS_ARCHIVE_CALL(archive, call)          \
-    do {                                           \
-        if ((archive)->status == TALUS_OK)         \
-            talus_archive_take((archive), (call)); \
+#define TALUS_ARCHIVE_CALL(archive, call)            \
+    do {                                             \
+        if ((archive)->status == TALUS_OK)           \
+            talus_archive_record((archive), (call)); \
     } while (0)
-void talus_archive_id(TalusArchive *archive, uint64_t *number); /* id of a body; 0: none */
+/* Transfers the id number of a body, 0: none; converts slot and generation of version 5 into a number. */
+void talus_archive_id(TalusArchive *archive, uint64_t *number);
 
 /* Transfers the count of a list whose items have at least `element` bytes each. Loading refuses a count that the
  * remaining bytes cannot hold and sets *count to 0. */
@@ -65,8 +66,9 @@ void talus_archive_text(TalusArchive *archive, char **text);
 
 /* Records TALUS_ERR_FORMAT with the offset, unless an error is recorded already. */
 void talus_archive_refuse(TalusArchive *archive, const char *why);
-/* Records the failure of a call with loaded arguments as TALUS_ERR_FORMAT with the offset, because its arguments came
- * from the bytes. TALUS_ERR_MEMORY and the error's key (talus_error_key) stay. */
-void talus_archive_take(TalusArchive *archive, TalusStatus status);
+/* Records `status` of a call with loaded arguments, if it is a failure, as TALUS_ERR_FORMAT with the offset, because the
+ * arguments came from the bytes. TALUS_ERR_MEMORY and the error's key (talus_error_key) stay. No effect if an error is
+ * recorded already. */
+void talus_archive_record(TalusArchive *archive, TalusStatus status);
 
 #endif

@@ -1,7 +1,7 @@
 /* world/step/stages.c - the stages of a step, carried out by the world's engine (engine/engine.h).
  *
- * Between the engine's operations the world handles driven bodies, joints, sleeping bodies and the energy ledger. Times
- * are wall times. */
+ * Between the engine's operations the world handles driven bodies, joints, sleeping bodies and the energy ledger. Each
+ * stage adds its wall time to world->info. */
 #include "world/step/stages.h"
 #include "world/state.h"
 
@@ -20,23 +20,25 @@ TalusDetectOptions talus_detect_options(const TalusWorld *world, double h)
     bool attract = world->materials.any_cohesion;
     double envelope =
         attract ? fmax(world->def.envelope, world->def.cohesion_range) : world->def.envelope;
-    /* envelopes grow by friction times sliding speed, the speed at which ccp opens a sliding contact; a coefficient
-     * above 1 counts as 1, so that envelopes stay small, although such a contact may then leave its envelope */
+    /* Envelopes grow by friction times sliding speed, the speed at which ccp opens a sliding contact. A coefficient above 1
+     * counts as 1, so that envelopes stay small; contacts with such a coefficient may leave their envelope. */
     TalusDetectOptions options = {h, envelope, world->reference_speed,
                                   fmin(world->materials.max_friction, 1.0)};
     return options;
 }
 
-static void take_counts(TalusWorld *world, const TalusEngineCounts *counts)
+/* After a detection: stores its counts in the world and marks the host's contacts stale. */
+static void store_counts(TalusWorld *world, const TalusEngineCounts *counts)
 {
     talus_mirror_mark_contacts_stale(world);
     world->bodies.counts.detected = world->bodies.counts.created;
     world->contact_count = counts->contacts;
     world->min_size = counts->min_size;
-    world->clipped = counts->clipped;
+    world->clipped_bodies = counts->clipped_bodies;
 }
 
-static TalusStatus find_contacts(TalusWorld *world, double h)
+/* Uploads the host's changes and the targets of driven bodies, then detects the contacts of a part. */
+static TalusStatus upload_and_detect(TalusWorld *world, double h)
 {
     TalusDetectOptions options = talus_detect_options(world, h);
     TalusEngineCounts counts;
@@ -45,7 +47,7 @@ static TalusStatus find_contacts(TalusWorld *world, double h)
     TALUS_TRY(talus_mirror_upload_driven(world));
     TALUS_TRY(world->engine.ops->detect(world->engine.self, &options, world->def.gravity,
                                         (long long)world->steps + 1, &counts));
-    take_counts(world, &counts);
+    store_counts(world, &counts);
     return TALUS_OK;
 }
 
@@ -55,8 +57,8 @@ TalusStatus talus_stage_detect(TalusWorld *world, double h)
     bool woken;
     TALUS_TRY(talus_sleep_reserve(world));
     do {
-        TALUS_TRY(find_contacts(world, h));
-        TALUS_TRY(talus_sleep_disturb(world, &woken));
+        TALUS_TRY(upload_and_detect(world, h));
+        TALUS_TRY(talus_sleep_wake_disturbed(world, &woken));
     } while (woken); /* woken bodies have undetected contacts */
     world->info.detect_seconds += talus_now() - start;
     return TALUS_OK;
@@ -64,7 +66,7 @@ TalusStatus talus_stage_detect(TalusWorld *world, double h)
 
 /* ---- the problem ---- */
 
-/* Brings world->masses up to date. */
+/* Adds up world->masses anew if bodies were added or removed. */
 static void update_masses(TalusWorld *world)
 {
     if (!talus_masses_known(world)) {
@@ -73,10 +75,10 @@ static void update_masses(TalusWorld *world)
     }
 }
 
-/* Returns an upper bound of the impulse of one contact, N s, by its loads: weight, momentum (sum of m |v| is at most
- * sqrt(2 mass kinetic)) and applied forces, times a factor for arches and wedges. Larger impulses are those of bodies
- * squeezed between others that do not yield, or of drives and joints (press_limit). */
-static double load_limit(TalusWorld *world, double h)
+/* Returns an upper bound, N s, of the impulse of one contact by weight, momentum (the sum of m |v| is at most
+ * sqrt(2 mass kinetic)) and applied forces, times a factor for arches and wedges. Impulses can be larger where bodies are
+ * squeezed between others that do not yield, or pressed by drives and joints (hardening_ratio). */
+static double impulse_limit(TalusWorld *world, double h)
 {
     const double factor = 16.0;
     double mass = world->masses.sum, kinetic = fmax(world->kinetic + world->exchange_kinetic, 0.0);
@@ -87,14 +89,15 @@ static double load_limit(TalusWorld *world, double h)
     return factor * sum;
 }
 
-/* Returns how far contacts harden whatever the loads, as drives and joints may press with any force: there overlap
- * stays within twice its limit up to 5,000 times the force of a linear spring at the limit. */
-static double press_limit(const TalusWorld *world)
+/* Returns TalusBuildOptions.hardening_ratio: 0, or 50 in a world with drives or joints, which may press with any force.
+ * With 50 the overlap stays within twice its limit up to 5,000 times the force of a linear spring at the limit. */
+static double hardening_ratio(const TalusWorld *world)
 {
     return world->drives > 0 || world->joints.count > 0 ? 50.0 : 0.0;
 }
 
-static TalusBuildOptions build_options(TalusWorld *world, double h, bool soften)
+/* Returns the options for the problem of a part; also updates world->masses and world->compliance. */
+static TalusBuildOptions make_build_options(TalusWorld *world, double h, bool soften)
 {
     update_masses(world);
     bool heavy = world->gravity_norm > 0.0;
@@ -105,11 +108,11 @@ static TalusBuildOptions build_options(TalusWorld *world, double h, bool soften)
         /* with gravity in units of sqrt(g size) of each contact (talus_contact_bias), else in m/s */
         .recovery = world->def.recovery * (heavy ? 1.0 : world->reference_speed),
         .gravity = world->gravity_norm,
-        /* the stiffness of the whole step: shorter parts of it do not throw resting bodies up */
+        /* the stiffness of a whole step in its parts too, so that halving does not throw resting bodies up */
         .compliance = compliance * (world->def.step / h) * (world->def.step / h),
         .elastic_overlap = world->def.elastic_overlap,
-        .load_limit = compliance > 0.0 ? load_limit(world, h) : 0.0,
-        .press_limit = press_limit(world),
+        .impulse_limit = compliance > 0.0 ? impulse_limit(world, h) : 0.0,
+        .hardening_ratio = hardening_ratio(world),
         .soften = soften ? softening : 0.0,
         .gravity_change = talus_scale(h, world->def.gravity),
         .rebound_speed = world->def.restitution_threshold * world->gravity_norm * h,
@@ -124,10 +127,11 @@ TalusStatus talus_stage_build(TalusWorld *world, double h, bool soften)
     TalusBuildReport report;
     TalusOperator *op;
     double *gamma;
-    world->built = build_options(world, h, soften);
+    world->build_options = make_build_options(world, h, soften);
     if (world->joints.count > 0 || world->joints.exchange.problem)
         TALUS_TRY(talus_joints_upload(world, h));
-    TALUS_TRY(world->engine.ops->build(world->engine.self, &world->built, &op, &gamma, &report));
+    TALUS_TRY(
+        world->engine.ops->build(world->engine.self, &world->build_options, &op, &gamma, &report));
     if (op)
         talus_problem_lend(world->problem, world->backend, op, gamma);
     world->penetration_mean = report.penetration_mean;
@@ -139,22 +143,23 @@ TalusStatus talus_stage_build(TalusWorld *world, double h, bool soften)
 /* ---- after a solve ---- */
 
 /* Two bodies without a contact are farther apart than their envelope. They touch within h only if the changes of their
- * velocities add up to more than twice this. */
-double talus_change_limit(const TalusWorld *world, double h)
+ * velocities add up to more than twice this limit. */
+double talus_velocity_change_limit(const TalusWorld *world, double h)
 {
     return 0.5 * world->def.envelope * world->min_size / h + world->reference_speed;
 }
 
-TalusStatus talus_stage_solved(TalusWorld *world, double h)
+TalusStatus talus_stage_velocities(TalusWorld *world, double h)
 {
     double start = talus_now();
-    TALUS_TRY(world->engine.ops->solved(world->engine.self, talus_change_limit(world, h),
-                                        &world->velocities_changed, &world->strain));
+    TALUS_TRY(world->engine.ops->compute_velocities(world->engine.self,
+                                                    talus_velocity_change_limit(world, h),
+                                                    &world->velocities_changed, &world->strain));
     world->info.solve_seconds += talus_now() - start;
     return TALUS_OK;
 }
 
-TalusStatus talus_stage_missed(TalusWorld *world, double h, bool *missed)
+TalusStatus talus_stage_find_missed(TalusWorld *world, double h, bool *missed)
 {
     double start = talus_now();
     TalusDetectOptions options = talus_detect_options(world, h);
@@ -162,11 +167,11 @@ TalusStatus talus_stage_missed(TalusWorld *world, double h, bool *missed)
     *missed = world->velocities_changed;
     if (!*missed || !world->engine.ops->find_missed)
         return TALUS_OK;
-    TALUS_TRY(
-        world->engine.ops->find_missed(world->engine.self, &options, talus_change_limit(world, h),
-                                       world->def.tolerance * world->reference_speed, missed));
-    world->engine.ops->counts(world->engine.self, &counts);
-    world->clipped = counts.clipped;
+    TALUS_TRY(world->engine.ops->find_missed(
+        world->engine.self, &options, talus_velocity_change_limit(world, h),
+        world->def.tolerance * world->reference_speed, missed));
+    world->engine.ops->get_counts(world->engine.self, &counts);
+    world->clipped_bodies = counts.clipped_bodies;
     world->info.detect_seconds += talus_now() - start;
     return TALUS_OK;
 }
@@ -177,18 +182,19 @@ TalusStatus talus_stage_redetect(TalusWorld *world, double h)
     TalusDetectOptions options = talus_detect_options(world, h);
     TalusEngineCounts counts;
     TALUS_TRY(world->engine.ops->store_impulses(world->engine.self));
-    TALUS_TRY(talus_joints_store_impulses(world));
+    TALUS_TRY(talus_joints_download_impulses(world));
     world->impulse_step = h;
     TALUS_TRY(
         world->engine.ops->redetect(world->engine.self, &options, world->def.gravity, &counts));
-    take_counts(world, &counts);
+    store_counts(world, &counts);
     world->info.detect_seconds += talus_now() - start;
     return TALUS_OK;
 }
 
 /* ---- integration ---- */
 
-/* Stiffness number (docs/reference/glossary.md): the mean is over size, half a diameter. */
+/* Copies the summary to world->info and adds the stiffness number kappa (docs/reference/glossary.md). o->mean is overlap
+ * over size, half a diameter. */
 static void report_overlap(TalusWorld *world, const TalusEngineOverlap *o)
 {
     world->info.overlap = (TalusOverlapSummary){
@@ -200,7 +206,8 @@ static void report_overlap(TalusWorld *world, const TalusEngineOverlap *o)
     };
 }
 
-static void add_ledger(TalusWorld *world, const TalusEngineLedger *part)
+/* Adds the engine's energies and works of a part to the ledger of the step; updates world->elastic and world->kinetic. */
+static void add_to_ledger(TalusWorld *world, const TalusEngineLedger *part)
 {
     TalusLedger *sum = &world->info.ledger;
     sum->kinetic = part->kinetic;
@@ -222,15 +229,15 @@ static void add_ledger(TalusWorld *world, const TalusEngineLedger *part)
     sum->applied += part->applied;
 }
 
-/* Gravity may have a component along a period, as on a slope. A body that wraps around then changes its potential
- * energy, which counts as exchanged with the outside. */
+/* Moves bodies back into the period. If gravity has a component along a period, as on a slope, that changes their
+ * potential energy; the change counts as exchange in the ledger. */
 static TalusStatus wrap_bodies(TalusWorld *world)
 {
     TalusLedger *ledger = &world->info.ledger;
     double lifted;
     if (!talus_periodic(&world->def.period))
         return TALUS_OK;
-    TALUS_TRY(world->engine.ops->wrap(world->engine.self, world->def.gravity, &lifted));
+    TALUS_TRY(world->engine.ops->wrap_bodies(world->engine.self, world->def.gravity, &lifted));
     ledger->potential += lifted;
     ledger->potential_change += lifted;
     ledger->exchange += lifted;
@@ -241,14 +248,14 @@ TalusStatus talus_stage_integrate(TalusWorld *world, double h)
 {
     double start = talus_now();
     TalusEngineLedger ledger;
-    TALUS_TRY(talus_probes_start_sums(world));
+    TALUS_TRY(talus_probes_request_sums(world));
     TALUS_TRY(talus_joints_prepare_projection(world));
     TALUS_TRY(world->engine.ops->integrate(world->engine.self, h, world->def.gravity,
                                            (long long)world->steps + 1, &ledger));
     talus_mirror_mark_bodies_stale(world);
     talus_mirror_mark_contacts_stale(world);
-    TALUS_TRY(talus_probes_collect(world));
-    add_ledger(world, &ledger);
+    TALUS_TRY(talus_probes_add_sums(world));
+    add_to_ledger(world, &ledger);
     report_overlap(world, &ledger.overlap);
     world->info.ledger.potential += talus_sleep_potential(world);
     talus_drives_reach_targets(world);
@@ -269,17 +276,17 @@ TalusStatus talus_stage_snapshot(TalusWorld *world)
     return talus_joints_snapshot(world);
 }
 
-/* If the engine fails here, its impulses are lost: impulse_step 0 makes the next build start from zero impulses. With
- * a device that is lost as a whole, later calls fail too. */
+/* If the engine fails here, its impulses are lost: impulse_step 0 makes the next build start from zero impulses. If the
+ * device itself is lost, later calls fail too. */
 void talus_stage_rollback(TalusWorld *world)
 {
     TalusStatus status = world->engine.ops->rollback(world->engine.self);
-    talus_mirror_mark_bodies_stale(world); /* talus_sleep_disturb may have downloaded them */
+    talus_mirror_mark_bodies_stale(world); /* talus_sleep_wake_disturbed may have downloaded them */
     talus_mirror_mark_contacts_stale(world);
     talus_joints_rollback(world);
     TALUS_THEN(status, talus_mirror_download_driven(world));
     if (status == TALUS_OK && world->joints.count > 0)
-        status = talus_exchange_fetch(world);
+        status = talus_joints_download_bodies(world);
     world->impulse_step = status == TALUS_OK ? world->snapshot.impulse_step : 0.0;
 }
 
@@ -305,18 +312,18 @@ TalusStatus talus_world_build(TalusWorld *world, TalusProblem **problem)
     TALUS_TRY(talus_world_download_contacts(world));
     world->part_time = talus_time(world);
     talus_drives_snapshot(world);
-    talus_sleep_begin(world);
+    talus_sleep_begin_step(world);
     TalusStatus status = build_on_host(world);
-    talus_drives_rollback(world); /* the problem has their velocities; the state is restored */
+    talus_drives_rollback(world); /* restores their velocities; the problem has copies */
     talus_sleep_rollback(world);
     TALUS_TRY(status);
-    if (world->clipped > 0)
+    if (world->clipped_bodies > 0)
         talus_log_to(
             &world->log, TALUS_LOG_WARNING, "build.clipped",
             "step %lld: bodies (%d) are so fast that the step takes them a quarter of a period or "
             "past the room beside a wall; a run would halve it, and the problem of the whole step "
             "may lack contacts of theirs",
-            (long long)world->steps + 1, world->clipped);
+            (long long)world->steps + 1, world->clipped_bodies);
     *problem = world->problem;
     return TALUS_OK;
 }
