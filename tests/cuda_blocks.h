@@ -123,7 +123,7 @@ static inline Case make_case(int rows, bool matrix, bool scaled, Kind kind)
     CHECK_INT(c.rows, rows);
     CHECK(c.blocks > 256); /* more than one block of threads */
     CHECK_OK(cuda_mirror(c.op, &c.device));
-    CHECK_OK(cuda->op.scratch(&c.device));
+    CHECK_OK(cuda->op.reserve_scratch(&c.device));
     if (scaled)
         make_metric(&c);
     c.x = make_vector(&c, 61);

@@ -132,8 +132,8 @@ TEST(coupled_blocks_have_different_colours)
     TalusProblem *problem;
     TalusSweep *sweep = NULL;
     REQUIRE_OK(talus_problem_create(&def, NULL, &problem));
-    REQUIRE_OK(talus_backend_cpu.sweep.begin(talus_problem_operator(problem), &options,
-                                             talus_problem_gamma(problem), &sweep));
+    REQUIRE_OK(talus_backend_cpu.sweep.prepare(talus_problem_operator(problem), &options,
+                                               talus_problem_gamma(problem), &sweep));
     for (int row = 0; row < SIZE; row++)
         for (int32_t k = m.start[row]; k < m.start[row + 1]; k++) {
             int i = row / 3, j = m.column[k] / 3;

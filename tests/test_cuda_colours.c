@@ -175,7 +175,7 @@ TEST(ties_are_broken_by_keys)
         op->numbers.id = id;
         CHECK(count_ties(op) > op->bodies / 4);
         CHECK_OK(cuda_mirror(op, &c.device));
-        CHECK_OK(cuda->op.scratch(&c.device));
+        CHECK_OK(cuda->op.reserve_scratch(&c.device));
         if (begin(&c, &options)) {
             for (int i = 0; i < op->blocks; i++)
                 check_class(&c, i, seen);

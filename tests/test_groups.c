@@ -94,7 +94,7 @@ static double dot_of(const Contacts *c, TalusBodyNumbers numbers, TalusPool *poo
                               .numbers = numbers,
                               .scratch = &scratch};
     double result = 0.0;
-    if (CHECK_OK(talus_cpu_op_scratch(&op))) {
+    if (CHECK_OK(talus_cpu_op_reserve_scratch(&op))) {
         result = talus_cpu_vector_dot(&op, c->x, c->y);
         talus_sum_add(sum, scratch.partial, talus_cpu_groups(&op));
     }

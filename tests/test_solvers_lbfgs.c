@@ -44,9 +44,9 @@ static Bench make_bench(const TalusProblemDef *def)
     t.op = &t.problem->op;
     t.b = t.problem->backend;
     t.n = t.op->rows * t.op->blocks;
-    CHECK_OK(t.b->op.scratch(t.op));
+    CHECK_OK(t.b->op.reserve_scratch(t.op));
     t.metric = malloc((size_t)t.op->blocks * sizeof *t.metric);
-    t.b->op.metric(t.op, TALUS_METRIC_ANISOTROPIC, t.metric);
+    t.b->op.fill_metric(t.op, TALUS_METRIC_ANISOTROPIC, t.metric);
     for (int i = 0; i < VECTORS; i++)
         t.v[i] = random_vector(&rng, t.n);
     for (int i = 0; i <= PAIRS; i++) {

@@ -17,17 +17,17 @@ TALUS_INLINE void talus_cross3(const double a[3], const double b[3], double r[3]
     r[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-/* turn = change of a body's spin s by the angular impulse `torque` (over l): op->inertia[body] times it or, without
- * op->inertia, k times it. */
+/* turn = change of a body's spin s by the angular impulse `torque` (over l): op->inverse_inertia[body] times it or, without
+ * op->inverse_inertia, k times it. */
 TALUS_INLINE void talus_spin_change(const TalusOperator *op, int body, double k,
                                     const double torque[3], double turn[3])
 {
-    if (!op->inertia) {
+    if (!op->inverse_inertia) {
         for (int i = 0; i < 3; i++)
             turn[i] = k * torque[i];
         return;
     }
-    const double *m = op->inertia[body];
+    const double *m = op->inverse_inertia[body];
     turn[0] = m[0] * torque[0] + m[3] * torque[1] + m[4] * torque[2];
     turn[1] = m[3] * torque[0] + m[1] * torque[1] + m[5] * torque[2];
     turn[2] = m[4] * torque[0] + m[5] * torque[1] + m[2] * torque[2];

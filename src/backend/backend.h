@@ -223,10 +223,10 @@ typedef struct TalusRunOps {
      * previous run; vectors and operator must be as that run left them. */
     TalusStatus (*accelerate)(const TalusOperator *op, TalusAccelerated *state,
                               TalusMomentum *momentum, TalusRun *run);
-    /* Repeats Jacobi's step, step.relax, in the same way. A step measures before it moves, so on return gamma is one
+    /* Repeats Jacobi's step, step.jacobi, in the same way. A step measures before it moves, so on return gamma is one
      * step beyond the last measured iterate. */
-    TalusStatus (*relax)(const TalusOperator *op, double omega, double lambda, double *gamma,
-                         TalusRun *run);
+    TalusStatus (*jacobi)(const TalusOperator *op, double omega, double lambda, double *gamma,
+                          TalusRun *run);
     /* Iterations of mprgp; measures the residual in each. Fails if op has eliminated joints. */
     TalusStatus (*proportion)(const TalusOperator *op, TalusProportioning *state, TalusRun *run);
 } TalusRunOps;

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Adds one body's part of D' M^-1 D to a block of `size` rows: turn_k' J turn_l with J = op->inertia, the scaled inverse
+/* Adds one body's part of D' M^-1 D to a block of `size` rows: turn_k' J turn_l with J = op->inverse_inertia, the scaled inverse
  * inertia; turn_k = arm x e_k for an impulse along axis e_k (k < 3), and lever times e_(k-3) for a moment. Adds 1/m on
  * the diagonal of the impulse rows. */
 TALUS_INLINE void talus_block_add_side(const TalusOperator *op, int body, const double arm[3],
@@ -17,7 +17,7 @@ TALUS_INLINE void talus_block_add_side(const TalusOperator *op, int body, const 
 {
     TalusSym3 inertia;
     TalusVec3 turn[6], turned[6], arm3 = talus_vec3(arm[0], arm[1], arm[2]);
-    memcpy(&inertia, op->inertia[body], sizeof inertia);
+    memcpy(&inertia, op->inverse_inertia[body], sizeof inertia);
     for (int k = 0; k < size; k++) {
         turn[k] = k < 3 ? talus_cross(arm3, axes[k]) : talus_scale(lever, axes[k - 3]);
         turned[k] = talus_sym3_mul(inertia, turn[k]);

@@ -17,7 +17,7 @@ typedef struct TalusGroups {
     int count;
 } TalusGroups;
 
-/* TalusOperator.scratch. op.scratch of the CPU backend grows its arrays; the operator's owner frees them. */
+/* TalusOperator.scratch. op.reserve_scratch of the CPU backend grows its arrays; the operator's owner frees them. */
 typedef struct TalusHostScratch {
     double (*record)[6];        /* wrenches of contacts on bodies (contact.c); index: `incidence` */
     double (*velocity)[8];      /* of bodies, from the last call of `bodies` or a product */

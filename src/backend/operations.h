@@ -47,9 +47,9 @@ OPTIONAL(TalusStatus, op, mirror, (const TalusOperator *host, TalusOperator *op)
 OPTIONAL(void, op, mirror_clear, (TalusOperator *op))
 /* Reserves the memory that operations on op work in (velocities, impulses on bodies, partial sums).
  * Call it before them. */
-OPERATION(TalusStatus, op, scratch, (const TalusOperator *op))
+OPERATION(TalusStatus, op, reserve_scratch, (const TalusOperator *op))
 /* velocity[op->bodies] = v_f + M^-1 D gamma, as records like op->body; `free_motion` false omits v_f. */
-OPERATION(void, op, bodies, (const TalusOperator *op, const double *gamma, bool free_motion,
+OPERATION(void, op, body_velocities, (const TalusOperator *op, const double *gamma, bool free_motion,
           double (*velocity)[8]))
 /* out = N gamma, plus E gamma if `compliant`, plus q if `offset`. gamma NULL, with `offset` only: out = q. */
 OPERATION(void, op, product, (const TalusOperator *op, const double *gamma, bool compliant,
@@ -62,12 +62,12 @@ OPERATION(void, op, residual, (const TalusOperator *op, const double *gamma,
           TalusResidualSums *sums, TalusTermSums *terms))
 /* Writes the metric s = 1 / sqrt of the block's mean diagonal (trace), or of its normal and tangential entries
  * apart (anisotropic), into out[op->blocks]. */
-OPERATION(void, op, metric, (const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out))
+OPERATION(void, op, fill_metric, (const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out))
 /* x = gamma / s if `into`, else gamma = s x; in place. Needs a metric. */
 OPERATION(void, op, scale, (const TalusOperator *op, const TalusMetricBlock *metric, bool into,
           double *x))
 /* Sums of TalusSizes over the blocks of x. */
-OPERATION(void, op, sizes, (const TalusOperator *op, const TalusMetricBlock *metric,
+OPERATION(void, op, measure_sizes, (const TalusOperator *op, const TalusMetricBlock *metric,
           const double *x, TalusSizes *out))
 GROUP_END(TalusOperatorOps)
 
@@ -80,27 +80,27 @@ OPERATION(void, block, project, (const TalusOperator *op, const TalusMetricBlock
 OPERATION(void, block, forward_backward, (const TalusOperator *op, const TalusMetricBlock *metric,
           const double *x, const double *g, double step, double *t, double *r, TalusForward *sums))
 /* Writes free, reduced and chopped gradient at x (TalusFace); each of the three vectors may be NULL. */
-OPERATION(void, block, split, (const TalusOperator *op, const TalusMetricBlock *metric,
+OPERATION(void, block, split_gradient, (const TalusOperator *op, const TalusMetricBlock *metric,
           const double *x, const double *g, double step, double *free_part, double *reduced,
           double *chopped, TalusFace *face))
 /* y = 0 on active blocks of x (on the boundary of their set, TalusFace), and on rows of the others in which the set
  * allows only 0, as tangential rows with mu = 0. */
-OPERATION(void, block, mask, (const TalusOperator *op, const TalusMetricBlock *metric,
+OPERATION(void, block, clear_active, (const TalusOperator *op, const TalusMetricBlock *metric,
           const double *x, double *y))
 /* out = projection of d onto the tangent cone of the set at x; out may be d. */
-OPERATION(void, block, tangent, (const TalusOperator *op, const TalusMetricBlock *metric,
+OPERATION(void, block, project_tangent, (const TalusOperator *op, const TalusMetricBlock *metric,
           const double *x, const double *d, double *out))
 /* Returns the largest a >= 0 with x - a p in the set, for x in the set; infinite if there is no bound. */
 OPERATION(double, block, feasible_step, (const TalusOperator *op, const TalusMetricBlock *metric,
           const double *x, const double *p))
 /* Counts the blocks active in y, and the blocks active in exactly one of x and y. */
-OPERATION(void, block, compare, (const TalusOperator *op, const TalusMetricBlock *metric,
+OPERATION(void, block, compare_active, (const TalusOperator *op, const TalusMetricBlock *metric,
           const double *x, const double *y, int *active, int *changed))
 /* Projects each block of x onto its recession cone, the directions in which its impulse may grow without bound, by its
  * own law; `relaxed` replaces Coulomb's law by ccp. Blocks with |x| <= least become 0. */
-OPERATION(void, block, recede, (const TalusOperator *op, bool relaxed, double least, double *x))
+OPERATION(void, block, project_recession, (const TalusOperator *op, bool relaxed, double least, double *x))
 /* Projects each block of y onto the linear span of its recession cone; blocks where x is 0 become 0. */
-OPERATION(void, block, recede_span, (const TalusOperator *op, bool relaxed, const double *x,
+OPERATION(void, block, project_recession_span, (const TalusOperator *op, bool relaxed, const double *x,
           double *y))
 GROUP_END(TalusBlockOps)
 
@@ -111,12 +111,12 @@ GROUP(TalusLawOps)
 /* Measures gamma by each block's own law, and moves the shift s of every Coulomb block, part of op->bias or op->offset,
  * by `share` of the way to sigma: mu times the section's support function at -u_t, plus the terms of spinning and
  * rolling. share 0 only measures. `terms` as in op.residual, may be NULL. One product. */
-OPERATION(void, law, shift, (const TalusOperator *op, const double *gamma, double share,
+OPERATION(void, law, measure_and_shift, (const TalusOperator *op, const double *gamma, double share,
           TalusLawSums *sums, TalusTermSums *terms))
 /* Resets all shifts to 0. */
-OPERATION(void, law, unshift, (const TalusOperator *op))
+OPERATION(void, law, clear_shifts, (const TalusOperator *op))
 /* Moves the estimate of every prism by `share` of the way to max(0, gamma_n), gamma_n = s_n x_n. No product. */
-OPERATION(void, law, estimate, (const TalusOperator *op, const TalusMetricBlock *metric,
+OPERATION(void, law, move_estimates, (const TalusOperator *op, const TalusMetricBlock *metric,
           const double *x, double share))
 GROUP_END(TalusLawOps)
 
@@ -124,14 +124,14 @@ GROUP_END(TalusLawOps)
 GROUP(TalusSweepOps)
 /* Makes a plan with a copy of gamma, in the memory of *sweep if that is not NULL. Fails if the backend does not support
  * the order, or the solver of one block does not take some block. */
-OPERATION(TalusStatus, sweep, begin, (const TalusOperator *op, const TalusSweepOptions *options,
+OPERATION(TalusStatus, sweep, prepare, (const TalusOperator *op, const TalusSweepOptions *options,
           const double *gamma, TalusSweep **sweep))
 /* Does `sweeps` >= 1 sweeps. Returns, for the last of them (of a symmetric one, its backward half), the sum over blocks
  * of (d |gamma_new - gamma_old|)^2, d the block's mean diagonal entry: the squared velocity change, (m/s)^2. */
 OPERATION(double, sweep, run, (TalusSweep *sweep, int sweeps))
 /* Writes the impulses into gamma. If `run` is called again, the CPU backend recomputes velocities from this gamma,
  * which must then be valid and unchanged. */
-OPERATION(void, sweep, end, (TalusSweep *sweep, double *gamma))
+OPERATION(void, sweep, get_impulses, (TalusSweep *sweep, double *gamma))
 OPERATION(void, sweep, destroy, (TalusSweep *sweep))
 GROUP_END(TalusSweepOps)
 
@@ -139,7 +139,7 @@ GROUP_END(TalusSweepOps)
 GROUP(TalusStepOps)
 /* Jacobi: gamma = gamma + lambda (P(gamma - omega g / d) - gamma), d the block's mean diagonal entry. Writes sum of
  * squares and maximum of the natural residual of gamma before the step. One product. */
-OPERATION(void, step, relax, (const TalusOperator *op, double omega, double lambda, double *gamma,
+OPERATION(void, step, jacobi, (const TalusOperator *op, double omega, double lambda, double *gamma,
           double *sum2, double *max))
 /* One projected gradient step with momentum: evaluates g at x, then
  *     y = x + beta (x - x_prev),  x_next = P(y - step g(y)),
@@ -167,13 +167,13 @@ GROUP_END(TalusStepOps)
 /* Elimination of free joints from a matrix-free operator (problem/eliminate.h). */
 GROUP(TalusJointOps)
 /* Writes the rows of D' of op's free joints to row[*count] in host memory; row has a capacity of 3 op->joints. */
-OPERATION(TalusStatus, joint, rows, (const TalusOperator *op, TalusJointRow *row, int *count))
+OPERATION(TalusStatus, joint, get_rows, (const TalusOperator *op, TalusJointRow *row, int *count))
 /* Completes `op`, a copy of `whole` without its joints: fills incidence_start, incidence and diagonal, in memory that
  * op already has, and sets kinds. op->elimination is already factored and inverted. */
-OPERATION(TalusStatus, joint, take_out, (const TalusOperator *whole, TalusOperator *op))
+OPERATION(TalusStatus, joint, finish_reduced, (const TalusOperator *whole, TalusOperator *op))
 /* Writes the impulses of whole's joints, the last blocks of gamma, from those of all other blocks. `offset` false:
  * gamma is a direction, so free velocities and offsets are left out. Uses the scratch. */
-OPERATION(void, joint, recover, (const TalusOperator *whole, const TalusOperator *op, bool offset,
+OPERATION(void, joint, recover_impulses, (const TalusOperator *whole, const TalusOperator *op, bool offset,
           double *gamma))
 GROUP_END(TalusJointOps)
 

@@ -80,7 +80,7 @@ typedef struct TalusOperator {
     double (*lever)[2]; /* [general]: L / l_a, L / l_b; NULL unless rows is 6 */
     double (*body)[8];  /* [bodies]: free velocities and inverse masses, as above */
     /* [bodies]: l^2 I^-1 (xx yy zz xy xz yz); NULL without general blocks */
-    double (*inertia)[6];
+    double (*inverse_inertia)[6];
     double *bias;             /* [blocks]: added to the normal row of q, m/s */
     TalusBodyNumbers numbers; /* id: [bodies] where slot is NULL */
     /* [bodies + 1]: each body's range in `incidence`; for a body that impulses do not move it is empty, or (sleeping
@@ -133,7 +133,7 @@ static inline bool talus_body_yields(const TalusOperator *op, int body)
 {
     if (body < 0)
         return false;
-    const double *r = op->body[body], *i = op->inertia ? op->inertia[body] : NULL;
+    const double *r = op->body[body], *i = op->inverse_inertia ? op->inverse_inertia[body] : NULL;
     return r[3] != 0.0 || r[7] != 0.0 || (i && (i[0] != 0.0 || i[1] != 0.0 || i[2] != 0.0));
 }
 

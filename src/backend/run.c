@@ -32,8 +32,9 @@ static void begin(TalusRun *run)
     run->first2 = -1.0;
 }
 
-static TalusStatus accelerate_each(const TalusBackend *backend, const TalusOperator *op,
-                                   TalusAccelerated *state, TalusMomentum *momentum, TalusRun *run)
+static TalusStatus accelerate_stepwise(const TalusBackend *backend, const TalusOperator *op,
+                                       TalusAccelerated *state, TalusMomentum *momentum,
+                                       TalusRun *run)
 {
     bool go = true;
     for (begin(run); go && run->done < run->iterations; run->done++) {
@@ -48,13 +49,13 @@ static TalusStatus accelerate_each(const TalusBackend *backend, const TalusOpera
     return backend->check(op->context);
 }
 
-static TalusStatus relax_each(const TalusBackend *backend, const TalusOperator *op, double omega,
-                              double lambda, double *gamma, TalusRun *run)
+static TalusStatus jacobi_stepwise(const TalusBackend *backend, const TalusOperator *op,
+                                   double omega, double lambda, double *gamma, TalusRun *run)
 {
     bool go = true;
     for (begin(run); go && run->done < run->iterations; run->done++) {
         double sum2, max;
-        backend->step.relax(op, omega, lambda, gamma, &sum2, &max);
+        backend->step.jacobi(op, omega, lambda, gamma, &sum2, &max);
         if (talus_run_measures(run, run->done))
             go = !note(run, op->blocks, sum2, max);
     }
@@ -71,14 +72,14 @@ TalusStatus talus_run_accelerate(const TalusBackend *backend, const TalusOperato
                                  TalusAccelerated *state, TalusMomentum *momentum, TalusRun *run)
 {
     if (!backend->run.accelerate || !takes_runs(op))
-        return accelerate_each(backend, op, state, momentum, run);
+        return accelerate_stepwise(backend, op, state, momentum, run);
     return backend->run.accelerate(op, state, momentum, run);
 }
 
-TalusStatus talus_run_relax(const TalusBackend *backend, const TalusOperator *op, double omega,
-                            double lambda, double *gamma, TalusRun *run)
+TalusStatus talus_run_jacobi(const TalusBackend *backend, const TalusOperator *op, double omega,
+                             double lambda, double *gamma, TalusRun *run)
 {
-    if (!backend->run.relax || !takes_runs(op))
-        return relax_each(backend, op, omega, lambda, gamma, run);
-    return backend->run.relax(op, omega, lambda, gamma, run);
+    if (!backend->run.jacobi || !takes_runs(op))
+        return jacobi_stepwise(backend, op, omega, lambda, gamma, run);
+    return backend->run.jacobi(op, omega, lambda, gamma, run);
 }

@@ -11,11 +11,11 @@ extern "C" {
 /* True if iteration `done` of the run, counted from 0, measures the residual: by period `check`, and the last. */
 bool talus_run_measures(const TalusRun *run, int done);
 
-/* Run the accelerated method and Jacobi's. Contracts: TalusRunOps.accelerate and .relax, for any problem. */
+/* Run the accelerated method and Jacobi's. Contracts: TalusRunOps.accelerate and .jacobi, for any problem. */
 TalusStatus talus_run_accelerate(const TalusBackend *backend, const TalusOperator *op,
                                  TalusAccelerated *state, TalusMomentum *momentum, TalusRun *run);
-TalusStatus talus_run_relax(const TalusBackend *backend, const TalusOperator *op, double omega,
-                            double lambda, double *gamma, TalusRun *run);
+TalusStatus talus_run_jacobi(const TalusBackend *backend, const TalusOperator *op, double omega,
+                             double lambda, double *gamma, TalusRun *run);
 
 #ifdef __cplusplus
 }

@@ -120,7 +120,7 @@ TALUS_INLINE double talus_normal_diagonal(const TalusOperator *op, int64_t i)
             continue;
         sum += op->body[body][3];
         if (general >= 0) {
-            const double *arm = &op->arm[general][3 * side], *m = op->inertia[body];
+            const double *arm = &op->arm[general][3 * side], *m = op->inverse_inertia[body];
             TalusSym3 inertia = {m[0], m[1], m[2], m[3], m[4], m[5]};
             TalusVec3 turn =
                 talus_cross(talus_vec3(arm[0], arm[1], arm[2]), talus_vec3(n[0], n[1], n[2]));
@@ -161,7 +161,7 @@ TALUS_INLINE double talus_load_velocity(const TalusOperator *op, int64_t i, doub
             continue;
         TalusVec3 v = talus_scale(h * op->body[body][3], load[side].force);
         if (general >= 0) { /* the torque on a sphere moves its contacts along tangents only */
-            const double *m = op->inertia[body], *arm = &op->arm[general][3 * side];
+            const double *m = op->inverse_inertia[body], *arm = &op->arm[general][3 * side];
             TalusSym3 inertia = {m[0], m[1], m[2], m[3], m[4], m[5]};
             TalusVec3 spin = talus_sym3_mul(inertia, load[side].torque);
             v = talus_madd(v, h / load[side].length,

@@ -131,9 +131,9 @@ static void fill_body(TalusProblem *p, const TalusProblemDef *def, int i)
     body[3] = def->inv_mass[i];
     body[7] = l * l * ((inv.xx + inv.yy + inv.zz) / 3.0);
     p->length[i] = l;
-    if (p->op.inertia) {
+    if (p->op.inverse_inertia) {
         TalusSym3 scaled = talus_sym3_scale(l * l, inv);
-        memcpy(p->op.inertia[i], &scaled, sizeof scaled);
+        memcpy(p->op.inverse_inertia[i], &scaled, sizeof scaled);
     }
 }
 

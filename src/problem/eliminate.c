@@ -11,7 +11,7 @@ static TalusStatus factor(TalusReduced *r)
     if (!r->joints)
         TALUS_TRY(talus_elimination_create(&r->joints));
     TALUS_TRY(talus_elimination_rows(r->joints, 3 * op->joints, &row));
-    TALUS_TRY(r->backend->joint.rows(op, row, &count));
+    TALUS_TRY(r->backend->joint.get_rows(op, row, &count));
     TALUS_TRY(talus_elimination_rows(r->joints, count, &row));
     TALUS_TRY(talus_elimination_factor(r->joints, op->pool, op->bodies));
     talus_elimination_invert(r->joints);
@@ -48,19 +48,19 @@ TalusStatus talus_reduced_fill(TalusReduced *r, const TalusBackend *backend,
     TALUS_TRY(reserve(r));
     TALUS_TRY(factor(r));
     r->op.elimination = r->joints;
-    TALUS_TRY(backend->joint.take_out(op, &r->op));
+    TALUS_TRY(backend->joint.finish_reduced(op, &r->op));
     r->op.mixed_sets = talus_sets_are_mixed(op->rows, r->op.kinds, op->prisms);
-    return backend->op.scratch(&r->op);
+    return backend->op.reserve_scratch(&r->op);
 }
 
 void talus_reduced_recover(TalusReduced *r, double *gamma)
 {
-    r->backend->joint.recover(r->whole, &r->op, true, gamma);
+    r->backend->joint.recover_impulses(r->whole, &r->op, true, gamma);
 }
 
 void talus_reduced_extend(TalusReduced *r, double *delta)
 {
-    r->backend->joint.recover(r->whole, &r->op, false, delta);
+    r->backend->joint.recover_impulses(r->whole, &r->op, false, delta);
 }
 
 void talus_reduced_clear(TalusReduced *r)

@@ -98,14 +98,14 @@ static TalusContactDef contact_def(const TalusProblem *p, int i)
     return c;
 }
 
-/* Converts body i to physical units: I^-1 = op->inertia / l^2 (without it body[7] / l^2 times I) and w = s / l. */
+/* Converts body i to physical units: I^-1 = op->inverse_inertia / l^2 (without it body[7] / l^2 times I) and w = s / l. */
 static void export_body(const TalusProblem *p, int i, TalusSym3 *inv_inertia, double *velocity)
 {
     const double *body = p->op.body[i];
     double l = p->length[i], k = body[7] / (l * l);
     TalusSym3 inv = {k, k, k, 0.0, 0.0, 0.0};
-    if (p->op.inertia) {
-        memcpy(&inv, p->op.inertia[i], sizeof inv);
+    if (p->op.inverse_inertia) {
+        memcpy(&inv, p->op.inverse_inertia[i], sizeof inv);
         inv = talus_sym3_scale(1.0 / (l * l), inv);
     }
     *inv_inertia = inv;

@@ -13,8 +13,8 @@ static TalusSym3 spin_inverse(const TalusOperator *op, int body)
 {
     double k = op->body[body][7];
     TalusSym3 m = {k, k, k, 0.0, 0.0, 0.0};
-    if (op->inertia) {
-        const double *i = op->inertia[body];
+    if (op->inverse_inertia) {
+        const double *i = op->inverse_inertia[body];
         m = (TalusSym3){i[0], i[1], i[2], i[3], i[4], i[5]};
     }
     return m;

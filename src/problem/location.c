@@ -33,7 +33,7 @@ TalusStatus talus_problem_send(TalusProblem *p)
 {
     size_t n = (size_t)talus_problem_size(p);
     if (p->lent)
-        return p->backend->op.scratch(p->there_op);
+        return p->backend->op.reserve_scratch(p->there_op);
     if (!talus_problem_is_here(p) && !p->context)
         TALUS_TRY(p->backend->context_create(&p->context));
     p->op.context = p->copy.context = p->context;
@@ -43,7 +43,7 @@ TalusStatus talus_problem_send(TalusProblem *p)
         return TALUS_OK;
     }
     TALUS_TRY(p->backend->op.mirror(&p->op, &p->copy));
-    TALUS_TRY(p->backend->op.scratch(&p->copy));
+    TALUS_TRY(p->backend->op.reserve_scratch(&p->copy));
     TALUS_TRY(
         p->backend->vector.reserve(&p->copy, &p->copy_gamma, &p->copy_capacity, n, "impulses"));
     p->backend->vector.put(&p->copy, p->copy_gamma, p->gamma, n);

@@ -121,7 +121,7 @@ TalusStatus talus_problem_fill_matrix(TalusProblem *p, const TalusProblemDef *de
         if (op->model)
             op->model[i] = talus_block_model(def->model[i]);
     }
-    TALUS_TRY(talus_backend_cpu.op.scratch(op));
+    TALUS_TRY(talus_backend_cpu.op.reserve_scratch(op));
     TALUS_TRY(talus_problem_settle_friction(p));
     return talus_problem_diagonals(p);
 }

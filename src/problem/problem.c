@@ -66,10 +66,10 @@ static TalusStatus reserve_optional(TalusProblem *p, const TalusProblemSizes *si
         TALUS_TRY(TALUS_GROW(p->compliance_store, m, 0, "compliances"));
         op->compliance = p->compliance_store;
     }
-    op->inertia = NULL;
+    op->inverse_inertia = NULL;
     if (general) {
         TALUS_TRY(TALUS_GROW(p->inertia_store, bodies, 0, "body inertias"));
-        op->inertia = p->inertia_store;
+        op->inverse_inertia = p->inertia_store;
     }
     op->model = NULL;
     if (sizes->models) {
@@ -174,7 +174,7 @@ TalusStatus talus_problem_finish(TalusProblem *p)
     p->has_certificate = false; /* that of the previous problem */
     TALUS_TRY(check_joints(&p->op));
     list_incidences(&p->op);
-    TALUS_TRY(talus_backend_cpu.op.scratch(&p->op));
+    TALUS_TRY(talus_backend_cpu.op.reserve_scratch(&p->op));
     TALUS_TRY(talus_problem_settle_friction(p));
     return talus_problem_diagonals(p);
 }
@@ -263,7 +263,7 @@ void talus_problem_offset(TalusProblem *p, double *q)
 
 const double (*talus_problem_velocities(TalusProblem *p))[8]
 {
-    talus_backend_cpu.op.bodies(&p->op, p->gamma, true, p->scratch.velocity);
+    talus_backend_cpu.op.body_velocities(&p->op, p->gamma, true, p->scratch.velocity);
     return (const double(*)[8])p->scratch.velocity;
 }
 
@@ -272,7 +272,7 @@ TalusStatus talus_problem_body_velocity(TalusProblem *p, const double *gamma, do
     if (!p->op.pair)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "problem: an explicit matrix has no bodies, so no body velocities");
-    talus_backend_cpu.op.bodies(&p->op, gamma, true, p->scratch.velocity);
+    talus_backend_cpu.op.body_velocities(&p->op, gamma, true, p->scratch.velocity);
     for (int i = 0; i < p->op.bodies; i++)
         for (int k = 0; k < 3; k++) {
             v[6 * i + k] = p->scratch.velocity[i][k];
@@ -301,7 +301,7 @@ void talus_residual_measure(const TalusBackend *backend, const TalusOperator *op
     double blocks = op->blocks > 0 ? op->blocks : 1;
     if (beyond) {
         TalusLawSums law;
-        backend->law.shift(op, gamma, 0.0, &law, wanted);
+        backend->law.measure_and_shift(op, gamma, 0.0, &law, wanted);
         sums = (TalusResidualSums){law.residual2, law.residual_max};
     } else {
         backend->op.residual(op, gamma, &sums, wanted);

@@ -36,7 +36,7 @@ struct TalusProblem {
     double *lent_estimate; /* estimate of a lent problem as prisms, in the backend's memory */
     size_t lent_capacity;
     double *compliance_store;   /* op.compliance if some contact has any */
-    double (*inertia_store)[6]; /* op.inertia if there are general contacts */
+    double (*inertia_store)[6]; /* op.inverse_inertia if there are general contacts */
 
     /* Copy of the def from which the problem was made; made on demand for one filled in place. */
     TalusProblemDef def;

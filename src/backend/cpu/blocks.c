@@ -209,9 +209,10 @@ KERNEL void split_range(const Pass *pass, Known known, int64_t begin, int64_t en
 }
 SPECIALISED(split)
 
-void talus_cpu_block_split(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                           const double *g, double step, double *free_part, double *reduced,
-                           double *chopped, TalusFace *face)
+void talus_cpu_block_split_gradient(const TalusOperator *op, const TalusMetricBlock *metric,
+                                    const double *x, const double *g, double step,
+                                    double *free_part, double *reduced, double *chopped,
+                                    TalusFace *face)
 {
     Pass pass = {.op = op,
                  .metric = metric,
@@ -248,8 +249,8 @@ KERNEL void mask_range(const Pass *pass, Known known, int64_t begin, int64_t end
 }
 SPECIALISED(mask)
 
-void talus_cpu_block_mask(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                          double *y)
+void talus_cpu_block_clear_active(const TalusOperator *op, const TalusMetricBlock *metric,
+                                  const double *x, double *y)
 {
     Pass pass = {.op = op, .metric = metric, .x = x, .t = y};
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, mask_chunk, &pass);
@@ -274,8 +275,8 @@ KERNEL void tangent_range(const Pass *pass, Known known, int64_t begin, int64_t 
 }
 SPECIALISED(tangent)
 
-void talus_cpu_block_tangent(const TalusOperator *op, const TalusMetricBlock *metric,
-                             const double *x, const double *d, double *out)
+void talus_cpu_block_project_tangent(const TalusOperator *op, const TalusMetricBlock *metric,
+                                     const double *x, const double *d, double *out)
 {
     Pass pass = {.op = op, .metric = metric, .x = x, .g = d, .t = out};
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, tangent_chunk, &pass);
@@ -331,8 +332,8 @@ KERNEL void compare_range(const Pass *pass, Known known, int64_t begin, int64_t 
 }
 SPECIALISED(compare)
 
-void talus_cpu_block_compare(const TalusOperator *op, const TalusMetricBlock *metric,
-                             const double *x, const double *y, int *active, int *changed)
+void talus_cpu_block_compare_active(const TalusOperator *op, const TalusMetricBlock *metric,
+                                    const double *x, const double *y, int *active, int *changed)
 {
     Pass pass = {.op = op, .metric = metric, .x = x, .g = y};
     double total[3];

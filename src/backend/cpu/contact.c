@@ -274,7 +274,8 @@ KERNEL void body_terms(const TalusOperator *op, int64_t body, const Lane size[3]
 {
     double sum[6] = {size[0][0], size[0][1], size[1][0], size[1][1], size[2][0], size[2][1]};
     double out[2];
-    talus_terms_body(op->body[body], op->inertia ? op->inertia[body] : NULL, sum, out);
+    talus_terms_body(op->body[body], op->inverse_inertia ? op->inverse_inertia[body] : NULL, sum,
+                     out);
     v[3] = out[0];
     v[7] = out[1];
 }
@@ -291,7 +292,7 @@ KERNEL void gather_bodies(const Gather *g, int64_t begin, int64_t end, bool term
         body_sum(record, op.incidence + op.incidence_start[i],
                  op.incidence_start[i + 1] - op.incidence_start[i], terms, sum, size);
         Lane turn[2] = {__builtin_shufflevector(sum[1], sum[2], 1, 2), lane(sum[2][1])};
-        if (op.inertia) {
+        if (op.inverse_inertia) {
             double torque[3] = {turn[0][0], turn[0][1], turn[1][0]}, t[3];
             talus_spin_change(&op, (int)i, k, torque, t);
             turn[0] = (Lane){t[0], t[1]};

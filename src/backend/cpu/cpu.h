@@ -42,7 +42,7 @@ void talus_cpu_sparse_product(const TalusOperator *op, const double *x, int begi
 /* Maximum number of sums of a group. */
 enum { PARTIALS = 8 };
 
-/* Cuts the blocks of a matrix-free operator into groups; part of op.scratch. */
+/* Cuts the blocks of a matrix-free operator into groups; part of op.reserve_scratch. */
 TalusStatus talus_cpu_group_blocks(const TalusOperator *op);
 int64_t talus_cpu_groups(const TalusOperator *op);
 /* Calls fn(context, begin, end, group) for the blocks of each group, in parallel. */

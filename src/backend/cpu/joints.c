@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-TalusStatus talus_cpu_joint_rows(const TalusOperator *op, TalusJointRow *row, int *count)
+TalusStatus talus_cpu_joint_get_rows(const TalusOperator *op, TalusJointRow *row, int *count)
 {
     *count = 0;
     for (int i = op->blocks - op->joints; i < op->blocks; i++)
@@ -42,7 +42,7 @@ static void diagonal_chunk(void *context, int64_t begin, int64_t end, int64_t ch
                                talus_elimination_taken(e), pass->op->diagonal[i]);
 }
 
-TalusStatus talus_cpu_joint_take_out(const TalusOperator *whole, TalusOperator *op)
+TalusStatus talus_cpu_joint_finish_reduced(const TalusOperator *whole, TalusOperator *op)
 {
     Pass pass = {whole, op};
     op->kinds = 0;
@@ -53,11 +53,11 @@ TalusStatus talus_cpu_joint_take_out(const TalusOperator *whole, TalusOperator *
     return TALUS_OK;
 }
 
-void talus_cpu_joint_recover(const TalusOperator *whole, const TalusOperator *op, bool offset,
-                             double *gamma)
+void talus_cpu_joint_recover_impulses(const TalusOperator *whole, const TalusOperator *op,
+                                      bool offset, double *gamma)
 {
     double *joints = gamma + (size_t)op->rows * (size_t)op->blocks;
-    talus_cpu_op_bodies(op, gamma, offset, op->scratch->velocity);
+    talus_cpu_op_body_velocities(op, gamma, offset, op->scratch->velocity);
     const TalusMachines machines = talus_elimination_machines(op->elimination);
     memset(joints, 0, (size_t)op->rows * (size_t)whole->joints * sizeof *joints);
     for (int row = 0; row < machines.rows; row++)

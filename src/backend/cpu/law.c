@@ -123,8 +123,8 @@ static void measure_chunk(void *context, int64_t begin, int64_t end, int64_t chu
     talus_cpu_leave(op, chunk, LAW_SUMS, sums);
 }
 
-void talus_cpu_law_shift(const TalusOperator *op, const double *gamma, double share,
-                         TalusLawSums *sums, TalusTermSums *terms)
+void talus_cpu_law_measure_and_shift(const TalusOperator *op, const double *gamma, double share,
+                                     TalusLawSums *sums, TalusTermSums *terms)
 {
     Pass pass = {.op = op, .gamma = gamma, .share = share, .terms = terms != NULL};
     double total[LAW_SUMS];
@@ -149,7 +149,7 @@ static void unshift_chunk(void *context, int64_t begin, int64_t end, int64_t chu
             *normal_offset(op, i) = op->unshifted[i];
 }
 
-void talus_cpu_law_unshift(const TalusOperator *op)
+void talus_cpu_law_clear_shifts(const TalusOperator *op)
 {
     if (op->unshifted)
         talus_parallel(op->pool, op->blocks, VECTOR_GRAIN, unshift_chunk, (void *)op);
@@ -170,8 +170,8 @@ static void estimate_chunk(void *context, int64_t begin, int64_t end, int64_t ch
     }
 }
 
-void talus_cpu_law_estimate(const TalusOperator *op, const TalusMetricBlock *metric,
-                            const double *x, double share)
+void talus_cpu_law_move_estimates(const TalusOperator *op, const TalusMetricBlock *metric,
+                                  const double *x, double share)
 {
     Pass pass = {.op = op, .gamma = x, .metric = metric, .share = share};
     if (op->estimate)

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-TalusStatus talus_cpu_op_scratch(const TalusOperator *op)
+TalusStatus talus_cpu_op_reserve_scratch(const TalusOperator *op)
 {
     TalusHostScratch *s = op->scratch;
     size_t records = (size_t)op->blocks + (size_t)op->general;
@@ -57,8 +57,8 @@ static void gather_impulses(const TalusOperator *op, const double *gamma, bool f
     talus_cpu_gather(op, (const double(*)[6])op->scratch->record, free_motion, terms, velocity);
 }
 
-void talus_cpu_op_bodies(const TalusOperator *op, const double *gamma, bool free_motion,
-                         double (*velocity)[8])
+void talus_cpu_op_body_velocities(const TalusOperator *op, const double *gamma, bool free_motion,
+                                  double (*velocity)[8])
 {
     gather_impulses(op, gamma, free_motion, false, velocity);
 }
@@ -115,7 +115,7 @@ void talus_cpu_op_product(const TalusOperator *op, const double *gamma, bool com
         free_bodies(op);
         p.velocity = (const double(*)[8])op->scratch->velocity;
     } else if (op->pair) {
-        talus_cpu_op_bodies(op, gamma, offset, op->scratch->velocity);
+        talus_cpu_op_body_velocities(op, gamma, offset, op->scratch->velocity);
         p.velocity = (const double(*)[8])op->scratch->velocity;
     }
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, product_chunk, &p);
@@ -288,8 +288,8 @@ void talus_cpu_op_residual(const TalusOperator *op, const double *gamma, TalusRe
         *terms = (TalusTermSums){total[TERMS2], sqrt(total[TERMS_MAX2])};
 }
 
-void talus_cpu_step_relax(const TalusOperator *op, double omega, double lambda, double *gamma,
-                          double *sum2, double *max)
+void talus_cpu_step_jacobi(const TalusOperator *op, double omega, double lambda, double *gamma,
+                           double *sum2, double *max)
 {
     BlockPass pass = {.product = {.op = op, .gamma = gamma, .compliant = true, .offset = true},
                       .relaxed = gamma,
@@ -322,7 +322,7 @@ static void metric_chunk(void *context, int64_t begin, int64_t end, int64_t chun
     }
 }
 
-void talus_cpu_op_metric(const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out)
+void talus_cpu_op_fill_metric(const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out)
 {
     MetricPass pass = {op, out, kind == TALUS_METRIC_TRACE};
     talus_parallel(op->pool, op->blocks, VECTOR_GRAIN, metric_chunk, &pass);
@@ -362,8 +362,8 @@ static void sizes_group(void *context, int64_t begin, int64_t end, int64_t group
     talus_cpu_leave(op, group, 3, sums);
 }
 
-void talus_cpu_op_sizes(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                        TalusSizes *out)
+void talus_cpu_op_measure_sizes(const TalusOperator *op, const TalusMetricBlock *metric,
+                                const double *x, TalusSizes *out)
 {
     SizesPass pass = {op, metric, x};
     double total[3];

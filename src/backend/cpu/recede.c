@@ -43,7 +43,8 @@ static void recede_chunk(void *context, int64_t begin, int64_t end, int64_t chun
     }
 }
 
-void talus_cpu_block_recede(const TalusOperator *op, bool relaxed, double least, double *x)
+void talus_cpu_block_project_recession(const TalusOperator *op, bool relaxed, double least,
+                                       double *x)
 {
     Pass pass = {.op = op, .relaxed = relaxed, .least = least, .out = x};
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, recede_chunk, &pass);
@@ -64,7 +65,8 @@ static void span_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     }
 }
 
-void talus_cpu_block_recede_span(const TalusOperator *op, bool relaxed, const double *x, double *y)
+void talus_cpu_block_project_recession_span(const TalusOperator *op, bool relaxed, const double *x,
+                                            double *y)
 {
     Pass pass = {.op = op, .relaxed = relaxed, .x = x, .out = y};
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, span_chunk, &pass);

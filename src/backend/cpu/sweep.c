@@ -238,9 +238,9 @@ KERNEL void fetch_item(const TalusSweep *sweep, const SweepItem *item)
     int b = item->b >= 0 ? item->b : item->a;
     __builtin_prefetch(sweep->velocity[item->a], 1);
     __builtin_prefetch(sweep->velocity[b], 1);
-    if (sweep->op->inertia) {
-        __builtin_prefetch(sweep->op->inertia[item->a]);
-        __builtin_prefetch(sweep->op->inertia[b]);
+    if (sweep->op->inverse_inertia) {
+        __builtin_prefetch(sweep->op->inverse_inertia[item->a]);
+        __builtin_prefetch(sweep->op->inverse_inertia[b]);
     }
 }
 
@@ -339,8 +339,8 @@ static double run_sequence(TalusSweep *sweep)
 
 /* ---- the contract ---- */
 
-TalusStatus talus_cpu_sweep_begin(const TalusOperator *op, const TalusSweepOptions *options,
-                                  const double *gamma, TalusSweep **sweep)
+TalusStatus talus_cpu_sweep_prepare(const TalusOperator *op, const TalusSweepOptions *options,
+                                    const double *gamma, TalusSweep **sweep)
 {
     if (options->order == TALUS_ORDER_CHAOTIC)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
@@ -356,7 +356,7 @@ TalusStatus talus_cpu_sweep_begin(const TalusOperator *op, const TalusSweepOptio
     (*sweep)->rng = talus_rng(options->seed);
     if (op->pair) {
         (*sweep)->velocity = op->scratch->velocity;
-        talus_cpu_op_bodies(op, gamma, true, op->scratch->velocity);
+        talus_cpu_op_body_velocities(op, gamma, true, op->scratch->velocity);
     }
     if (options->local != TALUS_ONE_PROJECT)
         return talus_sweep_local_begin(*sweep, gamma);
@@ -367,7 +367,7 @@ TalusStatus talus_cpu_sweep_begin(const TalusOperator *op, const TalusSweepOptio
 static double run_once(TalusSweep *sweep)
 {
     if (sweep->op->pair && sweep->ended)
-        talus_cpu_op_bodies(sweep->op, sweep->ended, true, sweep->velocity);
+        talus_cpu_op_body_velocities(sweep->op, sweep->ended, true, sweep->velocity);
     sweep->ended = NULL;
     if (talus_sweep_by_block(sweep))
         return talus_sweep_sparse_run(sweep);
@@ -382,7 +382,7 @@ double talus_cpu_sweep_run(TalusSweep *sweep, int sweeps)
     return change2;
 }
 
-void talus_cpu_sweep_end(TalusSweep *sweep, double *gamma)
+void talus_cpu_sweep_get_impulses(TalusSweep *sweep, double *gamma)
 {
     sweep->ended = gamma;
     if (talus_sweep_by_block(sweep))

@@ -112,9 +112,9 @@ static void add_side(const TalusOperator *op, int body, double share, const doub
                      const double arm[3], double *nn, double *tt)
 {
     double inv_mass = op->body[body][3], along = inv_mass, across = inv_mass + op->body[body][7];
-    if (op->inertia) {
+    if (op->inverse_inertia) {
         TalusSym3 inv;
-        memcpy(&inv, op->inertia[body], sizeof inv);
+        memcpy(&inv, op->inverse_inertia[body], sizeof inv);
         TalusVec3 r = talus_vec3(arm[0], arm[1], arm[2]);
         TalusVec3 lever = talus_cross(r, talus_vec3(normal[0], normal[1], normal[2]));
         double turn = talus_dot(lever, talus_sym3_mul(inv, lever));

@@ -101,7 +101,7 @@ void cu_fill_bodies(TalusEngine *e)
     const TalusOperator *op = &e->step.op;
     launch(e->cu, fill_bodies, blocks_for(op->bodies), THREADS, e->bodies, e->tables,
            e->step.options.h, op->bodies, cu_list(e)->slot.at, e->free_velocity.at, e->step.body.at,
-           op->inertia);
+           op->inverse_inertia);
 }
 
 /* ---- contacts ---- */
@@ -331,10 +331,10 @@ static TalusStatus resize(TalusEngine *e, bool compliance)
     op->numbers = TalusBodyNumbers{e->bodies.named ? e->bodies.id.at : nullptr, list->slot.at};
     TALUS_TRY(s->body.reserve(op->bodies, "bodies of the problem"));
     op->body = s->body;
-    op->inertia = nullptr;
+    op->inverse_inertia = nullptr;
     if (op->general) {
         TALUS_TRY(s->inertia.reserve(op->bodies, "body inertias"));
-        op->inertia = s->inertia;
+        op->inverse_inertia = s->inertia;
     }
     TALUS_TRY(reserve_contacts(s, op, compliance));
     TALUS_TRY(reserve_friction(s, op, e->tables.models || joints));

@@ -52,7 +52,7 @@ TalusStatus cu_engine_solved(TalusEngine *e, double limit, bool *changed, double
 {
     const TalusOperator *op = &e->step.op;
     double found[2] = {0.0, 0.0};
-    cu_op_bodies(op, e->step.gamma, true, (double(*)[8])cu_solved(e));
+    cu_op_body_velocities(op, e->step.gamma, true, (double(*)[8])cu_solved(e));
     launch_sums(e->cu, count_changes, e->bodies.slots, e->cu->totals, e->bodies, e->seen_velocity,
                 cu_solved(e), cu_list(e)->problem_index.at, limit * limit);
     bool soft = e->step.options.compliance > 0.0;

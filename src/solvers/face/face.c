@@ -136,7 +136,7 @@ static int expand(TalusSolve *s, TalusFaceWork *w, double limit, double step, bo
         products += move(s, w, limit * TALUS_FACE_OVERSHOOT);
         s->backend->block.project(s->op, w->metric, s->gamma);
         talus_copy(s, w->g, w->phi);
-        s->backend->block.mask(s->op, w->metric, s->gamma, w->phi);
+        s->backend->block.clear_active(s->op, w->metric, s->gamma, w->phi);
     }
     talus_face_project(s, w, step, w->phi);
     return products;

@@ -254,7 +254,7 @@ static void start(TalusSolve *s, Run *run)
     s->backend->op.gradient(s->op, run->metric, run->z, true, w->g);
     s->info->products++;
     s->backend->vector.axpby(s->op, 0.0, w->g, -1.0 / run->rho, w->g);
-    s->backend->block.tangent(s->op, run->metric, run->z, w->g, w->t);
+    s->backend->block.project_tangent(s->op, run->metric, run->z, w->g, w->t);
     const double *sum[3] = {run->z, w->g, w->t}, a[3] = {1.0, 1.0, -1.0};
     s->backend->vector.combine(s->op, 3, sum, a, part->y);
     if (!run->direct)

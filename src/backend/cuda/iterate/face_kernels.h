@@ -460,7 +460,7 @@ static __device__ __attribute__((noinline)) FaceMove next_move()
     return move;
 }
 
-/* Writes phi and, in w, beta of block i, as block.split; adds its part of the split sums. */
+/* Writes phi and, in w, beta of block i, as block.split_gradient; adds its part of the split sums. */
 template <int ROWS>
 static __device__ inline void split_block(int i, double mu, double step, const double (&x)[ROWS],
                                           const double (&g)[ROWS], double (&sums)[FACE_SPLIT_SUMS])

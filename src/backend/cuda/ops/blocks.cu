@@ -161,9 +161,9 @@ static __global__ void split(CuPartials partials, double *totals, Split pass)
     leave_totals<FACE_SUMS - 1, 1>(partials, totals, sums);
 }
 
-void cu_block_split(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                    const double *g, double step, double *free_part, double *reduced,
-                    double *chopped, TalusFace *face)
+void cu_block_split_gradient(const TalusOperator *op, const TalusMetricBlock *metric,
+                             const double *x, const double *g, double step, double *free_part,
+                             double *reduced, double *chopped, TalusFace *face)
 {
     double total[FACE_SUMS];
     LAUNCH_SETS(launch_sums, op, split, op->blocks, cu_of(op)->totals,
@@ -196,8 +196,8 @@ static __global__ void mask(CuSets sets, const double *x, double *y)
     store_block(y, i, out);
 }
 
-void cu_block_mask(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                   double *y)
+void cu_block_clear_active(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                           double *y)
 {
     LAUNCH_SETS(launch, op, mask, blocks_for(op->blocks), THREADS, cu_sets(op, metric), x, y);
 }
@@ -221,8 +221,8 @@ static __global__ void tangent(CuSets sets, const double *x, const double *d, do
     store_block(out, i, t);
 }
 
-void cu_block_tangent(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                      const double *d, double *out)
+void cu_block_project_tangent(const TalusOperator *op, const TalusMetricBlock *metric,
+                              const double *x, const double *d, double *out)
 {
     LAUNCH_SETS(launch, op, tangent, blocks_for(op->blocks), THREADS, cu_sets(op, metric), x, d,
                 out);
@@ -279,8 +279,8 @@ static __global__ void compare(CuPartials partials, double *totals, CuSets sets,
     leave_totals<2, 0>(partials, totals, sums);
 }
 
-void cu_block_compare(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                      const double *y, int *active, int *changed)
+void cu_block_compare_active(const TalusOperator *op, const TalusMetricBlock *metric,
+                             const double *x, const double *y, int *active, int *changed)
 {
     double total[2];
     LAUNCH_SETS(launch_sums, op, compare, op->blocks, cu_of(op)->totals, cu_sets(op, metric), x, y);
@@ -335,7 +335,7 @@ static __global__ void recede(CuSets sets, bool relaxed, double least, double *x
     store_block(x, i, at);
 }
 
-void cu_block_recede(const TalusOperator *op, bool relaxed, double least, double *x)
+void cu_block_project_recession(const TalusOperator *op, bool relaxed, double least, double *x)
 {
     LAUNCH_ROWS(launch, op, recede, blocks_for(op->blocks), THREADS, cu_sets(op, nullptr), relaxed,
                 least, x);
@@ -359,7 +359,8 @@ static __global__ void recede_span(CuSets sets, bool relaxed, const double *x, d
     store_block(y, i, out);
 }
 
-void cu_block_recede_span(const TalusOperator *op, bool relaxed, const double *x, double *y)
+void cu_block_project_recession_span(const TalusOperator *op, bool relaxed, const double *x,
+                                     double *y)
 {
     LAUNCH_ROWS(launch, op, recede_span, blocks_for(op->blocks), THREADS, cu_sets(op, nullptr),
                 relaxed, x, y);

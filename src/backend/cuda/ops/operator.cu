@@ -52,7 +52,8 @@ static TalusStatus upload_contacts(const TalusOperator *host, CuMirror *m, Talus
     TALUS_TRY(upload(op, &m->lever, host->lever, 2 * general, what, PLACE(op->lever)));
     what = "bodies of the problem";
     TALUS_TRY(upload(op, &m->body, host->body, 8 * bodies, what, PLACE(op->body)));
-    TALUS_TRY(upload(op, &m->inertia, host->inertia, 6 * bodies, what, PLACE(op->inertia)));
+    TALUS_TRY(upload(op, &m->inertia, host->inverse_inertia, 6 * bodies, what,
+                     PLACE(op->inverse_inertia)));
     TALUS_TRY(upload(op, &m->id, host->numbers.id, bodies, what, PLACE(op->numbers.id)));
     TALUS_TRY(upload(op, &m->incidence_start, host->incidence_start, bodies + 1, what,
                      PLACE(op->incidence_start)));
@@ -178,7 +179,7 @@ void cu_scratch_end(const TalusOperator *op, const double *totals)
         memcpy(&s->block_summed_count, totals + CU_TOTALS - 1, sizeof s->block_summed_count);
 }
 
-TalusStatus cu_op_scratch(const TalusOperator *op)
+TalusStatus cu_op_reserve_scratch(const TalusOperator *op)
 {
     double totals[CU_TOTALS];
     TALUS_TRY(cu_scratch_begin(op));
@@ -200,7 +201,7 @@ CuView<double> cu_view(const TalusOperator *op)
     c.arm = op->arm;
     c.lever = op->lever;
     c.body = op->body;
-    c.inertia = op->inertia;
+    c.inertia = op->inverse_inertia;
     c.bias = op->bias;
     c.compliance = op->compliance;
     c.mu = op->mu;
@@ -299,8 +300,8 @@ CuMotion cu_motion(const TalusOperator *op, const double *x, const TalusMetricBl
     return motion;
 }
 
-void cu_op_bodies(const TalusOperator *op, const double *gamma, bool free_motion,
-                  double (*velocity)[8])
+void cu_op_body_velocities(const TalusOperator *op, const double *gamma, bool free_motion,
+                           double (*velocity)[8])
 {
     move_bodies(op, CuImpulses<double>{gamma, nullptr}, free_motion, velocity);
 }
@@ -362,7 +363,7 @@ static __global__ void form_metric(CuView<double> c, bool trace, TalusMetricBloc
     store_packs<4>(m, out[i]);
 }
 
-void cu_op_metric(const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out)
+void cu_op_fill_metric(const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out)
 {
     LAUNCH_ROWS(launch, op, form_metric, blocks_for(op->blocks), THREADS, cu_view(op),
                 kind == TALUS_METRIC_TRACE, out);
@@ -389,8 +390,8 @@ static __global__ void sum_sizes(CuPartials partials, double *totals, CuView<dou
     leave_totals<3, 0>(partials, totals, sums);
 }
 
-void cu_op_sizes(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                 TalusSizes *out)
+void cu_op_measure_sizes(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                         TalusSizes *out)
 {
     double totals[3] = {0.0, 0.0, 0.0};
     LAUNCH_SETS(launch_sums, op, sum_sizes, op->blocks, cu_of(op)->totals, cu_view(op),
