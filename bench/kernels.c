@@ -51,13 +51,13 @@ static void run_gradient(Bench *b)
 
 static void run_wrench(Bench *b)
 {
-    talus_cpu_wrench(b->op, b->start, 0, b->op->blocks, b->op->scratch->record);
+    talus_cpu_write_wrenches(b->op, b->start, 0, b->op->blocks, b->op->scratch->record);
 }
 
 static void run_gather(Bench *b)
 {
-    talus_cpu_gather(b->op, (const double(*)[6])b->op->scratch->record, true, false,
-                     b->op->scratch->velocity);
+    talus_cpu_gather_wrenches(b->op, (const double(*)[6])b->op->scratch->record, true, false,
+                              b->op->scratch->velocity);
 }
 
 static void run_velocity(Bench *b)

@@ -34,7 +34,7 @@ typedef struct Case {
 static inline Case open_case(TestProblem test)
 {
     Case c = {.test = test};
-    TalusRng rng = talus_rng(7);
+    TalusRng rng = talus_rng_from_seed(7);
     CHECK_OK(talus_problem_create(&c.test.def, NULL, &c.problem));
     c.op = talus_problem_operator(c.problem);
     c.n = c.op->rows * c.op->blocks;

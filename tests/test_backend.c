@@ -33,7 +33,7 @@ static double *vector(int n)
 /* Impulses of which some are inside, some on and some outside their cones. */
 static double *random_vector(int n, uint64_t seed)
 {
-    TalusRng rng = talus_rng(seed);
+    TalusRng rng = talus_rng_from_seed(seed);
     double *x = vector(n);
     for (int k = 0; k < n; k++)
         x[k] = talus_rng_uniform(&rng) - 0.3;

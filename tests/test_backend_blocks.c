@@ -33,7 +33,7 @@ static double *vector(int n)
 
 static double *random_vector(int n, uint64_t seed)
 {
-    TalusRng rng = talus_rng(seed);
+    TalusRng rng = talus_rng_from_seed(seed);
     double *x = vector(n);
     for (int k = 0; k < n; k++)
         x[k] = talus_rng_uniform(&rng) - 0.4;
@@ -55,7 +55,7 @@ static double s_of(const Case *c, int k)
 /* Random scales that have nothing to do with the diagonal. */
 static TalusMetricBlock *random_metric(const TalusOperator *op)
 {
-    TalusRng rng = talus_rng(77);
+    TalusRng rng = talus_rng_from_seed(77);
     TalusMetricBlock *m = calloc((size_t)op->blocks, sizeof *m);
     for (int i = 0; i < op->blocks; i++) {
         m[i][0] = 0.5 + talus_rng_uniform(&rng);
@@ -369,7 +369,7 @@ TEST(split_and_mask_follow_the_face)
 TEST(split_sees_small_moves_on_the_mantle)
 {
     Case c = make_case(3, false, NULL);
-    TalusRng rng = talus_rng(65);
+    TalusRng rng = talus_rng_from_seed(65);
     double turn = 1e-10;
     for (int i = 1; i < 400; i += 3) {
         double mu = mu_of(&c, i), t[2] = {talus_rng_uniform(&rng), talus_rng_uniform(&rng)};
@@ -580,7 +580,7 @@ TEST(tiny_impulses_have_a_state)
     for (int i = 0; i < 3; i++) {
         double x[3] = {tiny[i], 0.0, 0.0}, d[3] = {1.0, 2.0, -3.0};
         CHECK_INT(talus_cone_state(0.5, x[0], x[1], x[2]), TALUS_CONE_INSIDE);
-        talus_tangent_cone(0.5, x, d);
+        talus_cone_project_tangent(0.5, x, d);
         CHECK(d[0] == 1.0 && d[1] == 2.0 && d[2] == -3.0);
     }
     CHECK_INT(talus_cone_state(0.5, 0.0, 0.0, 0.0), TALUS_CONE_APEX);

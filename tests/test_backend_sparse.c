@@ -23,7 +23,7 @@ typedef struct Matrix {
 static Matrix full_blocks(void)
 {
     static Matrix m;
-    TalusRng rng = talus_rng(5);
+    TalusRng rng = talus_rng_from_seed(5);
     int32_t k = 0;
     memset(&m, 0, sizeof m);
     m.rows = 3;
@@ -61,11 +61,11 @@ static void check_product(const Matrix *m, bool full)
                            .mu = m->mu};
     TalusProblem *problem;
     double x[SIZE], out[SIZE];
-    TalusRng rng = talus_rng(6);
+    TalusRng rng = talus_rng_from_seed(6);
     for (int i = 0; i < SIZE; i++)
         x[i] = talus_rng_uniform(&rng) - 0.5;
     REQUIRE_OK(talus_problem_create(&def, NULL, &problem));
-    CHECK_INT(talus_cpu_full_blocks(talus_problem_operator(problem)), full);
+    CHECK_INT(talus_cpu_has_full_blocks(talus_problem_operator(problem)), full);
     talus_problem_apply(problem, x, out);
     for (int row = 0; row < SIZE; row++) {
         double sum = 0.0;

@@ -73,7 +73,7 @@ static void split_diagonal(const Reference *r, int i, double diagonal[3])
     const TalusOperator *op = r->c->op;
     for (int k = 0; k < 3; k++) {
         double local[3] = {k == 0, k == 1, k == 2}, axis[3];
-        talus_frame_world(op->frame[i], local, axis);
+        talus_frame_to_world(op->frame[i], local, axis);
         diagonal[k] = 0.0;
         for (int side = 0; side < 2 && op->pair[i][side] >= 0; side++) {
             int body = op->pair[i][side];
@@ -123,7 +123,7 @@ static void gradient_of(const Reference *r, int i, double g[3])
         u = talus_add(u, talus_scale(side ? 1.0 : -1.0, at));
     }
     double world[3] = {u.x, u.y, u.z};
-    talus_frame_local(op->frame[i], world, g);
+    talus_frame_to_local(op->frame[i], world, g);
     g[0] += op->bias[i] + (op->compliance ? op->compliance[i] * r->gamma[i * op->rows] : 0.0);
 }
 
@@ -157,7 +157,7 @@ static void push(Reference *r, int i, const double change[3])
     double p[3];
     if (!op->pair)
         return;
-    talus_frame_world(op->frame[i], change, p);
+    talus_frame_to_world(op->frame[i], change, p);
     for (int side = 0; side < 2 && op->pair[i][side] >= 0; side++) {
         int body = op->pair[i][side];
         double *v = r->velocity[body], sign = side ? 1.0 : -1.0;

@@ -39,7 +39,7 @@ static double *random_vector(TalusRng *rng, int n)
 static Bench make_bench(const TalusProblemDef *def)
 {
     Bench t = {0};
-    TalusRng rng = talus_rng(5);
+    TalusRng rng = talus_rng_from_seed(5);
     CHECK_OK(talus_problem_create(def, NULL, &t.problem));
     t.op = &t.problem->op;
     t.b = t.problem->backend;
@@ -295,7 +295,7 @@ static void dense_direction(double s[][DIM], double y[][DIM], int count, int mem
 /* Pairs of a quadratic; the third has negative curvature and must be left out. */
 TEST(recursion_is_dense_bfgs)
 {
-    TalusRng rng = talus_rng(77);
+    TalusRng rng = talus_rng_from_seed(77);
     double s[STEPS][DIM], y[STEPS][DIM], r[DIM], weight[2 * TALUS_PAIRS + 1];
     double room[TALUS_PAIRS + 1];
     TalusLbfgs h = {.memory = 3};

@@ -8,7 +8,7 @@
 #include "linalg/machine.h"
 
 /* One row of D' on one body: the coefficients of its velocity v, then of its spin s in m/s (operator.h). */
-typedef double TalusArm[6];
+typedef double TalusJacobianRow[6];
 
 TALUS_INLINE void talus_cross3(const double a[3], const double b[3], double r[3])
 {
@@ -34,13 +34,14 @@ TALUS_INLINE void talus_spin_change(const TalusOperator *op, int body, double k,
 }
 
 /* Writes row k < 3 (normal, tangents) of contact i on its body a (side 0) or b (side 1). */
-TALUS_INLINE void talus_contact_arm(const TalusOperator *op, int i, int side, int k, TalusArm arm)
+TALUS_INLINE void talus_contact_jacobian_row(const TalusOperator *op, int i, int side, int k,
+                                             TalusJacobianRow arm)
 {
     const int general = i - op->sphere_sphere - op->sphere_fixed;
     const double sign = side ? 1.0 : -1.0;
     double local[3] = {0.0, 0.0, 0.0}, axis[3], lever[3], turn[3];
     local[k] = 1.0;
-    talus_frame_world(op->frame[i], local, axis);
+    talus_frame_to_world(op->frame[i], local, axis);
     for (int c = 0; c < 3; c++)
         lever[c] = general < 0 ? -sign * op->frame[i][c] : op->arm[general][3 * side + c];
     talus_cross3(lever, axis, turn);
@@ -52,13 +53,14 @@ TALUS_INLINE void talus_contact_arm(const TalusOperator *op, int i, int side, in
 }
 
 /* Writes row 3 + k, the moment about axis k: 0 on the velocity; on the spin the axis times the lever, negative on a. */
-TALUS_INLINE void talus_moment_arm(const TalusOperator *op, int i, int side, int k, TalusArm arm)
+TALUS_INLINE void talus_moment_jacobian_row(const TalusOperator *op, int i, int side, int k,
+                                            TalusJacobianRow arm)
 {
     const int general = i - op->sphere_sphere - op->sphere_fixed;
     const double lever = (side ? 1.0 : -1.0) * op->lever[general][side];
     double local[3] = {0.0, 0.0, 0.0};
     local[k] = 1.0;
-    talus_frame_world(op->frame[i], local, arm + 3);
+    talus_frame_to_world(op->frame[i], local, arm + 3);
     for (int c = 0; c < 3; c++) {
         arm[c] = 0.0;
         arm[3 + c] *= lever;
@@ -66,12 +68,13 @@ TALUS_INLINE void talus_moment_arm(const TalusOperator *op, int i, int side, int
 }
 
 /* Writes row k < op->rows of contact i on one side. */
-TALUS_INLINE void talus_block_arm(const TalusOperator *op, int i, int side, int k, TalusArm arm)
+TALUS_INLINE void talus_block_jacobian_row(const TalusOperator *op, int i, int side, int k,
+                                           TalusJacobianRow arm)
 {
     if (k < 3)
-        talus_contact_arm(op, i, side, k, arm);
+        talus_contact_jacobian_row(op, i, side, k, arm);
     else
-        talus_moment_arm(op, i, side, k - 3, arm);
+        talus_moment_jacobian_row(op, i, side, k - 3, arm);
 }
 
 /* ---- free joints ---- */
@@ -84,7 +87,7 @@ TALUS_INLINE bool talus_joint_has_row(const TalusOperator *op, int i, int k)
 
 /* Fills row k, 0 to 2, of the joint at block i; row->entry is its index in the impulses of the free joints, the last
  * blocks of gamma. */
-TALUS_INLINE void talus_joint_row(const TalusOperator *op, int i, int k, TalusJointRow *row)
+TALUS_INLINE void talus_joint_fill_row(const TalusOperator *op, int i, int k, TalusJointRow *row)
 {
     const int first = op->blocks - op->joints;
     for (int side = 0; side < 2; side++) {
@@ -94,7 +97,7 @@ TALUS_INLINE void talus_joint_row(const TalusOperator *op, int i, int k, TalusJo
             arm[c] = push[c] = 0.0;
         if (body < 0)
             continue;
-        talus_contact_arm(op, i, side, k, arm);
+        talus_contact_jacobian_row(op, i, side, k, arm);
         for (int c = 0; c < 3; c++)
             push[c] = op->body[body][3] * arm[c];
         talus_spin_change(op, body, op->body[body][7], arm + 3, push + 3);
@@ -105,7 +108,7 @@ TALUS_INLINE void talus_joint_row(const TalusOperator *op, int i, int k, TalusJo
 }
 
 /* Returns arm' T arm for the 6 x 6 matrix t. */
-TALUS_INLINE double talus_arm_square(const double t[36], const TalusArm arm)
+TALUS_INLINE double talus_quadratic_form6(const double t[36], const TalusJacobianRow arm)
 {
     double sum = 0.0;
     for (int i = 0; i < 6; i++)
@@ -125,9 +128,9 @@ TALUS_INLINE void talus_reduced_diagonal(const TalusOperator *whole, int i, cons
     for (int side = 0; side < 2; side++) {
         const int body = whole->pair[i][side], v = body >= 0 ? vertex[body] : -1;
         for (int k = 0; k < whole->rows && v >= 0; k++) {
-            TalusArm arm;
-            talus_block_arm(whole, i, side, k, arm);
-            sum[k > 0] += talus_arm_square(taken[v], arm) / (k ? whole->rows - 1 : 1);
+            TalusJacobianRow arm;
+            talus_block_jacobian_row(whole, i, side, k, arm);
+            sum[k > 0] += talus_quadratic_form6(taken[v], arm) / (k ? whole->rows - 1 : 1);
         }
     }
     for (int k = 0; k < 2; k++) {

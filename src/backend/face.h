@@ -16,7 +16,7 @@ enum { TALUS_FACE_REFRESH = 100 };
 
 /* Raises *norm, the estimated norm of N, above the curvature of direction d, dnd / dd = d'N d / d'd, if that is larger:
  * an estimate by power iteration may be too small. */
-TALUS_INLINE void talus_face_raise(double *norm, double dnd, double dd)
+TALUS_INLINE void talus_face_raise_norm(double *norm, double dnd, double dd)
 {
     const double margin = 1.02;
     if (dnd > *norm * dd && dnd < HUGE_VAL && dd > 0.0)
@@ -26,11 +26,11 @@ TALUS_INLINE void talus_face_raise(double *norm, double dnd, double dd)
 /* Returns the a >= 0 that minimises the objective at x + a sign p (sign 1 or -1), from curved = p'N p, pg = p'g and pp
  * = p'p; 0 if that direction does not descend. Writes p'N p to *pnp, or 0 if the curvature p'N p / p'p is not above
  * `flat` times *norm; the step is then the one for that least curvature. May raise *norm. */
-TALUS_INLINE double talus_face_length(double *norm, double *pnp, double curved, double pg,
-                                      double pp, double sign)
+TALUS_INLINE double talus_face_step_length(double *norm, double *pnp, double curved, double pg,
+                                           double pp, double sign)
 {
     const double flat = 1e-8;
-    talus_face_raise(norm, curved, pp);
+    talus_face_raise_norm(norm, curved, pp);
     double least = flat * *norm * pp;
     *pnp = curved > least ? curved : 0.0;
     return -sign * pg > 0.0 ? -sign * pg / (*pnp > 0.0 ? *pnp : least) : 0.0;

@@ -9,7 +9,7 @@
 #include "sets/cone.h"
 
 /* Writes the frame (n, c) of the unit normal n. */
-TALUS_INLINE void talus_frame_set(double frame[4], double nx, double ny, double nz)
+TALUS_INLINE void talus_frame_from_normal(double frame[4], double nx, double ny, double nz)
 {
     frame[0] = nx;
     frame[1] = ny;
@@ -18,7 +18,8 @@ TALUS_INLINE void talus_frame_set(double frame[4], double nx, double ny, double 
 }
 
 /* local = components of a world vector along (normal, tangent 1, tangent 2). */
-TALUS_INLINE void talus_frame_local(const double frame[4], const double world[3], double local[3])
+TALUS_INLINE void talus_frame_to_local(const double frame[4], const double world[3],
+                                       double local[3])
 {
     double s = frame[0] < 0.0 ? -1.0 : 1.0;
     double wx = frame[0] + s;
@@ -29,7 +30,8 @@ TALUS_INLINE void talus_frame_local(const double frame[4], const double world[3]
 }
 
 /* world = the vector with components `local` along (normal, tangent 1, tangent 2). */
-TALUS_INLINE void talus_frame_world(const double frame[4], const double local[3], double world[3])
+TALUS_INLINE void talus_frame_to_world(const double frame[4], const double local[3],
+                                       double world[3])
 {
     double s = frame[0] < 0.0 ? -1.0 : 1.0;
     double wx = frame[0] + s;

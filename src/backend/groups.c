@@ -37,7 +37,8 @@ static int cut_run(const TalusFirstBodies *first, int begin, int end, int32_t *s
     return groups;
 }
 
-TalusStatus talus_groups_cut(TalusGroups *g, const TalusFirstBodies *first, const int run_end[3])
+TalusStatus talus_groups_cut_contacts(TalusGroups *g, const TalusFirstBodies *first,
+                                      const int run_end[3])
 {
     const int begin[3] = {0, run_end[0], run_end[1]};
     int count = 0;
@@ -93,7 +94,8 @@ static void run_group(void *context, int64_t begin, int64_t end, int64_t group)
     loop->fn(loop->context, start[0], start[1], group);
 }
 
-void talus_groups_each(const TalusGroups *groups, TalusPool *pool, TalusLoopFn *fn, void *context)
+void talus_groups_for_each(const TalusGroups *groups, TalusPool *pool, TalusLoopFn *fn,
+                           void *context)
 {
     GroupLoop loop = {groups, fn, context};
     talus_parallel(pool, groups->count, 1, run_group, &loop);

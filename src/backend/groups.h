@@ -22,8 +22,8 @@ typedef struct TalusFirstBodies {
 } TalusFirstBodies;
 
 /* Cuts the groups. run_end: ends of the three runs. Memory is reused. */
-TalusStatus talus_groups_cut(TalusGroups *groups, const TalusFirstBodies *first,
-                             const int run_end[3]);
+TalusStatus talus_groups_cut_contacts(TalusGroups *groups, const TalusFirstBodies *first,
+                                      const int run_end[3]);
 
 /* Cuts groups of bodies: `count` bodies, body k having the number id[slot[k]] (slot NULL: id[k]), ascending; a group has
  * those of BODY_GRAIN consecutive numbers. */
@@ -31,7 +31,8 @@ TalusStatus talus_groups_cut_bodies(TalusGroups *groups, const uint64_t *id, con
                                     int count);
 
 /* Calls fn(context, begin, end, group) for the contacts, or bodies, of each group, in parallel. */
-void talus_groups_each(const TalusGroups *groups, TalusPool *pool, TalusLoopFn *fn, void *context);
+void talus_groups_for_each(const TalusGroups *groups, TalusPool *pool, TalusLoopFn *fn,
+                           void *context);
 
 /* Returns the sum of `count` groups' sums. */
 double talus_groups_sum(int64_t count, const double *partial);

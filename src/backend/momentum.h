@@ -15,8 +15,8 @@
 
 /* Updates m from the sums of a step and writes beta of the next one. `seen`: sums has dx2, dg2 and x2 of this step;
  * else the step length is not tested. `unit`: relative rounding of the arithmetic that computed the sums. */
-TALUS_INLINE void talus_momentum_next(TalusMomentum *m, const TalusStepSums *sums, bool seen,
-                                      double unit, double *beta)
+TALUS_INLINE void talus_momentum_update(TalusMomentum *m, const TalusStepSums *sums, bool seen,
+                                        double unit, double *beta)
 {
     const double apart = 128.0 * unit; /* rounding is then below 1 % of the difference */
     bool too_long =

@@ -49,8 +49,8 @@ TALUS_INLINE uint64_t talus_contact_priority(const int32_t (*pair)[2],
 }
 
 /* True if contact i comes before contact j, which has the same priority. */
-TALUS_INLINE bool talus_tie_before(const int32_t (*pair)[2], const TalusBodyNumbers *numbers, int i,
-                                   int j)
+TALUS_INLINE bool talus_tie_comes_first(const int32_t (*pair)[2], const TalusBodyNumbers *numbers,
+                                        int i, int j)
 {
     for (int side = 0; side < 2; side++) {
         uint64_t mine = talus_body_number(numbers, pair[i][side]);

@@ -42,7 +42,8 @@ static TalusStatus accelerate_stepwise(const TalusBackend *backend, const TalusO
         state->step = 1.0 / momentum->norm;
         state->want_residual = talus_run_measures(run, run->done);
         backend->step.accelerate(op, state, &sums);
-        talus_momentum_next(momentum, &sums, run->since + run->done > 0, DBL_EPSILON, &state->beta);
+        talus_momentum_update(momentum, &sums, run->since + run->done > 0, DBL_EPSILON,
+                              &state->beta);
         if (state->want_residual)
             go = !note(run, op->blocks, sums.residual2, sums.residual_max);
     }

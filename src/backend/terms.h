@@ -20,15 +20,15 @@ TALUS_INLINE double talus_terms_norm3(const double *x)
 }
 
 /* Adds |p_j| and |t_j| of one contact to the sums of a body. */
-TALUS_INLINE void talus_terms_add(const double wrench[6], double sum[6])
+TALUS_INLINE void talus_terms_add_wrench(const double wrench[6], double sum[6])
 {
     for (int k = 0; k < 6; k++)
         sum[k] += fabs(wrench[k]);
 }
 
 /* Writes |V| and |W| of a body to out, from its sums, record and inertia (operator.h). inertia NULL: a sphere. */
-TALUS_INLINE void talus_terms_body(const double body[8], const double *inertia, const double sum[6],
-                                   double out[2])
+TALUS_INLINE void talus_terms_body_size(const double body[8], const double *inertia,
+                                        const double sum[6], double out[2])
 {
     static const int entry[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
     double v[3], w[3];
@@ -44,7 +44,7 @@ TALUS_INLINE void talus_terms_body(const double body[8], const double *inertia, 
 }
 
 /* Returns the factor of |W| at a contact: |arm| or, with one row, |arm x n|. arm NULL: a sphere, whose arm is n. */
-TALUS_INLINE double talus_terms_arm(int rows, const double *arm, const double *n)
+TALUS_INLINE double talus_terms_spin_factor(int rows, const double *arm, const double *n)
 {
     if (!arm)
         return rows == 1 ? 0.0 : 1.0;
@@ -57,7 +57,7 @@ TALUS_INLINE double talus_terms_arm(int rows, const double *arm, const double *n
 
 /* Returns the factor from the rounding of the gradient to that of the residual: for Coulomb blocks De Saxce's shift
  * mu |u_t| adds up to mu times the rounding of the tangential rows. model NULL: no Coulomb blocks. */
-TALUS_INLINE double talus_terms_amplified(const TalusBlockModel *model, double mu)
+TALUS_INLINE double talus_terms_residual_factor(const TalusBlockModel *model, double mu)
 {
     bool shifts = model && model->law == TALUS_LAW_COULOMB && model->section < TALUS_SECTION_NONE;
     return shifts ? 1.0 + mu : 1.0;

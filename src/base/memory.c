@@ -59,9 +59,9 @@ void talus_memory_count_external(size_t before, size_t now)
 /* Maps the bytes and unmaps them. With malloc, AddressSanitizer would write shadow memory for the whole block. */
 TalusStatus talus_memory_probe(size_t bytes, const char *what)
 {
-    void *block = talus_inject_failure() ? MAP_FAILED
-                                         : mmap(NULL, bytes + 1, PROT_READ | PROT_WRITE,
-                                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *block = talus_allocation_must_fail() ? MAP_FAILED
+                                               : mmap(NULL, bytes + 1, PROT_READ | PROT_WRITE,
+                                                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (block == MAP_FAILED)
         return talus_fail(TALUS_ERR_MEMORY, "%s: out of memory for %zu bytes", what, bytes);
     munmap(block, bytes + 1);
@@ -73,7 +73,7 @@ void talus_fail_allocation_in(long n)
     atomic_store(&fail_countdown, n);
 }
 
-bool talus_inject_failure(void)
+bool talus_allocation_must_fail(void)
 {
     return atomic_load(&fail_countdown) > 0 && atomic_fetch_sub(&fail_countdown, 1) == 1;
 }
@@ -87,7 +87,7 @@ static void *raw_block(size_t count, size_t element, const char *what)
         return NULL;
     }
     size_t bytes = (count * element + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
-    char *block = talus_inject_failure() ? NULL : aligned_alloc(ALIGNMENT, bytes + ALIGNMENT);
+    char *block = talus_allocation_must_fail() ? NULL : aligned_alloc(ALIGNMENT, bytes + ALIGNMENT);
     if (!block) {
         talus_fail(TALUS_ERR_MEMORY, "%s: out of memory for %zu bytes", what, bytes);
         return NULL;

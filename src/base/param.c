@@ -21,7 +21,7 @@ static void store(const TalusParam *param, void *values, double value)
     }
 }
 
-void talus_params_default(const TalusParam *table, int count, void *values)
+void talus_params_set_defaults(const TalusParam *table, int count, void *values)
 {
     for (int i = 0; i < count; i++)
         store(&table[i], values, table[i].preset);

@@ -18,12 +18,13 @@
 
 typedef struct Assembly {
     const TalusOperator *op;
-    TalusArm *arm; /* [(2 i + side) rows + k]: row k of block i, side 0: a, 1: b */
+    TalusJacobianRow *arm; /* [(2 i + side) rows + k]: row k of block i, side 0: a, 1: b */
     TalusSparse *out;
 } Assembly;
 
 /* Returns one body's part x'M^-1 y of the entry of N between two rows, x and y their six numbers on it. */
-static double couple(const TalusOperator *op, int body, const TalusArm x, const TalusArm y)
+static double couple(const TalusOperator *op, int body, const TalusJacobianRow x,
+                     const TalusJacobianRow y)
 {
     double turn[3];
     talus_spin_change(op, body, op->body[body][7], y + 3, turn);
@@ -139,8 +140,8 @@ static TalusStatus assemble_contacts(const TalusOperator *op, TalusSparse *out)
         int32_t count = (int32_t)count_entries(op, i);
         for (int k = 0; k < rows; k++)
             out->start[i * rows + k + 1] = out->start[i * rows + k] + count;
-        talus_jacobian_arms(op, i, 0, a.arm + (size_t)(2 * i) * (size_t)rows);
-        talus_jacobian_arms(op, i, 1, a.arm + (size_t)(2 * i + 1) * (size_t)rows);
+        talus_jacobian_rows(op, i, 0, a.arm + (size_t)(2 * i) * (size_t)rows);
+        talus_jacobian_rows(op, i, 1, a.arm + (size_t)(2 * i + 1) * (size_t)rows);
     }
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, fill_chunk, &a);
     talus_release(a.arm);

@@ -162,7 +162,7 @@ static void fill_contact(TalusProblem *p, const TalusContactDef *c, int i)
     int general = i - op->sphere_sphere - op->sphere_fixed;
     op->pair[i][0] = c->a;
     op->pair[i][1] = c->b;
-    talus_frame_set(op->frame[i], c->normal.x, c->normal.y, c->normal.z);
+    talus_frame_from_normal(op->frame[i], c->normal.x, c->normal.y, c->normal.z);
     op->bias[i] = c->bias;
     op->mu[i] = c->mu;
     if (op->compliance)

@@ -25,7 +25,8 @@ static TalusStatus reserve(TalusReduced *r)
     size_t blocks = (size_t)r->op.blocks, starts = (size_t)r->op.bodies / 2 + 1;
     TALUS_TRY(
         vector->reserve(&r->op, &r->incidence_start, &r->start_capacity, starts, "body contacts"));
-    TALUS_TRY(vector->reserve(&r->op, &r->incidence, &r->touch_capacity, blocks, "body contacts"));
+    TALUS_TRY(
+        vector->reserve(&r->op, &r->incidence, &r->incidence_capacity, blocks, "body contacts"));
     TALUS_TRY(vector->reserve(&r->op, &r->diagonal, &r->diagonal_capacity, 2 * blocks, "diagonal"));
     r->op.incidence_start = (int32_t *)r->incidence_start;
     r->op.incidence = (int32_t *)r->incidence;
@@ -53,12 +54,12 @@ TalusStatus talus_reduced_fill(TalusReduced *r, const TalusBackend *backend,
     return backend->op.reserve_scratch(&r->op);
 }
 
-void talus_reduced_recover(TalusReduced *r, double *gamma)
+void talus_reduced_recover_joints(TalusReduced *r, double *gamma)
 {
     r->backend->joint.recover_impulses(r->whole, &r->op, true, gamma);
 }
 
-void talus_reduced_extend(TalusReduced *r, double *delta)
+void talus_reduced_extend_direction(TalusReduced *r, double *delta)
 {
     r->backend->joint.recover_impulses(r->whole, &r->op, false, delta);
 }

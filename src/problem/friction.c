@@ -30,7 +30,7 @@ TalusBlockModel talus_block_model(TalusFrictionModel m)
     return model;
 }
 
-int talus_model_corners(const TalusBlockModel *m)
+int talus_model_corner_count(const TalusBlockModel *m)
 {
     return m->section == TALUS_SECTION_SQUARE ? 4 : m->sides;
 }
@@ -157,7 +157,7 @@ double *talus_problem_estimate(TalusProblem *p)
 
 TalusStatus talus_problem_set_prisms(TalusProblem *p, bool prisms)
 {
-    TalusOperator *op = p->lent ? p->there_op : &p->op;
+    TalusOperator *op = p->lent ? p->solver_op : &p->op;
     size_t blocks = (size_t)op->blocks;
     bool fixed = any_law(op, TALUS_LAW_FIXED);
     if (prisms && !fixed && p->lent) {

@@ -82,7 +82,7 @@ static void add_entries(TalusSparse *d, int group, const double *arm, int32_t *a
 /* Adds row k of contact i, columns rising. The normal row of a sphere contact has no entries on spins, a moment's row
  * (k >= 3) none on velocities. */
 static void add_row(const TalusOperator *op, TalusSparse *d, const int32_t *place, int i, int k,
-                    const TalusArm *arm, int32_t *at)
+                    const TalusJacobianRow *arm, int32_t *at)
 {
     int a = op->pair[i][0], b = op->pair[i][1];
     bool central = k == 0 && i < op->sphere_sphere + op->sphere_fixed;
@@ -102,7 +102,7 @@ static void add_row(const TalusOperator *op, TalusSparse *d, const int32_t *plac
 
 static TalusStatus set_matrix(TalusJacobian *j, const TalusOperator *op, const int32_t *place)
 {
-    TalusArm arm[2 * TALUS_ROWS];
+    TalusJacobianRow arm[2 * TALUS_ROWS];
     TalusSparse *d = &j->transposed;
     int32_t at = 0;
     size_t rows = (size_t)op->blocks * (size_t)op->rows;
@@ -111,9 +111,9 @@ static TalusStatus set_matrix(TalusJacobian *j, const TalusOperator *op, const i
                                  "matrix of contacts and bodies"));
     for (int i = 0; i < op->blocks; i++) {
         for (int side = 0; side < (op->pair[i][1] >= 0 ? 2 : 1); side++)
-            talus_jacobian_arms(op, i, side, arm + side * op->rows);
+            talus_jacobian_rows(op, i, side, arm + side * op->rows);
         for (int k = 0; k < op->rows; k++)
-            add_row(op, d, place, i, k, (const TalusArm *)arm, &at);
+            add_row(op, d, place, i, k, (const TalusJacobianRow *)arm, &at);
     }
     return TALUS_OK;
 }
@@ -146,7 +146,7 @@ void talus_jacobian_clear(TalusJacobian *j)
     memset(j, 0, sizeof *j);
 }
 
-void talus_jacobian_divide(const TalusJacobian *j, const double *x, double *y)
+void talus_jacobian_divide_by_mass(const TalusJacobian *j, const double *x, double *y)
 {
     for (int g = 0; g < j->groups; g++) {
         TalusVec3 v = {x[3 * g], x[3 * g + 1], x[3 * g + 2]};

@@ -123,5 +123,5 @@ TalusStatus talus_problem_fill_matrix(TalusProblem *p, const TalusProblemDef *de
     }
     TALUS_TRY(talus_backend_cpu.op.reserve_scratch(op));
     TALUS_TRY(talus_problem_settle_friction(p));
-    return talus_problem_diagonals(p);
+    return talus_problem_fill_diagonals(p);
 }

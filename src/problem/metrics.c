@@ -73,9 +73,9 @@ static bool slides(int rows, const TalusSet *set, const double *x)
 {
     if (set->section == TALUS_SECTION_JOINT)
         return joint_is_full(set, x);
-    double size = talus_block_size(set, x) * (1.0 - 1e-12);
-    for (int i = 0; i < talus_parts(rows); i++) {
-        TalusSet part = talus_part_set(set, i);
+    double size = talus_block_section_size(set, x) * (1.0 - 1e-12);
+    for (int i = 0; i < talus_part_count(rows); i++) {
+        TalusSet part = talus_set_of_part(set, i);
         TalusBounds bounds;
         double t[2];
         talus_part_get(i, x, t);
@@ -93,7 +93,7 @@ TalusBlockState talus_problem_state(const TalusProblem *p, int block, const doub
 {
     const TalusOperator *op = &p->op;
     const double *x = gamma + (size_t)block * (size_t)op->rows;
-    TalusSet set = talus_block_set(op, block, false, NULL);
+    TalusSet set = talus_set_of_block(op, block, false, NULL);
     bool open = true;
     for (int k = 0; k < op->rows; k++)
         open = open && x[k] == 0.0;
@@ -122,7 +122,7 @@ static double dual_distance(const Block *b, const double *g)
         return fmax(-g[0], 0.0);
     for (int k = 0; k < b->rows; k++)
         y[k] = -g[k];
-    talus_block_recede(b->rows, &b->set, y);
+    talus_block_project_unbounded(b->rows, &b->set, y);
     return norm_of(y, b->rows);
 }
 
@@ -145,7 +145,7 @@ static void add_complementarity(const Block *b, const double *g, Sums *s)
     for (int k = 0; k < b->rows; k++)
         gap += b->gamma[k] * g[k];
     if (b->set.prism)
-        gap += talus_prism_size(&b->set) * talus_block_shift(b->rows, &b->set, g);
+        gap += talus_prism_section_size(&b->set) * talus_block_shift(b->rows, &b->set, g);
     if (b->set.section == TALUS_SECTION_JOINT)
         gap += joint_support(&b->set, g);
     s->gap += gap;
@@ -212,7 +212,7 @@ static Block block_of(const TalusOperator *op, int i, const double *gamma, const
 {
     size_t at = (size_t)i * (size_t)op->rows;
     return (Block){.rows = op->rows,
-                   .set = talus_block_set(op, i, false, NULL),
+                   .set = talus_set_of_block(op, i, false, NULL),
                    .coulomb = op->model && op->model[i].law == TALUS_LAW_COULOMB,
                    .scale = talus_block_scale(op, i),
                    .gamma = gamma + at,

@@ -19,9 +19,9 @@ TalusStatus talus_problem_create_empty(TalusPool *pool, TalusProblem **out)
     return TALUS_OK;
 }
 
-void talus_problem_drop_copy(TalusProblem *p)
+void talus_problem_release_copy(TalusProblem *p)
 {
-    if (talus_problem_is_here(p))
+    if (talus_problem_on_host(p))
         return;
     p->backend->op.mirror_clear(&p->copy);
     p->backend->vector.release(p->copy_gamma);
@@ -37,7 +37,7 @@ void talus_problem_destroy(TalusProblem *p)
     if (!p)
         return;
     talus_problem_forget_def(p);
-    talus_problem_drop_copy(p);
+    talus_problem_release_copy(p);
     TALUS_RELEASE(p->op.pair, p->op.frame, p->op.arm, p->op.body, p->inertia_store, p->op.bias,
                   p->op.mu, p->compliance_store, p->op.diagonal, p->op.coupling,
                   p->op.incidence_start, p->op.incidence, p->gamma, p->gradient, p->length,
@@ -176,7 +176,7 @@ TalusStatus talus_problem_finish(TalusProblem *p)
     list_incidences(&p->op);
     TALUS_TRY(talus_backend_cpu.op.reserve_scratch(&p->op));
     TALUS_TRY(talus_problem_settle_friction(p));
-    return talus_problem_diagonals(p);
+    return talus_problem_fill_diagonals(p);
 }
 
 /* ---- queries ---- */

@@ -19,7 +19,7 @@ static int edge_count(const TalusOperator *op, int i)
 {
     if (!has_friction(op, i))
         return 1;
-    return talus_model_corners(&op->model[i]);
+    return talus_model_corner_count(&op->model[i]);
 }
 
 /* Writes the edges of block i: (1, mu corner) for each corner of the section; (1, 0, 0) without friction. */
@@ -349,7 +349,7 @@ static double largest(const double *x, size_t n, double so_far)
     return so_far;
 }
 
-double talus_qp_datum(const TalusQp *qp, const TalusSparse *p)
+double talus_qp_data_scale(const TalusQp *qp, const TalusSparse *p)
 {
     const TalusJacobian *j = &qp->bodies;
     size_t n = (size_t)qp->multipliers;

@@ -157,7 +157,7 @@ void talus_section_angle(TalusFrictionModel model, double *c, double *s)
         talus_cos_sin_turns(0.5 / model.sides, c, s);
 }
 
-TalusSet talus_set_of(TalusFrictionModel model, double mu)
+TalusSet talus_set_from_model(TalusFrictionModel model, double mu)
 {
     TalusSet set = {.section = (int)model.section,
                     .sides = model.sides,
@@ -171,7 +171,7 @@ TalusSet talus_set_of(TalusFrictionModel model, double mu)
 void talus_set_project(TalusFrictionModel model, int rows, double mu, const double *moment_mu,
                        double estimate, double *gamma)
 {
-    TalusSet set = talus_set_of(model, mu);
+    TalusSet set = talus_set_from_model(model, mu);
     if (set.prism)
         set.estimate = estimate;
     if (moment_mu) {

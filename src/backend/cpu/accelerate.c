@@ -289,11 +289,11 @@ static void accelerate_chunk(void *context, int64_t begin, int64_t end, int64_t 
     else
         plain_blocks(pass, begin, end, 1, u, &sums);
     if (op->pair)
-        talus_cpu_wrench(op, u, (int)begin, (int)end, op->scratch->record);
+        talus_cpu_write_wrenches(op, u, (int)begin, (int)end, op->scratch->record);
     const double both[] = {lane_sum(sums.restart),   lane_sum(sums.dx2),
                            lane_sum(sums.dg2),       lane_sum(sums.x2),
                            lane_sum(sums.residual2), lane_max(sums.residual_max)};
-    talus_cpu_leave(op, chunk, 6, both);
+    talus_cpu_store_sums(op, chunk, 6, both);
 }
 
 static void sparse_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
@@ -311,15 +311,15 @@ void talus_cpu_step_accelerate(const TalusOperator *op, TalusAccelerated *state,
 {
     Pass pass = {op, state};
     if (!state->warm || !op->pair)
-        talus_cpu_unscale(op, state->metric, state->x);
+        talus_cpu_unscale_impulses(op, state->metric, state->x);
     if (op->pair)
-        talus_cpu_gather(op, (const double(*)[6])op->scratch->record, true, false,
-                         op->scratch->velocity);
+        talus_cpu_gather_wrenches(op, (const double(*)[6])op->scratch->record, true, false,
+                                  op->scratch->velocity);
     else
         talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, sparse_chunk, &pass);
-    talus_cpu_each_group(op, accelerate_chunk, &pass);
+    talus_cpu_for_each_group(op, accelerate_chunk, &pass);
     double total[6];
-    talus_cpu_collect(op, 5, 1, total);
+    talus_cpu_combine_sums(op, 5, 1, total);
     *sums = (TalusStepSums){total[0], total[1], total[2], total[3], total[4], sqrt(total[5])};
     double *next = state->x_prev;
     state->x_prev = state->x;

@@ -58,7 +58,7 @@ KERNEL void project_block(const Pass *pass, Known known, int64_t i, double *x)
 KERNEL bool is_active(const Pass *pass, Known known, int64_t i, const double *x)
 {
     if (known.mixed_sets)
-        return talus_general_active(pass->op, pass->metric, i, x);
+        return talus_general_is_active(pass->op, pass->metric, i, x);
     if (known.rows == 1)
         return !(x[0] > 0.0);
     return talus_cone_state(friction(pass, known, i), x[0], x[1], x[2]) != TALUS_CONE_INSIDE;
@@ -128,7 +128,7 @@ KERNEL void forward_range(const Pass *pass, Known known, int64_t begin, int64_t 
         sums[2] += r2;
         update_max(&sums[3], r2);
     }
-    talus_cpu_leave(pass->op, chunk, (int)(sizeof sums / sizeof *sums), sums);
+    talus_cpu_store_sums(pass->op, chunk, (int)(sizeof sums / sizeof *sums), sums);
 }
 SPECIALISED(forward)
 
@@ -138,8 +138,8 @@ void talus_cpu_block_forward_backward(const TalusOperator *op, const TalusMetric
 {
     Pass pass = {.op = op, .metric = metric, .x = x, .g = g, .step = step, .t = t, .r = r};
     double total[4];
-    talus_cpu_each_group(op, forward_chunk, &pass);
-    talus_cpu_collect(op, 3, 1, total);
+    talus_cpu_for_each_group(op, forward_chunk, &pass);
+    talus_cpu_combine_sums(op, 3, 1, total);
     *sums = (TalusForward){total[0], total[1], total[2], sqrt(total[3])};
 }
 
@@ -149,7 +149,7 @@ void talus_cpu_block_forward_backward(const TalusOperator *op, const TalusMetric
 KERNEL void free_gradient(const Pass *pass, Known known, int64_t i, double *g)
 {
     if (known.mixed_sets)
-        talus_general_free(pass->op, pass->metric, i, g);
+        talus_general_clear_immovable(pass->op, pass->metric, i, g);
     else if (known.rows == 3 && friction(pass, known, i) == 0.0)
         g[1] = g[2] = 0.0;
 }
@@ -205,7 +205,7 @@ KERNEL void split_range(const Pass *pass, Known known, int64_t begin, int64_t en
     double sums[FACE_SUMS] = {0.0};
     for (int64_t i = begin; i < end; i++)
         split_block(pass, known, i, sums);
-    talus_cpu_leave(pass->op, chunk, (int)(sizeof sums / sizeof *sums), sums);
+    talus_cpu_store_sums(pass->op, chunk, (int)(sizeof sums / sizeof *sums), sums);
 }
 SPECIALISED(split)
 
@@ -223,8 +223,8 @@ void talus_cpu_block_split_gradient(const TalusOperator *op, const TalusMetricBl
                  .reduced = reduced,
                  .chopped = chopped};
     double total[FACE_SUMS];
-    talus_cpu_each_group(op, split_chunk, &pass);
-    talus_cpu_collect(op, FACE_SUMS - 1, 1, total);
+    talus_cpu_for_each_group(op, split_chunk, &pass);
+    talus_cpu_combine_sums(op, FACE_SUMS - 1, 1, total);
     *face = (TalusFace){.free2 = total[FREE2],
                         .reduced_g = total[REDUCED_G],
                         .chopped_g = total[CHOPPED_G],
@@ -265,9 +265,9 @@ KERNEL void tangent_range(const Pass *pass, Known known, int64_t begin, int64_t 
         double d[TALUS_ROWS], *out = pass->t + i * rows;
         memcpy(d, pass->g + i * rows, (size_t)rows * sizeof *d);
         if (known.mixed_sets)
-            talus_general_tangent(pass->op, pass->metric, i, x, d);
+            talus_general_project_tangent(pass->op, pass->metric, i, x, d);
         else if (rows == 3)
-            talus_tangent_cone(friction(pass, known, i), x, d);
+            talus_cone_project_tangent(friction(pass, known, i), x, d);
         else if (!(x[0] > 0.0))
             d[0] = talus_project_nonneg(d[0]);
         memcpy(out, d, (size_t)rows * sizeof *d);
@@ -287,9 +287,9 @@ KERNEL double feasible_block(const Pass *pass, Known known, int64_t i, const dou
                              const double *p)
 {
     if (known.mixed_sets)
-        return talus_general_step(pass->op, pass->metric, i, x, p);
+        return talus_general_feasible_step(pass->op, pass->metric, i, x, p);
     if (known.rows == 3)
-        return talus_cone_step(friction(pass, known, i), x, p);
+        return talus_cone_feasible_step(friction(pass, known, i), x, p);
     return p[0] > 0.0 ? x[0] / p[0] : INFINITY;
 }
 
@@ -310,8 +310,8 @@ double talus_cpu_block_feasible_step(const TalusOperator *op, const TalusMetricB
 {
     Pass pass = {.op = op, .metric = metric, .x = x, .g = p};
     double least = INFINITY;
-    talus_cpu_each_group(op, feasible_chunk, &pass);
-    for (int64_t g = 0; g < talus_cpu_groups(op); g++) {
+    talus_cpu_for_each_group(op, feasible_chunk, &pass);
+    for (int64_t g = 0; g < talus_cpu_group_count(op); g++) {
         double a = op->scratch->partial[g];
         least = a < least ? a : least;
     }
@@ -328,7 +328,7 @@ KERNEL void compare_range(const Pass *pass, Known known, int64_t begin, int64_t 
         sums[0] += y;
         sums[1] += x != y;
     }
-    talus_cpu_leave(pass->op, chunk, (int)(sizeof sums / sizeof *sums), sums);
+    talus_cpu_store_sums(pass->op, chunk, (int)(sizeof sums / sizeof *sums), sums);
 }
 SPECIALISED(compare)
 
@@ -337,8 +337,8 @@ void talus_cpu_block_compare_active(const TalusOperator *op, const TalusMetricBl
 {
     Pass pass = {.op = op, .metric = metric, .x = x, .g = y};
     double total[3];
-    talus_cpu_each_group(op, compare_chunk, &pass);
-    talus_cpu_collect(op, 2, 1, total);
+    talus_cpu_for_each_group(op, compare_chunk, &pass);
+    talus_cpu_combine_sums(op, 2, 1, total);
     *active = (int)total[0];
     *changed = (int)total[1];
 }

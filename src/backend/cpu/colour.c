@@ -27,7 +27,7 @@ static bool comes_first(const TalusOperator *op, const uint64_t *priority, int32
 {
     if (priority[i] != priority[j])
         return priority[i] > priority[j];
-    return talus_tie_before((const int32_t(*)[2])op->pair, &op->numbers, i, j);
+    return talus_tie_comes_first((const int32_t(*)[2])op->pair, &op->numbers, i, j);
 }
 
 static void sort_bucket(const TalusOperator *op, const uint64_t *priority, int32_t *order,
@@ -82,7 +82,7 @@ static TalusStatus sort_by_priority(const TalusOperator *op, TalusColouring *c)
 static int class_of(const TalusOperator *op, TalusColouring *c, int i)
 {
     int32_t a = op->pair[i][0], b = op->pair[i][1];
-    if (talus_is_heavy(op, a) || talus_is_heavy(op, b))
+    if (talus_body_is_heavy(op, a) || talus_body_is_heavy(op, b))
         return CLASS_HEAVY;
     /* Loops over packs of spheres write both bodies; other loops skip bodies that impulses do not move. */
     bool spheres = run_of(op, i) < 2;

@@ -29,14 +29,14 @@ typedef struct TalusColouring {
     int colours;           /* number of colours in use: 0 .. colours - 1 */
 } TalusColouring;
 
-static inline int talus_body_contacts(const TalusOperator *op, int body)
+static inline int talus_body_contact_count(const TalusOperator *op, int body)
 {
     return op->incidence_start[body + 1] - op->incidence_start[body];
 }
 
-static inline bool talus_is_heavy(const TalusOperator *op, int body)
+static inline bool talus_body_is_heavy(const TalusOperator *op, int body)
 {
-    return body >= 0 && talus_body_contacts(op, body) > HEAVY_CONTACTS;
+    return body >= 0 && talus_body_contact_count(op, body) > HEAVY_CONTACTS;
 }
 
 /* Fills the colouring, whose memory is reused, from the contacts of a matrix-free operator. */

@@ -43,7 +43,7 @@ KERNEL void one_velocity(const double (*velocity)[8], const int32_t pair[2], con
     talus_cross3(spin, frame, turn);
     for (int k = 0; k < 3; k++)
         world[k] -= turn[k];
-    talus_frame_local(frame, world, local);
+    talus_frame_to_local(frame, world, local);
 }
 
 KERNEL void velocity_run(const double (*velocity)[8], const int32_t (*pair)[2],
@@ -96,7 +96,7 @@ static void moment_velocity(const TalusOperator *op, const double (*velocity)[8]
     if (op->pair[i][1] >= 0)
         for (int k = 0; k < 3; k++)
             world[k] += lever[1] * velocity[op->pair[i][1]][4 + k];
-    talus_frame_local(op->frame[i], world, local);
+    talus_frame_to_local(op->frame[i], world, local);
 }
 
 static void general_velocity(const TalusOperator *op, const double (*velocity)[8], int i,
@@ -114,7 +114,7 @@ static void general_velocity(const TalusOperator *op, const double (*velocity)[8
         for (int k = 0; k < 3; k++)
             world[k] += b[k] + turn[k];
     }
-    talus_frame_local(op->frame[i], world, local);
+    talus_frame_to_local(op->frame[i], world, local);
 }
 
 static int limit(int value, int low, int high)
@@ -177,7 +177,7 @@ static void sphere_wrenches(const TalusOperator *op, const double *gamma, int be
     for (; i + LANES <= end; i += LANES, gamma += 3 * LANES)
         wrench_packs(frame + i, gamma, 1, record + i);
     if (i < end) {
-        talus_frame_world(frame[i], gamma, record[i]);
+        talus_frame_to_world(frame[i], gamma, record[i]);
         talus_cross3(frame[i], record[i], record[i] + 3);
     }
 }
@@ -200,7 +200,7 @@ static void moment_wrench(const TalusOperator *op, const double moment[3], int i
 {
     int spheres = op->sphere_sphere + op->sphere_fixed, j = i - spheres;
     double world[3];
-    talus_frame_world(op->frame[i], moment, world);
+    talus_frame_to_world(op->frame[i], moment, world);
     for (int k = 0; k < 3; k++) {
         record[spheres + 2 * j][3 + k] += op->lever[j][0] * world[k];
         record[spheres + 2 * j + 1][3 + k] -= op->lever[j][1] * world[k];
@@ -213,7 +213,7 @@ static void general_wrench(const TalusOperator *op, const double *gamma, int i, 
     int spheres = op->sphere_sphere + op->sphere_fixed, j = i - spheres;
     double local[3] = {gamma[0], op->rows == 1 ? 0.0 : gamma[1], op->rows == 1 ? 0.0 : gamma[2]};
     double p[3], t[3];
-    talus_frame_world(op->frame[i], local, p);
+    talus_frame_to_world(op->frame[i], local, p);
     for (int side = 0; side < 2; side++) {
         double *r = record[spheres + 2 * j + side];
         talus_cross3(op->arm[j] + 3 * side, p, t);
@@ -226,8 +226,8 @@ static void general_wrench(const TalusOperator *op, const double *gamma, int i, 
         moment_wrench(op, gamma + 3, i, record);
 }
 
-void talus_cpu_wrench(const TalusOperator *op, const double *gamma, int begin, int end,
-                      double (*record)[6])
+void talus_cpu_write_wrenches(const TalusOperator *op, const double *gamma, int begin, int end,
+                              double (*record)[6])
 {
     int spheres = op->sphere_sphere + op->sphere_fixed;
     int stop = limit(spheres, begin, end);
@@ -274,8 +274,8 @@ KERNEL void body_terms(const TalusOperator *op, int64_t body, const Lane size[3]
 {
     double sum[6] = {size[0][0], size[0][1], size[1][0], size[1][1], size[2][0], size[2][1]};
     double out[2];
-    talus_terms_body(op->body[body], op->inverse_inertia ? op->inverse_inertia[body] : NULL, sum,
-                     out);
+    talus_terms_body_size(op->body[body], op->inverse_inertia ? op->inverse_inertia[body] : NULL,
+                          sum, out);
     v[3] = out[0];
     v[7] = out[1];
 }
@@ -320,8 +320,8 @@ static void gather_chunk(void *context, int64_t begin, int64_t end, int64_t chun
         gather_bodies(g, begin, end, false);
 }
 
-void talus_cpu_gather(const TalusOperator *op, const double (*record)[6], bool free_motion,
-                      bool terms, double (*velocity)[8])
+void talus_cpu_gather_wrenches(const TalusOperator *op, const double (*record)[6], bool free_motion,
+                               bool terms, double (*velocity)[8])
 {
     Gather g = {op, record, velocity, free_motion, terms};
     talus_parallel(op->pool, op->bodies, BODY_GRAIN, gather_chunk, &g);

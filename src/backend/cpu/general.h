@@ -18,18 +18,18 @@ typedef struct Known {
 void talus_general_project(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
                            double *x);
 /* Projects x, in gamma's units, onto a cone itself, onto the unbounded rows of a joint, or onto a prism (although that
- * is bounded): talus_block_recede. */
-void talus_general_recede(const TalusOperator *op, int64_t i, double *x);
+ * is bounded): talus_block_project_unbounded. */
+void talus_general_project_unbounded(const TalusOperator *op, int64_t i, double *x);
 /* True if x is on the boundary of its set. */
-bool talus_general_active(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
-                          const double *x);
+bool talus_general_is_active(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
+                             const double *x);
 /* Sets to 0 the rows of d in which the set allows only 0, as tangential rows with mu = 0. */
-void talus_general_free(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
-                        double *d);
-void talus_general_tangent(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
-                           const double *x, double *d);
-double talus_general_step(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
-                          const double *x, const double *p);
+void talus_general_clear_immovable(const TalusOperator *op, const TalusMetricBlock *metric,
+                                   int64_t i, double *d);
+void talus_general_project_tangent(const TalusOperator *op, const TalusMetricBlock *metric,
+                                   int64_t i, const double *x, double *d);
+double talus_general_feasible_step(const TalusOperator *op, const TalusMetricBlock *metric,
+                                   int64_t i, const double *x, const double *p);
 
 /* Returns De Saxce's shift s_n sigma(-u_t) of a Coulomb block with the gradient g = s u; 0 for other blocks. */
 double talus_general_shift(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,

@@ -10,7 +10,7 @@ TalusStatus talus_cpu_joint_get_rows(const TalusOperator *op, TalusJointRow *row
     for (int i = op->blocks - op->joints; i < op->blocks; i++)
         for (int k = 0; k < 3; k++)
             if (talus_joint_has_row(op, i, k))
-                talus_joint_row(op, i, k, &row[(*count)++]);
+                talus_joint_fill_row(op, i, k, &row[(*count)++]);
     return TALUS_OK;
 }
 

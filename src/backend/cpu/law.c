@@ -26,7 +26,7 @@ static bool is_coulomb(const TalusOperator *op, int64_t i)
 
 static bool is_prism(const TalusOperator *op, int64_t i)
 {
-    return op->model && talus_model_prism(&op->model[i], op->prisms);
+    return op->model && talus_model_is_prism(&op->model[i], op->prisms);
 }
 
 /* Returns the address of the block's bias or, of an explicit operator, of the normal entry of q: it contains the
@@ -63,7 +63,7 @@ KERNEL void measure_block(const Pass *pass, Known known, int64_t i, double *u, d
     const TalusOperator *op = pass->op;
     const int rows = known.rows;
     const double *gamma = pass->gamma + i * rows;
-    TalusSet set = talus_block_set(op, i, false, NULL);
+    TalusSet set = talus_set_of_block(op, i, false, NULL);
     double d = talus_block_scale(op, (int)i);
     if (!known.mixed_sets) {
         set.section = TALUS_SECTION_DISC;
@@ -119,8 +119,8 @@ static void measure_chunk(void *context, int64_t begin, int64_t end, int64_t chu
     for (int64_t i = begin; !discs && i < end; i++)
         measure_block(pass, (Known){op->rows, true}, i, u + (i - begin) * op->rows, sums);
     if (pass->terms)
-        talus_cpu_block_terms(op, pass->gamma, begin, end, &sums[TERMS2], &sums[TERMS_MAX2]);
-    talus_cpu_leave(op, chunk, LAW_SUMS, sums);
+        talus_cpu_add_terms(op, pass->gamma, begin, end, &sums[TERMS2], &sums[TERMS_MAX2]);
+    talus_cpu_store_sums(op, chunk, LAW_SUMS, sums);
 }
 
 void talus_cpu_law_measure_and_shift(const TalusOperator *op, const double *gamma, double share,
@@ -129,9 +129,9 @@ void talus_cpu_law_measure_and_shift(const TalusOperator *op, const double *gamm
     Pass pass = {.op = op, .gamma = gamma, .share = share, .terms = terms != NULL};
     double total[LAW_SUMS];
     if (op->pair)
-        talus_cpu_measure_bodies(op, gamma, pass.terms);
-    talus_cpu_each_group(op, measure_chunk, &pass);
-    talus_cpu_collect(op, RESIDUAL_MAX2, 2, total);
+        talus_cpu_solved_velocities(op, gamma, pass.terms);
+    talus_cpu_for_each_group(op, measure_chunk, &pass);
+    talus_cpu_combine_sums(op, RESIDUAL_MAX2, 2, total);
     *sums = (TalusLawSums){.residual2 = total[RESIDUAL2],
                            .residual_max = sqrt(total[RESIDUAL_MAX2]),
                            .shift2 = total[SHIFT2],

@@ -94,7 +94,7 @@ static void step_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     else
         cone_range(*pass->op, *pass->o, begin, end, false, &sums);
     const double both[] = {lane_sum(sums.residual2), lane_max(sums.residual_max)};
-    talus_cpu_leave(pass->op, chunk, 2, both);
+    talus_cpu_store_sums(pass->op, chunk, 2, both);
 }
 
 void talus_cpu_step_ogm(const TalusOperator *op, const TalusOgm *o, double *residual2,
@@ -102,8 +102,8 @@ void talus_cpu_step_ogm(const TalusOperator *op, const TalusOgm *o, double *resi
 {
     Pass pass = {op, o};
     double total[2];
-    talus_cpu_each_group(op, step_chunk, &pass);
-    talus_cpu_collect(op, 1, 1, total);
+    talus_cpu_for_each_group(op, step_chunk, &pass);
+    talus_cpu_combine_sums(op, 1, 1, total);
     *residual2 = total[0];
     *residual_max = sqrt(total[1]);
 }

@@ -20,10 +20,10 @@ TalusStatus talus_cpu_op_reserve_scratch(const TalusOperator *op)
         size_t n = (size_t)op->blocks * (size_t)op->rows;
         TALUS_TRY(TALUS_GROW(s->product, n, 0, "operator product"));
         TALUS_TRY(TALUS_GROW(s->unscaled, n, 0, "impulses"));
-        s->full_blocks = talus_cpu_full_blocks(op);
+        s->full_blocks = talus_cpu_has_full_blocks(op);
     }
     TALUS_TRY(talus_cpu_group_blocks(op));
-    size_t groups = (size_t)talus_cpu_groups(op) + 1;
+    size_t groups = (size_t)talus_cpu_group_count(op) + 1;
     TALUS_TRY(TALUS_GROW(s->many, TALUS_VECTORS * groups, 0, "dot products"));
     return TALUS_GROW(s->partial, PARTIALS * groups, 0, "partial sums");
 }
@@ -44,17 +44,18 @@ static void wrench_chunk(void *context, int64_t begin, int64_t end, int64_t chun
 {
     const Product *p = context;
     (void)chunk;
-    talus_cpu_wrench(p->op, p->gamma + begin * p->op->rows, (int)begin, (int)end,
-                     p->op->scratch->record);
+    talus_cpu_write_wrenches(p->op, p->gamma + begin * p->op->rows, (int)begin, (int)end,
+                             p->op->scratch->record);
 }
 
-/* Writes the wrenches of gamma to the scratch and gathers them (talus_cpu_gather). */
+/* Writes the wrenches of gamma to the scratch and gathers them (talus_cpu_gather_wrenches). */
 static void gather_impulses(const TalusOperator *op, const double *gamma, bool free_motion,
                             bool terms, double (*velocity)[8])
 {
     Product p = {.op = op, .gamma = gamma};
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, wrench_chunk, &p);
-    talus_cpu_gather(op, (const double(*)[6])op->scratch->record, free_motion, terms, velocity);
+    talus_cpu_gather_wrenches(op, (const double(*)[6])op->scratch->record, free_motion, terms,
+                              velocity);
 }
 
 void talus_cpu_op_body_velocities(const TalusOperator *op, const double *gamma, bool free_motion,
@@ -63,7 +64,7 @@ void talus_cpu_op_body_velocities(const TalusOperator *op, const double *gamma, 
     gather_impulses(op, gamma, free_motion, false, velocity);
 }
 
-void talus_cpu_measure_bodies(const TalusOperator *op, const double *gamma, bool terms)
+void talus_cpu_solved_velocities(const TalusOperator *op, const double *gamma, bool terms)
 {
     gather_impulses(op, gamma, true, terms, op->scratch->velocity);
 }
@@ -135,10 +136,11 @@ static void unscale_chunk(void *context, int64_t begin, int64_t end, int64_t chu
         for (int k = 0; k < rows; k++)
             gamma[(i - begin) * rows + k] = p->metric[i][k > 0] * p->x[i * rows + k];
     if (op->pair)
-        talus_cpu_wrench(op, gamma, (int)begin, (int)end, op->scratch->record);
+        talus_cpu_write_wrenches(op, gamma, (int)begin, (int)end, op->scratch->record);
 }
 
-void talus_cpu_unscale(const TalusOperator *op, const TalusMetricBlock *metric, const double *x)
+void talus_cpu_unscale_impulses(const TalusOperator *op, const TalusMetricBlock *metric,
+                                const double *x)
 {
     Product p = {.op = op, .metric = metric, .x = x};
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, unscale_chunk, &p);
@@ -169,10 +171,10 @@ void talus_cpu_op_gradient(const TalusOperator *op, const TalusMetricBlock *metr
         return;
     }
     Product p = {.op = op, .out = out, .offset = offset, .metric = metric, .x = x};
-    talus_cpu_unscale(op, metric, x);
+    talus_cpu_unscale_impulses(op, metric, x);
     if (op->pair) {
-        talus_cpu_gather(op, (const double(*)[6])op->scratch->record, offset, false,
-                         op->scratch->velocity);
+        talus_cpu_gather_wrenches(op, (const double(*)[6])op->scratch->record, offset, false,
+                                  op->scratch->velocity);
         p.velocity = (const double(*)[8])op->scratch->velocity;
     } else {
         p.gamma = op->scratch->unscaled;
@@ -256,24 +258,23 @@ static void block_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
     else
         block_range(pass, (Known){1, false}, begin, end, gradient, sums);
     if (pass->terms)
-        talus_cpu_block_terms(op, pass->product.gamma, begin, end, &sums[TERMS2],
-                              &sums[TERMS_MAX2]);
-    talus_cpu_leave(op, chunk, RESIDUAL_SUMS, sums);
+        talus_cpu_add_terms(op, pass->product.gamma, begin, end, &sums[TERMS2], &sums[TERMS_MAX2]);
+    talus_cpu_store_sums(op, chunk, RESIDUAL_SUMS, sums);
 }
 
 static void run_blocks(BlockPass *pass, double total[RESIDUAL_SUMS])
 {
     const TalusOperator *op = pass->product.op;
     if (op->pair) {
-        talus_cpu_measure_bodies(op, pass->product.gamma, pass->terms);
+        talus_cpu_solved_velocities(op, pass->product.gamma, pass->terms);
         pass->product.velocity = (const double(*)[8])op->scratch->velocity;
     } else if (pass->relaxed) { /* rows read gamma of all blocks, so the old values must stay */
         memcpy(op->scratch->unscaled, pass->relaxed,
                (size_t)op->blocks * (size_t)op->rows * sizeof *pass->relaxed);
         pass->product.gamma = op->scratch->unscaled;
     }
-    talus_cpu_each_group(op, block_chunk, pass);
-    talus_cpu_collect(op, 2, 2, total);
+    talus_cpu_for_each_group(op, block_chunk, pass);
+    talus_cpu_combine_sums(op, 2, 2, total);
 }
 
 void talus_cpu_op_residual(const TalusOperator *op, const double *gamma, TalusResidualSums *sums,
@@ -347,7 +348,7 @@ static void sizes_group(void *context, int64_t begin, int64_t end, int64_t group
             gamma[k] = inside[k] = pass->metric ? pass->metric[i][k > 0] * x : x;
         }
         if (op->mixed_sets)
-            talus_general_recede(op, i, inside);
+            talus_general_project_unbounded(op, i, inside);
         else if (rows == 1)
             inside[0] = talus_project_nonneg(inside[0]);
         else
@@ -359,7 +360,7 @@ static void sizes_group(void *context, int64_t begin, int64_t end, int64_t group
             sums[2] += gamma[k] * gamma[k] / d;
         }
     }
-    talus_cpu_leave(op, group, 3, sums);
+    talus_cpu_store_sums(op, group, 3, sums);
 }
 
 void talus_cpu_op_measure_sizes(const TalusOperator *op, const TalusMetricBlock *metric,
@@ -367,7 +368,7 @@ void talus_cpu_op_measure_sizes(const TalusOperator *op, const TalusMetricBlock 
 {
     SizesPass pass = {op, metric, x};
     double total[3];
-    talus_cpu_each_group(op, sizes_group, &pass);
-    talus_cpu_collect(op, 3, 0, total);
+    talus_cpu_for_each_group(op, sizes_group, &pass);
+    talus_cpu_combine_sums(op, 3, 0, total);
     *out = (TalusSizes){.size = total[0], .outside = total[1], .over = total[2]};
 }

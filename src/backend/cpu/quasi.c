@@ -75,9 +75,9 @@ static void combine(const Pass *pass, int64_t first, int64_t length)
             sum += pass->weight[2 * p] * quad_load(s[p] + i) +
                    pass->weight[2 * p + 1] * quad_load(y[p] + i);
         memcpy(four, &sum, sizeof four);
-        lane_store(d + i, pass->own * lane_load(r + i) + pass->scale * lane_widen(four));
-        lane_store(d + i + LANES,
-                   pass->own * lane_load(r + i + LANES) + pass->scale * lane_widen(four + LANES));
+        lane_store(d + i, pass->own * lane_load(r + i) + pass->scale * lane_load_floats(four));
+        lane_store(d + i + LANES, pass->own * lane_load(r + i + LANES) +
+                                      pass->scale * lane_load_floats(four + LANES));
     }
     for (; i < length; i++) {
         double sum = 0.0;
@@ -100,7 +100,7 @@ static void spread(const Pass *pass, int64_t begin, int64_t end)
         for (int k = 0; k < rows; k++)
             gamma[i * rows + k] = pass->q->metric[begin + i][k > 0] * d[i * rows + k];
     if (op->pair)
-        talus_cpu_wrench(op, gamma, (int)begin, (int)end, op->scratch->record);
+        talus_cpu_write_wrenches(op, gamma, (int)begin, (int)end, op->scratch->record);
 }
 
 static void direction_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
@@ -309,9 +309,9 @@ static void store_pair(const Pass *pass, int64_t first, int64_t length, float *r
     int64_t i = 0;
     for (; i + LANES <= length; i += LANES) {
         Lane a = lane_load(next + i);
-        lane_narrow(s + i, unit * lane_load(d + i));
-        lane_narrow(y + i, unit * (a - lane_load(old + i)));
-        lane_narrow(r + i, unit * a);
+        lane_store_floats(s + i, unit * lane_load(d + i));
+        lane_store_floats(y + i, unit * (a - lane_load(old + i)));
+        lane_store_floats(r + i, unit * a);
     }
     for (; i < length; i++) {
         s[i] = (float)(unit * d[i]);
@@ -360,7 +360,7 @@ static void step_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
             pair_dots(pair_s(q, p) + first, pair_y(op, q, p) + first, r, length, &pairs[p]);
     }
     const Lane own[] = {moved.r2, moved.rg, moved.gd, moved.dw, moved.dd, moved.ww, moved.smooth};
-    const int64_t groups = talus_cpu_groups(op);
+    const int64_t groups = talus_cpu_group_count(op);
     double *partial = op->scratch->many + chunk;
     for (int k = 0; k < MOVED; k++, partial += groups)
         *partial = lane_sum(own[k]);
@@ -379,10 +379,10 @@ void talus_cpu_step_quasi_step(const TalusOperator *op, const TalusQuasi *q, Tal
     Pass pass = {.op = op, .q = q};
     double total[TALUS_VECTORS] = {0.0};
     if (op->pair && !q->halve)
-        talus_cpu_gather(op, (const double(*)[6])op->scratch->record, false, false,
-                         op->scratch->velocity);
-    talus_cpu_each_group(op, step_chunk, &pass);
-    for (int64_t k = 0, groups = talus_cpu_groups(op); k < OWN + 2 * (q->count + 1); k++)
+        talus_cpu_gather_wrenches(op, (const double(*)[6])op->scratch->record, false, false,
+                                  op->scratch->velocity);
+    talus_cpu_for_each_group(op, step_chunk, &pass);
+    for (int64_t k = 0, groups = talus_cpu_group_count(op); k < OWN + 2 * (q->count + 1); k++)
         total[k] = talus_groups_sum(groups, op->scratch->many + k * groups);
     *sums = (TalusQuasiSums){.r2 = total[0],
                              .rg = total[1],
@@ -496,7 +496,7 @@ static void smooth_chunk(void *context, int64_t begin, int64_t end, int64_t chun
         plain_smooths(pass, begin, end, 1, &sums);
     const double both[] = {lane_sum(sums.x2), lane_sum(sums.r2), lane_sum(sums.residual2),
                            lane_max(sums.residual_max)};
-    talus_cpu_leave(pass->op, chunk, 4, both);
+    talus_cpu_store_sums(pass->op, chunk, 4, both);
 }
 
 void talus_cpu_step_quasi_smooth(const TalusOperator *op, const TalusQuasi *q, double eta,
@@ -504,7 +504,7 @@ void talus_cpu_step_quasi_smooth(const TalusOperator *op, const TalusQuasi *q, d
 {
     Pass pass = {.op = op, .q = q, .eta = eta};
     double total[4];
-    talus_cpu_each_group(op, smooth_chunk, &pass);
-    talus_cpu_collect(op, 3, 1, total);
+    talus_cpu_for_each_group(op, smooth_chunk, &pass);
+    talus_cpu_combine_sums(op, 3, 1, total);
     *sums = (TalusSmoothSums){total[0], total[1], total[2], sqrt(total[3])};
 }

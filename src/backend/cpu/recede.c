@@ -26,7 +26,7 @@ static double norm2(int rows, const double *x)
  * normal impulse can grow without bound; Coulomb blocks are cones if relaxed. */
 static TalusSet law_set(const Pass *pass, int64_t i)
 {
-    return talus_block_set(pass->op, i, !pass->relaxed, NULL);
+    return talus_set_of_block(pass->op, i, !pass->relaxed, NULL);
 }
 
 static void recede_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)

@@ -20,7 +20,7 @@ static bool full_row(const TalusOperator *op, const int32_t *start)
     return true;
 }
 
-bool talus_cpu_full_blocks(const TalusOperator *op)
+bool talus_cpu_has_full_blocks(const TalusOperator *op)
 {
     for (int i = 0; i < op->blocks; i++)
         if (op->rows != 3 || !full_row(op, op->row_start + 3 * i))

@@ -164,9 +164,9 @@ KERNEL void item_step(SweepItem *item, double rho, const double u[3], double dp[
 /* Applies the change dp of an item's impulse, world frame, to its bodies: -dp to a, dp to b. */
 KERNEL void push_item(TalusSweep *sweep, const SweepItem *item, const double dp[3])
 {
-    talus_push_body(sweep->op, item->a, -1.0, item->arm_a, dp, sweep->velocity[item->a]);
+    talus_body_add_impulse(sweep->op, item->a, -1.0, item->arm_a, dp, sweep->velocity[item->a]);
     if (item->b >= 0)
-        talus_push_body(sweep->op, item->b, 1.0, item->arm_b, dp, sweep->velocity[item->b]);
+        talus_body_add_impulse(sweep->op, item->b, 1.0, item->arm_b, dp, sweep->velocity[item->b]);
 }
 
 /* ---- loops ---- */
@@ -353,15 +353,15 @@ TalusStatus talus_cpu_sweep_prepare(const TalusOperator *op, const TalusSweepOpt
     (*sweep)->options = *options;
     (*sweep)->ended = NULL;
     (*sweep)->packed = false;
-    (*sweep)->rng = talus_rng(options->seed);
+    (*sweep)->rng = talus_rng_from_seed(options->seed);
     if (op->pair) {
         (*sweep)->velocity = op->scratch->velocity;
         talus_cpu_op_body_velocities(op, gamma, true, op->scratch->velocity);
     }
     if (options->local != TALUS_ONE_PROJECT)
-        return talus_sweep_local_begin(*sweep, gamma);
-    return talus_sweep_by_block(*sweep) ? talus_sweep_sparse_begin(*sweep, gamma)
-                                        : talus_sweep_plan(*sweep, gamma);
+        return talus_sweep_prepare_local(*sweep, gamma);
+    return talus_sweep_is_by_block(*sweep) ? talus_sweep_prepare_by_block(*sweep, gamma)
+                                           : talus_sweep_fill_items(*sweep, gamma);
 }
 
 static double run_once(TalusSweep *sweep)
@@ -369,8 +369,8 @@ static double run_once(TalusSweep *sweep)
     if (sweep->op->pair && sweep->ended)
         talus_cpu_op_body_velocities(sweep->op, sweep->ended, true, sweep->velocity);
     sweep->ended = NULL;
-    if (talus_sweep_by_block(sweep))
-        return talus_sweep_sparse_run(sweep);
+    if (talus_sweep_is_by_block(sweep))
+        return talus_sweep_run_by_block(sweep);
     return sweep->options.order == TALUS_ORDER_COLOURED ? run_coloured(sweep) : run_sequence(sweep);
 }
 
@@ -385,11 +385,11 @@ double talus_cpu_sweep_run(TalusSweep *sweep, int sweeps)
 void talus_cpu_sweep_get_impulses(TalusSweep *sweep, double *gamma)
 {
     sweep->ended = gamma;
-    if (talus_sweep_by_block(sweep))
+    if (talus_sweep_is_by_block(sweep))
         memcpy(gamma, sweep->gamma,
                (size_t)sweep->op->blocks * (size_t)sweep->op->rows * sizeof *gamma);
     else
-        talus_sweep_unplan(sweep, gamma);
+        talus_sweep_read_items(sweep, gamma);
 }
 
 void talus_cpu_sweep_destroy(TalusSweep *sweep)

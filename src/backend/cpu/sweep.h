@@ -47,7 +47,7 @@ typedef struct LocalItem {
     int32_t block;
     int32_t a, b; /* b is -1 for the fixed world */
     bool round;   /* two spheres, or a sphere and a fixed body */
-    TalusOne one;
+    TalusOneContact one;
     double arm_a[3], arm_b[3];
 } LocalItem;
 
@@ -90,8 +90,8 @@ StepRule talus_step_rule(const TalusSweepOptions *options, int rows, double nn, 
 
 /* Adds the effect of the impulse sign * dp at `arm` (over l) to v, the velocity record of `body`; none if impulses do
  * not move the body. */
-static inline void talus_push_body(const TalusOperator *op, int body, double sign,
-                                   const double arm[3], const double dp[3], double v[8])
+static inline void talus_body_add_impulse(const TalusOperator *op, int body, double sign,
+                                          const double arm[3], const double dp[3], double v[8])
 {
     double torque[3], turn[3];
     if (v[3] == 0.0 && !talus_body_yields(op, body))
@@ -105,13 +105,13 @@ static inline void talus_push_body(const TalusOperator *op, int body, double sig
 }
 
 /* Fills packs and items from the operator and gamma. */
-TalusStatus talus_sweep_plan(TalusSweep *sweep, const double *gamma);
+TalusStatus talus_sweep_fill_items(TalusSweep *sweep, const double *gamma);
 /* Writes the impulses of packs and items to gamma, in contact frames. */
-void talus_sweep_unplan(TalusSweep *sweep, double *gamma);
+void talus_sweep_read_items(TalusSweep *sweep, double *gamma);
 
 /* True if the sweep works block by block on impulses in the contact frames: for an explicit operator, mixed sets,
  * and contacts whose own problem is solved, unless packs do that. */
-static inline bool talus_sweep_by_block(const TalusSweep *sweep)
+static inline bool talus_sweep_is_by_block(const TalusSweep *sweep)
 {
     const TalusOperator *op = sweep->op;
     bool local = sweep->options.local != TALUS_ONE_PROJECT && !sweep->packed;
@@ -120,18 +120,18 @@ static inline bool talus_sweep_by_block(const TalusSweep *sweep)
 
 /* sweep_sparse.c: a = the block of N + E of block i, without moment rows: a contact's 3 x 3 entries even if op->rows is
  * 1; of an explicit matrix with one row its one entry, the others 0. */
-void talus_sweep_block(const TalusOperator *op, int i, double a[3][3]);
+void talus_sweep_get_block(const TalusOperator *op, int i, double a[3][3]);
 /* sweep_sum.c: reserves memory for `count` terms, of which loops leave the largest of each chunk in `partial`; returns the
  * largest of these; returns the sum of all terms. */
-TalusStatus talus_sweep_terms(TalusSweep *sweep, int64_t count);
+TalusStatus talus_sweep_reserve_terms(TalusSweep *sweep, int64_t count);
 double talus_sweep_largest(const TalusSweep *sweep, int64_t chunks);
 double talus_sweep_sum(TalusSweep *sweep, int64_t count, double largest);
 /* Draws the next permutation of a random sweep. */
 void talus_sweep_shuffle(TalusSweep *sweep);
 /* Plan and one sweep block by block; run returns the squared velocity change. */
-TalusStatus talus_sweep_sparse_begin(TalusSweep *sweep, const double *gamma);
-double talus_sweep_sparse_run(TalusSweep *sweep);
-/* sweep_block.c: plan with a solver of each contact's own problem; the sweep is talus_sweep_sparse_run. */
-TalusStatus talus_sweep_local_begin(TalusSweep *sweep, const double *gamma);
+TalusStatus talus_sweep_prepare_by_block(TalusSweep *sweep, const double *gamma);
+double talus_sweep_run_by_block(TalusSweep *sweep);
+/* sweep_block.c: plan with a solver of each contact's own problem; the sweep is talus_sweep_run_by_block. */
+TalusStatus talus_sweep_prepare_local(TalusSweep *sweep, const double *gamma);
 
 #endif

@@ -23,14 +23,14 @@ static TalusFrictionLaw law_of(const TalusOperator *op, int i)
 }
 
 /* Fills the data of block i's own problem. Fails if the block has friction that options.local does not take. */
-static TalusStatus fill_one(const TalusSweep *sweep, int i, TalusOne *one)
+static TalusStatus fill_one(const TalusSweep *sweep, int i, TalusOneContact *one)
 {
     const TalusOperator *op = sweep->op;
     one->mu = op->rows == 1 ? 0.0 : op->mu[i];
     one->law = law_of(op, i);
     one->section = op->model ? (TalusSection)op->model[i].section : TALUS_SECTION_DISC;
     one->friction_bound = one->law == TALUS_LAW_FIXED ? one->mu * op->estimate[i] : 0.0;
-    talus_sweep_block(op, i, one->a);
+    talus_sweep_get_block(op, i, one->a);
     if (one->mu > 0.0 && !talus_one_takes(sweep->options.local, one->law, one->section))
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "sweep: contact %d is under law %s on the section %s, which this solver "
@@ -139,13 +139,13 @@ static double general_step(TalusSweep *sweep, const LocalItem *item)
         for (int k = 0; k < 3; k++)
             world[k] += b[k] + turn[k];
     }
-    talus_frame_local(item->frame, world, g);
+    talus_frame_to_local(item->frame, world, g);
     g[0] += item->bias + item->compliance * gamma[0];
     double moved = solve_item(&sweep->options, item, op->rows, g, gamma, change);
-    talus_frame_world(item->frame, change, world);
-    talus_push_body(op, item->a, -1.0, item->arm_a, world, a);
+    talus_frame_to_world(item->frame, change, world);
+    talus_body_add_impulse(op, item->a, -1.0, item->arm_a, world, a);
     if (b)
-        talus_push_body(op, item->b, 1.0, item->arm_b, world, b);
+        talus_body_add_impulse(op, item->b, 1.0, item->arm_b, world, b);
     return moved;
 }
 
@@ -160,10 +160,10 @@ static double round_step(TalusSweep *sweep, const LocalItem *item)
     talus_cross3(spin, item->frame, turn);
     for (int k = 0; k < 3; k++)
         world[k] = (b ? b[k] : 0.0) - a[k] - turn[k];
-    talus_frame_local(item->frame, world, g);
+    talus_frame_to_local(item->frame, world, g);
     g[0] += item->bias + item->compliance * gamma[0];
     double moved = solve_round(&sweep->options, item, rows, g, gamma, change);
-    talus_frame_world(item->frame, change, world);
+    talus_frame_to_world(item->frame, change, world);
     talus_cross3(item->frame, world, turn);
     for (int k = 0; k < 3; k++) {
         a[k] -= a[3] * world[k];
@@ -203,12 +203,12 @@ static bool fits_packs(const TalusSweep *sweep)
         sweep->options.order != TALUS_ORDER_COLOURED)
         return false;
     for (int i = 0; i < op->bodies; i++)
-        if (talus_is_heavy(op, i))
+        if (talus_body_is_heavy(op, i))
             return false;
     return true;
 }
 
-TalusStatus talus_sweep_local_begin(TalusSweep *sweep, const double *gamma)
+TalusStatus talus_sweep_prepare_local(TalusSweep *sweep, const double *gamma)
 {
     const TalusOperator *op = sweep->op;
     if (op->rows > 3)
@@ -218,9 +218,9 @@ TalusStatus talus_sweep_local_begin(TalusSweep *sweep, const double *gamma)
     sweep->packed = fits_packs(sweep);
     if (sweep->packed) {
         sweep->options.coulomb = true;
-        return talus_sweep_plan(sweep, gamma);
+        return talus_sweep_fill_items(sweep, gamma);
     }
-    TALUS_TRY(talus_sweep_sparse_begin(sweep, gamma));
+    TALUS_TRY(talus_sweep_prepare_by_block(sweep, gamma));
     TALUS_TRY(TALUS_GROW(sweep->local, (size_t)op->blocks, 0, "contacts"));
     for (int k = 0; k < op->blocks; k++) {
         TALUS_TRY(fill_local(sweep, sweep->order[k], &sweep->local[k]));

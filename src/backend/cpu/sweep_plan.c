@@ -47,7 +47,7 @@ static void world_impulse(const TalusOperator *op, const double *gamma, int i, d
 {
     const double *g = gamma + (size_t)op->rows * (size_t)i;
     double local[3] = {g[0], op->rows == 3 ? g[1] : 0.0, op->rows == 3 ? g[2] : 0.0};
-    talus_frame_world(op->frame[i], local, world);
+    talus_frame_to_world(op->frame[i], local, world);
 }
 
 /* ---- packs ---- */
@@ -226,8 +226,8 @@ static TalusStatus plan_colours(TalusSweep *sweep, const double *gamma)
     TALUS_TRY(
         TALUS_GROW(sweep->pack, (size_t)sweep->pack_start[COLOURS - 1][2], 0, "contact packs"));
     TALUS_TRY(TALUS_GROW(sweep->item, (size_t)sweep->item_start[CLASSES], 0, "contact items"));
-    TALUS_TRY(talus_sweep_terms(sweep, LANES * (int64_t)sweep->pack_start[COLOURS - 1][2] +
-                                           sweep->item_start[CLASSES]));
+    TALUS_TRY(talus_sweep_reserve_terms(sweep, LANES * (int64_t)sweep->pack_start[COLOURS - 1][2] +
+                                                   sweep->item_start[CLASSES]));
     Plan plan = {sweep, gamma, NULL};
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, fill_chunk, &plan);
     finish_odd_packs(sweep);
@@ -256,7 +256,7 @@ static TalusStatus plan_sequence(TalusSweep *sweep, const double *gamma)
     return TALUS_OK;
 }
 
-TalusStatus talus_sweep_plan(TalusSweep *sweep, const double *gamma)
+TalusStatus talus_sweep_fill_items(TalusSweep *sweep, const double *gamma)
 {
     const TalusOperator *op = sweep->op;
     memset(sweep->velocity[op->bodies], 0, sizeof *sweep->velocity);
@@ -269,7 +269,7 @@ TalusStatus talus_sweep_plan(TalusSweep *sweep, const double *gamma)
 static void read_back(const TalusOperator *op, int i, const double world[3], double *gamma)
 {
     double local[3];
-    talus_frame_local(op->frame[i], world, local);
+    talus_frame_to_local(op->frame[i], world, local);
     for (int k = 0; k < op->rows; k++)
         gamma[(size_t)op->rows * (size_t)i + (size_t)k] = local[k];
 }
@@ -297,7 +297,7 @@ static void unplan_chunk(void *context, int64_t begin, int64_t end, int64_t chun
     }
 }
 
-void talus_sweep_unplan(TalusSweep *sweep, double *gamma)
+void talus_sweep_read_items(TalusSweep *sweep, double *gamma)
 {
     Plan plan = {sweep, NULL, gamma};
     talus_parallel(sweep->op->pool, sweep->op->blocks, BLOCK_GRAIN, unplan_chunk, &plan);

@@ -92,7 +92,7 @@ static void projected_step(const TalusSweep *sweep, int i, const StepRule *rule,
         next[k] = gamma[k] - (k ? rule->inv_t : rule->inv_n) * g[k];
     if (op->mixed_sets) {
         double s[2] = {sqrt(rule->inv_n), sqrt(rule->inv_t)};
-        TalusSet set = talus_block_set(op, i, op->prisms, s);
+        TalusSet set = talus_set_of_block(op, i, op->prisms, s);
         for (int k = 0; k < op->rows; k++)
             next[k] /= s[k > 0];
         if (follows_coulomb(sweep, i))
@@ -117,7 +117,7 @@ static void contact_block(const TalusOperator *op, int i, double a[3][3])
         return;
     }
     double block[9];
-    talus_block_general(op, i, 3, block);
+    talus_block_fill_general(op, i, 3, block);
     memcpy(a, block, sizeof block);
     a[0][0] += op->compliance ? op->compliance[i] : 0.0;
 }
@@ -132,7 +132,7 @@ static void matrix_block(const TalusOperator *op, int i, double a[3][3])
                 a[k][op->column[e] % op->rows] += op->values[e];
 }
 
-void talus_sweep_block(const TalusOperator *op, int i, double a[3][3])
+void talus_sweep_get_block(const TalusOperator *op, int i, double a[3][3])
 {
     if (op->pair)
         contact_block(op, i, a);
@@ -146,11 +146,11 @@ static void joint_step(const TalusSweep *sweep, int i, const double *gamma, cons
                        double *next)
 {
     const TalusOperator *op = sweep->op;
-    TalusSet set = talus_block_set(op, i, op->prisms, NULL);
+    TalusSet set = talus_set_of_block(op, i, op->prisms, NULL);
     double a[3][3];
-    talus_sweep_block(op, i, a);
+    talus_sweep_get_block(op, i, a);
     memcpy(next, gamma, 3 * sizeof *next);
-    talus_one_joint(&set, (const double(*)[3])a, g, sweep->options.omega, next);
+    talus_one_step_joint(&set, (const double(*)[3])a, g, sweep->options.omega, next);
 }
 
 /* Steps block i of sweep->gamma at its gradient g and writes the change. Returns the squared velocity change. */
@@ -205,7 +205,7 @@ static double contact_step(TalusSweep *sweep, int i)
     g[0] += op->bias[i] + (op->compliance ? op->compliance[i] * sweep->gamma[i * op->rows] : 0.0);
     double moved = step_block(sweep, i, general < 0 ? 1.0 : op->coupling[general], g, change);
     double(*record)[6] = op->scratch->record;
-    talus_cpu_wrench(op, change, i, i + 1, record);
+    talus_cpu_write_wrenches(op, change, i, i + 1, record);
     record += general < 0 ? i : spheres + 2 * general;
     push_body(sweep, op->pair[i][0], -1.0, record[0]);
     if (op->pair[i][1] >= 0)
@@ -215,13 +215,13 @@ static double contact_step(TalusSweep *sweep, int i)
 
 /* ---- loops ---- */
 
-TalusStatus talus_sweep_sparse_begin(TalusSweep *sweep, const double *gamma)
+TalusStatus talus_sweep_prepare_by_block(TalusSweep *sweep, const double *gamma)
 {
     const TalusOperator *op = sweep->op;
     size_t blocks = (size_t)op->blocks, n = blocks * (size_t)op->rows;
     TALUS_TRY(TALUS_GROW(sweep->gamma, n, 0, "impulses"));
     TALUS_TRY(TALUS_GROW(sweep->order, blocks, 0, "sweep order"));
-    TALUS_TRY(talus_sweep_terms(sweep, op->blocks));
+    TALUS_TRY(talus_sweep_reserve_terms(sweep, op->blocks));
     TALUS_TRY(TALUS_GROW(sweep->colouring.class_of, blocks, 0, "colours"));
     memcpy(sweep->gamma, gamma, n * sizeof *gamma);
     for (int i = 0; i < op->blocks; i++)
@@ -277,7 +277,7 @@ void talus_sweep_shuffle(TalusSweep *sweep)
     }
 }
 
-double talus_sweep_sparse_run(TalusSweep *sweep)
+double talus_sweep_run_by_block(TalusSweep *sweep)
 {
     if (sweep->options.order == TALUS_ORDER_COLOURED)
         return run_colours(sweep);

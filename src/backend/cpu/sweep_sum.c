@@ -37,7 +37,7 @@ static void multiples_chunk(void *context, int64_t begin, int64_t end, int64_t c
     loop->partial[chunk] = sum[0][0] + sum[0][1];
 }
 
-TalusStatus talus_sweep_terms(TalusSweep *sweep, int64_t count)
+TalusStatus talus_sweep_reserve_terms(TalusSweep *sweep, int64_t count)
 {
     size_t chunks = (size_t)talus_chunks(count, ITEM_GRAIN); /* the smallest of all loops */
     TALUS_TRY(TALUS_GROW(sweep->term, (size_t)count, 0, "velocity changes"));

@@ -23,7 +23,7 @@ KERNEL double arm_of(const TalusOperator *op, Kind kind, int i, int side)
 {
     int general = i - op->sphere_sphere - op->sphere_fixed;
     const double *arm = kind.spheres ? NULL : op->arm[general] + 3 * side;
-    double length = talus_terms_arm(kind.rows, arm, op->frame[i]);
+    double length = talus_terms_spin_factor(kind.rows, arm, op->frame[i]);
     return kind.rows == 6 ? length + op->lever[general][side] : length;
 }
 
@@ -59,8 +59,8 @@ KERNEL double block_terms2(const TalusOperator *op, Kind kind, const double *gam
     const double *own = gamma + i * kind.rows;
     double d = talus_block_scale(op, (int)i), own2 = 0.0;
     double terms = op->pair ? contact_terms(op, kind, (int)i) : matrix_terms(op, gamma, i);
-    double factor =
-        talus_terms_amplified(op->model ? &op->model[i] : NULL, kind.rows == 1 ? 0.0 : op->mu[i]);
+    double factor = talus_terms_residual_factor(op->model ? &op->model[i] : NULL,
+                                                kind.rows == 1 ? 0.0 : op->mu[i]);
     if (op->compliance)
         terms += fabs(op->compliance[i] * own[0]);
     for (int k = 0; k < kind.rows; k++)
@@ -81,8 +81,8 @@ KERNEL void add_blocks(const TalusOperator *op, Kind kind, const double *gamma, 
     *max2 = max;
 }
 
-void talus_cpu_block_terms(const TalusOperator *op, const double *gamma, int64_t begin, int64_t end,
-                           double *terms2, double *max2)
+void talus_cpu_add_terms(const TalusOperator *op, const double *gamma, int64_t begin, int64_t end,
+                         double *terms2, double *max2)
 {
     int64_t spheres = op->pair ? op->sphere_sphere + op->sphere_fixed : 0;
     int64_t middle = spheres < begin ? begin : spheres > end ? end : spheres;

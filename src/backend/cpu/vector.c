@@ -38,8 +38,8 @@ static void dot_group(void *context, int64_t begin, int64_t end, int64_t group)
 double talus_cpu_vector_dot(const TalusOperator *op, const double *x, const double *y)
 {
     VectorPass pass = {.x = x, .other = y, .partial = op->scratch->partial, .rows = op->rows};
-    talus_cpu_each_group(op, dot_group, &pass);
-    return talus_groups_sum(talus_cpu_groups(op), pass.partial);
+    talus_cpu_for_each_group(op, dot_group, &pass);
+    return talus_groups_sum(talus_cpu_group_count(op), pass.partial);
 }
 
 static void axpby_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
@@ -97,10 +97,10 @@ void talus_cpu_vector_dots(const TalusOperator *op, int count, const double *con
     ManyPass pass = {.x = x,
                      .y = y,
                      .partial = op->scratch->many,
-                     .groups = talus_cpu_groups(op),
+                     .groups = talus_cpu_group_count(op),
                      .count = count,
                      .rows = op->rows};
-    talus_cpu_each_group(op, dots_group, &pass);
+    talus_cpu_for_each_group(op, dots_group, &pass);
     for (int v = 0; v < count; v++)
         sums[v] = talus_groups_sum(pass.groups, pass.partial + v * pass.groups);
 }

@@ -171,7 +171,7 @@ static bool settle_whole(TalusSolve *solve, bool relaxed, const double *delta)
     if (vector->reserve(op, &whole, &capacity, 3 * n, "certificate") != TALUS_OK)
         return false;
     vector->copy(op, whole, delta, (size_t)solve->op->rows * (size_t)solve->op->blocks);
-    talus_reduced_extend(solve->reduced, whole);
+    talus_reduced_extend_direction(solve->reduced, whole);
     bool proof = is_proof(solve->backend, op, relaxed, whole, whole + n, whole + 2 * n) &&
                  (relaxed || store_certificate(solve, whole));
     vector->release(whole);

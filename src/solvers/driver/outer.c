@@ -160,7 +160,7 @@ void talus_outer_measure(const TalusSolve *s, double *gamma, TalusResidual *out,
                          TalusResidual *rounding)
 {
     if (s->reduced)
-        talus_reduced_recover(s->reduced, gamma);
+        talus_reduced_recover_joints(s->reduced, gamma);
     talus_residual_measure(s->backend, s->reduced ? s->reduced->whole : s->op, s->plan.beyond,
                            gamma, out, rounding);
 }

@@ -139,7 +139,7 @@ static TalusStatus prepare(TalusSolve *s, TalusIpmWork *w)
     TALUS_TRY(talus_ipm_reserve(ipm));
     TALUS_TRY(talus_ipm_system_prepare(&ipm->system, variant->form,
                                        choose_direct(p, variant->kinds), &ipm->qp, s->problem));
-    w->datum = p->stop == 1 ? talus_qp_datum(&ipm->qp, &ipm->system.lower) : 0.0;
+    w->datum = p->stop == 1 ? talus_qp_data_scale(&ipm->qp, &ipm->system.lower) : 0.0;
     ipm->correctors = corrector_count(p, &ipm->system);
     ipm->product = product;
     ipm->context = s;

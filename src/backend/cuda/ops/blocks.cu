@@ -213,9 +213,9 @@ static __global__ void tangent(CuSets sets, const double *x, const double *d, do
     load_block(d, i, t);
     if constexpr (VARIED) {
         TalusSet set = block_set<ROWS, true>(sets, i);
-        talus_block_tangent(ROWS, &set, at, t);
+        talus_block_project_tangent(ROWS, &set, at, t);
     } else if constexpr (ROWS == 3)
-        talus_tangent_cone(block_friction<3>(sets, i), at, t);
+        talus_cone_project_tangent(block_friction<3>(sets, i), at, t);
     else if (!(at[0] > 0.0))
         t[0] = talus_project_nonneg(t[0]);
     store_block(out, i, t);
@@ -241,9 +241,9 @@ static __global__ void feasible_step(CuPartials partials, double *totals, CuSets
         load_block(p, i, along);
         if constexpr (VARIED) {
             TalusSet set = block_set<ROWS, true>(sets, i);
-            a = talus_block_step(ROWS, &set, at, along);
+            a = talus_block_feasible_step(ROWS, &set, at, along);
         } else if constexpr (ROWS == 3)
-            a = talus_cone_step(block_friction<3>(sets, i), at, along);
+            a = talus_cone_feasible_step(block_friction<3>(sets, i), at, along);
         else
             a = along[0] > 0.0 ? at[0] / along[0] : INFINITY;
         least = a < least ? a : least;

@@ -41,7 +41,7 @@ static __device__ inline bool is_coulomb(const CuSets &sets, int64_t i)
 
 static __device__ inline bool is_prism(const CuSets &sets, int64_t i)
 {
-    return sets.model && talus_model_prism(&sets.model[i], sets.prisms);
+    return sets.model && talus_model_is_prism(&sets.model[i], sets.prisms);
 }
 
 /* ---- measuring and shifting ---- */

@@ -40,7 +40,7 @@ static __global__ void form_rows(TalusOperator op, TalusJointRow *row)
         return;
     int i = op.blocks - op.joints + (int)(t / 3), k = (int)(t % 3);
     if (talus_joint_has_row(&op, i, k))
-        talus_joint_row(&op, i, k, &row[t]);
+        talus_joint_fill_row(&op, i, k, &row[t]);
     else
         row[t].body[0] = -1;
 }
