@@ -254,7 +254,7 @@ static void check_forward(Case *c)
 {
     double *expected = forward_point(c, 0.3), *t = vector(c->n), *r = vector(c->n);
     double r2 = 0.0, rg = 0.0, sum2, max;
-    TalusForward sums, alone;
+    TalusForwardSums sums, alone;
     cpu->block.forward_backward(c->op, metric_of(c), c->x, c->g, 0.3, t, r, &sums);
     near(t, expected, c->n, 1e-14);
     for (int k = 0; k < c->n; k++) {
@@ -501,7 +501,7 @@ TEST(compare_counts_active_blocks)
 typedef struct Everything {
     double *vector[8];
     double dots[3], step;
-    TalusForward forward;
+    TalusForwardSums forward;
     TalusFace face;
     int active, changed;
 } Everything;
@@ -564,7 +564,7 @@ TEST(threads_do_not_show)
 TEST(nan_reaches_the_residual)
 {
     Case c = make_case(3, false, NULL);
-    TalusForward forward;
+    TalusForwardSums forward;
     TalusFace face;
     c.g[4] = NAN;
     cpu->block.forward_backward(c.op, NULL, c.x, c.g, 0.2, NULL, NULL, &forward);

@@ -36,7 +36,7 @@ static void run_blocks(const ModelCase *c, Results *r)
     const TalusMetricBlock *m = (const TalusMetricBlock *)c->metric;
     double *x = model_vector(c->n, 1, -0.4), *g = model_vector(c->n, 2, -0.5), step[2];
     double *v[4];
-    TalusForward forward;
+    TalusForwardSums forward;
     TalusFace face;
     TalusSizes sizes;
     int count[2];

@@ -167,7 +167,7 @@ static void check_forward(ModelCase *c)
 {
     double *x = model_vector(c->n, 3, -0.4), *g = model_vector(c->n, 4, -0.5), sum2, max;
     double *t = vector(c->n), *r = vector(c->n), *gamma = vector(c->n), r2 = 0.0, rg = 0.0;
-    TalusForward sums;
+    TalusForwardSums sums;
     TalusSizes sizes, expected = {0.0, 0.0, 0.0};
     model_project_all(c, x);
     double *p = forward_point(c, x, g, 0.3);

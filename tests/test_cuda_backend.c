@@ -148,7 +148,7 @@ static void sum_and_combine(int blocks)
     double sums[TALUS_VECTORS], expected[TALUS_VECTORS];
     size_t partials = (size_t)talus_chunks(blocks, BLOCK_GRAIN) + 1;
     scratch.partial = vector((int)partials);
-    scratch.many = vector(TALUS_VECTORS * (int)partials);
+    scratch.vector_partial = vector(TALUS_VECTORS * (int)partials);
     for (int k = 0; k < TALUS_VECTORS; k++) {
         x[k] = random_vector(n, (uint64_t)(100 + k));
         there[k] = upload(x[k], n);
@@ -174,7 +174,7 @@ static void sum_and_combine(int blocks)
         free(x[k]);
     }
     free(scratch.partial);
-    free(scratch.many);
+    free(scratch.vector_partial);
     CHECK_OK(cuda->check(cuda_context()));
 }
 

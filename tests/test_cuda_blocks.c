@@ -19,7 +19,7 @@ TEST(projection)
     for_cases(false, check_project);
 }
 
-static void same_forward(const TalusForward *got, const TalusForward *expected)
+static void same_forward(const TalusForwardSums *got, const TalusForwardSums *expected)
 {
     same_sum(got->r2, expected->r2);
     same_sum(got->rg, expected->rg);
@@ -32,7 +32,7 @@ static void check_forward(Case *c)
     const TalusMetricBlock *m = metric_of(c), *dm = device_metric_of(c);
     Both x = make_both(c, c->x), g = make_both(c, c->g);
     Both t = make_both(c, NULL), r = make_both(c, NULL);
-    TalusForward expected, got, alone;
+    TalusForwardSums expected, got, alone;
     cpu->block.forward_backward(c->op, m, x.host, g.host, 0.3, t.host, r.host, &expected);
     cuda->block.forward_backward(&c->device, dm, x.device, g.device, 0.3, t.device, r.device, &got);
     same_blocks(c, &t, c->x, c->g);
@@ -192,7 +192,7 @@ TEST(nan_reaches_the_residual)
 {
     NEEDS_CUDA();
     Case c = make_case(3, false, false, PLAIN);
-    TalusForward forward;
+    TalusForwardSums forward;
     TalusFace face;
     c.g[4] = NAN;
     Both x = make_both(&c, c.x), g = make_both(&c, c.g);
@@ -251,7 +251,7 @@ TEST(no_blocks)
     make_diagonal(&m, 0);
     double *none = NULL, *x = NULL;
     size_t room = 0;
-    TalusForward forward = {NAN, NAN, NAN, NAN};
+    TalusForwardSums forward = {NAN, NAN, NAN, NAN};
     int active = -1, changed = -1;
     CHECK_OK(cuda->vector.reserve(cuda_op(), &x, &room, 1, "test"));
     cuda->block.project(&m.device, NULL, none);

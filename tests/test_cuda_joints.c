@@ -50,7 +50,7 @@ static void check_projections(Case *c)
     const TalusMetricBlock *m = metric_of(c), *dm = device_metric_of(c);
     Both x = make_both(c, c->d), t = make_both(c, NULL), r = make_both(c, NULL);
     Both g = make_both(c, c->g);
-    TalusForward expected, got;
+    TalusForwardSums expected, got;
     cpu->block.project(c->op, m, x.host);
     cuda->block.project(&c->device, dm, x.device);
     same_blocks(c, &x, c->d, c->d);

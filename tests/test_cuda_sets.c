@@ -135,7 +135,7 @@ static void check_steps(Case *c)
 {
     Both v[4] = {make_point(c, 1), make_both(c, 2), make_both(c, 3), make_both(c, 4)};
     Both *x = &v[0], *g = &v[1], *t = &v[2], *r = &v[3];
-    TalusForward expected, got;
+    TalusForwardSums expected, got;
     TalusSizes sizes, expected_sizes;
     cpu->block.forward_backward(c->op, c->metric, x->host, g->host, 0.3, t->host, r->host,
                                 &expected);

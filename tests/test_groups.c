@@ -98,7 +98,7 @@ static double dot_of(const Contacts *c, TalusBodyNumbers numbers, TalusPool *poo
         result = talus_cpu_vector_dot(&op, c->x, c->y);
         talus_sum_add(sum, scratch.partial, talus_cpu_group_count(&op));
     }
-    TALUS_RELEASE(scratch.record, scratch.velocity, scratch.partial, scratch.many,
+    TALUS_RELEASE(scratch.record, scratch.velocity, scratch.partial, scratch.vector_partial,
                   scratch.groups.start);
     return result;
 }

@@ -108,7 +108,7 @@ static void check_same(const Bench *t, const double *a, const double *b, double 
 static void check_moved(Bench *t, const double *d)
 {
     double *x = t->v[14], *g = t->v[15], *r = t->v[16];
-    TalusForward sums;
+    TalusForwardSums sums;
     t->b->op.gradient(t->op, t->q.metric, d, false, g);
     for (int i = 0; i < t->n; i++) {
         x[i] = t->q.x[i] + d[i];
@@ -189,7 +189,7 @@ static void check_smoothing(Bench *t, double eta)
 {
     TalusQuasi *q = &t->q;
     TalusSmoothSums sums;
-    TalusForward plain;
+    TalusForwardSums plain;
     double *x = t->v[14], *g = t->v[15], *r = t->v[16];
     for (int i = 0; i < t->n; i++) {
         x[i] = eta * q->x[i] + (eta < 1.0 ? (1.0 - eta) * q->smooth_x[i] : 0.0);
@@ -218,7 +218,7 @@ static void check_ogm(Bench *t)
                   .along = 0.6,
                   .over = 0.4,
                   .want_residual = true};
-    TalusForward plain;
+    TalusForwardSums plain;
     double residual2, residual_max;
     memcpy(old, y, (size_t)t->n * sizeof *y);
     t->b->block.forward_backward(t->op, o.metric, o.x, o.g, o.step, proj, NULL, &plain);

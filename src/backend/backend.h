@@ -65,10 +65,10 @@ typedef struct TalusAccelerated {
 } TalusAccelerated;
 
 /* Sums of one forward-backward step t = P(x - step g), in the metric except for the residual. */
-typedef struct TalusForward {
+typedef struct TalusForwardSums {
     double r2, rg;                  /* |x - t|^2 and (x - t)'g */
     double residual2, residual_max; /* natural residual of x as in TalusStepSums */
-} TalusForward;
+} TalusForwardSums;
 
 /* The face of x. A block is active when it is on the boundary of its set (gamma_n = 0; for a cone also the mantle),
  * else free. With x~ = (x - P(x - step g)) / step: on free blocks the free gradient is g (0 in rows in which the set

@@ -7,25 +7,25 @@
 #include "base/sum.h"
 
 /* Returns the block of BODY_GRAIN numbers that a body is in. */
-static uint64_t block_of(uint64_t number)
+static uint64_t number_block(uint64_t number)
 {
     return (number - 1) / BODY_GRAIN;
 }
 
-static uint64_t first_block(const TalusFirstBodies *first, int i)
+static uint64_t first_body_block(const TalusFirstBodies *first, int i)
 {
     int32_t body;
     memcpy(&body, (const char *)first->body + (size_t)i * first->stride, sizeof body);
-    return block_of(talus_body_number(&first->numbers, body));
+    return number_block(talus_body_number(&first->numbers, body));
 }
 
 /* Writes the starts of the groups of contacts [begin, end), one run, unless `start` is NULL; returns their number. */
-static int cut_run(const TalusFirstBodies *first, int begin, int end, int32_t *start)
+static int cut_contacts(const TalusFirstBodies *first, int begin, int end, int32_t *start)
 {
     int groups = 0, from = begin;
     uint64_t highest = 0;
     for (int i = begin; i < end; i++) {
-        uint64_t block = first_block(first, i);
+        uint64_t block = first_body_block(first, i);
         if (i > begin && block <= highest && i - from < BLOCK_GRAIN)
             continue;
         highest = block > highest ? block : highest;
@@ -44,10 +44,10 @@ TalusStatus talus_groups_cut_contacts(TalusGroups *g, const TalusFirstBodies *fi
     int count = 0;
     g->count = 0;
     for (int run = 0; run < 3; run++)
-        count += cut_run(first, begin[run], run_end[run], NULL);
+        count += cut_contacts(first, begin[run], run_end[run], NULL);
     TALUS_TRY(TALUS_GROW(g->start, (size_t)count + 1, 0, "groups of contacts"));
     for (int run = 0; run < 3; run++)
-        g->count += cut_run(first, begin[run], run_end[run], g->start + g->count);
+        g->count += cut_contacts(first, begin[run], run_end[run], g->start + g->count);
     g->start[g->count] = run_end[2];
     return TALUS_OK;
 }
@@ -57,7 +57,7 @@ static int cut_bodies(const uint64_t *id, const uint32_t *slot, int count, int32
     int groups = 0;
     uint64_t last = 0;
     for (int k = 0; k < count; k++) {
-        uint64_t block = block_of(id[slot ? slot[k] : (uint32_t)k]);
+        uint64_t block = number_block(id[slot ? slot[k] : (uint32_t)k]);
         if (k > 0 && block == last)
             continue;
         last = block;
@@ -85,7 +85,7 @@ typedef struct GroupLoop {
     void *context;
 } GroupLoop;
 
-static void run_group(void *context, int64_t begin, int64_t end, int64_t group)
+static void call_for_group(void *context, int64_t begin, int64_t end, int64_t group)
 {
     const GroupLoop *loop = context;
     const int32_t *start = loop->groups->start + group;
@@ -98,7 +98,7 @@ void talus_groups_for_each(const TalusGroups *groups, TalusPool *pool, TalusLoop
                            void *context)
 {
     GroupLoop loop = {groups, fn, context};
-    talus_parallel(pool, groups->count, 1, run_group, &loop);
+    talus_parallel(pool, groups->count, 1, call_for_group, &loop);
 }
 
 double talus_groups_sum(int64_t count, const double *partial)

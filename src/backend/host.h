@@ -25,7 +25,7 @@ typedef struct TalusHostScratch {
     bool full_blocks;           /* explicit operator: N consists of full 3 x 3 blocks */
     TalusGroups groups;         /* of contacts; free joints, which follow, are not in it */
     double *partial; /* up to PARTIALS sums (cpu/cpu.h), each over all groups: [sum][group] */
-    double *many;    /* likewise, up to TALUS_VECTORS sums */
+    double *vector_partial; /* likewise, up to TALUS_VECTORS sums */
 } TalusHostScratch;
 
 /* *max = the larger of *max and value; NaN if either is. */

@@ -78,7 +78,7 @@ OPERATION(void, block, project, (const TalusOperator *op, const TalusMetricBlock
           double *x))
 /* t = P(x - step g), r = x - t; either may be NULL, t may be x. */
 OPERATION(void, block, forward_backward, (const TalusOperator *op, const TalusMetricBlock *metric,
-          const double *x, const double *g, double step, double *t, double *r, TalusForward *sums))
+          const double *x, const double *g, double step, double *t, double *r, TalusForwardSums *sums))
 /* Writes free, reduced and chopped gradient at x (TalusFace); each of the three vectors may be NULL. */
 OPERATION(void, block, split_gradient, (const TalusOperator *op, const TalusMetricBlock *metric,
           const double *x, const double *g, double step, double *free_part, double *reduced,

@@ -79,7 +79,7 @@ bool talus_allocation_must_fail(void)
 }
 
 /* Returns an uninitialised block, or NULL with the error set. */
-static void *raw_block(size_t count, size_t element, const char *what)
+static void *alloc_unset(size_t count, size_t element, const char *what)
 {
     if (element && count > (SIZE_MAX - 2 * ALIGNMENT) / element) {
         talus_fail(TALUS_ERR_MEMORY, "%s: %zu elements of %zu bytes overflow the address space",
@@ -100,7 +100,7 @@ static void *raw_block(size_t count, size_t element, const char *what)
 
 void *talus_new(size_t count, size_t element, const char *what)
 {
-    void *block = raw_block(count, element, what);
+    void *block = alloc_unset(count, element, what);
     if (block)
         memset(block, 0, count * element);
     return block;
@@ -159,7 +159,7 @@ void *talus_grow(void *block, size_t need, size_t keep, size_t element, const ch
         talus_release(block);
         block = NULL;
     }
-    void *larger = raw_block(need > grown ? need : grown, element, what);
+    void *larger = alloc_unset(need > grown ? need : grown, element, what);
     if (!larger)
         return block;
     if (keep)

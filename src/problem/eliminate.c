@@ -3,7 +3,7 @@
 
 #include "base/status.h"
 
-static TalusStatus factor(TalusReduced *r)
+static TalusStatus factor_joints(TalusReduced *r)
 {
     const TalusOperator *op = r->whole;
     TalusJointRow *row;
@@ -19,7 +19,7 @@ static TalusStatus factor(TalusReduced *r)
 }
 
 /* Allocates the arrays of r as vectors of doubles in the backend's memory; a double holds two of the 32-bit indices. */
-static TalusStatus reserve(TalusReduced *r)
+static TalusStatus reserve_arrays(TalusReduced *r)
 {
     const TalusVectorOps *vector = &r->backend->vector;
     size_t blocks = (size_t)r->op.blocks, starts = (size_t)r->op.bodies / 2 + 1;
@@ -46,8 +46,8 @@ TalusStatus talus_reduced_fill(TalusReduced *r, const TalusBackend *backend,
     r->op.general -= op->joints;
     r->op.joints = 0;
     r->op.coupling = NULL;
-    TALUS_TRY(reserve(r));
-    TALUS_TRY(factor(r));
+    TALUS_TRY(reserve_arrays(r));
+    TALUS_TRY(factor_joints(r));
     r->op.elimination = r->joints;
     TALUS_TRY(backend->joint.finish_reduced(op, &r->op));
     r->op.mixed_sets = talus_sets_are_mixed(op->rows, r->op.kinds, op->prisms);

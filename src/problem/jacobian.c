@@ -9,7 +9,7 @@
 /* ---- groups ---- */
 
 /* Block of M^-1 of a body's spin in the units of operator.h: l^2 I^-1. */
-static TalusSym3 spin_inverse(const TalusOperator *op, int body)
+static TalusSym3 spin_inverse_inertia(const TalusOperator *op, int body)
 {
     double k = op->body[body][7];
     TalusSym3 m = {k, k, k, 0.0, 0.0, 0.0};
@@ -47,12 +47,12 @@ static void add_group(TalusJacobian *j, const TalusOperator *op, int body, bool 
 }
 
 /* Fills the groups of j, and place[2 body + turns], the group of a body's velocity (turns 0) or spin (1); -1: none. */
-static TalusStatus set_groups(TalusJacobian *j, const TalusOperator *op, int32_t *place)
+static TalusStatus fill_groups(TalusJacobian *j, const TalusOperator *op, int32_t *place)
 {
     j->groups = 0;
     for (int i = 0; i < op->bodies; i++) {
         double m = op->body[i][3];
-        TalusSym3 spin = spin_inverse(op, i);
+        TalusSym3 spin = spin_inverse_inertia(op, i);
         place[2 * i] = m > 0.0 ? j->groups : -1;
         if (m > 0.0)
             add_group(j, op, i, false, (TalusSym3){m, m, m, 0.0, 0.0, 0.0});
@@ -100,7 +100,7 @@ static void add_row(const TalusOperator *op, TalusSparse *d, const int32_t *plac
     d->start[i * op->rows + k + 1] = *at;
 }
 
-static TalusStatus set_matrix(TalusJacobian *j, const TalusOperator *op, const int32_t *place)
+static TalusStatus fill_matrix(TalusJacobian *j, const TalusOperator *op, const int32_t *place)
 {
     TalusJacobianRow arm[2 * TALUS_ROWS];
     TalusSparse *d = &j->transposed;
@@ -133,8 +133,8 @@ TalusStatus talus_jacobian_fill(TalusJacobian *j, const TalusProblem *problem)
     TALUS_TRY(TALUS_GROW(j->free_velocity, 3 * capacity, 0, "velocities"));
     int32_t *place;
     TALUS_TRY(TALUS_ALLOC(place, capacity, "places of bodies"));
-    TalusStatus status = set_groups(j, op, place);
-    TALUS_THEN(status, set_matrix(j, op, place));
+    TalusStatus status = fill_groups(j, op, place);
+    TALUS_THEN(status, fill_matrix(j, op, place));
     talus_release(place);
     return status;
 }

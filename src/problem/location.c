@@ -3,7 +3,7 @@
 
 #include "base/status.h"
 
-static void move_to(TalusProblem *p, const TalusBackend *backend)
+static void set_backend(TalusProblem *p, const TalusBackend *backend)
 {
     if (backend == p->backend)
         return;
@@ -16,14 +16,14 @@ TalusStatus talus_problem_set_backend(TalusProblem *p, const char *name)
     const TalusBackend *backend = talus_backend_find(name);
     if (!backend)
         return TALUS_ERR_UNSUPPORTED;
-    move_to(p, backend);
+    set_backend(p, backend);
     return TALUS_OK;
 }
 
 void talus_problem_lend(TalusProblem *p, const TalusBackend *backend, TalusOperator *op,
                         double *gamma)
 {
-    move_to(p, backend);
+    set_backend(p, backend);
     p->lent = true;
     p->solver_op = op;
     p->solver_gamma = gamma;

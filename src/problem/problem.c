@@ -44,7 +44,7 @@ void talus_problem_destroy(TalusProblem *p)
                   p->certificate, p->offset_store, p->model_store, p->estimate_store,
                   p->unshifted_store, p->moment_store, p->lever_store, p->scratch.record,
                   p->scratch.velocity, p->scratch.product, p->scratch.unscaled, p->scratch.partial,
-                  p->scratch.many, p->scratch.groups.start, p);
+                  p->scratch.vector_partial, p->scratch.groups.start, p);
 }
 
 TalusStatus talus_problem_reserve_vectors(TalusProblem *p)
@@ -283,9 +283,9 @@ TalusStatus talus_problem_body_velocity(TalusProblem *p, const double *gamma, do
 
 /* Estimated rounding error of the residual at gamma. It is 0 for zero impulses with residual 0, which solve the problem
  * whatever the last digits of velocities. */
-static TalusResidual hidden_by_rounding(const TalusBackend *backend, const TalusOperator *op,
-                                        const double *gamma, const TalusResidual *residual,
-                                        const TalusTermSums *terms)
+static TalusResidual residual_rounding(const TalusBackend *backend, const TalusOperator *op,
+                                       const double *gamma, const TalusResidual *residual,
+                                       const TalusTermSums *terms)
 {
     if (op->blocks == 0 || (residual->max == 0.0 && backend->vector.dot(op, gamma, gamma) == 0.0))
         return (TalusResidual){0};
@@ -308,7 +308,7 @@ void talus_residual_measure(const TalusBackend *backend, const TalusOperator *op
     }
     *out = (TalusResidual){sqrt(sums.residual2 / blocks), sums.residual_max};
     if (rounding)
-        *rounding = hidden_by_rounding(backend, op, gamma, out, &terms);
+        *rounding = residual_rounding(backend, op, gamma, out, &terms);
 }
 
 void talus_problem_residual_and_rounding(TalusProblem *p, const double *gamma, TalusResidual *out,

@@ -32,7 +32,7 @@ typedef struct Pass {
 /* ---- one block ---- */
 
 /* Returns the friction coefficient of a circular cone in the metric; 0 for a half line. */
-KERNEL double friction(const Pass *pass, Known known, int64_t i)
+KERNEL double friction_in_metric(const Pass *pass, Known known, int64_t i)
 {
     if (known.rows == 1)
         return 0.0;
@@ -52,7 +52,7 @@ KERNEL void project_block(const Pass *pass, Known known, int64_t i, double *x)
     if (known.mixed_sets)
         talus_general_project(pass->op, pass->metric, i, x);
     else
-        project_known(known.rows, friction(pass, known, i), x);
+        project_known(known.rows, friction_in_metric(pass, known, i), x);
 }
 
 KERNEL bool is_active(const Pass *pass, Known known, int64_t i, const double *x)
@@ -61,11 +61,13 @@ KERNEL bool is_active(const Pass *pass, Known known, int64_t i, const double *x)
         return talus_general_is_active(pass->op, pass->metric, i, x);
     if (known.rows == 1)
         return !(x[0] > 0.0);
-    return talus_cone_state(friction(pass, known, i), x[0], x[1], x[2]) != TALUS_CONE_INSIDE;
+    return talus_cone_state(friction_in_metric(pass, known, i), x[0], x[1], x[2]) !=
+           TALUS_CONE_INSIDE;
 }
 
 /* Squared natural residual (problem.h) of gamma = s x whose gradient is g / s. */
-KERNEL double natural2(const Pass *pass, Known known, int64_t i, const double *x, const double *g)
+KERNEL double natural_residual2(const Pass *pass, Known known, int64_t i, const double *x,
+                                const double *g)
 {
     const int rows = known.rows;
     double gamma[TALUS_ROWS], step[TALUS_ROWS];
@@ -115,7 +117,7 @@ KERNEL void forward_range(const Pass *pass, Known known, int64_t begin, int64_t 
             t[k] = x[k] - pass->step * g[k];
         }
         project_block(pass, known, i, t);
-        double r2 = natural2(pass, known, i, x, g);
+        double r2 = natural_residual2(pass, known, i, x, g);
         for (int k = 0; k < rows; k++) {
             double r = x[k] - t[k];
             sums[0] += r * r;
@@ -134,23 +136,23 @@ SPECIALISED(forward)
 
 void talus_cpu_block_forward_backward(const TalusOperator *op, const TalusMetricBlock *metric,
                                       const double *x, const double *g, double step, double *t,
-                                      double *r, TalusForward *sums)
+                                      double *r, TalusForwardSums *sums)
 {
     Pass pass = {.op = op, .metric = metric, .x = x, .g = g, .step = step, .t = t, .r = r};
     double total[4];
     talus_cpu_for_each_group(op, forward_chunk, &pass);
     talus_cpu_combine_sums(op, 3, 1, total);
-    *sums = (TalusForward){total[0], total[1], total[2], sqrt(total[3])};
+    *sums = (TalusForwardSums){total[0], total[1], total[2], sqrt(total[3])};
 }
 
 /* ---- faces ---- */
 
 /* Sets to 0 the rows of g in which the set allows only 0: without friction a block moves along its normal alone. */
-KERNEL void free_gradient(const Pass *pass, Known known, int64_t i, double *g)
+KERNEL void clear_immovable_rows(const Pass *pass, Known known, int64_t i, double *g)
 {
     if (known.mixed_sets)
         talus_general_clear_immovable(pass->op, pass->metric, i, g);
-    else if (known.rows == 3 && friction(pass, known, i) == 0.0)
+    else if (known.rows == 3 && friction_in_metric(pass, known, i) == 0.0)
         g[1] = g[2] = 0.0;
 }
 
@@ -159,7 +161,8 @@ enum { FREE2, REDUCED_G, CHOPPED_G, CHOPPED2, ACTIVE, UNBOUND, RESIDUAL2, RESIDU
 /* Returns x~'g = moved_g, x~ as in TalusFace, or |x~|^2 = moved2 where rounding hides the difference of the two. In
  * exact arithmetic x~'g >= |x~|^2. On the mantle near a solution x~ is small and nearly orthogonal to a larger g, and
  * the computed x~'g is only the rounding of x / step times g. */
-static inline double reduced_by_g(double step, double x2, double g2, double moved_g, double moved2)
+static inline double rounded_product(double step, double x2, double g2, double moved_g,
+                                     double moved2)
 {
     return (moved_g - moved2) * step > 1e-15 * sqrt(x2 * g2) ? moved_g : moved2;
 }
@@ -168,14 +171,14 @@ KERNEL void split_block(const Pass *pass, Known known, int64_t i, double *sums)
 {
     const int rows = known.rows;
     const double *x = pass->x + i * rows, *g = pass->g + i * rows;
-    double step[TALUS_ROWS], phi[TALUS_ROWS], r2 = natural2(pass, known, i, x, g);
+    double step[TALUS_ROWS], phi[TALUS_ROWS], r2 = natural_residual2(pass, known, i, x, g);
     double x2 = 0.0, g2 = 0.0, moved_g = 0.0, moved2 = 0.0;
     bool active = is_active(pass, known, i, x), bound = true;
     for (int k = 0; k < rows; k++) {
         step[k] = x[k] - pass->step * g[k];
         phi[k] = active ? 0.0 : g[k];
     }
-    free_gradient(pass, known, i, phi);
+    clear_immovable_rows(pass, known, i, phi);
     project_block(pass, known, i, step);
     for (int k = 0; k < rows; k++) {
         double moved = (x[k] - step[k]) / pass->step;
@@ -192,7 +195,7 @@ KERNEL void split_block(const Pass *pass, Known known, int64_t i, double *sums)
         if (pass->chopped)
             pass->chopped[i * rows + k] = active ? moved : 0.0;
     }
-    sums[active ? CHOPPED_G : REDUCED_G] += reduced_by_g(pass->step, x2, g2, moved_g, moved2);
+    sums[active ? CHOPPED_G : REDUCED_G] += rounded_product(pass->step, x2, g2, moved_g, moved2);
     sums[CHOPPED2] += active ? moved2 : 0.0;
     sums[ACTIVE] += active;
     sums[UNBOUND] += active && !bound;
@@ -244,7 +247,7 @@ KERNEL void mask_range(const Pass *pass, Known known, int64_t begin, int64_t end
         if (is_active(pass, known, i, pass->x + i * rows))
             memset(y, 0, (size_t)rows * sizeof *y);
         else
-            free_gradient(pass, known, i, y);
+            clear_immovable_rows(pass, known, i, y);
     }
 }
 SPECIALISED(mask)
@@ -267,7 +270,7 @@ KERNEL void tangent_range(const Pass *pass, Known known, int64_t begin, int64_t 
         if (known.mixed_sets)
             talus_general_project_tangent(pass->op, pass->metric, i, x, d);
         else if (rows == 3)
-            talus_cone_project_tangent(friction(pass, known, i), x, d);
+            talus_cone_project_tangent(friction_in_metric(pass, known, i), x, d);
         else if (!(x[0] > 0.0))
             d[0] = talus_project_nonneg(d[0]);
         memcpy(out, d, (size_t)rows * sizeof *d);
@@ -283,13 +286,13 @@ void talus_cpu_block_project_tangent(const TalusOperator *op, const TalusMetricB
 }
 
 /* Returns the largest a >= 0 with x - a p in the set of block i. */
-KERNEL double feasible_block(const Pass *pass, Known known, int64_t i, const double *x,
-                             const double *p)
+KERNEL double block_feasible_step(const Pass *pass, Known known, int64_t i, const double *x,
+                                  const double *p)
 {
     if (known.mixed_sets)
         return talus_general_feasible_step(pass->op, pass->metric, i, x, p);
     if (known.rows == 3)
-        return talus_cone_feasible_step(friction(pass, known, i), x, p);
+        return talus_cone_feasible_step(friction_in_metric(pass, known, i), x, p);
     return p[0] > 0.0 ? x[0] / p[0] : INFINITY;
 }
 
@@ -298,7 +301,7 @@ KERNEL void feasible_range(const Pass *pass, Known known, int64_t begin, int64_t
     const int rows = known.rows;
     double least = INFINITY;
     for (int64_t i = begin; i < end; i++) {
-        double a = feasible_block(pass, known, i, pass->x + i * rows, pass->g + i * rows);
+        double a = block_feasible_step(pass, known, i, pass->x + i * rows, pass->g + i * rows);
         least = a < least ? a : least;
     }
     pass->op->scratch->partial[chunk] = least;

@@ -79,7 +79,7 @@ static TalusStatus sort_by_priority(const TalusOperator *op, TalusColouring *c)
 /* ---- colours ---- */
 
 /* Returns contact i's class: CLASS_HEAVY, the lowest colour free at both bodies (marked there), or CLASS_OVERFLOW. */
-static int class_of(const TalusOperator *op, TalusColouring *c, int i)
+static int choose_class(const TalusOperator *op, TalusColouring *c, int i)
 {
     int32_t a = op->pair[i][0], b = op->pair[i][1];
     if (talus_body_is_heavy(op, a) || talus_body_is_heavy(op, b))
@@ -122,7 +122,7 @@ TalusStatus talus_colour_contacts(const TalusOperator *op, TalusColouring *c)
     TALUS_TRY(sort_by_priority(op, c));
     memset(c->used, 0, bodies * sizeof *c->used);
     for (int k = 0; k < op->blocks; k++)
-        c->class_of[c->order[k]] = (uint8_t)class_of(op, c, c->order[k]);
+        c->class_of[c->order[k]] = (uint8_t)choose_class(op, c, c->order[k]);
     number_contacts(op, c);
     return TALUS_OK;
 }

@@ -1,7 +1,7 @@
 /* backend/cpu/general.c - see general.h. */
 #include "backend/cpu/general.h"
 
-static TalusSet set_of(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i)
+static TalusSet block_set(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i)
 {
     return talus_set_of_block(op, i, op->prisms, metric ? metric[i] : NULL);
 }
@@ -9,41 +9,41 @@ static TalusSet set_of(const TalusOperator *op, const TalusMetricBlock *metric, 
 void talus_general_project(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
                            double *x)
 {
-    TalusSet set = set_of(op, metric, i);
+    TalusSet set = block_set(op, metric, i);
     talus_block_project(op->rows, &set, x);
 }
 
 void talus_general_project_unbounded(const TalusOperator *op, int64_t i, double *x)
 {
-    TalusSet set = set_of(op, NULL, i);
+    TalusSet set = block_set(op, NULL, i);
     talus_block_project_unbounded(op->rows, &set, x);
 }
 
 bool talus_general_is_active(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
                              const double *x)
 {
-    TalusSet set = set_of(op, metric, i);
+    TalusSet set = block_set(op, metric, i);
     return talus_block_is_active(op->rows, &set, x);
 }
 
 void talus_general_clear_immovable(const TalusOperator *op, const TalusMetricBlock *metric,
                                    int64_t i, double *d)
 {
-    TalusSet set = set_of(op, metric, i);
+    TalusSet set = block_set(op, metric, i);
     talus_block_clear_immovable(op->rows, &set, d);
 }
 
 void talus_general_project_tangent(const TalusOperator *op, const TalusMetricBlock *metric,
                                    int64_t i, const double *x, double *d)
 {
-    TalusSet set = set_of(op, metric, i);
+    TalusSet set = block_set(op, metric, i);
     talus_block_project_tangent(op->rows, &set, x, d);
 }
 
 double talus_general_feasible_step(const TalusOperator *op, const TalusMetricBlock *metric,
                                    int64_t i, const double *x, const double *p)
 {
-    TalusSet set = set_of(op, metric, i);
+    TalusSet set = block_set(op, metric, i);
     return talus_block_feasible_step(op->rows, &set, x, p);
 }
 
@@ -52,6 +52,6 @@ double talus_general_shift(const TalusOperator *op, const TalusMetricBlock *metr
 {
     if (!op->model || op->model[i].law != TALUS_LAW_COULOMB)
         return 0.0;
-    TalusSet set = set_of(op, metric, i);
+    TalusSet set = block_set(op, metric, i);
     return talus_block_shift(op->rows, &set, g);
 }

@@ -15,7 +15,7 @@ TalusStatus talus_cpu_joint_get_rows(const TalusOperator *op, TalusJointRow *row
 }
 
 /* Copies each body's range of whole's `incidence` to op's without the free joints, the last entries of the range. */
-static void drop_incidences(const TalusOperator *whole, TalusOperator *op)
+static void copy_incidences(const TalusOperator *whole, TalusOperator *op)
 {
     const int32_t end = 2 * (op->blocks + op->general);
     int32_t at = 0;
@@ -48,7 +48,7 @@ TalusStatus talus_cpu_joint_finish_reduced(const TalusOperator *whole, TalusOper
     op->kinds = 0;
     for (int i = 0; i < op->blocks; i++)
         op->kinds |= talus_block_kind(op, i);
-    drop_incidences(whole, op);
+    copy_incidences(whole, op);
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, diagonal_chunk, &pass);
     return TALUS_OK;
 }

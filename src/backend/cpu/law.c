@@ -38,8 +38,8 @@ static double *normal_offset(const TalusOperator *op, int64_t i)
 
 /* Squared natural residual of gamma with gradient g. Where the step stays inside the set, g itself is used, for the
  * reason given at block_residual2 in operator.c. */
-KERNEL double residual2_of(int rows, const TalusSet *set, double d, const double *gamma,
-                           const double *g)
+KERNEL double natural_residual2(int rows, const TalusSet *set, double d, const double *gamma,
+                                const double *g)
 {
     double step[TALUS_ROWS] = {0.0}, target[TALUS_ROWS], r2 = 0.0;
     bool inside = true;
@@ -58,7 +58,8 @@ KERNEL double residual2_of(int rows, const TalusSet *set, double d, const double
 /* Adds block i to the sums and, under Coulomb's law, moves its shift by pass->share. u is the velocity without shift,
  * then the gradient with it. The set is the law's own: a prism only under `fixed`, whatever op->prisms is. `known` is a
  * constant after inlining, unless sets are mixed: then all sets are discs, and no other section is compiled. */
-KERNEL void measure_block(const Pass *pass, Known known, int64_t i, double *u, double *sums)
+KERNEL void measure_and_shift_block(const Pass *pass, Known known, int64_t i, double *u,
+                                    double *sums)
 {
     const TalusOperator *op = pass->op;
     const int rows = known.rows;
@@ -83,7 +84,7 @@ KERNEL void measure_block(const Pass *pass, Known known, int64_t i, double *u, d
     }
     if (op->compliance)
         u[0] += op->compliance[i] * gamma[0];
-    double r2 = residual2_of(rows, &set, d, gamma, u);
+    double r2 = natural_residual2(rows, &set, d, gamma, u);
     sums[RESIDUAL2] += r2;
     update_max(&sums[RESIDUAL_MAX2], r2);
 }
@@ -91,7 +92,7 @@ KERNEL void measure_block(const Pass *pass, Known known, int64_t i, double *u, d
 /* ---- all blocks ---- */
 
 /* u = N gamma + q without shifts, for blocks [begin, end). */
-static void velocity_of(const Pass *pass, int64_t begin, int64_t end, double *u)
+static void write_unshifted_velocity(const Pass *pass, int64_t begin, int64_t end, double *u)
 {
     const TalusOperator *op = pass->op;
     const int rows = op->rows;
@@ -113,11 +114,11 @@ static void measure_chunk(void *context, int64_t begin, int64_t end, int64_t chu
     const TalusOperator *op = pass->op;
     double u[TALUS_ROWS * BLOCK_GRAIN], sums[LAW_SUMS] = {0.0};
     const bool discs = op->rows == 3 && !op->mixed_sets;
-    velocity_of(pass, begin, end, u);
+    write_unshifted_velocity(pass, begin, end, u);
     for (int64_t i = begin; discs && i < end; i++)
-        measure_block(pass, (Known){3, false}, i, u + (i - begin) * 3, sums);
+        measure_and_shift_block(pass, (Known){3, false}, i, u + (i - begin) * 3, sums);
     for (int64_t i = begin; !discs && i < end; i++)
-        measure_block(pass, (Known){op->rows, true}, i, u + (i - begin) * op->rows, sums);
+        measure_and_shift_block(pass, (Known){op->rows, true}, i, u + (i - begin) * op->rows, sums);
     if (pass->terms)
         talus_cpu_add_terms(op, pass->gamma, begin, end, &sums[TERMS2], &sums[TERMS_MAX2]);
     talus_cpu_store_sums(op, chunk, LAW_SUMS, sums);

@@ -14,8 +14,8 @@ typedef struct Sums {
     Lane residual2, residual_max;
 } Sums;
 
-KERNEL void cone_pair(const TalusOperator *op, const TalusOgm *o, const Pair *pair, bool measure,
-                      Sums *sums)
+KERNEL void step_cone_pair(const TalusOperator *op, const TalusOgm *o, const Pair *pair,
+                           bool measure, Sums *sums)
 {
     Lane m[4], x[3], y[3], g[3], t[3];
     lane_gather(o->metric[pair->i], o->metric[pair->i + pair->both], 2, m);
@@ -38,24 +38,24 @@ KERNEL void cone_pair(const TalusOperator *op, const TalusOgm *o, const Pair *pa
 
 /* Steps the cones of blocks [begin, end). op and o are copies, which no store to a vector can alias; `measure` is a
  * constant after inlining. */
-KERNEL void cone_range(TalusOperator op, TalusOgm o, int64_t begin, int64_t end, bool measure,
-                       Sums *total)
+KERNEL void step_cone_range(TalusOperator op, TalusOgm o, int64_t begin, int64_t end, bool measure,
+                            Sums *total)
 {
     Sums sums = {{0}, {0}};
     int64_t i = begin;
     for (; i + LANES <= end; i += LANES) {
         Pair pair = {i, true};
-        cone_pair(&op, &o, &pair, measure, &sums);
+        step_cone_pair(&op, &o, &pair, measure, &sums);
     }
     if (i < end) {
         Pair last = {i, false};
-        cone_pair(&op, &o, &last, measure, &sums);
+        step_cone_pair(&op, &o, &last, measure, &sums);
     }
     *total = sums;
 }
 
 /* Steps blocks [begin, end) one after the other: half lines and mixed sets. */
-KERNEL void plain_range(const Pass *pass, int64_t begin, int64_t end, int rows, Sums *sums)
+KERNEL void step_plain_range(const Pass *pass, int64_t begin, int64_t end, int rows, Sums *sums)
 {
     const TalusOgm *o = pass->o;
     for (int64_t i = begin; i < end; i++) {
@@ -86,13 +86,13 @@ static void step_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     const Pass *pass = context;
     Sums sums = {{0}, {0}};
     if (pass->op->mixed_sets)
-        plain_range(pass, begin, end, pass->op->rows, &sums);
+        step_plain_range(pass, begin, end, pass->op->rows, &sums);
     else if (pass->op->rows == 1)
-        plain_range(pass, begin, end, 1, &sums);
+        step_plain_range(pass, begin, end, 1, &sums);
     else if (pass->o->want_residual)
-        cone_range(*pass->op, *pass->o, begin, end, true, &sums);
+        step_cone_range(*pass->op, *pass->o, begin, end, true, &sums);
     else
-        cone_range(*pass->op, *pass->o, begin, end, false, &sums);
+        step_cone_range(*pass->op, *pass->o, begin, end, false, &sums);
     const double both[] = {lane_sum(sums.residual2), lane_max(sums.residual_max)};
     talus_cpu_store_sums(pass->op, chunk, 2, both);
 }

@@ -24,7 +24,7 @@ TalusStatus talus_cpu_op_reserve_scratch(const TalusOperator *op)
     }
     TALUS_TRY(talus_cpu_group_blocks(op));
     size_t groups = (size_t)talus_cpu_group_count(op) + 1;
-    TALUS_TRY(TALUS_GROW(s->many, TALUS_VECTORS * groups, 0, "dot products"));
+    TALUS_TRY(TALUS_GROW(s->vector_partial, TALUS_VECTORS * groups, 0, "dot products"));
     return TALUS_GROW(s->partial, PARTIALS * groups, 0, "partial sums");
 }
 
@@ -70,7 +70,7 @@ void talus_cpu_solved_velocities(const TalusOperator *op, const double *gamma, b
 }
 
 /* Writes v_f, with eliminated joints satisfied, to the scratch velocities. */
-static void free_bodies(const TalusOperator *op)
+static void write_free_velocities(const TalusOperator *op)
 {
     memcpy(op->scratch->velocity, op->body, (size_t)op->bodies * sizeof *op->body);
     talus_elimination_apply(op->elimination, true, op->scratch->velocity);
@@ -78,7 +78,7 @@ static void free_bodies(const TalusOperator *op)
 
 /* out = N gamma, plus E gamma if p->compliant, plus q if p->offset, for blocks [begin, end), `out` starting at block
  * `begin`. For contacts N gamma, with offset also D' v_f, is D' p->velocity; p->gamma NULL: no E gamma. */
-static void gradient_of(const Product *p, int64_t begin, int64_t end, double *out)
+static void write_gradient(const Product *p, int64_t begin, int64_t end, double *out)
 {
     const TalusOperator *op = p->op;
     const int rows = op->rows;
@@ -103,7 +103,7 @@ static void product_chunk(void *context, int64_t begin, int64_t end, int64_t chu
 {
     const Product *p = context;
     (void)chunk;
-    gradient_of(p, begin, end, p->out + begin * p->op->rows);
+    write_gradient(p, begin, end, p->out + begin * p->op->rows);
 }
 
 void talus_cpu_op_product(const TalusOperator *op, const double *gamma, bool compliant, bool offset,
@@ -113,7 +113,7 @@ void talus_cpu_op_product(const TalusOperator *op, const double *gamma, bool com
     if (op->pair && !gamma && !op->elimination) {
         p.velocity = (const double(*)[8])op->body; /* v_f */
     } else if (op->pair && !gamma) {
-        free_bodies(op);
+        write_free_velocities(op);
         p.velocity = (const double(*)[8])op->scratch->velocity;
     } else if (op->pair) {
         talus_cpu_op_body_velocities(op, gamma, offset, op->scratch->velocity);
@@ -153,7 +153,7 @@ static void scaled_chunk(void *context, int64_t begin, int64_t end, int64_t chun
     const int rows = op->rows;
     double *out = p->out + begin * rows;
     (void)chunk;
-    gradient_of(p, begin, end, out);
+    write_gradient(p, begin, end, out);
     for (int64_t i = begin; i < end; i++, out += rows) {
         const double *s = p->metric[i];
         if (op->pair && op->compliance)
@@ -192,8 +192,8 @@ typedef struct BlockPass {
 } BlockPass;
 
 /* step = P(gamma - omega g / d) for one block. */
-KERNEL void block_step(const TalusOperator *op, Known known, int64_t i, const double *gamma,
-                       const double *g, double eta, double step[TALUS_ROWS])
+KERNEL void projected_step(const TalusOperator *op, Known known, int64_t i, const double *gamma,
+                           const double *g, double eta, double step[TALUS_ROWS])
 {
     for (int k = 0; k < known.rows; k++)
         step[k] = gamma[k] - eta * g[k];
@@ -212,7 +212,7 @@ KERNEL double block_residual2(const TalusOperator *op, Known known, int64_t i, c
 {
     double step[TALUS_ROWS], r2 = 0.0;
     bool inside = true;
-    block_step(op, known, i, gamma, g, 1.0 / d, step);
+    projected_step(op, known, i, gamma, g, 1.0 / d, step);
     for (int k = 0; k < known.rows; k++)
         inside = inside && step[k] == gamma[k] - 1.0 / d * g[k];
     for (int k = 0; k < known.rows; k++) {
@@ -226,8 +226,8 @@ enum { RESIDUAL2, TERMS2, RESIDUAL_MAX2, TERMS_MAX2, RESIDUAL_SUMS };
 
 /* Adds the squared residuals of blocks [begin, end), and their maximum, to the sums; if pass->relaxed, also takes
  * the Jacobi step. `gradient` starts at block `begin`. */
-KERNEL void block_range(const BlockPass *pass, Known known, int64_t begin, int64_t end,
-                        const double *gradient, double sums[RESIDUAL_SUMS])
+KERNEL void measure_range(const BlockPass *pass, Known known, int64_t begin, int64_t end,
+                          const double *gradient, double sums[RESIDUAL_SUMS])
 {
     const TalusOperator *op = pass->product.op;
     const int rows = known.rows;
@@ -238,7 +238,7 @@ KERNEL void block_range(const BlockPass *pass, Known known, int64_t begin, int64
         update_max(&sums[RESIDUAL_MAX2], r2);
         if (pass->relaxed) {
             double step[TALUS_ROWS], *out = pass->relaxed + i * rows;
-            block_step(op, known, i, gamma, g, pass->omega / d, step);
+            projected_step(op, known, i, gamma, g, pass->omega / d, step);
             for (int k = 0; k < rows; k++)
                 out[k] += pass->lambda * (step[k] - out[k]);
         }
@@ -250,19 +250,19 @@ static void block_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
     const BlockPass *pass = context;
     const TalusOperator *op = pass->product.op;
     double gradient[TALUS_ROWS * BLOCK_GRAIN], sums[RESIDUAL_SUMS] = {0.0};
-    gradient_of(&pass->product, begin, end, gradient);
+    write_gradient(&pass->product, begin, end, gradient);
     if (op->mixed_sets)
-        block_range(pass, (Known){op->rows, true}, begin, end, gradient, sums);
+        measure_range(pass, (Known){op->rows, true}, begin, end, gradient, sums);
     else if (op->rows == 3)
-        block_range(pass, (Known){3, false}, begin, end, gradient, sums);
+        measure_range(pass, (Known){3, false}, begin, end, gradient, sums);
     else
-        block_range(pass, (Known){1, false}, begin, end, gradient, sums);
+        measure_range(pass, (Known){1, false}, begin, end, gradient, sums);
     if (pass->terms)
         talus_cpu_add_terms(op, pass->product.gamma, begin, end, &sums[TERMS2], &sums[TERMS_MAX2]);
     talus_cpu_store_sums(op, chunk, RESIDUAL_SUMS, sums);
 }
 
-static void run_blocks(BlockPass *pass, double total[RESIDUAL_SUMS])
+static void measure_blocks(BlockPass *pass, double total[RESIDUAL_SUMS])
 {
     const TalusOperator *op = pass->product.op;
     if (op->pair) {
@@ -283,7 +283,7 @@ void talus_cpu_op_residual(const TalusOperator *op, const double *gamma, TalusRe
     BlockPass pass = {.product = {.op = op, .gamma = gamma, .compliant = true, .offset = true},
                       .terms = terms != NULL};
     double total[RESIDUAL_SUMS];
-    run_blocks(&pass, total);
+    measure_blocks(&pass, total);
     *sums = (TalusResidualSums){total[RESIDUAL2], sqrt(total[RESIDUAL_MAX2])};
     if (terms)
         *terms = (TalusTermSums){total[TERMS2], sqrt(total[TERMS_MAX2])};
@@ -297,7 +297,7 @@ void talus_cpu_step_jacobi(const TalusOperator *op, double omega, double lambda,
                       .omega = omega,
                       .lambda = lambda};
     double total[RESIDUAL_SUMS];
-    run_blocks(&pass, total);
+    measure_blocks(&pass, total);
     *sum2 = total[RESIDUAL2];
     *max = sqrt(total[RESIDUAL_MAX2]);
 }

@@ -56,7 +56,7 @@ static inline int64_t smaller(int64_t a, int64_t b)
 /* ---- direction ---- */
 
 /* Writes the entries [first, first + length) of the direction d. */
-static void combine(const Pass *pass, int64_t first, int64_t length)
+static void combine_pairs(const Pass *pass, int64_t first, int64_t length)
 {
     const TalusQuasi *q = pass->q;
     const int count = q->count;
@@ -89,7 +89,7 @@ static void combine(const Pass *pass, int64_t first, int64_t length)
 }
 
 /* Writes S d of blocks [begin, end) to the scratch: as wrenches or, for an explicit matrix, to `unscaled`. */
-static void spread(const Pass *pass, int64_t begin, int64_t end)
+static void write_unscaled_direction(const Pass *pass, int64_t begin, int64_t end)
 {
     const TalusOperator *op = pass->op;
     const int rows = op->rows;
@@ -110,8 +110,8 @@ static void direction_chunk(void *context, int64_t begin, int64_t end, int64_t c
     (void)chunk;
     for (int64_t i = begin; i < end; i += PIECE) {
         int64_t stop = smaller(i + PIECE, end);
-        combine(pass, i * rows, (stop - i) * rows);
-        spread(pass, i, stop);
+        combine_pairs(pass, i * rows, (stop - i) * rows);
+        write_unscaled_direction(pass, i, stop);
     }
 }
 
@@ -151,8 +151,8 @@ KERNEL void halve_step(const TalusQuasi *q, const Pair *pair, const Lane g[3], L
 
 /* Steps the two cones of `pair` to x_next, g_next and r_next; u holds N S d from block `begin` on, not read if
  * `halve`. */
-KERNEL void cone_move(const TalusOperator *op, const TalusQuasi *q, int64_t begin, const Pair *pair,
-                      bool halve, const double *u, Moved *sums)
+KERNEL void step_cone_pair(const TalusOperator *op, const TalusQuasi *q, int64_t begin,
+                           const Pair *pair, bool halve, const double *u, Moved *sums)
 {
     const Pair local = {pair->i - begin, pair->both};
     Lane m[4], x[3], g[3], d[3], w[3], t[3], old[3], sum[MOVED] = {{0}};
@@ -200,32 +200,32 @@ KERNEL void cone_move(const TalusOperator *op, const TalusQuasi *q, int64_t begi
 
 /* cone_move for blocks [begin, end). op and q are copies, which no store to a vector can alias; `halve` is a constant
  * after inlining. */
-KERNEL void cone_range(TalusOperator op, TalusQuasi q, int64_t begin, int64_t end, bool halve,
-                       const double *u, Moved *total)
+KERNEL void step_cone_range(TalusOperator op, TalusQuasi q, int64_t begin, int64_t end, bool halve,
+                            const double *u, Moved *total)
 {
     Moved sums = *total;
     int64_t i = begin;
     for (; i + LANES <= end; i += LANES) {
         Pair pair = {i, true};
-        cone_move(&op, &q, begin, &pair, halve, u, &sums);
+        step_cone_pair(&op, &q, begin, &pair, halve, u, &sums);
     }
     if (i < end) {
         Pair last = {i, false};
-        cone_move(&op, &q, begin, &last, halve, u, &sums);
+        step_cone_pair(&op, &q, begin, &last, halve, u, &sums);
     }
     *total = sums;
 }
 
-static void cone_moves(const Pass *pass, int64_t begin, int64_t end, const double *u, Moved *sums)
+static void step_cones(const Pass *pass, int64_t begin, int64_t end, const double *u, Moved *sums)
 {
     if (pass->q->halve)
-        cone_range(*pass->op, *pass->q, begin, end, true, u, sums);
+        step_cone_range(*pass->op, *pass->q, begin, end, true, u, sums);
     else
-        cone_range(*pass->op, *pass->q, begin, end, false, u, sums);
+        step_cone_range(*pass->op, *pass->q, begin, end, false, u, sums);
 }
 
 /* w = S (N + E) S d of block i, from u = N S d; with q->halve, halves d and the last w instead, as halve_step. */
-KERNEL void plain_change(const Pass *pass, int64_t i, int rows, const double *u, double *w)
+KERNEL void write_change(const Pass *pass, int64_t i, int rows, const double *u, double *w)
 {
     const TalusOperator *op = pass->op;
     const TalusQuasi *q = pass->q;
@@ -242,15 +242,15 @@ KERNEL void plain_change(const Pass *pass, int64_t i, int rows, const double *u,
 }
 
 /* As cone_range, one block after the other, for half lines (with constant `rows`) and mixed sets. */
-KERNEL void plain_moves(const Pass *pass, int64_t begin, int64_t end, int rows, const double *u,
-                        Moved *sums)
+KERNEL void step_plain_blocks(const Pass *pass, int64_t begin, int64_t end, int rows,
+                              const double *u, Moved *sums)
 {
     const TalusQuasi *q = pass->q;
     for (int64_t i = begin; i < end; i++) {
         double w[TALUS_ROWS], t[TALUS_ROWS];
         double *x = q->x_next + i * rows, *g = q->g_next + i * rows, *r = q->r_next + i * rows;
         const double *d = q->d + i * rows;
-        plain_change(pass, i, rows, u + (i - begin) * rows, w);
+        write_change(pass, i, rows, u + (i - begin) * rows, w);
         for (int k = 0; k < rows; k++) {
             double old = q->g[i * rows + k];
             sums->gd[0] += old * d[k];
@@ -276,8 +276,8 @@ typedef struct PairSums {
 } PairSums;
 
 /* Adds s'r and y'r over `length` entries, at most a piece, to the sums. */
-static void pair_dots(const float *s, const float *y, const float *r, int64_t length,
-                      PairSums *sums)
+static void add_pair_dots(const float *s, const float *y, const float *r, int64_t length,
+                          PairSums *sums)
 {
     Quad sr = {0}, yr = {0};
     double s1 = 0.0, y1 = 0.0;
@@ -318,13 +318,13 @@ static void store_pair(const Pass *pass, int64_t first, int64_t length, float *r
         y[i] = (float)(unit * (next[i] - old[i]));
         r[i] = (float)(unit * next[i]);
     }
-    pair_dots(s, y, y, length, &sums);
+    add_pair_dots(s, y, y, length, &sums);
     *sy += sums.sr;
     *yy += sums.yr;
 }
 
 /* u = N S d of blocks [begin, end). */
-static void product_piece(const TalusOperator *op, int64_t begin, int64_t end, double *u)
+static void write_product(const TalusOperator *op, int64_t begin, int64_t end, double *u)
 {
     if (op->pair)
         talus_cpu_contact_velocity(op, (const double(*)[8])op->scratch->velocity, (int)begin,
@@ -348,20 +348,20 @@ static void step_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
         int64_t stop = smaller(i + PIECE, end), first = i * op->rows;
         int64_t length = (stop - i) * op->rows;
         if (!q->halve)
-            product_piece(op, i, stop, u);
+            write_product(op, i, stop, u);
         if (op->mixed_sets)
-            plain_moves(pass, i, stop, op->rows, u, &moved);
+            step_plain_blocks(pass, i, stop, op->rows, u, &moved);
         else if (op->rows == 3)
-            cone_moves(pass, i, stop, u, &moved);
+            step_cones(pass, i, stop, u, &moved);
         else
-            plain_moves(pass, i, stop, 1, u, &moved);
+            step_plain_blocks(pass, i, stop, 1, u, &moved);
         store_pair(pass, first, length, r, &sy, &yy);
         for (int p = 0; p <= q->count; p++)
-            pair_dots(pair_s(q, p) + first, pair_y(op, q, p) + first, r, length, &pairs[p]);
+            add_pair_dots(pair_s(q, p) + first, pair_y(op, q, p) + first, r, length, &pairs[p]);
     }
     const Lane own[] = {moved.r2, moved.rg, moved.gd, moved.dw, moved.dd, moved.ww, moved.smooth};
     const int64_t groups = talus_cpu_group_count(op);
-    double *partial = op->scratch->many + chunk;
+    double *partial = op->scratch->vector_partial + chunk;
     for (int k = 0; k < MOVED; k++, partial += groups)
         *partial = lane_sum(own[k]);
     *partial = sy;
@@ -383,7 +383,7 @@ void talus_cpu_step_quasi_step(const TalusOperator *op, const TalusQuasi *q, Tal
                                   op->scratch->velocity);
     talus_cpu_for_each_group(op, step_chunk, &pass);
     for (int64_t k = 0, groups = talus_cpu_group_count(op); k < OWN + 2 * (q->count + 1); k++)
-        total[k] = talus_groups_sum(groups, op->scratch->many + k * groups);
+        total[k] = talus_groups_sum(groups, op->scratch->vector_partial + k * groups);
     *sums = (TalusQuasiSums){.r2 = total[0],
                              .rg = total[1],
                              .gd = total[2],
@@ -405,8 +405,8 @@ typedef struct Smoothed {
     Lane x2, r2, residual2, residual_max;
 } Smoothed;
 
-KERNEL void cone_smooth(const TalusOperator *op, const TalusQuasi *q, double eta, const Pair *pair,
-                        Smoothed *sums)
+KERNEL void smooth_cone_pair(const TalusOperator *op, const TalusQuasi *q, double eta,
+                             const Pair *pair, Smoothed *sums)
 {
     Lane m[4], x[3], g[3], xs[3], gs[3], t[3], x2 = lane(0.0), r2 = lane(0.0);
     double keep = 1.0 - eta;
@@ -436,23 +436,24 @@ KERNEL void cone_smooth(const TalusOperator *op, const TalusQuasi *q, double eta
     sums->residual_max = lane_select(natural <= sums->residual_max, sums->residual_max, natural);
 }
 
-static void cone_smooths(TalusOperator op, TalusQuasi q, double eta, int64_t begin, int64_t end,
+static void smooth_cones(TalusOperator op, TalusQuasi q, double eta, int64_t begin, int64_t end,
                          Smoothed *total)
 {
     Smoothed sums = *total;
     int64_t i = begin;
     for (; i + LANES <= end; i += LANES) {
         Pair pair = {i, true};
-        cone_smooth(&op, &q, eta, &pair, &sums);
+        smooth_cone_pair(&op, &q, eta, &pair, &sums);
     }
     if (i < end) {
         Pair last = {i, false};
-        cone_smooth(&op, &q, eta, &last, &sums);
+        smooth_cone_pair(&op, &q, eta, &last, &sums);
     }
     *total = sums;
 }
 
-KERNEL void plain_smooths(const Pass *pass, int64_t begin, int64_t end, int rows, Smoothed *sums)
+KERNEL void smooth_plain_blocks(const Pass *pass, int64_t begin, int64_t end, int rows,
+                                Smoothed *sums)
 {
     const TalusQuasi *q = pass->q;
     const double *xs = pass->eta < 1.0 ? q->smooth_x : q->x;
@@ -489,11 +490,11 @@ static void smooth_chunk(void *context, int64_t begin, int64_t end, int64_t chun
     const Pass *pass = context;
     Smoothed sums = {{0}, {0}, {0}, {0}};
     if (pass->op->mixed_sets)
-        plain_smooths(pass, begin, end, pass->op->rows, &sums);
+        smooth_plain_blocks(pass, begin, end, pass->op->rows, &sums);
     else if (pass->op->rows == 3)
-        cone_smooths(*pass->op, *pass->q, pass->eta, begin, end, &sums);
+        smooth_cones(*pass->op, *pass->q, pass->eta, begin, end, &sums);
     else
-        plain_smooths(pass, begin, end, 1, &sums);
+        smooth_plain_blocks(pass, begin, end, 1, &sums);
     const double both[] = {lane_sum(sums.x2), lane_sum(sums.r2), lane_sum(sums.residual2),
                            lane_max(sums.residual_max)};
     talus_cpu_store_sums(pass->op, chunk, 4, both);

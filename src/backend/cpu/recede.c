@@ -24,7 +24,7 @@ static double norm2(int rows, const double *x)
 
 /* Returns the set of block i. Blocks under `fixed`, and Coulomb blocks unless relaxed, are prisms, in which only the
  * normal impulse can grow without bound; Coulomb blocks are cones if relaxed. */
-static TalusSet law_set(const Pass *pass, int64_t i)
+static TalusSet recession_set(const Pass *pass, int64_t i)
 {
     return talus_set_of_block(pass->op, i, !pass->relaxed, NULL);
 }
@@ -35,7 +35,7 @@ static void recede_chunk(void *context, int64_t begin, int64_t end, int64_t chun
     const int rows = pass->op->rows;
     (void)chunk;
     for (int64_t i = begin; i < end; i++) {
-        TalusSet set = law_set(pass, i);
+        TalusSet set = recession_set(pass, i);
         double *x = pass->out + i * rows;
         talus_recession_project(rows, &set, x);
         if (norm2(rows, x) <= pass->least * pass->least)
@@ -56,7 +56,7 @@ static void span_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     const int rows = pass->op->rows;
     (void)chunk;
     for (int64_t i = begin; i < end; i++) {
-        TalusSet set = law_set(pass, i);
+        TalusSet set = recession_set(pass, i);
         double *y = pass->out + i * rows;
         if (norm2(rows, pass->x + i * rows) > 0.0)
             talus_recession_span(rows, &set, y);

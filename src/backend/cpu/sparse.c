@@ -7,7 +7,7 @@
 #include "base/lane.h"
 
 /* True if the three rows at start[0..3] have the same columns, in triples of neighbours. */
-static bool full_row(const TalusOperator *op, const int32_t *start)
+static bool has_full_row(const TalusOperator *op, const int32_t *start)
 {
     const int32_t *column = op->column + start[0];
     int n = start[1] - start[0];
@@ -23,7 +23,7 @@ static bool full_row(const TalusOperator *op, const int32_t *start)
 bool talus_cpu_has_full_blocks(const TalusOperator *op)
 {
     for (int i = 0; i < op->blocks; i++)
-        if (op->rows != 3 || !full_row(op, op->row_start + 3 * i))
+        if (op->rows != 3 || !has_full_row(op, op->row_start + 3 * i))
             return false;
     return true;
 }

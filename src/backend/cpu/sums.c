@@ -30,7 +30,7 @@ typedef struct PositionLoop {
     void *context;
 } PositionLoop;
 
-static void run_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+static void call_for_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const PositionLoop *loop = context;
     loop->fn(loop->context, loop->first_block + begin, loop->first_block + end,
@@ -45,7 +45,7 @@ void talus_cpu_for_each_group(const TalusOperator *op, TalusLoopFn *fn, void *co
         loop.first_block = op->blocks - op->joints;
         loop.first_group = op->scratch->groups.count;
     }
-    talus_parallel(op->pool, op->blocks - loop.first_block, BLOCK_GRAIN, run_chunk, &loop);
+    talus_parallel(op->pool, op->blocks - loop.first_block, BLOCK_GRAIN, call_for_chunk, &loop);
 }
 
 void talus_cpu_store_sums(const TalusOperator *op, int64_t group, int count, const double *sums)

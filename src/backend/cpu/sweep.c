@@ -14,7 +14,7 @@
 
 /* ---- two sphere contacts ---- */
 
-KERNEL void store_body(double *p, double *q, const Lane v[8])
+KERNEL void store_two_bodies(double *p, double *q, const Lane v[8])
 {
     lane_store(p, lane_low(v[0], v[1]));
     lane_store(p + 2, lane_low(v[2], v[3]));
@@ -32,8 +32,8 @@ enum { WIDE = 2 };
 
 /* next = the impulses, world frame, after projected steps at the contact velocities u, averaged with the old ones by
  * rho. mu / |t| is computed as (mu / t2) |t| with t2 = |t|^2, so that the division does not wait for the root. */
-KERNEL void pack_step(const SpherePack *pack, int wide, Lane rho, Lane u[WIDE][3],
-                      Lane next[WIDE][3])
+KERNEL void step_packs(const SpherePack *pack, int wide, Lane rho, Lane u[WIDE][3],
+                       Lane next[WIDE][3])
 {
     Lane normal[WIDE], along[WIDE], t[WIDE][3], t2[WIDE], size[WIDE], shrink[WIDE];
     for (int w = 0; w < wide; w++) {
@@ -89,7 +89,7 @@ KERNEL Lane sweep_packs(SpherePack *pack, int wide, double (*velocity)[8], Lane 
         for (int k = 0; k < 3; k++)
             u[w][k] = fixed ? -a[w][k] - turn[k] : b[w][k] - a[w][k] - turn[k];
     }
-    pack_step(pack, wide, rho, u, next);
+    step_packs(pack, wide, rho, u, next);
     for (int w = 0; w < wide; w++) {
         Lane dp[3], turn[3];
         for (int k = 0; k < 3; k++) {
@@ -106,9 +106,9 @@ KERNEL Lane sweep_packs(SpherePack *pack, int wide, double (*velocity)[8], Lane 
         change2[w] = pack[w].scale * pack[w].scale * lane_dot(dp, dp);
     }
     for (int w = 0; w < wide; w++) {
-        store_body(velocity[pack[w].a[0]], velocity[pack[w].a[1]], a[w]);
+        store_two_bodies(velocity[pack[w].a[0]], velocity[pack[w].a[1]], a[w]);
         if (!fixed)
-            store_body(velocity[pack[w].b[0]], velocity[pack[w].b[1]], b[w]);
+            store_two_bodies(velocity[pack[w].b[0]], velocity[pack[w].b[1]], b[w]);
     }
     for (int w = 0; w < wide; w++) {
         lane_store(term + LANES * w, change2[w]);
@@ -136,7 +136,7 @@ KERNEL void item_velocity(const SweepItem *item, const double (*velocity)[8], do
 }
 
 /* Takes the projected step of one contact, as pack_step, and stores its impulse; dp is the change of the impulse. */
-KERNEL void item_step(SweepItem *item, double rho, const double u[3], double dp[3])
+KERNEL void step_item(SweepItem *item, double rho, const double u[3], double dp[3])
 {
     const double *n = item->normal;
     const StepRule *rule = &item->rule;
@@ -162,7 +162,7 @@ KERNEL void item_step(SweepItem *item, double rho, const double u[3], double dp[
 }
 
 /* Applies the change dp of an item's impulse, world frame, to its bodies: -dp to a, dp to b. */
-KERNEL void push_item(TalusSweep *sweep, const SweepItem *item, const double dp[3])
+KERNEL void apply_change(TalusSweep *sweep, const SweepItem *item, const double dp[3])
 {
     talus_body_add_impulse(sweep->op, item->a, -1.0, item->arm_a, dp, sweep->velocity[item->a]);
     if (item->b >= 0)
@@ -180,7 +180,7 @@ typedef struct Loop {
 /* How many packs ahead body records, which are scattered in memory, are prefetched. */
 enum { AHEAD = 6 };
 
-KERNEL void fetch_bodies(const SpherePack *pack, double (*velocity)[8], bool fixed)
+KERNEL void prefetch_bodies(const SpherePack *pack, double (*velocity)[8], bool fixed)
 {
     for (int k = 0; k < LANES; k++) {
         __builtin_prefetch(velocity[pack->a[k]], 1);
@@ -196,7 +196,7 @@ KERNEL Lane sweep_range(SpherePack *pack, int64_t begin, int64_t end, double (*v
     int64_t i = begin;
     for (; i + WIDE <= end; i += WIDE) {
         for (int w = 0; w < WIDE && i + AHEAD + w < end; w++)
-            fetch_bodies(&pack[i + AHEAD + w], velocity, fixed);
+            prefetch_bodies(&pack[i + AHEAD + w], velocity, fixed);
         most = sweep_packs(&pack[i], WIDE, velocity, rho, fixed, most, term + LANES * i);
     }
     for (; i < end; i++)
@@ -224,16 +224,16 @@ KERNEL double sweep_items(TalusSweep *sweep, SweepItem *item, int wide, double m
     for (int w = 0; w < wide; w++)
         item_velocity(&item[w], (const double(*)[8])sweep->velocity, u[w]);
     for (int w = 0; w < wide; w++)
-        item_step(&item[w], sweep->options.rho, u[w], dp[w]);
+        step_item(&item[w], sweep->options.rho, u[w], dp[w]);
     for (int w = 0; w < wide; w++) {
-        push_item(sweep, &item[w], dp[w]);
+        apply_change(sweep, &item[w], dp[w]);
         term[w] = item[w].rule.scale * item[w].rule.scale * dot3(dp[w], dp[w]);
         most = term[w] > most ? term[w] : most;
     }
     return most;
 }
 
-KERNEL void fetch_item(const TalusSweep *sweep, const SweepItem *item)
+KERNEL void prefetch_item_bodies(const TalusSweep *sweep, const SweepItem *item)
 {
     int b = item->b >= 0 ? item->b : item->a;
     __builtin_prefetch(sweep->velocity[item->a], 1);
@@ -258,7 +258,7 @@ static void item_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     int64_t i = begin;
     for (; i + WIDE <= end; i += WIDE) {
         for (int w = 0; w < WIDE && i + AHEAD + w < end; w++)
-            fetch_item(loop->sweep, &item[i + AHEAD + w]);
+            prefetch_item_bodies(loop->sweep, &item[i + AHEAD + w]);
         most = sweep_items(loop->sweep, &item[i], WIDE, most, term + i);
     }
     for (; i < end; i++)
@@ -276,7 +276,7 @@ static void heavy_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
         SweepItem *item = &sweep->item[loop->first + i];
         double u[3], *dp = sweep->change[i];
         item_velocity(item, (const double(*)[8])sweep->velocity, u);
-        item_step(item, sweep->options.rho, u, dp);
+        step_item(item, sweep->options.rho, u, dp);
         term[i] = item->rule.scale * item->rule.scale * dot3(dp, dp);
         most = term[i] > most ? term[i] : most;
     }
@@ -284,8 +284,8 @@ static void heavy_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
 }
 
 /* Runs fn in parallel over packs or items first to end - 1. Returns the largest of their terms and `most`. */
-static double loop_over(TalusSweep *sweep, int first, int end, int grain, bool fixed,
-                        TalusLoopFn *fn, double most)
+static double run_in_parallel(TalusSweep *sweep, int first, int end, int grain, bool fixed,
+                              TalusLoopFn *fn, double most)
 {
     Loop loop = {sweep, first, fixed};
     talus_parallel(sweep->op->pool, end - first, grain, fn, &loop);
@@ -296,20 +296,20 @@ static double loop_over(TalusSweep *sweep, int first, int end, int grain, bool f
 static double sweep_heavy(TalusSweep *sweep, double most)
 {
     int first = sweep->item_start[CLASS_HEAVY], end = sweep->item_start[CLASSES];
-    most = loop_over(sweep, first, end, ITEM_GRAIN, false, heavy_chunk, most);
+    most = run_in_parallel(sweep, first, end, ITEM_GRAIN, false, heavy_chunk, most);
     for (int i = first; i < end; i++)
-        push_item(sweep, &sweep->item[i], sweep->change[i - first]);
+        apply_change(sweep, &sweep->item[i], sweep->change[i - first]);
     return most;
 }
 
-static double run_coloured(TalusSweep *sweep)
+static double sweep_colours(TalusSweep *sweep)
 {
     double most = 0.0;
     for (int c = 0; c < sweep->colouring.colours; c++) {
         const int *packs = sweep->pack_start[c], *items = sweep->item_start + c;
-        most = loop_over(sweep, packs[0], packs[1], PACK_GRAIN, false, pack_chunk, most);
-        most = loop_over(sweep, packs[1], packs[2], PACK_GRAIN, true, pack_chunk, most);
-        most = loop_over(sweep, items[0], items[1], ITEM_GRAIN, false, item_chunk, most);
+        most = run_in_parallel(sweep, packs[0], packs[1], PACK_GRAIN, false, pack_chunk, most);
+        most = run_in_parallel(sweep, packs[1], packs[2], PACK_GRAIN, true, pack_chunk, most);
+        most = run_in_parallel(sweep, items[0], items[1], ITEM_GRAIN, false, item_chunk, most);
     }
     for (int i = sweep->item_start[CLASS_OVERFLOW]; i < sweep->item_start[CLASS_HEAVY]; i++)
         most = sweep_items(sweep, &sweep->item[i], 1, most, item_term(sweep, i));
@@ -318,7 +318,7 @@ static double run_coloured(TalusSweep *sweep)
 }
 
 /* Returns the squared velocity change; for a symmetric sweep that of its backward half alone. */
-static double run_sequence(TalusSweep *sweep)
+static double sweep_in_sequence(TalusSweep *sweep)
 {
     double sum = 0.0, term;
     if (sweep->options.order == TALUS_ORDER_RANDOM)
@@ -364,21 +364,22 @@ TalusStatus talus_cpu_sweep_prepare(const TalusOperator *op, const TalusSweepOpt
                                            : talus_sweep_fill_items(*sweep, gamma);
 }
 
-static double run_once(TalusSweep *sweep)
+static double sweep_once(TalusSweep *sweep)
 {
     if (sweep->op->pair && sweep->ended)
         talus_cpu_op_body_velocities(sweep->op, sweep->ended, true, sweep->velocity);
     sweep->ended = NULL;
     if (talus_sweep_is_by_block(sweep))
         return talus_sweep_run_by_block(sweep);
-    return sweep->options.order == TALUS_ORDER_COLOURED ? run_coloured(sweep) : run_sequence(sweep);
+    return sweep->options.order == TALUS_ORDER_COLOURED ? sweep_colours(sweep)
+                                                        : sweep_in_sequence(sweep);
 }
 
 double talus_cpu_sweep_run(TalusSweep *sweep, int sweeps)
 {
     double change2 = 0.0;
     for (int k = 0; k < sweeps; k++)
-        change2 = run_once(sweep);
+        change2 = sweep_once(sweep);
     return change2;
 }
 

@@ -23,7 +23,7 @@ static TalusFrictionLaw law_of(const TalusOperator *op, int i)
 }
 
 /* Fills the data of block i's own problem. Fails if the block has friction that options.local does not take. */
-static TalusStatus fill_one(const TalusSweep *sweep, int i, TalusOneContact *one)
+static TalusStatus fill_one_contact(const TalusSweep *sweep, int i, TalusOneContact *one)
 {
     const TalusOperator *op = sweep->op;
     one->mu = op->rows == 1 ? 0.0 : op->mu[i];
@@ -42,7 +42,7 @@ static TalusStatus fill_one(const TalusSweep *sweep, int i, TalusOneContact *one
 static TalusStatus fill_local(const TalusSweep *sweep, int i, LocalItem *item)
 {
     const TalusOperator *op = sweep->op;
-    TALUS_TRY(fill_one(sweep, i, &item->one));
+    TALUS_TRY(fill_one_contact(sweep, i, &item->one));
     item->block = i;
     item->scale = talus_block_scale(op, i);
     item->mu = item->one.mu;
@@ -69,8 +69,9 @@ static TalusStatus fill_local(const TalusSweep *sweep, int i, LocalItem *item)
 
 /* Averages the new impulse `next` with the old one by rho; writes the result to gamma and its change. Returns the
  * squared velocity change. */
-static double take_step(const TalusSweepOptions *o, const LocalItem *item, int rows,
-                        const double old[3], const double next[3], double *gamma, double change[3])
+static double relax_impulse(const TalusSweepOptions *o, const LocalItem *item, int rows,
+                            const double old[3], const double next[3], double *gamma,
+                            double change[3])
 {
     double sum = 0.0;
     for (int k = 0; k < 3; k++) {
@@ -82,7 +83,7 @@ static double take_step(const TalusSweepOptions *o, const LocalItem *item, int r
     return item->scale * item->scale * sum;
 }
 
-static void load_impulse(const double *gamma, int rows, double old[3])
+static void load_three_rows(const double *gamma, int rows, double old[3])
 {
     old[0] = gamma[0];
     old[1] = rows == 3 ? gamma[1] : 0.0;
@@ -95,8 +96,8 @@ static double solve_item(const TalusSweepOptions *o, const LocalItem *item, int 
                          const double g[3], double *gamma, double change[3])
 {
     double old[3], b[3], next[3];
-    load_impulse(gamma, rows, old);
-    load_impulse(gamma, rows, next);
+    load_three_rows(gamma, rows, old);
+    load_three_rows(gamma, rows, next);
     for (int k = 0; k < 3; k++)
         b[k] = g[k] - talus_one_dot(item->one.a[k], old);
     talus_one_solve(o->local, &item->one, b, next);
@@ -105,16 +106,16 @@ static double solve_item(const TalusSweepOptions *o, const LocalItem *item, int 
             next[k] = old[k] + o->omega * (next[k] - old[k]);
         talus_one_restrict(&item->one, next);
     }
-    return take_step(o, item, rows, old, next, gamma, change);
+    return relax_impulse(o, item, rows, old, next, gamma, change);
 }
 
 /* The same for spheres, whose block A is diagonal: a step of -omega A^-1 g, then the projection in the metric A (ccp)
  * or the bounds (other laws). */
-static double solve_round(const TalusSweepOptions *o, const LocalItem *item, int rows,
-                          const double g[3], double *gamma, double change[3])
+static double solve_round_item(const TalusSweepOptions *o, const LocalItem *item, int rows,
+                               const double g[3], double *gamma, double change[3])
 {
     double old[3], next[3];
-    load_impulse(gamma, rows, old);
+    load_three_rows(gamma, rows, old);
     next[0] = old[0] - o->omega * item->inv_n * g[0];
     next[1] = rows == 3 ? old[1] - o->omega * item->inv_t * g[1] : 0.0;
     next[2] = rows == 3 ? old[2] - o->omega * item->inv_t * g[2] : 0.0;
@@ -123,7 +124,7 @@ static double solve_round(const TalusSweepOptions *o, const LocalItem *item, int
                            &next[2]);
     else
         talus_one_restrict(&item->one, next);
-    return take_step(o, item, rows, old, next, gamma, change);
+    return relax_impulse(o, item, rows, old, next, gamma, change);
 }
 
 static double general_step(TalusSweep *sweep, const LocalItem *item)
@@ -162,7 +163,7 @@ static double round_step(TalusSweep *sweep, const LocalItem *item)
         world[k] = (b ? b[k] : 0.0) - a[k] - turn[k];
     talus_frame_to_local(item->frame, world, g);
     g[0] += item->bias + item->compliance * gamma[0];
-    double moved = solve_round(&sweep->options, item, rows, g, gamma, change);
+    double moved = solve_round_item(&sweep->options, item, rows, g, gamma, change);
     talus_frame_to_world(item->frame, change, world);
     talus_cross3(item->frame, world, turn);
     for (int k = 0; k < 3; k++) {

@@ -108,7 +108,7 @@ static void projected_step(const TalusSweep *sweep, int i, const StepRule *rule,
     }
 }
 
-static void contact_block(const TalusOperator *op, int i, double a[3][3])
+static void write_contact_block(const TalusOperator *op, int i, double a[3][3])
 {
     if (i < op->sphere_sphere + op->sphere_fixed) {
         memset(a, 0, 9 * sizeof(double));
@@ -122,7 +122,7 @@ static void contact_block(const TalusOperator *op, int i, double a[3][3])
     a[0][0] += op->compliance ? op->compliance[i] : 0.0;
 }
 
-static void matrix_block(const TalusOperator *op, int i, double a[3][3])
+static void write_matrix_block(const TalusOperator *op, int i, double a[3][3])
 {
     memset(a, 0, 9 * sizeof(double));
     for (int k = 0; k < op->rows; k++)
@@ -135,15 +135,15 @@ static void matrix_block(const TalusOperator *op, int i, double a[3][3])
 void talus_sweep_get_block(const TalusOperator *op, int i, double a[3][3])
 {
     if (op->pair)
-        contact_block(op, i, a);
+        write_contact_block(op, i, a);
     else
-        matrix_block(op, i, a);
+        write_matrix_block(op, i, a);
 }
 
 /* next = solution of a joint block's own problem (relaxed by omega): between its rows A, its block of N + E, is far
  * from diagonal, so that a projected step would be short. */
-static void joint_step(const TalusSweep *sweep, int i, const double *gamma, const double *g,
-                       double *next)
+static void solve_joint_block(const TalusSweep *sweep, int i, const double *gamma, const double *g,
+                              double *next)
 {
     const TalusOperator *op = sweep->op;
     TalusSet set = talus_set_of_block(op, i, op->prisms, NULL);
@@ -162,7 +162,7 @@ static double step_block(TalusSweep *sweep, int i, double coupling, const double
     StepRule rule = talus_step_rule(&sweep->options, rows, op->diagonal[i][0], op->diagonal[i][1],
                                     coupling, rows > 1 ? op->mu[i] : 0.0);
     if (op->mixed_sets && op->model && op->model[i].section == TALUS_SECTION_JOINT)
-        joint_step(sweep, i, gamma, g, next);
+        solve_joint_block(sweep, i, gamma, g, next);
     else
         projected_step(sweep, i, &rule, gamma, g, next);
     for (int k = 0; k < rows; k++) {
@@ -184,7 +184,7 @@ static double matrix_step(TalusSweep *sweep, int i)
 }
 
 /* Applies a wrench record, impulse and minus the torque, to a body; sign of the impulse: -1 on a, 1 on b. */
-static void push_body(TalusSweep *sweep, int body, double sign, const double record[6])
+static void add_wrench_to_body(TalusSweep *sweep, int body, double sign, const double record[6])
 {
     double *v = sweep->velocity[body], turn[3];
     if (v[3] == 0.0 && !talus_body_yields(sweep->op, body))
@@ -207,9 +207,9 @@ static double contact_step(TalusSweep *sweep, int i)
     double(*record)[6] = op->scratch->record;
     talus_cpu_write_wrenches(op, change, i, i + 1, record);
     record += general < 0 ? i : spheres + 2 * general;
-    push_body(sweep, op->pair[i][0], -1.0, record[0]);
+    add_wrench_to_body(sweep, op->pair[i][0], -1.0, record[0]);
     if (op->pair[i][1] >= 0)
-        push_body(sweep, op->pair[i][1], 1.0, record[general >= 0]);
+        add_wrench_to_body(sweep, op->pair[i][1], 1.0, record[general >= 0]);
     return moved;
 }
 
@@ -250,7 +250,7 @@ static void colour_chunk(void *context, int64_t begin, int64_t end, int64_t chun
     sweep->partial[chunk] = most;
 }
 
-static double run_colours(TalusSweep *sweep)
+static double sweep_colours(TalusSweep *sweep)
 {
     double most = 0.0;
     for (int c = 0; c < COLOURS; c++) {
@@ -280,7 +280,7 @@ void talus_sweep_shuffle(TalusSweep *sweep)
 double talus_sweep_run_by_block(TalusSweep *sweep)
 {
     if (sweep->options.order == TALUS_ORDER_COLOURED)
-        return run_colours(sweep);
+        return sweep_colours(sweep);
     double sum = 0.0;
     if (sweep->options.order == TALUS_ORDER_RANDOM)
         talus_sweep_shuffle(sweep);

@@ -96,7 +96,7 @@ void talus_cpu_vector_dots(const TalusOperator *op, int count, const double *con
 {
     ManyPass pass = {.x = x,
                      .y = y,
-                     .partial = op->scratch->many,
+                     .partial = op->scratch->vector_partial,
                      .groups = talus_cpu_group_count(op),
                      .count = count,
                      .rows = op->rows};

@@ -113,7 +113,7 @@ static bool move_bounds(TalusSolve *s, const TalusMetricBlock *metric)
 
 static int step(TalusSolve *s, TalusFaceWork *w, Variant variant)
 {
-    TalusForward change;
+    TalusForwardSums change;
     int products = make_direction(s, w, variant) + 1;
     double a = talus_face_search(s, w, 1.0);
     if (a == 0.0) { /* not a descent direction: restart with the gradient */

@@ -67,14 +67,14 @@ void talus_face_norm(TalusSolve *s, TalusFaceWork *w, double carried)
 
 bool talus_face_measured(TalusSolve *s, TalusFaceWork *w, int products)
 {
-    TalusForward at;
+    TalusForwardSums at;
     s->backend->block.forward_backward(s->op, w->metric, s->gamma, w->g, 1.0, NULL, NULL, &at);
     return talus_solve_next(s, products, s->gamma, w->metric, at.residual2, at.residual_max);
 }
 
 void talus_face_project(TalusSolve *s, TalusFaceWork *w, double step, const double *d)
 {
-    TalusForward forward;
+    TalusForwardSums forward;
     double sums[2];
     talus_copy(s, s->gamma, w->w);
     s->backend->block.forward_backward(s->op, w->metric, s->gamma, d, step, s->gamma, NULL,

@@ -20,7 +20,7 @@ static const TalusParam params[] = {
 
 static int step(TalusSolve *s, TalusFaceWork *w)
 {
-    TalusForward change;
+    TalusForwardSums change;
     s->backend->vector.combine(s->op, 1, (const double *const[]){w->g}, (const double[]){-1.0},
                                w->p);
     s->backend->block.project_tangent(s->op, w->metric, s->gamma, w->p, w->p);

@@ -140,7 +140,7 @@ static TalusStatus prepare_direct(TalusSolve *s, const Params *p, Run *run)
 /* ---- one iteration ---- */
 
 /* Computes z = P(w) and, if `measured`, its gradient and residual, and offers it as best iterate. */
-static void project(TalusSolve *s, Run *run, bool measured, TalusForward *sums)
+static void project(TalusSolve *s, Run *run, bool measured, TalusForwardSums *sums)
 {
     Work *w = s->work;
     talus_copy(s, w->extrapolation.part[0].y, run->z);
@@ -265,7 +265,7 @@ static TalusStatus iterate(TalusSolve *s, const Params *p, Run *run)
 {
     double next = p->adapt > 0 ? p->adapt : INFINITY;
     for (int k = 0;; k++) {
-        TalusForward sums;
+        TalusForwardSums sums;
         bool last = s->info->iterations + 1 >= s->options->max_iterations;
         bool measured = run->direct || last || k % CHECK == 0;
         project(s, run, measured, &sums);

@@ -254,7 +254,7 @@ static void measure(Run *run)
 {
     TalusSolve *s = run->s;
     TalusTaoWork *w = run->w;
-    TalusForward sums;
+    TalusForwardSums sums;
     s->backend->block.forward_backward(s->op, NULL, w->gamma, w->velocity, 1.0, NULL, NULL, &sums);
     run->rms = sqrt(sums.residual2 / s->op->blocks);
     run->max = sums.residual_max;

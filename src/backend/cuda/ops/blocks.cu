@@ -64,13 +64,13 @@ static __global__ void forward_backward(CuPartials partials, double *totals, For
 
 void cu_block_forward_backward(const TalusOperator *op, const TalusMetricBlock *metric,
                                const double *x, const double *g, double step, double *t, double *r,
-                               TalusForward *sums)
+                               TalusForwardSums *sums)
 {
     double total[4];
     LAUNCH_SETS(launch_sums, op, forward_backward, op->blocks, cu_of(op)->totals,
                 Forward{cu_sets(op, metric), x, g, step, t, r});
     cu_totals_get(cu_of(op), 4, total);
-    *sums = TalusForward{total[0], total[1], total[2], sqrt(total[3])};
+    *sums = TalusForwardSums{total[0], total[1], total[2], sqrt(total[3])};
 }
 
 /* ---- faces ---- */
