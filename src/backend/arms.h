@@ -1,5 +1,5 @@
-/* backend/arms.h - rows of D', which map body velocities to contact velocities, of one block; and a contact's diagonal
- * after its bodies' joints have been eliminated. For host and device. */
+/* backend/arms.h - the rows of D' of one block (D' maps body velocities to contact velocities), and a contact's
+ * diagonal entries of N after elimination of the joints. For host and device. */
 #ifndef TALUS_BACKEND_ARMS_H
 #define TALUS_BACKEND_ARMS_H
 
@@ -17,8 +17,8 @@ TALUS_INLINE void talus_cross3(const double a[3], const double b[3], double r[3]
     r[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-/* turn = change of a body's spin s by the angular impulse `torque` (over l): op->inverse_inertia[body] times it or, without
- * op->inverse_inertia, k times it. */
+/* turn = change of a body's spin s by `torque`, an angular impulse over the body's length l: the matrix
+ * op->inverse_inertia[body] times torque or, if the operator has no such matrices (all spheres), k times torque. */
 TALUS_INLINE void talus_spin_change(const TalusOperator *op, int body, double k,
                                     const double torque[3], double turn[3])
 {
@@ -33,7 +33,7 @@ TALUS_INLINE void talus_spin_change(const TalusOperator *op, int body, double k,
     turn[2] = m[4] * torque[0] + m[5] * torque[1] + m[2] * torque[2];
 }
 
-/* Writes row k < 3 (normal, tangents) of contact i on its body a (side 0) or b (side 1). */
+/* Writes row k < 3 (normal, tangents) of contact i in D', the part on its body a (side 0) or b (side 1). */
 TALUS_INLINE void talus_contact_jacobian_row(const TalusOperator *op, int i, int side, int k,
                                              TalusJacobianRow arm)
 {
@@ -52,7 +52,8 @@ TALUS_INLINE void talus_contact_jacobian_row(const TalusOperator *op, int i, int
     }
 }
 
-/* Writes row 3 + k, the moment about axis k: 0 on the velocity; on the spin the axis times the lever, negative on a. */
+/* Writes row 3 + k of contact i in D', that of the moment about axis k: zeros for the body's velocity, the axis times
+ * the lever for its spin; negative on body a. */
 TALUS_INLINE void talus_moment_jacobian_row(const TalusOperator *op, int i, int side, int k,
                                             TalusJacobianRow arm)
 {
@@ -67,7 +68,7 @@ TALUS_INLINE void talus_moment_jacobian_row(const TalusOperator *op, int i, int 
     }
 }
 
-/* Writes row k < op->rows of contact i on one side. */
+/* Writes row k < op->rows of contact i in D', the part on its body a (side 0) or b (side 1). */
 TALUS_INLINE void talus_block_jacobian_row(const TalusOperator *op, int i, int side, int k,
                                            TalusJacobianRow arm)
 {
@@ -85,8 +86,8 @@ TALUS_INLINE bool talus_joint_has_row(const TalusOperator *op, int i, int k)
     return op->model[i].sides >> k & 1;
 }
 
-/* Fills row k, 0 to 2, of the joint at block i; row->entry is its index in the impulses of the free joints, the last
- * blocks of gamma. */
+/* Fills *row, all members, with row k (0 to 2) of the joint at block i: D' (arm) and M^-1 D (push) on both bodies,
+ * bias and compliance. row->entry is the row's index in the impulses of the free joints, the last blocks of gamma. */
 TALUS_INLINE void talus_joint_fill_row(const TalusOperator *op, int i, int k, TalusJointRow *row)
 {
     const int first = op->blocks - op->joints;
@@ -107,20 +108,21 @@ TALUS_INLINE void talus_joint_fill_row(const TalusOperator *op, int i, int k, Ta
     row->entry = (int64_t)op->rows * (i - first) + k;
 }
 
-/* Returns arm' T arm for the 6 x 6 matrix t. */
-TALUS_INLINE double talus_quadratic_form6(const double t[36], const TalusJacobianRow arm)
+/* Returns x' T x for the 6 x 6 matrix t. */
+TALUS_INLINE double talus_quadratic_form6(const double t[36], const double x[6])
 {
     double sum = 0.0;
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++)
-            sum += arm[i] * t[6 * i + j] * arm[j];
+            sum += x[i] * t[6 * i + j] * x[j];
     return sum;
 }
 
-/* Writes the diagonal of contact i after elimination of the joints: that of the first row, and the mean of the others.
- * From whole's diagonal, with joints as blocks, it subtracts arm' T arm on each side; T = taken[vertex[body]] is the
- * part of the body's M^-1 that its joints remove (vertex -1: no joints). The result is at least 1e-9 of whole's: where
- * joints block a contact's motion the difference is only rounding. */
+/* Writes to `out` the diagonal entries of N of contact i after elimination of the joints: out[0] for the normal row,
+ * out[1] the mean of the other rows. Each is the entry of `whole`, in which joints are blocks, minus x' T x for each
+ * of the contact's bodies: x is the row of D' on the body, T = taken[vertex[body]] the part of the body's M^-1 that
+ * its joints remove (vertex -1: the body has no joints). An entry is at least 1e-9 of that of `whole`: where joints
+ * block the contact's motion, the difference is only rounding. */
 TALUS_INLINE void talus_reduced_diagonal(const TalusOperator *whole, int i, const int32_t *vertex,
                                          const double (*taken)[36], double out[2])
 {
@@ -139,7 +141,8 @@ TALUS_INLINE void talus_reduced_diagonal(const TalusOperator *whole, int i, cons
     }
 }
 
-/* Returns the block's bit of TalusOperator.kinds; 0 for a block without friction (disc, ccp, all coefficients 0). */
+/* Returns TALUS_KIND(law, section) of block i, its bit in TalusOperator.kinds; 0 for a block without friction, which
+ * has the model disc and ccp with all coefficients 0. */
 TALUS_INLINE uint32_t talus_block_kind(const TalusOperator *op, int i)
 {
     const TalusBlockModel *model = &op->model[i];

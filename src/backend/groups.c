@@ -1,17 +1,18 @@
-/* backend/groups.c - groups of contacts and of bodies (groups.h): cut once per problem, in two passes, of which the first
- * counts them. */
+/* backend/groups.c - groups of contacts and of bodies (groups.h), cut once per problem in two passes: the first counts
+ * the groups, the second writes where they start. */
 #include "backend/groups.h"
 
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/sum.h"
 
-/* Returns the block of BODY_GRAIN numbers that a body is in. */
+/* Returns which block of BODY_GRAIN consecutive body numbers, counted from 0, contains `number` (>= 1). */
 static uint64_t number_block(uint64_t number)
 {
     return (number - 1) / BODY_GRAIN;
 }
 
+/* Returns number_block of the first body of contact i. */
 static uint64_t first_body_block(const TalusFirstBodies *first, int i)
 {
     int32_t body;
@@ -19,7 +20,8 @@ static uint64_t first_body_block(const TalusFirstBodies *first, int i)
     return number_block(talus_body_number(&first->numbers, body));
 }
 
-/* Writes the starts of the groups of contacts [begin, end), one run, unless `start` is NULL; returns their number. */
+/* Cuts contacts [begin, end) of one run into groups: writes the first contact of each group to `start`, unless that is
+ * NULL, and returns the number of groups. */
 static int cut_contacts(const TalusFirstBodies *first, int begin, int end, int32_t *start)
 {
     int groups = 0, from = begin;
@@ -52,6 +54,8 @@ TalusStatus talus_groups_cut_contacts(TalusGroups *g, const TalusFirstBodies *fi
     return TALUS_OK;
 }
 
+/* Cuts bodies 0 to count - 1 into groups: writes the first body of each group to `start`, unless that is NULL, and
+ * returns the number of groups. */
 static int cut_bodies(const uint64_t *id, const uint32_t *slot, int count, int32_t *start)
 {
     int groups = 0;
@@ -79,6 +83,7 @@ TalusStatus talus_groups_cut_bodies(TalusGroups *g, const uint64_t *id, const ui
     return TALUS_OK;
 }
 
+/* Arguments of talus_groups_for_each, for call_for_group. */
 typedef struct GroupLoop {
     const TalusGroups *groups;
     TalusLoopFn *fn;

@@ -11,8 +11,8 @@ bool talus_run_measures(const TalusRun *run, int done)
     return (run->since + done) % run->check == 0 || done + 1 == run->iterations;
 }
 
-/* Records the residual of an iterate. Returns true if it ends the run: rms or maximum small enough, or rms not
- * finite. */
+/* Stores the residual of an iterate in *run, the first one also in first2. Returns true if this residual ends the run:
+ * rms or maximum small enough, or rms not finite. */
 static bool record_residual(TalusRun *run, int blocks, double residual2, double residual_max)
 {
     double rms = sqrt(residual2 / blocks);
@@ -26,6 +26,7 @@ static bool record_residual(TalusRun *run, int blocks, double residual2, double 
            (run->stop_max > 0.0 && residual_max <= run->stop_max);
 }
 
+/* Sets the results that record_residual and the loops update to their values before the first iteration. */
 static void reset_results(TalusRun *run)
 {
     run->done = 0;
@@ -63,7 +64,8 @@ static TalusStatus jacobi_stepwise(const TalusBackend *backend, const TalusOpera
     return backend->check(op->context);
 }
 
-/* True if a backend's own run can take the problem: matrix-free, all blocks half lines or all circular cones. */
+/* True if operations of TalusRunOps can be used for the problem: matrix-free, all blocks half lines or all circular
+ * cones. */
 static bool fits_backend_runs(const TalusOperator *op)
 {
     return op->pair && op->rows <= 3 && !op->mixed_sets;

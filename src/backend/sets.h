@@ -12,9 +12,10 @@ TALUS_INLINE bool talus_model_is_prism(const TalusBlockModel *model, bool prisms
     return model && (model->law == TALUS_LAW_FIXED || (model->law == TALUS_LAW_COULOMB && prisms));
 }
 
-/* Returns a block's set of x = gamma / s, with s_n and s_t the first two numbers of `metric` (NULL: s = 1). Friction
- * coefficients are multiplied by s_n / s_t, the estimate is divided by s_n. A joint's bound mu, N s, is divided by s_t
- * in set.mu, by s_n in set.estimate. model NULL: a disc under ccp; moment_mu NULL: no spinning or rolling friction. */
+/* Returns the admissible set of x = gamma / s for a block with this friction model and these coefficients; s_n and s_t
+ * are the first two numbers of `metric` (NULL: s = 1). Friction coefficients are multiplied by s_n / s_t, the estimate
+ * is divided by s_n. A joint's bound mu, in N s, is divided by s_t for set.mu and by s_n for set.estimate. model NULL:
+ * a disc under ccp; moment_mu NULL: no spinning or rolling friction. */
 TALUS_INLINE TalusSet talus_set_in_metric(const TalusBlockModel *model, bool prisms, double mu,
                                           const double *moment_mu, double estimate,
                                           const double *metric)
@@ -37,7 +38,8 @@ TALUS_INLINE TalusSet talus_set_in_metric(const TalusBlockModel *model, bool pri
     return set;
 }
 
-/* Returns the set of block i in a metric (NULL: of gamma). prisms: whether Coulomb blocks are prisms, as op->prisms. */
+/* Returns the admissible set of block i for x = gamma / s (metric NULL: for gamma itself). prisms: true if blocks under
+ * Coulomb's law are to be prisms, as op->prisms. */
 TALUS_INLINE TalusSet talus_set_of_block(const TalusOperator *op, int64_t i, bool prisms,
                                          const double *metric)
 {

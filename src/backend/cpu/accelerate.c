@@ -1,9 +1,10 @@
 /* backend/cpu/accelerate.c - one accelerated projected gradient step, fused.
  *
- * Two passes: bodies gather the wrenches of x (contact.c), then one pass over the contacts evaluates the gradient,
- * extrapolates, projects, sums and writes the wrenches of the new x. For two spheres with friction the pass is one
- * loop; for others it is three kernels with a buffer of one chunk, which stays in the first-level cache. With an
- * explicit matrix the first pass computes N gamma + q instead, and no wrenches are written. */
+ * A step has two passes. In the first, bodies gather the wrenches of x (contact.c). The second, over the contacts,
+ * evaluates the gradient, extrapolates, projects, sums and writes the wrenches of the new x. For contacts of two
+ * spheres with friction the second pass is one loop; for other contacts three kernels pass their results through a
+ * buffer of one chunk, which stays in the first-level cache. With an explicit matrix the first pass computes N gamma +
+ * q, and no wrenches are written. */
 #include "backend/cpu/cpu.h"
 
 #include "backend/cpu/cone_lanes.h"
@@ -24,7 +25,7 @@ typedef struct Sums {
  * results. */
 enum { WIDE = 2 };
 
-/* g becomes S ((N + E) gamma + q); on entry it is D'v or, for an explicit matrix, N gamma + q. */
+/* Completes g of two blocks to S ((N + E) gamma + q). On entry g is D'v or, for an explicit matrix, N gamma + q. */
 KERNEL void finish_gradient(const TalusOperator *op, const Pair *pair, const Lane s[2],
                             const Lane x[3], Lane g[3])
 {
@@ -36,14 +37,14 @@ KERNEL void finish_gradient(const TalusOperator *op, const Pair *pair, const Lan
         g[k] *= s[k > 0];
 }
 
-/* De Saxce's shift in the metric: s_n mu |u_t| = nu |g_t| with nu = mu s_n / s_t. */
+/* Returns De Saxce's shift in the metric, s_n mu |u_t| = nu |g_t| with nu = mu s_n / s_t. */
 KERNEL Lane cone_shift(Lane nu, const Lane g[3])
 {
     return nu * lane_sqrt(g[1] * g[1] + g[2] * g[2]);
 }
 
-/* y = x + beta (x - x_prev), next = y - step g(y), with De Saxce's shift at x in g(y) if `exact`; adds to x2, dx2 and
- * dg2; stores g in g_prev. */
+/* y = x + beta (x - x_prev), next = y - step g(y), which is not projected yet. With `exact` g(y) contains De Saxce's
+ * shift at x. Adds to x2, dx2 and dg2 of the sums; stores g in state->g_prev. */
 KERNEL void step_from_extrapolated(const TalusAccelerated *state, const Pair *pair, bool exact,
                                    Lane nu, const Lane x[3], const Lane g[3], Lane y[3],
                                    Lane next[3], Sums *sums)
@@ -67,6 +68,7 @@ KERNEL void step_from_extrapolated(const TalusAccelerated *state, const Pair *pa
     store3(state->g_prev, pair, g);
 }
 
+/* Adds the natural residuals of two blocks to the sums, with De Saxce's shift in the gradient if `exact`. */
 KERNEL void add_pair_residual(const TalusOperator *op, const Pair *pair, bool exact,
                               const Lane s[4], const Lane x[3], const Lane g[3], Sums *sums)
 {
@@ -76,15 +78,15 @@ KERNEL void add_pair_residual(const TalusOperator *op, const Pair *pair, bool ex
     sums->residual_max = lane_select(r2 <= sums->residual_max, sums->residual_max, r2);
 }
 
-/* Options of a loop over cones: want_residual and exact of the state, constants after inlining. With `exact` all blocks
- * are under Coulomb's law. */
+/* Options of a loop over cones, constants after inlining: `measure` is want_residual of the state, `exact` its exact.
+ * With `exact` all blocks are under Coulomb's law. */
 typedef struct LoopOptions {
     bool measure, exact;
 } LoopOptions;
 
-/* Steps `wide` pairs of blocks; the new x goes to state->x_prev, which the caller exchanges with x at the end. u is D'v
- * (for an explicit matrix N gamma + q) on entry, the new gamma on return. `wide` and `options` are constants after
- * inlining. */
+/* Takes the step of `wide` pairs of blocks and adds to the sums. Writes the new x to state->x_prev;
+ * talus_cpu_step_accelerate exchanges x and x_prev at the end. u is D'v (for an explicit matrix N gamma + q) on entry,
+ * the new gamma on return. `wide` and `options` are constants after inlining. */
 KERNEL void step_cone_packs(const TalusOperator *op, const TalusAccelerated *state,
                             const Pair *pair, int wide, LoopOptions options, Lane u[][3],
                             Sums *sums)
@@ -117,7 +119,8 @@ KERNEL void step_cone_packs(const TalusOperator *op, const TalusAccelerated *sta
 
 /* ---- two spheres: velocity, step and wrench in one loop ---- */
 
-/* Steps contacts i to i + 2 WIDE - 1 and writes their wrenches (impulse and torque). */
+/* Takes the step of contacts i to i + 2 WIDE - 1, all of two spheres, and writes their wrenches (impulse and
+ * torque). */
 KERNEL void step_sphere_packs(const TalusOperator *op, const TalusAccelerated *state, int64_t i,
                               LoopOptions options, Sums *sums)
 {
@@ -142,7 +145,8 @@ KERNEL void step_sphere_packs(const TalusOperator *op, const TalusAccelerated *s
         lanes_store_wrench(op->scratch->record[pair[w].i], v[w], turn[w]);
 }
 
-/* Operator and state are copies, which no store to a vector can alias. */
+/* Takes the step of the sphere contacts [begin, end). Operator and state are passed as copies: the compiler then knows
+ * that no store to a vector changes them. */
 KERNEL void step_sphere_range(TalusOperator op, TalusAccelerated state, int64_t begin, int64_t end,
                               LoopOptions options, Sums *out)
 {
@@ -154,8 +158,8 @@ KERNEL void step_sphere_range(TalusOperator op, TalusAccelerated state, int64_t 
     *out = sums;
 }
 
-/* Steps the contacts of two spheres with friction in [begin, end), except a remainder below 2 WIDE. Returns the first
- * contact not stepped. */
+/* Takes the step of the contacts of two spheres with friction in [begin, end), except for the last ones if their
+ * number is not a multiple of 2 WIDE. Returns the first contact whose step was not taken. */
 static int64_t step_spheres(const Pass *pass, int64_t begin, int64_t end, Sums *sums)
 {
     bool known = pass->op->pair && pass->op->rows == 3 && !pass->op->mixed_sets;
@@ -178,6 +182,7 @@ static int64_t step_spheres(const Pass *pass, int64_t begin, int64_t end, Sums *
 
 /* ---- any contact: velocities and impulses through a buffer ---- */
 
+/* step_cone_packs for one pair of blocks; u, the entries of these blocks, as there. */
 KERNEL void step_cone_pair(const TalusOperator *op, const TalusAccelerated *state, const Pair *pair,
                            LoopOptions options, double *u, Sums *sums)
 {
@@ -188,6 +193,7 @@ KERNEL void step_cone_pair(const TalusOperator *op, const TalusAccelerated *stat
     store3(u, &local, g[0]);
 }
 
+/* step_cone_packs for blocks [begin, end), pair by pair; u starts at block `begin`. */
 KERNEL void step_cone_range(TalusOperator op, TalusAccelerated state, int64_t begin, int64_t end,
                             LoopOptions options, double *u, Sums *out)
 {
@@ -200,6 +206,7 @@ KERNEL void step_cone_range(TalusOperator op, TalusAccelerated state, int64_t be
     *out = sums;
 }
 
+/* Calls step_cone_range with the options of the state as constants. */
 static void step_cones(const Pass *pass, int64_t begin, int64_t end, double *u, Sums *sums)
 {
     const TalusAccelerated *state = pass->state;
@@ -227,7 +234,8 @@ KERNEL void add_block_residual(const TalusOperator *op, int64_t i, int rows, con
     sums->residual_max[0] = r2 <= sums->residual_max[0] ? sums->residual_max[0] : r2;
 }
 
-/* Steps block i as cone_packs does pairs: a half line (with constant `rows`) or any set. u starts at block `begin`. */
+/* Takes the step of block i, a half line (with constant `rows`) or any set, as step_cone_packs does for pairs of
+ * cones. u starts at block `begin`. */
 KERNEL void step_block(const Pass *pass, int64_t begin, int64_t i, int rows, double *u, Sums *sums)
 {
     const TalusOperator *op = pass->op;
@@ -272,6 +280,7 @@ KERNEL void step_blocks(const Pass *pass, int64_t begin, int64_t end, int rows, 
         step_block(pass, begin, i, rows, u, sums);
 }
 
+/* Second pass of the step, for the blocks [begin, end) of one group; stores the sums of the group. */
 static void accelerate_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Pass *pass = context;
@@ -299,6 +308,7 @@ static void accelerate_chunk(void *context, int64_t begin, int64_t end, int64_t 
     talus_cpu_store_sums(op, chunk, 6, both);
 }
 
+/* First pass with an explicit matrix: scratch->product = N gamma + q for blocks [begin, end). */
 static void matrix_gradient_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const TalusOperator *op = ((const Pass *)context)->op;

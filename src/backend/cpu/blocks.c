@@ -10,13 +10,14 @@
 typedef struct Pass {
     const TalusOperator *op;
     const TalusMetricBlock *metric;
-    const double *x, *g; /* g: also d of tangent, p of feasible_step, y of compare */
+    const double *x, *g; /* g: also d of project_tangent, p of feasible_step, y of compare_active */
     double step;
-    double *t, *r; /* results of forward_backward; t: also that of project, mask and tangent */
-    double *free_part, *reduced, *chopped; /* split */
+    double *t, *r; /* results of forward_backward; t: of project, clear_active, project_tangent */
+    double *free_part, *reduced, *chopped; /* results of split_gradient */
 } Pass;
 
-/* Instances of the loop `name`_range over a chunk: for half lines, for circular cones and for mixed sets. */
+/* Defines name_chunk, which calls name_range with constants for the kind of sets: half lines, circular cones or mixed
+ * sets, so that the compiler makes three versions of the loop. */
 #define SPECIALISED(name)                                                              \
     static void name##_chunk(void *context, int64_t begin, int64_t end, int64_t chunk) \
     {                                                                                  \
@@ -39,6 +40,7 @@ KERNEL double friction_in_metric(const Pass *pass, Known known, int64_t i)
     return pass->metric ? pass->metric[i][2] : pass->op->mu[i];
 }
 
+/* Projects x, in place, onto a half line (1 row) or a circular cone. */
 static inline void project_known(int rows, double mu, double *x)
 {
     if (rows == 1)
@@ -47,6 +49,7 @@ static inline void project_known(int rows, double mu, double *x)
         talus_project_cone(mu, mu, &x[0], &x[1], &x[2]);
 }
 
+/* Projects x, in place, onto the set of block i in the metric. */
 KERNEL void project_block(const Pass *pass, Known known, int64_t i, double *x)
 {
     if (known.mixed_sets)
@@ -55,6 +58,7 @@ KERNEL void project_block(const Pass *pass, Known known, int64_t i, double *x)
         project_known(known.rows, friction_in_metric(pass, known, i), x);
 }
 
+/* True if x is on the boundary of the set of block i in the metric. */
 KERNEL bool is_active(const Pass *pass, Known known, int64_t i, const double *x)
 {
     if (known.mixed_sets)
@@ -65,7 +69,7 @@ KERNEL bool is_active(const Pass *pass, Known known, int64_t i, const double *x)
            TALUS_CONE_INSIDE;
 }
 
-/* Squared natural residual (problem.h) of gamma = s x whose gradient is g / s. */
+/* Returns the squared natural residual (problem.h) of block i at gamma = s x, whose gradient is g / s. */
 KERNEL double natural_residual2(const Pass *pass, Known known, int64_t i, const double *x,
                                 const double *g)
 {
@@ -158,15 +162,16 @@ KERNEL void clear_immovable_rows(const Pass *pass, Known known, int64_t i, doubl
 
 enum { FREE2, REDUCED_G, CHOPPED_G, CHOPPED2, ACTIVE, UNBOUND, RESIDUAL2, RESIDUAL_MAX, FACE_SUMS };
 
-/* Returns x~'g = moved_g, x~ as in TalusFace, or |x~|^2 = moved2 where rounding hides the difference of the two. In
- * exact arithmetic x~'g >= |x~|^2. On the mantle near a solution x~ is small and nearly orthogonal to a larger g, and
- * the computed x~'g is only the rounding of x / step times g. */
+/* Returns moved_g = x~'g, with x~ of TalusFace, or moved2 = |x~|^2 where rounding hides the difference of the two. In
+ * exact arithmetic x~'g >= |x~|^2. On the mantle near a solution, x~ is small and nearly orthogonal to a larger g: the
+ * computed x~'g is then only the rounding error of x / step, times g. */
 static inline double rounded_product(double step, double x2, double g2, double moved_g,
                                      double moved2)
 {
     return (moved_g - moved2) * step > 1e-15 * sqrt(x2 * g2) ? moved_g : moved2;
 }
 
+/* Writes the free, reduced and chopped gradient of block i and adds to sums[FACE_SUMS]. */
 KERNEL void split_block(const Pass *pass, Known known, int64_t i, double *sums)
 {
     const int rows = known.rows;

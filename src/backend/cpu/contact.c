@@ -1,9 +1,10 @@
 /* backend/cpu/contact.c - the matrix-free operator: D gamma and D' v of a range of contacts, M^-1 of all bodies.
  *
- * N gamma takes three kernels: wrench (each contact's impulse p and torque t), gather (sums per body), contact
- * velocity. A body sums its own contacts, so no two threads write the same number and the order of sums is that of the
- * contacts. A wrench record is (p, t): p acts on b, -p on a, and t is minus the angular impulse, over l, on either
- * body. A contact of the first two runs has one record, t = n x p; a general contact has one for each body. */
+ * N gamma takes three kernels: writing of wrenches (each contact's impulse p and torque t), gathering of the wrenches
+ * of each body, contact velocities. A body adds the wrenches of its own contacts in the order of the contacts, so no
+ * two threads write the same number. A wrench record is (p, t): p acts on b, -p on a, and t is minus the angular
+ * impulse, over l, on either body. A contact of the first two runs has one record, with t = n x p; a general contact
+ * has one for each body. */
 #include "backend/cpu/cpu.h"
 #include "linalg/eliminate.h"
 
@@ -17,7 +18,8 @@ enum { WIDE = 3 };
 
 /* ---- contact velocity ---- */
 
-/* u = D'v of sphere contacts [0, 2 wide) of a run; `wide` and `fixed` are constants after inlining. */
+/* u = D'v of the first 2 `wide` contacts of the given arrays, contacts of two spheres or, if `fixed`, of a sphere and a
+ * fixed body. `wide` and `fixed` are constants after inlining. */
 KERNEL void write_velocity_packs(const double (*velocity)[8], const int32_t (*pair)[2],
                                  const double (*frame)[4], int wide, bool fixed, double *u)
 {
@@ -34,6 +36,7 @@ KERNEL void write_velocity_packs(const double (*velocity)[8], const int32_t (*pa
         lane_store3(u + 3 * LANES * w, local[w]);
 }
 
+/* local = D'v of one contact of two spheres or, if `fixed`, of a sphere and a fixed body. */
 KERNEL void write_sphere_velocity(const double (*velocity)[8], const int32_t pair[2],
                                   const double frame[4], bool fixed, double local[3])
 {
@@ -46,6 +49,7 @@ KERNEL void write_sphere_velocity(const double (*velocity)[8], const int32_t pai
     talus_frame_to_local(frame, world, local);
 }
 
+/* u = D'v of `count` contacts of one run of spheres, as many as possible in packs. */
 KERNEL void write_run_velocities(const double (*velocity)[8], const int32_t (*pair)[2],
                                  const double (*frame)[4], int count, bool fixed, double *u)
 {
@@ -58,6 +62,7 @@ KERNEL void write_run_velocities(const double (*velocity)[8], const int32_t (*pa
         write_sphere_velocity(velocity, pair[i], frame[i], fixed, u + 3 * i);
 }
 
+/* u = D'v of sphere contacts [begin, end), all of one run. */
 static void write_sphere_velocities(const TalusOperator *op, const double (*velocity)[8], int begin,
                                     int end, double *u)
 {
@@ -69,6 +74,7 @@ static void write_sphere_velocities(const TalusOperator *op, const double (*velo
         write_run_velocities(velocity, pair, frame, end - begin, true, u);
 }
 
+/* u = normal velocities of sphere contacts [begin, end), for problems with one row. */
 static void write_normal_velocities(const TalusOperator *op, const double (*velocity)[8], int begin,
                                     int end, double *u)
 {
@@ -99,6 +105,7 @@ static void write_moment_velocity(const TalusOperator *op, const double (*veloci
     talus_frame_to_local(op->frame[i], world, local);
 }
 
+/* local = velocity of b relative to a at general contact i, in its frame. */
 static void write_general_velocity(const TalusOperator *op, const double (*velocity)[8], int i,
                                    double local[3])
 {
@@ -150,7 +157,7 @@ void talus_cpu_contact_velocity(const TalusOperator *op, const double (*velocity
 
 /* ---- wrenches ---- */
 
-/* Writes the wrench records of sphere contacts [0, 2 wide); frame, gamma and record start at the first of them. */
+/* Writes the wrench records of 2 `wide` sphere contacts; frame, gamma and record start at the first of them. */
 KERNEL void write_wrench_packs(const double (*frame)[4], const double *gamma, int wide,
                                double (*record)[6])
 {
@@ -167,6 +174,7 @@ KERNEL void write_wrench_packs(const double (*frame)[4], const double *gamma, in
         lanes_store_wrench(record[LANES * w], p[w], t[w]);
 }
 
+/* Writes the wrench records of sphere contacts [begin, end); gamma starts at contact `begin`, record at contact 0. */
 static void write_sphere_wrenches(const TalusOperator *op, const double *gamma, int begin, int end,
                                   double (*record)[6])
 {
@@ -182,6 +190,7 @@ static void write_sphere_wrenches(const TalusOperator *op, const double *gamma, 
     }
 }
 
+/* The same for problems with one row, in which contacts of spheres exert no torque. */
 static void write_normal_wrenches(const TalusOperator *op, const double *gamma, int begin, int end,
                                   double (*record)[6])
 {
@@ -194,7 +203,8 @@ static void write_normal_wrenches(const TalusOperator *op, const double *gamma, 
     }
 }
 
-/* Adds contact i's moment to the torques of its two records; bodies subtract torques, hence the signs. */
+/* Adds the moment of general contact i, given in its frame, to the torques of its two records. Bodies subtract the
+ * torques of records, hence the signs. */
 static void add_moment_wrench(const TalusOperator *op, const double moment[3], int i,
                               double (*record)[6])
 {
@@ -207,7 +217,8 @@ static void add_moment_wrench(const TalusOperator *op, const double moment[3], i
     }
 }
 
-/* Writes two records: (p, arm_a x p) for a and (p, -arm_b x p) for b, so that both bodies subtract the torque. */
+/* Writes the two records of general contact i: (p, arm_a x p) for a and (p, -arm_b x p) for b, so that both bodies
+ * subtract the torque. */
 static void write_general_wrench(const TalusOperator *op, const double *gamma, int i,
                                  double (*record)[6])
 {
@@ -243,6 +254,7 @@ void talus_cpu_write_wrenches(const TalusOperator *op, const double *gamma, int 
 
 /* ---- bodies ---- */
 
+/* Arguments of talus_cpu_gather_wrenches. */
 typedef struct Gather {
     const TalusOperator *op;
     const double (*record)[6];
@@ -250,8 +262,9 @@ typedef struct Gather {
     bool free_motion, terms;
 } Gather;
 
-/* sum = {p_x, p_y}, {p_z, t_x}, {t_y, t_z} over one body's records; if `terms`, size = the same sums of absolute values.
- * Flipping the sign bit gives an impulse the sign of its side; torques are added, for the caller to subtract. */
+/* sum = {p_x, p_y}, {p_z, t_x}, {t_y, t_z}, the sums over one body's wrench records; if `terms`, size = the same sums
+ * of absolute values. Where the body is side a of a contact, the sign bit of the impulse is flipped. Torques are added
+ * with the sign of the records, for the caller to subtract. */
 KERNEL void sum_body_wrenches(const double (*record)[6], const int32_t *incidence, int count,
                               bool terms, Lane sum[3], Lane size[3])
 {
@@ -281,9 +294,10 @@ KERNEL void write_body_terms(const TalusOperator *op, int64_t body, const Lane s
     v[7] = out[1];
 }
 
+/* Writes the velocity records of bodies [begin, end). `terms` is a constant after inlining. */
 KERNEL void gather_bodies(const Gather *g, int64_t begin, int64_t end, bool terms)
 {
-    const TalusOperator op = *g->op; /* a copy, which no store below can alias */
+    const TalusOperator op = *g->op; /* a copy: no store below changes it, as the compiler knows */
     const double(*record)[6] = g->record;
     const Lane keep = lane(g->free_motion ? 1.0 : 0.0);
     for (int64_t i = begin; i < end; i++) {

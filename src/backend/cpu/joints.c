@@ -14,7 +14,8 @@ TalusStatus talus_cpu_joint_get_rows(const TalusOperator *op, TalusJointRow *row
     return TALUS_OK;
 }
 
-/* Copies each body's range of whole's `incidence` to op's without the free joints, the last entries of the range. */
+/* Fills incidence_start and incidence of op: each body's entries in `whole` without those of free joints, which are the
+ * body's last entries. */
 static void copy_incidences(const TalusOperator *whole, TalusOperator *op)
 {
     const int32_t end = 2 * (op->blocks + op->general);

@@ -3,8 +3,9 @@
  *
  * With u = N gamma + q, Coulomb's law in the form of De Saxce and Feng (1998) is complementarity between gamma in K
  * and u + sigma e_n in K*, where sigma is the support function at -u_t of the impulses that a unit normal impulse
- * allows. A constant shift s in place of sigma makes it a convex problem with offset q_n + s; gamma solves both if s
- * = sigma. Bounds from an estimate of the normal impulse (Tresca) do the same if the estimate is exact. */
+ * allows. With a constant shift s in place of sigma this is a convex problem with the offset q_n + s; a solution with
+ * s = sigma obeys Coulomb's law. So does a solution with bounds from an estimate of the normal impulse (Tresca) if the
+ * estimate equals the normal impulse. */
 #include "backend/cpu/general.h"
 
 typedef struct Pass {
@@ -12,7 +13,7 @@ typedef struct Pass {
     const double *gamma; /* impulses; for estimates x in the metric, gamma = s x */
     const TalusMetricBlock *metric;
     double share; /* fraction of the way that shifts or estimates move */
-    bool terms;   /* sum the terms of gradients as well */
+    bool terms;   /* also sum the sizes of the terms of gradients (backend/terms.h) */
 } Pass;
 
 enum { RESIDUAL2, SHIFT2, ESTIMATE2, TERMS2, RESIDUAL_MAX2, TERMS_MAX2, LAW_SUMS };
@@ -29,15 +30,15 @@ static bool is_prism(const TalusOperator *op, int64_t i)
     return op->model && talus_model_is_prism(&op->model[i], op->prisms);
 }
 
-/* Returns the address of the block's bias or, of an explicit operator, of the normal entry of q: it contains the
- * shift. */
+/* Returns the address of the number that contains the block's shift: its bias or, of an explicit operator, its normal
+ * entry of q. */
 static double *normal_offset(const TalusOperator *op, int64_t i)
 {
     return op->pair ? &op->bias[i] : &op->offset[i * op->rows];
 }
 
-/* Squared natural residual of gamma with gradient g. Where the step stays inside the set, g itself is used, for the
- * reason given at block_residual2 in operator.c. */
+/* Returns the squared natural residual of gamma with gradient g. Where the projection changes nothing, the residual is
+ * g itself, for the reason given at block_residual2 in operator.c. */
 KERNEL double natural_residual2(int rows, const TalusSet *set, double d, const double *gamma,
                                 const double *g)
 {
@@ -55,9 +56,10 @@ KERNEL double natural_residual2(int rows, const TalusSet *set, double d, const d
     return r2;
 }
 
-/* Adds block i to the sums and, under Coulomb's law, moves its shift by pass->share. u is the velocity without shift,
- * then the gradient with it. The set is the law's own: a prism only under `fixed`, whatever op->prisms is. `known` is a
- * constant after inlining, unless sets are mixed: then all sets are discs, and no other section is compiled. */
+/* Adds block i to the sums and, under Coulomb's law, moves its shift by pass->share. u is the velocity without shift
+ * on entry, the gradient with shift on return. The set is that of the block's law: a prism only under `fixed`,
+ * whatever op->prisms is. known.mixed_sets is a constant after inlining; false: all sets are discs, and the code for
+ * other sections is not compiled. */
 KERNEL void measure_and_shift_block(const Pass *pass, Known known, int64_t i, double *u,
                                     double *sums)
 {

@@ -14,6 +14,7 @@ typedef struct Sums {
     Lane residual2, residual_max;
 } Sums;
 
+/* Takes the step of two cones; if `measure`, adds their natural residuals to the sums. */
 KERNEL void step_cone_pair(const TalusOperator *op, const TalusOgm *o, const Pair *pair,
                            bool measure, Sums *sums)
 {
@@ -36,8 +37,8 @@ KERNEL void step_cone_pair(const TalusOperator *op, const TalusOgm *o, const Pai
     store3(o->x_next, pair, x);
 }
 
-/* Steps the cones of blocks [begin, end). op and o are copies, which no store to a vector can alias; `measure` is a
- * constant after inlining. */
+/* Takes the step of blocks [begin, end), all cones. op and o are passed as copies: the compiler then knows that no
+ * store to a vector changes them. `measure` is a constant after inlining. */
 KERNEL void step_cone_range(TalusOperator op, TalusOgm o, int64_t begin, int64_t end, bool measure,
                             Sums *total)
 {
@@ -54,7 +55,7 @@ KERNEL void step_cone_range(TalusOperator op, TalusOgm o, int64_t begin, int64_t
     *total = sums;
 }
 
-/* Steps blocks [begin, end) one after the other: half lines and mixed sets. */
+/* Takes the step of blocks [begin, end) one after the other, for half lines and mixed sets. */
 KERNEL void step_plain_range(const Pass *pass, int64_t begin, int64_t end, int rows, Sums *sums)
 {
     const TalusOgm *o = pass->o;

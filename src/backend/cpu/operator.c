@@ -1,5 +1,4 @@
-/* backend/cpu/operator.c - whole-problem operations: scratch, product, gradient, residual, Jacobi step, metric,
- * sizes. */
+/* backend/cpu/operator.c - the operations of TalusOperatorOps except op.scale, and Jacobi's step. */
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/general.h"
 #include "linalg/eliminate.h"
@@ -30,14 +29,15 @@ TalusStatus talus_cpu_op_reserve_scratch(const TalusOperator *op)
 
 /* ---- product ---- */
 
+/* Arguments of the loops over blocks of a product; each operation sets the members that its loop reads. */
 typedef struct Product {
     const TalusOperator *op;
     const double *gamma;
     double *out;
     const double (*velocity)[8];
     bool compliant, offset;
-    const TalusMetricBlock *metric; /* gradient in a metric: the result is multiplied by S */
-    const double *x;                /* gamma = S x */
+    const TalusMetricBlock *metric; /* of op.gradient: the result is multiplied by S */
+    const double *x;                /* with a metric: gamma = S x */
 } Product;
 
 static void wrench_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
@@ -48,7 +48,7 @@ static void wrench_chunk(void *context, int64_t begin, int64_t end, int64_t chun
                              p->op->scratch->record);
 }
 
-/* Writes the wrenches of gamma to the scratch and gathers them (talus_cpu_gather_wrenches). */
+/* Writes the wrenches of gamma to the scratch, then the bodies' velocities by talus_cpu_gather_wrenches. */
 static void gather_impulses(const TalusOperator *op, const double *gamma, bool free_motion,
                             bool terms, double (*velocity)[8])
 {
@@ -69,7 +69,7 @@ void talus_cpu_solved_velocities(const TalusOperator *op, const double *gamma, b
     gather_impulses(op, gamma, true, terms, op->scratch->velocity);
 }
 
-/* Writes v_f, with eliminated joints satisfied, to the scratch velocities. */
+/* Writes the velocities of the scratch: v_f, changed so that eliminated joints are satisfied. */
 static void write_free_velocities(const TalusOperator *op)
 {
     memcpy(op->scratch->velocity, op->body, (size_t)op->bodies * sizeof *op->body);
@@ -77,7 +77,8 @@ static void write_free_velocities(const TalusOperator *op)
 }
 
 /* out = N gamma, plus E gamma if p->compliant, plus q if p->offset, for blocks [begin, end), `out` starting at block
- * `begin`. For contacts N gamma, with offset also D' v_f, is D' p->velocity; p->gamma NULL: no E gamma. */
+ * `begin`. For contacts N gamma is computed as D' p->velocity, velocities that contain v_f if p->offset. p->gamma
+ * NULL: E gamma is left out. */
 static void write_gradient(const Product *p, int64_t begin, int64_t end, double *out)
 {
     const TalusOperator *op = p->op;
@@ -124,6 +125,7 @@ void talus_cpu_op_product(const TalusOperator *op, const double *gamma, bool com
 
 /* ---- gradient in a metric ---- */
 
+/* talus_cpu_unscale_impulses for blocks [begin, end). */
 static void unscale_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Product *p = context;
@@ -146,6 +148,7 @@ void talus_cpu_unscale_impulses(const TalusOperator *op, const TalusMetricBlock 
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, unscale_chunk, &p);
 }
 
+/* p->out = S ((N + E) gamma), plus S q if p->offset, for blocks [begin, end). */
 static void scaled_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Product *p = context;
@@ -184,14 +187,15 @@ void talus_cpu_op_gradient(const TalusOperator *op, const TalusMetricBlock *metr
 
 /* ---- residual and Jacobi step ---- */
 
+/* Arguments of measure_blocks: what it measures and, for Jacobi's step, what it changes. */
 typedef struct BlockPass {
     Product product; /* computes a chunk's gradient; its `out` is not used */
-    double *relaxed; /* NULL: measure only */
+    double *relaxed; /* impulses that Jacobi's step changes; NULL: measure only */
     double omega, lambda;
-    bool terms; /* sum the terms of gradients as well */
+    bool terms; /* also sum the sizes of the terms of gradients (backend/terms.h) */
 } BlockPass;
 
-/* step = P(gamma - omega g / d) for one block. */
+/* step = P(gamma - eta g) for block i. */
 KERNEL void projected_step(const TalusOperator *op, Known known, int64_t i, const double *gamma,
                            const double *g, double eta, double step[TALUS_ROWS])
 {
@@ -205,8 +209,9 @@ KERNEL void projected_step(const TalusOperator *op, Known known, int64_t i, cons
         talus_project_cone(op->mu[i], op->mu[i], &step[0], &step[1], &step[2]);
 }
 
-/* Squared natural residual of block i. Where the step stays inside the set, d (gamma - step) is g itself and g is
- * used: the difference would lose a small g beside huge impulses, and an infeasible problem would look solved. */
+/* Returns the squared natural residual of block i. Where the projection changes nothing, d (gamma - step) equals g,
+ * and g is used: the computed difference would lose a small g beside huge impulses, and an infeasible problem would
+ * look solved. */
 KERNEL double block_residual2(const TalusOperator *op, Known known, int64_t i, const double *gamma,
                               const double *g, double d)
 {
@@ -224,8 +229,8 @@ KERNEL double block_residual2(const TalusOperator *op, Known known, int64_t i, c
 
 enum { RESIDUAL2, TERMS2, RESIDUAL_MAX2, TERMS_MAX2, RESIDUAL_SUMS };
 
-/* Adds the squared residuals of blocks [begin, end), and their maximum, to the sums; if pass->relaxed, also takes
- * the Jacobi step. `gradient` starts at block `begin`. */
+/* Adds the squared residuals of blocks [begin, end) to sums[RESIDUAL2] and raises sums[RESIDUAL_MAX2] to their
+ * maximum; if pass->relaxed, also takes Jacobi's step. `gradient` starts at block `begin`. */
 KERNEL void measure_range(const BlockPass *pass, Known known, int64_t begin, int64_t end,
                           const double *gradient, double sums[RESIDUAL_SUMS])
 {
@@ -262,6 +267,7 @@ static void block_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
     talus_cpu_store_sums(op, chunk, RESIDUAL_SUMS, sums);
 }
 
+/* Measures all blocks and, if pass->relaxed, takes Jacobi's step; writes the totals over groups. */
 static void measure_blocks(BlockPass *pass, double total[RESIDUAL_SUMS])
 {
     const TalusOperator *op = pass->product.op;

@@ -1,9 +1,10 @@
 /* backend/cpu/quasi.c - a quasi-Newton step on the forward-backward residual, fused.
  *
- * A direction is one pass over the pairs (s, y) of TalusQuasi that ends in the wrenches of S d (for an explicit matrix,
- * in the vector S d). A step gathers the wrenches; its one pass over the blocks evaluates w = S (N + E) S d, moves,
- * projects, and takes all inner products with the new residual while it is in the first-level cache. Pairs are stored,
- * combined and multiplied in single precision; sums over more than a piece are in double precision. */
+ * step.quasi_direction is one pass over the pairs (s, y) of TalusQuasi; it also writes the wrenches of S d (for an
+ * explicit matrix, the vector S d). step.quasi_step gathers the wrenches; its one pass over the blocks evaluates w = S
+ * (N + E) S d, adds d to x and w to g, projects, and computes all inner products with the new residual while that is
+ * in the first-level cache. Pairs are stored, combined and multiplied in single precision; sums over more than a piece
+ * of PIECE blocks are in double precision. */
 #include "backend/cpu/cone_lanes.h"
 #include "backend/cpu/general.h"
 #include "backend/groups.h"
@@ -11,7 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Blocks per piece: about ten of their vectors fit in the first-level cache. */
+/* PIECE: number of blocks that are handled at a time, so that the entries of about ten vectors fit in the first-level
+ * cache. QUAD: number of floats in a Quad. */
 enum { PIECE = 64, QUAD = 4 };
 
 /* Four floats. */
@@ -38,6 +40,7 @@ KERNEL double quad_sum(Quad a)
     return ((double)a[0] + (double)a[1]) + ((double)a[2] + (double)a[3]);
 }
 
+/* Return the addresses of s and of y of pair i. */
 static inline const float *pair_s(const TalusQuasi *q, int i)
 {
     return (const float *)q->pair[i];
@@ -132,13 +135,15 @@ void talus_cpu_step_quasi_direction(const TalusOperator *op, const TalusQuasi *q
 
 /* ---- step ---- */
 
+/* Sums of a step over blocks, of the same names as in TalusQuasiSums, by lane. */
 typedef struct Moved {
     Lane r2, rg, gd, dw, dd, ww, smooth;
 } Moved;
 
 enum { MOVED = sizeof(Moved) / sizeof(Lane) };
 
-/* Halves the last step: d becomes d / 2, also in q->d; w = (g_next - g) / 2, g_next being that of the last step. */
+/* Halves the last step of two blocks: d becomes d / 2, also in q->d; w = (g_next - g) / 2, with g_next of the last
+ * step. */
 KERNEL void halve_step(const TalusQuasi *q, const Pair *pair, const Lane g[3], Lane d[3], Lane w[3])
 {
     load3(q->g_next, pair, w);
@@ -149,8 +154,8 @@ KERNEL void halve_step(const TalusQuasi *q, const Pair *pair, const Lane g[3], L
     store3(q->d, pair, d);
 }
 
-/* Steps the two cones of `pair` to x_next, g_next and r_next; u holds N S d from block `begin` on, not read if
- * `halve`. */
+/* Writes x_next, g_next and r_next of the two cones of `pair` and adds to the sums. u holds N S d from block `begin`
+ * on; it is not read if `halve`. */
 KERNEL void step_cone_pair(const TalusOperator *op, const TalusQuasi *q, int64_t begin,
                            const Pair *pair, bool halve, const double *u, Moved *sums)
 {
@@ -198,8 +203,8 @@ KERNEL void step_cone_pair(const TalusOperator *op, const TalusQuasi *q, int64_t
     sums->smooth += live(pair, sum[6]);
 }
 
-/* cone_move for blocks [begin, end). op and q are copies, which no store to a vector can alias; `halve` is a constant
- * after inlining. */
+/* step_cone_pair for blocks [begin, end). op and q are passed as copies: the compiler then knows that no store to a
+ * vector changes them. `halve` is a constant after inlining. */
 KERNEL void step_cone_range(TalusOperator op, TalusQuasi q, int64_t begin, int64_t end, bool halve,
                             const double *u, Moved *total)
 {
@@ -216,6 +221,7 @@ KERNEL void step_cone_range(TalusOperator op, TalusQuasi q, int64_t begin, int64
     *total = sums;
 }
 
+/* Calls step_cone_range with q->halve as a constant. */
 static void step_cones(const Pass *pass, int64_t begin, int64_t end, const double *u, Moved *sums)
 {
     if (pass->q->halve)
@@ -224,7 +230,7 @@ static void step_cones(const Pass *pass, int64_t begin, int64_t end, const doubl
         step_cone_range(*pass->op, *pass->q, begin, end, false, u, sums);
 }
 
-/* w = S (N + E) S d of block i, from u = N S d; with q->halve, halves d and the last w instead, as halve_step. */
+/* w = S (N + E) S d of block i, from u = N S d. With q->halve does what halve_step does, without reading u. */
 KERNEL void write_change(const Pass *pass, int64_t i, int rows, const double *u, double *w)
 {
     const TalusOperator *op = pass->op;
@@ -241,7 +247,7 @@ KERNEL void write_change(const Pass *pass, int64_t i, int rows, const double *u,
         }
 }
 
-/* As cone_range, one block after the other, for half lines (with constant `rows`) and mixed sets. */
+/* As step_cone_range, one block after the other, for half lines (with constant `rows`) and mixed sets. */
 KERNEL void step_plain_blocks(const Pass *pass, int64_t begin, int64_t end, int rows,
                               const double *u, Moved *sums)
 {
@@ -271,6 +277,7 @@ KERNEL void step_plain_blocks(const Pass *pass, int64_t begin, int64_t end, int 
     }
 }
 
+/* Inner products of one pair (s, y) with a vector r: s'r and y'r. */
 typedef struct PairSums {
     double sr, yr;
 } PairSums;
@@ -295,8 +302,8 @@ static void add_pair_dots(const float *s, const float *y, const float *r, int64_
     sums->yr += quad_sum(yr) + y1;
 }
 
-/* Stores, of entries [first, first + length), the new pair s = unit d, y = unit (r_next - r), and in r[length] unit
- * r_next, all in single precision; adds s'y and y'y to *sy and *yy. */
+/* Stores entries [first, first + length) of the new pair s = unit d, y = unit (r_next - r), and writes unit r_next of
+ * these entries to r[length], all in single precision. Adds s'y and y'y to *sy and *yy. */
 static void store_pair(const Pass *pass, int64_t first, int64_t length, float *r, double *sy,
                        double *yy)
 {
@@ -323,7 +330,8 @@ static void store_pair(const Pass *pass, int64_t first, int64_t length, float *r
     *yy += sums.yr;
 }
 
-/* u = N S d of blocks [begin, end). */
+/* u = N S d of blocks [begin, end), from the velocities of the scratch or, for an explicit matrix, from its
+ * `unscaled`. */
 static void write_product(const TalusOperator *op, int64_t begin, int64_t end, double *u)
 {
     if (op->pair)
@@ -333,6 +341,8 @@ static void write_product(const TalusOperator *op, int64_t begin, int64_t end, d
         talus_cpu_sparse_product(op, op->scratch->unscaled, (int)begin, (int)end, u);
 }
 
+/* Takes the step of the blocks [begin, end) of one group, piece by piece, and stores the sums of the group in the
+ * scratch's vector_partial. */
 static void step_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Pass *pass = context;
@@ -401,10 +411,12 @@ void talus_cpu_step_quasi_step(const TalusOperator *op, const TalusQuasi *q, Tal
 
 /* ---- smoothing ---- */
 
+/* Sums of the running average over blocks, of the same names as in TalusSmoothSums, by lane. */
 typedef struct Smoothed {
     Lane x2, r2, residual2, residual_max;
 } Smoothed;
 
+/* Updates smooth_x, smooth_g and smooth_r of two cones and adds to the sums. */
 KERNEL void smooth_cone_pair(const TalusOperator *op, const TalusQuasi *q, double eta,
                              const Pair *pair, Smoothed *sums)
 {
@@ -436,6 +448,7 @@ KERNEL void smooth_cone_pair(const TalusOperator *op, const TalusQuasi *q, doubl
     sums->residual_max = lane_select(natural <= sums->residual_max, sums->residual_max, natural);
 }
 
+/* smooth_cone_pair for blocks [begin, end). */
 static void smooth_cones(TalusOperator op, TalusQuasi q, double eta, int64_t begin, int64_t end,
                          Smoothed *total)
 {
@@ -452,6 +465,7 @@ static void smooth_cones(TalusOperator op, TalusQuasi q, double eta, int64_t beg
     *total = sums;
 }
 
+/* The same, one block after the other, for half lines (with constant `rows`) and mixed sets. */
 KERNEL void smooth_plain_blocks(const Pass *pass, int64_t begin, int64_t end, int rows,
                                 Smoothed *sums)
 {

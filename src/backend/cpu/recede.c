@@ -22,8 +22,8 @@ static double norm2(int rows, const double *x)
     return sum;
 }
 
-/* Returns the set of block i. Blocks under `fixed`, and Coulomb blocks unless relaxed, are prisms, in which only the
- * normal impulse can grow without bound; Coulomb blocks are cones if relaxed. */
+/* Returns the set of block i whose recession cone is wanted. Blocks under `fixed` are prisms, in which only the normal
+ * impulse can grow without bound; blocks under Coulomb's law are cones if pass->relaxed, else prisms. */
 static TalusSet recession_set(const Pass *pass, int64_t i)
 {
     return talus_set_of_block(pass->op, i, !pass->relaxed, NULL);

@@ -28,7 +28,8 @@ bool talus_cpu_has_full_blocks(const TalusOperator *op)
     return true;
 }
 
-/* out[3] = three rows of n entries times x. A row sums its first, second and third columns apart, then adds these. */
+/* out[3] = product of x with three rows of n entries each, at values, values + n and values + 2 n. A row sums its
+ * first, second and third columns of all triples apart and adds the three sums. */
 static void full_product(const int32_t *column, const double *values, int n, const double *x,
                          double *out)
 {
@@ -46,6 +47,7 @@ static void full_product(const int32_t *column, const double *values, int n, con
         out[r] = pairs[r][0] + pairs[r][1] + third[r];
 }
 
+/* Returns row `row` of N times x. */
 static double row_product(const TalusOperator *op, const double *x, int row)
 {
     double sum = 0.0;

@@ -24,6 +24,8 @@ int64_t talus_cpu_group_count(const TalusOperator *op)
     return (op->pair ? op->scratch->groups.count : 0) + groups_by_position(op);
 }
 
+/* A parallel loop over the groups that are cut by position; the first has the index first_group and starts at
+ * first_block. */
 typedef struct PositionLoop {
     int64_t first_block, first_group;
     TalusLoopFn *fn;

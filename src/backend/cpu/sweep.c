@@ -1,10 +1,11 @@
 /* backend/cpu/sweep.c - Gauss-Seidel sweeps over contacts (negrut-2009, Algorithm 1, step 4).
  *
- * Each contact in turn takes gamma' = P(gamma - omega B^-1 g), g = u + bias + E gamma with u from the bodies' current
- * velocities, P the projection in the metric B; rho averages gamma' with gamma. Its change is added to the bodies at
- * once; only heavy contacts (colour.h) change together. B = diag(b_n, b_t, b_t), see StepRule. For spheres with omega 1
- * and the anisotropic metric B is the whole block, so the step solves the one-contact problem exactly. Under Coulomb's
- * law (options.coulomb) P takes n first and then shortens t to mu n. */
+ * Each contact in turn gets the impulse gamma + rho (gamma' - gamma) with gamma' = P(gamma - omega B^-1 g), g = u +
+ * bias + E gamma, u from the current velocities of the bodies, and P the projection in the metric B. The change of the
+ * impulse is applied to the bodies at once; only heavy contacts (colour.h) change together. B = diag(b_n, b_t, b_t),
+ * see StepRule. For spheres with omega 1 and the anisotropic metric, B is the contact's whole block of N + E, so that
+ * the step solves the contact's own problem exactly. With options.coulomb P first makes n >= 0, then shortens t to mu
+ * n. */
 #include "backend/cpu/sweep.h"
 
 #include "base/memory.h"
@@ -14,6 +15,7 @@
 
 /* ---- two sphere contacts ---- */
 
+/* Stores the velocity records of two bodies, at p and q, from the lanes of v. */
 KERNEL void store_two_bodies(double *p, double *q, const Lane v[8])
 {
     lane_store(p, lane_low(v[0], v[1]));
@@ -30,8 +32,8 @@ KERNEL void store_two_bodies(double *p, double *q, const Lane v[8])
  * is one long chain of dependent operations; with one pack after the other the processor would wait for results. */
 enum { WIDE = 2 };
 
-/* next = the impulses, world frame, after projected steps at the contact velocities u, averaged with the old ones by
- * rho. mu / |t| is computed as (mu / t2) |t| with t2 = |t|^2, so that the division does not wait for the root. */
+/* next = the impulses, world frame, after projected steps at the contact velocities u: old + rho (projected - old). mu
+ * / |t| is computed as (mu / t2) |t| with t2 = |t|^2, so that the division does not wait for the root. */
 KERNEL void step_packs(const SpherePack *pack, int wide, Lane rho, Lane u[WIDE][3],
                        Lane next[WIDE][3])
 {
@@ -70,8 +72,9 @@ KERNEL void step_packs(const SpherePack *pack, int wide, Lane rho, Lane u[WIDE][
         }
 }
 
-/* Steps `wide` packs of one colour and updates their bodies; term: squared velocity change of each lane. Returns the
- * largest of these and `most`, by lane. fixed: b is a fixed body. `wide` and `fixed` are constants after inlining. */
+/* Takes the step of `wide` packs of one colour and updates the velocities of their bodies. Writes the squared velocity
+ * change of each contact to `term`; returns, by lane, the largest of these and of `most`. fixed: b is a fixed body.
+ * `wide` and `fixed` are constants after inlining. */
 KERNEL Lane sweep_packs(SpherePack *pack, int wide, double (*velocity)[8], Lane rho, bool fixed,
                         Lane most, double *term)
 {
@@ -135,7 +138,8 @@ KERNEL void item_velocity(const SweepItem *item, const double (*velocity)[8], do
         u[k] += b[k] + turn[k];
 }
 
-/* Takes the projected step of one contact, as pack_step, and stores its impulse; dp is the change of the impulse. */
+/* Takes the projected step of one contact at the contact velocity u, as step_packs, and stores its impulse in the
+ * item; dp = change of the impulse. */
 KERNEL void step_item(SweepItem *item, double rho, const double u[3], double dp[3])
 {
     const double *n = item->normal;
@@ -171,15 +175,17 @@ KERNEL void apply_change(TalusSweep *sweep, const SweepItem *item, const double 
 
 /* ---- loops ---- */
 
+/* A parallel loop over packs or items from `first` on; fixed: the packs are of spheres and fixed bodies. */
 typedef struct Loop {
     TalusSweep *sweep;
     int first;
     bool fixed;
 } Loop;
 
-/* How many packs ahead body records, which are scattered in memory, are prefetched. */
+/* Number of packs or items by which prefetching of body records, which are scattered in memory, is ahead. */
 enum { AHEAD = 6 };
 
+/* Prefetches the velocity records of a pack's bodies for writing. */
 KERNEL void prefetch_bodies(const SpherePack *pack, double (*velocity)[8], bool fixed)
 {
     for (int k = 0; k < LANES; k++) {
@@ -189,6 +195,7 @@ KERNEL void prefetch_bodies(const SpherePack *pack, double (*velocity)[8], bool 
     }
 }
 
+/* sweep_packs for packs [begin, end), with prefetching; `term` starts at pack 0. */
 KERNEL Lane sweep_range(SpherePack *pack, int64_t begin, int64_t end, double (*velocity)[8],
                         Lane rho, bool fixed, double *term)
 {
@@ -216,8 +223,9 @@ static void pack_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     loop->sweep->partial[chunk] = most[0] > most[1] ? most[0] : most[1];
 }
 
-/* Steps `wide` items of one colour, which share no body that impulses move, side by side as packs are, and updates
- * their bodies; term: squared velocity change of each. Returns the largest of these and `most`. */
+/* Takes the step of `wide` items of one colour, which share no body that impulses move, side by side as for packs, and
+ * updates the velocities of their bodies. Writes the squared velocity change of each item to `term`; returns the
+ * largest of these and of `most`. */
 KERNEL double sweep_items(TalusSweep *sweep, SweepItem *item, int wide, double most, double *term)
 {
     double u[WIDE][3], dp[WIDE][3];
@@ -233,6 +241,7 @@ KERNEL double sweep_items(TalusSweep *sweep, SweepItem *item, int wide, double m
     return most;
 }
 
+/* Prefetches velocity records and inverse inertias of an item's bodies. */
 KERNEL void prefetch_item_bodies(const TalusSweep *sweep, const SweepItem *item)
 {
     int b = item->b >= 0 ? item->b : item->a;
@@ -244,7 +253,7 @@ KERNEL void prefetch_item_bodies(const TalusSweep *sweep, const SweepItem *item)
     }
 }
 
-/* Returns the place of an item's term: those of packs come first. */
+/* Returns the address of an item's squared velocity change in sweep->term, where those of packs come first. */
 static double *item_term(const TalusSweep *sweep, int64_t item)
 {
     return sweep->term + LANES * (int64_t)sweep->pack_start[COLOURS - 1][2] + item;
@@ -266,7 +275,8 @@ static void item_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     loop->sweep->partial[chunk] = most;
 }
 
-/* Steps heavy items at the velocities before all of them; sweep_heavy adds their changes to the bodies afterwards. */
+/* Takes the step of heavy items at the velocities before any of them changed, and stores the changes of their impulses
+ * in sweep->change; sweep_heavy applies these to the bodies afterwards. */
 static void heavy_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Loop *loop = context;
@@ -283,7 +293,8 @@ static void heavy_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
     sweep->partial[chunk] = most;
 }
 
-/* Runs fn in parallel over packs or items first to end - 1. Returns the largest of their terms and `most`. */
+/* Runs fn in parallel over packs or items first to end - 1. Returns the largest squared velocity change of these and of
+ * `most`. */
 static double run_in_parallel(TalusSweep *sweep, int first, int end, int grain, bool fixed,
                               TalusLoopFn *fn, double most)
 {
@@ -293,6 +304,7 @@ static double run_in_parallel(TalusSweep *sweep, int first, int end, int grain, 
     return found > most ? found : most;
 }
 
+/* Sweeps the heavy items. Returns the largest squared velocity change of these and of `most`. */
 static double sweep_heavy(TalusSweep *sweep, double most)
 {
     int first = sweep->item_start[CLASS_HEAVY], end = sweep->item_start[CLASSES];
@@ -302,6 +314,7 @@ static double sweep_heavy(TalusSweep *sweep, double most)
     return most;
 }
 
+/* Does one coloured sweep. Returns the sum of the squared velocity changes. */
 static double sweep_colours(TalusSweep *sweep)
 {
     double most = 0.0;
@@ -317,7 +330,8 @@ static double sweep_colours(TalusSweep *sweep)
     return talus_sweep_sum(sweep, item_term(sweep, sweep->item_start[CLASSES]) - sweep->term, most);
 }
 
-/* Returns the squared velocity change; for a symmetric sweep that of its backward half alone. */
+/* Does one sweep in sequence. Returns the sum of the squared velocity changes; of a symmetric sweep, that of its
+ * backward half alone. */
 static double sweep_in_sequence(TalusSweep *sweep)
 {
     double sum = 0.0, term;
@@ -364,6 +378,8 @@ TalusStatus talus_cpu_sweep_prepare(const TalusOperator *op, const TalusSweepOpt
                                            : talus_sweep_fill_items(*sweep, gamma);
 }
 
+/* Does one sweep. First recomputes the velocities if other operations may have overwritten them (sweep->ended).
+ * Returns the sum of the squared velocity changes. */
 static double sweep_once(TalusSweep *sweep)
 {
     if (sweep->op->pair && sweep->ended)

@@ -1,11 +1,12 @@
 /* backend/cpu/sweep_block.c - sweeps that solve the problem of one contact after the other (sets/one_contact.h).
  *
- * With g the block's gradient and A its block of N + E, b = g - A gamma is the velocity without its own impulse. The
- * solver's result replaces gamma, and other contacts see the change at once. Orders, colours and loops are those of
- * sweep_sparse.c, where contacts of heavy bodies are swept in sequence. Between spheres A is diagonal and all solvers
- * give the same result: the projection in the metric A under ccp, else each component by itself, then the bound. If all
- * contacts are of spheres under Coulomb's law on the disc, and no body is heavy, a coloured sweep is that of sweep.c,
- * whose projected step under options.coulomb is the same. */
+ * With g the gradient of a block and A its diagonal block of N + E, b = g - A gamma is the contact velocity without
+ * the block's own impulse. The solver's result replaces gamma, and the contacts that follow see the change at once.
+ * Orders, colours and loops are those of sweep_sparse.c, where contacts of heavy bodies are swept in sequence. Between
+ * spheres A is diagonal and all solvers give the same result: under ccp the projection in the metric A; under other
+ * laws each component is computed by itself, then bounded. If all contacts are of spheres under Coulomb's law on the
+ * disc, and no body is heavy, a coloured sweep is done by sweep.c, whose projected step with options.coulomb gives the
+ * same result. */
 #include "backend/cpu/sweep.h"
 
 #include "backend/frame.h"
@@ -22,7 +23,7 @@ static TalusFrictionLaw law_of(const TalusOperator *op, int i)
     return law == TALUS_LAW_COULOMB && op->prisms ? TALUS_LAW_FIXED : law;
 }
 
-/* Fills the data of block i's own problem. Fails if the block has friction that options.local does not take. */
+/* Fills *one, the data of block i's own problem. Fails if the block has friction that options.local does not take. */
 static TalusStatus fill_one_contact(const TalusSweep *sweep, int i, TalusOneContact *one)
 {
     const TalusOperator *op = sweep->op;
@@ -39,6 +40,7 @@ static TalusStatus fill_one_contact(const TalusSweep *sweep, int i, TalusOneCont
     return TALUS_OK;
 }
 
+/* Fills *item for block i; of an explicit operator only the fields that LocalItem names. */
 static TalusStatus fill_local(const TalusSweep *sweep, int i, LocalItem *item)
 {
     const TalusOperator *op = sweep->op;
@@ -67,8 +69,7 @@ static TalusStatus fill_local(const TalusSweep *sweep, int i, LocalItem *item)
 
 /* ---- one contact ---- */
 
-/* Averages the new impulse `next` with the old one by rho; writes the result to gamma and its change. Returns the
- * squared velocity change. */
+/* gamma = old + rho (next - old); writes gamma - old to `change`. Returns the squared velocity change. */
 static double relax_impulse(const TalusSweepOptions *o, const LocalItem *item, int rows,
                             const double old[3], const double next[3], double *gamma,
                             double change[3])
@@ -83,6 +84,7 @@ static double relax_impulse(const TalusSweepOptions *o, const LocalItem *item, i
     return item->scale * item->scale * sum;
 }
 
+/* old = the block's impulse, with 0 in the tangential rows if it has one row. */
 static void load_three_rows(const double *gamma, int rows, double old[3])
 {
     old[0] = gamma[0];
@@ -90,8 +92,9 @@ static void load_three_rows(const double *gamma, int rows, double old[3])
     old[2] = rows == 3 ? gamma[2] : 0.0;
 }
 
-/* Solves the block's own problem at the gradient g. omega scales the change of the impulse, and if it is not 1 the
- * result is restricted to its bounds again; rho as in take_step, whose result it returns. */
+/* Solves the block's own problem at the gradient g and writes the new impulse to gamma, its change to `change`. The
+ * change is multiplied by omega, after which, if omega is not 1, the impulse is restricted to its bounds again; then
+ * relax_impulse. Returns the squared velocity change. */
 static double solve_item(const TalusSweepOptions *o, const LocalItem *item, int rows,
                          const double g[3], double *gamma, double change[3])
 {
@@ -109,8 +112,8 @@ static double solve_item(const TalusSweepOptions *o, const LocalItem *item, int 
     return relax_impulse(o, item, rows, old, next, gamma, change);
 }
 
-/* The same for spheres, whose block A is diagonal: a step of -omega A^-1 g, then the projection in the metric A (ccp)
- * or the bounds (other laws). */
+/* As solve_item, for spheres, whose block A is diagonal: adds -omega A^-1 g to the impulse, then projects in the
+ * metric A (ccp) or restricts to the bounds (other laws). */
 static double solve_round_item(const TalusSweepOptions *o, const LocalItem *item, int rows,
                                const double g[3], double *gamma, double change[3])
 {
@@ -127,6 +130,8 @@ static double solve_round_item(const TalusSweepOptions *o, const LocalItem *item
     return relax_impulse(o, item, rows, old, next, gamma, change);
 }
 
+/* Solves the own problem of a general contact and applies the change of its impulse to the bodies. Returns the squared
+ * velocity change. */
 static double general_step(TalusSweep *sweep, const LocalItem *item)
 {
     const TalusOperator *op = sweep->op;
@@ -150,7 +155,8 @@ static double general_step(TalusSweep *sweep, const LocalItem *item)
     return moved;
 }
 
-/* Steps a contact of spheres: the arms are n and -n, and a body's spin changes by k times the torque (operator.h). */
+/* As general_step, for a contact of spheres: the arms are n and -n, and a body's spin changes by k times the torque
+ * (operator.h). */
 static double round_step(TalusSweep *sweep, const LocalItem *item)
 {
     const int rows = sweep->op->rows;
@@ -183,6 +189,7 @@ static double contact_step(TalusSweep *sweep, int place)
     return item->round ? round_step(sweep, item) : general_step(sweep, item);
 }
 
+/* As general_step, for a block of an explicit matrix, which has no bodies. */
 static double matrix_step(TalusSweep *sweep, int place)
 {
     const TalusOperator *op = sweep->op;

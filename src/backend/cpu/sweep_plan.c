@@ -34,6 +34,7 @@ StepRule talus_step_rule(const TalusSweepOptions *options, int rows, double nn, 
     return rule;
 }
 
+/* Returns the step rule of contact i. */
 static StepRule block_rule(const TalusSweep *sweep, int i)
 {
     const TalusOperator *op = sweep->op;
@@ -43,6 +44,7 @@ static StepRule block_rule(const TalusSweep *sweep, int i)
                            op->rows == 3 ? op->mu[i] : 0.0);
 }
 
+/* world = impulse of contact i in the world frame. */
 static void write_world_impulse(const TalusOperator *op, const double *gamma, int i,
                                 double world[3])
 {
@@ -53,6 +55,7 @@ static void write_world_impulse(const TalusOperator *op, const double *gamma, in
 
 /* ---- packs ---- */
 
+/* Fills lane k of a pack with contact i of a run of spheres. */
 static void fill_lane(TalusSweep *sweep, SpherePack *pack, int k, int i, const double *gamma)
 {
     const TalusOperator *op = sweep->op;
@@ -107,8 +110,9 @@ static void fill_item(TalusSweep *sweep, SweepItem *item, int i, const double *g
     item->b = op->pair[i][1];
 }
 
-/* Adds `share` times one body's part of an item's diagonal entries to *nn (normal) and *tt (mean of the tangents). With
- * J = l^2 I^-1, over three orthogonal axes e_k the sum of (arm x e_k)'J(arm x e_k) is |arm|^2 tr J - arm'J arm. */
+/* Adds `share` times one body's part of an item's diagonal entries to *nn (normal) and *tt (mean of the tangents). The
+ * mean follows from the trace: with J = l^2 I^-1, the sum of (arm x e_k)'J(arm x e_k) over three orthogonal axes e_k
+ * is |arm|^2 tr J - arm'J arm. */
 static void add_body_diagonal(const TalusOperator *op, int body, double share,
                               const double normal[3], const double arm[3], double *nn, double *tt)
 {
@@ -128,10 +132,11 @@ static void add_body_diagonal(const TalusOperator *op, int body, double share,
     *tt += share * across;
 }
 
-/* Gives a heavy item the step in which each body's mass is divided among the heavy items that share it: then all may
- * change at once and the objective still decreases. B is a bound on the item's block A with the diagonal (nn, tt, tt)
- * of divided masses: A <= 2 diag(A_nn, A_TT), A_TT being its tangential part, and A_TT <= tr A_TT = 2 tt, so that B =
- * diag(2 nn, 4 tt, 4 tt). Blocks of spheres and of one row are diagonal: B = A. */
+/* Sets item->rule of a heavy item. Each body's mass is divided by the number of heavy items that share the body: then
+ * all heavy items may change at once, and the objective still decreases. The metric B must bound the item's block A,
+ * computed with divided masses and with the diagonal (nn, tt, tt). A <= 2 diag(A_nn, A_TT) for the tangential part
+ * A_TT, and A_TT <= tr A_TT = 2 tt, so that B = diag(2 nn, 4 tt, 4 tt) does. Blocks of spheres and of one row are
+ * diagonal: B = A. */
 static void set_split_rule(TalusSweep *sweep, SweepItem *item, bool sphere)
 {
     const TalusOperator *op = sweep->op;
@@ -153,6 +158,7 @@ static int pack_index(const TalusSweep *sweep, int class, int run, int place)
     return sweep->pack_start[class][run] + place / LANES;
 }
 
+/* Fills the pack lanes or items of contacts [begin, end). */
 static void fill_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Plan *plan = context;
@@ -189,6 +195,7 @@ static void fill_starts(TalusSweep *sweep)
     sweep->item_start[CLASSES] = items;
 }
 
+/* Fills the idle lane of the last pack of every colour and run that has an odd number of contacts. */
 static void fill_idle_lanes(TalusSweep *sweep)
 {
     for (int class = 0; class < sweep->colouring.colours; class ++)
@@ -197,7 +204,8 @@ static void fill_idle_lanes(TalusSweep *sweep)
                 fill_idle_lane(sweep, &sweep->pack[sweep->pack_start[class][run + 1] - 1]);
 }
 
-/* Counts in sweep->split the heavy items that share each body, then gives every heavy item its step. */
+/* Fills sweep->split with the number of heavy items that share each body, reserves sweep->change, and sets the step
+ * rule of every heavy item. */
 static TalusStatus split_heavy_bodies(TalusSweep *sweep)
 {
     const TalusOperator *op = sweep->op;
@@ -267,6 +275,7 @@ TalusStatus talus_sweep_fill_items(TalusSweep *sweep, const double *gamma)
 
 /* ---- back ---- */
 
+/* Writes the impulse of contact i, given in the world frame, to gamma, in the contact's frame. */
 static void write_local_impulse(const TalusOperator *op, int i, const double world[3],
                                 double *gamma)
 {

@@ -1,10 +1,11 @@
-/* backend/cpu/terms.c - size of the terms of each block's gradient (backend/terms.h), measured with the residual. */
+/* backend/cpu/terms.c - size T of the terms of each block's gradient (backend/terms.h), measured with the residual. */
 #include "backend/terms.h"
 #include "backend/cpu/cpu.h"
 #include "base/lane.h"
 
-enum { LINEAR = 3, SPIN = 7 }; /* entries of |V| and |W| in a body's scratch velocities */
+enum { LINEAR = 3, SPIN = 7 }; /* indices of |V| and |W| in a body's velocity record */
 
+/* Returns the magnitude of the normal offset of block i, without De Saxce's shift. */
 static double normal_offset_size(const TalusOperator *op, int64_t i)
 {
     return fabs(op->unshifted ? op->unshifted[i]
@@ -18,7 +19,8 @@ typedef struct Range {
     bool spheres; /* contacts of spheres, without arms of their own */
 } Range;
 
-/* Returns the factor of |W| of one side's body: the arm, with 6 rows plus the lever of the moment rows. */
+/* Returns the factor of |W| of the body at `side` in T of contact i: the length of the arm; with 6 rows, plus the
+ * lever of the moment rows. */
 KERNEL double spin_factor(const TalusOperator *op, Range range, int i, int side)
 {
     int general = i - op->sphere_sphere - op->sphere_fixed;
@@ -27,6 +29,7 @@ KERNEL double spin_factor(const TalusOperator *op, Range range, int i, int side)
     return range.rows == 6 ? length + op->lever[general][side] : length;
 }
 
+/* Returns T of contact i except for the part E |gamma_n|. */
 KERNEL double contact_terms_size(const TalusOperator *op, Range range, int i)
 {
     double sum = normal_offset_size(op, i);
@@ -40,6 +43,7 @@ KERNEL double contact_terms_size(const TalusOperator *op, Range range, int i)
     return sum;
 }
 
+/* Returns |N| |gamma| + |q| of block i of an explicit operator: the norm over its rows. */
 static double matrix_terms_size(const TalusOperator *op, const double *gamma, int64_t i)
 {
     double sum2 = 0.0;
@@ -52,8 +56,8 @@ static double matrix_terms_size(const TalusOperator *op, const double *gamma, in
     return sqrt(sum2);
 }
 
-/* Returns the square of the size of the terms of block i's gradient: at least that of d |gamma_i|, d its mean diagonal
- * entry; times 1 + mu where Coulomb's law adds De Saxce's shift. */
+/* Returns T^2 of block i, with T at least d |gamma_i|, d the mean diagonal entry; under Coulomb's law, where De Saxce's
+ * shift enters the residual, T is multiplied by 1 + mu. */
 KERNEL double block_terms2(const TalusOperator *op, Range range, const double *gamma, int64_t i)
 {
     const double *own = gamma + i * range.rows;
@@ -69,6 +73,7 @@ KERNEL double block_terms2(const TalusOperator *op, Range range, const double *g
     return fmax(terms * terms, d * d * own2) * (factor * factor);
 }
 
+/* talus_cpu_add_terms for blocks of one kind; `range` is constant after inlining. */
 KERNEL void add_terms_of_range(const TalusOperator *op, Range range, const double *gamma,
                                int64_t begin, int64_t end, double *terms2, double *max2)
 {

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+/* Arguments of the loops below; each operation sets the members that its loop reads. */
 typedef struct VectorPass {
     const double *x;
     double *y;
@@ -75,6 +76,7 @@ void talus_cpu_op_scale(const TalusOperator *op, const TalusMetricBlock *metric,
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, scale_chunk, &pass);
 }
 
+/* Arguments of the loops over several vectors: of vector.dots and vector.combine. */
 typedef struct ManyPass {
     const double *const *x;
     const double *y, *a;
@@ -105,7 +107,8 @@ void talus_cpu_vector_dots(const TalusOperator *op, int count, const double *con
         sums[v] = talus_groups_sum(pass.groups, pass.partial + v * pass.groups);
 }
 
-/* A piece of the result stays in the first-level cache while all vectors pass over it. */
+/* out = sum of a[v] x[v] for entries [begin, end), in pieces that stay in the first-level cache while the terms of all
+ * vectors are added. */
 static void combine_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     enum { PIECE = 512 };
