@@ -1,4 +1,5 @@
-/* problem/matrix.c - fills an explicit problem, compressed rows of N and q, from its def (def.c: one with bodies). */
+/* problem/matrix.c - filling of an explicit problem, N as compressed rows and q, from its def (matrix-free ones:
+ * def.c). */
 #include "problem/problem.h"
 
 #include "base/memory.h"
@@ -48,7 +49,7 @@ static TalusStatus check_friction(const TalusProblemDef *def)
     return TALUS_OK;
 }
 
-/* True if blocks have three rows and all have TALUS_SECTION_NONE, so that tangential rows are left out. */
+/* True if blocks have three rows and all have TALUS_SECTION_NONE, so that the problem gets their normal rows alone. */
 static bool only_normal_rows(const TalusProblemDef *def)
 {
     bool none = def->rows == 3 && def->model && def->block_count > 0;
@@ -57,7 +58,8 @@ static bool only_normal_rows(const TalusProblemDef *def)
     return none;
 }
 
-/* Makes op the matrix of the normal rows and columns of def, every third one; arrays are in def_memory[6] to [8]. */
+/* Makes the matrix of p->op that of the normal rows and columns of def, which are every third; its arrays are
+ * p->def_memory[6] to [8]. */
 static TalusStatus extract_normal_rows(TalusProblem *p, const TalusProblemDef *def)
 {
     size_t blocks = (size_t)def->block_count;
@@ -83,6 +85,7 @@ static TalusStatus extract_normal_rows(TalusProblem *p, const TalusProblemDef *d
     return TALUS_OK;
 }
 
+/* Sets blocks, rows and matrix of p->op and copies the offsets, all of normal rows alone where only_normal_rows. */
 static TalusStatus fill_rows(TalusProblem *p, const TalusProblemDef *def)
 {
     TalusOperator *op = &p->op;
