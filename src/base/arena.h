@@ -5,7 +5,7 @@
 
 #include <talus/base.h>
 
-/* A zeroed arena is empty. */
+/* An arena; all zeros is an empty one. */
 typedef struct TalusArena {
     struct TalusArenaBlock *blocks;
 } TalusArena;

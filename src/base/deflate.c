@@ -21,6 +21,7 @@ size_t talus_deflate_bound(size_t size)
     return size + size / 8 + size / 64 + 64;
 }
 
+/* Allocator of zlib's memory by base/memory.h. */
 static void *zlib_alloc(void *opaque, unsigned items, unsigned size)
 {
     void *block;
@@ -161,7 +162,7 @@ size_t talus_deflate_bound(size_t size)
     return size;
 }
 
-static TalusStatus no_zlib(const char *what)
+static TalusStatus fail_without_zlib(const char *what)
 {
     return talus_fail(TALUS_ERR_UNSUPPORTED,
                       "%s: this build has no zlib (Debian: zlib1g-dev; then configure again)",
@@ -172,13 +173,13 @@ TalusStatus talus_deflate(int level, TalusDeflateMatch match, const void *bytes,
                           void *out, size_t capacity, size_t *used)
 {
     (void)level, (void)match, (void)bytes, (void)size, (void)out, (void)capacity, (void)used;
-    return no_zlib("deflating");
+    return fail_without_zlib("deflating");
 }
 
 TalusStatus talus_inflate(const void *stream, size_t size, void *out, size_t expected)
 {
     (void)stream, (void)size, (void)out, (void)expected;
-    return no_zlib("the data are compressed");
+    return fail_without_zlib("the data are compressed");
 }
 
 #endif

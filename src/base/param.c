@@ -95,6 +95,8 @@ static void list_choices(const TalusParam *param, char *text, size_t size)
     }
 }
 
+/* read_choice, read_flag and read_number store the text `value` in the parameter's field of `values`, by the
+ * parameter's type; they fail if it is no valid value. */
 static TalusStatus read_choice(const TalusParam *param, const char *owner, const char *value,
                                void *values)
 {

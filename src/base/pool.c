@@ -142,6 +142,7 @@ static void announce_loop(TalusPool *pool)
     }
 }
 
+/* Waits until all workers have left the loop. */
 static void wait_for_workers(TalusPool *pool)
 {
     for (int i = 0; i < pool->spins; i++) {

@@ -216,6 +216,7 @@ void talus_set_log(TalusLogFn *fn, void *user)
     thread_log = (TalusLog){fn, user};
 }
 
+/* Formats a line and passes it to the function of `log`, if that is not NULL. */
 static void log_text(const TalusLog *log, TalusLogLevel level, const char *id, const char *format,
                      va_list args)
 {

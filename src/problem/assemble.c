@@ -19,8 +19,8 @@
 /* Arguments of fill_chunk. */
 typedef struct Assembly {
     const TalusOperator *op;
-    TalusJacobianRow
-        *arm; /* [(2 i + side) rows + k]: row k of block i in D' on body a (side 0) or b (1) */
+    /* [(2 i + side) rows + k]: row k of block i in D', the part on body a (side 0) or b (side 1) */
+    TalusJacobianRow *arm;
     TalusSparse *out;
 } Assembly;
 

@@ -34,6 +34,7 @@ static int rows_needed(const TalusContactDef *c)
     return c->spinning > 0.0 || c->rolling > 0.0 ? 6 : c->mu > 0.0 ? 3 : 1;
 }
 
+/* True if the contact is a joint whose impulses have no bounds. */
 static bool is_free_joint(const TalusContactDef *c)
 {
     return c->model.section == TALUS_SECTION_JOINT && isinf(c->mu);
@@ -70,6 +71,7 @@ static TalusProblemSizes sizes_of(const TalusProblemDef *def)
     return sizes;
 }
 
+/* Fails if the coefficients of spinning and rolling or the length of contact i are not valid. */
 static TalusStatus check_moments(const TalusContactDef *c, int i)
 {
     if (!(c->spinning >= 0.0) || !(c->rolling >= 0.0) || !isfinite(c->spinning) ||
@@ -121,6 +123,7 @@ static TalusStatus check_contact(const TalusProblemDef *def, int i)
     return check_joint(def, i);
 }
 
+/* Fills body i of the operator: its record, inverse inertia and length, converted from physical units. */
 static void fill_body(TalusProblem *p, const TalusProblemDef *def, int i)
 {
     TalusSym3 inv = def->inv_inertia[i];
@@ -148,6 +151,7 @@ static double moment_length(const TalusContactDef *c)
     return c->length > 0.0 ? c->length : length > 0.0 ? length : 1.0;
 }
 
+/* Fills the moment coefficients and levers of contact i. */
 static void fill_moments(TalusProblem *p, const TalusContactDef *c, int i)
 {
     TalusOperator *op = &p->op;
@@ -158,6 +162,7 @@ static void fill_moments(TalusProblem *p, const TalusContactDef *c, int i)
     op->lever[i][1] = c->b >= 0 ? length / p->length[c->b] : 0.0;
 }
 
+/* Fills the operator's arrays of contact i, arms converted from physical units. */
 static void fill_contact(TalusProblem *p, const TalusContactDef *c, int i)
 {
     TalusOperator *op = &p->op;
@@ -181,6 +186,7 @@ static void fill_contact(TalusProblem *p, const TalusContactDef *c, int i)
     }
 }
 
+/* Checks a def with contacts and fills p from it; keeps a copy of the def. */
 static TalusStatus fill_from_contacts(TalusProblem *p, const TalusProblemDef *def)
 {
     for (int i = 0; i < def->contact_count; i++)

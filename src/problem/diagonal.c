@@ -38,6 +38,7 @@ static void block_diagonal(TalusOperator *op, int i, double *coupling)
         talus_block_fill_diagonal(op, i, 3, block, coupling);
 }
 
+/* Writes op->diagonal and op->coupling of blocks [begin, end). */
 static void diagonal_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     TalusOperator *op = context;

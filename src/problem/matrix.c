@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+/* Fails if rows per block, row starts, columns or values of the matrix are not valid. */
 static TalusStatus check_matrix(const TalusProblemDef *def)
 {
     int n = def->rows * def->block_count;
@@ -27,12 +28,14 @@ static TalusStatus check_matrix(const TalusProblemDef *def)
     return TALUS_OK;
 }
 
+/* Returns the friction model of block i; disc and ccp if the def has no models. */
 static TalusFrictionModel block_model(const TalusProblemDef *def, int i)
 {
     TalusFrictionModel plain = {0};
     return def->model ? def->model[i] : plain;
 }
 
+/* Fails if the coefficient or model of some block is not valid. */
 static TalusStatus check_friction(const TalusProblemDef *def)
 {
     for (int i = 0; i < def->block_count; i++) {

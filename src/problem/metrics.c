@@ -27,7 +27,7 @@ typedef struct Block {
 
 static const double zeros[TALUS_ROWS] = {0.0};
 
-static double norm_of(const double *x, int rows)
+static double block_norm(const double *x, int rows)
 {
     double sum = 0.0;
     for (int k = 0; k < rows; k++)
@@ -45,7 +45,7 @@ static double projection_distance(int rows, const TalusSet *set, const double *x
     talus_block_project(rows, set, y);
     for (int k = 0; k < rows; k++)
         y[k] = x[k] - y[k];
-    return norm_of(y, rows);
+    return block_norm(y, rows);
 }
 
 /* out = the velocity that is complementary to gamma under the block's law: g, under Coulomb's law with De Saxce's
@@ -128,7 +128,7 @@ static double dual_distance(const Block *b, const double *g)
     for (int k = 0; k < b->rows; k++)
         y[k] = -g[k];
     talus_block_project_unbounded(b->rows, &b->set, y);
-    return norm_of(y, b->rows);
+    return block_norm(y, b->rows);
 }
 
 /* Returns the support function at -g of a joint's rows with finite bounds. */
@@ -213,8 +213,9 @@ static void add_block(const Block *b, double tau_g, Sums *s)
     add_law_errors(b, s);
 }
 
-static Block block_of(const TalusOperator *op, int i, const double *gamma, const double *g,
-                      const double *q)
+/* Returns block i with its rows of the vectors gamma, g and q. */
+static Block make_block(const TalusOperator *op, int i, const double *gamma, const double *g,
+                        const double *q)
 {
     size_t at = (size_t)i * (size_t)op->rows;
     return (Block){.rows = op->rows,
@@ -270,7 +271,7 @@ TalusStatus talus_problem_measure(TalusProblem *p, const double *gamma, TalusMet
     talus_problem_offset(p, q);
     talus_problem_gradient(p, gamma, g);
     for (int i = 0; i < op->blocks; i++) {
-        Block block = block_of(op, i, gamma, g, q);
+        Block block = make_block(op, i, gamma, g, q);
         double tangential = op->rows > 1 ? op->diagonal[i][1] : 0.0;
         sums.datum = fmax(sums.datum, fmax(op->diagonal[i][0], tangential));
         add_block(&block, out->tau_g, &sums);

@@ -11,6 +11,7 @@
 
 /* ---- edges ---- */
 
+/* True if block i has tangential rows and a positive coefficient of friction. */
 static bool has_friction(const TalusOperator *op, int i)
 {
     return op->rows == 3 && op->mu[i] > 0.0;
@@ -152,6 +153,7 @@ static TalusStatus fill_primal(TalusQp *qp, const TalusProblem *problem)
 
 /* ---- the quadratic program ---- */
 
+/* Copies the compliances of op to qp; qp->compliance is NULL if op has none. */
 static TalusStatus fill_compliance(TalusQp *qp, const TalusOperator *op)
 {
     size_t blocks = (size_t)op->blocks;

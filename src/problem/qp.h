@@ -19,20 +19,21 @@
 
 #include "problem/jacobian.h"
 
+/* The two quadratic programs of a problem. */
 typedef struct TalusQp {
     int blocks, rows;   /* blocks, and rows per block, of the problem */
     int multipliers;    /* number of unknowns of the dual */
     int32_t *first;     /* [blocks + 1]: first multiplier of each block */
     double (*edge)[3];  /* [multipliers]: columns of G, `rows` entries each, then zeros */
-    double *compliance; /* [blocks]; NULL: rigid */
+    double *compliance; /* [blocks]: E on the normal row; NULL: all contacts are rigid */
     double *scale;      /* [multipliers]: about the diagonal of P, 1/kg; > 0 */
-    double *kappa;      /* [multipliers] */
+    double *kappa;      /* [multipliers]: G'q */
 
-    /* primal form */
+    /* primal form; only if has_primal */
     bool has_primal;
     TalusJacobian bodies; /* unknowns, masses and D' */
-    TalusSparse a;        /* multipliers x unknowns, columns rising */
-    double *b;            /* [multipliers] */
+    TalusSparse a;        /* A: multipliers x unknowns, columns rising */
+    double *b;            /* [multipliers]: right-hand side of A v + s >= b */
 
     double *compliance_store, *offset; /* offset: q, [rows blocks] */
 } TalusQp;

@@ -78,7 +78,7 @@ TALUS_ONE_FUNCTION double talus_slide_root(TalusSlide *slide, double lo, double 
             hi = lambda;
         double next = lambda - f / slope;
         if (fabs(next - lambda) <=
-            1e-9 * lambda) /* the next step would be of the order of its square */
+            1e-9 * lambda) /* Newton's next step would be of the order of the square of this one */
             return next;
         if (!(next > lo && next < hi) || k % 8 == 7)
             next = lo > 0.0 && hi > 4.0 * lo ? sqrt(lo) * sqrt(hi) : 0.5 * (lo + hi);

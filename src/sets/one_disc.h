@@ -80,7 +80,8 @@ TALUS_ONE_FUNCTION bool talus_disc_minimise_by_angle(double b[2][2], const doubl
         size = sqrt(1.0 + turn * turn);
         e[0] = turned[0] / size;
         e[1] = turned[1] / size;
-        if (fabs(turn) < 1e-9) { /* the next rotation would be of the order of its square */
+        if (fabs(turn) <
+            1e-9) { /* Newton's next rotation would be of the order of the square of this one */
             x[0] = r * e[0];
             x[1] = r * e[1];
             return pull >= 0.0;
