@@ -56,7 +56,7 @@ typedef struct TalusAccelerated {
     double *x, *x_prev, *g_prev; /* iterate, previous iterate, gradient at the previous iterate */
     const TalusMetricBlock *metric;
     TalusMetric kind;  /* which metric to use; for run.accelerate */
-    double beta, step; /* momentum and 1/L */
+    double beta, step; /* factor of the momentum; length of the step, 1/L */
     bool want_residual;
     /* True: blocks under Coulomb's law obey it exactly. De Saxce's shift at x, sigma(-u_t), is then added to the normal
      * gradient in the step from y and in the residual; the operator's offsets must be without shifts. */
@@ -169,14 +169,15 @@ typedef struct TalusProportioning {
     double *phi, *w; /* work vectors: phi holds phi, w holds beta or an old x */
     /* Steps stay on the face while |beta| <= gamma |phi|; projected gradient steps have the length step / norm. */
     double gamma, step;
-    bool half_step;   /* a step that would leave the set first goes to its boundary */
-    double enough;    /* the run ends once |phi|^2 + |beta|^2 is at or below this; < 0: never */
-    double norm, pnp; /* norm of S (N + E) S; p'np, 0: the next direction is phi */
-    int active;       /* number of active blocks when p was computed */
-    int unchecked;    /* number of updates of g since g was last computed from x */
-    bool begun;       /* an earlier run has measured x, so the first iteration is a step */
-    int products;     /* out: number of operator products of this run */
-    bool reached;     /* out: the run ended by `enough` */
+    bool half_step; /* a step that would leave the set first goes to its boundary */
+    double enough;  /* the run ends once |phi|^2 + |beta|^2 is at or below this; < 0: never */
+    double norm;    /* norm of S (N + E) S */
+    double pnp;     /* p'np; 0: the next direction is phi */
+    int active;     /* number of active blocks when p was computed */
+    int unchecked;  /* number of updates of g since g was last computed from x */
+    bool begun;     /* an earlier run has measured x, so the first iteration is a step */
+    int products;   /* out: number of operator products of this run */
+    bool reached;   /* out: the run ended by `enough` */
 } TalusProportioning;
 
 /* Natural residual (problem.h) over all blocks: sum of squares and maximum. */

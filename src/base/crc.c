@@ -8,7 +8,7 @@
  * fills it. */
 static uint32_t ahead[8][256];
 
-static void fill_ahead(void)
+static void fill_tables(void)
 {
     for (uint32_t b = 0; b < 256; b++) {
         uint32_t rest = b;
@@ -34,7 +34,7 @@ uint32_t talus_crc32(uint32_t crc, const void *bytes, size_t size)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     const unsigned char *p = bytes;
-    pthread_once(&once, fill_ahead);
+    pthread_once(&once, fill_tables);
     crc = ~crc;
     for (; size >= 8; size -= 8, p += 8)
         crc = add_eight_bytes(crc, p);

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 /* Comparison for qsort: doubles in ascending order. */
-static inline int talus_ascending(const void *a, const void *b)
+static inline int talus_compare_doubles(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);

@@ -18,6 +18,7 @@
 
 #include <talus/problem.h>
 
+/* Counts that talus_problem_resize allocates for. */
 typedef struct TalusProblemSizes {
     int bodies;
     int sphere_sphere, sphere_fixed, general;

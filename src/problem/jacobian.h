@@ -16,6 +16,7 @@ static inline void talus_jacobian_rows(const TalusOperator *op, int i, int side,
         talus_block_jacobian_row(op, i, side, k, arm[k]);
 }
 
+/* D' as a sparse matrix, with the masses and free velocities of the groups that its columns belong to. */
 typedef struct TalusJacobian {
     int groups;                /* number of groups of 3 unknowns */
     int32_t *body;             /* [groups]: body of each group */

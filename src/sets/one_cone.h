@@ -29,9 +29,9 @@ TALUS_ONE_FUNCTION double talus_cone_slope(const TalusOneContact *one, const dou
     bool rim = size2 >= r * r * (1.0 - 1e-14) && pull > 0.0;
     double lambda = rim ? pull / size2 : 0.0;
     *curve = a[0][0];
-    if (talus_solve2(block, lambda, down, x)) { /* dt/dn = x + y dlambda */
+    if (talus_solve_shifted2(block, lambda, down, x)) { /* dt/dn = x + y dlambda */
         *curve += a[0][1] * x[0] + a[0][2] * x[1];
-        if (rim && talus_solve2(block, lambda, t, y)) {
+        if (rim && talus_solve_shifted2(block, lambda, t, y)) {
             double dlambda =
                 (one->mu * r - (t[0] * x[0] + t[1] * x[1])) / (t[0] * y[0] + t[1] * y[1]);
             *curve += dlambda * (a[0][1] * y[0] + a[0][2] * y[1]) -

@@ -51,12 +51,12 @@ TALUS_ONE_FUNCTION double talus_slide_evaluate(TalusSlide *slide, double lambda,
 {
     double size2, size, dt[2];
     *n = t[0] = t[1] = 0.0;
-    if (!talus_solve2(slide->s, lambda, slide->c, t))
+    if (!talus_solve_shifted2(slide->s, lambda, slide->c, t))
         return -INFINITY;
     size2 = t[0] * t[0] + t[1] * t[1];
     size = sqrt(size2);
     *n = slide->n0 - (slide->r[0] * t[0] + slide->r[1] * t[1]);
-    if (slope && talus_solve2(slide->s, lambda, t, dt)) {
+    if (slope && talus_solve_shifted2(slide->s, lambda, t, dt)) {
         double dn = -(slide->r[0] * dt[0] + slide->r[1] * dt[1]);
         *slope = slide->mu * (dn - *n * (t[0] * dt[0] + t[1] * dt[1]) / size2) / size;
     }

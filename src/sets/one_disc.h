@@ -15,7 +15,8 @@
 
 /* x = -(B + lambda I)^-1 c by elimination from the larger diagonal entry. Unlike Cramer's rule this leaves a small
  * residual also if the matrix is nearly singular. Returns false, x unchanged, if a pivot is not positive. */
-TALUS_INLINE bool talus_solve2(double b[2][2], double lambda, const double c[2], double x[2])
+TALUS_INLINE bool talus_solve_shifted2(double b[2][2], double lambda, const double c[2],
+                                       double x[2])
 {
     int i = b[0][0] >= b[1][1] ? 0 : 1, j = 1 - i;
     double pivot = b[i][i] + lambda, factor = b[j][i] / pivot;
@@ -47,10 +48,10 @@ TALUS_ONE_FUNCTION void talus_disc_minimise_by_secular(double b[2][2], const dou
                                                        double x[2])
 {
     double trace = b[0][0] + b[1][1], lambda = talus_regularisation2(b, trace), size = 1.0;
-    for (int k = 0; k < 60 && talus_solve2(b, lambda, c, x); k++) {
+    for (int k = 0; k < 60 && talus_solve_shifted2(b, lambda, c, x); k++) {
         double y[2], size2 = x[0] * x[0] + x[1] * x[1];
         size = sqrt(size2);
-        if (size <= r || !talus_solve2(b, lambda, x, y))
+        if (size <= r || !talus_solve_shifted2(b, lambda, x, y))
             break;
         double step = size2 / -(x[0] * y[0] + x[1] * y[1]) * ((size - r) / r);
         if (!(step > 1e-16 * lambda))
@@ -95,7 +96,7 @@ TALUS_ONE_FUNCTION void talus_disc_minimise_regular(double b[2][2], const double
                                                     double x[2])
 {
     double trace = b[0][0] + b[1][1];
-    if (!talus_solve2(b, talus_regularisation2(b, trace), c, x)) { /* B = 0 */
+    if (!talus_solve_shifted2(b, talus_regularisation2(b, trace), c, x)) { /* B = 0 */
         double shrink = r / sqrt(c[0] * c[0] + c[1] * c[1]);
         x[0] = -shrink * c[0];
         x[1] = -shrink * c[1];

@@ -1,4 +1,4 @@
-/* sets/one_solve.h - the problem of one contact by any of its solvers, for host and device. */
+/* sets/one_solve.h - solution of the problem of one contact by a given solver, for host and device. */
 #ifndef TALUS_SETS_ONE_SOLVE_H
 #define TALUS_SETS_ONE_SOLVE_H
 

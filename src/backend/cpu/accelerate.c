@@ -129,11 +129,12 @@ KERNEL void step_sphere_packs(const TalusOperator *op, const TalusAccelerated *s
     Pair pair[WIDE];
     for (int w = 0; w < WIDE; w++) {
         pair[w] = (Pair){i + LANES * w, true};
-        lanes_motion(velocity, (const int32_t(*)[2])op->pair + pair[w].i, false, v[w], spin[w]);
+        lanes_relative_motion(velocity, (const int32_t(*)[2])op->pair + pair[w].i, false, v[w],
+                              spin[w]);
         lane_gather(op->frame[pair[w].i], op->frame[pair[w].i + 1], 2, frame[w]);
     }
     for (int w = 0; w < WIDE; w++)
-        lanes_roll(frame[w], spin[w], v[w]);
+        lanes_subtract_spin_velocity(frame[w], spin[w], v[w]);
     for (int w = 0; w < WIDE; w++)
         lanes_to_local(frame[w], v[w], u[w]);
     step_cone_packs(op, state, pair, WIDE, options, u, sums);

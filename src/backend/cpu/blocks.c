@@ -154,7 +154,8 @@ void talus_cpu_block_forward_backward(const TalusOperator *op, const TalusMetric
 
 /* ---- faces ---- */
 
-/* Sets to 0 the rows of g in which the set allows only 0: without friction a block moves along its normal alone. */
+/* Sets to 0 the rows of g in which the set of block i allows only 0: the tangential rows of a block without
+ * friction. */
 KERNEL void clear_immovable_rows(const Pass *pass, Known known, int64_t i, double *g)
 {
     if (known.mixed_sets)

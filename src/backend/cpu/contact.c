@@ -26,10 +26,10 @@ KERNEL void write_velocity_packs(const double (*velocity)[8], const int32_t (*pa
     Lane f[WIDE][4], v[WIDE][3], spin[WIDE][3], local[WIDE][3];
     for (int w = 0; w < wide; w++) {
         lane_gather(frame[LANES * w], frame[LANES * w + 1], 2, f[w]);
-        lanes_motion(velocity, pair + LANES * w, fixed, v[w], spin[w]);
+        lanes_relative_motion(velocity, pair + LANES * w, fixed, v[w], spin[w]);
     }
     for (int w = 0; w < wide; w++)
-        lanes_roll(f[w], spin[w], v[w]);
+        lanes_subtract_spin_velocity(f[w], spin[w], v[w]);
     for (int w = 0; w < wide; w++)
         lanes_to_local(f[w], v[w], local[w]);
     for (int w = 0; w < wide; w++)
@@ -41,7 +41,7 @@ KERNEL void write_sphere_velocity(const double (*velocity)[8], const int32_t pai
                                   const double frame[4], bool fixed, double local[3])
 {
     Lane r[4];
-    sphere_motion(velocity, pair, fixed, r);
+    sphere_relative_motion(velocity, pair, fixed, r);
     double world[3] = {r[0][0], r[0][1], r[1][0]}, spin[3] = {r[2][0], r[2][1], r[3][0]}, turn[3];
     talus_cross3(spin, frame, turn);
     for (int k = 0; k < 3; k++)

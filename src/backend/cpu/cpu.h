@@ -26,10 +26,10 @@ void talus_cpu_gather_wrenches(const TalusOperator *op, const double (*record)[6
                                bool terms, double (*velocity)[8]);
 
 /* Writes the bodies' velocities v_f + M^-1 D gamma to the scratch, with `terms` as in talus_cpu_gather_wrenches. */
-void talus_cpu_solved_velocities(const TalusOperator *op, const double *gamma, bool terms);
+void talus_cpu_update_velocities(const TalusOperator *op, const double *gamma, bool terms);
 
 /* Adds the squared sizes of the terms (terms.h) of blocks [begin, end) to *terms2 and raises *max2 to the largest of
- * them. talus_cpu_solved_velocities must have been called before, with `terms` and the same gamma. */
+ * them. talus_cpu_update_velocities must have been called before, with `terms` and the same gamma. */
 void talus_cpu_add_terms(const TalusOperator *op, const double *gamma, int64_t begin, int64_t end,
                          double *terms2, double *max2);
 

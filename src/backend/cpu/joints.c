@@ -1,4 +1,5 @@
-/* backend/cpu/joints.c - elimination of free joints from an operator, and their impulses afterwards (TalusJointOps). */
+/* backend/cpu/joints.c - the operations of TalusJointOps: elimination of free joints from an operator, and recovery of
+ * the joints' impulses after a solve. */
 #include "backend/cpu/cpu.h"
 #include "linalg/eliminate.h"
 

@@ -65,7 +65,7 @@ void talus_cpu_op_body_velocities(const TalusOperator *op, const double *gamma, 
     gather_impulses(op, gamma, free_motion, false, velocity);
 }
 
-void talus_cpu_solved_velocities(const TalusOperator *op, const double *gamma, bool terms)
+void talus_cpu_update_velocities(const TalusOperator *op, const double *gamma, bool terms)
 {
     gather_impulses(op, gamma, true, terms, op->scratch->velocity);
 }
@@ -276,7 +276,7 @@ static void measure_blocks(BlockPass *pass, double total[RESIDUAL_SUMS])
 {
     const TalusOperator *op = pass->product.op;
     if (op->pair) {
-        talus_cpu_solved_velocities(op, pass->product.gamma, pass->terms);
+        talus_cpu_update_velocities(op, pass->product.gamma, pass->terms);
         pass->product.velocity = (const double(*)[8])op->scratch->velocity;
     } else if (pass->relaxed) { /* rows read gamma of all blocks, so the old values must stay */
         memcpy(op->scratch->unscaled, pass->relaxed,

@@ -6,7 +6,8 @@
 #include "backend/cpu/cpu.h"
 #include "base/lane.h"
 
-/* True if the three rows at start[0..3] have the same columns, in triples of neighbours. */
+/* True if the three rows whose entries begin at start[0], start[1] and start[2] have the same columns, in triples of
+ * consecutive columns. */
 static bool has_full_row(const TalusOperator *op, const int32_t *start)
 {
     const int32_t *column = op->column + start[0];

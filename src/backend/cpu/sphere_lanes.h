@@ -38,7 +38,8 @@ KERNEL void lanes_to_world(const Lane frame[4], const Lane local[3], Lane world[
 
 /* Writes v_b - v_a of one sphere contact to r[0] and r[1], as {x, y}, {z, unused}, and s_a + s_b likewise to r[2] and
  * r[3]. fixed: v_b = s_b = 0. */
-KERNEL void sphere_motion(const double (*velocity)[8], const int32_t pair[2], bool fixed, Lane r[4])
+KERNEL void sphere_relative_motion(const double (*velocity)[8], const int32_t pair[2], bool fixed,
+                                   Lane r[4])
 {
     const double *a = velocity[pair[0]];
     if (fixed) {
@@ -55,12 +56,12 @@ KERNEL void sphere_motion(const double (*velocity)[8], const int32_t pair[2], bo
 
 /* v = v_b - v_a and spin = s_a + s_b of two sphere contacts, one per lane. The records of a and b are combined before
  * the transposition into lanes, which halves the number of shuffles. */
-KERNEL void lanes_motion(const double (*velocity)[8], const int32_t (*pair)[2], bool fixed,
-                         Lane v[3], Lane spin[3])
+KERNEL void lanes_relative_motion(const double (*velocity)[8], const int32_t (*pair)[2], bool fixed,
+                                  Lane v[3], Lane spin[3])
 {
     Lane i[4], j[4];
-    sphere_motion(velocity, pair[0], fixed, i);
-    sphere_motion(velocity, pair[1], fixed, j);
+    sphere_relative_motion(velocity, pair[0], fixed, i);
+    sphere_relative_motion(velocity, pair[1], fixed, j);
     v[0] = lane_low(i[0], j[0]);
     v[1] = lane_high(i[0], j[0]);
     v[2] = lane_low(i[1], j[1]);
@@ -69,8 +70,8 @@ KERNEL void lanes_motion(const double (*velocity)[8], const int32_t (*pair)[2], 
     spin[2] = lane_low(i[3], j[3]);
 }
 
-/* v -= spin x n, which makes v of lanes_motion the contact velocity. */
-KERNEL void lanes_roll(const Lane frame[4], const Lane spin[3], Lane v[3])
+/* v -= spin x n, which makes v of lanes_relative_motion the contact velocity. */
+KERNEL void lanes_subtract_spin_velocity(const Lane frame[4], const Lane spin[3], Lane v[3])
 {
     Lane turn[3];
     lane_cross(spin, frame, turn);

@@ -61,7 +61,7 @@ double talus_sweep_sum(TalusSweep *sweep, int64_t count, double largest)
     int exponent;
     if (largest > 1e300)
         return largest;        /* the sweep has diverged; the shifter would overflow */
-    frexp(largest, &exponent); /* below 2^exponent */
+    frexp(largest, &exponent); /* largest < 2^exponent */
     exponent = exponent < -1074 + TERM_BITS ? -1074 + TERM_BITS : exponent;
     loop.shifter = ldexp(1.5, 52 + exponent - TERM_BITS);
     talus_parallel(sweep->op->pool, count, TERM_GRAIN, multiples_chunk, &loop);

@@ -178,7 +178,7 @@ static TalusStatus measure_radii(const TalusSnapshot *s, bool moving, Sizes *out
     for (int i = 0; i < s->body_count; i++)
         if (s->radius[i] > 0.0 && !(moving && s->fixed[i]))
             radius[count++] = s->radius[i];
-    qsort(radius, count, sizeof *radius, talus_ascending);
+    qsort(radius, count, sizeof *radius, talus_compare_doubles);
     *out = count ? (Sizes){radius[count / 2], radius[count / FEW]} : (Sizes){1.0, 1.0};
     talus_release(radius);
     return TALUS_OK;
