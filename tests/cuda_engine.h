@@ -199,7 +199,7 @@ static inline bool open_both(Both *both, const Scene *scene)
 {
     TalusWorldDef def = quick_def(1);
     *both = (Both){.world = make_world(&def), .h = def.step};
-    rng = talus_rng(5);
+    rng = talus_rng_from_seed(5);
     if (!both->world || !CHECK_OK(scene->add(both->world)))
         return false;
     run(both->world, scene->steps);

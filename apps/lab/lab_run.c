@@ -133,7 +133,7 @@ static TalusStatus sample_sorted_impulses(const TalusProblem *problem, const dou
     TALUS_TRY(TALUS_ALLOC(normal, (size_t)blocks, "sorted impulses"));
     for (int i = 0; i < blocks; i++)
         normal[i] = gamma[(size_t)i * (size_t)rows];
-    qsort(normal, (size_t)blocks, sizeof *normal, talus_ascending);
+    qsort(normal, (size_t)blocks, sizeof *normal, talus_compare_doubles);
     for (int k = 0; k < count; k++) {
         int rank = count < 2 ? 0 : (int)((int64_t)k * (blocks - 1) / (count - 1));
         out->impulse_rank[k] = rank + 1;

@@ -200,7 +200,7 @@ static void divide_vector(double *v, int n, double by)
 static int run_arnoldi(ShiftJacobian *map, int most, double *v, double *h)
 {
     const int n = map->blocks;
-    TalusRng rng = talus_rng(1);
+    TalusRng rng = talus_rng_from_seed(1);
     for (int i = 0; i < n; i++)
         v[i] = talus_rng_uniform(&rng) - 0.5;
     divide_vector(v, n, sqrt(dot_product(v, v, n)));

@@ -3,11 +3,12 @@
 
 #include <pthread.h>
 
-/* ahead[k][byte]: what a byte adds to the register k bytes later, so that eight bytes take eight independent lookups.
- * ahead[0][byte] is the remainder of the byte times x^32. Filled once, by the first thread that needs it. */
+/* ahead[k][byte]: the contribution of a byte to the CRC register after k further bytes, so that eight bytes take eight
+ * independent lookups. ahead[0][byte] is the remainder of the byte times x^32. The first thread that needs the table
+ * fills it. */
 static uint32_t ahead[8][256];
 
-static void fill_ahead(void)
+static void fill_tables(void)
 {
     for (uint32_t b = 0; b < 256; b++) {
         uint32_t rest = b;
@@ -20,7 +21,8 @@ static void fill_ahead(void)
             ahead[k][b] = ahead[0][ahead[k - 1][b] & 0xff] ^ ahead[k - 1][b] >> 8;
 }
 
-static uint32_t take_eight(uint32_t crc, const unsigned char *p)
+/* Returns the CRC register after the eight bytes at p. */
+static uint32_t add_eight_bytes(uint32_t crc, const unsigned char *p)
 {
     uint32_t low =
         crc ^ ((uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24);
@@ -32,10 +34,10 @@ uint32_t talus_crc32(uint32_t crc, const void *bytes, size_t size)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     const unsigned char *p = bytes;
-    pthread_once(&once, fill_ahead);
+    pthread_once(&once, fill_tables);
     crc = ~crc;
     for (; size >= 8; size -= 8, p += 8)
-        crc = take_eight(crc, p);
+        crc = add_eight_bytes(crc, p);
     for (; size > 0; size--, p++)
         crc = ahead[0][(crc ^ *p) & 0xff] ^ crc >> 8;
     return ~crc;

@@ -1,11 +1,11 @@
-/* base/order.h - a comparison for sorting, and binary search. */
+/* base/order.h - a comparison function for sorting doubles, and a binary search in integers. */
 #ifndef TALUS_BASE_ORDER_H
 #define TALUS_BASE_ORDER_H
 
 #include <stdint.h>
 
 /* Comparison for qsort: doubles in ascending order. */
-static inline int talus_ascending(const void *a, const void *b)
+static inline int talus_compare_doubles(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);

@@ -10,7 +10,8 @@
 
 enum { MAX_WORD = 64 };
 
-static void store(const TalusParam *param, void *values, double value)
+/* Stores a value in the parameter's field of the struct `values`, converted to the field's type. */
+static void store_value(const TalusParam *param, void *values, double value)
 {
     char *field = (char *)values + param->offset;
     switch (param->type) {
@@ -21,13 +22,14 @@ static void store(const TalusParam *param, void *values, double value)
     }
 }
 
-void talus_params_default(const TalusParam *table, int count, void *values)
+void talus_params_set_defaults(const TalusParam *table, int count, void *values)
 {
     for (int i = 0; i < count; i++)
-        store(&table[i], values, table[i].preset);
+        store_value(&table[i], values, table[i].preset);
 }
 
-/* Returns the edit distance with insertions, deletions and substitutions, of the first MAX_WORD characters. */
+/* Returns the number of insertions, deletions and substitutions of characters that turn a into b; only the first
+ * MAX_WORD characters count. */
 static int edit_distance(const char *a, const char *b)
 {
     int m = (int)strnlen(a, MAX_WORD), n = (int)strnlen(b, MAX_WORD);
@@ -82,7 +84,8 @@ const char *talus_nearest_name(const char *word, const char *const *names, int c
     return best;
 }
 
-static void choice_list(const TalusParam *param, char *text, size_t size)
+/* Writes the choices of a parameter as "a|b|c". */
+static void list_choices(const TalusParam *param, char *text, size_t size)
 {
     size_t used = 0;
     text[0] = '\0';
@@ -92,16 +95,18 @@ static void choice_list(const TalusParam *param, char *text, size_t size)
     }
 }
 
+/* read_choice, read_flag and read_number store the text `value` in the parameter's field of `values`, by the
+ * parameter's type; they fail if it is no valid value. */
 static TalusStatus read_choice(const TalusParam *param, const char *owner, const char *value,
                                void *values)
 {
     for (int i = 0; param->choices[i]; i++)
         if (strcmp(param->choices[i], value) == 0) {
-            store(param, values, i);
+            store_value(param, values, i);
             return TALUS_OK;
         }
     char list[256];
-    choice_list(param, list, sizeof list);
+    list_choices(param, list, sizeof list);
     return talus_reject("%s: %s=%s: expected one of %s", owner, param->key, value, list);
 }
 
@@ -112,7 +117,7 @@ static TalusStatus read_flag(const TalusParam *param, const char *owner, const c
     bool off = strcmp(value, "off") == 0 || strcmp(value, "false") == 0 || strcmp(value, "0") == 0;
     if (!on && !off)
         return talus_reject("%s: %s=%s: expected on or off", owner, param->key, value);
-    store(param, values, on);
+    store_value(param, values, on);
     return TALUS_OK;
 }
 
@@ -128,7 +133,7 @@ static TalusStatus read_number(const TalusParam *param, const char *owner, const
     if (x < param->min || x > param->max)
         return talus_reject("%s: %s=%s: expected %s from %g to %g", owner, param->key, value, kind,
                             param->min, param->max);
-    store(param, values, x);
+    store_value(param, values, x);
     return TALUS_OK;
 }
 
@@ -142,8 +147,9 @@ static TalusStatus read_value(const TalusParam *param, const char *owner, const 
     }
 }
 
-static TalusStatus unknown_key(const TalusParam *table, int count, const char *owner,
-                               const char *key)
+/* Fails with a message that suggests the nearest valid key. */
+static TalusStatus reject_unknown_key(const TalusParam *table, int count, const char *owner,
+                                      const char *key)
 {
     const char *names[64];
     int n = count < 64 ? count : 64;
@@ -156,6 +162,7 @@ static TalusStatus unknown_key(const TalusParam *table, int count, const char *o
                         key);
 }
 
+/* Reads one "key=value", in place, into `values`. */
 static TalusStatus read_pair(const TalusParam *table, int count, const char *owner, char *pair,
                              void *values)
 {
@@ -166,7 +173,7 @@ static TalusStatus read_pair(const TalusParam *table, int count, const char *own
     for (int i = 0; i < count; i++)
         if (strcmp(table[i].key, pair) == 0)
             return talus_error_key(pair, read_value(&table[i], owner, equals + 1, values));
-    return talus_error_key(pair, unknown_key(table, count, owner, pair));
+    return talus_error_key(pair, reject_unknown_key(table, count, owner, pair));
 }
 
 TalusStatus talus_params_parse(const TalusParam *table, int count, const char *owner,
@@ -190,7 +197,7 @@ void talus_param_describe(const TalusParam *param, char *text, size_t size)
     char list[256];
     switch (param->type) {
     case TALUS_PARAM_CHOICE:
-        choice_list(param, list, sizeof list);
+        list_choices(param, list, sizeof list);
         snprintf(text, size, "  %s=%s  %s (%s)", param->key, param->choices[(int)param->preset],
                  param->help, list);
         break;

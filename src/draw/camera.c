@@ -59,7 +59,7 @@ static bool usual_range(const TalusSnapshot *snapshot, int axis, double *low, do
     }
     if (count < 20)
         return false;
-    qsort(value, (size_t)count, sizeof *value, talus_ascending);
+    qsort(value, (size_t)count, sizeof *value, talus_compare_doubles);
     int tail = count / 100 + 1;
     *low = value[tail];
     *high = value[count - 1 - tail];

@@ -75,7 +75,7 @@ double talus_percentile(double *value, size_t count)
 {
     if (count == 0)
         return 0.0;
-    qsort(value, count, sizeof *value, talus_ascending);
+    qsort(value, count, sizeof *value, talus_compare_doubles);
     return value[(99 * count + 99) / 100 - 1];
 }
 

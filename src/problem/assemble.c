@@ -1,9 +1,9 @@
 /* problem/assemble.c - N + E as a sparse matrix.
  *
- * For a matrix-free problem N = D' M^-1 D: row k of a contact has in D', for each of its two bodies, the six numbers
- * (e_k, arm x e_k), negative for body a, with e_k the k-th axis of the contact's frame and arms and spins in the units
- * of operator.h. The row of a moment about e_k has (0, lever e_k). With (x, y) for these six numbers, two rows i and j
- * couple through every body that their contacts share:
+ * For a matrix-free problem N = D' M^-1 D. In D', row k of a contact has six numbers for each of its two bodies: (e_k,
+ * arm x e_k), negative for body a, with e_k the k-th axis of the contact's frame and arms and spins in the units of
+ * operator.h. The row of a moment about e_k has (0, lever e_k). With (x, y) for these six numbers, two rows i and j
+ * are coupled by every body that their contacts share:
  *     N_ij = sum over shared bodies of  x_i.x_j / m + y_i.(l^2 I^-1 y_j),   l the body's length.
  * Each row of blocks is found by merging the sorted contact lists of its two bodies. An entry is always computed from
  * the earlier row to the later one, so the matrix is bitwise symmetric. */
@@ -16,14 +16,17 @@
 
 #include <string.h>
 
+/* Arguments of fill_chunk. */
 typedef struct Assembly {
     const TalusOperator *op;
-    TalusArm *arm; /* [(2 i + side) rows + k]: row k of block i, side 0: a, 1: b */
+    /* [(2 i + side) rows + k]: row k of block i in D', the part on body a (side 0) or b (side 1) */
+    TalusJacobianRow *arm;
     TalusSparse *out;
 } Assembly;
 
-/* Returns one body's part x'M^-1 y of the entry of N between two rows, x and y their six numbers on it. */
-static double couple(const TalusOperator *op, int body, const TalusArm x, const TalusArm y)
+/* Returns one body's part x'M^-1 y of the entry of N between two rows; x and y are the rows of D' on the body. */
+static double body_coupling(const TalusOperator *op, int body, const TalusJacobianRow x,
+                            const TalusJacobianRow y)
 {
     double turn[3];
     talus_spin_change(op, body, op->body[body][7], y + 3, turn);
@@ -32,36 +35,40 @@ static double couple(const TalusOperator *op, int body, const TalusArm x, const 
 
 /* ---- coupled blocks ---- */
 
-static bool moves(const TalusOperator *op, int body)
+/* True if impulses move the body: not for the fixed world (-1) or a body without inverse mass and inertia. */
+static bool is_movable(const TalusOperator *op, int body)
 {
     return body >= 0 && (op->body[body][3] > 0.0 || op->body[body][7] > 0.0);
 }
 
-/* Returns the contact of an entry of `incidence`, 2 * record + side; general contacts have two records, others one. */
+/* Returns the contact of an entry of op->incidence, which is 2 * record + side; general contacts have two records,
+ * others one. */
 static int contact_of(const TalusOperator *op, int32_t incidence)
 {
     int record = incidence >> 1, spheres = op->sphere_sphere + op->sphere_fixed;
     return record < spheres ? record : spheres + (record - spheres) / 2;
 }
 
-/* Iterator over the contacts of block i's moving bodies, in rising order. */
+/* Iterator over the contacts of a block's movable bodies, the block itself included, in rising order. at, end:
+ * position and end, in op->incidence, of the contacts of body a (0) and b (1). */
 typedef struct Neighbours {
     const TalusOperator *op;
     int32_t at[2], end[2];
 } Neighbours;
 
+/* Returns an iterator over the contacts of block i's movable bodies, before the first of them. */
 static Neighbours neighbours_of(const TalusOperator *op, int i)
 {
     Neighbours n = {.op = op};
     for (int side = 0; side < 2; side++)
-        if (moves(op, op->pair[i][side])) {
+        if (is_movable(op, op->pair[i][side])) {
             n.at[side] = op->incidence_start[op->pair[i][side]];
             n.end[side] = op->incidence_start[op->pair[i][side] + 1];
         }
     return n;
 }
 
-/* Returns the next contact of either body, each once; -1: no more. */
+/* Returns the next contact and advances the iterator; -1 at the end. A contact of both bodies comes once. */
 static int next_neighbour(Neighbours *n)
 {
     int next = -1, found[2] = {-1, -1};
@@ -78,23 +85,24 @@ static int next_neighbour(Neighbours *n)
 
 /* ---- rows of the matrix ---- */
 
-/* Entry (row k of block i, row l of block j) of N + E, for i < j, or i = j and k <= l. */
-static double entry(const Assembly *a, int i, int k, int j, int l)
+/* Returns the entry (row k of block i, row l of block j) of N + E, for i < j, or i = j and k <= l. */
+static double matrix_entry(const Assembly *a, int i, int k, int j, int l)
 {
     const TalusOperator *op = a->op;
     double sum = 0.0;
     for (int s = 0; s < 2; s++)
         for (int t = 0; t < 2; t++) {
             int body = op->pair[i][s];
-            if (body == op->pair[j][t] && moves(op, body))
-                sum += couple(op, body, a->arm[(2 * i + s) * op->rows + k],
-                              a->arm[(2 * j + t) * op->rows + l]);
+            if (body == op->pair[j][t] && is_movable(op, body))
+                sum += body_coupling(op, body, a->arm[(2 * i + s) * op->rows + k],
+                                     a->arm[(2 * j + t) * op->rows + l]);
         }
     if (i == j && k == 0 && l == 0 && op->compliance)
         sum += op->compliance[i];
     return sum;
 }
 
+/* Fills columns and values of the matrix rows of blocks [begin, end). */
 static void fill_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Assembly *a = context;
@@ -108,12 +116,14 @@ static void fill_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
                 for (int l = 0; l < rows; l++, at++) {
                     bool earlier = i < j || (i == j && k <= l);
                     a->out->column[at] = j * rows + l;
-                    a->out->value[at] = earlier ? entry(a, i, k, j, l) : entry(a, j, l, i, k);
+                    a->out->value[at] =
+                        earlier ? matrix_entry(a, i, k, j, l) : matrix_entry(a, j, l, i, k);
                 }
         }
 }
 
-static size_t count_entries(const TalusOperator *op, int i)
+/* Returns the number of entries of each matrix row of block i. */
+static size_t count_row_entries(const TalusOperator *op, int i)
 {
     Neighbours near = neighbours_of(op, i);
     size_t count = 0;
@@ -122,13 +132,14 @@ static size_t count_entries(const TalusOperator *op, int i)
     return count;
 }
 
+/* Assembles N + E of a matrix-free problem. */
 static TalusStatus assemble_contacts(const TalusOperator *op, TalusSparse *out)
 {
     Assembly a = {.op = op, .out = out};
     const int rows = op->rows, n = rows * op->blocks;
     size_t entries = 0;
     for (int i = 0; i < op->blocks; i++)
-        entries += (size_t)rows * count_entries(op, i);
+        entries += (size_t)rows * count_row_entries(op, i);
     TALUS_TRY(talus_sparse_alloc(out, n, n, entries, "matrix N"));
     TalusStatus status = TALUS_ALLOC(a.arm, 2 * (size_t)n, "matrix N");
     if (status != TALUS_OK) {
@@ -136,18 +147,18 @@ static TalusStatus assemble_contacts(const TalusOperator *op, TalusSparse *out)
         return status;
     }
     for (int i = 0; i < op->blocks; i++) {
-        int32_t count = (int32_t)count_entries(op, i);
+        int32_t count = (int32_t)count_row_entries(op, i);
         for (int k = 0; k < rows; k++)
             out->start[i * rows + k + 1] = out->start[i * rows + k] + count;
-        talus_jacobian_arms(op, i, 0, a.arm + (size_t)(2 * i) * (size_t)rows);
-        talus_jacobian_arms(op, i, 1, a.arm + (size_t)(2 * i + 1) * (size_t)rows);
+        talus_jacobian_rows(op, i, 0, a.arm + (size_t)(2 * i) * (size_t)rows);
+        talus_jacobian_rows(op, i, 1, a.arm + (size_t)(2 * i + 1) * (size_t)rows);
     }
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, fill_chunk, &a);
     talus_release(a.arm);
     return TALUS_OK;
 }
 
-/* Assembles N of a problem given as a matrix, which has no E; columns may be in any order and repeated. */
+/* Assembles N of an explicit problem, which has no E: sorts the columns of each row and adds up repeated ones. */
 static TalusStatus assemble_rows(const TalusOperator *op, TalusSparse *out)
 {
     const int n = op->rows * op->blocks;
@@ -175,7 +186,7 @@ int64_t talus_problem_count_entries(const TalusProblem *p, int64_t limit)
     if (!op->pair)
         return op->row_start[op->rows * op->blocks];
     for (int i = 0; i < op->blocks && entries <= limit; i++)
-        entries += op->rows * (int64_t)count_entries(op, i);
+        entries += op->rows * (int64_t)count_row_entries(op, i);
     return entries;
 }
 

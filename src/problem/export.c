@@ -1,4 +1,5 @@
-/* problem/export.c - a problem's data as a def, in physical units: a copy of the def it was made from, or a new one. */
+/* problem/export.c - a problem's data as a def, in physical units: a copy of the def from which the problem was made
+ * or, for a problem filled in place, a new def. */
 #include "problem/problem.h"
 
 #include "base/memory.h"
@@ -16,43 +17,45 @@ void talus_problem_forget_def(TalusProblem *p)
     p->has_def = false;
 }
 
-/* Copies `count` elements into new memory at p->def_memory[slot]; source NULL: zeros. */
-static TalusStatus keep(TalusProblem *p, int slot, const void *source, size_t count, size_t element)
+/* Allocates p->def_memory[index] and copies `count` elements from `source` into it; source NULL: zeros. */
+static TalusStatus copy_array(TalusProblem *p, int index, const void *source, size_t count,
+                              size_t element)
 {
-    TALUS_TRY(talus_alloc(&p->def_memory[slot], count, element, "problem data"));
+    TALUS_TRY(talus_alloc(&p->def_memory[index], count, element, "problem data"));
     if (source && count)
-        memcpy(p->def_memory[slot], source, count * element);
+        memcpy(p->def_memory[index], source, count * element);
     return TALUS_OK;
 }
 
-/* Copies an array of `def` into def_memory[slot], to which p->def then points. */
-#define KEEP(slot, field, count)                                               \
-    TALUS_TRY(keep(p, slot, def->field, (size_t)(count), sizeof *def->field)); \
-    p->def.field = p->def_memory[slot]
+/* Copies an array of `def` into p->def_memory[index] and makes p->def point to the copy. */
+#define COPY(index, field, count)                                                     \
+    TALUS_TRY(copy_array(p, index, def->field, (size_t)(count), sizeof *def->field)); \
+    p->def.field = p->def_memory[index]
 
-/* Allocates bodies and contacts and copies those of def; arrays that it lacks are zeros. */
+/* Copies the arrays of bodies and contacts of a def into p->def; arrays that the def lacks become zeros. */
 static TalusStatus copy_contacts(TalusProblem *p, const TalusProblemDef *def)
 {
     p->def = *def;
-    KEEP(0, inv_mass, def->body_count);
-    KEEP(1, inv_inertia, def->body_count);
-    KEEP(2, radius, def->body_count);
-    KEEP(3, free_velocity, 6 * (size_t)def->body_count);
-    KEEP(4, contacts, def->contact_count);
+    COPY(0, inv_mass, def->body_count);
+    COPY(1, inv_inertia, def->body_count);
+    COPY(2, radius, def->body_count);
+    COPY(3, free_velocity, 6 * (size_t)def->body_count);
+    COPY(4, contacts, def->contact_count);
     return TALUS_OK;
 }
 
+/* Copies the arrays of an explicit def into p->def. */
 static TalusStatus copy_matrix(TalusProblem *p, const TalusProblemDef *def)
 {
     size_t n = (size_t)def->rows * (size_t)def->block_count;
     p->def = *def;
-    KEEP(0, row_start, n + 1);
-    KEEP(1, column, def->row_start[n]);
-    KEEP(2, values, def->row_start[n]);
-    KEEP(3, offset, n);
-    KEEP(4, mu, def->rows == 3 ? def->block_count : 0);
+    COPY(0, row_start, n + 1);
+    COPY(1, column, def->row_start[n]);
+    COPY(2, values, def->row_start[n]);
+    COPY(3, offset, n);
+    COPY(4, mu, def->rows == 3 ? def->block_count : 0);
     if (def->model) {
-        KEEP(5, model, def->block_count);
+        COPY(5, model, def->block_count);
     }
     return TALUS_OK;
 }
@@ -67,6 +70,7 @@ TalusStatus talus_problem_copy_def(TalusProblem *p, const TalusProblemDef *def)
 
 /* ---- a problem filled in place ---- */
 
+/* Returns contact i in physical units. */
 static TalusContactDef contact_def(const TalusProblem *p, int i)
 {
     const TalusOperator *op = &p->op;
@@ -98,7 +102,8 @@ static TalusContactDef contact_def(const TalusProblem *p, int i)
     return c;
 }
 
-/* Converts body i to physical units: I^-1 = op->inverse_inertia / l^2 (without it body[7] / l^2 times I) and w = s / l. */
+/* Writes I^-1 and the velocity (v, w) of body i in physical units: I^-1 = op->inverse_inertia / l^2 or, without that
+ * array, body[7] / l^2 times the identity; w = s / l. */
 static void export_body(const TalusProblem *p, int i, TalusSym3 *inv_inertia, double *velocity)
 {
     const double *body = p->op.body[i];
@@ -115,8 +120,8 @@ static void export_body(const TalusProblem *p, int i, TalusSym3 *inv_inertia, do
     }
 }
 
-/* Writes the radius of bodies with contacts in compact form, which are spheres; for others it stays 0. */
-static void mark_spheres(const TalusProblem *p, double *radius)
+/* Writes the radii of bodies with contacts in the runs of spheres; the radii of other bodies stay 0. */
+static void export_radii(const TalusProblem *p, double *radius)
 {
     const TalusOperator *op = &p->op;
     for (int i = 0; i < op->sphere_sphere + op->sphere_fixed; i++) {
@@ -126,6 +131,7 @@ static void mark_spheres(const TalusProblem *p, double *radius)
     }
 }
 
+/* Makes p->def from the operator, for a problem filled in place. */
 static TalusStatus make_def(TalusProblem *p)
 {
     const TalusProblemDef sizes = {.body_count = p->op.bodies, .contact_count = p->op.blocks};
@@ -138,7 +144,7 @@ static TalusStatus make_def(TalusProblem *p)
         inv_mass[i] = p->op.body[i][3];
         export_body(p, i, &inv_inertia[i], velocity + 6 * i);
     }
-    mark_spheres(p, p->def_memory[2]);
+    export_radii(p, p->def_memory[2]);
     for (int i = 0; i < p->op.blocks; i++)
         contact[i] = contact_def(p, i);
     p->has_def = true;

@@ -1,4 +1,4 @@
-/* problem/problem.c - memory of a problem, filling it in place (build.h), queries, residual and objective. */
+/* problem/problem.c - memory of a problem, filling in place (build.h), queries, residual and objective. */
 #include "problem/problem.h"
 
 #include "base/memory.h"
@@ -19,9 +19,9 @@ TalusStatus talus_problem_create_empty(TalusPool *pool, TalusProblem **out)
     return TALUS_OK;
 }
 
-void talus_problem_drop_copy(TalusProblem *p)
+void talus_problem_release_copy(TalusProblem *p)
 {
-    if (talus_problem_is_here(p))
+    if (talus_problem_on_host(p))
         return;
     p->backend->op.mirror_clear(&p->copy);
     p->backend->vector.release(p->copy_gamma);
@@ -37,14 +37,14 @@ void talus_problem_destroy(TalusProblem *p)
     if (!p)
         return;
     talus_problem_forget_def(p);
-    talus_problem_drop_copy(p);
+    talus_problem_release_copy(p);
     TALUS_RELEASE(p->op.pair, p->op.frame, p->op.arm, p->op.body, p->inertia_store, p->op.bias,
                   p->op.mu, p->compliance_store, p->op.diagonal, p->op.coupling,
                   p->op.incidence_start, p->op.incidence, p->gamma, p->gradient, p->length,
                   p->certificate, p->offset_store, p->model_store, p->estimate_store,
                   p->unshifted_store, p->moment_store, p->lever_store, p->scratch.record,
                   p->scratch.velocity, p->scratch.product, p->scratch.unscaled, p->scratch.partial,
-                  p->scratch.many, p->scratch.groups.start, p);
+                  p->scratch.vector_partial, p->scratch.groups.start, p);
 }
 
 TalusStatus talus_problem_reserve_vectors(TalusProblem *p)
@@ -56,7 +56,8 @@ TalusStatus talus_problem_reserve_vectors(TalusProblem *p)
     return TALUS_GROW(op->diagonal, blocks, 0, "diagonal");
 }
 
-/* Allocates the arrays that only some problems have; op's pointers to the others become NULL. */
+/* Allocates those optional arrays of op that a problem of these sizes has; op's pointers to the other ones become
+ * NULL. */
 static TalusStatus reserve_optional(TalusProblem *p, const TalusProblemSizes *sizes)
 {
     TalusOperator *op = &p->op;
@@ -129,15 +130,16 @@ double *talus_problem_lengths(TalusProblem *p)
 
 /* ---- each body's contacts ---- */
 
-/* Returns the record of a side (0: a, 1: b) of contact i: contacts of spheres have one, general ones one per side. */
+/* Returns the index of the wrench record of contact i for its body a (side 0) or b (1): contacts of spheres have one
+ * record, general contacts one for each body. */
 static int record_of(const TalusOperator *op, int i, int side)
 {
     int general = i - op->sphere_sphere - op->sphere_fixed;
     return general < 0 ? i : i + general + side;
 }
 
-/* Fills incidence by a counting sort by body; contacts keep their order within a body. Bodies that no impulse moves get
- * an empty list: that of a drum would have thousands of contacts, unused. */
+/* Fills op->incidence_start and op->incidence by a counting sort by body; the contacts of a body keep their order.
+ * Bodies that impulses do not move get no entries: a drum would have thousands, which nothing reads. */
 static void list_incidences(TalusOperator *op)
 {
     int32_t *start = op->incidence_start;
@@ -152,7 +154,7 @@ static void list_incidences(TalusOperator *op)
         for (int side = 0; side < 2; side++)
             if (talus_body_yields(op, op->pair[i][side]))
                 op->incidence[start[op->pair[i][side]]++] = 2 * record_of(op, i, side) + side;
-    for (int b = op->bodies; b > 0; b--) /* the fill moved each start to its end */
+    for (int b = op->bodies; b > 0; b--) /* start[b] has become the end of body b */
         start[b] = start[b - 1];
     start[0] = 0;
 }
@@ -174,9 +176,9 @@ TalusStatus talus_problem_finish(TalusProblem *p)
     p->has_certificate = false; /* that of the previous problem */
     TALUS_TRY(check_joints(&p->op));
     list_incidences(&p->op);
-    TALUS_TRY(talus_backend_cpu.op.scratch(&p->op));
+    TALUS_TRY(talus_backend_cpu.op.reserve_scratch(&p->op));
     TALUS_TRY(talus_problem_settle_friction(p));
-    return talus_problem_diagonals(p);
+    return talus_problem_fill_diagonals(p);
 }
 
 /* ---- queries ---- */
@@ -263,7 +265,7 @@ void talus_problem_offset(TalusProblem *p, double *q)
 
 const double (*talus_problem_velocities(TalusProblem *p))[8]
 {
-    talus_backend_cpu.op.bodies(&p->op, p->gamma, true, p->scratch.velocity);
+    talus_backend_cpu.op.body_velocities(&p->op, p->gamma, true, p->scratch.velocity);
     return (const double(*)[8])p->scratch.velocity;
 }
 
@@ -272,7 +274,7 @@ TalusStatus talus_problem_body_velocity(TalusProblem *p, const double *gamma, do
     if (!p->op.pair)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "problem: an explicit matrix has no bodies, so no body velocities");
-    talus_backend_cpu.op.bodies(&p->op, gamma, true, p->scratch.velocity);
+    talus_backend_cpu.op.body_velocities(&p->op, gamma, true, p->scratch.velocity);
     for (int i = 0; i < p->op.bodies; i++)
         for (int k = 0; k < 3; k++) {
             v[6 * i + k] = p->scratch.velocity[i][k];
@@ -281,11 +283,11 @@ TalusStatus talus_problem_body_velocity(TalusProblem *p, const double *gamma, do
     return TALUS_OK;
 }
 
-/* Estimated rounding error of the residual at gamma. It is 0 for zero impulses with residual 0, which solve the problem
- * whatever the last digits of velocities. */
-static TalusResidual hidden_by_rounding(const TalusBackend *backend, const TalusOperator *op,
-                                        const double *gamma, const TalusResidual *residual,
-                                        const TalusTermSums *terms)
+/* Returns the estimated rounding error of the residual at gamma. It is 0 for zero impulses with residual 0, which
+ * solve the problem whatever the rounding of velocities is. */
+static TalusResidual residual_rounding(const TalusBackend *backend, const TalusOperator *op,
+                                       const double *gamma, const TalusResidual *residual,
+                                       const TalusTermSums *terms)
 {
     if (op->blocks == 0 || (residual->max == 0.0 && backend->vector.dot(op, gamma, gamma) == 0.0))
         return (TalusResidual){0};
@@ -301,14 +303,14 @@ void talus_residual_measure(const TalusBackend *backend, const TalusOperator *op
     double blocks = op->blocks > 0 ? op->blocks : 1;
     if (beyond) {
         TalusLawSums law;
-        backend->law.shift(op, gamma, 0.0, &law, wanted);
+        backend->law.measure_and_shift(op, gamma, 0.0, &law, wanted);
         sums = (TalusResidualSums){law.residual2, law.residual_max};
     } else {
         backend->op.residual(op, gamma, &sums, wanted);
     }
     *out = (TalusResidual){sqrt(sums.residual2 / blocks), sums.residual_max};
     if (rounding)
-        *rounding = hidden_by_rounding(backend, op, gamma, out, &terms);
+        *rounding = residual_rounding(backend, op, gamma, out, &terms);
 }
 
 void talus_problem_residual_and_rounding(TalusProblem *p, const double *gamma, TalusResidual *out,
@@ -323,7 +325,7 @@ void talus_problem_residual(TalusProblem *p, const double *gamma, TalusResidual 
     talus_problem_residual_and_rounding(p, gamma, out, NULL);
 }
 
-/* 1/2 gamma'(g + q) with g = (N + E) gamma + q. */
+/* The objective is computed as 1/2 gamma'(g + q) with g = (N + E) gamma + q. */
 TalusStatus talus_problem_objective(TalusProblem *p, const double *gamma, double *objective)
 {
     size_t n = (size_t)talus_problem_size(p);

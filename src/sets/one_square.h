@@ -9,23 +9,25 @@
 
 /* Returns one tangential impulse t within +-bound whose velocity diagonal t + rest is 0, or >= 0 at the lower bound, or
  * <= 0 at the upper one. If the diagonal entry is 0, the velocity is `rest`; if that is 0 too, `old` is kept. */
-TALUS_INLINE double talus_one_component(double diagonal, double rest, double bound, double old)
+TALUS_INLINE double talus_one_solve_tangent(double diagonal, double rest, double bound, double old)
 {
     if (diagonal > 0.0)
         return talus_one_clamp(-rest / diagonal, bound);
     return rest > 0.0 ? -bound : rest < 0.0 ? bound : talus_one_clamp(old, bound);
 }
 
-/* The contact's step in pgs: component by component, each for the present values of the others. */
-TALUS_ONE_FUNCTION void talus_one_by_rows(const TalusOne *one, const double b[3], double gamma[3])
+/* Replaces gamma by the contact's step in pgs: the normal impulse, then each tangential impulse, each for the present
+ * values of the others. */
+TALUS_ONE_FUNCTION void talus_one_solve_by_rows(const TalusOneContact *one, const double b[3],
+                                                double gamma[3])
 {
     const double(*a)[3] = one->a;
     gamma[0] = talus_project_nonneg(-(b[0] + a[0][1] * gamma[1] + a[0][2] * gamma[2]) / a[0][0]);
     double bound = talus_one_bound(one, gamma[0]);
-    gamma[1] = talus_one_component(a[1][1], b[1] + a[1][0] * gamma[0] + a[1][2] * gamma[2], bound,
-                                   gamma[1]);
-    gamma[2] = talus_one_component(a[2][2], b[2] + a[2][0] * gamma[0] + a[2][1] * gamma[1], bound,
-                                   gamma[2]);
+    gamma[1] = talus_one_solve_tangent(a[1][1], b[1] + a[1][0] * gamma[0] + a[1][2] * gamma[2],
+                                       bound, gamma[1]);
+    gamma[2] = talus_one_solve_tangent(a[2][2], b[2] + a[2][0] * gamma[0] + a[2][1] * gamma[1],
+                                       bound, gamma[2]);
 }
 
 TALUS_INLINE void talus_swap(double *x, double *y)
@@ -35,8 +37,8 @@ TALUS_INLINE void talus_swap(double *x, double *y)
     *y = kept;
 }
 
-/* Divides the rows of m and r, then the columns of m, by the largest entry of the row or column. Writes the divisors of
- * the columns to `unit`, 1 for a zero column. */
+/* Divides each row of m, with its entry of r, by the largest magnitude in the row, then each column of m by the largest
+ * magnitude in the column. Writes the divisors of the columns to `unit`, 1 for a zero column. */
 TALUS_ONE_FUNCTION void talus_equilibrate3(double m[3][3], double r[3], double unit[3])
 {
     for (int i = 0; i < 3; i++) {
@@ -53,8 +55,8 @@ TALUS_ONE_FUNCTION void talus_equilibrate3(double m[3][3], double r[3], double u
     }
 }
 
-/* Solves m x = r by elimination with full pivoting; overwrites m and r. From the first pivot that is rounding on,
- * unknowns are 0. For a singular m this is a solution if there is one, which the caller checks. */
+/* Solves m x = r by elimination with full pivoting; overwrites m and r. For a singular m the unknowns of all pivots
+ * that are only rounding are 0; the result then solves m x = r if any x does, which the caller checks. */
 TALUS_ONE_FUNCTION void talus_solve3(double m[3][3], double r[3], double x[3])
 {
     int column[3] = {0, 1, 2}, rank = 0;
@@ -95,15 +97,16 @@ TALUS_ONE_FUNCTION void talus_solve3(double m[3][3], double r[3], double x[3])
         x[column[i]] = y[i] / unit[column[i]];
 }
 
-/* A case of the law: the normal impulse is free (u_n = 0) or 0, each tangential one is free (u_t = 0) or at a bound. */
+/* A case of the contact law: the normal impulse is free (u_n = 0) or 0, each tangential impulse is free (its velocity
+ * is 0) or at a bound. */
 typedef struct TalusCase {
     bool bears;  /* the normal impulse is free; else 0 */
     int side[2]; /* of each tangential impulse: 0 free, -1 at the lower bound, 1 at the upper one */
 } TalusCase;
 
-/* Writes the gamma that solves the equations of a case, perhaps outside the bounds. Under Coulomb's law a tangential
- * impulse at a bound is +-mu n, so its column is added to that of n. */
-TALUS_INLINE void talus_case_gamma(const TalusOne *one, const double b[3], TalusCase c,
+/* Writes the gamma that solves the equations of a case; gamma may be outside the bounds. Under Coulomb's law a
+ * tangential impulse at a bound is +-mu n, so its column of A, times +-mu, is added to that of n. */
+TALUS_INLINE void talus_case_solve(const TalusOneContact *one, const double b[3], TalusCase c,
                                    double gamma[3])
 {
     double m[3][3], r[3], with_n[3] = {1.0, 0.0, 0.0}, given[3] = {0.0, 0.0, 0.0};
@@ -125,13 +128,13 @@ TALUS_INLINE void talus_case_gamma(const TalusOne *one, const double b[3], Talus
             gamma[k] = c.side[k - 1] * talus_one_bound(one, gamma[0]);
 }
 
-/* Writes the gamma of a case, restricted to the bounds. Returns its violation of the law: a velocity over the largest
- * sum of terms of u. */
-TALUS_ONE_FUNCTION double talus_try_case(const TalusOne *one, const double b[3], TalusCase c,
+/* Writes the gamma of a case, restricted to the bounds. Returns how far this gamma violates the contact law: a
+ * velocity, divided by the largest sum of the magnitudes of the terms of a component of u. */
+TALUS_ONE_FUNCTION double talus_try_case(const TalusOneContact *one, const double b[3], TalusCase c,
                                          double gamma[3])
 {
     double unit = one->a[0][0] + one->a[1][1] + one->a[2][2], u[3], size = 0.0, moved = 0.0;
-    talus_case_gamma(one, b, c, gamma);
+    talus_case_solve(one, b, c, gamma);
     double kept[3] = {gamma[0], gamma[1], gamma[2]};
     talus_one_restrict(one, gamma);
     talus_one_velocity(one, b, gamma, u);
@@ -149,12 +152,14 @@ TALUS_ONE_FUNCTION double talus_try_case(const TalusOne *one, const double b[3],
     return size > 0.0 ? worst / size : 0.0;
 }
 
-/* bgs-enum: tries all cases in a fixed order: open, sticking, one component at a bound, both. Takes the first that
- * holds to rounding, else the one with the smallest violation. Of the 27 combinations of three components with two
- * bounds each, the nine with an infinite normal impulse do not occur, and under Coulomb's law the nine with a zero one
- * are one case. If mu (|A_n1| + |A_n2|) >= A_nn, a contact that Coulomb's law lets open may also be loaded: then all
- * cases are tried, and of those that hold the one nearest to the previous impulse is taken. */
-TALUS_ONE_FUNCTION void talus_one_by_cases(const TalusOne *one, const double b[3], double gamma[3])
+/* Replaces gamma by the solution of bgs-enum, which tries all cases in a fixed order: open, sticking, one tangential
+ * impulse at a bound, both. It takes the first case that holds up to rounding; if none holds, the one with the
+ * smallest violation. With a normal impulse of 0 there are nine cases, which under Coulomb's law are one, since all
+ * bounds are 0; with a free normal impulse there are nine. If mu (|A_n1| + |A_n2|) >= A_nn, Coulomb's law may have
+ * several solutions: then all cases are tried, and of those that hold the one nearest to the previous impulse is
+ * taken. */
+TALUS_ONE_FUNCTION void talus_one_solve_by_cases(const TalusOneContact *one, const double b[3],
+                                                 double gamma[3])
 {
     static const signed char sides[9][2] = {{0, 0}, {1, 0},  {-1, 0}, {0, 1},  {0, -1},
                                             {1, 1}, {1, -1}, {-1, 1}, {-1, -1}};

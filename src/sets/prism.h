@@ -1,23 +1,24 @@
-/* sets/prism.h - prisms, for host and device: n >= 0 and the other rows in a section whose size does not depend on n. A
- * box over the square, a cylinder over the disc; with six rows the product with an interval and a disc. */
+/* sets/prism.h - prisms, for host and device: n >= 0, and the other rows in a section whose size does not depend on n:
+ * a box over the square, a cylinder over the disc. With six rows the section is the product with an interval
+ * (spinning) and a disc (rolling). */
 #ifndef TALUS_SETS_PRISM_H
 #define TALUS_SETS_PRISM_H
 
 #include "sets/section.h"
 
-/* Normal impulse that the section is scaled by: the estimate, 0 if that is negative. */
-TALUS_INLINE double talus_prism_size(const TalusSet *set)
+/* Returns the normal impulse by which the section is scaled: the estimate, or 0 if the estimate is negative. */
+TALUS_INLINE double talus_prism_section_size(const TalusSet *set)
 {
     return set->estimate > 0.0 ? set->estimate : 0.0;
 }
 
-/* Euclidean projection of x onto the prism, in place. */
+/* Projects x, in place, onto the prism (Euclidean). */
 TALUS_INLINE void talus_prism_project(int rows, const TalusSet *set, double *x)
 {
-    double size = talus_prism_size(set);
+    double size = talus_prism_section_size(set);
     x[0] = talus_project_nonneg(x[0]);
-    for (int i = 0; i < talus_parts(rows); i++) {
-        TalusSet part = talus_part_set(set, i);
+    for (int i = 0; i < talus_part_count(rows); i++) {
+        TalusSet part = talus_set_of_part(set, i);
         TalusBounds bounds;
         double t[2];
         talus_part_get(i, x, t);
@@ -30,18 +31,19 @@ TALUS_INLINE void talus_prism_project(int rows, const TalusSet *set, double *x)
 }
 
 /* Projects d, in place, onto the tangent cone of the prism at x. */
-TALUS_INLINE void talus_prism_tangent(int rows, const TalusSet *set, const double *x, double *d)
+TALUS_INLINE void talus_prism_project_tangent(int rows, const TalusSet *set, const double *x,
+                                              double *d)
 {
-    double size = talus_prism_size(set);
+    double size = talus_prism_section_size(set);
     if (!(x[0] > 0.0))
         d[0] = talus_project_nonneg(d[0]);
-    for (int i = 0; i < talus_parts(rows); i++) {
-        TalusSet part = talus_part_set(set, i);
+    for (int i = 0; i < talus_part_count(rows); i++) {
+        TalusSet part = talus_set_of_part(set, i);
         TalusBounds bounds;
         double t[2], along[2];
         talus_part_get(i, x, t);
         talus_part_get(i, d, along);
-        talus_section_face(&part, size, t, along, &bounds);
+        talus_section_met_bounds(&part, size, t, along, &bounds);
         for (int k = 0; k < 2; k++)
             bounds.met[k] = bounds.met[k] && bounds.z[k] > 0.0;
         talus_bounds_clip(&bounds, 0.0, along);

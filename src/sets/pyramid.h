@@ -31,9 +31,9 @@ TALUS_INLINE void talus_square_bounds(double mu, const double t[2], TalusBounds 
     talus_bounds_set(bounds, 1, f[0], f[1], mu, t);
 }
 
-/* Writes the bounds that t meets in the square with half side `radius`, as bounds on a direction d from t. */
-TALUS_INLINE void talus_square_face(double mu, double radius, const double t[2], const double d[2],
-                                    TalusBounds *bounds)
+/* Writes the bounds of the square with half side `radius` that t meets, as bounds on a direction d from t. */
+TALUS_INLINE void talus_square_met_bounds(double mu, double radius, const double t[2],
+                                          const double d[2], TalusBounds *bounds)
 {
     double e[2], f[2], reach = radius * TALUS_SET_MET;
     talus_bounds_clear(bounds);
@@ -45,10 +45,10 @@ TALUS_INLINE void talus_square_face(double mu, double radius, const double t[2],
         talus_bounds_set(bounds, 1, f[0], f[1], mu, d);
 }
 
-/* Returns the a >= 0 at which the path t - a p leaves e . t <= r (n - a pn), the side of a facet; 0 if t is on the
- * facet or beyond and moves outwards, infinite if the path does not leave it. */
-TALUS_INLINE double talus_facet_step(const double e[2], double r, double n, double pn,
-                                     const double t[2], const double p[2])
+/* Returns the a >= 0 at which the path t - a p leaves the half plane e . t <= r (n - a pn) of a facet with normal e; 0
+ * if t is on the facet or beyond and moves outwards, infinite if the path does not leave the half plane. */
+TALUS_INLINE double talus_facet_feasible_step(const double e[2], double r, double n, double pn,
+                                              const double t[2], const double p[2])
 {
     double slack = r * n - (e[0] * t[0] + e[1] * t[1]);
     double rate = r * pn - (e[0] * p[0] + e[1] * p[1]);
@@ -57,19 +57,20 @@ TALUS_INLINE double talus_facet_step(const double e[2], double r, double n, doub
     return slack > 0.0 ? slack / rate : 0.0;
 }
 
-/* Largest a >= 0 with t - a p in the square at the normal impulse n - a pn. */
-TALUS_INLINE double talus_square_step(double mu, double n, double pn, const double t[2],
-                                      const double p[2])
+/* Returns the largest a >= 0 with t - a p in the square at the normal impulse n - a pn. */
+TALUS_INLINE double talus_square_feasible_step(double mu, double n, double pn, const double t[2],
+                                               const double p[2])
 {
     double least = INFINITY;
     for (int k = 0; k < TALUS_SQUARE_FACETS; k++) {
         double e[2];
         talus_square_normal(k, e);
-        least = fmin(least, talus_facet_step(e, mu, n, pn, t, p));
+        least = fmin(least, talus_facet_feasible_step(e, mu, n, pn, t, p));
     }
     return least;
 }
 
+/* Returns the support function at v: the largest v . t over |t1|, |t2| <= 1. */
 TALUS_INLINE double talus_square_support(const double v[2])
 {
     return fabs(v[0]) + fabs(v[1]);

@@ -100,7 +100,7 @@ static QpScale find_scale(const LabSet *set, int c)
     TalusQp qp = {0};
     QpScale scale = {.datum = NAN};
     if (talus_qp_fill(&qp, set->problems[c].problem) == TALUS_OK)
-        scale = (QpScale){talus_qp_datum(&qp, NULL), 3 * qp.bodies.groups, qp.multipliers};
+        scale = (QpScale){talus_qp_data_scale(&qp, NULL), 3 * qp.bodies.groups, qp.multipliers};
     talus_qp_clear(&qp);
     return scale;
 }

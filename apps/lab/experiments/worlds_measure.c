@@ -123,7 +123,7 @@ double worlds_median(double *values, int count)
 {
     if (count == 0)
         return NAN;
-    qsort(values, (size_t)count, sizeof *values, talus_ascending);
+    qsort(values, (size_t)count, sizeof *values, talus_compare_doubles);
     return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
 }
 

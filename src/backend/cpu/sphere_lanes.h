@@ -14,6 +14,7 @@ KERNEL Lane lane_sign(Lane nx)
     return lane_select(nx < 0.0, lane(-1.0), lane(1.0));
 }
 
+/* talus_frame_to_local and talus_frame_to_world for two frames. */
 KERNEL void lanes_to_local(const Lane frame[4], const Lane world[3], Lane local[3])
 {
     Lane s = lane_sign(frame[0]);
@@ -35,8 +36,10 @@ KERNEL void lanes_to_world(const Lane frame[4], const Lane local[3], Lane world[
     world[2] = g[2] - d * w[2];
 }
 
-/* r = v_b - v_a and s_a + s_b of one contact, as {x, y}, {z, unused}, then spins likewise; fixed: v_b = s_b = 0. */
-KERNEL void sphere_motion(const double (*velocity)[8], const int32_t pair[2], bool fixed, Lane r[4])
+/* Writes v_b - v_a of one sphere contact to r[0] and r[1], as {x, y}, {z, unused}, and s_a + s_b likewise to r[2] and
+ * r[3]. fixed: v_b = s_b = 0. */
+KERNEL void sphere_relative_motion(const double (*velocity)[8], const int32_t pair[2], bool fixed,
+                                   Lane r[4])
 {
     const double *a = velocity[pair[0]];
     if (fixed) {
@@ -51,13 +54,14 @@ KERNEL void sphere_motion(const double (*velocity)[8], const int32_t pair[2], bo
     }
 }
 
-/* The same of two contacts, one per lane. Combining records before transposing them halves the shuffles. */
-KERNEL void lanes_motion(const double (*velocity)[8], const int32_t (*pair)[2], bool fixed,
-                         Lane v[3], Lane spin[3])
+/* v = v_b - v_a and spin = s_a + s_b of two sphere contacts, one per lane. The records of a and b are combined before
+ * the transposition into lanes, which halves the number of shuffles. */
+KERNEL void lanes_relative_motion(const double (*velocity)[8], const int32_t (*pair)[2], bool fixed,
+                                  Lane v[3], Lane spin[3])
 {
     Lane i[4], j[4];
-    sphere_motion(velocity, pair[0], fixed, i);
-    sphere_motion(velocity, pair[1], fixed, j);
+    sphere_relative_motion(velocity, pair[0], fixed, i);
+    sphere_relative_motion(velocity, pair[1], fixed, j);
     v[0] = lane_low(i[0], j[0]);
     v[1] = lane_high(i[0], j[0]);
     v[2] = lane_low(i[1], j[1]);
@@ -66,8 +70,8 @@ KERNEL void lanes_motion(const double (*velocity)[8], const int32_t (*pair)[2], 
     spin[2] = lane_low(i[3], j[3]);
 }
 
-/* v -= spin x n: gives the contact velocity from the results of lanes_motion. */
-KERNEL void lanes_roll(const Lane frame[4], const Lane spin[3], Lane v[3])
+/* v -= spin x n, which makes v of lanes_relative_motion the contact velocity. */
+KERNEL void lanes_subtract_spin_velocity(const Lane frame[4], const Lane spin[3], Lane v[3])
 {
     Lane turn[3];
     lane_cross(spin, frame, turn);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+/* Arguments of the loops below; each operation sets the members that its loop reads. */
 typedef struct VectorPass {
     const double *x;
     double *y;
@@ -28,6 +29,7 @@ static double dot(int64_t n, const double *x, const double *y)
     return (s[0] + s[1]) + (s[2] + s[3]);
 }
 
+/* Stores x'y over the blocks [begin, end) of one group. */
 static void dot_group(void *context, int64_t begin, int64_t end, int64_t group)
 {
     const VectorPass *pass = context;
@@ -38,8 +40,8 @@ static void dot_group(void *context, int64_t begin, int64_t end, int64_t group)
 double talus_cpu_vector_dot(const TalusOperator *op, const double *x, const double *y)
 {
     VectorPass pass = {.x = x, .other = y, .partial = op->scratch->partial, .rows = op->rows};
-    talus_cpu_each_group(op, dot_group, &pass);
-    return talus_groups_sum(talus_cpu_groups(op), pass.partial);
+    talus_cpu_for_each_group(op, dot_group, &pass);
+    return talus_groups_sum(talus_cpu_group_count(op), pass.partial);
 }
 
 static void axpby_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
@@ -56,6 +58,7 @@ void talus_cpu_vector_axpby(const TalusOperator *op, double a, const double *x, 
     talus_parallel(op->pool, (int64_t)op->rows * op->blocks, VECTOR_GRAIN, axpby_chunk, &pass);
 }
 
+/* Divides the blocks [begin, end) of y by the metric if `into`, else multiplies them. */
 static void scale_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const VectorPass *pass = context;
@@ -75,6 +78,7 @@ void talus_cpu_op_scale(const TalusOperator *op, const TalusMetricBlock *metric,
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, scale_chunk, &pass);
 }
 
+/* Arguments of the loops over several vectors: of vector.dots and vector.combine. */
 typedef struct ManyPass {
     const double *const *x;
     const double *y, *a;
@@ -83,6 +87,7 @@ typedef struct ManyPass {
     int count, rows;
 } ManyPass;
 
+/* Stores x[v]'y of every vector v over the blocks [begin, end) of one group. */
 static void dots_group(void *context, int64_t begin, int64_t end, int64_t group)
 {
     const ManyPass *pass = context;
@@ -96,16 +101,17 @@ void talus_cpu_vector_dots(const TalusOperator *op, int count, const double *con
 {
     ManyPass pass = {.x = x,
                      .y = y,
-                     .partial = op->scratch->many,
-                     .groups = talus_cpu_groups(op),
+                     .partial = op->scratch->vector_partial,
+                     .groups = talus_cpu_group_count(op),
                      .count = count,
                      .rows = op->rows};
-    talus_cpu_each_group(op, dots_group, &pass);
+    talus_cpu_for_each_group(op, dots_group, &pass);
     for (int v = 0; v < count; v++)
         sums[v] = talus_groups_sum(pass.groups, pass.partial + v * pass.groups);
 }
 
-/* A piece of the result stays in the first-level cache while all vectors pass over it. */
+/* out = sum of a[v] x[v] for entries [begin, end), in pieces that stay in the first-level cache while the terms of all
+ * vectors are added. */
 static void combine_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     enum { PIECE = 512 };

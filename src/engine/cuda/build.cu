@@ -118,7 +118,7 @@ static __device__ inline void fill_diagonal(const TalusOperator *op, int i)
     if (GENERAL)
         cu_general_diagonal<ROWS>(op, i);
     else
-        talus_sphere_diagonal(op, i);
+        talus_sphere_fill_diagonal(op, i);
 }
 
 /* Writes the arms of contact i over the lengths of its bodies; b's is 0 if b has no problem index. Contacts of the

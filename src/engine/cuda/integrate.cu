@@ -53,7 +53,7 @@ TalusStatus cu_engine_compute_velocities(TalusEngine *e, double limit, bool *cha
 {
     const TalusOperator *op = &e->step.op;
     double found[2] = {0.0, 0.0};
-    cu_op_bodies(op, e->step.gamma, true, (double(*)[8])cu_solved(e));
+    cu_op_body_velocities(op, e->step.gamma, true, (double(*)[8])cu_solved(e));
     launch_sums(e->cu, count_changes, e->bodies.slots, e->cu->totals, e->bodies, e->seen_velocity,
                 cu_solved(e), cu_list(e)->problem_index.at, limit * limit);
     bool soft = e->step.options.compliance > 0.0;
@@ -199,7 +199,7 @@ static __device__ double driven_work(const Motion &m, int64_t i)
     impulse = talus_madd(impulse, -cu_attractive_impulse(m, i), talus_vec3(f.x, f.y, f.z));
     if (m.op.rows == 6) {
         double t[3];
-        talus_frame_world(m.op.frame[i], m.gamma + 6 * i + 3, t);
+        talus_frame_to_world(m.op.frame[i], m.gamma + 6 * i + 3, t);
         moment = talus_vec3(t[0], t[1], t[2]);
     }
     return -talus_side_work(&m.op, i, 1, impulse, moment);

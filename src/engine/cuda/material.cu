@@ -109,7 +109,7 @@ void cu_attract(TalusEngine *e)
     const TalusOperator *op = &s->op;
     unsigned blocks = blocks_for(op->blocks);
     launch(e->cu, fill_pulls, blocks, THREADS, cu_law_inputs(e), op->rows, s->gamma.at);
-    cu_op_bodies(op, s->gamma, true, (double(*)[8])cu_solved(e));
+    cu_op_body_velocities(op, s->gamma, true, (double(*)[8])cu_solved(e));
     cu_copy(e->cu, op->body, cu_solved(e), (size_t)op->bodies * sizeof *op->body);
     launch(e->cu, fill_warm, blocks, THREADS, cu_law_inputs(e), op->rows, s->gamma.at);
 }

@@ -36,7 +36,7 @@ TALUS_INLINE void take_point(CuManifoldSink *s, const TalusManifoldPoint *point)
         return;
     const CuList *list = s->list;
     double f[4];
-    talus_frame_set(f, point->normal.x, point->normal.y, point->normal.z);
+    talus_frame_from_normal(f, point->normal.x, point->normal.y, point->normal.z);
     list->pair[i] = s->pair;
     list->other[i] = s->other;
     list->feature[i - list->counts.sphere_sphere] = point->feature;

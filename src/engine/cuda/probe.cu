@@ -53,7 +53,7 @@ static __device__ TalusVec3 impulse_of(const CuProbe &p, int64_t i)
     double local[3], world[3];
     talus_block_gamma(&p.op, p.gamma, i, local);
     local[0] -= cu_attractive_impulse(p, i);
-    talus_frame_world(p.op.frame[i], local, world);
+    talus_frame_to_world(p.op.frame[i], local, world);
     return talus_vec3(world[0], world[1], world[2]);
 }
 
@@ -63,7 +63,7 @@ static __device__ TalusVec3 moment_of(const CuProbe &p, int64_t i, uint32_t a)
     double m[3];
     if (p.op.rows != 6)
         return talus_vec3(0.0, 0.0, 0.0);
-    talus_frame_world(p.op.frame[i], p.gamma + 6 * i + 3, m);
+    talus_frame_to_world(p.op.frame[i], p.gamma + 6 * i + 3, m);
     return talus_scale(p.op.lever[i][0] * p.b.radius[a], talus_vec3(m[0], m[1], m[2]));
 }
 

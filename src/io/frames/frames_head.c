@@ -30,7 +30,7 @@ static TalusStatus copy_text(TalusArena *arena, const char *text, const char **o
 {
     char *copy;
     text = text ? text : "";
-    TALUS_TRY(talus_arena_text(arena, text, strlen(text), &copy));
+    TALUS_TRY(talus_arena_copy_text(arena, text, strlen(text), &copy));
     *out = copy;
     for (char *end = copy + strlen(text); copy < end;) {
         size_t length = talus_utf8_length(copy, (size_t)(end - copy));
@@ -181,7 +181,7 @@ static TalusStatus measure_radii(const TalusSnapshot *s, bool moving, Radii *out
     for (int i = 0; i < s->body_count; i++)
         if (s->radius[i] > 0.0 && !(moving && s->fixed[i]))
             radius[count++] = s->radius[i];
-    qsort(radius, count, sizeof *radius, talus_ascending);
+    qsort(radius, count, sizeof *radius, talus_compare_doubles);
     *out = count ? (Radii){radius[count / 2], radius[count / FEW]} : (Radii){1.0, 1.0};
     talus_release(radius);
     return TALUS_OK;

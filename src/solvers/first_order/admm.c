@@ -142,7 +142,7 @@ static TalusStatus prepare_direct(TalusSolve *s, const Params *p, Run *run)
 
 /* Computes z = P(w). If `measured`, also computes its gradient in w->g and its residual, and offers z as best
  * iterate. */
-static void project_iterate(TalusSolve *s, Run *run, bool measured, TalusForward *sums)
+static void project_iterate(TalusSolve *s, Run *run, bool measured, TalusForwardSums *sums)
 {
     Work *w = s->work;
     talus_vector_copy(s, w->extrapolation.part[0].y, run->z);
@@ -259,7 +259,7 @@ static void set_start(TalusSolve *s, Run *run)
     s->backend->op.gradient(s->op, run->metric, run->z, true, w->g);
     s->info->products++;
     s->backend->vector.axpby(s->op, 0.0, w->g, -1.0 / run->rho, w->g);
-    s->backend->block.tangent(s->op, run->metric, run->z, w->g, w->error);
+    s->backend->block.project_tangent(s->op, run->metric, run->z, w->g, w->error);
     const double *sum[3] = {run->z, w->g, w->error}, a[3] = {1.0, 1.0, -1.0};
     s->backend->vector.combine(s->op, 3, sum, a, part->y);
     if (!run->direct)
@@ -271,7 +271,7 @@ static TalusStatus run_iterations(TalusSolve *s, const Params *p, Run *run)
 {
     double next = p->adapt > 0 ? p->adapt : INFINITY;
     for (int k = 0;; k++) {
-        TalusForward sums;
+        TalusForwardSums sums;
         bool last = s->info->iterations + 1 >= s->options->max_iterations;
         bool measured = run->direct || last || k % CHECK == 0;
         project_iterate(s, run, measured, &sums);

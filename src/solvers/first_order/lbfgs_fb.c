@@ -151,7 +151,7 @@ static double pair_unit(double r2)
 
 /* Computes R(x) anew with the step t of the current L. The pairs belong to the old R and are dropped unless
  * keep_pairs. */
-static void recompute_residual(Run *run, bool keep_pairs, TalusForward *sums)
+static void recompute_residual(Run *run, bool keep_pairs, TalusForwardSums *sums)
 {
     TalusQuasi *q = &run->q;
     q->step = run->p->step / run->state->norm;
@@ -215,7 +215,7 @@ static void accept_step(Run *run, const TalusQuasiSums *sums)
  * *along = |R|^2. */
 static void raise_norm(Run *run, const TalusQuasiSums *sums, double *along)
 {
-    TalusForward forward;
+    TalusForwardSums forward;
     TalusSmoothSums smoothed;
     if (!(sums->ww > run->state->norm * run->state->norm * sums->dd))
         return;
@@ -245,7 +245,7 @@ static int run_quasi_newton(Run *run, double *along)
     *along = sums.smooth;
     raise_norm(run, &sums, along);
     if (++run->since_refresh >= REFRESH) {
-        TalusForward forward;
+        TalusForwardSums forward;
         recompute_gradient(run);
         recompute_residual(run, true, &forward);
         products++;
@@ -297,7 +297,7 @@ static bool end_iteration(Run *run, int products, const double *x, double residu
     double now = residual_in_norm(run, residual2, residual_max);
     bool claim = now <= fmin(estimate_tolerance(run), run->claim_below);
     if (claim) {
-        TalusForward sums;
+        TalusForwardSums sums;
         const double *reported = project_into_x_next(run, x);
         run->claim_below = 0.9 * now;
         s->backend->op.gradient(s->op, run->q.metric, reported, true, run->q.g_next);
@@ -413,7 +413,7 @@ static bool repeat_ogm(Run *run)
     double before, now = run->reached;
     bool first = true, full;
     do {
-        TalusForward sums;
+        TalusForwardSums sums;
         run->claim_below = INFINITY;
         if (!run_ogm(run)) {
             if (run->s->info->outcome == TALUS_OUTCOME_CONVERGED && first)
@@ -469,7 +469,7 @@ static bool is_stuck(Run *run)
 static bool begin_run(Run *run)
 {
     TalusSolve *s = run->s;
-    TalusForward sums;
+    TalusForwardSums sums;
     TalusSmoothSums smoothed;
     talus_vector_copy(run->s, s->gamma, run->q.x);
     s->backend->op.scale(s->op, run->q.metric, true, run->q.x);

@@ -96,7 +96,7 @@ static TalusStatus begin_run(TalusSolve *s, const Params *p, Run *run)
 }
 
 /* Lines (24)-(26): offers x as best iterate. Writes the residual of x to `sums`. */
-static void offer_best(TalusSolve *s, const Params *p, Run *run, TalusForward *sums)
+static void offer_best(TalusSolve *s, const Params *p, Run *run, TalusForwardSums *sums)
 {
     Work *w = s->work;
     double tau = p->tau_g * run->unit;
@@ -131,7 +131,7 @@ static double next_alpha(const Params *p, const Run *run, int j, double dd, doub
 /* Line search along the direction in w->d; moves x, updates the gradient and sets the next alpha. j: iteration; sums:
  * of the forward-backward step that gave the direction. */
 static void advance_iterate(TalusSolve *s, const Params *p, Run *run, int j,
-                            const TalusForward *sums)
+                            const TalusForwardSums *sums)
 {
     Work *w = s->work;
     const double *both[2] = {w->d, w->nd};
@@ -152,7 +152,7 @@ static TalusStatus solve_spg(TalusSolve *s)
     Run run;
     TALUS_TRY(begin_run(s, p, &run));
     for (int j = 0;; j++) {
-        TalusForward sums;
+        TalusForwardSums sums;
         offer_best(s, p, &run, &sums);
         if (!talus_solve_next(s, 0, run.x, run.metric, sums.residual2, sums.residual_max))
             break;

@@ -528,7 +528,7 @@ static TalusStatus run_polish(Run *run, bool resumed)
 static void project_start(TalusSolve *s)
 {
     TalusSizes sizes;
-    s->backend->op.sizes(s->op, NULL, s->gamma, &sizes);
+    s->backend->op.measure_sizes(s->op, NULL, s->gamma, &sizes);
     if (!(sizes.outside <= OUTSIDE * sizes.size))
         s->backend->block.project(s->op, NULL, s->gamma);
 }

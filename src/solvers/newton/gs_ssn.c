@@ -55,7 +55,7 @@ typedef struct Run {
     const Params *p;
     Work *w;
     size_t n;              /* number of rows */
-    TalusForward residual; /* residual of gamma at the last measurement */
+    TalusForwardSums residual; /* residual of gamma at the last measurement */
     int sweeps;            /* maximum number of sweeps in a row */
     /* number of sweeps in a row without a change of sides that ends the sweeps */
     int quiet;

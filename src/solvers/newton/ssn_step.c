@@ -386,7 +386,7 @@ void talus_ssn_set_iterate(TalusSsn *w, TalusSolve *s)
     set_gamma_from_y(w, s->gamma);
 }
 
-void talus_ssn_measure(TalusSsn *w, TalusSolve *s, TalusForward *at)
+void talus_ssn_measure(TalusSsn *w, TalusSolve *s, TalusForwardSums *at)
 {
     set_estimates_and_bounds(w, s);
     if (uses_normal_map(w))

@@ -110,7 +110,7 @@ void talus_ssn_clear(void *work);
 void talus_ssn_set_iterate(TalusSsn *w, TalusSolve *solve);
 /* Sets the bounds from gamma (map=normal: then gamma from y), computes the gradient G and, in *at, the natural residual
  * of gamma. Takes one product, which the caller counts. */
-void talus_ssn_measure(TalusSsn *w, TalusSolve *solve, TalusForward *at);
+void talus_ssn_measure(TalusSsn *w, TalusSolve *solve, TalusForwardSums *at);
 /* Computes sides and map at gamma for the next step, after talus_ssn_measure. Returns the number of rows that changed
  * sides. */
 int talus_ssn_update_sides(TalusSsn *w, const TalusSolve *solve);

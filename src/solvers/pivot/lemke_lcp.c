@@ -19,7 +19,7 @@ static int count_corners(const TalusOperator *op, int i)
 {
     if (!has_friction(op, i))
         return 0;
-    return talus_model_corners(&op->model[i]);
+    return talus_model_corner_count(&op->model[i]);
 }
 
 /* True if block i has friction under Coulomb's law. */

@@ -98,7 +98,7 @@ static TalusStatus find_overlap_percentile(const TalusWorld *world, double *out)
             overlap[count++] = -s.contact[i].gap / size;
     }
     if (count > 0) {
-        qsort(overlap, (size_t)count, sizeof *overlap, talus_ascending);
+        qsort(overlap, (size_t)count, sizeof *overlap, talus_compare_doubles);
         *out = overlap[(int)(0.99 * (count - 1))];
     }
     talus_release(overlap);

@@ -258,7 +258,7 @@ static __device__ inline double block_limit(double mu, const double (&x)[ROWS],
                                             const double (&p)[ROWS])
 {
     if constexpr (ROWS == 3)
-        return talus_cone_step(mu, x, p);
+        return talus_cone_feasible_step(mu, x, p);
     else
         return p[0] > 0.0 ? x[0] / p[0] : HUGE_VAL;
 }
@@ -408,7 +408,7 @@ static __device__ inline void search_ends(FaceState &s, const double *sums, Face
     const bool on_face = s.task == FACE_ON_FACE;
     const double limit = -sums[FACE_LIMIT];
     double a =
-        talus_face_length(&s.norm, &s.pnp, sums[FACE_PNP], sums[FACE_PG], sums[FACE_PP], -1.0);
+        talus_face_step_length(&s.norm, &s.pnp, sums[FACE_PNP], sums[FACE_PG], sums[FACE_PP], -1.0);
     s.products++;
     if (on_face && a == 0.0) { /* the face is solved up to rounding; leave it */
         leave_face(s, true, move);
@@ -437,7 +437,7 @@ static __device__ inline FaceMove make_move(FaceState &s, const double *sums)
         leave_face(s, false, move);
     } else {
         if (s.task == FACE_AFRESH && s.tested)
-            talus_face_raise(&s.norm, sums[FACE_PNP], sums[FACE_PP]);
+            talus_face_raise_norm(&s.norm, sums[FACE_PNP], sums[FACE_PP]);
         end_on_split(s, move);
     }
     return move;
@@ -460,7 +460,7 @@ static __device__ __attribute__((noinline)) FaceMove next_move()
     return move;
 }
 
-/* Writes phi and, in w, beta of block i, as block.split; adds its part of the split sums. */
+/* Writes phi and, in w, beta of block i, as block.split_gradient; adds its part of the split sums. */
 template <int ROWS>
 static __device__ inline void split_block(int i, double mu, double step, const double (&x)[ROWS],
                                           const double (&g)[ROWS], double (&sums)[FACE_SPLIT_SUMS])

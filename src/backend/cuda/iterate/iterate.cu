@@ -590,14 +590,14 @@ static TalusStatus relax_run(const TalusOperator *op, bool mixed, double omega, 
     return TALUS_OK;
 }
 
-TalusStatus cu_relax_run(const TalusOperator *op, double omega, double lambda, double *gamma,
-                         TalusRun *run)
+TalusStatus cu_jacobi_run(const TalusOperator *op, double omega, double lambda, double *gamma,
+                          TalusRun *run)
 {
     return relax_run(op, false, omega, lambda, gamma, run);
 }
 
-TalusStatus cu_relax_run_mixed(const TalusOperator *op, double omega, double lambda, double *gamma,
-                               TalusRun *run)
+TalusStatus cu_jacobi_run_mixed(const TalusOperator *op, double omega, double lambda, double *gamma,
+                                TalusRun *run)
 {
     return relax_run(op, true, omega, lambda, gamma, run);
 }

@@ -64,13 +64,13 @@ static __global__ void forward_backward(CuPartials partials, double *totals, For
 
 void cu_block_forward_backward(const TalusOperator *op, const TalusMetricBlock *metric,
                                const double *x, const double *g, double step, double *t, double *r,
-                               TalusForward *sums)
+                               TalusForwardSums *sums)
 {
     double total[4];
     LAUNCH_SETS(launch_sums, op, forward_backward, op->blocks, cu_of(op)->totals,
                 Forward{cu_sets(op, metric), x, g, step, t, r});
     cu_totals_get(cu_of(op), 4, total);
-    *sums = TalusForward{total[0], total[1], total[2], sqrt(total[3])};
+    *sums = TalusForwardSums{total[0], total[1], total[2], sqrt(total[3])};
 }
 
 /* ---- faces ---- */
@@ -161,9 +161,9 @@ static __global__ void split(CuPartials partials, double *totals, Split pass)
     leave_totals<FACE_SUMS - 1, 1>(partials, totals, sums);
 }
 
-void cu_block_split(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                    const double *g, double step, double *free_part, double *reduced,
-                    double *chopped, TalusFace *face)
+void cu_block_split_gradient(const TalusOperator *op, const TalusMetricBlock *metric,
+                             const double *x, const double *g, double step, double *free_part,
+                             double *reduced, double *chopped, TalusFace *face)
 {
     double total[FACE_SUMS];
     LAUNCH_SETS(launch_sums, op, split, op->blocks, cu_of(op)->totals,
@@ -196,8 +196,8 @@ static __global__ void mask(CuSets sets, const double *x, double *y)
     store_block(y, i, out);
 }
 
-void cu_block_mask(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                   double *y)
+void cu_block_clear_active(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                           double *y)
 {
     LAUNCH_SETS(launch, op, mask, blocks_for(op->blocks), THREADS, cu_sets(op, metric), x, y);
 }
@@ -213,16 +213,16 @@ static __global__ void tangent(CuSets sets, const double *x, const double *d, do
     load_block(d, i, t);
     if constexpr (VARIED) {
         TalusSet set = block_set<ROWS, true>(sets, i);
-        talus_block_tangent(ROWS, &set, at, t);
+        talus_block_project_tangent(ROWS, &set, at, t);
     } else if constexpr (ROWS == 3)
-        talus_tangent_cone(block_friction<3>(sets, i), at, t);
+        talus_cone_project_tangent(block_friction<3>(sets, i), at, t);
     else if (!(at[0] > 0.0))
         t[0] = talus_project_nonneg(t[0]);
     store_block(out, i, t);
 }
 
-void cu_block_tangent(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                      const double *d, double *out)
+void cu_block_project_tangent(const TalusOperator *op, const TalusMetricBlock *metric,
+                              const double *x, const double *d, double *out)
 {
     LAUNCH_SETS(launch, op, tangent, blocks_for(op->blocks), THREADS, cu_sets(op, metric), x, d,
                 out);
@@ -241,9 +241,9 @@ static __global__ void feasible_step(CuPartials partials, double *totals, CuSets
         load_block(p, i, along);
         if constexpr (VARIED) {
             TalusSet set = block_set<ROWS, true>(sets, i);
-            a = talus_block_step(ROWS, &set, at, along);
+            a = talus_block_feasible_step(ROWS, &set, at, along);
         } else if constexpr (ROWS == 3)
-            a = talus_cone_step(block_friction<3>(sets, i), at, along);
+            a = talus_cone_feasible_step(block_friction<3>(sets, i), at, along);
         else
             a = along[0] > 0.0 ? at[0] / along[0] : INFINITY;
         least = a < least ? a : least;
@@ -279,8 +279,8 @@ static __global__ void compare(CuPartials partials, double *totals, CuSets sets,
     leave_totals<2, 0>(partials, totals, sums);
 }
 
-void cu_block_compare(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                      const double *y, int *active, int *changed)
+void cu_block_compare_active(const TalusOperator *op, const TalusMetricBlock *metric,
+                             const double *x, const double *y, int *active, int *changed)
 {
     double total[2];
     LAUNCH_SETS(launch_sums, op, compare, op->blocks, cu_of(op)->totals, cu_sets(op, metric), x, y);
@@ -335,7 +335,7 @@ static __global__ void recede(CuSets sets, bool relaxed, double least, double *x
     store_block(x, i, at);
 }
 
-void cu_block_recede(const TalusOperator *op, bool relaxed, double least, double *x)
+void cu_block_project_recession(const TalusOperator *op, bool relaxed, double least, double *x)
 {
     LAUNCH_ROWS(launch, op, recede, blocks_for(op->blocks), THREADS, cu_sets(op, nullptr), relaxed,
                 least, x);
@@ -359,7 +359,8 @@ static __global__ void recede_span(CuSets sets, bool relaxed, const double *x, d
     store_block(y, i, out);
 }
 
-void cu_block_recede_span(const TalusOperator *op, bool relaxed, const double *x, double *y)
+void cu_block_project_recession_span(const TalusOperator *op, bool relaxed, const double *x,
+                                     double *y)
 {
     LAUNCH_ROWS(launch, op, recede_span, blocks_for(op->blocks), THREADS, cu_sets(op, nullptr),
                 relaxed, x, y);

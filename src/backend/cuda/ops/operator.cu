@@ -179,7 +179,7 @@ void cu_scratch_end(const TalusOperator *op, const double *totals)
         memcpy(&s->block_summed_count, totals + CU_TOTALS - 1, sizeof s->block_summed_count);
 }
 
-TalusStatus cu_op_scratch(const TalusOperator *op)
+TalusStatus cu_op_reserve_scratch(const TalusOperator *op)
 {
     double totals[CU_TOTALS];
     TALUS_TRY(cu_scratch_begin(op));
@@ -300,8 +300,8 @@ CuMotion cu_motion(const TalusOperator *op, const double *x, const TalusMetricBl
     return motion;
 }
 
-void cu_op_bodies(const TalusOperator *op, const double *gamma, bool free_motion,
-                  double (*velocity)[8])
+void cu_op_body_velocities(const TalusOperator *op, const double *gamma, bool free_motion,
+                           double (*velocity)[8])
 {
     move_bodies(op, CuImpulses<double>{gamma, nullptr}, free_motion, velocity);
 }
@@ -363,7 +363,7 @@ static __global__ void form_metric(CuView<double> c, bool trace, TalusMetricBloc
     store_packs<4>(m, out[i]);
 }
 
-void cu_op_metric(const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out)
+void cu_op_fill_metric(const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out)
 {
     LAUNCH_ROWS(launch, op, form_metric, blocks_for(op->blocks), THREADS, cu_view(op),
                 kind == TALUS_METRIC_TRACE, out);
@@ -390,8 +390,8 @@ static __global__ void sum_sizes(CuPartials partials, double *totals, CuView<dou
     leave_totals<3, 0>(partials, totals, sums);
 }
 
-void cu_op_sizes(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                 TalusSizes *out)
+void cu_op_measure_sizes(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                         TalusSizes *out)
 {
     double totals[3] = {0.0, 0.0, 0.0};
     LAUNCH_SETS(launch_sums, op, sum_sizes, op->blocks, cu_of(op)->totals, cu_view(op),

@@ -77,7 +77,7 @@ static inline CuScratch *cu_scratch_of(const TalusOperator *op)
 }
 
 /* operator.cu. cu_device_of writes the address of the operator's device data, op->device, to *out and creates it if
- * there is none. cu_scratch_begin and cu_scratch_end together are cu_op_scratch, for callers that download the totals
+ * there is none. cu_scratch_begin and cu_scratch_end together are cu_op_reserve_scratch, for callers that download the totals
  * anyway: they do so in between and pass all CU_TOTALS of them to cu_scratch_end. */
 TalusStatus cu_device_of(const TalusOperator *op, CuScratch **out);
 TalusStatus cu_scratch_begin(const TalusOperator *op);
@@ -94,7 +94,7 @@ TalusTermSums cu_terms(const TalusOperator *op, const double *gamma);
 void cu_matrix_product(const TalusOperator *op, const double *x, bool offset, double *out);
 /* Returns the number of blocks, of THREADS threads, of a kernel that calls gather_bodies; start it by launch_block. */
 unsigned cu_gather_blocks(const TalusOperator *op);
-/* velocity = v_f + M^-1 D gamma as cu_op_bodies, but eliminated joints are not satisfied. */
+/* velocity = v_f + M^-1 D gamma as cu_op_body_velocities, but eliminated joints are not satisfied. */
 void cu_gather(const TalusOperator *op, const double *gamma, bool free_motion,
                double (*velocity)[8]);
 

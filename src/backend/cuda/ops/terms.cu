@@ -16,7 +16,7 @@ static __device__ inline void add_sizes(const CuView<double> &c, const double *g
 {
     double wrench[6] = {0.0};
     add_entry<ROWS>(c, CuImpulses<double>{gamma, nullptr}, incidence, wrench);
-    talus_terms_add(wrench, sum);
+    talus_terms_add_wrench(wrench, sum);
 }
 
 /* Writes |V| and |W| (backend/terms.h) of each body; divides the work like gather_bodies. */
@@ -31,8 +31,8 @@ static __global__ void body_terms(CuView<double> c, const double *gamma, double 
             return;
         for (int32_t k = c.incidence_start[b]; k < c.incidence_start[b + 1]; k++)
             add_sizes<ROWS>(c, gamma, c.incidence[k], sum);
-        talus_terms_body(c.body[b], c.inverse_inertia ? c.inverse_inertia[b] : nullptr, sum,
-                         out[b]);
+        talus_terms_body_size(c.body[b], c.inverse_inertia ? c.inverse_inertia[b] : nullptr, sum,
+                              out[b]);
         return;
     }
     int b = c.block_summed[blockIdx.x - first_blocks];
@@ -41,8 +41,8 @@ static __global__ void body_terms(CuView<double> c, const double *gamma, double 
         add_sizes<ROWS>(c, gamma, c.incidence[k], sum);
     reduce_block<6, 0>(sum);
     if (threadIdx.x == 0)
-        talus_terms_body(c.body[b], c.inverse_inertia ? c.inverse_inertia[b] : nullptr, sum,
-                         out[b]);
+        talus_terms_body_size(c.body[b], c.inverse_inertia ? c.inverse_inertia[b] : nullptr, sum,
+                              out[b]);
 }
 
 /* ---- blocks ---- */
@@ -60,7 +60,7 @@ template <int ROWS>
 static __device__ inline double arm_of(const CuView<double> &c, int64_t i, int side)
 {
     const double *arm = i < c.spheres ? nullptr : c.arm[i - c.spheres] + 3 * side;
-    double length = talus_terms_arm(ROWS, arm, c.frame[i]);
+    double length = talus_terms_spin_factor(ROWS, arm, c.frame[i]);
     return ROWS == 6 ? length + c.lever[i - c.spheres][side] : length;
 }
 
@@ -103,8 +103,8 @@ static __global__ void block_terms(CuPartials partials, double *totals, CuView<d
         for (int k = 0; k < ROWS; k++)
             own2 += t.gamma[i * ROWS + k] * t.gamma[i * ROWS + k];
         terms = fmax(terms, block_scale<ROWS>(c, (int)i) * sqrt(own2));
-        terms *= talus_terms_amplified(sets.model ? &sets.model[i] : nullptr,
-                                       ROWS == 1 ? 0.0 : sets.mu[i]);
+        terms *= talus_terms_residual_factor(sets.model ? &sets.model[i] : nullptr,
+                                             ROWS == 1 ? 0.0 : sets.mu[i]);
         sums[0] += terms * terms;
         sums[1] = larger(sums[1], terms);
     }

@@ -116,7 +116,7 @@ static __global__ void fill_own(TalusOperator op, double (*own)[9])
         block[0] = op.diagonal[i][0];
         block[4] = block[8] = op.diagonal[i][1];
     } else {
-        talus_block_general(&op, (int)i, 3, block);
+        talus_block_fill_general(&op, (int)i, 3, block);
         block[0] += op.compliance ? op.compliance[i] : 0.0;
     }
     for (int k = 0; k < 9; k++)
@@ -143,7 +143,7 @@ TalusStatus cu_sweep_each_plan(TalusSweep *s, const double *gamma)
     TALUS_TRY(s->velocity.reserve(8 * (int64_t)op->bodies, "velocities of the sweep"));
     TALUS_TRY(cu_sweep_own(s));
     cu_copy(cu_of(s->op), s->gamma, gamma, (size_t)n * sizeof *gamma);
-    cu_op_bodies(op, gamma, true, (double(*)[8])s->velocity.at);
+    cu_op_body_velocities(op, gamma, true, (double(*)[8])s->velocity.at);
     /* each class is launched by itself: up to one block more than its share */
     return cu_sweep_sums(s, blocks_for(op->blocks, SWEEP_THREADS) + CLASSES);
 }

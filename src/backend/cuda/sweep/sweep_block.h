@@ -56,7 +56,7 @@ static __device__ inline bool is_joint(const SweepBlocks &b, int64_t i)
     return b.sets.model && b.sets.model[i].section == TALUS_SECTION_JOINT;
 }
 
-/* Moves a joint's block with gradient g by rho of the way to where talus_one_joint puts it: omega times the step to the
+/* Moves a joint's block with gradient g by rho of the way to where talus_one_step_joint puts it: omega times the step to the
  * minimum over its rows, or row by row where that leaves the bounds. */
 template <int ROWS>
 static __device__ inline double joint_step(const SweepBlocks &b, int64_t i, const double (&g)[ROWS],
@@ -68,7 +68,7 @@ static __device__ inline double joint_step(const SweepBlocks &b, int64_t i, cons
         a[k / 3][k % 3] = b.own[i][k];
     for (int k = 0; k < 3; k++)
         next[k] = b.gamma[i * ROWS + k];
-    talus_one_joint(&set, a, g, b.omega, next);
+    talus_one_step_joint(&set, a, g, b.omega, next);
     return take_step(b, i, next, change);
 }
 
@@ -103,15 +103,15 @@ static __device__ inline double projected_step(const SweepBlocks &b, int64_t i, 
 /* ---- a block's own problem ---- */
 
 /* Returns the data of block i's own problem; a prism's law is `fixed`. */
-template <int ROWS> static __device__ inline TalusOne one_of(const SweepBlocks &b, int64_t i)
+template <int ROWS> static __device__ inline TalusOneContact one_of(const SweepBlocks &b, int64_t i)
 {
     const TalusBlockModel *model = b.sets.model ? &b.sets.model[i] : nullptr;
-    TalusOne one;
+    TalusOneContact one;
     for (int k = 0; k < 9; k++)
         one.a[k / 3][k % 3] = b.own[i][k];
     one.mu = ROWS == 1 ? 0.0 : b.sets.mu[i];
     one.law = model ? (TalusFrictionLaw)model->law : TALUS_LAW_CCP;
-    if (talus_model_prism(model, b.sets.prisms))
+    if (talus_model_is_prism(model, b.sets.prisms))
         one.law = TALUS_LAW_FIXED;
     one.section = model ? (TalusSection)model->section : TALUS_SECTION_DISC;
     one.friction_bound = one.law == TALUS_LAW_FIXED ? one.mu * b.sets.estimate[i] : 0.0;
@@ -122,7 +122,7 @@ template <int ROWS> static __device__ inline TalusOne one_of(const SweepBlocks &
  * by -omega g / A_kk in each row; then it is projected onto the cone in the metric A (ccp), or its normal and then its
  * tangential part are cut to their bounds (talus_one_restrict). */
 template <int ROWS>
-static __device__ inline void solve_round(const SweepBlocks &b, const TalusOne &one,
+static __device__ inline void solve_round(const SweepBlocks &b, const TalusOneContact &one,
                                           const double g[3], double next[3])
 {
     double nn = one.a[0][0], tt = one.a[1][1];
@@ -137,7 +137,7 @@ static __device__ inline void solve_round(const SweepBlocks &b, const TalusOne &
 
 /* Solves the problem of any block with gradient g; next is the old impulse on entry. omega scales the change of the
  * impulse; unless omega is 1, the result is then cut to its bounds (talus_one_restrict). */
-static __device__ inline void solve_coupled(const SweepBlocks &b, const TalusOne &one,
+static __device__ inline void solve_coupled(const SweepBlocks &b, const TalusOneContact &one,
                                             const double g[3], double next[3])
 {
     double old[3] = {next[0], next[1], next[2]}, without[3];
@@ -157,7 +157,7 @@ template <int ROWS>
 static __device__ inline double local_step(const SweepBlocks &b, int64_t i, bool round,
                                            const double (&g)[ROWS], double (&change)[ROWS])
 {
-    TalusOne one = one_of<ROWS>(b, i);
+    TalusOneContact one = one_of<ROWS>(b, i);
     double next[3] = {0.0, 0.0, 0.0}, u[3] = {0.0, 0.0, 0.0};
     for (int k = 0; k < ROWS; k++) {
         next[k] = b.gamma[i * ROWS + k];

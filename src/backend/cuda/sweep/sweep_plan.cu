@@ -187,7 +187,7 @@ TalusStatus cu_sweep_plan(TalusSweep *s, const double *gamma)
     CuView<double> view = cu_view(op);
     int2 heavy = heavy_range(s);
     int64_t items = op->blocks - s->plan.first_item;
-    cu_op_bodies(op, gamma, true, s->plan.velocity);
+    cu_op_body_velocities(op, gamma, true, s->plan.velocity);
     LAUNCH_CONES(launch, op, fill_contacts, blocks_for(op->blocks), THREADS, s->plan, view,
                  o->contact.at, gamma);
     cu_zero(cu_of(s->op), s->split, (size_t)op->bodies * sizeof *s->split.at);
