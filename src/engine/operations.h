@@ -16,7 +16,7 @@ OPERATION(TalusStatus, create, (const TalusEngineSetup *setup, TalusEngine **out
 OPERATION(void, destroy, (TalusEngine *engine))
 
 /* Sets shapes and laws. */
-OPERATION(TalusStatus, tables, (TalusEngine *engine, const TalusTables *tables))
+OPERATION(TalusStatus, put_tables, (TalusEngine *engine, const TalusTables *tables))
 /* Uploads all arrays of the bodies; a shared engine keeps pointers to them. Contacts of a slot with dropped[slot]
  * nonzero lose their impulses; dropped NULL: none does. */
 OPERATION(TalusStatus, put_bodies, (TalusEngine *engine, const TalusBodyArrays *bodies,
@@ -34,7 +34,7 @@ OPERATION(TalusStatus, put_filter, (TalusEngine *engine, const TalusFilter *filt
 OPERATION(TalusStatus, put_forces, (TalusEngine *engine, const TalusVec3 *force,
           const TalusVec3 *torque, int count))
 /* Upload and download the contact list with its impulses. get_contacts fills the caller's arrays contact, arms and
- * impulse, of the sizes that `counts` reports. */
+ * impulse, of the sizes that `get_counts` writes. */
 OPERATION(TalusStatus, put_contacts, (TalusEngine *engine, const TalusContactList *list))
 OWN_ONLY(TalusStatus, get_contacts, (TalusEngine *engine, TalusContactList *list))
 /* Returns the contact list itself. */
@@ -42,10 +42,10 @@ SHARED_ONLY(TalusContactList *, contacts, (TalusEngine *engine))
 /* Zeroes the impulses of a body's contacts. */
 SHARED_ONLY(void, forget, (TalusEngine *engine, int slot))
 /* Writes the numbers of the current contact list. */
-OPERATION(void, counts, (const TalusEngine *engine, TalusEngineCounts *counts))
+OPERATION(void, get_counts, (const TalusEngine *engine, TalusEngineCounts *counts))
 
 /* Counts the free bodies whose centre has a coordinate less than `below`, m, along axis 0, 1 or 2. */
-OWN_ONLY(TalusStatus, below, (TalusEngine *engine, int axis, double below, int64_t *count))
+OWN_ONLY(TalusStatus, count_below, (TalusEngine *engine, int axis, double below, int64_t *count))
 
 /* Detects the contacts of step number `step` or of a part of it, of length options->h, with the free velocities (those
  * after gravity and applied forces) and the present spins. A contact gets the impulse of the old contact with the same
@@ -62,7 +62,7 @@ OPERATION(TalusStatus, redetect, (TalusEngine *engine, const TalusDetectOptions 
 OPERATION(TalusStatus, put_joints, (TalusEngine *engine, const TalusEngineJoints *joints))
 /* Downloads, after a solve, the impulses of the joints, three per block, and the problem's present records (op->body)
  * of the bodies in slot[count]. */
-OPERATION(TalusStatus, get_joints, (TalusEngine *engine, double *gamma, const int32_t *slot,
+OPERATION(TalusStatus, get_joint_results, (TalusEngine *engine, double *gamma, const int32_t *slot,
           double (*record)[8], int count))
 /* Builds the problem of the step in the backend's memory; the caller may use op and gamma until the next detect. Rows
  * per block: 6 if some contact has moments, else 3 if some has friction or there are joints, else 1. Estimates are 0
@@ -73,7 +73,7 @@ OPERATION(TalusStatus, build, (TalusEngine *engine, const TalusBuildOptions *opt
  * free body's linear velocity differs by more than `limit`, m/s, from the one that detection used. *strain: largest
  * overlap after the step of contacts with relative compliance (talus_elastic_overlap) over its limit, elastic_overlap
  * times size; 0 if there are none. */
-OPERATION(TalusStatus, solved, (TalusEngine *engine, double limit, bool *changed,
+OPERATION(TalusStatus, find_solved_velocities, (TalusEngine *engine, double limit, bool *changed,
           double *strain))
 /* Searches around the bodies whose velocities changed by more than `limit`, m/s. *missed: true if the list lacks a
  * contact whose gap, moved by the solved velocities, ends below -h `tolerance` (m/s); redetect then adds those found.
@@ -96,7 +96,7 @@ OPERATION(TalusStatus, integrate, (TalusEngine *engine, double h, TalusVec3 grav
 
 /* In periodic space: moves free bodies that have left the period back into it; *lifted: the change of their potential
  * energy, J. Engines with TALUS_ENGINE_PERIODS only. */
-OPERATION(TalusStatus, wrap, (TalusEngine *engine, TalusVec3 gravity, double *lifted))
+OPERATION(TalusStatus, wrap_bodies, (TalusEngine *engine, TalusVec3 gravity, double *lifted))
 
 /* Copy the states of all bodies and the contact list inside the engine; restore that copy, at most once per snapshot.
  * For steps that fail or are halved. */

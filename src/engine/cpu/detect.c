@@ -106,7 +106,7 @@ static TalusStatus detect_with(CpuEngine *e, const TalusDetectOptions *options,
     return TALUS_OK;
 }
 
-void cpu_counts(const TalusEngine *engine, TalusEngineCounts *counts)
+void cpu_get_counts(const TalusEngine *engine, TalusEngineCounts *counts)
 {
     const CpuEngine *e = (const CpuEngine *)engine;
     const TalusContactList *list = talus_detector_contacts(e->detector);
@@ -121,7 +121,7 @@ TalusStatus cpu_detect(TalusEngine *engine, const TalusDetectOptions *options, T
     e->step = step;
     TALUS_TRY(find_free_velocities(e, options->h, gravity));
     TALUS_TRY(detect_with(e, options, e->free_velocity));
-    cpu_counts(engine, counts);
+    cpu_get_counts(engine, counts);
     return TALUS_OK;
 }
 
@@ -160,7 +160,8 @@ static void count_changes(void *context, int64_t begin, int64_t end, int64_t chu
     c->engine->partial[chunk][0] = changes;
 }
 
-TalusStatus cpu_solved(TalusEngine *engine, double limit, bool *changed, double *strain)
+TalusStatus cpu_find_solved_velocities(TalusEngine *engine, double limit, bool *changed,
+                                       double *strain)
 {
     CpuEngine *e = cpu_engine(engine);
     ChangeContext c = {e, limit * limit};
@@ -250,6 +251,6 @@ TalusStatus cpu_redetect(TalusEngine *engine, const TalusDetectOptions *options,
         TALUS_TRY(take_velocities(e));
         TALUS_TRY(detect_with(e, options, e->solved_velocity));
     }
-    cpu_counts(engine, counts);
+    cpu_get_counts(engine, counts);
     return TALUS_OK;
 }

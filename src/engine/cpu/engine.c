@@ -42,7 +42,7 @@ TalusStatus cpu_create(const TalusEngineSetup *setup, TalusEngine **out)
 
 /* ---- input from the world ---- */
 
-TalusStatus cpu_tables(TalusEngine *engine, const TalusTables *tables)
+TalusStatus cpu_put_tables(TalusEngine *engine, const TalusTables *tables)
 {
     cpu_engine(engine)->tables = *tables;
     return TALUS_OK;
@@ -83,8 +83,8 @@ TalusStatus cpu_put_joints(TalusEngine *engine, const TalusEngineJoints *joints)
     return TALUS_OK;
 }
 
-TalusStatus cpu_get_joints(TalusEngine *engine, double *gamma, const int32_t *slot,
-                           double (*record)[8], int count)
+TalusStatus cpu_get_joint_results(TalusEngine *engine, double *gamma, const int32_t *slot,
+                                  double (*record)[8], int count)
 {
     const CpuEngine *e = cpu_engine(engine);
     const TalusOperator *op = talus_problem_operator(e->problem);

@@ -151,7 +151,7 @@ static void wrap_bodies(void *context, int64_t begin, int64_t end, int64_t group
     e->partial[group][0] = lifted;
 }
 
-TalusStatus cpu_wrap(TalusEngine *engine, TalusVec3 gravity, double *lifted)
+TalusStatus cpu_wrap_bodies(TalusEngine *engine, TalusVec3 gravity, double *lifted)
 {
     CpuEngine *e = cpu_engine(engine);
     WrapContext c = {e, gravity};

@@ -90,7 +90,7 @@ TalusStatus cu_engine_create(const TalusEngineSetup *setup, TalusEngine **out)
 
 /* ---- tables ---- */
 
-TalusStatus cu_engine_tables(TalusEngine *e, const TalusTables *tables)
+TalusStatus cu_engine_put_tables(TalusEngine *e, const TalusTables *tables)
 {
     CuTables *t = &e->tables;
     int64_t laws = (int64_t)tables->materials * tables->materials;
@@ -190,7 +190,7 @@ static __global__ void count_below(CuPartials partials, double *totals, CuBodies
     leave_totals<1, 0>(partials, totals, v);
 }
 
-TalusStatus cu_engine_below(TalusEngine *e, int axis, double below, int64_t *count)
+TalusStatus cu_engine_count_below(TalusEngine *e, int axis, double below, int64_t *count)
 {
     launch_sums(e->cu, count_below, e->bodies.slots, e->cu->totals, e->bodies, axis, below);
     double total;
@@ -271,7 +271,7 @@ TalusStatus cu_engine_rollback(TalusEngine *e)
 
 /* ---- detection ---- */
 
-void cu_engine_counts(const TalusEngine *e, TalusEngineCounts *counts)
+void cu_engine_get_counts(const TalusEngine *e, TalusEngineCounts *counts)
 {
     *counts = e->list[e->now].counts;
 }
@@ -281,7 +281,7 @@ static TalusStatus detect(TalusEngine *e, const TalusDetectOptions *options, Tal
 {
     TALUS_TRY(cu_predict_velocities(e, options->h, gravity, again));
     TALUS_TRY(cu_detect_contacts(e, options));
-    cu_engine_counts(e, counts);
+    cu_engine_get_counts(e, counts);
     return TALUS_OK;
 }
 

@@ -48,7 +48,8 @@ static __global__ void measure_strain(CuPartials partials, double *totals, CuLaw
     leave_totals<0, 1>(partials, totals, v);
 }
 
-TalusStatus cu_engine_solved(TalusEngine *e, double limit, bool *changed, double *strain)
+TalusStatus cu_engine_find_solved_velocities(TalusEngine *e, double limit, bool *changed,
+                                             double *strain)
 {
     const TalusOperator *op = &e->step.op;
     double found[2] = {0.0, 0.0};
@@ -363,7 +364,7 @@ static __global__ void wrap_bodies(CuPartials partials, double *totals, CuBodies
     leave_totals<1, 0>(partials, totals, v);
 }
 
-TalusStatus cu_engine_wrap(TalusEngine *e, TalusVec3 gravity, double *lifted)
+TalusStatus cu_engine_wrap_bodies(TalusEngine *e, TalusVec3 gravity, double *lifted)
 {
     launch_sums(e->cu, wrap_bodies, e->bodies.slots, e->cu->totals, e->bodies, e->period.at,
                 gravity);

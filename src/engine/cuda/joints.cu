@@ -248,8 +248,8 @@ static __global__ void gather_records(Blocks b, const int32_t *slot, int count, 
         out[k][m] = b.op.body[b.problem_index[slot[k]]][m];
 }
 
-TalusStatus cu_engine_get_joints(TalusEngine *e, double *gamma, const int32_t *slot,
-                                 double (*record)[8], int count)
+TalusStatus cu_engine_get_joint_results(TalusEngine *e, double *gamma, const int32_t *slot,
+                                        double (*record)[8], int count)
 {
     CuJoints *j = &e->joints;
     Blocks b = blocks_of(e);

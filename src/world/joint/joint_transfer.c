@@ -166,8 +166,8 @@ static TalusStatus fetch_solved(TalusWorld *world, bool records)
     TalusJointExchange *x = &world->joints.exchange;
     TalusOperator *op = talus_problem_operator(x->problem);
     int count = records ? x->bodies : 0;
-    TALUS_TRY(world->engine.ops->get_joints(world->engine.self, talus_problem_gamma(x->problem),
-                                            x->slot, x->record, count));
+    TALUS_TRY(world->engine.ops->get_joint_results(
+        world->engine.self, talus_problem_gamma(x->problem), x->slot, x->record, count));
     for (int k = 0; k < count; k++)
         for (int j = 0; j < 8; j++)
             op->body[x->slot[k]][j] = x->record[k][j];

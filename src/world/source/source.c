@@ -235,8 +235,8 @@ static TalusStatus any_below(TalusWorld *world, bool *any)
         return TALUS_OK;
     int64_t total = 0, count;
     for (int j = 0; j < s->sinks; j++) {
-        TALUS_TRY(world->engine.ops->below(world->engine.self, s->sink[j].axis, s->sink[j].below,
-                                           &count));
+        TALUS_TRY(world->engine.ops->count_below(world->engine.self, s->sink[j].axis,
+                                                 s->sink[j].below, &count));
         total += count;
     }
     *any = total > 0;

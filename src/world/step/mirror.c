@@ -117,7 +117,7 @@ TalusStatus talus_world_download_contacts(const TalusWorld *world)
     if (!m->contacts_stale)
         return TALUS_OK;
     TalusEngineCounts n;
-    w->engine.ops->counts(w->engine.self, &n);
+    w->engine.ops->get_counts(w->engine.self, &n);
     TALUS_TRY(reserve_list(m, &n));
     m->list.sphere_sphere = n.sphere_sphere;
     m->list.sphere_fixed = n.sphere_fixed;
@@ -180,7 +180,7 @@ static TalusStatus send_tables(TalusWorld *world)
         .moments = m->any_moments,
         .cohesion = m->any_cohesion,
     };
-    return world->engine.ops->tables(world->engine.self, &tables);
+    return world->engine.ops->put_tables(world->engine.self, &tables);
 }
 
 static TalusStatus send_bodies(TalusWorld *world)

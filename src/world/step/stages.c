@@ -148,8 +148,9 @@ double talus_change_limit(const TalusWorld *world, double h)
 TalusStatus talus_stage_solved(TalusWorld *world, double h)
 {
     double start = talus_now();
-    TALUS_TRY(world->engine.ops->solved(world->engine.self, talus_change_limit(world, h),
-                                        &world->velocities_changed, &world->strain));
+    TALUS_TRY(
+        world->engine.ops->find_solved_velocities(world->engine.self, talus_change_limit(world, h),
+                                                  &world->velocities_changed, &world->strain));
     world->info.solve_seconds += talus_now() - start;
     return TALUS_OK;
 }
@@ -165,7 +166,7 @@ TalusStatus talus_stage_missed(TalusWorld *world, double h, bool *missed)
     TALUS_TRY(
         world->engine.ops->find_missed(world->engine.self, &options, talus_change_limit(world, h),
                                        world->def.tolerance * world->reference_speed, missed));
-    world->engine.ops->counts(world->engine.self, &counts);
+    world->engine.ops->get_counts(world->engine.self, &counts);
     world->clipped = counts.clipped;
     world->info.detect_seconds += talus_now() - start;
     return TALUS_OK;
@@ -230,7 +231,7 @@ static TalusStatus wrap_bodies(TalusWorld *world)
     double lifted;
     if (!talus_periodic(&world->def.period))
         return TALUS_OK;
-    TALUS_TRY(world->engine.ops->wrap(world->engine.self, world->def.gravity, &lifted));
+    TALUS_TRY(world->engine.ops->wrap_bodies(world->engine.self, world->def.gravity, &lifted));
     ledger->potential += lifted;
     ledger->potential_change += lifted;
     ledger->exchange += lifted;
