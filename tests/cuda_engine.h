@@ -190,7 +190,7 @@ static inline bool send(Both *both)
         w->shape,           w->gyration,       w->shapes,      m->law,
         m->count,           m->any_compliance, m->any_models,  m->max_friction > 0.0,
         m->any_restitution, m->any_moments,    m->any_cohesion};
-    return CHECK_OK(ops()->tables(both->engine, &tables)) &&
+    return CHECK_OK(ops()->put_tables(both->engine, &tables)) &&
            CHECK_OK(ops()->put_bodies(both->engine, &arrays, NULL)) &&
            CHECK_OK(ops()->put_contacts(both->engine, talus_world_contacts(w)));
 }
@@ -268,7 +268,7 @@ static inline void check_bodies(Both *both, double tolerance)
 static inline bool fetch_contacts(Both *both)
 {
     TalusEngineCounts n;
-    ops()->counts(both->engine, &n);
+    ops()->get_counts(both->engine, &n);
     clear_list(&both->list);
     both->list.contact = calloc((size_t)n.contacts + 1, sizeof *both->list.contact);
     both->list.arms = calloc((size_t)n.general + 1, sizeof *both->list.arms);

@@ -29,7 +29,7 @@ static inline bool open_both(Both *b, const Scene *s)
     memset(b, 0, sizeof *b);
     return CHECK_OK(talus_detector_create(&b->detector)) &&
            CHECK_OK(talus_engine_ops(cuda)->create(&setup, &b->engine)) &&
-           CHECK_OK(talus_engine_ops(cuda)->tables(b->engine, &tables));
+           CHECK_OK(talus_engine_ops(cuda)->put_tables(b->engine, &tables));
 }
 
 static inline void free_list(TalusContactList *list)
@@ -52,7 +52,7 @@ static inline bool fetch(Both *b)
 {
     TalusEngineCounts n;
     free_list(&b->device);
-    talus_engine_ops(cuda)->counts(b->engine, &n);
+    talus_engine_ops(cuda)->get_counts(b->engine, &n);
     b->device.contact = calloc((size_t)n.contacts + 1, sizeof *b->device.contact);
     b->device.arms = calloc((size_t)n.general + 1, sizeof *b->device.arms);
     b->device.impulse = calloc((size_t)n.contacts + 1, sizeof *b->device.impulse);
@@ -114,7 +114,7 @@ static inline bool detect(Both *b, Scene *s)
     TalusEngineCounts n;
     if (fine) {
         compare(b);
-        talus_engine_ops(cuda)->counts(b->engine, &n);
+        talus_engine_ops(cuda)->get_counts(b->engine, &n);
         CHECK_INT(n.clipped, talus_detector_clipped(b->detector));
     }
     return fine;

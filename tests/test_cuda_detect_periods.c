@@ -118,7 +118,7 @@ static int clipped_at(double h, double speed, double common, bool spins)
     repeat(&s, &period);
     if (open_both(&b, &s)) {
         detect(&b, &s);
-        talus_engine_ops(cuda)->counts(b.engine, &n);
+        talus_engine_ops(cuda)->get_counts(b.engine, &n);
         CHECK(n.contacts > 100);
     }
     close_both(&b);
