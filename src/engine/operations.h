@@ -49,9 +49,9 @@ OWN_ONLY(TalusStatus, count_below, (TalusEngine *engine, int axis, double below,
 
 /* Detects the contacts of step number `step` or of a part of it, of length options->h, with the free velocities (those
  * after gravity and applied forces) and the present spins. A contact gets the impulse of the old contact with the same
- * (a, b, feature), else a share of the impulses of its pair's old contacts that have no successor. Fails as talus_detect does, with the list unchanged; on the device the list may be empty
- * after a failure, if memory does not hold both lists or the device fails. The next step then starts from zero
- * impulses. */
+ * (a, b, feature), else a share of the impulses of its pair's old contacts that have no successor. Fails as talus_detect
+ * does, with the list unchanged; on the device the list may be empty after a failure, if memory does not hold both lists
+ * or the device fails. The next step then starts from zero impulses. */
 OPERATION(TalusStatus, detect, (TalusEngine *engine, const TalusDetectOptions *options,
           TalusVec3 gravity, long long step, TalusEngineCounts *counts))
 /* Detects contacts again, with the solved velocities and the spins at the start of the step. If find_missed has

@@ -17,7 +17,7 @@ static __global__ void write_velocities(CuPartials partials, double *totals, CuB
                                         const int32_t *problem_index, TalusVec3 *out)
 {
     double v[2] = {-HUGE_VAL, -HUGE_VAL};
-    for (int64_t i = item(); i < b.slots; i += stride()) {
+    for (int64_t i = item_index(); i < b.slots; i += grid_stride()) {
         TalusVec3 u = talus_vec3(0.0, 0.0, 0.0);
         if (cu_is_free(b.shape, b.mobility, i)) {
             if (solved) {
@@ -37,7 +37,7 @@ static __global__ void write_velocities(CuPartials partials, double *totals, CuB
         }
         out[i] = u;
     }
-    leave_totals<0, 2>(partials, totals, v);
+    write_totals<0, 2>(partials, totals, v);
 }
 
 TalusStatus cu_write_detection_velocities(TalusEngine *e, double h, TalusVec3 gravity, bool again)
@@ -73,7 +73,7 @@ static __global__ void fill_body_records(CuBodies b, CuTables t, double h, int p
                                          const uint32_t *slot, const TalusVec3 *free,
                                          CuRecord *body, CuSym3 *inertia)
 {
-    int64_t p = item();
+    int64_t p = item_index();
     if (p >= problem_bodies)
         return;
     uint32_t i = slot[p];
@@ -231,9 +231,9 @@ static __global__ void fill_contacts(CuPartials partials, double *totals, FillIn
                                      int end)
 {
     double v[4] = {0.0, 0.0, 0.0, -HUGE_VAL};
-    for (int64_t i = begin + item(); i < end; i += stride())
+    for (int64_t i = begin + item_index(); i < end; i += grid_stride())
         fill_contact<GENERAL, LAWS, ROWS>(f, (int)i, v);
-    leave_totals<2, 2>(partials, totals, v);
+    write_totals<2, 2>(partials, totals, v);
 }
 
 /* ---- the problem ---- */
@@ -359,9 +359,9 @@ static void reset_friction(const TalusOperator *op)
 {
     size_t bytes = (size_t)op->blocks * sizeof(double);
     if (op->estimate)
-        cu_zero(cu_of(op), op->estimate, bytes);
+        cu_zero(cu_context_of(op), op->estimate, bytes);
     if (op->unshifted)
-        cu_copy(cu_of(op), op->unshifted, op->bias, bytes);
+        cu_copy(cu_context_of(op), op->unshifted, op->bias, bytes);
 }
 
 /* Launches the kernels that fill bodies, contacts and joints of the problem. Totals 0 to 3 are those of fill_contact over
@@ -391,7 +391,7 @@ static void fill_problem(TalusEngine *e)
 static TalusStatus report_problem(const TalusOperator *op, TalusBuildReport *report)
 {
     double v[CU_TOTALS];
-    cu_totals_get(cu_of(op), CU_TOTALS, v);
+    cu_totals_get(cu_context_of(op), CU_TOTALS, v);
     cu_scratch_end(op, v);
     if (op->general)
         for (int k = 0; k < 4; k++)
@@ -402,7 +402,7 @@ static TalusStatus report_problem(const TalusOperator *op, TalusBuildReport *rep
         return TALUS_OK;
     double bad[2];
     int block = (int)-v[3];
-    cu_get(cu_of(op), bad, op->diagonal[block], sizeof bad);
+    cu_get(cu_context_of(op), bad, op->diagonal[block], sizeof bad);
     return talus_reject("problem: block %d has the diagonal entry %g, expected a positive one",
                         block, bad[0]);
 }

@@ -18,7 +18,7 @@ enum { STAGE = 1 << 18 };
 template <bool PULL>
 static __global__ void store_impulses(CuLawInputs s, TalusOperator op, const double *gamma)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= s.list.counts.contacts)
         return;
     TalusVec3 impulse = talus_block_impulse(&op, gamma, i);
@@ -70,7 +70,7 @@ static __device__ inline uint32_t rank_of(const CuBodies &b, uint32_t slot)
 static __global__ void make_sort_keys(CuList list, CuBodies b, int bits, uint64_t *key,
                                       uint32_t *index)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= list.counts.contacts)
         return;
     key[i] = (uint64_t)rank_of(b, list.slot[list.pair[i].x]) << bits | rank_of(b, list.slot_b[i]);
@@ -82,7 +82,7 @@ static __global__ void make_sort_keys(CuList list, CuBodies b, int bits, uint64_
 static __global__ void pack_contacts(CuList list, const uint32_t *order, int first, int count,
                                      TalusContact *contact, TalusVec3 *impulse)
 {
-    int64_t k = item();
+    int64_t k = item_index();
     if (k >= count)
         return;
     int spheres = list.counts.sphere_sphere, general = spheres + list.counts.sphere_fixed;
@@ -104,7 +104,7 @@ static __global__ void pack_contacts(CuList list, const uint32_t *order, int fir
 static __global__ void pack_arms(CuList list, const uint32_t *order, int first, int count,
                                  TalusArms *arms)
 {
-    int64_t k = item();
+    int64_t k = item_index();
     int before = list.counts.sphere_sphere + list.counts.sphere_fixed;
     if (k < count)
         arms[k] = list.arms[order[before + first + k] - before];
@@ -172,7 +172,7 @@ TalusStatus cu_engine_get_contacts(TalusEngine *e, TalusContactList *to)
 /* Fills slot and problem_index of an uploaded list: the rank of a free body is its problem index, others have -1. */
 static __global__ void number_bodies(CuBodies b, uint32_t *slot, int32_t *problem_index)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= b.slots)
         return;
     uint32_t rank = rank_of(b, (uint32_t)i);
@@ -184,7 +184,7 @@ static __global__ void number_bodies(CuBodies b, uint32_t *slot, int32_t *proble
 static __global__ void unpack_contacts(CuList list, CuBodies b, int first, int count,
                                        const TalusContact *contact, const TalusVec3 *impulse)
 {
-    int64_t k = item();
+    int64_t k = item_index();
     if (k >= count)
         return;
     int64_t i = first + k;

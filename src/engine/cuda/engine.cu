@@ -120,7 +120,7 @@ TalusStatus cu_engine_put_tables(TalusEngine *e, const TalusTables *tables)
 /* Zeroes the impulses of all contacts of bodies with dropped[slot] nonzero. */
 static __global__ void zero_dropped_impulses(CuList list, const uint8_t *dropped)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= list.counts.contacts)
         return;
     if (dropped[list.slot[list.pair[i].x]] || dropped[list.slot_b[i]])
@@ -187,9 +187,9 @@ static __global__ void count_free_below(CuPartials partials, double *totals, CuB
                                         double below)
 {
     double v[1] = {0.0};
-    for (int64_t i = item(); i < b.slots; i += stride())
+    for (int64_t i = item_index(); i < b.slots; i += grid_stride())
         v[0] += cu_is_free(b.shape, b.mobility, i) && talus_along(b.position[i], axis) < below;
-    leave_totals<1, 0>(partials, totals, v);
+    write_totals<1, 0>(partials, totals, v);
 }
 
 TalusStatus cu_engine_count_below(TalusEngine *e, int axis, double below, int64_t *count)

@@ -102,7 +102,7 @@ TalusStatus cu_engine_put_forces(TalusEngine *e, const TalusVec3 *force, const T
 static __global__ void scatter_states(CuBodies b, const int32_t *slot, const TalusMotion *motion,
                                       int count)
 {
-    int64_t k = item();
+    int64_t k = item_index();
     if (k >= count)
         return;
     TalusMotion m = motion[k];
@@ -116,7 +116,7 @@ static __global__ void scatter_states(CuBodies b, const int32_t *slot, const Tal
 static __global__ void gather_states(CuBodies b, const int32_t *slot, TalusMotion *motion,
                                      int count)
 {
-    int64_t k = item();
+    int64_t k = item_index();
     if (k >= count)
         return;
     int32_t i = slot[k];

@@ -255,7 +255,7 @@ static __global__ void measure_bodies(CuDetect d, bool again)
         count[k] = 0;
     __syncthreads();
     double edge_factor = d.grid->edge_factor;
-    for (int64_t i = item(); i < d.slots; i += stride()) {
+    for (int64_t i = item_index(); i < d.slots; i += grid_stride()) {
         float fat = measure_body(d, (uint32_t)i);
         d.fat[i] = fat;
         if (fat != 0.0f)
@@ -326,7 +326,7 @@ static __global__ void find_radius_limit(CuDetect d, bool again, CuPartials part
     double v[2] = {0.0, 0.0};
     if (!grid->sampled || (again && !grid->again))
         return;
-    for (int64_t i = item(); i < d.slots; i += stride()) {
+    for (int64_t i = item_index(); i < d.slots; i += grid_stride()) {
         float fat = d.fat[i];
         if (fat == 0.0f || cu_is_large_wall(d, (uint32_t)i, fat))
             continue;
@@ -350,7 +350,7 @@ static __global__ void clip_fat_radii(CuDetect d)
 {
     CuGridLayout *grid = d.grid;
     const TalusFit fit = grid->found.fit;
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= d.slots || !grid->sampled || fit.largest < fit.limit)
         return;
     double limit = talus_clipped_fat(&fit) / grid->unit;
@@ -468,7 +468,7 @@ static __device__ uint32_t cell_of_position(const TalusLevel *level, TalusVec3 x
  * that are not in the grid get cell CU_NONE and problem index -1. */
 static __global__ void enter_cells(CuDetect d)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= d.slots)
         return;
     float fat = d.fat[i];
@@ -488,7 +488,7 @@ static __global__ void enter_cells(CuDetect d)
 /* Writes the slots of the grid's bodies to cell_bodies, cell by cell. */
 static __global__ void collect_cell_bodies(CuDetect d)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i < d.slots && d.cell[i] != CU_NONE)
         d.cell_bodies[d.cell_start[d.cell[i]] + d.number_in_cell[i]] = (uint32_t)i;
 }
@@ -497,7 +497,7 @@ static __global__ void collect_cell_bodies(CuDetect d)
  * problem_index, and ball and ball_fat for the search. */
 static __global__ void number_grid_bodies(CuDetect d)
 {
-    int64_t k = item();
+    int64_t k = item_index();
     if (k >= d.grid->found.members)
         return;
     uint32_t i = d.cell_bodies[k], cell = d.cell[i];
@@ -514,7 +514,7 @@ static __global__ void number_grid_bodies(CuDetect d)
 /* Gives problem indices to driven walls, after the grid's bodies. */
 static __global__ void number_driven_walls(CuDetect d)
 {
-    for (int w = (int)item(); w < d.grid->walls; w += (int)blockDim.x) {
+    for (int w = (int)item_index(); w < d.grid->walls; w += (int)blockDim.x) {
         uint32_t body = d.wall[w].body, problem_index = driven_wall_index(d, w);
         if (d.bodies.mobility[body] != TALUS_MOBILITY_DRIVEN)
             continue;

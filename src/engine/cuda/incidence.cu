@@ -55,7 +55,7 @@ static __device__ inline bool impulses_move_b(const Incidences &t, int64_t i, in
 /* end_count[p] = number of contacts of run 1 that the search from body p found. */
 static __global__ void count_first_ends(Incidences t)
 {
-    int64_t p = item();
+    int64_t p = item_index();
     if (p <= t.problem_bodies)
         t.end_count[p] = p < t.problem_bodies ? t.first[p + 1] - t.first[p] : 0;
 }
@@ -64,7 +64,7 @@ static __global__ void count_first_ends(Incidences t)
  * in other runs both. */
 static __global__ void count_other_ends(Incidences t)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= t.contacts)
         return;
     int2 pair = t.pair[i];
@@ -89,7 +89,7 @@ static __device__ inline void store_unsorted(const Incidences &t, int32_t proble
 /* Writes both incidences of each contact to `unsorted`, in the ranges of their bodies. */
 static __global__ void scatter_incidences(Incidences t)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= t.contacts)
         return;
     int2 pair = t.pair[i];
@@ -119,7 +119,7 @@ static __device__ inline void store_sorted(const Incidences &t, int32_t problem_
 /* Writes all incidences, those of each body in ascending order. */
 static __global__ void sort_incidences(Incidences t)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= t.contacts)
         return;
     int2 pair = t.pair[i];

@@ -22,7 +22,7 @@ static __global__ void count_velocity_changes(CuPartials partials, double *total
                                               const int32_t *problem_index, double limit2)
 {
     double v[1] = {0.0};
-    for (int64_t i = item(); i < b.slots; i += stride()) {
+    for (int64_t i = item_index(); i < b.slots; i += grid_stride()) {
         if (!cu_is_free(b.shape, b.mobility, i))
             continue;
         double r[4];
@@ -30,7 +30,7 @@ static __global__ void count_velocity_changes(CuPartials partials, double *total
         TalusVec3 change = talus_sub(talus_vec3(r[0], r[1], r[2]), seen[i]);
         v[0] += talus_dot(change, change) > limit2;
     }
-    leave_totals<1, 0>(partials, totals, v);
+    write_totals<1, 0>(partials, totals, v);
 }
 
 /* Finds the largest ratio, over contacts with relative compliance, of the overlap after the step to its limit. */
@@ -39,7 +39,7 @@ static __global__ void find_largest_strain(CuPartials partials, double *totals, 
 {
     double v[1] = {0.0};
     const TalusBuildOptions &o = f.options;
-    for (int64_t i = item(); i < f.list.counts.contacts; i += stride()) {
+    for (int64_t i = item_index(); i < f.list.counts.contacts; i += grid_stride()) {
         const TalusLaw *law = cu_contact_law(f, i);
         if (law->stiffness > 0.0 || op.compliance[i] == 0.0)
             continue;
@@ -47,7 +47,7 @@ static __global__ void find_largest_strain(CuPartials partials, double *totals, 
         TalusHardening s = talus_hardening(&op, i, law, &o, f.list.gap[i], size, f.list.impulse[i]);
         v[0] = larger(v[0], talus_contact_strain(&o, &s, f.list.gap[i], size, gamma[op.rows * i]));
     }
-    leave_totals<0, 1>(partials, totals, v);
+    write_totals<0, 1>(partials, totals, v);
 }
 
 TalusStatus cu_engine_find_solved_velocities(TalusEngine *e, double limit, bool *changed,
@@ -105,7 +105,7 @@ static __global__ void check_and_average_velocities(CuPartials partials, double 
 {
     double v[2] = {0.0, 0.0};
     const CuBodies &b = m.b;
-    for (int64_t rank = item(); rank < b.slots; rank += stride()) {
+    for (int64_t rank = item_index(); rank < b.slots; rank += grid_stride()) {
         int64_t i = cu_slot_at_rank(b, rank);
         if (!cu_is_free(b.shape, b.mobility, i))
             continue;
@@ -120,7 +120,7 @@ static __global__ void check_and_average_velocities(CuPartials partials, double 
             r[j] = 0.5 * (r[j] + now[j]);
         store_packs<8>(r, m.op.body[problem_index]);
     }
-    leave_totals<2, 0>(partials, totals + FAULTS, v);
+    write_totals<2, 0>(partials, totals + FAULTS, v);
 }
 
 /* Returns the offset by which the problem undoes the overlap of contact i; 0 without overlap. That is the contact's bias,
@@ -188,14 +188,14 @@ static __global__ void finish_contacts(CuPartials partials, double *totals, Solv
         count[k] = 0;
     __syncthreads();
     int contacts = m.list.counts.contacts;
-    for (int64_t i = item(); i < contacts; i += stride()) {
+    for (int64_t i = item_index(); i < contacts; i += grid_stride()) {
         double recovery = add_elastic_energies(m, i, LAWS && m.tables.restitution, v);
         add_overlap(m, i, count, v + TALUS_WORK_SUMS);
         m.list.impulse[i] =
             talus_block_work(&m.op, m.gamma, i, recovery, LAWS ? cu_contact_pull(m, i) : 0.0, v);
     }
     add_block_counts(count, counts);
-    leave_totals<TALUS_WORK_SUMS + 1, 1>(partials, totals + CONTACT_WORKS, v);
+    write_totals<TALUS_WORK_SUMS + 1, 1>(partials, totals + CONTACT_WORKS, v);
 }
 
 /* ---- driven bodies and applied forces ---- */
@@ -223,9 +223,9 @@ static __global__ void sum_driven_works(CuPartials partials, double *totals, Sol
     double v[1] = {0.0};
     int64_t first = m.op.sphere_sphere + m.op.sphere_fixed;
     int contacts = m.list.counts.contacts;
-    for (int64_t i = first + item(); i < contacts; i += stride())
+    for (int64_t i = first + item_index(); i < contacts; i += grid_stride())
         v[0] += driven_work(m, i);
-    leave_totals<1, 0>(partials, totals + DRIVEN_WORK, v);
+    write_totals<1, 0>(partials, totals + DRIVEN_WORK, v);
 }
 
 /* Sums the works of applied forces and torques, as cpu_force_works of engine/cpu/ledger.c. Runs before
@@ -234,7 +234,7 @@ static __global__ void sum_applied_works(CuPartials partials, double *totals, So
 {
     double v[2] = {0.0, 0.0};
     const CuBodies &b = m.b;
-    for (int64_t rank = item(); rank < b.slots; rank += stride()) {
+    for (int64_t rank = item_index(); rank < b.slots; rank += grid_stride()) {
         int64_t i = cu_slot_at_rank(b, rank);
         if (i >= b.force_count || !cu_is_free(b.shape, b.mobility, i))
             continue;
@@ -246,7 +246,7 @@ static __global__ void sum_applied_works(CuPartials partials, double *totals, So
         v[1] += m.h * talus_dot(b.force[i], talus_vec3(now[0], now[1], now[2])) +
                 m.h * per_length * talus_dot(b.torque[i], talus_vec3(now[4], now[5], now[6]));
     }
-    leave_totals<2, 0>(partials, totals + TORQUE_WORK, v);
+    write_totals<2, 0>(partials, totals + TORQUE_WORK, v);
 }
 
 /* ---- motion ---- */
@@ -274,12 +274,12 @@ static __global__ void move_bodies(CuPartials partials, double *totals, SolvedSt
     double v[TALUS_BODY_SUMS] = {0.0};
     if (totals[FAULTS] != 0.0)
         return;
-    for (int64_t rank = item(); rank < m.b.slots; rank += stride()) {
+    for (int64_t rank = item_index(); rank < m.b.slots; rank += grid_stride()) {
         int64_t i = cu_slot_at_rank(m.b, rank);
         if (cu_is_free(m.b.shape, m.b.mobility, i))
             move_body(m, i, v);
     }
-    leave_totals<TALUS_BODY_SUMS, 0>(partials, totals + MOTION_SUMS, v);
+    write_totals<TALUS_BODY_SUMS, 0>(partials, totals + MOTION_SUMS, v);
 }
 
 /* Finds a free body whose speed (talus_record_speed) is not below 1e150. Total 0: minus the lowest such slot; -infinity if
@@ -287,13 +287,13 @@ static __global__ void move_bodies(CuPartials partials, double *totals, SolvedSt
 static __global__ void find_fast_body(CuPartials partials, double *totals, SolvedStep m)
 {
     double v[1] = {-HUGE_VAL};
-    for (int64_t i = item(); i < m.b.slots; i += stride()) {
+    for (int64_t i = item_index(); i < m.b.slots; i += grid_stride()) {
         if (!cu_is_free(m.b.shape, m.b.mobility, i))
             continue;
         if (!(talus_record_speed(m.solved[m.list.problem_index[i]]) < 1e150))
             v[0] = larger(v[0], -(double)i);
     }
-    leave_totals<0, 1>(partials, totals, v);
+    write_totals<0, 1>(partials, totals, v);
 }
 
 /* Fails with a message that names a body with too large a speed, if there is one. */
@@ -375,12 +375,12 @@ static __global__ void wrap_bodies(CuPartials partials, double *totals, CuBodies
                                    const TalusPeriod *period, TalusVec3 gravity)
 {
     double v[1] = {0.0};
-    for (int64_t rank = item(); rank < b.slots; rank += stride()) {
+    for (int64_t rank = item_index(); rank < b.slots; rank += grid_stride()) {
         int64_t i = cu_slot_at_rank(b, rank);
         if (cu_is_free(b.shape, b.mobility, i))
             v[0] += talus_wrap_body(period, b.mass[i], gravity, &b.position[i]);
     }
-    leave_totals<1, 0>(partials, totals, v);
+    write_totals<1, 0>(partials, totals, v);
 }
 
 TalusStatus cu_engine_wrap_bodies(TalusEngine *e, TalusVec3 gravity, double *lifted)

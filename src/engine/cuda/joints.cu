@@ -55,7 +55,7 @@ static __device__ inline int32_t index_of_end(const IncidenceMerge &m, int64_t t
 /* ends_before[p] = number of joint ends at body p; a prefix sum then turns it into the number at all bodies before p. */
 static __global__ void count_joint_ends(IncidenceMerge m)
 {
-    int64_t t = item();
+    int64_t t = item_index();
     int32_t problem_index = t < 2 * (int64_t)m.blocks ? index_of_end(m, t) : -1;
     if (problem_index >= 0)
         atomicAdd(&m.ends_before[problem_index], 1u);
@@ -65,7 +65,7 @@ static __global__ void count_joint_ends(IncidenceMerge m)
  * its joints behind them. */
 static __global__ void copy_contact_incidences(IncidenceMerge m)
 {
-    int64_t p = item();
+    int64_t p = item_index();
     if (p > m.problem_bodies)
         return;
     m.start[p] = m.contact_start[p] + (int32_t)m.ends_before[p];
@@ -77,7 +77,7 @@ static __global__ void copy_contact_incidences(IncidenceMerge m)
  * thread counts the ends before its own at the same body in one loop over all of them: joints are few. */
 static __global__ void append_joint_incidences(IncidenceMerge m)
 {
-    int64_t t = item();
+    int64_t t = item_index();
     int32_t problem_index = t < 2 * (int64_t)m.blocks ? index_of_end(m, t) : -1;
     if (problem_index < 0)
         return;
@@ -171,7 +171,7 @@ static JointBlocks joint_blocks(TalusEngine *e)
 /* Writes each block of a joint to the operator, with its diagonal and with zero impulses. */
 template <int ROWS> static __global__ void fill_joint_blocks(JointBlocks b)
 {
-    int64_t k = item();
+    int64_t k = item_index();
     if (k >= b.count)
         return;
     const TalusOperator *op = &b.op;
@@ -211,7 +211,7 @@ void cu_joints_fill_blocks(TalusEngine *e)
 /* Writes the initial impulses of joints, in the first three rows of each block; moments stay 0. */
 static __global__ void write_initial_impulses(JointBlocks b)
 {
-    int64_t k = item();
+    int64_t k = item_index();
     if (k >= b.count)
         return;
     for (int m = 0; m < 3; m++)
@@ -221,7 +221,7 @@ static __global__ void write_initial_impulses(JointBlocks b)
 /* Adds the changes by torque motors to the records of bodies; one thread, because two motors may act on one body. */
 static __global__ void add_motor_changes(JointBlocks b)
 {
-    for (int k = 0; item() == 0 && k < b.pushes; k++) {
+    for (int k = 0; item_index() == 0 && k < b.pushes; k++) {
         double *record = b.op.body[b.problem_index[b.push[k].slot]];
         for (int m = 0; m < 8; m++)
             record[m] += b.push[k].change[m];
@@ -241,7 +241,7 @@ void cu_joints_add_motors_and_impulses(TalusEngine *e)
 /* out[3 k .. 3 k + 2] = impulses of the first three rows of joint block k. */
 static __global__ void gather_joint_impulses(JointBlocks b, double *out)
 {
-    int64_t k = item();
+    int64_t k = item_index();
     if (k >= b.count)
         return;
     for (int m = 0; m < 3; m++)
@@ -252,7 +252,7 @@ static __global__ void gather_joint_impulses(JointBlocks b, double *out)
 static __global__ void gather_body_records(JointBlocks b, const int32_t *slot, int count,
                                            CuRecord *out)
 {
-    int64_t k = item();
+    int64_t k = item_index();
     if (k >= count)
         return;
     for (int m = 0; m < 8; m++)

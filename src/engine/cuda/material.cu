@@ -14,14 +14,14 @@ static __global__ void scan_rows_and_kinds(CuPartials partials, double *totals, 
 {
     double v[1] = {1.0};
     uint32_t met = 0;
-    for (int64_t i = item(); i < s.list.counts.contacts; i += stride()) {
+    for (int64_t i = item_index(); i < s.list.counts.contacts; i += grid_stride()) {
         const TalusLaw *law = cu_contact_law(s, i);
         v[0] = larger(v[0], (double)talus_law_rows(law));
         met |= talus_law_kind(law);
     }
     if (met & ~*(volatile uint32_t *)kinds)
         atomicOr(kinds, met);
-    leave_totals<0, 1>(partials, totals, v);
+    write_totals<0, 1>(partials, totals, v);
 }
 
 /* True if more than one bit is set. */
@@ -55,7 +55,7 @@ TalusStatus cu_find_rows_and_kinds(TalusEngine *e, int *rows, uint32_t *kinds)
  * in `to`, all contacts have two. */
 static __global__ void renumber_incidences(CuList list, int32_t *to)
 {
-    int64_t k = item();
+    int64_t k = item_index();
     if (k >= list.incidence_start[list.problem_bodies])
         return;
     int32_t record = list.incidence[k] >> 1, side = list.incidence[k] & 1;
@@ -76,7 +76,7 @@ void cu_renumber_incidence(TalusEngine *e, int32_t *to)
 /* gamma = minus the attractive impulse on the normal row of each contact, 0 on its other rows. */
 static __global__ void write_attraction(CuLawInputs s, int rows, double *gamma)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= s.list.counts.contacts)
         return;
     gamma[rows * i] = -cu_contact_pull(s, i);
@@ -88,7 +88,7 @@ static __global__ void write_attraction(CuLawInputs s, int rows, double *gamma)
  * the attractive impulse of this step; normal impulses are at least 0. */
 static __global__ void write_initial_impulses(CuLawInputs s, int rows, double *gamma)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= s.list.counts.contacts)
         return;
     CuFrame f = s.list.frame[i];

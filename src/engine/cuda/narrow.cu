@@ -162,7 +162,7 @@ static __device__ inline void store_count(int candidates, int64_t k, int contact
 static __global__ void count_or_group(CuDetect d, int candidates, uint32_t *count,
                                       CuPartials partials)
 {
-    int64_t k = item();
+    int64_t k = item_index();
     double total[2] = {0.0, 0.0};
     if (k < candidates) {
         CuCandidate c = d.candidate[k];
@@ -229,7 +229,7 @@ static __device__ inline CuManifoldSink writing_sink(const CuDetect &d, int cand
 static __global__ void write_sphere_contacts(CuDetect d, int candidates, const uint32_t *count,
                                              CuList list)
 {
-    int64_t k = item();
+    int64_t k = item_index();
     if (k >= candidates)
         return;
     CuCandidate c = d.candidate[k];
@@ -246,8 +246,8 @@ static __global__ void find_grouped_contacts(CuDetect d, int candidates, uint32_
                                              CuList list, bool write, CuPartials partials)
 {
     double total[2] = {0.0, 0.0};
-    int64_t step = stride(), k;
-    for (int64_t i = item(); (k = grouped_candidate(d, candidates, i)) >= 0; i += step) {
+    int64_t step = grid_stride(), k;
+    for (int64_t i = item_index(); (k = grouped_candidate(d, candidates, i)) >= 0; i += step) {
         CuCandidate c = d.candidate[k];
         CuManifoldSink s;
         s.first = -1;

@@ -386,7 +386,7 @@ template <int MODE>
 static __global__ void __launch_bounds__(THREADS, 3) count_pairs(CuDetect d, CuPartials partials)
 {
     __shared__ DeferredPairs pairs;
-    int64_t p = item();
+    int64_t p = item_index();
     double total[2] = {0.0, 0.0};
     if (p < d.grid->found.members) {
         Searcher s = make_searcher(d, (uint32_t)p);
@@ -432,7 +432,7 @@ template <int MODE>
 static __global__ void __launch_bounds__(THREADS, 3)
     write_pairs(CuDetect d, Output out, uint32_t spheres)
 {
-    int64_t p = item();
+    int64_t p = item_index();
     if (p >= d.grid->found.members)
         return;
     const uint32_t *candidate = d.count + d.slots + 1;
@@ -462,7 +462,7 @@ template <bool PERIODS>
 static __global__ void fill_sphere_frames(CuDetect d, const int2 *pair, int spheres, CuFrame *frame,
                                           double *gap)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= spheres)
         return;
     CuBall a = d.ball[pair[i].x], b = d.ball[pair[i].y];

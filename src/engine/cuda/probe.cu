@@ -97,13 +97,13 @@ static __global__ void sum_probe(CuPartials partials, double *out, CuProbe p)
 {
     double v[SUMS] = {0.0};
     int64_t contacts = p.list.counts.contacts, items = contacts + p.b.slots;
-    for (int64_t i = item(); i < items; i += stride()) {
+    for (int64_t i = item_index(); i < items; i += grid_stride()) {
         if (i < contacts)
             add_contact(p, i, v);
         else
             add_body(p, (uint32_t)cu_slot_at_rank(p.b, i - contacts), v + TALUS_PROBE_CONTACT_SUMS);
     }
-    leave_totals<SUMS, 0>(partials, out, v);
+    write_totals<SUMS, 0>(partials, out, v);
 }
 
 /* True if the sums of `count` probes fit into the context's totals. */

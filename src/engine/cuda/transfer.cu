@@ -36,7 +36,7 @@ static __device__ inline int32_t ordering_index(const CuList &list, int64_t i)
 /* Fills old.begin, which is 0 before. */
 static __global__ void index_old_contacts(OldContacts old)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     const TalusEngineCounts &n = old.list.counts;
     if (i >= n.contacts)
         return;
@@ -154,7 +154,7 @@ static __device__ inline TalusVec3 share_lost(const OldContacts &old, const CuLi
 /* Fills list.impulse: the impulse of the old contact with the same key, or share_lost. */
 static __global__ void transfer_impulses(OldContacts old, CuList list)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     const TalusEngineCounts &n = list.counts;
     if (i >= n.contacts)
         return;
