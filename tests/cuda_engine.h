@@ -473,8 +473,8 @@ static inline void give_impulses(Both *both, const Copy *copy, double size)
                (size_t)op->rows * sizeof(double));
     cuda->vector.put(cuda_op(), copy->device_gamma, permuted, n);
     free(permuted);
-    CHECK_OK(both->world->host.ops->find_solved_velocities(both->world->host.self, INFINITY,
-                                                           &changed, &strain));
+    CHECK_OK(both->world->host.ops->compute_velocities(both->world->host.self, INFINITY, &changed,
+                                                       &strain));
 }
 
 #endif

@@ -73,7 +73,7 @@ OPERATION(TalusStatus, build, (TalusEngine *engine, const TalusBuildOptions *opt
  * free body's linear velocity differs by more than `limit`, m/s, from the one that detection used. *strain: largest
  * overlap after the step of contacts with relative compliance (talus_elastic_overlap) over its limit, elastic_overlap
  * times size; 0 if there are none. */
-OPERATION(TalusStatus, find_solved_velocities, (TalusEngine *engine, double limit, bool *changed,
+OPERATION(TalusStatus, compute_velocities, (TalusEngine *engine, double limit, bool *changed,
           double *strain))
 /* Searches around the bodies whose velocities changed by more than `limit`, m/s. *missed: true if the list lacks a
  * contact whose gap, moved by the solved velocities, ends below -h `tolerance` (m/s); redetect then adds those found.

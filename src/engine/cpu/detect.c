@@ -160,8 +160,7 @@ static void count_changes(void *context, int64_t begin, int64_t end, int64_t chu
     c->engine->partial[chunk][0] = changes;
 }
 
-TalusStatus cpu_find_solved_velocities(TalusEngine *engine, double limit, bool *changed,
-                                       double *strain)
+TalusStatus cpu_compute_velocities(TalusEngine *engine, double limit, bool *changed, double *strain)
 {
     CpuEngine *e = cpu_engine(engine);
     ChangeContext c = {e, limit * limit};

@@ -187,7 +187,7 @@ void cpu_sum_contacts(CpuEngine *e, TalusLoopFn *fn, void *context, int columns,
 /* ---- build.c ---- */
 /* Writes the problem's body records and lengths anew, with the free velocities: without attraction and motors. */
 void cpu_fill_bodies(CpuEngine *e);
-/* After a solve: largest overlap by relative compliance over its limit, as the operation `find_solved_velocities`
+/* After a solve: largest overlap by relative compliance over its limit, as the operation `compute_velocities`
  * reports it. */
 double cpu_strain(CpuEngine *e);
 

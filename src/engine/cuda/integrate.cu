@@ -50,8 +50,8 @@ static __global__ void find_largest_strain(CuPartials partials, double *totals, 
     write_totals<0, 1>(partials, totals, v);
 }
 
-TalusStatus cu_engine_find_solved_velocities(TalusEngine *e, double limit, bool *changed,
-                                             double *strain)
+TalusStatus cu_engine_compute_velocities(TalusEngine *e, double limit, bool *changed,
+                                         double *strain)
 {
     const TalusOperator *op = &e->step.op;
     double found[2] = {0.0, 0.0};

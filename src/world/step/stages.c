@@ -148,9 +148,9 @@ double talus_change_limit(const TalusWorld *world, double h)
 TalusStatus talus_stage_solved(TalusWorld *world, double h)
 {
     double start = talus_now();
-    TALUS_TRY(
-        world->engine.ops->find_solved_velocities(world->engine.self, talus_change_limit(world, h),
-                                                  &world->velocities_changed, &world->strain));
+    TALUS_TRY(world->engine.ops->compute_velocities(world->engine.self,
+                                                    talus_change_limit(world, h),
+                                                    &world->velocities_changed, &world->strain));
     world->info.solve_seconds += talus_now() - start;
     return TALUS_OK;
 }
