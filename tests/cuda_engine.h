@@ -173,7 +173,7 @@ static inline TalusBodyArrays arrays_of(TalusWorld *world)
 static inline void stir(TalusWorld *world)
 {
     for (int i = 0; i < world->bodies.counts.slots; i++)
-        if (talus_slot_moves(&world->bodies, i))
+        if (talus_slot_is_free(&world->bodies, i))
             for (int k = 0; k < 3; k++) {
                 (&world->bodies.position[i].x)[k] += 2e-2 * (talus_rng_uniform(&rng) - 0.5);
                 (&world->bodies.velocity[i].x)[k] += 1e-3 * talus_rng_uniform(&rng);

@@ -123,7 +123,7 @@ static int clipped_at(double h, double speed, double common, bool spins)
     }
     close_both(&b);
     scene_close(&s);
-    return n.clipped;
+    return n.clipped_bodies;
 }
 
 TEST(fast_bodies_are_clipped_as_on_the_host)

@@ -168,7 +168,7 @@ TEST(forgotten_bodies_lose_their_impulses)
         for (int i = 0; i < talus_world_contacts(w)->count; i += 7) {
             uint32_t slot = talus_world_contacts(w)->contact[i].b;
             dropped[slot] = 1;
-            w->host.ops->forget(w->host.self, (int)slot);
+            w->host.ops->drop_impulses(w->host.self, (int)slot);
         }
         CHECK_OK(ops()->put_bodies(both.engine, &arrays, dropped));
         check_contacts(&both);

@@ -29,7 +29,7 @@ static TalusStatus add_bed(TalusWorld *world)
     for (int material = 0; material < 3; material++) { /* the last ones are soft and smooth */
         TalusBodyBatch batch = talus_body_batch_default();
         int first = material ? BED - 3 + material : 0;
-        TALUS_TRY(talus_sphere_shape(world, 0.1, &batch.shape));
+        TALUS_TRY(talus_world_require_sphere_shape(world, 0.1, &batch.shape));
         batch.count = material ? 1 : BED - 2;
         batch.material = material;
         batch.position = x + first;
@@ -198,7 +198,7 @@ static TalusWorld *make_shell(void)
         v[i] = talus_vec3(0.1 * (i % 3), 0.0, 0.05 * (i % 2));
         spin[i] = talus_vec3(0.0, 3.0 * (i % 4), 0.0);
     }
-    CHECK_OK(talus_sphere_shape(world, 0.1, &batch.shape));
+    CHECK_OK(talus_world_require_sphere_shape(world, 0.1, &batch.shape));
     batch.count = SHELL + 1;
     batch.position = x;
     batch.velocity = v;

@@ -102,7 +102,7 @@ TEST(warm_starts_come_along)
         REQUIRE(warm && cold);
         for (int i = 0; i < cold->bodies.counts.slots; i++)
             talus_world_drop_impulses(cold, i);
-        REQUIRE_OK(talus_world_mark_dirty(cold));
+        REQUIRE_OK(talus_world_mark_bodies_dirty(cold));
         CHECK_OK(talus_world_set_accuracy(warm, 0.0, 1));
         CHECK_OK(talus_world_set_accuracy(cold, 0.0, 1));
         REQUIRE_OK(talus_world_step(warm, &a));

@@ -7,7 +7,7 @@ static double smallest_size(const TalusWorld *world)
 {
     double size = INFINITY;
     for (int i = 0; i < world->bodies.counts.slots; i++)
-        if (talus_slot_moves(&world->bodies, i))
+        if (talus_slot_is_free(&world->bodies, i))
             size = fmin(size, world->bodies.size[i]);
     return size;
 }
@@ -116,7 +116,7 @@ static Bed measure_bed(const TalusWorld *world, const TalusLedger *ledger)
     double lo = INFINITY, volume = 0.0, width = 0.0;
     CHECK_OK(talus_world_download_bodies(world));
     for (int i = 0; i < b->counts.slots; i++) {
-        if (!talus_slot_moves(b, i))
+        if (!talus_slot_is_free(b, i))
             continue;
         TalusVec3 x = b->position[i];
         double r = b->radius[i];
@@ -128,7 +128,7 @@ static Bed measure_bed(const TalusWorld *world, const TalusLedger *ledger)
     }
     bed.mean = bed.mean / count - lo;
     for (int i = 0; i < b->counts.slots; i++)
-        if (talus_slot_moves(b, i) && b->position[i].z - lo > 1.6 * bed.mean) {
+        if (talus_slot_is_free(b, i) && b->position[i].z - lo > 1.6 * bed.mean) {
             bed.top += b->position[i].z - lo;
             high++;
         }

@@ -284,13 +284,13 @@ TEST(a_nan_fails_the_step_and_names_the_body)
     TalusVec3 kept = world->bodies.velocity[17];
     const TalusVec3 bad[3] = {{0.0, NAN, 0.0}, {1e308, 1e308, 0.0}, {0.0, 0.0, 1e200}};
     for (int i = 0; i < 3; i++) {
-        REQUIRE_OK(talus_world_mark_dirty(world));
+        REQUIRE_OK(talus_world_mark_bodies_dirty(world));
         world->bodies.velocity[17] = bad[i];
         CHECK_INT(talus_world_step(world, NULL), TALUS_ERR_NUMERIC);
         CHECK(said("body 18 "));
         CHECK_INT(talus_world_steps(world), 30);
     }
-    REQUIRE_OK(talus_world_mark_dirty(world));
+    REQUIRE_OK(talus_world_mark_bodies_dirty(world));
     world->bodies.velocity[17] = kept;
     CHECK(talus_world_hash(world) == hash);
     run(world, 5);

@@ -46,11 +46,11 @@ TEST(turns)
 TEST(rotations)
 {
     TalusVec3 n = talus_normalize(talus_vec3(1, -2, 0.5), talus_vec3(0, 0, 1));
-    TalusVec3 z = talus_rotate(talus_quat_to(n), talus_vec3(0, 0, 1));
+    TalusVec3 z = talus_rotate(talus_quat_from_z(n), talus_vec3(0, 0, 1));
     CHECK_NEAR(talus_norm(talus_sub(z, n)), 0.0, 1e-15);
-    z = talus_rotate(talus_quat_to(talus_vec3(0, 0, -2)), talus_vec3(0, 0, 1));
+    z = talus_rotate(talus_quat_from_z(talus_vec3(0, 0, -2)), talus_vec3(0, 0, 1));
     CHECK(z.x == 0.0 && z.y == 0.0 && z.z == -1.0);
-    TalusVec3 y = talus_rotate(talus_quat_turn(talus_vec3(0, 0, 3), 0.25), talus_vec3(1, 0, 0));
+    TalusVec3 y = talus_rotate(talus_quat_about(talus_vec3(0, 0, 3), 0.25), talus_vec3(1, 0, 0));
     CHECK_NEAR(talus_norm(talus_sub(y, talus_vec3(0, 1, 0))), 0.0, 1e-15);
 }
 
@@ -75,7 +75,7 @@ static void check_layers(TalusLayers l)
 {
     talus_generate_layers(&l, N, x);
     CHECK(worst_gap(N) > -1e-14);
-    int64_t places = talus_layers_places(&l, 1);
+    int64_t places = talus_layers_capacity(&l, 1);
     CHECK(places > 0);
     for (int i = 0; i < N; i++) {
         TalusVec3 p = talus_sub(x[i], l.bottom);
@@ -108,7 +108,7 @@ TEST(layers)
     l.half[0] = 1.0;
     l.half[1] = 0.5;
     check_layers(l);
-    CHECK_INT(talus_layers_places(&l, 1), 50);
+    CHECK_INT(talus_layers_capacity(&l, 1), 50);
 }
 
 TEST(fill_box_with_sizes)

@@ -15,10 +15,10 @@
 
 /* ---- the record ---- */
 
-/* Returns the inverse inertia l^2 I^-1, 1/kg, of a moving body of length l (its radius), world frame. gyration is NULL
- * for a sphere: I = 2/5 m l^2, so l^2 / I = 5 / (2 m). */
-TALUS_INLINE TalusSym3 talus_body_inertia(const TalusGyration *gyration, double inv_mass, double l,
-                                          TalusQuat orientation)
+/* Returns the inverse inertia l^2 I^-1, 1/kg, world frame, of a moving body of length l (its radius). gyration: that of
+ * the body's shape; NULL for a sphere, where I = 2/5 m l^2 and l^2 / I = 5 / (2 m). */
+TALUS_INLINE TalusSym3 talus_body_inverse_inertia(const TalusGyration *gyration, double inv_mass,
+                                                  double l, TalusQuat orientation)
 {
     double k = 2.5 * inv_mass;
     TalusSym3 sphere = {k, k, k, 0.0, 0.0, 0.0};
@@ -27,12 +27,12 @@ TALUS_INLINE TalusSym3 talus_body_inertia(const TalusGyration *gyration, double 
     return talus_sym3_rotate(orientation, talus_sym3_scale(l * l * inv_mass, gyration->inverse));
 }
 
-/* Writes the record of a body { v, 1/m, l w, k } from its free velocity, its spin w and `inertia`, the result of
- * talus_body_inertia; k is the mean diagonal entry of that. For a driven body the caller passes inverse mass and
- * inertia 0 and gyration NULL. */
+/* Writes the record of a body, { v, 1/m, l w, k }: free velocity v, inverse mass, spin w times length l, and k, the mean
+ * diagonal entry of inverse_inertia (talus_body_inverse_inertia). For a driven body the caller passes inverse mass and
+ * inverse inertia 0 and gyration NULL. */
 TALUS_INLINE void talus_body_record(TalusVec3 free_velocity, TalusVec3 spin, double inv_mass,
-                                    double l, const TalusGyration *gyration, TalusSym3 inertia,
-                                    double record[8])
+                                    double l, const TalusGyration *gyration,
+                                    TalusSym3 inverse_inertia, double record[8])
 {
     TalusVec3 s = talus_scale(l, spin);
     record[0] = free_velocity.x;
@@ -42,21 +42,24 @@ TALUS_INLINE void talus_body_record(TalusVec3 free_velocity, TalusVec3 spin, dou
     record[4] = s.x;
     record[5] = s.y;
     record[6] = s.z;
-    record[7] = gyration ? (inertia.xx + inertia.yy + inertia.zz) * (1.0 / 3.0) : inertia.xx;
+    record[7] = gyration
+                    ? (inverse_inertia.xx + inverse_inertia.yy + inverse_inertia.zz) * (1.0 / 3.0)
+                    : inverse_inertia.xx;
 }
 
-/* Adds the part l h I^-1 t of an applied torque t to the free spin of a record; `inertia` is l^2 I^-1. */
-TALUS_INLINE void talus_record_add_torque(TalusVec3 torque, TalusSym3 inertia, double h, double l,
-                                          double record[8])
+/* Adds the change l h I^-1 t that an applied torque t causes within h to the free spin of a record; inverse_inertia is
+ * l^2 I^-1. */
+TALUS_INLINE void talus_record_add_torque(TalusVec3 torque, TalusSym3 inverse_inertia, double h,
+                                          double l, double record[8])
 {
-    TalusVec3 change = talus_sym3_mul(inertia, torque);
+    TalusVec3 change = talus_sym3_mul(inverse_inertia, torque);
     record[4] += h / l * change.x;
     record[5] += h / l * change.y;
     record[6] += h / l * change.z;
 }
 
-/* Writes m as xx yy zz xy xz yz. */
-TALUS_INLINE void talus_inertia_store(double out[6], TalusSym3 m)
+/* Writes the entries of m in the order xx yy zz xy xz yz. */
+TALUS_INLINE void talus_sym3_store(double out[6], TalusSym3 m)
 {
     out[0] = m.xx;
     out[1] = m.yy;
@@ -93,13 +96,13 @@ TALUS_INLINE double talus_record_speed(const double v[8])
 /* ---- rotation ---- */
 
 /* Returns the product of m, given in the body frame, and a in the world frame, as a vector of the world frame. */
-TALUS_INLINE TalusVec3 talus_turned_mul(TalusQuat orientation, TalusSym3 m, TalusVec3 a)
+TALUS_INLINE TalusVec3 talus_sym3_mul_rotated(TalusQuat orientation, TalusSym3 m, TalusVec3 a)
 {
     return talus_rotate(orientation, talus_sym3_mul(m, talus_rotate_back(orientation, a)));
 }
 
-/* Returns the orientation cay(h w) e after rotation with the spin w over h, normalised. */
-TALUS_INLINE TalusQuat talus_turned(TalusQuat orientation, double h, TalusVec3 spin)
+/* Returns the orientation after the time h at constant spin w: cay(h w) e, normalised. */
+TALUS_INLINE TalusQuat talus_quat_advance(TalusQuat orientation, double h, TalusVec3 spin)
 {
     TalusVec3 half = talus_scale(0.5 * h, spin);
     TalusQuat step = {1.0, half.x, half.y, half.z};
@@ -114,69 +117,72 @@ TALUS_INLINE double talus_spin_energy(const TalusGyration *gyration, TalusQuat o
     return 0.5 * talus_dot(w, talus_sym3_mul(gyration->inertia, w));
 }
 
-/* Rotates a body over h without torque. Conserves the world-frame angular momentum; energy to order h^2. */
+/* Rotates a body other than a sphere over h without torque: advances *orientation and sets *spin to the spin at the end.
+ * The world-frame angular momentum is conserved, the energy to order h^2. */
 TALUS_INLINE void talus_rotate_body(const TalusGyration *gyration, double h, TalusQuat *orientation,
                                     TalusVec3 *spin)
 {
     TalusQuat e = *orientation;
-    TalusVec3 momentum = talus_turned_mul(e, gyration->inertia, *spin); /* per unit mass */
+    TalusVec3 momentum = talus_sym3_mul_rotated(e, gyration->inertia, *spin); /* per unit mass */
     TalusVec3 middle =
-        talus_turned_mul(talus_turned(e, 0.5 * h, *spin), gyration->inverse, momentum);
-    *orientation = talus_turned(e, h, middle);
-    *spin = talus_turned_mul(*orientation, gyration->inverse, momentum);
+        talus_sym3_mul_rotated(talus_quat_advance(e, 0.5 * h, *spin), gyration->inverse, momentum);
+    *orientation = talus_quat_advance(e, h, middle);
+    *spin = talus_sym3_mul_rotated(*orientation, gyration->inverse, momentum);
 }
 
 /* ---- one step ---- */
 
 /* Sums over bodies in integration, J, for the energy ledger. */
 enum {
-    TALUS_BODY_WORK,          /* change of kinetic energy from old to solved velocities */
-    TALUS_BODY_POTENTIAL,     /* change of potential energy */
-    TALUS_BODY_SPIN,          /* change of rotational energy by the rotation without torque */
-    TALUS_BODY_KINETIC_END,   /* kinetic energy at the end */
-    TALUS_BODY_POTENTIAL_END, /* potential energy at the end */
+    TALUS_BODY_KINETIC_CHANGE,   /* change of kinetic energy from old to solved velocities */
+    TALUS_BODY_POTENTIAL_CHANGE, /* change of potential energy */
+    TALUS_BODY_SPIN_CHANGE,      /* change of rotational energy by the rotation without torque */
+    TALUS_BODY_KINETIC_END,      /* kinetic energy at the end */
+    TALUS_BODY_POTENTIAL_END,    /* potential energy at the end */
     TALUS_BODY_SUMS
 };
 
-/* Sets the body's spin to the solved one, s / l, and rotates the body over h; a body other than a sphere (gyration not
- * NULL) ends with another spin, w'' above. Adds to the WORK, SPIN and KINETIC_END entries of `sum`. */
-TALUS_INLINE void talus_move_spin(TalusMotion *b, double mass, double l,
-                                  const TalusGyration *gyration, double h, const double s[3],
-                                  double *sum)
+/* Sets the body's spin to the solved spin, s / l, and rotates the body over h. The spin of a body other than a sphere
+ * (gyration not NULL) changes during the rotation, to w'' above. Adds to the entries KINETIC_CHANGE, SPIN_CHANGE and
+ * KINETIC_END of `sum`. */
+TALUS_INLINE void talus_move_rotation(TalusMotion *b, double mass, double l,
+                                      const TalusGyration *gyration, double h, const double s[3],
+                                      double *sum)
 {
     TalusVec3 before = talus_scale(l, b->spin), after = talus_vec3(s[0], s[1], s[2]);
     TalusVec3 change = talus_sub(after, before), both = talus_add(after, before);
     b->spin = talus_scale(1.0 / l, after);
     if (!gyration) {
-        sum[TALUS_BODY_WORK] += mass * 0.2 * talus_dot(change, both);
+        sum[TALUS_BODY_KINETIC_CHANGE] += mass * 0.2 * talus_dot(change, both);
         sum[TALUS_BODY_KINETIC_END] += mass * 0.2 * talus_dot(after, after);
-        b->orientation = talus_turned(b->orientation, h, b->spin);
+        b->orientation = talus_quat_advance(b->orientation, h, b->spin);
         return;
     }
-    TalusVec3 turned = talus_turned_mul(b->orientation, gyration->inertia, both);
-    sum[TALUS_BODY_WORK] += mass * 0.5 * talus_dot(change, turned) / (l * l);
+    TalusVec3 turned = talus_sym3_mul_rotated(b->orientation, gyration->inertia, both);
+    sum[TALUS_BODY_KINETIC_CHANGE] += mass * 0.5 * talus_dot(change, turned) / (l * l);
     double energy = talus_spin_energy(gyration, b->orientation, b->spin);
     talus_rotate_body(gyration, h, &b->orientation, &b->spin);
     double energy_end = talus_spin_energy(gyration, b->orientation, b->spin);
-    sum[TALUS_BODY_SPIN] += mass * (energy_end - energy);
+    sum[TALUS_BODY_SPIN_CHANGE] += mass * (energy_end - energy);
     sum[TALUS_BODY_KINETIC_END] += mass * energy_end;
 }
 
-/* Moves one body of length l over h with the solved velocities v, a record, and adds to sum[TALUS_BODY_SUMS]. gyration
- * is NULL for a sphere. */
+/* Moves and rotates one body of length l over h with the solved velocities v, a record; sets its velocity and spin; adds
+ * its energies to sum[TALUS_BODY_SUMS]. gyration is NULL for a sphere. */
 TALUS_INLINE void talus_move_body(TalusMotion *b, double mass, double l,
                                   const TalusGyration *gyration, double h, TalusVec3 gravity,
                                   const double v[8], double *sum)
 {
     TalusVec3 old = b->velocity, now = talus_vec3(v[0], v[1], v[2]);
     TalusVec3 x = b->position, moved = talus_madd(x, h, now);
-    sum[TALUS_BODY_WORK] += 0.5 * mass * talus_dot(talus_sub(now, old), talus_add(now, old));
-    sum[TALUS_BODY_POTENTIAL] -= mass * talus_dot(gravity, talus_sub(moved, x));
+    sum[TALUS_BODY_KINETIC_CHANGE] +=
+        0.5 * mass * talus_dot(talus_sub(now, old), talus_add(now, old));
+    sum[TALUS_BODY_POTENTIAL_CHANGE] -= mass * talus_dot(gravity, talus_sub(moved, x));
     sum[TALUS_BODY_KINETIC_END] += 0.5 * mass * talus_dot(now, now);
     sum[TALUS_BODY_POTENTIAL_END] -= mass * talus_dot(gravity, moved);
     b->velocity = now;
     b->position = moved;
-    talus_move_spin(b, mass, l, gyration, h, v + 4, sum);
+    talus_move_rotation(b, mass, l, gyration, h, v + 4, sum);
 }
 
 #endif

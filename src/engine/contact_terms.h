@@ -1,4 +1,4 @@
-/* engine/contact_terms.h - one contact of a step: its velocity, offset and compliance by its law, its works.
+/* engine/contact_terms.h - one contact of a step: velocity; offset and compliance by the contact's law; works.
  * Shared by the host's loops and the device's kernels, so that both give the same bits. */
 #ifndef TALUS_ENGINE_CONTACT_TERMS_H
 #define TALUS_ENGINE_CONTACT_TERMS_H
@@ -20,7 +20,7 @@ TALUS_INLINE void talus_record_velocity(const TalusOperator *op, int body, Talus
     *s = talus_vec3(r[4], r[5], r[6]);
 }
 
-/* Computes the velocity of b relative to a at contact i, in its frame, from the velocities in op->body. */
+/* Computes the velocity of b relative to a at contact i, in the contact's frame, from the velocities in op->body. */
 TALUS_INLINE void talus_block_velocity(const TalusOperator *op, int64_t i, double local[3])
 {
     TalusVec3 va, sa, vb, sb;
@@ -67,12 +67,12 @@ TALUS_INLINE uint32_t talus_law_kind(const TalusLaw *law)
     return talus_law_rows(law) > 1 ? TALUS_KIND(law->model.law, law->model.section) : 0;
 }
 
-/* Writes the initial impulse of a block to gamma[rows]: `warm` times a world-frame impulse, in the contact's frame, its
- * normal part alone if rows is 1. Moments are 0. */
-TALUS_INLINE void talus_contact_warm(const double frame[4], int rows, double warm,
-                                     TalusVec3 impulse, double *gamma)
+/* Writes the initial impulse of a block to gamma[rows]: `ratio` times a world-frame impulse, in the contact's frame; if
+ * rows is 1, the normal part alone. Moments are 0. */
+TALUS_INLINE void talus_contact_warm_start(const double frame[4], int rows, double ratio,
+                                           TalusVec3 impulse, double *gamma)
 {
-    double world[3] = {warm * impulse.x, warm * impulse.y, warm * impulse.z};
+    double world[3] = {ratio * impulse.x, ratio * impulse.y, ratio * impulse.z};
     if (rows == 1)
         gamma[0] = frame[0] * world[0] + frame[1] * world[1] + frame[2] * world[2];
     else
@@ -81,15 +81,16 @@ TALUS_INLINE void talus_contact_warm(const double frame[4], int rows, double war
         gamma[k] = 0.0;
 }
 
-/* Returns the largest speed at which overlap is undone, m/s. */
+/* Returns the largest speed at which overlap is undone, m/s: recovery sqrt(scale size), or recovery if scale, |gravity|,
+ * is 0. */
 TALUS_INLINE double talus_recovery_speed(double recovery, double scale, double size)
 {
     return scale > 0.0 ? recovery * sqrt(scale * size) : recovery;
 }
 
 /* Returns the normal offset b_n, m/s, of a contact with gap phi, before restitution; `size` is that of the smaller
- * body, `scale` is |gravity|. Open gap: b_n = phi/h. Overlap: b_n = max(phi/h, -v_rec) with v_rec = recovery sqrt(scale
- * size), or recovery if scale is 0, so that no body is shot out. recovery 0: no limit. Stiffness k > 0 and damping c:
+ * body, `scale` is |gravity|. Open gap: b_n = phi/h. Overlap: b_n = max(phi/h, -v_rec) with v_rec =
+ * talus_recovery_speed, so that no body is shot out; recovery 0: no limit. Stiffness k > 0 and damping c:
  * b_n = phi/h * h k/(h k + c), without limit, because the overlap is elastic strain, not error. */
 TALUS_INLINE double talus_contact_bias(const TalusLaw *law, double h, double recovery, double scale,
                                        double gap, double size)
@@ -130,13 +131,13 @@ TALUS_INLINE double talus_normal_diagonal(const TalusOperator *op, int64_t i)
     return sum;
 }
 
-/* Returns the normal offset with restitution, given the offset `bias` without. Newton's law asks for u'_n = -e u_n with
- * u_n = `velocity`, the normal velocity before gravity and loads. It applies to contacts that would close within the
- * step by `free_velocity`, which includes both, and whose u_n closes faster than o->rebound_speed. An overlap is undone
- * at the faster of the two speeds, not at their sum. */
-TALUS_INLINE double talus_contact_rebound(const TalusLaw *law, const TalusBuildOptions *o,
-                                          double gap, double velocity, double free_velocity,
-                                          double bias)
+/* Returns the normal offset with restitution; `bias` is the offset without. Newton's law asks for u'_n = -e u_n, with
+ * u_n = `velocity`, the normal velocity before gravity and loads. The law applies to contacts that close within the step
+ * at `free_velocity`, the normal velocity after gravity and loads, and that approach faster than o->rebound_speed by
+ * `velocity`. An overlapping contact separates at the faster of rebound and recovery, not at the sum of both. */
+TALUS_INLINE double talus_rebound_offset(const TalusLaw *law, const TalusBuildOptions *o,
+                                         double gap, double velocity, double free_velocity,
+                                         double bias)
 {
     bool closes = gap + o->h * free_velocity < 0.0 && -velocity > o->rebound_speed;
     return closes ? fmin(bias, law->restitution * velocity) : bias;
@@ -172,136 +173,146 @@ TALUS_INLINE double talus_load_velocity(const TalusOperator *op, int64_t i, doub
     return velocity[1] - velocity[0];
 }
 
-/* Returns the attractive impulse c h, N s, with c the cohesion of the law, if the gap is within range; else 0. The
- * problem's normal impulse is the world's plus c h, so that in the world the apex of the cone is at -c h. */
-TALUS_INLINE double talus_contact_pull(const TalusLaw *law, const TalusBuildOptions *o, double gap,
-                                       double size)
+/* Returns the attractive impulse c h, N s, with c the cohesion of the law, if the gap is within o->cohesion_range times
+ * `size`; else 0. The normal impulse in the problem is the net normal impulse on the bodies plus c h; so the friction cone
+ * of the net impulse has its apex at -c h. */
+TALUS_INLINE double talus_attractive_impulse(const TalusLaw *law, const TalusBuildOptions *o,
+                                             double gap, double size)
 {
     return law->cohesion > 0.0 && gap <= o->cohesion_range * size ? law->cohesion * o->h : 0.0;
 }
 
-/* A contact without stiffness of its law, under o->compliance: a spring that hardens with its overlap d: no load causes
- * an overlap of `limit`,
+/* Linearised spring of a contact with relative compliance: o->compliance is above 0 and the contact's law has no
+ * stiffness. The spring hardens with its overlap d, so that no force causes an overlap of `limit`:
  *     force = k d/(1 - (d/limit)^2),    k = 1/(h^2 o->compliance N_nn),    limit = o->elastic_overlap size.
- * Below half the limit it is nearly linear. With e = o->compliance N_nn, d = h f(gamma) and f(gamma) = 2 e gamma/(1 +
- * s), s^2 = 1 + (2 h e gamma/limit)^2, f' = 2 e/(s + s^2). A step has the tangent of f at `warm`, the impulse of the
- * list. Above o->load_limit, and above o->press_limit times the impulse limit/(h e) of a
- * linear spring at the limit, f goes on straight: the force of an overlap beyond the limit stays finite.
+ * Below half the limit the spring is nearly linear. As a function of the impulse gamma, with e = o->compliance N_nn, the
+ * overlap is d = h f(gamma), f(gamma) = 2 e gamma/(1 + s), s^2 = 1 + (2 h e gamma/limit)^2, f' = 2 e/(s + s^2). A step
+ * uses the tangent of f at `warm`, the impulse in the contact list. f continues as a straight line above the larger of
+ * o->impulse_limit and o->hardening_ratio times limit/(h e), the impulse of a linear spring at the limit: so the force of
+ * an overlap beyond the limit stays finite.
  *
- * Overlap that neither `warm` explains nor one step at the recovery speed undoes is an error: of a start that overlaps,
- * or of a corner that has just become a contact below a load. Until it is undone, the compliance is at most
- * TALUS_ERROR_COMPLIANCE N_nn and carries `warm`: the impulses that undo the error would else be stored as elastic energy
- * and throw the bodies apart once more, and a new contact would sink by its load below the error. The contact is not
- * rigid, because bodies may be squeezed between fixed ones. */
+ * An overlap error is overlap beyond the overlap that `warm` causes plus the overlap that one step at the recovery speed
+ * undoes. It occurs where bodies overlap at the start, or where a loaded corner has just become a contact. Until the error
+ * is undone, the compliance is at most TALUS_ERROR_COMPLIANCE N_nn, and the tangent is the line through gamma = 0 with
+ * this compliance. With the compliance of the spring, the impulses that undo the error would be stored as elastic energy
+ * and throw the bodies apart, and a new contact would sink further under its load. The contact is not made rigid, because
+ * bodies may be squeezed between fixed ones. */
 typedef struct TalusHardening {
-    double warm;       /* normal impulse, N s, at least 0 */
-    double load;       /* f(warm), m/s: overlap that carries `warm`, over h */
-    double compliance; /* f'(warm) */
+    double warm;         /* normal impulse, N s, at least 0 */
+    double overlap_rate; /* f(warm), m/s: overlap under the impulse `warm`, over h */
+    double compliance;   /* f'(warm) */
 } TalusHardening;
 
 #define TALUS_ERROR_COMPLIANCE 5e-4
 
-/* True if an overlap is an error (TalusHardening): `load` and the recovery speed explain less of it. */
-TALUS_INLINE bool talus_is_error(const TalusBuildOptions *o, double gap, double size, double load)
+/* True if the overlap -gap contains an overlap error (TalusHardening): it exceeds h (overlap_rate + recovery speed). */
+TALUS_INLINE bool talus_is_overlap_error(const TalusBuildOptions *o, double gap, double size,
+                                         double overlap_rate)
 {
     return gap < 0.0 && o->recovery > 0.0 &&
-           -gap / o->h > load + talus_recovery_speed(o->recovery, o->gravity, size);
+           -gap / o->h > overlap_rate + talus_recovery_speed(o->recovery, o->gravity, size);
 }
 
-/* Returns the normal impulse, at least 0, at which the tangent is taken. impulse: of the contact in the list, world
- * frame, net of attraction; `pull`: the attractive impulse, which the problem's impulse contains. */
-TALUS_INLINE double talus_warm_normal(const TalusOperator *op, int64_t i,
-                                      const TalusBuildOptions *o, TalusVec3 impulse, double pull)
+/* Returns TalusHardening.warm of contact i: the normal impulse, at least 0, at which the tangent is taken. impulse: of
+ * the contact in the list, world frame, net of attraction; `pull`: the attractive impulse, which is added. */
+TALUS_INLINE double talus_warm_normal_impulse(const TalusOperator *op, int64_t i,
+                                              const TalusBuildOptions *o, TalusVec3 impulse,
+                                              double pull)
 {
     double warm;
-    talus_contact_warm(op->frame[i], 1, o->impulse_ratio, impulse, &warm);
+    talus_contact_warm_start(op->frame[i], 1, o->impulse_ratio, impulse, &warm);
     return fmax(warm + pull, 0.0);
 }
 
-/* Returns the tangent for contact i. impulse: of the contact in the list, world frame. */
+/* Returns the linearised spring of contact i, which has relative compliance. impulse: of the contact in the list, world
+ * frame. */
 TALUS_INLINE TalusHardening talus_hardening(const TalusOperator *op, int64_t i, const TalusLaw *law,
                                             const TalusBuildOptions *o, double gap, double size,
                                             TalusVec3 impulse)
 {
     double diagonal = talus_normal_diagonal(op, i);
     double e = o->compliance * diagonal, limit = o->elastic_overlap * size;
-    double pull = talus_contact_pull(law, o, gap, size);
+    double pull = talus_attractive_impulse(law, o, gap, size);
     TalusHardening s;
-    s.warm = talus_warm_normal(op, i, o, impulse, pull);
+    s.warm = talus_warm_normal_impulse(op, i, o, impulse, pull);
     double hard = s.warm;
-    if (s.warm > o->load_limit + pull) /* seldom: saves a division */
-        hard = fmin(s.warm, fmax(o->load_limit + pull, o->press_limit * limit / (o->h * e)));
+    if (s.warm > o->impulse_limit + pull) /* seldom: saves a division */
+        hard = fmin(s.warm, fmax(o->impulse_limit + pull, o->hardening_ratio * limit / (o->h * e)));
     double ratio = 2.0 * o->h * e * hard / limit;
     double root = sqrt(1.0 + ratio * ratio);
     s.compliance = 2.0 * e / (root * (1.0 + root));
-    s.load = 2.0 * e * hard / (1.0 + root) + s.compliance * (s.warm - hard);
-    if (talus_is_error(o, gap, size, s.load)) {
+    s.overlap_rate = 2.0 * e * hard / (1.0 + root) + s.compliance * (s.warm - hard);
+    if (talus_is_overlap_error(o, gap, size, s.overlap_rate)) {
         s.compliance = fmin(s.compliance, TALUS_ERROR_COMPLIANCE * diagonal);
-        s.load = s.compliance * s.warm;
+        s.overlap_rate = s.compliance * s.warm;
     }
     return s;
 }
 
-/* Returns the offset of such a contact before hardening: gap/h, but of an overlap only what `warm` carries, and at most
- * the recovery speed beyond that, is undone in the step. */
+/* Returns the normal offset of a contact with relative compliance before hardening: gap/h, for an overlap at least
+ * -(overlap_rate + recovery speed). So a step undoes of an overlap at most the part under `warm` and what the recovery
+ * speed allows. */
 TALUS_INLINE double talus_elastic_offset(const TalusBuildOptions *o, double gap, double size,
                                          const TalusHardening *s)
 {
     double speed = talus_recovery_speed(o->recovery, o->gravity, size);
-    return gap >= 0.0 || o->recovery == 0.0 ? gap / o->h : fmax(gap / o->h, -(s->load + speed));
+    return gap >= 0.0 || o->recovery == 0.0 ? gap / o->h
+                                            : fmax(gap / o->h, -(s->overlap_rate + speed));
 }
 
-/* True if contacts under a law have relative compliance in every step, whatever their offset without it. */
-TALUS_INLINE bool talus_is_always_relative(const TalusLaw *law, const TalusBuildOptions *o)
+/* True if all contacts under a law have relative compliance in every step: the law has neither stiffness nor
+ * restitution. */
+TALUS_INLINE bool talus_always_relative_compliance(const TalusLaw *law, const TalusBuildOptions *o)
 {
     return o->compliance > 0.0 && law->stiffness == 0.0 && law->restitution == 0.0;
 }
 
-/* True if a contact has relative compliance in this step: its law has no stiffness, and it does not rebound, which its
- * offset tells: with `bias`, restitution included, it would leave faster than overlap is undone. */
-TALUS_INLINE bool talus_is_relative(const TalusLaw *law, const TalusBuildOptions *o, double gap,
-                                    double size, double bias)
+/* True if a contact has relative compliance in this step: its law has no stiffness, and the contact does not rebound. A
+ * rebounding contact has an offset `bias`, restitution included, below its offset without restitution. */
+TALUS_INLINE bool talus_has_relative_compliance(const TalusLaw *law, const TalusBuildOptions *o,
+                                                double gap, double size, double bias)
 {
-    return talus_is_always_relative(law, o) ||
+    return talus_always_relative_compliance(law, o) ||
            (o->compliance > 0.0 && law->stiffness == 0.0 &&
             bias >= talus_contact_bias(law, o->h, o->recovery, o->gravity, gap, size));
 }
 
-/* Fills op->compliance[i], 1/kg, and hardens the offset in op->bias[i], which is read only unless
- * talus_is_always_relative. impulse: of the contact in the list. Returns TalusHardening.load; -1 without relative
- * compliance. */
-TALUS_INLINE double talus_contact_soften(const TalusOperator *op, int64_t i, const TalusLaw *law,
-                                         const TalusBuildOptions *o, double gap, double size,
-                                         TalusVec3 impulse)
+/* Sets op->compliance[i], 1/kg, of a contact and, if it has relative compliance, its offset op->bias[i]. On entry
+ * op->bias[i] must hold the offset with restitution, unless talus_always_relative_compliance. impulse: of the contact in
+ * the list. Returns TalusHardening.overlap_rate; -1 without relative compliance. */
+TALUS_INLINE double talus_contact_fill_compliance(const TalusOperator *op, int64_t i,
+                                                  const TalusLaw *law, const TalusBuildOptions *o,
+                                                  double gap, double size, TalusVec3 impulse)
 {
     op->compliance[i] = talus_contact_compliance(law, o->h);
-    if (!talus_is_relative(law, o, gap, size, op->bias[i]))
+    if (!talus_has_relative_compliance(law, o, gap, size, op->bias[i]))
         return -1.0;
     TalusHardening s = talus_hardening(op, i, law, o, gap, size, impulse);
     op->compliance[i] = s.compliance;
-    op->bias[i] = talus_elastic_offset(o, gap, size, &s) + (s.load - s.compliance * s.warm);
-    return s.load;
+    op->bias[i] = talus_elastic_offset(o, gap, size, &s) + (s.overlap_rate - s.compliance * s.warm);
+    return s.overlap_rate;
 }
 
-/* Returns the overlap, m, that such a contact has after the step under the normal impulse gamma. */
+/* Returns the overlap, m, of a contact with relative compliance after the step, under the normal impulse gamma. */
 TALUS_INLINE double talus_elastic_overlap(const TalusBuildOptions *o, const TalusHardening *s,
                                           double gamma)
 {
-    return o->h * (s->load + s->compliance * (gamma - s->warm));
+    return o->h * (s->overlap_rate + s->compliance * (gamma - s->warm));
 }
 
-/* Returns that overlap over its limit; 0 of an error, which no stiffer spring would mend. */
+/* Returns talus_elastic_overlap over its limit, elastic_overlap times size; 0 for an overlap error, which a stiffer spring
+ * would not reduce. */
 TALUS_INLINE double talus_contact_strain(const TalusBuildOptions *o, const TalusHardening *s,
                                          double gap, double size, double gamma)
 {
-    return talus_is_error(o, gap, size, s->load)
+    return talus_is_overlap_error(o, gap, size, s->overlap_rate)
                ? 0.0
                : talus_elastic_overlap(o, s, gamma) / (o->elastic_overlap * size);
 }
 
-/* Returns the normal offset of contact i, with restitution; its pair, frame, arms and bodies in op must be filled.
- * load[2]: loads of a and b, which the free velocities in op->body contain, like gravity; NULL: none, or restitution 0,
- * for which loads are not read. */
+/* Returns the normal offset of contact i, with restitution, before relative compliance. The contact's pair, frame, arms
+ * and bodies in op must be filled. load[2]: loads of a and b, which the free velocities in op->body contain, like
+ * gravity; NULL if there are none or the restitution is 0. */
 TALUS_INLINE double talus_contact_offset(const TalusOperator *op, int64_t i, const TalusLaw *law,
                                          const TalusBuildOptions *o, double gap, double size,
                                          const TalusLoad *load)
@@ -309,20 +320,20 @@ TALUS_INLINE double talus_contact_offset(const TalusOperator *op, int64_t i, con
     double bias = talus_contact_bias(law, o->h, o->recovery, o->gravity, gap, size);
     if (law->restitution == 0.0)
         return bias;
-    double u[3], kick = 0.0;
+    double u[3], change = 0.0; /* minus the change of u_n by gravity and loads within h */
     const double *n = op->frame[i];
     int b = op->pair[i][1];
     /* gravity changes both velocities alike, unless b is fixed, driven or asleep */
     if (b < 0 || op->body[b][3] == 0.0)
-        kick = talus_dot(o->gravity_change, talus_vec3(n[0], n[1], n[2]));
+        change = talus_dot(o->gravity_change, talus_vec3(n[0], n[1], n[2]));
     if (load)
-        kick -= talus_load_velocity(op, i, o->h, load);
+        change -= talus_load_velocity(op, i, o->h, load);
     talus_block_velocity(op, i, u);
-    return talus_contact_rebound(law, o, gap, u[0] + kick, u[0], bias);
+    return talus_rebound_offset(law, o, gap, u[0] + change, u[0], bias);
 }
 
-/* Returns the radius of the surface on which a body rolls: that of a sphere, of a capsule, of a cylinder even if its
- * half height is smaller, the least semi-axis of an ellipsoid; 0 for other shapes. */
+/* Returns the radius of the surface on which a body rolls: radius of a sphere, capsule or cylinder, least semi-axis of an
+ * ellipsoid; 0 for other shapes. `size`: of the body; a cylinder's may be its half height. */
 TALUS_INLINE double talus_rolling_radius(const TalusShapeDef *def, double size)
 {
     if (!talus_shape_has(def->kind, TALUS_TRAIT_ROLLS))
@@ -330,8 +341,8 @@ TALUS_INLINE double talus_rolling_radius(const TalusShapeDef *def, double size)
     return def->kind == TALUS_SHAPE_CYLINDER ? def->radius : size;
 }
 
-/* Returns the contact length by which moments are divided. a, b: talus_rolling_radius of the bodies; if both roll, the
- * length is a b / (a + b); if one does, its radius; if none does, `size`, that of the smaller body. */
+/* Returns the contact length by which moments are divided. a, b: talus_rolling_radius of the bodies. If both bodies roll,
+ * the length is a b / (a + b); if one does, its radius; if none does, `size`, that of the smaller body. */
 TALUS_INLINE double talus_moment_length(double a, double b, double size)
 {
     if (a > 0.0 && b > 0.0)
@@ -341,7 +352,8 @@ TALUS_INLINE double talus_moment_length(double a, double b, double size)
 
 /* ---- works, for the energy ledger ---- */
 
-/* Reads the impulses of contact i from gamma; tangential entries are 0 if there is one row. */
+/* Copies the normal and tangential impulses of contact i from gamma to `out`; the tangential ones are 0 if the problem has
+ * one row per block. */
 TALUS_INLINE void talus_block_gamma(const TalusOperator *op, const double *gamma, int64_t i,
                                     double out[3])
 {
@@ -351,7 +363,7 @@ TALUS_INLINE void talus_block_gamma(const TalusOperator *op, const double *gamma
     out[2] = op->rows >= 3 ? g[2] : 0.0;
 }
 
-/* Returns the impulse of contact i in the world frame. */
+/* Returns the impulse of contact i on b, in the world frame. */
 TALUS_INLINE TalusVec3 talus_block_impulse(const TalusOperator *op, const double *gamma, int64_t i)
 {
     double local[3], world[3];
@@ -366,61 +378,64 @@ enum {
     TALUS_WORK_TANGENTIAL,    /* of tangential impulses and of moments */
     TALUS_WORK_STABILISATION, /* part of NORMAL: normal impulse times the speed that undoes overlap */
     TALUS_WORK_COHESION,      /* of the attractive impulses */
-    TALUS_WORK_ELASTIC_START, /* not works: elastic energies before and after the step */
-    TALUS_WORK_ELASTIC_END,
+    TALUS_WORK_ELASTIC_START, /* elastic energy before the step; not a work */
+    TALUS_WORK_ELASTIC_END,   /* elastic energy after the step; not a work */
     TALUS_WORK_SUMS
 };
 
-/* True if contact i of a built problem is elastic: by its law's stiffness or by relative compliance. What a wedged
- * step adds (o->soften) does not count. */
+/* True if contact i of a built problem is elastic: by its law's stiffness or by relative compliance. The compliance that
+ * o->soften adds for wedged bodies does not make a contact elastic. */
 TALUS_INLINE bool talus_is_elastic(const TalusOperator *op, int64_t i, const TalusLaw *law,
                                    const TalusBuildOptions *o)
 {
     return law->stiffness > 0.0 || (o->compliance > 0.0 && op->compliance[i] > 0.0);
 }
 
-/* Adds the elastic energies, half force times overlap, of a contact with relative compliance to `sum`, before the step
- * and after it; gamma: the new normal impulse. Returns the (negative) part of the offset that undoes overlap which no
- * load explains; 0 without such overlap. */
-TALUS_INLINE double talus_relative_energy(const TalusBuildOptions *o, double gap, double size,
-                                          const TalusHardening *s, double gamma, double *sum)
+/* Adds the elastic energies of a contact with relative compliance, half force times overlap, before and after the step to
+ * `sum`; gamma: the new normal impulse. Returns the part of the offset, at most 0, that undoes overlap beyond the overlap
+ * under `warm`; 0 without such overlap. */
+TALUS_INLINE double talus_add_relative_energy(const TalusBuildOptions *o, double gap, double size,
+                                              const TalusHardening *s, double gamma, double *sum)
 {
     double before = fmin(talus_elastic_offset(o, gap, size, s), 0.0);
-    double elastic = fmax(before, -s->load);
+    double elastic = fmax(before, -s->overlap_rate);
     sum[TALUS_WORK_ELASTIC_START] -= 0.5 * s->warm * elastic;
     sum[TALUS_WORK_ELASTIC_END] += 0.5 * gamma * talus_elastic_overlap(o, s, gamma) / o->h;
     return before - elastic;
 }
 
-/* The same of contact i whose law has a stiffness. */
-TALUS_INLINE double talus_stiffness_energy(const TalusOperator *op, int64_t i, const TalusLaw *law,
-                                           const TalusBuildOptions *o, double gap, double gamma,
-                                           double *sum)
+/* Adds the elastic energies of contact i, whose law has a stiffness k, before and after the step to `sum`: k d^2/2 of an
+ * overlap d. gamma: the new normal impulse. Returns 0, as the whole overlap is elastic. */
+TALUS_INLINE double talus_add_stiffness_energy(const TalusOperator *op, int64_t i,
+                                               const TalusLaw *law, const TalusBuildOptions *o,
+                                               double gap, double gamma, double *sum)
 {
-    /* u_n = -bias - E gamma moves the gap */
+    /* gap after the step, by u_n = -bias - E gamma */
     double k = law->stiffness, left = gap - o->h * (op->bias[i] + op->compliance[i] * gamma);
     sum[TALUS_WORK_ELASTIC_START] += gap < 0.0 ? 0.5 * k * gap * gap : 0.0;
-    if (left < 0.0 && gamma > 0.0) /* without impulse it has come apart */
+    if (left < 0.0 && gamma > 0.0) /* without impulse the contact is open */
         sum[TALUS_WORK_ELASTIC_END] += 0.5 * k * left * left;
     return 0.0;
 }
 
-/* The same of elastic contact i of either kind. impulse: of the contact in the list, from the last step or solve. */
-TALUS_INLINE double talus_contact_elastic(const TalusOperator *op, int64_t i, const TalusLaw *law,
-                                          const TalusBuildOptions *o, double gap, double size,
-                                          TalusVec3 impulse, double gamma, double *sum)
+/* Adds the elastic energies of elastic contact i by talus_add_stiffness_energy or talus_add_relative_energy, and returns
+ * their result. impulse: of the contact in the list, from the last step or solve. */
+TALUS_INLINE double talus_add_elastic_energy(const TalusOperator *op, int64_t i,
+                                             const TalusLaw *law, const TalusBuildOptions *o,
+                                             double gap, double size, TalusVec3 impulse,
+                                             double gamma, double *sum)
 {
     if (law->stiffness > 0.0)
-        return talus_stiffness_energy(op, i, law, o, gap, gamma, sum);
+        return talus_add_stiffness_energy(op, i, law, o, gap, gamma, sum);
     TalusHardening s = talus_hardening(op, i, law, o, gap, size, impulse);
-    return talus_relative_energy(o, gap, size, &s, gamma, sum);
+    return talus_add_relative_energy(o, gap, size, &s, gamma, sum);
 }
 
-/* Adds the works of contact i to sum[TALUS_WORK_SUMS] and returns its impulse on b, world frame, less the attractive
- * impulse `pull`. `recovery` is the (negative) offset that undoes its overlap, 0 without overlap. op->body holds the
- * mean of solved velocities and free ones, the latter without attraction. */
-TALUS_INLINE TalusVec3 talus_block_work(const TalusOperator *op, const double *all_gamma, int64_t i,
-                                        double recovery, double pull, double *sum)
+/* Adds the works of contact i to sum[TALUS_WORK_SUMS]. Returns the contact's impulse on b, world frame, less the
+ * attractive impulse `pull`. `recovery`: offset, at most 0, that undoes overlap; 0 without overlap. op->body must hold the
+ * mean of solved velocities and free velocities, the latter without attraction. */
+TALUS_INLINE TalusVec3 talus_add_block_work(const TalusOperator *op, const double *all_gamma,
+                                            int64_t i, double recovery, double pull, double *sum)
 {
     double gamma[3], world[3], u[3];
     if (op->rows == 6) {

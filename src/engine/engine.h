@@ -3,10 +3,9 @@
  * An engine holds bodies and contacts. The world decides what happens in a step (world/step/step.c) and calls its
  * engine for each stage: detect, build, solve, integrate. A shared engine works on the world's own arrays. An engine
  * with memory of its own has copies; the world's arrays are then downloaded when they are read (world/step/mirror.c).
- *
- * A body keeps its slot, its index in the world's arrays. In the contact problem of a step the engine may order bodies
- * and contacts as it likes, by the state and by ids alone. What it gives to the world is indexed by slot, contacts in the
- * order (a, b, feature) of collide/contact.h. */
+  * A body keeps its slot, its index in the world's arrays. In the contact problem of a step the engine may order bodies
+ * and contacts differently, as long as the order follows from the state and from ids alone. Results that the engine gives
+ * to the world are indexed by slot; contacts are in the order (a, b, feature) of collide/contact.h. */
 #ifndef TALUS_ENGINE_ENGINE_H
 #define TALUS_ENGINE_ENGINE_H
 
@@ -35,19 +34,19 @@ typedef struct TalusLaw {
 /* Arrays of a world's bodies, by slot. SI units; spin in rad/s, orientation from body to world frame. */
 typedef struct TalusBodyArrays {
     int slots;
-    /* The order of bodies by ids, as in TalusBodyView; valid until the next put_bodies. last_id: highest at the last
-     * detection. */
+    /* id by slot; rank and at_rank: the order of slots by ids, as in TalusBodyView. Valid until the next put_bodies.
+     * last_id: highest id at the last detection. */
     const uint64_t *id;
     const uint32_t *rank, *at_rank;
     uint64_t last_id;
     TalusVec3 *position, *velocity, *spin;
     TalusQuat *orientation;
-    /* radius: of the sphere, or bounding; 0: unbounded. size: scale of margins, the sphere's radius, else the smallest
-     * half extent */
+    /* radius: that of a sphere, else the bounding radius; 0: unbounded. size: that of a sphere its radius, else the
+     * smallest half extent; it scales margins */
     double *mass, *radius, *size;
     int32_t *shape, *material; /* shape: index into TalusTables.shape; -1: no body in this slot */
     uint8_t *mobility;         /* TALUS_MOBILITY_* */
-    bool driven;               /* some body is driven */
+    bool driven;               /* true if some body is driven */
 } TalusBodyArrays;
 
 /* True if the slot holds a body that is free or asleep. */
@@ -78,37 +77,41 @@ typedef struct TalusTables {
     int shapes;
     const TalusLaw *law; /* [materials * materials]: of materials i and j at i * materials + j */
     int materials;
-    bool compliance; /* some law has stiffness */
-    bool models;     /* some law has friction other than the circular cone of ccp */
-    /* some law has it; moments: spinning or rolling friction */
+    bool compliance; /* true if some law has stiffness */
+    bool models;     /* true if some law has friction other than the circular cone of ccp */
+    /* true if some law has friction, restitution, moments (spinning or rolling friction), cohesion */
     bool friction, restitution, moments, cohesion;
 } TalusTables;
 
 typedef struct TalusEngineCounts {
     int sphere_sphere, sphere_fixed, general; /* contacts by run */
-    int contacts;                             /* their sum */
-    double min_size; /* smallest size of a free body; infinite if none is free */
-    int clipped;     /* bodies so fast that in periodic space a contact may be missed */
+    int contacts;                             /* number of all contacts */
+    double min_size;    /* smallest size of a free body; infinite if none is free */
+    int clipped_bodies; /* number of bodies so fast that in periodic space a contact may be missed */
 } TalusEngineCounts;
 
 typedef struct TalusBuildOptions {
     double h;
-    double impulse_ratio; /* factor of the list's impulses as start: h over theirs; 0: cold start */
-    /* limits the speed at which overlap is undone: recovery sqrt(gravity size), or recovery, m/s, if gravity is 0;
+    /* initial impulses over the impulses of the contact list: h over the length of the step that gave these; 0: cold
+     * start */
+    double impulse_ratio;
+    /* largest speed at which overlap is undone: recovery sqrt(gravity size), or recovery, m/s, if gravity is 0;
      * recovery 0: no limit */
     double recovery;
     double gravity; /* |g|, m/s2 */
-    /* of contacts whose law has no stiffness: springs of compliance N_nn that harden towards an overlap of
-     * elastic_overlap times the smaller size, up to the impulse load_limit, N s, or press_limit (TalusHardening) */
-    double compliance, elastic_overlap, load_limit, press_limit;
-    double soften; /* compliance of contacts and joint limits grows by this times (N + E)_nn */
+    /* Relative compliance, for contacts whose law has no stiffness (TalusHardening): springs with the compliance
+     * `compliance` times N_nn, which harden as their overlap approaches elastic_overlap times the smaller size. They
+     * harden up to the impulse impulse_limit, N s, or up to hardening_ratio times the impulse of a linear spring at that
+     * overlap, if that is larger. */
+    double compliance, elastic_overlap, impulse_limit, hardening_ratio;
+    double soften; /* addition to the compliance of contacts and joint limits, over (N + E)_nn */
     TalusVec3 gravity_change; /* h g, contained in the free velocities of moving bodies */
-    double rebound_speed;     /* m/s: only contacts that close faster rebound (restitution) */
+    double rebound_speed;     /* m/s: restitution acts on contacts that close faster than this */
     double cohesion_range;    /* largest gap at which cohesion acts, over the smaller size */
 } TalusBuildOptions;
 
 typedef struct TalusBuildReport {
-    /* overlap over the smaller body's size: mean and maximum of the overlapping contacts; 0 if none */
+    /* overlap over the smaller body's size: mean and maximum over the contacts that overlap; 0 if there are none */
     double penetration_mean, penetration_max;
 } TalusBuildReport;
 
@@ -121,8 +124,8 @@ typedef struct TalusEngineJoint {
     double gamma[3]; /* initial impulses, N s: normal, tangents; moments start from 0 */
 } TalusEngineJoint;
 
-/* What a torque motor adds to a body's record (backend/operator.h) in the problem: to the free velocity and the spin.
- * Several changes of one body are added in the order of the array. */
+/* Change of the free velocity and spin in a body's record (backend/operator.h) by a torque motor. Several changes of one
+ * body are added in the order of the array. */
 typedef struct TalusMotorChange {
     int32_t slot;
     double change[8];
@@ -130,29 +133,29 @@ typedef struct TalusMotorChange {
 
 typedef struct TalusEngineJoints {
     const TalusEngineJoint *block; /* [kept + free], free ones last */
-    int kept, free;                /* blocks with bounds; blocks without, which may be eliminated */
-    bool compliance;               /* some block has compliance */
-    const TalusMotorChange *push;
-    int pushes;
+    int bounded, free;             /* blocks with bounds; blocks without, which may be eliminated */
+    bool compliance;               /* true if some block has compliance */
+    const TalusMotorChange *motor_change;
+    int motor_changes;
 } TalusEngineJoints;
 
-/* Overlaps over size of the contacts that bear load (engine/overlap.h). */
+/* Number of loaded contacts, and mean, 99th percentile and maximum of their overlaps over size (engine/overlap.h). */
 typedef struct TalusEngineOverlap {
     int loaded;
     double mean, p99, max;
 } TalusEngineOverlap;
 
-/* Energies and works of a step, J, which engine/cpu/ledger.c derives, and a summary of overlaps. */
+/* Energies and works of a step, J, and a summary of overlaps. engine/cpu/ledger.c derives the works. */
 typedef struct TalusEngineLedger {
     double kinetic, potential; /* at the end of the step */
-    /* gravity_error: works of gravity and loads by the mean of old and free velocities, minus their works along the
-     * motion, h times the solved velocity. spin: change of rotational energy by the rotation itself, without torque. */
+    /* gravity_error: work of gravity and loads at the mean of old and free velocities, minus the work of the same forces
+     * along the motion, h times the solved velocity. spin: change of rotational energy by the rotation without torque. */
     double kinetic_change, potential_change, gravity_error, spin;
-    /* Works of contacts: of tangential impulses and moments; of normal impulses at the speed that undoes overlap; the
-     * rest of the normal impulses' work; of attractive impulses. */
+    /* Works of contacts. friction: of tangential impulses and moments. stabilisation: of normal impulses, at the speed
+     * that undoes overlap. impact: the rest of the work of normal impulses. cohesion: of attractive impulses. */
     double friction, stabilisation, impact, cohesion;
     double elastic_start, elastic; /* energy in overlaps of compliant contacts, before and after */
-    /* Works of driven bodies on the others; of applied forces and torques along the motion. */
+    /* driven: work of driven bodies on the others. applied: work of applied forces and torques along the motion. */
     double driven, applied;
     TalusEngineOverlap overlap;
 } TalusEngineLedger;
@@ -168,10 +171,10 @@ typedef struct TalusProbeSums {
     TalusVec3 impulse, torque; /* on the body or the region's content; N s, N m s */
     double contacts;           /* number of summed contacts whose impulse is not 0 */
     double bodies, mass;       /* number and mass of the bodies inside, or of the one body */
-    TalusVec3 momentum;        /* theirs, from the solved velocities */
+    TalusVec3 momentum;        /* momentum of these bodies, from the solved velocities */
 } TalusProbeSums;
 
-/* Optional capabilities. A world that needs periods or sleep and has an engine without is refused at creation. */
+/* Optional capabilities. Creation of a world fails if the world needs periods or sleep and its engine lacks them. */
 enum {
     TALUS_ENGINE_SHARED = 1 << 0,  /* works on the world's arrays, without upload or download */
     TALUS_ENGINE_PERIODS = 1 << 1, /* periodic space */
@@ -206,12 +209,12 @@ typedef struct TalusEngineHandle {
 extern const TalusEngineOps talus_engine_cuda;
 #endif
 
-/* Returns the engine of a backend; the host's engine for a backend that works in host memory. */
+/* Returns the operations of a backend's engine; those of the host's engine for a backend that works in host memory. */
 const TalusEngineOps *talus_engine_ops(const TalusBackend *backend);
-/* Returns the host's engine. */
+/* Returns the operations of the host's engine. */
 const TalusEngineOps *talus_engine_host(void);
 
-/* True if the engine has all of these TALUS_ENGINE_ bits. */
+/* True if the engine has all TALUS_ENGINE_ bits of `capability`. */
 static inline bool talus_engine_can(TalusEngineHandle on, uint32_t capability)
 {
     return (on.ops->capabilities & capability) == capability;

@@ -30,7 +30,7 @@ OWN_ONLY(TalusStatus, get_states, (TalusEngine *engine, const int32_t *slot, Tal
          int count))
 /* Uploads the pairs that do not collide; NULL: all pairs collide. */
 OPERATION(TalusStatus, put_filter, (TalusEngine *engine, const TalusFilter *filter, int slots))
-/* Uploads applied forces and torques of the first `count` slots; the others have none. */
+/* Uploads applied forces and torques of the first `count` slots; the other slots have none. */
 OPERATION(TalusStatus, put_forces, (TalusEngine *engine, const TalusVec3 *force,
           const TalusVec3 *torque, int count))
 /* Upload and download the contact list with its impulses. get_contacts fills the caller's arrays contact, arms and
@@ -75,22 +75,23 @@ OPERATION(TalusStatus, build, (TalusEngine *engine, const TalusBuildOptions *opt
  * times size; 0 if there are none. */
 OPERATION(TalusStatus, compute_velocities, (TalusEngine *engine, double limit, bool *changed,
           double *strain))
-/* Searches around the bodies whose velocities changed by more than `limit`, m/s. *missed: true if the list lacks a
- * contact whose gap, moved by the solved velocities, ends below -h `tolerance` (m/s); redetect then adds those found.
- * Pairs of convex bodies that have a contact are not searched. Without general contacts there is no search and *missed
- * is true: redetection of spheres is cheap. Where this operation is NULL the caller acts as if *missed were true. */
+/* Searches for missed contacts of the bodies whose velocities changed by more than `limit`, m/s. *missed: true if the
+ * list lacks a contact whose gap, moved by the solved velocities, ends below -h `tolerance` (m/s); redetect then adds the
+ * contacts found. Pairs of convex bodies that have a contact are not searched. Without general contacts there is no
+ * search and *missed is true: redetection of spheres is cheap. Where this operation is NULL the caller acts as if *missed
+ * were true. */
 SHARED_ONLY(TalusStatus, find_missed, (TalusEngine *engine, const TalusDetectOptions *options,
             double limit, double tolerance, bool *missed))
-/* Probes of the solved step: sum_probes, before integrate, requests the sums of probe[count], which must stay valid
- * until integrate has returned; get_probes, after it, writes them. */
-OPERATION(TalusStatus, sum_probes, (TalusEngine *engine, const TalusEngineProbe *probe, int count))
+/* Probes of the solved step: request_probes, before integrate, tells the engine to sum over probe[count], an array that
+ * must stay valid until integrate has returned; get_probes, after integrate, writes the sums. */
+OPERATION(TalusStatus, request_probes, (TalusEngine *engine, const TalusEngineProbe *probe, int count))
 OPERATION(TalusStatus, get_probes, (TalusEngine *engine, TalusProbeSums *sums, int count))
-/* Stores gamma in the contact list, as impulses on b in the world frame, less attractive impulses. */
+/* Stores the solved impulses gamma in the contact list, as impulses on b in the world frame, less attractive ones. */
 OPERATION(TalusStatus, store_impulses, (TalusEngine *engine))
-/* Stores gamma in the contact list, moves the bodies by h and fills the ledger. First checks that the solved velocities
- * lead to a finite state; if not, returns TALUS_ERR_NUMERIC, with a body's id in the message if some speed is not below
- * 1e150, and leaves bodies and contacts as they were. Afterwards the problem's records of free bodies hold the mean of
- * solved and free velocities, the free ones without attraction and motors. */
+/* Stores gamma in the contact list, computes the requested probes, moves the bodies by h and fills the ledger. First
+ * checks that the solved velocities lead to a finite state; if not, returns TALUS_ERR_NUMERIC, with a body's id in the
+ * message if some speed is not below 1e150, and leaves bodies and contacts as they were. Afterwards the problem's records
+ * of free bodies hold the mean of solved velocities and free velocities (without attraction and motors). */
 OPERATION(TalusStatus, integrate, (TalusEngine *engine, double h, TalusVec3 gravity, long long step,
           TalusEngineLedger *ledger))
 
@@ -98,8 +99,8 @@ OPERATION(TalusStatus, integrate, (TalusEngine *engine, double h, TalusVec3 grav
  * energy, J. Engines with TALUS_ENGINE_PERIODS only. */
 OPERATION(TalusStatus, wrap_bodies, (TalusEngine *engine, TalusVec3 gravity, double *lifted))
 
-/* Copy the states of all bodies and the contact list inside the engine; restore that copy, at most once per snapshot.
- * For steps that fail or are halved. */
+/* snapshot copies the states of all bodies and the contact list inside the engine; rollback restores that copy, at most
+ * once per snapshot. For steps that fail or are halved. */
 OPERATION(TalusStatus, snapshot, (TalusEngine *engine))
 OPERATION(TalusStatus, rollback, (TalusEngine *engine))
 

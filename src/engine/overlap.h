@@ -1,11 +1,10 @@
-/* engine/overlap.h - overlaps of the contacts that bear load, over size: mean, 99th percentile, maximum; for host and
- * device.
+/* engine/overlap.h - overlaps of loaded contacts, over size: mean, 99th percentile, maximum; for host and device.
  *
- * A contact bears load if its normal impulse in the problem is above 0; its overlap is that at the start of the step, 0
- * where the bodies are apart. The 99th percentile comes from a histogram. Its counts are integers, which give the same
- * sum in any order, so it does not depend on threads. Bins follow the bits of a double: its exponent and the upper four
- * bits of its fraction, 16 bins per octave from 2^-30 to 4. The result is the upper end of a bin, at most 1/16 above
- * the exact percentile. */
+ * A contact is loaded if its normal impulse in the problem is above 0. Its overlap is the overlap at the start of the
+ * step, 0 where the bodies are apart. The 99th percentile comes from a histogram, whose counts are integers: their sums
+ * do not depend on the order, so the percentile does not depend on threads. The bin of an overlap follows from the bits
+ * of the double: exponent and upper four bits of the fraction, 16 bins per octave from 2^-30 to 4. The percentile is the
+ * upper end of a bin, at most 1/16 above the exact one. */
 #ifndef TALUS_ENGINE_OVERLAP_H
 #define TALUS_ENGINE_OVERLAP_H
 
@@ -20,7 +19,8 @@ enum {
     TALUS_OVERLAP_FIRST = (1023 - 30) * 16, /* upper 16 bits of 2^-30 */
 };
 
-/* Returns the bin of an overlap, at least 0: the first one also has all smaller ones, the last all larger ones. */
+/* Returns the index of an overlap's bin. Overlaps below the first bin count in it, overlaps above the last bin in the
+ * last. `overlap` must be at least 0. */
 TALUS_INLINE int talus_overlap_bin(double overlap)
 {
     uint64_t bits;
@@ -38,8 +38,8 @@ static inline double talus_overlap_bin_end(int bin)
     return end;
 }
 
-/* Returns the smallest end of a bin that at most one in a hundred of the counted overlaps exceed, not more than the
- * largest overlap, `max`. */
+/* Returns the 99th percentile of the counted overlaps: the end of the lowest bin above which at most one in a hundred of
+ * them lies, but not more than `max`, the largest overlap. */
 static inline double talus_overlap_p99(const uint32_t count[TALUS_OVERLAP_BINS], double max)
 {
     int64_t total = 0, above = 0;
@@ -51,7 +51,7 @@ static inline double talus_overlap_p99(const uint32_t count[TALUS_OVERLAP_BINS],
     return bin < TALUS_OVERLAP_BINS - 1 ? fmin(talus_overlap_bin_end(bin), max) : max;
 }
 
-/* Returns the summary of counted overlaps, given their sum and their maximum. */
+/* Returns number, mean, 99th percentile and maximum of the counted overlaps, given their sum and their maximum. */
 static inline TalusEngineOverlap talus_overlap_summary(const uint32_t count[TALUS_OVERLAP_BINS],
                                                        double sum, double max)
 {

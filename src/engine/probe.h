@@ -1,16 +1,19 @@
-/* engine/probe.h - what one contact and one body add to the sums of a probe, for host and device. A probe measures the
- * contact forces on one body, or on all bodies in a region. */
+/* engine/probe.h - the terms that one contact and one body add to the sums of a probe, for host and device. A probe
+ * measures the contact forces on one body, or on all bodies in a region. */
 #ifndef TALUS_ENGINE_PROBE_H
 #define TALUS_ENGINE_PROBE_H
 
 #include "engine/engine.h"
 
-/* Doubles of TalusProbeSums by contacts (impulse, torque, number), then by bodies (number, mass, momentum). */
+/* Numbers of doubles in TalusProbeSums: sums over contacts (impulse, torque, number) and over bodies (number, mass,
+ * momentum). */
 enum { TALUS_PROBE_CONTACT_SUMS = 7, TALUS_PROBE_BODY_SUMS = 5 };
 
-/* True if the probe sums over this body: its own, or one that is free or asleep with its centre in the region. */
-TALUS_INLINE bool talus_probe_has(const TalusEngineProbe *probe, const int32_t *shape,
-                                  const uint8_t *mobility, const TalusVec3 *position, uint32_t slot)
+/* True if the probe sums over the body in `slot`: the probe's own body or, for a region, a free or sleeping body whose
+ * centre lies in it. */
+TALUS_INLINE bool talus_probe_includes(const TalusEngineProbe *probe, const int32_t *shape,
+                                       const uint8_t *mobility, const TalusVec3 *position,
+                                       uint32_t slot)
 {
     if (!probe->region)
         return slot == (uint32_t)probe->slot;
@@ -19,9 +22,9 @@ TALUS_INLINE bool talus_probe_has(const TalusEngineProbe *probe, const int32_t *
            x.y <= hi.y && x.z >= lo.z && x.z <= hi.z;
 }
 
-/* Adds to sum[TALUS_PROBE_CONTACT_SUMS] a contact of a body of the probe, with the body's position and the arm from its
- * centre to the contact. `impulse`, N s, and `moment`, N m s, act on b; on_a: the body is a, so that they are reversed.
- * Torques are about the body's centre or, for a region, about its middle. */
+/* Adds one contact to sum[TALUS_PROBE_CONTACT_SUMS]. position: of the contact's body that the probe includes; arm: from
+ * this body's centre to the contact. `impulse`, N s, and `moment`, N m s, act on b; on_a: this body is a, so impulse and
+ * moment are reversed. Torques are about the body's centre or, for a region, about the region's middle. */
 TALUS_INLINE void talus_probe_add_contact(const TalusEngineProbe *probe, TalusVec3 position,
                                           TalusVec3 arm, bool on_a, TalusVec3 impulse,
                                           TalusVec3 moment, double *sum)
@@ -36,7 +39,7 @@ TALUS_INLINE void talus_probe_add_contact(const TalusEngineProbe *probe, TalusVe
         sum[j] += values[j];
 }
 
-/* Adds a body to sum[TALUS_PROBE_BODY_SUMS]. `solved` is its record with solved velocities; NULL: no momentum. */
+/* Adds one body to sum[TALUS_PROBE_BODY_SUMS]. `solved` is its record with solved velocities; NULL: no momentum. */
 TALUS_INLINE void talus_probe_add_body(double mass, const double *solved, double *sum)
 {
     sum[0] += 1.0;

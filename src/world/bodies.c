@@ -91,7 +91,7 @@ static double batch_density(const TalusWorld *world, const TalusBodyBatch *batch
     return batch->density > 0.0 ? batch->density : world->materials.def[batch->material].density;
 }
 
-static TalusStatus check_item(const TalusWorld *world, const TalusBodyBatch *batch, int i)
+static TalusStatus check_batch_body(const TalusWorld *world, const TalusBodyBatch *batch, int i)
 {
     if (!talus_finite3(batch->position[i]))
         return talus_reject("bodies: position of body %d is not finite", i);
@@ -123,7 +123,7 @@ static TalusStatus check_force(const TalusBodyBatch *batch)
     return TALUS_OK;
 }
 
-static TalusStatus check_head(const TalusWorld *world, const TalusBodyBatch *batch)
+static TalusStatus check_batch(const TalusWorld *world, const TalusBodyBatch *batch)
 {
     if (!batch || batch->cookie != BATCH_COOKIE)
         return talus_reject("bodies: the batch was not made by talus_body_batch_default()");
@@ -154,14 +154,14 @@ static TalusStatus check_head(const TalusWorld *world, const TalusBodyBatch *bat
 
 TalusStatus talus_batch_check(const TalusWorld *world, const TalusBodyBatch *batch)
 {
-    TALUS_TRY(check_head(world, batch));
+    TALUS_TRY(check_batch(world, batch));
     for (int i = 0; i < batch->count; i++)
-        TALUS_TRY(check_item(world, batch, i));
+        TALUS_TRY(check_batch_body(world, batch, i));
     return TALUS_OK;
 }
 
-static TalusStatus batch_mass(const TalusWorld *world, const TalusBodyBatch *batch, int i,
-                              double *mass)
+static TalusStatus compute_batch_mass(const TalusWorld *world, const TalusBodyBatch *batch, int i,
+                                      double *mass)
 {
     *mass = batch->fixed ? 0.0 : batch->mass;
     if (batch->fixed)
@@ -178,7 +178,7 @@ static TalusStatus batch_mass(const TalusWorld *world, const TalusBodyBatch *bat
 }
 
 /* Returns the lowest dead slot, or a new one behind the last, and assigns the next id number to it. */
-static int take_slot(TalusBodies *bodies)
+static int claim_slot(TalusBodies *bodies)
 {
     TalusBodyCounts *n = &bodies->counts;
     while (n->first_free < n->slots && bodies->shape[n->first_free] >= 0)
@@ -226,7 +226,7 @@ double talus_slot_kinetic(const TalusWorld *world, int slot)
 
 /* Adds `sign` times the energies of a free or sleeping body to exchange_*: sign 1 for an added body, -1 for a removed
  * one. */
-static void count_exchange(TalusWorld *world, int slot, double sign)
+static void add_exchange_energy(TalusWorld *world, int slot, double sign)
 {
     const TalusBodies *b = &world->bodies;
     if (!talus_slot_is_dynamic(b, slot))
@@ -242,7 +242,7 @@ TalusStatus talus_world_add_bodies(TalusWorld *world, const TalusBodyBatch *batc
     TalusBodies *bodies = &world->bodies;
     double mass = 0.0;
     for (int i = 0; i < batch->count; i++)
-        TALUS_TRY(batch_mass(world, batch, i, &mass));
+        TALUS_TRY(compute_batch_mass(world, batch, i, &mass));
     size_t living = (size_t)bodies->counts.living + (size_t)batch->count;
     size_t slots = (size_t)bodies->counts.slots;
     TALUS_TRY(talus_bodies_reserve(bodies, living > slots ? living : slots));
@@ -251,20 +251,20 @@ TalusStatus talus_world_add_bodies(TalusWorld *world, const TalusBodyBatch *batc
         TALUS_TRY(talus_forces_reserve(world, living > slots ? living : slots));
     TALUS_TRY(talus_journal_reserve(world, batch->count));
     if (batch->count > 0)
-        TALUS_TRY(talus_world_mark_dirty(world));
+        TALUS_TRY(talus_world_mark_bodies_dirty(world));
     if (batch->fixed)
         talus_wake_all(world); /* a sleeping body is not tested against fixed ones */
     for (int i = 0; i < batch->count; i++) {
-        int slot = take_slot(bodies);
+        int slot = claim_slot(bodies);
         talus_slot_clear_drive(world, slot);
         if (slot < world->sleep.slots)
             world->sleep.calm[slot] = 0;
         talus_slot_clear_exclusions(world, slot);
-        (void)talus_slot_apply_force(world, slot, batch->force, batch->torque); /* has capacity */
-        (void)batch_mass(world, batch, i, &mass); /* checked before, cannot fail */
+        (void)talus_slot_set_force(world, slot, batch->force, batch->torque); /* has capacity */
+        (void)compute_batch_mass(world, batch, i, &mass); /* checked before, cannot fail */
         fill_slot(world, slot, batch, i, mass);
-        talus_journal_note(world, slot, -1);
-        count_exchange(world, slot, 1.0);
+        talus_journal_record(world, slot, -1);
+        add_exchange_energy(world, slot, 1.0);
         if (ids)
             ids[i] = talus_slot_id(bodies, (uint32_t)slot);
     }
@@ -274,11 +274,11 @@ TalusStatus talus_world_add_bodies(TalusWorld *world, const TalusBodyBatch *batc
 void talus_slot_remove(TalusWorld *world, int slot)
 {
     TalusBodies *bodies = &world->bodies;
-    count_exchange(world, slot, -1.0);
+    add_exchange_energy(world, slot, -1.0);
     bodies->counts.living--;
     bodies->counts.general -=
         talus_slot_is_dynamic(bodies, slot) && !talus_slot_is_sphere(world, slot);
-    talus_journal_note(world, slot, bodies->shape[slot]);
+    talus_journal_record(world, slot, bodies->shape[slot]);
     bodies->shape[slot] = -1;
     if (slot < bodies->counts.first_free)
         bodies->counts.first_free = slot;
@@ -288,7 +288,7 @@ TalusStatus talus_world_remove_body(TalusWorld *world, TalusBodyId id)
 {
     int slot;
     TALUS_TRY(talus_slot_find(world, id, &slot));
-    TALUS_TRY(talus_world_mark_dirty(world));
+    TALUS_TRY(talus_world_mark_bodies_dirty(world));
     talus_world_drop_impulses(world, slot);
     talus_wake_all(world);
     talus_slot_clear_drive(world, slot);
@@ -305,7 +305,7 @@ TalusStatus talus_world_set_velocity(TalusWorld *world, TalusBodyId id, TalusVec
         return talus_reject("body %" PRIu64 " is fixed and has no velocity", id.number);
     if (!talus_finite3(velocity) || !talus_finite3(spin))
         return talus_reject("body %" PRIu64 ": the velocity is not finite", id.number);
-    TALUS_TRY(talus_world_mark_dirty(world));
+    TALUS_TRY(talus_world_mark_bodies_dirty(world));
     talus_slot_wake(world, slot);
     world->exchange_kinetic -= talus_slot_kinetic(world, slot);
     world->bodies.velocity[slot] = velocity;
@@ -314,7 +314,7 @@ TalusStatus talus_world_set_velocity(TalusWorld *world, TalusBodyId id, TalusVec
     return TALUS_OK;
 }
 
-#define GIVE(field, value)             \
+#define STORE(field, value)            \
     do {                               \
         if (state->field)              \
             state->field[n] = (value); \
@@ -329,17 +329,17 @@ void talus_world_get_state(const TalusWorld *world, TalusBodyState *state)
     for (int i = 0; i < b->counts.slots; i++) {
         if (b->shape[i] < 0)
             continue;
-        GIVE(id, talus_slot_id(b, (uint32_t)i));
-        GIVE(position, b->position[i]);
-        GIVE(velocity, b->velocity[i]);
-        GIVE(spin, b->spin[i]);
-        GIVE(orientation, b->orientation[i]);
-        GIVE(radius, b->radius[i]);
-        GIVE(mass, b->mass[i]);
-        GIVE(shape, b->shape[i]);
-        GIVE(material, b->material[i]);
-        GIVE(tag, b->tag[i]);
-        GIVE(fixed, !talus_slot_is_dynamic(b, i));
+        STORE(id, talus_slot_id(b, (uint32_t)i));
+        STORE(position, b->position[i]);
+        STORE(velocity, b->velocity[i]);
+        STORE(spin, b->spin[i]);
+        STORE(orientation, b->orientation[i]);
+        STORE(radius, b->radius[i]);
+        STORE(mass, b->mass[i]);
+        STORE(shape, b->shape[i]);
+        STORE(material, b->material[i]);
+        STORE(tag, b->tag[i]);
+        STORE(fixed, !talus_slot_is_dynamic(b, i));
         n++;
     }
 }

@@ -42,12 +42,12 @@ typedef struct TalusBodies {
 } TalusBodies;
 
 /* True if the slot has a free body: not fixed, driven or asleep. */
-static inline bool talus_slot_moves(const TalusBodies *bodies, int slot)
+static inline bool talus_slot_is_free(const TalusBodies *bodies, int slot)
 {
     return bodies->shape[slot] >= 0 && bodies->mobility[slot] == TALUS_MOBILITY_FREE;
 }
 
-static inline bool talus_slot_asleep(const TalusBodies *bodies, int slot)
+static inline bool talus_slot_is_asleep(const TalusBodies *bodies, int slot)
 {
     return bodies->shape[slot] >= 0 && bodies->mobility[slot] == TALUS_MOBILITY_ASLEEP;
 }
@@ -55,10 +55,10 @@ static inline bool talus_slot_asleep(const TalusBodies *bodies, int slot)
 /* True if the body is free or asleep. */
 static inline bool talus_slot_is_dynamic(const TalusBodies *bodies, int slot)
 {
-    return talus_slot_moves(bodies, slot) || talus_slot_asleep(bodies, slot);
+    return talus_slot_is_free(bodies, slot) || talus_slot_is_asleep(bodies, slot);
 }
 
-static inline bool talus_slot_driven(const TalusBodies *bodies, int slot)
+static inline bool talus_slot_is_driven(const TalusBodies *bodies, int slot)
 {
     return bodies->shape[slot] >= 0 && bodies->mobility[slot] == TALUS_MOBILITY_DRIVEN;
 }
@@ -72,7 +72,7 @@ static inline int talus_slot_root(int32_t *parent, int slot)
 }
 
 /* True if the slot has a body that was there at the last detection. */
-static inline bool talus_slot_detected(const TalusBodies *bodies, uint32_t slot)
+static inline bool talus_slot_was_detected(const TalusBodies *bodies, uint32_t slot)
 {
     return bodies->shape[slot] >= 0 && bodies->id[slot] <= bodies->counts.detected;
 }
@@ -80,7 +80,7 @@ static inline bool talus_slot_detected(const TalusBodies *bodies, uint32_t slot)
 /* False if a body of the contact was removed since detection, even if another body has its slot now. */
 static inline bool talus_contact_lives(const TalusBodies *bodies, const TalusContact *c)
 {
-    return talus_slot_detected(bodies, c->a) && talus_slot_detected(bodies, c->b);
+    return talus_slot_was_detected(bodies, c->a) && talus_slot_was_detected(bodies, c->b);
 }
 
 static inline TalusBodyId talus_slot_id(const TalusBodies *bodies, uint32_t slot)

@@ -9,17 +9,17 @@ static double normal_impulse(const TalusContactList *list, int i)
     return talus_dot(list->impulse[i], list->contact[i].normal);
 }
 
-static TalusArms arms_of(const TalusWorld *world, const TalusContactList *list, int i)
+static TalusArms contact_arms(const TalusWorld *world, const TalusContactList *list, int i)
 {
     return talus_contact_arms(list, i, world->bodies.position, world->bodies.radius,
                               &world->def.period);
 }
 
-static TalusContactState state_of(const TalusWorld *world, const TalusContactList *list, int i)
+static TalusContactState contact_state(const TalusWorld *world, const TalusContactList *list, int i)
 {
     const TalusBodies *bodies = &world->bodies;
     const TalusContact *c = &list->contact[i];
-    TalusVec3 on_a = talus_add(bodies->position[c->a], arms_of(world, list, i).a);
+    TalusVec3 on_a = talus_add(bodies->position[c->a], contact_arms(world, list, i).a);
     TalusContactState state = {
         .a = talus_slot_id(bodies, c->a),
         .b = talus_slot_id(bodies, c->b),
@@ -42,7 +42,7 @@ int talus_world_get_strong_contacts(const TalusWorld *world, double least, Talus
             !(normal_impulse(list, i) > least))
             continue;
         if (out && total < count)
-            out[total] = state_of(world, list, i);
+            out[total] = contact_state(world, list, i);
         total++;
     }
     return total;
@@ -58,21 +58,21 @@ TalusOverlapSummary talus_world_get_overlap(const TalusWorld *world)
     return world->overlap;
 }
 
-TalusStatus talus_slot_rows(const TalusWorld *world, int **rows)
+TalusStatus talus_living_indices(const TalusWorld *world, int **living_index)
 {
     const TalusBodies *bodies = &world->bodies;
     int row = 0;
-    TALUS_TRY(TALUS_ALLOC(*rows, (size_t)bodies->counts.slots, "rows of bodies"));
+    TALUS_TRY(TALUS_ALLOC(*living_index, (size_t)bodies->counts.slots, "rows of bodies"));
     for (int i = 0; i < bodies->counts.slots; i++)
         if (bodies->shape[i] >= 0)
-            (*rows)[i] = row++;
+            (*living_index)[i] = row++;
     return TALUS_OK;
 }
 
 /* Adds the normal impulses over summary->length to `force` of both bodies, and fills the rest of the summary. The
  * canonical order of contacts makes the sums depend on the state alone. */
-static void sum_forces(const TalusWorld *world, const int *rows, double *force, int *touching,
-                       TalusForceSummary *summary)
+static void sum_forces(const TalusWorld *world, const int *living_index, double *force,
+                       int *touching, TalusForceSummary *summary)
 {
     const TalusContactList *list = talus_world_contacts(world);
     double sum = 0.0;
@@ -87,18 +87,18 @@ static void sum_forces(const TalusWorld *world, const int *rows, double *force, 
         summary->loaded++;
         sum += impulse;
         if (force) {
-            force[rows[c->a]] += impulse / summary->length;
-            force[rows[c->b]] += impulse / summary->length;
+            force[living_index[c->a]] += impulse / summary->length;
+            force[living_index[c->b]] += impulse / summary->length;
         }
         if (touching) {
-            touching[rows[c->a]]++;
-            touching[rows[c->b]]++;
+            touching[living_index[c->a]]++;
+            touching[living_index[c->b]]++;
         }
     }
     summary->mean_impulse = summary->loaded ? sum / summary->loaded : 0.0;
 }
 
-TalusStatus talus_world_sum_forces(const TalusWorld *world, const int *rows, double *force,
+TalusStatus talus_world_sum_forces(const TalusWorld *world, const int *living_index, double *force,
                                    int *touching, TalusForceSummary *summary)
 {
     double made = world->impulse_step;
@@ -110,17 +110,17 @@ TalusStatus talus_world_sum_forces(const TalusWorld *world, const int *rows, dou
         if (touching)
             touching[i] = 0;
     }
-    sum_forces(world, rows, force, touching, summary);
+    sum_forces(world, living_index, force, touching, summary);
     return TALUS_OK;
 }
 
 TalusStatus talus_world_get_forces(const TalusWorld *world, double *force, int *touching,
                                    TalusForceSummary *summary)
 {
-    int *rows = NULL;
+    int *living_index = NULL;
     if (force || touching)
-        TALUS_TRY(talus_slot_rows(world, &rows));
-    TalusStatus status = talus_world_sum_forces(world, rows, force, touching, summary);
-    talus_release(rows);
+        TALUS_TRY(talus_living_indices(world, &living_index));
+    TalusStatus status = talus_world_sum_forces(world, living_index, force, touching, summary);
+    talus_release(living_index);
     return status;
 }

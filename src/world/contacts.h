@@ -6,9 +6,9 @@
 
 /* Allocates *rows, [slots]: the index of each living body among the living ones, in the order of slots; 0 for dead
  * slots. The caller releases it (talus_release). */
-TalusStatus talus_slot_rows(const TalusWorld *world, int **rows);
-/* As talus_world_get_forces, with `rows` from talus_slot_rows; rows may be NULL if force and touching are NULL. */
-TalusStatus talus_world_sum_forces(const TalusWorld *world, const int *rows, double *force,
+TalusStatus talus_living_indices(const TalusWorld *world, int **living_index);
+/* As talus_world_get_forces, with `living_index` from talus_living_indices; rows may be NULL if force and touching are NULL. */
+TalusStatus talus_world_sum_forces(const TalusWorld *world, const int *living_index, double *force,
                                    int *touching, TalusForceSummary *summary);
 
 #endif

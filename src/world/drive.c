@@ -53,7 +53,7 @@ void talus_slot_clear_drive(TalusWorld *world, int slot)
     world->drives--;
 }
 
-static bool sound(const TalusDriveDef *d)
+static bool is_valid_drive(const TalusDriveDef *d)
 {
     TalusVec3 sum = talus_add(talus_add(d->velocity, d->amplitude), talus_add(d->spin, d->point));
     return isfinite(talus_norm(sum)) && isfinite(d->frequency) && isfinite(d->phase) &&
@@ -65,7 +65,7 @@ static TalusStatus check_drive(const TalusWorld *world, int slot, const TalusDri
     TalusShapeKind kind = world->shape[world->bodies.shape[slot]].def.kind;
     if (def->cookie != DRIVE_COOKIE)
         return talus_reject("drive: the def was not made by talus_drive_def_default()");
-    if (!sound(def))
+    if (!is_valid_drive(def))
         return talus_reject("drive of body %d: a number is not finite, or stop is before start",
                             slot);
     if (kind == TALUS_SHAPE_PLANE && talus_norm(def->spin) > 0.0)
@@ -89,7 +89,7 @@ TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const Talus
         return talus_reject("body %" PRIu64 " moves freely; only a fixed one is driven", id.number);
     if (def)
         TALUS_TRY(check_drive(world, slot, def));
-    TALUS_TRY(talus_world_mark_dirty(world));
+    TALUS_TRY(talus_world_mark_bodies_dirty(world));
     talus_wake_all(world);
     talus_world_drop_impulses(world, slot); /* contacts of spheres with it change their run */
     talus_slot_clear_drive(world, slot);
@@ -113,24 +113,24 @@ TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const Talus
 /* ---- the motion ---- */
 
 /* Returns s of TalusDriveDef: the time since the start, at least 0 and at most stop - start. */
-static double elapsed(const TalusDriveDef *d, double time)
+static double elapsed_time(const TalusDriveDef *d, double time)
 {
     return fmin(fmax(time, d->start), d->stop) - d->start;
 }
 
 /* Computes the prescribed pose at a time, not wrapped into a period. */
-static void pose_at(const TalusDrive *drive, double time, TalusVec3 *position,
-                    TalusQuat *orientation)
+static void prescribed_pose(const TalusDrive *drive, double time, TalusVec3 *position,
+                            TalusQuat *orientation)
 {
     const TalusDriveDef *d = &drive->def;
-    double s = elapsed(d, time), cosine, now, first, rate = talus_norm(d->spin);
+    double s = elapsed_time(d, time), cosine, now, first, rate = talus_norm(d->spin);
     talus_cos_sin_turns(d->frequency * s + d->phase, &cosine, &now);
     talus_cos_sin_turns(d->phase, &cosine, &first);
     TalusVec3 shift = talus_madd(talus_scale(s, d->velocity), now - first, d->amplitude);
     TalusVec3 arm = talus_sub(drive->position, d->point);
     *orientation = drive->orientation;
     if (rate > 0.0) {
-        TalusQuat turn = talus_quat_turn(d->spin, rate * s / TURN);
+        TalusQuat turn = talus_quat_about(d->spin, rate * s / TURN);
         arm = talus_rotate(turn, arm);
         *orientation = talus_quat_normalize(talus_quat_mul(turn, drive->orientation));
     }
@@ -141,7 +141,7 @@ static void pose_at(const TalusDrive *drive, double time, TalusVec3 *position,
 static double moving_time(const TalusDriveDef *d, double time, double h)
 {
     bool all = time >= d->start && time + h <= d->stop;
-    return all ? h : elapsed(d, time + h) - elapsed(d, time);
+    return all ? h : elapsed_time(d, time + h) - elapsed_time(d, time);
 }
 
 void talus_drives_set_targets(TalusWorld *world, double h)
@@ -153,7 +153,7 @@ void talus_drives_set_targets(TalusWorld *world, double h)
         if (b->shape[slot] < 0)
             continue; /* the body was removed */
         TalusVec3 to;
-        pose_at(drive, world->part_time + h, &to, &drive->next_orientation);
+        prescribed_pose(drive, world->part_time + h, &to, &drive->next_orientation);
         TalusVec3 way = talus_image(&world->def.period, talus_sub(to, b->position[slot]));
         drive->next_position = talus_wrap(&world->def.period, to);
         b->velocity[slot] = talus_scale(1.0 / h, way);
@@ -198,8 +198,8 @@ void talus_drives_rollback(TalusWorld *world)
 
 /* Returns p'(v + w x r) for the world-frame impulse p of block i and its driven body on `side` (0: a, 1: b); 0 if that
  * body is not driven. */
-static double side_work(const TalusWorld *world, const TalusOperator *op, int64_t i, int side,
-                        TalusVec3 impulse)
+static double driven_side_work(const TalusWorld *world, const TalusOperator *op, int64_t i,
+                               int side, TalusVec3 impulse)
 {
     int body = op->pair[i][side];
     if (body < 0 || world->bodies.mobility[body] != TALUS_MOBILITY_DRIVEN)
@@ -207,13 +207,13 @@ static double side_work(const TalusWorld *world, const TalusOperator *op, int64_
     return talus_side_work(op, i, side, impulse, talus_vec3(0.0, 0.0, 0.0));
 }
 
-void talus_ledger_driven_joints(TalusWorld *world)
+void talus_drives_add_joint_work(TalusWorld *world)
 {
     TalusProblem *problem = world->joints.exchange.problem;
     const TalusOperator *op = talus_problem_operator(problem);
     for (int i = 0; world->drives > 0 && i < op->blocks; i++) {
         TalusVec3 impulse = talus_block_impulse(op, talus_problem_gamma(problem), i);
         world->info.ledger.driven +=
-            side_work(world, op, i, 0, impulse) - side_work(world, op, i, 1, impulse);
+            driven_side_work(world, op, i, 0, impulse) - driven_side_work(world, op, i, 1, impulse);
     }
 }

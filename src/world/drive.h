@@ -26,7 +26,7 @@ void talus_drives_rollback(TalusWorld *world);
 /* Removes the drive of a slot, if it has one. */
 void talus_slot_clear_drive(TalusWorld *world, int slot);
 /* Adds the work that driven bodies do through joints to the ledger, J. */
-void talus_ledger_driven_joints(TalusWorld *world);
+void talus_drives_add_joint_work(TalusWorld *world);
 /* Checks and adds a drive that was read from a saved state. */
 TalusStatus talus_drive_add_loaded(TalusWorld *world, const TalusDrive *drive);
 

@@ -22,15 +22,15 @@ TalusStatus talus_world_set_groups(TalusWorld *world, int a, int b, bool meet)
     f->meets[a] = meet ? f->meets[a] | bit_b : f->meets[a] & ~bit_b;
     f->meets[b] = meet ? f->meets[b] | bit_a : f->meets[b] & ~bit_a;
     world->mirror.filters_dirty = true;
-    f->apart = false;
+    f->groups_apart = false;
     for (int g = 0; g < TALUS_GROUPS; g++)
-        f->apart |= f->meets[g] != UINT32_MAX;
+        f->groups_apart |= f->meets[g] != UINT32_MAX;
     return TALUS_OK;
 }
 
 /* Writes the slots to `pair`, smaller first. *there: whether that pair is excluded. Returns its index in f->excluded,
  * or the index at which to insert it. */
-static int find_pair(const TalusFilters *f, int a, int b, uint32_t pair[2], bool *there)
+static int find_exclusion(const TalusFilters *f, int a, int b, uint32_t pair[2], bool *there)
 {
     int low = 0, high = f->count;
     pair[0] = (uint32_t)(a < b ? a : b);
@@ -53,29 +53,29 @@ TalusStatus talus_pair_exclude(TalusWorld *world, int slot_a, int slot_b)
     uint32_t pair[2];
     bool there;
     talus_wake_all(world);
-    int at = find_pair(f, slot_a, slot_b, pair, &there);
+    int at = find_exclusion(f, slot_a, slot_b, pair, &there);
     if (there) {
-        f->times[at]++;
+        f->exclusions[at]++;
         return TALUS_OK;
     }
     size_t n = (size_t)f->count, after = (size_t)(f->count - at);
     TALUS_TRY(TALUS_GROW(f->excluded, n + 1, n, "excluded pairs"));
-    TALUS_TRY(TALUS_GROW(f->times, n + 1, n, "excluded pairs"));
+    TALUS_TRY(TALUS_GROW(f->exclusions, n + 1, n, "excluded pairs"));
     memmove(f->excluded + at + 1, f->excluded + at, after * sizeof *f->excluded);
-    memmove(f->times + at + 1, f->times + at, after * sizeof *f->times);
+    memmove(f->exclusions + at + 1, f->exclusions + at, after * sizeof *f->exclusions);
     memcpy(f->excluded[at], pair, sizeof pair);
-    f->times[at] = 1;
+    f->exclusions[at] = 1;
     f->count++;
     world->mirror.filters_dirty = true;
     return TALUS_OK;
 }
 
-static void drop_pair(TalusWorld *world, int at)
+static void remove_exclusion(TalusWorld *world, int at)
 {
     TalusFilters *f = &world->filters;
     size_t after = (size_t)(f->count - at - 1);
     memmove(f->excluded + at, f->excluded + at + 1, after * sizeof *f->excluded);
-    memmove(f->times + at, f->times + at + 1, after * sizeof *f->times);
+    memmove(f->exclusions + at, f->exclusions + at + 1, after * sizeof *f->exclusions);
     f->count--;
     world->mirror.filters_dirty = true;
 }
@@ -86,9 +86,9 @@ void talus_pair_include(TalusWorld *world, int slot_a, int slot_b)
     uint32_t pair[2];
     bool there;
     talus_wake_all(world);
-    int at = find_pair(f, slot_a, slot_b, pair, &there);
-    if (there && --f->times[at] == 0)
-        drop_pair(world, at);
+    int at = find_exclusion(f, slot_a, slot_b, pair, &there);
+    if (there && --f->exclusions[at] == 0)
+        remove_exclusion(world, at);
 }
 
 void talus_slot_clear_exclusions(TalusWorld *world, int slot)
@@ -96,10 +96,11 @@ void talus_slot_clear_exclusions(TalusWorld *world, int slot)
     TalusFilters *f = &world->filters;
     for (int i = f->count - 1; i >= 0; i--)
         if (f->excluded[i][0] == (uint32_t)slot || f->excluded[i][1] == (uint32_t)slot)
-            drop_pair(world, i);
+            remove_exclusion(world, i);
 }
 
-static TalusStatus find_slots(const TalusWorld *world, TalusBodyId a, TalusBodyId b, int slot[2])
+static TalusStatus find_two_slots(const TalusWorld *world, TalusBodyId a, TalusBodyId b,
+                                  int slot[2])
 {
     TALUS_TRY(talus_slot_find(world, a, &slot[0]));
     TALUS_TRY(talus_slot_find(world, b, &slot[1]));
@@ -111,14 +112,14 @@ static TalusStatus find_slots(const TalusWorld *world, TalusBodyId a, TalusBodyI
 TalusStatus talus_world_exclude(TalusWorld *world, TalusBodyId a, TalusBodyId b)
 {
     int slot[2];
-    TALUS_TRY(find_slots(world, a, b, slot));
+    TALUS_TRY(find_two_slots(world, a, b, slot));
     return talus_pair_exclude(world, slot[0], slot[1]);
 }
 
 TalusStatus talus_world_include(TalusWorld *world, TalusBodyId a, TalusBodyId b)
 {
     int slot[2];
-    TALUS_TRY(find_slots(world, a, b, slot));
+    TALUS_TRY(find_two_slots(world, a, b, slot));
     talus_pair_include(world, slot[0], slot[1]);
     return TALUS_OK;
 }
@@ -126,7 +127,7 @@ TalusStatus talus_world_include(TalusWorld *world, TalusBodyId a, TalusBodyId b)
 const TalusFilter *talus_filter_view(TalusWorld *world)
 {
     TalusFilters *f = &world->filters;
-    if (!f->apart && f->count == 0)
+    if (!f->groups_apart && f->count == 0)
         return NULL;
     f->view = (TalusFilter){
         .group = world->bodies.group,
@@ -139,5 +140,5 @@ const TalusFilter *talus_filter_view(TalusWorld *world)
 
 void talus_filters_clear(TalusFilters *f)
 {
-    TALUS_RELEASE(f->excluded, f->times);
+    TALUS_RELEASE(f->excluded, f->exclusions);
 }

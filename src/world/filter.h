@@ -9,9 +9,9 @@
 /* Pairs that do not collide (filter.c). */
 typedef struct TalusFilters {
     uint32_t meets[TALUS_GROUPS]; /* bit g: bodies of this group collide with those of group g */
-    bool apart;                   /* some groups do not collide */
+    bool groups_apart;            /* some groups do not collide */
     uint32_t (*excluded)[2];      /* sorted pairs of slots, smaller slot first */
-    int *times;       /* exclusions of each pair; it collides again once all are undone */
+    int *exclusions;  /* exclusions of each pair; it collides again once all are undone */
     int count;        /* of pairs */
     TalusFilter view; /* these filters in the detector's form (talus_filter_view) */
 } TalusFilters;

@@ -18,7 +18,7 @@ TalusStatus talus_forces_reserve(TalusWorld *world, size_t slots)
     return TALUS_GROW(f->torque, slots, have, "applied forces");
 }
 
-TalusStatus talus_slot_apply_force(TalusWorld *world, int slot, TalusVec3 force, TalusVec3 torque)
+TalusStatus talus_slot_set_force(TalusWorld *world, int slot, TalusVec3 force, TalusVec3 torque)
 {
     TalusForces *f = &world->forces;
     TalusVec3 zero = {0.0, 0.0, 0.0};
@@ -46,7 +46,7 @@ TalusStatus talus_world_set_force(TalusWorld *world, TalusBodyId id, TalusVec3 f
     if (!isfinite(talus_norm(force)) || !isfinite(talus_norm(torque)))
         return talus_reject("body %" PRIu64 ": the force is not finite", id.number);
     talus_slot_wake(world, slot);
-    return talus_slot_apply_force(world, slot, force, torque);
+    return talus_slot_set_force(world, slot, force, torque);
 }
 
 void talus_forces_clear(TalusWorld *world)

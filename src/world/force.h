@@ -10,10 +10,10 @@ typedef struct TalusForces {
     int count;
 } TalusForces;
 
-/* Ensures a capacity, so that talus_slot_apply_force cannot fail for slots below `slots`. */
+/* Ensures a capacity, so that talus_slot_set_force cannot fail for slots below `slots`. */
 TalusStatus talus_forces_reserve(TalusWorld *world, size_t slots);
 /* Replaces the force and torque that act on a body in every step. */
-TalusStatus talus_slot_apply_force(TalusWorld *world, int slot, TalusVec3 force, TalusVec3 torque);
+TalusStatus talus_slot_set_force(TalusWorld *world, int slot, TalusVec3 force, TalusVec3 torque);
 void talus_forces_clear(TalusWorld *world);
 
 #endif

@@ -8,7 +8,7 @@
 
 enum { DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS };
 
-static bool ascends(const uint64_t *id, int slots)
+static bool ids_ascend(const uint64_t *id, int slots)
 {
     for (int i = 1; i < slots; i++)
         if (id[i] <= id[i - 1])
@@ -35,7 +35,7 @@ static void sort_by_digit(const uint64_t *id, int shift, int slots, const uint32
 }
 
 /* Fills at_rank, with rank as scratch, then rank. */
-static void sort(TalusIdOrder *o, const uint64_t *id, int slots)
+static void sort_by_id(TalusIdOrder *o, const uint64_t *id, int slots)
 {
     uint64_t bits = 0;
     for (int i = 0; i < slots; i++) {
@@ -56,13 +56,13 @@ TalusStatus talus_id_order_update(TalusIdOrder *o, const uint64_t *id, int slots
     if (is_current(o, id, slots))
         return TALUS_OK;
     o->stored = false;
-    if (ascends(id, slots))
+    if (ids_ascend(id, slots))
         return TALUS_OK;
     TALUS_TRY(TALUS_GROW(o->rank, count, 0, "order of bodies"));
     TALUS_TRY(TALUS_GROW(o->at_rank, count, 0, "order of bodies"));
     TALUS_TRY(TALUS_GROW(o->id, count, 0, "order of bodies"));
     memcpy(o->id, id, count * sizeof *id);
-    sort(o, id, slots);
+    sort_by_id(o, id, slots);
     o->slots = slots;
     o->stored = true;
     return TALUS_OK;

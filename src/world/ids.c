@@ -9,12 +9,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static bool has_body(const TalusBodies *b, int64_t slot, uint64_t number)
+static bool slot_has_body(const TalusBodies *b, int64_t slot, uint64_t number)
 {
     return slot < b->counts.slots && b->shape[slot] >= 0 && b->id[slot] == number;
 }
 
-static int by_number(const void *a, const void *b)
+static int compare_numbers(const void *a, const void *b)
 {
     uint64_t x = ((const TalusDisplaced *)a)->number, y = ((const TalusDisplaced *)b)->number;
     return (x > y) - (x < y);
@@ -23,11 +23,11 @@ static int by_number(const void *a, const void *b)
 static int find_slot(const TalusBodies *b, uint64_t number)
 {
     const TalusDisplaced key = {.number = number}, *at = NULL;
-    if (number - 1 < (uint64_t)b->counts.slots && has_body(b, (int64_t)number - 1, number))
+    if (number - 1 < (uint64_t)b->counts.slots && slot_has_body(b, (int64_t)number - 1, number))
         return (int)(number - 1);
     if (b->displaced_count > 0)
-        at = bsearch(&key, b->displaced, (size_t)b->displaced_count, sizeof key, by_number);
-    return at && has_body(b, at->slot, number) ? at->slot : -1;
+        at = bsearch(&key, b->displaced, (size_t)b->displaced_count, sizeof key, compare_numbers);
+    return at && slot_has_body(b, at->slot, number) ? at->slot : -1;
 }
 
 int talus_slot_of(const TalusWorld *world, TalusBodyId id)
@@ -43,11 +43,11 @@ TalusStatus talus_slot_find(const TalusWorld *world, TalusBodyId id, int *slot)
     return talus_reject("body %" PRIu64 ": there is no such body now", id.number);
 }
 
-static void drop_gone(TalusBodies *b)
+static void drop_removed(TalusBodies *b)
 {
     int left = 0;
     for (int i = 0; i < b->displaced_count; i++)
-        if (has_body(b, b->displaced[i].slot, b->displaced[i].number))
+        if (slot_has_body(b, b->displaced[i].slot, b->displaced[i].number))
             b->displaced[left++] = b->displaced[i];
     b->displaced_count = left;
 }
@@ -61,13 +61,13 @@ TalusStatus talus_ids_reserve(TalusBodies *b, int count)
     size_t more = in_place ? 0 : (size_t)count;
     if ((size_t)b->displaced_count + more <= TALUS_CAPACITY(b->displaced))
         return TALUS_OK;
-    drop_gone(b);
+    drop_removed(b);
     size_t used = (size_t)b->displaced_count;
     return TALUS_GROW(b->displaced, 2 * (used + more), used, "bodies");
 }
 
 /* Appends the slot's body to `displaced`, which has room, if its number is not slot + 1. */
-static void list_slot(TalusBodies *b, int slot)
+static void list_if_displaced(TalusBodies *b, int slot)
 {
     if (b->id[slot] != (uint64_t)slot + 1)
         b->displaced[b->displaced_count++] = (TalusDisplaced){b->id[slot], slot};
@@ -76,7 +76,7 @@ static void list_slot(TalusBodies *b, int slot)
 void talus_slot_assign_id(TalusBodies *b, int slot)
 {
     b->id[slot] = ++b->counts.created;
-    list_slot(b, slot);
+    list_if_displaced(b, slot);
 }
 
 void talus_ids_rollback(TalusBodies *b)
@@ -95,9 +95,9 @@ TalusStatus talus_ids_index_loaded(TalusBodies *b)
     b->displaced_count = 0;
     for (int i = 0; i < b->counts.slots; i++)
         if (b->shape[i] >= 0)
-            list_slot(b, i);
+            list_if_displaced(b, i);
     if (count > 1)
-        qsort(b->displaced, count, sizeof *b->displaced, by_number);
+        qsort(b->displaced, count, sizeof *b->displaced, compare_numbers);
     for (size_t i = 0; i < count; i++)
         if (find_slot(b, b->displaced[i].number) != b->displaced[i].slot)
             return talus_reject("two bodies have the id %" PRIu64, b->displaced[i].number);

@@ -9,7 +9,7 @@
 
 /* Returns the id number of a body that a file names by slot and generation (the number of bodies that the slot has
  * had): states up to version 5, frames up to version 2. 0, no body, for generation 0. */
-static inline uint64_t talus_id_of_slot(uint32_t slot, uint32_t generation)
+static inline uint64_t talus_id_from_generation(uint32_t slot, uint32_t generation)
 {
     return generation == 0 ? 0 : ((uint64_t)(generation - 1) << 32 | slot) + 1;
 }

@@ -81,7 +81,7 @@ static TalusStatus check_pair(const TalusMaterials *m, int a, int b, const Talus
 /* ---- laws ---- */
 
 /* Returns the pair's own value `set`; if that is negative, not set, the smaller of the two materials' values. */
-static double choose(double set, double a, double b)
+static double pair_value(double set, double a, double b)
 {
     return set >= 0.0 ? set : fmin(a, b);
 }
@@ -93,11 +93,11 @@ static TalusLaw pair_law(const TalusMaterialDef *a, const TalusMaterialDef *b,
 {
     const TalusFrictionModel *model = pair->own_model ? &pair->model : world_model;
     TalusLaw law = {
-        .mu = choose(pair->friction, a->friction, b->friction),
-        .restitution = choose(pair->restitution, a->restitution, b->restitution),
-        .spinning = choose(pair->spinning, a->spinning, b->spinning),
-        .rolling = choose(pair->rolling, a->rolling, b->rolling),
-        .cohesion = choose(pair->cohesion, a->cohesion, b->cohesion),
+        .mu = pair_value(pair->friction, a->friction, b->friction),
+        .restitution = pair_value(pair->restitution, a->restitution, b->restitution),
+        .spinning = pair_value(pair->spinning, a->spinning, b->spinning),
+        .rolling = pair_value(pair->rolling, a->rolling, b->rolling),
+        .cohesion = pair_value(pair->cohesion, a->cohesion, b->cohesion),
     };
     if (model->section == TALUS_SECTION_NONE)
         law.mu = law.spinning = law.rolling = 0.0;
@@ -138,7 +138,7 @@ static void update_laws(TalusWorld *world)
 }
 
 /* Adds a row and a column of defaults to the table of old x old pairs, in place; entries move up, last one first. */
-static void widen_pairs(TalusPairDef *table, int old)
+static void widen_pair_table(TalusPairDef *table, int old)
 {
     for (int a = old - 1; a >= 0; a--)
         for (int b = old - 1; b >= 0; b--)
@@ -159,7 +159,7 @@ TalusStatus talus_world_add_material(TalusWorld *world, const TalusMaterialDef *
     TALUS_TRY(talus_copy_text(def->name, "material name", &name));
     m->def[old] = *def;
     m->def[old].name = name;
-    widen_pairs(m->pair, m->count);
+    widen_pair_table(m->pair, m->count);
     m->count++;
     update_laws(world);
     if (index)
@@ -207,7 +207,7 @@ void talus_materials_clear(TalusMaterials *m)
 
 /* Computes the inertia per unit mass and its inverse; zero for spheres, whose radius differs from body to body, and
  * for shapes without mass (TALUS_TRAIT_WALL). */
-static TalusStatus gyration_of(const TalusShape *shape, TalusGyration *out)
+static TalusStatus compute_gyration(const TalusShape *shape, TalusGyration *out)
 {
     TalusShapeKind kind = shape->def.kind;
     *out = (TalusGyration){0};
@@ -229,7 +229,7 @@ TalusStatus talus_world_add_shape(TalusWorld *world, const TalusShapeDef *def, i
     TALUS_TRY(TALUS_GROW(world->shape, n + 1, n, "shapes"));
     TALUS_TRY(TALUS_GROW(world->gyration, n + 1, n, "shape inertia"));
     TALUS_TRY(talus_shape_init(&world->shape[n], def));
-    TalusStatus status = gyration_of(&world->shape[n], &world->gyration[n]);
+    TalusStatus status = compute_gyration(&world->shape[n], &world->gyration[n]);
     if (status != TALUS_OK) {
         talus_shape_clear(&world->shape[n]);
         return status;
@@ -241,7 +241,7 @@ TalusStatus talus_world_add_shape(TalusWorld *world, const TalusShapeDef *def, i
     return TALUS_OK;
 }
 
-TalusStatus talus_sphere_shape(TalusWorld *world, double radius, int *index)
+TalusStatus talus_world_require_sphere_shape(TalusWorld *world, double radius, int *index)
 {
     for (int i = 0; i < world->shapes; i++)
         if (world->shape[i].def.kind == TALUS_SHAPE_SPHERE) {

@@ -19,6 +19,6 @@ typedef struct TalusMaterials {
 void talus_materials_clear(TalusMaterials *materials);
 void talus_shapes_clear(TalusWorld *world);
 /* Sets *index to the world's first sphere shape; adds one with this default radius if there is none. */
-TalusStatus talus_sphere_shape(TalusWorld *world, double radius, int *index);
+TalusStatus talus_world_require_sphere_shape(TalusWorld *world, double radius, int *index);
 
 #endif

@@ -71,13 +71,13 @@ TalusProbeValue talus_world_probe_value(const TalusWorld *world, int index)
 
 /* ---- a step ---- */
 
-void talus_probes_begin(TalusWorld *world)
+void talus_probes_begin_step(TalusWorld *world)
 {
     for (int i = 0; i < world->probes; i++)
         world->probe[i].next = (TalusProbeValue){0};
 }
 
-TalusStatus talus_probes_start_sums(TalusWorld *world)
+TalusStatus talus_probes_request_sums(TalusWorld *world)
 {
     TalusProbeStaging *staging = &world->probe_staging;
     size_t most = (size_t)world->probes;
@@ -96,10 +96,10 @@ TalusStatus talus_probes_start_sums(TalusWorld *world)
         staging->probe[staging->count] = (TalusEngineProbe){region, slot, def->lo, def->hi};
         staging->index[staging->count++] = i;
     }
-    return world->engine.ops->sum_probes(world->engine.self, staging->probe, staging->count);
+    return world->engine.ops->request_probes(world->engine.self, staging->probe, staging->count);
 }
 
-TalusStatus talus_probes_collect(TalusWorld *world)
+TalusStatus talus_probes_add_sums(TalusWorld *world)
 {
     const TalusProbeStaging *staging = &world->probe_staging;
     if (staging->count == 0)
@@ -118,7 +118,7 @@ TalusStatus talus_probes_collect(TalusWorld *world)
     return TALUS_OK;
 }
 
-void talus_probes_close(TalusWorld *world, double h)
+void talus_probes_finish_step(TalusWorld *world, double h)
 {
     for (int i = 0; i < world->probes; i++) {
         TalusProbeValue *value = &world->probe[i].value;

@@ -22,14 +22,14 @@ typedef struct TalusProbeStaging {
 } TalusProbeStaging;
 
 /* Starts a step: zeroes `next` of all probes. */
-void talus_probes_begin(TalusWorld *world);
+void talus_probes_begin_step(TalusWorld *world);
 /* Before the bodies move: tells the engine which sums to compute. */
-TalusStatus talus_probes_start_sums(TalusWorld *world);
+TalusStatus talus_probes_request_sums(TalusWorld *world);
 /* After they have moved: downloads the sums. Adds impulses and torques to `next`; the rest replaces that of an earlier
  * part of a halved step. */
-TalusStatus talus_probes_collect(TalusWorld *world);
+TalusStatus talus_probes_add_sums(TalusWorld *world);
 /* Ends a step of length h: sets `value` from `next`, with impulses divided by h. */
-void talus_probes_close(TalusWorld *world, double h);
+void talus_probes_finish_step(TalusWorld *world, double h);
 void talus_probes_clear(TalusWorld *world);
 /* Adds a probe without checking its def. *index is set unless `index` is NULL. */
 TalusStatus talus_probe_append(TalusWorld *world, const TalusProbeDef *def, int *index);

@@ -51,7 +51,7 @@ struct TalusWorld {
     double base_time;
     int64_t base_steps;
     int64_t missed_steps;
-    int clipped;         /* bodies clipped in the last detection: TalusEngineCounts */
+    int clipped_bodies;  /* TalusEngineCounts.clipped_bodies of the last detection */
     bool start_reported; /* info has contacts and penetration of the first solved part */
     bool said_missed, said_infeasible; /* said_*: this warning has been logged */
     /* not saved: a resumed run may repeat these warnings */
@@ -93,10 +93,11 @@ struct TalusWorld {
     TalusBodyCounts mass_counts;
 
     /* the current step */
-    double part_time;  /* start of its current part; s */
-    double compliance; /* of its contacts (talus_world_compliance) */
-    double strain;     /* largest overlap by relative compliance over its limit (engine's solved) */
-    bool velocities_changed; /* some body's by the solve, by more than talus_change_limit */
+    double part_time;  /* s: start of the current part of the step */
+    double compliance; /* of the step's contacts (talus_world_compliance) */
+    double
+        strain; /* from the engine's compute_velocities: largest elastic overlap over its limit */
+    bool velocities_changed; /* by the solve, by more than talus_velocity_change_limit */
     double min_size;         /* m: smallest size of a free body; infinite if there is none */
     int contact_count;
     TalusBuildOptions built; /* options of the step's problem */

@@ -47,7 +47,7 @@ TalusWorldDef talus_world_def_relaxed(void)
 /* Sets the error message about member `key` of the def; returns the error. */
 #define REFUSE(key, ...) talus_error_key(key, talus_reject("world: " __VA_ARGS__))
 
-static TalusStatus check_number(const char *key, double value, double min, const char *want)
+static TalusStatus check_minimum(const char *key, double value, double min, const char *want)
 {
     if (!isfinite(value) || value < min)
         return REFUSE(key, "%s is %g; expected %s", key, value, want);
@@ -77,12 +77,12 @@ static TalusStatus check_def(const TalusWorldDef *def)
                       g.x, g.y, g.z, -TALUS_GRAVITY_MAX, TALUS_GRAVITY_MAX);
     if (!(def->step > 0.0) || !isfinite(def->step))
         return REFUSE("step", "step is %g; expected seconds, more than 0", def->step);
-    TALUS_TRY(check_number("tolerance", def->tolerance, 0.0, "a fraction of the reference speed"));
-    TALUS_TRY(check_number("reference_speed", def->reference_speed, 0.0, "m/s, 0 or more"));
-    TALUS_TRY(check_number("envelope", def->envelope, 0.0, "a fraction of the body size"));
-    TALUS_TRY(check_number("recovery", def->recovery, 0.0, "0 (no limit) or more"));
+    TALUS_TRY(check_minimum("tolerance", def->tolerance, 0.0, "a fraction of the reference speed"));
+    TALUS_TRY(check_minimum("reference_speed", def->reference_speed, 0.0, "m/s, 0 or more"));
+    TALUS_TRY(check_minimum("envelope", def->envelope, 0.0, "a fraction of the body size"));
+    TALUS_TRY(check_minimum("recovery", def->recovery, 0.0, "0 (no limit) or more"));
     if (def->compliance != TALUS_COMPLIANCE_AUTO)
-        TALUS_TRY(check_number(
+        TALUS_TRY(check_minimum(
             "compliance", def->compliance, 0.0,
             "TALUS_COMPLIANCE_AUTO, 0 (rigid) or more, such as 1e-3, over the contact's inverse "
             "mass"));
@@ -91,14 +91,14 @@ static TalusStatus check_def(const TalusWorldDef *def)
                       "elastic_overlap is %g; expected a fraction of the body size, more than 0 "
                       "and at most %g; compliance 0 makes contacts rigid",
                       def->elastic_overlap, TALUS_ELASTIC_OVERLAP_MAX);
-    TALUS_TRY(check_number("restitution_threshold", def->restitution_threshold, 0.0,
-                           "a multiple of gravity times step"));
+    TALUS_TRY(check_minimum("restitution_threshold", def->restitution_threshold, 0.0,
+                            "a multiple of gravity times step"));
     TALUS_TRY(
-        check_number("cohesion_range", def->cohesion_range, 0.0, "a fraction of the body size"));
+        check_minimum("cohesion_range", def->cohesion_range, 0.0, "a fraction of the body size"));
     TALUS_TRY(talus_model_check(def->friction));
     TALUS_TRY(check_period(&def->period));
-    TALUS_TRY(check_number("sleep_speed", def->sleep_speed, 0.0,
-                           "a multiple of the reference speed, 0 for never"));
+    TALUS_TRY(check_minimum("sleep_speed", def->sleep_speed, 0.0,
+                            "a multiple of the reference speed, 0 for never"));
     if (def->sleep_steps < 1)
         return REFUSE("sleep_steps", "sleep_steps is %d; expected 1 or more", def->sleep_steps);
     if (def->max_iterations <= 0)
@@ -132,7 +132,7 @@ static TalusStatus check_engine(const TalusWorld *world)
                       world->def.backend, periods ? "periods" : "sleeping bodies");
 }
 
-static TalusStatus open_engines(TalusWorld *world)
+static TalusStatus create_engines(TalusWorld *world)
 {
     TalusEngineSetup setup = {
         .pool = world->pool, .problem = world->problem, .period = &world->def.period};
@@ -151,7 +151,7 @@ static TalusStatus open_engines(TalusWorld *world)
     return TALUS_OK;
 }
 
-static void close_engines(TalusWorld *world)
+static void destroy_engines(TalusWorld *world)
 {
     if (world->engine.self && world->engine.self != world->host.self)
         world->engine.ops->destroy(world->engine.self);
@@ -161,7 +161,7 @@ static void close_engines(TalusWorld *world)
         world->backend->context_destroy(world->context);
 }
 
-static TalusStatus fill_world(TalusWorld *world, const TalusWorldDef *def)
+static TalusStatus init_world(TalusWorld *world, const TalusWorldDef *def)
 {
     world->def = *def;
     world->last_compliance = -1.0;
@@ -177,7 +177,7 @@ static TalusStatus fill_world(TalusWorld *world, const TalusWorldDef *def)
         return TALUS_ERR_UNSUPPORTED;
     TALUS_TRY(talus_pool_create(def->threads, &world->pool));
     TALUS_TRY(talus_problem_create_empty(world->pool, &world->problem));
-    TALUS_TRY(open_engines(world));
+    TALUS_TRY(create_engines(world));
     TALUS_TRY(talus_solver_create(def->solver, &world->solver));
     TALUS_TRY(talus_bodies_reserve(&world->bodies, 1)); /* so that no array is ever NULL */
     TalusMaterialDef material = talus_material_def_default();
@@ -191,7 +191,7 @@ TalusStatus talus_world_create(const TalusWorldDef *def, TalusWorld **out)
     TALUS_TRY(check_def(def));
     TalusWorld *world;
     TALUS_TRY(TALUS_ALLOC(world, 1, "world"));
-    TalusStatus status = fill_world(world, def);
+    TalusStatus status = init_world(world, def);
     if (status != TALUS_OK) {
         talus_world_destroy(world);
         return status;
@@ -206,7 +206,7 @@ void talus_world_destroy(TalusWorld *world)
         return;
     talus_solver_destroy(world->solver);
     talus_problem_destroy(world->problem);
-    close_engines(world);
+    destroy_engines(world);
     talus_pool_destroy(world->pool);
     talus_sources_clear(world);
     talus_emit_candidates_clear(&world->candidates);

@@ -1,10 +1,9 @@
-/* engine/cpu/build.c - from contacts to the contact problem of a step or of a part of it.
+/* engine/cpu/build.c - the contact problem of a step, or of a part of it, from contacts and joints.
  *
  * Offsets and compliances follow docs/reference/contact-problem.md; engine/contact_terms.h has the formulas.
- *
- * Every slot is a body of the problem. The record of a slot that is empty, fixed or asleep is 0; that of a driven body
- * has velocities, but inverse mass and inertia 0. A contact with a fixed body names body -1; one with a driven or
- * sleeping body names that. */
+  * Every slot is a body of the problem. The record of a slot that is empty, fixed or asleep is 0; the record of a driven
+ * body has its velocities, with inverse mass and inertia 0. In the pair of a contact a fixed body is -1; a driven or
+ * sleeping body is its slot. */
 #include "engine/cpu/engine.h"
 
 #include <math.h>
@@ -16,7 +15,7 @@ typedef struct BuildContext {
     double *length, *gamma;
 } BuildContext;
 
-static BuildContext context_of(CpuEngine *e)
+static BuildContext build_context(CpuEngine *e)
 {
     BuildContext c = {e, talus_problem_operator(e->problem), talus_problem_lengths(e->problem),
                       talus_problem_gamma(e->problem)};
@@ -36,35 +35,35 @@ static void fill_bodies(void *context, int64_t begin, int64_t end, int64_t chunk
         double l = 1.0, fixed[8] = {0.0};
         TalusSym3 inertia = {0};
         memcpy(record, fixed, sizeof fixed);
-        if (cpu_moves(e, i)) {
+        if (cpu_is_free(e, i)) {
             const TalusGyration *gyration = cpu_gyration(e, i);
             double inv_mass = 1.0 / b->mass[i];
             l = b->radius[i];
-            inertia = talus_body_inertia(gyration, inv_mass, l, b->orientation[i]);
+            inertia = talus_body_inverse_inertia(gyration, inv_mass, l, b->orientation[i]);
             talus_body_record(e->free_velocity[i], b->spin[i], inv_mass, l, gyration, inertia,
                               record);
             if (cpu_has_force(e, i))
-                talus_record_add_torque(e->torque[i], inertia, e->built.h, l, record);
-        } else if (cpu_driven(e, i)) {
+                talus_record_add_torque(e->torque[i], inertia, e->build_options.h, l, record);
+        } else if (cpu_is_driven(e, i)) {
             l = b->radius[i] > 0.0 ? b->radius[i] : 1.0;
             talus_body_record(b->velocity[i], b->spin[i], 0.0, l, NULL, inertia, record);
         }
         c->length[i] = l;
         if (c->op->inertia)
-            talus_inertia_store(c->op->inertia[i], inertia);
+            talus_sym3_store(c->op->inertia[i], inertia);
     }
 }
 
 void cpu_fill_bodies(CpuEngine *e)
 {
-    BuildContext c = context_of(e);
+    BuildContext c = build_context(e);
     talus_parallel(e->pool, e->bodies.slots, CPU_GRAIN, fill_bodies, &c);
 }
 
 /* ---- contacts ---- */
 
-/* Writes the arms of contact i over the lengths of its bodies; b's is 0 if b is fixed. Contacts of the list's sphere
- * runs, general in a problem of 6 rows, have the arms n and -n. */
+/* Writes the arms of general contact i of the problem, divided by the lengths of its bodies; the arm of b is 0 if b is
+ * fixed. In a problem of 6 rows the contacts of the list's sphere runs are general too; their arms are n and -n. */
 static void fill_arms(const BuildContext *c, int64_t i, const TalusContact *contact, bool b_moves)
 {
     const TalusContactList *list = c->engine->contacts;
@@ -86,6 +85,7 @@ static double rolling_radius(const CpuEngine *e, uint32_t slot)
     return talus_rolling_radius(&e->tables.shape[e->bodies.shape[slot]].def, e->bodies.size[slot]);
 }
 
+/* Writes friction coefficients and levers of the moment rows of contact i. */
 static void fill_moments(const BuildContext *c, int64_t i, const TalusContact *contact,
                          const TalusLaw *law, bool b_moves)
 {
@@ -98,7 +98,8 @@ static void fill_moments(const BuildContext *c, int64_t i, const TalusContact *c
     c->op->lever[i][1] = b_moves ? length / c->length[contact->b] : 0.0;
 }
 
-static TalusLoad load_of(const BuildContext *c, uint32_t slot)
+/* Returns applied force and torque on the body in `slot`, and its length. */
+static TalusLoad applied_load(const BuildContext *c, uint32_t slot)
 {
     const CpuEngine *e = c->engine;
     TalusLoad load = {.length = c->length[slot]};
@@ -109,24 +110,26 @@ static TalusLoad load_of(const BuildContext *c, uint32_t slot)
     return load;
 }
 
-static double offset_of(const BuildContext *c, int64_t i, const TalusContact *contact,
-                        const TalusLaw *law, double size)
+/* Returns talus_contact_offset of contact i. */
+static double contact_offset(const BuildContext *c, int64_t i, const TalusContact *contact,
+                             const TalusLaw *law, double size)
 {
     const CpuEngine *e = c->engine;
     if (e->forces == 0 || law->restitution == 0.0) /* loads matter to a rebound only */
-        return talus_contact_offset(c->op, i, law, &e->built, contact->gap, size, NULL);
-    TalusLoad load[2] = {load_of(c, contact->a), load_of(c, contact->b)};
-    return talus_contact_offset(c->op, i, law, &e->built, contact->gap, size, load);
+        return talus_contact_offset(c->op, i, law, &e->build_options, contact->gap, size, NULL);
+    TalusLoad load[2] = {applied_load(c, contact->a), applied_load(c, contact->b)};
+    return talus_contact_offset(c->op, i, law, &e->build_options, contact->gap, size, load);
 }
 
+/* Writes contact i of the problem: pair, frame, law, arms, offset, compliance and initial impulse (without attraction). */
 static void fill_contact(const BuildContext *c, int64_t i, const TalusContact *contact, double size)
 {
     const CpuEngine *e = c->engine;
     TalusOperator *op = c->op;
-    const TalusBuildOptions *o = &e->built;
+    const TalusBuildOptions *o = &e->build_options;
     int a = (int)contact->a, b = (int)contact->b;
     bool b_moves = e->bodies.mobility[b] != TALUS_MOBILITY_FIXED; /* free, driven or asleep */
-    const TalusLaw *law = cpu_law(e, contact);
+    const TalusLaw *law = cpu_contact_law(e, contact);
     op->pair[i][0] = a;
     op->pair[i][1] = b_moves ? b : -1;
     talus_frame_set(op->frame[i], contact->normal.x, contact->normal.y, contact->normal.z);
@@ -138,18 +141,20 @@ static void fill_contact(const BuildContext *c, int64_t i, const TalusContact *c
         fill_arms(c, i, contact, b_moves);
     if (op->rows == 6)
         fill_moments(c, i, contact, law, b_moves);
-    if (!talus_is_always_relative(law, o)) /* else talus_contact_soften writes it */
-        op->bias[i] = offset_of(c, i, contact, law, size);
-    talus_contact_warm(op->frame[i], op->rows, o->impulse_ratio, e->contacts->impulse[i],
-                       &c->gamma[op->rows * i]);
+    if (!talus_always_relative_compliance(law,
+                                          o)) /* else talus_contact_fill_compliance writes it */
+        op->bias[i] = contact_offset(c, i, contact, law, size);
+    talus_contact_warm_start(op->frame[i], op->rows, o->impulse_ratio, e->contacts->impulse[i],
+                             &c->gamma[op->rows * i]);
     if (!op->compliance)
         return;
-    double load = talus_contact_soften(op, i, law, o, contact->gap, size, e->contacts->impulse[i]);
+    double overlap_rate =
+        talus_contact_fill_compliance(op, i, law, o, contact->gap, size, e->contacts->impulse[i]);
     if (o->compliance > 0.0)
-        e->elastic_load[i] = load;
+        e->overlap_rate[i] = overlap_rate;
 }
 
-/* Partials: sum, number and maximum of overlap over size, of overlapping contacts. */
+/* Writes the contacts of a group. Partials, over overlapping contacts: sum, number and maximum of overlap over size. */
 static void fill_contacts(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const BuildContext *c = context;
@@ -184,9 +189,9 @@ static void report_penetration(const CpuEngine *e, TalusBuildReport *report)
 
 /* ---- joints, behind the contacts ---- */
 
-static int joint_blocks(const CpuEngine *e)
+static int count_joint_blocks(const CpuEngine *e)
 {
-    return e->joints.kept + e->joints.free;
+    return e->joints.bounded + e->joints.free;
 }
 
 static void fill_joint(const BuildContext *c, const TalusEngineJoint *joint, int64_t i)
@@ -214,81 +219,83 @@ static void fill_joint(const BuildContext *c, const TalusEngineJoint *joint, int
 static void fill_joints(const BuildContext *c)
 {
     const CpuEngine *e = c->engine;
-    for (int k = 0; k < joint_blocks(e); k++)
+    for (int k = 0; k < count_joint_blocks(e); k++)
         fill_joint(c, &e->joints.block[k], e->contacts->count + k);
 }
 
-/* Adds what torque motors change to the records. */
-static void push_bodies(const BuildContext *c)
+/* Adds the changes of free velocities by torque motors to the records. */
+static void add_motor_changes(const BuildContext *c)
 {
     const TalusEngineJoints *joints = &c->engine->joints;
-    for (int k = 0; k < joints->pushes; k++)
+    for (int k = 0; k < joints->motor_changes; k++)
         for (int j = 0; j < 8; j++)
-            c->op->body[joints->push[k].slot][j] += joints->push[k].change[j];
+            c->op->body[joints->motor_change[k].slot][j] += joints->motor_change[k].change[j];
 }
 
 /* ---- cohesion ---- */
 
-static void fill_pulls(void *context, int64_t begin, int64_t end, int64_t chunk)
+/* Sets gamma to the attractive impulses with negative sign; tangential rows and moments are 0. */
+static void fill_negative_attraction(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const BuildContext *c = context;
     int rows = c->op->rows;
     (void)chunk;
     memset(&c->gamma[rows * begin], 0, (size_t)(rows * (end - begin)) * sizeof *c->gamma);
     for (int64_t i = begin; i < end; i++)
-        c->gamma[rows * i] = -cpu_attraction(c->engine, i);
+        c->gamma[rows * i] = -cpu_attractive_impulse(c->engine, i);
 }
 
-/* Writes initial impulses: those in the list, which are net of attraction, plus the attractive impulse; normal ones are
- * at least 0. */
-static void fill_warm(void *context, int64_t begin, int64_t end, int64_t chunk)
+/* Sets gamma to the initial impulses: impulses of the list, which are net of attraction, plus the attractive impulse;
+ * normal impulses are at least 0. */
+static void fill_initial_impulses(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const BuildContext *c = context;
     const CpuEngine *e = c->engine;
     (void)chunk;
     for (int64_t i = begin; i < end; i++) {
         double *gamma = &c->gamma[c->op->rows * i];
-        talus_contact_warm(c->op->frame[i], c->op->rows, e->built.impulse_ratio,
-                           e->contacts->impulse[i], gamma);
-        gamma[0] = fmax(0.0, gamma[0] + cpu_attraction(e, i));
+        talus_contact_warm_start(c->op->frame[i], c->op->rows, e->build_options.impulse_ratio,
+                                 e->contacts->impulse[i], gamma);
+        gamma[0] = fmax(0.0, gamma[0] + cpu_attractive_impulse(e, i));
     }
 }
 
-/* Adds the attractive impulses c h (talus_contact_pull) to the free velocities: v_f <- v_f - M^-1 D (c h e_n), e_n
+/* Adds the attractive impulses c h (talus_attractive_impulse) to the free velocities: v_f <- v_f - M^-1 D (c h e_n), e_n
  * being 1 on normal rows of contacts. gamma serves as work space and then gets the initial impulses again. */
-static void attract(BuildContext *c)
+static void add_attraction(BuildContext *c)
 {
     CpuEngine *e = c->engine;
     int count = e->contacts->count, rows = c->op->rows;
     memset(&c->gamma[rows * (int64_t)count], 0,
-           (size_t)(rows * joint_blocks(e)) * sizeof *c->gamma);
-    talus_parallel(e->pool, count, CPU_GRAIN, fill_pulls, c);
+           (size_t)(rows * count_joint_blocks(e)) * sizeof *c->gamma);
+    talus_parallel(e->pool, count, CPU_GRAIN, fill_negative_attraction, c);
     const double(*velocity)[8] = talus_problem_velocities(e->problem);
     if (c->op->bodies > 0)
         memcpy(c->op->body, velocity, (size_t)c->op->bodies * sizeof *c->op->body);
-    talus_parallel(e->pool, count, CPU_GRAIN, fill_warm, c);
-    for (int k = 0; k < joint_blocks(e); k++)
+    talus_parallel(e->pool, count, CPU_GRAIN, fill_initial_impulses, c);
+    for (int k = 0; k < count_joint_blocks(e); k++)
         memcpy(&c->gamma[rows * (int64_t)(count + k)], e->joints.block[k].gamma,
                sizeof e->joints.block[k].gamma);
 }
 
 /* ---- the whole problem ---- */
 
-/* Returns the rows per block without joints: the largest number that a contact of this step needs. */
+/* Returns the rows per block that the contacts of this step need: 1, 3 or 6. */
 static int count_rows(const CpuEngine *e)
 {
     int rows = 1, most = e->tables.moments ? 6 : e->tables.friction ? 3 : 1;
     for (int i = 0; i < e->contacts->count && rows < most; i++) {
-        int need = talus_law_rows(cpu_law(e, &e->contacts->contact[i]));
+        int need = talus_law_rows(cpu_contact_law(e, &e->contacts->contact[i]));
         rows = need > rows ? need : rows;
     }
     return rows;
 }
 
-static TalusProblemSizes sizes_of(const CpuEngine *e)
+/* Returns the sizes of the problem. With 6 rows all contacts are general; with joints there are at least 3 rows. */
+static TalusProblemSizes problem_sizes(const CpuEngine *e)
 {
     const TalusContactList *list = e->contacts;
-    int rows = count_rows(e), more = joint_blocks(e);
+    int rows = count_rows(e), more = count_joint_blocks(e);
     rows = more > 0 && rows < 3 ? 3 : rows;
     TalusProblemSizes sizes = {
         .bodies = e->bodies.slots,
@@ -297,8 +304,8 @@ static TalusProblemSizes sizes_of(const CpuEngine *e)
         .general = (rows == 6 ? list->count : list->general) + more,
         .joints = e->joints.free,
         .rows = rows,
-        .compliance = e->built.soften > 0.0 || e->built.compliance > 0.0 || e->tables.compliance ||
-                      e->joints.compliance,
+        .compliance = e->build_options.soften > 0.0 || e->build_options.compliance > 0.0 ||
+                      e->tables.compliance || e->joints.compliance,
         .models = (e->tables.models && rows > 1) || more > 0,
     };
     return sizes;
@@ -311,7 +318,7 @@ static void measure_strain(void *context, int64_t begin, int64_t end, int64_t ch
 {
     const BuildContext *c = context;
     CpuEngine *e = c->engine;
-    const TalusBuildOptions *o = &e->built;
+    const TalusBuildOptions *o = &e->build_options;
     double largest = 0.0;
     for (int64_t i = begin; i < end; i++) {
         TalusHardening s = cpu_hardening(e, c->op, i);
@@ -324,13 +331,13 @@ static void measure_strain(void *context, int64_t begin, int64_t end, int64_t ch
     e->partial[chunk][0] = largest;
 }
 
-double cpu_strain(CpuEngine *e)
+double cpu_largest_strain(CpuEngine *e)
 {
     int count = e->contacts->count;
     double largest = 0.0;
-    if (!(e->built.compliance > 0.0))
+    if (!(e->build_options.compliance > 0.0))
         return 0.0;
-    BuildContext c = context_of(e);
+    BuildContext c = build_context(e);
     talus_parallel(e->pool, count, CPU_GRAIN, measure_strain, &c);
     for (int64_t i = 0; i < talus_chunks(count, CPU_GRAIN); i++)
         largest = fmax(largest, e->partial[i][0]);
@@ -339,14 +346,15 @@ double cpu_strain(CpuEngine *e)
 
 /* ---- the whole problem, softened ---- */
 
+/* Adds build_options.soften times N_nn to the compliance of contacts and joint limits, then finishes the problem again. */
 static TalusStatus soften_contacts(CpuEngine *e)
 {
     TalusOperator *op = talus_problem_operator(e->problem);
-    int count = e->contacts->count + e->joints.kept;
-    /* contacts and, of the joints' blocks, limits: only these can push against each other */
+    int count = e->contacts->count + e->joints.bounded;
+    /* joint blocks other than limits stay as they are: only contacts and limits can wedge a body */
     for (int i = 0; i < count; i++)
         if (!op->model || op->model[i].section != TALUS_SECTION_JOINT)
-            op->compliance[i] += e->built.soften * op->diagonal[i][0];
+            op->compliance[i] += e->build_options.soften * op->diagonal[i][0];
     return talus_problem_finish(e->problem);
 }
 
@@ -354,14 +362,14 @@ TalusStatus cpu_build(TalusEngine *engine, const TalusBuildOptions *options, Tal
                       double **gamma, TalusBuildReport *report)
 {
     CpuEngine *e = cpu_engine(engine);
-    e->built = *options;
-    TalusProblemSizes sizes = sizes_of(e);
+    e->build_options = *options;
+    TalusProblemSizes sizes = problem_sizes(e);
     TALUS_TRY(cpu_group_contacts(e));
     TALUS_TRY(TALUS_GROW(e->overlaps, (size_t)e->groups.count, 0, "overlaps"));
     if (options->compliance > 0.0)
-        TALUS_TRY(TALUS_GROW(e->elastic_load, (size_t)e->contacts->count, 0, "elastic loads"));
+        TALUS_TRY(TALUS_GROW(e->overlap_rate, (size_t)e->contacts->count, 0, "elastic loads"));
     TALUS_TRY(talus_problem_resize(e->problem, &sizes));
-    BuildContext c = context_of(e);
+    BuildContext c = build_context(e);
     c.op->numbers = (TalusBodyNumbers){e->bodies.id, NULL};
     cpu_fill_bodies(e);
     talus_groups_each(&e->groups, e->pool, fill_contacts, &c);
@@ -371,8 +379,8 @@ TalusStatus cpu_build(TalusEngine *engine, const TalusBuildOptions *options, Tal
     if (options->soften > 0.0)
         TALUS_TRY(soften_contacts(e));
     if (e->tables.cohesion)
-        attract(&c);
-    push_bodies(&c);
+        add_attraction(&c);
+    add_motor_changes(&c);
     *op = NULL;
     *gamma = NULL;
     return TALUS_OK;

@@ -14,8 +14,9 @@ typedef struct FreeContext {
     TalusVec3 change; /* h g */
 } FreeContext;
 
-/* Partials, over free bodies: 0, or NaN if a state is not finite; smallest size. */
-static void free_velocities(void *context, int64_t begin, int64_t end, int64_t chunk)
+/* Writes the free velocities of a chunk of slots. Partials, over free bodies: 0, or NaN if a state is not finite; smallest
+ * size. */
+static void compute_free_velocities(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const FreeContext *c = context;
     CpuEngine *e = c->engine;
@@ -23,13 +24,13 @@ static void free_velocities(void *context, int64_t begin, int64_t end, int64_t c
     double bad = 0.0, least = INFINITY;
     for (int64_t i = begin; i < end; i++) {
         TalusVec3 v = {0.0, 0.0, 0.0};
-        if (cpu_moves(e, i)) {
+        if (cpu_is_free(e, i)) {
             v = talus_add(b->velocity[i], c->change);
             if (cpu_has_force(e, i))
                 v = talus_madd(v, c->h / b->mass[i], e->force[i]);
             bad += talus_state_fault(b->position[i], v, b->spin[i]);
             least = fmin(least, b->size[i]);
-        } else if (cpu_driven(e, i)) {
+        } else if (cpu_is_driven(e, i)) {
             v = b->velocity[i];
         }
         e->free_velocity[i] = v;
@@ -38,11 +39,12 @@ static void free_velocities(void *context, int64_t begin, int64_t end, int64_t c
     e->partial[chunk][1] = least;
 }
 
-static TalusStatus name_bad_body(const CpuEngine *e)
+/* Fails with the id of the first free body whose state is not finite; TALUS_OK if there is none. */
+static TalusStatus fail_on_bad_state(const CpuEngine *e)
 {
     const TalusBodyArrays *b = &e->bodies;
     for (int i = 0; i < b->slots; i++) {
-        if (cpu_moves(e, i) &&
+        if (cpu_is_free(e, i) &&
             talus_state_fault(b->position[i], e->free_velocity[i], b->spin[i]) != 0.0)
             return talus_fail(TALUS_ERR_NUMERIC,
                               "step %lld: the state of body %" PRIu64 " is not finite, or "
@@ -52,7 +54,8 @@ static TalusStatus name_bad_body(const CpuEngine *e)
     return TALUS_OK;
 }
 
-static TalusStatus find_free_velocities(CpuEngine *e, double h, TalusVec3 gravity)
+/* Computes the free velocities and min_size, divides the bodies into groups, and fails if a state is not finite. */
+static TalusStatus prepare_bodies(CpuEngine *e, double h, TalusVec3 gravity)
 {
     int slots = e->bodies.slots;
     FreeContext c = {e, h, talus_scale(h, gravity)};
@@ -60,17 +63,18 @@ static TalusStatus find_free_velocities(CpuEngine *e, double h, TalusVec3 gravit
     TALUS_TRY(TALUS_GROW(e->free_velocity, (size_t)slots, 0, "free velocities"));
     TALUS_TRY(cpu_reserve_partials(e, talus_chunks(slots, CPU_GRAIN)));
     TALUS_TRY(cpu_group_bodies(e));
-    talus_parallel(e->pool, slots, CPU_GRAIN, free_velocities, &c);
+    talus_parallel(e->pool, slots, CPU_GRAIN, compute_free_velocities, &c);
     cpu_sum_slots(e, 1, &bad);
     if (bad != 0.0)
-        TALUS_TRY(name_bad_body(e));
+        TALUS_TRY(fail_on_bad_state(e));
     e->min_size = INFINITY;
     for (int64_t k = 0; k < talus_chunks(slots, CPU_GRAIN); k++)
         e->min_size = fmin(e->min_size, e->partial[k][1]);
     return TALUS_OK;
 }
 
-static TalusBodyView view_of(const CpuEngine *e, const TalusVec3 *velocity, const TalusVec3 *spin)
+/* Returns the detector's view of the bodies, with these velocities and spins. */
+static TalusBodyView body_view(const CpuEngine *e, const TalusVec3 *velocity, const TalusVec3 *spin)
 {
     const TalusBodyArrays *b = &e->bodies;
     TalusBodyView view = {
@@ -95,14 +99,15 @@ static TalusBodyView view_of(const CpuEngine *e, const TalusVec3 *velocity, cons
     return view;
 }
 
-static TalusStatus detect_with(CpuEngine *e, const TalusDetectOptions *options,
-                               const TalusVec3 *velocity)
+/* Detects all contacts anew, with these velocities and the present spins. */
+static TalusStatus detect_with_velocities(CpuEngine *e, const TalusDetectOptions *options,
+                                          const TalusVec3 *velocity)
 {
-    TalusBodyView view = view_of(e, velocity, e->bodies.spin);
-    e->seen_velocity = velocity;
+    TalusBodyView view = body_view(e, velocity, e->bodies.spin);
+    e->detection_velocity = velocity;
     TALUS_TRY(talus_detect(e->detector, e->pool, &view, options, &e->contacts));
-    e->bodies.last_id = UINT64_MAX; /* the list has the bodies of now, until the next put_bodies */
-    e->clipped = talus_detector_clipped(e->detector);
+    e->bodies.last_id = UINT64_MAX; /* until the next put_bodies no body is newer than the list */
+    e->clipped_bodies = talus_detector_clipped(e->detector);
     return TALUS_OK;
 }
 
@@ -111,7 +116,7 @@ void cpu_get_counts(const TalusEngine *engine, TalusEngineCounts *counts)
     const CpuEngine *e = (const CpuEngine *)engine;
     const TalusContactList *list = talus_detector_contacts(e->detector);
     *counts = (TalusEngineCounts){list->sphere_sphere, list->sphere_fixed, list->general,
-                                  list->count,         e->min_size,        e->clipped};
+                                  list->count,         e->min_size,        e->clipped_bodies};
 }
 
 TalusStatus cpu_detect(TalusEngine *engine, const TalusDetectOptions *options, TalusVec3 gravity,
@@ -126,37 +131,38 @@ TalusStatus cpu_detect(TalusEngine *engine, const TalusDetectOptions *options, T
 }
 
 /* ---- redetection ----
- *
- * Detection uses the velocities before the solve. A body that the solve pushes may close a gap that has no contact.
- * Two bodies outside each other's envelope can touch only if their velocities change, together, by more than the
+  * Detection uses the velocities before the solve. The solve may push a body towards another with which it has no contact.
+ * Two bodies outside each other's envelope can touch only if the changes of their velocities add up to more than the
  * speed-independent part of the envelope over h. If no velocity has changed by more than half of that
- * (talus_change_limit), no contact was missed. Otherwise contacts are detected again with the solved velocities, and
- * the step is solved again, starting from its present impulses.
+ * (talus_velocity_change_limit), no contact was missed. Otherwise contacts are detected again with the solved velocities,
+ * and the step is solved again, starting from its present impulses.
  *
- * Redetection is cheap for spheres only. With general contacts find_missed looks around the bodies with changed
- * velocities alone. It asks whether one of them ends the step overlapping another body, at a point without a contact,
- * by more than h times the tolerance. If not, the step stands. If so, these contacts are added to the list, and the
- * step is solved again. */
+ * Redetection is cheap for spheres only. With general contacts, find_missed first searches around the bodies whose
+ * velocities changed: a contact was missed if such a body ends the step overlapping another body, at a point without a
+ * contact, by more than h times the tolerance. If no contact was missed, the step stands. Otherwise the missed contacts
+ * are added to the list, and the step is solved again. */
 
 typedef struct ChangeContext {
     CpuEngine *engine;
     double limit2; /* square of the limit on |velocity change| */
 } ChangeContext;
 
-static bool has_changed(const ChangeContext *c, int64_t i)
+/* True if body i is free and its solved velocity differs from detection_velocity by more than the limit. */
+static bool velocity_changed(const ChangeContext *c, int64_t i)
 {
     const CpuEngine *e = c->engine;
     const double *v = e->solved[i];
-    TalusVec3 change = talus_sub(talus_vec3(v[0], v[1], v[2]), e->seen_velocity[i]);
-    return talus_dot(change, change) > c->limit2 && cpu_moves(e, i);
+    TalusVec3 change = talus_sub(talus_vec3(v[0], v[1], v[2]), e->detection_velocity[i]);
+    return talus_dot(change, change) > c->limit2 && cpu_is_free(e, i);
 }
 
+/* Partial: number of bodies with velocity_changed. */
 static void count_changes(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const ChangeContext *c = context;
     double changes = 0.0;
     for (int64_t i = begin; i < end; i++)
-        changes += has_changed(c, i);
+        changes += velocity_changed(c, i);
     c->engine->partial[chunk][0] = changes;
 }
 
@@ -166,35 +172,36 @@ TalusStatus cpu_compute_velocities(TalusEngine *engine, double limit, bool *chan
     ChangeContext c = {e, limit * limit};
     double changes;
     e->solved = talus_problem_velocities(e->problem);
-    e->missed_known = false;
+    e->missed_searched = false;
     talus_parallel(e->pool, e->bodies.slots, CPU_GRAIN, count_changes, &c);
     cpu_sum_slots(e, 1, &changes);
     *changed = changes > 0.0;
-    *strain = cpu_strain(e);
+    *strain = cpu_largest_strain(e);
     return TALUS_OK;
 }
 
-static void copy_velocities(void *context, int64_t begin, int64_t end, int64_t chunk)
+static void copy_solved_velocities(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     CpuEngine *e = context;
     (void)chunk;
     for (int64_t i = begin; i < end; i++)
-        e->solved_velocity[i] = cpu_moves(e, i)
+        e->solved_velocity[i] = cpu_is_free(e, i)
                                     ? talus_vec3(e->solved[i][0], e->solved[i][1], e->solved[i][2])
                                     : e->free_velocity[i];
 }
 
-static TalusStatus take_velocities(CpuEngine *e)
+/* Writes solved_velocity: the solved velocities of free bodies, the free_velocity of others. */
+static TalusStatus store_solved_velocities(CpuEngine *e)
 {
     int slots = e->bodies.slots;
     TALUS_TRY(TALUS_GROW(e->solved_velocity, (size_t)slots, 0, "solved velocities"));
-    talus_parallel(e->pool, slots, CPU_GRAIN, copy_velocities, e);
+    talus_parallel(e->pool, slots, CPU_GRAIN, copy_solved_velocities, e);
     return TALUS_OK;
 }
 
-/* Writes solved_spin, and `changed` by comparison with seen_velocity: before take_velocities, because that overwrites
- * solved_velocity, to which seen_velocity may point. */
-static void copy_spins(void *context, int64_t begin, int64_t end, int64_t chunk)
+/* Writes `changed` and solved_spin of a chunk of slots. Must run before store_solved_velocities, which overwrites
+ * solved_velocity: detection_velocity, which `changed` is found from, may point to it. */
+static void mark_changed_bodies(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const ChangeContext *c = context;
     CpuEngine *e = c->engine;
@@ -202,13 +209,14 @@ static void copy_spins(void *context, int64_t begin, int64_t end, int64_t chunk)
     (void)chunk;
     for (int64_t i = begin; i < end; i++) {
         const double *v = e->solved[i];
-        e->changed[i] = has_changed(c, i);
-        e->solved_spin[i] = cpu_moves(e, i)
+        e->changed[i] = velocity_changed(c, i);
+        e->solved_spin[i] = cpu_is_free(e, i)
                                 ? talus_scale(1.0 / length[i], talus_vec3(v[4], v[5], v[6]))
                                 : e->bodies.spin[i];
     }
 }
 
+/* Sets *missed to the number of contacts that the list lacks; the detector keeps them for redetect. */
 static TalusStatus find_missed(CpuEngine *e, const TalusDetectOptions *options, double limit,
                                double tolerance, int *missed)
 {
@@ -216,12 +224,12 @@ static TalusStatus find_missed(CpuEngine *e, const TalusDetectOptions *options, 
     ChangeContext c = {e, limit * limit};
     TALUS_TRY(TALUS_GROW(e->solved_spin, slots, 0, "solved velocities"));
     TALUS_TRY(TALUS_GROW(e->changed, slots, 0, "solved velocities"));
-    talus_parallel(e->pool, (int64_t)slots, CPU_GRAIN, copy_spins, &c);
-    TALUS_TRY(take_velocities(e));
-    TalusBodyView view = view_of(e, e->solved_velocity, e->solved_spin);
-    TalusRedetectSubset look = {e->changed, tolerance};
-    TALUS_TRY(talus_detector_find_missed(e->detector, e->pool, &view, options, &look, missed));
-    e->clipped = talus_detector_clipped(e->detector);
+    talus_parallel(e->pool, (int64_t)slots, CPU_GRAIN, mark_changed_bodies, &c);
+    TALUS_TRY(store_solved_velocities(e));
+    TalusBodyView view = body_view(e, e->solved_velocity, e->solved_spin);
+    TalusRedetectSubset subset = {e->changed, tolerance};
+    TALUS_TRY(talus_detector_find_missed(e->detector, e->pool, &view, options, &subset, missed));
+    e->clipped_bodies = talus_detector_clipped(e->detector);
     return TALUS_OK;
 }
 
@@ -234,7 +242,7 @@ TalusStatus cpu_find_missed(TalusEngine *engine, const TalusDetectOptions *optio
     if (e->contacts->general == 0)
         return TALUS_OK;
     TALUS_TRY(find_missed(e, options, limit, tolerance, &count));
-    e->missed_known = true;
+    e->missed_searched = true;
     *missed = count > 0;
     return TALUS_OK;
 }
@@ -244,11 +252,11 @@ TalusStatus cpu_redetect(TalusEngine *engine, const TalusDetectOptions *options,
 {
     CpuEngine *e = cpu_engine(engine);
     (void)gravity;
-    if (e->missed_known) {
+    if (e->missed_searched) {
         talus_detector_take_missed(e->detector);
     } else {
-        TALUS_TRY(take_velocities(e));
-        TALUS_TRY(detect_with(e, options, e->solved_velocity));
+        TALUS_TRY(store_solved_velocities(e));
+        TALUS_TRY(detect_with_velocities(e, options, e->solved_velocity));
     }
     cpu_get_counts(engine, counts);
     return TALUS_OK;

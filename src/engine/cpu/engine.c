@@ -19,7 +19,7 @@ void cpu_destroy(TalusEngine *engine)
     talus_detector_destroy(e->detector);
     clear_snapshot(&e->snapshot);
     TALUS_RELEASE(e->free_velocity, e->solved_velocity, e->solved_spin, e->changed, e->groups.start,
-                  e->body_groups.start, e->partial, e->overlaps, e->elastic_load, e->probe_sums, e);
+                  e->body_groups.start, e->partial, e->overlaps, e->overlap_rate, e->probe_sums, e);
 }
 
 TalusStatus cpu_create(const TalusEngineSetup *setup, TalusEngine **out)
@@ -89,7 +89,7 @@ TalusStatus cpu_get_joint_results(TalusEngine *engine, double *gamma, const int3
     const CpuEngine *e = cpu_engine(engine);
     const TalusOperator *op = talus_problem_operator(e->problem);
     const double *all = talus_problem_gamma(e->problem);
-    for (int k = 0; k < e->joints.kept + e->joints.free; k++)
+    for (int k = 0; k < e->joints.bounded + e->joints.free; k++)
         memcpy(gamma + 3 * k, all + op->rows * (int64_t)(e->contacts->count + k),
                3 * sizeof *gamma);
     for (int k = 0; k < count; k++)
@@ -107,12 +107,12 @@ TalusStatus cpu_put_contacts(TalusEngine *engine, const TalusContactList *list)
     return status;
 }
 
-TalusContactList *cpu_contacts(TalusEngine *engine)
+TalusContactList *cpu_contact_list(TalusEngine *engine)
 {
     return talus_detector_contacts(cpu_engine(engine)->detector);
 }
 
-void cpu_forget(TalusEngine *engine, int slot)
+void cpu_drop_impulses(TalusEngine *engine, int slot)
 {
     talus_detector_drop_impulses(cpu_engine(engine)->detector, (uint32_t)slot);
 }
@@ -131,12 +131,13 @@ static TalusStatus reserve_snapshot(CpuSnapshot *s, size_t slots, const TalusCon
     return TALUS_GROW(s->list.impulse, contacts, 0, "halved step");
 }
 
-static void copy(void *to, const void *from, int count, size_t element)
+static void copy_elements(void *to, const void *from, int count, size_t element)
 {
     if (count > 0)
         memcpy(to, from, (size_t)count * element);
 }
 
+/* Copies counts and elements of a contact list into the arrays of `to`, which have the capacity. */
 static void copy_list(TalusContactList *to, const TalusContactList *from)
 {
     TalusContactList arrays = *to;
@@ -144,9 +145,9 @@ static void copy_list(TalusContactList *to, const TalusContactList *from)
     to->contact = arrays.contact;
     to->arms = arrays.arms;
     to->impulse = arrays.impulse;
-    copy(to->contact, from->contact, from->count, sizeof *to->contact);
-    copy(to->arms, from->arms, from->general, sizeof *to->arms);
-    copy(to->impulse, from->impulse, from->count, sizeof *to->impulse);
+    copy_elements(to->contact, from->contact, from->count, sizeof *to->contact);
+    copy_elements(to->arms, from->arms, from->general, sizeof *to->arms);
+    copy_elements(to->impulse, from->impulse, from->count, sizeof *to->impulse);
 }
 
 TalusStatus cpu_snapshot(TalusEngine *engine)
@@ -155,25 +156,25 @@ TalusStatus cpu_snapshot(TalusEngine *engine)
     CpuSnapshot *s = &e->snapshot;
     const TalusBodyArrays *b = &e->bodies;
     TALUS_TRY(reserve_snapshot(s, (size_t)b->slots, e->contacts));
-    copy(s->position, b->position, b->slots, sizeof *b->position);
-    copy(s->velocity, b->velocity, b->slots, sizeof *b->velocity);
-    copy(s->spin, b->spin, b->slots, sizeof *b->spin);
-    copy(s->orientation, b->orientation, b->slots, sizeof *b->orientation);
+    copy_elements(s->position, b->position, b->slots, sizeof *b->position);
+    copy_elements(s->velocity, b->velocity, b->slots, sizeof *b->velocity);
+    copy_elements(s->spin, b->spin, b->slots, sizeof *b->spin);
+    copy_elements(s->orientation, b->orientation, b->slots, sizeof *b->orientation);
     copy_list(&s->list, e->contacts);
     return TALUS_OK;
 }
 
-/* Restores the bodies in any case. A failure, for lack of memory, loses the snapshot's impulses: the list is then empty
- * or still that of the failed step. */
+/* Restores the bodies in any case. If memory is lacking, fails to restore the contacts: the list is then empty or still
+ * that of the failed step, and the impulses of the snapshot are lost. */
 TalusStatus cpu_rollback(TalusEngine *engine)
 {
     CpuEngine *e = cpu_engine(engine);
     const CpuSnapshot *s = &e->snapshot;
     TalusBodyArrays *b = &e->bodies;
-    copy(b->position, s->position, b->slots, sizeof *b->position);
-    copy(b->velocity, s->velocity, b->slots, sizeof *b->velocity);
-    copy(b->spin, s->spin, b->slots, sizeof *b->spin);
-    copy(b->orientation, s->orientation, b->slots, sizeof *b->orientation);
+    copy_elements(b->position, s->position, b->slots, sizeof *b->position);
+    copy_elements(b->velocity, s->velocity, b->slots, sizeof *b->velocity);
+    copy_elements(b->spin, s->spin, b->slots, sizeof *b->spin);
+    copy_elements(b->orientation, s->orientation, b->slots, sizeof *b->orientation);
     return cpu_put_contacts(engine, &s->list);
 }
 

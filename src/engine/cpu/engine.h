@@ -2,14 +2,13 @@
  *
  *     engine.c      bodies, tables, contacts and joints from the world; snapshot and rollback
  *     detect.c      free velocities, detection, redetection
- *     build.c       the contact problem of a step, or of a part of a halved step
- *     integrate.c   from solved velocities to the state at the end
- *     ledger.c      works of contacts, forces and driven bodies; impulses stored in the contacts
+  *     build.c       the contact problem of a step, or of a part of a halved step
+ *     integrate.c   integration: from solved velocities to the state at the end
+ *     ledger.c      works of contacts, forces and driven bodies; storage of impulses in the contact list
  *     probe.c       sums of probes
  *     sums.c        sums over bodies and contacts
- *
- * Loops run over chunks of CPU_GRAIN items. A sum is over groups of bodies or of contacts (backend/groups.h): it depends
- * neither on threads, nor on slots, nor on which groups are handled together. */
+  * Parallel loops run over chunks of CPU_GRAIN items. Sums run over groups of bodies or of contacts (backend/groups.h), so
+ * that their results depend neither on the number of threads nor on the slots of bodies. */
 #ifndef TALUS_ENGINE_CPU_ENGINE_H
 #define TALUS_ENGINE_CPU_ENGINE_H
 
@@ -22,7 +21,7 @@
 #include "engine/overlap.h"
 #include "problem/build.h"
 
-/* Items (slots, contacts) per chunk: the bodies whose contacts are grouped together. Maximum number of sums per chunk. */
+/* CPU_GRAIN: items (slots or contacts) per chunk. CPU_PARTIALS: largest number of sums per chunk or group. */
 enum { CPU_GRAIN = BODY_GRAIN, CPU_PARTIALS = 8 };
 
 /* Copy of bodies and contacts for a rollback. */
@@ -44,23 +43,25 @@ typedef struct CpuEngine {
     TalusTables tables;
     const TalusFilter *filter;
     const TalusVec3 *force, *torque;
-    int forces; /* number of entries of force and torque: slots from there on have none */
+    int forces; /* number of entries of force and torque; further slots have no applied force */
     TalusEngineJoints joints;
 
     /* the current step, or part of a halved step */
-    long long step;                 /* its number, for messages */
-    int clipped;                    /* as in TalusEngineCounts */
-    double min_size;                /* likewise */
-    TalusVec3 *free_velocity;       /* [slots]: v + h g + h f/m if free, v if driven, else 0 */
-    TalusVec3 *solved_velocity;     /* [slots], for redetection */
-    TalusVec3 *solved_spin;         /* [slots], likewise */
-    uint8_t *changed;               /* [slots]: velocity changed beyond the limit of find_missed */
-    const TalusVec3 *seen_velocity; /* of the last detection: free_velocity or solved_velocity */
-    const double (*solved)[8];      /* records of the last solve, in the problem's memory */
-    bool missed_known;              /* the detector holds the contacts that find_missed found */
-    TalusBuildOptions built;        /* options of the last build */
-    /* [contacts], if `built` has a compliance: TalusHardening.load; -1: none */
-    double *elastic_load;
+    long long step;             /* number of the step, for messages */
+    int clipped_bodies;         /* as in TalusEngineCounts */
+    double min_size;            /* as in TalusEngineCounts */
+    TalusVec3 *free_velocity;   /* [slots]: v + h g + h f/m if free, v if driven, else 0 */
+    TalusVec3 *solved_velocity; /* [slots], for redetection */
+    TalusVec3 *solved_spin;     /* [slots], likewise */
+    uint8_t *changed; /* [slots]: 1 if the velocity changed beyond the limit of find_missed */
+    const TalusVec3
+        *detection_velocity;         /* of the last detection: free_velocity or solved_velocity */
+    const double (*solved)[8];       /* records of the last solve, in the problem's memory */
+    bool missed_searched;            /* the detector holds the contacts that find_missed found */
+    TalusBuildOptions build_options; /* options of the last build */
+    /* [contacts], filled if build_options.compliance > 0: TalusHardening.overlap_rate; -1: the contact has no relative
+     * compliance */
+    double *overlap_rate;
     TalusGroups groups;              /* of the contacts of the last build */
     TalusGroups body_groups;         /* of the bodies of the last detection, in the order of ids */
     double (*partial)[CPU_PARTIALS]; /* sums of each chunk, or group, of a loop */
@@ -75,7 +76,7 @@ typedef struct CpuEngine {
 
 extern const TalusEngineOps cpu_engine_ops;
 
-/* The operations: cpu_NAME. */
+/* Declarations of the operations of engine/operations.h, as cpu_NAME. */
 #define OPERATION(result, name, arguments) result cpu_##name arguments;
 #define OWN_ONLY(result, name, arguments)
 #include "engine/operations.h"
@@ -85,18 +86,20 @@ static inline CpuEngine *cpu_engine(TalusEngine *engine)
     return (CpuEngine *)engine;
 }
 
-/* ---- bodies ---- */
-/* True if the slot holds a free body. */
-static inline bool cpu_moves(const CpuEngine *e, int64_t slot)
+/* ---- bodies and contacts ---- */
+/* True if the slot holds a free body: not fixed, driven or asleep. */
+static inline bool cpu_is_free(const CpuEngine *e, int64_t slot)
 {
     return e->bodies.shape[slot] >= 0 && e->bodies.mobility[slot] == TALUS_MOBILITY_FREE;
 }
 
-static inline bool cpu_driven(const CpuEngine *e, int64_t slot)
+/* True if the slot holds a driven body. */
+static inline bool cpu_is_driven(const CpuEngine *e, int64_t slot)
 {
     return e->bodies.shape[slot] >= 0 && e->bodies.mobility[slot] == TALUS_MOBILITY_DRIVEN;
 }
 
+/* True if force[slot] and torque[slot] exist; both may be 0. */
 static inline bool cpu_has_force(const CpuEngine *e, int64_t slot)
 {
     return slot < e->forces;
@@ -110,96 +113,107 @@ static inline const TalusGyration *cpu_gyration(const CpuEngine *e, int64_t slot
     return sphere ? NULL : &e->tables.gyration[shape];
 }
 
-static inline const TalusLaw *cpu_law(const CpuEngine *e, const TalusContact *c)
+/* Returns the law of the materials of the contact's bodies. */
+static inline const TalusLaw *cpu_contact_law(const CpuEngine *e, const TalusContact *c)
 {
     const int32_t *material = e->bodies.material;
     return &e->tables.law[material[c->a] * e->tables.materials + material[c->b]];
 }
 
+/* Returns the smaller size of the contact's two bodies; b counts only if it is free or asleep. */
 static inline double cpu_contact_size(const CpuEngine *e, const TalusContact *c)
 {
     return talus_contact_size(e->bodies.size, e->bodies.shape, e->bodies.mobility, c);
 }
 
 /* Returns the attractive impulse of contact i, N s, by the options of the last build. */
-static inline double cpu_attraction(const CpuEngine *e, int64_t i)
+static inline double cpu_attractive_impulse(const CpuEngine *e, int64_t i)
 {
     const TalusContact *c = &e->contacts->contact[i];
-    return talus_contact_pull(cpu_law(e, c), &e->built, c->gap, cpu_contact_size(e, c));
+    return talus_attractive_impulse(cpu_contact_law(e, c), &e->build_options, c->gap,
+                                    cpu_contact_size(e, c));
 }
 
-/* Returns the tangent that the last build, which has a relative compliance, gave contact i; compliance 0: none. The list
- * must have the impulses of that build. */
+/* Returns the linearised spring that the last build gave contact i; compliance 0: the contact has no relative compliance.
+ * build_options.compliance must be above 0, and the list must hold the impulses of that build. */
 static inline TalusHardening cpu_hardening(const CpuEngine *e, const TalusOperator *op, int64_t i)
 {
     const TalusContactList *list = e->contacts;
     const TalusContact *c = &list->contact[i];
     TalusHardening none = {0};
-    if (e->built.soften > 0.0) { /* op->compliance exceeds that of the tangent */
-        const TalusLaw *law = cpu_law(e, c);
+    if (e->build_options.soften > 0.0) { /* op->compliance is larger than that of the spring */
+        const TalusLaw *law = cpu_contact_law(e, c);
         return law->stiffness > 0.0 ? none
-                                    : talus_hardening(op, i, law, &e->built, c->gap,
+                                    : talus_hardening(op, i, law, &e->build_options, c->gap,
                                                       cpu_contact_size(e, c), list->impulse[i]);
     }
-    if (e->elastic_load[i] < 0.0)
+    if (e->overlap_rate[i] < 0.0)
         return none;
-    double pull = e->tables.cohesion ? cpu_attraction(e, i) : 0.0;
-    return (TalusHardening){.warm = talus_warm_normal(op, i, &e->built, list->impulse[i], pull),
-                            .load = e->elastic_load[i],
-                            .compliance = op->compliance[i]};
+    double pull = e->tables.cohesion ? cpu_attractive_impulse(e, i) : 0.0;
+    return (TalusHardening){
+        .warm = talus_warm_normal_impulse(op, i, &e->build_options, list->impulse[i], pull),
+        .overlap_rate = e->overlap_rate[i],
+        .compliance = op->compliance[i]};
 }
 
 /* ---- sums.c ---- */
+/* Reserves `rows` rows of e->partial, one for each chunk or group of a loop. */
 static inline TalusStatus cpu_reserve_partials(CpuEngine *e, int64_t rows)
 {
     return TALUS_GROW(e->partial, (size_t)rows, 0, "partial sums");
 }
 
-/* Cuts the groups of the contacts and reserves partials for them. */
+/* Divides the contacts into groups (backend/groups.h) and reserves a row of partials for each group and each chunk. */
 TalusStatus cpu_group_contacts(CpuEngine *e);
 
-/* sum[columns] = sums of the first `columns` columns of the first `rows` partials. */
+/* Writes to sum[columns] the sums of the first `columns` columns over the first `rows` rows of the partials. */
 void cpu_sum_partials(const CpuEngine *e, int64_t rows, int columns, double *sum);
 
-/* The same after a loop over all slots in chunks of CPU_GRAIN: for sums that are exact, as counts are. */
+/* Writes to sum[columns] the sums of the partials of a loop over all slots in chunks of CPU_GRAIN. Chunks depend on slots:
+ * only for exact sums, such as counts. */
 static inline void cpu_sum_slots(const CpuEngine *e, int columns, double *sum)
 {
     cpu_sum_partials(e, talus_chunks(e->bodies.slots, CPU_GRAIN), columns, sum);
 }
 
-/* Cuts the groups of the bodies and reserves partials for them. */
+/* Divides the bodies into groups (backend/groups.h) and reserves a row of partials for each. */
 TalusStatus cpu_group_bodies(CpuEngine *e);
 
-/* Calls fn for each group of bodies, given by places in the order of ids (cpu_slot_at), in parallel; each leaves its sums
- * in a row of the partials. Then sum[columns] = sums of the first `columns` columns. */
+/* Calls fn in parallel for each group of bodies; fn gets the ranks of the bodies (cpu_slot_of_rank) and writes its sums to
+ * a row of the partials. Then writes to sum[columns] the sums of the first `columns` columns over all groups. */
 void cpu_sum_bodies(CpuEngine *e, TalusLoopFn *fn, void *context, int columns, double *sum);
 
-/* Returns the slot at a place in the order of ids. */
-static inline int64_t cpu_slot_at(const CpuEngine *e, int64_t place)
+/* Returns the slot of a rank: the slot's place in the order of ids. */
+static inline int64_t cpu_slot_of_rank(const CpuEngine *e, int64_t rank)
 {
-    return e->bodies.at_rank ? (int64_t)e->bodies.at_rank[place] : place;
+    return e->bodies.at_rank ? (int64_t)e->bodies.at_rank[rank] : rank;
 }
 
-/* Calls fn for each group of contacts, in parallel; each leaves its sums in a row of the partials. Then sum[columns] =
- * sums of the first `columns` columns. */
+/* Calls fn in parallel for each group of contacts; fn writes its sums to a row of the partials. Then writes to
+ * sum[columns] the sums of the first `columns` columns over all groups. */
 void cpu_sum_contacts(CpuEngine *e, TalusLoopFn *fn, void *context, int columns, double *sum);
 
 /* ---- build.c ---- */
-/* Writes the problem's body records and lengths anew, with the free velocities: without attraction and motors. */
+/* Writes records, lengths and inverse inertias of all bodies of the problem. The records have the free velocities without
+ * attraction and motors. */
 void cpu_fill_bodies(CpuEngine *e);
 /* After a solve: largest overlap by relative compliance over its limit, as the operation `compute_velocities`
  * reports it. */
 double cpu_strain(CpuEngine *e);
 
 /* ---- ledger.c ---- */
-/* Add works to the ledger; cpu_contact_works also stores the impulses in the list and summarises the overlaps. cpu_force_works runs first, while
- * the problem's records hold free velocities; the other two run when they hold the mean of free and solved ones. */
-void cpu_contact_works(CpuEngine *e, TalusEngineLedger *ledger);
-void cpu_force_works(CpuEngine *e, double h, TalusEngineLedger *ledger);
-void cpu_driven_works(CpuEngine *e, TalusEngineLedger *ledger);
+/* Adds the works of contacts and their elastic energies to the ledger, stores the solved impulses in the contact list and
+ * summarises the overlaps in the ledger. The problem's records must hold the mean of free and solved velocities. */
+void cpu_finish_contacts(CpuEngine *e, TalusEngineLedger *ledger);
+/* Adds the work of applied forces and torques to the ledger. The problem's records must hold the free velocities. */
+void cpu_add_force_works(CpuEngine *e, double h, TalusEngineLedger *ledger);
+/* Adds the work that driven bodies do at contacts to the ledger. The problem's records must hold the mean of free and
+ * solved velocities. */
+void cpu_add_driven_works(CpuEngine *e, TalusEngineLedger *ledger);
 
 /* ---- probe.c ---- */
-/* Computes the requested sums. Runs after the list has its impulses and before the bodies move. */
-void cpu_run_probes(CpuEngine *e);
+/* Computes the sums of the requested probes (request_probes), after the list has its impulses and before the bodies
+ * move. */
+void cpu_compute_probes(CpuEngine *e);
 
 #endif

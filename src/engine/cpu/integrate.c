@@ -21,17 +21,17 @@ typedef struct IntegrateContext {
 
 /* ---- check before anything changes ---- */
 
-/* For each free body: checks the solved velocity and the state it leads to; sums the work of gravity and forces,
- * m (v_f^2 - v^2)/2; overwrites the free velocity by its mean with the solved one, which the works of contacts need.
- * Partials: 0, or NaN if a check failed; that work. */
-static void check_velocities(void *context, int64_t begin, int64_t end, int64_t group)
+/* For each free body of a group: checks the solved velocity and the state to which it leads; sums the work of gravity and
+ * forces, m (v_f^2 - v^2)/2; overwrites the free velocity in the record by the mean of free and solved velocity, at which
+ * contacts do their works. Partials: 0, or NaN if a check failed; the work of gravity and forces. */
+static void check_and_average(void *context, int64_t begin, int64_t end, int64_t group)
 {
     const IntegrateContext *c = context;
     const TalusBodyArrays *b = &c->engine->bodies;
     double bad = 0.0, gravity = 0.0;
-    for (int64_t place = begin; place < end; place++) {
-        int64_t i = cpu_slot_at(c->engine, place);
-        if (!cpu_moves(c->engine, i))
+    for (int64_t rank = begin; rank < end; rank++) {
+        int64_t i = cpu_slot_of_rank(c->engine, rank);
+        if (!cpu_is_free(c->engine, i))
             continue;
         const double *v = c->velocity[i];
         double *r = c->before[i];
@@ -45,13 +45,13 @@ static void check_velocities(void *context, int64_t begin, int64_t end, int64_t 
     c->engine->partial[group][1] = gravity;
 }
 
-/* Fails with the id of the first free body whose speed is not below 1e150, if there is one. */
-static TalusStatus name_fault(const IntegrateContext *c)
+/* Returns TALUS_ERR_NUMERIC; the message has the id of the first free body whose speed is not below 1e150, if any. */
+static TalusStatus fail_on_bad_velocity(const IntegrateContext *c)
 {
     const CpuEngine *e = c->engine;
     for (int i = 0; i < e->bodies.slots; i++) {
         double size = talus_record_speed(c->velocity[i]);
-        if (cpu_moves(e, i) && !(size < 1e150))
+        if (cpu_is_free(e, i) && !(size < 1e150))
             return talus_fail(TALUS_ERR_NUMERIC,
                               "step %lld: the solve gave body %" PRIu64 " a speed of %g", e->step,
                               e->bodies.id[i], size);
@@ -59,26 +59,29 @@ static TalusStatus name_fault(const IntegrateContext *c)
     return talus_fail(TALUS_ERR_NUMERIC, "step %lld: the next state would not be finite", e->step);
 }
 
-static TalusStatus check_finite(IntegrateContext *c, TalusEngineLedger *ledger)
+/* Runs check_and_average over all bodies, adds the work of gravity and forces to gravity_error, and fails if the next
+ * state would not be finite. */
+static TalusStatus check_solved_motion(IntegrateContext *c, TalusEngineLedger *ledger)
 {
     CpuEngine *e = c->engine;
     double sum[2];
-    cpu_sum_bodies(e, check_velocities, c, 2, sum);
+    cpu_sum_bodies(e, check_and_average, c, 2, sum);
     ledger->gravity_error += sum[1];
-    return sum[0] == 0.0 ? TALUS_OK : name_fault(c);
+    return sum[0] == 0.0 ? TALUS_OK : fail_on_bad_velocity(c);
 }
 
 /* ---- all bodies ---- */
 
+/* Moves the free bodies of a group. Partials: TALUS_BODY_SUMS. */
 static void integrate_bodies(void *context, int64_t begin, int64_t end, int64_t group)
 {
     const IntegrateContext *c = context;
     CpuEngine *e = c->engine;
     TalusBodyArrays *b = &e->bodies;
     double sum[TALUS_BODY_SUMS] = {0.0};
-    for (int64_t place = begin; place < end; place++) {
-        int64_t i = cpu_slot_at(e, place);
-        if (!cpu_moves(e, i))
+    for (int64_t rank = begin; rank < end; rank++) {
+        int64_t i = cpu_slot_of_rank(e, rank);
+        if (!cpu_is_free(e, i))
             continue;
         TalusMotion motion = {b->position[i], b->velocity[i], b->spin[i], b->orientation[i]};
         talus_move_body(&motion, b->mass[i], c->length[i], cpu_gyration(e, i), c->h, c->gravity,
@@ -92,6 +95,7 @@ static void integrate_bodies(void *context, int64_t begin, int64_t end, int64_t 
         e->partial[group][j] = sum[j];
 }
 
+/* Moves all free bodies and adds their energies to the ledger. */
 static void integrate_and_sum(IntegrateContext *c, TalusEngineLedger *ledger)
 {
     CpuEngine *e = c->engine;
@@ -99,10 +103,11 @@ static void integrate_and_sum(IntegrateContext *c, TalusEngineLedger *ledger)
     cpu_sum_bodies(e, integrate_bodies, c, TALUS_BODY_SUMS, sum);
     ledger->kinetic = sum[TALUS_BODY_KINETIC_END];
     ledger->potential = sum[TALUS_BODY_POTENTIAL_END];
-    ledger->kinetic_change += sum[TALUS_BODY_WORK] + sum[TALUS_BODY_SPIN];
-    ledger->potential_change += sum[TALUS_BODY_POTENTIAL];
-    ledger->gravity_error += sum[TALUS_BODY_POTENTIAL]; /* minus gravity's work along the motion */
-    ledger->spin += sum[TALUS_BODY_SPIN];
+    ledger->kinetic_change += sum[TALUS_BODY_KINETIC_CHANGE] + sum[TALUS_BODY_SPIN_CHANGE];
+    ledger->potential_change += sum[TALUS_BODY_POTENTIAL_CHANGE];
+    ledger->gravity_error +=
+        sum[TALUS_BODY_POTENTIAL_CHANGE]; /* minus gravity's work along the motion */
+    ledger->spin += sum[TALUS_BODY_SPIN_CHANGE];
 }
 
 TalusStatus cpu_integrate(TalusEngine *engine, double h, TalusVec3 gravity, long long step,
@@ -119,13 +124,13 @@ TalusStatus cpu_integrate(TalusEngine *engine, double h, TalusVec3 gravity, long
     };
     e->step = step;
     *ledger = (TalusEngineLedger){0};
-    if (e->tables.cohesion || e->joints.pushes > 0)
+    if (e->tables.cohesion || e->joints.motor_changes > 0)
         cpu_fill_bodies(e); /* the problem's free velocities contain attraction and motors */
-    cpu_force_works(e, h, ledger);
-    TALUS_TRY(check_finite(&c, ledger));
-    cpu_contact_works(e, ledger);
-    cpu_driven_works(e, ledger);
-    cpu_run_probes(e);
+    cpu_add_force_works(e, h, ledger);
+    TALUS_TRY(check_solved_motion(&c, ledger));
+    cpu_finish_contacts(e, ledger);
+    cpu_add_driven_works(e, ledger);
+    cpu_compute_probes(e);
     integrate_and_sum(&c, ledger);
     return TALUS_OK;
 }
@@ -137,15 +142,16 @@ typedef struct WrapContext {
     TalusVec3 gravity;
 } WrapContext;
 
+/* Partial: change of potential energy of the bodies that were moved back into the period. */
 static void wrap_bodies(void *context, int64_t begin, int64_t end, int64_t group)
 {
     const WrapContext *c = context;
     CpuEngine *e = c->engine;
     TalusBodyArrays *b = &e->bodies;
     double lifted = 0.0;
-    for (int64_t place = begin; place < end; place++) {
-        int64_t i = cpu_slot_at(e, place);
-        if (cpu_moves(e, i))
+    for (int64_t rank = begin; rank < end; rank++) {
+        int64_t i = cpu_slot_of_rank(e, rank);
+        if (cpu_is_free(e, i))
             lifted += talus_wrap_body(&e->period, b->mass[i], c->gravity, &b->position[i]);
     }
     e->partial[group][0] = lifted;

@@ -1,13 +1,15 @@
-/* engine/cpu/ledger.c - works of contacts, applied forces and driven bodies; impulses stored in the contacts; overlaps.
+/* engine/cpu/ledger.c - works of contacts, applied forces and driven bodies; storage of impulses in the contact list;
+ * summary of overlaps.
  *
  * A step changes velocities twice, v -> v_f (gravity and loads) -> v' (contacts and joints). Without loads and joints
  * the kinetic energy changes by
  *     h g' m (v + v_f)/2  +  sum over contacts of gamma' (u' + u_f)/2,     u = D' v,
- * exactly. The second sum is split into its normal and tangential parts. Of the normal part
- *     stabilisation = gamma_n max(0, -b_n) of overlapping rigid contacts: at the speed that undoes overlap,
- *     impact        = the rest: -gamma_n (u'_n - u_f,n)/2 for an overlapping rigid contact that ends at
- *                     u'_n = -b_n: the loss of an inelastic impact; plus the elastic energy that the step stores.
- * b_n is the offset without restitution (recovery_of). With restitution u'_n = -e u_n, so that impact includes the
+  * exactly. The second sum is split into its normal and tangential parts. The normal part consists of
+ *     stabilisation = gamma_n max(0, -b_n) of overlapping rigid contacts: the work at the speed that undoes overlap,
+ *     impact        = the rest. For an overlapping rigid contact that ends at u'_n = -b_n the rest is
+ *                     -gamma_n (u'_n - u_f,n)/2, the loss of an inelastic impact. The elastic energy that the step stores
+ *                     is added to impact.
+ * b_n is the offset without restitution (recovery_offset). With restitution u'_n = -e u_n, so that impact includes the
  * returned energy. A cohesive contact has the attractive impulse c h besides gamma_n; its work has a column of its own,
  * and free velocities are those without it. Moments against spinning and rolling count as friction.
  * The sums here are over contacts, those of integrate.c over bodies. Their difference, TalusLedger.imbalance, is
@@ -23,34 +25,35 @@ typedef struct LedgerContext {
     const double *gamma;
 } LedgerContext;
 
-static LedgerContext context_of(CpuEngine *e)
+static LedgerContext ledger_context(CpuEngine *e)
 {
     LedgerContext c = {e, talus_problem_operator(e->problem), talus_problem_gamma(e->problem)};
     return c;
 }
 
-static double pull_of(const LedgerContext *c, int64_t i)
+static double attractive_impulse(const LedgerContext *c, int64_t i)
 {
-    return c->engine->tables.cohesion ? cpu_attraction(c->engine, i) : 0.0;
+    return c->engine->tables.cohesion ? cpu_attractive_impulse(c->engine, i) : 0.0;
 }
 
 /* ---- contacts ---- */
 
-/* Returns the offset that undoes an overlap; 0 without overlap. The problem's offset is that, unless the law has
- * restitution. */
-static double recovery_of(const LedgerContext *c, int64_t i)
+/* Returns the offset, at most 0, that undoes the overlap of contact i; 0 without overlap. It is the problem's offset,
+ * unless the law has restitution. */
+static double recovery_offset(const LedgerContext *c, int64_t i)
 {
     const CpuEngine *e = c->engine;
     const TalusContact *contact = &e->contacts->contact[i];
-    const TalusBuildOptions *o = &e->built;
+    const TalusBuildOptions *o = &e->build_options;
     if (!(contact->gap < 0.0))
         return 0.0;
     if (!e->tables.restitution)
         return c->op->bias[i];
-    return talus_contact_bias(cpu_law(e, contact), o->h, o->recovery, o->gravity, contact->gap,
-                              cpu_contact_size(e, contact));
+    return talus_contact_bias(cpu_contact_law(e, contact), o->h, o->recovery, o->gravity,
+                              contact->gap, cpu_contact_size(e, contact));
 }
 
+/* Stores the impulses of contacts begin to end, less attractive impulses, in the list. */
 static void store_impulses(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const LedgerContext *c = context;
@@ -58,7 +61,7 @@ static void store_impulses(void *context, int64_t begin, int64_t end, int64_t ch
     (void)chunk;
     for (int64_t i = begin; i < end; i++) {
         TalusVec3 impulse = talus_block_impulse(c->op, c->gamma, i);
-        double pull = pull_of(c, i);
+        double pull = attractive_impulse(c, i);
         list->impulse[i] =
             pull > 0.0 ? talus_madd(impulse, -pull, list->contact[i].normal) : impulse;
     }
@@ -67,29 +70,29 @@ static void store_impulses(void *context, int64_t begin, int64_t end, int64_t ch
 TalusStatus cpu_store_impulses(TalusEngine *engine)
 {
     CpuEngine *e = cpu_engine(engine);
-    LedgerContext c = context_of(e);
+    LedgerContext c = ledger_context(e);
     talus_parallel(e->pool, e->contacts->count, CPU_GRAIN, store_impulses, &c);
     return TALUS_OK;
 }
 
-/* Adds the elastic energies of contact i, if it is elastic, to `sum`. Returns the (negative) offset that undoes its
- * overlap, as far as that is not elastic. */
-static double add_elastic(const LedgerContext *c, int64_t i, double *sum)
+/* Adds the elastic energies of contact i, if it is elastic, to `sum`. Returns the part of the offset, at most 0, that
+ * undoes overlap which is not elastic. */
+static double add_elastic_energy(const LedgerContext *c, int64_t i, double *sum)
 {
     const CpuEngine *e = c->engine;
     const TalusOperator *op = c->op;
     const TalusContact *contact = &e->contacts->contact[i];
     double gamma = c->gamma[op->rows * i];
     TalusHardening h = {0};
-    if (e->built.compliance > 0.0)
+    if (e->build_options.compliance > 0.0)
         h = cpu_hardening(e, op, i);
     if (h.compliance > 0.0)
-        return talus_relative_energy(&e->built, contact->gap, cpu_contact_size(e, contact), &h,
-                                     gamma, sum);
-    const TalusLaw *law = cpu_law(e, contact);
+        return talus_add_relative_energy(&e->build_options, contact->gap,
+                                         cpu_contact_size(e, contact), &h, gamma, sum);
+    const TalusLaw *law = cpu_contact_law(e, contact);
     if (law->stiffness > 0.0)
-        return talus_stiffness_energy(op, i, law, &e->built, contact->gap, gamma, sum);
-    return recovery_of(c, i);
+        return talus_add_stiffness_energy(op, i, law, &e->build_options, contact->gap, gamma, sum);
+    return recovery_offset(c, i);
 }
 
 /* Partials of the overlaps, behind those of the works. */
@@ -97,8 +100,9 @@ enum { OVERLAP_SUM = TALUS_WORK_SUMS, OVERLAP_MAX, CONTACT_PARTIALS };
 _Static_assert((int)CONTACT_PARTIALS <= (int)CPU_PARTIALS && (int)BLOCK_GRAIN <= UINT16_MAX,
                "partials of contacts");
 
-/* Counts contact i, if it bears load, in the histogram of its group. */
-static void add_overlap(const LedgerContext *c, int64_t i, uint16_t *count, double *partial)
+/* Counts contact i, if it is loaded, in the histogram of its group, and adds its overlap to sum and maximum in
+ * `partial`. */
+static void count_overlap(const LedgerContext *c, int64_t i, uint16_t *count, double *partial)
 {
     const TalusContact *contact = &c->engine->contacts->contact[i];
     if (!(c->gamma[c->op->rows * i] > 0.0))
@@ -111,7 +115,9 @@ static void add_overlap(const LedgerContext *c, int64_t i, uint16_t *count, doub
     partial[OVERLAP_MAX] = fmax(partial[OVERLAP_MAX], depth);
 }
 
-static void contact_works(void *context, int64_t begin, int64_t end, int64_t chunk)
+/* Adds works, elastic energies and overlaps of a group of contacts to the partials and the group's histogram, and stores
+ * the impulses in the list. */
+static void finish_contacts(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const LedgerContext *c = context;
     const TalusContactList *list = c->engine->contacts;
@@ -119,14 +125,16 @@ static void contact_works(void *context, int64_t begin, int64_t end, int64_t chu
     double sum[CONTACT_PARTIALS] = {0.0};
     memset(count, 0, sizeof *c->engine->overlaps);
     for (int64_t i = begin; i < end; i++) {
-        double recovery = add_elastic(c, i, sum);
-        add_overlap(c, i, count, sum);
-        list->impulse[i] = talus_block_work(c->op, c->gamma, i, recovery, pull_of(c, i), sum);
+        double recovery = add_elastic_energy(c, i, sum);
+        count_overlap(c, i, count, sum);
+        list->impulse[i] =
+            talus_add_block_work(c->op, c->gamma, i, recovery, attractive_impulse(c, i), sum);
     }
     for (int j = 0; j < CONTACT_PARTIALS; j++)
         c->engine->partial[chunk][j] = sum[j];
 }
 
+/* Joins the histograms of all groups; `sum`: of all overlaps. */
 static TalusEngineOverlap summarise_overlaps(const CpuEngine *e, double sum)
 {
     uint32_t count[TALUS_OVERLAP_BINS] = {0};
@@ -139,11 +147,11 @@ static TalusEngineOverlap summarise_overlaps(const CpuEngine *e, double sum)
     return talus_overlap_summary(count, sum, max);
 }
 
-void cpu_contact_works(CpuEngine *e, TalusEngineLedger *ledger)
+void cpu_finish_contacts(CpuEngine *e, TalusEngineLedger *ledger)
 {
-    LedgerContext c = context_of(e);
+    LedgerContext c = ledger_context(e);
     double sum[OVERLAP_MAX];
-    cpu_sum_contacts(e, contact_works, &c, OVERLAP_MAX, sum);
+    cpu_sum_contacts(e, finish_contacts, &c, OVERLAP_MAX, sum);
     ledger->overlap = summarise_overlaps(e, sum[OVERLAP_SUM]);
     ledger->friction += sum[TALUS_WORK_TANGENTIAL];
     ledger->stabilisation += sum[TALUS_WORK_STABILISATION];
@@ -163,16 +171,16 @@ typedef struct ForceContext {
     double h;
 } ForceContext;
 
-/* Partials: work of torques, by the mean of old and free spin (integrate.c sums that of forces with gravity's); work of
- * forces and torques along the motion, by solved velocities. */
-static void force_works(void *context, int64_t begin, int64_t end, int64_t group)
+/* Partials: work of torques at the mean of old and free spin (integrate.c sums the same work of forces and gravity); work
+ * of forces and torques along the motion, at solved velocities. */
+static void sum_force_works(void *context, int64_t begin, int64_t end, int64_t group)
 {
     const ForceContext *c = context;
     CpuEngine *e = c->engine;
     double torque_work = 0.0, applied = 0.0;
-    for (int64_t place = begin; place < end; place++) {
-        int64_t i = cpu_slot_at(e, place);
-        if (!cpu_moves(e, i) || !cpu_has_force(e, i))
+    for (int64_t rank = begin; rank < end; rank++) {
+        int64_t i = cpu_slot_of_rank(e, rank);
+        if (!cpu_is_free(e, i) || !cpu_has_force(e, i))
             continue;
         const double *f = c->free[i], *v = e->solved[i];
         double per_length = 1.0 / c->length[i];
@@ -185,7 +193,7 @@ static void force_works(void *context, int64_t begin, int64_t end, int64_t group
     e->partial[group][1] = applied;
 }
 
-void cpu_force_works(CpuEngine *e, double h, TalusEngineLedger *ledger)
+void cpu_add_force_works(CpuEngine *e, double h, TalusEngineLedger *ledger)
 {
     ForceContext c = {.engine = e,
                       .free = (const double(*)[8])talus_problem_operator(e->problem)->body,
@@ -194,7 +202,7 @@ void cpu_force_works(CpuEngine *e, double h, TalusEngineLedger *ledger)
     double sum[2];
     if (e->forces == 0)
         return;
-    cpu_sum_bodies(e, force_works, &c, 2, sum);
+    cpu_sum_bodies(e, sum_force_works, &c, 2, sum);
     ledger->applied += sum[1];
     ledger->gravity_error += sum[0] - sum[1];
 }
@@ -202,8 +210,8 @@ void cpu_force_works(CpuEngine *e, double h, TalusEngineLedger *ledger)
 /* ---- driven bodies: world/drive.c ---- */
 
 /* Returns talus_side_work of contact i if the body of that side is driven, else 0. */
-static double side_work(const LedgerContext *c, int64_t i, int side, TalusVec3 impulse,
-                        TalusVec3 moment)
+static double driven_side_work(const LedgerContext *c, int64_t i, int side, TalusVec3 impulse,
+                               TalusVec3 moment)
 {
     int body = c->op->pair[i][side];
     if (body < 0 || c->engine->bodies.mobility[body] != TALUS_MOBILITY_DRIVEN)
@@ -217,18 +225,19 @@ static double driven_work(const LedgerContext *c, int64_t i)
     const TalusOperator *op = c->op;
     TalusVec3 impulse = talus_block_impulse(op, c->gamma, i), moment = {0.0, 0.0, 0.0};
     if (c->engine->tables.cohesion)
-        impulse = talus_madd(impulse, -cpu_attraction(c->engine, i),
+        impulse = talus_madd(impulse, -cpu_attractive_impulse(c->engine, i),
                              c->engine->contacts->contact[i].normal);
     if (op->rows == 6) {
         double m[3];
         talus_frame_world(op->frame[i], c->gamma + 6 * i + 3, m);
         moment = talus_vec3(m[0], m[1], m[2]);
     }
-    return side_work(c, i, 0, impulse, moment) - side_work(c, i, 1, impulse, moment);
+    return driven_side_work(c, i, 0, impulse, moment) - driven_side_work(c, i, 1, impulse, moment);
 }
 
-/* Contacts of driven bodies are all in the general run; a group is of one run. */
-static void driven_works(void *context, int64_t begin, int64_t end, int64_t chunk)
+/* Partial: work that driven bodies do at the contacts of a group. Contacts of driven bodies are in the general run, and
+ * all contacts of a group are in one run. */
+static void sum_driven_works(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const LedgerContext *c = context;
     bool general = begin >= c->op->sphere_sphere + c->op->sphere_fixed;
@@ -238,12 +247,12 @@ static void driven_works(void *context, int64_t begin, int64_t end, int64_t chun
     c->engine->partial[chunk][0] = sum;
 }
 
-void cpu_driven_works(CpuEngine *e, TalusEngineLedger *ledger)
+void cpu_add_driven_works(CpuEngine *e, TalusEngineLedger *ledger)
 {
-    LedgerContext c = context_of(e);
+    LedgerContext c = ledger_context(e);
     double sum;
     if (!e->bodies.driven)
         return;
-    cpu_sum_contacts(e, driven_works, &c, 1, &sum);
+    cpu_sum_contacts(e, sum_driven_works, &c, 1, &sum);
     ledger->driven += sum;
 }

@@ -1,5 +1,5 @@
-/* engine/cpu/probe.c - sums of probes over a solved step or part of it; engine/probe.h has what one contact or body
- * adds. One pass over contacts (and bodies, for regions) per probe: meant for tens of probes. */
+/* engine/cpu/probe.c - sums of probes over a solved step or part of it; engine/probe.h has the terms of one contact and
+ * one body. Each probe takes a pass over all contacts and, for a region, over all bodies: meant for tens of probes. */
 #include "engine/cpu/engine.h"
 
 #include "collide/contact_arms.h"
@@ -10,10 +10,11 @@ typedef struct ProbeContext {
     const TalusEngineProbe *probe;
 } ProbeContext;
 
-static bool has(const ProbeContext *c, uint32_t slot)
+/* True if the probe sums over the body in `slot`. */
+static bool has_body(const ProbeContext *c, uint32_t slot)
 {
     const TalusBodyArrays *b = &c->engine->bodies;
-    return talus_probe_has(c->probe, b->shape, b->mobility, b->position, slot);
+    return talus_probe_includes(c->probe, b->shape, b->mobility, b->position, slot);
 }
 
 /* ---- contacts ---- */
@@ -30,54 +31,55 @@ static TalusVec3 contact_moment(const CpuEngine *e, int i)
     return talus_scale(length, talus_vec3(m[0], m[1], m[2]));
 }
 
-static void probe_contact(const ProbeContext *c, int i, double *sum)
+/* Adds contact i to `sum` if the probe includes one of its bodies, not both, and its impulse is not 0. */
+static void add_probe_contact(const ProbeContext *c, int i, double *sum)
 {
     const CpuEngine *e = c->engine;
     const TalusContactList *list = e->contacts;
     const TalusVec3 *position = e->bodies.position;
     const TalusContact *contact = &list->contact[i];
     TalusVec3 p = list->impulse[i];
-    bool on_a = has(c, contact->a);
-    if (on_a == has(c, contact->b) || (p.x == 0.0 && p.y == 0.0 && p.z == 0.0))
+    bool on_a = has_body(c, contact->a);
+    if (on_a == has_body(c, contact->b) || (p.x == 0.0 && p.y == 0.0 && p.z == 0.0))
         return;
     TalusArms arms = talus_contact_arms(list, i, position, e->bodies.radius, &e->period);
     talus_probe_add_contact(c->probe, position[on_a ? contact->a : contact->b],
                             on_a ? arms.a : arms.b, on_a, p, contact_moment(e, i), sum);
 }
 
-static void probe_contacts(void *context, int64_t begin, int64_t end, int64_t chunk)
+static void sum_probe_contacts(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const ProbeContext *c = context;
     double sum[TALUS_PROBE_CONTACT_SUMS] = {0.0};
     for (int64_t i = begin; i < end; i++)
-        probe_contact(c, (int)i, sum);
+        add_probe_contact(c, (int)i, sum);
     for (int j = 0; j < TALUS_PROBE_CONTACT_SUMS; j++)
         c->engine->partial[chunk][j] = sum[j];
 }
 
 /* ---- bodies ---- */
 
-static void probe_bodies(void *context, int64_t begin, int64_t end, int64_t group)
+static void sum_probe_bodies(void *context, int64_t begin, int64_t end, int64_t group)
 {
     const ProbeContext *c = context;
     const CpuEngine *e = c->engine;
     double sum[TALUS_PROBE_BODY_SUMS] = {0.0};
-    for (int64_t place = begin; place < end; place++) {
-        int64_t i = cpu_slot_at(e, place);
-        if (has(c, (uint32_t)i))
+    for (int64_t rank = begin; rank < end; rank++) {
+        int64_t i = cpu_slot_of_rank(e, rank);
+        if (has_body(c, (uint32_t)i))
             talus_probe_add_body(e->bodies.mass[i], e->solved[i], sum);
     }
     for (int j = 0; j < TALUS_PROBE_BODY_SUMS; j++)
         e->partial[group][j] = sum[j];
 }
 
-static void run_probe(CpuEngine *e, const TalusEngineProbe *probe, TalusProbeSums *out)
+static void compute_probe(CpuEngine *e, const TalusEngineProbe *probe, TalusProbeSums *out)
 {
     ProbeContext c = {e, probe};
     double sum[TALUS_PROBE_CONTACT_SUMS], body[TALUS_PROBE_BODY_SUMS] = {0.0};
-    cpu_sum_contacts(e, probe_contacts, &c, TALUS_PROBE_CONTACT_SUMS, sum);
+    cpu_sum_contacts(e, sum_probe_contacts, &c, TALUS_PROBE_CONTACT_SUMS, sum);
     if (probe->region) {
-        cpu_sum_bodies(e, probe_bodies, &c, TALUS_PROBE_BODY_SUMS, body);
+        cpu_sum_bodies(e, sum_probe_bodies, &c, TALUS_PROBE_BODY_SUMS, body);
     } else {
         talus_probe_add_body(e->bodies.mass[probe->slot], e->solved[probe->slot], body);
     }
@@ -91,7 +93,7 @@ static void run_probe(CpuEngine *e, const TalusEngineProbe *probe, TalusProbeSum
 
 /* ---- requested before the bodies move, downloaded after ---- */
 
-TalusStatus cpu_sum_probes(TalusEngine *engine, const TalusEngineProbe *probe, int count)
+TalusStatus cpu_request_probes(TalusEngine *engine, const TalusEngineProbe *probe, int count)
 {
     CpuEngine *e = cpu_engine(engine);
     e->probe = probe;
@@ -101,10 +103,10 @@ TalusStatus cpu_sum_probes(TalusEngine *engine, const TalusEngineProbe *probe, i
     return TALUS_OK;
 }
 
-void cpu_run_probes(CpuEngine *e)
+void cpu_compute_probes(CpuEngine *e)
 {
     for (int i = 0; i < e->probes; i++)
-        run_probe(e, &e->probe[i], &e->probe_sums[i]);
+        compute_probe(e, &e->probe[i], &e->probe_sums[i]);
 }
 
 TalusStatus cpu_get_probes(TalusEngine *engine, TalusProbeSums *sums, int count)

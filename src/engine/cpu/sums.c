@@ -1,9 +1,9 @@
-/* engine/cpu/sums.c - sums over bodies and over contacts: which terms they have is said in backend/groups.h. */
+/* engine/cpu/sums.c - sums over bodies and over contacts, by the groups of backend/groups.h. */
 #include "engine/cpu/engine.h"
 
 #include "base/sum.h"
 
-/* The first body is the first member of a contact. */
+/* Contacts are grouped by their first body, a. */
 TalusStatus cpu_group_contacts(CpuEngine *e)
 {
     const TalusContactList *list = e->contacts;

@@ -85,7 +85,7 @@ static __global__ void fill_body_records(CuBodies b, CuTables t, double h, int p
         TalusQuat turn = talus_quat_identity();
         if (gyration)
             turn = b.orientation[i];
-        m = talus_body_inertia(gyration, inv_mass, l, turn);
+        m = talus_body_inverse_inertia(gyration, inv_mass, l, turn);
         talus_body_record(free[i], b.spin[i], inv_mass, l, gyration, m, record);
         if (i < (uint32_t)b.force_count)
             talus_record_add_torque(b.torque[i], m, h, l, record);
@@ -197,8 +197,8 @@ static __device__ inline void fill_contact(const FillInputs &f, int i, double (&
     const TalusLaw *law = cu_law_of_bodies(f, a, b);
     if (op->rows > 1)
         op->mu[i] = law->mu;
-    talus_contact_warm(op->frame[i], op->rows, o->impulse_ratio, f.list.impulse[i],
-                       &f.gamma[(int64_t)op->rows * i]);
+    talus_contact_warm_start(op->frame[i], op->rows, o->impulse_ratio, f.list.impulse[i],
+                             &f.gamma[(int64_t)op->rows * i]);
     if (GENERAL)
         fill_arms(f, i, a, b);
     if (LAWS && op->model)
@@ -208,7 +208,7 @@ static __device__ inline void fill_contact(const FillInputs &f, int i, double (&
     op->bias[i] = LAWS ? contact_offset(f, i, law, a, b, size)
                        : talus_contact_bias(law, o->h, o->recovery, o->gravity, gap, size);
     if (op->compliance)
-        talus_contact_soften(op, i, law, o, gap, size, f.list.impulse[i]);
+        talus_contact_fill_compliance(op, i, law, o, gap, size, f.list.impulse[i]);
     fill_diagonal<GENERAL, ROWS>(op, i);
     if (o->soften > 0.0) {
         op->compliance[i] += o->soften * op->diagonal[i][0];

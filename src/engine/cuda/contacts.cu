@@ -22,7 +22,7 @@ static __global__ void store_impulses(CuLawInputs s, TalusOperator op, const dou
     if (i >= s.list.counts.contacts)
         return;
     TalusVec3 impulse = talus_block_impulse(&op, gamma, i);
-    double pull = PULL ? cu_contact_pull(s, i) : 0.0;
+    double pull = PULL ? cu_attractive_impulse(s, i) : 0.0;
     CuFrame f = s.list.frame[i];
     s.list.impulse[i] =
         pull > 0.0 ? talus_madd(impulse, -pull, talus_vec3(f.x, f.y, f.z)) : impulse;

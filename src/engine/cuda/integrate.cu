@@ -191,8 +191,8 @@ static __global__ void finish_contacts(CuPartials partials, double *totals, Solv
     for (int64_t i = item_index(); i < contacts; i += grid_stride()) {
         double recovery = add_elastic_energies(m, i, LAWS && m.tables.restitution, v);
         add_overlap(m, i, count, v + TALUS_WORK_SUMS);
-        m.list.impulse[i] =
-            talus_block_work(&m.op, m.gamma, i, recovery, LAWS ? cu_contact_pull(m, i) : 0.0, v);
+        m.list.impulse[i] = talus_add_block_work(&m.op, m.gamma, i, recovery,
+                                                 LAWS ? cu_attractive_impulse(m, i) : 0.0, v);
     }
     add_block_counts(count, counts);
     write_totals<TALUS_WORK_SUMS + 1, 1>(partials, totals + CONTACT_WORKS, v);
@@ -208,7 +208,7 @@ static __device__ double driven_work(const SolvedStep &m, int64_t i)
         return 0.0;
     TalusVec3 impulse = talus_block_impulse(&m.op, m.gamma, i), moment = {0.0, 0.0, 0.0};
     CuFrame f = m.list.frame[i];
-    impulse = talus_madd(impulse, -cu_contact_pull(m, i), talus_vec3(f.x, f.y, f.z));
+    impulse = talus_madd(impulse, -cu_attractive_impulse(m, i), talus_vec3(f.x, f.y, f.z));
     if (m.op.rows == 6) {
         double t[3];
         talus_frame_world(m.op.frame[i], m.gamma + 6 * i + 3, t);

@@ -20,12 +20,12 @@ TalusStatus cu_engine_put_joints(TalusEngine *e, const TalusEngineJoints *from)
     j->kept = j->free = j->pushes = 0;
     if (!from)
         return TALUS_OK;
-    int blocks = from->kept + from->free;
+    int blocks = from->bounded + from->free;
     TALUS_TRY(cu_upload(e, &j->block, from->block, blocks, "joint blocks"));
-    TALUS_TRY(cu_upload(e, &j->push, from->push, from->pushes, "motors"));
-    j->kept = from->kept;
+    TALUS_TRY(cu_upload(e, &j->push, from->motor_change, from->motor_changes, "motors"));
+    j->kept = from->bounded;
     j->free = from->free;
-    j->pushes = from->pushes;
+    j->pushes = from->motor_changes;
     j->compliance = from->compliance;
     return cu_check(e->cu);
 }

@@ -79,7 +79,7 @@ static __global__ void write_attraction(CuLawInputs s, int rows, double *gamma)
     int64_t i = item_index();
     if (i >= s.list.counts.contacts)
         return;
-    gamma[rows * i] = -cu_contact_pull(s, i);
+    gamma[rows * i] = -cu_attractive_impulse(s, i);
     for (int k = 1; k < rows; k++)
         gamma[rows * i + k] = 0.0;
 }
@@ -94,8 +94,8 @@ static __global__ void write_initial_impulses(CuLawInputs s, int rows, double *g
     CuFrame f = s.list.frame[i];
     const double frame[4] = {f.x, f.y, f.z, f.w};
     double *g = gamma + rows * i;
-    talus_contact_warm(frame, rows, s.options.impulse_ratio, s.list.impulse[i], g);
-    g[0] = fmax(0.0, g[0] + cu_contact_pull(s, i));
+    talus_contact_warm_start(frame, rows, s.options.impulse_ratio, s.list.impulse[i], g);
+    g[0] = fmax(0.0, g[0] + cu_attractive_impulse(s, i));
 }
 
 const CuRecord *cu_solved_records(const TalusEngine *e)

@@ -49,12 +49,12 @@ static __device__ inline double cu_contact_size(const CuLawInputs &s, int64_t i)
 }
 
 /* Returns the attractive impulse of contact i, N s; 0 without cohesion. */
-static __device__ inline double cu_contact_pull(const CuLawInputs &s, int64_t i)
+static __device__ inline double cu_attractive_impulse(const CuLawInputs &s, int64_t i)
 {
     if (!s.tables.cohesion)
         return 0.0;
-    return talus_contact_pull(cu_contact_law(s, i), &s.options, s.list.gap[i],
-                              cu_contact_size(s, i));
+    return talus_attractive_impulse(cu_contact_law(s, i), &s.options, s.list.gap[i],
+                                    cu_contact_size(s, i));
 }
 
 /* Fills op->diagonal and op->coupling of block i, a general one. ROWS: 6 if op->rows is 6, else 3. */

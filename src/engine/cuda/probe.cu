@@ -25,7 +25,7 @@ struct CuProbe : CuLawInputs {
 /* True if the probe is of the body in this slot, or the body is in the region of the probe. */
 static __device__ bool probe_covers(const CuProbe &p, uint32_t slot)
 {
-    return talus_probe_has(&p.def, p.b.shape, p.b.mobility, p.b.position, slot);
+    return talus_probe_includes(&p.def, p.b.shape, p.b.mobility, p.b.position, slot);
 }
 
 /* Returns the vectors from the centres of a and b to the contact point. */
@@ -53,7 +53,7 @@ static __device__ TalusVec3 net_impulse(const CuProbe &p, int64_t i)
 {
     double local[3], world[3];
     talus_block_gamma(&p.op, p.gamma, i, local);
-    local[0] -= cu_contact_pull(p, i);
+    local[0] -= cu_attractive_impulse(p, i);
     talus_frame_world(p.op.frame[i], local, world);
     return talus_vec3(world[0], world[1], world[2]);
 }
@@ -118,7 +118,7 @@ static double *probe_sums_at(const TalusEngine *e, int count)
     return sums_fit_totals(count) ? e->cu->totals + CU_PROBES : e->probe_sums.at;
 }
 
-TalusStatus cu_engine_sum_probes(TalusEngine *e, const TalusEngineProbe *probe, int count)
+TalusStatus cu_engine_request_probes(TalusEngine *e, const TalusEngineProbe *probe, int count)
 {
     int64_t items = (int64_t)cu_current_list(e)->counts.contacts + e->bodies.slots;
     if (!sums_fit_totals(count))

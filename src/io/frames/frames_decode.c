@@ -46,7 +46,7 @@ static TalusStatus unpack_numbers(TalusFrameDecoder *d, const TalusFrameState *b
     return TALUS_OK;
 }
 
-/* Returns the slot from which talus_id_of_slot has made an id: the low 32 bits of its number - 1. */
+/* Returns the slot from which talus_id_from_generation has made an id: the low 32 bits of its number - 1. */
 static uint32_t slot_of(TalusBodyId id)
 {
     return (uint32_t)(id.number - 1);
@@ -62,7 +62,7 @@ static TalusStatus unpack_slots(TalusFrameDecoder *d, const TalusFrameState *bef
     TALUS_TRY(talus_unpack_integers(&d->unpacker, TALUS_ARRAY_GENERATION, 1, n, NULL, d->guess));
     for (int i = 0, row = 0; i < n; i++) {
         uint32_t slot = (uint32_t)d->value[i];
-        now->id[i] = (TalusBodyId){talus_id_of_slot(slot, (uint32_t)d->guess[i])};
+        now->id[i] = (TalusBodyId){talus_id_from_generation(slot, (uint32_t)d->guess[i])};
         if (i > 0 && slot <= (uint32_t)d->value[i - 1])
             return talus_fail(TALUS_ERR_FORMAT, "index: %u comes after %u; expected ascending",
                               slot, (uint32_t)d->value[i - 1]);

@@ -165,7 +165,7 @@ static TalusStatus take(TalusSnapshot *s, const TalusWorld *world, unsigned fiel
     int *rows = NULL;
     TALUS_TRY(resize_bodies(s, fields, talus_world_body_count(world)));
     if (fields & by_row)
-        TALUS_TRY(talus_slot_rows(world, &rows));
+        TALUS_TRY(talus_living_indices(world, &rows));
     TalusStatus status = take_rows(s, world, rows);
     talus_release(rows);
     return status;

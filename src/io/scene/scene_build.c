@@ -262,7 +262,7 @@ static TalusStatus repeat_orientation(const SceneBody *body, int count, TalusQua
     TalusRng rng = talus_rng((uint64_t)body->seed ^ UINT64_C(0x7475726e73));
     for (int i = 0; i < count; i++)
         (*out)[i] = !body->orientation
-                        ? talus_quat_to(talus_scene_direction(scene_vec3(body->normal)))
+                        ? talus_quat_from_z(talus_scene_direction(scene_vec3(body->normal)))
                     : body->orientation->random ? random_turn(&rng)
                                                 : talus_scene_rotation(body->orientation);
     return TALUS_OK;

@@ -119,7 +119,7 @@ TalusQuat talus_scene_rotation(const SceneOrientation *o)
 {
     const double *v = o->quaternion;
     if (talus_json_get(o->json, "axis"))
-        return talus_quat_turn(talus_scene_direction(scene_vec3(o->axis)), o->degrees / 360.0);
+        return talus_quat_about(talus_scene_direction(scene_vec3(o->axis)), o->degrees / 360.0);
     double s = safe_scale(v, 4);
     TalusQuat q = {s * v[0] * s, s * v[1] * s, s * v[2] * s, s * v[3] * s};
     return talus_quat_normalize(q);

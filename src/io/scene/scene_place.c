@@ -155,7 +155,7 @@ static TalusStatus place_layers(const Placing *p)
     if (!(l->rise > 0.0) && layers.spacing > layers.rise)
         layers.rise = layers.spacing;
     int64_t count = p->body->count;
-    int64_t places = talus_layers_places(&layers, l->repeat > 0 ? l->repeat : count);
+    int64_t places = talus_layers_capacity(&layers, l->repeat > 0 ? l->repeat : count);
     if (places == 0 || count > places)
         return fail_capacity(l->json, (double)places, count > 0 ? count : 1);
     TALUS_TRY(start_placing(p, count > 0 ? count : places));

@@ -323,7 +323,7 @@ static TalusStatus check_emitter(const SceneStart *s, int i)
     const TalusEmitter *e = &s->world->sources.emitter[i];
     const TalusJson *json = ((const SceneEmitter *)s->scene->emitters.items)[i].json;
     int free;
-    if (talus_world_strays_box(s->world, e->def.lo, e->def.hi))
+    if (talus_box_is_stray(s->world, e->def.lo, e->def.hi))
         warn(json, "scene.emitter",
              "its box lies beyond everything fixed: what it emits falls for ever");
     TALUS_TRY(at_start(s, talus_emitter_count_free(s->world, e, EMITTER_TRIES, &free)));

@@ -39,7 +39,7 @@ TalusJointDef talus_joint_def_default(void)
 
 /* ---- checks ---- */
 
-static bool finite_direction(TalusVec3 a)
+static bool is_direction(TalusVec3 a)
 {
     double n = talus_norm(a);
     return n > 0.0 && isfinite(n);
@@ -52,7 +52,7 @@ static TalusStatus check_body(const TalusWorld *world, const char *name, TalusBo
     return TALUS_OK;
 }
 
-static bool is_free(const TalusWorld *world, TalusBodyId id)
+static bool is_dynamic(const TalusWorld *world, TalusBodyId id)
 {
     int slot = talus_slot_of(world, id);
     return slot >= 0 && talus_slot_is_dynamic(&world->bodies, slot);
@@ -64,7 +64,7 @@ static TalusStatus check_bodies(const TalusWorld *world, const char *name, const
     TALUS_TRY(check_body(world, name, def->b));
     if (def->a.number != 0 && def->a.number == def->b.number)
         return talus_reject("joint \"%s\": both bodies are body %" PRIu64, name, def->a.number);
-    if (!is_free(world, def->a) && !is_free(world, def->b))
+    if (!is_dynamic(world, def->a) && !is_dynamic(world, def->b))
         return talus_reject("joint \"%s\": neither body can move; one of them must", name);
     return TALUS_OK;
 }
@@ -76,7 +76,7 @@ static TalusStatus check_axes(const char *name, const TalusJointDef *def)
         return talus_reject("joint \"%s\": its point is not finite", name);
     bool axis = !line && def->kind != TALUS_JOINT_BALL && def->kind != TALUS_JOINT_FIXED;
     bool second = def->kind == TALUS_JOINT_UNIVERSAL;
-    if ((axis && !finite_direction(def->axis)) || (second && !finite_direction(def->axis_b)))
+    if ((axis && !is_direction(def->axis)) || (second && !is_direction(def->axis_b)))
         return talus_reject(
             "joint \"%s\": its axis is no direction; expected a finite vector other than 0", name);
     double cosine = second ? talus_dot(def->axis, def->axis_b) /
@@ -149,8 +149,8 @@ static TalusStatus check_limits(const char *name, const TalusJointDef *def)
 /* Returns def->rest; for a DISTANCE or SPRING with rest below 0 the present distance of its points. */
 static double rest_length(const TalusWorld *world, const TalusJointDef *def)
 {
-    TalusVec3 apart = talus_image(&world->def.period, talus_sub(def->point, def->point_b));
-    return talus_joint_is_line(def->kind) && def->rest < 0.0 ? talus_norm(apart) : def->rest;
+    TalusVec3 separation = talus_image(&world->def.period, talus_sub(def->point, def->point_b));
+    return talus_joint_is_line(def->kind) && def->rest < 0.0 ? talus_norm(separation) : def->rest;
 }
 
 static TalusStatus check_def(const TalusWorld *world, const TalusJointDef *def)
@@ -198,7 +198,7 @@ TalusStatus talus_joint_check_loaded(const TalusWorld *world, const TalusJoint *
 /* ---- adding ---- */
 
 /* Transforms points and directions of the def into the frames of base and mover. */
-static void attach(const TalusWorld *world, TalusJoint *joint)
+static void attach_to_bodies(const TalusWorld *world, TalusJoint *joint)
 {
     const TalusJointDef *def = &joint->def;
     const TalusBodies *b = &world->bodies;
@@ -228,20 +228,20 @@ static void attach(const TalusWorld *world, TalusJoint *joint)
 static double offset_length(const TalusWorld *world, const TalusJointDef *def)
 {
     const double *radius = world->bodies.radius;
-    double a = is_free(world, def->a) ? radius[talus_slot_of(world, def->a)] : INFINITY;
-    double b = is_free(world, def->b) ? radius[talus_slot_of(world, def->b)] : INFINITY;
+    double a = is_dynamic(world, def->a) ? radius[talus_slot_of(world, def->a)] : INFINITY;
+    double b = is_dynamic(world, def->b) ? radius[talus_slot_of(world, def->b)] : INFINITY;
     return fmin(a, b);
 }
 
 /* True if the joint excludes its two bodies from collision. */
-static bool keeps_apart(const TalusJointDef *def)
+static bool excludes_collision(const TalusJointDef *def)
 {
     return !def->collide && def->a.number != 0 && def->b.number != 0;
 }
 
-static TalusStatus exclude(TalusWorld *world, const TalusJointDef *def)
+static TalusStatus exclude_bodies(TalusWorld *world, const TalusJointDef *def)
 {
-    if (!keeps_apart(def))
+    if (!excludes_collision(def))
         return TALUS_OK;
     return talus_pair_exclude(world, talus_slot_of(world, def->a), talus_slot_of(world, def->b));
 }
@@ -255,7 +255,7 @@ TalusStatus talus_world_add_joint(TalusWorld *world, const TalusJointDef *def, T
     TALUS_TRY(talus_world_download_bodies(world));
     TALUS_TRY(TALUS_GROW(joints->joint, count + 1, count, "joints"));
     TALUS_TRY(talus_copy_text(def->name ? def->name : "", "joint name", &name));
-    TalusStatus status = exclude(world, def);
+    TalusStatus status = exclude_bodies(world, def);
     if (status != TALUS_OK) {
         talus_release(name);
         return status;
@@ -263,10 +263,10 @@ TalusStatus talus_world_add_joint(TalusWorld *world, const TalusJointDef *def, T
     TalusJoint *joint = &joints->joint[joints->count++];
     *joint = (TalusJoint){.def = *def,
                           .number = ++joints->created,
-                          .since = talus_time(world),
+                          .motor_since = talus_time(world),
                           .length = offset_length(world, def)};
     joint->def.name = name;
-    attach(world, joint);
+    attach_to_bodies(world, joint);
     if (def->a.number != 0)
         talus_slot_wake(world, talus_slot_of(world, def->a));
     if (def->b.number != 0)
@@ -279,25 +279,25 @@ TalusStatus talus_world_add_joint(TalusWorld *world, const TalusJointDef *def, T
 
 /* ---- removing ---- */
 
-static int by_number(const void *a, const void *b)
+static int compare_numbers(const void *a, const void *b)
 {
     uint64_t x = ((const TalusJoint *)a)->number, y = ((const TalusJoint *)b)->number;
     return (x > y) - (x < y);
 }
 
-static TalusStatus find(const TalusWorld *world, TalusJointId id, TalusJoint **out)
+static TalusStatus find_joint(const TalusWorld *world, TalusJointId id, TalusJoint **out)
 {
     const TalusJoints *joints = &world->joints;
     TalusJoint key = {.number = id.number};
     *out = joints->count == 0 ? NULL
                               : bsearch(&key, joints->joint, (size_t)joints->count,
-                                        sizeof *joints->joint, by_number);
+                                        sizeof *joints->joint, compare_numbers);
     if (!*out || !talus_joint_lives(world, *out))
         return talus_reject("joint %" PRIu64 ": there is no such joint now", id.number);
     return TALUS_OK;
 }
 
-static void drop(TalusJoints *joints, int index)
+static void drop_joint(TalusJoints *joints, int index)
 {
     TalusJoint *joint = &joints->joint[index];
     talus_release((char *)joint->def.name);
@@ -307,11 +307,11 @@ static void drop(TalusJoints *joints, int index)
 TalusStatus talus_world_remove_joint(TalusWorld *world, TalusJointId id)
 {
     TalusJoint *joint = NULL;
-    TALUS_TRY(find(world, id, &joint));
+    TALUS_TRY(find_joint(world, id, &joint));
     const TalusJointDef *def = &joint->def;
-    if (keeps_apart(def))
+    if (excludes_collision(def))
         talus_pair_include(world, talus_slot_of(world, def->a), talus_slot_of(world, def->b));
-    drop(&world->joints, (int)(joint - world->joints.joint));
+    drop_joint(&world->joints, (int)(joint - world->joints.joint));
     return TALUS_OK;
 }
 
@@ -320,7 +320,7 @@ void talus_joints_clear(TalusWorld *world)
     TalusJoints *joints = &world->joints;
     for (int i = 0; i < joints->count; i++)
         talus_release((char *)joints->joint[i].def.name);
-    TALUS_RELEASE(joints->joint, joints->block, joints->backup);
+    TALUS_RELEASE(joints->joint, joints->block, joints->warm_start_backup);
     talus_projection_destroy(joints->projection);
     talus_exchange_clear(&joints->exchange);
     *joints = (TalusJoints){0};
@@ -328,21 +328,21 @@ void talus_joints_clear(TalusWorld *world)
 
 /* ---- a step ---- */
 
-void talus_joints_begin(TalusWorld *world)
+void talus_joints_begin_step(TalusWorld *world)
 {
     TalusJoints *joints = &world->joints;
     for (int i = joints->count - 1; i >= 0; i--) {
         joints->joint[i].sums = (TalusJointSums){0};
         if (!talus_joint_lives(world, &joints->joint[i]))
-            drop(joints, i);
+            drop_joint(joints, i);
     }
 }
 
-void talus_joints_close(TalusWorld *world, double h)
+void talus_joints_finish_step(TalusWorld *world, double h)
 {
     for (int i = 0; i < world->joints.count; i++) {
         TalusJoint *joint = &world->joints.joint[i];
-        joint->shown =
+        joint->reported =
             (TalusJointSums){talus_scale(1.0 / h, joint->sums.force),
                              talus_scale(1.0 / h, joint->sums.torque), joint->sums.effort / h};
     }
@@ -351,9 +351,9 @@ void talus_joints_close(TalusWorld *world, double h)
 TalusStatus talus_joints_snapshot(TalusWorld *world)
 {
     TalusJoints *joints = &world->joints;
-    TALUS_TRY(TALUS_GROW(joints->backup, (size_t)joints->count, 0, "halved step"));
+    TALUS_TRY(TALUS_GROW(joints->warm_start_backup, (size_t)joints->count, 0, "halved step"));
     for (int i = 0; i < joints->count; i++)
-        joints->backup[i] = joints->joint[i].carry;
+        joints->warm_start_backup[i] = joints->joint[i].warm_start;
     return TALUS_OK;
 }
 
@@ -361,10 +361,10 @@ void talus_joints_rollback(TalusWorld *world)
 {
     TalusJoints *joints = &world->joints;
     for (int i = 0; i < joints->count; i++)
-        joints->joint[i].carry = joints->backup[i];
+        joints->joint[i].warm_start = joints->warm_start_backup[i];
 }
 
-int talus_joints_pairs(const TalusWorld *world, int (*pairs)[2], int limit)
+int talus_joints_list_pairs(const TalusWorld *world, int (*pairs)[2], int limit)
 {
     int count = 0;
     for (int i = 0; i < world->joints.count; i++) {
@@ -385,16 +385,16 @@ int talus_joints_pairs(const TalusWorld *world, int (*pairs)[2], int limit)
 TalusStatus talus_world_set_motor(TalusWorld *world, TalusJointId id, const TalusMotorDef *motor)
 {
     TalusJoint *joint = NULL;
-    TALUS_TRY(find(world, id, &joint));
+    TALUS_TRY(find_joint(world, id, &joint));
     TALUS_TRY(check_motor(joint->def.name, joint->def.kind, motor));
     joint->def.motor = *motor;
-    joint->since = talus_time(world);
+    joint->motor_since = talus_time(world);
     return TALUS_OK;
 }
 
 /* ---- queries ---- */
 
-static TalusJointState state_of(const TalusWorld *world, const TalusJoint *joint)
+static TalusJointState joint_state(const TalusWorld *world, const TalusJoint *joint)
 {
     TalusJointPose pose = talus_joint_pose(world, joint);
     const TalusVec3 *x = world->bodies.position;
@@ -410,9 +410,9 @@ static TalusJointState state_of(const TalusWorld *world, const TalusJoint *joint
         .axis = pose.along,
         .coordinate = pose.coordinate,
         .speed = talus_joint_speed(world, joint, &pose),
-        .force = joint->shown.force,
-        .torque = joint->shown.torque,
-        .effort = joint->shown.effort,
+        .force = joint->reported.force,
+        .torque = joint->reported.torque,
+        .effort = joint->reported.effort,
         .error = talus_joint_error(joint, &pose),
     };
     return state;
@@ -420,14 +420,14 @@ static TalusJointState state_of(const TalusWorld *world, const TalusJoint *joint
 
 int talus_world_joint_count(const TalusWorld *world)
 {
-    return talus_joints_pairs(world, NULL, 0);
+    return talus_joints_list_pairs(world, NULL, 0);
 }
 
 TalusStatus talus_world_get_joint(const TalusWorld *world, TalusJointId id, TalusJointState *state)
 {
     TalusJoint *joint = NULL;
-    TALUS_TRY(find(world, id, &joint));
-    *state = state_of(world, joint);
+    TALUS_TRY(find_joint(world, id, &joint));
+    *state = joint_state(world, joint);
     return TALUS_OK;
 }
 
@@ -439,7 +439,7 @@ int talus_world_get_joints(const TalusWorld *world, TalusJointState *out, int co
         if (!talus_joint_lives(world, joint))
             continue;
         if (out && total < count)
-            out[total] = state_of(world, joint);
+            out[total] = joint_state(world, joint);
         total++;
     }
     return total;

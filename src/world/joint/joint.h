@@ -41,21 +41,21 @@ typedef struct TalusJointSums {
 } TalusJointSums;
 
 typedef struct TalusJoint {
-    TalusJointDef def; /* owns its name */
-    uint64_t number;   /* of its id */
-    double since;      /* s: time at which the motor was set */
-    double length;     /* m: distance of offset points: bounding radius of the smaller free body */
+    TalusJointDef def;  /* owns its name */
+    uint64_t number;    /* of its id */
+    double motor_since; /* s: time at which the motor was set */
+    double length;      /* m: distance of offset points: bounding radius of the smaller free body */
     /* point, axis and unit vector normal to the axis, of base and mover, each in its own frame */
     TalusVec3 anchor[2], axis[2], side[2];
-    TalusJointWarmStart carry;
-    TalusJointSums sums, shown; /* shown: sums over h of the last step, N and N m */
+    TalusJointWarmStart warm_start;
+    TalusJointSums sums, reported; /* shown: sums over h of the last step, N and N m */
 } TalusJoint;
 
 /* Geometry of a joint at the current poses. */
 typedef struct TalusJointPose {
     int slot[2];                        /* -1: the fixed world */
     TalusVec3 arm[2], axis[2], side[2]; /* as in TalusJoint, in world axes */
-    TalusVec3 apart;                    /* from the base's point to the mover's */
+    TalusVec3 separation;               /* from the base's point to the mover's */
     double coordinate;                  /* rad or m; 0 for kinds without one */
     TalusVec3 along; /* unit vector of the coordinate: axis, or line between the points */
 } TalusJointPose;
@@ -79,13 +79,13 @@ struct TalusProjection;
 
 /* Transfers between joints, which the host computes, and the engine (joint_transfer.c). */
 typedef struct TalusJointExchange {
-    struct TalusProblem *problem; /* contains the joints' blocks alone, three rows each */
-    int32_t *slot;                /* [bodies]: slots of bodies with joints, moving ones first */
-    TalusMotion *motion;          /* [bodies]: staging of their states */
-    double (*record)[8];          /* [bodies]: staging of their records (backend/operator.h) */
-    int moving, bodies;           /* moving bodies with joints; these and driven ones */
-    TalusEngineJoint *block;      /* staging of all blocks */
-    TalusMotorChange *push;       /* staging of the velocity changes by torque motors */
+    struct TalusProblem *problem;   /* contains the joints' blocks alone, three rows each */
+    int32_t *slot;                  /* [bodies]: slots of bodies with joints, moving ones first */
+    TalusMotion *motion;            /* [bodies]: staging of their states */
+    double (*record)[8];            /* [bodies]: staging of their records (backend/operator.h) */
+    int moving, bodies;             /* moving bodies with joints; these and driven ones */
+    TalusEngineJoint *block;        /* staging of all blocks */
+    TalusMotorChange *motor_change; /* staging of the velocity changes by torque motors */
 } TalusJointExchange;
 
 typedef struct TalusJoints {
@@ -93,13 +93,13 @@ typedef struct TalusJoints {
     int count;         /* includes joints whose bodies were removed since the last step */
     uint64_t created;  /* number of joints created so far: the last id number */
 
-    /* Blocks of the step's problem: first `kept` limits and motors of bounded effort, on which the solver iterates,
+    /* Blocks of the step's problem: first `bounded` limits and motors of bounded effort, on which the solver iterates,
      * then `free` blocks without bounds, which may be eliminated. */
     TalusJointBlock *block;
-    int kept, free;
-    bool any_compliance, any_push; /* some block is soft; some joint has a torque motor */
+    int bounded, free;
+    bool any_compliance, any_torque_motor; /* some block is soft; some joint has a torque motor */
 
-    TalusJointWarmStart *backup; /* [count]: carry at the snapshot */
+    TalusJointWarmStart *warm_start_backup; /* [count]: carry at the snapshot */
     struct TalusProjection *projection;
 
     TalusJointExchange exchange;
@@ -117,16 +117,16 @@ static inline bool talus_joint_lives(const TalusWorld *world, const TalusJoint *
 /* Checks a joint that was read from a saved state. */
 TalusStatus talus_joint_check_loaded(const TalusWorld *world, const TalusJoint *joint);
 void talus_joints_clear(TalusWorld *world);
-/* Copy the carry of all joints to `backup`, and back. */
+/* Copy the carry of all joints to `warm_start_backup`, and back. */
 TalusStatus talus_joints_snapshot(TalusWorld *world);
 void talus_joints_rollback(TalusWorld *world);
 /* Starts a step: drops joints of removed bodies, zeroes sums. */
-void talus_joints_begin(TalusWorld *world);
-/* Ends a step of length h: sets `shown` of all joints to their sums over h. */
-void talus_joints_close(TalusWorld *world, double h);
+void talus_joints_begin_step(TalusWorld *world);
+/* Ends a step of length h: sets `reported` of all joints to their sums over h. */
+void talus_joints_finish_step(TalusWorld *world, double h);
 /* Writes the slots of bodies a and b of the first `limit` live joints, -1 for the fixed world. `pairs` may be NULL.
  * Returns the number of all live joints. */
-int talus_joints_pairs(const TalusWorld *world, int (*pairs)[2], int limit);
+int talus_joints_list_pairs(const TalusWorld *world, int (*pairs)[2], int limit);
 
 /* ---- joint_pose.c ---- */
 /* Computes the geometry of a joint from the poses of its bodies. */
@@ -138,7 +138,7 @@ int talus_joint_constraint_blocks(const TalusJoint *joint, const TalusJointPose 
 /* Returns the number of rows, 0 to 6, that talus_joint_constraint_blocks constrains. */
 int talus_joint_constraint_rows(const TalusJointDef *def);
 /* Returns a one-row block whose velocity is the coordinate's rate times `lever`; for motor, limits and spring. */
-TalusJointBlock talus_joint_drive(const TalusJoint *joint, const TalusJointPose *pose);
+TalusJointBlock talus_joint_coordinate_block(const TalusJoint *joint, const TalusJointPose *pose);
 /* Returns the rate of the coordinate, rad/s or m/s; 0 for kinds without one. */
 double talus_joint_speed(const TalusWorld *world, const TalusJoint *joint,
                          const TalusJointPose *pose);
@@ -154,20 +154,20 @@ double talus_angle(double sine, double cosine);
 
 /* ---- joint_build.c: the blocks of a step ---- */
 /* Fills TalusJoints.block for a part of the step, of length h. */
-TalusStatus talus_joints_prepare(TalusWorld *world, double h);
+TalusStatus talus_joints_make_blocks(TalusWorld *world, double h);
 /* Writes the blocks into exchange.problem. Initial impulses are those of the last step times `warm`, cut to the
  * blocks' bounds. */
-void talus_joints_fill(TalusWorld *world, double warm);
+void talus_joints_fill_problem(TalusWorld *world, double warm);
 /* Writes the changes of free velocities that torque motors cause within h, at most two per joint; returns their
  * number. */
-int talus_joints_push(TalusWorld *world, double h, TalusMotorChange *out);
+int talus_joints_motor_changes(TalusWorld *world, double h, TalusMotorChange *out);
 /* Copies the solved impulses of all blocks to the joints' carry. */
-void talus_joints_store(TalusWorld *world);
-/* As talus_joints_store; also adds the impulses, with those of torque motors, to the joints' sums. Returns their work,
+void talus_joints_update_warm_starts(TalusWorld *world);
+/* As talus_joints_update_warm_starts; also adds the impulses, with those of torque motors, to the joints' sums. Returns their work,
  * J. The body records of exchange.problem must hold the mean of free and solved velocities. */
-double talus_joints_work(TalusWorld *world, double h);
+double talus_joints_sum_results(TalusWorld *world, double h);
 /* After the bodies have moved: stores the angles of REVOLUTE joints, from which turns are counted. */
-void talus_joints_moved(TalusWorld *world);
+void talus_joints_update_angles(TalusWorld *world);
 
 /* ---- joint_project.c ---- */
 /* Before the bodies move: factors the matrix D' M^-1 D of the constraint rows. Without def.projection this function
@@ -180,11 +180,11 @@ void talus_projection_destroy(struct TalusProjection *projection);
 
 /* ---- joint_transfer.c ---- */
 /* Downloads the states of moving bodies with joints into the host's arrays. No effect with a shared engine. */
-TalusStatus talus_exchange_fetch(TalusWorld *world);
+TalusStatus talus_joints_download_bodies(TalusWorld *world);
 /* Before a solve: makes the blocks of a part of length h and passes them to the engine. */
 TalusStatus talus_joints_upload(TalusWorld *world, double h);
 /* After a solve that another one follows: downloads the impulses of the blocks to the joints. */
-TalusStatus talus_joints_store_impulses(TalusWorld *world);
+TalusStatus talus_joints_download_impulses(TalusWorld *world);
 /* After the bodies have moved by h: downloads impulses, adds them to sums and their work to the ledger, projects the
  * bodies and uploads them. */
 TalusStatus talus_joints_finish_part(TalusWorld *world, double h);

@@ -20,16 +20,17 @@
 
 /* ---- the list ---- */
 
-typedef struct Cursor {
+typedef struct BlockWriter {
     TalusWorld *world;
     const TalusJoint *joint;
     int index;
     double h;
-    int kept, free; /* index of the next block of each kind (TalusJoints) */
-} Cursor;
+    int bounded, free; /* index of the next block of each kind (TalusJoints) */
+} BlockWriter;
 
 /* Writes the block to TalusJoints.block: behind the last of those without bounds (free) or of the others (kept). */
-static void append(Cursor *c, TalusJointBlock block, int part, const TalusJointPose *pose)
+static void append_block(BlockWriter *c, TalusJointBlock block, int part,
+                         const TalusJointPose *pose)
 {
     TalusJoints *joints = &c->world->joints;
     block.joint = c->index;
@@ -37,13 +38,13 @@ static void append(Cursor *c, TalusJointBlock block, int part, const TalusJointP
     block.offset = talus_sub(block.arm[1], pose->arm[1]);
     bool free = block.mask != 0 && block.max_effort == INFINITY;
     joints->any_compliance = joints->any_compliance || block.compliance > 0.0;
-    joints->block[free ? c->free++ : c->kept++] = block;
+    joints->block[free ? c->free++ : c->bounded++] = block;
 }
 
 /* Makes the block, whose coordinate is y, a spring of stiffness k and damping c towards `target`, which moves at
  * `rate`. */
-static void soften(TalusJointBlock *block, double h, double k, double c, double y, double target,
-                   double rate)
+static void make_spring(TalusJointBlock *block, double h, double k, double c, double y,
+                        double target, double rate)
 {
     block->compliance = 1.0 / (h * (h * k + c));
     block->bias = (k * (y - target) - c * rate) / (h * k + c);
@@ -54,96 +55,99 @@ static double motor_target(const TalusJoint *joint, double time)
 {
     const TalusMotorDef *motor = &joint->def.motor;
     return time > motor->start
-               ? motor->target + motor->rate * (time - fmax(joint->since, motor->start))
+               ? motor->target + motor->rate * (time - fmax(joint->motor_since, motor->start))
                : 0.0;
 }
 
-static void append_motor(Cursor *c, const TalusJointPose *pose)
+static void append_motor(BlockWriter *c, const TalusJointPose *pose)
 {
     const TalusMotorDef *motor = &c->joint->def.motor;
     if (motor->kind != TALUS_MOTOR_SPEED && motor->kind != TALUS_MOTOR_POSITION)
         return;
-    TalusJointBlock block = talus_joint_drive(c->joint, pose);
+    TalusJointBlock block = talus_joint_coordinate_block(c->joint, pose);
     double lever = block.lever, square = lever * lever;
     double end = c->world->part_time + c->h;
     double target = lever * motor_target(c->joint, end);
     double rate = end > motor->start ? lever * motor->rate : 0.0;
     double y = lever * pose->coordinate;
     block.max_effort = motor->max_effort * c->h / lever;
-    if (isfinite(motor->max_effort)) /* finite as in count_kept, even after overflow */
+    if (isfinite(motor->max_effort)) /* finite as in count_bounded, even after overflow */
         block.max_effort = fmin(block.max_effort, DBL_MAX);
     if (motor->kind == TALUS_MOTOR_SPEED)
         block.bias = -target;
     else if (motor->stiffness + motor->damping > 0.0)
-        soften(&block, c->h, motor->stiffness / square, motor->damping / square, y, target, rate);
+        make_spring(&block, c->h, motor->stiffness / square, motor->damping / square, y, target,
+                    rate);
     else
         block.bias = (y - target) / c->h;
-    append(c, block, TALUS_PART_MOTOR, pose);
+    append_block(c, block, TALUS_PART_MOTOR, pose);
 }
 
 /* Adds the lower limit (way 1) or the upper one (way -1), unless it is infinite. A coordinate beyond its limit returns
  * at most at the recovery speed of overlaps. */
-static void append_limit(Cursor *c, const TalusJointPose *pose, double limit, double way, int part)
+static void append_limit(BlockWriter *c, const TalusJointPose *pose, double limit, double way,
+                         int part)
 {
     if (!isfinite(limit))
         return;
     const TalusBuildOptions *o = &c->world->built;
     const TalusLaw rigid = {0};
-    TalusJointBlock block = talus_joint_drive(c->joint, pose);
+    TalusJointBlock block = talus_joint_coordinate_block(c->joint, pose);
     block.normal = talus_scale(way, block.normal);
     block.mask = 0;
     block.bias =
         talus_contact_bias(&rigid, c->h, o->recovery, o->gravity,
                            way * block.lever * (pose->coordinate - limit), c->joint->length);
-    append(c, block, part, pose);
+    append_block(c, block, part, pose);
 }
 
-static void append_joint(Cursor *c)
+static void append_joint(BlockWriter *c)
 {
     const TalusJointDef *def = &c->joint->def;
     TalusJointPose pose = talus_joint_pose(c->world, c->joint);
     TalusJointBlock hold[3];
     int holds = talus_joint_constraint_blocks(c->joint, &pose, hold);
     for (int k = 0; k < holds; k++)
-        append(c, hold[k], TALUS_PART_FIRST + k, &pose);
+        append_block(c, hold[k], TALUS_PART_FIRST + k, &pose);
     if (def->kind == TALUS_JOINT_SPRING) {
-        TalusJointBlock spring = talus_joint_drive(c->joint, &pose);
-        soften(&spring, c->h, def->stiffness, def->damping, pose.coordinate, def->rest, 0.0);
-        append(c, spring, TALUS_PART_FIRST, &pose);
+        TalusJointBlock spring = talus_joint_coordinate_block(c->joint, &pose);
+        make_spring(&spring, c->h, def->stiffness, def->damping, pose.coordinate, def->rest, 0.0);
+        append_block(c, spring, TALUS_PART_FIRST, &pose);
     }
     append_motor(c, &pose);
     append_limit(c, &pose, def->lower, 1.0, TALUS_PART_LOWER);
     append_limit(c, &pose, def->upper, -1.0, TALUS_PART_UPPER);
 }
 
-/* Returns the number of a joint's blocks of the kind `kept` (TalusJoints): motors of bounded effort, limits. */
-static int count_kept(const TalusJointDef *def)
+/* Returns the number of a joint's blocks of the kind `bounded` (TalusJoints): motors of bounded effort, limits. */
+static int count_bounded(const TalusJointDef *def)
 {
     bool motor = def->motor.kind == TALUS_MOTOR_SPEED || def->motor.kind == TALUS_MOTOR_POSITION;
     return (motor && isfinite(def->motor.max_effort)) + isfinite(def->lower) + isfinite(def->upper);
 }
 
-TalusStatus talus_joints_prepare(TalusWorld *world, double h)
+TalusStatus talus_joints_make_blocks(TalusWorld *world, double h)
 {
     TalusJoints *joints = &world->joints;
-    joints->kept = joints->free = 0;
-    joints->any_compliance = joints->any_push = false;
+    joints->bounded = joints->free = 0;
+    joints->any_compliance = joints->any_torque_motor = false;
     if (joints->count == 0)
         return TALUS_OK;
     TALUS_TRY(
         TALUS_GROW(joints->block, (size_t)joints->count * TALUS_JOINT_PARTS, 0, "joint blocks"));
     for (int i = 0; i < joints->count; i++)
         if (talus_joint_lives(world, &joints->joint[i]))
-            joints->kept += count_kept(&joints->joint[i].def);
-    Cursor c = {.world = world, .h = h, .free = joints->kept};
+            joints->bounded += count_bounded(&joints->joint[i].def);
+    BlockWriter c = {.world = world, .h = h, .free = joints->bounded};
     for (c.index = 0; c.index < joints->count; c.index++) {
         c.joint = &joints->joint[c.index];
         if (!talus_joint_lives(world, c.joint))
             continue;
         append_joint(&c);
-        joints->any_push = joints->any_push || c.joint->def.motor.kind == TALUS_MOTOR_TORQUE;
+        joints->any_torque_motor =
+            joints->any_torque_motor || c.joint->def.motor.kind == TALUS_MOTOR_TORQUE;
     }
-    joints->free = c.free - joints->kept;
+    joints->free = c.free - joints->bounded;
     return TALUS_OK;
 }
 
@@ -151,9 +155,9 @@ TalusStatus talus_joints_prepare(TalusWorld *world, double h)
 
 /* True if the base does not move freely: the first body of the operator's block must be free, so the mover takes its
  * place. The normal then changes its sign, which preserves velocities and impulses along the normal. */
-static bool turned_round(const TalusWorld *world, const TalusJointBlock *block)
+static bool is_swapped(const TalusWorld *world, const TalusJointBlock *block)
 {
-    return block->slot[0] < 0 || !talus_slot_moves(&world->bodies, block->slot[0]);
+    return block->slot[0] < 0 || !talus_slot_is_free(&world->bodies, block->slot[0]);
 }
 
 /* Returns the body of exchange.problem: the slot, or -1 for a fixed body or the fixed world. */
@@ -181,12 +185,12 @@ static void fill_block(TalusWorld *world, const TalusJointBlock *block, int64_t 
 {
     TalusOperator *op = talus_problem_operator(world->joints.exchange.problem);
     const double *length = talus_problem_lengths(world->joints.exchange.problem);
-    bool turned = turned_round(world, block);
-    TalusVec3 arm[2] = {block->arm[turned], block->arm[!turned]};
-    TalusVec3 n = turned ? talus_neg(block->normal) : block->normal;
+    bool swapped = is_swapped(world, block);
+    TalusVec3 arm[2] = {block->arm[swapped], block->arm[!swapped]};
+    TalusVec3 n = swapped ? talus_neg(block->normal) : block->normal;
     bool limit = block->mask == 0;
-    op->pair[i][0] = block->slot[turned];
-    op->pair[i][1] = problem_body(world, block->slot[!turned]);
+    op->pair[i][0] = block->slot[swapped];
+    op->pair[i][1] = problem_body(world, block->slot[!swapped]);
     talus_frame_set(op->frame[i], n.x, n.y, n.z);
     fill_arms(op, length, i, arm);
     op->bias[i] = block->bias;
@@ -202,10 +206,10 @@ static void fill_gamma(TalusWorld *world, const TalusJointBlock *block, int64_t 
 {
     const TalusOperator *op = talus_problem_operator(world->joints.exchange.problem);
     double *g = &talus_problem_gamma(world->joints.exchange.problem)[op->rows * i];
-    TalusVec3 impulse = world->joints.joint[block->joint].carry.impulse[block->part];
-    if (turned_round(world, block))
+    TalusVec3 impulse = world->joints.joint[block->joint].warm_start.impulse[block->part];
+    if (is_swapped(world, block))
         impulse = talus_neg(impulse);
-    talus_contact_warm(op->frame[i], op->rows, warm, impulse, g);
+    talus_contact_warm_start(op->frame[i], op->rows, warm, impulse, g);
     bool limit = block->mask == 0;
     for (int k = 0; k < 3; k++)
         if (limit ? k > 0 : !(block->mask >> k & 1))
@@ -214,10 +218,10 @@ static void fill_gamma(TalusWorld *world, const TalusJointBlock *block, int64_t 
             g[k] = fmin(block->max_effort, fmax(limit ? 0.0 : -block->max_effort, g[k]));
 }
 
-void talus_joints_fill(TalusWorld *world, double warm)
+void talus_joints_fill_problem(TalusWorld *world, double warm)
 {
     const TalusJoints *joints = &world->joints;
-    for (int k = 0; k < joints->kept + joints->free; k++) {
+    for (int k = 0; k < joints->bounded + joints->free; k++) {
         fill_block(world, &joints->block[k], k);
         fill_gamma(world, &joints->block[k], k, warm);
     }
@@ -225,14 +229,15 @@ void talus_joints_fill(TalusWorld *world, double warm)
 
 /* ---- torque motors ---- */
 
-typedef struct Push {
+typedef struct MotorImpulse {
     int slot;
     TalusVec3 impulse, moment; /* on a body */
-} Push;
+} MotorImpulse;
 
 /* Computes the impulses within h of a torque motor on base and mover, by its effort at the middle of h. False if the
  * joint has no such motor or is not alive. */
-static bool pushes_of(const TalusWorld *world, const TalusJoint *joint, double h, Push push[2])
+static bool motor_impulses(const TalusWorld *world, const TalusJoint *joint, double h,
+                           MotorImpulse act[2])
 {
     const TalusMotorDef *motor = &joint->def.motor;
     if (motor->kind != TALUS_MOTOR_TORQUE || !talus_joint_lives(world, joint))
@@ -240,75 +245,75 @@ static bool pushes_of(const TalusWorld *world, const TalusJoint *joint, double h
     double effort = motor_target(joint, world->part_time + 0.5 * h);
     double amount = h * fmin(motor->max_effort, fmax(-motor->max_effort, effort));
     TalusJointPose pose = talus_joint_pose(world, joint);
-    TalusJointBlock block = talus_joint_drive(joint, &pose);
+    TalusJointBlock block = talus_joint_coordinate_block(joint, &pose);
     bool turns = joint->def.kind == TALUS_JOINT_REVOLUTE;
     TalusVec3 zero = {0.0, 0.0, 0.0};
     for (int k = 0; k < 2; k++) {
         TalusVec3 along = talus_scale(k ? amount : -amount, pose.along);
-        push[k].slot = block.slot[k];
-        push[k].impulse = turns ? zero : along;
-        push[k].moment = turns ? along : talus_cross(block.arm[k], along);
+        act[k].slot = block.slot[k];
+        act[k].impulse = turns ? zero : along;
+        act[k].moment = turns ? along : talus_cross(block.arm[k], along);
     }
     return true;
 }
 
 /* Computes the change of a free body's record (velocity, spin times its length) by a push; false if it is not free. */
-static bool change_of(const TalusWorld *world, const Push *push, TalusMotorChange *out)
+static bool velocity_change(const TalusWorld *world, const MotorImpulse *act, TalusMotorChange *out)
 {
     TalusProblem *problem = world->joints.exchange.problem;
-    if (push->slot < 0 || !talus_slot_moves(&world->bodies, push->slot))
+    if (act->slot < 0 || !talus_slot_is_free(&world->bodies, act->slot))
         return false;
-    double inv_mass = talus_problem_operator(problem)->body[push->slot][3];
-    double l = talus_problem_lengths(problem)[push->slot];
-    TalusSym3 inertia = talus_body_inertia(talus_slot_gyration(world, push->slot), inv_mass, l,
-                                           world->bodies.orientation[push->slot]);
-    TalusVec3 v = talus_scale(inv_mass, push->impulse);
-    TalusVec3 spin = talus_scale(1.0 / l, talus_sym3_mul(inertia, push->moment));
-    *out = (TalusMotorChange){push->slot, {v.x, v.y, v.z, 0.0, spin.x, spin.y, spin.z, 0.0}};
+    double inv_mass = talus_problem_operator(problem)->body[act->slot][3];
+    double l = talus_problem_lengths(problem)[act->slot];
+    TalusSym3 inertia = talus_body_inverse_inertia(talus_slot_gyration(world, act->slot), inv_mass,
+                                                   l, world->bodies.orientation[act->slot]);
+    TalusVec3 v = talus_scale(inv_mass, act->impulse);
+    TalusVec3 spin = talus_scale(1.0 / l, talus_sym3_mul(inertia, act->moment));
+    *out = (TalusMotorChange){act->slot, {v.x, v.y, v.z, 0.0, spin.x, spin.y, spin.z, 0.0}};
     return true;
 }
 
-int talus_joints_push(TalusWorld *world, double h, TalusMotorChange *out)
+int talus_joints_motor_changes(TalusWorld *world, double h, TalusMotorChange *out)
 {
-    Push push[2];
+    MotorImpulse act[2];
     int count = 0;
-    for (int i = 0; world->joints.any_push && i < world->joints.count; i++) {
-        if (!pushes_of(world, &world->joints.joint[i], h, push))
+    for (int i = 0; world->joints.any_torque_motor && i < world->joints.count; i++) {
+        if (!motor_impulses(world, &world->joints.joint[i], h, act))
             continue;
-        count += change_of(world, &push[0], &out[count]);
-        count += change_of(world, &push[1], &out[count]);
+        count += velocity_change(world, &act[0], &out[count]);
+        count += velocity_change(world, &act[1], &out[count]);
     }
     return count;
 }
 
 /* Returns the work of a push, J, at the velocities in the body records of exchange.problem. */
-static double push_work(TalusWorld *world, const Push *push)
+static double motor_impulse_work(TalusWorld *world, const MotorImpulse *act)
 {
-    if (push->slot < 0 || !talus_slot_moves(&world->bodies, push->slot))
+    if (act->slot < 0 || !talus_slot_is_free(&world->bodies, act->slot))
         return 0.0;
     TalusVec3 v, s;
-    talus_record_velocity(talus_problem_operator(world->joints.exchange.problem), push->slot, &v,
+    talus_record_velocity(talus_problem_operator(world->joints.exchange.problem), act->slot, &v,
                           &s);
-    double l = talus_problem_lengths(world->joints.exchange.problem)[push->slot];
-    return talus_dot(push->impulse, v) + talus_dot(push->moment, s) / l;
+    double l = talus_problem_lengths(world->joints.exchange.problem)[act->slot];
+    return talus_dot(act->impulse, v) + talus_dot(act->moment, s) / l;
 }
 
 /* Returns the work of all torque motors, J, and adds their impulses to the joints' sums. */
-static double torque_work(TalusWorld *world, double h)
+static double sum_torque_motors(TalusWorld *world, double h)
 {
     double work = 0.0;
-    Push push[2];
-    for (int i = 0; world->joints.any_push && i < world->joints.count; i++) {
+    MotorImpulse act[2];
+    for (int i = 0; world->joints.any_torque_motor && i < world->joints.count; i++) {
         TalusJoint *joint = &world->joints.joint[i];
-        if (!pushes_of(world, joint, h, push))
+        if (!motor_impulses(world, joint, h, act))
             continue;
         TalusJointPose pose = talus_joint_pose(world, joint);
         bool turns = joint->def.kind == TALUS_JOINT_REVOLUTE;
-        work += push_work(world, &push[0]) + push_work(world, &push[1]);
-        joint->sums.force = talus_add(joint->sums.force, push[1].impulse);
+        work += motor_impulse_work(world, &act[0]) + motor_impulse_work(world, &act[1]);
+        joint->sums.force = talus_add(joint->sums.force, act[1].impulse);
         if (turns)
-            joint->sums.torque = talus_add(joint->sums.torque, push[1].moment);
-        joint->sums.effort += talus_dot(turns ? push[1].moment : push[1].impulse, pose.along);
+            joint->sums.torque = talus_add(joint->sums.torque, act[1].moment);
+        joint->sums.effort += talus_dot(turns ? act[1].moment : act[1].impulse, pose.along);
     }
     return work;
 }
@@ -316,48 +321,48 @@ static double torque_work(TalusWorld *world, double h)
 /* ---- results of the solve ---- */
 
 /* Copies the solved impulse of block i, on the mover, to the joint's carry, and returns it. */
-static TalusVec3 store_block(TalusWorld *world, const TalusJointBlock *block, int64_t i)
+static TalusVec3 store_block_impulse(TalusWorld *world, const TalusJointBlock *block, int64_t i)
 {
     const TalusOperator *op = talus_problem_operator(world->joints.exchange.problem);
     TalusVec3 impulse =
         talus_block_impulse(op, talus_problem_gamma(world->joints.exchange.problem), i);
-    if (turned_round(world, block))
+    if (is_swapped(world, block))
         impulse = talus_neg(impulse);
-    world->joints.joint[block->joint].carry.impulse[block->part] = impulse;
+    world->joints.joint[block->joint].warm_start.impulse[block->part] = impulse;
     return impulse;
 }
 
-/* Zeroes the stored impulses of all parts; store_block then sets those of parts that have a block. */
-static void forget(TalusWorld *world)
+/* Zeroes the stored impulses of all parts; store_block_impulse then sets those of parts that have a block. */
+static void zero_stored_impulses(TalusWorld *world)
 {
     for (int i = 0; i < world->joints.count; i++) {
         TalusJoint *joint = &world->joints.joint[i];
         for (int part = 0; part < TALUS_JOINT_PARTS; part++)
-            joint->carry.impulse[part] = talus_vec3(0.0, 0.0, 0.0);
+            joint->warm_start.impulse[part] = talus_vec3(0.0, 0.0, 0.0);
     }
 }
 
-void talus_joints_store(TalusWorld *world)
+void talus_joints_update_warm_starts(TalusWorld *world)
 {
     const TalusJoints *joints = &world->joints;
-    forget(world);
-    for (int k = 0; k < joints->kept + joints->free; k++)
-        store_block(world, &joints->block[k], k);
+    zero_stored_impulses(world);
+    for (int k = 0; k < joints->bounded + joints->free; k++)
+        store_block_impulse(world, &joints->block[k], k);
 }
 
-double talus_joints_work(TalusWorld *world, double h)
+double talus_joints_sum_results(TalusWorld *world, double h)
 {
     const TalusJoints *joints = &world->joints;
     const TalusOperator *op = talus_problem_operator(world->joints.exchange.problem);
     const double *all = talus_problem_gamma(world->joints.exchange.problem);
-    double work = torque_work(world, h);
-    forget(world);
-    for (int k = 0; k < joints->kept + joints->free; k++) {
+    double work = sum_torque_motors(world, h);
+    zero_stored_impulses(world);
+    for (int k = 0; k < joints->bounded + joints->free; k++) {
         const TalusJointBlock *block = &joints->block[k];
         TalusJointSums *sums = &joints->joint[block->joint].sums;
         const double *gamma = &all[op->rows * (int64_t)k];
         double u[3];
-        TalusVec3 impulse = store_block(world, block, k);
+        TalusVec3 impulse = store_block_impulse(world, block, k);
         talus_block_velocity(op, k, u);
         work += gamma[0] * u[0] + gamma[1] * u[1] + gamma[2] * u[2];
         sums->force = talus_add(sums->force, impulse);
@@ -369,11 +374,11 @@ double talus_joints_work(TalusWorld *world, double h)
     return work;
 }
 
-void talus_joints_moved(TalusWorld *world)
+void talus_joints_update_angles(TalusWorld *world)
 {
     for (int i = 0; i < world->joints.count; i++) {
         TalusJoint *joint = &world->joints.joint[i];
         if (joint->def.kind == TALUS_JOINT_REVOLUTE && talus_joint_lives(world, joint))
-            joint->carry.angle = talus_joint_pose(world, joint).coordinate;
+            joint->warm_start.angle = talus_joint_pose(world, joint).coordinate;
     }
 }

@@ -1,6 +1,6 @@
 /* world/joint/joint_machines.c - machines (bodies connected by joints), and the convergence of their projection.
  *
- * A round of the projection leaves a fraction of a machine's largest error. Up to the bound `trusted` the machine gets
+ * A round of the projection leaves a fraction of a machine's largest error. Up to the bound `max_ratio` the machine gets
  * another round; above it the machine falls back (joint_project.c). The bound is lower for machines that contacts push.
  * The contact impulse on a body is its impulse of the step less that of joints,
  *     m (v - v_free) - sum of joints' impulses,
@@ -9,7 +9,7 @@
 
 const double talus_joint_closed = 1e-9;
 /* fraction of the largest error that a round may leave, by Machine.loaded: without contacts that push, and with */
-static const double trusted[2] = {0.8, 0.1};
+static const double max_ratio[2] = {0.8, 0.1};
 static const double rounding = 1e-7; /* over joint length: smaller errors need not fall further */
 static const double pushed = 1e-6;   /* contact impulse that counts, over Load.size */
 
@@ -20,132 +20,134 @@ void talus_machines_find(TalusProjection *p)
     for (int r = 0; r < p->rows; r++)
         for (int side = 0; side < 2; side++)
             if (p->row[r].body[side] >= 0)
-                p->machine[p->row[r].body[side]] = -1;
-    p->touched_count = 0;
+                p->root[p->row[r].body[side]] = -1;
+    p->jointed_count = 0;
     for (int r = 0; r < p->rows; r++) {
         const int32_t *body = p->row[r].body;
         for (int side = 0; side < 2; side++)
-            if (body[side] >= 0 && p->machine[body[side]] < 0) {
-                p->machine[body[side]] = body[side];
-                p->touched[p->touched_count++] = body[side];
+            if (body[side] >= 0 && p->root[body[side]] < 0) {
+                p->root[body[side]] = body[side];
+                p->jointed[p->jointed_count++] = body[side];
             }
         if (body[0] >= 0 && body[1] >= 0)
-            p->machine[talus_slot_root(p->machine, body[0])] = talus_slot_root(p->machine, body[1]);
+            p->root[talus_slot_root(p->root, body[0])] = talus_slot_root(p->root, body[1]);
     }
-    for (int i = 0; i < p->touched_count; i++)
-        p->machine[p->touched[i]] = talus_slot_root(p->machine, p->touched[i]);
+    for (int i = 0; i < p->jointed_count; i++)
+        p->root[p->jointed[i]] = talus_slot_root(p->root, p->jointed[i]);
 }
 
 /* ---- contacts ---- */
 
 /* Subtracts a joint's impulse from the load of one of its bodies. */
-static void unload(TalusProjection *p, int slot, TalusVec3 impulse)
+static void subtract_joint_impulse(TalusProjection *p, int slot, TalusVec3 impulse)
 {
     if (slot < 0)
         return;
-    p->load[slot].rest = talus_sub(p->load[slot].rest, impulse);
-    p->load[slot].size += talus_norm(impulse);
+    p->balance[slot].rest = talus_sub(p->balance[slot].rest, impulse);
+    p->balance[slot].size += talus_norm(impulse);
 }
 
 /* Returns the impulse of contacts and joints on a free body, m (v - v_free). */
-static Load load_of(const TalusWorld *world, int slot)
+static ImpulseBalance total_impulse(const TalusWorld *world, int slot)
 {
     const TalusBodies *b = &world->bodies;
     const double *mean =
         talus_problem_operator(world->joints.exchange.problem)->body[slot]; /* of v_free and v */
     TalusVec3 half = talus_sub(b->velocity[slot], talus_vec3(mean[0], mean[1], mean[2]));
     TalusVec3 all = talus_scale(2.0 * b->mass[slot], half);
-    return (Load){all, talus_norm(all)};
+    return (ImpulseBalance){all, talus_norm(all)};
 }
 
-/* Sets `load` of bodies in blocks, and `loaded` of machines by the loads of touched bodies. */
-static void find_loads(const TalusWorld *world, TalusProjection *p)
+/* Sets `balance` of bodies in blocks, and `contact_pushed` of machines by the loads of touched bodies. */
+static void find_contact_pushes(const TalusWorld *world, TalusProjection *p)
 {
     const TalusJoints *joints = &world->joints;
-    int blocks = joints->kept + joints->free;
+    int blocks = joints->bounded + joints->free;
     for (int k = 0; k < blocks; k++)
         for (int side = 0; side < 2; side++)
             if (joints->block[k].slot[side] >= 0)
-                p->load[joints->block[k].slot[side]] = (Load){{0.0, 0.0, 0.0}, 0.0};
-    for (int i = 0; i < p->touched_count; i++)
-        p->load[p->touched[i]] = load_of(world, p->touched[i]);
+                p->balance[joints->block[k].slot[side]] = (ImpulseBalance){{0.0, 0.0, 0.0}, 0.0};
+    for (int i = 0; i < p->jointed_count; i++)
+        p->balance[p->jointed[i]] = total_impulse(world, p->jointed[i]);
     for (int k = 0; k < blocks; k++) {
         const TalusJointBlock *block = &joints->block[k];
-        TalusVec3 impulse = joints->joint[block->joint].carry.impulse[block->part];
-        unload(p, block->slot[0], talus_neg(impulse));
-        unload(p, block->slot[1], impulse);
+        TalusVec3 impulse = joints->joint[block->joint].warm_start.impulse[block->part];
+        subtract_joint_impulse(p, block->slot[0], talus_neg(impulse));
+        subtract_joint_impulse(p, block->slot[1], impulse);
     }
-    for (int i = 0; i < p->touched_count; i++) {
-        const Load *load = &p->load[p->touched[i]];
-        machine_of_slot(p, p->touched[i])->loaded |= talus_norm(load->rest) > pushed * load->size;
+    for (int i = 0; i < p->jointed_count; i++) {
+        const ImpulseBalance *balance = &p->balance[p->jointed[i]];
+        machine_of_slot(p, p->jointed[i])->contact_pushed |=
+            talus_norm(balance->rest) > pushed * balance->size;
     }
 }
 
 /* ---- convergence ---- */
 
-static double length_of(const TalusWorld *world, const TalusProjection *p, int r)
+static double joint_length(const TalusWorld *world, const TalusProjection *p, int r)
 {
-    return world->joints.joint[p->place[r].joint].length;
+    return world->joints.joint[p->source[r].joint].length;
 }
 
 /* Sets Machine.after to the largest error of its rows over the joint's length. */
-static void measure(const TalusWorld *world, TalusProjection *p)
+static void measure_errors(const TalusWorld *world, TalusProjection *p)
 {
-    for (int i = 0; i < p->touched_count; i++)
-        p->facts[p->touched[i]].after = 0.0;
+    for (int i = 0; i < p->jointed_count; i++)
+        p->machine[p->jointed[i]].error_after = 0.0;
     for (int r = 0; r < p->rows; r++) {
-        double *worst = &machine_of_row(p, r)->after;
-        *worst = fmax(*worst, fabs(p->error[r]) / length_of(world, p, r));
+        double *worst = &machine_of_row(p, r)->error_after;
+        *worst = fmax(*worst, fabs(p->error[r]) / joint_length(world, p, r));
     }
 }
 
 /* Returns the state of an open machine after a round. */
-static MachineState state_of(const Machine *machine, bool last)
+static MachineState next_state(const Machine *machine, bool last)
 {
-    if (machine->after <= talus_joint_closed)
+    if (machine->error_after <= talus_joint_closed)
         return MACHINE_CLOSED;
-    if (machine->after <= trusted[machine->loaded] * machine->before && !last)
+    if (machine->error_after <= max_ratio[machine->contact_pushed] * machine->error_before && !last)
         return MACHINE_OPEN;
-    return machine->before <= rounding ? MACHINE_CLOSED : MACHINE_FELL_BACK;
+    return machine->error_before <= rounding ? MACHINE_CLOSED : MACHINE_FELL_BACK;
 }
 
-bool talus_machines_open(const TalusWorld *world, TalusProjection *p)
+bool talus_machines_init(const TalusWorld *world, TalusProjection *p)
 {
     bool any = false;
-    for (int i = 0; i < p->touched_count; i++)
-        p->facts[p->touched[i]] = (Machine){.least = INFINITY};
+    for (int i = 0; i < p->jointed_count; i++)
+        p->machine[p->jointed[i]] = (Machine){.min_length = INFINITY};
     for (int r = 0; r < p->rows; r++) {
-        double *least = &machine_of_row(p, r)->least;
-        *least = fmin(*least, length_of(world, p, r));
+        double *min_length = &machine_of_row(p, r)->min_length;
+        *min_length = fmin(*min_length, joint_length(world, p, r));
     }
-    measure(world, p);
-    for (int i = 0; i < p->touched_count; i++) {
-        Machine *machine = &p->facts[p->touched[i]];
-        bool open = machine->after > talus_joint_closed;
+    measure_errors(world, p);
+    for (int i = 0; i < p->jointed_count; i++) {
+        Machine *machine = &p->machine[p->jointed[i]];
+        bool open = machine->error_after > talus_joint_closed;
         machine->state = open ? MACHINE_OPEN : MACHINE_CLOSED;
         any |= open;
     }
     if (any)
-        find_loads(world, p);
+        find_contact_pushes(world, p);
     return any;
 }
 
 bool talus_machines_update(const TalusWorld *world, TalusProjection *p, bool last)
 {
     bool any = false;
-    for (int i = 0; i < p->touched_count; i++)
-        p->facts[p->touched[i]].before = p->facts[p->touched[i]].after;
-    measure(world, p);
-    for (int i = 0; i < p->touched_count; i++) {
-        Machine *machine = &p->facts[p->touched[i]];
+    for (int i = 0; i < p->jointed_count; i++)
+        p->machine[p->jointed[i]].error_before = p->machine[p->jointed[i]].error_after;
+    measure_errors(world, p);
+    for (int i = 0; i < p->jointed_count; i++) {
+        Machine *machine = &p->machine[p->jointed[i]];
         if (machine->state == MACHINE_OPEN)
-            machine->state = state_of(machine, last);
+            machine->state = next_state(machine, last);
         any |= machine->state == MACHINE_OPEN;
     }
     return any;
 }
 
-double talus_machines_error(const TalusWorld *world, const TalusProjection *p, double *worst)
+double talus_machines_fallback_error(const TalusWorld *world, const TalusProjection *p,
+                                     double *worst)
 {
     double sum = 0.0;
     *worst = 0.0;
@@ -153,7 +155,7 @@ double talus_machines_error(const TalusWorld *world, const TalusProjection *p, d
         if (machine_of_row(p, r)->state != MACHINE_FELL_BACK)
             continue;
         sum += p->error[r] * p->error[r];
-        *worst = fmax(*worst, fabs(p->error[r]) / length_of(world, p, r));
+        *worst = fmax(*worst, fabs(p->error[r]) / joint_length(world, p, r));
     }
     return sum;
 }

@@ -56,15 +56,15 @@ bool talus_joint_has_coordinate(TalusJointKind kind)
 }
 
 /* Returns the coordinate, rad or m; an angle with as many turns as make it nearest to the last one. */
-static double coordinate_of(const TalusJoint *joint, const TalusJointPose *p)
+static double joint_coordinate(const TalusJoint *joint, const TalusJointPose *p)
 {
     if (joint->def.kind == TALUS_JOINT_REVOLUTE) {
         TalusVec3 across = talus_cross(p->axis[0], p->side[0]);
         double angle =
             talus_angle(talus_dot(p->side[1], across), talus_dot(p->side[1], p->side[0]));
-        return angle + 2.0 * PI * floor((joint->carry.angle - angle) / (2.0 * PI) + 0.5);
+        return angle + 2.0 * PI * floor((joint->warm_start.angle - angle) / (2.0 * PI) + 0.5);
     }
-    return talus_joint_has_coordinate(joint->def.kind) ? talus_dot(p->apart, p->along) : 0.0;
+    return talus_joint_has_coordinate(joint->def.kind) ? talus_dot(p->separation, p->along) : 0.0;
 }
 
 TalusJointPose talus_joint_pose(const TalusWorld *world, const TalusJoint *joint)
@@ -81,22 +81,22 @@ TalusJointPose talus_joint_pose(const TalusWorld *world, const TalusJoint *joint
         p.side[k] = talus_rotate(turn, joint->side[k]);
         point[k] = slot >= 0 ? talus_add(b->position[slot], p.arm[k]) : p.arm[k];
     }
-    p.apart = talus_image(&world->def.period, talus_sub(point[1], point[0]));
+    p.separation = talus_image(&world->def.period, talus_sub(point[1], point[0]));
     p.along = p.axis[0];
     if (talus_joint_is_line(joint->def.kind))
-        p.along = talus_normalize(p.apart, p.axis[0]);
-    p.coordinate = coordinate_of(joint, &p);
+        p.along = talus_normalize(p.separation, p.axis[0]);
+    p.coordinate = joint_coordinate(joint, &p);
     return p;
 }
 
 /* ---- blocks ---- */
 
-static TalusJointBlock block_of(const TalusJointPose *p, int mask, TalusVec3 normal)
+static TalusJointBlock point_block(const TalusJointPose *p, int mask, TalusVec3 normal)
 {
     TalusJointBlock block = {.slot = {p->slot[0], p->slot[1]},
                              .arm = {p->arm[0], p->arm[1]},
                              .normal = normal,
-                             .error = p->apart,
+                             .error = p->separation,
                              .mask = mask,
                              .max_effort = INFINITY,
                              .lever = 1.0};
@@ -105,13 +105,13 @@ static TalusJointBlock block_of(const TalusJointPose *p, int mask, TalusVec3 nor
 
 enum { BALL = 7, AXLE = 6, ROD = 1 }; /* TalusJointBlock.mask: bits of the constrained rows */
 
-static TalusJointBlock ball_of(const TalusJointPose *p)
+static TalusJointBlock ball_block(const TalusJointPose *p)
 {
-    return block_of(p, BALL, p->axis[0]);
+    return point_block(p, BALL, p->axis[0]);
 }
 
 /* Returns the block with its points moved by `base` and `mover`. */
-static TalusJointBlock shifted(TalusJointBlock block, TalusVec3 base, TalusVec3 mover)
+static TalusJointBlock shift_points(TalusJointBlock block, TalusVec3 base, TalusVec3 mover)
 {
     block.arm[0] = talus_add(block.arm[0], base);
     block.arm[1] = talus_add(block.arm[1], mover);
@@ -120,37 +120,37 @@ static TalusJointBlock shifted(TalusJointBlock block, TalusVec3 base, TalusVec3 
 }
 
 /* Holds the mover's point, moved by `further` along its axis, on the axis of the base. */
-static TalusJointBlock axle_of(const TalusJointPose *p, double further)
+static TalusJointBlock axle_block(const TalusJointPose *p, double further)
 {
-    TalusJointBlock block = block_of(p, AXLE, p->axis[0]);
-    return shifted(block, talus_scale(further, p->axis[0]), talus_scale(further, p->axis[1]));
+    TalusJointBlock block = point_block(p, AXLE, p->axis[0]);
+    return shift_points(block, talus_scale(further, p->axis[0]), talus_scale(further, p->axis[1]));
 }
 
-/* As axle_of, for a mover that slides: the base's point is moved along its axis until it is nearest to the mover's. */
-static TalusJointBlock slide_of(const TalusJointPose *p, double further)
+/* As axle_block, for a mover that slides: the base's point is moved along its axis until it is nearest to the mover's. */
+static TalusJointBlock sliding_axle_block(const TalusJointPose *p, double further)
 {
-    TalusJointBlock block = axle_of(p, further);
-    block.arm[0] = talus_madd(block.arm[0], talus_dot(p->apart, p->axis[0]), p->axis[0]);
+    TalusJointBlock block = axle_block(p, further);
+    block.arm[0] = talus_madd(block.arm[0], talus_dot(p->separation, p->axis[0]), p->axis[0]);
     return block;
 }
 
 /* Prevents rotation about the axis: in units of `length`, r = side and n = axis x side, so r x n = axis. */
-static TalusJointBlock stay_of(const TalusJointPose *p, double length, bool slides)
+static TalusJointBlock no_twist_block(const TalusJointPose *p, double length, bool slides)
 {
     TalusVec3 n = talus_cross(p->axis[0], p->side[0]);
-    TalusJointBlock block = block_of(p, ROD, n);
-    block = shifted(block, talus_scale(length, p->side[0]), talus_scale(length, p->side[1]));
+    TalusJointBlock block = point_block(p, ROD, n);
+    block = shift_points(block, talus_scale(length, p->side[0]), talus_scale(length, p->side[1]));
     if (slides)
-        block.arm[0] = talus_madd(block.arm[0], talus_dot(p->apart, p->axis[0]), p->axis[0]);
+        block.arm[0] = talus_madd(block.arm[0], talus_dot(p->separation, p->axis[0]), p->axis[0]);
     return block;
 }
 
 /* Holds the axis n of the base normal to the axis q of the mover: d(n.q)/dt = w.(q x n), with w the relative spin; so
  * the points are offset by r = q and the row is along n. */
-static TalusJointBlock cross_of(const TalusJointPose *p, double length)
+static TalusJointBlock normal_axes_block(const TalusJointPose *p, double length)
 {
     TalusVec3 r = talus_scale(length, p->axis[1]);
-    TalusJointBlock block = block_of(p, ROD, p->axis[0]);
+    TalusJointBlock block = point_block(p, ROD, p->axis[0]);
     block.arm[0] = talus_add(block.arm[0], r);
     block.arm[1] = talus_add(block.arm[1], r);
     block.error = talus_add(block.error, r);
@@ -174,28 +174,28 @@ int talus_joint_constraint_blocks(const TalusJoint *joint, const TalusJointPose 
 {
     double l = joint->length;
     switch (joint->def.kind) {
-    case TALUS_JOINT_BALL: out[0] = ball_of(p); return 1;
+    case TALUS_JOINT_BALL: out[0] = ball_block(p); return 1;
     case TALUS_JOINT_REVOLUTE:
-        out[0] = ball_of(p);
-        out[1] = axle_of(p, l);
+        out[0] = ball_block(p);
+        out[1] = axle_block(p, l);
         return 2;
     case TALUS_JOINT_PRISMATIC:
     case TALUS_JOINT_CYLINDRICAL:
-        out[0] = slide_of(p, 0.0);
-        out[1] = slide_of(p, l);
-        out[2] = stay_of(p, l, true);
+        out[0] = sliding_axle_block(p, 0.0);
+        out[1] = sliding_axle_block(p, l);
+        out[2] = no_twist_block(p, l, true);
         return joint->def.kind == TALUS_JOINT_PRISMATIC ? 3 : 2;
     case TALUS_JOINT_UNIVERSAL:
-        out[0] = ball_of(p);
-        out[1] = cross_of(p, l);
+        out[0] = ball_block(p);
+        out[1] = normal_axes_block(p, l);
         return 2;
     case TALUS_JOINT_FIXED:
-        out[0] = ball_of(p);
-        out[1] = axle_of(p, l);
-        out[2] = stay_of(p, l, false);
+        out[0] = ball_block(p);
+        out[1] = axle_block(p, l);
+        out[2] = no_twist_block(p, l, false);
         return 3;
     case TALUS_JOINT_DISTANCE:
-        out[0] = block_of(p, ROD, p->along);
+        out[0] = point_block(p, ROD, p->along);
         out[0].error = talus_scale(p->coordinate - joint->def.rest, p->along);
         return holds_distance(&joint->def) ? 1 : 0;
     case TALUS_JOINT_SPRING:
@@ -204,12 +204,12 @@ int talus_joint_constraint_blocks(const TalusJoint *joint, const TalusJointPose 
     return 0;
 }
 
-TalusJointBlock talus_joint_drive(const TalusJoint *joint, const TalusJointPose *p)
+TalusJointBlock talus_joint_coordinate_block(const TalusJoint *joint, const TalusJointPose *p)
 {
-    TalusJointBlock block = block_of(p, ROD, p->along);
+    TalusJointBlock block = point_block(p, ROD, p->along);
     if (joint->def.kind == TALUS_JOINT_REVOLUTE) {
         TalusVec3 r = talus_scale(joint->length, p->side[0]);
-        block = shifted(block, r, r);
+        block = shift_points(block, r, r);
         block.normal = talus_cross(p->axis[0], p->side[0]);
         block.lever = joint->length;
     } else if (!talus_joint_is_line(joint->def.kind)) {
@@ -237,7 +237,7 @@ double talus_joint_speed(const TalusWorld *world, const TalusJoint *joint, const
         double mover = p->slot[1] < 0 ? 0.0 : talus_dot(spin[p->slot[1]], p->along);
         return mover - (p->slot[0] < 0 ? 0.0 : talus_dot(spin[p->slot[0]], p->along));
     }
-    TalusJointBlock drive = talus_joint_drive(joint, p);
+    TalusJointBlock drive = talus_joint_coordinate_block(joint, p);
     TalusVec3 mover = point_velocity(world, p->slot[1], drive.arm[1]);
     return talus_dot(talus_sub(mover, point_velocity(world, p->slot[0], drive.arm[0])), p->along);
 }

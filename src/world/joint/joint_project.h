@@ -10,11 +10,11 @@
 #include "linalg/eliminate.h"
 
 /* What a row of the elimination stands for: one scalar constraint of a joint. */
-typedef struct RowPlace {
+typedef struct RowSource {
     int joint;
     TalusVec3 axis, offset; /* direction of the row; from the mover's joint point to the row's */
     TalusVec3 in_base;      /* the axis in the frame of the base */
-} RowPlace;
+} RowSource;
 
 /* Correction of one body in a round: shift (m) and turn (rad) of its pose; impulse and moment times h. */
 typedef struct Delta {
@@ -22,16 +22,16 @@ typedef struct Delta {
 } Delta;
 
 /* State of a body to return to in a line search. */
-typedef struct Kept {
+typedef struct SavedState {
     TalusVec3 position, spin;
     TalusQuat orientation;
-} Kept;
+} SavedState;
 
 /* Impulses on a body in this part of a step, N s, from which joint_machines.c infers whether contacts push it. */
-typedef struct Load {
+typedef struct ImpulseBalance {
     TalusVec3 rest; /* total impulse less those of joints */
     double size;    /* norm of the total impulse plus the norms of the joints' impulses */
-} Load;
+} ImpulseBalance;
 
 typedef struct Momenta {
     TalusVec3 velocity, angular; /* m/s; angular momentum per unit mass, m2/s */
@@ -45,45 +45,47 @@ typedef enum MachineState {
 
 typedef struct Machine {
     MachineState state;
-    bool loaded;          /* contacts push it */
-    double before, after; /* largest error over its joint's length, before and after a round */
-    double least;         /* smallest joint length, m */
-    double far;           /* largest motion of a body in a round, m */
+    bool contact_pushed; /* contacts push it */
+    double error_before,
+        error_after;   /* largest error over its joint's length, before and after a round */
+    double min_length; /* smallest joint length, m */
+    double max_motion; /* largest motion of a body in a round, m */
 } Machine;
 
 typedef struct TalusProjection {
     TalusElimination *elimination;
     TalusJointRow *row; /* owned by the elimination */
     int rows;
-    RowPlace *place; /* [rows] */
-    double *error;   /* [rows], m */
-    double *x;       /* [rows]: impulses times h of the last round */
-    double *sum;     /* [rows]: sum of x over all rounds */
-    Delta *delta;    /* [slots], set for touched bodies */
-    int *touched;    /* slots of the bodies that rows move, in the order of joints */
-    int touched_count;
-    int32_t *machine; /* [slots], set for touched bodies: the slot that names their machine */
-    Machine *facts;   /* [slots], valid for slots that name machines */
-    Load *load;       /* [slots], set for bodies in blocks */
-    Kept *kept;       /* [touched_count]: start of a line search */
-    Momenta *momenta; /* [touched_count]: after the solve, before the projection */
+    RowSource *source; /* [rows] */
+    double *error;     /* [rows], m */
+    double *x;         /* [rows]: impulses times h of the last round */
+    double *sum;       /* [rows]: sum of x over all rounds */
+    Delta *delta;      /* [slots], set for touched bodies */
+    int *jointed;      /* slots of the bodies that rows move, in the order of joints */
+    int jointed_count;
+    int32_t *root;    /* [slots], set for touched bodies: the slot that names their machine */
+    Machine *machine; /* [slots], valid for slots that name machines */
+    ImpulseBalance *balance; /* [slots], set for bodies in blocks */
+    SavedState *saved;       /* [jointed_count]: start of a line search */
+    Momenta *momenta;        /* [jointed_count]: after the solve, before the projection */
 } TalusProjection;
 
 /* ---- joint_machines.c ---- */
 /* Sets touched and machine from the rows. */
 void talus_machines_find(TalusProjection *p);
 /* After the bodies have moved: initialises all machines (lengths, errors, contacts). False if all are closed. */
-bool talus_machines_open(const TalusWorld *world, TalusProjection *p);
+bool talus_machines_init(const TalusWorld *world, TalusProjection *p);
 /* Updates the states after a round; `last`: no round follows. Returns false if no machine is open. */
 bool talus_machines_update(const TalusWorld *world, TalusProjection *p, bool last);
 /* Returns the sum of squared errors, m2, of machines that fell back; *worst: largest error over its joint's length. */
-double talus_machines_error(const TalusWorld *world, const TalusProjection *p, double *worst);
+double talus_machines_fallback_error(const TalusWorld *world, const TalusProjection *p,
+                                     double *worst);
 
 extern const double talus_joint_closed; /* tolerance of errors, over a joint's length */
 
 static inline Machine *machine_of_slot(const TalusProjection *p, int slot)
 {
-    return &p->facts[p->machine[slot]];
+    return &p->machine[p->root[slot]];
 }
 
 static inline Machine *machine_of_row(const TalusProjection *p, int r)

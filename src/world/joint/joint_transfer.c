@@ -10,14 +10,14 @@
 
 /* ---- the bodies ---- */
 
-static int by_slot(const void *a, const void *b)
+static int compare_slots(const void *a, const void *b)
 {
     int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
     return (x > y) - (x < y);
 }
 
 /* Lists the slots of jointed bodies, each once: moving ones in ascending order, then driven ones. */
-static TalusStatus list_bodies(TalusWorld *world)
+static TalusStatus list_jointed_bodies(TalusWorld *world)
 {
     TalusJointExchange *x = &world->joints.exchange;
     const TalusJoints *joints = &world->joints;
@@ -33,13 +33,13 @@ static TalusStatus list_bodies(TalusWorld *world)
             const TalusBodyId id[2] = {def->a, def->b};
             for (int k = 0; k < 2 && talus_joint_lives(world, &joints->joint[i]); k++) {
                 int slot = talus_slot_of(world, id[k]);
-                if (slot >= 0 && (driven ? talus_slot_driven(&world->bodies, slot)
-                                         : talus_slot_moves(&world->bodies, slot)))
+                if (slot >= 0 && (driven ? talus_slot_is_driven(&world->bodies, slot)
+                                         : talus_slot_is_free(&world->bodies, slot)))
                     x->slot[count++] = slot;
             }
         }
         if (count > first)
-            qsort(x->slot + first, (size_t)(count - first), sizeof *x->slot, by_slot);
+            qsort(x->slot + first, (size_t)(count - first), sizeof *x->slot, compare_slots);
         for (int i = first; i < count; i++)
             if (i == first || x->slot[i] != x->slot[i - 1])
                 x->slot[x->bodies++] = x->slot[i];
@@ -50,7 +50,7 @@ static TalusStatus list_bodies(TalusWorld *world)
 }
 
 /* Driven bodies are up to date on the host. */
-TalusStatus talus_exchange_fetch(TalusWorld *world)
+TalusStatus talus_joints_download_bodies(TalusWorld *world)
 {
     TalusJointExchange *x = &world->joints.exchange;
     if (x->moving == 0 || talus_world_shares_arrays(world))
@@ -61,7 +61,7 @@ TalusStatus talus_exchange_fetch(TalusWorld *world)
 }
 
 /* Uploads the states of moving bodies with joints; no effect with a shared engine. */
-static TalusStatus send_states(TalusWorld *world)
+static TalusStatus upload_states(TalusWorld *world)
 {
     TalusJointExchange *x = &world->joints.exchange;
     if (x->moving == 0 || talus_world_shares_arrays(world))
@@ -76,7 +76,7 @@ static TalusStatus resize_exchange(TalusWorld *world)
 {
     TalusJoints *joints = &world->joints;
     TalusJointExchange *x = &joints->exchange;
-    int blocks = joints->kept + joints->free;
+    int blocks = joints->bounded + joints->free;
     TalusProblemSizes sizes = {
         .bodies = world->bodies.counts.slots,
         .general = blocks,
@@ -88,7 +88,7 @@ static TalusStatus resize_exchange(TalusWorld *world)
     if (!x->problem)
         TALUS_TRY(talus_problem_create_empty(world->pool, &x->problem));
     TALUS_TRY(TALUS_GROW(x->block, (size_t)blocks, 0, "joint blocks"));
-    TALUS_TRY(TALUS_GROW(x->push, 2 * (size_t)joints->count, 0, "joint blocks"));
+    TALUS_TRY(TALUS_GROW(x->motor_change, 2 * (size_t)joints->count, 0, "joint blocks"));
     return talus_problem_resize(x->problem, &sizes);
 }
 
@@ -109,7 +109,7 @@ static void fill_bodies(TalusWorld *world)
 }
 
 /* Returns block k of exchange.problem in the engine's form. */
-static TalusEngineJoint block_of(const TalusWorld *world, int k)
+static TalusEngineJoint engine_block(const TalusWorld *world, int k)
 {
     const TalusJointExchange *x = &world->joints.exchange;
     const TalusOperator *op = talus_problem_operator(x->problem);
@@ -138,30 +138,31 @@ TalusStatus talus_joints_upload(TalusWorld *world, double h)
 {
     TalusJoints *joints = &world->joints;
     TalusJointExchange *x = &joints->exchange;
-    TALUS_TRY(list_bodies(world));
-    TALUS_TRY(talus_exchange_fetch(world));
-    TALUS_TRY(talus_joints_prepare(world, h));
-    int blocks = joints->kept + joints->free;
-    if (blocks == 0 && !joints->any_push)
+    TALUS_TRY(list_jointed_bodies(world));
+    TALUS_TRY(talus_joints_download_bodies(world));
+    TALUS_TRY(talus_joints_make_blocks(world, h));
+    int blocks = joints->bounded + joints->free;
+    if (blocks == 0 && !joints->any_torque_motor)
         return world->engine.ops->put_joints(world->engine.self, NULL);
     TALUS_TRY(resize_exchange(world));
     fill_bodies(world);
-    talus_joints_fill(world, world->built.impulse_ratio);
+    talus_joints_fill_problem(world, world->built.impulse_ratio);
     for (int k = 0; k < blocks; k++)
-        x->block[k] = block_of(world, k);
+        x->block[k] = engine_block(world, k);
     TalusEngineJoints all = {.block = x->block,
-                             .kept = joints->kept,
+                             .bounded = joints->bounded,
                              .free = joints->free,
                              .compliance = joints->any_compliance,
-                             .push = x->push,
-                             .pushes = talus_joints_push(world, h, x->push)};
+                             .motor_change = x->motor_change,
+                             .motor_changes =
+                                 talus_joints_motor_changes(world, h, x->motor_change)};
     return world->engine.ops->put_joints(world->engine.self, &all);
 }
 
 /* ---- after a solve ---- */
 
 /* Downloads the impulses of the blocks and, if `records`, the engine's records of jointed bodies. */
-static TalusStatus fetch_solved(TalusWorld *world, bool records)
+static TalusStatus download_solved(TalusWorld *world, bool records)
 {
     TalusJointExchange *x = &world->joints.exchange;
     TalusOperator *op = talus_problem_operator(x->problem);
@@ -174,37 +175,37 @@ static TalusStatus fetch_solved(TalusWorld *world, bool records)
     return TALUS_OK;
 }
 
-static bool has_blocks(const TalusWorld *world)
+static bool has_blocks_or_motors(const TalusWorld *world)
 {
     const TalusJoints *joints = &world->joints;
-    return joints->kept + joints->free > 0 || joints->any_push;
+    return joints->bounded + joints->free > 0 || joints->any_torque_motor;
 }
 
-TalusStatus talus_joints_store_impulses(TalusWorld *world)
+TalusStatus talus_joints_download_impulses(TalusWorld *world)
 {
-    if (!has_blocks(world))
+    if (!has_blocks_or_motors(world))
         return TALUS_OK;
-    TALUS_TRY(fetch_solved(world, false));
-    talus_joints_store(world);
+    TALUS_TRY(download_solved(world, false));
+    talus_joints_update_warm_starts(world);
     return TALUS_OK;
 }
 
 TalusStatus talus_joints_finish_part(TalusWorld *world, double h)
 {
-    if (has_blocks(world)) {
-        TALUS_TRY(fetch_solved(world, true));
-        world->info.ledger.joints += talus_joints_work(world, h);
-        talus_ledger_driven_joints(world);
+    if (has_blocks_or_motors(world)) {
+        TALUS_TRY(download_solved(world, true));
+        world->info.ledger.joints += talus_joints_sum_results(world, h);
+        talus_drives_add_joint_work(world);
     }
-    TALUS_TRY(talus_exchange_fetch(world));
+    TALUS_TRY(talus_joints_download_bodies(world));
     TALUS_TRY(talus_joints_project(world, h));
-    talus_joints_moved(world);
-    return world->def.projection ? send_states(world) : TALUS_OK;
+    talus_joints_update_angles(world);
+    return world->def.projection ? upload_states(world) : TALUS_OK;
 }
 
 void talus_exchange_clear(TalusJointExchange *x)
 {
     talus_problem_destroy(x->problem);
-    TALUS_RELEASE(x->slot, x->motion, x->record, x->block, x->push);
+    TALUS_RELEASE(x->slot, x->motion, x->record, x->block, x->motor_change);
     *x = (TalusJointExchange){0};
 }

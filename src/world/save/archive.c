@@ -15,23 +15,23 @@ void talus_archive_refuse(TalusArchive *archive, const char *why)
 {
     if (archive->status == TALUS_OK)
         archive->status =
-            talus_fail(TALUS_ERR_FORMAT, "saved state, byte %zu: %s", archive->at, why);
+            talus_fail(TALUS_ERR_FORMAT, "saved state, byte %zu: %s", archive->offset, why);
 }
 
-void talus_archive_take(TalusArchive *archive, TalusStatus status)
+void talus_archive_record(TalusArchive *archive, TalusStatus status)
 {
     if (status == TALUS_OK || archive->status != TALUS_OK)
         return;
     archive->status = status == TALUS_ERR_MEMORY
                           ? status
                           : talus_fail_around(TALUS_ERR_FORMAT, "saved state, byte %zu: %s",
-                                              archive->at, talus_error());
+                                              archive->offset, talus_error());
 }
 
 void talus_archive_bytes(TalusArchive *a, void *data, size_t size)
 {
     if (a->loading) {
-        if (a->status == TALUS_OK && size > a->size - a->at)
+        if (a->status == TALUS_OK && size > a->size - a->offset)
             talus_archive_refuse(a, "the bytes end too early");
         if (size == 0)
             return;
@@ -39,16 +39,16 @@ void talus_archive_bytes(TalusArchive *a, void *data, size_t size)
             memset(data, 0, size);
             return;
         }
-        memcpy(data, a->source + a->at, size);
-        a->at += size;
+        memcpy(data, a->source + a->offset, size);
+        a->offset += size;
         return;
     }
     if (a->status == TALUS_OK)
-        a->status = TALUS_GROW(a->bytes, a->at + size, a->at, "saved state");
+        a->status = TALUS_GROW(a->bytes, a->offset + size, a->offset, "saved state");
     if (a->status != TALUS_OK || size == 0)
         return;
-    memcpy(a->bytes + a->at, data, size);
-    a->at += size;
+    memcpy(a->bytes + a->offset, data, size);
+    a->offset += size;
 }
 
 void talus_archive_u32(TalusArchive *archive, uint32_t *value)
@@ -72,7 +72,7 @@ void talus_archive_i32s(TalusArchive *archive, int32_t *const *value, size_t cou
         talus_archive_bytes(archive, value[i], sizeof *value[i]);
 }
 
-void talus_archive_f64_each(TalusArchive *archive, double *const *value, size_t count)
+void talus_archive_f64s(TalusArchive *archive, double *const *value, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         talus_archive_bytes(archive, value[i], sizeof *value[i]);
@@ -102,7 +102,7 @@ void talus_archive_id(TalusArchive *archive, uint64_t *number)
 {
     talus_archive_u64(archive, number);
     if (archive->version == 5)
-        *number = talus_id_of_slot((uint32_t)*number, (uint32_t)(*number >> 32));
+        *number = talus_id_from_generation((uint32_t)*number, (uint32_t)(*number >> 32));
 }
 
 void talus_archive_count(TalusArchive *archive, int *count, size_t element)
@@ -110,7 +110,7 @@ void talus_archive_count(TalusArchive *archive, int *count, size_t element)
     int32_t value = *count;
     TALUS_ARCHIVE_I32(archive, &value);
     if (archive->loading &&
-        (value < 0 || (element && (size_t)value > (archive->size - archive->at) / element))) {
+        (value < 0 || (element && (size_t)value > (archive->size - archive->offset) / element))) {
         talus_archive_refuse(archive, "a count is larger than the bytes that follow");
         value = 0;
     }
@@ -125,7 +125,7 @@ void *talus_archive_array(TalusArchive *archive, const void *array, int count, s
     if (!there || archive->status != TALUS_OK)
         return block;
     size_t size = (size_t)count * element;
-    if (archive->loading && size > archive->size - archive->at)
+    if (archive->loading && size > archive->size - archive->offset)
         talus_archive_refuse(archive, "the bytes end within an array");
     else if (archive->loading)
         archive->status = talus_alloc(&block, (size_t)count, element, "saved state");

@@ -15,7 +15,7 @@ typedef struct TalusArchive {
     TalusStatus status;
     const unsigned char *source; /* when loading */
     unsigned char *bytes;        /* when saving; owned by the caller afterwards */
-    size_t at, size;             /* loading: `size` is the total; saving: `at` is the size so far */
+    size_t offset, size; /* loading: `size` is the total; saving: `offset` is the size so far */
 } TalusArchive;
 
 void talus_archive_bytes(TalusArchive *archive, void *data, size_t size);
@@ -25,7 +25,7 @@ void talus_archive_u64(TalusArchive *archive, uint64_t *value);
 void talus_archive_bool(TalusArchive *archive, bool *value);
 /* Functions behind the macros below; `value` has the addresses of `count` values. */
 void talus_archive_i32s(TalusArchive *archive, int32_t *const *value, size_t count);
-void talus_archive_f64_each(TalusArchive *archive, double *const *value, size_t count);
+void talus_archive_f64s(TalusArchive *archive, double *const *value, size_t count);
 void talus_archive_vec3s(TalusArchive *archive, TalusVec3 *const *value, size_t count);
 
 /* Transfer any number of values, given by their addresses. Loaded doubles must be finite. */
@@ -34,7 +34,7 @@ void talus_archive_vec3s(TalusArchive *archive, TalusVec3 *const *value, size_t 
 #define TALUS_ARCHIVE_I32(archive, ...) \
     talus_archive_i32s((archive), TALUS_ADDRESSES(int32_t, __VA_ARGS__))
 #define TALUS_ARCHIVE_F64(archive, ...) \
-    talus_archive_f64_each((archive), TALUS_ADDRESSES(double, __VA_ARGS__))
+    talus_archive_f64s((archive), TALUS_ADDRESSES(double, __VA_ARGS__))
 #define TALUS_ARCHIVE_VEC3(archive, ...) \
     talus_archive_vec3s((archive), TALUS_ADDRESSES(TalusVec3, __VA_ARGS__))
 /* Transfers a value of an enumeration as u32; the caller checks the range of a loaded one. */
@@ -45,10 +45,10 @@ void talus_archive_vec3s(TalusArchive *archive, TalusVec3 *const *value, size_t 
         (value) = number;                      \
     } while (0)
 /* Evaluates `call`, a call that returns a status, unless an error is recorded; records a failure. */
-#define TALUS_ARCHIVE_CALL(archive, call)          \
-    do {                                           \
-        if ((archive)->status == TALUS_OK)         \
-            talus_archive_take((archive), (call)); \
+#define TALUS_ARCHIVE_CALL(archive, call)            \
+    do {                                             \
+        if ((archive)->status == TALUS_OK)           \
+            talus_archive_record((archive), (call)); \
     } while (0)
 void talus_archive_id(TalusArchive *archive, uint64_t *number); /* id of a body; 0: none */
 
@@ -67,6 +67,6 @@ void talus_archive_text(TalusArchive *archive, char **text);
 void talus_archive_refuse(TalusArchive *archive, const char *why);
 /* Records the failure of a call with loaded arguments as TALUS_ERR_FORMAT with the offset, because its arguments came
  * from the bytes. TALUS_ERR_MEMORY and the error's key (talus_error_key) stay. */
-void talus_archive_take(TalusArchive *archive, TalusStatus status);
+void talus_archive_record(TalusArchive *archive, TalusStatus status);
 
 #endif

@@ -18,8 +18,13 @@
 #include "backend/backend.h"
 #include "base/hash.h"
 
-enum { VERSION = 10, OLDEST = 5, HEADER = 24 };
-static const char magic[8] = {'T', 'A', 'L', 'U', 'S', 'W', 'L', 'D'};
+/* Versions of the format that are read; NEWEST is written. Macros, because a message quotes them. */
+#define OLDEST 5
+#define NEWEST 10
+#define TEXT_OF(x) #x
+#define TEXT(macro) TEXT_OF(macro)
+enum { HEADER_BYTES = 24 };
+static const char file_magic[8] = {'T', 'A', 'L', 'U', 'S', 'W', 'L', 'D'};
 
 _Static_assert(sizeof(TalusProbeValue) == 88, "saved as it is");
 
@@ -32,7 +37,7 @@ static void transfer_model(TalusArchive *a, TalusFrictionModel *model)
     TALUS_ARCHIVE_I32(a, &model->sides);
 }
 
-static void transfer_def(TalusArchive *a, TalusWorldDef *def, char **solver, char **backend)
+static void transfer_world_def(TalusArchive *a, TalusWorldDef *def, char **solver, char **backend)
 {
     TALUS_ARCHIVE_VEC3(a, &def->gravity);
     TALUS_ARCHIVE_F64(a, &def->step, &def->tolerance, &def->reference_speed);
@@ -96,7 +101,7 @@ static void transfer_material(TalusArchive *a, TalusWorld *world, int index)
 }
 
 /* True if a property was set for the pair. */
-static bool is_set(const TalusPairDef *pair)
+static bool has_own_values(const TalusPairDef *pair)
 {
     const TalusPairDef unset = talus_pair_def_default();
     return pair->own_model || pair->friction != unset.friction ||
@@ -113,7 +118,7 @@ static void transfer_pair(TalusArchive *a, TalusWorld *world, int i, int j)
                       &pair.cohesion);
     talus_archive_bool(a, &pair.own_model);
     transfer_model(a, &pair.model);
-    if (a->loading && is_set(&pair)) /* each call recomputes all laws */
+    if (a->loading && has_own_values(&pair)) /* each call recomputes all laws */
         TALUS_ARCHIVE_CALL(a, talus_world_set_pair(world, i, j, &pair));
 }
 
@@ -135,7 +140,7 @@ static void transfer_materials(TalusArchive *a, TalusWorld *world)
 
 /* ---- bodies ---- */
 
-static bool sound_numbers(const TalusBodies *b, int i)
+static bool has_finite_state(const TalusBodies *b, int i)
 {
     TalusVec3 x = b->position[i], v = b->velocity[i], w = b->spin[i];
     TalusQuat q = b->orientation[i];
@@ -145,13 +150,13 @@ static bool sound_numbers(const TalusBodies *b, int i)
 }
 
 /* Checks a living slot and counts it. Radius and size of a body that is no sphere must be its shape's. */
-static bool admit_slot(TalusWorld *world, int i)
+static bool check_and_count_slot(TalusWorld *world, int i)
 {
     TalusBodies *b = &world->bodies;
     if (b->shape[i] >= world->shapes || b->material[i] < 0 ||
         b->material[i] >= world->materials.count || b->mobility[i] > TALUS_MOBILITY_ASLEEP ||
         b->group[i] >= TALUS_GROUPS || b->id[i] == 0 || b->id[i] > b->counts.created ||
-        !sound_numbers(b, i))
+        !has_finite_state(b, i))
         return false;
     const TalusShape *shape = &world->shape[b->shape[i]];
     bool sphere = shape->def.kind == TALUS_SHAPE_SPHERE;
@@ -160,32 +165,32 @@ static bool admit_slot(TalusWorld *world, int i)
         return false;
     if (b->size[i] != (sphere ? b->radius[i] : shape->size))
         return false;
-    bool loose = talus_slot_is_dynamic(b, i);
-    if (loose ? !(b->mass[i] > 0.0) || !isfinite(b->mass[i]) : b->mass[i] != 0.0)
+    bool dynamic = talus_slot_is_dynamic(b, i);
+    if (dynamic ? !(b->mass[i] > 0.0) || !isfinite(b->mass[i]) : b->mass[i] != 0.0)
         return false;
-    if (loose && talus_shape_has(shape->def.kind, TALUS_TRAIT_WALL))
+    if (dynamic && talus_shape_has(shape->def.kind, TALUS_TRAIT_WALL))
         return false;
     b->counts.living++;
-    b->counts.general += loose && !sphere;
+    b->counts.general += dynamic && !sphere;
     return true;
 }
 
-static void admit_bodies(TalusArchive *a, TalusWorld *world)
+static void check_loaded_bodies(TalusArchive *a, TalusWorld *world)
 {
     TalusBodies *b = &world->bodies;
     for (int i = 0; i < b->counts.slots && a->status == TALUS_OK; i++)
-        if (b->shape[i] < -1 || (b->shape[i] >= 0 && !admit_slot(world, i)))
+        if (b->shape[i] < -1 || (b->shape[i] >= 0 && !check_and_count_slot(world, i)))
             talus_archive_refuse(a, "a body's data contradict each other");
     TALUS_ARCHIVE_CALL(a, talus_ids_index_loaded(b));
 }
 
-/* Version 5 has, instead of the id, the number of bodies that the slot has had (talus_id_of_slot). */
+/* Version 5 has, instead of the id, the number of bodies that the slot has had (talus_id_from_generation). */
 static void load_generations(TalusArchive *a, TalusBodies *b, int slots)
 {
     for (int i = 0; i < slots; i++) {
         uint32_t generation;
         talus_archive_u32(a, &generation);
-        b->id[i] = talus_id_of_slot((uint32_t)i, generation);
+        b->id[i] = talus_id_from_generation((uint32_t)i, generation);
         b->counts.created = b->id[i] > b->counts.created ? b->id[i] : b->counts.created;
     }
 }
@@ -218,7 +223,7 @@ static void transfer_bodies(TalusArchive *a, TalusWorld *world)
         return;
     b->counts.slots = slots;
     b->counts.detected = b->counts.created; /* saved contacts are of saved bodies */
-    admit_bodies(a, world);
+    check_loaded_bodies(a, world);
 }
 
 /* ---- probes, sinks, emitters, delayed bodies ---- */
@@ -265,7 +270,7 @@ static void transfer_emitter_def(TalusArchive *a, TalusEmitterDef *def)
     TALUS_ARCHIVE_I32(a, &def->tag, &def->group);
 }
 
-static bool sound_emitter(const TalusEmitter *e)
+static bool is_valid_emitter(const TalusEmitter *e)
 {
     bool sound = e->drawn >= e->waiting && (e->waiting == 0 || e->radius);
     for (int i = 0; sound && i < e->waiting; i++)
@@ -287,7 +292,7 @@ static void transfer_emitter(TalusArchive *a, TalusWorld *world, int index)
     talus_archive_i64(a, &e->drawn);
     talus_archive_count(a, &e->waiting, sizeof *e->radius);
     e->radius = talus_archive_array(a, e->radius, e->waiting, sizeof *e->radius);
-    if (a->loading && a->status == TALUS_OK && !sound_emitter(e))
+    if (a->loading && a->status == TALUS_OK && !is_valid_emitter(e))
         talus_archive_refuse(a, "an emitter's state contradicts its definition");
 }
 
@@ -358,17 +363,19 @@ static void transfer_world(TalusArchive *a, TalusWorld *world, bool changed)
 static void transfer_header(TalusArchive *a, uint64_t *size)
 {
     uint32_t zero = 0;
-    char text[sizeof magic];
-    memcpy(text, magic, sizeof magic);
+    char text[sizeof file_magic];
+    memcpy(text, file_magic, sizeof file_magic);
     talus_archive_bytes(a, text, sizeof text);
-    if (memcmp(text, magic, sizeof magic) != 0)
+    if (memcmp(text, file_magic, sizeof file_magic) != 0)
         talus_archive_refuse(a, "this is no saved state (it begins with \"TALUSWLD\")");
     talus_archive_u32(a, &a->version);
-    if (a->version < OLDEST || a->version > VERSION)
+    if (a->version < OLDEST || a->version > NEWEST)
         talus_archive_refuse(a, a->version >= 1 && a->version < OLDEST
-                                    ? "saved by a library before version 5 of this format, "
-                                      "which this one cannot go on from"
-                                    : "saved by another version of the library (expected 5 to 10)");
+                                    ? "saved by a library before version " TEXT(
+                                          OLDEST) " of this format, "
+                                                  "which this one cannot go on from"
+                                    : "saved by another version of the library (expected " TEXT(
+                                          OLDEST) " to " TEXT(NEWEST) ")");
     talus_archive_u32(a, &zero);
     talus_archive_u64(a, size);
 }
@@ -380,18 +387,18 @@ TalusStatus talus_world_save(const TalusWorld *world, void **bytes, size_t *size
     TalusWorld *w = (TalusWorld *)world; /* written only when loading */
     TALUS_TRY(talus_world_download_bodies(world));
     TALUS_TRY(talus_world_download_contacts(world));
-    TalusArchive a = {.version = VERSION};
+    TalusArchive a = {.version = NEWEST};
     size_t guess =
         150 * (size_t)w->bodies.counts.slots + 4096 + 120 * (size_t)talus_world_contacts(w)->count;
     a.status = TALUS_GROW(a.bytes, guess, 0, "saved state");
     uint64_t total = 0;
     transfer_header(&a, &total);
-    transfer_def(&a, &w->def, &w->solver_spec, &w->backend_name);
+    transfer_world_def(&a, &w->def, &w->solver_spec, &w->backend_name);
     transfer_world(&a, w, false);
     if (a.status == TALUS_OK) { /* the size is known now */
-        total = a.at + sizeof total;
-        memcpy(a.bytes + HEADER - sizeof total, &total, sizeof total);
-        uint64_t hash = talus_hash(TALUS_HASH_SEED, a.bytes, a.at);
+        total = a.offset + sizeof total;
+        memcpy(a.bytes + HEADER_BYTES - sizeof total, &total, sizeof total);
+        uint64_t hash = talus_hash(TALUS_HASH_SEED, a.bytes, a.offset);
         talus_archive_u64(&a, &hash);
     }
     if (a.status != TALUS_OK) {
@@ -399,7 +406,7 @@ TalusStatus talus_world_save(const TalusWorld *world, void **bytes, size_t *size
         return a.status;
     }
     *bytes = a.bytes;
-    *size = a.at;
+    *size = a.offset;
     return TALUS_OK;
 }
 
@@ -407,7 +414,7 @@ static void check_header(TalusArchive *a, size_t size)
 {
     uint64_t stated, hash;
     transfer_header(a, &stated);
-    if (stated != size || size < HEADER + sizeof hash)
+    if (stated != size || size < HEADER_BYTES + sizeof hash)
         talus_archive_refuse(a, "the length differs from the one stated: cut off or joined");
     if (a->status != TALUS_OK)
         return;
@@ -426,7 +433,7 @@ static bool is_known_backend(const char *name)
 }
 
 /* Returns TALUS_ERR_UNSUPPORTED if the world was not created (`status`) for want of a backend or solver that other
- * builds have, or of the caller's choice: no fault of the bytes. Else TALUS_OK; talus_archive_take then makes other
+ * builds have, or of the caller's choice: no fault of the bytes. Else TALUS_OK; talus_archive_record then makes other
  * failures, and a saved backend that no build has, TALUS_ERR_FORMAT. */
 static TalusStatus check_backend(TalusStatus status, const char *saved, const char *choice)
 {
@@ -440,7 +447,7 @@ static TalusStatus check_backend(TalusStatus status, const char *saved, const ch
                                    saved, talus_error());
 }
 
-static void change_def(TalusWorldDef *def, const TalusWorldChanges *c)
+static void apply_changes(TalusWorldDef *def, const TalusWorldChanges *c)
 {
     def->friction.law = c->law;
     def->compliance = c->compliance;
@@ -451,7 +458,7 @@ static void change_def(TalusWorldDef *def, const TalusWorldChanges *c)
 }
 
 /* After loading with another step: the time so far is that of steps of the saved length. */
-static void change_time(TalusWorld *world, double saved_step)
+static void rebase_time(TalusWorld *world, double saved_step)
 {
     world->base_time += (double)(world->steps - world->base_steps) * saved_step;
     world->base_steps = world->steps;
@@ -463,24 +470,24 @@ static TalusWorld *load_world(TalusArchive *a, int threads, const char *choice,
     TalusWorldDef def = talus_world_def_default();
     char *solver = NULL, *backend = NULL;
     TalusWorld *world = NULL;
-    transfer_def(a, &def, &solver, &backend);
+    transfer_world_def(a, &def, &solver, &backend);
     def.solver = solver;
     def.backend = choice ? choice : backend;
     def.threads = threads;
     double saved_step = def.step;
     if (changes)
-        change_def(&def, changes);
+        apply_changes(&def, changes);
     TalusStatus status = a->status == TALUS_OK ? talus_world_create(&def, &world) : TALUS_OK;
     if (a->status == TALUS_OK)
         a->status = check_backend(status, backend, choice);
-    talus_archive_take(a, status);
+    talus_archive_record(a, status);
     if (a->status == TALUS_OK) {
         transfer_world(a, world, changes != NULL);
         if (changes)
-            change_time(world, saved_step);
+            rebase_time(world, saved_step);
         world->mirror.bodies_dirty = world->mirror.contacts_dirty = true;
     }
-    if (a->status == TALUS_OK && a->at != a->size)
+    if (a->status == TALUS_OK && a->offset != a->size)
         talus_archive_refuse(a, "there are more bytes than expected");
     TALUS_RELEASE(solver, backend);
     return world;

@@ -29,7 +29,8 @@ static bool fits_run(const TalusWorld *world, const TalusContact *c, int run)
 static bool is_saved(const TalusWorld *world, const TalusContactList *list, int i)
 {
     const TalusContact *c = &list->contact[i];
-    return talus_contact_lives(&world->bodies, c) && talus_slot_moves(&world->bodies, (int)c->a) &&
+    return talus_contact_lives(&world->bodies, c) &&
+           talus_slot_is_free(&world->bodies, (int)c->a) &&
            fits_run(world, c, contact_run(list, i));
 }
 
@@ -54,12 +55,12 @@ static void save_contacts(TalusArchive *a, const TalusWorld *world)
     }
 }
 
-static bool sound_contact(const TalusWorld *world, const TalusContactList *list, int i)
+static bool is_valid_contact(const TalusWorld *world, const TalusContactList *list, int i)
 {
     const TalusContact *c = &list->contact[i];
     uint32_t slots = (uint32_t)world->bodies.counts.slots;
     if (c->a >= slots || c->b >= slots || c->a == c->b || !talus_contact_lives(&world->bodies, c) ||
-        !talus_slot_moves(&world->bodies, (int)c->a))
+        !talus_slot_is_free(&world->bodies, (int)c->a))
         return false;
     if (!fits_run(world, c, contact_run(list, i)))
         return false;
@@ -69,14 +70,14 @@ static bool sound_contact(const TalusWorld *world, const TalusContactList *list,
 
 /* True if contact c comes before d, by ids or, as states of earlier versions have them, by slots. In that case contacts
  * of slots that were used twice may start without impulses. */
-static bool in_order(const TalusWorld *world, const TalusContact *c, const TalusContact *d)
+static bool are_in_order(const TalusWorld *world, const TalusContact *c, const TalusContact *d)
 {
     const uint32_t *rank = world->id_order.stored ? world->id_order.rank : NULL;
     return talus_key_less(talus_key_of(rank, c), talus_key_of(rank, d)) ||
            talus_key_less(talus_key_of(NULL, c), talus_key_of(NULL, d));
 }
 
-static void read_contact(TalusArchive *a, TalusWorld *world, TalusContactList *list, int i)
+static void load_contact(TalusArchive *a, TalusWorld *world, TalusContactList *list, int i)
 {
     TalusContact *c = &list->contact[i];
     talus_archive_bytes(a, c, sizeof *c);
@@ -87,10 +88,10 @@ static void read_contact(TalusArchive *a, TalusWorld *world, TalusContactList *l
         if (c->general != (uint32_t)(i - first_general))
             talus_archive_refuse(a, "a contact's arms are missing");
     }
-    if (a->status == TALUS_OK && !sound_contact(world, list, i))
+    if (a->status == TALUS_OK && !is_valid_contact(world, list, i))
         talus_archive_refuse(a, "a contact does not fit its bodies");
     if (a->status == TALUS_OK && i > 0 && contact_run(list, i) == contact_run(list, i - 1) &&
-        !in_order(world, c - 1, c))
+        !are_in_order(world, c - 1, c))
         talus_archive_refuse(a, "contacts are out of order");
 }
 
@@ -103,16 +104,16 @@ static void load_contacts(TalusArchive *a, TalusWorld *world)
     int64_t count = (int64_t)list.sphere_sphere + list.sphere_fixed + list.general;
     if (count > INT32_MAX)
         talus_archive_refuse(a, "there are too many contacts");
-    talus_archive_take(
+    talus_archive_record(
         a, talus_id_order_update(&world->id_order, world->bodies.id, world->bodies.counts.slots));
     if (a->status != TALUS_OK)
         return;
     list.count = (int)count;
-    talus_archive_take(a, TALUS_ALLOC(list.contact, (size_t)count, "saved contacts"));
-    talus_archive_take(a, TALUS_ALLOC(list.impulse, (size_t)count, "saved contacts"));
-    talus_archive_take(a, TALUS_ALLOC(list.arms, (size_t)list.general, "saved contacts"));
+    talus_archive_record(a, TALUS_ALLOC(list.contact, (size_t)count, "saved contacts"));
+    talus_archive_record(a, TALUS_ALLOC(list.impulse, (size_t)count, "saved contacts"));
+    talus_archive_record(a, TALUS_ALLOC(list.arms, (size_t)list.general, "saved contacts"));
     for (int i = 0; i < list.count && a->status == TALUS_OK; i++)
-        read_contact(a, world, &list, i);
+        load_contact(a, world, &list, i);
     TALUS_ARCHIVE_CALL(a, world->host.ops->put_contacts(world->host.self, &list));
     TALUS_RELEASE(list.contact, list.impulse, list.arms);
 }

@@ -24,7 +24,7 @@ static void transfer_motor(TalusArchive *a, TalusMotorDef *motor)
     TALUS_ARCHIVE_F64(a, &motor->stiffness, &motor->damping);
 }
 
-static void transfer_def(TalusArchive *a, TalusJointDef *def, char **name)
+static void transfer_joint_def(TalusArchive *a, TalusJointDef *def, char **name)
 {
     talus_archive_text(a, name);
     TALUS_ARCHIVE_ENUM(a, def->kind);
@@ -40,15 +40,15 @@ static void transfer_def(TalusArchive *a, TalusJointDef *def, char **name)
 static void transfer_joint(TalusArchive *a, TalusWorld *world, TalusJoint *joint)
 {
     char *name = (char *)joint->def.name;
-    transfer_def(a, &joint->def, &name);
-    TALUS_ARCHIVE_F64(a, &joint->since, &joint->length);
+    transfer_joint_def(a, &joint->def, &name);
+    TALUS_ARCHIVE_F64(a, &joint->motor_since, &joint->length);
     for (int k = 0; k < 2; k++)
         TALUS_ARCHIVE_VEC3(a, &joint->anchor[k], &joint->axis[k], &joint->side[k]);
-    TALUS_ARCHIVE_F64(a, &joint->carry.angle);
+    TALUS_ARCHIVE_F64(a, &joint->warm_start.angle);
     for (int part = 0; part < TALUS_JOINT_PARTS; part++)
-        TALUS_ARCHIVE_VEC3(a, &joint->carry.impulse[part]);
-    TALUS_ARCHIVE_VEC3(a, &joint->shown.force, &joint->shown.torque);
-    TALUS_ARCHIVE_F64(a, &joint->shown.effort);
+        TALUS_ARCHIVE_VEC3(a, &joint->warm_start.impulse[part]);
+    TALUS_ARCHIVE_VEC3(a, &joint->reported.force, &joint->reported.torque);
+    TALUS_ARCHIVE_F64(a, &joint->reported.effort);
     if (!a->loading)
         return;
     joint->def.name = name;

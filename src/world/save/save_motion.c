@@ -9,7 +9,7 @@ static void transfer_sleeper(TalusArchive *a, TalusWorld *world, int i)
     TALUS_ARCHIVE_I32(a, &s->calm[i], &s->island[i]);
     if (a->loading && (s->calm[i] < 0 || s->island[i] < 0 || s->island[i] >= slots))
         talus_archive_refuse(a, "what sleeps is out of range");
-    s->asleep += a->loading && talus_slot_asleep(&world->bodies, i);
+    s->asleep += a->loading && talus_slot_is_asleep(&world->bodies, i);
 }
 
 static void transfer_sleep(TalusArchive *a, TalusWorld *world)
@@ -19,7 +19,7 @@ static void transfer_sleep(TalusArchive *a, TalusWorld *world)
     for (int i = 0; a->status == TALUS_OK && i < world->sleep.slots; i++)
         transfer_sleeper(a, world, i);
     for (int i = 0; a->loading && i < world->bodies.counts.slots; i++)
-        if (talus_slot_asleep(&world->bodies, i) && world->sleep.slots == 0)
+        if (talus_slot_is_asleep(&world->bodies, i) && world->sleep.slots == 0)
             talus_archive_refuse(a, "a body sleeps where none may");
 }
 
@@ -38,25 +38,25 @@ static void transfer_exclusion(TalusArchive *a, TalusWorld *world, int i)
 {
     TalusFilters *f = &world->filters;
     uint32_t pair[2] = {0, 0}, slots = (uint32_t)world->bodies.counts.slots;
-    int32_t times = 0;
+    int32_t exclusions = 0;
     if (!a->loading) {
         pair[0] = f->excluded[i][0];
         pair[1] = f->excluded[i][1];
-        times = f->times[i];
+        exclusions = f->exclusions[i];
     }
     talus_archive_u32(a, &pair[0]);
     talus_archive_u32(a, &pair[1]);
-    TALUS_ARCHIVE_I32(a, &times);
+    TALUS_ARCHIVE_I32(a, &exclusions);
     if (!a->loading || a->status != TALUS_OK)
         return;
-    if (pair[0] >= pair[1] || pair[1] >= slots || times < 1)
+    if (pair[0] >= pair[1] || pair[1] >= slots || exclusions < 1)
         talus_archive_refuse(a, "an excluded pair is not of two bodies");
     else
-        talus_archive_take(a, talus_pair_exclude(world, (int)pair[0], (int)pair[1]));
+        talus_archive_record(a, talus_pair_exclude(world, (int)pair[0], (int)pair[1]));
     if (a->status == TALUS_OK && f->count != i + 1)
         talus_archive_refuse(a, "a pair is excluded twice");
     if (a->status == TALUS_OK)
-        f->times[i] = times;
+        f->exclusions[i] = exclusions;
 }
 
 static void transfer_force(TalusArchive *a, TalusWorld *world, int slot)
@@ -71,7 +71,7 @@ static void transfer_force(TalusArchive *a, TalusWorld *world, int slot)
         return;
     if (slot >= world->bodies.counts.slots)
         talus_archive_refuse(a, "there are more forces than bodies");
-    TALUS_ARCHIVE_CALL(a, talus_slot_apply_force(world, slot, force, torque));
+    TALUS_ARCHIVE_CALL(a, talus_slot_set_force(world, slot, force, torque));
 }
 
 static void transfer_drive_def(TalusArchive *a, TalusDriveDef *def)
@@ -101,10 +101,10 @@ static void transfer_drive(TalusArchive *a, TalusWorld *world, int i)
     drive.slot = slot;
     double length = q->w * q->w + q->x * q->x + q->y * q->y + q->z * q->z;
     if (slot < 0 || slot >= world->bodies.counts.slots ||
-        !talus_slot_driven(&world->bodies, slot) || !(fabs(length - 1.0) < 1e-3))
+        !talus_slot_is_driven(&world->bodies, slot) || !(fabs(length - 1.0) < 1e-3))
         talus_archive_refuse(a, "a drive does not fit its body");
     else
-        talus_archive_take(a, talus_drive_add_loaded(world, &drive));
+        talus_archive_record(a, talus_drive_add_loaded(world, &drive));
 }
 
 void talus_archive_motion(TalusArchive *a, TalusWorld *world)
@@ -115,7 +115,7 @@ void talus_archive_motion(TalusArchive *a, TalusWorld *world)
     talus_archive_list(a, world, world->forces.count, 48, transfer_force);
     talus_archive_list(a, world, world->drives, 200, transfer_drive);
     for (int i = 0; i < world->bodies.counts.slots; i++)
-        driven += talus_slot_driven(&world->bodies, i);
+        driven += talus_slot_is_driven(&world->bodies, i);
     if (a->loading && a->status == TALUS_OK && driven != world->drives)
         talus_archive_refuse(a, "a driven body has no drive, or two");
     transfer_sleep(a, world); /* last: nothing wakes sleeping bodies before they are counted */

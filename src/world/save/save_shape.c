@@ -7,14 +7,14 @@
 
 #include <string.h>
 
-static void release_def(TalusShapeDef *def)
+static void release_arrays(TalusShapeDef *def)
 {
     TALUS_RELEASE((void *)def->profile, (void *)def->height, (void *)def->vertex,
                   (void *)def->triangle);
 }
 
 /* Returns x y; refuses a negative factor and a product above INT32_MAX, and returns 0 then. */
-static int product(TalusArchive *a, int x, int y)
+static int checked_product(TalusArchive *a, int x, int y)
 {
     int64_t n = (int64_t)x * y;
     if (x < 0 || y < 0 || n > INT32_MAX) {
@@ -31,17 +31,17 @@ static void transfer_arrays(TalusArchive *a, TalusShapeDef *def)
     talus_archive_count(a, &def->triangle_count, 0);
     talus_archive_count(a, &def->columns, 0);
     talus_archive_count(a, &def->rows, 0);
-    def->profile =
-        talus_archive_array(a, def->profile, product(a, 2, def->point_count), sizeof(double));
+    def->profile = talus_archive_array(a, def->profile, checked_product(a, 2, def->point_count),
+                                       sizeof(double));
     def->vertex = talus_archive_array(a, def->vertex, def->vertex_count, sizeof(TalusVec3));
-    def->triangle =
-        talus_archive_array(a, def->triangle, product(a, 3, def->triangle_count), sizeof(int32_t));
-    def->height =
-        talus_archive_array(a, def->height, product(a, def->columns, def->rows), sizeof(double));
+    def->triangle = talus_archive_array(
+        a, def->triangle, checked_product(a, 3, def->triangle_count), sizeof(int32_t));
+    def->height = talus_archive_array(a, def->height, checked_product(a, def->columns, def->rows),
+                                      sizeof(double));
 }
 
 /* Transfers all but the parts. Loaded arrays must be released even after a failure. */
-static void transfer_def(TalusArchive *a, TalusShapeDef *def)
+static void transfer_shape_def(TalusArchive *a, TalusShapeDef *def)
 {
     TALUS_ARCHIVE_ENUM(a, def->kind);
     TALUS_ARCHIVE_VEC3(a, &def->half);
@@ -54,7 +54,7 @@ static void transfer_def(TalusArchive *a, TalusShapeDef *def)
 static void transfer_part(TalusArchive *a, TalusShapePart *part, TalusShapeDef *def)
 {
     TalusQuat *q = &part->orientation;
-    transfer_def(a, def);
+    transfer_shape_def(a, def);
     TALUS_ARCHIVE_VEC3(a, &part->position);
     TALUS_ARCHIVE_F64(a, &q->w, &q->x, &q->y, &q->z);
 }
@@ -62,7 +62,7 @@ static void transfer_part(TalusArchive *a, TalusShapePart *part, TalusShapeDef *
 static void save_shape(TalusArchive *a, const TalusShape *shape)
 {
     TalusShapeDef def = shape->def;
-    transfer_def(a, &def);
+    transfer_shape_def(a, &def);
     talus_archive_count(a, &def.part_count, 0);
     for (int k = 0; k < def.part_count; k++) {
         TalusShapePart part = def.part[k];
@@ -86,7 +86,7 @@ static void load_parts(TalusArchive *a, TalusWorld *world, TalusShapeDef *def)
     def->part = count > 0 ? part : NULL;
     TALUS_ARCHIVE_CALL(a, talus_world_add_shape(world, def, NULL));
     for (size_t k = 0; own && k < count; k++)
-        release_def(&own[k]);
+        release_arrays(&own[k]);
     TALUS_RELEASE(own, part);
 }
 
@@ -97,7 +97,7 @@ void talus_archive_shape(TalusArchive *a, TalusWorld *world, int index)
         return;
     }
     TalusShapeDef def = {0};
-    transfer_def(a, &def);
+    transfer_shape_def(a, &def);
     load_parts(a, world, &def);
-    release_def(&def);
+    release_arrays(&def);
 }

@@ -16,18 +16,18 @@
 /* ---- bodies for a detector ---- */
 
 /* A set of bodies, and where each of them comes from. */
-typedef struct Crowd {
+typedef struct BodySet {
     TalusBodies bodies;
     TalusBodyRef *who; /* by slot */
-} Crowd;
+} BodySet;
 
-static void crowd_clear(Crowd *c)
+static void body_set_clear(BodySet *c)
 {
     talus_bodies_clear(&c->bodies);
     talus_release(c->who);
 }
 
-static void crowd_add(Crowd *c, const TalusSurveyBody *body)
+static void body_set_add(BodySet *c, const TalusSurveyBody *body)
 {
     TalusBodies *b = &c->bodies;
     int at = b->counts.slots++;
@@ -48,7 +48,7 @@ static bool is_fixed(const TalusWorld *world, int slot)
 }
 
 /* Collects all fixed bodies, not driven ones, with capacity for `more`. Must be cleared even after a failure. */
-static TalusStatus crowd_make(Crowd *c, const TalusWorld *world, size_t more)
+static TalusStatus body_set_add_fixed(BodySet *c, const TalusWorld *world, size_t more)
 {
     size_t capacity = more + 1;
     for (int i = 0; i < world->bodies.counts.slots; i++)
@@ -59,7 +59,7 @@ static TalusStatus crowd_make(Crowd *c, const TalusWorld *world, size_t more)
         if (!is_fixed(world, i))
             continue;
         TalusSurveyBody body = talus_survey_body(world, (TalusBodyRef){-1, i});
-        crowd_add(c, &body);
+        body_set_add(c, &body);
     }
     return TALUS_OK;
 }
@@ -67,26 +67,27 @@ static TalusStatus crowd_make(Crowd *c, const TalusWorld *world, size_t more)
 /* ---- batches ---- */
 
 /* Adds the bodies of the k-th batch and of all later batches in the list with the same time. */
-static void add_together(Crowd *c, const TalusWorld *world, int k)
+static void add_simultaneous(BodySet *c, const TalusWorld *world, int k)
 {
     const TalusSources *s = &world->sources;
     for (int i = k; i < s->pendings; i++)
         for (int j = 0; s->pending[i].time == s->pending[k].time && j < s->pending[i].batch.count;
              j++) {
             TalusSurveyBody body = talus_survey_body(world, (TalusBodyRef){i, j});
-            crowd_add(c, &body);
+            body_set_add(c, &body);
         }
 }
 
 /* Sets *out to the deepest overlap of the batches that arrive with the k-th, if its depth over size exceeds *out's. */
-static TalusStatus arrivals_of(TalusWorld *world, Crowd *c, int k, TalusArrivalOverlap *out)
+static TalusStatus find_arrival_overlap(TalusWorld *world, BodySet *c, int k,
+                                        TalusArrivalOverlap *out)
 {
     int before = c->bodies.counts.slots;
     TalusOverlapPair worst;
-    add_together(c, world, k);
+    add_simultaneous(c, world, k);
     TalusFilter groups = {.group = c->bodies.group, .meets = world->filters.meets};
     TalusBodyView view = talus_bodies_view(world, &c->bodies, &groups);
-    TALUS_TRY(talus_view_overlap(world->pool, &view, &worst));
+    TALUS_TRY(talus_view_worst_overlap(world->pool, &view, &worst));
     c->bodies.counts.slots = before;
     if (worst.a < 0 || worst.depth * out->size <= out->depth * worst.size)
         return TALUS_OK;
@@ -99,7 +100,7 @@ static TalusStatus arrivals_of(TalusWorld *world, Crowd *c, int k, TalusArrivalO
 }
 
 /* True if no earlier batch in the list has the time of the k-th. */
-static bool is_first(const TalusSources *s, int k)
+static bool is_first_at_its_time(const TalusSources *s, int k)
 {
     for (int i = 0; i < k; i++)
         if (s->pending[i].time == s->pending[k].time)
@@ -110,22 +111,22 @@ static bool is_first(const TalusSources *s, int k)
 TalusStatus talus_world_arrival_overlap(TalusWorld *world, TalusArrivalOverlap *out)
 {
     const TalusSources *s = &world->sources;
-    Crowd crowd = {0};
+    BodySet set = {0};
     size_t most = 0;
     *out = (TalusArrivalOverlap){.size = 1.0};
     if (s->pendings == 0)
         return TALUS_OK;
     for (int k = 0; k < s->pendings; k++)
         most += (size_t)s->pending[k].batch.count;
-    TalusStatus status = crowd_make(&crowd, world, most);
+    TalusStatus status = body_set_add_fixed(&set, world, most);
     for (int k = 0; status == TALUS_OK && k < s->pendings; k++)
-        if (is_first(s, k))
-            status = arrivals_of(world, &crowd, k, out);
-    crowd_clear(&crowd);
+        if (is_first_at_its_time(s, k))
+            status = find_arrival_overlap(world, &set, k, out);
+    body_set_clear(&set);
     return status;
 }
 
-static double size_of(const TalusWorld *world, const TalusContact *c)
+static double smaller_size(const TalusWorld *world, const TalusContact *c)
 {
     const TalusBodies *b = &world->bodies;
     return talus_contact_size(b->size, b->shape, b->mobility, c);
@@ -144,7 +145,7 @@ static uint64_t first_new_id(const TalusWorld *world)
 
 /* Returns the contact of a body that the step added with the largest overlap over the smaller size; NULL: none
  * overlaps. */
-static const TalusContact *deepest_arrival(const TalusWorld *world)
+static const TalusContact *deepest_new_contact(const TalusWorld *world)
 {
     const TalusContactList *list = talus_world_contacts(world);
     const uint64_t *id = world->bodies.id, first = first_new_id(world);
@@ -152,7 +153,7 @@ static const TalusContact *deepest_arrival(const TalusWorld *world)
     double ratio = 0.0;
     for (int i = 0; i < list->count; i++) {
         const TalusContact *c = &list->contact[i];
-        double r = -c->gap / size_of(world, c);
+        double r = -c->gap / smaller_size(world, c);
         if (r > ratio && (id[c->a] >= first || id[c->b] >= first)) {
             ratio = r;
             worst = c;
@@ -170,49 +171,50 @@ void talus_arrivals_report(TalusWorld *world)
     if (!any || world->said_overlap || !(world->info.penetration_max > TALUS_DEEP_OVERLAP) ||
         talus_world_download_contacts(world) != TALUS_OK)
         return;
-    const TalusContact *c = deepest_arrival(world);
-    if (!c || !(-c->gap > TALUS_DEEP_OVERLAP * size_of(world, c)))
+    const TalusContact *c = deepest_new_contact(world);
+    if (!c || !(-c->gap > TALUS_DEEP_OVERLAP * smaller_size(world, c)))
         return;
     world->said_overlap = true;
-    talus_log_to(
-        &world->log, TALUS_LOG_WARNING, "step.overlap",
-        "step %lld: bodies arrive where others are: body %" PRIu64 " (tag %d) and body %" PRIu64
-        " (tag %d) overlap by %.3g m, %.3g of the smaller size (said once)",
-        (long long)world->steps + 1, world->bodies.id[c->a], (int)world->bodies.tag[c->a],
-        world->bodies.id[c->b], (int)world->bodies.tag[c->b], -c->gap, -c->gap / size_of(world, c));
+    talus_log_to(&world->log, TALUS_LOG_WARNING, "step.overlap",
+                 "step %lld: bodies arrive where others are: body %" PRIu64
+                 " (tag %d) and body %" PRIu64
+                 " (tag %d) overlap by %.3g m, %.3g of the smaller size (said once)",
+                 (long long)world->steps + 1, world->bodies.id[c->a], (int)world->bodies.tag[c->a],
+                 world->bodies.id[c->b], (int)world->bodies.tag[c->b], -c->gap,
+                 -c->gap / smaller_size(world, c));
 }
 
 /* ---- emitters ---- */
 
 /* Adds `tries` spheres of the smallest radius at random positions of the emitter's box. */
-static void add_candidates(Crowd *c, const TalusWorld *world, const TalusEmitter *e, int tries)
+static void add_candidates(BodySet *c, const TalusWorld *world, const TalusEmitter *e, int tries)
 {
     const TalusEmitterDef *def = &e->def;
     TalusRng rng = talus_rng(def->seed);
     for (int i = 0; i < tries; i++) {
-        TalusVec3 at = talus_emitter_spot(def, &rng);
+        TalusVec3 at = talus_emitter_random_position(def, &rng);
         TalusSurveyBody body = {.shape_index = e->shape,
                                 .group = 1,
                                 .position = talus_wrap(&world->def.period, at),
                                 .orientation = talus_quat_identity(),
                                 .radius = def->radius_min,
                                 .size = def->radius_min};
-        crowd_add(c, &body);
+        body_set_add(c, &body);
     }
 }
 
 /* Sets *free to the number of candidates, from slot `first` on, that overlap no fixed body. Fixed bodies are in group
  * 0, candidates in 1, so that candidates do not collide with each other. The world's groups are ignored. */
-static TalusStatus count_free(TalusWorld *world, Crowd *c, int first, int *free)
+static TalusStatus count_free_candidates(TalusWorld *world, BodySet *c, int first, int *free)
 {
     static const uint32_t meets[TALUS_GROUPS] = {[0] = 3, [1] = 1};
     TalusFilter filter = {.group = c->bodies.group, .meets = meets};
     TalusBodyView view = talus_bodies_view(world, &c->bodies, &filter);
-    TalusDetectOptions touch = {0};
+    TalusDetectOptions options = {0};
     TalusDetector *detector;
     TalusContactList *list;
     TALUS_TRY(talus_detector_create(&detector));
-    TalusStatus status = talus_detect(detector, world->pool, &view, &touch, &list);
+    TalusStatus status = talus_detect(detector, world->pool, &view, &options, &list);
     *free = view.count - first;
     for (int i = 0, last = -1; status == TALUS_OK && i < list->count; i++) {
         *free -= list->contact[i].gap < 0.0 && (int)list->contact[i].a != last;
@@ -226,16 +228,16 @@ static TalusStatus count_free(TalusWorld *world, Crowd *c, int first, int *free)
 TalusStatus talus_emitter_count_free(TalusWorld *world, const TalusEmitter *emitter, int tries,
                                      int *free)
 {
-    Crowd crowd = {0};
+    BodySet set = {0};
     *free = tries;
-    TalusStatus status = crowd_make(&crowd, world, (size_t)tries);
-    int first = crowd.bodies.counts.slots;
+    TalusStatus status = body_set_add_fixed(&set, world, (size_t)tries);
+    int first = set.bodies.counts.slots;
     for (int i = 0; status == TALUS_OK && i < first; i++)
-        crowd.bodies.group[i] = 0;
+        set.bodies.group[i] = 0;
     if (status == TALUS_OK) {
-        add_candidates(&crowd, world, emitter, tries);
-        status = count_free(world, &crowd, first, free);
+        add_candidates(&set, world, emitter, tries);
+        status = count_free_candidates(world, &set, first, free);
     }
-    crowd_clear(&crowd);
+    body_set_clear(&set);
     return status;
 }

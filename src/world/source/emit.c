@@ -13,24 +13,25 @@
 
 #include <string.h>
 
-enum { ROUNDS = 4, BLOCK = 256 };
+enum { ROUNDS = 4, GROWTH = 256 };
 
 void talus_emit_candidates_clear(TalusEmitCandidates *n)
 {
     talus_detector_destroy(n->detector);
     talus_bodies_clear(&n->bodies);
-    TALUS_RELEASE(n->taken, n->placed_position, n->placed_radius);
+    TALUS_RELEASE(n->rejected, n->placed_position, n->placed_radius);
     *n = (TalusEmitCandidates){0};
 }
 
 static TalusStatus reserve(TalusEmitCandidates *n, size_t need)
 {
     TALUS_TRY(talus_bodies_reserve(&n->bodies, need));
-    return TALUS_GROW(n->taken, need, 0, "emitter");
+    return TALUS_GROW(n->rejected, need, 0, "emitter");
 }
 
 /* Fills slot `at` with a body at rest; for a body that is no sphere the caller then sets orientation and size. */
-static void put(TalusBodies *b, int at, TalusVec3 position, double radius, int shape, bool fixed)
+static void put_sphere(TalusBodies *b, int at, TalusVec3 position, double radius, int shape,
+                       bool fixed)
 {
     b->position[at] = position;
     b->velocity[at] = talus_vec3(0.0, 0.0, 0.0);
@@ -41,7 +42,7 @@ static void put(TalusBodies *b, int at, TalusVec3 position, double radius, int s
 }
 
 /* True if the slot has a body that an emitted sphere may overlap, by bounds. */
-static bool is_near(const TalusWorld *world, int slot, const TalusEmitterDef *def)
+static bool may_overlap(const TalusWorld *world, int slot, const TalusEmitterDef *def)
 {
     const TalusBodies *b = &world->bodies;
     if (b->shape[slot] < 0)
@@ -64,15 +65,15 @@ static TalusStatus gather_near(TalusWorld *world, const TalusEmitterDef *def)
     int *count = &n->bodies.counts.slots;
     *count = 0;
     for (int i = 0; i < b->counts.slots; i++) {
-        if (!is_near(world, i, def))
+        if (!may_overlap(world, i, def))
             continue;
-        if (*count % BLOCK == 0)
-            TALUS_TRY(reserve(n, (size_t)*count + BLOCK));
-        put(&n->bodies, *count, b->position[i], b->radius[i], b->shape[i], true);
+        if (*count % GROWTH == 0)
+            TALUS_TRY(reserve(n, (size_t)*count + GROWTH));
+        put_sphere(&n->bodies, *count, b->position[i], b->radius[i], b->shape[i], true);
         n->bodies.orientation[*count] = b->orientation[i];
         n->bodies.size[(*count)++] = b->size[i];
     }
-    n->near = *count;
+    n->near_count = *count;
     return TALUS_OK;
 }
 
@@ -107,7 +108,7 @@ static TalusStatus draw_radii(const TalusWorld *world, TalusEmitter *e)
     return TALUS_OK;
 }
 
-TalusVec3 talus_emitter_spot(const TalusEmitterDef *def, TalusRng *rng)
+TalusVec3 talus_emitter_random_position(const TalusEmitterDef *def, TalusRng *rng)
 {
     TalusVec3 lo = def->lo, d = talus_sub(def->hi, lo);
     double x = talus_rng_uniform(rng), y = talus_rng_uniform(rng), z = talus_rng_uniform(rng);
@@ -116,16 +117,16 @@ TalusVec3 talus_emitter_spot(const TalusEmitterDef *def, TalusRng *rng)
 
 /* Marks candidates that overlap a near body, then, in order, those that overlap an earlier unmarked candidate. The
  * first run has pairs of candidates a < b sorted by a, so the mark of a candidate is final when it is a. */
-static void mark_taken(TalusEmitCandidates *n, const TalusContactList *list)
+static void mark_rejected(TalusEmitCandidates *n, const TalusContactList *list)
 {
-    memset(n->taken, 0, (size_t)n->bodies.counts.slots);
+    memset(n->rejected, 0, (size_t)n->bodies.counts.slots);
     for (int i = list->sphere_sphere; i < list->count; i++)
         if (list->contact[i].gap < 0.0)
-            n->taken[list->contact[i].a] = 1;
+            n->rejected[list->contact[i].a] = 1;
     for (int i = 0; i < list->sphere_sphere; i++) {
         const TalusContact *c = &list->contact[i];
-        if (c->gap < 0.0 && !n->taken[c->a])
-            n->taken[c->b] = 1;
+        if (c->gap < 0.0 && !n->rejected[c->a])
+            n->rejected[c->b] = 1;
     }
 }
 
@@ -138,40 +139,40 @@ static TalusStatus find_overlaps(TalusWorld *world)
     TalusDetectOptions options = {.h = world->info.length};
     TalusContactList *list;
     TALUS_TRY(talus_detect(n->detector, world->pool, &view, &options, &list));
-    mark_taken(n, list);
+    mark_rejected(n, list);
     return TALUS_OK;
 }
 
 /* Accepts candidates that are not taken: lists them as placed and adds them to the near bodies. The radii of the
  * others keep waiting. */
-static void settle(TalusEmitCandidates *n, TalusEmitter *e)
+static void accept_candidates(TalusEmitCandidates *n, TalusEmitter *e)
 {
-    int first = n->near, waiting = 0;
+    int first = n->near_count, waiting = 0;
     for (int i = first; i < n->bodies.counts.slots; i++) {
         TalusVec3 position = n->bodies.position[i];
         double radius = n->bodies.radius[i];
-        if (n->taken[i]) {
+        if (n->rejected[i]) {
             e->radius[waiting++] = radius;
             continue;
         }
         n->placed_position[n->placed] = position;
         n->placed_radius[n->placed++] = radius;
-        put(&n->bodies, n->near++, position, radius, e->shape, true);
+        put_sphere(&n->bodies, n->near_count++, position, radius, e->shape, true);
     }
-    n->bodies.counts.slots = n->near;
+    n->bodies.counts.slots = n->near_count;
     e->waiting = waiting;
 }
 
 static TalusStatus try_round(TalusWorld *world, TalusEmitter *e)
 {
     TalusEmitCandidates *n = &world->candidates;
-    TALUS_TRY(reserve(n, (size_t)n->near + (size_t)e->waiting));
+    TALUS_TRY(reserve(n, (size_t)n->near_count + (size_t)e->waiting));
     for (int i = 0; i < e->waiting; i++)
-        put(&n->bodies, n->bodies.counts.slots++,
-            talus_wrap(&world->def.period, talus_emitter_spot(&e->def, &e->rng)), e->radius[i],
-            e->shape, false);
+        put_sphere(&n->bodies, n->bodies.counts.slots++,
+                   talus_wrap(&world->def.period, talus_emitter_random_position(&e->def, &e->rng)),
+                   e->radius[i], e->shape, false);
     TALUS_TRY(find_overlaps(world));
-    settle(n, e);
+    accept_candidates(n, e);
     return TALUS_OK;
 }
 
@@ -193,7 +194,7 @@ static TalusStatus add_placed(TalusWorld *world, const TalusEmitter *e)
     return talus_world_add_bodies(world, &batch, NULL);
 }
 
-TalusStatus talus_emit(TalusWorld *world, TalusEmitter *e)
+TalusStatus talus_emitter_emit(TalusWorld *world, TalusEmitter *e)
 {
     TalusEmitCandidates *n = &world->candidates;
     TALUS_TRY(draw_radii(world, e));

@@ -10,7 +10,7 @@
 /* ---- rotations ---- */
 
 /* q = (1 + z.n, z x n) normalised, with n the unit direction; for n = -z half a turn about x. */
-TalusQuat talus_quat_to(TalusVec3 direction)
+TalusQuat talus_quat_from_z(TalusVec3 direction)
 {
     TalusVec3 n = talus_normalize(direction, talus_vec3(0, 0, 1));
     TalusQuat half = {1.0 + n.z, -n.y, n.x, 0.0};
@@ -21,7 +21,7 @@ TalusQuat talus_quat_to(TalusVec3 direction)
     return talus_quat_normalize(half);
 }
 
-TalusQuat talus_quat_turn(TalusVec3 axis, double turns)
+TalusQuat talus_quat_about(TalusVec3 axis, double turns)
 {
     double c, s;
     talus_cos_sin_turns(0.5 * turns, &c, &s);
@@ -44,7 +44,7 @@ void talus_generate_sizes(uint64_t seed, double min, double max, int64_t count, 
 /* ---- lattice ---- */
 
 /* Uniform in [-1, 1). */
-static double shift(TalusRng *rng)
+static double random_shift(TalusRng *rng)
 {
     return 2.0 * talus_rng_uniform(rng) - 1.0;
 }
@@ -61,9 +61,9 @@ void talus_generate_lattice(const TalusLattice *l, int64_t count, TalusVec3 *out
                             l->lo.y + l->spacing.y * ((double)iy + 0.5),
                             l->lo.z + l->spacing.z * ((double)iz + 0.5));
         if (l->jitter > 0.0) {
-            out[i].x += shift_range.x * shift(&rng);
-            out[i].y += shift_range.y * shift(&rng);
-            out[i].z += shift_range.z * shift(&rng);
+            out[i].x += shift_range.x * random_shift(&rng);
+            out[i].y += shift_range.y * random_shift(&rng);
+            out[i].z += shift_range.z * random_shift(&rng);
         }
     }
 }
@@ -72,7 +72,7 @@ void talus_generate_lattice(const TalusLattice *l, int64_t count, TalusVec3 *out
 
 /* Returns the largest number of bodies on the k-th circle (radius k spacings) with chords of at least one spacing; 1 in
  * the middle (k = 0). */
-static int64_t circle_places(int64_t k)
+static int64_t circle_capacity(int64_t k)
 {
     if (k == 0)
         return 1;
@@ -86,35 +86,35 @@ static int64_t circle_places(int64_t k)
 
 /* Returns the number of rows, a spacing apart, on a length of `reach` spacings; 0 if that is negative. At most 65,536:
  * then a layer has more positions than an int counts. */
-static int64_t rows(double reach)
+static int64_t count_rows(double reach)
 {
     return reach >= 0.0 ? (int64_t)(reach < 65535.0 ? reach : 65535.0) + 1 : 0;
 }
 
-static int64_t circles(const TalusLayers *l)
+static int64_t count_circles(const TalusLayers *l)
 {
-    return rows((l->radius - l->size) / l->spacing);
+    return count_rows((l->radius - l->size) / l->spacing);
 }
 
 /* Returns the number of columns of a grid: centres lie a spacing apart from -(half - size) to half - size. */
-static int64_t columns(const TalusLayers *l, int axis)
+static int64_t count_columns(const TalusLayers *l, int axis)
 {
-    return rows(2.0 * (l->half[axis] - l->size) / l->spacing * (1.0 + 1e-12));
+    return count_rows(2.0 * (l->half[axis] - l->size) / l->spacing * (1.0 + 1e-12));
 }
 
-static int64_t layer_places(const TalusLayers *l)
+static int64_t layer_capacity(const TalusLayers *l)
 {
     if (l->radius <= 0.0)
-        return columns(l, 0) * columns(l, 1);
+        return count_columns(l, 0) * count_columns(l, 1);
     int64_t places = 0;
-    for (int64_t k = 0; k < circles(l); k++)
-        places += circle_places(k);
+    for (int64_t k = 0; k < count_circles(l); k++)
+        places += circle_capacity(k);
     return places;
 }
 
-int64_t talus_layers_places(const TalusLayers *l, int64_t repeat)
+int64_t talus_layers_capacity(const TalusLayers *l, int64_t repeat)
 {
-    int64_t places = layer_places(l);
+    int64_t places = layer_capacity(l);
     return places > 0 && repeat > INT64_MAX / places ? INT64_MAX : places * repeat;
 }
 
@@ -128,7 +128,7 @@ typedef struct LayerWriter {
 
 /* Writes the position (x, y) of the layer, with jitter: neighbours move by at most half the gap between them, so they
  * never meet. A horizontal shift that would leave the region is left out. */
-static void put(LayerWriter *w, double x, double y)
+static void put_position(LayerWriter *w, double x, double y)
 {
     const TalusLayers *l = w->layers;
     double across = l->jitter * 0.5 * (l->spacing - 2.0 * l->size);
@@ -144,7 +144,7 @@ static void put(LayerWriter *w, double x, double y)
             x = to.x;
             y = to.y;
         }
-        z += up * shift(&w->rng);
+        z += up * random_shift(&w->rng);
     }
     w->out[w->used++] = talus_add(l->bottom, talus_vec3(x, y, z));
 }
@@ -152,12 +152,12 @@ static void put(LayerWriter *w, double x, double y)
 static void put_circles(LayerWriter *w, int64_t layer)
 {
     const TalusLayers *l = w->layers;
-    for (int64_t k = 0; k < circles(l) && w->used < w->count; k++) {
-        int64_t n = circle_places(k);
+    for (int64_t k = 0; k < count_circles(l) && w->used < w->count; k++) {
+        int64_t n = circle_capacity(k);
         for (int64_t i = 0; i < n && w->used < w->count; i++) {
             double c, s, r = (double)k * l->spacing;
             talus_cos_sin_turns(((double)i + (layer % 2 ? 0.5 : 0.0)) / (double)n, &c, &s);
-            put(w, r * c, r * s);
+            put_position(w, r * c, r * s);
         }
     }
 }
@@ -165,11 +165,11 @@ static void put_circles(LayerWriter *w, int64_t layer)
 static void put_grid(LayerWriter *w)
 {
     const TalusLayers *l = w->layers;
-    int64_t nx = columns(l, 0), ny = columns(l, 1);
+    int64_t nx = count_columns(l, 0), ny = count_columns(l, 1);
     for (int64_t j = 0; j < ny && w->used < w->count; j++)
         for (int64_t i = 0; i < nx && w->used < w->count; i++)
-            put(w, l->spacing * ((double)i - 0.5 * (double)(nx - 1)),
-                l->spacing * ((double)j - 0.5 * (double)(ny - 1)));
+            put_position(w, l->spacing * ((double)i - 0.5 * (double)(nx - 1)),
+                         l->spacing * ((double)j - 0.5 * (double)(ny - 1)));
 }
 
 void talus_generate_layers(const TalusLayers *l, int64_t count, TalusVec3 *out)
@@ -197,7 +197,7 @@ typedef struct FillGrid {
     int64_t *head, *next; /* 1 + index; 0: none */
 } FillGrid;
 
-static int64_t cell_of(double x, double lo, double width, int64_t n)
+static int64_t cell_index(double x, double lo, double width, int64_t n)
 {
     int64_t i = (int64_t)((x - lo) / width);
     return i < 0 ? 0 : i < n ? i : n - 1;
@@ -222,12 +222,12 @@ static void size_grid(FillGrid *grid, const TalusFill *fill, TalusVec3 size, int
     }
 }
 
-static bool is_free(const FillGrid *g, TalusVec3 p, double r, const TalusVec3 *x,
-                    const double *radius)
+static bool is_position_free(const FillGrid *g, TalusVec3 p, double r, const TalusVec3 *x,
+                             const double *radius)
 {
-    int64_t c[3] = {cell_of(p.x, g->lo.x, g->width, g->n[0]),
-                    cell_of(p.y, g->lo.y, g->width, g->n[1]),
-                    cell_of(p.z, g->lo.z, g->width, g->n[2])};
+    int64_t c[3] = {cell_index(p.x, g->lo.x, g->width, g->n[0]),
+                    cell_index(p.y, g->lo.y, g->width, g->n[1]),
+                    cell_index(p.z, g->lo.z, g->width, g->n[2])};
     for (int64_t k = c[2] > 0 ? c[2] - 1 : 0; k <= c[2] + 1 && k < g->n[2]; k++)
         for (int64_t j = c[1] > 0 ? c[1] - 1 : 0; j <= c[1] + 1 && j < g->n[1]; j++)
             for (int64_t i = c[0] > 0 ? c[0] - 1 : 0; i <= c[0] + 1 && i < g->n[0]; i++)
@@ -240,41 +240,41 @@ static bool is_free(const FillGrid *g, TalusVec3 p, double r, const TalusVec3 *x
     return true;
 }
 
-static double between(TalusRng *rng, double lo, double hi)
+static double random_between(TalusRng *rng, double lo, double hi)
 {
     return lo + (hi - lo) * talus_rng_uniform(rng);
 }
 
 /* Returns a random centre, uniform over those with which a sphere of radius r lies in the region. */
-static TalusVec3 throw_dart(TalusRng *rng, const TalusFill *fill, double r)
+static TalusVec3 random_centre(TalusRng *rng, const TalusFill *fill, double r)
 {
-    double z = between(rng, fill->lo.z + r, fill->hi.z - r);
+    double z = random_between(rng, fill->lo.z + r, fill->hi.z - r);
     if (fill->radius <= 0.0) {
-        double x = between(rng, fill->lo.x + r, fill->hi.x - r);
-        return talus_vec3(x, between(rng, fill->lo.y + r, fill->hi.y - r), z);
+        double x = random_between(rng, fill->lo.x + r, fill->hi.x - r);
+        return talus_vec3(x, random_between(rng, fill->lo.y + r, fill->hi.y - r), z);
     }
     double c, s, reach = (fill->radius - r) * sqrt(talus_rng_uniform(rng));
     talus_cos_sin_turns(talus_rng_uniform(rng), &c, &s);
     return talus_vec3(fill->lo.x + reach * c, fill->lo.y + reach * s, z);
 }
 
-static bool holds_one(const TalusFill *fill, TalusVec3 size, double r)
+static bool fits_sphere(const TalusFill *fill, TalusVec3 size, double r)
 {
     double across = fill->radius > 0.0 ? 2.0 * fill->radius : size.x < size.y ? size.x : size.y;
     return across >= 2.0 * r && size.z >= 2.0 * r;
 }
 
-static bool place_one(FillGrid *g, TalusRng *rng, const TalusFill *fill, int64_t index,
-                      const double *radius, TalusVec3 *x)
+static bool place_sphere(FillGrid *g, TalusRng *rng, const TalusFill *fill, int64_t index,
+                         const double *radius, TalusVec3 *x)
 {
     for (int t = 0; t < talus_fill_tries; t++) {
-        TalusVec3 p = throw_dart(rng, fill, radius[index]);
-        if (!is_free(g, p, radius[index], x, radius))
+        TalusVec3 p = random_centre(rng, fill, radius[index]);
+        if (!is_position_free(g, p, radius[index], x, radius))
             continue;
-        int64_t cell = (cell_of(p.z, g->lo.z, g->width, g->n[2]) * g->n[1] +
-                        cell_of(p.y, g->lo.y, g->width, g->n[1])) *
+        int64_t cell = (cell_index(p.z, g->lo.z, g->width, g->n[2]) * g->n[1] +
+                        cell_index(p.y, g->lo.y, g->width, g->n[1])) *
                            g->n[0] +
-                       cell_of(p.x, g->lo.x, g->width, g->n[0]);
+                       cell_index(p.x, g->lo.x, g->width, g->n[0]);
         x[index] = p;
         g->next[index] = g->head[cell];
         g->head[cell] = index + 1;
@@ -290,7 +290,7 @@ TalusStatus talus_generate_fill(const TalusFill *fill, int64_t count, const doub
     if (fill->radius > 0.0)
         size.x = size.y = 2.0 * fill->radius;
     *placed = 0;
-    if (count == 0 || !holds_one(fill, size, radius[0]))
+    if (count == 0 || !fits_sphere(fill, size, radius[0]))
         return TALUS_OK;
     FillGrid g = {0};
     TalusRng rng = talus_rng(fill->seed);
@@ -298,7 +298,7 @@ TalusStatus talus_generate_fill(const TalusFill *fill, int64_t count, const doub
     TalusStatus status = TALUS_ALLOC(g.head, (size_t)(g.n[0] * g.n[1] * g.n[2]), "fill grid");
     TALUS_THEN(status, TALUS_ALLOC(g.next, (size_t)count, "fill grid"));
     if (status == TALUS_OK)
-        while (*placed < count && place_one(&g, &rng, fill, *placed, radius, out))
+        while (*placed < count && place_sphere(&g, &rng, fill, *placed, radius, out))
             ++*placed;
     TALUS_RELEASE(g.head, g.next);
     return status;

@@ -11,9 +11,9 @@
 #include <talus/math.h>
 
 /* Returns the shortest rotation that takes the z axis to `direction` (not zero). */
-TalusQuat talus_quat_to(TalusVec3 direction);
+TalusQuat talus_quat_from_z(TalusVec3 direction);
 /* Returns the rotation by a number of turns about an axis (not zero). */
-TalusQuat talus_quat_turn(TalusVec3 axis, double turns);
+TalusQuat talus_quat_about(TalusVec3 axis, double turns);
 
 /* Writes `count` random sizes, uniform in [min, max]. */
 void talus_generate_sizes(uint64_t seed, double min, double max, int64_t count, double *out);
@@ -43,7 +43,7 @@ typedef struct TalusLayers {
 } TalusLayers;
 
 /* Returns the number of positions in `repeat` layers; 0 if the region is narrower than a body. */
-int64_t talus_layers_places(const TalusLayers *layers, int64_t repeat);
+int64_t talus_layers_capacity(const TalusLayers *layers, int64_t repeat);
 /* Writes `count` positions, layer by layer from the bottom; a layer must hold at least one body. */
 void talus_generate_layers(const TalusLayers *layers, int64_t count, TalusVec3 *out);
 

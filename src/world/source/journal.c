@@ -12,7 +12,7 @@ TalusStatus talus_journal_reserve(TalusWorld *world, int entries)
     return TALUS_GROW(j->entry, used + (size_t)entries, used, "arrivals");
 }
 
-void talus_journal_note(TalusWorld *world, int slot, int shape_before)
+void talus_journal_record(TalusWorld *world, int slot, int shape_before)
 {
     TalusJournal *j = &world->journal;
     if (j->recording)
@@ -33,7 +33,8 @@ void talus_journal_undo(TalusWorld *world)
 {
     TalusJournal *j = &world->journal;
     if (j->count > 0)
-        (void)talus_world_mark_dirty(world); /* fails with the device; later calls then fail too */
+        (void)talus_world_mark_bodies_dirty(
+            world); /* fails with the device; later calls then fail too */
     for (int i = j->count - 1; i >= 0; i--) {
         TalusJournalEntry entry = j->entry[i];
         world->bodies.shape[entry.slot] = entry.shape;

@@ -18,10 +18,10 @@ typedef struct TalusJournal {
     double kinetic_before, potential_before; /* TalusWorld.exchange_* before the step, J */
 } TalusJournal;
 
-/* Reserves memory for `entries` more changes, so that talus_journal_note cannot fail. Both do nothing while the
+/* Reserves memory for `entries` more changes, so that talus_journal_record cannot fail. Both do nothing while the
  * journal does not record. */
 TalusStatus talus_journal_reserve(TalusWorld *world, int entries);
-void talus_journal_note(TalusWorld *world, int slot, int shape_before);
+void talus_journal_record(TalusWorld *world, int slot, int shape_before);
 /* Starts recording, with the present counts and energies. */
 void talus_journal_begin(TalusWorld *world);
 /* Undoes all recorded changes, restores counts and energies, and stops recording. */

@@ -17,20 +17,20 @@
 /* ---- a list of contacts ---- */
 
 /* Depth over size, by which overlaps are compared. */
-static double worse(const TalusOverlapPair *p)
+static double relative_depth(const TalusOverlapPair *p)
 {
     return p->size > 0.0 ? p->depth / p->size : 0.0;
 }
 
-static void take(TalusOverlapPair *worst, const TalusOverlapPair *p)
+static void replace_if_worse(TalusOverlapPair *worst, const TalusOverlapPair *p)
 {
-    if (worse(p) > worse(worst))
+    if (relative_depth(p) > relative_depth(worst))
         *worst = *p;
 }
 
 /* Takes the worst overlap of the list and counts pairs; the contacts of one pair are adjacent. */
-static void take_contacts(const TalusBodyView *v, const TalusContactList *list,
-                          TalusOverlapPair *worst)
+static void find_worst_contact(const TalusBodyView *v, const TalusContactList *list,
+                               TalusOverlapPair *worst)
 {
     const TalusContact *last = NULL;
     for (int i = 0; i < list->count; i++) {
@@ -42,7 +42,7 @@ static void take_contacts(const TalusBodyView *v, const TalusContactList *list,
         TalusOverlapPair p = {
             .a = (int)c->a, .b = (int)c->b, .depth = -c->gap, .pairs = worst->pairs};
         p.size = talus_is_free(v, c->b) ? fmin(v->size[c->a], v->size[c->b]) : v->size[c->a];
-        take(worst, &p);
+        replace_if_worse(worst, &p);
     }
 }
 
@@ -50,7 +50,7 @@ static void take_contacts(const TalusBodyView *v, const TalusContactList *list,
 
 /* True if the line along z through p crosses the triangle. Of two triangles with a common edge a line through it
  * crosses one, because the edge is cut by the same arithmetic from either side. */
-static bool over(const TalusFacet *f, TalusVec3 p)
+static bool crosses_vertical(const TalusFacet *f, TalusVec3 p)
 {
     bool odd = false;
     for (int k = 0; k < 3; k++) {
@@ -66,7 +66,7 @@ static bool over(const TalusFacet *f, TalusVec3 p)
     return odd;
 }
 
-static bool is_inside(const TalusShape *mesh, TalusVec3 p)
+static bool is_inside_mesh(const TalusShape *mesh, TalusVec3 p)
 {
     TalusAabb up = {p, talus_vec3(p.x, p.y, mesh->box.hi.z)};
     TalusFacetWalk walk = talus_facets_in(mesh, up);
@@ -76,7 +76,7 @@ static bool is_inside(const TalusShape *mesh, TalusVec3 p)
             continue;
         TalusFacet f = talus_facet(&mesh->def, t);
         double height = talus_dot(f.normal, talus_sub(f.corner[0], p));
-        if (over(&f, p) && height * f.normal.z > 0.0)
+        if (crosses_vertical(&f, p) && height * f.normal.z > 0.0)
             around += f.normal.z > 0.0 ? 1 : -1;
     }
     return around > 0;
@@ -84,7 +84,7 @@ static bool is_inside(const TalusShape *mesh, TalusVec3 p)
 
 /* Returns the distance of p from the nearest facet: searches a box around p of half width `reach`, doubled until it is
  * at least that distance. */
-static double distance_to(const TalusShape *mesh, TalusVec3 p, double reach)
+static double distance_to_surface(const TalusShape *mesh, TalusVec3 p, double reach)
 {
     for (;; reach *= 2.0) {
         double nearest = INFINITY;
@@ -98,7 +98,7 @@ static double distance_to(const TalusShape *mesh, TalusVec3 p, double reach)
     }
 }
 
-static bool is_solid(const TalusShape *shape)
+static bool has_solid_facet(const TalusShape *shape)
 {
     bool solid = false;
     for (int32_t t = 0; shape->def.kind == TALUS_SHAPE_MESH && t < shape->def.triangle_count; t++)
@@ -112,17 +112,17 @@ static bool in_box(const TalusAabb *box, TalusVec3 p)
            p.z > box->lo.z && p.z < box->hi.z;
 }
 
-typedef struct Inside {
+typedef struct InsideSearch {
     const TalusBodyView *view;
     int wall;
     TalusOverlapPair *worst; /* by chunk of bodies */
-} Inside;
+} InsideSearch;
 
 /* Takes free bodies whose centre is inside the solid mesh c->wall; the depth is the centre's distance from the surface
  * plus the body's size. */
 static void search_inside(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
-    const Inside *c = context;
+    const InsideSearch *c = context;
     const TalusBodyView *v = c->view;
     const TalusShape *mesh = &v->shapes[v->shape[c->wall]];
     for (int i = (int)begin; i < (int)end; i++) {
@@ -130,27 +130,28 @@ static void search_inside(void *context, int64_t begin, int64_t end, int64_t chu
             continue;
         TalusVec3 from = talus_body_distance(v, (uint32_t)c->wall, (uint32_t)i);
         TalusVec3 p = talus_rotate_back(v->orientation[c->wall], from);
-        if (!in_box(&mesh->box, p) || !is_inside(mesh, p) ||
+        if (!in_box(&mesh->box, p) || !is_inside_mesh(mesh, p) ||
             (v->filter && !talus_may_meet(v->filter, (uint32_t)i, (uint32_t)c->wall)))
             continue;
-        double depth = distance_to(mesh, p, v->size[i]) + v->size[i];
+        double depth = distance_to_surface(mesh, p, v->size[i]) + v->size[i];
         TalusOverlapPair q = {.a = i, .b = c->wall, .depth = depth, .size = v->size[i]};
-        take(&c->worst[chunk], &q);
+        replace_if_worse(&c->worst[chunk], &q);
     }
 }
 
-static TalusStatus take_inside(TalusPool *pool, const TalusBodyView *v, int wall,
-                               TalusOverlapPair *worst)
+static TalusStatus find_worst_inside(TalusPool *pool, const TalusBodyView *v, int wall,
+                                     TalusOverlapPair *worst)
 {
-    Inside c = {.view = v, .wall = wall};
+    InsideSearch c = {.view = v, .wall = wall};
     int64_t chunks = talus_chunks(v->count, TALUS_GRAIN);
-    if (v->shape[wall] < 0 || talus_is_free(v, wall) || !is_solid(&v->shapes[v->shape[wall]]))
+    if (v->shape[wall] < 0 || talus_is_free(v, wall) ||
+        !has_solid_facet(&v->shapes[v->shape[wall]]))
         return TALUS_OK;
     TALUS_TRY(TALUS_ALLOC(c.worst, (size_t)chunks, "overlaps"));
     talus_parallel(pool, v->count, TALUS_GRAIN, search_inside, &c);
     int pairs = worst->pairs;
     for (int64_t k = 0; k < chunks; k++)
-        take(worst, &c.worst[k]);
+        replace_if_worse(worst, &c.worst[k]);
     /* the number stays that of the pairs with contacts; 1 if there are only bodies inside */
     worst->pairs = pairs > 0 || worst->a < 0 ? pairs : 1;
     talus_release(c.worst);
@@ -159,18 +160,19 @@ static TalusStatus take_inside(TalusPool *pool, const TalusBodyView *v, int wall
 
 /* ---- queries ---- */
 
-TalusStatus talus_view_overlap(TalusPool *pool, const TalusBodyView *view, TalusOverlapPair *worst)
+TalusStatus talus_view_worst_overlap(TalusPool *pool, const TalusBodyView *view,
+                                     TalusOverlapPair *worst)
 {
     TalusDetector *detector;
     TalusContactList *list;
-    TalusDetectOptions touch = {0};
+    TalusDetectOptions options = {0};
     *worst = (TalusOverlapPair){.a = -1, .b = -1};
     TALUS_TRY(talus_detector_create(&detector));
-    TalusStatus status = talus_detect(detector, pool, view, &touch, &list);
+    TalusStatus status = talus_detect(detector, pool, view, &options, &list);
     if (status == TALUS_OK)
-        take_contacts(view, list, worst);
+        find_worst_contact(view, list, worst);
     for (int i = 0; status == TALUS_OK && i < view->count; i++)
-        status = take_inside(pool, view, i, worst);
+        status = find_worst_inside(pool, view, i, worst);
     talus_detector_destroy(detector);
     return status;
 }
@@ -182,7 +184,7 @@ TalusStatus talus_world_worst_overlap(const TalusWorld *world, TalusOverlap *out
     TALUS_TRY(talus_world_download_bodies(world));
     TalusBodyView view =
         talus_bodies_view(world, &world->bodies, talus_filter_view((TalusWorld *)world));
-    TALUS_TRY(talus_view_overlap(world->pool, &view, &worst));
+    TALUS_TRY(talus_view_worst_overlap(world->pool, &view, &worst));
     if (worst.a < 0)
         return TALUS_OK;
     *out = (TalusOverlap){.pairs = worst.pairs, .depth = worst.depth, .size = worst.size};

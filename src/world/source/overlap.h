@@ -16,6 +16,7 @@ typedef struct TalusOverlapPair {
 } TalusOverlapPair;
 
 /* Finds the pair with the largest depth over size. */
-TalusStatus talus_view_overlap(TalusPool *pool, const TalusBodyView *view, TalusOverlapPair *worst);
+TalusStatus talus_view_worst_overlap(TalusPool *pool, const TalusBodyView *view,
+                                     TalusOverlapPair *worst);
 
 #endif

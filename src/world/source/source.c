@@ -15,7 +15,7 @@ enum { EMITTER_COOKIE = 0x7a10e317 };
 
 /* ---- rollback ---- */
 
-static TalusStatus begin_emitter(TalusEmitter *e)
+static TalusStatus snapshot_emitter(TalusEmitter *e)
 {
     size_t waiting = (size_t)e->waiting;
     TALUS_TRY(TALUS_GROW(e->radius_before, waiting, 0, "emitter"));
@@ -27,11 +27,11 @@ static TalusStatus begin_emitter(TalusEmitter *e)
     return TALUS_OK;
 }
 
-static TalusStatus begin(TalusWorld *world)
+static TalusStatus begin_recording(TalusWorld *world)
 {
     TalusSources *s = &world->sources;
     for (int i = 0; i < s->emitters; i++)
-        TALUS_TRY(begin_emitter(&s->emitter[i]));
+        TALUS_TRY(snapshot_emitter(&s->emitter[i]));
     talus_journal_begin(world);
     return TALUS_OK;
 }
@@ -184,7 +184,7 @@ TalusStatus talus_world_add_emitter(TalusWorld *world, const TalusEmitterDef *de
     TALUS_TRY(TALUS_GROW(s->emitter, n + 1, n, "emitters"));
     TalusEmitter *e = &s->emitter[n];
     *e = (TalusEmitter){.def = *def, .rng = talus_rng(def->seed)};
-    TALUS_TRY(talus_sphere_shape(world, def->radius_max, &e->shape));
+    TALUS_TRY(talus_world_require_sphere_shape(world, def->radius_max, &e->shape));
     s->emitters++;
     return TALUS_OK;
 }
@@ -203,10 +203,10 @@ TalusStatus talus_world_add_sink(TalusWorld *world, int axis, double below)
     return TALUS_OK;
 }
 
-static bool is_below(const TalusWorld *world, int slot)
+static bool is_below_sink(const TalusWorld *world, int slot)
 {
     const TalusBodies *b = &world->bodies;
-    if (!talus_slot_moves(b, slot))
+    if (!talus_slot_is_free(b, slot))
         return false;
     TalusVec3 x = b->position[slot];
     const double at[3] = {x.x, x.y, x.z};
@@ -216,18 +216,18 @@ static bool is_below(const TalusWorld *world, int slot)
     return false;
 }
 
-static void count_below(void *context, int64_t begin, int64_t end, int64_t chunk)
+static void count_below_sinks(void *context, int64_t begin_recording, int64_t end, int64_t chunk)
 {
     TalusWorld *world = context;
     double number = 0.0;
-    for (int64_t i = begin; i < end; i++)
-        number += is_below(world, (int)i);
+    for (int64_t i = begin_recording; i < end; i++)
+        number += is_below_sink(world, (int)i);
     world->partial[chunk] = number;
 }
 
 /* *any: whether the host must search for bodies below sinks. If its copy of the bodies is stale, the engine counts
  * them, and the bodies are downloaded only if there are some; else true for any sink. */
-static TalusStatus any_below(TalusWorld *world, bool *any)
+static TalusStatus must_search_sinks(TalusWorld *world, bool *any)
 {
     const TalusSources *s = &world->sources;
     *any = s->sinks > 0;
@@ -246,22 +246,22 @@ static TalusStatus any_below(TalusWorld *world, bool *any)
 static TalusStatus apply_sinks(TalusWorld *world)
 {
     bool any;
-    TALUS_TRY(any_below(world, &any));
+    TALUS_TRY(must_search_sinks(world, &any));
     if (!any)
         return TALUS_OK;
     int slots = world->bodies.counts.slots;
     size_t chunks = (size_t)talus_chunks(slots, TALUS_GRAIN);
     TALUS_TRY(TALUS_GROW(world->partial, chunks, 0, "partial sums"));
-    talus_parallel(world->pool, slots, TALUS_GRAIN, count_below, world);
+    talus_parallel(world->pool, slots, TALUS_GRAIN, count_below_sinks, world);
     double total = 0.0;
     for (size_t k = 0; k < chunks; k++)
         total += world->partial[k];
     if (total == 0.0)
         return TALUS_OK;
     TALUS_TRY(talus_journal_reserve(world, (int)total));
-    TALUS_TRY(talus_world_mark_dirty(world));
+    TALUS_TRY(talus_world_mark_bodies_dirty(world));
     for (int i = 0; i < slots; i++)
-        if (is_below(world, i))
+        if (is_below_sink(world, i))
             talus_slot_remove(world, i);
     return TALUS_OK;
 }
@@ -273,11 +273,11 @@ TalusStatus talus_sources_apply(TalusWorld *world)
     TalusSources *s = &world->sources;
     if (s->emitters + s->pendings + s->sinks == 0)
         return TALUS_OK;
-    TALUS_TRY(begin(world));
+    TALUS_TRY(begin_recording(world));
     TALUS_TRY(add_due_batches(world));
     for (int i = 0; i < s->emitters; i++)
         if (is_due(world, s->emitter[i].def.start))
-            TALUS_TRY(talus_emit(world, &s->emitter[i]));
+            TALUS_TRY(talus_emitter_emit(world, &s->emitter[i]));
     return apply_sinks(world);
 }
 

@@ -9,7 +9,7 @@
 
 /* ---- bodies, one by one ---- */
 
-static double volume_of(const TalusShape *shape, double radius)
+static double shape_volume(const TalusShape *shape, double radius)
 {
     TalusMassProperties unit;
     if (talus_shape_has(shape->def.kind, TALUS_TRAIT_WALL) ||
@@ -34,7 +34,7 @@ static TalusSurveyBody slot_body(const TalusWorld *world, int i)
         .size = b->size[i],
         .mass = b->mass[i],
     };
-    body.volume = volume_of(body.shape, body.radius);
+    body.volume = shape_volume(body.shape, body.radius);
     return body;
 }
 
@@ -57,7 +57,7 @@ static TalusSurveyBody batch_body(const TalusWorld *world, TalusBodyRef who)
         .radius = sphere ? own : shape->bounding_radius,
         .size = sphere ? own : shape->size,
     };
-    body.volume = volume_of(shape, body.radius);
+    body.volume = shape_volume(shape, body.radius);
     body.mass = t->fixed ? 0.0 : t->mass > 0.0 ? t->mass : density * body.volume;
     return body;
 }
@@ -84,18 +84,18 @@ void talus_survey_each(const TalusWorld *world, TalusSurveyFn *fn, void *context
 
 /* ---- sums and extremes ---- */
 
-static const TalusAabb nothing = {{INFINITY, INFINITY, INFINITY},
-                                  {-INFINITY, -INFINITY, -INFINITY}};
+static const TalusAabb empty_box = {{INFINITY, INFINITY, INFINITY},
+                                    {-INFINITY, -INFINITY, -INFINITY}};
 
-static TalusAabb bounds_of(const TalusSurveyBody *b)
+static TalusAabb body_bounds(const TalusSurveyBody *b)
 {
     return talus_shape_bounds(b->shape, b->radius, b->position, b->orientation);
 }
 
-static void take_moving(TalusSurvey *s, const TalusSurveyBody *b)
+static void add_moving(TalusSurvey *s, const TalusSurveyBody *b)
 {
     bool first = s->moving++ == 0;
-    s->moving_bounds = talus_aabb_join(s->moving_bounds, bounds_of(b));
+    s->moving_bounds = talus_aabb_join(s->moving_bounds, body_bounds(b));
     s->mass += b->mass;
     s->volume += b->volume;
     if (first || b->radius < s->smallest.radius)
@@ -112,30 +112,31 @@ static void take_moving(TalusSurvey *s, const TalusSurveyBody *b)
         s->fastest = *b;
 }
 
-static void take_body(void *context, const TalusSurveyBody *b)
+static void add_body(void *context, const TalusSurveyBody *b)
 {
     TalusSurvey *s = context;
     if (!b->fixed) {
-        take_moving(s, b);
+        add_moving(s, b);
         return;
     }
     s->fixed++;
     if (b->shape->def.kind == TALUS_SHAPE_PLANE)
         s->unbounded++;
     else
-        s->fixed_bounds = talus_aabb_join(s->fixed_bounds, bounds_of(b));
+        s->fixed_bounds = talus_aabb_join(s->fixed_bounds, body_bounds(b));
 }
 
 void talus_world_survey(const TalusWorld *world, TalusSurvey *out)
 {
-    *out = (TalusSurvey){.moving_bounds = nothing, .fixed_bounds = nothing, .fall_time = INFINITY};
+    *out =
+        (TalusSurvey){.moving_bounds = empty_box, .fixed_bounds = empty_box, .fall_time = INFINITY};
     talus_world_refresh(world, false);
-    talus_survey_each(world, take_body, out);
+    talus_survey_each(world, add_body, out);
     if (out->moving > 0 && world->gravity_norm > 0.0)
         out->fall_time = sqrt(2.0 * out->thinnest.size / world->gravity_norm);
 }
 
-double talus_survey_fill(const TalusSurvey *s)
+double talus_survey_packing(const TalusSurvey *s)
 {
     TalusVec3 d = talus_sub(s->moving_bounds.hi, s->moving_bounds.lo);
     double box = s->moving > 0 ? d.x * d.y * d.z : 0.0;
@@ -148,7 +149,7 @@ double talus_survey_fill(const TalusSurvey *s)
 typedef struct Ground {
     TalusVec3 up;
     TalusQuat upright;      /* rotates world coordinates into these axes */
-    bool endless;           /* a plane supports everything that falls */
+    bool has_floor;         /* a plane supports everything that falls */
     TalusAabb box;          /* bounds of the fixed bodies but planes */
     const uint8_t *jointed; /* by slot: the body has a joint */
     int within;             /* moving bodies within the bounds */
@@ -169,35 +170,35 @@ static void add_ground(void *context, const TalusSurveyBody *b)
     if (b->shape->def.kind != TALUS_SHAPE_PLANE)
         g->box = talus_aabb_join(g->box, upright_bounds(g, b));
     else if (talus_dot(talus_rotate(b->orientation, talus_vec3(0.0, 0.0, 1.0)), g->up) > 1e-3)
-        g->endless = true;
+        g->has_floor = true;
 }
 
 /* True if the box is beside or below the bounds of the fixed bodies. */
-static bool falls(const Ground *g, TalusAabb box)
+static bool is_unsupported(const Ground *g, TalusAabb box)
 {
     return box.lo.x > g->box.hi.x || box.hi.x < g->box.lo.x || box.lo.y > g->box.hi.y ||
            box.hi.y < g->box.lo.y || box.hi.z < g->box.lo.z;
 }
 
-static void find_stray(void *context, const TalusSurveyBody *b)
+static void count_stray(void *context, const TalusSurveyBody *b)
 {
     Ground *g = context;
     if (b->fixed || (b->who.pending < 0 && g->jointed[b->who.index]))
         return;
-    if (!falls(g, upright_bounds(g, b)))
+    if (!is_unsupported(g, upright_bounds(g, b)))
         g->within++;
     else if (g->strays->count++ == 0)
         g->strays->first = *b;
 }
 
 /* Finds the upward direction and the bounds of fixed bodies; false without gravity or in periodic space. */
-static bool survey_ground(const TalusWorld *world, Ground *g)
+static bool find_ground(const TalusWorld *world, Ground *g)
 {
-    *g = (Ground){.box = nothing};
+    *g = (Ground){.box = empty_box};
     if (!(world->gravity_norm > 0.0) || talus_periodic(&world->def.period))
         return false;
     g->up = talus_scale(-1.0 / world->gravity_norm, world->def.gravity);
-    TalusQuat turn = talus_quat_to(g->up);
+    TalusQuat turn = talus_quat_from_z(g->up);
     g->upright = (TalusQuat){turn.w, -turn.x, -turn.y, -turn.z};
     talus_survey_each(world, add_ground, g);
     return true;
@@ -219,25 +220,25 @@ TalusStatus talus_world_strays(const TalusWorld *world, TalusStrays *out)
     uint8_t *jointed;
     *out = (TalusStrays){0};
     talus_world_refresh(world, false);
-    if (!survey_ground(world, &g))
+    if (!find_ground(world, &g))
         return TALUS_OK;
     TALUS_TRY(TALUS_ALLOC(jointed, (size_t)world->bodies.counts.slots + 1, "survey"));
     mark_jointed(world, jointed);
     g.jointed = jointed;
     g.strays = out;
-    talus_survey_each(world, find_stray, &g);
+    talus_survey_each(world, count_stray, &g);
     talus_release(jointed);
-    out->held = g.endless;
+    out->held = g.has_floor;
     if (out->held && g.within < 9 * out->count)
         *out = (TalusStrays){0};
     return TALUS_OK;
 }
 
-bool talus_world_strays_box(const TalusWorld *world, TalusVec3 lo, TalusVec3 hi)
+bool talus_box_is_stray(const TalusWorld *world, TalusVec3 lo, TalusVec3 hi)
 {
     Ground g;
-    if (!survey_ground(world, &g) || g.endless)
+    if (!find_ground(world, &g) || g.has_floor)
         return false;
     TalusAabb box = {lo, hi};
-    return falls(&g, talus_turned_box(box, talus_vec3(0.0, 0.0, 0.0), g.upright));
+    return is_unsupported(&g, talus_turned_box(box, talus_vec3(0.0, 0.0, 0.0), g.upright));
 }

@@ -20,7 +20,7 @@ void talus_mirror_mark_contacts_stale(TalusWorld *world)
 
 TalusContactList *talus_world_contacts(const TalusWorld *world)
 {
-    return world->host.ops->contacts(world->host.self);
+    return world->host.ops->contact_list(world->host.self);
 }
 
 /* The engine never gets fewer slots than before: its contacts may still name slots that a rollback has taken back. */
@@ -28,7 +28,7 @@ static TalusBodyArrays body_arrays(TalusWorld *world)
 {
     TalusBodies *b = &world->bodies;
     const TalusIdOrder *order = &world->id_order;
-    int slots = b->counts.slots, sent = world->mirror.slots_sent;
+    int slots = b->counts.slots, sent = world->mirror.uploaded_slots;
     TalusBodyArrays arrays = {
         .slots = slots > sent ? slots : sent,
         .id = b->id,
@@ -127,7 +127,7 @@ TalusStatus talus_world_download_contacts(const TalusWorld *world)
     TALUS_TRY(w->host.ops->put_contacts(w->host.self, &m->list));
     for (size_t i = 0; m->any_dropped && i < TALUS_CAPACITY(m->dropped); i++)
         if (m->dropped[i]) /* since the engine computed the contacts */
-            w->host.ops->forget(w->host.self, (int)i);
+            w->host.ops->drop_impulses(w->host.self, (int)i);
     m->contacts_stale = false;
     return TALUS_OK;
 }
@@ -145,7 +145,7 @@ void talus_world_refresh(const TalusWorld *world, bool contacts)
 
 /* ---- upload ---- */
 
-TalusStatus talus_world_mark_dirty(TalusWorld *world)
+TalusStatus talus_world_mark_bodies_dirty(TalusWorld *world)
 {
     TALUS_TRY(talus_world_download_bodies(world));
     world->mirror.bodies_dirty = true;
@@ -157,14 +157,14 @@ TalusStatus talus_world_mark_dirty(TalusWorld *world)
 void talus_world_drop_impulses(TalusWorld *world, int slot)
 {
     TalusMirror *m = &world->mirror;
-    world->host.ops->forget(world->host.self, slot);
+    world->host.ops->drop_impulses(world->host.self, slot);
     if ((size_t)slot >= TALUS_CAPACITY(m->dropped))
         return;
     m->dropped[slot] = 1;
     m->any_dropped = true;
 }
 
-static TalusStatus send_tables(TalusWorld *world)
+static TalusStatus upload_tables(TalusWorld *world)
 {
     const TalusMaterials *m = &world->materials;
     TalusTables tables = {
@@ -183,7 +183,7 @@ static TalusStatus send_tables(TalusWorld *world)
     return world->engine.ops->put_tables(world->engine.self, &tables);
 }
 
-static TalusStatus send_bodies(TalusWorld *world)
+static TalusStatus upload_bodies(TalusWorld *world)
 {
     TalusMirror *m = &world->mirror;
     TALUS_TRY(talus_id_order_update(&world->id_order, world->bodies.id, body_arrays(world).slots));
@@ -199,33 +199,33 @@ static TalusStatus send_bodies(TalusWorld *world)
     if (m->any_dropped)
         memset(m->dropped, 0, TALUS_CAPACITY(m->dropped));
     m->any_dropped = m->bodies_dirty = false;
-    m->slots_sent = arrays.slots;
+    m->uploaded_slots = arrays.slots;
     return TALUS_OK;
 }
 
 /* Sends the excluded pairs and the groups of all bodies; NULL if all pairs collide. */
-static TalusStatus send_filter(TalusWorld *world)
+static TalusStatus upload_filter(TalusWorld *world)
 {
     int slots = body_arrays(world).slots;
     return world->engine.ops->put_filter(world->engine.self, talus_filter_view(world), slots);
 }
 
-static TalusStatus send_forces(TalusWorld *world)
+static TalusStatus upload_forces(TalusWorld *world)
 {
     const TalusForces *f = &world->forces;
     return world->engine.ops->put_forces(world->engine.self, f->force, f->torque, f->count);
 }
 
 /* For a shared engine: passes pointers to all arrays, which may have been reallocated. */
-static TalusStatus share(TalusWorld *world)
+static TalusStatus share_arrays(TalusWorld *world)
 {
     const TalusBodies *b = &world->bodies;
     TALUS_TRY(talus_id_order_update(&world->id_order, b->id, b->counts.slots));
     TalusBodyArrays arrays = body_arrays(world);
     arrays.slots = b->counts.slots;
-    TALUS_TRY(send_tables(world));
-    TALUS_TRY(send_filter(world));
-    TALUS_TRY(send_forces(world));
+    TALUS_TRY(upload_tables(world));
+    TALUS_TRY(upload_filter(world));
+    TALUS_TRY(upload_forces(world));
     return world->engine.ops->put_bodies(world->engine.self, &arrays, NULL);
 }
 
@@ -233,18 +233,18 @@ TalusStatus talus_mirror_upload(TalusWorld *world)
 {
     TalusMirror *m = &world->mirror;
     if (talus_world_shares_arrays(world))
-        return share(world);
+        return share_arrays(world);
     if (m->tables_dirty)
-        TALUS_TRY(send_tables(world));
+        TALUS_TRY(upload_tables(world));
     m->tables_dirty = false;
     if (m->bodies_dirty || m->filters_dirty)
-        TALUS_TRY(send_filter(world));
+        TALUS_TRY(upload_filter(world));
     m->filters_dirty = false;
     if (m->forces_dirty)
-        TALUS_TRY(send_forces(world));
+        TALUS_TRY(upload_forces(world));
     m->forces_dirty = false;
     if (m->bodies_dirty)
-        TALUS_TRY(send_bodies(world));
+        TALUS_TRY(upload_bodies(world));
     if (m->contacts_dirty)
         TALUS_TRY(world->engine.ops->put_contacts(world->engine.self, talus_world_contacts(world)));
     m->contacts_dirty = false;

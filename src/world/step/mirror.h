@@ -14,7 +14,7 @@ typedef struct TalusMirror {
     bool bodies_dirty, contacts_dirty; /* the host has changes to upload */
     bool tables_dirty;                 /* shapes or materials have changes to upload */
     bool forces_dirty, filters_dirty;  /* applied forces or filters have changes to upload */
-    int slots_sent;                    /* number of slots in the last upload of bodies */
+    int uploaded_slots;                /* number of slots in the last upload of bodies */
     bool any_dropped;                  /* some entry of `dropped` is set */
     uint8_t *dropped; /* by slot: its contacts lose their impulses at the next upload of bodies */
     TalusContactList list; /* staging: contacts on their way from the engine to the host's engine */
@@ -29,7 +29,7 @@ TalusStatus talus_world_download_bodies(const TalusWorld *world);
 TalusStatus talus_world_download_contacts(const TalusWorld *world);
 void talus_world_refresh(const TalusWorld *world, bool contacts);
 /* Call before changing the host's bodies: downloads them and marks them dirty. */
-TalusStatus talus_world_mark_dirty(TalusWorld *world);
+TalusStatus talus_world_mark_bodies_dirty(TalusWorld *world);
 /* Zeroes the impulses of a body's contacts: in the host's list now, in the engine at the next upload of bodies. */
 void talus_world_drop_impulses(TalusWorld *world, int slot);
 /* Uploads all changes of the host; passes a shared engine pointers to all arrays. */

@@ -27,8 +27,8 @@ TalusStatus talus_sleep_reserve(TalusWorld *world)
     size_t slots = (size_t)world->bodies.counts.slots, have = (size_t)s->slots;
     if (world->def.sleep_speed == 0.0)
         return TALUS_OK;
-    TALUS_TRY(
-        TALUS_GROW(s->jointed, (size_t)talus_joints_pairs(world, NULL, 0), 0, "sleeping bodies"));
+    TALUS_TRY(TALUS_GROW(s->jointed, (size_t)talus_joints_list_pairs(world, NULL, 0), 0,
+                         "sleeping bodies"));
     if (slots <= have)
         return TALUS_OK;
     TALUS_TRY(TALUS_GROW(s->calm, slots, have, "sleeping bodies"));
@@ -53,7 +53,7 @@ void talus_sleep_clear(TalusWorld *world)
 
 /* True if a moving driven body may reach the slot's body within a step: the box around the driven body, widened by its
  * motion and the other's radius, contains the other's centre. */
-static bool near_drive(const TalusWorld *world, int slot)
+static bool is_near_driven(const TalusWorld *world, int slot)
 {
     const TalusBodies *b = &world->bodies;
     TalusVec3 x = b->position[slot];
@@ -78,7 +78,7 @@ static bool near_drive(const TalusWorld *world, int slot)
     return false;
 }
 
-TalusStatus talus_sleep_disturb(TalusWorld *world, bool *woken)
+TalusStatus talus_sleep_wake_disturbed(TalusWorld *world, bool *woken)
 {
     TalusSleep *s = &world->sleep;
     const TalusBodies *b = &world->bodies;
@@ -93,14 +93,14 @@ TalusStatus talus_sleep_disturb(TalusWorld *world, bool *woken)
     memset(stirred, 0, (size_t)s->slots);
     for (int i = 0; i < list->count; i++) {
         const TalusContact *c = &list->contact[i];
-        if (talus_slot_asleep(b, (int)c->b) && s->calm[c->a] == 0)
+        if (talus_slot_is_asleep(b, (int)c->b) && s->calm[c->a] == 0)
             stirred[s->island[c->b]] = 1;
     }
     for (int i = 0; world->drives > 0 && i < s->slots; i++)
-        if (talus_slot_asleep(b, i) && !stirred[s->island[i]] && near_drive(world, i))
+        if (talus_slot_is_asleep(b, i) && !stirred[s->island[i]] && is_near_driven(world, i))
             stirred[s->island[i]] = 1;
     for (int i = 0; i < s->slots; i++)
-        if (talus_slot_asleep(b, i) && stirred[s->island[i]])
+        if (talus_slot_is_asleep(b, i) && stirred[s->island[i]])
             talus_slot_wake_alone(world, i);
     *woken = s->asleep < before;
     return TALUS_OK;
@@ -108,7 +108,7 @@ TalusStatus talus_sleep_disturb(TalusWorld *world, bool *woken)
 
 /* ---- rollback ---- */
 
-void talus_sleep_begin(TalusWorld *world)
+void talus_sleep_begin_step(TalusWorld *world)
 {
     world->sleep.woken_count = 0;
 }
@@ -118,9 +118,10 @@ void talus_sleep_rollback(TalusWorld *world)
     TalusSleep *s = &world->sleep;
     int slots = world->bodies.counts.slots;
     if (s->woken_count > 0)
-        (void)talus_world_mark_dirty(world); /* fails with the device; later calls then fail too */
+        (void)talus_world_mark_bodies_dirty(
+            world); /* fails with the device; later calls then fail too */
     for (int i = 0; i < s->woken_count; i++) {
-        TalusWoken woken = s->woken[i];
+        TalusWokenBody woken = s->woken[i];
         world->bodies.mobility[woken.slot] = TALUS_MOBILITY_ASLEEP;
         s->calm[woken.slot] = woken.calm;
     }
@@ -132,14 +133,14 @@ void talus_sleep_rollback(TalusWorld *world)
 /* ---- falling asleep ---- */
 
 /* Joins the islands of two bodies; the lowest slot represents an island. */
-static void join(int32_t *island, int a, int b)
+static void join_islands(int32_t *island, int a, int b)
 {
     a = talus_slot_root(island, a);
     b = talus_slot_root(island, b);
     island[a > b ? a : b] = a > b ? b : a;
 }
 
-static bool is_loaded(const TalusContactList *list, int i)
+static bool has_impulse(const TalusContactList *list, int i)
 {
     TalusVec3 p = list->impulse[i];
     return p.x != 0.0 || p.y != 0.0 || p.z != 0.0;
@@ -154,28 +155,28 @@ static void find_islands(TalusWorld *world)
     const TalusBodies *b = &world->bodies;
     const TalusContactList *list = talus_world_contacts(world);
     for (int i = 0; i < s->slots; i++) {
-        if (talus_slot_asleep(b, i))
+        if (talus_slot_is_asleep(b, i))
             continue;
         s->island[i] = i;
         s->restless[i] = 1;
     }
     for (int i = 0; i < list->count; i++) {
         const TalusContact *c = &list->contact[i];
-        if (!is_loaded(list, i))
+        if (!has_impulse(list, i))
             continue;
         s->restless[c->a] = 0;
-        if (talus_slot_moves(b, (int)c->b)) {
+        if (talus_slot_is_free(b, (int)c->b)) {
             s->restless[c->b] = 0;
-            join(s->island, (int)c->a, (int)c->b);
+            join_islands(s->island, (int)c->a, (int)c->b);
         }
     }
-    int joints = talus_joints_pairs(world, s->jointed, (int)TALUS_CAPACITY(s->jointed));
+    int joints = talus_joints_list_pairs(world, s->jointed, (int)TALUS_CAPACITY(s->jointed));
     for (int k = 0; k < 2 * joints; k++)
         if (s->jointed[k / 2][k % 2] >= 0)
             s->restless[s->jointed[k / 2][k % 2]] = 1;
     for (int i = 0; i < s->slots; i++)
-        if (talus_slot_moves(b, i) && (s->restless[i] || s->calm[i] < world->def.sleep_steps ||
-                                       (world->drives > 0 && near_drive(world, i))))
+        if (talus_slot_is_free(b, i) && (s->restless[i] || s->calm[i] < world->def.sleep_steps ||
+                                         (world->drives > 0 && is_near_driven(world, i))))
             s->restless[talus_slot_root(s->island, i)] = 1;
 }
 
@@ -204,7 +205,7 @@ void talus_sleep_update(TalusWorld *world)
     if (world->mirror.bodies_stale || world->mirror.contacts_stale)
         return;
     for (int i = 0; i < s->slots; i++) {
-        if (!talus_slot_moves(b, i))
+        if (!talus_slot_is_free(b, i))
             continue;
         double speed = talus_norm(b->velocity[i]) + talus_norm(b->spin[i]) * b->radius[i];
         s->calm[i] = speed < sleep_limit(world) ? s->calm[i] + (s->calm[i] < INT32_MAX) : 0;
@@ -213,10 +214,10 @@ void talus_sleep_update(TalusWorld *world)
     if (any) {
         find_islands(world);
         for (int i = 0; i < s->slots; i++)
-            if (talus_slot_moves(b, i))
+            if (talus_slot_is_free(b, i))
                 s->island[i] = talus_slot_root(s->island, i);
         for (int i = 0; i < s->slots; i++)
-            if (talus_slot_moves(b, i) && !s->restless[s->island[i]])
+            if (talus_slot_is_free(b, i) && !s->restless[s->island[i]])
                 put_to_sleep(world, i);
     }
     world->info.asleep = s->asleep;
@@ -229,7 +230,7 @@ double talus_sleep_potential(const TalusWorld *world)
     const TalusBodies *b = &world->bodies;
     double sum = 0.0;
     for (int i = 0; world->sleep.asleep > 0 && i < b->counts.slots; i++)
-        if (talus_slot_asleep(b, i))
+        if (talus_slot_is_asleep(b, i))
             sum -= b->mass[i] * talus_dot(world->def.gravity, b->position[i]);
     return sum;
 }

@@ -5,19 +5,19 @@
 #include <talus/world.h>
 
 /* A body that was woken, and its count `calm` before. */
-typedef struct TalusWoken {
+typedef struct TalusWokenBody {
     int32_t slot, calm;
-} TalusWoken;
+} TalusWokenBody;
 
 /* Sleep (sleep.c); unused if def.sleep_speed is 0. */
 typedef struct TalusSleep {
-    int slots;         /* size of the arrays */
-    int32_t *calm;     /* by slot: steps for which the body has been slow without a break */
-    int32_t *island;   /* by slot: lowest slot of the island with which the body fell asleep */
-    uint8_t *restless; /* scratch, by body or island: must not sleep, or must wake */
-    int (*jointed)[2]; /* scratch: the two slots of each joint; -1: the fixed world */
-    int asleep;        /* number of sleeping bodies */
-    TalusWoken *woken; /* for a rollback: bodies woken since a step last began or succeeded */
+    int slots;             /* size of the arrays */
+    int32_t *calm;         /* by slot: steps for which the body has been slow without a break */
+    int32_t *island;       /* by slot: lowest slot of the island with which the body fell asleep */
+    uint8_t *restless;     /* scratch, by body or island: must not sleep, or must wake */
+    int (*jointed)[2];     /* scratch: the two slots of each joint; -1: the fixed world */
+    int asleep;            /* number of sleeping bodies */
+    TalusWokenBody *woken; /* for a rollback: bodies woken since a step last began or succeeded */
     int woken_count;
 } TalusSleep;
 
@@ -25,9 +25,9 @@ typedef struct TalusSleep {
 TalusStatus talus_sleep_reserve(TalusWorld *world);
 /* After a detection: wakes islands that have a contact with a body whose count `calm` is 0, or that a moving driven
  * body may reach. *woken: true if there were any. */
-TalusStatus talus_sleep_disturb(TalusWorld *world, bool *woken);
+TalusStatus talus_sleep_wake_disturbed(TalusWorld *world, bool *woken);
 /* At the start of a step: forgets what was woken before. */
-void talus_sleep_begin(TalusWorld *world);
+void talus_sleep_begin_step(TalusWorld *world);
 /* After a failed step, when bodies and counts are as before it: puts the bodies that it woke back to sleep. */
 void talus_sleep_rollback(TalusWorld *world);
 /* At the end of a step: counts calm steps and puts calm islands to sleep. */

@@ -27,16 +27,16 @@ TalusDetectOptions talus_detect_options(const TalusWorld *world, double h)
     return options;
 }
 
-static void take_counts(TalusWorld *world, const TalusEngineCounts *counts)
+static void store_counts(TalusWorld *world, const TalusEngineCounts *counts)
 {
     talus_mirror_mark_contacts_stale(world);
     world->bodies.counts.detected = world->bodies.counts.created;
     world->contact_count = counts->contacts;
     world->min_size = counts->min_size;
-    world->clipped = counts->clipped;
+    world->clipped_bodies = counts->clipped_bodies;
 }
 
-static TalusStatus find_contacts(TalusWorld *world, double h)
+static TalusStatus upload_and_detect(TalusWorld *world, double h)
 {
     TalusDetectOptions options = talus_detect_options(world, h);
     TalusEngineCounts counts;
@@ -45,7 +45,7 @@ static TalusStatus find_contacts(TalusWorld *world, double h)
     TALUS_TRY(talus_mirror_upload_driven(world));
     TALUS_TRY(world->engine.ops->detect(world->engine.self, &options, world->def.gravity,
                                         (long long)world->steps + 1, &counts));
-    take_counts(world, &counts);
+    store_counts(world, &counts);
     return TALUS_OK;
 }
 
@@ -55,8 +55,8 @@ TalusStatus talus_stage_detect(TalusWorld *world, double h)
     bool woken;
     TALUS_TRY(talus_sleep_reserve(world));
     do {
-        TALUS_TRY(find_contacts(world, h));
-        TALUS_TRY(talus_sleep_disturb(world, &woken));
+        TALUS_TRY(upload_and_detect(world, h));
+        TALUS_TRY(talus_sleep_wake_disturbed(world, &woken));
     } while (woken); /* woken bodies have undetected contacts */
     world->info.detect_seconds += talus_now() - start;
     return TALUS_OK;
@@ -75,8 +75,8 @@ static void update_masses(TalusWorld *world)
 
 /* Returns an upper bound of the impulse of one contact, N s, by its loads: weight, momentum (sum of m |v| is at most
  * sqrt(2 mass kinetic)) and applied forces, times a factor for arches and wedges. Larger impulses are those of bodies
- * squeezed between others that do not yield, or of drives and joints (press_limit). */
-static double load_limit(TalusWorld *world, double h)
+ * squeezed between others that do not yield, or of drives and joints (hardening_ratio). */
+static double impulse_limit(TalusWorld *world, double h)
 {
     const double factor = 16.0;
     double mass = world->masses.sum, kinetic = fmax(world->kinetic + world->exchange_kinetic, 0.0);
@@ -89,7 +89,7 @@ static double load_limit(TalusWorld *world, double h)
 
 /* Returns how far contacts harden whatever the loads, as drives and joints may press with any force: there overlap
  * stays within twice its limit up to 5,000 times the force of a linear spring at the limit. */
-static double press_limit(const TalusWorld *world)
+static double hardening_ratio(const TalusWorld *world)
 {
     return world->drives > 0 || world->joints.count > 0 ? 50.0 : 0.0;
 }
@@ -108,8 +108,8 @@ static TalusBuildOptions build_options(TalusWorld *world, double h, bool soften)
         /* the stiffness of the whole step: shorter parts of it do not throw resting bodies up */
         .compliance = compliance * (world->def.step / h) * (world->def.step / h),
         .elastic_overlap = world->def.elastic_overlap,
-        .load_limit = compliance > 0.0 ? load_limit(world, h) : 0.0,
-        .press_limit = press_limit(world),
+        .impulse_limit = compliance > 0.0 ? impulse_limit(world, h) : 0.0,
+        .hardening_ratio = hardening_ratio(world),
         .soften = soften ? softening : 0.0,
         .gravity_change = talus_scale(h, world->def.gravity),
         .rebound_speed = world->def.restitution_threshold * world->gravity_norm * h,
@@ -140,12 +140,12 @@ TalusStatus talus_stage_build(TalusWorld *world, double h, bool soften)
 
 /* Two bodies without a contact are farther apart than their envelope. They touch within h only if the changes of their
  * velocities add up to more than twice this. */
-double talus_change_limit(const TalusWorld *world, double h)
+double talus_velocity_change_limit(const TalusWorld *world, double h)
 {
     return 0.5 * world->def.envelope * world->min_size / h + world->reference_speed;
 }
 
-TalusStatus talus_stage_solved(TalusWorld *world, double h)
+TalusStatus talus_stage_velocities(TalusWorld *world, double h)
 {
     double start = talus_now();
     TALUS_TRY(world->engine.ops->compute_velocities(world->engine.self,
@@ -155,7 +155,7 @@ TalusStatus talus_stage_solved(TalusWorld *world, double h)
     return TALUS_OK;
 }
 
-TalusStatus talus_stage_missed(TalusWorld *world, double h, bool *missed)
+TalusStatus talus_stage_find_missed(TalusWorld *world, double h, bool *missed)
 {
     double start = talus_now();
     TalusDetectOptions options = talus_detect_options(world, h);
@@ -178,11 +178,11 @@ TalusStatus talus_stage_redetect(TalusWorld *world, double h)
     TalusDetectOptions options = talus_detect_options(world, h);
     TalusEngineCounts counts;
     TALUS_TRY(world->engine.ops->store_impulses(world->engine.self));
-    TALUS_TRY(talus_joints_store_impulses(world));
+    TALUS_TRY(talus_joints_download_impulses(world));
     world->impulse_step = h;
     TALUS_TRY(
         world->engine.ops->redetect(world->engine.self, &options, world->def.gravity, &counts));
-    take_counts(world, &counts);
+    store_counts(world, &counts);
     world->info.detect_seconds += talus_now() - start;
     return TALUS_OK;
 }
@@ -201,7 +201,7 @@ static void report_overlap(TalusWorld *world, const TalusEngineOverlap *o)
     };
 }
 
-static void add_ledger(TalusWorld *world, const TalusEngineLedger *part)
+static void add_to_ledger(TalusWorld *world, const TalusEngineLedger *part)
 {
     TalusLedger *sum = &world->info.ledger;
     sum->kinetic = part->kinetic;
@@ -242,14 +242,14 @@ TalusStatus talus_stage_integrate(TalusWorld *world, double h)
 {
     double start = talus_now();
     TalusEngineLedger ledger;
-    TALUS_TRY(talus_probes_start_sums(world));
+    TALUS_TRY(talus_probes_request_sums(world));
     TALUS_TRY(talus_joints_prepare_projection(world));
     TALUS_TRY(world->engine.ops->integrate(world->engine.self, h, world->def.gravity,
                                            (long long)world->steps + 1, &ledger));
     talus_mirror_mark_bodies_stale(world);
     talus_mirror_mark_contacts_stale(world);
-    TALUS_TRY(talus_probes_collect(world));
-    add_ledger(world, &ledger);
+    TALUS_TRY(talus_probes_add_sums(world));
+    add_to_ledger(world, &ledger);
     report_overlap(world, &ledger.overlap);
     world->info.ledger.potential += talus_sleep_potential(world);
     talus_drives_reach_targets(world);
@@ -275,12 +275,12 @@ TalusStatus talus_stage_snapshot(TalusWorld *world)
 void talus_stage_rollback(TalusWorld *world)
 {
     TalusStatus status = world->engine.ops->rollback(world->engine.self);
-    talus_mirror_mark_bodies_stale(world); /* talus_sleep_disturb may have downloaded them */
+    talus_mirror_mark_bodies_stale(world); /* talus_sleep_wake_disturbed may have downloaded them */
     talus_mirror_mark_contacts_stale(world);
     talus_joints_rollback(world);
     TALUS_THEN(status, talus_mirror_download_driven(world));
     if (status == TALUS_OK && world->joints.count > 0)
-        status = talus_exchange_fetch(world);
+        status = talus_joints_download_bodies(world);
     world->impulse_step = status == TALUS_OK ? world->snapshot.impulse_step : 0.0;
 }
 
@@ -306,18 +306,18 @@ TalusStatus talus_world_build(TalusWorld *world, TalusProblem **problem)
     TALUS_TRY(talus_world_download_contacts(world));
     world->part_time = talus_time(world);
     talus_drives_snapshot(world);
-    talus_sleep_begin(world);
+    talus_sleep_begin_step(world);
     TalusStatus status = build_on_host(world);
     talus_drives_rollback(world); /* the problem has their velocities; the state is restored */
     talus_sleep_rollback(world);
     TALUS_TRY(status);
-    if (world->clipped > 0)
+    if (world->clipped_bodies > 0)
         talus_log_to(
             &world->log, TALUS_LOG_WARNING, "build.clipped",
             "step %lld: bodies (%d) are so fast that the step takes them a quarter of a period or "
             "past the room beside a wall; a run would halve it, and the problem of the whole step "
             "may lack contacts of theirs",
-            (long long)world->steps + 1, world->clipped);
+            (long long)world->steps + 1, world->clipped_bodies);
     *problem = world->problem;
     return TALUS_OK;
 }

@@ -13,11 +13,11 @@ TalusStatus talus_stage_detect(TalusWorld *world, double h);
 /* Builds world->problem from contacts and joints; `soften` adds normal compliance to every contact. */
 TalusStatus talus_stage_build(TalusWorld *world, double h, bool soften);
 /* Computes the velocities from the solved impulses; world->velocities_changed: one of them changed by more than
- * talus_change_limit. */
-TalusStatus talus_stage_solved(TalusWorld *world, double h);
+ * talus_velocity_change_limit. */
+TalusStatus talus_stage_velocities(TalusWorld *world, double h);
 /* *missed: true if bodies may meet within h, at the solved velocities, where they have no contact. False unless
  * velocities_changed; then find_missed decides, or, in an engine without it, true. */
-TalusStatus talus_stage_missed(TalusWorld *world, double h, bool *missed);
+TalusStatus talus_stage_find_missed(TalusWorld *world, double h, bool *missed);
 /* Stores the solved impulses, then detects again with the solved velocities, or adds the contacts that find_missed has
  * found. */
 TalusStatus talus_stage_redetect(TalusWorld *world, double h);
@@ -29,6 +29,6 @@ TalusStatus talus_stage_snapshot(TalusWorld *world);
 void talus_stage_rollback(TalusWorld *world);
 TalusDetectOptions talus_detect_options(const TalusWorld *world, double h);
 /* Returns a speed, m/s: if no body's velocity changes by more, detection has found all contacts. */
-double talus_change_limit(const TalusWorld *world, double h);
+double talus_velocity_change_limit(const TalusWorld *world, double h);
 
 #endif

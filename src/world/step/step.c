@@ -102,12 +102,12 @@ static TalusStatus solve_once(TalusWorld *world, double h, int used, double accu
         accuracy * world->reference_speed; /* the same method for any accuracy */
     options.max_iterations = world->def.max_iterations - used;
     *part = (TalusSolveInfo){.outcome = TALUS_OUTCOME_CONVERGED, .solver = "none"};
-    if (world->contact_count + world->joints.kept + world->joints.free > 0)
+    if (world->contact_count + world->joints.bounded + world->joints.free > 0)
         TALUS_TRY(talus_solver_solve(world->solver, world->problem, &options, part));
     world->info.solve_seconds += part->seconds;
     if (part->outcome == TALUS_OUTCOME_DIVERGED)
         return fail_diverged(world, part);
-    return talus_stage_solved(world, h);
+    return talus_stage_velocities(world, h);
 }
 
 /* True if the problem is infeasible, or if the budget is spent and the solver found bodies held between others by
@@ -141,7 +141,7 @@ static TalusStatus solve_stiffer(TalusWorld *world, double h, int used, double a
          k++) {
         TalusSolveInfo first = *part;
         TALUS_TRY(world->engine.ops->store_impulses(world->engine.self));
-        TALUS_TRY(talus_joints_store_impulses(world));
+        TALUS_TRY(talus_joints_download_impulses(world));
         world->impulse_step = h;
         TALUS_TRY(talus_stage_build(world, h, false));
         TALUS_TRY(solve_once(world, h, used + first.iterations, accuracy, part));
@@ -226,7 +226,7 @@ static TalusStatus redetect_and_solve(TalusWorld *world, double h, bool rough, T
         bool missed;
         if (used >= world->def.max_iterations)
             return TALUS_OK;
-        TALUS_TRY(talus_stage_missed(world, h, &missed));
+        TALUS_TRY(talus_stage_find_missed(world, h, &missed));
         if (!missed && !rough)
             return TALUS_OK;
         if (missed) {
@@ -270,21 +270,21 @@ static TalusStatus advance_halves(TalusWorld *world, double h, int depth,
 }
 
 /* True if this part of the step must be halved because bodies move too far: radius plus motion exceeds a quarter of a
- * period or the space beside a wall (world->clipped counts them). In a sixteenth of the step they are reported
+ * period or the space beside a wall (world->clipped_bodies counts them). In a sixteenth of the step they are reported
  * instead. */
 static bool moves_too_far(TalusWorld *world, int depth)
 {
-    if (world->clipped == 0 || depth < MAX_HALVINGS)
-        return world->clipped > 0;
-    if (world->clipped > world->info.clipped)
-        world->info.clipped = world->clipped;
+    if (world->clipped_bodies == 0 || depth < MAX_HALVINGS)
+        return world->clipped_bodies > 0;
+    if (world->clipped_bodies > world->info.clipped)
+        world->info.clipped = world->clipped_bodies;
     if (!world->said_clipped)
         talus_log_to(
             &world->log, TALUS_LOG_WARNING, "step.clipped",
             "step %lld: bodies (%d) are so fast that a sixteenth of the step takes them a quarter "
             "of a period or past the room beside a wall; contacts of theirs may be missed (said "
             "once; a shorter step sees them)",
-            (long long)world->steps + 1, world->clipped);
+            (long long)world->steps + 1, world->clipped_bodies);
     world->said_clipped = true;
     return false;
 }
@@ -326,10 +326,10 @@ static TalusStatus try_step(TalusWorld *world, double length)
     world->elastic_before = world->elastic;
     world->kinetic_before = world->kinetic;
     world->rough_first_before = world->rough_first;
-    talus_probes_begin(world);
-    talus_joints_begin(world);
+    talus_probes_begin_step(world);
+    talus_joints_begin_step(world);
     talus_drives_snapshot(world);
-    talus_sleep_begin(world);
+    talus_sleep_begin_step(world);
     TALUS_TRY(save_solver(world));
     TALUS_TRY(talus_sources_apply(world));
     return advance(world, length, 0);
@@ -405,8 +405,8 @@ static void report_step(TalusWorld *world, double end)
     TalusStepInfo *info = &world->info;
     talus_sleep_update(world);
     close_ledger(world);
-    talus_probes_close(world, info->length);
-    talus_joints_close(world, info->length);
+    talus_probes_finish_step(world, info->length);
+    talus_joints_finish_step(world, info->length);
     info->step = ++world->steps;
     if (!isnan(end)) {
         world->base_time = end;

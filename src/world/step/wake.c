@@ -6,7 +6,7 @@
 void talus_slot_wake_alone(TalusWorld *world, int slot)
 {
     TalusSleep *s = &world->sleep;
-    s->woken[s->woken_count++] = (TalusWoken){slot, s->calm[slot]};
+    s->woken[s->woken_count++] = (TalusWokenBody){slot, s->calm[slot]};
     world->bodies.mobility[slot] = TALUS_MOBILITY_FREE;
     /* the mirror is up to date: a world with sleeping bodies is downloaded after every step */
     world->mirror.bodies_dirty = true;
@@ -17,7 +17,7 @@ void talus_slot_wake_alone(TalusWorld *world, int slot)
 static void wake_island(TalusWorld *world, int island)
 {
     for (int i = 0; i < world->bodies.counts.slots; i++)
-        if (talus_slot_asleep(&world->bodies, i) && world->sleep.island[i] == island)
+        if (talus_slot_is_asleep(&world->bodies, i) && world->sleep.island[i] == island)
             talus_slot_wake_alone(world, i);
 }
 
@@ -25,13 +25,13 @@ void talus_slot_wake(TalusWorld *world, int slot)
 {
     if (slot < world->sleep.slots)
         world->sleep.calm[slot] = 0;
-    if (talus_slot_asleep(&world->bodies, slot))
+    if (talus_slot_is_asleep(&world->bodies, slot))
         wake_island(world, world->sleep.island[slot]);
 }
 
 void talus_wake_all(TalusWorld *world)
 {
     for (int i = 0; world->sleep.asleep > 0 && i < world->bodies.counts.slots; i++)
-        if (talus_slot_asleep(&world->bodies, i))
+        if (talus_slot_is_asleep(&world->bodies, i))
             talus_slot_wake_alone(world, i);
 }
