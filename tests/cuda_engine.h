@@ -439,7 +439,7 @@ static inline bool build_both(Both *both, bool soften, Copy *copy)
     if (!CHECK_OK(talus_stage_detect(w, both->h)) ||
         !CHECK_OK(talus_stage_build(w, both->h, soften)) ||
         !CHECK_OK(ops()->detect(both->engine, &detect, w->def.gravity, 1, &counts)) ||
-        !CHECK_OK(ops()->build(both->engine, &w->built, &op, &gamma, &report)))
+        !CHECK_OK(ops()->build(both->engine, &w->build_options, &op, &gamma, &report)))
         return false;
     const TalusOperator *host = talus_problem_operator(w->problem);
     CHECK(counts.min_size == w->min_size);

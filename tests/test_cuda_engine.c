@@ -70,10 +70,10 @@ static void check_step(const Scene *scene, double size)
         TalusWorld *w = both.world;
         w->info = (TalusStepInfo){0};
         give_impulses(&both, &copy, size);
-        CHECK_OK(ops()->compute_velocities(both.engine, talus_change_limit(w, both.h), &changed,
-                                           &strain));
-        CHECK_OK(w->host.ops->compute_velocities(w->host.self, talus_change_limit(w, both.h),
-                                                 &on_host, &strain));
+        CHECK_OK(ops()->compute_velocities(both.engine, talus_velocity_change_limit(w, both.h),
+                                           &changed, &strain));
+        CHECK_OK(w->host.ops->compute_velocities(
+            w->host.self, talus_velocity_change_limit(w, both.h), &on_host, &strain));
         CHECK(changed == on_host);
         CHECK_OK(ops()->compute_velocities(both.engine, 1e6, &changed, &strain));
         CHECK(!changed);
@@ -111,8 +111,8 @@ static void check_second_look(const Scene *scene)
         double strain;
         int before = talus_world_contacts(w)->count;
         give_impulses(&both, &copy, 40.0);
-        CHECK_OK(ops()->compute_velocities(both.engine, talus_change_limit(w, both.h), &changed,
-                                           &strain));
+        CHECK_OK(ops()->compute_velocities(both.engine, talus_velocity_change_limit(w, both.h),
+                                           &changed, &strain));
         CHECK(changed);
         CHECK_OK(ops()->store_impulses(both.engine));
         CHECK_OK(ops()->redetect(both.engine, &detect, w->def.gravity, &counts));
@@ -187,7 +187,7 @@ TEST(bodies_below_are_counted)
             const double level = 0.3;
             int64_t expected = 0, count = -1;
             for (int i = 0; i < b->counts.slots; i++)
-                expected += talus_slot_moves(b, i) && (&b->position[i].x)[axis] < level;
+                expected += talus_slot_is_free(b, i) && (&b->position[i].x)[axis] < level;
             CHECK_OK(ops()->count_below(both.engine, axis, level, &count));
             CHECK_INT(count, expected);
             CHECK(expected > 0 && expected < b->counts.living);

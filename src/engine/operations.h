@@ -17,8 +17,8 @@ OPERATION(void, destroy, (TalusEngine *engine))
 
 /* Sets shapes and laws. */
 OPERATION(TalusStatus, put_tables, (TalusEngine *engine, const TalusTables *tables))
-/* Uploads all arrays of the bodies; a shared engine keeps pointers to them. Contacts of a slot with dropped[slot]
- * nonzero lose their impulses; dropped NULL: none does. */
+/* Uploads all arrays of the bodies; a shared engine keeps pointers to the arrays. Contacts of a slot with dropped[slot]
+ * nonzero lose their impulses; dropped NULL: no contact does. */
 OPERATION(TalusStatus, put_bodies, (TalusEngine *engine, const TalusBodyArrays *bodies,
           const uint8_t *dropped))
 /* Downloads positions, velocities, spins and orientations. */
@@ -34,14 +34,14 @@ OPERATION(TalusStatus, put_filter, (TalusEngine *engine, const TalusFilter *filt
 OPERATION(TalusStatus, put_forces, (TalusEngine *engine, const TalusVec3 *force,
           const TalusVec3 *torque, int count))
 /* Upload and download the contact list with its impulses. get_contacts fills the caller's arrays contact, arms and
- * impulse, of the sizes that `get_counts` writes. */
+ * impulse, of the sizes that `counts` reports. */
 OPERATION(TalusStatus, put_contacts, (TalusEngine *engine, const TalusContactList *list))
 OWN_ONLY(TalusStatus, get_contacts, (TalusEngine *engine, TalusContactList *list))
-/* Returns the contact list itself. */
-SHARED_ONLY(TalusContactList *, contacts, (TalusEngine *engine))
-/* Zeroes the impulses of a body's contacts. */
-SHARED_ONLY(void, forget, (TalusEngine *engine, int slot))
-/* Writes the numbers of the current contact list. */
+/* Returns the engine's contact list itself, not a copy. */
+SHARED_ONLY(TalusContactList *, contact_list, (TalusEngine *engine))
+/* Zeroes the impulses of the contacts of the body in `slot`. */
+SHARED_ONLY(void, drop_impulses, (TalusEngine *engine, int slot))
+/* Writes the numbers of contacts of the current list, and the other results of the last detection. */
 OPERATION(void, get_counts, (const TalusEngine *engine, TalusEngineCounts *counts))
 
 /* Counts the free bodies whose centre has a coordinate less than `below`, m, along axis 0, 1 or 2. */
@@ -49,9 +49,9 @@ OWN_ONLY(TalusStatus, count_below, (TalusEngine *engine, int axis, double below,
 
 /* Detects the contacts of step number `step` or of a part of it, of length options->h, with the free velocities (those
  * after gravity and applied forces) and the present spins. A contact gets the impulse of the old contact with the same
- * (a, b, feature), else a share of the impulses of its pair's old contacts that have no successor. Fails as talus_detect
- * does, with the list unchanged; on the device the list may be empty after a failure, if memory does not hold both lists
- * or the device fails. The next step then starts from zero impulses. */
+ * (a, b, feature), else 0. Fails as talus_detect does, with the list unchanged; on the device the list may be empty
+ * after a failure, if memory does not hold both lists or the device fails. The next step then starts from zero
+ * impulses. */
 OPERATION(TalusStatus, detect, (TalusEngine *engine, const TalusDetectOptions *options,
           TalusVec3 gravity, long long step, TalusEngineCounts *counts))
 /* Detects contacts again, with the solved velocities and the spins at the start of the step. If find_missed has
@@ -60,8 +60,8 @@ OPERATION(TalusStatus, redetect, (TalusEngine *engine, const TalusDetectOptions 
           TalusVec3 gravity, TalusEngineCounts *counts))
 /* Sets the joints of all problems that are built later; NULL: none. */
 OPERATION(TalusStatus, put_joints, (TalusEngine *engine, const TalusEngineJoints *joints))
-/* Downloads, after a solve, the impulses of the joints, three per block, and the problem's present records (op->body)
- * of the bodies in slot[count]. */
+/* Downloads, after a solve, the impulses of the joints to gamma, three per block, and the problem's present records
+ * (op->body) of the bodies in slot[count] to record. */
 OPERATION(TalusStatus, get_joint_results, (TalusEngine *engine, double *gamma, const int32_t *slot,
           double (*record)[8], int count))
 /* Builds the problem of the step in the backend's memory; the caller may use op and gamma until the next detect. Rows
@@ -69,10 +69,10 @@ OPERATION(TalusStatus, get_joint_results, (TalusEngine *engine, double *gamma, c
  * and offsets without De Saxce's shift. A shared engine fills its setup's problem and sets *op and *gamma to NULL. */
 OPERATION(TalusStatus, build, (TalusEngine *engine, const TalusBuildOptions *options,
           TalusOperator **op, double **gamma, TalusBuildReport *report))
-/* After a solve: computes the solved velocities v_f + M^-1 D gamma for the operations below. *changed: true if some
- * free body's linear velocity differs by more than `limit`, m/s, from the one that detection used. *strain: largest
- * overlap after the step of contacts with relative compliance (talus_elastic_overlap) over its limit, elastic_overlap
- * times size; 0 if there are none. */
+/* After a solve: computes the solved velocities v_f + M^-1 D gamma, which the operations below use. *changed: true if
+ * some free body's linear velocity differs by more than `limit`, m/s, from the velocity that detection used. *strain: the
+ * largest overlap after the step (talus_elastic_overlap) over its limit, elastic_overlap times size, of contacts with
+ * relative compliance; 0 if there are none. */
 OPERATION(TalusStatus, compute_velocities, (TalusEngine *engine, double limit, bool *changed,
           double *strain))
 /* Searches for missed contacts of the bodies whose velocities changed by more than `limit`, m/s. *missed: true if the
@@ -95,8 +95,8 @@ OPERATION(TalusStatus, store_impulses, (TalusEngine *engine))
 OPERATION(TalusStatus, integrate, (TalusEngine *engine, double h, TalusVec3 gravity, long long step,
           TalusEngineLedger *ledger))
 
-/* In periodic space: moves free bodies that have left the period back into it; *lifted: the change of their potential
- * energy, J. Engines with TALUS_ENGINE_PERIODS only. */
+/* In periodic space: moves free bodies that have left the period by whole periods, back into it. *lifted: the change of
+ * their potential energy, J. Engines with TALUS_ENGINE_PERIODS only. */
 OPERATION(TalusStatus, wrap_bodies, (TalusEngine *engine, TalusVec3 gravity, double *lifted))
 
 /* snapshot copies the states of all bodies and the contact list inside the engine; rollback restores that copy, at most

@@ -124,8 +124,8 @@ TalusStatus cpu_detect(TalusEngine *engine, const TalusDetectOptions *options, T
 {
     CpuEngine *e = cpu_engine(engine);
     e->step = step;
-    TALUS_TRY(find_free_velocities(e, options->h, gravity));
-    TALUS_TRY(detect_with(e, options, e->free_velocity));
+    TALUS_TRY(prepare_bodies(e, options->h, gravity));
+    TALUS_TRY(detect_with_velocities(e, options, e->free_velocity));
     cpu_get_counts(engine, counts);
     return TALUS_OK;
 }

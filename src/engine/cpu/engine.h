@@ -197,9 +197,9 @@ void cpu_sum_contacts(CpuEngine *e, TalusLoopFn *fn, void *context, int columns,
 /* Writes records, lengths and inverse inertias of all bodies of the problem. The records have the free velocities without
  * attraction and motors. */
 void cpu_fill_bodies(CpuEngine *e);
-/* After a solve: largest overlap by relative compliance over its limit, as the operation `compute_velocities`
- * reports it. */
-double cpu_strain(CpuEngine *e);
+/* Returns, after a solve, `strain` of the operation compute_velocities: the largest overlap by relative compliance over its
+ * limit. */
+double cpu_largest_strain(CpuEngine *e);
 
 /* ---- ledger.c ---- */
 /* Adds the works of contacts and their elastic energies to the ledger, stores the solved impulses in the contact list and

@@ -95,7 +95,7 @@ static __global__ void fill_body_records(CuBodies b, CuTables t, double h, int p
     store_pairs(body[p], record, 8);
     if (inertia) {
         double values[6];
-        talus_inertia_store(values, m);
+        talus_sym3_store(values, m);
         store_pairs(inertia[p], values, 6);
     }
 }

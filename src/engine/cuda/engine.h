@@ -116,9 +116,10 @@ struct CuStep {
 /* Blocks of joints in the problem of a step; they follow the blocks of contacts (joints.cu). */
 struct CuJoints {
     CuArray<TalusEngineJoint> block;
-    CuArray<TalusMotorChange> push;
-    int kept, free, pushes; /* as in TalusEngineJoints: numbers of blocks and of motor changes */
-    bool compliance;        /* some block has compliance */
+    CuArray<TalusMotorChange> motor_change;
+    int bounded, free,
+        motor_changes; /* as in TalusEngineJoints: numbers of blocks and of motor changes */
+    bool compliance;   /* some block has compliance */
     /* the operator's pair, frame, incidence_start and incidence, with contacts first, then joints */
     CuArray<int2> pair;
     CuArray<CuFrame> frame;

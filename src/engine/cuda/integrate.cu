@@ -145,8 +145,8 @@ static __device__ inline double add_elastic_energies(const SolvedStep &m, int64_
     const TalusLaw *law = cu_contact_law(m, i);
     if (!m.op.compliance || !talus_is_elastic(&m.op, i, law, &m.options))
         return recovery_offset(m, i, rebounds);
-    return talus_contact_elastic(&m.op, i, law, &m.options, m.list.gap[i], cu_contact_size(m, i),
-                                 m.list.impulse[i], m.gamma[m.op.rows * i], v);
+    return talus_add_elastic_energy(&m.op, i, law, &m.options, m.list.gap[i], cu_contact_size(m, i),
+                                    m.list.impulse[i], m.gamma[m.op.rows * i], v);
 }
 
 /* If contact i is loaded: counts it in the block's histogram of overlaps, adds its overlap over size to v[0] and raises
@@ -319,10 +319,10 @@ static void fill_ledger(const CuBodies *b, const double *total, const uint32_t *
     const double *work = total + CONTACT_WORKS, *motion = total + MOTION_SUMS;
     ledger->kinetic = motion[TALUS_BODY_KINETIC_END];
     ledger->potential = motion[TALUS_BODY_POTENTIAL_END];
-    ledger->kinetic_change = motion[TALUS_BODY_WORK] + motion[TALUS_BODY_SPIN];
-    ledger->potential_change = motion[TALUS_BODY_POTENTIAL];
-    ledger->gravity_error = total[GRAVITY_WORK] + motion[TALUS_BODY_POTENTIAL];
-    ledger->spin = motion[TALUS_BODY_SPIN];
+    ledger->kinetic_change = motion[TALUS_BODY_KINETIC_CHANGE] + motion[TALUS_BODY_SPIN_CHANGE];
+    ledger->potential_change = motion[TALUS_BODY_POTENTIAL_CHANGE];
+    ledger->gravity_error = total[GRAVITY_WORK] + motion[TALUS_BODY_POTENTIAL_CHANGE];
+    ledger->spin = motion[TALUS_BODY_SPIN_CHANGE];
     ledger->friction = work[TALUS_WORK_TANGENTIAL];
     ledger->stabilisation = work[TALUS_WORK_STABILISATION];
     ledger->elastic_start = work[TALUS_WORK_ELASTIC_START];
@@ -346,7 +346,7 @@ TalusStatus cu_engine_integrate(TalusEngine *e, double h, TalusVec3 gravity, lon
     int slots = e->bodies.slots;
     double total[CU_TOTALS], *totals = e->cu->totals;
     uint32_t counts[CU_COUNTS];
-    if (e->tables.cohesion || e->joints.pushes)
+    if (e->tables.cohesion || e->joints.motor_changes)
         cu_fill_body_records(
             e); /* without attraction and motors, which the problem's free velocities contain */
     if (e->bodies.force_count)

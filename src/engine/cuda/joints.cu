@@ -11,21 +11,21 @@
 
 int cu_joint_block_count(const TalusEngine *e)
 {
-    return e->joints.kept + e->joints.free;
+    return e->joints.bounded + e->joints.free;
 }
 
 TalusStatus cu_engine_put_joints(TalusEngine *e, const TalusEngineJoints *from)
 {
     CuJoints *j = &e->joints;
-    j->kept = j->free = j->pushes = 0;
+    j->bounded = j->free = j->motor_changes = 0;
     if (!from)
         return TALUS_OK;
     int blocks = from->bounded + from->free;
     TALUS_TRY(cu_upload(e, &j->block, from->block, blocks, "joint blocks"));
-    TALUS_TRY(cu_upload(e, &j->push, from->motor_change, from->motor_changes, "motors"));
-    j->kept = from->bounded;
+    TALUS_TRY(cu_upload(e, &j->motor_change, from->motor_change, from->motor_changes, "motors"));
+    j->bounded = from->bounded;
     j->free = from->free;
-    j->pushes = from->motor_changes;
+    j->motor_changes = from->motor_changes;
     j->compliance = from->compliance;
     return cu_check(e->cu);
 }
@@ -145,9 +145,9 @@ TalusStatus cu_joints_extend_operator(TalusEngine *e)
 struct JointBlocks {
     TalusOperator op;
     const TalusEngineJoint *block;
-    const TalusMotorChange *push;
+    const TalusMotorChange *motor_change;
     const int32_t *problem_index;
-    int first, count, pushes; /* first: index in the operator of the first joint block */
+    int first, count, motor_changes; /* first: index in the operator of the first joint block */
     double soften;
     double *gamma;
 };
@@ -159,11 +159,11 @@ static JointBlocks joint_blocks(TalusEngine *e)
     const CuList *list = cu_current_list(e);
     return JointBlocks{e->step.op,
                        j->block,
-                       j->push,
+                       j->motor_change,
                        list->problem_index,
                        list->counts.contacts,
                        cu_joint_block_count(e),
-                       j->pushes,
+                       j->motor_changes,
                        e->step.options.soften,
                        e->step.gamma};
 }
@@ -221,17 +221,17 @@ static __global__ void write_initial_impulses(JointBlocks b)
 /* Adds the changes by torque motors to the records of bodies; one thread, because two motors may act on one body. */
 static __global__ void add_motor_changes(JointBlocks b)
 {
-    for (int k = 0; item_index() == 0 && k < b.pushes; k++) {
-        double *record = b.op.body[b.problem_index[b.push[k].slot]];
+    for (int k = 0; item_index() == 0 && k < b.motor_changes; k++) {
+        double *record = b.op.body[b.problem_index[b.motor_change[k].slot]];
         for (int m = 0; m < 8; m++)
-            record[m] += b.push[k].change[m];
+            record[m] += b.motor_change[k].change[m];
     }
 }
 
 void cu_joints_add_motors_and_impulses(TalusEngine *e)
 {
     JointBlocks b = joint_blocks(e);
-    if (b.pushes)
+    if (b.motor_changes)
         launch(e->cu, add_motor_changes, 1, 1, b);
     launch(e->cu, write_initial_impulses, blocks_for(b.count), THREADS, b);
 }
@@ -281,6 +281,6 @@ TalusStatus cu_engine_get_joint_results(TalusEngine *e, double *gamma, const int
 void cu_joints_clear(TalusEngine *e)
 {
     CuJoints *j = &e->joints;
-    cu_clear(j->block, j->push, j->pair, j->frame, j->ends_before, j->start, j->incidence,
+    cu_clear(j->block, j->motor_change, j->pair, j->frame, j->ends_before, j->start, j->incidence,
              j->impulse, j->record);
 }

@@ -146,7 +146,7 @@ TalusStatus talus_joints_upload(TalusWorld *world, double h)
         return world->engine.ops->put_joints(world->engine.self, NULL);
     TALUS_TRY(resize_exchange(world));
     fill_bodies(world);
-    talus_joints_fill_problem(world, world->built.impulse_ratio);
+    talus_joints_fill_problem(world, world->build_options.impulse_ratio);
     for (int k = 0; k < blocks; k++)
         x->block[k] = engine_block(world, k);
     TalusEngineJoints all = {.block = x->block,

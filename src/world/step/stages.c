@@ -1,7 +1,6 @@
 /* world/step/stages.c - the stages of a step, carried out by the world's engine (engine/engine.h).
- *
- * Between the engine's operations the world handles driven bodies, joints, sleeping bodies and the energy ledger. Times
- * are wall times. */
+  * Between the engine's operations the world handles driven bodies, joints, sleeping bodies and the energy ledger. Each
+ * stage adds its wall time to world->info. */
 #include "world/step/stages.h"
 #include "world/state.h"
 
@@ -20,13 +19,14 @@ TalusDetectOptions talus_detect_options(const TalusWorld *world, double h)
     bool attract = world->materials.any_cohesion;
     double envelope =
         attract ? fmax(world->def.envelope, world->def.cohesion_range) : world->def.envelope;
-    /* envelopes grow by friction times sliding speed, the speed at which ccp opens a sliding contact; a coefficient
-     * above 1 counts as 1, so that envelopes stay small, although such a contact may then leave its envelope */
+    /* Envelopes grow by friction times sliding speed, the speed at which ccp opens a sliding contact. A coefficient above 1
+     * counts as 1, so that envelopes stay small; contacts with such a coefficient may leave their envelope. */
     TalusDetectOptions options = {h, envelope, world->reference_speed,
                                   fmin(world->materials.max_friction, 1.0)};
     return options;
 }
 
+/* After a detection: stores its counts in the world and marks the host's contacts stale. */
 static void store_counts(TalusWorld *world, const TalusEngineCounts *counts)
 {
     talus_mirror_mark_contacts_stale(world);
@@ -36,6 +36,7 @@ static void store_counts(TalusWorld *world, const TalusEngineCounts *counts)
     world->clipped_bodies = counts->clipped_bodies;
 }
 
+/* Uploads the host's changes and the targets of driven bodies, then detects the contacts of a part. */
 static TalusStatus upload_and_detect(TalusWorld *world, double h)
 {
     TalusDetectOptions options = talus_detect_options(world, h);
@@ -64,7 +65,7 @@ TalusStatus talus_stage_detect(TalusWorld *world, double h)
 
 /* ---- the problem ---- */
 
-/* Brings world->masses up to date. */
+/* Adds up world->masses anew if bodies were added or removed. */
 static void update_masses(TalusWorld *world)
 {
     if (!talus_masses_known(world)) {
@@ -73,9 +74,9 @@ static void update_masses(TalusWorld *world)
     }
 }
 
-/* Returns an upper bound of the impulse of one contact, N s, by its loads: weight, momentum (sum of m |v| is at most
- * sqrt(2 mass kinetic)) and applied forces, times a factor for arches and wedges. Larger impulses are those of bodies
- * squeezed between others that do not yield, or of drives and joints (hardening_ratio). */
+/* Returns an upper bound, N s, of the impulse of one contact by weight, momentum (the sum of m |v| is at most
+ * sqrt(2 mass kinetic)) and applied forces, times a factor for arches and wedges. Impulses can be larger where bodies are
+ * squeezed between others that do not yield, or pressed by drives and joints (hardening_ratio). */
 static double impulse_limit(TalusWorld *world, double h)
 {
     const double factor = 16.0;
@@ -87,14 +88,15 @@ static double impulse_limit(TalusWorld *world, double h)
     return factor * sum;
 }
 
-/* Returns how far contacts harden whatever the loads, as drives and joints may press with any force: there overlap
- * stays within twice its limit up to 5,000 times the force of a linear spring at the limit. */
+/* Returns TalusBuildOptions.hardening_ratio: 0, or 50 in a world with drives or joints, which may press with any force.
+ * With 50 the overlap stays within twice its limit up to 5,000 times the force of a linear spring at the limit. */
 static double hardening_ratio(const TalusWorld *world)
 {
     return world->drives > 0 || world->joints.count > 0 ? 50.0 : 0.0;
 }
 
-static TalusBuildOptions build_options(TalusWorld *world, double h, bool soften)
+/* Returns the options for the problem of a part; also updates world->masses and world->compliance. */
+static TalusBuildOptions make_build_options(TalusWorld *world, double h, bool soften)
 {
     update_masses(world);
     bool heavy = world->gravity_norm > 0.0;
@@ -105,7 +107,7 @@ static TalusBuildOptions build_options(TalusWorld *world, double h, bool soften)
         /* with gravity in units of sqrt(g size) of each contact (talus_contact_bias), else in m/s */
         .recovery = world->def.recovery * (heavy ? 1.0 : world->reference_speed),
         .gravity = world->gravity_norm,
-        /* the stiffness of the whole step: shorter parts of it do not throw resting bodies up */
+        /* the stiffness of a whole step in its parts too, so that halving does not throw resting bodies up */
         .compliance = compliance * (world->def.step / h) * (world->def.step / h),
         .elastic_overlap = world->def.elastic_overlap,
         .impulse_limit = compliance > 0.0 ? impulse_limit(world, h) : 0.0,
@@ -124,10 +126,11 @@ TalusStatus talus_stage_build(TalusWorld *world, double h, bool soften)
     TalusBuildReport report;
     TalusOperator *op;
     double *gamma;
-    world->built = build_options(world, h, soften);
+    world->build_options = make_build_options(world, h, soften);
     if (world->joints.count > 0 || world->joints.exchange.problem)
         TALUS_TRY(talus_joints_upload(world, h));
-    TALUS_TRY(world->engine.ops->build(world->engine.self, &world->built, &op, &gamma, &report));
+    TALUS_TRY(
+        world->engine.ops->build(world->engine.self, &world->build_options, &op, &gamma, &report));
     if (op)
         talus_problem_lend(world->problem, world->backend, op, gamma);
     world->penetration_mean = report.penetration_mean;
@@ -139,7 +142,7 @@ TalusStatus talus_stage_build(TalusWorld *world, double h, bool soften)
 /* ---- after a solve ---- */
 
 /* Two bodies without a contact are farther apart than their envelope. They touch within h only if the changes of their
- * velocities add up to more than twice this. */
+ * velocities add up to more than twice this limit. */
 double talus_velocity_change_limit(const TalusWorld *world, double h)
 {
     return 0.5 * world->def.envelope * world->min_size / h + world->reference_speed;
@@ -149,7 +152,7 @@ TalusStatus talus_stage_velocities(TalusWorld *world, double h)
 {
     double start = talus_now();
     TALUS_TRY(world->engine.ops->compute_velocities(world->engine.self,
-                                                    talus_change_limit(world, h),
+                                                    talus_velocity_change_limit(world, h),
                                                     &world->velocities_changed, &world->strain));
     world->info.solve_seconds += talus_now() - start;
     return TALUS_OK;
@@ -163,11 +166,11 @@ TalusStatus talus_stage_find_missed(TalusWorld *world, double h, bool *missed)
     *missed = world->velocities_changed;
     if (!*missed || !world->engine.ops->find_missed)
         return TALUS_OK;
-    TALUS_TRY(
-        world->engine.ops->find_missed(world->engine.self, &options, talus_change_limit(world, h),
-                                       world->def.tolerance * world->reference_speed, missed));
+    TALUS_TRY(world->engine.ops->find_missed(
+        world->engine.self, &options, talus_velocity_change_limit(world, h),
+        world->def.tolerance * world->reference_speed, missed));
     world->engine.ops->get_counts(world->engine.self, &counts);
-    world->clipped = counts.clipped;
+    world->clipped_bodies = counts.clipped_bodies;
     world->info.detect_seconds += talus_now() - start;
     return TALUS_OK;
 }
@@ -189,7 +192,8 @@ TalusStatus talus_stage_redetect(TalusWorld *world, double h)
 
 /* ---- integration ---- */
 
-/* Stiffness number (docs/reference/glossary.md): the mean is over size, half a diameter. */
+/* Copies the summary to world->info and adds the stiffness number kappa (docs/reference/glossary.md). o->mean is overlap
+ * over size, half a diameter. */
 static void report_overlap(TalusWorld *world, const TalusEngineOverlap *o)
 {
     world->info.overlap = (TalusOverlapSummary){
@@ -201,6 +205,7 @@ static void report_overlap(TalusWorld *world, const TalusEngineOverlap *o)
     };
 }
 
+/* Adds the engine's energies and works of a part to the ledger of the step; updates world->elastic and world->kinetic. */
 static void add_to_ledger(TalusWorld *world, const TalusEngineLedger *part)
 {
     TalusLedger *sum = &world->info.ledger;
@@ -223,8 +228,8 @@ static void add_to_ledger(TalusWorld *world, const TalusEngineLedger *part)
     sum->applied += part->applied;
 }
 
-/* Gravity may have a component along a period, as on a slope. A body that wraps around then changes its potential
- * energy, which counts as exchanged with the outside. */
+/* Moves bodies back into the period. If gravity has a component along a period, as on a slope, that changes their
+ * potential energy; the change counts as exchange in the ledger. */
 static TalusStatus wrap_bodies(TalusWorld *world)
 {
     TalusLedger *ledger = &world->info.ledger;
@@ -270,8 +275,8 @@ TalusStatus talus_stage_snapshot(TalusWorld *world)
     return talus_joints_snapshot(world);
 }
 
-/* If the engine fails here, its impulses are lost: impulse_step 0 makes the next build start from zero impulses. With
- * a device that is lost as a whole, later calls fail too. */
+/* If the engine fails here, its impulses are lost: impulse_step 0 makes the next build start from zero impulses. If the
+ * device itself is lost, later calls fail too. */
 void talus_stage_rollback(TalusWorld *world)
 {
     TalusStatus status = world->engine.ops->rollback(world->engine.self);
@@ -308,7 +313,7 @@ TalusStatus talus_world_build(TalusWorld *world, TalusProblem **problem)
     talus_drives_snapshot(world);
     talus_sleep_begin_step(world);
     TalusStatus status = build_on_host(world);
-    talus_drives_rollback(world); /* the problem has their velocities; the state is restored */
+    talus_drives_rollback(world); /* restores their velocities; the problem has copies */
     talus_sleep_rollback(world);
     TALUS_TRY(status);
     if (world->clipped_bodies > 0)
