@@ -100,7 +100,7 @@ struct TalusWorld {
     bool velocities_changed; /* by the solve, by more than talus_velocity_change_limit */
     double min_size;         /* m: smallest size of a free body; infinite if there is none */
     int contact_count;
-    TalusBuildOptions built; /* options of the step's problem */
+    TalusBuildOptions build_options; /* options of the step's problem */
     double impulse_step; /* length of the step that gave the contacts' impulses; 0: no impulses */
     double penetration_mean, penetration_max; /* over size; overlapping contacts only */
     double *partial;                          /* sums by chunk of a parallel loop */

@@ -90,7 +90,7 @@ static void append_limit(BlockWriter *c, const TalusJointPose *pose, double limi
 {
     if (!isfinite(limit))
         return;
-    const TalusBuildOptions *o = &c->world->built;
+    const TalusBuildOptions *o = &c->world->build_options;
     const TalusLaw rigid = {0};
     TalusJointBlock block = talus_joint_coordinate_block(c->joint, pose);
     block.normal = talus_scale(way, block.normal);

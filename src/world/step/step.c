@@ -1,34 +1,33 @@
 /* world/step/step.c - one step: arrivals, detect, build, solve, integrate.
  *
  * Engines carry out the stages (stages.c); the decisions between them are made here.
- *
- * The state of free bodies is not written before the solved velocities have been checked, so most failed steps need no
- * snapshot. What changes earlier is rolled back: arrivals and sinks (a journal, source.c), the velocities of driven
- * bodies (drive.c), what was woken (sleep.c) and the solver's state (saved before the step). Every attempt detects
- * anew, which gives the same contacts and impulses from the same state.
- *
- * A solve that misses its tolerance follows the world's policy. HALVE repeats the step as two of half the length, each
- * of which may be halved again, to a sixteenth. A snapshot is taken before (the first half may succeed and the second
- * fail), before redetection and repeated solves of too soft contacts, which replace impulses, and before a step with
- * joints (advance). Arrivals happen once for the whole step. An infeasible or jammed solve (is_wedged) is not halved,
- * since a wedge stays a wedge: it is repeated with normal compliance 1e-3 N_nn on every contact, which has a solution,
- * and keeps its outcome.
- *
- * Whatever the policy, a step is halved if a body moves farther than one image of a period allows (collide/fit.h): two
- * halves find contacts that the whole would miss. Bodies that are too fast even in a sixteenth are reported. */
+  * The state of free bodies is not written before the solved velocities have been checked, so most failed steps need no
+ * snapshot. Changes before that check are rolled back one by one: arrivals and sinks (a journal, source.c), the velocities
+ * of driven bodies (drive.c), bodies that were woken (sleep.c) and the solver's state (saved before the step). Every
+ * attempt detects anew, which gives the same contacts and impulses from the same state.
+  * If a solve misses its tolerance, the world's policy on_miss applies. HALVE repeats the step as two steps of half the
+ * length, each of which may be halved again, down to a sixteenth. A snapshot of the engine is taken before halving (the
+ * first half may succeed and the second fail), before redetection and before solves with stiffer contacts, which replace
+ * impulses, and before the integration of a world with joints (advance). Arrivals happen once for the whole step. A step
+ * whose solve is infeasible or jammed (is_wedged) is not halved, since bodies stay wedged in shorter steps: it is solved
+ * again with a normal compliance of 1e-3 N_nn on every contact. That problem has a solution; the outcome that is reported
+ * stays infeasible or budget.
+  * Under every policy a step is halved if a body moves so far that contacts in periodic space may be missed
+ * (collide/fit.h): two halves find contacts that the whole step would miss. Bodies that are too fast even in a sixteenth
+ * of the step are reported. */
 #include "world/state.h"
 #include "world/step/stages.h"
 
 enum { MAX_HALVINGS = 4, MAX_REDETECTIONS = 4, MAX_STIFFENINGS = 8 };
 
-/* Overlap by relative compliance over its limit, above which a step is solved again, stiffer. */
+/* Largest elastic overlap over its limit (TalusWorld.strain) above which a step is solved again with stiffer contacts. */
 static const double TOO_SOFT = 1.1;
 
-/* Where compliant contacts are found on the way and a step takes more than MANY iterations, as in a bed that collapses, a rough solve
- * comes first, to ROUGH times the tolerance: with an accurate one from there it takes up to a third fewer products
- * than accurate ones alone. */
-static const double ROUGH = 10.0;
-enum { MANY = 64 };
+/* A step begins with a rough solve, to ROUGH_FACTOR times the tolerance, if the last step found missed contacts and took
+ * more than MANY_ITERATIONS iterations, as in a bed that collapses, and if contacts are compliant. A rough solve and an
+ * accurate one after it take up to a third fewer products than accurate solves alone. */
+static const double ROUGH_FACTOR = 10.0;
+enum { MANY_ITERATIONS = 64 };
 
 /* Takes a snapshot of engine and joints, unless this step has one already. */
 static TalusStatus take_snapshot(TalusWorld *world)
@@ -39,7 +38,8 @@ static TalusStatus take_snapshot(TalusWorld *world)
     return TALUS_OK;
 }
 
-static TalusStatus save_solver(TalusWorld *world)
+/* Copies the solver's state to world->solver_state, for rollback_step. */
+static TalusStatus snapshot_solver(TalusWorld *world)
 {
     size_t size = talus_solver_state_size(world->solver);
     TALUS_TRY(TALUS_GROW(world->solver_state, size, 0, "solver state"));
@@ -51,7 +51,7 @@ static TalusStatus save_solver(TalusWorld *world)
 
 /* ---- solve ---- */
 
-/* Adds the cost of a solve to that of other solves of the step; memory is the largest of both. */
+/* Adds the cost of a solve, `part`, to the cost of other solves of the step; memory is the larger of both. */
 static void add_cost(TalusSolveInfo *sum, const TalusSolveInfo *part)
 {
     sum->iterations += part->iterations;
@@ -63,7 +63,7 @@ static void add_cost(TalusSolveInfo *sum, const TalusSolveInfo *part)
         sum->memory_bytes = part->memory_bytes;
 }
 
-/* Adds the solve of a part to the step's report: costs add up; of residuals and outcomes the worst stays. */
+/* Adds the solve of a part to the step's report: costs are added; residuals and outcome are the worst of all parts. */
 static void report_solve(TalusSolveInfo *sum, const TalusSolveInfo *part)
 {
     add_cost(sum, part);
@@ -77,7 +77,8 @@ static void report_solve(TalusSolveInfo *sum, const TalusSolveInfo *part)
         sum->outcome = part->outcome;
 }
 
-/* Fails with what the solver came to: a finite residual, far above that of zero impulses, or none. */
+/* Returns TALUS_ERR_NUMERIC for a diverged solve; the message has the residual that the solver reached, if it is
+ * finite. */
 static TalusStatus fail_diverged(const TalusWorld *world, const TalusSolveInfo *part)
 {
     long long step = (long long)world->steps + 1;
@@ -90,8 +91,8 @@ static TalusStatus fail_diverged(const TalusWorld *world, const TalusSolveInfo *
                       part->solver);
 }
 
-/* Solves once with max_iterations - used iterations, then computes the velocities. accuracy: tolerance over the step's.
- * Without blocks nothing is solved and the outcome is CONVERGED. Fails if the solver diverged. */
+/* Solves once, with at most max_iterations - used iterations and `accuracy` times the step's tolerance, then computes the
+ * velocities. Without blocks nothing is solved and the outcome is CONVERGED. Fails if the solver diverged. */
 static TalusStatus solve_once(TalusWorld *world, double h, int used, double accuracy,
                               TalusSolveInfo *part)
 {
@@ -99,7 +100,7 @@ static TalusStatus solve_once(TalusWorld *world, double h, int used, double accu
     options.tolerance = accuracy * world->def.tolerance * world->reference_speed;
     options.norm = world->def.norm;
     options.reference_speed =
-        accuracy * world->reference_speed; /* the same method for any accuracy */
+        accuracy * world->reference_speed; /* scaled too, so that `auto` chooses the same method */
     options.max_iterations = world->def.max_iterations - used;
     *part = (TalusSolveInfo){.outcome = TALUS_OUTCOME_CONVERGED, .solver = "none"};
     if (world->contact_count + world->joints.bounded + world->joints.free > 0)
@@ -118,6 +119,7 @@ static bool is_wedged(const TalusSolveInfo *part)
            (part->outcome == TALUS_OUTCOME_BUDGET && part->jammed);
 }
 
+/* Logs, once per world and kind, that bodies are wedged (infeasible) or jammed. */
 static void warn_wedged(TalusWorld *world, const TalusSolveInfo *part)
 {
     bool proven = part->outcome == TALUS_OUTCOME_INFEASIBLE;
@@ -131,8 +133,9 @@ static void warn_wedged(TalusWorld *world, const TalusSolveInfo *part)
     *said = true;
 }
 
-/* Solves again while relative compliance lets some contact overlap by more than TOO_SOFT times its limit, as at the
- * first impact of a heavy body: compliances then follow the impulses just found. */
+/* Solves again, at most MAX_STIFFENINGS times, while some contact with relative compliance overlaps by more than TOO_SOFT
+ * times its limit, as at the first impact of a heavy body. Each time the compliances are taken at the impulses just
+ * found. */
 static TalusStatus solve_stiffer(TalusWorld *world, double h, int used, double accuracy,
                                  TalusSolveInfo *part)
 {
@@ -151,9 +154,10 @@ static TalusStatus solve_stiffer(TalusWorld *world, double h, int used, double a
     return TALUS_OK;
 }
 
-/* Solves; if bodies are wedged, solves again with compliance and the whole budget, and keeps the first outcome. */
-static TalusStatus solve(TalusWorld *world, double h, int used, double accuracy,
-                         TalusSolveInfo *part)
+/* Solves the problem of a part, and again with stiffer contacts where overlaps are too large. If bodies are wedged, solves
+ * once more with added compliance and the whole budget; the outcome stays that of the solve before. */
+static TalusStatus solve_part(TalusWorld *world, double h, int used, double accuracy,
+                              TalusSolveInfo *part)
 {
     TALUS_TRY(solve_once(world, h, used, accuracy, part));
     if (world->strain > TOO_SOFT && !is_wedged(part)) {
@@ -174,15 +178,16 @@ static TalusStatus solve(TalusWorld *world, double h, int used, double accuracy,
 
 /* ---- one part of a step ---- */
 
-static bool missed(const TalusWorld *world, const TalusSolveInfo *part)
+/* True if the solve did not converge, unless the user asked for a budget alone (tolerance 0). */
+static bool misses_tolerance(const TalusWorld *world, const TalusSolveInfo *part)
 {
     if (part->outcome == TALUS_OUTCOME_BUDGET && world->def.tolerance == 0.0)
-        return false; /* the user asked for a budget, not a tolerance */
+        return false;
     return part->outcome != TALUS_OUTCOME_CONVERGED;
 }
 
 /* Returns the residual in the norm of the tolerance. */
-static double reached(const TalusWorld *world, const TalusSolveInfo *part)
+static double residual_norm(const TalusWorld *world, const TalusSolveInfo *part)
 {
     return world->def.norm == TALUS_NORM_MAX ? part->residual.max : part->residual.rms;
 }
@@ -192,12 +197,12 @@ static TalusStatus fail_missed(const TalusWorld *world, const TalusSolveInfo *pa
     return talus_fail(TALUS_ERR_TOLERANCE,
                       "step %lld: %s after %d iterations: residual %.3g m/s, tolerance %.3g m/s",
                       (long long)world->steps + 1, talus_outcome_name(part->outcome),
-                      part->iterations, reached(world, part),
+                      part->iterations, residual_norm(world, part),
                       world->def.tolerance * world->reference_speed);
 }
 
-/* Reports contacts and penetration of the first part that was solved and not halved by moves_too_far: the whole step,
- * unless bodies move too far in it. */
+/* Copies contacts and penetration of the first part that was solved and not halved by moves_too_far to the step's info.
+ * That part is the whole step, unless bodies move too far in it. */
 static void report_start(TalusWorld *world)
 {
     if (world->start_reported)
@@ -208,8 +213,9 @@ static void report_start(TalusWorld *world)
     world->info.penetration_max = world->penetration_max;
 }
 
-/* Returns the iterations that count as used in a solve after redetection: at most three quarters of the budget, so that
- * a solve that missed its tolerance does not leave bodies without contacts; all if the user asked for a budget. */
+/* Returns the iterations that count as used before a solve after redetection: those used so far, but at most three
+ * quarters of the budget, so that redetected contacts are solved even after a solve that missed its tolerance. With
+ * tolerance 0, where the user asked for a budget, all iterations count. */
 static int used_before_redetection(const TalusWorld *world, int iterations)
 {
     int most = world->def.max_iterations - world->def.max_iterations / 4;
@@ -217,7 +223,7 @@ static int used_before_redetection(const TalusWorld *world, int iterations)
 }
 
 /* Redetects and solves again, at most MAX_REDETECTIONS times, while the solve brings bodies together that have no
- * contact and iterations are left. rough: the solve of `part` was to ROUGH; another follows in any case. */
+ * contact and iterations are left. rough: the solve of `part` was to ROUGH_FACTOR; another follows in any case. */
 static TalusStatus redetect_and_solve(TalusWorld *world, double h, bool rough, TalusSolveInfo *part)
 {
     for (int k = 0; k < MAX_REDETECTIONS; k++) {
@@ -234,35 +240,36 @@ static TalusStatus redetect_and_solve(TalusWorld *world, double h, bool rough, T
             TALUS_TRY(talus_stage_redetect(world, h));
             TALUS_TRY(talus_stage_build(world, h, false));
         }
-        TALUS_TRY(solve(world, h, used, 1.0, part));
+        TALUS_TRY(solve_part(world, h, used, 1.0, part));
         add_cost(part, &first);
         part->start_residual = first.start_residual;
-        world->rough_first = missed && part->iterations > MANY;
+        world->rough_first = missed && part->iterations > MANY_ITERATIONS;
         rough = false;
     }
     return TALUS_OK;
 }
 
-/* Solves, with contacts that are found on the way, roughly first if the last step suggests it. The outcome is that of an
- * accurate solve, for which redetect_and_solve keeps a quarter of the budget. */
+/* Solves a part, with a rough solve first if world->rough_first, and redetects missed contacts. The outcome is that of an
+ * accurate solve, for which used_before_redetection leaves a quarter of the budget. */
 static TalusStatus solve_and_redetect(TalusWorld *world, double h, TalusSolveInfo *part)
 {
-    bool rough = world->rough_first && world->built.compliance > 0.0 &&
+    bool rough = world->rough_first && world->build_options.compliance > 0.0 &&
                  world->def.tolerance > 0.0 && world->def.max_iterations >= 4;
     world->rough_first = false;
-    TALUS_TRY(solve(world, h, 0, rough ? ROUGH : 1.0, part));
+    TALUS_TRY(solve_part(world, h, 0, rough ? ROUGH_FACTOR : 1.0, part));
     return redetect_and_solve(world, h, rough && !is_wedged(part), part);
 }
 
-/* Advances by a part of the step: h is its length, the whole step's halved `depth` times. */
+/* Advances by a part of the step of length h: the whole step (depth 0) or the whole step halved `depth` times. */
 static TalusStatus advance(TalusWorld *world, double h, int depth);
 
-/* Replaces a part of the step by two halves. `part`: the discarded solve of the whole; NULL: it was not solved. */
+/* Advances by two halves in place of a part of length h. `part`: the discarded solve of that part, whose cost is
+ * reported; NULL: it was not solved. */
 static TalusStatus advance_halves(TalusWorld *world, double h, int depth,
                                   const TalusSolveInfo *part)
 {
     if (part)
-        add_cost(&world->info.solve, part); /* only its cost counts */
+        add_cost(&world->info.solve, part);
     world->info.halvings = depth + 1 > world->info.halvings ? depth + 1 : world->info.halvings;
     TALUS_TRY(take_snapshot(world));
     TALUS_TRY(advance(world, 0.5 * h, depth + 1));
@@ -270,8 +277,8 @@ static TalusStatus advance_halves(TalusWorld *world, double h, int depth,
 }
 
 /* True if this part of the step must be halved because bodies move too far: radius plus motion exceeds a quarter of a
- * period or the space beside a wall (world->clipped_bodies counts them). In a sixteenth of the step they are reported
- * instead. */
+ * period or the space beside a wall (world->clipped_bodies counts such bodies). In a sixteenth of the step the bodies are
+ * reported in info and log instead, and the result is false. */
 static bool moves_too_far(TalusWorld *world, int depth)
 {
     if (world->clipped_bodies == 0 || depth < MAX_HALVINGS)
@@ -300,7 +307,7 @@ static TalusStatus advance(TalusWorld *world, double h, int depth)
     if (moves_too_far(world, depth))
         return advance_halves(world, h, depth, &part);
     report_start(world);
-    bool miss = missed(world, &part);
+    bool miss = misses_tolerance(world, &part);
     if (miss && world->def.on_miss == TALUS_MISS_STOP)
         return fail_missed(world, &part);
     if (miss && world->def.on_miss == TALUS_MISS_HALVE && depth < MAX_HALVINGS && !is_wedged(&part))
@@ -316,6 +323,7 @@ static TalusStatus advance(TalusWorld *world, double h, int depth)
 
 /* ---- the step ---- */
 
+/* Begins a step, applies sources and advances by `length`. On failure the caller calls rollback_step. */
 static TalusStatus try_step(TalusWorld *world, double length)
 {
     world->snapshot.taken = world->start_reported = false;
@@ -330,13 +338,13 @@ static TalusStatus try_step(TalusWorld *world, double length)
     talus_joints_begin_step(world);
     talus_drives_snapshot(world);
     talus_sleep_begin_step(world);
-    TALUS_TRY(save_solver(world));
+    TALUS_TRY(snapshot_solver(world));
     TALUS_TRY(talus_sources_apply(world));
     return advance(world, length, 0);
 }
 
 /* Returns to the state before the failed step. */
-static void take_back(TalusWorld *world)
+static void rollback_step(TalusWorld *world)
 {
     if (world->snapshot.taken)
         talus_stage_rollback(world);
@@ -351,6 +359,7 @@ static void take_back(TalusWorld *world)
     talus_sleep_rollback(world);
 }
 
+/* Logs, once per world, that machines fell back in the projection of joints. */
 static void warn_fallback(TalusWorld *world)
 {
     const TalusStepInfo *info = &world->info;
@@ -365,12 +374,13 @@ static void warn_fallback(TalusWorld *world)
     world->said_fallback |= info->projection_fallbacks > 0;
 }
 
-/* Warns if the weight of one body takes it most of the way to the limit of its elastic overlap: the limit then holds it,
- * not the compliance that was asked for. world->strain is 0 where no contact has relative compliance. */
+/* Warns, once per world, if the compliance that was asked for lets a body sink by its own weight to more than half the
+ * limit of elastic overlap: contacts are then stiffer than asked. world->strain is 0 if no contact has relative
+ * compliance. */
 static void warn_soft(TalusWorld *world)
 {
     const TalusWorldDef *def = &world->def;
-    double compliance = def->compliance; /* TALUS_COMPLIANCE_AUTO, below 0, asks for none */
+    double compliance = def->compliance; /* TALUS_COMPLIANCE_AUTO is below 0: no warning */
     double fall = world->gravity_norm * def->step * def->step;
     double limit = def->elastic_overlap * world->min_size;
     if (world->said_soft || !(world->strain > 0.0) || !(compliance * fall > 0.5 * limit))
@@ -385,10 +395,11 @@ static void warn_soft(TalusWorld *world)
     world->said_soft = true;
 }
 
+/* Sets the imbalance, then adds the energy exchanged since the last step to the ledger. */
 static void close_ledger(TalusWorld *world)
 {
     TalusLedger *l = &world->info.ledger;
-    /* before the energy of added bodies counts, whose rounding would hide this one */
+    /* without exchanged energy, whose rounding would hide that of the step */
     l->imbalance = l->kinetic_change + l->potential_change + l->elastic_change -
                    (l->friction + l->impact + l->stabilisation + l->stiffening + l->cohesion +
                     l->gravity_error + l->spin + l->joints + l->driven + l->applied +
@@ -399,8 +410,9 @@ static void close_ledger(TalusWorld *world)
     world->exchange_kinetic = world->exchange_potential = 0.0;
 }
 
-/* Completes a successful step. `end`: time at the end of a shortened step; NAN: the step was whole. */
-static void report_step(TalusWorld *world, double end)
+/* Completes a successful step: sleep, ledger, probes, joints, step count and time, info, warnings. `end`: time at the end
+ * of a shortened step; NAN: the step was whole. */
+static void finish_step(TalusWorld *world, double end)
 {
     TalusStepInfo *info = &world->info;
     talus_sleep_update(world);
@@ -426,21 +438,22 @@ static void report_step(TalusWorld *world, double end)
                      "step %lld: %s after %d iterations: residual %.3g m/s, tolerance %.3g m/s "
                      "(said once; every step reports what it reached)",
                      (long long)info->step, talus_outcome_name(info->solve.outcome),
-                     info->solve.iterations, reached(world, &info->solve),
+                     info->solve.iterations, residual_norm(world, &info->solve),
                      world->def.tolerance * world->reference_speed);
     world->said_missed = true;
 }
 
-static TalusStatus step(TalusWorld *world, double length, double end, TalusStepInfo *info)
+/* Makes a step of `length`, or returns to the state before it on failure. `end`: as in finish_step. */
+static TalusStatus step_by(TalusWorld *world, double length, double end, TalusStepInfo *info)
 {
     TalusStatus status = try_step(world, length);
     if (status != TALUS_OK) {
-        take_back(world);
+        rollback_step(world);
         return status;
     }
     talus_arrivals_report(world);
     talus_sources_commit(world);
-    report_step(world, end);
+    finish_step(world, end);
     if (info)
         *info = world->info;
     return TALUS_OK;
@@ -448,17 +461,18 @@ static TalusStatus step(TalusWorld *world, double length, double end, TalusStepI
 
 TalusStatus talus_world_step(TalusWorld *world, TalusStepInfo *info)
 {
-    return step(world, world->def.step, NAN, info);
+    return step_by(world, world->def.step, NAN, info);
 }
 
-/* If more than one and less than 1.5 steps are left, two equal steps are made, or the last one would be shorter than
- * half a step. Overlaps and open joints are undone within one step, and forces are impulses over its length: a very
- * short step would eject resting bodies and report spurious forces. */
+/* If between 1 and 1.5 steps are left until `time`, returns half of the rest, so that two equal steps reach it: a whole
+ * step would leave less than half a step. Overlaps and open joints are undone within one step, and forces are impulses
+ * over its length: a very short step would eject resting bodies and report spurious forces. */
 double talus_world_next_length(const TalusWorld *world, double time)
 {
     const double slack = 1e-6;
     double left = time - talus_time(world), h = world->def.step;
-    if (!(left > 2.0 * slack * h)) /* more than the rounding that a whole step may leave */
+    if (!(left >
+          2.0 * slack * h)) /* the slack exceeds what rounding may leave after a whole step */
         return 0.0;
     if (left < (1.0 - slack) * h)
         return left;
@@ -473,5 +487,5 @@ TalusStatus talus_world_step_to(TalusWorld *world, double time, TalusStepInfo *i
                             time, now);
     if (length == world->def.step)
         return talus_world_step(world, info);
-    return step(world, length, length == time - now ? time : now + length, info);
+    return step_by(world, length, length == time - now ? time : now + length, info);
 }
