@@ -62,7 +62,7 @@ static double encode(TalusFrameEncoder *encoder, const TalusFramesHead *head,
 
 static void scatter(TalusSnapshot *s, double radius, double spread)
 {
-    TalusRng rng = talus_rng(1);
+    TalusRng rng = talus_rng_from_seed(1);
     double side = 2.0 * radius * cbrt(s->body_count);
     for (int i = 0; i < s->body_count; i++) {
         s->id[i] = (TalusBodyId){(uint64_t)i + 1};
@@ -78,7 +78,7 @@ static void scatter(TalusSnapshot *s, double radius, double spread)
 /* A share of the bodies flies by up to `reach` in each direction; forces spread like a bed's. */
 static void move(TalusSnapshot *s, double share, double reach)
 {
-    TalusRng rng = talus_rng(2);
+    TalusRng rng = talus_rng_from_seed(2);
     for (int i = 0; i < s->body_count; i++) {
         double r = talus_rng_uniform(&rng) < share ? reach : 1e-3 * reach;
         TalusVec3 d = talus_vec3(talus_rng_uniform(&rng) - 0.5, talus_rng_uniform(&rng) - 0.5,

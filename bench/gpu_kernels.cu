@@ -165,8 +165,8 @@ static Bed make_bed(int bodies)
     must(cu_scan(cu, bed.first.at, bed.first.at, op->bodies + 1));
     must(cu_scan(cu, bed.incidence_start.at, bed.incidence_start.at, op->bodies + 1));
     launch(cu, fill, blocks_for(op->bodies), THREADS, l, *op, bed.first.at);
-    must(cu_op_scratch(op));
-    cu_op_metric(op, TALUS_METRIC_ANISOTROPIC, (TalusMetricBlock *)bed.metric.at);
+    must(cu_op_reserve_scratch(op));
+    cu_op_fill_metric(op, TALUS_METRIC_ANISOTROPIC, (TalusMetricBlock *)bed.metric.at);
     must(cu_check(cu));
     return bed;
 }
@@ -227,8 +227,8 @@ static double time_run(Bed *bed, bool mixed, bool momentum, bool stepwise, int i
         must(mixed ? cu_accelerate_run_mixed(&bed->op, &a, &m, &run)
                    : cu_accelerate_run(&bed->op, &a, &m, &run));
     else
-        must(mixed ? cu_relax_run_mixed(&bed->op, 0.3, 1.0, bed->x.at, &run)
-                   : cu_relax_run(&bed->op, 0.3, 1.0, bed->x.at, &run));
+        must(mixed ? cu_jacobi_run_mixed(&bed->op, 0.3, 1.0, bed->x.at, &run)
+                   : cu_jacobi_run(&bed->op, 0.3, 1.0, bed->x.at, &run));
     double time = stop_clock();
     if (run.done != iterations || !isfinite(run.residual2)) {
         fprintf(stderr, "%d iterations of %d, residual^2 %g\n", run.done, iterations,

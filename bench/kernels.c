@@ -51,13 +51,13 @@ static void run_gradient(Bench *b)
 
 static void run_wrench(Bench *b)
 {
-    talus_cpu_wrench(b->op, b->start, 0, b->op->blocks, b->op->scratch->record);
+    talus_cpu_write_wrenches(b->op, b->start, 0, b->op->blocks, b->op->scratch->record);
 }
 
 static void run_gather(Bench *b)
 {
-    talus_cpu_gather(b->op, (const double(*)[6])b->op->scratch->record, true, false,
-                     b->op->scratch->velocity);
+    talus_cpu_gather_wrenches(b->op, (const double(*)[6])b->op->scratch->record, true, false,
+                              b->op->scratch->velocity);
 }
 
 static void run_velocity(Bench *b)
@@ -76,7 +76,7 @@ static void run_residual(Bench *b)
 static void run_relax(Bench *b)
 {
     double sum2, max;
-    talus_backend_cpu.step.relax(b->op, 0.3, 0.9, b->x, &sum2, &max);
+    talus_backend_cpu.step.jacobi(b->op, 0.3, 0.9, b->x, &sum2, &max);
     sink = sum2;
 }
 
@@ -339,7 +339,7 @@ static TalusStatus prepare(Bench *b, const char *path)
         *vectors[k] = room((size_t)b->n, sizeof(double));
     b->metric = room((size_t)b->op->blocks, sizeof *b->metric);
     fill_metric(b);
-    return talus_backend_cpu.sweep.begin(b->op, &options, b->start, &b->sweep);
+    return talus_backend_cpu.sweep.prepare(b->op, &options, b->start, &b->sweep);
 }
 
 static void destroy(Bench *b)

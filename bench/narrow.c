@@ -55,7 +55,7 @@ static void ask_ccd(const OraclePair *p, double distance, Row *row)
 static double time_pairs(int i, int j)
 {
     static OraclePair pair[TIMED];
-    TalusRng rng = talus_rng(9);
+    TalusRng rng = talus_rng_from_seed(9);
     for (int k = 0; k < TIMED; k++)
         pair[k] = oracle_pair(i, j, &rng);
     double start = cpu_seconds();
@@ -71,7 +71,7 @@ static Row run_row(int i, int j, int pairs, int every)
 {
     Row row;
     memset(&row, 0, sizeof row);
-    TalusRng rng = talus_rng((uint64_t)(1000 * i + j)), trial = talus_rng(17);
+    TalusRng rng = talus_rng_from_seed((uint64_t)(1000 * i + j)), trial = talus_rng_from_seed(17);
     for (int k = 0; k < pairs; k++) {
         OraclePair p = oracle_pair(i, j, &rng);
         bool chosen = k % every == 0;

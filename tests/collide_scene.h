@@ -84,7 +84,7 @@ static inline TalusVec3 random_vector(TalusRng *rng, double scale)
  * some dead, one far away. */
 static inline void add_spheres(Scene *s, int count, double ratio, uint64_t seed)
 {
-    TalusRng rng = talus_rng(seed);
+    TalusRng rng = talus_rng_from_seed(seed);
     double volume = 0.0;
     for (int k = 0; k < count; k++) {
         double u = talus_rng_uniform(&rng);
@@ -105,7 +105,7 @@ static inline void add_spheres(Scene *s, int count, double ratio, uint64_t seed)
 /* Spheres, turned boxes, a floor and a fixed box that is large beside the others. */
 static inline void add_mixture(Scene *s, int count)
 {
-    TalusRng rng = talus_rng(7);
+    TalusRng rng = talus_rng_from_seed(7);
     add_spheres(s, count, 15.0, 6);
     for (int k = 0; k < count / 4; k++) {
         int i = add(s, BOX, 0.0, random_vector(&rng, 9.0), random_vector(&rng, 5.0));
@@ -140,7 +140,7 @@ static inline void mark_all(TalusContactList *list)
 
 static inline void shake(Scene *s)
 {
-    TalusRng rng = talus_rng(99);
+    TalusRng rng = talus_rng_from_seed(99);
     for (int i = 0; i < s->view.count; i++) {
         if (!s->fixed[i])
             s->position[i] = talus_add(s->position[i], random_vector(&rng, 0.05 * s->radius[i]));

@@ -63,7 +63,7 @@ static inline double mu_of(const Case *c, int i)
 /* Blocks of many sizes, with zeros, axes and signs of zero among them. */
 static inline double *make_vector(const Case *c, uint64_t seed)
 {
-    TalusRng rng = talus_rng(seed);
+    TalusRng rng = talus_rng_from_seed(seed);
     double *x = vector(c->n);
     for (int i = 0; i < c->blocks; i++)
         for (int k = 0; k < c->rows; k++) {
@@ -87,7 +87,7 @@ static inline double *make_vector(const Case *c, uint64_t seed)
 
 static inline void make_metric(Case *c)
 {
-    TalusRng rng = talus_rng(77);
+    TalusRng rng = talus_rng_from_seed(77);
     c->metric = calloc((size_t)c->blocks, sizeof *c->metric);
     for (int i = 0; i < c->blocks; i++) {
         double *m = c->metric[i];
@@ -123,7 +123,7 @@ static inline Case make_case(int rows, bool matrix, bool scaled, Kind kind)
     CHECK_INT(c.rows, rows);
     CHECK(c.blocks > 256); /* more than one block of threads */
     CHECK_OK(cuda_mirror(c.op, &c.device));
-    CHECK_OK(cuda->op.scratch(&c.device));
+    CHECK_OK(cuda->op.reserve_scratch(&c.device));
     if (scaled)
         make_metric(&c);
     c.x = make_vector(&c, 61);

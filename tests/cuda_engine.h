@@ -199,7 +199,7 @@ static inline bool open_both(Both *both, const Scene *scene)
 {
     TalusWorldDef def = quick_def(1);
     *both = (Both){.world = make_world(&def), .h = def.step};
-    rng = talus_rng(5);
+    rng = talus_rng_from_seed(5);
     if (!both->world || !CHECK_OK(scene->add(both->world)))
         return false;
     run(both->world, scene->steps);
@@ -319,7 +319,7 @@ static inline void fetch_problem(const TalusOperator *op, double *gamma, Copy *c
     FETCH(frame, op->blocks);
     FETCH(arm, op->general);
     FETCH(body, op->bodies);
-    FETCH(inertia, op->bodies);
+    FETCH(inverse_inertia, op->bodies);
     FETCH(bias, op->blocks);
     FETCH(mu, op->blocks);
     FETCH(compliance, op->blocks);
@@ -337,10 +337,11 @@ static inline void fetch_problem(const TalusOperator *op, double *gamma, Copy *c
 
 static inline void clear_copy(Copy *c)
 {
-    void *owned[] = {c->op.pair,  c->op.frame,    c->op.arm,        c->op.body,      c->op.inertia,
-                     c->op.bias,  c->op.mu,       c->op.compliance, c->op.diagonal,  c->op.coupling,
-                     c->op.model, c->op.estimate, c->op.unshifted,  c->op.moment_mu, c->op.lever,
-                     c->gamma,    c->slot,        c->block};
+    void *owned[] = {
+        c->op.pair,  c->op.frame,    c->op.arm,        c->op.body,      c->op.inverse_inertia,
+        c->op.bias,  c->op.mu,       c->op.compliance, c->op.diagonal,  c->op.coupling,
+        c->op.model, c->op.estimate, c->op.unshifted,  c->op.moment_mu, c->op.lever,
+        c->gamma,    c->slot,        c->block};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
     *c = (Copy){0};
@@ -367,8 +368,9 @@ static inline void match_bodies(const TalusOperator *host, double tolerance, Cop
             if (same_record(copy->op.body[p], host->body[i], tolerance))
                 copy->slot[p] = i;
         found += copy->slot[p] >= 0;
-        if (copy->slot[p] >= 0 && host->inertia)
-            CHECK(same(copy->op.inertia[p], host->inertia[copy->slot[p]], sizeof *host->inertia));
+        if (copy->slot[p] >= 0 && host->inverse_inertia)
+            CHECK(same(copy->op.inverse_inertia[p], host->inverse_inertia[copy->slot[p]],
+                       sizeof *host->inverse_inertia));
     }
     CHECK_INT(found, moving);
 }

@@ -34,7 +34,7 @@ typedef struct Case {
 static inline Case open_case(TestProblem test)
 {
     Case c = {.test = test};
-    TalusRng rng = talus_rng(7);
+    TalusRng rng = talus_rng_from_seed(7);
     CHECK_OK(talus_problem_create(&c.test.def, NULL, &c.problem));
     c.op = talus_problem_operator(c.problem);
     c.n = c.op->rows * c.op->blocks;
@@ -44,7 +44,7 @@ static inline Case open_case(TestProblem test)
     c.contact = calloc((size_t)c.op->blocks + 1, sizeof *c.contact);
     c.class_of = calloc((size_t)c.op->blocks + 1, sizeof *c.class_of);
     CHECK_OK(cuda_mirror(c.op, &c.device));
-    CHECK_OK(cuda->op.scratch(&c.device));
+    CHECK_OK(cuda->op.reserve_scratch(&c.device));
     CHECK_OK(cuda->vector.reserve(cuda_op(), &c.vector, &c.room, (size_t)c.n, "test vector"));
     cuda->vector.put(cuda_op(), c.vector, c.gamma, (size_t)c.n);
     return c;
@@ -64,7 +64,7 @@ static inline void close_case(Case *c)
 
 static inline bool begin(Case *c, const TalusSweepOptions *options)
 {
-    if (!CHECK_OK(cuda->sweep.begin(&c->device, options, c->vector, &c->sweep)))
+    if (!CHECK_OK(cuda->sweep.prepare(&c->device, options, c->vector, &c->sweep)))
         return false;
 #ifdef TALUS_HAVE_CUDA
     cu_sweep_order(c->sweep, c->contact, c->class_of);

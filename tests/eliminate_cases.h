@@ -129,8 +129,8 @@ static void ask(const TalusReduced *r, Question question, const double *x, doubl
 static void open_reduced(TalusProblem *p, TalusReduced *r)
 {
     REQUIRE_OK(talus_problem_set_backend(p, eliminate_backend));
-    REQUIRE_OK(talus_problem_send(p));
-    REQUIRE_OK(talus_reduced_fill(r, p->backend, p->there_op));
+    REQUIRE_OK(talus_problem_upload(p));
+    REQUIRE_OK(talus_reduced_fill(r, p->backend, p->solver_op));
 }
 
 static void check_operator(TalusProblem *p)
@@ -484,7 +484,7 @@ TEST(warm_solves_allocate_nothing)
     TalusSolveOptions o = tight();
     REQUIRE_OK(talus_problem_create(&def.def, NULL, &p));
     REQUIRE_OK(talus_problem_set_backend(p, eliminate_backend));
-    REQUIRE_OK(talus_problem_send(p));
+    REQUIRE_OK(talus_problem_upload(p));
     REQUIRE_OK(talus_solver_create("lbfgs-fb", &solver));
     size_t before = talus_memory_now();
     CHECK_OK(talus_solver_solve(solver, p, &o, &info));

@@ -56,7 +56,7 @@ static inline TalusVec3 cloud_point(int kind, TalusRng *rng, int k, TalusQuat tu
         p = talus_rotate(turn, cloud_lattice(rng, 3));
         return talus_vec3((float)p.x, (float)p.y, (float)p.z);
     case CLOUD_SHELL: {
-        TalusRng own = talus_rng((uint64_t)k / 3);
+        TalusRng own = talus_rng_from_seed((uint64_t)k / 3);
         s = talus_normalize(cloud_in_cube(&own), s);
         return talus_madd(s, 1e-15, p);
     }
@@ -69,7 +69,7 @@ static inline TalusVec3 cloud_point(int kind, TalusRng *rng, int k, TalusQuat tu
 /* `count` points of a kind; the scale and the place are random too. */
 static inline void cloud_fill(int kind, uint64_t seed, int count, TalusVec3 *point)
 {
-    TalusRng rng = talus_rng(seed * 1000003 + (uint64_t)kind);
+    TalusRng rng = talus_rng_from_seed(seed * 1000003 + (uint64_t)kind);
     TalusQuat turn = cloud_turn(&rng);
     double scale = ldexp(1.0 + talus_rng_uniform(&rng), (int)talus_rng_below(&rng, 60) - 30);
     TalusVec3 at = talus_scale(talus_rng_below(&rng, 2) ? 5.0 : 0.0, cloud_in_cube(&rng));

@@ -110,7 +110,7 @@ static inline void make_mesh(const Soup *s, TalusShape *shape)
 static inline void make_sheet(Soup *s, int n, double half, double jitter, uint64_t seed,
                               double (*height)(double x, double y))
 {
-    TalusRng rng = talus_rng(seed);
+    TalusRng rng = talus_rng_from_seed(seed);
     s->vertices = s->triangles = 0;
     for (int j = 0; j <= n; j++)
         for (int i = 0; i <= n; i++) {

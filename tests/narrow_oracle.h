@@ -62,7 +62,7 @@ static inline TalusVec3 oracle_direction(TalusRng *rng)
 static inline void oracle_open(double scale)
 {
     TalusVec3 rock[20], wedge[6];
-    TalusRng rng = talus_rng(20);
+    TalusRng rng = talus_rng_from_seed(20);
     for (int k = 0; k < 20; k++) {
         TalusVec3 d = oracle_direction(&rng);
         rock[k] = talus_scale(scale, talus_vec3(0.5 * d.x, 0.45 * d.y, 0.4 * d.z));

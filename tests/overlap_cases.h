@@ -23,7 +23,7 @@ static inline TalusWorld *make_pile(int threads, double compliance)
     TalusBodyBatch batch = talus_body_batch_default();
     TalusVec3 *x = calloc(PILE, sizeof *x);
     double *radius = calloc(PILE, sizeof *radius);
-    TalusRng rng = talus_rng(7);
+    TalusRng rng = talus_rng_from_seed(7);
     TalusShapeDef shape = sphere(0.1);
     add_floor(world);
     for (int i = 0; i < PILE; i++) {

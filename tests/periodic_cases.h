@@ -63,7 +63,7 @@ static TalusWorld *make_bed(int threads, double shift, bool boxes)
     def.threads = threads;
     def.tolerance = 1e-8;
     TalusWorld *world = make_world(&def, NULL);
-    TalusRng rng = talus_rng(7);
+    TalusRng rng = talus_rng_from_seed(7);
     add_floor(world);
     for (int i = 0; i < 64; i++) {
         double r = 0.06 + 0.02 * talus_rng_uniform(&rng);
@@ -85,7 +85,7 @@ TEST(every_pair_is_found_once)
         def.period = (TalusPeriod){{0, 0, 0}, {1, 1, 1}, {axes & 1, axes >> 1 & 1, axes >> 2}};
         def.max_iterations = 1;
         TalusWorld *world = make_world(&def, NULL);
-        TalusRng rng = talus_rng((uint64_t)axes);
+        TalusRng rng = talus_rng_from_seed((uint64_t)axes);
         TalusVec3 x[CROWD];
         double r[CROWD];
         for (int i = 0; i < CROWD; i++) {
@@ -202,7 +202,7 @@ TEST(momentum_is_kept_across_the_sides)
     TalusPairDef pair = talus_pair_def_default();
     pair.restitution = 0.9;
     TalusWorld *world = make_world(&def, &pair);
-    TalusRng rng = talus_rng(3);
+    TalusRng rng = talus_rng_from_seed(3);
     TalusVec3 before = zero;
     double energy = 0.0;
     for (int i = 0; i < 125; i++) {

@@ -165,7 +165,7 @@ static TalusWorld *make_gas(int threads)
 {
     TalusWorldDef def = fast_def();
     TalusPairDef pair = talus_pair_def_default();
-    TalusRng rng = talus_rng(11);
+    TalusRng rng = talus_rng_from_seed(11);
     def.threads = threads;
     def.period.on[2] = 1;
     def.period.hi.z = 1.0;

@@ -16,7 +16,7 @@ static inline void add_shape(Scene *s, const TalusShapeDef *def)
 
 static inline void add_hull(Scene *s)
 {
-    TalusRng rng = talus_rng(12);
+    TalusRng rng = talus_rng_from_seed(12);
     TalusVec3 point[20];
     for (int k = 0; k < 20; k++)
         point[k] = talus_scale(0.6, talus_normalize(random_vector(&rng, 1.0), talus_vec3(0, 0, 1)));
@@ -44,7 +44,7 @@ static inline void add_grounds(Scene *s)
                                          2, 6, 3, 3, 6, 7, 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5};
     TalusVec3 vertex[8];
     double height[COLUMNS * COLUMNS];
-    TalusRng rng = talus_rng(14);
+    TalusRng rng = talus_rng_from_seed(14);
     for (int k = 0; k < 8; k++)
         vertex[k] = talus_vec3(k & 1 ? 3.0 : -3.0, k & 2 ? 3.0 : -3.0, k & 4 ? 1.0 : -1.0);
     for (int k = 0; k < COLUMNS * COLUMNS; k++)

@@ -36,7 +36,7 @@ static inline TalusShapeDef shape_of_turn(int turn)
 static inline void add_body(TalusWorld *world, Kind kind, int i)
 {
     TalusBodyBatch batch = talus_body_batch_default();
-    TalusRng rng = talus_rng((uint64_t)i + 1);
+    TalusRng rng = talus_rng_from_seed((uint64_t)i + 1);
     int k = i - WALLS, turn = kind == SHAPES && k >= 0 ? k : 0;
     double off[3], radius = k % 3 ? 0.1 : 0.08;
     for (int j = 0; j < 3; j++)
@@ -93,7 +93,7 @@ static inline TalusWorld *make_recipe(const Recipe *r)
 /* order: 0, 1, .. or, with a seed, any order. */
 static inline void make_order(int *order, int count, uint64_t seed)
 {
-    TalusRng rng = talus_rng(seed);
+    TalusRng rng = talus_rng_from_seed(seed);
     for (int k = 0; k < count; k++)
         order[k] = k;
     for (int k = count - 1; k > 0 && seed; k--) {

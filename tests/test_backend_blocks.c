@@ -33,7 +33,7 @@ static double *vector(int n)
 
 static double *random_vector(int n, uint64_t seed)
 {
-    TalusRng rng = talus_rng(seed);
+    TalusRng rng = talus_rng_from_seed(seed);
     double *x = vector(n);
     for (int k = 0; k < n; k++)
         x[k] = talus_rng_uniform(&rng) - 0.4;
@@ -55,7 +55,7 @@ static double s_of(const Case *c, int k)
 /* Random scales that have nothing to do with the diagonal. */
 static TalusMetricBlock *random_metric(const TalusOperator *op)
 {
-    TalusRng rng = talus_rng(77);
+    TalusRng rng = talus_rng_from_seed(77);
     TalusMetricBlock *m = calloc((size_t)op->blocks, sizeof *m);
     for (int i = 0; i < op->blocks; i++) {
         m[i][0] = 0.5 + talus_rng_uniform(&rng);
@@ -254,7 +254,7 @@ static void check_forward(Case *c)
 {
     double *expected = forward_point(c, 0.3), *t = vector(c->n), *r = vector(c->n);
     double r2 = 0.0, rg = 0.0, sum2, max;
-    TalusForward sums, alone;
+    TalusForwardSums sums, alone;
     cpu->block.forward_backward(c->op, metric_of(c), c->x, c->g, 0.3, t, r, &sums);
     near(t, expected, c->n, 1e-14);
     for (int k = 0; k < c->n; k++) {
@@ -334,8 +334,8 @@ static void check_split(Case *c)
 {
     Parts expected = expected_parts(c, 0.3), got = make_parts(c->n);
     TalusFace alone;
-    cpu->block.split(c->op, metric_of(c), c->x, c->g, 0.3, got.free_part, got.reduced, got.chopped,
-                     &got.face);
+    cpu->block.split_gradient(c->op, metric_of(c), c->x, c->g, 0.3, got.free_part, got.reduced,
+                              got.chopped, &got.face);
     near(got.free_part, expected.free_part, c->n, 0.0);
     near(got.reduced, expected.reduced, c->n, 1e-13);
     near(got.chopped, expected.chopped, c->n, 1e-13);
@@ -349,11 +349,11 @@ static void check_split(Case *c)
     CHECK_INT(got.face.unbound, expected.face.unbound);
     CHECK(got.face.active > c->blocks / 8 && got.face.active < c->blocks);
     CHECK(got.face.unbound > 0 && got.face.unbound < got.face.active);
-    cpu->block.split(c->op, metric_of(c), c->x, c->g, 0.3, NULL, NULL, NULL, &alone);
+    cpu->block.split_gradient(c->op, metric_of(c), c->x, c->g, 0.3, NULL, NULL, NULL, &alone);
     CHECK(memcmp(&alone, &got.face, sizeof alone) == 0);
     memcpy(got.chopped, c->g, (size_t)c->n * sizeof(double));
-    cpu->block.mask(c->op, metric_of(c), c->x,
-                    got.chopped); /* what split calls the free gradient */
+    cpu->block.clear_active(c->op, metric_of(c), c->x,
+                            got.chopped); /* what split calls the free gradient */
     near(got.chopped, expected.free_part, c->n, 0.0);
     free_parts(&expected);
     free_parts(&got);
@@ -369,7 +369,7 @@ TEST(split_and_mask_follow_the_face)
 TEST(split_sees_small_moves_on_the_mantle)
 {
     Case c = make_case(3, false, NULL);
-    TalusRng rng = talus_rng(65);
+    TalusRng rng = talus_rng_from_seed(65);
     double turn = 1e-10;
     for (int i = 1; i < 400; i += 3) {
         double mu = mu_of(&c, i), t[2] = {talus_rng_uniform(&rng), talus_rng_uniform(&rng)};
@@ -383,7 +383,7 @@ TEST(split_sees_small_moves_on_the_mantle)
             x[1 + k] = mu * x[0] * t[k] / size;
             g[1 + k] = -t[k] / size + turn * (k ? t[0] : -t[1]) / size;
         }
-        cpu->block.split(c.op, NULL, c.x, c.g, 0.5, NULL, NULL, NULL, &face);
+        cpu->block.split_gradient(c.op, NULL, c.x, c.g, 0.5, NULL, NULL, NULL, &face);
         double shrink = mu * x[0] / (mu * x[0] + 0.5), expected = shrink * shrink * turn * turn;
         CHECK(mu > 0.0 && face.active == c.blocks);
         CHECK_NEAR(face.chopped2, expected, 1e-3 * expected);
@@ -403,10 +403,10 @@ static void check_tangent(Case *c)
         verify_project(c->rows, mu_of(c, i), moved + i * c->rows);
     for (int k = 0; k < c->n; k++)
         moved[k] = (moved[k] - c->x[k]) / small;
-    cpu->block.tangent(c->op, metric_of(c), c->x, c->d, out);
+    cpu->block.project_tangent(c->op, metric_of(c), c->x, c->d, out);
     near(out, moved, c->n, 1e-5); /* of second order in `small` over the distance to the apex */
     memcpy(moved, c->d, (size_t)c->n * sizeof *moved);
-    cpu->block.tangent(c->op, metric_of(c), c->x, moved, moved);
+    cpu->block.project_tangent(c->op, metric_of(c), c->x, moved, moved);
     CHECK(memcmp(moved, out, (size_t)c->n * sizeof *out) == 0);
     free(out);
     free(moved);
@@ -444,7 +444,7 @@ static void check_feasible(Case *c)
         double *r = random_vector(c->n, 200 + (uint64_t)trial), a;
         for (int k = 0; k < c->n; k++) /* many scales: other blocks are the first to leave */
             p[k] = k / c->rows % 40 == trial ? r[k] : 1e-3 * r[k];
-        cpu->block.mask(c->op, metric_of(c), c->x, p);
+        cpu->block.clear_active(c->op, metric_of(c), c->x, p);
         a = cpu->block.feasible_step(c->op, metric_of(c), c->x, p);
         CHECK(a > 0.0 && a < 1e6);
         CHECK(outside(c, p, a * (1.0 - 1e-9)) <= 1e-13);
@@ -482,11 +482,11 @@ static void check_compare(Case *c)
         expected_active += is_active(&other, i);
         expected_changed += is_active(c, i) != is_active(&other, i);
     }
-    cpu->block.compare(c->op, metric_of(c), c->x, y, &active, &changed);
+    cpu->block.compare_active(c->op, metric_of(c), c->x, y, &active, &changed);
     CHECK_INT(active, expected_active);
     CHECK_INT(changed, expected_changed);
     CHECK(changed > 0);
-    cpu->block.compare(c->op, metric_of(c), y, y, &active, &changed);
+    cpu->block.compare_active(c->op, metric_of(c), y, y, &active, &changed);
     CHECK_INT(changed, 0);
     free(y);
 }
@@ -501,7 +501,7 @@ TEST(compare_counts_active_blocks)
 typedef struct Everything {
     double *vector[8];
     double dots[3], step;
-    TalusForward forward;
+    TalusForwardSums forward;
     TalusFace face;
     int active, changed;
 } Everything;
@@ -518,11 +518,11 @@ static void run_everything(const Case *c, Everything *e)
     cpu->vector.combine(c->op, 3, three, weights, v[1]);
     cpu->block.project(c->op, m, v[1]);
     cpu->block.forward_backward(c->op, m, c->x, c->g, 0.2, v[2], v[3], &e->forward);
-    cpu->block.split(c->op, m, c->x, c->g, 0.2, v[4], v[5], v[6], &e->face);
-    cpu->block.tangent(c->op, m, c->x, c->d, v[7]);
+    cpu->block.split_gradient(c->op, m, c->x, c->g, 0.2, v[4], v[5], v[6], &e->face);
+    cpu->block.project_tangent(c->op, m, c->x, c->d, v[7]);
     e->step = cpu->block.feasible_step(c->op, m, c->x, v[4]);
-    cpu->block.compare(c->op, m, c->x, v[2], &e->active, &e->changed);
-    cpu->block.mask(c->op, m, v[1], v[3]);
+    cpu->block.compare_active(c->op, m, c->x, v[2], &e->active, &e->changed);
+    cpu->block.clear_active(c->op, m, v[1], v[3]);
 }
 
 static bool same(const Everything *a, const Everything *b, int n)
@@ -564,11 +564,11 @@ TEST(threads_do_not_show)
 TEST(nan_reaches_the_residual)
 {
     Case c = make_case(3, false, NULL);
-    TalusForward forward;
+    TalusForwardSums forward;
     TalusFace face;
     c.g[4] = NAN;
     cpu->block.forward_backward(c.op, NULL, c.x, c.g, 0.2, NULL, NULL, &forward);
-    cpu->block.split(c.op, NULL, c.x, c.g, 0.2, NULL, NULL, NULL, &face);
+    cpu->block.split_gradient(c.op, NULL, c.x, c.g, 0.2, NULL, NULL, NULL, &face);
     CHECK(isnan(forward.residual2) && isnan(forward.residual_max));
     CHECK(isnan(face.residual2) && isnan(face.residual_max));
     free_case(&c);
@@ -580,7 +580,7 @@ TEST(tiny_impulses_have_a_state)
     for (int i = 0; i < 3; i++) {
         double x[3] = {tiny[i], 0.0, 0.0}, d[3] = {1.0, 2.0, -3.0};
         CHECK_INT(talus_cone_state(0.5, x[0], x[1], x[2]), TALUS_CONE_INSIDE);
-        talus_tangent_cone(0.5, x, d);
+        talus_cone_project_tangent(0.5, x, d);
         CHECK(d[0] == 1.0 && d[1] == 2.0 && d[2] == -3.0);
     }
     CHECK_INT(talus_cone_state(0.5, 0.0, 0.0, 0.0), TALUS_CONE_APEX);

@@ -36,7 +36,7 @@ static void run_blocks(const ModelCase *c, Results *r)
     const TalusMetricBlock *m = (const TalusMetricBlock *)c->metric;
     double *x = model_vector(c->n, 1, -0.4), *g = model_vector(c->n, 2, -0.5), step[2];
     double *v[4];
-    TalusForward forward;
+    TalusForwardSums forward;
     TalusFace face;
     TalusSizes sizes;
     int count[2];
@@ -46,21 +46,21 @@ static void run_blocks(const ModelCase *c, Results *r)
     keep(r, x, c->n);
     cpu->block.forward_backward(c->op, m, x, g, 0.2, v[0], v[1], &forward);
     KEEP(r, forward);
-    cpu->block.split(c->op, m, x, g, 0.2, v[1], v[2], v[3], &face);
+    cpu->block.split_gradient(c->op, m, x, g, 0.2, v[1], v[2], v[3], &face);
     const double faces[] = {face.free2,     face.reduced_g,    face.chopped_g, face.chopped2,
                             face.residual2, face.residual_max, face.active};
     KEEP(r, faces);
     for (int k = 0; k < 4; k++)
         keep(r, v[k], c->n);
-    cpu->block.tangent(c->op, m, x, g, v[1]);
-    cpu->block.mask(c->op, m, x, g);
+    cpu->block.project_tangent(c->op, m, x, g, v[1]);
+    cpu->block.clear_active(c->op, m, x, g);
     step[0] = cpu->block.feasible_step(c->op, m, x, g);
-    cpu->block.compare(c->op, m, x, v[0], &count[0], &count[1]);
+    cpu->block.compare_active(c->op, m, x, v[0], &count[0], &count[1]);
     step[1] = count[0] + 1e5 * count[1];
     KEEP(r, step);
     keep(r, g, c->n);
     keep(r, v[1], c->n);
-    cpu->op.sizes(c->op, m, v[0], &sizes);
+    cpu->op.measure_sizes(c->op, m, v[0], &sizes);
     KEEP(r, sizes);
     free(x);
     free(g);
@@ -90,7 +90,7 @@ static void run_steps(const ModelCase *c, Results *r)
     keep(r, gamma, c->n);
     keep(r, a.x_prev, c->n);
     for (int k = 0; k < 3; k++)
-        cpu->step.relax(c->op, 0.3, 0.9, gamma, &residual[0], &residual[1]);
+        cpu->step.jacobi(c->op, 0.3, 0.9, gamma, &residual[0], &residual[1]);
     KEEP(r, residual);
     keep(r, gamma, c->n);
     TalusResidualSums measured;
@@ -149,13 +149,13 @@ static void run_sweeps(const ModelCase *c, Results *r)
         double *gamma = model_vector(c->n, 8, -0.3), change;
         TalusResidualSums residual;
         TalusSweep *sweep = NULL;
-        CHECK_OK(cpu->sweep.begin(c->op, &options, gamma, &sweep));
+        CHECK_OK(cpu->sweep.prepare(c->op, &options, gamma, &sweep));
         change = cpu->sweep.run(sweep, 2);
-        cpu->sweep.end(sweep, gamma);
+        cpu->sweep.get_impulses(sweep, gamma);
         cpu->op.residual(c->op, gamma, &residual, NULL); /* uses the scratch */
         KEEP(r, residual);
         change += cpu->sweep.run(sweep, 1);
-        cpu->sweep.end(sweep, gamma);
+        cpu->sweep.get_impulses(sweep, gamma);
         KEEP(r, change);
         keep(r, gamma, c->n);
         cpu->sweep.destroy(sweep);
@@ -167,14 +167,14 @@ static void run_laws(const ModelCase *c, Results *r)
 {
     double *gamma = model_vector(c->n, 9, -0.3), *q = model_vector(c->n, 9, 0.0);
     TalusLawSums sums;
-    cpu->law.shift(c->op, gamma, 0.5, &sums, NULL);
+    cpu->law.measure_and_shift(c->op, gamma, 0.5, &sums, NULL);
     KEEP(r, sums);
-    cpu->law.estimate(c->op, (const TalusMetricBlock *)c->metric, gamma, 0.5);
-    cpu->law.shift(c->op, gamma, 0.0, &sums, NULL);
+    cpu->law.move_estimates(c->op, (const TalusMetricBlock *)c->metric, gamma, 0.5);
+    cpu->law.measure_and_shift(c->op, gamma, 0.0, &sums, NULL);
     KEEP(r, sums);
     cpu->op.product(c->op, gamma, true, true, q);
     keep(r, q, c->n);
-    cpu->law.unshift(c->op);
+    cpu->law.clear_shifts(c->op);
     free(gamma);
     free(q);
 }
@@ -285,12 +285,12 @@ static void check_sweep(const ModelCase *c, TalusMetric metric)
     TalusSparse a;
     REQUIRE_OK(talus_problem_assemble(c->problem, &a));
     cpu->op.product(c->op, NULL, false, true, q);
-    REQUIRE_OK(cpu->sweep.begin(c->op, &options, gamma, &sweep));
+    REQUIRE_OK(cpu->sweep.prepare(c->op, &options, gamma, &sweep));
     for (int k = 0; k < 3; k++) {
         cpu->sweep.run(sweep, 1);
         sweep_by_hand(c, &a, q, &options, expected);
     }
-    cpu->sweep.end(sweep, gamma);
+    cpu->sweep.get_impulses(sweep, gamma);
     for (int k = 0; k < c->n; k++)
         worst = isnan(gamma[k]) ? NAN : fmax(worst, fabs(gamma[k] - expected[k]));
     CHECK_NEAR(worst, 0.0, 1e-12);
@@ -324,10 +324,10 @@ static void check_descent(const TalusOperator *op, double reduced)
     TalusResidualSums first, last;
     TalusSweep *sweep = NULL;
     cpu->op.residual(op, gamma, &first, NULL);
-    REQUIRE_OK(cpu->sweep.begin(op, &options, gamma, &sweep));
+    REQUIRE_OK(cpu->sweep.prepare(op, &options, gamma, &sweep));
     for (int k = 0; k < 200; k++) {
         cpu->sweep.run(sweep, 1);
-        cpu->sweep.end(sweep, gamma);
+        cpu->sweep.get_impulses(sweep, gamma);
         double now = objective(op, gamma);
         CHECK(now <= before + 1e-14 * fabs(before));
         before = now;
@@ -375,9 +375,9 @@ TEST(sweeps_over_a_heavy_body)
         gamma[t] = calloc((size_t)n, sizeof(double));
         if (t == 0)
             check_descent(op, 0.5);
-        CHECK_OK(cpu->sweep.begin(op, &options, gamma[t], &sweep));
+        CHECK_OK(cpu->sweep.prepare(op, &options, gamma[t], &sweep));
         cpu->sweep.run(sweep, 50);
-        cpu->sweep.end(sweep, gamma[t]);
+        cpu->sweep.get_impulses(sweep, gamma[t]);
         cpu->sweep.destroy(sweep);
         talus_problem_destroy(problem);
         talus_pool_destroy(pool);

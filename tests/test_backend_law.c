@@ -97,7 +97,7 @@ TEST(six_rows_have_a_metric)
     ModelCase c = six_rows();
     TalusMetricBlock *m = calloc((size_t)c.blocks, sizeof *m);
     for (int trace = 0; trace < 2; trace++) {
-        cpu->op.metric(c.op, trace ? TALUS_METRIC_TRACE : TALUS_METRIC_ANISOTROPIC, m);
+        cpu->op.fill_metric(c.op, trace ? TALUS_METRIC_TRACE : TALUS_METRIC_ANISOTROPIC, m);
         for (int i = 0; i < c.blocks; i++) {
             double d = talus_problem_diagonal(c.problem, i);
             near_sum(m[i][0], 1.0 / sqrt(trace ? d : c.op->diagonal[i][0]));
@@ -229,9 +229,9 @@ static void check_shifts(ModelCase *c)
     for (int round = 0; round < 3; round++) {
         Expected e = expected_of(c, gamma, u, g);
         if (round < 2)
-            cpu->law.shift(c->op, gamma, round ? 0.25 : 1.0, &sums, NULL);
+            cpu->law.measure_and_shift(c->op, gamma, round ? 0.25 : 1.0, &sums, NULL);
         else
-            cpu->law.shift(c->op, gamma, 0.0, &sums, NULL);
+            cpu->law.measure_and_shift(c->op, gamma, 0.0, &sums, NULL);
         same_law_sums(&sums, &e.sums);
         for (int i = 0; round < 2 && i < c->blocks; i++)
             shift[i] += (round ? 0.25 : 1.0) * (e.sigma[i] - shift[i]);
@@ -240,7 +240,7 @@ static void check_shifts(ModelCase *c)
             CHECK_NEAR(after[k] - q[k], k % c->rows ? 0.0 : shift[k / c->rows], 1e-13);
         for (int k = 0; round == 0 && k < c->n; k++) /* and then another point */
             gamma[k] = -0.7 * gamma[k];
-        cpu->law.unshift(c->op);
+        cpu->law.clear_shifts(c->op);
         cpu->op.product(c->op, NULL, false, true, after);
         CHECK(memcmp(after, q, (size_t)c->n * sizeof *q) == 0); /* nothing is left of the shift */
         cpu->op.product(c->op, gamma, false, true, u);
@@ -265,7 +265,7 @@ static void check_estimates(ModelCase *c)
         before[i] = c->op->estimate[i];
     for (int round = 0; round < 2; round++) {
         double share = round ? 1.0 : 0.3;
-        cpu->law.estimate(c->op, (const TalusMetricBlock *)c->metric, x, share);
+        cpu->law.move_estimates(c->op, (const TalusMetricBlock *)c->metric, x, share);
         for (int i = 0; i < c->blocks; i++) {
             double normal = fmax(model_scale(c, i, 0) * x[i * c->rows], 0.0);
             double moved = before[i] + share * (normal - before[i]);
@@ -324,14 +324,14 @@ TEST(laws_of_nothing_but_ccp)
     TalusLawSums sums;
     CHECK(!c.op->mixed_sets && !c.op->unshifted && !c.op->estimate);
     cpu->op.residual(c.op, gamma, &plain, NULL);
-    cpu->law.shift(c.op, gamma, 1.0, &sums, NULL);
+    cpu->law.measure_and_shift(c.op, gamma, 1.0, &sums, NULL);
     near_sum(sums.residual2, plain.residual2);
     near_sum(sums.residual_max, plain.residual_max);
     CHECK(sums.shift2 == 0.0 && sums.estimate2 == 0.0);
-    cpu->law.unshift(c.op);
-    cpu->law.estimate(c.op, NULL, gamma, 1.0);
+    cpu->law.clear_shifts(c.op);
+    cpu->law.move_estimates(c.op, NULL, gamma, 1.0);
     gamma[4] = NAN;
-    cpu->law.shift(c.op, gamma, 0.0, &sums, NULL);
+    cpu->law.measure_and_shift(c.op, gamma, 0.0, &sums, NULL);
     CHECK(isnan(sums.residual2) && isnan(sums.residual_max));
     free(gamma);
     free_model_case(&c);

@@ -142,9 +142,9 @@ static void check_recession_of(ModelCase *c, bool relaxed)
         for (int k = 0; k < c->rows && size2 <= least * least; k++)
             p[k] = s[k] = 0.0;
     }
-    cpu->block.recede(c->op, relaxed, least, x);
+    cpu->block.project_recession(c->op, relaxed, least, x);
     near(x, expected, c->n, 1e-14);
-    cpu->block.recede_span(c->op, relaxed, x, y);
+    cpu->block.project_recession_span(c->op, relaxed, x, y);
     near(y, span, c->n, 0.0);
     free(x);
     free(y);
@@ -167,7 +167,7 @@ static void check_forward(ModelCase *c)
 {
     double *x = model_vector(c->n, 3, -0.4), *g = model_vector(c->n, 4, -0.5), sum2, max;
     double *t = vector(c->n), *r = vector(c->n), *gamma = vector(c->n), r2 = 0.0, rg = 0.0;
-    TalusForward sums;
+    TalusForwardSums sums;
     TalusSizes sizes, expected = {0.0, 0.0, 0.0};
     model_project_all(c, x);
     double *p = forward_point(c, x, g, 0.3);
@@ -182,7 +182,7 @@ static void check_forward(ModelCase *c)
     near_sum(sums.rg, rg);
     near_sum(sums.residual2, sum2);
     near_sum(sums.residual_max, max);
-    cpu->op.sizes(c->op, metric_of(c), g, &sizes);
+    cpu->op.measure_sizes(c->op, metric_of(c), g, &sizes);
     for (int i = 0; i < c->blocks; i++) {
         double d = talus_problem_diagonal(c->problem, i), inside[6];
         ModelBlock b = model_block(c, i);
@@ -255,8 +255,8 @@ static void check_faces(ModelCase *c)
     int active = 0, counted, changed;
     double *p = forward_point(c, x, g, 0.3);
     memcpy(masked, g, (size_t)c->n * sizeof *g);
-    cpu->block.mask(c->op, metric_of(c), x, masked);
-    cpu->block.split(c->op, metric_of(c), x, g, 0.3, free_part, NULL, chopped, &face);
+    cpu->block.clear_active(c->op, metric_of(c), x, masked);
+    cpu->block.split_gradient(c->op, metric_of(c), x, g, 0.3, free_part, NULL, chopped, &face);
     for (int i = 0; i < c->blocks; i++) {
         ModelBlock b = model_block(c, i);
         bool bound = on_boundary(c, i, x + i * c->rows);
@@ -272,7 +272,7 @@ static void check_faces(ModelCase *c)
     near(masked, free_part, c->n, 0.0);
     CHECK_INT(face.active, active);
     CHECK(active > 0 && active < c->blocks);
-    cpu->block.compare(c->op, metric_of(c), p, x, &counted, &changed);
+    cpu->block.compare_active(c->op, metric_of(c), p, x, &counted, &changed);
     CHECK_INT(counted, active);
     for (int i = 0; i < c->blocks; i++)
         changed -= on_boundary(c, i, p + i * c->rows) != on_boundary(c, i, x + i * c->rows);
@@ -315,9 +315,9 @@ static void check_directions(ModelCase *c)
     model_project_all(c, moved);
     for (int k = 0; k < c->n; k++)
         moved[k] = (moved[k] - x[k]) / little;
-    cpu->block.tangent(c->op, metric_of(c), x, d, out);
+    cpu->block.project_tangent(c->op, metric_of(c), x, d, out);
     near(out, moved, c->n, 1e-5);
-    cpu->block.mask(c->op, metric_of(c), x, d);
+    cpu->block.clear_active(c->op, metric_of(c), x, d);
     double a = cpu->block.feasible_step(c->op, metric_of(c), x, d);
     CHECK(a > 0.0 && isfinite(a));
     CHECK(all_allowed(c, x, d, a * (1.0 - 1e-9), 1e-15));
@@ -361,7 +361,7 @@ static void check_residual(ModelCase *c)
         double *p = forward_point(c, x, g, 0.4);
         for (int k = 0; k < c->n; k++)
             p[k] = x[k] + 0.9 * (p[k] - x[k]);
-        cpu->step.relax(c->op, 0.4, 0.9, x, &sum2, &max);
+        cpu->step.jacobi(c->op, 0.4, 0.9, x, &sum2, &max);
         near(x, p, c->n, 1e-13);
         near_sum(sum2, expected2);
         free(p);

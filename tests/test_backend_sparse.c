@@ -23,7 +23,7 @@ typedef struct Matrix {
 static Matrix full_blocks(void)
 {
     static Matrix m;
-    TalusRng rng = talus_rng(5);
+    TalusRng rng = talus_rng_from_seed(5);
     int32_t k = 0;
     memset(&m, 0, sizeof m);
     m.rows = 3;
@@ -61,11 +61,11 @@ static void check_product(const Matrix *m, bool full)
                            .mu = m->mu};
     TalusProblem *problem;
     double x[SIZE], out[SIZE];
-    TalusRng rng = talus_rng(6);
+    TalusRng rng = talus_rng_from_seed(6);
     for (int i = 0; i < SIZE; i++)
         x[i] = talus_rng_uniform(&rng) - 0.5;
     REQUIRE_OK(talus_problem_create(&def, NULL, &problem));
-    CHECK_INT(talus_cpu_full_blocks(talus_problem_operator(problem)), full);
+    CHECK_INT(talus_cpu_has_full_blocks(talus_problem_operator(problem)), full);
     talus_problem_apply(problem, x, out);
     for (int row = 0; row < SIZE; row++) {
         double sum = 0.0;
@@ -132,8 +132,8 @@ TEST(coupled_blocks_have_different_colours)
     TalusProblem *problem;
     TalusSweep *sweep = NULL;
     REQUIRE_OK(talus_problem_create(&def, NULL, &problem));
-    REQUIRE_OK(talus_backend_cpu.sweep.begin(talus_problem_operator(problem), &options,
-                                             talus_problem_gamma(problem), &sweep));
+    REQUIRE_OK(talus_backend_cpu.sweep.prepare(talus_problem_operator(problem), &options,
+                                               talus_problem_gamma(problem), &sweep));
     for (int row = 0; row < SIZE; row++)
         for (int32_t k = m.start[row]; k < m.start[row + 1]; k++) {
             int i = row / 3, j = m.column[k] / 3;

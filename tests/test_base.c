@@ -333,7 +333,7 @@ static const TalusParam table[] = {
 TEST(params_start_at_presets_and_take_values)
 {
     Values v;
-    talus_params_default(table, 4, &v);
+    talus_params_set_defaults(table, 4, &v);
     CHECK(v.real == 0.5 && v.whole == 3 && v.colour == 1 && v.flag);
     CHECK_OK(talus_params_parse(table, 4, "test", NULL, &v));
     CHECK_OK(talus_params_parse(table, 4, "test", "", &v));
@@ -363,7 +363,7 @@ TEST(params_explain_what_is_wrong)
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         Values v;
-        talus_params_default(table, 4, &v);
+        talus_params_set_defaults(table, 4, &v);
         CHECK_INT(talus_params_parse(table, 4, "test", wrong[i][0], &v), TALUS_ERR_ARGUMENT);
         CHECK_STR(talus_error(), wrong[i][1]);
     }
@@ -466,7 +466,7 @@ TEST(crc_is_the_usual_one)
 
 TEST(random_numbers_stay_in_range_and_fill_it)
 {
-    TalusRng rng = talus_rng(5);
+    TalusRng rng = talus_rng_from_seed(5);
     int counts[10] = {0}, bins[7] = {0};
     double sum = 0.0, low = 1.0, high = 0.0;
     for (int i = 0; i < 70000; i++) {
@@ -490,7 +490,8 @@ TEST(random_numbers_stay_in_range_and_fill_it)
 
 TEST(random_numbers_repeat_from_their_state)
 {
-    TalusRng a = talus_rng(9), b = talus_rng(9), other = talus_rng(10);
+    TalusRng a = talus_rng_from_seed(9), b = talus_rng_from_seed(9),
+             other = talus_rng_from_seed(10);
     bool same = true, different = false;
     for (int i = 0; i < 100; i++) {
         uint64_t x = talus_rng_next(&a);

@@ -147,7 +147,7 @@ static void check_walls(int slabs)
     static Scene s;
     TalusDetector *detector;
     TalusContactList *list;
-    TalusRng rng = talus_rng(33);
+    TalusRng rng = talus_rng_from_seed(33);
     TalusVec3 none = {0, 0, 0};
     scene_open(&s);
     for (int k = 0; k < 2000; k++)

@@ -109,7 +109,7 @@ static double sampled_distance(const TalusPose *solid, TalusVec3 p)
 
 static void check_sphere_with(const TalusShape *shape)
 {
-    TalusRng rng = talus_rng(21);
+    TalusRng rng = talus_rng_from_seed(21);
     int outside = 0;
     for (int k = 0; k < 60; k++) {
         TalusPose solid = pose(shape, 0.0, in_cube(&rng), random_turn(&rng));
@@ -275,7 +275,7 @@ TEST(boxes_face_to_face)
 /* Two equal boxes exactly over each other keep their features when rounding moves them. */
 TEST(stacked_boxes_keep_features)
 {
-    TalusRng rng = talus_rng(8);
+    TalusRng rng = talus_rng_from_seed(8);
     TalusPose lower = pose(&brick, 0.0, talus_vec3(0, 0, 0), upright);
     TalusPose upper = pose(&brick, 0.0, talus_vec3(0, 0, 1.0), upright);
     Touches first = meet(&lower, &upper, 0.05);
@@ -312,7 +312,7 @@ TEST(boxes_edge_to_edge)
 /* Corner on face, at random: the deepest touch has the gap of the lowest corner. */
 TEST(boxes_corner_on_face)
 {
-    TalusRng rng = talus_rng(4);
+    TalusRng rng = talus_rng_from_seed(4);
     TalusPose table = pose(&slab, 0.0, talus_vec3(0, 0, -0.1), upright);
     for (int k = 0; k < 500; k++) {
         TalusQuat q = random_turn(&rng);
@@ -332,7 +332,7 @@ TEST(boxes_corner_on_face)
 /* Boxes that are apart by more than the reach never touch, whichever way they lie. */
 TEST(boxes_apart_do_not_touch)
 {
-    TalusRng rng = talus_rng(14);
+    TalusRng rng = talus_rng_from_seed(14);
     for (int k = 0; k < 2000; k++) {
         TalusPose a = pose(&brick, 0.0, talus_vec3(0, 0, 0), random_turn(&rng));
         TalusPose b = pose(&stick, 0.0, talus_scale(1.5, in_cube(&rng)), random_turn(&rng));

@@ -58,7 +58,7 @@ static void add(Graph *g, int a, int b, int count)
 /* Spheres, then general contacts, some of them several to a pair; bodies that nothing moves; one body with very many. */
 static Graph *random_graph(uint64_t seed)
 {
-    TalusRng rng = talus_rng(seed);
+    TalusRng rng = talus_rng_from_seed(seed);
     Graph *g = calloc(1, sizeof *g);
     for (int b = 0; b < BODIES; b++)
         g->body[b][3] = g->body[b][7] = b % FIXED_EVERY ? 1.0 : 0.0;
@@ -134,8 +134,8 @@ TEST(first_fit_by_falling_priority)
                 shares = shares || (pair[i][k / 2] == pair[j][k % 2] &&
                                     is_written(&g->op, i, k / 2) && is_written(&g->op, j, k % 2));
             uint64_t other = priority(g, j);
-            bool before =
-                other > mine || (other == mine && talus_tie_before(pair, &g->op.numbers, j, i));
+            bool before = other > mine ||
+                          (other == mine && talus_tie_comes_first(pair, &g->op.numbers, j, i));
             if (j != i && shares && before && c.class_of[j] < COLOURS)
                 taken |= UINT64_C(1) << c.class_of[j];
         }
@@ -173,7 +173,7 @@ static void shuffle_run(const Graph *from, Graph *to, int begin, int end, TalusR
 /* Returns the graph with its bodies and contacts in random order; bodies keep their numbers. */
 static Graph *shuffled(const Graph *from, uint64_t seed)
 {
-    TalusRng rng = talus_rng(seed);
+    TalusRng rng = talus_rng_from_seed(seed);
     Graph *g = malloc(sizeof *g);
     int place[BODIES], spheres = from->op.sphere_sphere + from->op.sphere_fixed;
     *g = *from;
@@ -220,7 +220,7 @@ TEST(colours_do_not_depend_on_places_in_lists)
  * (a, b) and the next pair (b, c). Some pairs have two contacts. */
 static Graph *tied_graph(uint64_t seed)
 {
-    TalusRng rng = talus_rng(seed);
+    TalusRng rng = talus_rng_from_seed(seed);
     Graph *g = calloc(1, sizeof *g);
     for (int b = 0; b < BODIES; b++) {
         uint64_t same = b % TIED > 1 ? g->id[b - 2] ^ rotated(g->id[b - 1]) : 0;

@@ -56,7 +56,7 @@ static Case open_case(int which)
     c.op = talus_problem_operator(c.problem);
     c.n = talus_problem_size(c.problem);
     CHECK_OK(cuda_mirror(c.op, &c.device));
-    CHECK_OK(cuda->op.scratch(&c.device));
+    CHECK_OK(cuda->op.reserve_scratch(&c.device));
     return c;
 }
 
@@ -82,7 +82,7 @@ static double *vector(int n)
 /* Impulses of which some are inside, some on and some outside their cones. */
 static double *random_vector(int n, uint64_t seed)
 {
-    TalusRng rng = talus_rng(seed);
+    TalusRng rng = talus_rng_from_seed(seed);
     double *x = vector(n);
     for (int k = 0; k < n; k++)
         x[k] = talus_rng_uniform(&rng) - 0.3;
@@ -148,7 +148,7 @@ static void sum_and_combine(int blocks)
     double sums[TALUS_VECTORS], expected[TALUS_VECTORS];
     size_t partials = (size_t)talus_chunks(blocks, BLOCK_GRAIN) + 1;
     scratch.partial = vector((int)partials);
-    scratch.many = vector(TALUS_VECTORS * (int)partials);
+    scratch.vector_partial = vector(TALUS_VECTORS * (int)partials);
     for (int k = 0; k < TALUS_VECTORS; k++) {
         x[k] = random_vector(n, (uint64_t)(100 + k));
         there[k] = upload(x[k], n);
@@ -174,7 +174,7 @@ static void sum_and_combine(int blocks)
         free(x[k]);
     }
     free(scratch.partial);
-    free(scratch.many);
+    free(scratch.vector_partial);
     CHECK_OK(cuda->check(cuda_context()));
 }
 
@@ -199,8 +199,8 @@ TEST(bodies_move_alike)
         double *x = random_vector(c.n, 7), *v = vector(size);
         double *there = upload(x, c.n), *moved = upload(NULL, size);
         for (int free_motion = 0; free_motion < 2; free_motion++) {
-            cuda->op.bodies(&c.device, there, free_motion, (double(*)[8])moved);
-            cpu->op.bodies(c.op, x, free_motion, (double(*)[8])v);
+            cuda->op.body_velocities(&c.device, there, free_motion, (double(*)[8])moved);
+            cpu->op.body_velocities(c.op, x, free_motion, (double(*)[8])v);
             near(moved, v, size);
         }
         cuda->vector.release(there);
@@ -241,16 +241,16 @@ TEST(products_and_metrics_are_the_same)
             TalusMetricBlock *host_blocks = (TalusMetricBlock *)metric;
             TalusMetricBlock *blocks = (TalusMetricBlock *)there_metric;
             TalusSizes sizes, expected;
-            cuda->op.metric(&c.device, (TalusMetric)kind, blocks);
-            cpu->op.metric(c.op, (TalusMetric)kind, host_blocks);
+            cuda->op.fill_metric(&c.device, (TalusMetric)kind, blocks);
+            cpu->op.fill_metric(c.op, (TalusMetric)kind, host_blocks);
             if (c.op->rows == 3 || kind == TALUS_METRIC_TRACE) /* else s_t is no number */
                 near(there_metric, metric, 4 * c.op->blocks);
             compare_products(&c, x, there, (const TalusMetricBlock *)host_blocks,
                              (const TalusMetricBlock *)blocks);
             for (int scaled = 0; scaled < 2; scaled++) {
-                cuda->op.sizes(&c.device, scaled ? blocks : NULL, there, &sizes);
-                cpu->op.sizes(c.op, scaled ? (const TalusMetricBlock *)host_blocks : NULL, x,
-                              &expected);
+                cuda->op.measure_sizes(&c.device, scaled ? blocks : NULL, there, &sizes);
+                cpu->op.measure_sizes(c.op, scaled ? (const TalusMetricBlock *)host_blocks : NULL,
+                                      x, &expected);
                 near_one(sizes.size, expected.size);
                 near_one(sizes.outside, expected.outside);
                 near_one(sizes.over, expected.over);
@@ -278,8 +278,8 @@ TEST(residual_and_relaxation_are_the_same)
             near_one(got.residual_max, expected.residual_max);
             near_one(got_terms.terms2, terms.terms2);
             near_one(got_terms.terms_max, terms.terms_max);
-            cuda->step.relax(&c.device, 0.4, 0.9, there, &got2, &got_max);
-            cpu->step.relax(c.op, 0.4, 0.9, x, &sum2, &max);
+            cuda->step.jacobi(&c.device, 0.4, 0.9, there, &got2, &got_max);
+            cpu->step.jacobi(c.op, 0.4, 0.9, x, &sum2, &max);
             near_one(got2, sum2);
             near_one(got_max, max);
             near(there, x, c.n);
@@ -330,7 +330,7 @@ TEST(huge_impulses_do_not_hide_a_residual)
     TalusTermSums terms;
     REQUIRE_OK(talus_problem_create(&def, NULL, &problem));
     CHECK_OK(cuda_mirror(talus_problem_operator(problem), &device));
-    CHECK_OK(cuda->op.scratch(&device));
+    CHECK_OK(cuda->op.reserve_scratch(&device));
     cuda->op.residual(&device, there, &sums, &terms);
     CHECK_NEAR(sums.residual2, 0.25, 1e-15);
     CHECK_NEAR(sums.residual_max, 0.4, 1e-15);
@@ -356,7 +356,7 @@ TEST(a_mirror_is_filled_again)
         int n = talus_problem_size(problem);
         double *x = random_vector(n, 11), *there = upload(x, n);
         CHECK_OK(cuda_mirror(op, &device));
-        CHECK_OK(cuda->op.scratch(&device));
+        CHECK_OK(cuda->op.reserve_scratch(&device));
         cuda->op.residual(&device, there, &got, NULL);
         cpu->op.residual(op, x, &expected, NULL);
         near_one(got.residual2, expected.residual2);

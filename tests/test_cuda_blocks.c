@@ -19,7 +19,7 @@ TEST(projection)
     for_cases(false, check_project);
 }
 
-static void same_forward(const TalusForward *got, const TalusForward *expected)
+static void same_forward(const TalusForwardSums *got, const TalusForwardSums *expected)
 {
     same_sum(got->r2, expected->r2);
     same_sum(got->rg, expected->rg);
@@ -32,7 +32,7 @@ static void check_forward(Case *c)
     const TalusMetricBlock *m = metric_of(c), *dm = device_metric_of(c);
     Both x = make_both(c, c->x), g = make_both(c, c->g);
     Both t = make_both(c, NULL), r = make_both(c, NULL);
-    TalusForward expected, got, alone;
+    TalusForwardSums expected, got, alone;
     cpu->block.forward_backward(c->op, m, x.host, g.host, 0.3, t.host, r.host, &expected);
     cuda->block.forward_backward(&c->device, dm, x.device, g.device, 0.3, t.device, r.device, &got);
     same_blocks(c, &t, c->x, c->g);
@@ -67,10 +67,10 @@ static void check_split(Case *c)
         part[k] = make_both(c, NULL);
     memset(&got, 0, sizeof got);
     memset(&alone, 0, sizeof alone);
-    cpu->block.split(c->op, m, x.host, g.host, 0.3, part[0].host, part[1].host, part[2].host,
-                     &expected);
-    cuda->block.split(&c->device, dm, x.device, g.device, 0.3, part[0].device, part[1].device,
-                      part[2].device, &got);
+    cpu->block.split_gradient(c->op, m, x.host, g.host, 0.3, part[0].host, part[1].host,
+                              part[2].host, &expected);
+    cuda->block.split_gradient(&c->device, dm, x.device, g.device, 0.3, part[0].device,
+                               part[1].device, part[2].device, &got);
     for (int k = 0; k < 3; k++)
         same_blocks(c, &part[k], c->x, c->g);
     same_sum(got.free2, expected.free2);
@@ -82,10 +82,10 @@ static void check_split(Case *c)
     CHECK_INT(got.active, expected.active);
     CHECK_INT(got.unbound, expected.unbound);
     CHECK(got.active > 0 && got.active < c->blocks && got.unbound > 0);
-    cuda->block.split(&c->device, dm, x.device, g.device, 0.3, NULL, NULL, NULL, &alone);
+    cuda->block.split_gradient(&c->device, dm, x.device, g.device, 0.3, NULL, NULL, NULL, &alone);
     CHECK(memcmp(&alone, &got, sizeof got) == 0);
-    cpu->block.mask(c->op, m, x.host, g.host);
-    cuda->block.mask(&c->device, dm, x.device, g.device);
+    cpu->block.clear_active(c->op, m, x.host, g.host);
+    cuda->block.clear_active(&c->device, dm, x.device, g.device);
     same_blocks(c, &g, c->x, c->g);
     for (int k = 0; k < 3; k++)
         free_both(&part[k]);
@@ -102,10 +102,11 @@ TEST(split_and_mask)
 static void check_tangent(Case *c)
 {
     Both x = make_both(c, c->x), d = make_both(c, c->d), out = make_both(c, NULL);
-    cpu->block.tangent(c->op, metric_of(c), x.host, d.host, out.host);
-    cuda->block.tangent(&c->device, device_metric_of(c), x.device, d.device, out.device);
+    cpu->block.project_tangent(c->op, metric_of(c), x.host, d.host, out.host);
+    cuda->block.project_tangent(&c->device, device_metric_of(c), x.device, d.device, out.device);
     same_blocks(c, &out, c->d, c->d);
-    cuda->block.tangent(&c->device, device_metric_of(c), x.device, d.device, d.device); /* over d */
+    cuda->block.project_tangent(&c->device, device_metric_of(c), x.device, d.device,
+                                d.device); /* over d */
     memcpy(d.host, out.host, (size_t)c->n * sizeof(double));
     same_blocks(c, &d, c->d, c->d);
     free_both(&x);
@@ -124,7 +125,7 @@ static void check_feasible(Case *c)
     const TalusMetricBlock *m = metric_of(c), *dm = device_metric_of(c);
     Both x = make_both(c, c->x), p = make_both(c, c->d);
     for (int trial = 0; trial < 2; trial++) {
-        cpu->block.mask(c->op, m, x.host, p.host);
+        cpu->block.clear_active(c->op, m, x.host, p.host);
         for (int k = 0; k < c->n; k++) /* others are the first to leave */
             p.host[k] *= k / c->rows % 2 == trial ? 1.0 : 1e-3;
         settle(c, &p);
@@ -151,8 +152,10 @@ static void check_compare(Case *c)
     int active, changed, expected_active, expected_changed;
     cpu->block.project(c->op, metric_of(c), y.host);
     settle(c, &y);
-    cpu->block.compare(c->op, metric_of(c), x.host, y.host, &expected_active, &expected_changed);
-    cuda->block.compare(&c->device, device_metric_of(c), x.device, y.device, &active, &changed);
+    cpu->block.compare_active(c->op, metric_of(c), x.host, y.host, &expected_active,
+                              &expected_changed);
+    cuda->block.compare_active(&c->device, device_metric_of(c), x.device, y.device, &active,
+                               &changed);
     CHECK_INT(active, expected_active);
     CHECK_INT(changed, expected_changed);
     CHECK(changed > 0 && active != changed);
@@ -189,12 +192,12 @@ TEST(nan_reaches_the_residual)
 {
     NEEDS_CUDA();
     Case c = make_case(3, false, false, PLAIN);
-    TalusForward forward;
+    TalusForwardSums forward;
     TalusFace face;
     c.g[4] = NAN;
     Both x = make_both(&c, c.x), g = make_both(&c, c.g);
     cuda->block.forward_backward(&c.device, NULL, x.device, g.device, 0.2, NULL, NULL, &forward);
-    cuda->block.split(&c.device, NULL, x.device, g.device, 0.2, NULL, NULL, NULL, &face);
+    cuda->block.split_gradient(&c.device, NULL, x.device, g.device, 0.2, NULL, NULL, NULL, &face);
     CHECK(isnan(forward.residual2) && isnan(forward.residual_max));
     CHECK(isnan(face.residual2) && isnan(face.residual_max));
     free_both(&x);
@@ -228,7 +231,7 @@ static void make_diagonal(Diagonal *m, int blocks)
                             .offset = m->values,
                             .diagonal = m->diagonal};
     CHECK_OK(cuda_mirror(&m->op, &m->device));
-    CHECK_OK(cuda->op.scratch(&m->device));
+    CHECK_OK(cuda->op.reserve_scratch(&m->device));
 }
 
 static void free_diagonal(Diagonal *m)
@@ -248,12 +251,12 @@ TEST(no_blocks)
     make_diagonal(&m, 0);
     double *none = NULL, *x = NULL;
     size_t room = 0;
-    TalusForward forward = {NAN, NAN, NAN, NAN};
+    TalusForwardSums forward = {NAN, NAN, NAN, NAN};
     int active = -1, changed = -1;
     CHECK_OK(cuda->vector.reserve(cuda_op(), &x, &room, 1, "test"));
     cuda->block.project(&m.device, NULL, none);
     cuda->block.forward_backward(&m.device, NULL, x, x, 0.2, NULL, NULL, &forward);
-    cuda->block.compare(&m.device, NULL, x, x, &active, &changed);
+    cuda->block.compare_active(&m.device, NULL, x, x, &active, &changed);
     CHECK(forward.r2 == 0.0 && forward.residual2 == 0.0 && forward.residual_max == 0.0);
     CHECK(active == 0 && changed == 0);
     CHECK(cuda->block.feasible_step(&m.device, NULL, x, x) == INFINITY);
@@ -279,7 +282,7 @@ TEST(more_blocks_than_threads)
     CHECK_OK(cuda->vector.reserve(cuda_op(), &a, &a_room, (size_t)n, "test"));
     cuda->vector.put(cuda_op(), b, x, (size_t)n);
     cuda->vector.zero(cuda_op(), a, (size_t)n);
-    cuda->block.compare(&m.device, NULL, a, b, &active, &changed);
+    cuda->block.compare_active(&m.device, NULL, a, b, &active, &changed);
     CHECK_INT(active, expected);
     CHECK_INT(changed, n - expected);
     for (int i = 0; i < n; i++)

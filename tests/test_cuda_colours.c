@@ -57,8 +57,9 @@ static int by_priority(const void *a, const void *b)
     uint64_t x = priority(*(const uint32_t *)a), y = priority(*(const uint32_t *)b);
     const int32_t(*pair)[2] = (const int32_t(*)[2])sorted_op->pair;
     if (x == y && pair) /* as on the host */
-        return talus_tie_before(pair, &sorted_op->numbers, *(const int *)a, *(const int *)b) ? -1
-                                                                                             : 1;
+        return talus_tie_comes_first(pair, &sorted_op->numbers, *(const int *)a, *(const int *)b)
+                   ? -1
+                   : 1;
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
@@ -127,7 +128,7 @@ TEST(colours_share_no_body_and_are_repeatable)
  * (a, b) and the next contact (b, c). A body continues the path of the lowest body below it that has no successor. */
 static uint64_t *tied_numbers(const TalusOperator *op)
 {
-    TalusRng rng = talus_rng(21);
+    TalusRng rng = talus_rng_from_seed(21);
     size_t bodies = (size_t)op->bodies;
     uint64_t *id = calloc(bodies, sizeof *id);
     int *before = calloc(bodies, sizeof *before), *after = calloc(bodies, sizeof *after);
@@ -175,7 +176,7 @@ TEST(ties_are_broken_by_keys)
         op->numbers.id = id;
         CHECK(count_ties(op) > op->bodies / 4);
         CHECK_OK(cuda_mirror(op, &c.device));
-        CHECK_OK(cuda->op.scratch(&c.device));
+        CHECK_OK(cuda->op.reserve_scratch(&c.device));
         if (begin(&c, &options)) {
             for (int i = 0; i < op->blocks; i++)
                 check_class(&c, i, seen);

@@ -39,7 +39,7 @@ TEST(fast_bodies)
     NEEDS_CUDA();
     static Scene s;
     Both b;
-    TalusRng rng = talus_rng(8);
+    TalusRng rng = talus_rng_from_seed(8);
     scene_open(&s);
     add_spheres(&s, 1500, 2.0, 9);
     for (int i = 0; i < s.view.count; i++) {
@@ -59,7 +59,7 @@ TEST(a_body_with_many_contacts)
     NEEDS_CUDA();
     static Scene s;
     Both b;
-    TalusRng rng = talus_rng(10);
+    TalusRng rng = talus_rng_from_seed(10);
     TalusVec3 none = {0, 0, 0};
     scene_open(&s);
     for (int k = 0; k < 1000; k++)
@@ -122,7 +122,7 @@ static void check_walls(int slabs, int planes)
 {
     static Scene s;
     Both b;
-    TalusRng rng = talus_rng(33);
+    TalusRng rng = talus_rng_from_seed(33);
     TalusVec3 none = {0, 0, 0};
     scene_open(&s);
     for (int k = 0; k < 800; k++)
@@ -158,7 +158,7 @@ TEST(cylinders_on_a_plane)
     NEEDS_CUDA();
     static Scene s;
     Both b;
-    TalusRng rng = talus_rng(3);
+    TalusRng rng = talus_rng_from_seed(3);
     TalusVec3 none = {0, 0, 0};
     scene_open(&s);
     add(&s, PLANE, 0.0, none, none);

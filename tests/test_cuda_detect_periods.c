@@ -21,7 +21,7 @@ static void repeat(Scene *s, const TalusPeriod *period)
 /* The same, with bodies anywhere. */
 static void scatter(Scene *s, const TalusPeriod *period)
 {
-    TalusRng rng = talus_rng(4);
+    TalusRng rng = talus_rng_from_seed(4);
     for (int i = 0; i < s->view.count; i++)
         s->position[i] = random_vector(&rng, period->hi.x - period->lo.x);
     repeat(s, period);
@@ -82,7 +82,7 @@ TEST(a_period_as_short_as_can_be)
 {
     NEEDS_CUDA();
     static Scene s;
-    TalusRng rng = talus_rng(21);
+    TalusRng rng = talus_rng_from_seed(21);
     TalusPeriod period = cube(0.0, 1.0, 7);
     scene_open(&s);
     s.options = (TalusDetectOptions){1e-3, 0.01, 1e-3, 0.4};
@@ -102,7 +102,7 @@ static int clipped_at(double h, double speed, double common, bool spins)
     static Scene s;
     Both b;
     TalusEngineCounts n = {0};
-    TalusRng rng = talus_rng(17);
+    TalusRng rng = talus_rng_from_seed(17);
     TalusPeriod period = cube(-2.0, 5.0, 7);
     open_scene(&s);
     s.options.h = h;
@@ -144,7 +144,7 @@ TEST(all_kinds_of_shapes)
     NEEDS_CUDA();
     static Scene s;
     for (int axes = 3; axes < 8; axes += 4) {
-        TalusRng rng = talus_rng(2);
+        TalusRng rng = talus_rng_from_seed(2);
         TalusPeriod period = cube(-1.0, 4.5, axes);
         open_scene(&s);
         add_bodies(&s, 130, 2.2, 0.0, &rng);
@@ -166,7 +166,7 @@ TEST(walls)
     static const int wall[] = {HOUSE, HILLS, VESSEL, SLAB, HOUSE};
     static Scene s;
     for (int k = 0; k < 5; k++) {
-        TalusRng rng = talus_rng((uint64_t)(30 + k));
+        TalusRng rng = talus_rng_from_seed((uint64_t)(30 + k));
         TalusPeriod period = cube(-1.0, k == 1 || k == 3 ? 30.0 : 11.0, k == 1 ? 3 : 7);
         open_scene(&s);
         int i = add_fixed(&s, wall[k], talus_vec3(-0.5, -0.8, -0.3));
@@ -212,7 +212,7 @@ static void expect_refusal(int shape, double radius, const char *text)
 {
     static Scene s;
     Both b;
-    TalusRng rng = talus_rng(5);
+    TalusRng rng = talus_rng_from_seed(5);
     TalusPeriod period = cube(-3.0, 6.0, 1);
     TalusQuat across = {sqrt(0.5), 0.0, sqrt(0.5), 0.0};
     scene_open(&s);

@@ -88,8 +88,8 @@ TEST(operations_agree)
         for (int s = 0; s < 2; s++) {
             const TalusBackend *backend = b.r[s].backend;
             backend->op.residual(&b.r[s].op, b.x[s], &sums[s], NULL);
-            backend->step.relax(&b.r[s].op, 0.3, 0.8, b.x[s], &sum2[s], &max[s]);
-            talus_reduced_recover(&b.r[s], b.x[s]);
+            backend->step.jacobi(&b.r[s].op, 0.3, 0.8, b.x[s], &sum2[s], &max[s]);
+            talus_reduced_recover_joints(&b.r[s], b.x[s]);
         }
         CHECK_NEAR(sums[1].residual2, sums[0].residual2, 1e-11 * sums[0].residual2);
         CHECK_NEAR(sum2[1], sum2[0], 1e-11 * sum2[0]);
@@ -137,7 +137,7 @@ static TalusRun run_both(const Both *b, int k, bool momentum)
     if (momentum) {
         TalusMetricBlock *metric = (TalusMetricBlock *)v[2];
         TalusMomentum m = {.norm = 6.0, .margin = 1.02, .theta = 1.0, .restart = true};
-        backend->op.metric(op, TALUS_METRIC_ANISOTROPIC, metric);
+        backend->op.fill_metric(op, TALUS_METRIC_ANISOTROPIC, metric);
         backend->op.scale(op, (const TalusMetricBlock *)metric, true, b->x[k]);
         backend->vector.copy(op, v[0], b->x[k], n);
         backend->vector.zero(op, v[1], n);
@@ -151,7 +151,7 @@ static TalusRun run_both(const Both *b, int k, bool momentum)
             backend->vector.copy(op, b->x[k], a.x, n);
         backend->op.scale(op, (const TalusMetricBlock *)metric, false, b->x[k]);
     } else {
-        CHECK_OK(talus_run_relax(backend, op, 0.3, 0.8, b->x[k], &run));
+        CHECK_OK(talus_run_jacobi(backend, op, 0.3, 0.8, b->x[k], &run));
     }
     for (int i = 0; i < 3; i++)
         backend->vector.release(v[i]);
@@ -167,7 +167,7 @@ TEST(runs_agree)
         TalusRun run[2];
         for (int k = 0; k < 2; k++) {
             run[k] = run_both(&b, k, method % 2);
-            talus_reduced_recover(&b.r[k], b.x[k]);
+            talus_reduced_recover_joints(&b.r[k], b.x[k]);
         }
         CHECK_INT(run[1].done, run[0].done);
         CHECK_NEAR(run[1].residual2, run[0].residual2, 1e-8 * run[0].residual2);

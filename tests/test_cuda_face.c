@@ -242,13 +242,13 @@ static Direct begin(const TestProblem *test, int iterations)
     d.n = talus_problem_size(d.problem);
     d.x = calloc((size_t)d.n, sizeof *d.x);
     CHECK_OK(cuda_mirror(talus_problem_operator(d.problem), &d.op));
-    CHECK_OK(cuda->op.scratch(&d.op));
+    CHECK_OK(cuda->op.reserve_scratch(&d.op));
     for (int k = 0; k < VECTORS; k++) {
         size_t n = k == METRIC ? 4 * (size_t)d.op.blocks : (size_t)d.n, room = 0;
         CHECK_OK(cuda->vector.reserve(cuda_op(), &d.vector[k], &room, n, "test"));
         cuda->vector.zero(cuda_op(), d.vector[k], n);
     }
-    cuda->op.metric(&d.op, TALUS_METRIC_ANISOTROPIC, (TalusMetricBlock *)d.vector[METRIC]);
+    cuda->op.fill_metric(&d.op, TALUS_METRIC_ANISOTROPIC, (TalusMetricBlock *)d.vector[METRIC]);
     d.state = (TalusProportioning){.metric = (const TalusMetricBlock *)d.vector[METRIC],
                                    .x = d.vector[0],
                                    .g = d.vector[1],

@@ -60,7 +60,7 @@ static Case open_test(TestProblem test)
     c.host = talus_problem_operator(c.problem);
     c.n = talus_problem_size(c.problem);
     CHECK_OK(cuda_mirror(c.host, &c.device));
-    CHECK_OK(cuda->op.scratch(&c.device));
+    CHECK_OK(cuda->op.reserve_scratch(&c.device));
     double *zero = calloc((size_t)c.n, sizeof *zero);
     cpu->op.residual(c.host, zero, &start, NULL);
     c.start = start.residual2;
@@ -119,7 +119,7 @@ static Accelerated begin(const Case *c, const TalusBackend *backend, TalusMetric
         CHECK_OK(backend->vector.reserve(cuda_op(), &a.vector[k], &room, n, "test"));
         backend->vector.zero(cuda_op(), a.vector[k], n);
     }
-    backend->op.metric(operator_of(c, backend), kind, (TalusMetricBlock *)a.vector[3]);
+    backend->op.fill_metric(operator_of(c, backend), kind, (TalusMetricBlock *)a.vector[3]);
     a.state = (TalusAccelerated){.x = a.vector[0],
                                  .x_prev = a.vector[1],
                                  .g_prev = a.vector[2],
@@ -159,7 +159,7 @@ static TalusRun relax(const Case *c, const TalusBackend *backend, TalusRun run, 
     size_t room = 0;
     CHECK_OK(backend->vector.reserve(cuda_op(), &x, &room, (size_t)c->n, "test"));
     backend->vector.zero(cuda_op(), x, (size_t)c->n);
-    CHECK_OK(talus_run_relax(backend, operator_of(c, backend), 0.3, 0.9, x, &run));
+    CHECK_OK(talus_run_jacobi(backend, operator_of(c, backend), 0.3, 0.9, x, &run));
     backend->vector.get(cuda_op(), gamma, x, (size_t)c->n);
     backend->vector.release(x);
     return run;
@@ -199,7 +199,7 @@ static double residual2(const Case *c, const double *gamma)
 static double law_residual2(const Case *c, const double *gamma)
 {
     TalusLawSums sums;
-    cpu->law.shift(c->host, gamma, 0.0, &sums, NULL);
+    cpu->law.measure_and_shift(c->host, gamma, 0.0, &sums, NULL);
     return sums.residual2;
 }
 
@@ -240,7 +240,7 @@ TEST(iterates_are_those_of_the_cpu)
 static double *velocities(const Case *c, const double *gamma)
 {
     double(*v)[8] = calloc((size_t)c->host->bodies + 1, sizeof *v);
-    cpu->op.bodies(c->host, gamma, true, v);
+    cpu->op.body_velocities(c->host, gamma, true, v);
     return &v[0][0];
 }
 

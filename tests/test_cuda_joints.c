@@ -34,7 +34,7 @@ static Case make_joint_case(int form)
     c.blocks = c.op->blocks;
     c.n = c.rows * c.blocks;
     CHECK_OK(cuda_mirror(c.op, &c.device));
-    CHECK_OK(cuda->op.scratch(&c.device));
+    CHECK_OK(cuda->op.reserve_scratch(&c.device));
     CHECK_INT(c.device.joints, c.op->joints);
     if (form == 1)
         make_metric(&c);
@@ -50,7 +50,7 @@ static void check_projections(Case *c)
     const TalusMetricBlock *m = metric_of(c), *dm = device_metric_of(c);
     Both x = make_both(c, c->d), t = make_both(c, NULL), r = make_both(c, NULL);
     Both g = make_both(c, c->g);
-    TalusForward expected, got;
+    TalusForwardSums expected, got;
     cpu->block.project(c->op, m, x.host);
     cuda->block.project(&c->device, dm, x.device);
     same_blocks(c, &x, c->d, c->d);
@@ -73,30 +73,30 @@ static void check_faces(Case *c)
     Both out = make_both(c, NULL);
     TalusFace expected, got;
     TalusSizes here, there;
-    cpu->block.split(c->op, m, x.host, g.host, 0.3, NULL, NULL, NULL, &expected);
-    cuda->block.split(&c->device, dm, x.device, g.device, 0.3, NULL, NULL, NULL, &got);
+    cpu->block.split_gradient(c->op, m, x.host, g.host, 0.3, NULL, NULL, NULL, &expected);
+    cuda->block.split_gradient(&c->device, dm, x.device, g.device, 0.3, NULL, NULL, NULL, &got);
     same_sum(got.free2, expected.free2);
     same_sum(got.chopped2, expected.chopped2);
     CHECK(got.active == expected.active && got.active > 0 && got.active < c->blocks);
     CHECK_INT(got.unbound, expected.unbound);
-    cpu->block.tangent(c->op, m, x.host, d.host, out.host);
-    cuda->block.tangent(&c->device, dm, x.device, d.device, out.device);
+    cpu->block.project_tangent(c->op, m, x.host, d.host, out.host);
+    cuda->block.project_tangent(&c->device, dm, x.device, d.device, out.device);
     same_blocks(c, &out, c->d, c->d);
-    cpu->block.mask(c->op, m, x.host, d.host);
-    cuda->block.mask(&c->device, dm, x.device, d.device);
+    cpu->block.clear_active(c->op, m, x.host, d.host);
+    cuda->block.clear_active(&c->device, dm, x.device, d.device);
     same_blocks(c, &d, c->d, c->d);
     same_sum(cuda->block.feasible_step(&c->device, dm, x.device, d.device),
              cpu->block.feasible_step(c->op, m, x.host, d.host));
-    cpu->op.sizes(c->op, m, g.host, &here);
-    cuda->op.sizes(&c->device, dm, g.device, &there);
+    cpu->op.measure_sizes(c->op, m, g.host, &here);
+    cuda->op.measure_sizes(&c->device, dm, g.device, &there);
     CHECK(same_sum(there.outside, here.outside) && here.outside > 0.0);
     same_sum(there.size, here.size);
     same_sum(there.over, here.over);
-    cpu->block.recede(c->op, false, 0.3, g.host);
-    cuda->block.recede(&c->device, false, 0.3, g.device);
+    cpu->block.project_recession(c->op, false, 0.3, g.host);
+    cuda->block.project_recession(&c->device, false, 0.3, g.device);
     same_blocks(c, &g, c->d, c->d);
-    cpu->block.recede_span(c->op, false, g.host, x.host);
-    cuda->block.recede_span(&c->device, false, g.device, x.device);
+    cpu->block.project_recession_span(c->op, false, g.host, x.host);
+    cuda->block.project_recession_span(&c->device, false, g.device, x.device);
     same_blocks(c, &x, c->d, c->d);
     free_both(&x);
     free_both(&g);
@@ -113,8 +113,8 @@ static void check_residual(Case *c)
     cuda->op.residual(&c->device, x.device, &got, NULL);
     same_sum(got.residual2, expected.residual2);
     same_sum(got.residual_max, expected.residual_max);
-    cpu->step.relax(c->op, 0.3, 0.8, x.host, &expected2, &expected_max);
-    cuda->step.relax(&c->device, 0.3, 0.8, x.device, &sum2, &max);
+    cpu->step.jacobi(c->op, 0.3, 0.8, x.host, &expected2, &expected_max);
+    cuda->step.jacobi(&c->device, 0.3, 0.8, x.device, &sum2, &max);
     same_vector(c, &x);
     free_both(&x);
 }

@@ -38,7 +38,7 @@ static Case make_case(const ModelOptions *options)
     c.blocks = c.model.blocks;
     c.n = c.model.n;
     CHECK_OK(cuda_mirror(c.op, &c.device));
-    CHECK_OK(cuda->op.scratch(&c.device));
+    CHECK_OK(cuda->op.reserve_scratch(&c.device));
     if (c.model.metric) {
         size_t n = 4 * (size_t)c.blocks;
         CHECK_OK(cuda->vector.reserve(cuda_op(), &c.metric_there, &c.metric_room, n, "metric"));
@@ -135,7 +135,7 @@ static void check_steps(Case *c)
 {
     Both v[4] = {make_point(c, 1), make_both(c, 2), make_both(c, 3), make_both(c, 4)};
     Both *x = &v[0], *g = &v[1], *t = &v[2], *r = &v[3];
-    TalusForward expected, got;
+    TalusForwardSums expected, got;
     TalusSizes sizes, expected_sizes;
     cpu->block.forward_backward(c->op, c->metric, x->host, g->host, 0.3, t->host, r->host,
                                 &expected);
@@ -147,18 +147,18 @@ static void check_steps(Case *c)
     same_sum(got.rg, expected.rg);
     same_sum(got.residual2, expected.residual2);
     same_sum(got.residual_max, expected.residual_max);
-    cpu->op.sizes(c->op, c->metric, g->host, &expected_sizes);
-    cuda->op.sizes(&c->device, c->device_metric, g->device, &sizes);
+    cpu->op.measure_sizes(c->op, c->metric, g->host, &expected_sizes);
+    cuda->op.measure_sizes(&c->device, c->device_metric, g->device, &sizes);
     same_sum(sizes.size, expected_sizes.size);
     same_sum(sizes.outside, expected_sizes.outside);
     same_sum(sizes.over, expected_sizes.over);
     for (int relaxed = 1; relaxed >= 0;
          relaxed--) { /* the cone, and then what of it is in the other */
-        cpu->block.recede(c->op, relaxed, 0.3, t->host);
-        cuda->block.recede(&c->device, relaxed, 0.3, t->device);
+        cpu->block.project_recession(c->op, relaxed, 0.3, t->host);
+        cuda->block.project_recession(&c->device, relaxed, 0.3, t->device);
         same_both(c, t);
-        cpu->block.recede_span(c->op, relaxed, t->host, r->host);
-        cuda->block.recede_span(&c->device, relaxed, t->device, r->device);
+        cpu->block.project_recession_span(c->op, relaxed, t->host, r->host);
+        cuda->block.project_recession_span(&c->device, relaxed, t->device, r->device);
         same_both(c, r);
     }
     cpu->block.project(c->op, c->metric, g->host);
@@ -191,23 +191,25 @@ static void check_faces(Case *c)
     Both *x = &v[0], *g = &v[1], *part = &v[2], *y = &v[5];
     TalusFace expected, got;
     int active, changed, expected_active, expected_changed;
-    cpu->block.split(c->op, c->metric, x->host, g->host, 0.3, part[0].host, part[1].host,
-                     part[2].host, &expected);
-    cuda->block.split(&c->device, c->device_metric, x->device, g->device, 0.3, part[0].device,
-                      part[1].device, part[2].device, &got);
+    cpu->block.split_gradient(c->op, c->metric, x->host, g->host, 0.3, part[0].host, part[1].host,
+                              part[2].host, &expected);
+    cuda->block.split_gradient(&c->device, c->device_metric, x->device, g->device, 0.3,
+                               part[0].device, part[1].device, part[2].device, &got);
     for (int k = 0; k < 3; k++)
         same_both(c, &part[k]);
     same_face(&got, &expected);
     CHECK(got.active > 0 && got.active < c->blocks);
-    cpu->block.compare(c->op, c->metric, x->host, y->host, &expected_active, &expected_changed);
-    cuda->block.compare(&c->device, c->device_metric, x->device, y->device, &active, &changed);
+    cpu->block.compare_active(c->op, c->metric, x->host, y->host, &expected_active,
+                              &expected_changed);
+    cuda->block.compare_active(&c->device, c->device_metric, x->device, y->device, &active,
+                               &changed);
     CHECK_INT(active, expected_active);
     CHECK_INT(changed, expected_changed);
-    cpu->block.tangent(c->op, c->metric, x->host, g->host, part[0].host);
-    cuda->block.tangent(&c->device, c->device_metric, x->device, g->device, part[0].device);
+    cpu->block.project_tangent(c->op, c->metric, x->host, g->host, part[0].host);
+    cuda->block.project_tangent(&c->device, c->device_metric, x->device, g->device, part[0].device);
     same_both(c, &part[0]);
-    cpu->block.mask(c->op, c->metric, x->host, g->host);
-    cuda->block.mask(&c->device, c->device_metric, x->device, g->device);
+    cpu->block.clear_active(c->op, c->metric, x->host, g->host);
+    cuda->block.clear_active(&c->device, c->device_metric, x->device, g->device);
     same_both(c, g);
     double step = cpu->block.feasible_step(c->op, c->metric, x->host, g->host);
     CHECK(step > 0.0 && (c->rows == 6 || isfinite(step))); /* six rows: all may be on a bound */
@@ -230,8 +232,8 @@ static void check_bodies(Case *c, const Both *x)
     size_t room = 0;
     CHECK_OK(cuda->vector.reserve(cuda_op(), &device, &room, (size_t)n, "velocities"));
     for (int offset = 0; offset < 2; offset++) {
-        cpu->op.bodies(c->op, x->host, offset, (double(*)[8])host);
-        cuda->op.bodies(&c->device, x->device, offset, (double(*)[8])device);
+        cpu->op.body_velocities(c->op, x->host, offset, (double(*)[8])host);
+        cuda->op.body_velocities(&c->device, x->device, offset, (double(*)[8])device);
         same(host, device, n);
     }
     cuda->vector.release(device);
@@ -261,13 +263,13 @@ static void check_products(Case *c)
     same_sum(got.residual_max, expected.residual_max);
     same_sum(got_terms.terms2, terms.terms2);
     same_sum(got_terms.terms_max, terms.terms_max);
-    cpu->step.relax(c->op, 0.4, 0.9, x->host, &expected2, &expected_max);
-    cuda->step.relax(&c->device, 0.4, 0.9, x->device, &sum2, &max);
+    cpu->step.jacobi(c->op, 0.4, 0.9, x->host, &expected2, &expected_max);
+    cuda->step.jacobi(&c->device, 0.4, 0.9, x->device, &sum2, &max);
     same_sum(sum2, expected2);
     same_both(c, x);
     for (int kind = 0; kind < 2 && c->rows >= 4; kind++) { /* with 3 rows there is not the room */
-        cpu->op.metric(c->op, (TalusMetric)kind, (TalusMetricBlock *)m->host);
-        cuda->op.metric(&c->device, (TalusMetric)kind, (TalusMetricBlock *)m->device);
+        cpu->op.fill_metric(c->op, (TalusMetric)kind, (TalusMetricBlock *)m->host);
+        cuda->op.fill_metric(&c->device, (TalusMetric)kind, (TalusMetricBlock *)m->device);
         same(m->host, m->device, 4 * c->blocks);
     }
     free_all(v, 3);
@@ -416,23 +418,23 @@ static void check_laws(Case *c)
     TalusLawSums expected, got;
     for (int round = 0; round < 3; round++) {
         const double share[3] = {1.0, 0.25, 0.0};
-        cpu->law.shift(c->op, gamma->host, share[round], &expected, NULL);
-        cuda->law.shift(&c->device, gamma->device, share[round], &got, NULL);
+        cpu->law.measure_and_shift(c->op, gamma->host, share[round], &expected, NULL);
+        cuda->law.measure_and_shift(&c->device, gamma->device, share[round], &got, NULL);
         same_law_sums(&got, &expected);
         same_offsets(c, out);
         for (int k = 0; k < c->n; k++)
             gamma->host[k] *= -0.7;
         settle(c, gamma);
     }
-    cpu->law.shift(c->op, gamma->host, 0.0, &expected, NULL);
-    cuda->law.shift(&c->device, gamma->device, 0.0, &got, NULL);
+    cpu->law.measure_and_shift(c->op, gamma->host, 0.0, &expected, NULL);
+    cuda->law.measure_and_shift(&c->device, gamma->device, 0.0, &got, NULL);
     same_law_sums(&got, &expected);
-    cpu->law.unshift(c->op);
-    cuda->law.unshift(&c->device);
+    cpu->law.clear_shifts(c->op);
+    cuda->law.clear_shifts(&c->device);
     same_offsets(c, out);
     for (int round = 0; round < 2 && c->op->estimate; round++) {
-        cpu->law.estimate(c->op, c->metric, gamma->host, round ? 1.0 : 0.3);
-        cuda->law.estimate(&c->device, c->device_metric, gamma->device, round ? 1.0 : 0.3);
+        cpu->law.move_estimates(c->op, c->metric, gamma->host, round ? 1.0 : 0.3);
+        cuda->law.move_estimates(&c->device, c->device_metric, gamma->device, round ? 1.0 : 0.3);
         same(c->op->estimate, c->device.estimate, c->blocks);
     }
     free_all(v, 2);
@@ -457,7 +459,7 @@ TEST(sweeps_check_laws_and_rows)
         TalusSweep *sweep = NULL;
         TalusSweepOptions options = {
             .order = TALUS_ORDER_COLOURED, .local = TALUS_ONE_EXACT, .omega = 1.0, .rho = 1.0};
-        CHECK(cuda->sweep.begin(&c.device, &options, gamma.device, &sweep) ==
+        CHECK(cuda->sweep.prepare(&c.device, &options, gamma.device, &sweep) ==
               TALUS_ERR_UNSUPPORTED);
         CHECK(
             strstr(talus_error(), six ? "take 1 or 3 rows" : "law coulomb on the section square"));

@@ -6,7 +6,7 @@ TEST(all_kinds_among_themselves)
 {
     NEEDS_CUDA();
     static Scene s;
-    TalusRng rng = talus_rng(2);
+    TalusRng rng = talus_rng_from_seed(2);
     open_scene(&s);
     add_bodies(&s, 120, 1.9, 0.0, &rng);
     for (int k = 0; k < 16; k++) /* small fixed ones */
@@ -19,7 +19,7 @@ TEST(on_a_plane_and_on_large_bodies)
 {
     NEEDS_CUDA();
     static Scene s;
-    TalusRng rng = talus_rng(3);
+    TalusRng rng = talus_rng_from_seed(3);
     open_scene(&s);
     add_bodies(&s, 100, 3.0, 0.0, &rng);
     add(&s, PLANE, 0.0, talus_vec3(0, 0, -1), talus_vec3(0, 0, 0));
@@ -32,7 +32,7 @@ TEST(on_a_mesh)
 {
     NEEDS_CUDA();
     static Scene s;
-    TalusRng rng = talus_rng(4);
+    TalusRng rng = talus_rng_from_seed(4);
     open_scene(&s);
     add_bodies(&s, 120, 2.5, 1.5, &rng);
     turn(&s, add_fixed(&s, HOUSE, talus_vec3(0.1, -0.2, 0.0)), &rng);
@@ -45,7 +45,7 @@ TEST(on_a_field)
 {
     NEEDS_CUDA();
     static Scene s;
-    TalusRng rng = talus_rng(5);
+    TalusRng rng = talus_rng_from_seed(5);
     open_scene(&s);
     add_bodies(&s, 80, 3.0, 2.0, &rng);
     add_bodies(&s, 3, 1.0, -20.0, &rng);
@@ -59,7 +59,7 @@ TEST(driven_bodies)
 {
     NEEDS_CUDA();
     static Scene s;
-    TalusRng rng = talus_rng(6);
+    TalusRng rng = talus_rng_from_seed(6);
     open_scene(&s);
     add_bodies(&s, 60, 2.0, 1.0, &rng);
     for (int k = 0; k < 40; k++)
@@ -86,7 +86,7 @@ TEST(filters)
     static Scene s;
     static uint8_t group[MAX_BODIES];
     uint32_t meets[32], excluded[40][2];
-    TalusRng rng = talus_rng(7);
+    TalusRng rng = talus_rng_from_seed(7);
     open_scene(&s);
     add_bodies(&s, 80, 1.6, 0.0, &rng);
     for (int k = 0; k < 300; k++)

@@ -30,7 +30,7 @@ static Reference start_reference(const Case *c, const TalusSweepOptions *options
     memcpy(r.gamma, c->gamma, (size_t)c->n * sizeof(double));
     if (!c->op->pair)
         return r;
-    cpu->op.bodies(c->op, r.gamma, true, r.velocity);
+    cpu->op.body_velocities(c->op, r.gamma, true, r.velocity);
     for (int i = 0; i < c->op->blocks; i++)
         for (int side = 0; side < 2; side++)
             if (c->class_of[i] == (ITEM | HEAVY_CLASS) && c->op->pair[i][side] >= 0)
@@ -61,9 +61,9 @@ static TalusVec3 arm_of(const TalusOperator *op, int i, int side)
 static TalusVec3 turned(const TalusOperator *op, int body, TalusVec3 torque)
 {
     TalusSym3 inertia;
-    if (!op->inertia)
+    if (!op->inverse_inertia)
         return talus_scale(op->body[body][7], torque);
-    memcpy(&inertia, op->inertia[body], sizeof inertia);
+    memcpy(&inertia, op->inverse_inertia[body], sizeof inertia);
     return talus_sym3_mul(inertia, torque);
 }
 
@@ -73,7 +73,7 @@ static void split_diagonal(const Reference *r, int i, double diagonal[3])
     const TalusOperator *op = r->c->op;
     for (int k = 0; k < 3; k++) {
         double local[3] = {k == 0, k == 1, k == 2}, axis[3];
-        talus_frame_world(op->frame[i], local, axis);
+        talus_frame_to_world(op->frame[i], local, axis);
         diagonal[k] = 0.0;
         for (int side = 0; side < 2 && op->pair[i][side] >= 0; side++) {
             int body = op->pair[i][side];
@@ -123,7 +123,7 @@ static void gradient_of(const Reference *r, int i, double g[3])
         u = talus_add(u, talus_scale(side ? 1.0 : -1.0, at));
     }
     double world[3] = {u.x, u.y, u.z};
-    talus_frame_local(op->frame[i], world, g);
+    talus_frame_to_local(op->frame[i], world, g);
     g[0] += op->bias[i] + (op->compliance ? op->compliance[i] * r->gamma[i * op->rows] : 0.0);
 }
 
@@ -157,7 +157,7 @@ static void push(Reference *r, int i, const double change[3])
     double p[3];
     if (!op->pair)
         return;
-    talus_frame_world(op->frame[i], change, p);
+    talus_frame_to_world(op->frame[i], change, p);
     for (int side = 0; side < 2 && op->pair[i][side] >= 0; side++) {
         int body = op->pair[i][side];
         double *v = r->velocity[body], sign = side ? 1.0 : -1.0;
@@ -222,7 +222,7 @@ static void same_sweeps(Case *c, const TalusSweepOptions *options)
             for (int sweep = 0; sweep < runs[k]; sweep++)
                 expected = sweep_reference(&r);
             CHECK_NEAR(change, expected, 1e-11 * expected);
-            cuda->sweep.end(c->sweep, c->vector);
+            cuda->sweep.get_impulses(c->sweep, c->vector);
             cuda->vector.get(cuda_op(), gamma, c->vector, (size_t)c->n);
             cuda->op.residual(&c->device, c->vector, &sums, NULL); /* uses the scratch */
             check_near(gamma, r.gamma, c->n, 1e-12);
@@ -289,7 +289,7 @@ static double *solved_velocities(Case *c, const char *backend, const char *solve
         CHECK(info.outcome == TALUS_OUTCOME_CONVERGED);
     talus_solver_destroy(s);
     CHECK_OK(talus_problem_set_backend(c->problem, "cpu"));
-    cpu->op.bodies(c->op, gamma, true, (double(*)[8])velocity);
+    cpu->op.body_velocities(c->op, gamma, true, (double(*)[8])velocity);
     return velocity;
 }
 

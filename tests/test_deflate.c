@@ -22,7 +22,7 @@ TEST(crc_of_known_bytes)
 
 static void fill(int kind)
 {
-    TalusRng rng = talus_rng(3);
+    TalusRng rng = talus_rng_from_seed(3);
     for (int i = 0; i < SIZE; i++)
         plain[i] = kind == 0   ? 0
                    : kind == 1 ? (unsigned char)talus_rng_next(&rng)

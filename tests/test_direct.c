@@ -189,7 +189,7 @@ static void check_solves(TalusDirect *d, const TalusSparse *a, const int8_t *sig
 TEST(random_matrices)
 {
     int8_t plus[MOST], mixed[MOST];
-    rng = talus_rng(1);
+    rng = talus_rng_from_seed(1);
     memset(plus, 1, sizeof plus);
     for (int kind = 0; kind < TALUS_DIRECT_KINDS; kind++) {
         TalusDirect *d;

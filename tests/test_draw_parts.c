@@ -151,7 +151,7 @@ static unsigned char *decode(const unsigned char *p, size_t size, int width, int
 /* Slopes, noise and flat parts, so that every filter has its rows. */
 static void paint(TalusImage *image)
 {
-    TalusRng rng = talus_rng(3);
+    TalusRng rng = talus_rng_from_seed(3);
     for (int y = 0; y < image->height; y++)
         for (int x = 0; x < image->width * image->channels; x++) {
             size_t at = (size_t)y * (size_t)image->width * (size_t)image->channels + (size_t)x;

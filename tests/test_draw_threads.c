@@ -8,7 +8,7 @@ static Scene scene;
 
 static void pile(int bodies)
 {
-    TalusRng rng = talus_rng(7);
+    TalusRng rng = talus_rng_from_seed(7);
     scene_clear(&scene);
     for (int k = 0; k < bodies; k++) {
         double x = 8.0 * talus_rng_uniform(&rng), y = 8.0 * talus_rng_uniform(&rng);

@@ -84,7 +84,7 @@ TEST(a_proof_outlasts_a_handover)
     TalusSolver *solver = NULL;
     REQUIRE_OK(talus_problem_create(&p.def, NULL, &problem));
     REQUIRE_OK(talus_solver_create("apgd", &solver));
-    REQUIRE_OK(talus_problem_send(problem));
+    REQUIRE_OK(talus_problem_upload(problem));
     talus_solver_set_backend(solver, problem->backend);
     TalusSolveOptions options = talus_solve_options_default();
     TalusSolveInfo info = {.iterations = 64};
@@ -92,8 +92,8 @@ TEST(a_proof_outlasts_a_handover)
                         .backend = problem->backend,
                         .options = &options,
                         .info = &info,
-                        .op = problem->there_op,
-                        .gamma = problem->there_gamma,
+                        .op = problem->solver_op,
+                        .gamma = problem->solver_gamma,
                         .solver = solver,
                         .infeasibility = &solver->infeasibility};
     const TalusMetricBlock metric[2] = {{0.01, 0.01, 0.3, 1.0 / 1.09},

@@ -27,7 +27,7 @@ static double draw(Rows *r)
 static void start_rows(Rows *r, int bodies, uint64_t seed)
 {
     memset(r, 0, sizeof *r);
-    r->rng = talus_rng(seed);
+    r->rng = talus_rng_from_seed(seed);
     r->bodies = bodies;
     for (int b = 0; b < bodies; b++) {
         double f[9];

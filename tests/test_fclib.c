@@ -181,7 +181,7 @@ TEST(round_trips)
 {
     if (!talus_fclib_available())
         SKIP("this build has no HDF5");
-    rng = talus_rng(3);
+    rng = talus_rng_from_seed(3);
     check_round_trip((Shape){3, 7, 0, 0, true, false}, 0);
     check_round_trip((Shape){2, 9, 0, 0, true, true}, 2);
     check_round_trip((Shape){3, 6, 24, 0, true, true}, 1);
@@ -195,7 +195,7 @@ TEST(failed_writes_leave_the_old_file)
 {
     if (!talus_fclib_available())
         SKIP("this build has no HDF5");
-    rng = talus_rng(4);
+    rng = talus_rng_from_seed(4);
     TalusFclib *old = make((Shape){3, 2, 0, 0, true, true}), *read;
     TalusFclib *new = make((Shape){3, 5, 0, 0, true, true});
     REQUIRE_OK(talus_fclib_write("kept.hdf5", old));
@@ -431,7 +431,7 @@ static void check_condensed(Shape s)
 
 TEST(condensed)
 {
-    rng = talus_rng(5);
+    rng = talus_rng_from_seed(5);
     check_condensed((Shape){3, 7, 0, 0, true, true});
     check_condensed((Shape){3, 7, 0, 0, true, false});
     check_condensed((Shape){3, 7, 0, 0, false, false});
@@ -443,7 +443,7 @@ TEST(condensed)
 
 TEST(condensed_with_joints)
 {
-    rng = talus_rng(6);
+    rng = talus_rng_from_seed(6);
     check_condensed((Shape){3, 8, 48, 7, true, true});
     check_condensed((Shape){3, 8, 48, 7, true, false});
     check_condensed((Shape){2, 6, 24, 3, true, true});
@@ -451,7 +451,7 @@ TEST(condensed_with_joints)
 
 TEST(points_must_match)
 {
-    rng = talus_rng(7);
+    rng = talus_rng_from_seed(7);
     TalusFclib *f = make((Shape){3, 3, 0, 0, true, true});
     TalusFclib *other = make((Shape){3, 4, 0, 0, true, true});
     TalusProblem *problem;

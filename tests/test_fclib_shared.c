@@ -238,7 +238,7 @@ static void compare(TalusProblem *a, TalusProblem *b, const TalusFclib *f)
     REQUIRE(n == talus_problem_size(b));
     REQUIRE_OK(TALUS_ALLOC(x, 3 * (size_t)n, "test"));
     double *p = x + n, *q = p + n;
-    TalusRng rng = talus_rng(8);
+    TalusRng rng = talus_rng_from_seed(8);
     for (int k = 0; k < 4; k++) {
         for (int i = 0; i < n; i++)
             x[i] = 2.0 * talus_rng_uniform(&rng) - 1.0;

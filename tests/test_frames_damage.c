@@ -381,7 +381,7 @@ TEST(compressed_data_are_checked)
 TEST(chance_finds_nothing)
 {
     Sample sample;
-    TalusRng rng = talus_rng(11);
+    TalusRng rng = talus_rng_from_seed(11);
     int read, refused = 0;
     make_sample(&sample, TALUS_DETAIL_FULL);
     size_t end = sample.frame[1].offset + sample.frame[1].size;

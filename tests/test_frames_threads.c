@@ -10,7 +10,7 @@ enum { BODIES = 40000, CONTACTS = 30000 };
 
 static void fill(TalusSnapshot *s, uint64_t seed)
 {
-    TalusRng rng = talus_rng(seed);
+    TalusRng rng = talus_rng_from_seed(seed);
     for (int i = 0; i < BODIES; i++) {
         s->id[i] = (TalusBodyId){(uint64_t)i + 1};
         s->position[i] = talus_vec3(5.0 * talus_rng_uniform(&rng), 5.0 * talus_rng_uniform(&rng),

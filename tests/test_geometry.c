@@ -106,7 +106,7 @@ static TalusVec3 surface_point(const TalusShapeDef *def, double radius, TalusRng
 static void check_bounds(const TalusShapeDef *def, TalusQuat q)
 {
     TalusShape shape;
-    TalusRng rng = talus_rng(5);
+    TalusRng rng = talus_rng_from_seed(5);
     TalusVec3 at = {3.0, -2.0, 1.0};
     REQUIRE_OK(talus_shape_init(&shape, def));
     TalusAabb box = talus_shape_bounds(&shape, 0.7, at, q);
@@ -157,7 +157,7 @@ static double distance_to(const TalusShapeDef *def, TalusVec3 p, TalusVec3 *norm
  * vector that leads out. */
 static void check_distance(const TalusShapeDef *def)
 {
-    TalusRng rng = talus_rng(11);
+    TalusRng rng = talus_rng_from_seed(11);
     for (int k = 0; k < 2000; k++) {
         TalusVec3 p = talus_scale(1.2, in_cube(&rng)), normal, at_foot;
         double d = distance_to(def, p, &normal);
@@ -236,7 +236,7 @@ static double sampled_distance(const double *points, int count, TalusVec3 p)
 
 TEST(revolve_distance_equals_sampling)
 {
-    TalusRng rng = talus_rng(3);
+    TalusRng rng = talus_rng_from_seed(3);
     for (int k = 0; k < 150; k++) {
         TalusVec3 p = talus_scale(1.6, in_cube(&rng));
         double expected = sampled_distance(profile, 5, p);

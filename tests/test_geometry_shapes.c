@@ -73,7 +73,7 @@ static bool contains(const TalusShape *s, TalusVec3 p)
 TEST(mass_properties_equal_sums)
 {
     enum { N = 96 };
-    TalusRng rng = talus_rng(1);
+    TalusRng rng = talus_rng_from_seed(1);
     for (int k = 0; k < KINDS; k++) {
         TalusShape s;
         TalusMassProperties m;
@@ -152,7 +152,7 @@ static TalusVec3 random_inside(const TalusShape *s, TalusRng *rng)
 /* No point within lies farther along; and the point itself is of the shape, as it is hardly beyond. */
 TEST(support_is_the_farthest_point)
 {
-    TalusRng rng = talus_rng(2);
+    TalusRng rng = talus_rng_from_seed(2);
     for (int k = 0; k < KINDS - 1; k++) { /* not the compound */
         TalusShape s;
         int wrong = 0;
@@ -175,7 +175,7 @@ TEST(support_is_the_farthest_point)
 
 TEST(bounds_are_those_of_the_support)
 {
-    TalusRng rng = talus_rng(3);
+    TalusRng rng = talus_rng_from_seed(3);
     for (int k = 0; k < KINDS - 1; k++) {
         TalusShape s;
         REQUIRE_OK(talus_shape_init(&s, all[k]));
@@ -201,7 +201,7 @@ TEST(bounds_are_those_of_the_support)
 
 TEST(bounds_of_a_compound)
 {
-    TalusRng rng = talus_rng(4);
+    TalusRng rng = talus_rng_from_seed(4);
     TalusShape s;
     REQUIRE_OK(talus_shape_init(&s, &clump));
     int outside = 0;

@@ -43,7 +43,7 @@ static Contacts no_contacts(void)
 static Contacts random_contacts(uint64_t seed)
 {
     const uint64_t most[RUNS] = {6, 2, 4};
-    TalusRng rng = talus_rng(seed);
+    TalusRng rng = talus_rng_from_seed(seed);
     Contacts c = no_contacts();
     for (int run = 0; run < RUNS; run++) {
         for (int32_t a = 0; a < BODIES; a++)
@@ -94,11 +94,11 @@ static double dot_of(const Contacts *c, TalusBodyNumbers numbers, TalusPool *poo
                               .numbers = numbers,
                               .scratch = &scratch};
     double result = 0.0;
-    if (CHECK_OK(talus_cpu_op_scratch(&op))) {
+    if (CHECK_OK(talus_cpu_op_reserve_scratch(&op))) {
         result = talus_cpu_vector_dot(&op, c->x, c->y);
-        talus_sum_add(sum, scratch.partial, talus_cpu_groups(&op));
+        talus_sum_add(sum, scratch.partial, talus_cpu_group_count(&op));
     }
-    TALUS_RELEASE(scratch.record, scratch.velocity, scratch.partial, scratch.many,
+    TALUS_RELEASE(scratch.record, scratch.velocity, scratch.partial, scratch.vector_partial,
                   scratch.groups.start);
     return result;
 }
@@ -113,7 +113,7 @@ TEST(groups_are_cut_by_bodies)
     Contacts c = random_contacts(1);
     TalusGroups g = {0};
     const TalusFirstBodies first = {c.pair, sizeof *c.pair, {NULL, NULL}};
-    REQUIRE_OK(talus_groups_cut(&g, &first, c.run_end));
+    REQUIRE_OK(talus_groups_cut_contacts(&g, &first, c.run_end));
     bool short_enough = true, of_one_run = true, of_one_block = true;
     CHECK_INT(g.start[0], 0);
     CHECK_INT(g.start[g.count], c.count);
@@ -135,7 +135,7 @@ TEST(groups_are_cut_by_bodies)
  * that of all contacts in one place, bit for bit. */
 TEST(sums_do_not_depend_on_the_place_of_bodies)
 {
-    TalusRng rng = talus_rng(3);
+    TalusRng rng = talus_rng_from_seed(3);
     int place_of[BODIES / BODY_GRAIN + 1];
     for (uint64_t seed = 1; seed <= 5; seed++) {
         Contacts all = random_contacts(seed);
@@ -162,7 +162,7 @@ TEST(sums_do_not_depend_on_places_in_the_list_of_bodies)
 {
     static uint64_t id[2 * BODIES];
     static int32_t place[BODIES];
-    TalusRng rng = talus_rng(8);
+    TalusRng rng = talus_rng_from_seed(8);
     Contacts c = random_contacts(6);
     TalusSum sum = {0}, other = {0};
     double expected = dot(&c, NULL, &sum);
@@ -185,7 +185,7 @@ TEST(bodies_are_cut_by_numbers)
 {
     static uint64_t id[BODIES];
     static uint32_t slot[BODIES];
-    TalusRng rng = talus_rng(5);
+    TalusRng rng = talus_rng_from_seed(5);
     TalusGroups g = {0}, h = {0};
     uint64_t number = UINT64_C(1) << 40;
     bool sound = true;
@@ -228,12 +228,12 @@ TEST(sums_do_not_depend_on_threads)
 TEST(unsorted_contacts_make_large_groups)
 {
     Contacts c = random_contacts(2);
-    TalusRng rng = talus_rng(4);
+    TalusRng rng = talus_rng_from_seed(4);
     TalusGroups g = {0};
     for (int i = 0; i < c.count; i++)
         c.pair[i][0] = (int32_t)talus_rng_below(&rng, BODIES);
     const TalusFirstBodies first = {c.pair, sizeof *c.pair, {NULL, NULL}};
-    REQUIRE_OK(talus_groups_cut(&g, &first, c.run_end));
+    REQUIRE_OK(talus_groups_cut_contacts(&g, &first, c.run_end));
     CHECK(g.count <= c.count / BLOCK_GRAIN + 3 * (BODIES / BODY_GRAIN + 2));
     CHECK_INT(g.start[g.count], c.count);
     TALUS_RELEASE(g.start);
@@ -245,7 +245,7 @@ TEST(no_contacts_no_groups)
     TalusGroups g = {0};
     const int none[RUNS] = {0, 0, 0};
     const TalusFirstBodies first = {NULL, 8, {NULL, NULL}};
-    REQUIRE_OK(talus_groups_cut(&g, &first, none));
+    REQUIRE_OK(talus_groups_cut_contacts(&g, &first, none));
     CHECK_INT(g.count, 0);
     REQUIRE_OK(talus_groups_cut_bodies(&g, NULL, NULL, 0));
     CHECK_INT(g.count, 0);

@@ -181,7 +181,7 @@ static int box_points(TalusVec3 half, TalusQuat turn, TalusVec3 at, bool single,
 
 TEST(a_box_of_points_is_a_box)
 {
-    TalusRng rng = talus_rng(7);
+    TalusRng rng = talus_rng_from_seed(7);
     TalusVec3 half = talus_vec3(0.3, 0.5, 0.9), point[200];
     TalusShapeDef box = {.kind = TALUS_SHAPE_BOX, .half = half};
     TalusMassProperties expected, m;
@@ -266,7 +266,7 @@ TEST(mass_of_a_rock)
 TEST(climbing_finds_the_farthest)
 {
     static TalusVec3 point[2000];
-    TalusRng rng = talus_rng(5);
+    TalusRng rng = talus_rng_from_seed(5);
     for (int kind = 0; kind < CLOUD_KINDS; kind++) {
         cloud_fill(kind, 11, 2000, point);
         TalusShapeDef def = {.kind = TALUS_SHAPE_HULL, .vertex = point, .vertex_count = 2000};
@@ -323,7 +323,7 @@ TEST(refuses_what_has_no_volume)
     TalusVec3 point[50];
     TalusShapeDef def = {.kind = TALUS_SHAPE_HULL, .vertex = point, .vertex_count = 50};
     TalusShape s;
-    TalusRng rng = talus_rng(1);
+    TalusRng rng = talus_rng_from_seed(1);
     TalusQuat turn = cloud_turn(&rng);
     for (int flat = 0; flat < 4;
          flat++) { /* one point, a line, a plane, a plane of rounding errors */

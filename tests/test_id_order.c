@@ -26,7 +26,7 @@ TEST(order_of_any_ids)
 {
     enum { COUNT = 3000 };
     static uint64_t id[COUNT];
-    TalusRng rng = talus_rng(5);
+    TalusRng rng = talus_rng_from_seed(5);
     TalusIdOrder order = {0};
     for (int round = 0; round < 4; round++) {
         for (int i = 0; i < COUNT; i++) /* of few bits and of all 64 */

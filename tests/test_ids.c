@@ -74,7 +74,7 @@ static void check_lookup(uint64_t first)
     static Truth truth;
     TalusWorldDef def = quick_def(1);
     TalusWorld *world = make_world(&def);
-    TalusRng rng = talus_rng(3);
+    TalusRng rng = talus_rng_from_seed(3);
     truth.created = 0;
     world->bodies.counts.created = first;
     REQUIRE_OK(talus_world_add_shape(world, &ball, NULL));

@@ -28,7 +28,7 @@ static SetCase make_set(TalusRng *rng, int trial)
     TalusBlockModel model = {.section = TALUS_SECTION_JOINT, .sides = (uint16_t)c.mask};
     c.s[0] = 0.5 + talus_rng_uniform(rng);
     c.s[1] = 0.5 + talus_rng_uniform(rng);
-    c.set = talus_operator_set(&model, false, c.mu, NULL, 0.0, c.s);
+    c.set = talus_set_in_metric(&model, false, c.mu, NULL, 0.0, c.s);
     return c;
 }
 
@@ -39,7 +39,7 @@ static double bound_of(const SetCase *c, int k)
 
 TEST(sets_are_boxes)
 {
-    TalusRng rng = talus_rng(1);
+    TalusRng rng = talus_rng_from_seed(1);
     for (int trial = 0; trial < 2000; trial++) {
         SetCase c = make_set(&rng, trial);
         double x[6], d[6], p[6], least = INFINITY;
@@ -60,17 +60,17 @@ TEST(sets_are_boxes)
             if (t != 0.0) /* p + a t stays within b */
                 least = fmin(least, (b - copysign(1.0, t) * p[k]) / fabs(t));
         }
-        CHECK(talus_block_active(c.rows, &c.set, p) == active);
-        talus_block_tangent(c.rows, &c.set, p, d);
+        CHECK(talus_block_is_active(c.rows, &c.set, p) == active);
+        talus_block_project_tangent(c.rows, &c.set, p, d);
         for (int k = 0; k < c.rows; k++)
             CHECK(d[k] == x[k]);
         for (int k = 0; k < c.rows; k++)
             d[k] = -d[k];
-        double step = talus_block_step(c.rows, &c.set, p, d);
+        double step = talus_block_feasible_step(c.rows, &c.set, p, d);
         CHECK(step == least || fabs(step - least) <= 1e-12 * least);
         CHECK(talus_block_shift(c.rows, &c.set, x) == 0.0);
         talus_block_clear_immovable(c.rows, &c.set, x);
-        talus_block_recede(c.rows, &c.set, p);
+        talus_block_project_unbounded(c.rows, &c.set, p);
         for (int k = 0; k < c.rows; k++)
             CHECK((x[k] == 0.0 || bound_of(&c, k) > 0.0) &&
                   (p[k] == 0.0 || isinf(bound_of(&c, k))));
@@ -90,11 +90,11 @@ TEST(public_projection)
 /* One block by itself: the least within the bounds, which a few rounds reach where one does not. */
 TEST(one_block_is_solved)
 {
-    TalusRng rng = talus_rng(2);
+    TalusRng rng = talus_rng_from_seed(2);
     for (int trial = 0; trial < 400; trial++) {
         SetCase c = make_set(&rng, trial);
         TalusBlockModel model = {.section = TALUS_SECTION_JOINT, .sides = (uint16_t)c.mask};
-        TalusSet set = talus_operator_set(&model, false, c.mu, NULL, 0.0, NULL);
+        TalusSet set = talus_set_in_metric(&model, false, c.mu, NULL, 0.0, NULL);
         double a[3][3] = {{0.0}}, b[3], root[3][3], gamma[3] = {0.0, 0.0, 0.0}, g[3];
         for (int k = 0; k < 9; k++)
             root[k / 3][k % 3] = talus_rng_uniform(&rng) + (k % 4 ? 0.0 : 0.5);
@@ -104,14 +104,14 @@ TEST(one_block_is_solved)
             b[k] = 2.0 * talus_rng_uniform(&rng) - 1.0;
         int rounds = isinf(c.mu) ? 2 : 3000; /* a second one shows that the first was exact */
         for (int round = 0; round < rounds; round++) {
-            talus_one_velocity(&(TalusOne){.a = {{a[0][0], a[0][1], a[0][2]},
-                                                 {a[1][0], a[1][1], a[1][2]},
-                                                 {a[2][0], a[2][1], a[2][2]}}},
+            talus_one_velocity(&(TalusOneContact){.a = {{a[0][0], a[0][1], a[0][2]},
+                                                        {a[1][0], a[1][1], a[1][2]},
+                                                        {a[2][0], a[2][1], a[2][2]}}},
                                b, gamma, g);
             if (round == 1 && isinf(c.mu))
                 for (int k = 0; k < 3; k++)
                     CHECK_NEAR(c.mask >> k & 1 ? g[k] : gamma[k], 0.0, 1e-10);
-            talus_one_joint(&set, (const double(*)[3])a, g, 1.0, gamma);
+            talus_one_step_joint(&set, (const double(*)[3])a, g, 1.0, gamma);
         }
         for (int k = 0; k < 3; k++) {
             double most = c.mask >> k & 1 ? c.mu : 0.0, u = b[k];
@@ -257,7 +257,7 @@ static void compare_metrics(TalusProblem *problem, const TalusProblemDef *def, c
 static void check_metrics(const TalusProblemDef *def)
 {
     TalusProblem *problem = create(def, NULL);
-    TalusRng rng = talus_rng(6);
+    TalusRng rng = talus_rng_from_seed(6);
     int rows = verify_rows(def);
     double *gamma = calloc((size_t)verify_size(def) + 1, sizeof *gamma);
     VerifyPoint zero = verify_zero_point(def);

@@ -58,7 +58,7 @@ TEST(eigenvalues_keep_traces)
     double h[N][N];
     double complex found[N], sum = 0.0, squares = 0.0;
     double trace = 0.0, trace_of_square = 0.0;
-    TalusRng rng = talus_rng(5);
+    TalusRng rng = talus_rng_from_seed(5);
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++)
             h[i][j] = i <= j + 1 ? talus_rng_uniform(&rng) - 0.5 : 0.0;

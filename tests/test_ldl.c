@@ -116,7 +116,7 @@ static void check_solve(int n, bool symmetric)
 
 TEST(solves)
 {
-    rng = talus_rng(1);
+    rng = talus_rng_from_seed(1);
     for (int n = 1; n <= MOST; n += 7) {
         check_solve(n, true);
         check_solve(n, false);
@@ -173,7 +173,7 @@ static void check_form(bool symmetric)
 
 TEST(forms)
 {
-    rng = talus_rng(2);
+    rng = talus_rng_from_seed(2);
     check_form(true);
     check_form(false);
 }

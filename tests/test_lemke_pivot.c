@@ -73,7 +73,7 @@ static bool is_solution(const Small *p)
 /* Small integers: ties everywhere. */
 TEST(degenerate_problems_end)
 {
-    TalusRng rng = talus_rng(5);
+    TalusRng rng = talus_rng_from_seed(5);
     int cycles = 0, solved = 0;
     for (int trial = 0; trial < 20000; trial++) {
         Small p = {.n = 3 + trial % 4};
@@ -138,7 +138,7 @@ TEST(rounding_does_not_hide_ties)
 /* M = G'G of low rank: solved, or a ray with G z = 0 and q'z < 0, which proves that there is no solution. */
 TEST(semidefinite_problems_are_decided)
 {
-    TalusRng rng = talus_rng(6);
+    TalusRng rng = talus_rng_from_seed(6);
     int rays = 0, solved = 0;
     for (int trial = 0; trial < 3000; trial++) {
         Small p = {.n = 4 + trial % 8};

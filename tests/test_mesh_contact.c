@@ -62,7 +62,7 @@ TEST(bad_shapes_are_refused)
 TEST(walk_finds_all)
 {
     TalusShape shape;
-    TalusRng rng = talus_rng(3);
+    TalusRng rng = talus_rng_from_seed(3);
     make_sheet(&soup, 20, 1.0, 0.5, 7, hills);
     make_mesh(&soup, &shape);
     for (int k = 0; k < 200; k++) {
@@ -109,7 +109,7 @@ static void check_like_plane(const TalusShape *sheet, TalusVec3 x)
 TEST(flat_mesh_is_a_plane_to_a_sphere)
 {
     TalusShape sheet;
-    TalusRng rng = talus_rng(5);
+    TalusRng rng = talus_rng_from_seed(5);
     make_sheet(&soup, 16, 1.0, 0.6, 9, NULL);
     make_mesh(&soup, &sheet);
     for (int k = 0; k < 2000; k++)
@@ -137,7 +137,7 @@ TEST(flat_mesh_is_a_plane_to_a_sphere)
 TEST(closed_mesh_is_a_solid)
 {
     TalusShape brick, block;
-    TalusRng rng = talus_rng(11);
+    TalusRng rng = talus_rng_from_seed(11);
     const TalusVec3 half = {0.5, 0.4, 0.3};
     const TalusShapeDef bricks = {.kind = TALUS_SHAPE_BOX, .half = half};
     CHECK_OK(talus_shape_init(&brick, &bricks));
@@ -190,7 +190,7 @@ TEST(open_mesh_has_two_sides)
 TEST(sphere_over_hills)
 {
     TalusShape shape;
-    TalusRng rng = talus_rng(17);
+    TalusRng rng = talus_rng_from_seed(17);
     make_sheet(&soup, 24, 1.0, 0.5, 4, hills);
     make_mesh(&soup, &shape);
     int touched = 0, several = 0;
@@ -262,7 +262,7 @@ TEST(field_has_the_topology_of_its_mesh)
 TEST(field_is_touched_as_its_mesh)
 {
     TalusShape field, mesh;
-    TalusRng rng = talus_rng(23);
+    TalusRng rng = talus_rng_from_seed(23);
     make_field(&field, &mesh);
     int touched = 0;
     for (int k = 0; k < 2000; k++) {

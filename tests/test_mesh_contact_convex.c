@@ -8,7 +8,7 @@ static TalusShape body[BODIES], ground, sheet, block, brick;
 
 static void make_shapes(void)
 {
-    TalusRng rng = talus_rng(77);
+    TalusRng rng = talus_rng_from_seed(77);
     TalusVec3 rock[20];
     for (int k = 0; k < 20; k++)
         rock[k] = talus_scale(0.2, in_cube(&rng));
@@ -77,7 +77,7 @@ static void meet_flat(int k, const TalusPose *surface, const TalusPose *plane, T
 /* Over triangles smaller than the body. */
 TEST(flat_mesh_is_a_plane)
 {
-    TalusRng rng = talus_rng(31);
+    TalusRng rng = talus_rng_from_seed(31);
     TalusPose mesh = pose(&sheet, 0.0, origin(), upright),
               plane = pose(&ground, 0.0, origin(), upright);
     for (int k = 0; k < 200 * BODIES; k++) {
@@ -130,7 +130,7 @@ TEST(flat_field_is_a_plane)
     const TalusShapeDef def = {
         .kind = TALUS_SHAPE_FIELD, .height = height, .columns = 21, .rows = 21, .spacing = 0.1};
     CHECK_OK(talus_shape_init(&field, &def));
-    TalusRng rng = talus_rng(41);
+    TalusRng rng = talus_rng_from_seed(41);
     TalusPose mesh = pose(&field, 0.0, origin(), upright),
               plane = pose(&ground, 0.0, origin(), upright);
     for (int k = 0; k < 50 * BODIES; k++) {
@@ -146,7 +146,7 @@ TEST(flat_field_is_a_plane)
  * where it is in reach and nowhere else. */
 TEST(block_is_a_box)
 {
-    TalusRng rng = talus_rng(53);
+    TalusRng rng = talus_rng_from_seed(53);
     int touched = 0, edges = 0;
     for (int k = 0; k < 400 * BODIES; k++) {
         TalusPose x = pose(&body[k % BODIES], 0.0, in_cube(&rng), random_turn(&rng));

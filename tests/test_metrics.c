@@ -62,7 +62,7 @@ static void compare(TalusProblem *problem, const TalusProblemDef *def, const dou
  * quarter of them zero. */
 static void scatter(const TalusProblemDef *def, uint64_t seed, double *gamma, double *estimate)
 {
-    TalusRng rng = talus_rng(seed);
+    TalusRng rng = talus_rng_from_seed(seed);
     int rows = verify_rows(def);
     VerifyPoint zero = verify_zero_point(def);
     for (int i = 0; i < zero.blocks; i++) {

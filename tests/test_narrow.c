@@ -15,7 +15,7 @@ static TalusQuat about(double x, double y, double z)
 TEST(distances_are_right)
 {
     const OracleEffort effort = {20, 60};
-    TalusRng rng = talus_rng(1);
+    TalusRng rng = talus_rng_from_seed(1);
     oracle_open(1.0);
     for (int i = 0; i < ORACLE_SHAPES; i++) {
         for (int j = 0; j < ORACLE_SHAPES; j++) {
@@ -39,7 +39,7 @@ TEST(distances_are_right)
 TEST(centres_may_coincide)
 {
     const OracleEffort effort = {50, 200};
-    TalusRng rng = talus_rng(2);
+    TalusRng rng = talus_rng_from_seed(2);
     oracle_open(1.0);
     for (int i = 0; i < ORACLE_SHAPES; i++) {
         for (int j = 0; j < ORACLE_SHAPES; j++) {
@@ -60,7 +60,7 @@ TEST(centres_may_coincide)
 TEST(boxes_meet_by_edges_and_corners)
 {
     const OracleEffort effort = {0, 0};
-    TalusRng rng = talus_rng(8);
+    TalusRng rng = talus_rng_from_seed(8);
     oracle_open(1.0);
     for (int k = 0; k < 3000; k++) {
         OraclePair p = {oracle_pose(CUBE), oracle_pose(CUBE), 0.3};
@@ -90,7 +90,7 @@ TEST(boxes_meet_by_edges_and_corners)
 
 TEST(swapping_bodies_turns_touches_round)
 {
-    TalusRng rng = talus_rng(3);
+    TalusRng rng = talus_rng_from_seed(3);
     oracle_open(1.0);
     for (int k = 0; k < 4000; k++) {
         int i = (int)talus_rng_below(&rng, ORACLE_SHAPES),
@@ -123,7 +123,7 @@ TEST(a_power_of_two_changes_no_bit)
     static OracleTouches kept[SCALED];
     const double scale = 0x1p-13;
     for (int round = 0; round < 2; round++) {
-        TalusRng rng = talus_rng(4);
+        TalusRng rng = talus_rng_from_seed(4);
         oracle_open(round ? scale : 1.0);
         for (int k = 0; k < SCALED; k++) {
             int i = (int)talus_rng_below(&rng, ORACLE_SHAPES),
@@ -157,7 +157,7 @@ static void check_rest(int below, int above, TalusQuat turn, TalusVec3 slide, in
     p.b.position = talus_madd(slide, -oracle_space(&p.a, &p.b, up), up);
     p.size = fmin(p.a.shape->size, p.b.shape->size);
     TalusVec3 rest = p.b.position;
-    TalusRng rng = talus_rng(5);
+    TalusRng rng = talus_rng_from_seed(5);
     OracleTouches first = oracle_meet(&p, 0.05 * p.size);
     CHECK_INT(first.count, touches);
     double u[2] = {INFINITY, -INFINITY}, v[2] = {INFINITY, -INFINITY};
@@ -220,7 +220,7 @@ TEST(compounds_touch_as_their_parts_do)
     TalusShape club;
     oracle_open(1.0);
     REQUIRE_OK(talus_shape_init(&club, &def));
-    TalusRng rng = talus_rng(6);
+    TalusRng rng = talus_rng_from_seed(6);
     int touching = 0;
     for (int k = 0; k < 500; k++) {
         OraclePair p = oracle_pair(BALL, (int)talus_rng_below(&rng, ORACLE_SHAPES), &rng);
@@ -263,7 +263,7 @@ TEST(every_shape_lies_on_a_plane)
 {
     const TalusShapeDef def = {.kind = TALUS_SHAPE_PLANE};
     TalusShape ground;
-    TalusRng rng = talus_rng(7);
+    TalusRng rng = talus_rng_from_seed(7);
     oracle_open(1.0);
     REQUIRE_OK(talus_shape_init(&ground, &def));
     TalusPose plane = {&ground, 0.0, {0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}};

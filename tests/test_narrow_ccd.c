@@ -6,7 +6,7 @@ TEST(libccd_agrees)
 {
     if (!have_ccd)
         SKIP("this build has no libccd (Debian: libccd-dev)");
-    TalusRng rng = talus_rng(11);
+    TalusRng rng = talus_rng_from_seed(11);
     int compared = 0, alike = 0, wrong_of_ccd = 0;
     oracle_open(1.0);
     for (int k = 0; k < 6000; k++) {

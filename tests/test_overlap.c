@@ -26,7 +26,7 @@ TEST(percentile_is_within_a_bin)
 {
     enum { MANY = 5000 };
     static double x[MANY];
-    TalusRng rng = talus_rng(3);
+    TalusRng rng = talus_rng_from_seed(3);
     for (int n = 1; n <= MANY; n = n < 300 ? n + 1 : 3 * n) {
         uint32_t count[TALUS_OVERLAP_BINS] = {0};
         double sum = 0.0;

@@ -264,7 +264,7 @@ static void shuffle(TestProblem *p, int *order)
     TalusContactDef *contacts = (TalusContactDef *)p->def.contacts;
     size_t bytes = (size_t)p->def.contact_count * sizeof *contacts;
     TalusContactDef *old = malloc(bytes);
-    TalusRng rng = talus_rng(8);
+    TalusRng rng = talus_rng_from_seed(8);
     memcpy(old, contacts, bytes);
     for (int i = 0; i < p->def.contact_count; i++)
         order[i] = i;

@@ -445,7 +445,7 @@ TEST(wrong_matrices_are_refused)
 /* Random damage under right checksums: the reader refuses or gives a problem, and never crashes. */
 TEST(any_bytes_are_safe)
 {
-    TalusRng rng = talus_rng(1);
+    TalusRng rng = talus_rng_from_seed(1);
     Bytes sound[4] = {sound_bytes(make_bodies(0.3)), sound_bytes(make_matrix()),
                       sound_bytes(make_models(true)), sound_bytes(make_matrix_models())};
     for (int trial = 0; trial < 1000; trial++) {

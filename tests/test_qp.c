@@ -60,7 +60,7 @@ static TestProblem heap(int i)
 
 static double *random_multipliers(const TalusQp *qp, uint64_t seed)
 {
-    TalusRng rng = talus_rng(seed);
+    TalusRng rng = talus_rng_from_seed(seed);
     double *x = calloc((size_t)qp->multipliers + 1, sizeof *x);
     for (int k = 0; k < qp->multipliers; k++)
         x[k] = talus_rng_uniform(&rng) < 0.3 ? 0.0 : talus_rng_uniform(&rng);
@@ -230,7 +230,7 @@ TEST(impulses_and_multipliers)
 {
     for (int s = 0; s < SECTIONS; s++) {
         Case c = make_case(heap(0), sections[s]);
-        TalusRng rng = talus_rng(9);
+        TalusRng rng = talus_rng_from_seed(9);
         int n = talus_problem_size(c.problem);
         double *gamma = calloc((size_t)n, sizeof *gamma);
         convert_back(&c.qp, gamma);
@@ -387,7 +387,7 @@ TEST(datum_is_the_largest_entry)
         REQUIRE_OK(talus_problem_create(&def, NULL, &c.problem));
         REQUIRE_OK(talus_problem_set_friction(c.problem, sections[0]));
         REQUIRE_OK(talus_qp_fill(&c.qp, c.problem));
-        CHECK_NEAR(talus_qp_datum(&c.qp, NULL), turn ? 9.0 : 4.0, 1e-14);
+        CHECK_NEAR(talus_qp_data_scale(&c.qp, NULL), turn ? 9.0 : 4.0, 1e-14);
         free_case(&c);
     }
 }

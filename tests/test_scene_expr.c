@@ -93,7 +93,7 @@ TEST(cube_roots)
 {
     for (int n = -1000; n <= 1000; n++)
         CHECK(talus_cbrt((double)n * n * n) == n);
-    TalusRng rng = talus_rng(3);
+    TalusRng rng = talus_rng_from_seed(3);
     for (int i = 0; i < 10000; i++) {
         double x = ldexp(talus_rng_uniform(&rng) + 0.5, (int)talus_rng_below(&rng, 2000) - 1000);
         CHECK_NEAR(talus_cbrt(x) / cbrt(x), 1.0, 1e-15);

@@ -342,7 +342,7 @@ static void edit_scene(const char *folder, const char *name)
     snprintf(path, sizeof path, "%s/%s", folder, name);
     char *text = read_all(path);
     REQUIRE(text);
-    TalusRng rng = talus_rng(strlen(text));
+    TalusRng rng = talus_rng_from_seed(strlen(text));
     for (int round = 0; round < 800; round++) {
         TalusScene *scene;
         TalusJson *root;

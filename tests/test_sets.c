@@ -35,7 +35,7 @@ static Case make_case(const char *section, bool prism, int rows)
     Case c = {.rows = rows, .inner = 1.0};
     CHECK_OK(talus_section_parse(section, &model));
     model.law = prism ? TALUS_LAW_FIXED : TALUS_LAW_CCP;
-    c.set = talus_set_of(model, 0.0);
+    c.set = talus_set_from_model(model, 0.0);
     bool square = model.section == TALUS_SECTION_SQUARE;
     c.corners = square ? 4 : model.sides;
     for (int k = 0; k < c.corners; k++) {
@@ -291,7 +291,7 @@ static bool check_pair(TalusRng *rng, const Case *c, const double *x, const doub
 TEST(projections_have_their_properties)
 {
     static Case cases[CASES];
-    TalusRng rng = talus_rng(1);
+    TalusRng rng = talus_rng_from_seed(1);
     int count = make_cases(cases), done = 0;
     for (bool ok = true; done < POINTS && ok; done += BATCH) {
         Case *c = &cases[done / BATCH % count];
@@ -312,7 +312,7 @@ TEST(projections_have_their_properties)
 TEST(a_metric_changes_parameters_alone)
 {
     static Case cases[CASES];
-    TalusRng rng = talus_rng(2);
+    TalusRng rng = talus_rng_from_seed(2);
     int count = make_cases(cases);
     for (int i = 0; i < 20000; i++) {
         Case *c = &cases[i % count], scaled = *c;
@@ -376,7 +376,7 @@ TEST(no_friction_leaves_the_half_line)
                 project(&c, z[i], p);
                 CHECK_NEAR(p[0], expected[i], 0.0);
                 CHECK(p[1] == 0.0 && p[2] == 0.0);
-                CHECK(!talus_block_active(3, &c.set, z[2])); /* nothing to stand on */
+                CHECK(!talus_block_is_active(3, &c.set, z[2])); /* nothing to stand on */
             }
 }
 
@@ -385,7 +385,7 @@ TEST(no_friction_leaves_the_half_line)
 TEST(a_steep_bound_hides_nothing)
 {
     Case c = make_case("square", false, 6);
-    TalusRng rng = talus_rng(6);
+    TalusRng rng = talus_rng_from_seed(6);
     const double pull = 1e-5;
     c.set.mu = 1.0;
     c.set.spinning = 1e6;
@@ -431,7 +431,7 @@ static bool check_tangent(const Case *c, const double *x, const double *d)
         least = parts[i] > 0.0 ? fmin(least, parts[i]) : least;
     double a = 1e-7 * fmin(least, 1.0);
     memcpy(q, d, sizeof q);
-    talus_block_tangent(c->rows, &c->set, x, q);
+    talus_block_project_tangent(c->rows, &c->set, x, q);
     for (int k = 0; k < c->rows; k++)
         y[k] = x[k] + a * d[k];
     talus_block_project(c->rows, &c->set, y);
@@ -462,7 +462,7 @@ static bool check_active(const Case *c, const double *x)
         free_rows = free_rows && g[k] == (reach > 0.0 ? 1.0 : 0.0);
     }
     return report(c, x,
-                  CHECK(talus_block_active(c->rows, &c->set, x) == expected) &&
+                  CHECK(talus_block_is_active(c->rows, &c->set, x) == expected) &&
                       CHECK(free_rows && g[0] == 1.0));
 }
 
@@ -475,7 +475,7 @@ static void step_by(const Case *c, const double *x, double a, const double *p, d
 /* The step ends on the boundary, and what is beyond is outside. */
 static bool check_step(const Case *c, const double *x, const double *p)
 {
-    double a = talus_block_step(c->rows, &c->set, x, p), y[6];
+    double a = talus_block_feasible_step(c->rows, &c->set, x, p), y[6];
     bool ok = CHECK(a >= 0.0);
     step_by(c, x, isinf(a) ? 1e3 : a, p, y);
     double slack =
@@ -495,7 +495,7 @@ static bool check_step(const Case *c, const double *x, const double *p)
 TEST(tangent_cones_and_steps)
 {
     static Case cases[CASES];
-    TalusRng rng = talus_rng(3);
+    TalusRng rng = talus_rng_from_seed(3);
     int count = make_cases(cases);
     for (int i = 0; i < 200000; i++) {
         Case *c = &cases[i % count];
@@ -514,7 +514,7 @@ TEST(tangent_cones_and_steps)
 TEST(the_shift_is_the_sections_support)
 {
     static Case cases[CASES];
-    TalusRng rng = talus_rng(5);
+    TalusRng rng = talus_rng_from_seed(5);
     int count = make_cases(cases);
     enum { RIM = 720 };
     for (int i = 0; i < 4000; i++) {

@@ -110,7 +110,7 @@ TEST(halves_round_to_nearest)
                    cases[i].expected, 0.0);
     CHECK(isnan(talus_from_bfloat16(talus_to_bfloat16(NAN, 0))));
     CHECK(isnan(talus_from_bfloat16(talus_to_bfloat16(NAN, TALUS_BFLOAT16_DROPPED_LEAN))));
-    TalusRng rng = talus_rng(5);
+    TalusRng rng = talus_rng_from_seed(5);
     for (int i = 0; i < 10000; i++) {
         double x = ldexp(talus_rng_uniform(&rng) - 0.5, (int)talus_rng_below(&rng, 40) - 20);
         int drop = i % 2 ? TALUS_BFLOAT16_DROPPED_LEAN : 0;

@@ -208,7 +208,7 @@ TEST(constants_are_interpolated)
 static void check_box(uint64_t seed, int n, int rank)
 {
     enum { MOST = 12 };
-    TalusRng rng = talus_rng(seed);
+    TalusRng rng = talus_rng_from_seed(seed);
     double b[MOST * MOST], a[MOST * MOST] = {0}, q[MOST] = {0};
     double lower[MOST] = {0}, upper[MOST] = {0}, x[MOST] = {0};
     double factor[MOST * MOST], work[3 * MOST], size = 0.0;

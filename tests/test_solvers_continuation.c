@@ -72,7 +72,7 @@ static double difference(const Point *p, int which, int row)
 
 TEST(slopes_agree_with_differences)
 {
-    rng = talus_rng(5);
+    rng = talus_rng_from_seed(5);
     for (int k = 0; k < 400; k++) {
         Point p = random_point(k);
         double f[3], rate[3];
@@ -141,7 +141,7 @@ TEST(largest_residual_keeps_a_nan)
  * velocity are inside their cones. */
 TEST(smoothing_vanishes_with_its_width)
 {
-    rng = talus_rng(6);
+    rng = talus_rng_from_seed(6);
     for (int k = 0; k < 400; k++) {
         Point p = random_point(k);
         double f[3], limit[3], rate[3], z[3];
@@ -186,7 +186,7 @@ static int dense_sign(double a[SIDE][SIDE])
 TEST(signs_of_determinants_are_known)
 {
     int found[2] = {0};
-    rng = talus_rng(9);
+    rng = talus_rng_from_seed(9);
     for (int k = 0; k < 50; k++) {
         double a[SIDE][SIDE], value[SIDE * SIDE], left[3 * SIDE] = {0}, own[3 * SIDE] = {0};
         int32_t row[SIDE * SIDE], column[SIDE * SIDE];

@@ -71,7 +71,7 @@ static TestProblem heap(int i)
 /* |r - (P + T) x| where x is what the form makes of r, by size. */
 static double system_error(TalusProblem *problem, const TalusQp *qp, TalusIpmSystem *system)
 {
-    TalusRng rng = talus_rng(7);
+    TalusRng rng = talus_rng_from_seed(7);
     size_t n = (size_t)qp->multipliers, size = (size_t)talus_problem_size(problem);
     double *x = calloc(4 * n + 3 * size, sizeof *x), *r = x + n, *t = r + n, *px = t + n;
     double *gamma = px + n, *u = gamma + size, *q = u + size, worst = 0.0, largest = 0.0;

@@ -42,7 +42,7 @@ static void finish(Dense *d)
 static void make_dense(Dense *d, uint64_t seed, int rank, double shift, const double *x,
                        const double *g)
 {
-    TalusRng rng = talus_rng(seed);
+    TalusRng rng = talus_rng_from_seed(seed);
     double b[N][N];
     memset(d, 0, sizeof *d);
     for (int k = 0; k < rank; k++)

@@ -39,14 +39,14 @@ static double *random_vector(TalusRng *rng, int n)
 static Bench make_bench(const TalusProblemDef *def)
 {
     Bench t = {0};
-    TalusRng rng = talus_rng(5);
+    TalusRng rng = talus_rng_from_seed(5);
     CHECK_OK(talus_problem_create(def, NULL, &t.problem));
     t.op = &t.problem->op;
     t.b = t.problem->backend;
     t.n = t.op->rows * t.op->blocks;
-    CHECK_OK(t.b->op.scratch(t.op));
+    CHECK_OK(t.b->op.reserve_scratch(t.op));
     t.metric = malloc((size_t)t.op->blocks * sizeof *t.metric);
-    t.b->op.metric(t.op, TALUS_METRIC_ANISOTROPIC, t.metric);
+    t.b->op.fill_metric(t.op, TALUS_METRIC_ANISOTROPIC, t.metric);
     for (int i = 0; i < VECTORS; i++)
         t.v[i] = random_vector(&rng, t.n);
     for (int i = 0; i <= PAIRS; i++) {
@@ -108,7 +108,7 @@ static void check_same(const Bench *t, const double *a, const double *b, double 
 static void check_moved(Bench *t, const double *d)
 {
     double *x = t->v[14], *g = t->v[15], *r = t->v[16];
-    TalusForward sums;
+    TalusForwardSums sums;
     t->b->op.gradient(t->op, t->q.metric, d, false, g);
     for (int i = 0; i < t->n; i++) {
         x[i] = t->q.x[i] + d[i];
@@ -189,7 +189,7 @@ static void check_smoothing(Bench *t, double eta)
 {
     TalusQuasi *q = &t->q;
     TalusSmoothSums sums;
-    TalusForward plain;
+    TalusForwardSums plain;
     double *x = t->v[14], *g = t->v[15], *r = t->v[16];
     for (int i = 0; i < t->n; i++) {
         x[i] = eta * q->x[i] + (eta < 1.0 ? (1.0 - eta) * q->smooth_x[i] : 0.0);
@@ -218,7 +218,7 @@ static void check_ogm(Bench *t)
                   .along = 0.6,
                   .over = 0.4,
                   .want_residual = true};
-    TalusForward plain;
+    TalusForwardSums plain;
     double residual2, residual_max;
     memcpy(old, y, (size_t)t->n * sizeof *y);
     t->b->block.forward_backward(t->op, o.metric, o.x, o.g, o.step, proj, NULL, &plain);
@@ -295,7 +295,7 @@ static void dense_direction(double s[][DIM], double y[][DIM], int count, int mem
 /* Pairs of a quadratic; the third has negative curvature and must be left out. */
 TEST(recursion_is_dense_bfgs)
 {
-    TalusRng rng = talus_rng(77);
+    TalusRng rng = talus_rng_from_seed(77);
     double s[STEPS][DIM], y[STEPS][DIM], r[DIM], weight[2 * TALUS_PAIRS + 1];
     double room[TALUS_PAIRS + 1];
     TalusLbfgs h = {.memory = 3};

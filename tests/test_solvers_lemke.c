@@ -327,7 +327,7 @@ TEST(friction_jams)
 TEST(a_ray_proves_nothing_beside_a_solution)
 {
     enum { WALLS = 3, ROWS = 3 * WALLS };
-    TalusRng rng = talus_rng(9865);
+    TalusRng rng = talus_rng_from_seed(9865);
     TalusFrictionModel models[WALLS];
     double v[3], d[3][ROWS] = {{0}}, q[ROWS] = {0}, w[ROWS * ROWS] = {0}, mu[WALLS];
     int32_t start[ROWS + 1] = {0}, column[ROWS * ROWS];

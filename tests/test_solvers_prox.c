@@ -113,7 +113,7 @@ TEST(fronts_agree_with_dense_algebra)
 {
     static Dense d;
     static double left[3 * MOST], own[3 * MOST];
-    rng = talus_rng(1);
+    rng = talus_rng_from_seed(1);
     for (int trial = 0; trial < 60; trial++) {
         int size = trial % 2 ? 3 : 1, blocks = 1 + trial % (MOST / 3);
         fill_dense(blocks, size, &d);
@@ -128,7 +128,7 @@ TEST(fronts_exchange_rows)
 {
     static Dense d;
     double left[2 * 9] = {0}, own[2 * 9] = {0, 1, 0, 1, 0, 0, 0, 0, 2, 0, 0, 1, 1, 0, 0, 0, 1, 0};
-    rng = talus_rng(2);
+    rng = talus_rng_from_seed(2);
     fill_dense(2, 3, &d);
     CHECK_NEAR(front_error(&d, 3, left, own), 0.0, 1e-14);
 }
@@ -160,7 +160,7 @@ TEST(fronts_replace_vanishing_pivots)
 TEST(tree_of_fronts_covers_the_pattern)
 {
     static Dense d;
-    rng = talus_rng(3);
+    rng = talus_rng_from_seed(3);
     for (int trial = 0; trial < 20; trial++) {
         int blocks = 2 + 5 * trial, pivots = 0;
         int32_t weight[100];
@@ -196,7 +196,7 @@ TEST(tree_of_fronts_covers_the_pattern)
 
 TEST(slope_agrees_with_differences)
 {
-    rng = talus_rng(4);
+    rng = talus_rng_from_seed(4);
     for (int trial = 0; trial < 400; trial++) {
         const double h = 1e-6, mus[4] = {0.0, 0.3, 0.8, 3.0};
         TalusNaturalBlock b = {trial % 5 ? 3 : 1, trial % 2 == 0, mus[trial % 4],

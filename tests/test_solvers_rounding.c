@@ -87,7 +87,7 @@ TEST(the_estimate_of_rounding_is_above_it)
 static TestProblem make_ball_among(uint64_t seed, int count)
 {
     TestProblem p = {.name = "ball among contacts"};
-    TalusRng rng = talus_rng(seed);
+    TalusRng rng = talus_rng_from_seed(seed);
     double *inv_mass = test_memory(&p, 1, sizeof *inv_mass);
     double *radius = test_memory(&p, 1, sizeof *radius);
     double *v = test_memory(&p, 6, sizeof *v);
@@ -119,7 +119,7 @@ static TestProblem make_uneven(uint64_t seed)
 {
     enum { N = 5 };
     TestProblem p = {.name = "uneven diagonal"};
-    TalusRng rng = talus_rng(seed);
+    TalusRng rng = talus_rng_from_seed(seed);
     int32_t *start = test_memory(&p, N + 1, sizeof *start);
     int32_t *column = test_memory(&p, N * N, sizeof *column);
     double *matrix = test_memory(&p, N * N, sizeof *matrix), *q = test_memory(&p, N, sizeof *q);
@@ -281,7 +281,7 @@ static TestProblem make_ring(uint64_t seed, int walls)
     TestProblem p = make_tight_wedge(&(Wedge){.walls = walls, .mass = 1.0});
     TalusContactDef *c = (TalusContactDef *)p.def.contacts;
     double *v = (double *)p.def.free_velocity, axis[3], e[3];
-    TalusRng rng = talus_rng(seed);
+    TalusRng rng = talus_rng_from_seed(seed);
     draw_unit(&rng, 3, axis);
     draw_unit(&rng, 3, e);
     TalusVec3 along = talus_vec3(axis[0], axis[1], axis[2]), x, y;
@@ -403,7 +403,7 @@ static void plant(TestProblem *p, TalusRng *rng, double size, const double *matr
 static TestProblem make_feasible(uint64_t seed)
 {
     TestProblem p = {.name = "badly conditioned"};
-    TalusRng rng = talus_rng(seed);
+    TalusRng rng = talus_rng_from_seed(seed);
     int rows = seed % 3 ? 3 : 1, blocks = 2 + (int)(talus_rng_uniform(&rng) * 6.0);
     int n = rows * blocks;
     int32_t *start = test_memory(&p, (size_t)n + 1, sizeof *start);

@@ -75,7 +75,7 @@ static void check_pair(TalusRng *rng, double margin)
 
 TEST(scaling_takes_both_points_to_one)
 {
-    TalusRng rng = talus_rng(7);
+    TalusRng rng = talus_rng_from_seed(7);
     for (int i = 0; i < DRAWS; i++) {
         check_pair(&rng, 0.5);
         check_pair(&rng, 1e-3);
@@ -86,7 +86,7 @@ TEST(scaling_takes_both_points_to_one)
 /* The step to the mantle ends on it, and a ray's at zero. */
 TEST(steps_end_on_the_mantle)
 {
-    TalusRng rng = talus_rng(8);
+    TalusRng rng = talus_rng_from_seed(8);
     for (int i = 0; i < DRAWS; i++) {
         TalusSocBlock k = {.kind = TALUS_SOC_CONE};
         double d[3], end[3];

@@ -30,7 +30,7 @@ typedef struct Dense {
 /* A = B'B + shift I with rows of different size, times `scale`; q times `push`. */
 static void make_shifted(Dense *d, uint64_t seed, double shift, double scale, double push)
 {
-    TalusRng rng = talus_rng(seed);
+    TalusRng rng = talus_rng_from_seed(seed);
     double b[N][N], size[BLOCKS];
     memset(d, 0, sizeof *d);
     for (int i = 0; i < N; i++)
@@ -184,7 +184,7 @@ static void paper_spg(const Dense *d, bool preconditioned, double unit, int iter
 /* |N v| of the vector that the power iteration starts from: the unit of an unscaled step. */
 static double size_of_operator(const Dense *d)
 {
-    TalusRng rng = talus_rng(N);
+    TalusRng rng = talus_rng_from_seed(N);
     double v[N], nv[N];
     for (int i = 0; i < N; i++)
         v[i] = talus_rng_uniform(&rng) - 0.5;

@@ -297,9 +297,9 @@ TEST(moving_bounds_are_those_of_the_estimate)
     REQUIRE_OK(talus_problem_set_prisms(problem, true));
     for (int i = 0; i < problem->op.blocks; i++)
         problem->op.estimate[i] = 0.0;
-    REQUIRE_OK(talus_backend_cpu.sweep.begin(&problem->op, &options, gamma, &sweep));
+    REQUIRE_OK(talus_backend_cpu.sweep.prepare(&problem->op, &options, gamma, &sweep));
     talus_backend_cpu.sweep.run(sweep, 3);
-    talus_backend_cpu.sweep.end(sweep, gamma);
+    talus_backend_cpu.sweep.get_impulses(sweep, gamma);
     for (int i = 0; i < problem->op.blocks; i++) {
         normal = fmax(normal, gamma[3 * i]);
         tangential = fmax(tangential, fabs(gamma[3 * i + 1]) + fabs(gamma[3 * i + 2]));

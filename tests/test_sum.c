@@ -39,7 +39,7 @@ static double random_number(TalusRng *rng, int low, int high)
 
 static void fill(double *x, int n, int low, int high, uint64_t seed)
 {
-    TalusRng rng = talus_rng(seed);
+    TalusRng rng = talus_rng_from_seed(seed);
     for (int i = 0; i < n; i++)
         x[i] = random_number(&rng, low, high);
 }
@@ -76,7 +76,7 @@ static double sum_in_groups(const double *x, int n, TalusRng *rng)
 /* Checks that the sum has the same bits in any order and grouping. */
 static bool order_free(double *x, int n, uint64_t seed)
 {
-    TalusRng rng = talus_rng(seed);
+    TalusRng rng = talus_rng_from_seed(seed);
     double first = sum_of(x, n);
     bool same = true;
     for (int k = 0; k < 20; k++) {
@@ -187,7 +187,7 @@ TEST(integers_are_exact)
 {
     static double x[TERMS];
     double expected = 0.0;
-    TalusRng rng = talus_rng(5);
+    TalusRng rng = talus_rng_from_seed(5);
     for (int i = 0; i < TERMS; i++) {
         x[i] = (double)(int32_t)talus_rng_next(&rng);
         expected += x[i]; /* below 2^53 */
@@ -250,7 +250,7 @@ TEST(the_ends_of_the_range)
 /* Of every exponent. */
 TEST(one_term)
 {
-    TalusRng rng = talus_rng(11);
+    TalusRng rng = talus_rng_from_seed(11);
     for (int e = -1074; e < 1023; e++) {
         double x = random_number(&rng, e, e + 1);
         CHECK(same_bits(sum_of(&x, 1), x));

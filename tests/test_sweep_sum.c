@@ -17,7 +17,7 @@ static double sum_of(const double *x, int n)
     const TalusOperator op = {0};
     TalusSweep sweep = {.op = &op};
     double largest = 0.0, sum = NAN;
-    if (CHECK_OK(talus_sweep_terms(&sweep, n))) {
+    if (CHECK_OK(talus_sweep_reserve_terms(&sweep, n))) {
         memcpy(sweep.term, x, (size_t)n * sizeof *x);
         for (int i = 0; i < n; i++) {
             sweep.partial[0] = x[i];
@@ -37,7 +37,7 @@ static bool same_bits(double a, double b)
 
 static void fill(double *x, int n, uint64_t seed)
 {
-    TalusRng rng = talus_rng(seed);
+    TalusRng rng = talus_rng_from_seed(seed);
     for (int i = 0; i < n; i++)
         x[i] = ldexp(talus_rng_uniform(&rng), -(int)talus_rng_below(&rng, 60));
 }
@@ -45,7 +45,7 @@ static void fill(double *x, int n, uint64_t seed)
 TEST(order_does_not_matter)
 {
     static double x[TERMS];
-    TalusRng rng = talus_rng(1);
+    TalusRng rng = talus_rng_from_seed(1);
     fill(x, TERMS, 2);
     double expected = sum_of(x, TERMS);
     for (int k = 0; k < 20; k++) {

@@ -77,7 +77,7 @@ TEST(damaged_bytes_are_refused_and_never_harm)
         CHECK_INT(talus_world_load(bytes, cut, 1, NULL, &out), TALUS_ERR_FORMAT);
         CHECK(out == NULL && said("saved state, byte "));
     }
-    TalusRng rng = talus_rng(1);
+    TalusRng rng = talus_rng_from_seed(1);
     int accepted = 0;
     for (int k = 0; k < 1500; k++) {
         memcpy(bytes, block, size);

@@ -189,7 +189,7 @@ static void divide(double *v, int n, double by)
 static int arnoldi(Map *map, int most, double *v, double *h)
 {
     const int n = map->blocks;
-    TalusRng rng = talus_rng(1);
+    TalusRng rng = talus_rng_from_seed(1);
     for (int i = 0; i < n; i++)
         v[i] = talus_rng_uniform(&rng) - 0.5;
     divide(v, n, sqrt(dot(v, v, n)));

@@ -37,7 +37,7 @@ static void set_start(const Search *s, int start)
     TalusProblem *problem = s->p->problem;
     const int rows = talus_problem_rows(problem);
     double *gamma = talus_problem_gamma(problem);
-    TalusRng rng = talus_rng((uint64_t)start);
+    TalusRng rng = talus_rng_from_seed((uint64_t)start);
     memset(gamma, 0, (size_t)talus_problem_size(problem) * sizeof *gamma);
     for (int i = 0; start > 0 && i < talus_problem_blocks(problem); i++) {
         double normal = 2.0 * s->mean * talus_rng_uniform(&rng);

@@ -1,5 +1,5 @@
-/* backend/arms.h - rows of D', which map body velocities to contact velocities, of one block; and a contact's diagonal
- * after its bodies' joints have been eliminated. For host and device. */
+/* backend/arms.h - the rows of D' of one block (D' maps body velocities to contact velocities), and a contact's
+ * diagonal entries of N after elimination of the joints. For host and device. */
 #ifndef TALUS_BACKEND_ARMS_H
 #define TALUS_BACKEND_ARMS_H
 
@@ -8,7 +8,7 @@
 #include "linalg/machine.h"
 
 /* One row of D' on one body: the coefficients of its velocity v, then of its spin s in m/s (operator.h). */
-typedef double TalusArm[6];
+typedef double TalusJacobianRow[6];
 
 TALUS_INLINE void talus_cross3(const double a[3], const double b[3], double r[3])
 {
@@ -17,30 +17,31 @@ TALUS_INLINE void talus_cross3(const double a[3], const double b[3], double r[3]
     r[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-/* turn = change of a body's spin s by the angular impulse `torque` (over l): op->inertia[body] times it or, without
- * op->inertia, k times it. */
+/* turn = change of a body's spin s by `torque`, an angular impulse over the body's length l: the matrix
+ * op->inverse_inertia[body] times torque or, if the operator has no such matrices (all spheres), k times torque. */
 TALUS_INLINE void talus_spin_change(const TalusOperator *op, int body, double k,
                                     const double torque[3], double turn[3])
 {
-    if (!op->inertia) {
+    if (!op->inverse_inertia) {
         for (int i = 0; i < 3; i++)
             turn[i] = k * torque[i];
         return;
     }
-    const double *m = op->inertia[body];
+    const double *m = op->inverse_inertia[body];
     turn[0] = m[0] * torque[0] + m[3] * torque[1] + m[4] * torque[2];
     turn[1] = m[3] * torque[0] + m[1] * torque[1] + m[5] * torque[2];
     turn[2] = m[4] * torque[0] + m[5] * torque[1] + m[2] * torque[2];
 }
 
-/* Writes row k < 3 (normal, tangents) of contact i on its body a (side 0) or b (side 1). */
-TALUS_INLINE void talus_contact_arm(const TalusOperator *op, int i, int side, int k, TalusArm arm)
+/* Writes row k < 3 (normal, tangents) of contact i in D', the part on its body a (side 0) or b (side 1). */
+TALUS_INLINE void talus_contact_jacobian_row(const TalusOperator *op, int i, int side, int k,
+                                             TalusJacobianRow arm)
 {
     const int general = i - op->sphere_sphere - op->sphere_fixed;
     const double sign = side ? 1.0 : -1.0;
     double local[3] = {0.0, 0.0, 0.0}, axis[3], lever[3], turn[3];
     local[k] = 1.0;
-    talus_frame_world(op->frame[i], local, axis);
+    talus_frame_to_world(op->frame[i], local, axis);
     for (int c = 0; c < 3; c++)
         lever[c] = general < 0 ? -sign * op->frame[i][c] : op->arm[general][3 * side + c];
     talus_cross3(lever, axis, turn);
@@ -51,27 +52,30 @@ TALUS_INLINE void talus_contact_arm(const TalusOperator *op, int i, int side, in
     }
 }
 
-/* Writes row 3 + k, the moment about axis k: 0 on the velocity; on the spin the axis times the lever, negative on a. */
-TALUS_INLINE void talus_moment_arm(const TalusOperator *op, int i, int side, int k, TalusArm arm)
+/* Writes row 3 + k of contact i in D', that of the moment about axis k: zeros for the body's velocity, the axis times
+ * the lever for its spin; negative on body a. */
+TALUS_INLINE void talus_moment_jacobian_row(const TalusOperator *op, int i, int side, int k,
+                                            TalusJacobianRow arm)
 {
     const int general = i - op->sphere_sphere - op->sphere_fixed;
     const double lever = (side ? 1.0 : -1.0) * op->lever[general][side];
     double local[3] = {0.0, 0.0, 0.0};
     local[k] = 1.0;
-    talus_frame_world(op->frame[i], local, arm + 3);
+    talus_frame_to_world(op->frame[i], local, arm + 3);
     for (int c = 0; c < 3; c++) {
         arm[c] = 0.0;
         arm[3 + c] *= lever;
     }
 }
 
-/* Writes row k < op->rows of contact i on one side. */
-TALUS_INLINE void talus_block_arm(const TalusOperator *op, int i, int side, int k, TalusArm arm)
+/* Writes row k < op->rows of contact i in D', the part on its body a (side 0) or b (side 1). */
+TALUS_INLINE void talus_block_jacobian_row(const TalusOperator *op, int i, int side, int k,
+                                           TalusJacobianRow arm)
 {
     if (k < 3)
-        talus_contact_arm(op, i, side, k, arm);
+        talus_contact_jacobian_row(op, i, side, k, arm);
     else
-        talus_moment_arm(op, i, side, k - 3, arm);
+        talus_moment_jacobian_row(op, i, side, k - 3, arm);
 }
 
 /* ---- free joints ---- */
@@ -82,9 +86,9 @@ TALUS_INLINE bool talus_joint_has_row(const TalusOperator *op, int i, int k)
     return op->model[i].sides >> k & 1;
 }
 
-/* Fills row k, 0 to 2, of the joint at block i; row->entry is its index in the impulses of the free joints, the last
- * blocks of gamma. */
-TALUS_INLINE void talus_joint_row(const TalusOperator *op, int i, int k, TalusJointRow *row)
+/* Fills *row, all members, with row k (0 to 2) of the joint at block i: D' (arm) and M^-1 D (push) on both bodies,
+ * bias and compliance. row->entry is the row's index in the impulses of the free joints, the last blocks of gamma. */
+TALUS_INLINE void talus_joint_fill_row(const TalusOperator *op, int i, int k, TalusJointRow *row)
 {
     const int first = op->blocks - op->joints;
     for (int side = 0; side < 2; side++) {
@@ -94,7 +98,7 @@ TALUS_INLINE void talus_joint_row(const TalusOperator *op, int i, int k, TalusJo
             arm[c] = push[c] = 0.0;
         if (body < 0)
             continue;
-        talus_contact_arm(op, i, side, k, arm);
+        talus_contact_jacobian_row(op, i, side, k, arm);
         for (int c = 0; c < 3; c++)
             push[c] = op->body[body][3] * arm[c];
         talus_spin_change(op, body, op->body[body][7], arm + 3, push + 3);
@@ -104,20 +108,21 @@ TALUS_INLINE void talus_joint_row(const TalusOperator *op, int i, int k, TalusJo
     row->entry = (int64_t)op->rows * (i - first) + k;
 }
 
-/* Returns arm' T arm for the 6 x 6 matrix t. */
-TALUS_INLINE double talus_arm_square(const double t[36], const TalusArm arm)
+/* Returns x' T x for the 6 x 6 matrix t. */
+TALUS_INLINE double talus_quadratic_form6(const double t[36], const double x[6])
 {
     double sum = 0.0;
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++)
-            sum += arm[i] * t[6 * i + j] * arm[j];
+            sum += x[i] * t[6 * i + j] * x[j];
     return sum;
 }
 
-/* Writes the diagonal of contact i after elimination of the joints: that of the first row, and the mean of the others.
- * From whole's diagonal, with joints as blocks, it subtracts arm' T arm on each side; T = taken[vertex[body]] is the
- * part of the body's M^-1 that its joints remove (vertex -1: no joints). The result is at least 1e-9 of whole's: where
- * joints block a contact's motion the difference is only rounding. */
+/* Writes to `out` the diagonal entries of N of contact i after elimination of the joints: out[0] for the normal row,
+ * out[1] the mean of the other rows. Each is the entry of `whole`, in which joints are blocks, minus x' T x for each
+ * of the contact's bodies: x is the row of D' on the body, T = taken[vertex[body]] the part of the body's M^-1 that
+ * its joints remove (vertex -1: the body has no joints). An entry is at least 1e-9 of that of `whole`: where joints
+ * block the contact's motion, the difference is only rounding. */
 TALUS_INLINE void talus_reduced_diagonal(const TalusOperator *whole, int i, const int32_t *vertex,
                                          const double (*taken)[36], double out[2])
 {
@@ -125,9 +130,9 @@ TALUS_INLINE void talus_reduced_diagonal(const TalusOperator *whole, int i, cons
     for (int side = 0; side < 2; side++) {
         const int body = whole->pair[i][side], v = body >= 0 ? vertex[body] : -1;
         for (int k = 0; k < whole->rows && v >= 0; k++) {
-            TalusArm arm;
-            talus_block_arm(whole, i, side, k, arm);
-            sum[k > 0] += talus_arm_square(taken[v], arm) / (k ? whole->rows - 1 : 1);
+            TalusJacobianRow arm;
+            talus_block_jacobian_row(whole, i, side, k, arm);
+            sum[k > 0] += talus_quadratic_form6(taken[v], arm) / (k ? whole->rows - 1 : 1);
         }
     }
     for (int k = 0; k < 2; k++) {
@@ -136,7 +141,8 @@ TALUS_INLINE void talus_reduced_diagonal(const TalusOperator *whole, int i, cons
     }
 }
 
-/* Returns the block's bit of TalusOperator.kinds; 0 for a block without friction (disc, ccp, all coefficients 0). */
+/* Returns TALUS_KIND(law, section) of block i, its bit in TalusOperator.kinds; 0 for a block without friction, which
+ * has the model disc and ccp with all coefficients 0. */
 TALUS_INLINE uint32_t talus_block_kind(const TalusOperator *op, int i)
 {
     const TalusBlockModel *model = &op->model[i];

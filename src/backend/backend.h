@@ -1,14 +1,14 @@
 /* backend/backend.h - the contract between solvers and the hardware.
  *
  * A solver is written once against these operations and runs on every backend that has them. Vectors have op->rows *
- * op->blocks entries. Vectors and the operator's arrays live in the backend's memory; only put and get copy between
- * them and the host. An operation that returns a sum over the whole problem makes the host wait for the backend.
- * operations.h names and describes the operations, by group; each group is a table of functions. TalusRunOps, many
- * iterations in one call, is optional.
+ * op->blocks entries. Vectors and the operator's arrays are in the backend's memory; only vector.put and vector.get
+ * copy between a vector and the host. An operation that returns a sum over the whole problem makes the host wait for
+ * the backend. operations.h names and describes the operations, by group; each group is a table of functions.
+ * TalusRunOps, many iterations in one call, is optional.
  *
  * A solver's metric is a diagonal scaling of the unknowns: x = gamma / s with s_n on the normal row of a block and s_t
- * on its other rows. In it the gradient is s g and the friction of a cone mu s_n / s_t (TalusMetricBlock). Natural
- * residuals are always those of gamma, in m/s. */
+ * on its other rows. For x the gradient is s g, and a cone has the friction coefficient mu s_n / s_t
+ * (TalusMetricBlock). Natural residuals are always those of gamma, in m/s. */
 #ifndef TALUS_BACKEND_BACKEND_H
 #define TALUS_BACKEND_BACKEND_H
 
@@ -25,50 +25,53 @@ typedef enum TalusOrder {
     TALUS_ORDER_SYMMETRIC, /* forward, then backward */
     TALUS_ORDER_RANDOM,    /* a new permutation each sweep, from a seed */
     TALUS_ORDER_COLOURED,  /* colour by colour; the blocks of one colour in parallel */
-    TALUS_ORDER_CHAOTIC    /* all at once; which changes a block sees is chance: not repeatable */
+    TALUS_ORDER_CHAOTIC    /* all blocks at once, without waiting for each other: not repeatable */
 } TalusOrder;
 
-/* Which diagonal of N + E scales the unknowns, or divides the step of one block. */
+/* Which diagonal entries of N + E scale the unknowns, or divide the step of one block. */
 typedef enum TalusMetric {
     TALUS_METRIC_TRACE,      /* the block's mean diagonal entry, for all rows (negrut-2009) */
     TALUS_METRIC_ANISOTROPIC /* normal and tangential entries apart */
 } TalusMetric;
 
-/* Sums of one accelerated step (step.accelerate), in the metric except for the residual. */
+/* Sums over blocks of one accelerated step (step.accelerate). x, y and g are in the solver's metric; the residual is
+ * that of gamma. */
 typedef struct TalusStepSums {
-    double restart;      /* (y - x_next)'(x_next - x): restart if positive */
-    double dx2, dg2;     /* |x - x_prev|^2 and |g - g_prev|^2, for the step-length test */
-    double x2;           /* |x|^2, to tell a difference from rounding */
-    double residual2;    /* sum over blocks of the squared natural residual of x, (m/s)^2 */
-    double residual_max; /* its maximum over blocks, m/s; both only with want_residual */
+    double restart;   /* (y - x_next)'(x_next - x): restart if positive */
+    double dx2, dg2;  /* |x - x_prev|^2 and |g - g_prev|^2, for the step-length test */
+    double x2;        /* |x|^2, to tell a difference from rounding */
+    double residual2; /* sum over blocks of the squared natural residual of x, (m/s)^2 */
+    double
+        residual_max; /* maximum over blocks of that residual, m/s; both only with want_residual */
 } TalusStepSums;
 
-/* A solver's metric of one block: s_n, s_t, nu = mu s_n / s_t (friction in that metric) and 1 / (1 + nu^2), which
- * every projection onto the scaled cone needs. */
+/* A solver's metric of one block: s_n, s_t, nu = mu s_n / s_t (the friction coefficient of x = gamma / s) and
+ * 1 / (1 + nu^2), a factor of every projection onto the cone of x. */
 typedef double TalusMetricBlock[4];
 
-/* Workspace of the accelerated method: vectors in the metric. With TALUS_CAP_FINDS_METRIC, run.accelerate also accepts
- * metric NULL on matrix-free problems whose blocks are all half lines or circular cones: x is then gamma, and the
- * backend computes the metric from `kind`. */
+/* Vectors, in the metric, and scalars of the accelerated method. A backend with TALUS_CAP_FINDS_METRIC also accepts
+ * metric NULL in run.accelerate, for matrix-free problems whose blocks are all half lines or all circular cones: x is
+ * then gamma, and the backend computes the metric that `kind` names. */
 typedef struct TalusAccelerated {
-    double *x, *x_prev, *g_prev; /* iterate, the iterate before it and the gradient at that one */
+    double *x, *x_prev, *g_prev; /* iterate, previous iterate, gradient at the previous iterate */
     const TalusMetricBlock *metric;
     TalusMetric kind;  /* which metric to use; for run.accelerate */
     double beta, step; /* momentum and 1/L */
     bool want_residual;
-    /* Coulomb blocks follow their law: De Saxce's shift at x, sigma(-u_t), is added to the normal gradient in the step
-     * from y and in the residual. The offsets must then be without shifts. */
+    /* True: blocks under Coulomb's law obey it exactly. De Saxce's shift at x, sigma(-u_t), is then added to the normal
+     * gradient in the step from y and in the residual; the operator's offsets must be without shifts. */
     bool exact;
-    /* Set by the backend: the operator's scratch holds the impulses of x on the bodies. The caller clears it after a
-     * change of x. */
+    /* Set to true by the backend when the operator's scratch holds the wrenches that x exerts on the bodies. The caller
+     * sets it to false after changing x. */
     bool warm;
 } TalusAccelerated;
 
-/* Sums of one forward-backward step t = P(x - step g), in the metric except for the residual. */
-typedef struct TalusForward {
+/* Sums over blocks of one forward-backward step t = P(x - step g). x, t and g are in the metric; the residual is that
+ * of gamma. */
+typedef struct TalusForwardSums {
     double r2, rg;                  /* |x - t|^2 and (x - t)'g */
     double residual2, residual_max; /* natural residual of x as in TalusStepSums */
-} TalusForward;
+} TalusForwardSums;
 
 /* The face of x. A block is active when it is on the boundary of its set (gamma_n = 0; for a cone also the mantle),
  * else free. With x~ = (x - P(x - step g)) / step: on free blocks the free gradient is g (0 in rows in which the set
@@ -76,23 +79,23 @@ typedef struct TalusForward {
  * and 0 on free ones. */
 typedef struct TalusFace {
     double free2;                   /* |free gradient|^2 */
-    double reduced_g, chopped_g;    /* reduced'g, chopped'g; each block adds at least |x~|^2 */
+    double reduced_g, chopped_g;    /* reduced gradient times g, chopped gradient times g */
     double chopped2;                /* |chopped gradient|^2 */
     double residual2, residual_max; /* natural residual of x */
-    int active;                     /* blocks on the boundary of their sets */
-    int unbound;                    /* active blocks with a nonzero chopped gradient */
+    int active;                     /* number of blocks on the boundary of their sets */
+    int unbound;                    /* number of active blocks with a nonzero chopped gradient */
 } TalusFace;
 
 /* Maximum number of pairs (s, y) of a quasi-Newton method. */
 enum { TALUS_PAIRS = 20 };
 
-/* Workspace of a quasi-Newton method on r = x - P(x - step g), in the metric. A pair is the step s = d and the change
- * y = r_next - r, both multiplied by `unit`, in the memory of one vector; the backend chooses the layout. Pairs are
- * ordered oldest first; a step writes its own pair into pair[count]. */
+/* Vectors, in the metric, and scalars of a quasi-Newton method on r = x - P(x - step g). A pair holds the step s = d
+ * and the change y = r_next - r of one iteration, both multiplied by `unit`, in the memory of one vector; the backend
+ * chooses the layout. Pairs 0 to count - 1 are ordered oldest first; a step writes its own pair to pair[count]. */
 typedef struct TalusQuasi {
     const TalusMetricBlock *metric;
     double step, unit; /* unit: a power of two near 1 / |r| */
-    bool halve;        /* repeat the last step with d / 2; needs no product: N d is known */
+    bool halve;        /* repeat the last step with d / 2, without a product, as N d is known */
     double *x, *g, *r; /* iterate, gradient, residual */
     double *d;         /* direction */
     double *x_next, *g_next, *r_next;       /* results of a step */
@@ -101,6 +104,7 @@ typedef struct TalusQuasi {
     int count;
 } TalusQuasi;
 
+/* Sums of one quasi-Newton step (step.quasi_step). */
 typedef struct TalusQuasiSums {
     double r2, rg;         /* |r_next|^2 and r_next'g_next */
     double gd, dw, dd, ww; /* g'd, d'w, |d|^2 and |w|^2 with w = S (N + E) S d */
@@ -109,6 +113,7 @@ typedef struct TalusQuasiSums {
     double sr[TALUS_PAIRS + 1], yr[TALUS_PAIRS + 1]; /* s'r_next and y'r_next of all pairs */
 } TalusQuasiSums;
 
+/* Sums of the running average of iterates (step.quasi_smooth). */
 typedef struct TalusSmoothSums {
     double x2, r2;                  /* |smooth_x|^2 and |smooth_r|^2 */
     double residual2, residual_max; /* natural residual of smooth_x */
@@ -118,72 +123,74 @@ typedef struct TalusSmoothSums {
 typedef struct TalusOgm {
     const TalusMetricBlock *metric;
     const double *x, *g; /* iterate and its gradient */
-    double *y, *x_next;  /* y: the projected point t of the last step; then that of this step */
+    double *y, *x_next;  /* y: on entry the projected point t of the last step, then of this step */
     double step, along, over; /* 1 / L; weights of t - y and of t - x in x_next */
     bool want_residual;
 } TalusOgm;
 
-/* Sums over blocks of gamma = s x. d is the block's mean diagonal entry of N + E. P projects onto the cone of a block,
- * or onto its prism, or onto the unbounded rows of a joint. */
+/* Sums over blocks that tell how large gamma = s x is and how far it lies outside its sets. d is the block's mean
+ * diagonal entry of N + E. P projects onto the cone or prism of a contact; for a joint it sets the rows with finite
+ * bounds to 0. */
 typedef struct TalusSizes {
-    double size;    /* d^2 |gamma|^2 */
-    double outside; /* d^2 |gamma - P(gamma)|^2 */
-    double over;    /* |gamma|^2 / d */
+    double size;    /* sum of d^2 |gamma|^2, (m/s)^2 */
+    double outside; /* sum of d^2 |gamma - P(gamma)|^2, (m/s)^2 */
+    double over;    /* sum of |gamma|^2 / d */
 } TalusSizes;
 
-/* Limits and results of a run: many iterations of a solve in one call. */
+/* Limits and results of a run, a call that does many iterations of a solve. */
 typedef struct TalusRun {
-    int iterations; /* maximum number, > 0 */
+    int iterations; /* maximum number of iterations of this run, > 0 */
     /* The residual is measured every `check` iterations of the solve, and in the last iteration of the run. */
     int check;
     int since;       /* iterations of the solve before this run */
-    double stop_rms; /* the run ends once the rms is at or below this; 0: never */
-    double stop_max; /* the run ends once the maximum is at or below this; 0: never */
-    bool stepwise;   /* forbids the single kernel for small problems, to test and measure */
-    int done;        /* out: iterations done */
+    double stop_rms; /* the run ends once the rms residual is at or below this; 0: never */
+    double stop_max; /* the run ends once the maximum residual is at or below this; 0: never */
+    bool stepwise;   /* forbids the kernel that does whole runs of small problems; for tests */
+    int done;        /* out: number of iterations done */
     double residual2, residual_max; /* out: residual of the last measured iterate */
     double first2;                  /* out: residual2 of the first measured iterate */
 } TalusRun;
 
-/* Scalars of the accelerated method, kept from run to run. momentum.h updates them. */
+/* Scalars of the accelerated method that one run leaves to the next; momentum.h updates them. */
 typedef struct TalusMomentum {
     double norm;      /* L, norm of S (N + E) S; raised when gradients show a larger curvature */
     double margin;    /* factor on a raised estimate of L */
     double theta;     /* Nesterov's weight, 1 at the start; beta is in TalusAccelerated */
     double max_theta; /* upper bound of theta; 0: none */
-    bool restart;     /* drop the momentum when it points uphill */
+    bool restart;     /* drop the momentum when it increases the objective */
 } TalusMomentum;
 
-/* Workspace of MPRGP, conjugate gradients on faces with proportioning, in the metric. phi is the free gradient, beta
- * the chopped one (TalusFace); solvers/face/mprgp.c gives the method. */
+/* Vectors, in the metric, and scalars of MPRGP, conjugate gradients on faces with proportioning. phi is the free
+ * gradient, beta the chopped gradient (TalusFace); solvers/face/mprgp.c describes the method. */
 typedef struct TalusProportioning {
     const TalusMetricBlock *metric;
     double *x, *g;   /* iterate, inside the set, and its gradient */
     double *p, *np;  /* direction and S (N + E) S p */
-    double *phi, *w; /* work vectors: phi; beta or an old x */
+    double *phi, *w; /* work vectors: phi holds phi, w holds beta or an old x */
     /* Steps stay on the face while |beta| <= gamma |phi|; projected gradient steps have the length step / norm. */
     double gamma, step;
-    bool half_step;        /* a step that would leave the set first goes to its boundary */
-    double enough;         /* ends once |phi|^2 + |beta|^2 is at or below this; < 0: never */
-    double norm, pnp;      /* norm of S (N + E) S; p'np, 0: the next direction is phi */
-    int active, unchecked; /* active blocks when p was made; updates of g since it was recomputed */
-    bool begun;            /* an earlier run has measured x: the first iteration is a step */
-    int products;          /* out: products of this run */
-    bool reached;          /* out: ended by `enough` */
+    bool half_step;   /* a step that would leave the set first goes to its boundary */
+    double enough;    /* the run ends once |phi|^2 + |beta|^2 is at or below this; < 0: never */
+    double norm, pnp; /* norm of S (N + E) S; p'np, 0: the next direction is phi */
+    int active;       /* number of active blocks when p was computed */
+    int unchecked;    /* number of updates of g since g was last computed from x */
+    bool begun;       /* an earlier run has measured x, so the first iteration is a step */
+    int products;     /* out: number of operator products of this run */
+    bool reached;     /* out: the run ended by `enough` */
 } TalusProportioning;
 
-/* Sums over blocks of the natural residual (problem.h). */
+/* Natural residual (problem.h) over all blocks: sum of squares and maximum. */
 typedef struct TalusResidualSums {
     double residual2, residual_max;
 } TalusResidualSums;
 
-/* Sum of squares and maximum over blocks of |N| |gamma| + |q|, the size of the terms whose sum is the gradient: its
- * rounding is relative to them. Coulomb blocks count 1 + mu times (terms.h). */
+/* Sum of squares and maximum over blocks of |N| |gamma| + |q|, the size of the terms whose sum is the gradient. The
+ * rounding error of the gradient is relative to this size. Blocks under Coulomb's law count 1 + mu times (terms.h). */
 typedef struct TalusTermSums {
     double terms2, terms_max;
 } TalusTermSums;
 
-/* Sums over blocks that measure gamma by the friction laws. */
+/* Sums over blocks that tell how well gamma obeys the friction laws. */
 typedef struct TalusLawSums {
     double residual2, residual_max; /* natural residual by each block's own law (problem.h) */
     /* (sigma - s)^2 over Coulomb blocks; sigma: De Saxce's shift at gamma, s: the shift in the offsets */
@@ -198,9 +205,9 @@ typedef struct TalusSweepOptions {
     TalusOrder order;
     TalusMetric metric;   /* metric of a projected step */
     TalusOneSolver local; /* solver of one block's problem; TALUS_ONE_PROJECT: a projected step */
-    /* A projected step restricts blocks under Coulomb's law as that law does: first the normal impulse, then the rest
-     * to the bounds that it sets (sets/set.h talus_block_restrict). Only if there are such blocks. False: it projects
-     * onto the cone, shifts included. */
+    /* True: the projected step of a block under Coulomb's law sets the normal impulse first, then restricts the other
+     * rows to the bounds that follow from it (talus_block_restrict, sets/set.h); requires that such blocks exist.
+     * False: the step projects onto the cone, at offsets that contain De Saxce's shifts. */
     bool coulomb;
     double omega, rho; /* factor of the step; share of the stepped impulse in the new one */
     uint64_t seed;     /* start of the random orders */
@@ -215,28 +222,29 @@ typedef struct TalusSweepOptions {
     type;
 #include "backend/operations.h"
 
-/* Many iterations in one call, for matrix-free problems whose blocks are all half lines or circular cones. Optional:
- * where an entry is NULL, and for other problems, run.h and solvers/face/mprgp.c take single steps. */
+/* Operations that do many iterations in one call, for matrix-free problems whose blocks are all half lines or all
+ * circular cones. All are optional: where one is NULL, and for other problems, run.h and solvers/face/mprgp.c take
+ * single steps. */
 typedef struct TalusRunOps {
-    /* Repeats step.accelerate; momentum.h updates the scalars. A backend tests the step length at least whenever it
-     * measures the residual. On return x_prev is the last measured iterate. With `since` > 0 a run continues the
-     * previous run; vectors and operator must be as that run left them. */
+    /* Repeats step.accelerate; momentum.h updates *momentum. The backend tests the step length at least in every
+     * iteration that measures the residual. On return x_prev is the last measured iterate. With run->since > 0 the run
+     * continues the previous one: vectors and operator must be as that run left them. */
     TalusStatus (*accelerate)(const TalusOperator *op, TalusAccelerated *state,
                               TalusMomentum *momentum, TalusRun *run);
-    /* Repeats Jacobi's step, step.relax, in the same way. A step measures before it moves, so on return gamma is one
-     * step beyond the last measured iterate. */
-    TalusStatus (*relax)(const TalusOperator *op, double omega, double lambda, double *gamma,
-                         TalusRun *run);
-    /* Iterations of mprgp; measures the residual in each. Fails if op has eliminated joints. */
+    /* Repeats Jacobi's step, step.jacobi. A step measures gamma before changing it, so on return gamma is one step
+     * beyond the last measured iterate. */
+    TalusStatus (*jacobi)(const TalusOperator *op, double omega, double lambda, double *gamma,
+                          TalusRun *run);
+    /* Does iterations of mprgp and measures the residual in each of them. Fails if op has eliminated joints. */
     TalusStatus (*proportion)(const TalusOperator *op, TalusProportioning *state, TalusRun *run);
 } TalusRunOps;
 
 /* Bits of TalusBackend.capabilities. */
 enum {
-    /* Vectors and operators are in host memory, where any code may read and write them; else only put and get reach
-     * them. */
+    /* Vectors and operators are in host memory, where any code may read and write them. Without this bit only
+     * vector.put and vector.get access them. */
     TALUS_CAP_HOST_MEMORY = 1 << 0,
-    /* Single steps, after which the host can look at the iterate, cost no more than runs of many. */
+    /* Single steps, after each of which the host can read the iterate, cost no more than runs of many iterations. */
     TALUS_CAP_SEES_ITERATES = 1 << 1,
     TALUS_CAP_FACTORISES = 1 << 2,  /* direct methods are available */
     TALUS_CAP_FINDS_METRIC = 1 << 3 /* run.accelerate accepts metric NULL */

@@ -8,16 +8,16 @@
 
 #include <string.h>
 
-/* Adds one body's part of D' M^-1 D to a block of `size` rows: turn_k' J turn_l with J = op->inertia, the scaled inverse
- * inertia; turn_k = arm x e_k for an impulse along axis e_k (k < 3), and lever times e_(k-3) for a moment. Adds 1/m on
- * the diagonal of the impulse rows. */
-TALUS_INLINE void talus_block_add_side(const TalusOperator *op, int body, const double arm[3],
+/* Adds one body's part of D' M^-1 D to a block of `size` rows: turn_k' J turn_l with J = op->inverse_inertia[body] and
+ * turn_k the torque of a unit impulse in row k: arm x e_k along axis e_k (k < 3), lever times e_(k-3) for a moment.
+ * Adds 1/m to the diagonal entries of rows 0 to 2. */
+TALUS_INLINE void talus_block_add_body(const TalusOperator *op, int body, const double arm[3],
                                        double lever, const TalusVec3 axes[3], int size,
                                        double *block)
 {
     TalusSym3 inertia;
     TalusVec3 turn[6], turned[6], arm3 = talus_vec3(arm[0], arm[1], arm[2]);
-    memcpy(&inertia, op->inertia[body], sizeof inertia);
+    memcpy(&inertia, op->inverse_inertia[body], sizeof inertia);
     for (int k = 0; k < size; k++) {
         turn[k] = k < 3 ? talus_cross(arm3, axes[k]) : talus_scale(lever, axes[k - 3]);
         turned[k] = talus_sym3_mul(inertia, turn[k]);
@@ -28,9 +28,9 @@ TALUS_INLINE void talus_block_add_side(const TalusOperator *op, int body, const 
                 talus_dot(turn[k], turned[l]) + (k == l && k < 3 ? op->body[body][3] : 0.0);
 }
 
-/* Writes the block of N of general contact i, without compliance: size x size entries by rows, with size 3 (impulses)
- * or, if op->rows is 6, also 6. */
-TALUS_INLINE void talus_block_general(const TalusOperator *op, int i, int size, double *block)
+/* Writes the diagonal block of N of general contact i, without compliance: size x size entries by rows. size is 3 for
+ * the rows of impulses; 6, with the rows of moments, only if op->rows is 6. */
+TALUS_INLINE void talus_block_fill_general(const TalusOperator *op, int i, int size, double *block)
 {
     int general = i - op->sphere_sphere - op->sphere_fixed;
     const double *arm = op->arm[general], none[2] = {0.0, 0.0};
@@ -38,18 +38,18 @@ TALUS_INLINE void talus_block_general(const TalusOperator *op, int i, int size, 
     TalusVec3 axes[3];
     for (int k = 0; k < 3; k++) {
         double local[3] = {k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0}, world[3];
-        talus_frame_world(op->frame[i], local, world);
+        talus_frame_to_world(op->frame[i], local, world);
         axes[k] = talus_vec3(world[0], world[1], world[2]);
     }
     for (int k = 0; k < size * size; k++)
         block[k] = 0.0;
-    talus_block_add_side(op, op->pair[i][0], arm, lever[0], axes, size, block);
+    talus_block_add_body(op, op->pair[i][0], arm, lever[0], axes, size, block);
     if (op->pair[i][1] >= 0)
-        talus_block_add_side(op, op->pair[i][1], arm + 3, lever[1], axes, size, block);
+        talus_block_add_body(op, op->pair[i][1], arm + 3, lever[1], axes, size, block);
 }
 
-/* Returns the largest absolute row sum of D^-1/2 B D^-1/2, at least 1, with B the leading rows x rows part of the
- * size x size block and D = diag(nn, tt, tt, ..). It bounds the eigenvalues of that matrix (Gershgorin). */
+/* Returns the largest absolute row sum of D^-1/2 B D^-1/2, at least 1, with B the leading rows x rows part of the size
+ * x size block and D = diag(nn, tt, tt, ..). This number bounds the eigenvalues of the matrix (Gershgorin). */
 TALUS_INLINE double talus_block_coupling(const double *block, int size, int rows, double nn,
                                          double tt)
 {
@@ -64,7 +64,7 @@ TALUS_INLINE double talus_block_coupling(const double *block, int size, int rows
 }
 
 /* Writes op->diagonal[i] for a contact of two spheres, or of a sphere with a fixed body. */
-TALUS_INLINE void talus_sphere_diagonal(const TalusOperator *op, int i)
+TALUS_INLINE void talus_sphere_fill_diagonal(const TalusOperator *op, int i)
 {
     const double *a = op->body[op->pair[i][0]];
     double nn = a[3], k = a[7];
@@ -77,11 +77,11 @@ TALUS_INLINE void talus_sphere_diagonal(const TalusOperator *op, int i)
     op->diagonal[i][1] = nn + k;
 }
 
-/* Adds the compliance of contact i to its block of N, of `size` rows, 3 or 6, and writes op->diagonal[i] and *coupling
- * (TalusOperator.coupling) from it. The second diagonal entry equals the first if op->rows is 1 or no other is
- * positive. */
-TALUS_INLINE void talus_block_diagonal(const TalusOperator *op, int i, int size, double *block,
-                                       double *coupling)
+/* Adds the compliance of contact i to `block`, its diagonal block of N with `size` rows, 3 or 6; then writes from it
+ * op->diagonal[i] and *coupling (TalusOperator.coupling). op->diagonal[i][1] equals op->diagonal[i][0] if op->rows is
+ * 1 or the mean of the other diagonal entries is not positive. */
+TALUS_INLINE void talus_block_fill_diagonal(const TalusOperator *op, int i, int size, double *block,
+                                            double *coupling)
 {
     if (op->compliance)
         block[0] += op->compliance[i];

@@ -1,15 +1,15 @@
 /* backend/frame.h - contact frames (normal, two tangents) from the normal alone, for host and device.
  *
  * With s = sign(n_x), 1 for n_x = 0, w = n + s e_x and c = 1/(1 + |n_x|), the reflection H = I - c w w' maps n to
- * -s e_x. The frame is n = -s H e_x, t1 = H e_y, t2 = s H e_z: orthonormal and right-handed. A vector is converted, in
- * either direction, by one dot product, one axpy and two sign changes. A frame is stored as (n, c). */
+ * -s e_x. The frame is n = -s H e_x, t1 = H e_y, t2 = s H e_z: orthonormal and right-handed. Converting a vector
+ * to or from the frame takes one dot product, one axpy and two sign changes. A frame is stored as (n, c). */
 #ifndef TALUS_BACKEND_FRAME_H
 #define TALUS_BACKEND_FRAME_H
 
 #include "sets/cone.h"
 
-/* Writes the frame (n, c) of the unit normal n. */
-TALUS_INLINE void talus_frame_set(double frame[4], double nx, double ny, double nz)
+/* Writes the frame (n, c) of the unit normal n = (nx, ny, nz). */
+TALUS_INLINE void talus_frame_from_normal(double frame[4], double nx, double ny, double nz)
 {
     frame[0] = nx;
     frame[1] = ny;
@@ -18,7 +18,8 @@ TALUS_INLINE void talus_frame_set(double frame[4], double nx, double ny, double 
 }
 
 /* local = components of a world vector along (normal, tangent 1, tangent 2). */
-TALUS_INLINE void talus_frame_local(const double frame[4], const double world[3], double local[3])
+TALUS_INLINE void talus_frame_to_local(const double frame[4], const double world[3],
+                                       double local[3])
 {
     double s = frame[0] < 0.0 ? -1.0 : 1.0;
     double wx = frame[0] + s;
@@ -29,7 +30,8 @@ TALUS_INLINE void talus_frame_local(const double frame[4], const double world[3]
 }
 
 /* world = the vector with components `local` along (normal, tangent 1, tangent 2). */
-TALUS_INLINE void talus_frame_world(const double frame[4], const double local[3], double world[3])
+TALUS_INLINE void talus_frame_to_world(const double frame[4], const double local[3],
+                                       double world[3])
 {
     double s = frame[0] < 0.0 ? -1.0 : 1.0;
     double wx = frame[0] + s;

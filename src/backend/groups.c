@@ -1,31 +1,33 @@
-/* backend/groups.c - groups of contacts and of bodies (groups.h): cut once per problem, in two passes, of which the first
- * counts them. */
+/* backend/groups.c - groups of contacts and of bodies (groups.h), cut once per problem in two passes: the first counts
+ * the groups, the second writes where they start. */
 #include "backend/groups.h"
 
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/sum.h"
 
-/* Returns the block of BODY_GRAIN numbers that a body is in. */
-static uint64_t block_of(uint64_t number)
+/* Returns which block of BODY_GRAIN consecutive body numbers, counted from 0, contains `number` (>= 1). */
+static uint64_t number_block(uint64_t number)
 {
     return (number - 1) / BODY_GRAIN;
 }
 
-static uint64_t first_block(const TalusFirstBodies *first, int i)
+/* Returns number_block of the first body of contact i. */
+static uint64_t first_body_block(const TalusFirstBodies *first, int i)
 {
     int32_t body;
     memcpy(&body, (const char *)first->body + (size_t)i * first->stride, sizeof body);
-    return block_of(talus_body_number(&first->numbers, body));
+    return number_block(talus_body_number(&first->numbers, body));
 }
 
-/* Writes the starts of the groups of contacts [begin, end), one run, unless `start` is NULL; returns their number. */
-static int cut_run(const TalusFirstBodies *first, int begin, int end, int32_t *start)
+/* Cuts contacts [begin, end) of one run into groups: writes the first contact of each group to `start`, unless that is
+ * NULL, and returns the number of groups. */
+static int cut_contacts(const TalusFirstBodies *first, int begin, int end, int32_t *start)
 {
     int groups = 0, from = begin;
     uint64_t highest = 0;
     for (int i = begin; i < end; i++) {
-        uint64_t block = first_block(first, i);
+        uint64_t block = first_body_block(first, i);
         if (i > begin && block <= highest && i - from < BLOCK_GRAIN)
             continue;
         highest = block > highest ? block : highest;
@@ -37,26 +39,29 @@ static int cut_run(const TalusFirstBodies *first, int begin, int end, int32_t *s
     return groups;
 }
 
-TalusStatus talus_groups_cut(TalusGroups *g, const TalusFirstBodies *first, const int run_end[3])
+TalusStatus talus_groups_cut_contacts(TalusGroups *g, const TalusFirstBodies *first,
+                                      const int run_end[3])
 {
     const int begin[3] = {0, run_end[0], run_end[1]};
     int count = 0;
     g->count = 0;
     for (int run = 0; run < 3; run++)
-        count += cut_run(first, begin[run], run_end[run], NULL);
+        count += cut_contacts(first, begin[run], run_end[run], NULL);
     TALUS_TRY(TALUS_GROW(g->start, (size_t)count + 1, 0, "groups of contacts"));
     for (int run = 0; run < 3; run++)
-        g->count += cut_run(first, begin[run], run_end[run], g->start + g->count);
+        g->count += cut_contacts(first, begin[run], run_end[run], g->start + g->count);
     g->start[g->count] = run_end[2];
     return TALUS_OK;
 }
 
+/* Cuts bodies 0 to count - 1 into groups: writes the first body of each group to `start`, unless that is NULL, and
+ * returns the number of groups. */
 static int cut_bodies(const uint64_t *id, const uint32_t *slot, int count, int32_t *start)
 {
     int groups = 0;
     uint64_t last = 0;
     for (int k = 0; k < count; k++) {
-        uint64_t block = block_of(id[slot ? slot[k] : (uint32_t)k]);
+        uint64_t block = number_block(id[slot ? slot[k] : (uint32_t)k]);
         if (k > 0 && block == last)
             continue;
         last = block;
@@ -78,13 +83,14 @@ TalusStatus talus_groups_cut_bodies(TalusGroups *g, const uint64_t *id, const ui
     return TALUS_OK;
 }
 
+/* Arguments of talus_groups_for_each, for call_for_group. */
 typedef struct GroupLoop {
     const TalusGroups *groups;
     TalusLoopFn *fn;
     void *context;
 } GroupLoop;
 
-static void run_group(void *context, int64_t begin, int64_t end, int64_t group)
+static void call_for_group(void *context, int64_t begin, int64_t end, int64_t group)
 {
     const GroupLoop *loop = context;
     const int32_t *start = loop->groups->start + group;
@@ -93,10 +99,11 @@ static void run_group(void *context, int64_t begin, int64_t end, int64_t group)
     loop->fn(loop->context, start[0], start[1], group);
 }
 
-void talus_groups_each(const TalusGroups *groups, TalusPool *pool, TalusLoopFn *fn, void *context)
+void talus_groups_for_each(const TalusGroups *groups, TalusPool *pool, TalusLoopFn *fn,
+                           void *context)
 {
     GroupLoop loop = {groups, fn, context};
-    talus_parallel(pool, groups->count, 1, run_group, &loop);
+    talus_parallel(pool, groups->count, 1, call_for_group, &loop);
 }
 
 double talus_groups_sum(int64_t count, const double *partial)

@@ -7,25 +7,28 @@
 #include <math.h>
 #include <stddef.h>
 
-/* Blocks, bodies or entries per chunk: a chunk's intermediate values stay in the first-level cache. Sums are over groups
- * of at most BLOCK_GRAIN blocks whose first bodies are among BODY_GRAIN consecutive ones (groups.h). */
+/* Number of blocks, bodies or vector entries per chunk of a parallel loop, so small that a chunk's intermediate values
+ * stay in the first-level cache. BLOCK_GRAIN and BODY_GRAIN also limit the groups by which sums are formed
+ * (groups.h). */
 enum { BLOCK_GRAIN = 512, BODY_GRAIN = 256, VECTOR_GRAIN = 4096 };
 
-/* Groups of contacts (groups.h): contacts start[g] to start[g + 1] - 1. The owner frees `start`. */
+/* Groups of contacts or bodies (groups.h): group g has contacts start[g] to start[g + 1] - 1. The owner frees
+ * `start`. */
 typedef struct TalusGroups {
     int32_t *start; /* [count + 1] */
     int count;
 } TalusGroups;
 
-/* TalusOperator.scratch. op.scratch of the CPU backend grows its arrays; the operator's owner frees them. */
+/* Work arrays of an operator in host memory (TalusOperator.scratch). op.reserve_scratch of the CPU backend grows the
+ * arrays; the operator's owner frees them. */
 typedef struct TalusHostScratch {
     double (*record)[6];        /* wrenches of contacts on bodies (contact.c); index: `incidence` */
-    double (*velocity)[8];      /* of bodies, from the last call of `bodies` or a product */
+    double (*velocity)[8];      /* of bodies, from the last product or call of op.body_velocities */
     double *product, *unscaled; /* explicit operator: N gamma + q, gamma */
     bool full_blocks;           /* explicit operator: N consists of full 3 x 3 blocks */
-    TalusGroups groups;         /* of contacts; free joints, which follow, are not in it */
-    double *partial; /* up to PARTIALS sums (cpu/cpu.h), each over all groups: [sum][group] */
-    double *many;    /* likewise, up to TALUS_VECTORS sums */
+    TalusGroups groups;         /* of contacts; the free joints, the last blocks, are in none */
+    double *partial;            /* [sum][group]: up to PARTIALS sums (cpu/cpu.h) of each group */
+    double *vector_partial;     /* likewise, up to TALUS_VECTORS sums */
 } TalusHostScratch;
 
 /* *max = the larger of *max and value; NaN if either is. */

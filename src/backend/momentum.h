@@ -1,11 +1,10 @@
 /* backend/momentum.h - momentum and step length of the accelerated method, updated after a step; for host and device.
  *
- * Nesterov's weights: theta' = (1 + sqrt(1 + 4 theta^2)) / 2, beta = (theta - 1) / theta'. `max_theta` bounds theta and
- * so beta, at about 1 - 1.5 / max_theta. A step of length 1 / L is too long if two gradients differ by more than L
- * times the distance of their points; L is then raised to `margin` times the observed ratio. The test skips points that
- * differ by rounding only: the rounding of a product is about `unit` L |x|, and gradients of stationary iterates differ
- * by nothing else. Momentum is dropped (theta 1, beta 0) if the step was too long or, with m->restart, if it points
- * uphill. */
+ * Nesterov's weights: theta' = (1 + sqrt(1 + 4 theta^2)) / 2, beta = (theta - 1) / theta'. `max_theta` bounds theta
+ * and so beta, at about 1 - 1.5 / max_theta. A step of length 1 / L is too long if two gradients differ by more than L
+ * times the distance of their points; L is then raised to `margin` times the observed ratio. The test skips points
+ * whose distance is of the order of rounding: the rounding error of a product is about `unit` L |x|. Momentum is
+ * dropped (theta 1, beta 0) if the step was too long or, with m->restart, if the momentum increases the objective. */
 #ifndef TALUS_BACKEND_MOMENTUM_H
 #define TALUS_BACKEND_MOMENTUM_H
 
@@ -13,10 +12,11 @@
 
 #include <float.h>
 
-/* Updates m from the sums of a step and writes beta of the next one. `seen`: sums has dx2, dg2 and x2 of this step;
- * else the step length is not tested. `unit`: relative rounding of the arithmetic that computed the sums. */
-TALUS_INLINE void talus_momentum_next(TalusMomentum *m, const TalusStepSums *sums, bool seen,
-                                      double unit, double *beta)
+/* Updates *m (L, theta) from the sums of a step and writes *beta, the momentum factor of the next step. `seen`: dx2,
+ * dg2 and x2 of *sums are valid, so that the step length is tested. `unit`: relative rounding error of the arithmetic
+ * that computed the sums. */
+TALUS_INLINE void talus_momentum_update(TalusMomentum *m, const TalusStepSums *sums, bool seen,
+                                        double unit, double *beta)
 {
     const double apart = 128.0 * unit; /* rounding is then below 1 % of the difference */
     bool too_long =

@@ -1,8 +1,8 @@
 /* backend/operations.h - every operation of a backend, once: OPERATION(result, group, name, arguments).
  *
- * Included several times, each time with another definition of OPERATION: backend.h turns each group into a struct of
- * function pointers, a backend's header declares its functions, called PREFIX_group_name, and its table lists them.
- * A backend in host memory does not have the OPTIONAL operations. */
+ * This file is included several times, each time with another definition of OPERATION: backend.h turns each group into
+ * a struct of function pointers, the header of a backend declares its functions, called PREFIX_group_name, and the
+ * table of a backend lists them. A backend in host memory does not have the OPTIONAL operations. */
 #ifndef OPTIONAL
 #define OPTIONAL OPERATION
 #endif
@@ -13,8 +13,9 @@
 
 /* clang-format off */
 
-/* Vectors. `reserve` grows *vector to at least n entries, of undefined contents, and sets *capacity; `what` names it in
- * messages. The memory may outlive operator and context. put copies from the host, get to the host. */
+/* Vectors. `reserve` grows *vector to at least n entries, of undefined contents, and sets *capacity; `what` names the
+ * vector in messages. The memory may outlive operator and context. `put` copies n entries from the host to the vector,
+ * `get` from the vector to the host. */
 GROUP(TalusVectorOps)
 OPERATION(TalusStatus, vector, reserve, (const TalusOperator *op, double **vector, size_t *capacity,
           size_t n, const char *what))
@@ -38,18 +39,18 @@ OPERATION(void, vector, combine, (const TalusOperator *op, int count, const doub
           const double *a, double *out))
 GROUP_END(TalusVectorOps)
 
-/* The operator and measurements with it. metric NULL: no scaling, x is gamma. */
+/* Products with the operator, and measurements that need products. metric NULL: no scaling, x is gamma. */
 GROUP(TalusOperatorOps)
-/* Copies the operator's arrays from the host into `op`, which reuses its memory from call to call. Before the
- * first call `op` is zero except for its context. Only for backends without TALUS_CAP_HOST_MEMORY. */
+/* Makes `op` a copy of the operator `host` in the backend's memory. Memory of `op` is reused from call to call; before
+ * the first call `op` is zero except for its context. Only for backends without TALUS_CAP_HOST_MEMORY. */
 OPTIONAL(TalusStatus, op, mirror, (const TalusOperator *host, TalusOperator *op))
-/* Frees the copy and zeroes `op`. */
+/* Frees the arrays of a copy made by `mirror` and zeroes `op`. */
 OPTIONAL(void, op, mirror_clear, (TalusOperator *op))
-/* Reserves the memory that operations on op work in (velocities, impulses on bodies, partial sums).
- * Call it before them. */
-OPERATION(TalusStatus, op, scratch, (const TalusOperator *op))
+/* Reserves the work memory of operations on op: velocities, wrenches on bodies, partial sums. Must be called before any
+ * other operation on op. */
+OPERATION(TalusStatus, op, reserve_scratch, (const TalusOperator *op))
 /* velocity[op->bodies] = v_f + M^-1 D gamma, as records like op->body; `free_motion` false omits v_f. */
-OPERATION(void, op, bodies, (const TalusOperator *op, const double *gamma, bool free_motion,
+OPERATION(void, op, body_velocities, (const TalusOperator *op, const double *gamma, bool free_motion,
           double (*velocity)[8]))
 /* out = N gamma, plus E gamma if `compliant`, plus q if `offset`. gamma NULL, with `offset` only: out = q. */
 OPERATION(void, op, product, (const TalusOperator *op, const double *gamma, bool compliant,
@@ -62,92 +63,95 @@ OPERATION(void, op, residual, (const TalusOperator *op, const double *gamma,
           TalusResidualSums *sums, TalusTermSums *terms))
 /* Writes the metric s = 1 / sqrt of the block's mean diagonal (trace), or of its normal and tangential entries
  * apart (anisotropic), into out[op->blocks]. */
-OPERATION(void, op, metric, (const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out))
-/* x = gamma / s if `into`, else gamma = s x; in place. Needs a metric. */
+OPERATION(void, op, fill_metric, (const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out))
+/* Converts a vector in place: gamma to x = gamma / s if `into`, else x to gamma = s x. metric must not be NULL. */
 OPERATION(void, op, scale, (const TalusOperator *op, const TalusMetricBlock *metric, bool into,
           double *x))
-/* Sums of TalusSizes over the blocks of x. */
-OPERATION(void, op, sizes, (const TalusOperator *op, const TalusMetricBlock *metric,
+/* Writes the sums that TalusSizes describes, over the blocks of x. */
+OPERATION(void, op, measure_sizes, (const TalusOperator *op, const TalusMetricBlock *metric,
           const double *x, TalusSizes *out))
 GROUP_END(TalusOperatorOps)
 
-/* Sets, block by block, for gradient, Krylov and quasi-Newton methods. metric NULL: no scaling, x is gamma. */
+/* Operations on the admissible sets, block by block, for gradient, Krylov and quasi-Newton methods. metric NULL: no
+ * scaling, x is gamma. */
 GROUP(TalusBlockOps)
 /* x = P(x). */
 OPERATION(void, block, project, (const TalusOperator *op, const TalusMetricBlock *metric,
           double *x))
-/* t = P(x - step g), r = x - t; either may be NULL, t may be x. */
+/* t = P(x - step g), r = x - t, and their sums. t and r may be NULL; t may be the vector x. */
 OPERATION(void, block, forward_backward, (const TalusOperator *op, const TalusMetricBlock *metric,
-          const double *x, const double *g, double step, double *t, double *r, TalusForward *sums))
+          const double *x, const double *g, double step, double *t, double *r, TalusForwardSums *sums))
 /* Writes free, reduced and chopped gradient at x (TalusFace); each of the three vectors may be NULL. */
-OPERATION(void, block, split, (const TalusOperator *op, const TalusMetricBlock *metric,
+OPERATION(void, block, split_gradient, (const TalusOperator *op, const TalusMetricBlock *metric,
           const double *x, const double *g, double step, double *free_part, double *reduced,
           double *chopped, TalusFace *face))
-/* y = 0 on active blocks of x (on the boundary of their set, TalusFace), and on rows of the others in which the set
- * allows only 0, as tangential rows with mu = 0. */
-OPERATION(void, block, mask, (const TalusOperator *op, const TalusMetricBlock *metric,
+/* Sets to 0 the entries of y in the blocks in which x is active (on the boundary of its set, TalusFace) and, in all
+ * other blocks, those in rows where the set allows only 0, such as tangential rows with mu = 0. */
+OPERATION(void, block, clear_active, (const TalusOperator *op, const TalusMetricBlock *metric,
           const double *x, double *y))
 /* out = projection of d onto the tangent cone of the set at x; out may be d. */
-OPERATION(void, block, tangent, (const TalusOperator *op, const TalusMetricBlock *metric,
+OPERATION(void, block, project_tangent, (const TalusOperator *op, const TalusMetricBlock *metric,
           const double *x, const double *d, double *out))
 /* Returns the largest a >= 0 with x - a p in the set, for x in the set; infinite if there is no bound. */
 OPERATION(double, block, feasible_step, (const TalusOperator *op, const TalusMetricBlock *metric,
           const double *x, const double *p))
 /* Counts the blocks active in y, and the blocks active in exactly one of x and y. */
-OPERATION(void, block, compare, (const TalusOperator *op, const TalusMetricBlock *metric,
+OPERATION(void, block, compare_active, (const TalusOperator *op, const TalusMetricBlock *metric,
           const double *x, const double *y, int *active, int *changed))
-/* Projects each block of x onto its recession cone, the directions in which its impulse may grow without bound, by its
- * own law; `relaxed` replaces Coulomb's law by ccp. Blocks with |x| <= least become 0. */
-OPERATION(void, block, recede, (const TalusOperator *op, bool relaxed, double least, double *x))
-/* Projects each block of y onto the linear span of its recession cone; blocks where x is 0 become 0. */
-OPERATION(void, block, recede_span, (const TalusOperator *op, bool relaxed, const double *x,
+/* Projects each block of x, in place, onto the recession cone of its set under its own law: the directions in which
+ * the impulse may grow without bound. `relaxed` replaces Coulomb's law by ccp. Blocks with |x| <= least after the
+ * projection become 0. */
+OPERATION(void, block, project_recession, (const TalusOperator *op, bool relaxed, double least, double *x))
+/* Projects each block of y, in place, onto the linear span of the recession cone; blocks of y in which x is 0 become 0.
+ * `relaxed` as in project_recession. */
+OPERATION(void, block, project_recession_span, (const TalusOperator *op, bool relaxed, const double *x,
           double *y))
 GROUP_END(TalusBlockOps)
 
-/* Laws beyond ccp. Other operations, unless stated, treat a block as a cone with its present offset, De Saxce's shift
- * included, or as a prism with bounds from op->estimate. The operations here move shifts and estimates; their u = N
- * gamma + q is without shifts. */
+/* Laws other than ccp. The operations of other groups, unless stated, treat a block as a cone with its present offset,
+ * which contains De Saxce's shift, or as a prism with bounds from op->estimate. The operations of this group change
+ * shifts and estimates; u = N gamma + q is meant without shifts here. */
 GROUP(TalusLawOps)
 /* Measures gamma by each block's own law, and moves the shift s of every Coulomb block, part of op->bias or op->offset,
  * by `share` of the way to sigma: mu times the section's support function at -u_t, plus the terms of spinning and
  * rolling. share 0 only measures. `terms` as in op.residual, may be NULL. One product. */
-OPERATION(void, law, shift, (const TalusOperator *op, const double *gamma, double share,
+OPERATION(void, law, measure_and_shift, (const TalusOperator *op, const double *gamma, double share,
           TalusLawSums *sums, TalusTermSums *terms))
 /* Resets all shifts to 0. */
-OPERATION(void, law, unshift, (const TalusOperator *op))
+OPERATION(void, law, clear_shifts, (const TalusOperator *op))
 /* Moves the estimate of every prism by `share` of the way to max(0, gamma_n), gamma_n = s_n x_n. No product. */
-OPERATION(void, law, estimate, (const TalusOperator *op, const TalusMetricBlock *metric,
+OPERATION(void, law, move_estimates, (const TalusOperator *op, const TalusMetricBlock *metric,
           const double *x, double share))
 GROUP_END(TalusLawOps)
 
-/* Gauss-Seidel. */
+/* Gauss-Seidel sweeps. */
 GROUP(TalusSweepOps)
-/* Makes a plan with a copy of gamma, in the memory of *sweep if that is not NULL. Fails if the backend does not support
- * the order, or the solver of one block does not take some block. */
-OPERATION(TalusStatus, sweep, begin, (const TalusOperator *op, const TalusSweepOptions *options,
+/* Makes *sweep, the plan of sweeps that start from a copy of gamma; memory of an earlier plan, if *sweep is not NULL,
+ * is reused. Fails if the backend does not support the order, or the solver of one block does not take some block. */
+OPERATION(TalusStatus, sweep, prepare, (const TalusOperator *op, const TalusSweepOptions *options,
           const double *gamma, TalusSweep **sweep))
 /* Does `sweeps` >= 1 sweeps. Returns, for the last of them (of a symmetric one, its backward half), the sum over blocks
  * of (d |gamma_new - gamma_old|)^2, d the block's mean diagonal entry: the squared velocity change, (m/s)^2. */
 OPERATION(double, sweep, run, (TalusSweep *sweep, int sweeps))
-/* Writes the impulses into gamma. If `run` is called again, the CPU backend recomputes velocities from this gamma,
- * which must then be valid and unchanged. */
-OPERATION(void, sweep, end, (TalusSweep *sweep, double *gamma))
+/* Writes the impulses after the sweeps into gamma. A later call of `run` continues from them; the CPU backend then
+ * reads gamma again, which must still be valid and unchanged. */
+OPERATION(void, sweep, get_impulses, (TalusSweep *sweep, double *gamma))
 OPERATION(void, sweep, destroy, (TalusSweep *sweep))
 GROUP_END(TalusSweepOps)
 
 /* Fused steps of single methods. */
 GROUP(TalusStepOps)
-/* Jacobi: gamma = gamma + lambda (P(gamma - omega g / d) - gamma), d the block's mean diagonal entry. Writes sum of
- * squares and maximum of the natural residual of gamma before the step. One product. */
-OPERATION(void, step, relax, (const TalusOperator *op, double omega, double lambda, double *gamma,
+/* Takes one step of Jacobi's method: gamma = gamma + lambda (P(gamma - omega g / d) - gamma), d the block's mean
+ * diagonal entry. Writes sum of squares and maximum of the natural residual of gamma before the step. One product. */
+OPERATION(void, step, jacobi, (const TalusOperator *op, double omega, double lambda, double *gamma,
           double *sum2, double *max))
-/* One projected gradient step with momentum: evaluates g at x, then
+/* Takes one projected gradient step with momentum: evaluates g at x, then
  *     y = x + beta (x - x_prev),  x_next = P(y - step g(y)),
  * with g(y) by linear combination, so one product per iteration. On return x is x_next, x_prev the old x, g_prev
  * the gradient at the old x. */
 OPERATION(void, step, accelerate, (const TalusOperator *op, TalusAccelerated *state,
           TalusStepSums *sums))
-/* d = weight[0] r + sum of weight[1 + 2 i] s_i + weight[2 + 2 i] y_i over the pairs. */
+/* d = weight[0] r + sum over the pairs i of weight[1 + 2 i] s_i + weight[2 + 2 i] y_i. */
 OPERATION(void, step, quasi_direction, (const TalusOperator *op, const TalusQuasi *q,
           const double *weight))
 /* Writes x_next = x + d with g_next and r_next, and the pair of this step. Call directly after quasi_direction, which
@@ -167,13 +171,13 @@ GROUP_END(TalusStepOps)
 /* Elimination of free joints from a matrix-free operator (problem/eliminate.h). */
 GROUP(TalusJointOps)
 /* Writes the rows of D' of op's free joints to row[*count] in host memory; row has a capacity of 3 op->joints. */
-OPERATION(TalusStatus, joint, rows, (const TalusOperator *op, TalusJointRow *row, int *count))
-/* Completes `op`, a copy of `whole` without its joints: fills incidence_start, incidence and diagonal, in memory that
- * op already has, and sets kinds. op->elimination is already factored and inverted. */
-OPERATION(TalusStatus, joint, take_out, (const TalusOperator *whole, TalusOperator *op))
-/* Writes the impulses of whole's joints, the last blocks of gamma, from those of all other blocks. `offset` false:
- * gamma is a direction, so free velocities and offsets are left out. Uses the scratch. */
-OPERATION(void, joint, recover, (const TalusOperator *whole, const TalusOperator *op, bool offset,
+OPERATION(TalusStatus, joint, get_rows, (const TalusOperator *op, TalusJointRow *row, int *count))
+/* Completes `op`, a copy of `whole` whose joints have been eliminated: fills the arrays incidence_start, incidence and
+ * diagonal, which have their memory already, and sets kinds. op->elimination must be factored and inverted. */
+OPERATION(TalusStatus, joint, finish_reduced, (const TalusOperator *whole, TalusOperator *op))
+/* Computes the impulses of whole's joints, the last blocks of gamma, from the impulses of all other blocks. `offset`
+ * false: gamma is a direction, so free velocities and offsets count as 0. Uses op's scratch. */
+OPERATION(void, joint, recover_impulses, (const TalusOperator *whole, const TalusOperator *op, bool offset,
           double *gamma))
 GROUP_END(TalusJointOps)
 

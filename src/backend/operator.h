@@ -1,7 +1,7 @@
 /* backend/operator.h - the data of one contact problem as a backend sees it.
  *
- * An operator is matrix-free or explicit. Matrix-free (pair != NULL): contacts in three runs (two spheres; a sphere and
- * a fixed body; general), bodies as records
+ * An operator is matrix-free or explicit. Matrix-free (pair != NULL): contacts in three runs (two spheres; a sphere
+ * and a fixed body; general), bodies as records
  *     body[i] = { v_x v_y v_z, 1/m,  s_x s_y s_z, k }      s = l w, the spin in m/s
  * with l the body's length (a sphere's radius, else the bounding radius), w its angular velocity and k = l^2 / I for
  * spheres, else the mean diagonal entry of l^2 I^-1. Arms, from a body's centre to the contact, are divided by l, so
@@ -9,8 +9,8 @@
  * Contact velocity of b relative to a, world frame:
  *     spheres  u = v_b - v_a - (s_a + s_b) x n
  *     general  u = v_b + s_b x arm_b - v_a - s_a x arm_a
- * An impulse p on b adds p/m to v_b and l^2 I^-1 (arm_b x p) to s_b; a gets -p at arm_a. Explicit (values != NULL):
- * compressed rows of N, symmetric unless all friction is Coulomb's, and q.
+ * An impulse p on b adds p/m to v_b and l^2 I^-1 (arm_b x p) to s_b; body a gets the impulse -p at arm_a. Explicit
+ * (values != NULL): N as compressed rows, symmetric unless all friction is Coulomb's, and the offset q.
  *
  * The gradient is g = (N + E) gamma + q; with bodies q = D' v_f + bias on normal rows. */
 #ifndef TALUS_BACKEND_OPERATOR_H
@@ -23,14 +23,14 @@
 #include <talus/math.h>
 #include <talus/set.h>
 
-/* Mask of the bits TALUS_KIND(law, section), in TalusOperator.kinds, of all sections under one law. */
+/* The bits TALUS_KIND(law, section) of TalusOperator.kinds of all sections under one law. */
 #define TALUS_KINDS_OF(law) (((1u << TALUS_SECTIONS) - 1u) << ((law)*TALUS_SECTIONS))
 
 /* Friction model of one block: the shape of its tangential impulses, and how the normal impulse bounds them. Blocks of
  * joints, other than limits, have TALUS_SECTION_JOINT. */
 typedef struct TalusBlockModel {
     uint8_t section, law; /* TalusSection, TalusFrictionLaw */
-    uint16_t sides;       /* of a polygon; of a joint: bits, k is set if row k (0, 1, 2) exists */
+    uint16_t sides; /* number of a polygon's sides; of a joint: bit k is set if it has row k */
     uint32_t unused;
     double cos, sin; /* of pi / sides; polygon only */
 } TalusBlockModel;
@@ -42,8 +42,8 @@ enum { TALUS_ROWS = 6 };
  * backend; NULL if it has no state, as on the cpu. Contexts may be used concurrently, each by one thread at a time. */
 typedef struct TalusContext TalusContext;
 
-/* Numbers by which bodies are known wherever they are in a list: id[slot[index]]. slot NULL: the index is the slot; id
- * NULL: the number is the slot + 1. */
+/* Where to find the numbers of bodies, which do not depend on a body's position in a list: the body at `index` has the
+ * number id[slot[index]]. slot NULL: the slot is the index; id NULL: the number is the slot + 1. */
 typedef struct TalusBodyNumbers {
     const uint64_t *id;
     const uint32_t *slot;
@@ -58,7 +58,7 @@ TALUS_INLINE uint64_t talus_body_number(const TalusBodyNumbers *numbers, int32_t
     return numbers->id ? numbers->id[slot] : (uint64_t)slot + 1;
 }
 
-/* Arrays are in the memory of the backend; [n] gives their length. */
+/* The data of one contact problem. Arrays are in the memory of the backend; [n] gives the length of an array. */
 typedef struct TalusOperator {
     TalusPool *pool;       /* worker threads; cpu only */
     TalusContext *context; /* context that the operations run in */
@@ -80,11 +80,11 @@ typedef struct TalusOperator {
     double (*lever)[2]; /* [general]: L / l_a, L / l_b; NULL unless rows is 6 */
     double (*body)[8];  /* [bodies]: free velocities and inverse masses, as above */
     /* [bodies]: l^2 I^-1 (xx yy zz xy xz yz); NULL without general blocks */
-    double (*inertia)[6];
+    double (*inverse_inertia)[6];
     double *bias;             /* [blocks]: added to the normal row of q, m/s */
-    TalusBodyNumbers numbers; /* id: [bodies] where slot is NULL */
-    /* [bodies + 1]: each body's range in `incidence`; for a body that impulses do not move it is empty, or (sleeping
-     * bodies on the device) without effect */
+    TalusBodyNumbers numbers; /* numbers of the bodies; has id[bodies] where slot is NULL */
+    /* [bodies + 1]: body i has the entries incidence_start[i] to incidence_start[i + 1] - 1 of `incidence`. A body that
+     * impulses do not move has none; a sleeping body on the device may have some, which have no effect. */
     int32_t *incidence_start;
     /* Each body's contacts in contact order, as 2 * record + (1 if the body is b). A record is an index into the array
      * of wrenches that a product makes. A contact of the first two runs has one record, its index; general contact j
@@ -97,11 +97,12 @@ typedef struct TalusOperator {
     double *offset;                    /* [rows * blocks] */
 
     /* both */
-    /* False if all blocks are half lines (1 row), or all are circular cones |t| <= mu n (3 rows) under one law: the
-     * fast loops know these sets only. True: sets may differ from block to block; sets/set.h handles each. */
+    /* False if all blocks are half lines (1 row), or all are circular cones |t| <= mu n (3 rows) under one law, for
+     * which there are fast loops. True: sets may differ from block to block, and loops call the functions of
+     * sets/set.h. */
     bool mixed_sets;
-    /* Friction kinds that occur: bits TALUS_KIND(law, section) of the models of blocks with friction. 0: all blocks are
-     * frictionless, or discs under ccp without a model array. */
+    /* Bits TALUS_KIND(law, section) of all pairs of law and section that blocks with friction have. 0: no block has
+     * friction, or there is no `model` array and all are discs under ccp. */
     uint32_t kinds;
     bool prisms; /* Coulomb blocks are prisms, bounded by `estimate`; else cones with shifts */
     TalusBlockModel *model; /* [blocks]; NULL: all disc and ccp */
@@ -120,11 +121,11 @@ typedef struct TalusOperator {
      * objective. */
     double *coupling;
 
-    /* Factored joints that are no blocks: every computation of the bodies' velocities ends by making them satisfy these
-     * joints (problem/eliminate.h). NULL: none. */
+    /* Factored equations of joints that are not among the blocks (problem/eliminate.h): every computation of the
+     * bodies' velocities ends by changing them so that they satisfy these joints. NULL: no such joints. */
     struct TalusElimination *elimination;
 
-    struct TalusHostScratch *scratch; /* private to the CPU backend */
+    struct TalusHostScratch *scratch; /* work arrays (host.h), private to the CPU backend */
     void *device;                     /* private data of a backend with its own memory */
 } TalusOperator;
 
@@ -133,7 +134,7 @@ static inline bool talus_body_yields(const TalusOperator *op, int body)
 {
     if (body < 0)
         return false;
-    const double *r = op->body[body], *i = op->inertia ? op->inertia[body] : NULL;
+    const double *r = op->body[body], *i = op->inverse_inertia ? op->inverse_inertia[body] : NULL;
     return r[3] != 0.0 || r[7] != 0.0 || (i && (i[0] != 0.0 || i[1] != 0.0 || i[2] != 0.0));
 }
 

@@ -1,11 +1,12 @@
 /* backend/priority.h - priorities of contacts for colouring, from their keys; for host and device.
  *
- * Sweeps colour contacts by first fit in the order of falling priority. A priority is a hash of the contact's key: the
- * numbers of its bodies, and its index among the contacts of that pair; not its run, for the colours must not depend on
- * the form in which a contact is stored. Equal priorities of different pairs, possible though hardly ever so, are ordered
- * by the numbers themselves; contacts of one pair by their places, for these are in the order of keys anywhere. So the
- * colour of a contact depends on the contacts that share bodies with it, on theirs, and so on for a few steps (hashes have
- * short falling chains), and neither on places in lists nor on what else there is. */
+ * Contacts get their colours in the order of falling priority, each the lowest colour that is free at its bodies. A
+ * priority is a hash of the numbers of the contact's two bodies and of its index among the contacts of that pair. It
+ * does not depend on the contact's run, since colours must not depend on the form in which a contact is stored.
+ * Contacts of different pairs with equal priorities, which are possible but very rare, are ordered by the numbers of
+ * their bodies; contacts of one pair by their indices in the list, which follow the keys. The colour of a contact thus
+ * depends on the contacts that share bodies with it, on the neighbours of these, and so on for a few steps (chains of
+ * falling hashes are short), but not on positions in lists or on distant contacts. */
 #ifndef TALUS_BACKEND_PRIORITY_H
 #define TALUS_BACKEND_PRIORITY_H
 
@@ -14,7 +15,8 @@
 #include <stdint.h>
 #include <talus/math.h>
 
-/* Bijective: first contacts of different pairs have different priorities as long as numbers have 32 bits. */
+/* Returns a hash of x. It is bijective, so that the first contacts of different pairs have different priorities as
+ * long as body numbers fit in 32 bits. */
 TALUS_INLINE uint64_t talus_mix_priority(uint64_t x)
 {
     x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
@@ -22,12 +24,12 @@ TALUS_INLINE uint64_t talus_mix_priority(uint64_t x)
     return x ^ x >> 32;
 }
 
-/* A pair with more contacts than this has a body with too many for colours, or none that impulses move: priorities beyond
- * need not differ. */
+/* Largest index of a contact in its pair that changes its priority. A pair with more contacts has a heavy body, whose
+ * contacts get no colour, or two bodies that impulses do not move: priorities of further contacts need not differ. */
 enum { TALUS_PAIR_INDICES = 64 };
 
-/* Returns the index of contact i among the contacts of its pair of bodies, which follow each other; at most
- * TALUS_PAIR_INDICES, so that a body with thousands of contacts on the ground does not take the square of their number. */
+/* Returns the index of contact i among the contacts of its pair of bodies, which are consecutive in the list; at most
+ * TALUS_PAIR_INDICES, so that the cost for a body with thousands of contacts on the ground is not quadratic. */
 TALUS_INLINE int talus_pair_index(const int32_t (*pair)[2], int i)
 {
     int index = 0;
@@ -37,8 +39,8 @@ TALUS_INLINE int talus_pair_index(const int32_t (*pair)[2], int i)
     return index;
 }
 
-/* Returns the priority of contact i. Contacts of one pair that do not follow each other in the list, as those with two
- * fixed bodies in two runs, can have the same one. */
+/* Returns the priority of contact i. Contacts of one pair that are not consecutive in the list can have equal
+ * priorities, such as contacts of a body with two fixed bodies (both -1) in two runs. */
 TALUS_INLINE uint64_t talus_contact_priority(const int32_t (*pair)[2],
                                              const TalusBodyNumbers *numbers, int i)
 {
@@ -48,9 +50,9 @@ TALUS_INLINE uint64_t talus_contact_priority(const int32_t (*pair)[2],
     return index ? talus_mix_priority(key + (uint64_t)index) : key;
 }
 
-/* True if contact i comes before contact j, which has the same priority. */
-TALUS_INLINE bool talus_tie_before(const int32_t (*pair)[2], const TalusBodyNumbers *numbers, int i,
-                                   int j)
+/* True if contact i is coloured before contact j, given that their priorities are equal. */
+TALUS_INLINE bool talus_tie_comes_first(const int32_t (*pair)[2], const TalusBodyNumbers *numbers,
+                                        int i, int j)
 {
     for (int side = 0; side < 2; side++) {
         uint64_t mine = talus_body_number(numbers, pair[i][side]);

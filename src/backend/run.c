@@ -11,9 +11,9 @@ bool talus_run_measures(const TalusRun *run, int done)
     return (run->since + done) % run->check == 0 || done + 1 == run->iterations;
 }
 
-/* Records the residual of an iterate. Returns true if it ends the run: rms or maximum small enough, or rms not
- * finite. */
-static bool note(TalusRun *run, int blocks, double residual2, double residual_max)
+/* Stores the residual of an iterate in *run, the first one also in first2. Returns true if this residual ends the run:
+ * rms or maximum small enough, or rms not finite. */
+static bool record_residual(TalusRun *run, int blocks, double residual2, double residual_max)
 {
     double rms = sqrt(residual2 / blocks);
     if (run->first2 < 0.0)
@@ -26,43 +26,47 @@ static bool note(TalusRun *run, int blocks, double residual2, double residual_ma
            (run->stop_max > 0.0 && residual_max <= run->stop_max);
 }
 
-static void begin(TalusRun *run)
+/* Sets the results that record_residual and the loops update to their values before the first iteration. */
+static void reset_results(TalusRun *run)
 {
     run->done = 0;
     run->first2 = -1.0;
 }
 
-static TalusStatus accelerate_each(const TalusBackend *backend, const TalusOperator *op,
-                                   TalusAccelerated *state, TalusMomentum *momentum, TalusRun *run)
+static TalusStatus accelerate_stepwise(const TalusBackend *backend, const TalusOperator *op,
+                                       TalusAccelerated *state, TalusMomentum *momentum,
+                                       TalusRun *run)
 {
     bool go = true;
-    for (begin(run); go && run->done < run->iterations; run->done++) {
+    for (reset_results(run); go && run->done < run->iterations; run->done++) {
         TalusStepSums sums;
         state->step = 1.0 / momentum->norm;
         state->want_residual = talus_run_measures(run, run->done);
         backend->step.accelerate(op, state, &sums);
-        talus_momentum_next(momentum, &sums, run->since + run->done > 0, DBL_EPSILON, &state->beta);
+        talus_momentum_update(momentum, &sums, run->since + run->done > 0, DBL_EPSILON,
+                              &state->beta);
         if (state->want_residual)
-            go = !note(run, op->blocks, sums.residual2, sums.residual_max);
+            go = !record_residual(run, op->blocks, sums.residual2, sums.residual_max);
     }
     return backend->check(op->context);
 }
 
-static TalusStatus relax_each(const TalusBackend *backend, const TalusOperator *op, double omega,
-                              double lambda, double *gamma, TalusRun *run)
+static TalusStatus jacobi_stepwise(const TalusBackend *backend, const TalusOperator *op,
+                                   double omega, double lambda, double *gamma, TalusRun *run)
 {
     bool go = true;
-    for (begin(run); go && run->done < run->iterations; run->done++) {
+    for (reset_results(run); go && run->done < run->iterations; run->done++) {
         double sum2, max;
-        backend->step.relax(op, omega, lambda, gamma, &sum2, &max);
+        backend->step.jacobi(op, omega, lambda, gamma, &sum2, &max);
         if (talus_run_measures(run, run->done))
-            go = !note(run, op->blocks, sum2, max);
+            go = !record_residual(run, op->blocks, sum2, max);
     }
     return backend->check(op->context);
 }
 
-/* True if a backend's own run can take the problem: matrix-free, all blocks half lines or all circular cones. */
-static bool takes_runs(const TalusOperator *op)
+/* True if operations of TalusRunOps can be used for the problem: matrix-free, all blocks half lines or all circular
+ * cones. */
+static bool fits_backend_runs(const TalusOperator *op)
 {
     return op->pair && op->rows <= 3 && !op->mixed_sets;
 }
@@ -70,15 +74,15 @@ static bool takes_runs(const TalusOperator *op)
 TalusStatus talus_run_accelerate(const TalusBackend *backend, const TalusOperator *op,
                                  TalusAccelerated *state, TalusMomentum *momentum, TalusRun *run)
 {
-    if (!backend->run.accelerate || !takes_runs(op))
-        return accelerate_each(backend, op, state, momentum, run);
+    if (!backend->run.accelerate || !fits_backend_runs(op))
+        return accelerate_stepwise(backend, op, state, momentum, run);
     return backend->run.accelerate(op, state, momentum, run);
 }
 
-TalusStatus talus_run_relax(const TalusBackend *backend, const TalusOperator *op, double omega,
-                            double lambda, double *gamma, TalusRun *run)
+TalusStatus talus_run_jacobi(const TalusBackend *backend, const TalusOperator *op, double omega,
+                             double lambda, double *gamma, TalusRun *run)
 {
-    if (!backend->run.relax || !takes_runs(op))
-        return relax_each(backend, op, omega, lambda, gamma, run);
-    return backend->run.relax(op, omega, lambda, gamma, run);
+    if (!backend->run.jacobi || !fits_backend_runs(op))
+        return jacobi_stepwise(backend, op, omega, lambda, gamma, run);
+    return backend->run.jacobi(op, omega, lambda, gamma, run);
 }

@@ -29,7 +29,7 @@ static TalusStatus add_block(TalusArena *arena, size_t size)
     return TALUS_OK;
 }
 
-void *talus_arena_new(TalusArena *arena, size_t size)
+void *talus_arena_alloc(TalusArena *arena, size_t size)
 {
     size = (size + ALIGN - 1) / ALIGN * ALIGN;
     TalusArenaBlock *block = arena->blocks;
@@ -43,7 +43,7 @@ void *talus_arena_new(TalusArena *arena, size_t size)
     return out;
 }
 
-TalusStatus talus_arena_text(TalusArena *arena, const char *text, size_t length, char **out)
+TalusStatus talus_arena_copy_text(TalusArena *arena, const char *text, size_t length, char **out)
 {
     TALUS_TRY(TALUS_ARENA_ALLOC(arena, *out, length + 1));
     memcpy(*out, text, length);

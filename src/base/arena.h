@@ -10,14 +10,14 @@ typedef struct TalusArena {
 } TalusArena;
 
 /* Returns zeroed memory, or NULL with the error set. */
-void *talus_arena_new(TalusArena *arena, size_t size);
+void *talus_arena_alloc(TalusArena *arena, size_t size);
 /* Sets `pointer` to a zeroed array of `count` elements in the arena, or to NULL on failure. Returns the status. */
-#define TALUS_ARENA_ALLOC(arena, pointer, count)                                 \
-    (((pointer) = talus_arena_new((arena), (size_t)(count) * sizeof *(pointer))) \
-         ? TALUS_OK                                                              \
+#define TALUS_ARENA_ALLOC(arena, pointer, count)                                   \
+    (((pointer) = talus_arena_alloc((arena), (size_t)(count) * sizeof *(pointer))) \
+         ? TALUS_OK                                                                \
          : TALUS_ERR_MEMORY)
 /* Sets *out to a NUL-terminated copy of `length` bytes in the arena. */
-TalusStatus talus_arena_text(TalusArena *arena, const char *text, size_t length, char **out);
+TalusStatus talus_arena_copy_text(TalusArena *arena, const char *text, size_t length, char **out);
 /* Frees all memory of the arena. */
 void talus_arena_clear(TalusArena *arena);
 

@@ -20,7 +20,7 @@ static void fill_ahead(void)
             ahead[k][b] = ahead[0][ahead[k - 1][b] & 0xff] ^ ahead[k - 1][b] >> 8;
 }
 
-static uint32_t take_eight(uint32_t crc, const unsigned char *p)
+static uint32_t add_eight_bytes(uint32_t crc, const unsigned char *p)
 {
     uint32_t low =
         crc ^ ((uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24);
@@ -35,7 +35,7 @@ uint32_t talus_crc32(uint32_t crc, const void *bytes, size_t size)
     pthread_once(&once, fill_ahead);
     crc = ~crc;
     for (; size >= 8; size -= 8, p += 8)
-        crc = take_eight(crc, p);
+        crc = add_eight_bytes(crc, p);
     for (; size > 0; size--, p++)
         crc = ahead[0][(crc ^ *p) & 0xff] ^ crc >> 8;
     return ~crc;

@@ -38,22 +38,22 @@ typedef struct Rest {
     size_t in, out;
 } Rest;
 
-static unsigned part(size_t *rest)
+static unsigned take_part(size_t *rest)
 {
     unsigned n = *rest < UINT_MAX ? (unsigned)*rest : UINT_MAX;
     *rest -= n;
     return n;
 }
 
-static void refill(z_stream *z, Rest *rest)
+static void refill_stream(z_stream *z, Rest *rest)
 {
     if (z->avail_in == 0)
-        z->avail_in = part(&rest->in);
+        z->avail_in = take_part(&rest->in);
     if (z->avail_out == 0)
-        z->avail_out = part(&rest->out);
+        z->avail_out = take_part(&rest->out);
 }
 
-static z_stream start(const void *bytes, void *out)
+static z_stream make_stream(const void *bytes, void *out)
 {
     z_stream z = {
         .next_in = (Bytef *)bytes, .next_out = out, .zalloc = zlib_alloc, .zfree = zlib_free};
@@ -75,14 +75,14 @@ TalusStatus talus_deflate(int level, TalusDeflateMatch match, const void *bytes,
                           void *out, size_t capacity, size_t *used)
 {
     static const int strategy[] = {Z_DEFAULT_STRATEGY, Z_RLE, Z_HUFFMAN_ONLY};
-    z_stream z = start(bytes, out);
+    z_stream z = make_stream(bytes, out);
     Rest rest = {size, capacity};
     int bits = window_bits(size); /* also sizes the table of symbols */
     if (deflateInit2(&z, level, Z_DEFLATED, bits, bits - 6, strategy[match]) != Z_OK)
         return talus_fail(TALUS_ERR_MEMORY, "zlib: out of memory for deflating");
     int code;
     do {
-        refill(&z, &rest);
+        refill_stream(&z, &rest);
         code = deflate(&z, rest.in ? Z_NO_FLUSH : Z_FINISH);
     } while (code == Z_OK);
     *used = (size_t)(z.next_out - (Bytef *)out);
@@ -96,7 +96,7 @@ static int inflate_all(z_stream *z, Rest *rest)
 {
     int code;
     do {
-        refill(z, rest);
+        refill_stream(z, rest);
         code = inflate(z, Z_NO_FLUSH);
     } while (code == Z_OK && (z->avail_in || rest->in) && (z->avail_out || rest->out));
     return code;
@@ -104,7 +104,7 @@ static int inflate_all(z_stream *z, Rest *rest)
 
 /* True if the stream ends after the bytes inflated so far. zlib may not have read the end mark when `out` is full, so
  * one more byte is asked for: none must come. */
-static bool at_end(z_stream *z, Rest *rest)
+static bool stream_ends(z_stream *z, Rest *rest)
 {
     unsigned char beyond;
     z->next_out = &beyond;
@@ -113,7 +113,7 @@ static bool at_end(z_stream *z, Rest *rest)
     int code;
     do {
         if (z->avail_in == 0)
-            z->avail_in = part(&rest->in);
+            z->avail_in = take_part(&rest->in);
         code = inflate(z, Z_NO_FLUSH);
     } while (code == Z_OK && z->avail_out && (z->avail_in || rest->in));
     return code == Z_STREAM_END && z->avail_out == 1;
@@ -122,7 +122,7 @@ static bool at_end(z_stream *z, Rest *rest)
 TalusStatus talus_inflate(const void *stream, size_t size, void *out, size_t expected)
 {
     unsigned char nothing;
-    z_stream z = start(stream, out ? out : &nothing);
+    z_stream z = make_stream(stream, out ? out : &nothing);
     Rest rest = {size, expected};
     if (inflateInit(&z) != Z_OK)
         return talus_fail(TALUS_ERR_MEMORY, "zlib: out of memory for inflating");
@@ -136,7 +136,7 @@ TalusStatus talus_inflate(const void *stream, size_t size, void *out, size_t exp
                             z.msg ? z.msg : "not a zlib stream");
     else if (made < expected)
         status = talus_fail(TALUS_ERR_FORMAT, "%zu bytes inflated; expected %zu", made, expected);
-    else if (code != Z_STREAM_END && !at_end(&z, &rest))
+    else if (code != Z_STREAM_END && !stream_ends(&z, &rest))
         status = talus_fail(TALUS_ERR_FORMAT, "the compressed data do not end after %zu bytes",
                             expected);
     inflateEnd(&z);

@@ -5,6 +5,6 @@
 #include <stdbool.h>
 
 /* True if a test wants the present allocation to fail. Call once per allocation. */
-bool talus_inject_failure(void);
+bool talus_allocation_must_fail(void);
 
 #endif

@@ -69,7 +69,7 @@ KERNEL Lane lane_sqrt(Lane a)
 }
 
 /* Convert two floats to doubles, and back with rounding. By intrinsics, as gcc converts elements one by one. */
-KERNEL Lane lane_widen(const float *p)
+KERNEL Lane lane_load_floats(const float *p)
 {
 #if defined(__aarch64__)
     return (Lane)vcvt_f64_f32(vld1_f32(p));
@@ -81,7 +81,7 @@ KERNEL Lane lane_widen(const float *p)
 #endif
 }
 
-KERNEL void lane_narrow(float *p, Lane a)
+KERNEL void lane_store_floats(float *p, Lane a)
 {
 #if defined(__aarch64__)
     vst1_f32(p, vcvt_f32_f64((float64x2_t)a));

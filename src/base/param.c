@@ -10,7 +10,7 @@
 
 enum { MAX_WORD = 64 };
 
-static void store(const TalusParam *param, void *values, double value)
+static void store_value(const TalusParam *param, void *values, double value)
 {
     char *field = (char *)values + param->offset;
     switch (param->type) {
@@ -21,10 +21,10 @@ static void store(const TalusParam *param, void *values, double value)
     }
 }
 
-void talus_params_default(const TalusParam *table, int count, void *values)
+void talus_params_set_defaults(const TalusParam *table, int count, void *values)
 {
     for (int i = 0; i < count; i++)
-        store(&table[i], values, table[i].preset);
+        store_value(&table[i], values, table[i].preset);
 }
 
 /* Returns the edit distance with insertions, deletions and substitutions, of the first MAX_WORD characters. */
@@ -82,7 +82,7 @@ const char *talus_nearest_name(const char *word, const char *const *names, int c
     return best;
 }
 
-static void choice_list(const TalusParam *param, char *text, size_t size)
+static void list_choices(const TalusParam *param, char *text, size_t size)
 {
     size_t used = 0;
     text[0] = '\0';
@@ -97,11 +97,11 @@ static TalusStatus read_choice(const TalusParam *param, const char *owner, const
 {
     for (int i = 0; param->choices[i]; i++)
         if (strcmp(param->choices[i], value) == 0) {
-            store(param, values, i);
+            store_value(param, values, i);
             return TALUS_OK;
         }
     char list[256];
-    choice_list(param, list, sizeof list);
+    list_choices(param, list, sizeof list);
     return talus_reject("%s: %s=%s: expected one of %s", owner, param->key, value, list);
 }
 
@@ -112,7 +112,7 @@ static TalusStatus read_flag(const TalusParam *param, const char *owner, const c
     bool off = strcmp(value, "off") == 0 || strcmp(value, "false") == 0 || strcmp(value, "0") == 0;
     if (!on && !off)
         return talus_reject("%s: %s=%s: expected on or off", owner, param->key, value);
-    store(param, values, on);
+    store_value(param, values, on);
     return TALUS_OK;
 }
 
@@ -128,7 +128,7 @@ static TalusStatus read_number(const TalusParam *param, const char *owner, const
     if (x < param->min || x > param->max)
         return talus_reject("%s: %s=%s: expected %s from %g to %g", owner, param->key, value, kind,
                             param->min, param->max);
-    store(param, values, x);
+    store_value(param, values, x);
     return TALUS_OK;
 }
 
@@ -142,8 +142,8 @@ static TalusStatus read_value(const TalusParam *param, const char *owner, const 
     }
 }
 
-static TalusStatus unknown_key(const TalusParam *table, int count, const char *owner,
-                               const char *key)
+static TalusStatus reject_unknown_key(const TalusParam *table, int count, const char *owner,
+                                      const char *key)
 {
     const char *names[64];
     int n = count < 64 ? count : 64;
@@ -166,7 +166,7 @@ static TalusStatus read_pair(const TalusParam *table, int count, const char *own
     for (int i = 0; i < count; i++)
         if (strcmp(table[i].key, pair) == 0)
             return talus_error_key(pair, read_value(&table[i], owner, equals + 1, values));
-    return talus_error_key(pair, unknown_key(table, count, owner, pair));
+    return talus_error_key(pair, reject_unknown_key(table, count, owner, pair));
 }
 
 TalusStatus talus_params_parse(const TalusParam *table, int count, const char *owner,
@@ -190,7 +190,7 @@ void talus_param_describe(const TalusParam *param, char *text, size_t size)
     char list[256];
     switch (param->type) {
     case TALUS_PARAM_CHOICE:
-        choice_list(param, list, sizeof list);
+        list_choices(param, list, sizeof list);
         snprintf(text, size, "  %s=%s  %s (%s)", param->key, param->choices[(int)param->preset],
                  param->help, list);
         break;

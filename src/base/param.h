@@ -24,7 +24,7 @@ typedef struct TalusParam {
 } TalusParam;
 
 /* Writes every preset into `values`. */
-void talus_params_default(const TalusParam *table, int count, void *values);
+void talus_params_set_defaults(const TalusParam *table, int count, void *values);
 
 /* Reads "key=value,key=value" (may be empty or NULL) into `values`. `owner` names the solver in messages. The error of
  * an unknown key names the nearest valid key, that of a bad value what is expected. */

@@ -69,7 +69,7 @@ static void run_chunk(const TalusPool *pool, int64_t chunk)
 }
 
 /* Runs the chunks of the thread's own share, then those left in the shares of the other threads. */
-static void take_chunks(TalusPool *pool, int index)
+static void run_chunks(TalusPool *pool, int index)
 {
     for (int k = 0; k < pool->threads; k++) {
         Share *share = &pool->share[(index + k) % pool->threads];
@@ -116,7 +116,7 @@ static void *worker_main(void *argument)
         seen++;
         if (atomic_load(&pool->quit))
             return NULL;
-        take_chunks(pool, worker->index);
+        run_chunks(pool, worker->index);
         if (atomic_fetch_sub(&pool->busy, 1) == 1) {
             pthread_mutex_lock(&pool->mutex);
             pthread_cond_signal(&pool->done);
@@ -126,7 +126,7 @@ static void *worker_main(void *argument)
 }
 
 /* Announces a loop, or with `quit` the end, and wakes sleeping workers. */
-static void publish(TalusPool *pool)
+static void announce_loop(TalusPool *pool)
 {
     atomic_fetch_add(&pool->generation, 1);
     if (atomic_load(&pool->sleepers) || !pool->spins) {
@@ -162,8 +162,8 @@ void talus_parallel(TalusPool *pool, int64_t count, int64_t grain, TalusLoopFn *
     pool->grain = grain;
     deal_shares(pool, talus_chunks(count, grain));
     atomic_store(&pool->busy, pool->started);
-    publish(pool);
-    take_chunks(pool, 0);
+    announce_loop(pool);
+    run_chunks(pool, 0);
     wait_for_workers(pool);
 }
 
@@ -214,7 +214,7 @@ void talus_pool_destroy(TalusPool *pool)
     if (!pool)
         return;
     atomic_store(&pool->quit, true);
-    publish(pool);
+    announce_loop(pool);
     for (int i = 1; i <= pool->started; i++)
         pthread_join(pool->worker[i].thread, NULL);
     pthread_cond_destroy(&pool->done);

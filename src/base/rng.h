@@ -9,7 +9,7 @@ typedef struct TalusRng {
 } TalusRng;
 
 /* Returns a generator; equal seeds give equal sequences. */
-static inline TalusRng talus_rng(uint64_t seed)
+static inline TalusRng talus_rng_from_seed(uint64_t seed)
 {
     TalusRng r = {talus_hash_mix(seed ^ UINT64_C(0x6a09e667f3bcc909))};
     return r;

@@ -66,7 +66,7 @@ void talus_error_restore(const TalusError *error)
 }
 
 /* Appends as much as fits. */
-static void append(char *text, size_t size, const char *more)
+static void append_text(char *text, size_t size, const char *more)
 {
     size_t used = strlen(text), n = strnlen(more, size - used - 1);
     memcpy(text + used, more, n);
@@ -74,7 +74,7 @@ static void append(char *text, size_t size, const char *more)
 }
 
 /* Writes "FILE:LINE:COLUMN: " without the unknown parts, "" without a file. Returns the length. */
-static size_t put_file(TalusLocation at, char *text, size_t size)
+static size_t write_file_prefix(TalusLocation at, char *text, size_t size)
 {
     text[0] = '\0';
     if (at.file && at.line == 0)
@@ -87,7 +87,7 @@ static size_t put_file(TalusLocation at, char *text, size_t size)
 }
 
 /* Returns the noun to put before the name of a solver or backend; "" if the location has a file, which explains it. */
-static const char *noun_of(TalusLocation at)
+static const char *noun_before_key(TalusLocation at)
 {
     if (at.file)
         return "";
@@ -98,43 +98,43 @@ static const char *noun_of(TalusLocation at)
 
 size_t talus_location_text(TalusLocation at, char *text, size_t size)
 {
-    size_t used = put_file(at, text, size);
+    size_t used = write_file_prefix(at, text, size);
     if (at.key && at.key[0])
-        snprintf(text + used, size - used, "%s%s: ", noun_of(at), at.key);
+        snprintf(text + used, size - used, "%s%s: ", noun_before_key(at), at.key);
     return strlen(text);
 }
 
 /* Completes `e`, whose code and key are set, and makes it the thread's error. Its text is the location followed by
  * `rest`; the reason begins at offset `reason` of `rest`. */
-static void record(TalusError *e, TalusLocation at, const char *rest, size_t reason)
+static void set_error(TalusError *e, TalusLocation at, const char *rest, size_t reason)
 {
     char where[sizeof e->file + sizeof e->key + 64];
     size_t begin = talus_location_text(at, where, sizeof where) + reason;
-    append(e->text, sizeof e->text, where);
-    append(e->text, sizeof e->text, rest);
+    append_text(e->text, sizeof e->text, where);
+    append_text(e->text, sizeof e->text, rest);
     size_t end = strlen(e->text);
     e->reason = (int)(begin < end ? begin : end);
     e->domain = at.domain;
     e->line = at.line;
     e->column = at.column;
-    append(e->file, sizeof e->file, at.file ? at.file : "");
+    append_text(e->file, sizeof e->file, at.file ? at.file : "");
     last = *e;
 }
 
-static void fail(TalusLocation at, TalusStatus status, const char *format, va_list args)
+static void set_failure(TalusLocation at, TalusStatus status, const char *format, va_list args)
 {
     char rest[sizeof last.text]; /* an argument may be the old text itself */
     TalusError e = {.code = status};
     vsnprintf(rest, sizeof rest, format, args);
-    append(e.key, sizeof e.key, at.key ? at.key : "");
-    record(&e, at, rest, 0);
+    append_text(e.key, sizeof e.key, at.key ? at.key : "");
+    set_error(&e, at, rest, 0);
 }
 
 TalusStatus talus_fail_in(TalusDomain domain, TalusStatus status, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    fail(talus_locate(domain, NULL, 0, NULL), status, format, args);
+    set_failure(talus_locate(domain, NULL, 0, NULL), status, format, args);
     va_end(args);
     return status;
 }
@@ -143,7 +143,7 @@ TalusStatus talus_fail_at(TalusLocation at, TalusStatus status, const char *form
 {
     va_list args;
     va_start(args, format);
-    fail(at, status, format, args);
+    set_failure(at, status, format, args);
     va_end(args);
     return status;
 }
@@ -154,7 +154,7 @@ TalusStatus talus_fail_around_in(TalusDomain domain, TalusStatus status, const c
     memcpy(key, last.key, sizeof key);
     va_list args;
     va_start(args, format);
-    fail(talus_locate(domain, NULL, 0, NULL), status, format, args);
+    set_failure(talus_locate(domain, NULL, 0, NULL), status, format, args);
     va_end(args);
     return talus_error_key(key, status);
 }
@@ -162,7 +162,7 @@ TalusStatus talus_fail_around_in(TalusDomain domain, TalusStatus status, const c
 /* Returns how many characters at the start of an inner error's text repeat the outer key `path`: the first word with
  * its separator, as "backend " of "backend cuda: " or "section: ", if that is the last word of `path`; else 0. `names`
  * is the text from its key up to its reason, `length` characters. */
-static size_t said_by(const char *path, const char *names, size_t length)
+static size_t repeated_length(const char *path, const char *names, size_t length)
 {
     const char *dot = path ? strrchr(path, '.') : NULL, *word = dot ? dot + 1 : path;
     size_t n = word ? strlen(word) : 0;
@@ -183,20 +183,20 @@ TalusStatus talus_error_at(TalusLocation at, TalusStatus status)
     bool same = at.file && strcmp(at.file, inner.file) == 0 && (at.line || !inner.line);
     if (!at.file || same) {
         char file[sizeof inner.file + 64];
-        size_t head = put_file(old, file, sizeof file);
+        size_t head = write_file_prefix(old, file, sizeof file);
         skip = head < reason ? head : reason; /* long texts are truncated */
         at.file = old.file;
         at.line = at.line ? at.line : old.line;
         at.column = at.column ? at.column : old.column;
     }
-    skip += said_by(at.key, inner.text + skip, reason - skip);
+    skip += repeated_length(at.key, inner.text + skip, reason - skip);
     if (at.key)
-        append(e.key, sizeof e.key, at.key);
+        append_text(e.key, sizeof e.key, at.key);
     if (at.key && inner.key[0] && inner.domain == at.domain)
-        append(e.key, sizeof e.key, ".");
+        append_text(e.key, sizeof e.key, ".");
     if (!at.key || inner.domain == at.domain)
-        append(e.key, sizeof e.key, inner.key);
-    record(&e, at, inner.text + skip, reason - skip);
+        append_text(e.key, sizeof e.key, inner.key);
+    set_error(&e, at, inner.text + skip, reason - skip);
     return status;
 }
 

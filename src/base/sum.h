@@ -30,7 +30,7 @@ typedef struct TalusSum {
     double special;    /* sum of the terms that are not finite */
 } TalusSum;
 
-TALUS_INLINE void talus_sum_widen(TalusSum *s, int low, int high)
+TALUS_INLINE void talus_sum_widen_range(TalusSum *s, int low, int high)
 {
     bool empty = s->high == 0;
     s->low = empty || low < s->low ? low : s->low;
@@ -47,13 +47,13 @@ TALUS_INLINE void talus_sum_carry(TalusSum *s)
             break; /* the highest digit keeps the sign */
         s->digit[k] = rest;
         s->digit[k + 1] += carry;
-        talus_sum_widen(s, s->low, carry ? k + 2 : k + 1);
+        talus_sum_widen_range(s, s->low, carry ? k + 2 : k + 1);
     }
     s->pending = 0;
 }
 
 /* Adds n terms, at most TALUS_SUM_CARRY. A finite one, not 0, is `size` 2^(place - 1074) with a size of 53 bits. */
-TALUS_INLINE void talus_sum_piece(TalusSum *s, const double *x, int n)
+TALUS_INLINE void talus_sum_add_piece(TalusSum *s, const double *x, int n)
 {
     const uint64_t one = (uint64_t)1 << TALUS_SUM_BITS;
     int low = TALUS_SUM_DIGITS, high = 0;
@@ -74,7 +74,7 @@ TALUS_INLINE void talus_sum_piece(TalusSum *s, const double *x, int n)
         }
     }
     if (high > 0)
-        talus_sum_widen(s, low, high);
+        talus_sum_widen_range(s, low, high);
 }
 
 /* Adds x[0] to x[n - 1]. */
@@ -82,7 +82,7 @@ TALUS_INLINE void talus_sum_add(TalusSum *s, const double *x, int64_t n)
 {
     while (n > 0) {
         int room = TALUS_SUM_CARRY - s->pending, length = n < room ? (int)n : room;
-        talus_sum_piece(s, x, length);
+        talus_sum_add_piece(s, x, length);
         s->pending += length;
         if (s->pending == TALUS_SUM_CARRY)
             talus_sum_carry(s);
@@ -100,7 +100,7 @@ TALUS_INLINE void talus_sum_merge(TalusSum *s, const TalusSum *other)
     for (int k = carried.low; k < carried.high; k++)
         s->digit[k] += carried.digit[k];
     if (carried.high > 0)
-        talus_sum_widen(s, carried.low, carried.high);
+        talus_sum_widen_range(s, carried.low, carried.high);
     s->pending = 1;
     s->special += other->special;
 }

@@ -41,7 +41,7 @@ static bool sampled(const TalusBodyView *v, int i)
  * row of bodies. Returns how many free bodies it has written to `out`; one may occur twice. */
 static int sample_some(const TalusBodyView *v, uint32_t *out)
 {
-    TalusRng rng = talus_rng((uint64_t)v->count);
+    TalusRng rng = talus_rng_from_seed((uint64_t)v->count);
     int count = 0;
     for (int k = 0; k < TALUS_GRID_SAMPLE; k++) {
         int i = (int)talus_rng_below(&rng, (uint64_t)v->count);

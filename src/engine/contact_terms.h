@@ -37,7 +37,7 @@ TALUS_INLINE void talus_block_velocity(const TalusOperator *op, int64_t i, doubl
     TalusVec3 u =
         talus_sub(talus_add(vb, talus_cross(sb, arm_b)), talus_add(va, talus_cross(sa, arm_a)));
     double world[3] = {u.x, u.y, u.z};
-    talus_frame_local(n, world, local);
+    talus_frame_to_local(n, world, local);
 }
 
 /* Computes the velocity of the moment rows of contact i: angular velocity of b relative to a, times the contact length,
@@ -50,7 +50,7 @@ TALUS_INLINE void talus_block_moment_velocity(const TalusOperator *op, int64_t i
     const double *lever = op->lever[i - op->sphere_sphere - op->sphere_fixed];
     TalusVec3 w = talus_sub(talus_scale(lever[1], sb), talus_scale(lever[0], sa));
     double world[3] = {w.x, w.y, w.z};
-    talus_frame_local(op->frame[i], world, local);
+    talus_frame_to_local(op->frame[i], world, local);
 }
 
 /* ---- the law ---- */
@@ -76,7 +76,7 @@ TALUS_INLINE void talus_contact_warm_start(const double frame[4], int rows, doub
     if (rows == 1)
         gamma[0] = frame[0] * world[0] + frame[1] * world[1] + frame[2] * world[2];
     else
-        talus_frame_local(frame, world, gamma);
+        talus_frame_to_local(frame, world, gamma);
     for (int k = 3; k < rows; k++)
         gamma[k] = 0.0;
 }
@@ -121,7 +121,7 @@ TALUS_INLINE double talus_normal_diagonal(const TalusOperator *op, int64_t i)
             continue;
         sum += op->body[body][3];
         if (general >= 0) {
-            const double *arm = &op->arm[general][3 * side], *m = op->inertia[body];
+            const double *arm = &op->arm[general][3 * side], *m = op->inverse_inertia[body];
             TalusSym3 inertia = {m[0], m[1], m[2], m[3], m[4], m[5]};
             TalusVec3 turn =
                 talus_cross(talus_vec3(arm[0], arm[1], arm[2]), talus_vec3(n[0], n[1], n[2]));
@@ -162,7 +162,7 @@ TALUS_INLINE double talus_load_velocity(const TalusOperator *op, int64_t i, doub
             continue;
         TalusVec3 v = talus_scale(h * op->body[body][3], load[side].force);
         if (general >= 0) { /* the torque on a sphere moves its contacts along tangents only */
-            const double *m = op->inertia[body], *arm = &op->arm[general][3 * side];
+            const double *m = op->inverse_inertia[body], *arm = &op->arm[general][3 * side];
             TalusSym3 inertia = {m[0], m[1], m[2], m[3], m[4], m[5]};
             TalusVec3 spin = talus_sym3_mul(inertia, load[side].torque);
             v = talus_madd(v, h / load[side].length,
@@ -368,7 +368,7 @@ TALUS_INLINE TalusVec3 talus_block_impulse(const TalusOperator *op, const double
 {
     double local[3], world[3];
     talus_block_gamma(op, gamma, i, local);
-    talus_frame_world(op->frame[i], local, world);
+    talus_frame_to_world(op->frame[i], local, world);
     return talus_vec3(world[0], world[1], world[2]);
 }
 
@@ -447,7 +447,7 @@ TALUS_INLINE TalusVec3 talus_add_block_work(const TalusOperator *op, const doubl
     if (gamma[0] == 0.0 && gamma[1] == 0.0 && gamma[2] == 0.0 && pull == 0.0)
         return talus_vec3(0.0, 0.0, 0.0);
     double net[3] = {gamma[0] - pull, gamma[1], gamma[2]};
-    talus_frame_world(op->frame[i], net, world);
+    talus_frame_to_world(op->frame[i], net, world);
     talus_block_velocity(op, i, u);
     sum[TALUS_WORK_NORMAL] += gamma[0] * u[0];
     sum[TALUS_WORK_TANGENTIAL] += gamma[1] * u[1] + gamma[2] * u[2];

@@ -174,7 +174,7 @@ static void response_of(const TalusElimination *e, int vertex, double *moves, do
  * vertex's rows do not change its linear velocity. */
 static void draw_motion(TalusElimination *e, int m)
 {
-    TalusRng rng = talus_rng((uint64_t)m);
+    TalusRng rng = talus_rng_from_seed((uint64_t)m);
     for (int v = e->machine_vertex[m]; v < e->machine_vertex[m + 1]; v++) {
         double moves, turns;
         response_of(e, v, &moves, &turns);

@@ -18,12 +18,13 @@
 
 typedef struct Assembly {
     const TalusOperator *op;
-    TalusArm *arm; /* [(2 i + side) rows + k]: row k of block i, side 0: a, 1: b */
+    TalusJacobianRow *arm; /* [(2 i + side) rows + k]: row k of block i, side 0: a, 1: b */
     TalusSparse *out;
 } Assembly;
 
 /* Returns one body's part x'M^-1 y of the entry of N between two rows, x and y their six numbers on it. */
-static double couple(const TalusOperator *op, int body, const TalusArm x, const TalusArm y)
+static double body_coupling(const TalusOperator *op, int body, const TalusJacobianRow x,
+                            const TalusJacobianRow y)
 {
     double turn[3];
     talus_spin_change(op, body, op->body[body][7], y + 3, turn);
@@ -32,7 +33,7 @@ static double couple(const TalusOperator *op, int body, const TalusArm x, const 
 
 /* ---- coupled blocks ---- */
 
-static bool moves(const TalusOperator *op, int body)
+static bool is_movable(const TalusOperator *op, int body)
 {
     return body >= 0 && (op->body[body][3] > 0.0 || op->body[body][7] > 0.0);
 }
@@ -54,7 +55,7 @@ static Neighbours neighbours_of(const TalusOperator *op, int i)
 {
     Neighbours n = {.op = op};
     for (int side = 0; side < 2; side++)
-        if (moves(op, op->pair[i][side])) {
+        if (is_movable(op, op->pair[i][side])) {
             n.at[side] = op->incidence_start[op->pair[i][side]];
             n.end[side] = op->incidence_start[op->pair[i][side] + 1];
         }
@@ -79,16 +80,16 @@ static int next_neighbour(Neighbours *n)
 /* ---- rows of the matrix ---- */
 
 /* Entry (row k of block i, row l of block j) of N + E, for i < j, or i = j and k <= l. */
-static double entry(const Assembly *a, int i, int k, int j, int l)
+static double matrix_entry(const Assembly *a, int i, int k, int j, int l)
 {
     const TalusOperator *op = a->op;
     double sum = 0.0;
     for (int s = 0; s < 2; s++)
         for (int t = 0; t < 2; t++) {
             int body = op->pair[i][s];
-            if (body == op->pair[j][t] && moves(op, body))
-                sum += couple(op, body, a->arm[(2 * i + s) * op->rows + k],
-                              a->arm[(2 * j + t) * op->rows + l]);
+            if (body == op->pair[j][t] && is_movable(op, body))
+                sum += body_coupling(op, body, a->arm[(2 * i + s) * op->rows + k],
+                                     a->arm[(2 * j + t) * op->rows + l]);
         }
     if (i == j && k == 0 && l == 0 && op->compliance)
         sum += op->compliance[i];
@@ -108,12 +109,13 @@ static void fill_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
                 for (int l = 0; l < rows; l++, at++) {
                     bool earlier = i < j || (i == j && k <= l);
                     a->out->column[at] = j * rows + l;
-                    a->out->value[at] = earlier ? entry(a, i, k, j, l) : entry(a, j, l, i, k);
+                    a->out->value[at] =
+                        earlier ? matrix_entry(a, i, k, j, l) : matrix_entry(a, j, l, i, k);
                 }
         }
 }
 
-static size_t count_entries(const TalusOperator *op, int i)
+static size_t count_row_entries(const TalusOperator *op, int i)
 {
     Neighbours near = neighbours_of(op, i);
     size_t count = 0;
@@ -128,7 +130,7 @@ static TalusStatus assemble_contacts(const TalusOperator *op, TalusSparse *out)
     const int rows = op->rows, n = rows * op->blocks;
     size_t entries = 0;
     for (int i = 0; i < op->blocks; i++)
-        entries += (size_t)rows * count_entries(op, i);
+        entries += (size_t)rows * count_row_entries(op, i);
     TALUS_TRY(talus_sparse_alloc(out, n, n, entries, "matrix N"));
     TalusStatus status = TALUS_ALLOC(a.arm, 2 * (size_t)n, "matrix N");
     if (status != TALUS_OK) {
@@ -136,11 +138,11 @@ static TalusStatus assemble_contacts(const TalusOperator *op, TalusSparse *out)
         return status;
     }
     for (int i = 0; i < op->blocks; i++) {
-        int32_t count = (int32_t)count_entries(op, i);
+        int32_t count = (int32_t)count_row_entries(op, i);
         for (int k = 0; k < rows; k++)
             out->start[i * rows + k + 1] = out->start[i * rows + k] + count;
-        talus_jacobian_arms(op, i, 0, a.arm + (size_t)(2 * i) * (size_t)rows);
-        talus_jacobian_arms(op, i, 1, a.arm + (size_t)(2 * i + 1) * (size_t)rows);
+        talus_jacobian_rows(op, i, 0, a.arm + (size_t)(2 * i) * (size_t)rows);
+        talus_jacobian_rows(op, i, 1, a.arm + (size_t)(2 * i + 1) * (size_t)rows);
     }
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, fill_chunk, &a);
     talus_release(a.arm);
@@ -175,7 +177,7 @@ int64_t talus_problem_count_entries(const TalusProblem *p, int64_t limit)
     if (!op->pair)
         return op->row_start[op->rows * op->blocks];
     for (int i = 0; i < op->blocks && entries <= limit; i++)
-        entries += op->rows * (int64_t)count_entries(op, i);
+        entries += op->rows * (int64_t)count_row_entries(op, i);
     return entries;
 }
 

@@ -4,7 +4,7 @@
  *     each step:
  *         talus_problem_resize(problem, &sizes);             memory is kept and grows
  *         op = talus_problem_operator(problem);
- *         write op->body, inertia, pair, frame, arm, bias, mu, compliance, and gamma;
+ *         write op->body, inverse_inertia, pair, frame, arm, bias, mu, compliance, and gamma;
  *         op->model if sizes.models, op->moment_mu and op->lever if rows is 6
  *         talus_problem_finish(problem);         diagonals, body-contact lists, laws and their memory
  *

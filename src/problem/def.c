@@ -10,7 +10,7 @@
 
 /* Run of a contact: 0 two spheres, 1 a sphere and the fixed world, 2 general. In runs 0 and 1 arms are, bit for bit,
  * the radius times the normal, negative for body b. */
-static int class_of_contact(const TalusProblemDef *def, const TalusContactDef *c)
+static int run_of_contact(const TalusProblemDef *def, const TalusContactDef *c)
 {
     if (c->model.section == TALUS_SECTION_JOINT)
         return 2;
@@ -24,7 +24,7 @@ static int class_of_contact(const TalusProblemDef *def, const TalusContactDef *c
 }
 
 /* Number of rows that a contact needs; without a section it has no friction of any kind. */
-static int rows_of(const TalusContactDef *c)
+static int rows_needed(const TalusContactDef *c)
 {
     if (c->model.section == TALUS_SECTION_NONE)
         return 1;
@@ -38,7 +38,7 @@ static bool is_free_joint(const TalusContactDef *c)
     return c->model.section == TALUS_SECTION_JOINT && isinf(c->mu);
 }
 
-static bool is_plain(TalusFrictionModel m)
+static bool is_ccp_disc(TalusFrictionModel m)
 {
     return m.section == TALUS_SECTION_DISC && m.law == TALUS_LAW_CCP;
 }
@@ -53,13 +53,13 @@ static TalusProblemSizes sizes_of(const TalusProblemDef *def)
     bool ordered = true;
     for (int i = 0; i < def->contact_count; i++) {
         const TalusContactDef *c = &def->contacts[i];
-        int class = class_of_contact(def, c), rows = rows_of(c);
+        int class = run_of_contact(def, c), rows = rows_needed(c);
         ordered = ordered && class >= last;
         last = class;
         count[class]++;
         sizes.rows = rows > sizes.rows ? rows : sizes.rows;
         sizes.compliance = sizes.compliance || c->compliance > 0.0;
-        sizes.models = sizes.models || !is_plain(c->model);
+        sizes.models = sizes.models || !is_ccp_disc(c->model);
         sizes.joints += is_free_joint(c);
     }
     bool compact = ordered && sizes.rows < 6;
@@ -131,15 +131,15 @@ static void fill_body(TalusProblem *p, const TalusProblemDef *def, int i)
     body[3] = def->inv_mass[i];
     body[7] = l * l * ((inv.xx + inv.yy + inv.zz) / 3.0);
     p->length[i] = l;
-    if (p->op.inertia) {
+    if (p->op.inverse_inertia) {
         TalusSym3 scaled = talus_sym3_scale(l * l, inv);
-        memcpy(p->op.inertia[i], &scaled, sizeof scaled);
+        memcpy(p->op.inverse_inertia[i], &scaled, sizeof scaled);
     }
 }
 
 /* Returns the length by which a contact's moments are divided, m. If the def gives none, the moments stay zero, and the
  * length only keeps the scale of their rows near that of the others. */
-static double length_of(const TalusContactDef *c)
+static double moment_length(const TalusContactDef *c)
 {
     double a = talus_norm(c->arm_a), b = c->b >= 0 ? talus_norm(c->arm_b) : 0.0;
     double length = a > 0.0 && b > 0.0 ? a * b / (a + b) : a + b;
@@ -149,7 +149,7 @@ static double length_of(const TalusContactDef *c)
 static void fill_moments(TalusProblem *p, const TalusContactDef *c, int i)
 {
     TalusOperator *op = &p->op;
-    double length = length_of(c);
+    double length = moment_length(c);
     op->moment_mu[i][0] = c->spinning;
     op->moment_mu[i][1] = c->rolling;
     op->lever[i][0] = length / p->length[c->a];
@@ -162,7 +162,7 @@ static void fill_contact(TalusProblem *p, const TalusContactDef *c, int i)
     int general = i - op->sphere_sphere - op->sphere_fixed;
     op->pair[i][0] = c->a;
     op->pair[i][1] = c->b;
-    talus_frame_set(op->frame[i], c->normal.x, c->normal.y, c->normal.z);
+    talus_frame_from_normal(op->frame[i], c->normal.x, c->normal.y, c->normal.z);
     op->bias[i] = c->bias;
     op->mu[i] = c->mu;
     if (op->compliance)
@@ -215,7 +215,7 @@ TalusStatus talus_problem_create(const TalusProblemDef *def, TalusPool *pool, Ta
 /* ---- replacement of friction ---- */
 
 /* Replaces p's content by a problem of `def` with zero impulses, for the same backend; p is unchanged on failure. */
-static TalusStatus replace(TalusProblem *p, const TalusProblemDef *def)
+static TalusStatus replace_content(TalusProblem *p, const TalusProblemDef *def)
 {
     TalusProblem *fresh;
     TALUS_TRY(talus_problem_create(def, p->op.pool, &fresh));
@@ -243,7 +243,7 @@ static TalusStatus replace_contacts(TalusProblem *p, const TalusProblemDef *def,
             (contacts[i].mu > 0.0 || contacts[i].spinning > 0.0 || contacts[i].rolling > 0.0))
             contacts[i].model = model;
     changed.contacts = contacts;
-    TalusStatus status = replace(p, &changed);
+    TalusStatus status = replace_content(p, &changed);
     talus_release(contacts);
     return status;
 }
@@ -258,7 +258,7 @@ static TalusStatus replace_models(TalusProblem *p, const TalusProblemDef *def,
         models[i] =
             def->model && def->model[i].section == TALUS_SECTION_JOINT ? def->model[i] : model;
     changed.model = models;
-    TalusStatus status = replace(p, &changed);
+    TalusStatus status = replace_content(p, &changed);
     talus_release(models);
     return status;
 }

@@ -26,15 +26,15 @@ static void block_diagonal(TalusOperator *op, int i, double *coupling)
 {
     double block[36];
     if (op->pair && op->rows == 6) /* constant sizes, so that loops are unrolled */
-        talus_block_general(op, i, 6, block);
+        talus_block_fill_general(op, i, 6, block);
     else if (op->pair)
-        talus_block_general(op, i, 3, block);
+        talus_block_fill_general(op, i, 3, block);
     else
         explicit_block(op, i, op->rows == 6 ? 6 : 3, block);
     if (op->rows == 6)
-        talus_block_diagonal(op, i, 6, block, coupling);
+        talus_block_fill_diagonal(op, i, 6, block, coupling);
     else
-        talus_block_diagonal(op, i, 3, block, coupling);
+        talus_block_fill_diagonal(op, i, 3, block, coupling);
 }
 
 static void diagonal_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
@@ -44,12 +44,12 @@ static void diagonal_chunk(void *context, int64_t begin, int64_t end, int64_t ch
     (void)chunk;
     for (int i = (int)begin; i < (int)end; i++)
         if (i < spheres)
-            talus_sphere_diagonal(op, i);
+            talus_sphere_fill_diagonal(op, i);
         else
             block_diagonal(op, i, &op->coupling[i - spheres]);
 }
 
-TalusStatus talus_problem_diagonals(TalusProblem *p)
+TalusStatus talus_problem_fill_diagonals(TalusProblem *p)
 {
     talus_parallel(p->op.pool, p->op.blocks, BLOCK_GRAIN, diagonal_chunk, &p->op);
     for (int i = 0; i < p->op.blocks; i++)

@@ -3,7 +3,7 @@
 
 #include "base/status.h"
 
-static TalusStatus factor(TalusReduced *r)
+static TalusStatus factor_joints(TalusReduced *r)
 {
     const TalusOperator *op = r->whole;
     TalusJointRow *row;
@@ -11,7 +11,7 @@ static TalusStatus factor(TalusReduced *r)
     if (!r->joints)
         TALUS_TRY(talus_elimination_create(&r->joints));
     TALUS_TRY(talus_elimination_rows(r->joints, 3 * op->joints, &row));
-    TALUS_TRY(r->backend->joint.rows(op, row, &count));
+    TALUS_TRY(r->backend->joint.get_rows(op, row, &count));
     TALUS_TRY(talus_elimination_rows(r->joints, count, &row));
     TALUS_TRY(talus_elimination_factor(r->joints, op->pool, op->bodies));
     talus_elimination_invert(r->joints);
@@ -19,13 +19,14 @@ static TalusStatus factor(TalusReduced *r)
 }
 
 /* Allocates the arrays of r as vectors of doubles in the backend's memory; a double holds two of the 32-bit indices. */
-static TalusStatus reserve(TalusReduced *r)
+static TalusStatus reserve_arrays(TalusReduced *r)
 {
     const TalusVectorOps *vector = &r->backend->vector;
     size_t blocks = (size_t)r->op.blocks, starts = (size_t)r->op.bodies / 2 + 1;
     TALUS_TRY(
         vector->reserve(&r->op, &r->incidence_start, &r->start_capacity, starts, "body contacts"));
-    TALUS_TRY(vector->reserve(&r->op, &r->incidence, &r->touch_capacity, blocks, "body contacts"));
+    TALUS_TRY(
+        vector->reserve(&r->op, &r->incidence, &r->incidence_capacity, blocks, "body contacts"));
     TALUS_TRY(vector->reserve(&r->op, &r->diagonal, &r->diagonal_capacity, 2 * blocks, "diagonal"));
     r->op.incidence_start = (int32_t *)r->incidence_start;
     r->op.incidence = (int32_t *)r->incidence;
@@ -45,22 +46,22 @@ TalusStatus talus_reduced_fill(TalusReduced *r, const TalusBackend *backend,
     r->op.general -= op->joints;
     r->op.joints = 0;
     r->op.coupling = NULL;
-    TALUS_TRY(reserve(r));
-    TALUS_TRY(factor(r));
+    TALUS_TRY(reserve_arrays(r));
+    TALUS_TRY(factor_joints(r));
     r->op.elimination = r->joints;
-    TALUS_TRY(backend->joint.take_out(op, &r->op));
+    TALUS_TRY(backend->joint.finish_reduced(op, &r->op));
     r->op.mixed_sets = talus_sets_are_mixed(op->rows, r->op.kinds, op->prisms);
-    return backend->op.scratch(&r->op);
+    return backend->op.reserve_scratch(&r->op);
 }
 
-void talus_reduced_recover(TalusReduced *r, double *gamma)
+void talus_reduced_recover_joints(TalusReduced *r, double *gamma)
 {
-    r->backend->joint.recover(r->whole, &r->op, true, gamma);
+    r->backend->joint.recover_impulses(r->whole, &r->op, true, gamma);
 }
 
-void talus_reduced_extend(TalusReduced *r, double *delta)
+void talus_reduced_extend_direction(TalusReduced *r, double *delta)
 {
-    r->backend->joint.recover(r->whole, &r->op, false, delta);
+    r->backend->joint.recover_impulses(r->whole, &r->op, false, delta);
 }
 
 void talus_reduced_clear(TalusReduced *r)

@@ -23,7 +23,7 @@ typedef struct TalusReduced {
     TalusElimination *joints;
     /* memory of op's arrays of the same names, whatever their type */
     double *incidence_start, *incidence, *diagonal;
-    size_t start_capacity, touch_capacity, diagonal_capacity;
+    size_t start_capacity, incidence_capacity, diagonal_capacity;
 } TalusReduced;
 
 /* Fills r, which starts as zeros and may be filled again, from op, which has joints and must not change while r is in
@@ -31,9 +31,9 @@ typedef struct TalusReduced {
 TalusStatus talus_reduced_fill(TalusReduced *r, const TalusBackend *backend,
                                const TalusOperator *op);
 /* Computes gamma_j from gamma_c, in gamma, which has the size of the whole problem. Uses the operator's scratch. */
-void talus_reduced_recover(TalusReduced *r, double *gamma);
+void talus_reduced_recover_joints(TalusReduced *r, double *gamma);
 /* The same for a direction: delta_j = -A^-1 Njc delta_c. */
-void talus_reduced_extend(TalusReduced *r, double *delta);
+void talus_reduced_extend_direction(TalusReduced *r, double *delta);
 void talus_reduced_clear(TalusReduced *r);
 
 #endif

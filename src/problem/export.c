@@ -17,7 +17,8 @@ void talus_problem_forget_def(TalusProblem *p)
 }
 
 /* Copies `count` elements into new memory at p->def_memory[slot]; source NULL: zeros. */
-static TalusStatus keep(TalusProblem *p, int slot, const void *source, size_t count, size_t element)
+static TalusStatus copy_array(TalusProblem *p, int slot, const void *source, size_t count,
+                              size_t element)
 {
     TALUS_TRY(talus_alloc(&p->def_memory[slot], count, element, "problem data"));
     if (source && count)
@@ -26,19 +27,19 @@ static TalusStatus keep(TalusProblem *p, int slot, const void *source, size_t co
 }
 
 /* Copies an array of `def` into def_memory[slot], to which p->def then points. */
-#define KEEP(slot, field, count)                                               \
-    TALUS_TRY(keep(p, slot, def->field, (size_t)(count), sizeof *def->field)); \
+#define COPY(slot, field, count)                                                     \
+    TALUS_TRY(copy_array(p, slot, def->field, (size_t)(count), sizeof *def->field)); \
     p->def.field = p->def_memory[slot]
 
 /* Allocates bodies and contacts and copies those of def; arrays that it lacks are zeros. */
 static TalusStatus copy_contacts(TalusProblem *p, const TalusProblemDef *def)
 {
     p->def = *def;
-    KEEP(0, inv_mass, def->body_count);
-    KEEP(1, inv_inertia, def->body_count);
-    KEEP(2, radius, def->body_count);
-    KEEP(3, free_velocity, 6 * (size_t)def->body_count);
-    KEEP(4, contacts, def->contact_count);
+    COPY(0, inv_mass, def->body_count);
+    COPY(1, inv_inertia, def->body_count);
+    COPY(2, radius, def->body_count);
+    COPY(3, free_velocity, 6 * (size_t)def->body_count);
+    COPY(4, contacts, def->contact_count);
     return TALUS_OK;
 }
 
@@ -46,13 +47,13 @@ static TalusStatus copy_matrix(TalusProblem *p, const TalusProblemDef *def)
 {
     size_t n = (size_t)def->rows * (size_t)def->block_count;
     p->def = *def;
-    KEEP(0, row_start, n + 1);
-    KEEP(1, column, def->row_start[n]);
-    KEEP(2, values, def->row_start[n]);
-    KEEP(3, offset, n);
-    KEEP(4, mu, def->rows == 3 ? def->block_count : 0);
+    COPY(0, row_start, n + 1);
+    COPY(1, column, def->row_start[n]);
+    COPY(2, values, def->row_start[n]);
+    COPY(3, offset, n);
+    COPY(4, mu, def->rows == 3 ? def->block_count : 0);
     if (def->model) {
-        KEEP(5, model, def->block_count);
+        COPY(5, model, def->block_count);
     }
     return TALUS_OK;
 }
@@ -98,14 +99,14 @@ static TalusContactDef contact_def(const TalusProblem *p, int i)
     return c;
 }
 
-/* Converts body i to physical units: I^-1 = op->inertia / l^2 (without it body[7] / l^2 times I) and w = s / l. */
+/* Converts body i to physical units: I^-1 = op->inverse_inertia / l^2 (without it body[7] / l^2 times I) and w = s / l. */
 static void export_body(const TalusProblem *p, int i, TalusSym3 *inv_inertia, double *velocity)
 {
     const double *body = p->op.body[i];
     double l = p->length[i], k = body[7] / (l * l);
     TalusSym3 inv = {k, k, k, 0.0, 0.0, 0.0};
-    if (p->op.inertia) {
-        memcpy(&inv, p->op.inertia[i], sizeof inv);
+    if (p->op.inverse_inertia) {
+        memcpy(&inv, p->op.inverse_inertia[i], sizeof inv);
         inv = talus_sym3_scale(1.0 / (l * l), inv);
     }
     *inv_inertia = inv;
@@ -116,7 +117,7 @@ static void export_body(const TalusProblem *p, int i, TalusSym3 *inv_inertia, do
 }
 
 /* Writes the radius of bodies with contacts in compact form, which are spheres; for others it stays 0. */
-static void mark_spheres(const TalusProblem *p, double *radius)
+static void export_radii(const TalusProblem *p, double *radius)
 {
     const TalusOperator *op = &p->op;
     for (int i = 0; i < op->sphere_sphere + op->sphere_fixed; i++) {
@@ -138,7 +139,7 @@ static TalusStatus make_def(TalusProblem *p)
         inv_mass[i] = p->op.body[i][3];
         export_body(p, i, &inv_inertia[i], velocity + 6 * i);
     }
-    mark_spheres(p, p->def_memory[2]);
+    export_radii(p, p->def_memory[2]);
     for (int i = 0; i < p->op.blocks; i++)
         contact[i] = contact_def(p, i);
     p->has_def = true;

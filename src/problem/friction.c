@@ -30,7 +30,7 @@ TalusBlockModel talus_block_model(TalusFrictionModel m)
     return model;
 }
 
-int talus_model_corners(const TalusBlockModel *m)
+int talus_model_corner_count(const TalusBlockModel *m)
 {
     return m->section == TALUS_SECTION_SQUARE ? 4 : m->sides;
 }
@@ -48,7 +48,7 @@ void talus_model_corner(const TalusBlockModel *m, int k, double c[2])
 
 /* ---- data derived from the models ---- */
 
-static void drop_friction(TalusOperator *op, int i)
+static void clear_friction(TalusOperator *op, int i)
 {
     op->model[i] = (TalusBlockModel){0};
     op->mu[i] = 0.0;
@@ -57,18 +57,18 @@ static void drop_friction(TalusOperator *op, int i)
 }
 
 /* True if the block has friction or is a joint, so that the model defines its set. */
-static bool has_friction(const TalusOperator *op, int i)
+static bool model_matters(const TalusOperator *op, int i)
 {
     return (op->model && op->model[i].section == TALUS_SECTION_JOINT) || op->mu[i] > 0.0 ||
            (op->moment_mu && (op->moment_mu[i][0] > 0.0 || op->moment_mu[i][1] > 0.0));
 }
 
-static bool is_varied(const TalusOperator *op)
+static bool sets_are_mixed(const TalusOperator *op)
 {
     return talus_sets_are_mixed(op->rows, op->kinds, op->prisms);
 }
 
-static bool any_law(const TalusOperator *op, TalusFrictionLaw law)
+static bool has_law(const TalusOperator *op, TalusFrictionLaw law)
 {
     return (op->kinds & TALUS_KINDS_OF(law)) != 0;
 }
@@ -84,8 +84,8 @@ static uint32_t settle_models(TalusOperator *op)
 {
     uint32_t kinds = 0;
     for (int i = 0; op->model && i < op->blocks; i++) {
-        if (op->rows == 1 || op->model[i].section == TALUS_SECTION_NONE || !has_friction(op, i))
-            drop_friction(op, i);
+        if (op->rows == 1 || op->model[i].section == TALUS_SECTION_NONE || !model_matters(op, i))
+            clear_friction(op, i);
         else
             kinds |= TALUS_KIND(op->model[i].law, op->model[i].section);
     }
@@ -98,14 +98,14 @@ TalusStatus talus_problem_settle_friction(TalusProblem *p)
     size_t blocks = (size_t)op->blocks;
     op->prisms = false;
     op->kinds = settle_models(op);
-    op->mixed_sets = is_varied(op);
+    op->mixed_sets = sets_are_mixed(op);
     op->estimate = op->unshifted = NULL;
-    if (any_law(op, TALUS_LAW_FIXED)) {
+    if (has_law(op, TALUS_LAW_FIXED)) {
         TALUS_TRY(TALUS_GROW(p->estimate_store, blocks, 0, "bounds"));
         memset(p->estimate_store, 0, blocks * sizeof *p->estimate_store);
         op->estimate = p->estimate_store;
     }
-    if (any_law(op, TALUS_LAW_COULOMB)) {
+    if (has_law(op, TALUS_LAW_COULOMB)) {
         TALUS_TRY(TALUS_GROW(p->unshifted_store, blocks, 0, "normal offsets"));
         op->unshifted = p->unshifted_store;
         for (int i = 0; i < op->blocks; i++)
@@ -157,9 +157,9 @@ double *talus_problem_estimate(TalusProblem *p)
 
 TalusStatus talus_problem_set_prisms(TalusProblem *p, bool prisms)
 {
-    TalusOperator *op = p->lent ? p->there_op : &p->op;
+    TalusOperator *op = p->lent ? p->solver_op : &p->op;
     size_t blocks = (size_t)op->blocks;
-    bool fixed = any_law(op, TALUS_LAW_FIXED);
+    bool fixed = has_law(op, TALUS_LAW_FIXED);
     if (prisms && !fixed && p->lent) {
         TALUS_TRY(
             p->backend->vector.reserve(op, &p->lent_estimate, &p->lent_capacity, blocks, "bounds"));
@@ -173,7 +173,7 @@ TalusStatus talus_problem_set_prisms(TalusProblem *p, bool prisms)
         op->estimate = NULL;
     }
     op->prisms = prisms;
-    op->mixed_sets = is_varied(op);
+    op->mixed_sets = sets_are_mixed(op);
     return TALUS_OK;
 }
 
@@ -184,7 +184,7 @@ void talus_problem_remove_shifts(TalusProblem *p, double *kept)
         *normal_offset(&p->op, i) = p->op.unshifted[i];
     }
     p->op.prisms = false;
-    p->op.mixed_sets = is_varied(&p->op);
+    p->op.mixed_sets = sets_are_mixed(&p->op);
 }
 
 void talus_problem_apply_shifts(TalusProblem *p, const double *kept, bool prisms)
@@ -192,5 +192,5 @@ void talus_problem_apply_shifts(TalusProblem *p, const double *kept, bool prisms
     for (int i = 0; i < p->op.blocks; i++)
         *normal_offset(&p->op, i) = kept[i];
     p->op.prisms = prisms;
-    p->op.mixed_sets = is_varied(&p->op);
+    p->op.mixed_sets = sets_are_mixed(&p->op);
 }

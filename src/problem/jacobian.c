@@ -9,12 +9,12 @@
 /* ---- groups ---- */
 
 /* Block of M^-1 of a body's spin in the units of operator.h: l^2 I^-1. */
-static TalusSym3 spin_inverse(const TalusOperator *op, int body)
+static TalusSym3 spin_inverse_inertia(const TalusOperator *op, int body)
 {
     double k = op->body[body][7];
     TalusSym3 m = {k, k, k, 0.0, 0.0, 0.0};
-    if (op->inertia) {
-        const double *i = op->inertia[body];
+    if (op->inverse_inertia) {
+        const double *i = op->inverse_inertia[body];
         m = (TalusSym3){i[0], i[1], i[2], i[3], i[4], i[5]};
     }
     return m;
@@ -47,12 +47,12 @@ static void add_group(TalusJacobian *j, const TalusOperator *op, int body, bool 
 }
 
 /* Fills the groups of j, and place[2 body + turns], the group of a body's velocity (turns 0) or spin (1); -1: none. */
-static TalusStatus set_groups(TalusJacobian *j, const TalusOperator *op, int32_t *place)
+static TalusStatus fill_groups(TalusJacobian *j, const TalusOperator *op, int32_t *place)
 {
     j->groups = 0;
     for (int i = 0; i < op->bodies; i++) {
         double m = op->body[i][3];
-        TalusSym3 spin = spin_inverse(op, i);
+        TalusSym3 spin = spin_inverse_inertia(op, i);
         place[2 * i] = m > 0.0 ? j->groups : -1;
         if (m > 0.0)
             add_group(j, op, i, false, (TalusSym3){m, m, m, 0.0, 0.0, 0.0});
@@ -82,7 +82,7 @@ static void add_entries(TalusSparse *d, int group, const double *arm, int32_t *a
 /* Adds row k of contact i, columns rising. The normal row of a sphere contact has no entries on spins, a moment's row
  * (k >= 3) none on velocities. */
 static void add_row(const TalusOperator *op, TalusSparse *d, const int32_t *place, int i, int k,
-                    const TalusArm *arm, int32_t *at)
+                    const TalusJacobianRow *arm, int32_t *at)
 {
     int a = op->pair[i][0], b = op->pair[i][1];
     bool central = k == 0 && i < op->sphere_sphere + op->sphere_fixed;
@@ -100,9 +100,9 @@ static void add_row(const TalusOperator *op, TalusSparse *d, const int32_t *plac
     d->start[i * op->rows + k + 1] = *at;
 }
 
-static TalusStatus set_matrix(TalusJacobian *j, const TalusOperator *op, const int32_t *place)
+static TalusStatus fill_matrix(TalusJacobian *j, const TalusOperator *op, const int32_t *place)
 {
-    TalusArm arm[2 * TALUS_ROWS];
+    TalusJacobianRow arm[2 * TALUS_ROWS];
     TalusSparse *d = &j->transposed;
     int32_t at = 0;
     size_t rows = (size_t)op->blocks * (size_t)op->rows;
@@ -111,9 +111,9 @@ static TalusStatus set_matrix(TalusJacobian *j, const TalusOperator *op, const i
                                  "matrix of contacts and bodies"));
     for (int i = 0; i < op->blocks; i++) {
         for (int side = 0; side < (op->pair[i][1] >= 0 ? 2 : 1); side++)
-            talus_jacobian_arms(op, i, side, arm + side * op->rows);
+            talus_jacobian_rows(op, i, side, arm + side * op->rows);
         for (int k = 0; k < op->rows; k++)
-            add_row(op, d, place, i, k, (const TalusArm *)arm, &at);
+            add_row(op, d, place, i, k, (const TalusJacobianRow *)arm, &at);
     }
     return TALUS_OK;
 }
@@ -133,8 +133,8 @@ TalusStatus talus_jacobian_fill(TalusJacobian *j, const TalusProblem *problem)
     TALUS_TRY(TALUS_GROW(j->free_velocity, 3 * capacity, 0, "velocities"));
     int32_t *place;
     TALUS_TRY(TALUS_ALLOC(place, capacity, "places of bodies"));
-    TalusStatus status = set_groups(j, op, place);
-    TALUS_THEN(status, set_matrix(j, op, place));
+    TalusStatus status = fill_groups(j, op, place);
+    TALUS_THEN(status, fill_matrix(j, op, place));
     talus_release(place);
     return status;
 }
@@ -146,7 +146,7 @@ void talus_jacobian_clear(TalusJacobian *j)
     memset(j, 0, sizeof *j);
 }
 
-void talus_jacobian_divide(const TalusJacobian *j, const double *x, double *y)
+void talus_jacobian_divide_by_mass(const TalusJacobian *j, const double *x, double *y)
 {
     for (int g = 0; g < j->groups; g++) {
         TalusVec3 v = {x[3 * g], x[3 * g + 1], x[3 * g + 2]};

@@ -9,10 +9,11 @@
 #include "problem/problem.h"
 
 /* Writes to arm[rows] the rows of D' of contact i for its body a (side 0) or b (side 1). */
-static inline void talus_jacobian_arms(const TalusOperator *op, int i, int side, TalusArm *arm)
+static inline void talus_jacobian_rows(const TalusOperator *op, int i, int side,
+                                       TalusJacobianRow *arm)
 {
     for (int k = 0; k < op->rows; k++)
-        talus_block_arm(op, i, side, k, arm[k]);
+        talus_block_jacobian_row(op, i, side, k, arm[k]);
 }
 
 typedef struct TalusJacobian {
@@ -30,6 +31,6 @@ TalusStatus talus_jacobian_fill(TalusJacobian *j, const TalusProblem *problem);
 void talus_jacobian_clear(TalusJacobian *j);
 
 /* y = M^-1 x; x and y may be the same. */
-void talus_jacobian_divide(const TalusJacobian *j, const double *x, double *y);
+void talus_jacobian_divide_by_mass(const TalusJacobian *j, const double *x, double *y);
 
 #endif

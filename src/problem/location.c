@@ -3,11 +3,11 @@
 
 #include "base/status.h"
 
-static void move_to(TalusProblem *p, const TalusBackend *backend)
+static void set_backend(TalusProblem *p, const TalusBackend *backend)
 {
     if (backend == p->backend)
         return;
-    talus_problem_drop_copy(p);
+    talus_problem_release_copy(p);
     p->backend = backend;
 }
 
@@ -16,48 +16,48 @@ TalusStatus talus_problem_set_backend(TalusProblem *p, const char *name)
     const TalusBackend *backend = talus_backend_find(name);
     if (!backend)
         return TALUS_ERR_UNSUPPORTED;
-    move_to(p, backend);
+    set_backend(p, backend);
     return TALUS_OK;
 }
 
 void talus_problem_lend(TalusProblem *p, const TalusBackend *backend, TalusOperator *op,
                         double *gamma)
 {
-    move_to(p, backend);
+    set_backend(p, backend);
     p->lent = true;
-    p->there_op = op;
-    p->there_gamma = gamma;
+    p->solver_op = op;
+    p->solver_gamma = gamma;
 }
 
-TalusStatus talus_problem_send(TalusProblem *p)
+TalusStatus talus_problem_upload(TalusProblem *p)
 {
     size_t n = (size_t)talus_problem_size(p);
     if (p->lent)
-        return p->backend->op.scratch(p->there_op);
-    if (!talus_problem_is_here(p) && !p->context)
+        return p->backend->op.reserve_scratch(p->solver_op);
+    if (!talus_problem_on_host(p) && !p->context)
         TALUS_TRY(p->backend->context_create(&p->context));
     p->op.context = p->copy.context = p->context;
-    if (talus_problem_is_here(p) || n == 0) {
-        p->there_op = &p->op;
-        p->there_gamma = p->gamma;
+    if (talus_problem_on_host(p) || n == 0) {
+        p->solver_op = &p->op;
+        p->solver_gamma = p->gamma;
         return TALUS_OK;
     }
     TALUS_TRY(p->backend->op.mirror(&p->op, &p->copy));
-    TALUS_TRY(p->backend->op.scratch(&p->copy));
+    TALUS_TRY(p->backend->op.reserve_scratch(&p->copy));
     TALUS_TRY(
         p->backend->vector.reserve(&p->copy, &p->copy_gamma, &p->copy_capacity, n, "impulses"));
     p->backend->vector.put(&p->copy, p->copy_gamma, p->gamma, n);
-    p->there_op = &p->copy;
-    p->there_gamma = p->copy_gamma;
+    p->solver_op = &p->copy;
+    p->solver_gamma = p->copy_gamma;
     return p->backend->check(p->context);
 }
 
-void talus_problem_fetch(TalusProblem *p)
+void talus_problem_download(TalusProblem *p)
 {
-    if (p->lent || talus_problem_is_here(p))
+    if (p->lent || talus_problem_on_host(p))
         return;
-    p->backend->vector.get(p->there_op, p->gamma, p->there_gamma, (size_t)talus_problem_size(p));
+    p->backend->vector.get(p->solver_op, p->gamma, p->solver_gamma, (size_t)talus_problem_size(p));
     if (p->op.estimate)
-        p->backend->vector.get(p->there_op, p->op.estimate, p->there_op->estimate,
+        p->backend->vector.get(p->solver_op, p->op.estimate, p->solver_op->estimate,
                                (size_t)p->op.blocks);
 }

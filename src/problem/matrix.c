@@ -26,7 +26,7 @@ static TalusStatus check_matrix(const TalusProblemDef *def)
     return TALUS_OK;
 }
 
-static TalusFrictionModel model_of(const TalusProblemDef *def, int i)
+static TalusFrictionModel block_model(const TalusProblemDef *def, int i)
 {
     TalusFrictionModel plain = {0};
     return def->model ? def->model[i] : plain;
@@ -35,7 +35,7 @@ static TalusFrictionModel model_of(const TalusProblemDef *def, int i)
 static TalusStatus check_friction(const TalusProblemDef *def)
 {
     for (int i = 0; i < def->block_count; i++) {
-        bool joint = model_of(def, i).section == TALUS_SECTION_JOINT;
+        bool joint = block_model(def, i).section == TALUS_SECTION_JOINT;
         if (joint && def->rows != 3)
             return talus_reject("problem: block %d is a joint, which has 3 rows; there is %d", i,
                                 def->rows);
@@ -43,7 +43,7 @@ static TalusStatus check_friction(const TalusProblemDef *def)
             return talus_reject("problem: block %d has mu %g, expected a finite one that is not "
                                 "negative",
                                 i, def->mu[i]);
-        TALUS_TRY(talus_problem_check_model(model_of(def, i), "block", i));
+        TALUS_TRY(talus_problem_check_model(block_model(def, i), "block", i));
     }
     return TALUS_OK;
 }
@@ -58,7 +58,7 @@ static bool only_normal_rows(const TalusProblemDef *def)
 }
 
 /* Makes op the matrix of the normal rows and columns of def, every third one; arrays are in def_memory[6] to [8]. */
-static TalusStatus take_normal_rows(TalusProblem *p, const TalusProblemDef *def)
+static TalusStatus extract_normal_rows(TalusProblem *p, const TalusProblemDef *def)
 {
     size_t blocks = (size_t)def->block_count;
     int32_t entries = 0;
@@ -93,7 +93,7 @@ static TalusStatus fill_rows(TalusProblem *p, const TalusProblemDef *def)
     op->column = p->def.column;
     op->values = p->def.values;
     if (normal)
-        TALUS_TRY(take_normal_rows(p, def));
+        TALUS_TRY(extract_normal_rows(p, def));
     size_t n = (size_t)op->rows * (size_t)op->blocks;
     TALUS_TRY(TALUS_GROW(p->offset_store, n, 0, "offsets"));
     for (size_t k = 0; k < n; k++)
@@ -121,7 +121,7 @@ TalusStatus talus_problem_fill_matrix(TalusProblem *p, const TalusProblemDef *de
         if (op->model)
             op->model[i] = talus_block_model(def->model[i]);
     }
-    TALUS_TRY(talus_backend_cpu.op.scratch(op));
+    TALUS_TRY(talus_backend_cpu.op.reserve_scratch(op));
     TALUS_TRY(talus_problem_settle_friction(p));
-    return talus_problem_diagonals(p);
+    return talus_problem_fill_diagonals(p);
 }

@@ -36,7 +36,8 @@ static double norm_of(const double *x, int rows)
 }
 
 /* |x - P(x - tau step)|, P the projection onto the set. */
-static double moved(int rows, const TalusSet *set, const double *x, double tau, const double *step)
+static double projection_distance(int rows, const TalusSet *set, const double *x, double tau,
+                                  const double *step)
 {
     double y[TALUS_ROWS];
     for (int k = 0; k < rows; k++)
@@ -48,7 +49,7 @@ static double moved(int rows, const TalusSet *set, const double *x, double tau, 
 }
 
 /* out = the velocity that the law pairs with gamma: g, under Coulomb's law with De Saxce's shift in the normal row. */
-static void paired(const Block *b, const double *g, double *out)
+static void write_law_velocity(const Block *b, const double *g, double *out)
 {
     memcpy(out, g, (size_t)b->rows * sizeof *out);
     if (b->coulomb)
@@ -58,7 +59,7 @@ static void paired(const Block *b, const double *g, double *out)
 /* ---- the block's state ---- */
 
 /* True if a row of a joint is at its bound or beyond, such as a motor at its maximum effort. */
-static bool joint_is_full(const TalusSet *set, const double *x)
+static bool joint_is_at_bound(const TalusSet *set, const double *x)
 {
     for (int k = 0; k < 3; k++) {
         double bound = talus_joint_bound(set, k);
@@ -69,13 +70,13 @@ static bool joint_is_full(const TalusSet *set, const double *x)
 }
 
 /* True if x is on a bound of some part or beyond it. Parts without friction do not count. */
-static bool slides(int rows, const TalusSet *set, const double *x)
+static bool is_at_bound(int rows, const TalusSet *set, const double *x)
 {
     if (set->section == TALUS_SECTION_JOINT)
-        return joint_is_full(set, x);
-    double size = talus_block_size(set, x) * (1.0 - 1e-12);
-    for (int i = 0; i < talus_parts(rows); i++) {
-        TalusSet part = talus_part_set(set, i);
+        return joint_is_at_bound(set, x);
+    double size = talus_block_section_size(set, x) * (1.0 - 1e-12);
+    for (int i = 0; i < talus_part_count(rows); i++) {
+        TalusSet part = talus_set_of_part(set, i);
         TalusBounds bounds;
         double t[2];
         talus_part_get(i, x, t);
@@ -93,13 +94,13 @@ TalusBlockState talus_problem_state(const TalusProblem *p, int block, const doub
 {
     const TalusOperator *op = &p->op;
     const double *x = gamma + (size_t)block * (size_t)op->rows;
-    TalusSet set = talus_block_set(op, block, false, NULL);
+    TalusSet set = talus_set_of_block(op, block, false, NULL);
     bool open = true;
     for (int k = 0; k < op->rows; k++)
         open = open && x[k] == 0.0;
     if (open)
         return TALUS_BLOCK_OPEN;
-    return slides(op->rows, &set, x) ? TALUS_BLOCK_SLIDING : TALUS_BLOCK_STICKING;
+    return is_at_bound(op->rows, &set, x) ? TALUS_BLOCK_SLIDING : TALUS_BLOCK_STICKING;
 }
 
 static void count_state(const TalusProblem *p, int i, const double *gamma, TalusMetrics *out)
@@ -122,7 +123,7 @@ static double dual_distance(const Block *b, const double *g)
         return fmax(-g[0], 0.0);
     for (int k = 0; k < b->rows; k++)
         y[k] = -g[k];
-    talus_block_recede(b->rows, &b->set, y);
+    talus_block_project_unbounded(b->rows, &b->set, y);
     return norm_of(y, b->rows);
 }
 
@@ -145,7 +146,7 @@ static void add_complementarity(const Block *b, const double *g, Sums *s)
     for (int k = 0; k < b->rows; k++)
         gap += b->gamma[k] * g[k];
     if (b->set.prism)
-        gap += talus_prism_size(&b->set) * talus_block_shift(b->rows, &b->set, g);
+        gap += talus_prism_section_size(&b->set) * talus_block_shift(b->rows, &b->set, g);
     if (b->set.section == TALUS_SECTION_JOINT)
         gap += joint_support(&b->set, g);
     s->gap += gap;
@@ -153,7 +154,7 @@ static void add_complementarity(const Block *b, const double *g, Sums *s)
     s->gap2 += gap * gap;
     s->gap_max = fmax(s->gap_max, fabs(gap));
     s->infeasible = fmax(s->infeasible, dual_distance(b, g));
-    s->outside = fmax(s->outside, moved(b->rows, &b->set, b->gamma, 0.0, zeros));
+    s->outside = fmax(s->outside, projection_distance(b->rows, &b->set, b->gamma, 0.0, zeros));
 }
 
 /* Adds to the sums of Siconos's measure, which is that of Coulomb's law on the cone of the section, whatever the
@@ -169,13 +170,13 @@ static void add_siconos(const Block *b, Sums *s)
         s->u2 += u[k] * u[k];
     }
     u[0] += talus_block_shift(b->rows, &cone, u);
-    double r = moved(b->rows, &cone, b->gamma, 1.0, u);
+    double r = projection_distance(b->rows, &cone, b->gamma, 1.0, u);
     s->siconos2 += r * r;
 }
 
 /* Adds the squared speed at which ccp would open a Coulomb block, or the squared error of a prism's bound, as a
  * velocity d mu (gamma_n - estimate). */
-static void add_law(const Block *b, Sums *s)
+static void add_law_errors(const Block *b, Sums *s)
 {
     if (b->coulomb) {
         double opened = talus_block_shift(b->rows, &b->set, b->g);
@@ -192,10 +193,10 @@ static void add_law(const Block *b, Sums *s)
 static void add_block(const Block *b, double tau_g, Sums *s)
 {
     double g[TALUS_ROWS], q[TALUS_ROWS], d = b->scale;
-    paired(b, b->g, g);
-    paired(b, b->q, q);
-    double r = moved(b->rows, &b->set, b->gamma, tau_g, g) / tau_g;
-    double zero = d * moved(b->rows, &b->set, zeros, 1.0 / d, q);
+    write_law_velocity(b, b->g, g);
+    write_law_velocity(b, b->q, q);
+    double r = projection_distance(b->rows, &b->set, b->gamma, tau_g, g) / tau_g;
+    double zero = d * projection_distance(b->rows, &b->set, zeros, 1.0 / d, q);
     s->gradient2 += r * r;
     s->zero2 += zero * zero;
     for (int k = 0; k < b->rows; k++) {
@@ -204,7 +205,7 @@ static void add_block(const Block *b, double tau_g, Sums *s)
     }
     add_complementarity(b, g, s);
     add_siconos(b, s);
-    add_law(b, s);
+    add_law_errors(b, s);
 }
 
 static Block block_of(const TalusOperator *op, int i, const double *gamma, const double *g,
@@ -212,7 +213,7 @@ static Block block_of(const TalusOperator *op, int i, const double *gamma, const
 {
     size_t at = (size_t)i * (size_t)op->rows;
     return (Block){.rows = op->rows,
-                   .set = talus_block_set(op, i, false, NULL),
+                   .set = talus_set_of_block(op, i, false, NULL),
                    .coulomb = op->model && op->model[i].law == TALUS_LAW_COULOMB,
                    .scale = talus_block_scale(op, i),
                    .gamma = gamma + at,
@@ -221,7 +222,7 @@ static Block block_of(const TalusOperator *op, int i, const double *gamma, const
 }
 
 /* Returns 1 / the largest scale d of a block: the step of the projected gradient measure; 1 without blocks. */
-static double smallest_step(const TalusOperator *op)
+static double gradient_step(const TalusOperator *op)
 {
     double largest = 0.0;
     for (int i = 0; i < op->blocks; i++)
@@ -229,7 +230,7 @@ static double smallest_step(const TalusOperator *op)
     return largest > 0.0 ? 1.0 / largest : 1.0;
 }
 
-static void finish(const Sums *s, int blocks, TalusMetrics *out)
+static void fill_metrics(const Sums *s, int blocks, TalusMetrics *out)
 {
     double scale = sqrt(fmax(s->q2, fmax(s->gamma2, s->u2)));
     out->projected_gradient = sqrt(s->gradient2);
@@ -259,7 +260,7 @@ TalusStatus talus_problem_measure(TalusProblem *p, const double *gamma, TalusMet
     Sums sums = {0};
     TALUS_TRY(TALUS_GROW(p->gradient, 2 * n, 0, "gradient and offset"));
     double *g = p->gradient, *q = g + n;
-    *out = (TalusMetrics){.tau_g = smallest_step(op)};
+    *out = (TalusMetrics){.tau_g = gradient_step(op)};
     talus_problem_offset(p, q);
     talus_problem_gradient(p, gamma, g);
     for (int i = 0; i < op->blocks; i++) {
@@ -272,7 +273,7 @@ TalusStatus talus_problem_measure(TalusProblem *p, const double *gamma, TalusMet
     const TalusBackend *cpu = &talus_backend_cpu;
     out->objective = 0.5 * (cpu->vector.dot(op, gamma, q) + cpu->vector.dot(op, gamma, g));
     talus_problem_residual_and_rounding(p, gamma, &out->natural, &out->rounding);
-    finish(&sums, op->blocks, out);
+    fill_metrics(&sums, op->blocks, out);
     /* 0 / 0 counts as 0: zero impulses solve the problem, and so do these */
     out->natural_relative = out->natural.rms == 0.0 ? 0.0 : out->natural.rms / out->natural_at_zero;
     return TALUS_OK;

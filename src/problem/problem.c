@@ -19,9 +19,9 @@ TalusStatus talus_problem_create_empty(TalusPool *pool, TalusProblem **out)
     return TALUS_OK;
 }
 
-void talus_problem_drop_copy(TalusProblem *p)
+void talus_problem_release_copy(TalusProblem *p)
 {
-    if (talus_problem_is_here(p))
+    if (talus_problem_on_host(p))
         return;
     p->backend->op.mirror_clear(&p->copy);
     p->backend->vector.release(p->copy_gamma);
@@ -37,14 +37,14 @@ void talus_problem_destroy(TalusProblem *p)
     if (!p)
         return;
     talus_problem_forget_def(p);
-    talus_problem_drop_copy(p);
+    talus_problem_release_copy(p);
     TALUS_RELEASE(p->op.pair, p->op.frame, p->op.arm, p->op.body, p->inertia_store, p->op.bias,
                   p->op.mu, p->compliance_store, p->op.diagonal, p->op.coupling,
                   p->op.incidence_start, p->op.incidence, p->gamma, p->gradient, p->length,
                   p->certificate, p->offset_store, p->model_store, p->estimate_store,
                   p->unshifted_store, p->moment_store, p->lever_store, p->scratch.record,
                   p->scratch.velocity, p->scratch.product, p->scratch.unscaled, p->scratch.partial,
-                  p->scratch.many, p->scratch.groups.start, p);
+                  p->scratch.vector_partial, p->scratch.groups.start, p);
 }
 
 TalusStatus talus_problem_reserve_vectors(TalusProblem *p)
@@ -66,10 +66,10 @@ static TalusStatus reserve_optional(TalusProblem *p, const TalusProblemSizes *si
         TALUS_TRY(TALUS_GROW(p->compliance_store, m, 0, "compliances"));
         op->compliance = p->compliance_store;
     }
-    op->inertia = NULL;
+    op->inverse_inertia = NULL;
     if (general) {
         TALUS_TRY(TALUS_GROW(p->inertia_store, bodies, 0, "body inertias"));
-        op->inertia = p->inertia_store;
+        op->inverse_inertia = p->inertia_store;
     }
     op->model = NULL;
     if (sizes->models) {
@@ -174,9 +174,9 @@ TalusStatus talus_problem_finish(TalusProblem *p)
     p->has_certificate = false; /* that of the previous problem */
     TALUS_TRY(check_joints(&p->op));
     list_incidences(&p->op);
-    TALUS_TRY(talus_backend_cpu.op.scratch(&p->op));
+    TALUS_TRY(talus_backend_cpu.op.reserve_scratch(&p->op));
     TALUS_TRY(talus_problem_settle_friction(p));
-    return talus_problem_diagonals(p);
+    return talus_problem_fill_diagonals(p);
 }
 
 /* ---- queries ---- */
@@ -263,7 +263,7 @@ void talus_problem_offset(TalusProblem *p, double *q)
 
 const double (*talus_problem_velocities(TalusProblem *p))[8]
 {
-    talus_backend_cpu.op.bodies(&p->op, p->gamma, true, p->scratch.velocity);
+    talus_backend_cpu.op.body_velocities(&p->op, p->gamma, true, p->scratch.velocity);
     return (const double(*)[8])p->scratch.velocity;
 }
 
@@ -272,7 +272,7 @@ TalusStatus talus_problem_body_velocity(TalusProblem *p, const double *gamma, do
     if (!p->op.pair)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "problem: an explicit matrix has no bodies, so no body velocities");
-    talus_backend_cpu.op.bodies(&p->op, gamma, true, p->scratch.velocity);
+    talus_backend_cpu.op.body_velocities(&p->op, gamma, true, p->scratch.velocity);
     for (int i = 0; i < p->op.bodies; i++)
         for (int k = 0; k < 3; k++) {
             v[6 * i + k] = p->scratch.velocity[i][k];
@@ -283,9 +283,9 @@ TalusStatus talus_problem_body_velocity(TalusProblem *p, const double *gamma, do
 
 /* Estimated rounding error of the residual at gamma. It is 0 for zero impulses with residual 0, which solve the problem
  * whatever the last digits of velocities. */
-static TalusResidual hidden_by_rounding(const TalusBackend *backend, const TalusOperator *op,
-                                        const double *gamma, const TalusResidual *residual,
-                                        const TalusTermSums *terms)
+static TalusResidual residual_rounding(const TalusBackend *backend, const TalusOperator *op,
+                                       const double *gamma, const TalusResidual *residual,
+                                       const TalusTermSums *terms)
 {
     if (op->blocks == 0 || (residual->max == 0.0 && backend->vector.dot(op, gamma, gamma) == 0.0))
         return (TalusResidual){0};
@@ -301,14 +301,14 @@ void talus_residual_measure(const TalusBackend *backend, const TalusOperator *op
     double blocks = op->blocks > 0 ? op->blocks : 1;
     if (beyond) {
         TalusLawSums law;
-        backend->law.shift(op, gamma, 0.0, &law, wanted);
+        backend->law.measure_and_shift(op, gamma, 0.0, &law, wanted);
         sums = (TalusResidualSums){law.residual2, law.residual_max};
     } else {
         backend->op.residual(op, gamma, &sums, wanted);
     }
     *out = (TalusResidual){sqrt(sums.residual2 / blocks), sums.residual_max};
     if (rounding)
-        *rounding = hidden_by_rounding(backend, op, gamma, out, &terms);
+        *rounding = residual_rounding(backend, op, gamma, out, &terms);
 }
 
 void talus_problem_residual_and_rounding(TalusProblem *p, const double *gamma, TalusResidual *out,

@@ -15,10 +15,10 @@ struct TalusProblem {
     /* What solvers work on: op and gamma themselves, a copy of them, or what was lent. */
     const TalusBackend *backend;
     TalusContext *context; /* of the copy */
-    bool lent;             /* there_op and there_gamma are from talus_problem_lend */
-    TalusOperator *there_op;
-    double *there_gamma; /* both in the backend's memory */
-    TalusOperator copy;  /* for a backend with memory of its own; kept between solves */
+    bool lent;             /* solver_op and solver_gamma are from talus_problem_lend */
+    TalusOperator *solver_op;
+    double *solver_gamma; /* both in the backend's memory */
+    TalusOperator copy;   /* for a backend with memory of its own; kept between solves */
     double *copy_gamma;
     size_t copy_capacity;
     double *length; /* [bodies]: l */
@@ -36,7 +36,7 @@ struct TalusProblem {
     double *lent_estimate; /* estimate of a lent problem as prisms, in the backend's memory */
     size_t lent_capacity;
     double *compliance_store;   /* op.compliance if some contact has any */
-    double (*inertia_store)[6]; /* op.inertia if there are general contacts */
+    double (*inertia_store)[6]; /* op.inverse_inertia if there are general contacts */
 
     /* Copy of the def from which the problem was made; made on demand for one filled in place. */
     TalusProblemDef def;
@@ -47,14 +47,14 @@ struct TalusProblem {
 /* problem/matrix.c: fills an explicit problem from its def. */
 TalusStatus talus_problem_fill_matrix(TalusProblem *problem, const TalusProblemDef *def);
 /* Releases what the problem has in the memory of its backend: copies of op and gamma, lent_estimate, context. */
-void talus_problem_drop_copy(TalusProblem *problem);
+void talus_problem_release_copy(TalusProblem *problem);
 /* Allocates gamma, op->mu and op->diagonal for op's blocks and rows. */
 TalusStatus talus_problem_reserve_vectors(TalusProblem *problem);
 
 /* problem/friction.c: fails for an invalid model; `what` and `index` name its owner. */
 TalusStatus talus_problem_check_model(TalusFrictionModel model, const char *what, int index);
 /* Number of corners of a polygon or square, and corner k for mu n = 1. */
-int talus_model_corners(const TalusBlockModel *model);
+int talus_model_corner_count(const TalusBlockModel *model);
 void talus_model_corner(const TalusBlockModel *model, int k, double c[2]);
 /* Resets the models of blocks without friction, derives op's kinds and mixed_sets from all models, makes Coulomb blocks
  * cones, and sets op's estimate (zeros) and unshifted (the normal offsets) if some law needs them. */
@@ -66,7 +66,7 @@ uint32_t talus_problem_kinds(const TalusProblem *problem);
  * that are only in a backend's memory. */
 bool talus_problem_is_frictionless(const TalusProblem *problem);
 /* Makes Coulomb blocks prisms with bounds from estimates, or cones again. Estimates start as zeros; those of a problem
- * with `fixed` blocks are kept. Call before talus_problem_send. */
+ * with `fixed` blocks are kept. Call before talus_problem_upload. */
 TalusStatus talus_problem_set_prisms(TalusProblem *problem, bool prisms);
 /* During a solve on the host, for observers: removes De Saxce's shifts from the normal offsets, saving these in `kept`
  * [blocks], and makes Coulomb blocks cones. talus_problem_apply_shifts undoes both. */
@@ -74,19 +74,19 @@ void talus_problem_remove_shifts(TalusProblem *problem, double *kept);
 void talus_problem_apply_shifts(TalusProblem *problem, const double *kept, bool prisms);
 
 /* True if solvers work on the host's own arrays. */
-static inline bool talus_problem_is_here(const TalusProblem *problem)
+static inline bool talus_problem_on_host(const TalusProblem *problem)
 {
     return talus_backend_can(problem->backend, TALUS_CAP_HOST_MEMORY);
 }
 
-/* problem/location.c: uploads op and gamma before a solve, setting there_op and there_gamma, and downloads impulses and
+/* problem/location.c: uploads op and gamma before a solve, setting solver_op and solver_gamma, and downloads impulses and
  * estimates after it. No copies if the problem is lent or on the host. */
-TalusStatus talus_problem_send(TalusProblem *problem);
-void talus_problem_fetch(TalusProblem *problem);
+TalusStatus talus_problem_upload(TalusProblem *problem);
+void talus_problem_download(TalusProblem *problem);
 /* Returns the operator whose counts (blocks, rows, bodies) are valid: the lent one or that on the host. */
 static inline const TalusOperator *talus_problem_counts(const TalusProblem *problem)
 {
-    return problem->lent ? problem->there_op : &problem->op;
+    return problem->lent ? problem->solver_op : &problem->op;
 }
 
 /* Measures, by a backend's operations, the natural residual of gamma and, if `rounding` is not NULL, its estimated
@@ -98,7 +98,7 @@ void talus_problem_residual_and_rounding(TalusProblem *problem, const double *ga
                                          TalusResidual *out, TalusResidual *rounding);
 
 /* problem/diagonal.c: fills op's diagonal and coupling. Fails if a normal entry is not positive or not finite. */
-TalusStatus talus_problem_diagonals(TalusProblem *problem);
+TalusStatus talus_problem_fill_diagonals(TalusProblem *problem);
 /* problem/assemble.c: writes N + E as a sparse matrix, which the caller clears; bitwise symmetric unless the problem
  * was given as an unsymmetric matrix, and the same for any number of threads. */
 TalusStatus talus_problem_assemble(const TalusProblem *problem, TalusSparse *out);

@@ -19,11 +19,11 @@ static int edge_count(const TalusOperator *op, int i)
 {
     if (!has_friction(op, i))
         return 1;
-    return talus_model_corners(&op->model[i]);
+    return talus_model_corner_count(&op->model[i]);
 }
 
 /* Writes the edges of block i: (1, mu corner) for each corner of the section; (1, 0, 0) without friction. */
-static void set_edges(const TalusOperator *op, int i, int count, double (*edge)[3])
+static void write_edges(const TalusOperator *op, int i, int count, double (*edge)[3])
 {
     for (int k = 0; k < count; k++) {
         double t[2] = {0.0, 0.0}, mu = has_friction(op, i) ? op->mu[i] : 0.0;
@@ -35,7 +35,7 @@ static void set_edges(const TalusOperator *op, int i, int count, double (*edge)[
     }
 }
 
-static TalusStatus refuse_block(const TalusOperator *op, int i)
+static TalusStatus check_block(const TalusOperator *op, int i)
 {
     const TalusBlockModel *m = op->model ? &op->model[i] : NULL;
     if (m && m->section == TALUS_SECTION_JOINT)
@@ -64,7 +64,7 @@ static TalusStatus check_blocks(const TalusOperator *op)
     if (op->rows == 6)
         return talus_fail(TALUS_ERR_UNSUPPORTED, "friction against turning has no polygonal cone");
     for (int i = 0; i < op->blocks; i++)
-        TALUS_TRY(refuse_block(op, i));
+        TALUS_TRY(check_block(op, i));
     return TALUS_OK;
 }
 
@@ -88,7 +88,7 @@ static TalusStatus fill_edges(TalusQp *qp, const TalusOperator *op)
     for (int i = 0; i < op->blocks; i++) {
         int32_t at = qp->first[i], edges = qp->first[i + 1] - at;
         double mu = has_friction(op, i) ? op->mu[i] : 0.0;
-        set_edges(op, i, edges, qp->edge + at);
+        write_edges(op, i, edges, qp->edge + at);
         for (int k = 0; k < edges; k++)
             qp->scale[at + k] = op->diagonal[i][0] + mu * mu * fmax(op->diagonal[i][1], 0.0);
     }
@@ -99,8 +99,8 @@ static TalusStatus fill_edges(TalusQp *qp, const TalusOperator *op)
 
 /* Appends to A, from entry *at on, the row of one edge: the sum of edge[k] times row k of the contact in D'. Columns
  * rise. */
-static void add_row(const TalusSparse *d, int rows, int i, const double *edge, TalusSparse *a,
-                    int32_t *at)
+static void append_row(const TalusSparse *d, int rows, int i, const double *edge, TalusSparse *a,
+                       int32_t *at)
 {
     int32_t place[3] = {0}, end[3] = {0};
     for (int k = 0; k < rows; k++) {
@@ -135,7 +135,7 @@ static TalusStatus fill_primal(TalusQp *qp, const TalusProblem *problem)
     TALUS_TRY(TALUS_GROW(qp->b, n, 0, "right-hand side"));
     for (int i = 0; i < qp->blocks; i++)
         for (int k = qp->first[i]; k < qp->first[i + 1]; k++) {
-            add_row(d, qp->rows, i, qp->edge[k], &qp->a, &at);
+            append_row(d, qp->rows, i, qp->edge[k], &qp->a, &at);
             qp->a.start[k + 1] = at;
         }
     for (size_t k = 0; k < n; k++)
@@ -261,7 +261,7 @@ void talus_qp_multipliers(const TalusQp *qp, const double *gamma, double *lambda
 
 /* Number of entries of P in the row of the first edge of block i. With `lower` only those up to the diagonal count; the
  * row of each further edge of the block then has one more. */
-static int64_t row_entries(const TalusQp *qp, const TalusBlockMatrix *n, int i, bool lower)
+static int64_t count_row_entries(const TalusQp *qp, const TalusBlockMatrix *n, int i, bool lower)
 {
     int64_t count = 0;
     for (int32_t e = n->start[i]; e < n->start[i + 1]; e++) {
@@ -273,7 +273,7 @@ static int64_t row_entries(const TalusQp *qp, const TalusBlockMatrix *n, int i, 
 }
 
 /* Entry (k, l) of P, from the block of N + E between the contacts of edges k and l. */
-static double couple(const TalusQp *qp, const double *block, int k, int l)
+static double edge_coupling(const TalusQp *qp, const double *block, int k, int l)
 {
     double sum = 0.0;
     for (int r = 0; r < qp->rows; r++)
@@ -282,12 +282,12 @@ static double couple(const TalusQp *qp, const double *block, int k, int l)
     return sum;
 }
 
-static TalusStatus multiply_edges(const TalusQp *qp, const TalusBlockMatrix *n, bool lower,
-                                  TalusSparse *out)
+static TalusStatus fill_dual_matrix(const TalusQp *qp, const TalusBlockMatrix *n, bool lower,
+                                    TalusSparse *out)
 {
     int64_t entries = 0;
     for (int i = 0; i < qp->blocks; i++) {
-        int64_t edges = qp->first[i + 1] - qp->first[i], row = row_entries(qp, n, i, lower);
+        int64_t edges = qp->first[i + 1] - qp->first[i], row = count_row_entries(qp, n, i, lower);
         entries += edges * row + (lower ? edges * (edges - 1) / 2 : 0);
     }
     TALUS_TRY(talus_sparse_alloc(out, qp->multipliers, qp->multipliers, (size_t)entries,
@@ -300,7 +300,7 @@ static TalusStatus multiply_edges(const TalusQp *qp, const TalusBlockMatrix *n, 
                 const double *block = n->value + (size_t)e * (size_t)(qp->rows * qp->rows);
                 for (int l = qp->first[j]; l < qp->first[j + 1] && (!lower || l <= k); l++) {
                     out->column[at] = l;
-                    out->value[at++] = couple(qp, block, k, l);
+                    out->value[at++] = edge_coupling(qp, block, k, l);
                 }
             }
             out->start[k + 1] = at;
@@ -309,7 +309,7 @@ static TalusStatus multiply_edges(const TalusQp *qp, const TalusBlockMatrix *n, 
 }
 
 /* Replaces N by (N + N') / 2, which leaves a symmetric N unchanged. */
-static void take_mean(const TalusBlockMatrix *n)
+static void symmetrise(const TalusBlockMatrix *n)
 {
     const int size = n->size;
     for (int32_t e = 0; e < n->start[n->blocks]; e++) {
@@ -334,33 +334,34 @@ TalusStatus talus_qp_dual_matrix(const TalusQp *qp, const TalusProblem *problem,
     talus_sparse_clear(&whole);
     TALUS_TRY(status);
     if (lower)
-        take_mean(&n);
-    status = multiply_edges(qp, &n, lower, out);
+        symmetrise(&n);
+    status = fill_dual_matrix(qp, &n, lower, out);
     talus_block_matrix_clear(&n);
     return status;
 }
 
 /* ---- OOQP's scale ---- */
 
-static double largest(const double *x, size_t n, double so_far)
+static double max_magnitude(const double *x, size_t n, double so_far)
 {
     for (size_t k = 0; k < n; k++)
         so_far = fmax(so_far, fabs(x[k]));
     return so_far;
 }
 
-double talus_qp_datum(const TalusQp *qp, const TalusSparse *p)
+double talus_qp_data_scale(const TalusQp *qp, const TalusSparse *p)
 {
     const TalusJacobian *j = &qp->bodies;
     size_t n = (size_t)qp->multipliers;
     if (!qp->has_primal)
-        return largest(qp->kappa, n, p ? largest(p->value, (size_t)p->start[p->rows], 0.0) : 0.0);
-    double max = largest(qp->b, n, largest(qp->a.value, (size_t)qp->a.start[n], 0.0));
+        return max_magnitude(qp->kappa, n,
+                             p ? max_magnitude(p->value, (size_t)p->start[p->rows], 0.0) : 0.0);
+    double max = max_magnitude(qp->b, n, max_magnitude(qp->a.value, (size_t)qp->a.start[n], 0.0));
     for (int g = 0; g < j->groups; g++) {
         const double *v = j->free_velocity + 3 * g;
         TalusVec3 f = talus_sym3_mul(j->mass[g], talus_vec3(v[0], v[1], v[2]));
-        max = largest(&j->mass[g].xx, sizeof j->mass[g] / sizeof(double), max);
-        max = largest(&f.x, 3, max);
+        max = max_magnitude(&j->mass[g].xx, sizeof j->mass[g] / sizeof(double), max);
+        max = max_magnitude(&f.x, 3, max);
     }
     return max;
 }

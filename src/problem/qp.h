@@ -55,6 +55,6 @@ void talus_qp_multipliers(const TalusQp *qp, const double *gamma, double *lambda
 void talus_qp_slacks(const TalusQp *qp, const double *u, double *out);
 /* Returns OOQP's scale of data: the largest magnitude in M, A, f and b, regardless of units; for a problem given as a
  * matrix, in P (p; NULL: left out) and kappa. */
-double talus_qp_datum(const TalusQp *qp, const TalusSparse *p);
+double talus_qp_data_scale(const TalusQp *qp, const TalusSparse *p);
 
 #endif

@@ -55,7 +55,7 @@ TALUS_INLINE TalusConeState talus_cone_state(double mu, double n, double t1, dou
 
 /* Projects d, in place, onto the tangent cone at x: the cone itself if x is the apex, a half space if x is on the
  * mantle, and otherwise all directions, or for mu = 0 those along the normal. */
-TALUS_INLINE void talus_tangent_cone(double mu, const double x[3], double d[3])
+TALUS_INLINE void talus_cone_project_tangent(double mu, const double x[3], double d[3])
 {
     TalusConeState state = talus_cone_state(mu, x[0], x[1], x[2]);
     if (state == TALUS_CONE_APEX) {
@@ -76,7 +76,7 @@ TALUS_INLINE void talus_tangent_cone(double mu, const double x[3], double d[3])
 
 /* Largest a >= 0 with x - a p in the cone, for x in it; infinity if all are. It is the first root of
  *     f(a) = |t - a p_t|^2 - mu^2 (n - a p_n)^2 = c - 2 b a + s a^2 = 0, or n - a p_n = 0. */
-TALUS_INLINE double talus_cone_step(double mu, const double x[3], const double p[3])
+TALUS_INLINE double talus_cone_feasible_step(double mu, const double x[3], const double p[3])
 {
     double mu2 = mu * mu, apex = p[0] > 0.0 ? x[0] / p[0] : INFINITY;
     double c = x[1] * x[1] + x[2] * x[2] - mu2 * x[0] * x[0];

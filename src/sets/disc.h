@@ -19,8 +19,8 @@ TALUS_INLINE void talus_disc_bounds(double mu, const double t[2], TalusBounds *b
 
 /* If t is on the rim of the disc |t| <= radius, writes the bound that keeps t + d in the cone to first order,
  * d . t / |t| <= mu d_n; else no bound. */
-TALUS_INLINE void talus_disc_face(double mu, double radius, const double t[2], const double d[2],
-                                  TalusBounds *bounds)
+TALUS_INLINE void talus_disc_met_bounds(double mu, double radius, const double t[2],
+                                        const double d[2], TalusBounds *bounds)
 {
     double length = sqrt(t[0] * t[0] + t[1] * t[1]);
     talus_bounds_clear(bounds);
@@ -29,11 +29,11 @@ TALUS_INLINE void talus_disc_face(double mu, double radius, const double t[2], c
 }
 
 /* Largest a >= 0 with t - a p in the section of radius mu (n - a pn). */
-TALUS_INLINE double talus_disc_step(double mu, double n, double pn, const double t[2],
-                                    const double p[2])
+TALUS_INLINE double talus_disc_feasible_step(double mu, double n, double pn, const double t[2],
+                                             const double p[2])
 {
     double x[3] = {n, t[0], t[1]}, y[3] = {pn, p[0], p[1]};
-    return talus_cone_step(mu, x, y);
+    return talus_cone_feasible_step(mu, x, y);
 }
 
 /* Support function of the unit disc: the largest v . t over |t| <= 1. */

@@ -30,7 +30,7 @@ TALUS_INLINE void talus_joint_project(int rows, const TalusSet *set, double *x)
 }
 
 /* Projects x, in place, onto the directions without bound: sets the rows with finite bounds to 0. */
-TALUS_INLINE void talus_joint_recede(int rows, const TalusSet *set, double *x)
+TALUS_INLINE void talus_joint_clear_bounded(int rows, const TalusSet *set, double *x)
 {
     for (int k = 0; k < rows; k++)
         if (talus_joint_bound(set, k) < INFINITY)
@@ -38,7 +38,7 @@ TALUS_INLINE void talus_joint_recede(int rows, const TalusSet *set, double *x)
 }
 
 /* True if some row with a finite bound above 0 is at that bound or beyond. */
-TALUS_INLINE bool talus_joint_active(int rows, const TalusSet *set, const double *x)
+TALUS_INLINE bool talus_joint_is_active(int rows, const TalusSet *set, const double *x)
 {
     for (int k = 0; k < rows; k++) {
         double bound = talus_joint_bound(set, k);
@@ -57,7 +57,8 @@ TALUS_INLINE void talus_joint_clear_immovable(int rows, const TalusSet *set, dou
 }
 
 /* Projects d, in place, onto the tangent cone at x: 0 in rows whose bound is 0 or that d would take beyond it. */
-TALUS_INLINE void talus_joint_tangent(int rows, const TalusSet *set, const double *x, double *d)
+TALUS_INLINE void talus_joint_project_tangent(int rows, const TalusSet *set, const double *x,
+                                              double *d)
 {
     for (int k = 0; k < rows; k++) {
         double bound = talus_joint_bound(set, k);
@@ -67,8 +68,8 @@ TALUS_INLINE void talus_joint_tangent(int rows, const TalusSet *set, const doubl
 }
 
 /* Largest a >= 0 with x - a p in the set. */
-TALUS_INLINE double talus_joint_step(int rows, const TalusSet *set, const double *x,
-                                     const double *p)
+TALUS_INLINE double talus_joint_feasible_step(int rows, const TalusSet *set, const double *x,
+                                              const double *p)
 {
     double least = INFINITY;
     for (int k = 0; k < rows; k++) {

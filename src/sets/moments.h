@@ -7,12 +7,12 @@
 #include "sets/section.h"
 
 /* Euclidean projection of x onto the cone, in place. */
-TALUS_INLINE void talus_product_project(int rows, const TalusSet *set, double *x)
+TALUS_INLINE void talus_section_cone_project(int rows, const TalusSet *set, double *x)
 {
     TalusBounds bounds[TALUS_PARTS];
-    int parts = talus_parts(rows);
+    int parts = talus_part_count(rows);
     for (int i = 0; i < parts; i++) {
-        TalusSet part = talus_part_set(set, i);
+        TalusSet part = talus_set_of_part(set, i);
         double t[2];
         talus_part_get(i, x, t);
         talus_section_bounds(&part, t, &bounds[i]);
@@ -36,24 +36,25 @@ TALUS_INLINE void talus_product_project(int rows, const TalusSet *set, double *x
 
 /* Projects d, in place, onto the tangent cone at x. At the apex (x_0 = 0) that is the cone itself; elsewhere it is
  * given by the bounds that x meets, and parts with coefficient 0, whose section is a point, get 0. */
-TALUS_INLINE void talus_product_tangent(int rows, const TalusSet *set, const double *x, double *d)
+TALUS_INLINE void talus_section_cone_project_tangent(int rows, const TalusSet *set, const double *x,
+                                                     double *d)
 {
     TalusBounds bounds[TALUS_PARTS];
-    int parts = talus_parts(rows);
+    int parts = talus_part_count(rows);
     if (!(x[0] > 0.0)) {
-        talus_product_project(rows, set, d);
+        talus_section_cone_project(rows, set, d);
         return;
     }
     for (int i = 0; i < parts; i++) {
-        TalusSet part = talus_part_set(set, i);
+        TalusSet part = talus_set_of_part(set, i);
         double t[2], along[2];
         talus_part_get(i, x, t);
         talus_part_get(i, d, along);
-        talus_section_face(&part, x[0], t, along, &bounds[i]);
+        talus_section_met_bounds(&part, x[0], t, along, &bounds[i]);
     }
     d[0] = talus_bounds_nearest(parts, bounds, d[0]);
     for (int i = 0; i < parts; i++) {
-        TalusSet part = talus_part_set(set, i);
+        TalusSet part = talus_set_of_part(set, i);
         double t[2];
         talus_part_get(i, d, t);
         talus_bounds_clip(&bounds[i], d[0], t);

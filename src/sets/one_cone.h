@@ -14,14 +14,14 @@
 
 /* Returns F'(n), and writes the optimal tangential impulse at n to t and F''(n) to *curve. If |F'| is at most `noise`
  * times the sum of its terms, returns 0: with a singular A it is only rounding, and larger n are minima too. */
-TALUS_ONE_FUNCTION double talus_cone_slope(const TalusOne *one, const double b[3], double noise,
-                                           double n, double t[2], double *curve)
+TALUS_ONE_FUNCTION double talus_cone_slope(const TalusOneContact *one, const double b[3],
+                                           double noise, double n, double t[2], double *curve)
 {
     const double(*a)[3] = one->a;
     double block[2][2] = {{a[1][1], a[1][2]}, {a[2][1], a[2][2]}};
     double c[2] = {b[1] + a[1][0] * n, b[2] + a[2][0] * n}, down[2] = {a[1][0], a[2][0]};
     double r = one->mu * n, x[2] = {0.0, 0.0}, y[2] = {0.0, 0.0};
-    talus_one_disc(block, c, r, t);
+    talus_disc_minimise(block, c, r, t);
     double u1 = a[1][1] * t[0] + a[1][2] * t[1] + c[0], u2 = a[2][1] * t[0] + a[2][2] * t[1] + c[1];
     double size2 = t[0] * t[0] + t[1] * t[1];
     double pull = -(t[0] * u1 + t[1] * u2);
@@ -44,7 +44,7 @@ TALUS_ONE_FUNCTION double talus_cone_slope(const TalusOne *one, const double b[3
 }
 
 /* Writes gamma at the root of F' between lo, where F' < 0, and hi, where F' >= 0. */
-TALUS_ONE_FUNCTION void talus_cone_root(const TalusOne *one, const double b[3], double noise,
+TALUS_ONE_FUNCTION void talus_cone_root(const TalusOneContact *one, const double b[3], double noise,
                                         double lo, double hi, double gamma[3])
 {
     double n = hi, curve;
@@ -68,7 +68,8 @@ TALUS_ONE_FUNCTION void talus_cone_root(const TalusOne *one, const double b[3], 
 
 /* True if gamma_t is on the rim |t| = mu n: to 1e-6 for a contact that slips, as the root may have lost digits, else to
  * 1e-13, since a contact that sticks close to the rim must not be moved onto it. */
-TALUS_INLINE bool talus_cone_slides(const TalusOne *one, const double b[3], const double gamma[3])
+TALUS_INLINE bool talus_cone_is_sliding(const TalusOneContact *one, const double b[3],
+                                        const double gamma[3])
 {
     double size = sqrt(gamma[1] * gamma[1] + gamma[2] * gamma[2]), r = one->mu * gamma[0], u[3];
     talus_one_velocity(one, b, gamma, u);
@@ -77,10 +78,10 @@ TALUS_INLINE bool talus_cone_slides(const TalusOne *one, const double b[3], cons
     return size >= r * (1.0 - (slips ? 1e-6 : 1e-13));
 }
 
-/* talus_one_cone for regular A and b outside the dual cone, so that gamma is not 0. Returns false, gamma undefined, if
+/* talus_one_solve_ccp for regular A and b outside the dual cone, so that gamma is not 0. Returns false, gamma undefined, if
  * F' < 0 up to the largest n tried: the objective has no lower bound. */
-TALUS_ONE_FUNCTION bool talus_cone_bearing(const TalusOne *one, const double b[3], double noise,
-                                           double gamma[3])
+TALUS_ONE_FUNCTION bool talus_cone_solve_closed(const TalusOneContact *one, const double b[3],
+                                                double noise, double gamma[3])
 {
     double size = fabs(b[0]) + fabs(b[1]) + fabs(b[2]), lo = 0.0, curve;
     double trace = one->a[0][0] + one->a[1][1] + one->a[2][2];
@@ -88,7 +89,7 @@ TALUS_ONE_FUNCTION bool talus_cone_bearing(const TalusOne *one, const double b[3
     for (int k = 0; k < 60; k++) {
         if (!(talus_cone_slope(one, b, noise, hi, &gamma[1], &curve) < 0.0)) {
             talus_cone_root(one, b, noise, lo, hi, gamma);
-            if (talus_cone_slides(one, b, gamma)) {
+            if (talus_cone_is_sliding(one, b, gamma)) {
                 for (int tries = 0; tries < 3 && talus_slide_polish(one, b, gamma); tries++)
                     continue;
                 talus_slide_snap_to_rim(one, gamma);
@@ -102,7 +103,8 @@ TALUS_ONE_FUNCTION bool talus_cone_bearing(const TalusOne *one, const double b[3
 }
 
 /* Writes the minimiser to gamma, whose old value is not used. */
-TALUS_ONE_FUNCTION void talus_one_cone(const TalusOne *one, const double b[3], double gamma[3])
+TALUS_ONE_FUNCTION void talus_one_solve_ccp(const TalusOneContact *one, const double b[3],
+                                            double gamma[3])
 {
     const double(*a)[3] = one->a;
     double across = sqrt(b[1] * b[1] + b[2] * b[2]), trace = a[0][0] + a[1][1] + a[2][2];
@@ -113,15 +115,15 @@ TALUS_ONE_FUNCTION void talus_one_cone(const TalusOne *one, const double b[3], d
         gamma[0] = gamma[1] = gamma[2] = 0.0;
         return;
     }
-    if (!(talus_raise2(rest, a[1][1] + a[2][2]) > 0.0)) {
-        talus_cone_bearing(one, b, 4e-15, gamma);
+    if (!(talus_regularisation2(rest, a[1][1] + a[2][2]) > 0.0)) {
+        talus_cone_solve_closed(one, b, 4e-15, gamma);
         return;
     }
-    TalusOne raised = *one;
+    TalusOneContact raised = *one;
     double left = 0.0;
     for (int k = 0; k < 3; k++)
         raised.a[k][k] *= 1.0 + 2e-14;
-    bool bears = talus_cone_bearing(&raised, b, 5e-13, gamma);
+    bool bears = talus_cone_solve_closed(&raised, b, 5e-13, gamma);
     for (int k = 0; k < 3; k++)
         left += 2e-14 * a[k][k] * fabs(gamma[k]);
     if (!bears || left > 1e-6 * (across + fabs(b[0]))) {

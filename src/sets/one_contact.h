@@ -36,21 +36,21 @@ typedef enum TalusOneSolver {
 } TalusOneSolver;
 
 /* Data of one contact's problem except b. */
-typedef struct TalusOne {
+typedef struct TalusOneContact {
     double a[3][3];        /* A, by rows; 1/kg */
     double mu;             /* 0 without friction, under every law */
     double friction_bound; /* fixed: mu times the estimate of the normal impulse */
     TalusFrictionLaw law;
     TalusSection section; /* disc or square */
-} TalusOne;
+} TalusOneContact;
 
-TALUS_INLINE bool talus_one_is_frictionless(const TalusOne *one)
+TALUS_INLINE bool talus_one_is_frictionless(const TalusOneContact *one)
 {
     return one->law == TALUS_LAW_FIXED ? one->friction_bound == 0.0 : one->mu == 0.0;
 }
 
 /* True if A = diag(nn, tt, tt), as for two spheres or a sphere and a fixed body. */
-TALUS_INLINE bool talus_one_is_isotropic(const TalusOne *one)
+TALUS_INLINE bool talus_one_is_isotropic(const TalusOneContact *one)
 {
     const double(*a)[3] = one->a;
     return a[0][1] == 0.0 && a[0][2] == 0.0 && a[1][2] == 0.0 && a[1][0] == 0.0 && a[2][0] == 0.0 &&
@@ -63,15 +63,15 @@ TALUS_INLINE double talus_one_dot(const double x[3], const double y[3])
 }
 
 /* u = A gamma + b. */
-TALUS_INLINE void talus_one_velocity(const TalusOne *one, const double b[3], const double gamma[3],
-                                     double u[3])
+TALUS_INLINE void talus_one_velocity(const TalusOneContact *one, const double b[3],
+                                     const double gamma[3], double u[3])
 {
     for (int k = 0; k < 3; k++)
         u[k] = talus_one_dot(one->a[k], gamma) + b[k];
 }
 
 /* Bound of the tangential impulse (radius or half side) at the normal impulse n. */
-TALUS_INLINE double talus_one_bound(const TalusOne *one, double n)
+TALUS_INLINE double talus_one_bound(const TalusOneContact *one, double n)
 {
     return one->law == TALUS_LAW_FIXED ? one->friction_bound : one->mu * n;
 }
@@ -82,7 +82,7 @@ TALUS_INLINE double talus_one_clamp(double t, double bound)
 }
 
 /* Projects t onto the disc |t| <= bound, in place. */
-TALUS_INLINE void talus_one_shorten(double bound, double t[2])
+TALUS_INLINE void talus_one_project_disc(double bound, double t[2])
 {
     double size2 = t[0] * t[0] + t[1] * t[1];
     if (size2 > bound * bound) {
@@ -93,7 +93,7 @@ TALUS_INLINE void talus_one_shorten(double bound, double t[2])
 }
 
 /* Restricts gamma to its set: first the normal impulse, then the tangential one to its bound. */
-TALUS_INLINE void talus_one_restrict(const TalusOne *one, double gamma[3])
+TALUS_INLINE void talus_one_restrict(const TalusOneContact *one, double gamma[3])
 {
     gamma[0] = talus_project_nonneg(gamma[0]);
     double bound = talus_one_bound(one, gamma[0]);
@@ -101,7 +101,7 @@ TALUS_INLINE void talus_one_restrict(const TalusOne *one, double gamma[3])
         gamma[1] = talus_one_clamp(gamma[1], bound);
         gamma[2] = talus_one_clamp(gamma[2], bound);
     } else {
-        talus_one_shorten(bound, &gamma[1]);
+        talus_one_project_disc(bound, &gamma[1]);
     }
 }
 

@@ -13,7 +13,7 @@
  * If mu |r| >= 1, there may be several solutions, or none if A is singular and b incompatible with it. f is then
  * evaluated at about 32 values of lambda from small to large, and at extrema between them. Of all solutions found, the
  * one nearest to the previous impulse is taken, as a sweep could otherwise alternate between them for ever. Without a
- * solution the contact gets max(n0, 0) and no friction (or sticks nearly, see talus_one_nearest). */
+ * solution the contact gets max(n0, 0) and no friction (or sticks nearly, see talus_one_solve_nearest). */
 #ifndef TALUS_SETS_ONE_COULOMB_H
 #define TALUS_SETS_ONE_COULOMB_H
 
@@ -25,7 +25,7 @@ typedef struct TalusSlide {
     double n0, mu;
 } TalusSlide;
 
-TALUS_INLINE TalusSlide talus_slide(const TalusOne *one, const double b[3])
+TALUS_INLINE TalusSlide talus_slide_equations(const TalusOneContact *one, const double b[3])
 {
     const double(*a)[3] = one->a;
     TalusSlide slide;
@@ -44,8 +44,8 @@ TALUS_INLINE TalusSlide talus_slide(const TalusOne *one, const double b[3])
 
 /* Writes t(lambda) and n(lambda), and df/dlambda to *slope unless slope is NULL. Returns f. If S + lambda is singular,
  * t and n are 0 and f is -infinity. */
-TALUS_ONE_FUNCTION double talus_slide_at(TalusSlide *slide, double lambda, double t[2], double *n,
-                                         double *slope)
+TALUS_ONE_FUNCTION double talus_slide_evaluate(TalusSlide *slide, double lambda, double t[2],
+                                               double *n, double *slope)
 {
     double size2, size, dt[2];
     *n = t[0] = t[1] = 0.0;
@@ -69,7 +69,7 @@ TALUS_ONE_FUNCTION double talus_slide_root(TalusSlide *slide, double lo, double 
     if (!(lambda > lo && lambda < hi))
         lambda = lo > 0.0 ? sqrt(lo) * sqrt(hi) : 0.5 * hi;
     for (int k = 0; k < 200; k++) {
-        double f = talus_slide_at(slide, lambda, t, &n, &slope);
+        double f = talus_slide_evaluate(slide, lambda, t, &n, &slope);
         if (rise * f < 0.0)
             lo = lambda;
         else
@@ -95,7 +95,7 @@ TALUS_ONE_FUNCTION double talus_slide_extreme(TalusSlide *slide, double lo, doub
     double t[2], n, slope = 0.0, lambda = lo;
     for (int k = 0; k < 60; k++) {
         lambda = 0.5 * (lo + hi);
-        *least = sign * talus_slide_at(slide, lambda, t, &n, &slope);
+        *least = sign * talus_slide_evaluate(slide, lambda, t, &n, &slope);
         if (*least < 0.0)
             break;
         if (sign * slope < 0.0)
@@ -106,16 +106,16 @@ TALUS_ONE_FUNCTION double talus_slide_extreme(TalusSlide *slide, double lo, doub
     return lambda;
 }
 
-/* Of the solutions offered so far (talus_pick): the one nearest to the previous impulse `old`. */
+/* Of the solutions offered so far (talus_pick_offer): the one nearest to the previous impulse `old`. */
 typedef struct TalusPick {
-    const TalusOne *one;
+    const TalusOneContact *one;
     const double *b;
     double old[3], gamma[3];
     double distance; /* sum of A_kk (gamma_k - old_k)^2; infinite: no solution yet */
 } TalusPick;
 
 /* Offers a solution: takes it if it is nearer to `old`. */
-TALUS_INLINE void talus_pick(TalusPick *pick, const double gamma[3])
+TALUS_INLINE void talus_pick_offer(TalusPick *pick, const double gamma[3])
 {
     double distance = 0.0;
     for (int k = 0; k < 3; k++)
@@ -128,40 +128,41 @@ TALUS_INLINE void talus_pick(TalusPick *pick, const double gamma[3])
 }
 
 /* Offers the sliding solution at the root lambda, unless n(lambda) <= 0. */
-TALUS_ONE_FUNCTION void talus_pick_slide(TalusPick *pick, TalusSlide *slide, double lambda)
+TALUS_ONE_FUNCTION void talus_pick_offer_slide(TalusPick *pick, TalusSlide *slide, double lambda)
 {
     double t[2], n;
-    talus_slide_at(slide, lambda, t, &n, NULL);
+    talus_slide_evaluate(slide, lambda, t, &n, NULL);
     double gamma[3] = {n, t[0], t[1]};
     if (!(n > 0.0))
         return;
     talus_slide_polish(pick->one, pick->b, gamma);
     talus_slide_snap_to_rim(pick->one, gamma);
-    talus_pick(pick, gamma);
+    talus_pick_offer(pick, gamma);
 }
 
 /* Offers the roots of f between lo and hi, which are the sliding solutions. An extremum at which f is 0 up to rounding
  * counts as a root. */
-TALUS_ONE_FUNCTION void talus_pick_slides(TalusPick *pick, TalusSlide *slide, double lo, double hi)
+TALUS_ONE_FUNCTION void talus_pick_offer_all_slides(TalusPick *pick, TalusSlide *slide, double lo,
+                                                    double hi)
 {
     double det = slide->s[0][0] * slide->s[1][1] - slide->s[0][1] * slide->s[1][0];
     double t[2], n, slope = 0.0, last = lo; /* f hardly changes between 0 and `from` */
     double from = fmax(lo, fmin(1e-3 * det / (slide->s[0][0] + slide->s[1][1]), 0.5 * hi));
     double step = sqrt(sqrt(sqrt(sqrt(sqrt(hi / from)))));
-    double f = talus_slide_at(slide, last, t, &n, &slope);
+    double f = talus_slide_evaluate(slide, last, t, &n, &slope);
     for (double next = lo < from ? from : from * step; step > 1.0 && next < hi * step;
          next *= step) {
         double old_f = f, old_slope = slope, sign = f < 0.0 ? -1.0 : 1.0, least;
-        f = talus_slide_at(slide, next, t, &n, &slope);
+        f = talus_slide_evaluate(slide, next, t, &n, &slope);
         if ((f < 0.0) != (old_f < 0.0)) {
-            talus_pick_slide(pick, slide, talus_slide_root(slide, last, next, -sign));
+            talus_pick_offer_slide(pick, slide, talus_slide_root(slide, last, next, -sign));
         } else if (sign * old_slope < 0.0 && sign * slope > 0.0) {
             double extreme = talus_slide_extreme(slide, last, next, sign, &least);
             if (least < 0.0) {
-                talus_pick_slide(pick, slide, talus_slide_root(slide, last, extreme, -sign));
-                talus_pick_slide(pick, slide, talus_slide_root(slide, extreme, next, sign));
+                talus_pick_offer_slide(pick, slide, talus_slide_root(slide, last, extreme, -sign));
+                talus_pick_offer_slide(pick, slide, talus_slide_root(slide, extreme, next, sign));
             } else if (least < 1e-13) {
-                talus_pick_slide(pick, slide, extreme);
+                talus_pick_offer_slide(pick, slide, extreme);
             }
         }
         last = next;
@@ -169,7 +170,7 @@ TALUS_ONE_FUNCTION void talus_pick_slides(TalusPick *pick, TalusSlide *slide, do
 }
 
 /* Returns a lambda above which f has the sign of n0, by |t| <= |c| / lambda; `size` is the trace of A_tt. */
-TALUS_INLINE double talus_slide_end(const TalusSlide *slide, double size)
+TALUS_INLINE double talus_slide_largest_lambda(const TalusSlide *slide, double size)
 {
     double c = sqrt(slide->c[0] * slide->c[0] + slide->c[1] * slide->c[1]);
     double r = sqrt(slide->r[0] * slide->r[0] + slide->r[1] * slide->r[1]);
@@ -180,46 +181,51 @@ TALUS_INLINE double talus_slide_end(const TalusSlide *slide, double size)
 /* Replaces gamma, the previous impulse, by the solution nearest to it. With a singular A the sticking impulse may leave
  * a tangential velocity, whose square is left2. Sticking is a solution if left2 is rounding; if left2 is only small,
  * sticking is taken where no other solution exists. */
-TALUS_ONE_FUNCTION void talus_one_nearest(const TalusOne *one, const double b[3], double gamma[3])
+TALUS_ONE_FUNCTION void talus_one_solve_nearest(const TalusOneContact *one, const double b[3],
+                                                double gamma[3])
 {
-    TalusSlide slide = talus_slide(one, b);
+    TalusSlide slide = talus_slide_equations(one, b);
     TalusPick pick = {one, b, {gamma[0], gamma[1], gamma[2]}, {0.0, 0.0, 0.0}, INFINITY};
-    double size = one->a[1][1] + one->a[2][2], lo = talus_raise2(slide.s, size), n = slide.n0;
+    double size = one->a[1][1] + one->a[2][2], lo = talus_regularisation2(slide.s, size),
+           n = slide.n0;
     double c2 = slide.c[0] * slide.c[0] + slide.c[1] * slide.c[1], t[2] = {0.0, 0.0}, f = 0.0;
     const double open[3] = {0.0, 0.0, 0.0};
     if (b[0] >= 0.0)
-        talus_pick(&pick, open);
+        talus_pick_offer(&pick, open);
     if (c2 > 0.0)
-        f = size > 0.0 ? talus_slide_at(&slide, lo, t, &n, NULL) : -1.0;
+        f = size > 0.0 ? talus_slide_evaluate(&slide, lo, t, &n, NULL) : -1.0;
     double left2 = lo * lo * (t[0] * t[0] + t[1] * t[1]);
     const double stuck[3] = {n, t[0], t[1]}, frictionless[3] = {fmax(slide.n0, 0.0), 0.0, 0.0};
     if (f >= 0.0 && n >= 0.0 && left2 <= 1e-24 * c2)
-        talus_pick(&pick, stuck);
+        talus_pick_offer(&pick, stuck);
     if (c2 > 0.0)
-        talus_pick_slides(&pick, &slide, lo, fmax(talus_slide_end(&slide, size), 2.0 * lo));
+        talus_pick_offer_all_slides(&pick, &slide, lo,
+                                    fmax(talus_slide_largest_lambda(&slide, size), 2.0 * lo));
     if (pick.distance == INFINITY)
-        talus_pick(&pick, f >= 0.0 && n >= 0.0 && left2 <= 1e-12 * c2 ? stuck : frictionless);
+        talus_pick_offer(&pick, f >= 0.0 && n >= 0.0 && left2 <= 1e-12 * c2 ? stuck : frictionless);
     for (int k = 0; k < 3; k++)
         gamma[k] = pick.gamma[k];
 }
 
-/* talus_one_coulomb for b_n < 0 and mu |r| < 1: the contact sticks if it can, else slides. If sticking leaves a
- * velocity, as it may with a singular A, talus_one_nearest decides. */
-TALUS_ONE_FUNCTION void talus_one_bearing(const TalusOne *one, const double b[3], double gamma[3])
+/* talus_one_solve_coulomb for b_n < 0 and mu |r| < 1: the contact sticks if it can, else slides. If sticking leaves a
+ * velocity, as it may with a singular A, talus_one_solve_nearest decides. */
+TALUS_ONE_FUNCTION void talus_one_stick_or_slide(const TalusOneContact *one, const double b[3],
+                                                 double gamma[3])
 {
-    TalusSlide slide = talus_slide(one, b);
-    double size = one->a[1][1] + one->a[2][2], lo = talus_raise2(slide.s, size), n = slide.n0;
+    TalusSlide slide = talus_slide_equations(one, b);
+    double size = one->a[1][1] + one->a[2][2], lo = talus_regularisation2(slide.s, size),
+           n = slide.n0;
     double c2 = slide.c[0] * slide.c[0] + slide.c[1] * slide.c[1], t[2] = {0.0, 0.0}, f = 0.0;
     if (c2 > 0.0) /* size 0: nothing resists along the tangents */
-        f = size > 0.0 ? talus_slide_at(&slide, lo, t, &n, NULL) : -1.0;
+        f = size > 0.0 ? talus_slide_evaluate(&slide, lo, t, &n, NULL) : -1.0;
     bool sticks = f >= 0.0;
     if (sticks && lo * lo * (t[0] * t[0] + t[1] * t[1]) > 1e-24 * c2) {
-        talus_one_nearest(one, b, gamma);
+        talus_one_solve_nearest(one, b, gamma);
         return;
     }
     if (!sticks) {
-        double end = fmax(talus_slide_end(&slide, size), 2.0 * lo);
-        talus_slide_at(&slide, talus_slide_root(&slide, lo, end, 1.0), t, &n, NULL);
+        double end = fmax(talus_slide_largest_lambda(&slide, size), 2.0 * lo);
+        talus_slide_evaluate(&slide, talus_slide_root(&slide, lo, end, 1.0), t, &n, NULL);
     }
     gamma[0] = n;
     gamma[1] = t[0];
@@ -231,7 +237,8 @@ TALUS_ONE_FUNCTION void talus_one_bearing(const TalusOne *one, const double b[3]
 }
 
 /* Replaces gamma, the previous impulse, by the solution. */
-TALUS_ONE_FUNCTION void talus_one_coulomb(const TalusOne *one, const double b[3], double gamma[3])
+TALUS_ONE_FUNCTION void talus_one_solve_coulomb(const TalusOneContact *one, const double b[3],
+                                                double gamma[3])
 {
     const double *row = one->a[0];
     bool open = b[0] >= 0.0, was_open = gamma[0] == 0.0 && gamma[1] == 0.0 && gamma[2] == 0.0;
@@ -240,9 +247,9 @@ TALUS_ONE_FUNCTION void talus_one_coulomb(const TalusOne *one, const double b[3]
     if (open && (was_open || !several))
         gamma[0] = gamma[1] = gamma[2] = 0.0;
     else if (several)
-        talus_one_nearest(one, b, gamma);
+        talus_one_solve_nearest(one, b, gamma);
     else
-        talus_one_bearing(one, b, gamma);
+        talus_one_stick_or_slide(one, b, gamma);
 }
 
 #endif

@@ -30,7 +30,7 @@ TALUS_INLINE bool talus_solve2(double b[2][2], double lambda, const double c[2],
  * scale of its entries; 0 unless B is singular to rounding. Without this shift the component of a solution x in the
  * null space of B would consist of rounding errors; with it that component is small against x, and shift x against B x.
  * */
-TALUS_INLINE double talus_raise2(double b[2][2], double size)
+TALUS_INLINE double talus_regularisation2(double b[2][2], double size)
 {
     double det = b[0][0] * b[1][1] - b[0][1] * b[1][0], half = 0.5 * (b[0][0] + b[1][1]);
     if (det > 1e-12 * size * size && half > 0.0)
@@ -42,9 +42,10 @@ TALUS_INLINE double talus_raise2(double b[2][2], double size)
 
 /* Writes the x(lambda) = -(B + lambda)^-1 c with |x| = r, the secular equation: 1/|x(lambda)| is concave and
  * increasing, so Newton steps on 1/|x| - 1/r from the left never pass the root. */
-TALUS_ONE_FUNCTION void talus_disc_secular(double b[2][2], const double c[2], double r, double x[2])
+TALUS_ONE_FUNCTION void talus_disc_minimise_by_secular(double b[2][2], const double c[2], double r,
+                                                       double x[2])
 {
-    double trace = b[0][0] + b[1][1], lambda = talus_raise2(b, trace), size = 1.0;
+    double trace = b[0][0] + b[1][1], lambda = talus_regularisation2(b, trace), size = 1.0;
     for (int k = 0; k < 60 && talus_solve2(b, lambda, c, x); k++) {
         double y[2], size2 = x[0] * x[0] + x[1] * x[1];
         size = sqrt(size2);
@@ -60,7 +61,8 @@ TALUS_ONE_FUNCTION void talus_disc_secular(double b[2][2], const double c[2], do
 }
 
 /* Newton's method in the polar angle from the direction of x; false, x undefined, unless it ends in the minimum. */
-TALUS_ONE_FUNCTION bool talus_disc_polar(double b[2][2], const double c[2], double r, double x[2])
+TALUS_ONE_FUNCTION bool talus_disc_minimise_by_angle(double b[2][2], const double c[2], double r,
+                                                     double x[2])
 {
     double size = sqrt(x[0] * x[0] + x[1] * x[1]), e[2] = {x[0] / size, x[1] / size};
     for (int k = 0; k < 12; k++) {
@@ -85,11 +87,12 @@ TALUS_ONE_FUNCTION bool talus_disc_polar(double b[2][2], const double c[2], doub
     return false;
 }
 
-/* talus_one_disc for r > 0 and c whose square does not underflow. */
-TALUS_ONE_FUNCTION void talus_disc_minimum(double b[2][2], const double c[2], double r, double x[2])
+/* talus_disc_minimise for r > 0 and c whose square does not underflow. */
+TALUS_ONE_FUNCTION void talus_disc_minimise_regular(double b[2][2], const double c[2], double r,
+                                                    double x[2])
 {
     double trace = b[0][0] + b[1][1];
-    if (!talus_solve2(b, talus_raise2(b, trace), c, x)) { /* B = 0 */
+    if (!talus_solve2(b, talus_regularisation2(b, trace), c, x)) { /* B = 0 */
         double shrink = r / sqrt(c[0] * c[0] + c[1] * c[1]);
         x[0] = -shrink * c[0];
         x[1] = -shrink * c[1];
@@ -99,40 +102,42 @@ TALUS_ONE_FUNCTION void talus_disc_minimum(double b[2][2], const double c[2], do
         return;
     double kept[2] = {x[0], x[1]};
     if (b[0][1] == 0.0 && b[1][0] == 0.0 && b[0][0] == b[1][1])
-        talus_one_shorten(r, x);
-    else if (!talus_disc_polar(b, c, r, x)) {
+        talus_one_project_disc(r, x);
+    else if (!talus_disc_minimise_by_angle(b, c, r, x)) {
         x[0] = kept[0];
         x[1] = kept[1];
-        talus_disc_secular(b, c, r, x);
+        talus_disc_minimise_by_secular(b, c, r, x);
     }
 }
 
 /* x = the minimiser of 1/2 x'B x + c'x over |x| <= r, Eq. 14. For spheres B is a multiple of I: shortening suffices. */
-TALUS_ONE_FUNCTION void talus_one_disc(double b[2][2], const double c[2], double r, double x[2])
+TALUS_ONE_FUNCTION void talus_disc_minimise(double b[2][2], const double c[2], double r,
+                                            double x[2])
 {
     double size = fmax(fabs(c[0]), fabs(c[1]));
     if (size == 0.0 || r == 0.0) {
         x[0] = x[1] = 0.0;
     } else if (size < TALUS_ONE_SMALL) {
         double lifted[2] = {TALUS_ONE_LIFT * c[0], TALUS_ONE_LIFT * c[1]};
-        talus_disc_minimum(b, lifted, TALUS_ONE_LIFT * r, x);
+        talus_disc_minimise_regular(b, lifted, TALUS_ONE_LIFT * r, x);
         x[0] /= TALUS_ONE_LIFT;
         x[1] /= TALUS_ONE_LIFT;
     } else {
-        talus_disc_minimum(b, c, r, x);
+        talus_disc_minimise_regular(b, c, r, x);
     }
 }
 
 /* The contact's step in gs-disc: first the normal impulse for the present tangential one, then the tangential impulse
  * within the bound of the new normal one. Exact if A does not couple normal and tangents; otherwise later sweeps
  * correct the error. */
-TALUS_ONE_FUNCTION void talus_one_by_disc(const TalusOne *one, const double b[3], double gamma[3])
+TALUS_ONE_FUNCTION void talus_one_solve_by_disc(const TalusOneContact *one, const double b[3],
+                                                double gamma[3])
 {
     const double(*a)[3] = one->a;
     gamma[0] = talus_project_nonneg(-(b[0] + a[0][1] * gamma[1] + a[0][2] * gamma[2]) / a[0][0]);
     double tangential[2][2] = {{a[1][1], a[1][2]}, {a[2][1], a[2][2]}};
     double c[2] = {b[1] + a[1][0] * gamma[0], b[2] + a[2][0] * gamma[0]};
-    talus_one_disc(tangential, c, talus_one_bound(one, gamma[0]), &gamma[1]);
+    talus_disc_minimise(tangential, c, talus_one_bound(one, gamma[0]), &gamma[1]);
 }
 
 #endif

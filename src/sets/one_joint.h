@@ -10,8 +10,8 @@
 #include "sets/joint.h"
 
 /* step = A^-1 g over the rows with a positive bound, else 0, by L D L'. Returns false if A is singular there. */
-TALUS_INLINE bool talus_joint_solve(const TalusSet *set, const double a[3][3], const double g[3],
-                                    double step[3])
+TALUS_INLINE bool talus_one_solve_joint_rows(const TalusSet *set, const double a[3][3],
+                                             const double g[3], double step[3])
 {
     const double flat = 1e-12; /* a pivot below this share of its diagonal entry is rounding of A */
     double l[3][3], d[3];
@@ -42,11 +42,11 @@ TALUS_INLINE bool talus_joint_solve(const TalusSet *set, const double a[3][3], c
 
 /* Moves gamma by omega times the step to the minimum of 1/2 d'A d + g'd; row by row, within the bounds, if that leaves
  * the bounds or A is singular. */
-TALUS_INLINE void talus_one_joint(const TalusSet *set, const double a[3][3], const double g[3],
-                                  double omega, double gamma[3])
+TALUS_INLINE void talus_one_step_joint(const TalusSet *set, const double a[3][3], const double g[3],
+                                       double omega, double gamma[3])
 {
     double step[3], rest[3];
-    bool fits = talus_joint_solve(set, a, g, step);
+    bool fits = talus_one_solve_joint_rows(set, a, g, step);
     for (int k = 0; fits && k < 3; k++)
         fits = fabs(gamma[k] - omega * step[k]) <= talus_joint_bound(set, k);
     for (int k = 0; k < 3; k++) {

@@ -18,8 +18,8 @@ typedef struct TalusAlart {
 } TalusAlart;
 
 /* Fills f, except rho, at gamma. Returns |F / rho|^2. */
-TALUS_ONE_FUNCTION double talus_alart(const TalusOne *one, const double b[3], const double gamma[3],
-                                      TalusAlart *f)
+TALUS_ONE_FUNCTION double talus_alart_evaluate(const TalusOneContact *one, const double b[3],
+                                               const double gamma[3], TalusAlart *f)
 {
     double u[3], p[2];
     talus_one_velocity(one, b, gamma, u);
@@ -28,7 +28,7 @@ TALUS_ONE_FUNCTION double talus_alart(const TalusOne *one, const double b[3], co
         p[k] = f->y[k] = gamma[k + 1] - f->rho_t * u[k + 1];
     f->radius = one->mu * fmax(f->z, 0.0);
     f->size = sqrt(p[0] * p[0] + p[1] * p[1]);
-    talus_one_shorten(f->radius, p);
+    talus_one_project_disc(f->radius, p);
     f->f[0] = f->z > 0.0 ? u[0] : gamma[0] / f->rho_n;
     for (int k = 0; k < 2; k++)
         f->f[k + 1] = f->size > f->radius ? (gamma[k + 1] - p[k]) / f->rho_t : u[k + 1];
@@ -36,7 +36,8 @@ TALUS_ONE_FUNCTION double talus_alart(const TalusOne *one, const double b[3], co
 }
 
 /* m = an element of the generalised Jacobian of F / rho with respect to gamma. */
-TALUS_INLINE void talus_alart_matrix(const TalusOne *one, const TalusAlart *f, double m[3][3])
+TALUS_INLINE void talus_alart_jacobian(const TalusOneContact *one, const TalusAlart *f,
+                                       double m[3][3])
 {
     bool open = f->z <= 0.0, slides = !open && f->size > f->radius;
     double e[2] = {0.0, 0.0}, keep = 0.0;
@@ -60,8 +61,8 @@ TALUS_INLINE void talus_alart_matrix(const TalusOne *one, const TalusAlart *f, d
 }
 
 /* True if F / rho is rounding: of the terms of u or, in the tangential rows of a sliding contact, of its impulse. */
-TALUS_INLINE bool talus_alart_solved(const TalusOne *one, const double b[3], const double gamma[3],
-                                     const TalusAlart *f)
+TALUS_INLINE bool talus_alart_solved(const TalusOneContact *one, const double b[3],
+                                     const double gamma[3], const TalusAlart *f)
 {
     bool slides = f->size > f->radius;
     for (int k = 0; k < 3; k++) {
@@ -75,13 +76,13 @@ TALUS_INLINE bool talus_alart_solved(const TalusOne *one, const double b[3], con
 }
 
 /* Moves x by d, halved until |F / rho|^2 is below *merit; updates *merit and f. False, x unchanged, if it never is. */
-TALUS_ONE_FUNCTION bool talus_alart_search(const TalusOne *one, const double b[3],
+TALUS_ONE_FUNCTION bool talus_alart_search(const TalusOneContact *one, const double b[3],
                                            const double d[3], double x[3], double *merit,
                                            TalusAlart *f)
 {
     for (double step = 1.0; step > 1e-2; step *= 0.5) {
         double trial[3] = {x[0] + step * d[0], x[1] + step * d[1], x[2] + step * d[2]};
-        double next = talus_alart(one, b, trial, f);
+        double next = talus_alart_evaluate(one, b, trial, f);
         if (next < *merit) {
             *merit = next;
             for (int j = 0; j < 3; j++)
@@ -93,13 +94,14 @@ TALUS_ONE_FUNCTION bool talus_alart_search(const TalusOne *one, const double b[3
 }
 
 /* Replaces gamma, from which Newton's method starts, by the solution. */
-TALUS_ONE_FUNCTION void talus_one_newton(const TalusOne *one, const double b[3], double gamma[3])
+TALUS_ONE_FUNCTION void talus_one_solve_newton(const TalusOneContact *one, const double b[3],
+                                               double gamma[3])
 {
     double across = one->a[1][1] + one->a[2][2];
     TalusAlart at;
     at.rho_n = 1.0 / one->a[0][0];
     at.rho_t = 2.0 / across;
-    double x[3] = {gamma[0], gamma[1], gamma[2]}, merit = talus_alart(one, b, x, &at);
+    double x[3] = {gamma[0], gamma[1], gamma[2]}, merit = talus_alart_evaluate(one, b, x, &at);
     for (int k = 0; k < 20 && across > 0.0; k++) {
         double m[3][3], d[3];
         if (talus_alart_solved(one, b, x, &at)) {
@@ -108,13 +110,13 @@ TALUS_ONE_FUNCTION void talus_one_newton(const TalusOne *one, const double b[3],
             talus_one_restrict(one, gamma);
             return;
         }
-        talus_alart_matrix(one, &at, m);
+        talus_alart_jacobian(one, &at, m);
         double r[3] = {-at.f[0], -at.f[1], -at.f[2]};
         talus_solve3(m, r, d);
         if (!talus_alart_search(one, b, d, x, &merit, &at))
             break;
     }
-    talus_one_coulomb(one, b, gamma);
+    talus_one_solve_coulomb(one, b, gamma);
 }
 
 #endif

@@ -7,7 +7,7 @@
 
 /* Writes to r the residual of a sliding contact's three equations, as velocities: u_n = 0 (under ccp u_n = mu |u_t|);
  * |t| = mu n, times `weight` in 1/kg; u_t parallel to t. Writes u_t't / |t|^2 to *along. Returns the largest |r_k|. */
-TALUS_INLINE double talus_slide_residual(const TalusOne *one, const double b[3],
+TALUS_INLINE double talus_slide_residual(const TalusOneContact *one, const double b[3],
                                          const double gamma[3], double weight, double r[3],
                                          double *along)
 {
@@ -23,7 +23,8 @@ TALUS_INLINE double talus_slide_residual(const TalusOne *one, const double b[3],
 
 /* Takes one Newton step on the equations of talus_slide_residual, which recovers digits lost where n is a small difference
  * of large numbers. Returns false, gamma unchanged, if no digits are lost or the step does not help. */
-TALUS_ONE_FUNCTION bool talus_slide_polish(const TalusOne *one, const double b[3], double gamma[3])
+TALUS_ONE_FUNCTION bool talus_slide_polish(const TalusOneContact *one, const double b[3],
+                                           double gamma[3])
 {
     double size = sqrt(gamma[1] * gamma[1] + gamma[2] * gamma[2]), m[3][3], r[3], d[3], along;
     double e[2] = {gamma[1] / size, gamma[2] / size}, unit = one->a[0][0] + one->a[1][1];
@@ -53,7 +54,7 @@ TALUS_ONE_FUNCTION bool talus_slide_polish(const TalusOne *one, const double b[3
 }
 
 /* Makes |t| = mu n to the last digit by changing n or |t|, whichever affects the contact's velocity less. */
-TALUS_INLINE void talus_slide_snap_to_rim(const TalusOne *one, double gamma[3])
+TALUS_INLINE void talus_slide_snap_to_rim(const TalusOneContact *one, double gamma[3])
 {
     double size = sqrt(gamma[1] * gamma[1] + gamma[2] * gamma[2]), mu = one->mu;
     if (one->a[0][0] * gamma[0] < (one->a[1][1] + one->a[2][2]) * size) {

@@ -20,7 +20,8 @@ TALUS_INLINE bool talus_one_takes(TalusOneSolver solver, TalusFrictionLaw law, T
 }
 
 /* Solution for A = diag(nn, tt, tt), of spheres, the same by every solver: only the bound couples the components. */
-TALUS_INLINE void talus_one_solve_isotropic(const TalusOne *one, const double b[3], double gamma[3])
+TALUS_INLINE void talus_one_solve_isotropic(const TalusOneContact *one, const double b[3],
+                                            double gamma[3])
 {
     double nn = one->a[0][0], tt = one->a[1][1];
     for (int k = 0; k < 3; k++)
@@ -31,19 +32,19 @@ TALUS_INLINE void talus_one_solve_isotropic(const TalusOne *one, const double b[
         talus_one_restrict(one, gamma);
 }
 
-TALUS_ONE_FUNCTION void talus_one_coupled(TalusOneSolver solver, const TalusOne *one,
-                                          const double b[3], double gamma[3])
+TALUS_ONE_FUNCTION void talus_one_solve_coupled(TalusOneSolver solver, const TalusOneContact *one,
+                                                const double b[3], double gamma[3])
 {
     switch (solver) {
-    case TALUS_ONE_ROWS: talus_one_by_rows(one, b, gamma); break;
-    case TALUS_ONE_DISC: talus_one_by_disc(one, b, gamma); break;
-    case TALUS_ONE_CASES: talus_one_by_cases(one, b, gamma); break;
-    case TALUS_ONE_NEWTON: talus_one_newton(one, b, gamma); break;
+    case TALUS_ONE_ROWS: talus_one_solve_by_rows(one, b, gamma); break;
+    case TALUS_ONE_DISC: talus_one_solve_by_disc(one, b, gamma); break;
+    case TALUS_ONE_CASES: talus_one_solve_by_cases(one, b, gamma); break;
+    case TALUS_ONE_NEWTON: talus_one_solve_newton(one, b, gamma); break;
     default:
         if (one->law == TALUS_LAW_CCP)
-            talus_one_cone(one, b, gamma);
+            talus_one_solve_ccp(one, b, gamma);
         else
-            talus_one_coulomb(one, b, gamma);
+            talus_one_solve_coulomb(one, b, gamma);
     }
 }
 
@@ -51,8 +52,8 @@ TALUS_ONE_FUNCTION void talus_one_coupled(TalusOneSolver solver, const TalusOne 
  * one_by_rows, one_by_disc and Newton start, and by which solvers that find several solutions choose one. A problem
  * with a very small b is solved for b times TALUS_ONE_LIFT, from a previous impulse of 0, but by one_by_rows and
  * one_by_disc. The solver must take the law and section (talus_one_takes). */
-TALUS_INLINE void talus_one_solve(TalusOneSolver solver, const TalusOne *one, const double b[3],
-                                  double gamma[3])
+TALUS_INLINE void talus_one_solve(TalusOneSolver solver, const TalusOneContact *one,
+                                  const double b[3], double gamma[3])
 {
     bool splits = solver == TALUS_ONE_ROWS || solver == TALUS_ONE_DISC;
     bool small = fabs(b[0]) < TALUS_ONE_SMALL && fabs(b[1]) < TALUS_ONE_SMALL &&
@@ -64,17 +65,17 @@ TALUS_INLINE void talus_one_solve(TalusOneSolver solver, const TalusOne *one, co
         gamma[0] = talus_project_nonneg(-b[0] / one->a[0][0]);
         gamma[1] = gamma[2] = 0.0;
     } else if (small && !splits) {
-        TalusOne lifted = *one;
+        TalusOneContact lifted = *one;
         double c[3] = {TALUS_ONE_LIFT * b[0], TALUS_ONE_LIFT * b[1], TALUS_ONE_LIFT * b[2]};
         lifted.friction_bound *= TALUS_ONE_LIFT;
         gamma[0] = gamma[1] = gamma[2] = 0.0;
-        talus_one_coupled(solver, &lifted, c, gamma);
+        talus_one_solve_coupled(solver, &lifted, c, gamma);
         for (int k = 0; k < 3; k++)
             gamma[k] /= TALUS_ONE_LIFT;
     } else if (!small && talus_one_is_isotropic(one)) {
         talus_one_solve_isotropic(one, b, gamma);
     } else {
-        talus_one_coupled(solver, one, b, gamma);
+        talus_one_solve_coupled(solver, one, b, gamma);
     }
 }
 

@@ -9,7 +9,7 @@
 
 /* Returns one tangential impulse t within +-bound whose velocity diagonal t + rest is 0, or >= 0 at the lower bound, or
  * <= 0 at the upper one. If the diagonal entry is 0, the velocity is `rest`; if that is 0 too, `old` is kept. */
-TALUS_INLINE double talus_one_component(double diagonal, double rest, double bound, double old)
+TALUS_INLINE double talus_one_solve_tangent(double diagonal, double rest, double bound, double old)
 {
     if (diagonal > 0.0)
         return talus_one_clamp(-rest / diagonal, bound);
@@ -17,15 +17,16 @@ TALUS_INLINE double talus_one_component(double diagonal, double rest, double bou
 }
 
 /* The contact's step in pgs: component by component, each for the present values of the others. */
-TALUS_ONE_FUNCTION void talus_one_by_rows(const TalusOne *one, const double b[3], double gamma[3])
+TALUS_ONE_FUNCTION void talus_one_solve_by_rows(const TalusOneContact *one, const double b[3],
+                                                double gamma[3])
 {
     const double(*a)[3] = one->a;
     gamma[0] = talus_project_nonneg(-(b[0] + a[0][1] * gamma[1] + a[0][2] * gamma[2]) / a[0][0]);
     double bound = talus_one_bound(one, gamma[0]);
-    gamma[1] = talus_one_component(a[1][1], b[1] + a[1][0] * gamma[0] + a[1][2] * gamma[2], bound,
-                                   gamma[1]);
-    gamma[2] = talus_one_component(a[2][2], b[2] + a[2][0] * gamma[0] + a[2][1] * gamma[1], bound,
-                                   gamma[2]);
+    gamma[1] = talus_one_solve_tangent(a[1][1], b[1] + a[1][0] * gamma[0] + a[1][2] * gamma[2],
+                                       bound, gamma[1]);
+    gamma[2] = talus_one_solve_tangent(a[2][2], b[2] + a[2][0] * gamma[0] + a[2][1] * gamma[1],
+                                       bound, gamma[2]);
 }
 
 TALUS_INLINE void talus_swap(double *x, double *y)
@@ -103,7 +104,7 @@ typedef struct TalusCase {
 
 /* Writes the gamma that solves the equations of a case, perhaps outside the bounds. Under Coulomb's law a tangential
  * impulse at a bound is +-mu n, so its column is added to that of n. */
-TALUS_INLINE void talus_case_gamma(const TalusOne *one, const double b[3], TalusCase c,
+TALUS_INLINE void talus_case_solve(const TalusOneContact *one, const double b[3], TalusCase c,
                                    double gamma[3])
 {
     double m[3][3], r[3], with_n[3] = {1.0, 0.0, 0.0}, given[3] = {0.0, 0.0, 0.0};
@@ -127,11 +128,11 @@ TALUS_INLINE void talus_case_gamma(const TalusOne *one, const double b[3], Talus
 
 /* Writes the gamma of a case, restricted to the bounds. Returns its violation of the law: a velocity over the largest
  * sum of terms of u. */
-TALUS_ONE_FUNCTION double talus_try_case(const TalusOne *one, const double b[3], TalusCase c,
+TALUS_ONE_FUNCTION double talus_try_case(const TalusOneContact *one, const double b[3], TalusCase c,
                                          double gamma[3])
 {
     double unit = one->a[0][0] + one->a[1][1] + one->a[2][2], u[3], size = 0.0, moved = 0.0;
-    talus_case_gamma(one, b, c, gamma);
+    talus_case_solve(one, b, c, gamma);
     double kept[3] = {gamma[0], gamma[1], gamma[2]};
     talus_one_restrict(one, gamma);
     talus_one_velocity(one, b, gamma, u);
@@ -154,7 +155,8 @@ TALUS_ONE_FUNCTION double talus_try_case(const TalusOne *one, const double b[3],
  * bounds each, the nine with an infinite normal impulse do not occur, and under Coulomb's law the nine with a zero one
  * are one case. If mu (|A_n1| + |A_n2|) >= A_nn, a contact that Coulomb's law lets open may also be loaded: then all
  * cases are tried, and of those that hold the one nearest to the previous impulse is taken. */
-TALUS_ONE_FUNCTION void talus_one_by_cases(const TalusOne *one, const double b[3], double gamma[3])
+TALUS_ONE_FUNCTION void talus_one_solve_by_cases(const TalusOneContact *one, const double b[3],
+                                                 double gamma[3])
 {
     static const signed char sides[9][2] = {{0, 0}, {1, 0},  {-1, 0}, {0, 1},  {0, -1},
                                             {1, 1}, {1, -1}, {-1, 1}, {-1, -1}};

@@ -7,7 +7,7 @@
  * about the boundaries and the middle of each sector, so the projection of t stays in its half of the sector, where the
  * polygon is the rectangle 0 <= t . e <= mu n c, 0 <= t . f <= mu n s.
  *
- * The projection onto the cone is talus_product_project (moments.h), from the bounds of this file. */
+ * The projection onto the cone is talus_section_cone_project (moments.h), from the bounds of this file. */
 #ifndef TALUS_SETS_POLYGON_H
 #define TALUS_SETS_POLYGON_H
 
@@ -87,8 +87,9 @@ TALUS_INLINE void talus_polygon_bounds(double mu, int sides, double c, double s,
 
 /* Writes the bounds that t meets in the polygon of this circumradius, as bounds on a direction d from t. At a corner
  * two facets meet: if d points to the side of the other one, e and f are mirrored to it; w is normal to the mirror. */
-TALUS_INLINE void talus_polygon_face(double mu, double radius, int sides, double c, double s,
-                                     const double t[2], const double d[2], TalusBounds *bounds)
+TALUS_INLINE void talus_polygon_met_bounds(double mu, double radius, int sides, double c, double s,
+                                           const double t[2], const double d[2],
+                                           TalusBounds *bounds)
 {
     double e[2], f[2], reach = radius * TALUS_SET_MET;
     talus_bounds_clear(bounds);
@@ -109,14 +110,14 @@ TALUS_INLINE void talus_polygon_face(double mu, double radius, int sides, double
 }
 
 /* Largest a >= 0 with t - a p in the polygon at the normal impulse n - a pn. */
-TALUS_INLINE double talus_polygon_step(double mu, int sides, double c, double s, double n,
-                                       double pn, const double t[2], const double p[2])
+TALUS_INLINE double talus_polygon_feasible_step(double mu, int sides, double c, double s, double n,
+                                                double pn, const double t[2], const double p[2])
 {
     double least = INFINITY;
     for (int k = 0; k < sides; k++) {
         double e[2];
         talus_polygon_normal(sides, c, s, k, e);
-        least = fmin(least, talus_facet_step(e, mu * c, n, pn, t, p));
+        least = fmin(least, talus_facet_feasible_step(e, mu * c, n, pn, t, p));
     }
     return least;
 }

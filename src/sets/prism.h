@@ -6,7 +6,7 @@
 #include "sets/section.h"
 
 /* Normal impulse that the section is scaled by: the estimate, 0 if that is negative. */
-TALUS_INLINE double talus_prism_size(const TalusSet *set)
+TALUS_INLINE double talus_prism_section_size(const TalusSet *set)
 {
     return set->estimate > 0.0 ? set->estimate : 0.0;
 }
@@ -14,10 +14,10 @@ TALUS_INLINE double talus_prism_size(const TalusSet *set)
 /* Euclidean projection of x onto the prism, in place. */
 TALUS_INLINE void talus_prism_project(int rows, const TalusSet *set, double *x)
 {
-    double size = talus_prism_size(set);
+    double size = talus_prism_section_size(set);
     x[0] = talus_project_nonneg(x[0]);
-    for (int i = 0; i < talus_parts(rows); i++) {
-        TalusSet part = talus_part_set(set, i);
+    for (int i = 0; i < talus_part_count(rows); i++) {
+        TalusSet part = talus_set_of_part(set, i);
         TalusBounds bounds;
         double t[2];
         talus_part_get(i, x, t);
@@ -30,18 +30,19 @@ TALUS_INLINE void talus_prism_project(int rows, const TalusSet *set, double *x)
 }
 
 /* Projects d, in place, onto the tangent cone of the prism at x. */
-TALUS_INLINE void talus_prism_tangent(int rows, const TalusSet *set, const double *x, double *d)
+TALUS_INLINE void talus_prism_project_tangent(int rows, const TalusSet *set, const double *x,
+                                              double *d)
 {
-    double size = talus_prism_size(set);
+    double size = talus_prism_section_size(set);
     if (!(x[0] > 0.0))
         d[0] = talus_project_nonneg(d[0]);
-    for (int i = 0; i < talus_parts(rows); i++) {
-        TalusSet part = talus_part_set(set, i);
+    for (int i = 0; i < talus_part_count(rows); i++) {
+        TalusSet part = talus_set_of_part(set, i);
         TalusBounds bounds;
         double t[2], along[2];
         talus_part_get(i, x, t);
         talus_part_get(i, d, along);
-        talus_section_face(&part, size, t, along, &bounds);
+        talus_section_met_bounds(&part, size, t, along, &bounds);
         for (int k = 0; k < 2; k++)
             bounds.met[k] = bounds.met[k] && bounds.z[k] > 0.0;
         talus_bounds_clip(&bounds, 0.0, along);

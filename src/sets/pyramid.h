@@ -32,8 +32,8 @@ TALUS_INLINE void talus_square_bounds(double mu, const double t[2], TalusBounds 
 }
 
 /* Writes the bounds that t meets in the square with half side `radius`, as bounds on a direction d from t. */
-TALUS_INLINE void talus_square_face(double mu, double radius, const double t[2], const double d[2],
-                                    TalusBounds *bounds)
+TALUS_INLINE void talus_square_met_bounds(double mu, double radius, const double t[2],
+                                          const double d[2], TalusBounds *bounds)
 {
     double e[2], f[2], reach = radius * TALUS_SET_MET;
     talus_bounds_clear(bounds);
@@ -47,8 +47,8 @@ TALUS_INLINE void talus_square_face(double mu, double radius, const double t[2],
 
 /* Returns the a >= 0 at which the path t - a p leaves e . t <= r (n - a pn), the side of a facet; 0 if t is on the
  * facet or beyond and moves outwards, infinite if the path does not leave it. */
-TALUS_INLINE double talus_facet_step(const double e[2], double r, double n, double pn,
-                                     const double t[2], const double p[2])
+TALUS_INLINE double talus_facet_feasible_step(const double e[2], double r, double n, double pn,
+                                              const double t[2], const double p[2])
 {
     double slack = r * n - (e[0] * t[0] + e[1] * t[1]);
     double rate = r * pn - (e[0] * p[0] + e[1] * p[1]);
@@ -58,14 +58,14 @@ TALUS_INLINE double talus_facet_step(const double e[2], double r, double n, doub
 }
 
 /* Largest a >= 0 with t - a p in the square at the normal impulse n - a pn. */
-TALUS_INLINE double talus_square_step(double mu, double n, double pn, const double t[2],
-                                      const double p[2])
+TALUS_INLINE double talus_square_feasible_step(double mu, double n, double pn, const double t[2],
+                                               const double p[2])
 {
     double least = INFINITY;
     for (int k = 0; k < TALUS_SQUARE_FACETS; k++) {
         double e[2];
         talus_square_normal(k, e);
-        least = fmin(least, talus_facet_step(e, mu, n, pn, t, p));
+        least = fmin(least, talus_facet_feasible_step(e, mu, n, pn, t, p));
     }
     return least;
 }

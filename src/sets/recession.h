@@ -24,7 +24,7 @@ TALUS_INLINE void talus_recession_project(int rows, const TalusSet *set, double 
         talus_recession_clear_friction(rows, x);
         x[0] = talus_project_nonneg(x[0]);
     } else {
-        talus_block_recede(rows, set, x);
+        talus_block_project_unbounded(rows, set, x);
     }
 }
 
@@ -34,7 +34,7 @@ TALUS_INLINE void talus_recession_span(int rows, const TalusSet *set, double *x)
     if (rows == 1)
         return;
     if (set->section == TALUS_SECTION_JOINT)
-        talus_joint_recede(rows, set, x);
+        talus_joint_clear_bounded(rows, set, x);
     else if (set->prism)
         talus_recession_clear_friction(rows, x);
     else

@@ -42,30 +42,30 @@ TALUS_INLINE void talus_section_bounds(const TalusSet *set, const double t[2], T
 
 /* Writes the bounds that t meets in the section at the normal impulse n, as bounds on a direction d from t: the axes at
  * t, z_k = d . axis_k. No bounds if mu n is 0. */
-TALUS_INLINE void talus_section_face(const TalusSet *set, double n, const double t[2],
-                                     const double d[2], TalusBounds *bounds)
+TALUS_INLINE void talus_section_met_bounds(const TalusSet *set, double n, const double t[2],
+                                           const double d[2], TalusBounds *bounds)
 {
     double radius = talus_section_mu(set) * n;
     talus_bounds_clear(bounds);
     if (!(radius > 0.0))
         return;
     if (set->section == TALUS_SECTION_SQUARE)
-        talus_square_face(set->mu, radius, t, d, bounds);
+        talus_square_met_bounds(set->mu, radius, t, d, bounds);
     else if (set->section == TALUS_SECTION_POLYGON)
-        talus_polygon_face(set->mu, radius, set->sides, set->cos, set->sin, t, d, bounds);
+        talus_polygon_met_bounds(set->mu, radius, set->sides, set->cos, set->sin, t, d, bounds);
     else
-        talus_disc_face(set->mu, radius, t, d, bounds);
+        talus_disc_met_bounds(set->mu, radius, t, d, bounds);
 }
 
 /* Largest a >= 0 with t - a p in the section at the normal impulse n - a pn. */
-TALUS_INLINE double talus_section_step(const TalusSet *set, double n, double pn, const double t[2],
-                                       const double p[2])
+TALUS_INLINE double talus_section_feasible_step(const TalusSet *set, double n, double pn,
+                                                const double t[2], const double p[2])
 {
     if (set->section == TALUS_SECTION_SQUARE)
-        return talus_square_step(set->mu, n, pn, t, p);
+        return talus_square_feasible_step(set->mu, n, pn, t, p);
     if (set->section == TALUS_SECTION_POLYGON)
-        return talus_polygon_step(set->mu, set->sides, set->cos, set->sin, n, pn, t, p);
-    return talus_disc_step(talus_section_mu(set), n, pn, t, p);
+        return talus_polygon_feasible_step(set->mu, set->sides, set->cos, set->sin, n, pn, t, p);
+    return talus_disc_feasible_step(talus_section_mu(set), n, pn, t, p);
 }
 
 /* Support function: the largest v . t over the section at normal impulse 1. */
@@ -81,7 +81,7 @@ TALUS_INLINE double talus_section_support(const TalusSet *set, const double v[2]
 /* ---- moments: rows 3 to 5 ---- */
 
 /* Number of parts of a block with these rows: tangential impulse, spinning moment, rolling moments (TALUS_PARTS). */
-TALUS_INLINE int talus_parts(int rows)
+TALUS_INLINE int talus_part_count(int rows)
 {
     return rows == 6 ? 3 : rows == 3 ? 1 : 0;
 }
@@ -102,7 +102,7 @@ TALUS_INLINE void talus_part_put(int part, const double t[2], double *x)
 }
 
 /* Returns the set with the section and coefficient of one part: the disc for moments. */
-TALUS_INLINE TalusSet talus_part_set(const TalusSet *set, int part)
+TALUS_INLINE TalusSet talus_set_of_part(const TalusSet *set, int part)
 {
     TalusSet r = *set;
     if (part > 0) {

@@ -59,7 +59,7 @@ const char *talus_law_summary(TalusFrictionLaw law)
 
 /* ---- as text ---- */
 
-static int index_of(const char *text, const char *const *names, int count)
+static int find_name(const char *text, const char *const *names, int count)
 {
     for (int i = 0; i < count; i++)
         if (strcmp(text, names[i]) == 0)
@@ -67,8 +67,8 @@ static int index_of(const char *text, const char *const *names, int count)
     return -1;
 }
 
-static TalusStatus no_such(const char *what, const char *text, const char *const *names, int count,
-                           const char *expected)
+static TalusStatus reject_name(const char *what, const char *text, const char *const *names,
+                               int count, const char *expected)
 {
     const char *near = talus_nearest_name(text, names, count);
     if (near)
@@ -95,10 +95,10 @@ TalusStatus talus_section_parse(const char *text, TalusFrictionModel *model)
         model->sides = (int)sides;
         return TALUS_OK;
     }
-    int found = index_of(text, section_names, TALUS_SECTION_JOINT);
+    int found = find_name(text, section_names, TALUS_SECTION_JOINT);
     if (found < 0)
-        return no_such("section", text, section_names, TALUS_SECTION_JOINT,
-                       "disc, square, polygon:m or none");
+        return reject_name("section", text, section_names, TALUS_SECTION_JOINT,
+                           "disc, square, polygon:m or none");
     model->section = (TalusSection)found;
     model->sides = 0;
     return TALUS_OK;
@@ -106,10 +106,10 @@ TalusStatus talus_section_parse(const char *text, TalusFrictionModel *model)
 
 TalusStatus talus_law_parse(const char *text, TalusFrictionModel *model)
 {
-    int found = index_of(text, law_names, TALUS_LAWS);
+    int found = find_name(text, law_names, TALUS_LAWS);
     if (found < 0)
-        return talus_error_key(
-            "law", no_such("friction law", text, law_names, TALUS_LAWS, "ccp, fixed or coulomb"));
+        return talus_error_key("law", reject_name("friction law", text, law_names, TALUS_LAWS,
+                                                  "ccp, fixed or coulomb"));
     model->law = (TalusFrictionLaw)found;
     return TALUS_OK;
 }
@@ -157,7 +157,7 @@ void talus_section_angle(TalusFrictionModel model, double *c, double *s)
         talus_cos_sin_turns(0.5 / model.sides, c, s);
 }
 
-TalusSet talus_set_of(TalusFrictionModel model, double mu)
+TalusSet talus_set_from_model(TalusFrictionModel model, double mu)
 {
     TalusSet set = {.section = (int)model.section,
                     .sides = model.sides,
@@ -171,7 +171,7 @@ TalusSet talus_set_of(TalusFrictionModel model, double mu)
 void talus_set_project(TalusFrictionModel model, int rows, double mu, const double *moment_mu,
                        double estimate, double *gamma)
 {
-    TalusSet set = talus_set_of(model, mu);
+    TalusSet set = talus_set_from_model(model, mu);
     if (set.prism)
         set.estimate = estimate;
     if (moment_mu) {

@@ -14,9 +14,9 @@ TALUS_INLINE bool talus_block_is_cone(int rows, const TalusSet *set)
 }
 
 /* Normal impulse that scales the section at x: that of x or, in a prism, the estimate. */
-TALUS_INLINE double talus_block_size(const TalusSet *set, const double *x)
+TALUS_INLINE double talus_block_section_size(const TalusSet *set, const double *x)
 {
-    return set->prism ? talus_prism_size(set) : x[0];
+    return set->prism ? talus_prism_section_size(set) : x[0];
 }
 
 /* Euclidean projection, in place. */
@@ -31,7 +31,7 @@ TALUS_INLINE void talus_block_project(int rows, const TalusSet *set, double *x)
     else if (set->prism)
         talus_prism_project(rows, set, x);
     else
-        talus_product_project(rows, set, x);
+        talus_section_cone_project(rows, set, x);
 }
 
 /* Restricts x, in place, as Coulomb's law does: first n to n >= 0, then the other rows to the section that this n
@@ -48,31 +48,31 @@ TALUS_INLINE void talus_block_restrict(int rows, const TalusSet *set, double *x)
 /* Projects x, in place, onto the directions along which impulses can grow without bound: the set itself for a cone, the
  * rows without bound for a joint. A prism is projected onto itself, which is no such cone; its users do without
  * (solvers/driver/infeasibility.c) or treat prisms first. */
-TALUS_INLINE void talus_block_recede(int rows, const TalusSet *set, double *x)
+TALUS_INLINE void talus_block_project_unbounded(int rows, const TalusSet *set, double *x)
 {
     if (rows > 1 && set->section == TALUS_SECTION_JOINT)
-        talus_joint_recede(rows, set, x);
+        talus_joint_clear_bounded(rows, set, x);
     else
         talus_block_project(rows, set, x);
 }
 
 /* True if x is on the boundary of the set: no normal impulse, or a bound of other rows met. Parts with coefficient 0,
- * whose section is a point, do not count. For a joint see talus_joint_active. */
-TALUS_INLINE bool talus_block_active(int rows, const TalusSet *set, const double *x)
+ * whose section is a point, do not count. For a joint see talus_joint_is_active. */
+TALUS_INLINE bool talus_block_is_active(int rows, const TalusSet *set, const double *x)
 {
     const double none[2] = {0.0, 0.0};
     if (set->section == TALUS_SECTION_JOINT)
-        return talus_joint_active(rows, set, x);
+        return talus_joint_is_active(rows, set, x);
     if (!(x[0] > 0.0))
         return true;
     if (talus_block_is_cone(rows, set))
         return talus_cone_state(set->mu, x[0], x[1], x[2]) != TALUS_CONE_INSIDE;
-    for (int i = 0; i < talus_parts(rows); i++) {
-        TalusSet part = talus_part_set(set, i);
+    for (int i = 0; i < talus_part_count(rows); i++) {
+        TalusSet part = talus_set_of_part(set, i);
         TalusBounds bounds;
         double t[2];
         talus_part_get(i, x, t);
-        talus_section_face(&part, talus_block_size(set, x), t, none, &bounds);
+        talus_section_met_bounds(&part, talus_block_section_size(set, x), t, none, &bounds);
         if (bounds.met[0] || bounds.met[1])
             return true;
     }
@@ -84,47 +84,48 @@ TALUS_INLINE bool talus_block_active(int rows, const TalusSet *set, const double
 TALUS_INLINE void talus_block_clear_immovable(int rows, const TalusSet *set, double *g)
 {
     const double none[2] = {0.0, 0.0};
-    double size = set->prism ? talus_prism_size(set) : 1.0;
+    double size = set->prism ? talus_prism_section_size(set) : 1.0;
     if (set->section == TALUS_SECTION_JOINT) {
         talus_joint_clear_immovable(rows, set, g);
         return;
     }
-    for (int i = 0; i < talus_parts(rows); i++) {
-        TalusSet part = talus_part_set(set, i);
+    for (int i = 0; i < talus_part_count(rows); i++) {
+        TalusSet part = talus_set_of_part(set, i);
         if (talus_section_mu(&part) * size == 0.0)
             talus_part_put(i, none, g);
     }
 }
 
 /* Projection of d onto the tangent cone at x, in place. */
-TALUS_INLINE void talus_block_tangent(int rows, const TalusSet *set, const double *x, double *d)
+TALUS_INLINE void talus_block_project_tangent(int rows, const TalusSet *set, const double *x,
+                                              double *d)
 {
     if (rows == 1)
         d[0] = x[0] > 0.0 ? d[0] : talus_project_nonneg(d[0]);
     else if (talus_block_is_cone(rows, set))
-        talus_tangent_cone(set->mu, x, d);
+        talus_cone_project_tangent(set->mu, x, d);
     else if (set->section == TALUS_SECTION_JOINT)
-        talus_joint_tangent(rows, set, x, d);
+        talus_joint_project_tangent(rows, set, x, d);
     else if (set->prism)
-        talus_prism_tangent(rows, set, x, d);
+        talus_prism_project_tangent(rows, set, x, d);
     else
-        talus_product_tangent(rows, set, x, d);
+        talus_section_cone_project_tangent(rows, set, x, d);
 }
 
 /* Largest a >= 0 with x - a p in the set, for x in the set; may be infinite. */
-TALUS_INLINE double talus_block_step(int rows, const TalusSet *set, const double *x,
-                                     const double *p)
+TALUS_INLINE double talus_block_feasible_step(int rows, const TalusSet *set, const double *x,
+                                              const double *p)
 {
     double least = p[0] > 0.0 ? x[0] / p[0] : INFINITY;
     if (set->section == TALUS_SECTION_JOINT)
-        return talus_joint_step(rows, set, x, p);
-    for (int i = 0; i < talus_parts(rows); i++) {
-        TalusSet part = talus_part_set(set, i);
+        return talus_joint_feasible_step(rows, set, x, p);
+    for (int i = 0; i < talus_part_count(rows); i++) {
+        TalusSet part = talus_set_of_part(set, i);
         double t[2], along[2];
         talus_part_get(i, x, t);
         talus_part_get(i, p, along);
-        least = fmin(least, talus_section_step(&part, talus_block_size(set, x),
-                                               set->prism ? 0.0 : p[0], t, along));
+        least = fmin(least, talus_section_feasible_step(&part, talus_block_section_size(set, x),
+                                                        set->prism ? 0.0 : p[0], t, along));
     }
     return least;
 }
@@ -136,8 +137,8 @@ TALUS_INLINE double talus_block_shift(int rows, const TalusSet *set, const doubl
     double shift = 0.0;
     if (set->section == TALUS_SECTION_JOINT)
         return shift;
-    for (int i = 0; i < talus_parts(rows); i++) {
-        TalusSet part = talus_part_set(set, i);
+    for (int i = 0; i < talus_part_count(rows); i++) {
+        TalusSet part = talus_set_of_part(set, i);
         double t[2];
         talus_part_get(i, u, t);
         t[0] = -t[0];
@@ -159,7 +160,7 @@ TalusStatus talus_set_check(TalusFrictionModel model);
 
 /* Set of a block of this model, a prism under TALUS_LAW_FIXED, with spinning and rolling 0 and estimate 0, or mu for a
  * joint. Host only. */
-TalusSet talus_set_of(TalusFrictionModel model, double mu);
+TalusSet talus_set_from_model(TalusFrictionModel model, double mu);
 
 #ifdef __cplusplus
 }

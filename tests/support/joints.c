@@ -119,7 +119,7 @@ static void add_links(Maker *m)
 TestProblem make_joints(const JointOptions *options)
 {
     TestProblem p = {.name = "joints"};
-    Maker m = {.o = options, .rng = talus_rng(options->seed)};
+    Maker m = {.o = options, .rng = talus_rng_from_seed(options->seed)};
     int most = MOST_BLOCKS * options->links + 8;
     m.contact = test_memory(&p, (size_t)most, sizeof *m.contact);
     make_bodies(&m, &p);

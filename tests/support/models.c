@@ -27,7 +27,7 @@ static TalusFrictionModel model_of(const ModelOptions *o, int i)
 
 double *model_vector(int n, uint64_t seed, double low)
 {
-    TalusRng rng = talus_rng(seed);
+    TalusRng rng = talus_rng_from_seed(seed);
     double *x = calloc((size_t)n + 1, sizeof *x);
     for (int k = 0; k < n; k++)
         x[k] = talus_rng_uniform(&rng) + low;
@@ -64,7 +64,7 @@ static TestProblem written_out(TestProblem *p)
 
 static TalusMetricBlock *random_metric(const TalusOperator *op)
 {
-    TalusRng rng = talus_rng(77);
+    TalusRng rng = talus_rng_from_seed(77);
     TalusMetricBlock *m = calloc((size_t)op->blocks, sizeof *m);
     for (int i = 0; i < op->blocks; i++) {
         m[i][0] = 0.5 + talus_rng_uniform(&rng);

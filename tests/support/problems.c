@@ -72,7 +72,7 @@ typedef struct Maker {
 
 static Maker begin(TestProblem *p, uint64_t seed, int bodies, int contacts)
 {
-    Maker m = {.bodies = bodies, .rng = talus_rng(seed)};
+    Maker m = {.bodies = bodies, .rng = talus_rng_from_seed(seed)};
     size_t n = (size_t)bodies;
     p->def.inv_mass = m.inv_mass = test_memory(p, n, sizeof(double));
     p->def.radius = m.radius = test_memory(p, n, sizeof(double));
@@ -252,7 +252,7 @@ static void plant_contact(TalusRng *rng, int rows, double mu, const double *u, d
 
 void plant_optimum(TestProblem *p, uint64_t seed)
 {
-    TalusRng rng = talus_rng(seed);
+    TalusRng rng = talus_rng_from_seed(seed);
     const TalusProblemDef *def = &p->def;
     TalusContactDef *contacts = (TalusContactDef *)def->contacts;
     double *v = (double *)def->free_velocity;
@@ -340,7 +340,7 @@ static TestProblem explicit_from(const double *matrix, int blocks, int rows)
 
 TestProblem make_explicit(uint64_t seed, int blocks, int rows)
 {
-    TalusRng rng = talus_rng(seed);
+    TalusRng rng = talus_rng_from_seed(seed);
     size_t n = (size_t)(blocks * rows);
     double *matrix = calloc(n * n + 1, sizeof *matrix);
     fill_matrix(&rng, blocks, rows, matrix);
@@ -555,7 +555,7 @@ static void add_spheres(TalusWorld *world, const Recipe *r)
     TalusBodyBatch batch = talus_body_batch_default();
     TalusVec3 x[128];
     double radius[128];
-    TalusRng rng = talus_rng((uint64_t)r->count);
+    TalusRng rng = talus_rng_from_seed((uint64_t)r->count);
     for (int i = 0; i < r->count; i++) {
         double shift = i / 16 % 2 ? 0.05 : 0.0;
         x[i] = talus_vec3(0.105 + 0.21 * (i % 4) + shift, 0.105 + 0.21 * (i / 4 % 4) + shift,

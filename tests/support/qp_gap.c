@@ -11,7 +11,7 @@ void qp_velocity(const TalusQp *qp, const double *lambda, double *v)
     size_t unknowns = 3 * (size_t)qp->bodies.groups;
     memset(v, 0, unknowns * sizeof *v);
     talus_sparse_add_transposed(&qp->a, 1.0, lambda, v);
-    talus_jacobian_divide(&qp->bodies, v, v);
+    talus_jacobian_divide_by_mass(&qp->bodies, v, v);
     for (size_t k = 0; k < unknowns; k++)
         v[k] += qp->bodies.free_velocity[k];
 }
@@ -71,7 +71,7 @@ QpGap qp_gap(const TalusQp *qp, const double *v, const double *lambda)
     }
     out.dual = -0.5 * (weigh(j, moved) + stored) - linear;
     out.gap = out.primal - out.dual;
-    out.datum = talus_qp_datum(qp, NULL);
+    out.datum = talus_qp_data_scale(qp, NULL);
     talus_sparse_add(&qp->a, 1.0, v, slack);
     out.infeasibility = violation(qp, lambda, slack);
     free(moved);

@@ -9,7 +9,7 @@ void qp_velocity(const TalusQp *qp, const double *lambda, double *v);
 
 /* Objective of the primal form at v and s = E 1'lambda, plus the constant 1/2 v_f'M v_f; of the dual form at lambda,
  * its sign changed, so that both are equal at an optimum; their gap, primal minus dual; and the largest violation, m/s,
- * of A v + s >= b. `datum` is OOQP's scale, talus_qp_datum. Needs the primal form. */
+ * of A v + s >= b. `datum` is OOQP's scale, talus_qp_data_scale. Needs the primal form. */
 typedef struct QpGap {
     double primal, dual, gap, datum, infeasibility;
 } QpGap;

@@ -87,7 +87,7 @@ static void add_paper(LabTable *t, const PaperRow *row, int c)
 
 /* ---- Tables 4 and 5 ---- */
 
-/* Of a case: talus_qp_datum, the largest magnitude in its data, by which OOQP divides the duality gap (NAN if the
+/* Of a case: talus_qp_data_scale, the largest magnitude in its data, by which OOQP divides the duality gap (NAN if the
  * problem cannot be a quadratic program); numbers of primal and dual unknowns. */
 typedef struct Scale {
     double datum;
@@ -99,7 +99,7 @@ static Scale scale_of(const LabSet *set, int c)
     TalusQp qp = {0};
     Scale scale = {.datum = NAN};
     if (talus_qp_fill(&qp, set->problems[c].problem) == TALUS_OK)
-        scale = (Scale){talus_qp_datum(&qp, NULL), 3 * qp.bodies.groups, qp.multipliers};
+        scale = (Scale){talus_qp_data_scale(&qp, NULL), 3 * qp.bodies.groups, qp.multipliers};
     talus_qp_clear(&qp);
     return scale;
 }

@@ -1,9 +1,10 @@
 /* backend/cpu/accelerate.c - one accelerated projected gradient step, fused.
  *
- * Two passes: bodies gather the wrenches of x (contact.c), then one pass over the contacts evaluates the gradient,
- * extrapolates, projects, sums and writes the wrenches of the new x. For two spheres with friction the pass is one
- * loop; for others it is three kernels with a buffer of one chunk, which stays in the first-level cache. With an
- * explicit matrix the first pass computes N gamma + q instead, and no wrenches are written. */
+ * A step has two passes. In the first, bodies gather the wrenches of x (contact.c). The second, over the contacts,
+ * evaluates the gradient, extrapolates, projects, sums and writes the wrenches of the new x. For contacts of two
+ * spheres with friction the second pass is one loop; for other contacts three kernels pass their results through a
+ * buffer of one chunk, which stays in the first-level cache. With an explicit matrix the first pass computes N gamma +
+ * q, and no wrenches are written. */
 #include "backend/cpu/cpu.h"
 
 #include "backend/cpu/cone_lanes.h"
@@ -24,8 +25,8 @@ typedef struct Sums {
  * results. */
 enum { WIDE = 2 };
 
-/* g becomes S ((N + E) gamma + q); on entry it is D'v or, for an explicit matrix, N gamma + q. */
-KERNEL void scaled_gradient(const TalusOperator *op, const Pair *pair, const Lane s[2],
+/* Completes g of two blocks to S ((N + E) gamma + q). On entry g is D'v or, for an explicit matrix, N gamma + q. */
+KERNEL void finish_gradient(const TalusOperator *op, const Pair *pair, const Lane s[2],
                             const Lane x[3], Lane g[3])
 {
     if (op->pair)
@@ -36,16 +37,17 @@ KERNEL void scaled_gradient(const TalusOperator *op, const Pair *pair, const Lan
         g[k] *= s[k > 0];
 }
 
-/* De Saxce's shift in the metric: s_n mu |u_t| = nu |g_t| with nu = mu s_n / s_t. */
+/* Returns De Saxce's shift in the metric, s_n mu |u_t| = nu |g_t| with nu = mu s_n / s_t. */
 KERNEL Lane cone_shift(Lane nu, const Lane g[3])
 {
     return nu * lane_sqrt(g[1] * g[1] + g[2] * g[2]);
 }
 
-/* y = x + beta (x - x_prev), next = y - step g(y), with De Saxce's shift at x in g(y) if `exact`; adds to x2, dx2 and
- * dg2; stores g in g_prev. */
-KERNEL void extrapolate(const TalusAccelerated *state, const Pair *pair, bool exact, Lane nu,
-                        const Lane x[3], const Lane g[3], Lane y[3], Lane next[3], Sums *sums)
+/* y = x + beta (x - x_prev), next = y - step g(y), which is not projected yet. With `exact` g(y) contains De Saxce's
+ * shift at x. Adds to x2, dx2 and dg2 of the sums; stores g in state->g_prev. */
+KERNEL void step_from_extrapolated(const TalusAccelerated *state, const Pair *pair, bool exact,
+                                   Lane nu, const Lane x[3], const Lane g[3], Lane y[3],
+                                   Lane next[3], Sums *sums)
 {
     Lane xp[3], gp[3], dx[3], dg[3], gy[3];
     load3(state->x_prev, pair, xp);
@@ -66,8 +68,9 @@ KERNEL void extrapolate(const TalusAccelerated *state, const Pair *pair, bool ex
     store3(state->g_prev, pair, g);
 }
 
-KERNEL void measure_pair(const TalusOperator *op, const Pair *pair, bool exact, const Lane s[4],
-                         const Lane x[3], const Lane g[3], Sums *sums)
+/* Adds the natural residuals of two blocks to the sums, with De Saxce's shift in the gradient if `exact`. */
+KERNEL void add_pair_residual(const TalusOperator *op, const Pair *pair, bool exact,
+                              const Lane s[4], const Lane x[3], const Lane g[3], Sums *sums)
 {
     Lane own[3] = {exact ? g[0] + cone_shift(s[2], g) : g[0], g[1], g[2]};
     Lane r2 = live(pair, cone_residual2(op, pair, load1(op->mu, pair), s, x, own));
@@ -75,30 +78,32 @@ KERNEL void measure_pair(const TalusOperator *op, const Pair *pair, bool exact, 
     sums->residual_max = lane_select(r2 <= sums->residual_max, sums->residual_max, r2);
 }
 
-/* Options of a loop over cones: want_residual and exact of the state, constants after inlining. With `exact` all blocks
- * are under Coulomb's law. */
-typedef struct Kind {
+/* Options of a loop over cones, constants after inlining: `measure` is want_residual of the state, `exact` its exact.
+ * With `exact` all blocks are under Coulomb's law. */
+typedef struct LoopOptions {
     bool measure, exact;
-} Kind;
+} LoopOptions;
 
-/* Steps `wide` pairs of blocks; the new x goes to state->x_prev, which the caller exchanges with x at the end. u is D'v
- * (for an explicit matrix N gamma + q) on entry, the new gamma on return. `wide` and `kind` are constants after
- * inlining. */
-KERNEL void cone_packs(const TalusOperator *op, const TalusAccelerated *state, const Pair *pair,
-                       int wide, Kind kind, Lane u[][3], Sums *sums)
+/* Takes the step of `wide` pairs of blocks and adds to the sums. Writes the new x to state->x_prev;
+ * talus_cpu_step_accelerate exchanges x and x_prev at the end. u is D'v (for an explicit matrix N gamma + q) on entry,
+ * the new gamma on return. `wide` and `options` are constants after inlining. */
+KERNEL void step_cone_packs(const TalusOperator *op, const TalusAccelerated *state,
+                            const Pair *pair, int wide, LoopOptions options, Lane u[][3],
+                            Sums *sums)
 {
     Lane s[WIDE][4], x[WIDE][3], y[WIDE][3], next[WIDE][3];
     for (int w = 0; w < wide; w++) {
         int64_t i = pair[w].i;
         lane_gather(state->metric[i], state->metric[i + pair[w].both], 2, s[w]);
         load3(state->x, &pair[w], x[w]);
-        scaled_gradient(op, &pair[w], s[w], x[w], u[w]);
+        finish_gradient(op, &pair[w], s[w], x[w], u[w]);
     }
-    if (kind.measure)
+    if (options.measure)
         for (int w = 0; w < wide; w++)
-            measure_pair(op, &pair[w], kind.exact, s[w], x[w], u[w], sums);
+            add_pair_residual(op, &pair[w], options.exact, s[w], x[w], u[w], sums);
     for (int w = 0; w < wide; w++)
-        extrapolate(state, &pair[w], kind.exact, s[w][2], x[w], u[w], y[w], next[w], sums);
+        step_from_extrapolated(state, &pair[w], options.exact, s[w][2], x[w], u[w], y[w], next[w],
+                               sums);
     for (int w = 0; w < wide; w++)
         lanes_project(s[w][2], s[w][3], next[w]);
     for (int w = 0; w < wide; w++) {
@@ -114,9 +119,10 @@ KERNEL void cone_packs(const TalusOperator *op, const TalusAccelerated *state, c
 
 /* ---- two spheres: velocity, step and wrench in one loop ---- */
 
-/* Steps contacts i to i + 2 WIDE - 1 and writes their wrenches (impulse and torque). */
-KERNEL void sphere_packs(const TalusOperator *op, const TalusAccelerated *state, int64_t i,
-                         Kind kind, Sums *sums)
+/* Takes the step of contacts i to i + 2 WIDE - 1, all of two spheres, and writes their wrenches (impulse and
+ * torque). */
+KERNEL void step_sphere_packs(const TalusOperator *op, const TalusAccelerated *state, int64_t i,
+                              LoopOptions options, Sums *sums)
 {
     const double(*velocity)[8] = (const double(*)[8])op->scratch->velocity;
     Lane frame[WIDE][4], v[WIDE][3], spin[WIDE][3], u[WIDE][3], turn[WIDE][3];
@@ -130,7 +136,7 @@ KERNEL void sphere_packs(const TalusOperator *op, const TalusAccelerated *state,
         lanes_roll(frame[w], spin[w], v[w]);
     for (int w = 0; w < WIDE; w++)
         lanes_to_local(frame[w], v[w], u[w]);
-    cone_packs(op, state, pair, WIDE, kind, u, sums);
+    step_cone_packs(op, state, pair, WIDE, options, u, sums);
     for (int w = 0; w < WIDE; w++)
         lanes_to_world(frame[w], u[w], v[w]);
     for (int w = 0; w < WIDE; w++)
@@ -139,21 +145,22 @@ KERNEL void sphere_packs(const TalusOperator *op, const TalusAccelerated *state,
         lanes_store_wrench(op->scratch->record[pair[w].i], v[w], turn[w]);
 }
 
-/* Operator and state are copies, which no store to a vector can alias. */
-KERNEL void sphere_range(TalusOperator op, TalusAccelerated state, int64_t begin, int64_t end,
-                         Kind kind, Sums *out)
+/* Takes the step of the sphere contacts [begin, end). Operator and state are passed as copies: the compiler then knows
+ * that no store to a vector changes them. */
+KERNEL void step_sphere_range(TalusOperator op, TalusAccelerated state, int64_t begin, int64_t end,
+                              LoopOptions options, Sums *out)
 {
     TalusHostScratch scratch = *op.scratch;
     Sums sums = *out;
     op.scratch = &scratch;
     for (int64_t i = begin; i < end; i += WIDE * LANES)
-        sphere_packs(&op, &state, i, kind, &sums);
+        step_sphere_packs(&op, &state, i, options, &sums);
     *out = sums;
 }
 
-/* Steps the contacts of two spheres with friction in [begin, end), except a remainder below 2 WIDE. Returns the first
- * contact not stepped. */
-static int64_t sphere_blocks(const Pass *pass, int64_t begin, int64_t end, Sums *sums)
+/* Takes the step of the contacts of two spheres with friction in [begin, end), except for the last ones if their
+ * number is not a multiple of 2 WIDE. Returns the first contact whose step was not taken. */
+static int64_t step_spheres(const Pass *pass, int64_t begin, int64_t end, Sums *sums)
 {
     bool known = pass->op->pair && pass->op->rows == 3 && !pass->op->mixed_sets;
     int64_t spheres = known ? pass->op->sphere_sphere : 0;
@@ -163,56 +170,59 @@ static int64_t sphere_blocks(const Pass *pass, int64_t begin, int64_t end, Sums 
     end = begin + count / (WIDE * LANES) * (WIDE * LANES);
     const TalusAccelerated *state = pass->state;
     if (state->exact && state->want_residual)
-        sphere_range(*pass->op, *state, begin, end, (Kind){true, true}, sums);
+        step_sphere_range(*pass->op, *state, begin, end, (LoopOptions){true, true}, sums);
     else if (state->exact)
-        sphere_range(*pass->op, *state, begin, end, (Kind){false, true}, sums);
+        step_sphere_range(*pass->op, *state, begin, end, (LoopOptions){false, true}, sums);
     else if (state->want_residual)
-        sphere_range(*pass->op, *state, begin, end, (Kind){true, false}, sums);
+        step_sphere_range(*pass->op, *state, begin, end, (LoopOptions){true, false}, sums);
     else
-        sphere_range(*pass->op, *state, begin, end, (Kind){false, false}, sums);
+        step_sphere_range(*pass->op, *state, begin, end, (LoopOptions){false, false}, sums);
     return end;
 }
 
 /* ---- any contact: velocities and impulses through a buffer ---- */
 
-KERNEL void cone_pair(const TalusOperator *op, const TalusAccelerated *state, const Pair *pair,
-                      Kind kind, double *u, Sums *sums)
+/* step_cone_packs for one pair of blocks; u, the entries of these blocks, as there. */
+KERNEL void step_cone_pair(const TalusOperator *op, const TalusAccelerated *state, const Pair *pair,
+                           LoopOptions options, double *u, Sums *sums)
 {
     const Pair local = {0, pair->both};
     Lane g[1][3];
     load3(u, &local, g[0]);
-    cone_packs(op, state, pair, 1, kind, g, sums);
+    step_cone_packs(op, state, pair, 1, options, g, sums);
     store3(u, &local, g[0]);
 }
 
-KERNEL void cone_range(TalusOperator op, TalusAccelerated state, int64_t begin, int64_t end,
-                       Kind kind, double *u, Sums *out)
+/* step_cone_packs for blocks [begin, end), pair by pair; u starts at block `begin`. */
+KERNEL void step_cone_range(TalusOperator op, TalusAccelerated state, int64_t begin, int64_t end,
+                            LoopOptions options, double *u, Sums *out)
 {
     Sums sums = *out;
     int64_t i = begin;
     for (; i + LANES <= end; i += LANES, u += 3 * LANES)
-        cone_pair(&op, &state, &(Pair){i, true}, kind, u, &sums);
+        step_cone_pair(&op, &state, &(Pair){i, true}, options, u, &sums);
     if (i < end)
-        cone_pair(&op, &state, &(Pair){i, false}, kind, u, &sums);
+        step_cone_pair(&op, &state, &(Pair){i, false}, options, u, &sums);
     *out = sums;
 }
 
-static void cone_blocks(const Pass *pass, int64_t begin, int64_t end, double *u, Sums *sums)
+/* Calls step_cone_range with the options of the state as constants. */
+static void step_cones(const Pass *pass, int64_t begin, int64_t end, double *u, Sums *sums)
 {
     const TalusAccelerated *state = pass->state;
     if (state->exact && state->want_residual)
-        cone_range(*pass->op, *state, begin, end, (Kind){true, true}, u, sums);
+        step_cone_range(*pass->op, *state, begin, end, (LoopOptions){true, true}, u, sums);
     else if (state->exact)
-        cone_range(*pass->op, *state, begin, end, (Kind){false, true}, u, sums);
+        step_cone_range(*pass->op, *state, begin, end, (LoopOptions){false, true}, u, sums);
     else if (state->want_residual)
-        cone_range(*pass->op, *state, begin, end, (Kind){true, false}, u, sums);
+        step_cone_range(*pass->op, *state, begin, end, (LoopOptions){true, false}, u, sums);
     else
-        cone_range(*pass->op, *state, begin, end, (Kind){false, false}, u, sums);
+        step_cone_range(*pass->op, *state, begin, end, (LoopOptions){false, false}, u, sums);
 }
 
 /* Adds the natural residual of block i at gamma = s x to the sums; g is the gradient with respect to gamma. */
-KERNEL void plain_measure(const TalusOperator *op, int64_t i, int rows, const double *s,
-                          const double *x, const double *g, Sums *sums)
+KERNEL void add_block_residual(const TalusOperator *op, int64_t i, int rows, const double *s,
+                               const double *x, const double *g, Sums *sums)
 {
     double d = talus_block_scale(op, (int)i), gamma[TALUS_ROWS], step[TALUS_ROWS];
     for (int k = 0; k < rows; k++) {
@@ -224,8 +234,9 @@ KERNEL void plain_measure(const TalusOperator *op, int64_t i, int rows, const do
     sums->residual_max[0] = r2 <= sums->residual_max[0] ? sums->residual_max[0] : r2;
 }
 
-/* Steps block i as cone_packs does pairs: a half line (with constant `rows`) or any set. u starts at block `begin`. */
-KERNEL void plain_block(const Pass *pass, int64_t begin, int64_t i, int rows, double *u, Sums *sums)
+/* Takes the step of block i, a half line (with constant `rows`) or any set, as step_cone_packs does for pairs of
+ * cones. u starts at block `begin`. */
+KERNEL void step_block(const Pass *pass, int64_t begin, int64_t i, int rows, double *u, Sums *sums)
 {
     const TalusOperator *op = pass->op;
     const TalusAccelerated *state = pass->state;
@@ -237,7 +248,7 @@ KERNEL void plain_block(const Pass *pass, int64_t begin, int64_t i, int rows, do
     if (state->want_residual) {
         double shift = state->exact ? talus_general_shift(op, NULL, i, g) : 0.0, raw = g[0];
         g[0] = state->exact ? raw + shift : raw;
-        plain_measure(op, i, rows, s, x, g, sums);
+        add_block_residual(op, i, rows, s, x, g, sums);
         g[0] = raw;
     }
     for (int k = 0; k < rows; k++) {
@@ -262,20 +273,21 @@ KERNEL void plain_block(const Pass *pass, int64_t begin, int64_t i, int rows, do
     }
 }
 
-KERNEL void plain_blocks(const Pass *pass, int64_t begin, int64_t end, int rows, double *u,
-                         Sums *sums)
+KERNEL void step_blocks(const Pass *pass, int64_t begin, int64_t end, int rows, double *u,
+                        Sums *sums)
 {
     for (int64_t i = begin; i < end; i++)
-        plain_block(pass, begin, i, rows, u, sums);
+        step_block(pass, begin, i, rows, u, sums);
 }
 
+/* Second pass of the step, for the blocks [begin, end) of one group; stores the sums of the group. */
 static void accelerate_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Pass *pass = context;
     const TalusOperator *op = pass->op;
     double u[TALUS_ROWS * BLOCK_GRAIN];
     Sums sums = {{0}, {0}, {0}, {0}, {0}, {0}};
-    begin = sphere_blocks(pass, begin, end, &sums);
+    begin = step_spheres(pass, begin, end, &sums);
     if (op->pair)
         talus_cpu_contact_velocity(op, (const double(*)[8])op->scratch->velocity, (int)begin,
                                    (int)end, u);
@@ -283,20 +295,21 @@ static void accelerate_chunk(void *context, int64_t begin, int64_t end, int64_t 
         memcpy(u, op->scratch->product + begin * op->rows,
                (size_t)((end - begin) * op->rows) * sizeof *u);
     if (op->mixed_sets)
-        plain_blocks(pass, begin, end, op->rows, u, &sums);
+        step_blocks(pass, begin, end, op->rows, u, &sums);
     else if (op->rows == 3)
-        cone_blocks(pass, begin, end, u, &sums);
+        step_cones(pass, begin, end, u, &sums);
     else
-        plain_blocks(pass, begin, end, 1, u, &sums);
+        step_blocks(pass, begin, end, 1, u, &sums);
     if (op->pair)
-        talus_cpu_wrench(op, u, (int)begin, (int)end, op->scratch->record);
+        talus_cpu_write_wrenches(op, u, (int)begin, (int)end, op->scratch->record);
     const double both[] = {lane_sum(sums.restart),   lane_sum(sums.dx2),
                            lane_sum(sums.dg2),       lane_sum(sums.x2),
                            lane_sum(sums.residual2), lane_max(sums.residual_max)};
-    talus_cpu_leave(op, chunk, 6, both);
+    talus_cpu_store_sums(op, chunk, 6, both);
 }
 
-static void sparse_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+/* First pass with an explicit matrix: scratch->product = N gamma + q for blocks [begin, end). */
+static void matrix_gradient_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const TalusOperator *op = ((const Pass *)context)->op;
     double *out = op->scratch->product + begin * op->rows;
@@ -311,15 +324,15 @@ void talus_cpu_step_accelerate(const TalusOperator *op, TalusAccelerated *state,
 {
     Pass pass = {op, state};
     if (!state->warm || !op->pair)
-        talus_cpu_unscale(op, state->metric, state->x);
+        talus_cpu_unscale_impulses(op, state->metric, state->x);
     if (op->pair)
-        talus_cpu_gather(op, (const double(*)[6])op->scratch->record, true, false,
-                         op->scratch->velocity);
+        talus_cpu_gather_wrenches(op, (const double(*)[6])op->scratch->record, true, false,
+                                  op->scratch->velocity);
     else
-        talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, sparse_chunk, &pass);
-    talus_cpu_each_group(op, accelerate_chunk, &pass);
+        talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, matrix_gradient_chunk, &pass);
+    talus_cpu_for_each_group(op, accelerate_chunk, &pass);
     double total[6];
-    talus_cpu_collect(op, 5, 1, total);
+    talus_cpu_combine_sums(op, 5, 1, total);
     *sums = (TalusStepSums){total[0], total[1], total[2], total[3], total[4], sqrt(total[5])};
     double *next = state->x_prev;
     state->x_prev = state->x;

@@ -10,13 +10,14 @@
 typedef struct Pass {
     const TalusOperator *op;
     const TalusMetricBlock *metric;
-    const double *x, *g; /* g: also d of tangent, p of feasible_step, y of compare */
+    const double *x, *g; /* g: also d of project_tangent, p of feasible_step, y of compare_active */
     double step;
-    double *t, *r; /* results of forward_backward; t: also that of project, mask and tangent */
-    double *free_part, *reduced, *chopped; /* split */
+    double *t, *r; /* results of forward_backward; t: of project, clear_active, project_tangent */
+    double *free_part, *reduced, *chopped; /* results of split_gradient */
 } Pass;
 
-/* Instances of the loop `name`_range over a chunk: for half lines, for circular cones and for mixed sets. */
+/* Defines name_chunk, which calls name_range with constants for the kind of sets: half lines, circular cones or mixed
+ * sets, so that the compiler makes three versions of the loop. */
 #define SPECIALISED(name)                                                              \
     static void name##_chunk(void *context, int64_t begin, int64_t end, int64_t chunk) \
     {                                                                                  \
@@ -32,13 +33,14 @@ typedef struct Pass {
 /* ---- one block ---- */
 
 /* Returns the friction coefficient of a circular cone in the metric; 0 for a half line. */
-KERNEL double friction(const Pass *pass, Known known, int64_t i)
+KERNEL double friction_in_metric(const Pass *pass, Known known, int64_t i)
 {
     if (known.rows == 1)
         return 0.0;
     return pass->metric ? pass->metric[i][2] : pass->op->mu[i];
 }
 
+/* Projects x, in place, onto a half line (1 row) or a circular cone. */
 static inline void project_known(int rows, double mu, double *x)
 {
     if (rows == 1)
@@ -47,25 +49,29 @@ static inline void project_known(int rows, double mu, double *x)
         talus_project_cone(mu, mu, &x[0], &x[1], &x[2]);
 }
 
+/* Projects x, in place, onto the set of block i in the metric. */
 KERNEL void project_block(const Pass *pass, Known known, int64_t i, double *x)
 {
     if (known.mixed_sets)
         talus_general_project(pass->op, pass->metric, i, x);
     else
-        project_known(known.rows, friction(pass, known, i), x);
+        project_known(known.rows, friction_in_metric(pass, known, i), x);
 }
 
+/* True if x is on the boundary of the set of block i in the metric. */
 KERNEL bool is_active(const Pass *pass, Known known, int64_t i, const double *x)
 {
     if (known.mixed_sets)
-        return talus_general_active(pass->op, pass->metric, i, x);
+        return talus_general_is_active(pass->op, pass->metric, i, x);
     if (known.rows == 1)
         return !(x[0] > 0.0);
-    return talus_cone_state(friction(pass, known, i), x[0], x[1], x[2]) != TALUS_CONE_INSIDE;
+    return talus_cone_state(friction_in_metric(pass, known, i), x[0], x[1], x[2]) !=
+           TALUS_CONE_INSIDE;
 }
 
-/* Squared natural residual (problem.h) of gamma = s x whose gradient is g / s. */
-KERNEL double natural2(const Pass *pass, Known known, int64_t i, const double *x, const double *g)
+/* Returns the squared natural residual (problem.h) of block i at gamma = s x, whose gradient is g / s. */
+KERNEL double natural_residual2(const Pass *pass, Known known, int64_t i, const double *x,
+                                const double *g)
 {
     const int rows = known.rows;
     double gamma[TALUS_ROWS], step[TALUS_ROWS];
@@ -115,7 +121,7 @@ KERNEL void forward_range(const Pass *pass, Known known, int64_t begin, int64_t 
             t[k] = x[k] - pass->step * g[k];
         }
         project_block(pass, known, i, t);
-        double r2 = natural2(pass, known, i, x, g);
+        double r2 = natural_residual2(pass, known, i, x, g);
         for (int k = 0; k < rows; k++) {
             double r = x[k] - t[k];
             sums[0] += r * r;
@@ -128,54 +134,56 @@ KERNEL void forward_range(const Pass *pass, Known known, int64_t begin, int64_t 
         sums[2] += r2;
         update_max(&sums[3], r2);
     }
-    talus_cpu_leave(pass->op, chunk, (int)(sizeof sums / sizeof *sums), sums);
+    talus_cpu_store_sums(pass->op, chunk, (int)(sizeof sums / sizeof *sums), sums);
 }
 SPECIALISED(forward)
 
 void talus_cpu_block_forward_backward(const TalusOperator *op, const TalusMetricBlock *metric,
                                       const double *x, const double *g, double step, double *t,
-                                      double *r, TalusForward *sums)
+                                      double *r, TalusForwardSums *sums)
 {
     Pass pass = {.op = op, .metric = metric, .x = x, .g = g, .step = step, .t = t, .r = r};
     double total[4];
-    talus_cpu_each_group(op, forward_chunk, &pass);
-    talus_cpu_collect(op, 3, 1, total);
-    *sums = (TalusForward){total[0], total[1], total[2], sqrt(total[3])};
+    talus_cpu_for_each_group(op, forward_chunk, &pass);
+    talus_cpu_combine_sums(op, 3, 1, total);
+    *sums = (TalusForwardSums){total[0], total[1], total[2], sqrt(total[3])};
 }
 
 /* ---- faces ---- */
 
 /* Sets to 0 the rows of g in which the set allows only 0: without friction a block moves along its normal alone. */
-KERNEL void free_gradient(const Pass *pass, Known known, int64_t i, double *g)
+KERNEL void clear_immovable_rows(const Pass *pass, Known known, int64_t i, double *g)
 {
     if (known.mixed_sets)
-        talus_general_free(pass->op, pass->metric, i, g);
-    else if (known.rows == 3 && friction(pass, known, i) == 0.0)
+        talus_general_clear_immovable(pass->op, pass->metric, i, g);
+    else if (known.rows == 3 && friction_in_metric(pass, known, i) == 0.0)
         g[1] = g[2] = 0.0;
 }
 
 enum { FREE2, REDUCED_G, CHOPPED_G, CHOPPED2, ACTIVE, UNBOUND, RESIDUAL2, RESIDUAL_MAX, FACE_SUMS };
 
-/* Returns x~'g = moved_g, x~ as in TalusFace, or |x~|^2 = moved2 where rounding hides the difference of the two. In
- * exact arithmetic x~'g >= |x~|^2. On the mantle near a solution x~ is small and nearly orthogonal to a larger g, and
- * the computed x~'g is only the rounding of x / step times g. */
-static inline double reduced_by_g(double step, double x2, double g2, double moved_g, double moved2)
+/* Returns moved_g = x~'g, with x~ of TalusFace, or moved2 = |x~|^2 where rounding hides the difference of the two. In
+ * exact arithmetic x~'g >= |x~|^2. On the mantle near a solution, x~ is small and nearly orthogonal to a larger g: the
+ * computed x~'g is then only the rounding error of x / step, times g. */
+static inline double rounded_product(double step, double x2, double g2, double moved_g,
+                                     double moved2)
 {
     return (moved_g - moved2) * step > 1e-15 * sqrt(x2 * g2) ? moved_g : moved2;
 }
 
+/* Writes the free, reduced and chopped gradient of block i and adds to sums[FACE_SUMS]. */
 KERNEL void split_block(const Pass *pass, Known known, int64_t i, double *sums)
 {
     const int rows = known.rows;
     const double *x = pass->x + i * rows, *g = pass->g + i * rows;
-    double step[TALUS_ROWS], phi[TALUS_ROWS], r2 = natural2(pass, known, i, x, g);
+    double step[TALUS_ROWS], phi[TALUS_ROWS], r2 = natural_residual2(pass, known, i, x, g);
     double x2 = 0.0, g2 = 0.0, moved_g = 0.0, moved2 = 0.0;
     bool active = is_active(pass, known, i, x), bound = true;
     for (int k = 0; k < rows; k++) {
         step[k] = x[k] - pass->step * g[k];
         phi[k] = active ? 0.0 : g[k];
     }
-    free_gradient(pass, known, i, phi);
+    clear_immovable_rows(pass, known, i, phi);
     project_block(pass, known, i, step);
     for (int k = 0; k < rows; k++) {
         double moved = (x[k] - step[k]) / pass->step;
@@ -192,7 +200,7 @@ KERNEL void split_block(const Pass *pass, Known known, int64_t i, double *sums)
         if (pass->chopped)
             pass->chopped[i * rows + k] = active ? moved : 0.0;
     }
-    sums[active ? CHOPPED_G : REDUCED_G] += reduced_by_g(pass->step, x2, g2, moved_g, moved2);
+    sums[active ? CHOPPED_G : REDUCED_G] += rounded_product(pass->step, x2, g2, moved_g, moved2);
     sums[CHOPPED2] += active ? moved2 : 0.0;
     sums[ACTIVE] += active;
     sums[UNBOUND] += active && !bound;
@@ -205,13 +213,14 @@ KERNEL void split_range(const Pass *pass, Known known, int64_t begin, int64_t en
     double sums[FACE_SUMS] = {0.0};
     for (int64_t i = begin; i < end; i++)
         split_block(pass, known, i, sums);
-    talus_cpu_leave(pass->op, chunk, (int)(sizeof sums / sizeof *sums), sums);
+    talus_cpu_store_sums(pass->op, chunk, (int)(sizeof sums / sizeof *sums), sums);
 }
 SPECIALISED(split)
 
-void talus_cpu_block_split(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                           const double *g, double step, double *free_part, double *reduced,
-                           double *chopped, TalusFace *face)
+void talus_cpu_block_split_gradient(const TalusOperator *op, const TalusMetricBlock *metric,
+                                    const double *x, const double *g, double step,
+                                    double *free_part, double *reduced, double *chopped,
+                                    TalusFace *face)
 {
     Pass pass = {.op = op,
                  .metric = metric,
@@ -222,8 +231,8 @@ void talus_cpu_block_split(const TalusOperator *op, const TalusMetricBlock *metr
                  .reduced = reduced,
                  .chopped = chopped};
     double total[FACE_SUMS];
-    talus_cpu_each_group(op, split_chunk, &pass);
-    talus_cpu_collect(op, FACE_SUMS - 1, 1, total);
+    talus_cpu_for_each_group(op, split_chunk, &pass);
+    talus_cpu_combine_sums(op, FACE_SUMS - 1, 1, total);
     *face = (TalusFace){.free2 = total[FREE2],
                         .reduced_g = total[REDUCED_G],
                         .chopped_g = total[CHOPPED_G],
@@ -243,13 +252,13 @@ KERNEL void mask_range(const Pass *pass, Known known, int64_t begin, int64_t end
         if (is_active(pass, known, i, pass->x + i * rows))
             memset(y, 0, (size_t)rows * sizeof *y);
         else
-            free_gradient(pass, known, i, y);
+            clear_immovable_rows(pass, known, i, y);
     }
 }
 SPECIALISED(mask)
 
-void talus_cpu_block_mask(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                          double *y)
+void talus_cpu_block_clear_active(const TalusOperator *op, const TalusMetricBlock *metric,
+                                  const double *x, double *y)
 {
     Pass pass = {.op = op, .metric = metric, .x = x, .t = y};
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, mask_chunk, &pass);
@@ -264,9 +273,9 @@ KERNEL void tangent_range(const Pass *pass, Known known, int64_t begin, int64_t 
         double d[TALUS_ROWS], *out = pass->t + i * rows;
         memcpy(d, pass->g + i * rows, (size_t)rows * sizeof *d);
         if (known.mixed_sets)
-            talus_general_tangent(pass->op, pass->metric, i, x, d);
+            talus_general_project_tangent(pass->op, pass->metric, i, x, d);
         else if (rows == 3)
-            talus_tangent_cone(friction(pass, known, i), x, d);
+            talus_cone_project_tangent(friction_in_metric(pass, known, i), x, d);
         else if (!(x[0] > 0.0))
             d[0] = talus_project_nonneg(d[0]);
         memcpy(out, d, (size_t)rows * sizeof *d);
@@ -274,21 +283,21 @@ KERNEL void tangent_range(const Pass *pass, Known known, int64_t begin, int64_t 
 }
 SPECIALISED(tangent)
 
-void talus_cpu_block_tangent(const TalusOperator *op, const TalusMetricBlock *metric,
-                             const double *x, const double *d, double *out)
+void talus_cpu_block_project_tangent(const TalusOperator *op, const TalusMetricBlock *metric,
+                                     const double *x, const double *d, double *out)
 {
     Pass pass = {.op = op, .metric = metric, .x = x, .g = d, .t = out};
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, tangent_chunk, &pass);
 }
 
 /* Returns the largest a >= 0 with x - a p in the set of block i. */
-KERNEL double feasible_block(const Pass *pass, Known known, int64_t i, const double *x,
-                             const double *p)
+KERNEL double block_feasible_step(const Pass *pass, Known known, int64_t i, const double *x,
+                                  const double *p)
 {
     if (known.mixed_sets)
-        return talus_general_step(pass->op, pass->metric, i, x, p);
+        return talus_general_feasible_step(pass->op, pass->metric, i, x, p);
     if (known.rows == 3)
-        return talus_cone_step(friction(pass, known, i), x, p);
+        return talus_cone_feasible_step(friction_in_metric(pass, known, i), x, p);
     return p[0] > 0.0 ? x[0] / p[0] : INFINITY;
 }
 
@@ -297,7 +306,7 @@ KERNEL void feasible_range(const Pass *pass, Known known, int64_t begin, int64_t
     const int rows = known.rows;
     double least = INFINITY;
     for (int64_t i = begin; i < end; i++) {
-        double a = feasible_block(pass, known, i, pass->x + i * rows, pass->g + i * rows);
+        double a = block_feasible_step(pass, known, i, pass->x + i * rows, pass->g + i * rows);
         least = a < least ? a : least;
     }
     pass->op->scratch->partial[chunk] = least;
@@ -309,8 +318,8 @@ double talus_cpu_block_feasible_step(const TalusOperator *op, const TalusMetricB
 {
     Pass pass = {.op = op, .metric = metric, .x = x, .g = p};
     double least = INFINITY;
-    talus_cpu_each_group(op, feasible_chunk, &pass);
-    for (int64_t g = 0; g < talus_cpu_groups(op); g++) {
+    talus_cpu_for_each_group(op, feasible_chunk, &pass);
+    for (int64_t g = 0; g < talus_cpu_group_count(op); g++) {
         double a = op->scratch->partial[g];
         least = a < least ? a : least;
     }
@@ -327,17 +336,17 @@ KERNEL void compare_range(const Pass *pass, Known known, int64_t begin, int64_t 
         sums[0] += y;
         sums[1] += x != y;
     }
-    talus_cpu_leave(pass->op, chunk, (int)(sizeof sums / sizeof *sums), sums);
+    talus_cpu_store_sums(pass->op, chunk, (int)(sizeof sums / sizeof *sums), sums);
 }
 SPECIALISED(compare)
 
-void talus_cpu_block_compare(const TalusOperator *op, const TalusMetricBlock *metric,
-                             const double *x, const double *y, int *active, int *changed)
+void talus_cpu_block_compare_active(const TalusOperator *op, const TalusMetricBlock *metric,
+                                    const double *x, const double *y, int *active, int *changed)
 {
     Pass pass = {.op = op, .metric = metric, .x = x, .g = y};
     double total[3];
-    talus_cpu_each_group(op, compare_chunk, &pass);
-    talus_cpu_collect(op, 2, 1, total);
+    talus_cpu_for_each_group(op, compare_chunk, &pass);
+    talus_cpu_combine_sums(op, 2, 1, total);
     *active = (int)total[0];
     *changed = (int)total[1];
 }

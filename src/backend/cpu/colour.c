@@ -1,5 +1,5 @@
-/* backend/cpu/colour.c - greedy colouring by falling priority (backend/priority.h): serial, so independent of the number
- * of threads.
+/* backend/cpu/colour.c - greedy colouring by falling priority (backend/priority.h): serial, so independent of the
+ * number of threads.
  *
  * Contacts are sorted by priority in linear time: a counting sort by the leading bits into about one bucket for each
  * contact, then by insertion within buckets. */
@@ -22,14 +22,15 @@ _Static_assert((int)HEAVY_CONTACTS < (int)TALUS_PAIR_INDICES,
 
 /* ---- order ---- */
 
-/* True if contact i comes before contact j: by falling priority. */
+/* True if contact i is coloured before contact j: its priority is higher or, if equal, talus_tie_comes_first. */
 static bool comes_first(const TalusOperator *op, const uint64_t *priority, int32_t i, int32_t j)
 {
     if (priority[i] != priority[j])
         return priority[i] > priority[j];
-    return talus_tie_before((const int32_t(*)[2])op->pair, &op->numbers, i, j);
+    return talus_tie_comes_first((const int32_t(*)[2])op->pair, &op->numbers, i, j);
 }
 
+/* Sorts the contacts order[0] to order[count - 1] by comes_first, by insertion. */
 static void sort_bucket(const TalusOperator *op, const uint64_t *priority, int32_t *order,
                         int count)
 {
@@ -42,6 +43,7 @@ static void sort_bucket(const TalusOperator *op, const uint64_t *priority, int32
     }
 }
 
+/* Allocates c's priority, order and bucket; sets the buckets to 0. */
 static TalusStatus reserve_order(TalusColouring *c, size_t blocks, size_t buckets)
 {
     TALUS_TRY(TALUS_GROW(c->priority, blocks, 0, "colours"));
@@ -69,7 +71,7 @@ static TalusStatus sort_by_priority(const TalusOperator *op, TalusColouring *c)
         start[k] = sum;
         sum += count;
     }
-    for (int i = 0; i < op->blocks; i++) /* moves each start to its end, the start of the next */
+    for (int i = 0; i < op->blocks; i++) /* start[k] becomes the end of bucket k */
         c->order[start[~c->priority[i] >> shift]++] = i;
     for (int k = 0; k < buckets; k++)
         sort_bucket(op, c->priority, c->order + c->bucket[k], c->bucket[k + 1] - c->bucket[k]);
@@ -78,13 +80,15 @@ static TalusStatus sort_by_priority(const TalusOperator *op, TalusColouring *c)
 
 /* ---- colours ---- */
 
-/* Returns contact i's class: CLASS_HEAVY, the lowest colour free at both bodies (marked there), or CLASS_OVERFLOW. */
-static int class_of(const TalusOperator *op, TalusColouring *c, int i)
+/* Returns the class of contact i: CLASS_HEAVY if one of its bodies is heavy; else the lowest colour that is free at
+ * both bodies, which it marks as used there; CLASS_OVERFLOW if no colour is free. */
+static int choose_class(const TalusOperator *op, TalusColouring *c, int i)
 {
     int32_t a = op->pair[i][0], b = op->pair[i][1];
-    if (talus_is_heavy(op, a) || talus_is_heavy(op, b))
+    if (talus_body_is_heavy(op, a) || talus_body_is_heavy(op, b))
         return CLASS_HEAVY;
-    /* Loops over packs of spheres write both bodies; other loops skip bodies that impulses do not move. */
+    /* Loops over packs of spheres write the velocities of both bodies; other loops skip bodies that impulses do not
+     * move. */
     bool spheres = run_of(op, i) < 2;
     bool a_yields = spheres || talus_body_yields(op, a);
     bool b_yields = b >= 0 && (spheres || talus_body_yields(op, b));
@@ -100,7 +104,8 @@ static int class_of(const TalusOperator *op, TalusColouring *c, int i)
     return __builtin_ctzll(open);
 }
 
-/* Counts the contacts of each class and run, and numbers them in contact order. */
+/* Fills c->count with the number of contacts of each class and run, c->place with each contact's index among these, and
+ * c->colours. */
 static void number_contacts(const TalusOperator *op, TalusColouring *c)
 {
     memset(c->count, 0, sizeof c->count);
@@ -122,7 +127,7 @@ TalusStatus talus_colour_contacts(const TalusOperator *op, TalusColouring *c)
     TALUS_TRY(sort_by_priority(op, c));
     memset(c->used, 0, bodies * sizeof *c->used);
     for (int k = 0; k < op->blocks; k++)
-        c->class_of[c->order[k]] = (uint8_t)class_of(op, c, c->order[k]);
+        c->class_of[c->order[k]] = (uint8_t)choose_class(op, c, c->order[k]);
     number_contacts(op, c);
     return TALUS_OK;
 }

@@ -5,10 +5,11 @@
 
 #include "backend/operator.h"
 
-/* Classes of contacts: colours 0..61, by greedy first fit by falling priority (backend/priority.h); overflow, contacts for
- * which no colour is free, swept one by one; heavy. A body with more than HEAVY_CONTACTS contacts would need a colour for each. Its
- * contacts are the class heavy: sweep.c steps them together, at frozen velocities and with the body's mass split among
- * them; sweep_sparse.c sweeps them one by one. */
+/* Classes of contacts. Classes 0 to 61 are colours; each contact gets the lowest colour that is free at both bodies,
+ * in the order of falling priority (backend/priority.h). CLASS_OVERFLOW: contacts for which no colour was free; they
+ * are swept one by one. CLASS_HEAVY: contacts of a heavy body, which is one with more than HEAVY_CONTACTS contacts and
+ * would need as many colours. sweep.c changes all heavy contacts at once, at the velocities before any of them changed
+ * and with the body's mass divided among them; sweep_sparse.c sweeps them one by one. */
 enum {
     COLOURS = 62,
     CLASS_OVERFLOW = 62,
@@ -19,28 +20,31 @@ enum {
 
 /* Classes of contacts. Runs: 0 sphere-sphere, 1 sphere-fixed, 2 general; heavy and overflow contacts count as run 2. */
 typedef struct TalusColouring {
-    uint8_t *class_of;     /* [blocks] */
-    int32_t *place;        /* [blocks]: index within its class and run */
-    uint64_t *used;        /* bit c: colour c is taken; [bodies], for an explicit matrix [blocks] */
-    uint64_t *priority;    /* [blocks] */
-    int32_t *order;        /* [blocks]: contacts by falling priority */
-    int32_t *bucket;       /* first index in `order` of each bucket of priorities */
+    uint8_t *class_of;  /* [blocks] */
+    int32_t *place;     /* [blocks]: index within its class and run */
+    uint64_t *used;     /* bit c: colour c is taken at this body; for an explicit matrix by block */
+    uint64_t *priority; /* [blocks] */
+    int32_t *order;     /* [blocks]: contacts by falling priority */
+    int32_t *bucket;    /* first index in `order` of each bucket of priorities */
     int count[CLASSES][3]; /* contacts by class and run */
     int colours;           /* number of colours in use: 0 .. colours - 1 */
 } TalusColouring;
 
-static inline int talus_body_contacts(const TalusOperator *op, int body)
+/* Returns the number of contacts of a body; 0 if impulses do not move it. */
+static inline int talus_body_contact_count(const TalusOperator *op, int body)
 {
     return op->incidence_start[body + 1] - op->incidence_start[body];
 }
 
-static inline bool talus_is_heavy(const TalusOperator *op, int body)
+/* True if the body has more than HEAVY_CONTACTS contacts; false for the fixed world (-1). */
+static inline bool talus_body_is_heavy(const TalusOperator *op, int body)
 {
-    return body >= 0 && talus_body_contacts(op, body) > HEAVY_CONTACTS;
+    return body >= 0 && talus_body_contact_count(op, body) > HEAVY_CONTACTS;
 }
 
-/* Fills the colouring, whose memory is reused, from the contacts of a matrix-free operator. */
+/* Fills the colouring with the classes of a matrix-free operator's contacts; its memory is reused. */
 TalusStatus talus_colour_contacts(const TalusOperator *op, TalusColouring *colouring);
+/* Frees the arrays of the colouring. */
 void talus_colouring_clear(TalusColouring *colouring);
 
 #endif

@@ -10,8 +10,9 @@ KERNEL Lane lane_norm2(const Lane a[3])
     return a[0] * a[0] + a[1] * a[1] + a[2] * a[2];
 }
 
-/* Projects two blocks, x, onto their cones (talus_project_cone with kappa = mu); inv = 1 / (1 + mu^2). The division of
- * mu by |t|^2 does not wait for the root. Where |t|^2 <= TINY2 (lane.h) it could overflow; it is then by 1. */
+/* Projects x of two blocks, in place, onto their cones, as talus_project_cone with kappa = mu; inv = 1 / (1 + mu^2).
+ * mu / |t| is computed as (mu / |t|^2) |t|, so that the division does not wait for the root. Where |t|^2 <= TINY2
+ * (lane.h) the quotient could overflow, and mu is divided by 1. */
 KERNEL void lanes_project(Lane mu, Lane inv, Lane x[3])
 {
     Lane t2 = x[1] * x[1] + x[2] * x[2];
@@ -33,23 +34,26 @@ KERNEL double lane_sum(Lane a)
     return a[0] + a[1];
 }
 
-/* Returns the larger lane; a NaN in either is not lost. */
+/* Returns the larger of the two lanes; NaN if either is NaN. */
 KERNEL double lane_max(Lane a)
 {
     return a[1] <= a[0] || isnan(a[0]) ? a[0] : a[1];
 }
 
-/* Blocks i and i + 1 in the two lanes; if !both, block i in both, and `live` keeps the copy out of sums. */
+/* The blocks in the two lanes: i and i + 1. If `both` is false, there is only block i: both lanes hold its values, and
+ * `live` keeps the second lane out of sums. */
 typedef struct Pair {
     int64_t i;
     bool both;
 } Pair;
 
+/* Returns a, with 0 in the second lane if the pair has only one block. */
 KERNEL Lane live(const Pair *pair, Lane a)
 {
     return pair->both ? a : (Lane){a[0], 0.0};
 }
 
+/* Load and store three entries per block, load1 one entry per block, of the blocks of a pair; p is the whole vector. */
 KERNEL void load3(const double *p, const Pair *pair, Lane r[3])
 {
     if (pair->both)

@@ -1,9 +1,10 @@
 /* backend/cpu/contact.c - the matrix-free operator: D gamma and D' v of a range of contacts, M^-1 of all bodies.
  *
- * N gamma takes three kernels: wrench (each contact's impulse p and torque t), gather (sums per body), contact
- * velocity. A body sums its own contacts, so no two threads write the same number and the order of sums is that of the
- * contacts. A wrench record is (p, t): p acts on b, -p on a, and t is minus the angular impulse, over l, on either
- * body. A contact of the first two runs has one record, t = n x p; a general contact has one for each body. */
+ * N gamma takes three kernels: writing of wrenches (each contact's impulse p and torque t), gathering of the wrenches
+ * of each body, contact velocities. A body adds the wrenches of its own contacts in the order of the contacts, so no
+ * two threads write the same number. A wrench record is (p, t): p acts on b, -p on a, and t is minus the angular
+ * impulse, over l, on either body. A contact of the first two runs has one record, with t = n x p; a general contact
+ * has one for each body. */
 #include "backend/cpu/cpu.h"
 #include "linalg/eliminate.h"
 
@@ -17,9 +18,10 @@ enum { WIDE = 3 };
 
 /* ---- contact velocity ---- */
 
-/* u = D'v of sphere contacts [0, 2 wide) of a run; `wide` and `fixed` are constants after inlining. */
-KERNEL void velocity_packs(const double (*velocity)[8], const int32_t (*pair)[2],
-                           const double (*frame)[4], int wide, bool fixed, double *u)
+/* u = D'v of the first 2 `wide` contacts of the given arrays, contacts of two spheres or, if `fixed`, of a sphere and a
+ * fixed body. `wide` and `fixed` are constants after inlining. */
+KERNEL void write_velocity_packs(const double (*velocity)[8], const int32_t (*pair)[2],
+                                 const double (*frame)[4], int wide, bool fixed, double *u)
 {
     Lane f[WIDE][4], v[WIDE][3], spin[WIDE][3], local[WIDE][3];
     for (int w = 0; w < wide; w++) {
@@ -34,8 +36,9 @@ KERNEL void velocity_packs(const double (*velocity)[8], const int32_t (*pair)[2]
         lane_store3(u + 3 * LANES * w, local[w]);
 }
 
-KERNEL void one_velocity(const double (*velocity)[8], const int32_t pair[2], const double frame[4],
-                         bool fixed, double local[3])
+/* local = D'v of one contact of two spheres or, if `fixed`, of a sphere and a fixed body. */
+KERNEL void write_sphere_velocity(const double (*velocity)[8], const int32_t pair[2],
+                                  const double frame[4], bool fixed, double local[3])
 {
     Lane r[4];
     sphere_motion(velocity, pair, fixed, r);
@@ -43,34 +46,37 @@ KERNEL void one_velocity(const double (*velocity)[8], const int32_t pair[2], con
     talus_cross3(spin, frame, turn);
     for (int k = 0; k < 3; k++)
         world[k] -= turn[k];
-    talus_frame_local(frame, world, local);
+    talus_frame_to_local(frame, world, local);
 }
 
-KERNEL void velocity_run(const double (*velocity)[8], const int32_t (*pair)[2],
-                         const double (*frame)[4], int count, bool fixed, double *u)
+/* u = D'v of `count` contacts of one run of spheres, as many as possible in packs. */
+KERNEL void write_run_velocities(const double (*velocity)[8], const int32_t (*pair)[2],
+                                 const double (*frame)[4], int count, bool fixed, double *u)
 {
     int i = 0;
     for (; i + WIDE * LANES <= count; i += WIDE * LANES)
-        velocity_packs(velocity, pair + i, frame + i, WIDE, fixed, u + 3 * i);
+        write_velocity_packs(velocity, pair + i, frame + i, WIDE, fixed, u + 3 * i);
     for (; i + LANES <= count; i += LANES)
-        velocity_packs(velocity, pair + i, frame + i, 1, fixed, u + 3 * i);
+        write_velocity_packs(velocity, pair + i, frame + i, 1, fixed, u + 3 * i);
     if (i < count)
-        one_velocity(velocity, pair[i], frame[i], fixed, u + 3 * i);
+        write_sphere_velocity(velocity, pair[i], frame[i], fixed, u + 3 * i);
 }
 
-static void sphere_velocities(const TalusOperator *op, const double (*velocity)[8], int begin,
-                              int end, double *u)
+/* u = D'v of sphere contacts [begin, end), all of one run. */
+static void write_sphere_velocities(const TalusOperator *op, const double (*velocity)[8], int begin,
+                                    int end, double *u)
 {
     const int32_t(*pair)[2] = (const int32_t(*)[2])op->pair + begin;
     const double(*frame)[4] = (const double(*)[4])op->frame + begin;
     if (begin < op->sphere_sphere)
-        velocity_run(velocity, pair, frame, end - begin, false, u);
+        write_run_velocities(velocity, pair, frame, end - begin, false, u);
     else
-        velocity_run(velocity, pair, frame, end - begin, true, u);
+        write_run_velocities(velocity, pair, frame, end - begin, true, u);
 }
 
-static void sphere_normal_velocities(const TalusOperator *op, const double (*velocity)[8],
-                                     int begin, int end, double *u)
+/* u = normal velocities of sphere contacts [begin, end), for problems with one row. */
+static void write_normal_velocities(const TalusOperator *op, const double (*velocity)[8], int begin,
+                                    int end, double *u)
 {
     for (int i = begin; i < end; i++) {
         const double *n = op->frame[i], *a = velocity[op->pair[i][0]];
@@ -85,8 +91,8 @@ static void sphere_normal_velocities(const TalusOperator *op, const double (*vel
 
 /* local = angular velocity of b relative to a at contact i, times the contact's length, in its frame: the velocities of
  * the moment rows. */
-static void moment_velocity(const TalusOperator *op, const double (*velocity)[8], int i,
-                            double local[3])
+static void write_moment_velocity(const TalusOperator *op, const double (*velocity)[8], int i,
+                                  double local[3])
 {
     const double *lever = op->lever[i - op->sphere_sphere - op->sphere_fixed];
     const double *a = velocity[op->pair[i][0]] + 4;
@@ -96,11 +102,12 @@ static void moment_velocity(const TalusOperator *op, const double (*velocity)[8]
     if (op->pair[i][1] >= 0)
         for (int k = 0; k < 3; k++)
             world[k] += lever[1] * velocity[op->pair[i][1]][4 + k];
-    talus_frame_local(op->frame[i], world, local);
+    talus_frame_to_local(op->frame[i], world, local);
 }
 
-static void general_velocity(const TalusOperator *op, const double (*velocity)[8], int i,
-                             double local[3])
+/* local = velocity of b relative to a at general contact i, in its frame. */
+static void write_general_velocity(const TalusOperator *op, const double (*velocity)[8], int i,
+                                   double local[3])
 {
     const double *arm = op->arm[i - op->sphere_sphere - op->sphere_fixed];
     const double *a = velocity[op->pair[i][0]];
@@ -114,10 +121,10 @@ static void general_velocity(const TalusOperator *op, const double (*velocity)[8
         for (int k = 0; k < 3; k++)
             world[k] += b[k] + turn[k];
     }
-    talus_frame_local(op->frame[i], world, local);
+    talus_frame_to_local(op->frame[i], world, local);
 }
 
-static int limit(int value, int low, int high)
+static int clamp_index(int value, int low, int high)
 {
     return value < low ? low : value > high ? high : value;
 }
@@ -128,21 +135,21 @@ void talus_cpu_contact_velocity(const TalusOperator *op, const double (*velocity
     const int rows = op->rows,
               runs[3] = {op->sphere_sphere, op->sphere_sphere + op->sphere_fixed, op->blocks};
     for (int run = 0, start = begin; run < 3; run++) {
-        int stop = limit(runs[run], start, end);
+        int stop = clamp_index(runs[run], start, end);
         double *out = u + (size_t)rows * (size_t)(start - begin);
         if (run == 2) {
             double local[3];
             for (int i = start; i < stop; i++, out += rows) {
-                general_velocity(op, velocity, i, local);
+                write_general_velocity(op, velocity, i, local);
                 for (int k = 0; k < rows && k < 3; k++)
                     out[k] = local[k];
                 if (rows == 6)
-                    moment_velocity(op, velocity, i, out + 3);
+                    write_moment_velocity(op, velocity, i, out + 3);
             }
         } else if (rows == 1) {
-            sphere_normal_velocities(op, velocity, start, stop, out);
+            write_normal_velocities(op, velocity, start, stop, out);
         } else {
-            sphere_velocities(op, velocity, start, stop, out);
+            write_sphere_velocities(op, velocity, start, stop, out);
         }
         start = stop;
     }
@@ -150,9 +157,9 @@ void talus_cpu_contact_velocity(const TalusOperator *op, const double (*velocity
 
 /* ---- wrenches ---- */
 
-/* Writes the wrench records of sphere contacts [0, 2 wide); frame, gamma and record start at the first of them. */
-KERNEL void wrench_packs(const double (*frame)[4], const double *gamma, int wide,
-                         double (*record)[6])
+/* Writes the wrench records of 2 `wide` sphere contacts; frame, gamma and record start at the first of them. */
+KERNEL void write_wrench_packs(const double (*frame)[4], const double *gamma, int wide,
+                               double (*record)[6])
 {
     Lane f[WIDE][4], local[WIDE][3], p[WIDE][3], t[WIDE][3];
     for (int w = 0; w < wide; w++) {
@@ -167,23 +174,25 @@ KERNEL void wrench_packs(const double (*frame)[4], const double *gamma, int wide
         lanes_store_wrench(record[LANES * w], p[w], t[w]);
 }
 
-static void sphere_wrenches(const TalusOperator *op, const double *gamma, int begin, int end,
-                            double (*record)[6])
+/* Writes the wrench records of sphere contacts [begin, end); gamma starts at contact `begin`, record at contact 0. */
+static void write_sphere_wrenches(const TalusOperator *op, const double *gamma, int begin, int end,
+                                  double (*record)[6])
 {
     const double(*frame)[4] = (const double(*)[4])op->frame;
     int i = begin;
     for (; i + WIDE * LANES <= end; i += WIDE * LANES, gamma += 3 * WIDE * LANES)
-        wrench_packs(frame + i, gamma, WIDE, record + i);
+        write_wrench_packs(frame + i, gamma, WIDE, record + i);
     for (; i + LANES <= end; i += LANES, gamma += 3 * LANES)
-        wrench_packs(frame + i, gamma, 1, record + i);
+        write_wrench_packs(frame + i, gamma, 1, record + i);
     if (i < end) {
-        talus_frame_world(frame[i], gamma, record[i]);
+        talus_frame_to_world(frame[i], gamma, record[i]);
         talus_cross3(frame[i], record[i], record[i] + 3);
     }
 }
 
-static void sphere_normal_wrenches(const TalusOperator *op, const double *gamma, int begin, int end,
-                                   double (*record)[6])
+/* The same for problems with one row, in which contacts of spheres exert no torque. */
+static void write_normal_wrenches(const TalusOperator *op, const double *gamma, int begin, int end,
+                                  double (*record)[6])
 {
     for (int i = begin; i < end; i++) {
         double g = *gamma++;
@@ -194,26 +203,29 @@ static void sphere_normal_wrenches(const TalusOperator *op, const double *gamma,
     }
 }
 
-/* Adds contact i's moment to the torques of its two records; bodies subtract torques, hence the signs. */
-static void moment_wrench(const TalusOperator *op, const double moment[3], int i,
-                          double (*record)[6])
+/* Adds the moment of general contact i, given in its frame, to the torques of its two records. Bodies subtract the
+ * torques of records, hence the signs. */
+static void add_moment_wrench(const TalusOperator *op, const double moment[3], int i,
+                              double (*record)[6])
 {
     int spheres = op->sphere_sphere + op->sphere_fixed, j = i - spheres;
     double world[3];
-    talus_frame_world(op->frame[i], moment, world);
+    talus_frame_to_world(op->frame[i], moment, world);
     for (int k = 0; k < 3; k++) {
         record[spheres + 2 * j][3 + k] += op->lever[j][0] * world[k];
         record[spheres + 2 * j + 1][3 + k] -= op->lever[j][1] * world[k];
     }
 }
 
-/* Writes two records: (p, arm_a x p) for a and (p, -arm_b x p) for b, so that both bodies subtract the torque. */
-static void general_wrench(const TalusOperator *op, const double *gamma, int i, double (*record)[6])
+/* Writes the two records of general contact i: (p, arm_a x p) for a and (p, -arm_b x p) for b, so that both bodies
+ * subtract the torque. */
+static void write_general_wrench(const TalusOperator *op, const double *gamma, int i,
+                                 double (*record)[6])
 {
     int spheres = op->sphere_sphere + op->sphere_fixed, j = i - spheres;
     double local[3] = {gamma[0], op->rows == 1 ? 0.0 : gamma[1], op->rows == 1 ? 0.0 : gamma[2]};
     double p[3], t[3];
-    talus_frame_world(op->frame[i], local, p);
+    talus_frame_to_world(op->frame[i], local, p);
     for (int side = 0; side < 2; side++) {
         double *r = record[spheres + 2 * j + side];
         talus_cross3(op->arm[j] + 3 * side, p, t);
@@ -223,25 +235,26 @@ static void general_wrench(const TalusOperator *op, const double *gamma, int i, 
         }
     }
     if (op->rows == 6)
-        moment_wrench(op, gamma + 3, i, record);
+        add_moment_wrench(op, gamma + 3, i, record);
 }
 
-void talus_cpu_wrench(const TalusOperator *op, const double *gamma, int begin, int end,
-                      double (*record)[6])
+void talus_cpu_write_wrenches(const TalusOperator *op, const double *gamma, int begin, int end,
+                              double (*record)[6])
 {
     int spheres = op->sphere_sphere + op->sphere_fixed;
-    int stop = limit(spheres, begin, end);
+    int stop = clamp_index(spheres, begin, end);
     if (op->rows == 1)
-        sphere_normal_wrenches(op, gamma, begin, stop, record);
+        write_normal_wrenches(op, gamma, begin, stop, record);
     else
-        sphere_wrenches(op, gamma, begin, stop, record);
+        write_sphere_wrenches(op, gamma, begin, stop, record);
     gamma += (size_t)op->rows * (size_t)(stop - begin);
     for (int i = stop; i < end; i++, gamma += op->rows)
-        general_wrench(op, gamma, i, record);
+        write_general_wrench(op, gamma, i, record);
 }
 
 /* ---- bodies ---- */
 
+/* Arguments of talus_cpu_gather_wrenches. */
 typedef struct Gather {
     const TalusOperator *op;
     const double (*record)[6];
@@ -249,10 +262,11 @@ typedef struct Gather {
     bool free_motion, terms;
 } Gather;
 
-/* sum = {p_x, p_y}, {p_z, t_x}, {t_y, t_z} over one body's records; if `terms`, size = the same sums of absolute values.
- * Flipping the sign bit gives an impulse the sign of its side; torques are added, for the caller to subtract. */
-KERNEL void body_sum(const double (*record)[6], const int32_t *incidence, int count, bool terms,
-                     Lane sum[3], Lane size[3])
+/* sum = {p_x, p_y}, {p_z, t_x}, {t_y, t_z}, the sums over one body's wrench records; if `terms`, size = the same sums
+ * of absolute values. Where the body is side a of a contact, the sign bit of the impulse is flipped. Torques are added
+ * with the sign of the records, for the caller to subtract. */
+KERNEL void sum_body_wrenches(const double (*record)[6], const int32_t *incidence, int count,
+                              bool terms, Lane sum[3], Lane size[3])
 {
     const Mask unsign = {INT64_MAX, INT64_MAX}; /* all bits but the sign */
     for (int k = 0; k < 3; k++)
@@ -270,28 +284,30 @@ KERNEL void body_sum(const double (*record)[6], const int32_t *incidence, int co
 }
 
 /* Writes |V| and |W| of a body (terms.h) to entries 3 and 7 of v, from the sums of absolute values of its records. */
-KERNEL void body_terms(const TalusOperator *op, int64_t body, const Lane size[3], double *v)
+KERNEL void write_body_terms(const TalusOperator *op, int64_t body, const Lane size[3], double *v)
 {
     double sum[6] = {size[0][0], size[0][1], size[1][0], size[1][1], size[2][0], size[2][1]};
     double out[2];
-    talus_terms_body(op->body[body], op->inertia ? op->inertia[body] : NULL, sum, out);
+    talus_terms_body_size(op->body[body], op->inverse_inertia ? op->inverse_inertia[body] : NULL,
+                          sum, out);
     v[3] = out[0];
     v[7] = out[1];
 }
 
+/* Writes the velocity records of bodies [begin, end). `terms` is a constant after inlining. */
 KERNEL void gather_bodies(const Gather *g, int64_t begin, int64_t end, bool terms)
 {
-    const TalusOperator op = *g->op; /* a copy, which no store below can alias */
+    const TalusOperator op = *g->op; /* a copy: no store below changes it, as the compiler knows */
     const double(*record)[6] = g->record;
     const Lane keep = lane(g->free_motion ? 1.0 : 0.0);
     for (int64_t i = begin; i < end; i++) {
         const double *body = op.body[i];
         double *v = g->velocity[i], m = body[3], k = body[7];
         Lane sum[3], size[3];
-        body_sum(record, op.incidence + op.incidence_start[i],
-                 op.incidence_start[i + 1] - op.incidence_start[i], terms, sum, size);
+        sum_body_wrenches(record, op.incidence + op.incidence_start[i],
+                          op.incidence_start[i + 1] - op.incidence_start[i], terms, sum, size);
         Lane turn[2] = {__builtin_shufflevector(sum[1], sum[2], 1, 2), lane(sum[2][1])};
-        if (op.inertia) {
+        if (op.inverse_inertia) {
             double torque[3] = {turn[0][0], turn[0][1], turn[1][0]}, t[3];
             talus_spin_change(&op, (int)i, k, torque, t);
             turn[0] = (Lane){t[0], t[1]};
@@ -305,7 +321,7 @@ KERNEL void gather_bodies(const Gather *g, int64_t begin, int64_t end, bool term
         lane_store(v + 4, keep * lane_load(body + 4) - turn[0]);
         lane_store(v + 6, lane_low(keep * lane_load(body + 6) - turn[1], lane(k)));
         if (terms)
-            body_terms(&op, i, size, v);
+            write_body_terms(&op, i, size, v);
     }
 }
 
@@ -319,8 +335,8 @@ static void gather_chunk(void *context, int64_t begin, int64_t end, int64_t chun
         gather_bodies(g, begin, end, false);
 }
 
-void talus_cpu_gather(const TalusOperator *op, const double (*record)[6], bool free_motion,
-                      bool terms, double (*velocity)[8])
+void talus_cpu_gather_wrenches(const TalusOperator *op, const double (*record)[6], bool free_motion,
+                               bool terms, double (*velocity)[8])
 {
     Gather g = {op, record, velocity, free_motion, terms};
     talus_parallel(op->pool, op->bodies, BODY_GRAIN, gather_chunk, &g);

@@ -9,49 +9,52 @@
 void talus_cpu_contact_velocity(const TalusOperator *op, const double (*velocity)[8], int begin,
                                 int end, double *u);
 
-/* Writes the wrenches (impulse and torque, see contact.c) of blocks [begin, end) to record, one per contact or, of a
- * general one, two. gamma starts at block `begin`, record at block 0. */
-void talus_cpu_wrench(const TalusOperator *op, const double *gamma, int begin, int end,
-                      double (*record)[6]);
+/* Writes the wrenches (impulse and torque, see contact.c) of blocks [begin, end) to `record`: one per contact, two per
+ * general contact. gamma starts at block `begin`, record at block 0. */
+void talus_cpu_write_wrenches(const TalusOperator *op, const double *gamma, int begin, int end,
+                              double (*record)[6]);
 
-/* Writes gamma = S x to the scratch: its wrenches to `record` or, for an explicit matrix, gamma to `unscaled`. */
-void talus_cpu_unscale(const TalusOperator *op, const TalusMetricBlock *metric, const double *x);
+/* Computes gamma = S x and writes its wrenches to the scratch's `record` or, for an explicit matrix, gamma itself to
+ * the scratch's `unscaled`. */
+void talus_cpu_unscale_impulses(const TalusOperator *op, const TalusMetricBlock *metric,
+                                const double *x);
 
-/* velocity = v_f, if `free_motion`, plus M^-1 times the sum of a body's wrenches; then satisfies eliminated joints.
- * `terms`: |V| and |W| of each body (terms.h) replace entries 3 and 7 of its record, 1/m and the factor of its inertia;
- * needs `free_motion`. */
-void talus_cpu_gather(const TalusOperator *op, const double (*record)[6], bool free_motion,
-                      bool terms, double (*velocity)[8]);
+/* velocity = v_f, if `free_motion`, plus M^-1 times the sum of each body's wrenches, as records like op->body; then
+ * changes the velocities so that they satisfy eliminated joints. With `terms`, which needs `free_motion`, |V| and |W|
+ * of each body (terms.h) replace 1/m and k, entries 3 and 7 of its velocity record. */
+void talus_cpu_gather_wrenches(const TalusOperator *op, const double (*record)[6], bool free_motion,
+                               bool terms, double (*velocity)[8]);
 
-/* Writes the velocities at gamma, v_f included, to the scratch, with `terms` as in talus_cpu_gather. */
-void talus_cpu_measure_bodies(const TalusOperator *op, const double *gamma, bool terms);
+/* Writes the bodies' velocities v_f + M^-1 D gamma to the scratch, with `terms` as in talus_cpu_gather_wrenches. */
+void talus_cpu_solved_velocities(const TalusOperator *op, const double *gamma, bool terms);
 
-/* Adds the squares of blocks' terms (terms.h) to *terms2, their maximum to *max2, for blocks [begin, end); of bodies
- * that talus_cpu_measure_bodies has measured with terms at this gamma. */
-void talus_cpu_block_terms(const TalusOperator *op, const double *gamma, int64_t begin, int64_t end,
-                           double *terms2, double *max2);
+/* Adds the squared sizes of the terms (terms.h) of blocks [begin, end) to *terms2 and raises *max2 to the largest of
+ * them. talus_cpu_solved_velocities must have been called before, with `terms` and the same gamma. */
+void talus_cpu_add_terms(const TalusOperator *op, const double *gamma, int64_t begin, int64_t end,
+                         double *terms2, double *max2);
 
-/* Explicit operator (sparse.c): true if N consists of full 3 x 3 blocks; out = N x for blocks [begin, end), out
- * starting at block `begin`. */
-bool talus_cpu_full_blocks(const TalusOperator *op);
+/* sparse.c, for explicit operators. The first is true if N consists of full 3 x 3 blocks; the second writes out = N x
+ * for blocks [begin, end), `out` starting at block `begin`. */
+bool talus_cpu_has_full_blocks(const TalusOperator *op);
 void talus_cpu_sparse_product(const TalusOperator *op, const double *x, int begin, int end,
                               double *out);
 
 /* ---- sums.c: sums and maxima over blocks, by groups (backend/groups.h) ---- */
 
-/* Maximum number of sums of a group. */
+/* Maximum number of sums and maxima that a loop stores per group. */
 enum { PARTIALS = 8 };
 
-/* Cuts the blocks of a matrix-free operator into groups; part of op.scratch. */
+/* Cuts the blocks of a matrix-free operator into groups; part of op.reserve_scratch. */
 TalusStatus talus_cpu_group_blocks(const TalusOperator *op);
-int64_t talus_cpu_groups(const TalusOperator *op);
+/* Returns the number of groups, those of free joints included. */
+int64_t talus_cpu_group_count(const TalusOperator *op);
 /* Calls fn(context, begin, end, group) for the blocks of each group, in parallel. */
-void talus_cpu_each_group(const TalusOperator *op, TalusLoopFn *fn, void *context);
-/* Stores the sums, or maxima, of a group. */
-void talus_cpu_leave(const TalusOperator *op, int64_t group, int count, const double *sums);
-/* Adds up the first `sums` stored sums of all groups and takes the maximum of the `maxima` that follow. Writes sums +
- * maxima totals. */
-void talus_cpu_collect(const TalusOperator *op, int sums, int maxima, double *total);
+void talus_cpu_for_each_group(const TalusOperator *op, TalusLoopFn *fn, void *context);
+/* Stores `count` sums or maxima of a group in the scratch's `partial`. */
+void talus_cpu_store_sums(const TalusOperator *op, int64_t group, int count, const double *sums);
+/* Combines the stored numbers of all groups: total[k] is the sum over groups for k < sums, the maximum over groups for
+ * the next `maxima` numbers. */
+void talus_cpu_combine_sums(const TalusOperator *op, int sums, int maxima, double *total);
 
 /* The operations: talus_cpu_GROUP_NAME. */
 #define OPERATION(result, group, name, arguments) result talus_cpu_##group##_##name arguments;

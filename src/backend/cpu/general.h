@@ -1,7 +1,8 @@
-/* backend/cpu/general.h - operations on one block whose set may be any, for operators with mixed_sets true.
+/* backend/cpu/general.h - operations on one block with any set, for operators with mixed_sets true.
  *
- * They are not inlined, so that loops over cones and half lines keep their size and speed. metric NULL: s = 1; x, g,
- * d and p are the entries of block i alone, in the metric. The functions are talus_block_... of sets/set.h. */
+ * talus_general_NAME does what talus_block_NAME of sets/set.h does, for block i of an operator. These functions are not
+ * inlined, so that loops over cones and half lines keep their size and speed. metric NULL: s = 1; x, g, d and p are the
+ * entries of block i alone, in the metric. */
 #ifndef TALUS_BACKEND_CPU_GENERAL_H
 #define TALUS_BACKEND_CPU_GENERAL_H
 
@@ -17,21 +18,23 @@ typedef struct Known {
 
 void talus_general_project(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
                            double *x);
-/* Projects x, in gamma's units, onto a cone itself, onto the unbounded rows of a joint, or onto a prism (although that
- * is bounded): talus_block_recede. */
-void talus_general_recede(const TalusOperator *op, int64_t i, double *x);
+/* Projects x, in N s, onto the cone or prism of a contact; sets the rows of a joint with finite bounds to 0. */
+void talus_general_project_unbounded(const TalusOperator *op, int64_t i, double *x);
 /* True if x is on the boundary of its set. */
-bool talus_general_active(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
-                          const double *x);
+bool talus_general_is_active(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
+                             const double *x);
 /* Sets to 0 the rows of d in which the set allows only 0, as tangential rows with mu = 0. */
-void talus_general_free(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
-                        double *d);
-void talus_general_tangent(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
-                           const double *x, double *d);
-double talus_general_step(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
-                          const double *x, const double *p);
+void talus_general_clear_immovable(const TalusOperator *op, const TalusMetricBlock *metric,
+                                   int64_t i, double *d);
+/* Projects d, in place, onto the tangent cone of the set at x. */
+void talus_general_project_tangent(const TalusOperator *op, const TalusMetricBlock *metric,
+                                   int64_t i, const double *x, double *d);
+/* Returns the largest a >= 0 with x - a p in the set. */
+double talus_general_feasible_step(const TalusOperator *op, const TalusMetricBlock *metric,
+                                   int64_t i, const double *x, const double *p);
 
-/* Returns De Saxce's shift s_n sigma(-u_t) of a Coulomb block with the gradient g = s u; 0 for other blocks. */
+/* Returns De Saxce's shift in the metric, s_n sigma(-u_t), of a block under Coulomb's law with the gradient g = s u; 0
+ * for other blocks. */
 double talus_general_shift(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
                            const double *g);
 
@@ -45,7 +48,8 @@ KERNEL void plain_project(const TalusOperator *op, const TalusMetricBlock *metri
         x[0] = talus_project_nonneg(x[0]);
 }
 
-/* Returns |d (gamma - P(step))|^2, the squared natural residual, for plain_project's sets; step: gamma - g / d. */
+/* Returns |d (gamma - P(step))|^2, the squared natural residual of block i, for the sets of plain_project. `step` is
+ * gamma - g / d on entry, its projection on return. */
 KERNEL double plain_residual2(const TalusOperator *op, int64_t i, int rows, double d,
                               const double *gamma, double *step)
 {

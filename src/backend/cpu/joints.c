@@ -4,18 +4,19 @@
 
 #include <string.h>
 
-TalusStatus talus_cpu_joint_rows(const TalusOperator *op, TalusJointRow *row, int *count)
+TalusStatus talus_cpu_joint_get_rows(const TalusOperator *op, TalusJointRow *row, int *count)
 {
     *count = 0;
     for (int i = op->blocks - op->joints; i < op->blocks; i++)
         for (int k = 0; k < 3; k++)
             if (talus_joint_has_row(op, i, k))
-                talus_joint_row(op, i, k, &row[(*count)++]);
+                talus_joint_fill_row(op, i, k, &row[(*count)++]);
     return TALUS_OK;
 }
 
-/* Copies each body's range of whole's `incidence` to op's without the free joints, the last entries of the range. */
-static void drop_incidences(const TalusOperator *whole, TalusOperator *op)
+/* Fills incidence_start and incidence of op: each body's entries in `whole` without those of free joints, which are the
+ * body's last entries. */
+static void copy_incidences(const TalusOperator *whole, TalusOperator *op)
 {
     const int32_t end = 2 * (op->blocks + op->general);
     int32_t at = 0;
@@ -42,22 +43,22 @@ static void diagonal_chunk(void *context, int64_t begin, int64_t end, int64_t ch
                                talus_elimination_taken(e), pass->op->diagonal[i]);
 }
 
-TalusStatus talus_cpu_joint_take_out(const TalusOperator *whole, TalusOperator *op)
+TalusStatus talus_cpu_joint_finish_reduced(const TalusOperator *whole, TalusOperator *op)
 {
     Pass pass = {whole, op};
     op->kinds = 0;
     for (int i = 0; i < op->blocks; i++)
         op->kinds |= talus_block_kind(op, i);
-    drop_incidences(whole, op);
+    copy_incidences(whole, op);
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, diagonal_chunk, &pass);
     return TALUS_OK;
 }
 
-void talus_cpu_joint_recover(const TalusOperator *whole, const TalusOperator *op, bool offset,
-                             double *gamma)
+void talus_cpu_joint_recover_impulses(const TalusOperator *whole, const TalusOperator *op,
+                                      bool offset, double *gamma)
 {
     double *joints = gamma + (size_t)op->rows * (size_t)op->blocks;
-    talus_cpu_op_bodies(op, gamma, offset, op->scratch->velocity);
+    talus_cpu_op_body_velocities(op, gamma, offset, op->scratch->velocity);
     const TalusMachines machines = talus_elimination_machines(op->elimination);
     memset(joints, 0, (size_t)op->rows * (size_t)whole->joints * sizeof *joints);
     for (int row = 0; row < machines.rows; row++)

@@ -3,8 +3,9 @@
  *
  * With u = N gamma + q, Coulomb's law in the form of De Saxce and Feng (1998) is complementarity between gamma in K
  * and u + sigma e_n in K*, where sigma is the support function at -u_t of the impulses that a unit normal impulse
- * allows. A constant shift s in place of sigma makes it a convex problem with offset q_n + s; gamma solves both if s
- * = sigma. Bounds from an estimate of the normal impulse (Tresca) do the same if the estimate is exact. */
+ * allows. With a constant shift s in place of sigma this is a convex problem with the offset q_n + s; a solution with
+ * s = sigma obeys Coulomb's law. So does a solution with bounds from an estimate of the normal impulse (Tresca) if the
+ * estimate equals the normal impulse. */
 #include "backend/cpu/general.h"
 
 typedef struct Pass {
@@ -12,7 +13,7 @@ typedef struct Pass {
     const double *gamma; /* impulses; for estimates x in the metric, gamma = s x */
     const TalusMetricBlock *metric;
     double share; /* fraction of the way that shifts or estimates move */
-    bool terms;   /* sum the terms of gradients as well */
+    bool terms;   /* also sum the sizes of the terms of gradients (backend/terms.h) */
 } Pass;
 
 enum { RESIDUAL2, SHIFT2, ESTIMATE2, TERMS2, RESIDUAL_MAX2, TERMS_MAX2, LAW_SUMS };
@@ -26,20 +27,20 @@ static bool is_coulomb(const TalusOperator *op, int64_t i)
 
 static bool is_prism(const TalusOperator *op, int64_t i)
 {
-    return op->model && talus_model_prism(&op->model[i], op->prisms);
+    return op->model && talus_model_is_prism(&op->model[i], op->prisms);
 }
 
-/* Returns the address of the block's bias or, of an explicit operator, of the normal entry of q: it contains the
- * shift. */
+/* Returns the address of the number that contains the block's shift: its bias or, of an explicit operator, its normal
+ * entry of q. */
 static double *normal_offset(const TalusOperator *op, int64_t i)
 {
     return op->pair ? &op->bias[i] : &op->offset[i * op->rows];
 }
 
-/* Squared natural residual of gamma with gradient g. Where the step stays inside the set, g itself is used, for the
- * reason given at block_residual2 in operator.c. */
-KERNEL double residual2_of(int rows, const TalusSet *set, double d, const double *gamma,
-                           const double *g)
+/* Returns the squared natural residual of gamma with gradient g. Where the projection changes nothing, the residual is
+ * g itself, for the reason given at block_residual2 in operator.c. */
+KERNEL double natural_residual2(int rows, const TalusSet *set, double d, const double *gamma,
+                                const double *g)
 {
     double step[TALUS_ROWS] = {0.0}, target[TALUS_ROWS], r2 = 0.0;
     bool inside = true;
@@ -55,15 +56,17 @@ KERNEL double residual2_of(int rows, const TalusSet *set, double d, const double
     return r2;
 }
 
-/* Adds block i to the sums and, under Coulomb's law, moves its shift by pass->share. u is the velocity without shift,
- * then the gradient with it. The set is the law's own: a prism only under `fixed`, whatever op->prisms is. `known` is a
- * constant after inlining, unless sets are mixed: then all sets are discs, and no other section is compiled. */
-KERNEL void measure_block(const Pass *pass, Known known, int64_t i, double *u, double *sums)
+/* Adds block i to the sums and, under Coulomb's law, moves its shift by pass->share. u is the velocity without shift
+ * on entry, the gradient with shift on return. The set is that of the block's law: a prism only under `fixed`,
+ * whatever op->prisms is. known.mixed_sets is a constant after inlining; false: all sets are discs, and the code for
+ * other sections is not compiled. */
+KERNEL void measure_and_shift_block(const Pass *pass, Known known, int64_t i, double *u,
+                                    double *sums)
 {
     const TalusOperator *op = pass->op;
     const int rows = known.rows;
     const double *gamma = pass->gamma + i * rows;
-    TalusSet set = talus_block_set(op, i, false, NULL);
+    TalusSet set = talus_set_of_block(op, i, false, NULL);
     double d = talus_block_scale(op, (int)i);
     if (!known.mixed_sets) {
         set.section = TALUS_SECTION_DISC;
@@ -83,7 +86,7 @@ KERNEL void measure_block(const Pass *pass, Known known, int64_t i, double *u, d
     }
     if (op->compliance)
         u[0] += op->compliance[i] * gamma[0];
-    double r2 = residual2_of(rows, &set, d, gamma, u);
+    double r2 = natural_residual2(rows, &set, d, gamma, u);
     sums[RESIDUAL2] += r2;
     update_max(&sums[RESIDUAL_MAX2], r2);
 }
@@ -91,7 +94,7 @@ KERNEL void measure_block(const Pass *pass, Known known, int64_t i, double *u, d
 /* ---- all blocks ---- */
 
 /* u = N gamma + q without shifts, for blocks [begin, end). */
-static void velocity_of(const Pass *pass, int64_t begin, int64_t end, double *u)
+static void write_unshifted_velocity(const Pass *pass, int64_t begin, int64_t end, double *u)
 {
     const TalusOperator *op = pass->op;
     const int rows = op->rows;
@@ -113,25 +116,25 @@ static void measure_chunk(void *context, int64_t begin, int64_t end, int64_t chu
     const TalusOperator *op = pass->op;
     double u[TALUS_ROWS * BLOCK_GRAIN], sums[LAW_SUMS] = {0.0};
     const bool discs = op->rows == 3 && !op->mixed_sets;
-    velocity_of(pass, begin, end, u);
+    write_unshifted_velocity(pass, begin, end, u);
     for (int64_t i = begin; discs && i < end; i++)
-        measure_block(pass, (Known){3, false}, i, u + (i - begin) * 3, sums);
+        measure_and_shift_block(pass, (Known){3, false}, i, u + (i - begin) * 3, sums);
     for (int64_t i = begin; !discs && i < end; i++)
-        measure_block(pass, (Known){op->rows, true}, i, u + (i - begin) * op->rows, sums);
+        measure_and_shift_block(pass, (Known){op->rows, true}, i, u + (i - begin) * op->rows, sums);
     if (pass->terms)
-        talus_cpu_block_terms(op, pass->gamma, begin, end, &sums[TERMS2], &sums[TERMS_MAX2]);
-    talus_cpu_leave(op, chunk, LAW_SUMS, sums);
+        talus_cpu_add_terms(op, pass->gamma, begin, end, &sums[TERMS2], &sums[TERMS_MAX2]);
+    talus_cpu_store_sums(op, chunk, LAW_SUMS, sums);
 }
 
-void talus_cpu_law_shift(const TalusOperator *op, const double *gamma, double share,
-                         TalusLawSums *sums, TalusTermSums *terms)
+void talus_cpu_law_measure_and_shift(const TalusOperator *op, const double *gamma, double share,
+                                     TalusLawSums *sums, TalusTermSums *terms)
 {
     Pass pass = {.op = op, .gamma = gamma, .share = share, .terms = terms != NULL};
     double total[LAW_SUMS];
     if (op->pair)
-        talus_cpu_measure_bodies(op, gamma, pass.terms);
-    talus_cpu_each_group(op, measure_chunk, &pass);
-    talus_cpu_collect(op, RESIDUAL_MAX2, 2, total);
+        talus_cpu_solved_velocities(op, gamma, pass.terms);
+    talus_cpu_for_each_group(op, measure_chunk, &pass);
+    talus_cpu_combine_sums(op, RESIDUAL_MAX2, 2, total);
     *sums = (TalusLawSums){.residual2 = total[RESIDUAL2],
                            .residual_max = sqrt(total[RESIDUAL_MAX2]),
                            .shift2 = total[SHIFT2],
@@ -149,7 +152,7 @@ static void unshift_chunk(void *context, int64_t begin, int64_t end, int64_t chu
             *normal_offset(op, i) = op->unshifted[i];
 }
 
-void talus_cpu_law_unshift(const TalusOperator *op)
+void talus_cpu_law_clear_shifts(const TalusOperator *op)
 {
     if (op->unshifted)
         talus_parallel(op->pool, op->blocks, VECTOR_GRAIN, unshift_chunk, (void *)op);
@@ -170,8 +173,8 @@ static void estimate_chunk(void *context, int64_t begin, int64_t end, int64_t ch
     }
 }
 
-void talus_cpu_law_estimate(const TalusOperator *op, const TalusMetricBlock *metric,
-                            const double *x, double share)
+void talus_cpu_law_move_estimates(const TalusOperator *op, const TalusMetricBlock *metric,
+                                  const double *x, double share)
 {
     Pass pass = {.op = op, .gamma = x, .metric = metric, .share = share};
     if (op->estimate)

@@ -14,8 +14,9 @@ typedef struct Sums {
     Lane residual2, residual_max;
 } Sums;
 
-KERNEL void cone_pair(const TalusOperator *op, const TalusOgm *o, const Pair *pair, bool measure,
-                      Sums *sums)
+/* Takes the step of two cones; if `measure`, adds their natural residuals to the sums. */
+KERNEL void step_cone_pair(const TalusOperator *op, const TalusOgm *o, const Pair *pair,
+                           bool measure, Sums *sums)
 {
     Lane m[4], x[3], y[3], g[3], t[3];
     lane_gather(o->metric[pair->i], o->metric[pair->i + pair->both], 2, m);
@@ -36,26 +37,26 @@ KERNEL void cone_pair(const TalusOperator *op, const TalusOgm *o, const Pair *pa
     store3(o->x_next, pair, x);
 }
 
-/* Steps the cones of blocks [begin, end). op and o are copies, which no store to a vector can alias; `measure` is a
- * constant after inlining. */
-KERNEL void cone_range(TalusOperator op, TalusOgm o, int64_t begin, int64_t end, bool measure,
-                       Sums *total)
+/* Takes the step of blocks [begin, end), all cones. op and o are passed as copies: the compiler then knows that no
+ * store to a vector changes them. `measure` is a constant after inlining. */
+KERNEL void step_cone_range(TalusOperator op, TalusOgm o, int64_t begin, int64_t end, bool measure,
+                            Sums *total)
 {
     Sums sums = {{0}, {0}};
     int64_t i = begin;
     for (; i + LANES <= end; i += LANES) {
         Pair pair = {i, true};
-        cone_pair(&op, &o, &pair, measure, &sums);
+        step_cone_pair(&op, &o, &pair, measure, &sums);
     }
     if (i < end) {
         Pair last = {i, false};
-        cone_pair(&op, &o, &last, measure, &sums);
+        step_cone_pair(&op, &o, &last, measure, &sums);
     }
     *total = sums;
 }
 
-/* Steps blocks [begin, end) one after the other: half lines and mixed sets. */
-KERNEL void plain_range(const Pass *pass, int64_t begin, int64_t end, int rows, Sums *sums)
+/* Takes the step of blocks [begin, end) one after the other, for half lines and mixed sets. */
+KERNEL void step_plain_range(const Pass *pass, int64_t begin, int64_t end, int rows, Sums *sums)
 {
     const TalusOgm *o = pass->o;
     for (int64_t i = begin; i < end; i++) {
@@ -86,15 +87,15 @@ static void step_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     const Pass *pass = context;
     Sums sums = {{0}, {0}};
     if (pass->op->mixed_sets)
-        plain_range(pass, begin, end, pass->op->rows, &sums);
+        step_plain_range(pass, begin, end, pass->op->rows, &sums);
     else if (pass->op->rows == 1)
-        plain_range(pass, begin, end, 1, &sums);
+        step_plain_range(pass, begin, end, 1, &sums);
     else if (pass->o->want_residual)
-        cone_range(*pass->op, *pass->o, begin, end, true, &sums);
+        step_cone_range(*pass->op, *pass->o, begin, end, true, &sums);
     else
-        cone_range(*pass->op, *pass->o, begin, end, false, &sums);
+        step_cone_range(*pass->op, *pass->o, begin, end, false, &sums);
     const double both[] = {lane_sum(sums.residual2), lane_max(sums.residual_max)};
-    talus_cpu_leave(pass->op, chunk, 2, both);
+    talus_cpu_store_sums(pass->op, chunk, 2, both);
 }
 
 void talus_cpu_step_ogm(const TalusOperator *op, const TalusOgm *o, double *residual2,
@@ -102,8 +103,8 @@ void talus_cpu_step_ogm(const TalusOperator *op, const TalusOgm *o, double *resi
 {
     Pass pass = {op, o};
     double total[2];
-    talus_cpu_each_group(op, step_chunk, &pass);
-    talus_cpu_collect(op, 1, 1, total);
+    talus_cpu_for_each_group(op, step_chunk, &pass);
+    talus_cpu_combine_sums(op, 1, 1, total);
     *residual2 = total[0];
     *residual_max = sqrt(total[1]);
 }

@@ -1,5 +1,4 @@
-/* backend/cpu/operator.c - whole-problem operations: scratch, product, gradient, residual, Jacobi step, metric,
- * sizes. */
+/* backend/cpu/operator.c - the operations of TalusOperatorOps except op.scale, and Jacobi's step. */
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/general.h"
 #include "linalg/eliminate.h"
@@ -9,7 +8,7 @@
 
 #include <string.h>
 
-TalusStatus talus_cpu_op_scratch(const TalusOperator *op)
+TalusStatus talus_cpu_op_reserve_scratch(const TalusOperator *op)
 {
     TalusHostScratch *s = op->scratch;
     size_t records = (size_t)op->blocks + (size_t)op->general;
@@ -20,64 +19,67 @@ TalusStatus talus_cpu_op_scratch(const TalusOperator *op)
         size_t n = (size_t)op->blocks * (size_t)op->rows;
         TALUS_TRY(TALUS_GROW(s->product, n, 0, "operator product"));
         TALUS_TRY(TALUS_GROW(s->unscaled, n, 0, "impulses"));
-        s->full_blocks = talus_cpu_full_blocks(op);
+        s->full_blocks = talus_cpu_has_full_blocks(op);
     }
     TALUS_TRY(talus_cpu_group_blocks(op));
-    size_t groups = (size_t)talus_cpu_groups(op) + 1;
-    TALUS_TRY(TALUS_GROW(s->many, TALUS_VECTORS * groups, 0, "dot products"));
+    size_t groups = (size_t)talus_cpu_group_count(op) + 1;
+    TALUS_TRY(TALUS_GROW(s->vector_partial, TALUS_VECTORS * groups, 0, "dot products"));
     return TALUS_GROW(s->partial, PARTIALS * groups, 0, "partial sums");
 }
 
 /* ---- product ---- */
 
+/* Arguments of the loops over blocks of a product; each operation sets the members that its loop reads. */
 typedef struct Product {
     const TalusOperator *op;
     const double *gamma;
     double *out;
     const double (*velocity)[8];
     bool compliant, offset;
-    const TalusMetricBlock *metric; /* gradient in a metric: the result is multiplied by S */
-    const double *x;                /* gamma = S x */
+    const TalusMetricBlock *metric; /* of op.gradient: the result is multiplied by S */
+    const double *x;                /* with a metric: gamma = S x */
 } Product;
 
 static void wrench_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Product *p = context;
     (void)chunk;
-    talus_cpu_wrench(p->op, p->gamma + begin * p->op->rows, (int)begin, (int)end,
-                     p->op->scratch->record);
+    talus_cpu_write_wrenches(p->op, p->gamma + begin * p->op->rows, (int)begin, (int)end,
+                             p->op->scratch->record);
 }
 
-/* Writes the wrenches of gamma to the scratch and gathers them (talus_cpu_gather). */
+/* Writes the wrenches of gamma to the scratch, then the bodies' velocities by talus_cpu_gather_wrenches. */
 static void gather_impulses(const TalusOperator *op, const double *gamma, bool free_motion,
                             bool terms, double (*velocity)[8])
 {
     Product p = {.op = op, .gamma = gamma};
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, wrench_chunk, &p);
-    talus_cpu_gather(op, (const double(*)[6])op->scratch->record, free_motion, terms, velocity);
+    talus_cpu_gather_wrenches(op, (const double(*)[6])op->scratch->record, free_motion, terms,
+                              velocity);
 }
 
-void talus_cpu_op_bodies(const TalusOperator *op, const double *gamma, bool free_motion,
-                         double (*velocity)[8])
+void talus_cpu_op_body_velocities(const TalusOperator *op, const double *gamma, bool free_motion,
+                                  double (*velocity)[8])
 {
     gather_impulses(op, gamma, free_motion, false, velocity);
 }
 
-void talus_cpu_measure_bodies(const TalusOperator *op, const double *gamma, bool terms)
+void talus_cpu_solved_velocities(const TalusOperator *op, const double *gamma, bool terms)
 {
     gather_impulses(op, gamma, true, terms, op->scratch->velocity);
 }
 
-/* Writes v_f, with eliminated joints satisfied, to the scratch velocities. */
-static void free_bodies(const TalusOperator *op)
+/* Writes the velocities of the scratch: v_f, changed so that eliminated joints are satisfied. */
+static void write_free_velocities(const TalusOperator *op)
 {
     memcpy(op->scratch->velocity, op->body, (size_t)op->bodies * sizeof *op->body);
     talus_elimination_apply(op->elimination, true, op->scratch->velocity);
 }
 
 /* out = N gamma, plus E gamma if p->compliant, plus q if p->offset, for blocks [begin, end), `out` starting at block
- * `begin`. For contacts N gamma, with offset also D' v_f, is D' p->velocity; p->gamma NULL: no E gamma. */
-static void gradient_of(const Product *p, int64_t begin, int64_t end, double *out)
+ * `begin`. For contacts N gamma is computed as D' p->velocity, velocities that contain v_f if p->offset. p->gamma
+ * NULL: E gamma is left out. */
+static void write_gradient(const Product *p, int64_t begin, int64_t end, double *out)
 {
     const TalusOperator *op = p->op;
     const int rows = op->rows;
@@ -102,7 +104,7 @@ static void product_chunk(void *context, int64_t begin, int64_t end, int64_t chu
 {
     const Product *p = context;
     (void)chunk;
-    gradient_of(p, begin, end, p->out + begin * p->op->rows);
+    write_gradient(p, begin, end, p->out + begin * p->op->rows);
 }
 
 void talus_cpu_op_product(const TalusOperator *op, const double *gamma, bool compliant, bool offset,
@@ -112,10 +114,10 @@ void talus_cpu_op_product(const TalusOperator *op, const double *gamma, bool com
     if (op->pair && !gamma && !op->elimination) {
         p.velocity = (const double(*)[8])op->body; /* v_f */
     } else if (op->pair && !gamma) {
-        free_bodies(op);
+        write_free_velocities(op);
         p.velocity = (const double(*)[8])op->scratch->velocity;
     } else if (op->pair) {
-        talus_cpu_op_bodies(op, gamma, offset, op->scratch->velocity);
+        talus_cpu_op_body_velocities(op, gamma, offset, op->scratch->velocity);
         p.velocity = (const double(*)[8])op->scratch->velocity;
     }
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, product_chunk, &p);
@@ -123,6 +125,7 @@ void talus_cpu_op_product(const TalusOperator *op, const double *gamma, bool com
 
 /* ---- gradient in a metric ---- */
 
+/* talus_cpu_unscale_impulses for blocks [begin, end). */
 static void unscale_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Product *p = context;
@@ -135,15 +138,17 @@ static void unscale_chunk(void *context, int64_t begin, int64_t end, int64_t chu
         for (int k = 0; k < rows; k++)
             gamma[(i - begin) * rows + k] = p->metric[i][k > 0] * p->x[i * rows + k];
     if (op->pair)
-        talus_cpu_wrench(op, gamma, (int)begin, (int)end, op->scratch->record);
+        talus_cpu_write_wrenches(op, gamma, (int)begin, (int)end, op->scratch->record);
 }
 
-void talus_cpu_unscale(const TalusOperator *op, const TalusMetricBlock *metric, const double *x)
+void talus_cpu_unscale_impulses(const TalusOperator *op, const TalusMetricBlock *metric,
+                                const double *x)
 {
     Product p = {.op = op, .metric = metric, .x = x};
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, unscale_chunk, &p);
 }
 
+/* p->out = S ((N + E) gamma), plus S q if p->offset, for blocks [begin, end). */
 static void scaled_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Product *p = context;
@@ -151,7 +156,7 @@ static void scaled_chunk(void *context, int64_t begin, int64_t end, int64_t chun
     const int rows = op->rows;
     double *out = p->out + begin * rows;
     (void)chunk;
-    gradient_of(p, begin, end, out);
+    write_gradient(p, begin, end, out);
     for (int64_t i = begin; i < end; i++, out += rows) {
         const double *s = p->metric[i];
         if (op->pair && op->compliance)
@@ -169,10 +174,10 @@ void talus_cpu_op_gradient(const TalusOperator *op, const TalusMetricBlock *metr
         return;
     }
     Product p = {.op = op, .out = out, .offset = offset, .metric = metric, .x = x};
-    talus_cpu_unscale(op, metric, x);
+    talus_cpu_unscale_impulses(op, metric, x);
     if (op->pair) {
-        talus_cpu_gather(op, (const double(*)[6])op->scratch->record, offset, false,
-                         op->scratch->velocity);
+        talus_cpu_gather_wrenches(op, (const double(*)[6])op->scratch->record, offset, false,
+                                  op->scratch->velocity);
         p.velocity = (const double(*)[8])op->scratch->velocity;
     } else {
         p.gamma = op->scratch->unscaled;
@@ -182,16 +187,17 @@ void talus_cpu_op_gradient(const TalusOperator *op, const TalusMetricBlock *metr
 
 /* ---- residual and Jacobi step ---- */
 
+/* Arguments of measure_blocks: what it measures and, for Jacobi's step, what it changes. */
 typedef struct BlockPass {
     Product product; /* computes a chunk's gradient; its `out` is not used */
-    double *relaxed; /* NULL: measure only */
+    double *relaxed; /* impulses that Jacobi's step changes; NULL: measure only */
     double omega, lambda;
-    bool terms; /* sum the terms of gradients as well */
+    bool terms; /* also sum the sizes of the terms of gradients (backend/terms.h) */
 } BlockPass;
 
-/* step = P(gamma - omega g / d) for one block. */
-KERNEL void block_step(const TalusOperator *op, Known known, int64_t i, const double *gamma,
-                       const double *g, double eta, double step[TALUS_ROWS])
+/* step = P(gamma - eta g) for block i. */
+KERNEL void projected_step(const TalusOperator *op, Known known, int64_t i, const double *gamma,
+                           const double *g, double eta, double step[TALUS_ROWS])
 {
     for (int k = 0; k < known.rows; k++)
         step[k] = gamma[k] - eta * g[k];
@@ -203,14 +209,15 @@ KERNEL void block_step(const TalusOperator *op, Known known, int64_t i, const do
         talus_project_cone(op->mu[i], op->mu[i], &step[0], &step[1], &step[2]);
 }
 
-/* Squared natural residual of block i. Where the step stays inside the set, d (gamma - step) is g itself and g is
- * used: the difference would lose a small g beside huge impulses, and an infeasible problem would look solved. */
+/* Returns the squared natural residual of block i. Where the projection changes nothing, d (gamma - step) equals g,
+ * and g is used: the computed difference would lose a small g beside huge impulses, and an infeasible problem would
+ * look solved. */
 KERNEL double block_residual2(const TalusOperator *op, Known known, int64_t i, const double *gamma,
                               const double *g, double d)
 {
     double step[TALUS_ROWS], r2 = 0.0;
     bool inside = true;
-    block_step(op, known, i, gamma, g, 1.0 / d, step);
+    projected_step(op, known, i, gamma, g, 1.0 / d, step);
     for (int k = 0; k < known.rows; k++)
         inside = inside && step[k] == gamma[k] - 1.0 / d * g[k];
     for (int k = 0; k < known.rows; k++) {
@@ -222,10 +229,10 @@ KERNEL double block_residual2(const TalusOperator *op, Known known, int64_t i, c
 
 enum { RESIDUAL2, TERMS2, RESIDUAL_MAX2, TERMS_MAX2, RESIDUAL_SUMS };
 
-/* Adds the squared residuals of blocks [begin, end), and their maximum, to the sums; if pass->relaxed, also takes
- * the Jacobi step. `gradient` starts at block `begin`. */
-KERNEL void block_range(const BlockPass *pass, Known known, int64_t begin, int64_t end,
-                        const double *gradient, double sums[RESIDUAL_SUMS])
+/* Adds the squared residuals of blocks [begin, end) to sums[RESIDUAL2] and raises sums[RESIDUAL_MAX2] to their
+ * maximum; if pass->relaxed, also takes Jacobi's step. `gradient` starts at block `begin`. */
+KERNEL void measure_range(const BlockPass *pass, Known known, int64_t begin, int64_t end,
+                          const double *gradient, double sums[RESIDUAL_SUMS])
 {
     const TalusOperator *op = pass->product.op;
     const int rows = known.rows;
@@ -236,7 +243,7 @@ KERNEL void block_range(const BlockPass *pass, Known known, int64_t begin, int64
         update_max(&sums[RESIDUAL_MAX2], r2);
         if (pass->relaxed) {
             double step[TALUS_ROWS], *out = pass->relaxed + i * rows;
-            block_step(op, known, i, gamma, g, pass->omega / d, step);
+            projected_step(op, known, i, gamma, g, pass->omega / d, step);
             for (int k = 0; k < rows; k++)
                 out[k] += pass->lambda * (step[k] - out[k]);
         }
@@ -248,32 +255,32 @@ static void block_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
     const BlockPass *pass = context;
     const TalusOperator *op = pass->product.op;
     double gradient[TALUS_ROWS * BLOCK_GRAIN], sums[RESIDUAL_SUMS] = {0.0};
-    gradient_of(&pass->product, begin, end, gradient);
+    write_gradient(&pass->product, begin, end, gradient);
     if (op->mixed_sets)
-        block_range(pass, (Known){op->rows, true}, begin, end, gradient, sums);
+        measure_range(pass, (Known){op->rows, true}, begin, end, gradient, sums);
     else if (op->rows == 3)
-        block_range(pass, (Known){3, false}, begin, end, gradient, sums);
+        measure_range(pass, (Known){3, false}, begin, end, gradient, sums);
     else
-        block_range(pass, (Known){1, false}, begin, end, gradient, sums);
+        measure_range(pass, (Known){1, false}, begin, end, gradient, sums);
     if (pass->terms)
-        talus_cpu_block_terms(op, pass->product.gamma, begin, end, &sums[TERMS2],
-                              &sums[TERMS_MAX2]);
-    talus_cpu_leave(op, chunk, RESIDUAL_SUMS, sums);
+        talus_cpu_add_terms(op, pass->product.gamma, begin, end, &sums[TERMS2], &sums[TERMS_MAX2]);
+    talus_cpu_store_sums(op, chunk, RESIDUAL_SUMS, sums);
 }
 
-static void run_blocks(BlockPass *pass, double total[RESIDUAL_SUMS])
+/* Measures all blocks and, if pass->relaxed, takes Jacobi's step; writes the totals over groups. */
+static void measure_blocks(BlockPass *pass, double total[RESIDUAL_SUMS])
 {
     const TalusOperator *op = pass->product.op;
     if (op->pair) {
-        talus_cpu_measure_bodies(op, pass->product.gamma, pass->terms);
+        talus_cpu_solved_velocities(op, pass->product.gamma, pass->terms);
         pass->product.velocity = (const double(*)[8])op->scratch->velocity;
     } else if (pass->relaxed) { /* rows read gamma of all blocks, so the old values must stay */
         memcpy(op->scratch->unscaled, pass->relaxed,
                (size_t)op->blocks * (size_t)op->rows * sizeof *pass->relaxed);
         pass->product.gamma = op->scratch->unscaled;
     }
-    talus_cpu_each_group(op, block_chunk, pass);
-    talus_cpu_collect(op, 2, 2, total);
+    talus_cpu_for_each_group(op, block_chunk, pass);
+    talus_cpu_combine_sums(op, 2, 2, total);
 }
 
 void talus_cpu_op_residual(const TalusOperator *op, const double *gamma, TalusResidualSums *sums,
@@ -282,21 +289,21 @@ void talus_cpu_op_residual(const TalusOperator *op, const double *gamma, TalusRe
     BlockPass pass = {.product = {.op = op, .gamma = gamma, .compliant = true, .offset = true},
                       .terms = terms != NULL};
     double total[RESIDUAL_SUMS];
-    run_blocks(&pass, total);
+    measure_blocks(&pass, total);
     *sums = (TalusResidualSums){total[RESIDUAL2], sqrt(total[RESIDUAL_MAX2])};
     if (terms)
         *terms = (TalusTermSums){total[TERMS2], sqrt(total[TERMS_MAX2])};
 }
 
-void talus_cpu_step_relax(const TalusOperator *op, double omega, double lambda, double *gamma,
-                          double *sum2, double *max)
+void talus_cpu_step_jacobi(const TalusOperator *op, double omega, double lambda, double *gamma,
+                           double *sum2, double *max)
 {
     BlockPass pass = {.product = {.op = op, .gamma = gamma, .compliant = true, .offset = true},
                       .relaxed = gamma,
                       .omega = omega,
                       .lambda = lambda};
     double total[RESIDUAL_SUMS];
-    run_blocks(&pass, total);
+    measure_blocks(&pass, total);
     *sum2 = total[RESIDUAL2];
     *max = sqrt(total[RESIDUAL_MAX2]);
 }
@@ -322,7 +329,7 @@ static void metric_chunk(void *context, int64_t begin, int64_t end, int64_t chun
     }
 }
 
-void talus_cpu_op_metric(const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out)
+void talus_cpu_op_fill_metric(const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out)
 {
     MetricPass pass = {op, out, kind == TALUS_METRIC_TRACE};
     talus_parallel(op->pool, op->blocks, VECTOR_GRAIN, metric_chunk, &pass);
@@ -347,7 +354,7 @@ static void sizes_group(void *context, int64_t begin, int64_t end, int64_t group
             gamma[k] = inside[k] = pass->metric ? pass->metric[i][k > 0] * x : x;
         }
         if (op->mixed_sets)
-            talus_general_recede(op, i, inside);
+            talus_general_project_unbounded(op, i, inside);
         else if (rows == 1)
             inside[0] = talus_project_nonneg(inside[0]);
         else
@@ -359,15 +366,15 @@ static void sizes_group(void *context, int64_t begin, int64_t end, int64_t group
             sums[2] += gamma[k] * gamma[k] / d;
         }
     }
-    talus_cpu_leave(op, group, 3, sums);
+    talus_cpu_store_sums(op, group, 3, sums);
 }
 
-void talus_cpu_op_sizes(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                        TalusSizes *out)
+void talus_cpu_op_measure_sizes(const TalusOperator *op, const TalusMetricBlock *metric,
+                                const double *x, TalusSizes *out)
 {
     SizesPass pass = {op, metric, x};
     double total[3];
-    talus_cpu_each_group(op, sizes_group, &pass);
-    talus_cpu_collect(op, 3, 0, total);
+    talus_cpu_for_each_group(op, sizes_group, &pass);
+    talus_cpu_combine_sums(op, 3, 0, total);
     *out = (TalusSizes){.size = total[0], .outside = total[1], .over = total[2]};
 }

@@ -1,9 +1,10 @@
 /* backend/cpu/quasi.c - a quasi-Newton step on the forward-backward residual, fused.
  *
- * A direction is one pass over the pairs (s, y) of TalusQuasi that ends in the wrenches of S d (for an explicit matrix,
- * in the vector S d). A step gathers the wrenches; its one pass over the blocks evaluates w = S (N + E) S d, moves,
- * projects, and takes all inner products with the new residual while it is in the first-level cache. Pairs are stored,
- * combined and multiplied in single precision; sums over more than a piece are in double precision. */
+ * step.quasi_direction is one pass over the pairs (s, y) of TalusQuasi; it also writes the wrenches of S d (for an
+ * explicit matrix, the vector S d). step.quasi_step gathers the wrenches; its one pass over the blocks evaluates w = S
+ * (N + E) S d, adds d to x and w to g, projects, and computes all inner products with the new residual while that is
+ * in the first-level cache. Pairs are stored, combined and multiplied in single precision; sums over more than a piece
+ * of PIECE blocks are in double precision. */
 #include "backend/cpu/cone_lanes.h"
 #include "backend/cpu/general.h"
 #include "backend/groups.h"
@@ -11,7 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Blocks per piece: about ten of their vectors fit in the first-level cache. */
+/* PIECE: number of blocks that are handled at a time, so that the entries of about ten vectors fit in the first-level
+ * cache. QUAD: number of floats in a Quad. */
 enum { PIECE = 64, QUAD = 4 };
 
 /* Four floats. */
@@ -38,6 +40,7 @@ KERNEL double quad_sum(Quad a)
     return ((double)a[0] + (double)a[1]) + ((double)a[2] + (double)a[3]);
 }
 
+/* Return the addresses of s and of y of pair i. */
 static inline const float *pair_s(const TalusQuasi *q, int i)
 {
     return (const float *)q->pair[i];
@@ -56,7 +59,7 @@ static inline int64_t smaller(int64_t a, int64_t b)
 /* ---- direction ---- */
 
 /* Writes the entries [first, first + length) of the direction d. */
-static void combine(const Pass *pass, int64_t first, int64_t length)
+static void combine_pairs(const Pass *pass, int64_t first, int64_t length)
 {
     const TalusQuasi *q = pass->q;
     const int count = q->count;
@@ -75,9 +78,9 @@ static void combine(const Pass *pass, int64_t first, int64_t length)
             sum += pass->weight[2 * p] * quad_load(s[p] + i) +
                    pass->weight[2 * p + 1] * quad_load(y[p] + i);
         memcpy(four, &sum, sizeof four);
-        lane_store(d + i, pass->own * lane_load(r + i) + pass->scale * lane_widen(four));
-        lane_store(d + i + LANES,
-                   pass->own * lane_load(r + i + LANES) + pass->scale * lane_widen(four + LANES));
+        lane_store(d + i, pass->own * lane_load(r + i) + pass->scale * lane_load_floats(four));
+        lane_store(d + i + LANES, pass->own * lane_load(r + i + LANES) +
+                                      pass->scale * lane_load_floats(four + LANES));
     }
     for (; i < length; i++) {
         double sum = 0.0;
@@ -89,7 +92,7 @@ static void combine(const Pass *pass, int64_t first, int64_t length)
 }
 
 /* Writes S d of blocks [begin, end) to the scratch: as wrenches or, for an explicit matrix, to `unscaled`. */
-static void spread(const Pass *pass, int64_t begin, int64_t end)
+static void write_unscaled_direction(const Pass *pass, int64_t begin, int64_t end)
 {
     const TalusOperator *op = pass->op;
     const int rows = op->rows;
@@ -100,7 +103,7 @@ static void spread(const Pass *pass, int64_t begin, int64_t end)
         for (int k = 0; k < rows; k++)
             gamma[i * rows + k] = pass->q->metric[begin + i][k > 0] * d[i * rows + k];
     if (op->pair)
-        talus_cpu_wrench(op, gamma, (int)begin, (int)end, op->scratch->record);
+        talus_cpu_write_wrenches(op, gamma, (int)begin, (int)end, op->scratch->record);
 }
 
 static void direction_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
@@ -110,8 +113,8 @@ static void direction_chunk(void *context, int64_t begin, int64_t end, int64_t c
     (void)chunk;
     for (int64_t i = begin; i < end; i += PIECE) {
         int64_t stop = smaller(i + PIECE, end);
-        combine(pass, i * rows, (stop - i) * rows);
-        spread(pass, i, stop);
+        combine_pairs(pass, i * rows, (stop - i) * rows);
+        write_unscaled_direction(pass, i, stop);
     }
 }
 
@@ -132,13 +135,15 @@ void talus_cpu_step_quasi_direction(const TalusOperator *op, const TalusQuasi *q
 
 /* ---- step ---- */
 
+/* Sums of a step over blocks, of the same names as in TalusQuasiSums, by lane. */
 typedef struct Moved {
     Lane r2, rg, gd, dw, dd, ww, smooth;
 } Moved;
 
 enum { MOVED = sizeof(Moved) / sizeof(Lane) };
 
-/* Halves the last step: d becomes d / 2, also in q->d; w = (g_next - g) / 2, g_next being that of the last step. */
+/* Halves the last step of two blocks: d becomes d / 2, also in q->d; w = (g_next - g) / 2, with g_next of the last
+ * step. */
 KERNEL void halve_step(const TalusQuasi *q, const Pair *pair, const Lane g[3], Lane d[3], Lane w[3])
 {
     load3(q->g_next, pair, w);
@@ -149,10 +154,10 @@ KERNEL void halve_step(const TalusQuasi *q, const Pair *pair, const Lane g[3], L
     store3(q->d, pair, d);
 }
 
-/* Steps the two cones of `pair` to x_next, g_next and r_next; u holds N S d from block `begin` on, not read if
- * `halve`. */
-KERNEL void cone_move(const TalusOperator *op, const TalusQuasi *q, int64_t begin, const Pair *pair,
-                      bool halve, const double *u, Moved *sums)
+/* Writes x_next, g_next and r_next of the two cones of `pair` and adds to the sums. u holds N S d from block `begin`
+ * on; it is not read if `halve`. */
+KERNEL void step_cone_pair(const TalusOperator *op, const TalusQuasi *q, int64_t begin,
+                           const Pair *pair, bool halve, const double *u, Moved *sums)
 {
     const Pair local = {pair->i - begin, pair->both};
     Lane m[4], x[3], g[3], d[3], w[3], t[3], old[3], sum[MOVED] = {{0}};
@@ -198,34 +203,35 @@ KERNEL void cone_move(const TalusOperator *op, const TalusQuasi *q, int64_t begi
     sums->smooth += live(pair, sum[6]);
 }
 
-/* cone_move for blocks [begin, end). op and q are copies, which no store to a vector can alias; `halve` is a constant
- * after inlining. */
-KERNEL void cone_range(TalusOperator op, TalusQuasi q, int64_t begin, int64_t end, bool halve,
-                       const double *u, Moved *total)
+/* step_cone_pair for blocks [begin, end). op and q are passed as copies: the compiler then knows that no store to a
+ * vector changes them. `halve` is a constant after inlining. */
+KERNEL void step_cone_range(TalusOperator op, TalusQuasi q, int64_t begin, int64_t end, bool halve,
+                            const double *u, Moved *total)
 {
     Moved sums = *total;
     int64_t i = begin;
     for (; i + LANES <= end; i += LANES) {
         Pair pair = {i, true};
-        cone_move(&op, &q, begin, &pair, halve, u, &sums);
+        step_cone_pair(&op, &q, begin, &pair, halve, u, &sums);
     }
     if (i < end) {
         Pair last = {i, false};
-        cone_move(&op, &q, begin, &last, halve, u, &sums);
+        step_cone_pair(&op, &q, begin, &last, halve, u, &sums);
     }
     *total = sums;
 }
 
-static void cone_moves(const Pass *pass, int64_t begin, int64_t end, const double *u, Moved *sums)
+/* Calls step_cone_range with q->halve as a constant. */
+static void step_cones(const Pass *pass, int64_t begin, int64_t end, const double *u, Moved *sums)
 {
     if (pass->q->halve)
-        cone_range(*pass->op, *pass->q, begin, end, true, u, sums);
+        step_cone_range(*pass->op, *pass->q, begin, end, true, u, sums);
     else
-        cone_range(*pass->op, *pass->q, begin, end, false, u, sums);
+        step_cone_range(*pass->op, *pass->q, begin, end, false, u, sums);
 }
 
-/* w = S (N + E) S d of block i, from u = N S d; with q->halve, halves d and the last w instead, as halve_step. */
-KERNEL void plain_change(const Pass *pass, int64_t i, int rows, const double *u, double *w)
+/* w = S (N + E) S d of block i, from u = N S d. With q->halve does what halve_step does, without reading u. */
+KERNEL void write_change(const Pass *pass, int64_t i, int rows, const double *u, double *w)
 {
     const TalusOperator *op = pass->op;
     const TalusQuasi *q = pass->q;
@@ -241,16 +247,16 @@ KERNEL void plain_change(const Pass *pass, int64_t i, int rows, const double *u,
         }
 }
 
-/* As cone_range, one block after the other, for half lines (with constant `rows`) and mixed sets. */
-KERNEL void plain_moves(const Pass *pass, int64_t begin, int64_t end, int rows, const double *u,
-                        Moved *sums)
+/* As step_cone_range, one block after the other, for half lines (with constant `rows`) and mixed sets. */
+KERNEL void step_plain_blocks(const Pass *pass, int64_t begin, int64_t end, int rows,
+                              const double *u, Moved *sums)
 {
     const TalusQuasi *q = pass->q;
     for (int64_t i = begin; i < end; i++) {
         double w[TALUS_ROWS], t[TALUS_ROWS];
         double *x = q->x_next + i * rows, *g = q->g_next + i * rows, *r = q->r_next + i * rows;
         const double *d = q->d + i * rows;
-        plain_change(pass, i, rows, u + (i - begin) * rows, w);
+        write_change(pass, i, rows, u + (i - begin) * rows, w);
         for (int k = 0; k < rows; k++) {
             double old = q->g[i * rows + k];
             sums->gd[0] += old * d[k];
@@ -271,13 +277,14 @@ KERNEL void plain_moves(const Pass *pass, int64_t begin, int64_t end, int rows, 
     }
 }
 
+/* Inner products of one pair (s, y) with a vector r: s'r and y'r. */
 typedef struct PairSums {
     double sr, yr;
 } PairSums;
 
 /* Adds s'r and y'r over `length` entries, at most a piece, to the sums. */
-static void pair_dots(const float *s, const float *y, const float *r, int64_t length,
-                      PairSums *sums)
+static void add_pair_dots(const float *s, const float *y, const float *r, int64_t length,
+                          PairSums *sums)
 {
     Quad sr = {0}, yr = {0};
     double s1 = 0.0, y1 = 0.0;
@@ -295,8 +302,8 @@ static void pair_dots(const float *s, const float *y, const float *r, int64_t le
     sums->yr += quad_sum(yr) + y1;
 }
 
-/* Stores, of entries [first, first + length), the new pair s = unit d, y = unit (r_next - r), and in r[length] unit
- * r_next, all in single precision; adds s'y and y'y to *sy and *yy. */
+/* Stores entries [first, first + length) of the new pair s = unit d, y = unit (r_next - r), and writes unit r_next of
+ * these entries to r[length], all in single precision. Adds s'y and y'y to *sy and *yy. */
 static void store_pair(const Pass *pass, int64_t first, int64_t length, float *r, double *sy,
                        double *yy)
 {
@@ -309,22 +316,23 @@ static void store_pair(const Pass *pass, int64_t first, int64_t length, float *r
     int64_t i = 0;
     for (; i + LANES <= length; i += LANES) {
         Lane a = lane_load(next + i);
-        lane_narrow(s + i, unit * lane_load(d + i));
-        lane_narrow(y + i, unit * (a - lane_load(old + i)));
-        lane_narrow(r + i, unit * a);
+        lane_store_floats(s + i, unit * lane_load(d + i));
+        lane_store_floats(y + i, unit * (a - lane_load(old + i)));
+        lane_store_floats(r + i, unit * a);
     }
     for (; i < length; i++) {
         s[i] = (float)(unit * d[i]);
         y[i] = (float)(unit * (next[i] - old[i]));
         r[i] = (float)(unit * next[i]);
     }
-    pair_dots(s, y, y, length, &sums);
+    add_pair_dots(s, y, y, length, &sums);
     *sy += sums.sr;
     *yy += sums.yr;
 }
 
-/* u = N S d of blocks [begin, end). */
-static void product_piece(const TalusOperator *op, int64_t begin, int64_t end, double *u)
+/* u = N S d of blocks [begin, end), from the velocities of the scratch or, for an explicit matrix, from its
+ * `unscaled`. */
+static void write_product(const TalusOperator *op, int64_t begin, int64_t end, double *u)
 {
     if (op->pair)
         talus_cpu_contact_velocity(op, (const double(*)[8])op->scratch->velocity, (int)begin,
@@ -333,6 +341,8 @@ static void product_piece(const TalusOperator *op, int64_t begin, int64_t end, d
         talus_cpu_sparse_product(op, op->scratch->unscaled, (int)begin, (int)end, u);
 }
 
+/* Takes the step of the blocks [begin, end) of one group, piece by piece, and stores the sums of the group in the
+ * scratch's vector_partial. */
 static void step_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Pass *pass = context;
@@ -348,20 +358,20 @@ static void step_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
         int64_t stop = smaller(i + PIECE, end), first = i * op->rows;
         int64_t length = (stop - i) * op->rows;
         if (!q->halve)
-            product_piece(op, i, stop, u);
+            write_product(op, i, stop, u);
         if (op->mixed_sets)
-            plain_moves(pass, i, stop, op->rows, u, &moved);
+            step_plain_blocks(pass, i, stop, op->rows, u, &moved);
         else if (op->rows == 3)
-            cone_moves(pass, i, stop, u, &moved);
+            step_cones(pass, i, stop, u, &moved);
         else
-            plain_moves(pass, i, stop, 1, u, &moved);
+            step_plain_blocks(pass, i, stop, 1, u, &moved);
         store_pair(pass, first, length, r, &sy, &yy);
         for (int p = 0; p <= q->count; p++)
-            pair_dots(pair_s(q, p) + first, pair_y(op, q, p) + first, r, length, &pairs[p]);
+            add_pair_dots(pair_s(q, p) + first, pair_y(op, q, p) + first, r, length, &pairs[p]);
     }
     const Lane own[] = {moved.r2, moved.rg, moved.gd, moved.dw, moved.dd, moved.ww, moved.smooth};
-    const int64_t groups = talus_cpu_groups(op);
-    double *partial = op->scratch->many + chunk;
+    const int64_t groups = talus_cpu_group_count(op);
+    double *partial = op->scratch->vector_partial + chunk;
     for (int k = 0; k < MOVED; k++, partial += groups)
         *partial = lane_sum(own[k]);
     *partial = sy;
@@ -379,11 +389,11 @@ void talus_cpu_step_quasi_step(const TalusOperator *op, const TalusQuasi *q, Tal
     Pass pass = {.op = op, .q = q};
     double total[TALUS_VECTORS] = {0.0};
     if (op->pair && !q->halve)
-        talus_cpu_gather(op, (const double(*)[6])op->scratch->record, false, false,
-                         op->scratch->velocity);
-    talus_cpu_each_group(op, step_chunk, &pass);
-    for (int64_t k = 0, groups = talus_cpu_groups(op); k < OWN + 2 * (q->count + 1); k++)
-        total[k] = talus_groups_sum(groups, op->scratch->many + k * groups);
+        talus_cpu_gather_wrenches(op, (const double(*)[6])op->scratch->record, false, false,
+                                  op->scratch->velocity);
+    talus_cpu_for_each_group(op, step_chunk, &pass);
+    for (int64_t k = 0, groups = talus_cpu_group_count(op); k < OWN + 2 * (q->count + 1); k++)
+        total[k] = talus_groups_sum(groups, op->scratch->vector_partial + k * groups);
     *sums = (TalusQuasiSums){.r2 = total[0],
                              .rg = total[1],
                              .gd = total[2],
@@ -401,12 +411,14 @@ void talus_cpu_step_quasi_step(const TalusOperator *op, const TalusQuasi *q, Tal
 
 /* ---- smoothing ---- */
 
+/* Sums of the running average over blocks, of the same names as in TalusSmoothSums, by lane. */
 typedef struct Smoothed {
     Lane x2, r2, residual2, residual_max;
 } Smoothed;
 
-KERNEL void cone_smooth(const TalusOperator *op, const TalusQuasi *q, double eta, const Pair *pair,
-                        Smoothed *sums)
+/* Updates smooth_x, smooth_g and smooth_r of two cones and adds to the sums. */
+KERNEL void smooth_cone_pair(const TalusOperator *op, const TalusQuasi *q, double eta,
+                             const Pair *pair, Smoothed *sums)
 {
     Lane m[4], x[3], g[3], xs[3], gs[3], t[3], x2 = lane(0.0), r2 = lane(0.0);
     double keep = 1.0 - eta;
@@ -436,23 +448,26 @@ KERNEL void cone_smooth(const TalusOperator *op, const TalusQuasi *q, double eta
     sums->residual_max = lane_select(natural <= sums->residual_max, sums->residual_max, natural);
 }
 
-static void cone_smooths(TalusOperator op, TalusQuasi q, double eta, int64_t begin, int64_t end,
+/* smooth_cone_pair for blocks [begin, end). */
+static void smooth_cones(TalusOperator op, TalusQuasi q, double eta, int64_t begin, int64_t end,
                          Smoothed *total)
 {
     Smoothed sums = *total;
     int64_t i = begin;
     for (; i + LANES <= end; i += LANES) {
         Pair pair = {i, true};
-        cone_smooth(&op, &q, eta, &pair, &sums);
+        smooth_cone_pair(&op, &q, eta, &pair, &sums);
     }
     if (i < end) {
         Pair last = {i, false};
-        cone_smooth(&op, &q, eta, &last, &sums);
+        smooth_cone_pair(&op, &q, eta, &last, &sums);
     }
     *total = sums;
 }
 
-KERNEL void plain_smooths(const Pass *pass, int64_t begin, int64_t end, int rows, Smoothed *sums)
+/* The same, one block after the other, for half lines (with constant `rows`) and mixed sets. */
+KERNEL void smooth_plain_blocks(const Pass *pass, int64_t begin, int64_t end, int rows,
+                                Smoothed *sums)
 {
     const TalusQuasi *q = pass->q;
     const double *xs = pass->eta < 1.0 ? q->smooth_x : q->x;
@@ -489,14 +504,14 @@ static void smooth_chunk(void *context, int64_t begin, int64_t end, int64_t chun
     const Pass *pass = context;
     Smoothed sums = {{0}, {0}, {0}, {0}};
     if (pass->op->mixed_sets)
-        plain_smooths(pass, begin, end, pass->op->rows, &sums);
+        smooth_plain_blocks(pass, begin, end, pass->op->rows, &sums);
     else if (pass->op->rows == 3)
-        cone_smooths(*pass->op, *pass->q, pass->eta, begin, end, &sums);
+        smooth_cones(*pass->op, *pass->q, pass->eta, begin, end, &sums);
     else
-        plain_smooths(pass, begin, end, 1, &sums);
+        smooth_plain_blocks(pass, begin, end, 1, &sums);
     const double both[] = {lane_sum(sums.x2), lane_sum(sums.r2), lane_sum(sums.residual2),
                            lane_max(sums.residual_max)};
-    talus_cpu_leave(pass->op, chunk, 4, both);
+    talus_cpu_store_sums(pass->op, chunk, 4, both);
 }
 
 void talus_cpu_step_quasi_smooth(const TalusOperator *op, const TalusQuasi *q, double eta,
@@ -504,7 +519,7 @@ void talus_cpu_step_quasi_smooth(const TalusOperator *op, const TalusQuasi *q, d
 {
     Pass pass = {.op = op, .q = q, .eta = eta};
     double total[4];
-    talus_cpu_each_group(op, smooth_chunk, &pass);
-    talus_cpu_collect(op, 3, 1, total);
+    talus_cpu_for_each_group(op, smooth_chunk, &pass);
+    talus_cpu_combine_sums(op, 3, 1, total);
     *sums = (TalusSmoothSums){total[0], total[1], total[2], sqrt(total[3])};
 }

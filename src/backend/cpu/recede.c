@@ -22,11 +22,11 @@ static double norm2(int rows, const double *x)
     return sum;
 }
 
-/* Returns the set of block i. Blocks under `fixed`, and Coulomb blocks unless relaxed, are prisms, in which only the
- * normal impulse can grow without bound; Coulomb blocks are cones if relaxed. */
-static TalusSet law_set(const Pass *pass, int64_t i)
+/* Returns the set of block i whose recession cone is wanted. Blocks under `fixed` are prisms, in which only the normal
+ * impulse can grow without bound; blocks under Coulomb's law are cones if pass->relaxed, else prisms. */
+static TalusSet recession_set(const Pass *pass, int64_t i)
 {
-    return talus_block_set(pass->op, i, !pass->relaxed, NULL);
+    return talus_set_of_block(pass->op, i, !pass->relaxed, NULL);
 }
 
 static void recede_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
@@ -35,7 +35,7 @@ static void recede_chunk(void *context, int64_t begin, int64_t end, int64_t chun
     const int rows = pass->op->rows;
     (void)chunk;
     for (int64_t i = begin; i < end; i++) {
-        TalusSet set = law_set(pass, i);
+        TalusSet set = recession_set(pass, i);
         double *x = pass->out + i * rows;
         talus_recession_project(rows, &set, x);
         if (norm2(rows, x) <= pass->least * pass->least)
@@ -43,7 +43,8 @@ static void recede_chunk(void *context, int64_t begin, int64_t end, int64_t chun
     }
 }
 
-void talus_cpu_block_recede(const TalusOperator *op, bool relaxed, double least, double *x)
+void talus_cpu_block_project_recession(const TalusOperator *op, bool relaxed, double least,
+                                       double *x)
 {
     Pass pass = {.op = op, .relaxed = relaxed, .least = least, .out = x};
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, recede_chunk, &pass);
@@ -55,7 +56,7 @@ static void span_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     const int rows = pass->op->rows;
     (void)chunk;
     for (int64_t i = begin; i < end; i++) {
-        TalusSet set = law_set(pass, i);
+        TalusSet set = recession_set(pass, i);
         double *y = pass->out + i * rows;
         if (norm2(rows, pass->x + i * rows) > 0.0)
             talus_recession_span(rows, &set, y);
@@ -64,7 +65,8 @@ static void span_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     }
 }
 
-void talus_cpu_block_recede_span(const TalusOperator *op, bool relaxed, const double *x, double *y)
+void talus_cpu_block_project_recession_span(const TalusOperator *op, bool relaxed, const double *x,
+                                            double *y)
 {
     Pass pass = {.op = op, .relaxed = relaxed, .x = x, .out = y};
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, span_chunk, &pass);

@@ -7,7 +7,7 @@
 #include "base/lane.h"
 
 /* True if the three rows at start[0..3] have the same columns, in triples of neighbours. */
-static bool full_row(const TalusOperator *op, const int32_t *start)
+static bool has_full_row(const TalusOperator *op, const int32_t *start)
 {
     const int32_t *column = op->column + start[0];
     int n = start[1] - start[0];
@@ -20,15 +20,16 @@ static bool full_row(const TalusOperator *op, const int32_t *start)
     return true;
 }
 
-bool talus_cpu_full_blocks(const TalusOperator *op)
+bool talus_cpu_has_full_blocks(const TalusOperator *op)
 {
     for (int i = 0; i < op->blocks; i++)
-        if (op->rows != 3 || !full_row(op, op->row_start + 3 * i))
+        if (op->rows != 3 || !has_full_row(op, op->row_start + 3 * i))
             return false;
     return true;
 }
 
-/* out[3] = three rows of n entries times x. A row sums its first, second and third columns apart, then adds these. */
+/* out[3] = product of x with three rows of n entries each, at values, values + n and values + 2 n. A row sums its
+ * first, second and third columns of all triples apart and adds the three sums. */
 static void full_product(const int32_t *column, const double *values, int n, const double *x,
                          double *out)
 {
@@ -46,6 +47,7 @@ static void full_product(const int32_t *column, const double *values, int n, con
         out[r] = pairs[r][0] + pairs[r][1] + third[r];
 }
 
+/* Returns row `row` of N times x. */
 static double row_product(const TalusOperator *op, const double *x, int row)
 {
     double sum = 0.0;

@@ -14,6 +14,7 @@ KERNEL Lane lane_sign(Lane nx)
     return lane_select(nx < 0.0, lane(-1.0), lane(1.0));
 }
 
+/* talus_frame_to_local and talus_frame_to_world for two frames. */
 KERNEL void lanes_to_local(const Lane frame[4], const Lane world[3], Lane local[3])
 {
     Lane s = lane_sign(frame[0]);
@@ -35,7 +36,8 @@ KERNEL void lanes_to_world(const Lane frame[4], const Lane local[3], Lane world[
     world[2] = g[2] - d * w[2];
 }
 
-/* r = v_b - v_a and s_a + s_b of one contact, as {x, y}, {z, unused}, then spins likewise; fixed: v_b = s_b = 0. */
+/* Writes v_b - v_a of one sphere contact to r[0] and r[1], as {x, y}, {z, unused}, and s_a + s_b likewise to r[2] and
+ * r[3]. fixed: v_b = s_b = 0. */
 KERNEL void sphere_motion(const double (*velocity)[8], const int32_t pair[2], bool fixed, Lane r[4])
 {
     const double *a = velocity[pair[0]];
@@ -51,7 +53,8 @@ KERNEL void sphere_motion(const double (*velocity)[8], const int32_t pair[2], bo
     }
 }
 
-/* The same of two contacts, one per lane. Combining records before transposing them halves the shuffles. */
+/* v = v_b - v_a and spin = s_a + s_b of two sphere contacts, one per lane. The records of a and b are combined before
+ * the transposition into lanes, which halves the number of shuffles. */
 KERNEL void lanes_motion(const double (*velocity)[8], const int32_t (*pair)[2], bool fixed,
                          Lane v[3], Lane spin[3])
 {
@@ -66,7 +69,7 @@ KERNEL void lanes_motion(const double (*velocity)[8], const int32_t (*pair)[2], 
     spin[2] = lane_low(i[3], j[3]);
 }
 
-/* v -= spin x n: gives the contact velocity from the results of lanes_motion. */
+/* v -= spin x n, which makes v of lanes_motion the contact velocity. */
 KERNEL void lanes_roll(const Lane frame[4], const Lane spin[3], Lane v[3])
 {
     Lane turn[3];

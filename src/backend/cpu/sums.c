@@ -10,7 +10,7 @@ TalusStatus talus_cpu_group_blocks(const TalusOperator *op)
     if (!op->pair)
         return TALUS_OK;
     const TalusFirstBodies first = {op->pair, sizeof *op->pair, op->numbers};
-    return talus_groups_cut(&op->scratch->groups, &first, run_end);
+    return talus_groups_cut_contacts(&op->scratch->groups, &first, run_end);
 }
 
 /* Returns the number of groups of blocks that are cut by position: free joints, or all blocks of an explicit matrix. */
@@ -19,45 +19,47 @@ static int64_t groups_by_position(const TalusOperator *op)
     return talus_chunks(op->pair ? op->joints : op->blocks, BLOCK_GRAIN);
 }
 
-int64_t talus_cpu_groups(const TalusOperator *op)
+int64_t talus_cpu_group_count(const TalusOperator *op)
 {
     return (op->pair ? op->scratch->groups.count : 0) + groups_by_position(op);
 }
 
+/* A parallel loop over the groups that are cut by position; the first has the index first_group and starts at
+ * first_block. */
 typedef struct PositionLoop {
     int64_t first_block, first_group;
     TalusLoopFn *fn;
     void *context;
 } PositionLoop;
 
-static void run_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+static void call_for_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const PositionLoop *loop = context;
     loop->fn(loop->context, loop->first_block + begin, loop->first_block + end,
              loop->first_group + chunk);
 }
 
-void talus_cpu_each_group(const TalusOperator *op, TalusLoopFn *fn, void *context)
+void talus_cpu_for_each_group(const TalusOperator *op, TalusLoopFn *fn, void *context)
 {
     PositionLoop loop = {.fn = fn, .context = context};
     if (op->pair) {
-        talus_groups_each(&op->scratch->groups, op->pool, fn, context);
+        talus_groups_for_each(&op->scratch->groups, op->pool, fn, context);
         loop.first_block = op->blocks - op->joints;
         loop.first_group = op->scratch->groups.count;
     }
-    talus_parallel(op->pool, op->blocks - loop.first_block, BLOCK_GRAIN, run_chunk, &loop);
+    talus_parallel(op->pool, op->blocks - loop.first_block, BLOCK_GRAIN, call_for_chunk, &loop);
 }
 
-void talus_cpu_leave(const TalusOperator *op, int64_t group, int count, const double *sums)
+void talus_cpu_store_sums(const TalusOperator *op, int64_t group, int count, const double *sums)
 {
-    int64_t stride = talus_cpu_groups(op);
+    int64_t stride = talus_cpu_group_count(op);
     for (int k = 0; k < count; k++)
         op->scratch->partial[k * stride + group] = sums[k];
 }
 
-void talus_cpu_collect(const TalusOperator *op, int sums, int maxima, double *total)
+void talus_cpu_combine_sums(const TalusOperator *op, int sums, int maxima, double *total)
 {
-    int64_t groups = talus_cpu_groups(op);
+    int64_t groups = talus_cpu_group_count(op);
     const double *partial = op->scratch->partial;
     for (int k = 0; k < sums; k++)
         total[k] = talus_groups_sum(groups, partial + k * groups);

@@ -1,10 +1,11 @@
 /* backend/cpu/sweep.c - Gauss-Seidel sweeps over contacts (negrut-2009, Algorithm 1, step 4).
  *
- * Each contact in turn takes gamma' = P(gamma - omega B^-1 g), g = u + bias + E gamma with u from the bodies' current
- * velocities, P the projection in the metric B; rho averages gamma' with gamma. Its change is added to the bodies at
- * once; only heavy contacts (colour.h) change together. B = diag(b_n, b_t, b_t), see StepRule. For spheres with omega 1
- * and the anisotropic metric B is the whole block, so the step solves the one-contact problem exactly. Under Coulomb's
- * law (options.coulomb) P takes n first and then shortens t to mu n. */
+ * Each contact in turn gets the impulse gamma + rho (gamma' - gamma) with gamma' = P(gamma - omega B^-1 g), g = u +
+ * bias + E gamma, u from the current velocities of the bodies, and P the projection in the metric B. The change of the
+ * impulse is applied to the bodies at once; only heavy contacts (colour.h) change together. B = diag(b_n, b_t, b_t),
+ * see StepRule. For spheres with omega 1 and the anisotropic metric, B is the contact's whole block of N + E, so that
+ * the step solves the contact's own problem exactly. With options.coulomb P first makes n >= 0, then shortens t to mu
+ * n. */
 #include "backend/cpu/sweep.h"
 
 #include "base/memory.h"
@@ -14,7 +15,8 @@
 
 /* ---- two sphere contacts ---- */
 
-KERNEL void store_body(double *p, double *q, const Lane v[8])
+/* Stores the velocity records of two bodies, at p and q, from the lanes of v. */
+KERNEL void store_two_bodies(double *p, double *q, const Lane v[8])
 {
     lane_store(p, lane_low(v[0], v[1]));
     lane_store(p + 2, lane_low(v[2], v[3]));
@@ -30,10 +32,10 @@ KERNEL void store_body(double *p, double *q, const Lane v[8])
  * is one long chain of dependent operations; with one pack after the other the processor would wait for results. */
 enum { WIDE = 2 };
 
-/* next = the impulses, world frame, after projected steps at the contact velocities u, averaged with the old ones by
- * rho. mu / |t| is computed as (mu / t2) |t| with t2 = |t|^2, so that the division does not wait for the root. */
-KERNEL void pack_step(const SpherePack *pack, int wide, Lane rho, Lane u[WIDE][3],
-                      Lane next[WIDE][3])
+/* next = the impulses, world frame, after projected steps at the contact velocities u: old + rho (projected - old). mu
+ * / |t| is computed as (mu / t2) |t| with t2 = |t|^2, so that the division does not wait for the root. */
+KERNEL void step_packs(const SpherePack *pack, int wide, Lane rho, Lane u[WIDE][3],
+                       Lane next[WIDE][3])
 {
     Lane normal[WIDE], along[WIDE], t[WIDE][3], t2[WIDE], size[WIDE], shrink[WIDE];
     for (int w = 0; w < wide; w++) {
@@ -70,8 +72,9 @@ KERNEL void pack_step(const SpherePack *pack, int wide, Lane rho, Lane u[WIDE][3
         }
 }
 
-/* Steps `wide` packs of one colour and updates their bodies; term: squared velocity change of each lane. Returns the
- * largest of these and `most`, by lane. fixed: b is a fixed body. `wide` and `fixed` are constants after inlining. */
+/* Takes the step of `wide` packs of one colour and updates the velocities of their bodies. Writes the squared velocity
+ * change of each contact to `term`; returns, by lane, the largest of these and of `most`. fixed: b is a fixed body.
+ * `wide` and `fixed` are constants after inlining. */
 KERNEL Lane sweep_packs(SpherePack *pack, int wide, double (*velocity)[8], Lane rho, bool fixed,
                         Lane most, double *term)
 {
@@ -89,7 +92,7 @@ KERNEL Lane sweep_packs(SpherePack *pack, int wide, double (*velocity)[8], Lane 
         for (int k = 0; k < 3; k++)
             u[w][k] = fixed ? -a[w][k] - turn[k] : b[w][k] - a[w][k] - turn[k];
     }
-    pack_step(pack, wide, rho, u, next);
+    step_packs(pack, wide, rho, u, next);
     for (int w = 0; w < wide; w++) {
         Lane dp[3], turn[3];
         for (int k = 0; k < 3; k++) {
@@ -106,9 +109,9 @@ KERNEL Lane sweep_packs(SpherePack *pack, int wide, double (*velocity)[8], Lane 
         change2[w] = pack[w].scale * pack[w].scale * lane_dot(dp, dp);
     }
     for (int w = 0; w < wide; w++) {
-        store_body(velocity[pack[w].a[0]], velocity[pack[w].a[1]], a[w]);
+        store_two_bodies(velocity[pack[w].a[0]], velocity[pack[w].a[1]], a[w]);
         if (!fixed)
-            store_body(velocity[pack[w].b[0]], velocity[pack[w].b[1]], b[w]);
+            store_two_bodies(velocity[pack[w].b[0]], velocity[pack[w].b[1]], b[w]);
     }
     for (int w = 0; w < wide; w++) {
         lane_store(term + LANES * w, change2[w]);
@@ -135,8 +138,9 @@ KERNEL void item_velocity(const SweepItem *item, const double (*velocity)[8], do
         u[k] += b[k] + turn[k];
 }
 
-/* Takes the projected step of one contact, as pack_step, and stores its impulse; dp is the change of the impulse. */
-KERNEL void item_step(SweepItem *item, double rho, const double u[3], double dp[3])
+/* Takes the projected step of one contact at the contact velocity u, as step_packs, and stores its impulse in the
+ * item; dp = change of the impulse. */
+KERNEL void step_item(SweepItem *item, double rho, const double u[3], double dp[3])
 {
     const double *n = item->normal;
     const StepRule *rule = &item->rule;
@@ -162,25 +166,27 @@ KERNEL void item_step(SweepItem *item, double rho, const double u[3], double dp[
 }
 
 /* Applies the change dp of an item's impulse, world frame, to its bodies: -dp to a, dp to b. */
-KERNEL void push_item(TalusSweep *sweep, const SweepItem *item, const double dp[3])
+KERNEL void apply_change(TalusSweep *sweep, const SweepItem *item, const double dp[3])
 {
-    talus_push_body(sweep->op, item->a, -1.0, item->arm_a, dp, sweep->velocity[item->a]);
+    talus_body_add_impulse(sweep->op, item->a, -1.0, item->arm_a, dp, sweep->velocity[item->a]);
     if (item->b >= 0)
-        talus_push_body(sweep->op, item->b, 1.0, item->arm_b, dp, sweep->velocity[item->b]);
+        talus_body_add_impulse(sweep->op, item->b, 1.0, item->arm_b, dp, sweep->velocity[item->b]);
 }
 
 /* ---- loops ---- */
 
+/* A parallel loop over packs or items from `first` on; fixed: the packs are of spheres and fixed bodies. */
 typedef struct Loop {
     TalusSweep *sweep;
     int first;
     bool fixed;
 } Loop;
 
-/* How many packs ahead body records, which are scattered in memory, are prefetched. */
+/* Number of packs or items by which prefetching of body records, which are scattered in memory, is ahead. */
 enum { AHEAD = 6 };
 
-KERNEL void fetch_bodies(const SpherePack *pack, double (*velocity)[8], bool fixed)
+/* Prefetches the velocity records of a pack's bodies for writing. */
+KERNEL void prefetch_bodies(const SpherePack *pack, double (*velocity)[8], bool fixed)
 {
     for (int k = 0; k < LANES; k++) {
         __builtin_prefetch(velocity[pack->a[k]], 1);
@@ -189,6 +195,7 @@ KERNEL void fetch_bodies(const SpherePack *pack, double (*velocity)[8], bool fix
     }
 }
 
+/* sweep_packs for packs [begin, end), with prefetching; `term` starts at pack 0. */
 KERNEL Lane sweep_range(SpherePack *pack, int64_t begin, int64_t end, double (*velocity)[8],
                         Lane rho, bool fixed, double *term)
 {
@@ -196,7 +203,7 @@ KERNEL Lane sweep_range(SpherePack *pack, int64_t begin, int64_t end, double (*v
     int64_t i = begin;
     for (; i + WIDE <= end; i += WIDE) {
         for (int w = 0; w < WIDE && i + AHEAD + w < end; w++)
-            fetch_bodies(&pack[i + AHEAD + w], velocity, fixed);
+            prefetch_bodies(&pack[i + AHEAD + w], velocity, fixed);
         most = sweep_packs(&pack[i], WIDE, velocity, rho, fixed, most, term + LANES * i);
     }
     for (; i < end; i++)
@@ -216,35 +223,37 @@ static void pack_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     loop->sweep->partial[chunk] = most[0] > most[1] ? most[0] : most[1];
 }
 
-/* Steps `wide` items of one colour, which share no body that impulses move, side by side as packs are, and updates
- * their bodies; term: squared velocity change of each. Returns the largest of these and `most`. */
+/* Takes the step of `wide` items of one colour, which share no body that impulses move, side by side as for packs, and
+ * updates the velocities of their bodies. Writes the squared velocity change of each item to `term`; returns the
+ * largest of these and of `most`. */
 KERNEL double sweep_items(TalusSweep *sweep, SweepItem *item, int wide, double most, double *term)
 {
     double u[WIDE][3], dp[WIDE][3];
     for (int w = 0; w < wide; w++)
         item_velocity(&item[w], (const double(*)[8])sweep->velocity, u[w]);
     for (int w = 0; w < wide; w++)
-        item_step(&item[w], sweep->options.rho, u[w], dp[w]);
+        step_item(&item[w], sweep->options.rho, u[w], dp[w]);
     for (int w = 0; w < wide; w++) {
-        push_item(sweep, &item[w], dp[w]);
+        apply_change(sweep, &item[w], dp[w]);
         term[w] = item[w].rule.scale * item[w].rule.scale * dot3(dp[w], dp[w]);
         most = term[w] > most ? term[w] : most;
     }
     return most;
 }
 
-KERNEL void fetch_item(const TalusSweep *sweep, const SweepItem *item)
+/* Prefetches velocity records and inverse inertias of an item's bodies. */
+KERNEL void prefetch_item_bodies(const TalusSweep *sweep, const SweepItem *item)
 {
     int b = item->b >= 0 ? item->b : item->a;
     __builtin_prefetch(sweep->velocity[item->a], 1);
     __builtin_prefetch(sweep->velocity[b], 1);
-    if (sweep->op->inertia) {
-        __builtin_prefetch(sweep->op->inertia[item->a]);
-        __builtin_prefetch(sweep->op->inertia[b]);
+    if (sweep->op->inverse_inertia) {
+        __builtin_prefetch(sweep->op->inverse_inertia[item->a]);
+        __builtin_prefetch(sweep->op->inverse_inertia[b]);
     }
 }
 
-/* Returns the place of an item's term: those of packs come first. */
+/* Returns the address of an item's squared velocity change in sweep->term, where those of packs come first. */
 static double *item_term(const TalusSweep *sweep, int64_t item)
 {
     return sweep->term + LANES * (int64_t)sweep->pack_start[COLOURS - 1][2] + item;
@@ -258,7 +267,7 @@ static void item_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     int64_t i = begin;
     for (; i + WIDE <= end; i += WIDE) {
         for (int w = 0; w < WIDE && i + AHEAD + w < end; w++)
-            fetch_item(loop->sweep, &item[i + AHEAD + w]);
+            prefetch_item_bodies(loop->sweep, &item[i + AHEAD + w]);
         most = sweep_items(loop->sweep, &item[i], WIDE, most, term + i);
     }
     for (; i < end; i++)
@@ -266,7 +275,8 @@ static void item_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     loop->sweep->partial[chunk] = most;
 }
 
-/* Steps heavy items at the velocities before all of them; sweep_heavy adds their changes to the bodies afterwards. */
+/* Takes the step of heavy items at the velocities before any of them changed, and stores the changes of their impulses
+ * in sweep->change; sweep_heavy applies these to the bodies afterwards. */
 static void heavy_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Loop *loop = context;
@@ -276,16 +286,17 @@ static void heavy_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
         SweepItem *item = &sweep->item[loop->first + i];
         double u[3], *dp = sweep->change[i];
         item_velocity(item, (const double(*)[8])sweep->velocity, u);
-        item_step(item, sweep->options.rho, u, dp);
+        step_item(item, sweep->options.rho, u, dp);
         term[i] = item->rule.scale * item->rule.scale * dot3(dp, dp);
         most = term[i] > most ? term[i] : most;
     }
     sweep->partial[chunk] = most;
 }
 
-/* Runs fn in parallel over packs or items first to end - 1. Returns the largest of their terms and `most`. */
-static double loop_over(TalusSweep *sweep, int first, int end, int grain, bool fixed,
-                        TalusLoopFn *fn, double most)
+/* Runs fn in parallel over packs or items first to end - 1. Returns the largest squared velocity change of these and of
+ * `most`. */
+static double run_in_parallel(TalusSweep *sweep, int first, int end, int grain, bool fixed,
+                              TalusLoopFn *fn, double most)
 {
     Loop loop = {sweep, first, fixed};
     talus_parallel(sweep->op->pool, end - first, grain, fn, &loop);
@@ -293,23 +304,25 @@ static double loop_over(TalusSweep *sweep, int first, int end, int grain, bool f
     return found > most ? found : most;
 }
 
+/* Sweeps the heavy items. Returns the largest squared velocity change of these and of `most`. */
 static double sweep_heavy(TalusSweep *sweep, double most)
 {
     int first = sweep->item_start[CLASS_HEAVY], end = sweep->item_start[CLASSES];
-    most = loop_over(sweep, first, end, ITEM_GRAIN, false, heavy_chunk, most);
+    most = run_in_parallel(sweep, first, end, ITEM_GRAIN, false, heavy_chunk, most);
     for (int i = first; i < end; i++)
-        push_item(sweep, &sweep->item[i], sweep->change[i - first]);
+        apply_change(sweep, &sweep->item[i], sweep->change[i - first]);
     return most;
 }
 
-static double run_coloured(TalusSweep *sweep)
+/* Does one coloured sweep. Returns the sum of the squared velocity changes. */
+static double sweep_colours(TalusSweep *sweep)
 {
     double most = 0.0;
     for (int c = 0; c < sweep->colouring.colours; c++) {
         const int *packs = sweep->pack_start[c], *items = sweep->item_start + c;
-        most = loop_over(sweep, packs[0], packs[1], PACK_GRAIN, false, pack_chunk, most);
-        most = loop_over(sweep, packs[1], packs[2], PACK_GRAIN, true, pack_chunk, most);
-        most = loop_over(sweep, items[0], items[1], ITEM_GRAIN, false, item_chunk, most);
+        most = run_in_parallel(sweep, packs[0], packs[1], PACK_GRAIN, false, pack_chunk, most);
+        most = run_in_parallel(sweep, packs[1], packs[2], PACK_GRAIN, true, pack_chunk, most);
+        most = run_in_parallel(sweep, items[0], items[1], ITEM_GRAIN, false, item_chunk, most);
     }
     for (int i = sweep->item_start[CLASS_OVERFLOW]; i < sweep->item_start[CLASS_HEAVY]; i++)
         most = sweep_items(sweep, &sweep->item[i], 1, most, item_term(sweep, i));
@@ -317,8 +330,9 @@ static double run_coloured(TalusSweep *sweep)
     return talus_sweep_sum(sweep, item_term(sweep, sweep->item_start[CLASSES]) - sweep->term, most);
 }
 
-/* Returns the squared velocity change; for a symmetric sweep that of its backward half alone. */
-static double run_sequence(TalusSweep *sweep)
+/* Does one sweep in sequence. Returns the sum of the squared velocity changes; of a symmetric sweep, that of its
+ * backward half alone. */
+static double sweep_in_sequence(TalusSweep *sweep)
 {
     double sum = 0.0, term;
     if (sweep->options.order == TALUS_ORDER_RANDOM)
@@ -339,8 +353,8 @@ static double run_sequence(TalusSweep *sweep)
 
 /* ---- the contract ---- */
 
-TalusStatus talus_cpu_sweep_begin(const TalusOperator *op, const TalusSweepOptions *options,
-                                  const double *gamma, TalusSweep **sweep)
+TalusStatus talus_cpu_sweep_prepare(const TalusOperator *op, const TalusSweepOptions *options,
+                                    const double *gamma, TalusSweep **sweep)
 {
     if (options->order == TALUS_ORDER_CHAOTIC)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
@@ -353,43 +367,46 @@ TalusStatus talus_cpu_sweep_begin(const TalusOperator *op, const TalusSweepOptio
     (*sweep)->options = *options;
     (*sweep)->ended = NULL;
     (*sweep)->packed = false;
-    (*sweep)->rng = talus_rng(options->seed);
+    (*sweep)->rng = talus_rng_from_seed(options->seed);
     if (op->pair) {
         (*sweep)->velocity = op->scratch->velocity;
-        talus_cpu_op_bodies(op, gamma, true, op->scratch->velocity);
+        talus_cpu_op_body_velocities(op, gamma, true, op->scratch->velocity);
     }
     if (options->local != TALUS_ONE_PROJECT)
-        return talus_sweep_local_begin(*sweep, gamma);
-    return talus_sweep_by_block(*sweep) ? talus_sweep_sparse_begin(*sweep, gamma)
-                                        : talus_sweep_plan(*sweep, gamma);
+        return talus_sweep_prepare_local(*sweep, gamma);
+    return talus_sweep_is_by_block(*sweep) ? talus_sweep_prepare_by_block(*sweep, gamma)
+                                           : talus_sweep_fill_items(*sweep, gamma);
 }
 
-static double run_once(TalusSweep *sweep)
+/* Does one sweep. First recomputes the velocities if other operations may have overwritten them (sweep->ended).
+ * Returns the sum of the squared velocity changes. */
+static double sweep_once(TalusSweep *sweep)
 {
     if (sweep->op->pair && sweep->ended)
-        talus_cpu_op_bodies(sweep->op, sweep->ended, true, sweep->velocity);
+        talus_cpu_op_body_velocities(sweep->op, sweep->ended, true, sweep->velocity);
     sweep->ended = NULL;
-    if (talus_sweep_by_block(sweep))
-        return talus_sweep_sparse_run(sweep);
-    return sweep->options.order == TALUS_ORDER_COLOURED ? run_coloured(sweep) : run_sequence(sweep);
+    if (talus_sweep_is_by_block(sweep))
+        return talus_sweep_run_by_block(sweep);
+    return sweep->options.order == TALUS_ORDER_COLOURED ? sweep_colours(sweep)
+                                                        : sweep_in_sequence(sweep);
 }
 
 double talus_cpu_sweep_run(TalusSweep *sweep, int sweeps)
 {
     double change2 = 0.0;
     for (int k = 0; k < sweeps; k++)
-        change2 = run_once(sweep);
+        change2 = sweep_once(sweep);
     return change2;
 }
 
-void talus_cpu_sweep_end(TalusSweep *sweep, double *gamma)
+void talus_cpu_sweep_get_impulses(TalusSweep *sweep, double *gamma)
 {
     sweep->ended = gamma;
-    if (talus_sweep_by_block(sweep))
+    if (talus_sweep_is_by_block(sweep))
         memcpy(gamma, sweep->gamma,
                (size_t)sweep->op->blocks * (size_t)sweep->op->rows * sizeof *gamma);
     else
-        talus_sweep_unplan(sweep, gamma);
+        talus_sweep_read_items(sweep, gamma);
 }
 
 void talus_cpu_sweep_destroy(TalusSweep *sweep)

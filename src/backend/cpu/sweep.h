@@ -1,5 +1,5 @@
 /* backend/cpu/sweep.h - the plan of a Gauss-Seidel sweep: contacts, or blocks of an explicit matrix, in the order and
- * layout in which it visits them. */
+ * layout in which the sweep visits them. */
 #ifndef TALUS_BACKEND_CPU_SWEEP_H
 #define TALUS_BACKEND_CPU_SWEEP_H
 
@@ -8,12 +8,12 @@
 #include "base/lane.h"
 #include "base/rng.h"
 
-/* Packs per chunk of a parallel loop; items, or blocks in a sweep block by block, per chunk. */
+/* Number of packs per chunk of a parallel loop, and of items, or blocks in a sweep block by block. */
 enum { PACK_GRAIN = 128, ITEM_GRAIN = 64 };
 
-/* One block's projected step in the metric B = diag(b_n, b_t, ..): coupling times the block's diagonal, or times its
- * mean with metric trace. These numbers are constant over sweeps. With one row inv_t, mu and kappa are 0, mantle 1. With
- * options.coulomb kappa is 0 and mantle 1: the projection leaves n >= 0 as it is and shortens t to mu n. */
+/* Constants of one block's projected step in the metric B = diag(b_n, b_t, ..), which is `coupling` times the block's
+ * diagonal or, with metric trace, times the mean of its diagonal. With one row inv_t, mu and kappa are 0 and mantle is
+ * 1. With options.coulomb kappa is 0 and mantle is 1: the projection makes n >= 0 and shortens t to mu n. */
 typedef struct StepRule {
     double inv_n, inv_t; /* omega / b_n, omega / b_t */
     double mu, kappa;    /* kappa = mu b_t / b_n */
@@ -21,8 +21,8 @@ typedef struct StepRule {
     double scale; /* d, mean diagonal entry; converts an impulse change to a velocity change */
 } StepRule;
 
-/* Two contacts of one colour and one sphere run, one per lane; impulses in the world frame, so no tangents are needed.
- * Fields as in SweepItem and StepRule. */
+/* A pack: two contacts of one colour and one run of spheres, one per lane. The impulse gamma is in the world frame, so
+ * no tangents are needed. Fields as in SweepItem and StepRule. */
 typedef struct SpherePack {
     Lane normal[3], gamma[3];
     Lane bias, compliance;
@@ -30,7 +30,7 @@ typedef struct SpherePack {
     int32_t a[LANES], b[LANES];
 } SpherePack;
 
-/* Any contact, by itself; impulse in the world frame. */
+/* An item: one contact of any run; the impulse gamma is in the world frame. */
 typedef struct SweepItem {
     double normal[3], gamma[3], arm_a[3], arm_b[3];
     double bias, compliance;
@@ -47,7 +47,7 @@ typedef struct LocalItem {
     int32_t block;
     int32_t a, b; /* b is -1 for the fixed world */
     bool round;   /* two spheres, or a sphere and a fixed body */
-    TalusOne one;
+    TalusOneContact one;
     double arm_a[3], arm_b[3];
 } LocalItem;
 
@@ -56,11 +56,12 @@ struct TalusSweep {
     TalusSweepOptions options;
     TalusRng rng;
 
-    double (*velocity)[8]; /* the operator's scratch; [bodies] is a dummy body for an idle lane */
-    /* gamma of the last `end`, to recompute velocity, which others may have overwritten since; else NULL */
+    double (*velocity)[8]; /* of the operator's scratch; entry [bodies] is a dummy for idle lanes */
+    /* gamma of the last get_impulses, from which the next sweep recomputes `velocity`, since other operations may have
+     * overwritten it; NULL if `velocity` is up to date */
     const double *ended;
-    double *term;    /* squared velocity change of each lane and item, or block */
-    double *partial; /* largest of these, or a sum over them, by chunk */
+    double *term;    /* squared velocity change of each contact of the packs, then of each item */
+    double *partial; /* by chunk: largest of the terms, then their sum */
 
     /* coloured: packs by colour and run, items by colour, then overflow, then heavy */
     TalusColouring colouring;
@@ -71,27 +72,28 @@ struct TalusSweep {
     double (*change)[3];         /* impulse change of each heavy item in this sweep */
     int32_t *split;              /* [bodies]: number of heavy items that share the body */
 
-    /* in sequence: item[block], visited as order[0], order[1], ..; block by block: arguments of `step` in visiting
-     * order, which are blocks or, with `local`, indices into that */
+    /* In sequence: item[order[0]], item[order[1]], .. are visited in turn. Block by block: the arguments of `step` in
+     * visiting order, which are blocks or, if `local` is used, indices into `local`. */
     int32_t *order;
 
-    /* block by block (sweep_sparse.c): `step` steps one entry of `order`, returns its squared velocity change */
+    /* Block by block (sweep_sparse.c): takes the step of one entry of `order`; returns its squared velocity change. */
     double (*step)(struct TalusSweep *sweep, int block);
-    double *gamma;                 /* impulses in contact frames */
-    int colour_start[COLOURS + 2]; /* into order; the last class is swept in sequence */
-    int colour;                    /* colour being swept */
-    bool packed;                   /* contacts' own problems are solved, and packs can do it */
-    LocalItem *local;              /* [blocks], in visiting order; if not coloured, by block */
+    double *gamma; /* impulses in contact frames */
+    int colour_start[COLOURS +
+                     2]; /* first entry in `order` of each colour, then of uncoloured blocks */
+    int colour;          /* colour being swept */
+    bool packed;         /* options.local is a solver, and packs give its results */
+    LocalItem *local;    /* [blocks], in visiting order; if not coloured, by block */
 };
 
 /* Returns the step rule of a block of `rows` rows with diagonal (nn, tt, tt, ..) and this TalusOperator.coupling. */
 StepRule talus_step_rule(const TalusSweepOptions *options, int rows, double nn, double tt,
                          double coupling, double mu);
 
-/* Adds the effect of the impulse sign * dp at `arm` (over l) to v, the velocity record of `body`; none if impulses do
- * not move the body. */
-static inline void talus_push_body(const TalusOperator *op, int body, double sign,
-                                   const double arm[3], const double dp[3], double v[8])
+/* Adds to v, the velocity record of `body`, the effect of the impulse sign * dp at `arm` (over l). Does nothing if
+ * impulses do not move the body. */
+static inline void talus_body_add_impulse(const TalusOperator *op, int body, double sign,
+                                          const double arm[3], const double dp[3], double v[8])
 {
     double torque[3], turn[3];
     if (v[3] == 0.0 && !talus_body_yields(op, body))
@@ -104,34 +106,37 @@ static inline void talus_push_body(const TalusOperator *op, int body, double sig
     }
 }
 
-/* Fills packs and items from the operator and gamma. */
-TalusStatus talus_sweep_plan(TalusSweep *sweep, const double *gamma);
+/* sweep_plan.c: fills the packs and items of the sweep from the operator and gamma. */
+TalusStatus talus_sweep_fill_items(TalusSweep *sweep, const double *gamma);
 /* Writes the impulses of packs and items to gamma, in contact frames. */
-void talus_sweep_unplan(TalusSweep *sweep, double *gamma);
+void talus_sweep_read_items(TalusSweep *sweep, double *gamma);
 
-/* True if the sweep works block by block on impulses in the contact frames: for an explicit operator, mixed sets,
- * and contacts whose own problem is solved, unless packs do that. */
-static inline bool talus_sweep_by_block(const TalusSweep *sweep)
+/* True if the sweep goes block by block on impulses in contact frames (sweep_sparse.c), not over packs and items: for
+ * an explicit operator, for mixed sets, and if options.local solves the contacts' own problems, unless packs do so. */
+static inline bool talus_sweep_is_by_block(const TalusSweep *sweep)
 {
     const TalusOperator *op = sweep->op;
     bool local = sweep->options.local != TALUS_ONE_PROJECT && !sweep->packed;
     return !op->pair || op->mixed_sets || local;
 }
 
-/* sweep_sparse.c: a = the block of N + E of block i, without moment rows: a contact's 3 x 3 entries even if op->rows is
- * 1; of an explicit matrix with one row its one entry, the others 0. */
-void talus_sweep_block(const TalusOperator *op, int i, double a[3][3]);
-/* sweep_sum.c: reserves memory for `count` terms, of which loops leave the largest of each chunk in `partial`; returns the
- * largest of these; returns the sum of all terms. */
-TalusStatus talus_sweep_terms(TalusSweep *sweep, int64_t count);
+/* sweep_sparse.c: a = the diagonal block of N + E of block i, without moment rows. A contact has all 3 x 3 entries
+ * even if op->rows is 1; a block of an explicit matrix with one row has one entry, and the others are 0. */
+void talus_sweep_get_block(const TalusOperator *op, int i, double a[3][3]);
+/* sweep_sum.c. reserve_terms: reserves sweep->term for `count` terms, and sweep->partial. largest: returns the largest
+ * of partial[0] to partial[chunks - 1]. sum: returns the sum of the first `count` terms, of which `largest` is the
+ * largest. */
+TalusStatus talus_sweep_reserve_terms(TalusSweep *sweep, int64_t count);
 double talus_sweep_largest(const TalusSweep *sweep, int64_t chunks);
 double talus_sweep_sum(TalusSweep *sweep, int64_t count, double largest);
-/* Draws the next permutation of a random sweep. */
+/* Makes sweep->order a new random permutation. */
 void talus_sweep_shuffle(TalusSweep *sweep);
-/* Plan and one sweep block by block; run returns the squared velocity change. */
-TalusStatus talus_sweep_sparse_begin(TalusSweep *sweep, const double *gamma);
-double talus_sweep_sparse_run(TalusSweep *sweep);
-/* sweep_block.c: plan with a solver of each contact's own problem; the sweep is talus_sweep_sparse_run. */
-TalusStatus talus_sweep_local_begin(TalusSweep *sweep, const double *gamma);
+/* sweep_sparse.c: make the plan of sweeps block by block, and do one sweep; run returns the sum of the squared velocity
+ * changes, of a symmetric sweep that of its backward half. */
+TalusStatus talus_sweep_prepare_by_block(TalusSweep *sweep, const double *gamma);
+double talus_sweep_run_by_block(TalusSweep *sweep);
+/* sweep_block.c: makes the plan of sweeps that solve each contact's own problem by options.local. Such a sweep is done
+ * by talus_sweep_run_by_block or, if sweep->packed is set, over packs. */
+TalusStatus talus_sweep_prepare_local(TalusSweep *sweep, const double *gamma);
 
 #endif

@@ -1,11 +1,12 @@
 /* backend/cpu/sweep_block.c - sweeps that solve the problem of one contact after the other (sets/one_contact.h).
  *
- * With g the block's gradient and A its block of N + E, b = g - A gamma is the velocity without its own impulse. The
- * solver's result replaces gamma, and other contacts see the change at once. Orders, colours and loops are those of
- * sweep_sparse.c, where contacts of heavy bodies are swept in sequence. Between spheres A is diagonal and all solvers
- * give the same result: the projection in the metric A under ccp, else each component by itself, then the bound. If all
- * contacts are of spheres under Coulomb's law on the disc, and no body is heavy, a coloured sweep is that of sweep.c,
- * whose projected step under options.coulomb is the same. */
+ * With g the gradient of a block and A its diagonal block of N + E, b = g - A gamma is the contact velocity without
+ * the block's own impulse. The solver's result replaces gamma, and the contacts that follow see the change at once.
+ * Orders, colours and loops are those of sweep_sparse.c, where contacts of heavy bodies are swept in sequence. Between
+ * spheres A is diagonal and all solvers give the same result: under ccp the projection in the metric A; under other
+ * laws each component is computed by itself, then bounded. If all contacts are of spheres under Coulomb's law on the
+ * disc, and no body is heavy, a coloured sweep is done by sweep.c, whose projected step with options.coulomb gives the
+ * same result. */
 #include "backend/cpu/sweep.h"
 
 #include "backend/frame.h"
@@ -22,15 +23,15 @@ static TalusFrictionLaw law_of(const TalusOperator *op, int i)
     return law == TALUS_LAW_COULOMB && op->prisms ? TALUS_LAW_FIXED : law;
 }
 
-/* Fills the data of block i's own problem. Fails if the block has friction that options.local does not take. */
-static TalusStatus fill_one(const TalusSweep *sweep, int i, TalusOne *one)
+/* Fills *one, the data of block i's own problem. Fails if the block has friction that options.local does not take. */
+static TalusStatus fill_one_contact(const TalusSweep *sweep, int i, TalusOneContact *one)
 {
     const TalusOperator *op = sweep->op;
     one->mu = op->rows == 1 ? 0.0 : op->mu[i];
     one->law = law_of(op, i);
     one->section = op->model ? (TalusSection)op->model[i].section : TALUS_SECTION_DISC;
     one->friction_bound = one->law == TALUS_LAW_FIXED ? one->mu * op->estimate[i] : 0.0;
-    talus_sweep_block(op, i, one->a);
+    talus_sweep_get_block(op, i, one->a);
     if (one->mu > 0.0 && !talus_one_takes(sweep->options.local, one->law, one->section))
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "sweep: contact %d is under law %s on the section %s, which this solver "
@@ -39,10 +40,11 @@ static TalusStatus fill_one(const TalusSweep *sweep, int i, TalusOne *one)
     return TALUS_OK;
 }
 
+/* Fills *item for block i; of an explicit operator only the fields that LocalItem names. */
 static TalusStatus fill_local(const TalusSweep *sweep, int i, LocalItem *item)
 {
     const TalusOperator *op = sweep->op;
-    TALUS_TRY(fill_one(sweep, i, &item->one));
+    TALUS_TRY(fill_one_contact(sweep, i, &item->one));
     item->block = i;
     item->scale = talus_block_scale(op, i);
     item->mu = item->one.mu;
@@ -67,10 +69,10 @@ static TalusStatus fill_local(const TalusSweep *sweep, int i, LocalItem *item)
 
 /* ---- one contact ---- */
 
-/* Averages the new impulse `next` with the old one by rho; writes the result to gamma and its change. Returns the
- * squared velocity change. */
-static double take_step(const TalusSweepOptions *o, const LocalItem *item, int rows,
-                        const double old[3], const double next[3], double *gamma, double change[3])
+/* gamma = old + rho (next - old); writes gamma - old to `change`. Returns the squared velocity change. */
+static double relax_impulse(const TalusSweepOptions *o, const LocalItem *item, int rows,
+                            const double old[3], const double next[3], double *gamma,
+                            double change[3])
 {
     double sum = 0.0;
     for (int k = 0; k < 3; k++) {
@@ -82,21 +84,23 @@ static double take_step(const TalusSweepOptions *o, const LocalItem *item, int r
     return item->scale * item->scale * sum;
 }
 
-static void load_impulse(const double *gamma, int rows, double old[3])
+/* old = the block's impulse, with 0 in the tangential rows if it has one row. */
+static void load_three_rows(const double *gamma, int rows, double old[3])
 {
     old[0] = gamma[0];
     old[1] = rows == 3 ? gamma[1] : 0.0;
     old[2] = rows == 3 ? gamma[2] : 0.0;
 }
 
-/* Solves the block's own problem at the gradient g. omega scales the change of the impulse, and if it is not 1 the
- * result is restricted to its bounds again; rho as in take_step, whose result it returns. */
+/* Solves the block's own problem at the gradient g and writes the new impulse to gamma, its change to `change`. The
+ * change is multiplied by omega, after which, if omega is not 1, the impulse is restricted to its bounds again; then
+ * relax_impulse. Returns the squared velocity change. */
 static double solve_item(const TalusSweepOptions *o, const LocalItem *item, int rows,
                          const double g[3], double *gamma, double change[3])
 {
     double old[3], b[3], next[3];
-    load_impulse(gamma, rows, old);
-    load_impulse(gamma, rows, next);
+    load_three_rows(gamma, rows, old);
+    load_three_rows(gamma, rows, next);
     for (int k = 0; k < 3; k++)
         b[k] = g[k] - talus_one_dot(item->one.a[k], old);
     talus_one_solve(o->local, &item->one, b, next);
@@ -105,16 +109,16 @@ static double solve_item(const TalusSweepOptions *o, const LocalItem *item, int 
             next[k] = old[k] + o->omega * (next[k] - old[k]);
         talus_one_restrict(&item->one, next);
     }
-    return take_step(o, item, rows, old, next, gamma, change);
+    return relax_impulse(o, item, rows, old, next, gamma, change);
 }
 
-/* The same for spheres, whose block A is diagonal: a step of -omega A^-1 g, then the projection in the metric A (ccp)
- * or the bounds (other laws). */
-static double solve_round(const TalusSweepOptions *o, const LocalItem *item, int rows,
-                          const double g[3], double *gamma, double change[3])
+/* As solve_item, for spheres, whose block A is diagonal: adds -omega A^-1 g to the impulse, then projects in the
+ * metric A (ccp) or restricts to the bounds (other laws). */
+static double solve_round_item(const TalusSweepOptions *o, const LocalItem *item, int rows,
+                               const double g[3], double *gamma, double change[3])
 {
     double old[3], next[3];
-    load_impulse(gamma, rows, old);
+    load_three_rows(gamma, rows, old);
     next[0] = old[0] - o->omega * item->inv_n * g[0];
     next[1] = rows == 3 ? old[1] - o->omega * item->inv_t * g[1] : 0.0;
     next[2] = rows == 3 ? old[2] - o->omega * item->inv_t * g[2] : 0.0;
@@ -123,9 +127,11 @@ static double solve_round(const TalusSweepOptions *o, const LocalItem *item, int
                            &next[2]);
     else
         talus_one_restrict(&item->one, next);
-    return take_step(o, item, rows, old, next, gamma, change);
+    return relax_impulse(o, item, rows, old, next, gamma, change);
 }
 
+/* Solves the own problem of a general contact and applies the change of its impulse to the bodies. Returns the squared
+ * velocity change. */
 static double general_step(TalusSweep *sweep, const LocalItem *item)
 {
     const TalusOperator *op = sweep->op;
@@ -139,17 +145,18 @@ static double general_step(TalusSweep *sweep, const LocalItem *item)
         for (int k = 0; k < 3; k++)
             world[k] += b[k] + turn[k];
     }
-    talus_frame_local(item->frame, world, g);
+    talus_frame_to_local(item->frame, world, g);
     g[0] += item->bias + item->compliance * gamma[0];
     double moved = solve_item(&sweep->options, item, op->rows, g, gamma, change);
-    talus_frame_world(item->frame, change, world);
-    talus_push_body(op, item->a, -1.0, item->arm_a, world, a);
+    talus_frame_to_world(item->frame, change, world);
+    talus_body_add_impulse(op, item->a, -1.0, item->arm_a, world, a);
     if (b)
-        talus_push_body(op, item->b, 1.0, item->arm_b, world, b);
+        talus_body_add_impulse(op, item->b, 1.0, item->arm_b, world, b);
     return moved;
 }
 
-/* Steps a contact of spheres: the arms are n and -n, and a body's spin changes by k times the torque (operator.h). */
+/* As general_step, for a contact of spheres: the arms are n and -n, and a body's spin changes by k times the torque
+ * (operator.h). */
 static double round_step(TalusSweep *sweep, const LocalItem *item)
 {
     const int rows = sweep->op->rows;
@@ -160,10 +167,10 @@ static double round_step(TalusSweep *sweep, const LocalItem *item)
     talus_cross3(spin, item->frame, turn);
     for (int k = 0; k < 3; k++)
         world[k] = (b ? b[k] : 0.0) - a[k] - turn[k];
-    talus_frame_local(item->frame, world, g);
+    talus_frame_to_local(item->frame, world, g);
     g[0] += item->bias + item->compliance * gamma[0];
-    double moved = solve_round(&sweep->options, item, rows, g, gamma, change);
-    talus_frame_world(item->frame, change, world);
+    double moved = solve_round_item(&sweep->options, item, rows, g, gamma, change);
+    talus_frame_to_world(item->frame, change, world);
     talus_cross3(item->frame, world, turn);
     for (int k = 0; k < 3; k++) {
         a[k] -= a[3] * world[k];
@@ -182,6 +189,7 @@ static double contact_step(TalusSweep *sweep, int place)
     return item->round ? round_step(sweep, item) : general_step(sweep, item);
 }
 
+/* As general_step, for a block of an explicit matrix, which has no bodies. */
 static double matrix_step(TalusSweep *sweep, int place)
 {
     const TalusOperator *op = sweep->op;
@@ -203,12 +211,12 @@ static bool fits_packs(const TalusSweep *sweep)
         sweep->options.order != TALUS_ORDER_COLOURED)
         return false;
     for (int i = 0; i < op->bodies; i++)
-        if (talus_is_heavy(op, i))
+        if (talus_body_is_heavy(op, i))
             return false;
     return true;
 }
 
-TalusStatus talus_sweep_local_begin(TalusSweep *sweep, const double *gamma)
+TalusStatus talus_sweep_prepare_local(TalusSweep *sweep, const double *gamma)
 {
     const TalusOperator *op = sweep->op;
     if (op->rows > 3)
@@ -218,9 +226,9 @@ TalusStatus talus_sweep_local_begin(TalusSweep *sweep, const double *gamma)
     sweep->packed = fits_packs(sweep);
     if (sweep->packed) {
         sweep->options.coulomb = true;
-        return talus_sweep_plan(sweep, gamma);
+        return talus_sweep_fill_items(sweep, gamma);
     }
-    TALUS_TRY(talus_sweep_sparse_begin(sweep, gamma));
+    TALUS_TRY(talus_sweep_prepare_by_block(sweep, gamma));
     TALUS_TRY(TALUS_GROW(sweep->local, (size_t)op->blocks, 0, "contacts"));
     for (int k = 0; k < op->blocks; k++) {
         TALUS_TRY(fill_local(sweep, sweep->order[k], &sweep->local[k]));

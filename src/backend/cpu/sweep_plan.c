@@ -34,6 +34,7 @@ StepRule talus_step_rule(const TalusSweepOptions *options, int rows, double nn, 
     return rule;
 }
 
+/* Returns the step rule of contact i. */
 static StepRule block_rule(const TalusSweep *sweep, int i)
 {
     const TalusOperator *op = sweep->op;
@@ -43,21 +44,24 @@ static StepRule block_rule(const TalusSweep *sweep, int i)
                            op->rows == 3 ? op->mu[i] : 0.0);
 }
 
-static void world_impulse(const TalusOperator *op, const double *gamma, int i, double world[3])
+/* world = impulse of contact i in the world frame. */
+static void write_world_impulse(const TalusOperator *op, const double *gamma, int i,
+                                double world[3])
 {
     const double *g = gamma + (size_t)op->rows * (size_t)i;
     double local[3] = {g[0], op->rows == 3 ? g[1] : 0.0, op->rows == 3 ? g[2] : 0.0};
-    talus_frame_world(op->frame[i], local, world);
+    talus_frame_to_world(op->frame[i], local, world);
 }
 
 /* ---- packs ---- */
 
+/* Fills lane k of a pack with contact i of a run of spheres. */
 static void fill_lane(TalusSweep *sweep, SpherePack *pack, int k, int i, const double *gamma)
 {
     const TalusOperator *op = sweep->op;
     StepRule rule = block_rule(sweep, i);
     double world[3];
-    world_impulse(op, gamma, i, world);
+    write_world_impulse(op, gamma, i, world);
     for (int c = 0; c < 3; c++) {
         lane_set(&pack->normal[c], k, op->frame[i][c]);
         lane_set(&pack->gamma[c], k, world[c]);
@@ -93,7 +97,7 @@ static void fill_item(TalusSweep *sweep, SweepItem *item, int i, const double *g
 {
     const TalusOperator *op = sweep->op;
     int general = i - op->sphere_sphere - op->sphere_fixed;
-    world_impulse(op, gamma, i, item->gamma);
+    write_world_impulse(op, gamma, i, item->gamma);
     for (int c = 0; c < 3; c++) {
         item->normal[c] = op->frame[i][c];
         item->arm_a[c] = general >= 0 ? op->arm[general][c] : op->frame[i][c];
@@ -106,15 +110,16 @@ static void fill_item(TalusSweep *sweep, SweepItem *item, int i, const double *g
     item->b = op->pair[i][1];
 }
 
-/* Adds `share` times one body's part of an item's diagonal entries to *nn (normal) and *tt (mean of the tangents). With
- * J = l^2 I^-1, over three orthogonal axes e_k the sum of (arm x e_k)'J(arm x e_k) is |arm|^2 tr J - arm'J arm. */
-static void add_side(const TalusOperator *op, int body, double share, const double normal[3],
-                     const double arm[3], double *nn, double *tt)
+/* Adds `share` times one body's part of an item's diagonal entries to *nn (normal) and *tt (mean of the tangents). The
+ * mean follows from the trace: with J = l^2 I^-1, the sum of (arm x e_k)'J(arm x e_k) over three orthogonal axes e_k
+ * is |arm|^2 tr J - arm'J arm. */
+static void add_body_diagonal(const TalusOperator *op, int body, double share,
+                              const double normal[3], const double arm[3], double *nn, double *tt)
 {
     double inv_mass = op->body[body][3], along = inv_mass, across = inv_mass + op->body[body][7];
-    if (op->inertia) {
+    if (op->inverse_inertia) {
         TalusSym3 inv;
-        memcpy(&inv, op->inertia[body], sizeof inv);
+        memcpy(&inv, op->inverse_inertia[body], sizeof inv);
         TalusVec3 r = talus_vec3(arm[0], arm[1], arm[2]);
         TalusVec3 lever = talus_cross(r, talus_vec3(normal[0], normal[1], normal[2]));
         double turn = talus_dot(lever, talus_sym3_mul(inv, lever));
@@ -127,18 +132,19 @@ static void add_side(const TalusOperator *op, int body, double share, const doub
     *tt += share * across;
 }
 
-/* Gives a heavy item the step in which each body's mass is divided among the heavy items that share it: then all may
- * change at once and the objective still decreases. B is a bound on the item's block A with the diagonal (nn, tt, tt)
- * of divided masses: A <= 2 diag(A_nn, A_TT), A_TT being its tangential part, and A_TT <= tr A_TT = 2 tt, so that B =
- * diag(2 nn, 4 tt, 4 tt). Blocks of spheres and of one row are diagonal: B = A. */
-static void split_mass(TalusSweep *sweep, SweepItem *item, bool sphere)
+/* Sets item->rule of a heavy item. Each body's mass is divided by the number of heavy items that share the body: then
+ * all heavy items may change at once, and the objective still decreases. The metric B must bound the item's block A,
+ * computed with divided masses and with the diagonal (nn, tt, tt). A <= 2 diag(A_nn, A_TT) for the tangential part
+ * A_TT, and A_TT <= tr A_TT = 2 tt, so that B = diag(2 nn, 4 tt, 4 tt) does. Blocks of spheres and of one row are
+ * diagonal: B = A. */
+static void set_split_rule(TalusSweep *sweep, SweepItem *item, bool sphere)
 {
     const TalusOperator *op = sweep->op;
     double nn = 0.0, tt = 0.0, mu = item->rule.mu;
     bool coupled = op->rows == 3 && !sphere;
-    add_side(op, item->a, sweep->split[item->a], item->normal, item->arm_a, &nn, &tt);
+    add_body_diagonal(op, item->a, sweep->split[item->a], item->normal, item->arm_a, &nn, &tt);
     if (item->b >= 0)
-        add_side(op, item->b, sweep->split[item->b], item->normal, item->arm_b, &nn, &tt);
+        add_body_diagonal(op, item->b, sweep->split[item->b], item->normal, item->arm_b, &nn, &tt);
     item->rule =
         talus_step_rule(&sweep->options, op->rows, (coupled ? 2.0 * nn : nn) + item->compliance,
                         coupled ? 4.0 * tt : tt, 1.0, mu);
@@ -152,6 +158,7 @@ static int pack_index(const TalusSweep *sweep, int class, int run, int place)
     return sweep->pack_start[class][run] + place / LANES;
 }
 
+/* Fills the pack lanes or items of contacts [begin, end). */
 static void fill_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Plan *plan = context;
@@ -170,7 +177,7 @@ static void fill_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 }
 
 /* Fills pack_start and item_start from the number of contacts of each class; an odd last contact takes a whole pack. */
-static void lay_out(TalusSweep *sweep)
+static void fill_starts(TalusSweep *sweep)
 {
     int packs = 0, items = 0;
     for (int class = 0; class < CLASSES; class ++) {
@@ -188,7 +195,8 @@ static void lay_out(TalusSweep *sweep)
     sweep->item_start[CLASSES] = items;
 }
 
-static void finish_odd_packs(TalusSweep *sweep)
+/* Fills the idle lane of the last pack of every colour and run that has an odd number of contacts. */
+static void fill_idle_lanes(TalusSweep *sweep)
 {
     for (int class = 0; class < sweep->colouring.colours; class ++)
         for (int run = 0; run < 2; run++)
@@ -196,7 +204,8 @@ static void finish_odd_packs(TalusSweep *sweep)
                 fill_idle_lane(sweep, &sweep->pack[sweep->pack_start[class][run + 1] - 1]);
 }
 
-/* Counts in sweep->split the heavy items that share each body, then gives every heavy item its step. */
+/* Fills sweep->split with the number of heavy items that share each body, reserves sweep->change, and sets the step
+ * rule of every heavy item. */
 static TalusStatus split_heavy_bodies(TalusSweep *sweep)
 {
     const TalusOperator *op = sweep->op;
@@ -213,8 +222,8 @@ static TalusStatus split_heavy_bodies(TalusSweep *sweep)
     }
     for (int i = 0; i < op->blocks; i++)
         if (sweep->colouring.class_of[i] == CLASS_HEAVY)
-            split_mass(sweep, &sweep->item[begin + sweep->colouring.place[i]],
-                       i < op->sphere_sphere + op->sphere_fixed);
+            set_split_rule(sweep, &sweep->item[begin + sweep->colouring.place[i]],
+                           i < op->sphere_sphere + op->sphere_fixed);
     return TALUS_OK;
 }
 
@@ -222,15 +231,15 @@ static TalusStatus plan_colours(TalusSweep *sweep, const double *gamma)
 {
     const TalusOperator *op = sweep->op;
     TALUS_TRY(talus_colour_contacts(op, &sweep->colouring));
-    lay_out(sweep);
+    fill_starts(sweep);
     TALUS_TRY(
         TALUS_GROW(sweep->pack, (size_t)sweep->pack_start[COLOURS - 1][2], 0, "contact packs"));
     TALUS_TRY(TALUS_GROW(sweep->item, (size_t)sweep->item_start[CLASSES], 0, "contact items"));
-    TALUS_TRY(talus_sweep_terms(sweep, LANES * (int64_t)sweep->pack_start[COLOURS - 1][2] +
-                                           sweep->item_start[CLASSES]));
+    TALUS_TRY(talus_sweep_reserve_terms(sweep, LANES * (int64_t)sweep->pack_start[COLOURS - 1][2] +
+                                                   sweep->item_start[CLASSES]));
     Plan plan = {sweep, gamma, NULL};
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, fill_chunk, &plan);
-    finish_odd_packs(sweep);
+    fill_idle_lanes(sweep);
     return split_heavy_bodies(sweep);
 }
 
@@ -256,7 +265,7 @@ static TalusStatus plan_sequence(TalusSweep *sweep, const double *gamma)
     return TALUS_OK;
 }
 
-TalusStatus talus_sweep_plan(TalusSweep *sweep, const double *gamma)
+TalusStatus talus_sweep_fill_items(TalusSweep *sweep, const double *gamma)
 {
     const TalusOperator *op = sweep->op;
     memset(sweep->velocity[op->bodies], 0, sizeof *sweep->velocity);
@@ -266,15 +275,17 @@ TalusStatus talus_sweep_plan(TalusSweep *sweep, const double *gamma)
 
 /* ---- back ---- */
 
-static void read_back(const TalusOperator *op, int i, const double world[3], double *gamma)
+/* Writes the impulse of contact i, given in the world frame, to gamma, in the contact's frame. */
+static void write_local_impulse(const TalusOperator *op, int i, const double world[3],
+                                double *gamma)
 {
     double local[3];
-    talus_frame_local(op->frame[i], world, local);
+    talus_frame_to_local(op->frame[i], world, local);
     for (int k = 0; k < op->rows; k++)
         gamma[(size_t)op->rows * (size_t)i + (size_t)k] = local[k];
 }
 
-static void unplan_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+static void read_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Plan *plan = context;
     const TalusSweep *sweep = plan->sweep;
@@ -285,20 +296,21 @@ static void unplan_chunk(void *context, int64_t begin, int64_t end, int64_t chun
     for (int i = (int)begin; i < (int)end; i++) {
         int class = coloured ? c->class_of[i] : 0;
         if (!coloured) {
-            read_back(op, i, sweep->item[i].gamma, plan->out);
+            write_local_impulse(op, i, sweep->item[i].gamma, plan->out);
         } else if (class < COLOURS && i < op->sphere_sphere + op->sphere_fixed) {
             int run = i < op->sphere_sphere ? 0 : 1, k = c->place[i] % LANES;
             const SpherePack *pack = &sweep->pack[pack_index(sweep, class, run, c->place[i])];
             double world[3] = {pack->gamma[0][k], pack->gamma[1][k], pack->gamma[2][k]};
-            read_back(op, i, world, plan->out);
+            write_local_impulse(op, i, world, plan->out);
         } else {
-            read_back(op, i, sweep->item[sweep->item_start[class] + c->place[i]].gamma, plan->out);
+            write_local_impulse(op, i, sweep->item[sweep->item_start[class] + c->place[i]].gamma,
+                                plan->out);
         }
     }
 }
 
-void talus_sweep_unplan(TalusSweep *sweep, double *gamma)
+void talus_sweep_read_items(TalusSweep *sweep, double *gamma)
 {
     Plan plan = {sweep, NULL, gamma};
-    talus_parallel(sweep->op->pool, sweep->op->blocks, BLOCK_GRAIN, unplan_chunk, &plan);
+    talus_parallel(sweep->op->pool, sweep->op->blocks, BLOCK_GRAIN, read_chunk, &plan);
 }

@@ -1,9 +1,9 @@
 /* backend/cpu/sweep_sparse.c - Gauss-Seidel sweeps block by block: on an explicit sparse matrix, and over contacts
- * whose sets are mixed (operator.h); sweep_block.c uses its loops with steps of its own.
+ * whose sets are mixed (operator.h); sweep_block.c uses the loops of this file with steps of its own.
  *
- * Blocks are visited through `order`. Coloured: the blocks of a colour have no matrix entry, or no body that impulses
- * move, in common and are swept by all threads; blocks without a colour (if all are taken, and contacts of heavy
- * bodies) follow in sequence. */
+ * Blocks are visited through `order`. Coloured: no two blocks of a colour are coupled, by a matrix entry or a shared
+ * body that impulses move, and all threads sweep them in parallel. Blocks without a colour (overflow, and contacts of
+ * heavy bodies) follow in sequence. */
 #include "backend/cpu/sweep.h"
 
 #include "backend/block.h"
@@ -14,8 +14,9 @@
 
 #include <string.h>
 
-/* Returns, one bit per colour, the colours of earlier blocks coupled to block i, either by its own rows or by theirs
- * (c->used[i]): in an asymmetric matrix one of the two entries may be missing. */
+/* Returns, one bit per colour, the colours of earlier blocks that are coupled to block i by an entry in the rows of
+ * block i or in the rows of the earlier block (c->used[i]): in an asymmetric matrix one of the two entries may be
+ * missing. */
 static uint64_t taken_colours(const TalusOperator *op, const TalusColouring *c, int i)
 {
     uint64_t taken = c->used[i];
@@ -37,7 +38,8 @@ static void forbid_colour(const TalusOperator *op, const TalusColouring *c, int 
                 c->used[op->column[k] / op->rows] |= UINT64_C(1) << c->class_of[i];
 }
 
-/* Greedy colouring in block order; a block without a free colour gets class COLOURS. */
+/* Gives each block of an explicit matrix, in order, the lowest free colour; a block without a free colour gets the
+ * class COLOURS. */
 static TalusStatus colour_blocks(const TalusOperator *op, TalusColouring *c)
 {
     size_t blocks = (size_t)op->blocks;
@@ -82,8 +84,8 @@ static bool follows_coulomb(const TalusSweep *sweep, int i)
     return sweep->options.coulomb && op->model && op->model[i].law == TALUS_LAW_COULOMB;
 }
 
-/* next = P(gamma - omega B^-1 g), P being the projection in the metric B of the rule, which is the Euclidean one in x =
- * gamma / s with s^2 = omega / B; under options.coulomb P restricts. */
+/* next = P(gamma - omega B^-1 g). P is the projection in the metric B of the rule, which is the Euclidean projection
+ * of x = gamma / s with s^2 = omega / B; for a block that follows_coulomb P is talus_block_restrict. */
 static void projected_step(const TalusSweep *sweep, int i, const StepRule *rule,
                            const double *gamma, const double *g, double *next)
 {
@@ -92,7 +94,7 @@ static void projected_step(const TalusSweep *sweep, int i, const StepRule *rule,
         next[k] = gamma[k] - (k ? rule->inv_t : rule->inv_n) * g[k];
     if (op->mixed_sets) {
         double s[2] = {sqrt(rule->inv_n), sqrt(rule->inv_t)};
-        TalusSet set = talus_block_set(op, i, op->prisms, s);
+        TalusSet set = talus_set_of_block(op, i, op->prisms, s);
         for (int k = 0; k < op->rows; k++)
             next[k] /= s[k > 0];
         if (follows_coulomb(sweep, i))
@@ -108,7 +110,7 @@ static void projected_step(const TalusSweep *sweep, int i, const StepRule *rule,
     }
 }
 
-static void contact_block(const TalusOperator *op, int i, double a[3][3])
+static void write_contact_block(const TalusOperator *op, int i, double a[3][3])
 {
     if (i < op->sphere_sphere + op->sphere_fixed) {
         memset(a, 0, 9 * sizeof(double));
@@ -117,12 +119,12 @@ static void contact_block(const TalusOperator *op, int i, double a[3][3])
         return;
     }
     double block[9];
-    talus_block_general(op, i, 3, block);
+    talus_block_fill_general(op, i, 3, block);
     memcpy(a, block, sizeof block);
     a[0][0] += op->compliance ? op->compliance[i] : 0.0;
 }
 
-static void matrix_block(const TalusOperator *op, int i, double a[3][3])
+static void write_matrix_block(const TalusOperator *op, int i, double a[3][3])
 {
     memset(a, 0, 9 * sizeof(double));
     for (int k = 0; k < op->rows; k++)
@@ -132,28 +134,29 @@ static void matrix_block(const TalusOperator *op, int i, double a[3][3])
                 a[k][op->column[e] % op->rows] += op->values[e];
 }
 
-void talus_sweep_block(const TalusOperator *op, int i, double a[3][3])
+void talus_sweep_get_block(const TalusOperator *op, int i, double a[3][3])
 {
     if (op->pair)
-        contact_block(op, i, a);
+        write_contact_block(op, i, a);
     else
-        matrix_block(op, i, a);
+        write_matrix_block(op, i, a);
 }
 
-/* next = solution of a joint block's own problem (relaxed by omega): between its rows A, its block of N + E, is far
- * from diagonal, so that a projected step would be short. */
-static void joint_step(const TalusSweep *sweep, int i, const double *gamma, const double *g,
-                       double *next)
+/* next = solution of the own problem of a joint's block, the change multiplied by omega. The block's part A of N + E
+ * is far from diagonal, so that a projected step would be short. */
+static void solve_joint_block(const TalusSweep *sweep, int i, const double *gamma, const double *g,
+                              double *next)
 {
     const TalusOperator *op = sweep->op;
-    TalusSet set = talus_block_set(op, i, op->prisms, NULL);
+    TalusSet set = talus_set_of_block(op, i, op->prisms, NULL);
     double a[3][3];
-    talus_sweep_block(op, i, a);
+    talus_sweep_get_block(op, i, a);
     memcpy(next, gamma, 3 * sizeof *next);
-    talus_one_joint(&set, (const double(*)[3])a, g, sweep->options.omega, next);
+    talus_one_step_joint(&set, (const double(*)[3])a, g, sweep->options.omega, next);
 }
 
-/* Steps block i of sweep->gamma at its gradient g and writes the change. Returns the squared velocity change. */
+/* Changes block i of sweep->gamma by the step at its gradient g and writes the change. Returns the squared velocity
+ * change. */
 static double step_block(TalusSweep *sweep, int i, double coupling, const double *g, double *change)
 {
     const TalusOperator *op = sweep->op;
@@ -162,7 +165,7 @@ static double step_block(TalusSweep *sweep, int i, double coupling, const double
     StepRule rule = talus_step_rule(&sweep->options, rows, op->diagonal[i][0], op->diagonal[i][1],
                                     coupling, rows > 1 ? op->mu[i] : 0.0);
     if (op->mixed_sets && op->model && op->model[i].section == TALUS_SECTION_JOINT)
-        joint_step(sweep, i, gamma, g, next);
+        solve_joint_block(sweep, i, gamma, g, next);
     else
         projected_step(sweep, i, &rule, gamma, g, next);
     for (int k = 0; k < rows; k++) {
@@ -173,6 +176,7 @@ static double step_block(TalusSweep *sweep, int i, double coupling, const double
     return rule.scale * rule.scale * sum;
 }
 
+/* Takes the step of block i of an explicit matrix. Returns the squared velocity change. */
 static double matrix_step(TalusSweep *sweep, int i)
 {
     const TalusOperator *op = sweep->op;
@@ -183,8 +187,9 @@ static double matrix_step(TalusSweep *sweep, int i)
     return step_block(sweep, i, op->coupling[i], g, change);
 }
 
-/* Applies a wrench record, impulse and minus the torque, to a body; sign of the impulse: -1 on a, 1 on b. */
-static void push_body(TalusSweep *sweep, int body, double sign, const double record[6])
+/* Adds the effect of a wrench record (impulse, minus the torque) to the velocity of a body. `sign` of the impulse: -1
+ * for body a, 1 for body b. */
+static void add_wrench_to_body(TalusSweep *sweep, int body, double sign, const double record[6])
 {
     double *v = sweep->velocity[body], turn[3];
     if (v[3] == 0.0 && !talus_body_yields(sweep->op, body))
@@ -196,6 +201,8 @@ static void push_body(TalusSweep *sweep, int body, double sign, const double rec
     }
 }
 
+/* Takes the step of contact i and applies the change of its impulse to the bodies. Returns the squared velocity
+ * change. */
 static double contact_step(TalusSweep *sweep, int i)
 {
     const TalusOperator *op = sweep->op;
@@ -205,23 +212,23 @@ static double contact_step(TalusSweep *sweep, int i)
     g[0] += op->bias[i] + (op->compliance ? op->compliance[i] * sweep->gamma[i * op->rows] : 0.0);
     double moved = step_block(sweep, i, general < 0 ? 1.0 : op->coupling[general], g, change);
     double(*record)[6] = op->scratch->record;
-    talus_cpu_wrench(op, change, i, i + 1, record);
+    talus_cpu_write_wrenches(op, change, i, i + 1, record);
     record += general < 0 ? i : spheres + 2 * general;
-    push_body(sweep, op->pair[i][0], -1.0, record[0]);
+    add_wrench_to_body(sweep, op->pair[i][0], -1.0, record[0]);
     if (op->pair[i][1] >= 0)
-        push_body(sweep, op->pair[i][1], 1.0, record[general >= 0]);
+        add_wrench_to_body(sweep, op->pair[i][1], 1.0, record[general >= 0]);
     return moved;
 }
 
 /* ---- loops ---- */
 
-TalusStatus talus_sweep_sparse_begin(TalusSweep *sweep, const double *gamma)
+TalusStatus talus_sweep_prepare_by_block(TalusSweep *sweep, const double *gamma)
 {
     const TalusOperator *op = sweep->op;
     size_t blocks = (size_t)op->blocks, n = blocks * (size_t)op->rows;
     TALUS_TRY(TALUS_GROW(sweep->gamma, n, 0, "impulses"));
     TALUS_TRY(TALUS_GROW(sweep->order, blocks, 0, "sweep order"));
-    TALUS_TRY(talus_sweep_terms(sweep, op->blocks));
+    TALUS_TRY(talus_sweep_reserve_terms(sweep, op->blocks));
     TALUS_TRY(TALUS_GROW(sweep->colouring.class_of, blocks, 0, "colours"));
     memcpy(sweep->gamma, gamma, n * sizeof *gamma);
     for (int i = 0; i < op->blocks; i++)
@@ -237,6 +244,7 @@ TalusStatus talus_sweep_sparse_begin(TalusSweep *sweep, const double *gamma)
     return TALUS_OK;
 }
 
+/* Takes the steps of entries [begin, end) of the colour sweep->colour; stores the largest term of the chunk. */
 static void colour_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     TalusSweep *sweep = context;
@@ -250,7 +258,8 @@ static void colour_chunk(void *context, int64_t begin, int64_t end, int64_t chun
     sweep->partial[chunk] = most;
 }
 
-static double run_colours(TalusSweep *sweep)
+/* Does one coloured sweep. Returns the sum of the squared velocity changes. */
+static double sweep_colours(TalusSweep *sweep)
 {
     double most = 0.0;
     for (int c = 0; c < COLOURS; c++) {
@@ -266,7 +275,7 @@ static double run_colours(TalusSweep *sweep)
     return talus_sweep_sum(sweep, sweep->op->blocks, most);
 }
 
-/* Fisher-Yates on the last order: a new permutation for each sweep. */
+/* Fisher-Yates shuffle, starting from the permutation of the last sweep. */
 void talus_sweep_shuffle(TalusSweep *sweep)
 {
     for (int i = sweep->op->blocks - 1; i > 0; i--) {
@@ -277,10 +286,10 @@ void talus_sweep_shuffle(TalusSweep *sweep)
     }
 }
 
-double talus_sweep_sparse_run(TalusSweep *sweep)
+double talus_sweep_run_by_block(TalusSweep *sweep)
 {
     if (sweep->options.order == TALUS_ORDER_COLOURED)
-        return run_colours(sweep);
+        return sweep_colours(sweep);
     double sum = 0.0;
     if (sweep->options.order == TALUS_ORDER_RANDOM)
         talus_sweep_shuffle(sweep);

@@ -1,8 +1,8 @@
 /* backend/cpu/sweep_sum.c - sum of the squared velocity changes of a coloured sweep, by which sweeps stop.
  *
- * Packs put contacts side by side that have nothing in common but their colour, so there are no groups (backend/groups.h)
- * to sum by. Instead each term is rounded to a multiple of 2^-43 of the largest one's power of two: sums of such multiples
- * are exact, in any order. A term that is NaN makes the sum NaN, but where a sweep has diverged beyond 1e300. */
+ * The contacts of a pack have only their colour in common, so that sums by groups (backend/groups.h) are not possible.
+ * Instead each term is rounded to a multiple of 2^-43 times the power of two above the largest term: sums of such
+ * multiples are exact, in any order. If a term is NaN, so is the sum, unless the largest term is above 1e300. */
 #include "backend/cpu/sweep.h"
 
 #include "backend/groups.h"
@@ -11,7 +11,8 @@
 
 #include <math.h>
 
-/* Multiples below 2^43 of a chunk's terms sum to less than 2^53. */
+/* A term is at most 2^TERM_BITS units; the TERM_GRAIN terms of a chunk then sum to at most 2^52 units, which is
+ * exact. */
 enum { TERM_BITS = 43, TERM_GRAIN = 512 };
 
 typedef struct TermLoop {
@@ -21,6 +22,7 @@ typedef struct TermLoop {
         shifter; /* 1.5 2^52 times the unit: adding and subtracting it rounds to a multiple of the unit */
 } TermLoop;
 
+/* Sums the terms [begin, end), each rounded to a multiple of the unit. */
 static void multiples_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const TermLoop *loop = context;
@@ -37,7 +39,7 @@ static void multiples_chunk(void *context, int64_t begin, int64_t end, int64_t c
     loop->partial[chunk] = sum[0][0] + sum[0][1];
 }
 
-TalusStatus talus_sweep_terms(TalusSweep *sweep, int64_t count)
+TalusStatus talus_sweep_reserve_terms(TalusSweep *sweep, int64_t count)
 {
     size_t chunks = (size_t)talus_chunks(count, ITEM_GRAIN); /* the smallest of all loops */
     TALUS_TRY(TALUS_GROW(sweep->term, (size_t)count, 0, "velocity changes"));

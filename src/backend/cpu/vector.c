@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+/* Arguments of the loops below; each operation sets the members that its loop reads. */
 typedef struct VectorPass {
     const double *x;
     double *y;
@@ -38,8 +39,8 @@ static void dot_group(void *context, int64_t begin, int64_t end, int64_t group)
 double talus_cpu_vector_dot(const TalusOperator *op, const double *x, const double *y)
 {
     VectorPass pass = {.x = x, .other = y, .partial = op->scratch->partial, .rows = op->rows};
-    talus_cpu_each_group(op, dot_group, &pass);
-    return talus_groups_sum(talus_cpu_groups(op), pass.partial);
+    talus_cpu_for_each_group(op, dot_group, &pass);
+    return talus_groups_sum(talus_cpu_group_count(op), pass.partial);
 }
 
 static void axpby_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
@@ -75,6 +76,7 @@ void talus_cpu_op_scale(const TalusOperator *op, const TalusMetricBlock *metric,
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, scale_chunk, &pass);
 }
 
+/* Arguments of the loops over several vectors: of vector.dots and vector.combine. */
 typedef struct ManyPass {
     const double *const *x;
     const double *y, *a;
@@ -96,16 +98,17 @@ void talus_cpu_vector_dots(const TalusOperator *op, int count, const double *con
 {
     ManyPass pass = {.x = x,
                      .y = y,
-                     .partial = op->scratch->many,
-                     .groups = talus_cpu_groups(op),
+                     .partial = op->scratch->vector_partial,
+                     .groups = talus_cpu_group_count(op),
                      .count = count,
                      .rows = op->rows};
-    talus_cpu_each_group(op, dots_group, &pass);
+    talus_cpu_for_each_group(op, dots_group, &pass);
     for (int v = 0; v < count; v++)
         sums[v] = talus_groups_sum(pass.groups, pass.partial + v * pass.groups);
 }
 
-/* A piece of the result stays in the first-level cache while all vectors pass over it. */
+/* out = sum of a[v] x[v] for entries [begin, end), in pieces that stay in the first-level cache while the terms of all
+ * vectors are added. */
 static void combine_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     enum { PIECE = 512 };

@@ -1,4 +1,4 @@
-/* backend/cuda/backend.c - the tables of the two cuda backends. They differ only in run.accelerate and run.relax: in
+/* backend/cuda/backend.c - the tables of the two cuda backends. They differ only in run.accelerate and run.jacobi: in
  * double precision (cuda), or in single precision with refinement (cuda-mixed). */
 #ifdef TALUS_HAVE_CUDA
 
@@ -19,7 +19,7 @@ const TalusBackend talus_backend_cuda = {
     .name = "cuda",
     .summary = TALUS_CUDA_SUMMARY,
     COMMON,
-    .run = {cu_accelerate_run, cu_relax_run, cu_proportion_run},
+    .run = {cu_accelerate_run, cu_jacobi_run, cu_proportion_run},
 #define OPERATION(result, group, name, arguments) .group.name = cu_##group##_##name,
 #include "backend/operations.h"
 };
@@ -28,7 +28,7 @@ const TalusBackend talus_backend_cuda_mixed = {
     .name = "cuda-mixed",
     .summary = TALUS_CUDA_MIXED_SUMMARY,
     COMMON,
-    .run = {cu_accelerate_run_mixed, cu_relax_run_mixed, cu_proportion_run},
+    .run = {cu_accelerate_run_mixed, cu_jacobi_run_mixed, cu_proportion_run},
 #define OPERATION(result, group, name, arguments) .group.name = cu_##group##_##name,
 #include "backend/operations.h"
 };

@@ -28,15 +28,15 @@ void cu_scratch_clear(TalusOperator *op);
  * class of contact i (sweep.h). */
 void cu_sweep_order(const TalusSweep *sweep, uint32_t *contact, uint32_t *class_of);
 
-/* iterate/iterate.cu: run.accelerate and run.relax, in double precision and in single precision with refinement */
+/* iterate/iterate.cu: run.accelerate and run.jacobi, in double precision and in single precision with refinement */
 TalusStatus cu_accelerate_run(const TalusOperator *op, TalusAccelerated *state,
                               TalusMomentum *momentum, TalusRun *run);
 TalusStatus cu_accelerate_run_mixed(const TalusOperator *op, TalusAccelerated *state,
                                     TalusMomentum *momentum, TalusRun *run);
-TalusStatus cu_relax_run(const TalusOperator *op, double omega, double lambda, double *gamma,
-                         TalusRun *run);
-TalusStatus cu_relax_run_mixed(const TalusOperator *op, double omega, double lambda, double *gamma,
-                               TalusRun *run);
+TalusStatus cu_jacobi_run(const TalusOperator *op, double omega, double lambda, double *gamma,
+                          TalusRun *run);
+TalusStatus cu_jacobi_run_mixed(const TalusOperator *op, double omega, double lambda, double *gamma,
+                                TalusRun *run);
 
 /* iterate/face.cu: run.proportion */
 TalusStatus cu_proportion_run(const TalusOperator *op, TalusProportioning *state, TalusRun *run);

@@ -132,7 +132,7 @@ static void fill_contact(const BuildContext *c, int64_t i, const TalusContact *c
     const TalusLaw *law = cpu_contact_law(e, contact);
     op->pair[i][0] = a;
     op->pair[i][1] = b_moves ? b : -1;
-    talus_frame_set(op->frame[i], contact->normal.x, contact->normal.y, contact->normal.z);
+    talus_frame_from_normal(op->frame[i], contact->normal.x, contact->normal.y, contact->normal.z);
     if (op->rows >= 3)
         op->mu[i] = law->mu;
     if (op->model)
@@ -372,7 +372,7 @@ TalusStatus cpu_build(TalusEngine *engine, const TalusBuildOptions *options, Tal
     BuildContext c = build_context(e);
     c.op->numbers = (TalusBodyNumbers){e->bodies.id, NULL};
     cpu_fill_bodies(e);
-    talus_groups_each(&e->groups, e->pool, fill_contacts, &c);
+    talus_groups_for_each(&e->groups, e->pool, fill_contacts, &c);
     fill_joints(&c);
     report_penetration(e, report);
     TALUS_TRY(talus_problem_finish(e->problem));

@@ -229,7 +229,7 @@ static double driven_work(const LedgerContext *c, int64_t i)
                              c->engine->contacts->contact[i].normal);
     if (op->rows == 6) {
         double m[3];
-        talus_frame_world(op->frame[i], c->gamma + 6 * i + 3, m);
+        talus_frame_to_world(op->frame[i], c->gamma + 6 * i + 3, m);
         moment = talus_vec3(m[0], m[1], m[2]);
     }
     return driven_side_work(c, i, 0, impulse, moment) - driven_side_work(c, i, 1, impulse, moment);

@@ -26,7 +26,7 @@ static TalusVec3 contact_moment(const CpuEngine *e, int i)
     double m[3];
     if (op->rows != 6)
         return talus_vec3(0.0, 0.0, 0.0);
-    talus_frame_world(op->frame[i], talus_problem_gamma(e->problem) + 6 * (int64_t)i + 3, m);
+    talus_frame_to_world(op->frame[i], talus_problem_gamma(e->problem) + 6 * (int64_t)i + 3, m);
     double length = op->lever[i][0] * talus_problem_lengths(e->problem)[op->pair[i][0]];
     return talus_scale(length, talus_vec3(m[0], m[1], m[2]));
 }

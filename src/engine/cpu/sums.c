@@ -10,7 +10,7 @@ TalusStatus cpu_group_contacts(CpuEngine *e)
     const int spheres = list->sphere_sphere + list->sphere_fixed;
     const int run_end[3] = {list->sphere_sphere, spheres, list->count};
     const TalusFirstBodies first = {list->contact, sizeof *list->contact, {e->bodies.id, NULL}};
-    TALUS_TRY(talus_groups_cut(&e->groups, &first, run_end));
+    TALUS_TRY(talus_groups_cut_contacts(&e->groups, &first, run_end));
     TALUS_TRY(cpu_reserve_partials(e, talus_chunks(list->count, CPU_GRAIN)));
     return cpu_reserve_partials(e, e->groups.count);
 }
@@ -39,12 +39,12 @@ TalusStatus cpu_group_bodies(CpuEngine *e)
 
 void cpu_sum_bodies(CpuEngine *e, TalusLoopFn *fn, void *context, int columns, double *sum)
 {
-    talus_groups_each(&e->body_groups, e->pool, fn, context);
+    talus_groups_for_each(&e->body_groups, e->pool, fn, context);
     cpu_sum_partials(e, e->body_groups.count, columns, sum);
 }
 
 void cpu_sum_contacts(CpuEngine *e, TalusLoopFn *fn, void *context, int columns, double *sum)
 {
-    talus_groups_each(&e->groups, e->pool, fn, context);
+    talus_groups_for_each(&e->groups, e->pool, fn, context);
     cpu_sum_partials(e, e->groups.count, columns, sum);
 }

@@ -123,7 +123,7 @@ static __device__ inline void fill_diagonal(const TalusOperator *op, int i)
     if (GENERAL)
         cu_fill_general_diagonal<ROWS>(op, i);
     else
-        talus_sphere_diagonal(op, i);
+        talus_sphere_fill_diagonal(op, i);
 }
 
 /* Writes the arms of contact i, each divided by the length of its body; the arm of b is 0 if b has no problem index. In a
@@ -343,10 +343,10 @@ static TalusStatus prepare_operator(TalusEngine *e, bool compliance)
     op->numbers = TalusBodyNumbers{e->bodies.ids_differ ? e->bodies.id.at : nullptr, list->slot.at};
     TALUS_TRY(s->body.reserve(op->bodies, "bodies of the problem"));
     op->body = s->body;
-    op->inertia = nullptr;
+    op->inverse_inertia = nullptr;
     if (op->general) {
         TALUS_TRY(s->inertia.reserve(op->bodies, "body inertias"));
-        op->inertia = s->inertia;
+        op->inverse_inertia = s->inertia;
     }
     TALUS_TRY(reserve_contacts(s, op, compliance));
     TALUS_TRY(reserve_friction(s, op, e->tables.models || joints));

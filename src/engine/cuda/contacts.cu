@@ -190,7 +190,7 @@ static __global__ void unpack_contacts(CuList list, CuBodies b, int first, int c
     int64_t i = first + k;
     TalusContact c = contact[k];
     double frame[4];
-    talus_frame_set(frame, c.normal.x, c.normal.y, c.normal.z);
+    talus_frame_from_normal(frame, c.normal.x, c.normal.y, c.normal.z);
     bool b_moves = b.mobility[c.b] == TALUS_MOBILITY_FREE;
     list.pair[i] = make_int2((int)rank_of(b, c.a), b_moves ? (int)rank_of(b, c.b) : -1);
     list.slot_b[i] = c.b;

@@ -211,7 +211,7 @@ static __device__ double driven_work(const SolvedStep &m, int64_t i)
     impulse = talus_madd(impulse, -cu_attractive_impulse(m, i), talus_vec3(f.x, f.y, f.z));
     if (m.op.rows == 6) {
         double t[3];
-        talus_frame_world(m.op.frame[i], m.gamma + 6 * i + 3, t);
+        talus_frame_to_world(m.op.frame[i], m.gamma + 6 * i + 3, t);
         moment = talus_vec3(t[0], t[1], t[2]);
     }
     return -talus_side_work(&m.op, i, 1, impulse, moment);

@@ -62,9 +62,9 @@ template <int ROWS>
 static __device__ inline void cu_fill_general_diagonal(const TalusOperator *op, int i)
 {
     double block[ROWS * ROWS];
-    talus_block_general(op, i, ROWS, block);
-    talus_block_diagonal(op, i, ROWS, block,
-                         &op->coupling[i - op->sphere_sphere - op->sphere_fixed]);
+    talus_block_fill_general(op, i, ROWS, block);
+    talus_block_fill_diagonal(op, i, ROWS, block,
+                              &op->coupling[i - op->sphere_sphere - op->sphere_fixed]);
 }
 
 /* material.cu: writes the largest number of rows that a contact of the list needs (1 without contacts) and the bits of

@@ -38,7 +38,7 @@ TALUS_INLINE void add_point(CuManifoldSink *s, const TalusManifoldPoint *point)
         return;
     const CuList *list = s->list;
     double f[4];
-    talus_frame_set(f, point->normal.x, point->normal.y, point->normal.z);
+    talus_frame_from_normal(f, point->normal.x, point->normal.y, point->normal.z);
     list->pair[i] = s->pair;
     list->slot_b[i] = s->slot_b;
     list->feature[i - list->counts.sphere_sphere] = point->feature;

@@ -472,7 +472,7 @@ static __global__ void fill_sphere_frames(CuDetect d, const int2 *pair, int sphe
     double distance = talus_norm(between), f[4];
     if (distance > 0.0)
         normal = talus_scale(1.0 / distance, between);
-    talus_frame_set(f, normal.x, normal.y, normal.z);
+    talus_frame_from_normal(f, normal.x, normal.y, normal.z);
     frame[i] = CuFrame{f[0], f[1], f[2], f[3]};
     gap[i] = distance - (a.radius + b.radius);
 }

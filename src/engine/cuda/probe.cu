@@ -64,7 +64,7 @@ static __device__ TalusVec3 friction_moment(const CuProbe &p, int64_t i, uint32_
     double m[3];
     if (p.op.rows != 6)
         return talus_vec3(0.0, 0.0, 0.0);
-    talus_frame_world(p.op.frame[i], p.gamma + 6 * i + 3, m);
+    talus_frame_to_world(p.op.frame[i], p.gamma + 6 * i + 3, m);
     return talus_scale(p.op.lever[i][0] * p.b.radius[a], talus_vec3(m[0], m[1], m[2]));
 }
 

@@ -29,7 +29,7 @@ static TalusStatus copy_text(TalusArena *arena, const char *text, const char **o
 {
     char *copy;
     text = text ? text : "";
-    TALUS_TRY(talus_arena_text(arena, text, strlen(text), &copy));
+    TALUS_TRY(talus_arena_copy_text(arena, text, strlen(text), &copy));
     *out = copy;
     for (char *end = copy + strlen(text); copy < end;) {
         size_t length = talus_utf8_length(copy, (size_t)(end - copy));

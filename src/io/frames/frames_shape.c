@@ -367,7 +367,7 @@ TalusStatus talus_head_copy_shape(TalusArena *arena, const TalusShapeDef *shape,
     for (int k = 0; k < ARRAYS; k++) {
         if (bytes[k] == 0)
             continue;
-        copy[k] = talus_arena_new(arena, bytes[k]);
+        copy[k] = talus_arena_alloc(arena, bytes[k]);
         if (!copy[k])
             return TALUS_ERR_MEMORY;
         memcpy(copy[k], array[k], bytes[k]);

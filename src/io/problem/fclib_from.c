@@ -182,12 +182,12 @@ static void add_contact(const TalusProblemDef *def, const Freedom *freedom, int 
 {
     const TalusContactDef *c = &def->contacts[i];
     double frame[4];
-    talus_frame_set(frame, c->normal.x, c->normal.y, c->normal.z);
+    talus_frame_from_normal(frame, c->normal.x, c->normal.y, c->normal.z);
     w[DIMENSION * i] = c->bias;
     for (int r = 0; r < DIMENSION; r++) {
         double local[3] = {0.0, 0.0, 0.0}, world[3];
         local[r] = 1.0;
-        talus_frame_world(frame, local, world);
+        talus_frame_to_world(frame, local, world);
         TalusVec3 direction = talus_vec3(world[0], world[1], world[2]);
         int row = DIMENSION * i + r;
         add_side(def, freedom, c->a, -1.0, direction, c->arm_a, row, e, w);

@@ -13,7 +13,7 @@ static TalusStatus read_text(TalusScene *scene, const char *text, size_t length,
 {
     char *source;
     TalusJson *root;
-    TALUS_TRY(talus_arena_text(&scene->arena, name, strlen(name), &source));
+    TALUS_TRY(talus_arena_copy_text(&scene->arena, name, strlen(name), &source));
     TALUS_TRY(
         talus_json_parse_in(TALUS_DOMAIN_SCENE, &scene->arena, text, length, source, true, &root));
     if (root->kind != TALUS_JSON_OBJECT)
@@ -30,8 +30,8 @@ static TalusStatus set_folder(TalusScene *scene, const char *path)
 {
     const char *slash = strrchr(path, '/');
     char *folder;
-    TALUS_TRY(
-        talus_arena_text(&scene->arena, path, slash ? (size_t)(slash - path) + 1 : 0, &folder));
+    TALUS_TRY(talus_arena_copy_text(&scene->arena, path, slash ? (size_t)(slash - path) + 1 : 0,
+                                    &folder));
     scene->folder = folder;
     return TALUS_OK;
 }

@@ -259,7 +259,7 @@ static TalusStatus repeat_orientation(const SceneBody *body, int count, TalusQua
     if (!is_turned(body))
         return TALUS_OK;
     TALUS_TRY(TALUS_ALLOC(*out, (size_t)count, "bodies of a scene"));
-    TalusRng rng = talus_rng((uint64_t)body->seed ^ UINT64_C(0x7475726e73));
+    TalusRng rng = talus_rng_from_seed((uint64_t)body->seed ^ UINT64_C(0x7475726e73));
     for (int i = 0; i < count; i++)
         (*out)[i] = !body->orientation
                         ? talus_quat_from_z(talus_scene_direction(scene_vec3(body->normal)))

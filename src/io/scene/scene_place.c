@@ -72,7 +72,7 @@ static TalusStatus reserve(const Placing *p, int64_t count)
 static TalusStatus start_placing(const Placing *p, int64_t count)
 {
     TALUS_TRY(reserve(p, count));
-    TalusRng rng = talus_rng((uint64_t)p->body->seed ^ UINT64_C(0x666f726d73));
+    TalusRng rng = talus_rng_from_seed((uint64_t)p->body->seed ^ UINT64_C(0x666f726d73));
     for (int i = 0; p->out->form && i < p->out->count; i++)
         p->out->form[i] = (int)talus_rng_below(&rng, (uint64_t)p->forms->count);
     if (p->out->radius)

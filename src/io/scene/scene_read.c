@@ -144,7 +144,7 @@ static size_t item_size(const SceneType *item)
 
 static TalusStatus new_list(SceneReader *r, const SceneType *item, int count, SceneList *list)
 {
-    list->items = talus_arena_new(r->arena, (size_t)count * item_size(item));
+    list->items = talus_arena_alloc(r->arena, (size_t)count * item_size(item));
     list->count = count;
     return list->items ? TALUS_OK : TALUS_ERR_MEMORY;
 }
@@ -389,7 +389,7 @@ static TalusStatus read_value(SceneReader *r, const SceneType *type, const Talus
     case SCENE_PARAMS: return read_params(r, type, json, (SceneList *)field);
     case SCENE_OBJECT: break;
     }
-    void *object = talus_arena_new(r->arena, type->size);
+    void *object = talus_arena_alloc(r->arena, type->size);
     if (!object)
         return TALUS_ERR_MEMORY;
     memcpy(field, &object, sizeof object); /* memcpy: the pointer may be to a struct of any type */

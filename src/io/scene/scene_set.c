@@ -99,7 +99,7 @@ static TalusStatus new_node(const Walk *w, TalusJsonKind kind, const char *key, 
     char *name = NULL;
     TALUS_TRY(TALUS_ARENA_ALLOC(w->arena, *out, 1));
     if (key)
-        TALUS_TRY(talus_arena_text(w->arena, key, strlen(key), &name));
+        TALUS_TRY(talus_arena_copy_text(w->arena, key, strlen(key), &name));
     (*out)->kind = kind;
     (*out)->domain = TALUS_DOMAIN_OVERRIDE;
     (*out)->source = w->source;
@@ -261,7 +261,7 @@ static TalusStatus parse_value(const Walk *w, const char *text, TalusJson **out)
         return status;
     char *copy;
     TALUS_TRY(new_node(w, TALUS_JSON_STRING, NULL, out));
-    TALUS_TRY(talus_arena_text(w->arena, text, strlen(text), &copy));
+    TALUS_TRY(talus_arena_copy_text(w->arena, text, strlen(text), &copy));
     (*out)->text = copy;
     return TALUS_OK;
 }
@@ -278,7 +278,7 @@ TalusStatus talus_scene_set(TalusArena *arena, TalusJson *root, const char *over
         return talus_fail_at(at(&w), TALUS_ERR_ARGUMENT, "expected name=value");
     char *path;
     TalusJson *value;
-    TALUS_TRY(talus_arena_text(arena, override, (size_t)(equals - override), &path));
+    TALUS_TRY(talus_arena_copy_text(arena, override, (size_t)(equals - override), &path));
     TALUS_TRY(parse_value(&w, equals + 1, &value));
     TALUS_TRY(walk_path(&w, path));
     talus_json_replace(w.node, value);

@@ -177,7 +177,7 @@ static TalusStatus make_rock(const SceneShape *shape, int form, Draft *d)
     int corners = shape->corners > 0 ? (int)shape->corners : 20;
     double spread = talus_json_get(shape->json, "spread") ? shape->spread : 0.3;
     uint64_t seed = talus_json_get(shape->json, "seed") ? (uint64_t)shape->seed : 1;
-    TalusRng rng = talus_rng(seed * UINT64_C(0x726f636b) + (uint64_t)form);
+    TalusRng rng = talus_rng_from_seed(seed * UINT64_C(0x726f636b) + (uint64_t)form);
     double axis[3];
     for (int k = 0; k < 3; k++)
         axis[k] = shape->radius * (1.0 + spread * (2.0 * talus_rng_uniform(&rng) - 1.0));

@@ -58,7 +58,7 @@ static void copy(const Search *s, double *to, const double *from)
 static void product(Search *s, const double *x, double *out)
 {
     s->backend->op.gradient(s->op, s->metric, x, false, out);
-    s->backend->block.recede_span(s->op, s->relaxed, s->support, out);
+    s->backend->block.project_recession_span(s->op, s->relaxed, s->support, out);
     s->products--;
 }
 
@@ -103,7 +103,7 @@ static bool intersect(Search *s)
     for (int k = 0; k < ROUNDS && s->products > 0; k++) {
         flatten(s);
         copy(s, s->p, s->x);
-        s->backend->block.recede(s->op, s->relaxed, 0.0, s->p);
+        s->backend->block.project_recession(s->op, s->relaxed, 0.0, s->p);
         s->backend->vector.axpby(s->op, 1.0, s->p, -1.0, s->x); /* p - x, from x to the cone */
         double off2 = dot(s, s->x, s->x), size2 = dot(s, s->p, s->p);
         if (!(size2 > LEAST_SIZE * LEAST_SIZE))
@@ -138,10 +138,10 @@ static bool is_proof(const TalusBackend *backend, const TalusOperator *op, bool 
 {
     TalusSizes sizes;
     backend->op.product(op, delta, true, false, p);
-    backend->op.sizes(op, NULL, delta, &sizes);
+    backend->op.measure_sizes(op, NULL, delta, &sizes);
     double balance = sqrt(backend->vector.dot(op, p, p) / sizes.size);
     backend->op.product(op, NULL, false, true, q);
-    backend->block.recede_span(op, relaxed, delta, q);
+    backend->block.project_recession_span(op, relaxed, delta, q);
     double length = sqrt(backend->vector.dot(op, delta, delta)),
            size = sqrt(backend->vector.dot(op, q, q));
     double speed = -backend->vector.dot(op, q, delta) / length, gain = speed / size;
@@ -171,7 +171,7 @@ static bool settle_whole(TalusSolve *solve, bool relaxed, const double *delta)
     if (vector->reserve(op, &whole, &capacity, 3 * n, "certificate") != TALUS_OK)
         return false;
     vector->copy(op, whole, delta, (size_t)solve->op->rows * (size_t)solve->op->blocks);
-    talus_reduced_extend(solve->reduced, whole);
+    talus_reduced_extend_direction(solve->reduced, whole);
     bool proof = is_proof(solve->backend, op, relaxed, whole, whole + n, whole + 2 * n) &&
                  (relaxed || store_certificate(solve, whole));
     vector->release(whole);
@@ -219,7 +219,7 @@ static bool seek(Search *s, bool relaxed, double *delta)
     s->products = LEAST_PRODUCTS + s->solve->info->iterations / 4;
     for (size_t k = 0; k < sizeof LEVELS / sizeof *LEVELS && s->products > 0; k++) {
         copy(s, s->x, s->start);
-        s->backend->block.recede(s->op, relaxed, LEVELS[k], s->x);
+        s->backend->block.project_recession(s->op, relaxed, LEVELS[k], s->x);
         copy(s, s->support, s->x);
         if (intersect(s) && settle(s, delta))
             return true;

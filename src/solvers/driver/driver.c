@@ -77,7 +77,7 @@ static TalusStatus measure(TalusSolve *solve, double *figure)
     info->rounding = norm == TALUS_NORM_MAX ? rounding->max : rounding->rms;
     if (norm != TALUS_NORM_SICONOS)
         return TALUS_OK;
-    talus_problem_fetch(solve->problem);
+    talus_problem_download(solve->problem);
     TALUS_TRY(talus_problem_measure(solve->problem, solve->problem->gamma, &metrics));
     *figure = metrics.siconos;
     info->rounding = metrics.siconos_rounding;
@@ -261,17 +261,17 @@ static TalusStatus place(TalusSolve *solve)
     TalusProblem *problem = solve->problem;
     if (solve->plan.tresca)
         TALUS_TRY(talus_problem_set_prisms(problem, true));
-    TalusStatus status = talus_problem_send(problem);
+    TalusStatus status = talus_problem_upload(problem);
     if (status != TALUS_OK && solve->plan.tresca)
         talus_problem_set_prisms(problem, false);
-    solve->op = problem->there_op;
-    solve->gamma = problem->there_gamma;
+    solve->op = problem->solver_op;
+    solve->gamma = problem->solver_gamma;
     return status;
 }
 
 static void fetch(TalusSolve *solve)
 {
-    talus_problem_fetch(solve->problem);
+    talus_problem_download(solve->problem);
     if (solve->plan.tresca)
         talus_problem_set_prisms(solve->problem, false);
 }

@@ -30,14 +30,14 @@ static bool is_suspect(TalusSolve *solve)
     const TalusBackend *backend = solve->backend;
     TalusInfeasibility *w = solve->infeasibility;
     TalusSizes delta, q;
-    backend->op.sizes(solve->op, NULL, w->delta, &delta);
+    backend->op.measure_sizes(solve->op, NULL, w->delta, &delta);
     if (!(delta.outside <= 1e-4 * delta.size))
         return false;
     backend->op.product(solve->op, w->delta, true, false, w->product);
     double energy = backend->vector.dot(solve->op, w->product, w->delta);
     backend->op.product(solve->op, NULL, false, true, w->product);
     double gain = -backend->vector.dot(solve->op, w->product, w->delta);
-    backend->op.sizes(solve->op, NULL, w->product, &q);
+    backend->op.measure_sizes(solve->op, NULL, w->product, &q);
     return gain > 0.0 && gain * gain > FAR * FAR * energy * q.over;
 }
 
@@ -78,7 +78,7 @@ bool talus_infeasibility_check(TalusSolve *solve, const double *x, const TalusMe
         TALUS_VECTORS(solve, &w->old_memory, "snapshot", &w->old) != TALUS_OK)
         return false;
     w->next = 2 * solve->info->iterations;
-    solve->backend->op.sizes(solve->op, metric, x, &sizes);
+    solve->backend->op.measure_sizes(solve->op, metric, x, &sizes);
     bool grown = w->has_old && rms > 0.5 * w->old_rms && sizes.size > 2.0 * w->old_size;
     if (grown && proves_infeasible(solve, x, metric)) {
         solve->info->outcome = TALUS_OUTCOME_INFEASIBLE;

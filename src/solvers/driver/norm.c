@@ -15,7 +15,7 @@ static const double LEAST = 0.1;
 
 static void draw(const TalusSolve *s, size_t n, double *x)
 {
-    TalusRng rng = talus_rng(n);
+    TalusRng rng = talus_rng_from_seed(n);
     const bool here = talus_backend_can(s->backend, TALUS_CAP_HOST_MEMORY);
     size_t drawn = !here && n > DRAW_COPIED ? DRAW_COPIED : n;
     for (size_t i = 0; i < drawn; i += DRAW) {

@@ -49,7 +49,7 @@ static bool observe(TalusSolve *solve, const double *gamma)
     if (solve->reduced) {
         if (gamma != o->gamma)
             solve->backend->vector.copy(solve->op, o->gamma, gamma, size_within(solve));
-        talus_reduced_recover(solve->reduced, o->gamma);
+        talus_reduced_recover_joints(solve->reduced, o->gamma);
         gamma = o->gamma;
     }
     if (!talus_backend_can(solve->backend, TALUS_CAP_HOST_MEMORY)) {

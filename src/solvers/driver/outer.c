@@ -160,7 +160,7 @@ void talus_outer_measure(const TalusSolve *s, double *gamma, TalusResidual *out,
                          TalusResidual *rounding)
 {
     if (s->reduced)
-        talus_reduced_recover(s->reduced, gamma);
+        talus_reduced_recover_joints(s->reduced, gamma);
     talus_residual_measure(s->backend, s->reduced ? s->reduced->whole : s->op, s->plan.beyond,
                            gamma, out, rounding);
 }
@@ -264,14 +264,18 @@ static TalusStatus shift(TalusSolve *s)
     bool cold = !(s->backend->vector.dot(s->op, s->gamma, s->gamma) > 0.0), go = true;
     for (int k = 0; go && status == TALUS_OK; k++) {
         TalusLawSums sums;
-        s->backend->law.shift(s->op, s->gamma, k > 0 ? share : cold ? 0.0 : 1.0, &sums, NULL);
+        s->backend->law.measure_and_shift(s->op, s->gamma,
+                                          k > 0  ? share
+                                          : cold ? 0.0
+                                                 : 1.0,
+                                          &sums, NULL);
         if (!goes_on(s, &sums))
             break;
         share = next_share(s, &damping, reached(s, &sums));
         s->info->updates++;
         status = run_inner(s, inner_tolerance(s, reached(s, &sums)), inner_limit(s), &go);
     }
-    s->backend->law.unshift(s->op);
+    s->backend->law.clear_shifts(s->op);
     return status;
 }
 
@@ -283,11 +287,11 @@ static TalusStatus tresca(TalusSolve *s)
     s->infeasibility->off = true;
     for (int k = 0; go; k++) {
         TalusLawSums sums;
-        s->backend->law.shift(s->op, s->gamma, 0.0, &sums, NULL);
+        s->backend->law.measure_and_shift(s->op, s->gamma, 0.0, &sums, NULL);
         if (!goes_on(s, &sums))
             return TALUS_OK;
         double share = next_share(s, &damping, reached(s, &sums));
-        s->backend->law.estimate(s->op, NULL, s->gamma, k > 0 ? share : 1.0);
+        s->backend->law.move_estimates(s->op, NULL, s->gamma, k > 0 ? share : 1.0);
         s->info->updates++;
         TALUS_TRY(run_inner(s, inner_tolerance(s, reached(s, &sums)), inner_limit(s), &go));
     }
@@ -331,7 +335,7 @@ static TalusStatus presolve(TalusSolve *s, bool *go)
         TALUS_TRY(run_inner(s, s->options->tolerance, left > 1 ? left / 2 : 1, go));
         if (!*go)
             return TALUS_OK;
-        s->backend->law.estimate(s->op, NULL, s->gamma, 1.0);
+        s->backend->law.move_estimates(s->op, NULL, s->gamma, 1.0);
         s->info->updates++;
     }
     s->infeasibility->off = true;
@@ -346,7 +350,7 @@ static bool refresh_bounds(TalusSolve *s, int refreshed)
     if (refreshed >= outer->refresh || s->info->outcome != TALUS_OUTCOME_CONVERGED ||
         !talus_solve_within_budget(s))
         return false;
-    s->backend->law.estimate(s->op, NULL, s->gamma, outer->share > 0.0 ? outer->share : 1.0);
+    s->backend->law.move_estimates(s->op, NULL, s->gamma, outer->share > 0.0 ? outer->share : 1.0);
     s->info->updates++;
     s->has_measured = false;
     return true;

@@ -83,7 +83,7 @@ static TalusStatus read_params(TalusSolver *s, const char *text)
     if (t->param_count == 0 && *text)
         return talus_reject("%s: takes no parameters; name the solver that should have '%s'",
                             t->name, text);
-    talus_params_default(t->params, t->param_count, s->params);
+    talus_params_set_defaults(t->params, t->param_count, s->params);
     return talus_error_at(talus_locate(TALUS_DOMAIN_SOLVER, NULL, 0, NULL),
                           talus_params_parse(t->params, t->param_count, t->name, text, s->params));
 }

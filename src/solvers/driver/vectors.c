@@ -60,7 +60,7 @@ TalusStatus talus_solver_metric(TalusSolve *solve, TalusMetric kind, TalusVector
     TALUS_TRY(
         reserve(solve, v, (size_t)solve->op->blocks * (sizeof **out / sizeof(double)), "metric"));
     TalusMetricBlock *metric = (TalusMetricBlock *)v->block;
-    solve->backend->op.metric(solve->op, kind, metric);
+    solve->backend->op.fill_metric(solve->op, kind, metric);
     *out = (const TalusMetricBlock *)metric;
     return TALUS_OK;
 }

@@ -44,7 +44,7 @@ static const TalusParam params[] = {
 /* p = P_T(p), with w->w as work vector; variant=two forms N p anew if p changed. Returns the products used. */
 static int project_direction(TalusSolve *s, TalusFaceWork *w, Variant variant)
 {
-    s->backend->block.tangent(s->op, w->metric, s->gamma, w->p, w->w);
+    s->backend->block.project_tangent(s->op, w->metric, s->gamma, w->p, w->w);
     if (variant == TWO) {
         s->backend->vector.axpby(s->op, 1.0, w->w, -1.0, w->p);
         bool changed = s->backend->vector.dot(s->op, w->p, w->p) > 0.0;
@@ -65,7 +65,7 @@ static int make_direction(TalusSolve *s, TalusFaceWork *w, Variant variant)
     int products = 0;
     s->backend->vector.combine(s->op, 1, (const double *const[]){w->g}, (const double[]){-1.0},
                                w->phi);
-    s->backend->block.tangent(s->op, w->metric, s->gamma, w->phi, w->phi);
+    s->backend->block.project_tangent(s->op, w->metric, s->gamma, w->phi, w->phi);
     if (w->pnp > 0.0)
         products = project_direction(s, w, variant);
     if (w->pnp > 0.0) {
@@ -113,7 +113,7 @@ static bool move_bounds(TalusSolve *s, const TalusMetricBlock *metric)
 
 static int step(TalusSolve *s, TalusFaceWork *w, Variant variant)
 {
-    TalusForward change;
+    TalusForwardSums change;
     int products = make_direction(s, w, variant) + 1;
     double a = talus_face_search(s, w, 1.0);
     if (a == 0.0) { /* not a descent direction: restart with the gradient */

@@ -67,14 +67,14 @@ void talus_face_norm(TalusSolve *s, TalusFaceWork *w, double carried)
 
 bool talus_face_measured(TalusSolve *s, TalusFaceWork *w, int products)
 {
-    TalusForward at;
+    TalusForwardSums at;
     s->backend->block.forward_backward(s->op, w->metric, s->gamma, w->g, 1.0, NULL, NULL, &at);
     return talus_solve_next(s, products, s->gamma, w->metric, at.residual2, at.residual_max);
 }
 
 void talus_face_project(TalusSolve *s, TalusFaceWork *w, double step, const double *d)
 {
-    TalusForward forward;
+    TalusForwardSums forward;
     double sums[2];
     talus_copy(s, s->gamma, w->w);
     s->backend->block.forward_backward(s->op, w->metric, s->gamma, d, step, s->gamma, NULL,
@@ -87,7 +87,7 @@ void talus_face_project(TalusSolve *s, TalusFaceWork *w, double step, const doub
                              w->w); /* w: minus the step; p: minus N times the step */
     s->backend->vector.axpby(s->op, -1.0, w->g, 1.0, w->p);
     s->backend->vector.dots(s->op, 2, (const double *const[]){w->p, w->w}, w->w, sums);
-    talus_face_raise(&w->norm, sums[0], sums[1]);
+    talus_face_raise_norm(&w->norm, sums[0], sums[1]);
 }
 
 /* p = phi - rho p, conjugate to the last p, if that had curvature and the number of active blocks is the same; else p =
@@ -108,7 +108,7 @@ double talus_face_search(TalusSolve *s, TalusFaceWork *w, double sign)
     double sums[3];
     s->backend->op.gradient(s->op, w->metric, w->p, false, w->np);
     s->backend->vector.dots(s->op, 3, (const double *const[]){w->np, w->g, w->p}, w->p, sums);
-    return talus_face_length(&w->norm, &w->pnp, sums[0], sums[1], sums[2], sign);
+    return talus_face_step_length(&w->norm, &w->pnp, sums[0], sums[1], sums[2], sign);
 }
 
 int talus_face_follow(TalusSolve *s, TalusFaceWork *w, double a)
@@ -136,7 +136,7 @@ static int expand(TalusSolve *s, TalusFaceWork *w, double limit, double step, bo
         products += move(s, w, limit * TALUS_FACE_OVERSHOOT);
         s->backend->block.project(s->op, w->metric, s->gamma);
         talus_copy(s, w->g, w->phi);
-        s->backend->block.mask(s->op, w->metric, s->gamma, w->phi);
+        s->backend->block.clear_active(s->op, w->metric, s->gamma, w->phi);
     }
     talus_face_project(s, w, step, w->phi);
     return products;

@@ -68,8 +68,8 @@ static void find_face(TalusGp *gp)
 {
     if (gp->stale >= REFRESH)
         form_gradient(gp);
-    gp->solve->backend->block.split(gp->solve->op, gp->metric, gp->x, gp->g, 1.0, gp->r, NULL, NULL,
-                                    &gp->face);
+    gp->solve->backend->block.split_gradient(gp->solve->op, gp->metric, gp->x, gp->g, 1.0, gp->r,
+                                             NULL, NULL, &gp->face);
 }
 
 /* Reports x, whose face and residual are in gp->face. True if the solve must go on. `counted`: the iteration is already
@@ -123,7 +123,7 @@ static double first_step(TalusGp *gp, double *pp, double *pAp)
     bool flat, whole = gp->params->line == LINE_WHOLE;
     talus_gp_set(gp, -1.0, gp->g, gp->r);
     if (!whole)
-        b->block.tangent(gp->solve->op, gp->metric, gp->x, gp->r, gp->r);
+        b->block.project_tangent(gp->solve->op, gp->metric, gp->x, gp->r, gp->r);
     *pp = dot(gp, gp->r, gp->r);
     if (!(*pp > 0.0))
         return 0.0;
@@ -132,7 +132,7 @@ static double first_step(TalusGp *gp, double *pp, double *pAp)
     double a = *pp / talus_gp_curvature(gp, *pAp, *pp, &flat);
     a = fmin(a, reach(gp, *pp));
     if (whole) {
-        b->block.tangent(gp->solve->op, gp->metric, gp->x, gp->r, gp->r);
+        b->block.project_tangent(gp->solve->op, gp->metric, gp->x, gp->r, gp->r);
         *pAp = NAN;
     }
     return a;
@@ -177,8 +177,8 @@ static bool projection_phase(TalusGp *gp)
         if (!(decrease > gp->params->eta1 * max))
             return true;
         /* the trial vector holds the last point */
-        gp->solve->backend->block.compare(gp->solve->op, gp->metric, gp->trial, gp->x, &active,
-                                          &changed);
+        gp->solve->backend->block.compare_active(gp->solve->op, gp->metric, gp->trial, gp->x,
+                                                 &active, &changed);
         if (changed == 0)
             return true;
         max = fmax(max, decrease);
@@ -199,7 +199,8 @@ static bool face_is_right(TalusGp *gp)
         !(b->block.feasible_step(gp->solve->op, gp->metric, gp->x, gp->trial) > 1.0))
         return false;
     b->vector.combine(gp->solve->op, 2, both, (const double[]){1.0, 1.0}, gp->trial);
-    b->block.split(gp->solve->op, gp->metric, gp->trial, gp->gw, 1.0, NULL, NULL, NULL, &gp->face);
+    b->block.split_gradient(gp->solve->op, gp->metric, gp->trial, gp->gw, 1.0, NULL, NULL, NULL,
+                            &gp->face);
     return gp->face.unbound == 0;
 }
 

@@ -41,7 +41,7 @@ static double step(TalusGp *gp, void *work, bool *more)
     double a = old / talus_gp_curvature(gp, pAp, pp, &flat);
     b->vector.axpby(op, a, w->p, 1.0, gp->w);
     b->vector.axpby(op, a, w->ap, 1.0, gp->gw);
-    b->block.mask(op, gp->metric, gp->x, w->ap);
+    b->block.clear_active(op, gp->metric, gp->x, w->ap);
     b->vector.axpby(op, -a, w->ap, 1.0, w->r);
     w->rr = b->vector.dot(op, w->r, w->r);
     b->vector.axpby(op, 1.0, w->r, w->rr / old, w->p);

@@ -50,7 +50,7 @@ static int list_free_rows(TalusGp *gp, Work *w)
     int free_rows = 0;
     for (int i = 0; i < w->matrix.rows; i++)
         w->mask[i] = 1.0;
-    gp->solve->backend->block.mask(gp->solve->op, gp->metric, gp->x, w->mask);
+    gp->solve->backend->block.clear_active(gp->solve->op, gp->metric, gp->x, w->mask);
     for (int i = 0; i < w->matrix.rows; i++) {
         w->place[i] = w->mask[i] != 0.0 ? free_rows : -1;
         if (w->place[i] >= 0)

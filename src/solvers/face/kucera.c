@@ -35,7 +35,8 @@ static void iterate(TalusSolve *s, const Params *p, TalusFaceWork *w)
     for (;;) {
         double step = p->step / w->norm;
         TalusFace face;
-        s->backend->block.split(s->op, w->metric, s->gamma, w->g, step, w->phi, NULL, NULL, &face);
+        s->backend->block.split_gradient(s->op, w->metric, s->gamma, w->g, step, w->phi, NULL, NULL,
+                                         &face);
         if (!talus_solve_next(s, products, s->gamma, w->metric, face.residual2, face.residual_max))
             return;
         if (face.chopped_g <= p->gamma * p->gamma * face.reduced_g) {

@@ -64,7 +64,7 @@ static double lanczos(TalusGp *gp, TalusMinres *m)
     const double *parts[] = {av, vector[MINRES_NOW], vector[MINRES_OLD]};
     double weights[] = {1.0, -alpha / m->beta, m->beta_old > 0.0 ? -m->beta / m->beta_old : 0.0};
     b->vector.combine(op, 3, parts, weights, vector[MINRES_OLD]);
-    b->block.mask(op, gp->metric, gp->x, vector[MINRES_OLD]);
+    b->block.clear_active(op, gp->metric, gp->x, vector[MINRES_OLD]);
     talus_swap(&vector[MINRES_NOW], &vector[MINRES_OLD]);
     m->beta_old = m->beta;
     m->beta = precondition(gp, m);

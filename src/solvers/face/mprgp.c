@@ -63,7 +63,8 @@ static void iterate(TalusSolve *s, const Params *p, TalusFaceWork *w, double eno
     for (;;) {
         double step = p->step / w->norm;
         TalusFace face;
-        s->backend->block.split(s->op, w->metric, s->gamma, w->g, step, w->phi, NULL, w->w, &face);
+        s->backend->block.split_gradient(s->op, w->metric, s->gamma, w->g, step, w->phi, NULL, w->w,
+                                         &face);
         if (!talus_solve_next(s, products, s->gamma, w->metric, face.residual2, face.residual_max))
             return;
         if (face.free2 + face.chopped2 <= enough)

@@ -20,10 +20,10 @@ static const TalusParam params[] = {
 
 static int step(TalusSolve *s, TalusFaceWork *w)
 {
-    TalusForward change;
+    TalusForwardSums change;
     s->backend->vector.combine(s->op, 1, (const double *const[]){w->g}, (const double[]){-1.0},
                                w->p);
-    s->backend->block.tangent(s->op, w->metric, s->gamma, w->p, w->p);
+    s->backend->block.project_tangent(s->op, w->metric, s->gamma, w->p, w->p);
     double a = talus_face_search(s, w, 1.0);
     s->backend->vector.axpby(s->op, a, w->p, 1.0, s->gamma);
     s->backend->block.forward_backward(s->op, w->metric, s->gamma, w->p, 0.0, s->gamma, NULL,

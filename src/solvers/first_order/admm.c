@@ -140,7 +140,7 @@ static TalusStatus prepare_direct(TalusSolve *s, const Params *p, Run *run)
 /* ---- one iteration ---- */
 
 /* Computes z = P(w) and, if `measured`, its gradient and residual, and offers it as best iterate. */
-static void project(TalusSolve *s, Run *run, bool measured, TalusForward *sums)
+static void project(TalusSolve *s, Run *run, bool measured, TalusForwardSums *sums)
 {
     Work *w = s->work;
     talus_copy(s, w->extrapolation.part[0].y, run->z);
@@ -254,7 +254,7 @@ static void start(TalusSolve *s, Run *run)
     s->backend->op.gradient(s->op, run->metric, run->z, true, w->g);
     s->info->products++;
     s->backend->vector.axpby(s->op, 0.0, w->g, -1.0 / run->rho, w->g);
-    s->backend->block.tangent(s->op, run->metric, run->z, w->g, w->t);
+    s->backend->block.project_tangent(s->op, run->metric, run->z, w->g, w->t);
     const double *sum[3] = {run->z, w->g, w->t}, a[3] = {1.0, 1.0, -1.0};
     s->backend->vector.combine(s->op, 3, sum, a, part->y);
     if (!run->direct)
@@ -265,7 +265,7 @@ static TalusStatus iterate(TalusSolve *s, const Params *p, Run *run)
 {
     double next = p->adapt > 0 ? p->adapt : INFINITY;
     for (int k = 0;; k++) {
-        TalusForward sums;
+        TalusForwardSums sums;
         bool last = s->info->iterations + 1 >= s->options->max_iterations;
         bool measured = run->direct || last || k % CHECK == 0;
         project(s, run, measured, &sums);

@@ -57,7 +57,7 @@ static const TalusParam params[] = {
 };
 
 /* Computes x, h and the residual of x from y. */
-static void evaluate(TalusSolve *s, Run *run, TalusForward *sums)
+static void evaluate(TalusSolve *s, Run *run, TalusForwardSums *sums)
 {
     Work *w = s->work;
     double *h = w->extrapolation.part[0].h;
@@ -83,7 +83,7 @@ static void iterate(TalusSolve *s, const Params *p, Run *run)
 {
     TalusExtrapolation *e = &((Work *)s->work)->extrapolation;
     TalusBest *best = &((Work *)s->work)->best;
-    TalusForward sums;
+    TalusForwardSums sums;
     for (;;) {
         evaluate(s, run, &sums);
         talus_best_offer(best, s, run->x, sums.residual2);

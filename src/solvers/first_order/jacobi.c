@@ -31,7 +31,7 @@ static TalusStatus solve_jacobi(TalusSolve *s)
     TalusRun run;
     do { /* the residual is that before the step: one product serves both */
         run = talus_chunk_next(s, check, since);
-        TALUS_TRY(talus_run_relax(s->backend, s->op, p->omega, p->lambda, s->gamma, &run));
+        TALUS_TRY(talus_run_jacobi(s->backend, s->op, p->omega, p->lambda, s->gamma, &run));
         since += run.done;
         talus_chunk_count(s, &run);
     } while (talus_solve_report(s, s->gamma, NULL, run.residual2, run.residual_max));

@@ -145,7 +145,7 @@ static double unit_of(double r2)
 
 /* Computes R(x) anew with the step t of the current L. The pairs belong to the old R and are dropped unless
  * keep_pairs. */
-static void residual_anew(Run *run, bool keep_pairs, TalusForward *sums)
+static void residual_anew(Run *run, bool keep_pairs, TalusForwardSums *sums)
 {
     TalusQuasi *q = &run->q;
     q->step = run->p->step / run->state->norm;
@@ -204,7 +204,7 @@ static void move(Run *run, const TalusQuasiSums *sums)
  * and *along = |R|^2. */
 static void raise_norm(Run *run, const TalusQuasiSums *sums, double *along)
 {
-    TalusForward forward;
+    TalusForwardSums forward;
     TalusSmoothSums smoothed;
     if (!(sums->ww > run->state->norm * run->state->norm * sums->dd))
         return;
@@ -233,7 +233,7 @@ static int advance(Run *run, double *along)
     *along = sums.smooth;
     raise_norm(run, &sums, along);
     if (++run->since_refresh >= REFRESH) {
-        TalusForward forward;
+        TalusForwardSums forward;
         gradient_anew(run);
         residual_anew(run, true, &forward);
         products++;
@@ -282,7 +282,7 @@ static bool judge(Run *run, int products, const double *x, double residual2, dou
     double now = reached(run, residual2, residual_max);
     bool claim = now <= fmin(goal(run), run->claim_below);
     if (claim) {
-        TalusForward sums;
+        TalusForwardSums sums;
         const double *reported = projected(run, x);
         run->claim_below = 0.9 * now;
         s->backend->op.gradient(s->op, run->q.metric, reported, true, run->q.g_next);
@@ -396,7 +396,7 @@ static bool polish_down(Run *run)
     double before, now = run->reached;
     bool first = true, full;
     do {
-        TalusForward sums;
+        TalusForwardSums sums;
         run->claim_below = INFINITY;
         if (!polish(run)) {
             if (run->s->info->outcome == TALUS_OUTCOME_CONVERGED && first)
@@ -452,7 +452,7 @@ static bool stuck(Run *run)
 static bool begin(Run *run)
 {
     TalusSolve *s = run->s;
-    TalusForward sums;
+    TalusForwardSums sums;
     TalusSmoothSums smoothed;
     talus_copy(run->s, s->gamma, run->q.x);
     s->backend->op.scale(s->op, run->q.metric, true, run->q.x);

@@ -94,7 +94,7 @@ static TalusStatus start(TalusSolve *s, const Params *p, Run *run)
 }
 
 /* Lines (24)-(26): stores x if it is the best so far. Writes the residual of x to `sums`. */
-static void store_best(TalusSolve *s, const Params *p, Run *run, TalusForward *sums)
+static void store_best(TalusSolve *s, const Params *p, Run *run, TalusForwardSums *sums)
 {
     Work *w = s->work;
     double tau = p->tau_g * run->unit;
@@ -126,7 +126,7 @@ static double spectral_step(const Params *p, const Run *run, int j, double dd, d
     return fmin(p->alpha_max * run->unit, fmax(p->alpha_min * run->unit, alpha));
 }
 
-static void advance(TalusSolve *s, const Params *p, Run *run, int j, const TalusForward *sums)
+static void advance(TalusSolve *s, const Params *p, Run *run, int j, const TalusForwardSums *sums)
 {
     Work *w = s->work;
     const double *both[2] = {w->d, w->nd};
@@ -147,7 +147,7 @@ static TalusStatus solve_spg(TalusSolve *s)
     Run run;
     TALUS_TRY(start(s, p, &run));
     for (int j = 0;; j++) {
-        TalusForward sums;
+        TalusForwardSums sums;
         store_best(s, p, &run, &sums);
         if (!talus_solve_next(s, 0, run.x, run.metric, sums.residual2, sums.residual_max))
             break;

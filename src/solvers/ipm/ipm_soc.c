@@ -513,7 +513,7 @@ static TalusStatus polish(Run *run, bool resumed)
 static void admit_start(TalusSolve *s)
 {
     TalusSizes sizes;
-    s->backend->op.sizes(s->op, NULL, s->gamma, &sizes);
+    s->backend->op.measure_sizes(s->op, NULL, s->gamma, &sizes);
     if (!(sizes.outside <= OUTSIDE * sizes.size))
         s->backend->block.project(s->op, NULL, s->gamma);
 }

@@ -158,7 +158,7 @@ static inline double talus_soc_step(const TalusSocBlock *k, const double *d)
         return d[0] < 0.0 ? -k->lambda[0] / d[0] : INFINITY;
     if (k->kind == TALUS_SOC_CONE) {
         const double back[3] = {-d[0], -d[1], -d[2]};
-        return talus_cone_step(1.0, k->lambda, back);
+        return talus_cone_feasible_step(1.0, k->lambda, back);
     }
     return INFINITY;
 }

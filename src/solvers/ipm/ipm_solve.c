@@ -46,7 +46,7 @@ static TalusDirectKind choose_direct(const TalusIpmParams *p, const TalusDirectK
 
 /* Writes the iterate's impulses, projected against rounding, to `shown` and measures their natural residual. Leaves (N
  * + E) gamma in ipm->velocity for talus_ipm_evaluate; overwrites ipm->impulse. */
-static void measure(TalusSolve *s, TalusIpm *ipm, double *shown, TalusForward *sums)
+static void measure(TalusSolve *s, TalusIpm *ipm, double *shown, TalusForwardSums *sums)
 {
     talus_qp_impulses(&ipm->qp, ipm->vector[TALUS_IPM_LAMBDA], shown);
     s->backend->block.project(s->op, NULL, shown);
@@ -109,7 +109,7 @@ static TalusStatus iterate(TalusSolve *s, TalusIpmWork *w)
     double least = INFINITY;
     bool on = true;
     for (int idle = 0; on;) {
-        TalusForward sums;
+        TalusForwardSums sums;
         measure(s, ipm, s->gamma, &sums);
         if (!isfinite(sums.residual2))
             break;
@@ -139,7 +139,7 @@ static TalusStatus prepare(TalusSolve *s, TalusIpmWork *w)
     TALUS_TRY(talus_ipm_reserve(ipm));
     TALUS_TRY(talus_ipm_system_prepare(&ipm->system, variant->form,
                                        choose_direct(p, variant->kinds), &ipm->qp, s->problem));
-    w->datum = p->stop == 1 ? talus_qp_datum(&ipm->qp, &ipm->system.lower) : 0.0;
+    w->datum = p->stop == 1 ? talus_qp_data_scale(&ipm->qp, &ipm->system.lower) : 0.0;
     ipm->correctors = corrector_count(p, &ipm->system);
     ipm->product = product;
     ipm->context = s;

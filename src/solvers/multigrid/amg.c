@@ -121,7 +121,7 @@ typedef struct Meter {
 static bool measured(TalusSolve *s, Work *w, Meter *m)
 {
     TalusAmgLevel *l = &w->amg.level[0];
-    TalusForward at;
+    TalusForwardSums at;
     talus_amg_gradient(&w->amg, 0);
     s->backend->block.forward_backward(s->op, NULL, l->x, l->g, 1.0, NULL, NULL, &at);
     talus_best_offer(&w->best, s, l->x, at.residual2);

@@ -54,10 +54,10 @@ typedef struct Run {
     const Params *p;
     Work *w;
     size_t n;
-    TalusForward at; /* residual of gamma */
-    int sweeps;      /* maximum sweeps in a row */
-    int quiet;       /* sweeps without a change that end a run of sweeps */
-    bool careful;    /* Newton's steps use a line search */
+    TalusForwardSums at; /* residual of gamma */
+    int sweeps;          /* maximum sweeps in a row */
+    int quiet;           /* sweeps without a change that end a run of sweeps */
+    bool careful;        /* Newton's steps use a line search */
 } Run;
 
 /* False if the solve must end. */

@@ -191,7 +191,7 @@ static bool goes_on(Run *run)
 {
     Work *w = run->w;
     TalusSolve *s = run->s;
-    TalusForward at;
+    TalusForwardSums at;
     s->backend->op.gradient(s->op, NULL, w->vector[P], true, w->vector[G]);
     s->backend->block.forward_backward(s->op, NULL, w->vector[P], w->vector[G], 1.0, NULL, NULL,
                                        &at);

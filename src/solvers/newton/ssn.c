@@ -12,7 +12,7 @@ static const TalusParam params[] = {TALUS_SSN_PARAM_ROWS(TALUS_SSN_FROZEN, 1e-5)
 
 static TalusStatus iterate(TalusSolve *s, TalusSsn *w)
 {
-    TalusForward at;
+    TalusForwardSums at;
     talus_ssn_set_iterate(w, s);
     talus_ssn_measure(w, s, &at);
     for (int products = 1;

@@ -372,7 +372,7 @@ void talus_ssn_set_iterate(TalusSsn *w, TalusSolve *s)
     take_clamped(w, s->gamma);
 }
 
-void talus_ssn_measure(TalusSsn *w, TalusSolve *s, TalusForward *at)
+void talus_ssn_measure(TalusSsn *w, TalusSolve *s, TalusForwardSums *at)
 {
     set_bounds(w, s);
     if (is_normal(w))

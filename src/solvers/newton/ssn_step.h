@@ -100,7 +100,7 @@ void talus_ssn_clear(void *work);
 void talus_ssn_set_iterate(TalusSsn *w, TalusSolve *solve);
 /* Sets the bounds from gamma (map=normal: and gamma from y), computes gradient and natural residual of gamma. One
  * product, which the caller counts. */
-void talus_ssn_measure(TalusSsn *w, TalusSolve *solve, TalusForward *at);
+void talus_ssn_measure(TalusSsn *w, TalusSolve *solve, TalusForwardSums *at);
 /* Evaluates sides and map for the next step, after talus_ssn_measure. Returns the rows that changed sides. */
 int talus_ssn_update_sides(TalusSsn *w, const TalusSolve *solve);
 /* Takes gamma as the new centre of the regularisation, then does the same as talus_ssn_update_sides. */

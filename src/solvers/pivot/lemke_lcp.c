@@ -18,7 +18,7 @@ static int corners_of(const TalusOperator *op, int i)
 {
     if (!has_friction(op, i))
         return 0;
-    return talus_model_corners(&op->model[i]);
+    return talus_model_corner_count(&op->model[i]);
 }
 
 static bool is_exact(const TalusOperator *op, int i)

@@ -45,7 +45,7 @@ TalusStatus talus_sweep_until(TalusSolve *s, TalusSweepOptions options, int seed
     options.seed = talus_hash_mix((uint64_t)seed ^ state->solves++);
     w->backend = s->backend;
     if (!options.coulomb || !s->resumed) /* else the plan of the last call is still valid */
-        TALUS_TRY(s->backend->sweep.begin(s->op, &options, s->gamma, &w->sweep));
+        TALUS_TRY(s->backend->sweep.prepare(s->op, &options, s->gamma, &w->sweep));
     const double estimate =
         options.coulomb ? RESIDUAL_OF_CHANGE / (options.omega * options.rho) : 1.0;
     double rms;
@@ -55,12 +55,12 @@ TalusStatus talus_sweep_until(TalusSolve *s, TalusSweepOptions options, int seed
         for (int k = 0; k < sweeps; k++)
             talus_solve_count(s, products);
         if (talus_solve_wants_iterate(s)) {
-            s->backend->sweep.end(w->sweep, s->gamma);
+            s->backend->sweep.get_impulses(w->sweep, s->gamma);
             if (!talus_solve_observe(s, s->gamma, NULL, rms))
                 return TALUS_OK;
         }
     } while (talus_solve_continue(s, rms, NAN));
-    s->backend->sweep.end(w->sweep, s->gamma);
+    s->backend->sweep.get_impulses(w->sweep, s->gamma);
     return TALUS_OK;
 }
 

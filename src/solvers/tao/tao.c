@@ -48,7 +48,7 @@ typedef struct Run {
 static void set_boxes(const TalusOperator *op, double *low, double *high)
 {
     for (int i = 0; i < op->blocks; i++) {
-        TalusSet set = talus_block_set(op, i, op->prisms, NULL);
+        TalusSet set = talus_set_of_block(op, i, op->prisms, NULL);
         double *l = low + i * op->rows, *h = high + i * op->rows;
         double side = set.mu * set.estimate;
         l[0] = 0.0;
@@ -66,7 +66,7 @@ static bool are_boxes(const TalusOperator *op)
 {
     bool some = false;
     for (int i = 0; i < op->blocks && op->rows == 3; i++) {
-        bool prism = op->model && talus_model_prism(&op->model[i], op->prisms);
+        bool prism = op->model && talus_model_is_prism(&op->model[i], op->prisms);
         if (!prism && op->mu[i] > 0.0)
             return false;
         some = some || prism;
@@ -254,7 +254,7 @@ static void measure(Run *run)
 {
     TalusSolve *s = run->s;
     TalusTaoWork *w = run->w;
-    TalusForward sums;
+    TalusForwardSums sums;
     s->backend->block.forward_backward(s->op, NULL, w->gamma, w->velocity, 1.0, NULL, NULL, &sums);
     run->rms = sqrt(sums.residual2 / s->op->blocks);
     run->max = sums.residual_max;

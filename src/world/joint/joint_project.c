@@ -58,10 +58,10 @@ static void row_axes(const TalusWorld *world, const TalusJointBlock *block, Talu
     TalusQuat base = base_orientation(world, block);
     TalusVec3 n = talus_rotate_back(base, block->normal);
     double frame[4], out[3];
-    talus_frame_set(frame, n.x, n.y, n.z);
+    talus_frame_from_normal(frame, n.x, n.y, n.z);
     for (int k = 1; k < 3; k++) {
         const double local[3] = {0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0};
-        talus_frame_world(frame, local, out);
+        talus_frame_to_world(frame, local, out);
         axis[k] = talus_rotate(base, talus_vec3(out[0], out[1], out[2]));
     }
     axis[0] = block->normal;

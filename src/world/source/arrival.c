@@ -190,7 +190,7 @@ void talus_arrivals_report(TalusWorld *world)
 static void add_candidates(BodySet *c, const TalusWorld *world, const TalusEmitter *e, int tries)
 {
     const TalusEmitterDef *def = &e->def;
-    TalusRng rng = talus_rng(def->seed);
+    TalusRng rng = talus_rng_from_seed(def->seed);
     for (int i = 0; i < tries; i++) {
         TalusVec3 at = talus_emitter_random_position(def, &rng);
         TalusSurveyBody body = {.shape_index = e->shape,

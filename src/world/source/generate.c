@@ -34,7 +34,7 @@ TalusQuat talus_quat_about(TalusVec3 axis, double turns)
 
 void talus_generate_sizes(uint64_t seed, double min, double max, int64_t count, double *out)
 {
-    TalusRng rng = talus_rng(seed);
+    TalusRng rng = talus_rng_from_seed(seed);
     for (int64_t i = 0; i < count; i++) {
         double size = min + (max - min) * talus_rng_uniform(&rng);
         out[i] = size < max ? size : max;
@@ -51,7 +51,7 @@ static double random_shift(TalusRng *rng)
 
 void talus_generate_lattice(const TalusLattice *l, int64_t count, TalusVec3 *out)
 {
-    TalusRng rng = talus_rng(l->seed);
+    TalusRng rng = talus_rng_from_seed(l->seed);
     TalusVec3 shift_range =
         talus_scale(l->jitter, talus_madd(talus_scale(0.5, l->spacing), -1, l->half));
     for (int64_t i = 0; i < count; i++) {
@@ -174,7 +174,7 @@ static void put_grid(LayerWriter *w)
 
 void talus_generate_layers(const TalusLayers *l, int64_t count, TalusVec3 *out)
 {
-    LayerWriter w = {.layers = l, .rng = talus_rng(l->seed), .count = count, .out = out};
+    LayerWriter w = {.layers = l, .rng = talus_rng_from_seed(l->seed), .count = count, .out = out};
     for (int64_t layer = 0; w.used < count; layer++) {
         w.z = l->rise * ((double)layer + 0.5);
         if (l->radius > 0.0)
@@ -293,7 +293,7 @@ TalusStatus talus_generate_fill(const TalusFill *fill, int64_t count, const doub
     if (count == 0 || !fits_sphere(fill, size, radius[0]))
         return TALUS_OK;
     FillGrid g = {0};
-    TalusRng rng = talus_rng(fill->seed);
+    TalusRng rng = talus_rng_from_seed(fill->seed);
     size_grid(&g, fill, size, count, radius[0]);
     TalusStatus status = TALUS_ALLOC(g.head, (size_t)(g.n[0] * g.n[1] * g.n[2]), "fill grid");
     TALUS_THEN(status, TALUS_ALLOC(g.next, (size_t)count, "fill grid"));

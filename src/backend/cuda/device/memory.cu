@@ -121,7 +121,7 @@ TalusStatus cu_reserve(void **array, size_t *capacity, size_t need, size_t eleme
     cu_release(*array); /* waits for all work that may still use it */
     *array = nullptr;
     *capacity = 0;
-    bool injected = talus_inject_failure();
+    bool injected = talus_allocation_must_fail();
     cudaError_t error =
         injected ? cudaErrorMemoryAllocation : cudaMalloc(array, count * element + !count);
     if (error != cudaSuccess && !injected) { /* try again without spare capacity */

@@ -259,7 +259,7 @@ static __device__ inline double block_limit(double mu, const double (&x)[ROWS],
                                             const double (&p)[ROWS])
 {
     if constexpr (ROWS == 3)
-        return talus_cone_step(mu, x, p);
+        return talus_cone_feasible_step(mu, x, p);
     else
         return p[0] > 0.0 ? x[0] / p[0] : HUGE_VAL;
 }
@@ -411,7 +411,7 @@ static __device__ inline void end_search(FaceState &s, const double *sums, FaceM
     const bool on_face = s.task == FACE_ON_FACE;
     const double limit = -sums[FACE_LIMIT];
     double a =
-        talus_face_length(&s.norm, &s.pnp, sums[FACE_PNP], sums[FACE_PG], sums[FACE_PP], -1.0);
+        talus_face_step_length(&s.norm, &s.pnp, sums[FACE_PNP], sums[FACE_PG], sums[FACE_PP], -1.0);
     s.products++;
     if (on_face && a == 0.0) { /* the face is solved up to rounding; leave it */
         schedule_leave(s, true, move);
@@ -463,7 +463,7 @@ static __device__ __attribute__((noinline)) FaceMove compute_move()
     return move;
 }
 
-/* Writes phi and, in w, beta of block i, as block.split; adds its part of the split sums. */
+/* Writes phi and, in w, beta of block i, as block.split_gradient; adds its part of the split sums. */
 template <int ROWS>
 static __device__ inline void split_block(int i, double mu, double step, const double (&x)[ROWS],
                                           const double (&g)[ROWS], double (&sums)[FACE_SPLIT_SUMS])

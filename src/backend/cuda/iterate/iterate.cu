@@ -387,7 +387,7 @@ static bool is_resident(const Stretch *s, const TalusOperator *op)
 static Stretch make_stretch(const TalusOperator *op, const TalusRun *run, bool mixed, bool momentum,
                             bool exact)
 {
-    bool general = op->inertia != nullptr;
+    bool general = op->inverse_inertia != nullptr;
     const CuMachinesView view = cu_machines(op);
     bool machines = op->elimination != nullptr, dense = view.response != nullptr;
     int variant = dense * 64 + machines * 32 + exact * 16 + mixed * 8 + (op->rows == 3) * 4 +
@@ -597,14 +597,14 @@ static TalusStatus relax_run(const TalusOperator *op, bool mixed, double omega, 
     return TALUS_OK;
 }
 
-TalusStatus cu_relax_run(const TalusOperator *op, double omega, double lambda, double *gamma,
-                         TalusRun *run)
+TalusStatus cu_jacobi_run(const TalusOperator *op, double omega, double lambda, double *gamma,
+                          TalusRun *run)
 {
     return relax_run(op, false, omega, lambda, gamma, run);
 }
 
-TalusStatus cu_relax_run_mixed(const TalusOperator *op, double omega, double lambda, double *gamma,
-                               TalusRun *run)
+TalusStatus cu_jacobi_run_mixed(const TalusOperator *op, double omega, double lambda, double *gamma,
+                                TalusRun *run)
 {
     return relax_run(op, true, omega, lambda, gamma, run);
 }

@@ -29,7 +29,8 @@ static __device__ inline IterateState state_after_step(IterateState s, bool chec
             step.dg2 = sums[DG2];
             step.x2 = sums[X2];
         }
-        talus_momentum_next(&s.momentum, &step, check, FLOAT ? FLT_EPSILON : DBL_EPSILON, &s.beta);
+        talus_momentum_update(&s.momentum, &step, check, FLOAT ? FLT_EPSILON : DBL_EPSILON,
+                              &s.beta);
     }
     if (!check)
         return s;

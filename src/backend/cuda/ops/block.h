@@ -75,10 +75,10 @@ template <int ROWS> static __device__ inline double cone_friction(const CuSets &
 static __device__ inline TalusSet model_set(const CuSets &sets, int64_t i, bool prisms,
                                             const double *metric)
 {
-    return talus_operator_set(sets.model ? &sets.model[i] : nullptr, prisms,
-                              sets.mu ? sets.mu[i] : 0.0,
-                              sets.moment_mu ? sets.moment_mu[i] : nullptr,
-                              sets.estimate ? sets.estimate[i] : 0.0, metric);
+    return talus_set_in_metric(sets.model ? &sets.model[i] : nullptr, prisms,
+                               sets.mu ? sets.mu[i] : 0.0,
+                               sets.moment_mu ? sets.moment_mu[i] : nullptr,
+                               sets.estimate ? sets.estimate[i] : 0.0, metric);
 }
 
 /* Return the set of block i, a TalusSet or the friction of a cone: block_set the set of x in the metric, impulse_set
@@ -126,7 +126,7 @@ static __device__ inline void project_unbounded_directions(double mu, double (&x
 template <int ROWS>
 static __device__ inline void project_unbounded_directions(const TalusSet &set, double (&x)[ROWS])
 {
-    talus_block_recede(ROWS, &set, x);
+    talus_block_project_unbounded(ROWS, &set, x);
 }
 
 /* True if x is on the boundary of its set: no normal impulse, or a tangential bound met. mu = 0 is no such bound. */
@@ -141,7 +141,7 @@ template <int ROWS> static __device__ inline bool is_active(double mu, const dou
 template <int ROWS>
 static __device__ inline bool is_active(const TalusSet &set, const double (&x)[ROWS])
 {
-    return talus_block_active(ROWS, &set, x);
+    return talus_block_is_active(ROWS, &set, x);
 }
 
 /* Sets to 0 the rows of g in which the set allows only 0, as tangential rows with mu = 0. */

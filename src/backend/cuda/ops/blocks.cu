@@ -65,7 +65,7 @@ static __global__ void forward_backward_blocks(CuPartials partials, double *tota
 
 void cu_block_forward_backward(const TalusOperator *op, const TalusMetricBlock *metric,
                                const double *x, const double *g, double step, double *t, double *r,
-                               TalusForward *sums)
+                               TalusForwardSums *sums)
 {
     double total[4];
     LAUNCH_SETS(launch_sums, op, forward_backward_blocks, op->blocks, cu_context_of(op)->totals,
@@ -162,9 +162,9 @@ static __global__ void split_blocks(CuPartials partials, double *totals, Split p
     write_totals<FACE_SUMS - 1, 1>(partials, totals, sums);
 }
 
-void cu_block_split(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                    const double *g, double step, double *free_part, double *reduced,
-                    double *chopped, TalusFace *face)
+void cu_block_split_gradient(const TalusOperator *op, const TalusMetricBlock *metric,
+                             const double *x, const double *g, double step, double *free_part,
+                             double *reduced, double *chopped, TalusFace *face)
 {
     double total[FACE_SUMS];
     LAUNCH_SETS(launch_sums, op, split_blocks, op->blocks, cu_context_of(op)->totals,
@@ -197,8 +197,8 @@ static __global__ void mask_active(CuSets sets, const double *x, double *y)
     store_block(y, i, out);
 }
 
-void cu_block_mask(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                   double *y)
+void cu_block_clear_active(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                           double *y)
 {
     LAUNCH_SETS(launch, op, mask_active, blocks_for(op->blocks), THREADS, cu_sets(op, metric), x,
                 y);
@@ -215,7 +215,7 @@ static __global__ void project_tangent(CuSets sets, const double *x, const doubl
     load_block(d, i, t);
     if constexpr (VARIED) {
         TalusSet set = block_set<ROWS, true>(sets, i);
-        talus_block_tangent(ROWS, &set, at, t);
+        talus_block_project_tangent(ROWS, &set, at, t);
     } else if constexpr (ROWS == 3)
         talus_tangent_cone(cone_friction<3>(sets, i), at, t);
     else if (!(at[0] > 0.0))
@@ -223,8 +223,8 @@ static __global__ void project_tangent(CuSets sets, const double *x, const doubl
     store_block(out, i, t);
 }
 
-void cu_block_tangent(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                      const double *d, double *out)
+void cu_block_project_tangent(const TalusOperator *op, const TalusMetricBlock *metric,
+                              const double *x, const double *d, double *out)
 {
     LAUNCH_SETS(launch, op, project_tangent, blocks_for(op->blocks), THREADS, cu_sets(op, metric),
                 x, d, out);
@@ -243,7 +243,7 @@ static __global__ void find_feasible_step(CuPartials partials, double *totals, C
         load_block(p, i, along);
         if constexpr (VARIED) {
             TalusSet set = block_set<ROWS, true>(sets, i);
-            a = talus_block_step(ROWS, &set, at, along);
+            a = talus_block_feasible_step(ROWS, &set, at, along);
         } else if constexpr (ROWS == 3)
             a = talus_cone_step(cone_friction<3>(sets, i), at, along);
         else
@@ -281,8 +281,8 @@ static __global__ void compare_active(CuPartials partials, double *totals, CuSet
     write_totals<2, 0>(partials, totals, sums);
 }
 
-void cu_block_compare(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                      const double *y, int *active, int *changed)
+void cu_block_compare_active(const TalusOperator *op, const TalusMetricBlock *metric,
+                             const double *x, const double *y, int *active, int *changed)
 {
     double total[2];
     LAUNCH_SETS(launch_sums, op, compare_active, op->blocks, cu_context_of(op)->totals,
@@ -340,7 +340,7 @@ static __global__ void project_recession(CuSets sets, bool relaxed, double least
     store_block(x, i, at);
 }
 
-void cu_block_recede(const TalusOperator *op, bool relaxed, double least, double *x)
+void cu_block_project_recession(const TalusOperator *op, bool relaxed, double least, double *x)
 {
     LAUNCH_ROWS(launch, op, project_recession, blocks_for(op->blocks), THREADS,
                 cu_sets(op, nullptr), relaxed, least, x);
@@ -364,7 +364,8 @@ static __global__ void project_recession_span(CuSets sets, bool relaxed, const d
     store_block(y, i, out);
 }
 
-void cu_block_recede_span(const TalusOperator *op, bool relaxed, const double *x, double *y)
+void cu_block_project_recession_span(const TalusOperator *op, bool relaxed, const double *x,
+                                     double *y)
 {
     LAUNCH_ROWS(launch, op, project_recession_span, blocks_for(op->blocks), THREADS,
                 cu_sets(op, nullptr), relaxed, x, y);

@@ -1,7 +1,7 @@
 /* backend/cuda/ops/law.cu - friction laws beyond the convex relaxation: their residuals, and the shifts and bounds by
  * which a convex problem represents them. Formulas: cpu/law.c.
  *
- * cu_law_shift takes one product and one pass over the contacts. With friction that pass reads about 90 B per contact
+ * cu_law_measure_and_shift takes one product and one pass over the contacts. With friction that pass reads about 90 B per contact
  * beside the product's own (impulse, diagonal, mu, model, two offsets) and writes 8 if shifts move. */
 #include "backend/cuda/ops/operator.h"
 
@@ -41,7 +41,7 @@ static __device__ inline bool is_coulomb(const CuSets &sets, int64_t i)
 
 static __device__ inline bool is_prism(const CuSets &sets, int64_t i)
 {
-    return sets.model && talus_model_prism(&sets.model[i], sets.prisms);
+    return sets.model && talus_model_is_prism(&sets.model[i], sets.prisms);
 }
 
 /* ---- measuring and shifting ---- */
@@ -101,8 +101,8 @@ static __global__ void measure_blocks(CuPartials partials, double *totals, Law p
     write_totals<LAW_SUMS - 1, 1>(partials, totals, sums);
 }
 
-void cu_law_shift(const TalusOperator *op, const double *gamma, double share, TalusLawSums *sums,
-                  TalusTermSums *terms)
+void cu_law_measure_and_shift(const TalusOperator *op, const double *gamma, double share,
+                              TalusLawSums *sums, TalusTermSums *terms)
 {
     double total[LAW_SUMS] = {0.0};
     Law pass = law_inputs(op, nullptr, gamma, share);
@@ -124,7 +124,7 @@ static __global__ void reset_shifts(Law pass)
         pass.offset[i * pass.apart] = pass.unshifted[i];
 }
 
-void cu_law_unshift(const TalusOperator *op)
+void cu_law_clear_shifts(const TalusOperator *op)
 {
     if (!op->unshifted)
         return;
@@ -144,8 +144,8 @@ static __global__ void move_estimates(Law pass, int rows, double *estimate)
     estimate[i] = (1.0 - pass.share) * estimate[i] + pass.share * normal;
 }
 
-void cu_law_estimate(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                     double share)
+void cu_law_move_estimates(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                           double share)
 {
     if (!op->estimate)
         return;

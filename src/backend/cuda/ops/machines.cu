@@ -40,12 +40,12 @@ static __global__ void form_joint_rows(TalusOperator op, TalusJointRow *row)
         return;
     int i = op.blocks - op.joints + (int)(t / 3), k = (int)(t % 3);
     if (talus_joint_has_row(&op, i, k))
-        talus_joint_row(&op, i, k, &row[t]);
+        talus_joint_fill_row(&op, i, k, &row[t]);
     else
         row[t].body[0] = -1;
 }
 
-TalusStatus cu_joint_rows(const TalusOperator *op, TalusJointRow *row, int *count)
+TalusStatus cu_joint_get_rows(const TalusOperator *op, TalusJointRow *row, int *count)
 {
     CuMachines *m;
     const int64_t all = 3 * (int64_t)op->joints;
@@ -121,7 +121,7 @@ static __global__ void reduce_diagonals(Elimination t)
 static TalusStatus upload_factorisation(const TalusOperator *op, CuMachines *m);
 static TalusStatus form_matrices(const TalusOperator *op, CuMachines *m);
 
-TalusStatus cu_joint_take_out(const TalusOperator *whole, TalusOperator *op)
+TalusStatus cu_joint_finish_reduced(const TalusOperator *whole, TalusOperator *op)
 {
     CuMachines *m;
     CuContext *cu = cu_context_of(op);
@@ -287,8 +287,8 @@ static __global__ void write_joint_impulses(TalusMachines e, double *joints)
         joints[e.row[row].entry] = -e.x[row];
 }
 
-void cu_joint_recover(const TalusOperator *whole, const TalusOperator *op, bool offset,
-                      double *gamma)
+void cu_joint_recover_impulses(const TalusOperator *whole, const TalusOperator *op, bool offset,
+                               double *gamma)
 {
     CuMachinesView view = cu_machines(op);
     const TalusMachines e = view.machines;

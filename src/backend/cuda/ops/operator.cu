@@ -182,7 +182,7 @@ void cu_scratch_end(const TalusOperator *op, const double *totals)
         memcpy(&s->block_summed_count, totals + CU_TOTALS - 1, sizeof s->block_summed_count);
 }
 
-TalusStatus cu_op_scratch(const TalusOperator *op)
+TalusStatus cu_op_reserve_scratch(const TalusOperator *op)
 {
     double totals[CU_TOTALS];
     TALUS_TRY(cu_scratch_begin(op));
@@ -204,7 +204,7 @@ CuView<double> cu_view(const TalusOperator *op)
     c.arm = op->arm;
     c.lever = op->lever;
     c.body = op->body;
-    c.inertia = op->inertia;
+    c.inertia = op->inverse_inertia;
     c.bias = op->bias;
     c.compliance = op->compliance;
     c.mu = op->mu;
@@ -305,8 +305,8 @@ CuMotion cu_compute_motion(const TalusOperator *op, const double *x, const Talus
     return motion;
 }
 
-void cu_op_bodies(const TalusOperator *op, const double *gamma, bool free_motion,
-                  double (*velocity)[8])
+void cu_op_body_velocities(const TalusOperator *op, const double *gamma, bool free_motion,
+                           double (*velocity)[8])
 {
     compute_velocities(op, CuImpulses<double>{gamma, nullptr}, free_motion, velocity);
 }
@@ -368,7 +368,7 @@ static __global__ void form_metric(CuView<double> c, bool trace, TalusMetricBloc
     store_packs<4>(m, out[i]);
 }
 
-void cu_op_metric(const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out)
+void cu_op_fill_metric(const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out)
 {
     LAUNCH_ROWS(launch, op, form_metric, blocks_for(op->blocks), THREADS, cu_view(op),
                 kind == TALUS_METRIC_TRACE, out);
@@ -395,8 +395,8 @@ static __global__ void sum_sizes(CuPartials partials, double *totals, CuView<dou
     write_totals<3, 0>(partials, totals, sums);
 }
 
-void cu_op_sizes(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                 TalusSizes *out)
+void cu_op_measure_sizes(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                         TalusSizes *out)
 {
     double totals[3] = {0.0, 0.0, 0.0};
     LAUNCH_SETS(launch_sums, op, sum_sizes, op->blocks, cu_context_of(op)->totals, cu_view(op),

@@ -56,8 +56,8 @@ void cu_op_residual(const TalusOperator *op, const double *gamma, TalusResidualS
         *terms = cu_gradient_terms(op, gamma);
 }
 
-void cu_step_relax(const TalusOperator *op, double omega, double lambda, double *gamma,
-                   double *sum2, double *max)
+void cu_step_jacobi(const TalusOperator *op, double omega, double lambda, double *gamma,
+                    double *sum2, double *max)
 {
     TalusResidualSums sums = launch_relax(op, Relax{gamma, gamma, omega, lambda});
     *sum2 = sums.residual2;

@@ -40,7 +40,7 @@ static __global__ void sum_body_terms(CuView<double> c, const double *gamma, dou
         add_incidence_terms<ROWS>(c, gamma, c.incidence[k], sum);
     reduce_block<6, 0>(sum);
     if (threadIdx.x == 0)
-        talus_terms_body(c.body[b], c.inertia ? c.inertia[b] : nullptr, sum, out[b]);
+        talus_terms_body_size(c.body[b], c.inertia ? c.inertia[b] : nullptr, sum, out[b]);
 }
 
 /* ---- blocks ---- */
@@ -59,7 +59,7 @@ template <int ROWS>
 static __device__ inline double spin_factor(const CuView<double> &c, int64_t i, int side)
 {
     const double *arm = i < c.spheres ? nullptr : c.arm[i - c.spheres] + 3 * side;
-    double length = talus_terms_arm(ROWS, arm, c.frame[i]);
+    double length = talus_terms_spin_factor(ROWS, arm, c.frame[i]);
     return ROWS == 6 ? length + c.lever[i - c.spheres][side] : length;
 }
 

@@ -395,8 +395,8 @@ static void destroy_graph(TalusSweep *s)
     s->graph = nullptr;
 }
 
-TalusStatus cu_sweep_begin(const TalusOperator *op, const TalusSweepOptions *options,
-                           const double *gamma, TalusSweep **sweep)
+TalusStatus cu_sweep_prepare(const TalusOperator *op, const TalusSweepOptions *options,
+                             const double *gamma, TalusSweep **sweep)
 {
     TALUS_TRY(check_order(op, options));
     TALUS_TRY(check_local(op, options->local));
@@ -416,8 +416,8 @@ TalusStatus cu_sweep_begin(const TalusOperator *op, const TalusSweepOptions *opt
 static void launch_one_sweep(TalusSweep *s)
 {
     if (s->options.order == TALUS_ORDER_CHAOTIC && s->sweeps && s->sweeps % REFRESH == 0) {
-        cu_sweep_end(s, s->gamma);
-        cu_op_bodies(s->op, s->gamma, true, s->plan.velocity);
+        cu_sweep_get_impulses(s, s->gamma);
+        cu_op_body_velocities(s->op, s->gamma, true, s->plan.velocity);
     }
     if (s->sweeps++ == GRAPH_AFTER)
         cu_capture_graph(cu_context_of(s->op), &s->graph, [=] { launch_sweep(s); });
@@ -437,7 +437,7 @@ double cu_sweep_run(TalusSweep *s, int sweeps)
     return change2;
 }
 
-void cu_sweep_end(TalusSweep *s, double *gamma)
+void cu_sweep_get_impulses(TalusSweep *s, double *gamma)
 {
     const TalusOperator *op = s->op;
     if (op->pair && !cu_sweep_is_blockwise(s))

@@ -77,7 +77,7 @@ struct TalusSweep {
     int partials;              /* number of these sums in the last launched sweep */
     CuArray<double> added;     /* partial sums of the kernel that adds up `partial` */
     CuArray<unsigned> arrived; /* CuPartials.arrived of that kernel */
-    int sweeps;                /* number since cu_sweep_begin */
+    int sweeps;                /* number since cu_sweep_prepare */
     cudaGraphExec_t graph;
 };
 

@@ -115,7 +115,7 @@ static __global__ void fill_own_blocks(TalusOperator op, double (*own)[9])
         block[0] = op.diagonal[i][0];
         block[4] = block[8] = op.diagonal[i][1];
     } else {
-        talus_block_general(&op, (int)i, 3, block);
+        talus_block_fill_general(&op, (int)i, 3, block);
         block[0] += op.compliance ? op.compliance[i] : 0.0;
     }
     for (int k = 0; k < 9; k++)

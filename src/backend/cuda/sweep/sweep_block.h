@@ -56,7 +56,7 @@ static __device__ inline bool is_joint(const SweepBlocks &b, int64_t i)
     return b.sets.model && b.sets.model[i].section == TALUS_SECTION_JOINT;
 }
 
-/* Moves a joint's block with gradient g by rho of the way to where talus_one_joint puts it: omega times the step to the
+/* Moves a joint's block with gradient g by rho of the way to where talus_one_step_joint puts it: omega times the step to the
  * minimum over its rows, or row by row where that leaves the bounds. */
 template <int ROWS>
 static __device__ inline double joint_step(const SweepBlocks &b, int64_t i, const double (&g)[ROWS],
@@ -107,12 +107,12 @@ template <int ROWS>
 static __device__ inline TalusOne make_one_problem(const SweepBlocks &b, int64_t i)
 {
     const TalusBlockModel *model = b.sets.model ? &b.sets.model[i] : nullptr;
-    TalusOne one;
+    TalusOneContact one;
     for (int k = 0; k < 9; k++)
         one.a[k / 3][k % 3] = b.own[i][k];
     one.mu = ROWS == 1 ? 0.0 : b.sets.mu[i];
     one.law = model ? (TalusFrictionLaw)model->law : TALUS_LAW_CCP;
-    if (talus_model_prism(model, b.sets.prisms))
+    if (talus_model_is_prism(model, b.sets.prisms))
         one.law = TALUS_LAW_FIXED;
     one.section = model ? (TalusSection)model->section : TALUS_SECTION_DISC;
     one.friction_bound = one.law == TALUS_LAW_FIXED ? one.mu * b.sets.estimate[i] : 0.0;

@@ -161,7 +161,7 @@ static TalusStatus reserve_plan(TalusSweep *s)
                         (double(*)[4])s->step.at,
                         s->change,
                         (double(*)[8])s->velocity.at,
-                        (const double(*)[6])op->inertia,
+                        (const double(*)[6])op->inverse_inertia,
                         s->options.omega,
                         s->options.rho,
                         s->options.metric == TALUS_METRIC_TRACE,
@@ -187,7 +187,7 @@ TalusStatus cu_sweep_plan(TalusSweep *s, const double *gamma)
     CuView<double> view = cu_view(op);
     int2 heavy = heavy_places(s);
     int64_t items = op->blocks - s->plan.first_item;
-    cu_op_bodies(op, gamma, true, s->plan.velocity);
+    cu_op_body_velocities(op, gamma, true, s->plan.velocity);
     LAUNCH_CONES(launch, op, fill_contacts, blocks_for(op->blocks), THREADS, s->plan, view,
                  o->contact.at, gamma);
     cu_zero(cu_context_of(s->op), s->split, (size_t)op->bodies * sizeof *s->split.at);
