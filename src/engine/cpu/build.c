@@ -49,8 +49,8 @@ static void fill_bodies(void *context, int64_t begin, int64_t end, int64_t chunk
             talus_body_record(b->velocity[i], b->spin[i], 0.0, l, NULL, inertia, record);
         }
         c->length[i] = l;
-        if (c->op->inertia)
-            talus_sym3_store(c->op->inertia[i], inertia);
+        if (c->op->inverse_inertia)
+            talus_sym3_store(c->op->inverse_inertia[i], inertia);
     }
 }
 

@@ -68,10 +68,10 @@ static __device__ inline const TalusGyration *gyration_of(const CuTables &t, int
     return t.shape[shape].def.kind == TALUS_SHAPE_SPHERE ? nullptr : &t.gyration[shape];
 }
 
-/* Fills the record of each problem body, with its free velocity, and, if `inertia` is not NULL, its inverse inertia. */
+/* Fills the record of each problem body, with its free velocity, and, if `inverse_inertia` is not NULL, its inverse inertia. */
 static __global__ void fill_body_records(CuBodies b, CuTables t, double h, int problem_bodies,
                                          const uint32_t *slot, const TalusVec3 *free,
-                                         CuRecord *body, CuSym3 *inertia)
+                                         CuRecord *body, CuSym3 *inverse_inertia)
 {
     int64_t p = item_index();
     if (p >= problem_bodies)
@@ -93,10 +93,10 @@ static __global__ void fill_body_records(CuBodies b, CuTables t, double h, int p
         talus_body_record(b.velocity[i], b.spin[i], 0.0, cu_body_length(b, i), nullptr, m, record);
     }
     store_pairs(body[p], record, 8);
-    if (inertia) {
+    if (inverse_inertia) {
         double values[6];
         talus_sym3_store(values, m);
-        store_pairs(inertia[p], values, 6);
+        store_pairs(inverse_inertia[p], values, 6);
     }
 }
 
@@ -105,7 +105,7 @@ void cu_fill_body_records(TalusEngine *e)
     const TalusOperator *op = &e->step.op;
     launch(e->cu, fill_body_records, blocks_for(op->bodies), THREADS, e->bodies, e->tables,
            e->step.options.h, op->bodies, cu_current_list(e)->slot.at, e->free_velocity.at,
-           e->step.body.at, op->inertia);
+           e->step.body.at, op->inverse_inertia);
 }
 
 /* ---- contacts ---- */
@@ -345,8 +345,8 @@ static TalusStatus prepare_operator(TalusEngine *e, bool compliance)
     op->body = s->body;
     op->inverse_inertia = nullptr;
     if (op->general) {
-        TALUS_TRY(s->inertia.reserve(op->bodies, "body inertias"));
-        op->inverse_inertia = s->inertia;
+        TALUS_TRY(s->inverse_inertia.reserve(op->bodies, "body inertias"));
+        op->inverse_inertia = s->inverse_inertia;
     }
     TALUS_TRY(reserve_contacts(s, op, compliance));
     TALUS_TRY(reserve_friction(s, op, e->tables.models || joints));
@@ -430,7 +430,7 @@ void cu_step_clear(TalusEngine *e)
 {
     CuStep *s = &e->step;
     cu_scratch_clear(&s->op);
-    cu_clear(s->body, s->inertia, s->arm, s->coupling, s->bias, s->mu, s->compliance, s->gamma,
-             s->diagonal, s->model, s->estimate, s->unshifted, s->moment_mu, s->lever,
+    cu_clear(s->body, s->inverse_inertia, s->arm, s->coupling, s->bias, s->mu, s->compliance,
+             s->gamma, s->diagonal, s->model, s->estimate, s->unshifted, s->moment_mu, s->lever,
              s->incidence);
 }

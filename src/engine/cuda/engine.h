@@ -98,9 +98,9 @@ struct CuStep {
     TalusOperator op;
     /* [problem_bodies]: records with free velocities; after integration with the mean of free and solved ones */
     CuArray<CuRecord> body;
-    CuArray<CuSym3> inertia;  /* [problem_bodies]; only with general contacts */
-    CuArray<CuArm> arm;       /* [general] */
-    CuArray<double> coupling; /* [general] */
+    CuArray<CuSym3> inverse_inertia; /* [problem_bodies]; only with general contacts */
+    CuArray<CuArm> arm;              /* [general] */
+    CuArray<double> coupling;        /* [general] */
     CuArray<double> bias, mu, compliance, gamma;
     CuArray<CuPair> diagonal;
     /* only with joints or with friction other than ccp on the disc */

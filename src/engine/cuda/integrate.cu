@@ -55,7 +55,7 @@ TalusStatus cu_engine_compute_velocities(TalusEngine *e, double limit, bool *cha
 {
     const TalusOperator *op = &e->step.op;
     double found[2] = {0.0, 0.0};
-    cu_op_bodies(op, e->step.gamma, true, (double(*)[8])cu_solved_records(e));
+    cu_op_body_velocities(op, e->step.gamma, true, (double(*)[8])cu_solved_records(e));
     launch_sums(e->cu, count_velocity_changes, e->bodies.slots, e->cu->totals, e->bodies,
                 e->detection_velocity, cu_solved_records(e), cu_current_list(e)->problem_index.at,
                 limit * limit);

@@ -111,7 +111,7 @@ void cu_add_attraction(TalusEngine *e)
     const TalusOperator *op = &s->op;
     unsigned blocks = blocks_for(op->blocks);
     launch(e->cu, write_attraction, blocks, THREADS, cu_law_inputs(e), op->rows, s->gamma.at);
-    cu_op_bodies(op, s->gamma, true, (double(*)[8])cu_solved_records(e));
+    cu_op_body_velocities(op, s->gamma, true, (double(*)[8])cu_solved_records(e));
     cu_copy(e->cu, op->body, cu_solved_records(e), (size_t)op->bodies * sizeof *op->body);
     launch(e->cu, write_initial_impulses, blocks, THREADS, cu_law_inputs(e), op->rows, s->gamma.at);
 }

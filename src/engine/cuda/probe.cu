@@ -54,7 +54,7 @@ static __device__ TalusVec3 net_impulse(const CuProbe &p, int64_t i)
     double local[3], world[3];
     talus_block_gamma(&p.op, p.gamma, i, local);
     local[0] -= cu_attractive_impulse(p, i);
-    talus_frame_world(p.op.frame[i], local, world);
+    talus_frame_to_world(p.op.frame[i], local, world);
     return talus_vec3(world[0], world[1], world[2]);
 }
 

@@ -191,7 +191,7 @@ static void fill_block(TalusWorld *world, const TalusJointBlock *block, int64_t 
     bool limit = block->mask == 0;
     op->pair[i][0] = block->slot[swapped];
     op->pair[i][1] = problem_body(world, block->slot[!swapped]);
-    talus_frame_set(op->frame[i], n.x, n.y, n.z);
+    talus_frame_from_normal(op->frame[i], n.x, n.y, n.z);
     fill_arms(op, length, i, arm);
     op->bias[i] = block->bias;
     op->mu[i] = limit ? 0.0 : block->max_effort;

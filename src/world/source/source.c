@@ -183,7 +183,7 @@ TalusStatus talus_world_add_emitter(TalusWorld *world, const TalusEmitterDef *de
     size_t n = (size_t)s->emitters;
     TALUS_TRY(TALUS_GROW(s->emitter, n + 1, n, "emitters"));
     TalusEmitter *e = &s->emitter[n];
-    *e = (TalusEmitter){.def = *def, .rng = talus_rng(def->seed)};
+    *e = (TalusEmitter){.def = *def, .rng = talus_rng_from_seed(def->seed)};
     TALUS_TRY(talus_world_require_sphere_shape(world, def->radius_max, &e->shape));
     s->emitters++;
     return TALUS_OK;

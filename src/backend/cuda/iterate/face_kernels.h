@@ -440,7 +440,7 @@ static __device__ inline FaceMove plan_move(FaceState &s, const double *sums)
         schedule_leave(s, false, move);
     } else {
         if (s.task == FACE_AFRESH && s.tested)
-            talus_face_raise(&s.norm, sums[FACE_PNP], sums[FACE_PP]);
+            talus_face_raise_norm(&s.norm, sums[FACE_PNP], sums[FACE_PP]);
         schedule_split(s, move);
     }
     return move;

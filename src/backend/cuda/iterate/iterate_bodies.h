@@ -175,7 +175,7 @@ static __device__ inline void apply_impulse(int b, const T (&sum)[6], T (&v)[8])
     if constexpr (GENERAL) {
         T m[6];
         for (int k = 0; k < 6; k++)
-            m[k] = (T)args.op.inertia[b][k];
+            m[k] = (T)args.op.inverse_inertia[b][k];
         turn[0] = m[0] * sum[3] + m[3] * sum[4] + m[4] * sum[5];
         turn[1] = m[3] * sum[3] + m[1] * sum[4] + m[5] * sum[5];
         turn[2] = m[4] * sum[3] + m[5] * sum[4] + m[2] * sum[5];

@@ -71,7 +71,7 @@ void cu_block_forward_backward(const TalusOperator *op, const TalusMetricBlock *
     LAUNCH_SETS(launch_sums, op, forward_backward_blocks, op->blocks, cu_context_of(op)->totals,
                 Forward{cu_sets(op, metric), x, g, step, t, r});
     cu_totals_get(cu_context_of(op), 4, total);
-    *sums = TalusForward{total[0], total[1], total[2], sqrt(total[3])};
+    *sums = TalusForwardSums{total[0], total[1], total[2], sqrt(total[3])};
 }
 
 /* ---- faces ---- */
@@ -217,7 +217,7 @@ static __global__ void project_tangent(CuSets sets, const double *x, const doubl
         TalusSet set = block_set<ROWS, true>(sets, i);
         talus_block_project_tangent(ROWS, &set, at, t);
     } else if constexpr (ROWS == 3)
-        talus_tangent_cone(cone_friction<3>(sets, i), at, t);
+        talus_cone_project_tangent(cone_friction<3>(sets, i), at, t);
     else if (!(at[0] > 0.0))
         t[0] = talus_project_nonneg(t[0]);
     store_block(out, i, t);
@@ -245,7 +245,7 @@ static __global__ void find_feasible_step(CuPartials partials, double *totals, C
             TalusSet set = block_set<ROWS, true>(sets, i);
             a = talus_block_feasible_step(ROWS, &set, at, along);
         } else if constexpr (ROWS == 3)
-            a = talus_cone_step(cone_friction<3>(sets, i), at, along);
+            a = talus_cone_feasible_step(cone_friction<3>(sets, i), at, along);
         else
             a = along[0] > 0.0 ? at[0] / along[0] : INFINITY;
         least = a < least ? a : least;

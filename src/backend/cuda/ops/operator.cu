@@ -10,7 +10,7 @@
 
 struct CuMirror {
     CuArray<int32_t> pair, incidence_start, incidence, row_start, column;
-    CuArray<double> frame, arm, body, inertia, bias, mu, compliance, diagonal, coupling;
+    CuArray<double> frame, arm, body, inverse_inertia, bias, mu, compliance, diagonal, coupling;
     CuArray<double> values, offset, estimate, moment_mu, lever, unshifted;
     CuArray<uint64_t> id;
     CuArray<TalusBlockModel> model;
@@ -52,7 +52,8 @@ static TalusStatus upload_contacts(const TalusOperator *host, CuMirror *m, Talus
     TALUS_TRY(upload_array(op, &m->lever, host->lever, 2 * general, what, PLACE(op->lever)));
     what = "bodies of the problem";
     TALUS_TRY(upload_array(op, &m->body, host->body, 8 * bodies, what, PLACE(op->body)));
-    TALUS_TRY(upload_array(op, &m->inertia, host->inertia, 6 * bodies, what, PLACE(op->inertia)));
+    TALUS_TRY(upload_array(op, &m->inverse_inertia, host->inverse_inertia, 6 * bodies, what,
+                           PLACE(op->inverse_inertia)));
     TALUS_TRY(upload_array(op, &m->id, host->numbers.id, bodies, what, PLACE(op->numbers.id)));
     TALUS_TRY(upload_array(op, &m->incidence_start, host->incidence_start, bodies + 1, what,
                            PLACE(op->incidence_start)));
@@ -111,8 +112,9 @@ TalusStatus cu_op_mirror(const TalusOperator *host, TalusOperator *op)
 static void clear_mirror(CuMirror *m)
 {
     cu_clear(m->pair, m->incidence_start, m->incidence, m->id, m->row_start, m->column, m->model);
-    cu_clear(m->frame, m->arm, m->body, m->inertia, m->bias, m->mu, m->compliance, m->diagonal,
-             m->coupling, m->values, m->offset, m->estimate, m->moment_mu, m->lever, m->unshifted);
+    cu_clear(m->frame, m->arm, m->body, m->inverse_inertia, m->bias, m->mu, m->compliance,
+             m->diagonal, m->coupling, m->values, m->offset, m->estimate, m->moment_mu, m->lever,
+             m->unshifted);
     talus_release(m);
 }
 
@@ -204,7 +206,7 @@ CuView<double> cu_view(const TalusOperator *op)
     c.arm = op->arm;
     c.lever = op->lever;
     c.body = op->body;
-    c.inertia = op->inverse_inertia;
+    c.inverse_inertia = op->inverse_inertia;
     c.bias = op->bias;
     c.compliance = op->compliance;
     c.mu = op->mu;

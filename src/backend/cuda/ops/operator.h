@@ -37,7 +37,7 @@ template <class T> struct CuView {
     /* number of contacts of two spheres; number of all contacts before the general ones */
     int sphere_sphere, spheres;
     const int2 *pair; /* NULL: explicit */
-    const T (*frame)[4], (*arm)[6], (*lever)[2], (*body)[8], (*inertia)[6];
+    const T (*frame)[4], (*arm)[6], (*lever)[2], (*body)[8], (*inverse_inertia)[6];
     const T *bias, *compliance, *mu;
     const T (*diagonal)[2];
     const int32_t *incidence_start, *incidence;
@@ -77,7 +77,7 @@ static inline CuScratch *cu_scratch_of(const TalusOperator *op)
 }
 
 /* operator.cu. cu_get_scratch writes the address of the operator's device data, op->device, to *out and creates it if
- * there is none. cu_scratch_begin and cu_scratch_end together are cu_op_scratch, for callers that download the totals
+ * there is none. cu_scratch_begin and cu_scratch_end together are cu_op_reserve_scratch, for callers that download the totals
  * anyway: they do so in between and pass all CU_TOTALS of them to cu_scratch_end. */
 TalusStatus cu_get_scratch(const TalusOperator *op, CuScratch **out);
 TalusStatus cu_scratch_begin(const TalusOperator *op);
@@ -94,7 +94,7 @@ TalusTermSums cu_gradient_terms(const TalusOperator *op, const double *gamma);
 void cu_matrix_product(const TalusOperator *op, const double *x, bool offset, double *out);
 /* Returns the number of blocks, of THREADS threads, of a kernel that calls gather_body_velocities; start it by launch_block. */
 unsigned cu_gather_block_count(const TalusOperator *op);
-/* velocity = v_f + M^-1 D gamma as cu_op_bodies, but eliminated joints are not satisfied. */
+/* velocity = v_f + M^-1 D gamma as cu_op_body_velocities, but eliminated joints are not satisfied. */
 void cu_gather_velocities(const TalusOperator *op, const double *gamma, bool free_motion,
                           double (*velocity)[8]);
 
@@ -239,8 +239,8 @@ static __device__ inline void write_body_velocity(const CuView<T> &c, int b, con
 {
     T body[8], turn[3];
     load_packs<8>(c.body[b], body);
-    if (c.inertia) {
-        const T *m = c.inertia[b], *t = sum + 3;
+    if (c.inverse_inertia) {
+        const T *m = c.inverse_inertia[b], *t = sum + 3;
         turn[0] = m[0] * t[0] + m[3] * t[1] + m[4] * t[2];
         turn[1] = m[3] * t[0] + m[1] * t[1] + m[5] * t[2];
         turn[2] = m[4] * t[0] + m[5] * t[1] + m[2] * t[2];

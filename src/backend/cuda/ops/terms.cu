@@ -16,7 +16,7 @@ static __device__ inline void add_incidence_terms(const CuView<double> &c, const
 {
     double wrench[6] = {0.0};
     add_incidence_wrench<ROWS>(c, CuImpulses<double>{gamma, nullptr}, incidence, wrench);
-    talus_terms_add(wrench, sum);
+    talus_terms_add_wrench(wrench, sum);
 }
 
 /* Writes |V| and |W| (backend/terms.h) of each body; divides the work like gather_body_velocities. */
@@ -31,7 +31,8 @@ static __global__ void sum_body_terms(CuView<double> c, const double *gamma, dou
             return;
         for (int32_t k = c.incidence_start[b]; k < c.incidence_start[b + 1]; k++)
             add_incidence_terms<ROWS>(c, gamma, c.incidence[k], sum);
-        talus_terms_body(c.body[b], c.inertia ? c.inertia[b] : nullptr, sum, out[b]);
+        talus_terms_body_size(c.body[b], c.inverse_inertia ? c.inverse_inertia[b] : nullptr, sum,
+                              out[b]);
         return;
     }
     int b = c.block_summed[blockIdx.x - first_blocks];
@@ -40,7 +41,8 @@ static __global__ void sum_body_terms(CuView<double> c, const double *gamma, dou
         add_incidence_terms<ROWS>(c, gamma, c.incidence[k], sum);
     reduce_block<6, 0>(sum);
     if (threadIdx.x == 0)
-        talus_terms_body_size(c.body[b], c.inertia ? c.inertia[b] : nullptr, sum, out[b]);
+        talus_terms_body_size(c.body[b], c.inverse_inertia ? c.inverse_inertia[b] : nullptr, sum,
+                              out[b]);
 }
 
 /* ---- blocks ---- */
@@ -102,8 +104,8 @@ static __global__ void sum_block_terms(CuPartials partials, double *totals, CuVi
         for (int k = 0; k < ROWS; k++)
             own2 += t.gamma[i * ROWS + k] * t.gamma[i * ROWS + k];
         terms = fmax(terms, block_mean_diagonal<ROWS>(c, (int)i) * sqrt(own2));
-        terms *= talus_terms_amplified(sets.model ? &sets.model[i] : nullptr,
-                                       ROWS == 1 ? 0.0 : sets.mu[i]);
+        terms *= talus_terms_residual_factor(sets.model ? &sets.model[i] : nullptr,
+                                             ROWS == 1 ? 0.0 : sets.mu[i]);
         sums[0] += terms * terms;
         sums[1] = larger(sums[1], terms);
     }

@@ -71,7 +71,9 @@ static __device__ inline bool has_no_colour(const uint32_t *class_of, int64_t i)
  * Sweeps leave such a body as it is, so any number of its contacts may have one colour. */
 static __device__ inline int contested_body(const CuView<double> &c, int body)
 {
-    bool competes = body >= 0 && impulses_move(c.body[body], c.inertia ? c.inertia[body] : nullptr);
+    bool competes =
+        body >= 0 &&
+        impulses_move(c.body[body], c.inverse_inertia ? c.inverse_inertia[body] : nullptr);
     return competes ? body : -1;
 }
 

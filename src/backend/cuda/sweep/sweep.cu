@@ -153,7 +153,7 @@ static __device__ inline void change_item_body(const SweepPlan &p, int body, dou
                                                double sign, const double arm[3], const double dp[3])
 {
     double torque[3], turn[3];
-    if (!impulses_move(v, p.inertia ? p.inertia[body] : nullptr))
+    if (!impulses_move(v, p.inverse_inertia ? p.inverse_inertia[body] : nullptr))
         return;
     cross(arm, dp, torque);
     spin_change(p, body, v[7], torque, sign, turn);

@@ -56,7 +56,7 @@ struct SweepPlan {
     double (*step)[4];     /* [items]: the numbers of SweepStep */
     double *change;        /* 3 planes over the heavy items: changes of impulses in this sweep */
     double (*velocity)[8]; /* current velocities, as records of TalusOperator.body */
-    const double (*inertia)[6];
+    const double (*inverse_inertia)[6];
     double omega, rho;
     bool trace;   /* TALUS_METRIC_TRACE */
     bool coulomb; /* as in TalusSweepOptions */
@@ -132,24 +132,25 @@ static __device__ inline double dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* True if impulses move a body with this record, as talus_body_yields (backend/operator.h); inertia NULL: spherical. */
-static __device__ inline bool impulses_move(const double record[8], const double *inertia)
+/* True if impulses move a body with this record, as talus_body_yields (backend/operator.h); inverse_inertia NULL: of a sphere. */
+static __device__ inline bool impulses_move(const double record[8], const double *inverse_inertia)
 {
     return record[3] != 0.0 || record[7] != 0.0 ||
-           (inertia && (inertia[0] != 0.0 || inertia[1] != 0.0 || inertia[2] != 0.0));
+           (inverse_inertia &&
+            (inverse_inertia[0] != 0.0 || inverse_inertia[1] != 0.0 || inverse_inertia[2] != 0.0));
 }
 
-/* turn = sign times the change of a body's spin by an angular impulse `torque`: k times it or, with p.inertia, the
+/* turn = sign times the change of a body's spin by an angular impulse `torque`: k times it or, with p.inverse_inertia, the
  * body's matrix times it. */
 static __device__ inline void spin_change(const SweepPlan &p, int body, double k,
                                           const double torque[3], double sign, double turn[3])
 {
-    if (!p.inertia) {
+    if (!p.inverse_inertia) {
         for (int i = 0; i < 3; i++)
             turn[i] = sign * (k * torque[i]);
         return;
     }
-    const double *m = p.inertia[body], *t = torque;
+    const double *m = p.inverse_inertia[body], *t = torque;
     turn[0] = sign * (m[0] * t[0] + m[3] * t[1] + m[4] * t[2]);
     turn[1] = sign * (m[3] * t[0] + m[1] * t[1] + m[5] * t[2]);
     turn[2] = sign * (m[4] * t[0] + m[5] * t[1] + m[2] * t[2]);

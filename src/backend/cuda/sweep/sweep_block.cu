@@ -35,7 +35,8 @@ static __device__ inline double sweep_contact(const SweepBlocks &b, const CuView
     for (int side = 0; side < 2; side++) {
         int body = side ? pair.y : pair.x;
         double sum[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-        if (body < 0 || !impulses_move(velocity[body], now.inertia ? now.inertia[body] : nullptr))
+        if (body < 0 || !impulses_move(velocity[body],
+                                       now.inverse_inertia ? now.inverse_inertia[body] : nullptr))
             continue; /* contacts of one colour may share such a body */
         add_wrench<ROWS>(now, i, side, frame, local, sum);
         write_body_velocity(now, body, sum, true, velocity);
@@ -143,7 +144,7 @@ TalusStatus cu_sweep_plan_blockwise(TalusSweep *s, const double *gamma)
     TALUS_TRY(s->velocity.reserve(8 * (int64_t)op->bodies, "velocities of the sweep"));
     TALUS_TRY(cu_sweep_fill_own_blocks(s));
     cu_copy(cu_context_of(s->op), s->gamma, gamma, (size_t)n * sizeof *gamma);
-    cu_op_bodies(op, gamma, true, (double(*)[8])s->velocity.at);
+    cu_op_body_velocities(op, gamma, true, (double(*)[8])s->velocity.at);
     /* each class is launched by itself: up to one block more than its share */
     return cu_sweep_reserve_sums(s, blocks_for(op->blocks, SWEEP_THREADS) + CLASSES);
 }

@@ -68,7 +68,7 @@ static __device__ inline double joint_step(const SweepBlocks &b, int64_t i, cons
         a[k / 3][k % 3] = b.own[i][k];
     for (int k = 0; k < 3; k++)
         next[k] = b.gamma[i * ROWS + k];
-    talus_one_joint(&set, a, g, b.omega, next);
+    talus_one_step_joint(&set, a, g, b.omega, next);
     return move_gamma(b, i, next, change);
 }
 
@@ -104,7 +104,7 @@ static __device__ inline double projected_step(const SweepBlocks &b, int64_t i, 
 
 /* Returns the data of block i's own problem; a prism's law is `fixed`. */
 template <int ROWS>
-static __device__ inline TalusOne make_one_problem(const SweepBlocks &b, int64_t i)
+static __device__ inline TalusOneContact make_one_problem(const SweepBlocks &b, int64_t i)
 {
     const TalusBlockModel *model = b.sets.model ? &b.sets.model[i] : nullptr;
     TalusOneContact one;
@@ -123,7 +123,7 @@ static __device__ inline TalusOne make_one_problem(const SweepBlocks &b, int64_t
  * by -omega g / A_kk in each row; then it is projected onto the cone in the metric A (ccp), or its normal and then its
  * tangential part are cut to their bounds (talus_one_restrict). */
 template <int ROWS>
-static __device__ inline void solve_sphere_contact(const SweepBlocks &b, const TalusOne &one,
+static __device__ inline void solve_sphere_contact(const SweepBlocks &b, const TalusOneContact &one,
                                                    const double g[3], double next[3])
 {
     double nn = one.a[0][0], tt = one.a[1][1];
@@ -138,7 +138,7 @@ static __device__ inline void solve_sphere_contact(const SweepBlocks &b, const T
 
 /* Solves the problem of any block with gradient g; next is the old impulse on entry. omega scales the change of the
  * impulse; unless omega is 1, the result is then cut to its bounds (talus_one_restrict). */
-static __device__ inline void solve_coupled_block(const SweepBlocks &b, const TalusOne &one,
+static __device__ inline void solve_coupled_block(const SweepBlocks &b, const TalusOneContact &one,
                                                   const double g[3], double next[3])
 {
     double old[3] = {next[0], next[1], next[2]}, without[3];
@@ -158,7 +158,7 @@ template <int ROWS>
 static __device__ inline double own_problem_step(const SweepBlocks &b, int64_t i, bool round,
                                                  const double (&g)[ROWS], double (&change)[ROWS])
 {
-    TalusOne one = make_one_problem<ROWS>(b, i);
+    TalusOneContact one = make_one_problem<ROWS>(b, i);
     double next[3] = {0.0, 0.0, 0.0}, u[3] = {0.0, 0.0, 0.0};
     for (int k = 0; k < ROWS; k++) {
         next[k] = b.gamma[i * ROWS + k];

@@ -49,8 +49,8 @@ static __device__ inline void add_body_diagonal(const SweepPlan &p, int body, do
 {
     double inv_mass = p.velocity[body][3], along = inv_mass;
     double across = inv_mass + p.velocity[body][7];
-    if (p.inertia) {
-        const double *m = p.inertia[body];
+    if (p.inverse_inertia) {
+        const double *m = p.inverse_inertia[body];
         double lever[3], turned[3];
         cross(arm, n, lever);
         spin_change(p, body, 0.0, lever, 1.0, turned);
