@@ -36,7 +36,7 @@ enum { THREADS = 16 };
 enum { THREADS = 256 };
 #endif
 
-/* Returns the thread's index in the grid: the index of its item. */
+/* Returns the index of the calling thread among all threads of the kernel, which is the index of its item. */
 static __device__ inline int64_t item_index()
 {
     return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -88,7 +88,7 @@ template <class... T> static inline void cu_clear(CuArray<T> &...array)
 
 /* ---- memory.cu: contexts ---- */
 
-/* Data that a file stores with a context or an operator, and the function that frees it. */
+/* Data that a source file keeps with a context or an operator, and the function that frees the data. */
 struct CuOwned {
     void *at;
     void (*clear)(void *at);
@@ -125,6 +125,7 @@ struct TalusContext {
 
 typedef TalusContext CuContext;
 
+/* Returns the context of an operator. */
 static inline CuContext *cu_context_of(const TalusOperator *op)
 {
     return op->context;
@@ -167,7 +168,7 @@ static inline void launch(CuContext *cu, void (*kernel)(P...), unsigned blocks, 
         emulate_kernel(cu->stream, blocks, threads, false, [=] { kernel(P(arguments)...); });
 }
 
-/* The same for kernels whose threads wait for each other in __syncthreads: emulated, they run as coroutines. */
+/* As launch, for kernels whose threads wait for each other in __syncthreads: emulated, their threads run as coroutines. */
 template <class... P, class... A>
 static inline void launch_block(CuContext *cu, void (*kernel)(P...), unsigned blocks,
                                 unsigned threads, A... arguments)

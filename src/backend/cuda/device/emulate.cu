@@ -96,6 +96,7 @@ asm(".text\n"
 #error "TALUS_CUDA=EMULATED: emulate_switch is written for aarch64 and x86-64 alone"
 #endif
 
+/* A thread of the emulated block, as a coroutine. */
 struct EmulatedThread {
     void *stack;
     void *at; /* stack pointer while the thread waits */
@@ -119,6 +120,7 @@ static __thread unsigned current;
 static __thread const std::function<void()> *running;
 static __thread bool in_coroutine;
 
+/* First function of a coroutine: runs the kernel as thread `current`, then returns to run_block for good. */
 static void run_thread(void)
 {
     (*running)();
@@ -343,6 +345,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph)
     return cudaSuccess;
 }
 
+/* Returns a time in seconds, from an arbitrary start. */
 static double seconds_now(void)
 {
     struct timespec t;

@@ -131,6 +131,7 @@ static __device__ inline bool reduce_grid(CuPartials p, double (&v)[SUMS + MAXIM
  * each. */
 TalusStatus cu_partials_reserve(CuContext *cu, unsigned blocks, int values);
 
+/* Returns the memory that cu_partials_reserve has reserved. */
 static inline CuPartials cu_partials(const CuContext *cu)
 {
     return CuPartials{cu->partial.at, cu->arrived};
@@ -154,6 +155,7 @@ enum { SUM_BLOCKS = 1056 };
 #endif
 enum { MAX_SUMS = 32 };
 
+/* Returns the number of threads of the kernel: a thread that takes several items takes every grid_stride()-th. */
 static __device__ inline int64_t grid_stride()
 {
     return (int64_t)gridDim.x * blockDim.x;

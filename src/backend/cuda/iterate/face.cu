@@ -33,6 +33,7 @@ static void clear_shared(void *at)
     talus_release(shared);
 }
 
+/* Reserves the data that the operators of a context share; creates them on the first call. */
 static TalusStatus reserve_shared(CuContext *cu)
 {
     FaceShared *shared;
@@ -57,6 +58,7 @@ static FaceShared *shared_of(CuContext *cu)
 
 /* ---- rounds ---- */
 
+/* Launches the three kernels of a round. */
 template <int ROWS> static void launch_round(CuContext *cu)
 {
     launch_overlapped(cu, face_bodies<ROWS>, FACE_BODY_BLOCKS, FACE_BODY_THREADS);
@@ -64,6 +66,7 @@ template <int ROWS> static void launch_round(CuContext *cu)
     launch_overlapped(cu, face_update<ROWS>, FACE_BLOCKS, FACE_THREADS);
 }
 
+/* Captures ROUNDS rounds as a graph. */
 template <int ROWS> static void capture_rounds(CuContext *cu, cudaGraphExec_t *exec)
 {
     load_kernel(cu, face_bodies<ROWS>);
@@ -75,7 +78,8 @@ template <int ROWS> static void capture_rounds(CuContext *cu, cudaGraphExec_t *e
     });
 }
 
-/* Starts the download of state DECIDED after the rounds launched so far; `await_state` waits for it and returns it. */
+/* request_state starts the download of state DECIDED after the rounds launched so far; await_state waits for the download
+ * of a request and returns the state. */
 static void request_state(CuContext *cu, int request)
 {
     const FaceShared *shared = shared_of(cu);
@@ -161,6 +165,7 @@ static void put_state(CuContext *cu, const TalusProportioning *from)
     cu_put(cu, &shared_of(cu)->device_state.at[FACE_DECIDED], &state, sizeof state);
 }
 
+/* Uploads the kernels' arguments to constant memory. */
 static void put_args(CuContext *cu, const FaceArgs *args)
 {
     void *place = &face;

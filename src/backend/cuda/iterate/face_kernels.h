@@ -181,6 +181,7 @@ static __device__ inline int2 incidence_span(int b)
                : make_int2(0, 0);
 }
 
+/* True if the task searches along a direction, so that N p is needed. */
 static __device__ inline bool is_search(FaceTask task)
 {
     return task == FACE_ON_FACE || task == FACE_PROPORTION;
@@ -508,6 +509,7 @@ static __device__ inline void leave_face_block(int i, double mu, const FaceMove 
     project_block(mu, x);
 }
 
+/* Does what `move` says at block i; adds to the split sums if move.split. */
 template <int ROWS>
 static __device__ inline void update_block(int i, const FaceMove &move,
                                            double (&sums)[FACE_SPLIT_SUMS])

@@ -109,6 +109,7 @@ static void clear_shared(void *at)
     talus_release(shared);
 }
 
+/* Reserves the data that the operators of a context share; creates them on the first call. */
 static TalusStatus reserve_shared(CuContext *cu)
 {
     Shared *shared;
@@ -144,6 +145,7 @@ static void clear_iterate(void *at)
     talus_release(w);
 }
 
+/* Writes the address of the operator's data for runs to *out; allocates them on the first call. */
 static TalusStatus iterate_of(const TalusOperator *op, Iterate **out)
 {
     return cu_get_owned(&cu_scratch_of(op)->iterate, clear_iterate, "iterations", out);
@@ -198,6 +200,7 @@ struct Stretch {
     unsigned machine_threads;
 };
 
+/* Returns the parity of the next step to be launched. */
 static int next_parity(const Stretch *s)
 {
     return (s->first + s->launched) & 1;
@@ -210,6 +213,7 @@ static int seen_value(const Stretch *s)
     return s->launched && talus_run_measures(s->run, before) ? SEEN_CHECK : SEEN_STEP;
 }
 
+/* Launches the bodies' kernel and, if joints are eliminated, the machines' kernel. */
 static void launch_bodies(const Stretch *s, int parity, int seen)
 {
     launch_overlapped(s->cu, s->kernels.bodies, BODY_BLOCKS, BODY_THREADS, parity, seen);
@@ -218,6 +222,7 @@ static void launch_bodies(const Stretch *s, int parity, int seen)
                           seen);
 }
 
+/* Launches the kernels of one iteration. */
 static void launch_step(const Stretch *s, int parity, int seen, bool check)
 {
     launch_bodies(s, parity, seen);
@@ -225,6 +230,7 @@ static void launch_step(const Stretch *s, int parity, int seen, bool check)
                       CONTACT_THREADS, parity);
 }
 
+/* Launches the next step of the stretch and counts it. */
 static void launch_next_step(Stretch *s)
 {
     bool check = talus_run_measures(s->run, s->run->done + s->launched);
@@ -239,6 +245,7 @@ static int batch_steps(int check)
     return steps % 2 ? steps + check : steps;
 }
 
+/* Captures a batch of steps with this period of measuring as the graph of s->batch. */
 static void capture_batch(const Stretch *s, int check)
 {
     CuContext *cu = s->cu;
@@ -311,6 +318,7 @@ static IterateState initial_state(const TalusMomentum *momentum, double beta)
     return state;
 }
 
+/* Launches the one kernel that does the whole stretch. */
 static void launch_resident(const Stretch *s, const IterateState *state)
 {
     const CuArray<unsigned> &arrived = shared_of(s->cu)->device_arrived;
@@ -325,6 +333,7 @@ static void launch_resident(const Stretch *s, const IterateState *state)
                        (unsigned)s->kernels.resident_threads, run);
 }
 
+/* Launches all steps of the stretch, singly and in batches, and the kernel that concludes them. */
 static void launch_steps(Stretch *s, bool momentum, const IterateState *state)
 {
     launch(s->cu, set_both_states, 1, 1, shared_of(s->cu)->device_state.at, *state);
@@ -429,6 +438,7 @@ static IterateArgs make_args(const TalusOperator *op, const Iterate *w, const Ta
     return args;
 }
 
+/* Adds the steps of a stretch to the run and copies the residuals to it. */
 static void add_results(const IterateState *state, TalusRun *run)
 {
     run->done += state->done;
@@ -437,6 +447,7 @@ static void add_results(const IterateState *state, TalusRun *run)
     run->first2 = state->first2;
 }
 
+/* Scales x and x_prev into the metric, or out of it. */
 static void scale_iterates(const TalusOperator *op, const TalusAccelerated *a, bool into)
 {
     if (!a->metric)
@@ -445,6 +456,7 @@ static void scale_iterates(const TalusOperator *op, const TalusAccelerated *a, b
     cu_op_scale(op, a->metric, into, a->x_prev);
 }
 
+/* Does a whole run of the accelerated method in double precision, as one stretch. */
 static TalusStatus accelerate_double(const TalusOperator *op, Iterate *w, TalusAccelerated *a,
                                      IterateState *state, TalusRun *run)
 {
@@ -482,6 +494,7 @@ static void record_continuation(Iterate *w, const TalusOperator *op, const doubl
     w->kept = Kept{serial, x, run->since + run->done, steps_before + state->done, now};
 }
 
+/* Does one stretch of the accelerated method in single precision, up to the next refinement. */
 static TalusStatus accelerate_mixed(const TalusOperator *op, Iterate *w, TalusAccelerated *a,
                                     IterateState *state, TalusRun *run)
 {
@@ -548,6 +561,7 @@ TalusStatus cu_accelerate_run_mixed(const TalusOperator *op, TalusAccelerated *s
     return accelerate_run(op, true, state, momentum, run);
 }
 
+/* Does one stretch of Jacobi's method. */
 static TalusStatus relax_stretch(const TalusOperator *op, bool mixed, Iterate *w, double omega,
                                  double lambda, double *gamma, IterateState *state, TalusRun *run)
 {

@@ -324,6 +324,7 @@ static __global__ void __launch_bounds__(RESPONSE_THREADS) iterate_machines(int 
     }
 }
 
+/* Computes the state after the last step; one block. */
 template <bool MOMENTUM, bool FLOAT> static __global__ void iterate_conclude(int parity, int seen)
 {
     await_previous_kernel();

@@ -203,6 +203,7 @@ struct StepScalars {
     double mu; /* if equal at all contacts, 0 with one row; else negative */
 };
 
+/* Returns mu of contact i: the common value c.mu if there is one. */
 template <int ROWS> static __device__ inline double contact_friction(const StepScalars &c, int i)
 {
     return ROWS == 1 || c.mu >= 0.0 ? c.mu : args.op.mu[i];
@@ -219,6 +220,7 @@ static __device__ inline double coulomb_shift(const Base<T, ROWS> &base, double 
     return mu * sqrt(t1 * t1 + t2 * t2);
 }
 
+/* One accelerated step at contact i: writes the next iterate over the previous one and adds the sums of the step. */
 template <class T, int ROWS, bool GENERAL, bool CHECK, bool EXACT>
 static __device__ inline void accelerate_contact(const StepScalars &c, int i, int2 pair, int parity,
                                                  double (&sums)[ITERATE_SUMS])
@@ -266,6 +268,7 @@ static __device__ inline void accelerate_contact(const StepScalars &c, int i, in
     store_vector<ROWS>((T *)args.x[1 - parity], i, next);
 }
 
+/* One Jacobi step at contact i, in place. */
 template <class T, int ROWS, bool GENERAL, bool CHECK>
 static __device__ inline void relax_contact(const StepScalars &c, int i, int2 pair,
                                             double (&sums)[ITERATE_SUMS])

@@ -79,6 +79,7 @@ struct HeldBody {
     int32_t incidence[RESIDENT_INCIDENCES];
 };
 
+/* Loads what this thread keeps of its first body among the bodies of its block. */
 static __device__ inline void load_held_body(int2 bodies, HeldBody &h)
 {
     const int lane = (int)threadIdx.x % RESIDENT_LANES;
@@ -150,6 +151,7 @@ static __device__ inline void compute_block_velocities(const T *x, int2 bodies,
 
 /* ---- scalars ---- */
 
+/* Sums v over the threads of a warp (RESIDUAL_MAX2: the maximum); all of them get the result. */
 template <int COUNT> static __device__ inline void reduce_warp(double (&v)[COUNT])
 {
 #ifdef TALUS_EMULATED
@@ -248,6 +250,7 @@ static __device__ inline void load_held_contact(int i, HeldContact<T, ROWS> &h)
     held_gradient<T, ROWS, GENERAL>(i, h, va, vb, h.before, h.u);
 }
 
+/* One accelerated step at held contact i: h.x becomes the next iterate, h.before and h.u those of the present one. */
 template <class T, int ROWS, bool GENERAL, bool EXACT>
 static __device__ inline void accelerate_held(const StepScalars &c, int i, bool check,
                                               HeldContact<T, ROWS> &h, double (&sums)[ITERATE_SUMS])
@@ -281,6 +284,7 @@ static __device__ inline void accelerate_held(const StepScalars &c, int i, bool 
     sums[RESTART] += (double)restart;
 }
 
+/* One Jacobi step at held contact i: h.x becomes the next iterate. */
 template <class T, int ROWS, bool GENERAL>
 static __device__ inline void relax_held(const StepScalars &c, int i, bool check,
                                          HeldContact<T, ROWS> &h, double (&sums)[ITERATE_SUMS])

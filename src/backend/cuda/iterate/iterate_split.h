@@ -7,6 +7,7 @@
 
 /* ---- the operator ---- */
 
+/* Totals: largest mu and largest -mu. */
 static __global__ void find_mu_range(CuPartials partials, double *totals, int blocks,
                                      const double *mu)
 {
@@ -18,6 +19,7 @@ static __global__ void find_mu_range(CuPartials partials, double *totals, int bl
     write_totals<0, 2>(partials, totals, range);
 }
 
+/* Rounds normal and c of each contact to single precision. */
 static __global__ void round_contacts(CuView<double> c, float4 *normal)
 {
     int64_t i = item_index();
@@ -28,6 +30,7 @@ static __global__ void round_contacts(CuView<double> c, float4 *normal)
     normal[i] = make_float4((float)frame[0], (float)frame[1], (float)frame[2], (float)frame[3]);
 }
 
+/* Rounds 1/m and k of each body to single precision. */
 static __global__ void round_bodies(CuView<double> c, float2 *mass)
 {
     int64_t b = item_index();
@@ -37,6 +40,7 @@ static __global__ void round_bodies(CuView<double> c, float2 *mass)
 
 /* ---- impulses as base and increment ---- */
 
+/* s = (s_n, s_t, s_t) of block i; 1 without a metric. */
 template <int ROWS>
 static __device__ inline void load_scales(const TalusMetricBlock *metric, int64_t i,
                                           double (&s)[ROWS])

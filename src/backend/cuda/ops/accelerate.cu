@@ -12,6 +12,7 @@
 
 enum { RESTART, DX2, DG2, X2, RESIDUAL2, RESIDUAL_MAX, STEP_SUMS };
 
+/* Kernel argument of an accelerated step. */
 struct Step {
     CuSets sets;
     CuView<double> view;
@@ -48,6 +49,7 @@ static __device__ inline void add_residual(const Step &pass, int64_t i, double2 
     sums[RESIDUAL_MAX] = larger(sums[RESIDUAL_MAX], r2);
 }
 
+/* Block i of an accelerated step: gradient at x, extrapolation, projection; adds the sums of the step. */
 template <int ROWS, bool VARIED>
 static __device__ inline void accelerate_block(const Step &pass, int64_t i,
                                                double (&sums)[STEP_SUMS])

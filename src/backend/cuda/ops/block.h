@@ -25,6 +25,7 @@ struct CuSets {
     bool prisms;
 };
 
+/* Returns the data for an operator's sets, in a metric (NULL: s = 1). */
 static inline CuSets cu_sets(const TalusOperator *op, const TalusMetricBlock *metric)
 {
     return CuSets{op->blocks,   op->mu,    (const double(*)[2])op->diagonal,
@@ -81,8 +82,8 @@ static __device__ inline TalusSet model_set(const CuSets &sets, int64_t i, bool 
                                sets.estimate ? sets.estimate[i] : 0.0, metric);
 }
 
-/* Return the set of block i, a TalusSet or the friction of a cone: block_set the set of x in the metric, impulse_set
- * the set of gamma. */
+/* Return the set of block i: a TalusSet if VARIED, else the friction coefficient of a cone. block_set is the set of x in
+ * the metric, impulse_set the set of gamma. */
 template <int ROWS, bool VARIED>
 static __device__ inline auto block_set(const CuSets &sets, int64_t i)
 {
@@ -101,6 +102,7 @@ static __device__ inline auto impulse_set(const CuSets &sets, int64_t i)
         return ROWS == 1 ? 0.0 : sets.mu[i];
 }
 
+/* Projects x onto a set: a circular cone with friction mu (with one row x >= 0), or any TalusSet. */
 template <int ROWS> static __device__ inline void project_block(double mu, double (&x)[ROWS])
 {
     if constexpr (ROWS == 1)

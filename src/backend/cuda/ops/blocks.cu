@@ -29,6 +29,7 @@ void cu_block_project(const TalusOperator *op, const TalusMetricBlock *metric, d
                 x);
 }
 
+/* Kernel argument of a forward-backward step. */
 struct Forward {
     CuSets sets;
     const double *x, *g;
@@ -36,6 +37,7 @@ struct Forward {
     double *t, *r;
 };
 
+/* t = P(x - step g), r = x - t; totals: |r|^2, r'g, sum and maximum of squared natural residuals of x. */
 template <int ROWS, bool VARIED>
 static __global__ void forward_backward_blocks(CuPartials partials, double *totals, Forward pass)
 {
@@ -79,6 +81,7 @@ void cu_block_forward_backward(const TalusOperator *op, const TalusMetricBlock *
 /* Sums of a split, as in TalusFace; the last is a maximum, of squares. */
 enum { FREE2, REDUCED_G, CHOPPED_G, CHOPPED2, ACTIVE, UNBOUND, RESIDUAL2, RESIDUAL_MAX, FACE_SUMS };
 
+/* Kernel argument of a split of the gradient. */
 struct Split {
     CuSets sets;
     const double *x, *g;
@@ -123,6 +126,7 @@ static __device__ inline Moved split_parts(const Split &pass, int64_t i, bool ac
     return m;
 }
 
+/* Block i of a split: writes free, reduced and chopped gradient and adds the sums of TalusFace. */
 template <int ROWS, bool VARIED>
 static __device__ inline void split_block(const Split &pass, int64_t i, double (&sums)[FACE_SUMS])
 {

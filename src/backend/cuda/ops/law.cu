@@ -9,6 +9,7 @@
 
 enum { RESIDUAL2, SHIFT2, ESTIMATE2, RESIDUAL_MAX, LAW_SUMS };
 
+/* Kernel argument of the operations on laws. */
 struct Law {
     CuView<double> view;
     CuMotion motion; /* N gamma, plus D' v_f if there are bodies; without bias and q */
@@ -20,6 +21,7 @@ struct Law {
     double share;            /* fraction of the way that shifts or estimates move */
 };
 
+/* Returns the argument for an operator, without `motion`. */
 static Law law_inputs(const TalusOperator *op, const TalusMetricBlock *metric, const double *gamma,
                       double share)
 {
@@ -117,6 +119,7 @@ void cu_law_measure_and_shift(const TalusOperator *op, const double *gamma, doub
         *terms = cu_gradient_terms(op, gamma);
 }
 
+/* Removes the shift from the normal offset of every Coulomb block. */
 static __global__ void reset_shifts(Law pass)
 {
     int64_t i = item_index();

@@ -23,6 +23,7 @@ static void clear_machines(void *at)
     talus_release(m);
 }
 
+/* Writes the address of the operator's machines to *out; allocates them on the first call. */
 static TalusStatus get_machines(const TalusOperator *op, CuMachines **out)
 {
     CuScratch *s;
@@ -154,6 +155,7 @@ TalusStatus cu_joint_finish_reduced(const TalusOperator *whole, TalusOperator *o
 
 /* ---- the factorisation ---- */
 
+/* One array of the factorisation in the common piece of memory. */
 struct Part {
     const void **at; /* field of the view: host address, replaced by the device's */
     size_t bytes;
@@ -164,6 +166,7 @@ struct Part {
         (const void **)&view.field, (size_t)(count) * sizeof *view.field \
     }
 
+/* Uploads all arrays of the factorisation as one piece and sets m->view to point to them. */
 static TalusStatus upload_factorisation(const TalusOperator *op, CuMachines *m)
 {
     TalusMachines view = talus_elimination_machines(op->elimination);
@@ -251,6 +254,7 @@ static __global__ void __launch_bounds__(MACHINE_THREADS)
     talus_machine_apply(&e, m, response, cu_thread_team());
 }
 
+/* Returns the number of bodies of the largest machine. */
 static int largest_machine(const TalusMachines *host)
 {
     int largest = 0;
@@ -261,6 +265,7 @@ static int largest_machine(const TalusMachines *host)
     return largest;
 }
 
+/* Forms the dense matrices of all machines and sets m->dense; does nothing but clear m->dense if they are too large. */
 static TalusStatus form_matrices(const TalusOperator *op, CuMachines *m)
 {
     const TalusMachines host = talus_elimination_machines(op->elimination);
@@ -280,6 +285,7 @@ static TalusStatus form_matrices(const TalusOperator *op, CuMachines *m)
 
 /* ---- impulses ---- */
 
+/* Writes minus the multipliers x of the factorisation to the joints' part of gamma. */
 static __global__ void write_joint_impulses(TalusMachines e, double *joints)
 {
     int64_t row = item_index();

@@ -33,6 +33,7 @@ template <int ROWS, bool VARIED> static __global__ void ogm_blocks(CuSets sets, 
     ogm_one_block<VARIED>(sets, o, i, x, g);
 }
 
+/* As ogm_blocks; totals: sum of squares and maximum of squares of the natural residual of x. */
 template <int ROWS, bool VARIED>
 static __global__ void ogm_blocks_measured(CuPartials partials, double *totals, CuSets sets,
                                            TalusOgm o)

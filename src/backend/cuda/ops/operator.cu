@@ -8,6 +8,7 @@
 
 /* ---- the copy of a host's operator ---- */
 
+/* Device memory of the arrays of an operator that is copied from the host. */
 struct CuMirror {
     CuArray<int32_t> pair, incidence_start, incidence, row_start, column;
     CuArray<double> frame, arm, body, inverse_inertia, bias, mu, compliance, diagonal, coupling;
@@ -41,6 +42,7 @@ static TalusStatus upload_array(const TalusOperator *op, CuArray<T> *to, const v
 /* Address of a pointer field as void **, whatever the field points to. */
 #define PLACE(field) ((void **)&(field))
 
+/* Uploads the arrays of a matrix-free operator and sets the pointers of op to them. */
 static TalusStatus upload_contacts(const TalusOperator *host, CuMirror *m, TalusOperator *op)
 {
     int64_t blocks = host->blocks, bodies = host->bodies, general = host->general;
@@ -61,6 +63,7 @@ static TalusStatus upload_contacts(const TalusOperator *host, CuMirror *m, Talus
                         PLACE(op->incidence));
 }
 
+/* Uploads the arrays of an explicit operator and sets the pointers of op to them. */
 static TalusStatus upload_matrix(const TalusOperator *host, CuMirror *m, TalusOperator *op)
 {
     int64_t rows = (int64_t)host->rows * host->blocks, entries = host->row_start[rows];
@@ -72,6 +75,7 @@ static TalusStatus upload_matrix(const TalusOperator *host, CuMirror *m, TalusOp
     return upload_array(op, &m->offset, host->offset, rows, what, PLACE(op->offset));
 }
 
+/* Uploads the arrays of friction and sets the pointers of op to them. */
 static TalusStatus upload_sets(const TalusOperator *host, CuMirror *m, TalusOperator *op)
 {
     int64_t blocks = host->blocks;
@@ -141,6 +145,7 @@ void cu_op_mirror_clear(TalusOperator *op)
 
 /* ---- scratch ---- */
 
+/* Lists in `out` the bodies with more than BLOCK_SUM_ABOVE contacts and counts them in *found, which is 0 before. */
 static __global__ void find_block_summed(int bodies, const int32_t *incidence_start, int32_t *out,
                                          int32_t *found)
 {
@@ -220,6 +225,7 @@ CuView<double> cu_view(const TalusOperator *op)
 
 /* ---- motion ---- */
 
+/* Kernel of gather_body_velocities: first part of a product, body by body. */
 template <int ROWS>
 static __global__ void gather_impulses(CuView<double> c, CuImpulses<double> g, bool free_motion,
                                        double (*velocity)[8])
@@ -252,6 +258,7 @@ void cu_gather_velocities(const TalusOperator *op, const double *gamma, bool fre
     launch_gather(op, CuImpulses<double>{gamma, nullptr}, free_motion, velocity);
 }
 
+/* velocity = v_f, if `free_motion`, plus M^-1 D gamma, made to satisfy eliminated joints. */
 static void compute_velocities(const TalusOperator *op, CuImpulses<double> g, bool free_motion,
                                double (*velocity)[8])
 {
@@ -315,8 +322,8 @@ void cu_op_body_velocities(const TalusOperator *op, const double *gamma, bool fr
 
 /* ---- product ---- */
 
-/* out = S (N gamma + E gamma + q) with gamma = S x; without q if `motion` has none, without E gamma if `compliant` is
- * false. */
+/* Second part of a product, block by block: out = S (N gamma + E gamma + q) with gamma = S x. Without q if `motion` was
+ * computed without offset, without E gamma if `compliant` is false. */
 template <int ROWS>
 static __global__ void product_rows(CuView<double> c, CuMotion motion, CuImpulses<double> g,
                                     bool compliant, double *out)
@@ -334,6 +341,7 @@ static __global__ void product_rows(CuView<double> c, CuMotion motion, CuImpulse
         out[i * ROWS + k] = g.metric ? g.metric[i][k > 0] * u[k] : u[k];
 }
 
+/* out = S (N gamma + q), plus S E gamma if `compliant`, with gamma = S x; `offset` false omits q. */
 static void launch_product(const TalusOperator *op, CuImpulses<double> g, bool compliant,
                            bool offset, double *out)
 {
@@ -356,6 +364,7 @@ void cu_op_gradient(const TalusOperator *op, const TalusMetricBlock *metric, con
 
 /* ---- metric ---- */
 
+/* Writes s_n, s_t, mu s_n / s_t and 1 / (1 + that squared) of each block; trace: s_n = s_t from the mean entry. */
 template <int ROWS>
 static __global__ void form_metric(CuView<double> c, bool trace, TalusMetricBlock *out)
 {
@@ -376,6 +385,7 @@ void cu_op_fill_metric(const TalusOperator *op, TalusMetric kind, TalusMetricBlo
                 kind == TALUS_METRIC_TRACE, out);
 }
 
+/* Sums of TalusSizes: d^2 |gamma|^2; d^2 |gamma - P gamma|^2, P onto the unbounded directions; |gamma|^2 / d. */
 template <int ROWS, bool VARIED>
 static __global__ void sum_sizes(CuPartials partials, double *totals, CuView<double> c, CuSets sets,
                                  CuImpulses<double> g)

@@ -13,6 +13,7 @@
 
 #include <math.h>
 
+/* Returns the memory of pair i: s and y of each entry as floats. */
 static __device__ __host__ inline float2 *stored_pair(const TalusQuasi &q, int i)
 {
     return (float2 *)q.pair[i];
@@ -20,6 +21,7 @@ static __device__ __host__ inline float2 *stored_pair(const TalusQuasi &q, int i
 
 /* ---- direction ---- */
 
+/* Kernel argument of quasi_direction. */
 struct Direction {
     const double *r;
     double *d;
@@ -29,6 +31,7 @@ struct Direction {
     double weight[1 + 2 * TALUS_PAIRS];
 };
 
+/* d = weight[0] r + sum of weight[1 + 2 p] s_p + weight[2 + 2 p] y_p. */
 static __global__ void combine_direction(Direction pass)
 {
     int64_t i = item_index();
@@ -56,6 +59,7 @@ void cu_step_quasi_direction(const TalusOperator *op, const TalusQuasi *q, const
 /* Sums of a step as in TalusQuasiSums; SR and YR: s'r_next and y'r_next of the new pair. */
 enum { R2, RG, GD, DW, DD, WW, SMOOTH, SY, YY, SR, YR, MOVED };
 
+/* Kernel argument of a step. */
 struct Move {
     CuSets sets;
     CuView<double> view;
@@ -104,6 +108,7 @@ static __device__ inline void store_new_pair(const TalusQuasi &q, int64_t i,
     }
 }
 
+/* Block i of a step: writes x_next = x + d, g_next, r_next and the new pair; adds the sums of the step. */
 template <int ROWS, bool VARIED>
 static __device__ inline void move_quasi_block(const Move &pass, int64_t i, double (&sums)[MOVED])
 {
@@ -170,6 +175,7 @@ static __global__ void sum_pair_dots(CuPartials partials, double *totals, PairDo
     write_totals<2 * GROUP, 0>(partials, totals, sums);
 }
 
+/* Writes s'r_next and y'r_next of all pairs to totals, GROUP pairs per kernel. */
 static void launch_pair_dots(const TalusOperator *op, const TalusQuasi *q, double *totals)
 {
     const int64_t n = (int64_t)op->rows * op->blocks;
@@ -212,6 +218,7 @@ void cu_step_quasi_step(const TalusOperator *op, const TalusQuasi *q, TalusQuasi
 
 enum { X2, SMOOTH_R2, RESIDUAL2, RESIDUAL_MAX, SMOOTHED };
 
+/* Block i of quasi_smooth: averages x and g with weight eta, writes the residual of the averages, adds the sums. */
 template <int ROWS, bool VARIED>
 static __device__ inline void smooth_block(const CuSets &sets, const TalusQuasi &q, double eta,
                                            int64_t i, double (&sums)[SMOOTHED])

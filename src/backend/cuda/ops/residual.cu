@@ -4,12 +4,15 @@
 
 #include <math.h>
 
+/* Kernel argument of a Jacobi step, or of a measurement alone. */
 struct Relax {
     const double *gamma;
     double *relaxed; /* gamma, or NULL: measure only */
     double omega, lambda;
 };
 
+/* Measures the natural residual of gamma (totals: sum of squares, maximum of squares); takes the Jacobi step if
+ * pass.relaxed is not NULL. */
 template <int ROWS, bool VARIED>
 static __global__ void measure_and_relax(CuPartials partials, double *totals, CuView<double> c,
                                          CuSets sets, CuMotion motion, Relax pass)
@@ -38,6 +41,7 @@ static __global__ void measure_and_relax(CuPartials partials, double *totals, Cu
     write_totals<1, 1>(partials, totals, sums);
 }
 
+/* Computes the gradient at pass.gamma, launches measure_and_relax and returns its sums. */
 static TalusResidualSums launch_relax(const TalusOperator *op, Relax pass)
 {
     double totals[2] = {0.0, 0.0};

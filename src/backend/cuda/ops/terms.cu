@@ -10,6 +10,7 @@ enum { LINEAR, SPIN }; /* index of |V| and |W| in a body's entry of the scratch 
 
 /* ---- bodies ---- */
 
+/* Adds the sizes of the impulse and torque of one incidence to the sum of its body. */
 template <int ROWS>
 static __device__ inline void add_incidence_terms(const CuView<double> &c, const double *gamma,
                                                   int32_t incidence, double (&sum)[6])
@@ -47,6 +48,7 @@ static __global__ void sum_body_terms(CuView<double> c, const double *gamma, dou
 
 /* ---- blocks ---- */
 
+/* Kernel argument: what the terms of a block are computed from. */
 struct Terms {
     const double *gamma;
     const double (*bodies)[8];         /* |V| and |W| of bodies */
@@ -65,6 +67,7 @@ static __device__ inline double spin_factor(const CuView<double> &c, int64_t i, 
     return ROWS == 6 ? length + c.lever[i - c.spheres][side] : length;
 }
 
+/* Returns the sum of the sizes of the terms of a contact's gradient, without E gamma. */
 template <int ROWS>
 static __device__ inline double contact_term_sum(const CuView<double> &c, const Terms &t, int64_t i)
 {
@@ -79,6 +82,7 @@ static __device__ inline double contact_term_sum(const CuView<double> &c, const 
     return sum;
 }
 
+/* The same for a block of an explicit matrix: norm over its rows. */
 template <int ROWS> static __device__ inline double matrix_term_sum(const Terms &t, int64_t i)
 {
     double sum2 = 0.0;
@@ -91,6 +95,7 @@ template <int ROWS> static __device__ inline double matrix_term_sum(const Terms 
     return sqrt(sum2);
 }
 
+/* Totals: sum of squares and maximum over blocks of the size of the gradient's terms. */
 template <int ROWS>
 static __global__ void sum_block_terms(CuPartials partials, double *totals, CuView<double> c,
                                        CuSets sets, Terms t)

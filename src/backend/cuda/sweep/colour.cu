@@ -44,6 +44,7 @@ static __device__ inline unsigned long long contact_priority(const CuView<double
     return (unsigned long long)round << 60 | low;
 }
 
+/* True if the body has more than HEAVY_CONTACTS contacts. */
 static __device__ inline bool is_heavy(const CuView<double> &c, int body)
 {
     return body >= 0 && c.incidence_start[body + 1] - c.incidence_start[body] > HEAVY_CONTACTS;
@@ -77,6 +78,7 @@ static __device__ inline int contested_body(const CuView<double> &c, int body)
     return competes ? body : -1;
 }
 
+/* Returns contested_body of both bodies of contact i. */
 static __device__ inline int2 contested_bodies(const CuView<double> &c, int64_t i)
 {
     return make_int2(contested_body(c, c.pair[i].x), contested_body(c, c.pair[i].y));
@@ -192,6 +194,7 @@ static __global__ void number_descending(int64_t n, uint32_t *out)
         out[k] = (uint32_t)(n - 1 - k);
 }
 
+/* place[order[k]] = k. */
 static __global__ void invert_order(int64_t n, const uint32_t *order, uint32_t *place)
 {
     int64_t k = item_index();
@@ -323,6 +326,7 @@ static TalusStatus reserve_order(int64_t n, SweepOrder *o)
     return o->start_at.reserve(CLASSES + 1, "colours");
 }
 
+/* Sorts the contacts by class and fills contact, start_at and start of the order. */
 static TalusStatus sort_by_class(const TalusOperator *op, SweepOrder *o)
 {
     const int64_t n = op->blocks;

@@ -140,6 +140,7 @@ static __device__ inline double sweep_sphere(const SweepPlan &p, int64_t at)
     return change;
 }
 
+/* Loads the arm of body a (side 0) or b (side 1) of the item at place `at`. */
 static __device__ inline void load_arm(const SweepPlan &p, int64_t at, int side, double arm[3])
 {
     int64_t items = p.n - p.first_item, i = at - p.first_item;
@@ -232,6 +233,7 @@ static __device__ inline void add_heavy_change(const SweepPlan &p, const CuView<
     }
 }
 
+/* Changes a body's velocity and spin by the summed impulse and torque of its heavy contacts. */
 static __device__ inline void apply_sum(const SweepPlan &p, int body, const double sum[6])
 {
     double v[8], turn[3];
@@ -305,6 +307,7 @@ static void sweep_range(TalusSweep *s, int2 range, int push)
         LAUNCH_SWEEP(sweep_items, PUSH_LATER);
 }
 
+/* Launches the kernels of one sweep over cones or half lines. */
 static void sweep_contacts(TalusSweep *s)
 {
     if (s->options.order == TALUS_ORDER_CHAOTIC) {
@@ -325,6 +328,7 @@ static void sweep_contacts(TalusSweep *s)
                  heavy);
 }
 
+/* Launches the kernels of one sweep and of the sum of its squared velocity changes, into total 0. */
 static void launch_sweep(TalusSweep *s)
 {
     s->partials = 0;
@@ -413,6 +417,7 @@ TalusStatus cu_sweep_prepare(const TalusOperator *op, const TalusSweepOptions *o
     return cu_check(cu_context_of(s->op));
 }
 
+/* Launches one sweep, as a graph once it is captured. In chaotic order velocities are recomputed every REFRESH sweeps. */
 static void launch_one_sweep(TalusSweep *s)
 {
     if (s->options.order == TALUS_ORDER_CHAOTIC && s->sweeps && s->sweeps % REFRESH == 0) {

@@ -21,6 +21,7 @@ struct SweepBlocks {
     bool trace, coulomb;
 };
 
+/* Returns the arguments for a sweep. */
 static inline SweepBlocks cu_sweep_blocks(const TalusSweep *s)
 {
     return SweepBlocks{cu_sets(s->op, nullptr),

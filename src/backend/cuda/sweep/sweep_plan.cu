@@ -2,6 +2,7 @@
  * the impulses. */
 #include "backend/cuda/sweep/sweep.h"
 
+/* Copies the contacts to the plan, in sweep order, impulses in the world frame. */
 template <int ROWS>
 static __global__ void fill_contacts(SweepPlan p, CuView<double> c, const uint32_t *contact,
                                      const double *gamma)
@@ -81,6 +82,7 @@ static __device__ inline SweepStep heavy_step(const SweepPlan &p, const SweepCon
                            1.0, c.mu);
 }
 
+/* Fills arms and steps of the items of the plan. */
 template <int ROWS>
 static __global__ void fill_items(SweepPlan p, CuView<double> c, const double *coupling,
                                   const uint32_t *contact, const uint32_t *class_of,
@@ -109,6 +111,7 @@ static __global__ void fill_items(SweepPlan p, CuView<double> c, const double *c
     p.step[j][3] = s.scale;
 }
 
+/* Writes the impulses of the plan to gamma, in contact frames and in the order of contacts. */
 template <int ROWS>
 static __global__ void write_back_gamma(SweepPlan p, CuView<double> c, const uint32_t *contact,
                                         double *gamma)
@@ -132,6 +135,7 @@ static __global__ void write_back_gamma(SweepPlan p, CuView<double> c, const uin
 
 /* ---- the plan ---- */
 
+/* Reserves the arrays of the plan and fills s->plan with their addresses and the options. */
 static TalusStatus reserve_plan(TalusSweep *s)
 {
     const TalusOperator *op = s->op;
