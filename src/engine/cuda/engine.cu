@@ -5,15 +5,15 @@
  *     per slot     state 137 (x, v, spin 24 each, e 32, mass, radius, size 8 each, shape, material 4
  *                  each, mobility 1), free velocity 24; solved velocity 24 after a redetection; id 8, rank 4
  *                  and its inverse 4 once slots are used again
- *     per problem body   record 64, solved record 64 (the operator's scratch), inertia 48 with general
+ *     per problem body   record 64, solved record 64 (the operator's scratch), inverse inertia 48 with general
  *                  contacts only, incidence_start 4
  *     per contact  shared by list and problem: frame 32, gap 8, incidence 8, arms 48 if general;
  *                  bias 8, diagonal 16, gamma 24 and mu 8 (gamma 8 without friction), compliance 8 where
  *                  a law has it, arm 48 and coupling 8 if general; model 24 with joints or friction other
- *                  than ccp on the disc, estimate 8 with law fixed, base 8 with law coulomb; with moments all contacts
+ *                  than ccp on the disc, estimate 8 with law fixed, unshifted 8 with law coulomb; with moments all contacts
  *                  are general, gamma is 24 more, moment_mu and lever 16 each, incidence 8 more
  *     each of the two lists, the old and the new one
- *                  slot 4 per problem body, problem_index 4 per slot; pair 8, other 4, impulse 24
+ *                  slot 4 per problem body, problem_index 4 per slot; pair 8, slot_b 4, impulse 24
  *                  per contact, feature 4 unless between two spheres
  *     backup       104 per slot for states, 8 per slot and 76 per sphere contact for the list, once a snapshot
  *                  was taken (for a halved step, a redetection, or joints) */

@@ -132,7 +132,8 @@ static __device__ inline double dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* True if impulses move a body with this record, as talus_body_yields (backend/operator.h); inverse_inertia NULL: of a sphere. */
+/* True if impulses move a body with this record, as talus_body_yields (backend/operator.h). inverse_inertia NULL: of a
+ * sphere. */
 static __device__ inline bool impulses_move(const double record[8], const double *inverse_inertia)
 {
     return record[3] != 0.0 || record[7] != 0.0 ||
@@ -175,8 +176,8 @@ static inline int2 heavy_places(const TalusSweep *s)
  * the plan's impulses to gamma. For cones and half lines, coloured or chaotic. */
 TalusStatus cu_sweep_plan(TalusSweep *sweep, const double *gamma);
 void cu_sweep_write_gamma(TalusSweep *sweep, double *gamma);
-/* Reserves memory for `partials` sums of blocks of threads. It is the sweep's, not the context's, which may move while
- * a captured graph still has its address. */
+/* Reserves memory for `partials` sums of blocks of threads. The memory belongs to the sweep, because a captured graph keeps
+ * its address and the memory of the context may move. */
 TalusStatus cu_sweep_reserve_sums(TalusSweep *sweep, int64_t partials);
 
 /* Make the plan for an explicit matrix; launch one coloured sweep over it. */
