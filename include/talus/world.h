@@ -26,18 +26,21 @@ typedef struct TalusBodyId {
 typedef enum TalusMissPolicy {
     TALUS_MISS_CONTINUE, /* continue and warn; every step reports the residual that it reached */
     TALUS_MISS_STOP,     /* talus_world_step fails with TALUS_ERR_TOLERANCE, state unchanged */
-    /* replace the step by two of half its length, at most four times over; not if bodies are wedged */
+    /* replace the step by two steps of half its length, each of which may be halved again, down to a sixteenth; not if
+     * bodies are wedged */
     TALUS_MISS_HALVE
 } TalusMissPolicy;
 
 typedef struct TalusWorldDef {
-    uint32_t cookie; /* set by the functions below that make a def; catches a zeroed one */
+    uint32_t
+        cookie; /* set by talus_world_def_default and _relaxed; tells a def from a zeroed struct */
     TalusVec3 gravity;
     double step;            /* h, seconds */
     double tolerance;       /* of the velocity residual, relative to the reference speed */
     double reference_speed; /* the reference speed is max(|gravity| h, this) */
     TalusNorm norm;         /* RMS or MAX */
-    /* Budget of a step. With a tolerance, each of at most four solves after redetection has a quarter of it at least. */
+    /* Budget of a step. If the tolerance is above 0, each of the solves after redetection, at most four, gets at least a
+     * quarter of this number. */
     int max_iterations;
     const char *solver; /* NAME[:key=value,...], copied */
     TalusMissPolicy on_miss;
@@ -48,34 +51,36 @@ typedef struct TalusWorldDef {
      * the reference speed without gravity; 0: no limit. */
     double recovery;
     /* Compliance of contacts between materials without stiffness, over N_nn, the normal velocity that a unit impulse
-     * gives them: a small normal impulse gamma holds an overlap of h compliance N_nn gamma, so a body at rest on one
-     * contact sinks by compliance |gravity| h^2. 0: rigid. A contact that rebounds (restitution) is rigid in that
+     * gives the contact. A small normal impulse gamma causes an overlap of h compliance N_nn gamma, so a body at rest on
+     * one contact sinks by compliance |gravity| h^2. 0: rigid. A contact that rebounds (restitution) is rigid in that
      * step. TALUS_COMPLIANCE_AUTO, the default: 0.01; below a tolerance of 1e-3 in proportion to it, 10 tolerance, so
      * that contacts are as stiff as steps are accurate; 0.01 with a tolerance of 0, which asks for a number of
      * iterations; 0 while the masses of free bodies differ by more than a factor of 1e6. Where bodies or tolerance
      * change, the value follows by at most 1 % per step (231 steps for a factor of ten), and a bed at rest stays so.
      * talus_world_compliance tells the value. */
     double compliance;
-    /* Limit of the overlap that this compliance causes, over the smaller size: contacts harden with load. Above 0, at
-     * most TALUS_ELASTIC_OVERLAP_MAX; 0.02 by default. No limit of other overlap: what a missed step leaves, and that of
-     * materials with a stiffness. */
+    /* Limit of the overlap that `compliance` causes, over the smaller size: contacts harden as their overlap approaches
+     * it. Above 0, at most TALUS_ELASTIC_OVERLAP_MAX; 0.02 by default. Overlap that a missed step leaves and overlap of
+     * materials with a stiffness are not limited. */
     double elastic_overlap;
     TalusFrictionModel friction; /* of pairs of materials without a model of their own */
-    /* In units of |gravity| h: contacts that close more slowly do not rebound. */
+    /* Speed in units of |gravity| h: contacts that close more slowly do not rebound. */
     double restitution_threshold;
     /* Largest gap at which cohesion acts, as a fraction of the smaller size. */
     double cohesion_range;
-    /* Axes along which the world repeats itself: what leaves on one side enters on the other. A period is longer
+    /* Axes along which space repeats itself: a body that leaves on one side enters on the other. A period must be longer
      * than four times the radius of every body, margins included. */
     TalusPeriod period;
-    /* Joints are closed after each step (talus/joint.h); else they drift by (w h)^2/2 of their size per step. */
+    /* True: joints are closed after each step (talus/joint.h). False: joints drift by (w h)^2/2 of their size per step, w
+     * being the spin. */
     bool projection;
     /* Bodies slower than this times the reference speed may sleep; 0 disables. */
     double sleep_speed;
     /* Steps after which a slow island falls asleep, until something disturbs it. Probes and contact lists omit contacts
      * between sleeping bodies. */
     int sleep_steps;
-    /* "cpu" or another of talus_backend_row. One with its own memory keeps the world there; downloads on demand. */
+    /* "cpu" or another name of talus_backend_row. A backend with memory of its own keeps the world there, and results are
+     * downloaded on demand. */
     const char *backend;
     int threads; /* 0: one per processor */
 } TalusWorldDef;
@@ -84,14 +89,14 @@ typedef struct TalusWorldDef {
 #define TALUS_GRAVITY_MAX 1e100
 
 #define TALUS_COMPLIANCE_AUTO (-1.0)       /* by the rule at TalusWorldDef.compliance */
-#define TALUS_COMPLIANCE_AUTO_LARGEST 0.01 /* what that is at most */
+#define TALUS_COMPLIANCE_AUTO_LARGEST 0.01 /* largest compliance by that rule */
 /* Largest elastic_overlap, over the size: contacts of bodies that overlap by more are no longer reliable. */
 #define TALUS_ELASTIC_OVERLAP_MAX 0.5
 
 /* The default: Coulomb's law, TALUS_COMPLIANCE_AUTO, elastic_overlap 0.02. */
 TalusWorldDef talus_world_def_default(void);
-/* The default but for its contacts: rigid (compliance 0) under the convex relaxation (ccp), which opens those that
- * slide. */
+/* As talus_world_def_default, but with rigid contacts (compliance 0) and the convex relaxation (ccp), which opens sliding
+ * contacts. */
 TalusWorldDef talus_world_def_relaxed(void);
 TalusStatus talus_world_create(const TalusWorldDef *def, TalusWorld **out);
 void talus_world_destroy(TalusWorld *world);
@@ -106,9 +111,9 @@ typedef struct TalusMaterialDef {
     const char *name; /* copied; "" allowed */
     double friction;
     double density; /* kg/m3, for bodies that give neither mass nor density */
-    /* Per contact, N/m and N s/m. Stiffness 0: none of its own, TalusWorldDef.compliance holds. */
+    /* Stiffness and damping of a contact, N/m and N s/m. Stiffness 0: TalusWorldDef.compliance applies. */
     double stiffness, damping;
-    /* Newton's coefficient, 0 to 1, of contacts without material stiffness; those with one rebound by their spring. */
+    /* Newton's coefficient, 0 to 1, for contacts without stiffness; contacts with stiffness rebound by their spring. */
     double restitution;
     /* Bounds of the moments about the normal and about the tangents, over L times the normal force. L is the size of
      * the round body (a sphere's radius), r_a r_b / (r_a + r_b) of two round bodies, else the smaller size. */
@@ -119,7 +124,7 @@ typedef struct TalusMaterialDef {
 TalusMaterialDef talus_material_def_default(void);
 TalusStatus talus_world_add_material(TalusWorld *world, const TalusMaterialDef *def, int *index);
 
-/* Properties of a pair of materials. A number below 0: the rule of TalusMaterialDef holds. */
+/* Properties of a pair of materials. A number below 0: the property follows from the two materials (TalusMaterialDef). */
 typedef struct TalusPairDef {
     uint32_t cookie;
     double friction, restitution, spinning, rolling, cohesion;
@@ -167,7 +172,8 @@ TalusStatus talus_world_set_force(TalusWorld *world, TalusBodyId id, TalusVec3 f
 /* Sets whether bodies of two groups, or of one group, collide; by default all do. */
 enum { TALUS_GROUPS = 32 };
 TalusStatus talus_world_set_groups(TalusWorld *world, int group_a, int group_b, bool meet);
-/* Excludes or includes collisions of two bodies. Exclusions are counted: as many inclusions undo them. */
+/* talus_world_exclude excludes two bodies from collision; talus_world_include undoes one exclusion. Exclusions are
+ * counted: the bodies collide again after as many inclusions as exclusions. */
 TalusStatus talus_world_exclude(TalusWorld *world, TalusBodyId a, TalusBodyId b);
 TalusStatus talus_world_include(TalusWorld *world, TalusBodyId a, TalusBodyId b);
 
@@ -249,10 +255,11 @@ typedef struct TalusLedger {
     double friction; /* work of tangential impulses and of moments, <= 0 up to the solver's error */
     double
         impact; /* work of normal impulses, plus the elastic energy they store, less `stabilisation` */
-    /* work of undoing the overlap of rigid contacts, and that of compliant ones which no load explains */
+    /* work of normal impulses at the speed that undoes overlap: of rigid contacts, and of compliant contacts the overlap
+     * beyond the one that their impulses cause */
     double stabilisation;
-    /* Elastic energy at the start of the step less that at the end of the last one: contacts have become stiffer or
-     * softer, have come or gone, or overlap otherwise than the last step's linear motion said. */
+    /* Elastic energy at the start of the step less that at the end of the last step. They differ where contacts became
+     * stiffer or softer, appeared or vanished, or have another overlap than the last step's linear motion predicted. */
     double stiffening;
     double cohesion;      /* work of attractive impulses */
     double gravity_error; /* error of the first-order scheme in gravity and applied forces */
@@ -261,17 +268,17 @@ typedef struct TalusLedger {
     double driven;        /* work that driven bodies do on others */
     double applied;       /* work of applied forces and torques */
     double projection;    /* work of the position projection of joints */
-    double exchange;      /* bodies added or removed, or wrapped around a period against gravity */
-    double imbalance;     /* changes minus sum; rounding only */
+    double exchange;  /* energy of bodies added or removed, or moved by a period along gravity */
+    double imbalance; /* the three changes minus the sum of the columns; rounding only */
 } TalusLedger;
 
-/* Overlaps over size of the contacts that bear load, in the last part of a halved step: contacts of the step's problem
- * with a normal impulse above 0, and their overlap at the start of the step, 0 where the bodies were apart. Size: of
- * the smaller body, or of the free one (TalusOverlap). */
+/* Overlaps over size of the loaded contacts: contacts of the step's problem with a normal impulse above 0. The overlap is
+ * that at the start of the step, 0 where the bodies were apart. Size: of the smaller body, or of the free one
+ * (TalusOverlap). Of a halved step, the last part counts. */
 typedef struct TalusOverlapSummary {
-    int loaded;       /* number of these contacts */
-    double mean, max; /* 0 without such contacts */
-    double p99;       /* one in a hundred overlaps more; at most 1/16 above the exact value */
+    int loaded;       /* number of loaded contacts */
+    double mean, max; /* 0 without loaded contacts */
+    double p99;       /* 99th percentile; at most 1/16 above the exact value */
     /* Stiffness number: 1 over the mean of overlap over diameter, 2/mean; infinite where nothing overlaps. */
     double kappa;
 } TalusOverlapSummary;
@@ -286,16 +293,17 @@ typedef struct TalusStepInfo {
     TalusSolveInfo solve;
     double reference_speed;
     double tolerance; /* of this step's residual, m/s */
-    bool missed;      /* the tolerance was not reached */
+    bool missed;      /* true if the tolerance was not reached */
     int halvings;
     /* Machines (bodies connected by joints) whose joints no impulse could close; they lost energy
      * (docs/how-to/joints.md). */
     int projection_fallbacks;
-    /* Bodies that move so far in a period, even in a sixteenth of the step, that contacts may have been missed. */
+    /* Number of bodies that move so far in periodic space, even in a sixteenth of the step, that contacts may have been
+     * missed. */
     int clipped;
-    /* Overlap over size, mean and maximum of the overlapping contacts at the start. */
+    /* Overlap over size at the start of the step: mean and maximum over the contacts that overlap. */
     double penetration_mean, penetration_max;
-    TalusOverlapSummary overlap; /* of the contacts that bear load */
+    TalusOverlapSummary overlap; /* of the loaded contacts */
     int asleep;                  /* sleeping bodies */
     double sleep_speed; /* m/s: slower motion is neglected where bodies sleep; 0 if none sleeps */
     TalusLedger ledger;
@@ -308,7 +316,7 @@ TalusStatus talus_world_step(TalusWorld *world, TalusStepInfo *info);
  * 1e-6 of a step: the last step then ends at `time` exactly, and if it would be shorter than half a step, the last
  * two are made equal. Later steps are whole again. */
 TalusStatus talus_world_step_to(TalusWorld *world, double time, TalusStepInfo *info);
-/* Length of that step, s; 0 if `time` is reached, within 2e-6 of a step. */
+/* Returns the length of the step that talus_world_step_to would make, s; 0 if `time` is reached, within 2e-6 of a step. */
 double talus_world_next_length(const TalusWorld *world, double time);
 
 /* Detects and builds the problem of the next step, owned by the world and valid until the world changes. */
@@ -320,9 +328,9 @@ TalusStatus talus_world_set_accuracy(TalusWorld *world, double tolerance, int ma
 double talus_world_time(const TalusWorld *world);
 int64_t talus_world_steps(const TalusWorld *world);
 double talus_world_step_length(const TalusWorld *world);
-/* The model of pairs of materials without one of their own. */
+/* Returns the friction model of pairs of materials without a model of their own. */
 TalusFrictionModel talus_world_friction(const TalusWorld *world);
-/* TalusWorldDef.compliance; of TALUS_COMPLIANCE_AUTO, the value in the next step. */
+/* Returns TalusWorldDef.compliance; if that is TALUS_COMPLIANCE_AUTO, the value in the next step. */
 double talus_world_compliance(const TalusWorld *world);
 int talus_world_body_count(const TalusWorld *world); /* living bodies, fixed ones included */
 int talus_world_threads(const TalusWorld *world);
@@ -330,7 +338,8 @@ const char *talus_world_backend(const TalusWorld *world); /* owned by the world 
 TalusVec3 talus_world_gravity(const TalusWorld *world);
 TalusPeriod talus_world_period(const TalusWorld *world);
 
-/* State as arrays over living bodies; any may be NULL. The order is fixed until a body is added or removed. */
+/* State of all living bodies, in arrays of the caller; arrays that are not wanted are NULL. The order of bodies is fixed
+ * until a body is added or removed. */
 typedef struct TalusBodyState {
     TalusBodyId *id;
     TalusVec3 *position, *velocity, *spin;
@@ -353,7 +362,8 @@ typedef struct TalusContactState {
     double gap;
 } TalusContactState;
 
-/* Write at most `count` contacts and return how many there are: all, or those whose normal impulse exceeds `least`. */
+/* Write at most `count` contacts to `out` and return the number of contacts: of all, or of those whose normal impulse
+ * exceeds `least`. */
 int talus_world_get_contacts(const TalusWorld *world, TalusContactState *out, int count);
 int talus_world_get_strong_contacts(const TalusWorld *world, double least, TalusContactState *out,
                                     int count);
@@ -371,14 +381,14 @@ typedef struct TalusOverlap {
 /* Finds the pair with the largest depth / size, at most at the cost of one detection; the world does not change. */
 TalusStatus talus_world_worst_overlap(const TalusWorld *world, TalusOverlap *out);
 
-/* Returns the summary of the last step that this world object has made; before the first one all figures are 0. */
+/* Returns the summary of the last step that this world object has made; before the first step all figures are 0. */
 TalusOverlapSummary talus_world_get_overlap(const TalusWorld *world);
 
 /* Summary of the normal forces of the last step. */
 typedef struct TalusForceSummary {
     double length;       /* s: of the step that the impulses belong to; force is impulse / length */
-    int contacts;        /* between bodies that still exist */
-    int loaded;          /* of these, with a normal impulse above 0 */
+    int contacts;        /* number of contacts between bodies that still exist */
+    int loaded;          /* number of these contacts with a normal impulse above 0 */
     double mean_impulse; /* N s: mean normal impulse of the loaded contacts */
 } TalusForceSummary;
 
@@ -395,8 +405,8 @@ TalusMaterialDef talus_world_material(const TalusWorld *world, int index);
 
 /* Saves the whole state as bytes, which the caller frees with talus_free. */
 TalusStatus talus_world_save(const TalusWorld *world, void **bytes, size_t *size);
-/* Loads a saved world. `backend` NULL: the one it was saved on, where later steps have the same bits; on another
- * backend they meet the same tolerances. */
+/* Loads a saved world. `backend` NULL: the backend on which the world was saved; later steps then have the same bits. On
+ * another backend later steps meet the same tolerances. */
 TalusStatus talus_world_load(const void *bytes, size_t size, int threads, const char *backend,
                              TalusWorld **out);
 void talus_free(void *bytes);

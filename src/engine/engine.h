@@ -132,7 +132,7 @@ typedef struct TalusMotorChange {
 } TalusMotorChange;
 
 typedef struct TalusEngineJoints {
-    const TalusEngineJoint *block; /* [kept + free], free ones last */
+    const TalusEngineJoint *block; /* [bounded + free], free blocks last */
     int bounded, free;             /* blocks with bounds; blocks without, which may be eliminated */
     bool compliance;               /* true if some block has compliance */
     const TalusMotorChange *motor_change;

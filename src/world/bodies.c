@@ -78,6 +78,7 @@ TalusBodyBatch talus_body_batch_default(void)
     return batch;
 }
 
+/* Returns the radius of the batch's body i: of a sphere its own, else the bounding radius of the shape. */
 static double batch_radius(const TalusWorld *world, const TalusBodyBatch *batch, int i)
 {
     const TalusShape *shape = &world->shape[batch->shape];
@@ -86,6 +87,7 @@ static double batch_radius(const TalusWorld *world, const TalusBodyBatch *batch,
     return batch->radius ? batch->radius[i] : shape->def.radius;
 }
 
+/* Returns the density of the batch or, if it has none, of its material. */
 static double batch_density(const TalusWorld *world, const TalusBodyBatch *batch)
 {
     return batch->density > 0.0 ? batch->density : world->materials.def[batch->material].density;
@@ -160,6 +162,7 @@ TalusStatus talus_batch_check(const TalusWorld *world, const TalusBodyBatch *bat
     return TALUS_OK;
 }
 
+/* Sets *mass to the mass of the batch's body i, 0 if fixed; refuses a mass that is not positive and finite. */
 static TalusStatus compute_batch_mass(const TalusWorld *world, const TalusBodyBatch *batch, int i,
                                       double *mass)
 {
@@ -190,6 +193,7 @@ static int claim_slot(TalusBodies *bodies)
     return slot;
 }
 
+/* Writes the batch's body i to all arrays at `slot` and counts it. */
 static void fill_slot(TalusWorld *world, int slot, const TalusBodyBatch *batch, int i, double mass)
 {
     TalusBodies *bodies = &world->bodies;

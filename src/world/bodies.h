@@ -47,17 +47,19 @@ static inline bool talus_slot_is_free(const TalusBodies *bodies, int slot)
     return bodies->shape[slot] >= 0 && bodies->mobility[slot] == TALUS_MOBILITY_FREE;
 }
 
+/* True if the slot has a sleeping body. */
 static inline bool talus_slot_is_asleep(const TalusBodies *bodies, int slot)
 {
     return bodies->shape[slot] >= 0 && bodies->mobility[slot] == TALUS_MOBILITY_ASLEEP;
 }
 
-/* True if the body is free or asleep. */
+/* True if the slot has a body that is free or asleep. */
 static inline bool talus_slot_is_dynamic(const TalusBodies *bodies, int slot)
 {
     return talus_slot_is_free(bodies, slot) || talus_slot_is_asleep(bodies, slot);
 }
 
+/* True if the slot has a driven body. */
 static inline bool talus_slot_is_driven(const TalusBodies *bodies, int slot)
 {
     return bodies->shape[slot] >= 0 && bodies->mobility[slot] == TALUS_MOBILITY_DRIVEN;
@@ -71,13 +73,14 @@ static inline int talus_slot_root(int32_t *parent, int slot)
     return slot;
 }
 
-/* True if the slot has a body that was there at the last detection. */
+/* True if the slot has a body that existed at the last detection. */
 static inline bool talus_slot_was_detected(const TalusBodies *bodies, uint32_t slot)
 {
     return bodies->shape[slot] >= 0 && bodies->id[slot] <= bodies->counts.detected;
 }
 
-/* False if a body of the contact was removed since detection, even if another body has its slot now. */
+/* True if both bodies of the contact still exist; false if one was removed after detection, even if another body has its
+ * slot now. */
 static inline bool talus_contact_lives(const TalusBodies *bodies, const TalusContact *c)
 {
     return talus_slot_was_detected(bodies, c->a) && talus_slot_was_detected(bodies, c->b);
@@ -110,8 +113,8 @@ TalusStatus talus_batch_check(const TalusWorld *world, const TalusBodyBatch *bat
 void talus_slot_remove(TalusWorld *world, int slot);
 /* Returns the kinetic energy of a body, J; 0 if it is fixed or driven, since its mass is 0. */
 double talus_slot_kinetic(const TalusWorld *world, int slot);
-/* Copies position, velocity, spin and orientation of `count` bodies: gather writes state[k] from slot[k] of the arrays,
- * scatter writes slot[k] from state[k]. */
+/* Copy position, velocity, spin and orientation of `count` bodies: gather from slot[k] of the arrays to state[k], scatter
+ * from state[k] to slot[k]. */
 static inline void talus_bodies_gather(const TalusBodies *b, const int32_t *slot, int count,
                                        TalusMotion *state)
 {
@@ -132,8 +135,8 @@ static inline void talus_bodies_scatter(TalusBodies *b, const int32_t *slot, int
     }
 }
 
-/* Returns a view of `bodies` (the world's own, or another set that uses the world's shapes) for a detector that looks
- * for overlaps; it has no spins. The view points into the arrays. `filter` NULL: all pairs collide. */
+/* Returns a view of `bodies` (the world's own, or others with the world's shapes) for a detector that searches for
+ * overlaps. The view points into the arrays of `bodies` and has no spins. `filter` NULL: all pairs collide. */
 TalusBodyView talus_bodies_view(const TalusWorld *world, const TalusBodies *bodies,
                                 const TalusFilter *filter);
 

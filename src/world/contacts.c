@@ -69,8 +69,9 @@ TalusStatus talus_living_indices(const TalusWorld *world, int **living_index)
     return TALUS_OK;
 }
 
-/* Adds the normal impulses over summary->length to `force` of both bodies, and fills the rest of the summary. The
- * canonical order of contacts makes the sums depend on the state alone. */
+/* Adds the normal impulses of loaded contacts over summary->length to force[] of both bodies, counts these contacts in
+ * touching[], and fills the rest of the summary. The canonical order of contacts makes the sums depend on the state
+ * alone. */
 static void sum_forces(const TalusWorld *world, const int *living_index, double *force,
                        int *touching, TalusForceSummary *summary)
 {

@@ -1,8 +1,8 @@
 /* world/drive.c - driven bodies: prescribed motion.
- *
- * The problem's record of a driven body has zero inverse mass and inertia and its velocity, so D'v_f includes its part
- * of the contact velocities. Its pose at the end of a step, or of a part of a halved step, is a closed form in time, so
- * nothing drifts. Its velocity is the one that leads there in that time, so that contacts and poses agree. */
+  * The problem's record of a driven body has its velocity, and zero inverse mass and inertia: so D'v_f contains its share
+ * of the contact velocities. The pose of a driven body at the end of a step, or of a part of a halved step, is a closed
+ * form in time, so that nothing drifts. Its velocity is the one that leads to that pose within the step, so that contacts
+ * and poses agree. */
 #include "world/drive.h"
 #include "engine/contact_terms.h"
 #include "world/ids.h"
@@ -27,6 +27,7 @@ TalusDriveDef talus_drive_def_default(void)
 
 /* ---- the list ---- */
 
+/* Returns the index of the slot's drive in world->drive; -1: none. */
 static int find_drive(const TalusWorld *world, int slot)
 {
     for (int i = 0; i < world->drives; i++)
@@ -53,6 +54,7 @@ void talus_slot_clear_drive(TalusWorld *world, int slot)
     world->drives--;
 }
 
+/* True if all numbers are finite and the motion does not stop before its start. */
 static bool is_valid_drive(const TalusDriveDef *d)
 {
     TalusVec3 sum = talus_add(talus_add(d->velocity, d->amplitude), talus_add(d->spin, d->point));
@@ -91,7 +93,8 @@ TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const Talus
         TALUS_TRY(check_drive(world, slot, def));
     TALUS_TRY(talus_world_mark_bodies_dirty(world));
     talus_wake_all(world);
-    talus_world_drop_impulses(world, slot); /* contacts of spheres with it change their run */
+    talus_world_drop_impulses(world,
+                              slot); /* contacts of spheres with this body change their run */
     talus_slot_clear_drive(world, slot);
     b->velocity[slot] = b->spin[slot] = talus_vec3(0.0, 0.0, 0.0);
     b->mobility[slot] = TALUS_MOBILITY_FIXED;
@@ -112,7 +115,7 @@ TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const Talus
 
 /* ---- the motion ---- */
 
-/* Returns s of TalusDriveDef: the time since the start, at least 0 and at most stop - start. */
+/* Returns the time since the start of the motion (s of TalusDriveDef), at least 0 and at most stop - start. */
 static double elapsed_time(const TalusDriveDef *d, double time)
 {
     return fmin(fmax(time, d->start), d->stop) - d->start;

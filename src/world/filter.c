@@ -28,8 +28,8 @@ TalusStatus talus_world_set_groups(TalusWorld *world, int a, int b, bool meet)
     return TALUS_OK;
 }
 
-/* Writes the slots to `pair`, smaller first. *there: whether that pair is excluded. Returns its index in f->excluded,
- * or the index at which to insert it. */
+/* Writes the slots a and b to `pair`, smaller first. *there: true if that pair is excluded. Returns the index of the pair
+ * in f->excluded, or the index at which to insert it. */
 static int find_exclusion(const TalusFilters *f, int a, int b, uint32_t pair[2], bool *there)
 {
     int low = 0, high = f->count;

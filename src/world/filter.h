@@ -6,19 +6,20 @@
 
 #include <talus/world.h>
 
-/* Pairs that do not collide (filter.c). */
+/* Collision filters of a world: groups and pairs of bodies that do not collide. */
 typedef struct TalusFilters {
     uint32_t meets[TALUS_GROUPS]; /* bit g: bodies of this group collide with those of group g */
     bool groups_apart;            /* some groups do not collide */
     uint32_t (*excluded)[2];      /* sorted pairs of slots, smaller slot first */
-    int *exclusions;  /* exclusions of each pair; it collides again once all are undone */
+    int *exclusions;  /* [count]: number of exclusions of each pair; at 0 the pair collides again */
     int count;        /* of pairs */
     TalusFilter view; /* these filters in the detector's form (talus_filter_view) */
 } TalusFilters;
 
-/* Lets all groups collide. */
+/* Sets all groups to collide with all groups. */
 void talus_filters_init(TalusFilters *filters);
-/* Exclude two bodies from collision, once more; undo one such exclusion, if there is one. Both wake all bodies. */
+/* talus_pair_exclude adds one exclusion of two bodies from collision; talus_pair_include removes one, if there is one. A
+ * pair collides while it has no exclusion. Both functions wake all bodies. */
 TalusStatus talus_pair_exclude(TalusWorld *world, int slot_a, int slot_b);
 void talus_pair_include(TalusWorld *world, int slot_a, int slot_b);
 /* Removes all exclusions of a slot that is reused. */

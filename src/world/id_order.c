@@ -34,7 +34,7 @@ static void sort_by_digit(const uint64_t *id, int shift, int slots, const uint32
         to[start[(id[from[k]] >> shift) % DIGITS]++] = from[k];
 }
 
-/* Fills at_rank, with rank as scratch, then rank. */
+/* Sorts all slots by id: fills at_rank, with rank as scratch, then rank. */
 static void sort_by_id(TalusIdOrder *o, const uint64_t *id, int slots)
 {
     uint64_t bits = 0;

@@ -1,7 +1,6 @@
-/* world/ids.c - the slot of an id.
- *
- * Numbers are assigned in order of creation and never twice. Until the world first reuses a slot, the body of number n
- * has slot n - 1. Bodies with another slot are in the list `displaced`, which ascends because numbers only grow.
+/* world/ids.c - id numbers of bodies, and the slot of an id.
+  * Numbers are assigned in order of creation and never twice. Until the world first reuses a slot, the body with number n
+ * has slot n - 1. Bodies with other slots are in the list `displaced`, in ascending order, because numbers only grow.
  * Entries of removed bodies stay until the list is full. */
 #include "world/ids.h"
 #include "world/state.h"
@@ -9,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+/* True if the slot has the living body with this number. */
 static bool slot_has_body(const TalusBodies *b, int64_t slot, uint64_t number)
 {
     return slot < b->counts.slots && b->shape[slot] >= 0 && b->id[slot] == number;
@@ -43,6 +43,7 @@ TalusStatus talus_slot_find(const TalusWorld *world, TalusBodyId id, int *slot)
     return talus_reject("body %" PRIu64 ": there is no such body now", id.number);
 }
 
+/* Drops the entries of removed bodies from `displaced`. */
 static void drop_removed(TalusBodies *b)
 {
     int left = 0;
@@ -52,8 +53,8 @@ static void drop_removed(TalusBodies *b)
     b->displaced_count = left;
 }
 
-/* If `displaced` lacks room for `count` more entries, drops those of removed bodies and makes room for twice the number
- * then needed, so that this is rare. While no slot was reused (in_place), new bodies need no entry. */
+/* If `displaced` lacks memory for `count` more entries, drops the entries of removed bodies and reserves twice the number
+ * of entries then needed, so that this is rare. While no slot has been reused (in_place), new bodies need no entry. */
 TalusStatus talus_ids_reserve(TalusBodies *b, int count)
 {
     const TalusBodyCounts *n = &b->counts;
@@ -66,7 +67,7 @@ TalusStatus talus_ids_reserve(TalusBodies *b, int count)
     return TALUS_GROW(b->displaced, 2 * (used + more), used, "bodies");
 }
 
-/* Appends the slot's body to `displaced`, which has room, if its number is not slot + 1. */
+/* Appends the slot's body to `displaced`, which has the capacity, if its number is not slot + 1. */
 static void list_if_displaced(TalusBodies *b, int slot)
 {
     if (b->id[slot] != (uint64_t)slot + 1)

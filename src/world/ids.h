@@ -4,7 +4,7 @@
 
 #include <talus/world.h>
 
-/* Bound of the numbers, so that doubles represent them exactly. No run reaches it. */
+/* Upper bound of id numbers, so that doubles represent them exactly. No run reaches it. */
 #define TALUS_ID_LIMIT (UINT64_C(1) << 53)
 
 /* Returns the id number of a body that a file names by slot and generation (the number of bodies that the slot has
@@ -16,12 +16,13 @@ static inline uint64_t talus_id_from_generation(uint32_t slot, uint32_t generati
 
 /* ---- ids.c ---- */
 struct TalusBodies;
-/* Returns the slot of a living body; -1: there is none. */
+/* Returns the slot of the living body with this id; -1: there is none. */
 int talus_slot_of(const TalusWorld *world, TalusBodyId id);
-/* Finds the slot of a living body; fails if there is none. */
+/* Sets *slot to the slot of the living body with this id, or fails if there is none. */
 TalusStatus talus_slot_find(const TalusWorld *world, TalusBodyId id, int *slot);
-/* Reserves memory for the ids of `count` more bodies; talus_slot_assign_id then assigns the next number to a slot. */
+/* Reserves memory for the ids of `count` more bodies, so that talus_slot_assign_id cannot fail. */
 TalusStatus talus_ids_reserve(struct TalusBodies *bodies, int count);
+/* Assigns the next id number to the body in `slot`. */
 void talus_slot_assign_id(struct TalusBodies *bodies, int slot);
 /* After a failed step has reset counts.created: drops the entries of `displaced` with numbers above it. */
 void talus_ids_rollback(struct TalusBodies *bodies);

@@ -86,8 +86,8 @@ static double pair_value(double set, double a, double b)
     return set >= 0.0 ? set : fmin(a, b);
 }
 
-/* Section NONE makes mu, spinning and rolling 0. A pair without any of the three keeps the model {0}: ccp on the
- * disc. */
+/* Returns the law of a pair of materials. Section NONE makes mu, spinning and rolling 0. A pair without any of these three
+ * keeps the model {0}, ccp on the disc. */
 static TalusLaw pair_law(const TalusMaterialDef *a, const TalusMaterialDef *b,
                          const TalusPairDef *pair, const TalusFrictionModel *world_model)
 {
@@ -115,6 +115,7 @@ static TalusLaw pair_law(const TalusMaterialDef *a, const TalusMaterialDef *b,
     return law;
 }
 
+/* Computes the laws of all pairs of materials anew, with max_friction and the flags any_*. */
 static void update_laws(TalusWorld *world)
 {
     TalusMaterials *m = &world->materials;

@@ -12,13 +12,13 @@ typedef struct TalusMaterials {
     TalusLaw *law;         /* [count * count], symmetric */
     TalusPairDef *pair;    /* [count * count]: properties set for pairs; below 0: not set */
     double max_friction;   /* of all pairs */
-    /* some pair has it; models: a friction model other than ccp on the disc */
+    /* true if some pair has stiffness, a friction model other than ccp on the disc, restitution, moments, cohesion */
     bool any_compliance, any_models, any_restitution, any_moments, any_cohesion;
 } TalusMaterials;
 
 void talus_materials_clear(TalusMaterials *materials);
 void talus_shapes_clear(TalusWorld *world);
-/* Sets *index to the world's first sphere shape; adds one with this default radius if there is none. */
+/* Sets *index to the world's first sphere shape; if there is none, adds a sphere with this default radius. */
 TalusStatus talus_world_require_sphere_shape(TalusWorld *world, double radius, int *index);
 
 #endif

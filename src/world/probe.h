@@ -13,7 +13,7 @@ typedef struct TalusProbe {
     TalusProbeValue next;  /* of the current step; force and torque are impulses, N s and N m s */
 } TalusProbe;
 
-/* Probes as the engine takes them, and their sums. Probes of removed bodies are left out; their value is 0. */
+/* Probes in the engine's form, and their sums. Probes of removed bodies are left out; their value is 0. */
 typedef struct TalusProbeStaging {
     TalusEngineProbe *probe;
     TalusProbeSums *sums;
@@ -25,8 +25,8 @@ typedef struct TalusProbeStaging {
 void talus_probes_begin_step(TalusWorld *world);
 /* Before the bodies move: tells the engine which sums to compute. */
 TalusStatus talus_probes_request_sums(TalusWorld *world);
-/* After they have moved: downloads the sums. Adds impulses and torques to `next`; the rest replaces that of an earlier
- * part of a halved step. */
+/* After the bodies have moved: downloads the sums of this part of the step. Adds impulses and torques to `next`; numbers,
+ * mass and momentum replace those of an earlier part. */
 TalusStatus talus_probes_add_sums(TalusWorld *world);
 /* Ends a step of length h: sets `value` from `next`, with impulses divided by h. */
 void talus_probes_finish_step(TalusWorld *world, double h);

@@ -23,13 +23,13 @@
 /* Items per chunk of a parallel loop: fixed, so that sums by chunk do not depend on the number of threads. */
 enum { TALUS_GRAIN = 1024 };
 
-/* The engine's snapshot of the state at the start of the step. */
+/* What the world keeps of the engine's snapshot at the start of the step. */
 typedef struct TalusStepSnapshot {
-    bool taken;          /* the engine has a snapshot */
-    double impulse_step; /* TalusWorld.impulse_step at that time */
+    bool taken;          /* true if the engine has a snapshot of this step */
+    double impulse_step; /* TalusWorld.impulse_step when the snapshot was taken */
 } TalusStepSnapshot;
 
-/* Masses of all free and sleeping bodies, kg; least is infinite without any. */
+/* Sum, least and largest of the masses of all free and sleeping bodies, kg; without bodies `least` is infinite. */
 typedef struct TalusMasses {
     double sum, least, largest;
 } TalusMasses;
@@ -39,22 +39,23 @@ struct TalusWorld {
     char *solver_spec, *backend_name; /* memory of the strings in def */
     const TalusBackend *backend;
     TalusContext *context; /* of the backend; NULL if the CPU engine takes the steps */
-    TalusLog log;          /* messages go to the thread's log if it has no function */
-    /* engine takes the steps; host is the CPU engine that holds the contacts for queries. They are the same unless a
-     * device takes the steps. */
+    TalusLog log;          /* if it has no function, messages go to the thread's log */
+    /* engine takes the steps; host is the CPU engine that holds the contacts for queries. Both are the same engine unless
+     * a device takes the steps. */
     TalusEngineHandle engine, host;
     TalusMirror mirror;
     double gravity_norm;    /* m/s2 */
     double reference_speed; /* m/s, scale of tolerances: max(|gravity| step, def.reference_speed) */
     int64_t steps;
-    /* Time and step count at the start of the current run of whole steps: 0, or the end of the last shortened step. */
+    /* Time and step count from which whole steps are counted: 0, or those at the end of the last shortened step. */
     double base_time;
     int64_t base_steps;
     int64_t missed_steps;
     int clipped_bodies;  /* TalusEngineCounts.clipped_bodies of the last detection */
-    bool start_reported; /* info has contacts and penetration of the first solved part */
-    bool said_missed, said_infeasible; /* said_*: this warning has been logged */
-    /* not saved: a resumed run may repeat these warnings */
+    bool start_reported; /* true if info has contacts and penetration of the first solved part */
+    /* true if the warning has been logged; saved */
+    bool said_missed, said_infeasible;
+    /* true if the warning has been logged; not saved: a resumed run may repeat these warnings */
     bool said_fallback, said_overlap, said_jammed, said_clipped, said_soft;
 
     TalusPool *pool;
@@ -62,7 +63,7 @@ struct TalusWorld {
     TalusSolver *solver;
 
     TalusBodies bodies;
-    TalusIdOrder id_order; /* at the last call of talus_mirror_upload */
+    TalusIdOrder id_order; /* of the bodies at the last call of talus_mirror_upload */
     TalusShape *shape;
     TalusGyration *gyration; /* [shapes]: inertia per unit mass */
     int shapes;
@@ -80,16 +81,17 @@ struct TalusWorld {
     int probes;
     TalusProbeStaging probe_staging;
 
-    /* J, since the last step: energy of bodies added less that of bodies removed, changes by
-     * talus_world_set_velocity, less the kinetic energy of bodies that fall asleep */
+    /* J, energy exchanged since the last step: energy of added bodies, less that of removed bodies, plus changes by
+     * talus_world_set_velocity, less the kinetic energy of bodies that fell asleep */
     double exchange_kinetic, exchange_potential;
-    /* J, at the end of the last step: energy of compliant contacts and kinetic energy; then the same before the current
-     * step, to go back to if it fails */
+    /* J: energy of compliant contacts and kinetic energy at the end of the last step or part; *_before: at the start of
+     * the current step, for a rollback */
     double elastic, kinetic, elastic_before, kinetic_before;
-    /* the next step begins with a rough solve (step.c); then the same before the current step */
+    /* rough_first: true if the next solve begins roughly (step.c); rough_first_before: its value at the start of the
+     * current step, for a rollback */
     bool rough_first, rough_first_before;
-    double last_compliance; /* of the last successful step; below 0: there was none */
-    TalusMasses masses;     /* when the counts were `mass_counts` */
+    double last_compliance; /* compliance of the last successful step; below 0: there was none */
+    TalusMasses masses;     /* of the bodies at the time when their counts were mass_counts */
     TalusBodyCounts mass_counts;
 
     /* the current step */
@@ -97,8 +99,9 @@ struct TalusWorld {
     double compliance; /* of the step's contacts (talus_world_compliance) */
     double
         strain; /* from the engine's compute_velocities: largest elastic overlap over its limit */
-    bool velocities_changed; /* by the solve, by more than talus_velocity_change_limit */
-    double min_size;         /* m: smallest size of a free body; infinite if there is none */
+    /* true if the solve changed some velocity by more than talus_velocity_change_limit */
+    bool velocities_changed;
+    double min_size; /* m: smallest size of a free body; infinite if there is none */
     int contact_count;
     TalusBuildOptions build_options; /* options of the step's problem */
     double impulse_step; /* length of the step that gave the contacts' impulses; 0: no impulses */
@@ -111,19 +114,20 @@ struct TalusWorld {
     TalusStepInfo info;
 };
 
+/* True if all three components are finite. */
 static inline bool talus_finite3(TalusVec3 a)
 {
     return isfinite(a.x) && isfinite(a.y) && isfinite(a.z);
 }
 
-/* Returns the masses of the bodies, added up anew. */
+/* Returns sum and extremes of the masses of the present bodies, computed anew. */
 TalusMasses talus_world_masses(const TalusWorld *world);
-/* True if world->masses are those. */
+/* True if world->masses are those of the present bodies: none was added or removed since. */
 bool talus_masses_known(const TalusWorld *world);
-/* Returns what TALUS_COMPLIANCE_AUTO means for these bodies at a tolerance. */
+/* Returns the compliance that TALUS_COMPLIANCE_AUTO aims at, for the present bodies at a tolerance. */
 double talus_auto_compliance(const TalusWorld *world, double tolerance);
 
-/* Returns the time, s: a product, because a sum of steps would accumulate rounding. */
+/* Returns the time of the world, s: steps times their length, because adding up steps would accumulate rounding. */
 static inline double talus_time(const TalusWorld *world)
 {
     return world->base_time + (double)(world->steps - world->base_steps) * world->def.step;
@@ -134,7 +138,7 @@ static inline bool talus_slot_is_sphere(const TalusWorld *world, int slot)
     return world->shape[world->bodies.shape[slot]].def.kind == TALUS_SHAPE_SPHERE;
 }
 
-/* Returns the inertia per unit mass of a body's shape; NULL for a sphere. */
+/* Returns the inertia per unit mass of the shape of the body in `slot`; NULL for a sphere. */
 static inline const TalusGyration *talus_slot_gyration(const TalusWorld *world, int slot)
 {
     return talus_slot_is_sphere(world, slot) ? NULL : &world->gyration[world->bodies.shape[slot]];

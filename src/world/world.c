@@ -47,6 +47,7 @@ TalusWorldDef talus_world_def_relaxed(void)
 /* Sets the error message about member `key` of the def; returns the error. */
 #define REFUSE(key, ...) talus_error_key(key, talus_reject("world: " __VA_ARGS__))
 
+/* Refuses a value that is not finite or below `min`; `want` says what is expected. */
 static TalusStatus check_minimum(const char *key, double value, double min, const char *want)
 {
     if (!isfinite(value) || value < min)
@@ -132,6 +133,7 @@ static TalusStatus check_engine(const TalusWorld *world)
                       world->def.backend, periods ? "periods" : "sleeping bodies");
 }
 
+/* Creates the CPU engine and, unless it takes the steps itself, the backend's context and engine. */
 static TalusStatus create_engines(TalusWorld *world)
 {
     TalusEngineSetup setup = {
@@ -161,6 +163,7 @@ static void destroy_engines(TalusWorld *world)
         world->backend->context_destroy(world->context);
 }
 
+/* Copies the def, creates pool, problem, engines and solver, and adds the default material. */
 static TalusStatus init_world(TalusWorld *world, const TalusWorldDef *def)
 {
     world->def = *def;
@@ -279,9 +282,10 @@ TalusMasses talus_world_masses(const TalusWorld *world)
     return masses;
 }
 
-/* Loose steps err by far more than elastic overlap; what asks for more digits, such as an arch close to its limit of
- * stability, asks for stiffer contacts too. Below very heavy bodies contacts harden so much that a step has to find its
- * tangent by several solves: rigid ones are easier. */
+/* The compliance is in proportion to tolerances below 1e-3: at loose tolerances the error of a solve exceeds elastic
+ * overlap by far, and a user who asks for tight ones, as for an arch close to its limit of stability, needs stiff contacts
+ * too. It is 0 for very uneven masses: contacts below very heavy bodies harden so much that a step has to find its
+ * compliances by several solves, and rigid contacts are easier to solve. */
 double talus_auto_compliance(const TalusWorld *world, double tolerance)
 {
     const double largest = TALUS_COMPLIANCE_AUTO_LARGEST, tight = 1e-3, uneven = 1e6;
@@ -291,9 +295,9 @@ double talus_auto_compliance(const TalusWorld *world, double tolerance)
     return tolerance > 0.0 ? largest * fmin(1.0, tolerance / tight) : largest;
 }
 
-/* Returns the compliance of the step after one with `last`: closer to `target` by at most a factor of 1.01. Contacts that
- * harden tenfold within one step would throw a bed at rest apart. Below 1e-4 elastic overlap is so small that contacts
- * may become rigid, or stop being rigid, at once. */
+/* Returns the compliance of the next step, given that of the last step: `last` moved towards `target` by at most a factor
+ * of 1.01, because contacts that harden tenfold within one step would throw a bed at rest apart. Compliances of 1e-4 and
+ * less change at once: their elastic overlap is so small that contacts may become rigid, or stop being rigid. */
 static double follow_compliance(double last, double target)
 {
     const double factor = 1.01, nearly_rigid = 1e-4;

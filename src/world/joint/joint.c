@@ -1,8 +1,8 @@
 /* world/joint/joint.c - adding, removing and querying joints.
  *
  * Joints are listed in order of creation, which is that of their numbers. A joint is alive while both its bodies are;
- * the fixed world always is. A joint that is not alive is skipped, and dropped only at the start of the next step: so a
- * rollback that restores a body restores its joints. */
+  * the fixed world always is. A joint that is not alive is skipped; it is dropped from the list only at the start of the
+ * next step, so that a rollback that restores a body restores its joints. */
 #include "world/joint/joint.h"
 #include "world/ids.h"
 #include "world/state.h"
@@ -39,6 +39,7 @@ TalusJointDef talus_joint_def_default(void)
 
 /* ---- checks ---- */
 
+/* True if the vector is finite and not 0. */
 static bool is_direction(TalusVec3 a)
 {
     double n = talus_norm(a);
@@ -52,6 +53,7 @@ static TalusStatus check_body(const TalusWorld *world, const char *name, TalusBo
     return TALUS_OK;
 }
 
+/* True if the body with this id exists and is free or asleep. */
 static bool is_dynamic(const TalusWorld *world, TalusBodyId id)
 {
     int slot = talus_slot_of(world, id);
@@ -223,8 +225,8 @@ static void attach_to_bodies(const TalusWorld *world, TalusJoint *joint)
     }
 }
 
-/* Returns the bounding radius of the smaller free body. Points offset by it give the rows of rotations about the scale
- * of those of translations. */
+/* Returns TalusJoint.length: the bounding radius of the smaller free or sleeping body. With offsets of this length the
+ * rows of rotations have about the scale of the rows of translations. */
 static double offset_length(const TalusWorld *world, const TalusJointDef *def)
 {
     const double *radius = world->bodies.radius;
@@ -239,6 +241,7 @@ static bool excludes_collision(const TalusJointDef *def)
     return !def->collide && def->a.number != 0 && def->b.number != 0;
 }
 
+/* Excludes the joint's bodies from collision, unless the def lets them collide. */
 static TalusStatus exclude_bodies(TalusWorld *world, const TalusJointDef *def)
 {
     if (!excludes_collision(def))
@@ -285,6 +288,7 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Sets *out to the joint with this id, or fails if there is none that is alive. */
 static TalusStatus find_joint(const TalusWorld *world, TalusJointId id, TalusJoint **out)
 {
     const TalusJoints *joints = &world->joints;
@@ -297,6 +301,7 @@ static TalusStatus find_joint(const TalusWorld *world, TalusJointId id, TalusJoi
     return TALUS_OK;
 }
 
+/* Removes the joint at `index` from the list and releases its name. */
 static void drop_joint(TalusJoints *joints, int index)
 {
     TalusJoint *joint = &joints->joint[index];

@@ -28,7 +28,7 @@ typedef struct BlockWriter {
     int bounded, free; /* index of the next block of each kind (TalusJoints) */
 } BlockWriter;
 
-/* Writes the block to TalusJoints.block: behind the last of those without bounds (free) or of the others (kept). */
+/* Appends the block to the free or the bounded blocks of TalusJoints.block, with its joint, part and offset. */
 static void append_block(BlockWriter *c, TalusJointBlock block, int part,
                          const TalusJointPose *pose)
 {
@@ -59,6 +59,7 @@ static double motor_target(const TalusJoint *joint, double time)
                : 0.0;
 }
 
+/* Appends the block of a speed or position motor, if the joint has one. */
 static void append_motor(BlockWriter *c, const TalusJointPose *pose)
 {
     const TalusMotorDef *motor = &c->joint->def.motor;
@@ -71,7 +72,9 @@ static void append_motor(BlockWriter *c, const TalusJointPose *pose)
     double rate = end > motor->start ? lever * motor->rate : 0.0;
     double y = lever * pose->coordinate;
     block.max_effort = motor->max_effort * c->h / lever;
-    if (isfinite(motor->max_effort)) /* finite as in count_bounded, even after overflow */
+    if (isfinite(
+            motor
+                ->max_effort)) /* stays finite after overflow, because count_bounded counts this block as bounded */
         block.max_effort = fmin(block.max_effort, DBL_MAX);
     if (motor->kind == TALUS_MOTOR_SPEED)
         block.bias = -target;
@@ -83,8 +86,8 @@ static void append_motor(BlockWriter *c, const TalusJointPose *pose)
     append_block(c, block, TALUS_PART_MOTOR, pose);
 }
 
-/* Adds the lower limit (way 1) or the upper one (way -1), unless it is infinite. A coordinate beyond its limit returns
- * at most at the recovery speed of overlaps. */
+/* Appends the block of the lower limit (way 1) or the upper limit (way -1), unless the limit is infinite. A coordinate
+ * beyond its limit returns at most at the recovery speed of overlaps. */
 static void append_limit(BlockWriter *c, const TalusJointPose *pose, double limit, double way,
                          int part)
 {
@@ -101,6 +104,7 @@ static void append_limit(BlockWriter *c, const TalusJointPose *pose, double limi
     append_block(c, block, part, pose);
 }
 
+/* Appends all blocks of the joint: constraints, spring, motor, limits. */
 static void append_joint(BlockWriter *c)
 {
     const TalusJointDef *def = &c->joint->def;
@@ -119,7 +123,7 @@ static void append_joint(BlockWriter *c)
     append_limit(c, &pose, def->upper, -1.0, TALUS_PART_UPPER);
 }
 
-/* Returns the number of a joint's blocks of the kind `bounded` (TalusJoints): motors of bounded effort, limits. */
+/* Returns the number of bounded blocks of a joint: motors of bounded effort, and limits. */
 static int count_bounded(const TalusJointDef *def)
 {
     bool motor = def->motor.kind == TALUS_MOTOR_SPEED || def->motor.kind == TALUS_MOTOR_POSITION;
@@ -153,14 +157,14 @@ TalusStatus talus_joints_make_blocks(TalusWorld *world, double h)
 
 /* ---- into the operator ---- */
 
-/* True if the base does not move freely: the first body of the operator's block must be free, so the mover takes its
- * place. The normal then changes its sign, which preserves velocities and impulses along the normal. */
+/* True if the operator's block has the mover as its first body, which must be free, because the base is not free. The
+ * normal then changes its sign, which preserves velocities and impulses along the normal. */
 static bool is_swapped(const TalusWorld *world, const TalusJointBlock *block)
 {
     return block->slot[0] < 0 || !talus_slot_is_free(&world->bodies, block->slot[0]);
 }
 
-/* Returns the body of exchange.problem: the slot, or -1 for a fixed body or the fixed world. */
+/* Returns the index of the slot's body in exchange.problem: the slot, or -1 for a fixed body or the fixed world. */
 static int problem_body(const TalusWorld *world, int slot)
 {
     return slot >= 0 && world->bodies.mobility[slot] != TALUS_MOBILITY_FIXED ? slot : -1;
@@ -201,15 +205,15 @@ static void fill_block(TalusWorld *world, const TalusJointBlock *block, int64_t 
     op->compliance[i] = block->compliance;
 }
 
-/* Writes the part of the transferred impulse that the block's set allows. */
-static void fill_gamma(TalusWorld *world, const TalusJointBlock *block, int64_t i, double warm)
+/* Writes the initial impulse of block i: `ratio` times the impulse of the last step, cut to the block's bounds. */
+static void fill_gamma(TalusWorld *world, const TalusJointBlock *block, int64_t i, double ratio)
 {
     const TalusOperator *op = talus_problem_operator(world->joints.exchange.problem);
     double *g = &talus_problem_gamma(world->joints.exchange.problem)[op->rows * i];
     TalusVec3 impulse = world->joints.joint[block->joint].warm_start.impulse[block->part];
     if (is_swapped(world, block))
         impulse = talus_neg(impulse);
-    talus_contact_warm_start(op->frame[i], op->rows, warm, impulse, g);
+    talus_contact_warm_start(op->frame[i], op->rows, ratio, impulse, g);
     bool limit = block->mask == 0;
     for (int k = 0; k < 3; k++)
         if (limit ? k > 0 : !(block->mask >> k & 1))
@@ -218,12 +222,12 @@ static void fill_gamma(TalusWorld *world, const TalusJointBlock *block, int64_t 
             g[k] = fmin(block->max_effort, fmax(limit ? 0.0 : -block->max_effort, g[k]));
 }
 
-void talus_joints_fill_problem(TalusWorld *world, double warm)
+void talus_joints_fill_problem(TalusWorld *world, double ratio)
 {
     const TalusJoints *joints = &world->joints;
     for (int k = 0; k < joints->bounded + joints->free; k++) {
         fill_block(world, &joints->block[k], k);
-        fill_gamma(world, &joints->block[k], k, warm);
+        fill_gamma(world, &joints->block[k], k, ratio);
     }
 }
 
@@ -257,7 +261,8 @@ static bool motor_impulses(const TalusWorld *world, const TalusJoint *joint, dou
     return true;
 }
 
-/* Computes the change of a free body's record (velocity, spin times its length) by a push; false if it is not free. */
+/* Computes the change of a free body's record (velocity, spin times its length) by a motor's impulse; false if the body is
+ * not free. */
 static bool velocity_change(const TalusWorld *world, const MotorImpulse *act, TalusMotorChange *out)
 {
     TalusProblem *problem = world->joints.exchange.problem;
@@ -286,7 +291,7 @@ int talus_joints_motor_changes(TalusWorld *world, double h, TalusMotorChange *ou
     return count;
 }
 
-/* Returns the work of a push, J, at the velocities in the body records of exchange.problem. */
+/* Returns the work of a motor's impulse on a body, J, at the velocities in the body records of exchange.problem. */
 static double motor_impulse_work(TalusWorld *world, const MotorImpulse *act)
 {
     if (act->slot < 0 || !talus_slot_is_free(&world->bodies, act->slot))
@@ -320,7 +325,7 @@ static double sum_torque_motors(TalusWorld *world, double h)
 
 /* ---- results of the solve ---- */
 
-/* Copies the solved impulse of block i, on the mover, to the joint's carry, and returns it. */
+/* Copies the solved impulse of block i, on the mover, to warm_start of its joint, and returns it. */
 static TalusVec3 store_block_impulse(TalusWorld *world, const TalusJointBlock *block, int64_t i)
 {
     const TalusOperator *op = talus_problem_operator(world->joints.exchange.problem);

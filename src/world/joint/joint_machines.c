@@ -1,17 +1,18 @@
 /* world/joint/joint_machines.c - machines (bodies connected by joints), and the convergence of their projection.
- *
- * A round of the projection leaves a fraction of a machine's largest error. Up to the bound `max_ratio` the machine gets
- * another round; above it the machine falls back (joint_project.c). The bound is lower for machines that contacts push.
- * The contact impulse on a body is its impulse of the step less that of joints,
+  * A round of the projection leaves a fraction of a machine's largest error. If that fraction is at most max_ratio, the
+ * machine gets another round; otherwise it falls back (joint_project.c). max_ratio is lower for machines that contacts
+ * push. The contact impulse on a body is its total impulse in the step less the impulses of joints,
  *     m (v - v_free) - sum of joints' impulses,
  * which the host can compute for every engine without the contact list. */
 #include "world/joint/joint_project.h"
 
 const double talus_joint_closed = 1e-9;
-/* fraction of the largest error that a round may leave, by Machine.loaded: without contacts that push, and with */
+/* fraction of the largest error that a round may leave: [0] without contacts that push the machine, [1] with */
 static const double max_ratio[2] = {0.8, 0.1};
-static const double rounding = 1e-7; /* over joint length: smaller errors need not fall further */
-static const double pushed = 1e-6;   /* contact impulse that counts, over Load.size */
+static const double rounding =
+    1e-7; /* error over joint length that counts as closed where it falls no further */
+static const double pushed =
+    1e-6; /* smallest contact impulse that counts as a push, over ImpulseBalance.size */
 
 /* ---- search ---- */
 
@@ -38,7 +39,7 @@ void talus_machines_find(TalusProjection *p)
 
 /* ---- contacts ---- */
 
-/* Subtracts a joint's impulse from the load of one of its bodies. */
+/* Subtracts a joint's impulse on the body in `slot` from the body's impulse balance. */
 static void subtract_joint_impulse(TalusProjection *p, int slot, TalusVec3 impulse)
 {
     if (slot < 0)
@@ -47,7 +48,7 @@ static void subtract_joint_impulse(TalusProjection *p, int slot, TalusVec3 impul
     p->balance[slot].size += talus_norm(impulse);
 }
 
-/* Returns the impulse of contacts and joints on a free body, m (v - v_free). */
+/* Returns the balance of a free body before joints are subtracted: the impulse of contacts and joints, m (v - v_free). */
 static ImpulseBalance total_impulse(const TalusWorld *world, int slot)
 {
     const TalusBodies *b = &world->bodies;
@@ -58,7 +59,7 @@ static ImpulseBalance total_impulse(const TalusWorld *world, int slot)
     return (ImpulseBalance){all, talus_norm(all)};
 }
 
-/* Sets `balance` of bodies in blocks, and `contact_pushed` of machines by the loads of touched bodies. */
+/* Sets `balance` of all bodies with joints, and contact_pushed of the machines in which contacts push a body. */
 static void find_contact_pushes(const TalusWorld *world, TalusProjection *p)
 {
     const TalusJoints *joints = &world->joints;
@@ -89,7 +90,7 @@ static double joint_length(const TalusWorld *world, const TalusProjection *p, in
     return world->joints.joint[p->source[r].joint].length;
 }
 
-/* Sets Machine.after to the largest error of its rows over the joint's length. */
+/* Sets error_after of each machine to the largest error of its rows over the joint's length. */
 static void measure_errors(const TalusWorld *world, TalusProjection *p)
 {
     for (int i = 0; i < p->jointed_count; i++)
@@ -100,7 +101,7 @@ static void measure_errors(const TalusWorld *world, TalusProjection *p)
     }
 }
 
-/* Returns the state of an open machine after a round. */
+/* Returns the next state of an open machine after a round; `last`: no round follows. */
 static MachineState next_state(const Machine *machine, bool last)
 {
     if (machine->error_after <= talus_joint_closed)

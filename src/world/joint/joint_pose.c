@@ -12,7 +12,7 @@
 
 /* ---- angles ---- */
 
-/* asin x for |x| < 0.1; the first omitted term is below 1e-19. */
+/* Returns asin x for |x| < 0.1, by its series; the first omitted term is below 1e-19. */
 static double arcsine(double x)
 {
     double y = x * x, term = x, sum = x;
@@ -55,7 +55,7 @@ bool talus_joint_has_coordinate(TalusJointKind kind)
            kind == TALUS_JOINT_CYLINDRICAL || talus_joint_is_line(kind);
 }
 
-/* Returns the coordinate, rad or m; an angle with as many turns as make it nearest to the last one. */
+/* Returns the joint's coordinate, rad or m; to an angle whole turns are added until it is nearest to the last angle. */
 static double joint_coordinate(const TalusJoint *joint, const TalusJointPose *p)
 {
     if (joint->def.kind == TALUS_JOINT_REVOLUTE) {
@@ -91,6 +91,7 @@ TalusJointPose talus_joint_pose(const TalusWorld *world, const TalusJoint *joint
 
 /* ---- blocks ---- */
 
+/* Returns a block that holds the joint's two points together along the rows of `mask`; row 0 is along `normal`. */
 static TalusJointBlock point_block(const TalusJointPose *p, int mask, TalusVec3 normal)
 {
     TalusJointBlock block = {.slot = {p->slot[0], p->slot[1]},
@@ -105,6 +106,7 @@ static TalusJointBlock point_block(const TalusJointPose *p, int mask, TalusVec3 
 
 enum { BALL = 7, AXLE = 6, ROD = 1 }; /* TalusJointBlock.mask: bits of the constrained rows */
 
+/* Returns the block that makes the joint's two points coincide. */
 static TalusJointBlock ball_block(const TalusJointPose *p)
 {
     return point_block(p, BALL, p->axis[0]);
@@ -119,7 +121,7 @@ static TalusJointBlock shift_points(TalusJointBlock block, TalusVec3 base, Talus
     return block;
 }
 
-/* Holds the mover's point, moved by `further` along its axis, on the axis of the base. */
+/* Returns the block that holds the mover's point, moved by `further` along the mover's axis, on the axis of the base. */
 static TalusJointBlock axle_block(const TalusJointPose *p, double further)
 {
     TalusJointBlock block = point_block(p, AXLE, p->axis[0]);
@@ -134,7 +136,8 @@ static TalusJointBlock sliding_axle_block(const TalusJointPose *p, double furthe
     return block;
 }
 
-/* Prevents rotation about the axis: in units of `length`, r = side and n = axis x side, so r x n = axis. */
+/* Returns the block that prevents rotation about the axis: with r = side, times `length`, and n = axis x side, r x n is
+ * along the axis (joint.h). slides: the base's point follows the mover along the axis. */
 static TalusJointBlock no_twist_block(const TalusJointPose *p, double length, bool slides)
 {
     TalusVec3 n = talus_cross(p->axis[0], p->side[0]);
@@ -145,8 +148,8 @@ static TalusJointBlock no_twist_block(const TalusJointPose *p, double length, bo
     return block;
 }
 
-/* Holds the axis n of the base normal to the axis q of the mover: d(n.q)/dt = w.(q x n), with w the relative spin; so
- * the points are offset by r = q and the row is along n. */
+/* Returns the block that holds the axis n of the base normal to the axis q of the mover: d(n.q)/dt = w.(q x n), with w the
+ * relative spin; so the points are offset by r = q, times `length`, and the row is along n. */
 static TalusJointBlock normal_axes_block(const TalusJointPose *p, double length)
 {
     TalusVec3 r = talus_scale(length, p->axis[1]);
@@ -220,6 +223,7 @@ TalusJointBlock talus_joint_coordinate_block(const TalusJoint *joint, const Talu
 
 /* ---- queries ---- */
 
+/* Returns the velocity of a body's point; 0 for the fixed world. */
 static TalusVec3 point_velocity(const TalusWorld *world, int slot, TalusVec3 arm)
 {
     if (slot < 0)

@@ -47,6 +47,7 @@ static TalusStatus create_projection(TalusJoints *joints)
 
 /* ---- rows ---- */
 
+/* Returns the orientation of the block's base. */
 static TalusQuat base_orientation(const TalusWorld *world, const TalusJointBlock *block)
 {
     return block->slot[0] < 0 ? talus_quat_identity() : world->bodies.orientation[block->slot[0]];
@@ -115,6 +116,7 @@ static void add_rows(const TalusWorld *world, TalusProjection *p, const TalusJoi
     }
 }
 
+/* Runs add_rows over the constraint blocks of all joints that are alive, at the current poses. */
 static void fill_rows(TalusWorld *world, TalusProjection *p, bool anew)
 {
     const TalusJoints *joints = &world->joints;
@@ -156,7 +158,7 @@ static TalusStatus reserve_projection(TalusWorld *world, TalusProjection *p)
     return talus_elimination_rows(p->elimination, rows, &p->row);
 }
 
-/* Fills and factors the rows at the current poses. */
+/* Fills the rows at the current poses, finds the machines and factors the matrix of the rows. */
 static TalusStatus factor_rows(TalusWorld *world, TalusProjection *p)
 {
     TALUS_TRY(reserve_projection(world, p));
@@ -169,12 +171,13 @@ static TalusStatus factor_rows(TalusWorld *world, TalusProjection *p)
 
 /* ---- bodies ---- */
 
+/* Returns a - s b. */
 static TalusVec3 subtract_scaled(TalusVec3 a, double s, const double b[3])
 {
     return talus_madd(a, -s, talus_vec3(b[0], b[1], b[2]));
 }
 
-/* Sets the delta of all touched bodies: -M^-1 D x for poses, -D x for momenta times h. */
+/* Sets the delta of all jointed bodies: -M^-1 D x for poses, -D x for momenta times h. */
 static void set_deltas(TalusProjection *p)
 {
     for (int i = 0; i < p->jointed_count; i++)
@@ -221,7 +224,8 @@ static void shorten_rounds(const TalusWorld *world, TalusProjection *p)
     }
 }
 
-static TalusVec3 angular_momentum(const TalusWorld *world, int slot) /* angular, per unit mass */
+/* Returns the angular momentum of a body per unit mass. */
+static TalusVec3 angular_momentum(const TalusWorld *world, int slot)
 {
     const TalusBodies *b = &world->bodies;
     const TalusGyration *gyration = talus_slot_gyration(world, slot);
@@ -230,6 +234,7 @@ static TalusVec3 angular_momentum(const TalusWorld *world, int slot) /* angular,
     return talus_sym3_mul_rotated(b->orientation[slot], gyration->inertia, b->spin[slot]);
 }
 
+/* Returns the spin of a body with this angular momentum per unit mass. */
 static TalusVec3 spin_from_momentum(const TalusWorld *world, int slot, TalusVec3 momentum)
 {
     const TalusBodies *b = &world->bodies;
@@ -286,7 +291,7 @@ static void add_joint_forces(TalusWorld *world, const TalusProjection *p, double
     }
 }
 
-/* Adds the changes to the ledger. */
+/* Adds the changes of energy by the projection to the step's ledger. */
 static void add_to_ledger(TalusWorld *world, const EnergyChange *change)
 {
     TalusLedger *ledger = &world->info.ledger;
@@ -319,7 +324,7 @@ static void move_machines(TalusWorld *world, TalusProjection *p, MachineState st
     fill_rows(world, p, false);
 }
 
-/* Pushes the bodies of open machines by the impulses of the round, and adds x to `sum`. */
+/* Adds the impulses of the round to the bodies of open machines, and x to `sum`. */
 static void add_round_impulses(TalusWorld *world, TalusProjection *p, double h,
                                EnergyChange *change)
 {
@@ -408,6 +413,7 @@ static void newton_step(TalusWorld *world, TalusProjection *p)
     }
 }
 
+/* True if the world projects joints and has some. */
 static bool is_projected(const TalusWorld *world)
 {
     return world->joints.count > 0 && world->def.projection;

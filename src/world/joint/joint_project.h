@@ -9,14 +9,14 @@
 
 #include "linalg/eliminate.h"
 
-/* What a row of the elimination stands for: one scalar constraint of a joint. */
+/* Origin of a row of the elimination: one scalar constraint of a joint. */
 typedef struct RowSource {
     int joint;
     TalusVec3 axis, offset; /* direction of the row; from the mover's joint point to the row's */
     TalusVec3 in_base;      /* the axis in the frame of the base */
 } RowSource;
 
-/* Correction of one body in a round: shift (m) and turn (rad) of its pose; impulse and moment times h. */
+/* Correction of one body in a round: shift (m) and turn (rad) of its pose; impulse and moment, both times h. */
 typedef struct Delta {
     TalusVec3 shift, turn, impulse, moment;
 } Delta;
@@ -38,14 +38,14 @@ typedef struct Momenta {
 } Momenta;
 
 typedef enum MachineState {
-    MACHINE_OPEN,     /* search for the closing impulses goes on */
-    MACHINE_CLOSED,   /* closing impulses found */
-    MACHINE_FELL_BACK /* not found: momenta of the solve, only poses are closed */
+    MACHINE_OPEN,     /* the impulses that close its joints are still searched for */
+    MACHINE_CLOSED,   /* these impulses were found */
+    MACHINE_FELL_BACK /* they were not found: the momenta of the solve stay, only poses are closed */
 } MachineState;
 
 typedef struct Machine {
     MachineState state;
-    bool contact_pushed; /* contacts push it */
+    bool contact_pushed; /* true if contacts push a body of the machine */
     double error_before,
         error_after;   /* largest error over its joint's length, before and after a round */
     double min_length; /* smallest joint length, m */
@@ -60,10 +60,10 @@ typedef struct TalusProjection {
     double *error;     /* [rows], m */
     double *x;         /* [rows]: impulses times h of the last round */
     double *sum;       /* [rows]: sum of x over all rounds */
-    Delta *delta;      /* [slots], set for touched bodies */
+    Delta *delta;      /* [slots], set for jointed bodies */
     int *jointed;      /* slots of the bodies that rows move, in the order of joints */
     int jointed_count;
-    int32_t *root;    /* [slots], set for touched bodies: the slot that names their machine */
+    int32_t *root;    /* [slots], set for jointed bodies: the slot that names their machine */
     Machine *machine; /* [slots], valid for slots that name machines */
     ImpulseBalance *balance; /* [slots], set for bodies in blocks */
     SavedState *saved;       /* [jointed_count]: start of a line search */
@@ -71,9 +71,9 @@ typedef struct TalusProjection {
 } TalusProjection;
 
 /* ---- joint_machines.c ---- */
-/* Sets touched and machine from the rows. */
+/* Finds the machines: sets `jointed` and `root` from the rows. */
 void talus_machines_find(TalusProjection *p);
-/* After the bodies have moved: initialises all machines (lengths, errors, contacts). False if all are closed. */
+/* After the bodies have moved: initialises all machines (lengths, errors, contacts). True if some machine is open. */
 bool talus_machines_init(const TalusWorld *world, TalusProjection *p);
 /* Updates the states after a round; `last`: no round follows. Returns false if no machine is open. */
 bool talus_machines_update(const TalusWorld *world, TalusProjection *p, bool last);
@@ -83,11 +83,13 @@ double talus_machines_fallback_error(const TalusWorld *world, const TalusProject
 
 extern const double talus_joint_closed; /* tolerance of errors, over a joint's length */
 
+/* Returns the machine of a jointed body. */
 static inline Machine *machine_of_slot(const TalusProjection *p, int slot)
 {
     return &p->machine[p->root[slot]];
 }
 
+/* Returns the machine whose bodies row r connects. */
 static inline Machine *machine_of_row(const TalusProjection *p, int r)
 {
     const int32_t *body = p->row[r].body;

@@ -1,8 +1,7 @@
 /* world/joint/joint_transfer.c - transfers between joints, which the host computes, and the engine.
- *
- * The engine provides the states of jointed bodies. The host makes their blocks and sums their works in a problem of
- * its own without contacts, and projects positions. Each part of a step transfers some hundred bytes per block and
- * body; states only if the engine has memory of its own. */
+  * The engine provides the states of jointed bodies. The host makes the blocks of joints and sums their works in a problem
+ * of its own without contacts (exchange.problem), and projects the bodies. Each part of a step transfers some hundred
+ * bytes per block and body; states of bodies only if the engine has memory of its own. */
 #include "world/ids.h"
 #include "world/state.h"
 
@@ -72,6 +71,7 @@ static TalusStatus upload_states(TalusWorld *world)
 
 /* ---- the blocks ---- */
 
+/* Resizes exchange.problem and the staging arrays to the blocks of this part. */
 static TalusStatus resize_exchange(TalusWorld *world)
 {
     TalusJoints *joints = &world->joints;
@@ -161,7 +161,7 @@ TalusStatus talus_joints_upload(TalusWorld *world, double h)
 
 /* ---- after a solve ---- */
 
-/* Downloads the impulses of the blocks and, if `records`, the engine's records of jointed bodies. */
+/* Downloads the impulses of the blocks and, if `records`, the engine's records of jointed bodies into exchange.problem. */
 static TalusStatus download_solved(TalusWorld *world, bool records)
 {
     TalusJointExchange *x = &world->joints.exchange;
@@ -175,6 +175,7 @@ static TalusStatus download_solved(TalusWorld *world, bool records)
     return TALUS_OK;
 }
 
+/* True if joints act in this part of the step: by blocks or by torque motors. */
 static bool has_blocks_or_motors(const TalusWorld *world)
 {
     const TalusJoints *joints = &world->joints;

@@ -1,8 +1,7 @@
 /* world/save/archive.h - one description of the saved state for both directions.
- *
- * A transfer function names each value once; the archive writes it or reads it. Errors stick: after the first one every
- * transfer does nothing, reads give zeros and counts are 0. Callers need to check `status` only before they use what
- * was read. Bytes are little-endian. */
+  * A transfer function names each value once; the archive writes the value when saving and reads it when loading. Errors
+ * stick: after the first error transfers write nothing, reads give zeros and counts are 0. Callers need to check `status`
+ * only before they use loaded values. Bytes are little-endian. */
 #ifndef TALUS_WORLD_SAVE_ARCHIVE_H
 #define TALUS_WORLD_SAVE_ARCHIVE_H
 
@@ -13,8 +12,8 @@ typedef struct TalusArchive {
     bool loading;
     uint32_t version; /* of the format */
     TalusStatus status;
-    const unsigned char *source; /* when loading */
-    unsigned char *bytes;        /* when saving; owned by the caller afterwards */
+    const unsigned char *source; /* loading: the bytes to read */
+    unsigned char *bytes;        /* saving: the bytes written; owned by the caller afterwards */
     size_t offset, size; /* loading: `size` is the total; saving: `offset` is the size so far */
 } TalusArchive;
 
@@ -23,7 +22,7 @@ void talus_archive_u32(TalusArchive *archive, uint32_t *value);
 void talus_archive_i64(TalusArchive *archive, int64_t *value);
 void talus_archive_u64(TalusArchive *archive, uint64_t *value);
 void talus_archive_bool(TalusArchive *archive, bool *value);
-/* Functions behind the macros below; `value` has the addresses of `count` values. */
+/* Transfer `count` values, given by their addresses value[i]; called through the macros below. */
 void talus_archive_i32s(TalusArchive *archive, int32_t *const *value, size_t count);
 void talus_archive_f64s(TalusArchive *archive, double *const *value, size_t count);
 void talus_archive_vec3s(TalusArchive *archive, TalusVec3 *const *value, size_t count);
@@ -50,7 +49,8 @@ void talus_archive_vec3s(TalusArchive *archive, TalusVec3 *const *value, size_t 
         if ((archive)->status == TALUS_OK)           \
             talus_archive_record((archive), (call)); \
     } while (0)
-void talus_archive_id(TalusArchive *archive, uint64_t *number); /* id of a body; 0: none */
+/* Transfers the id number of a body, 0: none; converts slot and generation of version 5 into a number. */
+void talus_archive_id(TalusArchive *archive, uint64_t *number);
 
 /* Transfers the count of a list whose items have at least `element` bytes each. Loading refuses a count that the
  * remaining bytes cannot hold and sets *count to 0. */
@@ -65,8 +65,9 @@ void talus_archive_text(TalusArchive *archive, char **text);
 
 /* Records TALUS_ERR_FORMAT with the offset, unless an error is recorded already. */
 void talus_archive_refuse(TalusArchive *archive, const char *why);
-/* Records the failure of a call with loaded arguments as TALUS_ERR_FORMAT with the offset, because its arguments came
- * from the bytes. TALUS_ERR_MEMORY and the error's key (talus_error_key) stay. */
+/* Records `status` of a call with loaded arguments, if it is a failure, as TALUS_ERR_FORMAT with the offset, because the
+ * arguments came from the bytes. TALUS_ERR_MEMORY and the error's key (talus_error_key) stay. No effect if an error is
+ * recorded already. */
 void talus_archive_record(TalusArchive *archive, TalusStatus status);
 
 #endif

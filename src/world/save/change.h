@@ -1,18 +1,18 @@
-/* world/save/change.h - a saved world with other settings: one state, advanced in several ways, to compare them. */
+/* world/save/change.h - loading of a saved world with other settings, to compare several settings from one state. */
 #ifndef TALUS_WORLD_SAVE_CHANGE_H
 #define TALUS_WORLD_SAVE_CHANGE_H
 
 #include <talus/world.h>
 
-/* Settings in place of the saved ones; of pairs of materials with a friction model of their own the law stays. */
+/* Settings in place of the saved ones. Pairs of materials with a friction model of their own keep their law. */
 typedef struct TalusWorldChanges {
     TalusFrictionLaw law;
     double compliance, elastic_overlap, tolerance, step;
     TalusMissPolicy on_miss;
 } TalusWorldChanges;
 
-/* As talus_world_load, with these settings. Time goes on from the saved one, impulses are those of the saved step scaled
- * to the new one; the solver starts without what it had learnt. */
+/* As talus_world_load, with these settings. Time continues from the saved time; impulses of the saved step are scaled to
+ * the new step length; the solver's state is not loaded. */
 TalusStatus talus_world_load_changed(const void *bytes, size_t size, int threads,
                                      const char *backend, const TalusWorldChanges *changes,
                                      TalusWorld **out);

@@ -4,9 +4,8 @@
  *     def, counters, shapes, materials, bodies, groups, exclusions, forces, drives, sleep, joints, probes, sinks,
  *     emitters, delayed bodies, contacts, solver state    each by one function, here or in save_*.c
  *     hash u64                                    over all bytes before
- *
- * A loaded world continues bitwise as the saved one would have. Loading trusts nothing: the hash detects accidental
- * damage, and every count, index and number is checked as well, so that bytes with a valid hash can do no harm either.
+  * A loaded world continues bitwise as the saved world would have. Loading trusts nothing: the hash detects accidental
+ * damage, and every count, index and number is checked as well, so that forged bytes with a valid hash do no harm either.
  * A refusal gives TALUS_ERR_FORMAT with the offset. */
 #include "world/save/save.h"
 #include "world/ids.h"
@@ -48,7 +47,7 @@ static void transfer_world_def(TalusArchive *a, TalusWorldDef *def, char **solve
     if (a->version > 7)
         TALUS_ARCHIVE_F64(a, &def->compliance, &def->elastic_overlap);
     else
-        def->compliance = 0.0; /* its contacts were rigid */
+        def->compliance = 0.0; /* up to version 7 contacts were rigid */
     transfer_model(a, &def->friction);
     TALUS_ARCHIVE_F64(a, &def->restitution_threshold, &def->cohesion_range, &def->sleep_speed);
     TALUS_ARCHIVE_I32(a, &def->sleep_steps);
@@ -127,7 +126,7 @@ static void transfer_materials(TalusArchive *a, TalusWorld *world)
     int count = world->materials.count;
     talus_archive_count(a, &count, 68);
     if (a->loading) {
-        talus_materials_clear(&world->materials); /* the default one is among the saved */
+        talus_materials_clear(&world->materials); /* the default material is saved too */
         if (count == 0)
             talus_archive_refuse(a, "there is no material");
     }
@@ -140,6 +139,7 @@ static void transfer_materials(TalusArchive *a, TalusWorld *world)
 
 /* ---- bodies ---- */
 
+/* True if position and velocities of slot i are finite and its orientation has length 1. */
 static bool has_finite_state(const TalusBodies *b, int i)
 {
     TalusVec3 x = b->position[i], v = b->velocity[i], w = b->spin[i];
@@ -149,7 +149,8 @@ static bool has_finite_state(const TalusBodies *b, int i)
     return isfinite(sum) && fabs(length - 1.0) < 1e-3;
 }
 
-/* Checks a living slot and counts it. Radius and size of a body that is no sphere must be its shape's. */
+/* Checks the loaded data of a living slot and, if they are valid, counts the body. Radius and size of a body other than a
+ * sphere must be those of its shape. */
 static bool check_and_count_slot(TalusWorld *world, int i)
 {
     TalusBodies *b = &world->bodies;
@@ -175,6 +176,7 @@ static bool check_and_count_slot(TalusWorld *world, int i)
     return true;
 }
 
+/* Checks and counts all loaded bodies and builds the index of their ids. */
 static void check_loaded_bodies(TalusArchive *a, TalusWorld *world)
 {
     TalusBodies *b = &world->bodies;
@@ -270,6 +272,7 @@ static void transfer_emitter_def(TalusArchive *a, TalusEmitterDef *def)
     TALUS_ARCHIVE_I32(a, &def->tag, &def->group);
 }
 
+/* True if the number of waiting radii fits the number drawn, and each radius is within the emitter's limits. */
 static bool is_valid_emitter(const TalusEmitter *e)
 {
     bool sound = e->drawn >= e->waiting && (e->waiting == 0 || e->radius);
@@ -343,7 +346,7 @@ static void transfer_solver(TalusArchive *a, TalusWorld *world, bool discard)
 
 /* ---- everything ---- */
 
-/* changed: loading with other settings, for which the solver's state is not meant. */
+/* Transfers everything but header and def. changed: loading with other settings; the solver's state is then discarded. */
 static void transfer_world(TalusArchive *a, TalusWorld *world, bool changed)
 {
     transfer_counters(a, world);
@@ -410,6 +413,7 @@ TalusStatus talus_world_save(const TalusWorld *world, void **bytes, size_t *size
     return TALUS_OK;
 }
 
+/* Loads the header and checks magic, version, length and hash; sets a->size to the bytes before the hash. */
 static void check_header(TalusArchive *a, size_t size)
 {
     uint64_t stated, hash;
@@ -432,9 +436,10 @@ static bool is_known_backend(const char *name)
     return false;
 }
 
-/* Returns TALUS_ERR_UNSUPPORTED if the world was not created (`status`) for want of a backend or solver that other
- * builds have, or of the caller's choice: no fault of the bytes. Else TALUS_OK; talus_archive_record then makes other
- * failures, and a saved backend that no build has, TALUS_ERR_FORMAT. */
+/* Separates failures of talus_world_create (`status`) that are no fault of the bytes: returns TALUS_ERR_UNSUPPORTED if
+ * this build lacks the saved backend or solver, which other builds have, or the backend of the caller's choice. Returns
+ * TALUS_OK otherwise; talus_archive_record then turns other failures, and a saved backend that no build has, into
+ * TALUS_ERR_FORMAT. */
 static TalusStatus check_backend(TalusStatus status, const char *saved, const char *choice)
 {
     if (status != TALUS_ERR_UNSUPPORTED || (!choice && !is_known_backend(saved)))
@@ -457,13 +462,16 @@ static void apply_changes(TalusWorldDef *def, const TalusWorldChanges *c)
     def->on_miss = c->on_miss;
 }
 
-/* After loading with another step: the time so far is that of steps of the saved length. */
+/* After loading with another step length: makes the present time and step count the base from which time is counted,
+ * because the steps so far had the saved length. */
 static void rebase_time(TalusWorld *world, double saved_step)
 {
     world->base_time += (double)(world->steps - world->base_steps) * saved_step;
     world->base_steps = world->steps;
 }
 
+/* Creates a world from the loaded def, with `choice` of a backend and `changes` if they are not NULL, and loads the rest.
+ * After a failure, in a->status, the caller destroys the world. */
 static TalusWorld *load_world(TalusArchive *a, int threads, const char *choice,
                               const TalusWorldChanges *changes)
 {

@@ -9,7 +9,8 @@
 /* Transfers item `index` of a list of the world. */
 typedef void TalusTransferFn(TalusArchive *archive, TalusWorld *world, int index);
 
-/* Transfers `count`, the number of items of at least `least` bytes each, then the items; loading ignores its value. */
+/* Transfers the number of items, `count` when saving, then the items. Items have at least `least` bytes each; loading
+ * ignores `count`. */
 static inline void talus_archive_list(TalusArchive *a, TalusWorld *world, int count, size_t least,
                                       TalusTransferFn *transfer)
 {

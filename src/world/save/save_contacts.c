@@ -13,7 +13,7 @@ static int contact_run(const TalusContactList *list, int i)
     return i < list->sphere_sphere ? 0 : i < list->sphere_sphere + list->sphere_fixed ? 1 : 2;
 }
 
-/* True if the bodies still fit the contact's run: one may have become fixed, driven or asleep since. */
+/* True if the contact's bodies still fit its run; a body may have become fixed, driven or asleep after detection. */
 static bool fits_run(const TalusWorld *world, const TalusContact *c, int run)
 {
     uint8_t other = world->bodies.mobility[c->b];
@@ -24,8 +24,8 @@ static bool fits_run(const TalusWorld *world, const TalusContact *c, int run)
                     : other != TALUS_MOBILITY_FIXED || !sphere;
 }
 
-/* False for contacts that cannot match one of the next step: a body was removed, body a no longer moves freely, or
- * the pair belongs to another run now. */
+/* True if contact i is saved. Contacts that cannot match a contact of the next step are not: a body was removed, body a
+ * is no longer free, or the pair belongs to another run now. */
 static bool is_saved(const TalusWorld *world, const TalusContactList *list, int i)
 {
     const TalusContact *c = &list->contact[i];
@@ -55,6 +55,7 @@ static void save_contacts(TalusArchive *a, const TalusWorld *world)
     }
 }
 
+/* True if the bodies of a loaded contact exist and fit its run, and its numbers are finite. */
 static bool is_valid_contact(const TalusWorld *world, const TalusContactList *list, int i)
 {
     const TalusContact *c = &list->contact[i];
@@ -68,8 +69,8 @@ static bool is_valid_contact(const TalusWorld *world, const TalusContactList *li
     return isfinite((n.x + n.y + n.z) + (p.x + p.y + p.z) + c->gap);
 }
 
-/* True if contact c comes before d, by ids or, as states of earlier versions have them, by slots. In that case contacts
- * of slots that were used twice may start without impulses. */
+/* True if contact c comes before contact d in the order of ids or in the order of slots, which earlier versions wrote.
+ * After loading contacts in the order of slots, those of reused slots may start without impulses. */
 static bool are_in_order(const TalusWorld *world, const TalusContact *c, const TalusContact *d)
 {
     const uint32_t *rank = world->id_order.stored ? world->id_order.rank : NULL;
@@ -77,6 +78,7 @@ static bool are_in_order(const TalusWorld *world, const TalusContact *c, const T
            talus_key_less(talus_key_of(NULL, c), talus_key_of(NULL, d));
 }
 
+/* Loads contact i into `list`; refuses one that does not fit its bodies or is out of order. */
 static void load_contact(TalusArchive *a, TalusWorld *world, TalusContactList *list, int i)
 {
     TalusContact *c = &list->contact[i];

@@ -2,6 +2,7 @@
 #include "world/save/save.h"
 #include "world/state.h"
 
+/* Transfers calm count and island of slot i; loading counts it if its body is asleep. */
 static void transfer_sleeper(TalusArchive *a, TalusWorld *world, int i)
 {
     TalusSleep *s = &world->sleep;

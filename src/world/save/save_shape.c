@@ -40,7 +40,7 @@ static void transfer_arrays(TalusArchive *a, TalusShapeDef *def)
                                       sizeof(double));
 }
 
-/* Transfers all but the parts. Loaded arrays must be released even after a failure. */
+/* Transfers a shape's definition without the parts of a compound. Loaded arrays must be released even after a failure. */
 static void transfer_shape_def(TalusArchive *a, TalusShapeDef *def)
 {
     TALUS_ARCHIVE_ENUM(a, def->kind);
@@ -71,6 +71,7 @@ static void save_shape(TalusArchive *a, const TalusShape *shape)
     }
 }
 
+/* Loads the parts of a compound, if any, and adds the shape with its parts to the world. */
 static void load_parts(TalusArchive *a, TalusWorld *world, TalusShapeDef *def)
 {
     TalusShapePart *part = NULL;

@@ -1,4 +1,4 @@
-/* world/source/arrival.c - overlaps of delayed batches and emitters' spheres with what is there when they arrive.
+/* world/source/arrival.c - overlaps of arriving bodies, of delayed batches and emitters, with other bodies.
  *
  * Before the run, the future positions of free and driven bodies are unknown, so only fixed bodies and simultaneous
  * arrivals count (survey.h). The contacts of the step in which a batch arrives show the remaining overlaps. */
@@ -15,7 +15,7 @@
 
 /* ---- bodies for a detector ---- */
 
-/* A set of bodies, and where each of them comes from. */
+/* A set of bodies for a detector, and the world's name of each. */
 typedef struct BodySet {
     TalusBodies bodies;
     TalusBodyRef *who; /* by slot */
@@ -27,6 +27,7 @@ static void body_set_clear(BodySet *c)
     talus_release(c->who);
 }
 
+/* Appends a body to the set, which has the capacity. */
 static void body_set_add(BodySet *c, const TalusSurveyBody *body)
 {
     TalusBodies *b = &c->bodies;
@@ -47,7 +48,8 @@ static bool is_fixed(const TalusWorld *world, int slot)
     return world->bodies.shape[slot] >= 0 && world->bodies.mobility[slot] == TALUS_MOBILITY_FIXED;
 }
 
-/* Collects all fixed bodies, not driven ones, with capacity for `more`. Must be cleared even after a failure. */
+/* Reserves capacity for the world's fixed bodies and `more` others, and appends the fixed bodies, not driven ones. The set
+ * must be cleared even after a failure. */
 static TalusStatus body_set_add_fixed(BodySet *c, const TalusWorld *world, size_t more)
 {
     size_t capacity = more + 1;
@@ -66,7 +68,7 @@ static TalusStatus body_set_add_fixed(BodySet *c, const TalusWorld *world, size_
 
 /* ---- batches ---- */
 
-/* Adds the bodies of the k-th batch and of all later batches in the list with the same time. */
+/* Appends the bodies of the k-th batch and of all batches after it in the list with the same time. */
 static void add_simultaneous(BodySet *c, const TalusWorld *world, int k)
 {
     const TalusSources *s = &world->sources;
@@ -132,19 +134,19 @@ static double smaller_size(const TalusWorld *world, const TalusContact *c)
     return talus_contact_size(b->size, b->shape, b->mobility, c);
 }
 
-/* Returns the smallest id that the step assigned; UINT64_MAX: none. All bodies with larger ids are new too. */
+/* Returns the smallest id that the step assigned; UINT64_MAX: none. Bodies with larger ids were added by the step too. */
 static uint64_t first_new_id(const TalusWorld *world)
 {
     const TalusJournal *j = &world->journal;
     uint64_t first = UINT64_MAX;
     for (int i = 0; i < j->count; i++)
-        if (j->entry[i].shape < 0 && world->bodies.id[j->entry[i].slot] < first)
+        if (j->entry[i].shape_before < 0 && world->bodies.id[j->entry[i].slot] < first)
             first = world->bodies.id[j->entry[i].slot];
     return first;
 }
 
-/* Returns the contact of a body that the step added with the largest overlap over the smaller size; NULL: none
- * overlaps. */
+/* Returns, of the contacts of bodies that the step added, the one with the largest overlap over the smaller size; NULL:
+ * none overlaps. */
 static const TalusContact *deepest_new_contact(const TalusWorld *world)
 {
     const TalusContactList *list = talus_world_contacts(world);
@@ -186,7 +188,7 @@ void talus_arrivals_report(TalusWorld *world)
 
 /* ---- emitters ---- */
 
-/* Adds `tries` spheres of the smallest radius at random positions of the emitter's box. */
+/* Appends `tries` spheres of the emitter's smallest radius at random positions in its box, in group 1. */
 static void add_candidates(BodySet *c, const TalusWorld *world, const TalusEmitter *e, int tries)
 {
     const TalusEmitterDef *def = &e->def;

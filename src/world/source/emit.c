@@ -29,7 +29,7 @@ static TalusStatus reserve(TalusEmitCandidates *n, size_t need)
     return TALUS_GROW(n->rejected, need, 0, "emitter");
 }
 
-/* Fills slot `at` with a body at rest; for a body that is no sphere the caller then sets orientation and size. */
+/* Fills slot `at` with a sphere at rest; for a body of another shape the caller then sets orientation and size. */
 static void put_sphere(TalusBodies *b, int at, TalusVec3 position, double radius, int shape,
                        bool fixed)
 {
@@ -41,7 +41,7 @@ static void put_sphere(TalusBodies *b, int at, TalusVec3 position, double radius
     b->mobility[at] = fixed ? TALUS_MOBILITY_FIXED : TALUS_MOBILITY_FREE;
 }
 
-/* True if the slot has a body that an emitted sphere may overlap, by bounds. */
+/* True if, by its bounding radius, the slot's body may overlap a sphere in the emitter's box. */
 static bool may_overlap(const TalusWorld *world, int slot, const TalusEmitterDef *def)
 {
     const TalusBodies *b = &world->bodies;
@@ -58,6 +58,7 @@ static bool may_overlap(const TalusWorld *world, int slot, const TalusEmitterDef
            x.y <= def->hi.y + reach && x.z >= def->lo.z - reach && x.z <= def->hi.z + reach;
 }
 
+/* Copies the world's bodies that may overlap emitted spheres to world->candidates, as fixed bodies. */
 static TalusStatus gather_near(TalusWorld *world, const TalusEmitterDef *def)
 {
     TalusEmitCandidates *n = &world->candidates;
@@ -130,6 +131,7 @@ static void mark_rejected(TalusEmitCandidates *n, const TalusContactList *list)
     }
 }
 
+/* Detects overlaps of the candidates and marks those that are rejected. */
 static TalusStatus find_overlaps(TalusWorld *world)
 {
     TalusEmitCandidates *n = &world->candidates;
@@ -143,8 +145,8 @@ static TalusStatus find_overlaps(TalusWorld *world)
     return TALUS_OK;
 }
 
-/* Accepts candidates that are not taken: lists them as placed and adds them to the near bodies. The radii of the
- * others keep waiting. */
+/* Accepts candidates that are not rejected: lists them as placed and adds them to the near bodies. The radii of the
+ * rejected ones keep waiting. */
 static void accept_candidates(TalusEmitCandidates *n, TalusEmitter *e)
 {
     int first = n->near_count, waiting = 0;
@@ -163,6 +165,7 @@ static void accept_candidates(TalusEmitCandidates *n, TalusEmitter *e)
     e->waiting = waiting;
 }
 
+/* Draws a position for each waiting sphere and accepts the spheres that overlap nothing. */
 static TalusStatus try_round(TalusWorld *world, TalusEmitter *e)
 {
     TalusEmitCandidates *n = &world->candidates;
@@ -176,6 +179,7 @@ static TalusStatus try_round(TalusWorld *world, TalusEmitter *e)
     return TALUS_OK;
 }
 
+/* Adds the placed spheres to the world. */
 static TalusStatus add_placed(TalusWorld *world, const TalusEmitter *e)
 {
     TalusEmitCandidates *n = &world->candidates;

@@ -43,7 +43,7 @@ void talus_generate_sizes(uint64_t seed, double min, double max, int64_t count, 
 
 /* ---- lattice ---- */
 
-/* Uniform in [-1, 1). */
+/* Returns a random number, uniform in [-1, 1). */
 static double random_shift(TalusRng *rng)
 {
     return 2.0 * talus_rng_uniform(rng) - 1.0;
@@ -91,6 +91,7 @@ static int64_t count_rows(double reach)
     return reach >= 0.0 ? (int64_t)(reach < 65535.0 ? reach : 65535.0) + 1 : 0;
 }
 
+/* Returns the number of circles of a layer, the middle point included. */
 static int64_t count_circles(const TalusLayers *l)
 {
     return count_rows((l->radius - l->size) / l->spacing);
@@ -102,6 +103,7 @@ static int64_t count_columns(const TalusLayers *l, int axis)
     return count_rows(2.0 * (l->half[axis] - l->size) / l->spacing * (1.0 + 1e-12));
 }
 
+/* Returns the number of positions in one layer. */
 static int64_t layer_capacity(const TalusLayers *l)
 {
     if (l->radius <= 0.0)
@@ -197,6 +199,7 @@ typedef struct FillGrid {
     int64_t *head, *next; /* 1 + index; 0: none */
 } FillGrid;
 
+/* Returns the index, along one axis, of the cell that contains x, at least 0 and below n. */
 static int64_t cell_index(double x, double lo, double width, int64_t n)
 {
     int64_t i = (int64_t)((x - lo) / width);
@@ -222,6 +225,7 @@ static void size_grid(FillGrid *grid, const TalusFill *fill, TalusVec3 size, int
     }
 }
 
+/* True if a sphere of radius r at p overlaps none of the spheres in the grid; x and radius: of those spheres. */
 static bool is_position_free(const FillGrid *g, TalusVec3 p, double r, const TalusVec3 *x,
                              const double *radius)
 {
@@ -240,6 +244,7 @@ static bool is_position_free(const FillGrid *g, TalusVec3 p, double r, const Tal
     return true;
 }
 
+/* Returns a random number, uniform in [lo, hi). */
 static double random_between(TalusRng *rng, double lo, double hi)
 {
     return lo + (hi - lo) * talus_rng_uniform(rng);
@@ -258,12 +263,15 @@ static TalusVec3 random_centre(TalusRng *rng, const TalusFill *fill, double r)
     return talus_vec3(fill->lo.x + reach * c, fill->lo.y + reach * s, z);
 }
 
+/* True if a sphere of radius r fits into the region, of extents `size`. */
 static bool fits_sphere(const TalusFill *fill, TalusVec3 size, double r)
 {
     double across = fill->radius > 0.0 ? 2.0 * fill->radius : size.x < size.y ? size.x : size.y;
     return across >= 2.0 * r && size.z >= 2.0 * r;
 }
 
+/* Tries random positions for sphere `index`; writes the first free one to x[index] and enters the sphere in the grid.
+ * False if none was free. */
 static bool place_sphere(FillGrid *g, TalusRng *rng, const TalusFill *fill, int64_t index,
                          const double *radius, TalusVec3 *x)
 {

@@ -15,7 +15,7 @@ TalusQuat talus_quat_from_z(TalusVec3 direction);
 /* Returns the rotation by a number of turns about an axis (not zero). */
 TalusQuat talus_quat_about(TalusVec3 axis, double turns);
 
-/* Writes `count` random sizes, uniform in [min, max]. */
+/* Writes `count` random sizes, uniform in [min, max], to `out`. */
 void talus_generate_sizes(uint64_t seed, double min, double max, int64_t count, double *out);
 
 /* Cells of `spacing` from `lo`, x fastest, one body in the middle of each. `jitter` is the share of half the gap,

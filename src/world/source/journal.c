@@ -37,8 +37,8 @@ void talus_journal_undo(TalusWorld *world)
             world); /* fails with the device; later calls then fail too */
     for (int i = j->count - 1; i >= 0; i--) {
         TalusJournalEntry entry = j->entry[i];
-        world->bodies.shape[entry.slot] = entry.shape;
-        if (entry.shape < 0)
+        world->bodies.shape[entry.slot] = entry.shape_before;
+        if (entry.shape_before < 0)
             talus_world_drop_impulses(world, entry.slot);
     }
     world->bodies.counts = j->counts_before;

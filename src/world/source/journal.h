@@ -7,7 +7,8 @@
 /* A body that an arrival added to a slot, or that a sink removed from it. */
 typedef struct TalusJournalEntry {
     int32_t slot;
-    int32_t shape; /* shape of the slot before the change; -1: it was dead, and a body was added */
+    int32_t
+        shape_before; /* shape of the slot before the change; -1: it was dead, a body was added */
 } TalusJournalEntry;
 
 typedef struct TalusJournal {
@@ -18,9 +19,11 @@ typedef struct TalusJournal {
     double kinetic_before, potential_before; /* TalusWorld.exchange_* before the step, J */
 } TalusJournal;
 
-/* Reserves memory for `entries` more changes, so that talus_journal_record cannot fail. Both do nothing while the
- * journal does not record. */
+/* Reserves memory for `entries` more changes, so that talus_journal_record cannot fail. No effect while the journal does
+ * not record. */
 TalusStatus talus_journal_reserve(TalusWorld *world, int entries);
+/* Records that a body was added to the slot (shape_before -1) or removed from it. No effect while the journal does not
+ * record. */
 void talus_journal_record(TalusWorld *world, int slot, int shape_before);
 /* Starts recording, with the present counts and energies. */
 void talus_journal_begin(TalusWorld *world);

@@ -3,10 +3,9 @@
  * A separate detector finds the contacts for h = 0 and without an envelope, which are the overlaps. The
  * world's own list and its impulses stay unchanged, so a query does not affect a run. Without solid meshes it costs at
  * most as much as the detection of a step.
- *
- * Contacts with a mesh miss a body that is deeper inside a solid than its own reach (docs/how-to/meshes.md). Bodies
- * whose centre lies inside are found here by the solid faces above the centre: the number of those that look up less
- * that of those that look down is 1 inside and 0 outside. */
+  * A body that lies deeper inside a solid mesh than its own reach has no contact with it (docs/how-to/meshes.md). Bodies
+ * whose centre lies inside are found by the solid facets above the centre: the number of facets that face up less the
+ * number that face down is 1 inside and 0 outside. */
 #include "world/source/overlap.h"
 #include "world/step/mirror.h"
 
@@ -16,7 +15,7 @@
 
 /* ---- a list of contacts ---- */
 
-/* Depth over size, by which overlaps are compared. */
+/* Returns depth over size, by which overlaps are compared. */
 static double relative_depth(const TalusOverlapPair *p)
 {
     return p->size > 0.0 ? p->depth / p->size : 0.0;
@@ -28,7 +27,7 @@ static void replace_if_worse(TalusOverlapPair *worst, const TalusOverlapPair *p)
         *worst = *p;
 }
 
-/* Takes the worst overlap of the list and counts pairs; the contacts of one pair are adjacent. */
+/* Sets *worst to the worst overlap of the list and counts the overlapping pairs; contacts of one pair are adjacent. */
 static void find_worst_contact(const TalusBodyView *v, const TalusContactList *list,
                                TalusOverlapPair *worst)
 {
@@ -48,8 +47,8 @@ static void find_worst_contact(const TalusBodyView *v, const TalusContactList *l
 
 /* ---- inside solid meshes ---- */
 
-/* True if the line along z through p crosses the triangle. Of two triangles with a common edge a line through it
- * crosses one, because the edge is cut by the same arithmetic from either side. */
+/* True if the line along z through p crosses the triangle. A line through the common edge of two triangles crosses exactly
+ * one of them, because the edge is cut by the same arithmetic for both. */
 static bool crosses_vertical(const TalusFacet *f, TalusVec3 p)
 {
     bool odd = false;
@@ -66,6 +65,7 @@ static bool crosses_vertical(const TalusFacet *f, TalusVec3 p)
     return odd;
 }
 
+/* True if p, in the mesh's frame, lies inside its solid. */
 static bool is_inside_mesh(const TalusShape *mesh, TalusVec3 p)
 {
     TalusAabb up = {p, talus_vec3(p.x, p.y, mesh->box.hi.z)};
@@ -118,8 +118,8 @@ typedef struct InsideSearch {
     TalusOverlapPair *worst; /* by chunk of bodies */
 } InsideSearch;
 
-/* Takes free bodies whose centre is inside the solid mesh c->wall; the depth is the centre's distance from the surface
- * plus the body's size. */
+/* Finds, in a chunk of bodies, the worst overlap of free bodies whose centre is inside the solid mesh of body c->wall. The
+ * depth is the centre's distance from the surface plus the body's size. */
 static void search_inside(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const InsideSearch *c = context;
@@ -139,6 +139,7 @@ static void search_inside(void *context, int64_t begin, int64_t end, int64_t chu
     }
 }
 
+/* Replaces *worst if a free body inside the solid mesh of body `wall` overlaps more; no effect if `wall` is none. */
 static TalusStatus find_worst_inside(TalusPool *pool, const TalusBodyView *v, int wall,
                                      TalusOverlapPair *worst)
 {

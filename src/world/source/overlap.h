@@ -7,15 +7,15 @@
 /* Depth over size above which the overlap of an arriving body is reported. */
 #define TALUS_DEEP_OVERLAP 0.5
 
-/* The overlap that is deepest over size, of a set of bodies; body a moves. */
+/* The overlap of a set of bodies with the largest depth over size; body a is free. */
 typedef struct TalusOverlapPair {
     int a, b;     /* slots; -1: no overlap */
     double depth; /* m */
-    double size;  /* m: size of a, or the smaller of both sizes if b moves too */
-    int pairs;    /* overlapping pairs with contacts; 1 if there are only bodies inside meshes */
+    double size;  /* m: size of a, or the smaller of both sizes if b is free too */
+    int pairs; /* number of overlapping pairs with contacts; 1 if bodies overlap only inside meshes */
 } TalusOverlapPair;
 
-/* Finds the pair with the largest depth over size. */
+/* Sets *worst to the pair of bodies of the view with the largest depth over size. */
 TalusStatus talus_view_worst_overlap(TalusPool *pool, const TalusBodyView *view,
                                      TalusOverlapPair *worst);
 

@@ -1,8 +1,7 @@
 /* world/source/source.c - bodies that enter and leave during the run: delayed batches, emitters, sinks.
- *
- * They act at the start of a step in this order: due batches, emitters, sinks. A journal records the bodies that enter
- * and leave until the step has succeeded, so that a failed step can be undone. Sinks come last, so a slot they free is
- * not reused before the detector has seen it empty, and no impulse passes from a removed body to a new one. */
+  * Sources act at the start of a step in this order: due batches, emitters, sinks. A journal records the bodies that enter
+ * and leave until the step has succeeded, so that a failed step can be undone. Sinks come last, so that a slot that a sink
+ * frees is not reused before the next detection, and no impulse passes from a removed body to a new one. */
 #include "world/source/source.h"
 #include "base/rng.h"
 #include "world/state.h"
@@ -27,6 +26,7 @@ static TalusStatus snapshot_emitter(TalusEmitter *e)
     return TALUS_OK;
 }
 
+/* Takes snapshots of the emitters and starts the journal. */
 static TalusStatus begin_recording(TalusWorld *world)
 {
     TalusSources *s = &world->sources;
@@ -122,7 +122,7 @@ TalusStatus talus_world_add_bodies_at(TalusWorld *world, double time, const Talu
     return status;
 }
 
-/* Times are compared with a slack of 1e-6 steps, because step counts times h round either way. */
+/* True if `time` has come at the start of this step, with a slack of 1e-6 steps for rounding. */
 static bool is_due(const TalusWorld *world, double time)
 {
     return time <= talus_time(world) + 1e-6 * world->def.step;
@@ -203,6 +203,7 @@ TalusStatus talus_world_add_sink(TalusWorld *world, int axis, double below)
     return TALUS_OK;
 }
 
+/* True if the slot has a free body below some sink. */
 static bool is_below_sink(const TalusWorld *world, int slot)
 {
     const TalusBodies *b = &world->bodies;
@@ -225,8 +226,9 @@ static void count_below_sinks(void *context, int64_t begin_recording, int64_t en
     world->partial[chunk] = number;
 }
 
-/* *any: whether the host must search for bodies below sinks. If its copy of the bodies is stale, the engine counts
- * them, and the bodies are downloaded only if there are some; else true for any sink. */
+/* Sets *any: true if the host must search for bodies below sinks. If the host's copy of the bodies is stale, the engine
+ * counts the bodies below sinks, and all bodies are downloaded if it finds some. If the copy is current, *any is true
+ * whenever there are sinks. */
 static TalusStatus must_search_sinks(TalusWorld *world, bool *any)
 {
     const TalusSources *s = &world->sources;
@@ -243,6 +245,7 @@ static TalusStatus must_search_sinks(TalusWorld *world, bool *any)
     return *any ? talus_world_download_bodies(world) : TALUS_OK;
 }
 
+/* Removes all free bodies below sinks. */
 static TalusStatus apply_sinks(TalusWorld *world)
 {
     bool any;

@@ -14,7 +14,7 @@ typedef struct TalusEmitter {
     int64_t drawn;
     int waiting;
     double *radius; /* [waiting] */
-    /* the same at the start of the step, for a rollback */
+    /* the four values above at the start of the step, for a rollback */
     TalusRng rng_before;
     int64_t drawn_before;
     int waiting_before;
@@ -25,7 +25,8 @@ typedef struct TalusEmitter {
 typedef struct TalusPending {
     double time; /* s: the batch is added in the first step that starts then or later */
     TalusBodyBatch batch;
-    bool added; /* its bodies were added in the current step; dropped when that step succeeds */
+    bool
+        added; /* true if the current step added its bodies; the batch is dropped when the step succeeds */
 } TalusPending;
 
 /* Removes free bodies, not sleeping ones, whose centre has a coordinate below a value. */
@@ -46,7 +47,7 @@ typedef struct TalusSources {
 /* At the start of a step: stores the emitters' states, adds due batches and emitted spheres, removes bodies below
  * sinks, and records these changes in the journal. */
 TalusStatus talus_sources_apply(TalusWorld *world);
-/* After a step that succeeded: drops the batches that it added. */
+/* After a step that succeeded: drops the batches that the step added and stops recording in the journal. */
 void talus_sources_commit(TalusWorld *world);
 /* After a step that failed: restores bodies, batches and emitters, if talus_sources_apply had begun to change them. */
 void talus_sources_rollback(TalusWorld *world);

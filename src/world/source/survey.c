@@ -145,10 +145,10 @@ double talus_survey_packing(const TalusSurvey *s)
 
 /* ---- bodies without support ---- */
 
-/* Fixed bodies, in axes with z upwards. */
+/* Bounds of the fixed bodies, in axes with z upwards, and the search for strays. */
 typedef struct Ground {
     TalusVec3 up;
-    TalusQuat upright;      /* rotates world coordinates into these axes */
+    TalusQuat upright;      /* rotates world coordinates into axes with z upwards */
     bool has_floor;         /* a plane supports everything that falls */
     TalusAabb box;          /* bounds of the fixed bodies but planes */
     const uint8_t *jointed; /* by slot: the body has a joint */
@@ -162,6 +162,7 @@ static TalusAabb upright_bounds(const Ground *g, const TalusSurveyBody *b)
                               talus_quat_mul(g->upright, b->orientation));
 }
 
+/* Adds a fixed body to the bounds or, if it is a plane that faces up, sets has_floor. */
 static void add_ground(void *context, const TalusSurveyBody *b)
 {
     Ground *g = context;
@@ -180,6 +181,7 @@ static bool is_unsupported(const Ground *g, TalusAabb box)
            box.hi.y < g->box.lo.y || box.hi.z < g->box.lo.z;
 }
 
+/* Counts a moving body without joints as a stray or as within the bounds. */
 static void count_stray(void *context, const TalusSurveyBody *b)
 {
     Ground *g = context;

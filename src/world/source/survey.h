@@ -46,9 +46,9 @@ void talus_world_survey(const TalusWorld *world, TalusSurvey *out);
 /* Returns the volume of the moving bodies over that of their bounding box; 0 if the box has none. */
 double talus_survey_packing(const TalusSurvey *survey);
 
-/* Moving bodies without joints that start beside or below the bounds of all fixed bodies but planes, down being along
- * gravity. If a plane that faces up supports everything, they count only if at least nine times as many start within.
- * None without gravity or in periodic space. */
+/* Strays: moving bodies without joints that start beside or below the bounds of all fixed bodies other than planes; down
+ * is along gravity. If a plane that faces up supports everything, strays count only if at least nine times as many bodies
+ * start within the bounds. Without gravity and in periodic space there are no strays. */
 typedef struct TalusStrays {
     int count;
     bool held; /* supported by a plane */
@@ -56,12 +56,12 @@ typedef struct TalusStrays {
 } TalusStrays;
 
 TalusStatus talus_world_strays(const TalusWorld *world, TalusStrays *out);
-/* True if the box [lo, hi], such as an emitter's, is beside or below those bounds. False if a plane supports
- * everything, without gravity and in periodic space. */
+/* True if the box [lo, hi], such as an emitter's, is beside or below the bounds of the fixed bodies (TalusStrays). False if
+ * a plane supports everything, without gravity and in periodic space. */
 bool talus_box_is_stray(const TalusWorld *world, TalusVec3 lo, TalusVec3 hi);
 
-/* The deepest overlap of arriving batches with fixed bodies or with simultaneous arrivals; `a` is of a batch. depth 0:
- * no overlap. Lengths in m, time of the arrival in s. */
+/* The deepest overlap of arriving batches with fixed bodies or with simultaneous arrivals; body `a` is of a batch. depth
+ * 0: no overlap. Lengths in m, time of the arrival in s. */
 typedef struct TalusArrivalOverlap {
     TalusBodyRef a, b;
     double depth, size, time;

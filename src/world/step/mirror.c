@@ -23,7 +23,8 @@ TalusContactList *talus_world_contacts(const TalusWorld *world)
     return world->host.ops->contact_list(world->host.self);
 }
 
-/* The engine never gets fewer slots than before: its contacts may still name slots that a rollback has taken back. */
+/* Returns pointers to the world's body arrays, for the engine. The engine never gets fewer slots than in the last upload:
+ * its contacts may still name slots that a rollback has removed. */
 static TalusBodyArrays body_arrays(TalusWorld *world)
 {
     TalusBodies *b = &world->bodies;
@@ -126,7 +127,7 @@ TalusStatus talus_world_download_contacts(const TalusWorld *world)
     TALUS_TRY(w->engine.ops->get_contacts(w->engine.self, &m->list));
     TALUS_TRY(w->host.ops->put_contacts(w->host.self, &m->list));
     for (size_t i = 0; m->any_dropped && i < TALUS_CAPACITY(m->dropped); i++)
-        if (m->dropped[i]) /* since the engine computed the contacts */
+        if (m->dropped[i]) /* dropped after the engine computed the contacts */
             w->host.ops->drop_impulses(w->host.self, (int)i);
     m->contacts_stale = false;
     return TALUS_OK;
@@ -152,8 +153,8 @@ TalusStatus talus_world_mark_bodies_dirty(TalusWorld *world)
     return TALUS_OK;
 }
 
-/* `dropped` covers all slots that were uploaded; other slots have no contacts in the engine. A shared engine, whose
- * contacts are the host's, has none. */
+/* `dropped` has an entry for every slot that was uploaded; other slots have no contacts in the engine. With a shared
+ * engine, whose contacts are the host's own, `dropped` is empty. */
 void talus_world_drop_impulses(TalusWorld *world, int slot)
 {
     TalusMirror *m = &world->mirror;
@@ -183,6 +184,7 @@ static TalusStatus upload_tables(TalusWorld *world)
     return world->engine.ops->put_tables(world->engine.self, &tables);
 }
 
+/* Updates the order of ids and uploads all bodies, with the slots whose contacts lose their impulses. */
 static TalusStatus upload_bodies(TalusWorld *world)
 {
     TalusMirror *m = &world->mirror;
@@ -203,7 +205,7 @@ static TalusStatus upload_bodies(TalusWorld *world)
     return TALUS_OK;
 }
 
-/* Sends the excluded pairs and the groups of all bodies; NULL if all pairs collide. */
+/* Uploads excluded pairs and groups; NULL if all pairs collide. */
 static TalusStatus upload_filter(TalusWorld *world)
 {
     int slots = body_arrays(world).slots;

@@ -7,35 +7,37 @@
 
 #include <talus/world.h>
 
-/* State of the mirror: the world's body arrays and the contacts of the host's engine. Either side may be newer;
- * mirror.c copies on demand. With a shared engine nothing is ever stale. */
+/* State of the mirror. The mirror is the world's body arrays and the contact list of the host's engine. Mirror or engine
+ * may have the newer data; mirror.c copies on demand. With a shared engine nothing is ever stale. */
 typedef struct TalusMirror {
-    bool bodies_stale, contacts_stale; /* the engine's data is newer */
-    bool bodies_dirty, contacts_dirty; /* the host has changes to upload */
+    bool bodies_stale, contacts_stale; /* true if the engine's data is newer */
+    bool bodies_dirty, contacts_dirty; /* true if the host has changes to upload */
     bool tables_dirty;                 /* shapes or materials have changes to upload */
     bool forces_dirty, filters_dirty;  /* applied forces or filters have changes to upload */
     int uploaded_slots;                /* number of slots in the last upload of bodies */
-    bool any_dropped;                  /* some entry of `dropped` is set */
-    uint8_t *dropped; /* by slot: its contacts lose their impulses at the next upload of bodies */
+    bool any_dropped;                  /* true if some entry of `dropped` is set */
+    uint8_t
+        *dropped; /* by slot: 1 if its contacts lose their impulses at the next upload of bodies */
     TalusContactList list; /* staging: contacts on their way from the engine to the host's engine */
     int32_t *driven;       /* staging: slots of driven bodies */
     TalusMotion *motion;   /* staging: states of driven bodies */
 } TalusMirror;
 
-/* Download bodies or contacts if stale. `world` is const, because the state that callers see does not change.
- * Functions that return no status use talus_world_refresh: it downloads bodies and, if `contacts`, contacts, and logs
- * a failure as a warning. A device keeps its error, so the next step returns it. */
+/* Download bodies or contacts into the mirror if they are stale. `world` is const, because the state that callers see
+ * does not change. */
 TalusStatus talus_world_download_bodies(const TalusWorld *world);
 TalusStatus talus_world_download_contacts(const TalusWorld *world);
+/* Downloads bodies and, if `contacts`, contacts, if they are stale; logs a failure as a warning. For functions that return
+ * no status: a device keeps its error, so the next step returns it. */
 void talus_world_refresh(const TalusWorld *world, bool contacts);
-/* Call before changing the host's bodies: downloads them and marks them dirty. */
+/* Call before changing the host's bodies: downloads the bodies if they are stale and marks them dirty. */
 TalusStatus talus_world_mark_bodies_dirty(TalusWorld *world);
 /* Zeroes the impulses of a body's contacts: in the host's list now, in the engine at the next upload of bodies. */
 void talus_world_drop_impulses(TalusWorld *world, int slot);
-/* Uploads all changes of the host; passes a shared engine pointers to all arrays. */
+/* Uploads all changes of the host to the engine; a shared engine gets pointers to all arrays instead. */
 TalusStatus talus_mirror_upload(TalusWorld *world);
-/* Upload the states of driven bodies, which the host determines; download them in a rollback. No effect with a shared
- * engine. */
+/* Upload the states of driven bodies, which the host determines, before a detection; download them after a rollback. No
+ * effect with a shared engine. */
 TalusStatus talus_mirror_upload_driven(TalusWorld *world);
 TalusStatus talus_mirror_download_driven(TalusWorld *world);
 /* Call after the engine has changed bodies or contacts: marks the host's copy stale. No effect with a shared
@@ -44,6 +46,7 @@ void talus_mirror_mark_bodies_stale(TalusWorld *world);
 void talus_mirror_mark_contacts_stale(TalusWorld *world);
 /* Returns the contacts of the host's engine: those of the last download, or of a shared engine. */
 TalusContactList *talus_world_contacts(const TalusWorld *world);
+/* Releases the arrays of the mirror and zeroes its state. Bodies and contacts of the world stay. */
 void talus_mirror_clear(TalusMirror *mirror);
 
 #endif

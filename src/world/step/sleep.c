@@ -1,12 +1,13 @@
-/* world/step/sleep.c - settled bodies that are left out of the steps.
+/* world/step/sleep.c - sleep: settled bodies are left out of the steps.
  *
  * A body is calm while |v| + |w| r stays below sleep_speed times the reference speed; r is its radius. An island is a
  * set of bodies connected by contacts that transmit impulses. It falls asleep when all its bodies have been calm for
- * sleep_steps steps: their velocities become 0, and they count as fixed. It wakes when a body that is not calm has a
- * contact with it, when a driven body moves nearby, and in most calls that change the world.
+  * sleep_steps steps: their velocities become 0, and they count as fixed. An island wakes when a body that is not calm has
+ * a contact with it, when a driven body moves nearby, and in most calls that change the world.
  *
- * Neglected: motion slower than that speed, which is reported as TalusStepInfo.sleep_speed; and the load of calm awake
- * bodies on sleeping ones. An island stays awake while one of its bodies has a joint or no contact with an impulse. */
+ * Sleep neglects motion slower than the limit of calm, which is reported as TalusStepInfo.sleep_speed, and the load of
+ * calm awake bodies on sleeping ones. An island stays awake while one of its bodies has a joint or no contact with an
+ * impulse. */
 #include "world/step/sleep.h"
 #include "world/state.h"
 #include "world/step/wake.h"
@@ -72,7 +73,7 @@ static bool is_near_driven(const TalusWorld *world, int slot)
             b->radius[slot] * (1.0 + world->def.envelope) + world->def.step * surface_speed;
         bool apart = fabs(way.x) > half.x + reach || fabs(way.y) > half.y + reach ||
                      fabs(way.z) > half.z + reach;
-        if (!apart) /* planes have no bounds; anything not finite counts as near */
+        if (!apart) /* also true if bounds are not finite, as those of planes */
             return true;
     }
     return false;
@@ -127,7 +128,7 @@ void talus_sleep_rollback(TalusWorld *world)
     }
     s->asleep += s->woken_count;
     s->woken_count = 0;
-    s->slots = s->slots < slots ? s->slots : slots; /* without those of arrivals */
+    s->slots = s->slots < slots ? s->slots : slots; /* arrivals were removed */
 }
 
 /* ---- falling asleep ---- */
@@ -140,6 +141,7 @@ static void join_islands(int32_t *island, int a, int b)
     island[a > b ? a : b] = a > b ? b : a;
 }
 
+/* True if the impulse of contact i is not 0. */
 static bool has_impulse(const TalusContactList *list, int i)
 {
     TalusVec3 p = list->impulse[i];
@@ -180,6 +182,7 @@ static void find_islands(TalusWorld *world)
             s->restless[talus_slot_root(s->island, i)] = 1;
 }
 
+/* Sets the body's velocities to 0 and its mobility to asleep, and accounts for its kinetic energy in the ledger. */
 static void put_to_sleep(TalusWorld *world, int slot)
 {
     TalusBodies *b = &world->bodies;

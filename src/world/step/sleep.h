@@ -4,7 +4,7 @@
 
 #include <talus/world.h>
 
-/* A body that was woken, and its count `calm` before. */
+/* A body that was woken, and its entry of TalusSleep.calm before. */
 typedef struct TalusWokenBody {
     int32_t slot, calm;
 } TalusWokenBody;
@@ -17,20 +17,20 @@ typedef struct TalusSleep {
     uint8_t *restless;     /* scratch, by body or island: must not sleep, or must wake */
     int (*jointed)[2];     /* scratch: the two slots of each joint; -1: the fixed world */
     int asleep;            /* number of sleeping bodies */
-    TalusWokenBody *woken; /* for a rollback: bodies woken since a step last began or succeeded */
+    TalusWokenBody *woken; /* for a rollback: bodies woken since the last begin or end of a step */
     int woken_count;
 } TalusSleep;
 
-/* Extends the arrays to all slots; new bodies are not calm. No effect if sleep is off. */
+/* Extends the arrays to all slots; the count `calm` of new slots is 0. No effect if sleep is off. */
 TalusStatus talus_sleep_reserve(TalusWorld *world);
 /* After a detection: wakes islands that have a contact with a body whose count `calm` is 0, or that a moving driven
- * body may reach. *woken: true if there were any. */
+ * body may reach. *woken: true if some island was woken. */
 TalusStatus talus_sleep_wake_disturbed(TalusWorld *world, bool *woken);
-/* At the start of a step: forgets what was woken before. */
+/* At the start of a step: empties the list `woken`, so that a rollback puts back to sleep only bodies woken from now on. */
 void talus_sleep_begin_step(TalusWorld *world);
-/* After a failed step, when bodies and counts are as before it: puts the bodies that it woke back to sleep. */
+/* After a failed step, once bodies and their counts are rolled back: puts the bodies that the step woke back to sleep. */
 void talus_sleep_rollback(TalusWorld *world);
-/* At the end of a step: counts calm steps and puts calm islands to sleep. */
+/* At the end of a step: counts the calm steps of all bodies and puts islands to sleep that have been calm long enough. */
 void talus_sleep_update(TalusWorld *world);
 /* Returns the potential energy of sleeping bodies, J. */
 double talus_sleep_potential(const TalusWorld *world);

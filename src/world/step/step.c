@@ -100,7 +100,8 @@ static TalusStatus solve_once(TalusWorld *world, double h, int used, double accu
     options.tolerance = accuracy * world->def.tolerance * world->reference_speed;
     options.norm = world->def.norm;
     options.reference_speed =
-        accuracy * world->reference_speed; /* scaled too, so that `auto` chooses the same method */
+        accuracy *
+        world->reference_speed; /* so that the choice of method is the same for any accuracy */
     options.max_iterations = world->def.max_iterations - used;
     *part = (TalusSolveInfo){.outcome = TALUS_OUTCOME_CONVERGED, .solver = "none"};
     if (world->contact_count + world->joints.bounded + world->joints.free > 0)
@@ -223,7 +224,8 @@ static int used_before_redetection(const TalusWorld *world, int iterations)
 }
 
 /* Redetects and solves again, at most MAX_REDETECTIONS times, while the solve brings bodies together that have no
- * contact and iterations are left. rough: the solve of `part` was to ROUGH_FACTOR; another follows in any case. */
+ * contact and iterations are left. rough: the solve of `part` was rough, so an accurate solve follows even if no
+ * contact was missed. Sets world->rough_first for the next step. */
 static TalusStatus redetect_and_solve(TalusWorld *world, double h, bool rough, TalusSolveInfo *part)
 {
     for (int k = 0; k < MAX_REDETECTIONS; k++) {

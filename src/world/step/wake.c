@@ -2,7 +2,8 @@
 #include "world/step/wake.h"
 #include "world/state.h"
 
-/* `woken` has a place for every slot, and a body is in it once at most: bodies fall asleep when it is empty. */
+/* Cannot overflow `woken`, which has an entry for every slot: a body is listed at most once, because bodies fall asleep
+ * only when the list is empty. */
 void talus_slot_wake_alone(TalusWorld *world, int slot)
 {
     TalusSleep *s = &world->sleep;
