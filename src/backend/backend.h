@@ -39,7 +39,7 @@ typedef enum TalusMetric {
 typedef struct TalusStepSums {
     double restart;   /* (y - x_next)'(x_next - x): restart if positive */
     double dx2, dg2;  /* |x - x_prev|^2 and |g - g_prev|^2, for the step-length test */
-    double x2;        /* |x|^2, to tell a difference from rounding */
+    double x2;        /* |x|^2; differences small against it may be rounding */
     double residual2; /* sum over blocks of the squared natural residual of x, (m/s)^2 */
     double
         residual_max; /* maximum over blocks of that residual, m/s; both only with want_residual */

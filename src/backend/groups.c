@@ -90,6 +90,7 @@ typedef struct GroupLoop {
     void *context;
 } GroupLoop;
 
+/* Calls the function of a GroupLoop for one group; begin and end, a range of groups, are not used. */
 static void call_for_group(void *context, int64_t begin, int64_t end, int64_t group)
 {
     const GroupLoop *loop = context;

@@ -33,6 +33,7 @@ static void reset_results(TalusRun *run)
     run->first2 = -1.0;
 }
 
+/* Does the run by repeating step.accelerate. */
 static TalusStatus accelerate_stepwise(const TalusBackend *backend, const TalusOperator *op,
                                        TalusAccelerated *state, TalusMomentum *momentum,
                                        TalusRun *run)
@@ -51,6 +52,7 @@ static TalusStatus accelerate_stepwise(const TalusBackend *backend, const TalusO
     return backend->check(op->context);
 }
 
+/* Does the run by repeating step.jacobi. */
 static TalusStatus jacobi_stepwise(const TalusBackend *backend, const TalusOperator *op,
                                    double omega, double lambda, double *gamma, TalusRun *run)
 {

@@ -1,4 +1,4 @@
-/* base/arena.c - memory blocks that are filled in turn and freed together. */
+/* base/arena.c - an arena (arena.h) as a list of memory blocks; allocations are taken from the newest block. */
 #include "base/arena.h"
 
 #include "base/memory.h"
@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+/* Header of a memory block; `used` of its `size` bytes, which follow the header, are taken. */
 typedef struct TalusArenaBlock TalusArenaBlock;
 struct TalusArenaBlock {
     TalusArenaBlock *next;
@@ -18,6 +19,7 @@ enum {
     HEADER = (sizeof(TalusArenaBlock) + ALIGN - 1) / ALIGN * ALIGN
 };
 
+/* Puts a new, zeroed memory block of `size` bytes in front of the list. */
 static TalusStatus add_block(TalusArena *arena, size_t size)
 {
     char *bytes;

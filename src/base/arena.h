@@ -1,15 +1,16 @@
-/* base/arena.h - memory that is freed as a whole, as of a JSON tree and the structs read from it. */
+/* base/arena.h - an arena: memory for many small allocations that is freed as a whole, for example that of a JSON tree
+ * and the structs read from it. */
 #ifndef TALUS_BASE_ARENA_H
 #define TALUS_BASE_ARENA_H
 
 #include <talus/base.h>
 
-/* A zeroed arena is empty. */
+/* An arena; all zeros is an empty one. */
 typedef struct TalusArena {
     struct TalusArenaBlock *blocks;
 } TalusArena;
 
-/* Returns zeroed memory, or NULL with the error set. */
+/* Returns `size` bytes of zeroed memory in the arena, or NULL with the error set. */
 void *talus_arena_alloc(TalusArena *arena, size_t size);
 /* Sets `pointer` to a zeroed array of `count` elements in the arena, or to NULL on failure. Returns the status. */
 #define TALUS_ARENA_ALLOC(arena, pointer, count)                                   \

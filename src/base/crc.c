@@ -3,8 +3,9 @@
 
 #include <pthread.h>
 
-/* ahead[k][byte]: what a byte adds to the register k bytes later, so that eight bytes take eight independent lookups.
- * ahead[0][byte] is the remainder of the byte times x^32. Filled once, by the first thread that needs it. */
+/* ahead[k][byte]: the contribution of a byte to the CRC register after k further bytes, so that eight bytes take eight
+ * independent lookups. ahead[0][byte] is the remainder of the byte times x^32. The first thread that needs the table
+ * fills it. */
 static uint32_t ahead[8][256];
 
 static void fill_ahead(void)
@@ -20,6 +21,7 @@ static void fill_ahead(void)
             ahead[k][b] = ahead[0][ahead[k - 1][b] & 0xff] ^ ahead[k - 1][b] >> 8;
 }
 
+/* Returns the CRC register after the eight bytes at p. */
 static uint32_t add_eight_bytes(uint32_t crc, const unsigned char *p)
 {
     uint32_t low =

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Continues `crc` over the bytes; start with 0. */
+/* Returns the CRC of all bytes so far: `crc` is that of the bytes before, 0 at the start. */
 uint32_t talus_crc32(uint32_t crc, const void *bytes, size_t size);
 
 #endif

@@ -14,12 +14,14 @@ bool talus_deflate_available(void)
     return true;
 }
 
-/* The bound of zlib's deflateBound for unknown settings, rounded up; zlib's function counts in long. */
+/* The bound of zlib's deflateBound for unknown settings, rounded up. deflateBound itself takes an unsigned long, which
+ * may be shorter than size_t. */
 size_t talus_deflate_bound(size_t size)
 {
     return size + size / 8 + size / 64 + 64;
 }
 
+/* Allocator of zlib's memory by base/memory.h. */
 static void *zlib_alloc(void *opaque, unsigned items, unsigned size)
 {
     void *block;
@@ -33,11 +35,13 @@ static void zlib_free(void *opaque, void *block)
     talus_release(block);
 }
 
-/* Bytes left to read and to write. zlib counts in unsigned int, so it gets them in parts. */
+/* Number of bytes left to read and to write, beyond those that zlib has been given. zlib counts in unsigned int, so it
+ * is given the bytes in parts. */
 typedef struct Rest {
     size_t in, out;
 } Rest;
 
+/* Subtracts from *rest as many bytes as zlib can count; returns their number. */
 static unsigned take_part(size_t *rest)
 {
     unsigned n = *rest < UINT_MAX ? (unsigned)*rest : UINT_MAX;
@@ -45,6 +49,7 @@ static unsigned take_part(size_t *rest)
     return n;
 }
 
+/* Gives the stream more input or output bytes where it has none left. */
 static void refill_stream(z_stream *z, Rest *rest)
 {
     if (z->avail_in == 0)
@@ -53,6 +58,7 @@ static void refill_stream(z_stream *z, Rest *rest)
         z->avail_out = take_part(&rest->out);
 }
 
+/* Returns a stream that reads from `bytes` and writes to `out`, with no bytes available yet. */
 static z_stream make_stream(const void *bytes, void *out)
 {
     z_stream z = {
@@ -60,8 +66,8 @@ static z_stream make_stream(const void *bytes, void *out)
     return z;
 }
 
-/* log2 of a window that is just larger than the data: it finds the same matches as the largest one, with which zlib
- * would clear 256 KiB of tables even for the small arrays of a frame. */
+/* Returns log2 of the size of zlib's window, just larger than the data. A larger window would not find more matches,
+ * but zlib would clear up to 256 KiB of tables even for the small arrays of a frame. */
 static int window_bits(size_t size)
 {
     enum { MIN_BITS = 9, MAX_BITS = 15, LOOKAHEAD = 262 };
@@ -92,6 +98,7 @@ TalusStatus talus_deflate(int level, TalusDeflateMatch match, const void *bytes,
     return TALUS_OK;
 }
 
+/* Inflates until the output is full, the input ends or zlib reports an error; returns zlib's code. */
 static int inflate_all(z_stream *z, Rest *rest)
 {
     int code;
@@ -102,8 +109,8 @@ static int inflate_all(z_stream *z, Rest *rest)
     return code;
 }
 
-/* True if the stream ends after the bytes inflated so far. zlib may not have read the end mark when `out` is full, so
- * one more byte is asked for: none must come. */
+/* True if the stream ends after the bytes inflated so far. zlib may not have read the end mark yet when `out` is full,
+ * so this function asks for one more byte, which must not come. */
 static bool stream_ends(z_stream *z, Rest *rest)
 {
     unsigned char beyond;
@@ -155,7 +162,7 @@ size_t talus_deflate_bound(size_t size)
     return size;
 }
 
-static TalusStatus no_zlib(const char *what)
+static TalusStatus fail_without_zlib(const char *what)
 {
     return talus_fail(TALUS_ERR_UNSUPPORTED,
                       "%s: this build has no zlib (Debian: zlib1g-dev; then configure again)",
@@ -166,13 +173,13 @@ TalusStatus talus_deflate(int level, TalusDeflateMatch match, const void *bytes,
                           void *out, size_t capacity, size_t *used)
 {
     (void)level, (void)match, (void)bytes, (void)size, (void)out, (void)capacity, (void)used;
-    return no_zlib("deflating");
+    return fail_without_zlib("deflating");
 }
 
 TalusStatus talus_inflate(const void *stream, size_t size, void *out, size_t expected)
 {
     (void)stream, (void)size, (void)out, (void)expected;
-    return no_zlib("the data are compressed");
+    return fail_without_zlib("the data are compressed");
 }
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <talus/base.h>
 
+/* Which repetitions in the data the compressor looks for. */
 typedef enum TalusDeflateMatch {
     TALUS_DEFLATE_ANY,    /* repeats of any earlier bytes: smallest stream */
     TALUS_DEFLATE_RUNS,   /* repeats of the previous byte only: faster */
@@ -17,8 +18,8 @@ size_t talus_deflate_bound(size_t size);
 /* Compresses `size` bytes into `out`; `level` is 1 (fast) to 9 (small). *used is set to the size of the stream. */
 TalusStatus talus_deflate(int level, TalusDeflateMatch match, const void *bytes, size_t size,
                           void *out, size_t capacity, size_t *used);
-/* Decompresses a stream into `out` (may be NULL if `expected` is 0). TALUS_ERR_FORMAT: it is damaged, or does not hold
- * exactly `expected` bytes. */
+/* Decompresses a stream of `size` bytes into `out` (may be NULL if `expected` is 0). Fails with TALUS_ERR_FORMAT if the
+ * stream is damaged or does not hold exactly `expected` bytes. */
 TalusStatus talus_inflate(const void *stream, size_t size, void *out, size_t expected);
 
 #endif

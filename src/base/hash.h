@@ -19,7 +19,8 @@ static inline uint64_t talus_hash_mix(uint64_t x)
     return x;
 }
 
-/* Returns `hash` continued over the bytes, read as words of eight bytes; numbers are those of little-endian hosts. */
+/* Returns the hash of all bytes so far: `hash` is that of the bytes before, TALUS_HASH_SEED at the start. Bytes are
+ * read as words of eight; the result is that of a little-endian host. */
 static inline uint64_t talus_hash(uint64_t hash, const void *bytes, size_t size)
 {
     const unsigned char *p = (const unsigned char *)bytes;

@@ -15,7 +15,8 @@
 #include <math.h>
 #endif
 
-/* Functions on lanes are inlined into their loops, so that branches on arguments that are constants there disappear. */
+/* Marks functions that are always inlined into the loops that call them, so that branches on constant arguments
+ * disappear. */
 #define KERNEL static inline __attribute__((always_inline))
 
 enum { LANES = 2 };
@@ -27,11 +28,13 @@ typedef int64_t Mask __attribute__((vector_size(16)));
  * could overflow. */
 #define TINY2 1e-280
 
+/* Returns a in both lanes. */
 KERNEL Lane lane(double a)
 {
     return (Lane){a, a};
 }
 
+/* Returns p[0] and p[1]; p need not be aligned. */
 KERNEL Lane lane_load(const double *p)
 {
     Lane r;
@@ -44,8 +47,8 @@ KERNEL void lane_store(double *p, Lane a)
     memcpy(p, &a, sizeof a);
 }
 
-/* Sets lane k of *r. The assignment (*r)[k] = a will not do: clang stores both lanes, which can undo a write of another
- * thread to the other lane. */
+/* Sets lane k of *r to a. For the assignment (*r)[k] = a clang would store both lanes, which can undo a write of
+ * another thread to the other lane. */
 KERNEL void lane_set(Lane *r, int k, double a)
 {
     memcpy((char *)r + (size_t)k * sizeof a, &a, sizeof a);
@@ -68,7 +71,8 @@ KERNEL Lane lane_sqrt(Lane a)
 #endif
 }
 
-/* Convert two floats to doubles, and back with rounding. By intrinsics, as gcc converts elements one by one. */
+/* Load two floats as doubles, and store two doubles as floats, rounded. Both use intrinsics, since gcc converts
+ * elements one by one. */
 KERNEL Lane lane_load_floats(const float *p)
 {
 #if defined(__aarch64__)

@@ -43,6 +43,7 @@ void talus_memory_reset_peak(void)
     atomic_store(&bytes_peak, atomic_load(&bytes_now));
 }
 
+/* Adds to the bytes in use and raises the peak. */
 static void count_bytes(size_t bytes)
 {
     size_t now = atomic_fetch_add(&bytes_now, bytes) + bytes, peak = atomic_load(&bytes_peak);

@@ -8,7 +8,8 @@
 
 #include <talus/base.h>
 
-/* Allocates zeroed memory; `what` names it in the error. Size 0 gives a valid pointer. */
+/* Sets *out to a zeroed block of `count` elements of `element` bytes; `what` names the block in the error. A size of 0
+ * gives a valid pointer, too. */
 TalusStatus talus_alloc(void **out, size_t count, size_t element, const char *what);
 /* Frees a block; accepts NULL. talus_release_all frees `count` blocks. */
 void talus_release(void *pointer);
@@ -19,12 +20,13 @@ void talus_release_all(void *const *pointer, size_t count);
 
 /* Capacity of a block in bytes; 0 for NULL. */
 size_t talus_capacity(const void *block);
-/* The same as a number of elements of an array. */
+/* Capacity of an array in elements; 0 for NULL. */
 #define TALUS_CAPACITY(pointer) (talus_capacity(pointer) / sizeof *(pointer))
 
-/* Functions behind TALUS_ALLOC and TALUS_GROW. talus_new returns a zeroed block, or NULL with the error set. talus_grow
- * returns a block for `need` elements; on failure the old one, or NULL if `keep` is 0. talus_check_capacity
- * fails with TALUS_ERR_MEMORY if the block is too small for `need` elements. */
+/* The functions that TALUS_ALLOC and TALUS_GROW call. talus_new returns a zeroed block, or NULL with the error set.
+ * talus_grow returns `block` or a larger one in its place, with room for `need` elements, of which the first `keep`
+ * are kept; if the allocation fails, the old block, or NULL if `keep` is 0. talus_check_capacity fails with
+ * TALUS_ERR_MEMORY if the block is too small for `need` elements. */
 void *talus_new(size_t count, size_t element, const char *what);
 void *talus_grow(void *block, size_t need, size_t keep, size_t element, const char *what);
 TalusStatus talus_check_capacity(const void *block, size_t need, size_t element);
@@ -36,14 +38,14 @@ TalusStatus talus_check_capacity(const void *block, size_t need, size_t element)
 #define TALUS_AS(pointer)
 #endif
 
-/* Sets `pointer` to zeroed memory. */
+/* Sets `pointer` to a zeroed array of `count` elements, or to NULL on failure. Returns the status. */
 #define TALUS_ALLOC(pointer, count, what)                                          \
     (((pointer) = TALUS_AS(pointer) talus_new((count), sizeof *(pointer), (what))) \
          ? TALUS_OK                                                                \
          : TALUS_ERR_MEMORY)
 /* Gives the array `pointer` a capacity of at least `need` elements and keeps the first `keep`; new elements are not
- * zeroed. With keep = 0 the old block is released first, so that the two never coexist; if the allocation then fails,
- * the array is NULL. Arguments are evaluated more than once. */
+ * zeroed. With keep = 0 the old array is released before the new one is allocated, so that the two never coexist; if
+ * the allocation then fails, `pointer` is NULL. Returns the status. Arguments are evaluated more than once. */
 #define TALUS_GROW(pointer, need, keep, what)                                                \
     ((pointer) =                                                                             \
          TALUS_AS(pointer) talus_grow((pointer), (need), (keep), sizeof *(pointer), (what)), \
@@ -52,16 +54,19 @@ TalusStatus talus_check_capacity(const void *block, size_t need, size_t element)
 /* Copies a string; NULL gives "". The caller frees *out with talus_release. */
 TalusStatus talus_copy_text(const char *text, const char *what, char **out);
 
-/* Bytes in blocks, and counted for other libraries: now, and at the peak since the start or the last reset. */
+/* Number of bytes in blocks and in memory counted by talus_memory_count_external: now, and at the peak since the start
+ * of the program or the last reset. */
 size_t talus_memory_now(void);
 size_t talus_memory_peak(void);
 void talus_memory_reset_peak(void);
 
-/* Counts memory that another library holds for this one: `before` bytes were counted so far, `now` are to be. */
+/* Counts memory that another library has allocated for this one: replaces the `before` bytes that were counted for it
+ * so far by `now`. */
 void talus_memory_count_external(size_t before, size_t now);
 
-/* Fails if the system does not grant `bytes` now (it may grant more than it has): for use before a call of a library
- * that does not handle failed allocations. */
+/* Fails with TALUS_ERR_MEMORY if the system does not grant `bytes` at present; nothing stays allocated. For use before
+ * a call of a library that does not handle failed allocations. A system that overcommits memory may grant more than it
+ * has. */
 TalusStatus talus_memory_probe(size_t bytes, const char *what);
 
 /* For tests: makes the n-th allocation from now fail (1 = the next); 0 disables. */

@@ -1,4 +1,4 @@
-/* base/order.h - a comparison for sorting, and binary search. */
+/* base/order.h - a comparison function for sorting doubles, and a binary search in integers. */
 #ifndef TALUS_BASE_ORDER_H
 #define TALUS_BASE_ORDER_H
 

@@ -10,6 +10,7 @@
 
 enum { MAX_WORD = 64 };
 
+/* Stores a value in the parameter's field of the struct `values`, converted to the field's type. */
 static void store_value(const TalusParam *param, void *values, double value)
 {
     char *field = (char *)values + param->offset;
@@ -27,7 +28,8 @@ void talus_params_set_defaults(const TalusParam *table, int count, void *values)
         store_value(&table[i], values, table[i].preset);
 }
 
-/* Returns the edit distance with insertions, deletions and substitutions, of the first MAX_WORD characters. */
+/* Returns the number of insertions, deletions and substitutions of characters that turn a into b; only the first
+ * MAX_WORD characters count. */
 static int edit_distance(const char *a, const char *b)
 {
     int m = (int)strnlen(a, MAX_WORD), n = (int)strnlen(b, MAX_WORD);
@@ -82,6 +84,7 @@ const char *talus_nearest_name(const char *word, const char *const *names, int c
     return best;
 }
 
+/* Writes the choices of a parameter as "a|b|c". */
 static void list_choices(const TalusParam *param, char *text, size_t size)
 {
     size_t used = 0;
@@ -92,6 +95,8 @@ static void list_choices(const TalusParam *param, char *text, size_t size)
     }
 }
 
+/* read_choice, read_flag and read_number store the text `value` in the parameter's field of `values`, by the
+ * parameter's type; they fail if it is no valid value. */
 static TalusStatus read_choice(const TalusParam *param, const char *owner, const char *value,
                                void *values)
 {
@@ -142,6 +147,7 @@ static TalusStatus read_value(const TalusParam *param, const char *owner, const 
     }
 }
 
+/* Fails with a message that suggests the nearest valid key. */
 static TalusStatus reject_unknown_key(const TalusParam *table, int count, const char *owner,
                                       const char *key)
 {
@@ -156,6 +162,7 @@ static TalusStatus reject_unknown_key(const TalusParam *table, int count, const 
                         key);
 }
 
+/* Reads one "key=value", in place, into `values`. */
 static TalusStatus read_pair(const TalusParam *table, int count, const char *owner, char *pair,
                              void *values)
 {

@@ -1,6 +1,7 @@
 /* base/param.h - typed parameter tables.
  *
- * One table per solver feeds the command line, scene keys, range checks, listings and docs. */
+ * Each solver has one table of its parameters, from which the command line, scene keys, range checks, listings and
+ * docs are made. */
 #ifndef TALUS_BASE_PARAM_H
 #define TALUS_BASE_PARAM_H
 
@@ -13,6 +14,7 @@ typedef enum TalusParamType {
     TALUS_PARAM_FLAG    /* bool; written on/off */
 } TalusParamType;
 
+/* One parameter: a row of the table. */
 typedef struct TalusParam {
     const char *key;
     TalusParamType type;
@@ -23,19 +25,20 @@ typedef struct TalusParam {
     const char *help;
 } TalusParam;
 
-/* Writes every preset into `values`. */
+/* Sets every parameter of the struct `values` to its preset. */
 void talus_params_set_defaults(const TalusParam *table, int count, void *values);
 
-/* Reads "key=value,key=value" (may be empty or NULL) into `values`. `owner` names the solver in messages. The error of
- * an unknown key names the nearest valid key, that of a bad value what is expected. */
+/* Reads "key=value,key=value" (may be empty or NULL) into the struct `values`. `owner` names the solver in messages.
+ * For an unknown key the error names the nearest valid key, for a bad value what is expected. */
 TalusStatus talus_params_parse(const TalusParam *table, int count, const char *owner,
                                const char *text, void *values);
 
 /* Writes one line of a listing: "  key=preset   help (range)". */
 void talus_param_describe(const TalusParam *param, char *text, size_t size);
 
-/* Returns the entry of names[count] most like `word`: by a common beginning, else by edit distance. NULL if all
- * are more than a third of its letters plus one edits away. */
+/* Returns the entry of names[count] that is most like `word`: one that begins with `word` or that `word` begins with,
+ * else the one with the least edit distance. NULL if that distance is above a third of the length of `word` plus
+ * one. */
 const char *talus_nearest_name(const char *word, const char *const *names, int count);
 
 #endif

@@ -1,9 +1,10 @@
 /* base/pool.c - a fork-join pool (pool.h, talus/backend.h).
  *
- * The caller starts a loop by raising `generation` and returns when `busy`, the number of workers still in the loop, is
- * zero. Each thread has a contiguous share of the chunks, the same in all loops with as many chunks, so that data that
- * a thread wrote in one loop is in its cache for the next. A thread that has finished helps the others. Waiting threads
- * spin briefly, because the gaps between loops of one step are microseconds, then sleep on a condition variable. */
+ * The caller starts a loop by raising `generation` and returns when `busy`, the number of workers still in the loop,
+ * is zero. Each thread has a contiguous share of the chunks, the same in all loops with equally many chunks, so that
+ * data that a thread wrote in one loop is in its cache for the next. A thread that has finished its share runs chunks
+ * of the others. Waiting threads spin briefly, because the gaps between loops of one step are microseconds, then sleep
+ * on a condition variable. */
 #include "base/pool.h"
 
 #include "base/memory.h"
@@ -13,7 +14,8 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-/* SPINS: polls before a waiting thread sleeps; fewer under ThreadSanitizer, where an atomic load is much slower. */
+/* Number of polls before a waiting thread sleeps; smaller under ThreadSanitizer, where an atomic load is much
+ * slower. */
 #ifdef __SANITIZE_THREAD__
 enum { SPINS = 200 };
 #else
@@ -47,11 +49,12 @@ struct TalusPool {
     atomic_uint generation; /* a change announces a new loop */
     atomic_int busy;        /* number of workers not yet done with the current loop */
     atomic_bool quit;
-    atomic_int sleepers;
+    atomic_int sleepers; /* number of workers that sleep on `wake` */
     pthread_mutex_t mutex;
     pthread_cond_t wake, done;
 };
 
+/* Tells the processor that this thread is spinning. */
 static void pause_briefly(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -82,6 +85,7 @@ static void run_chunks(TalusPool *pool, int index)
     }
 }
 
+/* Divides the chunks of a loop among the threads. */
 static void deal_shares(TalusPool *pool, int64_t chunks)
 {
     for (int k = 0; k < pool->threads; k++) {
@@ -90,7 +94,8 @@ static void deal_shares(TalusPool *pool, int64_t chunks)
     }
 }
 
-/* Returns once a loop is announced: `generation` is no longer `seen`, its value at the worker's last loop. */
+/* Waits until a loop is announced, that is until `generation` differs from `seen`, its value at the worker's last
+ * loop. */
 static void wait_for_loop(TalusPool *pool, unsigned seen)
 {
     for (int i = 0; i < pool->spins; i++) {
@@ -106,6 +111,7 @@ static void wait_for_loop(TalusPool *pool, unsigned seen)
     pthread_mutex_unlock(&pool->mutex);
 }
 
+/* Main function of a worker thread: runs its part of every loop until the pool quits. */
 static void *worker_main(void *argument)
 {
     const Worker *worker = argument;
@@ -125,7 +131,7 @@ static void *worker_main(void *argument)
     }
 }
 
-/* Announces a loop, or with `quit` the end, and wakes sleeping workers. */
+/* Announces a loop, or the end if pool->quit is set, and wakes sleeping workers. */
 static void announce_loop(TalusPool *pool)
 {
     atomic_fetch_add(&pool->generation, 1);
@@ -136,6 +142,7 @@ static void announce_loop(TalusPool *pool)
     }
 }
 
+/* Waits until all workers have left the loop. */
 static void wait_for_workers(TalusPool *pool)
 {
     for (int i = 0; i < pool->spins; i++) {
@@ -167,6 +174,7 @@ void talus_parallel(TalusPool *pool, int64_t count, int64_t grain, TalusLoopFn *
     wait_for_workers(pool);
 }
 
+/* Allocates shares and workers, and starts all threads but the caller's. */
 static TalusStatus start_workers(TalusPool *pool)
 {
     TALUS_TRY(TALUS_ALLOC(pool->worker, (size_t)pool->threads, "thread pool"));

@@ -1,4 +1,4 @@
-/* base/rng.h - a counter-based random generator whose state is one 64-bit number. */
+/* base/rng.h - a random generator whose state is one 64-bit number: a counter, hashed for every number drawn. */
 #ifndef TALUS_BASE_RNG_H
 #define TALUS_BASE_RNG_H
 

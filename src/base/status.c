@@ -65,7 +65,7 @@ void talus_error_restore(const TalusError *error)
     last = *error;
 }
 
-/* Appends as much as fits. */
+/* Appends as much of `more` to text[size] as fits. */
 static void append_text(char *text, size_t size, const char *more)
 {
     size_t used = strlen(text), n = strnlen(more, size - used - 1);
@@ -73,7 +73,7 @@ static void append_text(char *text, size_t size, const char *more)
     text[used + n] = '\0';
 }
 
-/* Writes "FILE:LINE:COLUMN: " without the unknown parts, "" without a file. Returns the length. */
+/* Writes "FILE:LINE:COLUMN: " without unknown parts; "" if the location has no file. Returns the length. */
 static size_t write_file_prefix(TalusLocation at, char *text, size_t size)
 {
     text[0] = '\0';
@@ -86,7 +86,8 @@ static size_t write_file_prefix(TalusLocation at, char *text, size_t size)
     return strlen(text);
 }
 
-/* Returns the noun to put before the name of a solver or backend; "" if the location has a file, which explains it. */
+/* Returns the noun to put before the key, "solver " or "backend ", where the key is the name of one; "" for other
+ * domains and for locations in a file. */
 static const char *noun_before_key(TalusLocation at)
 {
     if (at.file)
@@ -104,8 +105,8 @@ size_t talus_location_text(TalusLocation at, char *text, size_t size)
     return strlen(text);
 }
 
-/* Completes `e`, whose code and key are set, and makes it the thread's error. Its text is the location followed by
- * `rest`; the reason begins at offset `reason` of `rest`. */
+/* Completes the record `e`, whose code and key are set, and makes it the thread's error. The text becomes the location
+ * followed by `rest`; the reason begins at offset `reason` of `rest`. */
 static void set_error(TalusError *e, TalusLocation at, const char *rest, size_t reason)
 {
     char where[sizeof e->file + sizeof e->key + 64];
@@ -121,6 +122,7 @@ static void set_error(TalusError *e, TalusLocation at, const char *rest, size_t 
     last = *e;
 }
 
+/* Makes a new error at this location, with the formatted text as its reason, the thread's error. */
 static void set_failure(TalusLocation at, TalusStatus status, const char *format, va_list args)
 {
     char rest[sizeof last.text]; /* an argument may be the old text itself */
@@ -159,9 +161,9 @@ TalusStatus talus_fail_around_in(TalusDomain domain, TalusStatus status, const c
     return talus_error_key(key, status);
 }
 
-/* Returns how many characters at the start of an inner error's text repeat the outer key `path`: the first word with
- * its separator, as "backend " of "backend cuda: " or "section: ", if that is the last word of `path`; else 0. `names`
- * is the text from its key up to its reason, `length` characters. */
+/* Returns the number of characters at the start of `names` that repeat the last word of the outer key `path`: that
+ * word with its separator, such as "backend " of "backend cuda: " for the key "run.backend"; 0 if `names` begins
+ * otherwise. `names` is the part of an inner error's text from its key up to its reason, `length` characters. */
 static size_t repeated_length(const char *path, const char *names, size_t length)
 {
     const char *dot = path ? strrchr(path, '.') : NULL, *word = dot ? dot + 1 : path;
@@ -179,7 +181,7 @@ TalusStatus talus_error_at(TalusLocation at, TalusStatus status)
     TalusLocation old = {
         .file = inner.file[0] ? inner.file : NULL, .line = inner.line, .column = inner.column};
     size_t skip = 0, reason = (size_t)inner.reason;
-    /* If only the inner error has a line, it is a line of a text inside the file: both locations stay in the text. */
+    /* Only the inner error has a line: it counts in a text inside the file, so that both locations stay in the text. */
     bool same = at.file && strcmp(at.file, inner.file) == 0 && (at.line || !inner.line);
     if (!at.file || same) {
         char file[sizeof inner.file + 64];
@@ -214,6 +216,7 @@ void talus_set_log(TalusLogFn *fn, void *user)
     thread_log = (TalusLog){fn, user};
 }
 
+/* Formats a line and passes it to the function of `log`, if that is not NULL. */
 static void log_text(const TalusLog *log, TalusLogLevel level, const char *id, const char *format,
                      va_list args)
 {

@@ -1,7 +1,7 @@
 /* base/status.h - recording of errors and log lines.
  *
- * An error is data (TalusError): code, domain, file, line, column, key, and a text composed of these and a reason.
- * A caller that knows the location better adds it to the record on the way out (talus_error_at). */
+ * An error is a record (TalusError): code, domain, file, line, column, key, and a text composed of these and a reason.
+ * A caller that knows more about the location of the error adds it to the record before returning (talus_error_at). */
 #ifndef TALUS_BASE_STATUS_H
 #define TALUS_BASE_STATUS_H
 
@@ -42,9 +42,10 @@ size_t talus_location_text(TalusLocation at, char *text, size_t size);
 #define talus_fail(...) talus_fail_in(TALUS_DOMAIN_HERE, __VA_ARGS__)
 /* talus_fail with TALUS_ERR_ARGUMENT. */
 #define talus_reject(...) talus_fail(TALUS_ERR_ARGUMENT, __VA_ARGS__)
-/* As talus_fail, with a location (file, file and line, or key) that is put in front of the text:
+/* As talus_fail, with a location (file, file and line, or key) that is stored and put in front of the text:
  *     return talus_fail_file(path, TALUS_ERR_IO, "cannot open: %s", strerror(errno));
- * In the domains of solvers and backends the key is the name of one, and the text begins "solver gs: ". */
+ * In the domains of solvers and backends the key is the name of a solver or backend, and the text begins with, for
+ * example, "solver gs: ". */
 #define talus_fail_file(file, ...) \
     talus_fail_at(talus_locate(TALUS_DOMAIN_HERE, file, 0, NULL), __VA_ARGS__)
 #define talus_fail_line(file, line, ...) \
@@ -56,20 +57,20 @@ TalusStatus talus_fail_in(TalusDomain domain, TalusStatus status, const char *fo
     TALUS_PRINTF(3, 4);
 TalusStatus talus_fail_at(TalusLocation at, TalusStatus status, const char *format, ...)
     TALUS_PRINTF(3, 4);
-/* As talus_fail, after an inner call has failed: replaces its error by a new one, with the inner error's key. */
+/* As talus_fail, after an inner call has failed: the new error replaces that of the inner call and keeps its key. */
 #define talus_fail_around(...) talus_fail_around_in(TALUS_DOMAIN_HERE, __VA_ARGS__)
 TalusStatus talus_fail_around_in(TalusDomain domain, TalusStatus status, const char *format, ...)
     TALUS_PRINTF(3, 4);
 
 /* The next two change the error of a call that returned `status`, unless that is TALUS_OK, and return `status`. */
 
-/* Puts the caller's location in front of the text, and sets domain and code. A file that the text already names is not
- * repeated, nor a word that ends the key ("backend" before "backend cuda: "). If the inner error has a key of the same
- * domain, the key becomes "OUTER.INNER". */
+/* Adds the caller's location to the thread's error: puts it in front of the text and sets file, line, column, domain
+ * and code. A file that the text already names is not repeated, nor a word that ends the key ("backend" before
+ * "backend cuda: "). If the inner error has a key of the same domain, the key becomes "OUTER.INNER". */
 TalusStatus talus_error_at(TalusLocation at, TalusStatus status);
 #define talus_error_in_file(file, status) \
     talus_error_at(talus_locate(TALUS_DOMAIN_HERE, file, 0, NULL), status)
-/* Sets the key, for a text that already names it. */
+/* Sets the key of the thread's error and leaves its text, which names the key already. */
 TalusStatus talus_error_key(const char *key, TalusStatus status);
 
 /* Returns the text of the thread's error without file and key. */
@@ -83,8 +84,8 @@ typedef struct TalusLog {
     void *user;
 } TalusLog;
 
-/* Write a log line by the log function of the calling thread; talus_log_to by that of `log`, if it has one. `id` is a
- * fixed word such as "output.gap". */
+/* Write a log line by the log function of the calling thread; talus_log_to by the function of `log`, if that is not
+ * NULL. `id` is a fixed word for the kind of message, such as "output.gap". */
 void talus_log(TalusLogLevel level, const char *id, const char *format, ...) TALUS_PRINTF(3, 4);
 void talus_log_to(const TalusLog *log, TalusLogLevel level, const char *id, const char *format, ...)
     TALUS_PRINTF(4, 5);

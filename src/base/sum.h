@@ -1,14 +1,14 @@
 /* base/sum.h - exact sums of doubles, rounded once; for host and device.
  *
- * A sum is a long fixed-point number: digits of 52 bits, the lowest in units of 2^-1074, which is the unit of all
- * doubles (the small superaccumulator of Neal, Fast exact summation, arXiv:1505.05571). A term is added to the two or
- * three digits under its 53 bits without rounding, and the value is the exact sum rounded to the nearest double, ties to
- * even. So a sum does not depend on the order of its terms or on how they are grouped, terms multiplied by a power of two
- * give the sum multiplied by it, and the sum of one or two terms is what plain addition gives.
+ * A sum is a long fixed-point number with digits of 52 bits; the lowest digit counts units of 2^-1074, of which all
+ * doubles are multiples (the small superaccumulator of Neal, Fast exact summation, arXiv:1505.05571). The 53 bits of a
+ * term are added, without rounding, to the two digits that they overlap; the value is the exact sum rounded to the
+ * nearest double, ties to even. So a sum does not depend on the order or grouping of its terms. Terms multiplied by a
+ * power of two give the sum multiplied by that power. The sum of one or two terms is what plain addition gives.
  *
- * Terms that are not finite decide alone: their plain sum is an infinity, or NaN. A sum of zeros of either sign, or of no
- * terms, is +0. Up to 2^60 terms. About 2 ns per term and 30 ns per value: for sums of sums over many contacts, not for
- * every contact. */
+ * If some terms are not finite, the value is the plain sum of these terms, an infinity or NaN. A sum of zeros of
+ * either sign, or of no terms, is +0. At most 2^60 terms. A term costs about 2 ns and a value 30 ns, so that these
+ * sums are used to add the sums of groups of contacts, not the terms of single contacts. */
 #ifndef TALUS_BASE_SUM_H
 #define TALUS_BASE_SUM_H
 
@@ -21,7 +21,7 @@
 /* TALUS_SUM_CARRY: number of terms between carries; each adds less than 2^53 to a digit of 64 bits. */
 enum { TALUS_SUM_BITS = 52, TALUS_SUM_DIGITS = 43, TALUS_SUM_CARRY = 500 };
 
-/* Starts as zeros. */
+/* An exact sum; all zeros is the sum of no terms. */
 typedef struct TalusSum {
     /* digit[k] in units of 2^(52 k - 1074); after a carry in [0, 2^52), but for the highest, which has the sign */
     int64_t digit[TALUS_SUM_DIGITS];
@@ -30,6 +30,7 @@ typedef struct TalusSum {
     double special;    /* sum of the terms that are not finite */
 } TalusSum;
 
+/* Extends the range low .. high - 1 of digits that may differ from 0 to include the given one. */
 TALUS_INLINE void talus_sum_widen_range(TalusSum *s, int low, int high)
 {
     bool empty = s->high == 0;
@@ -37,7 +38,7 @@ TALUS_INLINE void talus_sum_widen_range(TalusSum *s, int low, int high)
     s->high = high > s->high ? high : s->high;
 }
 
-/* Brings the digits into their range. */
+/* Carries excess from digit to digit, so that every digit but the highest is in [0, 2^52). */
 TALUS_INLINE void talus_sum_carry(TalusSum *s)
 {
     const int64_t base = (int64_t)1 << TALUS_SUM_BITS;
@@ -52,7 +53,8 @@ TALUS_INLINE void talus_sum_carry(TalusSum *s)
     s->pending = 0;
 }
 
-/* Adds n terms, at most TALUS_SUM_CARRY. A finite one, not 0, is `size` 2^(place - 1074) with a size of 53 bits. */
+/* Adds the terms x[0] to x[n - 1], n <= TALUS_SUM_CARRY, without carrying. A finite term other than 0 is +-`size`
+ * 2^(place - 1074), with `size` an integer of at most 53 bits. */
 TALUS_INLINE void talus_sum_add_piece(TalusSum *s, const double *x, int n)
 {
     const uint64_t one = (uint64_t)1 << TALUS_SUM_BITS;
@@ -105,8 +107,8 @@ TALUS_INLINE void talus_sum_merge(TalusSum *s, const TalusSum *other)
     s->special += other->special;
 }
 
-/* Returns the magnitude of a carried sum that is not negative, digits in [0, 2^52). Its highest 64 bits are collected in
- * `bits`, of which 53 are kept; `more` is true if lower ones are not all 0. */
+/* Returns a sum that has been carried and is not negative, rounded to the nearest double. The highest 64 bits of the
+ * sum are collected in `bits`, of which 53 are kept; `more` is nonzero if some lower bit is 1. */
 TALUS_INLINE double talus_sum_round(const TalusSum *s)
 {
     int k = s->high - 1, length;

@@ -1,9 +1,9 @@
 /* problem/assemble.c - N + E as a sparse matrix.
  *
- * For a matrix-free problem N = D' M^-1 D: row k of a contact has in D', for each of its two bodies, the six numbers
- * (e_k, arm x e_k), negative for body a, with e_k the k-th axis of the contact's frame and arms and spins in the units
- * of operator.h. The row of a moment about e_k has (0, lever e_k). With (x, y) for these six numbers, two rows i and j
- * couple through every body that their contacts share:
+ * For a matrix-free problem N = D' M^-1 D. In D', row k of a contact has six numbers for each of its two bodies: (e_k,
+ * arm x e_k), negative for body a, with e_k the k-th axis of the contact's frame and arms and spins in the units of
+ * operator.h. The row of a moment about e_k has (0, lever e_k). With (x, y) for these six numbers, two rows i and j
+ * are coupled by every body that their contacts share:
  *     N_ij = sum over shared bodies of  x_i.x_j / m + y_i.(l^2 I^-1 y_j),   l the body's length.
  * Each row of blocks is found by merging the sorted contact lists of its two bodies. An entry is always computed from
  * the earlier row to the later one, so the matrix is bitwise symmetric. */
@@ -16,13 +16,15 @@
 
 #include <string.h>
 
+/* Arguments of fill_chunk. */
 typedef struct Assembly {
     const TalusOperator *op;
-    TalusJacobianRow *arm; /* [(2 i + side) rows + k]: row k of block i, side 0: a, 1: b */
+    /* [(2 i + side) rows + k]: row k of block i in D', the part on body a (side 0) or b (side 1) */
+    TalusJacobianRow *arm;
     TalusSparse *out;
 } Assembly;
 
-/* Returns one body's part x'M^-1 y of the entry of N between two rows, x and y their six numbers on it. */
+/* Returns one body's part x'M^-1 y of the entry of N between two rows; x and y are the rows of D' on the body. */
 static double body_coupling(const TalusOperator *op, int body, const TalusJacobianRow x,
                             const TalusJacobianRow y)
 {
@@ -33,24 +35,28 @@ static double body_coupling(const TalusOperator *op, int body, const TalusJacobi
 
 /* ---- coupled blocks ---- */
 
+/* True if impulses move the body: not for the fixed world (-1) or a body without inverse mass and inertia. */
 static bool is_movable(const TalusOperator *op, int body)
 {
     return body >= 0 && (op->body[body][3] > 0.0 || op->body[body][7] > 0.0);
 }
 
-/* Returns the contact of an entry of `incidence`, 2 * record + side; general contacts have two records, others one. */
+/* Returns the contact of an entry of op->incidence, which is 2 * record + side; general contacts have two records,
+ * others one. */
 static int contact_of(const TalusOperator *op, int32_t incidence)
 {
     int record = incidence >> 1, spheres = op->sphere_sphere + op->sphere_fixed;
     return record < spheres ? record : spheres + (record - spheres) / 2;
 }
 
-/* Iterator over the contacts of block i's moving bodies, in rising order. */
+/* Iterator over the contacts of a block's movable bodies, the block itself included, in rising order. at, end:
+ * position and end, in op->incidence, of the contacts of body a (0) and b (1). */
 typedef struct Neighbours {
     const TalusOperator *op;
     int32_t at[2], end[2];
 } Neighbours;
 
+/* Returns an iterator over the contacts of block i's movable bodies, before the first of them. */
 static Neighbours neighbours_of(const TalusOperator *op, int i)
 {
     Neighbours n = {.op = op};
@@ -62,7 +68,7 @@ static Neighbours neighbours_of(const TalusOperator *op, int i)
     return n;
 }
 
-/* Returns the next contact of either body, each once; -1: no more. */
+/* Returns the next contact and advances the iterator; -1 at the end. A contact of both bodies comes once. */
 static int next_neighbour(Neighbours *n)
 {
     int next = -1, found[2] = {-1, -1};
@@ -79,7 +85,7 @@ static int next_neighbour(Neighbours *n)
 
 /* ---- rows of the matrix ---- */
 
-/* Entry (row k of block i, row l of block j) of N + E, for i < j, or i = j and k <= l. */
+/* Returns the entry (row k of block i, row l of block j) of N + E, for i < j, or i = j and k <= l. */
 static double matrix_entry(const Assembly *a, int i, int k, int j, int l)
 {
     const TalusOperator *op = a->op;
@@ -96,6 +102,7 @@ static double matrix_entry(const Assembly *a, int i, int k, int j, int l)
     return sum;
 }
 
+/* Fills columns and values of the matrix rows of blocks [begin, end). */
 static void fill_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Assembly *a = context;
@@ -115,6 +122,7 @@ static void fill_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
         }
 }
 
+/* Returns the number of entries of each matrix row of block i. */
 static size_t count_row_entries(const TalusOperator *op, int i)
 {
     Neighbours near = neighbours_of(op, i);
@@ -124,6 +132,7 @@ static size_t count_row_entries(const TalusOperator *op, int i)
     return count;
 }
 
+/* Assembles N + E of a matrix-free problem. */
 static TalusStatus assemble_contacts(const TalusOperator *op, TalusSparse *out)
 {
     Assembly a = {.op = op, .out = out};
@@ -149,7 +158,7 @@ static TalusStatus assemble_contacts(const TalusOperator *op, TalusSparse *out)
     return TALUS_OK;
 }
 
-/* Assembles N of a problem given as a matrix, which has no E; columns may be in any order and repeated. */
+/* Assembles N of an explicit problem, which has no E: sorts the columns of each row and adds up repeated ones. */
 static TalusStatus assemble_rows(const TalusOperator *op, TalusSparse *out)
 {
     const int n = op->rows * op->blocks;

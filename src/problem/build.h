@@ -1,4 +1,4 @@
-/* problem/build.h - fills a problem in place, step after step, without copies.
+/* problem/build.h - how a world fills its problem in place, step after step, without copies.
  *
  *     talus_problem_create_empty(pool, &problem);
  *     each step:
@@ -26,32 +26,36 @@ typedef struct TalusProblemSizes {
     /* 1 if no contact has friction, 6 if some resists spinning or rolling (then all contacts are general), else 3 */
     int rows;
     bool compliance; /* some contact has E > 0 */
-    bool models;     /* some contact's friction model is not all zeros */
+    bool models;     /* some contact's friction model differs from disc and ccp */
 } TalusProblemSizes;
 
-/* Creates a problem without blocks that is filled in place as above. */
+/* Creates a problem without blocks, to be filled in place as above; resize allocates its arrays, operator returns the
+ * operator whose arrays the caller fills, finish derives the rest (diagonals, incidence, friction data) and drops the
+ * certificate. */
 TalusStatus talus_problem_create_empty(TalusPool *pool, TalusProblem **out);
 TalusStatus talus_problem_resize(TalusProblem *problem, const TalusProblemSizes *sizes);
 TalusOperator *talus_problem_operator(TalusProblem *problem);
 TalusStatus talus_problem_finish(TalusProblem *problem);
 
-/* Allocates a certificate (talus_problem_certificate), [size], which the caller fills; the problem then has one. */
+/* Sets *out to the problem's certificate (talus_problem_certificate), an array [size] that the caller fills; from now
+ * on the problem counts as having a certificate. */
 TalusStatus talus_problem_reserve_certificate(TalusProblem *problem, double **out);
 
 /* Returns the friction model in the form that operators store, with cos and sin of a polygon. */
 TalusBlockModel talus_block_model(TalusFrictionModel model);
 
-/* Makes solvers work on `op` and `gamma`, which the caller owns in the backend's memory, until the next call of this or
- * of talus_problem_resize. Meanwhile the host may read only the problem's counts. */
+/* Makes solvers work on `op` and `gamma`, which the caller owns in the backend's memory, until the next call of
+ * talus_problem_lend or talus_problem_resize. Meanwhile only the problem's counts of blocks, rows and bodies are valid
+ * on the host. */
 void talus_problem_lend(TalusProblem *problem, const TalusBackend *backend, TalusOperator *op,
                         double *gamma);
 
-/* Returns the array of lengths l by which spins are multiplied (s = l w), [bodies], which whoever fills the problem
- * writes; for conversion to physical units. */
+/* Returns the array [bodies] of the bodies' lengths l, by which spins are multiplied (s = l w). The caller that fills
+ * the problem writes it; conversions to physical units read it. */
 double *talus_problem_lengths(TalusProblem *problem);
 
-/* Returns v = v_f + M^-1 D gamma of all bodies, with the problem's gamma, as records like op->body: v in 0 to 2, l w in
- * 4 to 6. Valid until the next product. */
+/* Returns the velocities v_f + M^-1 D gamma of all bodies at the problem's gamma, as records like op->body: v in
+ * entries 0 to 2, l w in 4 to 6. The array is valid until the next product. */
 const double (*talus_problem_velocities(TalusProblem *problem))[8];
 
 #endif

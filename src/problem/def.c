@@ -1,4 +1,5 @@
-/* problem/def.c - creates a problem from its def, filling one with bodies (matrix.c: a matrix); replaces friction. */
+/* problem/def.c - creation of a problem from a def, with the filling of matrix-free problems (explicit ones:
+ * matrix.c); and replacement of the friction models of a problem. */
 #include "problem/problem.h"
 
 #include "base/memory.h"
@@ -8,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Run of a contact: 0 two spheres, 1 a sphere and the fixed world, 2 general. In runs 0 and 1 arms are, bit for bit,
- * the radius times the normal, negative for body b. */
+/* Returns the run of a contact: 0 two spheres, 1 a sphere and the fixed world, 2 general. A contact belongs to run 0
+ * or 1 only if its arms are, bit for bit, the radius times the normal, negative for body b. */
 static int run_of_contact(const TalusProblemDef *def, const TalusContactDef *c)
 {
     if (c->model.section == TALUS_SECTION_JOINT)
@@ -23,7 +24,7 @@ static int run_of_contact(const TalusProblemDef *def, const TalusContactDef *c)
     return compact_a && rb > 0.0 && memcmp(&arm_b, &c->arm_b, sizeof arm_b) == 0 ? 0 : 2;
 }
 
-/* Number of rows that a contact needs; without a section it has no friction of any kind. */
+/* Returns the number of rows that a contact needs. TALUS_SECTION_NONE excludes friction of any kind. */
 static int rows_needed(const TalusContactDef *c)
 {
     if (c->model.section == TALUS_SECTION_NONE)
@@ -33,6 +34,7 @@ static int rows_needed(const TalusContactDef *c)
     return c->spinning > 0.0 || c->rolling > 0.0 ? 6 : c->mu > 0.0 ? 3 : 1;
 }
 
+/* True if the contact is a joint whose impulses have no bounds. */
 static bool is_free_joint(const TalusContactDef *c)
 {
     return c->model.section == TALUS_SECTION_JOINT && isinf(c->mu);
@@ -43,9 +45,9 @@ static bool is_ccp_disc(TalusFrictionModel m)
     return m.section == TALUS_SECTION_DISC && m.law == TALUS_LAW_CCP;
 }
 
-/* Blocks keep the caller's order, so contacts of spheres have the compact form, without arms, only if they come first,
- * sphere pairs before spheres on the fixed world. Otherwise, and always with six rows, all contacts take the general
- * form, which is valid for any contact. */
+/* Returns the sizes of the problem of a def. Blocks keep the caller's order, so contacts of spheres are stored without
+ * arms only if they come first, sphere pairs before spheres on the fixed world. Otherwise, and always with six rows,
+ * all contacts go into the general run, which takes any contact. */
 static TalusProblemSizes sizes_of(const TalusProblemDef *def)
 {
     TalusProblemSizes sizes = {.bodies = def->body_count, .rows = 1};
@@ -69,6 +71,7 @@ static TalusProblemSizes sizes_of(const TalusProblemDef *def)
     return sizes;
 }
 
+/* Fails if the coefficients of spinning and rolling or the length of contact i are not valid. */
 static TalusStatus check_moments(const TalusContactDef *c, int i)
 {
     if (!(c->spinning >= 0.0) || !(c->rolling >= 0.0) || !isfinite(c->spinning) ||
@@ -84,7 +87,8 @@ static TalusStatus check_moments(const TalusContactDef *c, int i)
     return TALUS_OK;
 }
 
-/* Free joints must come last, where elimination expects them; blocks keep the caller's order. */
+/* Fails if contact i is a joint with spinning or rolling friction, or a free joint before a contact that is none:
+ * elimination expects free joints last, and blocks keep the caller's order. */
 static TalusStatus check_joint(const TalusProblemDef *def, int i)
 {
     const TalusContactDef *c = &def->contacts[i];
@@ -119,6 +123,7 @@ static TalusStatus check_contact(const TalusProblemDef *def, int i)
     return check_joint(def, i);
 }
 
+/* Fills body i of the operator: its record, inverse inertia and length, converted from physical units. */
 static void fill_body(TalusProblem *p, const TalusProblemDef *def, int i)
 {
     TalusSym3 inv = def->inv_inertia[i];
@@ -137,8 +142,8 @@ static void fill_body(TalusProblem *p, const TalusProblemDef *def, int i)
     }
 }
 
-/* Returns the length by which a contact's moments are divided, m. If the def gives none, the moments stay zero, and the
- * length only keeps the scale of their rows near that of the others. */
+/* Returns the length, m, by which a contact's moments are divided. If the def gives none, the contact has no moments,
+ * and the length only makes its moment rows similar in scale to its other rows. */
 static double moment_length(const TalusContactDef *c)
 {
     double a = talus_norm(c->arm_a), b = c->b >= 0 ? talus_norm(c->arm_b) : 0.0;
@@ -146,6 +151,7 @@ static double moment_length(const TalusContactDef *c)
     return c->length > 0.0 ? c->length : length > 0.0 ? length : 1.0;
 }
 
+/* Fills the moment coefficients and levers of contact i. */
 static void fill_moments(TalusProblem *p, const TalusContactDef *c, int i)
 {
     TalusOperator *op = &p->op;
@@ -156,6 +162,7 @@ static void fill_moments(TalusProblem *p, const TalusContactDef *c, int i)
     op->lever[i][1] = c->b >= 0 ? length / p->length[c->b] : 0.0;
 }
 
+/* Fills the operator's arrays of contact i, arms converted from physical units. */
 static void fill_contact(TalusProblem *p, const TalusContactDef *c, int i)
 {
     TalusOperator *op = &p->op;
@@ -179,6 +186,7 @@ static void fill_contact(TalusProblem *p, const TalusContactDef *c, int i)
     }
 }
 
+/* Checks a def with contacts and fills p from it; keeps a copy of the def. */
 static TalusStatus fill_from_contacts(TalusProblem *p, const TalusProblemDef *def)
 {
     for (int i = 0; i < def->contact_count; i++)
@@ -214,7 +222,7 @@ TalusStatus talus_problem_create(const TalusProblemDef *def, TalusPool *pool, Ta
 
 /* ---- replacement of friction ---- */
 
-/* Replaces p's content by a problem of `def` with zero impulses, for the same backend; p is unchanged on failure. */
+/* Makes p the problem of `def`, with zero impulses and the same backend as before; p is unchanged on failure. */
 static TalusStatus replace_content(TalusProblem *p, const TalusProblemDef *def)
 {
     TalusProblem *fresh;
@@ -229,7 +237,7 @@ static TalusStatus replace_content(TalusProblem *p, const TalusProblemDef *def)
     return TALUS_OK;
 }
 
-/* Contacts with friction of some kind get the model; joints and contacts without friction keep theirs. */
+/* Gives all contacts with friction of some kind the model; joints and contacts without friction keep their models. */
 static TalusStatus replace_contacts(TalusProblem *p, const TalusProblemDef *def,
                                     TalusFrictionModel model)
 {
@@ -248,6 +256,7 @@ static TalusStatus replace_contacts(TalusProblem *p, const TalusProblemDef *def,
     return status;
 }
 
+/* Gives all blocks of an explicit problem but joints the model. */
 static TalusStatus replace_models(TalusProblem *p, const TalusProblemDef *def,
                                   TalusFrictionModel model)
 {

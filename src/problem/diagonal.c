@@ -1,5 +1,5 @@
-/* problem/diagonal.c - fills op->diagonal, the diagonal entries of N + E, and op->coupling, by which sweeps divide
- * their steps (backend/operator.h). */
+/* problem/diagonal.c - computes op->diagonal, the diagonal entries of N + E, and op->coupling, a divisor of the steps
+ * of sweeps (backend/operator.h). */
 #include "problem/problem.h"
 
 #include "backend/block.h"
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Writes block i of an explicit N into the upper left of the size x size array `block`; the rest is 0. */
+/* Writes diagonal block i of an explicit N into the upper left of the size x size array `block`; the rest is 0. */
 static void explicit_block(const TalusOperator *op, int i, int size, double *block)
 {
     memset(block, 0, (size_t)(size * size) * sizeof *block);
@@ -22,6 +22,7 @@ static void explicit_block(const TalusOperator *op, int i, int size, double *blo
     }
 }
 
+/* Writes op->diagonal[i] and *coupling of a general contact or explicit block. */
 static void block_diagonal(TalusOperator *op, int i, double *coupling)
 {
     double block[36];
@@ -37,6 +38,7 @@ static void block_diagonal(TalusOperator *op, int i, double *coupling)
         talus_block_fill_diagonal(op, i, 3, block, coupling);
 }
 
+/* Writes op->diagonal and op->coupling of blocks [begin, end). */
 static void diagonal_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     TalusOperator *op = context;

@@ -1,8 +1,10 @@
-/* problem/eliminate.c - the reduced operator of a problem with free joints (eliminate.h), and the joints' impulses. */
+/* problem/eliminate.c - the operator of a problem whose free joints are eliminated (eliminate.h), and recovery of the
+ * joints' impulses. */
 #include "problem/eliminate.h"
 
 #include "base/status.h"
 
+/* Makes r->joints the factored and inverted elimination of the joints of r->whole. */
 static TalusStatus factor_joints(TalusReduced *r)
 {
     const TalusOperator *op = r->whole;
@@ -18,7 +20,8 @@ static TalusStatus factor_joints(TalusReduced *r)
     return TALUS_OK;
 }
 
-/* Allocates the arrays of r as vectors of doubles in the backend's memory; a double holds two of the 32-bit indices. */
+/* Allocates incidence_start, incidence and diagonal of r and r->op as vectors of doubles in the backend's memory; a
+ * double holds two 32-bit indices. */
 static TalusStatus reserve_arrays(TalusReduced *r)
 {
     const TalusVectorOps *vector = &r->backend->vector;

@@ -1,4 +1,5 @@
-/* problem/export.c - a problem's data as a def, in physical units: a copy of the def it was made from, or a new one. */
+/* problem/export.c - a problem's data as a def, in physical units: a copy of the def from which the problem was made
+ * or, for a problem filled in place, a new def. */
 #include "problem/problem.h"
 
 #include "base/memory.h"
@@ -16,22 +17,22 @@ void talus_problem_forget_def(TalusProblem *p)
     p->has_def = false;
 }
 
-/* Copies `count` elements into new memory at p->def_memory[slot]; source NULL: zeros. */
-static TalusStatus copy_array(TalusProblem *p, int slot, const void *source, size_t count,
+/* Allocates p->def_memory[index] and copies `count` elements from `source` into it; source NULL: zeros. */
+static TalusStatus copy_array(TalusProblem *p, int index, const void *source, size_t count,
                               size_t element)
 {
-    TALUS_TRY(talus_alloc(&p->def_memory[slot], count, element, "problem data"));
+    TALUS_TRY(talus_alloc(&p->def_memory[index], count, element, "problem data"));
     if (source && count)
-        memcpy(p->def_memory[slot], source, count * element);
+        memcpy(p->def_memory[index], source, count * element);
     return TALUS_OK;
 }
 
-/* Copies an array of `def` into def_memory[slot], to which p->def then points. */
-#define COPY(slot, field, count)                                                     \
-    TALUS_TRY(copy_array(p, slot, def->field, (size_t)(count), sizeof *def->field)); \
-    p->def.field = p->def_memory[slot]
+/* Copies an array of `def` into p->def_memory[index] and makes p->def point to the copy. */
+#define COPY(index, field, count)                                                     \
+    TALUS_TRY(copy_array(p, index, def->field, (size_t)(count), sizeof *def->field)); \
+    p->def.field = p->def_memory[index]
 
-/* Allocates bodies and contacts and copies those of def; arrays that it lacks are zeros. */
+/* Copies the arrays of bodies and contacts of a def into p->def; arrays that the def lacks become zeros. */
 static TalusStatus copy_contacts(TalusProblem *p, const TalusProblemDef *def)
 {
     p->def = *def;
@@ -43,6 +44,7 @@ static TalusStatus copy_contacts(TalusProblem *p, const TalusProblemDef *def)
     return TALUS_OK;
 }
 
+/* Copies the arrays of an explicit def into p->def. */
 static TalusStatus copy_matrix(TalusProblem *p, const TalusProblemDef *def)
 {
     size_t n = (size_t)def->rows * (size_t)def->block_count;
@@ -68,6 +70,7 @@ TalusStatus talus_problem_copy_def(TalusProblem *p, const TalusProblemDef *def)
 
 /* ---- a problem filled in place ---- */
 
+/* Returns contact i in physical units. */
 static TalusContactDef contact_def(const TalusProblem *p, int i)
 {
     const TalusOperator *op = &p->op;
@@ -99,7 +102,8 @@ static TalusContactDef contact_def(const TalusProblem *p, int i)
     return c;
 }
 
-/* Converts body i to physical units: I^-1 = op->inverse_inertia / l^2 (without it body[7] / l^2 times I) and w = s / l. */
+/* Writes I^-1 and the velocity (v, w) of body i in physical units: I^-1 = op->inverse_inertia / l^2 or, without that
+ * array, body[7] / l^2 times the identity; w = s / l. */
 static void export_body(const TalusProblem *p, int i, TalusSym3 *inv_inertia, double *velocity)
 {
     const double *body = p->op.body[i];
@@ -116,7 +120,7 @@ static void export_body(const TalusProblem *p, int i, TalusSym3 *inv_inertia, do
     }
 }
 
-/* Writes the radius of bodies with contacts in compact form, which are spheres; for others it stays 0. */
+/* Writes the radii of bodies with contacts in the runs of spheres; the radii of other bodies stay 0. */
 static void export_radii(const TalusProblem *p, double *radius)
 {
     const TalusOperator *op = &p->op;
@@ -127,6 +131,7 @@ static void export_radii(const TalusProblem *p, double *radius)
     }
 }
 
+/* Makes p->def from the operator, for a problem filled in place. */
 static TalusStatus make_def(TalusProblem *p)
 {
     const TalusProblemDef sizes = {.body_count = p->op.bodies, .contact_count = p->op.blocks};

@@ -1,7 +1,7 @@
 /* problem/friction.c - friction models of a problem's blocks, and the data derived from them.
  *
- * A block without a section (TALUS_SECTION_NONE), with one row, or with coefficients 0 has no friction: its model is
- * set to all zeros (disc, ccp) and its coefficients to 0, so that kernels never meet TALUS_SECTION_NONE. */
+ * A block with TALUS_SECTION_NONE, with one row, or with all coefficients 0 has no friction: its model is set to all
+ * zeros (disc, ccp) and its coefficients to 0, so that loops over blocks never find TALUS_SECTION_NONE. */
 #include "problem/problem.h"
 
 #include "base/memory.h"
@@ -35,7 +35,8 @@ int talus_model_corner_count(const TalusBlockModel *m)
     return m->section == TALUS_SECTION_SQUARE ? 4 : m->sides;
 }
 
-/* Corners of a polygon begin on the first axis; those of a square, (+-1, +-1), are at odd eighths of a turn. */
+/* Corner 0 of a polygon is on the first axis; the corners of a square are (+-1, +-1). Both are numbered
+ * counterclockwise. */
 void talus_model_corner(const TalusBlockModel *m, int k, double c[2])
 {
     if (m->section == TALUS_SECTION_SQUARE) {
@@ -48,6 +49,7 @@ void talus_model_corner(const TalusBlockModel *m, int k, double c[2])
 
 /* ---- data derived from the models ---- */
 
+/* Gives block i the model and coefficients of a block without friction. */
 static void clear_friction(TalusOperator *op, int i)
 {
     op->model[i] = (TalusBlockModel){0};
@@ -63,23 +65,26 @@ static bool model_matters(const TalusOperator *op, int i)
            (op->moment_mu && (op->moment_mu[i][0] > 0.0 || op->moment_mu[i][1] > 0.0));
 }
 
+/* Returns op->mixed_sets as it follows from the rows, kinds and prisms of op. */
 static bool sets_are_mixed(const TalusOperator *op)
 {
     return talus_sets_are_mixed(op->rows, op->kinds, op->prisms);
 }
 
+/* True if some block with friction is under this law. */
 static bool has_law(const TalusOperator *op, TalusFrictionLaw law)
 {
     return (op->kinds & TALUS_KINDS_OF(law)) != 0;
 }
 
+/* Returns the address of the block's bias or, of an explicit operator, of its normal entry of q. */
 static double *normal_offset(const TalusOperator *op, int i)
 {
     return op->pair ? &op->bias[i] : &op->offset[(size_t)i * (size_t)op->rows];
 }
 
-/* Resets models without friction to ccp on the disc; returns the bits TALUS_KIND(law, section) of all others, 0 if op
- * has no models. */
+/* Calls clear_friction for all blocks without friction; returns the bits TALUS_KIND(law, section) of all other blocks,
+ * 0 if op has no models. */
 static uint32_t settle_models(TalusOperator *op)
 {
     uint32_t kinds = 0;

@@ -8,7 +8,7 @@
 
 /* ---- groups ---- */
 
-/* Block of M^-1 of a body's spin in the units of operator.h: l^2 I^-1. */
+/* Returns l^2 I^-1 of a body, the block of M^-1 of its spin in the units of operator.h. */
 static TalusSym3 spin_inverse_inertia(const TalusOperator *op, int body)
 {
     double k = op->body[body][7];
@@ -34,6 +34,7 @@ static bool is_zero(TalusSym3 m)
     return m.xx == 0.0 && m.yy == 0.0 && m.zz == 0.0;
 }
 
+/* Appends the group of a body's velocity or, if `turns`, of its spin; `inverse` is its block of M^-1. */
 static void add_group(TalusJacobian *j, const TalusOperator *op, int body, bool turns,
                       TalusSym3 inverse)
 {
@@ -46,7 +47,8 @@ static void add_group(TalusJacobian *j, const TalusOperator *op, int body, bool 
         j->free_velocity[3 * g + c] = op->body[body][turns ? 4 + c : c];
 }
 
-/* Fills the groups of j, and place[2 body + turns], the group of a body's velocity (turns 0) or spin (1); -1: none. */
+/* Fills the groups of j. Writes to place[2 body] the group of the body's velocity, to place[2 body + 1] the group of
+ * its spin; -1 if the body has none. */
 static TalusStatus fill_groups(TalusJacobian *j, const TalusOperator *op, int32_t *place)
 {
     j->groups = 0;
@@ -70,7 +72,7 @@ static TalusStatus fill_groups(TalusJacobian *j, const TalusOperator *op, int32_
 
 /* ---- the matrix ---- */
 
-/* Adds a row's three entries on one group, the velocity or spin of a body; group -1: adds nothing. */
+/* Appends, from entry *at on, the three entries of a row of D' on one group; nothing if the group is -1. */
 static void add_entries(TalusSparse *d, int group, const double *arm, int32_t *at)
 {
     for (int c = 0; c < 3 && group >= 0; c++) {
@@ -79,8 +81,8 @@ static void add_entries(TalusSparse *d, int group, const double *arm, int32_t *a
     }
 }
 
-/* Adds row k of contact i, columns rising. The normal row of a sphere contact has no entries on spins, a moment's row
- * (k >= 3) none on velocities. */
+/* Appends row k of contact i to D', columns rising. The normal row of a sphere contact has no entries on spins, the
+ * row of a moment (k >= 3) none on velocities. `arm` has the rows of the contact on body a, then on body b. */
 static void add_row(const TalusOperator *op, TalusSparse *d, const int32_t *place, int i, int k,
                     const TalusJacobianRow *arm, int32_t *at)
 {
@@ -100,6 +102,7 @@ static void add_row(const TalusOperator *op, TalusSparse *d, const int32_t *plac
     d->start[i * op->rows + k + 1] = *at;
 }
 
+/* Fills j->transposed. */
 static TalusStatus fill_matrix(TalusJacobian *j, const TalusOperator *op, const int32_t *place)
 {
     TalusJacobianRow arm[2 * TALUS_ROWS];

@@ -1,14 +1,14 @@
 /* problem/jacobian.h - D' of a problem with bodies as a sparse matrix, and the bodies' masses.
  *
- * Unknowns are velocities in the units of operator.h, v and s = l w, all in m/s, in groups of three: one group per body
- * that can translate, one per body that can rotate, bodies in order.
+ * Columns of D' are velocities of bodies in the units of operator.h, v and s = l w, all in m/s, in groups of three:
+ * body by body one group if the body can translate, then one if it can rotate.
  *     u = D'v + bias,   N = D' M^-1 D,   v = v_f + M^-1 D gamma. */
 #ifndef TALUS_PROBLEM_JACOBIAN_H
 #define TALUS_PROBLEM_JACOBIAN_H
 
 #include "problem/problem.h"
 
-/* Writes to arm[rows] the rows of D' of contact i for its body a (side 0) or b (side 1). */
+/* Writes to arm[op->rows] the rows of contact i in D', the parts on its body a (side 0) or b (side 1). */
 static inline void talus_jacobian_rows(const TalusOperator *op, int i, int side,
                                        TalusJacobianRow *arm)
 {
@@ -25,8 +25,8 @@ typedef struct TalusJacobian {
     TalusSparse transposed;    /* D': a row per entry of gamma, columns rising */
 } TalusJacobian;
 
-/* Fills j from the host's arrays of a matrix-free problem; may be called again. Fails for a problem given as a matrix
- * and for a body whose inverse inertia is singular but not zero. */
+/* Fills j from the host's arrays of a matrix-free problem; may be called again. Fails for an explicit problem and for
+ * a body whose inverse inertia is singular but not zero. */
 TalusStatus talus_jacobian_fill(TalusJacobian *j, const TalusProblem *problem);
 void talus_jacobian_clear(TalusJacobian *j);
 

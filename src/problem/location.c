@@ -1,8 +1,10 @@
-/* problem/location.c - where solvers find a problem: on the host, copied to a backend's memory, or lent there. */
+/* problem/location.c - where solvers find a problem's operator and impulses: on the host, in a copy in the backend's
+ * memory, or in arrays there that a world has lent. */
 #include "problem/problem.h"
 
 #include "base/status.h"
 
+/* Changes the backend of p; releases what p has in the memory of the old one. */
 static void set_backend(TalusProblem *p, const TalusBackend *backend)
 {
     if (backend == p->backend)

@@ -1,4 +1,5 @@
-/* problem/matrix.c - fills an explicit problem, compressed rows of N and q, from its def (def.c: one with bodies). */
+/* problem/matrix.c - filling of an explicit problem, N as compressed rows and q, from its def (matrix-free ones:
+ * def.c). */
 #include "problem/problem.h"
 
 #include "base/memory.h"
@@ -6,6 +7,7 @@
 
 #include <math.h>
 
+/* Fails if rows per block, row starts, columns or values of the matrix are not valid. */
 static TalusStatus check_matrix(const TalusProblemDef *def)
 {
     int n = def->rows * def->block_count;
@@ -26,12 +28,14 @@ static TalusStatus check_matrix(const TalusProblemDef *def)
     return TALUS_OK;
 }
 
+/* Returns the friction model of block i; disc and ccp if the def has no models. */
 static TalusFrictionModel block_model(const TalusProblemDef *def, int i)
 {
     TalusFrictionModel plain = {0};
     return def->model ? def->model[i] : plain;
 }
 
+/* Fails if the coefficient or model of some block is not valid. */
 static TalusStatus check_friction(const TalusProblemDef *def)
 {
     for (int i = 0; i < def->block_count; i++) {
@@ -48,7 +52,7 @@ static TalusStatus check_friction(const TalusProblemDef *def)
     return TALUS_OK;
 }
 
-/* True if blocks have three rows and all have TALUS_SECTION_NONE, so that tangential rows are left out. */
+/* True if blocks have three rows and all have TALUS_SECTION_NONE, so that the problem gets their normal rows alone. */
 static bool only_normal_rows(const TalusProblemDef *def)
 {
     bool none = def->rows == 3 && def->model && def->block_count > 0;
@@ -57,7 +61,8 @@ static bool only_normal_rows(const TalusProblemDef *def)
     return none;
 }
 
-/* Makes op the matrix of the normal rows and columns of def, every third one; arrays are in def_memory[6] to [8]. */
+/* Makes the matrix of p->op that of the normal rows and columns of def, which are every third; its arrays are
+ * p->def_memory[6] to [8]. */
 static TalusStatus extract_normal_rows(TalusProblem *p, const TalusProblemDef *def)
 {
     size_t blocks = (size_t)def->block_count;
@@ -83,6 +88,7 @@ static TalusStatus extract_normal_rows(TalusProblem *p, const TalusProblemDef *d
     return TALUS_OK;
 }
 
+/* Sets blocks, rows and matrix of p->op and copies the offsets, all of normal rows alone where only_normal_rows. */
 static TalusStatus fill_rows(TalusProblem *p, const TalusProblemDef *def)
 {
     TalusOperator *op = &p->op;

@@ -27,7 +27,7 @@ typedef struct Block {
 
 static const double zeros[TALUS_ROWS] = {0.0};
 
-static double norm_of(const double *x, int rows)
+static double block_norm(const double *x, int rows)
 {
     double sum = 0.0;
     for (int k = 0; k < rows; k++)
@@ -35,7 +35,7 @@ static double norm_of(const double *x, int rows)
     return sqrt(sum);
 }
 
-/* |x - P(x - tau step)|, P the projection onto the set. */
+/* Returns |x - P(x - tau step)|, P the projection onto the set. */
 static double projection_distance(int rows, const TalusSet *set, const double *x, double tau,
                                   const double *step)
 {
@@ -45,10 +45,11 @@ static double projection_distance(int rows, const TalusSet *set, const double *x
     talus_block_project(rows, set, y);
     for (int k = 0; k < rows; k++)
         y[k] = x[k] - y[k];
-    return norm_of(y, rows);
+    return block_norm(y, rows);
 }
 
-/* out = the velocity that the law pairs with gamma: g, under Coulomb's law with De Saxce's shift in the normal row. */
+/* out = the velocity that is complementary to gamma under the block's law: g, under Coulomb's law with De Saxce's
+ * shift added to the normal row. */
 static void write_law_velocity(const Block *b, const double *g, double *out)
 {
     memcpy(out, g, (size_t)b->rows * sizeof *out);
@@ -69,7 +70,8 @@ static bool joint_is_at_bound(const TalusSet *set, const double *x)
     return false;
 }
 
-/* True if x is on a bound of some part or beyond it. Parts without friction do not count. */
+/* True if x is on a bound of its tangential impulse or moments, or beyond; of a joint, if a row is at its bound. Parts
+ * without friction do not count. */
 static bool is_at_bound(int rows, const TalusSet *set, const double *x)
 {
     if (set->section == TALUS_SECTION_JOINT)
@@ -103,6 +105,7 @@ TalusBlockState talus_problem_state(const TalusProblem *p, int block, const doub
     return is_at_bound(op->rows, &set, x) ? TALUS_BLOCK_SLIDING : TALUS_BLOCK_STICKING;
 }
 
+/* Counts block i in open, sliding or sticking of *out. */
 static void count_state(const TalusProblem *p, int i, const double *gamma, TalusMetrics *out)
 {
     switch (talus_problem_state(p, i, gamma)) {
@@ -114,8 +117,9 @@ static void count_state(const TalusProblem *p, int i, const double *gamma, Talus
 
 /* ---- sums over blocks ---- */
 
-/* Distance of g from the velocities at which the set's support function at -g is finite. For a cone these are its dual,
- * and the distance is |P(-g)|, that of -g from the polar cone. For a prism g_n >= 0, for a joint g = 0 in free rows. */
+/* Returns the distance of g from the velocities at which the set's support function at -g is finite. For a cone these
+ * velocities are the dual cone, and the distance is |P(-g)|, that of -g from the polar cone; for a prism they have g_n
+ * >= 0, for a joint g = 0 in rows without bounds. */
 static double dual_distance(const Block *b, const double *g)
 {
     double y[TALUS_ROWS];
@@ -124,10 +128,10 @@ static double dual_distance(const Block *b, const double *g)
     for (int k = 0; k < b->rows; k++)
         y[k] = -g[k];
     talus_block_project_unbounded(b->rows, &b->set, y);
-    return norm_of(y, b->rows);
+    return block_norm(y, b->rows);
 }
 
-/* Support function at -g of a joint's rows with bounds. */
+/* Returns the support function at -g of a joint's rows with finite bounds. */
 static double joint_support(const TalusSet *set, const double *g)
 {
     double sum = 0.0;
@@ -138,8 +142,8 @@ static double joint_support(const TalusSet *set, const double *g)
     return sum;
 }
 
-/* Adds the block's gap: gamma . g plus the support function of the set at -g, its finite part, which is 0 for a cone.
- * Also takes the maxima of the distances of g from dual_distance's set and of gamma from the block's set. */
+/* Adds the block's complementarity gap: gamma . g plus the finite part of the set's support function at -g, which is 0
+ * for a cone. Raises s->infeasible to dual_distance and s->outside to the distance of gamma from the block's set. */
 static void add_complementarity(const Block *b, const double *g, Sums *s)
 {
     double gap = 0.0;
@@ -157,8 +161,8 @@ static void add_complementarity(const Block *b, const double *g, Sums *s)
     s->outside = fmax(s->outside, projection_distance(b->rows, &b->set, b->gamma, 0.0, zeros));
 }
 
-/* Adds to the sums of Siconos's measure, which is that of Coulomb's law on the cone of the section, whatever the
- * block's law. Siconos has one matrix, compliance included: its velocities are the gradient. */
+/* Adds the block to the sums of Siconos's measure, which is by Coulomb's law on the cone of the section, whatever the
+ * block's law is. Siconos has one matrix, compliance included, so its velocities are the gradient here. */
 static void add_siconos(const Block *b, Sums *s)
 {
     double u[TALUS_ROWS];
@@ -174,8 +178,8 @@ static void add_siconos(const Block *b, Sums *s)
     s->siconos2 += r * r;
 }
 
-/* Adds the squared speed at which ccp would open a Coulomb block, or the squared error of a prism's bound, as a
- * velocity d mu (gamma_n - estimate). */
+/* Adds, of a block under Coulomb's law, the squared speed at which ccp would open it to dilation2; of a prism, the
+ * squared error of its bound, as a velocity d mu (gamma_n - estimate), to mismatch2. Counts the block. */
 static void add_law_errors(const Block *b, Sums *s)
 {
     if (b->coulomb) {
@@ -190,6 +194,7 @@ static void add_law_errors(const Block *b, Sums *s)
     }
 }
 
+/* Adds one block to all sums; tau_g is the step of the projected gradient measure. */
 static void add_block(const Block *b, double tau_g, Sums *s)
 {
     double g[TALUS_ROWS], q[TALUS_ROWS], d = b->scale;
@@ -208,8 +213,9 @@ static void add_block(const Block *b, double tau_g, Sums *s)
     add_law_errors(b, s);
 }
 
-static Block block_of(const TalusOperator *op, int i, const double *gamma, const double *g,
-                      const double *q)
+/* Returns block i with its rows of the vectors gamma, g and q. */
+static Block make_block(const TalusOperator *op, int i, const double *gamma, const double *g,
+                        const double *q)
 {
     size_t at = (size_t)i * (size_t)op->rows;
     return (Block){.rows = op->rows,
@@ -221,7 +227,7 @@ static Block block_of(const TalusOperator *op, int i, const double *gamma, const
                    .q = q + at};
 }
 
-/* Returns 1 / the largest scale d of a block: the step of the projected gradient measure; 1 without blocks. */
+/* Returns the step of the projected gradient measure: 1 over the largest scale d of a block; 1 without blocks. */
 static double gradient_step(const TalusOperator *op)
 {
     double largest = 0.0;
@@ -230,6 +236,7 @@ static double gradient_step(const TalusOperator *op)
     return largest > 0.0 ? 1.0 / largest : 1.0;
 }
 
+/* Computes the metrics that follow from the sums; reads out->rounding. */
 static void fill_metrics(const Sums *s, int blocks, TalusMetrics *out)
 {
     double scale = sqrt(fmax(s->q2, fmax(s->gamma2, s->u2)));
@@ -264,7 +271,7 @@ TalusStatus talus_problem_measure(TalusProblem *p, const double *gamma, TalusMet
     talus_problem_offset(p, q);
     talus_problem_gradient(p, gamma, g);
     for (int i = 0; i < op->blocks; i++) {
-        Block block = block_of(op, i, gamma, g, q);
+        Block block = make_block(op, i, gamma, g, q);
         double tangential = op->rows > 1 ? op->diagonal[i][1] : 0.0;
         sums.datum = fmax(sums.datum, fmax(op->diagonal[i][0], tangential));
         add_block(&block, out->tau_g, &sums);
@@ -274,7 +281,7 @@ TalusStatus talus_problem_measure(TalusProblem *p, const double *gamma, TalusMet
     out->objective = 0.5 * (cpu->vector.dot(op, gamma, q) + cpu->vector.dot(op, gamma, g));
     talus_problem_residual_and_rounding(p, gamma, &out->natural, &out->rounding);
     fill_metrics(&sums, op->blocks, out);
-    /* 0 / 0 counts as 0: zero impulses solve the problem, and so do these */
+    /* 0 / 0 counts as 0: both zero impulses and these impulses solve the problem */
     out->natural_relative = out->natural.rms == 0.0 ? 0.0 : out->natural.rms / out->natural_at_zero;
     return TALUS_OK;
 }

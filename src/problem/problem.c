@@ -1,4 +1,4 @@
-/* problem/problem.c - memory of a problem, filling it in place (build.h), queries, residual and objective. */
+/* problem/problem.c - memory of a problem, filling in place (build.h), queries, residual and objective. */
 #include "problem/problem.h"
 
 #include "base/memory.h"
@@ -56,7 +56,8 @@ TalusStatus talus_problem_reserve_vectors(TalusProblem *p)
     return TALUS_GROW(op->diagonal, blocks, 0, "diagonal");
 }
 
-/* Allocates the arrays that only some problems have; op's pointers to the others become NULL. */
+/* Allocates those optional arrays of op that a problem of these sizes has; op's pointers to the other ones become
+ * NULL. */
 static TalusStatus reserve_optional(TalusProblem *p, const TalusProblemSizes *sizes)
 {
     TalusOperator *op = &p->op;
@@ -129,15 +130,16 @@ double *talus_problem_lengths(TalusProblem *p)
 
 /* ---- each body's contacts ---- */
 
-/* Returns the record of a side (0: a, 1: b) of contact i: contacts of spheres have one, general ones one per side. */
+/* Returns the index of the wrench record of contact i for its body a (side 0) or b (1): contacts of spheres have one
+ * record, general contacts one for each body. */
 static int record_of(const TalusOperator *op, int i, int side)
 {
     int general = i - op->sphere_sphere - op->sphere_fixed;
     return general < 0 ? i : i + general + side;
 }
 
-/* Fills incidence by a counting sort by body; contacts keep their order within a body. Bodies that no impulse moves get
- * an empty list: that of a drum would have thousands of contacts, unused. */
+/* Fills op->incidence_start and op->incidence by a counting sort by body; the contacts of a body keep their order.
+ * Bodies that impulses do not move get no entries: a drum would have thousands, which nothing reads. */
 static void list_incidences(TalusOperator *op)
 {
     int32_t *start = op->incidence_start;
@@ -152,7 +154,7 @@ static void list_incidences(TalusOperator *op)
         for (int side = 0; side < 2; side++)
             if (talus_body_yields(op, op->pair[i][side]))
                 op->incidence[start[op->pair[i][side]]++] = 2 * record_of(op, i, side) + side;
-    for (int b = op->bodies; b > 0; b--) /* the fill moved each start to its end */
+    for (int b = op->bodies; b > 0; b--) /* start[b] has become the end of body b */
         start[b] = start[b - 1];
     start[0] = 0;
 }
@@ -281,8 +283,8 @@ TalusStatus talus_problem_body_velocity(TalusProblem *p, const double *gamma, do
     return TALUS_OK;
 }
 
-/* Estimated rounding error of the residual at gamma. It is 0 for zero impulses with residual 0, which solve the problem
- * whatever the last digits of velocities. */
+/* Returns the estimated rounding error of the residual at gamma. It is 0 for zero impulses with residual 0, which
+ * solve the problem whatever the rounding of velocities is. */
 static TalusResidual residual_rounding(const TalusBackend *backend, const TalusOperator *op,
                                        const double *gamma, const TalusResidual *residual,
                                        const TalusTermSums *terms)
@@ -323,7 +325,7 @@ void talus_problem_residual(TalusProblem *p, const double *gamma, TalusResidual 
     talus_problem_residual_and_rounding(p, gamma, out, NULL);
 }
 
-/* 1/2 gamma'(g + q) with g = (N + E) gamma + q. */
+/* The objective is computed as 1/2 gamma'(g + q) with g = (N + E) gamma + q. */
 TalusStatus talus_problem_objective(TalusProblem *p, const double *gamma, double *objective)
 {
     size_t n = (size_t)talus_problem_size(p);

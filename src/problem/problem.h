@@ -12,22 +12,23 @@ struct TalusProblem {
     TalusHostScratch scratch;
     double *gamma, *gradient; /* gradient: work space */
 
-    /* What solvers work on: op and gamma themselves, a copy of them, or what was lent. */
+    /* solver_op and solver_gamma are what solvers work on: op and gamma themselves, their copies in the backend's
+     * memory, or the arrays of talus_problem_lend. */
     const TalusBackend *backend;
-    TalusContext *context; /* of the copy */
-    bool lent;             /* solver_op and solver_gamma are from talus_problem_lend */
+    TalusContext *context; /* backend context of the copy */
+    bool lent;             /* solver_op and solver_gamma were given by talus_problem_lend */
     TalusOperator *solver_op;
     double *solver_gamma; /* both in the backend's memory */
-    TalusOperator copy;   /* for a backend with memory of its own; kept between solves */
+    TalusOperator copy;   /* of op, for a backend with its own memory; kept between solves */
     double *copy_gamma;
     size_t copy_capacity;
     double *length; /* [bodies]: l */
 
-    /* On the host, from the last solve (solvers/driver/certificate.h) or from a file. */
+    /* Certificate of infeasibility, on the host, from the last solve (solvers/driver/certificate.h) or from a file. */
     double *certificate;
     bool has_certificate;
 
-    /* Memory of op's optional arrays. */
+    /* Memory of op's optional arrays; op's pointers are NULL while the problem does not need them. */
     double *offset_store; /* op.offset, to which a solve may add De Saxce's shifts */
     /* op's model, estimate, unshifted, moment_mu and lever if the problem needs them */
     TalusBlockModel *model_store;
@@ -38,7 +39,7 @@ struct TalusProblem {
     double *compliance_store;   /* op.compliance if some contact has any */
     double (*inertia_store)[6]; /* op.inverse_inertia if there are general contacts */
 
-    /* Copy of the def from which the problem was made; made on demand for one filled in place. */
+    /* Copy of the def from which the problem was made; for a problem filled in place, made by talus_problem_export. */
     TalusProblemDef def;
     bool has_def;
     void *def_memory[9]; /* 0 to 5: arrays of def (export.c); 6 to 8: normal rows (matrix.c) */
@@ -53,23 +54,25 @@ TalusStatus talus_problem_reserve_vectors(TalusProblem *problem);
 
 /* problem/friction.c: fails for an invalid model; `what` and `index` name its owner. */
 TalusStatus talus_problem_check_model(TalusFrictionModel model, const char *what, int index);
-/* Number of corners of a polygon or square, and corner k for mu n = 1. */
+/* Return the number of corners of a polygon or square; write corner k of the section with mu n = 1 to c. */
 int talus_model_corner_count(const TalusBlockModel *model);
 void talus_model_corner(const TalusBlockModel *model, int k, double c[2]);
-/* Resets the models of blocks without friction, derives op's kinds and mixed_sets from all models, makes Coulomb blocks
- * cones, and sets op's estimate (zeros) and unshifted (the normal offsets) if some law needs them. */
+/* Derives the data of op that follow from the friction models: resets the models of blocks without friction, sets
+ * kinds and mixed_sets, makes blocks under Coulomb's law cones (prisms false), and fills estimate with zeros and
+ * unshifted with the normal offsets if some law needs them. */
 TalusStatus talus_problem_settle_friction(TalusProblem *problem);
-/* Returns the bits TALUS_KIND(law, section) of all pairs of law and section that occur; that of ccp on the disc if no
- * block has a model of its own; 0 if blocks have one row. */
+/* Returns the bits TALUS_KIND(law, section) of all pairs of law and section that blocks have; only that of ccp on the
+ * disc if no block has another one; 0 if blocks have one row. */
 uint32_t talus_problem_kinds(const TalusProblem *problem);
-/* True if blocks have three rows but no contact has friction, so that the section does not matter. False for problems
- * that are only in a backend's memory. */
+/* True if blocks have three rows but no contact has friction, so that the section does not matter. False for lent
+ * problems, whose friction is unknown on the host. */
 bool talus_problem_is_frictionless(const TalusProblem *problem);
-/* Makes Coulomb blocks prisms with bounds from estimates, or cones again. Estimates start as zeros; those of a problem
- * with `fixed` blocks are kept. Call before talus_problem_upload. */
+/* Makes blocks under Coulomb's law prisms with bounds from estimates or, if `prisms` is false, cones again. Estimates
+ * start as zeros; those of a problem with blocks under `fixed` are kept. Call before talus_problem_upload. */
 TalusStatus talus_problem_set_prisms(TalusProblem *problem, bool prisms);
-/* During a solve on the host, for observers: removes De Saxce's shifts from the normal offsets, saving these in `kept`
- * [blocks], and makes Coulomb blocks cones. talus_problem_apply_shifts undoes both. */
+/* During a solve on the host, for observers: saves the normal offsets, which contain De Saxce's shifts, in
+ * kept[blocks], removes the shifts from the offsets, and makes blocks under Coulomb's law cones.
+ * talus_problem_apply_shifts restores the offsets from `kept` and sets prisms. */
 void talus_problem_remove_shifts(TalusProblem *problem, double *kept);
 void talus_problem_apply_shifts(TalusProblem *problem, const double *kept, bool prisms);
 
@@ -79,8 +82,9 @@ static inline bool talus_problem_on_host(const TalusProblem *problem)
     return talus_backend_can(problem->backend, TALUS_CAP_HOST_MEMORY);
 }
 
-/* problem/location.c: uploads op and gamma before a solve, setting solver_op and solver_gamma, and downloads impulses and
- * estimates after it. No copies if the problem is lent or on the host. */
+/* problem/location.c. upload: before a solve, copies op and gamma to the backend's memory and sets solver_op and
+ * solver_gamma. download: after a solve, copies impulses and estimates back. Nothing is copied if the problem is lent
+ * or on the host. */
 TalusStatus talus_problem_upload(TalusProblem *problem);
 void talus_problem_download(TalusProblem *problem);
 /* Returns the operator whose counts (blocks, rows, bodies) are valid: the lent one or that on the host. */
@@ -89,23 +93,24 @@ static inline const TalusOperator *talus_problem_counts(const TalusProblem *prob
     return problem->lent ? problem->solver_op : &problem->op;
 }
 
-/* Measures, by a backend's operations, the natural residual of gamma and, if `rounding` is not NULL, its estimated
- * rounding error. beyond: some block is under `fixed` or `coulomb`. */
+/* Measures the natural residual of gamma by the operations of a backend and, if `rounding` is not NULL, the estimated
+ * rounding error of that residual. beyond: some block is under a law beyond ccp, `fixed` or `coulomb`. */
 void talus_residual_measure(const TalusBackend *backend, const TalusOperator *op, bool beyond,
                             const double *gamma, TalusResidual *out, TalusResidual *rounding);
-/* The same on the host, for the problem's own operator. */
+/* talus_residual_measure on the host, for the problem's own operator. */
 void talus_problem_residual_and_rounding(TalusProblem *problem, const double *gamma,
                                          TalusResidual *out, TalusResidual *rounding);
 
-/* problem/diagonal.c: fills op's diagonal and coupling. Fails if a normal entry is not positive or not finite. */
+/* problem/diagonal.c: fills op's diagonal and coupling. Fails if a normal diagonal entry is not positive or not
+ * finite. */
 TalusStatus talus_problem_fill_diagonals(TalusProblem *problem);
-/* problem/assemble.c: writes N + E as a sparse matrix, which the caller clears; bitwise symmetric unless the problem
- * was given as an unsymmetric matrix, and the same for any number of threads. */
+/* problem/assemble.c: writes N + E as a sparse matrix, which the caller clears. The matrix is the same for any number
+ * of threads, and bitwise symmetric unless the problem was given as an unsymmetric matrix. */
 TalusStatus talus_problem_assemble(const TalusProblem *problem, TalusSparse *out);
-/* Returns the number of entries of that matrix; if they are more than `limit`, some number above it. Counting then
- * stops early: its cost grows with the square of the contacts of a moving body. */
+/* Returns the number of entries of the matrix N + E; if there are more than `limit`, some number above `limit`.
+ * Counting then stops early, since its cost grows with the square of the number of contacts of a body. */
 int64_t talus_problem_count_entries(const TalusProblem *problem, int64_t limit);
-/* problem/export.c: copies `def` into problem->def; talus_problem_forget_def releases that copy. */
+/* problem/export.c: copies `def` and its arrays into problem->def; talus_problem_forget_def releases that copy. */
 TalusStatus talus_problem_copy_def(TalusProblem *problem, const TalusProblemDef *def);
 void talus_problem_forget_def(TalusProblem *problem);
 

@@ -1,4 +1,5 @@
-/* problem/qp.c - primal and dual form of a problem with polygonal cones, and the conversions between them. */
+/* problem/qp.c - the quadratic programs, primal and dual, of a problem with polygonal cones (qp.h), and conversions
+ * between impulses and multipliers. */
 #include "problem/qp.h"
 
 #include "base/memory.h"
@@ -10,11 +11,13 @@
 
 /* ---- edges ---- */
 
+/* True if block i has tangential rows and a positive coefficient of friction. */
 static bool has_friction(const TalusOperator *op, int i)
 {
     return op->rows == 3 && op->mu[i] > 0.0;
 }
 
+/* Returns the number of edges of the cone of block i: 1 without friction. */
 static int edge_count(const TalusOperator *op, int i)
 {
     if (!has_friction(op, i))
@@ -35,6 +38,7 @@ static void write_edges(const TalusOperator *op, int i, int count, double (*edge
     }
 }
 
+/* Fails if block i is a joint or has friction other than a cone over a polygon or square. */
 static TalusStatus check_block(const TalusOperator *op, int i)
 {
     const TalusBlockModel *m = op->model ? &op->model[i] : NULL;
@@ -68,6 +72,7 @@ static TalusStatus check_blocks(const TalusOperator *op)
     return TALUS_OK;
 }
 
+/* Fills first, edge, scale and multipliers of qp. */
 static TalusStatus fill_edges(TalusQp *qp, const TalusOperator *op)
 {
     size_t blocks = (size_t)op->blocks;
@@ -97,8 +102,8 @@ static TalusStatus fill_edges(TalusQp *qp, const TalusOperator *op)
 
 /* ---- the primal form ---- */
 
-/* Appends to A, from entry *at on, the row of one edge: the sum of edge[k] times row k of the contact in D'. Columns
- * rise. */
+/* Appends to A, from entry *at on, the row of one edge of contact i: the sum over k of edge[k] times row k of the
+ * contact in D'. Columns rise. */
 static void append_row(const TalusSparse *d, int rows, int i, const double *edge, TalusSparse *a,
                        int32_t *at)
 {
@@ -123,6 +128,7 @@ static void append_row(const TalusSparse *d, int rows, int i, const double *edge
     }
 }
 
+/* Fills bodies, a and b of qp: the primal form. */
 static TalusStatus fill_primal(TalusQp *qp, const TalusProblem *problem)
 {
     const TalusSparse *d = &qp->bodies.transposed;
@@ -147,6 +153,7 @@ static TalusStatus fill_primal(TalusQp *qp, const TalusProblem *problem)
 
 /* ---- the quadratic program ---- */
 
+/* Copies the compliances of op to qp; qp->compliance is NULL if op has none. */
 static TalusStatus fill_compliance(TalusQp *qp, const TalusOperator *op)
 {
     size_t blocks = (size_t)op->blocks;
@@ -222,9 +229,10 @@ static void share_between(const double *c, const double *d, const double *t, dou
     share[1] = (c[0] * t[1] - c[1] * t[0]) / det;
 }
 
-/* Splits the tangential part between the two corners of its sector. The rest of the normal part goes to all edges
- * equally, as the corners add up to zero. By rounding t may lie slightly outside or, on the border of two sectors, in
- * neither: the sector whose smaller share is largest is taken. */
+/* Writes the multipliers lambda[count] >= 0 of one block whose combination of edges is gamma. The tangential part t is
+ * divided between the two corners of its sector; the rest of the normal part is divided equally among all edges, whose
+ * tangential parts add up to zero. By rounding, t may lie slightly outside the polygon or, on the border of two
+ * sectors, in neither of them: the sector whose smaller share is largest is taken. */
 static void split_impulse(double (*const edge)[3], int count, const double *gamma, double *lambda)
 {
     double best = -INFINITY, share[2] = {0.0, 0.0};
@@ -259,8 +267,9 @@ void talus_qp_multipliers(const TalusQp *qp, const double *gamma, double *lambda
 
 /* ---- P ---- */
 
-/* Number of entries of P in the row of the first edge of block i. With `lower` only those up to the diagonal count; the
- * row of each further edge of the block then has one more. */
+/* Returns the number of entries of P in the row of the first edge of block i; n is N + E in blocks. With `lower` only
+ * the entries up to the diagonal count; the row of each further edge of the block then has one entry more than the row
+ * before. */
 static int64_t count_row_entries(const TalusQp *qp, const TalusBlockMatrix *n, int i, bool lower)
 {
     int64_t count = 0;
@@ -272,7 +281,7 @@ static int64_t count_row_entries(const TalusQp *qp, const TalusBlockMatrix *n, i
     return count + (lower ? 1 : 0);
 }
 
-/* Entry (k, l) of P, from the block of N + E between the contacts of edges k and l. */
+/* Returns the entry (k, l) of P, from the block of N + E between the contacts of edges k and l. */
 static double edge_coupling(const TalusQp *qp, const double *block, int k, int l)
 {
     double sum = 0.0;
@@ -282,6 +291,7 @@ static double edge_coupling(const TalusQp *qp, const double *block, int k, int l
     return sum;
 }
 
+/* Writes P = G'(N + E) G or, with `lower`, its lower triangle with diagonal. */
 static TalusStatus fill_dual_matrix(const TalusQp *qp, const TalusBlockMatrix *n, bool lower,
                                     TalusSparse *out)
 {
@@ -342,6 +352,7 @@ TalusStatus talus_qp_dual_matrix(const TalusQp *qp, const TalusProblem *problem,
 
 /* ---- OOQP's scale ---- */
 
+/* Returns the largest of so_far and |x[0]| to |x[n - 1]|. */
 static double max_magnitude(const double *x, size_t n, double so_far)
 {
     for (size_t k = 0; k < n; k++)

@@ -1,10 +1,11 @@
 /* sets/bounds.h - projection onto a cone over a product of sections, for host and device.
  *
- * A section is a disc, a square, a regular polygon or an interval. In axes chosen for the given point (talus_*_bounds),
- * the distance of t from each of these sections at size n is
+ * A section is a disc, a square, a regular polygon or an interval. In axes chosen for a given point t
+ * (talus_*_bounds), the distance of t from the section of the normal impulse n is
  *     dist^2 = sum over k of max(z_k - m_k n, 0)^2,   z_k = t . axis_k,
- * with one bound k for discs and intervals and two for the others. The projection of (n, t) onto the cone thus
- * minimises a piecewise quadratic of one unknown, the new n, with as many breakpoints as bounds. */
+ * with one bound k for discs and intervals and two for the others; m_k is the slope of the bound. The projection of
+ * (n, t) onto the cone thus minimises a piecewise quadratic function of one unknown, the new n, with one breakpoint
+ * per bound. */
 #ifndef TALUS_SETS_BOUNDS_H
 #define TALUS_SETS_BOUNDS_H
 
@@ -15,11 +16,11 @@
 /* Bounds z_k <= slope_k n on the components z_k = t . axis_k of a tangential vector t, at the normal impulse n. */
 typedef struct TalusBounds {
     double axis[2][2], slope[2], z[2];
-    bool met[2]; /* the bound exists; after talus_bounds_nearest: it holds with equality */
+    bool met[2]; /* the bound exists; after talus_bounds_nearest: the bound holds with equality */
 } TalusBounds;
 
-/* t counts as on a bound from this fraction of it on, since projections round. talus_cone_state has the same margin,
- * 1e-12 of the square. */
+/* A tangential vector counts as on a bound from this fraction of the bound on, since projections round.
+ * talus_cone_state has the same margin, as 1e-12 of the squares. */
 #define TALUS_SET_MET (1.0 - 5e-13)
 
 /* Removes all bounds. */
@@ -32,7 +33,7 @@ TALUS_INLINE void talus_bounds_clear(TalusBounds *bounds)
     }
 }
 
-/* Sets bound k, t . (e0, e1) <= slope n, with its axis, its z and met = true. */
+/* Makes bound k that of t . (e0, e1) <= slope n: sets its axis, slope, z = t . (e0, e1) and met = true. */
 TALUS_INLINE void talus_bounds_set(TalusBounds *bounds, int k, double e0, double e1, double slope,
                                    const double t[2])
 {
@@ -47,7 +48,7 @@ TALUS_INLINE void talus_bounds_set(TalusBounds *bounds, int k, double e0, double
  * moment (row 3, an interval), rolling moments (rows 4 and 5). Each part has its own section. */
 enum { TALUS_PARTS = 3 };
 
-/* Half the derivative at n' = `at` of (n' - n)^2 + sum of max(z_k - m_k n', 0)^2, which increases with n'. */
+/* Returns half the derivative at n' = `at` of (n' - n)^2 + sum of max(z_k - m_k n', 0)^2; it increases with n'. */
 TALUS_INLINE double talus_bounds_derivative(int parts, const TalusBounds *bounds, double n,
                                             double at)
 {
@@ -99,8 +100,8 @@ TALUS_INLINE bool talus_bounds_hold(int parts, const TalusBounds *bounds, double
     return holds;
 }
 
-/* Writes t = sum of z_k axis_k, with slope_k n in place of z_k for met bounds; for axes that span t (talus_*_bounds).
- * Without met bounds t is left. */
+/* Moves t onto the met bounds: t = sum of z_k axis_k, with slope_k n in place of z_k for met bounds. The axes must
+ * span t, as those of talus_*_bounds do. Without met bounds t is unchanged. */
 TALUS_INLINE void talus_bounds_apply(const TalusBounds *bounds, double n, double t[2])
 {
     if (!bounds->met[0] && !bounds->met[1])
@@ -111,7 +112,8 @@ TALUS_INLINE void talus_bounds_apply(const TalusBounds *bounds, double n, double
     t[1] = z0 * bounds->axis[0][1] + z1 * bounds->axis[1][1];
 }
 
-/* Moves t onto the met bounds by subtracting the excess z_k - slope_k n along each axis; the axes need not span t. */
+/* Moves t onto the met bounds by subtracting the excess z_k - slope_k n along the axis of each met bound; the axes
+ * need not span t. */
 TALUS_INLINE void talus_bounds_clip(const TalusBounds *bounds, double n, double t[2])
 {
     for (int k = 0; k < 2; k++)

@@ -6,13 +6,13 @@
 
 #include <talus/math.h>
 
-/* Projection onto the nonnegative half line. A NaN stays NaN, so that residuals reveal it. */
+/* Returns the projection of n onto the half line n >= 0. A NaN stays NaN, so that residuals reveal it. */
 TALUS_INLINE double talus_project_nonneg(double n)
 {
     return n <= 0.0 ? 0.0 : n;
 }
 
-/* Projection of (n, t) onto the cone in the metric diag(b_n, b_t, b_t), in place.
+/* Projects (n, t), in place, onto the cone |t| <= mu n in the metric diag(b_n, b_t, b_t).
  *
  * Three cases: inside; in the polar cone, to the apex; otherwise onto the mantle, where
  *     n' = (n + kappa |t|) / (1 + mu kappa),   t' = mu n' t / |t|,   kappa = mu b_t / b_n.
@@ -74,7 +74,8 @@ TALUS_INLINE void talus_cone_project_tangent(double mu, const double x[3], doubl
     }
 }
 
-/* Largest a >= 0 with x - a p in the cone, for x in it; infinity if all are. It is the first root of
+/* Returns the largest a >= 0 with x - a p in the cone, for x in the cone; infinity if there is no largest. It is the
+ * first root of
  *     f(a) = |t - a p_t|^2 - mu^2 (n - a p_n)^2 = c - 2 b a + s a^2 = 0, or n - a p_n = 0. */
 TALUS_INLINE double talus_cone_feasible_step(double mu, const double x[3], const double p[3])
 {

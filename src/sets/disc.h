@@ -28,7 +28,7 @@ TALUS_INLINE void talus_disc_met_bounds(double mu, double radius, const double t
         talus_bounds_set(bounds, 0, t[0] / length, t[1] / length, mu, d);
 }
 
-/* Largest a >= 0 with t - a p in the section of radius mu (n - a pn). */
+/* Returns the largest a >= 0 with t - a p in the disc of radius mu (n - a pn). */
 TALUS_INLINE double talus_disc_feasible_step(double mu, double n, double pn, const double t[2],
                                              const double p[2])
 {
@@ -36,7 +36,7 @@ TALUS_INLINE double talus_disc_feasible_step(double mu, double n, double pn, con
     return talus_cone_feasible_step(mu, x, y);
 }
 
-/* Support function of the unit disc: the largest v . t over |t| <= 1. */
+/* Returns the support function of the unit disc: the largest v . t over |t| <= 1. */
 TALUS_INLINE double talus_disc_support(const double v[2])
 {
     return sqrt(v[0] * v[0] + v[1] * v[1]);

@@ -1,6 +1,6 @@
-/* sets/joint.h - set of a joint's block, a box about zero; for host and device. Row k <= 2 is within +-mu if bit k of
- * set->sides is set (mu is infinite for a free joint), else 0; rows 3 to 5 are 0. Bounds are never multiplied, since
- * infinity times 0 would be NaN. */
+/* sets/joint.h - the set of a joint's block, a box about zero; for host and device. Row k <= 2 is within +-mu if bit k
+ * of set->sides is set (mu is infinite for a free joint), else 0; rows 3 to 5 are 0. The functions never multiply by a
+ * bound, since infinity times 0 would be NaN. */
 #ifndef TALUS_SETS_JOINT_H
 #define TALUS_SETS_JOINT_H
 
@@ -17,6 +17,7 @@ TALUS_INLINE double talus_joint_bound(const TalusSet *set, int k)
     return k == 0 ? set->estimate : set->mu;
 }
 
+/* Returns x limited to [-bound, bound]. */
 TALUS_INLINE double talus_joint_clip(double x, double bound)
 {
     return x > bound ? bound : x < -bound ? -bound : x;
@@ -29,7 +30,8 @@ TALUS_INLINE void talus_joint_project(int rows, const TalusSet *set, double *x)
         x[k] = talus_joint_clip(x[k], talus_joint_bound(set, k));
 }
 
-/* Projects x, in place, onto the directions without bound: sets the rows with finite bounds to 0. */
+/* Sets the rows of x with finite bounds to 0: the projection onto the directions in which the impulse of a joint may
+ * grow without bound. */
 TALUS_INLINE void talus_joint_clear_bounded(int rows, const TalusSet *set, double *x)
 {
     for (int k = 0; k < rows; k++)
@@ -67,7 +69,7 @@ TALUS_INLINE void talus_joint_project_tangent(int rows, const TalusSet *set, con
     }
 }
 
-/* Largest a >= 0 with x - a p in the set. */
+/* Returns the largest a >= 0 with x - a p in the box, for x in the box; may be infinite. */
 TALUS_INLINE double talus_joint_feasible_step(int rows, const TalusSet *set, const double *x,
                                               const double *p)
 {

@@ -6,7 +6,7 @@
 
 #include "sets/section.h"
 
-/* Euclidean projection of x onto the cone, in place. */
+/* Projects x, in place, onto the cone (Euclidean). */
 TALUS_INLINE void talus_section_cone_project(int rows, const TalusSet *set, double *x)
 {
     TalusBounds bounds[TALUS_PARTS];
@@ -34,8 +34,9 @@ TALUS_INLINE void talus_section_cone_project(int rows, const TalusSet *set, doub
     }
 }
 
-/* Projects d, in place, onto the tangent cone at x. At the apex (x_0 = 0) that is the cone itself; elsewhere it is
- * given by the bounds that x meets, and parts with coefficient 0, whose section is a point, get 0. */
+/* Projects d, in place, onto the tangent cone at x. At the apex (x_0 = 0) the tangent cone is the cone itself;
+ * elsewhere the bounds that x meets define it, and parts of d whose coefficient is 0, so that their section is a
+ * point, become 0. */
 TALUS_INLINE void talus_section_cone_project_tangent(int rows, const TalusSet *set, const double *x,
                                                      double *d)
 {

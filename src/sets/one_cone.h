@@ -5,15 +5,16 @@
  * the slope
  *     F'(n) = u_n - mu s,   s = |u_t| where t is on the rim, else 0,
  * whose root is found by Newton's method within brackets. A contact with b in the dual cone stays open. For a singular
- * A the diagonal is raised by 2e-14 of itself; an objective without lower bound then shows as a large impulse, and the
- * contact gets a projected gradient step from zero instead. */
+ * A the diagonal is raised by 2e-14 of itself. If the objective has no lower bound, the impulse then becomes very
+ * large, and the contact gets a projected gradient step from zero instead. */
 #ifndef TALUS_SETS_ONE_CONE_H
 #define TALUS_SETS_ONE_CONE_H
 
 #include "sets/one_slide.h"
 
-/* Returns F'(n), and writes the optimal tangential impulse at n to t and F''(n) to *curve. If |F'| is at most `noise`
- * times the sum of its terms, returns 0: with a singular A it is only rounding, and larger n are minima too. */
+/* Returns F'(n), and writes the optimal tangential impulse at n to t and F''(n) to *curve. Returns 0 if |F'| is at
+ * most `noise` times the sum of the magnitudes of its terms: F' is then only rounding, and with a singular A larger n
+ * would be minima, too. */
 TALUS_ONE_FUNCTION double talus_cone_slope(const TalusOneContact *one, const double b[3],
                                            double noise, double n, double t[2], double *curve)
 {
@@ -66,8 +67,9 @@ TALUS_ONE_FUNCTION void talus_cone_root(const TalusOneContact *one, const double
     }
 }
 
-/* True if gamma_t is on the rim |t| = mu n: to 1e-6 for a contact that slips, as the root may have lost digits, else to
- * 1e-13, since a contact that sticks close to the rim must not be moved onto it. */
+/* True if the tangential impulse of gamma is on the rim |t| = mu n. The margin is 1e-6 of the radius for a contact
+ * that slips, since the root may have lost digits, else 1e-13, since a contact that sticks close to the rim must not
+ * be moved onto the rim. */
 TALUS_INLINE bool talus_cone_is_sliding(const TalusOneContact *one, const double b[3],
                                         const double gamma[3])
 {
@@ -78,8 +80,8 @@ TALUS_INLINE bool talus_cone_is_sliding(const TalusOneContact *one, const double
     return size >= r * (1.0 - (slips ? 1e-6 : 1e-13));
 }
 
-/* talus_one_solve_ccp for regular A and b outside the dual cone, so that gamma is not 0. Returns false, gamma undefined, if
- * F' < 0 up to the largest n tried: the objective has no lower bound. */
+/* Writes the minimiser to gamma, for regular A and b outside the dual cone, so that the contact is closed: gamma is
+ * not 0. Returns false, gamma undefined, if F' < 0 up to the largest n tried: the objective has no lower bound. */
 TALUS_ONE_FUNCTION bool talus_cone_solve_closed(const TalusOneContact *one, const double b[3],
                                                 double noise, double gamma[3])
 {
@@ -102,7 +104,7 @@ TALUS_ONE_FUNCTION bool talus_cone_solve_closed(const TalusOneContact *one, cons
     return false;
 }
 
-/* Writes the minimiser to gamma, whose old value is not used. */
+/* Writes the minimiser of 1/2 gamma'A gamma + b'gamma over the cone to gamma, whose old value is not read. */
 TALUS_ONE_FUNCTION void talus_one_solve_ccp(const TalusOneContact *one, const double b[3],
                                             double gamma[3])
 {

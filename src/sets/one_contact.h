@@ -35,7 +35,7 @@ typedef enum TalusOneSolver {
     TALUS_ONE_EXACT    /* one scalar equation (bgs) */
 } TalusOneSolver;
 
-/* Data of one contact's problem except b. */
+/* The problem of one contact, except for b. */
 typedef struct TalusOneContact {
     double a[3][3];        /* A, by rows; 1/kg */
     double mu;             /* 0 without friction, under every law */
@@ -44,6 +44,7 @@ typedef struct TalusOneContact {
     TalusSection section; /* disc or square */
 } TalusOneContact;
 
+/* True if the contact's tangential impulse can only be 0. */
 TALUS_INLINE bool talus_one_is_frictionless(const TalusOneContact *one)
 {
     return one->law == TALUS_LAW_FIXED ? one->friction_bound == 0.0 : one->mu == 0.0;
@@ -70,12 +71,14 @@ TALUS_INLINE void talus_one_velocity(const TalusOneContact *one, const double b[
         u[k] = talus_one_dot(one->a[k], gamma) + b[k];
 }
 
-/* Bound of the tangential impulse (radius or half side) at the normal impulse n. */
+/* Returns the bound of the tangential impulse (radius of the disc or half side of the square) at the normal impulse
+ * n. */
 TALUS_INLINE double talus_one_bound(const TalusOneContact *one, double n)
 {
     return one->law == TALUS_LAW_FIXED ? one->friction_bound : one->mu * n;
 }
 
+/* Returns t limited to [-bound, bound]. */
 TALUS_INLINE double talus_one_clamp(double t, double bound)
 {
     return t > bound ? bound : t < -bound ? -bound : t;
@@ -92,7 +95,8 @@ TALUS_INLINE void talus_one_project_disc(double bound, double t[2])
     }
 }
 
-/* Restricts gamma to its set: first the normal impulse, then the tangential one to its bound. */
+/* Restricts gamma, in place, to its set: first makes the normal impulse >= 0, then limits the tangential impulse to
+ * the bound of that normal impulse. */
 TALUS_INLINE void talus_one_restrict(const TalusOneContact *one, double gamma[3])
 {
     gamma[0] = talus_project_nonneg(gamma[0]);
@@ -106,7 +110,7 @@ TALUS_INLINE void talus_one_restrict(const TalusOneContact *one, double gamma[3]
 }
 
 /* Squares of numbers below about 1e-154 underflow. As all laws are homogeneous, data below TALUS_ONE_SMALL is
- * multiplied by TALUS_ONE_LIFT, and the solution divided by it. */
+ * multiplied by TALUS_ONE_LIFT, and the solution is divided by TALUS_ONE_LIFT. */
 static const double TALUS_ONE_SMALL = 0x1p-400, TALUS_ONE_LIFT = 0x1p600;
 
 #endif

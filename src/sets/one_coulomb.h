@@ -1,19 +1,20 @@
 /* sets/one_coulomb.h - exact solution of one contact under Coulomb's law on the disc; for host and device.
  *
- * Open, gamma = 0, is a solution if b_n >= 0. All others have u_n = 0, which gives n = n0 - r't with n0 = -b_n / A_nn,
- * r = A_nt / A_nn, and with S = A_tt - A_tn r' and c = b_t + A_tn n0 there remains S t + c = u_t. Sticking is u_t = 0.
- * Sliding is u_t = -lambda t with lambda > 0, so that
+ * The open contact, gamma = 0, is a solution if b_n >= 0. All other solutions have u_n = 0, which gives n = n0 - r't
+ * with n0 = -b_n / A_nn and r = A_nt / A_nn. With S = A_tt - A_tn r' and c = b_t + A_tn n0 the tangential equation is
+ * S t + c = u_t. Sticking is u_t = 0. Sliding is u_t = -lambda t with lambda > 0, so that
  *     t(lambda) = -(S + lambda)^-1 c,    f(lambda) = mu n(lambda) / |t(lambda)| - 1 = 0,
  * one equation, nearly linear for large lambda, solved by Newton's method within brackets.
  *
  * If mu |r| < 1, a contact with b_n >= 0 can only be open. One with b_n < 0 sticks if f(0) >= 0, else it slides, as f
- * is positive for large lambda. The solution is known to be unique only for mu^2 tr A < det A / det A_tt; beyond, a
- * contact that can stick is taken to stick, although sliding may be a solution too.
+ * is positive for large lambda. The solution is known to be unique only for mu^2 tr A < det A / det A_tt; otherwise a
+ * contact that can stick sticks, although sliding may be a solution, too.
  *
  * If mu |r| >= 1, there may be several solutions, or none if A is singular and b incompatible with it. f is then
  * evaluated at about 32 values of lambda from small to large, and at extrema between them. Of all solutions found, the
- * one nearest to the previous impulse is taken, as a sweep could otherwise alternate between them for ever. Without a
- * solution the contact gets max(n0, 0) and no friction (or sticks nearly, see talus_one_solve_nearest). */
+ * one nearest to the previous impulse is taken, as sweeps could otherwise alternate between solutions for ever. If
+ * there is no solution, the contact gets the normal impulse max(n0, 0) and no friction, or the impulse of nearly
+ * sticking (see talus_one_solve_nearest). */
 #ifndef TALUS_SETS_ONE_COULOMB_H
 #define TALUS_SETS_ONE_COULOMB_H
 
@@ -25,6 +26,7 @@ typedef struct TalusSlide {
     double n0, mu;
 } TalusSlide;
 
+/* Returns S, c, r, n0 and mu of a contact's problem. */
 TALUS_INLINE TalusSlide talus_slide_equations(const TalusOneContact *one, const double b[3])
 {
     const double(*a)[3] = one->a;
@@ -76,7 +78,7 @@ TALUS_ONE_FUNCTION double talus_slide_root(TalusSlide *slide, double lo, double 
             hi = lambda;
         double next = lambda - f / slope;
         if (fabs(next - lambda) <=
-            1e-9 * lambda) /* the next step would be of the order of its square */
+            1e-9 * lambda) /* Newton's next step would be of the order of the square of this one */
             return next;
         if (!(next > lo && next < hi) || k % 8 == 7)
             next = lo > 0.0 && hi > 4.0 * lo ? sqrt(lo) * sqrt(hi) : 0.5 * (lo + hi);
@@ -114,7 +116,7 @@ typedef struct TalusPick {
     double distance; /* sum of A_kk (gamma_k - old_k)^2; infinite: no solution yet */
 } TalusPick;
 
-/* Offers a solution: takes it if it is nearer to `old`. */
+/* Stores gamma in pick->gamma if it is nearer to pick->old than all solutions offered before. */
 TALUS_INLINE void talus_pick_offer(TalusPick *pick, const double gamma[3])
 {
     double distance = 0.0;
@@ -127,7 +129,7 @@ TALUS_INLINE void talus_pick_offer(TalusPick *pick, const double gamma[3])
     }
 }
 
-/* Offers the sliding solution at the root lambda, unless n(lambda) <= 0. */
+/* Offers the sliding solution at the root lambda of f, refined to full precision, unless n(lambda) <= 0. */
 TALUS_ONE_FUNCTION void talus_pick_offer_slide(TalusPick *pick, TalusSlide *slide, double lambda)
 {
     double t[2], n;
@@ -140,8 +142,8 @@ TALUS_ONE_FUNCTION void talus_pick_offer_slide(TalusPick *pick, TalusSlide *slid
     talus_pick_offer(pick, gamma);
 }
 
-/* Offers the roots of f between lo and hi, which are the sliding solutions. An extremum at which f is 0 up to rounding
- * counts as a root. */
+/* Offers the sliding solutions at all roots of f between lo and hi. An extremum at which f is 0 up to rounding counts
+ * as a root. */
 TALUS_ONE_FUNCTION void talus_pick_offer_all_slides(TalusPick *pick, TalusSlide *slide, double lo,
                                                     double hi)
 {
@@ -178,9 +180,9 @@ TALUS_INLINE double talus_slide_largest_lambda(const TalusSlide *slide, double s
     return end <= 1e60 * size ? end : 1e8 * size; /* n0 = 0: f tends to a constant, t to 0 */
 }
 
-/* Replaces gamma, the previous impulse, by the solution nearest to it. With a singular A the sticking impulse may leave
- * a tangential velocity, whose square is left2. Sticking is a solution if left2 is rounding; if left2 is only small,
- * sticking is taken where no other solution exists. */
+/* Replaces gamma, the previous impulse, by the solution nearest to it: open, sticking or sliding. With a singular A
+ * the sticking impulse may leave a tangential velocity, whose square is left2. Sticking counts as a solution if left2
+ * is only rounding; if left2 is small but more than rounding, the contact sticks only if there is no solution. */
 TALUS_ONE_FUNCTION void talus_one_solve_nearest(const TalusOneContact *one, const double b[3],
                                                 double gamma[3])
 {
@@ -207,8 +209,8 @@ TALUS_ONE_FUNCTION void talus_one_solve_nearest(const TalusOneContact *one, cons
         gamma[k] = pick.gamma[k];
 }
 
-/* talus_one_solve_coulomb for b_n < 0 and mu |r| < 1: the contact sticks if it can, else slides. If sticking leaves a
- * velocity, as it may with a singular A, talus_one_solve_nearest decides. */
+/* Replaces gamma by the solution for b_n < 0 and mu |r| < 1: the contact sticks if it can, else slides. If sticking
+ * leaves a velocity, as it may with a singular A, calls talus_one_solve_nearest. */
 TALUS_ONE_FUNCTION void talus_one_stick_or_slide(const TalusOneContact *one, const double b[3],
                                                  double gamma[3])
 {
@@ -236,7 +238,7 @@ TALUS_ONE_FUNCTION void talus_one_stick_or_slide(const TalusOneContact *one, con
     }
 }
 
-/* Replaces gamma, the previous impulse, by the solution. */
+/* Replaces gamma, the previous impulse, by the solution under Coulomb's law; of several, by the nearest. */
 TALUS_ONE_FUNCTION void talus_one_solve_coulomb(const TalusOneContact *one, const double b[3],
                                                 double gamma[3])
 {

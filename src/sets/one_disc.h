@@ -1,9 +1,10 @@
 /* sets/one_disc.h - the tangential impulse on a disc of given radius, for host and device.
  *
  *     minimise 1/2 x'B x + c'x  over |x| <= r                                   (preclik-2009 Eq. 14)
- * By Newton's method in the polar angle, Eqs. 15 and 16, from the unconstrained minimum shortened to the disc. The
- * angle is a unit vector e, rotated by d as (e + d e_perp) / |...|, which is equal to second order and needs no
- * trigonometric function. A stationary point r e of the circle is the minimum over the disc exactly if its multiplier
+ * The minimum is found by Newton's method in the polar angle, Eqs. 15 and 16, starting from the unconstrained minimum
+ * shortened to the disc. The angle is represented by a unit vector e. A rotation by the small angle d is (e + d
+ * e_perp) / |e + d e_perp|, correct to second order and without trigonometric functions. A stationary point r e of the
+ * circle is the minimum over the disc exactly if its multiplier
  *     lambda = -e'(B r e + c) / r
  * is not negative (B is positive semidefinite). If Newton ends elsewhere or does not converge, lambda is found from
  *     |(B + lambda)^-1 c| = r, whose left side decreases. */
@@ -26,10 +27,10 @@ TALUS_INLINE bool talus_solve2(double b[2][2], double lambda, const double c[2],
     return true;
 }
 
-/* Returns the number to add to the diagonal of a 2x2 matrix B so that its eigenvalues are at least 1e-13 `size`, the
- * scale of its entries; 0 unless B is singular to rounding. Without this shift the component of a solution x in the
- * null space of B would consist of rounding errors; with it that component is small against x, and shift x against B x.
- * */
+/* Returns the number to add to the diagonal of a 2 x 2 matrix B so that its eigenvalues are at least 1e-13 `size`,
+ * with `size` the scale of its entries; 0 unless B is singular up to rounding. Without this regularisation the
+ * component of a solution x in the null space of B would consist of rounding errors. With it that component is small
+ * compared with x, and the added term small compared with B x. */
 TALUS_INLINE double talus_regularisation2(double b[2][2], double size)
 {
     double det = b[0][0] * b[1][1] - b[0][1] * b[1][0], half = 0.5 * (b[0][0] + b[1][1]);
@@ -40,8 +41,8 @@ TALUS_INLINE double talus_regularisation2(double b[2][2], double size)
     return fmax(1e-13 * size - least, 0.0);
 }
 
-/* Writes the x(lambda) = -(B + lambda)^-1 c with |x| = r, the secular equation: 1/|x(lambda)| is concave and
- * increasing, so Newton steps on 1/|x| - 1/r from the left never pass the root. */
+/* Writes the x(lambda) = -(B + lambda)^-1 c that solves the secular equation |x(lambda)| = r. 1/|x(lambda)| is concave
+ * and increasing, so Newton steps on 1/|x| - 1/r from the left never pass the root. */
 TALUS_ONE_FUNCTION void talus_disc_minimise_by_secular(double b[2][2], const double c[2], double r,
                                                        double x[2])
 {
@@ -60,7 +61,8 @@ TALUS_ONE_FUNCTION void talus_disc_minimise_by_secular(double b[2][2], const dou
     x[1] *= r / size;
 }
 
-/* Newton's method in the polar angle from the direction of x; false, x undefined, unless it ends in the minimum. */
+/* Finds the minimum on the circle |x| = r by Newton's method in the polar angle, from the direction of x. Returns
+ * false, x undefined, unless the method ends in the minimum over the disc. */
 TALUS_ONE_FUNCTION bool talus_disc_minimise_by_angle(double b[2][2], const double c[2], double r,
                                                      double x[2])
 {
@@ -78,7 +80,8 @@ TALUS_ONE_FUNCTION bool talus_disc_minimise_by_angle(double b[2][2], const doubl
         size = sqrt(1.0 + turn * turn);
         e[0] = turned[0] / size;
         e[1] = turned[1] / size;
-        if (fabs(turn) < 1e-9) { /* the next rotation would be of the order of its square */
+        if (fabs(turn) <
+            1e-9) { /* Newton's next rotation would be of the order of the square of this one */
             x[0] = r * e[0];
             x[1] = r * e[1];
             return pull >= 0.0;
@@ -87,7 +90,7 @@ TALUS_ONE_FUNCTION bool talus_disc_minimise_by_angle(double b[2][2], const doubl
     return false;
 }
 
-/* talus_disc_minimise for r > 0 and c whose square does not underflow. */
+/* x = the minimiser of 1/2 x'B x + c'x over |x| <= r, for r > 0 and c whose square does not underflow. */
 TALUS_ONE_FUNCTION void talus_disc_minimise_regular(double b[2][2], const double c[2], double r,
                                                     double x[2])
 {
@@ -110,7 +113,7 @@ TALUS_ONE_FUNCTION void talus_disc_minimise_regular(double b[2][2], const double
     }
 }
 
-/* x = the minimiser of 1/2 x'B x + c'x over |x| <= r, Eq. 14. For spheres B is a multiple of I: shortening suffices. */
+/* x = the minimiser of 1/2 x'B x + c'x over |x| <= r, Eq. 14. */
 TALUS_ONE_FUNCTION void talus_disc_minimise(double b[2][2], const double c[2], double r,
                                             double x[2])
 {
@@ -127,9 +130,9 @@ TALUS_ONE_FUNCTION void talus_disc_minimise(double b[2][2], const double c[2], d
     }
 }
 
-/* The contact's step in gs-disc: first the normal impulse for the present tangential one, then the tangential impulse
- * within the bound of the new normal one. Exact if A does not couple normal and tangents; otherwise later sweeps
- * correct the error. */
+/* Replaces gamma by the contact's step in gs-disc: first the normal impulse for the present tangential impulse, then
+ * the tangential impulse within the bound of the new normal impulse. The result is exact if A does not couple normal
+ * and tangents; otherwise later sweeps correct the error. */
 TALUS_ONE_FUNCTION void talus_one_solve_by_disc(const TalusOneContact *one, const double b[3],
                                                 double gamma[3])
 {

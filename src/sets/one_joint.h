@@ -1,15 +1,16 @@
 /* sets/one_joint.h - the problem of one joint's block within a sweep, for host and device.
  *
- * Given the joint's diagonal block A of N + E and the gradient g = (N + E) gamma + q in its rows, the change d of gamma
- * minimises 1/2 d'A d + g'd: one linear solve over the joint's rows, accepted if A is regular and the bounds hold.
- * Otherwise the objective is minimised over each row in turn within its bounds, and later sweeps correct the rest. With
- * relaxation, 0 < omega < 2, the objective does not increase either way. */
+ * Given the joint's diagonal block A of N + E and the gradient g = (N + E) gamma + q in its rows, the change d of
+ * gamma minimises 1/2 d'A d + g'd. If A is regular and the result is within the bounds, one linear solve over the
+ * joint's rows gives d. Otherwise the objective is minimised over each row in turn within its bounds, and later sweeps
+ * correct the rest. Either way the objective does not increase for relaxation factors 0 < omega < 2. */
 #ifndef TALUS_SETS_ONE_JOINT_H
 #define TALUS_SETS_ONE_JOINT_H
 
 #include "sets/joint.h"
 
-/* step = A^-1 g over the rows with a positive bound, else 0, by L D L'. Returns false if A is singular there. */
+/* step = A^-1 g over the rows with a positive bound, by L D L'; 0 in other rows. Returns false if A is singular in the
+ * rows with a positive bound. */
 TALUS_INLINE bool talus_one_solve_joint_rows(const TalusSet *set, const double a[3][3],
                                              const double g[3], double step[3])
 {
@@ -40,8 +41,8 @@ TALUS_INLINE bool talus_one_solve_joint_rows(const TalusSet *set, const double a
     return true;
 }
 
-/* Moves gamma by omega times the step to the minimum of 1/2 d'A d + g'd; row by row, within the bounds, if that leaves
- * the bounds or A is singular. */
+/* Changes gamma by omega times the d that minimises 1/2 d'A d + g'd. If the result is outside the bounds or A is
+ * singular, changes gamma row by row within the bounds instead. */
 TALUS_INLINE void talus_one_step_joint(const TalusSet *set, const double a[3][3], const double g[3],
                                        double omega, double gamma[3])
 {

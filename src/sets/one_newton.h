@@ -2,22 +2,22 @@
  *
  * As in the NSCD method (Jean 1999), on Alart and Curnier's function
  *     F_n = gamma_n - max(0, z),   F_t = gamma_t - P(y),   z = gamma_n - rho_n u_n,  y = gamma_t - rho_t u_t,
- * with P the projection onto the disc of radius mu max(0, z): a root solves the contact's problem. A step is halved
- * until |F / rho|, a velocity, decreases. If it does not in seven trials, if 20 steps do not reach a root, or if the
- * tangential diagonal of A is 0, the exact solver takes over (one_coulomb.h). */
+ * with P the projection onto the disc of radius mu max(0, z). A root of F solves the contact's problem. A step is
+ * halved until |F / rho|, a velocity, decreases. If seven trials do not decrease it, if 20 steps do not reach a root,
+ * or if the tangential diagonal of A is 0, the exact solver is used (one_coulomb.h). */
 #ifndef TALUS_SETS_ONE_NEWTON_H
 #define TALUS_SETS_ONE_NEWTON_H
 
 #include "sets/one_coulomb.h"
 
-/* F and its parts at one gamma. */
+/* Alart and Curnier's function F and its intermediate values at one gamma. */
 typedef struct TalusAlart {
     double rho_n, rho_t; /* set by the caller: about 1 / A_nn and 1 / A_tt */
     /* f: F_n / rho_n and F_t / rho_t, m/s; radius: mu max(0, z); size: |y| */
     double f[3], z, y[2], radius, size;
 } TalusAlart;
 
-/* Fills f, except rho, at gamma. Returns |F / rho|^2. */
+/* Fills *f at gamma, except for rho_n and rho_t, which the caller has set. Returns |F / rho|^2. */
 TALUS_ONE_FUNCTION double talus_alart_evaluate(const TalusOneContact *one, const double b[3],
                                                const double gamma[3], TalusAlart *f)
 {
@@ -60,7 +60,8 @@ TALUS_INLINE void talus_alart_jacobian(const TalusOneContact *one, const TalusAl
     }
 }
 
-/* True if F / rho is rounding: of the terms of u or, in the tangential rows of a sliding contact, of its impulse. */
+/* True if F / rho is at most of the order of rounding errors: of those of u or, in the tangential rows of a sliding
+ * contact, of those of its impulse. */
 TALUS_INLINE bool talus_alart_solved(const TalusOneContact *one, const double b[3],
                                      const double gamma[3], const TalusAlart *f)
 {
@@ -75,7 +76,8 @@ TALUS_INLINE bool talus_alart_solved(const TalusOneContact *one, const double b[
     return true;
 }
 
-/* Moves x by d, halved until |F / rho|^2 is below *merit; updates *merit and f. False, x unchanged, if it never is. */
+/* Adds d to x, halved until |F / rho|^2 is below *merit; updates *merit and *f. Returns false, x unchanged, if seven
+ * trials do not get below *merit. */
 TALUS_ONE_FUNCTION bool talus_alart_search(const TalusOneContact *one, const double b[3],
                                            const double d[3], double x[3], double *merit,
                                            TalusAlart *f)
@@ -93,7 +95,8 @@ TALUS_ONE_FUNCTION bool talus_alart_search(const TalusOneContact *one, const dou
     return false;
 }
 
-/* Replaces gamma, from which Newton's method starts, by the solution. */
+/* Replaces gamma, from which Newton's method starts, by the solution; uses talus_one_solve_coulomb where Newton
+ * fails. */
 TALUS_ONE_FUNCTION void talus_one_solve_newton(const TalusOneContact *one, const double b[3],
                                                double gamma[3])
 {

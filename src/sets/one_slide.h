@@ -5,8 +5,9 @@
 #include "sets/one_disc.h"
 #include "sets/one_square.h"
 
-/* Writes to r the residual of a sliding contact's three equations, as velocities: u_n = 0 (under ccp u_n = mu |u_t|);
- * |t| = mu n, times `weight` in 1/kg; u_t parallel to t. Writes u_t't / |t|^2 to *along. Returns the largest |r_k|. */
+/* Writes to r the residuals, as velocities, of the three equations of a sliding contact: r[0] of u_n = 0 (under ccp
+ * u_n = mu |u_t|); r[1] of |t| = mu n, multiplied by `weight` in 1/kg; r[2] of u_t parallel to t. Writes u_t't / |t|^2
+ * to *along. Returns the largest |r_k|. */
 TALUS_INLINE double talus_slide_residual(const TalusOneContact *one, const double b[3],
                                          const double gamma[3], double weight, double r[3],
                                          double *along)
@@ -21,8 +22,9 @@ TALUS_INLINE double talus_slide_residual(const TalusOneContact *one, const doubl
     return fmax(fmax(fabs(r[0]), fabs(r[1])), fabs(r[2]));
 }
 
-/* Takes one Newton step on the equations of talus_slide_residual, which recovers digits lost where n is a small difference
- * of large numbers. Returns false, gamma unchanged, if no digits are lost or the step does not help. */
+/* Improves gamma of a sliding contact by one Newton step on the equations of talus_slide_residual, which recovers
+ * digits that are lost where n is a small difference of large numbers. Returns false, gamma unchanged, if no digits
+ * are lost or the step does not decrease the residual. */
 TALUS_ONE_FUNCTION bool talus_slide_polish(const TalusOneContact *one, const double b[3],
                                            double gamma[3])
 {
@@ -53,7 +55,7 @@ TALUS_ONE_FUNCTION bool talus_slide_polish(const TalusOneContact *one, const dou
     return true;
 }
 
-/* Makes |t| = mu n to the last digit by changing n or |t|, whichever affects the contact's velocity less. */
+/* Makes |t| = mu n to the last digit by changing n or |t|, whichever changes the contact velocity less. */
 TALUS_INLINE void talus_slide_snap_to_rim(const TalusOneContact *one, double gamma[3])
 {
     double size = sqrt(gamma[1] * gamma[1] + gamma[2] * gamma[2]), mu = one->mu;

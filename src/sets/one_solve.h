@@ -5,7 +5,8 @@
 #include "sets/one_cone.h"
 #include "sets/one_newton.h"
 
-/* True if a solver takes this law on this section; false for TALUS_ONE_PROJECT, which talus_one_solve does not do. */
+/* True if the solver takes contacts under this law on this section; false for TALUS_ONE_PROJECT, which is no solver of
+ * talus_one_solve. */
 TALUS_INLINE bool talus_one_takes(TalusOneSolver solver, TalusFrictionLaw law, TalusSection section)
 {
     bool disc = section == TALUS_SECTION_DISC, square = section == TALUS_SECTION_SQUARE;
@@ -19,7 +20,8 @@ TALUS_INLINE bool talus_one_takes(TalusOneSolver solver, TalusFrictionLaw law, T
     }
 }
 
-/* Solution for A = diag(nn, tt, tt), of spheres, the same by every solver: only the bound couples the components. */
+/* Writes the solution for A = diag(nn, tt, tt), the case of spheres: only the bound couples the components, and every
+ * solver gives the same result. */
 TALUS_INLINE void talus_one_solve_isotropic(const TalusOneContact *one, const double b[3],
                                             double gamma[3])
 {
@@ -32,6 +34,7 @@ TALUS_INLINE void talus_one_solve_isotropic(const TalusOneContact *one, const do
         talus_one_restrict(one, gamma);
 }
 
+/* Replaces gamma by the solution for any A, by the given solver. */
 TALUS_ONE_FUNCTION void talus_one_solve_coupled(TalusOneSolver solver, const TalusOneContact *one,
                                                 const double b[3], double gamma[3])
 {
@@ -48,10 +51,11 @@ TALUS_ONE_FUNCTION void talus_one_solve_coupled(TalusOneSolver solver, const Tal
     }
 }
 
-/* Solves the problem of one contact. gamma: in, the previous impulse; out, the solution. The previous impulse is where
- * one_by_rows, one_by_disc and Newton start, and by which solvers that find several solutions choose one. A problem
- * with a very small b is solved for b times TALUS_ONE_LIFT, from a previous impulse of 0, but by one_by_rows and
- * one_by_disc. The solver must take the law and section (talus_one_takes). */
+/* Solves the problem of one contact. gamma: in, the previous impulse; out, the solution. TALUS_ONE_ROWS,
+ * TALUS_ONE_DISC and TALUS_ONE_NEWTON start from the previous impulse; solvers that find several solutions take the
+ * one nearest to it. If all entries of b are below TALUS_ONE_SMALL, the problem is solved for b times TALUS_ONE_LIFT
+ * with a previous impulse of 0, except by TALUS_ONE_ROWS and TALUS_ONE_DISC. The solver must take the law and section
+ * (talus_one_takes). */
 TALUS_INLINE void talus_one_solve(TalusOneSolver solver, const TalusOneContact *one,
                                   const double b[3], double gamma[3])
 {

@@ -16,7 +16,8 @@ TALUS_INLINE double talus_one_solve_tangent(double diagonal, double rest, double
     return rest > 0.0 ? -bound : rest < 0.0 ? bound : talus_one_clamp(old, bound);
 }
 
-/* The contact's step in pgs: component by component, each for the present values of the others. */
+/* Replaces gamma by the contact's step in pgs: the normal impulse, then each tangential impulse, each for the present
+ * values of the others. */
 TALUS_ONE_FUNCTION void talus_one_solve_by_rows(const TalusOneContact *one, const double b[3],
                                                 double gamma[3])
 {
@@ -36,8 +37,8 @@ TALUS_INLINE void talus_swap(double *x, double *y)
     *y = kept;
 }
 
-/* Divides the rows of m and r, then the columns of m, by the largest entry of the row or column. Writes the divisors of
- * the columns to `unit`, 1 for a zero column. */
+/* Divides each row of m, with its entry of r, by the largest magnitude in the row, then each column of m by the largest
+ * magnitude in the column. Writes the divisors of the columns to `unit`, 1 for a zero column. */
 TALUS_ONE_FUNCTION void talus_equilibrate3(double m[3][3], double r[3], double unit[3])
 {
     for (int i = 0; i < 3; i++) {
@@ -54,8 +55,8 @@ TALUS_ONE_FUNCTION void talus_equilibrate3(double m[3][3], double r[3], double u
     }
 }
 
-/* Solves m x = r by elimination with full pivoting; overwrites m and r. From the first pivot that is rounding on,
- * unknowns are 0. For a singular m this is a solution if there is one, which the caller checks. */
+/* Solves m x = r by elimination with full pivoting; overwrites m and r. For a singular m the unknowns of all pivots
+ * that are only rounding are 0; the result then solves m x = r if any x does, which the caller checks. */
 TALUS_ONE_FUNCTION void talus_solve3(double m[3][3], double r[3], double x[3])
 {
     int column[3] = {0, 1, 2}, rank = 0;
@@ -96,14 +97,15 @@ TALUS_ONE_FUNCTION void talus_solve3(double m[3][3], double r[3], double x[3])
         x[column[i]] = y[i] / unit[column[i]];
 }
 
-/* A case of the law: the normal impulse is free (u_n = 0) or 0, each tangential one is free (u_t = 0) or at a bound. */
+/* A case of the contact law: the normal impulse is free (u_n = 0) or 0, each tangential impulse is free (its velocity
+ * is 0) or at a bound. */
 typedef struct TalusCase {
     bool bears;  /* the normal impulse is free; else 0 */
     int side[2]; /* of each tangential impulse: 0 free, -1 at the lower bound, 1 at the upper one */
 } TalusCase;
 
-/* Writes the gamma that solves the equations of a case, perhaps outside the bounds. Under Coulomb's law a tangential
- * impulse at a bound is +-mu n, so its column is added to that of n. */
+/* Writes the gamma that solves the equations of a case; gamma may be outside the bounds. Under Coulomb's law a
+ * tangential impulse at a bound is +-mu n, so its column of A, times +-mu, is added to that of n. */
 TALUS_INLINE void talus_case_solve(const TalusOneContact *one, const double b[3], TalusCase c,
                                    double gamma[3])
 {
@@ -126,8 +128,8 @@ TALUS_INLINE void talus_case_solve(const TalusOneContact *one, const double b[3]
             gamma[k] = c.side[k - 1] * talus_one_bound(one, gamma[0]);
 }
 
-/* Writes the gamma of a case, restricted to the bounds. Returns its violation of the law: a velocity over the largest
- * sum of terms of u. */
+/* Writes the gamma of a case, restricted to the bounds. Returns how far this gamma violates the contact law: a
+ * velocity, divided by the largest sum of the magnitudes of the terms of a component of u. */
 TALUS_ONE_FUNCTION double talus_try_case(const TalusOneContact *one, const double b[3], TalusCase c,
                                          double gamma[3])
 {
@@ -150,11 +152,12 @@ TALUS_ONE_FUNCTION double talus_try_case(const TalusOneContact *one, const doubl
     return size > 0.0 ? worst / size : 0.0;
 }
 
-/* bgs-enum: tries all cases in a fixed order: open, sticking, one component at a bound, both. Takes the first that
- * holds to rounding, else the one with the smallest violation. Of the 27 combinations of three components with two
- * bounds each, the nine with an infinite normal impulse do not occur, and under Coulomb's law the nine with a zero one
- * are one case. If mu (|A_n1| + |A_n2|) >= A_nn, a contact that Coulomb's law lets open may also be loaded: then all
- * cases are tried, and of those that hold the one nearest to the previous impulse is taken. */
+/* Replaces gamma by the solution of bgs-enum, which tries all cases in a fixed order: open, sticking, one tangential
+ * impulse at a bound, both. It takes the first case that holds up to rounding; if none holds, the one with the
+ * smallest violation. With a normal impulse of 0 there are nine cases, which under Coulomb's law are one, since all
+ * bounds are 0; with a free normal impulse there are nine. If mu (|A_n1| + |A_n2|) >= A_nn, Coulomb's law may have
+ * several solutions: then all cases are tried, and of those that hold the one nearest to the previous impulse is
+ * taken. */
 TALUS_ONE_FUNCTION void talus_one_solve_by_cases(const TalusOneContact *one, const double b[3],
                                                  double gamma[3])
 {

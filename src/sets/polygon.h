@@ -1,19 +1,19 @@
-/* sets/polygon.h - the regular polygon with corners on the circle of radius mu n, the first along t1, and the cone over
- * it (petra-2009), for host and device.
+/* sets/polygon.h - the regular polygon with corners on the circle of radius mu n, the first along t1, and the cone
+ * over it (petra-2009), for host and device.
  *
  * Facet normals are at odd multiples of pi / sides. Facets are at the distance mu n cos(pi / sides), with half lengths
- * mu n sin(pi / sides); `c` and `s` are this cosine and sine. A vector t gets the axes of the facet in whose sector it
- * lies: e, the facet's normal, and f, along the facet towards the corner that is nearer to t. The polygon is symmetric
- * about the boundaries and the middle of each sector, so the projection of t stays in its half of the sector, where the
- * polygon is the rectangle 0 <= t . e <= mu n c, 0 <= t . f <= mu n s.
+ * mu n sin(pi / sides); `c` and `s` are this cosine and sine. The axes of a vector t are those of the facet in whose
+ * sector t lies: e, the facet's normal, and f, along the facet towards the corner that is nearer to t. The polygon is
+ * symmetric about the boundaries and the middle of each sector, so the projection of t stays in its half of the
+ * sector, where the polygon is the rectangle 0 <= t . e <= mu n c, 0 <= t . f <= mu n s.
  *
- * The projection onto the cone is talus_section_cone_project (moments.h), from the bounds of this file. */
+ * talus_section_cone_project (moments.h) projects onto the cone, by the bounds of this file. */
 #ifndef TALUS_SETS_POLYGON_H
 #define TALUS_SETS_POLYGON_H
 
 #include "sets/pyramid.h"
 
-/* Bits of the index of a facet above t2 = 0, for TALUS_SIDES_MAX sides. */
+/* Number of bits of the index of a facet above t2 = 0, for TALUS_SIDES_MAX sides. */
 enum { TALUS_POLYGON_BITS = 5 };
 
 /* Rotates r by the angle with cosine c and sine s. */
@@ -24,7 +24,7 @@ TALUS_INLINE void talus_turn_by(double c, double s, double r[2])
     r[0] = x;
 }
 
-/* Outward normal of facet k, between corners k and k + 1. The facets below t2 = 0 mirror those above. */
+/* e = outward normal of facet k, between corners k and k + 1. The facets below t2 = 0 mirror those above. */
 TALUS_INLINE void talus_polygon_normal(int sides, double c, double s, int k, double e[2])
 {
     bool below = 2 * k >= sides;
@@ -39,8 +39,9 @@ TALUS_INLINE void talus_polygon_normal(int sides, double c, double s, int k, dou
     e[1] = below ? -e[1] : e[1];
 }
 
-/* Facet in whose sector t lies. For t2 >= 0 it is the sum of the rotations by 2^j sectors towards t2 = 0, the largest
- * first, that leave t2 >= 0; a t with t2 < 0 is mirrored. */
+/* Returns the facet in whose sector t lies. For t2 >= 0, t is rotated towards t2 = 0 by 2^j sectors, the largest j
+ * first, wherever the rotated vector still has t2 >= 0; the facet is the sum of these 2^j. A vector with t2 < 0 is
+ * mirrored. */
 TALUS_INLINE int talus_polygon_sector(int sides, double c, double s, const double t[2])
 {
     double turn[TALUS_POLYGON_BITS][2], power[2] = {c, s}, left[2] = {t[0], fabs(t[1])};
@@ -65,7 +66,7 @@ TALUS_INLINE int talus_polygon_sector(int sides, double c, double s, const doubl
     return t[1] < 0.0 ? sides - 1 - k : k;
 }
 
-/* e: normal of the facet of t; f: along the facet, towards the nearer corner. */
+/* e = normal of the facet in whose sector t lies; f = unit vector along the facet, towards the corner nearer to t. */
 TALUS_INLINE void talus_polygon_axes(int sides, double c, double s, const double t[2], double e[2],
                                      double f[2])
 {
@@ -85,8 +86,9 @@ TALUS_INLINE void talus_polygon_bounds(double mu, int sides, double c, double s,
     talus_bounds_set(bounds, 1, f[0], f[1], mu * s, t);
 }
 
-/* Writes the bounds that t meets in the polygon of this circumradius, as bounds on a direction d from t. At a corner
- * two facets meet: if d points to the side of the other one, e and f are mirrored to it; w is normal to the mirror. */
+/* Writes the bounds of the polygon with circumradius `radius` that t meets, as bounds on a direction d from t. At a
+ * corner two facets meet: if d points to the sector of the neighbouring facet, e and f are mirrored to that facet; w
+ * is normal to the mirror. */
 TALUS_INLINE void talus_polygon_met_bounds(double mu, double radius, int sides, double c, double s,
                                            const double t[2], const double d[2],
                                            TalusBounds *bounds)
@@ -109,7 +111,7 @@ TALUS_INLINE void talus_polygon_met_bounds(double mu, double radius, int sides, 
     talus_bounds_set(bounds, 0, e[0], e[1], mu * c, d);
 }
 
-/* Largest a >= 0 with t - a p in the polygon at the normal impulse n - a pn. */
+/* Returns the largest a >= 0 with t - a p in the polygon at the normal impulse n - a pn. */
 TALUS_INLINE double talus_polygon_feasible_step(double mu, int sides, double c, double s, double n,
                                                 double pn, const double t[2], const double p[2])
 {
@@ -122,7 +124,7 @@ TALUS_INLINE double talus_polygon_feasible_step(double mu, int sides, double c, 
     return least;
 }
 
-/* Support function: the largest v . t over the polygon with corners on the unit circle. */
+/* Returns the support function at v: the largest v . t over the polygon with corners on the unit circle. */
 TALUS_INLINE double talus_polygon_support(int sides, double c, double s, const double v[2])
 {
     double e[2], f[2];

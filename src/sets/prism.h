@@ -1,17 +1,18 @@
-/* sets/prism.h - prisms, for host and device: n >= 0 and the other rows in a section whose size does not depend on n. A
- * box over the square, a cylinder over the disc; with six rows the product with an interval and a disc. */
+/* sets/prism.h - prisms, for host and device: n >= 0, and the other rows in a section whose size does not depend on n:
+ * a box over the square, a cylinder over the disc. With six rows the section is the product with an interval
+ * (spinning) and a disc (rolling). */
 #ifndef TALUS_SETS_PRISM_H
 #define TALUS_SETS_PRISM_H
 
 #include "sets/section.h"
 
-/* Normal impulse that the section is scaled by: the estimate, 0 if that is negative. */
+/* Returns the normal impulse by which the section is scaled: the estimate, or 0 if the estimate is negative. */
 TALUS_INLINE double talus_prism_section_size(const TalusSet *set)
 {
     return set->estimate > 0.0 ? set->estimate : 0.0;
 }
 
-/* Euclidean projection of x onto the prism, in place. */
+/* Projects x, in place, onto the prism (Euclidean). */
 TALUS_INLINE void talus_prism_project(int rows, const TalusSet *set, double *x)
 {
     double size = talus_prism_section_size(set);

@@ -31,7 +31,7 @@ TALUS_INLINE void talus_square_bounds(double mu, const double t[2], TalusBounds 
     talus_bounds_set(bounds, 1, f[0], f[1], mu, t);
 }
 
-/* Writes the bounds that t meets in the square with half side `radius`, as bounds on a direction d from t. */
+/* Writes the bounds of the square with half side `radius` that t meets, as bounds on a direction d from t. */
 TALUS_INLINE void talus_square_met_bounds(double mu, double radius, const double t[2],
                                           const double d[2], TalusBounds *bounds)
 {
@@ -45,8 +45,8 @@ TALUS_INLINE void talus_square_met_bounds(double mu, double radius, const double
         talus_bounds_set(bounds, 1, f[0], f[1], mu, d);
 }
 
-/* Returns the a >= 0 at which the path t - a p leaves e . t <= r (n - a pn), the side of a facet; 0 if t is on the
- * facet or beyond and moves outwards, infinite if the path does not leave it. */
+/* Returns the a >= 0 at which the path t - a p leaves the half plane e . t <= r (n - a pn) of a facet with normal e; 0
+ * if t is on the facet or beyond and moves outwards, infinite if the path does not leave the half plane. */
 TALUS_INLINE double talus_facet_feasible_step(const double e[2], double r, double n, double pn,
                                               const double t[2], const double p[2])
 {
@@ -57,7 +57,7 @@ TALUS_INLINE double talus_facet_feasible_step(const double e[2], double r, doubl
     return slack > 0.0 ? slack / rate : 0.0;
 }
 
-/* Largest a >= 0 with t - a p in the square at the normal impulse n - a pn. */
+/* Returns the largest a >= 0 with t - a p in the square at the normal impulse n - a pn. */
 TALUS_INLINE double talus_square_feasible_step(double mu, double n, double pn, const double t[2],
                                                const double p[2])
 {
@@ -70,6 +70,7 @@ TALUS_INLINE double talus_square_feasible_step(double mu, double n, double pn, c
     return least;
 }
 
+/* Returns the support function at v: the largest v . t over |t1|, |t2| <= 1. */
 TALUS_INLINE double talus_square_support(const double v[2])
 {
     return fabs(v[0]) + fabs(v[1]);

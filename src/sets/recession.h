@@ -1,10 +1,10 @@
 /* sets/recession.h - recession cone of a block under its law, for host and device: the directions along which the
  * impulses of a block may grow without bound.
  *
- * Under ccp the set is a cone and its own recession cone. Under `fixed` the tangential rows are bounded and only the
- * normal remains. Under `coulomb` the directions that prove infeasibility (solvers/driver/certificate.h) are those
- * without friction, the normal again; blocks of both laws have set->prism here. For a joint it is the rows without
- * bounds. */
+ * Under ccp the set is a cone, which is its own recession cone. Under `fixed` the tangential rows are bounded, so that
+ * only the normal impulse can grow. Under `coulomb` the directions that prove infeasibility
+ * (solvers/driver/certificate.h) are those without friction, the normal again. Blocks under `fixed` and `coulomb` have
+ * set->prism true here. The recession cone of a joint is the space of its rows without bounds. */
 #ifndef TALUS_SETS_RECESSION_H
 #define TALUS_SETS_RECESSION_H
 
@@ -17,7 +17,7 @@ TALUS_INLINE void talus_recession_clear_friction(int rows, double *x)
         x[k] = 0.0;
 }
 
-/* Euclidean projection onto the recession cone, in place. */
+/* Projects x, in place, onto the recession cone (Euclidean). */
 TALUS_INLINE void talus_recession_project(int rows, const TalusSet *set, double *x)
 {
     if (set->prism && rows > 1) {
@@ -28,7 +28,7 @@ TALUS_INLINE void talus_recession_project(int rows, const TalusSet *set, double 
     }
 }
 
-/* Euclidean projection onto the linear span of the recession cone, in place. */
+/* Projects x, in place, onto the linear span of the recession cone (Euclidean). */
 TALUS_INLINE void talus_recession_span(int rows, const TalusSet *set, double *x)
 {
     if (rows == 1)

@@ -23,7 +23,7 @@ typedef struct TalusSet {
     double cos, sin; /* of pi / sides; polygon only */
 } TalusSet;
 
-/* Coefficient of friction; 0 without a section, so that TALUS_SECTION_NONE is a disc of size 0. */
+/* Returns the coefficient of friction; 0 for TALUS_SECTION_NONE, which is thus a disc of size 0. */
 TALUS_INLINE double talus_section_mu(const TalusSet *set)
 {
     return set->section == TALUS_SECTION_NONE ? 0.0 : set->mu;
@@ -40,8 +40,8 @@ TALUS_INLINE void talus_section_bounds(const TalusSet *set, const double t[2], T
         talus_disc_bounds(talus_section_mu(set), t, bounds);
 }
 
-/* Writes the bounds that t meets in the section at the normal impulse n, as bounds on a direction d from t: the axes at
- * t, z_k = d . axis_k. No bounds if mu n is 0. */
+/* Writes the bounds of the section at the normal impulse n that t meets, as bounds on a direction d from t: axes
+ * chosen for t, z_k = d . axis_k. Writes no bounds if mu n is 0. */
 TALUS_INLINE void talus_section_met_bounds(const TalusSet *set, double n, const double t[2],
                                            const double d[2], TalusBounds *bounds)
 {
@@ -57,7 +57,7 @@ TALUS_INLINE void talus_section_met_bounds(const TalusSet *set, double n, const 
         talus_disc_met_bounds(set->mu, radius, t, d, bounds);
 }
 
-/* Largest a >= 0 with t - a p in the section at the normal impulse n - a pn. */
+/* Returns the largest a >= 0 with t - a p in the section at the normal impulse n - a pn. */
 TALUS_INLINE double talus_section_feasible_step(const TalusSet *set, double n, double pn,
                                                 const double t[2], const double p[2])
 {
@@ -68,7 +68,7 @@ TALUS_INLINE double talus_section_feasible_step(const TalusSet *set, double n, d
     return talus_disc_feasible_step(talus_section_mu(set), n, pn, t, p);
 }
 
-/* Support function: the largest v . t over the section at normal impulse 1. */
+/* Returns the support function at v: the largest v . t over the section at the normal impulse 1. */
 TALUS_INLINE double talus_section_support(const TalusSet *set, const double v[2])
 {
     if (set->section == TALUS_SECTION_SQUARE)
@@ -80,7 +80,8 @@ TALUS_INLINE double talus_section_support(const TalusSet *set, const double v[2]
 
 /* ---- moments: rows 3 to 5 ---- */
 
-/* Number of parts of a block with these rows: tangential impulse, spinning moment, rolling moments (TALUS_PARTS). */
+/* Returns the number of parts of a block with `rows` rows: tangential impulse, spinning moment, rolling moments
+ * (TALUS_PARTS). */
 TALUS_INLINE int talus_part_count(int rows)
 {
     return rows == 6 ? 3 : rows == 3 ? 1 : 0;
@@ -101,7 +102,8 @@ TALUS_INLINE void talus_part_put(int part, const double t[2], double *x)
         x[part == 0 ? 2 : 5] = t[1];
 }
 
-/* Returns the set with the section and coefficient of one part: the disc for moments. */
+/* Returns a copy of `set` with section and coefficient of one part in section and mu; the section of moments is the
+ * disc. */
 TALUS_INLINE TalusSet talus_set_of_part(const TalusSet *set, int part)
 {
     TalusSet r = *set;

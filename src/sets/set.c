@@ -59,6 +59,7 @@ const char *talus_law_summary(TalusFrictionLaw law)
 
 /* ---- as text ---- */
 
+/* Returns the index of `text` in names[count]; -1: not there. */
 static int find_name(const char *text, const char *const *names, int count)
 {
     for (int i = 0; i < count; i++)
@@ -67,6 +68,7 @@ static int find_name(const char *text, const char *const *names, int count)
     return -1;
 }
 
+/* Fails because `text` is no name of a section or law (`what`); suggests the nearest name, else what was `expected`. */
 static TalusStatus reject_name(const char *what, const char *text, const char *const *names,
                                int count, const char *expected)
 {

@@ -13,13 +13,13 @@ TALUS_INLINE bool talus_block_is_cone(int rows, const TalusSet *set)
     return rows == 3 && !set->prism && set->section == TALUS_SECTION_DISC;
 }
 
-/* Normal impulse that scales the section at x: that of x or, in a prism, the estimate. */
+/* Returns the normal impulse that scales the section at x: that of x or, in a prism, the estimate. */
 TALUS_INLINE double talus_block_section_size(const TalusSet *set, const double *x)
 {
     return set->prism ? talus_prism_section_size(set) : x[0];
 }
 
-/* Euclidean projection, in place. */
+/* Projects x, in place, onto the set (Euclidean). */
 TALUS_INLINE void talus_block_project(int rows, const TalusSet *set, double *x)
 {
     if (rows == 1)
@@ -34,9 +34,9 @@ TALUS_INLINE void talus_block_project(int rows, const TalusSet *set, double *x)
         talus_section_cone_project(rows, set, x);
 }
 
-/* Restricts x, in place, as Coulomb's law does: first n to n >= 0, then the other rows to the section that this n
- * bounds. If a step of this form from gamma against its velocity ends in gamma, gamma obeys the law exactly: n >= 0, u_n
- * >= 0, n u_n = 0, and the other rows dissipate most within their bounds. */
+/* Restricts x, in place, as Coulomb's law does: first makes n >= 0, then projects the other rows onto the section at
+ * this n. If gamma is unchanged by a step against its velocity followed by this restriction, gamma obeys Coulomb's law
+ * exactly: n >= 0, u_n >= 0, n u_n = 0, and the other rows have the largest dissipation within their bounds. */
 TALUS_INLINE void talus_block_restrict(int rows, const TalusSet *set, double *x)
 {
     TalusSet bounded = *set;
@@ -45,9 +45,9 @@ TALUS_INLINE void talus_block_restrict(int rows, const TalusSet *set, double *x)
     talus_prism_project(rows, &bounded, x);
 }
 
-/* Projects x, in place, onto the directions along which impulses can grow without bound: the set itself for a cone, the
- * rows without bound for a joint. A prism is projected onto itself, which is no such cone; its users do without
- * (solvers/driver/infeasibility.c) or treat prisms first. */
+/* Projects x, in place, onto the directions along which impulses can grow without bound: onto the cone itself; for a
+ * joint, by setting the rows with finite bounds to 0. For a prism, which would need another projection, it projects
+ * onto the prism itself: callers either accept this (solvers/driver/infeasibility.c) or handle prisms themselves. */
 TALUS_INLINE void talus_block_project_unbounded(int rows, const TalusSet *set, double *x)
 {
     if (rows > 1 && set->section == TALUS_SECTION_JOINT)
@@ -56,8 +56,8 @@ TALUS_INLINE void talus_block_project_unbounded(int rows, const TalusSet *set, d
         talus_block_project(rows, set, x);
 }
 
-/* True if x is on the boundary of the set: no normal impulse, or a bound of other rows met. Parts with coefficient 0,
- * whose section is a point, do not count. For a joint see talus_joint_is_active. */
+/* True if x is on the boundary of the set: the normal impulse is not positive, or another row meets its bound. Parts
+ * with coefficient 0, whose section is a point, do not count. For a joint see talus_joint_is_active. */
 TALUS_INLINE bool talus_block_is_active(int rows, const TalusSet *set, const double *x)
 {
     const double none[2] = {0.0, 0.0};
@@ -96,7 +96,7 @@ TALUS_INLINE void talus_block_clear_immovable(int rows, const TalusSet *set, dou
     }
 }
 
-/* Projection of d onto the tangent cone at x, in place. */
+/* Projects d, in place, onto the tangent cone of the set at x. */
 TALUS_INLINE void talus_block_project_tangent(int rows, const TalusSet *set, const double *x,
                                               double *d)
 {
@@ -112,7 +112,7 @@ TALUS_INLINE void talus_block_project_tangent(int rows, const TalusSet *set, con
         talus_section_cone_project_tangent(rows, set, x, d);
 }
 
-/* Largest a >= 0 with x - a p in the set, for x in the set; may be infinite. */
+/* Returns the largest a >= 0 with x - a p in the set, for x in the set; may be infinite. */
 TALUS_INLINE double talus_block_feasible_step(int rows, const TalusSet *set, const double *x,
                                               const double *p)
 {
@@ -158,8 +158,8 @@ void talus_section_angle(TalusFrictionModel model, double *c, double *s);
 /* Fails with TALUS_ERR_ARGUMENT for an invalid friction model, or invalid rows or law of a joint. Host only. */
 TalusStatus talus_set_check(TalusFrictionModel model);
 
-/* Set of a block of this model, a prism under TALUS_LAW_FIXED, with spinning and rolling 0 and estimate 0, or mu for a
- * joint. Host only. */
+/* Returns the set of a block with this model and mu: a prism under TALUS_LAW_FIXED, spinning and rolling 0, estimate 0
+ * or, for a joint, mu. Host only. */
 TalusSet talus_set_from_model(TalusFrictionModel model, double mu);
 
 #ifdef __cplusplus

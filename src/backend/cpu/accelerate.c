@@ -62,9 +62,9 @@ KERNEL void step_from_extrapolated(const TalusAccelerated *state, const Pair *pa
         gy[0] += cone_shift(nu, g);
     for (int k = 0; k < 3; k++)
         next[k] = y[k] - state->step * gy[k];
-    sums->x2 += live(pair, lane_norm2(x));
-    sums->dx2 += live(pair, lane_norm2(dx));
-    sums->dg2 += live(pair, lane_norm2(dg));
+    sums->x2 += clear_idle_lane(pair, lane_norm2(x));
+    sums->dx2 += clear_idle_lane(pair, lane_norm2(dx));
+    sums->dg2 += clear_idle_lane(pair, lane_norm2(dg));
     store3(state->g_prev, pair, g);
 }
 
@@ -73,7 +73,7 @@ KERNEL void add_pair_residual(const TalusOperator *op, const Pair *pair, bool ex
                               const Lane s[4], const Lane x[3], const Lane g[3], Sums *sums)
 {
     Lane own[3] = {exact ? g[0] + cone_shift(s[2], g) : g[0], g[1], g[2]};
-    Lane r2 = live(pair, cone_residual2(op, pair, load1(op->mu, pair), s, x, own));
+    Lane r2 = clear_idle_lane(pair, cone_residual2(op, pair, load1(op->mu, pair), s, x, own));
     sums->residual2 += r2;
     sums->residual_max = lane_select(r2 <= sums->residual_max, sums->residual_max, r2);
 }
@@ -112,7 +112,7 @@ KERNEL void step_cone_packs(const TalusOperator *op, const TalusAccelerated *sta
             uphill[k] = (y[w][k] - next[w][k]) * (next[w][k] - x[w][k]);
             u[w][k] = s[w][k > 0] * next[w][k];
         }
-        sums->restart += live(&pair[w], uphill[0] + uphill[1] + uphill[2]);
+        sums->restart += clear_idle_lane(&pair[w], uphill[0] + uphill[1] + uphill[2]);
         store3(state->x_prev, &pair[w], next[w]);
     }
 }
@@ -273,6 +273,7 @@ KERNEL void step_block(const Pass *pass, int64_t begin, int64_t i, int rows, dou
     }
 }
 
+/* step_block for blocks [begin, end). */
 KERNEL void step_blocks(const Pass *pass, int64_t begin, int64_t end, int rows, double *u,
                         Sums *sums)
 {

@@ -94,6 +94,8 @@ KERNEL double natural_residual2(const Pass *pass, Known known, int64_t i, const 
 
 /* ---- projections ---- */
 
+/* The functions NAME_range do operation NAME of TalusBlockOps for blocks [begin, end), a chunk or group, with the
+ * arguments of `pass`; those that return sums store them for the group. */
 KERNEL void project_range(const Pass *pass, Known known, int64_t begin, int64_t end, int64_t chunk)
 {
     const int rows = known.rows;
@@ -109,7 +111,8 @@ void talus_cpu_block_project(const TalusOperator *op, const TalusMetricBlock *me
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, project_chunk, &pass);
 }
 
-KERNEL void forward_range(const Pass *pass, Known known, int64_t begin, int64_t end, int64_t chunk)
+KERNEL void forward_backward_range(const Pass *pass, Known known, int64_t begin, int64_t end,
+                                   int64_t chunk)
 {
     const int rows = known.rows;
     double sums[4] = {0.0, 0.0, 0.0, 0.0};
@@ -136,7 +139,7 @@ KERNEL void forward_range(const Pass *pass, Known known, int64_t begin, int64_t 
     }
     talus_cpu_store_sums(pass->op, chunk, (int)(sizeof sums / sizeof *sums), sums);
 }
-SPECIALISED(forward)
+SPECIALISED(forward_backward)
 
 void talus_cpu_block_forward_backward(const TalusOperator *op, const TalusMetricBlock *metric,
                                       const double *x, const double *g, double step, double *t,
@@ -144,7 +147,7 @@ void talus_cpu_block_forward_backward(const TalusOperator *op, const TalusMetric
 {
     Pass pass = {.op = op, .metric = metric, .x = x, .g = g, .step = step, .t = t, .r = r};
     double total[4];
-    talus_cpu_for_each_group(op, forward_chunk, &pass);
+    talus_cpu_for_each_group(op, forward_backward_chunk, &pass);
     talus_cpu_combine_sums(op, 3, 1, total);
     *sums = (TalusForwardSums){total[0], total[1], total[2], sqrt(total[3])};
 }
@@ -208,14 +211,15 @@ KERNEL void split_block(const Pass *pass, Known known, int64_t i, double *sums)
     update_max(&sums[RESIDUAL_MAX], r2);
 }
 
-KERNEL void split_range(const Pass *pass, Known known, int64_t begin, int64_t end, int64_t chunk)
+KERNEL void split_gradient_range(const Pass *pass, Known known, int64_t begin, int64_t end,
+                                 int64_t chunk)
 {
     double sums[FACE_SUMS] = {0.0};
     for (int64_t i = begin; i < end; i++)
         split_block(pass, known, i, sums);
     talus_cpu_store_sums(pass->op, chunk, (int)(sizeof sums / sizeof *sums), sums);
 }
-SPECIALISED(split)
+SPECIALISED(split_gradient)
 
 void talus_cpu_block_split_gradient(const TalusOperator *op, const TalusMetricBlock *metric,
                                     const double *x, const double *g, double step,
@@ -231,7 +235,7 @@ void talus_cpu_block_split_gradient(const TalusOperator *op, const TalusMetricBl
                  .reduced = reduced,
                  .chopped = chopped};
     double total[FACE_SUMS];
-    talus_cpu_for_each_group(op, split_chunk, &pass);
+    talus_cpu_for_each_group(op, split_gradient_chunk, &pass);
     talus_cpu_combine_sums(op, FACE_SUMS - 1, 1, total);
     *face = (TalusFace){.free2 = total[FREE2],
                         .reduced_g = total[REDUCED_G],
@@ -243,7 +247,8 @@ void talus_cpu_block_split_gradient(const TalusOperator *op, const TalusMetricBl
                         .unbound = (int)total[UNBOUND]};
 }
 
-KERNEL void mask_range(const Pass *pass, Known known, int64_t begin, int64_t end, int64_t chunk)
+KERNEL void clear_active_range(const Pass *pass, Known known, int64_t begin, int64_t end,
+                               int64_t chunk)
 {
     const int rows = known.rows;
     (void)chunk;
@@ -255,16 +260,17 @@ KERNEL void mask_range(const Pass *pass, Known known, int64_t begin, int64_t end
             clear_immovable_rows(pass, known, i, y);
     }
 }
-SPECIALISED(mask)
+SPECIALISED(clear_active)
 
 void talus_cpu_block_clear_active(const TalusOperator *op, const TalusMetricBlock *metric,
                                   const double *x, double *y)
 {
     Pass pass = {.op = op, .metric = metric, .x = x, .t = y};
-    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, mask_chunk, &pass);
+    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, clear_active_chunk, &pass);
 }
 
-KERNEL void tangent_range(const Pass *pass, Known known, int64_t begin, int64_t end, int64_t chunk)
+KERNEL void project_tangent_range(const Pass *pass, Known known, int64_t begin, int64_t end,
+                                  int64_t chunk)
 {
     const int rows = known.rows;
     (void)chunk;
@@ -281,13 +287,13 @@ KERNEL void tangent_range(const Pass *pass, Known known, int64_t begin, int64_t 
         memcpy(out, d, (size_t)rows * sizeof *d);
     }
 }
-SPECIALISED(tangent)
+SPECIALISED(project_tangent)
 
 void talus_cpu_block_project_tangent(const TalusOperator *op, const TalusMetricBlock *metric,
                                      const double *x, const double *d, double *out)
 {
     Pass pass = {.op = op, .metric = metric, .x = x, .g = d, .t = out};
-    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, tangent_chunk, &pass);
+    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, project_tangent_chunk, &pass);
 }
 
 /* Returns the largest a >= 0 with x - a p in the set of block i. */
@@ -301,7 +307,8 @@ KERNEL double block_feasible_step(const Pass *pass, Known known, int64_t i, cons
     return p[0] > 0.0 ? x[0] / p[0] : INFINITY;
 }
 
-KERNEL void feasible_range(const Pass *pass, Known known, int64_t begin, int64_t end, int64_t chunk)
+KERNEL void feasible_step_range(const Pass *pass, Known known, int64_t begin, int64_t end,
+                                int64_t chunk)
 {
     const int rows = known.rows;
     double least = INFINITY;
@@ -311,14 +318,14 @@ KERNEL void feasible_range(const Pass *pass, Known known, int64_t begin, int64_t
     }
     pass->op->scratch->partial[chunk] = least;
 }
-SPECIALISED(feasible)
+SPECIALISED(feasible_step)
 
 double talus_cpu_block_feasible_step(const TalusOperator *op, const TalusMetricBlock *metric,
                                      const double *x, const double *p)
 {
     Pass pass = {.op = op, .metric = metric, .x = x, .g = p};
     double least = INFINITY;
-    talus_cpu_for_each_group(op, feasible_chunk, &pass);
+    talus_cpu_for_each_group(op, feasible_step_chunk, &pass);
     for (int64_t g = 0; g < talus_cpu_group_count(op); g++) {
         double a = op->scratch->partial[g];
         least = a < least ? a : least;
@@ -326,7 +333,8 @@ double talus_cpu_block_feasible_step(const TalusOperator *op, const TalusMetricB
     return least;
 }
 
-KERNEL void compare_range(const Pass *pass, Known known, int64_t begin, int64_t end, int64_t chunk)
+KERNEL void compare_active_range(const Pass *pass, Known known, int64_t begin, int64_t end,
+                                 int64_t chunk)
 {
     const int rows = known.rows;
     double sums[3] = {0.0, 0.0, 0.0};
@@ -338,14 +346,14 @@ KERNEL void compare_range(const Pass *pass, Known known, int64_t begin, int64_t 
     }
     talus_cpu_store_sums(pass->op, chunk, (int)(sizeof sums / sizeof *sums), sums);
 }
-SPECIALISED(compare)
+SPECIALISED(compare_active)
 
 void talus_cpu_block_compare_active(const TalusOperator *op, const TalusMetricBlock *metric,
                                     const double *x, const double *y, int *active, int *changed)
 {
     Pass pass = {.op = op, .metric = metric, .x = x, .g = y};
     double total[3];
-    talus_cpu_for_each_group(op, compare_chunk, &pass);
+    talus_cpu_for_each_group(op, compare_active_chunk, &pass);
     talus_cpu_combine_sums(op, 2, 1, total);
     *active = (int)total[0];
     *changed = (int)total[1];

@@ -41,14 +41,14 @@ KERNEL double lane_max(Lane a)
 }
 
 /* The blocks in the two lanes: i and i + 1. If `both` is false, there is only block i: both lanes hold its values, and
- * `live` keeps the second lane out of sums. */
+ * `clear_idle_lane` keeps the second lane out of sums. */
 typedef struct Pair {
     int64_t i;
     bool both;
 } Pair;
 
 /* Returns a, with 0 in the second lane if the pair has only one block. */
-KERNEL Lane live(const Pair *pair, Lane a)
+KERNEL Lane clear_idle_lane(const Pair *pair, Lane a)
 {
     return pair->both ? a : (Lane){a[0], 0.0};
 }

@@ -124,6 +124,7 @@ static void write_general_velocity(const TalusOperator *op, const double (*veloc
     talus_frame_to_local(op->frame[i], world, local);
 }
 
+/* Returns `value` limited to [low, high]. */
 static int clamp_index(int value, int low, int high)
 {
     return value < low ? low : value > high ? high : value;

@@ -1,6 +1,7 @@
 /* backend/cpu/general.c - see general.h. */
 #include "backend/cpu/general.h"
 
+/* Returns the set of block i in the metric. */
 static TalusSet block_set(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i)
 {
     return talus_set_of_block(op, i, op->prisms, metric ? metric[i] : NULL);

@@ -10,7 +10,8 @@
 #include "backend/sets.h"
 #include "base/lane.h"
 
-/* What a loop knows of its blocks: op->rows and op->mixed_sets; constants after inlining, except rows if mixed_sets. */
+/* op->rows and op->mixed_sets as arguments of loops over blocks. They are constants after inlining, except `rows` if
+ * mixed_sets is true. */
 typedef struct Known {
     int rows;
     bool mixed_sets;

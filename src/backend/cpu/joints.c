@@ -33,6 +33,7 @@ typedef struct Pass {
     const TalusOperator *whole, *op;
 } Pass;
 
+/* Fills op->diagonal of blocks [begin, end) by talus_reduced_diagonal. */
 static void diagonal_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Pass *pass = context;

@@ -110,7 +110,8 @@ static void write_unshifted_velocity(const Pass *pass, int64_t begin, int64_t en
     }
 }
 
-static void measure_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+/* measure_and_shift_block for the blocks [begin, end) of one group; stores the sums of the group. */
+static void measure_and_shift_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Pass *pass = context;
     const TalusOperator *op = pass->op;
@@ -133,7 +134,7 @@ void talus_cpu_law_measure_and_shift(const TalusOperator *op, const double *gamm
     double total[LAW_SUMS];
     if (op->pair)
         talus_cpu_solved_velocities(op, gamma, pass.terms);
-    talus_cpu_for_each_group(op, measure_chunk, &pass);
+    talus_cpu_for_each_group(op, measure_and_shift_chunk, &pass);
     talus_cpu_combine_sums(op, RESIDUAL_MAX2, 2, total);
     *sums = (TalusLawSums){.residual2 = total[RESIDUAL2],
                            .residual_max = sqrt(total[RESIDUAL_MAX2]),
@@ -143,7 +144,8 @@ void talus_cpu_law_measure_and_shift(const TalusOperator *op, const double *gamm
         *terms = (TalusTermSums){total[TERMS2], sqrt(total[TERMS_MAX2])};
 }
 
-static void unshift_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+/* Sets the normal offsets of blocks [begin, end) under Coulomb's law to those without shifts. */
+static void clear_shifts_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const TalusOperator *op = context;
     (void)chunk;
@@ -155,11 +157,11 @@ static void unshift_chunk(void *context, int64_t begin, int64_t end, int64_t chu
 void talus_cpu_law_clear_shifts(const TalusOperator *op)
 {
     if (op->unshifted)
-        talus_parallel(op->pool, op->blocks, VECTOR_GRAIN, unshift_chunk, (void *)op);
+        talus_parallel(op->pool, op->blocks, VECTOR_GRAIN, clear_shifts_chunk, (void *)op);
 }
 
 /* Moves the estimate of every prism by pass->share of the way to its normal impulse; a negative impulse counts as 0. */
-static void estimate_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+static void move_estimates_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Pass *pass = context;
     const TalusOperator *op = pass->op;
@@ -178,5 +180,5 @@ void talus_cpu_law_move_estimates(const TalusOperator *op, const TalusMetricBloc
 {
     Pass pass = {.op = op, .gamma = x, .metric = metric, .share = share};
     if (op->estimate)
-        talus_parallel(op->pool, op->blocks, VECTOR_GRAIN, estimate_chunk, &pass);
+        talus_parallel(op->pool, op->blocks, VECTOR_GRAIN, move_estimates_chunk, &pass);
 }

@@ -27,7 +27,7 @@ KERNEL void step_cone_pair(const TalusOperator *op, const TalusOgm *o, const Pai
         t[k] = x[k] - o->step * g[k];
     lanes_project(m[2], m[3], t);
     if (measure) {
-        Lane r2 = live(pair, cone_residual2(op, pair, load1(op->mu, pair), m, x, g));
+        Lane r2 = clear_idle_lane(pair, cone_residual2(op, pair, load1(op->mu, pair), m, x, g));
         sums->residual2 += r2;
         sums->residual_max = lane_select(r2 <= sums->residual_max, sums->residual_max, r2);
     }
@@ -82,6 +82,7 @@ KERNEL void step_plain_range(const Pass *pass, int64_t begin, int64_t end, int r
     }
 }
 
+/* Takes the step of the blocks [begin, end) of one group and stores the sums of the group. */
 static void step_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Pass *pass = context;

@@ -40,6 +40,7 @@ typedef struct Product {
     const double *x;                /* with a metric: gamma = S x */
 } Product;
 
+/* Writes the wrenches of gamma of blocks [begin, end) to the scratch. */
 static void wrench_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Product *p = context;
@@ -100,6 +101,7 @@ static void write_gradient(const Product *p, int64_t begin, int64_t end, double 
     }
 }
 
+/* write_gradient for blocks [begin, end) of p->out. */
 static void product_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Product *p = context;
@@ -149,7 +151,7 @@ void talus_cpu_unscale_impulses(const TalusOperator *op, const TalusMetricBlock 
 }
 
 /* p->out = S ((N + E) gamma), plus S q if p->offset, for blocks [begin, end). */
-static void scaled_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+static void scaled_gradient_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Product *p = context;
     const TalusOperator *op = p->op;
@@ -182,7 +184,7 @@ void talus_cpu_op_gradient(const TalusOperator *op, const TalusMetricBlock *metr
     } else {
         p.gamma = op->scratch->unscaled;
     }
-    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, scaled_chunk, &p);
+    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, scaled_gradient_chunk, &p);
 }
 
 /* ---- residual and Jacobi step ---- */
@@ -250,7 +252,9 @@ KERNEL void measure_range(const BlockPass *pass, Known known, int64_t begin, int
     }
 }
 
-static void block_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+/* Measures the blocks [begin, end) of one group and, if pass->relaxed, takes Jacobi's step; stores the sums of the
+ * group. */
+static void measure_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const BlockPass *pass = context;
     const TalusOperator *op = pass->product.op;
@@ -279,7 +283,7 @@ static void measure_blocks(BlockPass *pass, double total[RESIDUAL_SUMS])
                (size_t)op->blocks * (size_t)op->rows * sizeof *pass->relaxed);
         pass->product.gamma = op->scratch->unscaled;
     }
-    talus_cpu_for_each_group(op, block_chunk, pass);
+    talus_cpu_for_each_group(op, measure_chunk, pass);
     talus_cpu_combine_sums(op, 2, 2, total);
 }
 
@@ -316,6 +320,7 @@ typedef struct MetricPass {
     bool trace;
 } MetricPass;
 
+/* Writes the metric of blocks [begin, end). */
 static void metric_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const MetricPass *pass = context;
@@ -341,6 +346,7 @@ typedef struct SizesPass {
     const double *x;
 } SizesPass;
 
+/* Stores the sums of TalusSizes over the blocks [begin, end) of one group. */
 static void sizes_group(void *context, int64_t begin, int64_t end, int64_t group)
 {
     const SizesPass *pass = context;

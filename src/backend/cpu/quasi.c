@@ -106,6 +106,7 @@ static void write_unscaled_direction(const Pass *pass, int64_t begin, int64_t en
         talus_cpu_write_wrenches(op, gamma, (int)begin, (int)end, op->scratch->record);
 }
 
+/* Writes d of blocks [begin, end), and its wrenches or S d, piece by piece. */
 static void direction_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Pass *pass = context;
@@ -194,13 +195,13 @@ KERNEL void step_cone_pair(const TalusOperator *op, const TalusQuasi *q, int64_t
         sum[6] += t[k] * old[k];
     }
     store3(q->r_next, pair, t);
-    sums->r2 += live(pair, sum[0]);
-    sums->rg += live(pair, sum[1]);
-    sums->gd += live(pair, sum[2]);
-    sums->dw += live(pair, sum[3]);
-    sums->dd += live(pair, sum[4]);
-    sums->ww += live(pair, sum[5]);
-    sums->smooth += live(pair, sum[6]);
+    sums->r2 += clear_idle_lane(pair, sum[0]);
+    sums->rg += clear_idle_lane(pair, sum[1]);
+    sums->gd += clear_idle_lane(pair, sum[2]);
+    sums->dw += clear_idle_lane(pair, sum[3]);
+    sums->dd += clear_idle_lane(pair, sum[4]);
+    sums->ww += clear_idle_lane(pair, sum[5]);
+    sums->smooth += clear_idle_lane(pair, sum[6]);
 }
 
 /* step_cone_pair for blocks [begin, end). op and q are passed as copies: the compiler then knows that no store to a
@@ -441,9 +442,9 @@ KERNEL void smooth_cone_pair(const TalusOperator *op, const TalusQuasi *q, doubl
         r2 += t[k] * t[k];
     }
     store3(q->smooth_r, pair, t);
-    sums->x2 += live(pair, x2);
-    sums->r2 += live(pair, r2);
-    Lane natural = live(pair, cone_residual2(op, pair, load1(op->mu, pair), m, xs, gs));
+    sums->x2 += clear_idle_lane(pair, x2);
+    sums->r2 += clear_idle_lane(pair, r2);
+    Lane natural = clear_idle_lane(pair, cone_residual2(op, pair, load1(op->mu, pair), m, xs, gs));
     sums->residual2 += natural;
     sums->residual_max = lane_select(natural <= sums->residual_max, sums->residual_max, natural);
 }
@@ -499,6 +500,7 @@ KERNEL void smooth_plain_blocks(const Pass *pass, int64_t begin, int64_t end, in
     }
 }
 
+/* Updates the running averages of the blocks [begin, end) of one group and stores the sums of the group. */
 static void smooth_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Pass *pass = context;

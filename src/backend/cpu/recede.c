@@ -9,11 +9,12 @@
 typedef struct Pass {
     const TalusOperator *op;
     bool relaxed;
-    double least;    /* recede */
-    const double *x; /* recede_span: out becomes 0 where this is 0 */
+    double least;    /* of project_recession: blocks with a smaller norm become 0 */
+    const double *x; /* of project_recession_span: `out` becomes 0 in blocks where x is 0 */
     double *out;
 } Pass;
 
+/* Returns |x|^2 of a block. */
 static double norm2(int rows, const double *x)
 {
     double sum = 0.0;
@@ -29,7 +30,7 @@ static TalusSet recession_set(const Pass *pass, int64_t i)
     return talus_set_of_block(pass->op, i, !pass->relaxed, NULL);
 }
 
-static void recede_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+static void project_recession_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Pass *pass = context;
     const int rows = pass->op->rows;
@@ -47,10 +48,10 @@ void talus_cpu_block_project_recession(const TalusOperator *op, bool relaxed, do
                                        double *x)
 {
     Pass pass = {.op = op, .relaxed = relaxed, .least = least, .out = x};
-    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, recede_chunk, &pass);
+    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, project_recession_chunk, &pass);
 }
 
-static void span_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+static void project_span_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Pass *pass = context;
     const int rows = pass->op->rows;
@@ -69,5 +70,5 @@ void talus_cpu_block_project_recession_span(const TalusOperator *op, bool relaxe
                                             double *y)
 {
     Pass pass = {.op = op, .relaxed = relaxed, .x = x, .out = y};
-    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, span_chunk, &pass);
+    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, project_span_chunk, &pass);
 }

@@ -32,6 +32,7 @@ typedef struct PositionLoop {
     void *context;
 } PositionLoop;
 
+/* Calls the function of a PositionLoop for one chunk of it, as a group of its own. */
 static void call_for_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const PositionLoop *loop = context;

@@ -211,6 +211,7 @@ KERNEL Lane sweep_range(SpherePack *pack, int64_t begin, int64_t end, double (*v
     return most;
 }
 
+/* Sweeps packs [begin, end) of a Loop; stores the largest squared velocity change of the chunk. */
 static void pack_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Loop *loop = context;
@@ -259,6 +260,7 @@ static double *item_term(const TalusSweep *sweep, int64_t item)
     return sweep->term + LANES * (int64_t)sweep->pack_start[COLOURS - 1][2] + item;
 }
 
+/* Sweeps items [begin, end) of a Loop; stores the largest squared velocity change of the chunk. */
 static void item_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Loop *loop = context;

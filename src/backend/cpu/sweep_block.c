@@ -183,6 +183,7 @@ static double round_step(TalusSweep *sweep, const LocalItem *item)
     return moved;
 }
 
+/* Solves the own problem of the contact sweep->local[place]. Returns the squared velocity change. */
 static double contact_step(TalusSweep *sweep, int place)
 {
     const LocalItem *item = &sweep->local[place];

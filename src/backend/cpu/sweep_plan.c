@@ -10,6 +10,7 @@
 
 #include <talus/math.h>
 
+/* A parallel loop that fills the plan of `sweep` from the impulses `in`, or reads its impulses into `out`. */
 typedef struct Plan {
     TalusSweep *sweep;
     const double *in;
@@ -93,6 +94,7 @@ static void fill_idle_lane(TalusSweep *sweep, SpherePack *pack)
 
 /* ---- items ---- */
 
+/* Fills *item with contact i and its impulse, converted to the world frame. */
 static void fill_item(TalusSweep *sweep, SweepItem *item, int i, const double *gamma)
 {
     const TalusOperator *op = sweep->op;
@@ -227,6 +229,7 @@ static TalusStatus split_heavy_bodies(TalusSweep *sweep)
     return TALUS_OK;
 }
 
+/* Makes the plan of coloured sweeps: colours, packs and items. */
 static TalusStatus plan_colours(TalusSweep *sweep, const double *gamma)
 {
     const TalusOperator *op = sweep->op;
@@ -253,6 +256,7 @@ static void fill_items_chunk(void *context, int64_t begin, int64_t end, int64_t 
         fill_item(plan->sweep, &plan->sweep->item[i], i, plan->in);
 }
 
+/* Makes the plan of sweeps in sequence: items and their order. */
 static TalusStatus plan_sequence(TalusSweep *sweep, const double *gamma)
 {
     size_t blocks = (size_t)sweep->op->blocks;
@@ -285,7 +289,8 @@ static void write_local_impulse(const TalusOperator *op, int i, const double wor
         gamma[(size_t)op->rows * (size_t)i + (size_t)k] = local[k];
 }
 
-static void read_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+/* Writes the impulses of contacts [begin, end), from their packs or items, to plan->out. */
+static void read_impulses_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Plan *plan = context;
     const TalusSweep *sweep = plan->sweep;
@@ -312,5 +317,5 @@ static void read_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 void talus_sweep_read_items(TalusSweep *sweep, double *gamma)
 {
     Plan plan = {sweep, NULL, gamma};
-    talus_parallel(sweep->op->pool, sweep->op->blocks, BLOCK_GRAIN, read_chunk, &plan);
+    talus_parallel(sweep->op->pool, sweep->op->blocks, BLOCK_GRAIN, read_impulses_chunk, &plan);
 }

@@ -110,6 +110,7 @@ static void projected_step(const TalusSweep *sweep, int i, const StepRule *rule,
     }
 }
 
+/* talus_sweep_get_block for contact i, and for block i of an explicit matrix. */
 static void write_contact_block(const TalusOperator *op, int i, double a[3][3])
 {
     if (i < op->sphere_sphere + op->sphere_fixed) {

@@ -41,7 +41,8 @@ static void multiples_chunk(void *context, int64_t begin, int64_t end, int64_t c
 
 TalusStatus talus_sweep_reserve_terms(TalusSweep *sweep, int64_t count)
 {
-    size_t chunks = (size_t)talus_chunks(count, ITEM_GRAIN); /* the smallest of all loops */
+    size_t chunks =
+        (size_t)talus_chunks(count, ITEM_GRAIN); /* ITEM_GRAIN: no loop has smaller chunks */
     TALUS_TRY(TALUS_GROW(sweep->term, (size_t)count, 0, "velocity changes"));
     return TALUS_GROW(sweep->partial, chunks, 0, "partial sums");
 }

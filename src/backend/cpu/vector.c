@@ -29,6 +29,7 @@ static double dot(int64_t n, const double *x, const double *y)
     return (s[0] + s[1]) + (s[2] + s[3]);
 }
 
+/* Stores x'y over the blocks [begin, end) of one group. */
 static void dot_group(void *context, int64_t begin, int64_t end, int64_t group)
 {
     const VectorPass *pass = context;
@@ -57,6 +58,7 @@ void talus_cpu_vector_axpby(const TalusOperator *op, double a, const double *x, 
     talus_parallel(op->pool, (int64_t)op->rows * op->blocks, VECTOR_GRAIN, axpby_chunk, &pass);
 }
 
+/* Divides the blocks [begin, end) of y by the metric if `into`, else multiplies them. */
 static void scale_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const VectorPass *pass = context;
@@ -85,6 +87,7 @@ typedef struct ManyPass {
     int count, rows;
 } ManyPass;
 
+/* Stores x[v]'y of every vector v over the blocks [begin, end) of one group. */
 static void dots_group(void *context, int64_t begin, int64_t end, int64_t group)
 {
     const ManyPass *pass = context;
