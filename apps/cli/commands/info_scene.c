@@ -64,7 +64,7 @@ void info_print_start(const TalusWorld *world)
                 s.thinnest.size < s.smallest.radius ? ", about the centres" : "");
     print_range("masses", s.lightest.mass, s.heaviest.mass, "kg",
                 (snprintf(more, sizeof more, ", %.4g kg in all", s.mass), more));
-    info_fact("fill", "%.3g of the box around what moves", talus_survey_packing(&s));
+    info_print_fact("fill", "%.3g of the box around what moves", talus_survey_packing(&s));
     if (isfinite(s.fall_time))
         info_print_fact("step", "h is %.3g of sqrt(d/g) = %.3g s, d = %.3g m being the least width",
                         talus_world_step_length(world) / s.fall_time, s.fall_time,

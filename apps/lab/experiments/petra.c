@@ -88,9 +88,9 @@ static void add_paper_cells(LabTable *t, const PaperRow *row, int c)
 
 /* ---- Tables 4 and 5 ---- */
 
-/* Of a case: talus_qp_data_scale, the largest magnitude in its data, by which OOQP divides the duality gap (NAN if the
- * problem cannot be a quadratic program); numbers of primal and dual unknowns. */
-typedef struct Scale {
+/* Sizes of the quadratic program of a case. */
+typedef struct QpScale {
+    /* Largest magnitude in its data, by which OOQP divides the duality gap; NAN: no such program. */
     double datum;
     int primal, dual; /* numbers of unknowns */
 } QpScale;
@@ -100,7 +100,7 @@ static QpScale find_scale(const LabSet *set, int c)
     TalusQp qp = {0};
     QpScale scale = {.datum = NAN};
     if (talus_qp_fill(&qp, set->problems[c].problem) == TALUS_OK)
-        scale = (Scale){talus_qp_data_scale(&qp, NULL), 3 * qp.bodies.groups, qp.multipliers};
+        scale = (QpScale){talus_qp_data_scale(&qp, NULL), 3 * qp.bodies.groups, qp.multipliers};
     talus_qp_clear(&qp);
     return scale;
 }
