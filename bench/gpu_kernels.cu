@@ -25,7 +25,7 @@ struct Lattice {
     int nx, ny, nz;
 };
 
-/* Body b has a neighbour above it along `axis`; `stride` away. */
+/* Body b has a neighbour above it along `axis`; `grid_stride` away. */
 static __device__ inline bool neighbour(Lattice l, int b, int axis, int *stride)
 {
     int x = b % l.nx, y = b / l.nx % l.ny, z = b / (l.nx * l.ny);
@@ -42,7 +42,7 @@ static __device__ inline bool neighbour_below(Lattice l, int b, int axis, int *s
 
 static __global__ void count_contacts(Lattice l, int bodies, uint32_t *contacts, uint32_t *touches)
 {
-    int64_t b = item();
+    int64_t b = item_index();
     int stride, upward = 0, downward = 0;
     if (b > bodies)
         return;
@@ -82,7 +82,7 @@ static __device__ inline void set_contact(const TalusOperator &op, int i, int a,
 /* `first`: number of a body's first contact upward. */
 static __global__ void fill(Lattice l, TalusOperator op, const uint32_t *first)
 {
-    int64_t b = item();
+    int64_t b = item_index();
     if (b >= op.bodies)
         return;
     int stride, i = (int)first[b];
@@ -190,15 +190,15 @@ static cudaEvent_t from, to;
 static void start_clock(void)
 {
     cu_wait(cu);
-    cu_note(cu, cudaEventRecord(from, cu->stream), "event");
+    cu_note_error(cu, cudaEventRecord(from, cu->stream), "event");
 }
 
 static double stop_clock(void)
 {
     float ms = 0.0f;
-    cu_note(cu, cudaEventRecord(to, cu->stream), "event");
-    cu_note(cu, cudaEventSynchronize(to), "event");
-    cu_note(cu, cudaEventElapsedTime(&ms, from, to), "event");
+    cu_note_error(cu, cudaEventRecord(to, cu->stream), "event");
+    cu_note_error(cu, cudaEventSynchronize(to), "event");
+    cu_note_error(cu, cudaEventElapsedTime(&ms, from, to), "event");
     return 1e-3 * (double)ms;
 }
 
@@ -337,8 +337,8 @@ int main(int argc, char **argv)
     char device[256];
     must(cu_context_create(&cu));
     cu_describe(device, sizeof device);
-    cu_note(cu, cudaEventCreate(&from), "event");
-    cu_note(cu, cudaEventCreate(&to), "event");
+    cu_note_error(cu, cudaEventCreate(&from), "event");
+    cu_note_error(cu, cudaEventCreate(&to), "event");
     printf("%s\n", device);
     static const int usual[] = {5000, 25000, 1000000, 10000000};
     for (int k = 0; k < (argc > 1 ? argc - 1 : 4); k++) {

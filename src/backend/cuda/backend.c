@@ -9,7 +9,7 @@
     .capabilities = TALUS_CAP_FINDS_METRIC, \
     .open = cu_open, \
     .describe = cu_describe, \
-    .memory = cu_memory_now, \
+    .memory = cu_memory_in_use, \
     .context_create = cu_context_create, \
     .context_destroy = cu_context_destroy, \
     .check = cu_check

@@ -12,7 +12,7 @@ extern "C" {
 /* device/memory.cu: functions of TalusBackend with these names */
 TalusStatus cu_open(void);
 void cu_describe(char *text, size_t size);
-size_t cu_memory_now(void); /* bytes of device memory in use, by all programs */
+size_t cu_memory_in_use(void); /* bytes of device memory in use, by all programs */
 TalusStatus cu_context_create(TalusContext **out);
 void cu_context_destroy(TalusContext *context);
 TalusStatus cu_check(TalusContext *context);

@@ -1,5 +1,5 @@
-/* engine/cuda/build.cu - velocities for detection, and from contacts to the contact problem of one step. The
- * counterpart of engine/cpu/build.c, with the formulas of engine/body.h and contact_terms.h. */
+/* engine/cuda/build.cu - the velocities that detection uses, and the contact problem of one step, built from the contact
+ * list. The counterpart of engine/cpu/build.c, with the formulas of engine/body.h and contact_terms.h. */
 #include "backend/cuda/device/reduce.h"
 #include "backend/cuda/ops/operator.h"
 #include "engine/cuda/material.h"
@@ -10,49 +10,52 @@ extern "C" {
 
 /* ---- velocities ---- */
 
-/* Writes free or, unless `solved` is NULL, solved velocities to out[slots]. Totals: see cu_predict_velocities. */
-static __global__ void see_velocities(CuPartials partials, double *totals, CuBodies b,
-                                      TalusVec3 change, double h, const CuRecord *solved,
-                                      const int32_t *problem_index, TalusVec3 *out)
+/* Writes to out[slots] the free velocities or, if `solved` is not NULL, the solved ones. change: h times gravity. Totals
+ * 0 and 1 are those of cu_write_detection_velocities. */
+static __global__ void write_velocities(CuPartials partials, double *totals, CuBodies b,
+                                        TalusVec3 change, double h, const CuRecord *solved,
+                                        const int32_t *problem_index, TalusVec3 *out)
 {
     double v[2] = {-HUGE_VAL, -HUGE_VAL};
-    for (int64_t i = item(); i < b.slots; i += stride()) {
+    for (int64_t i = item_index(); i < b.slots; i += grid_stride()) {
         TalusVec3 u = talus_vec3(0.0, 0.0, 0.0);
-        if (cu_moves(b.shape, b.mobility, i)) {
+        if (cu_is_free(b.shape, b.mobility, i)) {
             if (solved) {
                 double r[4];
                 load_packs<4>(solved[problem_index[i]], r);
                 u = talus_vec3(r[0], r[1], r[2]);
             } else {
                 u = talus_add(b.velocity[i], change);
-                if (i < b.pushed)
+                if (i < b.force_count)
                     u = talus_madd(u, h / b.mass[i], b.force[i]);
             }
             if (talus_state_fault(b.position[i], u, b.spin[i]) != 0.0)
                 v[0] = larger(v[0], -(double)i);
             v[1] = larger(v[1], -b.size[i]);
-        } else if (cu_driven(b, i)) {
+        } else if (cu_is_driven(b, i)) {
             u = b.velocity[i];
         }
         out[i] = u;
     }
-    leave_totals<0, 2>(partials, totals, v);
+    write_totals<0, 2>(partials, totals, v);
 }
 
-TalusStatus cu_predict_velocities(TalusEngine *e, double h, TalusVec3 gravity, bool again)
+TalusStatus cu_write_detection_velocities(TalusEngine *e, double h, TalusVec3 gravity, bool again)
 {
     CuArray<TalusVec3> *to = again ? &e->solved_velocity : &e->free_velocity;
     int slots = e->bodies.slots;
     TALUS_TRY(to->reserve(slots, again ? "solved velocities" : "free velocities"));
-    launch_sums(e->cu, see_velocities, slots, e->cu->totals, e->bodies, talus_scale(h, gravity), h,
-                again ? cu_solved(e) : nullptr, cu_list(e)->problem_index.at, to->at);
-    e->seen_velocity = to->at;
+    launch_sums(e->cu, write_velocities, slots, e->cu->totals, e->bodies, talus_scale(h, gravity),
+                h, again ? cu_solved_records(e) : nullptr, cu_current_list(e)->problem_index.at,
+                to->at);
+    e->detection_velocity = to->at;
     return TALUS_OK;
 }
 
 /* ---- bodies ---- */
 
-static __device__ inline void store(double *to, const double *from, int count)
+/* Stores `count` numbers, an even count, two at a time; `to` is aligned to 16 bytes. */
+static __device__ inline void store_pairs(double *to, const double *from, int count)
 {
     double2 *out = (double2 *)to;
     for (int k = 0; k < count; k += 2)
@@ -65,17 +68,18 @@ static __device__ inline const TalusGyration *gyration_of(const CuTables &t, int
     return t.shape[shape].def.kind == TALUS_SHAPE_SPHERE ? nullptr : &t.gyration[shape];
 }
 
-static __global__ void fill_bodies(CuBodies b, CuTables t, double h, int problem_bodies,
-                                   const uint32_t *slot, const TalusVec3 *free, CuRecord *body,
-                                   CuSym3 *inertia)
+/* Fills the record of each problem body, with its free velocity, and, if `inverse_inertia` is not NULL, its inverse inertia. */
+static __global__ void fill_body_records(CuBodies b, CuTables t, double h, int problem_bodies,
+                                         const uint32_t *slot, const TalusVec3 *free,
+                                         CuRecord *body, CuSym3 *inverse_inertia)
 {
-    int64_t p = item();
+    int64_t p = item_index();
     if (p >= problem_bodies)
         return;
     uint32_t i = slot[p];
     double record[8] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     TalusSym3 m = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    if (cu_moves(b.shape, b.mobility, i)) {
+    if (cu_is_free(b.shape, b.mobility, i)) {
         const TalusGyration *gyration = gyration_of(t, b.shape[i]);
         double inv_mass = 1.0 / b.mass[i], l = b.radius[i];
         TalusQuat turn = talus_quat_identity();
@@ -83,47 +87,48 @@ static __global__ void fill_bodies(CuBodies b, CuTables t, double h, int problem
             turn = b.orientation[i];
         m = talus_body_inverse_inertia(gyration, inv_mass, l, turn);
         talus_body_record(free[i], b.spin[i], inv_mass, l, gyration, m, record);
-        if (i < (uint32_t)b.pushed)
+        if (i < (uint32_t)b.force_count)
             talus_record_add_torque(b.torque[i], m, h, l, record);
-    } else if (cu_driven(b, i)) {
-        talus_body_record(b.velocity[i], b.spin[i], 0.0, cu_length(b, i), nullptr, m, record);
+    } else if (cu_is_driven(b, i)) {
+        talus_body_record(b.velocity[i], b.spin[i], 0.0, cu_body_length(b, i), nullptr, m, record);
     }
-    store(body[p], record, 8);
-    if (inertia) {
+    store_pairs(body[p], record, 8);
+    if (inverse_inertia) {
         double values[6];
         talus_sym3_store(values, m);
-        store(inertia[p], values, 6);
+        store_pairs(inverse_inertia[p], values, 6);
     }
 }
 
-void cu_fill_bodies(TalusEngine *e)
+void cu_fill_body_records(TalusEngine *e)
 {
     const TalusOperator *op = &e->step.op;
-    launch(e->cu, fill_bodies, blocks_for(op->bodies), THREADS, e->bodies, e->tables,
-           e->step.options.h, op->bodies, cu_list(e)->slot.at, e->free_velocity.at, e->step.body.at,
-           op->inverse_inertia);
+    launch(e->cu, fill_body_records, blocks_for(op->bodies), THREADS, e->bodies, e->tables,
+           e->step.options.h, op->bodies, cu_current_list(e)->slot.at, e->free_velocity.at,
+           e->step.body.at, op->inverse_inertia);
 }
 
 /* ---- contacts ---- */
 
-struct Fill : CuLawInputs {
+/* Kernel argument: data from which the contacts of the problem are filled, and the operator that is filled. */
+struct FillInputs : CuLawInputs {
     TalusOperator op;
     double *gamma;
 };
 
-/* Fills op->diagonal of contact i, for a general one also op->coupling. ROWS: 6 if op->rows is, else 3. */
+/* Fills op->diagonal of contact i and, if the contact is general, op->coupling. ROWS: 6 if op->rows is 6, else 3. */
 template <bool GENERAL, int ROWS>
 static __device__ inline void fill_diagonal(const TalusOperator *op, int i)
 {
     if (GENERAL)
-        cu_general_diagonal<ROWS>(op, i);
+        cu_fill_general_diagonal<ROWS>(op, i);
     else
         talus_sphere_fill_diagonal(op, i);
 }
 
-/* Writes the arms of contact i over the lengths of its bodies; b's is 0 if b has no problem index. Contacts of the
- * list's sphere runs, general in a problem of 6 rows, have the arms n and -n. */
-static __device__ inline void fill_arms(const Fill &f, int i, uint32_t a, uint32_t b)
+/* Writes the arms of contact i, each divided by the length of its body; the arm of b is 0 if b has no problem index. In a
+ * problem of 6 rows contacts of the list's sphere runs are general too: their arms are n and -n. */
+static __device__ inline void fill_arms(const FillInputs &f, int i, uint32_t a, uint32_t b)
 {
     int general = i - f.op.sphere_sphere - f.op.sphere_fixed;
     int of_list = i - f.list.counts.sphere_sphere - f.list.counts.sphere_fixed;
@@ -134,59 +139,62 @@ static __device__ inline void fill_arms(const Fill &f, int i, uint32_t a, uint32
         TalusArms arms = f.list.arms[of_list];
         arm_a = talus_scale(1.0 / f.b.radius[a], arms.a);
         if (b_moves)
-            arm_b = talus_scale(1.0 / cu_length(f.b, b), arms.b);
+            arm_b = talus_scale(1.0 / cu_body_length(f.b, b), arms.b);
     } else if (b_moves) {
         arm_b = talus_neg(arm_a);
     }
     double values[6] = {arm_a.x, arm_a.y, arm_a.z, arm_b.x, arm_b.y, arm_b.z};
-    store(f.op.arm[general], values, 6);
+    store_pairs(f.op.arm[general], values, 6);
 }
 
-static __device__ inline double rolling_radius(const Fill &f, uint32_t slot)
+static __device__ inline double rolling_radius(const FillInputs &f, uint32_t slot)
 {
     return talus_rolling_radius(&f.tables.shape[f.b.shape[slot]].def, f.b.size[slot]);
 }
 
-/* Writes friction and levers of contact i's moments; with moment rows every contact is general. */
-static __device__ inline void fill_moments(const Fill &f, int i, const TalusLaw *law, uint32_t a,
-                                           uint32_t b, double size)
+/* Writes moment_mu and lever of contact i, for a problem with moment rows. */
+static __device__ inline void fill_moments(const FillInputs &f, int i, const TalusLaw *law,
+                                           uint32_t a, uint32_t b, double size)
 {
     double length = talus_moment_length(rolling_radius(f, a), rolling_radius(f, b), size);
     f.op.moment_mu[i][0] = law->spinning;
     f.op.moment_mu[i][1] = law->rolling;
     f.op.lever[i][0] = length / f.b.radius[a];
-    f.op.lever[i][1] = f.op.pair[i][1] >= 0 ? length / cu_length(f.b, b) : 0.0;
+    f.op.lever[i][1] = f.op.pair[i][1] >= 0 ? length / cu_body_length(f.b, b) : 0.0;
 }
 
-static __device__ inline TalusLoad load_of(const CuBodies &b, uint32_t slot)
+/* Returns the applied force and torque on a body, with the body's length. */
+static __device__ inline TalusLoad applied_load(const CuBodies &b, uint32_t slot)
 {
     const TalusVec3 zero = talus_vec3(0.0, 0.0, 0.0);
-    if (slot >= (uint32_t)b.pushed)
-        return TalusLoad{zero, zero, cu_length(b, slot)};
-    return TalusLoad{b.force[slot], b.torque[slot], cu_length(b, slot)};
+    if (slot >= (uint32_t)b.force_count)
+        return TalusLoad{zero, zero, cu_body_length(b, slot)};
+    return TalusLoad{b.force[slot], b.torque[slot], cu_body_length(b, slot)};
 }
 
-static __device__ inline double offset_of(const Fill &f, int i, const TalusLaw *law, uint32_t a,
-                                          uint32_t b, double size)
+/* Returns the normal offset of contact i: its bias and, with restitution, the rebound. Applied loads count only with
+ * restitution. */
+static __device__ inline double contact_offset(const FillInputs &f, int i, const TalusLaw *law,
+                                               uint32_t a, uint32_t b, double size)
 {
     double gap = f.list.gap[i];
-    if (law->restitution == 0.0 || f.b.pushed == 0)
+    if (law->restitution == 0.0 || f.b.force_count == 0)
         return talus_contact_offset(&f.op, i, law, &f.options, gap, size, nullptr);
-    TalusLoad load[2] = {load_of(f.b, a), load_of(f.b, b)};
+    TalusLoad load[2] = {applied_load(f.b, a), applied_load(f.b, b)};
     return talus_contact_offset(&f.op, i, law, &f.options, gap, size, load);
 }
 
-/* Fills contact i of the problem. GENERAL: of the general run. LAWS: with models, restitution or moment rows.
- * v: sum and number of overlaps over size; their maximum; minus the lowest block whose normal diagonal entry is not
- * positive and finite. */
+/* Fills contact i of the problem. GENERAL: the contact is general. LAWS: some law has a friction model, restitution or
+ * moments. Adds to v[0] the overlap over size and to v[1] the number of overlapping contacts; v[2] is the largest overlap
+ * over size, v[3] minus the lowest block whose normal diagonal entry is not positive and finite. */
 template <bool GENERAL, bool LAWS, int ROWS>
-static __device__ inline void fill_contact(const Fill &f, int i, double (&v)[4])
+static __device__ inline void fill_contact(const FillInputs &f, int i, double (&v)[4])
 {
     const TalusOperator *op = &f.op;
     const TalusBuildOptions *o = &f.options;
-    uint32_t a = f.list.slot[f.list.pair[i].x], b = f.list.other[i];
+    uint32_t a = f.list.slot[f.list.pair[i].x], b = f.list.slot_b[i];
     double gap = f.list.gap[i], size = cu_contact_size(f, i);
-    const TalusLaw *law = cu_law(f, a, b);
+    const TalusLaw *law = cu_law_of_bodies(f, a, b);
     if (op->rows > 1)
         op->mu[i] = law->mu;
     talus_contact_warm_start(op->frame[i], op->rows, o->impulse_ratio, f.list.impulse[i],
@@ -197,7 +205,7 @@ static __device__ inline void fill_contact(const Fill &f, int i, double (&v)[4])
         op->model[i] = law->model;
     if (LAWS && ROWS == 6)
         fill_moments(f, i, law, a, b, size);
-    op->bias[i] = LAWS ? offset_of(f, i, law, a, b, size)
+    op->bias[i] = LAWS ? contact_offset(f, i, law, a, b, size)
                        : talus_contact_bias(law, o->h, o->recovery, o->gravity, gap, size);
     if (op->compliance)
         talus_contact_fill_compliance(op, i, law, o, gap, size, f.list.impulse[i]);
@@ -217,19 +225,20 @@ static __device__ inline void fill_contact(const Fill &f, int i, double (&v)[4])
         v[3] = larger(v[3], -(double)i);
 }
 
-/* Fills contacts begin .. end - 1. */
+/* Fills contacts begin to end - 1 (fill_contact) and writes the totals of v. */
 template <bool GENERAL, bool LAWS, int ROWS>
-static __global__ void fill_contacts(CuPartials partials, double *totals, Fill f, int begin,
+static __global__ void fill_contacts(CuPartials partials, double *totals, FillInputs f, int begin,
                                      int end)
 {
     double v[4] = {0.0, 0.0, 0.0, -HUGE_VAL};
-    for (int64_t i = begin + item(); i < end; i += stride())
+    for (int64_t i = begin + item_index(); i < end; i += grid_stride())
         fill_contact<GENERAL, LAWS, ROWS>(f, (int)i, v);
-    leave_totals<2, 2>(partials, totals, v);
+    write_totals<2, 2>(partials, totals, v);
 }
 
 /* ---- the problem ---- */
 
+/* Reserves the operator's arrays of contacts and blocks, and gamma, and sets the operator's pointers to them. */
 static TalusStatus reserve_contacts(CuStep *s, TalusOperator *op, bool compliance)
 {
     TALUS_TRY(s->bias.reserve(op->blocks, "contact offsets"));
@@ -250,15 +259,17 @@ static TalusStatus reserve_contacts(CuStep *s, TalusOperator *op, bool complianc
     return TALUS_OK;
 }
 
-static bool any_law(const TalusOperator *op, TalusFrictionLaw law)
+/* True if some block has this law. */
+static bool has_law(const TalusOperator *op, TalusFrictionLaw law)
 {
     return (op->kinds & TALUS_KINDS_OF(law)) != 0;
 }
 
-/* Reserves the arrays of friction besides mu that `models` and the kinds in op need; sets mixed_sets. */
+/* Reserves the friction arrays that op->kinds needs besides mu, `model` only if `models`, and sets the operator's pointers
+ * to them. Sets op->prisms and op->mixed_sets. */
 static TalusStatus reserve_friction(CuStep *s, TalusOperator *op, bool models)
 {
-    bool fixed = any_law(op, TALUS_LAW_FIXED), exact = any_law(op, TALUS_LAW_COULOMB);
+    bool fixed = has_law(op, TALUS_LAW_FIXED), exact = has_law(op, TALUS_LAW_COULOMB);
     models = models && op->rows > 1;
     op->prisms = false;
     op->mixed_sets = talus_sets_are_mixed(op->rows, op->kinds, false);
@@ -267,14 +278,15 @@ static TalusStatus reserve_friction(CuStep *s, TalusOperator *op, bool models)
     if (fixed)
         TALUS_TRY(s->estimate.reserve(op->blocks, "bounds"));
     if (exact)
-        TALUS_TRY(s->base.reserve(op->blocks, "normal offsets"));
+        TALUS_TRY(s->unshifted.reserve(op->blocks, "normal offsets"));
     op->model = models ? s->model.at : nullptr;
     op->estimate = fixed ? s->estimate.at : nullptr;
-    op->unshifted = exact ? s->base.at : nullptr;
+    op->unshifted = exact ? s->unshifted.at : nullptr;
     return TALUS_OK;
 }
 
-/* With 6 rows: reserves the arrays of moments and rewrites incidence, because every contact is then general. */
+/* With 6 rows: reserves moment_mu and lever, and replaces op->incidence by a renumbered copy, because every contact is
+ * then general. */
 static TalusStatus reserve_moments(TalusEngine *e)
 {
     CuStep *s = &e->step;
@@ -287,33 +299,33 @@ static TalusStatus reserve_moments(TalusEngine *e)
     TALUS_TRY(s->incidence.reserve(2 * (int64_t)op->blocks, "body contacts"));
     op->moment_mu = s->moment_mu;
     op->lever = s->lever;
-    cu_manifold_general(e, s->incidence);
+    cu_renumber_incidence(e, s->incidence);
     op->incidence = s->incidence;
     return TALUS_OK;
 }
 
-/* Sets op->rows and op->kinds to what the contacts need; joints need three rows and add a kind of their own. */
-static TalusStatus find_rows(TalusEngine *e, TalusOperator *op)
+/* Sets op->rows and op->kinds to what the contacts need; joints need at least three rows and add a kind of their own. */
+static TalusStatus find_rows_and_kinds(TalusEngine *e, TalusOperator *op)
 {
-    TALUS_TRY(cu_contact_needs(e, &op->rows, &op->kinds));
-    if (cu_joint_blocks(e) == 0)
+    TALUS_TRY(cu_find_rows_and_kinds(e, &op->rows, &op->kinds));
+    if (cu_joint_block_count(e) == 0)
         return TALUS_OK;
-    if (op->rows > 1 && op->kinds == 0) /* discs under ccp alone: their bit, besides the joints' */
+    if (op->rows > 1 && op->kinds == 0) /* kinds is 0 for discs under ccp alone: set their bit */
         op->kinds = e->tables.kinds;
     op->rows = op->rows < 3 ? 3 : op->rows;
     op->kinds |= TALUS_KIND(TALUS_LAW_CCP, TALUS_SECTION_JOINT);
     return TALUS_OK;
 }
 
-/* Sets the operator's sizes and memory for the current list. */
-static TalusStatus resize(TalusEngine *e, bool compliance)
+/* Sets the operator's sizes, reserves its arrays for the current list and the joints, and completes its incidence. */
+static TalusStatus prepare_operator(TalusEngine *e, bool compliance)
 {
-    CuList *list = cu_list(e);
+    CuList *list = cu_current_list(e);
     const TalusEngineCounts *n = &list->counts;
     CuStep *s = &e->step;
     TalusOperator *op = &s->op;
-    int joints = cu_joint_blocks(e);
-    TALUS_TRY(find_rows(e, op));
+    int joints = cu_joint_block_count(e);
+    TALUS_TRY(find_rows_and_kinds(e, op));
     bool turns = op->rows == 6;
     int64_t blocks = (int64_t)n->contacts + joints, general = (int64_t)n->general + joints;
     if (turns ? blocks > INT32_MAX / 6 : blocks * 3 + general > INT32_MAX)
@@ -328,56 +340,58 @@ static TalusStatus resize(TalusEngine *e, bool compliance)
     op->frame = (double(*)[4])list->frame.at;
     op->incidence_start = list->incidence_start;
     op->incidence = list->incidence;
-    op->numbers = TalusBodyNumbers{e->bodies.named ? e->bodies.id.at : nullptr, list->slot.at};
+    op->numbers = TalusBodyNumbers{e->bodies.ids_differ ? e->bodies.id.at : nullptr, list->slot.at};
     TALUS_TRY(s->body.reserve(op->bodies, "bodies of the problem"));
     op->body = s->body;
     op->inverse_inertia = nullptr;
     if (op->general) {
-        TALUS_TRY(s->inertia.reserve(op->bodies, "body inertias"));
-        op->inverse_inertia = s->inertia;
+        TALUS_TRY(s->inverse_inertia.reserve(op->bodies, "body inertias"));
+        op->inverse_inertia = s->inverse_inertia;
     }
     TALUS_TRY(reserve_contacts(s, op, compliance));
     TALUS_TRY(reserve_friction(s, op, e->tables.models || joints));
     TALUS_TRY(reserve_moments(e));
-    return cu_joints_merge(e);
+    return cu_joints_extend_operator(e);
 }
 
-/* Sets estimates to 0 and `unshifted` to the bias, which has no shift yet. */
-static void begin_friction(const TalusOperator *op)
+/* Sets all estimates to 0 and op->unshifted to the bias, which contains no shift yet. */
+static void reset_friction(const TalusOperator *op)
 {
     size_t bytes = (size_t)op->blocks * sizeof(double);
     if (op->estimate)
-        cu_zero(cu_of(op), op->estimate, bytes);
+        cu_zero(cu_context_of(op), op->estimate, bytes);
     if (op->unshifted)
-        cu_copy(cu_of(op), op->unshifted, op->bias, bytes);
+        cu_copy(cu_context_of(op), op->unshifted, op->bias, bytes);
 }
 
+/* Launches the kernels that fill bodies, contacts and joints of the problem. Totals 0 to 3 are those of fill_contact over
+ * the contacts of spheres, totals 4 to 7 over the general ones. */
 static void fill_problem(TalusEngine *e)
 {
     CuStep *s = &e->step;
     const TalusOperator *op = &s->op;
-    Fill f = {cu_law_inputs(e), *op, s->gamma.at};
+    FillInputs f = {cu_law_inputs(e), *op, s->gamma.at};
     bool turns = op->rows == 6, laws = op->model || e->tables.restitution;
     int spheres = op->sphere_sphere + op->sphere_fixed;
     auto *fill_general = turns  ? fill_contacts<true, true, 6>
                          : laws ? fill_contacts<true, true, 3>
                                 : fill_contacts<true, false, 3>;
-    cu_fill_bodies(e);
+    cu_fill_body_records(e);
     launch_sums(e->cu, laws ? fill_contacts<false, true, 3> : fill_contacts<false, false, 3>,
                 spheres, e->cu->totals, f, 0, spheres);
     if (op->general)
         launch_sums(e->cu, fill_general, op->general, e->cu->totals + 4, f, spheres,
                     f.list.counts.contacts);
-    cu_joints_fill(e);
-    begin_friction(op);
+    cu_joints_fill_blocks(e);
+    reset_friction(op);
 }
 
-/* Downloads the kernels' sums, which also completes the scratch begun before; fails if some contact's normal diagonal
- * entry is not positive and finite. */
+/* Downloads the totals of fill_problem and of cu_scratch_begin; completes the scratch and fills the report with them.
+ * Fails if some contact's normal diagonal entry is not positive and finite. */
 static TalusStatus report_problem(const TalusOperator *op, TalusBuildReport *report)
 {
     double v[CU_TOTALS];
-    cu_totals_get(cu_of(op), CU_TOTALS, v);
+    cu_totals_get(cu_context_of(op), CU_TOTALS, v);
     cu_scratch_end(op, v);
     if (op->general)
         for (int k = 0; k < 4; k++)
@@ -388,7 +402,7 @@ static TalusStatus report_problem(const TalusOperator *op, TalusBuildReport *rep
         return TALUS_OK;
     double bad[2];
     int block = (int)-v[3];
-    cu_get(cu_of(op), bad, op->diagonal[block], sizeof bad);
+    cu_get(cu_context_of(op), bad, op->diagonal[block], sizeof bad);
     return talus_reject("problem: block %d has the diagonal entry %g, expected a positive one",
                         block, bad[0]);
 }
@@ -398,14 +412,15 @@ TalusStatus cu_engine_build(TalusEngine *e, const TalusBuildOptions *options, Ta
 {
     CuStep *s = &e->step;
     s->options = *options;
-    bool compliance = e->tables.compliance || (cu_joint_blocks(e) && e->joints.compliance);
-    TALUS_TRY(resize(e, compliance || options->soften > 0.0 || options->compliance > 0.0));
+    bool compliance = e->tables.compliance || (cu_joint_block_count(e) && e->joints.compliance);
+    TALUS_TRY(
+        prepare_operator(e, compliance || options->soften > 0.0 || options->compliance > 0.0));
     fill_problem(e);
     TALUS_TRY(cu_scratch_begin(&s->op));
     TALUS_TRY(report_problem(&s->op, report));
     if (e->tables.cohesion)
-        cu_attract(e);
-    cu_joints_begin(e);
+        cu_add_attraction(e);
+    cu_joints_add_motors_and_impulses(e);
     *op = &s->op;
     *gamma = s->gamma;
     return cu_check(e->cu);
@@ -415,6 +430,7 @@ void cu_step_clear(TalusEngine *e)
 {
     CuStep *s = &e->step;
     cu_scratch_clear(&s->op);
-    cu_clear(s->body, s->inertia, s->arm, s->coupling, s->bias, s->mu, s->compliance, s->gamma,
-             s->diagonal, s->model, s->estimate, s->base, s->moment_mu, s->lever, s->incidence);
+    cu_clear(s->body, s->inverse_inertia, s->arm, s->coupling, s->bias, s->mu, s->compliance,
+             s->gamma, s->diagonal, s->model, s->estimate, s->unshifted, s->moment_mu, s->lever,
+             s->incidence);
 }

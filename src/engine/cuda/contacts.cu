@@ -1,22 +1,24 @@
-/* engine/cuda/contacts.cu - upload and download of the contact list in the host's order; impulses of a solve.
+/* engine/cuda/contacts.cu - upload and download of the contact list in the host's order; storage of the solved impulses
+ * in the list.
  *
- * On the host, contacts are named by slots and sorted by (a, b, feature) within each run, a and b in the order of ids. The
- * device's list is sorted by problem indices, but contacts of one pair are adjacent and in the order of features, so a
- * stable sort by pairs of ranks gives the host's order. A list uploaded at a restart keeps that order: ranks stand in for
- * problem indices until the next detection. */
+ * On the host, contacts have slots of bodies and are sorted by (a, b, feature) within each run, a and b in the order of
+ * ids. The device's list is sorted by problem indices. Contacts of one pair are adjacent in it, in the order of features,
+ * so a stable sort by the ranks of a and b gives the host's order. A list uploaded at a restart stays in the host's order:
+ * until the next detection the rank of a body serves as its problem index. */
 #include "backend/cuda/device/primitives.h"
 #include "engine/cuda/material.h"
 
-/* Maximum number of contacts, or arms, per pass through the device's staging memory. */
+/* Capacity of the staging memory on the device, in contacts; longer lists are copied in several passes. */
 enum { STAGE = 1 << 18 };
 
 /* ---- impulses ---- */
 
-/* Stores gamma in the list as world-frame impulses on b, less attractive impulses. PULL: some law has cohesion. */
+/* Stores in the list the impulse of each contact on b, world frame, less the attractive impulse. PULL: some law has
+ * cohesion. */
 template <bool PULL>
 static __global__ void store_impulses(CuLawInputs s, TalusOperator op, const double *gamma)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= s.list.counts.contacts)
         return;
     TalusVec3 impulse = talus_block_impulse(&op, gamma, i);
@@ -36,6 +38,7 @@ TalusStatus cu_engine_store_impulses(TalusEngine *e)
 
 /* ---- download ---- */
 
+/* Device memory in which contacts wait for a copy to or from the host; sort keys and the order. */
 struct Staging {
     CuArray<TalusContact> contact;
     CuArray<TalusVec3> impulse;
@@ -44,12 +47,12 @@ struct Staging {
     CuArray<uint32_t> index, order;
 };
 
-static void staging_clear(Staging *s)
+static void clear_staging(Staging *s)
 {
     cu_clear(s->contact, s->impulse, s->arms, s->key, s->sorted, s->index, s->order);
 }
 
-static TalusStatus staging_reserve(Staging *s, int contacts, int general)
+static TalusStatus reserve_staging(Staging *s, int contacts, int general)
 {
     TALUS_TRY(s->contact.reserve(contacts < STAGE ? contacts : STAGE, "contacts on their way"));
     TALUS_TRY(s->impulse.reserve(contacts < STAGE ? contacts : STAGE, "contacts on their way"));
@@ -62,52 +65,55 @@ static __device__ inline uint32_t rank_of(const CuBodies &b, uint32_t slot)
     return b.ranked ? b.rank[slot] : slot;
 }
 
-/* key = rank of a, then rank of b in `bits` bits. A stable sort by it gives the host's order of a run, because the
- * contacts of one pair are in the order of features already. */
-static __global__ void make_keys(CuList list, CuBodies b, int bits, uint64_t *key, uint32_t *index)
+/* key[i] = rank of a, then rank of b in `bits` bits, of contact i; index[i] = i. A stable sort of a run by these keys
+ * gives the host's order, because the contacts of one pair are in the order of features already. */
+static __global__ void make_sort_keys(CuList list, CuBodies b, int bits, uint64_t *key,
+                                      uint32_t *index)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= list.counts.contacts)
         return;
-    key[i] = (uint64_t)rank_of(b, list.slot[list.pair[i].x]) << bits | rank_of(b, list.other[i]);
+    key[i] = (uint64_t)rank_of(b, list.slot[list.pair[i].x]) << bits | rank_of(b, list.slot_b[i]);
     index[i] = (uint32_t)i;
 }
 
-/* Packs contacts first .. first + count - 1 of the host's order, order[k] being the index in the device's list. */
-static __global__ void pack(CuList list, const uint32_t *order, int first, int count,
-                            TalusContact *contact, TalusVec3 *impulse)
+/* Writes contacts first to first + count - 1 of the host's order, with their impulses, to contact[count] and
+ * impulse[count]. order[k] is the index in the device's list of the host's contact k. */
+static __global__ void pack_contacts(CuList list, const uint32_t *order, int first, int count,
+                                     TalusContact *contact, TalusVec3 *impulse)
 {
-    int64_t k = item();
+    int64_t k = item_index();
     if (k >= count)
         return;
     int spheres = list.counts.sphere_sphere, general = spheres + list.counts.sphere_fixed;
-    int problem_index = first + (int)k;
-    uint32_t i = order[problem_index];
+    int host_index = first + (int)k;
+    uint32_t i = order[host_index];
     CuFrame frame = list.frame[i];
     TalusContact c;
     c.a = list.slot[list.pair[i].x];
-    c.b = list.other[i];
+    c.b = list.slot_b[i];
     c.feature = (int)i < spheres ? 0 : list.feature[i - spheres];
-    c.general = problem_index < general ? 0 : (uint32_t)(problem_index - general);
+    c.general = host_index < general ? 0 : (uint32_t)(host_index - general);
     c.normal = talus_vec3(frame.x, frame.y, frame.z);
     c.gap = list.gap[i];
     contact[k] = c;
     impulse[k] = list.impulse[i];
 }
 
+/* Writes the arms of general contacts first to first + count - 1 of the host's order. */
 static __global__ void pack_arms(CuList list, const uint32_t *order, int first, int count,
                                  TalusArms *arms)
 {
-    int64_t k = item();
+    int64_t k = item_index();
     int before = list.counts.sphere_sphere + list.counts.sphere_fixed;
     if (k < count)
         arms[k] = list.arms[order[before + first + k] - before];
 }
 
-/* Computes the host's order: order[k] is the index in the list of the host's contact k. */
-static TalusStatus sort_contacts(TalusEngine *e, Staging *s)
+/* Fills s->order: order[k] is the index in the device's list of the host's contact k. */
+static TalusStatus find_host_order(TalusEngine *e, Staging *s)
 {
-    const CuList *list = cu_list(e);
+    const CuList *list = cu_current_list(e);
     const TalusEngineCounts *n = &list->counts;
     const int length[3] = {n->sphere_sphere, n->sphere_fixed, n->general};
     int bits = 1, at = 0;
@@ -117,8 +123,8 @@ static TalusStatus sort_contacts(TalusEngine *e, Staging *s)
     TALUS_TRY(s->sorted.reserve(n->contacts, "order of contacts"));
     TALUS_TRY(s->index.reserve(n->contacts, "order of contacts"));
     TALUS_TRY(s->order.reserve(n->contacts, "order of contacts"));
-    launch(e->cu, make_keys, blocks_for(n->contacts), THREADS, *list, e->bodies, bits, s->key.at,
-           s->index.at);
+    launch(e->cu, make_sort_keys, blocks_for(n->contacts), THREADS, *list, e->bodies, bits,
+           s->key.at, s->index.at);
     for (int run = 0; run < 3; at += length[run++])
         if (length[run])
             TALUS_TRY(cu_sort64(e->cu, s->key + at, s->sorted + at, s->index + at, s->order + at,
@@ -126,14 +132,15 @@ static TalusStatus sort_contacts(TalusEngine *e, Staging *s)
     return TALUS_OK;
 }
 
+/* Downloads contacts, impulses and arms in the host's order, through the staging memory. */
 static TalusStatus get_contacts(TalusEngine *e, Staging *s, TalusContactList *to)
 {
-    const CuList *list = cu_list(e);
-    TALUS_TRY(staging_reserve(s, to->count, to->general));
-    TALUS_TRY(sort_contacts(e, s));
+    const CuList *list = cu_current_list(e);
+    TALUS_TRY(reserve_staging(s, to->count, to->general));
+    TALUS_TRY(find_host_order(e, s));
     for (int at = 0; at < to->count; at += STAGE) {
         int count = to->count - at < STAGE ? to->count - at : STAGE;
-        launch(e->cu, pack, blocks_for(count), THREADS, *list, s->order.at, at, count,
+        launch(e->cu, pack_contacts, blocks_for(count), THREADS, *list, s->order.at, at, count,
                s->contact.at, s->impulse.at);
         cu_get(e->cu, to->contact + at, s->contact, (size_t)count * sizeof *to->contact);
         cu_get(e->cu, to->impulse + at, s->impulse, (size_t)count * sizeof *to->impulse);
@@ -149,34 +156,35 @@ static TalusStatus get_contacts(TalusEngine *e, Staging *s, TalusContactList *to
 
 TalusStatus cu_engine_get_contacts(TalusEngine *e, TalusContactList *to)
 {
-    const TalusEngineCounts *n = &cu_list(e)->counts;
+    const TalusEngineCounts *n = &cu_current_list(e)->counts;
     Staging staging = {};
     to->sphere_sphere = n->sphere_sphere;
     to->sphere_fixed = n->sphere_fixed;
     to->general = n->general;
     to->count = n->contacts;
     TalusStatus status = n->contacts ? get_contacts(e, &staging, to) : TALUS_OK;
-    staging_clear(&staging);
+    clear_staging(&staging);
     return status;
 }
 
 /* ---- upload ---- */
 
-/* In an uploaded list ranks are problem indices; problem_index is -1 for all but free bodies. */
+/* Fills slot and problem_index of an uploaded list: the rank of a free body is its problem index, others have -1. */
 static __global__ void number_bodies(CuBodies b, uint32_t *slot, int32_t *problem_index)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= b.slots)
         return;
     uint32_t rank = rank_of(b, (uint32_t)i);
     slot[rank] = (uint32_t)i;
-    problem_index[i] = cu_moves(b.shape, b.mobility, i) ? (int32_t)rank : -1;
+    problem_index[i] = cu_is_free(b.shape, b.mobility, i) ? (int32_t)rank : -1;
 }
 
-static __global__ void unpack(CuList list, CuBodies b, int first, int count,
-                              const TalusContact *contact, const TalusVec3 *impulse)
+/* Writes contact[count] and impulse[count], in the host's order, to the list from index `first` on. */
+static __global__ void unpack_contacts(CuList list, CuBodies b, int first, int count,
+                                       const TalusContact *contact, const TalusVec3 *impulse)
 {
-    int64_t k = item();
+    int64_t k = item_index();
     if (k >= count)
         return;
     int64_t i = first + k;
@@ -185,7 +193,7 @@ static __global__ void unpack(CuList list, CuBodies b, int first, int count,
     talus_frame_from_normal(frame, c.normal.x, c.normal.y, c.normal.z);
     bool b_moves = b.mobility[c.b] == TALUS_MOBILITY_FREE;
     list.pair[i] = make_int2((int)rank_of(b, c.a), b_moves ? (int)rank_of(b, c.b) : -1);
-    list.other[i] = c.b;
+    list.slot_b[i] = c.b;
     list.frame[i] = CuFrame{frame[0], frame[1], frame[2], frame[3]};
     list.gap[i] = c.gap;
     list.impulse[i] = impulse[k];
@@ -193,13 +201,14 @@ static __global__ void unpack(CuList list, CuBodies b, int first, int count,
         list.feature[i - list.counts.sphere_sphere] = c.feature;
 }
 
+/* Reserves the arrays of a list that is uploaded; incidence, which the next detection fills, is left out. */
 static TalusStatus reserve_list(CuList *list, const TalusContactList *from, int slots)
 {
     const char *what = "contacts";
     TALUS_TRY(list->slot.reserve(slots, what));
     TALUS_TRY(list->problem_index.reserve(slots, what));
     TALUS_TRY(list->pair.reserve(from->count, what));
-    TALUS_TRY(list->other.reserve(from->count, what));
+    TALUS_TRY(list->slot_b.reserve(from->count, what));
     TALUS_TRY(list->feature.reserve(from->count - from->sphere_sphere, what));
     TALUS_TRY(list->frame.reserve(from->count, what));
     TALUS_TRY(list->gap.reserve(from->count, what));
@@ -207,17 +216,18 @@ static TalusStatus reserve_list(CuList *list, const TalusContactList *from, int 
     return list->impulse.reserve(from->count, what);
 }
 
+/* Uploads contacts, impulses and arms to the current list, through the staging memory. */
 static TalusStatus put_contacts(TalusEngine *e, Staging *s, const TalusContactList *from)
 {
-    CuList *list = cu_list(e);
-    TALUS_TRY(staging_reserve(s, from->count, 0));
+    CuList *list = cu_current_list(e);
+    TALUS_TRY(reserve_staging(s, from->count, 0));
     launch(e->cu, number_bodies, blocks_for(e->bodies.slots), THREADS, e->bodies, list->slot.at,
            list->problem_index.at);
     for (int at = 0; at < from->count; at += STAGE) {
         int count = from->count - at < STAGE ? from->count - at : STAGE;
         cu_put(e->cu, s->contact, from->contact + at, (size_t)count * sizeof *from->contact);
         cu_put(e->cu, s->impulse, from->impulse + at, (size_t)count * sizeof *from->impulse);
-        launch(e->cu, unpack, blocks_for(count), THREADS, *list, e->bodies, at, count,
+        launch(e->cu, unpack_contacts, blocks_for(count), THREADS, *list, e->bodies, at, count,
                s->contact.at, s->impulse.at);
     }
     cu_put(e->cu, list->arms, from->arms, (size_t)from->general * sizeof *from->arms);
@@ -226,7 +236,7 @@ static TalusStatus put_contacts(TalusEngine *e, Staging *s, const TalusContactLi
 
 TalusStatus cu_engine_put_contacts(TalusEngine *e, const TalusContactList *from)
 {
-    CuList *list = cu_list(e);
+    CuList *list = cu_current_list(e);
     Staging staging = {};
     list->counts = {0, 0, 0, 0, HUGE_VAL, 0}; /* until the upload is complete */
     list->problem_bodies = 0;
@@ -235,7 +245,7 @@ TalusStatus cu_engine_put_contacts(TalusEngine *e, const TalusContactList *from)
                     from->count,         HUGE_VAL,           0};
     list->problem_bodies = list->slots = e->bodies.slots;
     TalusStatus status = put_contacts(e, &staging, from);
-    staging_clear(&staging);
+    clear_staging(&staging);
     if (status != TALUS_OK)
         list->counts = {0, 0, 0, 0, HUGE_VAL, 0};
     return status;

@@ -1,10 +1,10 @@
-/* engine/cuda/detect.cu - from bodies to a contact list on the device, as collide/detect.c on the host.
+/* engine/cuda/detect.cu - makes the contact list from the bodies on the device, as collide/detect.c does on the host.
  *
  * The host waits once for the numbers of contacts and candidates (again if the list of walls must grow) and, if there
- * are candidates, once more for the number of their contacts. The new list takes over frames, gaps, arms and incidence
- * of the old one; only what the transfer of impulses needs (slots, pairs, features, impulses) exists twice. If the
- * arrays taken over must grow and memory holds both versions, the old list stays complete until all of the new one is
- * allocated. */
+ * are candidates, once more for the number of their contacts. The new list takes over the memory of frames, gaps, arms
+ * and incidence of the old list; only the arrays that the transfer of impulses reads (slots, pairs, features, impulses)
+ * exist twice. If an array that is taken over must grow, and memory holds the old and the larger one, the old list stays
+ * complete until all of the new list is allocated. */
 #include "engine/cuda/detect.h"
 
 extern "C" {
@@ -13,7 +13,8 @@ extern "C" {
 
 /* ---- memory ---- */
 
-static TalusStatus open_grid(TalusEngine *e)
+/* Allocates e->grid on the first call; reserves its arrays of walls and its layout. */
+static TalusStatus create_grid(TalusEngine *e)
 {
     if (!e->grid)
         TALUS_TRY(TALUS_ALLOC(e->grid, 1, "detection"));
@@ -24,25 +25,26 @@ static TalusStatus open_grid(TalusEngine *e)
     return g->grid.reserve(1, "grid");
 }
 
-void cu_detect_clear(TalusEngine *e)
+void cu_detection_clear(TalusEngine *e)
 {
     CuGrid *g = e->grid;
     if (!g)
         return;
-    cu_clear(g->grid, g->wall, g->wall_slot, g->scratch, g->start, g->count, g->contact_count,
-             g->fat, g->ball_fat, g->ball, g->candidate, g->rest);
+    cu_clear(g->grid, g->wall, g->wall_slot, g->scratch, g->cell_start, g->count, g->contact_count,
+             g->fat, g->ball_fat, g->ball, g->candidate, g->grouped);
     talus_release(g);
     e->grid = nullptr;
 }
 
-/* The scratch holds cell, rank and temp of each slot, and later `begin` of transfer.cu, three numbers per problem body
+/* Reserves the arrays of the grid that depend on the number of slots, and slot and problem_index of the new list. The
+ * scratch holds cell, number_in_cell and cell_bodies; later the work space of transfer.cu, three numbers per problem body
  * of the old list. */
 static TalusStatus reserve_grid(TalusEngine *e, CuList *list)
 {
     CuGrid *g = e->grid;
-    int64_t n = e->bodies.slots, problem_bodies = cu_list(e)->problem_bodies;
+    int64_t n = e->bodies.slots, problem_bodies = cu_current_list(e)->problem_bodies;
     TALUS_TRY(g->scratch.reserve(3 * (n > problem_bodies ? n : problem_bodies) + 2, "grid"));
-    TALUS_TRY(g->start.reserve(2 * n + CU_SPARE_CELLS, "grid"));
+    TALUS_TRY(g->cell_start.reserve(2 * n + CU_SPARE_CELLS, "grid"));
     TALUS_TRY(g->count.reserve(2 * (n + 1), "grid"));
     TALUS_TRY(g->fat.reserve(n, "grid"));
     TALUS_TRY(g->ball_fat.reserve(n, "grid"));
@@ -51,8 +53,9 @@ static TalusStatus reserve_grid(TalusEngine *e, CuList *list)
     return list->problem_index.reserve(n, "bodies of the problem");
 }
 
-static CuDetect make_detect(const TalusEngine *e, const TalusDetectOptions *options,
-                            const CuList *list)
+/* Returns the arguments of detection's kernels, for the new list `list`. */
+static CuDetect detect_arguments(const TalusEngine *e, const TalusDetectOptions *options,
+                                 const CuList *list)
 {
     const CuGrid *g = e->grid;
     const CuBodies *b = &e->bodies;
@@ -61,7 +64,7 @@ static CuDetect make_detect(const TalusEngine *e, const TalusDetectOptions *opti
     d.bodies = {b->slots,
                 b->position.at,
                 b->orientation.at,
-                e->seen_velocity,
+                e->detection_velocity,
                 b->spin.at,
                 b->radius.at,
                 b->size.at,
@@ -84,10 +87,10 @@ static CuDetect make_detect(const TalusEngine *e, const TalusDetectOptions *opti
     d.wall_capacity = (uint32_t)g->wall_slot.capacity;
     d.fat = g->fat;
     d.cell = g->scratch;
-    d.rank = g->scratch + d.slots;
-    d.temp = g->scratch + 2 * d.slots;
+    d.number_in_cell = g->scratch + d.slots;
+    d.cell_bodies = g->scratch + 2 * d.slots;
     d.mask = (uint64_t *)g->scratch.at;
-    d.start = g->start;
+    d.cell_start = g->cell_start;
     d.slot = list->slot;
     d.problem_index = list->problem_index;
     d.ball = g->ball;
@@ -95,59 +98,61 @@ static CuDetect make_detect(const TalusEngine *e, const TalusDetectOptions *opti
     d.count = g->count;
     d.candidate = g->candidate;
     d.driven = b->driven;
-    d.ragged = e->tables.ragged;
+    d.complex_shapes = e->tables.complex_shapes;
     d.facets = e->tables.facets;
-    d.rest = g->rest;
+    d.grouped = g->grouped;
     return d;
 }
 
 /* ---- stages ---- */
 
-static TalusStatus refuse(const TalusEngine *e, const CuFound *found)
+/* Fails if the search has found a body that detection refuses, or too many contacts or candidates. */
+static TalusStatus check_found(const TalusEngine *e, const CuFound *found)
 {
     const CuBodies *b = &e->bodies;
-    if (found->fault != CU_NONE)
+    if (found->bad_state != CU_NONE)
         return talus_fail(TALUS_ERR_NUMERIC,
                           "the state of body %llu is not finite, or out of all proportion",
-                          (unsigned long long)e->id[found->fault]);
-    if (found->loose != CU_NONE) {
+                          (unsigned long long)e->id[found->bad_state]);
+    if (found->free_wall != CU_NONE) {
         int32_t shape;
-        TalusShape loose;
-        cu_get(e->cu, &shape, b->shape + found->loose, sizeof shape);
-        cu_get(e->cu, &loose, e->tables.shape + shape, sizeof loose);
-        return talus_refuse_moving(found->loose, loose.def.kind);
+        TalusShape wall;
+        cu_get(e->cu, &shape, b->shape + found->free_wall, sizeof shape);
+        cu_get(e->cu, &wall, e->tables.shape + shape, sizeof wall);
+        return talus_refuse_moving(found->free_wall, wall.def.kind);
     }
-    if (found->bad != CU_NONE)
-        return talus_refuse_body(found->bad);
-    if (found->odd != CU_NONE) {
+    if (found->bad_radius != CU_NONE)
+        return talus_refuse_body(found->bad_radius);
+    if (found->bad_sphere != CU_NONE) {
         double radius, size;
-        cu_get(e->cu, &radius, b->radius + found->odd, sizeof radius);
-        cu_get(e->cu, &size, b->size + found->odd, sizeof size);
-        return talus_refuse_sphere(found->odd, radius, size);
+        cu_get(e->cu, &radius, b->radius + found->bad_sphere, sizeof radius);
+        cu_get(e->cu, &size, b->size + found->bad_sphere, sizeof size);
+        return talus_refuse_sphere(found->bad_sphere, radius, size);
     }
     TALUS_TRY(talus_check_fit(&found->fit));
-    TALUS_TRY(talus_check_contact_count(found->spheres, INT32_MAX / 3));
+    TALUS_TRY(talus_check_contact_count(found->sphere_sphere, INT32_MAX / 3));
     return talus_check_pair_count(found->candidates, INT32_MAX / 2);
 }
 
-/* Finds the problem's bodies and the numbers of candidates and of contacts between free spheres. */
-static TalusStatus search(TalusEngine *e, const TalusDetectOptions *options, CuList *list,
-                          CuDetect *d, CuFound *found)
+/* Builds the grid and counts candidates and contacts of two free spheres; once more, with more memory, if the walls did
+ * not fit. Sets problem_bodies and slots of the list and fills *d and *found. */
+static TalusStatus search_pairs(TalusEngine *e, const TalusDetectOptions *options, CuList *list,
+                                CuDetect *d, CuFound *found)
 {
     for (bool enough = false; !enough;) {
-        TALUS_TRY(open_grid(e));
+        TALUS_TRY(create_grid(e));
         TALUS_TRY(reserve_grid(e, list));
-        *d = make_detect(e, options, list);
+        *d = detect_arguments(e, options, list);
         TALUS_TRY(cu_grid_build(d));
         TALUS_TRY(cu_pairs_count(d));
         cu_get(e->cu, found, &d->grid->found, sizeof *found);
         TALUS_TRY(cu_check(e->cu));
-        enough = found->unbounded <= d->wall_capacity;
-        TALUS_TRY(e->grid->wall_slot.reserve(found->unbounded, "walls"));
+        enough = found->shape_walls <= d->wall_capacity;
+        TALUS_TRY(e->grid->wall_slot.reserve(found->shape_walls, "walls"));
     }
     list->problem_bodies = (int)found->problem_bodies;
     list->slots = e->bodies.slots;
-    return refuse(e, found);
+    return check_found(e, found);
 }
 
 /* Fails for a pair of slots, a << 32 | b, whose shapes have no contact function. */
@@ -168,21 +173,23 @@ static TalusStatus refuse_pair(const TalusEngine *e, unsigned long long pair)
 static TalusStatus reserve_pairs(CuList *list, int64_t contacts)
 {
     TALUS_TRY(list->pair.reserve(contacts, "contacts"));
-    return list->other.reserve(contacts, "contacts");
+    return list->slot_b.reserve(contacts, "contacts");
 }
 
-/* Writes the pairs of free spheres and the candidates; counts the contacts of the candidates. */
-static TalusStatus count_others(TalusEngine *e, CuDetect *d, CuList *list, CuFound *found)
+/* Writes the pairs of two free spheres to the list and the candidates to d->candidate; counts the contacts of the
+ * candidates. Reserves memory for all of them. */
+static TalusStatus write_pairs_and_count_contacts(TalusEngine *e, CuDetect *d, CuList *list,
+                                                  CuFound *found)
 {
     CuGrid *g = e->grid;
-    int spheres = (int)found->spheres, candidates = (int)found->candidates;
+    int spheres = (int)found->sphere_sphere, candidates = (int)found->candidates;
     TALUS_TRY(g->candidate.reserve(candidates, "near pairs"));
     TALUS_TRY(g->contact_count.reserve(2 * ((int64_t)candidates + 1), "near pairs"));
-    if (d->ragged)
-        TALUS_TRY(g->rest.reserve(CU_KINDS * (int64_t)candidates, "near pairs"));
+    if (d->complex_shapes)
+        TALUS_TRY(g->grouped.reserve(CU_KINDS * (int64_t)candidates, "near pairs"));
     TALUS_TRY(reserve_pairs(list, (int64_t)spheres + candidates));
     d->candidate = g->candidate;
-    d->rest = g->rest;
+    d->grouped = g->grouped;
     cu_pairs_write(d, list, spheres);
     if (candidates) {
         TALUS_TRY(cu_manifolds_count(d, candidates, g->contact_count));
@@ -191,29 +198,29 @@ static TalusStatus count_others(TalusEngine *e, CuDetect *d, CuList *list, CuFou
     TALUS_TRY(cu_check(e->cu));
     if (found->unsupported != ~0ull)
         return refuse_pair(e, found->unsupported);
-    double contacts = found->spheres + found->fixed + found->general;
+    double contacts = found->sphere_sphere + found->sphere_fixed + found->general;
     TALUS_TRY(talus_check_contact_count(contacts, INT32_MAX / 3));
     TALUS_TRY(talus_check_contact_count(found->general, INT32_MAX / 4));
-    if ((size_t)contacts > list->pair.capacity || (size_t)contacts > list->other.capacity) {
+    if ((size_t)contacts > list->pair.capacity || (size_t)contacts > list->slot_b.capacity) {
         TALUS_TRY(reserve_pairs(list, (int64_t)contacts));
-        cu_pairs_write(d, list, spheres); /* growing has lost the first result */
+        cu_pairs_write(d, list, spheres); /* the larger arrays do not have the pairs yet */
     }
     return TALUS_OK;
 }
 
-template <class T> static void exchange(CuArray<T> *a, CuArray<T> *b)
+template <class T> static void exchange_arrays(CuArray<T> *a, CuArray<T> *b)
 {
     CuArray<T> spare = *a;
     *a = *b;
     *b = spare;
 }
 
-/* Reserves `need` elements of `to`, an array of the new list, taking over the memory of `from`, the same array of the
- * old list, if that is large enough. Otherwise both exist side by side, so that the old list survives a failure; if
- * memory does not hold both, `from` is freed and *lost set. With *lost already set, `from` is taken over and grown. */
+/* Reserves `need` elements of `to`, an array of the new list; `from` is the same array of the old list. Takes over the
+ * memory of `from` if that is large enough. Else allocates new memory beside it, so that the old list survives a failure;
+ * if memory does not hold both, frees `from` and sets *lost. With *lost already set, takes over `from` and grows it. */
 template <class T>
-static TalusStatus inherit(CuArray<T> *to, CuArray<T> *from, int64_t need, const char *what,
-                           bool *lost)
+static TalusStatus reserve_or_take_over(CuArray<T> *to, CuArray<T> *from, int64_t need,
+                                        const char *what, bool *lost)
 {
     bool fits = from->at && need <= (int64_t)from->capacity;
     to->clear();
@@ -223,19 +230,20 @@ static TalusStatus inherit(CuArray<T> *to, CuArray<T> *from, int64_t need, const
             return TALUS_OK;
         *lost = from->at != nullptr;
     }
-    exchange(to, from);
+    exchange_arrays(to, from);
     return to->reserve(need, what);
 }
 
-/* Ends inherit: gives `stays` the memory of `goes` if it has none, and clears `goes`. */
-template <class T> static void settle(CuArray<T> *stays, CuArray<T> *goes)
+/* After reserve_or_take_over: `stays` is the array of the list that is used further, `goes` that of the other one. Gives
+ * `stays` the memory of `goes` if `stays` has none; frees `goes` otherwise. */
+template <class T> static void finish_take_over(CuArray<T> *stays, CuArray<T> *goes)
 {
     if (!stays->at)
-        exchange(stays, goes);
+        exchange_arrays(stays, goes);
     goes->clear();
 }
 
-/* Reserves the new list, `list`, for its counts. A failure leaves the old one unchanged unless *lost. */
+/* Reserves the arrays of the new list, `list`, for list->counts. A failure leaves the old list unchanged unless *lost. */
 static TalusStatus reserve_list(CuList *list, CuList *old, bool *lost)
 {
     const TalusEngineCounts *n = &list->counts;
@@ -243,44 +251,48 @@ static TalusStatus reserve_list(CuList *list, CuList *old, bool *lost)
     int64_t starts = (int64_t)list->problem_bodies + 1, ends = 2 * (int64_t)n->contacts;
     TALUS_TRY(list->feature.reserve(n->sphere_fixed + n->general, contacts));
     TALUS_TRY(list->impulse.reserve(n->contacts, "impulses"));
-    TalusStatus status = inherit(&list->frame, &old->frame, n->contacts, contacts, lost);
+    TalusStatus status =
+        reserve_or_take_over(&list->frame, &old->frame, n->contacts, contacts, lost);
     if (status == TALUS_OK)
-        status = inherit(&list->gap, &old->gap, n->contacts, contacts, lost);
+        status = reserve_or_take_over(&list->gap, &old->gap, n->contacts, contacts, lost);
     if (status == TALUS_OK)
-        status = inherit(&list->arms, &old->arms, n->general, contacts, lost);
+        status = reserve_or_take_over(&list->arms, &old->arms, n->general, contacts, lost);
     if (status == TALUS_OK)
-        status = inherit(&list->incidence_start, &old->incidence_start, starts, incidence, lost);
+        status = reserve_or_take_over(&list->incidence_start, &old->incidence_start, starts,
+                                      incidence, lost);
     if (status == TALUS_OK)
-        status = inherit(&list->incidence, &old->incidence, ends, incidence, lost);
+        status = reserve_or_take_over(&list->incidence, &old->incidence, ends, incidence, lost);
     CuList *stays = status == TALUS_OK ? list : old, *goes = stays == list ? old : list;
-    settle(&stays->frame, &goes->frame);
-    settle(&stays->gap, &goes->gap);
-    settle(&stays->arms, &goes->arms);
-    settle(&stays->incidence_start, &goes->incidence_start);
-    settle(&stays->incidence, &goes->incidence);
+    finish_take_over(&stays->frame, &goes->frame);
+    finish_take_over(&stays->gap, &goes->gap);
+    finish_take_over(&stays->arms, &goes->arms);
+    finish_take_over(&stays->incidence_start, &goes->incidence_start);
+    finish_take_over(&stays->incidence, &goes->incidence);
     return status;
 }
 
+/* Writes frames, gaps and arms, the contacts of the candidates, incidence and impulses of the new list. */
 static TalusStatus write_list(TalusEngine *e, const CuDetect *d, CuList *list, CuList *old,
                               int candidates)
 {
-    cu_sphere_frames(d, list, list->counts.sphere_sphere);
+    cu_fill_sphere_frames(d, list, list->counts.sphere_sphere);
     if (candidates)
         cu_manifolds_write(d, candidates, e->grid->contact_count, list);
-    TALUS_TRY(cu_list_body_contacts(d, list));
+    TALUS_TRY(cu_fill_incidence(d, list));
     cu_transfer_impulses(e->cu, old, list, e->grid->scratch);
     return cu_check(e->cu);
 }
 
 TalusStatus cu_detect_contacts(TalusEngine *e, const TalusDetectOptions *options)
 {
-    CuList *old = cu_list(e), *list = &e->list[1 - e->now];
+    CuList *old = cu_current_list(e), *list = &e->list[1 - e->current];
     CuDetect d;
     CuFound found;
     TALUS_TRY(talus_check_detect_options(options));
-    TALUS_TRY(search(e, options, list, &d, &found));
-    TALUS_TRY(count_others(e, &d, list, &found));
-    int spheres = (int)found.spheres, fixed = (int)found.fixed, general = (int)found.general;
+    TALUS_TRY(search_pairs(e, options, list, &d, &found));
+    TALUS_TRY(write_pairs_and_count_contacts(e, &d, list, &found));
+    int spheres = (int)found.sphere_sphere, fixed = (int)found.sphere_fixed,
+        general = (int)found.general;
     list->counts = {spheres,          fixed, general, spheres + fixed + general, found.min_size,
                     found.fit.clipped};
     bool lost = false;
@@ -292,6 +304,6 @@ TalusStatus cu_detect_contacts(TalusEngine *e, const TalusDetectOptions *options
     if (status != TALUS_OK && lost)
         old->counts = {0, 0, 0, 0, HUGE_VAL, 0}; /* neither list is complete */
     TALUS_TRY(status);
-    e->now = 1 - e->now;
+    e->current = 1 - e->current;
     return TALUS_OK;
 }

@@ -5,15 +5,15 @@
  *     per slot     state 137 (x, v, spin 24 each, e 32, mass, radius, size 8 each, shape, material 4
  *                  each, mobility 1), free velocity 24; solved velocity 24 after a redetection; id 8, rank 4
  *                  and its inverse 4 once slots are used again
- *     per problem body   record 64, solved record 64 (the operator's scratch), inertia 48 with general
+ *     per problem body   record 64, solved record 64 (the operator's scratch), inverse inertia 48 with general
  *                  contacts only, incidence_start 4
  *     per contact  shared by list and problem: frame 32, gap 8, incidence 8, arms 48 if general;
  *                  bias 8, diagonal 16, gamma 24 and mu 8 (gamma 8 without friction), compliance 8 where
  *                  a law has it, arm 48 and coupling 8 if general; model 24 with joints or friction other
- *                  than ccp on the disc, estimate 8 with law fixed, base 8 with law coulomb; with moments all contacts
+ *                  than ccp on the disc, estimate 8 with law fixed, unshifted 8 with law coulomb; with moments all contacts
  *                  are general, gamma is 24 more, moment_mu and lever 16 each, incidence 8 more
- *     each of the two lists, the last step's and the new one
- *                  slot 4 per problem body, problem_index 4 per slot; pair 8, other 4, impulse 24
+ *     each of the two lists, the old and the new one
+ *                  slot 4 per problem body, problem_index 4 per slot; pair 8, slot_b 4, impulse 24
  *                  per contact, feature 4 unless between two spheres
  *     backup       104 per slot for states, 8 per slot and 76 per sphere contact for the list, once a snapshot
  *                  was taken (for a halved step, a redetection, or joints) */
@@ -35,15 +35,15 @@ struct CuBackup {
 
 /* ---- life ---- */
 
-static void bodies_clear(CuBodies *b)
+static void clear_bodies(CuBodies *b)
 {
     cu_clear(b->position, b->velocity, b->spin, b->orientation, b->mass, b->radius, b->size,
              b->shape, b->material, b->mobility, b->id, b->rank, b->at_rank, b->force, b->torque);
 }
 
-static void list_clear(CuList *list)
+static void clear_list(CuList *list)
 {
-    cu_clear(list->slot, list->problem_index, list->pair, list->other, list->feature, list->frame,
+    cu_clear(list->slot, list->problem_index, list->pair, list->slot_b, list->feature, list->frame,
              list->gap, list->arms, list->impulse, list->incidence_start, list->incidence);
 }
 
@@ -53,16 +53,16 @@ void cu_engine_destroy(TalusEngine *e)
         return;
     CuTables *t = &e->tables;
     CuBackup *backup = e->backup;
-    cu_detect_clear(e);
-    bodies_clear(&e->bodies);
-    list_clear(&e->list[0]);
-    list_clear(&e->list[1]);
+    cu_detection_clear(e);
+    clear_bodies(&e->bodies);
+    clear_list(&e->list[0]);
+    clear_list(&e->list[1]);
     cu_clear(t->shape, t->block, t->gyration, t->law);
     cu_clear(e->free_velocity, e->solved_velocity, e->dropped, e->probe_sums, e->period);
-    cu_clear(e->group, e->apart, e->subset, e->motion);
+    cu_clear(e->group, e->filter_pairs, e->subset, e->motion);
     if (backup) {
         cu_clear(backup->position, backup->velocity, backup->spin, backup->orientation);
-        list_clear(&backup->list);
+        clear_list(&backup->list);
     }
     cu_step_clear(e);
     cu_joints_clear(e);
@@ -117,25 +117,25 @@ TalusStatus cu_engine_put_tables(TalusEngine *e, const TalusTables *tables)
 
 /* ---- bodies ---- */
 
-/* Zeroes the impulses of contacts of dropped bodies. */
-static __global__ void forget(CuList list, const uint8_t *dropped)
+/* Zeroes the impulses of all contacts of bodies with dropped[slot] nonzero. */
+static __global__ void zero_dropped_impulses(CuList list, const uint8_t *dropped)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= list.counts.contacts)
         return;
-    if (dropped[list.slot[list.pair[i].x]] || dropped[list.other[i]])
+    if (dropped[list.slot[list.pair[i].x]] || dropped[list.slot_b[i]])
         list.impulse[i] = talus_vec3(0.0, 0.0, 0.0);
 }
 
-/* Uploads ids and their order, where slots do not say them. */
+/* Uploads ids if they are not the slots + 1, and ranks if ids do not ascend with slots. */
 static TalusStatus put_ids(TalusEngine *e, const TalusBodyArrays *from)
 {
     CuBodies *b = &e->bodies;
-    b->named = false;
-    for (int i = 0; i < from->slots && !b->named; i++)
-        b->named = from->id[i] != (uint64_t)i + 1;
+    b->ids_differ = false;
+    for (int i = 0; i < from->slots && !b->ids_differ; i++)
+        b->ids_differ = from->id[i] != (uint64_t)i + 1;
     b->ranked = from->rank != nullptr;
-    if (b->named)
+    if (b->ids_differ)
         TALUS_TRY(cu_upload(e, &b->id, from->id, from->slots, "bodies"));
     if (!b->ranked)
         return TALUS_OK;
@@ -163,9 +163,10 @@ TalusStatus cu_engine_put_bodies(TalusEngine *e, const TalusBodyArrays *from,
     b->driven = from->driven;
     e->id = from->id;
     if (dropped) {
-        const CuList *list = cu_list(e);
+        const CuList *list = cu_current_list(e);
         TALUS_TRY(cu_upload(e, &e->dropped, dropped, n, "dropped bodies"));
-        launch(e->cu, forget, blocks_for(list->counts.contacts), THREADS, *list, e->dropped.at);
+        launch(e->cu, zero_dropped_impulses, blocks_for(list->counts.contacts), THREADS, *list,
+               e->dropped.at);
     }
     return cu_check(e->cu);
 }
@@ -181,18 +182,19 @@ TalusStatus cu_engine_get_bodies(TalusEngine *e, TalusBodyArrays *to)
     return cu_check(e->cu);
 }
 
-static __global__ void count_below(CuPartials partials, double *totals, CuBodies b, int axis,
-                                   double below)
+/* Counts the free bodies whose coordinate along `axis` is less than `below`. */
+static __global__ void count_free_below(CuPartials partials, double *totals, CuBodies b, int axis,
+                                        double below)
 {
     double v[1] = {0.0};
-    for (int64_t i = item(); i < b.slots; i += stride())
-        v[0] += cu_moves(b.shape, b.mobility, i) && talus_along(b.position[i], axis) < below;
-    leave_totals<1, 0>(partials, totals, v);
+    for (int64_t i = item_index(); i < b.slots; i += grid_stride())
+        v[0] += cu_is_free(b.shape, b.mobility, i) && talus_along(b.position[i], axis) < below;
+    write_totals<1, 0>(partials, totals, v);
 }
 
 TalusStatus cu_engine_count_below(TalusEngine *e, int axis, double below, int64_t *count)
 {
-    launch_sums(e->cu, count_below, e->bodies.slots, e->cu->totals, e->bodies, axis, below);
+    launch_sums(e->cu, count_free_below, e->bodies.slots, e->cu->totals, e->bodies, axis, below);
     double total;
     cu_totals_get(e->cu, 1, &total);
     *count = (int64_t)total;
@@ -201,28 +203,30 @@ TalusStatus cu_engine_count_below(TalusEngine *e, int axis, double below, int64_
 
 /* ---- snapshot and rollback ---- */
 
+/* Copies `count` elements on the device to `to`, which grows if needed. */
 template <class T>
-static TalusStatus copy(TalusEngine *e, CuArray<T> *to, const CuArray<T> &from, int64_t count)
+static TalusStatus copy_array(TalusEngine *e, CuArray<T> *to, const CuArray<T> &from, int64_t count)
 {
     TALUS_TRY(to->reserve(count, "halved step"));
     cu_copy(e->cu, to->at, from.at, (size_t)count * sizeof *from.at);
     return TALUS_OK;
 }
 
-static TalusStatus list_copy(TalusEngine *e, CuList *to, const CuList *from)
+/* Copies a list except its incidence; `to` has no contacts if the copy fails. */
+static TalusStatus copy_list(TalusEngine *e, CuList *to, const CuList *from)
 {
     const TalusEngineCounts *c = &from->counts;
     int64_t contacts = c->contacts, rest = contacts - c->sphere_sphere;
     to->counts = {0, 0, 0, 0, HUGE_VAL, 0}; /* until the copy is complete */
-    TALUS_TRY(copy(e, &to->slot, from->slot, from->problem_bodies));
-    TALUS_TRY(copy(e, &to->problem_index, from->problem_index, from->slots));
-    TALUS_TRY(copy(e, &to->pair, from->pair, contacts));
-    TALUS_TRY(copy(e, &to->other, from->other, contacts));
-    TALUS_TRY(copy(e, &to->feature, from->feature, rest));
-    TALUS_TRY(copy(e, &to->frame, from->frame, contacts));
-    TALUS_TRY(copy(e, &to->gap, from->gap, contacts));
-    TALUS_TRY(copy(e, &to->arms, from->arms, c->general));
-    TALUS_TRY(copy(e, &to->impulse, from->impulse, contacts));
+    TALUS_TRY(copy_array(e, &to->slot, from->slot, from->problem_bodies));
+    TALUS_TRY(copy_array(e, &to->problem_index, from->problem_index, from->slots));
+    TALUS_TRY(copy_array(e, &to->pair, from->pair, contacts));
+    TALUS_TRY(copy_array(e, &to->slot_b, from->slot_b, contacts));
+    TALUS_TRY(copy_array(e, &to->feature, from->feature, rest));
+    TALUS_TRY(copy_array(e, &to->frame, from->frame, contacts));
+    TALUS_TRY(copy_array(e, &to->gap, from->gap, contacts));
+    TALUS_TRY(copy_array(e, &to->arms, from->arms, c->general));
+    TALUS_TRY(copy_array(e, &to->impulse, from->impulse, contacts));
     to->counts = *c;
     to->problem_bodies = from->problem_bodies;
     to->slots = from->slots;
@@ -233,16 +237,16 @@ TalusStatus cu_engine_snapshot(TalusEngine *e)
 {
     const CuBodies *b = &e->bodies;
     CuBackup *backup = e->backup;
-    TALUS_TRY(copy(e, &backup->position, b->position, b->slots));
-    TALUS_TRY(copy(e, &backup->velocity, b->velocity, b->slots));
-    TALUS_TRY(copy(e, &backup->spin, b->spin, b->slots));
-    TALUS_TRY(copy(e, &backup->orientation, b->orientation, b->slots));
-    TALUS_TRY(list_copy(e, &backup->list, cu_list(e)));
+    TALUS_TRY(copy_array(e, &backup->position, b->position, b->slots));
+    TALUS_TRY(copy_array(e, &backup->velocity, b->velocity, b->slots));
+    TALUS_TRY(copy_array(e, &backup->spin, b->spin, b->slots));
+    TALUS_TRY(copy_array(e, &backup->orientation, b->orientation, b->slots));
+    TALUS_TRY(copy_list(e, &backup->list, cu_current_list(e)));
     backup->slots = b->slots;
     return cu_check(e->cu);
 }
 
-/* Exchanges two lists, except incidence_start and incidence, which a backup does not have. */
+/* Exchanges two lists except incidence_start and incidence, which the list of a backup does not have. */
 static void exchange_lists(CuList *a, CuList *b)
 {
     CuList list = *a;
@@ -254,8 +258,8 @@ static void exchange_lists(CuList *a, CuList *b)
     a->incidence = list.incidence;
 }
 
-/* Allocates nothing, so that it cannot fail for lack of memory. Consumes the backup: its list becomes the current
- * one. */
+/* Copies the states of the backup to the bodies and exchanges the current list for that of the backup, which is then used
+ * up. Allocates nothing, so a rollback cannot fail for lack of memory. */
 TalusStatus cu_engine_rollback(TalusEngine *e)
 {
     CuBodies *b = &e->bodies;
@@ -265,7 +269,7 @@ TalusStatus cu_engine_rollback(TalusEngine *e)
     cu_copy(e->cu, b->velocity, backup->velocity, n * sizeof *b->velocity.at);
     cu_copy(e->cu, b->spin, backup->spin, n * sizeof *b->spin.at);
     cu_copy(e->cu, b->orientation, backup->orientation, n * sizeof *b->orientation.at);
-    exchange_lists(cu_list(e), &backup->list);
+    exchange_lists(cu_current_list(e), &backup->list);
     return cu_check(e->cu);
 }
 
@@ -273,13 +277,14 @@ TalusStatus cu_engine_rollback(TalusEngine *e)
 
 void cu_engine_get_counts(const TalusEngine *e, TalusEngineCounts *counts)
 {
-    *counts = e->list[e->now].counts;
+    *counts = e->list[e->current].counts;
 }
 
-static TalusStatus detect(TalusEngine *e, const TalusDetectOptions *options, TalusVec3 gravity,
-                          bool again, TalusEngineCounts *counts)
+/* Detects contacts with the free velocities or, if `again`, with the solved ones; writes the counts of the new list. */
+static TalusStatus detect_with(TalusEngine *e, const TalusDetectOptions *options, TalusVec3 gravity,
+                               bool again, TalusEngineCounts *counts)
 {
-    TALUS_TRY(cu_predict_velocities(e, options->h, gravity, again));
+    TALUS_TRY(cu_write_detection_velocities(e, options->h, gravity, again));
     TALUS_TRY(cu_detect_contacts(e, options));
     cu_engine_get_counts(e, counts);
     return TALUS_OK;
@@ -289,11 +294,11 @@ TalusStatus cu_engine_detect(TalusEngine *e, const TalusDetectOptions *options, 
                              long long step, TalusEngineCounts *counts)
 {
     (void)step;
-    return detect(e, options, gravity, false, counts);
+    return detect_with(e, options, gravity, false, counts);
 }
 
 TalusStatus cu_engine_redetect(TalusEngine *e, const TalusDetectOptions *options, TalusVec3 gravity,
                                TalusEngineCounts *counts)
 {
-    return detect(e, options, gravity, true, counts);
+    return detect_with(e, options, gravity, true, counts);
 }

@@ -4,19 +4,20 @@
  *     extra.cu       shapes, filters, forces, states of a subset of bodies
  *     contacts.cu    upload and download of contacts in the host's order; impulses stored after a solve
  *     detect.cu      collision detection: the contact list and each body's contacts (detect.h names its files)
- *     build.cu       velocities before the solve; the problem of a step
- *     material.cu    additions of laws beyond the circular cone of ccp (material.h)
- *     joints.cu      blocks of joints, made on the host
+ *     build.cu       velocities that detection uses; the problem of a step
+ *     material.cu    what laws beyond the circular cone of ccp add to the problem (material.h)
+ *     joints.cu      blocks of joints, which the host makes, in the problem; results of joints
  *     probe.cu       sums of probes
- *     integrate.cu   solved velocities, ledger, the state at the end
+ *     integrate.cu   solved velocities, ledger, the state at the end of the step
  *
  * Bodies are stored by slot. Walls are planes, revolves, meshes, fields, and large bodies that are not free; all other
  * bodies are in the grid. In each step the bodies of the grid are sorted by cell, small sizes first, followed by driven
  * walls. A body's index in this order is its problem index, so that neighbours in space are neighbours in the problem's
  * memory; walls that are not driven have none. Contacts are ordered by run, then by the lower problem index of a and b
- * (a's, if b has none), then as the search from that body finds the other, then by feature. The order depends on the
- * state and on ids alone, for bodies of one cell are in the order of their ids. a and b themselves are chosen by ids as in
- * collide/contact.h, so contact, normal and impulse are those of the host. */
+ * (a's, if b has none), then in the order in which the search from that body finds its partners, then by feature. This
+ * order depends on the state and on ids alone, for bodies of one cell are in the order of their ids. Which body of a
+ * contact is a and which is b follows from their ids as in collide/contact.h, so normals and impulses have the signs that
+ * they have on the host. */
 #ifndef TALUS_ENGINE_CUDA_ENGINE_H
 #define TALUS_ENGINE_CUDA_ENGINE_H
 
@@ -31,22 +32,23 @@ typedef double CuRecord[8];
 typedef double CuSym3[6];
 typedef double CuArm[6];
 typedef double CuPair[2];
-/* An element of TalusOperator.frame (x, y, z: normal; w: c), aligned so that two loads of 16 bytes take it. */
+/* An element of TalusOperator.frame: normal (x, y, z) and c, in w; aligned, so that two loads of 16 bytes take it. */
 struct alignas(16) CuFrame {
     double x, y, z, w;
 };
 
+/* Shapes and laws of the world: TalusTables on the device. */
 struct CuTables {
-    CuArray<TalusShape> shape;    /* as the host's, with pointers into `block` */
+    CuArray<TalusShape> shape;    /* the host's shapes, with pointers into `block` */
     CuArray<unsigned char> block; /* arrays of all shapes (vertices, facets, ..), concatenated */
-    bool ragged;                  /* some shape is not a sphere, plane or revolve */
+    bool complex_shapes;          /* some shape is no sphere, plane or revolve */
     bool facets;                  /* some shape is a mesh or a field */
     CuArray<TalusGyration> gyration;
     CuArray<TalusLaw> law;
     int shapes, materials;
     bool compliance, models, restitution, cohesion; /* as in TalusTables */
-    int min_rows, max_rows; /* fewest and most rows that a contact needs under the laws */
-    uint32_t kinds;         /* kinds of friction among the laws, as in TalusOperator */
+    int min_rows, max_rows; /* smallest and largest number of rows of a contact, over all laws */
+    uint32_t kinds;         /* bits of the friction kinds of all laws, as TalusOperator.kinds */
 };
 
 /* Arrays by slot. */
@@ -57,29 +59,30 @@ struct CuBodies {
     CuArray<double> mass, radius, size;
     CuArray<int32_t> shape, material;
     CuArray<uint8_t> mobility;
-    bool named; /* some id is not the slot + 1: `id` holds them */
+    bool ids_differ; /* some id is not its slot + 1; else `id` is not filled */
     CuArray<uint64_t> id;
-    bool ranked; /* ids do not ascend with slots: rank and at_rank are as in TalusBodyView */
+    bool
+        ranked; /* ids do not ascend with slots; else rank and at_rank (TalusBodyView) are not filled */
     CuArray<uint32_t> rank, at_rank;
-    int driven; /* 1: some body is driven; else 0 */
-    int pushed; /* number of entries of force and torque: slots from there on have none */
+    int driven;      /* 1: some body is driven; else 0 */
+    int force_count; /* entries of force and torque; bodies in higher slots have none */
     CuArray<TalusVec3> force, torque;
 };
 
-/* If the sums of all probes fit into CU_PROBE_TOTALS numbers, they are in the context's totals from CU_PROBES on, and
- * downloaded with the step's other sums; else in TalusEngine.probe_sums. */
+/* Where the sums of all probes are: in the context's totals from CU_PROBES on, if they are at most CU_PROBE_TOTALS
+ * numbers, and are then downloaded with the step's other sums; else in TalusEngine.probe_sums. */
 enum { CU_PROBES = 32, CU_PROBE_TOTALS = 84 };
 
-/* The contacts of one step and their order. */
+/* The contacts of one detection, in the order given at the top of this file. */
 struct CuList {
     TalusEngineCounts counts;
     int problem_bodies, slots;
     CuArray<uint32_t> slot; /* [problem_bodies]: slot of each problem body */
-    /* [slots]; -1: no body, or a wall that is not driven; in a list uploaded from the host: not free */
+    /* [slots]; -1: no body, or a wall that is not driven. In a list uploaded from the host -1: the body is not free */
     CuArray<int32_t> problem_index;
-    /* [contacts]: problem indices of a and b; -1 if b is fixed or has none */
+    /* [contacts]: problem indices of a and b; -1 if b is fixed or has no problem index */
     CuArray<int2> pair;
-    CuArray<uint32_t> other;                     /* [contacts]: slot of b */
+    CuArray<uint32_t> slot_b;                    /* [contacts]: slot of b */
     CuArray<uint32_t> feature;                   /* [sphere_fixed + general]; 0 for two spheres */
     CuArray<CuFrame> frame;                      /* [contacts]: normal, c (backend/frame.h) */
     CuArray<double> gap;                         /* [contacts] */
@@ -88,41 +91,42 @@ struct CuList {
     CuArray<int32_t> incidence_start, incidence; /* as in backend/operator.h */
 };
 
-/* The contact problem of a step. Pairs, frames and incidence are the list's own arrays, but CuJoints' with joints, and
- * `incidence` below with moment rows. Solved velocities (cu_solved) are in the operator's scratch, which is otherwise
- * unused between solve and integration. */
+/* The contact problem of a step. The operator's arrays pair, frame, incidence_start and incidence are those of the list;
+ * with joints they are those of CuJoints; with moment rows op.incidence is `incidence` below. The solved velocities
+ * (cu_solved_records) are in the operator's scratch, which no one else uses between solve and integration. */
 struct CuStep {
     TalusOperator op;
-    /* [problem_bodies]: free; after integrate.cu the mean of free and solved */
+    /* [problem_bodies]: records with free velocities; after integration with the mean of free and solved ones */
     CuArray<CuRecord> body;
-    CuArray<CuSym3> inertia;  /* [problem_bodies]; only with general contacts */
-    CuArray<CuArm> arm;       /* [general] */
-    CuArray<double> coupling; /* [general] */
+    CuArray<CuSym3> inverse_inertia; /* [problem_bodies]; only with general contacts */
+    CuArray<CuArm> arm;              /* [general] */
+    CuArray<double> coupling;        /* [general] */
     CuArray<double> bias, mu, compliance, gamma;
     CuArray<CuPair> diagonal;
     /* only with joints or with friction other than ccp on the disc */
     CuArray<TalusBlockModel> model;
-    /* estimate: only with law fixed; base, TalusOperator.unshifted: only with law coulomb */
-    CuArray<double> estimate, base;
+    /* estimate: only with law fixed; unshifted: only with law coulomb */
+    CuArray<double> estimate, unshifted;
     CuArray<CuPair> moment_mu, lever; /* only with moment rows */
-    /* only with moment rows: the list's incidence, rewritten for contacts that are all general */
+    /* only with moment rows: the list's incidence, renumbered because all contacts are then general */
     CuArray<int32_t> incidence;
     TalusBuildOptions options; /* options of the last build */
 };
 
-/* Blocks of joints, after the contacts of a step (joints.cu). */
+/* Blocks of joints in the problem of a step; they follow the blocks of contacts (joints.cu). */
 struct CuJoints {
     CuArray<TalusEngineJoint> block;
-    CuArray<TalusMotorChange> push;
-    int kept, free, pushes;
-    bool compliance;
-    /* pair, frame, incidence_start and incidence of the operator: contacts, then joints */
+    CuArray<TalusMotorChange> motor_change;
+    int bounded, free,
+        motor_changes; /* as in TalusEngineJoints: numbers of blocks and of motor changes */
+    bool compliance;   /* some block has compliance */
+    /* the operator's pair, frame, incidence_start and incidence, with contacts first, then joints */
     CuArray<int2> pair;
     CuArray<CuFrame> frame;
     CuArray<int32_t> start, incidence;
-    CuArray<uint32_t> shift;  /* work space (Merge in joints.cu) */
-    CuArray<double> impulse;  /* waits for the download */
-    CuArray<CuRecord> record; /* likewise */
+    CuArray<uint32_t> ends_before; /* work space (IncidenceMerge in joints.cu) */
+    CuArray<double> impulse;       /* [3 blocks]: impulses of joints, staged for the download */
+    CuArray<CuRecord> record;      /* records of bodies, staged for the download */
 };
 
 struct TalusEngine {
@@ -130,34 +134,35 @@ struct TalusEngine {
     CuArray<TalusPeriod> period; /* one element in periodic space, else empty */
     CuTables tables;
     CuBodies bodies;
-    const uint64_t *id; /* by slot; host memory, for messages */
+    const uint64_t *id; /* ids by slot, in host memory, for messages */
     CuList list[2];
-    int now;                        /* index of the last detection's list */
-    const TalusVec3 *seen_velocity; /* [slots]: velocities used in detection, one of the next two */
+    int current; /* index of the last detection's list */
+    const TalusVec3
+        *detection_velocity; /* [slots]: velocities that detection used: one of the next two */
     CuArray<TalusVec3> free_velocity;   /* [slots]: v + h g + h f/m if free, v if driven, else 0 */
     CuArray<TalusVec3> solved_velocity; /* [slots]: solved velocities, for redetection */
     CuArray<uint8_t> dropped;           /* [slots]: argument of put_bodies */
     TalusFilter filter;                 /* device pointers; group NULL: all pairs collide */
-    CuArray<uint8_t> group;             /* memory of filter.group */
-    CuArray<uint32_t> apart;            /* memory of filter.meets, then of filter.excluded */
+    CuArray<uint8_t> group;             /* filter.group */
+    CuArray<uint32_t> filter_pairs;     /* filter.meets, then filter.excluded */
     CuArray<int32_t> subset;            /* slots whose states are uploaded or downloaded */
     CuArray<TalusMotion> motion;        /* states of these slots */
-    CuArray<double> probe_sums; /* if there are more probes than fit into the totals (probe.cu) */
-    bool probes_here;           /* integrate.cu has downloaded the sums into probe_here */
-    double probe_here[CU_PROBE_TOTALS];
-    struct CuGrid *grid;     /* memory of detection (grid.cu) */
+    CuArray<double> probe_sums; /* sums of probes, if they do not fit into the totals (probe.cu) */
+    bool probes_downloaded;     /* integrate.cu has filled downloaded_probes */
+    double downloaded_probes[CU_PROBE_TOTALS];
+    struct CuGrid *grid;     /* memory of detection (detect.h) */
     struct CuBackup *backup; /* the snapshot (engine.cu) */
     CuStep step;
     CuJoints joints;
 };
 
 /* Returns the list of the last detection. */
-static inline CuList *cu_list(TalusEngine *e)
+static inline CuList *cu_current_list(TalusEngine *e)
 {
-    return &e->list[e->now];
+    return &e->list[e->current];
 }
 
-/* Copies `count` elements from the host into `to`, which grows if needed. */
+/* Uploads `count` elements of the host's array `from` to `to`, which grows if needed; `what` names it in messages. */
 template <class T>
 static inline TalusStatus cu_upload(TalusEngine *e, CuArray<T> *to, const T *from, int64_t count,
                                     const char *what)
@@ -167,52 +172,61 @@ static inline TalusStatus cu_upload(TalusEngine *e, CuArray<T> *to, const T *fro
     return TALUS_OK;
 }
 
-/* detect.cu: detects contacts with e->seen_velocity, directly after cu_predict_velocities, whose totals it reads. The
- * new list becomes the current one. Fails as the operation `detect` (engine/operations.h). */
+/* detect.cu: makes a new contact list with the velocities e->detection_velocity and makes it the current list. Call it
+ * directly after cu_write_detection_velocities, whose totals it reads. Fails as the operation `detect`
+ * (engine/operations.h). */
 TalusStatus cu_detect_contacts(TalusEngine *e, const TalusDetectOptions *options);
-void cu_detect_clear(TalusEngine *e);
+/* Frees the memory of detection, e->grid. */
+void cu_detection_clear(TalusEngine *e);
 
-/* extra.cu: uploads shapes with their blocks. */
+/* extra.cu: uploads the shapes and the arrays that they point to; sets complex_shapes and facets of the tables. */
 TalusStatus cu_put_shapes(TalusEngine *e, const TalusTables *tables);
 
-/* joints.cu, in the order of a build: the number of joint blocks; merge makes room for them in pairs and frames of the
- * operator, whose sizes are set, and completes its incidence; fill writes the blocks, with zero impulses; begin, after
- * cu_attract, writes initial impulses and adds what torque motors do to the bodies' records. */
-int cu_joint_blocks(const TalusEngine *e);
-TalusStatus cu_joints_merge(TalusEngine *e);
-void cu_joints_fill(TalusEngine *e);
-void cu_joints_begin(TalusEngine *e);
+/* joints.cu, in the order of a build. */
+/* Returns the number of joint blocks in the problem. */
+int cu_joint_block_count(const TalusEngine *e);
+/* Sets op->joints. If there are joints, replaces pair, frame, incidence_start and incidence of the operator, whose sizes
+ * are set, by copies with space for joints in pair and frame and with the joints' entries in incidence. */
+TalusStatus cu_joints_extend_operator(TalusEngine *e);
+/* Writes the blocks of joints to the operator, with zero impulses. */
+void cu_joints_fill_blocks(TalusEngine *e);
+/* Adds the changes by torque motors to the bodies' records and writes the initial impulses of joints. Call it after
+ * cu_add_attraction, which takes the impulses of joints to be 0. */
+void cu_joints_add_motors_and_impulses(TalusEngine *e);
+/* Frees the memory of e->joints. */
 void cu_joints_clear(TalusEngine *e);
 
-/* build.cu: writes the free velocities or, if `again`, the solved ones, and sets e->seen_velocity to them. Totals 0 and
- * 1 of the context are then, over free bodies, minus the lowest slot whose state is not finite (-infinity: none) and
- * minus the least size (-infinity: no body is free). */
-TalusStatus cu_predict_velocities(TalusEngine *e, double h, TalusVec3 gravity, bool again);
+/* build.cu: writes, by slot, the free velocities or, if `again`, the solved ones, and makes them e->detection_velocity.
+ * Also writes totals 0 and 1 of the context, over free bodies: minus the lowest slot whose state is not finite
+ * (-infinity: none), and minus the smallest size (-infinity: no body is free). */
+TalusStatus cu_write_detection_velocities(TalusEngine *e, double h, TalusVec3 gravity, bool again);
+/* Frees the memory of e->step. */
 void cu_step_clear(TalusEngine *e);
 /* material.cu: returns the records with solved velocities, [problem_bodies], in the operator's scratch. */
-const CuRecord *cu_solved(const TalusEngine *e);
+const CuRecord *cu_solved_records(const TalusEngine *e);
 
-/* True if the body is driven: it has a problem index and a velocity, and no impulse moves it. */
-static __device__ inline bool cu_driven(const CuBodies &b, int64_t slot)
+/* True if the slot holds a driven body: one with a problem index and a velocity that impulses do not change. */
+static __device__ inline bool cu_is_driven(const CuBodies &b, int64_t slot)
 {
     return b.driven && b.shape[slot] >= 0 && b.mobility[slot] == TALUS_MOBILITY_DRIVEN;
 }
 
 /* Returns the length l of a body, which scales its arms and spin in the problem: its radius, 1 m if that is 0. */
-static __device__ inline double cu_length(const CuBodies &b, int64_t slot)
+static __device__ inline double cu_body_length(const CuBodies &b, int64_t slot)
 {
     double radius = b.radius[slot];
     return radius > 0.0 ? radius : 1.0;
 }
 
-/* Returns the slot at a place in the order of ids, in which sums over bodies go. */
-static __device__ inline int64_t cu_slot_at(const CuBodies &b, int64_t place)
+/* Returns the slot of the body with a rank, its place in the order of ids. Sums over bodies run in this order. */
+static __device__ inline int64_t cu_slot_at_rank(const CuBodies &b, int64_t rank)
 {
-    return b.ranked ? (int64_t)b.at_rank[place] : place;
+    return b.ranked ? (int64_t)b.at_rank[rank] : rank;
 }
 
 /* True if the slot holds a free body. */
-static __device__ inline bool cu_moves(const int32_t *shape, const uint8_t *mobility, int64_t slot)
+static __device__ inline bool cu_is_free(const int32_t *shape, const uint8_t *mobility,
+                                         int64_t slot)
 {
     return shape[slot] >= 0 && mobility[slot] == TALUS_MOBILITY_FREE;
 }

@@ -2,20 +2,21 @@
  * of bodies. */
 #include "engine/cuda/engine.h"
 
-/* Alignment of the shapes' blocks; no array in them needs more. */
+/* Alignment, in bytes, of the block of a shape's arrays; no array needs a larger one. */
 enum { ALIGNED = 64 };
 
 /* ---- shapes ---- */
 
-static size_t padded(size_t bytes)
+/* Returns a number of bytes rounded up to a multiple of ALIGNED. */
+static size_t padded_size(size_t bytes)
 {
     return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
 }
 
-/* Uploads the shapes, with pointers into the device's block, and the arrays they point to. shape[tables->shapes] and
- * block[bytes] are host memory for the copies. */
-static TalusStatus send_shapes(TalusEngine *e, const TalusTables *tables, TalusShape *shape,
-                               unsigned char *block, size_t bytes)
+/* Uploads the arrays of all shapes as one block, and the shapes with pointers into that block. shape[tables->shapes] and
+ * block[bytes] are host memory in which the copies are made. */
+static TalusStatus upload_shapes(TalusEngine *e, const TalusTables *tables, TalusShape *shape,
+                                 unsigned char *block, size_t bytes)
 {
     CuTables *t = &e->tables;
     size_t at = 0;
@@ -28,16 +29,17 @@ static TalusStatus send_shapes(TalusEngine *e, const TalusTables *tables, TalusS
             continue;
         memcpy(block + at, from->block, from->block_size);
         talus_shape_rebase(&shape[i], block + at, t->block + at);
-        at += padded(from->block_size);
+        at += padded_size(from->block_size);
     }
     cu_put(e->cu, t->shape, shape, (size_t)tables->shapes * sizeof *shape);
     cu_put(e->cu, t->block, block, bytes);
     return TALUS_OK;
 }
 
-static void note_kind(CuTables *t, TalusShapeKind kind)
+/* Sets t->complex_shapes and t->facets if a shape of this kind requires them. */
+static void note_shape_kind(CuTables *t, TalusShapeKind kind)
 {
-    t->ragged |=
+    t->complex_shapes |=
         kind != TALUS_SHAPE_SPHERE && kind != TALUS_SHAPE_PLANE && kind != TALUS_SHAPE_REVOLVE;
     t->facets |= talus_shape_has(kind, TALUS_TRAIT_FACETS);
 }
@@ -48,15 +50,15 @@ TalusStatus cu_put_shapes(TalusEngine *e, const TalusTables *tables)
     TalusShape *shape;
     unsigned char *block;
     size_t bytes = 0;
-    t->ragged = t->facets = false;
+    t->complex_shapes = t->facets = false;
     for (int i = 0; i < tables->shapes; i++) {
-        bytes += padded(tables->shape[i].block ? tables->shape[i].block_size : 0);
-        note_kind(t, tables->shape[i].def.kind);
+        bytes += padded_size(tables->shape[i].block ? tables->shape[i].block_size : 0);
+        note_shape_kind(t, tables->shape[i].def.kind);
     }
     TALUS_TRY(TALUS_ALLOC(shape, (size_t)tables->shapes, "shapes"));
     TalusStatus status = TALUS_ALLOC(block, bytes, "arrays of shapes");
     if (status == TALUS_OK) {
-        status = send_shapes(e, tables, shape, block, bytes);
+        status = upload_shapes(e, tables, shape, block, bytes);
         talus_release(block);
     }
     talus_release(shape);
@@ -72,11 +74,11 @@ TalusStatus cu_engine_put_filter(TalusEngine *e, const TalusFilter *filter, int 
     if (!filter)
         return TALUS_OK;
     size_t pairs = (size_t)filter->excluded_count;
-    TALUS_TRY(e->apart.reserve(GROUPS + 2 * (int64_t)pairs, "excluded pairs"));
+    TALUS_TRY(e->filter_pairs.reserve(GROUPS + 2 * (int64_t)pairs, "excluded pairs"));
     TALUS_TRY(cu_upload(e, &e->group, filter->group, slots, "groups"));
-    cu_put(e->cu, e->apart, filter->meets, GROUPS * sizeof *filter->meets);
-    cu_put(e->cu, e->apart + GROUPS, filter->excluded, pairs * sizeof *filter->excluded);
-    e->filter = {e->group, e->apart, (const uint32_t(*)[2])(e->apart + GROUPS),
+    cu_put(e->cu, e->filter_pairs, filter->meets, GROUPS * sizeof *filter->meets);
+    cu_put(e->cu, e->filter_pairs + GROUPS, filter->excluded, pairs * sizeof *filter->excluded);
+    e->filter = {e->group, e->filter_pairs, (const uint32_t(*)[2])(e->filter_pairs + GROUPS),
                  filter->excluded_count};
     return cu_check(e->cu);
 }
@@ -87,19 +89,20 @@ TalusStatus cu_engine_put_forces(TalusEngine *e, const TalusVec3 *force, const T
                                  int count)
 {
     CuBodies *b = &e->bodies;
-    b->pushed = 0;
+    b->force_count = 0;
     TALUS_TRY(cu_upload(e, &b->force, force, count, "applied forces"));
     TALUS_TRY(cu_upload(e, &b->torque, torque, count, "applied forces"));
-    b->pushed = count;
+    b->force_count = count;
     return cu_check(e->cu);
 }
 
 /* ---- a subset of bodies ---- */
 
+/* Sets the state of the body in slot[k] to motion[k], for all k < count. */
 static __global__ void scatter_states(CuBodies b, const int32_t *slot, const TalusMotion *motion,
                                       int count)
 {
-    int64_t k = item();
+    int64_t k = item_index();
     if (k >= count)
         return;
     TalusMotion m = motion[k];
@@ -109,10 +112,11 @@ static __global__ void scatter_states(CuBodies b, const int32_t *slot, const Tal
     b.orientation[slot[k]] = m.orientation;
 }
 
+/* motion[k] = state of the body in slot[k], for all k < count. */
 static __global__ void gather_states(CuBodies b, const int32_t *slot, TalusMotion *motion,
                                      int count)
 {
-    int64_t k = item();
+    int64_t k = item_index();
     if (k >= count)
         return;
     int32_t i = slot[k];

@@ -1,36 +1,39 @@
 /* engine/cuda/grid.cu - bodies in the cells of the hierarchical grid (collide/grid.h).
  *
- *     sample    drift, unit, edge_factor and box of the grid, from a sample of free bodies
- *     measure   fat radius and size class of each body, walls, refusals
- *     fit       in periodic space: limit of fat radii (collide/fit.h); measure again if exceeded
- *     lay out   levels, walls
- *     enter     the cell of each body, its number in the cell, counts of the cells
- *     scan      first problem index of each cell
- *     collect   each cell's bodies, in any order
- *     arrange   in order of slots; sorted copies for the search
- *     seat      problem indices of driven walls
+ *     choose_grid           drift, unit, edge_factor and box of the grid, from a sample of free bodies
+ *     measure_bodies        fat radius and size class of each body, walls, refusals
+ *     fit_into_period       in periodic space: limit of fat radii (collide/fit.h); measures again if bodies exceed it
+ *     lay_out_grid          walls and levels
+ *     enter_cells           the cell of each body, its number in the cell, number of bodies of each cell
+ *     cu_scan               first problem index of each cell
+ *     collect_cell_bodies   the bodies of each cell, in any order
+ *     number_grid_bodies    problem indices, within a cell in the order of ids; copies for the search
+ *     number_driven_walls   problem indices of driven walls
  *
- * Atomics count the bodies of a cell, which is faster than sorting. A body's rank in its cell then follows from
- * comparing slots, so that problem indices depend on the state alone. */
+ * Atomic operations count the bodies of a cell, which is faster than sorting. The order of bodies within a cell then
+ * follows from comparing ids, so that problem indices depend on the state alone. */
 #include "backend/cuda/device/primitives.h"
 #include "backend/cuda/device/reduce.h"
 #include "engine/cuda/detect.h"
 
 #include <float.h>
 
-/* One sample per thread, except in emulation on the host; in sequence each would wait for memory. */
+/* Threads that draw the sample: one per sampled body, because one thread that loads several bodies waits for memory each
+ * time; fewer if emulated. */
 #ifdef TALUS_EMULATED
 enum { SAMPLE_THREADS = THREADS };
 #else
 enum { SAMPLE_THREADS = TALUS_GRID_SAMPLE };
 #endif
 
+/* PER_THREAD: largest number of bodies that a thread samples. ENOUGH: smallest number of bodies of a random sample. */
 enum { PER_THREAD = TALUS_GRID_SAMPLE / SAMPLE_THREADS, ENOUGH = 16 };
 
 /* ---- sample ---- */
 
-/* reduce_block with the result in all threads. */
-template <int SUMS, int MAXIMA> static __device__ inline void reduce_all(double (&v)[SUMS + MAXIMA])
+/* As reduce_block, but all threads of the block get the result. */
+template <int SUMS, int MAXIMA>
+static __device__ inline void reduce_to_all_threads(double (&v)[SUMS + MAXIMA])
 {
     __shared__ double result[SUMS + MAXIMA];
     reduce_block<SUMS, MAXIMA>(v);
@@ -44,7 +47,7 @@ template <int SUMS, int MAXIMA> static __device__ inline void reduce_all(double 
 }
 
 /* True for a free body with finite position and velocity that is no wall. */
-static __device__ bool sampled(const TalusBodyView &v, int64_t i)
+static __device__ bool can_be_sampled(const TalusBodyView &v, int64_t i)
 {
     if (v.shape[i] < 0 || v.mobility[i] != TALUS_MOBILITY_FREE ||
         talus_shape_has(talus_body_kind(&v, (uint32_t)i), TALUS_TRAIT_WALL))
@@ -53,15 +56,15 @@ static __device__ bool sampled(const TalusBodyView &v, int64_t i)
     return fabs(x.x) + fabs(x.y) + fabs(x.z) + fabs(u.x) + fabs(u.y) + fabs(u.z) < INFINITY;
 }
 
-/* Returns the slot at a place in the order of ids. */
-static __device__ uint32_t slot_at(const CuDetect &d, int64_t place)
+/* Returns the slot of the body with a rank, its place in the order of ids. */
+static __device__ uint32_t slot_at_rank(const CuDetect &d, int64_t rank)
 {
-    return d.bodies.at_rank ? d.bodies.at_rank[place] : (uint32_t)place;
+    return d.bodies.at_rank ? d.bodies.at_rank[rank] : (uint32_t)rank;
 }
 
-/* Returns the k-th of a pseudorandom sequence of places, which depends on their number alone. Places at regular intervals
- * could all be of one column of bodies that were made in rows. */
-static __device__ int64_t random_place(uint32_t k, int64_t slots)
+/* Returns the k-th number of a pseudorandom sequence of ranks, which depends on the number of slots alone. Ranks at regular
+ * intervals could all be of one column of bodies that were created in rows. */
+static __device__ int64_t random_rank(uint32_t k, int64_t slots)
 {
     uint64_t x = (k + 1) * UINT64_C(0x9e3779b97f4a7c15);
     x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
@@ -69,34 +72,34 @@ static __device__ int64_t random_place(uint32_t k, int64_t slots)
     return (int64_t)((x >> 32) * (uint64_t)slots >> 32);
 }
 
-/* Writes this thread's share of the sample, up to PER_THREAD free bodies; returns their number. If random places hold
- * fewer than ENOUGH free bodies in all, samples the first ones by id instead. */
-static __device__ int take_sample(const CuDetect &d, uint32_t sample[PER_THREAD])
+/* Writes the slots of this thread's part of the sample, at most PER_THREAD free bodies, and returns their number. If fewer
+ * than ENOUGH bodies at all random ranks are free, samples the free bodies with the lowest ids instead. */
+static __device__ int draw_sample(const CuDetect &d, uint32_t sample[PER_THREAD])
 {
-    int have = 0;
+    int own_count = 0;
     for (uint32_t k = 0; k < PER_THREAD; k++) {
         int64_t at = (int64_t)k * SAMPLE_THREADS + threadIdx.x;
-        int64_t i = d.slots > TALUS_GRID_SAMPLE ? random_place((uint32_t)at, d.slots) : at;
-        if (i < d.slots && sampled(d.bodies, slot_at(d, i)))
-            sample[have++] = slot_at(d, i);
+        int64_t i = d.slots > TALUS_GRID_SAMPLE ? random_rank((uint32_t)at, d.slots) : at;
+        if (i < d.slots && can_be_sampled(d.bodies, slot_at_rank(d, i)))
+            sample[own_count++] = slot_at_rank(d, i);
     }
-    double total[1] = {(double)have};
-    reduce_all<1, 0>(total);
+    double total[1] = {(double)own_count};
+    reduce_to_all_threads<1, 0>(total);
     if (total[0] >= ENOUGH || d.slots <= TALUS_GRID_SAMPLE)
-        return have;
-    have = 0; /* few bodies move: take the first ones */
+        return own_count;
+    own_count = 0; /* few bodies are free: take those with the lowest ids */
     for (int64_t from = 0; from < d.slots && total[0] < ENOUGH; from += SAMPLE_THREADS) {
         int64_t i = from + threadIdx.x;
-        if (i < d.slots && have < PER_THREAD && sampled(d.bodies, slot_at(d, i)))
-            sample[have++] = slot_at(d, i);
-        total[0] = have;
-        reduce_all<1, 0>(total);
+        if (i < d.slots && own_count < PER_THREAD && can_be_sampled(d.bodies, slot_at_rank(d, i)))
+            sample[own_count++] = slot_at_rank(d, i);
+        total[0] = own_count;
+        reduce_to_all_threads<1, 0>(total);
     }
-    return have;
+    return own_count;
 }
 
-/* Returns the edge_factor of least cost (talus_edge_factor_cost) for the sampled fat radii. histogram: their numbers by
- * mantissa, in TALUS_EDGE_FACTORS equal classes. */
+/* Returns the edge_factor of least cost (talus_edge_factor_cost). histogram: number of sampled fat radii by mantissa, in
+ * TALUS_EDGE_FACTORS equal classes. All threads of the block call it. */
 static __device__ double choose_edge_factor(const int *histogram)
 {
     __shared__ double cost[TALUS_EDGE_FACTORS];
@@ -109,16 +112,17 @@ static __device__ double choose_edge_factor(const int *histogram)
     return talus_edge_factor(best);
 }
 
-/* Chooses unit, edge_factor and `large` of the grid from the fat radii of the sample. */
-static __device__ void choose_sizes(const CuDetect &d, const uint32_t *sample, int have, int moving,
-                                    TalusVec3 drift)
+/* Sets unit, edge_factor and large_radius of the grid from the fat radii of the sample. own_count: bodies sampled by this
+ * thread; sampled: by all threads. All threads of the block call it. */
+static __device__ void choose_sizes(const CuDetect &d, const uint32_t *sample, int own_count,
+                                    int sampled, TalusVec3 drift)
 {
     __shared__ int histogram[TALUS_EDGE_FACTORS];
     if (threadIdx.x < TALUS_EDGE_FACTORS)
         histogram[threadIdx.x] = 0;
     __syncthreads();
     double sum[1] = {0.0};
-    for (int k = 0; k < have; k++) {
+    for (int k = 0; k < own_count; k++) {
         double fat = talus_fat_radius(&d.bodies, &d.options, drift, sample[k]);
         int exponent;
         double fraction = frexp(fat * TALUS_GRID_SLACK, &exponent); /* in [1/2, 1) */
@@ -126,40 +130,40 @@ static __device__ void choose_sizes(const CuDetect &d, const uint32_t *sample, i
             atomicAdd(&histogram[(int)((2.0 * fraction - 1.0) * TALUS_EDGE_FACTORS)], 1);
         sum[0] += fat;
     }
-    reduce_all<1, 0>(sum);
+    reduce_to_all_threads<1, 0>(sum);
     double edge_factor = choose_edge_factor(histogram);
     if (threadIdx.x != 0)
         return;
     int exponent = 0;
     bool fine = sum[0] > 0.0 && sum[0] < INFINITY;
     if (fine)
-        frexp(sum[0] / moving, &exponent);
+        frexp(sum[0] / sampled, &exponent);
     d.grid->unit = ldexp(1.0, exponent);
     d.grid->edge_factor = edge_factor;
-    double large = fine ? TALUS_GRID_LARGE * sum[0] / moving : INFINITY;
+    double large = fine ? TALUS_GRID_LARGE * sum[0] / sampled : INFINITY;
     if (d.bodies.period) /* larger bodies fit into the period only as walls (collide/fit.h) */
         large = fmin(large, 0.25 * talus_shortest_period(d.bodies.period));
-    d.grid->large = (float)(large / d.grid->unit);
+    d.grid->large_radius = (float)(large / d.grid->unit);
 }
 
-/* Chooses the box of the grid, along each axis: mean position -+ four mean absolute deviations, clipped to the range of
- * the sample. It holds all of a uniform bed, and little more when a few bodies are far from it. sum[0..2]: sums of
- * positions. */
-static __device__ void choose_range(const CuDetect &d, const uint32_t *sample, int have, int moving,
-                                    const double *sum)
+/* Sets the box of the grid, low and high: along each axis mean position -+ four mean absolute deviations, clipped to the
+ * range of the sample. The box contains all of a uniform bed, and little more if a few bodies are far from the bed.
+ * sum[0..2]: sums of the sampled positions. */
+static __device__ void choose_box(const CuDetect &d, const uint32_t *sample, int own_count,
+                                  int sampled, const double *sum)
 {
-    const double mean[3] = {sum[0] / moving, sum[1] / moving, sum[2] / moving};
+    const double mean[3] = {sum[0] / sampled, sum[1] / sampled, sum[2] / sampled};
     double v[9] = {0.0, 0.0, 0.0, -HUGE_VAL, -HUGE_VAL, -HUGE_VAL, -HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
-    for (int k = 0; k < have; k++) {
+    for (int k = 0; k < own_count; k++) {
         TalusVec3 p = d.bodies.position[sample[k]];
         const double x[3] = {p.x, p.y, p.z};
         for (int axis = 0; axis < 3; axis++) {
-            v[axis] += fabs(x[axis] - mean[axis]) / moving;
+            v[axis] += fabs(x[axis] - mean[axis]) / sampled;
             v[3 + axis] = fmax(v[3 + axis], x[axis]);
             v[6 + axis] = fmax(v[6 + axis], -x[axis]);
         }
     }
-    reduce_all<3, 6>(v);
+    reduce_to_all_threads<3, 6>(v);
     if (threadIdx.x != 0)
         return;
     double low[3], high[3];
@@ -171,67 +175,67 @@ static __device__ void choose_range(const CuDetect &d, const uint32_t *sample, i
     d.grid->high = talus_vec3(high[0], high[1], high[2]);
 }
 
-/* Chooses the grid's drift, unit, edges and box by a sample of the free bodies; one thread block. `seen`: totals 0 and
- * 1 of cu_predict_velocities; if they show a fault, grid->moving is 0. */
-static __global__ void __launch_bounds__(SAMPLE_THREADS)
-    sample_bodies(CuDetect d, const double *seen)
+/* Chooses drift, unit, edge_factor, large_radius and box of the grid from a sample of the free bodies, and initialises
+ * grid->found; one block of threads. `seen`: totals 0 and 1 of cu_write_detection_velocities; if total 0 names a body of
+ * bad state, grid->sampled is 0. */
+static __global__ void __launch_bounds__(SAMPLE_THREADS) choose_grid(CuDetect d, const double *seen)
 {
     uint32_t sample[PER_THREAD];
-    CuGridShape *grid = d.grid;
+    CuGridLayout *grid = d.grid;
     const bool sound = !(seen[0] > -HUGE_VAL);
-    int have = take_sample(d, sample);
-    double sum[7] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, (double)have};
-    for (int k = 0; k < have; k++) {
+    int own_count = draw_sample(d, sample);
+    double sum[7] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, (double)own_count};
+    for (int k = 0; k < own_count; k++) {
         TalusVec3 x = d.bodies.position[sample[k]], u = d.bodies.velocity[sample[k]];
         sum[0] += x.x, sum[1] += x.y, sum[2] += x.z;
         sum[3] += u.x, sum[4] += u.y, sum[5] += u.z;
     }
-    reduce_all<7, 0>(sum);
-    int moving = (int)sum[6];
+    reduce_to_all_threads<7, 0>(sum);
+    int sampled = (int)sum[6];
     TalusVec3 drift = talus_vec3(0.0, 0.0, 0.0);
-    if (moving)
-        drift = talus_scale(1.0 / moving, talus_vec3(sum[3], sum[4], sum[5]));
+    if (sampled)
+        drift = talus_scale(1.0 / sampled, talus_vec3(sum[3], sum[4], sum[5]));
     if (threadIdx.x == 0) {
-        grid->found.fault = sound ? CU_NONE : (uint32_t)-seen[0];
+        grid->found.bad_state = sound ? CU_NONE : (uint32_t)-seen[0];
         grid->found.min_size = -seen[1];
-        grid->found.bad = grid->found.odd = grid->found.loose = CU_NONE;
+        grid->found.bad_radius = grid->found.bad_sphere = grid->found.free_wall = CU_NONE;
         grid->found.unsupported = ~0ull;
-        grid->moving = sound ? moving : 0;
+        grid->sampled = sound ? sampled : 0;
         grid->drift = drift;
     }
-    choose_sizes(d, sample, have, moving > 0 ? moving : 1, drift);
-    choose_range(d, sample, have, moving > 0 ? moving : 1, sum);
+    choose_sizes(d, sample, own_count, sampled > 0 ? sampled : 1, drift);
+    choose_box(d, sample, own_count, sampled > 0 ? sampled : 1, sum);
 }
 
-/* ---- measure ---- */
+/* ---- measure_body ---- */
 
-/* Returns CuDetect.fat of slot i: the fat radius (radius plus margin) in units, negated unless the body is a free
- * sphere; 0 for an empty slot, a wall by shape, a fault, or if nothing moves. Lists walls and records faults in the
- * grid. */
-static __device__ float measure(const CuDetect &d, uint32_t i)
+/* Returns CuDetect.fat of slot i: the fat radius (radius plus margin) in grid->unit, negated unless the body is a free
+ * sphere; 0 for an empty slot, a wall by shape, a bad body, or if no body is free. Also adds walls to wall_slot or
+ * large_wall, and records bad bodies in grid->found. */
+static __device__ float measure_body(const CuDetect &d, uint32_t i)
 {
     const TalusBodyView *v = &d.bodies;
-    CuGridShape *grid = d.grid;
+    CuGridLayout *grid = d.grid;
     if (v->shape[i] < 0)
         return 0.0f;
     TalusShapeKind kind = talus_body_kind(v, i);
     bool fixed = v->mobility[i] != TALUS_MOBILITY_FREE, sphere = kind == TALUS_SHAPE_SPHERE;
     if (talus_shape_has(kind, TALUS_TRAIT_WALL) && !fixed)
-        atomicMin(&grid->found.loose, i);
+        atomicMin(&grid->found.free_wall, i);
     if (!talus_body_finite(v, i))
-        atomicMin(&grid->found.bad, i);
+        atomicMin(&grid->found.bad_radius, i);
     else if (sphere && v->size[i] != v->radius[i])
-        atomicMin(&grid->found.odd, i);
+        atomicMin(&grid->found.bad_sphere, i);
     else if (talus_shape_has(kind, TALUS_TRAIT_WALL)) {
-        uint32_t k = atomicAdd(&grid->found.unbounded, 1u);
+        uint32_t k = atomicAdd(&grid->found.shape_walls, 1u);
         if (k < d.wall_capacity)
             d.wall_slot[k] = i;
-    } else if (grid->moving) {
+    } else if (grid->sampled) {
         float fat = (float)(talus_fat_radius(v, &d.options, grid->drift, i) / grid->unit *
                             TALUS_GRID_SLACK);
         if (!(fat >= FLT_MIN && fat <= FLT_MAX))
-            atomicMin(&grid->found.bad, i);
-        if (cu_large(d, i, -fat)) {
+            atomicMin(&grid->found.bad_radius, i);
+        if (cu_is_large_wall(d, i, -fat)) {
             uint32_t k = atomicAdd(&grid->large_walls, 1u);
             if (k < TALUS_LARGE_WALLS)
                 grid->large_wall[k] = i;
@@ -241,6 +245,7 @@ static __device__ float measure(const CuDetect &d, uint32_t i)
     return 0.0f;
 }
 
+/* Fills d.fat and counts the bodies of each size class. again: second measurement, only if grid->again. */
 static __global__ void measure_bodies(CuDetect d, bool again)
 {
     __shared__ uint32_t count[CU_CLASSES];
@@ -250,26 +255,26 @@ static __global__ void measure_bodies(CuDetect d, bool again)
         count[k] = 0;
     __syncthreads();
     double edge_factor = d.grid->edge_factor;
-    for (int64_t i = item(); i < d.slots; i += stride()) {
-        float fat = measure(d, (uint32_t)i);
+    for (int64_t i = item_index(); i < d.slots; i += grid_stride()) {
+        float fat = measure_body(d, (uint32_t)i);
         d.fat[i] = fat;
         if (fat != 0.0f)
-            atomicAdd(&count[cu_class_of(fat, edge_factor)], 1u);
+            atomicAdd(&count[cu_size_class(fat, edge_factor)], 1u);
     }
     __syncthreads();
     for (unsigned k = threadIdx.x; k < CU_CLASSES; k += blockDim.x)
         if (count[k])
-            atomicAdd(&d.grid->size_class[k], count[k]);
+            atomicAdd(&d.grid->class_count[k], count[k]);
 }
 
 /* ---- lay out ---- */
 
-/* Writes d.wall in order of ids. Large bodies become walls and leave the size classes; if there are more than
- * TALUS_LARGE_WALLS, they stay in the grid, with grid->large infinite. */
+/* Writes d.wall in the order of ids: walls by shape and large walls. Large walls are removed from the size classes; if
+ * they are more than TALUS_LARGE_WALLS they stay in the grid, and grid->large_radius becomes infinite. */
 static __device__ void lay_out_walls(const CuDetect &d)
 {
-    CuGridShape *grid = d.grid;
-    uint32_t unbounded = grid->found.unbounded, large = grid->large_walls;
+    CuGridLayout *grid = d.grid;
+    uint32_t unbounded = grid->found.shape_walls, large = grid->large_walls;
     unbounded = unbounded < d.wall_capacity ? unbounded : d.wall_capacity;
     large = large <= TALUS_LARGE_WALLS ? large : 0;
     uint32_t walls = unbounded + large;
@@ -282,45 +287,48 @@ static __device__ void lay_out_walls(const CuDetect &d)
         }
         d.wall[rank] = talus_make_wall(&d.bodies, &d.options, grid->drift, slot, 1.0);
         if (k >= unbounded)
-            atomicAdd(&grid->size_class[cu_class_of(d.fat[slot], grid->edge_factor)], (uint32_t)-1);
+            atomicAdd(&grid->class_count[cu_size_class(d.fat[slot], grid->edge_factor)],
+                      (uint32_t)-1);
     }
     if (threadIdx.x == 0) {
         grid->walls = (int)walls;
         if (grid->large_walls > TALUS_LARGE_WALLS)
-            grid->large = INFINITY;
+            grid->large_radius = INFINITY;
     }
     __syncthreads();
 }
 
 /* ---- periodic space ---- */
 
-static __global__ void find_walls(CuDetect d, bool again)
+/* Kernel of lay_out_walls, one block, before the period is fitted. again: only if bodies were measured again. */
+static __global__ void lay_out_walls_alone(CuDetect d, bool again)
 {
     if (!again || d.grid->again)
         lay_out_walls(d);
 }
 
-/* Sets the drift to 0 and resets all counts of the first measurement, for a second one. */
-static __device__ void forget_drift(CuGridShape *grid)
+/* Requests a second measurement: sets grid->again, drift 0, and all counts of the first measurement to 0. */
+static __device__ void restart_without_drift(CuGridLayout *grid)
 {
     grid->again = true;
     grid->drift = talus_vec3(0.0, 0.0, 0.0);
-    grid->found.unbounded = grid->large_walls = 0;
+    grid->found.shape_walls = grid->large_walls = 0;
     for (int k = 0; k < CU_CLASSES; k++)
-        grid->size_class[k] = 0;
+        grid->class_count[k] = 0;
 }
 
-/* Computes the limit of fat radii within which bodies meet nearest images only (collide/fit.h). A drift widens the
- * margins of bodies that do not share it; if some exceed the limit, bodies are measured again without drift. */
-static __global__ void fit_bodies(CuDetect d, bool again, CuPartials partials)
+/* Writes found.fit: the limit of fat radii below which bodies meet nearest images only (collide/fit.h). The drift widens
+ * the margins of bodies that move otherwise; if one exceeds the limit, requests a measurement without drift. again: after
+ * that measurement. */
+static __global__ void find_radius_limit(CuDetect d, bool again, CuPartials partials)
 {
-    CuGridShape *grid = d.grid;
+    CuGridLayout *grid = d.grid;
     double v[2] = {0.0, 0.0};
-    if (!grid->moving || (again && !grid->again))
+    if (!grid->sampled || (again && !grid->again))
         return;
-    for (int64_t i = item(); i < d.slots; i += stride()) {
+    for (int64_t i = item_index(); i < d.slots; i += grid_stride()) {
         float fat = d.fat[i];
-        if (fat == 0.0f || cu_large(d, (uint32_t)i, fat))
+        if (fat == 0.0f || cu_is_large_wall(d, (uint32_t)i, fat))
             continue;
         v[0] = larger(v[0], fabs((double)fat) * grid->unit);
         v[1] = larger(v[1], talus_radius_at_rest(&d.bodies, &d.options, (uint32_t)i));
@@ -333,47 +341,49 @@ static __global__ void fit_bodies(CuDetect d, bool again, CuPartials partials)
     talus_fit_period(&fit, &d.bodies, &d.options, grid->drift, d.wall, grid->walls, 1.0);
     grid->found.fit = fit;
     if (!again && fit.result == TALUS_FIT_OK && talus_fit_clips(&fit))
-        forget_drift(grid);
+        restart_without_drift(grid);
 }
 
-/* Reduces fat radii to the limit of fit_bodies, large walls excepted; counts in found.fit.clipped the bodies that may
- * miss a contact because of it. */
-static __global__ void clip_bodies(CuDetect d)
+/* Reduces fat radii above the limit of find_radius_limit to that limit, except those of large walls, and moves the bodies
+ * to their new size classes. Counts in found.fit.clipped the bodies that may miss a contact because of the reduction. */
+static __global__ void clip_fat_radii(CuDetect d)
 {
-    CuGridShape *grid = d.grid;
+    CuGridLayout *grid = d.grid;
     const TalusFit fit = grid->found.fit;
-    int64_t i = item();
-    if (i >= d.slots || !grid->moving || fit.largest < fit.limit)
+    int64_t i = item_index();
+    if (i >= d.slots || !grid->sampled || fit.largest < fit.limit)
         return;
     double limit = talus_clipped_fat(&fit) / grid->unit;
     float fat = d.fat[i], clipped = (float)limit;
-    if (!(fabs((double)fat) > limit) || cu_large(d, (uint32_t)i, fat))
+    if (!(fabs((double)fat) > limit) || cu_is_large_wall(d, (uint32_t)i, fat))
         return;
     if (talus_clipped_may_miss(&fit, &d.bodies, &d.options, grid->drift, (uint32_t)i))
         atomicAdd(&grid->found.fit.clipped, 1);
-    atomicAdd(&grid->size_class[cu_class_of(fat, grid->edge_factor)], (uint32_t)-1);
-    atomicAdd(&grid->size_class[cu_class_of(clipped, grid->edge_factor)], 1u);
+    atomicAdd(&grid->class_count[cu_size_class(fat, grid->edge_factor)], (uint32_t)-1);
+    atomicAdd(&grid->class_count[cu_size_class(clipped, grid->edge_factor)], 1u);
     d.fat[i] = fat < 0.0f ? -clipped : clipped;
 }
 
-static TalusStatus fit_period(const CuDetect *d, unsigned blocks)
+/* In periodic space: finds the limit of fat radii, measures bodies again without drift if needed, clips fat radii. */
+static TalusStatus fit_into_period(const CuDetect *d, unsigned blocks)
 {
     TALUS_TRY(cu_partials_reserve(d->cu, blocks, 2));
     for (int again = 0; again < 2; again++) {
         if (again)
             launch_block(d->cu, measure_bodies, blocks, THREADS, *d, true);
-        launch_block(d->cu, find_walls, 1, THREADS, *d, again);
-        launch_block(d->cu, fit_bodies, blocks, THREADS, *d, again, cu_partials(d->cu));
+        launch_block(d->cu, lay_out_walls_alone, 1, THREADS, *d, again);
+        launch_block(d->cu, find_radius_limit, blocks, THREADS, *d, again, cu_partials(d->cu));
     }
-    launch(d->cu, clip_bodies, blocks_for(d->slots), THREADS, *d);
+    launch(d->cu, clip_fat_radii, blocks_for(d->slots), THREADS, *d);
     return TALUS_OK;
 }
 
 /* ---- levels ---- */
 
-/* Assigns levels to the size classes that have bodies, from the largest, `most`, down to `least`. Classes beyond
- * TALUS_MAX_LEVELS share the last level, whose cells are larger than they need. Also counts the members of the grid. */
-static __device__ void name_levels(CuGridShape *grid, const uint32_t *count, int most, int least)
+/* Gives a level to each size class that has bodies, from the largest class, `most`, down to `least`. Classes beyond the
+ * first TALUS_MAX_LEVELS share the last level, whose cells are larger than their bodies need. Also counts found.members.
+ * count: bodies of each class. */
+static __device__ void assign_levels(CuGridLayout *grid, const uint32_t *count, int most, int least)
 {
     int levels = 0;
     uint32_t members = 0;
@@ -394,9 +404,9 @@ static __device__ void name_levels(CuGridShape *grid, const uint32_t *count, int
     grid->found.members = members;
 }
 
-/* Returns the problem index of driven wall w: after the grid's bodies and the driven walls before it. With w the number
- * of walls: the number of problem bodies. */
-static __device__ uint32_t wall_index(const CuDetect &d, int w)
+/* Returns the problem index of wall w, if driven: number of the grid's bodies plus number of driven walls before w. With w
+ * the number of all walls this is the number of problem bodies. */
+static __device__ uint32_t driven_wall_index(const CuDetect &d, int w)
 {
     uint32_t problem_index = d.grid->found.members;
     for (int k = 0; k < w; k++)
@@ -404,12 +414,13 @@ static __device__ uint32_t wall_index(const CuDetect &d, int w)
     return problem_index;
 }
 
-static __global__ void lay_out(CuDetect d)
+/* Lays out walls (unless fit_into_period did) and levels, numbers the cells, counts problem bodies; one block. */
+static __global__ void lay_out_grid(CuDetect d)
 {
     __shared__ uint32_t count[CU_CLASSES];
     __shared__ int most, least;
-    CuGridShape *grid = d.grid;
-    if (!d.bodies.period) /* else done already */
+    CuGridLayout *grid = d.grid;
+    if (!d.bodies.period) /* else fit_into_period has done it */
         lay_out_walls(d);
     if (threadIdx.x == 0) {
         most = -1;
@@ -417,7 +428,7 @@ static __global__ void lay_out(CuDetect d)
     }
     __syncthreads();
     for (int k = (int)threadIdx.x; k < CU_CLASSES; k += (int)blockDim.x) {
-        count[k] = ((volatile uint32_t *)grid->size_class)[k];
+        count[k] = ((volatile uint32_t *)grid->class_count)[k];
         if (count[k]) {
             atomicMax(&most, k);
             atomicMin(&least, k);
@@ -425,8 +436,8 @@ static __global__ void lay_out(CuDetect d)
     }
     __syncthreads();
     if (threadIdx.x == 0) {
-        name_levels(grid, count, most, least);
-        grid->found.problem_bodies = wall_index(d, grid->walls);
+        assign_levels(grid, count, most, least);
+        grid->found.problem_bodies = driven_wall_index(d, grid->walls);
     }
     __syncthreads();
     for (int l = (int)threadIdx.x; l < grid->levels; l += (int)blockDim.x)
@@ -444,7 +455,8 @@ static __global__ void lay_out(CuDetect d)
 
 /* ---- cells ---- */
 
-static __device__ uint32_t cell_of_body(const TalusLevel *level, TalusVec3 x)
+/* Returns the number of the cell of a level that contains x, folded into the level's box. */
+static __device__ uint32_t cell_of_position(const TalusLevel *level, TalusVec3 x)
 {
     int64_t cx = talus_fold(level, 0, talus_cell_of(level, x.x));
     int64_t cy = talus_fold(level, 1, talus_cell_of(level, x.y));
@@ -452,41 +464,46 @@ static __device__ uint32_t cell_of_body(const TalusLevel *level, TalusVec3 x)
     return level->first + (uint32_t)((cz * level->cells[1] + cy) * level->cells[0] + cx);
 }
 
+/* Writes the cell of each grid body and its number in the cell, and counts the bodies of each cell in cell_start. Bodies
+ * that are not in the grid get cell CU_NONE and problem index -1. */
 static __global__ void enter_cells(CuDetect d)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= d.slots)
         return;
     float fat = d.fat[i];
-    if (fat == 0.0f || cu_large(d, (uint32_t)i, fat)) {
+    if (fat == 0.0f || cu_is_large_wall(d, (uint32_t)i, fat)) {
         d.cell[i] = CU_NONE;
         d.problem_index[i] = -1;
         return;
     }
-    const CuGridShape *grid = d.grid;
+    const CuGridLayout *grid = d.grid;
     const TalusLevel *level =
-        &grid->level[grid->level_of_class[cu_class_of(fat, grid->edge_factor)]];
-    uint32_t cell = cell_of_body(level, d.bodies.position[i]);
+        &grid->level[grid->level_of_class[cu_size_class(fat, grid->edge_factor)]];
+    uint32_t cell = cell_of_position(level, d.bodies.position[i]);
     d.cell[i] = cell;
-    d.rank[i] = atomicAdd(&d.start[cell], 1u);
+    d.number_in_cell[i] = atomicAdd(&d.cell_start[cell], 1u);
 }
 
-static __global__ void collect(CuDetect d)
+/* Writes the slots of the grid's bodies to cell_bodies, cell by cell. */
+static __global__ void collect_cell_bodies(CuDetect d)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i < d.slots && d.cell[i] != CU_NONE)
-        d.temp[d.start[d.cell[i]] + d.rank[i]] = (uint32_t)i;
+        d.cell_bodies[d.cell_start[d.cell[i]] + d.number_in_cell[i]] = (uint32_t)i;
 }
 
-static __global__ void arrange(CuDetect d)
+/* Gives problem indices to the grid's bodies, cell by cell, within a cell in the order of ids. Fills slot and
+ * problem_index, and ball and ball_fat for the search. */
+static __global__ void number_grid_bodies(CuDetect d)
 {
-    int64_t k = item();
+    int64_t k = item_index();
     if (k >= d.grid->found.members)
         return;
-    uint32_t i = d.temp[k], cell = d.cell[i];
-    uint32_t begin = d.start[cell], end = d.start[cell + 1], problem_index = begin;
+    uint32_t i = d.cell_bodies[k], cell = d.cell[i];
+    uint32_t begin = d.cell_start[cell], end = d.cell_start[cell + 1], problem_index = begin;
     for (uint32_t j = begin; j < end; j++)
-        problem_index += talus_ranks_before(d.bodies.rank, d.temp[j], i);
+        problem_index += talus_ranks_before(d.bodies.rank, d.cell_bodies[j], i);
     TalusVec3 x = d.bodies.position[i];
     d.slot[problem_index] = i;
     d.problem_index[i] = (int32_t)problem_index;
@@ -494,10 +511,11 @@ static __global__ void arrange(CuDetect d)
     d.ball_fat[problem_index] = d.fat[i];
 }
 
-static __global__ void seat_walls(CuDetect d)
+/* Gives problem indices to driven walls, after the grid's bodies. */
+static __global__ void number_driven_walls(CuDetect d)
 {
-    for (int w = (int)item(); w < d.grid->walls; w += (int)blockDim.x) {
-        uint32_t body = d.wall[w].body, problem_index = wall_index(d, w);
+    for (int w = (int)item_index(); w < d.grid->walls; w += (int)blockDim.x) {
+        uint32_t body = d.wall[w].body, problem_index = driven_wall_index(d, w);
         if (d.bodies.mobility[body] != TALUS_MOBILITY_DRIVEN)
             continue;
         d.slot[problem_index] = body;
@@ -510,17 +528,17 @@ TalusStatus cu_grid_build(const CuDetect *d)
     unsigned blocks = blocks_for(d->slots), some = blocks < 1056 ? blocks : 1056;
     int64_t cells = 2 * d->slots + CU_SPARE_CELLS;
     cu_zero(d->cu, d->grid, sizeof *d->grid);
-    launch_block(d->cu, sample_bodies, 1, SAMPLE_THREADS, *d, d->cu->totals);
+    launch_block(d->cu, choose_grid, 1, SAMPLE_THREADS, *d, d->cu->totals);
     launch_block(d->cu, measure_bodies, some, THREADS, *d, false);
     if (d->bodies.period)
-        TALUS_TRY(fit_period(d, some));
-    launch_block(d->cu, lay_out, 1, THREADS, *d);
-    cu_zero(d->cu, d->start, (size_t)cells * sizeof *d->start);
+        TALUS_TRY(fit_into_period(d, some));
+    launch_block(d->cu, lay_out_grid, 1, THREADS, *d);
+    cu_zero(d->cu, d->cell_start, (size_t)cells * sizeof *d->cell_start);
     launch(d->cu, enter_cells, blocks, THREADS, *d);
-    TALUS_TRY(cu_scan(d->cu, d->start, d->start, cells));
-    launch(d->cu, collect, blocks, THREADS, *d);
-    launch(d->cu, arrange, blocks, THREADS, *d);
+    TALUS_TRY(cu_scan(d->cu, d->cell_start, d->cell_start, cells));
+    launch(d->cu, collect_cell_bodies, blocks, THREADS, *d);
+    launch(d->cu, number_grid_bodies, blocks, THREADS, *d);
     if (d->driven)
-        launch(d->cu, seat_walls, 1, THREADS, *d);
+        launch(d->cu, number_driven_walls, 1, THREADS, *d);
     return TALUS_OK;
 }

@@ -1,7 +1,8 @@
-/* engine/cuda/integrate.cu - after a solve: velocities, their changes, and the state at the end of the step. The
- * counterpart of engine/cpu/integrate.c and ledger.c, with the formulas of engine/body.h and contact_terms.h.
+/* engine/cuda/integrate.cu - after a solve: solved velocities, how much they have changed, the energy ledger, and the state
+ * at the end of the step. The counterpart of engine/cpu/integrate.c and ledger.c, with the formulas of engine/body.h and
+ * contact_terms.h.
  *
- * Bodies and contacts change only if every velocity leads to a finite state. Later kernels read the result of this
+ * Bodies and contacts change only if every solved velocity leads to a finite state. Later kernels read the result of this
  * check on the device, so that the host waits once, for the sums of all kernels. */
 #include "backend/cuda/device/reduce.h"
 #include "backend/cuda/ops/operator.h"
@@ -15,29 +16,30 @@ extern "C" {
 
 /* ---- velocity changes ---- */
 
-static __global__ void count_changes(CuPartials partials, double *totals, CuBodies b,
-                                     const TalusVec3 *seen, const CuRecord *solved,
-                                     const int32_t *problem_index, double limit2)
+/* Counts the free bodies whose solved velocity differs from the one that detection used by more than sqrt(limit2). */
+static __global__ void count_velocity_changes(CuPartials partials, double *totals, CuBodies b,
+                                              const TalusVec3 *seen, const CuRecord *solved,
+                                              const int32_t *problem_index, double limit2)
 {
     double v[1] = {0.0};
-    for (int64_t i = item(); i < b.slots; i += stride()) {
-        if (!cu_moves(b.shape, b.mobility, i))
+    for (int64_t i = item_index(); i < b.slots; i += grid_stride()) {
+        if (!cu_is_free(b.shape, b.mobility, i))
             continue;
         double r[4];
         load_packs<4>(solved[problem_index[i]], r);
         TalusVec3 change = talus_sub(talus_vec3(r[0], r[1], r[2]), seen[i]);
         v[0] += talus_dot(change, change) > limit2;
     }
-    leave_totals<1, 0>(partials, totals, v);
+    write_totals<1, 0>(partials, totals, v);
 }
 
-/* Largest overlap after the step by relative compliance, over its limit. */
-static __global__ void measure_strain(CuPartials partials, double *totals, CuLawInputs f,
-                                      TalusOperator op, const double *gamma)
+/* Finds the largest ratio, over contacts with relative compliance, of the overlap after the step to its limit. */
+static __global__ void find_largest_strain(CuPartials partials, double *totals, CuLawInputs f,
+                                           TalusOperator op, const double *gamma)
 {
     double v[1] = {0.0};
     const TalusBuildOptions &o = f.options;
-    for (int64_t i = item(); i < f.list.counts.contacts; i += stride()) {
+    for (int64_t i = item_index(); i < f.list.counts.contacts; i += grid_stride()) {
         const TalusLaw *law = cu_contact_law(f, i);
         if (law->stiffness > 0.0 || op.compliance[i] == 0.0)
             continue;
@@ -45,7 +47,7 @@ static __global__ void measure_strain(CuPartials partials, double *totals, CuLaw
         TalusHardening s = talus_hardening(&op, i, law, &o, f.list.gap[i], size, f.list.impulse[i]);
         v[0] = larger(v[0], talus_contact_strain(&o, &s, f.list.gap[i], size, gamma[op.rows * i]));
     }
-    leave_totals<0, 1>(partials, totals, v);
+    write_totals<0, 1>(partials, totals, v);
 }
 
 TalusStatus cu_engine_compute_velocities(TalusEngine *e, double limit, bool *changed,
@@ -53,13 +55,14 @@ TalusStatus cu_engine_compute_velocities(TalusEngine *e, double limit, bool *cha
 {
     const TalusOperator *op = &e->step.op;
     double found[2] = {0.0, 0.0};
-    cu_op_body_velocities(op, e->step.gamma, true, (double(*)[8])cu_solved(e));
-    launch_sums(e->cu, count_changes, e->bodies.slots, e->cu->totals, e->bodies, e->seen_velocity,
-                cu_solved(e), cu_list(e)->problem_index.at, limit * limit);
+    cu_op_body_velocities(op, e->step.gamma, true, (double(*)[8])cu_solved_records(e));
+    launch_sums(e->cu, count_velocity_changes, e->bodies.slots, e->cu->totals, e->bodies,
+                e->detection_velocity, cu_solved_records(e), cu_current_list(e)->problem_index.at,
+                limit * limit);
     bool soft = e->step.options.compliance > 0.0;
     if (soft)
-        launch_sums(e->cu, measure_strain, op->blocks, e->cu->totals + 1, cu_law_inputs(e), *op,
-                    e->step.gamma.at);
+        launch_sums(e->cu, find_largest_strain, op->blocks, e->cu->totals + 1, cu_law_inputs(e),
+                    *op, e->step.gamma.at);
     cu_totals_get(e->cu, soft ? 2 : 1, found);
     *changed = found[0] > 0.0;
     *strain = found[1];
@@ -68,23 +71,25 @@ TalusStatus cu_engine_compute_velocities(TalusEngine *e, double limit, bool *cha
 
 /* ---- the end of the step ---- */
 
-/* Indices of the kernels' sums in the totals. */
+/* Indices in the context's totals at which the kernels below leave their sums. */
 enum {
     FAULTS,
-    GRAVITY,
-    WORKS,
-    OVERLAP = WORKS + TALUS_WORK_SUMS, /* of contacts that bear load: sum, then maximum */
-    MOTION = OVERLAP + 2,
-    DRIVEN = MOTION + TALUS_BODY_SUMS,
-    TURNING, /* work of torques, by the mean of old and free spin */
-    APPLIED, /* work of forces and torques along the motion, by solved velocities */
+    GRAVITY_WORK,
+    CONTACT_WORKS,
+    OVERLAP = CONTACT_WORKS +
+              TALUS_WORK_SUMS, /* of loaded contacts, overlap over size: sum, then maximum */
+    MOTION_SUMS = OVERLAP + 2,
+    DRIVEN_WORK = MOTION_SUMS + TALUS_BODY_SUMS,
+    TORQUE_WORK,  /* of torques, by the mean of old and free spin */
+    APPLIED_WORK, /* of forces and torques along the motion, by solved velocities */
     TOTALS
 };
 static_assert((int)TALUS_OVERLAP_BINS == (int)CU_COUNTS, "one count per bin");
 static_assert((int)TOTALS <= (int)CU_PROBES && CU_PROBES + CU_PROBE_TOTALS < CU_TOTALS,
               "totals overlap");
 
-struct Motion : CuLawInputs {
+/* Kernel argument: problem and result of a solved step. */
+struct SolvedStep : CuLawInputs {
     TalusOperator op;
     const CuRecord *solved;
     const double *gamma;
@@ -92,15 +97,17 @@ struct Motion : CuLawInputs {
     TalusVec3 gravity;
 };
 
-/* For each free body: checks the solved velocity and the state it leads to; sums the work of gravity and forces,
- * m (v_f^2 - v^2)/2; overwrites the free velocity by its mean with the solved one, which the works of contacts need. */
-static __global__ void check_velocities(CuPartials partials, double *totals, Motion m)
+/* For each free body: counts in FAULTS those whose solved velocity leads to no finite state; sums in GRAVITY_WORK the work
+ * of gravity and applied forces, m (v_f^2 - v^2)/2; overwrites the free velocity in the body's record by its mean with the
+ * solved one, which finish_contacts needs. */
+static __global__ void check_and_average_velocities(CuPartials partials, double *totals,
+                                                    SolvedStep m)
 {
     double v[2] = {0.0, 0.0};
     const CuBodies &b = m.b;
-    for (int64_t place = item(); place < b.slots; place += stride()) {
-        int64_t i = cu_slot_at(b, place);
-        if (!cu_moves(b.shape, b.mobility, i))
+    for (int64_t rank = item_index(); rank < b.slots; rank += grid_stride()) {
+        int64_t i = cu_slot_at_rank(b, rank);
+        if (!cu_is_free(b.shape, b.mobility, i))
             continue;
         int32_t problem_index = m.list.problem_index[i];
         double now[8], r[8];
@@ -113,12 +120,12 @@ static __global__ void check_velocities(CuPartials partials, double *totals, Mot
             r[j] = 0.5 * (r[j] + now[j]);
         store_packs<8>(r, m.op.body[problem_index]);
     }
-    leave_totals<2, 0>(partials, totals + FAULTS, v);
+    write_totals<2, 0>(partials, totals + FAULTS, v);
 }
 
-/* Returns the offset that undoes an overlap; 0 without overlap. The problem's offset is that, unless the law has
- * restitution; rebounds: some law has. */
-static __device__ inline double recovery_of(const Motion &m, int64_t i, bool rebounds)
+/* Returns the offset by which the problem undoes the overlap of contact i; 0 without overlap. That is the contact's bias,
+ * unless its law has restitution. rebounds: some law has restitution. */
+static __device__ inline double recovery_offset(const SolvedStep &m, int64_t i, bool rebounds)
 {
     double gap = m.list.gap[i];
     if (!(gap < 0.0))
@@ -130,19 +137,22 @@ static __device__ inline double recovery_of(const Motion &m, int64_t i, bool reb
                               cu_contact_size(m, i));
 }
 
-/* Adds the elastic energies of contact i, if it is elastic, to `v`. Returns the (negative) offset that undoes its
- * overlap, as far as that is not elastic. */
-static __device__ inline double add_elastic(const Motion &m, int64_t i, bool rebounds, double *v)
+/* If contact i is elastic, adds its elastic energies to v. Returns the (negative) offset that undoes its overlap, without
+ * the part that is elastic. */
+static __device__ inline double add_elastic_energies(const SolvedStep &m, int64_t i, bool rebounds,
+                                                     double *v)
 {
     const TalusLaw *law = cu_contact_law(m, i);
     if (!m.op.compliance || !talus_is_elastic(&m.op, i, law, &m.options))
-        return recovery_of(m, i, rebounds);
+        return recovery_offset(m, i, rebounds);
     return talus_add_elastic_energy(&m.op, i, law, &m.options, m.list.gap[i], cu_contact_size(m, i),
                                     m.list.impulse[i], m.gamma[m.op.rows * i], v);
 }
 
-/* Counts contact i, if it bears load, in the block's histogram. */
-static __device__ inline void add_overlap(const Motion &m, int64_t i, uint32_t *count, double *v)
+/* If contact i is loaded: counts it in the block's histogram of overlaps, adds its overlap over size to v[0] and raises
+ * v[1] to it. */
+static __device__ inline void add_overlap(const SolvedStep &m, int64_t i, uint32_t *count,
+                                          double *v)
 {
     double gap = m.list.gap[i], depth = 0.0;
     if (!(m.gamma[m.op.rows * i] > 0.0))
@@ -154,8 +164,9 @@ static __device__ inline void add_overlap(const Motion &m, int64_t i, uint32_t *
     v[1] = larger(v[1], depth);
 }
 
-/* Adds the block's histogram to the context's counts, which are 0 before the kernel. All threads call it. */
-static __device__ inline void leave_counts(const uint32_t *count, uint32_t *counts)
+/* Adds the histogram of a block of threads to the context's counts, which are 0 before the kernel. All threads of the block
+ * call it. */
+static __device__ inline void add_block_counts(const uint32_t *count, uint32_t *counts)
 {
     __syncthreads();
     for (unsigned k = threadIdx.x; k < TALUS_OVERLAP_BINS; k += blockDim.x)
@@ -163,10 +174,11 @@ static __device__ inline void leave_counts(const uint32_t *count, uint32_t *coun
             atomicAdd(&counts[k], count[k]);
 }
 
-/* Unless a body has a fault: sums the works of the contacts, stores their impulses in the list and counts overlaps.
- * LAWS: some law has restitution or cohesion. */
+/* Unless some body is counted in FAULTS: sums the works of the contacts, stores their impulses in the list and counts the
+ * overlaps of loaded contacts. LAWS: some law has restitution or cohesion. */
 template <bool LAWS>
-static __global__ void sum_works(CuPartials partials, double *totals, Motion m, uint32_t *counts)
+static __global__ void finish_contacts(CuPartials partials, double *totals, SolvedStep m,
+                                       uint32_t *counts)
 {
     __shared__ uint32_t count[TALUS_OVERLAP_BINS];
     double v[TALUS_WORK_SUMS + 2] = {0.0};
@@ -176,23 +188,23 @@ static __global__ void sum_works(CuPartials partials, double *totals, Motion m, 
         count[k] = 0;
     __syncthreads();
     int contacts = m.list.counts.contacts;
-    for (int64_t i = item(); i < contacts; i += stride()) {
-        double recovery = add_elastic(m, i, LAWS && m.tables.restitution, v);
+    for (int64_t i = item_index(); i < contacts; i += grid_stride()) {
+        double recovery = add_elastic_energies(m, i, LAWS && m.tables.restitution, v);
         add_overlap(m, i, count, v + TALUS_WORK_SUMS);
         m.list.impulse[i] = talus_add_block_work(&m.op, m.gamma, i, recovery,
                                                  LAWS ? cu_attractive_impulse(m, i) : 0.0, v);
     }
-    leave_counts(count, counts);
-    leave_totals<TALUS_WORK_SUMS + 1, 1>(partials, totals + WORKS, v);
+    add_block_counts(count, counts);
+    write_totals<TALUS_WORK_SUMS + 1, 1>(partials, totals + CONTACT_WORKS, v);
 }
 
 /* ---- driven bodies and applied forces ---- */
 
-/* Returns the work that b, if driven, does on a at contact i: minus the work on b; 0 if b is not driven. */
-static __device__ double driven_work(const Motion &m, int64_t i)
+/* Returns the work that b, if driven, does on a at contact i, which is minus the work on b; 0 if b is not driven. */
+static __device__ double driven_work(const SolvedStep &m, int64_t i)
 {
     int2 pair = m.list.pair[i];
-    if (pair.y < 0 || !cu_driven(m.b, m.list.other[i]))
+    if (pair.y < 0 || !cu_is_driven(m.b, m.list.slot_b[i]))
         return 0.0;
     TalusVec3 impulse = talus_block_impulse(&m.op, m.gamma, i), moment = {0.0, 0.0, 0.0};
     CuFrame f = m.list.frame[i];
@@ -205,25 +217,26 @@ static __device__ double driven_work(const Motion &m, int64_t i)
     return -talus_side_work(&m.op, i, 1, impulse, moment);
 }
 
-static __global__ void sum_driven(CuPartials partials, double *totals, Motion m)
+/* Sums the works of driven bodies on the others, over all general contacts; a driven body has no other contacts. */
+static __global__ void sum_driven_works(CuPartials partials, double *totals, SolvedStep m)
 {
     double v[1] = {0.0};
     int64_t first = m.op.sphere_sphere + m.op.sphere_fixed;
     int contacts = m.list.counts.contacts;
-    for (int64_t i = first + item(); i < contacts; i += stride())
+    for (int64_t i = first + item_index(); i < contacts; i += grid_stride())
         v[0] += driven_work(m, i);
-    leave_totals<1, 0>(partials, totals + DRIVEN, v);
+    write_totals<1, 0>(partials, totals + DRIVEN_WORK, v);
 }
 
-/* Sums the works of applied forces and torques, as force_works of engine/cpu/ledger.c. Runs before check_velocities
- * overwrites the free velocities. */
-static __global__ void sum_applied(CuPartials partials, double *totals, Motion m)
+/* Sums the works of applied forces and torques, as cpu_force_works of engine/cpu/ledger.c. Runs before
+ * check_and_average_velocities overwrites the free velocities. */
+static __global__ void sum_applied_works(CuPartials partials, double *totals, SolvedStep m)
 {
     double v[2] = {0.0, 0.0};
     const CuBodies &b = m.b;
-    for (int64_t place = item(); place < b.slots; place += stride()) {
-        int64_t i = cu_slot_at(b, place);
-        if (i >= b.pushed || !cu_moves(b.shape, b.mobility, i))
+    for (int64_t rank = item_index(); rank < b.slots; rank += grid_stride()) {
+        int64_t i = cu_slot_at_rank(b, rank);
+        if (i >= b.force_count || !cu_is_free(b.shape, b.mobility, i))
             continue;
         int32_t problem_index = m.list.problem_index[i];
         const double *f = m.op.body[problem_index], *now = m.solved[problem_index];
@@ -233,12 +246,13 @@ static __global__ void sum_applied(CuPartials partials, double *totals, Motion m
         v[1] += m.h * talus_dot(b.force[i], talus_vec3(now[0], now[1], now[2])) +
                 m.h * per_length * talus_dot(b.torque[i], talus_vec3(now[4], now[5], now[6]));
     }
-    leave_totals<2, 0>(partials, totals + TURNING, v);
+    write_totals<2, 0>(partials, totals + TORQUE_WORK, v);
 }
 
 /* ---- motion ---- */
 
-static __device__ void move_body(const Motion &m, int64_t i, double *sum)
+/* Moves free body i by the step, from its solved record, and adds its energies and works to sum[TALUS_BODY_SUMS]. */
+static __device__ void move_body(const SolvedStep &m, int64_t i, double *sum)
 {
     const CuBodies &b = m.b;
     int shape = b.shape[i];
@@ -254,37 +268,39 @@ static __device__ void move_body(const Motion &m, int64_t i, double *sum)
     b.orientation[i] = motion.orientation;
 }
 
-static __global__ void move_bodies(CuPartials partials, double *totals, Motion m)
+/* Moves all free bodies, unless some body is counted in FAULTS, and writes the totals MOTION_SUMS. */
+static __global__ void move_bodies(CuPartials partials, double *totals, SolvedStep m)
 {
     double v[TALUS_BODY_SUMS] = {0.0};
     if (totals[FAULTS] != 0.0)
         return;
-    for (int64_t place = item(); place < m.b.slots; place += stride()) {
-        int64_t i = cu_slot_at(m.b, place);
-        if (cu_moves(m.b.shape, m.b.mobility, i))
+    for (int64_t rank = item_index(); rank < m.b.slots; rank += grid_stride()) {
+        int64_t i = cu_slot_at_rank(m.b, rank);
+        if (cu_is_free(m.b.shape, m.b.mobility, i))
             move_body(m, i, v);
     }
-    leave_totals<TALUS_BODY_SUMS, 0>(partials, totals + MOTION, v);
+    write_totals<TALUS_BODY_SUMS, 0>(partials, totals + MOTION_SUMS, v);
 }
 
-/* Total 0: minus the lowest slot of a free body whose speed (talus_record_speed) is not below 1e150; -infinity:
- * none. */
-static __global__ void find_fast(CuPartials partials, double *totals, Motion m)
+/* Finds a free body whose speed (talus_record_speed) is not below 1e150. Total 0: minus the lowest such slot; -infinity if
+ * there is none. */
+static __global__ void find_fast_body(CuPartials partials, double *totals, SolvedStep m)
 {
     double v[1] = {-HUGE_VAL};
-    for (int64_t i = item(); i < m.b.slots; i += stride()) {
-        if (!cu_moves(m.b.shape, m.b.mobility, i))
+    for (int64_t i = item_index(); i < m.b.slots; i += grid_stride()) {
+        if (!cu_is_free(m.b.shape, m.b.mobility, i))
             continue;
         if (!(talus_record_speed(m.solved[m.list.problem_index[i]]) < 1e150))
             v[0] = larger(v[0], -(double)i);
     }
-    leave_totals<0, 1>(partials, totals, v);
+    write_totals<0, 1>(partials, totals, v);
 }
 
-static TalusStatus name_fault(TalusEngine *e, const Motion &m, long long step)
+/* Fails with a message that names a body with too large a speed, if there is one. */
+static TalusStatus report_fault(TalusEngine *e, const SolvedStep &m, long long step)
 {
     double slot;
-    launch_sums(e->cu, find_fast, m.b.slots, e->cu->totals, m);
+    launch_sums(e->cu, find_fast_body, m.b.slots, e->cu->totals, m);
     cu_totals_get(e->cu, 1, &slot);
     if (!(slot > -HUGE_VAL))
         return talus_fail(TALUS_ERR_NUMERIC, "step %lld: the next state would not be finite", step);
@@ -296,15 +312,16 @@ static TalusStatus name_fault(TalusEngine *e, const Motion &m, long long step)
                       (unsigned long long)e->id[(int)-slot], talus_record_speed(record));
 }
 
+/* Fills the ledger from the totals and the counts of all kernels of a step. */
 static void fill_ledger(const CuBodies *b, const double *total, const uint32_t *counts,
                         TalusEngineLedger *ledger)
 {
-    const double *work = total + WORKS, *motion = total + MOTION;
+    const double *work = total + CONTACT_WORKS, *motion = total + MOTION_SUMS;
     ledger->kinetic = motion[TALUS_BODY_KINETIC_END];
     ledger->potential = motion[TALUS_BODY_POTENTIAL_END];
     ledger->kinetic_change = motion[TALUS_BODY_KINETIC_CHANGE] + motion[TALUS_BODY_SPIN_CHANGE];
     ledger->potential_change = motion[TALUS_BODY_POTENTIAL_CHANGE];
-    ledger->gravity_error = total[GRAVITY] + motion[TALUS_BODY_POTENTIAL_CHANGE];
+    ledger->gravity_error = total[GRAVITY_WORK] + motion[TALUS_BODY_POTENTIAL_CHANGE];
     ledger->spin = motion[TALUS_BODY_SPIN_CHANGE];
     ledger->friction = work[TALUS_WORK_TANGENTIAL];
     ledger->stabilisation = work[TALUS_WORK_STABILISATION];
@@ -313,10 +330,10 @@ static void fill_ledger(const CuBodies *b, const double *total, const uint32_t *
     ledger->impact = work[TALUS_WORK_NORMAL] - work[TALUS_WORK_STABILISATION] +
                      (ledger->elastic - ledger->elastic_start);
     ledger->cohesion = work[TALUS_WORK_COHESION];
-    ledger->driven = b->driven ? total[DRIVEN] : 0.0;
-    ledger->applied = b->pushed ? total[APPLIED] : 0.0;
-    if (b->pushed)
-        ledger->gravity_error += total[TURNING] - total[APPLIED];
+    ledger->driven = b->driven ? total[DRIVEN_WORK] : 0.0;
+    ledger->applied = b->force_count ? total[APPLIED_WORK] : 0.0;
+    if (b->force_count)
+        ledger->gravity_error += total[TORQUE_WORK] - total[APPLIED_WORK];
     ledger->overlap = talus_overlap_summary(counts, total[OVERLAP], total[OVERLAP + 1]);
 }
 
@@ -324,44 +341,46 @@ TalusStatus cu_engine_integrate(TalusEngine *e, double h, TalusVec3 gravity, lon
                                 TalusEngineLedger *ledger)
 {
     const TalusOperator *op = &e->step.op;
-    Motion m = {cu_law_inputs(e), *op, cu_solved(e), e->step.gamma.at, h, gravity};
+    SolvedStep m = {cu_law_inputs(e), *op, cu_solved_records(e), e->step.gamma.at, h, gravity};
     bool laws = e->tables.restitution || e->tables.cohesion;
     int slots = e->bodies.slots;
     double total[CU_TOTALS], *totals = e->cu->totals;
     uint32_t counts[CU_COUNTS];
-    if (e->tables.cohesion || e->joints.pushes)
-        cu_fill_bodies(e); /* the problem's free velocities contain attraction and motors */
-    if (e->bodies.pushed)
-        launch_sums(e->cu, sum_applied, slots, totals, m);
-    launch_sums(e->cu, check_velocities, slots, totals, m);
+    if (e->tables.cohesion || e->joints.motor_changes)
+        cu_fill_body_records(
+            e); /* without attraction and motors, which the problem's free velocities contain */
+    if (e->bodies.force_count)
+        launch_sums(e->cu, sum_applied_works, slots, totals, m);
+    launch_sums(e->cu, check_and_average_velocities, slots, totals, m);
     cu_zero(e->cu, e->cu->counts, sizeof counts);
-    launch_sums(e->cu, laws ? sum_works<true> : sum_works<false>, op->blocks, totals, m,
+    launch_sums(e->cu, laws ? finish_contacts<true> : finish_contacts<false>, op->blocks, totals, m,
                 e->cu->counts);
     if (e->bodies.driven)
-        launch_sums(e->cu, sum_driven, op->blocks, totals, m);
+        launch_sums(e->cu, sum_driven_works, op->blocks, totals, m);
     launch_sums(e->cu, move_bodies, slots, totals, m);
     cu_totals_and_counts_get(e->cu, total, counts);
-    memcpy(e->probe_here, total + CU_PROBES, sizeof e->probe_here);
-    e->probes_here = true;
+    memcpy(e->downloaded_probes, total + CU_PROBES, sizeof e->downloaded_probes);
+    e->probes_downloaded = true;
     TALUS_TRY(cu_check(e->cu));
     if (total[FAULTS] != 0.0)
-        return name_fault(e, m, step);
+        return report_fault(e, m, step);
     fill_ledger(&e->bodies, total, counts, ledger);
     return TALUS_OK;
 }
 
 /* ---- periodic space ---- */
 
+/* Moves free bodies that have left the period back into it; sums the change of their potential energy. */
 static __global__ void wrap_bodies(CuPartials partials, double *totals, CuBodies b,
                                    const TalusPeriod *period, TalusVec3 gravity)
 {
     double v[1] = {0.0};
-    for (int64_t place = item(); place < b.slots; place += stride()) {
-        int64_t i = cu_slot_at(b, place);
-        if (cu_moves(b.shape, b.mobility, i))
+    for (int64_t rank = item_index(); rank < b.slots; rank += grid_stride()) {
+        int64_t i = cu_slot_at_rank(b, rank);
+        if (cu_is_free(b.shape, b.mobility, i))
             v[0] += talus_wrap_body(period, b.mass[i], gravity, &b.position[i]);
     }
-    leave_totals<1, 0>(partials, totals, v);
+    write_totals<1, 0>(partials, totals, v);
 }
 
 TalusStatus cu_engine_wrap_bodies(TalusEngine *e, TalusVec3 gravity, double *lifted)

@@ -1,45 +1,46 @@
-/* engine/cuda/material.cu - what laws beyond the circular cone of ccp need in the problem of a step: rows and kinds of
- * friction of the contacts, incidence for moment rows, cohesion. Worlds without such laws launch nothing of it, except
- * that contacts are scanned if only some laws have friction. */
+/* engine/cuda/material.cu - what laws beyond the circular cone of ccp add to the problem of a step: rows and friction kinds
+ * of the contacts, incidence for moment rows, cohesion. In worlds without such laws no kernel of this file runs, except
+ * that contacts are scanned if some laws have friction and others do not. */
 #include "backend/cuda/device/reduce.h"
 #include "backend/cuda/ops/operator.h"
 #include "engine/cuda/material.h"
 
 /* ---- rows and kinds of the contacts ---- */
 
-/* Finds the largest number of rows that a contact needs, as a total, and the union of the contacts' kinds of friction,
- * in *kinds. */
-static __global__ void find_needs(CuPartials partials, double *totals, CuLawInputs s,
-                                  uint32_t *kinds)
+/* Finds the largest number of rows that a contact needs (total 0) and the union of the bits of the contacts' friction
+ * kinds (*kinds). */
+static __global__ void scan_rows_and_kinds(CuPartials partials, double *totals, CuLawInputs s,
+                                           uint32_t *kinds)
 {
     double v[1] = {1.0};
     uint32_t met = 0;
-    for (int64_t i = item(); i < s.list.counts.contacts; i += stride()) {
+    for (int64_t i = item_index(); i < s.list.counts.contacts; i += grid_stride()) {
         const TalusLaw *law = cu_contact_law(s, i);
         v[0] = larger(v[0], (double)talus_law_rows(law));
         met |= talus_law_kind(law);
     }
     if (met & ~*(volatile uint32_t *)kinds)
         atomicOr(kinds, met);
-    leave_totals<0, 1>(partials, totals, v);
+    write_totals<0, 1>(partials, totals, v);
 }
 
-static bool several(uint32_t kinds)
+/* True if more than one bit is set. */
+static bool has_several_bits(uint32_t bits)
 {
-    return (kinds & (kinds - 1)) != 0;
+    return (bits & (bits - 1)) != 0;
 }
 
-TalusStatus cu_contact_needs(TalusEngine *e, int *rows, uint32_t *kinds)
+TalusStatus cu_find_rows_and_kinds(TalusEngine *e, int *rows, uint32_t *kinds)
 {
     const CuTables *t = &e->tables;
-    int contacts = cu_list(e)->counts.contacts;
+    int contacts = cu_current_list(e)->counts.contacts;
     *rows = contacts > 0 ? t->max_rows : 1;
     *kinds = contacts > 0 && t->models ? t->kinds : 0;
-    if (contacts == 0 || (t->min_rows == t->max_rows && !several(*kinds)))
+    if (contacts == 0 || (t->min_rows == t->max_rows && !has_several_bits(*kinds)))
         return TALUS_OK;
     double totals[2];
     cu_zero(e->cu, e->cu->totals + 1, sizeof(double));
-    launch_sums(e->cu, find_needs, contacts, e->cu->totals, cu_law_inputs(e),
+    launch_sums(e->cu, scan_rows_and_kinds, contacts, e->cu->totals, cu_law_inputs(e),
                 (uint32_t *)(e->cu->totals + 1));
     cu_totals_get(e->cu, 2, totals);
     *rows = (int)totals[0];
@@ -50,11 +51,11 @@ TalusStatus cu_contact_needs(TalusEngine *e, int *rows, uint32_t *kinds)
 
 /* ---- each body's contacts ---- */
 
-/* Renumbers incidences 2 * record + side: in the list, contacts of runs 1 and 2 have one record and others two; in
- * `to`, all have two. */
-static __global__ void split_records(CuList list, int32_t *to)
+/* Renumbers the incidences 2 * record + side: in the list, contacts of runs 1 and 2 have one record and general ones two;
+ * in `to`, all contacts have two. */
+static __global__ void renumber_incidences(CuList list, int32_t *to)
 {
-    int64_t k = item();
+    int64_t k = item_index();
     if (k >= list.incidence_start[list.problem_bodies])
         return;
     int32_t record = list.incidence[k] >> 1, side = list.incidence[k] & 1;
@@ -63,18 +64,19 @@ static __global__ void split_records(CuList list, int32_t *to)
     to[k] = 2 * (2 * i + side) + side;
 }
 
-void cu_manifold_general(TalusEngine *e, int32_t *to)
+void cu_renumber_incidence(TalusEngine *e, int32_t *to)
 {
-    const CuList *list = cu_list(e);
-    launch(e->cu, split_records, blocks_for(2 * (int64_t)list->counts.contacts), THREADS, *list,
-           to);
+    const CuList *list = cu_current_list(e);
+    launch(e->cu, renumber_incidences, blocks_for(2 * (int64_t)list->counts.contacts), THREADS,
+           *list, to);
 }
 
 /* ---- cohesion ---- */
 
-static __global__ void fill_pulls(CuLawInputs s, int rows, double *gamma)
+/* gamma = minus the attractive impulse on the normal row of each contact, 0 on its other rows. */
+static __global__ void write_attraction(CuLawInputs s, int rows, double *gamma)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= s.list.counts.contacts)
         return;
     gamma[rows * i] = -cu_attractive_impulse(s, i);
@@ -82,11 +84,11 @@ static __global__ void fill_pulls(CuLawInputs s, int rows, double *gamma)
         gamma[rows * i + k] = 0.0;
 }
 
-/* Writes initial impulses: those in the list, which are net of attraction, plus the attractive impulse; normal ones are
- * at least 0. */
-static __global__ void fill_warm(CuLawInputs s, int rows, double *gamma)
+/* Writes the initial impulses of the contacts: impulse in the list, from which the attractive impulse was subtracted, plus
+ * the attractive impulse of this step; normal impulses are at least 0. */
+static __global__ void write_initial_impulses(CuLawInputs s, int rows, double *gamma)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= s.list.counts.contacts)
         return;
     CuFrame f = s.list.frame[i];
@@ -96,20 +98,20 @@ static __global__ void fill_warm(CuLawInputs s, int rows, double *gamma)
     g[0] = fmax(0.0, g[0] + cu_attractive_impulse(s, i));
 }
 
-const CuRecord *cu_solved(const TalusEngine *e)
+const CuRecord *cu_solved_records(const TalusEngine *e)
 {
     return (const CuRecord *)cu_scratch_of(&e->step.op)->velocity.at;
 }
 
-/* v_f <- v_f - M^-1 D (c h e_n), c h being a contact's attractive impulse and e_n 1 on its normal row: computed as
- * v_f + M^-1 D gamma with gamma = -c h e_n. Then gamma gets the initial impulses of the contacts. */
-void cu_attract(TalusEngine *e)
+/* v_f <- v_f - M^-1 D (c h e_n), where c h is the attractive impulse of a contact and e_n is 1 on its normal row. Computed
+ * as v_f + M^-1 D gamma with gamma = -c h e_n; then gamma gets the initial impulses of the contacts. */
+void cu_add_attraction(TalusEngine *e)
 {
     CuStep *s = &e->step;
     const TalusOperator *op = &s->op;
     unsigned blocks = blocks_for(op->blocks);
-    launch(e->cu, fill_pulls, blocks, THREADS, cu_law_inputs(e), op->rows, s->gamma.at);
-    cu_op_body_velocities(op, s->gamma, true, (double(*)[8])cu_solved(e));
-    cu_copy(e->cu, op->body, cu_solved(e), (size_t)op->bodies * sizeof *op->body);
-    launch(e->cu, fill_warm, blocks, THREADS, cu_law_inputs(e), op->rows, s->gamma.at);
+    launch(e->cu, write_attraction, blocks, THREADS, cu_law_inputs(e), op->rows, s->gamma.at);
+    cu_op_body_velocities(op, s->gamma, true, (double(*)[8])cu_solved_records(e));
+    cu_copy(e->cu, op->body, cu_solved_records(e), (size_t)op->bodies * sizeof *op->body);
+    launch(e->cu, write_initial_impulses, blocks, THREADS, cu_law_inputs(e), op->rows, s->gamma.at);
 }

@@ -1,5 +1,5 @@
-/* engine/cuda/material.h - in the kernels of a step: the contact law of a contact's two materials, its size, its
- * attraction. engine/contact_terms.h has the terms that follow from a law. */
+/* engine/cuda/material.h - for the kernels of a step: law, size and attractive impulse of a contact.
+ * engine/contact_terms.h has the terms that follow from a law. */
 #ifndef TALUS_ENGINE_CUDA_MATERIAL_H
 #define TALUS_ENGINE_CUDA_MATERIAL_H
 
@@ -9,7 +9,7 @@ extern "C" {
 #include "engine/contact_terms.h"
 }
 
-/* Kernel argument: data that determine a contact's law, size and attraction. */
+/* Kernel argument: data that determine law, size and attractive impulse of each contact. */
 struct CuLawInputs {
     CuBodies b;
     CuTables tables;
@@ -17,13 +17,15 @@ struct CuLawInputs {
     TalusBuildOptions options;
 };
 
+/* Returns these data for the current list and the last build's options. */
 static inline CuLawInputs cu_law_inputs(TalusEngine *e)
 {
-    return CuLawInputs{e->bodies, e->tables, *cu_list(e), e->step.options};
+    return CuLawInputs{e->bodies, e->tables, *cu_current_list(e), e->step.options};
 }
 
-/* Returns the law of the bodies in slots a and b. */
-static __device__ inline const TalusLaw *cu_law(const CuLawInputs &s, uint32_t a, uint32_t b)
+/* Returns the law of the materials of the bodies in slots a and b. */
+static __device__ inline const TalusLaw *cu_law_of_bodies(const CuLawInputs &s, uint32_t a,
+                                                          uint32_t b)
 {
     const int materials = s.tables.materials;
     return materials == 1 ? s.tables.law.at
@@ -32,17 +34,17 @@ static __device__ inline const TalusLaw *cu_law(const CuLawInputs &s, uint32_t a
 
 static __device__ inline const TalusLaw *cu_contact_law(const CuLawInputs &s, int64_t i)
 {
-    return cu_law(s, s.list.slot[s.list.pair[i].x], s.list.other[i]);
+    return cu_law_of_bodies(s, s.list.slot[s.list.pair[i].x], s.list.slot_b[i]);
 }
 
-/* Returns the smaller size of contact i's bodies; b counts only if it is free or asleep (talus_contact_size). A b with
- * an index in the pair is free, asleep or driven; one without is fixed, or asleep and so large that it is a wall. */
+/* Returns the smaller size of contact i's bodies; b counts only if it is free or asleep (talus_contact_size). If b has
+ * a problem index in the pair, b is free, asleep or driven; else b is fixed, or asleep and a large wall. */
 static __device__ inline double cu_contact_size(const CuLawInputs &s, int64_t i)
 {
     int2 pair = s.list.pair[i];
-    uint32_t b = s.list.other[i];
+    uint32_t b = s.list.slot_b[i];
     double size = s.b.size[s.list.slot[pair.x]];
-    bool counts = pair.y >= 0 ? !cu_driven(s.b, b) : s.b.mobility[b] == TALUS_MOBILITY_ASLEEP;
+    bool counts = pair.y >= 0 ? !cu_is_driven(s.b, b) : s.b.mobility[b] == TALUS_MOBILITY_ASLEEP;
     return counts ? fmin(size, s.b.size[b]) : size;
 }
 
@@ -55,9 +57,9 @@ static __device__ inline double cu_attractive_impulse(const CuLawInputs &s, int6
                                     cu_contact_size(s, i));
 }
 
-/* Fills op->diagonal and op->coupling of a block of the general run. ROWS: 6 if op->rows is, else 3. */
+/* Fills op->diagonal and op->coupling of block i, a general one. ROWS: 6 if op->rows is 6, else 3. */
 template <int ROWS>
-static __device__ inline void cu_general_diagonal(const TalusOperator *op, int i)
+static __device__ inline void cu_fill_general_diagonal(const TalusOperator *op, int i)
 {
     double block[ROWS * ROWS];
     talus_block_fill_general(op, i, ROWS, block);
@@ -65,16 +67,17 @@ static __device__ inline void cu_general_diagonal(const TalusOperator *op, int i
                               &op->coupling[i - op->sphere_sphere - op->sphere_fixed]);
 }
 
-/* material.cu: writes the most rows that a contact of the list needs (1 without contacts) and the contacts' kinds of
- * friction (TalusOperator.kinds). Scans the contacts only if the laws differ in these. */
-TalusStatus cu_contact_needs(TalusEngine *e, int *rows, uint32_t *kinds);
-/* Writes the list's incidence, renumbered for a problem whose contacts are all general, into `to`. */
-void cu_manifold_general(TalusEngine *e, int32_t *to);
-/* Adds the attractive impulses to the free velocities in the records, and to the contacts' initial impulses, at least
- * 0. */
-void cu_attract(TalusEngine *e);
+/* material.cu: writes the largest number of rows that a contact of the list needs (1 without contacts) and the bits of
+ * the contacts' friction kinds (TalusOperator.kinds). Scans the contacts only if the laws differ in these. */
+TalusStatus cu_find_rows_and_kinds(TalusEngine *e, int *rows, uint32_t *kinds);
+/* Writes the list's incidence to `to`, renumbered for a problem whose contacts are all general. */
+void cu_renumber_incidence(TalusEngine *e, int32_t *to);
+/* Changes the free velocities in the records by the attractive impulses of the contacts. Then writes the contacts'
+ * initial impulses, to which it adds the attractive impulses; initial normal impulses are at least 0. */
+void cu_add_attraction(TalusEngine *e);
 
-/* build.cu: fills the bodies' records with free velocities: without contacts, attraction and motors. */
-void cu_fill_bodies(TalusEngine *e);
+/* build.cu: fills the records of the problem's bodies, and their inertias if there are general contacts. Free velocities
+ * are those after gravity and applied loads, without attraction and motors. */
+void cu_fill_body_records(TalusEngine *e);
 
 #endif

@@ -1,11 +1,12 @@
-/* engine/cuda/pairs.cu - the search for pairs of bodies; one thread searches the partners of one body.
+/* engine/cuda/pairs.cu - the search for near pairs of bodies; one thread searches the partners of one body.
  *
- * A body is tested with bodies of higher problem index: those in the later half of the cells around it in its own level
- * and in all cells within reach in coarser levels. A free body is also tested with every wall. Pairs of free spheres
- * are decided here, exactly as on the host; all other near pairs, of which one body is free, become candidates. The
- * search runs twice, to count and to write. The first run stores the outcome of its first 64 tests in a mask for the
- * second. It also defers pairs of spheres that depend on speeds and decides them together: at almost every test some
- * thread of a warp has such a pair, and the others would wait. */
+ * A body is tested with bodies of higher problem index: in its own level those of the later half of the cells around it,
+ * in coarser levels those of all cells within reach. A free body is also tested with every wall. Pairs of free spheres
+ * are decided here, exactly as on the host. All other near pairs with at least one free body become candidates. The
+ * search runs twice, to count pairs and to write them. The counting search stores the outcomes of its first 64 tests in a
+ * mask, which the writing search reads. Pairs of spheres whose outcome depends on speeds are deferred in the counting
+ * search and decided together: at almost every test some thread of a warp has such a pair, for which the others would
+ * wait. */
 #include "backend/cuda/device/primitives.h"
 #include "backend/cuda/device/reduce.h"
 #include "engine/cuda/detect.h"
@@ -14,48 +15,48 @@ extern "C" {
 #include "backend/frame.h"
 }
 
-/* Arrays that the writing search fills: pair and slot of b of each contact of two free spheres; candidates. */
+/* Arrays that the writing search fills: for each contact of two free spheres `pair` and `slot_b` as in CuList; candidates. */
 struct Output {
     int2 *pair;
-    uint32_t *other;
+    uint32_t *slot_b;
     CuCandidate *candidate;
 };
 
-/* Bits of a search's MODE. WRITE: write pairs instead of counting them. RICH: with filters, meshes or fields. PERIODIC,
- * together with RICH: in periodic space. Worlds without these save the registers. */
+/* Bits of a search's MODE. WRITE: writes pairs instead of counting them. RICH: the world has filters, meshes or fields.
+ * PERIODIC, only together with RICH: space is periodic. A search without RICH or PERIODIC needs fewer registers. */
 enum { COUNT = 0, WRITE = 1, RICH = 2, PERIODIC = 4 };
 
-/* Bits of a mask; capacity for deferred pairs of one thread. */
-enum { MASK_BITS = 64, UNSURE = 8 };
+/* MASK_BITS: number of outcomes in a mask. DEFERRED: capacity for deferred pairs of one thread. */
+enum { MASK_BITS = 64, DEFERRED = 8 };
 
-/* Deferred pairs of a block's threads: the partner's problem index and the number of the test, at most MASK_BITS. */
-struct Aside {
-    uint32_t partner[UNSURE][THREADS];
-    uint8_t test[UNSURE][THREADS];
+/* Deferred pairs of the threads of a block: problem index of the partner and number of the test, at most MASK_BITS. */
+struct DeferredPairs {
+    uint32_t partner[DEFERRED][THREADS];
+    uint8_t test[DEFERRED][THREADS];
 };
 
-/* A body that searches for partners. */
-struct Seeker {
+/* State of the search from one body. */
+struct Searcher {
     const CuDetect *d;
     uint32_t problem_index, slot;
     CuBall ball;
-    double unit, fat; /* unit of the others' fat radii, m; own fat radius, m */
-    bool plain;       /* a free sphere */
-    bool fixed;       /* not free */
+    double unit, fat; /* unit of CuDetect.ball_fat, m; own fat radius, m */
+    bool free_sphere;
+    bool not_free;
     int tests;
     uint64_t mask;
-    Aside *aside;                 /* deferred pairs; in the counting search only */
-    int unsure;                   /* number of deferred pairs */
-    uint32_t spheres, candidates; /* number found; when writing, index of the next */
+    DeferredPairs *deferred_pairs; /* memory of deferred pairs; NULL in the writing search */
+    int deferred;                  /* number of deferred pairs */
+    uint32_t spheres, candidates;  /* number found; in the writing search index of the next */
     Output out;
 };
 
 enum Verdict { APART, MEETS, PERHAPS };
 
-/* Decides on the pair with body q. APART: their fat spheres (radius plus margin) do not overlap, or neither is free.
- * MEETS: a candidate; or two free spheres so near that speeds do not matter, with a margin of 2^-18 for rounding.
- * PERHAPS: two free spheres that need the exact test. */
-static __device__ inline Verdict judge(const Seeker &s, uint32_t q)
+/* Judges the pair with body q by positions and radii. APART: the fat spheres (radius plus margin) do not overlap, or
+ * neither body is free. MEETS: the pair is a candidate; or two free spheres are so near that speeds do not matter, with a
+ * margin of 2^-18 for rounding. PERHAPS: two free spheres, for which spheres_meet_exactly decides. */
+static __device__ inline Verdict judge_pair(const Searcher &s, uint32_t q)
 {
     const CuDetect &d = *s.d;
     CuBall b = d.ball[q];
@@ -65,8 +66,8 @@ static __device__ inline Verdict judge(const Seeker &s, uint32_t q)
     double reach = s.fat + fabs((double)b_fat) * s.unit;
     if (!(distance2 < reach * reach))
         return APART;
-    if (!s.plain || b_fat < 0.0f)
-        return !s.fixed || d.bodies.mobility[d.slot[q]] == TALUS_MOBILITY_FREE ? MEETS : APART;
+    if (!s.free_sphere || b_fat < 0.0f)
+        return !s.not_free || d.bodies.mobility[d.slot[q]] == TALUS_MOBILITY_FREE ? MEETS : APART;
     double rest = d.options.h * (2.0 * d.options.reference_speed);
     double sure =
         s.ball.radius + b.radius + d.options.envelope * fmin(s.ball.radius, b.radius) + rest;
@@ -74,8 +75,10 @@ static __device__ inline Verdict judge(const Seeker &s, uint32_t q)
     return distance2 < sure * sure ? MEETS : PERHAPS;
 }
 
-/* The exact test of two free spheres, which includes their speeds; for pairs judged PERHAPS. */
-template <int MODE> static __device__ inline bool meet_exactly(const Seeker &s, uint32_t q)
+/* True if two free spheres, this body and q, are within their envelope, which depends on their speeds. For pairs judged
+ * PERHAPS. */
+template <int MODE>
+static __device__ inline bool spheres_meet_exactly(const Searcher &s, uint32_t q)
 {
     const TalusBodyView *v = &s.d->bodies;
     uint32_t slot = s.d->slot[q];
@@ -85,14 +88,14 @@ template <int MODE> static __device__ inline bool meet_exactly(const Seeker &s, 
                                slot);
 }
 
-/* True if the filter lets the body meet the one in a slot. */
-template <int MODE> static __device__ inline bool may_meet(const Seeker &s, uint32_t slot)
+/* True if collision filters let this body meet the body in `slot`. */
+template <int MODE> static __device__ inline bool filter_allows(const Searcher &s, uint32_t slot)
 {
     return !(MODE & RICH) || !s.d->filter.group || talus_may_meet(&s.d->filter, s.slot, slot);
 }
 
-/* Returns the two bodies in the order of collide/contact.h. */
-static __device__ inline CuCandidate in_order(const CuDetect &d, uint32_t a, uint32_t b)
+/* Returns slots a and b as a candidate, exchanged if body b has to be the first one (collide/contact.h). */
+static __device__ inline CuCandidate ordered_pair(const CuDetect &d, uint32_t a, uint32_t b)
 {
     const uint8_t *mobility = d.bodies.mobility;
     bool swapped = mobility[a] != TALUS_MOBILITY_FREE ||
@@ -100,19 +103,21 @@ static __device__ inline CuCandidate in_order(const CuDetect &d, uint32_t a, uin
     return swapped ? CuCandidate{b, a} : CuCandidate{a, b};
 }
 
-template <int MODE> static __device__ inline void take_candidate(Seeker &s, uint32_t slot)
+/* Counts the candidate of this body and the one in `slot` or, in the writing search, writes it. */
+template <int MODE> static __device__ inline void add_candidate(Searcher &s, uint32_t slot)
 {
     if (MODE & WRITE)
-        s.out.candidate[s.candidates] = in_order(*s.d, s.slot, slot);
+        s.out.candidate[s.candidates] = ordered_pair(*s.d, s.slot, slot);
     s.candidates++;
 }
 
-/* Counts or writes the pair with body q: as a contact if both are free spheres, else as a candidate. */
-template <int MODE> static __device__ inline void take(Seeker &s, uint32_t q)
+/* Counts the pair with body q or, in the writing search, writes it: as a contact if both are free spheres, else as a
+ * candidate. */
+template <int MODE> static __device__ inline void add_pair(Searcher &s, uint32_t q)
 {
     const CuDetect &d = *s.d;
-    if (!s.plain || d.ball_fat[q] < 0.0f) {
-        take_candidate<MODE>(s, MODE & WRITE ? d.slot[q] : 0);
+    if (!s.free_sphere || d.ball_fat[q] < 0.0f) {
+        add_candidate<MODE>(s, MODE & WRITE ? d.slot[q] : 0);
         return;
     }
     if (MODE & WRITE) {
@@ -120,78 +125,81 @@ template <int MODE> static __device__ inline void take(Seeker &s, uint32_t q)
         bool first = talus_ranks_before(d.bodies.rank, s.slot, slot);
         s.out.pair[s.spheres] = first ? make_int2((int)s.problem_index, (int)q)
                                       : make_int2((int)q, (int)s.problem_index);
-        s.out.other[s.spheres] = first ? slot : s.slot;
+        s.out.slot_b[s.spheres] = first ? slot : s.slot;
     }
     s.spheres++;
 }
 
-/* True if the mask of the counting search holds the outcome of the next test: no need to repeat it. */
-template <int MODE> static __device__ inline bool known(const Seeker &s)
+/* True if the mask of the counting search holds the outcome of the next test; for the writing search. */
+template <int MODE> static __device__ inline bool outcome_known(const Searcher &s)
 {
     return (MODE & WRITE) && s.tests < MASK_BITS;
 }
 
-/* Counts a test; the counting search also stores its outcome as a bit of the mask. */
-template <int MODE> static __device__ inline void note(Seeker &s, bool hit)
+/* Counts a test; the counting search also stores its outcome `hit` in the mask. */
+template <int MODE> static __device__ inline void note_outcome(Searcher &s, bool hit)
 {
     if (!(MODE & WRITE) && s.tests < MASK_BITS && hit)
         s.mask |= UINT64_C(1) << s.tests;
     s.tests++;
 }
 
-/* Decides, counts and notes in the mask the deferred pairs; in the counting search only. */
-template <int MODE> static __device__ inline void settle(Seeker &s)
+/* Decides the deferred pairs exactly; counts those that meet and stores their outcomes in the mask. For the counting
+ * search. */
+template <int MODE> static __device__ inline void decide_deferred(Searcher &s)
 {
-    for (int k = 0; k < s.unsure; k++)
-        if (meet_exactly<MODE>(s, s.aside->partner[k][threadIdx.x])) {
-            int test = s.aside->test[k][threadIdx.x];
+    for (int k = 0; k < s.deferred; k++)
+        if (spheres_meet_exactly<MODE>(s, s.deferred_pairs->partner[k][threadIdx.x])) {
+            int test = s.deferred_pairs->test[k][threadIdx.x];
             s.mask |= test < MASK_BITS ? UINT64_C(1) << test : 0;
             s.spheres++;
         }
-    s.unsure = 0;
+    s.deferred = 0;
 }
 
-/* Defers the pair with body q and counts its test. */
-template <int MODE> static __device__ inline void set_aside(Seeker &s, uint32_t q)
+/* Defers the pair with body q and counts its test; decides the deferred pairs first if their memory is full. */
+template <int MODE> static __device__ inline void defer_pair(Searcher &s, uint32_t q)
 {
-    if (s.unsure == UNSURE)
-        settle<MODE>(s);
-    s.aside->partner[s.unsure][threadIdx.x] = q;
-    s.aside->test[s.unsure++][threadIdx.x] = (uint8_t)(s.tests < MASK_BITS ? s.tests : MASK_BITS);
+    if (s.deferred == DEFERRED)
+        decide_deferred<MODE>(s);
+    s.deferred_pairs->partner[s.deferred][threadIdx.x] = q;
+    s.deferred_pairs->test[s.deferred++][threadIdx.x] =
+        (uint8_t)(s.tests < MASK_BITS ? s.tests : MASK_BITS);
     s.tests++;
 }
 
-/* Tests the bodies with problem indices begin to end - 1 that are above the own one. */
+/* Tests this body with the bodies of problem indices begin to end - 1 that are higher than its own. */
 template <int MODE>
-static __device__ inline void seek_range(Seeker &s, uint32_t begin, uint32_t end)
+static __device__ inline void search_range(Searcher &s, uint32_t begin, uint32_t end)
 {
     for (uint32_t q = begin > s.problem_index ? begin : s.problem_index + 1; q < end; q++) {
-        bool before = known<MODE>(s);
-        Verdict verdict = before ? (s.mask >> s.tests & 1 ? MEETS : APART) : judge(s, q);
-        if ((MODE & RICH) && !before && verdict != APART && !may_meet<MODE>(s, s.d->slot[q]))
+        bool before = outcome_known<MODE>(s);
+        Verdict verdict = before ? (s.mask >> s.tests & 1 ? MEETS : APART) : judge_pair(s, q);
+        if ((MODE & RICH) && !before && verdict != APART && !filter_allows<MODE>(s, s.d->slot[q]))
             verdict = APART;
         if (!(MODE & WRITE) && verdict == PERHAPS) {
-            set_aside<MODE>(s, q);
+            defer_pair<MODE>(s, q);
             continue;
         }
-        bool hit = verdict == MEETS || (verdict == PERHAPS && meet_exactly<MODE>(s, q));
-        note<MODE>(s, hit);
+        bool hit = verdict == MEETS || (verdict == PERHAPS && spheres_meet_exactly<MODE>(s, q));
+        note_outcome<MODE>(s, hit);
         if (hit)
-            take<MODE>(s, q);
+            add_pair<MODE>(s, q);
     }
 }
 
-/* Cells of a level that may hold partners: `y_rows` by `z_rows` rows from (y, z) on, each from x_low to x_high. Indices
- * wrap around the level's box, so that x_low may exceed x_high. */
-struct Block {
+/* Cells of a level that may contain partners: y_rows by z_rows rows of cells from (y, z) on, each row from x_low to x_high.
+ * Indices wrap around the level's box, so that x_low may exceed x_high. */
+struct CellBox {
     uint32_t x_low, x_high, y, z, y_rows, z_rows;
-    uint32_t first; /* rows with a lower index, z times cells[1] plus y, are skipped */
+    uint32_t first; /* rows of lower index (z times cells[1] plus y) are skipped */
 };
 
-static __device__ inline Block make_block(const TalusLevel *level, const int64_t low[3],
-                                          const int64_t high[3])
+/* Returns the box of cells with indices low to high, wrapped around the box of the level; skips no row. */
+static __device__ inline CellBox make_cell_box(const TalusLevel *level, const int64_t low[3],
+                                               const int64_t high[3])
 {
-    Block b;
+    CellBox b;
     b.x_low = (uint32_t)talus_fold(level, 0, low[0]);
     b.x_high = (uint32_t)talus_fold(level, 0, high[0]);
     b.y = (uint32_t)talus_fold(level, 1, low[1]);
@@ -202,9 +210,10 @@ static __device__ inline Block make_block(const TalusLevel *level, const int64_t
     return b;
 }
 
-/* Returns the 3 x 3 x 3 cells around s.ball. Unless that is a periodic image, rows before its own are skipped: they
- * hold lower problem indices. */
-static __device__ inline Block block_around(const Seeker &s, const TalusLevel *level, bool image)
+/* Returns the 3 x 3 x 3 cells around s.ball. Unless s.ball is a periodic image, rows before its own are skipped: their
+ * bodies have lower problem indices. */
+static __device__ inline CellBox cells_around(const Searcher &s, const TalusLevel *level,
+                                              bool image)
 {
     const double x[3] = {s.ball.x, s.ball.y, s.ball.z};
     int64_t low[3], high[3];
@@ -212,7 +221,7 @@ static __device__ inline Block block_around(const Seeker &s, const TalusLevel *l
         low[axis] = talus_cell_of(level, x[axis]) - 1;
         high[axis] = low[axis] + 2;
     }
-    Block b = make_block(level, low, high);
+    CellBox b = make_cell_box(level, low, high);
     if (image)
         return b;
     uint32_t ny = (uint32_t)level->cells[1], nz = (uint32_t)level->cells[2];
@@ -220,9 +229,9 @@ static __device__ inline Block block_around(const Seeker &s, const TalusLevel *l
     return b;
 }
 
-/* Returns the cells within reach in a coarser level: along each axis a partner's centre is at most fat + edge / 2
- * away. */
-static __device__ inline Block block_within(const Seeker &s, const TalusLevel *level)
+/* Returns the cells of a coarser level that may contain partners: along each axis the centre of a partner is at most own
+ * fat radius + edge / 2 away. */
+static __device__ inline CellBox cells_within_reach(const Searcher &s, const TalusLevel *level)
 {
     const double x[3] = {s.ball.x, s.ball.y, s.ball.z};
     double reach = s.fat + 0.5 * level->edge;
@@ -231,19 +240,19 @@ static __device__ inline Block block_within(const Seeker &s, const TalusLevel *l
         low[axis] = talus_cell_of(level, x[axis] - reach);
         high[axis] = talus_cell_of(level, x[axis] + reach);
     }
-    return make_block(level, low, high);
+    return make_cell_box(level, low, high);
 }
 
-/* Tests the bodies in one row of a block's cells, in two ranges if it wraps around. start: of the row's `width`
- * cells. */
+/* Tests this body with the bodies in one row of cells, in two ranges if the row wraps around. start: cell_start of the
+ * row's `width` cells. */
 template <int MODE>
-static __device__ inline void seek_row(Seeker &s, const uint32_t *start, uint32_t width,
-                                       const Block &b)
+static __device__ inline void search_row(Searcher &s, const uint32_t *start, uint32_t width,
+                                         const CellBox &b)
 {
     bool folded = b.x_low > b.x_high;
     uint32_t begin = start[b.x_low], end = start[folded ? width : b.x_high + 1];
     for (;;) {
-        seek_range<MODE>(s, begin, end);
+        search_range<MODE>(s, begin, end);
         if (!folded)
             return;
         folded = false;
@@ -252,17 +261,18 @@ static __device__ inline void seek_row(Seeker &s, const uint32_t *start, uint32_
     }
 }
 
+/* Tests this body with the bodies in a box of cells. */
 template <int MODE>
-static __device__ inline void seek_block(Seeker &s, const TalusLevel *level, const Block &b)
+static __device__ inline void search_cells(Searcher &s, const TalusLevel *level, const CellBox &b)
 {
     uint32_t nx = (uint32_t)level->cells[0], ny = (uint32_t)level->cells[1],
              nz = (uint32_t)level->cells[2];
-    const uint32_t *start = s.d->start + level->first;
+    const uint32_t *start = s.d->cell_start + level->first;
     uint32_t z = b.z, y = b.y;
     for (uint32_t k = 0; k < b.y_rows * b.z_rows; k++) {
         uint32_t row = z * ny + y;
         if (row >= b.first)
-            seek_row<MODE>(s, start + row * nx, nx, b);
+            search_row<MODE>(s, start + row * nx, nx, b);
         y = y + 1 < ny ? y + 1 : 0;
         if ((k + 1) % b.y_rows == 0) {
             y = b.y;
@@ -271,9 +281,9 @@ static __device__ inline void seek_block(Seeker &s, const TalusLevel *level, con
     }
 }
 
-/* True if the body, or in periodic space its image nearest to the wall, is within reach of the wall. */
+/* True if this body, in periodic space its image nearest to the wall, is within `reach` of the wall. */
 template <int MODE>
-static __device__ inline bool near_wall(const Seeker &s, const TalusWall &wall, double reach)
+static __device__ inline bool is_near_wall(const Searcher &s, const TalusWall &wall, double reach)
 {
     const TalusBodyView *v = &s.d->bodies;
     TalusVec3 x = talus_vec3(s.ball.x, s.ball.y, s.ball.z);
@@ -282,27 +292,29 @@ static __device__ inline bool near_wall(const Seeker &s, const TalusWall &wall, 
     return talus_near_wall(v, &wall, x, reach + wall.margin, 1.0, MODE & RICH);
 }
 
-/* The envelope contains envelope times the smaller size; a wall by shape has size 0, which does not count. So the
- * body's whole envelope * size counts here. fat contains half of it; the other half is at most envelope * fat / 2,
- * because size <= fat. */
-template <int MODE> static __device__ inline void seek_walls(Seeker &s)
+/* Tests a free body with every wall. The envelope of a pair contains envelope times the smaller size; a wall by shape has
+ * size 0, which does not count, so the body's whole envelope * size is part of the envelope. The fat radius contains half
+ * of it; the other half is at most envelope * fat / 2, because size <= fat. */
+template <int MODE> static __device__ inline void search_walls(Searcher &s)
 {
     const CuDetect &d = *s.d;
     double reach = s.fat * (1.0 + 0.5 * d.options.envelope);
-    int walls = s.fixed ? 0 : d.grid->walls;
+    int walls = s.not_free ? 0 : d.grid->walls;
     for (int w = 0; w < walls; w++) {
         const TalusWall &wall = d.wall[w];
-        bool hit = known<MODE>(s) ? s.mask >> s.tests & 1
-                                  : near_wall<MODE>(s, wall, reach) && may_meet<MODE>(s, wall.body);
-        note<MODE>(s, hit);
+        bool hit = outcome_known<MODE>(s)
+                       ? s.mask >> s.tests & 1
+                       : is_near_wall<MODE>(s, wall, reach) && filter_allows<MODE>(s, wall.body);
+        note_outcome<MODE>(s, hit);
         if (hit)
-            take_candidate<MODE>(s, wall.body);
+            add_candidate<MODE>(s, wall.body);
     }
 }
 
-static __device__ inline Seeker make_seeker(const CuDetect &d, uint32_t problem_index)
+/* Returns the state at the start of the search from the body with this problem index. */
+static __device__ inline Searcher make_searcher(const CuDetect &d, uint32_t problem_index)
 {
-    Seeker s;
+    Searcher s;
     float fat = d.ball_fat[problem_index];
     s.d = &d;
     s.problem_index = problem_index;
@@ -310,31 +322,33 @@ static __device__ inline Seeker make_seeker(const CuDetect &d, uint32_t problem_
     s.ball = d.ball[problem_index];
     s.unit = d.grid->unit;
     s.fat = fabs((double)fat) * s.unit;
-    s.plain = fat > 0.0f;
-    s.fixed = !s.plain && d.bodies.mobility[s.slot] != TALUS_MOBILITY_FREE;
+    s.free_sphere = fat > 0.0f;
+    s.not_free = !s.free_sphere && d.bodies.mobility[s.slot] != TALUS_MOBILITY_FREE;
     s.tests = 0;
     s.mask = 0;
-    s.aside = nullptr;
-    s.unsure = 0;
+    s.deferred_pairs = nullptr;
+    s.deferred = 0;
     s.spheres = s.candidates = 0;
     return s;
 }
 
-template <int MODE> static __device__ inline void seek_levels(Seeker &s, bool image)
+/* Searches the own level of the body and all coarser levels, from s.ball; image: s.ball is a periodic image. */
+template <int MODE> static __device__ inline void search_levels(Searcher &s, bool image)
 {
-    const CuGridShape *grid = s.d->grid;
-    int own = grid->level_of_class[cu_class_of(s.d->ball_fat[s.problem_index], grid->edge_factor)];
+    const CuGridLayout *grid = s.d->grid;
+    int own =
+        grid->level_of_class[cu_size_class(s.d->ball_fat[s.problem_index], grid->edge_factor)];
     for (int l = own; l >= 0; l--) {
         const TalusLevel *level = &grid->level[l];
-        seek_block<MODE>(s, level,
-                         l == own ? block_around(s, level, image) : block_within(s, level));
+        search_cells<MODE>(s, level,
+                           l == own ? cells_around(s, level, image) : cells_within_reach(s, level));
     }
 }
 
-/* In periodic space: searches from the body's position and from its images beyond the sides that it is near, one image
- * for every nonempty subset of the axes of these sides. Of a pair across a side only the body with the lower problem
- * index searches, and one of its images alone finds the other body (collide/fit.h). */
-template <int MODE> static __device__ inline void seek_images(Seeker &s)
+/* In periodic space: searches from the body's position and from its images beyond the sides of the period that it is near,
+ * one image for each nonempty subset of the axes of these sides. Of a pair across a side only the body with the lower
+ * problem index searches, and only one of its images finds the other body (collide/fit.h). */
+template <int MODE> static __device__ inline void search_images(Searcher &s)
 {
     const TalusPeriod *p = s.d->bodies.period;
     const TalusFit &fit = s.d->grid->found.fit;
@@ -342,7 +356,8 @@ template <int MODE> static __device__ inline void seek_images(Seeker &s)
     TalusVec3 x = talus_vec3(ball.x, ball.y, ball.z);
     double reach = (s.fat + fmin(fit.largest, fit.limit)) * TALUS_GRID_SLACK;
     reach =
-        fmin(reach, 0.5 * talus_shortest_period(p)); /* near at most one of two opposite sides */
+        fmin(reach, 0.5 * talus_shortest_period(
+                              p)); /* so that a body is near at most one of two opposite sides */
     unsigned lower = talus_near_lower(p, x, reach), upper = talus_near_upper(p, x, reach);
     for (unsigned shift = 0; shift < 8; shift++) {
         if (shift & ~(lower | upper))
@@ -350,32 +365,34 @@ template <int MODE> static __device__ inline void seek_images(Seeker &s)
         TalusVec3 at =
             talus_shifted(p, talus_shifted(p, x, shift & lower, 1.0), shift & upper, -1.0);
         s.ball = CuBall{at.x, at.y, at.z, ball.radius};
-        seek_levels<MODE>(s, shift != 0);
+        search_levels<MODE>(s, shift != 0);
     }
     s.ball = ball;
 }
 
-template <int MODE> static __device__ inline void seek(Seeker &s)
+/* Does the whole search from one body: levels, in periodic space of all its images, and walls. */
+template <int MODE> static __device__ inline void search_partners(Searcher &s)
 {
     if (MODE & PERIODIC)
-        seek_images<MODE>(s);
+        search_images<MODE>(s);
     else
-        seek_levels<MODE>(s, false);
-    seek_walls<MODE>(s);
+        search_levels<MODE>(s, false);
+    search_walls<MODE>(s);
 }
 
-/* 80 registers: three blocks per multiprocessor; the 64 registers of four blocks would not hold the exact test. */
+/* Counting search from each body: fills d.count, d.mask, and sphere_sphere and candidates of CuFound. Three blocks per
+ * multiprocessor leave 80 registers per thread; the 64 registers of four blocks would not suffice for the exact test. */
 template <int MODE>
 static __global__ void __launch_bounds__(THREADS, 3) count_pairs(CuDetect d, CuPartials partials)
 {
-    __shared__ Aside aside;
-    int64_t p = item();
+    __shared__ DeferredPairs pairs;
+    int64_t p = item_index();
     double total[2] = {0.0, 0.0};
     if (p < d.grid->found.members) {
-        Seeker s = make_seeker(d, (uint32_t)p);
-        s.aside = &aside;
-        seek<MODE>(s);
-        settle<MODE>(s);
+        Searcher s = make_searcher(d, (uint32_t)p);
+        s.deferred_pairs = &pairs;
+        search_partners<MODE>(s);
+        decide_deferred<MODE>(s);
         d.mask[p] = s.mask;
         d.count[p] = s.spheres;
         d.count[d.slots + 1 + p] = s.candidates;
@@ -385,7 +402,7 @@ static __global__ void __launch_bounds__(THREADS, 3) count_pairs(CuDetect d, CuP
         d.count[p] = d.count[d.slots + 1 + p] = 0;
     }
     if (reduce_grid<2, 0>(partials, total)) {
-        d.grid->found.spheres = total[0];
+        d.grid->found.sphere_sphere = total[0];
         d.grid->found.candidates = total[1];
     }
 }
@@ -393,9 +410,9 @@ static __global__ void __launch_bounds__(THREADS, 3) count_pairs(CuDetect d, CuP
 typedef void CountKernel(CuDetect, CuPartials);
 typedef void WriteKernel(CuDetect, Output, uint32_t);
 
-/* Returns the variant of a kernel that the world needs. */
+/* Returns the kernel whose MODE the world needs. */
 template <class Kernel>
-static Kernel *choose(const CuDetect *d, Kernel *plain, Kernel *rich, Kernel *periodic)
+static Kernel *choose_kernel(const CuDetect *d, Kernel *plain, Kernel *rich, Kernel *periodic)
 {
     return d->bodies.period ? periodic : d->facets || d->filter.group ? rich : plain;
 }
@@ -404,36 +421,37 @@ TalusStatus cu_pairs_count(const CuDetect *d)
 {
     unsigned blocks = blocks_for(d->slots + 1);
     TALUS_TRY(cu_partials_reserve(d->cu, blocks, 2));
-    CountKernel *kernel = choose<CountKernel>(d, count_pairs<COUNT>, count_pairs<COUNT | RICH>,
-                                              count_pairs<COUNT | RICH | PERIODIC>);
+    CountKernel *kernel = choose_kernel<CountKernel>(
+        d, count_pairs<COUNT>, count_pairs<COUNT | RICH>, count_pairs<COUNT | RICH | PERIODIC>);
     launch_block(d->cu, kernel, blocks, THREADS, *d, cu_partials(d->cu));
     return cu_scan(d->cu, d->count, d->count, 2 * (d->slots + 1));
 }
 
+/* Writing search from each body that has pairs, into the memory of `out`. spheres: number of contacts in run 1. */
 template <int MODE>
 static __global__ void __launch_bounds__(THREADS, 3)
     write_pairs(CuDetect d, Output out, uint32_t spheres)
 {
-    int64_t p = item();
+    int64_t p = item_index();
     if (p >= d.grid->found.members)
         return;
     const uint32_t *candidate = d.count + d.slots + 1;
     uint32_t first = d.count[p], first_candidate = candidate[p];
     if (d.count[p + 1] == first && candidate[p + 1] == first_candidate)
         return;
-    Seeker s = make_seeker(d, (uint32_t)p);
+    Searcher s = make_searcher(d, (uint32_t)p);
     s.mask = d.mask[p];
     s.spheres = first;
     s.candidates = first_candidate - spheres;
     s.out = out;
-    seek<MODE>(s);
+    search_partners<MODE>(s);
 }
 
 void cu_pairs_write(const CuDetect *d, const CuList *list, int spheres)
 {
-    Output out = {list->pair.at, list->other.at, d->candidate};
-    WriteKernel *kernel = choose<WriteKernel>(d, write_pairs<WRITE>, write_pairs<WRITE | RICH>,
-                                              write_pairs<WRITE | RICH | PERIODIC>);
+    Output out = {list->pair.at, list->slot_b.at, d->candidate};
+    WriteKernel *kernel = choose_kernel<WriteKernel>(
+        d, write_pairs<WRITE>, write_pairs<WRITE | RICH>, write_pairs<WRITE | RICH | PERIODIC>);
     launch(d->cu, kernel, blocks_for(list->problem_bodies), THREADS, *d, out, (uint32_t)spheres);
 }
 
@@ -441,10 +459,10 @@ void cu_pairs_write(const CuDetect *d, const CuList *list, int spheres)
 
 /* Writes frame and gap of each contact of two free spheres. Spheres with the same centre get the normal (0, 0, 1). */
 template <bool PERIODS>
-static __global__ void sphere_frames(CuDetect d, const int2 *pair, int spheres, CuFrame *frame,
-                                     double *gap)
+static __global__ void fill_sphere_frames(CuDetect d, const int2 *pair, int spheres, CuFrame *frame,
+                                          double *gap)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= spheres)
         return;
     CuBall a = d.ball[pair[i].x], b = d.ball[pair[i].y];
@@ -459,8 +477,8 @@ static __global__ void sphere_frames(CuDetect d, const int2 *pair, int spheres, 
     gap[i] = distance - (a.radius + b.radius);
 }
 
-void cu_sphere_frames(const CuDetect *d, const CuList *list, int spheres)
+void cu_fill_sphere_frames(const CuDetect *d, const CuList *list, int spheres)
 {
-    launch(d->cu, d->bodies.period ? sphere_frames<true> : sphere_frames<false>,
+    launch(d->cu, d->bodies.period ? fill_sphere_frames<true> : fill_sphere_frames<false>,
            blocks_for(spheres), THREADS, *d, list->pair.at, spheres, list->frame.at, list->gap.at);
 }

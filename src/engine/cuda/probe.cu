@@ -1,8 +1,8 @@
-/* engine/cuda/probe.cu - sums of probes over a step; engine/probe.h has what one contact or body adds.
+/* engine/cuda/probe.cu - sums of probes over a step; engine/probe.h has what one contact or body adds to them.
  *
  * One launch per probe covers contacts and bodies, after the solve and before the bodies move. Impulses come from the
  * solver's vector, because the list receives them only when the step succeeds. If the sums of all probes fit into the
- * totals, integrate.cu downloads them with its own; else get_probes does. */
+ * totals, integrate.cu downloads them with its own; else cu_engine_get_probes does. */
 #include "backend/cuda/device/reduce.h"
 #include "engine/cuda/material.h"
 
@@ -22,7 +22,8 @@ struct CuProbe : CuLawInputs {
     const TalusPeriod *period; /* NULL: space is not periodic */
 };
 
-static __device__ bool has(const CuProbe &p, uint32_t slot)
+/* True if the probe is of the body in this slot, or the body is in the region of the probe. */
+static __device__ bool probe_covers(const CuProbe &p, uint32_t slot)
 {
     return talus_probe_includes(&p.def, p.b.shape, p.b.mobility, p.b.position, slot);
 }
@@ -47,8 +48,8 @@ static __device__ TalusArms arms_of(const CuProbe &p, int64_t i, uint32_t a, uin
     return arms;
 }
 
-/* Returns the impulse on b, net of attraction, world frame. */
-static __device__ TalusVec3 impulse_of(const CuProbe &p, int64_t i)
+/* Returns the impulse of contact i on b, less the attractive impulse, world frame. */
+static __device__ TalusVec3 net_impulse(const CuProbe &p, int64_t i)
 {
     double local[3], world[3];
     talus_block_gamma(&p.op, p.gamma, i, local);
@@ -58,7 +59,7 @@ static __device__ TalusVec3 impulse_of(const CuProbe &p, int64_t i)
 }
 
 /* Returns the moment, N m s, of spinning and rolling friction of contact i on b, world frame; 0 without moment rows. */
-static __device__ TalusVec3 moment_of(const CuProbe &p, int64_t i, uint32_t a)
+static __device__ TalusVec3 friction_moment(const CuProbe &p, int64_t i, uint32_t a)
 {
     double m[3];
     if (p.op.rows != 6)
@@ -67,70 +68,76 @@ static __device__ TalusVec3 moment_of(const CuProbe &p, int64_t i, uint32_t a)
     return talus_scale(p.op.lever[i][0] * p.b.radius[a], talus_vec3(m[0], m[1], m[2]));
 }
 
+/* Adds contact i to the sums if the probe covers exactly one of its bodies and its impulse is not 0. */
 static __device__ void add_contact(const CuProbe &p, int64_t i, double *sum)
 {
-    uint32_t a = p.list.slot[p.list.pair[i].x], b = p.list.other[i];
-    bool on_a = has(p, a);
-    if (on_a == has(p, b))
+    uint32_t a = p.list.slot[p.list.pair[i].x], b = p.list.slot_b[i];
+    bool on_a = probe_covers(p, a);
+    if (on_a == probe_covers(p, b))
         return;
-    TalusVec3 impulse = impulse_of(p, i);
+    TalusVec3 impulse = net_impulse(p, i);
     if (impulse.x == 0.0 && impulse.y == 0.0 && impulse.z == 0.0)
         return;
     TalusArms arms = arms_of(p, i, a, b);
     talus_probe_add_contact(&p.def, p.b.position[on_a ? a : b], on_a ? arms.a : arms.b, on_a,
-                            impulse, moment_of(p, i, a), sum);
+                            impulse, friction_moment(p, i, a), sum);
 }
 
+/* Adds the body in a slot, with its solved momentum if it is free, to the sums if the probe covers it. */
 static __device__ void add_body(const CuProbe &p, uint32_t slot, double *sum)
 {
-    bool moves = cu_moves(p.b.shape, p.b.mobility, slot);
-    if (has(p, slot))
+    bool moves = cu_is_free(p.b.shape, p.b.mobility, slot);
+    if (probe_covers(p, slot))
         talus_probe_add_body(p.b.mass[slot], moves ? p.solved[p.list.problem_index[slot]] : nullptr,
                              sum);
 }
 
+/* Writes the TalusProbeSums of one probe to out. */
 static __global__ void sum_probe(CuPartials partials, double *out, CuProbe p)
 {
     double v[SUMS] = {0.0};
     int64_t contacts = p.list.counts.contacts, items = contacts + p.b.slots;
-    for (int64_t i = item(); i < items; i += stride()) {
+    for (int64_t i = item_index(); i < items; i += grid_stride()) {
         if (i < contacts)
             add_contact(p, i, v);
         else
-            add_body(p, (uint32_t)cu_slot_at(p.b, i - contacts), v + TALUS_PROBE_CONTACT_SUMS);
+            add_body(p, (uint32_t)cu_slot_at_rank(p.b, i - contacts), v + TALUS_PROBE_CONTACT_SUMS);
     }
-    leave_totals<SUMS, 0>(partials, out, v);
+    write_totals<SUMS, 0>(partials, out, v);
 }
 
-static bool fit_totals(int count)
+/* True if the sums of `count` probes fit into the context's totals. */
+static bool sums_fit_totals(int count)
 {
     return count * SUMS <= CU_PROBE_TOTALS;
 }
 
-static double *sums_at(const TalusEngine *e, int count)
+/* Returns the device address of the sums of `count` probes: in the totals, or e->probe_sums. */
+static double *probe_sums_at(const TalusEngine *e, int count)
 {
-    return fit_totals(count) ? e->cu->totals + CU_PROBES : e->probe_sums.at;
+    return sums_fit_totals(count) ? e->cu->totals + CU_PROBES : e->probe_sums.at;
 }
 
 TalusStatus cu_engine_request_probes(TalusEngine *e, const TalusEngineProbe *probe, int count)
 {
-    int64_t items = (int64_t)cu_list(e)->counts.contacts + e->bodies.slots;
-    if (!fit_totals(count))
+    int64_t items = (int64_t)cu_current_list(e)->counts.contacts + e->bodies.slots;
+    if (!sums_fit_totals(count))
         TALUS_TRY(e->probe_sums.reserve((int64_t)count * SUMS, "probes"));
-    e->probes_here = false;
-    CuProbe p = {cu_law_inputs(e), {}, e->step.op, cu_solved(e), e->step.gamma.at, e->period.at};
+    e->probes_downloaded = false;
+    CuProbe p = {cu_law_inputs(e), {},          e->step.op, cu_solved_records(e),
+                 e->step.gamma.at, e->period.at};
     for (int i = 0; i < count; i++) {
         p.def = probe[i];
-        launch_sums(e->cu, sum_probe, items, sums_at(e, count) + i * SUMS, p);
+        launch_sums(e->cu, sum_probe, items, probe_sums_at(e, count) + i * SUMS, p);
     }
     return cu_check(e->cu);
 }
 
 TalusStatus cu_engine_get_probes(TalusEngine *e, TalusProbeSums *sums, int count)
 {
-    if (e->probes_here && fit_totals(count))
-        memcpy(sums, e->probe_here, (size_t)count * sizeof *sums);
+    if (e->probes_downloaded && sums_fit_totals(count))
+        memcpy(sums, e->downloaded_probes, (size_t)count * sizeof *sums);
     else
-        cu_get(e->cu, sums, sums_at(e, count), (size_t)count * sizeof *sums);
+        cu_get(e->cu, sums, probe_sums_at(e, count), (size_t)count * sizeof *sums);
     return cu_check(e->cu);
 }

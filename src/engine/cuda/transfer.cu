@@ -1,25 +1,26 @@
 /* engine/cuda/transfer.cu - transfer of impulses from the old contacts to the new ones, by key.
  *
- * Old contacts are ordered within each run by the lower of their two problem indices (engine.h). find_begins notes the
- * first old contact of each such index and run. For a new contact, `transfer` looks up the old problem indices of its
- * two slots and compares its key with the old contacts from the first one of the lower index on. Small bodies come
- * before large ones, so a large body's many contacts are spread over the problem indices of the small ones, and each
- * new contact is compared with few old ones. */
+ * Old contacts are ordered within each run by the lower of their two problem indices (engine.h). index_old_contacts notes
+ * the first old contact of each such index and run. For a new contact, transfer_impulses looks up the old problem indices
+ * of its two slots and compares its key with the old contacts of the lower index. Small bodies have lower problem indices
+ * than large ones, so the many contacts of a large body are spread over the indices of the small bodies, and each new
+ * contact is compared with few old ones. */
 #include "engine/cuda/detect.h"
 
-/* Index of the old contacts. */
-struct Old {
+/* The old contacts, and where those of each ordering index begin. */
+struct OldContacts {
     CuList list;
-    /* [3][problem_bodies], by run and by ordering_index: 1 + index of the first such contact; 0: none */
+    /* [3][problem_bodies], by run and ordering_index: 1 + index of the first contact with them; 0: none */
     uint32_t *begin;
 };
 
+/* Returns the run of contact i: 0 sphere-sphere, 1 sphere-fixed, 2 general. */
 static __device__ inline int run_of(const TalusEngineCounts &n, int64_t i)
 {
     return i < n.sphere_sphere ? 0 : i < n.sphere_sphere + n.sphere_fixed ? 1 : 2;
 }
 
-/* Returns the lower of two problem indices; b may be -1, none. */
+/* Returns the lower of two problem indices; b may be -1, no index. */
 static __device__ inline int32_t lower_index(int32_t a, int32_t b)
 {
     return b >= 0 && b < a ? b : a;
@@ -29,12 +30,13 @@ static __device__ inline int32_t lower_index(int32_t a, int32_t b)
 static __device__ inline int32_t ordering_index(const CuList &list, int64_t i)
 {
     int2 pair = list.pair[i];
-    return lower_index(pair.x, pair.y >= 0 ? pair.y : list.problem_index[list.other[i]]);
+    return lower_index(pair.x, pair.y >= 0 ? pair.y : list.problem_index[list.slot_b[i]]);
 }
 
-static __global__ void find_begins(Old old)
+/* Fills old.begin, which is 0 before. */
+static __global__ void index_old_contacts(OldContacts old)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     const TalusEngineCounts &n = old.list.counts;
     if (i >= n.contacts)
         return;
@@ -45,25 +47,27 @@ static __global__ void find_begins(Old old)
 }
 
 /* Returns the problem index that the body in a slot has in the old list; -1: none. */
-static __device__ inline int32_t old_index(const CuList &old, uint32_t slot)
+static __device__ inline int32_t old_problem_index(const CuList &old, uint32_t slot)
 {
     return slot < (uint32_t)old.slots ? old.problem_index[slot] : -1;
 }
 
-/* Old contacts among which those of one pair are: all with the same ordering index. */
+/* Old contacts with one ordering index, among which are those of a pair: begin to end - 1. */
 struct OldRange {
     int64_t begin, end;
     int32_t a; /* old problem index of body a */
 };
 
-static __device__ inline OldRange find_range(const Old &old, int run, uint32_t a, uint32_t b)
+/* Returns the old contacts, of a run, that the pair of slots a and b may have; empty if there are none. */
+static __device__ inline OldRange find_old_range(const OldContacts &old, int run, uint32_t a,
+                                                 uint32_t b)
 {
     const CuList &list = old.list;
     const TalusEngineCounts &n = list.counts;
-    OldRange range = {0, 0, old_index(list, a)};
+    OldRange range = {0, 0, old_problem_index(list, a)};
     if (range.a < 0)
         return range;
-    int32_t problem_index = lower_index(range.a, old_index(list, b));
+    int32_t problem_index = lower_index(range.a, old_problem_index(list, b));
     int64_t first = (int64_t)old.begin[(int64_t)run * list.problem_bodies + problem_index] - 1;
     int64_t end = run == 2 ? n.contacts : n.sphere_sphere + (run == 1 ? n.sphere_fixed : 0);
     if (first < 0)
@@ -80,16 +84,16 @@ static __device__ inline uint32_t feature_of(const CuList &list, int run, int64_
     return run == 0 ? 0 : list.feature[i - list.counts.sphere_sphere];
 }
 
-/* True if old contact k is one of a pair: its body a is that of the range, b's slot is given. */
+/* True if old contact k is of the pair whose body a the range has and whose body b is in slot b. */
 static __device__ inline bool is_of_pair(const CuList &list, const OldRange &range, uint32_t b,
                                          int64_t k)
 {
-    return list.pair[k].x == range.a && list.other[k] == b;
+    return list.pair[k].x == range.a && list.slot_b[k] == b;
 }
 
-/* Returns the index of the old contact of a pair with this feature, or -1. */
-static __device__ inline int64_t find_old(const Old &old, const OldRange &range, int run,
-                                          uint32_t b, uint32_t feature)
+/* Returns the index of the old contact of a pair with this feature; -1 if there is none. */
+static __device__ inline int64_t find_old_contact(const OldContacts &old, const OldRange &range,
+                                                  int run, uint32_t b, uint32_t feature)
 {
     for (int64_t k = range.begin; k < range.end; k++)
         if (is_of_pair(old.list, range, b, k) && feature_of(old.list, run, k) == feature)
@@ -97,26 +101,28 @@ static __device__ inline int64_t find_old(const Old &old, const OldRange &range,
     return -1;
 }
 
-/* Contacts of one pair in the new list are [begin, end). */
+/* Contacts of one pair in the new list: begin to end - 1. */
 struct NewRange {
     int64_t begin, end;
 };
 
-static __device__ inline NewRange find_pair(const CuList &list, int64_t i)
+/* Returns the contacts of the list that have the pair and the run of contact i. */
+static __device__ inline NewRange find_new_range(const CuList &list, int64_t i)
 {
     int32_t a = list.pair[i].x;
-    uint32_t b = list.other[i];
+    uint32_t b = list.slot_b[i];
     int run = run_of(list.counts, i);
     NewRange range = {i, i + 1};
     while (range.begin > 0 && run_of(list.counts, range.begin - 1) == run &&
-           list.pair[range.begin - 1].x == a && list.other[range.begin - 1] == b)
+           list.pair[range.begin - 1].x == a && list.slot_b[range.begin - 1] == b)
         range.begin--;
     while (range.end < list.counts.contacts && run_of(list.counts, range.end) == run &&
-           list.pair[range.end].x == a && list.other[range.end] == b)
+           list.pair[range.end].x == a && list.slot_b[range.end] == b)
         range.end++;
     return range;
 }
 
+/* True if some contact of the range has this feature. */
 static __device__ inline bool has_feature(const CuList &list, const NewRange &range, int run,
                                           uint32_t feature)
 {
@@ -126,17 +132,18 @@ static __device__ inline bool has_feature(const CuList &list, const NewRange &ra
     return false;
 }
 
-/* Returns the share of a contact with a new key in the impulses that its pair has lost, as the host does
- * (collide/detect.c, share_lost). */
-static __device__ inline TalusVec3 share_lost(const Old &old, const CuList &list, int run,
+/* Returns the impulse of new contact i whose key no old contact has: the sum of the impulses of the pair's old contacts
+ * whose keys no new contact has, divided equally among its new contacts without an old one; as share_lost of
+ * collide/detect.c. */
+static __device__ inline TalusVec3 share_lost(const OldContacts &old, const CuList &list, int run,
                                               const OldRange &range, int64_t i)
 {
-    uint32_t b = list.other[i];
-    NewRange pair = find_pair(list, i);
+    uint32_t b = list.slot_b[i];
+    NewRange pair = find_new_range(list, i);
     TalusVec3 lost = talus_vec3(0.0, 0.0, 0.0);
     int64_t fresh = 0;
     for (int64_t j = pair.begin; j < pair.end; j++)
-        fresh += find_old(old, range, run, b, feature_of(list, run, j)) < 0;
+        fresh += find_old_contact(old, range, run, b, feature_of(list, run, j)) < 0;
     for (int64_t k = range.begin; k < range.end; k++)
         if (is_of_pair(old.list, range, b, k) &&
             !has_feature(list, pair, run, feature_of(old.list, run, k)))
@@ -144,27 +151,28 @@ static __device__ inline TalusVec3 share_lost(const Old &old, const CuList &list
     return talus_scale(1.0 / (double)fresh, lost);
 }
 
-static __global__ void transfer(Old old, CuList list)
+/* Fills list.impulse: the impulse of the old contact with the same key, or share_lost. */
+static __global__ void transfer_impulses(OldContacts old, CuList list)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     const TalusEngineCounts &n = list.counts;
     if (i >= n.contacts)
         return;
     int run = run_of(n, i);
-    OldRange range = find_range(old, run, list.slot[list.pair[i].x], list.other[i]);
-    int64_t from = find_old(old, range, run, list.other[i], feature_of(list, run, i));
+    OldRange range = find_old_range(old, run, list.slot[list.pair[i].x], list.slot_b[i]);
+    int64_t from = find_old_contact(old, range, run, list.slot_b[i], feature_of(list, run, i));
     list.impulse[i] =
         from < 0 ? share_lost(old, list, run, range, i) : TalusVec3(old.list.impulse[from]);
 }
 
 void cu_transfer_impulses(CuContext *cu, const CuList *old, const CuList *list, uint32_t *begin)
 {
-    Old o = {*old, begin};
+    OldContacts o = {*old, begin};
     if (old->counts.contacts == 0) {
         cu_zero(cu, list->impulse, (size_t)list->counts.contacts * sizeof *list->impulse.at);
         return;
     }
     cu_zero(cu, begin, 3 * (size_t)old->problem_bodies * sizeof *begin);
-    launch(cu, find_begins, blocks_for(old->counts.contacts), THREADS, o);
-    launch(cu, transfer, blocks_for(list->counts.contacts), THREADS, o, *list);
+    launch(cu, index_old_contacts, blocks_for(old->counts.contacts), THREADS, o);
+    launch(cu, transfer_impulses, blocks_for(list->counts.contacts), THREADS, o, *list);
 }

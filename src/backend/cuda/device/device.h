@@ -36,8 +36,8 @@ enum { THREADS = 16 };
 enum { THREADS = 256 };
 #endif
 
-/* Returns the thread's index in the grid: the index of its item. */
-static __device__ inline int64_t item()
+/* Returns the index of the calling thread among all threads of the kernel, which is the index of its item. */
+static __device__ inline int64_t item_index()
 {
     return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
 }
@@ -88,7 +88,7 @@ template <class... T> static inline void cu_clear(CuArray<T> &...array)
 
 /* ---- memory.cu: contexts ---- */
 
-/* Data that a file stores with a context or an operator, and the function that frees it. */
+/* Data that a source file keeps with a context or an operator, and the function that frees the data. */
 struct CuOwned {
     void *at;
     void (*clear)(void *at);
@@ -97,7 +97,8 @@ struct CuOwned {
 /* Writes the address of the data to *out; the first call allocates it, all zeros. `clear` frees it when its owner, the
  * context or operator, is freed. */
 template <class T>
-static inline TalusStatus cu_own(CuOwned *owned, void (*clear)(void *at), const char *what, T **out)
+static inline TalusStatus cu_get_owned(CuOwned *owned, void (*clear)(void *at), const char *what,
+                                       T **out)
 {
     if (!owned->at)
         TALUS_TRY(talus_alloc(&owned->at, 1, sizeof(T), what));
@@ -124,14 +125,15 @@ struct TalusContext {
 
 typedef TalusContext CuContext;
 
-static inline CuContext *cu_of(const TalusOperator *op)
+/* Returns the context of an operator. */
+static inline CuContext *cu_context_of(const TalusOperator *op)
 {
     return op->context;
 }
 
 /* Stores the text of `error`, with the operation `where`, unless it is cudaSuccess or an earlier error is stored;
  * cu_check returns the stored one as a status and clears it. */
-void cu_note(CuContext *cu, cudaError_t error, const char *where);
+void cu_note_error(CuContext *cu, cudaError_t error, const char *where);
 
 /* Copies in the stream: to the device, to the host, and device to device; cu_zero sets all bytes to 0. cu_put and
  * cu_get wait for the stream; downloads of at most 64 KiB go through the context's pinned memory. */
@@ -144,14 +146,16 @@ void cu_wait(CuContext *cu);
 /* ---- launches ---- */
 
 /* Records the work that `launches` submits to the stream as a graph *exec, without running it. */
-template <class F> static inline void cu_capture(CuContext *cu, cudaGraphExec_t *exec, F launches)
+template <class F>
+static inline void cu_capture_graph(CuContext *cu, cudaGraphExec_t *exec, F launches)
 {
     cudaGraph_t graph = nullptr;
-    cu_note(cu, cudaStreamBeginCapture(cu->stream, cudaStreamCaptureModeThreadLocal), "capture");
+    cu_note_error(cu, cudaStreamBeginCapture(cu->stream, cudaStreamCaptureModeThreadLocal),
+                  "capture");
     launches();
-    cu_note(cu, cudaStreamEndCapture(cu->stream, &graph), "capture");
-    cu_note(cu, cudaGraphInstantiate(exec, graph, 0), "graph");
-    cu_note(cu, cudaGraphDestroy(graph), "graph");
+    cu_note_error(cu, cudaStreamEndCapture(cu->stream, &graph), "capture");
+    cu_note_error(cu, cudaGraphInstantiate(exec, graph, 0), "graph");
+    cu_note_error(cu, cudaGraphDestroy(graph), "graph");
 }
 
 #ifdef TALUS_EMULATED
@@ -161,16 +165,16 @@ static inline void launch(CuContext *cu, void (*kernel)(P...), unsigned blocks, 
                           A... arguments)
 {
     if (blocks)
-        emulate(cu->stream, blocks, threads, false, [=] { kernel(P(arguments)...); });
+        emulate_kernel(cu->stream, blocks, threads, false, [=] { kernel(P(arguments)...); });
 }
 
-/* The same for kernels whose threads wait for each other in __syncthreads: emulated, they run as coroutines. */
+/* As launch, for kernels whose threads wait for each other in __syncthreads: emulated, their threads run as coroutines. */
 template <class... P, class... A>
 static inline void launch_block(CuContext *cu, void (*kernel)(P...), unsigned blocks,
                                 unsigned threads, A... arguments)
 {
     if (blocks)
-        emulate(cu->stream, blocks, threads, true, [=] { kernel(P(arguments)...); });
+        emulate_kernel(cu->stream, blocks, threads, true, [=] { kernel(P(arguments)...); });
 }
 #else
 template <class... P, class... A>
@@ -191,8 +195,9 @@ static inline void launch_block(CuContext *cu, void (*kernel)(P...), unsigned bl
 /* Launches a kernel with one launch attribute: the one of follow.h lets it start before the previous kernel ends, the
  * one of iterate.cu makes all its blocks run at the same time. */
 template <class... P, class... A>
-static inline void launch_with(CuContext *cu, cudaLaunchAttribute *attribute, void (*kernel)(P...),
-                               unsigned blocks, unsigned threads, A... arguments)
+static inline void launch_with_attribute(CuContext *cu, cudaLaunchAttribute *attribute,
+                                         void (*kernel)(P...), unsigned blocks, unsigned threads,
+                                         A... arguments)
 {
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3(blocks);
@@ -200,7 +205,7 @@ static inline void launch_with(CuContext *cu, cudaLaunchAttribute *attribute, vo
     config.stream = cu->stream;
     config.attrs = attribute;
     config.numAttrs = 1;
-    cu_note(cu, cudaLaunchKernelEx(&config, kernel, P(arguments)...), "iteration");
+    cu_note_error(cu, cudaLaunchKernelEx(&config, kernel, P(arguments)...), "iteration");
 }
 #endif
 

@@ -20,7 +20,7 @@ struct EmulatedStream {
 };
 
 /* Runs the work now or, while the stream captures a graph, records it there. */
-static void submit(cudaStream_t stream, std::function<void()> work)
+static void submit_work(cudaStream_t stream, std::function<void()> work)
 {
     if (stream->capturing)
         stream->capturing->work.push_back(std::move(work));
@@ -34,11 +34,11 @@ enum { STACK = 256 * 1024 };
 
 /* Pushes the callee-saved registers, stores the stack pointer in *from, and resumes the thread whose stack pointer,
  * stored in the same way, is `to`. swapcontext would also save the signal mask, at a system call per switch.
- * KEPT: 8-byte words at the top of a new thread's stack; KEPT_RETURN: which of them is the address where it starts. */
+ * KEPT: 8-byte words at the top of a new thread's stack; SAVED_START: which of them is the address where it starts. */
 extern "C" void emulate_switch(void **from, void *to);
 
 #if defined __aarch64__
-enum { KEPT = 20, KEPT_RETURN = 11 };
+enum { SAVED_WORDS = 20, SAVED_START = 11 };
 asm(".text\n"
     ".globl emulate_switch\n"
     ".type emulate_switch, %function\n"
@@ -71,7 +71,7 @@ asm(".text\n"
     "ret\n"
     ".size emulate_switch, .-emulate_switch\n");
 #elif defined __x86_64__
-enum { KEPT = 8, KEPT_RETURN = 6 }; /* word 7: thread_main expects its return address there */
+enum { SAVED_WORDS = 8, SAVED_START = 6 }; /* word 7: run_thread expects its return address there */
 asm(".text\n"
     ".globl emulate_switch\n"
     ".type emulate_switch, @function\n"
@@ -96,6 +96,7 @@ asm(".text\n"
 #error "TALUS_CUDA=EMULATED: emulate_switch is written for aarch64 and x86-64 alone"
 #endif
 
+/* A thread of the emulated block, as a coroutine. */
 struct EmulatedThread {
     void *stack;
     void *at; /* stack pointer while the thread waits */
@@ -119,7 +120,8 @@ static __thread unsigned current;
 static __thread const std::function<void()> *running;
 static __thread bool in_coroutine;
 
-static void thread_main(void)
+/* First function of a coroutine: runs the kernel as thread `current`, then returns to run_block for good. */
+static void run_thread(void)
 {
     (*running)();
     host.thread[current].finished = true;
@@ -134,15 +136,15 @@ void *emulated_scratch(size_t bytes)
     return host.scratch.data();
 }
 
-/* Makes thread t of a block start at thread_main at the next switch to it. Its stack is reused from kernel to
+/* Makes thread t of a block start at run_thread at the next switch to it. Its stack is reused from kernel to
  * kernel. */
 static void prepare_thread(unsigned t)
 {
     if (t >= host.thread.size())
         host.thread.push_back({aligned_alloc(16, STACK), nullptr, false});
-    uintptr_t *at = (uintptr_t *)((char *)host.thread[t].stack + STACK) - KEPT;
-    memset(at, 0, KEPT * sizeof *at);
-    at[KEPT_RETURN] = (uintptr_t)thread_main;
+    uintptr_t *at = (uintptr_t *)((char *)host.thread[t].stack + STACK) - SAVED_WORDS;
+    memset(at, 0, SAVED_WORDS * sizeof *at);
+    at[SAVED_START] = (uintptr_t)run_thread;
     host.thread[t].at = at;
     host.thread[t].finished = false;
 }
@@ -180,10 +182,10 @@ void __syncthreads(void)
     threadIdx = {t, 0, 0};
 }
 
-void emulate(cudaStream_t stream, unsigned blocks, unsigned threads, bool coroutines,
-             std::function<void()> kernel)
+void emulate_kernel(cudaStream_t stream, unsigned blocks, unsigned threads, bool coroutines,
+                    std::function<void()> kernel)
 {
-    submit(stream, [=] {
+    submit_work(stream, [=] {
         gridDim = {blocks, 1, 1};
         blockDim = {threads, 1, 1};
         for (unsigned b = 0; b < blocks; b++) {
@@ -230,7 +232,7 @@ cudaError_t cudaFreeHost(void *p)
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind,
                             cudaStream_t stream)
 {
-    submit(stream, [=] {
+    submit_work(stream, [=] {
         if (bytes)
             memmove(to, from, bytes);
     });
@@ -239,7 +241,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
 
 cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t stream)
 {
-    submit(stream, [=] {
+    submit_work(stream, [=] {
         if (bytes)
             memset(p, value, bytes);
     });
@@ -343,7 +345,8 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph)
     return cudaSuccess;
 }
 
-static double now(void)
+/* Returns a time in seconds, from an arbitrary start. */
+static double seconds_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -358,7 +361,7 @@ cudaError_t cudaEventCreate(cudaEvent_t *event)
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t)
 {
-    *event = now();
+    *event = seconds_now();
     return cudaSuccess;
 }
 

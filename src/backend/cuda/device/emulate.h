@@ -182,8 +182,8 @@ cudaError_t cudaEventDestroy(cudaEvent_t event);
 
 /* Runs a kernel in the calling host thread, or records it if the stream captures a graph. `coroutines`: its threads
  * wait for each other (launch_block). */
-void emulate(cudaStream_t stream, unsigned blocks, unsigned threads, bool coroutines,
-             std::function<void()> kernel);
+void emulate_kernel(cudaStream_t stream, unsigned blocks, unsigned threads, bool coroutines,
+                    std::function<void()> kernel);
 
 /* Returns memory shared by a block's threads, `bytes` for each of at most 1024, for reduce.h. A later call returns the
  * same memory, or moves it if it has to grow. */

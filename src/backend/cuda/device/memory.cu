@@ -15,7 +15,7 @@ static const size_t LARGE = (size_t)1 << 28;
 
 /* ---- contexts ---- */
 
-void cu_note(CuContext *cu, cudaError_t error, const char *where)
+void cu_note_error(CuContext *cu, cudaError_t error, const char *where)
 {
     if (error != cudaSuccess && !cu->first_error[0])
         snprintf(cu->first_error, sizeof cu->first_error, "%s: %s", where,
@@ -24,7 +24,7 @@ void cu_note(CuContext *cu, cudaError_t error, const char *where)
 
 TalusStatus cu_check(CuContext *cu)
 {
-    cu_note(cu, cudaGetLastError(), "launch");
+    cu_note_error(cu, cudaGetLastError(), "launch");
     if (!cu->first_error[0])
         return TALUS_OK;
     TalusStatus status =
@@ -57,12 +57,12 @@ TalusStatus cu_context_create(TalusContext **out)
     *out = nullptr;
     TALUS_TRY(cu_open());
     TALUS_TRY(TALUS_ALLOC(cu, 1, "context"));
-    cu_note(cu, cudaSetDevice(0), "device 0");
-    cu_note(cu, cudaStreamCreateWithFlags(&cu->stream, cudaStreamNonBlocking), "stream");
-    cu_note(cu, cudaMallocHost((void **)&cu->pinned, PINNED), "pinned memory");
-    cu_note(cu, cudaMalloc((void **)&cu->totals, sizeof(Results)), "totals");
+    cu_note_error(cu, cudaSetDevice(0), "device 0");
+    cu_note_error(cu, cudaStreamCreateWithFlags(&cu->stream, cudaStreamNonBlocking), "stream");
+    cu_note_error(cu, cudaMallocHost((void **)&cu->pinned, PINNED), "pinned memory");
+    cu_note_error(cu, cudaMalloc((void **)&cu->totals, sizeof(Results)), "totals");
     cu->counts = (uint32_t *)(cu->totals + CU_TOTALS);
-    cu_note(cu, cudaMalloc((void **)&cu->arrived, sizeof *cu->arrived), "counter");
+    cu_note_error(cu, cudaMalloc((void **)&cu->arrived, sizeof *cu->arrived), "counter");
     if (!cu->first_error[0])
         cu_zero(cu, cu->arrived, sizeof *cu->arrived);
     TalusStatus status = cu_check(cu);
@@ -154,7 +154,7 @@ void cu_release(void *pointer)
         cudaFree(pointer); /* an error of earlier work, which its context reports */
 }
 
-size_t cu_memory_now(void)
+size_t cu_memory_in_use(void)
 {
     size_t free = 0, total = 0;
     cudaMemGetInfo(&free, &total);
@@ -165,16 +165,16 @@ size_t cu_memory_now(void)
 
 void cu_wait(CuContext *cu)
 {
-    cu_note(cu, cudaGetLastError(), "launch");
-    cu_note(cu, cudaStreamSynchronize(cu->stream), "wait");
+    cu_note_error(cu, cudaGetLastError(), "launch");
+    cu_note_error(cu, cudaStreamSynchronize(cu->stream), "wait");
 }
 
 void cu_put(CuContext *cu, void *device, const void *host, size_t bytes)
 {
     if (!bytes)
         return;
-    cu_note(cu, cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, cu->stream),
-            "copy in");
+    cu_note_error(cu, cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, cu->stream),
+                  "copy in");
     cu_wait(cu); /* the caller may write to `host` again at once */
 }
 
@@ -184,7 +184,8 @@ void cu_get(CuContext *cu, void *host, const void *device, size_t bytes)
         return;
     bool small = bytes <= PINNED;
     void *to = small ? cu->pinned : host;
-    cu_note(cu, cudaMemcpyAsync(to, device, bytes, cudaMemcpyDeviceToHost, cu->stream), "copy out");
+    cu_note_error(cu, cudaMemcpyAsync(to, device, bytes, cudaMemcpyDeviceToHost, cu->stream),
+                  "copy out");
     cu_wait(cu);
     if (small)
         memcpy(host, cu->pinned, bytes);
@@ -193,13 +194,14 @@ void cu_get(CuContext *cu, void *host, const void *device, size_t bytes)
 void cu_copy(CuContext *cu, void *to, const void *from, size_t bytes)
 {
     if (bytes && to != from)
-        cu_note(cu, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, cu->stream), "copy");
+        cu_note_error(cu, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, cu->stream),
+                      "copy");
 }
 
 void cu_zero(CuContext *cu, void *device, size_t bytes)
 {
     if (bytes)
-        cu_note(cu, cudaMemsetAsync(device, 0, bytes, cu->stream), "zero");
+        cu_note_error(cu, cudaMemsetAsync(device, 0, bytes, cu->stream), "zero");
 }
 
 /* ---- sums ---- */

@@ -43,9 +43,11 @@ static TalusStatus sort(CuContext *, const K *key, K *key_out, const uint32_t *v
 TalusStatus cu_scan(CuContext *cu, const uint32_t *in, uint32_t *out, int64_t n)
 {
     size_t bytes = 0;
-    cu_note(cu, cub::DeviceScan::ExclusiveSum(nullptr, bytes, in, out, n, cu->stream), "scan");
+    cu_note_error(cu, cub::DeviceScan::ExclusiveSum(nullptr, bytes, in, out, n, cu->stream),
+                  "scan");
     TALUS_TRY(cu->work.reserve((int64_t)bytes, "work space of a scan"));
-    cu_note(cu, cub::DeviceScan::ExclusiveSum(cu->work.at, bytes, in, out, n, cu->stream), "scan");
+    cu_note_error(cu, cub::DeviceScan::ExclusiveSum(cu->work.at, bytes, in, out, n, cu->stream),
+                  "scan");
     return TALUS_OK;
 }
 
@@ -54,15 +56,15 @@ static TalusStatus sort(CuContext *cu, const K *key, K *key_out, const uint32_t 
                         uint32_t *value_out, int64_t n, int bits)
 {
     size_t bytes = 0;
-    cu_note(cu,
-            cub::DeviceRadixSort::SortPairs(nullptr, bytes, key, key_out, value, value_out, n, 0,
-                                            bits, cu->stream),
-            "sort");
+    cu_note_error(cu,
+                  cub::DeviceRadixSort::SortPairs(nullptr, bytes, key, key_out, value, value_out, n,
+                                                  0, bits, cu->stream),
+                  "sort");
     TALUS_TRY(cu->work.reserve((int64_t)bytes, "work space of a sort"));
-    cu_note(cu,
-            cub::DeviceRadixSort::SortPairs(cu->work.at, bytes, key, key_out, value, value_out, n,
-                                            0, bits, cu->stream),
-            "sort");
+    cu_note_error(cu,
+                  cub::DeviceRadixSort::SortPairs(cu->work.at, bytes, key, key_out, value,
+                                                  value_out, n, 0, bits, cu->stream),
+                  "sort");
     return TALUS_OK;
 }
 

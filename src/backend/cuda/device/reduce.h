@@ -131,6 +131,7 @@ static __device__ inline bool reduce_grid(CuPartials p, double (&v)[SUMS + MAXIM
  * each. */
 TalusStatus cu_partials_reserve(CuContext *cu, unsigned blocks, int values);
 
+/* Returns the memory that cu_partials_reserve has reserved. */
 static inline CuPartials cu_partials(const CuContext *cu)
 {
     return CuPartials{cu->partial.at, cu->arrived};
@@ -154,12 +155,13 @@ enum { SUM_BLOCKS = 1056 };
 #endif
 enum { MAX_SUMS = 32 };
 
-static __device__ inline int64_t stride()
+/* Returns the number of threads of the kernel: a thread that takes several items takes every grid_stride()-th. */
+static __device__ inline int64_t grid_stride()
 {
     return (int64_t)gridDim.x * blockDim.x;
 }
 
-/* Starts kernel(partials, totals, arguments...), which ends by leave_totals. It also runs for 0 items, so that sums
+/* Starts kernel(partials, totals, arguments...), which ends by write_totals. It also runs for 0 items, so that sums
  * become 0. After an error that cu_check has still to report it does not run. */
 template <class... P, class... A>
 static inline void launch_sums(CuContext *cu, void (*kernel)(P...), int64_t items, double *totals,
@@ -167,7 +169,7 @@ static inline void launch_sums(CuContext *cu, void (*kernel)(P...), int64_t item
 {
     unsigned blocks = blocks_for(items ? items : 1);
     if (cu_partials_reserve(cu, SUM_BLOCKS, MAX_SUMS) != TALUS_OK)
-        cu_note(cu, cudaErrorMemoryAllocation, "partial sums");
+        cu_note_error(cu, cudaErrorMemoryAllocation, "partial sums");
     if (cu->first_error[0])
         return;
     launch_block(cu, kernel, blocks < SUM_BLOCKS ? blocks : (unsigned)SUM_BLOCKS, THREADS,
@@ -177,7 +179,7 @@ static inline void launch_sums(CuContext *cu, void (*kernel)(P...), int64_t item
 /* Ends a summing kernel: writes to `totals` the sums over all threads of the first SUMS values of v, then the maxima of
  * the others. */
 template <int SUMS, int MAXIMA>
-static __device__ inline void leave_totals(CuPartials partials, double *totals,
+static __device__ inline void write_totals(CuPartials partials, double *totals,
                                            double (&v)[SUMS + MAXIMA])
 {
     static_assert(SUMS + MAXIMA <= MAX_SUMS, "too many sums");

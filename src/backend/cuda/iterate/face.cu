@@ -33,18 +33,20 @@ static void clear_shared(void *at)
     talus_release(shared);
 }
 
-static TalusStatus open_shared(CuContext *cu)
+/* Reserves the data that the operators of a context share; creates them on the first call. */
+static TalusStatus reserve_shared(CuContext *cu)
 {
     FaceShared *shared;
-    TALUS_TRY(cu_own(&cu->face, clear_shared, "steps on faces", &shared));
+    TALUS_TRY(cu_get_owned(&cu->face, clear_shared, "steps on faces", &shared));
     TALUS_TRY(shared->device_state.reserve(FACE_STATES, "scalars"));
     TALUS_TRY(shared->device_partial.reserve(FACE_BLOCKS * (FACE_SEARCH_SUMS + FACE_SPLIT_SUMS),
                                              "partial sums"));
     if (!shared->seen_state) {
-        cu_note(cu, cudaMallocHost((void **)&shared->seen_state, 2 * sizeof *shared->seen_state),
-                "pinned memory");
+        cu_note_error(cu,
+                      cudaMallocHost((void **)&shared->seen_state, 2 * sizeof *shared->seen_state),
+                      "pinned memory");
         for (cudaEvent_t &event : shared->request_done)
-            cu_note(cu, cudaEventCreate(&event), "event");
+            cu_note_error(cu, cudaEventCreate(&event), "event");
     }
     return cu_check(cu);
 }
@@ -56,40 +58,43 @@ static FaceShared *shared_of(CuContext *cu)
 
 /* ---- rounds ---- */
 
+/* Launches the three kernels of a round. */
 template <int ROWS> static void launch_round(CuContext *cu)
 {
-    launch_next(cu, face_bodies<ROWS>, FACE_BODY_BLOCKS, FACE_BODY_THREADS);
-    launch_next(cu, face_product<ROWS>, FACE_BLOCKS, FACE_THREADS);
-    launch_next(cu, face_update<ROWS>, FACE_BLOCKS, FACE_THREADS);
+    launch_overlapped(cu, face_bodies<ROWS>, FACE_BODY_BLOCKS, FACE_BODY_THREADS);
+    launch_overlapped(cu, face_product<ROWS>, FACE_BLOCKS, FACE_THREADS);
+    launch_overlapped(cu, face_update<ROWS>, FACE_BLOCKS, FACE_THREADS);
 }
 
+/* Captures ROUNDS rounds as a graph. */
 template <int ROWS> static void capture_rounds(CuContext *cu, cudaGraphExec_t *exec)
 {
     load_kernel(cu, face_bodies<ROWS>);
     load_kernel(cu, face_product<ROWS>);
     load_kernel(cu, face_update<ROWS>);
-    cu_capture(cu, exec, [=] {
+    cu_capture_graph(cu, exec, [=] {
         for (int k = 0; k < ROUNDS; k++)
             launch_round<ROWS>(cu);
     });
 }
 
-/* Starts the download of state DECIDED after the rounds launched so far; `answer` waits for it and returns it. */
-static void ask(CuContext *cu, int request)
+/* request_state starts the download of state DECIDED after the rounds launched so far; await_state waits for the download
+ * of a request and returns the state. */
+static void request_state(CuContext *cu, int request)
 {
     const FaceShared *shared = shared_of(cu);
-    cu_note(cu,
-            cudaMemcpyAsync(&shared->seen_state[request & 1],
-                            &shared->device_state.at[FACE_DECIDED], sizeof *shared->seen_state,
-                            cudaMemcpyDeviceToHost, cu->stream),
-            "copy out");
-    cu_note(cu, cudaEventRecord(shared->request_done[request & 1], cu->stream), "event");
+    cu_note_error(cu,
+                  cudaMemcpyAsync(&shared->seen_state[request & 1],
+                                  &shared->device_state.at[FACE_DECIDED],
+                                  sizeof *shared->seen_state, cudaMemcpyDeviceToHost, cu->stream),
+                  "copy out");
+    cu_note_error(cu, cudaEventRecord(shared->request_done[request & 1], cu->stream), "event");
 }
 
-static const FaceState *answer(CuContext *cu, int request)
+static const FaceState *await_state(CuContext *cu, int request)
 {
     const FaceShared *shared = shared_of(cu);
-    cu_note(cu, cudaEventSynchronize(shared->request_done[request & 1]), "wait");
+    cu_note_error(cu, cudaEventSynchronize(shared->request_done[request & 1]), "wait");
     return &shared->seen_state[request & 1];
 }
 
@@ -101,15 +106,15 @@ template <int ROWS> static TalusStatus run_rounds(CuContext *cu, int iterations,
     cudaGraphExec_t *graph = &shared_of(cu)->graph_of[ROWS == 3];
     if (!*graph)
         capture_rounds<ROWS>(cu, graph);
-    launch_next(cu, face_update<ROWS>, FACE_BLOCKS, FACE_THREADS);
+    launch_overlapped(cu, face_update<ROWS>, FACE_BLOCKS, FACE_THREADS);
     for (int request = 0;; request++) {
         TALUS_TRY(cu_check(cu));
-        cu_note(cu, cudaGraphLaunch(*graph, cu->stream), "graph");
-        ask(cu, request);
+        cu_note_error(cu, cudaGraphLaunch(*graph, cu->stream), "graph");
+        request_state(cu, request);
         bool ahead = (request + 1) * ROUNDS < iterations;
         if (ahead && request == 0)
             continue;
-        const FaceState *seen = answer(cu, ahead ? request - 1 : request);
+        const FaceState *seen = await_state(cu, ahead ? request - 1 : request);
         if (seen->stop) {
             *end = *seen;
             cu_wait(cu); /* queued rounds still read the arguments before they return */
@@ -120,10 +125,10 @@ template <int ROWS> static TalusStatus run_rounds(CuContext *cu, int iterations,
 
 /* ---- a run ---- */
 
-static FaceArgs new_args(const TalusOperator *op, const TalusProportioning *state,
-                         const TalusRun *run)
+static FaceArgs make_args(const TalusOperator *op, const TalusProportioning *state,
+                          const TalusRun *run)
 {
-    const FaceShared *shared = shared_of(cu_of(op));
+    const FaceShared *shared = shared_of(cu_context_of(op));
     FaceArgs args = {};
     args.op = cu_view(op);
     args.sets = cu_sets(op, state->metric);
@@ -160,11 +165,12 @@ static void put_state(CuContext *cu, const TalusProportioning *from)
     cu_put(cu, &shared_of(cu)->device_state.at[FACE_DECIDED], &state, sizeof state);
 }
 
+/* Uploads the kernels' arguments to constant memory. */
 static void put_args(CuContext *cu, const FaceArgs *args)
 {
     void *place = &face;
 #ifndef TALUS_EMULATED
-    cu_note(cu, cudaGetSymbolAddress(&place, face), "constant memory");
+    cu_note_error(cu, cudaGetSymbolAddress(&place, face), "constant memory");
 #endif
     cu_put(cu, place, args, sizeof *args);
 }
@@ -176,9 +182,9 @@ TalusStatus cu_proportion_run(const TalusOperator *op, TalusProportioning *state
             TALUS_ERR_UNSUPPORTED,
             "mprgp: runs of iterations on the device know contacts with half lines or "
             "circular cones alone, and no eliminated joints");
-    CuContext *cu = cu_of(op);
-    TALUS_TRY(open_shared(cu));
-    FaceArgs args = new_args(op, state, run);
+    CuContext *cu = cu_context_of(op);
+    TALUS_TRY(reserve_shared(cu));
+    FaceArgs args = make_args(op, state, run);
     FaceState end = {};
     CuScratch *scratch = cu_scratch_of(op);
     TALUS_TRY(scratch->wrench.reserve(6 * (int64_t)op->bodies, "impulses on bodies"));

@@ -18,7 +18,7 @@ __constant__ FaceArgs face;
 /* ---- partial sums ---- */
 
 /* Returns the number of blocks that have contacts; only these write sums. */
-static __device__ inline int busy_blocks()
+static __device__ inline int blocks_with_contacts()
 {
     int busy = (face.op.blocks + FACE_THREADS - 1) / FACE_THREADS;
     return busy < FACE_BLOCKS ? busy : (int)FACE_BLOCKS;
@@ -28,7 +28,7 @@ static __device__ inline int busy_blocks()
 template <int N, int THREADS_HERE>
 static __device__ inline void add_partials(const double *partial, double (&sums)[N])
 {
-    const int busy = busy_blocks();
+    const int busy = blocks_with_contacts();
     for (int k = 0; k < N; k++)
         sums[k] = k < N - 1 ? 0.0 : -HUGE_VAL;
     for (int b = (int)threadIdx.x; b < busy; b += THREADS_HERE)
@@ -40,7 +40,7 @@ static __device__ inline void add_partials(const double *partial, double (&sums)
 }
 
 /* Writes the block's sums, the last of them a maximum, to partial[value][block]. */
-template <int N> static __device__ inline void leave_partials(double *partial, double (&sums)[N])
+template <int N> static __device__ inline void write_partials(double *partial, double (&sums)[N])
 {
     reduce_block<N - 1, 1>(sums);
     if (threadIdx.x == 0)
@@ -52,7 +52,7 @@ template <int N> static __device__ inline void leave_partials(double *partial, d
 
 /* Once the gradient at x is split into phi and beta: records the residual, counts the iteration, decides whether to
  * stop. */
-static __device__ inline void measure_split(FaceState &s, const double *sums)
+static __device__ inline void record_split(FaceState &s, const double *sums)
 {
     s.residual2 = sums[FACE_RESIDUAL2];
     s.residual_max = sqrt(sums[FACE_RESIDUAL_MAX2]);
@@ -64,13 +64,13 @@ static __device__ inline void measure_split(FaceState &s, const double *sums)
     s.stop = small || s.reached || !(s.residual2 < HUGE_VAL) || s.done >= face.iterations;
 }
 
-/* Records the split (measure_split), unless an earlier run did. If the run goes on, chooses this round's task: on the
+/* Records the split (record_split), unless an earlier run did. If the run goes on, chooses this round's task: on the
  * face if |beta| <= gamma |phi|, else a proportioning. cg_beta 0 starts conjugate gradients anew: if pnp is 0 or the
  * number of active blocks has changed. */
-template <int ROWS> static __device__ inline void decide(FaceState &s, const double *sums)
+template <int ROWS> static __device__ inline void choose_task(FaceState &s, const double *sums)
 {
     if (!s.resumed)
-        measure_split(s, sums);
+        record_split(s, sums);
     s.resumed = false;
     if (s.stop)
         return;
@@ -100,7 +100,7 @@ struct FaceDecision {
 
 /* Computes state DECIDED from state UPDATED; copies it unless its task is FACE_DECIDE. All threads of every block call
  * it; block 0 stores the state. Not inlined, to save registers. */
-template <int ROWS> static __device__ __attribute__((noinline)) FaceDecision next_task()
+template <int ROWS> static __device__ __attribute__((noinline)) FaceDecision compute_task()
 {
     __shared__ FaceState next;
     const FaceState *before = &face.state[FACE_UPDATED];
@@ -111,7 +111,7 @@ template <int ROWS> static __device__ __attribute__((noinline)) FaceDecision nex
     if (threadIdx.x == 0) {
         next = *before;
         if (open)
-            decide<ROWS>(next, sums);
+            choose_task<ROWS>(next, sums);
         if (blockIdx.x == 0)
             face.state[FACE_DECIDED] = next;
     }
@@ -121,8 +121,9 @@ template <int ROWS> static __device__ __attribute__((noinline)) FaceDecision nex
 
 /* With one row: adds to the sum the impulses of the entries from, from + stride, .. < end of `incidence`, at most
  * AHEAD, which are loaded together. */
-static __device__ inline void add_incidences(const CuImpulses<double> &impulses, int32_t from,
-                                             int32_t end, int stride, double (&sum)[6])
+static __device__ inline void add_loaded_incidences(const CuImpulses<double> &impulses,
+                                                    int32_t from, int32_t end, int stride,
+                                                    double (&sum)[6])
 {
     int32_t incidence[AHEAD];
     double frame[AHEAD][4], local[AHEAD][3];
@@ -130,7 +131,7 @@ static __device__ inline void add_incidences(const CuImpulses<double> &impulses,
         incidence[k] = from + k * stride < end ? face.op.incidence[from + k * stride] : -1;
     for (int k = 0; k < AHEAD; k++)
         if (incidence[k] >= 0) {
-            int i = entry_contact(face.op, incidence[k]);
+            int i = incidence_contact(face.op, incidence[k]);
             load_packs<4>(face.op.frame[i], frame[k]);
             load_impulse<1>(impulses, i, local[k]);
         }
@@ -138,7 +139,7 @@ static __device__ inline void add_incidences(const CuImpulses<double> &impulses,
         if (incidence[k] < 0)
             continue;
         if ((incidence[k] >> 1) >= face.op.spheres)
-            add_entry<1>(face.op, impulses, incidence[k], sum);
+            add_incidence_wrench<1>(face.op, impulses, incidence[k], sum);
         else
             for (int j = 0; j < 3; j++)
                 sum[j] +=
@@ -148,28 +149,28 @@ static __device__ inline void add_incidences(const CuImpulses<double> &impulses,
 
 /* Adds to the sum the impulses S x of the entries begin, begin + stride, .. < end of `incidence`. */
 template <int ROWS>
-static __device__ inline void sum_incidences(const double *x, int32_t begin, int32_t end,
-                                             int stride, double (&sum)[6])
+static __device__ inline void sum_incident_impulses(const double *x, int32_t begin, int32_t end,
+                                                    int stride, double (&sum)[6])
 {
     const CuImpulses<double> impulses = {x, face.sets.metric};
     if constexpr (ROWS == 1)
         for (int32_t k = begin; k < end; k += AHEAD * stride)
-            add_incidences(impulses, k, end, stride, sum);
+            add_loaded_incidences(impulses, k, end, stride, sum);
     else
         for (int32_t k = begin; k < end; k += stride)
-            add_entry<ROWS>(face.op, impulses, face.op.incidence[k], sum);
+            add_incidence_wrench<ROWS>(face.op, impulses, face.op.incidence[k], sum);
 }
 
 /* Sums this thread's share of the impulses S x on a body with the range `span` in `incidence`; false, with sum 0, if it
  * is block-summed. */
 template <int ROWS>
-static __device__ inline bool sum_by_thread(const double *x, int2 span, double (&sum)[6])
+static __device__ inline bool sum_thread_part(const double *x, int2 span, double (&sum)[6])
 {
     for (int k = 0; k < 6; k++)
         sum[k] = 0.0;
     if (span.y - span.x > BLOCK_SUM_ABOVE)
         return false;
-    sum_incidences<ROWS>(x, span.x + (int)threadIdx.x % LANES, span.y, LANES, sum);
+    sum_incident_impulses<ROWS>(x, span.x + (int)threadIdx.x % LANES, span.y, LANES, sum);
     return true;
 }
 
@@ -180,6 +181,7 @@ static __device__ inline int2 incidence_span(int b)
                : make_int2(0, 0);
 }
 
+/* True if the task searches along a direction, so that N p is needed. */
 static __device__ inline bool is_search(FaceTask task)
 {
     return task == FACE_ON_FACE || task == FACE_PROPORTION;
@@ -188,7 +190,7 @@ static __device__ inline bool is_search(FaceTask task)
 /* Writes the velocity of body b from `sum` over its contacts. In a search, `sum` is of phi or beta: adds cg_beta times
  * the old `wrench`, stores the result as the new one, and velocity = M^-1 wrench. Else it is of x: velocity = v_f +
  * M^-1 sum. */
-static __device__ inline void put_velocity(int b, const FaceDecision &now, double (&sum)[6])
+static __device__ inline void store_velocity(int b, const FaceDecision &now, double (&sum)[6])
 {
     const bool search = is_search(now.task);
     if (search) {
@@ -200,7 +202,7 @@ static __device__ inline void put_velocity(int b, const FaceDecision &now, doubl
         }
         store_packs<6>(sum, face.wrench[b]);
     }
-    move_body(face.op, b, sum, !search, face.velocity);
+    write_body_velocity(face.op, b, sum, !search, face.velocity);
 }
 
 /* Sums the impulses on block-summed body b, by all threads of a block, and writes its velocity. */
@@ -209,11 +211,11 @@ static __device__ __attribute__((noinline)) void move_block_summed(const double 
                                                                    FaceDecision now)
 {
     double sum[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    sum_incidences<ROWS>(x, face.op.incidence_start[b] + (int)threadIdx.x,
-                         face.op.incidence_start[b + 1], FACE_BODY_THREADS, sum);
+    sum_incident_impulses<ROWS>(x, face.op.incidence_start[b] + (int)threadIdx.x,
+                                face.op.incidence_start[b + 1], FACE_BODY_THREADS, sum);
     reduce_block<6, 0>(sum);
     if (threadIdx.x == 0)
-        put_velocity(b, now, sum);
+        store_velocity(b, now, sum);
 }
 
 /* The bodies' kernel. A thread's first body is summed, with phi or x, before the task is known; a proportioning sums it
@@ -225,26 +227,26 @@ template <int ROWS> static __global__ void __launch_bounds__(FACE_BODY_THREADS, 
     int first = (int)blockIdx.x * BODIES, b = first + (int)threadIdx.x / LANES;
     int2 span = incidence_span(b);
     double sum[6];
-    await_previous();
+    await_previous_kernel();
     const int begin = FACE_BODY_BLOCKS - 1 - (int)blockIdx.x;
     const bool idle = first >= face.op.bodies && begin >= face.op.block_summed_count;
     if (face.state[FACE_UPDATED].stop || (idle && blockIdx.x > 0))
         return;
     const double *from = face.state[FACE_UPDATED].task == FACE_DECIDE ? face.phi : face.x;
-    bool summed = sum_by_thread<ROWS>(from, span, sum);
-    const FaceDecision now = next_task<ROWS>();
+    bool summed = sum_thread_part<ROWS>(from, span, sum);
+    const FaceDecision now = compute_task<ROWS>();
     if (now.stop || now.task == FACE_PROJECT)
         return;
     if (now.task == FACE_PROPORTION) {
         from = face.w;
-        summed = sum_by_thread<ROWS>(from, span, sum);
+        summed = sum_thread_part<ROWS>(from, span, sum);
     }
     for (; first < face.op.bodies; first += stride) {
         sum_lanes<LANES>(sum);
         if (summed && b < face.op.bodies && threadIdx.x % LANES == 0)
-            put_velocity(b, now, sum);
+            store_velocity(b, now, sum);
         b += stride;
-        summed = sum_by_thread<ROWS>(from, incidence_span(b), sum);
+        summed = sum_thread_part<ROWS>(from, incidence_span(b), sum);
     }
     for (int h = begin; h < face.op.block_summed_count; h += FACE_BODY_BLOCKS)
         move_block_summed<ROWS>(from, face.op.block_summed[h], now);
@@ -265,8 +267,9 @@ static __device__ inline double block_limit(double mu, const double (&x)[ROWS],
 
 /* Stores block i of the direction p and of N p; adds its part of the search sums. */
 template <int ROWS>
-static __device__ inline void search_block(int i, const double (&p)[ROWS], const double (&np)[ROWS],
-                                           double (&sums)[FACE_SEARCH_SUMS])
+static __device__ inline void store_search_block(int i, const double (&p)[ROWS],
+                                                 const double (&np)[ROWS],
+                                                 double (&sums)[FACE_SEARCH_SUMS])
 {
     double x[ROWS], g[ROWS];
     load_block(face.x, i, x);
@@ -278,16 +281,16 @@ static __device__ inline void search_block(int i, const double (&p)[ROWS], const
         sums[FACE_PP] += p[k] * p[k];
         sums[FACE_PG] += g[k] * p[k];
     }
-    double limit = block_limit(block_friction<ROWS>(face.sets, i), x, p);
+    double limit = block_limit(cone_friction<ROWS>(face.sets, i), x, p);
     sums[FACE_LIMIT] = larger(sums[FACE_LIMIT], -limit);
 }
 
 /* Stores g, the new gradient at x. If x was `tested`, i.e. moved by a projection from the old x in w, adds s'N s and
  * s's of that step s to PNP and PP; N s is the change of the gradient. */
 template <int ROWS>
-static __device__ inline void refresh_block(int i, bool tested, const double (&x)[ROWS],
-                                            const double (&g)[ROWS],
-                                            double (&sums)[FACE_SEARCH_SUMS])
+static __device__ inline void store_gradient_block(int i, bool tested, const double (&x)[ROWS],
+                                                   const double (&g)[ROWS],
+                                                   double (&sums)[FACE_SEARCH_SUMS])
 {
     double old[ROWS], before[ROWS];
     if (tested) {
@@ -304,7 +307,8 @@ static __device__ inline void refresh_block(int i, bool tested, const double (&x
 
 /* v = block i of the vector that N multiplies in this task: phi + cg_beta p, beta (in w) or x. */
 template <int ROWS>
-static __device__ inline void load_factor(FaceTask task, double cg_beta, int i, double (&v)[ROWS])
+static __device__ inline void load_multiplied_block(FaceTask task, double cg_beta, int i,
+                                                    double (&v)[ROWS])
 {
     double old[ROWS];
     load_block(task == FACE_ON_FACE ? face.phi : task == FACE_PROPORTION ? face.w : face.x, i, v);
@@ -319,24 +323,24 @@ template <int ROWS>
 static __global__ void __launch_bounds__(FACE_THREADS, ROWS == 1 ? 2 : 1) face_product()
 {
     double sums[FACE_SEARCH_SUMS] = {0.0, 0.0, 0.0, -HUGE_VAL};
-    await_previous();
+    await_previous_kernel();
     const FaceState *s = &face.state[FACE_DECIDED];
     const FaceTask task = s->task;
     const bool search = is_search(task), tested = s->tested;
     const double cg_beta = search ? s->cg_beta : 0.0;
-    if (s->stop || task == FACE_PROJECT || (int)blockIdx.x >= busy_blocks())
+    if (s->stop || task == FACE_PROJECT || (int)blockIdx.x >= blocks_with_contacts())
         return;
     const CuMotion motion = {(const double(*)[8])face.velocity, nullptr, !search};
-    for (int64_t i = item(); i < face.op.blocks; i += stride()) {
+    for (int64_t i = item_index(); i < face.op.blocks; i += grid_stride()) {
         double v[ROWS], u[ROWS];
-        load_factor(task, cg_beta, (int)i, v);
-        scaled_velocity(face.op, motion, (int)i, block_scales(face.sets, i), v, u);
+        load_multiplied_block(task, cg_beta, (int)i, v);
+        scaled_gradient(face.op, motion, (int)i, metric_scales(face.sets, i), v, u);
         if (search)
-            search_block((int)i, v, u, sums);
+            store_search_block((int)i, v, u, sums);
         else
-            refresh_block((int)i, tested, v, u, sums);
+            store_gradient_block((int)i, tested, v, u, sums);
     }
-    leave_partials(face.searched, sums);
+    write_partials(face.searched, sums);
 }
 
 /* ---- update ---- */
@@ -353,7 +357,7 @@ struct FaceMove {
 
 /* Makes the next round compute the gradient from x. tested: x moves by a projection; the round also tests the norm by
  * that step, and the next direction is phi (pnp 0). */
-static __device__ inline void refresh_next(FaceState &s, FaceTask task, bool tested)
+static __device__ inline void schedule_refresh(FaceState &s, FaceTask task, bool tested)
 {
     s.task = task;
     s.tested = tested;
@@ -364,16 +368,16 @@ static __device__ inline void refresh_next(FaceState &s, FaceTask task, bool tes
 }
 
 /* Makes the update leave the face, x = P(x - step d), d the whole or the free gradient; the next round recomputes g. */
-static __device__ inline void leave_face(FaceState &s, bool whole, FaceMove &move)
+static __device__ inline void schedule_leave(FaceState &s, bool whole, FaceMove &move)
 {
     move.beyond = true;
     move.whole = whole;
     move.step = s.step;
-    refresh_next(s, FACE_AFRESH, true);
+    schedule_refresh(s, FACE_AFRESH, true);
 }
 
 /* Makes the update split the gradient at the new x, and the next round decide. */
-static __device__ inline void end_on_split(FaceState &s, FaceMove &move)
+static __device__ inline void schedule_split(FaceState &s, FaceMove &move)
 {
     move.split = true;
     move.step = face.step / s.norm;
@@ -381,29 +385,29 @@ static __device__ inline void end_on_split(FaceState &s, FaceMove &move)
 }
 
 /* Counts an update of the gradient. Returns true if it must be recomputed from x. */
-static __device__ inline bool follow(FaceState &s)
+static __device__ inline bool count_gradient_update(FaceState &s)
 {
     return ++s.unchecked >= TALUS_FACE_REFRESH;
 }
 
 /* For a step beyond the boundary: with half_step goes to the boundary first; then leaves the face, in the next round if
  * the gradient must be recomputed before. */
-static __device__ inline void expand(FaceState &s, double limit, FaceMove &move)
+static __device__ inline void schedule_expansion(FaceState &s, double limit, FaceMove &move)
 {
     if (face.half_step) {
         move.a = limit * TALUS_FACE_OVERSHOOT;
         move.project = true;
-        if (follow(s)) {
-            refresh_next(s, FACE_BEYOND, false);
+        if (count_gradient_update(s)) {
+            schedule_refresh(s, FACE_BEYOND, false);
             return;
         }
     }
-    leave_face(s, false, move);
+    schedule_leave(s, false, move);
 }
 
 /* After a search on the face: leaves the face if it is solved, expands if the step would leave the set, else takes the
  * step. After a search along beta: takes the step. */
-static __device__ inline void search_ends(FaceState &s, const double *sums, FaceMove &move)
+static __device__ inline void end_search(FaceState &s, const double *sums, FaceMove &move)
 {
     const bool on_face = s.task == FACE_ON_FACE;
     const double limit = -sums[FACE_LIMIT];
@@ -411,48 +415,48 @@ static __device__ inline void search_ends(FaceState &s, const double *sums, Face
         talus_face_step_length(&s.norm, &s.pnp, sums[FACE_PNP], sums[FACE_PG], sums[FACE_PP], -1.0);
     s.products++;
     if (on_face && a == 0.0) { /* the face is solved up to rounding; leave it */
-        leave_face(s, true, move);
+        schedule_leave(s, true, move);
     } else if (on_face && !(a < limit)) {
-        expand(s, limit, move);
+        schedule_expansion(s, limit, move);
     } else {
         move.a = a;
         if (!on_face)
             s.pnp = 0.0;
-        if (follow(s))
-            refresh_next(s, FACE_AFRESH, false);
+        if (count_gradient_update(s))
+            schedule_refresh(s, FACE_AFRESH, false);
         else
-            end_on_split(s, move);
+            schedule_split(s, move);
     }
 }
 
 /* Returns what the update's kernel does after the product of this round, with these sums, and updates the scalars. */
-static __device__ inline FaceMove make_move(FaceState &s, const double *sums)
+static __device__ inline FaceMove plan_move(FaceState &s, const double *sums)
 {
     FaceMove move = {};
     if (is_search(s.task)) {
-        search_ends(s, sums, move);
+        end_search(s, sums, move);
     } else if (s.task == FACE_PROJECT) {
-        leave_face(s, true, move);
+        schedule_leave(s, true, move);
     } else if (s.task == FACE_BEYOND) {
-        leave_face(s, false, move);
+        schedule_leave(s, false, move);
     } else {
         if (s.task == FACE_AFRESH && s.tested)
             talus_face_raise_norm(&s.norm, sums[FACE_PNP], sums[FACE_PP]);
-        end_on_split(s, move);
+        schedule_split(s, move);
     }
     return move;
 }
 
 /* Computes state UPDATED from state DECIDED and returns the move to all threads of a block; block 0 stores the
  * state. */
-static __device__ __attribute__((noinline)) FaceMove next_move()
+static __device__ __attribute__((noinline)) FaceMove compute_move()
 {
     __shared__ FaceMove move;
     double sums[FACE_SEARCH_SUMS];
     add_partials<FACE_SEARCH_SUMS, FACE_THREADS>(face.searched, sums);
     if (threadIdx.x == 0) {
         FaceState next = face.state[FACE_DECIDED];
-        move = make_move(next, sums);
+        move = plan_move(next, sums);
         if (blockIdx.x == 0)
             face.state[FACE_UPDATED] = next;
     }
@@ -466,12 +470,12 @@ static __device__ inline void split_block(int i, double mu, double step, const d
                                           const double (&g)[ROWS], double (&sums)[FACE_SPLIT_SUMS])
 {
     double phi[ROWS], beta[ROWS], np[ROWS];
-    const bool active = block_active(mu, x);
+    const bool active = is_active(mu, x);
     for (int k = 0; k < ROWS; k++) {
         phi[k] = active ? 0.0 : g[k];
         beta[k] = x[k] - step * g[k];
     }
-    free_gradient(mu, phi);
+    zero_immovable_rows(mu, phi);
     project_block(mu, beta);
     load_block(face.np, i, np);
     for (int k = 0; k < ROWS; k++) {
@@ -483,33 +487,34 @@ static __device__ inline void split_block(int i, double mu, double step, const d
     sums[FACE_ACTIVE] += active ? 1.0 : 0.0;
     store_block(face.phi, i, phi);
     store_block(face.w, i, beta);
-    double r2 = natural2(face.sets, i, block_scales(face.sets, i), x, g);
+    double r2 = natural_residual2(face.sets, i, metric_scales(face.sets, i), x, g);
     sums[FACE_RESIDUAL2] += r2;
     sums[FACE_RESIDUAL_MAX2] = larger(sums[FACE_RESIDUAL_MAX2], r2);
 }
 
 /* Stores x in w; then x = P(x - step d), d the gradient if move.whole, else the free gradient phi. */
 template <int ROWS>
-static __device__ inline void leave_block(int i, double mu, const FaceMove &move, double (&x)[ROWS],
-                                          const double (&g)[ROWS])
+static __device__ inline void leave_face_block(int i, double mu, const FaceMove &move,
+                                               double (&x)[ROWS], const double (&g)[ROWS])
 {
     double d[ROWS];
-    const bool active = !move.whole && block_active(mu, x);
+    const bool active = !move.whole && is_active(mu, x);
     for (int k = 0; k < ROWS; k++)
         d[k] = active ? 0.0 : g[k];
     if (!move.whole)
-        free_gradient(mu, d);
+        zero_immovable_rows(mu, d);
     store_block(face.w, i, x);
     for (int k = 0; k < ROWS; k++)
         x[k] = x[k] - move.step * d[k];
     project_block(mu, x);
 }
 
+/* Does what `move` says at block i; adds to the split sums if move.split. */
 template <int ROWS>
-static __device__ inline void move_block(int i, const FaceMove &move,
-                                         double (&sums)[FACE_SPLIT_SUMS])
+static __device__ inline void update_block(int i, const FaceMove &move,
+                                           double (&sums)[FACE_SPLIT_SUMS])
 {
-    double x[ROWS], g[ROWS], p[ROWS], np[ROWS], mu = block_friction<ROWS>(face.sets, i);
+    double x[ROWS], g[ROWS], p[ROWS], np[ROWS], mu = cone_friction<ROWS>(face.sets, i);
     load_block(face.x, i, x);
     load_block(face.g, i, g);
     if (move.a != 0.0) {
@@ -524,7 +529,7 @@ static __device__ inline void move_block(int i, const FaceMove &move,
     if (move.project)
         project_block(mu, x);
     if (move.beyond)
-        leave_block(i, mu, move, x, g);
+        leave_face_block(i, mu, move, x, g);
     if (move.a != 0.0 || move.beyond)
         store_block(face.x, i, x);
     if (move.split)
@@ -535,19 +540,19 @@ template <int ROWS>
 static __global__ void __launch_bounds__(FACE_THREADS, ROWS == 1 ? 2 : 1) face_update()
 {
     double sums[FACE_SPLIT_SUMS] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    await_previous();
+    await_previous_kernel();
     if (face.state[FACE_DECIDED].stop) {
-        if (item() == 0)
+        if (item_index() == 0)
             face.state[FACE_UPDATED].stop = true;
         return;
     }
-    if ((int)blockIdx.x >= busy_blocks())
+    if ((int)blockIdx.x >= blocks_with_contacts())
         return;
-    const FaceMove move = next_move();
-    for (int64_t i = item(); i < face.op.blocks; i += stride())
-        move_block<ROWS>((int)i, move, sums);
+    const FaceMove move = compute_move();
+    for (int64_t i = item_index(); i < face.op.blocks; i += grid_stride())
+        update_block<ROWS>((int)i, move, sums);
     if (move.split)
-        leave_partials(face.split, sums);
+        write_partials(face.split, sums);
 }
 
 #endif

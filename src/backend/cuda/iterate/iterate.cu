@@ -20,32 +20,33 @@ enum { REFINE_AFTER = 400 };
 /* Minimum number of steps in a graph; graphs between two downloads of the state. */
 enum { BATCH = 20, GRAPHS_PER_REQUEST = 2 };
 
-/* launch_together: launches a kernel whose blocks all run at the same time; can_be_together: true if they fit. */
+/* launch_cooperative: launches a kernel whose blocks all run at the same time; can_run_together: true if they fit. */
 #ifdef TALUS_EMULATED
-#define launch_together launch_block
+#define launch_cooperative launch_block
 
-template <class K> static bool can_be_together(CuContext *, K, int)
+template <class K> static bool can_run_together(CuContext *, K, int)
 {
     return true;
 }
 #else
 template <class... P, class... A>
-static void launch_together(CuContext *cu, void (*kernel)(P...), unsigned blocks, unsigned threads,
-                            A... arguments)
+static void launch_cooperative(CuContext *cu, void (*kernel)(P...), unsigned blocks,
+                               unsigned threads, A... arguments)
 {
     cudaLaunchAttribute together = {};
     together.id = cudaLaunchAttributeCooperative;
     together.val.cooperative = 1;
-    launch_with(cu, &together, kernel, blocks, threads, arguments...);
+    launch_with_attribute(cu, &together, kernel, blocks, threads, arguments...);
 }
 
-template <class K> static bool can_be_together(CuContext *cu, K kernel, int threads)
+template <class K> static bool can_run_together(CuContext *cu, K kernel, int threads)
 {
     int can = 0, processors = 0, each = 0;
-    cu_note(cu, cudaDeviceGetAttribute(&can, cudaDevAttrCooperativeLaunch, 0), "device");
-    cu_note(cu, cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0), "device");
-    cu_note(cu, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, 0),
-            "occupancy");
+    cu_note_error(cu, cudaDeviceGetAttribute(&can, cudaDevAttrCooperativeLaunch, 0), "device");
+    cu_note_error(cu, cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0),
+                  "device");
+    cu_note_error(cu, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, 0),
+                  "occupancy");
     return can && each * processors >= RESIDENT_BLOCKS;
 }
 #endif
@@ -108,20 +109,22 @@ static void clear_shared(void *at)
     talus_release(shared);
 }
 
-static TalusStatus open_shared(CuContext *cu)
+/* Reserves the data that the operators of a context share; creates them on the first call. */
+static TalusStatus reserve_shared(CuContext *cu)
 {
     Shared *shared;
-    TALUS_TRY(cu_own(&cu->iterate, clear_shared, "iterations", &shared));
+    TALUS_TRY(cu_get_owned(&cu->iterate, clear_shared, "iterations", &shared));
     TALUS_TRY(shared->device_state.reserve(2, "scalars"));
     TALUS_TRY(shared->device_arrived.reserve(1, "counter"));
     TALUS_TRY(shared->device_partial.reserve(CONTACT_BLOCKS * ITERATE_SUMS, "partial sums"));
     if (!shared->seen_state) {
-        cu_note(cu, cudaMallocHost((void **)&shared->seen_state, 4 * sizeof *shared->seen_state),
-                "pinned memory");
-        cu_note(cu, cudaMallocHost((void **)&shared->sent_args, sizeof *shared->sent_args),
-                "pinned memory");
+        cu_note_error(cu,
+                      cudaMallocHost((void **)&shared->seen_state, 4 * sizeof *shared->seen_state),
+                      "pinned memory");
+        cu_note_error(cu, cudaMallocHost((void **)&shared->sent_args, sizeof *shared->sent_args),
+                      "pinned memory");
         for (cudaEvent_t &event : shared->request_done)
-            cu_note(cu, cudaEventCreate(&event), "event");
+            cu_note_error(cu, cudaEventCreate(&event), "event");
     }
     return cu_check(cu);
 }
@@ -142,9 +145,10 @@ static void clear_iterate(void *at)
     talus_release(w);
 }
 
+/* Writes the address of the operator's data for runs to *out; allocates them on the first call. */
 static TalusStatus iterate_of(const TalusOperator *op, Iterate **out)
 {
-    return cu_own(&cu_scratch_of(op)->iterate, clear_iterate, "iterations", out);
+    return cu_get_owned(&cu_scratch_of(op)->iterate, clear_iterate, "iterations", out);
 }
 
 /* ---- preparation ---- */
@@ -156,7 +160,7 @@ static TalusStatus prepare_operator(const TalusOperator *op, Iterate *w, bool mi
     const CuView<double> view = cu_view(op);
     const long long serial = cu_scratch_of(op)->serial;
     size_t real = mixed ? sizeof(float) : sizeof(double);
-    TALUS_TRY(open_shared(cu_of(op)));
+    TALUS_TRY(reserve_shared(cu_context_of(op)));
     TALUS_TRY(w->mu_range.reserve(2, "friction"));
     for (int k = 0; k < (momentum ? 3 : 1); k++)
         TALUS_TRY(w->v[k].reserve(8 * (int64_t)real * op->bodies, "velocities"));
@@ -169,14 +173,15 @@ static TalusStatus prepare_operator(const TalusOperator *op, Iterate *w, bool mi
             TALUS_TRY(w->x[k].reserve(vector, "impulses"));
     }
     if (w->serial[0] != serial && op->rows == 3)
-        launch_sums(cu_of(op), range_of_mu, op->blocks, w->mu_range.at, op->blocks, op->mu);
+        launch_sums(cu_context_of(op), find_mu_range, op->blocks, w->mu_range.at, op->blocks,
+                    op->mu);
     w->serial[0] = serial;
     if (!mixed || w->serial[1] == serial)
-        return cu_check(cu_of(op));
-    launch(cu_of(op), round_contacts, blocks_for(op->blocks), THREADS, view, w->normal.at);
-    launch(cu_of(op), round_bodies, blocks_for(op->bodies), THREADS, view, w->mass.at);
+        return cu_check(cu_context_of(op));
+    launch(cu_context_of(op), round_contacts, blocks_for(op->blocks), THREADS, view, w->normal.at);
+    launch(cu_context_of(op), round_bodies, blocks_for(op->bodies), THREADS, view, w->mass.at);
     w->serial[1] = serial;
-    return cu_check(cu_of(op));
+    return cu_check(cu_context_of(op));
 }
 
 /* ---- a stretch of iterations ---- */
@@ -195,36 +200,41 @@ struct Stretch {
     unsigned machine_threads;
 };
 
-static int parity_of(const Stretch *s)
+/* Returns the parity of the next step to be launched. */
+static int next_parity(const Stretch *s)
 {
     return (s->first + s->launched) & 1;
 }
 
 /* Returns SEEN_CHECK if the last launched step measures the residual, else, or if there is none, SEEN_STEP. */
-static int seen_by(const Stretch *s)
+static int seen_value(const Stretch *s)
 {
     int before = s->run->done + s->launched - 1;
     return s->launched && talus_run_measures(s->run, before) ? SEEN_CHECK : SEEN_STEP;
 }
 
+/* Launches the bodies' kernel and, if joints are eliminated, the machines' kernel. */
 static void launch_bodies(const Stretch *s, int parity, int seen)
 {
-    launch_next(s->cu, s->kernels.bodies, BODY_BLOCKS, BODY_THREADS, parity, seen);
+    launch_overlapped(s->cu, s->kernels.bodies, BODY_BLOCKS, BODY_THREADS, parity, seen);
     if (s->machines)
-        launch_next(s->cu, s->kernels.machines, MACHINE_BLOCKS, s->machine_threads, parity, seen);
+        launch_overlapped(s->cu, s->kernels.machines, MACHINE_BLOCKS, s->machine_threads, parity,
+                          seen);
 }
 
+/* Launches the kernels of one iteration. */
 static void launch_step(const Stretch *s, int parity, int seen, bool check)
 {
     launch_bodies(s, parity, seen);
-    launch_next(s->cu, check ? s->kernels.check : s->kernels.step, CONTACT_BLOCKS, CONTACT_THREADS,
-                parity);
+    launch_overlapped(s->cu, check ? s->kernels.check : s->kernels.step, CONTACT_BLOCKS,
+                      CONTACT_THREADS, parity);
 }
 
-static void send_step(Stretch *s)
+/* Launches the next step of the stretch and counts it. */
+static void launch_next_step(Stretch *s)
 {
     bool check = talus_run_measures(s->run, s->run->done + s->launched);
-    launch_step(s, parity_of(s), seen_by(s), check);
+    launch_step(s, next_parity(s), seen_value(s), check);
     s->launched++;
 }
 
@@ -235,13 +245,14 @@ static int batch_steps(int check)
     return steps % 2 ? steps + check : steps;
 }
 
+/* Captures a batch of steps with this period of measuring as the graph of s->batch. */
 static void capture_batch(const Stretch *s, int check)
 {
     CuContext *cu = s->cu;
     const IterateKernels *k = &s->kernels;
     Batch *batch = s->batch;
     if (batch->graph)
-        cu_note(cu, cudaGraphExecDestroy(batch->graph), "graph");
+        cu_note_error(cu, cudaGraphExecDestroy(batch->graph), "graph");
     batch->check = check;
     batch->steps = batch_steps(check);
     load_kernel(cu, k->bodies);
@@ -249,7 +260,7 @@ static void capture_batch(const Stretch *s, int check)
         load_kernel(cu, k->machines);
     load_kernel(cu, k->step);
     load_kernel(cu, k->check);
-    cu_capture(cu, &batch->graph, [=] {
+    cu_capture_graph(cu, &batch->graph, [=] {
         for (int t = 0; t < batch->steps; t++) {
             int seen = (t + batch->steps - 1) % check == 0 ? SEEN_CHECK : SEEN_STEP;
             launch_step(s, t & 1, seen, t % check == 0);
@@ -264,26 +275,26 @@ static bool poll_stopped(CuContext *cu, int request)
     const Shared *shared = shared_of(cu);
     IterateState *now = shared->seen_state + 2 * (request & 1);
     const IterateState *before = shared->seen_state + 2 * (~request & 1);
-    cu_note(cu,
-            cudaMemcpyAsync(now, shared->device_state.at, 2 * sizeof *now, cudaMemcpyDeviceToHost,
-                            cu->stream),
-            "copy out");
-    cu_note(cu, cudaEventRecord(shared->request_done[request & 1], cu->stream), "event");
+    cu_note_error(cu,
+                  cudaMemcpyAsync(now, shared->device_state.at, 2 * sizeof *now,
+                                  cudaMemcpyDeviceToHost, cu->stream),
+                  "copy out");
+    cu_note_error(cu, cudaEventRecord(shared->request_done[request & 1], cu->stream), "event");
     if (request == 0)
         return false;
-    cu_note(cu, cudaEventSynchronize(shared->request_done[~request & 1]), "wait");
+    cu_note_error(cu, cudaEventSynchronize(shared->request_done[~request & 1]), "wait");
     return before[0].stop || before[1].stop;
 }
 
 /* Launches batches while more steps are left than a batch has: the last step of a run always measures, in a batch only
  * steps by period do. False if the steps have stopped. */
-static bool send_batches(Stretch *s)
+static bool launch_batches(Stretch *s)
 {
     const int check = s->run->check, steps = batch_steps(check);
     if (s->left - s->launched > steps && (!s->batch->graph || s->batch->check != check))
         capture_batch(s, check);
     for (int number = 1; s->left - s->launched > steps; number++) {
-        cu_note(s->cu, cudaGraphLaunch(s->batch->graph, s->cu->stream), "graph");
+        cu_note_error(s->cu, cudaGraphLaunch(s->batch->graph, s->cu->stream), "graph");
         s->launched += steps;
         if (number % GRAPHS_PER_REQUEST == 0 &&
             poll_stopped(s->cu, number / GRAPHS_PER_REQUEST - 1))
@@ -292,12 +303,12 @@ static bool send_batches(Stretch *s)
     return true;
 }
 
-static __global__ void set_state(IterateState *to, IterateState value)
+static __global__ void set_both_states(IterateState *to, IterateState value)
 {
     to[0] = to[1] = value;
 }
 
-static IterateState first_state(const TalusMomentum *momentum, double beta)
+static IterateState initial_state(const TalusMomentum *momentum, double beta)
 {
     IterateState state = {};
     if (momentum)
@@ -307,7 +318,8 @@ static IterateState first_state(const TalusMomentum *momentum, double beta)
     return state;
 }
 
-static void send_resident(const Stretch *s, const IterateState *state)
+/* Launches the one kernel that does the whole stretch. */
+static void launch_resident(const Stretch *s, const IterateState *state)
 {
     const CuArray<unsigned> &arrived = shared_of(s->cu)->device_arrived;
     ResidentRun run = {};
@@ -317,21 +329,22 @@ static void send_resident(const Stretch *s, const IterateState *state)
     run.phase = s->run->since + s->run->done;
     run.check = s->run->check;
     cu_zero(s->cu, arrived.at, sizeof *arrived.at);
-    launch_together(s->cu, s->kernels.resident, RESIDENT_BLOCKS,
-                    (unsigned)s->kernels.resident_threads, run);
+    launch_cooperative(s->cu, s->kernels.resident, RESIDENT_BLOCKS,
+                       (unsigned)s->kernels.resident_threads, run);
 }
 
-static void send_steps(Stretch *s, bool momentum, const IterateState *state)
+/* Launches all steps of the stretch, singly and in batches, and the kernel that concludes them. */
+static void launch_steps(Stretch *s, bool momentum, const IterateState *state)
 {
-    launch(s->cu, set_state, 1, 1, shared_of(s->cu)->device_state.at, *state);
+    launch(s->cu, set_both_states, 1, 1, shared_of(s->cu)->device_state.at, *state);
     if (momentum)
         launch_bodies(s, 1 - s->first, SEEN_START);
     while (s->launched < s->lead && s->launched < s->left)
-        send_step(s);
-    bool going = send_batches(s);
+        launch_next_step(s);
+    bool going = launch_batches(s);
     while (going && s->launched < s->left)
-        send_step(s);
-    launch_next(s->cu, s->kernels.conclude, 1, BODY_THREADS, parity_of(s), seen_by(s));
+        launch_next_step(s);
+    launch_overlapped(s->cu, s->kernels.conclude, 1, BODY_THREADS, next_parity(s), seen_value(s));
 }
 
 /* Does at most s->left steps from `state`, which receives the final state; args->x[s->first] is the iterate. */
@@ -345,15 +358,15 @@ static TalusStatus run_stretch(Stretch *s, const IterateArgs *args, bool momentu
     state->stop = GO;
     state->fresh = true;
     *shared->sent_args = *args;
-    cu_note(cu,
-            cudaMemcpyAsync(s->kernels.args, shared->sent_args, sizeof *args,
-                            cudaMemcpyHostToDevice, cu->stream),
-            "copy in");
+    cu_note_error(cu,
+                  cudaMemcpyAsync(s->kernels.args, shared->sent_args, sizeof *args,
+                                  cudaMemcpyHostToDevice, cu->stream),
+                  "copy in");
     if (s->resident)
-        send_resident(s, state);
+        launch_resident(s, state);
     else
-        send_steps(s, momentum, state);
-    cu_get(cu, state, shared->device_state.at + (s->resident ? 0 : parity_of(s)), sizeof *state);
+        launch_steps(s, momentum, state);
+    cu_get(cu, state, shared->device_state.at + (s->resident ? 0 : next_parity(s)), sizeof *state);
     return cu_check(cu);
 }
 
@@ -374,14 +387,14 @@ static bool is_resident(const Stretch *s, const TalusOperator *op)
         op->blocks > RESIDENT_BLOCKS * threads * RESIDENT_PER_THREAD)
         return false;
     if (!s->batch->resident)
-        s->batch->resident = can_be_together(s->cu, s->kernels.resident, threads) ? 1 : -1;
+        s->batch->resident = can_run_together(s->cu, s->kernels.resident, threads) ? 1 : -1;
     return s->batch->resident > 0;
 }
 
 /* Returns a stretch for the rest of the run. The steps before s.lead are launched one by one; s.first gives parity 0 to
  * the first step of a batch. The index `variant` has a bit for each property that needs a graph of its own. */
-static Stretch new_stretch(const TalusOperator *op, const TalusRun *run, bool mixed, bool momentum,
-                           bool exact)
+static Stretch make_stretch(const TalusOperator *op, const TalusRun *run, bool mixed, bool momentum,
+                            bool exact)
 {
     bool general = op->inverse_inertia != nullptr;
     const CuMachinesView view = cu_machines(op);
@@ -390,7 +403,7 @@ static Stretch new_stretch(const TalusOperator *op, const TalusRun *run, bool mi
                   general * 2 + momentum;
     int phase = (run->since + run->done) % run->check;
     Stretch s = {};
-    s.cu = cu_of(op);
+    s.cu = cu_context_of(op);
     s.kernels = mixed ? iterate_kernels_mixed(op->rows, general, momentum, exact)
                       : iterate_kernels_double(op->rows, general, momentum, exact);
     s.batch = &shared_of(s.cu)->batches[variant];
@@ -404,9 +417,9 @@ static Stretch new_stretch(const TalusOperator *op, const TalusRun *run, bool mi
     return s;
 }
 
-static IterateArgs new_args(const TalusOperator *op, const Iterate *w, const TalusRun *run)
+static IterateArgs make_args(const TalusOperator *op, const Iterate *w, const TalusRun *run)
 {
-    const Shared *shared = shared_of(cu_of(op));
+    const Shared *shared = shared_of(cu_context_of(op));
     IterateArgs args = {};
     args.op = cu_view(op);
     args.v[0] = w->v[0].at;
@@ -425,7 +438,8 @@ static IterateArgs new_args(const TalusOperator *op, const Iterate *w, const Tal
     return args;
 }
 
-static void take_results(const IterateState *state, TalusRun *run)
+/* Adds the steps of a stretch to the run and copies the residuals to it. */
+static void add_results(const IterateState *state, TalusRun *run)
 {
     run->done += state->done;
     run->residual2 = state->residual2;
@@ -433,7 +447,8 @@ static void take_results(const IterateState *state, TalusRun *run)
     run->first2 = state->first2;
 }
 
-static void scale_both(const TalusOperator *op, const TalusAccelerated *a, bool into)
+/* Scales x and x_prev into the metric, or out of it. */
+static void scale_iterates(const TalusOperator *op, const TalusAccelerated *a, bool into)
 {
     if (!a->metric)
         return;
@@ -441,27 +456,29 @@ static void scale_both(const TalusOperator *op, const TalusAccelerated *a, bool 
     cu_op_scale(op, a->metric, into, a->x_prev);
 }
 
+/* Does a whole run of the accelerated method in double precision, as one stretch. */
 static TalusStatus accelerate_double(const TalusOperator *op, Iterate *w, TalusAccelerated *a,
                                      IterateState *state, TalusRun *run)
 {
-    Stretch s = new_stretch(op, run, false, true, a->exact);
-    IterateArgs args = new_args(op, w, run);
+    Stretch s = make_stretch(op, run, false, true, a->exact);
+    IterateArgs args = make_args(op, w, run);
     args.trace = a->kind == TALUS_METRIC_TRACE;
     args.x[s.first] = a->x;
     args.x[1 - s.first] = a->x_prev;
-    scale_both(op, a, false);
+    scale_iterates(op, a, false);
     TALUS_TRY(run_stretch(&s, &args, true, state));
     int now = parity_after(&s, state);
     a->x = (double *)args.x[now];
     a->x_prev = (double *)args.x[1 - now];
-    scale_both(op, a, true);
-    take_results(state, run);
-    return cu_check(cu_of(op));
+    scale_iterates(op, a, true);
+    add_results(state, run);
+    return cu_check(cu_context_of(op));
 }
 
 /* True if the run continues the one that w->kept describes: then x, x_prev, base and increments are as that one left
  * them (TalusRunOps.accelerate). */
-static bool goes_on(const Iterate *w, const TalusOperator *op, const double *x, const TalusRun *run)
+static bool continues_last_run(const Iterate *w, const TalusOperator *op, const double *x,
+                               const TalusRun *run)
 {
     const Kept *kept = &w->kept;
     return kept->serial == cu_scratch_of(op)->serial && kept->x == x && run->done == 0 &&
@@ -469,43 +486,46 @@ static bool goes_on(const Iterate *w, const TalusOperator *op, const double *x, 
 }
 
 /* Records what the next run can continue from: nothing if a refinement is due. */
-static void keep(Iterate *w, const TalusOperator *op, const double *x, const TalusRun *run,
-                 const IterateState *state, int steps_before, int now)
+static void record_continuation(Iterate *w, const TalusOperator *op, const double *x,
+                                const TalusRun *run, const IterateState *state, int steps_before,
+                                int now)
 {
     const long long serial = state->stop == STOP_REFINE ? 0 : cu_scratch_of(op)->serial;
     w->kept = Kept{serial, x, run->since + run->done, steps_before + state->done, now};
 }
 
+/* Does one stretch of the accelerated method in single precision, up to the next refinement. */
 static TalusStatus accelerate_mixed(const TalusOperator *op, Iterate *w, TalusAccelerated *a,
                                     IterateState *state, TalusRun *run)
 {
-    Stretch s = new_stretch(op, run, true, true, a->exact);
-    IterateArgs args = new_args(op, w, run);
-    const bool on = goes_on(w, op, a->x, run);
+    Stretch s = make_stretch(op, run, true, true, a->exact);
+    IterateArgs args = make_args(op, w, run);
+    const bool on = continues_last_run(w, op, a->x, run);
     const int at = on ? w->kept.now : s.first;
-    float *low[2] = {(float *)w->x[at].at, (float *)w->x[1 - at].at};
+    float *increment[2] = {(float *)w->x[at].at, (float *)w->x[1 - at].at};
     unsigned blocks = blocks_for(op->blocks);
     args.trace = a->kind == TALUS_METRIC_TRACE;
-    args.x[s.first] = low[0];
-    args.x[1 - s.first] = low[1];
+    args.x[s.first] = increment[0];
+    args.x[1 - s.first] = increment[1];
     args.gradient = a->g_prev;
     args.steps_before = on ? w->kept.steps : 0;
     if (!on) {
-        LAUNCH_CONES(launch, op, split, blocks, THREADS, op->blocks, a->metric, op->compliance,
-                     a->x, a->x_prev, w->base.at, low[0], low[1]);
+        LAUNCH_CONES(launch, op, split_impulses, blocks, THREADS, op->blocks, a->metric,
+                     op->compliance, a->x, a->x_prev, w->base.at, increment[0], increment[1]);
         cu_op_product(op, a->x, true, true, a->g_prev);
     }
     TALUS_TRY(run_stretch(&s, &args, true, state));
     int now = parity_after(&s, state);
-    LAUNCH_CONES(launch, op, join, blocks, THREADS, op->blocks, a->metric, w->base.at,
+    LAUNCH_CONES(launch, op, join_impulses, blocks, THREADS, op->blocks, a->metric, w->base.at,
                  (const float *)args.x[now], a->x, (const float *)args.x[1 - now], a->x_prev);
-    take_results(state, run);
-    keep(w, op, a->x, run, state, args.steps_before, args.x[now] == w->x[0].at ? 0 : 1);
-    return cu_check(cu_of(op));
+    add_results(state, run);
+    record_continuation(w, op, a->x, run, state, args.steps_before,
+                        args.x[now] == w->x[0].at ? 0 : 1);
+    return cu_check(cu_context_of(op));
 }
 
 /* Eliminated joints need double precision: in single precision the rounding of velocities would leave them open. */
-static bool is_mixed(const TalusOperator *op, bool mixed)
+static bool uses_single_precision(const TalusOperator *op, bool mixed)
 {
     return mixed && !op->elimination;
 }
@@ -514,10 +534,10 @@ static TalusStatus accelerate_run(const TalusOperator *op, bool mixed, TalusAcce
                                   TalusMomentum *momentum, TalusRun *run)
 {
     Iterate *w;
-    mixed = is_mixed(op, mixed);
+    mixed = uses_single_precision(op, mixed);
     TALUS_TRY(iterate_of(op, &w));
     TALUS_TRY(prepare_operator(op, w, mixed, true));
-    IterateState state = first_state(momentum, a->beta);
+    IterateState state = initial_state(momentum, a->beta);
     run->done = 0;
     do
         TALUS_TRY(mixed ? accelerate_mixed(op, w, a, &state, run)
@@ -541,48 +561,49 @@ TalusStatus cu_accelerate_run_mixed(const TalusOperator *op, TalusAccelerated *s
     return accelerate_run(op, true, state, momentum, run);
 }
 
+/* Does one stretch of Jacobi's method. */
 static TalusStatus relax_stretch(const TalusOperator *op, bool mixed, Iterate *w, double omega,
                                  double lambda, double *gamma, IterateState *state, TalusRun *run)
 {
-    Stretch s = new_stretch(op, run, mixed, false, false);
-    IterateArgs args = new_args(op, w, run);
+    Stretch s = make_stretch(op, run, mixed, false, false);
+    IterateArgs args = make_args(op, w, run);
     const TalusMetricBlock *none = nullptr;
-    float *low = (float *)w->x[0].at, *no_low = nullptr;
+    float *increment = (float *)w->x[0].at, *no_increment = nullptr;
     const double *no_x = nullptr;
     double *no_out = nullptr;
-    const bool on = mixed && goes_on(w, op, gamma, run);
+    const bool on = mixed && continues_last_run(w, op, gamma, run);
     unsigned blocks = blocks_for(op->blocks);
     args.steps_before = on ? w->kept.steps : 0;
     args.omega = omega;
     args.lambda = lambda;
     args.v[1] = args.v[0];
-    args.x[0] = args.x[1] = mixed ? (void *)low : (void *)gamma;
+    args.x[0] = args.x[1] = mixed ? (void *)increment : (void *)gamma;
     args.gradient = w->gradient.at;
     if (mixed && !on) {
-        LAUNCH_CONES(launch, op, split, blocks, THREADS, op->blocks, none, op->compliance, gamma,
-                     no_x, w->base.at, low, no_low);
+        LAUNCH_CONES(launch, op, split_impulses, blocks, THREADS, op->blocks, none, op->compliance,
+                     gamma, no_x, w->base.at, increment, no_increment);
         cu_op_product(op, gamma, true, true, w->gradient.at);
     }
     TALUS_TRY(run_stretch(&s, &args, false, state));
-    take_results(state, run);
+    add_results(state, run);
     if (mixed) {
-        LAUNCH_CONES(launch, op, join, blocks, THREADS, op->blocks, none, w->base.at, low, gamma,
-                     no_low, no_out);
-        keep(w, op, gamma, run, state, args.steps_before, 0);
+        LAUNCH_CONES(launch, op, join_impulses, blocks, THREADS, op->blocks, none, w->base.at,
+                     increment, gamma, no_increment, no_out);
+        record_continuation(w, op, gamma, run, state, args.steps_before, 0);
     }
-    return cu_check(cu_of(op));
+    return cu_check(cu_context_of(op));
 }
 
 static TalusStatus relax_run(const TalusOperator *op, bool mixed, double omega, double lambda,
                              double *gamma, TalusRun *run)
 {
     Iterate *w;
-    mixed = is_mixed(op, mixed);
+    mixed = uses_single_precision(op, mixed);
     TALUS_TRY(iterate_of(op, &w));
     TALUS_TRY(prepare_operator(op, w, mixed, false));
     if (mixed)
         TALUS_TRY(w->gradient.reserve((int64_t)op->rows * op->blocks, "gradient"));
-    IterateState state = first_state(nullptr, 0.0);
+    IterateState state = initial_state(nullptr, 0.0);
     run->done = 0;
     do
         TALUS_TRY(relax_stretch(op, mixed, w, omega, lambda, gamma, &state, run));

@@ -17,7 +17,8 @@ static constexpr double REFINE_AT = 2e-5;
 /* Returns the state after a step with these sums. check: the step measured the residual; only then the state may
  * stop. */
 template <bool MOMENTUM, bool FLOAT>
-static __device__ inline IterateState advance(IterateState s, bool check, const double *sums)
+static __device__ inline IterateState state_after_step(IterateState s, bool check,
+                                                       const double *sums)
 {
     s.done++;
     if (MOMENTUM) {
@@ -57,7 +58,7 @@ struct Decision {
 /* Adds up the sums of the previous step over all its blocks, without `check` only RESTART, and nothing in Jacobi's
  * method; valid in thread 0. */
 template <bool MOMENTUM>
-static __device__ inline void add_partials(bool check, double (&sums)[ITERATE_SUMS])
+static __device__ inline void sum_step_partials(bool check, double (&sums)[ITERATE_SUMS])
 {
     const int chunks = contact_chunks();
     const int blocks = chunks < CONTACT_BLOCKS ? chunks : (int)CONTACT_BLOCKS;
@@ -80,15 +81,16 @@ static __device__ inline void add_partials(bool check, double (&sums)[ITERATE_SU
 /* Computes state[parity] from the other state and the sums of its step; copies it if it is fresh or has stopped. All
  * threads of every block call it, with the same result; block 0 stores the state. Not inlined, to save registers. */
 template <bool MOMENTUM, bool FLOAT>
-static __device__ __attribute__((noinline)) Decision next_state(int parity, int seen)
+static __device__ __attribute__((noinline)) Decision compute_next_state(int parity, int seen)
 {
     __shared__ IterateState next;
     const IterateState *before = &args.state[1 - parity];
     const bool step = !before->fresh && !before->stop, check = seen == SEEN_CHECK;
     double sums[ITERATE_SUMS] = {0.0};
-    add_partials<MOMENTUM>(check, sums); /* meaningless, and not used, unless there was a step */
+    sum_step_partials<MOMENTUM>(check,
+                                sums); /* meaningless, and not used, unless there was a step */
     if (threadIdx.x == 0) {
-        next = step ? advance<MOMENTUM, FLOAT>(*before, check, sums) : *before;
+        next = step ? state_after_step<MOMENTUM, FLOAT>(*before, check, sums) : *before;
         next.fresh = false;
         if (blockIdx.x == 0)
             args.state[parity] = next;
@@ -101,8 +103,8 @@ static __device__ __attribute__((noinline)) Decision next_state(int parity, int 
 
 /* Adds a contact's impulse on the body, and minus its torque, to the sum, as add_wrench in ops/operator.h. */
 template <class T, int ROWS, bool GENERAL>
-static __device__ inline void add_impulse(int32_t incidence, const T (&frame)[4],
-                                          const T (&x)[ROWS], T (&sum)[6])
+static __device__ inline void add_contact_impulse(int32_t incidence, const T (&frame)[4],
+                                                  const T (&x)[ROWS], T (&sum)[6])
 {
     const T sign = incidence & 1 ? T(1) : T(-1);
     T local[3], p[3], t[3], arm[3];
@@ -113,7 +115,7 @@ static __device__ inline void add_impulse(int32_t incidence, const T (&frame)[4]
     for (int k = 0; k < 3; k++)
         arm[k] = frame[k];
     if constexpr (GENERAL) {
-        int general = entry_contact(args.op, incidence) - args.op.spheres;
+        int general = incidence_contact(args.op, incidence) - args.op.spheres;
         if (general >= 0) {
             turn = -sign;
             for (int k = 0; k < 3; k++)
@@ -130,8 +132,8 @@ static __device__ inline void add_impulse(int32_t incidence, const T (&frame)[4]
 /* Adds the impulses of the entries begin, begin + stride, .. < end of `incidence` to the sum; AHEAD of them are loaded
  * together. */
 template <class T, int ROWS, bool GENERAL>
-static __device__ inline void sum_incidences(const T *x, int32_t begin, int32_t end, int stride,
-                                             T (&sum)[6])
+static __device__ inline void sum_incident_impulses(const T *x, int32_t begin, int32_t end,
+                                                    int stride, T (&sum)[6])
 {
     enum { AHEAD = 16 / sizeof(T) };
     for (int32_t from = begin; from < end; from += AHEAD * stride) {
@@ -141,22 +143,22 @@ static __device__ inline void sum_incidences(const T *x, int32_t begin, int32_t 
             incidence[k] = from + k * stride < end ? args.op.incidence[from + k * stride] : -1;
         for (int k = 0; k < AHEAD; k++)
             if (incidence[k] >= 0) {
-                int i = GENERAL ? entry_contact(args.op, incidence[k]) : incidence[k] >> 1;
+                int i = GENERAL ? incidence_contact(args.op, incidence[k]) : incidence[k] >> 1;
                 load_frame(i, frame[k]);
                 load_vector<ROWS>(x, i, local[k]);
             }
         for (int k = 0; k < AHEAD; k++)
-            add_impulse<T, ROWS, GENERAL>(incidence[k], frame[k], local[k], sum);
+            add_contact_impulse<T, ROWS, GENERAL>(incidence[k], frame[k], local[k], sum);
     }
 }
 
 /* Loads a body's record: in double precision with v_f, in single with 0, as the gradient at base contains v_f. */
-static __device__ inline void body_record(int b, double (&v)[8])
+static __device__ inline void load_body_record(int b, double (&v)[8])
 {
     load_packs<8>(args.op.body[b], v);
 }
 
-static __device__ inline void body_record(int b, float (&v)[8])
+static __device__ inline void load_body_record(int b, float (&v)[8])
 {
     float2 mass = args.mass[b];
     for (int k = 0; k < 8; k++)
@@ -165,9 +167,9 @@ static __device__ inline void body_record(int b, float (&v)[8])
     v[7] = mass.y;
 }
 
-/* v += M^-1 times the sum over a body's contacts (add_impulse). */
+/* v += M^-1 times the sum over a body's contacts (add_contact_impulse). */
 template <class T, bool GENERAL>
-static __device__ inline void push_body(int b, const T (&sum)[6], T (&v)[8])
+static __device__ inline void apply_impulse(int b, const T (&sum)[6], T (&v)[8])
 {
     T turn[3];
     if constexpr (GENERAL) {
@@ -189,7 +191,8 @@ static __device__ inline void push_body(int b, const T (&sum)[6], T (&v)[8])
 
 /* Stores W = V + beta (V - V_prev) of a body; v is V on entry and W on return, `before` is V_prev. */
 template <class T>
-static __device__ inline void store_ahead(int b, double beta, const T (&before)[8], T (&v)[8])
+static __device__ inline void store_extrapolated(int b, double beta, const T (&before)[8],
+                                                 T (&v)[8])
 {
     for (int k = 0; k < 7; k++)
         v[k] += k == 3 ? T(0) : (T)beta * (v[k] - before[k]);
@@ -198,17 +201,17 @@ static __device__ inline void store_ahead(int b, double beta, const T (&before)[
 
 /* Stores V of body b, from the sum over its contacts, and W; with `start` or without MOMENTUM only V. */
 template <class T, bool GENERAL, bool MOMENTUM>
-static __device__ inline void move_body(int b, int parity, bool start, double beta,
-                                        const T (&sum)[6])
+static __device__ inline void store_body_velocity(int b, int parity, bool start, double beta,
+                                                  const T (&sum)[6])
 {
     T v[8], before[8];
-    body_record(b, v);
+    load_body_record(b, v);
     if (MOMENTUM && !start)
         load_packs<8>((const T *)args.v[1 - parity] + 8 * (int64_t)b, before);
-    push_body<T, GENERAL>(b, sum, v);
+    apply_impulse<T, GENERAL>(b, sum, v);
     store_packs<8>(v, (T *)args.v[parity] + 8 * (int64_t)b);
     if (MOMENTUM && !start)
-        store_ahead(b, beta, before, v);
+        store_extrapolated(b, beta, before, v);
 }
 
 /* Range of body b's contacts in `incidence`. */
@@ -219,17 +222,17 @@ static __device__ inline int2 incidence_span(int b)
 
 /* Sums the impulses of a body with the range `span` in `incidence`; false, with sum 0, if it is block-summed. */
 template <class T, int ROWS, bool GENERAL>
-static __device__ inline bool sum_by_thread(const T *x, int2 span, T (&sum)[6])
+static __device__ inline bool sum_by_one_thread(const T *x, int2 span, T (&sum)[6])
 {
     for (int k = 0; k < 6; k++)
         sum[k] = T(0);
     if (span.y - span.x > BLOCK_SUM_ABOVE)
         return false;
-    sum_incidences<T, ROWS, GENERAL>(x, span.x, span.y, 1, sum);
+    sum_incident_impulses<T, ROWS, GENERAL>(x, span.x, span.y, 1, sum);
     return true;
 }
 
-/* Sums the impulses x on block-summed body b, by all threads of a block, and moves it (move_body). Not inlined, to save
+/* Sums the impulses x on block-summed body b, by all threads of a block, and moves it (store_body_velocity). Not inlined, to save
  * registers elsewhere. */
 template <class T, int ROWS, bool GENERAL, bool MOMENTUM>
 static __device__ __attribute__((noinline)) void move_block_summed(const T *x, int b, int parity,
@@ -237,15 +240,15 @@ static __device__ __attribute__((noinline)) void move_block_summed(const T *x, i
 {
     T sum[6] = {T(0), T(0), T(0), T(0), T(0), T(0)};
     double total[6];
-    sum_incidences<T, ROWS, GENERAL>(x, args.op.incidence_start[b] + (int)threadIdx.x,
-                                     args.op.incidence_start[b + 1], (int)blockDim.x, sum);
+    sum_incident_impulses<T, ROWS, GENERAL>(x, args.op.incidence_start[b] + (int)threadIdx.x,
+                                            args.op.incidence_start[b + 1], (int)blockDim.x, sum);
     for (int k = 0; k < 6; k++)
         total[k] = (double)sum[k];
     reduce_block<6, 0>(total);
     for (int k = 0; k < 6; k++)
         sum[k] = (T)total[k];
     if (threadIdx.x == 0)
-        move_body<T, GENERAL, MOMENTUM>(b, parity, start, beta, sum);
+        store_body_velocity<T, GENERAL, MOMENTUM>(b, parity, start, beta, sum);
 }
 
 /* The bodies' kernel. Only W needs the scalars, so a thread sums its first body before they are computed. The range of
@@ -260,23 +263,23 @@ static __global__ void __launch_bounds__(BODY_THREADS, GENERAL || sizeof(T) == 8
     T sum[6] = {};
     int b = (int)(blockIdx.x * BODY_THREADS + threadIdx.x);
     int2 span = b < args.op.bodies ? incidence_span(b) : make_int2(0, 0);
-    await_previous();
+    await_previous_kernel();
     const bool idle = (int)(blockIdx.x * BODY_THREADS) >= args.op.bodies &&
                       BODY_BLOCKS - 1 - (int)blockIdx.x >= args.op.block_summed_count;
     if (idle && blockIdx.x > 0) /* block 0 stores the state */
         return;
     const T *x = (const T *)args.x[parity];
-    bool summed = sum_by_thread<T, ROWS, GENERAL>(x, span, sum);
+    bool summed = sum_by_one_thread<T, ROWS, GENERAL>(x, span, sum);
     if (!start)
-        now = next_state<MOMENTUM, sizeof(T) == sizeof(float)>(parity, seen);
+        now = compute_next_state<MOMENTUM, sizeof(T) == sizeof(float)>(parity, seen);
     if (now.stop)
         return;
     while (b < args.op.bodies) {
         if (summed)
-            move_body<T, GENERAL, MOMENTUM>(b, parity, start, now.beta, sum);
+            store_body_velocity<T, GENERAL, MOMENTUM>(b, parity, start, now.beta, sum);
         b += stride;
         if (b < args.op.bodies)
-            summed = sum_by_thread<T, ROWS, GENERAL>(x, incidence_span(b), sum);
+            summed = sum_by_one_thread<T, ROWS, GENERAL>(x, incidence_span(b), sum);
     }
     for (int h = BODY_BLOCKS - 1 - (int)blockIdx.x; h < args.op.block_summed_count;
          h += BODY_BLOCKS)
@@ -285,8 +288,8 @@ static __global__ void __launch_bounds__(BODY_THREADS, GENERAL || sizeof(T) == 8
 }
 
 /* Stores W of the bodies of machine m. */
-static __device__ inline void move_machine_ahead(const TalusMachines *e, int m, int parity,
-                                                 double beta)
+static __device__ inline void extrapolate_machine(const TalusMachines *e, int m, int parity,
+                                                  double beta)
 {
     for (int k = e->machine_vertex[m] + (int)threadIdx.x; k < e->machine_vertex[m + 1];
          k += (int)blockDim.x) {
@@ -294,7 +297,7 @@ static __device__ inline void move_machine_ahead(const TalusMachines *e, int m, 
         double v[8], before[8];
         load_packs<8>((const double *)args.v[parity] + 8 * (int64_t)b, v);
         load_packs<8>((const double *)args.v[1 - parity] + 8 * (int64_t)b, before);
-        store_ahead(b, beta, before, v);
+        store_extrapolated(b, beta, before, v);
     }
 }
 
@@ -302,7 +305,7 @@ static __device__ inline void move_machine_ahead(const TalusMachines *e, int m, 
 template <bool MOMENTUM>
 static __global__ void __launch_bounds__(RESPONSE_THREADS) iterate_machines(int parity, int seen)
 {
-    await_previous();
+    await_previous_kernel();
     const bool start = seen == SEEN_START;
     if (!start && args.state[parity].stop)
         return;
@@ -310,21 +313,22 @@ static __global__ void __launch_bounds__(RESPONSE_THREADS) iterate_machines(int 
     const bool dense = args.machines.response != nullptr;
     double(*velocity)[8] = (double(*)[8])args.v[parity];
     const TalusMachines e =
-        dense ? args.machines.machines : cu_machines_near(&args.machines, shared);
+        dense ? args.machines.machines : cu_machines_in_shared(&args.machines, shared);
     for (int m = (int)blockIdx.x; m < e.machines; m += MACHINE_BLOCKS) {
         if (dense)
-            cu_machine_respond(&args.machines, m, velocity, shared);
+            cu_machine_apply_dense(&args.machines, m, velocity, shared);
         else
-            talus_machine_apply(&e, m, velocity, cu_team());
+            talus_machine_apply(&e, m, velocity, cu_thread_team());
         if (MOMENTUM && !start)
-            move_machine_ahead(&e, m, parity, args.state[parity].beta);
+            extrapolate_machine(&e, m, parity, args.state[parity].beta);
     }
 }
 
+/* Computes the state after the last step; one block. */
 template <bool MOMENTUM, bool FLOAT> static __global__ void iterate_conclude(int parity, int seen)
 {
-    await_previous();
-    next_state<MOMENTUM, FLOAT>(parity, seen);
+    await_previous_kernel();
+    compute_next_state<MOMENTUM, FLOAT>(parity, seen);
 }
 
 #endif

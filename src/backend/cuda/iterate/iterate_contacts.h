@@ -12,8 +12,8 @@ template <class T> struct Weights {
 /* Returns the weights of contact i: of spheres from the bodies' records va and vb, of general contacts, and of all if
  * joints are eliminated, from op.diagonal. */
 template <class T, int ROWS, bool GENERAL>
-static __device__ inline Weights<T> weights_of(int i, T compliance, const T (&va)[8],
-                                               const T (&vb)[8])
+static __device__ inline Weights<T> contact_weights(int i, T compliance, const T (&va)[8],
+                                                    const T (&vb)[8])
 {
     T nn = va[3] + vb[3], tt = nn + va[7] + vb[7];
     nn += compliance;
@@ -39,8 +39,8 @@ static __device__ inline void load_records(const void *v, int2 pair, T (&va)[8],
 
 /* u = velocity of b relative to a at contact i, in its frame, from the two records. */
 template <class T, int ROWS, bool GENERAL>
-static __device__ inline void relative(int i, const T (&frame)[4], const T (&va)[8],
-                                       const T (&vb)[8], T (&u)[ROWS])
+static __device__ inline void relative_velocity(int i, const T (&frame)[4], const T (&va)[8],
+                                                const T (&vb)[8], T (&u)[ROWS])
 {
     T world[3], turn[3], spin[3], local[3];
     for (int k = 0; k < 3; k++)
@@ -73,7 +73,7 @@ static __device__ inline void relative(int i, const T (&frame)[4], const T (&va)
 
 /* Projects z onto the cone |t| <= mu n, or with one row onto z >= 0, in the metric diag(b_n, b_t, b_t), kappa = mu b_t
  * / b_n; takes roots and divisions only if the result is on the mantle. Returns true if z was inside. */
-static __device__ inline bool project_metric(double mu, double kappa, double (&z)[3])
+static __device__ inline bool project_in_metric(double mu, double kappa, double (&z)[3])
 {
     double t2 = z[1] * z[1] + z[2] * z[2];
     if (z[0] >= 0.0 && t2 <= mu * mu * z[0] * z[0])
@@ -90,7 +90,7 @@ static __device__ inline bool project_metric(double mu, double kappa, double (&z
     return false;
 }
 
-static __device__ inline bool project_metric(double, double, double (&z)[1])
+static __device__ inline bool project_in_metric(double, double, double (&z)[1])
 {
     if (!(z[0] <= 0.0))
         return true;
@@ -127,13 +127,13 @@ template <int ROWS> static __device__ inline void load_base(int i, Base<float, R
 /* Returns |d (gamma - P(gamma - g / d))|^2, the squared natural residual; computed as |g|^2 if gamma - g / d is
  * inside. */
 template <int ROWS>
-static __device__ inline double residual2_of(double mu, double d, const double (&gamma)[ROWS],
-                                             const double (&g)[ROWS])
+static __device__ inline double
+natural_residual2_of(double mu, double d, const double (&gamma)[ROWS], const double (&g)[ROWS])
 {
     double z[ROWS], r2 = 0.0, eta = 1.0 / d;
     for (int k = 0; k < ROWS; k++)
         z[k] = gamma[k] - eta * g[k];
-    bool inside = project_metric(mu, mu, z);
+    bool inside = project_in_metric(mu, mu, z);
     for (int k = 0; k < ROWS; k++) {
         double r = inside ? g[k] : d * (gamma[k] - z[k]);
         r2 += r * r;
@@ -143,9 +143,9 @@ static __device__ inline double residual2_of(double mu, double d, const double (
 
 /* Adds to the sums the natural residual of base.gamma + x, whose gradient is base.g + u, and d^2 |x|^2. */
 template <class T, int ROWS>
-static __device__ inline void measure(const Base<T, ROWS> &base, double mu, const Weights<T> &w,
-                                      const T (&x)[ROWS], const T (&u)[ROWS],
-                                      double (&sums)[ITERATE_SUMS])
+static __device__ inline void add_residual(const Base<T, ROWS> &base, double mu,
+                                           const Weights<T> &w, const T (&x)[ROWS],
+                                           const T (&u)[ROWS], double (&sums)[ITERATE_SUMS])
 {
     double gamma[ROWS], g[ROWS], size2 = 0.0;
     for (int k = 0; k < ROWS; k++) {
@@ -153,7 +153,7 @@ static __device__ inline void measure(const Base<T, ROWS> &base, double mu, cons
         g[k] = base.g[k] + (double)u[k];
         size2 += (double)x[k] * (double)x[k];
     }
-    double r2 = residual2_of(mu, (double)w.d, gamma, g);
+    double r2 = natural_residual2_of(mu, (double)w.d, gamma, g);
     sums[RESIDUAL2] += r2;
     sums[RESIDUAL_MAX2] = larger(sums[RESIDUAL_MAX2], r2);
     sums[SIZE2] += (double)w.d * (double)w.d * size2;
@@ -162,8 +162,9 @@ static __device__ inline void measure(const Base<T, ROWS> &base, double mu, cons
 /* Adds |x|^2 and the squares of the changes dx of x and du of the gradient since the previous iterate, in the metric,
  * for the test of the step length. */
 template <class T, int ROWS>
-static __device__ inline void compare(const Weights<T> &w, const T (&x)[ROWS], const T (&dx)[ROWS],
-                                      const T (&du)[ROWS], double (&sums)[ITERATE_SUMS])
+static __device__ inline void add_step_changes(const Weights<T> &w, const T (&x)[ROWS],
+                                               const T (&dx)[ROWS], const T (&du)[ROWS],
+                                               double (&sums)[ITERATE_SUMS])
 {
     double x2 = 0.0, dx2 = 0.0, dg2 = 0.0;
     for (int k = 0; k < ROWS; k++) {
@@ -181,9 +182,9 @@ static __device__ inline void compare(const Weights<T> &w, const T (&x)[ROWS], c
  * diag(b_n, b_t, b_t). B^-1 and kappa come from the same rounded quotient, whose error then does not matter: any metric
  * has the same solutions. */
 template <class T, int ROWS>
-static __device__ inline void descend(const Base<T, ROWS> &base, double mu, double step, T b_n,
-                                      T b_t, const T (&y)[ROWS], const T (&u)[ROWS],
-                                      T (&next)[ROWS])
+static __device__ inline void take_projected_step(const Base<T, ROWS> &base, double mu, double step,
+                                                  T b_n, T b_t, const T (&y)[ROWS],
+                                                  const T (&u)[ROWS], T (&next)[ROWS])
 {
     double z[ROWS], ratio = (double)divide(b_t, b_n);
     double inverse = step * (double)divide(T(1), b_t);
@@ -191,7 +192,7 @@ static __device__ inline void descend(const Base<T, ROWS> &base, double mu, doub
         double g = base.g[k] + (double)u[k];
         z[k] = base.gamma[k] + ((double)y[k] - (k ? inverse : inverse * ratio) * g);
     }
-    project_metric(mu, mu * ratio, z);
+    project_in_metric(mu, mu * ratio, z);
     for (int k = 0; k < ROWS; k++)
         next[k] = (T)(z[k] - base.gamma[k]);
 }
@@ -202,14 +203,16 @@ struct StepScalars {
     double mu; /* if equal at all contacts, 0 with one row; else negative */
 };
 
-template <int ROWS> static __device__ inline double friction_of(const StepScalars &c, int i)
+/* Returns mu of contact i: the common value c.mu if there is one. */
+template <int ROWS> static __device__ inline double contact_friction(const StepScalars &c, int i)
 {
     return ROWS == 1 || c.mu >= 0.0 ? c.mu : args.op.mu[i];
 }
 
 /* Returns De Saxce's shift mu |g_t| of an iterate with gradient g = base.g + u. */
 template <class T, int ROWS>
-static __device__ inline double shift_of(const Base<T, ROWS> &base, double mu, const T (&u)[ROWS])
+static __device__ inline double coulomb_shift(const Base<T, ROWS> &base, double mu,
+                                              const T (&u)[ROWS])
 {
     if constexpr (ROWS == 1)
         return 0.0;
@@ -217,6 +220,7 @@ static __device__ inline double shift_of(const Base<T, ROWS> &base, double mu, c
     return mu * sqrt(t1 * t1 + t2 * t2);
 }
 
+/* One accelerated step at contact i: writes the next iterate over the previous one and adds the sums of the step. */
 template <class T, int ROWS, bool GENERAL, bool CHECK, bool EXACT>
 static __device__ inline void accelerate_contact(const StepScalars &c, int i, int2 pair, int parity,
                                                  double (&sums)[ITERATE_SUMS])
@@ -230,9 +234,9 @@ static __device__ inline void accelerate_contact(const StepScalars &c, int i, in
     /* true: gradients at x and at the previous iterate from V, that at y from both; else at y from W */
     constexpr bool APART = CHECK || EXACT;
     load_records(APART ? args.v[parity] : args.w, pair, va, vb);
-    const double mu = friction_of<ROWS>(c, i);
-    const Weights<T> w = weights_of<T, ROWS, GENERAL>(i, base.compliance, va, vb);
-    relative<T, ROWS, GENERAL>(i, frame, va, vb, u);
+    const double mu = contact_friction<ROWS>(c, i);
+    const Weights<T> w = contact_weights<T, ROWS, GENERAL>(i, base.compliance, va, vb);
+    relative_velocity<T, ROWS, GENERAL>(i, frame, va, vb, u);
     for (int k = 0; k < ROWS; k++) {
         dx[k] = x[k] - dx[k];
         y[k] = x[k] + (T)c.beta * dx[k];
@@ -241,22 +245,22 @@ static __device__ inline void accelerate_contact(const StepScalars &c, int i, in
         T du[ROWS];
         u[0] += base.compliance * x[0];
         if constexpr (EXACT)
-            base.g[0] += shift_of(base, mu, u);
+            base.g[0] += coulomb_shift(base, mu, u);
         if constexpr (CHECK)
-            measure(base, mu, w, x, u, sums);
+            add_residual(base, mu, w, x, u, sums);
         load_records(args.v[1 - parity], pair, va, vb);
-        relative<T, ROWS, GENERAL>(i, frame, va, vb, du);
+        relative_velocity<T, ROWS, GENERAL>(i, frame, va, vb, du);
         du[0] += base.compliance * (x[0] - dx[0]);
         for (int k = 0; k < ROWS; k++)
             du[k] = u[k] - du[k];
         if constexpr (CHECK)
-            compare(w, x, dx, du, sums);
+            add_step_changes(w, x, dx, du, sums);
         for (int k = 0; k < ROWS; k++)
             u[k] += (T)c.beta * du[k];
     } else {
         u[0] += base.compliance * y[0];
     }
-    descend(base, mu, c.step, w.n, w.t, y, u, next);
+    take_projected_step(base, mu, c.step, w.n, w.t, y, u, next);
     T restart = T(0);
     for (int k = 0; k < ROWS; k++)
         restart += (k ? w.t : w.n) * (y[k] - next[k]) * (next[k] - x[k]);
@@ -264,6 +268,7 @@ static __device__ inline void accelerate_contact(const StepScalars &c, int i, in
     store_vector<ROWS>((T *)args.x[1 - parity], i, next);
 }
 
+/* One Jacobi step at contact i, in place. */
 template <class T, int ROWS, bool GENERAL, bool CHECK>
 static __device__ inline void relax_contact(const StepScalars &c, int i, int2 pair,
                                             double (&sums)[ITERATE_SUMS])
@@ -274,13 +279,13 @@ static __device__ inline void relax_contact(const StepScalars &c, int i, int2 pa
     load_vector<ROWS>((const T *)args.x[0], i, x);
     load_base(i, base);
     load_records(args.v[0], pair, va, vb);
-    const double mu = friction_of<ROWS>(c, i);
-    const Weights<T> w = weights_of<T, ROWS, GENERAL>(i, base.compliance, va, vb);
-    relative<T, ROWS, GENERAL>(i, frame, va, vb, u);
+    const double mu = contact_friction<ROWS>(c, i);
+    const Weights<T> w = contact_weights<T, ROWS, GENERAL>(i, base.compliance, va, vb);
+    relative_velocity<T, ROWS, GENERAL>(i, frame, va, vb, u);
     u[0] += base.compliance * x[0];
     if constexpr (CHECK)
-        measure(base, mu, w, x, u, sums);
-    descend(base, mu, args.omega, w.d, w.d, x, u, next);
+        add_residual(base, mu, w, x, u, sums);
+    take_projected_step(base, mu, args.omega, w.d, w.d, x, u, next);
     for (int k = 0; k < ROWS; k++)
         next[k] = x[k] + (T)args.lambda * (next[k] - x[k]);
     store_vector<ROWS>((T *)args.x[0], i, next);
@@ -303,7 +308,7 @@ static __global__ void __launch_bounds__(CONTACT_THREADS, CHECK || sizeof(T) == 
     const int chunks = contact_chunks();
     int chunk = chunks - 1 - (int)blockIdx.x;
     int2 pair = chunk >= 0 ? load_pair(chunk) : make_int2(0, 0);
-    await_previous();
+    await_previous_kernel();
     const IterateState *s = &args.state[parity];
     if (s->stop || chunk < 0)
         return;

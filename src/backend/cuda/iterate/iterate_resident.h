@@ -16,7 +16,7 @@
 
 /* Barrier over all blocks of the grid, which run at the same time. *arrived, 0 at the kernel's start, counts blocks at
  * barriers; goal, advanced here, is its value when all have come to this one. */
-static __device__ inline void await_all(unsigned *arrived, unsigned &goal)
+static __device__ inline void await_all_blocks(unsigned *arrived, unsigned &goal)
 {
     goal += RESIDENT_BLOCKS;
     __syncthreads();
@@ -38,7 +38,7 @@ static __device__ inline void await_all(unsigned *arrived, unsigned &goal)
 }
 
 /* Returns this block's range of the items: .x to .y - 1. */
-static __device__ inline int2 part_of(int items)
+static __device__ inline int2 block_range(int items)
 {
     int each = (items + RESIDENT_BLOCKS - 1) / RESIDENT_BLOCKS;
     int begin = each * (int)blockIdx.x, end = begin + each;
@@ -59,7 +59,7 @@ enum { RESIDENT_LANES = 2, RESIDENT_WARP = 32 };
 enum { RESIDENT_INCIDENCES = 4 };
 
 /* Adds up the sums of a body's RESIDENT_LANES threads; all of them get the result. */
-template <class T> static __device__ inline void add_lanes(T (&sum)[6])
+template <class T> static __device__ inline void sum_body_lanes(T (&sum)[6])
 {
 #ifdef TALUS_EMULATED
     (void)sum;
@@ -79,7 +79,8 @@ struct HeldBody {
     int32_t incidence[RESIDENT_INCIDENCES];
 };
 
-static __device__ inline void take_body(int2 bodies, HeldBody &h)
+/* Loads what this thread keeps of its first body among the bodies of its block. */
+static __device__ inline void load_held_body(int2 bodies, HeldBody &h)
 {
     const int lane = (int)threadIdx.x % RESIDENT_LANES;
     const int b = bodies.x + (int)threadIdx.x / RESIDENT_LANES;
@@ -93,55 +94,56 @@ static __device__ inline void take_body(int2 bodies, HeldBody &h)
 
 /* Adds this thread's share of the impulses x on its first body: the held entries, then those beyond them. */
 template <class T, int ROWS, bool GENERAL>
-static __device__ inline void sum_held(const T *x, const HeldBody &h, T (&sum)[6])
+static __device__ inline void sum_held_impulses(const T *x, const HeldBody &h, T (&sum)[6])
 {
     const int lane = (int)threadIdx.x % RESIDENT_LANES;
     T frame[RESIDENT_INCIDENCES][4] = {}, local[RESIDENT_INCIDENCES][ROWS] = {};
     for (int k = 0; k < RESIDENT_INCIDENCES; k++)
         if (h.incidence[k] >= 0) {
-            int i = GENERAL ? entry_contact(args.op, h.incidence[k]) : h.incidence[k] >> 1;
+            int i = GENERAL ? incidence_contact(args.op, h.incidence[k]) : h.incidence[k] >> 1;
             load_vector<ROWS>(x, i, local[k]);
             load_frame(i, frame[k]);
         }
     for (int k = 0; k < RESIDENT_INCIDENCES; k++)
-        add_impulse<T, ROWS, GENERAL>(h.incidence[k], frame[k], local[k], sum);
-    sum_incidences<T, ROWS, GENERAL>(x, h.span.x + lane + RESIDENT_INCIDENCES * RESIDENT_LANES,
-                                     h.span.y, RESIDENT_LANES, sum);
+        add_contact_impulse<T, ROWS, GENERAL>(h.incidence[k], frame[k], local[k], sum);
+    sum_incident_impulses<T, ROWS, GENERAL>(
+        x, h.span.x + lane + RESIDENT_INCIDENCES * RESIDENT_LANES, h.span.y, RESIDENT_LANES, sum);
 }
 
 /* Stores V of body b, given its record v and this thread's part of the sum over its contacts; the body's first thread
  * stores. */
 template <class T, bool GENERAL>
-static __device__ inline void leave_velocity(int b, T (&v)[8], T (&sum)[6])
+static __device__ inline void store_summed_velocity(int b, T (&v)[8], T (&sum)[6])
 {
-    add_lanes(sum);
+    sum_body_lanes(sum);
     if (threadIdx.x % RESIDENT_LANES)
         return;
-    push_body<T, GENERAL>(b, sum, v);
+    apply_impulse<T, GENERAL>(b, sum, v);
     store_packs<8>(v, (T *)args.v[0] + 8 * (int64_t)b);
 }
 
 /* Computes V, for impulses x, of this block's bodies, and of every RESIDENT_BLOCKS-th block-summed body. */
 template <class T, int ROWS, bool GENERAL>
-static __device__ inline void move_resident(const T *x, int2 bodies, const HeldBody &held)
+static __device__ inline void compute_block_velocities(const T *x, int2 bodies,
+                                                       const HeldBody &held)
 {
     const int lane = (int)threadIdx.x % RESIDENT_LANES, abreast = (int)blockDim.x / RESIDENT_LANES;
     int b = bodies.x + (int)threadIdx.x / RESIDENT_LANES;
     T v[8];
     if (b < bodies.y && !held.block_summed) {
         T sum[6] = {T(0), T(0), T(0), T(0), T(0), T(0)};
-        body_record(b, v);
-        sum_held<T, ROWS, GENERAL>(x, held, sum);
-        leave_velocity<T, GENERAL>(b, v, sum);
+        load_body_record(b, v);
+        sum_held_impulses<T, ROWS, GENERAL>(x, held, sum);
+        store_summed_velocity<T, GENERAL>(b, v, sum);
     }
     for (b += abreast; b < bodies.y; b += abreast) {
         int2 span = incidence_span(b);
         if (span.y - span.x > BLOCK_SUM_ABOVE)
             continue;
         T sum[6] = {T(0), T(0), T(0), T(0), T(0), T(0)};
-        body_record(b, v);
-        sum_incidences<T, ROWS, GENERAL>(x, span.x + lane, span.y, RESIDENT_LANES, sum);
-        leave_velocity<T, GENERAL>(b, v, sum);
+        load_body_record(b, v);
+        sum_incident_impulses<T, ROWS, GENERAL>(x, span.x + lane, span.y, RESIDENT_LANES, sum);
+        store_summed_velocity<T, GENERAL>(b, v, sum);
     }
     for (int h = (int)blockIdx.x; h < args.op.block_summed_count; h += RESIDENT_BLOCKS)
         move_block_summed<T, ROWS, GENERAL, false>(x, args.op.block_summed[h], 0, false, 0.0);
@@ -149,7 +151,8 @@ static __device__ inline void move_resident(const T *x, int2 bodies, const HeldB
 
 /* ---- scalars ---- */
 
-template <int COUNT> static __device__ inline void add_warp(double (&v)[COUNT])
+/* Sums v over the threads of a warp (RESIDUAL_MAX2: the maximum); all of them get the result. */
+template <int COUNT> static __device__ inline void reduce_warp(double (&v)[COUNT])
 {
 #ifdef TALUS_EMULATED
     (void)v;
@@ -164,7 +167,7 @@ template <int COUNT> static __device__ inline void add_warp(double (&v)[COUNT])
 
 /* Adds up the first COUNT sums over all blocks, by one warp (RESIDUAL_MAX2: the maximum). */
 template <int COUNT>
-static __device__ inline void add_blocks(int lane, double (&sums)[ITERATE_SUMS])
+static __device__ inline void sum_block_partials(int lane, double (&sums)[ITERATE_SUMS])
 {
     double v[COUNT] = {0.0};
     for (int b = lane; b < RESIDENT_BLOCKS; b += RESIDENT_WARP)
@@ -172,7 +175,7 @@ static __device__ inline void add_blocks(int lane, double (&sums)[ITERATE_SUMS])
             double w = args.partial[k * RESIDENT_BLOCKS + b];
             v[k] = k == RESIDUAL_MAX2 ? larger(v[k], w) : v[k] + w;
         }
-    add_warp(v);
+    reduce_warp(v);
     for (int k = 0; k < COUNT; k++)
         sums[k] = v[k];
 }
@@ -180,32 +183,33 @@ static __device__ inline void add_blocks(int lane, double (&sums)[ITERATE_SUMS])
 /* Computes the state after a step, by the last warp of the block, which has the fewest bodies; the other threads
  * return. */
 template <bool MOMENTUM, bool FLOAT>
-static __device__ inline void advance_resident(bool check, IterateState *state)
+static __device__ inline void update_resident_state(bool check, IterateState *state)
 {
     const int lane = (int)threadIdx.x - ((int)blockDim.x - RESIDENT_WARP);
     double sums[ITERATE_SUMS] = {0.0};
     if (lane < 0)
         return;
     if (check)
-        add_blocks<ITERATE_SUMS>(lane, sums);
+        sum_block_partials<ITERATE_SUMS>(lane, sums);
     else if (MOMENTUM)
-        add_blocks<1>(lane, sums);
+        sum_block_partials<1>(lane, sums);
     if (lane == 0)
-        *state = advance<MOMENTUM, FLOAT>(*state, check, sums);
+        *state = state_after_step<MOMENTUM, FLOAT>(*state, check, sums);
 }
 
 /* ---- contacts ---- */
 
 /* What a thread keeps of a contact: iterate x, the previous iterate `before`, and u, the gradient at `before` less that
  * of the base; gamma and g of Base (gamma is a float in single precision, so that T holds it). */
-template <class T, int ROWS> struct Held {
+template <class T, int ROWS> struct HeldContact {
     int2 pair;
     T frame[4], x[ROWS], before[ROWS], u[ROWS], gamma[ROWS], compliance;
     double g[ROWS];
     Weights<T> w;
 };
 
-template <class T, int ROWS> static __device__ inline Base<T, ROWS> base_of(const Held<T, ROWS> &h)
+template <class T, int ROWS>
+static __device__ inline Base<T, ROWS> held_base(const HeldContact<T, ROWS> &h)
 {
     Base<T, ROWS> base;
     for (int k = 0; k < ROWS; k++) {
@@ -218,16 +222,16 @@ template <class T, int ROWS> static __device__ inline Base<T, ROWS> base_of(cons
 
 /* u = gradient at x less that of the base, from the bodies' velocities va and vb for x. */
 template <class T, int ROWS, bool GENERAL>
-static __device__ inline void gradient_of(int i, const Held<T, ROWS> &h, const T (&va)[8],
-                                          const T (&vb)[8], const T (&x)[ROWS], T (&u)[ROWS])
+static __device__ inline void held_gradient(int i, const HeldContact<T, ROWS> &h, const T (&va)[8],
+                                            const T (&vb)[8], const T (&x)[ROWS], T (&u)[ROWS])
 {
-    relative<T, ROWS, GENERAL>(i, h.frame, va, vb, u);
+    relative_velocity<T, ROWS, GENERAL>(i, h.frame, va, vb, u);
     u[0] += h.compliance * x[0];
 }
 
 /* Loads contact i. args.v[0] holds V of the previous iterate at this point, which gives h.u. */
 template <class T, int ROWS, bool GENERAL>
-static __device__ inline void take_contact(int i, Held<T, ROWS> &h)
+static __device__ inline void load_held_contact(int i, HeldContact<T, ROWS> &h)
 {
     T va[8], vb[8];
     Base<T, ROWS> base;
@@ -242,28 +246,29 @@ static __device__ inline void take_contact(int i, Held<T, ROWS> &h)
     load_vector<ROWS>((const T *)args.x[0], i, h.x);
     load_vector<ROWS>((const T *)args.x[1], i, h.before);
     load_records(args.v[0], h.pair, va, vb);
-    h.w = weights_of<T, ROWS, GENERAL>(i, h.compliance, va, vb);
-    gradient_of<T, ROWS, GENERAL>(i, h, va, vb, h.before, h.u);
+    h.w = contact_weights<T, ROWS, GENERAL>(i, h.compliance, va, vb);
+    held_gradient<T, ROWS, GENERAL>(i, h, va, vb, h.before, h.u);
 }
 
+/* One accelerated step at held contact i: h.x becomes the next iterate, h.before and h.u those of the present one. */
 template <class T, int ROWS, bool GENERAL, bool EXACT>
 static __device__ inline void accelerate_held(const StepScalars &c, int i, bool check,
-                                              Held<T, ROWS> &h, double (&sums)[ITERATE_SUMS])
+                                              HeldContact<T, ROWS> &h, double (&sums)[ITERATE_SUMS])
 {
     T va[8], vb[8], u[ROWS], dx[ROWS], du[ROWS], y[ROWS], next[ROWS], restart = T(0);
     load_records(args.v[0], h.pair, va, vb);
-    gradient_of<T, ROWS, GENERAL>(i, h, va, vb, h.x, u);
-    const double mu = friction_of<ROWS>(c, i);
-    Base<T, ROWS> base = base_of(h);
+    held_gradient<T, ROWS, GENERAL>(i, h, va, vb, h.x, u);
+    const double mu = contact_friction<ROWS>(c, i);
+    Base<T, ROWS> base = held_base(h);
     if constexpr (EXACT)
-        base.g[0] += shift_of(base, mu, u);
+        base.g[0] += coulomb_shift(base, mu, u);
     for (int k = 0; k < ROWS; k++) {
         dx[k] = h.x[k] - h.before[k];
         du[k] = u[k] - h.u[k];
     }
     if (check) {
-        measure(base, mu, h.w, h.x, u, sums);
-        compare(h.w, h.x, dx, du, sums);
+        add_residual(base, mu, h.w, h.x, u, sums);
+        add_step_changes(h.w, h.x, dx, du, sums);
     }
     for (int k = 0; k < ROWS; k++) {
         h.before[k] = h.x[k];
@@ -271,7 +276,7 @@ static __device__ inline void accelerate_held(const StepScalars &c, int i, bool 
         y[k] = h.x[k] + (T)c.beta * dx[k];
         u[k] += (T)c.beta * du[k];
     }
-    descend(base, mu, c.step, h.w.n, h.w.t, y, u, next);
+    take_projected_step(base, mu, c.step, h.w.n, h.w.t, y, u, next);
     for (int k = 0; k < ROWS; k++) {
         restart += (k ? h.w.t : h.w.n) * (y[k] - next[k]) * (next[k] - h.x[k]);
         h.x[k] = next[k];
@@ -279,26 +284,27 @@ static __device__ inline void accelerate_held(const StepScalars &c, int i, bool 
     sums[RESTART] += (double)restart;
 }
 
+/* One Jacobi step at held contact i: h.x becomes the next iterate. */
 template <class T, int ROWS, bool GENERAL>
-static __device__ inline void relax_held(const StepScalars &c, int i, bool check, Held<T, ROWS> &h,
-                                         double (&sums)[ITERATE_SUMS])
+static __device__ inline void relax_held(const StepScalars &c, int i, bool check,
+                                         HeldContact<T, ROWS> &h, double (&sums)[ITERATE_SUMS])
 {
     T va[8], vb[8], u[ROWS], next[ROWS];
     load_records(args.v[0], h.pair, va, vb);
-    gradient_of<T, ROWS, GENERAL>(i, h, va, vb, h.x, u);
-    const double mu = friction_of<ROWS>(c, i);
-    const Base<T, ROWS> base = base_of(h);
+    held_gradient<T, ROWS, GENERAL>(i, h, va, vb, h.x, u);
+    const double mu = contact_friction<ROWS>(c, i);
+    const Base<T, ROWS> base = held_base(h);
     if (check)
-        measure(base, mu, h.w, h.x, u, sums);
-    descend(base, mu, args.omega, h.w.d, h.w.d, h.x, u, next);
+        add_residual(base, mu, h.w, h.x, u, sums);
+    take_projected_step(base, mu, args.omega, h.w.d, h.w.d, h.x, u, next);
     for (int k = 0; k < ROWS; k++)
         h.x[k] += (T)args.lambda * (next[k] - h.x[k]);
 }
 
-/* Writes the block's sums to args.partial, for advance_resident: all if `check`, else RESTART, and nothing in Jacobi's
+/* Writes the block's sums to args.partial, for update_resident_state: all if `check`, else RESTART, and nothing in Jacobi's
  * method. */
 template <bool MOMENTUM>
-static __device__ inline void leave_sums(bool check, double (&sums)[ITERATE_SUMS])
+static __device__ inline void write_block_sums(bool check, double (&sums)[ITERATE_SUMS])
 {
     if (check) {
         reduce_block<ITERATE_SUMS - 1, 1>(sums);
@@ -325,28 +331,28 @@ template <class T, int ROWS, bool GENERAL, bool MOMENTUM, bool EXACT>
 static __global__ void __launch_bounds__(resident_threads<T>(), 1) iterate_resident(ResidentRun run)
 {
     __shared__ IterateState state;
-    Held<T, ROWS> held[RESIDENT_PER_THREAD];
+    HeldContact<T, ROWS> held[RESIDENT_PER_THREAD];
     HeldBody body;
-    const int2 contacts = part_of(args.op.blocks), bodies = part_of(args.op.bodies);
+    const int2 contacts = block_range(args.op.blocks), bodies = block_range(args.op.bodies);
     unsigned goal = 0;
     T *x = (T *)args.x[0];
     if (threadIdx.x == 0)
         state = run.state;
-    take_body(bodies, body);
-    move_resident<T, ROWS, GENERAL>((const T *)args.x[1], bodies, body);
-    await_all(run.arrived, goal);
+    load_held_body(bodies, body);
+    compute_block_velocities<T, ROWS, GENERAL>((const T *)args.x[1], bodies, body);
+    await_all_blocks(run.arrived, goal);
     FOR_HELD(i, k)
-    take_contact<T, ROWS, GENERAL>(i, held[k]);
-    await_all(run.arrived, goal);
+    load_held_contact<T, ROWS, GENERAL>(i, held[k]);
+    await_all_blocks(run.arrived, goal);
     StepScalars c = {0.0, 0.0, 0.0};
     if (ROWS == 3)
         c.mu = args.mu_range[0] == -args.mu_range[1] ? args.mu_range[0] : -1.0;
     bool check = false;
     for (int t = 0;; t++) {
-        move_resident<T, ROWS, GENERAL>(x, bodies, body);
+        compute_block_velocities<T, ROWS, GENERAL>(x, bodies, body);
         if (t > 0)
-            advance_resident<MOMENTUM, sizeof(T) == sizeof(float)>(check, &state);
-        await_all(run.arrived, goal);
+            update_resident_state<MOMENTUM, sizeof(T) == sizeof(float)>(check, &state);
+        await_all_blocks(run.arrived, goal);
         if (t == run.steps || state.stop)
             break;
         double sums[ITERATE_SUMS] = {0.0};
@@ -361,13 +367,13 @@ static __global__ void __launch_bounds__(resident_threads<T>(), 1) iterate_resid
                 relax_held<T, ROWS, GENERAL>(c, i, check, held[k], sums);
             store_vector<ROWS>(x, i, held[k].x);
         }
-        leave_sums<MOMENTUM>(check, sums);
-        await_all(run.arrived, goal);
+        write_block_sums<MOMENTUM>(check, sums);
+        await_all_blocks(run.arrived, goal);
     }
     if (MOMENTUM)
         FOR_HELD(i, k)
     store_vector<ROWS>((T *)args.x[1], i, held[k].before);
-    if (item() == 0)
+    if (item_index() == 0)
         args.state[0] = state;
 }
 

@@ -7,20 +7,22 @@
 
 /* ---- the operator ---- */
 
-static __global__ void range_of_mu(CuPartials partials, double *totals, int blocks,
-                                   const double *mu)
+/* Totals: largest mu and largest -mu. */
+static __global__ void find_mu_range(CuPartials partials, double *totals, int blocks,
+                                     const double *mu)
 {
     double range[2] = {-HUGE_VAL, -HUGE_VAL};
-    for (int64_t i = item(); i < blocks; i += stride()) {
+    for (int64_t i = item_index(); i < blocks; i += grid_stride()) {
         range[0] = larger(range[0], mu[i]);
         range[1] = larger(range[1], -mu[i]);
     }
-    leave_totals<0, 2>(partials, totals, range);
+    write_totals<0, 2>(partials, totals, range);
 }
 
+/* Rounds normal and c of each contact to single precision. */
 static __global__ void round_contacts(CuView<double> c, float4 *normal)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= c.blocks)
         return;
     double frame[4];
@@ -28,15 +30,17 @@ static __global__ void round_contacts(CuView<double> c, float4 *normal)
     normal[i] = make_float4((float)frame[0], (float)frame[1], (float)frame[2], (float)frame[3]);
 }
 
+/* Rounds 1/m and k of each body to single precision. */
 static __global__ void round_bodies(CuView<double> c, float2 *mass)
 {
-    int64_t b = item();
+    int64_t b = item_index();
     if (b < c.bodies)
         mass[b] = make_float2((float)c.body[b][3], (float)c.body[b][7]);
 }
 
 /* ---- impulses as base and increment ---- */
 
+/* s = (s_n, s_t, s_t) of block i; 1 without a metric. */
 template <int ROWS>
 static __device__ inline void load_scales(const TalusMetricBlock *metric, int64_t i,
                                           double (&s)[ROWS])
@@ -47,30 +51,32 @@ static __device__ inline void load_scales(const TalusMetricBlock *metric, int64_
 }
 
 /* Store and load a block's increment: one float, or four floats for three rows. */
-template <int ROWS> static __device__ inline void put_low(float *low, int64_t i, const float *v)
-{
-    if constexpr (ROWS == 1)
-        low[i] = v[0];
-    else
-        ((float4 *)low)[i] = make_float4(v[0], v[1], v[2], 0.0f);
-}
-
-template <int ROWS> static __device__ inline float4 get_low(const float *low, int64_t i)
-{
-    if constexpr (ROWS == 1)
-        return make_float4(low[i], 0.0f, 0.0f, 0.0f);
-    else
-        return ((const float4 *)low)[i];
-}
-
-/* From gamma = s x: writes base = gamma rounded to float (its fourth number is E), low = gamma - base and low_prev = s
- * x_prev - base. Afterwards x holds base, unscaled. metric NULL: s = 1; x_prev NULL: low_prev is not written. */
 template <int ROWS>
-static __global__ void split(int blocks, const TalusMetricBlock *metric, const double *compliance,
-                             double *x, const double *x_prev, float4 *base, float *low,
-                             float *low_prev)
+static __device__ inline void store_increment(float *increment, int64_t i, const float *v)
 {
-    int64_t i = item();
+    if constexpr (ROWS == 1)
+        increment[i] = v[0];
+    else
+        ((float4 *)increment)[i] = make_float4(v[0], v[1], v[2], 0.0f);
+}
+
+template <int ROWS>
+static __device__ inline float4 load_increment(const float *increment, int64_t i)
+{
+    if constexpr (ROWS == 1)
+        return make_float4(increment[i], 0.0f, 0.0f, 0.0f);
+    else
+        return ((const float4 *)increment)[i];
+}
+
+/* From gamma = s x: writes base = gamma rounded to float (its fourth number is E), low = gamma - base and increment_prev = s
+ * x_prev - base. Afterwards x holds base, unscaled. metric NULL: s = 1; x_prev NULL: increment_prev is not written. */
+template <int ROWS>
+static __global__ void split_impulses(int blocks, const TalusMetricBlock *metric,
+                                      const double *compliance, double *x, const double *x_prev,
+                                      float4 *base, float *increment, float *increment_prev)
+{
+    int64_t i = item_index();
     if (i >= blocks)
         return;
     double s[ROWS];
@@ -84,35 +90,37 @@ static __global__ void split(int blocks, const TalusMetricBlock *metric, const d
             rest_prev[k] = (float)(s[k] * x_prev[i * ROWS + k] - (double)high[k]);
         x[i * ROWS + k] = (double)high[k];
     }
-    put_low<ROWS>(low, i, rest);
+    store_increment<ROWS>(increment, i, rest);
     if (x_prev)
-        put_low<ROWS>(low_prev, i, rest_prev);
+        store_increment<ROWS>(increment_prev, i, rest_prev);
     base[i] = make_float4(high[0], high[1], high[2], compliance ? (float)compliance[i] : 0.0f);
 }
 
 template <int ROWS>
-static __device__ inline void join_one(float4 high, float4 low, const double (&s)[ROWS], double *x)
+static __device__ inline void join_block(float4 high, float4 increment, const double (&s)[ROWS],
+                                         double *x)
 {
-    x[0] = ((double)high.x + (double)low.x) / s[0];
+    x[0] = ((double)high.x + (double)increment.x) / s[0];
     if constexpr (ROWS == 3) {
-        x[1] = ((double)high.y + (double)low.y) / s[1];
-        x[2] = ((double)high.z + (double)low.z) / s[2];
+        x[1] = ((double)high.y + (double)increment.y) / s[1];
+        x[2] = ((double)high.z + (double)increment.z) / s[2];
     }
 }
 
-/* x = (base + low) / s, x_prev = (base + low_prev) / s; metric NULL: s = 1; x_prev NULL: not written. */
+/* x = (base + low) / s, x_prev = (base + increment_prev) / s; metric NULL: s = 1; x_prev NULL: not written. */
 template <int ROWS>
-static __global__ void join(int blocks, const TalusMetricBlock *metric, const float4 *base,
-                            const float *low, double *x, const float *low_prev, double *x_prev)
+static __global__ void join_impulses(int blocks, const TalusMetricBlock *metric, const float4 *base,
+                                     const float *increment, double *x, const float *increment_prev,
+                                     double *x_prev)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= blocks)
         return;
     double s[ROWS];
     load_scales(metric, i, s);
-    join_one<ROWS>(base[i], get_low<ROWS>(low, i), s, x + i * ROWS);
+    join_block<ROWS>(base[i], load_increment<ROWS>(increment, i), s, x + i * ROWS);
     if (x_prev)
-        join_one<ROWS>(base[i], get_low<ROWS>(low_prev, i), s, x_prev + i * ROWS);
+        join_block<ROWS>(base[i], load_increment<ROWS>(increment_prev, i), s, x_prev + i * ROWS);
 }
 
 #endif

@@ -12,6 +12,7 @@
 
 enum { RESTART, DX2, DG2, X2, RESIDUAL2, RESIDUAL_MAX, STEP_SUMS };
 
+/* Kernel argument of an accelerated step. */
 struct Step {
     CuSets sets;
     CuView<double> view;
@@ -19,44 +20,47 @@ struct Step {
     const double *x;
     double *x_prev, *g_prev; /* the kernel overwrites them by x_next and g */
     double beta, step;
-    bool measure, exact;
+    bool add_residual, exact;
 };
 
 /* Returns De Saxce's shift s_n sigma(-u_t) of a Coulomb block with gradient g = s u; 0 for other blocks. */
 template <int ROWS>
-static __device__ inline double law_shift(const CuSets &sets, int64_t i, const double (&g)[ROWS])
+static __device__ inline double coulomb_shift(const CuSets &sets, int64_t i,
+                                              const double (&g)[ROWS])
 {
     if (!sets.model || sets.model[i].law != TALUS_LAW_COULOMB)
         return 0.0;
-    TalusSet set = varied_set(sets, i, false, sets.metric ? sets.metric[i] : nullptr);
+    TalusSet set = model_set(sets, i, false, sets.metric ? sets.metric[i] : nullptr);
     return talus_block_shift(ROWS, &set, g);
 }
 
 /* Adds the natural residual of x to the sums. The gradient at x is g, with pass.exact plus `shift` on the normal
  * row. */
 template <int ROWS, bool VARIED>
-static __device__ inline void measure(const Step &pass, int64_t i, double2 s,
-                                      const double (&x)[ROWS], const double (&g)[ROWS],
-                                      double shift, double (&sums)[STEP_SUMS])
+static __device__ inline void add_residual(const Step &pass, int64_t i, double2 s,
+                                           const double (&x)[ROWS], const double (&g)[ROWS],
+                                           double shift, double (&sums)[STEP_SUMS])
 {
     double own[ROWS];
     for (int k = 0; k < ROWS; k++)
         own[k] = k == 0 && pass.exact ? g[0] + shift : g[k];
-    double r2 = natural2<VARIED>(pass.sets, i, s, x, own);
+    double r2 = natural_residual2<VARIED>(pass.sets, i, s, x, own);
     sums[RESIDUAL2] += r2;
     sums[RESIDUAL_MAX] = larger(sums[RESIDUAL_MAX], r2);
 }
 
+/* Block i of an accelerated step: gradient at x, extrapolation, projection; adds the sums of the step. */
 template <int ROWS, bool VARIED>
-static __device__ inline void step_block(const Step &pass, int64_t i, double (&sums)[STEP_SUMS])
+static __device__ inline void accelerate_block(const Step &pass, int64_t i,
+                                               double (&sums)[STEP_SUMS])
 {
     double x[ROWS], g[ROWS], before[ROWS], y[ROWS], next[ROWS];
-    double2 s = block_scales(pass.sets, i);
+    double2 s = metric_scales(pass.sets, i);
     load_block(pass.x, i, x);
-    scaled_velocity(pass.view, pass.motion, (int)i, s, x, g);
-    double shift = pass.exact ? law_shift(pass.sets, i, g) : 0.0;
-    if (pass.measure)
-        measure<ROWS, VARIED>(pass, i, s, x, g, shift, sums);
+    scaled_gradient(pass.view, pass.motion, (int)i, s, x, g);
+    double shift = pass.exact ? coulomb_shift(pass.sets, i, g) : 0.0;
+    if (pass.add_residual)
+        add_residual<ROWS, VARIED>(pass, i, s, x, g, shift, sums);
     load_block(pass.x_prev, i, before);
     for (int k = 0; k < ROWS; k++) {
         double dx = x[k] - before[k];
@@ -82,12 +86,12 @@ static __device__ inline void step_block(const Step &pass, int64_t i, double (&s
 }
 
 template <int ROWS, bool VARIED>
-static __global__ void accelerate(CuPartials partials, double *totals, Step pass)
+static __global__ void accelerate_blocks(CuPartials partials, double *totals, Step pass)
 {
     double sums[STEP_SUMS] = {0.0};
-    for (int64_t i = item(); i < pass.sets.blocks; i += stride())
-        step_block<ROWS, VARIED>(pass, i, sums);
-    leave_totals<STEP_SUMS - 1, 1>(partials, totals, sums);
+    for (int64_t i = item_index(); i < pass.sets.blocks; i += grid_stride())
+        accelerate_block<ROWS, VARIED>(pass, i, sums);
+    write_totals<STEP_SUMS - 1, 1>(partials, totals, sums);
 }
 
 void cu_step_accelerate(const TalusOperator *op, TalusAccelerated *state, TalusStepSums *sums)
@@ -95,7 +99,7 @@ void cu_step_accelerate(const TalusOperator *op, TalusAccelerated *state, TalusS
     double total[STEP_SUMS];
     Step pass = {cu_sets(op, state->metric),
                  cu_view(op),
-                 cu_motion(op, state->x, state->metric, true),
+                 cu_compute_motion(op, state->x, state->metric, true),
                  state->x,
                  state->x_prev,
                  state->g_prev,
@@ -103,8 +107,8 @@ void cu_step_accelerate(const TalusOperator *op, TalusAccelerated *state, TalusS
                  state->step,
                  state->want_residual,
                  state->exact};
-    LAUNCH_SETS(launch_sums, op, accelerate, op->blocks, cu_of(op)->totals, pass);
-    cu_totals_get(cu_of(op), STEP_SUMS, total);
+    LAUNCH_SETS(launch_sums, op, accelerate_blocks, op->blocks, cu_context_of(op)->totals, pass);
+    cu_totals_get(cu_context_of(op), STEP_SUMS, total);
     *sums = TalusStepSums{total[RESTART], total[DX2],       total[DG2],
                           total[X2],      total[RESIDUAL2], sqrt(total[RESIDUAL_MAX])};
     double *next = state->x_prev;

@@ -25,6 +25,7 @@ struct CuSets {
     bool prisms;
 };
 
+/* Returns the data for an operator's sets, in a metric (NULL: s = 1). */
 static inline CuSets cu_sets(const TalusOperator *op, const TalusMetricBlock *metric)
 {
     return CuSets{op->blocks,   op->mu,    (const double(*)[2])op->diagonal,
@@ -34,11 +35,11 @@ static inline CuSets cu_sets(const TalusOperator *op, const TalusMetricBlock *me
 
 /* Launches a kernel template<int ROWS, bool VARIED> for the sets of an operator: VARIED with 6 rows, and with 3 rows if
  * op->mixed_sets. `how` is launch, launch_block or launch_sums. */
-#define LAUNCH_SETS(how, op, kernel, ...)                               \
-    ((op)->rows == 1    ? how(cu_of(op), kernel<1, false>, __VA_ARGS__) \
-     : (op)->rows == 6  ? how(cu_of(op), kernel<6, true>, __VA_ARGS__)  \
-     : (op)->mixed_sets ? how(cu_of(op), kernel<3, true>, __VA_ARGS__)  \
-                        : how(cu_of(op), kernel<3, false>, __VA_ARGS__))
+#define LAUNCH_SETS(how, op, kernel, ...)                                       \
+    ((op)->rows == 1    ? how(cu_context_of(op), kernel<1, false>, __VA_ARGS__) \
+     : (op)->rows == 6  ? how(cu_context_of(op), kernel<6, true>, __VA_ARGS__)  \
+     : (op)->mixed_sets ? how(cu_context_of(op), kernel<3, true>, __VA_ARGS__)  \
+                        : how(cu_context_of(op), kernel<3, false>, __VA_ARGS__))
 
 template <int ROWS>
 static __device__ inline void load_block(const double *vector, int64_t i, double (&out)[ROWS])
@@ -55,7 +56,7 @@ static __device__ inline void store_block(double *vector, int64_t i, const doubl
 }
 
 /* Returns (s_n, s_t) of block i; 1 without a metric. */
-static __device__ inline double2 block_scales(const CuSets &sets, int64_t i)
+static __device__ inline double2 metric_scales(const CuSets &sets, int64_t i)
 {
     return sets.metric ? make_double2(sets.metric[i][0], sets.metric[i][1])
                        : make_double2(1.0, 1.0);
@@ -63,7 +64,7 @@ static __device__ inline double2 block_scales(const CuSets &sets, int64_t i)
 
 /* Returns the friction coefficient of block i's cone in the metric, mu s_n / s_t (mu without a metric); 0 with one
  * row. */
-template <int ROWS> static __device__ inline double block_friction(const CuSets &sets, int64_t i)
+template <int ROWS> static __device__ inline double cone_friction(const CuSets &sets, int64_t i)
 {
     if constexpr (ROWS == 1)
         return 0.0;
@@ -72,8 +73,8 @@ template <int ROWS> static __device__ inline double block_friction(const CuSets 
 }
 
 /* Returns the set of block i from its model, in a metric (NULL: s = 1); `prisms`: Coulomb blocks are prisms. */
-static __device__ inline TalusSet varied_set(const CuSets &sets, int64_t i, bool prisms,
-                                             const double *metric)
+static __device__ inline TalusSet model_set(const CuSets &sets, int64_t i, bool prisms,
+                                            const double *metric)
 {
     return talus_set_in_metric(sets.model ? &sets.model[i] : nullptr, prisms,
                                sets.mu ? sets.mu[i] : 0.0,
@@ -81,26 +82,27 @@ static __device__ inline TalusSet varied_set(const CuSets &sets, int64_t i, bool
                                sets.estimate ? sets.estimate[i] : 0.0, metric);
 }
 
-/* Return the set of block i, a TalusSet or the friction of a cone: block_set the set of x in the metric, impulse_set
- * the set of gamma. */
+/* Return the set of block i: a TalusSet if VARIED, else the friction coefficient of a cone. block_set is the set of x in
+ * the metric, impulse_set the set of gamma. */
 template <int ROWS, bool VARIED>
 static __device__ inline auto block_set(const CuSets &sets, int64_t i)
 {
     if constexpr (VARIED)
-        return varied_set(sets, i, sets.prisms, sets.metric ? sets.metric[i] : nullptr);
+        return model_set(sets, i, sets.prisms, sets.metric ? sets.metric[i] : nullptr);
     else
-        return block_friction<ROWS>(sets, i);
+        return cone_friction<ROWS>(sets, i);
 }
 
 template <int ROWS, bool VARIED>
 static __device__ inline auto impulse_set(const CuSets &sets, int64_t i)
 {
     if constexpr (VARIED)
-        return varied_set(sets, i, sets.prisms, nullptr);
+        return model_set(sets, i, sets.prisms, nullptr);
     else
         return ROWS == 1 ? 0.0 : sets.mu[i];
 }
 
+/* Projects x onto a set: a circular cone with friction mu (with one row x >= 0), or any TalusSet. */
 template <int ROWS> static __device__ inline void project_block(double mu, double (&x)[ROWS])
 {
     if constexpr (ROWS == 1)
@@ -117,19 +119,20 @@ static __device__ inline void project_block(const TalusSet &set, double (&x)[ROW
 
 /* Projects x onto the directions in which impulses can grow without bound (a cone: itself; a joint: its rows without
  * bound); a prism is projected onto itself. */
-template <int ROWS> static __device__ inline void recede_block(double mu, double (&x)[ROWS])
+template <int ROWS>
+static __device__ inline void project_unbounded_directions(double mu, double (&x)[ROWS])
 {
     project_block(mu, x);
 }
 
 template <int ROWS>
-static __device__ inline void recede_block(const TalusSet &set, double (&x)[ROWS])
+static __device__ inline void project_unbounded_directions(const TalusSet &set, double (&x)[ROWS])
 {
     talus_block_project_unbounded(ROWS, &set, x);
 }
 
 /* True if x is on the boundary of its set: no normal impulse, or a tangential bound met. mu = 0 is no such bound. */
-template <int ROWS> static __device__ inline bool block_active(double mu, const double (&x)[ROWS])
+template <int ROWS> static __device__ inline bool is_active(double mu, const double (&x)[ROWS])
 {
     if constexpr (ROWS == 1)
         return !(x[0] > 0.0);
@@ -138,13 +141,13 @@ template <int ROWS> static __device__ inline bool block_active(double mu, const 
 }
 
 template <int ROWS>
-static __device__ inline bool block_active(const TalusSet &set, const double (&x)[ROWS])
+static __device__ inline bool is_active(const TalusSet &set, const double (&x)[ROWS])
 {
     return talus_block_is_active(ROWS, &set, x);
 }
 
 /* Sets to 0 the rows of g in which the set allows only 0, as tangential rows with mu = 0. */
-template <int ROWS> static __device__ inline void free_gradient(double mu, double (&g)[ROWS])
+template <int ROWS> static __device__ inline void zero_immovable_rows(double mu, double (&g)[ROWS])
 {
     if constexpr (ROWS == 3)
         if (mu == 0.0)
@@ -152,13 +155,13 @@ template <int ROWS> static __device__ inline void free_gradient(double mu, doubl
 }
 
 template <int ROWS>
-static __device__ inline void free_gradient(const TalusSet &set, double (&g)[ROWS])
+static __device__ inline void zero_immovable_rows(const TalusSet &set, double (&g)[ROWS])
 {
     talus_block_clear_immovable(ROWS, &set, g);
 }
 
 /* Returns the mean of a block's diagonal entries, from an entry of TalusOperator.diagonal. */
-template <int ROWS, class T> static __device__ inline T mean_entry(const T diagonal[2])
+template <int ROWS, class T> static __device__ inline T mean_diagonal(const T diagonal[2])
 {
     if (ROWS == 6)
         return (diagonal[0] + T(5) * diagonal[1]) * T(1.0 / 6.0);
@@ -168,10 +171,10 @@ template <int ROWS, class T> static __device__ inline T mean_entry(const T diago
 /* Returns the squared natural residual |d (gamma - P(gamma - g_gamma / d))|^2 of block i for gamma = s x, where P
  * projects onto the set of gamma and g = s g_gamma is the gradient in the metric. */
 template <bool VARIED = false, int ROWS>
-static __device__ inline double natural2(const CuSets &sets, int64_t i, double2 s,
-                                         const double (&x)[ROWS], const double (&g)[ROWS])
+static __device__ inline double natural_residual2(const CuSets &sets, int64_t i, double2 s,
+                                                  const double (&x)[ROWS], const double (&g)[ROWS])
 {
-    double d = mean_entry<ROWS>(sets.diagonal[i]);
+    double d = mean_diagonal<ROWS>(sets.diagonal[i]);
     double gamma[ROWS], step[ROWS], r2 = 0.0;
     for (int k = 0; k < ROWS; k++) {
         double scale = k ? s.y : s.x;

@@ -12,9 +12,9 @@ extern "C" {
 
 /* ---- projections ---- */
 
-template <int ROWS, bool VARIED> static __global__ void project(CuSets sets, double *x)
+template <int ROWS, bool VARIED> static __global__ void project_blocks(CuSets sets, double *x)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= sets.blocks)
         return;
     double t[ROWS];
@@ -25,9 +25,11 @@ template <int ROWS, bool VARIED> static __global__ void project(CuSets sets, dou
 
 void cu_block_project(const TalusOperator *op, const TalusMetricBlock *metric, double *x)
 {
-    LAUNCH_SETS(launch, op, project, blocks_for(op->blocks), THREADS, cu_sets(op, metric), x);
+    LAUNCH_SETS(launch, op, project_blocks, blocks_for(op->blocks), THREADS, cu_sets(op, metric),
+                x);
 }
 
+/* Kernel argument of a forward-backward step. */
 struct Forward {
     CuSets sets;
     const double *x, *g;
@@ -35,18 +37,19 @@ struct Forward {
     double *t, *r;
 };
 
+/* t = P(x - step g), r = x - t; totals: |r|^2, r'g, sum and maximum of squared natural residuals of x. */
 template <int ROWS, bool VARIED>
-static __global__ void forward_backward(CuPartials partials, double *totals, Forward pass)
+static __global__ void forward_backward_blocks(CuPartials partials, double *totals, Forward pass)
 {
     double sums[4] = {0.0, 0.0, 0.0, 0.0};
-    for (int64_t i = item(); i < pass.sets.blocks; i += stride()) {
+    for (int64_t i = item_index(); i < pass.sets.blocks; i += grid_stride()) {
         double x[ROWS], g[ROWS], t[ROWS], r[ROWS];
         load_block(pass.x, i, x);
         load_block(pass.g, i, g);
         for (int k = 0; k < ROWS; k++)
             t[k] = x[k] - pass.step * g[k];
         project_block(block_set<ROWS, VARIED>(pass.sets, i), t);
-        double r2 = natural2<VARIED>(pass.sets, i, block_scales(pass.sets, i), x, g);
+        double r2 = natural_residual2<VARIED>(pass.sets, i, metric_scales(pass.sets, i), x, g);
         for (int k = 0; k < ROWS; k++) {
             r[k] = x[k] - t[k];
             sums[0] += r[k] * r[k];
@@ -59,7 +62,7 @@ static __global__ void forward_backward(CuPartials partials, double *totals, For
         sums[2] += r2;
         sums[3] = larger(sums[3], r2);
     }
-    leave_totals<3, 1>(partials, totals, sums);
+    write_totals<3, 1>(partials, totals, sums);
 }
 
 void cu_block_forward_backward(const TalusOperator *op, const TalusMetricBlock *metric,
@@ -67,9 +70,9 @@ void cu_block_forward_backward(const TalusOperator *op, const TalusMetricBlock *
                                TalusForwardSums *sums)
 {
     double total[4];
-    LAUNCH_SETS(launch_sums, op, forward_backward, op->blocks, cu_of(op)->totals,
+    LAUNCH_SETS(launch_sums, op, forward_backward_blocks, op->blocks, cu_context_of(op)->totals,
                 Forward{cu_sets(op, metric), x, g, step, t, r});
-    cu_totals_get(cu_of(op), 4, total);
+    cu_totals_get(cu_context_of(op), 4, total);
     *sums = TalusForwardSums{total[0], total[1], total[2], sqrt(total[3])};
 }
 
@@ -78,6 +81,7 @@ void cu_block_forward_backward(const TalusOperator *op, const TalusMetricBlock *
 /* Sums of a split, as in TalusFace; the last is a maximum, of squares. */
 enum { FREE2, REDUCED_G, CHOPPED_G, CHOPPED2, ACTIVE, UNBOUND, RESIDUAL2, RESIDUAL_MAX, FACE_SUMS };
 
+/* Kernel argument of a split of the gradient. */
 struct Split {
     CuSets sets;
     const double *x, *g;
@@ -122,6 +126,7 @@ static __device__ inline Moved split_parts(const Split &pass, int64_t i, bool ac
     return m;
 }
 
+/* Block i of a split: writes free, reduced and chopped gradient and adds the sums of TalusFace. */
 template <int ROWS, bool VARIED>
 static __device__ inline void split_block(const Split &pass, int64_t i, double (&sums)[FACE_SUMS])
 {
@@ -129,18 +134,18 @@ static __device__ inline void split_block(const Split &pass, int64_t i, double (
     auto set = block_set<ROWS, VARIED>(pass.sets, i);
     load_block(pass.x, i, x);
     load_block(pass.g, i, g);
-    bool active = block_active(set, x);
+    bool active = is_active(set, x);
     for (int k = 0; k < ROWS; k++) {
         t[k] = x[k] - pass.step * g[k];
         phi[k] = active ? 0.0 : g[k];
     }
-    free_gradient(set, phi);
+    zero_immovable_rows(set, phi);
     if (pass.free_part)
         store_block(pass.free_part, i, phi);
     for (int k = 0; k < ROWS; k++)
         sums[FREE2] += phi[k] * phi[k];
     project_block(set, t);
-    double r2 = natural2<VARIED>(pass.sets, i, block_scales(pass.sets, i), x, g);
+    double r2 = natural_residual2<VARIED>(pass.sets, i, metric_scales(pass.sets, i), x, g);
     Moved m = split_parts(pass, i, active, x, g, t);
     double by_g = reduced_by_g(pass.step, m);
     sums[REDUCED_G] += active ? 0.0 : by_g;
@@ -153,12 +158,12 @@ static __device__ inline void split_block(const Split &pass, int64_t i, double (
 }
 
 template <int ROWS, bool VARIED>
-static __global__ void split(CuPartials partials, double *totals, Split pass)
+static __global__ void split_blocks(CuPartials partials, double *totals, Split pass)
 {
     double sums[FACE_SUMS] = {0.0};
-    for (int64_t i = item(); i < pass.sets.blocks; i += stride())
+    for (int64_t i = item_index(); i < pass.sets.blocks; i += grid_stride())
         split_block<ROWS, VARIED>(pass, i, sums);
-    leave_totals<FACE_SUMS - 1, 1>(partials, totals, sums);
+    write_totals<FACE_SUMS - 1, 1>(partials, totals, sums);
 }
 
 void cu_block_split_gradient(const TalusOperator *op, const TalusMetricBlock *metric,
@@ -166,9 +171,9 @@ void cu_block_split_gradient(const TalusOperator *op, const TalusMetricBlock *me
                              double *reduced, double *chopped, TalusFace *face)
 {
     double total[FACE_SUMS];
-    LAUNCH_SETS(launch_sums, op, split, op->blocks, cu_of(op)->totals,
+    LAUNCH_SETS(launch_sums, op, split_blocks, op->blocks, cu_context_of(op)->totals,
                 Split{cu_sets(op, metric), x, g, step, free_part, reduced, chopped});
-    cu_totals_get(cu_of(op), FACE_SUMS, total);
+    cu_totals_get(cu_context_of(op), FACE_SUMS, total);
     face->free2 = total[FREE2];
     face->reduced_g = total[REDUCED_G];
     face->chopped_g = total[CHOPPED_G];
@@ -180,32 +185,33 @@ void cu_block_split_gradient(const TalusOperator *op, const TalusMetricBlock *me
 }
 
 template <int ROWS, bool VARIED>
-static __global__ void mask(CuSets sets, const double *x, double *y)
+static __global__ void mask_active(CuSets sets, const double *x, double *y)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= sets.blocks)
         return;
     double at[ROWS], out[ROWS];
     auto set = block_set<ROWS, VARIED>(sets, i);
     load_block(x, i, at);
     load_block(y, i, out);
-    if (block_active(set, at))
+    if (is_active(set, at))
         for (int k = 0; k < ROWS; k++)
             out[k] = 0.0;
-    free_gradient(set, out);
+    zero_immovable_rows(set, out);
     store_block(y, i, out);
 }
 
 void cu_block_clear_active(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
                            double *y)
 {
-    LAUNCH_SETS(launch, op, mask, blocks_for(op->blocks), THREADS, cu_sets(op, metric), x, y);
+    LAUNCH_SETS(launch, op, mask_active, blocks_for(op->blocks), THREADS, cu_sets(op, metric), x,
+                y);
 }
 
 template <int ROWS, bool VARIED>
-static __global__ void tangent(CuSets sets, const double *x, const double *d, double *out)
+static __global__ void project_tangent(CuSets sets, const double *x, const double *d, double *out)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= sets.blocks)
         return;
     double at[ROWS], t[ROWS];
@@ -215,7 +221,7 @@ static __global__ void tangent(CuSets sets, const double *x, const double *d, do
         TalusSet set = block_set<ROWS, true>(sets, i);
         talus_block_project_tangent(ROWS, &set, at, t);
     } else if constexpr (ROWS == 3)
-        talus_cone_project_tangent(block_friction<3>(sets, i), at, t);
+        talus_cone_project_tangent(cone_friction<3>(sets, i), at, t);
     else if (!(at[0] > 0.0))
         t[0] = talus_project_nonneg(t[0]);
     store_block(out, i, t);
@@ -224,18 +230,18 @@ static __global__ void tangent(CuSets sets, const double *x, const double *d, do
 void cu_block_project_tangent(const TalusOperator *op, const TalusMetricBlock *metric,
                               const double *x, const double *d, double *out)
 {
-    LAUNCH_SETS(launch, op, tangent, blocks_for(op->blocks), THREADS, cu_sets(op, metric), x, d,
-                out);
+    LAUNCH_SETS(launch, op, project_tangent, blocks_for(op->blocks), THREADS, cu_sets(op, metric),
+                x, d, out);
 }
 
 /* totals[0] = minus the largest a with x - a p in all sets (-infinity without bound): the sign turns a minimum into the
- * maximum that leave_totals forms. */
+ * maximum that write_totals forms. */
 template <int ROWS, bool VARIED>
-static __global__ void feasible_step(CuPartials partials, double *totals, CuSets sets,
-                                     const double *x, const double *p)
+static __global__ void find_feasible_step(CuPartials partials, double *totals, CuSets sets,
+                                          const double *x, const double *p)
 {
     double least = INFINITY;
-    for (int64_t i = item(); i < sets.blocks; i += stride()) {
+    for (int64_t i = item_index(); i < sets.blocks; i += grid_stride()) {
         double at[ROWS], along[ROWS], a;
         load_block(x, i, at);
         load_block(p, i, along);
@@ -243,48 +249,49 @@ static __global__ void feasible_step(CuPartials partials, double *totals, CuSets
             TalusSet set = block_set<ROWS, true>(sets, i);
             a = talus_block_feasible_step(ROWS, &set, at, along);
         } else if constexpr (ROWS == 3)
-            a = talus_cone_feasible_step(block_friction<3>(sets, i), at, along);
+            a = talus_cone_feasible_step(cone_friction<3>(sets, i), at, along);
         else
             a = along[0] > 0.0 ? at[0] / along[0] : INFINITY;
         least = a < least ? a : least;
     }
     double v[1] = {-least};
-    leave_totals<0, 1>(partials, totals, v);
+    write_totals<0, 1>(partials, totals, v);
 }
 
 double cu_block_feasible_step(const TalusOperator *op, const TalusMetricBlock *metric,
                               const double *x, const double *p)
 {
     double total = -INFINITY;
-    LAUNCH_SETS(launch_sums, op, feasible_step, op->blocks, cu_of(op)->totals, cu_sets(op, metric),
-                x, p);
-    cu_totals_get(cu_of(op), 1, &total);
+    LAUNCH_SETS(launch_sums, op, find_feasible_step, op->blocks, cu_context_of(op)->totals,
+                cu_sets(op, metric), x, p);
+    cu_totals_get(cu_context_of(op), 1, &total);
     return -total;
 }
 
 template <int ROWS, bool VARIED>
-static __global__ void compare(CuPartials partials, double *totals, CuSets sets, const double *x,
-                               const double *y)
+static __global__ void compare_active(CuPartials partials, double *totals, CuSets sets,
+                                      const double *x, const double *y)
 {
     double sums[2] = {0.0, 0.0};
-    for (int64_t i = item(); i < sets.blocks; i += stride()) {
+    for (int64_t i = item_index(); i < sets.blocks; i += grid_stride()) {
         double at[ROWS], other[ROWS];
         auto set = block_set<ROWS, VARIED>(sets, i);
         load_block(x, i, at);
         load_block(y, i, other);
-        bool active = block_active(set, other);
+        bool active = is_active(set, other);
         sums[0] += active ? 1.0 : 0.0;
-        sums[1] += active != block_active(set, at) ? 1.0 : 0.0;
+        sums[1] += active != is_active(set, at) ? 1.0 : 0.0;
     }
-    leave_totals<2, 0>(partials, totals, sums);
+    write_totals<2, 0>(partials, totals, sums);
 }
 
 void cu_block_compare_active(const TalusOperator *op, const TalusMetricBlock *metric,
                              const double *x, const double *y, int *active, int *changed)
 {
     double total[2];
-    LAUNCH_SETS(launch_sums, op, compare, op->blocks, cu_of(op)->totals, cu_sets(op, metric), x, y);
-    cu_totals_get(cu_of(op), 2, total);
+    LAUNCH_SETS(launch_sums, op, compare_active, op->blocks, cu_context_of(op)->totals,
+                cu_sets(op, metric), x, y);
+    cu_totals_get(cu_context_of(op), 2, total);
     *active = (int)total[0];
     *changed = (int)total[1];
 }
@@ -292,9 +299,10 @@ void cu_block_compare_active(const TalusOperator *op, const TalusMetricBlock *me
 /* ---- metric ---- */
 
 template <int ROWS>
-static __global__ void scale(int blocks, const TalusMetricBlock *metric, bool into, double *x)
+static __global__ void scale_blocks(int blocks, const TalusMetricBlock *metric, bool into,
+                                    double *x)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= blocks)
         return;
     double t[ROWS];
@@ -306,7 +314,8 @@ static __global__ void scale(int blocks, const TalusMetricBlock *metric, bool in
 
 void cu_op_scale(const TalusOperator *op, const TalusMetricBlock *metric, bool into, double *x)
 {
-    LAUNCH_ROWS(launch, op, scale, blocks_for(op->blocks), THREADS, op->blocks, metric, into, x);
+    LAUNCH_ROWS(launch, op, scale_blocks, blocks_for(op->blocks), THREADS, op->blocks, metric, into,
+                x);
 }
 
 /* ---- recession cones ---- */
@@ -320,12 +329,12 @@ template <int ROWS> static __device__ inline double norm2(const double (&x)[ROWS
 }
 
 template <int ROWS>
-static __global__ void recede(CuSets sets, bool relaxed, double least, double *x)
+static __global__ void project_recession(CuSets sets, bool relaxed, double least, double *x)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= sets.blocks)
         return;
-    TalusSet set = varied_set(sets, i, !relaxed, nullptr);
+    TalusSet set = model_set(sets, i, !relaxed, nullptr);
     double at[ROWS];
     load_block(x, i, at);
     talus_recession_project(ROWS, &set, at);
@@ -337,17 +346,17 @@ static __global__ void recede(CuSets sets, bool relaxed, double least, double *x
 
 void cu_block_project_recession(const TalusOperator *op, bool relaxed, double least, double *x)
 {
-    LAUNCH_ROWS(launch, op, recede, blocks_for(op->blocks), THREADS, cu_sets(op, nullptr), relaxed,
-                least, x);
+    LAUNCH_ROWS(launch, op, project_recession, blocks_for(op->blocks), THREADS,
+                cu_sets(op, nullptr), relaxed, least, x);
 }
 
 template <int ROWS>
-static __global__ void recede_span(CuSets sets, bool relaxed, const double *x, double *y)
+static __global__ void project_recession_span(CuSets sets, bool relaxed, const double *x, double *y)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= sets.blocks)
         return;
-    TalusSet set = varied_set(sets, i, !relaxed, nullptr);
+    TalusSet set = model_set(sets, i, !relaxed, nullptr);
     double at[ROWS], out[ROWS];
     load_block(x, i, at);
     load_block(y, i, out);
@@ -362,6 +371,6 @@ static __global__ void recede_span(CuSets sets, bool relaxed, const double *x, d
 void cu_block_project_recession_span(const TalusOperator *op, bool relaxed, const double *x,
                                      double *y)
 {
-    LAUNCH_ROWS(launch, op, recede_span, blocks_for(op->blocks), THREADS, cu_sets(op, nullptr),
-                relaxed, x, y);
+    LAUNCH_ROWS(launch, op, project_recession_span, blocks_for(op->blocks), THREADS,
+                cu_sets(op, nullptr), relaxed, x, y);
 }

@@ -9,6 +9,7 @@
 
 enum { RESIDUAL2, SHIFT2, ESTIMATE2, RESIDUAL_MAX, LAW_SUMS };
 
+/* Kernel argument of the operations on laws. */
 struct Law {
     CuView<double> view;
     CuMotion motion; /* N gamma, plus D' v_f if there are bodies; without bias and q */
@@ -16,12 +17,13 @@ struct Law {
     const double *gamma; /* impulses; for estimates x in the metric of the sets */
     double *offset;      /* bias or q, with shifts; the normal entry of block i is at i * apart */
     int apart;
-    const double *base; /* [blocks]: those entries without shifts; NULL: no shifts */
-    double share;       /* fraction of the way that shifts or estimates move */
+    const double *unshifted; /* [blocks]: those entries without shifts; NULL: no shifts */
+    double share;            /* fraction of the way that shifts or estimates move */
 };
 
-static Law law_of(const TalusOperator *op, const TalusMetricBlock *metric, const double *gamma,
-                  double share)
+/* Returns the argument for an operator, without `motion`. */
+static Law law_inputs(const TalusOperator *op, const TalusMetricBlock *metric, const double *gamma,
+                      double share)
 {
     Law pass = {};
     pass.view = cu_view(op);
@@ -29,7 +31,7 @@ static Law law_of(const TalusOperator *op, const TalusMetricBlock *metric, const
     pass.gamma = gamma;
     pass.offset = op->pair ? op->bias : op->offset;
     pass.apart = op->pair ? 1 : op->rows;
-    pass.base = op->unshifted;
+    pass.unshifted = op->unshifted;
     pass.share = share;
     return pass;
 }
@@ -48,10 +50,10 @@ static __device__ inline bool is_prism(const CuSets &sets, int64_t i)
 
 /* u = N gamma + q at block i, q without shifts. */
 template <int ROWS>
-static __device__ inline void unshifted(const Law &pass, int64_t i, double (&u)[ROWS])
+static __device__ inline void unshifted_velocity(const Law &pass, int64_t i, double (&u)[ROWS])
 {
     block_velocity(pass.view, pass.motion, (int)i, u);
-    u[0] += pass.base ? pass.base[i] : pass.offset[i * pass.apart];
+    u[0] += pass.unshifted ? pass.unshifted[i] : pass.offset[i * pass.apart];
     if (!pass.view.pair)
         for (int k = 1; k < ROWS; k++)
             u[k] += pass.offset[i * ROWS + k];
@@ -60,11 +62,11 @@ static __device__ inline void unshifted(const Law &pass, int64_t i, double (&u)[
 /* Adds sigma, De Saxce's shift at u, to u_n and (sigma - shift)^2 to the sums, `shift` the one in the offset; moves
  * that shift by pass.share of the way to sigma. */
 template <int ROWS>
-static __device__ inline void shift_block(const Law &pass, int64_t i, const TalusSet &set,
-                                          double (&u)[ROWS], double (&sums)[LAW_SUMS])
+static __device__ inline void move_shift(const Law &pass, int64_t i, const TalusSet &set,
+                                         double (&u)[ROWS], double (&sums)[LAW_SUMS])
 {
     double sigma = talus_block_shift(ROWS, &set, u), *offset = &pass.offset[i * pass.apart];
-    double base = pass.base[i], shift = *offset - base, off = sigma - shift;
+    double base = pass.unshifted[i], shift = *offset - base, off = sigma - shift;
     sums[SHIFT2] += off * off;
     u[0] += sigma;
     if (pass.share > 0.0)
@@ -75,59 +77,62 @@ static __device__ inline void shift_block(const Law &pass, int64_t i, const Talu
 template <int ROWS>
 static __device__ inline void measure_block(const Law &pass, int64_t i, double (&sums)[LAW_SUMS])
 {
-    double gamma[ROWS], u[ROWS], d = block_scale<ROWS>(pass.view, (int)i);
-    TalusSet set = varied_set(pass.sets, i, false, nullptr);
+    double gamma[ROWS], u[ROWS], d = block_mean_diagonal<ROWS>(pass.view, (int)i);
+    TalusSet set = model_set(pass.sets, i, false, nullptr);
     load_block(pass.gamma, i, gamma);
-    unshifted(pass, i, u);
+    unshifted_velocity(pass, i, u);
     if (is_coulomb(pass.sets, i))
-        shift_block(pass, i, set, u, sums);
+        move_shift(pass, i, set, u, sums);
     if (is_prism(pass.sets, i)) {
         double off = d * (gamma[0] - pass.sets.estimate[i]);
         sums[ESTIMATE2] += off * off;
     }
     if (pass.view.compliance)
         u[0] += pass.view.compliance[i] * gamma[0];
-    double r2 = exact_natural2(set, d, gamma, u);
+    double r2 = exact_natural_residual2(set, d, gamma, u);
     sums[RESIDUAL2] += r2;
     sums[RESIDUAL_MAX] = larger(sums[RESIDUAL_MAX], r2);
 }
 
-template <int ROWS> static __global__ void measure(CuPartials partials, double *totals, Law pass)
+template <int ROWS>
+static __global__ void measure_blocks(CuPartials partials, double *totals, Law pass)
 {
     double sums[LAW_SUMS] = {0.0};
-    for (int64_t i = item(); i < pass.view.blocks; i += stride())
+    for (int64_t i = item_index(); i < pass.view.blocks; i += grid_stride())
         measure_block<ROWS>(pass, i, sums);
-    leave_totals<LAW_SUMS - 1, 1>(partials, totals, sums);
+    write_totals<LAW_SUMS - 1, 1>(partials, totals, sums);
 }
 
 void cu_law_measure_and_shift(const TalusOperator *op, const double *gamma, double share,
                               TalusLawSums *sums, TalusTermSums *terms)
 {
     double total[LAW_SUMS] = {0.0};
-    Law pass = law_of(op, nullptr, gamma, share);
+    Law pass = law_inputs(op, nullptr, gamma, share);
     /* with v_f but without bias or q, which contain shifts */
-    pass.motion = cu_motion(op, gamma, nullptr, op->pair != nullptr);
+    pass.motion = cu_compute_motion(op, gamma, nullptr, op->pair != nullptr);
     pass.motion.offset = false;
-    LAUNCH_ROWS(launch_sums, op, measure, op->blocks, cu_of(op)->totals, pass);
-    cu_totals_get(cu_of(op), LAW_SUMS, total);
+    LAUNCH_ROWS(launch_sums, op, measure_blocks, op->blocks, cu_context_of(op)->totals, pass);
+    cu_totals_get(cu_context_of(op), LAW_SUMS, total);
     *sums =
         TalusLawSums{total[RESIDUAL2], sqrt(total[RESIDUAL_MAX]), total[SHIFT2], total[ESTIMATE2]};
     if (terms)
-        *terms = cu_terms(op, gamma);
+        *terms = cu_gradient_terms(op, gamma);
 }
 
-static __global__ void unshift(Law pass)
+/* Removes the shift from the normal offset of every Coulomb block. */
+static __global__ void reset_shifts(Law pass)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i < pass.view.blocks && is_coulomb(pass.sets, i))
-        pass.offset[i * pass.apart] = pass.base[i];
+        pass.offset[i * pass.apart] = pass.unshifted[i];
 }
 
 void cu_law_clear_shifts(const TalusOperator *op)
 {
     if (!op->unshifted)
         return;
-    launch(cu_of(op), unshift, blocks_for(op->blocks), THREADS, law_of(op, nullptr, nullptr, 0.0));
+    launch(cu_context_of(op), reset_shifts, blocks_for(op->blocks), THREADS,
+           law_inputs(op, nullptr, nullptr, 0.0));
 }
 
 /* ---- bounds ---- */
@@ -135,10 +140,10 @@ void cu_law_clear_shifts(const TalusOperator *op)
 /* Moves the estimate of every prism by pass.share of the way to its normal impulse; a negative impulse counts as 0. */
 static __global__ void move_estimates(Law pass, int rows, double *estimate)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= pass.view.blocks || !is_prism(pass.sets, i))
         return;
-    double normal = talus_project_nonneg(block_scales(pass.sets, i).x * pass.gamma[i * rows]);
+    double normal = talus_project_nonneg(metric_scales(pass.sets, i).x * pass.gamma[i * rows]);
     estimate[i] = (1.0 - pass.share) * estimate[i] + pass.share * normal;
 }
 
@@ -147,6 +152,6 @@ void cu_law_move_estimates(const TalusOperator *op, const TalusMetricBlock *metr
 {
     if (!op->estimate)
         return;
-    launch(cu_of(op), move_estimates, blocks_for(op->blocks), THREADS, law_of(op, metric, x, share),
-           op->rows, op->estimate);
+    launch(cu_context_of(op), move_estimates, blocks_for(op->blocks), THREADS,
+           law_inputs(op, metric, x, share), op->rows, op->estimate);
 }

@@ -18,7 +18,7 @@ enum { MACHINE_THREADS = 30, MACHINE_MEMBERS = 6 };
 #endif
 
 /* Returns this thread's place in its block of MACHINE_THREADS (linalg/machine.h). */
-static __device__ inline TalusTeam cu_team()
+static __device__ inline TalusTeam cu_thread_team()
 {
     const int lane = (int)threadIdx.x;
     return TalusTeam{lane,
@@ -47,10 +47,10 @@ struct CuMachines {
     CuArray<char> arrays; /* the same on the device */
     /* x: impulses of joints, y: work space, [rows] each; response: dense matrices, work: to form them */
     CuArray<double> x, y, response, work;
-    CuArray<uint32_t> before; /* [bodies + 1]: incidence_start without joints */
-    CuArray<int32_t> vertex;  /* by body: its vertex (linalg/machine.h), -1: none */
-    CuArray<double> taken;    /* by vertex: what joints remove from M^-1, 6 x 6 */
-    const double *dense;      /* response.at; NULL: the factorisation is applied */
+    CuArray<uint32_t> contact_start; /* [bodies + 1]: incidence_start without joints */
+    CuArray<int32_t> vertex;         /* by body: its vertex (linalg/machine.h), -1: none */
+    CuArray<double> taken;           /* by vertex: what joints remove from M^-1, 6 x 6 */
+    const double *dense;             /* response.at; NULL: the factorisation is applied */
 };
 
 /* A factorisation that takes at most this many bytes, work vector y included, is copied to the shared memory of a
@@ -78,7 +78,8 @@ static __device__ inline void cu_rebase(const T *&array, const char *from, const
 
 /* Copies the arrays to `shared`, with space for y behind them, and returns machines that point there; if they do not
  * fit, returns those of the view. All MACHINE_THREADS threads of a block call it. */
-static __device__ inline TalusMachines cu_machines_near(const CuMachinesView *view, double *shared)
+static __device__ inline TalusMachines cu_machines_in_shared(const CuMachinesView *view,
+                                                             double *shared)
 {
     TalusMachines e = view->machines;
     const char *from = view->arrays;
@@ -109,15 +110,15 @@ static __device__ inline TalusMachines cu_machines_near(const CuMachinesView *vi
 }
 
 /* Returns the place of velocity component c (six per body: v, s) in consecutive records of eight numbers. */
-static __device__ inline int component_at(int c)
+static __device__ inline int component_place(int c)
 {
     return c / 3 * 4 + c % 3;
 }
 
 /* Makes the velocities of machine m satisfy its joints, by its matrix; machines.bias NULL leaves out column 0. All
  * RESPONSE_THREADS threads of a block call it, with MACHINE_SHARED bytes of shared memory. */
-static __device__ inline void cu_machine_respond(const CuMachinesView *view, int m,
-                                                 double (*velocity)[8], double *shared)
+static __device__ inline void cu_machine_apply_dense(const CuMachinesView *view, int m,
+                                                     double (*velocity)[8], double *shared)
 {
     double *before = shared, *sum = shared + 8 * RESPONSE_BODIES;
     const TalusMachines *e = &view->machines;
@@ -128,15 +129,15 @@ static __device__ inline void cu_machine_respond(const CuMachinesView *view, int
         before[k] = velocity[e->vertex_body[first + k / 8]][k % 8];
     __syncthreads();
     for (int t = (int)threadIdx.x; t < 6 * bodies * RESPONSE_PARTS; t += RESPONSE_THREADS) {
-        const double *row = response + component_at(t / RESPONSE_PARTS);
+        const double *row = response + component_place(t / RESPONSE_PARTS);
         double part = 0.0;
         for (int c = t % RESPONSE_PARTS; c < 6 * bodies; c += RESPONSE_PARTS)
-            part += row[(size_t)(1 + c) * column] * before[component_at(c)];
+            part += row[(size_t)(1 + c) * column] * before[component_place(c)];
         sum[t] = part;
     }
     __syncthreads();
     for (int c = (int)threadIdx.x; c < 6 * bodies; c += RESPONSE_THREADS) {
-        const int k = component_at(c);
+        const int k = component_place(c);
         double total = e->bias ? response[k] : 0.0;
         for (int part = 0; part < RESPONSE_PARTS; part++)
             total += sum[RESPONSE_PARTS * c + part];
@@ -146,10 +147,10 @@ static __device__ inline void cu_machine_respond(const CuMachinesView *view, int
 }
 
 /* machines_apply.cu: make velocities satisfy the joints of all machines; `offset` false: with offsets b = 0.
- * cu_machines_launch does it for a view of op's machines; cu_machines_apply for cu_machines(op), so nothing if op has
+ * cu_machines_apply_view does it for a view of op's machines; cu_machines_apply for cu_machines(op), so nothing if op has
  * no elimination. */
-void cu_machines_launch(const TalusOperator *op, CuMachinesView view, bool offset,
-                        double (*velocity)[8]);
+void cu_machines_apply_view(const TalusOperator *op, CuMachinesView view, bool offset,
+                            double (*velocity)[8]);
 void cu_machines_apply(const TalusOperator *op, bool offset, double (*velocity)[8]);
 
 /* Returns the operator's machines; none, all zeros, if it has no elimination. */

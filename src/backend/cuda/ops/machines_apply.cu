@@ -9,23 +9,23 @@ static __global__ void __launch_bounds__(RESPONSE_THREADS)
 {
     __shared__ double shared[MACHINE_SHARED / sizeof(double)];
     if (view.response) {
-        cu_machine_respond(&view, (int)blockIdx.x, velocity, shared);
+        cu_machine_apply_dense(&view, (int)blockIdx.x, velocity, shared);
         return;
     }
-    const TalusMachines e = cu_machines_near(&view, shared);
-    talus_machine_apply(&e, (int)blockIdx.x, velocity, cu_team());
+    const TalusMachines e = cu_machines_in_shared(&view, shared);
+    talus_machine_apply(&e, (int)blockIdx.x, velocity, cu_thread_team());
 }
 
-void cu_machines_launch(const TalusOperator *op, CuMachinesView view, bool offset,
-                        double (*velocity)[8])
+void cu_machines_apply_view(const TalusOperator *op, CuMachinesView view, bool offset,
+                            double (*velocity)[8])
 {
     if (!offset)
         view.machines.bias = nullptr;
-    launch_block(cu_of(op), apply_machines, (unsigned)view.machines.machines,
+    launch_block(cu_context_of(op), apply_machines, (unsigned)view.machines.machines,
                  cu_machine_threads(&view), view, velocity);
 }
 
 void cu_machines_apply(const TalusOperator *op, bool offset, double (*velocity)[8])
 {
-    cu_machines_launch(op, cu_machines(op), offset, velocity);
+    cu_machines_apply_view(op, cu_machines(op), offset, velocity);
 }

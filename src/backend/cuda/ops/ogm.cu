@@ -8,8 +8,8 @@
 
 /* t = P(x - step g), then x_next and y = t at block i (formula: step.ogm in operations.h). */
 template <bool VARIED, int ROWS>
-static __device__ inline void ogm_block(const CuSets &sets, const TalusOgm &o, int64_t i,
-                                        const double (&x)[ROWS], const double (&g)[ROWS])
+static __device__ inline void ogm_one_block(const CuSets &sets, const TalusOgm &o, int64_t i,
+                                            const double (&x)[ROWS], const double (&g)[ROWS])
 {
     double y[ROWS], t[ROWS], next[ROWS];
     load_block(o.y, i, y);
@@ -22,31 +22,33 @@ static __device__ inline void ogm_block(const CuSets &sets, const TalusOgm &o, i
     store_block(o.x_next, i, next);
 }
 
-template <int ROWS, bool VARIED> static __global__ void ogm_step(CuSets sets, TalusOgm o)
+template <int ROWS, bool VARIED> static __global__ void ogm_blocks(CuSets sets, TalusOgm o)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= sets.blocks)
         return;
     double x[ROWS], g[ROWS];
     load_block(o.x, i, x);
     load_block(o.g, i, g);
-    ogm_block<VARIED>(sets, o, i, x, g);
+    ogm_one_block<VARIED>(sets, o, i, x, g);
 }
 
+/* As ogm_blocks; totals: sum of squares and maximum of squares of the natural residual of x. */
 template <int ROWS, bool VARIED>
-static __global__ void ogm_measured(CuPartials partials, double *totals, CuSets sets, TalusOgm o)
+static __global__ void ogm_blocks_measured(CuPartials partials, double *totals, CuSets sets,
+                                           TalusOgm o)
 {
     double sums[2] = {0.0, 0.0};
-    for (int64_t i = item(); i < sets.blocks; i += stride()) {
+    for (int64_t i = item_index(); i < sets.blocks; i += grid_stride()) {
         double x[ROWS], g[ROWS];
         load_block(o.x, i, x);
         load_block(o.g, i, g);
-        ogm_block<VARIED>(sets, o, i, x, g);
-        double r2 = natural2<VARIED>(sets, i, block_scales(sets, i), x, g);
+        ogm_one_block<VARIED>(sets, o, i, x, g);
+        double r2 = natural_residual2<VARIED>(sets, i, metric_scales(sets, i), x, g);
         sums[0] += r2;
         sums[1] = larger(sums[1], r2);
     }
-    leave_totals<1, 1>(partials, totals, sums);
+    write_totals<1, 1>(partials, totals, sums);
 }
 
 void cu_step_ogm(const TalusOperator *op, const TalusOgm *o, double *residual2,
@@ -55,10 +57,11 @@ void cu_step_ogm(const TalusOperator *op, const TalusOgm *o, double *residual2,
     CuSets sets = cu_sets(op, o->metric);
     double total[2] = {0.0, 0.0};
     if (o->want_residual) {
-        LAUNCH_SETS(launch_sums, op, ogm_measured, op->blocks, cu_of(op)->totals, sets, *o);
-        cu_totals_get(cu_of(op), 2, total);
+        LAUNCH_SETS(launch_sums, op, ogm_blocks_measured, op->blocks, cu_context_of(op)->totals,
+                    sets, *o);
+        cu_totals_get(cu_context_of(op), 2, total);
     } else {
-        LAUNCH_SETS(launch, op, ogm_step, blocks_for(op->blocks), THREADS, sets, *o);
+        LAUNCH_SETS(launch, op, ogm_blocks, blocks_for(op->blocks), THREADS, sets, *o);
     }
     *residual2 = total[0];
     *residual_max = sqrt(total[1]);

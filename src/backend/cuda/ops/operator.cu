@@ -8,15 +8,16 @@
 
 /* ---- the copy of a host's operator ---- */
 
+/* Device memory of the arrays of an operator that is copied from the host. */
 struct CuMirror {
     CuArray<int32_t> pair, incidence_start, incidence, row_start, column;
-    CuArray<double> frame, arm, body, inertia, bias, mu, compliance, diagonal, coupling;
-    CuArray<double> values, offset, estimate, moment_mu, lever, base;
+    CuArray<double> frame, arm, body, inverse_inertia, bias, mu, compliance, diagonal, coupling;
+    CuArray<double> values, offset, estimate, moment_mu, lever, unshifted;
     CuArray<uint64_t> id;
     CuArray<TalusBlockModel> model;
 };
 
-TalusStatus cu_device_of(const TalusOperator *op, CuScratch **out)
+TalusStatus cu_get_scratch(const TalusOperator *op, CuScratch **out)
 {
     if (!op->device) /* made on first use, though the operator is const */
         TALUS_TRY(talus_alloc(&((TalusOperator *)op)->device, 1, sizeof(CuScratch), "operator"));
@@ -26,14 +27,14 @@ TalusStatus cu_device_of(const TalusOperator *op, CuScratch **out)
 
 /* Copies `count` elements from the host and writes their device address to *place; writes NULL if `from` is NULL. */
 template <class T>
-static TalusStatus upload(const TalusOperator *op, CuArray<T> *to, const void *from, int64_t count,
-                          const char *what, void **place)
+static TalusStatus upload_array(const TalusOperator *op, CuArray<T> *to, const void *from,
+                                int64_t count, const char *what, void **place)
 {
     *place = nullptr;
     if (!from)
         return TALUS_OK;
     TALUS_TRY(to->reserve(count, what));
-    cu_put(cu_of(op), to->at, from, (size_t)count * sizeof(T));
+    cu_put(cu_context_of(op), to->at, from, (size_t)count * sizeof(T));
     *place = to->at;
     return TALUS_OK;
 }
@@ -41,52 +42,57 @@ static TalusStatus upload(const TalusOperator *op, CuArray<T> *to, const void *f
 /* Address of a pointer field as void **, whatever the field points to. */
 #define PLACE(field) ((void **)&(field))
 
+/* Uploads the arrays of a matrix-free operator and sets the pointers of op to them. */
 static TalusStatus upload_contacts(const TalusOperator *host, CuMirror *m, TalusOperator *op)
 {
     int64_t blocks = host->blocks, bodies = host->bodies, general = host->general;
     const char *what = "contacts of the problem";
-    TALUS_TRY(upload(op, &m->pair, host->pair, 2 * blocks, what, PLACE(op->pair)));
-    TALUS_TRY(upload(op, &m->frame, host->frame, 4 * blocks, what, PLACE(op->frame)));
-    TALUS_TRY(upload(op, &m->bias, host->bias, blocks, what, PLACE(op->bias)));
-    TALUS_TRY(upload(op, &m->arm, host->arm, 6 * general, what, PLACE(op->arm)));
-    TALUS_TRY(upload(op, &m->lever, host->lever, 2 * general, what, PLACE(op->lever)));
+    TALUS_TRY(upload_array(op, &m->pair, host->pair, 2 * blocks, what, PLACE(op->pair)));
+    TALUS_TRY(upload_array(op, &m->frame, host->frame, 4 * blocks, what, PLACE(op->frame)));
+    TALUS_TRY(upload_array(op, &m->bias, host->bias, blocks, what, PLACE(op->bias)));
+    TALUS_TRY(upload_array(op, &m->arm, host->arm, 6 * general, what, PLACE(op->arm)));
+    TALUS_TRY(upload_array(op, &m->lever, host->lever, 2 * general, what, PLACE(op->lever)));
     what = "bodies of the problem";
-    TALUS_TRY(upload(op, &m->body, host->body, 8 * bodies, what, PLACE(op->body)));
-    TALUS_TRY(upload(op, &m->inertia, host->inverse_inertia, 6 * bodies, what,
-                     PLACE(op->inverse_inertia)));
-    TALUS_TRY(upload(op, &m->id, host->numbers.id, bodies, what, PLACE(op->numbers.id)));
-    TALUS_TRY(upload(op, &m->incidence_start, host->incidence_start, bodies + 1, what,
-                     PLACE(op->incidence_start)));
-    return upload(op, &m->incidence, host->incidence, host->incidence_start[bodies], what,
-                  PLACE(op->incidence));
+    TALUS_TRY(upload_array(op, &m->body, host->body, 8 * bodies, what, PLACE(op->body)));
+    TALUS_TRY(upload_array(op, &m->inverse_inertia, host->inverse_inertia, 6 * bodies, what,
+                           PLACE(op->inverse_inertia)));
+    TALUS_TRY(upload_array(op, &m->id, host->numbers.id, bodies, what, PLACE(op->numbers.id)));
+    TALUS_TRY(upload_array(op, &m->incidence_start, host->incidence_start, bodies + 1, what,
+                           PLACE(op->incidence_start)));
+    return upload_array(op, &m->incidence, host->incidence, host->incidence_start[bodies], what,
+                        PLACE(op->incidence));
 }
 
+/* Uploads the arrays of an explicit operator and sets the pointers of op to them. */
 static TalusStatus upload_matrix(const TalusOperator *host, CuMirror *m, TalusOperator *op)
 {
     int64_t rows = (int64_t)host->rows * host->blocks, entries = host->row_start[rows];
     const char *what = "matrix of the problem";
-    TALUS_TRY(upload(op, &m->row_start, host->row_start, rows + 1, what, PLACE(op->row_start)));
-    TALUS_TRY(upload(op, &m->column, host->column, entries, what, PLACE(op->column)));
-    TALUS_TRY(upload(op, &m->values, host->values, entries, what, PLACE(op->values)));
-    return upload(op, &m->offset, host->offset, rows, what, PLACE(op->offset));
+    TALUS_TRY(
+        upload_array(op, &m->row_start, host->row_start, rows + 1, what, PLACE(op->row_start)));
+    TALUS_TRY(upload_array(op, &m->column, host->column, entries, what, PLACE(op->column)));
+    TALUS_TRY(upload_array(op, &m->values, host->values, entries, what, PLACE(op->values)));
+    return upload_array(op, &m->offset, host->offset, rows, what, PLACE(op->offset));
 }
 
+/* Uploads the arrays of friction and sets the pointers of op to them. */
 static TalusStatus upload_sets(const TalusOperator *host, CuMirror *m, TalusOperator *op)
 {
     int64_t blocks = host->blocks;
     const char *what = "friction of the problem";
-    TALUS_TRY(upload(op, &m->mu, host->mu, blocks, what, PLACE(op->mu)));
-    TALUS_TRY(upload(op, &m->model, host->model, blocks, what, PLACE(op->model)));
-    TALUS_TRY(upload(op, &m->estimate, host->estimate, blocks, what, PLACE(op->estimate)));
-    TALUS_TRY(upload(op, &m->moment_mu, host->moment_mu, 2 * blocks, what, PLACE(op->moment_mu)));
-    return upload(op, &m->base, host->unshifted, blocks, what, PLACE(op->unshifted));
+    TALUS_TRY(upload_array(op, &m->mu, host->mu, blocks, what, PLACE(op->mu)));
+    TALUS_TRY(upload_array(op, &m->model, host->model, blocks, what, PLACE(op->model)));
+    TALUS_TRY(upload_array(op, &m->estimate, host->estimate, blocks, what, PLACE(op->estimate)));
+    TALUS_TRY(
+        upload_array(op, &m->moment_mu, host->moment_mu, 2 * blocks, what, PLACE(op->moment_mu)));
+    return upload_array(op, &m->unshifted, host->unshifted, blocks, what, PLACE(op->unshifted));
 }
 
 TalusStatus cu_op_mirror(const TalusOperator *host, TalusOperator *op)
 {
     CuScratch *s;
     TalusContext *context = op->context;
-    TALUS_TRY(cu_device_of(op, &s));
+    TALUS_TRY(cu_get_scratch(op, &s));
     if (!s->mirror)
         TALUS_TRY(talus_alloc((void **)&s->mirror, 1, sizeof *s->mirror, "operator"));
     CuMirror *m = s->mirror;
@@ -99,17 +105,20 @@ TalusStatus cu_op_mirror(const TalusOperator *host, TalusOperator *op)
     int64_t blocks = host->blocks, coupled = host->values ? host->blocks : host->general;
     const char *what = "blocks of the problem";
     TALUS_TRY(upload_sets(host, m, op));
-    TALUS_TRY(upload(op, &m->compliance, host->compliance, blocks, what, PLACE(op->compliance)));
-    TALUS_TRY(upload(op, &m->diagonal, host->diagonal, 2 * blocks, what, PLACE(op->diagonal)));
-    TALUS_TRY(upload(op, &m->coupling, host->coupling, coupled, what, PLACE(op->coupling)));
-    return cu_check(cu_of(op));
+    TALUS_TRY(
+        upload_array(op, &m->compliance, host->compliance, blocks, what, PLACE(op->compliance)));
+    TALUS_TRY(
+        upload_array(op, &m->diagonal, host->diagonal, 2 * blocks, what, PLACE(op->diagonal)));
+    TALUS_TRY(upload_array(op, &m->coupling, host->coupling, coupled, what, PLACE(op->coupling)));
+    return cu_check(cu_context_of(op));
 }
 
 static void clear_mirror(CuMirror *m)
 {
     cu_clear(m->pair, m->incidence_start, m->incidence, m->id, m->row_start, m->column, m->model);
-    cu_clear(m->frame, m->arm, m->body, m->inertia, m->bias, m->mu, m->compliance, m->diagonal,
-             m->coupling, m->values, m->offset, m->estimate, m->moment_mu, m->lever, m->base);
+    cu_clear(m->frame, m->arm, m->body, m->inverse_inertia, m->bias, m->mu, m->compliance,
+             m->diagonal, m->coupling, m->values, m->offset, m->estimate, m->moment_mu, m->lever,
+             m->unshifted);
     talus_release(m);
 }
 
@@ -136,10 +145,11 @@ void cu_op_mirror_clear(TalusOperator *op)
 
 /* ---- scratch ---- */
 
+/* Lists in `out` the bodies with more than BLOCK_SUM_ABOVE contacts and counts them in *found, which is 0 before. */
 static __global__ void find_block_summed(int bodies, const int32_t *incidence_start, int32_t *out,
                                          int32_t *found)
 {
-    int64_t b = item();
+    int64_t b = item_index();
     if (b < bodies && incidence_start[b + 1] - incidence_start[b] > BLOCK_SUM_ABOVE)
         out[atomicAdd(found, 1)] = (int32_t)b;
 }
@@ -148,11 +158,11 @@ static __global__ void find_block_summed(int bodies, const int32_t *incidence_st
  * the last of the context's totals. */
 static TalusStatus list_block_summed(const TalusOperator *op, CuScratch *s)
 {
-    int32_t *found = (int32_t *)(cu_of(op)->totals + CU_TOTALS - 1);
+    int32_t *found = (int32_t *)(cu_context_of(op)->totals + CU_TOTALS - 1);
     TALUS_TRY(s->block_summed.reserve(2 * (int64_t)op->blocks / BLOCK_SUM_ABOVE,
                                       "bodies with many contacts"));
-    cu_zero(cu_of(op), found, sizeof(double));
-    launch(cu_of(op), find_block_summed, blocks_for(op->bodies), THREADS, op->bodies,
+    cu_zero(cu_context_of(op), found, sizeof(double));
+    launch(cu_context_of(op), find_block_summed, blocks_for(op->bodies), THREADS, op->bodies,
            op->incidence_start, s->block_summed.at, found);
     return TALUS_OK;
 }
@@ -160,7 +170,7 @@ static TalusStatus list_block_summed(const TalusOperator *op, CuScratch *s)
 TalusStatus cu_scratch_begin(const TalusOperator *op)
 {
     CuScratch *s;
-    TALUS_TRY(cu_device_of(op, &s));
+    TALUS_TRY(cu_get_scratch(op, &s));
     s->serial++;
     s->block_summed_count = 0;
     if (op->pair) {
@@ -183,9 +193,9 @@ TalusStatus cu_op_reserve_scratch(const TalusOperator *op)
 {
     double totals[CU_TOTALS];
     TALUS_TRY(cu_scratch_begin(op));
-    cu_totals_get(cu_of(op), CU_TOTALS, totals);
+    cu_totals_get(cu_context_of(op), CU_TOTALS, totals);
     cu_scratch_end(op, totals);
-    return cu_check(cu_of(op));
+    return cu_check(cu_context_of(op));
 }
 
 CuView<double> cu_view(const TalusOperator *op)
@@ -215,57 +225,61 @@ CuView<double> cu_view(const TalusOperator *op)
 
 /* ---- motion ---- */
 
+/* Kernel of gather_body_velocities: first part of a product, body by body. */
 template <int ROWS>
-static __global__ void gather(CuView<double> c, CuImpulses<double> g, bool free_motion,
-                              double (*velocity)[8])
+static __global__ void gather_impulses(CuView<double> c, CuImpulses<double> g, bool free_motion,
+                                       double (*velocity)[8])
 {
-    gather_bodies<ROWS>(c, g, free_motion, velocity);
+    gather_body_velocities<ROWS>(c, g, free_motion, velocity);
 }
 
-unsigned cu_gather_blocks(const TalusOperator *op)
+unsigned cu_gather_block_count(const TalusOperator *op)
 {
     return blocks_for(op->bodies) + (unsigned)cu_scratch_of(op)->block_summed_count;
 }
 
 /* velocity = v_f, if `free_motion`, plus M^-1 D gamma, before eliminated joints are satisfied. */
-static void gather_velocities(const TalusOperator *op, CuImpulses<double> g, bool free_motion,
-                              double (*velocity)[8])
+static void launch_gather(const TalusOperator *op, CuImpulses<double> g, bool free_motion,
+                          double (*velocity)[8])
 {
-    unsigned blocks = cu_gather_blocks(op);
+    unsigned blocks = cu_gather_block_count(op);
     /* threads wait for each other only where a block sums one body */
     if (cu_scratch_of(op)->block_summed_count)
-        LAUNCH_ROWS(launch_block, op, gather, blocks, THREADS, cu_view(op), g, free_motion,
+        LAUNCH_ROWS(launch_block, op, gather_impulses, blocks, THREADS, cu_view(op), g, free_motion,
                     velocity);
     else
-        LAUNCH_ROWS(launch, op, gather, blocks, THREADS, cu_view(op), g, free_motion, velocity);
+        LAUNCH_ROWS(launch, op, gather_impulses, blocks, THREADS, cu_view(op), g, free_motion,
+                    velocity);
 }
 
-void cu_gather(const TalusOperator *op, const double *gamma, bool free_motion,
-               double (*velocity)[8])
+void cu_gather_velocities(const TalusOperator *op, const double *gamma, bool free_motion,
+                          double (*velocity)[8])
 {
-    gather_velocities(op, CuImpulses<double>{gamma, nullptr}, free_motion, velocity);
+    launch_gather(op, CuImpulses<double>{gamma, nullptr}, free_motion, velocity);
 }
 
-static void move_bodies(const TalusOperator *op, CuImpulses<double> g, bool free_motion,
-                        double (*velocity)[8])
+/* velocity = v_f, if `free_motion`, plus M^-1 D gamma, made to satisfy eliminated joints. */
+static void compute_velocities(const TalusOperator *op, CuImpulses<double> g, bool free_motion,
+                               double (*velocity)[8])
 {
-    gather_velocities(op, g, free_motion, velocity);
+    launch_gather(op, g, free_motion, velocity);
     cu_machines_apply(op, free_motion, velocity);
 }
 
 /* Returns v_f: op->body itself or, if joints are eliminated, a copy in `velocity` that satisfies them. */
-static const double (*free_bodies(const TalusOperator *op, double (*velocity)[8]))[8]
+static const double (*free_velocities(const TalusOperator *op, double (*velocity)[8]))[8]
 {
     if (!op->elimination)
         return op->body;
-    cu_copy(cu_of(op), velocity, op->body, (size_t)op->bodies * sizeof *velocity);
+    cu_copy(cu_context_of(op), velocity, op->body, (size_t)op->bodies * sizeof *velocity);
     cu_machines_apply(op, true, velocity);
     return velocity;
 }
 
-template <int ROWS> static __global__ void unscale(int blocks, CuImpulses<double> g, double *out)
+template <int ROWS>
+static __global__ void unscale_impulses(int blocks, CuImpulses<double> g, double *out)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= blocks)
         return;
     double local[LOCAL<ROWS>];
@@ -274,8 +288,8 @@ template <int ROWS> static __global__ void unscale(int blocks, CuImpulses<double
         out[i * ROWS + k] = local[k];
 }
 
-CuMotion cu_motion(const TalusOperator *op, const double *x, const TalusMetricBlock *metric,
-                   bool offset)
+CuMotion cu_compute_motion(const TalusOperator *op, const double *x, const TalusMetricBlock *metric,
+                           bool offset)
 {
     CuScratch *s = cu_scratch_of(op);
     CuImpulses<double> g = {x, metric};
@@ -283,13 +297,13 @@ CuMotion cu_motion(const TalusOperator *op, const double *x, const TalusMetricBl
     if (op->pair) {
         double(*velocity)[8] = (double(*)[8])s->velocity.at;
         if (x)
-            move_bodies(op, g, offset, velocity);
-        motion.velocity = x ? velocity : free_bodies(op, velocity);
+            compute_velocities(op, g, offset, velocity);
+        motion.velocity = x ? velocity : free_velocities(op, velocity);
         return motion;
     }
     motion.product = s->product.at;
     if (x && metric) {
-        LAUNCH_ROWS(launch, op, unscale, blocks_for(op->blocks), THREADS, op->blocks, g,
+        LAUNCH_ROWS(launch, op, unscale_impulses, blocks_for(op->blocks), THREADS, op->blocks, g,
                     s->unscaled.at);
         x = s->unscaled.at;
     }
@@ -303,18 +317,18 @@ CuMotion cu_motion(const TalusOperator *op, const double *x, const TalusMetricBl
 void cu_op_body_velocities(const TalusOperator *op, const double *gamma, bool free_motion,
                            double (*velocity)[8])
 {
-    move_bodies(op, CuImpulses<double>{gamma, nullptr}, free_motion, velocity);
+    compute_velocities(op, CuImpulses<double>{gamma, nullptr}, free_motion, velocity);
 }
 
 /* ---- product ---- */
 
-/* out = S (N gamma + E gamma + q) with gamma = S x; without q if `motion` has none, without E gamma if `compliant` is
- * false. */
+/* Second part of a product, block by block: out = S (N gamma + E gamma + q) with gamma = S x. Without q if `motion` was
+ * computed without offset, without E gamma if `compliant` is false. */
 template <int ROWS>
-static __global__ void product(CuView<double> c, CuMotion motion, CuImpulses<double> g,
-                               bool compliant, double *out)
+static __global__ void product_rows(CuView<double> c, CuMotion motion, CuImpulses<double> g,
+                                    bool compliant, double *out)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= c.blocks)
         return;
     double u[ROWS], local[LOCAL<ROWS>];
@@ -327,35 +341,37 @@ static __global__ void product(CuView<double> c, CuMotion motion, CuImpulses<dou
         out[i * ROWS + k] = g.metric ? g.metric[i][k > 0] * u[k] : u[k];
 }
 
-static void form_product(const TalusOperator *op, CuImpulses<double> g, bool compliant, bool offset,
-                         double *out)
+/* out = S (N gamma + q), plus S E gamma if `compliant`, with gamma = S x; `offset` false omits q. */
+static void launch_product(const TalusOperator *op, CuImpulses<double> g, bool compliant,
+                           bool offset, double *out)
 {
-    CuMotion motion = cu_motion(op, g.x, g.metric, offset);
-    LAUNCH_ROWS(launch, op, product, blocks_for(op->blocks), THREADS, cu_view(op), motion, g,
+    CuMotion motion = cu_compute_motion(op, g.x, g.metric, offset);
+    LAUNCH_ROWS(launch, op, product_rows, blocks_for(op->blocks), THREADS, cu_view(op), motion, g,
                 compliant, out);
 }
 
 void cu_op_product(const TalusOperator *op, const double *gamma, bool compliant, bool offset,
                    double *out)
 {
-    form_product(op, CuImpulses<double>{gamma, nullptr}, compliant, offset, out);
+    launch_product(op, CuImpulses<double>{gamma, nullptr}, compliant, offset, out);
 }
 
 void cu_op_gradient(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
                     bool offset, double *out)
 {
-    form_product(op, CuImpulses<double>{x, metric}, true, offset, out);
+    launch_product(op, CuImpulses<double>{x, metric}, true, offset, out);
 }
 
 /* ---- metric ---- */
 
+/* Writes s_n, s_t, mu s_n / s_t and 1 / (1 + that squared) of each block; trace: s_n = s_t from the mean entry. */
 template <int ROWS>
 static __global__ void form_metric(CuView<double> c, bool trace, TalusMetricBlock *out)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= c.blocks)
         return;
-    double d = block_scale<ROWS>(c, (int)i), m[4];
+    double d = block_mean_diagonal<ROWS>(c, (int)i), m[4];
     m[0] = 1.0 / sqrt(trace ? d : c.diagonal[i][0]);
     m[1] = 1.0 / sqrt(trace ? d : c.diagonal[i][1]);
     m[2] = ROWS >= 3 ? c.mu[i] * (m[0] / m[1]) : 0.0;
@@ -369,17 +385,18 @@ void cu_op_fill_metric(const TalusOperator *op, TalusMetric kind, TalusMetricBlo
                 kind == TALUS_METRIC_TRACE, out);
 }
 
+/* Sums of TalusSizes: d^2 |gamma|^2; d^2 |gamma - P gamma|^2, P onto the unbounded directions; |gamma|^2 / d. */
 template <int ROWS, bool VARIED>
 static __global__ void sum_sizes(CuPartials partials, double *totals, CuView<double> c, CuSets sets,
                                  CuImpulses<double> g)
 {
     double sums[3] = {0.0, 0.0, 0.0};
-    for (int64_t i = item(); i < c.blocks; i += stride()) {
-        double gamma[LOCAL<ROWS>], inside[ROWS], d = block_scale<ROWS>(c, (int)i);
+    for (int64_t i = item_index(); i < c.blocks; i += grid_stride()) {
+        double gamma[LOCAL<ROWS>], inside[ROWS], d = block_mean_diagonal<ROWS>(c, (int)i);
         load_impulse<ROWS>(g, (int)i, gamma);
         for (int k = 0; k < ROWS; k++)
             inside[k] = gamma[k];
-        recede_block(impulse_set<ROWS, VARIED>(sets, i), inside);
+        project_unbounded_directions(impulse_set<ROWS, VARIED>(sets, i), inside);
         for (int k = 0; k < ROWS; k++) {
             double value = d * gamma[k], off = d * (gamma[k] - inside[k]);
             sums[0] += value * value;
@@ -387,15 +404,15 @@ static __global__ void sum_sizes(CuPartials partials, double *totals, CuView<dou
             sums[2] += gamma[k] * gamma[k] / d;
         }
     }
-    leave_totals<3, 0>(partials, totals, sums);
+    write_totals<3, 0>(partials, totals, sums);
 }
 
 void cu_op_measure_sizes(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
                          TalusSizes *out)
 {
     double totals[3] = {0.0, 0.0, 0.0};
-    LAUNCH_SETS(launch_sums, op, sum_sizes, op->blocks, cu_of(op)->totals, cu_view(op),
+    LAUNCH_SETS(launch_sums, op, sum_sizes, op->blocks, cu_context_of(op)->totals, cu_view(op),
                 cu_sets(op, nullptr), CuImpulses<double>{x, metric});
-    cu_totals_get(cu_of(op), 3, totals);
+    cu_totals_get(cu_context_of(op), 3, totals);
     *out = TalusSizes{totals[0], totals[1], totals[2]};
 }

@@ -5,9 +5,9 @@
  * machines.h makes the velocities satisfy the joints; each contact reads the velocities of its two bodies (contact
  * velocity: backend/operator.h). Unlike on the host no kernel stores each contact's impulse and torque in between.
  *
- * A kernel that needs gradients calls cu_motion on the host and block_velocity in the kernel:
+ * A kernel that needs gradients calls cu_compute_motion on the host and block_velocity in the kernel:
  *
- *     CuMotion motion = cu_motion(op, x, metric, true);
+ *     CuMotion motion = cu_compute_motion(op, x, metric, true);
  *     LAUNCH_ROWS(launch_block, op, my_kernel, blocks, THREADS, cu_view(op), motion, ...);
  *     template <int ROWS> __global__ void my_kernel(CuView<double> c, CuMotion motion, ...)
  *     { ... block_velocity(c, motion, i, u) ... } */
@@ -21,15 +21,15 @@
 enum { BLOCK_SUM_ABOVE = 64 };
 
 /* Launches a kernel template<int ROWS> for 1, 3 or 6 rows; `how` is launch, launch_block or launch_sums. */
-#define LAUNCH_ROWS(how, op, kernel, ...)                       \
-    ((op)->rows == 1   ? how(cu_of(op), kernel<1>, __VA_ARGS__) \
-     : (op)->rows == 3 ? how(cu_of(op), kernel<3>, __VA_ARGS__) \
-                       : how(cu_of(op), kernel<6>, __VA_ARGS__))
+#define LAUNCH_ROWS(how, op, kernel, ...)                               \
+    ((op)->rows == 1   ? how(cu_context_of(op), kernel<1>, __VA_ARGS__) \
+     : (op)->rows == 3 ? how(cu_context_of(op), kernel<3>, __VA_ARGS__) \
+                       : how(cu_context_of(op), kernel<6>, __VA_ARGS__))
 
 /* The same for kernels that support only half lines (1 row) and circular cones (3 rows). */
-#define LAUNCH_CONES(how, op, kernel, ...)                    \
-    ((op)->rows == 1 ? how(cu_of(op), kernel<1>, __VA_ARGS__) \
-                     : how(cu_of(op), kernel<3>, __VA_ARGS__))
+#define LAUNCH_CONES(how, op, kernel, ...)                            \
+    ((op)->rows == 1 ? how(cu_context_of(op), kernel<1>, __VA_ARGS__) \
+                     : how(cu_context_of(op), kernel<3>, __VA_ARGS__))
 
 /* Kernel argument: the arrays of a TalusOperator (backend/operator.h), NULL where it has none; T: double or float. */
 template <class T> struct CuView {
@@ -76,27 +76,27 @@ static inline CuScratch *cu_scratch_of(const TalusOperator *op)
     return (CuScratch *)op->device;
 }
 
-/* operator.cu. cu_device_of writes the address of the operator's device data, op->device, to *out and creates it if
+/* operator.cu. cu_get_scratch writes the address of the operator's device data, op->device, to *out and creates it if
  * there is none. cu_scratch_begin and cu_scratch_end together are cu_op_reserve_scratch, for callers that download the totals
  * anyway: they do so in between and pass all CU_TOTALS of them to cu_scratch_end. */
-TalusStatus cu_device_of(const TalusOperator *op, CuScratch **out);
+TalusStatus cu_get_scratch(const TalusOperator *op, CuScratch **out);
 TalusStatus cu_scratch_begin(const TalusOperator *op);
 void cu_scratch_end(const TalusOperator *op, const double *totals);
-/* cu_view returns the operator as kernel argument. cu_motion computes the input of block_velocity for gamma = S x;
+/* cu_view returns the operator as kernel argument. cu_compute_motion computes the input of block_velocity for gamma = S x;
  * `offset` false omits v_f, bias and q. x NULL means gamma = 0 and needs `offset`. The result is valid until another
  * operation uses the scratch. */
 CuView<double> cu_view(const TalusOperator *op);
-CuMotion cu_motion(const TalusOperator *op, const double *x, const TalusMetricBlock *metric,
-                   bool offset);
+CuMotion cu_compute_motion(const TalusOperator *op, const double *x, const TalusMetricBlock *metric,
+                           bool offset);
 /* terms.cu: the terms that bound the rounding of the gradient at gamma (TalusTermSums). */
-TalusTermSums cu_terms(const TalusOperator *op, const double *gamma);
+TalusTermSums cu_gradient_terms(const TalusOperator *op, const double *gamma);
 /* sparse.cu: out = N x, plus q if `offset`. */
 void cu_matrix_product(const TalusOperator *op, const double *x, bool offset, double *out);
-/* Returns the number of blocks, of THREADS threads, of a kernel that calls gather_bodies; start it by launch_block. */
-unsigned cu_gather_blocks(const TalusOperator *op);
+/* Returns the number of blocks, of THREADS threads, of a kernel that calls gather_body_velocities; start it by launch_block. */
+unsigned cu_gather_block_count(const TalusOperator *op);
 /* velocity = v_f + M^-1 D gamma as cu_op_body_velocities, but eliminated joints are not satisfied. */
-void cu_gather(const TalusOperator *op, const double *gamma, bool free_motion,
-               double (*velocity)[8]);
+void cu_gather_velocities(const TalusOperator *op, const double *gamma, bool free_motion,
+                          double (*velocity)[8]);
 
 /* ---- loads ---- */
 
@@ -176,7 +176,8 @@ static __device__ inline void load_impulse(const CuImpulses<T> &g, int i, T loca
 }
 
 /* Returns the contact of an entry of `incidence`, 2 * record + side. General contacts have two records, others one. */
-template <class T> static __device__ inline int entry_contact(const CuView<T> &c, int32_t incidence)
+template <class T>
+static __device__ inline int incidence_contact(const CuView<T> &c, int32_t incidence)
 {
     int record = incidence >> 1;
     return record < c.spheres ? record : c.spheres + (record - c.spheres) / 2;
@@ -221,10 +222,10 @@ static __device__ inline void add_wrench(const CuView<T> &c, int i, int side, co
 
 /* Adds the impulse of one entry of `incidence` to the sum of its body (add_wrench). */
 template <int ROWS, class T>
-static __device__ inline void add_entry(const CuView<T> &c, const CuImpulses<T> &g,
-                                        int32_t incidence, T sum[6])
+static __device__ inline void add_incidence_wrench(const CuView<T> &c, const CuImpulses<T> &g,
+                                                   int32_t incidence, T sum[6])
 {
-    int i = entry_contact(c, incidence);
+    int i = incidence_contact(c, incidence);
     T frame[4], local[LOCAL<ROWS>];
     load_packs<4>(c.frame[i], frame);
     load_impulse<ROWS>(g, i, local);
@@ -233,8 +234,8 @@ static __device__ inline void add_entry(const CuView<T> &c, const CuImpulses<T> 
 
 /* velocity[b] = v_f, if `free_motion`, plus M^-1 D gamma, from the sum {p, t} of body b's contacts (add_wrench). */
 template <class T>
-static __device__ inline void move_body(const CuView<T> &c, int b, const T sum[6], bool free_motion,
-                                        T (*velocity)[8])
+static __device__ inline void write_body_velocity(const CuView<T> &c, int b, const T sum[6],
+                                                  bool free_motion, T (*velocity)[8])
 {
     T body[8], turn[3];
     load_packs<8>(c.body[b], body);
@@ -258,27 +259,27 @@ static __device__ inline void move_body(const CuView<T> &c, int b, const T sum[6
 /* Does the whole work of a kernel: writes the velocities of all bodies. In the first blocks each thread takes one body
  * and skips block-summed ones; each of the following blocks takes one of those. */
 template <int ROWS, class T>
-static __device__ inline void gather_bodies(const CuView<T> &c, const CuImpulses<T> &g,
-                                            bool free_motion, T (*velocity)[8])
+static __device__ inline void gather_body_velocities(const CuView<T> &c, const CuImpulses<T> &g,
+                                                     bool free_motion, T (*velocity)[8])
 {
     unsigned first_blocks = (unsigned)((c.bodies + (int)blockDim.x - 1) / (int)blockDim.x);
     T sum[6] = {T(0), T(0), T(0), T(0), T(0), T(0)};
     if (blockIdx.x < first_blocks) {
-        int64_t b = item();
+        int64_t b = item_index();
         if (b >= c.bodies)
             return;
         int32_t begin = c.incidence_start[b], end = c.incidence_start[b + 1];
         if (end - begin > BLOCK_SUM_ABOVE)
             return;
         for (int32_t k = begin; k < end; k++)
-            add_entry<ROWS>(c, g, c.incidence[k], sum);
-        move_body(c, (int)b, sum, free_motion, velocity);
+            add_incidence_wrench<ROWS>(c, g, c.incidence[k], sum);
+        write_body_velocity(c, (int)b, sum, free_motion, velocity);
         return;
     }
     int b = c.block_summed[blockIdx.x - first_blocks];
     for (int32_t k = c.incidence_start[b] + (int)threadIdx.x; k < c.incidence_start[b + 1];
          k += (int)blockDim.x)
-        add_entry<ROWS>(c, g, c.incidence[k], sum);
+        add_incidence_wrench<ROWS>(c, g, c.incidence[k], sum);
     double total[6];
     for (int k = 0; k < 6; k++)
         total[k] = (double)sum[k];
@@ -286,7 +287,7 @@ static __device__ inline void gather_bodies(const CuView<T> &c, const CuImpulses
     if (threadIdx.x == 0) {
         for (int k = 0; k < 6; k++)
             sum[k] = (T)total[k];
-        move_body(c, b, sum, free_motion, velocity);
+        write_body_velocity(c, b, sum, free_motion, velocity);
     }
 }
 
@@ -365,10 +366,10 @@ static __device__ inline void block_velocity(const CuView<double> &c, const CuMo
         u[k] = motion.product[(int64_t)i * ROWS + k];
 }
 
-/* u = S (N + E) S x at block i, plus S q if `motion` was computed with offset; `motion` is cu_motion of x in the same
+/* u = S (N + E) S x at block i, plus S q if `motion` was computed with offset; `motion` is cu_compute_motion of x in the same
  * metric, s = (s_n, s_t) of the block. */
 template <int ROWS>
-static __device__ inline void scaled_velocity(const CuView<double> &c, const CuMotion &motion,
+static __device__ inline void scaled_gradient(const CuView<double> &c, const CuMotion &motion,
                                               int i, double2 s, const double (&x)[ROWS],
                                               double (&u)[ROWS])
 {
@@ -382,17 +383,19 @@ static __device__ inline void scaled_velocity(const CuView<double> &c, const CuM
 /* ---- sets ---- */
 
 /* Returns the mean of the block's diagonal entries of N + E. */
-template <int ROWS, class T> static __device__ inline T block_scale(const CuView<T> &c, int i)
+template <int ROWS, class T>
+static __device__ inline T block_mean_diagonal(const CuView<T> &c, int i)
 {
-    return mean_entry<ROWS>(c.diagonal[i]);
+    return mean_diagonal<ROWS>(c.diagonal[i]);
 }
 
 /* Returns |d (gamma - P(gamma - g / d))|^2, the squared natural residual of a block; d is its mean diagonal entry.
  * Where the projection changes nothing this is |g|^2, and g itself is used: the difference would lose a small g beside
  * huge impulses. */
 template <class Set, int ROWS>
-static __device__ inline double exact_natural2(const Set &set, double d,
-                                               const double (&gamma)[ROWS], const double (&g)[ROWS])
+static __device__ inline double exact_natural_residual2(const Set &set, double d,
+                                                        const double (&gamma)[ROWS],
+                                                        const double (&g)[ROWS])
 {
     double eta = 1.0 / d, step[ROWS], r2 = 0.0;
     bool inside = true;

@@ -13,13 +13,15 @@
 
 #include <math.h>
 
-static __device__ __host__ inline float2 *pair_of(const TalusQuasi &q, int i)
+/* Returns the memory of pair i: s and y of each entry as floats. */
+static __device__ __host__ inline float2 *stored_pair(const TalusQuasi &q, int i)
 {
     return (float2 *)q.pair[i];
 }
 
 /* ---- direction ---- */
 
+/* Kernel argument of quasi_direction. */
 struct Direction {
     const double *r;
     double *d;
@@ -29,9 +31,10 @@ struct Direction {
     double weight[1 + 2 * TALUS_PAIRS];
 };
 
-static __global__ void direction(Direction pass)
+/* d = weight[0] r + sum of weight[1 + 2 p] s_p + weight[2 + 2 p] y_p. */
+static __global__ void combine_direction(Direction pass)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= pass.n)
         return;
     double sum = pass.weight[0] * pass.r[i];
@@ -46,9 +49,9 @@ void cu_step_quasi_direction(const TalusOperator *op, const TalusQuasi *q, const
 {
     Direction pass = {q->r, q->d, (int64_t)op->rows * op->blocks, q->count, {}, {}};
     for (int p = 0; p < q->count; p++)
-        pass.pair[p] = pair_of(*q, p);
+        pass.pair[p] = stored_pair(*q, p);
     memcpy(pass.weight, weight, (size_t)(1 + 2 * q->count) * sizeof *weight);
-    launch(cu_of(op), direction, blocks_for(pass.n), THREADS, pass);
+    launch(cu_context_of(op), combine_direction, blocks_for(pass.n), THREADS, pass);
 }
 
 /* ---- step ---- */
@@ -56,6 +59,7 @@ void cu_step_quasi_direction(const TalusOperator *op, const TalusQuasi *q, const
 /* Sums of a step as in TalusQuasiSums; SR and YR: s'r_next and y'r_next of the new pair. */
 enum { R2, RG, GD, DW, DD, WW, SMOOTH, SY, YY, SR, YR, MOVED };
 
+/* Kernel argument of a step. */
 struct Move {
     CuSets sets;
     CuView<double> view;
@@ -66,8 +70,8 @@ struct Move {
 /* Loads d and w = S (N + E) S d. With q.halve: halves d, also in memory, and w = (g_next - g) / 2, as g_next is still
  * that of the whole step. */
 template <int ROWS>
-static __device__ inline void moved_by(const Move &pass, int64_t i, const double (&g)[ROWS],
-                                       double (&d)[ROWS], double (&w)[ROWS])
+static __device__ inline void load_step(const Move &pass, int64_t i, const double (&g)[ROWS],
+                                        double (&d)[ROWS], double (&w)[ROWS])
 {
     const TalusQuasi &q = pass.q;
     load_block(q.d, i, d);
@@ -80,17 +84,18 @@ static __device__ inline void moved_by(const Move &pass, int64_t i, const double
         store_block(q.d, i, d);
         return;
     }
-    scaled_velocity(pass.view, pass.motion, (int)i, block_scales(pass.sets, i), d, w);
+    scaled_gradient(pass.view, pass.motion, (int)i, metric_scales(pass.sets, i), d, w);
 }
 
 /* Stores the pair s = unit d, y = unit (r_next - r) of block i in single precision; adds inner products of the stored
  * numbers. */
 template <int ROWS>
-static __device__ inline void keep_pair(const TalusQuasi &q, int64_t i, const double (&d)[ROWS],
-                                        const double (&r_next)[ROWS], double (&sums)[MOVED])
+static __device__ inline void store_new_pair(const TalusQuasi &q, int64_t i,
+                                             const double (&d)[ROWS], const double (&r_next)[ROWS],
+                                             double (&sums)[MOVED])
 {
     double r[ROWS];
-    float2 *pair = pair_of(q, q.count);
+    float2 *pair = stored_pair(q, q.count);
     load_block(q.r, i, r);
     for (int k = 0; k < ROWS; k++) {
         float2 sy = make_float2((float)(q.unit * d[k]), (float)(q.unit * (r_next[k] - r[k])));
@@ -103,14 +108,15 @@ static __device__ inline void keep_pair(const TalusQuasi &q, int64_t i, const do
     }
 }
 
+/* Block i of a step: writes x_next = x + d, g_next, r_next and the new pair; adds the sums of the step. */
 template <int ROWS, bool VARIED>
-static __device__ inline void move_block(const Move &pass, int64_t i, double (&sums)[MOVED])
+static __device__ inline void move_quasi_block(const Move &pass, int64_t i, double (&sums)[MOVED])
 {
     const TalusQuasi &q = pass.q;
     double x[ROWS], g[ROWS], d[ROWS], w[ROWS], r[ROWS];
     load_block(q.x, i, x);
     load_block(q.g, i, g);
-    moved_by(pass, i, g, d, w);
+    load_step(pass, i, g, d, w);
     for (int k = 0; k < ROWS; k++) {
         sums[GD] += g[k] * d[k];
         sums[DW] += d[k] * w[k];
@@ -131,16 +137,16 @@ static __device__ inline void move_block(const Move &pass, int64_t i, double (&s
         sums[SMOOTH] += r[k] * w[k];
     }
     store_block(q.r_next, i, r);
-    keep_pair(q, i, d, r, sums);
+    store_new_pair(q, i, d, r, sums);
 }
 
 template <int ROWS, bool VARIED>
-static __global__ void move(CuPartials partials, double *totals, Move pass)
+static __global__ void move_quasi_blocks(CuPartials partials, double *totals, Move pass)
 {
     double sums[MOVED] = {0.0};
-    for (int64_t i = item(); i < pass.sets.blocks; i += stride())
-        move_block<ROWS, VARIED>(pass, i, sums);
-    leave_totals<MOVED, 0>(partials, totals, sums);
+    for (int64_t i = item_index(); i < pass.sets.blocks; i += grid_stride())
+        move_quasi_block<ROWS, VARIED>(pass, i, sums);
+    write_totals<MOVED, 0>(partials, totals, sums);
 }
 
 /* Pairs per pass of inner products: the default number of pairs of the solver lbfgs-fb. */
@@ -154,10 +160,10 @@ struct PairDots {
 };
 
 /* totals[2 p] = s'r and totals[2 p + 1] = y'r of pair p. */
-static __global__ void pair_dots(CuPartials partials, double *totals, PairDots pass)
+static __global__ void sum_pair_dots(CuPartials partials, double *totals, PairDots pass)
 {
     double sums[2 * GROUP] = {0.0};
-    for (int64_t i = item(); i < pass.n; i += stride()) {
+    for (int64_t i = item_index(); i < pass.n; i += grid_stride()) {
         double r = pass.r[i];
         for (int p = 0; p < GROUP; p++)
             if (p < pass.count) {
@@ -166,17 +172,18 @@ static __global__ void pair_dots(CuPartials partials, double *totals, PairDots p
                 sums[2 * p + 1] += (double)sy.y * r;
             }
     }
-    leave_totals<2 * GROUP, 0>(partials, totals, sums);
+    write_totals<2 * GROUP, 0>(partials, totals, sums);
 }
 
+/* Writes s'r_next and y'r_next of all pairs to totals, GROUP pairs per kernel. */
 static void launch_pair_dots(const TalusOperator *op, const TalusQuasi *q, double *totals)
 {
     const int64_t n = (int64_t)op->rows * op->blocks;
     for (int first = 0; first < q->count; first += GROUP) {
         PairDots pass = {q->r_next, n, q->count - first < GROUP ? q->count - first : GROUP, {}};
         for (int p = 0; p < pass.count; p++)
-            pass.pair[p] = pair_of(*q, first + p);
-        launch_sums(cu_of(op), pair_dots, n, totals + 2 * first, pass);
+            pass.pair[p] = stored_pair(*q, first + p);
+        launch_sums(cu_context_of(op), sum_pair_dots, n, totals + 2 * first, pass);
     }
 }
 
@@ -186,10 +193,10 @@ void cu_step_quasi_step(const TalusOperator *op, const TalusQuasi *q, TalusQuasi
     double total[MOVED + 2 * TALUS_PAIRS];
     Move pass = {cu_sets(op, q->metric), cu_view(op), {}, *q};
     if (!q->halve)
-        pass.motion = cu_motion(op, q->d, q->metric, false);
-    LAUNCH_SETS(launch_sums, op, move, op->blocks, cu_of(op)->totals, pass);
-    launch_pair_dots(op, q, cu_of(op)->totals + MOVED);
-    cu_totals_get(cu_of(op), MOVED + 2 * q->count, total);
+        pass.motion = cu_compute_motion(op, q->d, q->metric, false);
+    LAUNCH_SETS(launch_sums, op, move_quasi_blocks, op->blocks, cu_context_of(op)->totals, pass);
+    launch_pair_dots(op, q, cu_context_of(op)->totals + MOVED);
+    cu_totals_get(cu_context_of(op), MOVED + 2 * q->count, total);
     sums->r2 = total[R2];
     sums->rg = total[RG];
     sums->gd = total[GD];
@@ -211,6 +218,7 @@ void cu_step_quasi_step(const TalusOperator *op, const TalusQuasi *q, TalusQuasi
 
 enum { X2, SMOOTH_R2, RESIDUAL2, RESIDUAL_MAX, SMOOTHED };
 
+/* Block i of quasi_smooth: averages x and g with weight eta, writes the residual of the averages, adds the sums. */
 template <int ROWS, bool VARIED>
 static __device__ inline void smooth_block(const CuSets &sets, const TalusQuasi &q, double eta,
                                            int64_t i, double (&sums)[SMOOTHED])
@@ -234,28 +242,28 @@ static __device__ inline void smooth_block(const CuSets &sets, const TalusQuasi 
         sums[SMOOTH_R2] += r[k] * r[k];
     }
     store_block(q.smooth_r, i, r);
-    double natural = natural2<VARIED>(sets, i, block_scales(sets, i), x, g);
+    double natural = natural_residual2<VARIED>(sets, i, metric_scales(sets, i), x, g);
     sums[RESIDUAL2] += natural;
     sums[RESIDUAL_MAX] = larger(sums[RESIDUAL_MAX], natural);
 }
 
 template <int ROWS, bool VARIED>
-static __global__ void smooth(CuPartials partials, double *totals, CuSets sets, TalusQuasi q,
-                              double eta)
+static __global__ void smooth_blocks(CuPartials partials, double *totals, CuSets sets, TalusQuasi q,
+                                     double eta)
 {
     double sums[SMOOTHED] = {0.0};
-    for (int64_t i = item(); i < sets.blocks; i += stride())
+    for (int64_t i = item_index(); i < sets.blocks; i += grid_stride())
         smooth_block<ROWS, VARIED>(sets, q, eta, i, sums);
-    leave_totals<SMOOTHED - 1, 1>(partials, totals, sums);
+    write_totals<SMOOTHED - 1, 1>(partials, totals, sums);
 }
 
 void cu_step_quasi_smooth(const TalusOperator *op, const TalusQuasi *q, double eta,
                           TalusSmoothSums *sums)
 {
     double total[SMOOTHED];
-    LAUNCH_SETS(launch_sums, op, smooth, op->blocks, cu_of(op)->totals, cu_sets(op, q->metric), *q,
-                eta);
-    cu_totals_get(cu_of(op), SMOOTHED, total);
+    LAUNCH_SETS(launch_sums, op, smooth_blocks, op->blocks, cu_context_of(op)->totals,
+                cu_sets(op, q->metric), *q, eta);
+    cu_totals_get(cu_context_of(op), SMOOTHED, total);
     *sums =
         TalusSmoothSums{total[X2], total[SMOOTH_R2], total[RESIDUAL2], sqrt(total[RESIDUAL_MAX])};
 }

@@ -4,25 +4,28 @@
 
 #include <math.h>
 
+/* Kernel argument of a Jacobi step, or of a measurement alone. */
 struct Relax {
     const double *gamma;
     double *relaxed; /* gamma, or NULL: measure only */
     double omega, lambda;
 };
 
+/* Measures the natural residual of gamma (totals: sum of squares, maximum of squares); takes the Jacobi step if
+ * pass.relaxed is not NULL. */
 template <int ROWS, bool VARIED>
-static __global__ void relax(CuPartials partials, double *totals, CuView<double> c, CuSets sets,
-                             CuMotion motion, Relax pass)
+static __global__ void measure_and_relax(CuPartials partials, double *totals, CuView<double> c,
+                                         CuSets sets, CuMotion motion, Relax pass)
 {
     double sums[2] = {0.0, 0.0};
-    for (int64_t i = item(); i < c.blocks; i += stride()) {
-        double gamma[ROWS], g[ROWS], d = block_scale<ROWS>(c, (int)i);
+    for (int64_t i = item_index(); i < c.blocks; i += grid_stride()) {
+        double gamma[ROWS], g[ROWS], d = block_mean_diagonal<ROWS>(c, (int)i);
         load_block(pass.gamma, i, gamma);
         block_velocity(c, motion, (int)i, g);
         if (c.compliance)
             g[0] += c.compliance[i] * gamma[0];
         auto set = impulse_set<ROWS, VARIED>(sets, i);
-        double r2 = exact_natural2(set, d, gamma, g);
+        double r2 = exact_natural_residual2(set, d, gamma, g);
         sums[0] += r2;
         sums[1] = larger(sums[1], r2);
         if (pass.relaxed) {
@@ -35,31 +38,32 @@ static __global__ void relax(CuPartials partials, double *totals, CuView<double>
             store_block(pass.relaxed, i, gamma);
         }
     }
-    leave_totals<1, 1>(partials, totals, sums);
+    write_totals<1, 1>(partials, totals, sums);
 }
 
-static TalusResidualSums run_blocks(const TalusOperator *op, Relax pass)
+/* Computes the gradient at pass.gamma, launches measure_and_relax and returns its sums. */
+static TalusResidualSums launch_relax(const TalusOperator *op, Relax pass)
 {
     double totals[2] = {0.0, 0.0};
-    CuMotion motion = cu_motion(op, pass.gamma, nullptr, true);
-    LAUNCH_SETS(launch_sums, op, relax, op->blocks, cu_of(op)->totals, cu_view(op),
-                cu_sets(op, nullptr), motion, pass);
-    cu_totals_get(cu_of(op), 2, totals);
+    CuMotion motion = cu_compute_motion(op, pass.gamma, nullptr, true);
+    LAUNCH_SETS(launch_sums, op, measure_and_relax, op->blocks, cu_context_of(op)->totals,
+                cu_view(op), cu_sets(op, nullptr), motion, pass);
+    cu_totals_get(cu_context_of(op), 2, totals);
     return TalusResidualSums{totals[0], sqrt(totals[1])};
 }
 
 void cu_op_residual(const TalusOperator *op, const double *gamma, TalusResidualSums *sums,
                     TalusTermSums *terms)
 {
-    *sums = run_blocks(op, Relax{gamma, nullptr, 0.0, 0.0});
+    *sums = launch_relax(op, Relax{gamma, nullptr, 0.0, 0.0});
     if (terms)
-        *terms = cu_terms(op, gamma);
+        *terms = cu_gradient_terms(op, gamma);
 }
 
 void cu_step_jacobi(const TalusOperator *op, double omega, double lambda, double *gamma,
                     double *sum2, double *max)
 {
-    TalusResidualSums sums = run_blocks(op, Relax{gamma, gamma, omega, lambda});
+    TalusResidualSums sums = launch_relax(op, Relax{gamma, gamma, omega, lambda});
     *sum2 = sums.residual2;
     *max = sums.residual_max;
 }

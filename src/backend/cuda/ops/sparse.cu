@@ -36,6 +36,7 @@ static __global__ void matrix_product(int rows, const int32_t *row_start, const 
 void cu_matrix_product(const TalusOperator *op, const double *x, bool offset, double *out)
 {
     int rows = op->rows * op->blocks;
-    launch_block(cu_of(op), matrix_product, blocks_for(rows, MATRIX_THREADS), MATRIX_THREADS, rows,
-                 op->row_start, op->column, op->values, x, offset ? op->offset : nullptr, out);
+    launch_block(cu_context_of(op), matrix_product, blocks_for(rows, MATRIX_THREADS),
+                 MATRIX_THREADS, rows, op->row_start, op->column, op->values, x,
+                 offset ? op->offset : nullptr, out);
 }

@@ -18,22 +18,22 @@ void cu_vector_release(double *vector)
 
 void cu_vector_put(const TalusOperator *op, double *vector, const double *host, size_t n)
 {
-    cu_put(cu_of(op), vector, host, n * sizeof *vector);
+    cu_put(cu_context_of(op), vector, host, n * sizeof *vector);
 }
 
 void cu_vector_get(const TalusOperator *op, double *host, const double *vector, size_t n)
 {
-    cu_get(cu_of(op), host, vector, n * sizeof *host);
+    cu_get(cu_context_of(op), host, vector, n * sizeof *host);
 }
 
 void cu_vector_copy(const TalusOperator *op, double *to, const double *from, size_t n)
 {
-    cu_copy(cu_of(op), to, from, n * sizeof *to);
+    cu_copy(cu_context_of(op), to, from, n * sizeof *to);
 }
 
 void cu_vector_zero(const TalusOperator *op, double *vector, size_t n)
 {
-    cu_zero(cu_of(op), vector, n * sizeof *vector);
+    cu_zero(cu_context_of(op), vector, n * sizeof *vector);
 }
 
 /* ---- sums ---- */
@@ -54,12 +54,12 @@ static __global__ void dot_kernel(CuPartials partials, double *totals, int64_t n
     double sums[COUNT];
     for (int k = 0; k < COUNT; k++)
         sums[k] = 0.0;
-    for (int64_t i = item(); i < n; i += stride()) {
+    for (int64_t i = item_index(); i < n; i += grid_stride()) {
         double yi = y[i];
         for (int k = 0; k < COUNT; k++)
             sums[k] += vectors.x[k][i] * yi;
     }
-    leave_totals<COUNT, 0>(partials, totals, sums);
+    write_totals<COUNT, 0>(partials, totals, sums);
 }
 
 static int64_t length_of(const TalusOperator *op)
@@ -72,9 +72,9 @@ double cu_vector_dot(const TalusOperator *op, const double *x, const double *y)
     Vectors vectors;
     double sum = 0.0;
     vectors.x[0] = x;
-    launch_sums(cu_of(op), dot_kernel<1>, length_of(op), cu_of(op)->totals, length_of(op), vectors,
-                y);
-    cu_totals_get(cu_of(op), 1, &sum);
+    launch_sums(cu_context_of(op), dot_kernel<1>, length_of(op), cu_context_of(op)->totals,
+                length_of(op), vectors, y);
+    cu_totals_get(cu_context_of(op), 1, &sum);
     return sum;
 }
 
@@ -86,33 +86,34 @@ void cu_vector_dots(const TalusOperator *op, int count, const double *const *x, 
         for (int k = 0; k < TOGETHER; k++) /* repeats the last vector if there are fewer */
             vectors.x[k] = x[first + k < count ? first + k : count - 1];
         if (first + 1 == count)
-            launch_sums(cu_of(op), dot_kernel<1>, length_of(op), cu_of(op)->totals + first,
-                        length_of(op), vectors, y);
+            launch_sums(cu_context_of(op), dot_kernel<1>, length_of(op),
+                        cu_context_of(op)->totals + first, length_of(op), vectors, y);
         else
-            launch_sums(cu_of(op), dot_kernel<TOGETHER>, length_of(op), cu_of(op)->totals + first,
-                        length_of(op), vectors, y);
+            launch_sums(cu_context_of(op), dot_kernel<TOGETHER>, length_of(op),
+                        cu_context_of(op)->totals + first, length_of(op), vectors, y);
     }
     if (count)
-        cu_totals_get(cu_of(op), count, sums);
+        cu_totals_get(cu_context_of(op), count, sums);
 }
 
 /* ---- combinations ---- */
 
 static __global__ void axpby_kernel(int64_t n, double a, const double *x, double b, double *y)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i < n)
         y[i] = a * x[i] + b * y[i];
 }
 
 void cu_vector_axpby(const TalusOperator *op, double a, const double *x, double b, double *y)
 {
-    launch(cu_of(op), axpby_kernel, blocks_for(length_of(op)), THREADS, length_of(op), a, x, b, y);
+    launch(cu_context_of(op), axpby_kernel, blocks_for(length_of(op)), THREADS, length_of(op), a, x,
+           b, y);
 }
 
 static __global__ void combine_kernel(int64_t n, Vectors vectors, double *out)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= n)
         return;
     double sum = 0.0;
@@ -130,6 +131,6 @@ void cu_vector_combine(const TalusOperator *op, int count, const double *const *
         vectors.x[k] = x[k];
         vectors.a[k] = a[k];
     }
-    launch(cu_of(op), combine_kernel, blocks_for(length_of(op)), THREADS, length_of(op), vectors,
-           out);
+    launch(cu_context_of(op), combine_kernel, blocks_for(length_of(op)), THREADS, length_of(op),
+           vectors, out);
 }

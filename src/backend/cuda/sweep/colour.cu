@@ -35,8 +35,8 @@ struct Priorities {
 };
 
 /* Returns the priority of contact i: round and place, or hash, in 4 and 60 bits. */
-static __device__ inline unsigned long long priority(const CuView<double> &c, Priorities of,
-                                                     int64_t i, int round)
+static __device__ inline unsigned long long contact_priority(const CuView<double> &c, Priorities of,
+                                                             int64_t i, int round)
 {
     unsigned long long low =
         of.place ? of.place[i]
@@ -44,6 +44,7 @@ static __device__ inline unsigned long long priority(const CuView<double> &c, Pr
     return (unsigned long long)round << 60 | low;
 }
 
+/* True if the body has more than HEAVY_CONTACTS contacts. */
 static __device__ inline bool is_heavy(const CuView<double> &c, int body)
 {
     return body >= 0 && c.incidence_start[body + 1] - c.incidence_start[body] > HEAVY_CONTACTS;
@@ -51,9 +52,9 @@ static __device__ inline bool is_heavy(const CuView<double> &c, int body)
 
 /* Writes the first class of each contact: CLASS_HEAVY or `open`, with the bit CLASS_ITEM if it is heavy or not of
  * spheres. */
-static __global__ void first_classes(CuView<double> c, uint32_t open, uint32_t *class_of)
+static __global__ void set_first_classes(CuView<double> c, uint32_t open, uint32_t *class_of)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= c.blocks)
         return;
     int2 pair = c.pair[i];
@@ -62,35 +63,37 @@ static __global__ void first_classes(CuView<double> c, uint32_t open, uint32_t *
     class_of[i] = kind | (heavy ? (uint32_t)CLASS_HEAVY : open);
 }
 
-static __device__ inline bool uncoloured(const uint32_t *class_of, int64_t i)
+static __device__ inline bool has_no_colour(const uint32_t *class_of, int64_t i)
 {
     return (class_of[i] & CLASS_NONE) == CLASS_NONE;
 }
 
 /* Returns the body if contacts compete for it, else -1: for the fixed world, and if impulses do not move the body.
  * Sweeps leave such a body as it is, so any number of its contacts may have one colour. */
-static __device__ inline int rival(const CuView<double> &c, int body)
+static __device__ inline int contested_body(const CuView<double> &c, int body)
 {
     bool competes =
-        body >= 0 && yields(c.body[body], c.inverse_inertia ? c.inverse_inertia[body] : nullptr);
+        body >= 0 &&
+        impulses_move(c.body[body], c.inverse_inertia ? c.inverse_inertia[body] : nullptr);
     return competes ? body : -1;
 }
 
-static __device__ inline int2 rivals(const CuView<double> &c, int64_t i)
+/* Returns contested_body of both bodies of contact i. */
+static __device__ inline int2 contested_bodies(const CuView<double> &c, int64_t i)
 {
-    return make_int2(rival(c, c.pair[i].x), rival(c, c.pair[i].y));
+    return make_int2(contested_body(c, c.pair[i].x), contested_body(c, c.pair[i].y));
 }
 
 /* Raises best[body] to the highest priority of the uncoloured contacts that compete for the body. *tied = 1 if another one
  * has offered the same. */
-static __global__ void offer(CuView<double> c, Priorities of, const uint32_t *class_of, int round,
-                             unsigned long long *best, int32_t *tied)
+static __global__ void offer_priorities(CuView<double> c, Priorities of, const uint32_t *class_of,
+                                        int round, unsigned long long *best, int32_t *tied)
 {
-    int64_t i = item();
-    if (i >= c.blocks || !uncoloured(class_of, i))
+    int64_t i = item_index();
+    if (i >= c.blocks || !has_no_colour(class_of, i))
         return;
-    int2 pair = rivals(c, i);
-    unsigned long long mine = priority(c, of, i, round);
+    int2 pair = contested_bodies(c, i);
+    unsigned long long mine = contact_priority(c, of, i, round);
     if (pair.x >= 0 && atomicMax(&best[pair.x], mine) == mine)
         *tied = 1;
     if (pair.y >= 0 && atomicMax(&best[pair.y], mine) == mine)
@@ -112,15 +115,15 @@ static __device__ inline int lowest_free(const unsigned long long *a, const unsi
 
 /* Colours each contact that has the highest priority at its bodies and sets the colour's bit in their `used`; makes it
  * heavy if no colour is free. *left = 1 if some contact has no colour after the last round of a batch. */
-static __global__ void take(CuView<double> c, Priorities of, int round,
-                            const unsigned long long *best, unsigned long long *used,
-                            uint32_t *class_of, int32_t *left)
+static __global__ void take_colours(CuView<double> c, Priorities of, int round,
+                                    const unsigned long long *best, unsigned long long *used,
+                                    uint32_t *class_of, int32_t *left)
 {
-    int64_t i = item();
-    if (i >= c.blocks || !uncoloured(class_of, i))
+    int64_t i = item_index();
+    if (i >= c.blocks || !has_no_colour(class_of, i))
         return;
-    int2 pair = rivals(c, i);
-    unsigned long long mine = priority(c, of, i, round);
+    int2 pair = contested_bodies(c, i);
+    unsigned long long mine = contact_priority(c, of, i, round);
     if ((pair.x >= 0 && best[pair.x] != mine) || (pair.y >= 0 && best[pair.y] != mine)) {
         if (round == BATCH)
             *left = 1;
@@ -138,7 +141,8 @@ static __global__ void take(CuView<double> c, Priorities of, int round,
 }
 
 /* Colours the contacts, or sets *tied if two contacts of a body have the same priority. */
-static TalusStatus colour(const TalusOperator *op, const uint32_t *place, SweepOrder *o, bool *tied)
+static TalusStatus colour_contacts(const TalusOperator *op, const uint32_t *place, SweepOrder *o,
+                                   bool *tied)
 {
     CuView<double> c = cu_view(op);
     const Priorities of = {op->numbers, place};
@@ -146,18 +150,19 @@ static TalusStatus colour(const TalusOperator *op, const uint32_t *place, SweepO
     unsigned blocks = blocks_for(op->blocks);
     TALUS_TRY(o->best.reserve(op->bodies, "colouring"));
     TALUS_TRY(o->used.reserve(2 * (int64_t)op->bodies, "colouring"));
-    cu_zero(cu_of(op), o->used, 2 * (size_t)op->bodies * sizeof *o->used.at);
+    cu_zero(cu_context_of(op), o->used, 2 * (size_t)op->bodies * sizeof *o->used.at);
     while (state[0] && !state[1]) {
-        cu_zero(cu_of(op), o->best, (size_t)op->bodies * sizeof *o->best.at);
-        cu_zero(cu_of(op), o->start_at, sizeof state);
+        cu_zero(cu_context_of(op), o->best, (size_t)op->bodies * sizeof *o->best.at);
+        cu_zero(cu_context_of(op), o->start_at, sizeof state);
         for (int round = 1; round <= BATCH; round++) {
-            launch(cu_of(op), offer, blocks, THREADS, c, of, o->class_of.at, round, o->best.at,
-                   o->start_at.at + 1);
-            launch(cu_of(op), take, blocks, THREADS, c, of, round, o->best.at, o->used.at,
-                   o->class_of.at, o->start_at.at);
+            launch(cu_context_of(op), offer_priorities, blocks, THREADS, c, of, o->class_of.at,
+                   round, o->best.at, o->start_at.at + 1);
+            launch(cu_context_of(op), take_colours, blocks, THREADS, c, of, round, o->best.at,
+                   o->used.at, o->class_of.at, o->start_at.at);
         }
-        cu_get(cu_of(op), state, o->start_at, sizeof state);
-        TALUS_TRY(cu_check(cu_of(op))); /* on a failed device the state would never change */
+        cu_get(cu_context_of(op), state, o->start_at, sizeof state);
+        TALUS_TRY(
+            cu_check(cu_context_of(op))); /* on a failed device the state would never change */
     }
     *tied = state[1] != 0;
     return TALUS_OK;
@@ -173,7 +178,7 @@ enum { BY_SECOND_BODY, BY_FIRST_BODY, BY_PRIORITY, PARTS };
 static __global__ void make_keys(CuView<double> c, TalusBodyNumbers numbers, int part,
                                  const uint32_t *order, uint64_t *key)
 {
-    int64_t k = item();
+    int64_t k = item_index();
     if (k >= c.blocks)
         return;
     const int32_t(*pair)[2] = (const int32_t(*)[2])c.pair;
@@ -182,37 +187,38 @@ static __global__ void make_keys(CuView<double> c, TalusBodyNumbers numbers, int
                                  : ~talus_body_number(&numbers, pair[i][part == BY_SECOND_BODY]);
 }
 
-static __global__ void number_backwards(int64_t n, uint32_t *out)
+static __global__ void number_descending(int64_t n, uint32_t *out)
 {
-    int64_t k = item();
+    int64_t k = item_index();
     if (k < n)
         out[k] = (uint32_t)(n - 1 - k);
 }
 
-static __global__ void invert(int64_t n, const uint32_t *order, uint32_t *place)
+/* place[order[k]] = k. */
+static __global__ void invert_order(int64_t n, const uint32_t *order, uint32_t *place)
 {
-    int64_t k = item();
+    int64_t k = item_index();
     if (k < n)
         place[order[k]] = (uint32_t)k;
 }
 
 /* o->sorted = rank of each contact, the reverse of the host's order (comes_first of cpu/colour.c): the contact that the
  * host takes first has the highest rank, n - 1. Stable sorts by one part after the other. */
-static TalusStatus place_by_priority(const TalusOperator *op, SweepOrder *o)
+static TalusStatus rank_by_priority(const TalusOperator *op, SweepOrder *o)
 {
-    CuContext *cu = cu_of(op);
+    CuContext *cu = cu_context_of(op);
     const int64_t n = op->blocks;
     CuArray<uint64_t> key, sorted;
     TalusStatus status = key.reserve(n, "order of contacts");
     status = status == TALUS_OK ? sorted.reserve(n, "order of contacts") : status;
-    launch(cu, number_backwards, blocks_for(n), THREADS, n, o->place.at);
+    launch(cu, number_descending, blocks_for(n), THREADS, n, o->place.at);
     for (int part = 0; part < PARTS && status == TALUS_OK; part++) {
         launch(cu, make_keys, blocks_for(n), THREADS, cu_view(op), op->numbers, part, o->place.at,
                key.at);
         status = cu_sort64(cu, key, sorted, o->place, o->contact, n, 64);
         cu_copy(cu, o->place, o->contact, (size_t)n * sizeof *o->place.at);
     }
-    launch(cu, invert, blocks_for(n), THREADS, n, o->place.at, o->sorted.at);
+    launch(cu, invert_order, blocks_for(n), THREADS, n, o->place.at, o->sorted.at);
     cu_wait(cu);
     cu_clear(key, sorted);
     return status == TALUS_OK ? cu_check(cu) : status;
@@ -254,9 +260,9 @@ static __device__ inline bool is_highest(const TalusOperator &op, const uint32_t
 }
 
 /* Gives each uncoloured block that is_highest its lowest_free colour. */
-static __global__ void take_blocks(TalusOperator op, int round, uint32_t *state)
+static __global__ void colour_blocks(TalusOperator op, int round, uint32_t *state)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     unsigned long long taken[2] = {0ull, 0ull};
     if (i >= op.blocks || state[i] != CLASS_NONE)
         return;
@@ -269,7 +275,7 @@ static __global__ void take_blocks(TalusOperator op, int round, uint32_t *state)
  * is not symmetric has such blocks: the rows of the other one lack the opposite entries. */
 static __global__ void mark_clashes(TalusOperator op, uint32_t *state)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= op.blocks)
         return;
     uint32_t colour = state[i] & 0xff;
@@ -284,7 +290,7 @@ static __global__ void mark_clashes(TalusOperator op, uint32_t *state)
  * class `to` to blocks that are uncoloured or clash. */
 static __global__ void set_classes(int blocks, uint32_t to, uint32_t *state)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= blocks)
         return;
     uint32_t colour = state[i] & 0xff;
@@ -293,9 +299,9 @@ static __global__ void set_classes(int blocks, uint32_t to, uint32_t *state)
 
 /* ---- the order ---- */
 
-static __global__ void number(int64_t n, uint32_t *out)
+static __global__ void number_ascending(int64_t n, uint32_t *out)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i < n)
         out[i] = (uint32_t)i;
 }
@@ -303,7 +309,7 @@ static __global__ void number(int64_t n, uint32_t *out)
 /* start[c] = first place in the order with a class of c or more; n if there is none. `sorted`: classes in order. */
 static __global__ void find_starts(int64_t n, const uint32_t *sorted, int32_t *start)
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i > n)
         return;
     uint32_t from = i ? sorted[i - 1] + 1 : 0, to = i < n ? sorted[i] : (uint32_t)CLASSES;
@@ -320,14 +326,16 @@ static TalusStatus reserve_order(int64_t n, SweepOrder *o)
     return o->start_at.reserve(CLASSES + 1, "colours");
 }
 
+/* Sorts the contacts by class and fills contact, start_at and start of the order. */
 static TalusStatus sort_by_class(const TalusOperator *op, SweepOrder *o)
 {
     const int64_t n = op->blocks;
-    launch(cu_of(op), number, blocks_for(n), THREADS, n, o->place.at);
-    TALUS_TRY(cu_sort32(cu_of(op), o->class_of, o->sorted, o->place, o->contact, n, 8));
-    launch(cu_of(op), find_starts, blocks_for(n + 1), THREADS, n, o->sorted.at, o->start_at.at);
-    cu_get(cu_of(op), o->start, o->start_at, sizeof o->start);
-    return cu_check(cu_of(op));
+    launch(cu_context_of(op), number_ascending, blocks_for(n), THREADS, n, o->place.at);
+    TALUS_TRY(cu_sort32(cu_context_of(op), o->class_of, o->sorted, o->place, o->contact, n, 8));
+    launch(cu_context_of(op), find_starts, blocks_for(n + 1), THREADS, n, o->sorted.at,
+           o->start_at.at);
+    cu_get(cu_context_of(op), o->start, o->start_at, sizeof o->start);
+    return cu_check(cu_context_of(op));
 }
 
 TalusStatus cu_order_contacts(const TalusOperator *op, bool coloured, SweepOrder *o)
@@ -335,12 +343,12 @@ TalusStatus cu_order_contacts(const TalusOperator *op, bool coloured, SweepOrder
     bool tied = coloured;
     TALUS_TRY(reserve_order(op->blocks, o));
     for (int attempt = 0; attempt == 0 || tied; attempt++) {
-        launch(cu_of(op), first_classes, blocks_for(op->blocks), THREADS, cu_view(op),
+        launch(cu_context_of(op), set_first_classes, blocks_for(op->blocks), THREADS, cu_view(op),
                coloured ? (uint32_t)CLASS_NONE : 0u, o->class_of.at);
         if (coloured)
-            TALUS_TRY(colour(op, attempt > 0 ? o->sorted.at : nullptr, o, &tied));
+            TALUS_TRY(colour_contacts(op, attempt > 0 ? o->sorted.at : nullptr, o, &tied));
         if (tied)
-            TALUS_TRY(place_by_priority(op, o));
+            TALUS_TRY(rank_by_priority(op, o));
     }
     return sort_by_class(op, o);
 }
@@ -349,12 +357,12 @@ TalusStatus cu_order_blocks(const TalusOperator *op, SweepOrder *o)
 {
     unsigned blocks = blocks_for(op->blocks);
     TALUS_TRY(reserve_order(op->blocks, o));
-    launch(cu_of(op), set_classes, blocks, THREADS, op->blocks, (uint32_t)CLASS_NONE,
+    launch(cu_context_of(op), set_classes, blocks, THREADS, op->blocks, (uint32_t)CLASS_NONE,
            o->class_of.at);
     for (int round = 1; round <= MATRIX_ROUNDS; round++)
-        launch(cu_of(op), take_blocks, blocks, THREADS, *op, round, o->class_of.at);
-    launch(cu_of(op), mark_clashes, blocks, THREADS, *op, o->class_of.at);
-    launch(cu_of(op), set_classes, blocks, THREADS, op->blocks, (uint32_t)CLASS_HEAVY,
+        launch(cu_context_of(op), colour_blocks, blocks, THREADS, *op, round, o->class_of.at);
+    launch(cu_context_of(op), mark_clashes, blocks, THREADS, *op, o->class_of.at);
+    launch(cu_context_of(op), set_classes, blocks, THREADS, op->blocks, (uint32_t)CLASS_HEAVY,
            o->class_of.at);
     return sort_by_class(op, o);
 }

@@ -24,7 +24,7 @@
 enum { REFRESH = 32, GRAPH_AFTER = 3 };
 
 /* How a contact's change is applied to its bodies: ALONE stores their new records, as no other thread changes them;
- * ATOMIC adds to them; LATER leaves the change in plan.change, for push_heavy to apply body by body. */
+ * ATOMIC adds to them; LATER leaves the change in plan.change, for apply_heavy_changes to apply body by body. */
 enum { PUSH_ALONE, PUSH_ATOMIC, PUSH_LATER };
 
 /* ---- one contact ---- */
@@ -72,7 +72,7 @@ static __device__ inline double change_impulse(const SweepPlan &p, int64_t at,
 /* Loads the first W numbers of a body's record; zeros for the fixed world. With PUSH_ATOMIC other threads write them
  * in the second-level cache, so the first-level cache, which may be stale, is bypassed. */
 template <int W, int PUSH>
-static __device__ inline void load_body(const SweepPlan &p, int body, double v[W])
+static __device__ inline void load_body_record(const SweepPlan &p, int body, double v[W])
 {
     if (body < 0) {
         for (int k = 0; k < W; k++)
@@ -88,8 +88,8 @@ static __device__ inline void load_body(const SweepPlan &p, int body, double v[W
 /* Adds factor * linear to the velocity and turn to the spin of a body, whose record is in v; W = 4: no spin. Contacts
  * of one colour may share a body that impulses do not move: the caller skips it. */
 template <int W, int PUSH>
-static __device__ inline void push_body(const SweepPlan &p, int body, double v[W], double factor,
-                                        const double linear[3], const double turn[3])
+static __device__ inline void change_body(const SweepPlan &p, int body, double v[W], double factor,
+                                          const double linear[3], const double turn[3])
 {
     double *record = p.velocity[body];
     if constexpr (PUSH == PUSH_ATOMIC) {
@@ -113,8 +113,8 @@ static __device__ inline double sweep_sphere(const SweepPlan &p, int64_t at)
     enum { W = ROWS == 1 ? 4 : 8 };
     SweepContact<ROWS> c = load_contact<ROWS>(p, at);
     double a[W], b[W], u[3], dp[3], turn[3] = {0.0, 0.0, 0.0}, turn_a[3], turn_b[3];
-    load_body<W, PUSH>(p, c.pair.x, a);
-    load_body<W, PUSH>(p, c.pair.y, b);
+    load_body_record<W, PUSH>(p, c.pair.x, a);
+    load_body_record<W, PUSH>(p, c.pair.y, b);
     double nn = a[3] + b[3], tt = nn;
     if constexpr (ROWS == 3) {
         double spin[3] = {a[4] + b[4], a[5] + b[5], a[6] + b[6]};
@@ -123,7 +123,7 @@ static __device__ inline double sweep_sphere(const SweepPlan &p, int64_t at)
     }
     for (int k = 0; k < 3; k++)
         u[k] = b[k] - a[k] - turn[k];
-    SweepStep step = step_of<ROWS>(p, nn + c.compliance, tt, 1.0, c.mu);
+    SweepStep step = make_step<ROWS>(p, nn + c.compliance, tt, 1.0, c.mu);
     double change = change_impulse<ROWS>(p, at, c, step, u, dp);
     if constexpr (ROWS == 3) {
         cross(c.n, dp, turn);
@@ -134,12 +134,13 @@ static __device__ inline double sweep_sphere(const SweepPlan &p, int64_t at)
     }
     /* a[3], a[7]: inverse mass and inertia; with W = 4 both are a[3] */
     if (a[3] != 0.0 || a[W - 1] != 0.0)
-        push_body<W, PUSH>(p, c.pair.x, a, -a[3], dp, turn_a);
+        change_body<W, PUSH>(p, c.pair.x, a, -a[3], dp, turn_a);
     if (c.pair.y >= 0 && (b[3] != 0.0 || b[W - 1] != 0.0))
-        push_body<W, PUSH>(p, c.pair.y, b, b[3], dp, turn_b);
+        change_body<W, PUSH>(p, c.pair.y, b, b[3], dp, turn_b);
     return change;
 }
 
+/* Loads the arm of body a (side 0) or b (side 1) of the item at place `at`. */
 static __device__ inline void load_arm(const SweepPlan &p, int64_t at, int side, double arm[3])
 {
     int64_t items = p.n - p.first_item, i = at - p.first_item;
@@ -149,15 +150,15 @@ static __device__ inline void load_arm(const SweepPlan &p, int64_t at, int side,
 
 /* Applies sign times the impulse change dp at `arm` to a body, whose record is in v. */
 template <int PUSH>
-static __device__ inline void push_item(const SweepPlan &p, int body, double v[8], double sign,
-                                        const double arm[3], const double dp[3])
+static __device__ inline void change_item_body(const SweepPlan &p, int body, double v[8],
+                                               double sign, const double arm[3], const double dp[3])
 {
     double torque[3], turn[3];
-    if (!yields(v, p.inertia ? p.inertia[body] : nullptr))
+    if (!impulses_move(v, p.inverse_inertia ? p.inverse_inertia[body] : nullptr))
         return;
     cross(arm, dp, torque);
-    turn_of(p, body, v[7], torque, sign, turn);
-    push_body<8, PUSH>(p, body, v, sign * v[3], dp, turn);
+    spin_change(p, body, v[7], torque, sign, turn);
+    change_body<8, PUSH>(p, body, v, sign * v[3], dp, turn);
 }
 
 /* Steps the item at place `at`. For PUSH_LATER, heavy.x is the place of the first heavy contact, heavy.y their
@@ -167,8 +168,8 @@ static __device__ inline double sweep_item(const SweepPlan &p, int64_t at, int2 
 {
     SweepContact<ROWS> c = load_contact<ROWS>(p, at);
     double a[8], b[8], arm_a[3], arm_b[3], turn[3], u[3], dp[3], s[4];
-    load_body<8, PUSH>(p, c.pair.x, a);
-    load_body<8, PUSH>(p, c.pair.y, b);
+    load_body_record<8, PUSH>(p, c.pair.x, a);
+    load_body_record<8, PUSH>(p, c.pair.y, b);
     load_arm(p, at, 0, arm_a);
     load_arm(p, at, 1, arm_b);
     cross(a + 4, arm_a, turn);
@@ -184,9 +185,9 @@ static __device__ inline double sweep_item(const SweepPlan &p, int64_t at, int2 
             p.change[(int64_t)k * heavy.y + (at - heavy.x)] = dp[k];
         return change;
     }
-    push_item<PUSH>(p, c.pair.x, a, -1.0, arm_a, dp);
+    change_item_body<PUSH>(p, c.pair.x, a, -1.0, arm_a, dp);
     if (c.pair.y >= 0)
-        push_item<PUSH>(p, c.pair.y, b, 1.0, arm_b, dp);
+        change_item_body<PUSH>(p, c.pair.y, b, 1.0, arm_b, dp);
     return change;
 }
 
@@ -197,7 +198,7 @@ static __device__ inline double sweep_item(const SweepPlan &p, int64_t at, int2 
 template <int ROWS, int PUSH>
 static __global__ void sweep_spheres(SweepPlan p, int2 range, double *partial)
 {
-    int64_t at = range.x + item();
+    int64_t at = range.x + item_index();
     double sum[1] = {at < range.y ? sweep_sphere<ROWS, PUSH>(p, at) : 0.0};
     reduce_block<1, 0>(sum);
     if (threadIdx.x == 0)
@@ -207,7 +208,7 @@ static __global__ void sweep_spheres(SweepPlan p, int2 range, double *partial)
 template <int ROWS, int PUSH>
 static __global__ void sweep_items(SweepPlan p, int2 range, double *partial)
 {
-    int64_t at = range.x + item();
+    int64_t at = range.x + item_index();
     int2 heavy = make_int2(range.x, range.y - range.x);
     double sum[1] = {at < range.y ? sweep_item<ROWS, PUSH>(p, at, heavy) : 0.0};
     reduce_block<1, 0>(sum);
@@ -216,11 +217,11 @@ static __global__ void sweep_items(SweepPlan p, int2 range, double *partial)
 }
 
 /* Adds the impulse and torque of a heavy contact's change to the sum of one of its bodies; `incidence` names both. */
-static __device__ inline void add_change(const SweepPlan &p, const CuView<double> &c,
-                                         const uint32_t *place, int32_t incidence, int2 heavy,
-                                         double sum[6])
+static __device__ inline void add_heavy_change(const SweepPlan &p, const CuView<double> &c,
+                                               const uint32_t *place, int32_t incidence, int2 heavy,
+                                               double sum[6])
 {
-    int64_t at = place[entry_contact(c, incidence)];
+    int64_t at = place[incidence_contact(c, incidence)];
     double arm[3], dp[3], torque[3], sign = incidence & 1 ? 1.0 : -1.0;
     load_arm(p, at, incidence & 1, arm);
     for (int k = 0; k < 3; k++)
@@ -232,59 +233,60 @@ static __device__ inline void add_change(const SweepPlan &p, const CuView<double
     }
 }
 
-static __device__ inline void push_sum(const SweepPlan &p, int body, const double sum[6])
+/* Changes a body's velocity and spin by the summed impulse and torque of its heavy contacts. */
+static __device__ inline void apply_sum(const SweepPlan &p, int body, const double sum[6])
 {
     double v[8], turn[3];
     load_packs<8>(p.velocity[body], v);
-    turn_of(p, body, v[7], sum + 3, 1.0, turn);
-    push_body<8, PUSH_ALONE>(p, body, v, v[3], sum, turn);
+    spin_change(p, body, v[7], sum + 3, 1.0, turn);
+    change_body<8, PUSH_ALONE>(p, body, v, v[3], sum, turn);
 }
 
 /* Applies the changes of all heavy contacts, body by body: a thread per body, or a block of threads if it has more than
  * BLOCK_SUM_ABOVE contacts, which are then all heavy (BLOCK_SUM_ABOVE > HEAVY_CONTACTS). */
-static __global__ void push_heavy(SweepPlan p, CuView<double> c, const uint32_t *class_of,
-                                  const uint32_t *place, const int32_t *split, int2 heavy)
+static __global__ void apply_heavy_changes(SweepPlan p, CuView<double> c, const uint32_t *class_of,
+                                           const uint32_t *place, const int32_t *split, int2 heavy)
 {
     unsigned first_blocks = (unsigned)((c.bodies + (int)blockDim.x - 1) / (int)blockDim.x);
     double sum[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     if (blockIdx.x < first_blocks) {
-        int64_t body = item();
+        int64_t body = item_index();
         if (body >= c.bodies || !split[body])
             return;
         int32_t begin = c.incidence_start[body], end = c.incidence_start[body + 1];
         if (end - begin > BLOCK_SUM_ABOVE)
             return;
         for (int32_t k = begin; k < end; k++)
-            if (class_of[entry_contact(c, c.incidence[k])] == (CLASS_ITEM | CLASS_HEAVY))
-                add_change(p, c, place, c.incidence[k], heavy, sum);
-        push_sum(p, (int)body, sum);
+            if (class_of[incidence_contact(c, c.incidence[k])] == (CLASS_ITEM | CLASS_HEAVY))
+                add_heavy_change(p, c, place, c.incidence[k], heavy, sum);
+        apply_sum(p, (int)body, sum);
         return;
     }
     int body = c.block_summed[blockIdx.x - first_blocks];
     for (int32_t k = c.incidence_start[body] + (int)threadIdx.x; k < c.incidence_start[body + 1];
          k += (int)blockDim.x)
-        add_change(p, c, place, c.incidence[k], heavy, sum);
+        add_heavy_change(p, c, place, c.incidence[k], heavy, sum);
     reduce_block<6, 0>(sum);
     if (threadIdx.x == 0)
-        push_sum(p, body, sum);
+        apply_sum(p, body, sum);
 }
 
 static __global__ void add_partials(CuPartials work, const double *partial, int count,
                                     double *total)
 {
     double sum[1] = {0.0};
-    for (int64_t k = item(); k < count; k += stride())
+    for (int64_t k = item_index(); k < count; k += grid_stride())
         sum[0] += partial[k];
-    leave_totals<1, 0>(work, total, sum);
+    write_totals<1, 0>(work, total, sum);
 }
 
 /* ---- one sweep ---- */
 
 /* Launches a kernel for 1 or 3 rows over `range`. */
-#define SWEEP(kernel, push)                                                                \
-    (s->op->rows == 1 ? launch_block(cu_of(s->op), kernel<1, push>, blocks, SWEEP_THREADS, \
-                                     s->plan, range, partial)                              \
-                      : launch_block(cu_of(s->op), kernel<3, push>, blocks, SWEEP_THREADS, \
+#define LAUNCH_SWEEP(kernel, push)                                                                 \
+    (s->op->rows == 1 ? launch_block(cu_context_of(s->op), kernel<1, push>, blocks, SWEEP_THREADS, \
+                                     s->plan, range, partial)                                      \
+                      : launch_block(cu_context_of(s->op), kernel<3, push>, blocks, SWEEP_THREADS, \
                                      s->plan, range, partial))
 
 static void sweep_range(TalusSweep *s, int2 range, int push)
@@ -294,50 +296,53 @@ static void sweep_range(TalusSweep *s, int2 range, int push)
     bool spheres = range.x < s->plan.first_item;
     s->partials += (int)blocks;
     if (spheres && push == PUSH_ATOMIC)
-        SWEEP(sweep_spheres, PUSH_ATOMIC);
+        LAUNCH_SWEEP(sweep_spheres, PUSH_ATOMIC);
     else if (spheres)
-        SWEEP(sweep_spheres, PUSH_ALONE);
+        LAUNCH_SWEEP(sweep_spheres, PUSH_ALONE);
     else if (push == PUSH_ATOMIC)
-        SWEEP(sweep_items, PUSH_ATOMIC);
+        LAUNCH_SWEEP(sweep_items, PUSH_ATOMIC);
     else if (push == PUSH_ALONE)
-        SWEEP(sweep_items, PUSH_ALONE);
+        LAUNCH_SWEEP(sweep_items, PUSH_ALONE);
     else
-        SWEEP(sweep_items, PUSH_LATER);
+        LAUNCH_SWEEP(sweep_items, PUSH_LATER);
 }
 
+/* Launches the kernels of one sweep over cones or half lines. */
 static void sweep_contacts(TalusSweep *s)
 {
     if (s->options.order == TALUS_ORDER_CHAOTIC) {
-        sweep_range(s, class_range(s, 0, CLASS_ITEM), PUSH_ATOMIC);
-        sweep_range(s, class_range(s, CLASS_ITEM, CLASSES), PUSH_ATOMIC);
+        sweep_range(s, class_places(s, 0, CLASS_ITEM), PUSH_ATOMIC);
+        sweep_range(s, class_places(s, CLASS_ITEM, CLASSES), PUSH_ATOMIC);
         return;
     }
     for (int c = 0; c < CLASS_HEAVY; c++) {
-        sweep_range(s, class_range(s, c, c + 1), PUSH_ALONE);
-        sweep_range(s, class_range(s, CLASS_ITEM + c, CLASS_ITEM + c + 1), PUSH_ALONE);
+        sweep_range(s, class_places(s, c, c + 1), PUSH_ALONE);
+        sweep_range(s, class_places(s, CLASS_ITEM + c, CLASS_ITEM + c + 1), PUSH_ALONE);
     }
-    int2 heavy = heavy_range(s);
+    int2 heavy = heavy_places(s);
     if (!heavy.y)
         return;
     sweep_range(s, make_int2(heavy.x, heavy.x + heavy.y), PUSH_LATER);
-    launch_block(cu_of(s->op), push_heavy, cu_gather_blocks(s->op), THREADS, s->plan,
-                 cu_view(s->op), s->order.class_of.at, s->order.place.at, s->split.at, heavy);
+    launch_block(cu_context_of(s->op), apply_heavy_changes, cu_gather_block_count(s->op), THREADS,
+                 s->plan, cu_view(s->op), s->order.class_of.at, s->order.place.at, s->split.at,
+                 heavy);
 }
 
+/* Launches the kernels of one sweep and of the sum of its squared velocity changes, into total 0. */
 static void launch_sweep(TalusSweep *s)
 {
     s->partials = 0;
     if (cu_sweep_is_blockwise(s))
-        cu_sweep_each(s);
+        cu_sweep_blockwise(s);
     else if (s->op->pair)
         sweep_contacts(s);
     else
         cu_sweep_sparse(s);
     unsigned blocks = blocks_for(s->partials ? s->partials : 1, SWEEP_THREADS);
     blocks = blocks < ADD_BLOCKS ? blocks : (unsigned)ADD_BLOCKS;
-    launch_block(cu_of(s->op), add_partials, blocks, SWEEP_THREADS,
+    launch_block(cu_context_of(s->op), add_partials, blocks, SWEEP_THREADS,
                  CuPartials{s->added, s->arrived}, s->partial.at, s->partials,
-                 cu_of(s->op)->totals);
+                 cu_context_of(s->op)->totals);
 }
 
 /* ---- the contract ---- */
@@ -387,10 +392,10 @@ static TalusStatus check_local(const TalusOperator *op, TalusOneSolver local)
     return TALUS_OK;
 }
 
-static void drop_graph(TalusSweep *s)
+static void destroy_graph(TalusSweep *s)
 {
     if (s->graph)
-        cudaGraphExecDestroy(s->graph); /* no cu_note: operator and context may be gone */
+        cudaGraphExecDestroy(s->graph); /* no cu_note_error: operator and context may be gone */
     s->graph = nullptr;
 }
 
@@ -402,26 +407,28 @@ TalusStatus cu_sweep_prepare(const TalusOperator *op, const TalusSweepOptions *o
     if (!*sweep)
         TALUS_TRY(TALUS_ALLOC(*sweep, 1, "sweep plan"));
     TalusSweep *s = *sweep;
-    drop_graph(s);
+    destroy_graph(s);
     s->op = op;
     s->options = *options;
     s->sweeps = 0;
-    TALUS_TRY(cu_sweep_is_blockwise(s) ? cu_sweep_each_plan(s, gamma)
+    TALUS_TRY(cu_sweep_is_blockwise(s) ? cu_sweep_plan_blockwise(s, gamma)
               : op->pair               ? cu_sweep_plan(s, gamma)
-                                       : cu_sweep_sparse_plan(s, gamma));
-    return cu_check(cu_of(s->op));
+                                       : cu_sweep_plan_sparse(s, gamma));
+    return cu_check(cu_context_of(s->op));
 }
 
-static void run_once(TalusSweep *s)
+/* Launches one sweep, as a graph once it is captured. In chaotic order velocities are recomputed every REFRESH sweeps. */
+static void launch_one_sweep(TalusSweep *s)
 {
     if (s->options.order == TALUS_ORDER_CHAOTIC && s->sweeps && s->sweeps % REFRESH == 0) {
         cu_sweep_get_impulses(s, s->gamma);
         cu_op_body_velocities(s->op, s->gamma, true, s->plan.velocity);
     }
     if (s->sweeps++ == GRAPH_AFTER)
-        cu_capture(cu_of(s->op), &s->graph, [=] { launch_sweep(s); });
+        cu_capture_graph(cu_context_of(s->op), &s->graph, [=] { launch_sweep(s); });
     if (s->graph)
-        cu_note(cu_of(s->op), cudaGraphLaunch(s->graph, cu_of(s->op)->stream), "graph");
+        cu_note_error(cu_context_of(s->op), cudaGraphLaunch(s->graph, cu_context_of(s->op)->stream),
+                      "graph");
     else
         launch_sweep(s);
 }
@@ -430,8 +437,8 @@ double cu_sweep_run(TalusSweep *s, int sweeps)
 {
     double change2;
     for (int k = 0; k < sweeps; k++)
-        run_once(s);
-    cu_totals_get(cu_of(s->op), 1, &change2);
+        launch_one_sweep(s);
+    cu_totals_get(cu_context_of(s->op), 1, &change2);
     return change2;
 }
 
@@ -439,24 +446,24 @@ void cu_sweep_get_impulses(TalusSweep *s, double *gamma)
 {
     const TalusOperator *op = s->op;
     if (op->pair && !cu_sweep_is_blockwise(s))
-        cu_sweep_unplan(s, gamma);
+        cu_sweep_write_gamma(s, gamma);
     else
-        cu_copy(cu_of(s->op), gamma, s->gamma,
+        cu_copy(cu_context_of(s->op), gamma, s->gamma,
                 (size_t)op->rows * (size_t)op->blocks * sizeof *gamma);
 }
 
 void cu_sweep_order(const TalusSweep *s, uint32_t *contact, uint32_t *class_of)
 {
     size_t bytes = (size_t)s->op->blocks * sizeof *contact;
-    cu_get(cu_of(s->op), contact, s->order.contact, bytes);
-    cu_get(cu_of(s->op), class_of, s->order.class_of, bytes);
+    cu_get(cu_context_of(s->op), contact, s->order.contact, bytes);
+    cu_get(cu_context_of(s->op), class_of, s->order.class_of, bytes);
 }
 
 void cu_sweep_destroy(TalusSweep *s)
 {
     if (!s)
         return;
-    drop_graph(s);
+    destroy_graph(s);
     cu_order_clear(&s->order);
     cu_clear(s->normal, s->impulse, s->bias, s->mu, s->compliance, s->arm, s->step, s->change,
              s->velocity, s->gamma, s->partial, s->added, s->own, s->pair, s->split, s->arrived);

@@ -56,7 +56,7 @@ struct SweepPlan {
     double (*step)[4];     /* [items]: the numbers of SweepStep */
     double *change;        /* 3 planes over the heavy items: changes of impulses in this sweep */
     double (*velocity)[8]; /* current velocities, as records of TalusOperator.body */
-    const double (*inertia)[6];
+    const double (*inverse_inertia)[6];
     double omega, rho;
     bool trace;   /* TALUS_METRIC_TRACE */
     bool coulomb; /* as in TalusSweepOptions */
@@ -69,12 +69,13 @@ struct TalusSweep {
     SweepPlan plan;
     CuArray<int2> pair;
     CuArray<double> normal, impulse, bias, mu, compliance, arm, step, change, velocity;
-    CuArray<int32_t> split;  /* [bodies]: number of heavy items of the body */
-    CuArray<double> gamma;   /* impulses in contact frames; coloured sweeps over `plan` need none */
-    CuArray<double> own;     /* [9 blocks]: each block of N + E on the diagonal (cu_sweep_own) */
-    CuArray<double> partial; /* squared velocity changes, one sum per block of threads */
-    int partials;            /* number of these sums in the last launched sweep */
-    CuArray<double> added;   /* partial sums of the kernel that adds up `partial` */
+    CuArray<int32_t> split; /* [bodies]: number of heavy items of the body */
+    CuArray<double> gamma;  /* impulses in contact frames; coloured sweeps over `plan` need none */
+    CuArray<double>
+        own; /* [9 blocks]: each block of N + E on the diagonal (cu_sweep_fill_own_blocks) */
+    CuArray<double> partial;   /* squared velocity changes, one sum per block of threads */
+    int partials;              /* number of these sums in the last launched sweep */
+    CuArray<double> added;     /* partial sums of the kernel that adds up `partial` */
     CuArray<unsigned> arrived; /* CuPartials.arrived of that kernel */
     int sweeps;                /* number since cu_sweep_prepare */
     cudaGraphExec_t graph;
@@ -92,8 +93,8 @@ struct SweepStep {
 /* Returns the step of a contact with diagonal (nn, tt, tt): b_n and b_t are `coupling` (TalusOperator.coupling) times
  * nn and tt or, with p.trace, times d. inv_t and kappa are 0 with one row. */
 template <int ROWS>
-static __device__ inline SweepStep step_of(const SweepPlan &p, double nn, double tt,
-                                           double coupling, double mu)
+static __device__ inline SweepStep make_step(const SweepPlan &p, double nn, double tt,
+                                             double coupling, double mu)
 {
     double d = ROWS == 1 ? nn : (nn + 2.0 * tt) * (1.0 / 3.0);
     double bn = coupling * (p.trace ? d : nn), bt = coupling * (p.trace ? d : tt);
@@ -131,24 +132,26 @@ static __device__ inline double dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* True if impulses move a body with this record, as talus_body_yields (backend/operator.h); inertia NULL: spherical. */
-static __device__ inline bool yields(const double record[8], const double *inertia)
+/* True if impulses move a body with this record, as talus_body_yields (backend/operator.h). inverse_inertia NULL: of a
+ * sphere. */
+static __device__ inline bool impulses_move(const double record[8], const double *inverse_inertia)
 {
     return record[3] != 0.0 || record[7] != 0.0 ||
-           (inertia && (inertia[0] != 0.0 || inertia[1] != 0.0 || inertia[2] != 0.0));
+           (inverse_inertia &&
+            (inverse_inertia[0] != 0.0 || inverse_inertia[1] != 0.0 || inverse_inertia[2] != 0.0));
 }
 
-/* turn = sign times the change of a body's spin by an angular impulse `torque`: k times it or, with p.inertia, the
+/* turn = sign times the change of a body's spin by an angular impulse `torque`: k times it or, with p.inverse_inertia, the
  * body's matrix times it. */
-static __device__ inline void turn_of(const SweepPlan &p, int body, double k,
-                                      const double torque[3], double sign, double turn[3])
+static __device__ inline void spin_change(const SweepPlan &p, int body, double k,
+                                          const double torque[3], double sign, double turn[3])
 {
-    if (!p.inertia) {
+    if (!p.inverse_inertia) {
         for (int i = 0; i < 3; i++)
             turn[i] = sign * (k * torque[i]);
         return;
     }
-    const double *m = p.inertia[body], *t = torque;
+    const double *m = p.inverse_inertia[body], *t = torque;
     turn[0] = sign * (m[0] * t[0] + m[3] * t[1] + m[4] * t[2]);
     turn[1] = sign * (m[3] * t[0] + m[1] * t[1] + m[5] * t[2]);
     turn[2] = sign * (m[4] * t[0] + m[5] * t[1] + m[2] * t[2]);
@@ -157,28 +160,28 @@ static __device__ inline void turn_of(const SweepPlan &p, int body, double k,
 /* ---- sweep_plan.cu, sweep_sparse.cu ---- */
 
 /* Returns the places of classes first to end - 1: .x to .y - 1. */
-static inline int2 class_range(const TalusSweep *s, int first, int end)
+static inline int2 class_places(const TalusSweep *s, int first, int end)
 {
     return make_int2(s->order.start[first], s->order.start[end]);
 }
 
 /* Returns the place of the first heavy contact (.x) and their number (.y). */
-static inline int2 heavy_range(const TalusSweep *s)
+static inline int2 heavy_places(const TalusSweep *s)
 {
-    int2 range = class_range(s, CLASS_ITEM | CLASS_HEAVY, (CLASS_ITEM | CLASS_HEAVY) + 1);
+    int2 range = class_places(s, CLASS_ITEM | CLASS_HEAVY, (CLASS_ITEM | CLASS_HEAVY) + 1);
     return make_int2(range.x, range.y - range.x);
 }
 
-/* cu_sweep_plan fills the plan from the operator and gamma and computes the bodies' velocities; cu_sweep_unplan writes
+/* cu_sweep_plan fills the plan from the operator and gamma and computes the bodies' velocities; cu_sweep_write_gamma writes
  * the plan's impulses to gamma. For cones and half lines, coloured or chaotic. */
 TalusStatus cu_sweep_plan(TalusSweep *sweep, const double *gamma);
-void cu_sweep_unplan(TalusSweep *sweep, double *gamma);
-/* Reserves memory for `partials` sums of blocks of threads. It is the sweep's, not the context's, which may move while
- * a captured graph still has its address. */
-TalusStatus cu_sweep_sums(TalusSweep *sweep, int64_t partials);
+void cu_sweep_write_gamma(TalusSweep *sweep, double *gamma);
+/* Reserves memory for `partials` sums of blocks of threads. The memory belongs to the sweep, because a captured graph keeps
+ * its address and the memory of the context may move. */
+TalusStatus cu_sweep_reserve_sums(TalusSweep *sweep, int64_t partials);
 
 /* Make the plan for an explicit matrix; launch one coloured sweep over it. */
-TalusStatus cu_sweep_sparse_plan(TalusSweep *sweep, const double *gamma);
+TalusStatus cu_sweep_plan_sparse(TalusSweep *sweep, const double *gamma);
 void cu_sweep_sparse(TalusSweep *sweep);
 
 /* sweep_block.cu: plan and coloured sweep with impulses in contact frames, for contacts with mixed sets, or if a sweep
@@ -187,9 +190,9 @@ static inline bool cu_sweep_is_blockwise(const TalusSweep *s)
 {
     return s->op->pair && (s->op->mixed_sets || s->options.local != TALUS_ONE_PROJECT);
 }
-TalusStatus cu_sweep_each_plan(TalusSweep *sweep, const double *gamma);
-void cu_sweep_each(TalusSweep *sweep);
+TalusStatus cu_sweep_plan_blockwise(TalusSweep *sweep, const double *gamma);
+void cu_sweep_blockwise(TalusSweep *sweep);
 /* Fills sweep->own if blocks' own problems are solved or if there are joints (joint_step); else does nothing. */
-TalusStatus cu_sweep_own(TalusSweep *sweep);
+TalusStatus cu_sweep_fill_own_blocks(TalusSweep *sweep);
 
 #endif

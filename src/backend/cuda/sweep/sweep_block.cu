@@ -15,7 +15,7 @@ extern "C" {
 }
 
 /* Steps contact i, adds its change to the bodies' velocities and returns the squared velocity change. now.body is
- * `velocity`, so that move_body adds to the current velocities. SOLVED: the contact's own problem is solved. */
+ * `velocity`, so that write_body_velocity adds to the current velocities. SOLVED: the contact's own problem is solved. */
 template <int ROWS, bool SOLVED>
 static __device__ inline double sweep_contact(const SweepBlocks &b, const CuView<double> &now,
                                               double (*velocity)[8], int i)
@@ -24,7 +24,7 @@ static __device__ inline double sweep_contact(const SweepBlocks &b, const CuView
     contact_velocity(now, velocity, i, g);
     g[0] += now.bias[i] + (now.compliance ? now.compliance[i] * b.gamma[(int64_t)i * ROWS] : 0.0);
     if constexpr (SOLVED)
-        moved = local_step(b, i, i < now.spheres, g, change);
+        moved = own_problem_step(b, i, i < now.spheres, g, change);
     else
         moved =
             projected_step(b, i, i < now.spheres ? 1.0 : b.coupling[i - now.spheres], g, change);
@@ -35,11 +35,11 @@ static __device__ inline double sweep_contact(const SweepBlocks &b, const CuView
     for (int side = 0; side < 2; side++) {
         int body = side ? pair.y : pair.x;
         double sum[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-        if (body < 0 ||
-            !yields(velocity[body], now.inverse_inertia ? now.inverse_inertia[body] : nullptr))
+        if (body < 0 || !impulses_move(velocity[body],
+                                       now.inverse_inertia ? now.inverse_inertia[body] : nullptr))
             continue; /* contacts of one colour may share such a body */
         add_wrench<ROWS>(now, i, side, frame, local, sum);
-        move_body(now, body, sum, true, velocity);
+        write_body_velocity(now, body, sum, true, velocity);
     }
     return moved;
 }
@@ -50,7 +50,7 @@ template <int ROWS, bool SOLVED>
 static __global__ void sweep_each(SweepBlocks b, CuView<double> now, double (*velocity)[8],
                                   const uint32_t *order, int2 range, bool sequence, double *partial)
 {
-    int64_t at = range.x + item();
+    int64_t at = range.x + item_index();
     int64_t end = sequence ? (at == range.x ? range.y : at) : (at < range.y ? at + 1 : at);
     double sum[1] = {0.0};
     for (; at < end; at++)
@@ -72,9 +72,9 @@ static void sweep_range(TalusSweep *s, int2 range, bool sequence)
     const int rows = s->op->rows;
     now.body = velocity;
     s->partials += (int)blocks;
-#define EACH(ROWS, SOLVED)                                                                        \
-    launch_block(cu_of(s->op), sweep_each<ROWS, SOLVED>, blocks, SWEEP_THREADS, b, now, velocity, \
-                 order, range, sequence, partial)
+#define EACH(ROWS, SOLVED)                                                                      \
+    launch_block(cu_context_of(s->op), sweep_each<ROWS, SOLVED>, blocks, SWEEP_THREADS, b, now, \
+                 velocity, order, range, sequence, partial)
     if (b.local == TALUS_ONE_PROJECT)
         rows == 6 ? EACH(6, false) : EACH(3, false);
     else
@@ -82,20 +82,20 @@ static void sweep_range(TalusSweep *s, int2 range, bool sequence)
 #undef EACH
 }
 
-void cu_sweep_each(TalusSweep *s)
+void cu_sweep_blockwise(TalusSweep *s)
 {
     for (int c = 0; c < CLASS_HEAVY; c++) {
-        sweep_range(s, class_range(s, c, c + 1), false);
-        sweep_range(s, class_range(s, CLASS_ITEM + c, CLASS_ITEM + c + 1), false);
+        sweep_range(s, class_places(s, c, c + 1), false);
+        sweep_range(s, class_places(s, CLASS_ITEM + c, CLASS_ITEM + c + 1), false);
     }
-    int2 heavy = heavy_range(s);
+    int2 heavy = heavy_places(s);
     sweep_range(s, make_int2(heavy.x, heavy.x + heavy.y), true);
 }
 
 /* ---- the plan ---- */
 
 /* Adds the entries of block i on the diagonal of an explicit matrix to own, 3 x 3 by rows; at most 3 rows. */
-static __device__ inline void matrix_block(const TalusOperator &op, int i, double *own)
+static __device__ inline void add_matrix_block(const TalusOperator &op, int i, double *own)
 {
     for (int k = 0; k < op.rows; k++)
         for (int32_t e = op.row_start[i * op.rows + k]; e < op.row_start[i * op.rows + k + 1]; e++)
@@ -104,14 +104,14 @@ static __device__ inline void matrix_block(const TalusOperator &op, int i, doubl
 }
 
 /* own[i] = block i on the diagonal of N + E, 3 x 3 by rows; of six rows the first three. */
-static __global__ void fill_own(TalusOperator op, double (*own)[9])
+static __global__ void fill_own_blocks(TalusOperator op, double (*own)[9])
 {
-    int64_t i = item();
+    int64_t i = item_index();
     if (i >= op.blocks)
         return;
     double block[9] = {0.0};
     if (!op.pair) {
-        matrix_block(op, (int)i, block);
+        add_matrix_block(op, (int)i, block);
     } else if (i < op.sphere_sphere + op.sphere_fixed) {
         block[0] = op.diagonal[i][0];
         block[4] = block[8] = op.diagonal[i][1];
@@ -123,27 +123,28 @@ static __global__ void fill_own(TalusOperator op, double (*own)[9])
         own[i][k] = block[k];
 }
 
-TalusStatus cu_sweep_own(TalusSweep *s)
+TalusStatus cu_sweep_fill_own_blocks(TalusSweep *s)
 {
     const TalusOperator *op = s->op;
     const uint32_t joints = TALUS_KIND(TALUS_LAW_CCP, TALUS_SECTION_JOINT);
     if (s->options.local == TALUS_ONE_PROJECT && !(op->kinds & joints))
         return TALUS_OK;
     TALUS_TRY(s->own.reserve(9 * (int64_t)op->blocks, "blocks of the sweep"));
-    launch(cu_of(s->op), fill_own, blocks_for(op->blocks), THREADS, *op, (double(*)[9])s->own.at);
+    launch(cu_context_of(s->op), fill_own_blocks, blocks_for(op->blocks), THREADS, *op,
+           (double(*)[9])s->own.at);
     return TALUS_OK;
 }
 
-TalusStatus cu_sweep_each_plan(TalusSweep *s, const double *gamma)
+TalusStatus cu_sweep_plan_blockwise(TalusSweep *s, const double *gamma)
 {
     const TalusOperator *op = s->op;
     int64_t n = (int64_t)op->rows * op->blocks;
     TALUS_TRY(cu_order_contacts(op, true, &s->order));
     TALUS_TRY(s->gamma.reserve(n, "impulses of the sweep"));
     TALUS_TRY(s->velocity.reserve(8 * (int64_t)op->bodies, "velocities of the sweep"));
-    TALUS_TRY(cu_sweep_own(s));
-    cu_copy(cu_of(s->op), s->gamma, gamma, (size_t)n * sizeof *gamma);
+    TALUS_TRY(cu_sweep_fill_own_blocks(s));
+    cu_copy(cu_context_of(s->op), s->gamma, gamma, (size_t)n * sizeof *gamma);
     cu_op_body_velocities(op, gamma, true, (double(*)[8])s->velocity.at);
     /* each class is launched by itself: up to one block more than its share */
-    return cu_sweep_sums(s, blocks_for(op->blocks, SWEEP_THREADS) + CLASSES);
+    return cu_sweep_reserve_sums(s, blocks_for(op->blocks, SWEEP_THREADS) + CLASSES);
 }

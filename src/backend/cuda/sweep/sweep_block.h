@@ -14,13 +14,14 @@ extern "C" {
 struct SweepBlocks {
     CuSets sets;
     const double *coupling;
-    const double (*own)[9]; /* blocks of N + E on the diagonal (cu_sweep_own) */
+    const double (*own)[9]; /* blocks of N + E on the diagonal (cu_sweep_fill_own_blocks) */
     TalusOneSolver local;
     double *gamma;
     double omega, rho;
     bool trace, coulomb;
 };
 
+/* Returns the arguments for a sweep. */
 static inline SweepBlocks cu_sweep_blocks(const TalusSweep *s)
 {
     return SweepBlocks{cu_sets(s->op, nullptr),
@@ -37,10 +38,10 @@ static inline SweepBlocks cu_sweep_blocks(const TalusSweep *s)
 /* Moves gamma of block i by rho of the way to `next`; writes the change. Returns the squared velocity change, (d
  * |change|)^2. */
 template <int ROWS>
-static __device__ inline double take_step(const SweepBlocks &b, int64_t i, const double *next,
-                                          double (&change)[ROWS])
+static __device__ inline double move_gamma(const SweepBlocks &b, int64_t i, const double *next,
+                                           double (&change)[ROWS])
 {
-    double d = mean_entry<ROWS>(b.sets.diagonal[i]), sum = 0.0, *gamma = b.gamma + i * ROWS;
+    double d = mean_diagonal<ROWS>(b.sets.diagonal[i]), sum = 0.0, *gamma = b.gamma + i * ROWS;
     for (int k = 0; k < ROWS; k++) {
         change[k] = b.rho * (next[k] - gamma[k]);
         gamma[k] = b.rho == 1.0 ? next[k] : gamma[k] + change[k];
@@ -62,14 +63,14 @@ template <int ROWS>
 static __device__ inline double joint_step(const SweepBlocks &b, int64_t i, const double (&g)[ROWS],
                                            double (&change)[ROWS])
 {
-    TalusSet set = varied_set(b.sets, i, b.sets.prisms, nullptr);
+    TalusSet set = model_set(b.sets, i, b.sets.prisms, nullptr);
     double a[3][3], next[ROWS] = {0.0};
     for (int k = 0; k < 9; k++)
         a[k / 3][k % 3] = b.own[i][k];
     for (int k = 0; k < 3; k++)
         next[k] = b.gamma[i * ROWS + k];
     talus_one_step_joint(&set, a, g, b.omega, next);
-    return take_step(b, i, next, change);
+    return move_gamma(b, i, next, change);
 }
 
 /* Moves block i by rho of the way to P(gamma - omega B^-1 g). g is the gradient; B = coupling diag(nn, tt, ..), with
@@ -81,7 +82,7 @@ static __device__ inline double projected_step(const SweepBlocks &b, int64_t i, 
                                                const double (&g)[ROWS], double (&change)[ROWS])
 {
     const double *nt = b.sets.diagonal[i];
-    double d = mean_entry<ROWS>(nt), next[ROWS];
+    double d = mean_diagonal<ROWS>(nt), next[ROWS];
     if (is_joint(b, i))
         return joint_step(b, i, g, change);
     double inv[2] = {b.omega / (coupling * (b.trace ? d : nt[0])),
@@ -90,20 +91,21 @@ static __device__ inline double projected_step(const SweepBlocks &b, int64_t i, 
     for (int k = 0; k < ROWS; k++)
         next[k] = (b.gamma[i * ROWS + k] - inv[k > 0] * g[k]) / s[k > 0];
     if (b.coulomb && b.sets.model && b.sets.model[i].law == TALUS_LAW_COULOMB) {
-        TalusSet set = varied_set(b.sets, i, b.sets.prisms, s);
+        TalusSet set = model_set(b.sets, i, b.sets.prisms, s);
         talus_block_restrict(ROWS, &set, next);
     } else {
-        project_block(varied_set(b.sets, i, b.sets.prisms, s), next);
+        project_block(model_set(b.sets, i, b.sets.prisms, s), next);
     }
     for (int k = 0; k < ROWS; k++)
         next[k] *= s[k > 0];
-    return take_step(b, i, next, change);
+    return move_gamma(b, i, next, change);
 }
 
 /* ---- a block's own problem ---- */
 
 /* Returns the data of block i's own problem; a prism's law is `fixed`. */
-template <int ROWS> static __device__ inline TalusOneContact one_of(const SweepBlocks &b, int64_t i)
+template <int ROWS>
+static __device__ inline TalusOneContact make_one_problem(const SweepBlocks &b, int64_t i)
 {
     const TalusBlockModel *model = b.sets.model ? &b.sets.model[i] : nullptr;
     TalusOneContact one;
@@ -122,8 +124,8 @@ template <int ROWS> static __device__ inline TalusOneContact one_of(const SweepB
  * by -omega g / A_kk in each row; then it is projected onto the cone in the metric A (ccp), or its normal and then its
  * tangential part are cut to their bounds (talus_one_restrict). */
 template <int ROWS>
-static __device__ inline void solve_round(const SweepBlocks &b, const TalusOneContact &one,
-                                          const double g[3], double next[3])
+static __device__ inline void solve_sphere_contact(const SweepBlocks &b, const TalusOneContact &one,
+                                                   const double g[3], double next[3])
 {
     double nn = one.a[0][0], tt = one.a[1][1];
     next[0] -= b.omega * (1.0 / nn) * g[0];
@@ -137,8 +139,8 @@ static __device__ inline void solve_round(const SweepBlocks &b, const TalusOneCo
 
 /* Solves the problem of any block with gradient g; next is the old impulse on entry. omega scales the change of the
  * impulse; unless omega is 1, the result is then cut to its bounds (talus_one_restrict). */
-static __device__ inline void solve_coupled(const SweepBlocks &b, const TalusOneContact &one,
-                                            const double g[3], double next[3])
+static __device__ inline void solve_coupled_block(const SweepBlocks &b, const TalusOneContact &one,
+                                                  const double g[3], double next[3])
 {
     double old[3] = {next[0], next[1], next[2]}, without[3];
     for (int k = 0; k < 3; k++)
@@ -154,20 +156,20 @@ static __device__ inline void solve_coupled(const SweepBlocks &b, const TalusOne
 /* Moves block i by rho of the way to the solution of its own problem; round: it is a contact of spheres. Writes the
  * change; returns the squared velocity change. */
 template <int ROWS>
-static __device__ inline double local_step(const SweepBlocks &b, int64_t i, bool round,
-                                           const double (&g)[ROWS], double (&change)[ROWS])
+static __device__ inline double own_problem_step(const SweepBlocks &b, int64_t i, bool round,
+                                                 const double (&g)[ROWS], double (&change)[ROWS])
 {
-    TalusOneContact one = one_of<ROWS>(b, i);
+    TalusOneContact one = make_one_problem<ROWS>(b, i);
     double next[3] = {0.0, 0.0, 0.0}, u[3] = {0.0, 0.0, 0.0};
     for (int k = 0; k < ROWS; k++) {
         next[k] = b.gamma[i * ROWS + k];
         u[k] = g[k];
     }
     if (round)
-        solve_round<ROWS>(b, one, u, next);
+        solve_sphere_contact<ROWS>(b, one, u, next);
     else
-        solve_coupled(b, one, u, next);
-    return take_step(b, i, next, change);
+        solve_coupled_block(b, one, u, next);
+    return move_gamma(b, i, next, change);
 }
 
 #endif

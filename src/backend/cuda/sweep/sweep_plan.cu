@@ -2,11 +2,12 @@
  * the impulses. */
 #include "backend/cuda/sweep/sweep.h"
 
+/* Copies the contacts to the plan, in sweep order, impulses in the world frame. */
 template <int ROWS>
 static __global__ void fill_contacts(SweepPlan p, CuView<double> c, const uint32_t *contact,
                                      const double *gamma)
 {
-    int64_t at = item();
+    int64_t at = item_index();
     if (at >= p.n)
         return;
     int64_t i = contact[at];
@@ -28,10 +29,10 @@ static __global__ void fill_contacts(SweepPlan p, CuView<double> c, const uint32
 }
 
 /* split[b] += 1 for each heavy contact of body b; place[i] = place of heavy contact i. */
-static __global__ void count_shares(SweepPlan p, int2 heavy, const uint32_t *contact,
-                                    int32_t *split, uint32_t *place)
+static __global__ void count_heavy_contacts(SweepPlan p, int2 heavy, const uint32_t *contact,
+                                            int32_t *split, uint32_t *place)
 {
-    int64_t at = heavy.x + item();
+    int64_t at = heavy.x + item_index();
     if (at >= heavy.x + heavy.y)
         return;
     int2 pair = p.pair[at];
@@ -43,19 +44,19 @@ static __global__ void count_shares(SweepPlan p, int2 heavy, const uint32_t *con
 
 /* Adds `share` times one body's part of a contact's diagonal entries, to *tt the mean of the two tangential ones. Over
  * three orthogonal axes e_k the sum of (arm x e_k)'I^-1(arm x e_k) is |arm|^2 tr I^-1 - arm'I^-1 arm. */
-static __device__ inline void add_side(const SweepPlan &p, int body, double share,
-                                       const double n[3], const double arm[3], double *nn,
-                                       double *tt)
+static __device__ inline void add_body_diagonal(const SweepPlan &p, int body, double share,
+                                                const double n[3], const double arm[3], double *nn,
+                                                double *tt)
 {
     double inv_mass = p.velocity[body][3], along = inv_mass;
     double across = inv_mass + p.velocity[body][7];
-    if (p.inertia) {
-        const double *m = p.inertia[body];
+    if (p.inverse_inertia) {
+        const double *m = p.inverse_inertia[body];
         double lever[3], turned[3];
         cross(arm, n, lever);
-        turn_of(p, body, 0.0, lever, 1.0, turned);
+        spin_change(p, body, 0.0, lever, 1.0, turned);
         double turn = dot(lever, turned);
-        turn_of(p, body, 0.0, arm, 1.0, turned);
+        spin_change(p, body, 0.0, arm, 1.0, turned);
         double all = dot(arm, arm) * (m[0] + m[1] + m[2]) - dot(arm, turned);
         along = inv_mass + turn;
         across = inv_mass + 0.5 * (all - turn);
@@ -74,19 +75,20 @@ static __device__ inline SweepStep heavy_step(const SweepPlan &p, const SweepCon
 {
     double nn = 0.0, tt = 0.0;
     bool coupled = ROWS == 3 && !sphere;
-    add_side(p, c.pair.x, split[c.pair.x], c.n, arm, &nn, &tt);
+    add_body_diagonal(p, c.pair.x, split[c.pair.x], c.n, arm, &nn, &tt);
     if (c.pair.y >= 0)
-        add_side(p, c.pair.y, split[c.pair.y], c.n, arm + 3, &nn, &tt);
-    return step_of<ROWS>(p, (coupled ? 2.0 * nn : nn) + c.compliance, coupled ? 4.0 * tt : tt, 1.0,
-                         c.mu);
+        add_body_diagonal(p, c.pair.y, split[c.pair.y], c.n, arm + 3, &nn, &tt);
+    return make_step<ROWS>(p, (coupled ? 2.0 * nn : nn) + c.compliance, coupled ? 4.0 * tt : tt,
+                           1.0, c.mu);
 }
 
+/* Fills arms and steps of the items of the plan. */
 template <int ROWS>
 static __global__ void fill_items(SweepPlan p, CuView<double> c, const double *coupling,
                                   const uint32_t *contact, const uint32_t *class_of,
                                   const int32_t *split)
 {
-    int64_t j = item(), items = p.n - p.first_item, at = p.first_item + j;
+    int64_t j = item_index(), items = p.n - p.first_item, at = p.first_item + j;
     if (j >= items)
         return;
     int64_t i = contact[at], general = i - c.spheres;
@@ -100,7 +102,7 @@ static __global__ void fill_items(SweepPlan p, CuView<double> c, const double *c
     if (class_of[i] == (CLASS_ITEM | CLASS_HEAVY))
         s = heavy_step<ROWS>(p, k, general < 0, arm, split);
     else
-        s = step_of<ROWS>(p, c.diagonal[i][0], c.diagonal[i][1], coupling[general], k.mu);
+        s = make_step<ROWS>(p, c.diagonal[i][0], c.diagonal[i][1], coupling[general], k.mu);
     for (int x = 0; x < 6; x++)
         p.arm[x * items + j] = arm[x];
     p.step[j][0] = s.inv_n;
@@ -109,11 +111,12 @@ static __global__ void fill_items(SweepPlan p, CuView<double> c, const double *c
     p.step[j][3] = s.scale;
 }
 
+/* Writes the impulses of the plan to gamma, in contact frames and in the order of contacts. */
 template <int ROWS>
-static __global__ void read_back(SweepPlan p, CuView<double> c, const uint32_t *contact,
-                                 double *gamma)
+static __global__ void write_back_gamma(SweepPlan p, CuView<double> c, const uint32_t *contact,
+                                        double *gamma)
 {
-    int64_t at = item();
+    int64_t at = item_index();
     if (at >= p.n)
         return;
     int64_t i = contact[at];
@@ -132,6 +135,7 @@ static __global__ void read_back(SweepPlan p, CuView<double> c, const uint32_t *
 
 /* ---- the plan ---- */
 
+/* Reserves the arrays of the plan and fills s->plan with their addresses and the options. */
 static TalusStatus reserve_plan(TalusSweep *s)
 {
     const TalusOperator *op = s->op;
@@ -144,7 +148,7 @@ static TalusStatus reserve_plan(TalusSweep *s)
     TALUS_TRY(s->compliance.reserve(op->compliance ? n : 0, "contacts of the sweep"));
     TALUS_TRY(s->arm.reserve(6 * items, "contacts of the sweep"));
     TALUS_TRY(s->step.reserve(4 * items, "contacts of the sweep"));
-    TALUS_TRY(s->change.reserve(3 * (int64_t)heavy_range(s).y, "heavy contacts of the sweep"));
+    TALUS_TRY(s->change.reserve(3 * (int64_t)heavy_places(s).y, "heavy contacts of the sweep"));
     TALUS_TRY(s->split.reserve(op->bodies, "heavy bodies of the sweep"));
     TALUS_TRY(s->velocity.reserve(8 * (int64_t)op->bodies, "velocities of the sweep"));
     if (s->options.order == TALUS_ORDER_CHAOTIC)
@@ -169,12 +173,12 @@ static TalusStatus reserve_plan(TalusSweep *s)
     return TALUS_OK;
 }
 
-TalusStatus cu_sweep_sums(TalusSweep *s, int64_t partials)
+TalusStatus cu_sweep_reserve_sums(TalusSweep *s, int64_t partials)
 {
     TALUS_TRY(s->partial.reserve(partials, "sums of the sweep"));
     TALUS_TRY(s->added.reserve(ADD_BLOCKS, "sums of the sweep"));
     TALUS_TRY(s->arrived.reserve(1, "sums of the sweep"));
-    cu_zero(cu_of(s->op), s->arrived, sizeof *s->arrived.at);
+    cu_zero(cu_context_of(s->op), s->arrived, sizeof *s->arrived.at);
     return TALUS_OK;
 }
 
@@ -185,22 +189,22 @@ TalusStatus cu_sweep_plan(TalusSweep *s, const double *gamma)
     TALUS_TRY(cu_order_contacts(op, s->options.order == TALUS_ORDER_COLOURED, o));
     TALUS_TRY(reserve_plan(s));
     CuView<double> view = cu_view(op);
-    int2 heavy = heavy_range(s);
+    int2 heavy = heavy_places(s);
     int64_t items = op->blocks - s->plan.first_item;
     cu_op_body_velocities(op, gamma, true, s->plan.velocity);
     LAUNCH_CONES(launch, op, fill_contacts, blocks_for(op->blocks), THREADS, s->plan, view,
                  o->contact.at, gamma);
-    cu_zero(cu_of(s->op), s->split, (size_t)op->bodies * sizeof *s->split.at);
-    launch(cu_of(s->op), count_shares, blocks_for(heavy.y), THREADS, s->plan, heavy, o->contact.at,
-           s->split.at, o->place.at);
+    cu_zero(cu_context_of(s->op), s->split, (size_t)op->bodies * sizeof *s->split.at);
+    launch(cu_context_of(s->op), count_heavy_contacts, blocks_for(heavy.y), THREADS, s->plan, heavy,
+           o->contact.at, s->split.at, o->place.at);
     LAUNCH_CONES(launch, op, fill_items, blocks_for(items), THREADS, s->plan, view, op->coupling,
                  o->contact.at, o->class_of.at, s->split.at);
     /* each class is launched by itself: up to one block more than its share */
-    return cu_sweep_sums(s, blocks_for(op->blocks, SWEEP_THREADS) + CLASSES);
+    return cu_sweep_reserve_sums(s, blocks_for(op->blocks, SWEEP_THREADS) + CLASSES);
 }
 
-void cu_sweep_unplan(TalusSweep *s, double *gamma)
+void cu_sweep_write_gamma(TalusSweep *s, double *gamma)
 {
-    LAUNCH_CONES(launch, s->op, read_back, blocks_for(s->op->blocks), THREADS, s->plan,
+    LAUNCH_CONES(launch, s->op, write_back_gamma, blocks_for(s->op->blocks), THREADS, s->plan,
                  cu_view(s->op), s->order.contact.at, gamma);
 }

@@ -19,7 +19,7 @@ struct SweepRows {
 
 /* g = N gamma of block i, valid in thread 0. */
 template <int ROWS>
-static __device__ inline void rows_product(const SweepRows &m, int64_t i, double (&g)[ROWS])
+static __device__ inline void multiply_rows(const SweepRows &m, int64_t i, double (&g)[ROWS])
 {
     for (int r = 0; r < ROWS; r++) {
         int64_t row = i * ROWS + r;
@@ -33,7 +33,8 @@ static __device__ inline void rows_product(const SweepRows &m, int64_t i, double
 /* Steps block i, a half line or cone, from g = N gamma; adds q itself. Called by thread 0; returns the squared velocity
  * change. */
 template <int ROWS>
-static __device__ inline double step_block(const SweepRows &m, int64_t i, const double (&g)[ROWS])
+static __device__ inline double step_cone_block(const SweepRows &m, int64_t i,
+                                                const double (&g)[ROWS])
 {
     double nn = m.diagonal[i][0], tt = m.diagonal[i][1], next[ROWS], change = 0.0;
     double d = ROWS == 1 ? nn : (nn + 2.0 * tt) * (1.0 / 3.0);
@@ -54,16 +55,16 @@ static __device__ inline double step_block(const SweepRows &m, int64_t i, const 
     return d * d * change;
 }
 
-/* step_block for mixed sets or, with SOLVED, for blocks whose own problem is solved; adds q to g = N gamma. */
+/* step_cone_block for mixed sets or, with SOLVED, for blocks whose own problem is solved; adds q to g = N gamma. */
 template <int ROWS, bool SOLVED>
-static __device__ inline double step_other(const SweepBlocks &b, const double *offset, int64_t i,
-                                           double (&g)[ROWS])
+static __device__ inline double step_other_block(const SweepBlocks &b, const double *offset,
+                                                 int64_t i, double (&g)[ROWS])
 {
     double change[ROWS];
     for (int k = 0; k < ROWS; k++)
         g[k] += offset[i * ROWS + k];
     if constexpr (SOLVED)
-        return local_step(b, i, false, g, change);
+        return own_problem_step(b, i, false, g, change);
     else
         return projected_step(b, i, b.coupling[i], g, change);
 }
@@ -79,12 +80,12 @@ static __global__ void sweep_rows(SweepRows m, SweepBlocks b, int2 range, int ea
     int from = range.x + (int)blockIdx.x * each, to = from + each < range.y ? from + each : range.y;
     for (int at = from; at < to; at++) {
         int64_t i = m.order[at];
-        rows_product<ROWS>(m, i, g);
+        multiply_rows<ROWS>(m, i, g);
         if (threadIdx.x == 0) {
             if constexpr (KIND == CONES)
-                change += step_block<ROWS>(m, i, g);
+                change += step_cone_block<ROWS>(m, i, g);
             else
-                change += step_other<ROWS, KIND == SOLVED>(b, m.offset, i, g);
+                change += step_other_block<ROWS, KIND == SOLVED>(b, m.offset, i, g);
         }
         __syncthreads(); /* the next block reads this one's gamma */
     }
@@ -92,14 +93,14 @@ static __global__ void sweep_rows(SweepRows m, SweepBlocks b, int2 range, int ea
         partial[blockIdx.x] = change;
 }
 
-TalusStatus cu_sweep_sparse_plan(TalusSweep *s, const double *gamma)
+TalusStatus cu_sweep_plan_sparse(TalusSweep *s, const double *gamma)
 {
     int64_t n = (int64_t)s->op->rows * s->op->blocks;
     TALUS_TRY(cu_order_blocks(s->op, &s->order));
     TALUS_TRY(s->gamma.reserve(n, "impulses of the sweep"));
-    TALUS_TRY(cu_sweep_own(s));
-    cu_copy(cu_of(s->op), s->gamma, gamma, (size_t)n * sizeof *gamma);
-    return cu_sweep_sums(s, (int64_t)s->op->blocks + 1);
+    TALUS_TRY(cu_sweep_fill_own_blocks(s));
+    cu_copy(cu_context_of(s->op), s->gamma, gamma, (size_t)n * sizeof *gamma);
+    return cu_sweep_reserve_sums(s, (int64_t)s->op->blocks + 1);
 }
 
 static void sweep_range(TalusSweep *s, const SweepRows &m, int class_of, int each)
@@ -110,8 +111,9 @@ static void sweep_range(TalusSweep *s, const SweepRows &m, int class_of, int eac
     const SweepBlocks b = cu_sweep_blocks(s);
     const int rows = s->op->rows;
     s->partials += (int)blocks;
-#define ROWS_OF(ROWS, KIND) \
-    launch_block(cu_of(s->op), sweep_rows<ROWS, KIND>, blocks, WARP, m, b, range, each, partial)
+#define ROWS_OF(ROWS, KIND)                                                                     \
+    launch_block(cu_context_of(s->op), sweep_rows<ROWS, KIND>, blocks, WARP, m, b, range, each, \
+                 partial)
     if (b.local != TALUS_ONE_PROJECT)
         rows == 1 ? ROWS_OF(1, SOLVED) : ROWS_OF(3, SOLVED);
     else if (rows == 1)
