@@ -158,7 +158,7 @@ static TalusStatus count_walls(TalusGrid *grid, int *unbounded_walls, int *large
             continue;
         TalusShapeKind kind = talus_body_kind(v, (uint32_t)i);
         if (talus_shape_has(kind, TALUS_TRAIT_WALL) && talus_is_free(v, i))
-            return talus_refuse_moving(i, kind);
+            return talus_refuse_free_wall(i, kind);
         *unbounded_walls += talus_shape_has(kind, TALUS_TRAIT_WALL);
         *large_walls += !talus_is_free(v, i) && !talus_shape_has(kind, TALUS_TRAIT_WALL) &&
                         is_wall(grid, (uint32_t)i);
@@ -372,9 +372,9 @@ static TalusStatus measure_bodies(TalusGrid *grid, TalusPool *pool)
     talus_parallel(pool, count, GRAIN, measure_chunk, grid);
     long long bad = atomic_load(&grid->bad_body), odd = atomic_load(&grid->odd_sphere);
     if (bad != INT64_MAX)
-        return talus_refuse_body(bad);
+        return talus_refuse_bad_numbers(bad);
     if (odd != INT64_MAX)
-        return talus_refuse_sphere(odd, grid->bodies->radius[odd], grid->bodies->size[odd]);
+        return talus_refuse_sphere_size(odd, grid->bodies->radius[odd], grid->bodies->size[odd]);
     return TALUS_OK;
 }
 

@@ -3,7 +3,7 @@
  * Every bounded body has a fat radius, its radius plus a margin (talus_body_margin)
  *     envelope size / 2 + h (|v - d| + |d| / 2 + friction (|v - d| + surface speed) + spin + reference speed)
  * so that the envelope of a pair of them is at most the sum of its two margins. The drift d is the mean velocity of the
- * sampled bodies; spin is the speed at which rotation may close a gap (talus_body_spin). Bodies are divided into levels
+ * sampled bodies; spin is the speed at which rotation may close a gap (talus_closing_spin_speed). Bodies are divided into levels
  * by size: the cells of a level are at least as wide as the fat diameters of its bodies, so partners of one level are
  * in the same or in neighbouring cells.
  *
@@ -44,8 +44,9 @@ typedef struct TalusGrid {
     double edge_factor; /* cell size: edges are edge_factor times a power of two, in units */
     double
         large; /* m: bodies that are fixed, driven or asleep, with a larger fat radius, are walls */
-    TalusVec3 low, high;     /* box that contains most of the sample, in units */
-    atomic_llong bad_body;   /* lowest slot with bad numbers (talus_refuse_body); INT64_MAX: none */
+    TalusVec3 low, high; /* box that contains most of the sample, in units */
+    atomic_llong
+        bad_body; /* lowest slot with bad numbers (talus_refuse_bad_numbers); INT64_MAX: none */
     atomic_llong odd_sphere; /* lowest slot of a sphere whose size is not its radius; as above */
 
     TalusLevel level[TALUS_MAX_LEVELS]; /* coarsest first */

@@ -49,7 +49,7 @@ TalusStatus talus_grid_fit(TalusGrid *grid)
     fit->largest = largest * grid->unit;
     fit->at_rest = at_rest;
     talus_fit_period(fit, v, grid->options, grid->drift, grid->wall, grid->walls, grid->unit);
-    return talus_check_fit(fit);
+    return talus_check_period_fit(fit);
 }
 
 /* Adds an image for every nonempty subset of `sides`, the bits 1 << axis of the lower sides that are near. */

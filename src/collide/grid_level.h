@@ -55,7 +55,7 @@ TALUS_INLINE double talus_body_margin(const TalusBodyView *v, const TalusDetectO
     double own = talus_norm(talus_sub(talus_body_velocity(v, i), drift));
     double speed = own + 0.5 * talus_norm(drift) + o->friction * (own + talus_surface_speed(v, i));
     return 0.5 * o->envelope * v->size[i] +
-           o->h * (speed + talus_body_spin(v, i) + o->reference_speed);
+           o->h * (speed + talus_closing_spin_speed(v, i) + o->reference_speed);
 }
 
 TALUS_INLINE double talus_fat_radius(const TalusBodyView *v, const TalusDetectOptions *o,

@@ -24,7 +24,8 @@
 
 enum {
     TALUS_MANIFOLD_MAX = 4,
-    TALUS_CANDIDATES = 2 * TALUS_FACING_MOST + 1, /* corners, one more per border, nearest points */
+    TALUS_CANDIDATES =
+        2 * TALUS_FACING_POINTS + 1, /* corners, one more per border, nearest points */
     TALUS_FEATURE_NEAREST = 256, /* id of the nearest points, above the ids of corners and cuts */
     TALUS_FEATURE_BITS = 9       /* of the id in a feature */
 };
@@ -49,7 +50,7 @@ typedef struct TalusCorePoint {
 typedef struct TalusClipRegion {
     TalusVec3 n, e, f;
     int count;
-    double u[TALUS_FACING_MOST], v[TALUS_FACING_MOST];
+    double u[TALUS_FACING_POINTS], v[TALUS_FACING_POINTS];
     double turn;               /* 1: corners run anticlockwise; -1: clockwise */
     double base, per_u, per_v; /* height of the part over (u, v): base + per_u u + per_v v */
     double tolerance;          /* m: corners up to this far outside stay */
@@ -359,7 +360,7 @@ TALUS_INLINE void talus_facing_b(const TalusConvexPair *p, TalusVec3 d, TalusFac
         talus_facing_triangle(p->corner, d, f);
         return;
     }
-    talus_facing(p->b, talus_pair_into_b(p, d), f);
+    talus_find_facing(p->b, talus_pair_into_b(p, d), f);
     for (int k = 0; k < f->count; k++)
         f->point[k] = talus_pair_from_b(p, f->point[k]);
     if (f->count > 2)
@@ -398,7 +399,7 @@ TALUS_OUTLINE int talus_core_manifold(const TalusConvexPair *p, const TalusNeare
     TalusFacing a, b;
     TalusClipRegion s;
     TalusCandidate c[TALUS_CANDIDATES];
-    talus_facing(p->a, near->normal, &a);
+    talus_find_facing(p->a, near->normal, &a);
     talus_facing_b(p, talus_neg(near->normal), &b);
     talus_clip_axes(&s, near->normal);
     double tolerance = TALUS_MANIFOLD_NEAREST * p->size;

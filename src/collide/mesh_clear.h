@@ -134,7 +134,7 @@ TALUS_OUTLINE bool talus_shallowest_push_out(const TalusClearedBody *q, TalusPus
         TalusNearest near;
         double gap;
         if (!talus_lowest_point(q, &g, &lowest, &gap) || !(gap < 0.0) ||
-            !talus_convex_triangle(&q->pose, g.f.corner, 0.0, &near))
+            !talus_convex_triangle_nearest(&q->pose, g.f.corner, 0.0, &near))
             continue;
         most = fmax(most, -near.gap);
         if (-gap < push->depth) {
@@ -163,7 +163,8 @@ TALUS_OUTLINE bool talus_nearest_surface(const TalusClearedBody *q, TalusVec3 *u
     for (int32_t t = talus_facet_next(&walk); t >= 0; t = talus_facet_next(&walk)) {
         TalusLocalFacet g = talus_local_facet(q, t);
         TalusNearest near;
-        if (talus_convex_triangle(&q->pose, g.f.corner, fmin(*gap, q->clear_reach), &near)) {
+        if (talus_convex_triangle_nearest(&q->pose, g.f.corner, fmin(*gap, q->clear_reach),
+                                          &near)) {
             *gap = near.gap;
             *up = talus_neg(near.normal);
         }

@@ -102,7 +102,7 @@ TALUS_OUTLINE void talus_patch_emit(const TalusMeshQuery *q, TalusPatchPoints *p
  * (both find one over their common edge). An intersection whose id another facet has used gets the next free id. */
 TALUS_INLINE void talus_patch_add(TalusPatchPoints *p, TalusCandidate c)
 {
-    bool cut = c.id >= TALUS_FACING_MOST && c.id != TALUS_FACET_LOWEST;
+    bool cut = c.id >= TALUS_FACING_POINTS && c.id != TALUS_FACET_LOWEST;
     for (int k = 0; k < p->count; k++) {
         if (p->c[k].id != c.id)
             continue;

@@ -40,7 +40,7 @@ typedef struct TalusFacePoints {
 /* Finds the part of the body's surface that faces d. */
 TALUS_INLINE void talus_cleared_facing(const TalusClearedBody *q, TalusVec3 d, TalusFacing *part)
 {
-    talus_facing(q->pose.shape, talus_rotate_back(q->pose.orientation, d), part);
+    talus_find_facing(q->pose.shape, talus_rotate_back(q->pose.orientation, d), part);
     for (int k = 0; k < part->count; k++)
         part->point[k] =
             talus_madd(talus_rotate(q->pose.orientation, part->point[k]), q->margin, d);
@@ -65,7 +65,7 @@ TALUS_INLINE TalusVec3 talus_patch_normal(const TalusClearedBody *q, const Talus
  * is 8 + 16 edge + side, where edge 8 + k lies along side k (talus_clip_cut); lower ids are corners of the body. */
 TALUS_INLINE bool talus_cut_is_interior(uint32_t id, uint32_t flat)
 {
-    if (id < TALUS_FACING_MOST)
+    if (id < TALUS_FACING_POINTS)
         return false;
     uint32_t side = (id - 8) % 16, edge = (id - 8) / 16;
     uint32_t other = edge >= 8 ? edge - 8 : side;
@@ -214,7 +214,7 @@ TALUS_OUTLINE int talus_facet_contacts(const TalusClearedBody *q, const TalusLoc
         if (talus_projects_onto_facet(g, lowest))
             return TALUS_ON_FACE;
     }
-    if (!talus_convex_triangle(&q->pose, g->f.corner, q->clear_reach, near))
+    if (!talus_convex_triangle_nearest(&q->pose, g->f.corner, q->clear_reach, near))
         return TALUS_ON_FACE;
     TalusVec3 up = talus_neg(near->normal);
     int where = talus_locate_on_facet(&g->f, near->on_b);

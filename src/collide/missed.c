@@ -42,7 +42,7 @@ static const TalusContact *find_listed(const TalusDetector *d, TalusKey key)
 static bool is_listed(const TalusDetector *d, TalusKey key)
 {
     const TalusContact *c = find_listed(d, key);
-    return c && talus_key_equal(talus_key_of(d->bodies->rank, c), key);
+    return c && talus_key_equal(talus_contact_key(d->bodies->rank, c), key);
 }
 
 static bool is_convex(const TalusBodyView *v, uint32_t body)
@@ -79,9 +79,9 @@ static void check_point(void *context, const TalusManifoldPoint *touch)
     TalusVec3 u = talus_sub(point_velocity(d->bodies, l->b, touch->arm_b),
                             point_velocity(d->bodies, l->a, touch->arm_a));
     TalusContact contact = {l->a, l->b, touch->feature, 0, touch->normal, touch->gap};
-    TalusKey key = talus_key_of(d->bodies->rank, &contact);
+    TalusKey key = talus_contact_key(d->bodies->rank, &contact);
     double h = d->options->h;
-    if (!(touch->gap + h * talus_dot(touch->normal, u) < -h * d->look->tolerance) ||
+    if (!(touch->gap + h * talus_dot(touch->normal, u) < -h * d->subset->tolerance) ||
         is_listed(d, key))
         return;
     size_t at = (size_t)atomic_fetch_add(&d->found, 1);
@@ -116,7 +116,7 @@ static void look_at_pairs(void *context, int64_t begin, int64_t end, int64_t chu
     (void)chunk;
     for (int64_t i = begin; i < end; i++) {
         TalusPair pair = d->broad.run[d->run].pair[i];
-        if (pair.a == pair.b || !(d->look->around[pair.a] || d->look->around[pair.b]))
+        if (pair.a == pair.b || !(d->subset->around[pair.a] || d->subset->around[pair.b]))
             continue;
         double reach = d->options->h * closing_speed(v, pair) * (1.0 + 0x1p-40);
         TalusPose a = talus_pose_of(v, pair.a), b = talus_pose_of_image(v, pair.a, pair.b);
@@ -164,14 +164,14 @@ static TalusStatus reserve_merged(TalusDetector *d, int64_t missed)
 TalusStatus talus_detector_find_missed(TalusDetector *d, TalusPool *pool,
                                        const TalusBodyView *bodies,
                                        const TalusDetectOptions *options,
-                                       const TalusRedetectSubset *look, int *missed)
+                                       const TalusRedetectSubset *subset, int *missed)
 {
     *missed = 0;
     d->bodies = bodies;
     d->options = options;
-    d->look = look;
+    d->subset = subset;
     TALUS_TRY(TALUS_GROW(d->missed, ROOM, 0, "missed contacts"));
-    TALUS_TRY(talus_broad_around(&d->broad, pool, bodies, options, look->around));
+    TALUS_TRY(talus_broad_find_around(&d->broad, pool, bodies, options, subset->around));
     int64_t found = 0;
     for (bool enough = false; !enough;) {
         atomic_store(&d->found, 0);
@@ -190,7 +190,7 @@ TalusStatus talus_detector_find_missed(TalusDetector *d, TalusPool *pool,
 }
 
 /* Merges from the end, so that every entry moves to a location that is no longer needed. */
-void talus_detector_take_missed(TalusDetector *d)
+void talus_detector_add_missed(TalusDetector *d)
 {
     TalusContactList *l = &d->list;
     int64_t missed = d->missed_count;

@@ -23,7 +23,7 @@ TALUS_INLINE TalusPose talus_pose_of_image(const TalusBodyView *v, uint32_t a, u
 {
     TalusPose pose = talus_pose_of(v, b);
     if (v->period)
-        pose.position = talus_add(v->position[a], talus_body_distance(v, a, b));
+        pose.position = talus_add(v->position[a], talus_vector_between(v, a, b));
     return pose;
 }
 

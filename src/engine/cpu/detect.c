@@ -102,7 +102,7 @@ static TalusStatus detect_with(CpuEngine *e, const TalusDetectOptions *options,
     e->seen_velocity = velocity;
     TALUS_TRY(talus_detect(e->detector, e->pool, &view, options, &e->contacts));
     e->bodies.last_id = UINT64_MAX; /* the list has the bodies of now, until the next put_bodies */
-    e->clipped = talus_detector_clipped(e->detector);
+    e->clipped = talus_detector_count_clipped(e->detector);
     return TALUS_OK;
 }
 
@@ -221,7 +221,7 @@ static TalusStatus find_missed(CpuEngine *e, const TalusDetectOptions *options, 
     TalusBodyView view = view_of(e, e->solved_velocity, e->solved_spin);
     TalusRedetectSubset look = {e->changed, tolerance};
     TALUS_TRY(talus_detector_find_missed(e->detector, e->pool, &view, options, &look, missed));
-    e->clipped = talus_detector_clipped(e->detector);
+    e->clipped = talus_detector_count_clipped(e->detector);
     return TALUS_OK;
 }
 
@@ -245,7 +245,7 @@ TalusStatus cpu_redetect(TalusEngine *engine, const TalusDetectOptions *options,
     CpuEngine *e = cpu_engine(engine);
     (void)gravity;
     if (e->missed_known) {
-        talus_detector_take_missed(e->detector);
+        talus_detector_add_missed(e->detector);
     } else {
         TALUS_TRY(take_velocities(e));
         TALUS_TRY(detect_with(e, options, e->solved_velocity));

@@ -115,17 +115,17 @@ static TalusStatus refuse(const TalusEngine *e, const CuFound *found)
         TalusShape loose;
         cu_get(e->cu, &shape, b->shape + found->loose, sizeof shape);
         cu_get(e->cu, &loose, e->tables.shape + shape, sizeof loose);
-        return talus_refuse_moving(found->loose, loose.def.kind);
+        return talus_refuse_free_wall(found->loose, loose.def.kind);
     }
     if (found->bad != CU_NONE)
-        return talus_refuse_body(found->bad);
+        return talus_refuse_bad_numbers(found->bad);
     if (found->odd != CU_NONE) {
         double radius, size;
         cu_get(e->cu, &radius, b->radius + found->odd, sizeof radius);
         cu_get(e->cu, &size, b->size + found->odd, sizeof size);
-        return talus_refuse_sphere(found->odd, radius, size);
+        return talus_refuse_sphere_size(found->odd, radius, size);
     }
-    TALUS_TRY(talus_check_fit(&found->fit));
+    TALUS_TRY(talus_check_period_fit(&found->fit));
     TALUS_TRY(talus_check_contact_count(found->spheres, INT32_MAX / 3));
     return talus_check_pair_count(found->candidates, INT32_MAX / 2);
 }

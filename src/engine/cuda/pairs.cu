@@ -80,9 +80,9 @@ template <int MODE> static __device__ inline bool meet_exactly(const Seeker &s, 
     const TalusBodyView *v = &s.d->bodies;
     uint32_t slot = s.d->slot[q];
     if (!(MODE & PERIODIC))
-        return talus_spheres_meet(v, &s.d->options, s.slot, slot);
-    return talus_spheres_reach(v, &s.d->options, talus_body_distance(v, s.slot, slot), s.slot,
-                               slot);
+        return talus_spheres_within_envelope_unwrapped(v, &s.d->options, s.slot, slot);
+    return talus_spheres_within_envelope(v, &s.d->options, talus_vector_between(v, s.slot, slot),
+                                         s.slot, slot);
 }
 
 /* True if the filter lets the body meet the one in a slot. */
@@ -278,7 +278,7 @@ static __device__ inline bool near_wall(const Seeker &s, const TalusWall &wall, 
     const TalusBodyView *v = &s.d->bodies;
     TalusVec3 x = talus_vec3(s.ball.x, s.ball.y, s.ball.z);
     if (MODE & PERIODIC)
-        x = talus_add(v->position[wall.body], talus_body_distance(v, wall.body, s.slot));
+        x = talus_add(v->position[wall.body], talus_vector_between(v, wall.body, s.slot));
     return talus_near_wall(v, &wall, x, reach + wall.margin, 1.0, MODE & RICH);
 }
 

@@ -72,8 +72,8 @@ static bool sound_contact(const TalusWorld *world, const TalusContactList *list,
 static bool in_order(const TalusWorld *world, const TalusContact *c, const TalusContact *d)
 {
     const uint32_t *rank = world->id_order.stored ? world->id_order.rank : NULL;
-    return talus_key_less(talus_key_of(rank, c), talus_key_of(rank, d)) ||
-           talus_key_less(talus_key_of(NULL, c), talus_key_of(NULL, d));
+    return talus_key_less(talus_contact_key(rank, c), talus_contact_key(rank, d)) ||
+           talus_key_less(talus_contact_key(NULL, c), talus_contact_key(NULL, d));
 }
 
 static void read_contact(TalusArchive *a, TalusWorld *world, TalusContactList *list, int i)

@@ -128,7 +128,7 @@ static void search_inside(void *context, int64_t begin, int64_t end, int64_t chu
     for (int i = (int)begin; i < (int)end; i++) {
         if (v->shape[i] < 0 || !talus_is_free(v, i))
             continue;
-        TalusVec3 from = talus_body_distance(v, (uint32_t)c->wall, (uint32_t)i);
+        TalusVec3 from = talus_vector_between(v, (uint32_t)c->wall, (uint32_t)i);
         TalusVec3 p = talus_rotate_back(v->orientation[c->wall], from);
         if (!in_box(&mesh->box, p) || !is_inside(mesh, p) ||
             (v->filter && !talus_may_meet(v->filter, (uint32_t)i, (uint32_t)c->wall)))
