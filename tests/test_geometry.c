@@ -200,8 +200,8 @@ static void visit(Visits *v, uint32_t feature, TalusVec3 normal, double distance
     v->count++;
 }
 
-#define TALUS_RING_SINK Visits
-#define TALUS_RING_TAKE visit
+#define TALUS_REVOLVE_SINK Visits
+#define TALUS_REVOLVE_RECEIVE visit
 #include "geometry/revolve.h"
 
 static Visits visits(const double *points, int count, TalusVec3 p, double reach)

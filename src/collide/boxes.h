@@ -197,7 +197,7 @@ TALUS_INLINE int talus_box_clip_to_border(const TalusCandidate *in, int count, i
         if (outside_p <= 0.0)
             out[kept++] = *p;
         if ((outside_p <= 0.0) != (outside_q <= 0.0))
-            out[kept++] = talus_clip_cut(p, q, outside_p, outside_q, border, 4, 4);
+            out[kept++] = talus_cut_edge(p, q, outside_p, outside_q, border, 4, 4);
     }
     return kept;
 }

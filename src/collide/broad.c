@@ -222,18 +222,18 @@ static void search_coarser_level(Search *s, uint32_t i, const TalusLevel *level)
 {
     const TalusGridBody *me = &s->grid->body[i];
     double reach = me->fat + 0.5 * level->edge;
-    int64_t x_low = talus_fold(level, 0, talus_cell_of(level, me->x - reach));
-    int64_t x_high = talus_fold(level, 0, talus_cell_of(level, me->x + reach));
-    int64_t y_low = talus_cell_of(level, me->y - reach);
-    int64_t y_high = talus_cell_of(level, me->y + reach);
-    int64_t z_low = talus_cell_of(level, me->z - reach);
-    int64_t z_high = talus_cell_of(level, me->z + reach);
+    int64_t x_low = talus_fold_cell(level, 0, talus_cell_coordinate(level, me->x - reach));
+    int64_t x_high = talus_fold_cell(level, 0, talus_cell_coordinate(level, me->x + reach));
+    int64_t y_low = talus_cell_coordinate(level, me->y - reach);
+    int64_t y_high = talus_cell_coordinate(level, me->y + reach);
+    int64_t z_low = talus_cell_coordinate(level, me->z - reach);
+    int64_t z_high = talus_cell_coordinate(level, me->z + reach);
     Range range[MAX_RANGES];
     int ranges = 0;
     for (int64_t z = z_low; z <= z_high; z++) {
-        int64_t folded_z = talus_fold(level, 2, z);
+        int64_t folded_z = talus_fold_cell(level, 2, z);
         for (int64_t y = y_low; y <= y_high; y++)
-            ranges = add_row(s->grid, level, talus_fold(level, 1, y), folded_z, x_low, x_high,
+            ranges = add_row(s->grid, level, talus_fold_cell(level, 1, y), folded_z, x_low, x_high,
                              range, ranges);
     }
     scan_ranges(s, i, range, ranges);
@@ -256,7 +256,7 @@ static void search_walls(Search *s, uint32_t i)
             x = talus_add(v->position[wall->body], talus_vector_between(v, wall->body, body));
             x = talus_scale(grid->per_unit, x);
         }
-        if (talus_near_wall(v, wall, x, reach + wall->margin, grid->unit, true))
+        if (talus_is_near_wall(v, wall, x, reach + wall->margin, grid->unit, true))
             add_other_pair(s, body, wall->body);
     }
 }
@@ -387,9 +387,9 @@ static TalusStatus sort_run(TalusBroad *broad, TalusPool *pool, TalusPairList *l
     TALUS_TRY(TALUS_GROW(scratch->block, (size_t)list->count * sizeof(TalusPair), 0, "pairs"));
     TALUS_TRY(TALUS_GROW(grid->start, (size_t)range + 1, 0, "pair starts"));
     rename_bodies(pool, list, grid->bodies->rank);
-    TALUS_TRY(talus_sort_pairs(&scratch->sorter, pool, list->pair, (TalusPair *)scratch->block,
-                               list->count, range, grid->start));
-    talus_sort_within(pool, list->pair, grid->start, range);
+    TALUS_TRY(talus_sort_pairs_by_a(&scratch->sorter, pool, list->pair, (TalusPair *)scratch->block,
+                                    list->count, range, grid->start));
+    talus_sort_pairs_by_b(pool, list->pair, grid->start, range);
     rename_bodies(pool, list, grid->bodies->at_rank);
     return TALUS_OK;
 }

@@ -1,7 +1,7 @@
 /* collide/broad.h - broad phase: pairs of bodies that touch or may touch.
  *
  * A body is tested against the bodies in the grid cells around it: in half of the cells of its own level (the other
- * half tests against it), and in all coarser levels. Every body is tested against every wall (talus_near_wall). Pairs
+ * half tests against it), and in all coarser levels. Every body is tested against every wall (talus_is_near_wall). Pairs
  * without a free body are never made.
  *
  * A test reads 32 bytes of the partner (TalusGridBody), mostly from the cache, because neighbours along x are

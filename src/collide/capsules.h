@@ -61,8 +61,8 @@ TALUS_INLINE void talus_capsule_plane(const TalusPose *a, const TalusPose *b, do
     TalusVec3 line = talus_capsule_half_segment(a);
     for (uint32_t end = 0; end < 2; end++) {
         TalusVec3 arm = talus_scale(end ? 1.0 : -1.0, line);
-        talus_manifold_plane(a, b, end, up, talus_madd(arm, -a->shape->def.radius, up), reach,
-                             sink);
+        talus_manifold_add_plane_point(a, b, end, up, talus_madd(arm, -a->shape->def.radius, up),
+                                       reach, sink);
     }
 }
 

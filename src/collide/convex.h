@@ -68,7 +68,7 @@ TALUS_OUTLINE void talus_convex_refine(const TalusConvexPair *p, TalusVec3 norma
         TalusGjk g;
         TalusVec3 shift = talus_scale(clearance - out->gap, out->normal);
         talus_gjk(p, shift, talus_neg(out->normal), INFINITY, 0.0, &g);
-        TalusVec3 on_a = talus_gjk_on_a(&g), on_b = talus_sub(talus_sub(on_a, g.v), shift);
+        TalusVec3 on_a = talus_gjk_nearest_on_a(&g), on_b = talus_sub(talus_sub(on_a, g.v), shift);
         TalusVec3 n = g.norm2 > 0.0 ? talus_scale(-1.0 / sqrt(g.norm2), g.v) : out->normal;
         double found = talus_separation_along(p, n), gain = found - out->gap;
         bool better = gain > 0x1p-36 * p->size;
@@ -126,7 +126,7 @@ TALUS_OUTLINE bool talus_convex_nearest(const TalusConvexPair *p, double limit, 
     if (g.result == TALUS_GJK_APART) {
         out->gap = sqrt(g.norm2);
         out->normal = talus_scale(-1.0 / out->gap, g.v);
-        out->on_a = talus_gjk_on_a(&g);
+        out->on_a = talus_gjk_nearest_on_a(&g);
         out->on_b = talus_sub(out->on_a, g.v);
         return out->gap < limit;
     }

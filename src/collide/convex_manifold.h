@@ -50,7 +50,7 @@ TALUS_INLINE void talus_convex_plane(const TalusPose *a, const TalusPose *b, dou
     TalusClipRegion s;
     TalusCandidate c[TALUS_CANDIDATES];
     talus_find_facing(a->shape, n, &part);
-    talus_clip_axes(&s, n);
+    talus_clip_region_set_axes(&s, n);
     part.point[part.count] = talus_support_core(a->shape, n);
     int count = 0, lowest = 0;
     for (int k = 0; k <= part.count; k++) {
@@ -73,8 +73,9 @@ TALUS_INLINE void talus_convex_plane(const TalusPose *a, const TalusPose *b, dou
     count = talus_reduce_candidates(c, count, tolerance);
     for (int k = 0; k < count; k++) {
         TalusVec3 x = talus_candidate_point(&s, &c[k]);
-        talus_manifold_plane(a, b, part.id << TALUS_FEATURE_BITS | c[k].id, up,
-                             talus_madd(talus_rotate(a->orientation, x), -margin, up), reach, sink);
+        talus_manifold_add_plane_point(a, b, part.id << TALUS_FEATURE_BITS | c[k].id, up,
+                                       talus_madd(talus_rotate(a->orientation, x), -margin, up),
+                                       reach, sink);
     }
 }
 

@@ -199,7 +199,7 @@ static void write_point(void *context, const TalusManifoldPoint *touch)
 static bool write_pair(ContactWriter *w, TalusPair pair)
 {
     const TalusBodyView *v = w->d->bodies;
-    TalusPose a = talus_pose_of(v, pair.a), b = talus_pose_of_image(v, pair.a, pair.b);
+    TalusPose a = talus_pose_of(v, pair.a), b = talus_pose_of_nearest_image(v, pair.a, pair.b);
     w->a = pair.a;
     w->b = pair.b;
     w->va = talus_body_velocity(v, pair.a);

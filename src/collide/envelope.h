@@ -102,7 +102,7 @@ TALUS_INLINE double talus_envelope_reach(double base, double h, TalusVec3 va, Ta
 TALUS_INLINE TalusVec3 talus_vector_between(const TalusBodyView *bodies, uint32_t a, uint32_t b)
 {
     TalusVec3 d = talus_sub(bodies->position[b], bodies->position[a]);
-    return bodies->period ? talus_image(bodies->period, d) : d;
+    return bodies->period ? talus_nearest_image_vector(bodies->period, d) : d;
 }
 
 /* As talus_envelope_base, for two free spheres: their rotation closes no gap. */

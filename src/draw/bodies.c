@@ -201,8 +201,8 @@ static void add_chain(TalusPicture *picture, int k, double force)
     int a = s->contact_a[k], b = s->contact_b[k];
     TalusVec3 from = s->fixed[a] ? s->contact[k].point : s->position[a];
     TalusVec3 to = s->fixed[b] ? s->contact[k].point : s->position[b];
-    TalusVec3 axis = talus_image(&picture->head->period, talus_sub(to, from));
-    if (talus_periodic(&picture->head->period))
+    TalusVec3 axis = talus_nearest_image_vector(&picture->head->period, talus_sub(to, from));
+    if (talus_has_period(&picture->head->period))
         to = talus_add(from, axis);
     double length = talus_norm(axis), part = force / picture->high;
     double radius = TALUS_CHAIN_RADIUS * picture->head->radius * sqrt(fmin(part, 1.0));

@@ -9,16 +9,16 @@
  * between collinear segments never counts.
  *
  * The including file defines the sink of the nearest points, so that no function is called through a pointer:
- *     TALUS_RING_SINK                                     a type
- *     TALUS_RING_TAKE(sink, feature, normal, distance)    receives each point; `normal` points from
+ *     TALUS_REVOLVE_SINK                                     a type
+ *     TALUS_REVOLVE_RECEIVE(sink, feature, normal, distance)    receives each point; `normal` points from
  *                                                         the wall to p, on either side */
 #ifndef TALUS_GEOMETRY_REVOLVE_H
 #define TALUS_GEOMETRY_REVOLVE_H
 
 #include "geometry/closest.h"
 
-#if !defined(TALUS_RING_SINK) || !defined(TALUS_RING_TAKE)
-#error "define TALUS_RING_SINK and TALUS_RING_TAKE before including geometry/revolve.h"
+#if !defined(TALUS_REVOLVE_SINK) || !defined(TALUS_REVOLVE_RECEIVE)
+#error "define TALUS_REVOLVE_SINK and TALUS_REVOLVE_RECEIVE before including geometry/revolve.h"
 #endif
 
 /* Search in one half plane through the axis. */
@@ -30,7 +30,7 @@ typedef struct TalusRingQuery {
     TalusVec3 radial;    /* direction of the half plane */
     uint32_t turn;       /* 0: half plane through p; 1, 2: turned by 120, 240 degrees from it */
     double reach;
-    TALUS_RING_SINK *sink;
+    TALUS_REVOLVE_SINK *sink;
 } TalusRingQuery;
 
 /* Passes the point of the face from profile point k to k + 1 in this half plane that is nearest to p, if in reach; with
@@ -54,7 +54,8 @@ TALUS_INLINE void talus_ring_face(const TalusRingQuery *q, int k)
             return;
     }
     TalusVec3 normal = talus_vec3(n.r * q->radial.x, n.r * q->radial.y, n.z);
-    TALUS_RING_TAKE(q->sink, 2 * (uint32_t)k + 1 + (q->turn << 30), normal, fabs(off) / length);
+    TALUS_REVOLVE_RECEIVE(q->sink, 2 * (uint32_t)k + 1 + (q->turn << 30), normal,
+                          fabs(off) / length);
 }
 
 /* Passes the point of the circle of profile point k in this half plane, if in reach of p; with `turn` none for a point
@@ -69,7 +70,7 @@ TALUS_INLINE void talus_ring_circle(const TalusRingQuery *q, int k, TalusVec3 p)
     double distance = sqrt(distance2);
     TalusVec3 from = talus_sub(p, talus_vec3(v.r * q->radial.x, v.r * q->radial.y, v.z));
     TalusVec3 normal = talus_normalize(from, talus_vec3(0.0, 0.0, 1.0));
-    TALUS_RING_TAKE(q->sink, 2 * (uint32_t)k + (q->turn << 30), normal, distance);
+    TALUS_REVOLVE_RECEIVE(q->sink, 2 * (uint32_t)k + (q->turn << 30), normal, distance);
 }
 
 TALUS_INLINE bool talus_ring_straight(TalusProfilePoint a, TalusProfilePoint b)
@@ -118,7 +119,7 @@ TALUS_INLINE void talus_ring_half_plane(const TalusRingQuery *q, TalusVec3 p)
  * `profile` has `points` pairs (radius, height). The feature is 2k for the circle of point k, 2k + 1 for the face from
  * point k to k + 1, plus the turn (0, 1, 2) times 2^30. */
 TALUS_INLINE void talus_revolve_visit(const double *profile, int points, TalusVec3 p, double reach,
-                                      TALUS_RING_SINK *sink)
+                                      TALUS_REVOLVE_SINK *sink)
 {
     double rho = sqrt(p.x * p.x + p.y * p.y);
     TalusVec3 radial =

@@ -86,7 +86,7 @@ static TalusBodyView view_of(const CpuEngine *e, const TalusVec3 *velocity, cons
         .shapes = e->tables.shape,
         .shape_count = e->tables.shapes,
         .filter = e->filter,
-        .period = talus_periodic(&e->period) ? &e->period : NULL,
+        .period = talus_has_period(&e->period) ? &e->period : NULL,
         .rank = b->rank,
         .at_rank = b->at_rank,
         .id = b->id,

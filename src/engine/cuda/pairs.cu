@@ -192,10 +192,10 @@ static __device__ inline Block make_block(const TalusLevel *level, const int64_t
                                           const int64_t high[3])
 {
     Block b;
-    b.x_low = (uint32_t)talus_fold(level, 0, low[0]);
-    b.x_high = (uint32_t)talus_fold(level, 0, high[0]);
-    b.y = (uint32_t)talus_fold(level, 1, low[1]);
-    b.z = (uint32_t)talus_fold(level, 2, low[2]);
+    b.x_low = (uint32_t)talus_fold_cell(level, 0, low[0]);
+    b.x_high = (uint32_t)talus_fold_cell(level, 0, high[0]);
+    b.y = (uint32_t)talus_fold_cell(level, 1, low[1]);
+    b.z = (uint32_t)talus_fold_cell(level, 2, low[2]);
     b.y_rows = (uint32_t)(high[1] - low[1]) + 1;
     b.z_rows = (uint32_t)(high[2] - low[2]) + 1;
     b.first = 0;
@@ -209,7 +209,7 @@ static __device__ inline Block block_around(const Seeker &s, const TalusLevel *l
     const double x[3] = {s.ball.x, s.ball.y, s.ball.z};
     int64_t low[3], high[3];
     for (int axis = 0; axis < 3; axis++) {
-        low[axis] = talus_cell_of(level, x[axis]) - 1;
+        low[axis] = talus_cell_coordinate(level, x[axis]) - 1;
         high[axis] = low[axis] + 2;
     }
     Block b = make_block(level, low, high);
@@ -228,8 +228,8 @@ static __device__ inline Block block_within(const Seeker &s, const TalusLevel *l
     double reach = s.fat + 0.5 * level->edge;
     int64_t low[3], high[3];
     for (int axis = 0; axis < 3; axis++) {
-        low[axis] = talus_cell_of(level, x[axis] - reach);
-        high[axis] = talus_cell_of(level, x[axis] + reach);
+        low[axis] = talus_cell_coordinate(level, x[axis] - reach);
+        high[axis] = talus_cell_coordinate(level, x[axis] + reach);
     }
     return make_block(level, low, high);
 }
@@ -279,7 +279,7 @@ static __device__ inline bool near_wall(const Seeker &s, const TalusWall &wall, 
     TalusVec3 x = talus_vec3(s.ball.x, s.ball.y, s.ball.z);
     if (MODE & PERIODIC)
         x = talus_add(v->position[wall.body], talus_vector_between(v, wall.body, s.slot));
-    return talus_near_wall(v, &wall, x, reach + wall.margin, 1.0, MODE & RICH);
+    return talus_is_near_wall(v, &wall, x, reach + wall.margin, 1.0, MODE & RICH);
 }
 
 /* The envelope contains envelope times the smaller size; a wall by shape has size 0, which does not count. So the
@@ -343,12 +343,13 @@ template <int MODE> static __device__ inline void seek_images(Seeker &s)
     double reach = (s.fat + fmin(fit.largest, fit.limit)) * TALUS_GRID_SLACK;
     reach =
         fmin(reach, 0.5 * talus_shortest_period(p)); /* near at most one of two opposite sides */
-    unsigned lower = talus_near_lower(p, x, reach), upper = talus_near_upper(p, x, reach);
+    unsigned lower = talus_near_lower_sides(p, x, reach),
+             upper = talus_near_upper_sides(p, x, reach);
     for (unsigned shift = 0; shift < 8; shift++) {
         if (shift & ~(lower | upper))
             continue;
-        TalusVec3 at =
-            talus_shifted(p, talus_shifted(p, x, shift & lower, 1.0), shift & upper, -1.0);
+        TalusVec3 at = talus_shift_by_periods(p, talus_shift_by_periods(p, x, shift & lower, 1.0),
+                                              shift & upper, -1.0);
         s.ball = CuBall{at.x, at.y, at.z, ball.radius};
         seek_levels<MODE>(s, shift != 0);
     }
@@ -450,7 +451,7 @@ static __global__ void sphere_frames(CuDetect d, const int2 *pair, int spheres, 
     CuBall a = d.ball[pair[i].x], b = d.ball[pair[i].y];
     TalusVec3 between = talus_vec3(b.x - a.x, b.y - a.y, b.z - a.z), normal = {0.0, 0.0, 1.0};
     if (PERIODS)
-        between = talus_image(d.bodies.period, between);
+        between = talus_nearest_image_vector(d.bodies.period, between);
     double distance = talus_norm(between), f[4];
     if (distance > 0.0)
         normal = talus_scale(1.0 / distance, between);

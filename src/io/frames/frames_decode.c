@@ -290,8 +290,8 @@ static TalusVec3 arm_of(const TalusSnapshot *s, int i, const TalusFramesHead *he
     }
     double both = s->radius[a] + s->radius[b];
     double share = both > 0.0 ? s->radius[a] / both : 0.5;
-    return talus_scale(share,
-                       talus_image(&head->period, talus_sub(s->position[b], s->position[a])));
+    return talus_scale(share, talus_nearest_image_vector(
+                                  &head->period, talus_sub(s->position[b], s->position[a])));
 }
 
 static TalusStatus fill_chains(TalusFrameDecoder *d, const TalusFramesHead *head, TalusSnapshot *s)

@@ -51,8 +51,8 @@ static bool is_near(const TalusWorld *world, int slot, const TalusEmitterDef *de
     double reach = b->radius[slot] + def->radius_max;
     TalusVec3 middle = talus_scale(0.5, talus_add(def->lo, def->hi));
     TalusVec3 x = b->position[slot];
-    if (talus_periodic(&world->def.period))
-        x = talus_add(middle, talus_image(&world->def.period, talus_sub(x, middle)));
+    if (talus_has_period(&world->def.period))
+        x = talus_add(middle, talus_nearest_image_vector(&world->def.period, talus_sub(x, middle)));
     return x.x >= def->lo.x - reach && x.x <= def->hi.x + reach && x.y >= def->lo.y - reach &&
            x.y <= def->hi.y + reach && x.z >= def->lo.z - reach && x.z <= def->hi.z + reach;
 }
@@ -168,8 +168,8 @@ static TalusStatus try_round(TalusWorld *world, TalusEmitter *e)
     TALUS_TRY(reserve(n, (size_t)n->near + (size_t)e->waiting));
     for (int i = 0; i < e->waiting; i++)
         put(&n->bodies, n->bodies.counts.slots++,
-            talus_wrap(&world->def.period, talus_emitter_spot(&e->def, &e->rng)), e->radius[i],
-            e->shape, false);
+            talus_wrap_position(&world->def.period, talus_emitter_spot(&e->def, &e->rng)),
+            e->radius[i], e->shape, false);
     TALUS_TRY(find_overlaps(world));
     settle(n, e);
     return TALUS_OK;

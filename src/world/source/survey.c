@@ -51,7 +51,7 @@ static TalusSurveyBody batch_body(const TalusWorld *world, TalusBodyRef who)
         .shape_index = t->shape,
         .group = t->group,
         .fixed = t->fixed,
-        .position = talus_wrap(&world->def.period, t->position[who.index]),
+        .position = talus_wrap_position(&world->def.period, t->position[who.index]),
         .velocity = t->velocity ? t->velocity[who.index] : talus_vec3(0.0, 0.0, 0.0),
         .orientation = t->orientation ? t->orientation[who.index] : talus_quat_identity(),
         .radius = sphere ? own : shape->bounding_radius,
@@ -194,7 +194,7 @@ static void find_stray(void *context, const TalusSurveyBody *b)
 static bool survey_ground(const TalusWorld *world, Ground *g)
 {
     *g = (Ground){.box = nothing};
-    if (!(world->gravity_norm > 0.0) || talus_periodic(&world->def.period))
+    if (!(world->gravity_norm > 0.0) || talus_has_period(&world->def.period))
         return false;
     g->up = talus_scale(-1.0 / world->gravity_norm, world->def.gravity);
     TalusQuat turn = talus_quat_to(g->up);
