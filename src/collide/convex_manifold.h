@@ -51,7 +51,7 @@ TALUS_INLINE void talus_convex_plane(const TalusPose *a, const TalusPose *b, dou
     TalusCandidate c[TALUS_CANDIDATES];
     talus_find_facing(a->shape, n, &part);
     talus_clip_region_set_axes(&s, n);
-    part.point[part.count] = talus_support_core(a->shape, n);
+    part.point[part.count] = talus_core_support(a->shape, n);
     int count = 0, lowest = 0;
     for (int k = 0; k <= part.count; k++) {
         TalusVec3 x = part.point[k];

@@ -41,7 +41,7 @@ typedef struct TalusEpa {
 /* Point of C farthest along d. */
 TALUS_INLINE TalusVec3 talus_epa_support(const TalusConvexPair *p, TalusVec3 d)
 {
-    return talus_sub(talus_support_core(p->a, d), talus_pair_support_b(p, talus_neg(d)));
+    return talus_sub(talus_core_support(p->a, d), talus_pair_support_b(p, talus_neg(d)));
 }
 
 /* Adds the face with the points i, j, k as corners, anticlockwise seen from outside. */

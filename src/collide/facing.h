@@ -157,7 +157,7 @@ TALUS_INLINE void talus_facing_hull_edge(const TalusShape *shape, int top, Talus
 TALUS_INLINE void talus_facing_hull(const TalusShape *shape, TalusVec3 d, TalusFacing *f)
 {
     const TalusHull *hull = &shape->hull;
-    int top = talus_hull_support(shape, d), best = -1;
+    int top = talus_hull_farthest_vertex(shape, d), best = -1;
     TalusVec3 x = shape->def.vertex[top];
     double most = TALUS_FACING_FACE, tolerance = 0x1p-12 * shape->size;
     for (int k = 0; k < hull->faces; k++) {
@@ -194,7 +194,7 @@ TALUS_INLINE void talus_find_facing(const TalusShape *shape, TalusVec3 d, TalusF
     case TALUS_SHAPE_CONE: talus_facing_cone(def->radius, def->half_height, d, f); return;
     case TALUS_SHAPE_HULL: talus_facing_hull(shape, d, f); return;
     case TALUS_SHAPE_CAPSULE: talus_facing_capsule(def->half_height, d, f); return;
-    default: f->point[0] = talus_support_core(shape, d); return;
+    default: f->point[0] = talus_core_support(shape, d); return;
     }
 }
 

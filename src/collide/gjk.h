@@ -61,7 +61,7 @@ TALUS_INLINE TalusVec3 talus_pair_support_b(const TalusConvexPair *p, TalusVec3 
 {
     if (!p->b)
         return talus_triangle_support(p->corner, d);
-    return talus_pair_point_from_b(p, talus_support_core(p->b, talus_pair_rotate_into_b(p, d)));
+    return talus_pair_point_from_b(p, talus_core_support(p->b, talus_pair_rotate_into_b(p, d)));
 }
 
 /* ---- the nearest point of a simplex ---------------------------------------------------------- */
@@ -236,7 +236,7 @@ TALUS_OUTLINE void talus_gjk(const TalusConvexPair *p, TalusVec3 shift, TalusVec
                              double limit, double touching, TalusGjk *g)
 {
     g->result = TALUS_GJK_APART;
-    g->on_a[0] = talus_support_core(p->a, talus_neg(start));
+    g->on_a[0] = talus_core_support(p->a, talus_neg(start));
     g->w[0] = talus_sub(g->on_a[0], talus_add(talus_pair_support_b(p, start), shift));
     g->weight[0] = 1.0;
     g->count = 1;
@@ -248,7 +248,7 @@ TALUS_OUTLINE void talus_gjk(const TalusConvexPair *p, TalusVec3 shift, TalusVec
             g->result = TALUS_GJK_MEET;
             return;
         }
-        TalusVec3 on_a = talus_support_core(p->a, talus_neg(g->v));
+        TalusVec3 on_a = talus_core_support(p->a, talus_neg(g->v));
         TalusVec3 w = talus_sub(on_a, talus_add(talus_pair_support_b(p, g->v), shift));
         double along = talus_dot(g->v, w), rest = g->norm2 - along;
         if (along > 0.0 && along * along >= limit * limit * g->norm2) {

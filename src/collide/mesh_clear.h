@@ -42,8 +42,8 @@ TALUS_INLINE TalusLocalFacet talus_local_facet(const TalusClearedBody *q, int32_
 {
     TalusLocalFacet g;
     g.t = t;
-    g.f = talus_facet(&q->surface->def, t);
-    g.solid = talus_facet_solid(q->surface, t);
+    g.f = talus_get_facet(&q->surface->def, t);
+    g.solid = talus_facet_is_solid(q->surface, t);
     for (int k = 0; k < 3; k++)
         g.f.corner[k] = talus_sub(g.f.corner[k], q->pose.position);
     bool below =
@@ -60,14 +60,14 @@ TALUS_INLINE TalusFacetWalk talus_facets_near_body(const TalusClearedBody *q)
     TalusVec3 more = talus_vec3(q->clear_reach, q->clear_reach, q->clear_reach);
     box.lo = talus_sub(box.lo, more);
     box.hi = talus_add(box.hi, more);
-    return talus_facets_in(q->surface, box);
+    return talus_facets_in_box(q->surface, box);
 }
 
 /* Point of the body's surface farthest along the unit vector d, relative to the body's position. */
 TALUS_INLINE TalusVec3 talus_cleared_support(const TalusClearedBody *q, TalusVec3 d)
 {
     TalusVec3 own = talus_rotate_back(q->pose.orientation, d);
-    return talus_madd(talus_rotate(q->pose.orientation, talus_support_core(q->pose.shape, own)),
+    return talus_madd(talus_rotate(q->pose.orientation, talus_core_support(q->pose.shape, own)),
                       q->margin, d);
 }
 
@@ -109,7 +109,7 @@ TALUS_INLINE bool talus_find_push_out_of_ground(const TalusClearedBody *q, Talus
 {
     double height;
     int32_t above = q->surface->def.kind == TALUS_SHAPE_FIELD
-                        ? talus_field_under(q->surface, q->pose.position, &height)
+                        ? talus_field_facet_at(q->surface, q->pose.position, &height)
                         : -1;
     if (above < 0 || height >= 0.0)
         return false;
@@ -129,7 +129,7 @@ TALUS_OUTLINE bool talus_find_push_out(const TalusClearedBody *q, TalusPushOut *
     double most = 0.0;
     TalusPushOut none = {{0.0, 0.0, 1.0}, INFINITY, false};
     *push = none;
-    for (int32_t t = talus_facet_next(&walk); t >= 0; t = talus_facet_next(&walk)) {
+    for (int32_t t = talus_next_facet(&walk); t >= 0; t = talus_next_facet(&walk)) {
         TalusLocalFacet g = talus_local_facet(q, t);
         TalusVec3 lowest;
         TalusNearest near;
@@ -162,7 +162,7 @@ TALUS_OUTLINE bool talus_find_nearest_surface(const TalusClearedBody *q, TalusVe
     TalusFacetWalk walk = talus_facets_near_body(q);
     *gap = INFINITY;
     *up = talus_vec3(0.0, 0.0, 1.0);
-    for (int32_t t = talus_facet_next(&walk); t >= 0; t = talus_facet_next(&walk)) {
+    for (int32_t t = talus_next_facet(&walk); t >= 0; t = talus_next_facet(&walk)) {
         TalusLocalFacet g = talus_local_facet(q, t);
         TalusNearest near;
         if (talus_convex_triangle_nearest(&q->pose, g.f.corner, fmin(*gap, q->clear_reach),

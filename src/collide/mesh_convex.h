@@ -15,7 +15,7 @@
 #include "collide/mesh_manifold.h"
 #include "collide/mesh_parts.h"
 
-/* Half width of a box around the end of a side, over the side's length, in which talus_facets_in finds all facets at that
+/* Half width of a box around the end of a side, over the side's length, in which talus_facets_in_box finds all facets at that
  * vertex. Not 0, because the cells of a field end at the vertex. */
 #define TALUS_FACET_END 0x1p-16
 
@@ -132,7 +132,7 @@ TALUS_OUTLINE void talus_patch_emit_unlisted(const TalusMeshQuery *q, int32_t t,
 {
     TalusFacetWalk walk = talus_facets_near_body(&q->at);
     bool before = true;
-    for (int32_t u = talus_facet_next(&walk); u >= 0; u = talus_facet_next(&walk)) {
+    for (int32_t u = talus_next_facet(&walk); u >= 0; u = talus_next_facet(&walk)) {
         TalusFacePoints face;
         TalusNearest near;
         before = before && u != t;
@@ -154,7 +154,7 @@ TALUS_OUTLINE void talus_patch_add_facet(TalusMeshQuery *q, int32_t t, const Tal
 {
     const TalusShape *s = q->at.surface;
     TalusPatchPoints own = {talus_facet_patch(s, t), face->up, 0, {{0.0, 0.0, 0.0, 0.0, 0, 0}}};
-    if (!talus_facet_in_patch(s, t)) {
+    if (!talus_facet_shares_patch(s, t)) {
         talus_patch_add_candidates(&own, face);
         talus_patch_emit_contacts(q, &own);
         return;
@@ -177,8 +177,8 @@ TALUS_OUTLINE void talus_patch_add_facet(TalusMeshQuery *q, int32_t t, const Tal
 TALUS_INLINE int32_t talus_lowest_side_of_edge(const TalusShape *s, int32_t side)
 {
     int32_t first = side;
-    for (int32_t at = talus_facet_across(s, side); at >= 0 && at != side;
-         at = talus_facet_across(s, at))
+    for (int32_t at = talus_side_across(s, side); at >= 0 && at != side;
+         at = talus_side_across(s, at))
         first = at < first ? at : first;
     return first;
 }
@@ -210,10 +210,10 @@ TALUS_OUTLINE bool talus_found_by_earlier_facet(const TalusMeshQuery *q, const T
                                                 int k, uint32_t feature)
 {
     const TalusShape *s = q->at.surface;
-    TalusVec3 end = talus_vertex_at(&s->def, talus_facet_vertex(&s->def, g->t, k));
+    TalusVec3 end = talus_vertex_position(&s->def, talus_facet_vertex(&s->def, g->t, k));
     double length = talus_norm(talus_sub(g->f.corner[k == 2 ? 0 : k + 1], g->f.corner[k]));
-    TalusFacetWalk walk = talus_facets_in(s, talus_box_around(end, TALUS_FACET_END * length));
-    for (int32_t t = talus_facet_next(&walk); t >= 0 && t != g->t; t = talus_facet_next(&walk)) {
+    TalusFacetWalk walk = talus_facets_in_box(s, talus_box_around(end, TALUS_FACET_END * length));
+    for (int32_t t = talus_next_facet(&walk); t >= 0 && t != g->t; t = talus_next_facet(&walk)) {
         TalusFacePoints face;
         TalusNearest near;
         if (!talus_facet_has_feature(s, t, feature))
@@ -295,7 +295,7 @@ TALUS_OUTLINE void talus_convex_facets(const TalusPose *a, const TalusPose *b, d
     q.sink = sink;
     q.patches = q.edges = 0;
     TalusFacetWalk walk = talus_facets_near_body(&q.at);
-    for (int32_t t = talus_facet_next(&walk); t >= 0; t = talus_facet_next(&walk)) {
+    for (int32_t t = talus_next_facet(&walk); t >= 0; t = talus_next_facet(&walk)) {
         TalusFacePoints face;
         TalusNearest near;
         TalusLocalFacet g = talus_local_facet(&q.at, t);

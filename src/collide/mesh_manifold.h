@@ -75,10 +75,10 @@ TALUS_OUTLINE TalusNearestFacet talus_find_nearest_facet(const TalusShape *s, Ta
                                                          double limit)
 {
     TalusNearestFacet best = {-1, {{0.0, 0.0, 0.0}, 0}};
-    TalusFacetWalk walk = talus_facets_in(s, talus_box_around(p, limit));
+    TalusFacetWalk walk = talus_facets_in_box(s, talus_box_around(p, limit));
     double least = limit * limit;
-    for (int32_t t = talus_facet_next(&walk); t >= 0; t = talus_facet_next(&walk)) {
-        TalusFacet f = talus_facet(&s->def, t);
+    for (int32_t t = talus_next_facet(&walk); t >= 0; t = talus_next_facet(&walk)) {
+        TalusFacet f = talus_get_facet(&s->def, t);
         TalusClosest closest = talus_facet_closest(&f, p);
         double distance2 = talus_dot(closest.from, closest.from);
         if (!(distance2 < least))
@@ -100,15 +100,15 @@ TALUS_OUTLINE bool talus_is_distance_minimum(const TalusShape *s, int32_t t, con
     int k = closest->where - TALUS_ON_SIDE, c = closest->where - TALUS_ON_CORNER;
     if (closest->where >= TALUS_ON_CORNER) {
         int32_t v = talus_facet_vertex(&s->def, t, c);
-        if (!talus_facet_has_corner(s, t, c) ||
+        if (!talus_facet_owns_vertex(s, t, c) ||
             !talus_vertex_normal_cone(s, v, closest->from, 0.0).contains)
             return false;
     } else if (closest->where >= TALUS_ON_SIDE) {
-        if (!talus_facet_has_edge(s, t, k) ||
+        if (!talus_facet_owns_edge(s, t, k) ||
             !talus_in_edge_normal_cone(s, 3 * t + k, closest->from, 0.0))
             return false;
     }
-    return s->def.kind == TALUS_SHAPE_FIELD || !talus_facet_solid(s, t) ||
+    return s->def.kind == TALUS_SHAPE_FIELD || !talus_facet_is_solid(s, t) ||
            talus_dot(talus_pseudonormal(s, t, f, closest->where), closest->from) >= 0.0;
 }
 
@@ -119,7 +119,7 @@ TALUS_INLINE void talus_add_ball_below_ground(const TalusBallQuery *q,
                                               double height)
 {
     const TalusShape *s = q->b->shape;
-    TalusFacet f = talus_facet(&s->def, near->facet >= 0 ? near->facet : above);
+    TalusFacet f = talus_get_facet(&s->def, near->facet >= 0 ? near->facet : above);
     if (near->facet >= 0)
         talus_add_ball_point(q, near->facet, &f, &near->closest, true);
     else
@@ -131,9 +131,9 @@ TALUS_INLINE void talus_add_ball_below_ground(const TalusBallQuery *q,
 /* True if the ball's centre is inside a solid: behind the nearest facet. */
 TALUS_INLINE bool talus_centre_is_inside(const TalusShape *s, const TalusNearestFacet *near)
 {
-    if (!talus_facet_solid(s, near->facet))
+    if (!talus_facet_is_solid(s, near->facet))
         return false;
-    TalusFacet f = talus_facet(&s->def, near->facet);
+    TalusFacet f = talus_get_facet(&s->def, near->facet);
     return talus_dot(talus_pseudonormal(s, near->facet, &f, near->closest.where),
                      near->closest.from) < 0.0;
 }
@@ -144,10 +144,10 @@ TALUS_OUTLINE void talus_add_ball_outside(const TalusBallQuery *q, double limit,
                                           const TalusNearestFacet *near)
 {
     const TalusShape *s = q->b->shape;
-    TalusFacetWalk walk = talus_facets_in(s, talus_box_around(q->p, limit));
+    TalusFacetWalk walk = talus_facets_in_box(s, talus_box_around(q->p, limit));
     bool none = true;
-    for (int32_t t = talus_facet_next(&walk); t >= 0; t = talus_facet_next(&walk)) {
-        TalusFacet f = talus_facet(&s->def, t);
+    for (int32_t t = talus_next_facet(&walk); t >= 0; t = talus_next_facet(&walk)) {
+        TalusFacet f = talus_get_facet(&s->def, t);
         TalusClosest closest = talus_facet_closest(&f, q->p);
         if (!(talus_dot(closest.from, closest.from) < limit * limit) ||
             !talus_is_distance_minimum(s, t, &f, &closest))
@@ -156,7 +156,7 @@ TALUS_OUTLINE void talus_add_ball_outside(const TalusBallQuery *q, double limit,
         none = false;
     }
     if (none) { /* rounding made each of two neighbours leave the point to the other */
-        TalusFacet f = talus_facet(&s->def, near->facet);
+        TalusFacet f = talus_get_facet(&s->def, near->facet);
         talus_add_ball_point(q, near->facet, &f, &near->closest, false);
     }
 }
@@ -170,7 +170,7 @@ TALUS_OUTLINE void talus_sphere_facets(const TalusPose *a, const TalusPose *b, d
     TalusBallQuery q = {a, b, talus_point_in_frame(b, a->position), reach, sink};
     TalusNearestFacet near = talus_find_nearest_facet(s, q.p, limit);
     if (s->def.kind == TALUS_SHAPE_FIELD) {
-        int32_t above = talus_field_under(s, q.p, &height);
+        int32_t above = talus_field_facet_at(s, q.p, &height);
         if (above >= 0 && height < 0.0) {
             talus_add_ball_below_ground(&q, &near, above, height);
             return;
@@ -179,7 +179,7 @@ TALUS_OUTLINE void talus_sphere_facets(const TalusPose *a, const TalusPose *b, d
     if (near.facet < 0)
         return;
     if (s->def.kind == TALUS_SHAPE_MESH && talus_centre_is_inside(s, &near)) {
-        TalusFacet f = talus_facet(&s->def, near.facet);
+        TalusFacet f = talus_get_facet(&s->def, near.facet);
         talus_add_ball_point(&q, near.facet, &f, &near.closest, true);
         return;
     }

@@ -58,7 +58,7 @@ TALUS_INLINE TalusVec3 talus_patch_normal(const TalusClearedBody *q, const Talus
     int32_t first = talus_facet_patch(q->surface, g->t);
     if (first == g->t)
         return g->up;
-    TalusVec3 n = talus_facet(&q->surface->def, first).normal;
+    TalusVec3 n = talus_get_facet(&q->surface->def, first).normal;
     return talus_dot(n, g->up) < 0.0 ? talus_neg(n) : n;
 }
 
@@ -117,7 +117,7 @@ TALUS_OUTLINE void talus_find_face_points(const TalusClearedBody *q, const Talus
         return;
     uint32_t flat = 0;
     for (int k = 0; k < 3; k++)
-        flat |= (uint32_t)talus_side_flat(q->surface, g->t, k, g->f.normal) << k;
+        flat |= (uint32_t)talus_side_continues_flat(q->surface, g->t, k, g->f.normal) << k;
     int count = talus_clip_part(&s, &part, true, q->clear_reach, c);
     for (int k = 0; k < count; k++) {
         if (!talus_cut_is_interior(c[k].id, flat))
@@ -162,9 +162,9 @@ TALUS_INLINE int talus_locate_in_edge_cone(const TalusShape *s, int32_t side, Ta
     if (!talus_in_edge_normal_cone(s, side, up, TALUS_FACET_CONE_SLACK))
         return TALUS_NORMAL_CONE_OUTSIDE;
     do {
-        if (talus_dot(talus_facet(&s->def, at / 3).normal, up) >= 1.0 - TALUS_FACET_NORMAL)
+        if (talus_dot(talus_get_facet(&s->def, at / 3).normal, up) >= 1.0 - TALUS_FACET_NORMAL)
             return TALUS_NORMAL_CONE_BOUNDARY;
-        at = talus_facet_across(s, at);
+        at = talus_side_across(s, at);
     } while (at >= 0 && at != side);
     return TALUS_NORMAL_CONE_INSIDE;
 }
@@ -196,7 +196,7 @@ TALUS_INLINE bool talus_continues_flat(const TalusClearedBody *q, const TalusLoc
     for (int k = 0; k < 3; k++) {
         bool here = where == TALUS_ON_SIDE + k || where == TALUS_ON_CORNER + k ||
                     where == TALUS_ON_CORNER + (k == 2 ? 0 : k + 1);
-        if (here && talus_side_flat(q->surface, g->t, k, g->f.normal))
+        if (here && talus_side_continues_flat(q->surface, g->t, k, g->f.normal))
             return true;
     }
     return false;

@@ -66,8 +66,8 @@ TALUS_INLINE bool talus_revolve_within_reach(const TalusPose *body, const TalusP
                                              double reach)
 {
     const TalusShapeDef *def = &wall->shape->def;
-    return talus_revolve_near(def->profile, def->point_count,
-                              talus_point_in_frame(wall, body->position), body->radius + reach);
+    return talus_revolve_is_near(def->profile, def->point_count,
+                                 talus_point_in_frame(wall, body->position), body->radius + reach);
 }
 
 /* Axis-aligned box in the world that contains the shape. */

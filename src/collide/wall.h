@@ -54,8 +54,8 @@ TALUS_INLINE bool talus_is_near_wall(const TalusBodyView *v, const TalusWall *wa
     TalusVec3 from = talus_sub(talus_scale(unit, x), v->position[wall->body]);
     TalusVec3 p = talus_rotate_back(v->orientation[wall->body], from);
     if (!facets || wall->kind == TALUS_SHAPE_REVOLVE)
-        return talus_revolve_near(shape->def.profile, shape->def.point_count, p, reach * unit);
-    return talus_facets_near(shape, p, reach * unit);
+        return talus_revolve_is_near(shape->def.profile, shape->def.point_count, p, reach * unit);
+    return talus_facets_are_near(shape, p, reach * unit);
 }
 
 #endif

@@ -85,7 +85,7 @@ static void set_inlier_range(TalusPicture *picture)
 
 static void include(TalusAabb *bounds, TalusVec3 middle, TalusVec3 extent)
 {
-    *bounds = talus_aabb_join(*bounds, talus_aabb(middle, extent));
+    *bounds = talus_aabb_join(*bounds, talus_aabb_about(middle, extent));
 }
 
 static const TalusAabb cube = {{-1, -1, -1}, {1, 1, 1}}; /* if nothing has an extent */

@@ -168,8 +168,9 @@ static TalusStatus batch_mass(const TalusWorld *world, const TalusBodyBatch *bat
         return TALUS_OK;
     if (batch->mass == 0.0) {
         TalusMassProperties properties;
-        TALUS_TRY(talus_shape_properties(&world->shape[batch->shape], batch_radius(world, batch, i),
-                                         batch_density(world, batch), &properties));
+        TALUS_TRY(talus_shape_mass_of_built(&world->shape[batch->shape],
+                                            batch_radius(world, batch, i),
+                                            batch_density(world, batch), &properties));
         *mass = properties.mass;
     }
     if (!(*mass > 0.0) || !isfinite(1.0 / *mass) || !isfinite(*mass))

@@ -2,7 +2,7 @@
  *
  * Two triangles agree if they traverse their common edge in opposite directions. From the first triangle of each
  * connected part, agreement is propagated over edges that exactly two triangles share; the minority of the part's
- * triangles is reversed. Then a part is closed if all its edges are balanced (talus_side_balanced). A closed part in
+ * triangles is reversed. Then a part is closed if all its edges are balanced (talus_side_is_balanced). A closed part in
  * which triangles were reversed is reversed as a whole if its volume is negative and it stays closed. Other closed parts
  * may have negative volume: cavities in a solid, which keep their orientation. Only if the closed parts together have
  * negative volume are all triangles of the file reversed. */
@@ -37,7 +37,7 @@ static bool pair_of(const Windings *w, int32_t side, int32_t *other, bool *agree
     if (*other < 0 || w->across[*other] != side)
         return false;
     const int32_t *t = w->soup->triangle;
-    *agree = talus_side_from(t, side) == talus_side_to(t, *other);
+    *agree = talus_side_start(t, side) == talus_side_end(t, *other);
     return true;
 }
 
@@ -114,7 +114,7 @@ static bool is_closed(const Windings *w, const Part *part)
 {
     for (int k = part->first; k < part->first + part->count; k++)
         for (int32_t side = 3 * w->queue[k]; side < 3 * w->queue[k] + 3; side++)
-            if (!talus_side_balanced(w->soup->triangle, w->across, w->turn, side))
+            if (!talus_side_is_balanced(w->soup->triangle, w->across, w->turn, side))
                 return false;
     return true;
 }
@@ -185,7 +185,7 @@ static TalusStatus orient(Windings *w)
     TALUS_TRY(TALUS_ALLOC(w->part, count, "parts"));
     TALUS_TRY(TALUS_ALLOC(w->queue, count, "parts"));
     TALUS_TRY(TALUS_ALLOC(w->turn, count, "windings"));
-    TALUS_TRY(talus_mesh_adjacency(w->soup->triangle, w->soup->triangles, w->across));
+    TALUS_TRY(talus_link_sides(w->soup->triangle, w->soup->triangles, w->across));
     memset(w->part, 0xff, count * sizeof *w->part);
     int first = 0;
     for (int32_t t = 0; t < w->soup->triangles; t++) {

@@ -13,7 +13,7 @@ static double volume_of(const TalusShape *shape, double radius)
 {
     TalusMassProperties unit;
     if (talus_shape_has(shape->def.kind, TALUS_TRAIT_WALL) ||
-        talus_shape_properties(shape, radius, 1.0, &unit) != TALUS_OK)
+        talus_shape_mass_of_built(shape, radius, 1.0, &unit) != TALUS_OK)
         return 0.0;
     return unit.mass;
 }
@@ -239,5 +239,5 @@ bool talus_world_strays_box(const TalusWorld *world, TalusVec3 lo, TalusVec3 hi)
     if (!survey_ground(world, &g) || g.endless)
         return false;
     TalusAabb box = {lo, hi};
-    return falls(&g, talus_turned_box(box, talus_vec3(0.0, 0.0, 0.0), g.upright));
+    return falls(&g, talus_rotated_box_bounds(box, talus_vec3(0.0, 0.0, 0.0), g.upright));
 }
