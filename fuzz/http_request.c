@@ -73,7 +73,7 @@ static void check_range(const char *text)
     static const uint64_t sizes[] = {0, 1, 100, 6936, INT64_MAX};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         uint64_t first, count;
-        int status = serve_range(text, sizes[i], &first, &count);
+        int status = serve_parse_range(text, sizes[i], &first, &count);
         check(status == 206 || status == 416);
         check(status == 416 || (count > 0 && first < sizes[i] && count <= sizes[i] - first));
     }
@@ -95,14 +95,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             *value++ = '\0';
         headers[request.header_count++] = (ServeHeader){line, value + strspn(value, " ")};
     }
-    ServeVerdict verdict = serve_judge(&request, PORT, TOKEN);
+    ServeVerdict verdict = serve_judge_request(&request, PORT, TOKEN);
     check((verdict.status == 200) == (verdict.message == NULL));
     if (verdict.status == 200)
         check_let_through(&request, &verdict);
     if (verdict.range)
         check_range(verdict.range);
     check_range(rest);
-    const char *action = serve_action(rest, strlen(rest));
+    const char *action = serve_parse_action(rest, strlen(rest));
     check(!action || strstr(rest, "action"));
     free(text);
     return 0;

@@ -81,7 +81,7 @@ static void check_json(const Steps *steps, int64_t first, int64_t stride, Text *
     text->size = 0;
     json_start(&json, collect, text);
     json_open_object(&json, NULL);
-    check(steps_json(steps, file, first, stride, &json) == TALUS_OK);
+    check(steps_write_json(steps, file, first, stride, &json) == TALUS_OK);
     json_close_object(&json);
     json_finish(&json);
     check(talus_json_parse(&arena, text->bytes, text->size, "steps", true, &root) == TALUS_OK);

@@ -300,6 +300,83 @@ TEST(elastic_energy_survives_saving)
     talus_world_destroy(world);
 }
 
+/* A column of 20 boxes of 1 kg at rest, of default compliance. */
+static inline TalusWorld *column_at_rest(void)
+{
+    const double r = 0.1;
+    TalusWorldDef def = talus_world_def_default();
+    def.backend = material_backend;
+    def.threads = 1;
+    def.tolerance = 1e-3;
+    TalusWorld *world = make_world(&def, NULL);
+    add_floor(world);
+    for (int i = 0; i < 20; i++)
+        add_body(world, box(r, r, r), 1.0, talus_vec3(0, 0, (2 * i + 1) * r), zero, zero);
+    for (int i = 0; i < 200; i++)
+        CHECK_OK(talus_world_step(world, &info));
+    CHECK(info.ledger.kinetic < 1e-5);
+    return world;
+}
+
+/* TALUS_COMPLIANCE_AUTO follows the tolerance so slowly that the column stretches without being thrown up: springs that
+ * become ten times as stiff at once gave it 0.1 J. */
+TEST(a_tighter_tolerance_does_not_disturb_rest)
+{
+    TalusWorld *world = column_at_rest();
+    double compliance = talus_world_compliance(world), kinetic = 0.0;
+    CHECK(compliance == 1e-2);
+    CHECK_OK(talus_world_set_accuracy(world, 1e-4, 2000));
+    for (int i = 0; i < 300; i++) {
+        double next = talus_world_compliance(world);
+        CHECK(next <= compliance && next > 0.99 * compliance);
+        compliance = next;
+        CHECK_OK(talus_world_step(world, &info));
+        kinetic = fmax(kinetic, info.ledger.kinetic);
+    }
+    CHECK(compliance == 1e-3);
+    if (!CHECK(kinetic < 1e-4))
+        printf("    %g J\n", kinetic);
+    talus_world_destroy(world);
+}
+
+/* While masses of 1 and 1e7 kg are there, contacts become rigid; afterwards compliant again. */
+TEST(uneven_masses_make_contacts_rigid_gradually)
+{
+    TalusWorld *world = column_at_rest();
+    TalusBodyId heavy = add_body(world, sphere(1.0), 1e7, talus_vec3(0, 0, 1e4), zero, zero);
+    CHECK(talus_world_compliance(world) > 0.99e-2);
+    for (int i = 0; i < 470; i++)
+        CHECK_OK(talus_world_step(world, &info));
+    CHECK(talus_world_compliance(world) == 0.0);
+    CHECK_OK(talus_world_remove_body(world, heavy));
+    CHECK_OK(talus_world_step(world, &info));
+    CHECK(talus_world_compliance(world) > 0.0 && talus_world_compliance(world) < 2e-4);
+    CHECK(info.ledger.kinetic < 1e-4);
+    talus_world_destroy(world);
+}
+
+/* A world saved while its compliance changes goes on as the one that was not saved. */
+TEST(changing_compliance_survives_saving)
+{
+    TalusWorld *world = column_at_rest(), *copy = NULL;
+    CHECK_OK(talus_world_set_accuracy(world, 1e-4, 2000));
+    for (int i = 0; i < 50; i++)
+        CHECK_OK(talus_world_step(world, &info));
+    void *bytes = NULL;
+    size_t size = 0;
+    REQUIRE_OK(talus_world_save(world, &bytes, &size));
+    REQUIRE_OK(talus_world_load(bytes, size, 1, NULL, &copy));
+    CHECK(talus_world_compliance(world) == talus_world_compliance(copy));
+    for (int i = 0; i < 5; i++) {
+        CHECK_OK(talus_world_step(world, &info));
+        CHECK_OK(talus_world_step(copy, &info));
+    }
+    CHECK(talus_world_hash(world) == talus_world_hash(copy));
+    talus_free(bytes);
+    talus_world_destroy(copy);
+    talus_world_destroy(world);
+}
+
 static inline void run_compliance_cases(void)
 {
     RUN(a_sphere_at_rest_sinks_by_its_compliance);
@@ -314,6 +391,9 @@ static inline void run_compliance_cases(void)
     RUN(a_fall_makes_no_energy);
     RUN(a_scaled_world_is_the_same_world);
     RUN(elastic_energy_survives_saving);
+    RUN(a_tighter_tolerance_does_not_disturb_rest);
+    RUN(uneven_masses_make_contacts_rigid_gradually);
+    RUN(changing_compliance_survives_saving);
 }
 
 #endif

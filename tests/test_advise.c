@@ -24,7 +24,7 @@ static TalusWorldChanges default_setting(void)
 // The default and the trials around it, of equal cost, all agreeing: as advise_plan writes them.
 static Advise make_advise(const TalusWorldChanges *own)
 {
-    Advise a = {.base = default_setting(), .scales = {.moving = 1, .step_most = INFINITY}};
+    Advise a = {.base = default_setting(), .scales = {.moving = 1, .step_max = INFINITY}};
     AdviseSetting plan[ADVISE_SETTINGS];
     a.trials = advise_plan(own, &a.base, plan);
     for (int i = 0; i < STEPS; i++) {
@@ -47,7 +47,7 @@ static AdviseTrial *find_trial(Advise *a, TalusFrictionLaw law, double complianc
                                double step)
 {
     for (int i = 0; i < a->trials; i++) {
-        const TalusWorldChanges *w = &a->trial[i].setting.with;
+        const TalusWorldChanges *w = &a->trial[i].setting.changes;
         if (w->law == law && w->compliance == compliance && w->tolerance == tolerance &&
             w->step == step)
             return &a->trial[i];
@@ -75,8 +75,8 @@ TEST(limit_of_overlap)
     a.trial[0].wall = 0.1; // the scene's own setting is by far the cheapest
     advise_judge(&a);
     CHECK(a.advice.given);
-    CHECK(a.advice.with.compliance == 5e-3);
-    CHECK(a.advice.with.elastic_overlap == 0.05);
+    CHECK(a.advice.changes.compliance == 5e-3);
+    CHECK(a.advice.changes.elastic_overlap == 0.05);
 }
 
 // Exact trials at the default tolerance miss it. The relaxation does not, but throws things up.
@@ -86,7 +86,7 @@ TEST(relaxation_that_disagrees)
     for (int agrees = 0; agrees < 2; agrees++) {
         Advise a = make_advise(&own);
         for (int i = 0; i < a.trials; i++) {
-            const TalusWorldChanges *w = &a.trial[i].setting.with;
+            const TalusWorldChanges *w = &a.trial[i].setting.changes;
             bool base = w->tolerance == a.base.tolerance && w->step == a.base.step;
             a.trial[i].missed = base && w->law == TALUS_LAW_COULOMB ? STEPS : 0;
         }
@@ -97,7 +97,7 @@ TEST(relaxation_that_disagrees)
         advise_judge(&a);
         CHECK(a.advice.given);
         CHECK_INT(relaxed->agrees, agrees);
-        CHECK_INT(a.advice.with.law, agrees ? TALUS_LAW_CCP : TALUS_LAW_COULOMB);
+        CHECK_INT(a.advice.changes.law, agrees ? TALUS_LAW_CCP : TALUS_LAW_COULOMB);
         CHECK((strstr(a.advice.law.text, "agrees") != NULL) == agrees);
     }
 }
@@ -110,13 +110,13 @@ TEST(agreement_before_stiffness)
     for (int any = 0; any < 2; any++) {
         Advise a = make_advise(&own);
         for (int i = 0; i < a.trials; i++) {
-            const TalusWorldChanges *w = &a.trial[i].setting.with;
+            const TalusWorldChanges *w = &a.trial[i].setting.changes;
             bool reference = w->tolerance == 1e-3 && w->step == 0.5;
             bool agrees = reference || (any && w->compliance == 0.01);
             a.trial[i].step = agrees ? still : thrown;
         }
         advise_judge(&a);
-        CHECK(a.advice.with.compliance == (any ? 0.01 : 0.0));
+        CHECK(a.advice.changes.compliance == (any ? 0.01 : 0.0));
         CHECK((a.advice.warning.text[0] == '\0') == any);
         CHECK(any || strstr(a.advice.warning.text,
                             "agrees: coulomb, compliance 0.001, tolerance 0.001, step 0.5 s"));
@@ -138,15 +138,15 @@ TEST(taken_back)
     loose->wall = twice->wall = 0.1;
     tight->wall = 10.0;
     for (int i = 0; i < a.trials; i++) // so that the default is the cheapest stiffness
-        if (a.trial[i].setting.with.compliance < 0.01)
+        if (a.trial[i].setting.changes.compliance < 0.01)
             a.trial[i].wall = 5.0;
     advise_judge(&a);
-    CHECK(a.advice.with.tolerance == 1e-1 && a.advice.with.step == 2.0);
+    CHECK(a.advice.changes.tolerance == 1e-1 && a.advice.changes.step == 2.0);
     a.trial[a.trials] = *twice;
-    a.trial[a.trials].setting.with = a.advice.with;
+    a.trial[a.trials].setting.changes = a.advice.changes;
     a.trial[a.trials++].missed = STEPS;
     advise_confirm(&a);
-    CHECK(a.advice.with.tolerance == 1e-2 && a.advice.with.step == 1.0);
+    CHECK(a.advice.changes.tolerance == 1e-2 && a.advice.changes.step == 1.0);
     CHECK(strstr(a.advice.tolerance.text, "steps miss it") != NULL);
     CHECK(strstr(a.advice.step.text, "steps miss it") != NULL);
 }

@@ -329,6 +329,18 @@ TEST(states_of_version_7_have_no_compliance)
     talus_world_destroy(world);
 }
 
+/* The same without the springy material, at a tolerance of 1e-4. The compliance of the last step is not in the file: that
+ * of the next is what TALUS_COMPLIANCE_AUTO means. */
+TEST(states_of_version_9_go_on_at_the_compliance_of_their_tolerance)
+{
+    TalusWorld *world = load_state("states/version-9.state");
+    REQUIRE(world != NULL);
+    CHECK(talus_world_compliance(world) == 1e-3);
+    step_world(world, 20);
+    CHECK(talus_world_hash(world) == UINT64_C(0x1344693baa9344bb)); /* as version 9 went on */
+    talus_world_destroy(world);
+}
+
 /* Four pendulums a, b, c, d; the joints of b and c were removed, and e took the slot of the first of them. */
 TEST(joints_of_version_6_are_numbered_by_their_slots)
 {
@@ -510,6 +522,7 @@ int main(void)
     RUN(a_loaded_world_gives_the_numbers_that_the_saved_one_would);
     RUN(states_with_ids_that_cannot_be_are_refused);
     RUN(ids_are_made_from_slots_and_generations);
+    RUN(states_of_version_9_go_on_at_the_compliance_of_their_tolerance);
     RUN(joints_of_version_6_are_numbered_by_their_slots);
     RUN(states_of_version_7_have_no_compliance);
     RUN(frames_of_version_2_are_read_and_gone_on_with);

@@ -61,7 +61,7 @@ static void run_rows(const WorldsRow *const *rows, int count)
     set = (LabSet){0};
     w = (Worlds){.limit = 300.0, .quiet = true, .set = &set};
     begun = 0;
-    CHECK_INT(worlds_main(&w, rows, count), CLI_OK);
+    CHECK_INT(worlds_run_rows(&w, rows, count), CLI_OK);
     CHECK_INT(begun, count);
     lab_set_clear(&set);
 }
@@ -83,9 +83,9 @@ static TalusStatus judge_three(Worlds *w)
 {
     const WorldsStep known = {.rms = 1e-4, .relative = 2e-3},
                      relative = {.rms = NAN, .relative = 3e-3};
-    worlds_judge(w, 1.0, 1.5, "s", &known, "residual");
-    worlds_judge(w, 1.0, 0.5, "s", &relative, "relative residual");
-    worlds_judge(w, 1.0, 1.5, "s", NULL, "no residual");
+    worlds_add_verdict(w, 1.0, 1.5, "s", &known, "residual");
+    worlds_add_verdict(w, 1.0, 0.5, "s", &relative, "relative residual");
+    worlds_add_verdict(w, 1.0, 1.5, "s", NULL, "no residual");
     return TALUS_OK;
 }
 
@@ -98,7 +98,7 @@ TEST(verdicts_show_the_residuals_that_are_known)
     static LabSet set;
     static Worlds w = {.quiet = true, .set = &set};
     const WorldsRow *const rows[] = {&row};
-    CHECK_INT(worlds_main(&w, rows, 1), CLI_OK);
+    CHECK_INT(worlds_run_rows(&w, rows, 1), CLI_OK);
     for (int i = 0; i < 3; i++)
         for (int k = 1; k < 4; k++)
             CHECK_STR(cell_of(&set, "Targets", expected[i][0], k + 2), expected[i][k]);
@@ -166,11 +166,11 @@ static void check_pyramid(int missing, const char *holds, const char *found)
     static LabSet set;
     make_set(&set, MODELS * STATES, 2 * STATES);
     for (int state = 0; state < STATES; state++) {
-        add_result(&set, preclik_case(PYRAMID, state), "pgs", LAB_BUDGET, 1e-3);
+        add_result(&set, preclik_case_index(PYRAMID, state), "pgs", LAB_BUDGET, 1e-3);
         if (state != missing)
-            add_result(&set, preclik_case(PYRAMID, state), "ssn", LAB_BUDGET, 0.1);
+            add_result(&set, preclik_case_index(PYRAMID, state), "ssn", LAB_BUDGET, 0.1);
     }
-    preclik_claims(&set);
+    preclik_add_claims(&set);
     CHECK_STR(cell_of(&set, claims, "pyramid: Newton is inferior", 1), holds);
     CHECK_STR(cell_of(&set, claims, "pyramid: Newton is inferior", 2), found);
     lab_set_clear(&set);

@@ -32,7 +32,7 @@ TEST(eigenvalues_of_a_companion_matrix)
                             {nan, nan, 1.0, 0.0, 0.0}};
     const double complex expected[4] = {3.0, -1.0, 1.0 + 2.0 * I, 1.0 - 2.0 * I};
     double complex found[4];
-    REQUIRE_OK(lab_eigenvalues(h[0], 5, 4, found));
+    REQUIRE_OK(lab_find_eigenvalues(h[0], 5, 4, found));
     for (int i = 0; i < 4; i++)
         CHECK(distance_to_nearest(expected[i], found, 4) < 1e-12);
 }
@@ -46,7 +46,7 @@ TEST(eigenvalues_of_a_cyclic_shift)
     h[0][N - 1] = 1.0;
     for (int i = 1; i < N; i++)
         h[i][i - 1] = 1.0;
-    REQUIRE_OK(lab_eigenvalues(h[0], N, N, found));
+    REQUIRE_OK(lab_find_eigenvalues(h[0], N, N, found));
     for (int i = 0; i < N; i++)
         CHECK(distance_to_nearest(cexp(I * (2.0 * 3.141592653589793 * i / N)), found, N) < 1e-12);
 }
@@ -62,7 +62,7 @@ TEST(eigenvalues_keep_traces)
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++)
             h[i][j] = i <= j + 1 ? talus_rng_uniform(&rng) - 0.5 : 0.0;
-    REQUIRE_OK(lab_eigenvalues(h[0], N, N, found));
+    REQUIRE_OK(lab_find_eigenvalues(h[0], N, N, found));
     for (int i = 0; i < N; i++) {
         sum += found[i];
         squares += found[i] * found[i];
@@ -77,7 +77,7 @@ TEST(eigenvalues_keep_traces)
 
 static LabProblem lab_problem(TalusProblem *problem)
 {
-    LabProblem p = {.name = "problem", .exact = true, .problem = problem};
+    LabProblem p = {.name = "problem", .all_coulomb = true, .problem = problem};
     TalusMetrics m;
     CHECK_OK(talus_problem_measure(problem, talus_problem_gamma(problem), &m));
     p.natural_at_zero = m.natural_at_zero;
@@ -134,7 +134,7 @@ static LabShiftMap map_of(const double *b, int count)
     for (int i = 0; i < count; i++)
         talus_problem_gamma(problem)[3 * i] = talus_problem_gamma(problem)[3 * i + 1] = 0.9;
     CHECK(lab_has_shift_map(&p));
-    CHECK_OK(lab_shift_map(&p, &map));
+    CHECK_OK(lab_analyse_shift_map(&p, &map));
     talus_problem_destroy(problem);
     return map;
 }
@@ -164,7 +164,7 @@ TEST(a_map_without_sliding_contacts_is_constant)
     LabProblem p = lab_problem(problem);
     LabShiftMap map;
     p.natural_at_zero *= 1e9; /* so that every speed counts as 0 */
-    CHECK_OK(lab_shift_map(&p, &map));
+    CHECK_OK(lab_analyse_shift_map(&p, &map));
     CHECK_INT(map.above, 0);
     CHECK_NEAR(map.largest, 0.0, 1e-12);
     talus_problem_destroy(problem);
@@ -175,9 +175,9 @@ TEST(problems_under_another_law_are_not_taken)
     const double b[] = {-1.5};
     TalusProblem *problem = open_contacts(b, 1);
     LabProblem p = lab_problem(problem);
-    p.exact = false;
+    p.all_coulomb = false;
     CHECK(!lab_has_shift_map(&p));
-    p.exact = true;
+    p.all_coulomb = true;
     REQUIRE_OK(talus_problem_set_friction(
         problem, (TalusFrictionModel){.law = TALUS_LAW_COULOMB, .section = TALUS_SECTION_SQUARE}));
     CHECK(!lab_has_shift_map(&p));
@@ -193,7 +193,7 @@ TEST(a_missed_tolerance_is_explained)
     LabProblem p = lab_problem(problem);
     talus_problem_gamma(problem)[0] = talus_problem_gamma(problem)[1] = 0.9;
     set = (LabSet){.problems = &p, .problem_count = 1};
-    REQUIRE_OK(lab_explain_miss(&set, 0, "apgd", &table));
+    REQUIRE_OK(lab_explain_missed_tolerance(&set, 0, "apgd", &table));
     CHECK_STR(table->title, "problem: shift map where apgd ended");
     CHECK_STR(table->cell[2], "1");
     CHECK_STR(table->cell[3], "1.5");

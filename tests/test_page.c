@@ -60,7 +60,7 @@ TEST(numbers_come_back_bit_for_bit)
     static Text text;
     JsonOut json;
     json_start(&json, collect, &text);
-    json_reals(&json, NULL, values, COUNT);
+    json_write_reals(&json, NULL, values, COUNT);
     json_finish(&json);
 
     TalusArena arena = {0};
@@ -86,15 +86,15 @@ TEST(structure_and_integers)
     json_open_object(&json, NULL);
     json_open_array(&json, "empty");
     json_close_array(&json);
-    json_ints(&json, "ints", ints, 3);
+    json_write_ints(&json, "ints", ints, 3);
     json_open_array(&json, "mixed");
     json_open_object(&json, NULL);
     json_close_object(&json);
-    json_bool(&json, NULL, true);
-    json_null(&json, NULL);
-    json_text(&json, NULL, NULL);
+    json_write_bool(&json, NULL, true);
+    json_write_null(&json, NULL);
+    json_write_text(&json, NULL, NULL);
     json_close_array(&json);
-    json_int(&json, "big", INT64_MIN);
+    json_write_int(&json, "big", INT64_MIN);
     json_close_object(&json);
     json_finish(&json);
     CHECK_STR(text.bytes, "{\n\"empty\": [],\n\"ints\": [-2147483648, 0, 7],\n"
@@ -111,7 +111,7 @@ TEST(malformed_text_is_replaced)
         memset(&text, 0, sizeof text);
         JsonOut json;
         json_start(&json, collect, &text);
-        json_text(&json, NULL, bad[i]);
+        json_write_text(&json, NULL, bad[i]);
         json_finish(&json);
         CHECK_INT(count_of(text.bytes, "\\ufffd"), strlen(bad[i]));
         CHECK_INT(text.size, 6 * strlen(bad[i]) + 3);
@@ -125,7 +125,7 @@ TEST(long_output_passes_through_a_small_buffer)
     json_start(&json, collect, &text);
     json_open_array(&json, NULL);
     for (int i = 0; i < 3000; i++)
-        json_int(&json, NULL, i);
+        json_write_int(&json, NULL, i);
     json_close_array(&json);
     json_finish(&json);
     CHECK(text.calls > 3);
@@ -148,23 +148,23 @@ static void put_trace(JsonOut *json)
         relative[i] = i == 7 ? NAN : 1.0 / (1 + i * i * i);
     }
     json_open_object(json, "trace");
-    json_reals(json, "iteration", iteration, 40);
-    json_reals(json, "applies", iteration, 40);
-    json_reals(json, "seconds", seconds, 40);
-    json_reals(json, "natural_relative", relative, 40);
+    json_write_reals(json, "iteration", iteration, 40);
+    json_write_reals(json, "applies", iteration, 40);
+    json_write_reals(json, "seconds", seconds, 40);
+    json_write_reals(json, "natural_relative", relative, 40);
     json_close_object(json);
 }
 
 static void put_run(JsonOut *json, const char *solver, const char *outcome)
 {
     json_open_object(json, NULL);
-    json_int(json, "problem", 0);
-    json_text(json, "solver", solver);
-    json_text(json, "outcome", outcome);
-    json_text(json, "reason", HOSTILE);
-    json_int(json, "iterations", 39);
-    json_real(json, "seconds", 0.1);
-    json_real(json, "objective", NAN);
+    json_write_int(json, "problem", 0);
+    json_write_text(json, "solver", solver);
+    json_write_text(json, "outcome", outcome);
+    json_write_text(json, "reason", HOSTILE);
+    json_write_int(json, "iterations", 39);
+    json_write_real(json, "seconds", 0.1);
+    json_write_real(json, "objective", NAN);
     put_trace(json);
     json_close_object(json);
 }
@@ -174,14 +174,14 @@ static void put_hostile(void *user, JsonOut *json)
     (void)user;
     static const double thresholds[] = {1e-2, 1e-4};
     json_open_object(json, NULL);
-    json_text(json, "title", HOSTILE);
-    json_text(json, "kind", "solve");
-    json_reals(json, "thresholds", thresholds, 2);
+    json_write_text(json, "title", HOSTILE);
+    json_write_text(json, "kind", "solve");
+    json_write_reals(json, "thresholds", thresholds, 2);
     json_open_array(json, "problems");
     json_open_object(json, NULL);
-    json_text(json, "name", HOSTILE);
-    json_int(json, "contacts", 12);
-    json_real(json, "mu_max", INFINITY);
+    json_write_text(json, "name", HOSTILE);
+    json_write_int(json, "contacts", 12);
+    json_write_real(json, "mu_max", INFINITY);
     json_close_object(json);
     json_close_array(json);
     json_open_array(json, "runs");
@@ -217,8 +217,8 @@ static bool data_of(char *page, const char **data, size_t *size)
 
 TEST(page_holds_its_data)
 {
-    REQUIRE_OK(page_write("page-hostile/deep/er", put_hostile, NULL));
-    REQUIRE_OK(page_write("page-hostile", put_hostile, NULL));
+    REQUIRE_OK(page_write_report("page-hostile/deep/er", put_hostile, NULL));
+    REQUIRE_OK(page_write_report("page-hostile", put_hostile, NULL));
     char *page;
     size_t size, data_size = 0;
     const char *data = NULL;
@@ -250,7 +250,7 @@ TEST(page_holds_its_data)
 
 TEST(page_without_data)
 {
-    REQUIRE_OK(page_write("page-empty", put_empty, NULL));
+    REQUIRE_OK(page_write_report("page-empty", put_empty, NULL));
     struct stat info;
     CHECK(stat("page-empty/report.html", &info) == 0 && info.st_size > 50000);
 }
@@ -260,7 +260,7 @@ TEST(page_that_cannot_be_written)
     FILE *file = fopen("page-file", "w");
     REQUIRE(file);
     fclose(file);
-    CHECK(page_write("page-file", put_empty, NULL) == TALUS_ERR_IO);
+    CHECK(page_write_report("page-file", put_empty, NULL) == TALUS_ERR_IO);
     CHECK(strstr(talus_error(), "page-file") != NULL);
 }
 

@@ -98,7 +98,7 @@ TEST(another_directory_of_the_same_name)
     CHECK(rename("here", "moved") == 0);
     clear("here");
     say("here", "finished");
-    CHECK_OK(serve_files_control(files, RUN_PAUSE));
+    CHECK_OK(serve_files_send_command(files, RUN_PAUSE));
     CHECK(!exists("here/control"));
     int moved = open_dir("moved");
     CHECK(run_control_take(moved, word, sizeof word));
@@ -106,7 +106,7 @@ TEST(another_directory_of_the_same_name)
     CHECK_STR(word, "pause");
     CHECK(!exists("moved/control") && !exists("moved/control.tmp"));
     close(lock);
-    CHECK_INT(serve_files_control(files, RUN_PAUSE), TALUS_ERR_ARGUMENT);
+    CHECK_INT(serve_files_send_command(files, RUN_PAUSE), TALUS_ERR_ARGUMENT);
     serve_files_close(files);
 }
 
@@ -126,7 +126,7 @@ TEST(links)
     ServeFiles *files = open_files("linked");
     REQUIRE(files);
     CHECK(symlink("../target/run.lock", "linked/control.tmp") == 0);
-    CHECK_INT(serve_files_control(files, RUN_STOP), TALUS_ERR_IO);
+    CHECK_INT(serve_files_send_command(files, RUN_STOP), TALUS_ERR_IO);
     CHECK(!exists("target/run.lock") && !exists("linked/control"));
     serve_files_close(files);
     close(lock);

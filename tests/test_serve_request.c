@@ -10,7 +10,7 @@ static int judged(int port, const char *host, const char *origin)
     ServeHeader headers[] = {{"hOST", host}, {"Origin", origin}};
     ServeRequest request = {
         .method = "GET", .path = "/api/status", .headers = headers, .header_count = origin ? 2 : 1};
-    return serve_judge(&request, port, TOKEN).status;
+    return serve_judge_request(&request, port, TOKEN).status;
 }
 
 TEST(own_names)
@@ -41,7 +41,7 @@ static int asked(const char *method, const char *target, const char *length)
     ServeHeader headers[] = {{"Host", "127.0.0.1:8080"}, {"Content-Length", length}};
     ServeRequest request = {
         .method = method, .path = target, .headers = headers, .header_count = length ? 2 : 1};
-    return serve_judge(&request, 8080, TOKEN).status;
+    return serve_judge_request(&request, 8080, TOKEN).status;
 }
 
 /* A path behind this server's own address is that path. */
@@ -88,15 +88,15 @@ TEST(lengths_of_bodies)
 TEST(ranges_of_the_largest_file)
 {
     uint64_t first, count;
-    CHECK_INT(serve_range("bytes=0-", INT64_MAX, &first, &count), 206);
+    CHECK_INT(serve_parse_range("bytes=0-", INT64_MAX, &first, &count), 206);
     CHECK(first == 0 && count == INT64_MAX);
-    CHECK_INT(serve_range("bytes=1-18446744073709551615", INT64_MAX, &first, &count), 206);
+    CHECK_INT(serve_parse_range("bytes=1-18446744073709551615", INT64_MAX, &first, &count), 206);
     CHECK(first == 1 && count == INT64_MAX - 1);
-    CHECK_INT(serve_range("bytes=-18446744073709551615", 5, &first, &count), 206);
+    CHECK_INT(serve_parse_range("bytes=-18446744073709551615", 5, &first, &count), 206);
     CHECK(first == 0 && count == 5);
-    CHECK_INT(serve_range("bytes=9223372036854775807-", INT64_MAX, &first, &count), 416);
-    CHECK_INT(serve_range("bytes=0-18446744073709551616", 5, &first, &count), 416);
-    CHECK_INT(serve_range("bytes=0-0", 0, &first, &count), 416);
+    CHECK_INT(serve_parse_range("bytes=9223372036854775807-", INT64_MAX, &first, &count), 416);
+    CHECK_INT(serve_parse_range("bytes=0-18446744073709551616", 5, &first, &count), 416);
+    CHECK_INT(serve_parse_range("bytes=0-0", 0, &first, &count), 416);
 }
 
 int main(void)

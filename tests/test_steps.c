@@ -25,7 +25,7 @@ static int table_of(const char *text, size_t size)
     return fd;
 }
 
-/* What steps_json writes, in memory. */
+/* What steps_write_json writes, in memory. */
 typedef struct Text {
     char bytes[1 << 20];
     size_t size;
@@ -47,7 +47,7 @@ static const char *json_of(const Steps *steps, int fd, int64_t first, int64_t st
     memset(&text, 0, sizeof text);
     json_start(&json, collect, &text);
     json_open_object(&json, NULL);
-    CHECK_OK(steps_json(steps, fd, first, stride, &json));
+    CHECK_OK(steps_write_json(steps, fd, first, stride, &json));
     json_close_object(&json);
     json_finish(&json);
     return text.bytes;

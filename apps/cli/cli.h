@@ -35,14 +35,14 @@ typedef struct CliOption {
     const char *name; /* without the dashes */
     char letter;      /* short form; 0: none */
     CliKind kind;
-    void *field;       /* where the value goes; holds the default */
+    void *field;       /* variable that receives the value; holds the default before */
     const char *value; /* name of the value in the help; NULL for a flag */
     const char *help;  /* one or more lines */
 } CliOption;
 
 typedef struct CliCommand {
     const char *name, *summary;
-    const char *operands;           /* for the usage line, such as "SCENE" */
+    const char *operands;           /* names of the operands in the usage line, such as "SCENE" */
     int operands_min, operands_max; /* INT_MAX: any number */
     const char *details;            /* whole lines after the options; may be "" */
     const CliOption *options;
@@ -75,7 +75,7 @@ int cli_fail(const char *format, ...) CLI_PRINTF(1, 2);
 const char *cli_did_you_mean(const char *word, const char *const *names, int count,
                              const char *otherwise);
 /* As cli_fail, for wrong usage of `command`: refers to its help and returns CLI_USAGE. */
-int cli_usage(const CliCommand *command, const char *format, ...) CLI_PRINTF(2, 3);
+int cli_fail_usage(const CliCommand *command, const char *format, ...) CLI_PRINTF(2, 3);
 /* Prints talus_error() and returns CLI_FAILED. */
 int cli_fail_library(void);
 /* Prints talus_error(). Returns CLI_USAGE if the error is in a choice of the command line, such as a solver parameter
@@ -83,28 +83,29 @@ int cli_fail_library(void);
 int cli_fail_by_domain(const CliCommand *command);
 /* Returns the pointer; ends the program with a message if it is NULL (out of memory). */
 void *cli_check_memory(void *memory);
-/* From now on, prints the library's warnings to standard error, of each id ("step.missed") the first only. */
-void cli_print_warnings(void);
+/* From now on the library's warnings are printed to standard error; of several warnings with the same id, such as
+ * "step.missed", only the first. */
+void cli_enable_warnings(void);
 
 /* Writes the path of a scene's file; `name` is a path, or the name of a scene that ships or is in the folder `scenes`.
  * Returns false if there is no such file, after a message that suggests the nearest name. */
 bool cli_find_scene(const char *name, char *path, size_t size);
-/* As cli_find_scene, without a message. */
+/* As cli_find_scene, also writes the path, but prints no message. */
 bool cli_has_scene(const char *name, char *path, size_t size);
 /* True if both paths lead to the same directory. */
 bool cli_same_dir(const char *a, const char *b);
 /* Calls `fn` for every scene that has a name for cli_find_scene, in order of name. */
-void cli_each_scene(void (*fn)(void *user, const char *name, const char *path), void *user);
+void cli_visit_scenes(void (*fn)(void *user, const char *name, const char *path), void *user);
 
-/* Creates an output file whose path is the formatted text (page.c). */
 struct TalusFile;
+/* Creates an output file whose path is the formatted text (page.c). */
 TalusStatus cli_create_file(struct TalusFile **out, const char *format, ...) CLI_PRINTF(2, 3);
 
 bool cli_ends_with(const char *text, const char *end);
-/* True if the suffix is that of STL or OBJ. */
-bool cli_is_surface(const char *path);
-/* True if the file begins with `magic`, at most 8 characters. */
-bool cli_starts_with(const char *path, const char *magic);
+/* True if the name ends with ".stl" or ".obj". */
+bool cli_is_surface_name(const char *path);
+/* True if the content of the file at `path` begins with `magic`, at most 8 characters. */
+bool cli_file_starts_with(const char *path, const char *magic);
 /* True if a file of this name is to be written as FCLIB: it ends with ".hdf5" or ".h5". */
 bool cli_is_fclib_name(const char *path);
 /* True if the file is a contact problem, as a problem file or as FCLIB. */
@@ -118,8 +119,8 @@ bool cli_refuse_scene(const char *name);
 void cli_print_fclib_form(FILE *out, const char *prefix, const char *path, const TalusFclib *fclib,
                           TalusProblem *problem);
 
-/* Reads reference contact velocities from an FCLIB file: /solution for the exact law; for the relaxation
- * /ccp_solution or, without one, /solution. */
+/* Reads reference contact velocities from a group of an FCLIB file: /solution if `exact` (Coulomb's law); otherwise
+ * /ccp_solution or, if the file has no such group, /solution. */
 TalusStatus cli_read_reference(const char *path, bool exact, const TalusFclib *problem,
                                TalusFclibPoint *out);
 
@@ -136,12 +137,14 @@ int cli_check_backend(const CliCommand *command, const char *name);
 
 /* Converts the value of --threads (-1: not given, 0: one per processor) to that of TalusSceneChoice.threads (0: the
  * scene's number, -1: one per processor). */
-int cli_threads(int option);
+int cli_convert_threads(int option);
 
-/* Makes SIGINT and SIGTERM requests to stop; another one, more than a second after the first, ends the program at once.
- * cli_stop_signal returns the number of the received signal, 0 before one, and cli_stop_name its name. */
+/* From now on SIGINT and SIGTERM are only noted, for cli_stop_signal; a second signal, more than a second after the
+ * first, ends the program at once. Also ignores SIGXFSZ, so that a write above the file-size limit fails with an error. */
 void cli_catch_signals(void);
+/* Returns the number of the signal that was noted first; 0: none yet. */
 int cli_stop_signal(void);
+/* Returns the name of that signal, "SIGINT" or "SIGTERM". */
 const char *cli_stop_name(void);
 
 /* Returns the number of steps of length `step` until `time`: time / step rounded up, where a quotient that exceeds an

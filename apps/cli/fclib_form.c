@@ -1,7 +1,8 @@
-/* fclib_form.c - tells in which form a problem was written to FCLIB. */
+/* fclib_form.c - prints in which form of FCLIB, global or local, a problem was written. */
 #include "cli.h"
 
-static int count_compliant(TalusProblem *problem)
+/* Returns 0 if the problem cannot be exported. */
+static int count_compliant_contacts(TalusProblem *problem)
 {
     TalusProblemDef def;
     int count = 0;
@@ -15,7 +16,7 @@ static int count_compliant(TalusProblem *problem)
 void cli_print_fclib_form(FILE *out, const char *prefix, const char *path, const TalusFclib *fclib,
                           TalusProblem *problem)
 {
-    int compliant = count_compliant(problem);
+    int compliant = count_compliant_contacts(problem);
     fprintf(out, "%s%s: FCLIB's %s form: ", prefix, path, fclib->global ? "global" : "local");
     if (fclib->global)
         fprintf(out, "%d degrees of freedom\n", talus_fclib_dofs(fclib));

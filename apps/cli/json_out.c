@@ -13,25 +13,26 @@
 
 /* ---- bytes ---- */
 
-static void flush(JsonOut *json)
+static void flush_buffer(JsonOut *json)
 {
     if (json->used > 0)
         json->sink(json->user, json->buffer, json->used);
     json->used = 0;
 }
 
-static void put(JsonOut *json, const char *bytes, size_t size)
+/* The bytes must fit into the buffer. */
+static void append_bytes(JsonOut *json, const char *bytes, size_t size)
 {
     if (size > sizeof json->buffer - json->used)
-        flush(json);
+        flush_buffer(json);
     assert(size <= sizeof json->buffer);
     memcpy(json->buffer + json->used, bytes, size);
     json->used += size;
 }
 
-static void put_text(JsonOut *json, const char *text)
+static void append_text(JsonOut *json, const char *text)
 {
-    put(json, text, strlen(text));
+    append_bytes(json, text, strlen(text));
 }
 
 void json_to_stream(void *user, const char *bytes, size_t size)
@@ -61,33 +62,34 @@ void json_start(JsonOut *json, JsonSink *sink, void *user)
 void json_finish(JsonOut *json)
 {
     assert(json->depth == 0 && json->filled[0]);
-    put(json, "\n", 1);
-    flush(json);
+    append_bytes(json, "\n", 1);
+    flush_buffer(json);
 }
 
 /* ---- texts ---- */
 
-static void put_string(JsonOut *json, const char *text)
+/* Appends the text as a JSON string: in quotes, with escapes. */
+static void append_quoted(JsonOut *json, const char *text)
 {
-    put(json, "\"", 1);
+    append_bytes(json, "\"", 1);
     for (const char *p = text, *end = p + strlen(p); p < end;) {
         size_t length = talus_utf8_length(p, (size_t)(end - p));
         if (length == 0) {
-            put_text(json, "\\ufffd");
+            append_text(json, "\\ufffd");
             length = 1;
         } else if (*p == '"' || *p == '\\') {
             char escaped[] = {'\\', *p};
-            put(json, escaped, sizeof escaped);
+            append_bytes(json, escaped, sizeof escaped);
         } else if ((unsigned char)*p < 0x20 || *p == '<') {
             char escaped[8];
             snprintf(escaped, sizeof escaped, "\\u%04x", (unsigned)*p);
-            put_text(json, escaped);
+            append_text(json, escaped);
         } else {
-            put(json, p, length);
+            append_bytes(json, p, length);
         }
         p += length;
     }
-    put(json, "\"", 1);
+    append_bytes(json, "\"", 1);
 }
 
 /* ---- values ---- */
@@ -97,19 +99,19 @@ static void begin_value(JsonOut *json, const char *key)
 {
     assert(json->depth > 0 || !json->filled[0]);
     if (json->filled[json->depth])
-        put(json, key ? "," : ", ", key ? 1 : 2);
+        append_bytes(json, key ? "," : ", ", key ? 1 : 2);
     json->filled[json->depth] = true;
     if (key) {
-        put(json, "\n", 1);
-        put_string(json, key);
-        put(json, ": ", 2);
+        append_bytes(json, "\n", 1);
+        append_quoted(json, key);
+        append_bytes(json, ": ", 2);
     }
 }
 
 static void open_level(JsonOut *json, const char *key, const char *bracket)
 {
     begin_value(json, key);
-    put_text(json, bracket);
+    append_text(json, bracket);
     assert(json->depth < JSON_OUT_DEPTH);
     json->filled[++json->depth] = false;
 }
@@ -118,7 +120,7 @@ static void close_level(JsonOut *json, const char *bracket)
 {
     assert(json->depth > 0);
     json->depth--;
-    put_text(json, bracket);
+    append_text(json, bracket);
 }
 
 void json_open_object(JsonOut *json, const char *key)
@@ -141,60 +143,60 @@ void json_close_array(JsonOut *json)
     close_level(json, "]");
 }
 
-void json_text(JsonOut *json, const char *key, const char *text)
+void json_write_text(JsonOut *json, const char *key, const char *text)
 {
     if (!text) {
-        json_null(json, key);
+        json_write_null(json, key);
         return;
     }
     begin_value(json, key);
-    put_string(json, text);
+    append_quoted(json, text);
 }
 
-void json_real(JsonOut *json, const char *key, double value)
+void json_write_real(JsonOut *json, const char *key, double value)
 {
     if (!isfinite(value)) {
-        json_null(json, key);
+        json_write_null(json, key);
         return;
     }
     char text[32];
     snprintf(text, sizeof text, "%.17g", value);
     begin_value(json, key);
-    put_text(json, text);
+    append_text(json, text);
 }
 
-void json_int(JsonOut *json, const char *key, int64_t value)
+void json_write_int(JsonOut *json, const char *key, int64_t value)
 {
     char text[32];
     snprintf(text, sizeof text, "%" PRId64, value);
     begin_value(json, key);
-    put_text(json, text);
+    append_text(json, text);
 }
 
-void json_bool(JsonOut *json, const char *key, bool value)
+void json_write_bool(JsonOut *json, const char *key, bool value)
 {
     begin_value(json, key);
-    put_text(json, value ? "true" : "false");
+    append_text(json, value ? "true" : "false");
 }
 
-void json_null(JsonOut *json, const char *key)
+void json_write_null(JsonOut *json, const char *key)
 {
     begin_value(json, key);
-    put_text(json, "null");
+    append_text(json, "null");
 }
 
-void json_reals(JsonOut *json, const char *key, const double *values, size_t count)
+void json_write_reals(JsonOut *json, const char *key, const double *values, size_t count)
 {
     json_open_array(json, key);
     for (size_t i = 0; i < count; i++)
-        json_real(json, NULL, values[i]);
+        json_write_real(json, NULL, values[i]);
     json_close_array(json);
 }
 
-void json_ints(JsonOut *json, const char *key, const int *values, size_t count)
+void json_write_ints(JsonOut *json, const char *key, const int *values, size_t count)
 {
     json_open_array(json, key);
     for (size_t i = 0; i < count; i++)
-        json_int(json, NULL, values[i]);
+        json_write_int(json, NULL, values[i]);
     json_close_array(json);
 }

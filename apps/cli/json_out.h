@@ -26,10 +26,11 @@ typedef struct JsonOut {
     char buffer[JSON_OUT_BUFFER];
 } JsonOut;
 
+/* Prepares `json` to pass its output to `sink`, together with `user`. */
 void json_start(JsonOut *json, JsonSink *sink, void *user);
 /* Sinks for json_start; `user` is a FILE, a TalusFile or a TalusText. */
 JsonSink json_to_stream, json_to_file, json_to_text;
-/* Asserts that one whole value was written; adds a line end and passes the rest of the buffer to the sink. */
+/* Call after the outermost value: adds a line end and passes the rest of the buffer to the sink. */
 void json_finish(JsonOut *json);
 
 void json_open_object(JsonOut *json, const char *key);
@@ -37,14 +38,15 @@ void json_close_object(JsonOut *json);
 void json_open_array(JsonOut *json, const char *key);
 void json_close_array(JsonOut *json);
 
-void json_text(JsonOut *json, const char *key, const char *text); /* text NULL: writes null */
-void json_real(JsonOut *json, const char *key, double value);
-void json_int(JsonOut *json, const char *key, int64_t value);
-void json_bool(JsonOut *json, const char *key, bool value);
-void json_null(JsonOut *json, const char *key);
+/* Write one value of the open object or array. A text that is NULL and a real that is not finite are written as null. */
+void json_write_text(JsonOut *json, const char *key, const char *text);
+void json_write_real(JsonOut *json, const char *key, double value);
+void json_write_int(JsonOut *json, const char *key, int64_t value);
+void json_write_bool(JsonOut *json, const char *key, bool value);
+void json_write_null(JsonOut *json, const char *key);
 
-/* Write arrays. */
-void json_reals(JsonOut *json, const char *key, const double *values, size_t count);
-void json_ints(JsonOut *json, const char *key, const int *values, size_t count);
+/* Write `count` values as an array. */
+void json_write_reals(JsonOut *json, const char *key, const double *values, size_t count);
+void json_write_ints(JsonOut *json, const char *key, const int *values, size_t count);
 
 #endif

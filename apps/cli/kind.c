@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-bool cli_starts_with(const char *path, const char *magic)
+bool cli_file_starts_with(const char *path, const char *magic)
 {
     char head[8] = "";
     size_t length = strlen(magic);
@@ -27,7 +27,7 @@ bool cli_is_fclib_name(const char *path)
     return cli_ends_with(path, ".hdf5") || cli_ends_with(path, ".h5");
 }
 
-bool cli_is_surface(const char *path)
+bool cli_is_surface_name(const char *path)
 {
     const char *dot = strrchr(path, '.');
     return dot && (strcasecmp(dot, ".stl") == 0 || strcasecmp(dot, ".obj") == 0);
@@ -35,7 +35,7 @@ bool cli_is_surface(const char *path)
 
 bool cli_is_problem(const char *path)
 {
-    return cli_starts_with(path, TALUS_PROBLEM_MAGIC) || talus_fclib_is(path);
+    return cli_file_starts_with(path, TALUS_PROBLEM_MAGIC) || talus_fclib_is(path);
 }
 
 bool cli_refuse_problem(const char *path)
@@ -59,7 +59,7 @@ int cli_fail_by_domain(const CliCommand *command)
     const TalusError *e = talus_error_record();
     if (e->domain == TALUS_DOMAIN_OVERRIDE ||
         (e->code == TALUS_ERR_ARGUMENT && e->domain != TALUS_DOMAIN_SCENE))
-        return cli_usage(command, "%s", e->text);
+        return cli_fail_usage(command, "%s", e->text);
     return cli_fail_library();
 }
 

@@ -16,7 +16,7 @@ static const CliCommand help = {.name = "help",
                                 .details = "",
                                 .main = help_main};
 
-/* In the order of the help text. */
+/* Commands, in the order of the help text. */
 static const CliCommand *const commands[] = {&cli_run,    &cli_advise,  &cli_view,   &cli_render,
                                              &cli_export, &cli_solve,   &cli_bench,  &cli_list,
                                              &cli_info,   &cli_extract, &cli_verify, &help};
@@ -30,7 +30,8 @@ static const CliCommand *find_command(const char *word)
     return NULL;
 }
 
-static const char *hint_at_command(const char *word, const char *otherwise)
+/* Returns "; did you mean 'NAME'?" with the command nearest to `word`, or `otherwise` if none is near. */
+static const char *suggest_command(const char *word, const char *otherwise)
 {
     const char *names[COMMANDS];
     for (int i = 0; i < COMMANDS; i++)
@@ -56,7 +57,7 @@ static int help_main(const CliList *operands)
     const char *word = operands->count ? operands->item[0] : NULL;
     const CliCommand *command = word ? find_command(word) : NULL;
     if (word && !command)
-        return cli_usage(&help, "no command '%s'%s", word, hint_at_command(word, ""));
+        return cli_fail_usage(&help, "no command '%s'%s", word, suggest_command(word, ""));
     if (command)
         cli_print_help(command);
     else
@@ -64,7 +65,8 @@ static int help_main(const CliList *operands)
     return CLI_OK;
 }
 
-static int dispatch(int argc, char **argv)
+/* Runs the command that argv[1] names, or prints version or overview. Returns the exit code. */
+static int run_arguments(int argc, char **argv)
 {
     if (argc < 2) {
         cli_fail("expected a command; `talus help` names them");
@@ -79,20 +81,21 @@ static int dispatch(int argc, char **argv)
         print_overview();
         return CLI_OK;
     }
-    cli_print_warnings();
+    cli_enable_warnings();
     const CliCommand *command = find_command(word);
     if (command)
         return cli_run_command(command, argc - 1, argv + 1);
-    cli_fail("unknown command '%s'%s", word, hint_at_command(word, "; `talus help` names them"));
+    cli_fail("unknown command '%s'%s", word, suggest_command(word, "; `talus help` names them"));
     return CLI_USAGE;
 }
 
-/* setenv comes first, before any thread: it keeps OpenBLAS, if present, from starting threads (linalg/package.h). */
+/* setenv must precede the first thread: the variable keeps OpenBLAS, if present, from starting threads of its own
+ * (linalg/package.h). */
 int main(int argc, char **argv)
 {
     setenv("OPENBLAS_NUM_THREADS", "1", 1);
     talus_hdf5_skip_exit();
-    int code = dispatch(argc, argv);
+    int code = run_arguments(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         cli_fail("standard output: cannot write");
         return code == CLI_OK ? CLI_FAILED : code;

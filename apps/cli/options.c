@@ -14,9 +14,10 @@ enum { MAX_OPTIONS = 32 };
 /* State of one pass over the arguments. */
 typedef struct Parser {
     const CliCommand *command;
-    int argc, next;
+    int argc;
+    int next; /* index in argv of the next argument */
     char **argv;
-    bool seen[MAX_OPTIONS];
+    bool seen[MAX_OPTIONS]; /* options given so far, by index in the command's table */
 } Parser;
 
 int cli_fail(const char *format, ...)
@@ -42,7 +43,7 @@ void *cli_check_memory(void *memory)
     return memory;
 }
 
-int cli_usage(const CliCommand *command, const char *format, ...)
+int cli_fail_usage(const CliCommand *command, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -71,6 +72,7 @@ void cli_list_add(CliList *list, const char *item)
 
 /* ---- values ---- */
 
+/* Parses a finite number that is not negative. */
 static bool read_real(const char *text, double *out)
 {
     char *end;
@@ -81,6 +83,7 @@ static bool read_real(const char *text, double *out)
     return true;
 }
 
+/* Parses a whole number from 0 to 1e9. */
 static bool read_count(const char *text, int *out)
 {
     double x;
@@ -90,7 +93,8 @@ static bool read_count(const char *text, int *out)
     return true;
 }
 
-static int store(Parser *parser, const CliOption *option, const char *text)
+/* Converts the text to the kind of the option and stores it in the option's field. Returns the exit code. */
+static int store_value(Parser *parser, const CliOption *option, const char *text)
 {
     void *field = option->field;
     switch (option->kind) {
@@ -98,13 +102,14 @@ static int store(Parser *parser, const CliOption *option, const char *text)
     case CLI_TEXT: *(const char **)field = text; return CLI_OK;
     case CLI_REAL:
         if (!read_real(text, field))
-            return cli_usage(parser->command, "--%s %s: expected a number that is not negative",
-                             option->name, text);
+            return cli_fail_usage(parser->command,
+                                  "--%s %s: expected a number that is not negative", option->name,
+                                  text);
         return CLI_OK;
     case CLI_COUNT:
         if (!read_count(text, field))
-            return cli_usage(parser->command, "--%s %s: expected a whole number, 0 or more",
-                             option->name, text);
+            return cli_fail_usage(parser->command, "--%s %s: expected a whole number, 0 or more",
+                                  option->name, text);
         return CLI_OK;
     case CLI_LIST: cli_list_add(field, text); return CLI_OK;
     }
@@ -113,7 +118,8 @@ static int store(Parser *parser, const CliOption *option, const char *text)
 
 /* ---- names ---- */
 
-static int unknown_option(const Parser *parser, const char *word)
+/* Prints a message that suggests the nearest option; returns CLI_USAGE. */
+static int fail_unknown_option(const Parser *parser, const char *word)
 {
     const CliCommand *command = parser->command;
     const char *names[MAX_OPTIONS + 1];
@@ -125,11 +131,12 @@ static int unknown_option(const Parser *parser, const char *word)
     snprintf(name, sizeof name, "%.*s", (int)strcspn(bare, "="), bare);
     const char *near = talus_nearest_name(name, names, command->option_count + 1);
     if (near)
-        return cli_usage(command, "unknown option '%s'; did you mean '--%s'?", word, near);
-    return cli_usage(command, "unknown option '%s'", word);
+        return cli_fail_usage(command, "unknown option '%s'; did you mean '--%s'?", word, near);
+    return cli_fail_usage(command, "unknown option '%s'", word);
 }
 
-static bool is_named(const CliOption *option, const char *word)
+/* True if `word` is "--NAME" or "--NAME=VALUE" of the option, or "-X" with its letter. */
+static bool names_option(const CliOption *option, const char *word)
 {
     if (strncmp(word, "--", 2) != 0)
         return option->letter && word[1] == option->letter && word[2] == '\0';
@@ -137,43 +144,45 @@ static bool is_named(const CliOption *option, const char *word)
     return strlen(option->name) == length && strncmp(option->name, word + 2, length) == 0;
 }
 
+/* Returns the index of the option that `word` names; -1: none. */
 static int find_option(const CliCommand *command, const char *word)
 {
     for (int i = 0; i < command->option_count; i++)
-        if (is_named(&command->options[i], word))
+        if (names_option(&command->options[i], word))
             return i;
     return -1;
 }
 
 /* Stores the value of the option `word`, which follows "=" or is the next argument. Returns the exit code. */
-static int take_option(Parser *parser, const char *word)
+static int parse_option(Parser *parser, const char *word)
 {
     int index = find_option(parser->command, word);
     if (index < 0)
-        return unknown_option(parser, word);
+        return fail_unknown_option(parser, word);
     const CliOption *option = &parser->command->options[index];
     if (parser->seen[index] && option->kind != CLI_LIST)
-        return cli_usage(parser->command, "--%s: given twice", option->name);
+        return cli_fail_usage(parser->command, "--%s: given twice", option->name);
     parser->seen[index] = true;
     const char *value = strncmp(word, "--", 2) == 0 ? strchr(word, '=') : NULL;
     if (option->kind == CLI_FLAG)
-        return value ? cli_usage(parser->command, "--%s: takes no value", option->name)
-                     : store(parser, option, NULL);
+        return value ? cli_fail_usage(parser->command, "--%s: takes no value", option->name)
+                     : store_value(parser, option, NULL);
     if (value)
-        return store(parser, option, value + 1);
+        return store_value(parser, option, value + 1);
     if (parser->next == parser->argc)
-        return cli_usage(parser->command, "--%s: expected %s after it", option->name,
-                         option->value);
-    return store(parser, option, parser->argv[parser->next++]);
+        return cli_fail_usage(parser->command, "--%s: expected %s after it", option->name,
+                              option->value);
+    return store_value(parser, option, parser->argv[parser->next++]);
 }
 
+/* Checks the number of operands. Returns the exit code, after a message if it is wrong. */
 static int check_operands(const CliCommand *command, const CliList *operands)
 {
     if (operands->count < command->operands_min)
-        return cli_usage(command, "expected %s", command->operands);
+        return cli_fail_usage(command, "expected %s", command->operands);
     if (operands->count > command->operands_max)
-        return cli_usage(command, "unexpected argument '%s'",
-                         operands->item[command->operands_max]);
+        return cli_fail_usage(command, "unexpected argument '%s'",
+                              operands->item[command->operands_max]);
     return CLI_OK;
 }
 
@@ -191,7 +200,7 @@ int cli_run_command(const CliCommand *command, int argc, char **argv)
             cli_print_help(command);
             return CLI_OK;
         } else if (options && word[0] == '-' && word[1] != '\0') {
-            code = take_option(&parser, word);
+            code = parse_option(&parser, word);
         } else {
             cli_list_add(&operands, word);
         }

@@ -15,7 +15,7 @@ TalusStatus cli_create_file(TalusFile **out, const char *format, ...)
     return talus_file_create(path, out);
 }
 
-TalusStatus page_write(const char *dir, PageData *data, void *user)
+TalusStatus page_write_report(const char *dir, PageData *data, void *user)
 {
     TalusFile *file;
     JsonOut json;

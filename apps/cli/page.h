@@ -9,7 +9,7 @@
 
 #include <talus/base.h>
 
-/* Piece of a template between two insertions, or before the first or after the last; made by cmake/embed_page.cmake. */
+/* One of the pieces into which the places of insertion divide a template; made by cmake/embed_page.cmake. */
 typedef struct PagePiece {
     const unsigned char *bytes;
     size_t size;
@@ -22,6 +22,6 @@ typedef void PageData(void *user, JsonOut *json);
 
 /* Writes DIR/report.html with the value that `data` writes; creates DIR if needed. The file appears whole or not at
  * all; the value is streamed, so its size does not matter. */
-TalusStatus page_write(const char *dir, PageData *data, void *user);
+TalusStatus page_write_report(const char *dir, PageData *data, void *user);
 
 #endif

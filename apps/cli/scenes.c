@@ -17,7 +17,7 @@ enum { SCENE_DIRS = 2, MAX_SCENES = 256, NAME_BYTES = 64, DIR_BYTES = CLI_PATH_M
 /* ---- directories ---- */
 
 /* Writes the folder of this program; returns false if the system does not tell. */
-static bool program_dir(char *dir, size_t size)
+static bool find_program_dir(char *dir, size_t size)
 {
     ssize_t n = readlink("/proc/self/exe", dir, size - 1);
     dir[n > 0 ? n : 0] = '\0';
@@ -33,12 +33,13 @@ bool cli_same_dir(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && talus_same_file(&x, &y);
 }
 
-/* Writes the folder of the shipped scenes: of the source tree if the program runs from its build tree, else the one
- * relative to the program, so that program and scenes may be moved together; the installed one if program_dir fails. */
-static void find_own_dir(char *own, size_t size)
+/* Writes the folder of the scenes that ship with the program: that of the source tree if the program runs from its build
+ * tree; else the one at a fixed place relative to the program, so that both may be moved together; TALUS_INSTALL_SCENE_DIR
+ * if find_program_dir fails. */
+static void find_shipped_dir(char *own, size_t size)
 {
     char dir[DIR_BYTES - 256];
-    if (!program_dir(dir, sizeof dir))
+    if (!find_program_dir(dir, sizeof dir))
         snprintf(own, size, "%s", TALUS_INSTALL_SCENE_DIR);
     else if (cli_same_dir(dir, TALUS_PROGRAM_DIR))
         snprintf(own, size, "%s", TALUS_SCENE_DIR);
@@ -47,21 +48,21 @@ static void find_own_dir(char *own, size_t size)
 }
 
 /* Returns folder `index` in the order of the search: 0 the shipped scenes, then `scenes` in the current folder. */
-static const char *scene_dir(int index)
+static const char *get_scene_dir(int index)
 {
     static char own[DIR_BYTES];
     if (!own[0])
-        find_own_dir(own, sizeof own);
+        find_shipped_dir(own, sizeof own);
     return index == 0 ? own : "scenes";
 }
 
 /* ---- by name ---- */
 
-typedef struct Names {
+typedef struct SceneNames {
     char name[MAX_SCENES][NAME_BYTES];
-    int dir[MAX_SCENES];
+    int dir[MAX_SCENES]; /* index of the scene's folder, for get_scene_dir */
     int count;
-} Names;
+} SceneNames;
 
 static bool is_file(const char *path)
 {
@@ -69,7 +70,7 @@ static bool is_file(const char *path)
     return stat(path, &about) == 0 && !S_ISDIR(about.st_mode);
 }
 
-static bool known(const Names *names, const char *name)
+static bool has_name(const SceneNames *names, const char *name)
 {
     for (int i = 0; i < names->count; i++)
         if (strcmp(names->name[i], name) == 0)
@@ -77,8 +78,9 @@ static bool known(const Names *names, const char *name)
     return false;
 }
 
-/* Adds NAME of a file NAME.json. Ignores other files, the schema, long names and names that are known. */
-static void add_name(Names *names, const char *file, int dir)
+/* Adds NAME of a file NAME.json in folder `dir`. Ignores other files, schema.json, names that are too long and names
+ * that the list has already. */
+static void add_name(SceneNames *names, const char *file, int dir)
 {
     size_t length = strlen(file);
     if (length < 6 || length - 5 >= NAME_BYTES || strcmp(file + length - 5, ".json") != 0 ||
@@ -87,17 +89,18 @@ static void add_name(Names *names, const char *file, int dir)
     char name[NAME_BYTES];
     memcpy(name, file, length - 5);
     name[length - 5] = '\0';
-    if (known(names, name)) /* an earlier folder wins */
+    if (has_name(names, name)) /* an earlier folder wins */
         return;
     names->dir[names->count] = dir;
     strcpy(names->name[names->count++], name);
 }
 
-static void collect(Names *names)
+/* Lists the names of all scenes in the folders of get_scene_dir. */
+static void collect_names(SceneNames *names)
 {
     names->count = 0;
     for (int d = 0; d < (int)SCENE_DIRS; d++) {
-        DIR *dir = opendir(scene_dir(d));
+        DIR *dir = opendir(get_scene_dir(d));
         if (!dir)
             continue;
         for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
@@ -106,36 +109,37 @@ static void collect(Names *names)
     }
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-void cli_each_scene(void (*fn)(void *user, const char *name, const char *path), void *user)
+void cli_visit_scenes(void (*fn)(void *user, const char *name, const char *path), void *user)
 {
-    static Names names;
+    static SceneNames names;
     const char *sorted[MAX_SCENES];
-    collect(&names);
+    collect_names(&names);
     for (int i = 0; i < names.count; i++)
         sorted[i] = names.name[i];
-    qsort(sorted, (size_t)names.count, sizeof *sorted, by_name);
+    qsort(sorted, (size_t)names.count, sizeof *sorted, compare_names);
     for (int i = 0; i < names.count; i++) {
         size_t index = (size_t)(sorted[i] - names.name[0]) / NAME_BYTES;
         char path[CLI_PATH_MAX];
-        snprintf(path, sizeof path, "%s/%s.json", scene_dir(names.dir[index]), sorted[i]);
+        snprintf(path, sizeof path, "%s/%s.json", get_scene_dir(names.dir[index]), sorted[i]);
         fn(user, sorted[i], path);
     }
 }
 
-static void report_missing(const char *name)
+/* Prints that there is no such scene, with the nearest name, or no such surface file. */
+static void report_missing_scene(const char *name)
 {
-    if (cli_is_surface(name)) {
+    if (cli_is_surface_name(name)) {
         cli_fail("%s: there is no such surface file", name);
         return;
     }
-    static Names names;
+    static SceneNames names;
     const char *list[MAX_SCENES];
-    collect(&names);
+    collect_names(&names);
     for (int i = 0; i < names.count; i++)
         list[i] = names.name[i];
     cli_fail("no scene '%s'%s", name,
@@ -149,7 +153,7 @@ bool cli_has_scene(const char *name, char *path, size_t size)
         return true;
     if (!strchr(name, '/'))
         for (int d = 0; d < (int)SCENE_DIRS; d++) {
-            int n = snprintf(path, size, "%s/%s.json", scene_dir(d), name);
+            int n = snprintf(path, size, "%s/%s.json", get_scene_dir(d), name);
             if ((size_t)n < size && is_file(path))
                 return true;
         }
@@ -160,7 +164,7 @@ bool cli_find_scene(const char *name, char *path, size_t size)
 {
     if (cli_has_scene(name, path, size))
         return true;
-    report_missing(name);
+    report_missing_scene(name);
     return false;
 }
 
@@ -178,11 +182,12 @@ int cli_check_backend(const CliCommand *command, const char *name)
                        ? CLI_OK
                        : cli_fail("--backend %s: %s", name, talus_error_reason());
     }
-    return cli_usage(command, "--backend %s: no such backend%s", name,
-                     cli_did_you_mean(name, names, count, "; `talus list backends` names them"));
+    return cli_fail_usage(
+        command, "--backend %s: no such backend%s", name,
+        cli_did_you_mean(name, names, count, "; `talus list backends` names them"));
 }
 
-int cli_threads(int option)
+int cli_convert_threads(int option)
 {
     return option == 0 ? -1 : option > 0 ? option : 0;
 }
@@ -195,11 +200,12 @@ int64_t cli_steps_until(double time, double step)
 
 /* ---- warnings of the library ---- */
 
-enum { MAX_KINDS = 32 };
+enum { MAX_WARNING_IDS = 32 };
 
+/* Callback of talus_set_log: prints a warning, of each id the first only. */
 static void print_warning(void *user, TalusLogLevel level, const char *id, const char *text)
 {
-    static char shown[MAX_KINDS][NAME_BYTES];
+    static char shown[MAX_WARNING_IDS][NAME_BYTES];
     static int count;
     (void)user;
     if (level != TALUS_LOG_WARNING)
@@ -207,13 +213,13 @@ static void print_warning(void *user, TalusLogLevel level, const char *id, const
     for (int i = 0; i < count; i++)
         if (strcmp(shown[i], id) == 0)
             return;
-    if (count < MAX_KINDS)
+    if (count < MAX_WARNING_IDS)
         snprintf(shown[count++], NAME_BYTES, "%s", id);
     /* On a terminal, first erases a progress bar that may be on the line. */
     fprintf(stderr, "%stalus: warning: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "", text);
 }
 
-void cli_print_warnings(void)
+void cli_enable_warnings(void)
 {
     talus_set_log(print_warning, NULL);
 }

@@ -21,10 +21,10 @@ enum { LAB_TEXT = 256, LAB_WORD = 16, LAB_TERMS = 512, LAB_SOLVERS = 256 };
 /* ---- solvers named on the command line ---- */
 
 typedef struct LabList {
-    char *text; /* memory of the items; those that "all" added point into the table of solvers */
+    char *text; /* memory of the items, except those that "all" added, which are constant */
     const char *item[LAB_SOLVERS];
     int count;
-    const char *twice; /* last name that was listed already, not counting "all"; NULL: none */
+    const char *twice; /* last solver that was named twice, not counting "all"; NULL: none */
 } LabList;
 
 /* Parses "NAME[:key=value,...][,NAME...]"; "all" stands for every solver of this build but "auto". A comma starts
@@ -39,16 +39,17 @@ bool lab_has_solver(const char *spec);
 
 /* Parses --law and --section; NULL means ccp and disc. */
 TalusStatus lab_model_parse(const char *law, const char *section, TalusFrictionModel *out);
-/* Law of FCLIB files, which store none, where the user names no law and no section: Coulomb's, for which they are meant. */
+/* Friction model of FCLIB files if the user names no law and no section: Coulomb's law on discs. The files store no law,
+ * but are meant for this one. */
 extern const TalusFrictionModel lab_fclib_model;
-/* Writes the names of law and section of the contacts with friction; for law or section in which they differ, "mixed".
- * If no contact has friction: law "ccp", section "none". */
-void lab_friction_text(const TalusProblem *problem, char law[LAB_WORD], char section[LAB_WORD]);
+/* Writes the names of law and section of the contacts with friction; "mixed" if contacts differ. If no contact has
+ * friction: law "ccp", section "none". */
+void lab_friction_format(const TalusProblem *problem, char law[LAB_WORD], char section[LAB_WORD]);
 /* Parses --outer, the loop that updates shifts or bounds around a convex solver: "shift", "tresca" or "auto",
  * optionally followed by ":every=N,share=X,refresh=N", the fields of TalusOuter. */
 TalusStatus lab_outer_parse(const char *text, TalusOuter *out);
 /* Writes the outer loop as lab_outer_parse reads it; "" for the default, "auto" with all fields 0. */
-void lab_outer_text(const TalusOuter *outer, char text[LAB_TEXT]);
+void lab_outer_format(const TalusOuter *outer, char text[LAB_TEXT]);
 
 /* ---- problems ---- */
 
@@ -58,32 +59,35 @@ typedef struct LabProblem {
     uint64_t hash;           /* hash of the file's bytes */
     uint64_t reference_hash; /* hash of the reference's file or velocities; 0: no reference */
     TalusProblem *problem;
-    /* Content of an FCLIB file; of a problem file NULL, or made from it once a reference is read or FCLIB written. */
+    /* Content of an FCLIB file. Of a problem file: NULL, or the problem in FCLIB's layout, made when a reference is read
+     * or FCLIB is written. */
     TalusFclib *fclib;
-    bool exact;             /* there are contacts with friction, all under Coulomb's law */
-    char changed[LAB_TEXT]; /* "LAW SECTION" unless they are those that the file stores; else "" */
+    /* True if there are contacts with friction and all of them are under Coulomb's law. */
+    bool all_coulomb;
+    /* "LAW SECTION" if the caller has replaced the friction model of the file; else "". */
+    char changed_friction[LAB_TEXT];
     int bodies;             /* 0: unknown */
     double *start;          /* impulses stored in the file; NULL: none */
     double *reference;      /* reference contact velocities; NULL: none */
     double *velocity;       /* work space for contact velocities */
-    /* |q|, by which lab_velocity_error divides; natural residual (rms) at zero impulses; m/s. */
-    double offset_norm, natural_at_zero;
+    double offset_norm;     /* |q|, by which lab_velocity_error divides, m/s */
+    double natural_at_zero; /* natural residual (rms) at zero impulses, m/s */
 } LabProblem;
 
-/* Opens a problem file or FCLIB file; keeps the pointer `path`. All contacts with friction get `model`; NULL: the
- * models of the file, ccp on the disc for FCLIB. The problem's impulses become zero; those of the file are in
+/* Opens a problem file or FCLIB file; keeps the pointer `path`. All contacts with friction get `model`; NULL: the models
+ * of the problem file, lab_fclib_model for FCLIB. The problem's impulses become zero; those of the file are in
  * out->start. */
 TalusStatus lab_problem_open(const char *path, const TalusFrictionModel *model, TalusPool *pool,
                              LabProblem *out);
 /* Uses the path as the problem's name; of a path that is too long, its end. */
 void lab_problem_name_by_path(LabProblem *problem);
-/* Reads the reference velocities u from the FCLIB file `path`: from group /solution if problem->exact; otherwise from
+/* Reads the reference velocities u from the FCLIB file `path`: from group /solution if problem->all_coulomb; otherwise from
  * /ccp_solution or, if the file has none, /solution. Fails if the group has no u. */
-TalusStatus lab_problem_reference(LabProblem *problem, const char *path);
-/* Solves the problem to 1e-11 of the residual at zero impulses, takes the velocities as reference and sets the impulses
- * to zero. `solver` NULL: prox if problem->exact, else an interior point method. Blocks under law fixed keep the bounds
- * of this solve. Fails if the solver does not converge or a signal stops it. */
-TalusStatus lab_problem_exact(LabProblem *problem, const char *solver);
+TalusStatus lab_problem_read_reference(LabProblem *problem, const char *path);
+/* Solves the problem to 1e-11 of the residual at zero impulses, stores the velocities as reference and sets the impulses
+ * to zero. `solver` NULL: prox if problem->all_coulomb, else an interior point method. Blocks under law fixed keep
+ * the bounds of this solve. Fails if the solver does not converge or a signal stops it. */
+TalusStatus lab_problem_solve_reference(LabProblem *problem, const char *solver);
 /* Returns the error of the velocities at gamma, |u - u_ref| / |q| (if q = 0, |u - u_ref|); NAN without a reference. */
 double lab_velocity_error(LabProblem *problem, const double *gamma);
 /* Saves the problem with impulses gamma: as FCLIB with velocities u and impulses r if `path` ends with .hdf5 or .h5,
@@ -93,10 +97,10 @@ void lab_problem_close(LabProblem *problem);
 
 /* ---- results ---- */
 
-/* Columns of a trace, the history of a solve with one row per iterate that the solver reports. */
+/* Columns of a trace. A trace is the history of a solve, with one row per iterate that the solver reports. */
 typedef enum LabColumn {
     LAB_ITERATION,
-    LAB_APPLIES, /* products with the operator N so far */
+    LAB_PRODUCTS, /* products with the operator N so far; "applies" in files */
     LAB_SECONDS,
     LAB_OBJECTIVE,
     LAB_NATURAL,
@@ -105,9 +109,10 @@ typedef enum LabColumn {
     LAB_PROJECTED_GRADIENT,
     LAB_COMPLEMENTARITY_MAX,
     LAB_PRIMAL_INFEASIBILITY,
-    LAB_ACTIVE, /* number of open blocks */
-    /* Blocks whose state (open, sliding, sticking) differs from the row before; in the first row, those not open. */
-    LAB_ACTIVE_CHANGES,
+    LAB_OPEN, /* number of open blocks; "active" in files */
+    /* Number of blocks whose state (open, sliding, sticking) differs from the row before; in the first row, number of
+     * blocks that are not open. "active_changes" in files. */
+    LAB_STATE_CHANGES,
     LAB_VELOCITY_ERROR, /* as lab_velocity_error */
     LAB_COLUMNS
 } LabColumn;
@@ -121,8 +126,8 @@ typedef struct LabMetric {
 enum { LAB_NO_METRIC = sizeof(TalusMetrics) };
 
 extern const LabMetric lab_columns[LAB_COLUMNS];
-/* Writes out[i] for each figure i of `table` that is a field of the metrics; leaves the others unchanged. */
-void lab_take_metrics(const LabMetric *table, int count, const TalusMetrics *metrics, double *out);
+/* Copies to out[i] each figure i of `table` that is a field of the metrics; leaves the others unchanged. */
+void lab_copy_metrics(const LabMetric *table, int count, const TalusMetrics *metrics, double *out);
 
 typedef struct LabTrace {
     double (*row)[LAB_COLUMNS];
@@ -141,7 +146,7 @@ typedef enum LabOutcome {
 
 const char *lab_outcome_name(LabOutcome outcome);
 /* True if a result with this outcome has measured figures; false for LAB_UNSUPPORTED and LAB_FAILED. */
-bool lab_outcome_measured(LabOutcome outcome);
+bool lab_outcome_is_measured(LabOutcome outcome);
 
 /* Figures of the impulses with which a solve ended (docs/reference/metrics.md). */
 typedef enum LabResidual {
@@ -170,30 +175,31 @@ enum { LAB_IMPULSES = 501 }; /* maximum number of points of the curve of sorted 
 typedef struct LabResult {
     int problem; /* index in LabSet.problems; of a stored result, in the set of its call */
     char solver[LAB_TEXT]; /* as the user named it, or the label of an experiment */
-    char ran[32];          /* solver that "auto" chose; "" for other solvers */
+    char auto_choice[32];  /* solver that "auto" chose, "ran" in files; "" for other solvers */
     char key[17];          /* as written by lab_job_key */
     LabOutcome outcome;
     bool interrupted; /* by a signal */
     char reason[512]; /* reason of the outcome; "" if converged */
-    /* Counts; applies: products with the operator N; updates: of the outer loop. */
-    int iterations, applies, updates, factorisations;
+    int iterations, factorisations;
+    int products; /* with the operator N; "applies" in files */
+    int updates;  /* of the outer loop */
     double seconds, objective;
     double residual[LAB_RESIDUALS];
     double memory_bytes;         /* peak memory of the solve beside the problem */
     int open, sliding, sticking; /* numbers of blocks in these states */
-    /* Terms of the job, as in LabJob; max_iterations 0: read from a results.json older than these fields. */
+    /* Terms of the job, as in LabJob; max_iterations 0: read from a results.json that lacks these fields. */
     double tolerance, max_seconds;
     int max_iterations, threads;
     char backend[32]; /* "": cpu, which results.json omits */
-    /* As from lab_friction_text; "": read from a results.json older than these fields: ccp on disc or none. */
+    /* As lab_friction_format writes them; "": read from a results.json that lacks these fields, so ccp on disc or none. */
     char law[LAB_WORD], section[LAB_WORD];
-    char outer[LAB_TEXT]; /* as from lab_outer_text; "": default */
+    char outer[LAB_TEXT]; /* outer loop as lab_outer_format writes it; "": default */
     bool siconos;         /* the tolerance is in Siconos's measure */
-    bool warm;
-    /* Sample of the normal impulses in ascending order: its size; ranks among all, 1 for the smallest; values, N s. */
+    bool warm;            /* the solve started from the impulses stored in the file */
+    /* Sample of the normal impulses, in ascending order. */
     int impulse_count;
-    int impulse_rank[LAB_IMPULSES];
-    double impulse[LAB_IMPULSES];
+    int impulse_rank[LAB_IMPULSES]; /* rank among all normal impulses, 1 for the smallest */
+    double impulse[LAB_IMPULSES];   /* N s */
     LabTrace trace;
 } LabResult;
 
@@ -201,12 +207,12 @@ void lab_result_clear(LabResult *result);
 
 /* ---- running one job ---- */
 
-/* Monitor of solves (TalusSolveOptions.monitor) that a signal ends. */
-bool lab_go_on(void *user, int iteration, int products, double residual);
+/* Callback for TalusSolveOptions.monitor: ends the solve, by returning false, once a signal to stop was received. */
+bool lab_monitor_signals(void *user, int iteration, int products, double residual);
 
 typedef struct LabJob {
     const char *solver; /* NAME[:key=value,...] */
-    const char *label;  /* name of the result; NULL: the solver's */
+    const char *label;  /* name of the result; NULL: `solver` */
     const char *backend;
     /* Tolerance of the natural residual (rms), relative to that of zero impulses; with `siconos`, tolerance of the
      * error measure of the Siconos library (TalusMetrics.siconos); 0: none. */
@@ -219,21 +225,21 @@ typedef struct LabJob {
     bool warm, trace;
 } LabJob;
 
-/* Writes the key of a job's result, 16 hexadecimal digits: hash of problem file, reference, job, threads and version.
- * The backend enters unless it is cpu, law and section unless the file stores them, outer loop and measure if
- * they are not the default; job->trace does not enter. */
+/* Writes the key of a job's result, 16 hexadecimal digits: a hash of problem file, reference, job, threads and version.
+ * These are hashed only if they are not the default: a backend other than cpu, a changed law and section, outer loop,
+ * measure. job->trace is not hashed. */
 void lab_job_key(const LabProblem *problem, const LabJob *job, int threads, char key[17]);
 
 /* Runs a job and leaves the impulses in the problem. An unsupported problem or a failed solve is a result
- * (LAB_UNSUPPORTED, LAB_FAILED), not a failure of this function. Leaves index, key and terms of the result zero, for
- * lab_set_run to set. `quiet`: no progress display. */
-TalusStatus lab_run(LabProblem *problem, const LabJob *job, bool quiet, LabResult *out);
+ * (LAB_UNSUPPORTED, LAB_FAILED), not a failure of this function. Problem index, key and terms of the result stay zero;
+ * lab_set_run_job sets them. `quiet`: no progress display. */
+TalusStatus lab_run_job(LabProblem *problem, const LabJob *job, bool quiet, LabResult *out);
 
-/* Writes the terms of a result: "to 1e-6 of the residual at zero impulses, at most 100 iterations, from zero, ...". */
-void lab_terms_text(const LabResult *result, char text[LAB_TERMS]);
+/* Writes the terms of a result in words: "to 1e-6 of the residual at zero impulses, at most 100 iterations, from zero, ...". */
+void lab_terms_format(const LabResult *result, char text[LAB_TERMS]);
 /* Writes tolerance, maximum iterations and maximum seconds of a result for a table cell: "1e-6, 10000, 60 s"; omits
  * tolerance and seconds that are 0. */
-void lab_limits_text(const LabResult *result, char text[LAB_TEXT]);
+void lab_limits_format(const LabResult *result, char text[LAB_TEXT]);
 /* True if the backend was cpu; result->backend may be "". */
 bool lab_on_host(const LabResult *result);
 /* True if tolerance, measure, limits, start, threads, backend, law, section and outer loop are equal. */
@@ -251,13 +257,14 @@ typedef struct LabTable {
 
 /* Begins a table; tabs separate the headings. */
 void lab_table_begin(LabTable *table, const char *title, const char *headings);
-/* Adds columns, whose headings tabs separate; call before the first row. */
-void lab_table_head(LabTable *table, const char *format, ...) CLI_PRINTF(2, 3);
+/* Adds columns; tabs separate their headings. Call before the first row. */
+void lab_table_add_columns(LabTable *table, const char *format, ...) CLI_PRINTF(2, 3);
 /* Appends cells, the formatted text split at tabs; a cell "nan" becomes "-". Several calls may fill one row, which ends
  * after table->columns cells. */
-void lab_table_row(LabTable *table, const char *format, ...) CLI_PRINTF(2, 3);
+void lab_table_add_cells(LabTable *table, const char *format, ...) CLI_PRINTF(2, 3);
 /* Appends one cell with the formatted text as it is, even with tabs or "nan". */
-void lab_table_add(LabTable *table, const char *format, ...) CLI_PRINTF(2, 3);
+void lab_table_add_cell(LabTable *table, const char *format, ...) CLI_PRINTF(2, 3);
+/* Prints title, rows in columns and note. */
 void lab_table_print(const LabTable *table, FILE *out);
 void lab_table_clear(LabTable *table);
 
@@ -283,25 +290,28 @@ void lab_figure_add(LabFigure *figure, const char *name, const double *x, const 
                     int count);
 void lab_figure_clear(LabFigure *figure);
 
-/* A solution: how many starts led to it, the first of these, its figures after that one. */
+/* A solution that lab_set_search found. */
 typedef struct LabSolution {
-    int found, start;
-    double residual, objective; /* natural residual, relative; objective, J */
-    double nearest;             /* distance of the nearest other solution, m/s; NAN: none */
+    int found;        /* number of starts that led to it */
+    int start;        /* index of the first of these starts; 0: zero impulses */
+    double residual;  /* natural residual over that of zero impulses */
+    double objective; /* J */
+    double nearest;   /* distance of the nearest other solution, m/s; NAN: none */
 } LabSolution;
 
-/* Distinct solutions of a problem that one solver finds from several starts. */
+/* Distinct solutions of a problem that one solver found from several starts. */
 typedef struct LabSearch {
     int problem; /* index in LabSet.problems */
     char solver[LAB_TEXT];
     int starts, converged;
-    double same;           /* m/s: distance up to which results count as one solution */
+    double same_within;    /* distance up to which two results count as one solution, m/s */
     LabSolution *solution; /* [solutions], in the order of their first starts */
     int solutions;
 } LabSearch;
 
 enum { LAB_NOTES = 32, LAB_FIGURES = 16 };
 
+/* The results of one call of `talus solve` or `talus bench`, with all that the report shows. */
 typedef struct LabSet {
     /* kind: "solve" or "bench". dir: directory of results.json; NULL: nothing is stored. */
     const char *title, *kind, *dir;
@@ -319,58 +329,65 @@ typedef struct LabSet {
     int figure_count;
     char *notes[LAB_NOTES];
     int note_count;
-    LabResult *stored; /* results of an earlier call, read from dir; key "": reused by a job */
+    /* Results of an earlier call, read from dir; a job that reuses one sets its key to "". */
+    LabResult *stored;
     int stored_count;
     char stored_title[LAB_TEXT]; /* title of that call; "": none */
     bool complete;     /* all jobs are done: results.json omits stored results that no job reused */
-    double next_write; /* talus_now() before which lab_set_run does not write results.json */
+    double next_write; /* clock reading before which lab_set_run_job does not write results.json */
 } LabSet;
 
 /* Creates set->dir and reads the results of an earlier call from it, if any and unless `fresh`. Does nothing if
  * set->dir is NULL. */
 TalusStatus lab_set_open(LabSet *set, bool fresh);
-/* Adds the job's result to the set: that of the earlier call with the same key (*reused: true), or that of running the
- * job, after which it writes results.json if talus_now() has passed set->next_write. *out points into the set and is
- * valid until the next call. */
-TalusStatus lab_set_run(LabSet *set, int problem, const LabJob *job, bool quiet, LabResult **out,
-                        bool *reused);
+/* Adds the job's result to the set: the stored result with the same key (*reused becomes true), or else the result of
+ * running the job. After running a job, writes results.json if set->next_write has passed. *out points into the set and
+ * is valid until the next call. */
+TalusStatus lab_set_run_job(LabSet *set, int problem, const LabJob *job, bool quiet,
+                            LabResult **out, bool *reused);
 /* Solves a problem with the job's solver from `starts` starts, zero and random ones, and adds the distinct solutions
  * found to the set (lab_starts.c). *out points into the set and is valid until the next call. */
-TalusStatus lab_starts(LabSet *set, int problem, const LabJob *job, int starts,
-                       const LabSearch **out);
+TalusStatus lab_set_search(LabSet *set, int problem, const LabJob *job, int starts,
+                           const LabSearch **out);
 /* Makes a table of the solutions; the caller clears it. */
-void lab_search_table(const LabSet *set, const LabSearch *search, LabTable *out);
-/* The shift map of Coulomb's law, linearised at the shifts of a problem's impulses (lab_shift_map.c). */
+void lab_search_make_table(const LabSet *set, const LabSearch *search, LabTable *out);
+/* Eigenvalues of the Jacobian of Coulomb's shift map (lab_shift_map.c). */
 typedef struct LabShiftMap {
-    int vectors;    /* of Arnoldi's method */
-    int above;      /* eigenvalues found with a real part above 1 */
-    double largest; /* real part found */
+    int vectors; /* number of vectors of Arnoldi's method */
+    int above;   /* number of eigenvalues found with a real part above 1; above 0: the map repels */
+    double largest; /* largest real part found */
 } LabShiftMap;
-/* True if lab_shift_map takes the problem: all contacts discs under Coulomb's law, not too many of them. */
+/* True if lab_analyse_shift_map accepts the problem: three rows, at most 5000 contacts, all of them discs under
+ * Coulomb's law or without friction. */
 bool lab_has_shift_map(const LabProblem *problem);
-TalusStatus lab_shift_map(const LabProblem *problem, LabShiftMap *out);
-/* Adds a table of these figures, with what they mean for the solve by `solver` that ended with the problem's impulses
- * and missed its tolerance. */
-TalusStatus lab_explain_miss(LabSet *set, int problem, const char *solver, const LabTable **out);
-/* Add to the set an empty table, whose headings tabs separate, or a figure without curves; x and y label the axes. */
-LabTable *lab_set_table(LabSet *set, const char *title, const char *headings);
-LabFigure *lab_set_figure(LabSet *set, const char *title, const char *x, const char *y);
-/* lab_store_write writes set->dir/results.json, which later calls read; lab_page_write, set->dir/report.html. */
+/* Linearises the shift map at the shifts of the problem's impulses and finds its outer eigenvalues. */
+TalusStatus lab_analyse_shift_map(const LabProblem *problem, LabShiftMap *out);
+/* For a solve by `solver` that missed its tolerance and left its impulses in the problem: analyses the shift map there
+ * and adds a table with the eigenvalues and a note on what they mean. *out points to the table. */
+TalusStatus lab_explain_missed_tolerance(LabSet *set, int problem, const char *solver,
+                                         const LabTable **out);
+/* Adds an empty table to the set; tabs separate the headings. */
+LabTable *lab_set_add_table(LabSet *set, const char *title, const char *headings);
+/* Adds a figure without curves to the set; x and y are the labels of the axes. */
+LabFigure *lab_set_add_figure(LabSet *set, const char *title, const char *x, const char *y);
 #define LAB_STORE_NAME "results.json"
+/* Writes set->dir/results.json, from which a later call takes results. */
 TalusStatus lab_store_write(const LabSet *set);
+/* Writes set->dir/report.html. */
 TalusStatus lab_page_write(const LabSet *set);
 /* Reads set->dir/results.json, if it exists, into set->stored and set->stored_title; skips results that were
  * interrupted or are incomplete. */
 TalusStatus lab_store_read(LabSet *set);
 /* Adds a table with a row per solver of the first problem: numbers of outcomes and cost over all problems. */
-const LabTable *lab_set_summary(LabSet *set);
-void lab_set_note(LabSet *set, const char *format, ...) CLI_PRINTF(2, 3);
+const LabTable *lab_set_add_summary(LabSet *set);
+/* Adds the formatted text as a note of the report. */
+void lab_set_add_note(LabSet *set, const char *format, ...) CLI_PRINTF(2, 3);
 /* Adds a note if the solver is not in this build. */
-void lab_note_missing(LabSet *set, const char *solver);
+void lab_set_note_missing_solver(LabSet *set, const char *solver);
 /* Writes results.json, trace.csv and report.html in set->dir. */
 TalusStatus lab_set_write(LabSet *set);
 /* Writes the traces of all results as one CSV table, a row per iterate. */
-TalusStatus lab_write_csv(const LabSet *set, const char *path);
+TalusStatus lab_write_traces(const LabSet *set, const char *path);
 /* Writes each table of the set to a file in set->dir: table-1.csv, table-2.csv and so on. */
 TalusStatus lab_set_write_tables(const LabSet *set);
 void lab_set_clear(LabSet *set);
@@ -378,9 +395,9 @@ void lab_set_clear(LabSet *set);
 /* Prints the sizes of a problem, its measured results as a table, best first, and the reasons of the others. */
 void lab_print_results(const LabSet *set, int problem, FILE *out);
 /* Compares by outcome (in the order of LabOutcome), then seconds, as lab_print_results sorts; < 0 if a is better. */
-int lab_compare(const LabResult *a, const LabResult *b);
+int lab_compare_results(const LabResult *a, const LabResult *b);
 /* Prints the output of `talus solve --json`: an object, or an array of objects for several problems. */
-void lab_print_json(const LabSet *set);
+void lab_print_solve_json(const LabSet *set);
 /* Prints the output of `talus bench --json`: an experiment with its tables and notes. */
 void lab_print_bench_json(const LabSet *set);
 

@@ -6,8 +6,9 @@
 
 #include <complex.h>
 
-/* Writes the eigenvalues of the upper left size x size part of h, by rows of `stride` entries, in no order. Entries
- * below the first subdiagonal are not read. TALUS_ERR_NUMERIC: an eigenvalue does not converge. */
-TalusStatus lab_eigenvalues(const double *h, int stride, int size, double complex *out);
+/* Writes the eigenvalues, in no particular order, of the upper left size x size part of the matrix h, which is stored by
+ * rows of `stride` entries. Does not read entries below the first subdiagonal. Fails with TALUS_ERR_NUMERIC if an
+ * eigenvalue does not converge. */
+TalusStatus lab_find_eigenvalues(const double *h, int stride, int size, double complex *out);
 
 #endif

@@ -19,7 +19,8 @@ TalusStatus lab_model_parse(const char *law, const char *section, TalusFrictionM
 
 /* ---- friction of a problem ---- */
 
-/* With 6 rows every contact counts, even at mu = 0: it may resist spinning or rolling. */
+/* True for a contact that resists sliding; with 6 rows for every contact, since it may resist spinning or rolling even at
+ * mu = 0. */
 static bool has_friction(const TalusProblem *problem, int block)
 {
     TalusSection section = talus_problem_friction(problem, block).section;
@@ -28,7 +29,7 @@ static bool has_friction(const TalusProblem *problem, int block)
            (talus_problem_rows(problem) == 6 || talus_problem_mu(problem, block) > 0.0);
 }
 
-void lab_friction_text(const TalusProblem *problem, char law[LAB_WORD], char section[LAB_WORD])
+void lab_friction_format(const TalusProblem *problem, char law[LAB_WORD], char section[LAB_WORD])
 {
     bool found = false;
     strcpy(law, talus_law_name(TALUS_LAW_CCP));
@@ -80,7 +81,8 @@ TalusStatus lab_outer_parse(const char *text, TalusOuter *out)
         text);
 }
 
-static void append(char text[LAB_TEXT], const char *key, double value, bool *first)
+/* Appends ":key=value", or ",key=value" if not *first, unless the value is 0. */
+static void append_option(char text[LAB_TEXT], const char *key, double value, bool *first)
 {
     size_t used = strlen(text);
     if (value != 0.0)
@@ -88,13 +90,13 @@ static void append(char text[LAB_TEXT], const char *key, double value, bool *fir
     *first = *first && value == 0.0;
 }
 
-void lab_outer_text(const TalusOuter *outer, char text[LAB_TEXT])
+void lab_outer_format(const TalusOuter *outer, char text[LAB_TEXT])
 {
     bool first = true;
     snprintf(text, LAB_TEXT, "%s", kinds[outer->kind]);
-    append(text, "every", outer->every, &first);
-    append(text, "share", outer->share, &first);
-    append(text, "refresh", outer->refresh, &first);
+    append_option(text, "every", outer->every, &first);
+    append_option(text, "share", outer->share, &first);
+    append_option(text, "refresh", outer->refresh, &first);
     if (outer->kind == TALUS_OUTER_AUTO && first)
         text[0] = '\0';
 }

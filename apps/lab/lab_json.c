@@ -1,5 +1,5 @@
-/* lab/lab_json.c - writes results as JSON: the output of --json, and one value for both results.json, which lab_store.c
- * reads, and the report page. docs/how-to/laboratory.md and docs/reference/report.md describe them. */
+/* lab/lab_json.c - writes results as JSON: the output of --json, results.json, which lab_store.c reads, and the data of
+ * the report page, the same as results.json. docs/how-to/laboratory.md and docs/reference/report.md describe them. */
 #include "lab.h"
 
 #include "cli/page.h"
@@ -12,55 +12,58 @@
 
 /* ---- one result ---- */
 
-static void put_if_given(JsonOut *json, const char *key, const char *text)
+/* Writes a member of the object unless the text is "". */
+static void put_nonempty(JsonOut *json, const char *key, const char *text)
 {
     if (text[0])
-        json_text(json, key, text);
+        json_write_text(json, key, text);
 }
 
+/* Writes the terms of the result: tolerance, limits, start, backend, friction. */
 static void put_terms(JsonOut *json, const LabResult *r)
 {
     if (r->max_iterations == 0)
-        return; /* a stored result that is older than these fields */
-    json_real(json, "tolerance", r->tolerance);
-    json_int(json, "max_iterations", r->max_iterations);
-    json_real(json, "max_seconds", r->max_seconds > 0.0 ? r->max_seconds : NAN);
-    json_text(json, "start", r->warm ? "stored" : "zero");
-    json_int(json, "threads", r->threads);
-    put_if_given(json, "backend", lab_on_host(r) ? "" : r->backend);
-    put_if_given(json, "law", r->law);
-    put_if_given(json, "section", r->section);
-    put_if_given(json, "outer", r->outer);
-    put_if_given(json, "measure", r->siconos ? "siconos" : "");
+        return; /* a stored result whose file lacks these fields */
+    json_write_real(json, "tolerance", r->tolerance);
+    json_write_int(json, "max_iterations", r->max_iterations);
+    json_write_real(json, "max_seconds", r->max_seconds > 0.0 ? r->max_seconds : NAN);
+    json_write_text(json, "start", r->warm ? "stored" : "zero");
+    json_write_int(json, "threads", r->threads);
+    put_nonempty(json, "backend", lab_on_host(r) ? "" : r->backend);
+    put_nonempty(json, "law", r->law);
+    put_nonempty(json, "section", r->section);
+    put_nonempty(json, "outer", r->outer);
+    put_nonempty(json, "measure", r->siconos ? "siconos" : "");
 }
 
-static void put_figures(JsonOut *json, const LabResult *r)
+/* Writes the members of a result that --json prints as well: solver, outcome, terms, figures. */
+static void put_result_figures(JsonOut *json, const LabResult *r)
 {
-    bool measured = lab_outcome_measured(r->outcome);
-    json_text(json, "solver", r->solver);
-    put_if_given(json, "ran", r->ran);
-    json_text(json, "outcome", lab_outcome_name(r->outcome));
-    put_if_given(json, "reason", r->reason);
+    bool measured = lab_outcome_is_measured(r->outcome);
+    json_write_text(json, "solver", r->solver);
+    put_nonempty(json, "ran", r->auto_choice);
+    json_write_text(json, "outcome", lab_outcome_name(r->outcome));
+    put_nonempty(json, "reason", r->reason);
     if (r->interrupted)
-        json_bool(json, "interrupted", true);
+        json_write_bool(json, "interrupted", true);
     put_terms(json, r);
-    json_real(json, "iterations", measured ? r->iterations : NAN);
-    json_real(json, "applies", measured ? r->applies : NAN);
-    json_real(json, "updates", measured ? r->updates : NAN);
+    json_write_real(json, "iterations", measured ? r->iterations : NAN);
+    json_write_real(json, "applies", measured ? r->products : NAN);
+    json_write_real(json, "updates", measured ? r->updates : NAN);
     if (measured && r->factorisations)
-        json_int(json, "factorisations", r->factorisations);
-    json_real(json, "seconds", r->seconds);
-    json_real(json, "objective", r->objective);
+        json_write_int(json, "factorisations", r->factorisations);
+    json_write_real(json, "seconds", r->seconds);
+    json_write_real(json, "objective", r->objective);
     json_open_object(json, "residual");
     for (int i = 0; i < LAB_RESIDUALS; i++)
-        json_real(json, lab_residuals[i].name, r->residual[i]);
+        json_write_real(json, lab_residuals[i].name, r->residual[i]);
     json_close_object(json);
-    json_real(json, "memory_bytes", r->memory_bytes);
+    json_write_real(json, "memory_bytes", r->memory_bytes);
     if (measured) {
         json_open_object(json, "contacts");
-        json_int(json, "open", r->open);
-        json_int(json, "sliding", r->sliding);
-        json_int(json, "sticking", r->sticking);
+        json_write_int(json, "open", r->open);
+        json_write_int(json, "sliding", r->sliding);
+        json_write_int(json, "sticking", r->sticking);
         json_close_object(json);
     }
 }
@@ -71,7 +74,7 @@ static void put_trace(JsonOut *json, const LabTrace *trace)
     for (int c = 0; c < LAB_COLUMNS; c++) {
         json_open_array(json, lab_columns[c].name);
         for (int k = 0; k < trace->count; k++)
-            json_real(json, NULL, trace->row[k][c]);
+            json_write_real(json, NULL, trace->row[k][c]);
         json_close_array(json);
     }
     json_close_object(json);
@@ -80,17 +83,18 @@ static void put_trace(JsonOut *json, const LabTrace *trace)
 static void put_impulses(JsonOut *json, const LabResult *r)
 {
     json_open_object(json, "impulses");
-    json_ints(json, "rank", r->impulse_rank, (size_t)r->impulse_count);
-    json_reals(json, "value", r->impulse, (size_t)r->impulse_count);
+    json_write_ints(json, "rank", r->impulse_rank, (size_t)r->impulse_count);
+    json_write_reals(json, "value", r->impulse, (size_t)r->impulse_count);
     json_close_object(json);
 }
 
-static void put_run(JsonOut *json, const LabResult *r)
+/* Writes a result with its key, impulses and trace, as results.json stores it. */
+static void put_result(JsonOut *json, const LabResult *r)
 {
     json_open_object(json, NULL);
-    json_int(json, "problem", r->problem);
-    json_text(json, "key", r->key);
-    put_figures(json, r);
+    json_write_int(json, "problem", r->problem);
+    json_write_text(json, "key", r->key);
+    put_result_figures(json, r);
     put_impulses(json, r);
     put_trace(json, &r->trace);
     json_close_object(json);
@@ -98,14 +102,16 @@ static void put_run(JsonOut *json, const LabResult *r)
 
 /* ---- a problem ---- */
 
+/* Writes a problem's name and numbers of contacts, rows and bodies. */
 static void put_sizes(JsonOut *json, const LabProblem *p)
 {
-    json_text(json, "name", p->name);
-    json_int(json, "contacts", talus_problem_blocks(p->problem));
-    json_int(json, "rows", talus_problem_size(p->problem));
-    json_int(json, "bodies", p->bodies);
+    json_write_text(json, "name", p->name);
+    json_write_int(json, "contacts", talus_problem_blocks(p->problem));
+    json_write_int(json, "rows", talus_problem_size(p->problem));
+    json_write_int(json, "bodies", p->bodies);
 }
 
+/* Writes an object with a problem's sizes, range of mu and path. */
 static void put_problem(JsonOut *json, const LabProblem *p)
 {
     int blocks = talus_problem_blocks(p->problem);
@@ -119,9 +125,9 @@ static void put_problem(JsonOut *json, const LabProblem *p)
     }
     json_open_object(json, NULL);
     put_sizes(json, p);
-    json_real(json, "mu_min", isinf(low) ? 0.0 : low);
-    json_real(json, "mu_max", high);
-    json_text(json, "source", p->path);
+    json_write_real(json, "mu_min", isinf(low) ? 0.0 : low);
+    json_write_real(json, "mu_max", high);
+    json_write_text(json, "source", p->path);
     json_close_object(json);
 }
 
@@ -130,17 +136,17 @@ static void put_problem(JsonOut *json, const LabProblem *p)
 static void put_table(JsonOut *json, const LabTable *table)
 {
     json_open_object(json, NULL);
-    json_text(json, "title", table->title);
-    json_text(json, "note", table->note);
+    json_write_text(json, "title", table->title);
+    json_write_text(json, "note", table->note);
     json_open_array(json, "columns");
     for (int c = 0; c < table->columns; c++)
-        json_text(json, NULL, table->cell[c]);
+        json_write_text(json, NULL, table->cell[c]);
     json_close_array(json);
     json_open_array(json, "rows");
     for (int r = 1; r < table->cells / table->columns; r++) {
         json_open_array(json, NULL);
         for (int c = 0; c < table->columns; c++)
-            json_text(json, NULL, table->cell[r * table->columns + c]);
+            json_write_text(json, NULL, table->cell[r * table->columns + c]);
         json_close_array(json);
     }
     json_close_array(json);
@@ -151,14 +157,14 @@ static void put_notes(JsonOut *json, const LabSet *set)
 {
     json_open_array(json, "notes");
     for (int i = 0; i < set->note_count; i++)
-        json_text(json, NULL, set->notes[i]);
+        json_write_text(json, NULL, set->notes[i]);
     json_close_array(json);
 }
 
 static void put_search_table(JsonOut *json, const LabSet *set, const LabSearch *search)
 {
     LabTable table;
-    lab_search_table(set, search, &table);
+    lab_search_make_table(set, search, &table);
     put_table(json, &table);
     lab_table_clear(&table);
 }
@@ -173,37 +179,37 @@ static void put_tables(JsonOut *json, const LabSet *set)
     json_close_array(json);
 }
 
-static void put_curves(JsonOut *json, const LabFigure *figure)
+static void put_figure(JsonOut *json, const LabFigure *figure)
 {
     json_open_object(json, NULL);
-    json_text(json, "title", figure->title);
-    json_text(json, "note", figure->note);
-    json_text(json, "x", figure->x);
-    json_text(json, "y", figure->y);
-    json_bool(json, "x_log", figure->x_log);
-    json_bool(json, "y_log", figure->y_log);
-    json_bool(json, "points", figure->points);
+    json_write_text(json, "title", figure->title);
+    json_write_text(json, "note", figure->note);
+    json_write_text(json, "x", figure->x);
+    json_write_text(json, "y", figure->y);
+    json_write_bool(json, "x_log", figure->x_log);
+    json_write_bool(json, "y_log", figure->y_log);
+    json_write_bool(json, "points", figure->points);
     json_open_array(json, "curves");
     for (int i = 0; i < figure->curves; i++) {
         const LabCurve *c = &figure->curve[i];
         json_open_object(json, NULL);
-        json_text(json, "name", c->name);
-        json_reals(json, "x", c->x, (size_t)c->count);
-        json_reals(json, "y", c->y, (size_t)c->count);
+        json_write_text(json, "name", c->name);
+        json_write_reals(json, "x", c->x, (size_t)c->count);
+        json_write_reals(json, "y", c->y, (size_t)c->count);
         json_close_object(json);
     }
     json_close_array(json);
     json_close_object(json);
 }
 
-/* Writes the curves of all figures under the key "figures"; no key if there are none. */
-static void put_all_curves(JsonOut *json, const LabSet *set)
+/* Writes the figures with their curves under the key "figures"; nothing if there are none. */
+static void put_all_figures(JsonOut *json, const LabSet *set)
 {
     if (set->figure_count == 0)
         return;
     json_open_array(json, "figures");
     for (int i = 0; i < set->figure_count; i++)
-        put_curves(json, set->figures[i]);
+        put_figure(json, set->figures[i]);
     json_close_array(json);
 }
 
@@ -212,26 +218,26 @@ static void put_all_curves(JsonOut *json, const LabSet *set)
 static void put_search(JsonOut *json, const LabSearch *search)
 {
     json_open_object(json, NULL);
-    json_text(json, "solver", search->solver);
-    json_int(json, "starts", search->starts);
-    json_int(json, "converged", search->converged);
-    json_real(json, "same_within", search->same);
+    json_write_text(json, "solver", search->solver);
+    json_write_int(json, "starts", search->starts);
+    json_write_int(json, "converged", search->converged);
+    json_write_real(json, "same_within", search->same_within);
     json_open_array(json, "solutions");
     for (int i = 0; i < search->solutions; i++) {
         const LabSolution *x = &search->solution[i];
         json_open_object(json, NULL);
-        json_int(json, "starts", x->found);
-        json_int(json, "first_start", x->start);
-        json_real(json, "natural_relative", x->residual);
-        json_real(json, "objective", x->objective);
-        json_real(json, "nearest", x->nearest);
+        json_write_int(json, "starts", x->found);
+        json_write_int(json, "first_start", x->start);
+        json_write_real(json, "natural_relative", x->residual);
+        json_write_real(json, "objective", x->objective);
+        json_write_real(json, "nearest", x->nearest);
         json_close_object(json);
     }
     json_close_array(json);
     json_close_object(json);
 }
 
-/* Writes the searches of a problem under the key "searches"; no key if there are none. */
+/* Writes the searches of a problem under the key "searches"; nothing if there are none. */
 static void put_searches(JsonOut *json, const LabSet *set, int problem)
 {
     bool any = false;
@@ -247,7 +253,8 @@ static void put_searches(JsonOut *json, const LabSet *set, int problem)
         json_close_array(json);
 }
 
-static void put_answer(JsonOut *json, const LabSet *set, int problem)
+/* Writes an object with a problem's sizes, results and searches, as --json prints it. */
+static void put_problem_results(JsonOut *json, const LabSet *set, int problem)
 {
     json_open_object(json, NULL);
     json_open_object(json, "problem");
@@ -257,7 +264,7 @@ static void put_answer(JsonOut *json, const LabSet *set, int problem)
     for (int i = 0; i < set->result_count; i++)
         if (set->results[i].problem == problem) {
             json_open_object(json, NULL);
-            put_figures(json, &set->results[i]);
+            put_result_figures(json, &set->results[i]);
             json_close_object(json);
         }
     json_close_array(json);
@@ -265,14 +272,14 @@ static void put_answer(JsonOut *json, const LabSet *set, int problem)
     json_close_object(json);
 }
 
-void lab_print_json(const LabSet *set)
+void lab_print_solve_json(const LabSet *set)
 {
     JsonOut json;
     json_start(&json, json_to_stream, stdout);
     if (set->problem_count != 1)
         json_open_array(&json, NULL);
     for (int i = 0; i < set->problem_count; i++)
-        put_answer(&json, set, i);
+        put_problem_results(&json, set, i);
     if (set->problem_count != 1)
         json_close_array(&json);
     json_finish(&json);
@@ -283,10 +290,10 @@ void lab_print_bench_json(const LabSet *set)
     JsonOut json;
     json_start(&json, json_to_stream, stdout);
     json_open_object(&json, NULL);
-    json_text(&json, "experiment", set->experiment);
+    json_write_text(&json, "experiment", set->experiment);
     json_open_array(&json, "problems");
     for (int i = 0; i < set->problem_count; i++)
-        put_answer(&json, set, i);
+        put_problem_results(&json, set, i);
     json_close_array(&json);
     put_tables(&json, set);
     put_notes(&json, set);
@@ -296,6 +303,7 @@ void lab_print_bench_json(const LabSet *set)
 
 /* ---- the whole set ---- */
 
+/* Writes system, number of processors and, if above 0, threads as one text. */
 static void put_machine(JsonOut *json, int threads)
 {
     struct utsname about;
@@ -304,10 +312,10 @@ static void put_machine(JsonOut *json, int threads)
         return;
     int used = snprintf(text, sizeof text, "%s %s, %ld processors", about.sysname, about.machine,
                         sysconf(_SC_NPROCESSORS_ONLN));
-    if (threads > 0) /* 0 for benchmarks that run worlds, which have threads of their own */
+    if (threads > 0) /* 0: the benchmark runs worlds, which have threads of their own */
         snprintf(text + used, sizeof text - (size_t)used, ", %d thread%s", threads,
                  threads == 1 ? "" : "s");
-    json_text(json, "machine", text);
+    json_write_text(json, "machine", text);
 }
 
 static void put_date(JsonOut *json)
@@ -316,46 +324,47 @@ static void put_date(JsonOut *json)
     time_t now = time(NULL);
     struct tm parts;
     if (gmtime_r(&now, &parts) && strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts))
-        json_text(json, "date", text);
+        json_write_text(json, "date", text);
 }
 
 /* Writes the results of an earlier call that no job of this call has reused yet (key not ""), so that a stopped call
  * does not lose them. */
-static void put_earlier(JsonOut *json, const LabSet *set)
+static void put_stored_results(JsonOut *json, const LabSet *set)
 {
     json_open_array(json, "earlier");
     for (int i = 0; i < set->stored_count; i++)
         if (set->stored[i].key[0])
-            put_run(json, &set->stored[i]);
+            put_result(json, &set->stored[i]);
     json_close_array(json);
 }
 
+/* PageData of results.json and of the report page; `user` is the LabSet. */
 static void put_set(void *user, JsonOut *json)
 {
     static const double thresholds[] = {1e-2, 1e-4, 1e-6, 1e-8};
     const LabSet *set = user;
     json_open_object(json, NULL);
     json_open_object(json, "talus");
-    json_text(json, "version", talus_version());
+    json_write_text(json, "version", talus_version());
     json_close_object(json);
-    json_text(json, "title", set->title);
-    json_text(json, "kind", set->kind);
+    json_write_text(json, "title", set->title);
+    json_write_text(json, "kind", set->kind);
     put_date(json);
     put_machine(json, set->threads);
     put_notes(json, set);
-    json_reals(json, "thresholds", thresholds, sizeof thresholds / sizeof *thresholds);
+    json_write_reals(json, "thresholds", thresholds, sizeof thresholds / sizeof *thresholds);
     json_open_array(json, "problems");
     for (int i = 0; i < set->problem_count; i++)
         put_problem(json, &set->problems[i]);
     json_close_array(json);
     json_open_array(json, "runs");
     for (int i = 0; i < set->result_count; i++)
-        put_run(json, &set->results[i]);
+        put_result(json, &set->results[i]);
     json_close_array(json);
     put_tables(json, set);
-    put_all_curves(json, set);
+    put_all_figures(json, set);
     if (!set->complete)
-        put_earlier(json, set);
+        put_stored_results(json, set);
     json_close_object(json);
 }
 
@@ -372,5 +381,5 @@ TalusStatus lab_store_write(const LabSet *set)
 
 TalusStatus lab_page_write(const LabSet *set)
 {
-    return page_write(set->dir, put_set, (void *)set);
+    return page_write_report(set->dir, put_set, (void *)set);
 }

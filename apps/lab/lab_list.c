@@ -16,7 +16,7 @@ static bool is_parameter(const char *text)
 }
 
 /* Adds a solver; if it is listed already, notes that in list->twice instead. */
-static TalusStatus add(LabList *list, const char *item)
+static TalusStatus add_solver(LabList *list, const char *item)
 {
     for (int i = 0; i < list->count; i++)
         if (strcmp(list->item[i], item) == 0) {
@@ -31,20 +31,20 @@ static TalusStatus add(LabList *list, const char *item)
 
 /* Adds all solvers of this build except "auto", which only chooses among them, and except those already listed, which
  * do not count as named twice. */
-static TalusStatus add_all(LabList *list)
+static TalusStatus add_all_solvers(LabList *list)
 {
     const char *twice = list->twice;
     for (int i = 0; i < talus_solver_count(); i++) {
         TalusSolverRow row = talus_solver_row(i);
         if (strcmp(row.name, "auto") != 0 && !row.missing)
-            TALUS_TRY(add(list, row.name));
+            TALUS_TRY(add_solver(list, row.name));
     }
     list->twice = twice;
     return TALUS_OK;
 }
 
 /* Cuts list->text at the commas between solvers, in place, and adds each solver. */
-static TalusStatus split(LabList *list)
+static TalusStatus split_list(LabList *list)
 {
     char *item = list->text;
     for (;;) {
@@ -55,7 +55,7 @@ static TalusStatus split(LabList *list)
         *end = '\0';
         if (*item == '\0')
             return talus_reject("--solver: an empty name; expected NAME[:key=value,...][,NAME...]");
-        TALUS_TRY(strcmp(item, "all") == 0 ? add_all(list) : add(list, item));
+        TALUS_TRY(strcmp(item, "all") == 0 ? add_all_solvers(list) : add_solver(list, item));
         if (last)
             return TALUS_OK;
         item = end + 1;
@@ -63,7 +63,7 @@ static TalusStatus split(LabList *list)
 }
 
 /* Fails for a solver with a wrong name or parameter, or one too long for LabResult.solver, before anything runs. */
-static TalusStatus check(const LabList *list)
+static TalusStatus check_solvers(const LabList *list)
 {
     for (int i = 0; i < list->count; i++) {
         TalusSolver *solver;
@@ -83,8 +83,8 @@ TalusStatus lab_list_parse(const char *text, LabList *out)
     out->twice = NULL;
     TALUS_TRY(TALUS_ALLOC(out->text, size, "list of solvers"));
     memcpy(out->text, text, size);
-    TALUS_TRY(split(out));
-    return check(out);
+    TALUS_TRY(split_list(out));
+    return check_solvers(out);
 }
 
 bool lab_has_solver(const char *spec)

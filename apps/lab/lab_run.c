@@ -22,10 +22,11 @@ typedef struct Observer {
     LabProblem *problem;
     LabResult *result;
     const char *name;
-    /* TalusBlockState of each block at the last row of the trace; before the first, open. NULL: no trace. */
+    /* TalusBlockState of each block at the last row of the trace; all open before the first row. NULL: no trace. */
     unsigned char *state;
-    TalusStatus status; /* of on_iterate; an error stops the solve */
-    bool draw, drawn;   /* progress is to be shown; a line of it is on the terminal */
+    TalusStatus status; /* error of on_iterate, which ends the solve; else TALUS_OK */
+    bool draw;          /* progress is to be shown */
+    bool drawn;         /* a line of progress is on the terminal */
     double begun, last_draw;
 } Observer;
 
@@ -34,21 +35,22 @@ void lab_job_key(const LabProblem *problem, const LabJob *job, int threads, char
     char text[LAB_TEXT * 5];
     char outer[LAB_TEXT];
     bool host = strcmp(job->backend, "cpu") == 0;
-    lab_outer_text(&job->outer, outer);
+    lab_outer_format(&job->outer, outer);
     int length =
         snprintf(text, sizeof text,
                  "%s %016" PRIx64 " %016" PRIx64 " %s|%s %.17g %d %.17g %d %d%s%s%s%s%s%s%s",
                  talus_version(), problem->hash, problem->reference_hash, job->solver,
                  job->label ? job->label : "", job->tolerance, job->max_iterations,
                  job->max_seconds, job->warm, threads, host ? "" : " ", host ? "" : job->backend,
-                 problem->changed[0] ? " law " : "", problem->changed, outer[0] ? " outer " : "",
-                 outer, job->siconos ? " siconos" : "");
+                 problem->changed_friction[0] ? " law " : "", problem->changed_friction,
+                 outer[0] ? " outer " : "", outer, job->siconos ? " siconos" : "");
     snprintf(key, 17, "%016" PRIx64, talus_hash(TALUS_HASH_SEED, text, (size_t)length));
 }
 
 /* ---- during the solve ---- */
 
-static void draw(Observer *w, int iteration, double residual)
+/* On a terminal, prints iteration and residual, at most every draw_interval. */
+static void draw_progress(Observer *w, int iteration, double residual)
 {
     double now = talus_now(), zero = w->problem->natural_at_zero;
     if (!w->draw || now - w->last_draw < draw_interval)
@@ -60,16 +62,17 @@ static void draw(Observer *w, int iteration, double residual)
     w->drawn = true;
 }
 
+/* Monitor: shows the progress; ends the solve after a signal. */
 static bool on_iteration(void *user, int iteration, int products, double residual)
 {
     Observer *w = user;
     (void)products;
-    draw(w, iteration, residual);
+    draw_progress(w, iteration, residual);
     return cli_stop_signal() == 0;
 }
 
-/* Returns the number of blocks whose state differs from w->state, and updates that. */
-static int count_changes(Observer *w, const double *gamma)
+/* Returns the number of blocks whose state differs from w->state; stores the new states there. */
+static int count_state_changes(Observer *w, const double *gamma)
 {
     const TalusProblem *problem = w->problem->problem;
     int changes = 0;
@@ -81,7 +84,8 @@ static int count_changes(Observer *w, const double *gamma)
     return changes;
 }
 
-static double *new_row(LabTrace *trace)
+/* Returns a new last row of the trace; NULL: out of memory. */
+static double *append_row(LabTrace *trace)
 {
     if (trace->count == trace->capacity) {
         int capacity = trace->capacity ? 2 * trace->capacity : 256;
@@ -94,32 +98,34 @@ static double *new_row(LabTrace *trace)
     return trace->row[trace->count++];
 }
 
+/* Observer: measures the iterate and appends a row to the trace; ends the solve on an error or after a signal. */
 static bool on_iterate(void *user, const TalusObservation *seen)
 {
     Observer *w = user;
     TalusMetrics m;
     w->status = talus_problem_measure(w->problem->problem, seen->gamma, &m);
-    double *row = w->status == TALUS_OK ? new_row(&w->result->trace) : NULL;
+    double *row = w->status == TALUS_OK ? append_row(&w->result->trace) : NULL;
     if (w->status == TALUS_OK && !row)
         w->status = talus_fail(TALUS_ERR_MEMORY, "out of memory for the trace of %s", w->name);
     if (!row)
         return false;
     row[LAB_ITERATION] = seen->iteration;
-    row[LAB_APPLIES] = seen->products;
+    row[LAB_PRODUCTS] = seen->products;
     row[LAB_SECONDS] = seen->seconds;
-    row[LAB_ACTIVE] = m.open;
-    row[LAB_ACTIVE_CHANGES] = count_changes(w, seen->gamma);
+    row[LAB_OPEN] = m.open;
+    row[LAB_STATE_CHANGES] = count_state_changes(w, seen->gamma);
     row[LAB_VELOCITY_ERROR] = lab_velocity_error(w->problem, seen->gamma);
-    lab_take_metrics(lab_columns, LAB_COLUMNS, &m, row);
-    draw(w, seen->iteration, m.natural.rms);
+    lab_copy_metrics(lab_columns, LAB_COLUMNS, &m, row);
+    draw_progress(w, seen->iteration, m.natural.rms);
     return cli_stop_signal() == 0;
 }
 
 /* ---- the result ---- */
 
-/* Writes the normal impulses in ascending order, as in heyn-2012 Fig. 5: all of them or, if there are more than
- * LAB_IMPULSES, so many at about equal distances in rank, with smallest and largest. */
-static TalusStatus sort_impulses(const TalusProblem *problem, const double *gamma, LabResult *out)
+/* Writes normal impulses in ascending order, as in heyn-2012 Fig. 5: all of them or, if there are more than LAB_IMPULSES,
+ * a sample at about equal distances in rank that includes the smallest and the largest. */
+static TalusStatus sample_sorted_impulses(const TalusProblem *problem, const double *gamma,
+                                          LabResult *out)
 {
     int blocks = talus_problem_blocks(problem), rows = talus_problem_rows(problem);
     int count = blocks < LAB_IMPULSES ? blocks : LAB_IMPULSES;
@@ -138,19 +144,21 @@ static TalusStatus sort_impulses(const TalusProblem *problem, const double *gamm
     return TALUS_OK;
 }
 
-static TalusStatus measure(LabProblem *p, const double *gamma, LabResult *out)
+/* Fills objective, residuals, numbers of states and sampled impulses of the result. */
+static TalusStatus measure_result(LabProblem *p, const double *gamma, LabResult *out)
 {
     TalusMetrics m;
     TALUS_TRY(talus_problem_measure(p->problem, gamma, &m));
     out->objective = m.objective;
-    lab_take_metrics(lab_residuals, LAB_RESIDUALS, &m, out->residual);
+    lab_copy_metrics(lab_residuals, LAB_RESIDUALS, &m, out->residual);
     out->residual[LAB_R_VELOCITY_ERROR] = lab_velocity_error(p, gamma);
     out->open = m.open;
     out->sliding = m.sliding;
     out->sticking = m.sticking;
-    return sort_impulses(p->problem, gamma, out);
+    return sample_sorted_impulses(p->problem, gamma, out);
 }
 
+/* Writes why a solve ended without converging; leaves "" if it converged. */
 static void write_reason(const LabJob *job, const TalusSolveInfo *info, LabResult *out)
 {
     if (out->interrupted)
@@ -170,6 +178,7 @@ static void write_reason(const LabJob *job, const TalusSolveInfo *info, LabResul
                  "impulses");
 }
 
+/* Sets the outcome, all figures to NAN and the reason to the library's error. */
 static void set_unmeasured(LabResult *out, LabOutcome outcome)
 {
     lab_result_clear(out);
@@ -182,7 +191,7 @@ static void set_unmeasured(LabResult *out, LabOutcome outcome)
     snprintf(out->reason, sizeof out->reason, "%s", named ? talus_error_reason() : talus_error());
 }
 
-static TalusSolveOptions options_for(const LabProblem *p, const LabJob *job, Observer *observer)
+static TalusSolveOptions make_options(const LabProblem *p, const LabJob *job, Observer *observer)
 {
     TalusSolveOptions o = talus_solve_options_default();
     o.norm = job->siconos ? TALUS_NORM_SICONOS : TALUS_NORM_RMS;
@@ -202,12 +211,13 @@ static TalusSolveOptions options_for(const LabProblem *p, const LabJob *job, Obs
     return o;
 }
 
-static TalusStatus solve(TalusSolver *solver, LabProblem *p, const LabJob *job, Observer *observer,
-                         LabResult *out)
+/* Sets the start, solves and fills the result; a failed solve is a result, too. */
+static TalusStatus solve_and_measure(TalusSolver *solver, LabProblem *p, const LabJob *job,
+                                     Observer *observer, LabResult *out)
 {
     double *gamma = talus_problem_gamma(p->problem);
     size_t bytes = (size_t)talus_problem_size(p->problem) * sizeof *gamma;
-    TalusSolveOptions options = options_for(p, job, observer);
+    TalusSolveOptions options = make_options(p, job, observer);
     TalusSolveInfo info;
     memset(gamma, 0, bytes);
     if (job->warm)
@@ -224,18 +234,18 @@ static TalusStatus solve(TalusSolver *solver, LabProblem *p, const LabJob *job, 
     out->outcome = (LabOutcome)info.outcome;
     out->interrupted = cli_stop_signal() && info.outcome == TALUS_OUTCOME_BUDGET;
     out->iterations = info.iterations;
-    out->applies = info.products;
+    out->products = info.products;
     out->updates = info.updates;
     out->factorisations = info.factorisations;
     out->seconds = info.seconds;
     out->memory_bytes = (double)info.memory_bytes;
     if (strcmp(job->solver, "auto") == 0)
-        snprintf(out->ran, sizeof out->ran, "%s", info.solver);
+        snprintf(out->auto_choice, sizeof out->auto_choice, "%s", info.solver);
     write_reason(job, &info, out);
-    return measure(p, gamma, out);
+    return measure_result(p, gamma, out);
 }
 
-TalusStatus lab_run(LabProblem *p, const LabJob *job, bool quiet, LabResult *out)
+TalusStatus lab_run_job(LabProblem *p, const LabJob *job, bool quiet, LabResult *out)
 {
     *out = (LabResult){0};
     snprintf(out->solver, sizeof out->solver, "%s", job->label ? job->label : job->solver);
@@ -251,7 +261,7 @@ TalusStatus lab_run(LabProblem *p, const LabJob *job, bool quiet, LabResult *out
         if (job->trace)
             status =
                 TALUS_ALLOC(observer.state, (size_t)talus_problem_blocks(p->problem), "states");
-        TALUS_THEN(status, solve(solver, p, job, &observer, out));
+        TALUS_THEN(status, solve_and_measure(solver, p, job, &observer, out));
         talus_release(observer.state);
     }
     talus_solver_destroy(solver);

@@ -21,7 +21,7 @@ TalusStatus lab_set_open(LabSet *set, bool fresh)
 }
 
 /* Moves the stored result with this key to `out` and empties its key in set->stored; returns false if there is none. */
-static bool take_stored(LabSet *set, const char *key, LabResult *out)
+static bool move_stored_result(LabSet *set, const char *key, LabResult *out)
 {
     for (int i = 0; i < set->stored_count; i++) {
         LabResult *stored = &set->stored[i];
@@ -35,9 +35,9 @@ static bool take_stored(LabSet *set, const char *key, LabResult *out)
     return false;
 }
 
-/* Writes results.json if it is due, then sets the next time: after 1 s or, if that is more, 20 times what writing took.
- * Written after each result, the growing file would take longer than small problems take to solve. */
-static TalusStatus write_now_and_then(LabSet *set)
+/* Writes results.json if set->next_write has passed, then sets the next time: after 1 s, or 20 times the duration of this
+ * write if that is longer. Writing the growing file after each result would take longer than solving small problems. */
+static TalusStatus write_if_due(LabSet *set)
 {
     double now = talus_now();
     if (!set->dir || now < set->next_write)
@@ -47,9 +47,9 @@ static TalusStatus write_now_and_then(LabSet *set)
     return status;
 }
 
-/* Copies the terms of the job (tolerance, limits, start, threads, backend, friction) to its result. A stored result
- * gets them, too: equal keys mean equal terms, and its file may be older than some of these fields. */
-static void store_terms(const LabProblem *p, const LabJob *job, int threads, LabResult *out)
+/* Copies the terms of the job (tolerance, limits, start, threads, backend, friction) to its result. A stored result gets
+ * them as well: its terms are equal, as its key is, but its file may lack some of these fields. */
+static void copy_terms(const LabProblem *p, const LabJob *job, int threads, LabResult *out)
 {
     out->tolerance = job->tolerance;
     out->max_iterations = job->max_iterations;
@@ -57,13 +57,13 @@ static void store_terms(const LabProblem *p, const LabJob *job, int threads, Lab
     out->warm = job->warm;
     out->threads = threads;
     snprintf(out->backend, sizeof out->backend, "%s", job->backend);
-    lab_friction_text(p->problem, out->law, out->section);
-    lab_outer_text(&job->outer, out->outer);
+    lab_friction_format(p->problem, out->law, out->section);
+    lab_outer_format(&job->outer, out->outer);
     out->siconos = job->siconos;
 }
 
-TalusStatus lab_set_run(LabSet *set, int problem, const LabJob *job, bool quiet, LabResult **out,
-                        bool *reused)
+TalusStatus lab_set_run_job(LabSet *set, int problem, const LabJob *job, bool quiet,
+                            LabResult **out, bool *reused)
 {
     LabProblem *p = &set->problems[problem];
     size_t count = (size_t)set->result_count;
@@ -71,18 +71,18 @@ TalusStatus lab_set_run(LabSet *set, int problem, const LabJob *job, bool quiet,
     lab_job_key(p, job, set->threads, key);
     TALUS_TRY(TALUS_GROW(set->results, count + 1, count, "results"));
     *out = &set->results[count];
-    *reused = take_stored(set, key, *out);
+    *reused = move_stored_result(set, key, *out);
     if (!*reused) {
-        TALUS_TRY(lab_run(p, job, quiet, *out));
+        TALUS_TRY(lab_run_job(p, job, quiet, *out));
         strcpy((*out)->key, key);
     }
     (*out)->problem = problem;
-    store_terms(p, job, set->threads, *out);
+    copy_terms(p, job, set->threads, *out);
     set->result_count++;
-    return *reused ? TALUS_OK : write_now_and_then(set);
+    return *reused ? TALUS_OK : write_if_due(set);
 }
 
-LabTable *lab_set_table(LabSet *set, const char *title, const char *headings)
+LabTable *lab_set_add_table(LabSet *set, const char *title, const char *headings)
 {
     size_t count = (size_t)set->table_count + 1;
     LabTable *table = cli_check_memory(malloc(sizeof *table));
@@ -92,7 +92,7 @@ LabTable *lab_set_table(LabSet *set, const char *title, const char *headings)
     return table;
 }
 
-LabFigure *lab_set_figure(LabSet *set, const char *title, const char *x, const char *y)
+LabFigure *lab_set_add_figure(LabSet *set, const char *title, const char *x, const char *y)
 {
     assert(set->figure_count < LAB_FIGURES);
     LabFigure *figure = cli_check_memory(calloc(1, sizeof *figure));
@@ -103,7 +103,7 @@ LabFigure *lab_set_figure(LabSet *set, const char *title, const char *x, const c
     return figure;
 }
 
-static double *copy_of(const double *values, int count)
+static double *copy_values(const double *values, int count)
 {
     size_t bytes = (size_t)count * sizeof *values;
     double *copy = cli_check_memory(malloc(bytes + 1));
@@ -117,8 +117,8 @@ void lab_figure_add(LabFigure *figure, const char *name, const double *x, const 
     assert(figure->curves < LAB_CURVES);
     LabCurve *curve = &figure->curve[figure->curves++];
     snprintf(curve->name, sizeof curve->name, "%s", name);
-    curve->x = copy_of(x, count);
-    curve->y = copy_of(y, count);
+    curve->x = copy_values(x, count);
+    curve->y = copy_values(y, count);
     curve->count = count;
 }
 
@@ -131,7 +131,7 @@ void lab_figure_clear(LabFigure *figure)
     figure->curves = 0;
 }
 
-void lab_set_note(LabSet *set, const char *format, ...)
+void lab_set_add_note(LabSet *set, const char *format, ...)
 {
     char text[1024];
     TALUS_FORMAT(text, format);
@@ -139,17 +139,17 @@ void lab_set_note(LabSet *set, const char *format, ...)
     set->notes[set->note_count++] = cli_check_memory(strdup(text));
 }
 
-void lab_note_missing(LabSet *set, const char *solver)
+void lab_set_note_missing_solver(LabSet *set, const char *solver)
 {
     if (!lab_has_solver(solver))
-        lab_set_note(set, "%s is not in this build: what needs it is left out.", solver);
+        lab_set_add_note(set, "%s is not in this build: what needs it is left out.", solver);
 }
 
 TalusStatus lab_set_write(LabSet *set)
 {
     char path[CLI_PATH_MAX + 16];
     snprintf(path, sizeof path, "%s/trace.csv", set->dir);
-    TALUS_TRY(lab_write_csv(set, path));
+    TALUS_TRY(lab_write_traces(set, path));
     TALUS_TRY(lab_store_write(set));
     return lab_page_write(set);
 }

@@ -1,9 +1,10 @@
-/* lab/lab_starts.c - one solver from several starts: how many solutions a problem has, as far as they show.
+/* lab/lab_starts.c - solves a problem from several starts by one solver and counts the distinct solutions found.
  *
  * Exact Coulomb friction may have several solutions. Starts are zero impulses, then random ones inside the cones with
  * the mean normal impulse of the first result. Two results are one solution if the rms difference of their contact
  * velocities is at most sqrt(tolerance) times the residual of zero impulses, far above the error of either and far
- * below the distance of solutions met so far. Impulses are not compared: those of hyperstatic bodies are not unique. */
+ * below the distances between solutions observed so far. Impulses are not compared: those of hyperstatic bodies are not
+ * unique. */
 #include "lab.h"
 
 #include "base/memory.h"
@@ -19,10 +20,11 @@ typedef struct Search {
     const LabJob *job;
     LabSearch *out;
     double **velocity; /* [out->solutions]: contact velocities of each solution */
-    double mean;       /* normal impulse, N s */
+    double mean;       /* mean normal impulse of the first result, N s */
 } Search;
 
-static double distance(const LabProblem *p, const double *a, const double *b)
+/* Returns the root mean square over contacts of the difference of contact velocities, m/s. */
+static double velocity_distance(const LabProblem *p, const double *a, const double *b)
 {
     double sum = 0.0;
     for (int i = 0; i < talus_problem_size(p->problem); i++)
@@ -32,7 +34,8 @@ static double distance(const LabProblem *p, const double *a, const double *b)
 
 /* ---- one start ---- */
 
-static void set_start(const Search *s, int start)
+/* Sets the problem's impulses: to zero for start 0, else to random ones inside the cones, with `start` as seed. */
+static void set_start_impulses(const Search *s, int start)
 {
     TalusProblem *problem = s->p->problem;
     const int rows = talus_problem_rows(problem);
@@ -50,7 +53,7 @@ static void set_start(const Search *s, int start)
     }
 }
 
-static double mean_normal(TalusProblem *problem)
+static double mean_normal_impulse(TalusProblem *problem)
 {
     const double *gamma = talus_problem_gamma(problem);
     double sum = 0.0;
@@ -59,6 +62,7 @@ static double mean_normal(TalusProblem *problem)
     return sum / fmax(1.0, talus_problem_blocks(problem));
 }
 
+/* Sets the impulses of the start and solves with the terms of the job. */
 static TalusStatus solve_from(const Search *s, TalusSolver *solver, int start, TalusSolveInfo *info)
 {
     const LabJob *job = s->job;
@@ -68,15 +72,16 @@ static TalusStatus solve_from(const Search *s, TalusSolver *solver, int start, T
     o.outer = job->outer;
     o.max_iterations = job->max_iterations;
     o.max_seconds = job->max_seconds;
-    o.monitor = lab_go_on;
-    set_start(s, start);
+    o.monitor = lab_monitor_signals;
+    set_start_impulses(s, start);
     return talus_solver_solve(solver, s->p->problem, &o, info);
 }
 
 /* ---- solutions ---- */
 
-/* Enters the problem's impulses: as a new solution, or as one found once more. */
-static TalusStatus enter(Search *s, int start)
+/* Records the result of a converged solve, the problem's impulses: as one more start of a known solution with the same
+ * velocities, or as a new solution. */
+static TalusStatus record_solution(Search *s, int start)
 {
     TalusProblem *problem = s->p->problem;
     LabSearch *out = s->out;
@@ -84,7 +89,7 @@ static TalusStatus enter(Search *s, int start)
     talus_problem_velocity(problem, talus_problem_gamma(problem), s->p->velocity);
     out->converged++;
     for (int i = 0; i < out->solutions; i++)
-        if (distance(s->p, s->velocity[i], s->p->velocity) <= out->same) {
+        if (velocity_distance(s->p, s->velocity[i], s->p->velocity) <= out->same_within) {
             out->solution[i].found++;
             return TALUS_OK;
         }
@@ -101,7 +106,8 @@ static TalusStatus enter(Search *s, int start)
     return TALUS_OK;
 }
 
-static TalusStatus search(Search *s, int starts)
+/* Solves from each start and records the solutions. */
+static TalusStatus search_from_starts(Search *s, int starts)
 {
     TalusSolver *solver;
     TALUS_TRY(talus_problem_set_backend(s->p->problem, s->job->backend));
@@ -111,38 +117,40 @@ static TalusStatus search(Search *s, int starts)
         TalusSolveInfo info;
         status = solve_from(s, solver, k, &info);
         if (status == TALUS_OK && info.outcome == TALUS_OUTCOME_CONVERGED)
-            status = enter(s, k);
-        s->mean = k == 0 ? mean_normal(s->p->problem) : s->mean;
+            status = record_solution(s, k);
+        s->mean = k == 0 ? mean_normal_impulse(s->p->problem) : s->mean;
     }
     talus_solver_destroy(solver);
     return status;
 }
 
-static void find_nearest(const Search *s)
+/* Sets LabSolution.nearest of all solutions. */
+static void find_nearest_solutions(const Search *s)
 {
     LabSolution *solution = s->out->solution;
     for (int i = 0; i < s->out->solutions; i++) {
         solution[i].nearest = NAN;
         for (int k = 0; k < s->out->solutions; k++)
             if (k != i)
-                solution[i].nearest =
-                    fmin(solution[i].nearest, distance(s->p, s->velocity[i], s->velocity[k]));
+                solution[i].nearest = fmin(solution[i].nearest,
+                                           velocity_distance(s->p, s->velocity[i], s->velocity[k]));
     }
 }
 
-TalusStatus lab_starts(LabSet *set, int problem, const LabJob *job, int starts,
-                       const LabSearch **out)
+TalusStatus lab_set_search(LabSet *set, int problem, const LabJob *job, int starts,
+                           const LabSearch **out)
 {
     LabProblem *p = &set->problems[problem];
     size_t count = (size_t)set->search_count + 1;
     TALUS_TRY(TALUS_GROW(set->searches, count, count - 1, "searches"));
     LabSearch *found = &set->searches[set->search_count++];
-    *found = (LabSearch){
-        .problem = problem, .starts = starts, .same = sqrt(job->tolerance) * p->natural_at_zero};
+    *found = (LabSearch){.problem = problem,
+                         .starts = starts,
+                         .same_within = sqrt(job->tolerance) * p->natural_at_zero};
     snprintf(found->solver, sizeof found->solver, "%s", job->solver);
     Search s = {.p = p, .job = job, .out = found};
-    TalusStatus status = search(&s, starts);
-    find_nearest(&s);
+    TalusStatus status = search_from_starts(&s, starts);
+    find_nearest_solutions(&s);
     for (int i = 0; i < found->solutions; i++)
         talus_release(s.velocity[i]);
     talus_release(s.velocity);
@@ -150,7 +158,7 @@ TalusStatus lab_starts(LabSet *set, int problem, const LabJob *job, int starts,
     return status;
 }
 
-void lab_search_table(const LabSet *set, const LabSearch *search, LabTable *out)
+void lab_search_make_table(const LabSet *set, const LabSearch *search, LabTable *out)
 {
     char title[LAB_TEXT * 2 + 32];
     snprintf(title, sizeof title, "%s: solutions by %s", set->problems[search->problem].name,
@@ -159,13 +167,13 @@ void lab_search_table(const LabSet *set, const LabSearch *search, LabTable *out)
                     "solution\tstarts\tfirst start\trelative\tobjective\tnearest other, m/s");
     for (int i = 0; i < search->solutions; i++) {
         const LabSolution *x = &search->solution[i];
-        lab_table_row(out, "%d\t%d\t%d\t%.2e\t%.10g\t%.2e", i + 1, x->found, x->start, x->residual,
-                      x->objective, x->nearest);
+        lab_table_add_cells(out, "%d\t%d\t%d\t%.2e\t%.10g\t%.2e", i + 1, x->found, x->start,
+                            x->residual, x->objective, x->nearest);
     }
     snprintf(out->note, sizeof out->note,
              "%d of %d starts converged, to %d solution%s: from zero (start 0) and from random "
              "impulses. Results count as one solution if the rms of the difference of their "
              "contact velocities is at most %.1e m/s.",
              search->converged, search->starts, search->solutions,
-             search->solutions == 1 ? "" : "s", search->same);
+             search->solutions == 1 ? "" : "s", search->same_within);
 }

@@ -43,7 +43,7 @@ const LabMetric lab_residuals[LAB_RESIDUALS] = {
     {"bound_mismatch", METRIC(bound_mismatch)},
 };
 
-void lab_take_metrics(const LabMetric *table, int count, const TalusMetrics *metrics, double *out)
+void lab_copy_metrics(const LabMetric *table, int count, const TalusMetrics *metrics, double *out)
 {
     for (int i = 0; i < count; i++)
         if (table[i].offset < LAB_NO_METRIC)
@@ -57,7 +57,7 @@ const char *lab_outcome_name(LabOutcome outcome)
     return outcome == LAB_UNSUPPORTED ? "unsupported" : "failed";
 }
 
-bool lab_outcome_measured(LabOutcome outcome)
+bool lab_outcome_is_measured(LabOutcome outcome)
 {
     return outcome <= LAB_DIVERGED;
 }
@@ -69,7 +69,7 @@ void lab_result_clear(LabResult *result)
 }
 
 /* Writes a CSV field, in quotes if it contains a comma, a quote or a line break; quotes in it are doubled. */
-static void put_text(TalusFile *file, const char *text)
+static void put_csv_field(TalusFile *file, const char *text)
 {
     if (!strpbrk(text, ",\"\n\r")) {
         talus_file_print(file, "%s", text);
@@ -81,11 +81,12 @@ static void put_text(TalusFile *file, const char *text)
     talus_file_print(file, "\"");
 }
 
-static void put_row(TalusFile *file, const char *problem, const char *solver, const double *row)
+static void put_trace_row(TalusFile *file, const char *problem, const char *solver,
+                          const double *row)
 {
-    put_text(file, problem);
+    put_csv_field(file, problem);
     talus_file_print(file, ",");
-    put_text(file, solver);
+    put_csv_field(file, solver);
     for (int c = 0; c < LAB_COLUMNS; c++)
         if (isnan(row[c]))
             talus_file_print(file, ",");
@@ -94,7 +95,7 @@ static void put_row(TalusFile *file, const char *problem, const char *solver, co
     talus_file_print(file, "\n");
 }
 
-TalusStatus lab_write_csv(const LabSet *set, const char *path)
+TalusStatus lab_write_traces(const LabSet *set, const char *path)
 {
     TalusFile *file;
     TALUS_TRY(talus_file_create(path, &file));
@@ -105,7 +106,7 @@ TalusStatus lab_write_csv(const LabSet *set, const char *path)
     for (int i = 0; i < set->result_count; i++) {
         const LabResult *r = &set->results[i];
         for (int k = 0; k < r->trace.count; k++)
-            put_row(file, set->problems[r->problem].name, r->solver, r->trace.row[k]);
+            put_trace_row(file, set->problems[r->problem].name, r->solver, r->trace.row[k]);
     }
     return talus_file_commit(file);
 }
@@ -117,7 +118,7 @@ TalusStatus lab_set_write_tables(const LabSet *set)
         TalusFile *file;
         TALUS_TRY(cli_create_file(&file, "%s/table-%d.csv", set->dir, t + 1));
         for (int i = 0; i < table->cells; i++) {
-            put_text(file, table->cell[i]);
+            put_csv_field(file, table->cell[i]);
             talus_file_print(file, (i + 1) % table->columns ? "," : "\n");
         }
         TALUS_TRY(talus_file_commit(file));

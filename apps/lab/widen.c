@@ -3,6 +3,7 @@
 
 #include "base/status.h"
 
+/* Adds a copy of body i of the snapshot. */
 static TalusStatus add_body(TalusWorld *world, const TalusSnapshot *s, int i)
 {
     TalusBodyBatch batch = talus_body_batch_default();
@@ -23,7 +24,7 @@ static TalusStatus add_body(TalusWorld *world, const TalusSnapshot *s, int i)
 /* ---- the world ---- */
 
 /* Adds the materials and shapes of `world` to the copy, except material 0, the default one, which every world has. */
-static TalusStatus add_kinds(TalusWorld *copy, const TalusWorld *world)
+static TalusStatus add_materials_and_shapes(TalusWorld *copy, const TalusWorld *world)
 {
     int index;
     for (int i = 1; i < talus_world_material_count(world); i++) {
@@ -37,6 +38,7 @@ static TalusStatus add_kinds(TalusWorld *copy, const TalusWorld *world)
     return TALUS_OK;
 }
 
+/* Creates a world with this envelope; copies from `world` and `bodies` as widen_world says. */
 static TalusStatus copy_world(const TalusWorld *world, const TalusSnapshot *bodies, double envelope,
                               TalusWorld **out)
 {
@@ -47,7 +49,7 @@ static TalusStatus copy_world(const TalusWorld *world, const TalusSnapshot *bodi
     def.threads = talus_world_threads(world);
     def.envelope = envelope;
     TALUS_TRY(talus_world_create(&def, out));
-    TalusStatus status = add_kinds(*out, world);
+    TalusStatus status = add_materials_and_shapes(*out, world);
     for (int i = 0; status == TALUS_OK && i < bodies->body_count; i++)
         status = add_body(*out, bodies, i);
     if (status != TALUS_OK) {
@@ -57,6 +59,7 @@ static TalusStatus copy_world(const TalusWorld *world, const TalusSnapshot *bodi
     return status;
 }
 
+/* Counts the contacts of the next step of a copy of the world with this envelope. */
 static TalusStatus count_contacts(const TalusWorld *world, const TalusSnapshot *bodies,
                                   double envelope, int *contacts)
 {
@@ -72,8 +75,8 @@ static TalusStatus count_contacts(const TalusWorld *world, const TalusSnapshot *
 
 /* Finds by bisection the setting TalusWorldDef.envelope that gives `contacts` contacts or, if none does, the most below
  * that number. Fails if 0 gives more, or if 128, the largest one tried, does not give more. */
-static TalusStatus search(const TalusWorld *world, const TalusSnapshot *bodies, int contacts,
-                          double *envelope)
+static TalusStatus find_envelope(const TalusWorld *world, const TalusSnapshot *bodies, int contacts,
+                                 double *envelope)
 {
     enum { HALVINGS = 40 };
     const double max_envelope = 64.0;
@@ -113,7 +116,7 @@ TalusStatus widen_world(const TalusWorld *world, int contacts, TalusWorld **out,
     *out = NULL;
     TalusStatus status = talus_snapshot_take(
         &bodies, world, TALUS_SNAPSHOT_VELOCITY | TALUS_SNAPSHOT_SPIN | TALUS_SNAPSHOT_MASS);
-    TALUS_THEN(status, search(world, &bodies, contacts, envelope));
+    TALUS_THEN(status, find_envelope(world, &bodies, contacts, envelope));
     TALUS_THEN(status, copy_world(world, &bodies, *envelope, out));
     talus_snapshot_free(&bodies);
     return status;

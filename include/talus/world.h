@@ -51,8 +51,10 @@ typedef struct TalusWorldDef {
      * gives them: a small normal impulse gamma holds an overlap of h compliance N_nn gamma, so a body at rest on one
      * contact sinks by compliance |gravity| h^2. 0: rigid. A contact that rebounds (restitution) is rigid in that
      * step. TALUS_COMPLIANCE_AUTO, the default: 0.01; below a tolerance of 1e-3 in proportion to it, 10 tolerance, so
-     * that contacts are as stiff as steps are accurate; 0 while the masses of free bodies differ by more than a factor
-     * of 1e6. talus_world_compliance tells the value. */
+     * that contacts are as stiff as steps are accurate; 0.01 with a tolerance of 0, which asks for a number of
+     * iterations; 0 while the masses of free bodies differ by more than a factor of 1e6. Where bodies or tolerance
+     * change, the value follows by at most 1 % per step (231 steps for a factor of ten), and a bed at rest stays so.
+     * talus_world_compliance tells the value. */
     double compliance;
     /* Limit of the overlap that this compliance causes, over the smaller size: contacts harden with load. Above 0, at
      * most TALUS_ELASTIC_OVERLAP_MAX; 0.02 by default. No limit of other overlap: what a missed step leaves, and that of
@@ -312,8 +314,7 @@ double talus_world_next_length(const TalusWorld *world, double time);
 /* Detects and builds the problem of the next step, owned by the world and valid until the world changes. */
 TalusStatus talus_world_build(TalusWorld *world, TalusProblem **problem);
 
-/* Sets the def's tolerance and max_iterations from the next step on. TALUS_COMPLIANCE_AUTO follows at once: contacts that
- * become stiffer push apart, and a bed at rest moves for a while. */
+/* Sets the def's tolerance and max_iterations from the next step on. TALUS_COMPLIANCE_AUTO follows gradually. */
 TalusStatus talus_world_set_accuracy(TalusWorld *world, double tolerance, int max_iterations);
 
 double talus_world_time(const TalusWorld *world);
@@ -321,7 +322,7 @@ int64_t talus_world_steps(const TalusWorld *world);
 double talus_world_step_length(const TalusWorld *world);
 /* The model of pairs of materials without one of their own. */
 TalusFrictionModel talus_world_friction(const TalusWorld *world);
-/* TalusWorldDef.compliance; of TALUS_COMPLIANCE_AUTO, what it means for the bodies and the tolerance of now. */
+/* TalusWorldDef.compliance; of TALUS_COMPLIANCE_AUTO, the value in the next step. */
 double talus_world_compliance(const TalusWorld *world);
 int talus_world_body_count(const TalusWorld *world); /* living bodies, fixed ones included */
 int talus_world_threads(const TalusWorld *world);

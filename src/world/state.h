@@ -88,12 +88,14 @@ struct TalusWorld {
     double elastic, kinetic, elastic_before, kinetic_before;
     /* the next step begins with a rough solve (step.c); then the same before the current step */
     bool rough_first, rough_first_before;
-    TalusMasses masses; /* when the counts were `mass_counts` */
+    double last_compliance; /* of the last successful step; below 0: there was none */
+    TalusMasses masses;     /* when the counts were `mass_counts` */
     TalusBodyCounts mass_counts;
 
     /* the current step */
-    double part_time; /* start of its current part; s */
-    double strain;    /* largest overlap by relative compliance over its limit (engine's solved) */
+    double part_time;  /* start of its current part; s */
+    double compliance; /* of its contacts (talus_world_compliance) */
+    double strain;     /* largest overlap by relative compliance over its limit (engine's solved) */
     bool velocities_changed; /* some body's by the solve, by more than talus_change_limit */
     double min_size;         /* m: smallest size of a free body; infinite if there is none */
     int contact_count;

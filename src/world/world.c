@@ -164,6 +164,7 @@ static void close_engines(TalusWorld *world)
 static TalusStatus fill_world(TalusWorld *world, const TalusWorldDef *def)
 {
     world->def = *def;
+    world->last_compliance = -1.0;
     TALUS_TRY(talus_copy_text(def->solver, "world solver", &world->solver_spec));
     TALUS_TRY(talus_copy_text(def->backend, "world backend", &world->backend_name));
     world->def.solver = world->solver_spec;
@@ -285,14 +286,30 @@ double talus_auto_compliance(const TalusWorld *world, double tolerance)
 {
     const double largest = TALUS_COMPLIANCE_AUTO_LARGEST, tight = 1e-3, uneven = 1e6;
     TalusMasses masses = talus_masses_known(world) ? world->masses : talus_world_masses(world);
-    return masses.largest > uneven * masses.least ? 0.0 : largest * fmin(1.0, tolerance / tight);
+    if (masses.largest > uneven * masses.least)
+        return 0.0;
+    return tolerance > 0.0 ? largest * fmin(1.0, tolerance / tight) : largest;
+}
+
+/* Returns the compliance of the step after one with `last`: closer to `target` by at most a factor of 1.01. Contacts that
+ * harden tenfold within one step would throw a bed at rest apart. Below 1e-4 elastic overlap is so small that contacts
+ * may become rigid, or stop being rigid, at once. */
+static double follow_compliance(double last, double target)
+{
+    const double factor = 1.01, nearly_rigid = 1e-4;
+    if (target < last)
+        return fmax(target, last > nearly_rigid ? last / factor : 0.0);
+    return fmin(target, fmax(factor * last, nearly_rigid));
 }
 
 double talus_world_compliance(const TalusWorld *world)
 {
     const TalusWorldDef *def = &world->def;
-    return def->compliance == TALUS_COMPLIANCE_AUTO ? talus_auto_compliance(world, def->tolerance)
-                                                    : def->compliance;
+    if (def->compliance != TALUS_COMPLIANCE_AUTO)
+        return def->compliance;
+    double target = talus_auto_compliance(world, def->tolerance);
+    return world->last_compliance < 0.0 ? target
+                                        : follow_compliance(world->last_compliance, target);
 }
 
 double talus_world_step_length(const TalusWorld *world)

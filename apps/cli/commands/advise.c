@@ -1,8 +1,8 @@
 /* cli/commands/advise.c - talus advise: tries several settings on a scene and recommends one.
  *
- * A state is made first: by the default setting, up to --at or as far as a quarter of the time goes, or from the
- * checkpoint of a run. Each setting then advances that state by the same simulated time, --span or as much as the time
- * allows. Nothing is written. */
+ * First a state is made: the scene is simulated under the default setting up to --at, or for a quarter of --seconds, or
+ * the checkpoint of a run is loaded. Each setting then advances this state by the same simulated time, which is --span
+ * or follows from --seconds. No file is written. */
 #include "advise.h"
 
 #include "cli/run/run.h"
@@ -27,24 +27,25 @@ typedef struct Options {
 
 static Options options = {.threads = -1, .seconds = 20.0, .at = NAN, .span = NAN};
 
-/* Parts of the time: for the state, for the pilot that chooses the span; the part of a trial's share that the span is
- * meant to take, so that time is left to dearer settings. */
+/* Parts of --seconds: state_part for the state from which trials start, pilot_part for the pilot trial by which
+ * choose_span measures the cost of a step. span_part: part of its share of the time that a trial of the default is to
+ * take; the rest is a reserve for settings that cost more. */
 static const double state_part = 0.25, pilot_part = 0.04, span_part = 0.5;
-enum { SPAN_STEPS = 12 }; /* least steps of a span */
+enum { SPAN_STEPS = 12 }; /* minimum number of steps of a span */
 
 typedef struct Session {
     Advise advise;
     AdviseStart start;
-    TalusWorldChanges own; /* setting of the scene */
-    AdviseSetting plan[ADVISE_SETTINGS];
-    int count;           /* of the plan */
-    char *note;          /* of the checkpoint: advise.set points into it */
-    double begun, until; /* clock at the start; simulated end of the scene */
+    TalusWorldChanges own;               /* setting of the scene */
+    AdviseSetting plan[ADVISE_SETTINGS]; /* settings to try */
+    int count;                           /* number of settings in the plan */
+    char *note;                          /* of the checkpoint: advise.set points into it */
+    double begun, until;                 /* clock at the start; simulated end of the scene */
 } Session;
 
 /* ---- the state ---- */
 
-static TalusWorldChanges own_setting(const TalusWorld *world)
+static TalusWorldChanges get_own_setting(const TalusWorld *world)
 {
     const TalusWorldDef *def = &world->def;
     TalusWorldChanges own = {.law = def->friction.law,
@@ -56,27 +57,28 @@ static TalusWorldChanges own_setting(const TalusWorld *world)
     return own;
 }
 
-/* Makes the world the state from which all trials start. */
-static TalusStatus take_start(Session *s, const TalusWorld *world)
+/* Saves the world as the state from which all trials start, in place of an earlier saved state; sets time and scales. */
+static TalusStatus save_start(Session *s, const TalusWorld *world)
 {
     talus_free(s->start.bytes);
     s->start.bytes = NULL;
     s->advise.at = talus_world_time(world);
-    s->advise.scales = advise_scales(world);
+    s->advise.scales = advise_find_scales(world);
     s->start.threads = talus_world_threads(world);
     return talus_world_save(world, &s->start.bytes, &s->start.size);
 }
 
+/* Sets the scene's own setting, the default and the plan of settings to try. */
 static void make_plan(Session *s, const TalusWorld *world)
 {
-    s->own = own_setting(world);
-    s->advise.base = advise_default(world);
+    s->own = get_own_setting(world);
+    s->advise.base = advise_default_setting(world);
     s->count = advise_plan(&s->own, &s->advise.base, s->plan);
 }
 
-/* Advances the start to --at, or as far as its part of the time goes, at most to the middle of the run. The default
- * setting does so, not the scene's own: the relaxation may throw up what begins to slide. */
-static TalusStatus make_state(Session *s)
+/* Advances the saved state to --at or, without it, for state_part of --seconds, at most to the middle of the run. Uses
+ * the default setting, not the scene's own: under the relaxation, bodies that begin to slide may be thrown up. */
+static TalusStatus advance_start(Session *s)
 {
     TalusWorld *world;
     bool chosen = !isnan(options.at);
@@ -86,29 +88,32 @@ static TalusStatus make_state(Session *s)
     while (status == TALUS_OK && talus_world_steps(world) < steps && !cli_stop_signal() &&
            (chosen || talus_now() - s->begun < state_part * options.seconds))
         status = talus_world_step(world, NULL);
-    TALUS_THEN(status, take_start(s, world));
+    TALUS_THEN(status, save_start(s, world));
     talus_world_destroy(world);
     return status;
 }
 
+/* Builds the scene, saves its start, makes the plan and advances the saved state. */
 static TalusStatus start_from_scene(Session *s, const char *path)
 {
     TalusScene *scene = NULL;
     TalusWorld *world = NULL;
-    TalusSceneChoice choice = {.backend = options.backend, .threads = cli_threads(options.threads)};
+    TalusSceneChoice choice = {.backend = options.backend,
+                               .threads = cli_convert_threads(options.threads)};
     TalusStatus status = talus_scene_load(path, options.set.item, options.set.count, &scene);
     TALUS_THEN(status, talus_scene_build(scene, &choice, &world));
-    TALUS_THEN(status, take_start(s, world));
+    TALUS_THEN(status, save_start(s, world));
     if (status == TALUS_OK) {
         s->until = talus_scene_until(scene);
         make_plan(s, world);
     }
     talus_world_destroy(world);
     talus_scene_destroy(scene);
-    return status == TALUS_OK ? make_state(s) : status;
+    return status == TALUS_OK ? advance_start(s) : status;
 }
 
-static int open_scene(Session *s, const char *name)
+/* Finds the file of a scene and starts from it; sets scene and assignments. Returns the exit code. */
+static int start_from_named_scene(Session *s, const char *name)
 {
     char path[CLI_PATH_MAX];
     if (!cli_find_scene(name, path, sizeof path) || cli_refuse_problem(path))
@@ -118,18 +123,19 @@ static int open_scene(Session *s, const char *name)
     return start_from_scene(s, path) == TALUS_OK ? CLI_OK : cli_fail_by_domain(&cli_advise);
 }
 
-static int open_run(Session *s, const char *dir)
+/* Takes start, plan, scene and assignments from the checkpoint of the run in `dir`. Returns the exit code. */
+static int start_from_run(Session *s, const char *dir)
 {
     TalusWorld *world = NULL;
     RunSettings settings = {0};
     RunTally tally;
     int threads = options.threads > 0 ? options.threads : 0;
     TalusStatus status = talus_checkpoint_read(dir, threads, options.backend, &world, &s->note);
-    TALUS_THEN(status, take_start(s, world));
+    TALUS_THEN(status, save_start(s, world));
     if (status == TALUS_OK)
         make_plan(s, world);
     talus_world_destroy(world);
-    bool known = status == TALUS_OK && run_note_read(s->note, &settings, &tally);
+    bool known = status == TALUS_OK && run_note_parse(s->note, &settings, &tally);
     snprintf(s->advise.scene, sizeof s->advise.scene, "%s", known ? settings.scene : dir);
     if (known)
         s->advise.set = settings.set;
@@ -144,6 +150,7 @@ static double seconds_left(const Session *s)
     return fmax(0.0, options.seconds - (talus_now() - s->begun));
 }
 
+/* Runs the trial of a setting from the saved state; replaces *trial. */
 static TalusStatus run_trial(Session *s, const AdviseSetting *setting, double span, double seconds,
                              AdviseTrial *trial)
 {
@@ -151,7 +158,8 @@ static TalusStatus run_trial(Session *s, const AdviseSetting *setting, double sp
     return advise_run_trial(&s->start, &s->advise.scales, span, seconds, trial);
 }
 
-/* Chooses the span and how many settings there is time for, by a few steps of the default. */
+/* Chooses the span, unless --span gives it, by the cost of a few steps of the default; drops settings of the plan for
+ * which there is no time. */
 static TalusStatus choose_span(Session *s)
 {
     Advise *a = &s->advise;
@@ -159,7 +167,7 @@ static TalusStatus choose_span(Session *s)
     a->span = options.span;
     if (!isnan(a->span))
         return TALUS_OK;
-    TALUS_TRY(run_trial(s, &(AdviseSetting){.with = a->base}, INFINITY,
+    TALUS_TRY(run_trial(s, &(AdviseSetting){.changes = a->base}, INFINITY,
                         pilot_part * options.seconds, &pilot));
     free(pilot.step);
     if (pilot.steps == 0) {
@@ -167,9 +175,9 @@ static TalusStatus choose_span(Session *s)
         return cli_stop_signal() ? TALUS_OK : talus_fail(TALUS_ERR_NUMERIC, "%s", pilot.failure);
     }
     double step = pilot.wall / pilot.steps, left = seconds_left(s), h = s->own.step;
-    int room = (int)fmin(s->count, left * span_part / (SPAN_STEPS * step)), kept = 0;
+    int affordable = (int)fmin(s->count, left * span_part / (SPAN_STEPS * step)), kept = 0;
     for (int i = 0; i < s->count; i++)
-        if (s->plan[i].priority == 0 || s->plan[i].priority + 3 <= room)
+        if (s->plan[i].priority == 0 || s->plan[i].priority + 3 <= affordable)
             s->plan[kept++] = s->plan[i];
     a->left_out = s->count - kept;
     s->count = kept;
@@ -178,16 +186,18 @@ static TalusStatus choose_span(Session *s)
     return TALUS_OK;
 }
 
+/* Prints "talus: NUMBER of COUNT: SETTING" unless --quiet. */
 static void report_progress(const AdviseSetting *setting, int number, int count)
 {
     char text[ADVISE_TEXT];
     if (options.quiet)
         return;
-    advise_describe(&setting->with, text, sizeof text);
+    advise_describe_setting(&setting->changes, text, sizeof text);
     fprintf(stderr, "talus: %d of %d: %s\n", number, count, text);
 }
 
-/* Adds the trial of a setting that has an equal share of the time with `others` that follow. */
+/* Runs and adds the trial of a setting; its share of the time left is equal to that of each of the `others` trials that
+ * follow. */
 static TalusStatus add_trial(Session *s, const AdviseSetting *setting, int others)
 {
     Advise *a = &s->advise;
@@ -196,15 +206,16 @@ static TalusStatus add_trial(Session *s, const AdviseSetting *setting, int other
     return run_trial(s, setting, a->span, share, &a->trial[a->trials++]);
 }
 
-static bool is_tried(const Advise *a, const TalusWorldChanges *with)
+static bool is_tried(const Advise *a, const TalusWorldChanges *setting)
 {
     for (int i = 0; i < a->trials; i++)
-        if (advise_same(&a->trial[i].setting.with, with))
+        if (advise_same_setting(&a->trial[i].setting.changes, setting))
             return true;
     return false;
 }
 
-/* Runs the trials, the recommended setting last: its parts may have been tried apart alone. */
+/* Runs the trials of the plan and judges them; then, unless tried already, runs the recommended setting, whose values
+ * may have been tried only one by one, and confirms it. */
 static TalusStatus run_trials(Session *s)
 {
     Advise *a = &s->advise;
@@ -213,8 +224,8 @@ static TalusStatus run_trials(Session *s)
     for (int i = 0; i < s->count && !cli_stop_signal(); i++)
         TALUS_TRY(add_trial(s, &s->plan[i], s->count - i));
     advise_judge(a);
-    recommended.with = a->advice.with;
-    if (cli_stop_signal() || !a->advice.given || is_tried(a, &recommended.with))
+    recommended.changes = a->advice.changes;
+    if (cli_stop_signal() || !a->advice.given || is_tried(a, &recommended.changes))
         return TALUS_OK;
     TALUS_TRY(add_trial(s, &recommended, 0));
     advise_confirm(a);
@@ -226,21 +237,23 @@ static TalusStatus run_trials(Session *s)
 static int check_options(const CliList *operands)
 {
     if (options.from && (operands->count || options.set.count || !isnan(options.at)))
-        return cli_usage(&cli_advise,
-                         "--from: scene and state come from the run; SCENE, --set and --at do not "
+        return cli_fail_usage(
+            &cli_advise, "--from: scene and state come from the run; SCENE, --set and --at do not "
                          "go with it");
     if (!options.from && operands->count == 0)
-        return cli_usage(&cli_advise, "expected SCENE or --from DIR");
+        return cli_fail_usage(&cli_advise, "expected SCENE or --from DIR");
     if (options.seconds == 0.0 || options.span == 0.0)
-        return cli_usage(&cli_advise, "%s 0: expected a number above 0",
-                         options.seconds == 0.0 ? "--seconds" : "--span");
+        return cli_fail_usage(&cli_advise, "%s 0: expected a number above 0",
+                              options.seconds == 0.0 ? "--seconds" : "--span");
     return cli_check_backend(&cli_advise, options.backend);
 }
 
-static int advise(Session *s, const CliList *operands)
+/* Opens scene or run, runs the trials and prints the result. Returns the exit code. */
+static int advise_and_print(Session *s, const CliList *operands)
 {
     Advise *a = &s->advise;
-    int code = options.from ? open_run(s, options.from) : open_scene(s, operands->item[0]);
+    int code = options.from ? start_from_run(s, options.from)
+                            : start_from_named_scene(s, operands->item[0]);
     if (code != CLI_OK)
         return code;
     if (a->scales.moving == 0)
@@ -264,7 +277,7 @@ static int advise_main(const CliList *operands)
     cli_catch_signals();
     session.begun = talus_now();
     session.start.backend = options.backend;
-    code = advise(&session, operands);
+    code = advise_and_print(&session, operands);
     for (int i = 0; i < session.advise.trials; i++)
         free(session.advise.trial[i].step);
     talus_free(session.start.bytes);

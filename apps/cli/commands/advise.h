@@ -1,7 +1,7 @@
 /* cli/commands/advise.h - the parts of `talus advise`: settings, their trials, the judgement, the table.
  *
  * A trial advances one state under one setting. Figures are means over the second half of the simulated time that a
- * trial covers, so that the change of settings at its start has died away; costs are over the whole. */
+ * trial covers, so that the change of settings at its start has died away; costs are over the whole trial. */
 #ifndef TALUS_CLI_ADVISE_H
 #define TALUS_CLI_ADVISE_H
 
@@ -9,109 +9,125 @@
 
 #include "world/save/change.h"
 
-/* ADVISE_LEAST: trials without which there is no recommendation. */
-enum { ADVISE_SETTINGS = 11, ADVISE_LEAST = 3, ADVISE_LIFTS = 16, ADVISE_TEXT = 256 };
+/* Maximum of settings; minimum of trials for a recommendation; samples of the lift in a trial; bytes of a text. */
+enum { ADVISE_SETTINGS = 11, ADVISE_TRIALS_MIN = 3, ADVISE_LIFT_SAMPLES = 16, ADVISE_TEXT = 256 };
 
-/* Scales of the bulk figures: mass, and diameter of a sphere with the mean volume, of the moving bodies; |gravity|. */
+/* Scales by which bulk figures are divided. */
 typedef struct AdviseScales {
-    int moving;
-    double mass, diameter, gravity;
-    double speed; /* sqrt(gravity diameter), or the reference speed without gravity; m/s */
-    double
-        step_most; /* 0.05 sqrt(d/g), d the width of the thinnest body; infinite without gravity */
+    int moving;      /* number of moving bodies */
+    double mass;     /* of all moving bodies, kg */
+    double diameter; /* of a sphere with the mean volume of the moving bodies, m */
+    double gravity;  /* |gravity|, m/s2 */
+    double speed;    /* sqrt(gravity diameter), or the reference speed without gravity; m/s */
+    /* Largest step recommended: 0.05 sqrt(d/g), d the width of the thinnest body; infinite without gravity. */
+    double step_max;
 } AdviseScales;
 
 typedef struct AdviseSetting {
-    TalusWorldChanges with;
-    bool own;     /* the scene's own setting */
-    int priority; /* 0: always tried; larger ones are left out first where time is short */
+    TalusWorldChanges changes; /* law, compliance, tolerance and step of the setting */
+    bool own;                  /* the scene's own setting */
+    int priority; /* 0: always tried; where time is short, settings with the largest priority are left out first */
 } AdviseSetting;
 
 /* Bulk figures of one step. */
 typedef struct AdviseStep {
-    double time;         /* s, since the start of the trial, at the end of the step */
-    double height;       /* of the centre of mass along gravity, in diameters, up to a constant */
+    double time;   /* s, since the start of the trial, at the end of the step */
+    double height; /* of the centre of mass against gravity, over the diameter, up to a constant */
     double coordination; /* loaded contacts per moving body, each counted at both of its bodies */
-    double speed;        /* root mean square by the kinetic energy, over AdviseScales.speed */
+    double speed;        /* sqrt(2 kinetic energy / mass) over AdviseScales.speed */
 } AdviseStep;
 
 typedef struct AdviseTrial {
     AdviseSetting setting;
     AdviseStep *step; /* [steps] */
     int steps, capacity;
-    int missed;
-    double covered, wall;      /* s simulated, s of the clock in steps */
-    double products, residual; /* per step; mean residual (rms) over the reference speed */
-    double overlap_mean, overlap_p99, overlap_max;
-    /* Mean gap of loaded contacts, weighted by normal impulse, over the diameter: the opening of sliding contacts. */
+    int missed;      /* steps that missed the tolerance */
+    double covered;  /* simulated seconds */
+    double wall;     /* wall-clock seconds in steps */
+    double products; /* with the operator, per step */
+    double residual; /* mean of the rms residual over the reference speed */
+    double overlap_mean, overlap_p99, overlap_max; /* of loaded contacts, over the size */
+    /* Mean gap of loaded contacts, weighted by normal impulse, over the diameter: how far sliding contacts open. */
     double lift;
-    double drift; /* energy that the method makes or loses, over mass gravity diameter, per s */
-    /* Differences from the reference's bulk figures over the time that both cover; NAN: not known. */
-    double height, coordination, speed;
-    bool agrees;               /* these are within the limits of advise_judge.c */
-    bool complete;             /* covers the span */
-    char failure[ADVISE_TEXT]; /* of a step; "": none */
+    /* Energy per second that the numerical method adds or removes, over mass gravity diameter. */
+    double drift;
+    /* Bulk figures minus those of the most accurate trial, over the time that both cover; NAN: not known. */
+    double height_difference, coordination_difference, speed_difference;
+    bool agrees;               /* the three differences are within the limits of advise_judge.c */
+    bool complete;             /* `covered` reaches Advise.span */
+    char failure[ADVISE_TEXT]; /* error of the step that failed; "": none */
 } AdviseTrial;
 
+/* Why a value is recommended: a clause for the user. */
 typedef struct AdviseReason {
     char text[ADVISE_TEXT];
 } AdviseReason;
 
 typedef struct AdviseAdvice {
-    int reference; /* index of the most accurate trial; -1: none has steps */
-    bool given;    /* there is a recommendation */
-    TalusWorldChanges with;
+    int reference;             /* index of the most accurate trial; -1: none has steps */
+    bool given;                /* there is a recommendation */
+    TalusWorldChanges changes; /* the recommended setting */
     AdviseReason law, stiffness, tolerance, step;
-    AdviseReason warning; /* that it does not agree with the most accurate trial; "": it does */
+    /* Says that the recommended setting does not agree with the most accurate trial; "": it agrees, or was not tried. */
+    AdviseReason warning;
 } AdviseAdvice;
 
 typedef struct Advise {
-    char scene[CLI_PATH_MAX]; /* as the user named it, or its checkpoint does */
-    CliList set;              /* the user's assignments, or those of the checkpoint */
+    char scene[CLI_PATH_MAX]; /* name of the scene, from the command line or the checkpoint */
+    CliList set;              /* assignments of --set, from the command line or the checkpoint */
     AdviseScales scales;
-    TalusWorldChanges base; /* the default, which trials differ from along one axis */
-    double at, span;        /* s: simulated time at which the trials start; that each is to cover */
-    AdviseTrial trial[ADVISE_SETTINGS]; /* the last one confirms the advice */
-    int trials, left_out;
+    TalusWorldChanges base; /* the default setting, from which most trials differ in one value */
+    double at;              /* simulated time at which the trials start, s */
+    double span;            /* simulated time that each trial is to cover, s */
+    /* Trials in the order in which they run; the recommended setting is the last, unless it was tried before. */
+    AdviseTrial trial[ADVISE_SETTINGS];
+    int trials;   /* number of trials */
+    int left_out; /* number of settings not tried for lack of time */
     bool stopped; /* by a signal */
     bool loaded;  /* some contact bears load in some trial */
     AdviseAdvice advice;
 } Advise;
 
 /* ---- advise_trial.c ---- */
-/* The state from which all trials start. */
+/* The saved world from which all trials start. */
 typedef struct AdviseStart {
     void *bytes;
     size_t size;
-    int threads; /* as talus_world_load */
+    int threads; /* as in talus_world_load */
     const char *backend;
 } AdviseStart;
 
-AdviseScales advise_scales(const TalusWorld *world);
-/* Runs the trial until it covers `span` (infinite: no end) or has taken `seconds` of the clock, but at least two steps.
- * A step that fails ends it and is noted. Fails only if the state cannot be loaded. */
+/* Finds the scales from the bodies and the gravity of the world. */
+AdviseScales advise_find_scales(const TalusWorld *world);
+/* Runs the trial of trial->setting until it covers `span` (infinite: no end) or has taken `seconds` of the wall clock,
+ * but at least two steps, and fills the figures of `trial` but its differences. A step that fails ends the trial and is
+ * noted in trial->failure. Returns an error only if the state cannot be loaded. */
 TalusStatus advise_run_trial(const AdviseStart *start, const AdviseScales *scales, double span,
                              double seconds, AdviseTrial *trial);
 
 /* ---- advise_plan.c ---- */
-/* Returns the default of worlds at this world's step, with the compliance that it has for these bodies. */
-TalusWorldChanges advise_default(const TalusWorld *world);
-/* Writes the settings to try, in the order of trials; returns their number. own: that of the scene; base: the default,
- * with which the other settings are compared. */
+/* Returns the default setting: that of a new world, with the step of `world` and the compliance for its bodies. */
+TalusWorldChanges advise_default_setting(const TalusWorld *world);
+/* Writes the settings to try, in the order of trials; returns their number. `own`: setting of the scene; `base`: the
+ * default, from which the other settings are made by changes. */
 int advise_plan(const TalusWorldChanges *own, const TalusWorldChanges *base,
                 AdviseSetting out[ADVISE_SETTINGS]);
-bool advise_same(const TalusWorldChanges *a, const TalusWorldChanges *b);
+/* Compares law, compliance, limit of overlap (unless rigid), tolerance and step. */
+bool advise_same_setting(const TalusWorldChanges *a, const TalusWorldChanges *b);
 
 /* ---- advise_judge.c ---- */
-/* Compares the trials with the most accurate one and fills the advice. */
+/* Compares all trials with the most accurate trial and fills advise->advice; advice.given is false if no contact bears
+ * load or there are too few trials. */
 void advise_judge(Advise *advise);
-/* After a trial of the recommended setting: compares it as well, and takes back what is not confirmed. */
+/* After a trial of the recommended setting: compares the trials again; if this trial misses its tolerance or does not
+ * agree, recommends the default tolerance, and the default step in place of a longer one. Updates the warning. */
 void advise_confirm(Advise *advise);
 
 /* ---- advise_print.c ---- */
+/* Print the table and the recommendation, as text or as JSON, to standard output. */
 void advise_print(const Advise *advise);
 void advise_print_json(const Advise *advise);
 /* Writes "coulomb, compliance 0.01, tolerance 0.01, step 0.005 s". */
-void advise_describe(const TalusWorldChanges *with, char *text, size_t size);
+void advise_describe_setting(const TalusWorldChanges *setting, char *text, size_t size);
 
 #endif

@@ -1,38 +1,41 @@
-/* cli/commands/advise_judge.c - what the trials of `talus advise` say: the reference, differences from it, advice.
+/* cli/commands/advise_judge.c - judges the trials of `talus advise`: compares them with a reference and recommends.
  *
- * The reference is the trial that is most accurate by its setting among those that reach their tolerance: exact law, then
- * the tightest tolerance, the shortest step, the stiffest contacts. Each axis of the advice is decided by trials that
- * differ along it alone: law and stiffness, tolerance, step. */
+ * The reference is, among the trials that reach their tolerance, the one with the most accurate setting: exact law, then
+ * the tightest tolerance, the shortest step, the stiffest contacts. Law and stiffness, tolerance, and step are each chosen
+ * by trials that differ in this respect alone. */
 #include "advise.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Differences from the reference within which bulk figures agree; the last one is a part of the figure. Then: costs
- * within which the more accurate of two settings is taken, or the cheaper one; part of the steps that may miss the
- * tolerance. */
+/* Differences from the reference up to which bulk figures agree; part_limit is relative to the reference's figure. */
 static const double height_limit = 0.02, coordination_limit = 0.2, speed_limit = 0.02,
                     part_limit = 0.05;
-static const double little_dearer = 1.25, clearly_cheaper = 0.8, missed_part = 0.01;
-static const double no_lift = 1e-4; /* over the diameter */
+/* Ratios of costs: up to little_dearer the more accurate of two settings is taken, below clearly_cheaper the cheaper. */
+static const double little_dearer = 1.25, clearly_cheaper = 0.8;
+static const double missed_part = 0.01; /* part of the steps that may miss the tolerance */
+static const double no_lift =
+    1e-4; /* lift, over the diameter, below which contacts count as not opened */
 
+/* True if the trial has steps, none of them failed and at most missed_part of them missed the tolerance. */
 static bool reaches_tolerance(const AdviseTrial *t)
 {
     return t->steps > 0 && !t->failure[0] && t->missed <= missed_part * t->steps;
 }
 
-/* Clock time per simulated time, s/s. */
-static double cost_of(const AdviseTrial *t)
+/* Returns wall-clock seconds per simulated second. */
+static double get_cost(const AdviseTrial *t)
 {
     return t->wall / t->covered;
 }
 
 /* ---- the reference ---- */
 
-static bool more_accurate(const AdviseTrial *a, const AdviseTrial *b)
+/* Compares settings by the rule at the top of this file. */
+static bool is_more_accurate(const AdviseTrial *a, const AdviseTrial *b)
 {
-    const TalusWorldChanges *x = &a->setting.with, *y = &b->setting.with;
+    const TalusWorldChanges *x = &a->setting.changes, *y = &b->setting.changes;
     if (reaches_tolerance(a) != reaches_tolerance(b))
         return reaches_tolerance(a);
     if ((x->law == TALUS_LAW_COULOMB) != (y->law == TALUS_LAW_COULOMB))
@@ -42,16 +45,17 @@ static bool more_accurate(const AdviseTrial *a, const AdviseTrial *b)
     return x->step != y->step ? x->step < y->step : x->compliance < y->compliance;
 }
 
+/* Returns the index of the most accurate trial; -1: none has steps. */
 static int find_reference(const Advise *a)
 {
     int best = -1;
     for (int i = 0; i < a->trials; i++)
-        if (a->trial[i].steps > 0 && (best < 0 || more_accurate(&a->trial[i], &a->trial[best])))
+        if (a->trial[i].steps > 0 && (best < 0 || is_more_accurate(&a->trial[i], &a->trial[best])))
             best = i;
     return best;
 }
 
-/* Mean bulk figures over the second half of the time up to `end`. */
+/* Returns the mean bulk figures over times from end/2 to `end`, s since the start of the trial. */
 static AdviseStep mean_until(const AdviseTrial *t, double end)
 {
     AdviseStep sum = {0};
@@ -70,30 +74,32 @@ static AdviseStep mean_until(const AdviseTrial *t, double end)
     return mean;
 }
 
-static void compare(AdviseTrial *t, const AdviseTrial *reference)
+/* Sets the differences from the reference and whether the trial agrees. */
+static void compare_with_reference(AdviseTrial *t, const AdviseTrial *reference)
 {
     double end = fmin(t->covered, reference->covered);
     AdviseStep mine = mean_until(t, end), theirs = mean_until(reference, end);
-    t->height = mine.height - theirs.height;
-    t->coordination = mine.coordination - theirs.coordination;
-    t->speed = mine.speed - theirs.speed;
-    t->agrees =
-        fabs(t->height) < height_limit &&
-        fabs(t->coordination) < fmax(coordination_limit, 2.0 * part_limit * theirs.coordination) &&
-        fabs(t->speed) < fmax(speed_limit, part_limit * theirs.speed);
+    t->height_difference = mine.height - theirs.height;
+    t->coordination_difference = mine.coordination - theirs.coordination;
+    t->speed_difference = mine.speed - theirs.speed;
+    t->agrees = fabs(t->height_difference) < height_limit &&
+                fabs(t->coordination_difference) <
+                    fmax(coordination_limit, 2.0 * part_limit * theirs.coordination) &&
+                fabs(t->speed_difference) < fmax(speed_limit, part_limit * theirs.speed);
 }
 
 /* ---- trials by setting ---- */
 
-/* Returns the trial that differs from `with` as given: law, compliance, tolerance, factor of the step; NULL: none. */
-static const AdviseTrial *find(const Advise *a, TalusWorldChanges with)
+/* Returns the trial of this setting if it has steps; NULL: none. */
+static const AdviseTrial *find_trial(const Advise *a, TalusWorldChanges setting)
 {
     for (int i = 0; i < a->trials; i++)
-        if (a->trial[i].steps > 0 && advise_same(&a->trial[i].setting.with, &with))
+        if (a->trial[i].steps > 0 && advise_same_setting(&a->trial[i].setting.changes, &setting))
             return &a->trial[i];
     return NULL;
 }
 
+/* with_law, with_tolerance, with_step: return the setting `w` with other values. */
 static TalusWorldChanges with_law(TalusWorldChanges w, TalusFrictionLaw law, double compliance)
 {
     w.law = law;
@@ -113,9 +119,9 @@ static TalusWorldChanges with_step(TalusWorldChanges w, double step)
     return w;
 }
 
-static void say(AdviseReason *reason, const char *format, ...) CLI_PRINTF(2, 3);
+static void set_reason(AdviseReason *reason, const char *format, ...) CLI_PRINTF(2, 3);
 
-static void say(AdviseReason *reason, const char *format, ...)
+static void set_reason(AdviseReason *reason, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -123,8 +129,8 @@ static void say(AdviseReason *reason, const char *format, ...)
     va_end(args);
 }
 
-/* Writes why a trial does not reach its tolerance: a clause. */
-static void tell_miss(const AdviseTrial *t, char text[64])
+/* Writes why a trial does not reach its tolerance: "a step fails" or "3 of 100 steps miss the tolerance". */
+static void describe_miss(const AdviseTrial *t, char text[64])
 {
     if (t->failure[0])
         snprintf(text, 64, "a step fails");
@@ -134,17 +140,17 @@ static void tell_miss(const AdviseTrial *t, char text[64])
 
 /* ---- law and stiffness ---- */
 
-/* True if the trial is exact, reaches its tolerance and differs from `base` in its stiffness at most. */
+/* True if the trial is under the exact law, reaches its tolerance and differs from `base` at most in its stiffness. */
 static bool is_stiffness_trial(const AdviseTrial *t, const TalusWorldChanges *base)
 {
-    TalusWorldChanges plain = with_law(t->setting.with, base->law, base->compliance);
+    TalusWorldChanges plain = with_law(t->setting.changes, base->law, base->compliance);
     plain.elastic_overlap = base->elastic_overlap;
-    return t->setting.with.law == TALUS_LAW_COULOMB && advise_same(&plain, base) &&
+    return t->setting.changes.law == TALUS_LAW_COULOMB && advise_same_setting(&plain, base) &&
            reaches_tolerance(t);
 }
 
-/* Returns the stiffest of these trials that costs little more than the cheapest; NULL: none. agreeing: only those that
- * agree with the reference count. */
+/* Among the trials for which is_stiffness_trial is true, returns the stiffest that costs at most little_dearer times the
+ * cheapest; NULL: none. `agreeing`: considers only trials that agree with the reference. */
 static const AdviseTrial *find_stiffest(const Advise *a, const TalusWorldChanges *base,
                                         bool agreeing)
 {
@@ -156,153 +162,169 @@ static const AdviseTrial *find_stiffest(const Advise *a, const TalusWorldChanges
             if (!is_stiffness_trial(t, base) || (agreeing && !t->agrees))
                 continue;
             if (pass == 0)
-                least = fmin(least, cost_of(t));
-            else if (cost_of(t) <= little_dearer * least &&
-                     (!best || t->setting.with.compliance < best->setting.with.compliance))
+                least = fmin(least, get_cost(t));
+            else if (get_cost(t) <= little_dearer * least &&
+                     (!best || t->setting.changes.compliance < best->setting.changes.compliance))
                 best = t;
         }
     return best;
 }
 
+/* Prefers trials that agree with the reference; NULL: no trial is eligible. */
 static const AdviseTrial *choose_stiffness(const Advise *a, const TalusWorldChanges *base)
 {
     const AdviseTrial *best = find_stiffest(a, base, true);
     return best ? best : find_stiffest(a, base, false);
 }
 
-static void say_law(AdviseReason *reason, const AdviseTrial *exact, const AdviseTrial *relaxed)
+/* Writes why the exact law is recommended; `relaxed` may be NULL. */
+static void explain_law(AdviseReason *reason, const AdviseTrial *exact, const AdviseTrial *relaxed)
 {
     if (!relaxed)
-        say(reason, "the exact law");
+        set_reason(reason, "the exact law");
     else if (!relaxed->agrees)
-        say(reason,
+        set_reason(
+            reason,
             "exact; the relaxation's bulk figures are off (height %+.2g d, contacts %+.2g per "
             "body, speed %+.2g)",
-            relaxed->height, relaxed->coordination, relaxed->speed);
+            relaxed->height_difference, relaxed->coordination_difference,
+            relaxed->speed_difference);
     else if (relaxed->lift >= no_lift)
-        say(reason, "exact, %.2f times the relaxation's cost; ccp opens contacts by %.1e diameters",
-            cost_of(exact) / cost_of(relaxed), relaxed->lift);
+        set_reason(reason,
+                   "exact, %.2f times the relaxation's cost; ccp opens contacts by %.1e diameters",
+                   get_cost(exact) / get_cost(relaxed), relaxed->lift);
     else
-        say(reason, "exact, %.2f times the relaxation's cost", cost_of(exact) / cost_of(relaxed));
+        set_reason(reason, "exact, %.2f times the relaxation's cost",
+                   get_cost(exact) / get_cost(relaxed));
 }
 
-static void say_stiffness(AdviseReason *reason, const AdviseTrial *t, const AdviseTrial *rigid,
-                          const AdviseTrial *soft, const TalusWorldChanges *base)
+/* Writes why the stiffness of trial `t` is recommended; `rigid` and `soft`, trials of rigid contacts and of the default
+ * stiffness, may be NULL. */
+static void explain_stiffness(AdviseReason *reason, const AdviseTrial *t, const AdviseTrial *rigid,
+                              const AdviseTrial *soft, const TalusWorldChanges *base)
 {
     char kappa[32] = "no overlap", miss[64];
     if (t->overlap_mean > 0.0)
         snprintf(kappa, sizeof kappa, "kappa %.1e", 2.0 / t->overlap_mean);
-    if (t->setting.with.compliance == 0.0 && base->compliance == 0.0) {
-        say(reason, "the default where masses differ by more than a factor of 1e6");
-    } else if (t->setting.with.compliance == 0.0 && soft && !soft->agrees) {
-        say(reason, "rigid; bulk figures of compliance %g, at %.2g of the cost, are off",
-            base->compliance, cost_of(soft) / cost_of(t));
-    } else if (t->setting.with.compliance == 0.0) {
-        say(reason, "rigid contacts cost little more than compliant ones here");
+    if (t->setting.changes.compliance == 0.0 && base->compliance == 0.0) {
+        set_reason(reason, "the default where masses differ by more than a factor of 1e6");
+    } else if (t->setting.changes.compliance == 0.0 && soft && !soft->agrees) {
+        set_reason(reason, "rigid; bulk figures of compliance %g, at %.2g of the cost, are off",
+                   base->compliance, get_cost(soft) / get_cost(t));
+    } else if (t->setting.changes.compliance == 0.0) {
+        set_reason(reason, "rigid contacts cost little more than compliant ones here");
     } else if (rigid && !reaches_tolerance(rigid)) {
-        tell_miss(rigid, miss);
-        say(reason, "%s; with rigid contacts %s", kappa, miss);
+        describe_miss(rigid, miss);
+        set_reason(reason, "%s; with rigid contacts %s", kappa, miss);
     } else if (rigid) {
-        say(reason, "%s; rigid contacts cost %.2g times as much", kappa,
-            cost_of(rigid) / cost_of(t));
+        set_reason(reason, "%s; rigid contacts cost %.2g times as much", kappa,
+                   get_cost(rigid) / get_cost(t));
     } else {
-        say(reason, "%s", kappa);
+        set_reason(reason, "%s", kappa);
     }
 }
 
-static void advise_law(const Advise *a, const TalusWorldChanges *base, AdviseAdvice *out)
+/* Chooses law and stiffness with their reasons. Chooses the relaxation if it agrees, opens no contacts, and is much
+ * cheaper or no exact trial reaches its tolerance; otherwise the exact law. */
+static void choose_law(const Advise *a, const TalusWorldChanges *base, AdviseAdvice *out)
 {
     const AdviseTrial *exact = choose_stiffness(a, base);
-    const AdviseTrial *rigid = find(a, with_law(*base, TALUS_LAW_COULOMB, 0.0));
-    const AdviseTrial *relaxed = find(a, with_law(*base, TALUS_LAW_CCP, 0.0));
+    const AdviseTrial *rigid = find_trial(a, with_law(*base, TALUS_LAW_COULOMB, 0.0));
+    const AdviseTrial *relaxed = find_trial(a, with_law(*base, TALUS_LAW_CCP, 0.0));
     bool relaxes = relaxed && reaches_tolerance(relaxed) && relaxed->agrees &&
                    relaxed->lift < no_lift; /* the relaxation will do */
     if (exact &&
-        !(relaxes && cost_of(relaxed) < clearly_cheaper * clearly_cheaper * cost_of(exact))) {
-        out->with.compliance = exact->setting.with.compliance;
-        out->with.elastic_overlap = exact->setting.with.elastic_overlap;
-        say_law(&out->law, exact, relaxed);
-        say_stiffness(&out->stiffness, exact, rigid, find(a, *base), base);
+        !(relaxes && get_cost(relaxed) < clearly_cheaper * clearly_cheaper * get_cost(exact))) {
+        out->changes.compliance = exact->setting.changes.compliance;
+        out->changes.elastic_overlap = exact->setting.changes.elastic_overlap;
+        explain_law(&out->law, exact, relaxed);
+        explain_stiffness(&out->stiffness, exact, rigid, find_trial(a, *base), base);
     } else if (relaxes) {
-        out->with = with_law(out->with, TALUS_LAW_CCP, 0.0);
-        say(&out->law, "the relaxation agrees, lifts nothing here and %s",
-            exact ? "is much cheaper" : "reaches its tolerance, which the exact law does not");
-        say(&out->stiffness, "rigid, as the relaxation was tried");
+        out->changes = with_law(out->changes, TALUS_LAW_CCP, 0.0);
+        set_reason(&out->law, "the relaxation agrees, lifts nothing here and %s",
+                   exact ? "is much cheaper"
+                         : "reaches its tolerance, which the exact law does not");
+        set_reason(&out->stiffness, "rigid, as the relaxation was tried");
     } else {
-        say(&out->law,
-            "exact, but no such trial at tolerance %g reached it: raise "
-            "solver.max_iterations",
-            base->tolerance);
-        say(&out->stiffness, "the default");
+        set_reason(&out->law,
+                   "exact, but no such trial at tolerance %g reached it: raise "
+                   "solver.max_iterations",
+                   base->tolerance);
+        set_reason(&out->stiffness, "the default");
     }
 }
 
 /* ---- tolerance ---- */
 
-static void advise_tolerance(const Advise *a, const TalusWorldChanges *base, AdviseAdvice *out)
+/* Chooses among 1e-3, 1e-2 and 1e-1, with the reason. */
+static void choose_tolerance(const Advise *a, const TalusWorldChanges *base, AdviseAdvice *out)
 {
-    const AdviseTrial *middle = find(a, *base), *loose = find(a, with_tolerance(*base, 1e-1));
-    const AdviseTrial *tight = find(a, with_tolerance(*base, 1e-3));
+    const AdviseTrial *middle = find_trial(a, *base),
+                      *loose = find_trial(a, with_tolerance(*base, 1e-1));
+    const AdviseTrial *tight = find_trial(a, with_tolerance(*base, 1e-3));
     char miss[64];
     if (!middle) {
-        say(&out->tolerance, "the default");
+        set_reason(&out->tolerance, "the default");
     } else if (tight && reaches_tolerance(tight) && tight->agrees &&
-               (!middle->agrees || cost_of(tight) < little_dearer * cost_of(middle))) {
-        out->with.tolerance = 1e-3;
-        say(&out->tolerance, "1e-3 costs %.2g of 1e-2%s", cost_of(tight) / cost_of(middle),
-            middle->agrees ? "" : ", whose bulk figures are off");
+               (!middle->agrees || get_cost(tight) < little_dearer * get_cost(middle))) {
+        out->changes.tolerance = 1e-3;
+        set_reason(&out->tolerance, "1e-3 costs %.2g of 1e-2%s", get_cost(tight) / get_cost(middle),
+                   middle->agrees ? "" : ", whose bulk figures are off");
     } else if (loose && loose->agrees && reaches_tolerance(loose) && loose->lift < no_lift &&
                loose->overlap_p99 < 2.0 * middle->overlap_p99 &&
-               cost_of(loose) < clearly_cheaper * cost_of(middle)) {
-        out->with.tolerance = 1e-1;
-        say(&out->tolerance, "1e-1 costs %.2g of 1e-2, with the same bulk figures",
-            cost_of(loose) / cost_of(middle));
+               get_cost(loose) < clearly_cheaper * get_cost(middle)) {
+        out->changes.tolerance = 1e-1;
+        set_reason(&out->tolerance, "1e-1 costs %.2g of 1e-2, with the same bulk figures",
+                   get_cost(loose) / get_cost(middle));
     } else if (tight && !reaches_tolerance(tight)) {
-        tell_miss(tight, miss);
-        say(&out->tolerance, "at 1e-3 %s", miss);
+        describe_miss(tight, miss);
+        set_reason(&out->tolerance, "at 1e-3 %s", miss);
     } else if (tight) {
-        say(&out->tolerance, "1e-3 costs %.2g times as much and %s",
-            cost_of(tight) / cost_of(middle),
-            middle->agrees ? "changes little" : "does not agree better");
+        set_reason(&out->tolerance, "1e-3 costs %.2g times as much and %s",
+                   get_cost(tight) / get_cost(middle),
+                   middle->agrees ? "changes little" : "does not agree better");
     } else {
-        say(&out->tolerance, "1e-3 was not tried");
+        set_reason(&out->tolerance, "1e-3 was not tried");
     }
 }
 
 /* ---- step ---- */
 
 /* Returns the largest of 1, 2, 5 times a power of ten that is not above x. */
-static double round_down(double x)
+static double round_down_to_125(double x)
 {
     double power = pow(10.0, floor(log10(x))), digit = x / power * (1.0 + 1e-9);
     return power * (digit >= 5.0 ? 5.0 : digit >= 2.0 ? 2.0 : 1.0);
 }
 
-static void advise_step(const Advise *a, const TalusWorldChanges *base, AdviseAdvice *out)
+/* Chooses the default step h, h/2, 2h or one below scales.step_max, with the reason. */
+static void choose_step(const Advise *a, const TalusWorldChanges *base, AdviseAdvice *out)
 {
-    double h = base->step, most = a->scales.step_most;
-    const AdviseTrial *whole = find(a, *base), *half = find(a, with_step(*base, 0.5 * h));
-    const AdviseTrial *twice = find(a, with_step(*base, 2.0 * h));
+    double h = base->step, most = a->scales.step_max;
+    const AdviseTrial *whole = find_trial(a, *base),
+                      *half = find_trial(a, with_step(*base, 0.5 * h));
+    const AdviseTrial *twice = find_trial(a, with_step(*base, 2.0 * h));
     if (h > most * (1.0 + 1e-9)) {
-        out->with.step = round_down(most);
-        say(&out->step, "at most 0.05 sqrt(d/g) = %.2g s of the thinnest body", most);
+        out->changes.step = round_down_to_125(most);
+        set_reason(&out->step, "at most 0.05 sqrt(d/g) = %.2g s of the thinnest body", most);
     } else if (whole && half && !whole->agrees && half->agrees && reaches_tolerance(half)) {
-        out->with.step = 0.5 * h;
-        say(&out->step, "bulk figures at h are off, those at h/2 are not");
+        out->changes.step = 0.5 * h;
+        set_reason(&out->step, "bulk figures at h are off, those at h/2 are not");
     } else if (whole && twice && 2.0 * h <= most && twice->agrees && reaches_tolerance(twice) &&
-               cost_of(twice) < clearly_cheaper * cost_of(whole)) {
-        out->with.step = 2.0 * h;
-        say(&out->step, "2h costs %.2g of h, with the same bulk figures",
-            cost_of(twice) / cost_of(whole));
+               get_cost(twice) < clearly_cheaper * get_cost(whole)) {
+        out->changes.step = 2.0 * h;
+        set_reason(&out->step, "2h costs %.2g of h, with the same bulk figures",
+                   get_cost(twice) / get_cost(whole));
     } else if (isfinite(most)) {
-        say(&out->step, "below 0.05 sqrt(d/g) = %.2g s of the thinnest body", most);
+        set_reason(&out->step, "below 0.05 sqrt(d/g) = %.2g s of the thinnest body", most);
     } else {
-        say(&out->step, "the scene's; without gravity there is no rule for it");
+        set_reason(&out->step, "the scene's; without gravity there is no rule for it");
     }
 }
 
 /* ---- all ---- */
 
+/* True if some step of the trial has loaded contacts. */
 static bool bears_load(const AdviseTrial *t)
 {
     bool any = false;
@@ -311,15 +333,15 @@ static bool bears_load(const AdviseTrial *t)
     return any;
 }
 
-/* Finds the most accurate trial and compares all with it. */
+/* Finds the reference and compares all trials with it. */
 static void compare_all(Advise *a)
 {
     int reference = a->advice.reference = find_reference(a);
     for (int i = 0; i < a->trials; i++) {
         AdviseTrial *t = &a->trial[i];
-        t->height = t->coordination = t->speed = NAN;
+        t->height_difference = t->coordination_difference = t->speed_difference = NAN;
         if (reference >= 0 && t->steps > 0)
-            compare(t, &a->trial[reference]);
+            compare_with_reference(t, &a->trial[reference]);
     }
 }
 
@@ -329,62 +351,65 @@ static const AdviseTrial *find_cheapest(const Advise *a)
     const AdviseTrial *best = NULL;
     for (int i = 0; i < a->trials; i++) {
         const AdviseTrial *t = &a->trial[i];
-        if (reaches_tolerance(t) && t->agrees && (!best || cost_of(t) < cost_of(best)))
+        if (reaches_tolerance(t) && t->agrees && (!best || get_cost(t) < get_cost(best)))
             best = t;
     }
     return best;
 }
 
-/* Says so if the recommended setting was tried and does not agree, and which one does. */
+/* Sets the warning: if the recommended setting was tried and does not agree, its differences and the cheapest setting
+ * that agrees; else "". */
 static void warn_of_difference(const Advise *a, AdviseAdvice *out)
 {
-    const AdviseTrial *t = find(a, out->with), *other = find_cheapest(a);
+    const AdviseTrial *t = find_trial(a, out->changes), *other = find_cheapest(a);
     char setting[96] = "none";
     out->warning.text[0] = '\0';
     if (!t || t->agrees)
         return;
     if (other)
-        advise_describe(&other->setting.with, setting, sizeof setting);
-    say(&out->warning,
+        advise_describe_setting(&other->setting.changes, setting, sizeof setting);
+    set_reason(
+        &out->warning,
         "its bulk figures differ from the most accurate (height %+.2g d, contacts %+.2g per body, "
         "speed %+.2g); the cheapest that agrees: %s",
-        t->height, t->coordination, t->speed, setting);
+        t->height_difference, t->coordination_difference, t->speed_difference, setting);
 }
 
-/* Takes back what was chosen apart and is not confirmed together. */
-static void take_back(Advise *a, AdviseAdvice *out)
+/* Tolerance and step are chosen independently. If the trial of both together misses its tolerance or does not agree,
+ * returns the tolerance, and a step longer than the default, to the default. */
+static void retract_unconfirmed(Advise *a, AdviseAdvice *out)
 {
-    const AdviseTrial *together = find(a, out->with);
+    const AdviseTrial *together = find_trial(a, out->changes);
     if (!together || (reaches_tolerance(together) && together->agrees))
         return;
     const char *why = reaches_tolerance(together) ? "bulk figures are off" : "steps miss it";
-    out->with.tolerance = a->base.tolerance;
-    say(&out->tolerance, "the default: with tolerance and step chosen apart %s", why);
-    if (out->with.step > a->base.step) {
-        out->with.step = a->base.step;
-        say(&out->step, "the scene's: with tolerance and step chosen apart %s", why);
+    out->changes.tolerance = a->base.tolerance;
+    set_reason(&out->tolerance, "the default: with tolerance and step chosen apart %s", why);
+    if (out->changes.step > a->base.step) {
+        out->changes.step = a->base.step;
+        set_reason(&out->step, "the scene's: with tolerance and step chosen apart %s", why);
     }
 }
 
 void advise_confirm(Advise *a)
 {
     compare_all(a);
-    take_back(a, &a->advice);
+    retract_unconfirmed(a, &a->advice);
     warn_of_difference(a, &a->advice);
 }
 
 void advise_judge(Advise *a)
 {
     AdviseAdvice *out = &a->advice;
-    *out = (AdviseAdvice){.with = a->base};
+    *out = (AdviseAdvice){.changes = a->base};
     compare_all(a);
     for (int i = 0; i < a->trials; i++)
         a->loaded |= bears_load(&a->trial[i]);
-    out->given = a->loaded && find(a, a->base) && a->trials >= ADVISE_LEAST;
+    out->given = a->loaded && find_trial(a, a->base) && a->trials >= ADVISE_TRIALS_MIN;
     if (!out->given)
         return;
-    advise_law(a, &a->base, out);
-    advise_tolerance(a, &a->base, out);
-    advise_step(a, &a->base, out);
+    choose_law(a, &a->base, out);
+    choose_tolerance(a, &a->base, out);
+    choose_step(a, &a->base, out);
     warn_of_difference(a, out);
 }

@@ -1,23 +1,23 @@
 /* cli/commands/advise_plan.c - the settings that `talus advise` tries.
  *
- * The default and, from it, one change at a time: law and stiffness, tolerance, step. The last one is the most accurate:
- * it has whatever time is left. */
+ * The settings are the default and changes of it in one respect each: law and stiffness, tolerance, or step. The last
+ * setting combines the accurate choices; being the last, its trial has all the time that is left. */
 #include "advise.h"
 
 #include "world/state.h"
 
 #include <math.h>
 
-static const double stiffer = 1e-3; /* compliance of the trials with stiffer contacts */
+static const double stiffer = 1e-3; /* compliance of the trials setting stiffer contacts */
 
-bool advise_same(const TalusWorldChanges *a, const TalusWorldChanges *b)
+bool advise_same_setting(const TalusWorldChanges *a, const TalusWorldChanges *b)
 {
     return a->law == b->law && a->compliance == b->compliance &&
            (a->compliance == 0.0 || a->elastic_overlap == b->elastic_overlap) &&
            a->tolerance == b->tolerance && a->step == b->step;
 }
 
-TalusWorldChanges advise_default(const TalusWorld *world)
+TalusWorldChanges advise_default_setting(const TalusWorld *world)
 {
     TalusWorldDef def = talus_world_def_default();
     TalusWorldChanges base = {
@@ -31,10 +31,10 @@ TalusWorldChanges advise_default(const TalusWorld *world)
     return base;
 }
 
-static bool is_planned(const AdviseSetting *plan, int count, const TalusWorldChanges *with)
+static bool is_planned(const AdviseSetting *plan, int count, const TalusWorldChanges *setting)
 {
     for (int i = 0; i < count; i++)
-        if (advise_same(&plan[i].with, with))
+        if (advise_same_setting(&plan[i].changes, setting))
             return true;
     return false;
 }
@@ -45,7 +45,7 @@ int advise_plan(const TalusWorldChanges *own, const TalusWorldChanges *base,
     const double stiff = base->compliance > 0.0 ? stiffer : 0.0;
     const struct {
         TalusFrictionLaw law;
-        double compliance, tolerance, step; /* compliance below 0: the default's */
+        double compliance, tolerance, step; /* compliance below 0: the default's; step: factor */
         int priority;
     } rows[] = {
         {TALUS_LAW_COULOMB, -1.0, 1e-2, 1.0, 0},  {TALUS_LAW_CCP, 0.0, 1e-2, 1.0, 0},
@@ -56,22 +56,22 @@ int advise_plan(const TalusWorldChanges *own, const TalusWorldChanges *base,
     };
     int count = 0, found = -1;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        TalusWorldChanges with = *base;
-        with.law = rows[i].law;
-        with.compliance = rows[i].compliance < 0.0 ? base->compliance : rows[i].compliance;
-        with.tolerance = rows[i].tolerance;
-        with.step = rows[i].step * base->step;
-        if (is_planned(out, count, &with)) /* where the default is rigid */
+        TalusWorldChanges setting = *base;
+        setting.law = rows[i].law;
+        setting.compliance = rows[i].compliance < 0.0 ? base->compliance : rows[i].compliance;
+        setting.tolerance = rows[i].tolerance;
+        setting.step = rows[i].step * base->step;
+        if (is_planned(out, count, &setting)) /* where the default is rigid */
             continue;
-        bool same = advise_same(&with, own);
+        bool same = advise_same_setting(&setting, own);
         found = same ? count : found;
-        out[count++] = (AdviseSetting){with, same, same ? 0 : rows[i].priority};
+        out[count++] = (AdviseSetting){setting, same, same ? 0 : rows[i].priority};
     }
     if (found < 0) { /* the scene's own setting comes first */
         for (int i = count; i > 0; i--)
             out[i] = out[i - 1];
         out[0] = (AdviseSetting){*own, true, 0};
-        out[0].with.on_miss = TALUS_MISS_CONTINUE;
+        out[0].changes.on_miss = TALUS_MISS_CONTINUE;
         count++;
     }
     return count;

@@ -7,21 +7,21 @@
 #include <stdio.h>
 #include <string.h>
 
-void advise_describe(const TalusWorldChanges *with, char *text, size_t size)
+void advise_describe_setting(const TalusWorldChanges *setting, char *text, size_t size)
 {
     char stiffness[48] = "rigid";
-    if (with->compliance > 0.0)
-        snprintf(stiffness, sizeof stiffness, "compliance %g", with->compliance);
-    snprintf(text, size, "%s, %s, tolerance %g, step %g s", talus_law_name(with->law), stiffness,
-             with->tolerance, with->step);
+    if (setting->compliance > 0.0)
+        snprintf(stiffness, sizeof stiffness, "compliance %g", setting->compliance);
+    snprintf(text, size, "%s, %s, tolerance %g, step %g s", talus_law_name(setting->law), stiffness,
+             setting->tolerance, setting->step);
 }
 
 /* ---- the table ---- */
 
-/* Widths of the columns, for the two lines of the head and, with other kinds of values, for print_trial. */
+/* Format of the two lines of headings; print_trial has the same widths. */
 #define HEAD " %2s %-8s %10s %7s %8s %8s %8s %8s %6s %8s %8s %8s %8s %8s %9s %8s %9s\n"
 
-static void print_head(const Advise *a)
+static void print_headings(const Advise *a)
 {
     printf("%s: %d moving bodies, from t = %g s; each setting covers %.3g s, figures are of its "
            "second half\n\n",
@@ -32,8 +32,8 @@ static void print_head(const Advise *a)
            "largest", "d", "m g d/s", "d", "per body", "sqrt(g d)");
 }
 
-/* Marks of the scene's own setting, the most accurate one and the recommended one. */
-static void mark(const Advise *a, int index, char marks[4])
+/* Writes the marks of a trial: * for the scene's own setting, = for the most accurate, > for the recommended one. */
+static void set_marks(const Advise *a, int index, char marks[4])
 {
     const AdviseTrial *t = &a->trial[index];
     int n = 0;
@@ -41,32 +41,34 @@ static void mark(const Advise *a, int index, char marks[4])
         marks[n++] = '*';
     if (index == a->advice.reference)
         marks[n++] = '=';
-    if (a->advice.given && advise_same(&t->setting.with, &a->advice.with))
+    if (a->advice.given && advise_same_setting(&t->setting.changes, &a->advice.changes))
         marks[n++] = '>';
     marks[n] = '\0';
 }
 
+/* Prints a trial's row of the table; below it, its failure or that it covers less than the span. */
 static void print_trial(const Advise *a, int index)
 {
     const AdviseTrial *t = &a->trial[index];
-    const TalusWorldChanges *w = &t->setting.with;
+    const TalusWorldChanges *w = &t->setting.changes;
     char compliance[24] = "rigid", marks[4];
     if (w->compliance > 0.0)
         snprintf(compliance, sizeof compliance, "%g", w->compliance);
-    mark(a, index, marks);
+    set_marks(a, index, marks);
     printf(" %2s %-8s %10s %7.0e %8.3g ", marks, talus_law_name(w->law), compliance, w->tolerance,
            w->step);
     if (t->steps > 0)
         printf("%8.0f %8.1f %8.1e %6d %8.1e %8.1e %8.1e %8.1e %8.1e %+9.1e %+8.2f %+9.1e\n",
                1e3 * t->wall / t->covered, t->products, t->residual, t->missed, t->overlap_mean,
-               t->overlap_p99, t->overlap_max, t->lift, t->drift, t->height, t->coordination,
-               t->speed);
+               t->overlap_p99, t->overlap_max, t->lift, t->drift, t->height_difference,
+               t->coordination_difference, t->speed_difference);
     if (t->failure[0])
         printf("%s    failed: %s\n", t->steps > 0 ? "" : "\n", t->failure);
     else if (!t->complete)
         printf("%s    covers %.3g s alone\n", t->steps > 0 ? "" : "\n", t->covered);
 }
 
+/* Prints what the marks mean, how many settings were left out, and whether a signal stopped the trials. */
 static void print_notes(const Advise *a)
 {
     printf(
@@ -81,19 +83,19 @@ static void print_notes(const Advise *a)
 
 /* ---- the recommendation ---- */
 
-static void print_key(const char *key, const char *value, const AdviseReason *reason)
+static void print_recommended_key(const char *key, const char *value, const AdviseReason *reason)
 {
     printf("  %-18s %-10s %s\n", key, value, reason->text);
 }
 
-static void print_real(const char *key, double value, const AdviseReason *reason)
+static void print_recommended_number(const char *key, double value, const AdviseReason *reason)
 {
     char text[32];
     snprintf(text, sizeof text, "%g", value);
-    print_key(key, text, reason);
+    print_recommended_key(key, text, reason);
 }
 
-/* True if an assignment is of a key that the advice gives. */
+/* True if NAME of the assignment NAME=VALUE is one of the recommended keys. */
 static bool is_advised(const char *assignment)
 {
     static const char *const keys[] = {
@@ -104,8 +106,8 @@ static bool is_advised(const char *assignment)
     return false;
 }
 
-/* Prints a word of the user, quoted where a shell would read more than letters in it. */
-static void print_word(const char *word)
+/* Prints a word of a command line, in quotes if it has characters that are special to a shell. */
+static void print_shell_word(const char *word)
 {
     bool plain = strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                               "0123456789._=+-/:,") == strlen(word);
@@ -122,33 +124,34 @@ static void print_word(const char *word)
     putchar('\'');
 }
 
+/* Prints the recommended keys with reasons and the command that runs the scene with them, or why there are none. */
 static void print_advice(const Advise *a)
 {
     const AdviseAdvice *advice = &a->advice;
-    const TalusWorldChanges *w = &advice->with;
+    const TalusWorldChanges *w = &advice->changes;
     const AdviseReason limit = {"limit of that overlap, over the size"};
     if (!advice->given) {
         printf("\nno recommendation: %s\n",
-               a->loaded || a->trials < ADVISE_LEAST
+               a->loaded || a->trials < ADVISE_TRIALS_MIN
                    ? "too few settings were tried"
                    : "no contact bears load; start later (--at T) or from a run (--from DIR)");
         return;
     }
     printf("\nrecommended keys of the scene:\n");
-    print_key("law", talus_law_name(w->law), &advice->law);
-    print_real("compliance", w->compliance, &advice->stiffness);
+    print_recommended_key("law", talus_law_name(w->law), &advice->law);
+    print_recommended_number("compliance", w->compliance, &advice->stiffness);
     if (w->compliance > 0.0)
-        print_real("elastic_overlap", w->elastic_overlap, &limit);
-    print_real("solver.tolerance", w->tolerance, &advice->tolerance);
-    print_real("step", w->step, &advice->step);
+        print_recommended_number("elastic_overlap", w->elastic_overlap, &limit);
+    print_recommended_number("solver.tolerance", w->tolerance, &advice->tolerance);
+    print_recommended_number("step", w->step, &advice->step);
     if (advice->warning.text[0])
         printf("  %s\n", advice->warning.text);
     printf("\ntalus run ");
-    print_word(a->scene);
+    print_shell_word(a->scene);
     for (int i = 0; i < a->set.count; i++)
         if (!is_advised(a->set.item[i])) {
             printf(" --set ");
-            print_word(a->set.item[i]);
+            print_shell_word(a->set.item[i]);
         }
     printf(" --set law=%s --set compliance=%g", talus_law_name(w->law), w->compliance);
     if (w->compliance > 0.0)
@@ -158,7 +161,7 @@ static void print_advice(const Advise *a)
 
 void advise_print(const Advise *a)
 {
-    print_head(a);
+    print_headings(a);
     for (int i = 0; i < a->trials; i++)
         print_trial(a, i);
     print_notes(a);
@@ -169,52 +172,52 @@ void advise_print(const Advise *a)
 
 static void write_setting(JsonOut *json, const TalusWorldChanges *w)
 {
-    json_text(json, "law", talus_law_name(w->law));
-    json_real(json, "compliance", w->compliance);
-    json_real(json, "elastic_overlap", w->elastic_overlap);
-    json_real(json, "tolerance", w->tolerance);
-    json_real(json, "step", w->step);
+    json_write_text(json, "law", talus_law_name(w->law));
+    json_write_real(json, "compliance", w->compliance);
+    json_write_real(json, "elastic_overlap", w->elastic_overlap);
+    json_write_real(json, "tolerance", w->tolerance);
+    json_write_real(json, "step", w->step);
 }
 
 static void write_trial(JsonOut *json, const AdviseTrial *t)
 {
     bool any = t->steps > 0;
     json_open_object(json, NULL);
-    write_setting(json, &t->setting.with);
-    json_bool(json, "own", t->setting.own);
-    json_bool(json, "complete", t->complete);
-    json_text(json, "failure", t->failure);
-    json_int(json, "steps", t->steps);
-    json_int(json, "missed", t->missed);
-    json_real(json, "covered", t->covered);
-    json_real(json, "wall_seconds", t->wall);
-    json_real(json, "ms_per_simulated_second", any ? 1e3 * t->wall / t->covered : NAN);
-    json_real(json, "products", t->products);
-    json_real(json, "residual", t->residual);
-    json_real(json, "overlap_mean", t->overlap_mean);
-    json_real(json, "overlap_p99", t->overlap_p99);
-    json_real(json, "overlap_max", t->overlap_max);
-    json_real(json, "kappa", t->overlap_mean > 0.0 ? 2.0 / t->overlap_mean : NAN);
-    json_real(json, "lift", t->lift);
-    json_real(json, "drift", t->drift);
-    json_real(json, "height_difference", t->height);
-    json_real(json, "coordination_difference", t->coordination);
-    json_real(json, "speed_difference", t->speed);
-    json_bool(json, "agrees", t->agrees);
+    write_setting(json, &t->setting.changes);
+    json_write_bool(json, "own", t->setting.own);
+    json_write_bool(json, "complete", t->complete);
+    json_write_text(json, "failure", t->failure);
+    json_write_int(json, "steps", t->steps);
+    json_write_int(json, "missed", t->missed);
+    json_write_real(json, "covered", t->covered);
+    json_write_real(json, "wall_seconds", t->wall);
+    json_write_real(json, "ms_per_simulated_second", any ? 1e3 * t->wall / t->covered : NAN);
+    json_write_real(json, "products", t->products);
+    json_write_real(json, "residual", t->residual);
+    json_write_real(json, "overlap_mean", t->overlap_mean);
+    json_write_real(json, "overlap_p99", t->overlap_p99);
+    json_write_real(json, "overlap_max", t->overlap_max);
+    json_write_real(json, "kappa", t->overlap_mean > 0.0 ? 2.0 / t->overlap_mean : NAN);
+    json_write_real(json, "lift", t->lift);
+    json_write_real(json, "drift", t->drift);
+    json_write_real(json, "height_difference", t->height_difference);
+    json_write_real(json, "coordination_difference", t->coordination_difference);
+    json_write_real(json, "speed_difference", t->speed_difference);
+    json_write_bool(json, "agrees", t->agrees);
     json_close_object(json);
 }
 
 static void write_advice(JsonOut *json, const AdviseAdvice *advice)
 {
     json_open_object(json, "recommended");
-    write_setting(json, &advice->with);
+    write_setting(json, &advice->changes);
     json_open_object(json, "reasons");
-    json_text(json, "law", advice->law.text);
-    json_text(json, "compliance", advice->stiffness.text);
-    json_text(json, "tolerance", advice->tolerance.text);
-    json_text(json, "step", advice->step.text);
+    json_write_text(json, "law", advice->law.text);
+    json_write_text(json, "compliance", advice->stiffness.text);
+    json_write_text(json, "tolerance", advice->tolerance.text);
+    json_write_text(json, "step", advice->step.text);
     json_close_object(json);
-    json_text(json, "warning", advice->warning.text);
+    json_write_text(json, "warning", advice->warning.text);
     json_close_object(json);
 }
 
@@ -223,14 +226,14 @@ void advise_print_json(const Advise *a)
     JsonOut json;
     json_start(&json, json_to_stream, stdout);
     json_open_object(&json, NULL);
-    json_text(&json, "scene", a->scene);
-    json_int(&json, "moving", a->scales.moving);
-    json_real(&json, "at", a->at);
-    json_real(&json, "span", a->span);
-    json_real(&json, "step_most", a->scales.step_most);
-    json_int(&json, "left_out", a->left_out);
-    json_bool(&json, "stopped", a->stopped);
-    json_int(&json, "reference", a->advice.reference);
+    json_write_text(&json, "scene", a->scene);
+    json_write_int(&json, "moving", a->scales.moving);
+    json_write_real(&json, "at", a->at);
+    json_write_real(&json, "span", a->span);
+    json_write_real(&json, "step_most", a->scales.step_max);
+    json_write_int(&json, "left_out", a->left_out);
+    json_write_bool(&json, "stopped", a->stopped);
+    json_write_int(&json, "reference", a->advice.reference);
     json_open_array(&json, "trials");
     for (int i = 0; i < a->trials; i++)
         write_trial(&json, &a->trial[i]);
@@ -238,7 +241,7 @@ void advise_print_json(const Advise *a)
     if (a->advice.given)
         write_advice(&json, &a->advice);
     else
-        json_null(&json, "recommended");
+        json_write_null(&json, "recommended");
     json_close_object(&json);
     json_finish(&json);
     fflush(stdout);

@@ -9,26 +9,32 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { STEPS_LEAST = 2 };
+enum { STEPS_MIN = 2 }; /* minimum number of steps of a trial */
 
-/* Sums over the steps of a part of a trial. */
+/* Sums over steps of a trial. */
 typedef struct Sums {
-    double steps, residual, mean, p99, energy, length, lift, lifts;
+    double steps;     /* number of steps */
+    double residual;  /* rms residuals over the reference speed */
+    double mean, p99; /* overlaps */
+    double energy;    /* energy that the method adds, J */
+    double length;    /* lengths of the steps, s */
+    double lift;      /* sampled lifts */
+    double lifts;     /* number of samples of the lift */
 } Sums;
 
 typedef struct TrialRun {
     TalusWorld *world;
     const AdviseScales *scales;
     AdviseTrial *trial;
-    double begun;        /* simulated time at the start */
-    double lift_every;   /* simulated time between samples of the contacts; 0: every step */
-    TalusStepInfo *info; /* [steps], for figures over the second half */
-    double *lift;        /* [steps]; NAN: not sampled */
-    TalusContactState *list;
+    double begun;            /* simulated time at the start */
+    double lift_every;       /* simulated time between samples of the lift, s; 0: every step */
+    TalusStepInfo *info;     /* [steps], for figures over the second half */
+    double *lift;            /* [steps]; NAN: not sampled */
+    TalusContactState *list; /* work space: loaded contacts of a step */
     int list_capacity;
 } TrialRun;
 
-AdviseScales advise_scales(const TalusWorld *world)
+AdviseScales advise_find_scales(const TalusWorld *world)
 {
     TalusSurvey s;
     talus_world_survey(world, &s);
@@ -37,7 +43,7 @@ AdviseScales advise_scales(const TalusWorld *world)
                            .mass = s.mass,
                            .diameter = cbrt(6.0 * volume / 3.14159265358979323846),
                            .gravity = talus_norm(talus_world_gravity(world)),
-                           .step_most = 0.05 * s.fall_time};
+                           .step_max = 0.05 * s.fall_time};
     scales.speed =
         scales.gravity > 0.0 ? sqrt(scales.gravity * scales.diameter) : world->reference_speed;
     return scales;
@@ -63,7 +69,8 @@ static double measure_lift(TrialRun *run)
     return weight > 0.0 ? sum / weight / run->scales->diameter : 0.0;
 }
 
-static AdviseStep bulk_of(const TrialRun *run, const TalusStepInfo *info)
+/* Returns the bulk figures of the step just made. */
+static AdviseStep find_bulk_figures(const TrialRun *run, const TalusStepInfo *info)
 {
     const AdviseScales *s = run->scales;
     double weight = s->mass * s->gravity * s->diameter;
@@ -76,7 +83,8 @@ static AdviseStep bulk_of(const TrialRun *run, const TalusStepInfo *info)
     return step;
 }
 
-static void reserve_step(TrialRun *run)
+/* Makes room for the figures of one more step. */
+static void reserve_next_step(TrialRun *run)
 {
     AdviseTrial *t = run->trial;
     if (t->steps < t->capacity)
@@ -88,11 +96,11 @@ static void reserve_step(TrialRun *run)
     run->lift = cli_check_memory(realloc(run->lift, n * sizeof *run->lift));
 }
 
-/* Makes a step; false, with the reason noted, if it fails. */
+/* Makes a step and stores its figures; returns false, with the error in trial->failure, if the step fails. */
 static bool make_step(TrialRun *run)
 {
     AdviseTrial *t = run->trial;
-    reserve_step(run);
+    reserve_next_step(run);
     TalusStepInfo *info = &run->info[t->steps];
     double start = talus_now(), before = t->covered;
     if (talus_world_step(run->world, info) != TALUS_OK) {
@@ -100,7 +108,7 @@ static bool make_step(TrialRun *run)
         return false;
     }
     t->wall += talus_now() - start;
-    t->step[t->steps] = bulk_of(run, info);
+    t->step[t->steps] = find_bulk_figures(run, info);
     t->covered = t->step[t->steps].time;
     bool due = !(run->lift_every > 0.0) ||
                floor(t->covered / run->lift_every) > floor(before / run->lift_every);
@@ -111,7 +119,7 @@ static bool make_step(TrialRun *run)
 
 /* ---- figures ---- */
 
-static void add_step(Sums *sums, const TalusStepInfo *info, double lift)
+static void add_to_sums(Sums *sums, const TalusStepInfo *info, double lift)
 {
     const TalusLedger *e = &info->ledger;
     double scale = info->reference_speed;
@@ -127,7 +135,8 @@ static void add_step(Sums *sums, const TalusStepInfo *info, double lift)
     }
 }
 
-static void sum_up(const TrialRun *run)
+/* Sets the figures of the trial: products and misses over all steps, the others over the second half. */
+static void find_trial_figures(const TrialRun *run)
 {
     AdviseTrial *t = run->trial;
     const AdviseScales *s = run->scales;
@@ -139,7 +148,7 @@ static void sum_up(const TrialRun *run)
         if (t->step[i].time <= 0.5 * t->covered)
             continue;
         t->overlap_max = fmax(t->overlap_max, run->info[i].overlap.max);
-        add_step(&sums, &run->info[i], run->lift[i]);
+        add_to_sums(&sums, &run->info[i], run->lift[i]);
     }
     if (t->steps == 0)
         return;
@@ -166,17 +175,17 @@ TalusStatus advise_run_trial(const AdviseStart *start, const AdviseScales *scale
 {
     TrialRun run = {.scales = scales, .trial = trial};
     TALUS_TRY(talus_world_load_changed(start->bytes, start->size, start->threads, start->backend,
-                                       &trial->setting.with, &run.world));
-    double h = trial->setting.with.step, begun = talus_now();
+                                       &trial->setting.changes, &run.world));
+    double h = trial->setting.changes.step, begun = talus_now();
     talus_world_set_log(run.world, ignore_log, NULL);
     run.begun = talus_world_time(run.world);
-    run.lift_every = isfinite(span) ? span / ADVISE_LIFTS : 0.0;
+    run.lift_every = isfinite(span) ? span / ADVISE_LIFT_SAMPLES : 0.0;
     while (!cli_stop_signal() && trial->covered < span - 0.5 * h &&
-           (trial->steps < STEPS_LEAST || talus_now() - begun < seconds))
+           (trial->steps < STEPS_MIN || talus_now() - begun < seconds))
         if (!make_step(&run))
             break;
     trial->complete = trial->covered >= span - 0.5 * h;
-    sum_up(&run);
+    find_trial_figures(&run);
     free(run.info);
     free(run.lift);
     free(run.list);

@@ -31,18 +31,19 @@ typedef struct Session {
     Options options;
     const Experiment *experiment;
     char dir[CLI_PATH_MAX], title[LAB_TEXT];
-    int divisor; /* of all iterations: 1, or 10 with --quick */
+    int divisor; /* number by which iterations are divided: 1, or 10 with --quick */
     LabSet set;
     char **path; /* paths of the problem files, one per case */
     TalusPool *pool;
 } Session;
 
-static const double others_seconds = 20.0; /* limit of solvers that the experiment does not name */
+static const double others_seconds =
+    20.0; /* time limit of a solver that the experiment does not name */
 
 /* ---- the problems ---- */
 
 /* Returns the case, or its quick version with --quick. */
-static BenchCase case_of(const Session *session, int index)
+static BenchCase get_case(const Session *session, int index)
 {
     BenchCase c = session->experiment->cases[index];
     if (session->options.quick) {
@@ -54,10 +55,11 @@ static BenchCase case_of(const Session *session, int index)
     return c;
 }
 
-static int count_sets(const char *const *set)
+/* Returns the number of assignments in `set`, which NULL ends. */
+static int count_assignments(const char *const *set)
 {
     int count = 0;
-    while (count < BENCH_SETS && set[count])
+    while (count < BENCH_ASSIGNMENTS && set[count])
         count++;
     return count;
 }
@@ -66,13 +68,13 @@ static int count_sets(const char *const *set)
  * of contacts, and the version. */
 static TalusStatus hash_case(const BenchCase *c, const char *scene, uint64_t *out)
 {
-    double numbers[] = {c->at, c->heaviest};
+    double numbers[] = {c->at, c->heaviest_mass};
     char *text;
     size_t size;
     TALUS_TRY(talus_read_file(scene, 1 << 24, &text, &size));
     *out = talus_hash(TALUS_HASH_SEED, text, size);
     talus_release(text);
-    for (int i = 0; i < count_sets(c->set); i++)
+    for (int i = 0; i < count_assignments(c->set); i++)
         *out = talus_hash(*out, c->set[i], strlen(c->set[i]));
     *out = talus_hash(*out, numbers, sizeof numbers);
     if (c->contacts > 0)
@@ -81,7 +83,8 @@ static TalusStatus hash_case(const BenchCase *c, const char *scene, uint64_t *ou
     return TALUS_OK;
 }
 
-static TalusStatus advance(const Session *session, TalusWorld *world, const BenchCase *c)
+/* Makes steps up to the time of the case, or until a signal; shows the time on a terminal. */
+static TalusStatus settle_world(const Session *session, TalusWorld *world, const BenchCase *c)
 {
     double last = 0.0;
     bool draw = !session->options.quiet && isatty(STDERR_FILENO);
@@ -101,7 +104,7 @@ static TalusStatus advance(const Session *session, TalusWorld *world, const Benc
 }
 
 /* Creates a copy of the problem in which the heaviest body has the given mass, kg, and its inertia in proportion. */
-static TalusStatus change_mass(TalusProblem *problem, double mass, TalusProblem **out)
+static TalusStatus change_heaviest_mass(TalusProblem *problem, double mass, TalusProblem **out)
 {
     TalusProblemDef def;
     TALUS_TRY(talus_problem_export(problem, &def));
@@ -130,20 +133,22 @@ static TalusStatus change_mass(TalusProblem *problem, double mass, TalusProblem 
     return status;
 }
 
+/* Writes the problem, with another mass of the heaviest body if the case gives one. */
 static TalusStatus write_problem(TalusProblem *problem, const BenchCase *c, const char *path)
 {
     TalusProblem *changed;
-    if (!(c->heaviest > 0.0))
+    if (!(c->heaviest_mass > 0.0))
         return talus_problem_write(path, problem);
-    TALUS_TRY(change_mass(problem, c->heaviest, &changed));
+    TALUS_TRY(change_heaviest_mass(problem, c->heaviest_mass, &changed));
     TalusStatus status = talus_problem_write(path, changed);
     talus_problem_destroy(changed);
     return status;
 }
 
-/* Writes the problem of the world's next step to `path`, with the number of contacts and the mass of the case. */
-static TalusStatus extract(const Session *session, const BenchCase *c, TalusWorld *world,
-                           const char *path)
+/* Writes the problem of the world's next step to `path`, with the number of contacts and the heaviest mass that the case
+ * gives, if any. */
+static TalusStatus write_next_problem(const Session *session, const BenchCase *c, TalusWorld *world,
+                                      const char *path)
 {
     TalusWorld *wide = NULL;
     TalusProblem *problem;
@@ -159,24 +164,24 @@ static TalusStatus extract(const Session *session, const BenchCase *c, TalusWorl
     return status;
 }
 
-/* Runs the scene to the time of the case and writes the problem of the next step to `path`; writes nothing if a signal
- * stops it. */
-static TalusStatus settle(const Session *session, const BenchCase *c, const char *scene_path,
-                          const char *path)
+/* Simulates the scene to the time of the case and writes the problem of the next step to `path`; writes nothing if a
+ * signal stops the simulation. */
+static TalusStatus make_problem_file(const Session *session, const BenchCase *c,
+                                     const char *scene_path, const char *path)
 {
     TalusScene *scene = NULL;
     TalusWorld *world = NULL;
     TalusSceneChoice choice = {.threads = session->set.threads};
     double begun = talus_now();
     /* rigid and under ccp, as in the papers, unless the case says otherwise */
-    const char *set[1 + BENCH_SETS] = {"defaults=relaxed"};
-    int sets = count_sets(c->set);
+    const char *set[1 + BENCH_ASSIGNMENTS] = {"defaults=relaxed"};
+    int sets = count_assignments(c->set);
     memcpy(&set[1], c->set, (size_t)sets * sizeof *set);
     TalusStatus status = talus_scene_load(scene_path, set, 1 + sets, &scene);
     TALUS_THEN(status, talus_scene_build(scene, &choice, &world));
-    TALUS_THEN(status, advance(session, world, c));
+    TALUS_THEN(status, settle_world(session, world, c));
     if (status == TALUS_OK && !cli_stop_signal())
-        status = extract(session, c, world, path);
+        status = write_next_problem(session, c, world, path);
     if (status == TALUS_OK && !cli_stop_signal() && !session->options.quiet)
         fprintf(stderr, "talus: %s: settled until %g s, in %.1f s\n", c->name,
                 talus_world_time(world), talus_now() - begun);
@@ -185,8 +190,9 @@ static TalusStatus settle(const Session *session, const BenchCase *c, const char
     return status;
 }
 
-/* Sets the path of the case's file. *shared: an earlier case that differs in its friction model alone has the same. */
-static TalusStatus name_problem(Session *session, int index, uint64_t hash, bool *shared)
+/* Sets the path of the case's problem file. If an earlier case has the same hash, because it differs in its friction
+ * model alone, its path is used and *shared is true. */
+static TalusStatus set_problem_path(Session *session, int index, uint64_t hash, bool *shared)
 {
     char ending[32];
     snprintf(ending, sizeof ending, "-%016" PRIx64 ".talus", hash);
@@ -200,9 +206,10 @@ static TalusStatus name_problem(Session *session, int index, uint64_t hash, bool
     return talus_path(&session->path[index], "%s/problem-%d%s", session->dir, index + 1, ending);
 }
 
+/* Opens the problem of the case as next problem of the set; makes its file first if it is missing. */
 static TalusStatus open_case(Session *session, int index)
 {
-    const BenchCase c = case_of(session, index);
+    const BenchCase c = get_case(session, index);
     LabSet *set = &session->set;
     char scene[CLI_PATH_MAX];
     uint64_t hash;
@@ -211,41 +218,43 @@ static TalusStatus open_case(Session *session, int index)
         return talus_fail(TALUS_ERR_IO, "%s: its scene %s is missing", session->experiment->name,
                           c.scene);
     TALUS_TRY(hash_case(&c, scene, &hash));
-    TALUS_TRY(name_problem(session, index, hash, &shared));
+    TALUS_TRY(set_problem_path(session, index, hash, &shared));
     const char *path = session->path[index];
     if (access(path, F_OK) != 0 || (session->options.fresh && !shared))
-        TALUS_TRY(settle(session, &c, scene, path));
+        TALUS_TRY(make_problem_file(session, &c, scene, path));
     if (cli_stop_signal())
         return TALUS_OK;
     LabProblem *p = &set->problems[set->problem_count++];
     TALUS_TRY(lab_problem_open(path, c.model, session->pool, p));
     snprintf(p->name, sizeof p->name, "%s", c.name);
-    return c.exact ? lab_problem_exact(p, c.exact) : TALUS_OK;
+    return c.reference_solver ? lab_problem_solve_reference(p, c.reference_solver) : TALUS_OK;
 }
 
 /* ---- the runs ---- */
 
-static TalusStatus run_one(Session *session, int problem, const BenchRun *run, double seconds)
+/* Runs one solver of the experiment on a problem, or reuses its stored result, and prints the result. */
+static TalusStatus run_solver(Session *session, int problem, const BenchRun *run, double seconds)
 {
     char label[LAB_TEXT];
     const BenchCase *c = &session->experiment->cases[problem];
-    bool bounded = c->exact && c->model && c->model->law == TALUS_LAW_FIXED;
-    experiment_label(run, session->divisor, label);
+    bool bounded = c->reference_solver && c->model && c->model->law == TALUS_LAW_FIXED;
+    experiment_format_label(run, session->divisor, label);
     LabJob job = {.solver = run->solver,
                   .label = label,
                   .backend = "cpu",
                   .tolerance = run->tolerance,
                   .max_iterations = run->iterations / session->divisor,
                   .max_seconds = seconds,
-                  .outer = {.refresh = bounded ? -1 : 0}, /* -1: bounds from the exact solution */
+                  .outer = {.refresh = bounded ? -1 : 0}, /* -1: bounds of the reference solve */
                   .trace = true};
     LabResult *result;
     bool reused;
-    TALUS_TRY(lab_set_run(&session->set, problem, &job, session->options.quiet, &result, &reused));
+    TALUS_TRY(
+        lab_set_run_job(&session->set, problem, &job, session->options.quiet, &result, &reused));
     if (session->options.quiet)
         return TALUS_OK;
     fprintf(stderr, "talus: %s, %s: ", session->set.problems[problem].name, label);
-    if (lab_outcome_measured(result->outcome))
+    if (lab_outcome_is_measured(result->outcome))
         fprintf(stderr, "%d iterations, residual %.1e, %.2f s%s\n", result->iterations,
                 result->residual[LAB_R_NATURAL_RELATIVE], result->seconds, reused ? " (kept)" : "");
     else
@@ -253,7 +262,8 @@ static TalusStatus run_one(Session *session, int problem, const BenchRun *run, d
     return TALUS_OK;
 }
 
-static bool named_by_runs(const Experiment *e, int solver)
+/* True if some run of the experiment is by the solver with this index. */
+static bool is_named_by_runs(const Experiment *e, int solver)
 {
     for (int i = 0; i < e->run_count; i++)
         if (talus_solver_find(e->runs[i].solver) == solver)
@@ -261,31 +271,34 @@ static bool named_by_runs(const Experiment *e, int solver)
     return false;
 }
 
-static bool is_for(const BenchRun *run, int problem)
+/* True if the run is to be done on the case with this index. */
+static bool runs_on_case(const BenchRun *run, int problem)
 {
     return !run->cases || run->cases >> problem & 1u;
 }
 
+/* Runs the experiment's solvers on a problem, then, if it asks for others, all other solvers of this build. */
 static TalusStatus run_case(Session *session, int problem)
 {
     const Experiment *e = session->experiment;
     for (int i = 0; i < e->run_count && !cli_stop_signal(); i++)
-        if (is_for(&e->runs[i], problem) && lab_has_solver(e->runs[i].solver))
-            TALUS_TRY(run_one(session, problem, &e->runs[i], e->seconds));
-    for (int i = 0; e->others && i < talus_solver_count() && !cli_stop_signal(); i++) {
-        BenchRun other = {.solver = talus_solver_row(i).name, .iterations = e->others};
+        if (runs_on_case(&e->runs[i], problem) && lab_has_solver(e->runs[i].solver))
+            TALUS_TRY(run_solver(session, problem, &e->runs[i], e->seconds));
+    for (int i = 0; e->other_iterations && i < talus_solver_count() && !cli_stop_signal(); i++) {
+        BenchRun other = {.solver = talus_solver_row(i).name, .iterations = e->other_iterations};
         if (strcmp(other.solver, "auto") != 0 && !talus_solver_row(i).missing &&
-            !named_by_runs(e, i))
-            TALUS_TRY(run_one(session, problem, &other, others_seconds));
+            !is_named_by_runs(e, i))
+            TALUS_TRY(run_solver(session, problem, &other, others_seconds));
     }
     return TALUS_OK;
 }
 
+/* Adds notes about missing solvers, then opens and runs all cases, until a signal. */
 static TalusStatus run_cases(Session *session)
 {
     const Experiment *e = session->experiment;
     for (int i = 0; i < e->run_count; i++)
-        lab_note_missing(&session->set, e->runs[i].solver);
+        lab_set_note_missing_solver(&session->set, e->runs[i].solver);
     for (int i = 0; i < e->case_count && !cli_stop_signal(); i++) {
         TALUS_TRY(open_case(session, i));
         if (!cli_stop_signal())
@@ -296,6 +309,7 @@ static TalusStatus run_cases(Session *session)
 
 /* ---- the end ---- */
 
+/* Prints which signal has stopped the experiment; returns the exit code. */
 static int report_stop(const Session *session)
 {
     fprintf(stderr, "talus: stopped by %s; the same command goes on from what is in %s\n",
@@ -303,8 +317,8 @@ static int report_stop(const Session *session)
     return 128 + cli_stop_signal();
 }
 
-/* Prints tables, notes and the directory of the results, unless --quiet; with --json, these to standard error and the
- * results as JSON to standard output. */
+/* Prints results, tables, notes and directory unless --quiet; with --json, prints them to standard error, and the results
+ * as JSON to standard output. */
 static void print_set(const Session *session)
 {
     const Options *o = &session->options;
@@ -325,7 +339,8 @@ static void print_set(const Session *session)
         lab_print_bench_json(set);
 }
 
-static int finish(Session *session)
+/* Adds the experiment's tables and notes, writes the results and prints them. Returns the exit code. */
+static int conclude_experiment(Session *session)
 {
     LabSet *set = &session->set;
     set->complete = !cli_stop_signal();
@@ -338,7 +353,8 @@ static int finish(Session *session)
     return CLI_OK;
 }
 
-static void open_set(Session *session, const char *name, const char *experiment)
+/* Sets title, directory and experiment of the set of results. */
+static void describe_set(Session *session, const char *name, const char *experiment)
 {
     const Options *o = &session->options;
     LabSet *set = &session->set;
@@ -355,10 +371,10 @@ static void open_set(Session *session, const char *name, const char *experiment)
 
 /* ---- experiments that run worlds ---- */
 
-/* True if the first operand is a benchmark for which the others are names. */
+/* True if the first operand is a benchmark to which the other operands are names of its cases. */
 static bool takes_names(const CliList *operands)
 {
-    const WorldsRow *row = worlds_find(operands->item[0]);
+    const WorldsRow *row = worlds_find_row(operands->item[0]);
     return row && row->takes_names;
 }
 
@@ -369,28 +385,29 @@ static int choose_rows(const CliList *operands, const WorldsRow *rows[WORLDS_ROW
     bool all = strcmp(operands->item[0], "gpu") == 0;
     *count = 0;
     if (takes_names(operands)) {
-        rows[(*count)++] = worlds_find(operands->item[0]);
+        rows[(*count)++] = worlds_find_row(operands->item[0]);
         return CLI_OK;
     }
     if (all && operands->count == 1)
-        for (int i = 0; worlds_row(i); i++)
-            if (worlds_row(i)->share > 0.0)
-                rows[(*count)++] = worlds_row(i);
+        for (int i = 0; worlds_get_row(i); i++)
+            if (worlds_get_row(i)->share > 0.0)
+                rows[(*count)++] = worlds_get_row(i);
     for (int i = all ? 1 : 0; i < operands->count; i++) {
         const char *name = operands->item[i];
-        const WorldsRow *row = worlds_find(name);
+        const WorldsRow *row = worlds_find_row(name);
         if (!row)
-            return cli_usage(&cli_bench, "no row '%s'; `talus list experiments` names them", name);
+            return cli_fail_usage(&cli_bench, "no row '%s'; `talus list experiments` names them",
+                                  name);
         for (int k = 0; k < *count; k++)
             if (rows[k] == row)
-                return cli_usage(&cli_bench, "row '%s' is named twice", name);
+                return cli_fail_usage(&cli_bench, "row '%s' is named twice", name);
         rows[(*count)++] = row;
     }
     return CLI_OK;
 }
 
-/* Removes files table-N.csv that remain from an earlier call with more tables, of which experiments have fewer than
- * `most`. */
+/* Removes files table-N.csv that an earlier call with more tables has left; N is at most 24, more than any experiment
+ * has. */
 static void remove_old_tables(const LabSet *set)
 {
     const int most = 24;
@@ -403,6 +420,7 @@ static void remove_old_tables(const LabSet *set)
     }
 }
 
+/* Runs the benchmarks of worlds that the operands name. Returns the exit code. */
 static int bench_worlds(Session *session, const CliList *operands)
 {
     const WorldsRow *rows[WORLDS_ROWS];
@@ -411,7 +429,7 @@ static int bench_worlds(Session *session, const CliList *operands)
     bool gpu = strcmp(operands->item[0], "gpu") == 0;
     int count;
     if (o->fresh && !takes_names(operands))
-        return cli_usage(&cli_bench, "--fresh: %s always runs anew", operands->item[0]);
+        return cli_fail_usage(&cli_bench, "--fresh: %s always runs anew", operands->item[0]);
     int code = choose_rows(operands, rows, &count);
     if (code == CLI_OK)
         code = cli_check_backend(&cli_bench, o->backend);
@@ -437,11 +455,11 @@ static int bench_worlds(Session *session, const CliList *operands)
     if (!talus_backend_find(w.backend[0]))
         return cli_fail("%s; `talus bench %s --backend cpu --quick` runs everywhere", talus_error(),
                         operands->item[0]);
-    open_set(session, operands->item[0], operands->item[0]);
+    describe_set(session, operands->item[0], operands->item[0]);
     if (lab_set_open(&session->set, true) != TALUS_OK)
         return cli_fail_library();
     cli_catch_signals();
-    code = worlds_main(&w, rows, count);
+    code = worlds_run_rows(&w, rows, count);
     session->set.complete = true;
     if (lab_store_write(&session->set) != TALUS_OK || lab_page_write(&session->set) != TALUS_OK ||
         lab_set_write_tables(&session->set) != TALUS_OK)
@@ -453,7 +471,8 @@ static int bench_worlds(Session *session, const CliList *operands)
 
 /* ---- experiments that solve problems ---- */
 
-static int bench_session(Session *session, const char *name)
+/* Runs the experiment `name`, which solves problems. Returns the exit code. */
+static int bench_problems(Session *session, const char *name)
 {
     const Options *o = &session->options;
     LabSet *set = &session->set;
@@ -462,22 +481,22 @@ static int bench_session(Session *session, const char *name)
         return CLI_USAGE;
     const Experiment *e = session->experiment;
     if (o->backend || o->repeat >= 0 || o->steps >= 0)
-        return cli_usage(&cli_bench,
-                         "--backend, --repeat and --steps are for experiments that run worlds: "
-                         "`talus list experiments` names them from shear on");
+        return cli_fail_usage(
+            &cli_bench, "--backend, --repeat and --steps are for experiments that run worlds: "
+                        "`talus list experiments` names them from shear on");
     session->divisor = o->quick ? 10 : 1;
-    open_set(session, name, e->name);
+    describe_set(session, name, e->name);
     TalusStatus status = talus_pool_create(o->threads >= 0 ? o->threads : 1, &session->pool);
     TALUS_THEN(status, TALUS_ALLOC(set->problems, (size_t)e->case_count, "problems"));
     TALUS_THEN(status, TALUS_ALLOC(session->path, (size_t)e->case_count, "paths"));
     if (status != TALUS_OK)
         return cli_fail_by_domain(&cli_bench);
     set->threads = talus_pool_threads(session->pool);
-    lab_set_note(set, "%s: %s.", e->source, e->summary);
+    lab_set_add_note(set, "%s: %s.", e->source, e->summary);
     if (o->quick)
-        lab_set_note(set,
-                     "Quick version: about a tenth of the bodies and of the iterations, so the "
-                     "paper's figures and statements are left out.");
+        lab_set_add_note(set,
+                         "Quick version: about a tenth of the bodies and of the iterations, so the "
+                         "paper's figures and statements are left out.");
     if (lab_set_open(set, o->fresh) != TALUS_OK)
         return cli_fail_library();
     if (set->stored_title[0] && strcmp(set->stored_title, set->title) != 0)
@@ -486,7 +505,7 @@ static int bench_session(Session *session, const char *name)
             "--fresh to replace them",
             session->dir, set->stored_title, set->title);
     cli_catch_signals();
-    return run_cases(session) == TALUS_OK ? finish(session) : cli_fail_library();
+    return run_cases(session) == TALUS_OK ? conclude_experiment(session) : cli_fail_library();
 }
 
 static int bench_main(const CliList *operands)
@@ -495,12 +514,12 @@ static int bench_main(const CliList *operands)
     const char *name = operands->item[0];
     int code;
     session.options = options;
-    if (strcmp(name, "gpu") == 0 || worlds_find(name))
+    if (strcmp(name, "gpu") == 0 || worlds_find_row(name))
         code = bench_worlds(&session, operands);
     else if (operands->count > 1)
-        code = cli_usage(&cli_bench, "%s has no rows: expected one NAME", name);
+        code = cli_fail_usage(&cli_bench, "%s has no rows: expected one NAME", name);
     else
-        code = bench_session(&session, name);
+        code = bench_problems(&session, name);
     lab_set_clear(&session.set);
     for (int i = 0; session.path && i < session.experiment->case_count; i++)
         talus_release(session.path[i]);

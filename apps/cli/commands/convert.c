@@ -25,14 +25,16 @@ typedef struct Conversion {
     const FrameRange *range;
     int *chosen; /* indices of the frames in the range */
     int count;
-    double quantum;
+    double quantum;  /* largest quantum of positions in the frames so far, m */
     unsigned fields; /* which data the last frame has, TALUS_SNAPSHOT_... */
-    bool bar, lean;
+    bool bar;        /* shows progress on a terminal */
+    bool lean;       /* some frame has lean detail */
     double last_bar;
 } Conversion;
 
 /* ---- messages ---- */
 
+/* On a terminal, prints which frame is being converted, at most every redraw_seconds. */
 static void draw_bar(Conversion *c, int index, int count)
 {
     double now = talus_now();
@@ -51,8 +53,8 @@ static void erase_bar(const Conversion *c)
     }
 }
 
-/* Prints how precise the values of this frames file are, in its units (docs/reference/frames.md). */
-static void report(const Conversion *c)
+/* Prints how many frames were written, how precise their values are (docs/reference/frames.md) and what they lack. */
+static void print_precision(const Conversion *c)
 {
     printf("%s: %d frame%s as %s\n", c->out, c->count, c->count == 1 ? "" : "s", c->kind);
     printf("positions to %.2g m, %s and forces to %s; no spins, no masses, spheres do not turn;\n"
@@ -67,8 +69,8 @@ static void report(const Conversion *c)
 
 /* ---- the frames ---- */
 
-TalusStatus export_choose(const TalusFrames *frames, const char *path, const FrameRange *range,
-                          int **chosen, int *count)
+TalusStatus export_choose_frames(const TalusFrames *frames, const char *path,
+                                 const FrameRange *range, int **chosen, int *count)
 {
     int total = talus_frames_count(frames);
     double next = -INFINITY;
@@ -92,6 +94,7 @@ TalusStatus export_choose(const TalusFrames *frames, const char *path, const Fra
     return TALUS_OK;
 }
 
+/* Reads a frame and passes it to the writer; updates quantum, lean and fields. */
 static TalusStatus convert_frame(Conversion *c, int index)
 {
     TALUS_TRY(talus_frames_read(c->frames, index, &c->snapshot));
@@ -123,12 +126,13 @@ static TalusStatus refuse_own_directory(const Conversion *c, const char *dir)
     return TALUS_OK;
 }
 
-static TalusStatus convert(Conversion *c, const RunLocation *location)
+/* Opens the run's frames, chooses those in the range and writes them in the format. */
+static TalusStatus convert_run(Conversion *c, const RunLocation *location)
 {
     TALUS_TRY(refuse_own_directory(c, location->dir));
     TALUS_TRY(talus_path(&c->path, "%s/%s", location->dir, location->name));
     TALUS_TRY(talus_frames_open(c->path, &c->frames));
-    TALUS_TRY(export_choose(c->frames, c->path, c->range, &c->chosen, &c->count));
+    TALUS_TRY(export_choose_frames(c->frames, c->path, c->range, &c->chosen, &c->count));
     TALUS_TRY(talus_format_open(c->kind, c->out, false, 0.0, &c->writer));
     TalusStatus status = convert_frames(c);
     TALUS_THEN(status, talus_format_sync(c->writer));
@@ -136,13 +140,14 @@ static TalusStatus convert(Conversion *c, const RunLocation *location)
     return status;
 }
 
-int export_convert(const CliCommand *command, const RunLocation *location, const char *kind,
-                   const char *out, const FrameRange *range)
+int export_convert_run(const CliCommand *command, const RunLocation *location, const char *kind,
+                       const char *out, const FrameRange *range)
 {
     Conversion c = {.kind = kind, .out = out, .range = range, .bar = isatty(STDERR_FILENO)};
     if (talus_format_find(kind) < 0)
-        return cli_usage(command, "--to %s: no such kind of files; there are " CONVERT_KINDS, kind);
-    TalusStatus status = convert(&c, location);
+        return cli_fail_usage(command, "--to %s: no such kind of files; there are " CONVERT_KINDS,
+                              kind);
+    TalusStatus status = convert_run(&c, location);
     if (status == TALUS_OK)
         status = talus_format_close(c.writer);
     else
@@ -152,6 +157,6 @@ int export_convert(const CliCommand *command, const RunLocation *location, const
     TALUS_RELEASE(c.path, c.chosen);
     if (status != TALUS_OK)
         return cli_fail_library();
-    report(&c);
+    print_precision(&c);
     return CLI_OK;
 }

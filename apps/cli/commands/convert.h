@@ -15,12 +15,12 @@ typedef struct FrameRange {
 
 /* Writes the indices of the frames in the range to *chosen, which the caller releases, also on failure. Fails if no
  * frame is in the range; `path` is for the message. */
-TalusStatus export_choose(const TalusFrames *frames, const char *path, const FrameRange *range,
-                          int **chosen, int *count);
+TalusStatus export_choose_frames(const TalusFrames *frames, const char *path,
+                                 const FrameRange *range, int **chosen, int *count);
 
 /* Writes the frames of the run at `location` into the directory `out`, as files of `kind` (one of CONVERT_KINDS), and
  * prints the precision of the values. Returns the exit code. */
-int export_convert(const CliCommand *command, const RunLocation *location, const char *kind,
-                   const char *out, const FrameRange *range);
+int export_convert_run(const CliCommand *command, const RunLocation *location, const char *kind,
+                       const char *out, const FrameRange *range);
 
 #endif

@@ -60,21 +60,22 @@ typedef struct Export {
     uint64_t base_bytes; /* bytes of the JSON value about the run, with a reserve for the note */
 } Export;
 
-static uint64_t limit_bytes(const Export *x)
+/* Returns the maximum size of the page, bytes. */
+static uint64_t get_limit_bytes(const Export *x)
 {
     return (uint64_t)fmin(x->options->limit * 1e6, 1e18);
 }
 
 /* ---- frames ---- */
 
-/* Bytes of the frames file up to the end of the last frame. */
-static uint64_t whole_bytes(const Export *x)
+/* Returns the file offset of the end of the last frame. */
+static uint64_t get_frames_end(const Export *x)
 {
     TalusFrameInfo last = talus_frames_info(x->frames, x->total - 1);
     return last.offset + last.size;
 }
 
-static TalusStatus file_bytes(const char *path, uint64_t *bytes)
+static TalusStatus get_file_size(const char *path, uint64_t *bytes)
 {
     struct stat about;
     if (stat(path, &about) != 0)
@@ -98,7 +99,7 @@ static TalusStatus add_frames(const Export *x, TalusFramesWriter *writer, const 
             status = talus_frames_read(x->frames, index, &snapshot);
             TALUS_THEN(status, talus_frames_add_snapshot(
                                    writer, talus_frames_head(x->frames, index), &snapshot));
-            TALUS_THEN(status, file_bytes(path, &bytes));
+            TALUS_THEN(status, get_file_size(path, &bytes));
         }
         *added = i + 1;
     }
@@ -106,8 +107,8 @@ static TalusStatus add_frames(const Export *x, TalusFramesWriter *writer, const 
     return status;
 }
 
-/* Writes a frames file with every n-th chosen frame and the last, by add_frames; *bytes: its size. Above `limit` the
- * file lacks frames. */
+/* Writes a frames file with every n-th chosen frame and the last, and its size to *bytes. If the size exceeds `limit`,
+ * the file lacks the frames after the limit; *added: as in add_frames. */
 static TalusStatus write_thinned(const Export *x, const char *path, int n, uint64_t limit,
                                  uint64_t *bytes, int *added)
 {
@@ -126,11 +127,11 @@ static TalusStatus write_thinned(const Export *x, const char *path, int n, uint6
         talus_frames_abandon(writer);
     else
         status = talus_frames_finish(writer);
-    return status == TALUS_OK ? file_bytes(path, bytes) : status;
+    return status == TALUS_OK ? get_file_size(path, bytes) : status;
 }
 
-/* Fails and names the limit that would suffice for the first and the last frame. */
-static TalusStatus too_large(const Export *x, const char *path)
+/* Fails with a message that gives the limit which would suffice for the first and the last frame. */
+static TalusStatus fail_too_large(const Export *x, const char *path)
 {
     uint64_t bytes;
     int added;
@@ -144,11 +145,12 @@ static TalusStatus too_large(const Export *x, const char *path)
         needed);
 }
 
-/* Writes a frames file with every n-th frame, for approximately the smallest n that fits into the limit; *every is
- * set to n. Frame sizes differ, so each n is estimated from the number of frames that fitted with the n before. */
-static TalusStatus thin(const Export *x, const char *path, uint64_t *bytes, int *every)
+/* Writes a frames file with every n-th chosen frame, for about the smallest n with which the page stays within the limit,
+ * and sets *every to n. As frames differ in size, the next n is estimated from how many frames fitted with the last n. */
+static TalusStatus write_fitting_frames(const Export *x, const char *path, uint64_t *bytes,
+                                        int *every)
 {
-    uint64_t page = limit_bytes(x), empty = viewer_page_size(x->base_bytes, 0);
+    uint64_t page = get_limit_bytes(x), empty = viewer_page_size(x->base_bytes, 0);
     uint64_t limit = page > empty ? (page - empty) / 4 * 3 : 0; /* frames are in base64 */
     for (int n = 1, added;;) {
         TALUS_TRY(write_thinned(x, path, n, limit, bytes, &added));
@@ -156,7 +158,7 @@ static TalusStatus thin(const Export *x, const char *path, uint64_t *bytes, int 
         if (*bytes <= limit)
             return TALUS_OK;
         if (n >= x->count)
-            return too_large(x, path);
+            return fail_too_large(x, path);
         double guess = ceil((double)n * x->count / added);
         n = guess > n ? (guess < x->count ? (int)guess : x->count) : n + 1;
     }
@@ -166,6 +168,7 @@ static TalusStatus thin(const Export *x, const char *path, uint64_t *bytes, int 
 
 static void add_note(Export *x, const char *format, ...) CLI_PRINTF(2, 3);
 
+/* Appends the formatted text to the page's note, after "; ". */
 static void add_note(Export *x, const char *format, ...)
 {
     size_t used = strlen(x->note);
@@ -177,7 +180,8 @@ static void add_note(Export *x, const char *format, ...)
     va_end(args);
 }
 
-static const char *ordinal(int n)
+/* Returns "st", "nd", "rd" or "th". */
+static const char *get_ordinal_suffix(int n)
 {
     int last = n % 10, two = n % 100;
     return last == 1 && two != 11   ? "st"
@@ -186,7 +190,8 @@ static const char *ordinal(int n)
                                     : "th";
 }
 
-static void note_choice(Export *x)
+/* Adds --from, --until and --every to the note. */
+static void note_range(Export *x)
 {
     const FrameRange *range = &x->options->range;
     if (range->from >= 0.0)
@@ -198,7 +203,7 @@ static void note_choice(Export *x)
 }
 
 /* Sets title, scene and state of the page from run.json or, without one, from the frames file. */
-static void describe_run(Export *x, const RunLocation *location)
+static void describe_page(Export *x, const RunLocation *location)
 {
     bool known = !location->alone && run_state_read(AT_FDCWD, location->dir, &x->run);
     const TalusFramesHead *head = talus_frames_head(x->frames, 0);
@@ -217,6 +222,7 @@ static void describe_run(Export *x, const RunLocation *location)
                           .steps_fd = x->steps_fd};
 }
 
+/* Opens and indexes steps.csv; leaves x->steps empty if there is none. */
 static TalusStatus read_steps(Export *x, const RunLocation *location)
 {
     char *path;
@@ -229,6 +235,7 @@ static TalusStatus read_steps(Export *x, const RunLocation *location)
     return x->steps_fd < 0 ? TALUS_OK : steps_refresh(&x->steps, x->steps_fd, &anew);
 }
 
+/* JsonSink that counts bytes in the uint64_t `user`. */
 static void count_bytes(void *user, const char *bytes, size_t size)
 {
     uint64_t *count = user;
@@ -236,12 +243,13 @@ static void count_bytes(void *user, const char *bytes, size_t size)
     *count += size;
 }
 
-/* Sets base_bytes; reserves 2 NOTE_MAX for the note, whose text is known only with the number of frames. */
-static TalusStatus measure(Export *x)
+/* Sets x->base_bytes to the size of the JSON value about the run, plus 2 NOTE_MAX for the note, whose text is known only
+ * with the number of frames. */
+static TalusStatus measure_run_json(Export *x)
 {
     JsonOut json;
     json_start(&json, count_bytes, &x->base_bytes);
-    TalusStatus status = viewer_run_json(&x->page, &json);
+    TalusStatus status = viewer_write_run(&x->page, &json);
     json_finish(&json);
     x->base_bytes += 2 * NOTE_MAX;
     return status;
@@ -250,7 +258,7 @@ static TalusStatus measure(Export *x)
 /* ---- the page ---- */
 
 /* Prints what was written; omits the size if the output is a pipe or a device. */
-static void report(const Export *x, int written)
+static void print_written(const Export *x, int written)
 {
     struct stat about;
     printf("%s: ", x->options->output);
@@ -274,45 +282,48 @@ static TalusStatus make_temporary(const Export *x, char **path)
     return status;
 }
 
+/* Writes the page with every n-th chosen frame, by way of a temporary frames file, and prints what was written. */
 static TalusStatus write_thinned_page(Export *x)
 {
     char *path;
     uint64_t bytes;
     int n = 1;
     TALUS_TRY(make_temporary(x, &path));
-    TalusStatus status = thin(x, path, &bytes, &n);
+    TalusStatus status = write_fitting_frames(x, path, &bytes, &n);
     int written = (x->count - 1) / n + 1 + ((x->count - 1) % n > 0);
     if (status == TALUS_OK && n > 1)
-        add_note(x, "every %d%s frame%s, to stay within %g MB", n, ordinal(n),
+        add_note(x, "every %d%s frame%s, to stay within %g MB", n, get_ordinal_suffix(n),
                  (x->count - 1) % n > 0 ? " and the last" : "", x->options->limit);
     TALUS_THEN(status, viewer_page_write(x->options->output, &x->page, path, bytes));
     if (status == TALUS_OK)
-        report(x, written);
+        print_written(x, written);
     unlink(path);
     talus_release(path);
     return status;
 }
 
+/* Writes the page: with the frames file as it is if all frames are chosen and fit, else thinned. */
 static TalusStatus write_page(Export *x, const RunLocation *location)
 {
     TALUS_TRY(talus_path(&x->path, "%s/%s", location->dir, location->name));
     TALUS_TRY(talus_frames_open(x->path, &x->frames));
     x->total = talus_frames_count(x->frames);
-    TALUS_TRY(export_choose(x->frames, x->path, &x->options->range, &x->chosen, &x->count));
+    TALUS_TRY(export_choose_frames(x->frames, x->path, &x->options->range, &x->chosen, &x->count));
     TALUS_TRY(read_steps(x, location));
-    describe_run(x, location);
-    note_choice(x);
-    TALUS_TRY(measure(x));
-    /* Files of earlier versions are written anew: version 1 lacks the triangles by which the page draws shapes, and
+    describe_page(x, location);
+    note_range(x);
+    TALUS_TRY(measure_run_json(x));
+    /* A frames file of an earlier version is converted: version 1 lacks the triangles by which the page draws shapes, and
      * versions 1 and 2 name bodies by slots. */
     if (x->count < x->total || talus_frames_version(x->frames) < TALUS_FRAMES_VERSION ||
-        viewer_page_size(x->base_bytes, whole_bytes(x)) > limit_bytes(x))
+        viewer_page_size(x->base_bytes, get_frames_end(x)) > get_limit_bytes(x))
         return write_thinned_page(x);
-    TALUS_TRY(viewer_page_write(x->options->output, &x->page, x->path, whole_bytes(x)));
-    report(x, x->total);
+    TALUS_TRY(viewer_page_write(x->options->output, &x->page, x->path, get_frames_end(x)));
+    print_written(x, x->total);
     return TALUS_OK;
 }
 
+/* Writes the page, then closes files and releases memory. Returns the exit code. */
 static int export_page(const RunLocation *location, const Options *o)
 {
     Export x = {.options = o, .steps_fd = -1};
@@ -327,19 +338,20 @@ static int export_page(const RunLocation *location, const Options *o)
 
 /* ---- the command ---- */
 
-/* Checks, among other options, that the output is named like a page, so that no file of the run is overwritten. */
+/* Checks the options; among others, that the output is named like a page, so that no file of the run is overwritten.
+ * Returns the exit code. */
 static int check_options(const Options *o)
 {
     if (!o->output)
-        return cli_usage(&cli_export, "expected -o FILE");
+        return cli_fail_usage(&cli_export, "expected -o FILE");
     if (!o->to && !cli_ends_with(o->output, ".html") && !cli_ends_with(o->output, ".htm"))
-        return cli_usage(&cli_export,
-                         "-o %s: expected a name that ends in .html; --to KIND writes others",
-                         o->output);
+        return cli_fail_usage(&cli_export,
+                              "-o %s: expected a name that ends in .html; --to KIND writes others",
+                              o->output);
     if (o->to && !isnan(o->limit))
-        return cli_usage(&cli_export, "--limit: is for pages, and --to writes none");
+        return cli_fail_usage(&cli_export, "--limit: is for pages, and --to writes none");
     if (o->limit == 0.0)
-        return cli_usage(&cli_export, "--limit 0: expected a number above 0");
+        return cli_fail_usage(&cli_export, "--limit 0: expected a number above 0");
     return CLI_OK;
 }
 
@@ -353,7 +365,7 @@ static int export_main(const CliList *operands)
     if (run_location_find(operands->item[0], &location) != TALUS_OK)
         return cli_fail_library();
     if (o->to) {
-        code = export_convert(&cli_export, &location, o->to, o->output, &o->range);
+        code = export_convert_run(&cli_export, &location, o->to, o->output, &o->range);
     } else {
         o->limit = isnan(o->limit) ? LIMIT_DEFAULT : o->limit;
         code = export_page(&location, o);

@@ -17,7 +17,8 @@ typedef struct Options {
 
 static Options options = {.at = NAN, .threads = -1};
 
-static TalusStatus advance(TalusWorld *world, double time)
+/* Makes whole steps until the world has reached `time`, s. */
+static TalusStatus advance_world(TalusWorld *world, double time)
 {
     int64_t steps = cli_steps_until(time, talus_world_step_length(world));
     while (talus_world_steps(world) < steps) {
@@ -33,7 +34,7 @@ static TalusStatus advance(TalusWorld *world, double time)
 static const char *const form_names[] = {
     [TALUS_FCLIB_AUTO] = "auto", [TALUS_FCLIB_GLOBAL] = "global", [TALUS_FCLIB_LOCAL] = "local"};
 
-/* Returns the form of that name, auto for NULL; -1 if there is none. */
+/* Returns the TalusFclibForm with this name, TALUS_FCLIB_AUTO for NULL; -1: no such form. */
 static int find_form(const char *name)
 {
     if (!name)
@@ -44,6 +45,7 @@ static int find_form(const char *name)
     return -1;
 }
 
+/* Converts the problem to FCLIB in the form that --form names, titles it by scene and time, and writes it. */
 static TalusStatus write_fclib(const Options *o, TalusProblem *problem, const TalusScene *scene,
                                double time, TalusFclib **fclib)
 {
@@ -55,7 +57,7 @@ static TalusStatus write_fclib(const Options *o, TalusProblem *problem, const Ta
     return talus_fclib_write(o->output, *fclib);
 }
 
-/* Writes the file; *fclib, which the caller destroys, is what an FCLIB file holds, else NULL. */
+/* Writes the problem to o->output. If that is an FCLIB file, *fclib receives its content, which the caller destroys. */
 static TalusStatus write_problem(const Options *o, TalusProblem *problem, const TalusScene *scene,
                                  double time, TalusFclib **fclib)
 {
@@ -73,11 +75,13 @@ static int count_joints(const TalusProblem *problem)
     return joints;
 }
 
-static void report(const char *path, TalusProblem *problem, const TalusFclib *fclib, double time)
+/* Prints sizes and friction law of the written problem and, of FCLIB, its form and what it lacks. */
+static void print_report(const char *path, TalusProblem *problem, const TalusFclib *fclib,
+                         double time)
 {
     int rows = talus_problem_rows(problem), joints = count_joints(problem);
     char law[LAB_WORD], section[LAB_WORD];
-    lab_friction_text(problem, law, section);
+    lab_friction_format(problem, law, section);
     bool friction = strcmp(section, talus_section_name(TALUS_SECTION_NONE)) != 0;
     printf("%s: %d contacts", path, talus_problem_blocks(problem) - joints);
     if (joints > 0)
@@ -96,20 +100,21 @@ static void report(const char *path, TalusProblem *problem, const TalusFclib *fc
 
 /* ---- the command ---- */
 
-static TalusStatus extract(const char *path, const Options *o)
+/* Simulates the scene to o->at, writes the problem of the next step to o->output and prints a report. */
+static TalusStatus extract_problem(const char *path, const Options *o)
 {
     TalusScene *scene = NULL;
     TalusWorld *world = NULL;
     TalusProblem *problem = NULL;
     TalusFclib *fclib = NULL;
-    TalusSceneChoice choice = {.solver = o->solver, .threads = cli_threads(o->threads)};
+    TalusSceneChoice choice = {.solver = o->solver, .threads = cli_convert_threads(o->threads)};
     TalusStatus status = talus_scene_load(path, o->set.item, o->set.count, &scene);
     TALUS_THEN(status, talus_scene_build(scene, &choice, &world));
-    TALUS_THEN(status, advance(world, o->at));
+    TALUS_THEN(status, advance_world(world, o->at));
     TALUS_THEN(status, talus_world_build(world, &problem));
     TALUS_THEN(status, write_problem(o, problem, scene, talus_world_time(world), &fclib));
     if (status == TALUS_OK)
-        report(o->output, problem, fclib, talus_world_time(world));
+        print_report(o->output, problem, fclib, talus_world_time(world));
     talus_fclib_destroy(fclib);
     talus_world_destroy(world);
     talus_scene_destroy(scene);
@@ -120,11 +125,14 @@ static int extract_main(const CliList *operands)
 {
     char path[CLI_PATH_MAX];
     if (isnan(options.at) || !options.output)
-        return cli_usage(&cli_extract, "expected %s", isnan(options.at) ? "--at T" : "-o FILE");
+        return cli_fail_usage(&cli_extract, "expected %s",
+                              isnan(options.at) ? "--at T" : "-o FILE");
     if (find_form(options.form) < 0)
-        return cli_usage(&cli_extract, "--form %s: expected auto, global or local", options.form);
+        return cli_fail_usage(&cli_extract, "--form %s: expected auto, global or local",
+                              options.form);
     if (options.form && !cli_is_fclib_name(options.output))
-        return cli_usage(&cli_extract, "--form goes with an FCLIB file: expected -o FILE.hdf5");
+        return cli_fail_usage(&cli_extract,
+                              "--form goes with an FCLIB file: expected -o FILE.hdf5");
     if (cli_is_fclib_name(options.output) && !talus_fclib_available())
         return cli_fail("%s: this build of Talus has no HDF5, which FCLIB files need; %s",
                         options.output, talus_fclib_how());
@@ -133,7 +141,7 @@ static int extract_main(const CliList *operands)
     int code = cli_check_solver(&cli_extract, options.solver);
     if (code != CLI_OK)
         return code;
-    return extract(path, &options) == TALUS_OK ? CLI_OK : cli_fail_by_domain(&cli_extract);
+    return extract_problem(path, &options) == TALUS_OK ? CLI_OK : cli_fail_by_domain(&cli_extract);
 }
 
 static const CliOption extract_options[] = {

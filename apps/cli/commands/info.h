@@ -4,23 +4,24 @@
 
 #include "cli/cli.h"
 
-/* Prints "  name             text". */
-void info_fact(const char *name, const char *format, ...) CLI_PRINTF(2, 3);
-/* As info_fact with the first nonempty line of `text`, without control characters; prints nothing without one. */
-void info_line(const char *name, const char *text);
+/* Prints a line with a name and the formatted text in two columns. */
+void info_print_fact(const char *name, const char *format, ...) CLI_PRINTF(2, 3);
+/* As info_print_fact with the first nonempty line of `text`, control characters replaced by spaces; prints nothing if
+ * there is no such line. */
+void info_print_line(const char *name, const char *text);
 
-/* Describes a checkpoint. Returns the exit code, as do info_frames and info_surface. */
-int info_checkpoint(const char *path);
-/* Describes a frames file; `alone`: it is not part of a run, so its name and title are printed, too. */
-int info_frames(const char *path, bool alone);
-/* Describes a run's directory and writes the exit code. Returns false, without output, if `dir` has neither steps.csv
+/* Prints a description of a checkpoint. Returns the exit code, as do info_print_frames and info_print_surface. */
+int info_print_checkpoint(const char *path);
+/* Prints a description of a frames file; `alone`: with its path, title and scene, as it is not part of a run. */
+int info_print_frames(const char *path, bool alone);
+/* Prints a description of a run's directory and writes the exit code. Returns false, without output, if `dir` has neither steps.csv
  * nor frames.talus. */
-bool info_run(const char *dir, int *code);
+bool info_print_run(const char *dir, int *code);
 
-/* Describes an STL or OBJ file. */
-int info_surface(const char *path);
+/* Prints a description of an STL or OBJ file. */
+int info_print_surface(const char *path);
 
 /* Prints bounds, sizes, masses and overlaps of a world before its first step (info_scene.c). */
-void info_start(const TalusWorld *world);
+void info_print_start(const TalusWorld *world);
 
 #endif

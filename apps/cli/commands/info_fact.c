@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void info_fact(const char *name, const char *format, ...)
+void info_print_fact(const char *name, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -15,7 +15,7 @@ void info_fact(const char *name, const char *format, ...)
     va_end(args);
 }
 
-void info_line(const char *name, const char *text)
+void info_print_line(const char *name, const char *text)
 {
     char line[80];
     size_t n = 0;
@@ -26,5 +26,5 @@ void info_line(const char *name, const char *text)
             line[n++] = (unsigned char)*text < 32 || *text == 127 ? ' ' : *text;
     line[n] = '\0';
     if (n)
-        info_fact(name, "%s", line);
+        info_print_fact(name, "%s", line);
 }

@@ -6,12 +6,14 @@
 #include <math.h>
 #include <stdio.h>
 
+/* Prints the corners of a box; `whose` is "moving" or "fixed", `more` ends the line. */
 static void print_box(const char *name, const char *whose, const TalusAabb *box, const char *more)
 {
-    info_fact(name, "%s from (%.4g, %.4g, %.4g) to (%.4g, %.4g, %.4g) m%s", whose, box->lo.x,
-              box->lo.y, box->lo.z, box->hi.x, box->hi.y, box->hi.z, more);
+    info_print_fact(name, "%s from (%.4g, %.4g, %.4g) to (%.4g, %.4g, %.4g) m%s", whose, box->lo.x,
+                    box->lo.y, box->lo.z, box->hi.x, box->hi.y, box->hi.z, more);
 }
 
+/* Prints the bounds of moving and of fixed bodies and the number of planes. */
 static void print_bounds(const TalusSurvey *s)
 {
     char planes[40] = "";
@@ -24,32 +26,33 @@ static void print_bounds(const TalusSurvey *s)
     if (walls)
         print_box(moving ? "" : "bounds", "fixed", &s->fixed_bounds, planes);
     else if (s->unbounded > 0)
-        info_fact(moving ? "" : "bounds", "fixed without end: %d plane%s", s->unbounded,
-                  s->unbounded == 1 ? "" : "s");
+        info_print_fact(moving ? "" : "bounds", "fixed without end: %d plane%s", s->unbounded,
+                        s->unbounded == 1 ? "" : "s");
 }
 
+/* Prints "LOW to HIGH UNIT", or one value if both are equal; `more` ends the line. */
 static void print_range(const char *name, double low, double high, const char *unit,
                         const char *more)
 {
     if (low == high)
-        info_fact(name, "%.4g %s%s", low, unit, more);
+        info_print_fact(name, "%.4g %s%s", low, unit, more);
     else
-        info_fact(name, "%.4g to %.4g %s%s", low, high, unit, more);
+        info_print_fact(name, "%.4g to %.4g %s%s", low, high, unit, more);
 }
 
 static void print_overlap(const TalusWorld *world)
 {
     TalusOverlap o;
     if (talus_world_worst_overlap(world, &o) != TALUS_OK)
-        info_fact("overlap", "not known: %s", talus_error());
+        info_print_fact("overlap", "not known: %s", talus_error());
     else if (o.depth > 0.0)
-        info_fact("overlap", "%d pair%s, at most %.3g m, %.3g of the smaller size", o.pairs,
-                  o.pairs == 1 ? "" : "s", o.depth, o.depth / o.size);
+        info_print_fact("overlap", "%d pair%s, at most %.3g m, %.3g of the smaller size", o.pairs,
+                        o.pairs == 1 ? "" : "s", o.depth, o.depth / o.size);
     else
-        info_fact("overlap", "none");
+        info_print_fact("overlap", "none");
 }
 
-void info_start(const TalusWorld *world)
+void info_print_start(const TalusWorld *world)
 {
     TalusSurvey s;
     char more[64];
@@ -61,9 +64,10 @@ void info_start(const TalusWorld *world)
                 s.thinnest.size < s.smallest.radius ? ", about the centres" : "");
     print_range("masses", s.lightest.mass, s.heaviest.mass, "kg",
                 (snprintf(more, sizeof more, ", %.4g kg in all", s.mass), more));
-    info_fact("fill", "%.3g of the box around what moves", talus_survey_fill(&s));
+    info_print_fact("fill", "%.3g of the box around what moves", talus_survey_fill(&s));
     if (isfinite(s.fall_time))
-        info_fact("step", "h is %.3g of sqrt(d/g) = %.3g s, d = %.3g m being the least width",
-                  talus_world_step_length(world) / s.fall_time, s.fall_time, 2.0 * s.thinnest.size);
+        info_print_fact("step", "h is %.3g of sqrt(d/g) = %.3g s, d = %.3g m being the least width",
+                        talus_world_step_length(world) / s.fall_time, s.fall_time,
+                        2.0 * s.thinnest.size);
     print_overlap(world);
 }

@@ -19,6 +19,7 @@ static void print_row(const char *name, const char *text)
     printf("  %-*s%s\n", NAME_WIDTH, name, text);
 }
 
+/* Callback of talus_solver_describe: prints the text of a parameter. */
 static void print_parameter(void *user, const char *text)
 {
     (void)user;
@@ -44,6 +45,7 @@ static void list_solvers(void)
     }
 }
 
+/* Prints the sections of friction sets and the friction laws. */
 static void list_sets(void)
 {
     puts("sections of the friction set, --section:");
@@ -54,6 +56,7 @@ static void list_sets(void)
         print_row(talus_law_name((TalusFrictionLaw)i), talus_law_summary((TalusFrictionLaw)i));
 }
 
+/* Callback of cli_visit_scenes: prints title and parameters of a scene. */
 static void list_scene(void *user, const char *name, const char *path)
 {
     TalusScene *scene;
@@ -74,7 +77,7 @@ static void list_scene(void *user, const char *name, const char *path)
 
 static void list_scenes(void)
 {
-    cli_each_scene(list_scene, NULL);
+    cli_visit_scenes(list_scene, NULL);
 }
 
 static void list_backends(void)
@@ -95,20 +98,21 @@ static void list_shapes(void)
         print_row(talus_shape_name((TalusShapeKind)i), talus_shape_summary((TalusShapeKind)i));
 }
 
-/* Lists the benchmarks that run worlds: those of `talus bench gpu`, or those that run by their own name only. */
+/* Prints the benchmarks that run worlds: those of `talus bench gpu` if `gpu`, else those that run by their own name
+ * only. */
 static void print_worlds(bool gpu)
 {
-    for (int i = 0; worlds_row(i); i++)
-        if ((worlds_row(i)->share > 0.0) == gpu) {
-            print_row(worlds_row(i)->name, worlds_row(i)->summary);
-            printf("  %*s%s\n", NAME_WIDTH, "", worlds_row(i)->source);
+    for (int i = 0; worlds_get_row(i); i++)
+        if ((worlds_get_row(i)->share > 0.0) == gpu) {
+            print_row(worlds_get_row(i)->name, worlds_get_row(i)->summary);
+            printf("  %*s%s\n", NAME_WIDTH, "", worlds_get_row(i)->source);
         }
 }
 
 static void list_experiments(void)
 {
     for (int i = 0; i < experiment_count(); i++) {
-        const Experiment *e = experiment_row(i);
+        const Experiment *e = experiment_get(i);
         print_row(e->name, e->summary);
         printf("  %*s%s\n", NAME_WIDTH, "", e->source);
     }
@@ -117,6 +121,7 @@ static void list_experiments(void)
     print_worlds(true);
 }
 
+/* Prints a feature and, unless available, how to get a build with it. */
 static void print_feature(const char *name, const char *text, bool available, const char *how)
 {
     print_row(name, text);
@@ -124,8 +129,8 @@ static void print_feature(const char *name, const char *text, bool available, co
         printf("  %*snot in this build: %s\n", NAME_WIDTH, "", how);
 }
 
-/* Tells whether CUDA is compiled in; `talus list backends` tells whether there is a GPU. */
-static void list_cuda(void)
+/* Prints whether CUDA is compiled in; `talus list backends` prints whether there is a GPU. */
+static void print_cuda_feature(void)
 {
     for (int i = 0; i < talus_backend_count(); i++) {
         TalusBackendRow row = talus_backend_row(i);
@@ -134,7 +139,7 @@ static void list_cuda(void)
     }
 }
 
-static void list_direct(TalusDirectKind kind, const char *text)
+static void print_direct_feature(TalusDirectKind kind, const char *text)
 {
     const char *missing = talus_direct_missing(kind);
     print_feature(talus_direct_name(kind), text, !missing, missing);
@@ -142,13 +147,15 @@ static void list_direct(TalusDirectKind kind, const char *text)
 
 static void list_features(void)
 {
-    list_direct(TALUS_DIRECT_CHOLMOD,
-                "Cholesky factors for ipm-chol, ipm-soc and newton-al; parts under the GPL");
-    print_feature("civetweb", "the server of talus view", serve_available(), serve_how());
-    list_cuda();
+    print_direct_feature(
+        TALUS_DIRECT_CHOLMOD,
+        "Cholesky factors for ipm-chol, ipm-soc and newton-al; parts under the GPL");
+    print_feature("civetweb", "the server of talus view", serve_available(), serve_build_hint());
+    print_cuda_feature();
     print_feature("hdf5", "FCLIB problem files (.hdf5); frames as .vtkhdf", talus_fclib_available(),
                   talus_fclib_how());
-    list_direct(TALUS_DIRECT_MUMPS, "factors of indefinite matrices for ipm-aug and ipm-soc");
+    print_direct_feature(TALUS_DIRECT_MUMPS,
+                         "factors of indefinite matrices for ipm-aug and ipm-soc");
     print_feature("petsc", "the solvers tao-*, loaded when first used", !talus_tao_missing(),
                   talus_tao_missing());
     print_feature("zlib", "compressed frames and pictures", talus_deflate_available(),
@@ -176,8 +183,8 @@ static int list_main(const CliList *operands)
             return CLI_OK;
         }
     }
-    return cli_usage(&cli_list, "cannot list '%s'%s", word,
-                     cli_did_you_mean(word, names, KINDS, "; expected " OPERANDS));
+    return cli_fail_usage(&cli_list, "cannot list '%s'%s", word,
+                          cli_did_you_mean(word, names, KINDS, "; expected " OPERANDS));
 }
 
 const CliCommand cli_list = {

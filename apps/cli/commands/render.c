@@ -35,8 +35,8 @@ static const struct {
 
 enum { VIEWS = sizeof views / sizeof *views, CONTAINERS = 3, NAMES_MAX = 16 };
 
-/* Returns the index of `word` in `names`, or -1 after a message with all names and the nearest, if one is near. */
-static int choose(const char *option, const char *word, const char *const *names, int count)
+/* Returns the index of `word` in `names`, or -1 after a message about --OPTION that lists the names. */
+static int find_name(const char *option, const char *word, const char *const *names, int count)
 {
     char all[256] = "";
     for (int k = 0; k < count; k++) {
@@ -47,14 +47,15 @@ static int choose(const char *option, const char *word, const char *const *names
     }
     const char *near = talus_nearest_name(word, names, count);
     if (near)
-        cli_usage(&cli_render, "--%s %s: did you mean '%s'? There are %s", option, word, near, all);
+        cli_fail_usage(&cli_render, "--%s %s: did you mean '%s'? There are %s", option, word, near,
+                       all);
     else
-        cli_usage(&cli_render, "--%s %s: expected one of %s", option, word, all);
+        cli_fail_usage(&cli_render, "--%s %s: expected one of %s", option, word, all);
     return -1;
 }
 
 /* Parses exactly two numbers separated by the character `between`. */
-static bool two_numbers(const char *text, char between, double *a, double *b)
+static bool parse_two_numbers(const char *text, char between, double *a, double *b)
 {
     char *end;
     *a = strtod(text, &end);
@@ -65,14 +66,16 @@ static bool two_numbers(const char *text, char between, double *a, double *b)
     return end != second && *end == '\0' && isfinite(*a) && isfinite(*b);
 }
 
-static bool read_size(const char *text, TalusDrawDef *def)
+/* Sets width and height from --size; returns false after a message. */
+static bool parse_size(const char *text, TalusDrawDef *def)
 {
     double width, height;
-    if (!two_numbers(text, 'x', &width, &height) || width != floor(width) ||
+    if (!parse_two_numbers(text, 'x', &width, &height) || width != floor(width) ||
         height != floor(height) || !(width >= 1 && width <= TALUS_IMAGE_SIDE_MAX) ||
         !(height >= 1 && height <= TALUS_IMAGE_SIDE_MAX)) {
-        cli_usage(&cli_render, "--size %s: expected WIDTHxHEIGHT such as 1600x1200, up to %d each",
-                  text, TALUS_IMAGE_SIDE_MAX);
+        cli_fail_usage(&cli_render,
+                       "--size %s: expected WIDTHxHEIGHT such as 1600x1200, up to %d each", text,
+                       TALUS_IMAGE_SIDE_MAX);
         return false;
     }
     def->width = (int)width;
@@ -80,30 +83,34 @@ static bool read_size(const char *text, TalusDrawDef *def)
     return true;
 }
 
-static bool read_colour(const char *text, TalusDrawDef *def)
+/* Sets the quantity that colours the bodies from --colour; returns false after a message. */
+static bool parse_colour(const char *text, TalusDrawDef *def)
 {
     const char *names[NAMES_MAX];
     for (int k = 0; k < TALUS_COLOUR_COUNT; k++)
         names[k] = talus_colour_name((TalusColourBy)k);
-    int chosen = choose("colour", text, names, TALUS_COLOUR_COUNT);
+    int chosen = find_name("colour", text, names, TALUS_COLOUR_COUNT);
     def->colour = (TalusColourBy)chosen;
     return chosen >= 0;
 }
 
-static bool read_range(const char *text, TalusDrawDef *def)
+/* Sets the ends of the colour scale from --range; returns false after a message. */
+static bool parse_range(const char *text, TalusDrawDef *def)
 {
-    if (two_numbers(text, ':', &def->low, &def->high) && def->low < def->high)
+    if (parse_two_numbers(text, ':', &def->low, &def->high) && def->low < def->high)
         return true;
-    cli_usage(&cli_render, "--range %s: expected LOW:HIGH, two numbers, the smaller first", text);
+    cli_fail_usage(&cli_render, "--range %s: expected LOW:HIGH, two numbers, the smaller first",
+                   text);
     return false;
 }
 
-static bool read_view(const char *text, TalusDrawDef *def)
+/* Sets the camera's angles from the name of a view; returns false after a message. */
+static bool parse_view(const char *text, TalusDrawDef *def)
 {
     const char *names[VIEWS];
     for (int k = 0; k < VIEWS; k++)
         names[k] = views[k].name;
-    int chosen = choose("view", text, names, VIEWS);
+    int chosen = find_name("view", text, names, VIEWS);
     if (chosen < 0)
         return false;
     def->azimuth = views[chosen].azimuth;
@@ -111,16 +118,20 @@ static bool read_view(const char *text, TalusDrawDef *def)
     return true;
 }
 
-static bool read_from(const char *text, TalusDrawDef *def)
+/* Sets the camera's angles from --from; returns false after a message. */
+static bool parse_from(const char *text, TalusDrawDef *def)
 {
-    if (two_numbers(text, ',', &def->azimuth, &def->elevation) && fabs(def->elevation) <= 90.0)
+    if (parse_two_numbers(text, ',', &def->azimuth, &def->elevation) &&
+        fabs(def->elevation) <= 90.0)
         return true;
-    cli_usage(&cli_render,
-              "--from %s: expected AZIMUTH,ELEVATION in degrees, the second from -90 to 90", text);
+    cli_fail_usage(&cli_render,
+                   "--from %s: expected AZIMUTH,ELEVATION in degrees, the second from -90 to 90",
+                   text);
     return false;
 }
 
-static bool read_clip(const char *text, TalusDrawDef *def)
+/* Sets the clipping plane from --clip; returns false after a message. */
+static bool parse_clip(const char *text, TalusDrawDef *def)
 {
     char *end = NULL;
     if (text[0] >= 'x' && text[0] <= 'z' && text[1] == ':') {
@@ -130,39 +141,43 @@ static bool read_clip(const char *text, TalusDrawDef *def)
         if (end != text + 2 && *end == '\0' && isfinite(def->clip_at))
             return true;
     }
-    cli_usage(&cli_render, "--clip %s: expected AXIS:AT such as y:0, the axis x, y or z", text);
+    cli_fail_usage(&cli_render, "--clip %s: expected AXIS:AT such as y:0, the axis x, y or z",
+                   text);
     return false;
 }
 
-static bool read_container(const char *text, TalusDrawDef *def)
+/* Sets how fixed bodies are drawn from --container; returns false after a message. */
+static bool parse_container(const char *text, TalusDrawDef *def)
 {
-    int chosen = choose("container", text, container_names, CONTAINERS);
+    int chosen = find_name("container", text, container_names, CONTAINERS);
     def->container = (TalusContainerStyle)chosen;
     return chosen >= 0;
 }
 
-static bool read_texts(const Options *o, TalusDrawDef *def)
+/* Sets `def` from the options that are texts; returns false after a message if one is wrong. */
+static bool parse_texts(const Options *o, TalusDrawDef *def)
 {
-    return (!o->size || read_size(o->size, def)) && (!o->colour || read_colour(o->colour, def)) &&
-           (!o->range || read_range(o->range, def)) && (!o->view || read_view(o->view, def)) &&
-           (!o->from || read_from(o->from, def)) && (!o->clip || read_clip(o->clip, def)) &&
-           (!o->container || read_container(o->container, def));
+    return (!o->size || parse_size(o->size, def)) && (!o->colour || parse_colour(o->colour, def)) &&
+           (!o->range || parse_range(o->range, def)) && (!o->view || parse_view(o->view, def)) &&
+           (!o->from || parse_from(o->from, def)) && (!o->clip || parse_clip(o->clip, def)) &&
+           (!o->container || parse_container(o->container, def));
 }
 
-/* Returns false with a message if -o is missing or no PNG file, --zoom is 0, or options contradict each other. */
-static bool check(const Options *o)
+/* Returns false after a message if -o is missing or not a .png name, --zoom is 0, or options contradict each other. */
+static bool check_options(const Options *o)
 {
     if (!o->output)
-        cli_usage(&cli_render, "expected -o FILE.png");
+        cli_fail_usage(&cli_render, "expected -o FILE.png");
     else if (!cli_ends_with(o->output, ".png"))
-        cli_usage(&cli_render, "-o %s: pictures are PNG files; expected a name that ends in .png",
-                  o->output);
+        cli_fail_usage(&cli_render,
+                       "-o %s: pictures are PNG files; expected a name that ends in .png",
+                       o->output);
     else if (o->chains && o->colour)
-        cli_usage(&cli_render, "--chains colours by chain force; leave out --colour");
+        cli_fail_usage(&cli_render, "--chains colours by chain force; leave out --colour");
     else if (o->view && o->from)
-        cli_usage(&cli_render, "--view and --from both place the camera; give one");
+        cli_fail_usage(&cli_render, "--view and --from both place the camera; give one");
     else if (o->zoom == 0.0)
-        cli_usage(&cli_render, "--zoom 0: expected a number above 0");
+        cli_fail_usage(&cli_render, "--zoom 0: expected a number above 0");
     else
         return true;
     return false;
@@ -170,11 +185,12 @@ static bool check(const Options *o)
 
 /* ---- source of the picture ---- */
 
+/* Content of the picture: the bodies at one time, and shapes and materials in the head. */
 typedef struct PictureSource {
     TalusSnapshot snapshot;
     const TalusFramesHead *head;
-    TalusFrames *frames;  /* from a file */
-    TalusHeadStore store; /* from a scene */
+    TalusFrames *frames;  /* the open frames file, which holds the head; NULL: a scene */
+    TalusHeadStore store; /* memory of the head of a scene */
 } PictureSource;
 
 static void free_source(PictureSource *source)
@@ -205,6 +221,7 @@ static bool find_frame(const char *path, const TalusFrames *frames, double time,
     return false;
 }
 
+/* Reads the frame at `time` of a frames file. */
 static int read_frames(const char *path, double time, PictureSource *source)
 {
     int index;
@@ -218,19 +235,20 @@ static int read_frames(const char *path, double time, PictureSource *source)
     return source->head ? CLI_OK : cli_fail_library();
 }
 
-static TalusStatus run_scene(const TalusScene *scene, const char *path, const Options *o,
-                             PictureSource *source)
+/* Simulates the scene to o->time (NAN: its start) and takes the picture's source from its world. */
+static TalusStatus simulate_scene(const TalusScene *scene, const char *path, const Options *o,
+                                  PictureSource *source)
 {
     TalusWorld *world;
     char name[128];
-    TalusSceneChoice choice = {.threads = cli_threads(o->threads)};
+    TalusSceneChoice choice = {.threads = cli_convert_threads(o->threads)};
     TalusStatus status = talus_scene_build(scene, &choice, &world);
     if (status != TALUS_OK)
         return status;
     double time = isnan(o->time) ? 0.0 : o->time;
     while (status == TALUS_OK && talus_world_next_length(world, time) > 0.0)
         status = talus_world_step_to(world, time, NULL);
-    run_scene_name(path, name, sizeof name);
+    run_format_scene_name(path, name, sizeof name);
     TalusFramesDef def = {.title = talus_scene_title(scene), .scene = name};
     TALUS_THEN(status, talus_snapshot_take(&source->snapshot, world, TALUS_SNAPSHOT_ALL));
     TALUS_THEN(status, talus_frames_head_of_world(world, &def, &source->snapshot, &source->store));
@@ -239,15 +257,17 @@ static TalusStatus run_scene(const TalusScene *scene, const char *path, const Op
     return status;
 }
 
+/* Loads and simulates a scene. Returns the exit code. */
 static int read_scene(const char *path, const Options *o, PictureSource *source)
 {
     TalusScene *scene = NULL;
     TalusStatus status = talus_scene_load(path, o->set.item, o->set.count, &scene);
-    TALUS_THEN(status, run_scene(scene, path, o, source));
+    TALUS_THEN(status, simulate_scene(scene, path, o, source));
     talus_scene_destroy(scene);
     return status == TALUS_OK ? CLI_OK : cli_fail_by_domain(&cli_render);
 }
 
+/* Reads the frame at o->time of a run's directory or a frames file, or simulates a scene. Returns the exit code. */
 static int read_source(const char *name, const Options *o, PictureSource *source)
 {
     char path[CLI_PATH_MAX];
@@ -259,7 +279,7 @@ static int read_source(const char *name, const Options *o, PictureSource *source
         if (stat(path, &about) != 0)
             return cli_fail("%s: holds no frames.talus; `talus run SCENE --out %s` writes one",
                             name, name);
-    } else if (!there || !cli_starts_with(name, TALUS_FRAMES_MAGIC)) {
+    } else if (!there || !cli_file_starts_with(name, TALUS_FRAMES_MAGIC)) {
         if (!cli_has_scene(name, path, sizeof path) && strchr(name, '/'))
             return cli_fail("%s: no such run directory, frames file or scene", name);
         if (!cli_find_scene(name, path, sizeof path) || cli_refuse_problem(path))
@@ -267,14 +287,15 @@ static int read_source(const char *name, const Options *o, PictureSource *source
         return read_scene(path, o, source);
     }
     if (o->set.count > 0)
-        return cli_usage(&cli_render, "--set is for scenes; %s has its frames already", name);
+        return cli_fail_usage(&cli_render, "--set is for scenes; %s has its frames already", name);
     return read_frames(path, o->time, source);
 }
 
 /* ---- the command ---- */
 
-static TalusStatus render(const PictureSource *source, const TalusDrawDef *def, int threads,
-                          const char *path)
+/* Draws the source and writes the PNG file `path`. */
+static TalusStatus draw_picture(const PictureSource *source, const TalusDrawDef *def, int threads,
+                                const char *path)
 {
     TalusPool *pool;
     TalusImage image;
@@ -295,7 +316,7 @@ static int render_main(const CliList *operands)
     const Options *o = &options;
     PictureSource source = {.head = NULL};
     TalusDrawDef def = talus_draw_def_default();
-    if (!check(o) || !read_texts(o, &def))
+    if (!check_options(o) || !parse_texts(o, &def))
         return CLI_USAGE;
     def.zoom = isnan(o->zoom) ? 1.0 : o->zoom;
     def.chains = o->chains;
@@ -303,7 +324,7 @@ static int render_main(const CliList *operands)
     def.transparent = o->transparent;
     def.plain = o->plain;
     int code = read_source(operands->item[0], o, &source);
-    if (code == CLI_OK && render(&source, &def, o->threads, o->output) != TALUS_OK)
+    if (code == CLI_OK && draw_picture(&source, &def, o->threads, o->output) != TALUS_OK)
         code = cli_fail_library();
     if (code == CLI_OK)
         printf("%s: %d x %d pixels, t = %g s\n", o->output, def.width, def.height,

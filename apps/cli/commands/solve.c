@@ -30,21 +30,24 @@ typedef struct Session {
     LabList solvers;
     LabSet set;
     TalusPool *pool;
-    double *best;        /* impulses of the best result so far, for --save */
-    double *bounds;      /* normal impulses that bound friction under law fixed there; NULL: none */
+    double *best; /* impulses of the best result so far, for --save */
+    /* Normal impulses by which law fixed bounds friction in the best result so far; NULL: none. */
+    double *bounds;
     double *certificate; /* proof that the problem has no solution; NULL: none found */
     double best_residual;
     char best_solver[LAB_TEXT], title[LAB_TEXT];
-    char missed
-        [LAB_TEXT]; /* solver that missed the tolerance of the present problem last; "": none */
-    bool reached;   /* some solver reached it */
-    bool failed;
-    bool taken; /* at least one solver has supported and run a problem */
+    /* Of the present problem: the last solver that missed the tolerance, "" if none; whether some solver reached the
+     * tolerance or proved the problem infeasible. */
+    char missed[LAB_TEXT];
+    bool reached;
+    bool failed;    /* some solve ended with an error */
+    bool supported; /* at least one solver supported and ran a problem */
 } Session;
 
 /* ---- checks and opening ---- */
 
-static bool can_write_beside(const char *path)
+/* Returns false after a message if the folder of `path` is not writable. */
+static bool check_folder_writable(const char *path)
 {
     char folder[CLI_PATH_MAX];
     const char *slash = strrchr(path, '/');
@@ -62,43 +65,51 @@ static bool is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-static bool asks_exact(const Options *o)
+/* True if the option is --reference exact. */
+static bool asks_exact_reference(const Options *o)
 {
     return o->reference && strcmp(o->reference, "exact") == 0;
 }
 
+/* Checks that options are valid, go together and name writable files. Returns the exit code. */
 static int check_options(const Options *o, const CliList *operands)
 {
     if (o->tol == 0.0 && o->max_iter < 0 && isnan(o->budget))
-        return cli_usage(&cli_solve, "--tol 0 runs the whole budget: expected --max-iter or "
-                                     "--budget with it");
+        return cli_fail_usage(&cli_solve, "--tol 0 runs the whole budget: expected --max-iter or "
+                                          "--budget with it");
     if (o->max_iter == 0 || o->budget == 0.0)
-        return cli_usage(&cli_solve, "%s 0: expected more than 0",
-                         o->max_iter == 0 ? "--max-iter" : "--budget");
+        return cli_fail_usage(&cli_solve, "%s 0: expected more than 0",
+                              o->max_iter == 0 ? "--max-iter" : "--budget");
     if (o->starts == 0 || o->starts == 1)
-        return cli_usage(&cli_solve, "--starts %d: expected 2 or more", o->starts);
+        return cli_fail_usage(&cli_solve, "--starts %d: expected 2 or more", o->starts);
     if (o->starts > 1 && (o->warm || !(o->tol > 0.0)))
-        return cli_usage(&cli_solve, "--starts goes with a tolerance above 0 and without --warm");
+        return cli_fail_usage(&cli_solve,
+                              "--starts goes with a tolerance above 0 and without --warm");
     if (operands->count > 1 && o->save)
-        return cli_usage(&cli_solve, "--save goes with one PROBLEM, not with %d", operands->count);
-    bool reads_reference = o->reference && !asks_exact(o);
+        return cli_fail_usage(&cli_solve, "--save goes with one PROBLEM, not with %d",
+                              operands->count);
+    bool reads_reference = o->reference && !asks_exact_reference(o);
     if (operands->count > 1 && reads_reference && !is_folder(o->reference))
-        return cli_usage(&cli_solve, "--reference with %d PROBLEMs is a folder of NAME.ref.hdf5",
-                         operands->count);
+        return cli_fail_usage(&cli_solve,
+                              "--reference with %d PROBLEMs is a folder of NAME.ref.hdf5",
+                              operands->count);
     bool save_fclib = o->save && cli_is_fclib_name(o->save);
     if ((save_fclib || reads_reference) && !talus_fclib_available())
         return cli_fail("--%s: FCLIB files are not in this build: %s",
                         save_fclib ? "save" : "reference", talus_fclib_how());
-    if ((o->trace && !can_write_beside(o->trace)) || (o->save && !can_write_beside(o->save)))
+    if ((o->trace && !check_folder_writable(o->trace)) ||
+        (o->save && !check_folder_writable(o->save)))
         return CLI_FAILED;
     return cli_check_backend(&cli_solve, o->backend);
 }
 
-static bool is_siconos(const Options *o)
+/* True if the option is --measure siconos. */
+static bool measures_siconos(const Options *o)
 {
     return o->measure && strcmp(o->measure, "siconos") == 0;
 }
 
+/* Parses --law, --section and --outer into the session and checks --measure. Returns the exit code. */
 static int parse_friction(Session *session)
 {
     const Options *o = &session->options;
@@ -107,22 +118,23 @@ static int parse_friction(Session *session)
         status = lab_outer_parse(o->outer, &session->outer);
     if (status != TALUS_OK)
         return cli_fail_by_domain(&cli_solve);
-    if (o->measure && strcmp(o->measure, "natural") != 0 && !is_siconos(o))
-        return cli_usage(&cli_solve, "--measure %s: expected natural or siconos", o->measure);
+    if (o->measure && strcmp(o->measure, "natural") != 0 && !measures_siconos(o))
+        return cli_fail_usage(&cli_solve, "--measure %s: expected natural or siconos", o->measure);
     return CLI_OK;
 }
 
-static int find_references(LabSet *set)
+/* For --reference exact: solves each problem accurately and takes the velocities as reference. */
+static int compute_references(LabSet *set)
 {
     for (int i = 0; i < set->problem_count; i++)
-        if (lab_problem_exact(&set->problems[i], NULL) != TALUS_OK)
+        if (lab_problem_solve_reference(&set->problems[i], NULL) != TALUS_OK)
             return cli_fail("--reference exact: %s", talus_error());
     return CLI_OK;
 }
 
 /* Reads the reference velocities of each problem. `path` is one file for all, or a folder with a file NAME.ref.hdf5 for
  * each problem; in a folder some may be missing. */
-static int open_references(LabSet *set, const char *path, bool quiet)
+static int read_references(LabSet *set, const char *path, bool quiet)
 {
     bool folder = is_folder(path);
     for (int i = 0; i < set->problem_count; i++) {
@@ -134,14 +146,14 @@ static int open_references(LabSet *set, const char *path, bool quiet)
                         file);
             continue;
         }
-        if (lab_problem_reference(&set->problems[i], file) != TALUS_OK)
+        if (lab_problem_read_reference(&set->problems[i], file) != TALUS_OK)
             return cli_fail_library();
     }
     return CLI_OK;
 }
 
-/* Gives problems whose file names are equal their paths as names. */
-static void name_uniquely(LabSet *set)
+/* Renames problems that have the same file name to their paths. */
+static void make_names_unique(LabSet *set)
 {
     for (int i = 0; i < set->problem_count; i++) {
         LabProblem *p = &set->problems[i];
@@ -156,8 +168,8 @@ static void name_uniquely(LabSet *set)
     }
 }
 
-/* True if some normal impulse by which law fixed bounds friction is positive. */
-static bool has_bounds(const LabProblem *p)
+/* True if some normal impulse of the problem's estimate, which bounds friction under law fixed, is positive. */
+static bool has_stored_bounds(const LabProblem *p)
 {
     const double *bounds = talus_problem_estimate(p->problem);
     for (int i = 0; bounds && i < talus_problem_blocks(p->problem); i++)
@@ -166,8 +178,9 @@ static bool has_bounds(const LabProblem *p)
     return false;
 }
 
-/* True if contacts are under `law`. `words` and `section` name the problem's law and section (lab_friction_text); a
- * mixed problem counts as under each law. Without friction, true if `asked`, the value of --law, is `law`. */
+/* True if contacts of the problem are under `law`. `words` and `section` are its law and section in words
+ * (lab_friction_format); with law "mixed", true for every law. If no contact has friction, true if `asked`, the value of
+ * --law, is `law`. */
 static bool is_under(const char *law, const char *words, const char *section, const char *asked)
 {
     bool smooth = strcmp(section, "none") == 0;
@@ -181,14 +194,14 @@ static int check_friction(const Session *session, const LabProblem *p)
     const TalusOuter *outer = &session->outer;
     const char *asked = session->options.law;
     char law[LAB_WORD], section[LAB_WORD];
-    lab_friction_text(p->problem, law, section);
+    lab_friction_format(p->problem, law, section);
     bool smooth = strcmp(section, "none") == 0;
     bool loops = outer->kind != TALUS_OUTER_AUTO || outer->every || outer->share > 0.0;
-    if (is_siconos(&session->options) && !p->exact && !smooth)
+    if (measures_siconos(&session->options) && !p->all_coulomb && !smooth)
         return cli_fail("--measure siconos is of exact Coulomb friction, and %s is under another "
                         "law: expected --law coulomb",
                         p->path);
-    if (is_siconos(&session->options) && strcmp(section, "disc") != 0 && !smooth)
+    if (measures_siconos(&session->options) && strcmp(section, "disc") != 0 && !smooth)
         return cli_fail("--measure siconos is of exact Coulomb friction on the disc, and %s has "
                         "section %s: expected --section disc",
                         p->path, section);
@@ -199,13 +212,14 @@ static int check_friction(const Session *session, const LabProblem *p)
     if (outer->refresh && !is_under("fixed", law, section, asked))
         return cli_fail("--outer %s: refresh is of bounds, and %s has none: expected --law fixed",
                         session->options.outer, p->path);
-    if (outer->refresh < 0 && !smooth && !has_bounds(p))
+    if (outer->refresh < 0 && !smooth && !has_stored_bounds(p))
         return cli_fail("--outer %s: the bounds that %s stores are all zero; without refresh=-1 "
                         "they are estimated",
                         session->options.outer, p->path);
     return CLI_OK;
 }
 
+/* Opens and checks all problems, with their references, in the session's set. Returns the exit code. */
 static int open_problems(Session *session, const CliList *operands)
 {
     const Options *o = &session->options;
@@ -227,11 +241,12 @@ static int open_problems(Session *session, const CliList *operands)
         if (o->warm && !p->start)
             return cli_fail("--warm: %s stores no impulses to start from", p->path);
     }
-    if (asks_exact(o) && find_references(set) != CLI_OK)
+    if (asks_exact_reference(o) && compute_references(set) != CLI_OK)
         return CLI_FAILED;
-    if (o->reference && !asks_exact(o) && open_references(set, o->reference, o->quiet) != CLI_OK)
+    if (o->reference && !asks_exact_reference(o) &&
+        read_references(set, o->reference, o->quiet) != CLI_OK)
         return CLI_FAILED; /* before name_uniquely, because references are found by file names */
-    name_uniquely(set);
+    make_names_unique(set);
     return CLI_OK;
 }
 
@@ -246,7 +261,8 @@ static int check_support(const Session *session)
     return cli_fail_unsupported(set->problems[0].problem);
 }
 
-/* Opens the set of results. With --save, results of an earlier call are not reused, because they have no impulses. */
+/* Sets title and directory of the set of results, and reads results of an earlier call unless --fresh or --save: stored
+ * results have no impulses to save. */
 static int open_set(Session *session)
 {
     const Options *o = &session->options;
@@ -264,7 +280,7 @@ static int open_set(Session *session)
 static TalusStatus store_best(Session *session, LabProblem *problem, const LabResult *result)
 {
     size_t n = (size_t)talus_problem_size(problem->problem);
-    if (!session->options.save || !lab_outcome_measured(result->outcome) ||
+    if (!session->options.save || !lab_outcome_is_measured(result->outcome) ||
         (session->best && result->residual[LAB_R_NATURAL] >= session->best_residual))
         return TALUS_OK;
     if (!session->best && TALUS_ALLOC(session->best, n, "best impulses") != TALUS_OK)
@@ -293,13 +309,13 @@ static TalusStatus copy_certificate(Session *session, const LabProblem *problem)
     return TALUS_OK;
 }
 
-static LabJob job_of(const Session *session, const char *solver)
+static LabJob make_job(const Session *session, const char *solver)
 {
     const Options *o = &session->options;
     return (LabJob){.solver = solver,
                     .backend = o->backend ? o->backend : "cpu",
                     .tolerance = o->tol,
-                    .siconos = is_siconos(o),
+                    .siconos = measures_siconos(o),
                     .outer = session->outer,
                     .max_iterations = o->max_iter > 0 ? o->max_iter : 10000,
                     .max_seconds = isnan(o->budget) ? 0.0 : o->budget,
@@ -307,20 +323,21 @@ static LabJob job_of(const Session *session, const char *solver)
                     .trace = o->trace || o->report};
 }
 
+/* Runs a solver on a problem, or reuses its stored result, and notes the outcome in the session. */
 static TalusStatus solve_one(Session *session, int problem, const char *solver)
 {
     const Options *o = &session->options;
-    LabJob job = job_of(session, solver);
+    LabJob job = make_job(session, solver);
     LabResult *result;
     bool reused;
-    TalusStatus status = lab_set_run(&session->set, problem, &job, o->quiet, &result, &reused);
+    TalusStatus status = lab_set_run_job(&session->set, problem, &job, o->quiet, &result, &reused);
     if (status != TALUS_OK)
         return status;
     session->failed |= result->outcome == LAB_FAILED;
     session->reached |= result->outcome == LAB_CONVERGED || result->outcome == LAB_INFEASIBLE;
     if (result->outcome == LAB_BUDGET && !reused)
         strcpy(session->missed, result->solver);
-    session->taken |= result->outcome != LAB_UNSUPPORTED;
+    session->supported |= result->outcome != LAB_UNSUPPORTED;
     if (reused && !o->quiet)
         fprintf(stderr, "talus: %s on %s: kept from an earlier call\n", result->solver,
                 session->set.problems[problem].name);
@@ -330,9 +347,9 @@ static TalusStatus solve_one(Session *session, int problem, const char *solver)
     return store_best(session, &session->set.problems[problem], result);
 }
 
-/* If no solver reached the tolerance under exact Coulomb friction: says whether the shift map repels, by which a solve
- * that more iterations would end differs from one that they would not. */
-static void explain_miss(Session *session, int problem)
+/* If solvers ran and none reached the tolerance under exact Coulomb friction: adds and prints a table that says whether
+ * the shift map repels at the last result. Where it repels, more iterations of the shift loop do not help. */
+static void explain_missed_tolerance(Session *session, int problem)
 {
     const Options *o = &session->options;
     LabSet *set = &session->set;
@@ -340,7 +357,7 @@ static void explain_miss(Session *session, int problem)
     if (session->reached || !session->missed[0] || !(o->tol > 0.0) || cli_stop_signal() ||
         !lab_has_shift_map(&set->problems[problem]))
         return;
-    if (lab_explain_miss(set, problem, session->missed, &table) != TALUS_OK) {
+    if (lab_explain_missed_tolerance(set, problem, session->missed, &table) != TALUS_OK) {
         if (!o->quiet)
             fprintf(stderr, "talus: %s: %s\n", set->problems[problem].name, talus_error());
         return;
@@ -351,20 +368,20 @@ static void explain_miss(Session *session, int problem)
     fputc('\n', o->json ? stderr : stdout);
 }
 
-/* For --starts: solves from several starts with every solver that takes the problem, and prints their solutions. */
+/* For --starts: solves from several starts with every solver that supports the problem, and prints the solutions. */
 static TalusStatus solve_from_starts(Session *session, int problem)
 {
     const Options *o = &session->options;
     for (int s = 0; o->starts > 1 && s < session->solvers.count && !cli_stop_signal(); s++) {
         const LabSearch *found;
         LabTable table;
-        LabJob job = job_of(session, session->solvers.item[s]);
+        LabJob job = make_job(session, session->solvers.item[s]);
         if (!cli_supports(job.solver, session->set.problems[problem].problem))
             continue;
-        TALUS_TRY(lab_starts(&session->set, problem, &job, o->starts, &found));
+        TALUS_TRY(lab_set_search(&session->set, problem, &job, o->starts, &found));
         if (o->quiet)
             continue;
-        lab_search_table(&session->set, found, &table);
+        lab_search_make_table(&session->set, found, &table);
         lab_table_print(&table, o->json ? stderr : stdout);
         lab_table_clear(&table);
         fputc('\n', o->json ? stderr : stdout);
@@ -372,6 +389,7 @@ static TalusStatus solve_from_starts(Session *session, int problem)
     return TALUS_OK;
 }
 
+/* Solves every problem with every solver and prints the tables. Returns the exit code. */
 static int solve_all(Session *session)
 {
     const Options *o = &session->options;
@@ -384,12 +402,12 @@ static int solve_all(Session *session)
                 return cli_fail_library();
         if (!o->quiet)
             lab_print_results(set, p, o->json ? stderr : stdout);
-        explain_miss(session, p);
+        explain_missed_tolerance(session, p);
         if (solve_from_starts(session, p) != TALUS_OK)
             return cli_fail_library();
     }
     if (set->problem_count > 1) {
-        const LabTable *summary = lab_set_summary(set);
+        const LabTable *summary = lab_set_add_summary(set);
         if (!o->quiet)
             lab_table_print(summary, o->json ? stderr : stdout);
     }
@@ -398,6 +416,7 @@ static int solve_all(Session *session)
 
 /* ---- the end ---- */
 
+/* For --save: writes the problem with the best impulses, bounds and certificate. Returns the exit code. */
 static int save_best(Session *session)
 {
     const Options *o = &session->options;
@@ -423,14 +442,15 @@ static int save_best(Session *session)
     return CLI_OK;
 }
 
-static int finish(Session *session)
+/* Writes the outputs of --json, --trace, --report and --save. Returns the exit code of the command. */
+static int write_results(Session *session)
 {
     const Options *o = &session->options;
     LabSet *set = &session->set;
     set->complete = !cli_stop_signal();
     if (o->json)
-        lab_print_json(set);
-    if (o->trace && lab_write_csv(set, o->trace) != TALUS_OK)
+        lab_print_solve_json(set);
+    if (o->trace && lab_write_traces(set, o->trace) != TALUS_OK)
         return cli_fail_library();
     if (o->report && lab_set_write(set) != TALUS_OK)
         return cli_fail_library();
@@ -444,12 +464,13 @@ static int finish(Session *session)
                 o->report ? "; the same command goes on" : "");
         return 128 + cli_stop_signal();
     }
-    if (!session->taken) /* outer loop or backend refused: check_support checks only sets */
+    if (!session->supported) /* outer loop or backend refused: check_support checks only sets */
         return cli_fail("no solver named takes any of the problems; %s: %s", set->results[0].solver,
                         set->results[0].reason);
     return session->failed ? CLI_FAILED : CLI_OK;
 }
 
+/* Parses the options, opens the problems, solves them and writes the results. Returns the exit code. */
 static int solve_session(Session *session, const CliList *operands)
 {
     int code = check_options(&session->options, operands);
@@ -472,7 +493,7 @@ static int solve_session(Session *session, const CliList *operands)
     if (code != CLI_OK)
         return cli_stop_signal() ? 128 + cli_stop_signal() : code;
     code = solve_all(session);
-    return code == CLI_OK ? finish(session) : code;
+    return code == CLI_OK ? write_results(session) : code;
 }
 
 static int solve_main(const CliList *operands)

@@ -27,9 +27,9 @@ static Options options = {.tol = NAN};
 typedef struct Findings {
     TalusMetrics metrics;
     int contacts, rows;
-    double stored_u;          /* |u - u of the solution's file| / |q|; NAN: the file has no u */
-    double velocity_error;    /* |u - u of the reference| / |q|; NAN without a reference */
-    double as_stored;         /* Siconos's error with W as stored; NAN unless W is unsymmetric */
+    double stored_velocity_error; /* |u - u of the solution's file| / |q|; NAN: the file has no u */
+    double velocity_error;        /* |u - u of the reference| / |q|; NAN without a reference */
+    double stored_siconos;    /* Siconos's error with W as stored; NAN unless W is unsymmetric */
     double asymmetry;         /* |W - W'| / |W|; NAN without a stored W */
     int matrix_rows, entries; /* of the stored W; 0 without one */
     const double *direction;  /* stored proof that there is no solution; NULL: none */
@@ -47,7 +47,7 @@ typedef struct Source {
 /* A solution, of an FCLIB file or a problem file. */
 typedef struct Solution {
     TalusProblem *problem; /* NULL: an FCLIB file */
-    TalusFclib *fclib;     /* the solution's file, read as a whole if PROBLEM is a problem file */
+    TalusFclib *fclib;     /* the solution's file, read only if PROBLEM is not FCLIB; else NULL */
     TalusFclibPoint point; /* impulses and velocities of an FCLIB file */
     const double *impulses;
     int contacts, rows;
@@ -57,7 +57,7 @@ typedef struct Solution {
 
 /* Copies values with `rows` rows per contact, times `scale`, to `wanted` rows per contact; missing rows become zero.
  * Release with free(). */
-static double *in_rows(const double *values, int contacts, int rows, int wanted, double scale)
+static double *change_rows(const double *values, int contacts, int rows, int wanted, double scale)
 {
     double *out = cli_check_memory(calloc((size_t)(contacts * wanted) + 1, sizeof *out));
     for (int i = 0; i < contacts; i++)
@@ -66,6 +66,7 @@ static double *in_rows(const double *values, int contacts, int rows, int wanted,
     return out;
 }
 
+/* Returns |a - b|; `b` NULL: |a|. */
 static double norm_of_difference(const double *a, const double *b, int n)
 {
     double sum = 0.0;
@@ -74,9 +75,9 @@ static double norm_of_difference(const double *a, const double *b, int n)
     return sqrt(sum);
 }
 
-/* Returns Siconos's error at the point with other velocities u, those with W as stored. W of an FCLIB file contains the
- * compliance, if any, so u is the gradient g, too. */
-static double error_as_stored(const VerifyPoint *point, double *u)
+/* Returns Siconos's error at the point with `u`, the velocities with W as stored, in place of its own. W of an FCLIB
+ * file contains the compliance, if any, so `u` is also the gradient g. */
+static double measure_stored_error(const VerifyPoint *point, double *u)
 {
     VerifyPoint other = *point;
     TalusMetrics metrics;
@@ -85,28 +86,30 @@ static double error_as_stored(const VerifyPoint *point, double *u)
     return metrics.siconos;
 }
 
-/* Evaluates the problem at impulses in its file's rows. `as_stored` (may be NULL): as in verify_fclib_point. */
-static bool evaluate(const Source *source, TalusFrictionModel model, const double *impulses,
-                     VerifyPoint *point, double *as_stored, const char **reason)
+/* Fills `point` with the problem at `impulses`, in the rows of its file; of FCLIB, also `stored_w_velocities`, those with
+ * W as stored (may be NULL). Returns false with a reason if the problem has no such point. */
+static bool evaluate_problem(const Source *source, TalusFrictionModel model, const double *impulses,
+                             VerifyPoint *point, double *stored_w_velocities, const char **reason)
 {
     if (source->fclib)
-        return verify_fclib_point(source->fclib, model, impulses, point, as_stored, reason);
+        return verify_fclib_point(source->fclib, model, impulses, point, stored_w_velocities,
+                                  reason);
     *point = verify_def_point(&source->def, impulses);
     return true;
 }
 
-/* Checks the stored direction as proof of infeasibility: evaluates the problem at the direction to find a large factor,
- * then at the direction times this factor. */
-static void certify(const Source *source, TalusFrictionModel model, const Solution *solution,
-                    Findings *found)
+/* Checks whether the stored direction proves that the problem is infeasible, and fills found->certificate. Evaluates the
+ * problem at the direction, to find a large factor, then at the direction times this factor. */
+static void check_certificate(const Source *source, TalusFrictionModel model,
+                              const Solution *solution, Findings *found)
 {
     const char *reason;
     double scale = 1.0;
     for (int k = 0; k < 2; k++) {
         VerifyPoint point;
         double *r =
-            in_rows(found->direction, source->contacts, solution->rows, source->rows, scale);
-        if (evaluate(source, model, r, &point, NULL, &reason)) {
+            change_rows(found->direction, source->contacts, solution->rows, source->rows, scale);
+        if (evaluate_problem(source, model, r, &point, NULL, &reason)) {
             scale = verify_certificate_scale(&point);
             found->certificate = verify_certificate(&point);
             verify_free(&point);
@@ -118,41 +121,45 @@ static void certify(const Source *source, TalusFrictionModel model, const Soluti
 /* For an FCLIB problem: compares the velocities with those stored in the solution and those of the reference, and, if W
  * is unsymmetric, measures Siconos's error with W as stored. */
 static void compare_velocities(const Source *source, const VerifyPoint *point,
-                               const double *as_stored, const double *stored, const double *u_ref,
-                               Findings *found)
+                               const double *stored_w_velocities, const double *stored,
+                               const double *u_ref, Findings *found)
 {
     int contacts = source->contacts, rows = source->rows, n = point->blocks * point->rows;
     double q = norm_of_difference(point->q, NULL, n), asymmetry = 0.0;
     if (stored && q > 0.0)
-        found->stored_u = norm_of_difference(as_stored, stored, contacts * rows) / q;
+        found->stored_velocity_error =
+            norm_of_difference(stored_w_velocities, stored, contacts * rows) / q;
     if (u_ref && q > 0.0) {
-        double *u = in_rows(u_ref, contacts, rows, point->rows, 1.0);
+        double *u = change_rows(u_ref, contacts, rows, point->rows, 1.0);
         found->velocity_error = norm_of_difference(point->u, u, n) / q;
         free(u);
     }
     if (talus_fclib_asymmetry(source->fclib, &asymmetry) == TALUS_OK && asymmetry > 0.0) {
-        double *u = in_rows(as_stored, contacts, rows, point->rows, 1.0);
-        found->as_stored = error_as_stored(point, u);
+        double *u = change_rows(stored_w_velocities, contacts, rows, point->rows, 1.0);
+        found->stored_siconos = measure_stored_error(point, u);
         free(u);
     }
 }
 
-static void describe_matrix(const TalusFclib *f, Findings *found)
+/* Sets asymmetry, rows and entries of the stored W. */
+static void measure_matrix(const TalusFclib *f, Findings *found)
 {
     found->asymmetry = verify_fclib_asymmetry(f);
     found->matrix_rows = f->W.rows;
     found->entries = f->W.start[f->W.rows];
 }
 
-static int measure(const Source *source, TalusFrictionModel model, const Solution *solution,
-                   const double *u_ref, Findings *found)
+/* Fills `found` with the figures of the solution. Returns the exit code. */
+static int measure_solution(const Source *source, TalusFrictionModel model,
+                            const Solution *solution, const double *u_ref, Findings *found)
 {
     int contacts = source->contacts, rows = source->rows;
     const char *reason = "";
     VerifyPoint point;
-    double *impulses = in_rows(solution->impulses, contacts, solution->rows, rows, 1.0);
-    double *as_stored = cli_check_memory(calloc((size_t)(contacts * rows) + 1, sizeof *as_stored));
-    bool good = evaluate(source, model, impulses, &point, as_stored, &reason);
+    double *impulses = change_rows(solution->impulses, contacts, solution->rows, rows, 1.0);
+    double *stored_w_velocities =
+        cli_check_memory(calloc((size_t)(contacts * rows) + 1, sizeof *stored_w_velocities));
+    bool good = evaluate_problem(source, model, impulses, &point, stored_w_velocities, &reason);
     if (good) {
         TalusProblem *stored = solution->problem;
         if (stored && talus_problem_estimate(stored))
@@ -162,14 +169,15 @@ static int measure(const Source *source, TalusFrictionModel model, const Solutio
         found->rows = point.rows;
         found->direction = stored ? talus_problem_certificate(stored) : NULL;
         if (source->fclib && !source->fclib->global)
-            describe_matrix(source->fclib, found);
+            measure_matrix(source->fclib, found);
         if (source->fclib)
-            compare_velocities(source, &point, as_stored, solution->point.u, u_ref, found);
+            compare_velocities(source, &point, stored_w_velocities, solution->point.u, u_ref,
+                               found);
         verify_free(&point);
         if (found->direction)
-            certify(source, model, solution, found);
+            check_certificate(source, model, solution, found);
     }
-    free(as_stored);
+    free(stored_w_velocities);
     free(impulses);
     return good ? CLI_OK : cli_fail("verify: %s", reason);
 }
@@ -195,8 +203,8 @@ static const char *choose_group(const char *path, const char *given)
     return both ? "solution" : "ccp_solution";
 }
 
-/* Sets the friction model of an FCLIB problem where options give none: that of all FCLIB files, but ccp for a solution
- * of that. */
+/* Sets the friction model of an FCLIB problem if options give none: lab_fclib_model, or ccp if the solution is of the
+ * group ccp_solution. */
 static void choose_model(Options *o)
 {
     bool relaxed = o->group && strcmp(o->group, "ccp_solution") == 0;
@@ -221,6 +229,7 @@ static TalusStatus open_source(const char *path, const Options *o, Source *out)
     return talus_problem_export(out->problem, &out->def);
 }
 
+/* Opens SOLUTION: an FCLIB file if `group` is not NULL, else a problem file, whose impulses are the solution. */
 static TalusStatus open_solution(const char *path, const char *group, const Source *source,
                                  Solution *out)
 {
@@ -242,10 +251,10 @@ static TalusStatus open_solution(const char *path, const char *group, const Sour
     return TALUS_OK;
 }
 
-/* Checks that numbers of contacts and rows agree. Rows may differ from those of an FCLIB file, which has three per
- * contact in three dimensions: a problem file without friction has the normal rows alone. */
-static int check_rows(const char *path, const char *group, const Source *source,
-                      const Solution *solution)
+/* Fails unless the solution has impulses and as many contacts and rows as the problem. If PROBLEM is an FCLIB file, with
+ * three rows per contact in three dimensions, rows may differ: a problem file without friction has normal rows only. */
+static int check_sizes(const char *path, const char *group, const Source *source,
+                       const Solution *solution)
 {
     int rows = group ? 3 : source->rows;
     if (!solution->impulses)
@@ -259,6 +268,7 @@ static int check_rows(const char *path, const char *group, const Source *source,
 
 /* ---- output ---- */
 
+/* A row of the output. */
 typedef struct Figure {
     const char *key, *unit, *meaning;
     double value;
@@ -290,12 +300,12 @@ static void list_figures(const Findings *f, Figure out[FIGURES])
         {"siconos", "", "Siconos's error, exact Coulomb", m->siconos},
         {"siconos_over_q", "", "the same over |q|", m->siconos_over_q},
         {"siconos_rounding", "", "what rounding may hide of it", m->siconos_rounding},
-        {"siconos_as_stored", "", "with W as stored, not (W + W')/2", f->as_stored},
+        {"siconos_as_stored", "", "with W as stored, not (W + W')/2", f->stored_siconos},
         {"asymmetry", "", "|W - W'| / |W| of the W that the file has", f->asymmetry},
         {"dilation", "m/s", "what ccp would open Coulomb's contacts by", m->dilation},
         {"bound_mismatch", "m/s", "of the bounds of law fixed, in velocity", m->bound_mismatch},
         {"velocity_error", "", "|u - u of the reference| / |q|", f->velocity_error},
-        {"stored_velocity_error", "", "|u - stored u| / |q|", f->stored_u},
+        {"stored_velocity_error", "", "|u - stored u| / |q|", f->stored_velocity_error},
         {"natural_at_zero", "m/s", "natural residual of zero impulses", m->natural_at_zero},
         {"certificate_outside", "", "of the stored certificate: distance from its cone",
          f->certificate.outside},
@@ -308,7 +318,7 @@ static void list_figures(const Findings *f, Figure out[FIGURES])
     memcpy(out, all, sizeof all);
 }
 
-static void print_text(const Findings *f)
+static void print_findings(const Findings *f)
 {
     const TalusMetrics *m = &f->metrics;
     Figure figure[FIGURES];
@@ -327,29 +337,29 @@ static void print_text(const Findings *f)
                f->certificate.proof ? "proves that the problem has no solution" : "proves nothing");
 }
 
-static void print_json(const Findings *f)
+static void print_findings_json(const Findings *f)
 {
     JsonOut json;
     Figure figure[FIGURES];
     list_figures(f, figure);
     json_start(&json, json_to_stream, stdout);
     json_open_object(&json, NULL);
-    json_int(&json, "contacts", f->contacts);
-    json_int(&json, "rows", f->rows);
-    json_int(&json, "open", f->metrics.open);
-    json_int(&json, "sliding", f->metrics.sliding);
-    json_int(&json, "sticking", f->metrics.sticking);
+    json_write_int(&json, "contacts", f->contacts);
+    json_write_int(&json, "rows", f->rows);
+    json_write_int(&json, "open", f->metrics.open);
+    json_write_int(&json, "sliding", f->metrics.sliding);
+    json_write_int(&json, "sticking", f->metrics.sticking);
     for (int i = 0; i < FIGURES; i++)
-        json_real(&json, figure[i].key, figure[i].value);
+        json_write_real(&json, figure[i].key, figure[i].value);
     if (f->direction)
-        json_bool(&json, "infeasible", f->certificate.proof);
+        json_write_bool(&json, "infeasible", f->certificate.proof);
     json_close_object(&json);
     json_finish(&json);
 }
 
 /* Returns the exit code: failure if the stored certificate is no proof, or if the natural residual, with what rounding
  * may hide, exceeds --tol times that of zero impulses. */
-static int judge(const Findings *found, const char *solution, double tol)
+static int judge_solution(const Findings *found, const char *solution, double tol)
 {
     const TalusMetrics *m = &found->metrics;
     double relative = m->natural_relative;
@@ -370,18 +380,20 @@ static int judge(const Findings *found, const char *solution, double tol)
                     solution, relative, m->rounding.rms / m->natural_at_zero, tol);
 }
 
-static int report(const Findings *found, const char *solution, const Options *o)
+/* Prints the findings as text or JSON; returns the exit code of judge_solution. */
+static int print_and_judge(const Findings *found, const char *solution, const Options *o)
 {
     if (o->json)
-        print_json(found);
+        print_findings_json(found);
     else
-        print_text(found);
-    return judge(found, solution, o->tol);
+        print_findings(found);
+    return judge_solution(found, solution, o->tol);
 }
 
 /* ---- the command ---- */
 
-static int verify(const char *problem, const char *path, const Options *o, Findings *found)
+/* Opens problem, solution and reference, fills `found`, prints and judges. Returns the exit code. */
+static int verify_files(const char *problem, const char *path, const Options *o, Findings *found)
 {
     Source source = {0};
     Solution solution = {0};
@@ -394,10 +406,10 @@ static int verify(const char *problem, const char *path, const Options *o, Findi
         cli_fail_library();
     else if (o->reference && !reference.u)
         cli_fail("%s: its solution has no velocities u", o->reference);
-    else if (check_rows(path, o->group, &source, &solution) == CLI_OK)
-        code = measure(&source, o->model, &solution, reference.u, found);
+    else if (check_sizes(path, o->group, &source, &solution) == CLI_OK)
+        code = measure_solution(&source, o->model, &solution, reference.u, found);
     if (code == CLI_OK)
-        code = report(found, path, o);
+        code = print_and_judge(found, path, o);
     talus_fclib_free_point(&reference);
     talus_fclib_free_point(&solution.point);
     talus_fclib_destroy(solution.fclib);
@@ -410,24 +422,24 @@ static int verify(const char *problem, const char *path, const Options *o, Findi
 static int verify_main(const CliList *operands)
 {
     const char *problem = operands->item[0], *solution = operands->item[1];
-    Findings found = {.stored_u = NAN,
+    Findings found = {.stored_velocity_error = NAN,
                       .velocity_error = NAN,
-                      .as_stored = NAN,
+                      .stored_siconos = NAN,
                       .asymmetry = NAN,
                       .certificate = {NAN, NAN, NAN, NAN, false}};
     if (lab_model_parse(options.law, options.section, &options.model) != TALUS_OK)
-        return cli_usage(&cli_verify, "%s", talus_error());
+        return cli_fail_usage(&cli_verify, "%s", talus_error());
     if (options.reference && !talus_fclib_is(problem))
-        return cli_usage(&cli_verify, "--reference goes with an FCLIB file for PROBLEM");
+        return cli_fail_usage(&cli_verify, "--reference goes with an FCLIB file for PROBLEM");
     if (talus_fclib_is(solution))
         options.group = choose_group(solution, options.group);
     else if (options.group)
-        return cli_usage(&cli_verify, "--group goes with an FCLIB file for SOLUTION");
+        return cli_fail_usage(&cli_verify, "--group goes with an FCLIB file for SOLUTION");
     if (cli_refuse_scene(problem) || cli_refuse_scene(solution))
         return CLI_FAILED;
     if (talus_fclib_is(problem))
         choose_model(&options);
-    return verify(problem, solution, &options, &found);
+    return verify_files(problem, solution, &options, &found);
 }
 
 static const CliOption verify_options[] = {

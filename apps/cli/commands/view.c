@@ -20,8 +20,8 @@ static const CliOption option_table[] = {
     {"open", 0, CLI_FLAG, &options.open, NULL, "open a browser there (xdg-open)"},
 };
 
-/* Starts the browser, with its output to standard error and with the signal mask `mask`, which this program inherited.
- * Returns the process number, or -1 after a message. */
+/* Starts xdg-open with its output to standard error and with the signal mask `mask`, that of this program before it
+ * blocked signals. Returns the process number, or -1 after a message. */
 static pid_t open_browser(const char *address, const sigset_t *mask)
 {
     extern char **environ;
@@ -67,8 +67,9 @@ static bool is_ignored(int number)
     return sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
-/* Serves until SIGINT, SIGTERM or SIGHUP arrives. Only this thread receives it, by sigwait; all threads block it. */
-static int serve(ServeFiles *files, const char *operand)
+/* Serves until SIGINT, SIGTERM or SIGHUP arrives. All threads block these signals; this thread receives them by sigwait.
+ * Returns the exit code. */
+static int serve_until_signal(ServeFiles *files, const char *operand)
 {
     sigset_t stop, before;
     Server *server;
@@ -98,12 +99,12 @@ static int view_main(const CliList *operands)
 {
     const char *operand = operands->item[0];
     if (options.port > 65535)
-        return cli_usage(&cli_view, "--port %d: expected a number up to 65535", options.port);
+        return cli_fail_usage(&cli_view, "--port %d: expected a number up to 65535", options.port);
     if (!serve_available())
         return cli_fail(
             "this build has no server to view with: %s; `talus export %s -o FILE.html` makes "
             "a page without one",
-            serve_how(), operand);
+            serve_build_hint(), operand);
     RunLocation location;
     ServeFiles *files;
     if (run_location_find(operand, &location) != TALUS_OK)
@@ -112,7 +113,7 @@ static int view_main(const CliList *operands)
     run_location_clear(&location);
     if (status != TALUS_OK)
         return cli_fail_library();
-    int code = serve(files, operand);
+    int code = serve_until_signal(files, operand);
     serve_files_close(files);
     return code;
 }

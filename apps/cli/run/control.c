@@ -14,7 +14,8 @@
 
 static const double poll_interval = 0.1, report_interval = 0.5; /* seconds */
 
-/* Creates and opens the directory; fails if a link, a pipe or another special file is in place of one of its files. */
+/* Creates and opens the directory; fails if a link, a pipe or another special file has the name of a file that the run
+ * writes here. */
 static TalusStatus open_dir(Control *control, const char *dir)
 {
     static const char *const names[] = {"run.lock", "run.json", "run.json.tmp", "control",
@@ -52,13 +53,13 @@ void control_begin(Control *control, const Run *run)
     control_report(control, run, "running", "");
 }
 
-/* Wall-clock seconds so far without setup and pauses: those of steps and their output. */
+/* Wall-clock seconds so far that were spent in steps and their output, not in setup and pauses. */
 static double active_seconds(const Run *run)
 {
     return talus_now() - run->clock.start - run->clock.setup - run->clock.paused;
 }
 
-/* Sets the rate to the steps per second since the last report, unless there were none. */
+/* Sets control->rate to the steps per second since the last report; leaves it unchanged if there were no steps. */
 static void measure_rate(Control *control, const Run *run)
 {
     int64_t step = talus_world_steps(run->world);
@@ -70,7 +71,7 @@ static void measure_rate(Control *control, const Run *run)
     control->reported_active = active;
 }
 
-/* Ignores a failure to write: results do not depend on this file, and the run's own output will fail with a message. */
+/* Ignores a failure to write run.json: results do not depend on it, and the run's own output will fail with a message. */
 void control_report(Control *control, const Run *run, const char *state, const char *message)
 {
     const TalusOverlapSummary *overlap = &run->tally.overlap;
@@ -88,14 +89,15 @@ void control_report(Control *control, const Run *run, const char *state, const c
                   .kappa = overlap->kappa > 0.0 ? overlap->kappa : NAN};
     measure_rate(control, run);
     s.steps_per_second = control->rate;
-    run_scene_name(run->settings.scene, s.scene, sizeof s.scene);
+    run_format_scene_name(run->settings.scene, s.scene, sizeof s.scene);
     snprintf(s.title, sizeof s.title, "%s", run->settings.title);
     snprintf(s.message, sizeof s.message, "%s", message);
     run_state_write(control->held.fd, &s);
     control->reported = talus_now();
 }
 
-static void obey(Control *control, const char *word)
+/* Sets control->pause or control->stop by a command word; prints a message if the word is unknown. */
+static void obey_word(Control *control, const char *word)
 {
     if (strcmp(word, RUN_PAUSE) == 0)
         control->pause = true;
@@ -117,7 +119,7 @@ void control_poll(Control *control, const Run *run)
     if (now - control->polled >= poll_interval) {
         control->polled = now;
         if (run_control_take(control->held.fd, word, sizeof word))
-            obey(control, word);
+            obey_word(control, word);
     }
     if (!control->pause && now - control->reported >= report_interval)
         control_report(control, run, "running", "");

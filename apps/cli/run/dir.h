@@ -20,11 +20,11 @@ typedef struct RunState {
     bool alive; /* a process executes the run and obeys the command words of the file `control` */
     char scene[RUN_TEXT_MAX], title[RUN_TEXT_MAX], message[RUN_TEXT_MAX];
     int64_t step;
-    double time, until, every; /* simulated seconds: present, at the end, between frames */
+    double time, until, every; /* simulated seconds: now, at the end of the run, between frames */
     double steps_per_second;
     int bodies;
-    /* of contacts under load in the last step, over size, and the stiffness number; NAN: not known, or nothing
-     * overlaps */
+    /* Overlaps of loaded contacts in the last step, over the size of the smaller body, and the stiffness number kappa;
+     * NAN: not known, or nothing overlaps. */
     double overlap_mean, overlap_p99, overlap_max, kappa;
 } RunState;
 
@@ -40,15 +40,17 @@ bool run_state_write(int dir, const RunState *state);
 #define RUN_CONTINUE "run"
 #define RUN_STOP "stop"
 
-/* Writes a command word for the run; replaces a word that the run has not taken yet. False: failed, see errno. */
+/* Writes a command word to the file `control`, in place of a word that the run has not read yet. Returns false, with
+ * errno, on failure. */
 bool run_control_write(int dir, const char *word);
-/* Moves the command word from the file `control` to `word`; returns false if there is none. */
+/* Reads the command word into `word` and removes the file `control`; returns false if there is no word. */
 bool run_control_take(int dir, char *word, int size);
 
-/* Number of rows below the header of a table of the run, such as "steps.csv"; -1: no such file. Follows no links. */
-int64_t run_table_rows(const char *dir, const char *name);
+/* Returns the number of rows below the header of the table `name` of the run, such as "steps.csv"; -1: there is no such
+ * regular file. Follows no links. */
+int64_t run_table_count_rows(const char *dir, const char *name);
 
-/* Result of locking a directory for writing. */
+/* Result of run_lock_take. */
 typedef enum RunLock {
     RUN_LOCKED,
     RUN_LOCK_HELD,   /* by another process */

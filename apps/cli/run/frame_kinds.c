@@ -25,7 +25,8 @@ bool frame_kinds_split(const char *list, FrameKinds *kinds)
     return true;
 }
 
-static int unknown_kind(const CliCommand *command, const char *word)
+/* Prints a message that suggests the nearest kind; returns CLI_USAGE. */
+static int fail_unknown_kind(const CliCommand *command, const char *word)
 {
     const char *names[FRAME_KINDS_MAX + 1] = {VIEW};
     int count = 1;
@@ -34,22 +35,23 @@ static int unknown_kind(const CliCommand *command, const char *word)
     char all[256] = "; there are ";
     for (int i = 0; i < count; i++)
         snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", names[i]);
-    return cli_usage(command, "--frames %s: no such kind of frames%s", word,
-                     cli_did_you_mean(word, names, count, all));
+    return cli_fail_usage(command, "--frames %s: no such kind of frames%s", word,
+                          cli_did_you_mean(word, names, count, all));
 }
 
+/* Checks that kind `index` of the list is a format of this build and not named before. Returns the exit code. */
 static int check_kind(const CliCommand *command, const FrameKinds *kinds, int index)
 {
     const char *word = kinds->item[index];
     for (int i = 0; i < index; i++)
         if (strcmp(kinds->item[i], word) == 0)
-            return cli_usage(command, "--frames: '%s' is named twice", word);
+            return cli_fail_usage(command, "--frames: '%s' is named twice", word);
     int format = talus_format_find(word);
     if (format < 0)
-        return unknown_kind(command, word);
+        return fail_unknown_kind(command, word);
     if (talus_format_missing(format))
-        return cli_usage(command, "--frames %s: is not in this build, which lacks %s", word,
-                         talus_format_missing(format));
+        return cli_fail_usage(command, "--frames %s: is not in this build, which lacks %s", word,
+                              talus_format_missing(format));
     return CLI_OK;
 }
 
@@ -57,9 +59,9 @@ int frame_kinds_check(const CliCommand *command, const char *list)
 {
     FrameKinds kinds;
     if (!frame_kinds_split(list, &kinds))
-        return cli_usage(command, "--frames: names more kinds than there are");
+        return cli_fail_usage(command, "--frames: names more kinds than there are");
     if (list && list[strspn(list, ",")] == '\0')
-        return cli_usage(command, "--frames: expected kinds of frames, such as vtp,csv");
+        return cli_fail_usage(command, "--frames: expected kinds of frames, such as vtp,csv");
     for (int i = 0; i < kinds.count; i++) {
         int code = check_kind(command, &kinds, i);
         if (code != CLI_OK)

@@ -23,7 +23,8 @@ static void put_text(FILE *out, const char *key, const char *text)
     fputc('\n', out);
 }
 
-static char *unescape(char *text)
+/* Undoes the escapes of put_text; returns `text`. */
+static char *unescape_in_place(char *text)
 {
     char *to = text;
     for (const char *from = text; *from; from++) {
@@ -36,7 +37,7 @@ static char *unescape(char *text)
     return text;
 }
 
-char *run_note_write(const RunSettings *s, const RunTally *t)
+char *run_note_format(const RunSettings *s, const RunTally *t)
 {
     char *note = NULL;
     size_t size;
@@ -64,7 +65,8 @@ char *run_note_write(const RunSettings *s, const RunTally *t)
     return fclose(out) == 0 ? note : NULL;
 }
 
-static bool read_text(const char *key, char *value, RunSettings *s)
+/* Stores the value of a setting that is a text; returns false if `key` is not such a setting. */
+static bool parse_text(const char *key, char *value, RunSettings *s)
 {
     const struct {
         const char *key;
@@ -76,16 +78,17 @@ static bool read_text(const char *key, char *value, RunSettings *s)
                 {"frames", &s->frames}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(rows[i].key, key) == 0) {
-            *rows[i].field = unescape(value);
+            *rows[i].field = unescape_in_place(value);
             return true;
         }
     if (strcmp(key, "set") != 0)
         return false;
-    cli_list_add(&s->set, unescape(value));
+    cli_list_add(&s->set, unescape_in_place(value));
     return true;
 }
 
-static void read_number(const char *key, const char *value, RunSettings *s, RunTally *t)
+/* Stores the value of a setting or total that is a number; ignores unknown keys. */
+static void parse_number(const char *key, const char *value, RunSettings *s, RunTally *t)
 {
     const struct {
         const char *key;
@@ -118,7 +121,7 @@ static void read_number(const char *key, const char *value, RunSettings *s, RunT
         t->fallbacks = atoll(value);
 }
 
-bool run_note_read(char *note, RunSettings *settings, RunTally *tally)
+bool run_note_parse(char *note, RunSettings *settings, RunTally *tally)
 {
     *settings = (RunSettings){.set.item = settings->set.item}; /* the array is reused */
     memset(tally, 0, sizeof *tally);
@@ -131,8 +134,8 @@ bool run_note_read(char *note, RunSettings *settings, RunTally *tally)
         if (!value)
             return false;
         *value++ = '\0';
-        if (!read_text(line, value, settings))
-            read_number(line, value, settings, tally);
+        if (!parse_text(line, value, settings))
+            parse_number(line, value, settings, tally);
     }
     return settings->scene && settings->title && settings->until >= 0.0;
 }

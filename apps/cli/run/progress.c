@@ -24,7 +24,8 @@ static void format_duration(double seconds, char *text, size_t size)
         snprintf(text, size, "%ld:%02ld", s / 60, s % 60);
 }
 
-/* Estimates the seconds until the end from the mean speed of this process, steadier than the recent speed. */
+/* Estimates the seconds until the end of the run from the mean speed of this process, which varies less than the recent
+ * speed. */
 static double seconds_left(const Progress *progress, const Run *run, double now)
 {
     double done = (double)(talus_world_steps(run->world) - run->first_step);
@@ -56,6 +57,7 @@ static void draw_bar(Progress *progress, const Run *run, double now, const char 
     progress->last_bar = now;
 }
 
+/* Sets the sums and maxima since the last table line to zero. */
 static void begin_interval(Progress *progress, double now)
 {
     progress->interval_begun = now;
@@ -64,7 +66,7 @@ static void begin_interval(Progress *progress, double now)
 }
 
 /* Formats law, section unless it is the disc, and compliance: "coulomb, compliance 0.01". */
-static void contact_text(const TalusWorld *world, char text[96])
+static void format_contact_law(const TalusWorld *world, char text[96])
 {
     TalusFrictionModel model = talus_world_friction(world);
     double compliance = talus_world_compliance(world);
@@ -88,7 +90,7 @@ void progress_begin(Progress *progress, const Run *run, bool quiet, bool json)
         return;
     progress->table = json ? stderr : stdout;
     progress->bar = isatty(STDERR_FILENO);
-    contact_text(run->world, contact);
+    format_contact_law(run->world, contact);
     fprintf(progress->table, "%s: %d bodies, h = %g s, %s, %d thread%s, to t = %g s\n\n",
             run->settings.title, talus_world_body_count(run->world),
             talus_world_step_length(run->world), contact, talus_world_threads(run->world),
@@ -100,7 +102,9 @@ void progress_begin(Progress *progress, const Run *run, bool quiet, bool json)
     fflush(progress->table);
 }
 
-static void print_line(Progress *progress, const Run *run, const TalusStepInfo *info, double now)
+/* Prints the figures of the interval; erases the bar first. */
+static void print_table_line(Progress *progress, const Run *run, const TalusStepInfo *info,
+                             double now)
 {
     char left[32];
     double wall = now - progress->interval_begun;
@@ -123,14 +127,15 @@ void progress_step(Progress *progress, const Run *run, const TalusStepInfo *info
     progress->residual = fmax(progress->residual, info->solve.residual.rms);
     progress->penetration = fmax(progress->penetration, info->penetration_max);
     if (line) {
-        print_line(progress, run, info, now);
+        print_table_line(progress, run, info, now);
         begin_interval(progress, now);
     }
     if (progress->bar && (line || now - progress->last_bar > bar_interval))
         draw_bar(progress, run, now, NULL);
 }
 
-static void print_word(Progress *progress, const Run *run, const char *word)
+/* Prints a table line with the time and a word, such as "paused". */
+static void print_event(Progress *progress, const Run *run, const char *word)
 {
     erase_bar(progress);
     fprintf(progress->table, "%10.4f %s\n", talus_world_time(run->world), word);
@@ -141,7 +146,7 @@ void progress_pause(Progress *progress, const Run *run)
 {
     if (!progress->table)
         return;
-    print_word(progress, run, "paused");
+    print_event(progress, run, "paused");
     if (progress->bar)
         draw_bar(progress, run, talus_now(), "paused");
 }
@@ -151,7 +156,7 @@ void progress_resume(Progress *progress, const Run *run, double seconds)
     progress->begun += seconds;
     progress->interval_begun += seconds;
     if (progress->table)
-        print_word(progress, run, "going on");
+        print_event(progress, run, "going on");
 }
 
 void progress_end(Progress *progress)

@@ -41,7 +41,7 @@ void run_tally_step(RunTally *tally, RunClock *clock, const TalusStepInfo *info)
     clock->integrate += info->integrate_seconds;
 }
 
-void run_scene_name(const char *scene, char *name, size_t size)
+void run_format_scene_name(const char *scene, char *name, size_t size)
 {
     const char *slash = strrchr(scene, '/');
     snprintf(name, size, "%s", slash ? slash + 1 : scene);
@@ -51,22 +51,23 @@ void run_scene_name(const char *scene, char *name, size_t size)
 }
 
 /* Puts a prefix before a scene's name that would lead out of the folder out/ or be hidden there. */
-void run_default_dir(const char *scene, char *dir, size_t size)
+void run_format_default_dir(const char *scene, char *dir, size_t size)
 {
     char name[256];
-    run_scene_name(scene, name, sizeof name);
+    run_format_scene_name(scene, name, sizeof name);
     snprintf(dir, size, "out/%s%s", name[0] == '.' || !name[0] ? "scene" : "", name);
 }
 
 /* ---- text ---- */
 
+/* Prints the seconds of a stage and their percentage of `total`. */
 static void print_stage(FILE *out, const char *name, double seconds, double total)
 {
     fprintf(out, "  %-10s %10.3f s %6.1f %%\n", name, seconds,
             total > 0.0 ? 100.0 * seconds / total : 0.0);
 }
 
-static void print_breakdown(const RunClock *clock, FILE *out)
+static void print_stages(const RunClock *clock, FILE *out)
 {
     double known = clock->setup + clock->detect + clock->build + clock->solve + clock->integrate +
                    clock->output + clock->paused;
@@ -82,7 +83,8 @@ static void print_breakdown(const RunClock *clock, FILE *out)
     print_stage(out, "total", clock->wall, clock->wall);
 }
 
-static void print_where(const Run *run, FILE *out)
+/* Prints where the results are and the command that shows them. */
+static void print_results_dir(const Run *run, FILE *out)
 {
     const char *dir = run->dir;
     if (!dir)
@@ -111,7 +113,7 @@ void run_report(const Run *run, FILE *out)
     int64_t done = steps - run->first_step;
     double stepping = run->clock.wall - run->clock.setup - run->clock.paused;
     fputc('\n', out);
-    print_breakdown(&run->clock, out);
+    print_stages(&run->clock, out);
     fprintf(out,
             "\n%" PRId64 " steps to t = %g s, %.1f steps/s, %.2f s of processor time, %.0f MB\n",
             done, talus_world_time(run->world), stepping > 0.0 ? (double)done / stepping : 0.0,
@@ -131,12 +133,12 @@ void run_report(const Run *run, FILE *out)
                 run->tally.fallbacks);
     print_overlap(&run->tally.overlap, out);
     fprintf(out, "hash %016" PRIx64 "\n", talus_world_hash(run->world));
-    print_where(run, out);
+    print_results_dir(run, out);
 }
 
 /* ---- final positions ---- */
 
-static TalusStatus write_lines(const char *path, const TalusSnapshot *s)
+static TalusStatus write_position_lines(const char *path, const TalusSnapshot *s)
 {
     TalusFile *file;
     TALUS_TRY(talus_file_create(path, &file));
@@ -151,21 +153,21 @@ TalusStatus run_write_positions(const char *path, const TalusWorld *world)
 {
     TalusSnapshot snapshot = {0};
     TALUS_TRY(talus_snapshot_take(&snapshot, world, 0));
-    TalusStatus status = write_lines(path, &snapshot);
+    TalusStatus status = write_position_lines(path, &snapshot);
     talus_snapshot_free(&snapshot);
     return status;
 }
 
 /* ---- JSON ---- */
 
-static void overlap_json(JsonOut *json, const TalusOverlapSummary *o)
+static void write_overlap_json(JsonOut *json, const TalusOverlapSummary *o)
 {
     json_open_object(json, "overlap");
-    json_int(json, "loaded", o->loaded);
-    json_real(json, "mean", o->mean);
-    json_real(json, "p99", o->p99);
-    json_real(json, "max", o->max);
-    json_real(json, "kappa", o->kappa);
+    json_write_int(json, "loaded", o->loaded);
+    json_write_real(json, "mean", o->mean);
+    json_write_real(json, "p99", o->p99);
+    json_write_real(json, "max", o->max);
+    json_write_real(json, "kappa", o->kappa);
     json_close_object(json);
 }
 
@@ -176,32 +178,32 @@ void run_report_json(const Run *run)
     struct rusage use;
     char scene[256], hash[32];
     getrusage(RUSAGE_SELF, &use);
-    run_scene_name(run->settings.scene, scene, sizeof scene);
+    run_format_scene_name(run->settings.scene, scene, sizeof scene);
     snprintf(hash, sizeof hash, "%016" PRIx64, talus_world_hash(run->world));
     json_start(&json, json_to_stream, stdout);
     json_open_object(&json, NULL);
-    json_text(&json, "scene", scene);
-    json_text(&json, "backend", talus_world_backend(run->world));
-    json_int(&json, "threads", talus_world_threads(run->world));
-    json_int(&json, "steps", talus_world_steps(run->world));
-    json_real(&json, "time", talus_world_time(run->world));
-    json_int(&json, "bodies", talus_world_body_count(run->world));
-    json_int(&json, "contacts", tally->contacts);
-    json_real(&json, "wall_seconds", run->clock.wall);
-    json_real(&json, "cpu_seconds", cpu_seconds(&use));
+    json_write_text(&json, "scene", scene);
+    json_write_text(&json, "backend", talus_world_backend(run->world));
+    json_write_int(&json, "threads", talus_world_threads(run->world));
+    json_write_int(&json, "steps", talus_world_steps(run->world));
+    json_write_real(&json, "time", talus_world_time(run->world));
+    json_write_int(&json, "bodies", talus_world_body_count(run->world));
+    json_write_int(&json, "contacts", tally->contacts);
+    json_write_real(&json, "wall_seconds", run->clock.wall);
+    json_write_real(&json, "cpu_seconds", cpu_seconds(&use));
     json_open_object(&json, "penetration");
-    json_real(&json, "mean", tally->penetration_mean);
-    json_real(&json, "max", tally->penetration_max);
+    json_write_real(&json, "mean", tally->penetration_mean);
+    json_write_real(&json, "max", tally->penetration_max);
     json_close_object(&json);
-    overlap_json(&json, &tally->overlap);
-    json_real(&json, "kinetic_energy", tally->kinetic);
-    json_int(&json, "iterations", tally->iterations);
-    json_real(&json, "residual", tally->residual);
-    json_real(&json, "residual_max", tally->residual_max);
-    json_int(&json, "missed_steps", tally->missed);
-    json_int(&json, "projection_fallbacks", tally->fallbacks);
-    json_int(&json, "peak_memory_bytes", (int64_t)peak_bytes(&use));
-    json_text(&json, "hash", hash);
+    write_overlap_json(&json, &tally->overlap);
+    json_write_real(&json, "kinetic_energy", tally->kinetic);
+    json_write_int(&json, "iterations", tally->iterations);
+    json_write_real(&json, "residual", tally->residual);
+    json_write_real(&json, "residual_max", tally->residual_max);
+    json_write_int(&json, "missed_steps", tally->missed);
+    json_write_int(&json, "projection_fallbacks", tally->fallbacks);
+    json_write_int(&json, "peak_memory_bytes", (int64_t)peak_bytes(&use));
+    json_write_text(&json, "hash", hash);
     json_close_object(&json);
     json_finish(&json);
     fflush(stdout);

@@ -6,7 +6,7 @@
  *
  * A run whose end is not a multiple of the step ends with one or two shortened steps (talus_world_step_to), which a run
  * to a later end does not have. The last checkpoint is therefore written before the shortened steps. A resume to a
- * later end continues from it and removes the rows and frames of shortened steps, like all others after it. */
+ * later end continues from that checkpoint and removes all rows and frames after it, those of shortened steps too. */
 #include "run.h"
 
 #include "base/timer.h"
@@ -41,13 +41,13 @@ typedef struct Session {
     Control control;
     char default_dir[CLI_PATH_MAX]; /* directory of the run without --out */
     char failure[RUN_TEXT_MAX];     /* first error; "": none */
-    double last_checkpoint;         /* wall clock */
+    double last_checkpoint;         /* wall clock of the last checkpoint */
     double checked;                 /* wall clock of the last check of the directory */
-    double saved_time;              /* simulated time of the last good checkpoint; -1: none */
+    double saved_time;              /* simulated time of the last checkpoint written; -1: none */
 } Session;
 
-/* Prints talus_error() and keeps the first one for run.json. */
-static int fail(Session *session)
+/* Prints talus_error() and returns CLI_FAILED; keeps the first error of the run for run.json. */
+static int fail_run(Session *session)
 {
     if (!session->failure[0])
         snprintf(session->failure, sizeof session->failure, "%s", talus_error());
@@ -56,17 +56,18 @@ static int fail(Session *session)
 
 /* ---- a checkpoint ---- */
 
-static int save(Session *session)
+/* Writes a checkpoint of the present state; counts the time as output. Returns the exit code. */
+static int write_checkpoint(Session *session)
 {
     Run *run = &session->run;
     double begun = talus_now();
-    char *note = run_note_write(&run->settings, &run->tally);
+    char *note = run_note_format(&run->settings, &run->tally);
     TalusStatus status =
         note ? talus_output_checkpoint(session->output, run->world, note) : TALUS_ERR_MEMORY;
     if (!note)
         cli_fail("out of memory for a checkpoint");
     else if (status != TALUS_OK)
-        fail(session);
+        fail_run(session);
     else
         session->saved_time = talus_world_time(run->world);
     free(note);
@@ -77,27 +78,28 @@ static int save(Session *session)
 
 /* ---- opening ---- */
 
+/* Checks that the options are valid and go together, before anything is opened. Returns the exit code. */
 static int check_options(const Options *o, const CliList *operands)
 {
     if (o->resume) {
         if (operands->count || o->set.count || o->solver || o->out || o->frames || o->no_out ||
             !isnan(o->every))
-            return cli_usage(&cli_run,
-                             "--resume: the scene and its settings come from the checkpoint; only "
-                             "--until, --backend, --threads, --checkpoint-every, "
-                             "--accept-changed-files, --json, --quiet and --final-positions go "
-                             "with it");
+            return cli_fail_usage(
+                &cli_run, "--resume: the scene and its settings come from the checkpoint; only "
+                          "--until, --backend, --threads, --checkpoint-every, "
+                          "--accept-changed-files, --json, --quiet and --final-positions go "
+                          "with it");
     } else if (operands->count == 0) {
-        return cli_usage(&cli_run, "expected SCENE or --resume DIR");
+        return cli_fail_usage(&cli_run, "expected SCENE or --resume DIR");
     } else if (o->no_out && (o->out || o->frames)) {
-        return cli_usage(&cli_run, "--no-out: keeps nothing, and does not go with --%s",
-                         o->out ? "out" : "frames");
+        return cli_fail_usage(&cli_run, "--no-out: keeps nothing, and does not go with --%s",
+                              o->out ? "out" : "frames");
     } else if (o->accept_changed_files) {
-        return cli_usage(&cli_run, "--accept-changed-files: goes with --resume DIR alone");
+        return cli_fail_usage(&cli_run, "--accept-changed-files: goes with --resume DIR alone");
     }
     if (o->until == 0.0 || o->every == 0.0)
-        return cli_usage(&cli_run, "%s 0: expected a number above 0",
-                         o->until == 0.0 ? "--until" : "--every");
+        return cli_fail_usage(&cli_run, "%s 0: expected a number above 0",
+                              o->until == 0.0 ? "--until" : "--every");
     int code = cli_check_backend(&cli_run, o->backend);
     if (code == CLI_OK)
         code = frame_kinds_check(&cli_run, o->frames);
@@ -105,7 +107,7 @@ static int check_options(const Options *o, const CliList *operands)
 }
 
 /* Fails, before anything is written, if the solver does not support the problem of the first step. Solvers that take
- * every convex problem pass unchecked, because the check builds the problem, and the step builds it again. */
+ * every convex problem are not checked, which saves building the problem of the first step twice. */
 static int check_support(TalusWorld *world, const char *spec)
 {
     TalusProblem *problem;
@@ -126,7 +128,7 @@ static int open_output(Session *session, bool resume)
     char scene[256];
     if (!frame_kinds_split(run->settings.frames, &kinds))
         return cli_fail("%s: its checkpoint names too many kinds of frames", run->dir);
-    run_scene_name(run->settings.scene, scene, sizeof scene);
+    run_format_scene_name(run->settings.scene, scene, sizeof scene);
     TalusOutputDef def = {.title = run->settings.title,
                           .scene = scene,
                           .kinds = kinds.item,
@@ -140,7 +142,7 @@ static int open_output(Session *session, bool resume)
         control_begin(&session->control, run);
     if (status == TALUS_OK && !resume)
         status = talus_output_frame(session->output, run->world);
-    return status == TALUS_OK ? CLI_OK : fail(session);
+    return status == TALUS_OK ? CLI_OK : fail_run(session);
 }
 
 /* Returns the directory of the run: --out, NULL with --no-out, else the default, announced unless --quiet. */
@@ -149,28 +151,30 @@ static const char *choose_dir(Session *session, const char *scene)
     const Options *o = &session->options;
     if (o->out || o->no_out)
         return o->out;
-    run_default_dir(scene, session->default_dir, sizeof session->default_dir);
+    run_format_default_dir(scene, session->default_dir, sizeof session->default_dir);
     if (!o->quiet)
         fprintf(stderr, "talus: writes to %s; --out DIR chooses another place, --no-out none\n",
                 session->default_dir);
     return session->default_dir;
 }
 
-/* Opens the output of a new run. Says that it replaces an earlier run even with --quiet, because that data is lost. */
+/* Locks the directory of a new run and opens the output. If an earlier run is replaced, prints that even with --quiet,
+ * because its data is lost. */
 static int open_new_output(Session *session)
 {
     const char *dir = session->run.dir;
     int code = control_open(&session->control, dir);
     if (code != CLI_OK)
         return code;
-    int64_t steps = run_table_rows(dir, "steps.csv");
+    int64_t steps = run_table_count_rows(dir, "steps.csv");
     if (steps >= 0)
         fprintf(stderr, "talus: %s: replaces a run of %" PRId64 " step%s\n", dir, steps,
                 steps == 1 ? "" : "s");
     return open_output(session, false);
 }
 
-static int open_scene(Session *session, const char *name)
+/* Loads the scene, builds its world, sets the settings and, unless --no-out, opens the output. */
+static int start_scene(Session *session, const char *name)
 {
     const Options *o = &session->options;
     RunSettings *s = &session->run.settings;
@@ -178,7 +182,7 @@ static int open_scene(Session *session, const char *name)
     if (!cli_find_scene(name, path, sizeof path) || cli_refuse_problem(path))
         return CLI_FAILED;
     TalusSceneChoice choice = {
-        .solver = o->solver, .backend = o->backend, .threads = cli_threads(o->threads)};
+        .solver = o->solver, .backend = o->backend, .threads = cli_convert_threads(o->threads)};
     TalusStatus status = talus_scene_load(path, o->set.item, o->set.count, &session->scene);
     TALUS_THEN(status, talus_scene_build(session->scene, &choice, &session->run.world));
     if (status != TALUS_OK)
@@ -200,8 +204,8 @@ static int open_scene(Session *session, const char *name)
     return session->run.dir ? open_new_output(session) : CLI_OK;
 }
 
-/* Reads world, settings and tally from the checkpoint, in place of those of an earlier call. */
-static int load(Session *session, int threads)
+/* Reads world, settings and tally from the checkpoint; destroys those that an earlier call has read. */
+static int load_checkpoint(Session *session, int threads)
 {
     const char *dir = session->options.resume;
     Run *run = &session->run;
@@ -210,14 +214,14 @@ static int load(Session *session, int threads)
     if (talus_checkpoint_read(dir, threads, session->options.backend, &run->world,
                               &session->note) != TALUS_OK)
         return cli_fail_library();
-    if (!run_note_read(session->note, &run->settings, &run->tally))
+    if (!run_note_parse(session->note, &run->settings, &run->tally))
         return cli_fail("%s: its checkpoint was not written by `talus run`", dir);
     return CLI_OK;
 }
 
-/* Locks the directory of the run to resume, before its checkpoint is read, which an active run would replace. Creates
- * no run.lock in a directory without a run. */
-static int lock_resumed(Session *session, const char *dir)
+/* Locks the directory of the run to resume. To be called before its checkpoint is read, since a run that is active there
+ * would replace the checkpoint. Does nothing in a directory without a run, so that no run.lock is created there. */
+static int lock_resumed_dir(Session *session, const char *dir)
 {
     static const char *const names[] = {TALUS_CHECKPOINT_A, TALUS_CHECKPOINT_B, "run.lock"};
     char path[CLI_PATH_MAX];
@@ -229,8 +233,8 @@ static int lock_resumed(Session *session, const char *dir)
     return found ? control_open(&session->control, dir) : CLI_OK;
 }
 
-/* Notes the backend on which a resumed run continues. Returns true, after a message unless --quiet, if the run was
- * saved on another one. */
+/* Stores the backend of the world in the settings of a resumed run. Returns true, after a message unless --quiet, if the
+ * checkpoint was written on another backend. */
 static bool note_backend_change(Session *session)
 {
     RunSettings *s = &session->run.settings;
@@ -245,16 +249,17 @@ static bool note_backend_change(Session *session)
     return moved;
 }
 
-static int open_resumed(Session *session)
+/* Loads the checkpoint, applies the options to its settings and opens the output. */
+static int resume_run(Session *session)
 {
     const Options *o = &session->options;
     Run *run = &session->run;
-    int code = lock_resumed(session, o->resume);
+    int code = lock_resumed_dir(session, o->resume);
     if (code == CLI_OK)
-        code = load(session, o->threads >= 0 ? o->threads : 1);
+        code = load_checkpoint(session, o->threads >= 0 ? o->threads : 1);
     /* Loads again with the run's number of threads, which is known only from the checkpoint. */
     if (code == CLI_OK && o->threads < 0 && run->settings.threads != 1)
-        code = load(session, run->settings.threads);
+        code = load_checkpoint(session, run->settings.threads);
     if (code != CLI_OK)
         return code;
     bool changed = note_backend_change(session) || o->accept_changed_files ||
@@ -273,22 +278,24 @@ static int open_resumed(Session *session)
             run->dir, session->saved_time, run->settings.until);
     code = open_output(session, true);
     /* The next resume must find these settings, even if no other checkpoint becomes due. */
-    return code == CLI_OK && changed ? save(session) : code;
+    return code == CLI_OK && changed ? write_checkpoint(session) : code;
 }
 
 /* ---- the loop ---- */
 
 static const double check_interval = 0.1; /* seconds */
 
-static int save_if_due(Session *session)
+/* Writes a checkpoint if checkpoint_every seconds have passed since the last one and no step was shortened. */
+static int write_checkpoint_if_due(Session *session)
 {
     if (session->run.shortened)
         return CLI_OK;
     if (talus_now() - session->last_checkpoint < session->options.checkpoint_every)
         return CLI_OK;
-    return save(session);
+    return write_checkpoint(session);
 }
 
+/* Writes the row of the step, its frame if `frame`, then a checkpoint if due. Returns the exit code. */
 static int write_step(Session *session, const TalusStepInfo *info, bool frame)
 {
     if (!session->output)
@@ -299,8 +306,8 @@ static int write_step(Session *session, const TalusStepInfo *info, bool frame)
         status = talus_output_frame(session->output, session->run.world);
     session->run.clock.output += talus_now() - begun;
     if (status != TALUS_OK)
-        return fail(session);
-    return save_if_due(session);
+        return fail_run(session);
+    return write_checkpoint_if_due(session);
 }
 
 /* ---- the directory ---- */
@@ -312,18 +319,19 @@ static int check_directory(Session *session)
     if (!session->output || now - session->checked < check_interval)
         return CLI_OK;
     session->checked = now;
-    return talus_output_check(session->output) == TALUS_OK ? CLI_OK : fail(session);
+    return talus_output_check(session->output) == TALUS_OK ? CLI_OK : fail_run(session);
 }
 
-/* For a run that ends: if its directory no longer has its name, saves the state in the directory and prints where that
- * is now, or that it is lost. Returns false without output or if the directory still has its name. */
-static bool save_elsewhere(Session *session)
+/* For a run that fails: if its directory was renamed or removed, saves the state in the open directory and prints the
+ * directory's present path, or that the data is lost. Returns false if there is no output or the directory still has its
+ * name. */
+static bool rescue_state(Session *session)
 {
     Run *run = &session->run;
     char path[CLI_PATH_MAX];
     if (!session->output || talus_output_check(session->output) == TALUS_OK)
         return false;
-    char *note = cli_check_memory(run_note_write(&run->settings, &run->tally));
+    char *note = cli_check_memory(run_note_format(&run->settings, &run->tally));
     /* After shortened steps the world is not saved: the last checkpoint is from before them. */
     TalusWorld *world = run->shortened ? NULL : run->world;
     if (talus_output_rescue(session->output, world, note, path, sizeof path) == TALUS_OK)
@@ -335,9 +343,10 @@ static bool save_elsewhere(Session *session)
     return true;
 }
 
+/* For a run that fails: prints from which checkpoint it can be resumed; rescues the state if the directory was moved. */
 static void report_last_checkpoint(Session *session)
 {
-    if (save_elsewhere(session))
+    if (rescue_state(session))
         return;
     if (session->saved_time >= 0.0)
         cli_fail("the last good checkpoint is at t = %g s: talus run --resume %s",
@@ -346,21 +355,21 @@ static void report_last_checkpoint(Session *session)
         cli_fail("there was no checkpoint yet");
 }
 
-/* Writes the last checkpoint, unless the state is saved or was reached by shortened steps, and closes the output. The
- * index of frames is written after the checkpoint, which refers to the frames alone. */
+/* Writes the last checkpoint and closes the output. Writes no checkpoint if the present state is saved already or was
+ * reached by shortened steps. Closing writes the index of frames; the checkpoint refers to the frames before it. */
 static int close_output(Session *session)
 {
     Run *run = &session->run;
     int code = CLI_OK;
     if (session->saved_time != talus_world_time(run->world) && !run->shortened)
-        code = save(session);
+        code = write_checkpoint(session);
     else if (talus_output_check(session->output) != TALUS_OK)
-        code = fail(session);
+        code = fail_run(session);
     if (code != CLI_OK)
         report_last_checkpoint(session);
     double begun = talus_now();
     if (code == CLI_OK && talus_output_close(session->output) != TALUS_OK)
-        code = fail(session);
+        code = fail_run(session);
     else if (code != CLI_OK)
         talus_output_abandon(session->output);
     session->output = NULL;
@@ -368,8 +377,9 @@ static int close_output(Session *session)
     return code;
 }
 
-/* After a step that failed: saves the state before it, and all frames. */
-static int step_failed(Session *session)
+/* After a step that failed: prints the error and closes the output, with a checkpoint of the state before the step.
+ * Returns CLI_FAILED. */
+static int end_after_failed_step(Session *session)
 {
     Run *run = &session->run;
     progress_end(&session->progress);
@@ -381,28 +391,30 @@ static int step_failed(Session *session)
     return CLI_FAILED;
 }
 
-/* Before the first shortened step: writes the last checkpoint of the run. */
-static int save_before_short(Session *session)
+/* If the next step is the first shortened one: writes the last checkpoint of the run. Otherwise does nothing. */
+static int write_checkpoint_before_short_step(Session *session)
 {
     Run *run = &session->run;
     if (!session->output || run->shortened ||
-        run_next_length(run) == talus_world_step_length(run->world) ||
+        run_next_step_length(run) == talus_world_step_length(run->world) ||
         session->saved_time == talus_world_time(run->world))
         return CLI_OK;
-    int code = save(session);
+    int code = write_checkpoint(session);
     if (code != CLI_OK)
         report_last_checkpoint(session);
     return code;
 }
 
-static int step_once(Session *session)
+/* Advances the world by one step, then updates totals and progress, writes the output of the step and reads command
+ * words. Returns the exit code. */
+static int make_step(Session *session)
 {
     Run *run = &session->run;
     TalusStepInfo info;
-    if (save_before_short(session) != CLI_OK)
+    if (write_checkpoint_before_short_step(session) != CLI_OK)
         return CLI_FAILED;
     if (talus_world_step_to(run->world, run->settings.until, &info) != TALUS_OK)
-        return step_failed(session);
+        return end_after_failed_step(session);
     run->shortened |= info.length < talus_world_step_length(run->world);
     bool line = run_line_due(run, &info), frame = run_frame_due(run, &info);
     run_tally_step(&run->tally, &run->clock, &info);
@@ -422,7 +434,8 @@ static bool asked_to_stop(const Session *session)
     return cli_stop_signal() || session->control.stop;
 }
 
-/* Sleeps until a command word or signal ends the pause; writes a checkpoint when due. */
+/* Reports the state "paused" and sleeps until a command word or a signal ends the pause, with a checkpoint when due; then
+ * reports "running" unless the run is to stop. Returns the exit code. */
 static int wait_in_pause(Session *session)
 {
     Run *run = &session->run;
@@ -435,7 +448,7 @@ static int wait_in_pause(Session *session)
         control_poll(&session->control, run);
         code = check_directory(session);
         if (code == CLI_OK && session->saved_time != talus_world_time(run->world))
-            code = save_if_due(session);
+            code = write_checkpoint_if_due(session);
     }
     double paused = talus_now() - begun - (run->clock.output - output);
     run->clock.paused += paused;
@@ -448,27 +461,29 @@ static int wait_in_pause(Session *session)
     return code;
 }
 
-static int step_to_end(Session *session)
+/* Makes steps, or waits while paused, until the run ends, fails or is asked to stop. */
+static int step_until_end(Session *session)
 {
     Run *run = &session->run;
     int code = CLI_OK;
-    while (code == CLI_OK && !asked_to_stop(session) && run_next_length(run) > 0.0)
-        code = session->control.pause ? wait_in_pause(session) : step_once(session);
+    while (code == CLI_OK && !asked_to_stop(session) && run_next_step_length(run) > 0.0)
+        code = session->control.pause ? wait_in_pause(session) : make_step(session);
     return code;
 }
 
-static int loop(Session *session)
+/* Starts the progress table, makes all steps and closes the output. Returns the exit code. */
+static int run_to_end(Session *session)
 {
     Run *run = &session->run;
     run->first_step = talus_world_steps(run->world);
     run->last_step = cli_steps_until(run->settings.until, talus_world_step_length(run->world));
     session->last_checkpoint = talus_now();
     run->clock.setup = session->last_checkpoint - run->clock.start;
-    if (run_next_length(run) == 0.0)
+    if (run_next_step_length(run) == 0.0)
         fprintf(stderr, "talus: already at t = %g s; --until moves the end\n",
                 talus_world_time(run->world));
     progress_begin(&session->progress, run, session->options.quiet, session->options.json);
-    int code = step_to_end(session);
+    int code = step_until_end(session);
     progress_end(&session->progress);
     if (code == CLI_OK && session->output)
         code = close_output(session);
@@ -478,16 +493,17 @@ static int loop(Session *session)
 
 /* ---- the end ---- */
 
-static const char *who_stopped(void)
+/* Returns the signal, or "talus view", that has stopped the run. */
+static const char *name_of_stopper(void)
 {
     return cli_stop_signal() ? cli_stop_name() : "talus view";
 }
 
-/* Reports a stop by signal or command word alike: the run is not at its end and can be resumed. */
+/* Prints the cause and the time of the stop, and how to resume the run. Returns the exit code. */
 static int report_stop(const Session *session)
 {
     const Run *run = &session->run;
-    fprintf(stderr, "talus: stopped by %s at t = %g s (step %" PRId64 ")", who_stopped(),
+    fprintf(stderr, "talus: stopped by %s at t = %g s (step %" PRId64 ")", name_of_stopper(),
             talus_world_time(run->world), talus_world_steps(run->world));
     if (run->dir)
         fprintf(stderr, "; go on with: talus run --resume %s\n", run->dir);
@@ -496,12 +512,14 @@ static int report_stop(const Session *session)
     return 128 + (cli_stop_signal() ? cli_stop_signal() : SIGTERM);
 }
 
-static bool is_complete(const Run *run)
+static bool is_at_end(const Run *run)
 {
-    return run_next_length(run) == 0.0;
+    return run_next_step_length(run) == 0.0;
 }
 
-static int finish(Session *session)
+/* Prints the final report and writes --final-positions. Returns the exit code, that of a stop if the run is not at its
+ * end. */
+static int report_end(Session *session)
 {
     const Options *o = &session->options;
     const Run *run = &session->run;
@@ -512,22 +530,23 @@ static int finish(Session *session)
         run_report_json(run);
     if (o->final_positions && run_write_positions(o->final_positions, run->world) != TALUS_OK)
         code = cli_fail_library();
-    return code == CLI_OK && !is_complete(run) ? report_stop(session) : code;
+    return code == CLI_OK && !is_at_end(run) ? report_stop(session) : code;
 }
 
-/* Writes the final state to run.json. */
+/* Writes "finished", "stopped" or "failed" to run.json; `code` is the exit code of the run so far. */
 static void write_final_state(Session *session, int code)
 {
     char message[RUN_TEXT_MAX] = "";
     const Run *run = &session->run;
-    if (code == CLI_OK && !is_complete(run))
-        snprintf(message, sizeof message, "stopped by %s", who_stopped());
+    if (code == CLI_OK && !is_at_end(run))
+        snprintf(message, sizeof message, "stopped by %s", name_of_stopper());
     if (code != CLI_OK)
         control_report(&session->control, run, "failed", session->failure);
     else
-        control_report(&session->control, run, is_complete(run) ? "finished" : "stopped", message);
+        control_report(&session->control, run, is_at_end(run) ? "finished" : "stopped", message);
 }
 
+/* Checks the options, opens the run, runs it to its end, writes run.json and reports. Returns the exit code. */
 static int run_session(Session *session, const CliList *operands)
 {
     int code = check_options(&session->options, operands);
@@ -535,12 +554,12 @@ static int run_session(Session *session, const CliList *operands)
         return code;
     cli_catch_signals();
     session->run.clock.start = talus_now();
-    code = session->options.resume ? open_resumed(session) : open_scene(session, operands->item[0]);
+    code = session->options.resume ? resume_run(session) : start_scene(session, operands->item[0]);
     if (code == CLI_OK)
-        code = loop(session);
+        code = run_to_end(session);
     talus_output_abandon(session->output); /* still open only after a failure */
     write_final_state(session, code);
-    return code == CLI_OK ? finish(session) : code;
+    return code == CLI_OK ? report_end(session) : code;
 }
 
 static int run_main(const CliList *operands)

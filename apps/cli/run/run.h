@@ -13,28 +13,31 @@
 typedef struct RunSettings {
     const char *scene, *title;
     const char *solver;  /* NULL: the scene's */
-    const char *backend; /* NULL: the checkpoint is older than this field */
+    const char *backend; /* NULL: read from a checkpoint that lacks this field */
     const char *frames;  /* additional kinds of frames, "vtp,csv"; NULL: none */
     CliList set;         /* assignments NAME=VALUE of --set */
-    int threads;         /* of --threads; 0: not given or 0; a resume takes one per processor */
+    int threads; /* of --threads; 0: not given or 0, so that a resumed run takes one per processor */
     double until, every; /* simulated seconds: end of the run; time between frames */
 } RunSettings;
 
 /* Totals over all steps, including those before a --resume, and figures of the last step. */
 typedef struct RunTally {
     int64_t iterations, missed; /* missed: steps that did not reach the tolerance */
-    int64_t fallbacks;          /* machines that fell back (TalusStepInfo), summed over steps */
+    int64_t fallbacks;          /* machines whose projection failed, summed over steps */
     double residual_max;        /* maximum over steps of the root mean square residual, m/s */
-    /* Last step: residual in m/s, penetration over the size of the smaller body, kinetic energy in J. */
+    /* Of the last step: */
     int contacts;
-    double residual, penetration_mean, penetration_max, kinetic;
-    TalusOverlapSummary overlap;
+    double residual;                          /* root mean square, m/s */
+    double penetration_mean, penetration_max; /* over the size of the smaller body */
+    double kinetic;                           /* energy, J */
+    TalusOverlapSummary overlap;              /* of loaded contacts */
 } RunTally;
 
 /* Wall-clock seconds of this process by stage. */
 typedef struct RunClock {
     double setup, detect, build, solve, integrate, output, paused;
-    double start, wall; /* clock reading at the start; seconds since then at the end */
+    double start; /* clock reading at the start of the process */
+    double wall;  /* seconds from the start to the end of the run */
 } RunClock;
 
 typedef struct Run {
@@ -42,25 +45,27 @@ typedef struct Run {
     RunTally tally;
     RunClock clock;
     TalusWorld *world;
-    int64_t first_step, last_step; /* steps before this process; steps at the end of the run */
-    bool shortened;                /* a step was shortened: time is no longer step times h */
-    const char *dir;               /* NULL: no output */
+    int64_t first_step; /* number of steps that the run had before this process */
+    int64_t last_step;  /* number of steps that the run has at its end */
+    /* True once a step was shorter than h, so that time is no longer the number of steps times h. */
+    bool shortened;
+    const char *dir; /* directory of the output; NULL: no output */
 } Run;
 
 /* Adds a step to the totals and to the seconds of its stages. */
 void run_tally_step(RunTally *tally, RunClock *clock, const TalusStepInfo *info);
 
 /* ---- schedule.c ---- */
-/* Length of the next step, s; 0 at the end of the run. */
-double run_next_length(const Run *run);
+/* Returns the length of the next step, s; 0 at the end of the run. */
+double run_next_step_length(const Run *run);
 /* True if the step just taken, described by `info`, is to have a frame or a line of the progress table. */
 bool run_frame_due(const Run *run, const TalusStepInfo *info);
 bool run_line_due(const Run *run, const TalusStepInfo *info);
 
 /* Returns settings and totals as text, stored in a checkpoint as its note; release with free(). NULL: out of memory. */
-char *run_note_write(const RunSettings *settings, const RunTally *tally);
+char *run_note_format(const RunSettings *settings, const RunTally *tally);
 /* Parses a note; modifies its text, and the settings point into it. Returns false if the text is not such a note. */
-bool run_note_read(char *note, RunSettings *settings, RunTally *tally);
+bool run_note_parse(char *note, RunSettings *settings, RunTally *tally);
 
 /* ---- kinds of frames, as named in --frames and in a note ---- */
 enum { FRAME_KINDS_MAX = 16 };
@@ -74,31 +79,33 @@ typedef struct FrameKinds {
 /* Splits a list such as "vtp,csv"; NULL is empty. Drops "view", always written. Returns false if the text is too long
  * or names more than FRAME_KINDS_MAX kinds. */
 bool frame_kinds_split(const char *list, FrameKinds *kinds);
-/* Returns CLI_OK, or prints a message about --frames and returns the exit code. */
+/* Checks that `list`, the value of --frames, names kinds of this build, none of them twice. Returns CLI_OK, or the exit
+ * code after a message. */
 int frame_kinds_check(const CliCommand *command, const char *list);
 
 /* ---- control: lock, run.json and command words from outside ---- */
 typedef struct Control {
-    const char *dir;         /* NULL: not begun, other calls do nothing */
-    TalusDir held;           /* the open directory, valid even if renamed */
-    int lock;                /* descriptor of run.lock; -1: none */
-    bool pause, stop;        /* requested by command words */
+    const char *dir;  /* set by control_begin; NULL: control_report and control_poll do nothing */
+    TalusDir held;    /* the open directory; stays valid if the directory is renamed */
+    int lock;         /* descriptor of run.lock; -1: none */
+    bool pause, stop; /* requested by command words */
     double polled, reported; /* wall clock of the last read of `control`, last write of run.json */
     int64_t reported_step;   /* steps at the last write of run.json */
-    /* Seconds without setup and pauses at the last write; steps per second between the last two writes. */
-    double reported_active, rate;
+    double reported_active;  /* seconds spent in steps and output, at the last write of run.json */
+    double rate;             /* steps per second between the last two writes of run.json */
 } Control;
 
-/* Creates `dir` if needed, locks it (warns if the file system has no locks), and drops an old command word. Returns the
- * exit code. */
+/* Creates `dir` if needed, locks it (or warns if the file system has no locks), and removes a command word for an
+ * earlier run. Returns the exit code. */
 int control_open(Control *control, const char *dir);
-/* Reports the state "running". */
+/* Lets control_report and control_poll act from now on, and reports the state "running". */
 void control_begin(Control *control, const Run *run);
 /* Rewrites run.json; `message` may be "". */
 void control_report(Control *control, const Run *run, const char *state, const char *message);
 /* Reads the file `control` and, unless paused, rewrites run.json, each only if enough time has passed since the last
  * time. Call after each step and repeatedly during a pause. */
 void control_poll(Control *control, const Run *run);
+/* Unlocks and closes the directory. */
 void control_close(Control *control);
 
 /* ---- progress: a table line per interval and, on a terminal, a bar ---- */
@@ -106,10 +113,10 @@ typedef struct Progress {
     FILE *table; /* NULL: quiet */
     bool bar;
     double begun, last_bar; /* wall clock at the start and at the last redraw of the bar */
-    /* Of the interval since the last line: its start by the wall clock, sums, maxima. */
-    double interval_begun;
-    int64_t steps, iterations;
-    double residual, penetration;
+    /* Of the steps since the last table line: */
+    double interval_begun;        /* wall clock at the first of them */
+    int64_t steps, iterations;    /* numbers */
+    double residual, penetration; /* maxima */
 } Progress;
 
 /* Prints the table's head to standard output, or with `json` to standard error; with `quiet`, prints nothing ever. */
@@ -119,13 +126,14 @@ void progress_step(Progress *progress, const Run *run, const TalusStepInfo *info
 /* Report the beginning and the end of a pause; its `seconds` do not count in speeds. */
 void progress_pause(Progress *progress, const Run *run);
 void progress_resume(Progress *progress, const Run *run, double seconds);
+/* Erases the bar, which is not drawn again. */
 void progress_end(Progress *progress);
 
 /* ---- the end of a run ---- */
 /* Writes the name of a scene: its path without folders and ".json". */
-void run_scene_name(const char *scene, char *name, size_t size);
+void run_format_scene_name(const char *scene, char *name, size_t size);
 /* Writes the default directory of a run, out/NAME with the name of the scene. */
-void run_default_dir(const char *scene, char *dir, size_t size);
+void run_format_default_dir(const char *scene, char *dir, size_t size);
 /* Writes the file `path` with a line "x y z" per moving body, m. */
 TalusStatus run_write_positions(const char *path, const TalusWorld *world);
 /* Print the final report (seconds by stage, steps, residuals, hash): as text to `out`, as JSON to standard output. */

@@ -5,20 +5,20 @@
 
 enum { TABLE_LINES = 50 };
 
-double run_next_length(const Run *run)
+double run_next_step_length(const Run *run)
 {
     return talus_world_next_length(run->world, run->settings.until);
 }
 
-/* True if a multiple of `every` is after the start of the step `info` and not after its end, up to rounding; with
- * `every` 0, if the run ends with this step. */
+/* True if a multiple of `every`, s, lies within the step `info`: after its start and not after its end, up to rounding.
+ * With `every` 0: true if the run ends with this step. */
 static bool interval_ends(const Run *run, const TalusStepInfo *info, double every)
 {
     double h = talus_world_step_length(run->world), step = (double)info->step;
     double begin = run->shortened ? info->time - info->length : (step - 1.0) * h;
     double end = run->shortened ? info->time : step * h;
     if (!(every > 0.0))
-        return run_next_length(run) == 0.0;
+        return run_next_step_length(run) == 0.0;
     return floor(end / every + 1e-6) > floor(begin / every + 1e-6);
 }
 
@@ -33,5 +33,5 @@ bool run_line_due(const Run *run, const TalusStepInfo *info)
     double every = run->settings.every, lines = run->settings.until / every;
     if (lines > TABLE_LINES)
         every *= ceil(lines / TABLE_LINES);
-    return interval_ends(run, info, every) || run_next_length(run) == 0.0;
+    return interval_ends(run, info, every) || run_next_step_length(run) == 0.0;
 }

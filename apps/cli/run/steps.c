@@ -33,22 +33,22 @@ static const struct {
 
 /* ---- lines ---- */
 
-/* Reader of complete lines; `line` is valid until the next one. Bytes from buffer[next] to buffer[used - 1] are
- * unread. */
+/* Reader of complete lines. Bytes from buffer[next] to buffer[used - 1] are unread. */
 typedef struct Lines {
     int fd;
-    uint64_t at; /* file offset of the next line */
+    uint64_t offset; /* file offset of the next line */
     size_t next, used;
-    int error;
-    const char *line;
-    size_t length; /* without the line end */
+    int error;        /* errno of a failed read; 0: none */
+    const char *line; /* current line, valid until the next one is read */
+    size_t length;    /* without the line end */
     char buffer[4 * STEPS_LINE_MAX];
 } Lines;
 
-static void lines_start(Lines *lines, int fd, uint64_t at)
+/* Begins reading at file offset `offset`. */
+static void lines_start(Lines *lines, int fd, uint64_t offset)
 {
     lines->fd = fd;
-    lines->at = at;
+    lines->offset = offset;
     lines->next = lines->used = 0;
     lines->error = 0;
 }
@@ -66,7 +66,7 @@ static bool lines_fill(Lines *lines)
     ssize_t n;
     do
         n = pread(lines->fd, lines->buffer + rest, sizeof lines->buffer - rest,
-                  (off_t)(lines->at + rest));
+                  (off_t)(lines->offset + rest));
     while (n < 0 && errno == EINTR);
     if (n < 0)
         lines->error = errno;
@@ -74,7 +74,9 @@ static bool lines_fill(Lines *lines)
     return n > 0;
 }
 
-static bool lines_next(Lines *lines)
+/* Makes the next complete line the current one; returns false at the end of the file, on an error, or if the line is
+ * longer than STEPS_LINE_MAX. */
+static bool lines_read_next(Lines *lines)
 {
     for (;;) {
         const char *start = lines->buffer + lines->next;
@@ -85,7 +87,7 @@ static bool lines_next(Lines *lines)
             if (lines->length > STEPS_LINE_MAX)
                 return false;
             lines->next += lines->length + 1;
-            lines->at += lines->length + 1;
+            lines->offset += lines->length + 1;
             return true;
         }
         if (!lines_fill(lines))
@@ -115,7 +117,8 @@ static bool next_field(const char **line, size_t *left, const char **field, size
     return true;
 }
 
-static double number(const char *text, size_t length)
+/* Returns NAN if the text is not a number. */
+static double parse_number(const char *text, size_t length)
 {
     char copy[64], *end;
     if (length == 0 || length >= sizeof copy)
@@ -126,17 +129,18 @@ static double number(const char *text, size_t length)
     return end == copy + length ? value : NAN;
 }
 
+/* Finds the position of each column from the current line, the header. */
 static void read_header(Steps *steps, const Lines *lines)
 {
     const char *line = lines->line, *field;
     size_t left = lines->length, length;
     for (int c = 0; c < STEPS_COLUMNS; c++)
         steps->position[c] = -1;
-    for (int at = 0; next_field(&line, &left, &field, &length); at++)
+    for (int index = 0; next_field(&line, &left, &field, &length); index++)
         for (int c = 0; c < STEPS_COLUMNS; c++)
             if (strlen(columns[c].column) == length &&
                 memcmp(columns[c].column, field, length) == 0 && steps->position[c] < 0)
-                steps->position[c] = at;
+                steps->position[c] = index;
 }
 
 /* Reads the current line; writes its value of column c to values[c * capacity], NAN if the table lacks the column. */
@@ -146,10 +150,10 @@ static void read_row(const Steps *steps, const Lines *lines, double *values, int
     size_t left = lines->length, length;
     for (int c = 0; c < STEPS_COLUMNS; c++)
         values[c * capacity] = NAN;
-    for (int at = 0; next_field(&line, &left, &field, &length); at++)
+    for (int index = 0; next_field(&line, &left, &field, &length); index++)
         for (int c = 0; c < STEPS_COLUMNS; c++)
-            if (steps->position[c] == at)
-                values[c * capacity] = number(field, length);
+            if (steps->position[c] == index)
+                values[c * capacity] = parse_number(field, length);
 }
 
 /* ---- refresh ---- */
@@ -160,9 +164,9 @@ void steps_clear(Steps *steps)
     *steps = (Steps){0};
 }
 
-/* True if the file still begins with the rows read earlier, if any: the last of them is unchanged. One row is enough,
- * because it contains measured seconds, which differ from run to run. */
-static bool same_file(const Steps *steps, int fd, const struct stat *about, Lines *lines)
+/* True if the file still begins with the rows that were read earlier, or if none were read. Compares the last of these
+ * rows only: a row contains measured seconds, which differ from run to run. */
+static bool has_same_rows(const Steps *steps, int fd, const struct stat *about, Lines *lines)
 {
     if (steps->end == 0)
         return true;
@@ -170,32 +174,34 @@ static bool same_file(const Steps *steps, int fd, const struct stat *about, Line
         (uint64_t)about->st_size < steps->end)
         return false;
     lines_start(lines, fd, steps->last_start);
-    return lines_next(lines) && lines->at == steps->end &&
-           talus_hash(TALUS_HASH_SEED, lines->line, lines->length) == steps->check;
+    return lines_read_next(lines) && lines->offset == steps->end &&
+           talus_hash(TALUS_HASH_SEED, lines->line, lines->length) == steps->last_hash;
 }
 
-static TalusStatus add_row(Steps *steps, uint64_t start)
+/* Counts a row that begins at file offset `start`; notes the offset of every STEPS_MARK-th row. */
+static TalusStatus index_row(Steps *steps, uint64_t start)
 {
     if (steps->rows % STEPS_MARK == 0) {
-        size_t at = (size_t)(steps->rows / STEPS_MARK);
-        TALUS_TRY(TALUS_GROW(steps->mark, at + 1, at, "rows of steps.csv"));
-        steps->mark[at] = start;
+        size_t index = (size_t)(steps->rows / STEPS_MARK);
+        TALUS_TRY(TALUS_GROW(steps->mark, index + 1, index, "rows of steps.csv"));
+        steps->mark[index] = start;
     }
     steps->rows++;
     return TALUS_OK;
 }
 
+/* Indexes the rows from steps->end on, the header first if nothing was read yet. */
 static TalusStatus read_rows(Steps *steps, int fd, Lines *lines)
 {
     lines_start(lines, fd, steps->end);
-    for (uint64_t start = steps->end; lines_next(lines); start = lines->at) {
+    for (uint64_t start = steps->end; lines_read_next(lines); start = lines->offset) {
         if (start == 0)
             read_header(steps, lines);
         else
-            TALUS_TRY(add_row(steps, start));
-        steps->end = lines->at;
+            TALUS_TRY(index_row(steps, start));
+        steps->end = lines->offset;
         steps->last_start = start;
-        steps->check = talus_hash(TALUS_HASH_SEED, lines->line, lines->length);
+        steps->last_hash = talus_hash(TALUS_HASH_SEED, lines->line, lines->length);
     }
     if (lines->error)
         return talus_fail(TALUS_ERR_IO, "steps.csv: cannot read: %s", strerror(lines->error));
@@ -209,7 +215,7 @@ TalusStatus steps_refresh(Steps *steps, int fd, bool *anew)
     if (fstat(fd, &about) != 0)
         return talus_fail(TALUS_ERR_IO, "steps.csv: cannot read: %s", strerror(errno));
     TALUS_TRY(TALUS_ALLOC(lines, 1, "buffer of steps.csv"));
-    if (!same_file(steps, fd, &about, lines)) {
+    if (!has_same_rows(steps, fd, &about, lines)) {
         steps_clear(steps);
         *anew = true;
     }
@@ -222,30 +228,33 @@ TalusStatus steps_refresh(Steps *steps, int fd, bool *anew)
 
 /* ---- values ---- */
 
-/* Reads every `stride`-th row from `first` on, `capacity` in all, into `values` as read_row does. Returns their number,
- * smaller if the file was truncated. */
+/* Reads every `stride`-th row from row `first` on, `capacity` rows in all, into `values` as read_row does. Returns the
+ * number of rows read, smaller than `capacity` if the file was truncated. */
 static int read_values(const Steps *steps, int64_t first, int64_t stride, Lines *lines,
                        double *values, int capacity)
 {
     int rows = 0;
     lines_start(lines, lines->fd, steps->mark[first / STEPS_MARK]);
-    for (int64_t row = first / STEPS_MARK * STEPS_MARK; rows < capacity && lines_next(lines); row++)
+    for (int64_t row = first / STEPS_MARK * STEPS_MARK; rows < capacity && lines_read_next(lines);
+         row++)
         if (row >= first && (row - first) % stride == 0)
             read_row(steps, lines, values + rows++, capacity);
     return rows;
 }
 
-static int rows_wanted(const Steps *steps, int64_t first, int64_t stride)
+/* Number of rows from `first` on at the distance `stride`, at most STEPS_ROWS_MAX. */
+static int count_wanted_rows(const Steps *steps, int64_t first, int64_t stride)
 {
     int64_t rows = first < steps->rows ? (steps->rows - first - 1) / stride + 1 : 0;
     return rows < STEPS_ROWS_MAX ? (int)rows : STEPS_ROWS_MAX;
 }
 
-TalusStatus steps_json(const Steps *steps, int fd, int64_t first, int64_t stride, JsonOut *json)
+TalusStatus steps_write_json(const Steps *steps, int fd, int64_t first, int64_t stride,
+                             JsonOut *json)
 {
     double *values = NULL;
     Lines *lines = NULL;
-    int capacity = rows_wanted(steps, first, stride), rows = 0;
+    int capacity = count_wanted_rows(steps, first, stride), rows = 0;
     TalusStatus status =
         TALUS_ALLOC(values, (size_t)(STEPS_COLUMNS * capacity), "values of steps.csv");
     TALUS_THEN(status, TALUS_ALLOC(lines, 1, "buffer of steps.csv"));
@@ -253,12 +262,12 @@ TalusStatus steps_json(const Steps *steps, int fd, int64_t first, int64_t stride
         lines->fd = fd;
         if (capacity > 0)
             rows = read_values(steps, first, stride, lines, values, capacity);
-        json_int(json, "rows", rows);
-        json_int(json, "first", first);
-        json_int(json, "stride", stride);
-        json_int(json, "total", steps->rows);
+        json_write_int(json, "rows", rows);
+        json_write_int(json, "first", first);
+        json_write_int(json, "stride", stride);
+        json_write_int(json, "total", steps->rows);
         for (int c = 0; c < STEPS_COLUMNS; c++)
-            json_reals(json, columns[c].name, values + c * capacity, (size_t)rows);
+            json_write_reals(json, columns[c].name, values + c * capacity, (size_t)rows);
     }
     TALUS_RELEASE(lines, values);
     return status;

@@ -1,6 +1,6 @@
 /* cli/run/steps.h - incremental reader of steps.csv for the columns that the viewer plots.
  *
- * It stores the file offset of every STEPS_MARK-th row only and reads values on request. Columns are found by
+ * The reader stores the file offset of every STEPS_MARK-th row only and reads values on request. Columns are found by
  * their names in the header, so that older and newer tables are read alike; a missing column reads as NaN. An
  * unterminated last row is ignored until complete. Reading ends at a line of more than STEPS_LINE_MAX bytes. */
 #ifndef TALUS_CLI_STEPS_H
@@ -12,24 +12,26 @@
 
 enum { STEPS_COLUMNS = 13, STEPS_MARK = 256, STEPS_ROWS_MAX = 4000, STEPS_LINE_MAX = 1 << 14 };
 
-/* Zero-initialised: no file yet. */
+/* Index of steps.csv; zero-initialised: no file yet. */
 typedef struct Steps {
     int64_t rows;                /* complete rows so far */
     int position[STEPS_COLUMNS]; /* index of each column in a row; -1: none */
     uint64_t end;                /* file offset after the last complete row */
     uint64_t device, inode;      /* identity of the file, to recognise a replaced one */
-    uint64_t last_start, check;  /* file offset and hash of the last row, to recognise rewriting */
-    uint64_t *mark;              /* file offsets of rows 0, STEPS_MARK, 2 STEPS_MARK, ... */
+    /* File offset and hash of the last row, to recognise rewriting. */
+    uint64_t last_start, last_hash;
+    uint64_t *mark; /* file offsets of rows 0, STEPS_MARK, 2 STEPS_MARK, ... */
 } Steps;
 
 /* Reads rows appended since the last call. If the file was replaced, truncated or rewritten, reads all rows again
  * and sets *anew; otherwise leaves *anew unchanged. */
 TalusStatus steps_refresh(Steps *steps, int fd, bool *anew);
-/* Releases the index. */
+/* Releases and empties the index. */
 void steps_clear(Steps *steps);
 
 /* Writes every `stride`-th row from row `first` on, at most STEPS_ROWS_MAX rows, as members of an open JSON object:
  * "rows" (number written), "first", "stride", "total" (rows in the file), and an array per column. */
-TalusStatus steps_json(const Steps *steps, int fd, int64_t first, int64_t stride, JsonOut *json);
+TalusStatus steps_write_json(const Steps *steps, int fd, int64_t first, int64_t stride,
+                             JsonOut *json);
 
 #endif

@@ -1,7 +1,7 @@
 /* cli/serve/serve.c - civetweb around serve_request.h and serve_files.h.
  *
  * civetweb parses requests and owns sockets and threads. It has no document root and never searches for a file:
- * begin_request answers every request. Every connection has a thread while its request lasts, at most as long as the
+ * on_request answers every request. Every connection has a thread while its request lasts, at most as long as the
  * limits below allow. While nearly all threads are in use, serve_connections.h keeps slow clients from
  * blocking others. The behaviour of civetweb 1.15 and the necessary additions were found by experiment;
  * tests/cli_view.sh checks them. */
@@ -29,13 +29,15 @@
 #define REQUEST_MS "5000" /* limit of each wait for a client */
 
 enum {
-    PIECE_BYTES = 1 << 16,
-    DRAIN_BYTES = 1 << 21, /* maximum of a body that no route expects; a longer one is aborted */
-    REQUEST_BYTES = 16384, /* civetweb's limit: twice ours, so that the refusal can give a reason */
-    MIN_RATE = 1 << 18,    /* minimum bytes per second of a client, after the first seconds */
+    PIECE_BYTES = 1 << 16, /* maximum size of one write */
+    DRAIN_BYTES = 1 << 21, /* maximum that drain_body reads before it aborts the connection */
+    REQUEST_BYTES =
+        16384, /* civetweb's limit: twice SERVE_HEADERS_BYTES, so that refusals come from here, with a reason */
+    MIN_RATE = 1 << 18, /* bytes per second that a client must read, after request_seconds */
     HEADERS_MAX = MG_MAX_HEADERS
 };
 
+/* Seconds within which the body of a request must arrive; also part of the limit of an answer (send_bytes). */
 static const double request_seconds = 5.0;
 
 struct Server {
@@ -51,9 +53,9 @@ typedef struct Exchange {
     Server *server;
     struct mg_connection *conn;
     const struct mg_request_info *info; /* NULL if the request could not be read */
-    Connection *connection;
+    Connection *connection;             /* its record in server->connections; NULL: none */
     ServeVerdict verdict;
-    double started;
+    double started; /* clock reading, s */
 } Exchange;
 
 bool serve_available(void)
@@ -61,7 +63,7 @@ bool serve_available(void)
     return true;
 }
 
-const char *serve_how(void)
+const char *serve_build_hint(void)
 {
     return "";
 }
@@ -75,8 +77,9 @@ static void abort_connection(const Exchange *x)
 
 /* ---- answers ---- */
 
-static void send_head(const Exchange *x, int status, const char *type, uint64_t length,
-                      const char *more)
+/* Sends the status line and the headers; `more` is further header lines, each with its line end, or "". */
+static void send_headers(const Exchange *x, int status, const char *type, uint64_t length,
+                         const char *more)
 {
     char head[1024];
     int n = snprintf(head, sizeof head,
@@ -100,7 +103,7 @@ static bool send_bytes(const Exchange *x, const void *bytes, size_t size, uint64
         from += n;
         size -= n;
         *sent += n;
-        connection_progress(x->connection);
+        connection_note_progress(x->connection);
         double seconds = talus_now() - x->started;
         if (seconds > request_seconds + (double)*sent / MIN_RATE) {
             abort_connection(x);
@@ -110,16 +113,16 @@ static bool send_bytes(const Exchange *x, const void *bytes, size_t size, uint64
     return true;
 }
 
-/* If the request has a body: ends the answer and reads the rest of the body, at most DRAIN_BYTES and request_seconds,
- * because closing the connection earlier would discard the answer. Then aborts the connection; civetweb would read a
- * longer body to its end. */
-static void drain(const Exchange *x)
+/* If the request has a body: ends the answer, then reads and discards the rest of the body, up to DRAIN_BYTES and for
+ * request_seconds, because closing the connection earlier would discard the answer. Then aborts the connection, since
+ * civetweb would read a longer body to its end. */
+static void drain_body(const Exchange *x)
 {
     char buffer[4096];
     size_t bytes = 0;
     if (!x->info || (x->info->content_length <= 0 && !mg_get_header(x->conn, "Transfer-Encoding")))
         return;
-    connection_draining(x->connection);
+    connection_set_draining(x->connection);
     sockets_shut(x->server->port, x->info->remote_port, SHUT_WR);
     while (bytes < DRAIN_BYTES && talus_now() - x->started < request_seconds) {
         int n = mg_read(x->conn, buffer, sizeof buffer);
@@ -130,16 +133,18 @@ static void drain(const Exchange *x)
     abort_connection(x);
 }
 
+/* Sends an answer as a whole, of a HEAD request the headers alone. Returns `status`. */
 static int answer_bytes(const Exchange *x, int status, const char *type, const char *more,
                         const void *bytes, size_t size)
 {
     uint64_t sent = 0;
-    send_head(x, status, type, size, more);
-    if (!x->verdict.head)
+    send_headers(x, status, type, size, more);
+    if (!x->verdict.headers_only)
         send_bytes(x, bytes, size, &sent);
     return status;
 }
 
+/* Answers with the line "STATUS: TEXT"; after a refusal, also drains the request's body. Returns `status`. */
 static int answer_text(const Exchange *x, int status, const char *text, const char *more)
 {
     char line[1200];
@@ -147,57 +152,59 @@ static int answer_text(const Exchange *x, int status, const char *text, const ch
     answer_bytes(x, status, "text/plain; charset=utf-8", more, line,
                  (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
     if (status >= 400)
-        drain(x);
+        drain_body(x);
     return status;
 }
 
 /* ---- content ---- */
 
-typedef TalusStatus MakeJson(const Exchange *x, JsonOut *json);
+/* Writes the JSON value that answers the request. */
+typedef TalusStatus WriteJson(const Exchange *x, JsonOut *json);
 
-/* Builds the answer in memory, because its length must be known before it is sent. */
-static TalusStatus make_json(const Exchange *x, MakeJson *make, TalusText *text)
+/* Appends the JSON value to `text`, in memory, because the length of an answer must be known before it is sent. */
+static TalusStatus build_json(const Exchange *x, WriteJson *write, TalusText *text)
 {
     JsonOut json;
     json_start(&json, json_to_text, text);
-    TalusStatus status = make(x, &json);
+    TalusStatus status = write(x, &json);
     json_finish(&json);
     if (status == TALUS_OK && text->status != TALUS_OK)
         status = talus_fail(TALUS_ERR_MEMORY, "no memory for the answer");
     return status;
 }
 
-static int answer_json(const Exchange *x, MakeJson *make)
+/* Answers with the JSON value that `write` makes, or with status 500 if that fails. */
+static int answer_json(const Exchange *x, WriteJson *write)
 {
     TalusText text = {0};
-    int status = make_json(x, make, &text) == TALUS_OK
+    int status = build_json(x, write, &text) == TALUS_OK
                      ? answer_bytes(x, 200, "application/json", "", text.bytes, text.size)
                      : answer_text(x, 500, talus_error(), "");
     talus_release(text.bytes);
     return status;
 }
 
-static TalusStatus make_status(const Exchange *x, JsonOut *json)
+static TalusStatus write_status(const Exchange *x, JsonOut *json)
 {
-    return serve_files_status(x->server->files, json);
+    return serve_files_write_status(x->server->files, json);
 }
 
-static TalusStatus make_index(const Exchange *x, JsonOut *json)
+static TalusStatus write_index(const Exchange *x, JsonOut *json)
 {
-    return serve_files_index(x->server->files, x->verdict.from, json);
+    return serve_files_write_index(x->server->files, x->verdict.from, json);
 }
 
-static TalusStatus make_steps(const Exchange *x, JsonOut *json)
+static TalusStatus write_steps(const Exchange *x, JsonOut *json)
 {
-    return serve_files_steps(x->server->files, x->verdict.from, x->verdict.stride, json);
+    return serve_files_write_steps(x->server->files, x->verdict.from, x->verdict.stride, json);
 }
 
-static TalusStatus make_run(const Exchange *x, JsonOut *json)
+static TalusStatus write_run(const Exchange *x, JsonOut *json)
 {
-    return serve_files_run(x->server->files, x->server->token, json);
+    return serve_files_write_run(x->server->files, x->server->token, json);
 }
 
-static void put_piece(TalusText *text, PagePiece piece)
+static void append_piece(TalusText *text, PagePiece piece)
 {
     talus_text_put(text, (const char *)piece.bytes, piece.size);
 }
@@ -206,10 +213,10 @@ static void put_piece(TalusText *text, PagePiece piece)
 static int answer_page(const Exchange *x)
 {
     TalusText text = {0};
-    put_piece(&text, page_viewer[0]);
-    TalusStatus made = make_json(x, make_run, &text);
-    put_piece(&text, page_viewer[1]);
-    put_piece(&text, page_viewer[2]);
+    append_piece(&text, page_viewer[0]);
+    TalusStatus made = build_json(x, write_run, &text);
+    append_piece(&text, page_viewer[1]);
+    append_piece(&text, page_viewer[2]);
     int status = made == TALUS_OK && text.status == TALUS_OK
                      ? answer_bytes(x, 200, "text/html; charset=utf-8", "", text.bytes, text.size)
                      : answer_text(x, 500, talus_error(), "");
@@ -235,14 +242,15 @@ static void send_file(const Exchange *x, int fd, uint64_t first, uint64_t count)
     talus_release(buffer);
 }
 
+/* Answers with the bytes of the frames file that the Range header asks for. */
 static int answer_frames(const Exchange *x)
 {
     uint64_t size, first, count;
     char more[128];
-    int fd = serve_files_frames(x->server->files, &size);
+    int fd = serve_files_open_frames(x->server->files, &size);
     if (fd < 0)
         return answer_text(x, 404, "there are no frames", "");
-    int status = serve_range(x->verdict.range, size, &first, &count);
+    int status = serve_parse_range(x->verdict.range, size, &first, &count);
     if (status == 416) {
         snprintf(more, sizeof more, "Content-Range: bytes */%llu\r\n", (unsigned long long)size);
         answer_text(x, status, "expected one range of bytes within the file", more);
@@ -253,18 +261,19 @@ static int answer_frames(const Exchange *x)
                      (unsigned long long)size);
         else
             snprintf(more, sizeof more, "Accept-Ranges: bytes\r\n");
-        send_head(x, status, "application/octet-stream", count, more);
-        if (!x->verdict.head)
+        send_headers(x, status, "application/octet-stream", count, more);
+        if (!x->verdict.headers_only)
             send_file(x, fd, first, count);
     }
     close(fd);
     return status;
 }
 
-static int answer_head(const Exchange *x)
+/* Answers with a HEAD chunk of the frames file. */
+static int answer_frames_head(const Exchange *x)
 {
     TalusPacker chunk = {0};
-    int status = serve_files_head(x->server->files, x->verdict.from, &chunk) == TALUS_OK
+    int status = serve_files_pack_head(x->server->files, x->verdict.from, &chunk) == TALUS_OK
                      ? answer_bytes(x, 200, "application/octet-stream", "", chunk.bytes, chunk.size)
                      : answer_text(x, 404, talus_error(), "");
     talus_packer_clear(&chunk);
@@ -280,25 +289,27 @@ static bool read_body(const Exchange *x, char *body)
     return true;
 }
 
+/* Sends the command word in the request's body to the run; answers with the status. */
 static int answer_control(const Exchange *x)
 {
     char body[SERVE_BODY_BYTES + 1];
     if (!read_body(x, body))
         return answer_text(x, 408, "the body did not come in time", "");
-    const char *word = serve_action(body, (size_t)x->verdict.body);
+    const char *word = serve_parse_action(body, (size_t)x->verdict.body);
     if (!word)
         return answer_text(x, 400, "expected {\"action\": \"pause\", \"run\" or \"stop\"}", "");
-    TalusStatus status = serve_files_control(x->server->files, word);
+    TalusStatus status = serve_files_send_command(x->server->files, word);
     if (status == TALUS_ERR_ARGUMENT)
         return answer_text(x, 409, talus_error(), "");
     if (status != TALUS_OK)
         return answer_text(x, 500, talus_error(), "");
-    return answer_json(x, make_status);
+    return answer_json(x, write_status);
 }
 
 /* ---- civetweb ---- */
 
-static ServeVerdict judge(const Exchange *x, const char *path, const char *query)
+/* Passes the request to serve_judge_request in its own types. */
+static ServeVerdict judge_request(const Exchange *x, const char *path, const char *query)
 {
     const struct mg_request_info *info = x->info;
     ServeHeader headers[HEADERS_MAX];
@@ -309,10 +320,11 @@ static ServeVerdict judge(const Exchange *x, const char *path, const char *query
                             .query = query,
                             .headers = headers,
                             .header_count = info->num_headers};
-    return serve_judge(&request, x->server->port, x->server->token);
+    return serve_judge_request(&request, x->server->port, x->server->token);
 }
 
-static int answer(const Exchange *x)
+/* Answers according to x->verdict. Returns the status of the answer. */
+static int answer_request(const Exchange *x)
 {
     char allow[64] = "";
     if (x->verdict.status != 200) {
@@ -322,18 +334,18 @@ static int answer(const Exchange *x)
     }
     switch (x->verdict.route) {
     case SERVE_PAGE: return answer_page(x);
-    case SERVE_STATUS: return answer_json(x, make_status);
-    case SERVE_INDEX: return answer_json(x, make_index);
-    case SERVE_STEPS: return answer_json(x, make_steps);
+    case SERVE_STATUS: return answer_json(x, write_status);
+    case SERVE_INDEX: return answer_json(x, write_index);
+    case SERVE_STEPS: return answer_json(x, write_steps);
     case SERVE_FRAMES: return answer_frames(x);
-    case SERVE_HEAD: return answer_head(x);
+    case SERVE_FRAMES_HEAD: return answer_frames_head(x);
     case SERVE_CONTROL: return answer_control(x);
     case SERVE_ROUTES: break;
     }
     return answer_text(x, 404, "there is nothing here", "");
 }
 
-static Exchange exchange_of(struct mg_connection *conn)
+static Exchange make_exchange(struct mg_connection *conn)
 {
     return (Exchange){.server = mg_get_user_data(mg_get_context(conn)),
                       .conn = conn,
@@ -342,16 +354,18 @@ static Exchange exchange_of(struct mg_connection *conn)
                       .started = talus_now()};
 }
 
-/* Answers a request. Returns the status of the answer, never 0, by which civetweb knows that the request is done. */
-static int begin_request(struct mg_connection *conn)
+/* Callback: judges and answers a request. Returns the status of the answer; not being 0, it tells civetweb that the
+ * request is done. */
+static int on_request(struct mg_connection *conn)
 {
-    Exchange x = exchange_of(conn);
-    connection_answering(x.connection, x.info->remote_port);
-    x.verdict = judge(&x, x.info->request_uri, x.info->query_string);
-    return answer(&x);
+    Exchange x = make_exchange(conn);
+    connection_set_answering(x.connection, x.info->remote_port);
+    x.verdict = judge_request(&x, x.info->request_uri, x.info->query_string);
+    return answer_request(&x);
 }
 
-/* Answers a target that is no path ("http://127.0.0.1:PORT/api/status", "*"), which civetweb passes on unchanged. */
+/* Judges and answers a request whose target is not a path ("http://127.0.0.1:PORT/api/status", "*"). civetweb passes
+ * such a target on as it is, so that the query is split off here. */
 static int answer_target(Exchange *x)
 {
     char path[REQUEST_BYTES];
@@ -359,17 +373,17 @@ static int answer_target(Exchange *x)
     char *query = strchr(path, '?');
     if (query)
         *query++ = '\0';
-    x->verdict = judge(x, path, query);
-    return answer(x);
+    x->verdict = judge_request(x, path, query);
+    return answer_request(x);
 }
 
-/* Answers requests that civetweb refuses itself. Two refusals are corrected here: civetweb takes an address without a
- * path for no request, and reports a Content-Length that is no number as missing. */
-static int http_error(struct mg_connection *conn, int status, const char *message)
+/* Callback: answers a request that civetweb itself refuses with `status`. Corrects two of its refusals: that of a target
+ * that is an address without a path, and 411 (Content-Length missing) where Content-Length is not a number. */
+static int on_http_error(struct mg_connection *conn, int status, const char *message)
 {
-    Exchange x = exchange_of(conn);
+    Exchange x = make_exchange(conn);
     (void)message;
-    connection_answering(x.connection, x.info ? x.info->remote_port : 0);
+    connection_set_answering(x.connection, x.info ? x.info->remote_port : 0);
     if (status == 400 && x.info && x.info->request_uri && serve_is_address(x.info->request_uri))
         answer_target(&x);
     else if (status == 411)
@@ -379,20 +393,21 @@ static int http_error(struct mg_connection *conn, int status, const char *messag
     return 0;
 }
 
-/* Called when a thread has taken the connection. */
-static int enter(const struct mg_connection *conn, void **connection)
+/* Callback when a thread has taken the connection: registers it and stores its record in *connection. */
+static int on_connect(const struct mg_connection *conn, void **connection)
 {
     Server *server = mg_get_user_data(mg_get_context(conn));
     *connection = connections_add(server->connections);
     return 0;
 }
 
-/* Called before the connection is closed. Answers a request that civetweb has read and then skipped. */
-static void leave(const struct mg_connection *conn)
+/* Callback before the connection is closed: answers a request that civetweb has read but not passed on, then removes
+ * the connection's record. */
+static void on_close(const struct mg_connection *conn)
 {
-    Exchange x = exchange_of((struct mg_connection *)conn);
+    Exchange x = make_exchange((struct mg_connection *)conn);
     if (x.connection && !connection_is_answered(x.connection) && x.info && x.info->request_uri) {
-        connection_answering(x.connection, x.info->remote_port);
+        connection_set_answering(x.connection, x.info->remote_port);
         answer_target(&x);
     }
     connection_remove(x.connection);
@@ -406,6 +421,7 @@ static int log_nothing(const struct mg_connection *conn, const char *message)
     return 1;
 }
 
+/* Writes random hexadecimal digits. */
 static TalusStatus make_token(char token[SERVE_TOKEN_LENGTH + 1])
 {
     unsigned char bytes[SERVE_TOKEN_LENGTH / 2];
@@ -417,7 +433,8 @@ static TalusStatus make_token(char token[SERVE_TOKEN_LENGTH + 1])
     return TALUS_OK;
 }
 
-static TalusStatus listen_on(Server *server, int port)
+/* Starts civetweb; sets server->port to the port in use and passes it to the connections. */
+static TalusStatus start_listening(Server *server, int port)
 {
     char address[64], threads[16], request_bytes[16];
     snprintf(address, sizeof address, "127.0.0.1:%d", port);
@@ -444,10 +461,10 @@ static TalusStatus listen_on(Server *server, int port)
                              "enable_directory_listing",
                              "no",
                              NULL};
-    struct mg_callbacks callbacks = {.init_connection = enter,
-                                     .begin_request = begin_request,
-                                     .http_error = http_error,
-                                     .connection_close = leave,
+    struct mg_callbacks callbacks = {.init_connection = on_connect,
+                                     .begin_request = on_request,
+                                     .http_error = on_http_error,
+                                     .connection_close = on_close,
                                      .log_message = log_nothing};
     struct mg_server_port found;
     server->port = port;
@@ -474,7 +491,7 @@ TalusStatus serve_start(ServeFiles *files, int port, Server **out)
     server->files = files;
     TalusStatus status = make_token(server->token);
     TALUS_THEN(status, connections_start(&server->connections));
-    TALUS_THEN(status, listen_on(server, port));
+    TALUS_THEN(status, start_listening(server, port));
     if (status == TALUS_OK) {
         *out = server;
         return TALUS_OK;

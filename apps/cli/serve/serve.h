@@ -4,15 +4,17 @@
 
 #include "serve_files.h"
 
-/* serve_available: true if this build has a server. serve_how: text that says how to get a build that has one. */
+/* True if this build has a server. */
 bool serve_available(void);
-const char *serve_how(void);
+/* Returns a text that says how to get a build with a server; "" if this build has one. */
+const char *serve_build_hint(void);
 
 typedef struct Server Server;
 
-/* Starts a server that answers in its own threads. SIGINT and SIGTERM must not reach them: block both signals first.
- * Port 0 takes a free port. `files` must outlive the server. Fails if the port is in use. */
+/* Starts a server that answers in its own threads. The caller must have blocked SIGINT and SIGTERM, so that these threads
+ * do not receive them. Port 0 takes a free port. `files` must outlive the server. Fails if the port is in use. */
 TalusStatus serve_start(ServeFiles *files, int port, Server **out);
+/* Returns the port in use. */
 int serve_port(const Server *server);
 /* Aborts requests in progress; all threads have ended on return. */
 void serve_stop(Server *server);

@@ -1,8 +1,8 @@
-/* cli/serve/serve_connections.c - see serve_connections.h.
+/* cli/serve/serve_connections.c - finds the sockets of the server and aborts stalled connections.
  *
  * civetweb does not expose its sockets, so they are found among the process's descriptors by the ports of both
- * ends. Some of these connections still wait for a thread: whether their request is complete is read from the socket's
- * buffer. Connections with a thread report their state by themselves (connection_answering and others). */
+ * ends. Of a connection that still waits for a thread, the socket's buffer shows whether its request is complete. A
+ * connection with a thread reports its state itself (connection_set_answering and others). */
 #include "serve_connections.h"
 
 #include "base/memory.h"
@@ -43,24 +43,27 @@ struct Connection {
 
 /* A connection as observed through its descriptor. */
 typedef struct Observed {
-    int peer;            /* the client's port */
-    double first, whole; /* times: first seen; last seen with a complete request, 0: never */
+    int peer;     /* the client's port */
+    double first; /* clock reading when it was first seen, s */
+    double whole; /* clock reading when its buffer last held a complete request; 0: never */
 } Observed;
 
 struct Connections {
     pthread_mutex_t mutex;
+    /* Signalled when `stop` or `port` is set and when `count` reaches SERVE_THREADS_BUSY. */
     pthread_cond_t change;
     pthread_t thread;
     bool stop;
-    int port, count;
+    int port;  /* of the server; 0: not known yet */
+    int count; /* connections with a thread */
     Connection connection[SERVE_THREADS];
     Observed seen[DESCRIPTORS]; /* by descriptor; used only by the thread that aborts connections */
 };
 
 /* ---- sockets ---- */
 
-/* Writes the remote port of socket `fd`, 0 if it listens; returns false if it has another local port than `port`. */
-static bool find_ends(int fd, int port, int *peer)
+/* Writes the remote port of socket `fd`, 0 for a listening socket; returns false if the local port is not `port`. */
+static bool find_peer(int fd, int port, int *peer)
 {
     struct sockaddr_in own, other;
     socklen_t size = sizeof own;
@@ -74,16 +77,16 @@ static bool find_ends(int fd, int port, int *peer)
 
 void sockets_shut(int port, int peer, int how)
 {
-    for (int fd = 0, at; fd < DESCRIPTORS; fd++)
-        if (find_ends(fd, port, &at) && (peer == 0 || at == peer))
+    for (int fd = 0, found; fd < DESCRIPTORS; fd++)
+        if (find_peer(fd, port, &found) && (peer == 0 || found == peer))
             shutdown(fd, how);
 }
 
 void socket_abort(int port, int peer)
 {
     const struct linger none = {.l_onoff = 1, .l_linger = 0};
-    for (int fd = 0, at; fd < DESCRIPTORS; fd++)
-        if (find_ends(fd, port, &at) && at == peer) {
+    for (int fd = 0, found; fd < DESCRIPTORS; fd++)
+        if (find_peer(fd, port, &found) && found == peer) {
             setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
             shutdown(fd, SHUT_RDWR);
         }
@@ -91,7 +94,7 @@ void socket_abort(int port, int peer)
 
 /* Reads the socket's buffer without consuming it. Another thread owns the descriptor and may close it meanwhile,
  * which does no harm here. ThreadSanitizer would report that in recv() but does not see the call itself. */
-static ssize_t peek(int fd, void *bytes, size_t size)
+static ssize_t peek_socket(int fd, void *bytes, size_t size)
 {
 #ifdef SYS_recvfrom
     return syscall(SYS_recvfrom, fd, bytes, size, MSG_PEEK | MSG_DONTWAIT, NULL, NULL);
@@ -105,7 +108,7 @@ static bool holds_request(int fd)
 {
     static const char *const ends[] = {"\r\n\r\n", "\n\n", "\n\r\n"};
     char bytes[PEEK_BYTES + 1];
-    ssize_t size = peek(fd, bytes, PEEK_BYTES);
+    ssize_t size = peek_socket(fd, bytes, PEEK_BYTES);
     bytes[size > 0 ? size : 0] = '\0';
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (strstr(bytes, ends[i]))
@@ -115,7 +118,8 @@ static bool holds_request(int fd)
 
 /* ---- the thread that aborts stalled connections ---- */
 
-/* Returns the connection with this peer; NULL: none that answers, since `peer` is unknown (0) until then. */
+/* Returns the connection with this client's port; NULL if its request is not being answered yet, as Connection.peer is
+ * 0 until then. `copy` is a copy of Connections.connection. */
 static const Connection *find_connection(const Connection *copy, int peer)
 {
     for (int i = 0; i < SERVE_THREADS; i++)
@@ -124,9 +128,9 @@ static const Connection *find_connection(const Connection *copy, int peer)
     return NULL;
 }
 
-/* True if the connection should be aborted; `connection` is NULL while no thread answers it. A request that was
- * complete a moment ago and is gone from the buffer is being read by a thread, so it counts as complete for
- * answer_grace. */
+/* True if the connection should be aborted; updates `seen`. `connection` is NULL while no thread answers it. A request
+ * that was complete in the socket's buffer and has left it is being read by a thread; it counts as complete for
+ * answer_grace seconds more. */
 static bool is_stalled(Observed *seen, int fd, int peer, const Connection *connection, double now)
 {
     if (seen->peer != peer)
@@ -140,18 +144,20 @@ static bool is_stalled(Observed *seen, int fd, int peer, const Connection *conne
     return now - seen->first > request_grace && now - seen->whole > answer_grace;
 }
 
+/* Shuts the sockets of all stalled connections. */
 static void abort_stalled(Connections *all, const Connection *copy, int port)
 {
     double now = talus_now();
     for (int fd = 0, peer, again; fd < DESCRIPTORS; fd++) {
-        if (!find_ends(fd, port, &peer) || peer == 0)
+        if (!find_peer(fd, port, &peer) || peer == 0)
             all->seen[fd].peer = 0;
         else if (is_stalled(&all->seen[fd], fd, peer, find_connection(copy, peer), now) &&
-                 find_ends(fd, port, &again) && again == peer)
+                 find_peer(fd, port, &again) && again == peer)
             shutdown(fd, SHUT_RDWR);
     }
 }
 
+/* Waits CHECK_MS, or less if another thread signals a change. */
 static void wait_for_check(Connections *all)
 {
     struct timespec until;
@@ -162,6 +168,7 @@ static void wait_for_check(Connections *all)
     pthread_cond_timedwait(&all->change, &all->mutex, &until);
 }
 
+/* Main function of the thread: while SERVE_THREADS_BUSY connections have threads, aborts stalled ones. */
 static void *check_connections(void *user)
 {
     Connections *all = user;
@@ -241,7 +248,8 @@ Connection *connections_add(Connections *all)
     return connection;
 }
 
-static void move_to(Connection *connection, ConnectionState state, int peer)
+/* Also sets connection->since to the present time. */
+static void set_state(Connection *connection, ConnectionState state, int peer)
 {
     if (!connection)
         return;
@@ -252,9 +260,9 @@ static void move_to(Connection *connection, ConnectionState state, int peer)
     pthread_mutex_unlock(&connection->all->mutex);
 }
 
-void connection_answering(Connection *connection, int peer)
+void connection_set_answering(Connection *connection, int peer)
 {
-    move_to(connection, CONNECTION_ANSWERING, peer);
+    set_state(connection, CONNECTION_ANSWERING, peer);
 }
 
 bool connection_is_answered(const Connection *connection)
@@ -263,16 +271,16 @@ bool connection_is_answered(const Connection *connection)
            connection->state != CONNECTION_READING; /* no lock: only the calling thread writes it */
 }
 
-void connection_progress(Connection *connection)
+void connection_note_progress(Connection *connection)
 {
     if (connection)
-        move_to(connection, connection->state, connection->peer);
+        set_state(connection, connection->state, connection->peer);
 }
 
-void connection_draining(Connection *connection)
+void connection_set_draining(Connection *connection)
 {
     if (connection)
-        move_to(connection, CONNECTION_DRAINING, connection->peer);
+        set_state(connection, CONNECTION_DRAINING, connection->peer);
 }
 
 void connection_remove(Connection *connection)

@@ -15,25 +15,27 @@ enum {
 };
 
 typedef struct Connections Connections;
-typedef struct Connection Connection; /* a connection that has a thread */
+typedef struct Connection Connection; /* record of a connection that has a thread */
 
 /* Starts the thread that aborts stalled connections. */
 TalusStatus connections_start(Connections **out);
 /* Sets the server's port, by which its connections are found; nothing is aborted before this call. */
 void connections_set_port(Connections *all, int port);
+/* Ends the thread and releases the memory. */
 void connections_stop(Connections *all);
 
 /* Registers a connection that has got a thread, before its request is read. Returns NULL if SERVE_THREADS are
  * registered already; the other calls accept NULL and do nothing. */
 Connection *connections_add(Connections *all);
 /* Notes that the request is complete and is being answered. `peer` is the client's port. */
-void connection_answering(Connection *connection, int peer);
-/* True from connection_answering on. */
+void connection_set_answering(Connection *connection, int peer);
+/* True if connection_set_answering was called. */
 bool connection_is_answered(const Connection *connection);
 /* Notes that the client has read part of the answer. */
-void connection_progress(Connection *connection);
+void connection_note_progress(Connection *connection);
 /* Notes that the answer is sent and that the rest of the client's input is being read and discarded. */
-void connection_draining(Connection *connection);
+void connection_set_draining(Connection *connection);
+/* Makes the record free for another connection. */
 void connection_remove(Connection *connection);
 
 /* ---- sockets ---- */

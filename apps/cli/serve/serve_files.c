@@ -18,12 +18,12 @@
 #include <unistd.h>
 
 /* State of the directory at one time. */
-typedef struct View {
+typedef struct DirView {
     RunState run;
     const char *state; /* state of the run as the page names it */
     const char *title, *scene;
     char frames_error[RUN_TEXT_MAX]; /* why frames are missing; "": there are frames */
-} View;
+} DirView;
 
 struct ServeFiles {
     RunLocation location;
@@ -32,11 +32,13 @@ struct ServeFiles {
     pthread_mutex_t lock;
     TalusFrames *frames; /* NULL: none, or none that can be read */
     Steps steps;
-    int64_t identity; /* changes when frames or steps are replaced: the page loads them anew */
+    /* Grows when frames or steps are replaced, upon which the page loads them anew. */
+    int64_t identity;
 };
 
 /* ---- locations ---- */
 
+/* Sets `location` from the path of a file. */
 static TalusStatus split_path(const char *operand, RunLocation *location)
 {
     const char *slash = strrchr(operand, '/');
@@ -92,14 +94,14 @@ static int open_file(const ServeFiles *files, const char *name)
     return fd;
 }
 
-static int frame_count(const ServeFiles *files)
+static int count_frames(const ServeFiles *files)
 {
     return files->frames ? talus_frames_count(files->frames) : 0;
 }
 
 /* Returns the size of the valid part of the frames file: all of it if complete, else up to the last whole chunk; 0
  * without a file. */
-static uint64_t frame_bytes(const ServeFiles *files)
+static uint64_t find_valid_bytes(const ServeFiles *files)
 {
     struct stat about;
     if (!files->frames || !files->frames->complete || fstat(files->frames->fd, &about) != 0)
@@ -107,7 +109,7 @@ static uint64_t frame_bytes(const ServeFiles *files)
     return (uint64_t)about.st_size;
 }
 
-/* If the open directory was removed, opens the one that has its name now, if any. */
+/* If the open directory was removed, opens the directory that has the same path now, if any. */
 static void reopen_directory(ServeFiles *files)
 {
     struct stat about;
@@ -121,11 +123,11 @@ static void reopen_directory(ServeFiles *files)
 }
 
 /* Reads new frames; *anew becomes true if frames read earlier are no longer valid: the file was replaced or cannot be
- * opened. It is opened here, by its name in the directory, so that no link can lead elsewhere. */
+ * opened. Opens the file by its name in the open directory, so that no link can lead elsewhere. */
 static TalusStatus refresh_frames(ServeFiles *files, bool *anew)
 {
     uint64_t replaced = files->frames ? files->frames->replaced : 0;
-    int before = frame_count(files), fd = open_file(files, files->location.name);
+    int before = count_frames(files), fd = open_file(files, files->location.name);
     TalusStatus status;
     if (fd >= 0) {
         status = talus_frames_follow(&files->frames, fd, files->path);
@@ -139,12 +141,13 @@ static TalusStatus refresh_frames(ServeFiles *files, bool *anew)
     if (before > 0 && (!files->frames || files->frames->replaced > replaced))
         *anew = true;
     if (files->frames &&
-        (frame_count(files) > SERVE_FRAMES_MAX || files->frames->heads > SERVE_FRAMES_MAX))
+        (count_frames(files) > SERVE_FRAMES_MAX || files->frames->heads > SERVE_FRAMES_MAX))
         return talus_fail_file(files->path, TALUS_ERR_UNSUPPORTED, "more than %d frames or heads",
                                SERVE_FRAMES_MAX);
     return status;
 }
 
+/* Reads new rows of steps.csv; *anew becomes true if rows read earlier are no longer valid. */
 static void refresh_steps(ServeFiles *files, bool *anew)
 {
     int fd = files->location.alone ? -1 : open_file(files, "steps.csv");
@@ -157,21 +160,22 @@ static void refresh_steps(ServeFiles *files, bool *anew)
     }
 }
 
-/* ---- state of everything; the lock is held ---- */
+/* ---- state of all files; the caller holds files->lock ---- */
 
-static bool read_state(ServeFiles *files, RunState *run)
+/* Reads run.json; without a run sets the state "unknown". Returns false if the state is "unknown". */
+static bool read_run_state(ServeFiles *files, RunState *run)
 {
     *run = (RunState){.state = "unknown", .until = NAN, .every = NAN};
     return !files->location.alone && run_state_read(files->dir, ".", run);
 }
 
-/* Reads all files into `view`: run.json first, so that after "finished" all output of the run is seen. Without
- * run.json, title and scene come from the frames file. */
-static void refresh(ServeFiles *files, View *view)
+/* Reads run.json, new frames and new steps, and fills `view`. Reads run.json first: if it says "finished", frames and
+ * steps are complete. Without run.json, title, scene, step and time come from the frames file. */
+static void refresh_all(ServeFiles *files, DirView *view)
 {
     bool anew = false;
     reopen_directory(files);
-    bool known = read_state(files, &view->run);
+    bool known = read_run_state(files, &view->run);
     TalusStatus status = refresh_frames(files, &anew);
     view->frames_error[0] = '\0';
     if (status != TALUS_OK)
@@ -183,7 +187,7 @@ static void refresh(ServeFiles *files, View *view)
     view->scene = view->run.scene;
     if (known)
         return;
-    int count = frame_count(files);
+    int count = count_frames(files);
     const TalusFramesHead *head = count > 0 ? talus_frames_head(files->frames, 0) : NULL;
     view->state = files->frames && files->frames->complete ? "finished" : "died";
     view->title = head ? head->title : "";
@@ -197,9 +201,10 @@ static void refresh(ServeFiles *files, View *view)
 
 /* ---- opening ---- */
 
-static TalusStatus files_start(ServeFiles *files, const RunLocation *location)
+/* Fills `files`: opens the directory and reads its files. Fails as serve_files_open; the caller closes `files` then. */
+static TalusStatus open_location(ServeFiles *files, const RunLocation *location)
 {
-    View view;
+    DirView view;
     uint32_t identity;
     TALUS_TRY(talus_path(&files->location.dir, "%s", location->dir));
     TALUS_TRY(talus_path(&files->location.name, "%s", location->name));
@@ -209,7 +214,7 @@ static TalusStatus files_start(ServeFiles *files, const RunLocation *location)
     if (files->dir < 0 || getentropy(&identity, sizeof identity) != 0)
         return talus_fail_file(location->dir, TALUS_ERR_IO, "cannot open: %s", strerror(errno));
     files->identity = identity;
-    refresh(files, &view);
+    refresh_all(files, &view);
     if (view.frames_error[0] && !view.run.alive)
         return talus_fail(TALUS_ERR_IO,
                           "%s; `talus run SCENE --out DIR` writes %s, for `talus view DIR`",
@@ -223,7 +228,7 @@ TalusStatus serve_files_open(const RunLocation *location, ServeFiles **out)
     TALUS_TRY(TALUS_ALLOC(files, 1, "files of a run"));
     files->dir = -1;
     pthread_mutex_init(&files->lock, NULL);
-    TalusStatus status = files_start(files, location);
+    TalusStatus status = open_location(files, location);
     if (status != TALUS_OK)
         serve_files_close(files);
     else
@@ -247,7 +252,7 @@ void serve_files_close(ServeFiles *files)
 
 /* ---- answers ---- */
 
-int serve_files_frames(ServeFiles *files, uint64_t *size)
+int serve_files_open_frames(ServeFiles *files, uint64_t *size)
 {
     struct stat about;
     pthread_mutex_lock(&files->lock);
@@ -262,8 +267,8 @@ int serve_files_frames(ServeFiles *files, uint64_t *size)
     return fd;
 }
 
-/* Copies a HEAD chunk (shapes and materials); packs one of version 1, which lacks the triangles of shapes, in the
- * present version. Version 1 is the one without a zero byte after the text. */
+/* Copies a HEAD chunk (shapes and materials). A chunk of version 1, which has no zero byte after its text and lacks the
+ * triangles of shapes, is converted to the present version. */
 static TalusStatus pack_head(TalusFrames *frames, TalusHeadLocation location, TalusPacker *out)
 {
     TalusHeadStore head = {0};
@@ -284,11 +289,11 @@ static TalusStatus pack_head(TalusFrames *frames, TalusHeadLocation location, Ta
     return status;
 }
 
-TalusStatus serve_files_head(ServeFiles *files, int64_t number, TalusPacker *chunk)
+TalusStatus serve_files_pack_head(ServeFiles *files, int64_t number, TalusPacker *chunk)
 {
-    View view;
+    DirView view;
     pthread_mutex_lock(&files->lock);
-    refresh(files, &view);
+    refresh_all(files, &view);
     TalusStatus status = files->frames && number < files->frames->heads
                              ? pack_head(files->frames, files->frames->head[number], chunk)
                              : talus_reject("there is no head of this number");
@@ -296,79 +301,80 @@ TalusStatus serve_files_head(ServeFiles *files, int64_t number, TalusPacker *chu
     return status;
 }
 
-TalusStatus serve_files_status(ServeFiles *files, JsonOut *json)
+TalusStatus serve_files_write_status(ServeFiles *files, JsonOut *json)
 {
-    View view;
+    DirView view;
     pthread_mutex_lock(&files->lock);
-    refresh(files, &view);
+    refresh_all(files, &view);
     json_open_object(json, NULL);
-    json_text(json, "state", view.state);
-    json_int(json, "step", view.run.step);
-    json_real(json, "time", view.run.time);
-    json_real(json, "until", view.run.until);
-    json_text(json, "title", view.title);
-    json_text(json, "scene", view.scene);
-    json_real(json, "steps_per_second", view.run.steps_per_second);
+    json_write_text(json, "state", view.state);
+    json_write_int(json, "step", view.run.step);
+    json_write_real(json, "time", view.run.time);
+    json_write_real(json, "until", view.run.until);
+    json_write_text(json, "title", view.title);
+    json_write_text(json, "scene", view.scene);
+    json_write_real(json, "steps_per_second", view.run.steps_per_second);
     bool report_error =
         view.frames_error[0] && !view.run.alive; /* a live run may not have frames yet */
-    json_text(json, "message", report_error ? view.frames_error : view.run.message);
-    json_int(json, "frames", frame_count(files));
-    json_int(json, "bytes", (int64_t)frame_bytes(files));
-    json_bool(json, "complete", files->frames && files->frames->complete);
-    json_bool(json, "control", view.run.alive);
-    json_int(json, "identity", files->identity);
+    json_write_text(json, "message", report_error ? view.frames_error : view.run.message);
+    json_write_int(json, "frames", count_frames(files));
+    json_write_int(json, "bytes", (int64_t)find_valid_bytes(files));
+    json_write_bool(json, "complete", files->frames && files->frames->complete);
+    json_write_bool(json, "control", view.run.alive);
+    json_write_int(json, "identity", files->identity);
     json_close_object(json);
     pthread_mutex_unlock(&files->lock);
     return TALUS_OK;
 }
 
-static void put_frame(JsonOut *json, TalusFrameInfo frame)
+/* Writes [offset, size, time, step, key, bodies] of a frame. */
+static void write_frame_row(JsonOut *json, TalusFrameInfo frame)
 {
     json_open_array(json, NULL);
-    json_int(json, NULL, (int64_t)frame.offset);
-    json_int(json, NULL, (int64_t)frame.size);
-    json_real(json, NULL, frame.time);
-    json_int(json, NULL, frame.step);
-    json_int(json, NULL, frame.key);
-    json_int(json, NULL, frame.bodies);
+    json_write_int(json, NULL, (int64_t)frame.offset);
+    json_write_int(json, NULL, (int64_t)frame.size);
+    json_write_real(json, NULL, frame.time);
+    json_write_int(json, NULL, frame.step);
+    json_write_int(json, NULL, frame.key);
+    json_write_int(json, NULL, frame.bodies);
     json_close_array(json);
 }
 
-TalusStatus serve_files_index(ServeFiles *files, int64_t from, JsonOut *json)
+TalusStatus serve_files_write_index(ServeFiles *files, int64_t from, JsonOut *json)
 {
-    View view;
+    DirView view;
     pthread_mutex_lock(&files->lock);
-    refresh(files, &view);
-    int count = frame_count(files);
+    refresh_all(files, &view);
+    int count = count_frames(files);
     json_open_object(json, NULL);
-    json_int(json, "identity", files->identity);
-    json_int(json, "count", count);
+    json_write_int(json, "identity", files->identity);
+    json_write_int(json, "count", count);
     json_open_array(json, "heads");
     for (int i = 0; files->frames && i < files->frames->heads; i++) {
         json_open_array(json, NULL);
-        json_int(json, NULL, (int64_t)files->frames->head[i].offset);
-        json_int(json, NULL, (int64_t)files->frames->head[i].size);
+        json_write_int(json, NULL, (int64_t)files->frames->head[i].offset);
+        json_write_int(json, NULL, (int64_t)files->frames->head[i].size);
         json_close_array(json);
     }
     json_close_array(json);
     json_open_array(json, "frames");
     for (int64_t i = from; i < count && i - from < SERVE_INDEX_ROWS; i++)
-        put_frame(json, talus_frames_info(files->frames, (int)i));
+        write_frame_row(json, talus_frames_info(files->frames, (int)i));
     json_close_array(json);
     json_close_object(json);
     pthread_mutex_unlock(&files->lock);
     return TALUS_OK;
 }
 
-TalusStatus serve_files_steps(ServeFiles *files, int64_t from, int64_t stride, JsonOut *json)
+TalusStatus serve_files_write_steps(ServeFiles *files, int64_t from, int64_t stride, JsonOut *json)
 {
-    View view;
+    DirView view;
     pthread_mutex_lock(&files->lock);
-    refresh(files, &view);
+    refresh_all(files, &view);
     int fd = files->steps.rows > 0 ? open_file(files, "steps.csv") : -1;
     json_open_object(json, NULL);
-    json_int(json, "identity", files->identity);
-    TalusStatus status = steps_json(&files->steps, fd, from, stride, json);
+    json_write_int(json, "identity", files->identity);
+    TalusStatus status = steps_write_json(&files->steps, fd, from, stride, json);
     json_close_object(json);
     if (fd >= 0)
         close(fd);
@@ -376,29 +382,29 @@ TalusStatus serve_files_steps(ServeFiles *files, int64_t from, int64_t stride, J
     return status;
 }
 
-TalusStatus serve_files_run(ServeFiles *files, const char *token, JsonOut *json)
+TalusStatus serve_files_write_run(ServeFiles *files, const char *token, JsonOut *json)
 {
-    View view;
+    DirView view;
     pthread_mutex_lock(&files->lock);
-    refresh(files, &view);
+    refresh_all(files, &view);
     ViewerRun run = {.title = view.title,
                      .scene = view.scene,
                      .state = view.state,
                      .note = "",
                      .token = token,
                      .until = view.run.until};
-    TalusStatus status = viewer_run_json(&run, json);
+    TalusStatus status = viewer_write_run(&run, json);
     pthread_mutex_unlock(&files->lock);
     return status;
 }
 
-TalusStatus serve_files_control(ServeFiles *files, const char *word)
+TalusStatus serve_files_send_command(ServeFiles *files, const char *word)
 {
     RunState run;
     pthread_mutex_lock(&files->lock);
     reopen_directory(files);
     TalusStatus status = TALUS_OK;
-    if (!read_state(files, &run) || !run.alive)
+    if (!read_run_state(files, &run) || !run.alive)
         status = talus_reject("no run is at work that could be told to %s", word);
     else if (!run_control_write(files->dir, word))
         status = talus_fail(TALUS_ERR_IO, "%s/control: cannot write: %s", files->location.dir,

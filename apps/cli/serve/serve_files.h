@@ -34,24 +34,24 @@ typedef struct ServeFiles ServeFiles;
 
 /* Fails if there are no frames, unless an active run in the directory has not written any yet. */
 TalusStatus serve_files_open(const RunLocation *location, ServeFiles **out);
-/* Accepts NULL. */
+/* Closes the files and releases the memory; accepts NULL. */
 void serve_files_close(ServeFiles *files);
 
-/* Returns a descriptor of the frames file, owned by the caller, or -1; writes the file's size in bytes. */
-int serve_files_frames(ServeFiles *files, uint64_t *size);
+/* Opens the frames file; returns its descriptor, which the caller closes, or -1, and writes its size in bytes. */
+int serve_files_open_frames(ServeFiles *files, uint64_t *size);
 
-/* Appends HEAD chunk `number` (shapes and materials) of the frames file to `chunk`. To a chunk of version 1 this adds
- * the triangles by which shapes are drawn, so that the page need not know that version. */
-TalusStatus serve_files_head(ServeFiles *files, int64_t number, TalusPacker *chunk);
+/* Appends HEAD chunk `number` (shapes and materials) of the frames file to `chunk`; a chunk of version 1 is converted to
+ * the present version, with the triangles by which shapes are drawn. */
+TalusStatus serve_files_pack_head(ServeFiles *files, int64_t number, TalusPacker *chunk);
 
 /* Write the answers to /api/status, /api/index and /api/steps (docs/reference/server.md). */
-TalusStatus serve_files_status(ServeFiles *files, JsonOut *json);
-TalusStatus serve_files_index(ServeFiles *files, int64_t from, JsonOut *json);
-TalusStatus serve_files_steps(ServeFiles *files, int64_t from, int64_t stride, JsonOut *json);
+TalusStatus serve_files_write_status(ServeFiles *files, JsonOut *json);
+TalusStatus serve_files_write_index(ServeFiles *files, int64_t from, JsonOut *json);
+TalusStatus serve_files_write_steps(ServeFiles *files, int64_t from, int64_t stride, JsonOut *json);
 /* Writes the JSON value about the run that is inserted into the viewer's page; `token` authorises pause and stop. */
-TalusStatus serve_files_run(ServeFiles *files, const char *token, JsonOut *json);
+TalusStatus serve_files_write_run(ServeFiles *files, const char *token, JsonOut *json);
 
 /* Sends the run a command word of dir.h. Fails if no process executes the run. */
-TalusStatus serve_files_control(ServeFiles *files, const char *word);
+TalusStatus serve_files_send_command(ServeFiles *files, const char *word);
 
 #endif

@@ -8,7 +8,7 @@ bool serve_available(void)
     return false;
 }
 
-const char *serve_how(void)
+const char *serve_build_hint(void)
 {
     return "install libcivetweb-dev, then configure without TALUS_CORE_ONLY and build";
 }
@@ -18,7 +18,7 @@ TalusStatus serve_start(ServeFiles *files, int port, Server **out)
     (void)files;
     (void)port;
     (void)out;
-    return talus_fail(TALUS_ERR_UNSUPPORTED, "this build has no server: %s", serve_how());
+    return talus_fail(TALUS_ERR_UNSUPPORTED, "this build has no server: %s", serve_build_hint());
 }
 
 int serve_port(const Server *server)

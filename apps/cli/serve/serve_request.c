@@ -13,14 +13,14 @@ enum { HTTP_PORT = 80 };
 
 static const struct {
     const char *path;
-    bool post;
+    bool post; /* the method is POST; else GET or HEAD */
 } routes[SERVE_ROUTES] = {
     [SERVE_PAGE] = {"/", false},
     [SERVE_STATUS] = {"/api/status", false},
     [SERVE_INDEX] = {"/api/index", false},
     [SERVE_STEPS] = {"/api/steps", false},
     [SERVE_FRAMES] = {"/data/frames.talus", false},
-    [SERVE_HEAD] = {"/data/head", false},
+    [SERVE_FRAMES_HEAD] = {"/data/head", false},
     [SERVE_CONTROL] = {"/api/control", true},
 };
 
@@ -43,17 +43,18 @@ static int find_header(const ServeRequest *request, const char *name, const char
     return count;
 }
 
-static bool too_large(const ServeRequest *request)
+/* True if the request has too many headers, or request line and headers too many bytes. */
+static bool is_too_large(const ServeRequest *request)
 {
     size_t bytes = strlen(request->method) + strlen(request->path) +
                    (request->query ? strlen(request->query) : 0) + strlen("  ? HTTP/1.1\r\n\r\n");
     for (int i = 0; i < request->header_count; i++)
         bytes += strlen(request->headers[i].name) + strlen(request->headers[i].value) + 4;
-    return request->header_count > SERVE_HEADERS_MAX || bytes > SERVE_HEAD_BYTES;
+    return request->header_count > SERVE_HEADERS_MAX || bytes > SERVE_HEADERS_BYTES;
 }
 
-/* True if `text` is `prefix` followed by one of this server's names and its port. A request of a foreign page whose
- * host name resolves to 127.0.0.1 (DNS rebinding) has that name and fails. Browsers omit the port if it is 80. */
+/* True if `text` is `prefix` followed by one of this server's names and its port, which may be missing if it is 80. A
+ * page of another host whose name resolves to 127.0.0.1 (DNS rebinding) sends that host's name and gets false. */
 static bool is_own_name(const char *text, const char *prefix, int port)
 {
     static const char *const hosts[] = {"127.0.0.1", "localhost", "[::1]"};
@@ -69,7 +70,8 @@ static bool is_own_name(const char *text, const char *prefix, int port)
     return false;
 }
 
-static bool names_match(const ServeRequest *request, int port)
+/* True if the header Host, and Origin if there is one, name this server. */
+static bool is_for_own_host(const ServeRequest *request, int port)
 {
     const char *host = "", *origin = "";
     int origins = find_header(request, "Origin", &origin);
@@ -96,8 +98,8 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Parses digits up to `end` and nothing else. */
-static bool whole_number(const char *text, const char *end, int64_t *value)
+/* Parses the text up to `end`; returns false unless it is 1 to SERVE_QUERY_DIGITS digits. */
+static bool parse_whole_number(const char *text, const char *end, int64_t *value)
 {
     if (text == end || end - text > SERVE_QUERY_DIGITS)
         return false;
@@ -124,12 +126,12 @@ static bool read_query(const char *query, ServeVerdict *verdict)
             return false;
         bool from = length == 4 && memcmp(query, "from", 4) == 0 &&
                     (verdict->route == SERVE_INDEX || verdict->route == SERVE_STEPS ||
-                     verdict->route == SERVE_HEAD);
+                     verdict->route == SERVE_FRAMES_HEAD);
         bool stride =
             length == 6 && memcmp(query, "stride", 6) == 0 && verdict->route == SERVE_STEPS;
         if (!from && !stride)
             return false;
-        if (!whole_number(value + 1, end, from ? &verdict->from : &verdict->stride))
+        if (!parse_whole_number(value + 1, end, from ? &verdict->from : &verdict->stride))
             return false;
         query = *end ? end + 1 : end;
     }
@@ -145,8 +147,8 @@ bool serve_is_address(const char *target)
     return strncasecmp(target, HTTP, strlen(HTTP)) == 0;
 }
 
-/* Returns the path of a target; NULL: the target is another server. */
-static const char *find_path(const char *target, int port)
+/* Returns the path of a target, which may begin with this server's address; NULL: with that of another server. */
+static const char *find_target_path(const char *target, int port)
 {
     char name[64];
     if (!serve_is_address(target))
@@ -163,8 +165,8 @@ static const char *find_path(const char *target, int port)
 
 /* ---- the verdict ---- */
 
-/* Determines the length of the body; a body that is too long is refused for every route. */
-static ServeVerdict judge_length(const ServeRequest *request, ServeVerdict verdict)
+/* Returns `verdict` with the length of the body, or a refusal if the length is not given properly or too large. */
+static ServeVerdict judge_body_length(const ServeRequest *request, ServeVerdict verdict)
 {
     const char *length = "", *coding;
     int64_t bytes = 0;
@@ -174,7 +176,7 @@ static ServeVerdict judge_length(const ServeRequest *request, ServeVerdict verdi
     size_t digits = strspn(length, "0123456789");
     if (digits > SERVE_QUERY_DIGITS && length[digits] == '\0')
         return refuse(413, "the body is too large; 256 bytes are allowed");
-    if (lengths == 1 && !whole_number(length, length + strlen(length), &bytes))
+    if (lengths == 1 && !parse_whole_number(length, length + strlen(length), &bytes))
         return refuse(400, "Content-Length is no number");
     if (bytes > SERVE_BODY_BYTES)
         return refuse(413, "the body is too large; 256 bytes are allowed");
@@ -182,7 +184,8 @@ static ServeVerdict judge_length(const ServeRequest *request, ServeVerdict verdi
     return verdict;
 }
 
-static ServeVerdict judge_body(const ServeRequest *request, ServeVerdict verdict)
+/* Returns `verdict`, or a refusal if the route lacks the body that it needs or has one that it does not take. */
+static ServeVerdict judge_body_presence(const ServeRequest *request, ServeVerdict verdict)
 {
     const char *length;
     if (verdict.route == SERVE_CONTROL && find_header(request, "Content-Length", &length) == 0)
@@ -202,25 +205,25 @@ static bool find_route(const char *path, ServeRoute *route)
     return false;
 }
 
-ServeVerdict serve_judge(const ServeRequest *request, int port, const char *token)
+ServeVerdict serve_judge_request(const ServeRequest *request, int port, const char *token)
 {
     ServeVerdict verdict = {.status = 200, .stride = 1, .range = NULL};
     bool post = strcmp(request->method, "POST") == 0;
-    verdict.head = strcmp(request->method, "HEAD") == 0;
-    if (too_large(request))
+    verdict.headers_only = strcmp(request->method, "HEAD") == 0;
+    if (is_too_large(request))
         return refuse(431, "the headers are too large; 8 KiB are allowed");
-    const char *path = find_path(request->path, port);
-    if (!path || !names_match(request, port))
+    const char *path = find_target_path(request->path, port);
+    if (!path || !is_for_own_host(request, port))
         return refuse(403, "only pages of this server may ask; open it as http://127.0.0.1:PORT/");
     if (path[0] != '/')
         return refuse(400, "expected a path, such as /api/status");
-    verdict = judge_length(request, verdict);
+    verdict = judge_body_length(request, verdict);
     if (verdict.status != 200)
         return verdict;
     if (!find_route(path, &verdict.route))
         return refuse(404, "there is nothing here");
     if (post != routes[verdict.route].post ||
-        (!post && !verdict.head && strcmp(request->method, "GET") != 0)) {
+        (!post && !verdict.headers_only && strcmp(request->method, "GET") != 0)) {
         ServeVerdict no = refuse(405, "this method is not allowed here");
         no.allow = routes[verdict.route].post ? "POST" : "GET, HEAD";
         return no;
@@ -231,13 +234,13 @@ ServeVerdict serve_judge(const ServeRequest *request, int port, const char *toke
         return refuse(403, "the page's token is missing or wrong; load the page again");
     if (find_header(request, "Range", &verdict.range) > 1)
         return refuse(400, "Range is given twice");
-    return judge_body(request, verdict);
+    return judge_body_presence(request, verdict);
 }
 
 /* ---- ranges ---- */
 
-/* Parses digits; false if there are none or the number exceeds 64 bits. */
-static bool take_number(const char **text, uint64_t *value)
+/* Parses the digits at *text and moves *text behind them; false if there are none or the number exceeds 64 bits. */
+static bool parse_leading_number(const char **text, uint64_t *value)
 {
     const char *start = *text;
     *value = 0;
@@ -250,7 +253,7 @@ static bool take_number(const char **text, uint64_t *value)
     return *text > start;
 }
 
-int serve_range(const char *range, uint64_t size, uint64_t *first, uint64_t *count)
+int serve_parse_range(const char *range, uint64_t size, uint64_t *first, uint64_t *count)
 {
     *first = 0;
     *count = size;
@@ -263,16 +266,16 @@ int serve_range(const char *range, uint64_t size, uint64_t *first, uint64_t *cou
     uint64_t low, high;
     if (*text == '-') { /* suffix range: the last N bytes */
         text++;
-        if (!take_number(&text, &low) || *text || low == 0 || size == 0)
+        if (!parse_leading_number(&text, &low) || *text || low == 0 || size == 0)
             return 416;
         *count = low < size ? low : size;
         *first = size - *count;
         return 206;
     }
-    if (!take_number(&text, &low) || *text++ != '-' || low >= size)
+    if (!parse_leading_number(&text, &low) || *text++ != '-' || low >= size)
         return 416;
     high = size - 1;
-    if (*text && (!take_number(&text, &high) || *text || high < low))
+    if (*text && (!parse_leading_number(&text, &high) || *text || high < low))
         return 416;
     *first = low;
     *count = (high < size ? high : size - 1) - low + 1;
@@ -281,7 +284,7 @@ int serve_range(const char *range, uint64_t size, uint64_t *first, uint64_t *cou
 
 /* ---- the body of /api/control ---- */
 
-const char *serve_action(const char *body, size_t size)
+const char *serve_parse_action(const char *body, size_t size)
 {
     static const char *const words[] = {RUN_PAUSE, RUN_CONTINUE, RUN_STOP};
     const char *action = NULL;

@@ -10,11 +10,11 @@
 #include <stdint.h>
 
 enum {
-    SERVE_HEADERS_MAX = 63,  /* civetweb passes at most 64 and silently drops the rest */
-    SERVE_HEAD_BYTES = 8192, /* maximum size of the request line and all headers */
-    SERVE_BODY_BYTES = 256,  /* maximum size of the body */
-    SERVE_TOKEN_LENGTH = 32, /* hexadecimal digits */
-    SERVE_QUERY_DIGITS = 15  /* maximum digits of a number in a query; a double holds 15 exactly */
+    SERVE_HEADERS_MAX = 63,     /* civetweb passes at most 64 and silently drops the rest */
+    SERVE_HEADERS_BYTES = 8192, /* maximum size of the request line and all headers */
+    SERVE_BODY_BYTES = 256,     /* maximum size of the body */
+    SERVE_TOKEN_LENGTH = 32,    /* hexadecimal digits */
+    SERVE_QUERY_DIGITS = 15 /* maximum digits of a number in a query; a double holds 15 exactly */
 };
 
 typedef struct ServeHeader {
@@ -31,13 +31,13 @@ typedef struct ServeRequest {
 } ServeRequest;
 
 typedef enum ServeRoute {
-    SERVE_PAGE,    /* GET / */
-    SERVE_STATUS,  /* GET /api/status */
-    SERVE_INDEX,   /* GET /api/index?from=N */
-    SERVE_STEPS,   /* GET /api/steps?from=N&stride=N */
-    SERVE_FRAMES,  /* GET /data/frames.talus */
-    SERVE_HEAD,    /* GET /data/head?from=N */
-    SERVE_CONTROL, /* POST /api/control */
+    SERVE_PAGE,        /* GET / */
+    SERVE_STATUS,      /* GET /api/status */
+    SERVE_INDEX,       /* GET /api/index?from=N */
+    SERVE_STEPS,       /* GET /api/steps?from=N&stride=N */
+    SERVE_FRAMES,      /* GET /data/frames.talus */
+    SERVE_FRAMES_HEAD, /* GET /data/head?from=N */
+    SERVE_CONTROL,     /* POST /api/control */
     SERVE_ROUTES
 } ServeRoute;
 
@@ -47,7 +47,7 @@ typedef struct ServeVerdict {
     const char *message; /* of a refusal */
     const char *allow;   /* allowed methods, with status 405 */
     ServeRoute route;
-    bool head;            /* HEAD request: headers only */
+    bool headers_only;    /* HEAD request: headers only */
     int64_t from, stride; /* from the query; default 0 and 1 */
     const char *range;    /* value of the Range header, or NULL */
     int body;             /* size of the body, bytes */
@@ -56,15 +56,16 @@ typedef struct ServeVerdict {
 /* True if the target of a request begins with "http://". */
 bool serve_is_address(const char *target);
 
-/* Decides about a request. `port` is the server's; `token` authorises pausing and stopping a run. */
-ServeVerdict serve_judge(const ServeRequest *request, int port, const char *token);
+/* Decides whether a request is allowed, and finds its route and parameters. `port` is the server's; a POST request must
+ * have `token`. */
+ServeVerdict serve_judge_request(const ServeRequest *request, int port, const char *token);
 
 /* Evaluates the Range header `range` (NULL: none) for `size` bytes. Returns 200: send all; 206: send `count` bytes
  * from `first`; 416: send nothing, for several ranges, a malformed range or one beyond the end. */
-int serve_range(const char *range, uint64_t size, uint64_t *first, uint64_t *count);
+int serve_parse_range(const char *range, uint64_t size, uint64_t *first, uint64_t *count);
 
 /* Parses the body {"action": WORD} of /api/control. Returns the command word "pause", "run" or "stop"; NULL for any
  * other body. */
-const char *serve_action(const char *body, size_t size);
+const char *serve_parse_action(const char *body, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* cli/serve/viewer_page.c - writes the viewer's page: template, value, frames. */
+/* cli/serve/viewer_page.c - writes the viewer's page: template, JSON value about the run, frames. */
 #include "viewer_page.h"
 
 #include "cli/page.h"
@@ -15,39 +15,41 @@
 
 enum { COPY_BYTES = 1 << 16 };
 
-static TalusStatus put_steps(const ViewerRun *run, JsonOut *json)
+/* Writes the member "steps", with every n-th row if there are more than STEPS_ROWS_MAX; null without steps. */
+static TalusStatus write_steps(const ViewerRun *run, JsonOut *json)
 {
     if (!run->steps) {
-        json_null(json, "steps");
+        json_write_null(json, "steps");
         return TALUS_OK;
     }
     int64_t stride = (run->steps->rows + STEPS_ROWS_MAX - 1) / STEPS_ROWS_MAX;
     json_open_object(json, "steps");
-    TalusStatus status = steps_json(run->steps, run->steps_fd, 0, stride > 0 ? stride : 1, json);
+    TalusStatus status =
+        steps_write_json(run->steps, run->steps_fd, 0, stride > 0 ? stride : 1, json);
     json_close_object(json);
     return status;
 }
 
-TalusStatus viewer_run_json(const ViewerRun *run, JsonOut *json)
+TalusStatus viewer_write_run(const ViewerRun *run, JsonOut *json)
 {
     char producer[64];
     snprintf(producer, sizeof producer, "talus %s", talus_version());
     json_open_object(json, NULL);
-    json_int(json, "version", 1);
-    json_text(json, "producer", producer);
-    json_text(json, "title", run->title);
-    json_text(json, "scene", run->scene);
-    json_text(json, "state", run->state);
-    json_real(json, "until", run->until);
-    json_text(json, "note", run->note);
+    json_write_int(json, "version", 1);
+    json_write_text(json, "producer", producer);
+    json_write_text(json, "title", run->title);
+    json_write_text(json, "scene", run->scene);
+    json_write_text(json, "state", run->state);
+    json_write_real(json, "until", run->until);
+    json_write_text(json, "note", run->note);
     if (run->token) {
         json_open_object(json, "server");
-        json_text(json, "token", run->token);
+        json_write_text(json, "token", run->token);
         json_close_object(json);
     } else {
-        json_null(json, "server");
+        json_write_null(json, "server");
     }
-    TalusStatus status = put_steps(run, json);
+    TalusStatus status = write_steps(run, json);
     json_close_object(json);
     return status;
 }
@@ -62,7 +64,8 @@ uint64_t viewer_page_size(uint64_t run_bytes, uint64_t frame_bytes)
 
 /* ---- the file ---- */
 
-static TalusStatus copy_frames(TalusFile *file, int fd, const char *frames, uint64_t bytes)
+/* Appends the first `bytes` of the open file `fd`, in base64; `frames` is its path for messages. */
+static TalusStatus append_frames(TalusFile *file, int fd, const char *frames, uint64_t bytes)
 {
     char *buffer;
     TALUS_TRY(TALUS_ALLOC(buffer, COPY_BYTES, "buffer for frames"));
@@ -84,8 +87,9 @@ static TalusStatus copy_frames(TalusFile *file, int fd, const char *frames, uint
     return status;
 }
 
-static TalusStatus put_page(TalusFile *file, const ViewerRun *run, const char *frames,
-                            uint64_t bytes)
+/* Writes template, JSON value and frames to the open file. */
+static TalusStatus write_page_parts(TalusFile *file, const ViewerRun *run, const char *frames,
+                                    uint64_t bytes)
 {
     int fd = open(frames, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -93,10 +97,10 @@ static TalusStatus put_page(TalusFile *file, const ViewerRun *run, const char *f
     JsonOut json;
     talus_file_put(file, page_viewer[0].bytes, page_viewer[0].size);
     json_start(&json, json_to_file, file);
-    TalusStatus status = viewer_run_json(run, &json);
+    TalusStatus status = viewer_write_run(run, &json);
     json_finish(&json);
     talus_file_put(file, page_viewer[1].bytes, page_viewer[1].size);
-    TALUS_THEN(status, copy_frames(file, fd, frames, bytes));
+    TALUS_THEN(status, append_frames(file, fd, frames, bytes));
     talus_file_put(file, page_viewer[2].bytes, page_viewer[2].size);
     close(fd);
     return status;
@@ -107,7 +111,7 @@ TalusStatus viewer_page_write(const char *path, const ViewerRun *run, const char
 {
     TalusFile *file;
     TALUS_TRY(talus_file_create(path, &file));
-    TalusStatus status = put_page(file, run, frames, bytes);
+    TalusStatus status = write_page_parts(file, run, frames, bytes);
     if (status == TALUS_OK)
         return talus_file_commit(file);
     talus_file_abandon(file);

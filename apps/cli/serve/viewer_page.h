@@ -15,19 +15,19 @@ typedef struct ViewerRun {
     const char *note;  /* text for the reader of the page; may be "" */
     const char *token; /* token that the server demands for control; NULL: page without a server */
     double until;      /* end of the run, simulated seconds; NAN: unknown */
-    const Steps
-        *steps;   /* index of steps.csv; at most STEPS_ROWS_MAX rows are written; NULL: none */
+    /* Index of steps.csv; at most STEPS_ROWS_MAX rows are written; NULL: none. */
+    const Steps *steps;
     int steps_fd; /* descriptor of steps.csv */
 } ViewerRun;
 
 /* Writes the JSON value of the page's element "talus-run". */
-TalusStatus viewer_run_json(const ViewerRun *run, JsonOut *json);
+TalusStatus viewer_write_run(const ViewerRun *run, JsonOut *json);
 
-/* Returns the bytes of a page: template, JSON value of `run_bytes`, and frames file of `frame_bytes` in base64. */
+/* Returns the size of a page, bytes: template, JSON value of `run_bytes`, and `frame_bytes` of frames in base64. */
 uint64_t viewer_page_size(uint64_t run_bytes, uint64_t frame_bytes);
 
-/* Writes the page with the first `bytes` of the file at path `frames`. The page appears whole or not at all; frames
- * pass through a small buffer, whatever their size. */
+/* Writes the page to `path`, with the first `bytes` of the frames file `frames`. The page appears whole or not at all;
+ * frames are copied through a small buffer, so their size does not matter. */
 TalusStatus viewer_page_write(const char *path, const ViewerRun *run, const char *frames,
                               uint64_t bytes);
 

@@ -1,5 +1,5 @@
-/* lab/experiments/conclusion.c - what `conclude` of an experiment needs: finds results and rows of traces, and
- * tabulates the paper's statements. */
+/* lab/experiments/conclusion.c - helpers of Experiment.conclude: find results and rows of traces, and tabulate the
+ * paper's statements. */
 #include "experiment.h"
 
 #include "base/status.h"
@@ -8,15 +8,15 @@
 #include <stdarg.h>
 #include <string.h>
 
-void experiment_label(const BenchRun *run, int divisor, char label[LAB_TEXT])
+void experiment_format_label(const BenchRun *run, int divisor, char label[LAB_TEXT])
 {
-    if (run->counted)
+    if (run->label_iterations)
         snprintf(label, LAB_TEXT, "%s %d", run->solver, run->iterations / divisor);
     else
         snprintf(label, LAB_TEXT, "%s", run->solver);
 }
 
-const LabResult *experiment_any_result(const LabSet *set, int problem, const char *label)
+const LabResult *experiment_find_any_result(const LabSet *set, int problem, const char *label)
 {
     for (int i = 0; i < set->result_count; i++)
         if (set->results[i].problem == problem && strcmp(set->results[i].solver, label) == 0)
@@ -24,22 +24,22 @@ const LabResult *experiment_any_result(const LabSet *set, int problem, const cha
     return NULL;
 }
 
-const LabResult *experiment_result(const LabSet *set, int problem, const char *label)
+const LabResult *experiment_find_result(const LabSet *set, int problem, const char *label)
 {
-    const LabResult *r = experiment_any_result(set, problem, label);
-    return r && lab_outcome_measured(r->outcome) && r->trace.count ? r : NULL;
+    const LabResult *r = experiment_find_any_result(set, problem, label);
+    return r && lab_outcome_is_measured(r->outcome) && r->trace.count ? r : NULL;
 }
 
-const double *experiment_row_at(const LabResult *result, int iteration)
+const double *experiment_find_row_at(const LabResult *result, int iteration)
 {
     const LabTrace *trace = &result->trace;
-    int at = 0;
+    int found = 0;
     for (int k = 0; k < trace->count && trace->row[k][LAB_ITERATION] <= iteration; k++)
-        at = k;
-    return trace->row[at];
+        found = k;
+    return trace->row[found];
 }
 
-const double *experiment_row_below(const LabResult *result, LabColumn column, double value)
+const double *experiment_find_row_below(const LabResult *result, LabColumn column, double value)
 {
     for (int k = 0; k < result->trace.count; k++)
         if (result->trace.row[k][column] <= value)
@@ -47,29 +47,29 @@ const double *experiment_row_below(const LabResult *result, LabColumn column, do
     return NULL;
 }
 
-double experiment_best(const LabSet *set, int problem)
+double experiment_best_objective(const LabSet *set, int problem)
 {
     double best = INFINITY;
     for (int i = 0; i < set->result_count; i++) {
         const LabResult *r = &set->results[i];
-        if (r->problem == problem && lab_outcome_measured(r->outcome))
+        if (r->problem == problem && lab_outcome_is_measured(r->outcome))
             best = fmin(best, r->objective);
     }
     return best;
 }
 
-LabTable *experiment_claims(LabSet *set)
+LabTable *experiment_add_claims(LabSet *set)
 {
-    return lab_set_table(set, "What the paper states, and what is found here",
-                         "statement\tholds\tfound");
+    return lab_set_add_table(set, "What the paper states, and what is found here",
+                             "statement\tholds\tfound");
 }
 
-void experiment_verdict(LabTable *claims, const char *subject, const char *statement,
-                        const char *holds, const char *format, ...)
+void experiment_add_verdict(LabTable *claims, const char *subject, const char *statement,
+                            const char *holds, const char *format, ...)
 {
     char text[LAB_TEXT];
     TALUS_FORMAT(text, format);
-    lab_table_add(claims, "%s%s%s", subject, subject[0] ? ": " : "", statement);
-    lab_table_add(claims, "%s", holds);
-    lab_table_add(claims, "%s", text);
+    lab_table_add_cell(claims, "%s%s%s", subject, subject[0] ? ": " : "", statement);
+    lab_table_add_cell(claims, "%s", holds);
+    lab_table_add_cell(claims, "%s", text);
 }

@@ -8,21 +8,21 @@
 
 #include <math.h>
 
-/* Objective at an iteration less the optimum `best`, over the optimum's magnitude. */
-static double gap_at(const LabResult *r, int iteration, double best)
+/* Returns the gap: objective at an iteration minus the optimum `best`, over the optimum's magnitude. */
+static double get_gap(const LabResult *r, int iteration, double best)
 {
-    return (experiment_row_at(r, iteration)[LAB_OBJECTIVE] - best) / fabs(best);
+    return (experiment_find_row_at(r, iteration)[LAB_OBJECTIVE] - best) / fabs(best);
 }
 
-static const char *name_of(const LabSet *set, int problem)
+static const char *get_case_name(const LabSet *set, int problem)
 {
     return set->problems[problem].name;
 }
 
-/* Iterations until the objective is within `gap`, relative, of the optimum `best`; INFINITY if it never is. */
-static double iterations_to(const LabResult *r, double best, double gap)
+/* Returns the iterations until the gap of the objective from the optimum `best` is at most `gap`; INFINITY: never. */
+static double count_iterations_to(const LabResult *r, double best, double gap)
 {
-    const double *row = experiment_row_below(r, LAB_OBJECTIVE, best + gap * fabs(best));
+    const double *row = experiment_find_row_below(r, LAB_OBJECTIVE, best + gap * fabs(best));
     return row ? row[LAB_ITERATION] : INFINITY;
 }
 
@@ -31,21 +31,22 @@ static const double judged_gap = 1e-4;           /* gap at which solvers are ran
 
 /* Adds a table of iterations until each of `gaps`: a row per solver and case, the cases of a solver together, so that
  * the growth from case to case is visible. */
-static void table_iterations(LabSet *set, const char *const *labels, int count)
+static void add_iterations_table(LabSet *set, const char *const *labels, int count)
 {
-    LabTable *t = lab_set_table(set, "Ranking: iterations until the objective is near the optimum",
-                                "solver\tcase");
+    LabTable *t = lab_set_add_table(
+        set, "Ranking: iterations until the objective is near the optimum", "solver\tcase");
     for (int g = 0; g < LAB_COUNT(gaps); g++)
-        lab_table_head(t, "gap %g", gaps[g]);
+        lab_table_add_columns(t, "gap %g", gaps[g]);
     for (int s = 0; s < count; s++)
         for (int p = 0; p < set->problem_count; p++) {
-            const LabResult *r = experiment_result(set, p, labels[s]);
+            const LabResult *r = experiment_find_result(set, p, labels[s]);
             if (!r)
                 continue;
-            lab_table_row(t, "%s\t%s", r->solver, name_of(set, p));
+            lab_table_add_cells(t, "%s\t%s", r->solver, get_case_name(set, p));
             for (int g = 0; g < LAB_COUNT(gaps); g++) {
-                double iterations = iterations_to(r, experiment_best(set, p), gaps[g]);
-                lab_table_row(t, "%.0f", isfinite(iterations) ? iterations : NAN);
+                double iterations =
+                    count_iterations_to(r, experiment_best_objective(set, p), gaps[g]);
+                lab_table_add_cells(t, "%.0f", isfinite(iterations) ? iterations : NAN);
             }
         }
 }
@@ -66,7 +67,7 @@ static const BenchRun runs_1[] = {
     {"gpminres", 1000, 0.0, true, 0},  {"gpminres", 10000, 0.0, true, 0},
     {"gpminres-p", 100, 0.0, true, 0}, {"jacobi", 1000, 0.0, true, 0},
     {"jacobi", 10000, 0.0, true, 0},   {"jacobi", 43000, 0.0, true, 0},
-    {"jacobi", 100000, 0.0, true, 0},  {"apgd", 30000, 1e-10, false, 0}, /* for the optimum */
+    {"jacobi", 100000, 0.0, true, 0},  {"apgd", 30000, 1e-10, false, 0}, /* finds the optimum */
 };
 
 /* The paper's Table I: final objective, largest impulse, seconds; rows as in runs_1. Row 1, the second, has the
@@ -84,90 +85,95 @@ static void add_table_1_row(LabTable *t, const LabResult *r, double best, int ro
 {
     double paper_best = paper_1[1].objective;
     int last = r->impulse_count - 1;
-    lab_table_row(t, "%s\t%d\t%.9g\t%.1e\t%.4g\t%.4g\t%.3f", r->solver, r->iterations, r->objective,
-                  (r->objective - best) / fabs(best), last >= 0 ? r->impulse[0] : NAN,
-                  last >= 0 ? r->impulse[last] : NAN, r->seconds);
+    lab_table_add_cells(t, "%s\t%d\t%.9g\t%.1e\t%.4g\t%.4g\t%.3f", r->solver, r->iterations,
+                        r->objective, (r->objective - best) / fabs(best),
+                        last >= 0 ? r->impulse[0] : NAN, last >= 0 ? r->impulse[last] : NAN,
+                        r->seconds);
     if (row >= 0)
-        lab_table_row(t, "%.4f\t%.1e\t%.4f\t%.2f", paper_1[row].objective,
-                      (paper_1[row].objective - paper_best) / fabs(paper_best),
-                      paper_1[row].largest, paper_1[row].seconds);
+        lab_table_add_cells(t, "%.4f\t%.1e\t%.4f\t%.2f", paper_1[row].objective,
+                            (paper_1[row].objective - paper_best) / fabs(paper_best),
+                            paper_1[row].largest, paper_1[row].seconds);
 }
 
-static const LabResult *run_1(const LabSet *set, int run, int divisor)
+/* Returns the result of run `run` of runs_1; NULL: none. */
+static const LabResult *find_heyn_1_result(const LabSet *set, int run, int divisor)
 {
     char label[LAB_TEXT];
-    experiment_label(&runs_1[run], divisor, label);
-    return experiment_result(set, 0, label);
+    experiment_format_label(&runs_1[run], divisor, label);
+    return experiment_find_result(set, 0, label);
 }
 
-static void table_1(LabSet *set, int divisor, double best)
+static void add_table_1(LabSet *set, int divisor, double best)
 {
-    LabTable *t = lab_set_table(set, "Table I",
-                                "method\titerations\tobjective\tgap\tmin impulse\tmax impulse\ts");
+    LabTable *t = lab_set_add_table(
+        set, "Table I", "method\titerations\tobjective\tgap\tmin impulse\tmax impulse\ts");
     if (divisor == 1)
-        lab_table_head(t, "paper: objective\tgap\tmax impulse\ts");
+        lab_table_add_columns(t, "paper: objective\tgap\tmax impulse\ts");
     for (int i = 0; i < LAB_COUNT(paper_1); i++) {
-        const LabResult *r = run_1(set, i, divisor);
+        const LabResult *r = find_heyn_1_result(set, i, divisor);
         if (r)
             add_table_1_row(t, r, best, divisor == 1 ? i : -1);
     }
 }
 
-/* Judges how much sooner `solver` reaches the final objective of jacobi; holds if in at most a twentieth of the
- * iterations and in less time. */
+/* Judges how much sooner `solver` reaches the final objective of jacobi: the statement holds if it takes at most a
+ * twentieth of the iterations and less time. */
 static void claim_overtakes(LabTable *claims, const LabResult *solver, const LabResult *jacobi)
 {
-    const double *row = experiment_row_below(solver, LAB_OBJECTIVE, jacobi->objective);
+    const double *row = experiment_find_row_below(solver, LAB_OBJECTIVE, jacobi->objective);
     const char *statement = "GPMINRES has Jacobi's 43,000-iteration objective in 43 times fewer "
                             "iterations, 14 times faster";
     if (!row) {
-        experiment_claim(claims, statement, false, "not reached in %d iterations",
-                         solver->iterations);
+        experiment_add_claim(claims, statement, false, "not reached in %d iterations",
+                             solver->iterations);
         return;
     }
     double fewer = jacobi->iterations / fmax(row[LAB_ITERATION], 1.0);
     double faster = jacobi->seconds / row[LAB_SECONDS];
-    experiment_claim(claims, statement, fewer >= 20.0 && faster > 1.0,
-                     "after %.0f iterations of %d: %.0f times fewer, %.1f times faster",
-                     row[LAB_ITERATION], jacobi->iterations, fewer, faster);
+    experiment_add_claim(claims, statement, fewer >= 20.0 && faster > 1.0,
+                         "after %.0f iterations of %d: %.0f times fewer, %.1f times faster",
+                         row[LAB_ITERATION], jacobi->iterations, fewer, faster);
 }
 
+/* Compares 1,000 iterations without preconditioner (`plain`) with 100 iterations with one (`with`). */
 static void claim_preconditioner(LabTable *claims, const LabResult *plain, const LabResult *with)
 {
-    experiment_claim(claims, "1,000 iterations of GPMINRES are faster than 100 of GPMINRES-P",
-                     plain->seconds < with->seconds, "%.2f s against %.2f s", plain->seconds,
-                     with->seconds);
-    experiment_claim(claims,
-                     "1,000 iterations of GPMINRES are more accurate than 100 of GPMINRES-P",
-                     plain->objective < with->objective, "objective %.9g against %.9g",
-                     plain->objective, with->objective);
+    experiment_add_claim(claims, "1,000 iterations of GPMINRES are faster than 100 of GPMINRES-P",
+                         plain->seconds < with->seconds, "%.2f s against %.2f s", plain->seconds,
+                         with->seconds);
+    experiment_add_claim(claims,
+                         "1,000 iterations of GPMINRES are more accurate than 100 of GPMINRES-P",
+                         plain->objective < with->objective, "objective %.9g against %.9g",
+                         plain->objective, with->objective);
 }
 
 static void conclude_1(LabSet *set, int divisor)
 {
     char labels[2][LAB_TEXT];
-    experiment_label(&runs_1[1], divisor, labels[0]);
-    experiment_label(&runs_1[6], divisor, labels[1]);
-    table_1(set, divisor, experiment_best(set, 0));
-    table_iterations(set, (const char *const[]){labels[0], labels[1]}, 2);
+    experiment_format_label(&runs_1[1], divisor, labels[0]);
+    experiment_format_label(&runs_1[6], divisor, labels[1]);
+    add_table_1(set, divisor, experiment_best_objective(set, 0));
+    add_iterations_table(set, (const char *const[]){labels[0], labels[1]}, 2);
     if (divisor > 1)
         return;
-    LabTable *claims = experiment_claims(set);
-    const LabResult *short_run = run_1(set, 0, divisor), *long_run = run_1(set, 1, divisor);
-    const LabResult *with = run_1(set, 2, divisor), *jacobi = run_1(set, 5, divisor);
+    LabTable *claims = experiment_add_claims(set);
+    const LabResult *short_run = find_heyn_1_result(set, 0, divisor),
+                    *long_run = find_heyn_1_result(set, 1, divisor);
+    const LabResult *with = find_heyn_1_result(set, 2, divisor),
+                    *jacobi = find_heyn_1_result(set, 5, divisor);
     if (long_run && jacobi)
         claim_overtakes(claims, long_run, jacobi);
     if (short_run && with)
         claim_preconditioner(claims, short_run, with);
-    lab_set_note(set, "Contacts: %d here, 3,525 in the paper.",
-                 talus_problem_blocks(set->problems[0].problem));
+    lab_set_add_note(set, "Contacts: %d here, 3,525 in the paper.",
+                     talus_problem_blocks(set->problems[0].problem));
 }
 
 const Experiment heyn_1 = {.name = "heyn-1",
                            .summary = "1,000 settled spheres: gpminres against jacobi",
                            .source = "heyn-2012 Table I, Figs. 4-5",
                            EXPERIMENT_RUNS(cases_1, runs_1),
-                           .others = 1000,
+                           .other_iterations = 1000,
                            .conclude = conclude_1};
 
 /* ---- heyn-2 and heyn-3: the same four solvers ---- */
@@ -175,7 +181,7 @@ const Experiment heyn_1 = {.name = "heyn-1",
 static const BenchRun runs_23[] = {
     {"jacobi", 1000, 0.0, false, 0},  {"gpminres", 1000, 0.0, false, 0},
     {"spg", 1000, 0.0, false, 0},     {"kucera", 1000, 0.0, false, 0},
-    {"apgd", 30000, 1e-10, false, 0}, /* for the optimum */
+    {"apgd", 30000, 1e-10, false, 0}, /* finds the optimum */
 };
 
 static const char *const compared_solvers[] = {"jacobi", "gpminres", "spg", "kucera"};
@@ -186,47 +192,51 @@ static const int marks[] = {10, 30, 100, 300, ITERATIONS}; /* iterations that ta
 
 /* Writes the results of the four compared solvers for a case, NULL for a missing one; returns false if one is
  * missing. */
-static bool compared(const LabSet *set, int problem, const LabResult *out[COMPARED])
+static bool find_compared_results(const LabSet *set, int problem, const LabResult *out[COMPARED])
 {
     bool all = true;
     for (int i = 0; i < COMPARED; i++) {
-        out[i] = experiment_result(set, problem, compared_solvers[i]);
+        out[i] = experiment_find_result(set, problem, compared_solvers[i]);
         all = all && out[i];
     }
     return all;
 }
 
-static void head_marks(LabTable *t, const char *what, int divisor)
+/* Adds a column "WHAT at N" for each N of `marks`. */
+static void add_mark_columns(LabTable *t, const char *what, int divisor)
 {
     for (int m = 0; m < LAB_COUNT(marks); m++)
-        lab_table_head(t, "%s at %d", what, marks[m] / divisor);
+        lab_table_add_columns(t, "%s at %d", what, marks[m] / divisor);
 }
 
-static void add_course(LabTable *t, const LabResult *r, double best, int divisor)
+/* Adds the gap and the residual (24) of a result at each of `marks`, its products and seconds. */
+static void add_course_row(LabTable *t, const LabResult *r, double best, int divisor)
 {
-    lab_table_row(t, "%s", r->solver);
+    lab_table_add_cells(t, "%s", r->solver);
     for (int m = 0; m < LAB_COUNT(marks); m++)
-        lab_table_row(t, "%.2e", gap_at(r, marks[m] / divisor, best));
+        lab_table_add_cells(t, "%.2e", get_gap(r, marks[m] / divisor, best));
     for (int m = 0; m < LAB_COUNT(marks); m++)
-        lab_table_row(t, "%.2e", experiment_row_at(r, marks[m] / divisor)[LAB_PROJECTED_GRADIENT]);
-    lab_table_row(t, "%d\t%.3f", r->applies, r->seconds);
+        lab_table_add_cells(t, "%.2e",
+                            experiment_find_row_at(r, marks[m] / divisor)[LAB_PROJECTED_GRADIENT]);
+    lab_table_add_cells(t, "%d\t%.3f", r->products, r->seconds);
 }
 
-/* Adds a table over iterations: objective above the optimum, and the paper's residual (24), the projected gradient. */
-static void table_course(LabSet *set, int problem, const char *figure, int divisor)
+/* Adds a table with the course of all solvers on a problem: gaps of the objective, and the paper's residual (24), the
+ * projected gradient. */
+static void add_course_table(LabSet *set, int problem, const char *figure, int divisor)
 {
     char title[LAB_TEXT * 2];
-    snprintf(title, sizeof title, "%s: %s, %d contacts", figure, name_of(set, problem),
+    snprintf(title, sizeof title, "%s: %s, %d contacts", figure, get_case_name(set, problem),
              talus_problem_blocks(set->problems[problem].problem));
-    LabTable *t = lab_set_table(set, title, "solver");
-    double best = experiment_best(set, problem);
-    head_marks(t, "gap", divisor);
-    head_marks(t, "(24)", divisor);
-    lab_table_head(t, "products\ts");
+    LabTable *t = lab_set_add_table(set, title, "solver");
+    double best = experiment_best_objective(set, problem);
+    add_mark_columns(t, "gap", divisor);
+    add_mark_columns(t, "(24)", divisor);
+    lab_table_add_columns(t, "products\ts");
     for (int i = 0; i < set->result_count; i++) {
         const LabResult *r = &set->results[i];
         if (r->problem == problem && r->trace.count)
-            add_course(t, r, best, divisor);
+            add_course_row(t, r, best, divisor);
     }
     snprintf(t->note, sizeof t->note,
              "gap: objective above the optimum over the optimum's size; (24): m/s");
@@ -248,62 +258,65 @@ static const BenchCase cases_2[] = {CYLINDER("1000", "100"), CYLINDER("2000", "2
                                     CYLINDER("4000", "400")};
 static const int paper_contacts_2[] = {3634, 8507, 17161};
 
-static void table_contacts(LabSet *set)
+static void add_contacts_table(LabSet *set)
 {
-    LabTable *t = lab_set_table(set, "Contacts", "case\there\tpaper");
+    LabTable *t = lab_set_add_table(set, "Contacts", "case\there\tpaper");
     for (int p = 0; p < set->problem_count; p++)
-        lab_table_row(t, "%s\t%d\t%d", name_of(set, p),
-                      talus_problem_blocks(set->problems[p].problem), paper_contacts_2[p]);
+        lab_table_add_cells(t, "%s\t%d\t%d", get_case_name(set, p),
+                            talus_problem_blocks(set->problems[p].problem), paper_contacts_2[p]);
 }
 
-/* Adds a table of what the paper's Fig. 9 shows, for all solvers. */
-static void table_complementarity(LabSet *set)
+/* Adds a table of the complementarity errors of all solvers on the first case, as in the paper's Fig. 9. */
+static void add_complementarity_table(LabSet *set)
 {
-    LabTable *t = lab_set_table(set, "Fig. 9: complementarity at the end, first case",
-                                "solver\tmean f\tstd f\tmax f");
+    LabTable *t = lab_set_add_table(set, "Fig. 9: complementarity at the end, first case",
+                                    "solver\tmean f\tstd f\tmax f");
     for (int i = 0; i < set->result_count; i++) {
         const LabResult *r = &set->results[i];
-        if (r->problem == 0 && lab_outcome_measured(r->outcome))
-            lab_table_row(
+        if (r->problem == 0 && lab_outcome_is_measured(r->outcome))
+            lab_table_add_cells(
                 t, "%s\t%.2e\t%.2e\t%.2e", r->solver, r->residual[LAB_R_COMPLEMENTARITY_MEAN],
                 r->residual[LAB_R_COMPLEMENTARITY_STD], r->residual[LAB_R_COMPLEMENTARITY_MAX]);
     }
     snprintf(t->note, sizeof t->note, "f_i = |gamma_i g_i|, J; zero where solved");
 }
 
-/* Maximum change of the number of open contacts from one row of the trace to the next, over rows after iteration 10. */
-static double largest_jump(const LabResult *r)
+/* Returns the maximum change of the number of open contacts from one row of the trace to the next, after iteration 10. */
+static double find_largest_jump(const LabResult *r)
 {
     double jump = 0.0;
     for (int k = 1; k < r->trace.count; k++)
         if (r->trace.row[k][LAB_ITERATION] > 10.0)
-            jump = fmax(jump, fabs(r->trace.row[k][LAB_ACTIVE] - r->trace.row[k - 1][LAB_ACTIVE]));
+            jump = fmax(jump, fabs(r->trace.row[k][LAB_OPEN] - r->trace.row[k - 1][LAB_OPEN]));
     return jump;
 }
 
-static void table_active(LabSet *set, int divisor)
+/* Adds a table of the number of open contacts at each of `marks`, for gpminres and kucera. */
+static void add_active_table(LabSet *set, int divisor)
 {
-    LabTable *t = lab_set_table(set, "Fig. 10: size of the active set", "solver\tcase");
-    head_marks(t, "active", divisor);
-    lab_table_head(t, "changes\tlargest jump");
+    LabTable *t = lab_set_add_table(set, "Fig. 10: size of the active set", "solver\tcase");
+    add_mark_columns(t, "active", divisor);
+    lab_table_add_columns(t, "changes\tlargest jump");
     for (int p = 0; p < set->problem_count; p++)
         for (int s = GPMINRES; s <= KUCERA; s += KUCERA - GPMINRES) {
-            const LabResult *r = experiment_result(set, p, compared_solvers[s]);
+            const LabResult *r = experiment_find_result(set, p, compared_solvers[s]);
             double changes = 0.0;
             if (!r)
                 continue;
-            lab_table_row(t, "%s\t%s", r->solver, name_of(set, p));
+            lab_table_add_cells(t, "%s\t%s", r->solver, get_case_name(set, p));
             for (int m = 0; m < LAB_COUNT(marks); m++)
-                lab_table_row(t, "%.0f", experiment_row_at(r, marks[m] / divisor)[LAB_ACTIVE]);
+                lab_table_add_cells(t, "%.0f",
+                                    experiment_find_row_at(r, marks[m] / divisor)[LAB_OPEN]);
             for (int k = 0; k < r->trace.count; k++)
-                changes += r->trace.row[k][LAB_ACTIVE_CHANGES];
-            lab_table_row(t, "%.0f\t%.0f", changes, largest_jump(r));
+                changes += r->trace.row[k][LAB_STATE_CHANGES];
+            lab_table_add_cells(t, "%.0f\t%.0f", changes, find_largest_jump(r));
         }
     snprintf(t->note, sizeof t->note,
              "active: contacts without impulse; changes: contacts that opened or closed between "
              "rows of the trace");
 }
 
+/* Judges whether all other compared solvers end with a smaller objective and residual (24) than jacobi. */
 static void claim_better_than_jacobi(LabTable *claims, const LabSet *set, int p,
                                      const LabResult *const r[COMPARED])
 {
@@ -313,18 +326,18 @@ static void claim_better_than_jacobi(LabTable *claims, const LabSet *set, int p,
         better +=
             r[i]->objective < jacobi->objective &&
             r[i]->residual[LAB_R_PROJECTED_GRADIENT] < jacobi->residual[LAB_R_PROJECTED_GRADIENT];
-    experiment_claim_of(claims, name_of(set, p),
-                        "all three beat Jacobi in objective and residual at the end",
-                        better == COMPARED - 1, "%d of 3 do", better);
+    experiment_add_claim_of(claims, get_case_name(set, p),
+                            "all three beat Jacobi in objective and residual at the end",
+                            better == COMPARED - 1, "%d of 3 do", better);
 }
 
 /* Index in compared_solvers of the solver with the smallest residual (24) at this iteration. */
-static int leader_at(const LabResult *const r[COMPARED], int iteration)
+static int find_leader_at(const LabResult *const r[COMPARED], int iteration)
 {
     int first = 0;
     for (int i = 1; i < COMPARED; i++)
-        if (experiment_row_at(r[i], iteration)[LAB_PROJECTED_GRADIENT] <
-            experiment_row_at(r[first], iteration)[LAB_PROJECTED_GRADIENT])
+        if (experiment_find_row_at(r[i], iteration)[LAB_PROJECTED_GRADIENT] <
+            experiment_find_row_at(r[first], iteration)[LAB_PROJECTED_GRADIENT])
             first = i;
     return first;
 }
@@ -335,10 +348,11 @@ static void list_leaders(const LabResult *const r[COMPARED], int divisor, char *
     size_t used = 0;
     for (int m = 0; m < LAB_COUNT(marks) && used < size; m++)
         used += (size_t)snprintf(text + used, size - used, "%s%s at %d", m ? ", " : "",
-                                 compared_solvers[leader_at(r, marks[m] / divisor)],
+                                 compared_solvers[find_leader_at(r, marks[m] / divisor)],
                                  marks[m] / divisor);
 }
 
+/* Judges whether spg leads at the first of `marks` and gpminres ends with a smaller residual (24) than spg. */
 static void claim_ranking(LabTable *claims, const LabSet *set, int p,
                           const LabResult *const r[COMPARED], int divisor)
 {
@@ -346,36 +360,37 @@ static void claim_ranking(LabTable *claims, const LabSet *set, int p,
     bool passes = r[GPMINRES]->residual[LAB_R_PROJECTED_GRADIENT] <
                   r[SPG]->residual[LAB_R_PROJECTED_GRADIENT];
     list_leaders(r, divisor, leaders, sizeof leaders);
-    experiment_claim_of(claims, name_of(set, p),
-                        "SPG-FB has the smallest residual at first, GPMINRES passes it later",
-                        leader_at(r, marks[0] / divisor) == SPG && passes, "%s", leaders);
+    experiment_add_claim_of(claims, get_case_name(set, p),
+                            "SPG-FB has the smallest residual at first, GPMINRES passes it later",
+                            find_leader_at(r, marks[0] / divisor) == SPG && passes, "%s", leaders);
 }
 
+/* Judges whether the number of open contacts jumps more in kucera than in gpminres. */
 static void claim_active(LabTable *claims, const LabSet *set, int p,
                          const LabResult *const r[COMPARED])
 {
-    double gpminres = largest_jump(r[GPMINRES]), kucera = largest_jump(r[KUCERA]);
-    experiment_claim_of(claims, name_of(set, p),
-                        "the active set changes more in Kucera's method than in GPMINRES",
-                        kucera > gpminres, "largest jump %.0f against %.0f", kucera, gpminres);
+    double gpminres = find_largest_jump(r[GPMINRES]), kucera = find_largest_jump(r[KUCERA]);
+    experiment_add_claim_of(claims, get_case_name(set, p),
+                            "the active set changes more in Kucera's method than in GPMINRES",
+                            kucera > gpminres, "largest jump %.0f against %.0f", kucera, gpminres);
 }
 
 static void conclude_2(LabSet *set, int divisor)
 {
     static const char *const figures[] = {"Fig. 6", "Fig. 7", "Fig. 8"};
     if (divisor == 1)
-        table_contacts(set);
+        add_contacts_table(set);
     for (int p = 0; p < set->problem_count; p++)
-        table_course(set, p, figures[p], divisor);
-    table_iterations(set, compared_solvers, COMPARED);
-    table_complementarity(set);
-    table_active(set, divisor);
+        add_course_table(set, p, figures[p], divisor);
+    add_iterations_table(set, compared_solvers, COMPARED);
+    add_complementarity_table(set);
+    add_active_table(set, divisor);
     if (divisor > 1)
         return;
-    LabTable *claims = experiment_claims(set);
+    LabTable *claims = experiment_add_claims(set);
     for (int p = 0; p < set->problem_count; p++) {
         const LabResult *r[COMPARED];
-        if (!compared(set, p, r))
+        if (!find_compared_results(set, p, r))
             continue;
         claim_better_than_jacobi(claims, set, p, r);
         claim_ranking(claims, set, p, r, divisor);
@@ -387,108 +402,113 @@ const Experiment heyn_2 = {.name = "heyn-2",
                            .summary = "spheres in a cylinder of radius 2 m: 1,000, 2,000, 4,000",
                            .source = "heyn-2012 Figs. 6-10",
                            EXPERIMENT_RUNS(cases_2, runs_23),
-                           .others = 1000,
+                           .other_iterations = 1000,
                            .conclude = conclude_2};
 
 /* ---- heyn-3 ---- */
 
-/* The mass is changed in the extracted problem, so that all three have the same positions and contacts; the paper gives
- * one number of contacts for all. */
-#define HEAVY(kilograms)                                                                 \
-    {                                                                                    \
-        .name = #kilograms " kg", .quick_name = #kilograms " kg, quick",                 \
-        .scene = "heavy-on-light", .at = 3.0, .quick_at = 2.0, .set = {"envelope=0.24"}, \
-        .quick_set = {"bodies=100", "vat=0.7", "envelope=0.24"}, .heaviest = kilograms   \
+/* A case with another mass of the heavy body. The mass is changed in the extracted problem, so that all three cases have
+ * the same positions and contacts; the paper gives one number of contacts for all. */
+#define HEAVY(kilograms)                                                                    \
+    {                                                                                       \
+        .name = #kilograms " kg", .quick_name = #kilograms " kg, quick",                    \
+        .scene = "heavy-on-light", .at = 3.0, .quick_at = 2.0, .set = {"envelope=0.24"},    \
+        .quick_set = {"bodies=100", "vat=0.7", "envelope=0.24"}, .heaviest_mass = kilograms \
     }
 
 static const BenchCase cases_3[] = {HEAVY(1000), HEAVY(4000), HEAVY(16000)};
 
-static void table_normalised(LabSet *set, int divisor)
+/* Adds a table of objectives over the magnitude of the optimum of each mass. */
+static void add_normalised_table(LabSet *set, int divisor)
 {
-    LabTable *t =
-        lab_set_table(set, "Fig. 12: objective, -1 at the optimum of each mass", "solver\tmass");
-    head_marks(t, "objective", divisor);
+    LabTable *t = lab_set_add_table(set, "Fig. 12: objective, -1 at the optimum of each mass",
+                                    "solver\tmass");
+    add_mark_columns(t, "objective", divisor);
     for (int s = 0; s < COMPARED; s++)
         for (int p = 0; p < set->problem_count; p++) {
-            const LabResult *r = experiment_result(set, p, compared_solvers[s]);
+            const LabResult *r = experiment_find_result(set, p, compared_solvers[s]);
             if (!r)
                 continue;
-            lab_table_row(t, "%s\t%s", r->solver, name_of(set, p));
+            lab_table_add_cells(t, "%s\t%s", r->solver, get_case_name(set, p));
             for (int m = 0; m < LAB_COUNT(marks); m++)
-                lab_table_row(t, "%.7f",
-                              gap_at(r, marks[m] / divisor, experiment_best(set, p)) - 1.0);
+                lab_table_add_cells(
+                    t, "%.7f",
+                    get_gap(r, marks[m] / divisor, experiment_best_objective(set, p)) - 1.0);
         }
 }
 
-static void claim_first(LabTable *claims, const LabSet *set, int p,
-                        const LabResult *const r[COMPARED], int divisor)
+/* Judges whether gpminres is the first to reach the judged gap. */
+static void claim_first_to_gap(LabTable *claims, const LabSet *set, int p,
+                               const LabResult *const r[COMPARED], int divisor)
 {
-    double best = experiment_best(set, p);
+    double best = experiment_best_objective(set, p);
     char leaders[LAB_TEXT];
     int first = 0;
     for (int i = 1; i < COMPARED; i++)
-        if (iterations_to(r[i], best, judged_gap) < iterations_to(r[first], best, judged_gap))
+        if (count_iterations_to(r[i], best, judged_gap) <
+            count_iterations_to(r[first], best, judged_gap))
             first = i;
-    bool reached = isfinite(iterations_to(r[first], best, judged_gap));
+    bool reached = isfinite(count_iterations_to(r[first], best, judged_gap));
     list_leaders(r, divisor, leaders, sizeof leaders);
-    experiment_claim_of(claims, name_of(set, p), "GPMINRES performs best",
-                        reached && first == GPMINRES,
-                        "%s is the first to a gap of %g; smallest residual: %s",
-                        reached ? compared_solvers[first] : "none", judged_gap, leaders);
+    experiment_add_claim_of(claims, get_case_name(set, p), "GPMINRES performs best",
+                            reached && first == GPMINRES,
+                            "%s is the first to a gap of %g; smallest residual: %s",
+                            reached ? compared_solvers[first] : "none", judged_gap, leaders);
 }
 
-/* Iterations of a solver to the judged gap at the heaviest mass, over those at the lightest. */
-static double degradation(const LabSet *set, int solver)
+/* Returns the iterations of a solver to the judged gap at the heaviest mass, over those at the lightest. */
+static double get_degradation(const LabSet *set, int solver)
 {
     int last = set->problem_count - 1;
-    const LabResult *light = experiment_result(set, 0, compared_solvers[solver]);
-    const LabResult *heavy = experiment_result(set, last, compared_solvers[solver]);
-    return iterations_to(heavy, experiment_best(set, last), judged_gap) /
-           iterations_to(light, experiment_best(set, 0), judged_gap);
+    const LabResult *light = experiment_find_result(set, 0, compared_solvers[solver]);
+    const LabResult *heavy = experiment_find_result(set, last, compared_solvers[solver]);
+    return count_iterations_to(heavy, experiment_best_objective(set, last), judged_gap) /
+           count_iterations_to(light, experiment_best_objective(set, 0), judged_gap);
 }
 
-/* Leaves out jacobi, which does not reach the judged gap in its 1,000 iterations and so has no degradation. */
+/* Judges whether gpminres degrades least. Leaves out jacobi, which does not reach the judged gap in 1,000 iterations. */
 static void claim_degradation(LabTable *claims, const LabSet *set)
 {
-    double gpminres = degradation(set, GPMINRES), spg = degradation(set, SPG);
-    double kucera = degradation(set, KUCERA);
+    double gpminres = get_degradation(set, GPMINRES), spg = get_degradation(set, SPG);
+    double kucera = get_degradation(set, KUCERA);
     const char *statement = "from 1,000 to 16,000 kg GPMINRES loses least";
     if (isfinite(gpminres + spg + kucera))
-        experiment_claim(claims, statement, gpminres < spg && gpminres < kucera,
-                         "iterations to a gap of %g grow %.2f times (gpminres), %.2f (spg), %.2f "
-                         "(kucera)",
-                         judged_gap, gpminres, spg, kucera);
+        experiment_add_claim(
+            claims, statement, gpminres < spg && gpminres < kucera,
+            "iterations to a gap of %g grow %.2f times (gpminres), %.2f (spg), %.2f "
+            "(kucera)",
+            judged_gap, gpminres, spg, kucera);
     else
-        experiment_claim(claims, statement, false, "not all come to a gap of %g", judged_gap);
+        experiment_add_claim(claims, statement, false, "not all come to a gap of %g", judged_gap);
 }
 
 static void conclude_3(LabSet *set, int divisor)
 {
     bool all = true;
     for (int p = 0; p < set->problem_count; p++)
-        table_course(set, p, "Figs. 12-13", divisor);
-    table_normalised(set, divisor);
-    table_iterations(set, compared_solvers, COMPARED);
-    lab_set_note(set, "The wall is a prism of twelve planes about a circle of radius 1.5 m.");
+        add_course_table(set, p, "Figs. 12-13", divisor);
+    add_normalised_table(set, divisor);
+    add_iterations_table(set, compared_solvers, COMPARED);
+    lab_set_add_note(set, "The wall is a prism of twelve planes about a circle of radius 1.5 m.");
     if (divisor > 1)
         return;
-    LabTable *claims = experiment_claims(set);
+    LabTable *claims = experiment_add_claims(set);
     for (int p = 0; p < set->problem_count; p++) {
         const LabResult *r[COMPARED];
-        if (compared(set, p, r))
-            claim_first(claims, set, p, r, divisor);
+        if (find_compared_results(set, p, r))
+            claim_first_to_gap(claims, set, p, r, divisor);
         else
             all = false;
     }
     if (all)
         claim_degradation(claims, set);
-    lab_set_note(set, "Contacts: %d here, 4,295 in the paper.",
-                 talus_problem_blocks(set->problems[0].problem));
+    lab_set_add_note(set, "Contacts: %d here, 4,295 in the paper.",
+                     talus_problem_blocks(set->problems[0].problem));
 }
 
 const Experiment heyn_3 = {.name = "heyn-3",
                            .summary = "one to sixteen tonnes on 1,000 spheres of 6.28 kg",
                            .source = "heyn-2012 Figs. 12-13",
                            EXPERIMENT_RUNS(cases_3, runs_23),
-                           .others = 1000,
+                           .other_iterations = 1000,
                            .conclude = conclude_3};

@@ -7,25 +7,30 @@
 enum { JANSSEN_BATCHES = 8 };
 
 typedef struct Silo {
-    int batch, batches; /* spheres per batch; number of batches */
-    double silo, down;  /* radius of the silo; descent of the plate per step; m */
-    /* Numbers of steps: in which a batch falls; of the descent; over which loads before and after it are averaged. */
-    int settle, sink, last;
+    int batch;         /* spheres per batch */
+    int batches;       /* number of batches */
+    double radius;     /* of the silo, m */
+    double descent;    /* of the bottom plate per step, m */
+    int settle_steps;  /* steps in which a batch falls */
+    int sink_steps;    /* steps in which the plate descends */
+    int average_steps; /* steps over which the loads before and after the descent are averaged */
 } Silo;
 
-/* State after some batches; weights and loads are relative to the weight of a batch. */
+/* Loads after some batches; weights and loads are relative to the weight of a batch. */
 typedef struct SiloLoad {
-    double weight; /* of all spheres */
-    /* Load of the bottom before, during (`bottom`) and after the descent; load of the wall during it. */
-    double before, bottom, after, wall;
-    double height; /* of the column, over R, the radius of the silo */
+    double weight;                /* of all spheres */
+    double before, bottom, after; /* load of the bottom before, during and after the descent */
+    double wall;                  /* load of the wall during the descent */
+    double height;                /* of the column, over R, the radius of the silo */
 } SiloLoad;
 
-/* A fit of the loads. */
+/* A fit of the loads by the law at the top of worlds_janssen.c. */
 typedef struct SiloLaw {
-    double free, saturation; /* A and S of the fit */
-    double scatter;          /* root of (sum of squared errors / degrees of freedom), over A + S */
-    double lambda, k;        /* height lambda, relative to R; Janssen's K */
+    double free_weight; /* A of the fit: weight that the wall does not help to bear */
+    double saturation;  /* S of the fit */
+    double scatter;     /* root of (sum of squared errors / degrees of freedom), over A + S */
+    double lambda;      /* height of a column of weight S, over R */
+    double k;           /* Janssen's K, ratio of horizontal and vertical stress */
 } SiloLaw;
 
 typedef struct SiloFill {
@@ -36,6 +41,7 @@ typedef struct SiloFill {
 } SiloFill;
 
 /* Fills the scene silo, with these assignments, by batches, lowers its bottom after each, and fits the loads. */
-TalusStatus janssen_fill(const Worlds *w, const Silo *silo, const WorldsSets *sets, SiloFill *fill);
+TalusStatus janssen_fill(const Worlds *w, const Silo *silo, const WorldsAssignments *sets,
+                         SiloFill *fill);
 
 #endif

@@ -4,29 +4,36 @@
 
 #include "worlds.h"
 
+/* Stages of settling; shares of the mean force that contacts must exceed; index of the share by which the packing is
+ * judged. */
 enum { PACKING_STAGES = 3, PACKING_SHARES = 4, PACKING_JUDGED = 1 };
 
 typedef struct PackingBed {
-    int bodies, side, steps[PACKING_STAGES]; /* side: cells of the initial lattice across the box */
-    /* Width of a cell, m; least distance of the core from walls, floor and surface, m; tolerances over g h. */
-    double spacing, margin, tolerance[PACKING_STAGES];
-    double mu; /* friction; with it a sphere needs two contacts to be no rattler, without it four */
-    int budget; /* iterations of a step */
+    int bodies;
+    int side;                         /* cells of the initial lattice across the box */
+    double spacing;                   /* width of a cell, m */
+    double margin;                    /* distance of the core from walls, floor and surface, m */
+    int steps[PACKING_STAGES];        /* number of steps of each stage */
+    double tolerance[PACKING_STAGES]; /* of each stage, over g h */
+    double mu;  /* a sphere with fewer than two contacts, four if mu is 0, is a rattler */
+    int budget; /* maximum iterations of a step */
 } PackingBed;
 
 typedef struct Packing {
-    double fraction;
-    /* Contacts per sphere of the core, without rattlers, that bear more than a share of the mean force. */
+    double fraction; /* packing fraction of the core */
+    /* Contacts per sphere of the core, without rattlers; contacts count whose force exceeds a share of the mean force. */
     double contacts[PACKING_SHARES];
-    double rattlers; /* share of rattlers in the core, at share PACKING_JUDGED */
+    /* Part of the core's spheres that are rattlers, at share number PACKING_JUDGED. */
+    double rattlers;
     int core;        /* number of spheres with their centre in the core */
     double speed;    /* rms speed of the spheres, over sqrt(g d) */
     double overlap;  /* mean over overlapping contacts, relative to the smaller sphere's radius */
     WorldsStep last; /* medians over the steps of the last stage */
 } Packing;
 
-/* Lets spheres of the scene settle-box, with these assignments, come to rest and measures the packing. */
-TalusStatus packing_settle(const Worlds *w, const PackingBed *bed, const WorldsSets *sets, int seed,
-                           Packing *out);
+/* Builds the scene settle-box with these assignments, lets its spheres come to rest in PACKING_STAGES stages of tighter
+ * tolerance, and measures the packing. */
+TalusStatus packing_settle(const Worlds *w, const PackingBed *bed, const WorldsAssignments *sets,
+                           int seed, Packing *out);
 
 #endif

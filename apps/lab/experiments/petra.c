@@ -68,7 +68,7 @@ static const PaperRow paper[] = {
     {TRON, "TRON", {0, 0}, {NAN, NAN}},
 };
 
-static const PaperRow *paper_row(const char *solver)
+static const PaperRow *find_paper_row(const char *solver)
 {
     for (int i = 0; i < LAB_COUNT(paper); i++)
         if (paper[i].solver && strcmp(paper[i].solver, solver) == 0)
@@ -76,79 +76,83 @@ static const PaperRow *paper_row(const char *solver)
     return NULL;
 }
 
-static void add_paper(LabTable *t, const PaperRow *row, int c)
+/* Adds iterations, average and total seconds of the paper, "crash", or "-" if the paper has no such row. */
+static void add_paper_cells(LabTable *t, const PaperRow *row, int c)
 {
     if (row && row->iterations[c] > 0)
-        lab_table_row(t, "%d\t%.3f\t%.1f", row->iterations[c], row->total[c] / row->iterations[c],
-                      row->total[c]);
+        lab_table_add_cells(t, "%d\t%.3f\t%.1f", row->iterations[c],
+                            row->total[c] / row->iterations[c], row->total[c]);
     else
-        lab_table_row(t, row ? "crash\tcrash\tcrash" : "-\t-\t-");
+        lab_table_add_cells(t, row ? "crash\tcrash\tcrash" : "-\t-\t-");
 }
 
 /* ---- Tables 4 and 5 ---- */
 
-/* Of a case: talus_qp_datum, the largest magnitude in its data, by which OOQP divides the duality gap (NAN if the
- * problem cannot be a quadratic program); numbers of primal and dual unknowns. */
-typedef struct Scale {
+/* Sizes of the quadratic program of a case. */
+typedef struct QpScale {
+    /* Largest magnitude in its data, by which OOQP divides the duality gap; NAN: no such program. */
     double datum;
-    int primal, dual;
-} Scale;
+    int primal, dual; /* numbers of unknowns */
+} QpScale;
 
-static Scale scale_of(const LabSet *set, int c)
+static QpScale find_scale(const LabSet *set, int c)
 {
     TalusQp qp = {0};
-    Scale scale = {.datum = NAN};
+    QpScale scale = {.datum = NAN};
     if (talus_qp_fill(&qp, set->problems[c].problem) == TALUS_OK)
-        scale = (Scale){talus_qp_datum(&qp, NULL), 3 * qp.bodies.groups, qp.multipliers};
+        scale = (QpScale){talus_qp_datum(&qp, NULL), 3 * qp.bodies.groups, qp.multipliers};
     talus_qp_clear(&qp);
     return scale;
 }
 
 /* True if the solver stopped by a rule of its own: it had no tolerance and reached neither limit, of iterations or of
  * seconds. Its outcome is then LAB_BUDGET, as for a solver that gives up. */
-static bool by_its_rule(const LabResult *r)
+static bool stopped_by_own_rule(const LabResult *r)
 {
     return r->outcome == LAB_BUDGET && r->tolerance == 0.0 && r->iterations < r->max_iterations &&
            !(r->seconds >= r->max_seconds);
 }
 
-static void add_result(LabTable *t, const LabResult *r, const Scale *scale)
+static void add_result_cells(LabTable *t, const LabResult *r, const QpScale *scale)
 {
-    lab_table_add(t, "%s", r->solver);
-    if (by_its_rule(r))
-        lab_table_add(t, "by its rule");
+    lab_table_add_cell(t, "%s", r->solver);
+    if (stopped_by_own_rule(r))
+        lab_table_add_cell(t, "by its rule");
     else
-        lab_table_add(t, "%s%s%s", lab_outcome_name(r->outcome), r->reason[0] ? ": " : "",
-                      r->reason);
-    lab_table_add(t, "%d", r->iterations);
-    if (!lab_outcome_measured(r->outcome)) {
-        lab_table_row(t, "-\t-\t-\t-\t-\t-");
+        lab_table_add_cell(t, "%s%s%s", lab_outcome_name(r->outcome), r->reason[0] ? ": " : "",
+                           r->reason);
+    lab_table_add_cell(t, "%d", r->iterations);
+    if (!lab_outcome_is_measured(r->outcome)) {
+        lab_table_add_cells(t, "-\t-\t-\t-\t-\t-");
         return;
     }
-    lab_table_row(t, "%.4f\t%.2f\t%.1f\t%.1e\t%.1e\t%.1e",
-                  r->iterations > 0 ? r->seconds / r->iterations : 0.0, r->seconds,
-                  r->memory_bytes / 1048576.0, r->residual[LAB_R_DUALITY_GAP] / scale->datum,
-                  r->residual[LAB_R_PRIMAL_INFEASIBILITY], r->residual[LAB_R_NATURAL_RELATIVE]);
+    lab_table_add_cells(t, "%.4f\t%.2f\t%.1f\t%.1e\t%.1e\t%.1e",
+                        r->iterations > 0 ? r->seconds / r->iterations : 0.0, r->seconds,
+                        r->memory_bytes / 1048576.0, r->residual[LAB_R_DUALITY_GAP] / scale->datum,
+                        r->residual[LAB_R_PRIMAL_INFEASIBILITY],
+                        r->residual[LAB_R_NATURAL_RELATIVE]);
 }
 
-static void table_of_case(LabSet *set, int c, bool full)
+/* Adds the paper's Table 4 or 5 with our results; `full`: also with the paper's figures. */
+static void add_case_table(LabSet *set, int c, bool full)
 {
     char title[2 * LAB_TEXT];
-    Scale scale = scale_of(set, c);
+    QpScale scale = find_scale(set, c);
     snprintf(title, sizeof title, "Table %d: %s, %d unknowns in the primal, %d in the dual", 4 + c,
              set->problems[c].name, scale.primal, scale.dual);
-    LabTable *t = lab_set_table(set, title,
-                                "solver\toutcome\titerations\taverage, s\ttotal, s\tmemory, MB\t"
-                                "gap / datum\tinfeasibility, m/s\tresidual");
+    LabTable *t =
+        lab_set_add_table(set, title,
+                          "solver\toutcome\titerations\taverage, s\ttotal, s\tmemory, MB\t"
+                          "gap / datum\tinfeasibility, m/s\tresidual");
     if (full)
-        lab_table_head(t, "paper: iterations\tpaper: average, s\tpaper: total, s");
+        lab_table_add_columns(t, "paper: iterations\tpaper: average, s\tpaper: total, s");
     for (int i = 0; i < LAB_COUNT(runs); i++) {
-        const LabResult *r = experiment_any_result(set, c, runs[i].solver);
+        const LabResult *r = experiment_find_any_result(set, c, runs[i].solver);
         if (!r)
             continue;
-        add_result(t, r, &scale);
+        add_result_cells(t, r, &scale);
         if (full)
-            add_paper(t, paper_row(runs[i].solver), c);
+            add_paper_cells(t, find_paper_row(runs[i].solver), c);
     }
     snprintf(
         t->note, sizeof t->note,
@@ -160,28 +164,30 @@ static void table_of_case(LabSet *set, int c, bool full)
 
 /* ---- statements ---- */
 
-static double seconds_of(const LabSet *set, int c, const char *solver)
+/* Returns NAN if the result is missing or not measured. */
+static double get_seconds(const LabSet *set, int c, const char *solver)
 {
-    const LabResult *r = experiment_any_result(set, c, solver);
-    return r && lab_outcome_measured(r->outcome) ? r->seconds : NAN;
+    const LabResult *r = experiment_find_any_result(set, c, solver);
+    return r && lab_outcome_is_measured(r->outcome) ? r->seconds : NAN;
 }
 
+/* Judges whether CHOL ends with a scaled duality gap of at most 1e-8 within 40 iterations in both cases. */
 static void claim_gap(LabTable *claims, const LabSet *set)
 {
     bool holds = true;
     char text[LAB_TEXT] = "";
     size_t used = 0;
     for (int c = 0; c < CASES; c++) {
-        const LabResult *r = experiment_any_result(set, c, CHOL);
-        if (!r || !lab_outcome_measured(r->outcome))
+        const LabResult *r = experiment_find_any_result(set, c, CHOL);
+        if (!r || !lab_outcome_is_measured(r->outcome))
             return;
-        double gap = r->residual[LAB_R_DUALITY_GAP] / scale_of(set, c).datum;
+        double gap = r->residual[LAB_R_DUALITY_GAP] / find_scale(set, c).datum;
         holds = holds && gap <= 1e-8 && r->iterations <= 40;
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%d iterations, gap %.1e",
                                  c ? "; " : "", r->iterations, gap);
     }
-    experiment_claim(claims, "interior point by Cholesky: a gap of 1e-8 in 31 to 33 iterations",
-                     holds, "%s; at most 40 allowed", text);
+    experiment_add_claim(claims, "interior point by Cholesky: a gap of 1e-8 in 31 to 33 iterations",
+                         holds, "%s; at most 40 allowed", text);
 }
 
 /* Judges the seconds of solver `other` over those of CHOL: "yes" if at least `low` in both cases, "in part" if above 1
@@ -191,49 +197,49 @@ static void claim_ratio(LabTable *claims, const LabSet *set, const char *stateme
 {
     double ratio[CASES];
     for (int c = 0; c < CASES; c++)
-        ratio[c] = seconds_of(set, c, other) / seconds_of(set, c, CHOL);
+        ratio[c] = get_seconds(set, c, other) / get_seconds(set, c, CHOL);
     if (isnan(ratio[SHORT]) || isnan(ratio[LONG]))
         return;
-    experiment_verdict(claims, "", statement,
-                       ratio[SHORT] >= low && ratio[LONG] >= low ? "yes"
-                       : ratio[SHORT] > 1.0 && ratio[LONG] > 1.0 ? "in part"
-                                                                 : "no",
-                       "%.2f and %.2f times", ratio[SHORT], ratio[LONG]);
+    experiment_add_verdict(claims, "", statement,
+                           ratio[SHORT] >= low && ratio[LONG] >= low ? "yes"
+                           : ratio[SHORT] > 1.0 && ratio[LONG] > 1.0 ? "in part"
+                                                                     : "no",
+                           "%.2f and %.2f times", ratio[SHORT], ratio[LONG]);
 }
 
-/* In the paper TRON crashes for want of memory, in both cases: "yes" if it ends with an error in both, "in part" if in
- * one. Adds nothing if TRON was not run. */
+/* Judges the statement that TRON crashes, in the paper for want of memory and in both cases: "yes" if its solves end with
+ * an error in both cases, "in part" if in one. Adds nothing if TRON was not run. */
 static void claim_crash(LabTable *claims, const LabSet *set)
 {
     int crashed = 0, failed = 0, all = 0;
     const LabResult *tron[CASES];
     for (int c = 0; c < CASES; c++) {
-        tron[c] = experiment_any_result(set, c, TRON);
+        tron[c] = experiment_find_any_result(set, c, TRON);
         if (!tron[c])
             return;
         crashed += tron[c]->outcome == LAB_FAILED;
         for (int i = 0; i < LAB_COUNT(runs); i++) {
-            const LabResult *r = experiment_any_result(set, c, runs[i].solver);
+            const LabResult *r = experiment_find_any_result(set, c, runs[i].solver);
             all += r != NULL;
-            failed += r && !lab_outcome_measured(r->outcome);
+            failed += r && !lab_outcome_is_measured(r->outcome);
         }
     }
-    experiment_verdict(claims, "", "TRON crashes",
-                       crashed == CASES ? "yes"
-                       : crashed        ? "in part"
-                                        : "no",
-                       "%d of %d runs end without a result; TRON: %s and %s", failed, all,
-                       lab_outcome_name(tron[SHORT]->outcome),
-                       lab_outcome_name(tron[LONG]->outcome));
+    experiment_add_verdict(claims, "", "TRON crashes",
+                           crashed == CASES ? "yes"
+                           : crashed        ? "in part"
+                                            : "no",
+                           "%d of %d runs end without a result; TRON: %s and %s", failed, all,
+                           lab_outcome_name(tron[SHORT]->outcome),
+                           lab_outcome_name(tron[LONG]->outcome));
 }
 
 static void conclude(LabSet *set, int divisor)
 {
     for (int c = 0; c < CASES; c++)
-        table_of_case(set, c, divisor == 1);
+        add_case_table(set, c, divisor == 1);
     if (divisor > 1)
         return;
-    LabTable *claims = experiment_claims(set);
+    LabTable *claims = experiment_add_claims(set);
     claim_gap(claims, set);
     claim_ratio(claims, set, "the augmented system takes 7 times as long as Cholesky", AUGMENTED,
                 5.0);

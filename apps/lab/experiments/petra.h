@@ -13,7 +13,7 @@ enum { PETRA_SIZES = 3, PETRA_RUNS = 48 };
 typedef struct PetraMethod {
     const char *label, *spec; /* name in tables; solver as NAME[:key=value,...] */
     double tolerance; /* of the residual, relative to g h; 0: the solver's own stopping rule */
-    double seconds;   /* processor time limit of a run; see limit_of in worlds_petra.c */
+    double seconds;   /* processor time limit of a run; see get_time_limit in worlds_petra.c */
 } PetraMethod;
 
 typedef struct PetraStep {
@@ -27,7 +27,7 @@ typedef struct PetraStep {
 /* Simulation of a vessel until the pebbles rest or a limit is reached. */
 typedef struct PetraRun {
     const PetraMethod *method;
-    bool nudged; /* perturbed: the pebbles, of radius 1, start 1e-9 higher */
+    bool nudged; /* the start is perturbed: the pebbles, of radius 1, start 1e-9 higher */
     int pebbles;
     double threshold;     /* kinetic energy below which the run is at rest, J */
     PetraStep *step;      /* [count] */
@@ -41,9 +41,11 @@ typedef struct PetraSolve {
     const PetraMethod *method;
     TalusOutcome outcome;
     int iterations;
-    /* Processor time, s; peak memory of the solver alone, bytes; metric primal_infeasibility and rms residual, m/s. */
-    double seconds, memory, infeasibility, residual;
-    bool failed; /* the solve ended with the error `why`; the figures above are 0 */
+    double seconds;       /* processor time */
+    double memory;        /* peak memory of the solver alone, bytes */
+    double infeasibility; /* metric primal_infeasibility, m/s */
+    double residual;      /* rms, m/s */
+    bool failed;          /* the solve ended with the error `why`; the figures above are 0 */
     char why[LAB_TEXT];
 } PetraSolve;
 
@@ -51,22 +53,25 @@ typedef struct Petra {
     Worlds *w;
     PetraRun run[PETRA_RUNS];
     int runs;
-    /* The step with the paper's number of contacts per pebble, by every method; its numbers of pebbles and contacts,
-     * its setting TalusWorldDef.envelope, and its time, s. */
+    /* The wide step: one step with the paper's number of contacts per pebble, solved by every method. */
     PetraSolve wide[PETRA_RUNS];
-    int wide_count, wide_pebbles, wide_contacts;
-    double wide_envelope, wide_time;
+    int wide_count; /* number of solutions */
+    int wide_pebbles, wide_contacts;
+    double wide_envelope; /* TalusWorldDef.envelope that gives these contacts */
+    double wide_time;     /* simulated time of the step, s */
 } Petra;
 
 /* Returns the run of the method `label` with this number of pebbles that is not nudged; NULL: none. */
-const PetraRun *petra_find(const Petra *p, const char *label, int pebbles);
-/* Mean (NAN without steps) and maximum over the run's steps of the processor time of a step, s. */
-double petra_mean(const PetraRun *run);
-double petra_longest(const PetraRun *run);
+const PetraRun *petra_find_run(const Petra *p, const char *label, int pebbles);
+/* Returns the mean processor time of a step, s; NAN without steps. */
+double petra_mean_seconds(const PetraRun *run);
+/* Returns the processor time of the longest step, s. */
+double petra_longest_step(const PetraRun *run);
 /* Returns the run of lowest cost among those of this size that reached rest and are not nudged; NULL: none. */
-const PetraRun *petra_quickest(const Petra *p, int pebbles, double (*cost)(const PetraRun *run));
+const PetraRun *petra_find_quickest(const Petra *p, int pebbles,
+                                    double (*cost)(const PetraRun *run));
 
-/* Writes tables, figures and verdicts of all runs (petra_tables.c). */
+/* Adds tables, figures and verdicts of all runs to the set of results (petra_tables.c). */
 void petra_report(const Petra *p);
 
 #endif

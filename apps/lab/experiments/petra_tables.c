@@ -11,7 +11,7 @@ static const double max_difference = 0.015; /* of kinetic energies, relative; th
 
 /* ---- evaluation of runs ---- */
 
-const PetraRun *petra_find(const Petra *p, const char *label, int pebbles)
+const PetraRun *petra_find_run(const Petra *p, const char *label, int pebbles)
 {
     for (int i = 0; i < p->runs; i++)
         if (p->run[i].pebbles == pebbles && !p->run[i].nudged &&
@@ -20,7 +20,7 @@ const PetraRun *petra_find(const Petra *p, const char *label, int pebbles)
     return NULL;
 }
 
-static double total(const PetraRun *run)
+static double get_total_seconds(const PetraRun *run)
 {
     double sum = 0.0;
     for (int k = 0; k < run->count; k++)
@@ -28,16 +28,17 @@ static double total(const PetraRun *run)
     return sum;
 }
 
-double petra_mean(const PetraRun *run)
+double petra_mean_seconds(const PetraRun *run)
 {
-    return run->count ? total(run) / run->count : NAN;
+    return run->count ? get_total_seconds(run) / run->count : NAN;
 }
 
 /* Figures of a step: simulated time, s; kinetic energy, J; dual unknowns, three per contact; processor time, s; memory,
  * 2^20 bytes. */
 typedef enum Figure { TIME, ENERGY, UNKNOWNS, SECONDS, MEGABYTES } Figure;
 
-static double figure_at(const PetraRun *run, Figure figure, int k)
+/* Returns a figure of step k. */
+static double get_figure(const PetraRun *run, Figure figure, int k)
 {
     const PetraStep *s = &run->step[k];
     const double figures[] = {s->time, s->kinetic, 3.0 * s->contacts, s->seconds,
@@ -45,22 +46,24 @@ static double figure_at(const PetraRun *run, Figure figure, int k)
     return figures[figure];
 }
 
-static double max_of(const PetraRun *run, Figure figure)
+/* Returns the maximum of a figure over the run's steps. */
+static double get_max(const PetraRun *run, Figure figure)
 {
     double max = 0.0;
     for (int k = 0; k < run->count; k++) {
-        double value = figure_at(run, figure, k);
+        double value = get_figure(run, figure, k);
         max = value > max ? value : max; /* GCC 12 fails to compile fmax here */
     }
     return max;
 }
 
-double petra_longest(const PetraRun *run)
+double petra_longest_step(const PetraRun *run)
 {
-    return max_of(run, SECONDS);
+    return get_max(run, SECONDS);
 }
 
-const PetraRun *petra_quickest(const Petra *p, int pebbles, double (*cost)(const PetraRun *run))
+const PetraRun *petra_find_quickest(const Petra *p, int pebbles,
+                                    double (*cost)(const PetraRun *run))
 {
     const PetraRun *best = NULL;
     for (int i = 0; i < p->runs; i++) {
@@ -72,7 +75,8 @@ const PetraRun *petra_quickest(const Petra *p, int pebbles, double (*cost)(const
     return best;
 }
 
-static const char *name_of(const PetraRun *run, char text[LAB_TEXT])
+/* Writes the method's label, with ", nudged" for a nudged run; returns `text`. */
+static const char *format_run_name(const PetraRun *run, char text[LAB_TEXT])
 {
     snprintf(text, LAB_TEXT, "%s%s", run->method->label, run->nudged ? ", nudged" : "");
     return text;
@@ -100,7 +104,7 @@ static const PaperRow paper[] = {
     {3200, "ipm-chol", 0.0, 296, 593.023},
 };
 
-static const PaperRow *paper_row(int pebbles, const char *label)
+static const PaperRow *find_paper_row(int pebbles, const char *label)
 {
     for (int i = 0; i < LAB_COUNT(paper); i++)
         if (paper[i].pebbles == pebbles && strcmp(paper[i].label, label) == 0)
@@ -108,33 +112,34 @@ static const PaperRow *paper_row(int pebbles, const char *label)
     return NULL;
 }
 
-static void add_run(LabTable *t, const PetraRun *run, bool quick)
+static void add_run_row(LabTable *t, const PetraRun *run, bool quick)
 {
     char name[LAB_TEXT];
-    const PaperRow *row = paper_row(run->pebbles, run->nudged ? "" : run->method->label);
-    lab_table_row(t, "%s\t%.0e\t%.1e\t%s%d\t%.1f\t%.4f\t%.3f\t%d\t%.1f\t%.3g\t%d",
-                  name_of(run, name), run->method->tolerance > 0.0 ? run->method->tolerance : NAN,
-                  run->infeasibility, run->rested ? "" : "> ", run->count, total(run),
-                  petra_mean(run), petra_longest(run), (int)max_of(run, UNKNOWNS),
-                  max_of(run, MEGABYTES), run->step[run->count - 1].kinetic, run->missed);
+    const PaperRow *row = find_paper_row(run->pebbles, run->nudged ? "" : run->method->label);
+    lab_table_add_cells(
+        t, "%s\t%.0e\t%.1e\t%s%d\t%.1f\t%.4f\t%.3f\t%d\t%.1f\t%.3g\t%d", format_run_name(run, name),
+        run->method->tolerance > 0.0 ? run->method->tolerance : NAN, run->infeasibility,
+        run->rested ? "" : "> ", run->count, get_total_seconds(run), petra_mean_seconds(run),
+        petra_longest_step(run), (int)get_max(run, UNKNOWNS), get_max(run, MEGABYTES),
+        run->step[run->count - 1].kinetic, run->missed);
     if (!quick && row)
-        lab_table_row(t, "%.3g\t%d\t%.1f", row->infeasibility, row->steps, row->average);
+        lab_table_add_cells(t, "%.3g\t%d\t%.1f", row->infeasibility, row->steps, row->average);
     else if (!quick)
-        lab_table_row(t, "-\t-\t-");
+        lab_table_add_cells(t, "-\t-\t-");
 }
 
 /* Adds a table of the runs with this number of pebbles, in the order in which they were made. */
-static void table_of_size(const Petra *p, int pebbles, const char *title)
+static void add_size_table(const Petra *p, int pebbles, const char *title)
 {
-    LabTable *t = lab_set_table(p->w->set, title,
-                                "solver\ttolerance/gh\tprimal infeasibility\tsteps\ttotal, s\t"
-                                "average, s\tlongest step, s\tmost unknowns\tmost memory, MB\t"
-                                "kinetic energy\tmissed");
+    LabTable *t = lab_set_add_table(p->w->set, title,
+                                    "solver\ttolerance/gh\tprimal infeasibility\tsteps\ttotal, s\t"
+                                    "average, s\tlongest step, s\tmost unknowns\tmost memory, MB\t"
+                                    "kinetic energy\tmissed");
     if (!p->w->quick)
-        lab_table_head(t, "paper: infeasibility\tpaper: steps\tpaper: average, s");
+        lab_table_add_columns(t, "paper: infeasibility\tpaper: steps\tpaper: average, s");
     for (int i = 0; i < p->runs; i++)
         if (p->run[i].pebbles == pebbles)
-            add_run(t, &p->run[i], p->w->quick);
+            add_run_row(t, &p->run[i], p->w->quick);
     snprintf(
         t->note, sizeof t->note,
         "Until the kinetic energy is below the paper's figure for this many pebbles; steps with "
@@ -143,6 +148,7 @@ static void table_of_size(const Petra *p, int pebbles, const char *title)
         "are those of the dual, three for each contact.");
 }
 
+/* True if no earlier run has the same number of pebbles. */
 static bool is_first_of_size(const Petra *p, int run)
 {
     for (int i = 0; i < run; i++)
@@ -151,7 +157,8 @@ static bool is_first_of_size(const Petra *p, int run)
     return true;
 }
 
-static void add_tables(const Petra *p)
+/* Adds a table for each number of pebbles. */
+static void add_size_tables(const Petra *p)
 {
     int count = 0;
     for (int i = 0; i < p->runs; i++) {
@@ -163,38 +170,40 @@ static void add_tables(const Petra *p)
             snprintf(title, sizeof title, "Table %d: %d pebbles", count, pebbles);
         else
             snprintf(title, sizeof title, "What has become possible: %d pebbles", pebbles);
-        table_of_size(p, pebbles, title);
+        add_size_table(p, pebbles, title);
     }
 }
 
 /* ---- Fig. 3: energies and their differences ---- */
 
-/* Returns the run with which `run` is compared: the first one with the same number of pebbles, which may be `run`
- * itself (by ipm-chol, the most accurate method, if the build has it and the size is the paper's); for a nudged run,
- * the run of the same method that is not nudged, NULL if there is none. */
-static const PetraRun *reference_of(const Petra *p, const PetraRun *run)
+/* Returns the run with which `run` is compared; NULL: none. For a nudged run: the run of the same method that is not
+ * nudged. Otherwise: the first run with the same number of pebbles, which may be `run` itself. With the paper's sizes
+ * that is the run by ipm-chol, the most accurate method, if the build has it. */
+static const PetraRun *find_reference(const Petra *p, const PetraRun *run)
 {
     if (run->nudged)
-        return petra_find(p, run->method->label, run->pebbles);
+        return petra_find_run(p, run->method->label, run->pebbles);
     for (int i = 0; i < p->runs; i++)
         if (p->run[i].pebbles == run->pebbles && !p->run[i].nudged)
             return &p->run[i];
     return NULL;
 }
 
-/* |E_a - E_b| / E_b, with E the kinetic energy after step k. */
-static double difference(const PetraRun *a, const PetraRun *b, int k)
+/* Returns |E_a - E_b| / E_b, with E the kinetic energy after step k. */
+static double energy_difference(const PetraRun *a, const PetraRun *b, int k)
 {
     return fabs(a->step[k].kinetic - b->step[k].kinetic) / b->step[k].kinetic;
 }
 
-/* Relative difference of the kinetic energies of run a and its reference b, over the steps that both have. */
+/* How far the kinetic energies of run a and its reference b differ, relative to b's, over the steps that both have. */
 typedef struct Divergence {
-    double largest[3]; /* maximum until b's energy, after its peak, falls below shares[i] of it */
-    double to_rest;    /* maximum over all these steps */
-    double of_peak;    /* the same of |E_a - E_b| over b's peak, not over b's present energy */
-    /* Time at which the difference first exceeds `max_difference`, s, and b's energy then over its peak; NAN: never. */
-    double time, share;
+    /* Maximum until b's energy, after its peak, falls below shares[i] of the peak. */
+    double largest[3];
+    double to_rest; /* maximum over all steps that both have */
+    /* Maximum of |E_a - E_b| over b's peak energy, not over b's energy at that step. */
+    double of_peak;
+    double time;  /* time at which the difference first exceeds max_difference, s; NAN: never */
+    double share; /* b's energy at that time over its peak */
 } Divergence;
 
 static const double shares[3] = {0.1, 0.01, 0.001};
@@ -202,10 +211,10 @@ static const double shares[3] = {0.1, 0.01, 0.001};
 static Divergence compare_energies(const PetraRun *a, const PetraRun *b)
 {
     Divergence found = {.time = NAN, .share = NAN};
-    double peak = max_of(b, ENERGY);
+    double peak = get_max(b, ENERGY);
     bool past[3] = {false, false, false}, landed = false;
     for (int k = 0; k < a->count && k < b->count; k++) {
-        double d = difference(a, b, k), share = b->step[k].kinetic / peak;
+        double d = energy_difference(a, b, k), share = b->step[k].kinetic / peak;
         landed = landed || share >= 1.0; /* energies below a share do not count before the peak */
         for (int s = 0; s < 3; s++) {
             past[s] = past[s] || (landed && share < shares[s]);
@@ -222,23 +231,24 @@ static Divergence compare_energies(const PetraRun *a, const PetraRun *b)
     return found;
 }
 
-static void table_energy(const Petra *p)
+static void add_energy_table(const Petra *p)
 {
-    LabTable *t = lab_set_table(
+    LabTable *t = lab_set_add_table(
         p->w->set, "Fig. 3: largest relative difference of the kinetic energy",
         "pebbles\tsolver\tagainst\tto 10 % of the peak, %\tto 1 %\tto 0.1 %\tto rest, %\t"
         "of the peak, %\t1.5 % passed at, s\tenergy then, of the peak");
     for (int i = 0; i < p->runs; i++) {
-        const PetraRun *run = &p->run[i], *reference = reference_of(p, run);
+        const PetraRun *run = &p->run[i], *reference = find_reference(p, run);
         char name[LAB_TEXT];
         if (!reference || reference == run)
             continue;
         Divergence found = compare_energies(run, reference);
-        lab_table_row(t, "%d\t%s\t%s", run->pebbles, name_of(run, name), reference->method->label);
+        lab_table_add_cells(t, "%d\t%s\t%s", run->pebbles, format_run_name(run, name),
+                            reference->method->label);
         for (int s = 0; s < 3; s++)
-            lab_table_row(t, "%.2g", 100.0 * found.largest[s]);
-        lab_table_row(t, "%.2g\t%.2g\t%.2f\t%.1e", 100.0 * found.to_rest, 100.0 * found.of_peak,
-                      found.time, found.share);
+            lab_table_add_cells(t, "%.2g", 100.0 * found.largest[s]);
+        lab_table_add_cells(t, "%.2g\t%.2g\t%.2f\t%.1e", 100.0 * found.to_rest,
+                            100.0 * found.of_peak, found.time, found.share);
     }
     snprintf(
         t->note, sizeof t->note,
@@ -249,71 +259,74 @@ static void table_energy(const Petra *p)
 
 /* ---- figures ---- */
 
-/* Adds a curve of a run's figure y over x; with `relative`, in place of y the relative difference of its energy from
- * the reference's, NAN after the reference's last step. */
-static void add_curve(const Petra *p, LabFigure *f, const PetraRun *run, Figure x, Figure y,
-                      bool relative)
+/* Adds a curve of a run's figure y over x. With `relative`, y is replaced by the relative difference of the run's energy
+ * from the reference's, NAN after the reference's last step. */
+static void add_run_curve(const Petra *p, LabFigure *f, const PetraRun *run, Figure x, Figure y,
+                          bool relative)
 {
     double *px = cli_check_memory(calloc(2 * (size_t)run->count + 1, sizeof *px));
     double *py = px + run->count;
     char name[LAB_TEXT], text[LAB_TEXT + 32];
-    const PetraRun *reference = reference_of(p, run);
+    const PetraRun *reference = find_reference(p, run);
     for (int k = 0; k < run->count; k++) {
-        px[k] = figure_at(run, x, k);
-        py[k] = !relative                           ? figure_at(run, y, k)
-                : reference && k < reference->count ? difference(run, reference, k)
+        px[k] = get_figure(run, x, k);
+        py[k] = !relative                           ? get_figure(run, y, k)
+                : reference && k < reference->count ? energy_difference(run, reference, k)
                                                     : NAN;
     }
-    snprintf(text, sizeof text, f->points ? "%s, %d" : "%s", name_of(run, name), run->pebbles);
+    snprintf(text, sizeof text, f->points ? "%s, %d" : "%s", format_run_name(run, name),
+             run->pebbles);
     lab_figure_add(f, text, px, py, run->count);
     free(px);
 }
 
-static void figure_of_energy(const Petra *p, int pebbles)
+/* Adds two figures: kinetic energies of the runs, and their relative differences from the reference. */
+static void add_energy_figures(const Petra *p, int pebbles)
 {
     char title[LAB_TEXT];
     snprintf(title, sizeof title, "Fig. 3: kinetic energy of %d pebbles", pebbles);
-    LabFigure *energy = lab_set_figure(p->w->set, title, "time, s", "kinetic energy, J");
+    LabFigure *energy = lab_set_add_figure(p->w->set, title, "time, s", "kinetic energy, J");
     snprintf(title, sizeof title, "Fig. 3: its relative difference, %d pebbles", pebbles);
-    LabFigure *off = lab_set_figure(p->w->set, title, "time, s", "|E - E_0| / E_0");
+    LabFigure *off = lab_set_add_figure(p->w->set, title, "time, s", "|E - E_0| / E_0");
     energy->y_log = off->y_log = true;
     for (int i = 0; i < p->runs && energy->curves < LAB_CURVES; i++) {
         const PetraRun *run = &p->run[i];
         if (run->pebbles != pebbles)
             continue;
-        add_curve(p, energy, run, TIME, ENERGY, false);
-        if (reference_of(p, run) != run)
-            add_curve(p, off, run, TIME, ENERGY, true);
+        add_run_curve(p, energy, run, TIME, ENERGY, false);
+        if (find_reference(p, run) != run)
+            add_run_curve(p, off, run, TIME, ENERGY, true);
     }
     snprintf(off->note, sizeof off->note,
              "E_0: the energy of the first run of the table above, of the nudged one that of the "
              "same solver.");
 }
 
+/* Adds the figures of energy, of memory and of time. */
 static void add_figures(const Petra *p)
 {
-    figure_of_energy(p, p->run[0].pebbles);
+    add_energy_figures(p, p->run[0].pebbles);
     LabFigure *memory =
-        lab_set_figure(p->w->set, "Fig. 4: memory of every step", "unknowns of the dual", "MB");
+        lab_set_add_figure(p->w->set, "Fig. 4: memory of every step", "unknowns of the dual", "MB");
     LabFigure *seconds =
-        lab_set_figure(p->w->set, "Fig. 5: time of every step", "unknowns of the dual", "s");
+        lab_set_add_figure(p->w->set, "Fig. 5: time of every step", "unknowns of the dual", "s");
     memory->points = memory->x_log = memory->y_log = true;
     seconds->points = seconds->x_log = seconds->y_log = true;
     for (int i = 0; i < p->runs && memory->curves < LAB_CURVES; i++)
         if (!p->run[i].nudged) {
-            add_curve(p, memory, &p->run[i], UNKNOWNS, MEGABYTES, false);
-            add_curve(p, seconds, &p->run[i], UNKNOWNS, SECONDS, false);
+            add_run_curve(p, memory, &p->run[i], UNKNOWNS, MEGABYTES, false);
+            add_run_curve(p, seconds, &p->run[i], UNKNOWNS, SECONDS, false);
         }
 }
 
 /* ---- growth ---- */
 
-enum { AVERAGE = -1 }; /* value of `figure` below: mean of SECONDS over the steps, not a maximum */
+enum { AVERAGE = -1 }; /* value of `figure` of fit_exponent: mean time of a step, not a maximum */
 
 /* Returns the exponent e of y = c pebbles^e, by least squares of logarithms over the runs of the method `label` that
  * are not nudged; NAN for fewer than two. *points is set to their number. y is the maximum of `figure` over a run's
  * steps, for AVERAGE the mean time. */
-static double exponent(const Petra *p, const char *label, int figure, int *points)
+static double fit_exponent(const Petra *p, const char *label, int figure, int *points)
 {
     double sx = 0.0, sy = 0.0, sxx = 0.0, sxy = 0.0;
     int n = 0;
@@ -322,7 +335,7 @@ static double exponent(const Petra *p, const char *label, int figure, int *point
         if (run->nudged || strcmp(run->method->label, label) != 0 || !run->count)
             continue;
         double x = log(run->pebbles);
-        double y = log(figure == AVERAGE ? petra_mean(run) : max_of(run, (Figure)figure));
+        double y = log(figure == AVERAGE ? petra_mean_seconds(run) : get_max(run, (Figure)figure));
         sx += x, sy += y, sxx += x * x, sxy += x * y;
         n++;
     }
@@ -330,42 +343,46 @@ static double exponent(const Petra *p, const char *label, int figure, int *point
     return n > 1 ? (n * sxy - sx * sy) / (n * sxx - sx * sx) : NAN;
 }
 
-static void table_growth(const Petra *p)
+static void add_growth_table(const Petra *p)
 {
-    LabTable *t = lab_set_table(p->w->set, "Growth: exponents of the number of pebbles",
-                                "solver\tsizes\tunknowns\taverage time\tlongest step\tmost memory");
+    LabTable *t =
+        lab_set_add_table(p->w->set, "Growth: exponents of the number of pebbles",
+                          "solver\tsizes\tunknowns\taverage time\tlongest step\tmost memory");
     for (int i = 0; i < p->runs && p->run[i].pebbles == p->run[0].pebbles; i++) {
         const char *label = p->run[i].method->label;
         int points;
         if (p->run[i].nudged)
             continue;
-        double u = exponent(p, label, UNKNOWNS, &points);
-        lab_table_row(t, "%s\t%d\t%.2f\t%.2f\t%.2f\t%.2f", label, points, u,
-                      exponent(p, label, AVERAGE, &points), exponent(p, label, SECONDS, &points),
-                      exponent(p, label, MEGABYTES, &points));
+        double u = fit_exponent(p, label, UNKNOWNS, &points);
+        lab_table_add_cells(t, "%s\t%d\t%.2f\t%.2f\t%.2f\t%.2f", label, points, u,
+                            fit_exponent(p, label, AVERAGE, &points),
+                            fit_exponent(p, label, SECONDS, &points),
+                            fit_exponent(p, label, MEGABYTES, &points));
     }
 }
 
 /* ---- one step with the paper's number of contacts ---- */
 
-static void table_wide(const Petra *p)
+/* Adds a table of the step with the paper's number of contacts, by every method. */
+static void add_wide_table(const Petra *p)
 {
-    LabTable *t = lab_set_table(
+    LabTable *t = lab_set_add_table(
         p->w->set, "One step with as many contacts for a pebble as in the paper",
         "solver\toutcome\titerations\tseconds\tmemory, MB\tprimal infeasibility\tresidual/gh");
     for (int i = 0; i < p->wide_count; i++) {
         const PetraSolve *s = &p->wide[i];
-        lab_table_add(t, "%s", s->method->label);
+        lab_table_add_cell(t, "%s", s->method->label);
         bool own = !(s->method->tolerance > 0.0) && s->outcome == TALUS_OUTCOME_BUDGET;
-        lab_table_add(t, "%s",
-                      s->failed ? s->why
-                      : own     ? "by its rule"
-                                : talus_outcome_name(s->outcome));
+        lab_table_add_cell(t, "%s",
+                           s->failed ? s->why
+                           : own     ? "by its rule"
+                                     : talus_outcome_name(s->outcome));
         if (s->failed)
-            lab_table_row(t, "-\t-\t-\t-\t-");
+            lab_table_add_cells(t, "-\t-\t-\t-\t-");
         else
-            lab_table_row(t, "%d\t%.2f\t%.1f\t%.1e\t%.1e", s->iterations, s->seconds,
-                          s->memory / 1048576.0, s->infeasibility, s->residual / (9.81 * 0.05));
+            lab_table_add_cells(t, "%d\t%.2f\t%.1f\t%.1e\t%.1e", s->iterations, s->seconds,
+                                s->memory / 1048576.0, s->infeasibility,
+                                s->residual / (9.81 * 0.05));
     }
     snprintf(t->note, sizeof t->note,
              "%d pebbles at %.2f s, every pair up to a gap of %.3f radii and more where it closes: "
@@ -376,15 +393,15 @@ static void table_wide(const Petra *p)
 
 /* ---- verdicts ---- */
 
-enum { REST = -1, PEAK = -2 };
+enum { REST = -1, PEAK = -2 }; /* values of `until` of find_worst_difference */
 
 /* Returns the maximum over all runs that are not nudged of a field of Divergence: largest[until], for REST to_rest, for
  * PEAK of_peak. */
-static double worst_to(const Petra *p, int until)
+static double find_worst_difference(const Petra *p, int until)
 {
     double worst = 0.0;
     for (int i = 0; i < p->runs; i++) {
-        const PetraRun *run = &p->run[i], *reference = reference_of(p, run);
+        const PetraRun *run = &p->run[i], *reference = find_reference(p, run);
         if (run->nudged || !reference || reference == run)
             continue;
         Divergence found = compare_energies(run, reference);
@@ -395,47 +412,48 @@ static double worst_to(const Petra *p, int until)
     return worst;
 }
 
-static bool converged(const PetraSolve *s)
+static bool has_converged(const PetraSolve *s)
 {
     return !s->failed && s->outcome == TALUS_OUTCOME_CONVERGED;
 }
 
-static const PetraSolve *quickest_wide(const Petra *p)
+/* Returns the fastest converged solution of the step with the paper's number of contacts; NULL: none. */
+static const PetraSolve *find_quickest_wide(const Petra *p)
 {
     const PetraSolve *best = NULL;
     for (int i = 0; i < p->wide_count; i++) {
         const PetraSolve *s = &p->wide[i];
-        if (converged(s) && (!best || s->seconds < best->seconds))
+        if (has_converged(s) && (!best || s->seconds < best->seconds))
             best = s;
     }
     return best;
 }
 
-/* Targets are parts of the paper's 593.023 s, its average for a step of 3,200 pebbles by OOQP-CHOL: a tenth for
- * ipm-chol, a two-hundredth for the quickest method. Each is judged for the longest step of a run and for the step with
- * the paper's number of contacts. */
-static void judge_speed(const Petra *p)
+/* Adds verdicts on speed. Targets are fractions of 593.023 s, the paper's average for a step of 3,200 pebbles by OOQP-CHOL:
+ * a tenth for ipm-chol, a two-hundredth for the quickest method. Each target is applied to the longest step of a run and
+ * to the step with the paper's number of contacts. */
+static void add_speed_verdicts(const Petra *p)
 {
     const double tenth = 593.023 / 10.0, fast = 593.023 / 200.0;
-    const PetraRun *chol = petra_find(p, "ipm-chol", p->wide_pebbles);
-    const PetraRun *best = petra_quickest(p, p->wide_pebbles, petra_longest);
-    const PetraSolve *wide = quickest_wide(p);
+    const PetraRun *chol = petra_find_run(p, "ipm-chol", p->wide_pebbles);
+    const PetraRun *best = petra_find_quickest(p, p->wide_pebbles, petra_longest_step);
+    const PetraSolve *wide = find_quickest_wide(p);
     if (chol)
-        worlds_judge(p->w, petra_longest(chol), tenth, "s", NULL,
-                     "longest step of 3,200 pebbles, ipm-chol");
+        worlds_add_verdict(p->w, petra_longest_step(chol), tenth, "s", NULL,
+                           "longest step of 3,200 pebbles, ipm-chol");
     if (best)
-        worlds_judge(p->w, petra_longest(best), fast, "s", NULL,
-                     "longest step of 3,200 pebbles, %s", best->method->label);
+        worlds_add_verdict(p->w, petra_longest_step(best), fast, "s", NULL,
+                           "longest step of 3,200 pebbles, %s", best->method->label);
     for (int i = 0; i < p->wide_count; i++)
         if (strcmp(p->wide[i].method->label, "ipm-chol") == 0)
-            worlds_judge(p->w, converged(&p->wide[i]) ? p->wide[i].seconds : HUGE_VAL, tenth, "s",
-                         NULL, "the step with the paper's contacts, ipm-chol");
+            worlds_add_verdict(p->w, has_converged(&p->wide[i]) ? p->wide[i].seconds : HUGE_VAL,
+                               tenth, "s", NULL, "the step with the paper's contacts, ipm-chol");
     if (wide)
-        worlds_judge(p->w, wide->seconds, fast, "s", NULL, "the step with the paper's contacts, %s",
-                     wide->method->label);
+        worlds_add_verdict(p->w, wide->seconds, fast, "s", NULL,
+                           "the step with the paper's contacts, %s", wide->method->label);
 }
 
-static void judge(const Petra *p)
+static void add_verdicts(const Petra *p)
 {
     int points;
     static const struct {
@@ -446,27 +464,27 @@ static void judge(const Petra *p)
                 {REST, "to rest"},
                 {PEAK, "to rest, of the peak"}};
     for (int i = 0; i < LAB_COUNT(ends); i++)
-        worlds_judge(p->w, 100.0 * worst_to(p, ends[i].until), 1.5, "%", NULL,
-                     "difference of energies %s", ends[i].text);
+        worlds_add_verdict(p->w, 100.0 * find_worst_difference(p, ends[i].until), 1.5, "%", NULL,
+                           "difference of energies %s", ends[i].text);
     for (int i = 0; i < p->runs && p->run[i].pebbles == p->run[0].pebbles; i++) {
         const char *label = p->run[i].method->label;
-        if (p->run[i].nudged || !petra_find(p, label, p->wide_pebbles))
+        if (p->run[i].nudged || !petra_find_run(p, label, p->wide_pebbles))
             continue;
-        worlds_judge(p->w, exponent(p, label, AVERAGE, &points), 1.5, "", NULL,
-                     "exponent of time, %s", label);
-        worlds_judge(p->w, exponent(p, label, MEGABYTES, &points), 1.25, "", NULL,
-                     "exponent of memory, %s", label);
+        worlds_add_verdict(p->w, fit_exponent(p, label, AVERAGE, &points), 1.5, "", NULL,
+                           "exponent of time, %s", label);
+        worlds_add_verdict(p->w, fit_exponent(p, label, MEGABYTES, &points), 1.25, "", NULL,
+                           "exponent of memory, %s", label);
     }
-    judge_speed(p);
+    add_speed_verdicts(p);
 }
 
 void petra_report(const Petra *p)
 {
-    add_tables(p);
-    table_energy(p);
-    table_growth(p);
+    add_size_tables(p);
+    add_energy_table(p);
+    add_growth_table(p);
     if (p->wide_count > 0)
-        table_wide(p);
+        add_wide_table(p);
     add_figures(p);
-    judge(p);
+    add_verdicts(p);
 }

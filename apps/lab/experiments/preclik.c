@@ -28,7 +28,7 @@ static const TalusFrictionModel models[MODELS] = {
     {                                                                                       \
         .name = title, .quick_name = title ", quick", .scene = "settle-box", .at = 0.6,     \
         .quick_at = 0.4, .set = SCENE("726", mu, seed), .quick_set = SCENE("64", mu, seed), \
-        .model = &models[index], .exact = solver                                            \
+        .model = &models[index], .reference_solver = solver                                 \
     }
 #define STATE(seed)                                                             \
     CASE("frictionless, state " seed, "0.8", seed, FRICTIONLESS, "ssn"),        \
@@ -43,11 +43,11 @@ static const BenchCase cases[] = {STATE("1"), STATE("2"), STATE("3"),
                                   CASE("circular cone at mu 3", "3", "1", CONE, NULL)};
 
 /* Bits of the cases of this model in all three states. */
-#define ON(model) (1u << (model) | 1u << ((model) + MODELS) | 1u << ((model) + 2 * MODELS))
-#define BOUNDS (ON(FRICTIONLESS) | ON(BOX))
-#define PYRAMIDS (ON(PYRAMID) | 1u << STRONG_PYRAMID)
-#define CONES (ON(CONE) | 1u << STRONG_CONE)
-#define CONVEX (ON(CONVEX_PYRAMID) | ON(CONVEX_CONE))
+#define ALL_STATES(model) (1u << (model) | 1u << ((model) + MODELS) | 1u << ((model) + 2 * MODELS))
+#define BOUNDS (ALL_STATES(FRICTIONLESS) | ALL_STATES(BOX))
+#define PYRAMIDS (ALL_STATES(PYRAMID) | 1u << STRONG_PYRAMID)
+#define CONES (ALL_STATES(CONE) | 1u << STRONG_CONE)
+#define CONVEX (ALL_STATES(CONVEX_PYRAMID) | ALL_STATES(CONVEX_CONE))
 
 #define RUN(solver, iterations, cases)         \
     {                                          \
@@ -63,55 +63,57 @@ static const BenchRun runs[] = {
     RUN("ssn:map=normal", 200, BOUNDS | PYRAMIDS),
     RUN("ssn:bounds=moving", 200, PYRAMIDS),
     RUN("gs-ssn", 5000, BOUNDS | PYRAMIDS),
-    RUN("newton-al", 200, ON(FRICTIONLESS)),
+    RUN("newton-al", 200, ALL_STATES(FRICTIONLESS)),
     RUN("bgs-enum", 5000, PYRAMIDS),
     RUN("gs-disc", 5000, CONES),
     RUN("prox", 200, CONES),
     RUN("gs", 5000, CONVEX),
     RUN("apgd", 5000, CONVEX),
-    RUN("lbfgs-fb", 5000, ON(BOX) | PYRAMIDS | CONES | CONVEX),
+    RUN("lbfgs-fb", 5000, ALL_STATES(BOX) | PYRAMIDS | CONES | CONVEX),
 };
 
 /* ---- Fig. 2 ---- */
 
-/* Adds a cell such as "20 18 -": iterations to `mark` in each state, "-" if never reached. */
-static void add_triple(LabTable *t, const LabSet *set, int model, const char *solver, double mark)
+/* Adds a cell such as "20 18 -": for each state the iterations until the residual is at most `mark`; "-": never. */
+static void add_iterations_cell(LabTable *t, const LabSet *set, int model, const char *solver,
+                                double mark)
 {
     char text[LAB_TEXT] = "";
     size_t used = 0;
     for (int state = 0; state < STATES; state++) {
-        double n = preclik_iterations(preclik_result(set, model, state, solver), mark);
+        double n = preclik_count_iterations(preclik_find_result(set, model, state, solver), mark);
         const char *space = state ? " " : "";
         used += (size_t)(isfinite(n) ? snprintf(text + used, sizeof text - used, "%s%.0f", space, n)
                                      : snprintf(text + used, sizeof text - used, "%s-", space));
     }
-    lab_table_add(t, "%s", text);
+    lab_table_add_cell(t, "%s", text);
 }
 
+/* Adds iterations to each mark, the worst final residual and the seconds of all states. */
 static void add_fig_2_row(LabTable *t, const LabSet *set, int model, const char *solver)
 {
     double end = 0.0, seconds = 0.0;
     for (int state = 0; state < STATES; state++) {
-        const LabResult *r = preclik_result(set, model, state, solver);
-        end = r ? fmax(end, preclik_end(r)) : end;
+        const LabResult *r = preclik_find_result(set, model, state, solver);
+        end = r ? fmax(end, preclik_final_residual(r)) : end;
         seconds += r ? r->seconds : 0.0;
     }
-    lab_table_row(t, "%s\t%s", preclik_models[model], solver);
+    lab_table_add_cells(t, "%s\t%s", preclik_models[model], solver);
     for (int m = 0; m < PRECLIK_MARKS; m++)
-        add_triple(t, set, model, solver, preclik_marks[m]);
-    lab_table_row(t, "%.0e\t%.2f", end, seconds);
+        add_iterations_cell(t, set, model, solver, preclik_marks[m]);
+    lab_table_add_cells(t, "%.0e\t%.2f", end, seconds);
 }
 
-static void table_fig_2(LabSet *set)
+static void add_fig_2_table(LabSet *set)
 {
-    LabTable *t = lab_set_table(
+    LabTable *t = lab_set_add_table(
         set, "Fig. 2: iterations until the residual has fallen, state by state", "model\tsolver");
     for (int m = 0; m < PRECLIK_MARKS; m++)
-        lab_table_head(t, "to %g", preclik_marks[m]);
-    lab_table_head(t, "worst end\ts");
+        lab_table_add_columns(t, "to %g", preclik_marks[m]);
+    lab_table_add_columns(t, "worst end\ts");
     for (int model = 0; model < MODELS; model++)
         for (int i = 0; i < LAB_COUNT(runs); i++)
-            if (runs[i].cases >> model & 1u && preclik_result(set, model, 0, runs[i].solver))
+            if (runs[i].cases >> model & 1u && preclik_find_result(set, model, 0, runs[i].solver))
                 add_fig_2_row(t, set, model, runs[i].solver);
     snprintf(t->note, sizeof t->note,
              "maximum norm, relative to zero impulses; worst end: the largest at the end of the "
@@ -120,28 +122,29 @@ static void table_fig_2(LabSet *set)
 
 /* ---- Fig. 3: residual and velocity error on the box ---- */
 
-/* Velocity error when the residual is first at most `mark` times that of zero impulses; NAN: never. */
-static double error_at(const LabResult *r, double mark)
+/* Returns the velocity error when the residual is first at most `mark` times that of zero impulses; NAN: never. */
+static double get_error_at(const LabResult *r, double mark)
 {
     const double *row =
-        experiment_row_below(r, LAB_NATURAL_MAX, mark * r->trace.row[0][LAB_NATURAL_MAX]);
+        experiment_find_row_below(r, LAB_NATURAL_MAX, mark * r->trace.row[0][LAB_NATURAL_MAX]);
     return row ? row[LAB_VELOCITY_ERROR] : NAN;
 }
 
-static void table_fig_3(LabSet *set)
+static void add_fig_3_table(LabSet *set)
 {
-    LabTable *t = lab_set_table(set, "Fig. 3: residual and velocity error on the box",
-                                "solver\tstate\tlevels\tchanges\tspread\terror to 0.1\t"
-                                "error to 1e-2\terror to 1e-4");
+    LabTable *t = lab_set_add_table(set, "Fig. 3: residual and velocity error on the box",
+                                    "solver\tstate\tlevels\tchanges\tspread\terror to 0.1\t"
+                                    "error to 1e-2\terror to 1e-4");
     for (int s = 0; s < COMPARED; s++)
         for (int state = 0; state < STATES; state++) {
-            const LabResult *r = preclik_result(set, BOX, state, preclik_compared[s]);
+            const LabResult *r = preclik_find_result(set, BOX, state, preclik_compared[s]);
             if (!r)
                 continue;
-            Coupling c = preclik_couple(r);
-            lab_table_row(t, "%s\t%d\t%.3f\t%.3f\t%.1f\t%.1e\t%.1e\t%.1e", preclik_compared[s],
-                          state + 1, c.levels, c.changes, c.spread, error_at(r, 0.1),
-                          error_at(r, preclik_marks[0]), error_at(r, preclik_marks[1]));
+            Coupling c = preclik_find_coupling(r);
+            lab_table_add_cells(t, "%s\t%d\t%.3f\t%.3f\t%.1f\t%.1e\t%.1e\t%.1e",
+                                preclik_compared[s], state + 1, c.levels, c.changes, c.spread,
+                                get_error_at(r, 0.1), get_error_at(r, preclik_marks[0]),
+                                get_error_at(r, preclik_marks[1]));
         }
     snprintf(t->note, sizeof t->note,
              "levels, changes: correlation of log residual with log error, and of their changes "
@@ -151,38 +154,39 @@ static void table_fig_3(LabSet *set)
 
 /* ---- Fig. 4: changes of the active set on the box ---- */
 
-/* Mean number of changes of the active set per iteration, from iteration `from` to the last row of the trace before
- * iteration `to`; NAN: no row is in this range. */
-static double changes_between(const LabResult *r, int from, int to)
+/* Returns the mean number of contacts that change their state per iteration, from iteration `from` to the last row of the
+ * trace before iteration `to`; NAN: no row is in this range. */
+static double mean_state_changes(const LabResult *r, int from, int to)
 {
     double changes = 0.0, last = from - 1, at = NAN;
     for (int k = 1; k < r->trace.count; k++) {
         const double *row = r->trace.row[k];
         if (row[LAB_ITERATION] < from || row[LAB_ITERATION] >= to)
             continue;
-        changes += row[LAB_ACTIVE_CHANGES];
+        changes += row[LAB_STATE_CHANGES];
         at = row[LAB_ITERATION];
     }
     return changes / (at - last);
 }
 
-static void table_fig_4(LabSet *set)
+static void add_fig_4_table(LabSet *set)
 {
     static const int from[] = {1, 3, 5, 9, 17, 33, 65};
-    LabTable *t = lab_set_table(set, "Fig. 4: changes of the active set per iteration on the box",
-                                "solver\tstate");
+    LabTable *t = lab_set_add_table(
+        set, "Fig. 4: changes of the active set per iteration on the box", "solver\tstate");
     for (int c = 0; c + 1 < LAB_COUNT(from); c++)
-        lab_table_head(t, "%d to %d", from[c], from[c + 1] - 1);
-    lab_table_head(t, "exponential\tlinear");
+        lab_table_add_columns(t, "%d to %d", from[c], from[c + 1] - 1);
+    lab_table_add_columns(t, "exponential\tlinear");
     for (int s = 0; s < COMPARED; s++)
         for (int state = 0; state < STATES; state++) {
-            const LabResult *r = preclik_result(set, BOX, state, preclik_compared[s]);
+            const LabResult *r = preclik_find_result(set, BOX, state, preclik_compared[s]);
             if (!r)
                 continue;
-            lab_table_row(t, "%s\t%d", preclik_compared[s], state + 1);
+            lab_table_add_cells(t, "%s\t%d", preclik_compared[s], state + 1);
             for (int c = 0; c + 1 < LAB_COUNT(from); c++)
-                lab_table_row(t, "%.1f", changes_between(r, from[c], from[c + 1]));
-            lab_table_row(t, "%.2f\t%.2f", preclik_decay(r).exponential, preclik_decay(r).linear);
+                lab_table_add_cells(t, "%.1f", mean_state_changes(r, from[c], from[c + 1]));
+            lab_table_add_cells(t, "%.2f\t%.2f", preclik_find_decay(r).exponential,
+                                preclik_find_decay(r).linear);
         }
     snprintf(t->note, sizeof t->note,
              "contacts that change between open, sliding and sticking; exponential, linear: share "
@@ -192,30 +196,33 @@ static void table_fig_4(LabSet *set)
 
 /* ---- the paper's proposal: sweeps before Newton ---- */
 
-static void add_newton(LabTable *t, const LabResult *r)
+/* Adds factorisations and milliseconds of a result that converged, else "-". */
+static void add_newton_cells(LabTable *t, const LabResult *r)
 {
     if (r && r->outcome == LAB_CONVERGED)
-        lab_table_row(t, "%d\t%.1f", r->factorisations, 1e3 * r->seconds);
+        lab_table_add_cells(t, "%d\t%.1f", r->factorisations, 1e3 * r->seconds);
     else
-        lab_table_row(t, "-\t-");
+        lab_table_add_cells(t, "-\t-");
 }
 
-static void table_hybrid(LabSet *set)
+/* Adds a table of ssn beside gs-ssn, the paper's proposal. */
+static void add_hybrid_table(LabSet *set)
 {
-    LabTable *t = lab_set_table(set, "Newton and sweeps: factorisations and time",
-                                "model\tstate\tssn\tms\tgs-ssn\tms\tsweeps\tend\tratio");
+    LabTable *t = lab_set_add_table(set, "Newton and sweeps: factorisations and time",
+                                    "model\tstate\tssn\tms\tgs-ssn\tms\tsweeps\tend\tratio");
     for (int model = FRICTIONLESS; model <= PYRAMID; model++)
         for (int state = 0; state < STATES; state++) {
-            const LabResult *newton = preclik_result(set, model, state, "ssn");
-            const LabResult *hybrid = preclik_result(set, model, state, "gs-ssn");
+            const LabResult *newton = preclik_find_result(set, model, state, "ssn");
+            const LabResult *hybrid = preclik_find_result(set, model, state, "gs-ssn");
             if (!newton || !hybrid)
                 continue;
             bool both = newton->outcome == LAB_CONVERGED && hybrid->outcome == LAB_CONVERGED;
-            lab_table_row(t, "%s\t%d", preclik_models[model], state + 1);
-            add_newton(t, newton);
-            add_newton(t, hybrid);
-            lab_table_row(t, "%d\t%.0e\t%.2f", preclik_sweeps(hybrid), preclik_end(hybrid),
-                          both ? newton->seconds / hybrid->seconds : NAN);
+            lab_table_add_cells(t, "%s\t%d", preclik_models[model], state + 1);
+            add_newton_cells(t, newton);
+            add_newton_cells(t, hybrid);
+            lab_table_add_cells(t, "%d\t%.0e\t%.2f", preclik_count_sweeps(hybrid),
+                                preclik_final_residual(hybrid),
+                                both ? newton->seconds / hybrid->seconds : NAN);
         }
     snprintf(t->note, sizeof t->note,
              "to 1e-9 in the mean square; -: not within 200 iterations (gs-ssn: 5,000); sweeps: "
@@ -224,17 +231,17 @@ static void table_hybrid(LabSet *set)
 
 static void conclude(LabSet *set, int divisor)
 {
-    table_fig_2(set);
-    table_fig_3(set);
-    table_fig_4(set);
-    table_hybrid(set);
+    add_fig_2_table(set);
+    add_fig_3_table(set);
+    add_fig_4_table(set);
+    add_hybrid_table(set);
     if (divisor > 1)
         return;
-    preclik_claims(set);
-    lab_set_note(set, "Contacts: %d, %d and %d here, 1,702 in the paper.",
-                 talus_problem_blocks(set->problems[preclik_case(BOX, 0)].problem),
-                 talus_problem_blocks(set->problems[preclik_case(BOX, 1)].problem),
-                 talus_problem_blocks(set->problems[preclik_case(BOX, 2)].problem));
+    preclik_add_claims(set);
+    lab_set_add_note(set, "Contacts: %d, %d and %d here, 1,702 in the paper.",
+                     talus_problem_blocks(set->problems[preclik_case_index(BOX, 0)].problem),
+                     talus_problem_blocks(set->problems[preclik_case_index(BOX, 1)].problem),
+                     talus_problem_blocks(set->problems[preclik_case_index(BOX, 2)].problem));
 }
 
 const Experiment preclik = {.name = "preclik",

@@ -4,19 +4,19 @@
 
 #include "experiment.h"
 
-/* Friction models; number of states of the settling spheres from which problems are taken. */
+/* Friction models of the cases; STATES: number of states of the settling spheres from which problems are taken. */
 enum { FRICTIONLESS, BOX, PYRAMID, CONE, CONVEX_PYRAMID, CONVEX_CONE, MODELS, STATES = 3 };
 /* Indices of two further cases, with mu 3 in place of 0.8, in the first state. */
 enum { STRONG_PYRAMID = MODELS * STATES, STRONG_CONE };
 
-/* Index of a case in the experiment. */
-static inline int preclik_case(int model, int state)
+/* Returns the index of the case of a model in a state. */
+static inline int preclik_case_index(int model, int state)
 {
     return state * MODELS + model;
 }
 
 #define CPG_PAPER "cpg:variant=two,metric=none"                    /* the paper's form, unscaled */
-#define SSN_PLAIN "ssn:metric=none,regularise=1e-10,step_min=0.01" /* with minimal safeguards */
+#define SSN_PLAIN "ssn:metric=none,regularise=1e-10,step_min=0.01" /* with the fewest safeguards */
 
 extern const char *const preclik_models[MODELS];
 
@@ -26,41 +26,41 @@ extern const double preclik_marks[PRECLIK_MARKS];
 
 /* ---- preclik_claims.c: evaluation of results ---- */
 
-/* Returns the solver's result for a model in a state, by experiment_result; NULL: none. */
-const LabResult *preclik_result(const LabSet *set, int model, int state, const char *solver);
-/* Iterations, at least 1, until the residual in the maximum norm is at most `mark` times that of zero impulses.
- * INFINITY: never; NAN: r is NULL. */
-double preclik_iterations(const LabResult *r, double mark);
-/* Gauss-Seidel sweeps in a result of gs-ssn: its iterations less its factorisations. */
-int preclik_sweeps(const LabResult *r);
-/* Final residual in the maximum norm, relative to that of zero impulses. */
-double preclik_end(const LabResult *r);
+/* Returns the solver's result for a model in a state, by experiment_find_result; NULL: none. */
+const LabResult *preclik_find_result(const LabSet *set, int model, int state, const char *solver);
+/* Returns the iterations, at least 1, until the residual in the maximum norm is at most `mark` times that of zero
+ * impulses. INFINITY: never; NAN: r is NULL. */
+double preclik_count_iterations(const LabResult *r, double mark);
+/* Returns the number of Gauss-Seidel sweeps in a result of gs-ssn: its iterations minus its factorisations. */
+int preclik_count_sweeps(const LabResult *r);
+/* Returns the final residual in the maximum norm over that of zero impulses. */
+double preclik_final_residual(const LabResult *r);
 
 /* The solvers of Figs. 3 and 4. */
 enum { PGS, CPG, SSN, PLAIN, COMPARED };
 extern const char *const preclik_compared[COMPARED];
 
-/* Fig. 3: relation of velocity error and residual (maximum norm) over the rows of a trace after iteration 1, while the
+/* Fig. 3: how velocity error and residual (maximum norm) are related, over those rows of a trace after iteration 1 whose
  * residual is above 1e-6 of that of zero impulses. */
 typedef struct Coupling {
     double levels;  /* correlation of the logarithms of error and residual */
-    double changes; /* correlation of the changes of these logarithms between such rows */
+    double changes; /* correlation of the changes of these logarithms from row to row */
     double spread;  /* largest value of error / residual over the smallest */
 } Coupling;
 
-/* Evaluates the trace of a result whose problem has a reference, without which there is no velocity error. */
-Coupling preclik_couple(const LabResult *r);
+/* Evaluates the trace of a result; its problem must have a reference, so that there are velocity errors. */
+Coupling preclik_find_coupling(const LabResult *r);
 
 /* Fig. 4: how the number of changes of the active set per iteration decays, over iterations 3 to 50. */
 typedef struct Decay {
-    /* Squared correlation of the iteration's number with log(changes + 1/2), and with the changes. */
-    double exponential, linear;
+    double exponential; /* squared correlation of iteration and log(changes + 1/2) */
+    double linear;      /* squared correlation of iteration and changes */
 } Decay;
 
 /* Evaluates the trace of a result. */
-Decay preclik_decay(const LabResult *r);
+Decay preclik_find_decay(const LabResult *r);
 
-/* Adds a table of the paper's statements and of what is found here. */
-void preclik_claims(LabSet *set);
+/* Adds a table of the paper's statements, each judged by the results. */
+void preclik_add_claims(LabSet *set);
 
 #endif

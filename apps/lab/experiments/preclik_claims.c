@@ -8,30 +8,30 @@
 const char *const preclik_models[MODELS] = {
     "frictionless", "box", "pyramid", "circular cone", "convex pyramid", "convex cone"};
 
-const LabResult *preclik_result(const LabSet *set, int model, int state, const char *solver)
+const LabResult *preclik_find_result(const LabSet *set, int model, int state, const char *solver)
 {
-    int problem = preclik_case(model, state);
-    return problem < set->problem_count ? experiment_result(set, problem, solver) : NULL;
+    int problem = preclik_case_index(model, state);
+    return problem < set->problem_count ? experiment_find_result(set, problem, solver) : NULL;
 }
 
 const double preclik_marks[] = {1e-2, 1e-4, 1e-6}; /* relative to the residual of zero impulses */
 
-double preclik_iterations(const LabResult *r, double mark)
+double preclik_count_iterations(const LabResult *r, double mark)
 {
     const double *row =
-        r ? experiment_row_below(r, LAB_NATURAL_MAX, mark * r->trace.row[0][LAB_NATURAL_MAX])
+        r ? experiment_find_row_below(r, LAB_NATURAL_MAX, mark * r->trace.row[0][LAB_NATURAL_MAX])
           : NULL;
     if (!r)
         return NAN;
     return row ? fmax(row[LAB_ITERATION], 1.0) : INFINITY;
 }
 
-int preclik_sweeps(const LabResult *r)
+int preclik_count_sweeps(const LabResult *r)
 {
     return r->iterations - r->factorisations;
 }
 
-double preclik_end(const LabResult *r)
+double preclik_final_residual(const LabResult *r)
 {
     return r->trace.row[r->trace.count - 1][LAB_NATURAL_MAX] / r->trace.row[0][LAB_NATURAL_MAX];
 }
@@ -39,7 +39,7 @@ double preclik_end(const LabResult *r)
 const char *const preclik_compared[] = {"pgs", "cpg", "ssn", SSN_PLAIN};
 
 /* True if row k of the trace is after iteration 1, has an error above 0, and a residual above 1e-6 of that of row 0. */
-static bool counts_in_fig_3(const LabResult *r, int k)
+static bool is_in_fig_3(const LabResult *r, int k)
 {
     static const double enough = 1e-6;
     const double *first = r->trace.row[0], *row = r->trace.row[k];
@@ -47,6 +47,7 @@ static bool counts_in_fig_3(const LabResult *r, int k)
            row[LAB_NATURAL_MAX] > enough * first[LAB_NATURAL_MAX];
 }
 
+/* Sums over points (x, y), for a correlation. */
 typedef struct Sums {
     double n, x, y, xx, xy, yy;
 } Sums;
@@ -61,19 +62,19 @@ static void add_point(Sums *s, double x, double y)
     s->yy += y * y;
 }
 
-static double correlation(const Sums *s)
+static double get_correlation(const Sums *s)
 {
     double xy = s->n * s->xy - s->x * s->y;
     double xx = s->n * s->xx - s->x * s->x, yy = s->n * s->yy - s->y * s->y;
     return xx > 0.0 && yy > 0.0 ? xy / sqrt(xx * yy) : NAN;
 }
 
-Coupling preclik_couple(const LabResult *r)
+Coupling preclik_find_coupling(const LabResult *r)
 {
     Sums levels = {0}, changes = {0};
     double min = INFINITY, max = 0.0, before[2] = {NAN, NAN};
     for (int k = 0; k < r->trace.count; k++) {
-        if (!counts_in_fig_3(r, k))
+        if (!is_in_fig_3(r, k))
             continue;
         double residual = r->trace.row[k][LAB_NATURAL_MAX];
         double error = r->trace.row[k][LAB_VELOCITY_ERROR];
@@ -86,11 +87,11 @@ Coupling preclik_couple(const LabResult *r)
         min = fmin(min, error / residual);
         max = fmax(max, error / residual);
     }
-    return (Coupling){correlation(&levels), correlation(&changes), max / min};
+    return (Coupling){get_correlation(&levels), get_correlation(&changes), max / min};
 }
 
 /* Up to iteration 50 the trace has a row for each iteration, so that a row's changes are those of one iteration. */
-Decay preclik_decay(const LabResult *r)
+Decay preclik_find_decay(const LabResult *r)
 {
     enum { FIRST = 3, LAST = 50 };
     Sums logs = {0}, plain = {0};
@@ -98,118 +99,127 @@ Decay preclik_decay(const LabResult *r)
         const double *row = r->trace.row[k];
         if (row[LAB_ITERATION] < FIRST || row[LAB_ITERATION] > LAST)
             continue;
-        add_point(&plain, row[LAB_ITERATION], row[LAB_ACTIVE_CHANGES]);
-        add_point(&logs, row[LAB_ITERATION], log(row[LAB_ACTIVE_CHANGES] + 0.5));
+        add_point(&plain, row[LAB_ITERATION], row[LAB_STATE_CHANGES]);
+        add_point(&logs, row[LAB_ITERATION], log(row[LAB_STATE_CHANGES] + 0.5));
     }
-    double e = correlation(&logs), l = correlation(&plain);
+    double e = get_correlation(&logs), l = get_correlation(&plain);
     return (Decay){e * e, l * l};
 }
 
 /* ---- ratios of iterations ---- */
 
-/* Ratios in ascending order, [count]; `lost` counts those that are infinite or 0, since one of the two solvers never
- * arrives. NAN (no result, or neither arrives) is left out of both. */
-typedef struct Ratios {
+/* Ratios of iterations. A ratio is infinite or 0 if one of the two solvers never reaches the mark, and NAN if neither does
+ * or a result is missing; NAN is not counted. */
+typedef struct SortedRatios {
     double value[STATES * PRECLIK_MARKS];
-    int count, lost;
-} Ratios;
+    int count;     /* of values, finite and in ascending order */
+    int unreached; /* number of ratios that are infinite or 0 */
+} SortedRatios;
 
-static void add_ratio(Ratios *r, double ratio)
+/* Inserts a ratio in order, or counts it as unreached; ignores NAN. */
+static void add_ratio(SortedRatios *r, double ratio)
 {
     if (isnan(ratio))
         return;
     if (!isfinite(ratio) || ratio == 0.0) {
-        r->lost++;
+        r->unreached++;
         return;
     }
-    int at = r->count++;
-    for (; at > 0 && r->value[at - 1] > ratio; at--)
-        r->value[at] = r->value[at - 1];
-    r->value[at] = ratio;
+    int place = r->count++;
+    for (; place > 0 && r->value[place - 1] > ratio; place--)
+        r->value[place] = r->value[place - 1];
+    r->value[place] = ratio;
 }
 
-static double min_of(const Ratios *r)
+static double get_min(const SortedRatios *r)
 {
     return r->count ? r->value[0] : NAN;
 }
 
-/* The upper one of the two middle values if count is even. */
-static double median_of(const Ratios *r)
+/* Returns the median; if the count is even, the upper one of the two middle values. */
+static double get_median(const SortedRatios *r)
 {
     return r->count ? r->value[r->count / 2] : NAN;
 }
 
-static double max_of(const Ratios *r)
+static double get_max(const SortedRatios *r)
 {
     return r->count ? r->value[r->count - 1] : NAN;
 }
 
-/* Ratios of the iterations of solver a on model_a to those of solver b on model_b, for all states and marks. */
-static Ratios compare(const LabSet *set, int model_a, const char *a, int model_b, const char *b)
+/* Returns the iterations of solver a on model_a over those of solver b on model_b, for all states and marks. */
+static SortedRatios compare_iterations(const LabSet *set, int model_a, const char *a, int model_b,
+                                       const char *b)
 {
-    Ratios ratios = {0};
+    SortedRatios ratios = {0};
     for (int state = 0; state < STATES; state++)
         for (int m = 0; m < PRECLIK_MARKS; m++)
-            add_ratio(
-                &ratios,
-                preclik_iterations(preclik_result(set, model_a, state, a), preclik_marks[m]) /
-                    preclik_iterations(preclik_result(set, model_b, state, b), preclik_marks[m]));
+            add_ratio(&ratios,
+                      preclik_count_iterations(preclik_find_result(set, model_a, state, a),
+                                               preclik_marks[m]) /
+                          preclik_count_iterations(preclik_find_result(set, model_b, state, b),
+                                                   preclik_marks[m]));
     return ratios;
 }
 
 /* ---- the paper's statements ---- */
 
-/* Adds a statement: "yes" if all ratios are in [low, high] and none is lost; else "in part" if the median is at least
- * `low`; else "no". */
-static void claim_ratio(LabTable *claims, const char *statement, const Ratios *r, double low,
+/* Adds a statement about ratios: "yes" if all are in [low, high] and none is unreached; else "in part" if the median is
+ * at least `low`; else "no". */
+static void claim_ratio(LabTable *claims, const char *statement, const SortedRatios *r, double low,
                         double high)
 {
-    bool all = r->count && !r->lost && min_of(r) >= low && max_of(r) <= high;
+    bool all = r->count && !r->unreached && get_min(r) >= low && get_max(r) <= high;
     char lost[LAB_TEXT] = "";
-    if (r->lost)
-        snprintf(lost, sizeof lost, "; %d of %d pairs lack one that gets there", r->lost,
-                 r->lost + r->count);
-    experiment_verdict(claims, "", statement,
-                       all                   ? "yes"
-                       : median_of(r) >= low ? "in part"
-                                             : "no",
-                       "%.1f times, from %.1f to %.1f%s", median_of(r), min_of(r), max_of(r), lost);
+    if (r->unreached)
+        snprintf(lost, sizeof lost, "; %d of %d pairs lack one that gets there", r->unreached,
+                 r->unreached + r->count);
+    experiment_add_verdict(claims, "", statement,
+                           all                    ? "yes"
+                           : get_median(r) >= low ? "in part"
+                                                  : "no",
+                           "%.1f times, from %.1f to %.1f%s", get_median(r), get_min(r), get_max(r),
+                           lost);
 }
 
+/* Judges the statements about how many more iterations one solver or model needs than another. */
 static void claim_speed(LabTable *claims, const LabSet *set)
 {
-    Ratios r = compare(set, FRICTIONLESS, "pgs", FRICTIONLESS, CPG_PAPER);
+    SortedRatios r = compare_iterations(set, FRICTIONLESS, "pgs", FRICTIONLESS, CPG_PAPER);
     claim_ratio(claims, "frictionless: PGS needs twice the iterations of CPG", &r, 1.5, 3.0);
-    r = compare(set, BOX, "pgs", BOX, CPG_PAPER);
+    r = compare_iterations(set, BOX, "pgs", BOX, CPG_PAPER);
     claim_ratio(claims, "box: PGS needs twice the iterations of CPG", &r, 1.5, 3.0);
-    r = compare(set, BOX, "pgs", BOX, "cpg");
+    r = compare_iterations(set, BOX, "pgs", BOX, "cpg");
     claim_ratio(claims, "the same with CPG in our metric, one product", &r, 1.5, 3.0);
-    r = compare(set, BOX, CPG_PAPER, FRICTIONLESS, CPG_PAPER);
+    r = compare_iterations(set, BOX, CPG_PAPER, FRICTIONLESS, CPG_PAPER);
     claim_ratio(claims, "CPG needs three times as many on the box as without friction", &r, 2.0,
                 4.5);
-    r = compare(set, BOX, "pgs", FRICTIONLESS, "pgs");
+    r = compare_iterations(set, BOX, "pgs", FRICTIONLESS, "pgs");
     claim_ratio(claims, "PGS likewise", &r, 2.0, 4.5);
-    r = compare(set, PYRAMID, "pgs", CONE, "gs-disc");
+    r = compare_iterations(set, PYRAMID, "pgs", CONE, "gs-disc");
     claim_ratio(claims, "PGS on the pyramid takes slightly more than gs-disc on the circular cone",
                 &r, 1.0, 1.5);
 }
 
+/* Returns the products per iteration of CPG_PAPER in the first state. */
 static double products_per_iteration(const LabSet *set, int model)
 {
-    const LabResult *r = preclik_result(set, model, 0, CPG_PAPER);
-    return r ? (double)r->applies / r->iterations : NAN;
+    const LabResult *r = preclik_find_result(set, model, 0, CPG_PAPER);
+    return r ? (double)r->products / r->iterations : NAN;
 }
 
+/* Judges whether CPG's advantage over PGS is less than half as large on the pyramid as on the box. */
 static void claim_pyramid(LabTable *claims, const LabSet *set)
 {
-    Ratios box = compare(set, BOX, "pgs", BOX, CPG_PAPER);
-    Ratios pyramid = compare(set, PYRAMID, "pgs", PYRAMID, CPG_PAPER);
-    experiment_claim(claims, "strong friction spoils CPG on the pyramid",
-                     median_of(&pyramid) < 0.5 * median_of(&box),
-                     "PGS needs %.1f times CPG's iterations there, %.1f times on the box; %.1f and "
-                     "%.1f products each",
-                     median_of(&pyramid), median_of(&box), products_per_iteration(set, PYRAMID),
-                     products_per_iteration(set, BOX));
+    SortedRatios box = compare_iterations(set, BOX, "pgs", BOX, CPG_PAPER);
+    SortedRatios pyramid = compare_iterations(set, PYRAMID, "pgs", PYRAMID, CPG_PAPER);
+    experiment_add_claim(
+        claims, "strong friction spoils CPG on the pyramid",
+        get_median(&pyramid) < 0.5 * get_median(&box),
+        "PGS needs %.1f times CPG's iterations there, %.1f times on the box; %.1f and "
+        "%.1f products each",
+        get_median(&pyramid), get_median(&box), products_per_iteration(set, PYRAMID),
+        products_per_iteration(set, BOX));
 }
 
 /* Judges the paper's statement about errors "in the beginning", taken as the first three iterations. */
@@ -218,106 +228,112 @@ static void claim_beginning(LabTable *claims, const LabSet *set)
     enum { BEGINNING = 3 };
     int faster = 0, states = 0;
     for (int state = 0; state < STATES; state++) {
-        const LabResult *pgs = preclik_result(set, BOX, state, "pgs");
-        const LabResult *cpg = preclik_result(set, BOX, state, CPG_PAPER);
+        const LabResult *pgs = preclik_find_result(set, BOX, state, "pgs");
+        const LabResult *cpg = preclik_find_result(set, BOX, state, CPG_PAPER);
         if (!pgs || !cpg)
             continue;
         states++;
-        faster += experiment_row_at(pgs, BEGINNING)[LAB_VELOCITY_ERROR] <
-                  experiment_row_at(cpg, BEGINNING)[LAB_VELOCITY_ERROR];
+        faster += experiment_find_row_at(pgs, BEGINNING)[LAB_VELOCITY_ERROR] <
+                  experiment_find_row_at(cpg, BEGINNING)[LAB_VELOCITY_ERROR];
     }
-    experiment_claim(claims, "at first PGS's velocity error falls faster than CPG's",
-                     states && faster == states, "after %d iterations in %d of %d states",
-                     BEGINNING, faster, states);
+    experiment_add_claim(claims, "at first PGS's velocity error falls faster than CPG's",
+                         states && faster == states, "after %d iterations in %d of %d states",
+                         BEGINNING, faster, states);
 }
 
 /* Medians over the states of the figures of Coupling. */
-static Coupling median_coupling(const LabSet *set, const char *solver)
+static Coupling find_median_coupling(const LabSet *set, const char *solver)
 {
-    Ratios levels = {0}, changes = {0}, spread = {0};
+    SortedRatios levels = {0}, changes = {0}, spread = {0};
     for (int state = 0; state < STATES; state++) {
-        const LabResult *r = preclik_result(set, BOX, state, solver);
-        Coupling c = r ? preclik_couple(r) : (Coupling){NAN, NAN, NAN};
+        const LabResult *r = preclik_find_result(set, BOX, state, solver);
+        Coupling c = r ? preclik_find_coupling(r) : (Coupling){NAN, NAN, NAN};
         add_ratio(&levels, c.levels);
         add_ratio(&changes, c.changes);
         add_ratio(&spread, c.spread);
     }
-    return (Coupling){median_of(&levels), median_of(&changes), median_of(&spread)};
+    return (Coupling){get_median(&levels), get_median(&changes), get_median(&spread)};
 }
 
 /* Judges the statement that Newton's error and residual are "only loosely related". "yes": the correlation of levels is
  * below 0.7 and below those of PGS and CPG, and the spread is above theirs; "in part": all but the 0.7. */
-static void claim_error(LabTable *claims, const LabSet *set, int newton, const char *statement)
+static void claim_loose_coupling(LabTable *claims, const LabSet *set, int newton,
+                                 const char *statement)
 {
-    Coupling n = median_coupling(set, preclik_compared[newton]), p = median_coupling(set, "pgs");
-    Coupling c = median_coupling(set, "cpg");
+    Coupling n = find_median_coupling(set, preclik_compared[newton]),
+             p = find_median_coupling(set, "pgs");
+    Coupling c = find_median_coupling(set, "cpg");
     bool loose = n.levels < 0.7, looser = n.levels < fmin(p.levels, c.levels);
     bool wider = n.spread > fmax(p.spread, c.spread);
-    experiment_verdict(claims, "", statement,
-                       loose && looser && wider ? "yes"
-                       : looser && wider        ? "in part"
-                                                : "no",
-                       "levels correlate by %.2f (PGS %.2f, CPG %.2f), changes by %.2f (%.2f, "
-                       "%.2f); spread %.0f (%.0f, %.0f)",
-                       n.levels, p.levels, c.levels, n.changes, p.changes, c.changes, n.spread,
-                       p.spread, c.spread);
+    experiment_add_verdict(claims, "", statement,
+                           loose && looser && wider ? "yes"
+                           : looser && wider        ? "in part"
+                                                    : "no",
+                           "levels correlate by %.2f (PGS %.2f, CPG %.2f), changes by %.2f (%.2f, "
+                           "%.2f); spread %.0f (%.0f, %.0f)",
+                           n.levels, p.levels, c.levels, n.changes, p.changes, c.changes, n.spread,
+                           p.spread, c.spread);
 }
 
-/* Seconds over all states; INFINITY unless the solver converged in each. */
-static double seconds_of(const LabSet *set, int model, const char *solver)
+/* Returns the seconds over all states; INFINITY unless the solver converged in each. */
+static double sum_seconds(const LabSet *set, int model, const char *solver)
 {
     double seconds = 0.0;
     for (int state = 0; state < STATES; state++) {
-        const LabResult *r = preclik_result(set, model, state, solver);
+        const LabResult *r = preclik_find_result(set, model, state, solver);
         seconds += r && r->outcome == LAB_CONVERGED ? r->seconds : INFINITY;
     }
     return seconds;
 }
 
-/* Largest preclik_end over all states; NAN if a state has no result. */
-static double worst_end(const LabSet *set, int model, const char *solver)
+/* Largest preclik_final_residual over all states; NAN if a state has no result. */
+static double find_worst_residual(const LabSet *set, int model, const char *solver)
 {
     double worst = 0.0;
     for (int state = 0; state < STATES; state++) {
-        const LabResult *r = preclik_result(set, model, state, solver);
+        const LabResult *r = preclik_find_result(set, model, state, solver);
         if (!r)
             return NAN;
-        worst = fmax(worst, preclik_end(r));
+        worst = fmax(worst, preclik_final_residual(r));
     }
     return worst;
 }
 
-/* Without friction and on the box judges times: within a factor of two the statement holds "in part", because other
- * load may disturb the times. On the pyramid judges the final residuals, unless one is missing. */
+/* Judges whether Newton (ssn) is inferior. Without friction and on the box by times: "in part" within a factor of two,
+ * because other programs may disturb the times. On the pyramid by final residuals, unless one is missing. */
 static void claim_newton(LabTable *claims, const LabSet *set)
 {
     for (int model = FRICTIONLESS; model <= BOX; model++) {
-        double ssn = seconds_of(set, model, "ssn"), pgs = seconds_of(set, model, "pgs");
-        double cpg = seconds_of(set, model, "cpg"), best = fmin(pgs, cpg);
-        experiment_verdict(claims, preclik_models[model], "Newton is inferior",
-                           ssn > 2.0 * best   ? "yes"
-                           : ssn < 0.5 * best ? "no"
-                                              : "in part",
-                           "seconds to 1e-9, all states: Newton %.2f, PGS %.2f, CPG %.2f; with the "
-                           "least of our own it ends at %.0e",
-                           ssn, pgs, cpg, worst_end(set, model, SSN_PLAIN));
+        double ssn = sum_seconds(set, model, "ssn"), pgs = sum_seconds(set, model, "pgs");
+        double cpg = sum_seconds(set, model, "cpg"), best = fmin(pgs, cpg);
+        experiment_add_verdict(
+            claims, preclik_models[model], "Newton is inferior",
+            ssn > 2.0 * best   ? "yes"
+            : ssn < 0.5 * best ? "no"
+                               : "in part",
+            "seconds to 1e-9, all states: Newton %.2f, PGS %.2f, CPG %.2f; with the "
+            "least of our own it ends at %.0e",
+            ssn, pgs, cpg, find_worst_residual(set, model, SSN_PLAIN));
     }
-    double ssn = worst_end(set, PYRAMID, "ssn"), pgs = worst_end(set, PYRAMID, "pgs");
+    double ssn = find_worst_residual(set, PYRAMID, "ssn"),
+           pgs = find_worst_residual(set, PYRAMID, "pgs");
     if (isnan(ssn) || isnan(pgs))
         return;
-    experiment_claim(claims, "pyramid: Newton is inferior", ssn > pgs,
-                     "worst end: Newton %.0e after 200 iterations, PGS %.0e after 5,000", ssn, pgs);
+    experiment_add_claim(claims, "pyramid: Newton is inferior", ssn > pgs,
+                         "worst end: Newton %.0e after 200 iterations, PGS %.0e after 5,000", ssn,
+                         pgs);
 }
 
-/* Compares factorisations state by state, but times as sums over the states, because other load may disturb them. */
+/* Judges whether sweeps before Newton (gs-ssn) help. Compares factorisations in each state, but times as sums over the
+ * states, because other programs may disturb times. */
 static void claim_hybrid(LabTable *claims, const LabSet *set)
 {
     for (int model = FRICTIONLESS; model <= PYRAMID; model++) {
         int fewer = 0, lost = 0;
         double newton = 0.0, hybrid = 0.0;
         for (int state = 0; state < STATES; state++) {
-            const LabResult *n = preclik_result(set, model, state, "ssn");
-            const LabResult *h = preclik_result(set, model, state, "gs-ssn");
+            const LabResult *n = preclik_find_result(set, model, state, "ssn");
+            const LabResult *h = preclik_find_result(set, model, state, "gs-ssn");
             if (!n || !h)
                 return;
             bool solved = h->outcome == LAB_CONVERGED, alone = n->outcome != LAB_CONVERGED;
@@ -326,88 +342,93 @@ static void claim_hybrid(LabTable *claims, const LabSet *set)
             newton += n->seconds;
             hybrid += solved ? h->seconds : INFINITY;
         }
-        experiment_verdict(claims, preclik_models[model], "sweeps before Newton are of advantage",
-                           fewer == STATES && hybrid < newton ? "yes"
-                           : fewer || hybrid < newton         ? "in part"
-                                                              : "no",
-                           "fewer factorisations in %d of %d states, %.1f times as fast over all; "
-                           "Newton alone fails on %d",
-                           fewer, STATES, newton / hybrid, lost);
+        experiment_add_verdict(
+            claims, preclik_models[model], "sweeps before Newton are of advantage",
+            fewer == STATES && hybrid < newton ? "yes"
+            : fewer || hybrid < newton         ? "in part"
+                                               : "no",
+            "fewer factorisations in %d of %d states, %.1f times as fast over all; "
+            "Newton alone fails on %d",
+            fewer, STATES, newton / hybrid, lost);
     }
 }
 
-/* Counts for each solver the states in which the decay that the paper states fits better: linear for Newton,
- * exponential for PGS and CPG. */
-static void claim_active(LabTable *claims, const LabSet *set)
+/* Judges how the changes of states decay. Counts for each solver the states in which the decay that the paper states fits
+ * better: linear for Newton, exponential for PGS and CPG. */
+static void claim_decay(LabTable *claims, const LabSet *set)
 {
     int as_stated[COMPARED] = {0}, states = 0;
     for (int state = 0; state < STATES; state++, states++)
         for (int s = 0; s < COMPARED; s++) {
-            const LabResult *r = preclik_result(set, BOX, state, preclik_compared[s]);
+            const LabResult *r = preclik_find_result(set, BOX, state, preclik_compared[s]);
             if (!r)
                 return;
-            Decay d = preclik_decay(r);
+            Decay d = preclik_find_decay(r);
             as_stated[s] += s >= SSN ? d.linear > d.exponential : d.exponential > d.linear;
         }
-    experiment_claim(claims, "changes of the active set fall exponentially in PGS and CPG",
-                     as_stated[PGS] + as_stated[CPG] == 2 * states, "in %d and %d of %d states",
-                     as_stated[PGS], as_stated[CPG], states);
-    experiment_claim(claims, "and only linearly in Newton", as_stated[SSN] == states,
-                     "in %d of %d states; with the least of our own in %d", as_stated[SSN], states,
-                     as_stated[PLAIN]);
+    experiment_add_claim(claims, "changes of the active set fall exponentially in PGS and CPG",
+                         as_stated[PGS] + as_stated[CPG] == 2 * states, "in %d and %d of %d states",
+                         as_stated[PGS], as_stated[CPG], states);
+    experiment_add_claim(claims, "and only linearly in Newton", as_stated[SSN] == states,
+                         "in %d of %d states; with the least of our own in %d", as_stated[SSN],
+                         states, as_stated[PLAIN]);
 }
 
-/* Writes "pgs 1e-03, ...": the final residuals of the solvers on a case, by preclik_end; returns true if one of them
+/* Writes "pgs 1e-03, ...": the final residuals of the solvers on a case, by preclik_final_residual; returns true if one of them
  * has converged. `text` must be "". */
-static bool list_ends(const LabSet *set, int problem, const char *const *solvers, int count,
-                      char text[LAB_TEXT])
+static bool list_final_residuals(const LabSet *set, int problem, const char *const *solvers,
+                                 int count, char text[LAB_TEXT])
 {
     bool solved = false;
     size_t used = 0;
     for (int s = 0; s < count; s++) {
-        const LabResult *r = experiment_result(set, problem, solvers[s]);
+        const LabResult *r = experiment_find_result(set, problem, solvers[s]);
         if (!r)
             continue;
         solved = solved || r->outcome == LAB_CONVERGED;
         used += (size_t)snprintf(text + used, LAB_TEXT - used, "%s%.7s %.0e", used ? ", " : "",
-                                 solvers[s], preclik_end(r));
+                                 solvers[s], preclik_final_residual(r));
     }
     return solved;
 }
 
-static void claim_failure(LabTable *claims, const LabSet *set)
+/* Judges whether all solvers fail on the cases with mu 3. */
+static void claim_failure_at_strong_friction(LabTable *claims, const LabSet *set)
 {
     static const char *const on_pyramid[] = {"pgs", CPG_PAPER, "ssn"}, *const on_cone = "gs-disc";
     char pyramid[LAB_TEXT] = "", cone[LAB_TEXT] = "";
     if (set->problem_count <= STRONG_CONE)
         return;
-    bool solved = list_ends(set, STRONG_PYRAMID, on_pyramid, LAB_COUNT(on_pyramid), pyramid);
-    solved = list_ends(set, STRONG_CONE, &on_cone, 1, cone) || solved;
-    experiment_claim(claims, "all solvers can fail on cones if friction is strong enough", !solved,
-                     "at mu 3 they end at %s, %s", pyramid, cone);
+    bool solved =
+        list_final_residuals(set, STRONG_PYRAMID, on_pyramid, LAB_COUNT(on_pyramid), pyramid);
+    solved = list_final_residuals(set, STRONG_CONE, &on_cone, 1, cone) || solved;
+    experiment_add_claim(claims, "all solvers can fail on cones if friction is strong enough",
+                         !solved, "at mu 3 they end at %s, %s", pyramid, cone);
 }
 
+/* Judges the statements about the convex cone and about enumeration. */
 static void claim_convex(LabTable *claims, const LabSet *set)
 {
-    Ratios r = compare(set, CONVEX_CONE, "lbfgs-fb", BOX, "lbfgs-fb");
+    SortedRatios r = compare_iterations(set, CONVEX_CONE, "lbfgs-fb", BOX, "lbfgs-fb");
     claim_ratio(claims, "solvers of the convex cone should converge like those of the box", &r, 0.0,
                 2.0);
-    r = compare(set, PYRAMID, "bgs-enum", PYRAMID, "pgs");
+    r = compare_iterations(set, PYRAMID, "bgs-enum", PYRAMID, "pgs");
     claim_ratio(claims, "spheres: enumerating each contact's cases is the same as PGS", &r, 1.0,
                 1.0);
 }
 
-void preclik_claims(LabSet *set)
+void preclik_add_claims(LabSet *set)
 {
-    LabTable *claims = experiment_claims(set);
+    LabTable *claims = experiment_add_claims(set);
     claim_speed(claims, set);
     claim_pyramid(claims, set);
     claim_beginning(claims, set);
-    claim_error(claims, set, SSN, "Newton's residual says little about its velocity error");
-    claim_error(claims, set, PLAIN, "the same of Newton with the least of our own");
+    claim_loose_coupling(claims, set, SSN,
+                         "Newton's residual says little about its velocity error");
+    claim_loose_coupling(claims, set, PLAIN, "the same of Newton with the least of our own");
     claim_newton(claims, set);
     claim_hybrid(claims, set);
-    claim_active(claims, set);
-    claim_failure(claims, set);
+    claim_decay(claims, set);
+    claim_failure_at_strong_friction(claims, set);
     claim_convex(claims, set);
 }

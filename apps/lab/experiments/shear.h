@@ -4,44 +4,51 @@
 
 #include "worlds.h"
 
-/* A bed of spheres in an upright cylinder whose upper part is turned about the axis. */
+/* A bed of spheres in an upright cylinder. The upper part of the bed, the plug, is turned about the cylinder's axis. */
 typedef struct Shear {
     int bodies;
-    /* Numbers of steps: without rotation; then with it; measured in a run, after as many that are not. */
-    int settle, begin, steps;
-    int samples, every;       /* number of problems that are extracted; steps between two of them */
-    double radius, vat, turn; /* radius of a sphere, of the cylinder, m; speed of the plug, rad/s */
-    double level;             /* height above which spheres belong to the plug, m */
+    int settle_steps;    /* steps without rotation */
+    int turning_steps;   /* steps with rotation before runs and samples */
+    int measured_steps;  /* measured steps of a run; as many that are not measured precede them */
+    int samples;         /* number of problems that are extracted */
+    int sample_interval; /* steps between two of these problems */
+    double radius;       /* of a sphere, m */
+    double cylinder_radius; /* m */
+    double plug_spin;       /* angular velocity of the plug, rad/s */
+    double plug_height;     /* height above which spheres belong to the plug, m */
 } Shear;
 
 /* Cost of solves (samples) or of whole steps (runs) under one law to one tolerance. */
 typedef struct ShearCost {
-    /* Sums of products with the operator and of seconds; maximum of the residual over its tolerance. */
-    double products, seconds, worst;
-    int count, missed; /* solves or steps; of these, not to the tolerance */
+    double products, seconds; /* sums over solves or steps */
+    double worst;             /* maximum of the residual over its tolerance */
+    int count;                /* number of solves or steps */
+    int missed;               /* number of those that missed the tolerance */
 } ShearCost;
 
 /* A run of steps under one law. */
 typedef struct ShearRun {
     ShearCost cost;
-    /* Mean height of centres at the end, m; overlap over the radius, mean over contacts and steps, and largest. */
-    double height, overlap, deepest;
+    double height;  /* mean height of the spheres' centres at the end, m */
+    double overlap; /* over the radius, mean over contacts and steps */
+    double deepest; /* largest overlap over the radius */
 } ShearRun;
 
-/* Makes the settled bed of the scene settle-cylinder with these assignments and sets shear->level. */
-TalusStatus shear_settle(const Worlds *w, Shear *shear, const WorldsSets *sets, TalusWorld **out,
-                         TalusSnapshot *g);
-/* Gives the plug's spheres the horizontal velocities and spins of a rigid rotation about z; vertical velocities stay.
- * Takes a snapshot into g. */
-TalusStatus shear_drive(TalusWorld *world, const Shear *shear, TalusSnapshot *g);
-/* Sets the friction law between bodies of the scene's one material. */
-TalusStatus shear_set_law(TalusWorld *world, const TalusSnapshot *g, TalusFrictionLaw law);
-/* Takes steps with the plug driven; adds their cost and overlap to `run` unless it is NULL. */
+/* Builds the scene settle-cylinder with these assignments, lets the bed settle and sets shear->plug_height.
+ * `snapshot` receives the settled state. */
+TalusStatus shear_settle(const Worlds *w, Shear *shear, const WorldsAssignments *sets,
+                         TalusWorld **out, TalusSnapshot *snapshot);
+/* Sets the horizontal velocities and spins of the plug's spheres to those of a rigid rotation about z; vertical
+ * velocities stay. `snapshot` receives the state before. */
+TalusStatus shear_drive(TalusWorld *world, const Shear *shear, TalusSnapshot *snapshot);
+/* Sets the friction law of contacts between bodies of material snapshot->material[0], the only one of the scene. */
+TalusStatus shear_set_law(TalusWorld *world, const TalusSnapshot *snapshot, TalusFrictionLaw law);
+/* Makes steps, with shear_drive before each; adds their cost and overlap to `run` unless it is NULL. */
 TalusStatus shear_flow(const Worlds *w, TalusWorld *world, const Shear *shear, int steps,
-                       TalusSnapshot *g, ShearRun *run);
-/* Takes shear->steps steps that are not measured, which make warm starts of the world's law and tolerance, then as many
- * that are. */
-TalusStatus shear_run(const Worlds *w, TalusWorld *world, const Shear *shear, TalusSnapshot *g,
-                      ShearRun *run);
+                       TalusSnapshot *snapshot, ShearRun *run);
+/* Makes shear->measured_steps steps that are not measured, so that warm starts suit the world's law and tolerance, then
+ * as many measured steps, and fills `run`. */
+TalusStatus shear_run(const Worlds *w, TalusWorld *world, const Shear *shear,
+                      TalusSnapshot *snapshot, ShearRun *run);
 
 #endif

@@ -15,12 +15,12 @@ static const WorldsRow *const table[] = {
 
 _Static_assert(sizeof table / sizeof *table == WORLDS_ROWS, "the number of rows");
 
-const WorldsRow *worlds_row(int index)
+const WorldsRow *worlds_get_row(int index)
 {
     return index < WORLDS_ROWS ? table[index] : NULL;
 }
 
-const WorldsRow *worlds_find(const char *name)
+const WorldsRow *worlds_find_row(const char *name)
 {
     for (int i = 0; i < WORLDS_ROWS; i++)
         if (strcmp(table[i]->name, name) == 0)
@@ -30,41 +30,42 @@ const WorldsRow *worlds_find(const char *name)
 
 /* ---- verdicts ---- */
 
-static void add_verdict(const Worlds *w, LabTable *t, const Verdict *v)
+static void add_verdict_row(const Worlds *w, LabTable *t, const Verdict *v)
 {
     if (v->failed) {
-        lab_table_row(t, "%s\t-\t-\t-\t-", v->what);
-        lab_table_add(t, "failed: %s", v->found);
+        lab_table_add_cells(t, "%s\t-\t-\t-\t-", v->what);
+        lab_table_add_cell(t, "failed: %s", v->found);
         return;
     }
-    lab_table_row(t, "%s\t%.4g %s\t%.4g %s\t%.2e\t%.2e", v->what, v->target, v->unit, v->measured,
-                  v->unit, v->rms, v->relative);
+    lab_table_add_cells(t, "%s\t%.4g %s\t%.4g %s\t%.2e\t%.2e", v->what, v->target, v->unit,
+                        v->measured, v->unit, v->rms, v->relative);
     if (w->quick)
-        lab_table_add(t, "quick: not judged");
+        lab_table_add_cell(t, "quick: not judged");
     else if (v->found[0])
-        lab_table_add(t, "%s", v->found);
+        lab_table_add_cell(t, "%s", v->found);
     else
-        lab_table_add(t, v->measured <= v->target ? "held" : "missed");
+        lab_table_add_cell(t, v->measured <= v->target ? "held" : "missed");
 }
 
-static void add_verdicts(Worlds *w)
+static void add_verdict_table(Worlds *w)
 {
-    LabTable *t = lab_set_table(w->set, "Targets",
-                                "figure\tat most\tmeasured\trms, m/s\trms over g h\tverdict");
+    LabTable *t = lab_set_add_table(w->set, "Targets",
+                                    "figure\tat most\tmeasured\trms, m/s\trms over g h\tverdict");
     for (int i = 0; i < w->verdicts; i++)
-        add_verdict(w, t, &w->verdict[i]);
+        add_verdict_row(w, t, &w->verdict[i]);
 }
 
 /* ---- the whole ---- */
 
-static void describe(Worlds *w)
+/* Adds a note with a description of each backend. */
+static void note_backends(Worlds *w)
 {
     for (int i = 0; i < w->backends; i++) {
         const TalusBackend *b = talus_backend_find(w->backend[i]);
         char text[256] = "the host";
         if (b && b->describe)
             b->describe(text, sizeof text);
-        lab_set_note(w->set, "Backend %s: %s.", w->backend[i], text);
+        lab_set_add_note(w->set, "Backend %s: %s.", w->backend[i], text);
     }
 }
 
@@ -80,29 +81,29 @@ static int run_rows(Worlds *w, const WorldsRow *const *rows, int count)
         bool limited = w->limit > 0.0 && rows[i]->share > 0.0;
         used += rows[i]->share;
         w->deadline = limited ? begun + unlimited + w->limit * used / shares : HUGE_VAL;
-        worlds_print(w, "%s: %s", rows[i]->name, rows[i]->summary);
-        lab_set_note(w->set, "%s: %s. %s.", rows[i]->name, rows[i]->summary, rows[i]->source);
+        worlds_print_line(w, "%s: %s", rows[i]->name, rows[i]->summary);
+        lab_set_add_note(w->set, "%s: %s. %s.", rows[i]->name, rows[i]->summary, rows[i]->source);
         TalusStatus status = rows[i]->run(w);
         if (status != TALUS_OK) {
             failures++;
-            worlds_judge_failure(w, rows[i]->name);
+            worlds_add_failure(w, rows[i]->name);
             cli_fail("%s: %s", rows[i]->name, talus_error());
         }
         double seconds = talus_now() - start;
         unlimited += limited ? 0.0 : seconds;
-        worlds_print(w, "%s: %.1f s", rows[i]->name, seconds);
+        worlds_print_line(w, "%s: %.1f s", rows[i]->name, seconds);
     }
-    lab_set_note(w->set, "All in %.1f s.", talus_now() - begun);
+    lab_set_add_note(w->set, "All in %.1f s.", talus_now() - begun);
     return failures;
 }
 
-int worlds_main(Worlds *w, const WorldsRow *const *rows, int count)
+int worlds_run_rows(Worlds *w, const WorldsRow *const *rows, int count)
 {
-    describe(w);
+    note_backends(w);
     if (w->quick)
-        lab_set_note(w->set, "Quick version: small worlds, and no target is judged.");
+        lab_set_add_note(w->set, "Quick version: small worlds, and no target is judged.");
     int failures = run_rows(w, rows, count);
     if (w->verdicts > 0)
-        add_verdicts(w);
+        add_verdict_table(w);
     return failures ? CLI_FAILED : CLI_OK;
 }

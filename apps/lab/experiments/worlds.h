@@ -10,15 +10,16 @@
 
 enum {
     WORLDS_ROWS = 13,
-    WORLDS_SETS = 16,
+    WORLDS_ASSIGNMENTS = 16,
     WORLDS_BACKENDS = 2,
     WORLDS_VERDICTS = 32,
-    WORLDS_SECONDS = 480 /* limit of `talus bench gpu`, s; late rows end early or fail */
+    WORLDS_SECONDS =
+        480 /* time limit of `talus bench gpu`, s; a row that exceeds its share ends early or fails */
 };
 
 /* A measured figure and its target. */
 typedef struct Verdict {
-    char what[LAB_TEXT];
+    char what[LAB_TEXT];     /* name of the figure */
     char found[LAB_TEXT];    /* text that is shown instead of "held" or "missed"; "": none */
     double target, measured; /* in `unit`; the target is an upper bound */
     const char *unit;
@@ -27,21 +28,20 @@ typedef struct Verdict {
 } Verdict;
 
 typedef struct Worlds {
-    /* Most rows run on the first one alone; million runs on all and judges the first; agreement judges all. */
+    /* Most rows run on the first backend only; million runs on all and judges the first; agreement judges all. */
     const char *backend[WORLDS_BACKENDS];
     int backends;
-    /* threads: --threads, -1: not given. repeat: measured steps per figure; 0: the row's default. */
-    int threads, repeat;
+    int threads;     /* of --threads; -1: not given */
+    int repeat;      /* measured steps per figure; 0: the row's default */
     int steps;       /* maximum steps of the rows that simulate a whole run; 0: all */
     double limit;    /* seconds for all rows together; 0: none */
-    double deadline; /* talus_now() at which the row should end; infinite without a limit */
+    double deadline; /* clock reading at which the row should end; infinite without a limit */
     bool quick, quiet;
-    const char *dir; /* directory of the results */
-    /* Of a row that takes names: the operands after its own name; --fresh. */
-    const char *const *names;
+    const char *dir;          /* directory of the results */
+    const char *const *names; /* operands after the row's own name, for a row that takes names */
     int name_count;
-    bool fresh;
-    bool any_backend; /* --backend is not given: the row may choose */
+    bool fresh;       /* --fresh: the row ignores stored figures */
+    bool any_backend; /* --backend is not given, so the row may choose the backend */
     LabSet *set;
     Verdict verdict[WORLDS_VERDICTS];
     int verdicts;
@@ -49,12 +49,13 @@ typedef struct Worlds {
 
 typedef struct WorldsRow {
     const char *name, *summary, *source;
-    /* Weight of the row in the time limit of `talus bench gpu`. Its deadline is limit * a / b seconds after the start
-     * of the first row, with a the sum of the shares up to and with this row, b that of all chosen rows; time that a
-     * row leaves goes to later ones. If all rows run, shares are seconds, since b is WORLDS_SECONDS. 0: not part of the
-     * group `gpu`; if named with it, the row has no deadline, and its time does not count. */
+    /* Weight of the row in the time limit of `talus bench gpu`. Its deadline is limit * a / b seconds after the start of
+     * the first row, with a the sum of the shares up to and including this row and b the sum over all chosen rows; time
+     * that a row does not use is left to later rows. If all rows run, b is WORLDS_SECONDS, so that shares are seconds.
+     * 0: the row is not part of the group `gpu`; named together with it, the row has no deadline, and its time does not
+     * count. */
     double share;
-    /* Further operands are names for the row, and it takes up what an earlier call has stored. */
+    /* Further operands are names of the row's cases, and the row reuses what an earlier call has stored. */
     bool takes_names;
     TalusStatus (*run)(Worlds *w);
 } WorldsRow;
@@ -66,42 +67,42 @@ extern const WorldsRow worlds_hourglass, worlds_million, worlds_ten_million, wor
     worlds_janssen, worlds_petra, worlds_default, worlds_rigid;
 
 /* Returns row `index`; NULL beyond the last. */
-const WorldsRow *worlds_row(int index);
+const WorldsRow *worlds_get_row(int index);
 /* Returns NULL if there is no row of this name. */
-const WorldsRow *worlds_find(const char *name);
+const WorldsRow *worlds_find_row(const char *name);
 
 /* Runs `talus bench gpu [ROW...]` or one row alone; the caller has set the options in `w`. Returns the exit code:
  * CLI_FAILED if a row ended with an error, CLI_OK even if targets were missed. */
-int worlds_main(Worlds *w, const WorldsRow *const *rows, int count);
+int worlds_run_rows(Worlds *w, const WorldsRow *const *rows, int count);
 
 /* ---- for the rows (worlds_measure.c) ---- */
 
 /* NAME=VALUE assignments, as for --set. */
-typedef struct WorldsSets {
-    char text[WORLDS_SETS][96];
+typedef struct WorldsAssignments {
+    char text[WORLDS_ASSIGNMENTS][96];
     int count;
-} WorldsSets;
+} WorldsAssignments;
 
-/* Adds the formatted text, an assignment NAME=VALUE; at most WORLDS_SETS in all. */
-void worlds_set(WorldsSets *sets, const char *format, ...) CLI_PRINTF(2, 3);
+/* Adds the formatted text, an assignment NAME=VALUE; there may be WORLDS_ASSIGNMENTS in all. */
+void worlds_assign(WorldsAssignments *sets, const char *format, ...) CLI_PRINTF(2, 3);
 
 typedef struct WorldsCase {
     const char *scene, *solver, *backend; /* solver or backend NULL: the scene's */
-    const char *text;                     /* of the scene, in place of its name; NULL: none */
-    WorldsSets sets;
+    const char *text; /* JSON text of the scene, used in place of `scene`; NULL: none */
+    WorldsAssignments sets;
 } WorldsCase;
 
-/* Builds the world of a scene with these assignments. */
-TalusStatus worlds_open(const Worlds *w, const WorldsCase *c, TalusWorld **out);
+/* Builds the world of a scene with the assignments of the case, under relaxed defaults unless they say otherwise. */
+TalusStatus worlds_build(const Worlds *w, const WorldsCase *c, TalusWorld **out);
 /* Creates a copy of the next step's problem, with its warm start as impulses; the copy outlives the world. */
 TalusStatus worlds_copy_problem(TalusWorld *world, TalusProblem **out);
 /* Returns |gravity| h, the speed that gravity adds in one step, m/s. */
 double worlds_reference_speed(const TalusWorld *world);
-/* Processor time of this program so far, s, summed over its threads. Other programs hardly affect it. */
+/* Returns the processor time of this program so far, s, summed over its threads. */
 double worlds_processor_time(void);
 /* Prints a line to standard error unless --quiet. */
-void worlds_print(const Worlds *w, const char *format, ...) CLI_PRINTF(2, 3);
-/* True if the row's deadline has passed. A row whose figures do not need all its steps then ends early. */
+void worlds_print_line(const Worlds *w, const char *format, ...) CLI_PRINTF(2, 3);
+/* True if the row's deadline has passed; a row whose figures do not need all its steps then ends early. */
 bool worlds_time_is_over(const Worlds *w);
 /* Fails with TALUS_ERR_CANCELLED once a signal requests a stop or the row's time is over. */
 TalusStatus worlds_check_stop(const Worlds *w);
@@ -113,18 +114,20 @@ typedef struct WorldsStep {
     double rms, relative; /* residual in m/s, and relative to the reference speed */
 } WorldsStep;
 
-/* Takes `steps` steps. `median` and `max` (may be NULL) receive the median and the maximum over the steps of each field
+/* Makes `steps` steps. `median` and `max` (may be NULL) receive the median and the maximum over the steps of each field
  * of WorldsStep. If the row's time is over after a step, the function ends without an error and *done receives the
  * number of steps taken; with `done` NULL it fails. A signal to stop makes it fail, too. `label` begins messages. */
 TalusStatus worlds_advance(const Worlds *w, TalusWorld *world, int steps, const char *label,
                            WorldsStep *median, WorldsStep *max, int *done);
 
-/* Bytes of device memory held by the backend; on the host, bytes held by the library. */
-double worlds_memory(const char *backend);
+/* Returns the bytes of device memory that the backend holds; on the host, the bytes that the library holds. */
+double worlds_measure_memory(const char *backend);
 
-double worlds_median(double *values, int count); /* sorts the values; NAN if there are none */
+/* Returns the median and sorts the values; NAN if there are none. */
+double worlds_median(double *values, int count);
 double worlds_mean(const double *values, int count);
-double worlds_deviation(const double *values, int count); /* of a sample; NAN for less than two */
+/* Returns the standard deviation of a sample; NAN for fewer than two values. */
+double worlds_deviation(const double *values, int count);
 
 /* Region in which packing fractions are measured: |x| <= half, |y| <= half, low <= z <= high. */
 typedef struct WorldsCore {
@@ -132,20 +135,21 @@ typedef struct WorldsCore {
 } WorldsCore;
 
 double worlds_core_volume(const WorldsCore *core);
-/* Volume of the part of a ball inside the core, approximated by narrow columns. */
-double worlds_ball_within(const WorldsCore *core, TalusVec3 x, double radius);
+/* Returns the volume of the part of a ball that is inside the core, approximated by narrow columns. */
+double worlds_ball_volume_within(const WorldsCore *core, TalusVec3 x, double radius);
 
-/* Records a figure that should be at most `target`; `step` (may be NULL) has the residual of the steps it was measured
- * in. The formatted text names the figure. Returns the verdict; beyond WORLDS_VERDICTS it is not recorded. */
-Verdict *worlds_judge(Worlds *w, double measured, double target, const char *unit,
-                      const WorldsStep *step, const char *format, ...) CLI_PRINTF(6, 7);
-/* Marks the verdict as missed, whatever its figure, if the row's time was over before the needed `steps` were done. */
-void worlds_need_steps(Verdict *verdict, int done, int steps);
-/* Records that the benchmark `row` failed with talus_error(). */
-void worlds_judge_failure(Worlds *w, const char *row);
+/* Adds a verdict on a figure that should be at most `target`. `step` (may be NULL) has the residual of the steps in which
+ * the figure was measured; the formatted text names the figure. Returns the verdict; verdicts beyond WORLDS_VERDICTS are
+ * not stored. */
+Verdict *worlds_add_verdict(Worlds *w, double measured, double target, const char *unit,
+                            const WorldsStep *step, const char *format, ...) CLI_PRINTF(6, 7);
+/* Marks the verdict as missed, whatever its figure, if fewer than `steps` steps were done. */
+void worlds_require_steps(Verdict *verdict, int done, int steps);
+/* Adds a verdict that the benchmark `row` failed with talus_error(). */
+void worlds_add_failure(Worlds *w, const char *row);
 
 /* Returns `quick` with --quick, else `full`. */
-static inline int worlds_size(const Worlds *w, int full, int quick)
+static inline int worlds_choose_size(const Worlds *w, int full, int quick)
 {
     return w->quick ? quick : full;
 }

@@ -25,17 +25,20 @@ typedef struct Solution {
     double *velocity; /* [6 bodies] */
 } Solution;
 
-static TalusStatus take_problem(const Worlds *w, TalusWorld **world, TalusProblem **out)
+/* Settles a bed on the cpu and copies the problem of its next step; the caller destroys world and problem. */
+static TalusStatus make_problem(const Worlds *w, TalusWorld **world, TalusProblem **out)
 {
     WorldsCase c = {.scene = "settle-box", .solver = "apgd", .backend = "cpu"};
-    worlds_set(&c.sets, "bodies=%d", worlds_size(w, 4000, 200));
-    TALUS_TRY(worlds_open(w, &c, world));
-    TALUS_TRY(worlds_advance(w, *world, worlds_size(w, 200, 60), "agreement", NULL, NULL, NULL));
+    worlds_assign(&c.sets, "bodies=%d", worlds_choose_size(w, 4000, 200));
+    TALUS_TRY(worlds_build(w, &c, world));
+    TALUS_TRY(
+        worlds_advance(w, *world, worlds_choose_size(w, 200, 60), "agreement", NULL, NULL, NULL));
     return worlds_copy_problem(*world, out);
 }
 
-static TalusStatus solve(TalusProblem *problem, const char *backend, const char *spec,
-                         double tolerance, Solution *out)
+/* Solves from zero impulses; writes the bodies' velocities and the residual, which the cpu computes. */
+static TalusStatus solve_on_backend(TalusProblem *problem, const char *backend, const char *spec,
+                                    double tolerance, Solution *out)
 {
     TalusSolver *solver;
     TalusSolveOptions options = talus_solve_options_default();
@@ -58,7 +61,7 @@ static TalusStatus solve(TalusProblem *problem, const char *backend, const char 
 }
 
 /* Maximum over bodies and axes of the difference of linear velocities, m/s. */
-static double difference(const Solution *a, const Solution *b, int bodies)
+static double velocity_difference(const Solution *a, const Solution *b, int bodies)
 {
     double largest = 0.0;
     for (int i = 0; i < bodies; i++)
@@ -67,12 +70,13 @@ static double difference(const Solution *a, const Solution *b, int bodies)
     return largest;
 }
 
-static void add_solution(LabTable *t, const char *solver, const char *backend, double tolerance,
-                         const Solution *s, double speed, double dv)
+/* `dv`: largest difference of velocities from the cpu's solution, m/s. */
+static void add_solution_row(LabTable *t, const char *solver, const char *backend, double tolerance,
+                             const Solution *s, double speed, double dv)
 {
     double rms = s->info.residual.rms;
-    lab_table_row(t, "%s\t%s\t%.0e\t%d\t%.2e\t%.2e\t%.2e", solver, backend, tolerance,
-                  s->info.iterations, rms, rms / speed, dv);
+    lab_table_add_cells(t, "%s\t%s\t%.0e\t%d\t%.2e\t%.2e\t%.2e", solver, backend, tolerance,
+                        s->info.iterations, rms, rms / speed, dv);
 }
 
 /* True for cuda-mixed: single precision with refinement. */
@@ -81,48 +85,51 @@ static bool is_mixed(const char *backend)
     return strstr(backend, "mixed") != NULL;
 }
 
-static TalusStatus compare(Worlds *w, LabTable *t, TalusProblem *problem, const char *solver,
-                           double speed, Solution *reference, Solution *other)
+/* Solves the problem by one solver on the cpu and on each backend; adds table rows and verdicts. */
+static TalusStatus compare_backends(Worlds *w, LabTable *t, TalusProblem *problem,
+                                    const char *solver, double speed, Solution *reference,
+                                    Solution *other)
 {
     static const double exact = 1e-11, refined = 1e-6; /* relative to g h */
     int bodies = talus_problem_bodies(problem);
-    TALUS_TRY(solve(problem, "cpu", solver, exact * speed, reference));
-    add_solution(t, solver, "cpu", exact, reference, speed, 0.0);
+    TALUS_TRY(solve_on_backend(problem, "cpu", solver, exact * speed, reference));
+    add_solution_row(t, solver, "cpu", exact, reference, speed, 0.0);
     for (int i = 0; i < w->backends; i++) {
         bool mixed = is_mixed(w->backend[i]);
         double tolerance = mixed ? refined : exact;
-        TALUS_TRY(solve(problem, w->backend[i], solver, tolerance * speed, other));
-        double dv = difference(reference, other, bodies);
+        TALUS_TRY(solve_on_backend(problem, w->backend[i], solver, tolerance * speed, other));
+        double dv = velocity_difference(reference, other, bodies);
         WorldsStep step = {.rms = other->info.residual.rms,
                            .relative = other->info.residual.rms / speed};
-        add_solution(t, solver, w->backend[i], tolerance, other, speed, dv);
+        add_solution_row(t, solver, w->backend[i], tolerance, other, speed, dv);
         if (mixed)
-            worlds_judge(w, step.relative, refined, "", &step,
-                         "agreement, %s on %s: residual over g h", solver, w->backend[i]);
+            worlds_add_verdict(w, step.relative, refined, "", &step,
+                               "agreement, %s on %s: residual over g h", solver, w->backend[i]);
         else
-            worlds_judge(w, dv, 1e-9, "m/s", &step, "agreement, %s on %s: velocities", solver,
-                         w->backend[i]);
+            worlds_add_verdict(w, dv, 1e-9, "m/s", &step, "agreement, %s on %s: velocities", solver,
+                               w->backend[i]);
     }
     return TALUS_OK;
 }
 
+/* Makes one problem and compares the backends on it with two solvers. */
 static TalusStatus compare_problem(Worlds *w)
 {
     TalusWorld *world = NULL;
     TalusProblem *problem = NULL;
     Solution reference = {0}, other = {0};
-    TalusStatus status = take_problem(w, &world, &problem);
+    TalusStatus status = make_problem(w, &world, &problem);
     if (status == TALUS_OK) {
         double speed = worlds_reference_speed(world);
-        LabTable *t = lab_set_table(
+        LabTable *t = lab_set_add_table(
             w->set, "One problem, solved by each backend from zero",
             "solver\tbackend\ttolerance/gh\titerations\trms m/s\trms/gh\tlargest dv, m/s");
         snprintf(t->note, sizeof t->note,
                  "%d bodies, %d contacts. Residuals are computed by the cpu from the impulses; dv "
                  "is against the cpu's solution.",
                  talus_problem_bodies(problem), talus_problem_blocks(problem));
-        status = compare(w, t, problem, "apgd", speed, &reference, &other);
-        TALUS_THEN(status, compare(w, t, problem, "lbfgs-fb", speed, &reference, &other));
+        status = compare_backends(w, t, problem, "apgd", speed, &reference, &other);
+        TALUS_THEN(status, compare_backends(w, t, problem, "lbfgs-fb", speed, &reference, &other));
     }
     TALUS_RELEASE(reference.velocity, other.velocity);
     talus_problem_destroy(problem);
@@ -146,9 +153,9 @@ typedef struct Beds {
     WorldsStep worst;
 } Beds;
 
-/* The region of a bed of side^3 spheres at least `margin` away from walls, floor and surface; the surface is where it
- * would be at a packing fraction of 0.58. */
-static WorldsCore core_of(int side, double margin)
+/* Returns the region of a bed of side^3 spheres at least `margin` away from walls, floor and surface. The height of the
+ * surface is that of a bed with a packing fraction of 0.58. */
+static WorldsCore find_core(int side, double margin)
 {
     static const double volume = 4.0 / 3.0 * 3.14159265358979323846, typical = 0.58;
     /* height of the bed at a packing fraction of 1: side^3 spheres over (side spacing)^2 */
@@ -157,8 +164,9 @@ static WorldsCore core_of(int side, double margin)
         .half = 0.5 * side * spacing - margin, .low = margin, .high = solid / typical - margin};
 }
 
-static TalusStatus measure(const TalusWorld *world, const TalusLedger *ledger,
-                           const WorldsCore *core, double out[QUANTITIES])
+/* Writes mean height, packing fraction and energy of a bed. */
+static TalusStatus measure_bed(const TalusWorld *world, const TalusLedger *ledger,
+                               const WorldsCore *core, double out[QUANTITIES])
 {
     double height = 0.0, volume = 0.0;
     TalusSnapshot s = {0};
@@ -169,7 +177,7 @@ static TalusStatus measure(const TalusWorld *world, const TalusLedger *ledger,
             continue;
         moving++;
         height += s.position[i].z;
-        volume += worlds_ball_within(core, s.position[i], radius);
+        volume += worlds_ball_volume_within(core, s.position[i], radius);
     }
     out[HEIGHT] = height / moving;
     out[FRACTION] = volume / worlds_core_volume(core);
@@ -178,22 +186,22 @@ static TalusStatus measure(const TalusWorld *world, const TalusLedger *ledger,
     return TALUS_OK;
 }
 
-/* Settles one bed, writes its quantities, and raises *worst to its maximum residuals. */
-static TalusStatus settle(const Worlds *w, const char *backend, int seed, double out[QUANTITIES],
-                          WorldsStep *worst)
+/* Settles one bed, writes its quantities, and updates the maximum residuals in *worst. */
+static TalusStatus settle_bed(const Worlds *w, const char *backend, int seed,
+                              double out[QUANTITIES], WorldsStep *worst)
 {
-    int side = worlds_size(w, 10, 5), steps = worlds_size(w, 400, 60);
-    WorldsCore core = core_of(side, (w->quick ? 2.0 : 4.0) * radius);
+    int side = worlds_choose_size(w, 10, 5), steps = worlds_choose_size(w, 400, 60);
+    WorldsCore core = find_core(side, (w->quick ? 2.0 : 4.0) * radius);
     WorldsCase c = {.scene = "settle-box", .backend = backend};
     WorldsStep max;
     TalusStepInfo info;
     TalusWorld *world;
-    worlds_set(&c.sets, "bodies=%d", side * side * side);
-    worlds_set(&c.sets, "bodies[grains].seed=%d", seed);
-    TALUS_TRY(worlds_open(w, &c, &world));
+    worlds_assign(&c.sets, "bodies=%d", side * side * side);
+    worlds_assign(&c.sets, "bodies[grains].seed=%d", seed);
+    TALUS_TRY(worlds_build(w, &c, &world));
     TalusStatus status = worlds_advance(w, world, steps, "agreement, beds", NULL, &max, NULL);
     TALUS_THEN(status, talus_world_step(world, &info));
-    TALUS_THEN(status, measure(world, &info.ledger, &core, out));
+    TALUS_THEN(status, measure_bed(world, &info.ledger, &core, out));
     talus_world_destroy(world);
     TALUS_TRY(status);
     worst->rms = fmax(worst->rms, max.rms);
@@ -201,12 +209,13 @@ static TalusStatus settle(const Worlds *w, const char *backend, int seed, double
     return TALUS_OK;
 }
 
-static TalusStatus settle_all(const Worlds *w, const char *backend, int seeds, Beds *beds)
+/* Settles a bed for each seed on one backend and fills `beds`. */
+static TalusStatus settle_beds(const Worlds *w, const char *backend, int seeds, Beds *beds)
 {
     beds->worst = (WorldsStep){0};
     for (int seed = 0; seed < seeds; seed++) {
         double one[QUANTITIES];
-        TALUS_TRY(settle(w, backend, seed + 1, one, &beds->worst));
+        TALUS_TRY(settle_bed(w, backend, seed + 1, one, &beds->worst));
         for (int q = 0; q < QUANTITIES; q++)
             beds->found[q][seed] = one[q];
     }
@@ -223,42 +232,45 @@ static double mean_difference(const double *a, const double *b, int seeds, doubl
     return worlds_mean(d, seeds);
 }
 
-static void add_beds(Worlds *w, LabTable *t, const char *backend, const Beds *beds,
-                     const Beds *host, int seeds)
+/* Adds the quantities of one backend to the table; of a backend other than the cpu also differences and verdicts. */
+static void add_bed_rows(Worlds *w, LabTable *t, const char *backend, const Beds *beds,
+                         const Beds *host, int seeds)
 {
     for (int q = 0; q < QUANTITIES; q++) {
         const double *values = beds->found[q], *reference = host->found[q];
         double error, scatter = worlds_deviation(reference, seeds);
         double off = mean_difference(values, reference, seeds, &error);
-        lab_table_row(t, "%s\t%s\t%.6g\t%.2g", quantity_names[q], backend,
-                      worlds_mean(values, seeds), worlds_deviation(values, seeds));
+        lab_table_add_cells(t, "%s\t%s\t%.6g\t%.2g", quantity_names[q], backend,
+                            worlds_mean(values, seeds), worlds_deviation(values, seeds));
         if (beds == host) {
-            lab_table_row(t, "-\t-\t-");
+            lab_table_add_cells(t, "-\t-\t-");
             continue;
         }
-        lab_table_row(t, "%+.2g\t%+.2f\t%+.2f", off, off / scatter, off / error);
-        worlds_judge(w, fabs(off) / scatter, 1.0, "", &beds->worst,
-                     "agreement, %s on %s: difference over scatter", quantity_names[q], backend);
+        lab_table_add_cells(t, "%+.2g\t%+.2f\t%+.2f", off, off / scatter, off / error);
+        worlds_add_verdict(w, fabs(off) / scatter, 1.0, "", &beds->worst,
+                           "agreement, %s on %s: difference over scatter", quantity_names[q],
+                           backend);
     }
 }
 
+/* Settles beds on the cpu and on each backend; adds a table and verdicts. */
 static TalusStatus compare_beds(Worlds *w)
 {
     Beds host, other;
     int seeds = w->quick ? QUICK_SEEDS : SEEDS;
-    TALUS_TRY(settle_all(w, "cpu", seeds, &host));
+    TALUS_TRY(settle_beds(w, "cpu", seeds, &host));
     LabTable *t =
-        lab_set_table(w->set, "Settled beds: means and scatter over seeds",
-                      "quantity\tbackend\tmean\tscatter\tdifference\tin scatters\tin errors");
+        lab_set_add_table(w->set, "Settled beds: means and scatter over seeds",
+                          "quantity\tbackend\tmean\tscatter\tdifference\tin scatters\tin errors");
     snprintf(
         t->note, sizeof t->note,
         "%d seeds. Judged: a difference of means of at most one scatter, which is the cpu's. In "
         "errors: over the standard error of the differences seed by seed.",
         seeds);
-    add_beds(w, t, "cpu", &host, &host, seeds);
+    add_bed_rows(w, t, "cpu", &host, &host, seeds);
     for (int b = 0; b < w->backends; b++) {
-        TALUS_TRY(settle_all(w, w->backend[b], seeds, &other));
-        add_beds(w, t, w->backend[b], &other, &host, seeds);
+        TALUS_TRY(settle_beds(w, w->backend[b], seeds, &other));
+        add_bed_rows(w, t, w->backend[b], &other, &host, seeds);
     }
     return TALUS_OK;
 }

@@ -20,8 +20,9 @@ static const double quick_necks[NECKS] = {3.0, 3.5, 4.0, 4.5, 5.0, 5.5, 6.0};
 
 typedef struct Flow {
     int bodies;
-    double bulb, waist;        /* radius of the bulbs, height of the neck; m */
-    double begin, window, end; /* s: start of steady flow, length of a window, last time */
+    double bulb, waist; /* radius of the bulbs, height of the neck; m */
+    /* Times, s: from which the flow is steady; length of a window; end of the run. */
+    double begin, window, end;
     double min_above; /* counting ends when less than this share of the grains is above the neck */
 } Flow;
 
@@ -35,6 +36,7 @@ typedef struct Rate {
 
 /* ---- counting ---- */
 
+/* Counts the moving bodies below `height`. */
 static TalusStatus count_below(const TalusWorld *world, double height, int *below)
 {
     TalusSnapshot s = {0};
@@ -46,7 +48,7 @@ static TalusStatus count_below(const TalusWorld *world, double height, int *belo
     return TALUS_OK;
 }
 
-/* Takes steps until `time`, s, and updates the maximum residuals in rate->worst. */
+/* Makes steps until `time`, s, and updates the maximum residuals in rate->worst. */
 static TalusStatus step_until(const Worlds *w, TalusWorld *world, double time, Rate *rate)
 {
     int64_t last = cli_steps_until(time, talus_world_step_length(world));
@@ -63,7 +65,7 @@ static TalusStatus step_until(const Worlds *w, TalusWorld *world, double time, R
 
 /* Steps the world to f->end and appends the rate of each window to `rate`. Ends earlier, without the window just
  * stepped, if less than f->min_above of the grains are above the neck; also if rate->window is full. */
-static TalusStatus measure(const Worlds *w, TalusWorld *world, const Flow *f, Rate *rate)
+static TalusStatus measure_rates(const Worlds *w, TalusWorld *world, const Flow *f, Rate *rate)
 {
     int before, now;
     TALUS_TRY(step_until(w, world, f->begin, rate));
@@ -80,7 +82,8 @@ static TalusStatus measure(const Worlds *w, TalusWorld *world, const Flow *f, Ra
     return TALUS_OK;
 }
 
-static TalusStatus run_neck(const Worlds *w, Flow f, double neck, Rate *rate)
+/* Runs all seeds with a neck of diameter `neck` d and fills `rate`. */
+static TalusStatus measure_neck(const Worlds *w, Flow f, double neck, Rate *rate)
 {
     double radius = 0.5 * neck * diameter;
     *rate = (Rate){.neck = neck};
@@ -88,12 +91,12 @@ static TalusStatus run_neck(const Worlds *w, Flow f, double neck, Rate *rate)
     for (int seed = 1; seed <= (w->quick ? 1 : SEEDS); seed++) {
         WorldsCase c = {.scene = "hourglass", .backend = w->backend[0]};
         TalusWorld *world;
-        worlds_set(&c.sets, "bodies=%d", f.bodies);
-        worlds_set(&c.sets, "neck=%.17g", radius);
-        worlds_set(&c.sets, "bulb=%.17g", f.bulb);
-        worlds_set(&c.sets, "bodies[grains].seed=%d", seed);
-        TALUS_TRY(worlds_open(w, &c, &world));
-        TalusStatus status = measure(w, world, &f, rate);
+        worlds_assign(&c.sets, "bodies=%d", f.bodies);
+        worlds_assign(&c.sets, "neck=%.17g", radius);
+        worlds_assign(&c.sets, "bulb=%.17g", f.bulb);
+        worlds_assign(&c.sets, "bodies[grains].seed=%d", seed);
+        TALUS_TRY(worlds_build(w, &c, &world));
+        TalusStatus status = measure_rates(w, world, &f, rate);
         talus_world_destroy(world);
         TALUS_TRY(status);
     }
@@ -102,20 +105,22 @@ static TalusStatus run_neck(const Worlds *w, Flow f, double neck, Rate *rate)
                           neck, rate->windows);
     rate->mean = worlds_mean(rate->window, rate->windows);
     rate->error = worlds_deviation(rate->window, rate->windows) / sqrt(rate->windows);
-    worlds_print(w, "beverloo: D = %g d: %.1f +- %.1f grains/s from %d windows", neck, rate->mean,
-                 rate->error, rate->windows);
+    worlds_print_line(w, "beverloo: D = %g d: %.1f +- %.1f grains/s from %d windows", neck,
+                      rate->mean, rate->error, rate->windows);
     return TALUS_OK;
 }
 
 /* ---- the fit ---- */
 
 typedef struct Fit {
-    double k, c, c_error, k_error, chi2; /* W = c (D / d - k)^(5/2) grains/s; standard errors */
-    int points;
+    double k, c;             /* W = c (D / d - k)^(5/2) grains/s */
+    double c_error, k_error; /* standard errors */
+    double chi2;             /* sum of (deviation / error)^2 over the necks */
+    int points;              /* number of necks */
 } Fit;
 
-/* (D / d - k)^(5/2); 0 for D / d < k. */
-static double law(double neck, double k)
+/* Returns (D / d - k)^(5/2), with `neck` = D / d; 0 if that is less than k. */
+static double power_law(double neck, double k)
 {
     double x = fmax(neck - k, 0.0);
     return x * x * sqrt(x);
@@ -123,59 +128,60 @@ static double law(double neck, double k)
 
 /* Writes the C of least chi^2 for this k and its standard error; returns that chi^2, the sum of (deviation / error)^2
  * over the necks. */
-static double fit_at(const Rate *rate, double k, double *c, double *c_error)
+static double fit_coefficient(const Rate *rate, double k, double *c, double *c_error)
 {
     double xx = 0.0, xy = 0.0, chi2 = 0.0;
     for (int i = 0; i < NECKS; i++) {
-        double x = law(rate[i].neck, k) / rate[i].error;
+        double x = power_law(rate[i].neck, k) / rate[i].error;
         xx += x * x;
         xy += x * rate[i].mean / rate[i].error;
     }
     *c = xy / xx;
     *c_error = 1.0 / sqrt(xx);
     for (int i = 0; i < NECKS; i++) {
-        double miss = (rate[i].mean - *c * law(rate[i].neck, k)) / rate[i].error;
+        double miss = (rate[i].mean - *c * power_law(rate[i].neck, k)) / rate[i].error;
         chi2 += miss * miss;
     }
     return chi2;
 }
 
-/* Finds the k of least chi^2 by golden section in [0, 2.9]; its error is the change at which the parabola with the
- * curvature of chi^2 there rises by 1. */
-static Fit fit(const Rate *rate)
+/* Finds the k of least chi^2 by golden section in [0, 2.9]. The error of k is the change of k by which chi^2, taken as a
+ * parabola with its curvature at the minimum, rises by 1. */
+static Fit fit_law(const Rate *rate)
 {
     static const double golden = 0.6180339887498949, width = 1e-3;
     double low = 0.0, high = 2.9, c, error;
     for (int i = 0; i < 60; i++) {
         double a = high - golden * (high - low), b = low + golden * (high - low);
-        if (fit_at(rate, a, &c, &error) < fit_at(rate, b, &c, &error))
+        if (fit_coefficient(rate, a, &c, &error) < fit_coefficient(rate, b, &c, &error))
             high = b;
         else
             low = a;
     }
     Fit f = {.k = 0.5 * (low + high), .points = NECKS};
-    double curvature =
-        fit_at(rate, f.k + width, &c, &error) + fit_at(rate, f.k - width, &c, &error);
-    f.chi2 = fit_at(rate, f.k, &f.c, &f.c_error);
+    double curvature = fit_coefficient(rate, f.k + width, &c, &error) +
+                       fit_coefficient(rate, f.k - width, &c, &error);
+    f.chi2 = fit_coefficient(rate, f.k, &f.c, &f.c_error);
     f.k_error = width * sqrt(2.0 / (curvature - 2.0 * f.chi2));
     return f;
 }
 
 /* ---- the table ---- */
 
-static void add_table(Worlds *w, const Rate *rate, const Fit *f, const Flow *flow)
+/* Adds the table of rates beside the fit, and the verdict on the fit. */
+static void add_rate_table(Worlds *w, const Rate *rate, const Fit *f, const Flow *flow)
 {
-    LabTable *t = lab_set_table(
+    LabTable *t = lab_set_add_table(
         w->set, "Beverloo: grains per second through the neck",
         "D/d\twindows\tgrains/s\terror\tthe law's\toff by, %\tin errors\trms/gh, most");
     double worst = 0.0;
     WorldsStep step = {0};
     for (int i = 0; i < NECKS; i++) {
-        double fitted = f->c * law(rate[i].neck, f->k), off = rate[i].mean - fitted;
+        double fitted = f->c * power_law(rate[i].neck, f->k), off = rate[i].mean - fitted;
         worst = fmax(worst, fabs(off) / fitted);
-        lab_table_row(t, "%g\t%d\t%.2f\t%.2f\t%.2f\t%+.2f\t%+.2f\t%.2e", rate[i].neck,
-                      rate[i].windows, rate[i].mean, rate[i].error, fitted, 100.0 * off / fitted,
-                      off / rate[i].error, rate[i].worst.relative);
+        lab_table_add_cells(t, "%g\t%d\t%.2f\t%.2f\t%.2f\t%+.2f\t%+.2f\t%.2e", rate[i].neck,
+                            rate[i].windows, rate[i].mean, rate[i].error, fitted,
+                            100.0 * off / fitted, off / rate[i].error, rate[i].worst.relative);
         step.rms = fmax(step.rms, rate[i].worst.rms);
         step.relative = fmax(step.relative, rate[i].worst.relative);
     }
@@ -185,13 +191,13 @@ static void add_table(Worlds *w, const Rate *rate, const Fit *f, const Flow *flo
              "backend %s.",
              f->c, f->c_error, f->k, f->k_error, f->chi2, f->points - 2, 100.0 * worst,
              flow->bodies, flow->window, w->backend[0]);
-    worlds_judge(w, sqrt(f->chi2 / (f->points - 2)), 2.0, "", &step,
-                 "beverloo: root of chi^2 per degree of freedom");
+    worlds_add_verdict(w, sqrt(f->chi2 / (f->points - 2)), 2.0, "", &step,
+                       "beverloo: root of chi^2 per degree of freedom");
 }
 
 static TalusStatus run_beverloo(Worlds *w)
 {
-    Flow f = {.bodies = worlds_size(w, 20000, 400),
+    Flow f = {.bodies = worlds_choose_size(w, 20000, 400),
               .begin = w->quick ? 0.8 : 4.0,
               .window = w->quick ? 0.1 : 0.5,
               .end = w->quick ? 1.2 : 14.0,
@@ -199,9 +205,9 @@ static TalusStatus run_beverloo(Worlds *w)
     static Rate rate[NECKS];
     f.bulb = w->quick ? 1.4 : bulb_per_root * cbrt(f.bodies);
     for (int i = 0; i < NECKS; i++)
-        TALUS_TRY(run_neck(w, f, w->quick ? quick_necks[i] : necks[i], &rate[i]));
-    Fit law_fit = fit(rate);
-    add_table(w, rate, &law_fit, &f);
+        TALUS_TRY(measure_neck(w, f, w->quick ? quick_necks[i] : necks[i], &rate[i]));
+    Fit law_fit = fit_law(rate);
+    add_rate_table(w, rate, &law_fit, &f);
     return TALUS_OK;
 }
 

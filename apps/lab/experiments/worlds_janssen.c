@@ -38,7 +38,8 @@ static TalusStatus find_probe(const TalusWorld *world, const char *name, int *in
     return talus_fail(TALUS_ERR_ARGUMENT, "the scene has no probe '%s'", name);
 }
 
-static TalusStatus lay_plate(TalusWorld *world, Plate *plate)
+/* Adds a fixed plate at plate->z and a probe of the force on it; sets plate->id and plate->probe. */
+static TalusStatus add_plate(TalusWorld *world, Plate *plate)
 {
     TalusBodyBatch batch = talus_body_batch_default();
     TalusVec3 at = {0.0, 0.0, plate->z};
@@ -52,16 +53,17 @@ static TalusStatus lay_plate(TalusWorld *world, Plate *plate)
     return talus_world_add_probe(world, &probe, &plate->probe);
 }
 
+/* Replaces the plate by one that is lower by `by`, m. */
 static TalusStatus lower_plate(TalusWorld *world, double by, Plate *plate)
 {
     TalusBodyId old = plate->id;
     plate->z -= by;
-    TALUS_TRY(lay_plate(world, plate));
+    TALUS_TRY(add_plate(world, plate));
     return talus_world_remove_body(world, old);
 }
 
 /* Replaces the scene's plate, its first body, by one at the same height with a new shape, which lower_plate uses. */
-static TalusStatus take_plate(TalusWorld *world, Plate *plate)
+static TalusStatus replace_scene_plate(TalusWorld *world, Plate *plate)
 {
     TalusShapeDef plane = {.kind = TALUS_SHAPE_PLANE};
     TalusSnapshot s = {0};
@@ -76,10 +78,10 @@ static TalusStatus take_plate(TalusWorld *world, Plate *plate)
 
 /* ---- filling ---- */
 
-/* Takes steps and writes the mean downward forces on bottom and wall, N; `bottom` and `wall` may be NULL. Updates
+/* Makes steps and writes the mean downward forces on bottom and wall, N; `bottom` and `wall` may be NULL. Updates
  * fill->worst. */
-static TalusStatus advance(const Worlds *w, TalusWorld *world, const Plate *plate, int steps,
-                           SiloFill *fill, double *bottom, double *wall)
+static TalusStatus step_and_average(const Worlds *w, TalusWorld *world, const Plate *plate,
+                                    int steps, SiloFill *fill, double *bottom, double *wall)
 {
     double sums[2] = {0.0, 0.0};
     for (int i = 0; i < steps; i++) {
@@ -99,9 +101,8 @@ static TalusStatus advance(const Worlds *w, TalusWorld *world, const Plate *plat
     return TALUS_OK;
 }
 
-/* Writes twice the mean height of the spheres above z = `bottom`, m: at uniform density the height of a column that
- * stands there. */
-static TalusStatus column_height(const TalusWorld *world, double bottom, double *height)
+/* Writes the height of the column, m: twice the mean height of the spheres above z = `bottom`, as for uniform density. */
+static TalusStatus find_column_height(const TalusWorld *world, double bottom, double *height)
 {
     TalusSnapshot s = {0};
     double sum = 0.0;
@@ -116,71 +117,74 @@ static TalusStatus column_height(const TalusWorld *world, double bottom, double 
     return TALUS_OK;
 }
 
-/* Lowers the plate before each of silo->sink steps; adds to load->bottom and load->wall the mean forces over the last
+/* Lowers the plate before each of silo->sink_steps steps; adds to load->bottom and load->wall the mean forces over the last
  * three fifths of them, N. */
-static TalusStatus sink(const Worlds *w, TalusWorld *world, const Silo *silo, Plate *plate,
-                        SiloFill *fill, SiloLoad *load)
+static TalusStatus sink_plate(const Worlds *w, TalusWorld *world, const Silo *silo, Plate *plate,
+                              SiloFill *fill, SiloLoad *load)
 {
-    int from = silo->sink * 2 / 5, count = silo->sink - from;
-    for (int i = 0; i < silo->sink; i++) {
+    int from = silo->sink_steps * 2 / 5, count = silo->sink_steps - from;
+    for (int i = 0; i < silo->sink_steps; i++) {
         double bottom, wall;
-        TALUS_TRY(lower_plate(world, silo->down, plate));
-        TALUS_TRY(advance(w, world, plate, 1, fill, &bottom, &wall));
+        TALUS_TRY(lower_plate(world, silo->descent, plate));
+        TALUS_TRY(step_and_average(w, world, plate, 1, fill, &bottom, &wall));
         load->bottom += i >= from ? bottom / count : 0.0;
         load->wall += i >= from ? wall / count : 0.0;
     }
     return TALUS_OK;
 }
 
-/* Takes steps while the next batch of the scene falls, then lowers the plate and records the loads. */
+/* Makes steps while the next batch of the scene falls, then lowers the plate and records the loads. */
 static TalusStatus add_batch(const Worlds *w, TalusWorld *world, const Silo *silo, Plate *plate,
                              SiloFill *fill)
 {
     double weight = silo->batch * mass * talus_norm(talus_world_gravity(world));
     SiloLoad *load = &fill->load[fill->count++];
     load->weight = fill->count;
-    TALUS_TRY(advance(w, world, plate, silo->settle, fill, NULL, NULL));
-    TALUS_TRY(advance(w, world, plate, silo->last, fill, &load->before, NULL));
-    TALUS_TRY(sink(w, world, silo, plate, fill, load));
-    TALUS_TRY(advance(w, world, plate, silo->last, fill, &load->after, NULL));
-    TALUS_TRY(column_height(world, plate->z, &load->height));
+    TALUS_TRY(step_and_average(w, world, plate, silo->settle_steps, fill, NULL, NULL));
+    TALUS_TRY(step_and_average(w, world, plate, silo->average_steps, fill, &load->before, NULL));
+    TALUS_TRY(sink_plate(w, world, silo, plate, fill, load));
+    TALUS_TRY(step_and_average(w, world, plate, silo->average_steps, fill, &load->after, NULL));
+    TALUS_TRY(find_column_height(world, plate->z, &load->height));
     load->before /= weight;
     load->bottom /= weight;
     load->after /= weight;
     load->wall /= weight;
-    load->height /= silo->silo;
-    worlds_print(w, "janssen: %d batches: the bottom bears %.3f of them; %.3f before, %.3f after",
-                 fill->count, load->bottom, load->before, load->after);
+    load->height /= silo->radius;
+    worlds_print_line(w,
+                      "janssen: %d batches: the bottom bears %.3f of them; %.3f before, %.3f after",
+                      fill->count, load->bottom, load->before, load->after);
     return TALUS_OK;
 }
 
 /* ---- the fit ---- */
 
-/* SiloLoad Q of the bottom by the fit with A = `free` and S = `saturation`. */
-static double load_of(double weight, double free, double saturation)
+/* Returns the load Q of the bottom by the fit with A = `free_weight` and S = `saturation`. */
+static double predict_load(double weight, double free_weight, double saturation)
 {
-    double held = fmax(weight - free, 0.0);
+    double held = fmax(weight - free_weight, 0.0);
     return weight - held + saturation * (1.0 - exp(-held / saturation));
 }
 
-static double misfit(const SiloFill *fill, double free, double saturation)
+/* Returns the sum of squared differences between the fit and the measured loads of the bottom. */
+static double find_misfit(const SiloFill *fill, double free_weight, double saturation)
 {
     double sum = 0.0;
     for (int i = 0; i < fill->count; i++) {
-        double off = fill->load[i].bottom - load_of(fill->load[i].weight, free, saturation);
+        double off =
+            fill->load[i].bottom - predict_load(fill->load[i].weight, free_weight, saturation);
         sum += off * off;
     }
     return sum;
 }
 
-/* Finds the S of least misfit for A = `free` by golden section in log S, from 1/20 of a batch to 1000 batches. */
-static double best_saturation(const SiloFill *fill, double free)
+/* Finds the S of least misfit for A = `free_weight` by golden section in log S, from 1/20 of a batch to 1000 batches. */
+static double fit_saturation(const SiloFill *fill, double free_weight)
 {
     static const double golden = 0.6180339887498949;
     double low = log(0.05), high = log(1000.0);
     for (int i = 0; i < 80; i++) {
         double a = high - golden * (high - low), b = low + golden * (high - low);
-        if (misfit(fill, free, exp(a)) < misfit(fill, free, exp(b)))
+        if (find_misfit(fill, free_weight, exp(a)) < find_misfit(fill, free_weight, exp(b)))
             high = b;
         else
             low = a;
@@ -190,19 +194,21 @@ static double best_saturation(const SiloFill *fill, double free)
 
 /* Fits S with A = 0 or, with two `parameters`, A and S; tries A in steps of a hundredth of a batch's weight up to one
  * batch. */
-static SiloLaw fit(const SiloFill *fill, int parameters)
+static SiloLaw fit_law(const SiloFill *fill, int parameters)
 {
     const SiloLoad *last = &fill->load[fill->count - 1];
-    SiloLaw law = {.saturation = best_saturation(fill, 0.0)};
+    SiloLaw law = {.saturation = fit_saturation(fill, 0.0)};
     for (int i = 1; parameters > 1 && i <= 100; i++) {
-        double free = 0.01 * i, saturation = best_saturation(fill, free);
-        if (misfit(fill, free, saturation) < misfit(fill, law.free, law.saturation)) {
-            law.free = free;
+        double free_weight = 0.01 * i, saturation = fit_saturation(fill, free_weight);
+        if (find_misfit(fill, free_weight, saturation) <
+            find_misfit(fill, law.free_weight, law.saturation)) {
+            law.free_weight = free_weight;
             law.saturation = saturation;
         }
     }
     int over = fill->count > parameters ? fill->count - parameters : 1;
-    law.scatter = sqrt(misfit(fill, law.free, law.saturation) / over) / (law.free + law.saturation);
+    law.scatter = sqrt(find_misfit(fill, law.free_weight, law.saturation) / over) /
+                  (law.free_weight + law.saturation);
     law.lambda = law.saturation * last->height / last->weight;
     law.k = 1.0 / (2.0 * mu * law.lambda);
     return law;
@@ -210,99 +216,104 @@ static SiloLaw fit(const SiloFill *fill, int parameters)
 
 /* ---- the whole ---- */
 
-TalusStatus janssen_fill(const Worlds *w, const Silo *silo, const WorldsSets *sets, SiloFill *fill)
+TalusStatus janssen_fill(const Worlds *w, const Silo *silo, const WorldsAssignments *sets,
+                         SiloFill *fill)
 {
     WorldsCase c = {.scene = "silo", .backend = w->backend[0], .sets = *sets};
     TalusWorld *world;
     Plate plate;
-    int pause = silo->settle + 2 * silo->last + silo->sink;
+    int pause = silo->settle_steps + 2 * silo->average_steps + silo->sink_steps;
     *fill = (SiloFill){0};
-    worlds_set(&c.sets, "batch=%d", silo->batch);
-    worlds_set(&c.sets, "silo=%.17g", silo->silo);
-    worlds_set(&c.sets, "pause=%.17g", pause * step);
-    TALUS_TRY(worlds_open(w, &c, &world));
-    TalusStatus status = take_plate(world, &plate);
+    worlds_assign(&c.sets, "batch=%d", silo->batch);
+    worlds_assign(&c.sets, "silo=%.17g", silo->radius);
+    worlds_assign(&c.sets, "pause=%.17g", pause * step);
+    TALUS_TRY(worlds_build(w, &c, &world));
+    TalusStatus status = replace_scene_plate(world, &plate);
     TALUS_THEN(status, talus_world_set_accuracy(world, 1e-2, 2000));
     while (status == TALUS_OK && fill->count < silo->batches)
         status = add_batch(w, world, silo, &plate, fill);
     talus_world_destroy(world);
     TALUS_TRY(status);
-    fill->plain = fit(fill, 1);
-    fill->with_free = fit(fill, 2);
+    fill->plain = fit_law(fill, 1);
+    fill->with_free = fit_law(fill, 2);
     return TALUS_OK;
 }
 
 /* ---- the table ---- */
 
-static void add_load(LabTable *t, TalusFrictionLaw law, const SiloFill *fill, const SiloLoad *load)
+static void add_load_row(LabTable *t, TalusFrictionLaw law, const SiloFill *fill,
+                         const SiloLoad *load)
 {
-    lab_table_row(t, "%s\t%.2f\t%g\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f", talus_law_name(law),
-                  load->height, load->weight, load->before, load->bottom,
-                  load_of(load->weight, 0.0, fill->plain.saturation),
-                  load_of(load->weight, fill->with_free.free, fill->with_free.saturation),
-                  load->wall, load->after);
+    lab_table_add_cells(
+        t, "%s\t%.2f\t%g\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f", talus_law_name(law), load->height,
+        load->weight, load->before, load->bottom,
+        predict_load(load->weight, 0.0, fill->plain.saturation),
+        predict_load(load->weight, fill->with_free.free_weight, fill->with_free.saturation),
+        load->wall, load->after);
 }
 
-static void judge(Worlds *w, TalusFrictionLaw law, const SiloFill *fill)
+static void add_verdicts(Worlds *w, TalusFrictionLaw law, const SiloFill *fill)
 {
     const char *name = talus_law_name(law);
     const SiloLoad *last = &fill->load[fill->count - 1];
-    worlds_judge(w, 100.0 * fill->plain.scatter, 5.0, "%", &fill->worst,
-                 "janssen, %s: scatter about the law, over its limit", name);
-    worlds_judge(w, 100.0 * fill->with_free.scatter, 5.0, "%", &fill->worst,
-                 "janssen, %s: the same with a part borne freely", name);
-    worlds_judge(w, last->bottom / last->weight, 0.5, "", &fill->worst,
-                 "janssen, %s: load of the fullest silo over its weight", name);
+    worlds_add_verdict(w, 100.0 * fill->plain.scatter, 5.0, "%", &fill->worst,
+                       "janssen, %s: scatter about the law, over its limit", name);
+    worlds_add_verdict(w, 100.0 * fill->with_free.scatter, 5.0, "%", &fill->worst,
+                       "janssen, %s: the same with a part borne freely", name);
+    worlds_add_verdict(w, last->bottom / last->weight, 0.5, "", &fill->worst,
+                       "janssen, %s: load of the fullest silo over its weight", name);
 }
 
-static void add_fits(Worlds *w, const SiloFill fill[LAWS])
+static void add_fit_table(Worlds *w, const SiloFill fill[LAWS])
 {
-    LabTable *t = lab_set_table(w->set, "Janssen: the fits",
-                                "law\tfit\tA, batches\tS, batches\tlambda/R\tK\tscatter, %");
+    LabTable *t = lab_set_add_table(w->set, "Janssen: the fits",
+                                    "law\tfit\tA, batches\tS, batches\tlambda/R\tK\tscatter, %");
     for (int i = 0; i < 2 * LAWS; i++) {
         const SiloLaw *law = i % 2 ? &fill[i / 2].with_free : &fill[i / 2].plain;
-        lab_table_row(t, "%s\t%s\t%.2f\t%.3f\t%.2f\t%.2f\t%.1f", talus_law_name(laws[i / 2]),
-                      i % 2 ? "with A" : "Janssen", law->free, law->saturation, law->lambda, law->k,
-                      100.0 * law->scatter);
+        lab_table_add_cells(t, "%s\t%s\t%.2f\t%.3f\t%.2f\t%.2f\t%.1f", talus_law_name(laws[i / 2]),
+                            i % 2 ? "with A" : "Janssen", law->free_weight, law->saturation,
+                            law->lambda, law->k, 100.0 * law->scatter);
     }
 }
 
-static void report(Worlds *w, const Silo *silo, const SiloFill fill[LAWS])
+/* Adds tables of loads and fits, and the verdicts. */
+static void add_tables_and_verdicts(Worlds *w, const Silo *silo, const SiloFill fill[LAWS])
 {
-    LabTable *t = lab_set_table(w->set, "Janssen: loads of a silo, in weights of a batch",
-                                "law\theight/R\tweight\tbottom, before\tbottom\tJanssen\twith A\t"
-                                "wall\tbottom, after");
+    LabTable *t =
+        lab_set_add_table(w->set, "Janssen: loads of a silo, in weights of a batch",
+                          "law\theight/R\tweight\tbottom, before\tbottom\tJanssen\twith A\t"
+                          "wall\tbottom, after");
     for (int law = 0; law < LAWS; law++) {
         for (int i = 0; i < fill[law].count; i++)
-            add_load(t, laws[law], &fill[law], &fill[law].load[i]);
-        judge(w, laws[law], &fill[law]);
+            add_load_row(t, laws[law], &fill[law], &fill[law].load[i]);
+        add_verdicts(w, laws[law], &fill[law]);
     }
     snprintf(
         t->note, sizeof t->note,
         "Batches of %d spheres, mu %g, R = %g diameters; after each batch the bottom sinks by %g "
         "diameters in %d steps: bottom and wall are means of the later ones, before and after of "
         "steps at rest. Backend %s.",
-        silo->batch, mu, 0.5 * silo->silo / radius, 0.5 * silo->down * silo->sink / radius,
-        silo->sink, w->backend[0]);
-    add_fits(w, fill);
+        silo->batch, mu, 0.5 * silo->radius / radius,
+        0.5 * silo->descent * silo->sink_steps / radius, silo->sink_steps, w->backend[0]);
+    add_fit_table(w, fill);
 }
 
 static TalusStatus run_janssen(Worlds *w)
 {
-    Silo silo = {.batch = worlds_size(w, 480, 30),
-                 .batches = worlds_size(w, 6, 2),
-                 .silo = w->quick ? 0.35 : 1.0,
-                 .down = 2e-4,
-                 .settle = worlds_size(w, 160, 120),
-                 .sink = worlds_size(w, 120, 40),
-                 .last = worlds_size(w, 20, 5)};
+    Silo silo = {.batch = worlds_choose_size(w, 480, 30),
+                 .batches = worlds_choose_size(w, 6, 2),
+                 .radius = w->quick ? 0.35 : 1.0,
+                 .descent = 2e-4,
+                 .settle_steps = worlds_choose_size(w, 160, 120),
+                 .sink_steps = worlds_choose_size(w, 120, 40),
+                 .average_steps = worlds_choose_size(w, 20, 5)};
     SiloFill fill[LAWS];
     for (int law = 0; law < LAWS; law++) {
-        WorldsSets sets = {0};
-        worlds_set(&sets, "law=%s", talus_law_name(laws[law]));
+        WorldsAssignments sets = {0};
+        worlds_assign(&sets, "law=%s", talus_law_name(laws[law]));
         TALUS_TRY(janssen_fill(w, &silo, &sets, &fill[law]));
     }
-    report(w, &silo, fill);
+    add_tables_and_verdicts(w, &silo, fill);
     return TALUS_OK;
 }
 

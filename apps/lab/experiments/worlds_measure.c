@@ -1,4 +1,4 @@
-/* lab/experiments/worlds_measure.c - what the benchmarks that run worlds share: opening and stepping worlds,
+/* lab/experiments/worlds_measure.c - functions shared by the benchmarks that run worlds: building and stepping worlds,
  * statistics, volumes and verdicts. */
 #include "worlds.h"
 
@@ -12,17 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-void worlds_set(WorldsSets *sets, const char *format, ...)
+void worlds_assign(WorldsAssignments *sets, const char *format, ...)
 {
     TALUS_FORMAT(sets->text[sets->count], format);
     sets->count++;
 }
 
-/* Contacts of experiments are rigid and under ccp, unless a case says otherwise: what is compared with the papers, and
- * with stored results, does not follow the defaults of scenes. */
+/* Loads the scene of a case. Contacts are rigid and under ccp unless the case says otherwise, so that results, which are
+ * compared with papers and stored results, do not depend on the defaults of scenes. */
 static TalusStatus load_scene(const WorldsCase *c, TalusScene **out)
 {
-    const char *sets[WORLDS_SETS + 1] = {"defaults=relaxed"};
+    const char *sets[WORLDS_ASSIGNMENTS + 1] = {"defaults=relaxed"};
     int count = 1 + c->sets.count;
     char path[CLI_PATH_MAX];
     for (int i = 0; i < c->sets.count; i++)
@@ -34,11 +34,11 @@ static TalusStatus load_scene(const WorldsCase *c, TalusScene **out)
     return talus_scene_load(path, sets, count, out);
 }
 
-TalusStatus worlds_open(const Worlds *w, const WorldsCase *c, TalusWorld **out)
+TalusStatus worlds_build(const Worlds *w, const WorldsCase *c, TalusWorld **out)
 {
     TalusScene *scene = NULL;
     TalusSceneChoice choice = {
-        .solver = c->solver, .backend = c->backend, .threads = cli_threads(w->threads)};
+        .solver = c->solver, .backend = c->backend, .threads = cli_convert_threads(w->threads)};
     *out = NULL;
     TALUS_TRY(load_scene(c, &scene));
     TalusStatus status = talus_scene_build(scene, &choice, out);
@@ -70,7 +70,7 @@ double worlds_processor_time(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-void worlds_print(const Worlds *w, const char *format, ...)
+void worlds_print_line(const Worlds *w, const char *format, ...)
 {
     if (w->quiet)
         return;
@@ -100,9 +100,12 @@ TalusStatus worlds_check_stop(const Worlds *w)
     return TALUS_OK;
 }
 
-enum { COLUMNS = sizeof(WorldsStep) / sizeof(double) }; /* all its fields are doubles */
+enum {
+    COLUMNS = sizeof(WorldsStep) / sizeof(double)
+}; /* number of fields of WorldsStep, all doubles */
 
-static void take_step(const TalusStepInfo *info, double wall, WorldsStep *out)
+/* Fills `out` from the information about a step and its wall-clock seconds. */
+static void fill_step(const TalusStepInfo *info, double wall, WorldsStep *out)
 {
     *out = (WorldsStep){.wall = wall,
                         .detect = info->detect_seconds,
@@ -124,9 +127,10 @@ double worlds_median(double *values, int count)
     return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
 }
 
-/* Writes median and maximum of each field over the steps, NAN for count 0. worlds_median sorts a column, so that its
- * last entry is the maximum. */
-static TalusStatus sum_up(const WorldsStep *step, int count, WorldsStep *median, WorldsStep *max)
+/* Writes the median and the maximum of each field over the steps; NAN if there are none. worlds_median sorts the values,
+ * so the last one is the maximum. */
+static TalusStatus find_median_and_max(const WorldsStep *step, int count, WorldsStep *median,
+                                       WorldsStep *max)
 {
     double *column;
     TALUS_TRY(TALUS_ALLOC(column, (size_t)count + 1, "steps"));
@@ -157,24 +161,24 @@ TalusStatus worlds_advance(const Worlds *w, TalusWorld *world, int steps, const 
         status = talus_world_step(world, &info);
         if (status != TALUS_OK)
             break;
-        take_step(&info, talus_now() - start, &step[count++]);
+        fill_step(&info, talus_now() - start, &step[count++]);
         if (done && worlds_time_is_over(w) && !cli_stop_signal())
             break;
         status = worlds_check_stop(w);
         if (talus_now() - said > every) {
             said = talus_now();
-            worlds_print(w, "%s: step %d of %d, %.1f s", label, count, steps, said - begun);
+            worlds_print_line(w, "%s: step %d of %d, %.1f s", label, count, steps, said - begun);
         }
     }
     if (done)
         *done = count;
     if (status == TALUS_OK && (median || max))
-        status = sum_up(step, count, median, max);
+        status = find_median_and_max(step, count, median, max);
     talus_release(step);
     return status;
 }
 
-double worlds_memory(const char *backend)
+double worlds_measure_memory(const char *backend)
 {
     const TalusBackend *b = talus_backend_find(backend);
     return (double)(b && b->memory ? b->memory() : talus_memory_now());
@@ -203,7 +207,7 @@ double worlds_core_volume(const WorldsCore *core)
 
 /* Sums over square columns parallel to z, at most an eighth of the radius wide: cross section times the exact length of
  * the column's axis inside ball and core. */
-double worlds_ball_within(const WorldsCore *core, TalusVec3 x, double radius)
+double worlds_ball_volume_within(const WorldsCore *core, TalusVec3 x, double radius)
 {
     int columns = (int)ceil(16.0 * core->half / radius);
     double width = 2.0 * core->half / columns, sum = 0.0;
@@ -220,7 +224,7 @@ double worlds_ball_within(const WorldsCore *core, TalusVec3 x, double radius)
     return sum * width * width;
 }
 
-/* Returns the next verdict of w or, if all WORLDS_VERDICTS are taken, one that nobody reads. */
+/* Returns the next verdict of w or, if all WORLDS_VERDICTS are in use, a dummy. */
 static Verdict *new_verdict(Worlds *w)
 {
     static Verdict beyond;
@@ -229,8 +233,8 @@ static Verdict *new_verdict(Worlds *w)
     return v;
 }
 
-Verdict *worlds_judge(Worlds *w, double measured, double target, const char *unit,
-                      const WorldsStep *step, const char *format, ...)
+Verdict *worlds_add_verdict(Worlds *w, double measured, double target, const char *unit,
+                            const WorldsStep *step, const char *format, ...)
 {
     Verdict *v = new_verdict(w);
     TALUS_FORMAT(v->what, format);
@@ -244,13 +248,13 @@ Verdict *worlds_judge(Worlds *w, double measured, double target, const char *uni
     return v;
 }
 
-void worlds_need_steps(Verdict *v, int done, int steps)
+void worlds_require_steps(Verdict *v, int done, int steps)
 {
     if (done < steps)
         snprintf(v->found, sizeof v->found, "missed: %d of %d steps", done, steps);
 }
 
-void worlds_judge_failure(Worlds *w, const char *row)
+void worlds_add_failure(Worlds *w, const char *row)
 {
     Verdict *v = new_verdict(w);
     v->failed = true;

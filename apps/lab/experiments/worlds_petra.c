@@ -16,12 +16,12 @@
 #include <string.h>
 
 static const char density[] = "0.238732414637843"; /* unit mass at unit radius: 3 / (4 pi) */
-/* Tolerances of the rms residual over g h. PRECISE: of interior point methods. EVEN: of the others, chosen for about
- * the infeasibility of the paper's BLMVM. */
+/* Tolerances of the rms residual over g h. PRECISE: of interior point methods. EVEN: of the others; it gives about the
+ * infeasibility of the paper's BLMVM. */
 #define PRECISE 1e-8
 #define EVEN 1e-5
-/* Limits of processor time per run, s. LONG: methods that are to bring all numbers of pebbles to rest. SHORT: the
- * others; with more than 800 pebbles a quarter of it, which suffices to measure their cost per step. */
+/* Limits of processor time per run, s. LONG: of methods that are to bring all numbers of pebbles to rest. SHORT: of the
+ * others; with more than 800 pebbles their limit is a quarter of SHORT, enough to measure the cost per step. */
 #define LONG 900.0
 #define SHORT 150.0
 
@@ -40,8 +40,8 @@ static const PetraMethod methods[METHODS] = {
     [AUTO] = {"auto", "auto", EVEN, LONG},
 };
 
-/* Method that every build has; used for the nudged run, to simulate up to the step that all methods solve, and for
- * `large` if no method reached rest with 3,200 pebbles. */
+/* A method that every build has. It makes the nudged run, simulates up to the wide step, and makes the run of `large` if
+ * no method has brought 3,200 pebbles to rest. */
 static const PetraMethod *const fast = &methods[LBFGS];
 
 typedef struct Size {
@@ -51,7 +51,8 @@ typedef struct Size {
 
 static const Size sizes[PETRA_SIZES] = {{800, 0.2}, {1600, 0.8}, {3200, 2.5}};
 static const Size small[PETRA_SIZES] = {{20, 0.01}, {40, 0.02}, {80, 0.04}}; /* with --quick */
-/* More pebbles than in the paper; small_large with --quick. The threshold per pebble is that of 3,200 and of 80. */
+/* More pebbles than in the paper; small_large with --quick. The threshold per pebble is that of 3,200 pebbles, with --quick
+ * that of 80. */
 static const Size large = {25000, 19.5}, small_large = {160, 0.08};
 
 static const double solve_seconds = 100.0; /* limit of solve_next */
@@ -65,21 +66,21 @@ static TalusStatus open_vessel(const Worlds *w, const PetraMethod *m, int pebble
     Worlds one = *w;
     WorldsCase c = {.scene = "pebble-bed", .solver = m->spec, .backend = w->backend[0]};
     one.threads = w->threads >= 0 ? w->threads : 1;
-    worlds_set(&c.sets, "bodies=%d", pebbles);
-    worlds_set(&c.sets, "section=polygon:3");
-    worlds_set(&c.sets, "materials.pebble.density=%s", density);
-    worlds_set(&c.sets, "bodies[pebbles].layers.bottom=[0,0,%d%s]", worlds_size(w, 60, 1),
-               nudged ? ".000000001" : "");
-    worlds_set(&c.sets, "bodies[pebbles].layers.radius=%d", worlds_size(w, 50, 10));
-    worlds_set(&c.sets, "bodies[pebbles].layers.spacing=%g", pebbles > 10000 ? 2.5 : 4.0);
-    worlds_set(&c.sets, "bodies[pebbles].layers.jitter=0.5");
-    worlds_set(&c.sets, "solver.tolerance=%g", m->tolerance);
-    worlds_set(&c.sets, "solver.max_iterations=%d", MAX_ITERATIONS);
-    return worlds_open(&one, &c, out);
+    worlds_assign(&c.sets, "bodies=%d", pebbles);
+    worlds_assign(&c.sets, "section=polygon:3");
+    worlds_assign(&c.sets, "materials.pebble.density=%s", density);
+    worlds_assign(&c.sets, "bodies[pebbles].layers.bottom=[0,0,%d%s]", worlds_choose_size(w, 60, 1),
+                  nudged ? ".000000001" : "");
+    worlds_assign(&c.sets, "bodies[pebbles].layers.radius=%d", worlds_choose_size(w, 50, 10));
+    worlds_assign(&c.sets, "bodies[pebbles].layers.spacing=%g", pebbles > 10000 ? 2.5 : 4.0);
+    worlds_assign(&c.sets, "bodies[pebbles].layers.jitter=0.5");
+    worlds_assign(&c.sets, "solver.tolerance=%g", m->tolerance);
+    worlds_assign(&c.sets, "solver.max_iterations=%d", MAX_ITERATIONS);
+    return worlds_build(&one, &c, out);
 }
 
 /* Solves a copy of the problem of the world's next step by the method, from the impulses of the step before; the world
- * is not stepped. On failure *out has the method alone. */
+ * is not stepped. On failure only out->method is set. */
 static TalusStatus solve_next(TalusWorld *world, const PetraMethod *m, PetraSolve *out)
 {
     TalusProblem *copy;
@@ -116,29 +117,30 @@ static TalusStatus solve_next(TalusWorld *world, const PetraMethod *m, PetraSolv
 static void print_progress(const PetraRun *run, const Worlds *w, double begun)
 {
     const PetraStep *s = &run->step[run->count - 1];
-    worlds_print(w, "petra-sim: %d pebbles, %s: t = %.2f s, energy %.3g, %d contacts, %.1f s",
-                 run->pebbles, run->method->label, s->time, s->kinetic, s->contacts,
-                 talus_now() - begun);
+    worlds_print_line(w, "petra-sim: %d pebbles, %s: t = %.2f s, energy %.3g, %d contacts, %.1f s",
+                      run->pebbles, run->method->label, s->time, s->kinetic, s->contacts,
+                      talus_now() - begun);
 }
 
-/* Limit of the run's processor time, s: the method's; with more than 800 pebbles a quarter of it if that is SHORT. */
-static double limit_of(const PetraRun *run)
+/* Returns the limit of the run's processor time, s: the method's, or a quarter of it for a method with limit SHORT and
+ * more than 800 pebbles. */
+static double get_time_limit(const PetraRun *run)
 {
     bool part = run->method->seconds < LONG && run->pebbles > sizes[0].pebbles;
     return part ? 0.25 * run->method->seconds : run->method->seconds;
 }
 
-static int max_steps(const Worlds *w)
+static int get_max_steps(const Worlds *w)
 {
-    return w->steps ? w->steps : worlds_size(w, MAX_STEPS, 30);
+    return w->steps ? w->steps : worlds_choose_size(w, MAX_STEPS, 30);
 }
 
-/* Steps the world and records each step in `run`, until rest or a limit of steps or processor time. `before`: bytes in
- * use before the world was made. */
+/* Steps the world, and records each step in `run`, until the pebbles rest or a limit of steps or processor time is
+ * reached. `before`: bytes in use before the world was made. */
 static TalusStatus run_to_rest(const Worlds *w, TalusWorld *world, size_t before, PetraRun *run)
 {
     double begun = talus_now(), said = begun, used = 0.0;
-    while (run->count < max_steps(w) && used < limit_of(run) && !run->rested) {
+    while (run->count < get_max_steps(w) && used < get_time_limit(run) && !run->rested) {
         TalusStepInfo info;
         talus_memory_reset_peak();
         double start = worlds_processor_time();
@@ -177,7 +179,7 @@ static TalusStatus add_run(Petra *p, const PetraMethod *m, Size size, bool nudge
                       .pebbles = size.pebbles,
                       .threshold = size.threshold,
                       .infeasibility = NAN};
-    TALUS_TRY(TALUS_ALLOC(run->step, (size_t)max_steps(p->w), "steps"));
+    TALUS_TRY(TALUS_ALLOC(run->step, (size_t)get_max_steps(p->w), "steps"));
     size_t before = talus_memory_now();
     TalusStatus status = open_vessel(p->w, m, size.pebbles, nudged, &world);
     TALUS_THEN(status, run_to_rest(p->w, world, before, run));
@@ -225,8 +227,8 @@ static TalusStatus widen_and_solve(Petra *p, TalusWorld *world)
             s->failed = true;
             snprintf(s->why, sizeof s->why, "%s", talus_error());
         }
-        worlds_print(p->w, "petra-sim: %d contacts, %s: %d iterations, %.2f s", p->wide_contacts,
-                     methods[i].label, s->iterations, s->seconds);
+        worlds_print_line(p->w, "petra-sim: %d contacts, %s: %d iterations, %.2f s",
+                          p->wide_contacts, methods[i].label, s->iterations, s->seconds);
         status = worlds_check_stop(p->w);
     }
     talus_world_destroy(wide);
@@ -235,10 +237,10 @@ static TalusStatus widen_and_solve(Petra *p, TalusWorld *world)
 
 /* Solves one step with the paper's number of contacts per pebble, after 5 s (with --quick 0.75 s) of simulation, when
  * most pebbles have landed and all are moving. */
-static TalusStatus solve_wide(Petra *p, int pebbles)
+static TalusStatus solve_wide_step(Petra *p, int pebbles)
 {
     TalusWorld *world;
-    int steps = worlds_size(p->w, 100, 15);
+    int steps = worlds_choose_size(p->w, 100, 15);
     p->wide_pebbles = pebbles;
     TALUS_TRY(open_vessel(p->w, fast, pebbles, false, &world));
     TalusStatus status = worlds_advance(p->w, world, steps, "petra-sim: to 5 s", NULL, NULL, NULL);
@@ -250,6 +252,7 @@ static TalusStatus solve_wide(Petra *p, int pebbles)
 
 /* ---- the whole ---- */
 
+/* Writes petra-sim.csv, a row per step of all runs. */
 static TalusStatus write_steps(const Petra *p)
 {
     TalusFile *file;
@@ -278,16 +281,16 @@ static TalusStatus run_methods(Petra *p, const Size *size, bool all_the_way)
     return TALUS_OK;
 }
 
-/* Runs the most important parts first: run_petra reports what was done before a signal. */
-static TalusStatus run_all(Petra *p)
+/* Runs all parts of the experiment, the most important first, since a signal may stop it before the end. */
+static TalusStatus run_all_parts(Petra *p)
 {
     const Size *size = p->w->quick ? small : sizes;
     int last = size[PETRA_SIZES - 1].pebbles;
     TALUS_TRY(run_methods(p, size, true));
     TALUS_TRY(add_run(p, fast, size[0], true));
-    TALUS_TRY(solve_wide(p, last));
+    TALUS_TRY(solve_wide_step(p, last));
     TALUS_TRY(run_methods(p, size, false));
-    const PetraRun *best = petra_quickest(p, last, petra_mean);
+    const PetraRun *best = petra_find_quickest(p, last, petra_mean_seconds);
     return add_run(p, best ? best->method : fast, p->w->quick ? small_large : large, false);
 }
 
@@ -296,8 +299,8 @@ static TalusStatus run_petra(Worlds *w)
     static Petra p;
     p = (Petra){.w = w};
     for (int i = 0; i < METHODS; i++)
-        lab_note_missing(w->set, methods[i].spec);
-    TalusStatus status = run_all(&p);
+        lab_set_note_missing_solver(w->set, methods[i].spec);
+    TalusStatus status = run_all_parts(&p);
     if (p.runs > 0 && (status == TALUS_OK || status == TALUS_ERR_CANCELLED)) {
         petra_report(&p);
         TalusStatus written = write_steps(&p);

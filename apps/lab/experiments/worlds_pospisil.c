@@ -11,14 +11,15 @@
 
 #include <math.h>
 
-static const double until = 1.44, target = 60.0; /* simulated time, s; wall time of the run, s */
+static const double until = 1.44;  /* simulated time of the run, s */
+static const double target = 60.0; /* wall-clock time that the run should take at most, s */
 
 typedef struct History {
     TalusStepInfo *step;
     int count;
 } History;
 
-/* Takes and records `steps` steps; fewer, but at least one and without an error, if the row's time is over. */
+/* Makes and records `steps` steps; if the row's time is over, ends without an error after at least one step. */
 static TalusStatus run_steps(const Worlds *w, TalusWorld *world, int steps, History *history)
 {
     double said = talus_now();
@@ -30,14 +31,14 @@ static TalusStatus run_steps(const Worlds *w, TalusWorld *world, int steps, Hist
             return worlds_check_stop(w);
         if (talus_now() - said > 5.0) {
             said = talus_now();
-            worlds_print(w, "pospisil: t = %.3f s, %d contacts, %d iterations", info->time,
-                         info->contacts, info->solve.iterations);
+            worlds_print_line(w, "pospisil: t = %.3f s, %d contacts, %d iterations", info->time,
+                              info->contacts, info->solve.iterations);
         }
     }
     return TALUS_OK;
 }
 
-static double seconds_of(const TalusStepInfo *s)
+static double get_step_seconds(const TalusStepInfo *s)
 {
     return s->detect_seconds + s->build_seconds + s->solve_seconds + s->integrate_seconds;
 }
@@ -52,24 +53,25 @@ static TalusStatus write_history(const Worlds *w, const History *history)
         const TalusStepInfo *s = &history->step[i];
         talus_file_print(file, "%lld,%.6g,%d,%d,%d,%d,%.6g,%.6g,%.6g\n", (long long)s->step,
                          s->time, s->bodies, s->contacts, s->solve.iterations, s->solve.products,
-                         s->solve.residual.rms, seconds_of(s), s->solve_seconds);
+                         s->solve.residual.rms, get_step_seconds(s), s->solve_seconds);
     }
     return talus_file_commit(file);
 }
 
 /* ---- the table ---- */
 
-static void add_time(LabTable *t, const TalusStepInfo *s)
+static void add_step_row(LabTable *t, const TalusStepInfo *s)
 {
-    lab_table_row(t, "%.3f\t%d\t%d\t%d\t%d\t%.2e\t%.2e\t%.2f", s->time, s->bodies, s->contacts,
-                  s->solve.iterations, s->solve.products, s->solve.residual.rms,
-                  s->solve.residual.rms / s->reference_speed, 1e3 * seconds_of(s));
+    lab_table_add_cells(t, "%.3f\t%d\t%d\t%d\t%d\t%.2e\t%.2e\t%.2f", s->time, s->bodies,
+                        s->contacts, s->solve.iterations, s->solve.products, s->solve.residual.rms,
+                        s->solve.residual.rms / s->reference_speed, 1e3 * get_step_seconds(s));
 }
 
+/* Adds a table of the steps at the times of the paper's Fig. 3; its note has totals of the run. */
 static void add_table(const Worlds *w, const History *history, double wall)
 {
     static const double times[] = {0.1, 0.2, 0.29, 0.4, 0.56, 0.64, 0.8, 1.0, 1.2, 1.44};
-    LabTable *t = lab_set_table(
+    LabTable *t = lab_set_add_table(
         w->set, "pospisil: 32,810 grains and a ball, h 8e-4 s",
         "time, s\tbodies\tcontacts\titerations\tproducts\trms m/s\trms/gh\tms a step");
     double iterations = 0.0, products = 0.0, max = 0.0;
@@ -77,7 +79,7 @@ static void add_table(const Worlds *w, const History *history, double wall)
         while (i < history->count && history->step[i].time < times[m] - 1e-9)
             i++;
         if (i < history->count)
-            add_time(t, &history->step[i]);
+            add_step_row(t, &history->step[i]);
     }
     for (int i = 0; i < history->count; i++) {
         iterations += history->step[i].solve.iterations;
@@ -90,8 +92,8 @@ static void add_table(const Worlds *w, const History *history, double wall)
              history->count, wall, iterations, products, max);
 }
 
-/* Judges the wall time of the run, as missed if not all `steps` were done; the verdict shows the median residual. */
-static TalusStatus judge(Worlds *w, const History *history, int steps, double wall)
+/* Adds a verdict on the wall-clock time of the run, with the median residual; missed if not all `steps` were done. */
+static TalusStatus add_time_verdict(Worlds *w, const History *history, int steps, double wall)
 {
     double *rms;
     TALUS_TRY(TALUS_ALLOC(rms, (size_t)history->count + 1, "residuals"));
@@ -100,8 +102,8 @@ static TalusStatus judge(Worlds *w, const History *history, int steps, double wa
     WorldsStep median = {.rms = worlds_median(rms, history->count)};
     median.relative = median.rms / history->step[0].reference_speed;
     talus_release(rms);
-    worlds_need_steps(
-        worlds_judge(w, wall, target, "s", &median, "pospisil, 1.44 s at |g^P| <= 1e-4 |q|"),
+    worlds_require_steps(
+        worlds_add_verdict(w, wall, target, "s", &median, "pospisil, 1.44 s at |g^P| <= 1e-4 |q|"),
         history->count, steps);
     return TALUS_OK;
 }
@@ -113,12 +115,12 @@ static TalusStatus run_pospisil(Worlds *w)
     int steps = w->steps ? w->steps : (int)cli_steps_until(w->quick ? 0.06 : until, 8e-4);
     History history = {0};
     TalusWorld *world;
-    worlds_set(&c.sets, "bodies=%d", worlds_size(w, 32810, 300));
-    worlds_set(&c.sets, "solver.tolerance=0");
-    worlds_set(&c.sets, "solver.max_iterations=%d", 20000);
+    worlds_assign(&c.sets, "bodies=%d", worlds_choose_size(w, 32810, 300));
+    worlds_assign(&c.sets, "solver.tolerance=0");
+    worlds_assign(&c.sets, "solver.max_iterations=%d", 20000);
     if (w->quick)
-        worlds_set(&c.sets, "arrival=0.03");
-    TALUS_TRY(worlds_open(w, &c, &world));
+        worlds_assign(&c.sets, "arrival=0.03");
+    TALUS_TRY(worlds_build(w, &c, &world));
     TalusStatus status = TALUS_ALLOC(history.step, (size_t)steps, "steps");
     double begun = talus_now();
     TALUS_THEN(status, run_steps(w, world, steps, &history));
@@ -128,7 +130,7 @@ static TalusStatus run_pospisil(Worlds *w)
     if (status == TALUS_OK)
         add_table(w, &history, wall);
     if (status == TALUS_OK && !w->steps)
-        status = judge(w, &history, steps, wall);
+        status = add_time_verdict(w, &history, steps, wall);
     talus_release(history.step);
     return status;
 }

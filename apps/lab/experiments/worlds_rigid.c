@@ -14,7 +14,8 @@
 /* FLOW: steps of the flow before a bed's problem. ITERATIONS, SECONDS: limits of a solve. */
 enum { BEDS = 3, ROCKS = 3, FLOW = 100, ITERATIONS = 50000, SECONDS = 1800 };
 
-static const double bed_tolerance = 1e-6, rock_tolerance = 1e-8; /* over zero impulses' residual */
+/* Tolerances over the residual of zero impulses. */
+static const double bed_tolerance = 1e-6, rock_tolerance = 1e-8;
 
 /* A heap of rocks: friction, and steps until the problem. */
 typedef struct Heap {
@@ -26,18 +27,21 @@ static const Heap heaps[ROCKS] = {{0.4, 375}, {0.8, 375}, {0.8, 750}};
 
 /* ---- solving ---- */
 
-static LabTable *table_of(const Worlds *w)
+/* Returns the table of this benchmark; adds it to the set on the first call. */
+static LabTable *get_table(const Worlds *w)
 {
     const char *title = "Rigid problems in files, exact Coulomb, from zero impulses";
     for (int i = 0; i < w->set->table_count; i++)
         if (strcmp(w->set->tables[i]->title, title) == 0)
             return w->set->tables[i];
-    return lab_set_table(w->set, title,
-                         "problem\tcontacts\ttolerance\toutcome\tlast solver\titerations\t"
-                         "factorisations\tproducts\trelative\tseconds");
+    return lab_set_add_table(w->set, title,
+                             "problem\tcontacts\ttolerance\toutcome\tlast solver\titerations\t"
+                             "factorisations\tproducts\trelative\tseconds");
 }
 
-static TalusStatus solve(Worlds *w, TalusProblem *problem, const char *name, double tolerance)
+/* Solves the problem from zero impulses by `auto`; adds a table row and a verdict. */
+static TalusStatus solve_and_judge(Worlds *w, TalusProblem *problem, const char *name,
+                                   double tolerance)
 {
     TalusSolver *solver;
     TalusSolveInfo info;
@@ -55,16 +59,17 @@ static TalusStatus solve(Worlds *w, TalusProblem *problem, const char *name, dou
     talus_solver_destroy(solver);
     TALUS_TRY(status);
     double relative = info.residual.rms / m.natural_at_zero;
-    lab_table_row(table_of(w), "%s\t%d\t%.0e\t%s\t%s\t%d\t%d\t%d\t%.1e\t%.2f", name,
-                  talus_problem_blocks(problem), tolerance, talus_outcome_name(info.outcome),
-                  info.solver, info.iterations, info.factorisations, info.products, relative,
-                  seconds);
-    worlds_judge(w, relative, tolerance, "", NULL, "%s: residual over that of zero impulses", name);
+    lab_table_add_cells(get_table(w), "%s\t%d\t%.0e\t%s\t%s\t%d\t%d\t%d\t%.1e\t%.2f", name,
+                        talus_problem_blocks(problem), tolerance, talus_outcome_name(info.outcome),
+                        info.solver, info.iterations, info.factorisations, info.products, relative,
+                        seconds);
+    worlds_add_verdict(w, relative, tolerance, "", NULL, "%s: residual over that of zero impulses",
+                       name);
     return TALUS_OK;
 }
 
-/* Writes the problem of the world's next step and its solution. */
-static TalusStatus treat(Worlds *w, TalusWorld *world, const char *name, double tolerance)
+/* Writes the problem of the world's next step under exact Coulomb friction, solves it and writes the solution. */
+static TalusStatus write_and_solve(Worlds *w, TalusWorld *world, const char *name, double tolerance)
 {
     char path[CLI_PATH_MAX];
     TalusProblem *problem;
@@ -73,8 +78,8 @@ static TalusStatus treat(Worlds *w, TalusWorld *world, const char *name, double 
         talus_problem_set_friction(problem, (TalusFrictionModel){.law = TALUS_LAW_COULOMB});
     snprintf(path, sizeof path, "%s/%s.talus", w->dir, name);
     TALUS_THEN(status, talus_problem_write(path, problem));
-    worlds_print(w, "%s: %d contacts", path, talus_problem_blocks(problem));
-    TALUS_THEN(status, solve(w, problem, name, tolerance));
+    worlds_print_line(w, "%s: %d contacts", path, talus_problem_blocks(problem));
+    TALUS_THEN(status, solve_and_judge(w, problem, name, tolerance));
     snprintf(path, sizeof path, "%s/%s-solved.talus", w->dir, name);
     TALUS_THEN(status, talus_problem_write(path, problem));
     talus_problem_destroy(problem);
@@ -83,57 +88,71 @@ static TalusStatus treat(Worlds *w, TalusWorld *world, const char *name, double 
 
 /* ---- the problems ---- */
 
-/* Assignments that make a scene's contacts rigid and its law ccp, whatever its defaults. */
-static void set_rigid(WorldsSets *sets)
+/* Adds assignments that make a scene's contacts rigid and its law ccp. */
+static void assign_rigid(WorldsAssignments *sets)
 {
-    worlds_set(sets, "law=ccp");
-    worlds_set(sets, "compliance=0");
+    worlds_assign(sets, "law=ccp");
+    worlds_assign(sets, "compliance=0");
 }
 
-static TalusStatus run_bed(Worlds *w, Shear *bed)
+/* Settles and shears a bed, then writes and solves its next problem. */
+static TalusStatus make_bed_problem(Worlds *w, Shear *bed)
 {
     char name[LAB_TEXT];
     TalusWorld *world = NULL;
     TalusSnapshot grains = {0};
-    WorldsSets sets = {0};
-    set_rigid(&sets);
+    WorldsAssignments sets = {0};
+    assign_rigid(&sets);
     snprintf(name, sizeof name, "sheared-%d", bed->bodies);
     TalusStatus status = shear_settle(w, bed, &sets, &world, &grains);
     TALUS_THEN(status, shear_set_law(world, &grains, TALUS_LAW_COULOMB));
     TALUS_THEN(status, shear_flow(w, world, bed, FLOW, &grains, NULL));
     TALUS_THEN(status, shear_drive(world, bed, &grains));
-    TALUS_THEN(status, treat(w, world, name, bed_tolerance));
+    TALUS_THEN(status, write_and_solve(w, world, name, bed_tolerance));
     talus_snapshot_free(&grains);
     talus_world_destroy(world);
     return status;
 }
 
-static TalusStatus run_heap(Worlds *w, int which)
+/* Simulates heap `which` of rocks, then writes and solves its next problem. */
+static TalusStatus make_heap_problem(Worlds *w, int which)
 {
     char name[LAB_TEXT];
     TalusWorld *world;
     WorldsCase c = {.scene = "rubble-slope", .backend = w->backend[0]};
-    worlds_set(&c.sets, "rocks=80");
-    worlds_set(&c.sets, "mu=%g", heaps[which].mu);
-    set_rigid(&c.sets);
+    worlds_assign(&c.sets, "rocks=80");
+    worlds_assign(&c.sets, "mu=%g", heaps[which].mu);
+    assign_rigid(&c.sets);
     snprintf(name, sizeof name, "rocks-%d", which + 1);
-    TALUS_TRY(worlds_open(w, &c, &world));
+    TALUS_TRY(worlds_build(w, &c, &world));
     TalusStatus status =
         worlds_advance(w, world, heaps[which].steps, "rigid: rocks", NULL, NULL, NULL);
-    TALUS_THEN(status, treat(w, world, name, rock_tolerance));
+    TALUS_THEN(status, write_and_solve(w, world, name, rock_tolerance));
     talus_world_destroy(world);
     return status;
 }
 
 static TalusStatus run_rigid(Worlds *w)
 {
-    Shear bed[BEDS] = {{.bodies = 150, .settle = 120, .radius = 0.1, .vat = 0.6, .turn = 0.5},
-                       {.bodies = 400, .settle = 300, .radius = 0.1, .vat = 0.75, .turn = 0.5},
-                       {.bodies = 1000, .settle = 300, .radius = 0.1, .vat = 1.0, .turn = 0.5}};
-    for (int i = 0; i < worlds_size(w, ROCKS, 1); i++)
-        TALUS_TRY(run_heap(w, i));
-    for (int i = 0; i < worlds_size(w, BEDS, 1); i++)
-        TALUS_TRY(run_bed(w, &bed[i]));
+    Shear bed[BEDS] = {{.bodies = 150,
+                        .settle_steps = 120,
+                        .radius = 0.1,
+                        .cylinder_radius = 0.6,
+                        .plug_spin = 0.5},
+                       {.bodies = 400,
+                        .settle_steps = 300,
+                        .radius = 0.1,
+                        .cylinder_radius = 0.75,
+                        .plug_spin = 0.5},
+                       {.bodies = 1000,
+                        .settle_steps = 300,
+                        .radius = 0.1,
+                        .cylinder_radius = 1.0,
+                        .plug_spin = 0.5}};
+    for (int i = 0; i < worlds_choose_size(w, ROCKS, 1); i++)
+        TALUS_TRY(make_heap_problem(w, i));
+    for (int i = 0; i < worlds_choose_size(w, BEDS, 1); i++)
+        TALUS_TRY(make_bed_problem(w, &bed[i]));
     return TALUS_OK;
 }
 

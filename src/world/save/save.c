@@ -18,7 +18,7 @@
 #include "backend/backend.h"
 #include "base/hash.h"
 
-enum { VERSION = 9, OLDEST = 5, HEADER = 24 };
+enum { VERSION = 10, OLDEST = 5, HEADER = 24 };
 static const char magic[8] = {'T', 'A', 'L', 'U', 'S', 'W', 'L', 'D'};
 
 _Static_assert(sizeof(TalusProbeValue) == 88, "saved as it is");
@@ -68,6 +68,10 @@ static void transfer_counters(TalusArchive *a, TalusWorld *world)
         TALUS_ARCHIVE_F64(a, &world->elastic, &world->kinetic);
     if (a->version > 8)
         talus_archive_bool(a, &world->rough_first);
+    if (a->version > 9)
+        TALUS_ARCHIVE_F64(a, &world->last_compliance);
+    if (!isfinite(world->last_compliance))
+        talus_archive_refuse(a, "the compliance of the last step is not finite");
     if (world->steps < 0 || world->missed_steps < 0 || world->impulse_step < 0.0)
         talus_archive_refuse(a, "a counter is negative");
     if (!(world->base_time >= 0.0 && isfinite(world->base_time)) || world->base_steps < 0 ||
@@ -364,7 +368,7 @@ static void transfer_header(TalusArchive *a, uint64_t *size)
         talus_archive_refuse(a, a->version >= 1 && a->version < OLDEST
                                     ? "saved by a library before version 5 of this format, "
                                       "which this one cannot go on from"
-                                    : "saved by another version of the library (expected 5 to 9)");
+                                    : "saved by another version of the library (expected 5 to 10)");
     talus_archive_u32(a, &zero);
     talus_archive_u64(a, size);
 }

@@ -98,7 +98,7 @@ static TalusBuildOptions build_options(TalusWorld *world, double h, bool soften)
 {
     update_masses(world);
     bool heavy = world->gravity_norm > 0.0;
-    double compliance = talus_world_compliance(world);
+    double compliance = world->compliance = talus_world_compliance(world);
     TalusBuildOptions options = {
         .h = h,
         .impulse_ratio = world->impulse_step > 0.0 ? h / world->impulse_step : 0.0,

@@ -415,6 +415,7 @@ static void report_step(TalusWorld *world, double end)
     info->time = talus_time(world);
     info->bodies = world->bodies.counts.living;
     world->overlap = info->overlap;
+    world->last_compliance = world->compliance;
     warn_fallback(world);
     warn_soft(world);
     if (!info->missed)

@@ -20,20 +20,21 @@ static const char *const tables_alone = "tables";
 /* ---- selection ---- */
 
 /* True if the pattern is the case's name or the beginning of its path; * and ? stand for any characters. */
-static bool selects(const char *pattern, const char *name)
+static bool matches_name(const char *pattern, const char *name)
 {
     char below[2 * DEFAULTS_NAME];
     snprintf(below, sizeof below, "%s/*", pattern);
     return fnmatch(pattern, name, 0) == 0 || fnmatch(below, name, 0) == 0;
 }
 
-static TalusStatus select_by(Cases *cases, const char *pattern)
+/* Selects the cases that the pattern matches; fails if there are none. */
+static TalusStatus select_matching(Cases *cases, const char *pattern)
 {
     int count = 0;
     if (strcmp(pattern, tables_alone) == 0)
         return TALUS_OK;
     for (int i = 0; i < cases->count; i++)
-        if (selects(pattern, cases->item[i].name)) {
+        if (matches_name(pattern, cases->item[i].name)) {
             cases->item[i].selected = true;
             count++;
         }
@@ -44,12 +45,13 @@ static TalusStatus select_by(Cases *cases, const char *pattern)
                                   pattern);
 }
 
+/* Selects the cases that the user names, by default all but those on request; with --fresh, drops their stored figures. */
 static TalusStatus select_cases(const Worlds *w, Cases *cases)
 {
     for (int i = 0; w->name_count == 0 && i < cases->count; i++)
         cases->item[i].selected = !cases->item[i].on_request;
     for (int i = 0; i < w->name_count; i++)
-        TALUS_TRY(select_by(cases, w->names[i]));
+        TALUS_TRY(select_matching(cases, w->names[i]));
     for (int i = 0; w->fresh && i < cases->count; i++)
         cases->item[i].done = cases->item[i].done && !cases->item[i].selected;
     return TALUS_OK;
@@ -57,43 +59,48 @@ static TalusStatus select_cases(const Worlds *w, Cases *cases)
 
 /* ---- running ---- */
 
-/* Work that threads share. */
+/* Cases that are to be run; shared by threads. */
 typedef struct Queue {
     const Worlds *w;
     Cases *cases;
-    int *order; /* indices of the cases to run, the longest first */
-    int count, next, finished;
+    int *order;   /* indices of the cases to run, the longest first */
+    int count;    /* number of cases to run */
+    int next;     /* place in `order` of the next case to start */
+    int finished; /* number of cases that have ended */
     pthread_mutex_t lock;
-    TalusStatus stored; /* of writing the figures */
+    TalusStatus stored; /* first error of writing the figures */
 } Queue;
 
-static void report_case(const Queue *q, const Case *c, double seconds)
+/* Prints a line with the figures or the error of a case and its seconds. */
+static void print_case_figures(const Queue *q, const Case *c, double seconds)
 {
     char text[LAB_TEXT] = "";
-    size_t at = 0;
-    for (int i = 0; i < c->figures && at < sizeof text; i++)
-        at += (size_t)snprintf(text + at, sizeof text - at, "%s %s %.4g", i ? "," : "",
-                               c->figure[i].name, c->figure[i].value);
-    worlds_print(q->w, "%d of %d: %s:%s (%.1f s)", q->finished, q->count, c->name,
-                 c->error[0] ? c->error : text, seconds);
+    size_t used = 0;
+    for (int i = 0; i < c->figures && used < sizeof text; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s %s %.4g", i ? "," : "",
+                                 c->figure[i].name, c->figure[i].value);
+    worlds_print_line(q->w, "%d of %d: %s:%s (%.1f s)", q->finished, q->count, c->name,
+                      c->error[0] ? c->error : text, seconds);
 }
 
+/* Marks the case as done or failed, prints its figures and stores the figures of all cases. */
 static void finish_case(Queue *q, Case *c, TalusStatus status, double seconds)
 {
     pthread_mutex_lock(&q->lock);
     q->finished++;
     if (status == TALUS_OK)
-        defaults_put(c, "seconds", seconds);
+        defaults_add_figure(c, "seconds", seconds);
     else
         snprintf(c->error, sizeof c->error, " %s", talus_error());
     c->done = status == TALUS_OK;
-    report_case(q, c, seconds);
+    print_case_figures(q, c, seconds);
     if (c->done && q->stored == TALUS_OK)
         q->stored = defaults_store_write(q->w->dir, q->cases);
     pthread_mutex_unlock(&q->lock);
 }
 
-static Case *take_case(Queue *q)
+/* Removes the next case from the queue; NULL: none is left, or a signal was received. */
+static Case *next_case(Queue *q)
 {
     pthread_mutex_lock(&q->lock);
     Case *c =
@@ -102,6 +109,7 @@ static Case *take_case(Queue *q)
     return c;
 }
 
+/* Runs a case and finishes it. */
 static void run_case(Queue *q, const Worlds *w, Case *c)
 {
     double start = talus_now();
@@ -111,24 +119,26 @@ static void run_case(Queue *q, const Worlds *w, Case *c)
     finish_case(q, c, status, talus_now() - start);
 }
 
-static void *work(void *user)
+/* Main function of a thread: runs cases of the queue, each on one thread and without messages, until none is left. */
+static void *run_cases_of_queue(void *user)
 {
     Queue *q = user;
     Worlds w = *q->w;
     w.threads = 1;
     w.quiet = true;
-    for (Case *c; (c = take_case(q)) != NULL;)
+    for (Case *c; (c = next_case(q)) != NULL;)
         run_case(q, &w, c);
     return NULL;
 }
 
-static int by_cost(const void *a, const void *b)
+static int compare_descending_cost(const void *a, const void *b)
 {
     double x = (*(const Case *const *)a)->cost, y = (*(const Case *const *)b)->cost;
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* Lists the selected cases, without figures, of the parts that run alone or of the others. */
+/* Fills the queue with the selected cases that are not done, of the parts whose cases run alone if `alone`, else of the
+ * other parts. */
 static TalusStatus fill_queue(Queue *q, bool alone)
 {
     const Case **sorted = NULL;
@@ -140,7 +150,7 @@ static TalusStatus fill_queue(Queue *q, bool alone)
         if (c->selected && !c->done && c->part->alone == alone)
             sorted[count++] = c;
     }
-    qsort(sorted, (size_t)count, sizeof *sorted, by_cost);
+    qsort(sorted, (size_t)count, sizeof *sorted, compare_descending_cost);
     for (int i = 0; i < count; i++)
         q->order[i] = (int)(sorted[i] - q->cases->item);
     q->count = count;
@@ -149,7 +159,7 @@ static TalusStatus fill_queue(Queue *q, bool alone)
 }
 
 /* Runs the queue on as many threads as --threads says, one per processor by default. */
-static TalusStatus run_together(Queue *q)
+static TalusStatus run_in_parallel(Queue *q)
 {
     enum { THREADS_MAX = 256 };
     pthread_t thread[THREADS_MAX];
@@ -159,29 +169,33 @@ static TalusStatus run_together(Queue *q)
     count = count < 1 ? 1 : count > THREADS_MAX ? THREADS_MAX : count;
     cli_has_scene("settle-box", path,
                   sizeof path); /* finds the folder of scenes, before threads do */
-    while (started < count - 1 && pthread_create(&thread[started], NULL, work, q) == 0)
+    while (started < count - 1 &&
+           pthread_create(&thread[started], NULL, run_cases_of_queue, q) == 0)
         started++;
-    work(q);
+    run_cases_of_queue(q);
     for (int i = 0; i < started; i++)
         pthread_join(thread[i], NULL);
     return q->stored;
 }
 
-static TalusStatus run_alone(Queue *q)
+/* Runs the cases one after the other, each with the threads of the call. */
+static TalusStatus run_one_by_one(Queue *q)
 {
-    for (Case *c; (c = take_case(q)) != NULL;)
+    for (Case *c; (c = next_case(q)) != NULL;)
         run_case(q, q->w, c);
     return q->stored;
 }
 
-/* A device has one world at a time. */
+/* Runs the selected cases of the parts that `alone` tells, in parallel only if they are not alone and run on the cpu: a
+ * device has one world at a time. */
 static TalusStatus run_queue(const Worlds *w, Cases *cases, bool alone)
 {
     Queue q = {.w = w, .cases = cases};
     TalusStatus status = fill_queue(&q, alone);
     pthread_mutex_init(&q.lock, NULL);
     if (status == TALUS_OK)
-        status = alone || strcmp(w->backend[0], "cpu") != 0 ? run_alone(&q) : run_together(&q);
+        status =
+            alone || strcmp(w->backend[0], "cpu") != 0 ? run_one_by_one(&q) : run_in_parallel(&q);
     pthread_mutex_destroy(&q.lock);
     talus_release(q.order);
     return status;
@@ -189,6 +203,7 @@ static TalusStatus run_queue(const Worlds *w, Cases *cases, bool alone)
 
 /* ---- the whole ---- */
 
+/* Lists the cases of all parts. */
 static TalusStatus list_cases(const Worlds *w, Cases *cases)
 {
     for (int i = 0; i < LAB_COUNT(parts); i++)
@@ -196,19 +211,21 @@ static TalusStatus list_cases(const Worlds *w, Cases *cases)
     return TALUS_OK;
 }
 
-static void describe_settings(Worlds *w)
+/* Adds a note about each setting. */
+static void note_settings(Worlds *w)
 {
     for (int i = 0; i < DEFAULTS_SETTINGS; i++) {
         char text[LAB_TEXT];
-        defaults_setting_text(&defaults_settings[i], text);
-        lab_set_note(w->set, "Setting %s: %s.", defaults_settings[i].name, text);
+        defaults_describe_setting(&defaults_settings[i], text);
+        lab_set_add_note(w->set, "Setting %s: %s.", defaults_settings[i].name, text);
     }
 }
 
-/* Fails if a case of this call did, or a signal has stopped it; what is done has its tables. */
+/* Makes tables of all cases that are done and writes tables.md. Fails if a case of this call failed or a signal was
+ * received. */
 static TalusStatus conclude(Worlds *w, const Cases *cases)
 {
-    describe_settings(w);
+    note_settings(w);
     for (int i = 0; i < LAB_COUNT(parts); i++)
         parts[i]->tabulate(w, cases);
     TALUS_TRY(defaults_write_markdown(w));

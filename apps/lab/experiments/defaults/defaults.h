@@ -1,9 +1,9 @@
-/* lab/experiments/defaults/defaults.h - `talus bench default`: settings of contact side by side, the default among them.
+/* lab/experiments/defaults/defaults.h - `talus bench default`: compares the default settings of contacts with others.
  *
- * A case is one run, or a few of one state, under one setting. It is named by a path, PART/WHAT/.../SETTING, by which
- * the user selects it, and gives figures, numbers with names. Independent cases run at the same time, each on one
- * thread; cases whose time is a figure run alone. Figures are stored in DIR/cases.csv after each case (defaults_store.c):
- * a later call takes them from there, and makes the tables from all cases that the file has. */
+ * A case is one run, or several runs from one state, under one setting. The user selects cases by their names, which are
+ * paths PART/WHAT/.../SETTING. A case gives figures, which are numbers with names. Independent cases run at the same time,
+ * each on one thread; cases whose time is a figure run alone. After each case all figures are stored in DIR/cases.csv
+ * (defaults_store.c). A later call takes figures from that file and makes tables of all its cases. */
 #ifndef TALUS_LAB_DEFAULTS_H
 #define TALUS_LAB_DEFAULTS_H
 
@@ -11,23 +11,23 @@
 
 enum { DEFAULTS_FIGURES = 24, DEFAULTS_NAME = 96, DEFAULTS_SETTINGS = 6, DEFAULTS_SEEDS = 3 };
 
-/* What a user sets for contacts. */
+/* A choice of friction law and stiffness of contacts. */
 typedef struct Setting {
     const char *name;
-    bool as_is; /* nothing is set: the default of worlds, whatever it is */
+    bool all_defaults; /* the default of worlds; the fields below are not used */
     TalusFrictionLaw law;
     double compliance, elastic_overlap;
-    bool only_if_shifted; /* runs only where overlap shifts a figure */
+    bool only_if_overlap_shifts; /* used only for cases with overlap_shifts */
 } Setting;
 
 extern const Setting defaults_settings[DEFAULTS_SETTINGS];
-/* Index of the settings that verdicts are about and compare with. */
+/* Indices of the settings that every case is run under: the default and those with which verdicts compare it. */
 enum { SETTING_DEFAULT, SETTING_RIGID_CCP, SETTING_RIGID_COULOMB, SETTINGS_COMPARED };
 
-/* Writes the setting's values in words, by which stored figures are recognised. */
-void defaults_setting_text(const Setting *setting, char text[LAB_TEXT]);
-/* Adds the setting's assignments. */
-void defaults_set(const Setting *setting, WorldsSets *sets);
+/* Writes the setting's values in words; stored figures are reused only if these words are equal. */
+void defaults_describe_setting(const Setting *setting, char text[LAB_TEXT]);
+/* Adds the assignments that give a scene this setting. */
+void defaults_assign(const Setting *setting, WorldsAssignments *sets);
 
 typedef struct Figure {
     char name[32];
@@ -40,17 +40,22 @@ typedef struct Case {
     char name[DEFAULTS_NAME];
     const Part *part;
     const Setting *setting;
-    /* Terms of the case, those that its part uses. */
-    int kind, bodies, seed, budget;
+    /* Terms of the case; a part uses only some of them. */
+    int kind;   /* index of the experiment within the part */
+    int bodies; /* number of bodies */
+    int seed;
+    int budget; /* maximum iterations of a step */
     double h, tolerance, mu;
-    bool overlap_shifts; /* also under the settings only_if_shifted */
-    double cost;         /* rough guess, s on one core: longer cases start first */
+    /* True if overlap may shift the figures, so that the case runs also under settings only_if_overlap_shifts. */
+    bool overlap_shifts;
+    double cost; /* estimated seconds on one core; longer cases start first */
     char backend[32];
     Figure figure[DEFAULTS_FIGURES];
     int figures;
-    bool on_request;     /* runs only if named */
-    bool selected, done; /* done: has figures, of this call or stored */
-    char error[LAB_TEXT];
+    bool on_request;      /* runs only if the user names it */
+    bool selected;        /* to be run by this call, unless done */
+    bool done;            /* has figures, of this call or stored */
+    char error[LAB_TEXT]; /* of its run in this call; "": none */
 } Case;
 
 typedef struct Cases {
@@ -58,13 +63,16 @@ typedef struct Cases {
     int count;
 } Cases;
 
+/* A group of cases with tables of their own. */
 struct Part {
     const char *name;
-    int revision; /* raised when what its cases run or measure changes: older figures are dropped */
-    bool alone;   /* times are figures: its cases run one at a time, on all threads */
+    int revision; /* increased when its cases run or measure something else; stored figures of less are dropped */
+    bool alone; /* its cases run one at a time, on all threads, because times are figures */
+    /* Adds the cases of the part to the list. */
     TalusStatus (*list)(const Worlds *w, const Part *part, Cases *cases);
+    /* Runs a case and adds its figures. */
     TalusStatus (*run)(const Worlds *w, Case *c);
-    /* Adds tables and verdicts to the set, from the cases that are done. */
+    /* Adds tables and verdicts to the set of results, from the cases that are done. */
     void (*tabulate)(Worlds *w, const Cases *cases);
 };
 
@@ -73,21 +81,25 @@ extern const Part defaults_lift, defaults_shear, defaults_settle, defaults_bulk;
 
 /* ---- for the parts (defaults_cases.c) ---- */
 
-/* Adds a copy of `c` for each setting that is compared and, if c->overlap_shifts, for the others, with the formatted path and the setting's name as its name. */
-TalusStatus defaults_add(Cases *cases, const Case *c, const char *format, ...) CLI_PRINTF(3, 4);
+/* Adds a copy of `c` for each setting, those only_if_overlap_shifts only if c->overlap_shifts. Its name is
+ * PART/PATH/SETTING with the formatted path. */
+TalusStatus defaults_add_cases(Cases *cases, const Case *c, const char *format, ...)
+    CLI_PRINTF(3, 4);
 /* Adds a figure to the case. */
-void defaults_put(Case *c, const char *name, double value);
+void defaults_add_figure(Case *c, const char *name, double value);
 /* Returns the figure of a case; NAN if there is no such case, it is not done or it has no such figure. */
-double defaults_figure(const Case *c, const char *name);
-/* Returns the case of the formatted path and setting; NULL: none. */
-const Case *defaults_find(const Cases *cases, int setting, const char *format, ...)
+double defaults_get_figure(const Case *c, const char *name);
+/* Returns the case named PATH/SETTING, with the formatted path, part included, and settings[setting]; NULL: none. */
+const Case *defaults_find_case(const Cases *cases, int setting, const char *format, ...)
     CLI_PRINTF(3, 4);
 
 /* ---- stored figures (defaults_store.c) ---- */
 
 #define DEFAULTS_STORE "cases.csv"
-/* Reads DIR/cases.csv, if it exists: cases of the list with the stored setting, bodies and revision are done then. */
+/* Reads DIR/cases.csv, if it exists. A case of the list gets its stored figures, and is done, if setting, bodies and
+ * revision are the stored ones. */
 TalusStatus defaults_store_read(const char *dir, Cases *cases);
+/* Writes the figures of all cases that are done to DIR/cases.csv. */
 TalusStatus defaults_store_write(const char *dir, const Cases *cases);
 /* Writes all tables and verdicts to DIR/tables.md, for the docs. */
 TalusStatus defaults_write_markdown(const Worlds *w);

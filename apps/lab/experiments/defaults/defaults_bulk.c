@@ -11,29 +11,32 @@ typedef struct BulkExperiment {
     const char *name;
     TalusStatus (*run)(const Worlds *w, Case *c);
     int bodies, quick_bodies;
-    double mu, cost;
-    bool overlap_shifts;
+    double mu;           /* friction, of experiments that use it */
+    double cost;         /* estimated seconds */
+    bool overlap_shifts; /* as in Case */
 } BulkExperiment;
 
 static const BulkExperiment experiments[] = {
-    {"repose", bulk_repose, 600, 60, .cost = 40.0},
-    {"drum", bulk_drum, 200, 40, .cost = 40.0},
-    {"hopper", bulk_hopper, 2000, 100, .cost = 40.0},
-    {"packing-mu0", bulk_packing, 2000, 125, .mu = 0.0, .cost = 150.0, .overlap_shifts = true},
-    {"packing-mu0.3", bulk_packing, 2000, 125, .mu = 0.3, .cost = 150.0, .overlap_shifts = true},
-    {"packing-mu1", bulk_packing, 2000, 125, .mu = 1.0, .cost = 150.0},
-    {"janssen", bulk_janssen, 240, 30, .cost = 60.0},
-    {"arch", bulk_arch, 32, 32, .cost = 60.0, .overlap_shifts = true},
-    {"card-house", bulk_cards, 14, 14, .cost = 5.0, .overlap_shifts = true},
-    {"wall", bulk_wall, 125, 125, .cost = 60.0, .overlap_shifts = true},
-    {"rover", bulk_rover, 800, 20, .cost = 50.0}};
+    {"repose", bulk_measure_repose, 600, 60, .cost = 40.0},
+    {"drum", bulk_measure_drum, 200, 40, .cost = 40.0},
+    {"hopper", bulk_measure_hopper, 2000, 100, .cost = 40.0},
+    {"packing-mu0", bulk_measure_packing, 2000, 125, .mu = 0.0, .cost = 150.0,
+     .overlap_shifts = true},
+    {"packing-mu0.3", bulk_measure_packing, 2000, 125, .mu = 0.3, .cost = 150.0,
+     .overlap_shifts = true},
+    {"packing-mu1", bulk_measure_packing, 2000, 125, .mu = 1.0, .cost = 150.0},
+    {"janssen", bulk_measure_janssen, 240, 30, .cost = 60.0},
+    {"arch", bulk_measure_arch, 32, 32, .cost = 60.0, .overlap_shifts = true},
+    {"card-house", bulk_measure_cards, 14, 14, .cost = 5.0, .overlap_shifts = true},
+    {"wall", bulk_measure_wall, 125, 125, .cost = 60.0, .overlap_shifts = true},
+    {"rover", bulk_measure_rover, 800, 20, .cost = 50.0}};
 
 enum { EXPERIMENTS = sizeof experiments / sizeof *experiments };
 
-/* A row of the table. */
+/* A row of the table: a figure of an experiment. */
 typedef struct Answer {
     const char *experiment, *figure, *words;
-    const char *format; /* of the mean */
+    const char *format; /* printf format of mean and deviation */
 } Answer;
 
 static const Answer answers[] = {
@@ -55,15 +58,16 @@ static const Answer answers[] = {
     {"rover", "way", "rover: way in 1.8 s, m", "%.3f"},
     {"rover", "height", "rover: height of the chassis, m", "%.4f"}};
 
-static TalusStatus run(const Worlds *w, Case *c)
+/* Runs the experiment of the case. */
+static TalusStatus run_bulk_case(const Worlds *w, Case *c)
 {
     return experiments[c->kind].run(w, c);
 }
 
-static TalusStatus list(const Worlds *w, const Part *part, Cases *cases)
+static TalusStatus list_bulk_cases(const Worlds *w, const Part *part, Cases *cases)
 {
     for (int i = 0; i < EXPERIMENTS; i++)
-        for (int seed = 1; seed <= worlds_size(w, DEFAULTS_SEEDS, 1); seed++) {
+        for (int seed = 1; seed <= worlds_choose_size(w, DEFAULTS_SEEDS, 1); seed++) {
             const BulkExperiment *e = &experiments[i];
             Case c = {.part = part,
                       .kind = i,
@@ -71,68 +75,70 @@ static TalusStatus list(const Worlds *w, const Part *part, Cases *cases)
                       .mu = e->mu,
                       .cost = e->cost,
                       .overlap_shifts = e->overlap_shifts};
-            c.bodies = worlds_size(w, e->bodies, e->quick_bodies);
-            TALUS_TRY(defaults_add(cases, &c, "%s/%d", e->name, seed));
+            c.bodies = worlds_choose_size(w, e->bodies, e->quick_bodies);
+            TALUS_TRY(defaults_add_cases(cases, &c, "%s/%d", e->name, seed));
         }
     return TALUS_OK;
 }
 
 /* ---- the tables ---- */
 
+/* Mean and standard deviation of an answer over the seeds, under one setting. */
 typedef struct Sample {
     double mean, deviation; /* NAN: not all seeds are done */
 } Sample;
 
-static Sample sample_of(const Worlds *w, const Cases *cases, int setting, const Answer *a)
+/* Finds the mean and deviation of an answer under a setting, over the seeds. */
+static Sample find_sample(const Worlds *w, const Cases *cases, int setting, const Answer *a)
 {
     double values[DEFAULTS_SEEDS];
-    int count = worlds_size(w, DEFAULTS_SEEDS, 1);
+    int count = worlds_choose_size(w, DEFAULTS_SEEDS, 1);
     for (int i = 0; i < count; i++)
-        values[i] = defaults_figure(
-            defaults_find(cases, setting, "bulk/%s/%d", a->experiment, i + 1), a->figure);
+        values[i] = defaults_get_figure(
+            defaults_find_case(cases, setting, "bulk/%s/%d", a->experiment, i + 1), a->figure);
     return (Sample){worlds_mean(values, count), count > 1 ? worlds_deviation(values, count) : 0.0};
 }
 
-static void add_sample(LabTable *t, const Answer *a, Sample s)
+static void add_sample_cell(LabTable *t, const Answer *a, Sample s)
 {
     char mean[32], deviation[32];
     snprintf(mean, sizeof mean, a->format, s.mean);
     snprintf(deviation, sizeof deviation, a->format, s.deviation);
     if (isnan(s.mean))
-        lab_table_row(t, "-");
+        lab_table_add_cells(t, "-");
     else
-        lab_table_row(t, "%s +- %s", mean, deviation);
+        lab_table_add_cells(t, "%s +- %s", mean, deviation);
 }
 
-/* Adds "within scatter", or the difference a - b and how many scatters that is. */
-static void add_difference(LabTable *t, Sample a, Sample b)
+/* Adds a cell: "within scatter", or the difference a - b in percent of b and in scatters. */
+static void add_difference_cell(LabTable *t, Sample a, Sample b)
 {
     double off = a.mean - b.mean, scatter = hypot(a.deviation, b.deviation);
     if (isnan(off))
-        lab_table_row(t, "-");
+        lab_table_add_cells(t, "-");
     else if (fabs(off) <= scatter)
-        lab_table_row(t, "within scatter");
+        lab_table_add_cells(t, "within scatter");
     else if (scatter == 0.0)
-        lab_table_row(t, "%+.2g %%", 100.0 * off / fabs(b.mean));
+        lab_table_add_cells(t, "%+.2g %%", 100.0 * off / fabs(b.mean));
     else
-        lab_table_row(t, "%+.2g %% (%.1f scatters)", 100.0 * off / fabs(b.mean),
-                      fabs(off) / scatter);
+        lab_table_add_cells(t, "%+.2g %% (%.1f scatters)", 100.0 * off / fabs(b.mean),
+                            fabs(off) / scatter);
 }
 
-static void tabulate_answers(Worlds *w, const Cases *cases)
+static void add_answer_table(Worlds *w, const Cases *cases)
 {
-    LabTable *t = lab_set_table(w->set, "Bulk answers, mean and scatter of three runs",
-                                "answer\tdefault\trigid ccp\trigid coulomb\t"
-                                "default off rigid ccp\toff rigid coulomb");
+    LabTable *t = lab_set_add_table(w->set, "Bulk answers, mean and scatter of three runs",
+                                    "answer\tdefault\trigid ccp\trigid coulomb\t"
+                                    "default off rigid ccp\toff rigid coulomb");
     for (int i = 0; i < LAB_COUNT(answers); i++) {
         Sample s[SETTINGS_COMPARED];
-        lab_table_row(t, "%s", answers[i].words);
+        lab_table_add_cells(t, "%s", answers[i].words);
         for (int k = 0; k < SETTINGS_COMPARED; k++) {
-            s[k] = sample_of(w, cases, k, &answers[i]);
-            add_sample(t, &answers[i], s[k]);
+            s[k] = find_sample(w, cases, k, &answers[i]);
+            add_sample_cell(t, &answers[i], s[k]);
         }
-        add_difference(t, s[SETTING_DEFAULT], s[SETTING_RIGID_CCP]);
-        add_difference(t, s[SETTING_DEFAULT], s[SETTING_RIGID_COULOMB]);
+        add_difference_cell(t, s[SETTING_DEFAULT], s[SETTING_RIGID_CCP]);
+        add_difference_cell(t, s[SETTING_DEFAULT], s[SETTING_RIGID_COULOMB]);
     }
     snprintf(
         t->note, sizeof t->note,
@@ -140,13 +146,14 @@ static void tabulate_answers(Worlds *w, const Cases *cases)
         "Scatter of a difference: root of the sum of both variances.");
 }
 
-/* Where overlap may shift an answer: compliances that do not follow the tolerance. */
-static void tabulate_shifts(Worlds *w, const Cases *cases)
+/* Adds a table of the answers that overlap may shift, under all settings but rigid coulomb. */
+static void add_shift_table(Worlds *w, const Cases *cases)
 {
-    LabTable *t = lab_set_table(w->set, "Answers that overlap may shift, by compliance", "answer");
+    LabTable *t =
+        lab_set_add_table(w->set, "Answers that overlap may shift, by compliance", "answer");
     for (int k = 0; k < DEFAULTS_SETTINGS; k++)
         if (k != SETTING_RIGID_COULOMB)
-            lab_table_head(t, "%s", defaults_settings[k].name);
+            lab_table_add_columns(t, "%s", defaults_settings[k].name);
     static const Answer shifted[] = {
         {"packing-mu0", "contacts", "contacts per sphere, mu 0", "%.3f"},
         {"packing-mu0", "fraction", "packing fraction, mu 0", "%.4f"},
@@ -160,18 +167,21 @@ static void tabulate_shifts(Worlds *w, const Cases *cases)
         {"wall", "products", "wall: products per step", "%.0f"},
         {"arch", "products", "arch: products per step", "%.0f"}};
     for (int i = 0; i < LAB_COUNT(shifted); i++) {
-        lab_table_row(t, "%s", shifted[i].words);
+        lab_table_add_cells(t, "%s", shifted[i].words);
         for (int k = 0; k < DEFAULTS_SETTINGS; k++)
             if (k != SETTING_RIGID_COULOMB)
-                add_sample(t, &shifted[i], sample_of(w, cases, k, &shifted[i]));
+                add_sample_cell(t, &shifted[i], find_sample(w, cases, k, &shifted[i]));
     }
 }
 
-static void tabulate(Worlds *w, const Cases *cases)
+static void add_bulk_tables(Worlds *w, const Cases *cases)
 {
-    tabulate_answers(w, cases);
-    tabulate_shifts(w, cases);
+    add_answer_table(w, cases);
+    add_shift_table(w, cases);
 }
 
-const Part defaults_bulk = {
-    .name = "bulk", .revision = 1, .list = list, .run = run, .tabulate = tabulate};
+const Part defaults_bulk = {.name = "bulk",
+                            .revision = 1,
+                            .list = list_bulk_cases,
+                            .run = run_bulk_case,
+                            .tabulate = add_bulk_tables};

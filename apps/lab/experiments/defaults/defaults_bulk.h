@@ -1,43 +1,45 @@
-/* lab/experiments/defaults/defaults_bulk.h - bulk answers: what experiments with many bodies, or with structures, measure.
+/* lab/experiments/defaults/defaults_bulk.h - bulk answers: figures that engineers measure on grains and structures.
  *
- * A function runs one of them under the setting of a case, which has the scene's size, seed and friction, and adds
- * figures. */
+ * Each function bulk_measure_X runs one experiment with the setting, size, seed and friction of a case and adds the
+ * figures named beside it to the case; all but packing and janssen also add those of bulk_add_step_figures. */
 #ifndef TALUS_LAB_DEFAULTS_BULK_H
 #define TALUS_LAB_DEFAULTS_BULK_H
 
 #include "defaults.h"
 
 /* defaults_flows.c */
-TalusStatus bulk_repose(const Worlds *w, Case *c);  /* "angle" */
-TalusStatus bulk_drum(const Worlds *w, Case *c);    /* "angle" */
-TalusStatus bulk_hopper(const Worlds *w, Case *c);  /* "rate" */
-TalusStatus bulk_packing(const Worlds *w, Case *c); /* "fraction", "contacts" and others */
-TalusStatus bulk_janssen(const Worlds *w, Case *c); /* "load", "saturation" */
-TalusStatus bulk_rover(const Worlds *w, Case *c);   /* "way", "height" */
+TalusStatus bulk_measure_repose(const Worlds *w, Case *c); /* adds "angle" */
+TalusStatus bulk_measure_drum(const Worlds *w, Case *c);   /* adds "angle" */
+TalusStatus bulk_measure_hopper(const Worlds *w, Case *c); /* adds "rate" */
+TalusStatus bulk_measure_packing(const Worlds *w,
+                                 Case *c); /* adds "fraction", "contacts" and others */
+TalusStatus bulk_measure_janssen(const Worlds *w, Case *c); /* adds "load", "saturation" */
+TalusStatus bulk_measure_rover(const Worlds *w, Case *c);   /* adds "way", "height" */
 
-/* defaults_statics.c; seeds are step lengths, since nothing is random */
-TalusStatus bulk_arch(const Worlds *w, Case *c);  /* "threshold" */
-TalusStatus bulk_cards(const Worlds *w, Case *c); /* "threshold", "drift" */
-TalusStatus bulk_wall(const Worlds *w, Case *c);  /* "drift", "creep" */
+/* defaults_statics.c; nothing is random there, so a seed selects a step length */
+TalusStatus bulk_measure_arch(const Worlds *w, Case *c);  /* adds "threshold" */
+TalusStatus bulk_measure_cards(const Worlds *w, Case *c); /* adds "threshold", "drift", "creep" */
+TalusStatus bulk_measure_wall(const Worlds *w, Case *c);  /* adds "drift", "creep" */
 
 /* Builds the scene under the case's setting; `sets` has the other assignments. */
-static inline TalusStatus bulk_open(const Worlds *w, const Case *c, const char *scene,
-                                    const WorldsSets *sets, TalusWorld **out)
+static inline TalusStatus bulk_build_world(const Worlds *w, const Case *c, const char *scene,
+                                           const WorldsAssignments *sets, TalusWorld **out)
 {
     WorldsCase open = {.scene = scene, .backend = w->backend[0], .sets = *sets};
-    defaults_set(c->setting, &open.sets);
-    return worlds_open(w, &open, out);
+    defaults_assign(c->setting, &open.sets);
+    return worlds_build(w, &open, out);
 }
 
-/* Costs and overlaps, summed over steps. */
+/* Costs and overlaps of steps. */
 typedef struct BulkSteps {
-    int steps, missed;
-    double products, deepest;
+    int steps, missed; /* numbers of steps; of those that missed the tolerance */
+    double products;   /* sum over steps */
+    double deepest;    /* largest penetration */
 } BulkSteps;
 
-/* Takes steps until `time`, s. */
-static inline TalusStatus bulk_until(const Worlds *w, TalusWorld *world, double time,
-                                     BulkSteps *sum)
+/* Makes steps until `time`, s, and adds them to `sum`. */
+static inline TalusStatus bulk_step_until(const Worlds *w, TalusWorld *world, double time,
+                                          BulkSteps *sum)
 {
     int64_t last = cli_steps_until(time, talus_world_step_length(world));
     while (talus_world_steps(world) < last) {
@@ -53,11 +55,12 @@ static inline TalusStatus bulk_until(const Worlds *w, TalusWorld *world, double 
     return TALUS_OK;
 }
 
-static inline void bulk_put_steps(Case *c, const BulkSteps *sum)
+/* Adds the figures "products" (per step), "missed" and "overlap" to the case. */
+static inline void bulk_add_step_figures(Case *c, const BulkSteps *sum)
 {
-    defaults_put(c, "products", sum->products / sum->steps);
-    defaults_put(c, "missed", sum->missed);
-    defaults_put(c, "overlap", sum->deepest);
+    defaults_add_figure(c, "products", sum->products / sum->steps);
+    defaults_add_figure(c, "missed", sum->missed);
+    defaults_add_figure(c, "overlap", sum->deepest);
 }
 
 #endif

@@ -7,25 +7,25 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* A compliance that does not follow the tolerance. */
+/* A setting with a compliance that does not depend on the tolerance. */
 #define FIXED_COMPLIANCE(text, value)                                                \
     {                                                                                \
         .name = "compliance-" text, .law = TALUS_LAW_COULOMB, .compliance = (value), \
-        .elastic_overlap = 0.02, .only_if_shifted = true                             \
+        .elastic_overlap = 0.02, .only_if_overlap_shifts = true                      \
     }
 
 const Setting defaults_settings[DEFAULTS_SETTINGS] = {
-    [SETTING_DEFAULT] = {.name = "default", .as_is = true},
+    [SETTING_DEFAULT] = {.name = "default", .all_defaults = true},
     [SETTING_RIGID_CCP] = {.name = "rigid-ccp", .law = TALUS_LAW_CCP},
     [SETTING_RIGID_COULOMB] = {.name = "rigid-coulomb", .law = TALUS_LAW_COULOMB},
     FIXED_COMPLIANCE("1e-2", 1e-2),
     FIXED_COMPLIANCE("1e-3", 1e-3),
     FIXED_COMPLIANCE("1e-4", 1e-4)};
 
-void defaults_setting_text(const Setting *setting, char text[LAB_TEXT])
+void defaults_describe_setting(const Setting *setting, char text[LAB_TEXT])
 {
     TalusWorldDef def = talus_world_def_default();
-    if (!setting->as_is) {
+    if (!setting->all_defaults) {
         def.friction.law = setting->law;
         def.compliance = setting->compliance;
         def.elastic_overlap = setting->elastic_overlap;
@@ -41,20 +41,20 @@ void defaults_setting_text(const Setting *setting, char text[LAB_TEXT])
         snprintf(text, LAB_TEXT, "law %s rigid", talus_law_name(def.friction.law));
 }
 
-void defaults_set(const Setting *setting, WorldsSets *sets)
+void defaults_assign(const Setting *setting, WorldsAssignments *sets)
 {
-    worlds_set(sets, "defaults=%s", setting->as_is ? "exact" : "relaxed");
-    if (setting->as_is)
+    worlds_assign(sets, "defaults=%s", setting->all_defaults ? "exact" : "relaxed");
+    if (setting->all_defaults)
         return;
-    worlds_set(sets, "law=%s", talus_law_name(setting->law));
-    worlds_set(sets, "compliance=%g", setting->compliance);
+    worlds_assign(sets, "law=%s", talus_law_name(setting->law));
+    worlds_assign(sets, "compliance=%g", setting->compliance);
     if (setting->compliance > 0.0)
-        worlds_set(sets, "elastic_overlap=%g", setting->elastic_overlap);
+        worlds_assign(sets, "elastic_overlap=%g", setting->elastic_overlap);
 }
 
 /* ---- the list ---- */
 
-static TalusStatus append(Cases *cases, const Case *c)
+static TalusStatus append_case(Cases *cases, const Case *c)
 {
     size_t count = (size_t)cases->count;
     TALUS_TRY(TALUS_GROW(cases->item, count + 1, count, "cases"));
@@ -62,7 +62,7 @@ static TalusStatus append(Cases *cases, const Case *c)
     return TALUS_OK;
 }
 
-TalusStatus defaults_add(Cases *cases, const Case *c, const char *format, ...)
+TalusStatus defaults_add_cases(Cases *cases, const Case *c, const char *format, ...)
 {
     char path[DEFAULTS_NAME / 2];
     TALUS_FORMAT(path, format);
@@ -70,13 +70,13 @@ TalusStatus defaults_add(Cases *cases, const Case *c, const char *format, ...)
         Case copy = *c;
         copy.setting = &defaults_settings[i];
         snprintf(copy.name, sizeof copy.name, "%s/%s/%s", c->part->name, path, copy.setting->name);
-        if (!copy.setting->only_if_shifted || c->overlap_shifts)
-            TALUS_TRY(append(cases, &copy));
+        if (!copy.setting->only_if_overlap_shifts || c->overlap_shifts)
+            TALUS_TRY(append_case(cases, &copy));
     }
     return TALUS_OK;
 }
 
-const Case *defaults_find(const Cases *cases, int setting, const char *format, ...)
+const Case *defaults_find_case(const Cases *cases, int setting, const char *format, ...)
 {
     char path[DEFAULTS_NAME / 2], name[DEFAULTS_NAME];
     TALUS_FORMAT(path, format);
@@ -89,7 +89,7 @@ const Case *defaults_find(const Cases *cases, int setting, const char *format, .
 
 /* ---- figures ---- */
 
-void defaults_put(Case *c, const char *name, double value)
+void defaults_add_figure(Case *c, const char *name, double value)
 {
     if (c->figures == DEFAULTS_FIGURES)
         return;
@@ -98,7 +98,7 @@ void defaults_put(Case *c, const char *name, double value)
     f->value = value;
 }
 
-double defaults_figure(const Case *c, const char *name)
+double defaults_get_figure(const Case *c, const char *name)
 {
     for (int i = 0; c && c->done && i < c->figures; i++)
         if (strcmp(c->figure[i].name, name) == 0)

@@ -9,8 +9,8 @@
 
 static const double degrees = 180.0 / 3.14159265358979323846;
 
-/* Mean position of the moving bodies. */
-static TalusStatus mean_position(const TalusWorld *world, TalusVec3 *out)
+/* Writes the mean position of the moving bodies. */
+static TalusStatus find_mean_position(const TalusWorld *world, TalusVec3 *out)
 {
     TalusSnapshot s = {0};
     TalusVec3 sum = {0};
@@ -28,57 +28,59 @@ static TalusStatus mean_position(const TalusWorld *world, TalusVec3 *out)
 
 /* ---- a heap ---- */
 
-/* The slope of a wedge of gravel that a collapsed column leaves against its wall: centres have the mean height H/3 and
- * the mean distance F/3 from the wall, H the height at the wall and F the length of the foot. */
-TalusStatus bulk_repose(const Worlds *w, Case *c)
+/* Measures the slope of the wedge of gravel that a collapsed column leaves at its wall. In a wedge of height H at the wall
+ * and length F the mean height is H/3 and the mean distance from the wall F/3, so their ratio is the slope. */
+TalusStatus bulk_measure_repose(const Worlds *w, Case *c)
 {
-    WorldsSets sets = {0};
+    WorldsAssignments sets = {0};
     BulkSteps sum = {0};
     TalusVec3 mean = {0};
     TalusWorld *world;
     double settle = w->quick ? 0.1 : 1.2, end = w->quick ? 0.2 : 2.6;
-    worlds_set(&sets, "bodies=%d", c->bodies);
-    worlds_set(&sets, "settle=%g", settle);
-    worlds_set(&sets, "bodies[grains].seed=%d", c->seed);
-    TALUS_TRY(bulk_open(w, c, "column-collapse", &sets, &world));
-    TalusStatus status = bulk_until(w, world, end, &sum);
-    TALUS_THEN(status, mean_position(world, &mean));
+    worlds_assign(&sets, "bodies=%d", c->bodies);
+    worlds_assign(&sets, "settle=%g", settle);
+    worlds_assign(&sets, "bodies[grains].seed=%d", c->seed);
+    TALUS_TRY(bulk_build_world(w, c, "column-collapse", &sets, &world));
+    TalusStatus status = bulk_step_until(w, world, end, &sum);
+    TALUS_THEN(status, find_mean_position(world, &mean));
     talus_world_destroy(world);
     TALUS_TRY(status);
-    defaults_put(c, "angle", degrees * atan2(mean.z, mean.x));
-    bulk_put_steps(c, &sum);
+    defaults_add_figure(c, "angle", degrees * atan2(mean.z, mean.x));
+    bulk_add_step_figures(c, &sum);
     return TALUS_OK;
 }
 
 /* ---- a drum ---- */
 
-/* The angle of the bed's centre of mass about the axis, from the vertical, mean over the later part of the run. */
-TalusStatus bulk_drum(const Worlds *w, Case *c)
+/* Measures the angle of the bed's centre of mass about the drum's axis, from the vertical, as mean over the later part of
+ * the run. */
+TalusStatus bulk_measure_drum(const Worlds *w, Case *c)
 {
     enum { SAMPLES = 50 };
-    WorldsSets sets = {0};
+    WorldsAssignments sets = {0};
     BulkSteps sum = {0};
     TalusWorld *world;
     double begin = w->quick ? 0.05 : 1.0, end = w->quick ? 0.1 : 2.5, angle = 0.0;
-    worlds_set(&sets, "bodies=%d", c->bodies);
-    worlds_set(&sets, "bodies[tablets].seed=%d", c->seed);
-    TALUS_TRY(bulk_open(w, c, "tablet-drum", &sets, &world));
+    worlds_assign(&sets, "bodies=%d", c->bodies);
+    worlds_assign(&sets, "bodies[tablets].seed=%d", c->seed);
+    TALUS_TRY(bulk_build_world(w, c, "tablet-drum", &sets, &world));
     TalusStatus status = TALUS_OK;
     for (int i = 1; status == TALUS_OK && i <= SAMPLES; i++) {
         TalusVec3 mean = {0};
-        status = bulk_until(w, world, begin + (end - begin) * i / SAMPLES, &sum);
-        TALUS_THEN(status, mean_position(world, &mean));
+        status = bulk_step_until(w, world, begin + (end - begin) * i / SAMPLES, &sum);
+        TALUS_THEN(status, find_mean_position(world, &mean));
         angle += degrees * fabs(atan2(mean.x, -mean.z)) / SAMPLES;
     }
     talus_world_destroy(world);
     TALUS_TRY(status);
-    defaults_put(c, "angle", angle);
-    bulk_put_steps(c, &sum);
+    defaults_add_figure(c, "angle", angle);
+    bulk_add_step_figures(c, &sum);
     return TALUS_OK;
 }
 
 /* ---- a hopper ---- */
 
+/* Counts the grains above z = 0, the outlet. */
 static TalusStatus count_inside(const TalusWorld *world, int *inside)
 {
     TalusSnapshot s = {0};
@@ -90,111 +92,113 @@ static TalusStatus count_inside(const TalusWorld *world, int *inside)
     return TALUS_OK;
 }
 
-/* Grains per second out of the scene mesh-silo, once the flow is steady. */
-TalusStatus bulk_hopper(const Worlds *w, Case *c)
+/* Measures the grains per second that leave the scene mesh-silo once the flow is steady. */
+TalusStatus bulk_measure_hopper(const Worlds *w, Case *c)
 {
-    WorldsSets sets = {0};
+    WorldsAssignments sets = {0};
     BulkSteps sum = {0};
     TalusWorld *world;
     double settle = w->quick ? 0.04 : 0.4, begin = w->quick ? 0.08 : 0.7,
            end = w->quick ? 0.1 : 1.3;
     int before = 0, now = 0;
-    worlds_set(&sets, "bodies=%d", c->bodies);
-    worlds_set(&sets, "settle=%g", settle);
-    worlds_set(&sets, "bodies[grains].seed=%d", c->seed);
-    TALUS_TRY(bulk_open(w, c, "mesh-silo", &sets, &world));
-    TalusStatus status = bulk_until(w, world, begin, &sum);
+    worlds_assign(&sets, "bodies=%d", c->bodies);
+    worlds_assign(&sets, "settle=%g", settle);
+    worlds_assign(&sets, "bodies[grains].seed=%d", c->seed);
+    TALUS_TRY(bulk_build_world(w, c, "mesh-silo", &sets, &world));
+    TalusStatus status = bulk_step_until(w, world, begin, &sum);
     TALUS_THEN(status, count_inside(world, &before));
-    TALUS_THEN(status, bulk_until(w, world, end, &sum));
+    TALUS_THEN(status, bulk_step_until(w, world, end, &sum));
     TALUS_THEN(status, count_inside(world, &now));
     talus_world_destroy(world);
     TALUS_TRY(status);
-    defaults_put(c, "rate", (before - now) / (end - begin));
-    bulk_put_steps(c, &sum);
+    defaults_add_figure(c, "rate", (before - now) / (end - begin));
+    bulk_add_step_figures(c, &sum);
     return TALUS_OK;
 }
 
 /* ---- a packing ---- */
 
-TalusStatus bulk_packing(const Worlds *w, Case *c)
+/* Measures fraction, contacts and other figures of a packing (packing.h). */
+TalusStatus bulk_measure_packing(const Worlds *w, Case *c)
 {
     bool smooth = c->mu == 0.0;
-    PackingBed bed = {
-        .bodies = c->bodies,
-        .side = worlds_size(w, 9, 5),
-        .steps = {worlds_size(w, 500, 60), worlds_size(w, 250, 10), worlds_size(w, 40, 5)},
-        .spacing = 0.25,
-        .margin = w->quick ? 0.2 : 0.45,
-        .tolerance = {1e-2, smooth ? 1e-4 : 1e-3, smooth ? 1e-6 : 1e-4},
-        .mu = c->mu,
-        .budget = smooth ? 10000 : 1000};
-    WorldsSets sets = {0};
+    PackingBed bed = {.bodies = c->bodies,
+                      .side = worlds_choose_size(w, 9, 5),
+                      .steps = {worlds_choose_size(w, 500, 60), worlds_choose_size(w, 250, 10),
+                                worlds_choose_size(w, 40, 5)},
+                      .spacing = 0.25,
+                      .margin = w->quick ? 0.2 : 0.45,
+                      .tolerance = {1e-2, smooth ? 1e-4 : 1e-3, smooth ? 1e-6 : 1e-4},
+                      .mu = c->mu,
+                      .budget = smooth ? 10000 : 1000};
+    WorldsAssignments sets = {0};
     Packing found = {0};
-    defaults_set(c->setting, &sets);
+    defaults_assign(c->setting, &sets);
     TALUS_TRY(packing_settle(w, &bed, &sets, c->seed, &found));
-    defaults_put(c, "fraction", found.fraction);
-    defaults_put(c, "contacts", found.contacts[PACKING_JUDGED]);
-    defaults_put(c, "rattlers", found.rattlers);
-    defaults_put(c, "core", found.core);
-    defaults_put(c, "speed", found.speed);
-    defaults_put(c, "mean overlap", found.overlap);
-    defaults_put(c, "products", found.last.products);
-    defaults_put(c, "residual", found.last.relative);
+    defaults_add_figure(c, "fraction", found.fraction);
+    defaults_add_figure(c, "contacts", found.contacts[PACKING_JUDGED]);
+    defaults_add_figure(c, "rattlers", found.rattlers);
+    defaults_add_figure(c, "core", found.core);
+    defaults_add_figure(c, "speed", found.speed);
+    defaults_add_figure(c, "mean overlap", found.overlap);
+    defaults_add_figure(c, "products", found.last.products);
+    defaults_add_figure(c, "residual", found.last.relative);
     return TALUS_OK;
 }
 
 /* ---- a silo ---- */
 
-TalusStatus bulk_janssen(const Worlds *w, Case *c)
+/* Measures the load on the bottom of a silo and Janssen's limit (janssen.h). */
+TalusStatus bulk_measure_janssen(const Worlds *w, Case *c)
 {
     static const char *const batches[] = {"first", "second", "third",   "fourth",
                                           "fifth", "sixth",  "seventh", "eighth"};
     Silo silo = {.batch = c->bodies,
-                 .batches = worlds_size(w, 5, 2),
-                 .silo = w->quick ? 0.35 : 0.7,
-                 .down = 2e-4,
-                 .settle = worlds_size(w, 160, 120),
-                 .sink = worlds_size(w, 120, 40),
-                 .last = worlds_size(w, 20, 5)};
-    WorldsSets sets = {0};
+                 .batches = worlds_choose_size(w, 5, 2),
+                 .radius = w->quick ? 0.35 : 0.7,
+                 .descent = 2e-4,
+                 .settle_steps = worlds_choose_size(w, 160, 120),
+                 .sink_steps = worlds_choose_size(w, 120, 40),
+                 .average_steps = worlds_choose_size(w, 20, 5)};
+    WorldsAssignments sets = {0};
     SiloFill fill;
     for (int i = 0; i < silo.batches; i++)
-        worlds_set(&sets, "bodies[%s].seed=%d", batches[i], 10 * c->seed + i);
-    defaults_set(c->setting, &sets);
+        worlds_assign(&sets, "bodies[%s].seed=%d", batches[i], 10 * c->seed + i);
+    defaults_assign(c->setting, &sets);
     TALUS_TRY(janssen_fill(w, &silo, &sets, &fill));
     const SiloLoad *last = &fill.load[fill.count - 1];
-    defaults_put(c, "load", last->bottom / last->weight);
-    defaults_put(c, "saturation", fill.plain.saturation);
-    defaults_put(c, "residual", fill.worst.relative);
+    defaults_add_figure(c, "load", last->bottom / last->weight);
+    defaults_add_figure(c, "saturation", fill.plain.saturation);
+    defaults_add_figure(c, "residual", fill.worst.relative);
     return TALUS_OK;
 }
 
 /* ---- a rover ---- */
 
-/* The way of the rover's chassis over gravel, and the height of the chassis at the end. */
-TalusStatus bulk_rover(const Worlds *w, Case *c)
+/* Measures how far the rover's chassis gets over gravel, and the height of the chassis at the end. */
+TalusStatus bulk_measure_rover(const Worlds *w, Case *c)
 {
     enum { CHASSIS = 6 }; /* index among the scene's bodies */
-    WorldsSets sets = {0};
+    WorldsAssignments sets = {0};
     BulkSteps sum = {0};
     TalusSnapshot start = {0}, end = {0};
     TalusWorld *world;
     double settle = w->quick ? 0.02 : 0.6;
-    worlds_set(&sets, "rocks=%d", c->bodies);
-    worlds_set(&sets, "depth=0.15");
-    worlds_set(&sets, "width=1.8");
-    worlds_set(&sets, "settle=%g", settle);
-    worlds_set(&sets, "bodies[gravel].seed=%d", c->seed);
-    TALUS_TRY(bulk_open(w, c, "rover", &sets, &world));
-    TalusStatus status = bulk_until(w, world, settle, &sum);
+    worlds_assign(&sets, "rocks=%d", c->bodies);
+    worlds_assign(&sets, "depth=0.15");
+    worlds_assign(&sets, "width=1.8");
+    worlds_assign(&sets, "settle=%g", settle);
+    worlds_assign(&sets, "bodies[gravel].seed=%d", c->seed);
+    TALUS_TRY(bulk_build_world(w, c, "rover", &sets, &world));
+    TalusStatus status = bulk_step_until(w, world, settle, &sum);
     TALUS_THEN(status, talus_snapshot_take(&start, world, 0));
-    TALUS_THEN(status, bulk_until(w, world, settle + (w->quick ? 0.05 : 1.8), &sum));
+    TALUS_THEN(status, bulk_step_until(w, world, settle + (w->quick ? 0.05 : 1.8), &sum));
     TALUS_THEN(status, talus_snapshot_take(&end, world, 0));
     talus_world_destroy(world);
     if (status == TALUS_OK) {
-        defaults_put(c, "way", end.position[CHASSIS].x - start.position[CHASSIS].x);
-        defaults_put(c, "height", end.position[CHASSIS].z);
-        bulk_put_steps(c, &sum);
+        defaults_add_figure(c, "way", end.position[CHASSIS].x - start.position[CHASSIS].x);
+        defaults_add_figure(c, "height", end.position[CHASSIS].z);
+        bulk_add_step_figures(c, &sum);
     }
     talus_snapshot_free(&start);
     talus_snapshot_free(&end);

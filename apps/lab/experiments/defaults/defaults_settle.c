@@ -1,7 +1,7 @@
 /* lab/experiments/defaults/defaults_settle.c - part 3: how cost grows with the number of bodies, on beds that settle.
  *
- * The scene settle-box, 600 steps. Products per step are means over steps 251 to 350, in which the bed comes to rest, and
- * over the last 100. Times are figures, so cases run one at a time. */
+ * A case runs the scene settle-box for 600 steps. Products per step are means over steps 251 to 350, in which the bed
+ * comes to rest, and over the last 100. Times are figures, so cases run one at a time. */
 #include "defaults.h"
 
 #include "backend/backend.h"
@@ -17,32 +17,37 @@ enum { SIZES = 3, TOLERANCES = 2, STEPS = 600, WINDOW = 100, MIDDLE = 250 };
 
 static const int sizes[SIZES] = {4000, 64000, 1000000}, quick_sizes[SIZES] = {100, 150, 200};
 static const double tolerances[TOLERANCES] = {1e-2, 1e-3}; /* relative to g h */
-/* From the smallest bed to the largest; seconds of the largest at the tighter tolerance, in all and per settled step. */
+/* Targets: growth of products from the smallest to the largest bed; seconds of all steps, and per settled step, of the
+ * largest bed at the tighter tolerance. */
 static const double max_growth = 3.0, max_seconds = 27.0, max_settled = 0.020;
 
-/* The GPU if there is one and the user names no other backend. */
-static const char *backend_of(const Worlds *w)
+/* Returns the GPU's backend if there is one and the user names no other. */
+static const char *choose_backend(const Worlds *w)
 {
     return w->any_backend && talus_backend_find("cuda-mixed") ? "cuda-mixed" : w->backend[0];
 }
 
-static int size_of(const Worlds *w, int index)
+static int get_bed_size(const Worlds *w, int index)
 {
     return w->quick ? quick_sizes[index] : sizes[index];
 }
 
 /* ---- one run ---- */
 
-/* Sums over steps, and over windows of WINDOW steps. */
+/* Figures of a run. */
 typedef struct Sums {
-    double all, middle, last; /* products */
-    double seconds, settled;  /* of all steps, and of the last WINDOW, s */
-    double largest;           /* overlap over the size */
-    double mean;              /* of the overlaps of the last step */
-    int missed;
+    /* Mean products per step: of all steps, of the middle window, of the last WINDOW steps. */
+    double all, middle, last;
+    double seconds; /* of all steps */
+    double settled; /* seconds per step of the last WINDOW steps */
+    double largest; /* largest overlap over the size */
+    double mean;    /* mean overlap of the last step over the size */
+    int missed;     /* steps that missed the tolerance */
 } Sums;
 
-static void add_step(const TalusStepInfo *info, int step, int count, double seconds, Sums *s)
+/* Adds step number `step`, from 0, of `count` steps. */
+static void add_step_to_sums(const TalusStepInfo *info, int step, int count, double seconds,
+                             Sums *s)
 {
     int window = count < STEPS ? count / 3 : WINDOW, middle = count < STEPS ? count / 3 : MIDDLE;
     s->all += info->solve.products / (double)count;
@@ -58,26 +63,27 @@ static void add_step(const TalusStepInfo *info, int step, int count, double seco
     s->missed += info->missed;
 }
 
-static TalusStatus take_steps(const Worlds *w, TalusWorld *world, const Case *c, Sums *sums)
+/* Makes all steps of a case and sums their figures; prints the progress every 10 s. */
+static TalusStatus make_steps(const Worlds *w, TalusWorld *world, const Case *c, Sums *sums)
 {
-    int count = w->steps ? w->steps : worlds_size(w, STEPS, 30);
+    int count = w->steps ? w->steps : worlds_choose_size(w, STEPS, 30);
     double said = talus_now();
     for (int i = 0; i < count; i++) {
         TalusStepInfo info;
         double start = talus_now();
         TALUS_TRY(talus_world_step(world, &info));
-        add_step(&info, i, count, talus_now() - start, sums);
+        add_step_to_sums(&info, i, count, talus_now() - start, sums);
         TALUS_TRY(worlds_check_stop(w));
         if (talus_now() - said > 10.0) {
             said = talus_now();
-            worlds_print(w, "%s: step %d of %d, %.1f s", c->name, i + 1, count, sums->seconds);
+            worlds_print_line(w, "%s: step %d of %d, %.1f s", c->name, i + 1, count, sums->seconds);
         }
     }
     return TALUS_OK;
 }
 
 /* Writes the 99th percentile of the overlaps of the last step over the smaller radius. */
-static TalusStatus percentile(const TalusWorld *world, double *out)
+static TalusStatus find_overlap_percentile(const TalusWorld *world, double *out)
 {
     TalusSnapshot s = {0};
     double *overlap = NULL;
@@ -100,43 +106,44 @@ static TalusStatus percentile(const TalusWorld *world, double *out)
     return status;
 }
 
-static TalusStatus run(const Worlds *w, Case *c)
+static TalusStatus run_settle_case(const Worlds *w, Case *c)
 {
-    WorldsCase scene = {.scene = "settle-box", .backend = backend_of(w)};
+    WorldsCase scene = {.scene = "settle-box", .backend = choose_backend(w)};
     TalusWorld *world;
     Sums sums = {0};
     double high = 0.0;
     snprintf(c->backend, sizeof c->backend, "%s", scene.backend);
-    worlds_set(&scene.sets, "bodies=%d", c->bodies);
-    worlds_set(&scene.sets, "solver.tolerance=%g", c->tolerance);
-    defaults_set(c->setting, &scene.sets);
-    TALUS_TRY(worlds_open(w, &scene, &world));
-    TalusStatus status = take_steps(w, world, c, &sums);
-    TALUS_THEN(status, percentile(world, &high));
+    worlds_assign(&scene.sets, "bodies=%d", c->bodies);
+    worlds_assign(&scene.sets, "solver.tolerance=%g", c->tolerance);
+    defaults_assign(c->setting, &scene.sets);
+    TALUS_TRY(worlds_build(w, &scene, &world));
+    TalusStatus status = make_steps(w, world, c, &sums);
+    TALUS_THEN(status, find_overlap_percentile(world, &high));
     talus_world_destroy(world);
     TALUS_TRY(status);
-    defaults_put(c, "middle", sums.middle);
-    defaults_put(c, "last", sums.last);
-    defaults_put(c, "all", sums.all);
-    defaults_put(c, "missed", sums.missed);
-    defaults_put(c, "steps seconds", sums.seconds);
-    defaults_put(c, "settled seconds", sums.settled);
-    defaults_put(c, "overlap mean", sums.mean);
-    defaults_put(c, "overlap 99", high);
-    defaults_put(c, "overlap largest", sums.largest);
+    defaults_add_figure(c, "middle", sums.middle);
+    defaults_add_figure(c, "last", sums.last);
+    defaults_add_figure(c, "all", sums.all);
+    defaults_add_figure(c, "missed", sums.missed);
+    defaults_add_figure(c, "steps seconds", sums.seconds);
+    defaults_add_figure(c, "settled seconds", sums.settled);
+    defaults_add_figure(c, "overlap mean", sums.mean);
+    defaults_add_figure(c, "overlap 99", high);
+    defaults_add_figure(c, "overlap largest", sums.largest);
     return TALUS_OK;
 }
 
-/* On the host, beds of more than 4,000 spheres run if named; rigid ones of a million under coulomb anywhere only so. */
-static TalusStatus list(const Worlds *w, const Part *part, Cases *cases)
+/* Adds a case per size, tolerance and setting. Beds of more than 4,000 spheres on the host, and rigid beds of a million
+ * under coulomb on any backend, run only if the user names them. */
+static TalusStatus list_settle_cases(const Worlds *w, const Part *part, Cases *cases)
 {
-    bool host = strcmp(backend_of(w), "cpu") == 0;
+    bool host = strcmp(choose_backend(w), "cpu") == 0;
     for (int i = 0; i < SIZES; i++)
         for (int k = 0; k < TOLERANCES; k++) {
-            Case c = {.part = part, .bodies = size_of(w, i), .tolerance = tolerances[k]};
+            Case c = {.part = part, .bodies = get_bed_size(w, i), .tolerance = tolerances[k]};
             c.on_request = host && !w->quick && i > 0;
             c.cost = 1e-3 * c.bodies;
-            TALUS_TRY(defaults_add(cases, &c, "%d/%.0e", c.bodies, c.tolerance));
+            TALUS_TRY(defaults_add_cases(cases, &c, "%d/%.0e", c.bodies, c.tolerance));
             cases->item[cases->count - SETTINGS_COMPARED + SETTING_RIGID_COULOMB].on_request =
                 c.on_request || (!w->quick && i == SIZES - 1);
         }
@@ -145,58 +152,67 @@ static TalusStatus list(const Worlds *w, const Part *part, Cases *cases)
 
 /* ---- the table ---- */
 
-static void add_row(LabTable *t, const Cases *cases, int setting, int bodies, double tolerance)
+/* Adds a row for a case; nothing if the case is not done. */
+static void add_table_row(LabTable *t, const Cases *cases, int setting, int bodies,
+                          double tolerance)
 {
-    const Case *c = defaults_find(cases, setting, "settle/%d/%.0e", bodies, tolerance);
+    const Case *c = defaults_find_case(cases, setting, "settle/%d/%.0e", bodies, tolerance);
     if (!c || !c->done)
         return;
-    lab_table_row(t, "%d\t%.0e\t%s\t%s\t%.0f\t%.0f\t%.0f\t%.0f", bodies, tolerance,
-                  defaults_settings[setting].name, c->backend, defaults_figure(c, "middle"),
-                  defaults_figure(c, "last"), defaults_figure(c, "all"),
-                  defaults_figure(c, "missed"));
-    lab_table_row(t, "%.1f\t%.1f\t%.1e\t%.1e\t%.1e", defaults_figure(c, "steps seconds"),
-                  1e3 * defaults_figure(c, "settled seconds"), defaults_figure(c, "overlap mean"),
-                  defaults_figure(c, "overlap 99"), defaults_figure(c, "overlap largest"));
+    lab_table_add_cells(t, "%d\t%.0e\t%s\t%s\t%.0f\t%.0f\t%.0f\t%.0f", bodies, tolerance,
+                        defaults_settings[setting].name, c->backend,
+                        defaults_get_figure(c, "middle"), defaults_get_figure(c, "last"),
+                        defaults_get_figure(c, "all"), defaults_get_figure(c, "missed"));
+    lab_table_add_cells(
+        t, "%.1f\t%.1f\t%.1e\t%.1e\t%.1e", defaults_get_figure(c, "steps seconds"),
+        1e3 * defaults_get_figure(c, "settled seconds"), defaults_get_figure(c, "overlap mean"),
+        defaults_get_figure(c, "overlap 99"), defaults_get_figure(c, "overlap largest"));
 }
 
-static void judge(Worlds *w, const Cases *cases)
+/* Adds verdicts on growth and time of the default, where the cases are done. */
+static void add_verdicts(Worlds *w, const Cases *cases)
 {
-    int small = size_of(w, 0), large = size_of(w, SIZES - 1);
+    int small = get_bed_size(w, 0), large = get_bed_size(w, SIZES - 1);
     for (int k = 0; k < TOLERANCES; k++) {
         const Case *a =
-            defaults_find(cases, SETTING_DEFAULT, "settle/%d/%.0e", small, tolerances[k]);
+            defaults_find_case(cases, SETTING_DEFAULT, "settle/%d/%.0e", small, tolerances[k]);
         const Case *b =
-            defaults_find(cases, SETTING_DEFAULT, "settle/%d/%.0e", large, tolerances[k]);
-        double growth = defaults_figure(b, "last") / defaults_figure(a, "last");
+            defaults_find_case(cases, SETTING_DEFAULT, "settle/%d/%.0e", large, tolerances[k]);
+        double growth = defaults_get_figure(b, "last") / defaults_get_figure(a, "last");
         if (!isnan(growth))
-            worlds_judge(w, growth, max_growth, "", NULL,
-                         "settle, %.0e g h: products of the last steps, %d over %d", tolerances[k],
-                         large, small);
+            worlds_add_verdict(w, growth, max_growth, "", NULL,
+                               "settle, %.0e g h: products of the last steps, %d over %d",
+                               tolerances[k], large, small);
         if (k > 0 && !isnan(growth)) {
-            worlds_judge(w, defaults_figure(b, "steps seconds"), max_seconds, "s", NULL,
-                         "settle, %d, %.0e g h: all steps", large, tolerances[k]);
-            worlds_judge(w, 1e3 * defaults_figure(b, "settled seconds"), 1e3 * max_settled, "ms",
-                         NULL, "settle, %d, %.0e g h: a settled step", large, tolerances[k]);
+            worlds_add_verdict(w, defaults_get_figure(b, "steps seconds"), max_seconds, "s", NULL,
+                               "settle, %d, %.0e g h: all steps", large, tolerances[k]);
+            worlds_add_verdict(w, 1e3 * defaults_get_figure(b, "settled seconds"),
+                               1e3 * max_settled, "ms", NULL,
+                               "settle, %d, %.0e g h: a settled step", large, tolerances[k]);
         }
     }
 }
 
-static void tabulate(Worlds *w, const Cases *cases)
+static void add_settle_tables(Worlds *w, const Cases *cases)
 {
-    LabTable *t = lab_set_table(
+    LabTable *t = lab_set_add_table(
         w->set, "Beds that settle: products per step, time and overlap",
         "spheres\ttolerance/gh\tsetting\tbackend\tsteps 251 to 350\tlast 100\tall 600\tsteps missed\t"
         "all steps, s\tsettled step, ms\toverlap/r: mean\t99th percentile\tlargest of the run");
     for (int i = 0; i < SIZES; i++)
         for (int k = 0; k < TOLERANCES; k++)
             for (int s = 0; s < SETTINGS_COMPARED; s++)
-                add_row(t, cases, s, size_of(w, i), tolerances[k]);
+                add_table_row(t, cases, s, get_bed_size(w, i), tolerances[k]);
     snprintf(
         t->note, sizeof t->note,
         "Friction 0.3, h 5 ms, at most 1,000 iterations a step. Mean and 99th percentile of overlaps are those of "
         "the last step.");
-    judge(w, cases);
+    add_verdicts(w, cases);
 }
 
-const Part defaults_settle = {
-    .name = "settle", .revision = 1, .alone = true, .list = list, .run = run, .tabulate = tabulate};
+const Part defaults_settle = {.name = "settle",
+                              .revision = 1,
+                              .alone = true,
+                              .list = list_settle_cases,
+                              .run = run_settle_case,
+                              .tabulate = add_settle_tables};

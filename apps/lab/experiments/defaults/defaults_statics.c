@@ -1,19 +1,21 @@
-/* lab/experiments/defaults/defaults_statics.c - bulk answers of structures: the thickness from which an arch stands, the
- * friction from which a house of cards does, and how still a wall is.
+/* lab/experiments/defaults/defaults_statics.c - bulk answers of structures: the least thickness with which an arch stands,
+ * the least friction with which a house of cards stands, and how far the bricks of a wall move.
  *
- * Nothing is random here. The three runs of a case have the scene's step length, 0.8 and 0.6 of it. */
+ * Nothing is random here, so the seeds 1, 2 and 3 stand for the scene's step length times 1, 0.8 and 0.6. */
 #include "defaults_bulk.h"
 
 #include <math.h>
 
-static double step_of(const Case *c, double h)
+/* Returns the step length of a case: `h` times 1, 0.8 or 0.6, by its seed. */
+static double get_step_length(const Case *c, double h)
 {
     static const double shares[DEFAULTS_SEEDS] = {1.0, 0.8, 0.6};
     return h * shares[c->seed - 1];
 }
 
 /* Writes the largest distance of any moving body's centre from where it was at `start`, m. */
-static TalusStatus largest_move(const TalusWorld *world, const TalusSnapshot *start, double *out)
+static TalusStatus find_largest_move(const TalusWorld *world, const TalusSnapshot *start,
+                                     double *out)
 {
     TalusSnapshot now = {0};
     *out = 0.0;
@@ -25,51 +27,58 @@ static TalusStatus largest_move(const TalusWorld *world, const TalusSnapshot *st
     return TALUS_OK;
 }
 
-/* Runs a scene and writes the moves from its start to `seconds`, and from a third of that time to it. */
-static TalusStatus moves(const Worlds *w, const Case *c, const char *scene, const WorldsSets *sets,
-                         double seconds, BulkSteps *sum, double *drift, double *creep)
+/* Runs a scene for `seconds` and writes the largest move of a body, m: *drift from the start to the end, *creep from a
+ * third of the time to the end. */
+static TalusStatus measure_moves(const Worlds *w, const Case *c, const char *scene,
+                                 const WorldsAssignments *sets, double seconds, BulkSteps *sum,
+                                 double *drift, double *creep)
 {
     TalusSnapshot start = {0}, third = {0};
     TalusWorld *world;
-    TALUS_TRY(bulk_open(w, c, scene, sets, &world));
+    TALUS_TRY(bulk_build_world(w, c, scene, sets, &world));
     TalusStatus status = talus_snapshot_take(&start, world, 0);
-    TALUS_THEN(status, bulk_until(w, world, seconds / 3.0, sum));
+    TALUS_THEN(status, bulk_step_until(w, world, seconds / 3.0, sum));
     TALUS_THEN(status, talus_snapshot_take(&third, world, 0));
-    TALUS_THEN(status, bulk_until(w, world, seconds, sum));
-    TALUS_THEN(status, largest_move(world, &start, drift));
-    TALUS_THEN(status, largest_move(world, &third, creep));
+    TALUS_THEN(status, bulk_step_until(w, world, seconds, sum));
+    TALUS_THEN(status, find_largest_move(world, &start, drift));
+    TALUS_THEN(status, find_largest_move(world, &third, creep));
     talus_snapshot_free(&start);
     talus_snapshot_free(&third);
     talus_world_destroy(world);
     return status;
 }
 
-/* What is bisected: the parameter of a scene from which a structure stands. */
+/* Search for the threshold of a scene's parameter above which a structure stands. */
 typedef struct Bisection {
     const char *scene, *parameter;
-    double low, high, width;  /* it falls at low and stands at high; the result is within width */
-    double h, seconds, limit; /* it has fallen if a body has moved by more than `limit`, m */
+    double low, high;  /* values at which the structure falls and stands */
+    double width;      /* width of the interval at which the bisection ends */
+    double h, seconds; /* step length and simulated time of a run */
+    double limit;      /* the structure has fallen if a body has moved farther than this, m */
 } Bisection;
 
-static TalusStatus stands(const Worlds *w, const Case *c, const Bisection *b, double value,
-                          BulkSteps *sum, bool *out)
+/* Runs the scene with this value of the parameter; *out: no body has moved by more than b->limit. */
+static TalusStatus test_standing(const Worlds *w, const Case *c, const Bisection *b, double value,
+                                 BulkSteps *sum, bool *out)
 {
-    WorldsSets sets = {0};
+    WorldsAssignments sets = {0};
     double drift, creep;
-    worlds_set(&sets, "h=%g", step_of(c, b->h));
-    worlds_set(&sets, "%s=%.17g", b->parameter, value);
-    TALUS_TRY(moves(w, c, b->scene, &sets, b->seconds, sum, &drift, &creep));
+    worlds_assign(&sets, "h=%g", get_step_length(c, b->h));
+    worlds_assign(&sets, "%s=%.17g", b->parameter, value);
+    TALUS_TRY(measure_moves(w, c, b->scene, &sets, b->seconds, sum, &drift, &creep));
     *out = drift < b->limit;
     return TALUS_OK;
 }
 
-static TalusStatus bisect(const Worlds *w, Case *c, Bisection b)
+/* Finds the threshold by bisection, with --quick by one halving; adds the figures "threshold" and those of
+ * bulk_add_step_figures to the case. */
+static TalusStatus find_threshold(const Worlds *w, Case *c, Bisection b)
 {
     BulkSteps sum = {0};
     while (b.high - b.low > (w->quick ? 0.5 * (b.high - b.low) + b.width : b.width)) {
         double middle = 0.5 * (b.low + b.high);
         bool up;
-        TALUS_TRY(stands(w, c, &b, middle, &sum, &up));
+        TALUS_TRY(test_standing(w, c, &b, middle, &sum, &up));
         if (up)
             b.high = middle;
         else
@@ -77,12 +86,12 @@ static TalusStatus bisect(const Worlds *w, Case *c, Bisection b)
         if (w->quick)
             break;
     }
-    defaults_put(c, "threshold", 0.5 * (b.low + b.high));
-    bulk_put_steps(c, &sum);
+    defaults_add_figure(c, "threshold", 0.5 * (b.low + b.high));
+    bulk_add_step_figures(c, &sum);
     return TALUS_OK;
 }
 
-TalusStatus bulk_arch(const Worlds *w, Case *c)
+TalusStatus bulk_measure_arch(const Worlds *w, Case *c)
 {
     Bisection b = {.scene = "arch",
                    .parameter = "t",
@@ -92,10 +101,10 @@ TalusStatus bulk_arch(const Worlds *w, Case *c)
                    .h = 0.005,
                    .seconds = w->quick ? 0.05 : 2.0,
                    .limit = 0.01};
-    return bisect(w, c, b);
+    return find_threshold(w, c, b);
 }
 
-TalusStatus bulk_cards(const Worlds *w, Case *c)
+TalusStatus bulk_measure_cards(const Worlds *w, Case *c)
 {
     Bisection b = {.scene = "card-house",
                    .parameter = "mu",
@@ -105,27 +114,28 @@ TalusStatus bulk_cards(const Worlds *w, Case *c)
                    .h = 0.002,
                    .seconds = w->quick ? 0.05 : 1.0,
                    .limit = 0.01};
-    WorldsSets sets = {0};
+    WorldsAssignments sets = {0};
     BulkSteps sum = {0};
     double drift, creep;
-    worlds_set(&sets, "h=%g", step_of(c, b.h));
-    TALUS_TRY(moves(w, c, b.scene, &sets, w->quick ? 0.03 : 6.0, &sum, &drift, &creep));
-    defaults_put(c, "drift", drift / 0.001);
-    defaults_put(c, "creep", creep / 0.001);
-    return bisect(w, c, b);
+    worlds_assign(&sets, "h=%g", get_step_length(c, b.h));
+    TALUS_TRY(measure_moves(w, c, b.scene, &sets, w->quick ? 0.03 : 6.0, &sum, &drift, &creep));
+    defaults_add_figure(c, "drift", drift / 0.001);
+    defaults_add_figure(c, "creep", creep / 0.001);
+    return find_threshold(w, c, b);
 }
 
-TalusStatus bulk_wall(const Worlds *w, Case *c)
+TalusStatus bulk_measure_wall(const Worlds *w, Case *c)
 {
-    WorldsSets sets = {0};
+    WorldsAssignments sets = {0};
     BulkSteps sum = {0};
     double drift, creep, height = 0.065;
-    worlds_set(&sets, "h=%g", step_of(c, 0.005));
-    worlds_set(&sets, "strike=1000");
-    worlds_set(&sets, "solver.tolerance=1e-5");
-    TALUS_TRY(moves(w, c, "brick-wall", &sets, w->quick ? 0.03 : 6.0, &sum, &drift, &creep));
-    defaults_put(c, "drift", drift / height);
-    defaults_put(c, "creep", creep / height);
-    bulk_put_steps(c, &sum);
+    worlds_assign(&sets, "h=%g", get_step_length(c, 0.005));
+    worlds_assign(&sets, "strike=1000");
+    worlds_assign(&sets, "solver.tolerance=1e-5");
+    TALUS_TRY(
+        measure_moves(w, c, "brick-wall", &sets, w->quick ? 0.03 : 6.0, &sum, &drift, &creep));
+    defaults_add_figure(c, "drift", drift / height);
+    defaults_add_figure(c, "creep", creep / height);
+    bulk_add_step_figures(c, &sum);
     return TALUS_OK;
 }

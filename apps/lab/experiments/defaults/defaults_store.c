@@ -10,9 +10,10 @@
 
 static const char header[] = "case,setting,bodies,revision,backend,figure,value\n";
 
-enum { NAME, SETTING, BODIES, REVISION, BACKEND, FIGURE, VALUE, COLUMNS }; /* of that table */
+/* Columns of cases.csv. */
+enum { NAME, SETTING, BODIES, REVISION, BACKEND, FIGURE, VALUE, COLUMNS };
 
-static Case *find(Cases *cases, const char *name)
+static Case *find_case_by_name(Cases *cases, const char *name)
 {
     for (int i = 0; i < cases->count; i++)
         if (strcmp(cases->item[i].name, name) == 0)
@@ -20,27 +21,28 @@ static Case *find(Cases *cases, const char *name)
     return NULL;
 }
 
-/* True if the stored terms are those that the case has now. */
-static bool same_terms(const Case *c, char *const *cell)
+/* True if setting, bodies and revision of the case are those in the cells of a row. */
+static bool has_terms(const Case *c, char *const *cell)
 {
     char setting[LAB_TEXT];
-    defaults_setting_text(c->setting, setting);
+    defaults_describe_setting(c->setting, setting);
     return strcmp(setting, cell[SETTING]) == 0 && atoi(cell[BODIES]) == c->bodies &&
            atoi(cell[REVISION]) == c->part->revision;
 }
 
-/* Takes one row. Rows of unknown cases, or of a case with other terms than today's of that name, are dropped. */
-static void take_row(Cases *cases, char *line)
+/* Adds the figure of one row to its case, which is then done. Ignores rows of unknown cases and rows whose setting,
+ * bodies or revision are not those of the case. */
+static void read_row(Cases *cases, char *line)
 {
     char *cell[COLUMNS], *rest = line;
     for (int i = 0; i < COLUMNS; i++)
         if (!(cell[i] = strsep(&rest, ",")))
             return;
-    Case *c = find(cases, cell[NAME]);
-    if (!c || !same_terms(c, cell))
+    Case *c = find_case_by_name(cases, cell[NAME]);
+    if (!c || !has_terms(c, cell))
         return;
     snprintf(c->backend, sizeof c->backend, "%s", cell[BACKEND]);
-    defaults_put(c, cell[FIGURE], strtod(cell[VALUE], NULL));
+    defaults_add_figure(c, cell[FIGURE], strtod(cell[VALUE], NULL));
     c->done = true;
 }
 
@@ -55,7 +57,7 @@ TalusStatus defaults_store_read(const char *dir, Cases *cases)
     rest = text;
     strsep(&rest, "\n"); /* the header */
     for (char *line; (line = strsep(&rest, "\n")) != NULL;)
-        take_row(cases, line);
+        read_row(cases, line);
     talus_release(text);
     return TALUS_OK;
 }
@@ -68,7 +70,7 @@ TalusStatus defaults_store_write(const char *dir, const Cases *cases)
     for (int i = 0; i < cases->count; i++) {
         const Case *c = &cases->item[i];
         char setting[LAB_TEXT];
-        defaults_setting_text(c->setting, setting);
+        defaults_describe_setting(c->setting, setting);
         for (int k = 0; c->done && k < c->figures; k++)
             talus_file_print(file, "%s,%s,%d,%d,%s,%s,%.9g\n", c->name, setting, c->bodies,
                              c->part->revision, c->backend, c->figure[k].name, c->figure[k].value);
@@ -76,6 +78,7 @@ TalusStatus defaults_store_write(const char *dir, const Cases *cases)
     return talus_file_commit(file);
 }
 
+/* Writes a table as Markdown. */
 static void write_table(TalusFile *file, const LabTable *t)
 {
     talus_file_print(file, "**%s**\n\n", t->title);
