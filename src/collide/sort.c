@@ -73,7 +73,7 @@ static void sort_bucket(const SortJob *job, int64_t bucket)
     uint32_t sum = first;
     for (uint64_t k = low; k < high; k++)
         start[k] = sum += start[k];
-    for (uint32_t i = last; i-- > first;) /* backwards: ends turn into starts, sort_by_b is kept */
+    for (uint32_t i = last; i-- > first;) /* backwards: ends turn into starts, and the order is kept */
         job->pairs[--start[job->scratch[i].a]] = job->scratch[i];
 }
 
