@@ -358,6 +358,7 @@ typedef struct BodyRenaming {
     const uint32_t *name; /* by old number of a body: its new number */
 } BodyRenaming;
 
+/* Renames the bodies of pairs begin .. end - 1. */
 static void rename_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const BodyRenaming *r = context;

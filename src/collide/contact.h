@@ -111,6 +111,7 @@ static inline TalusKey talus_contact_key(const uint32_t *rank, const TalusContac
     return talus_pair_key(rank, c->a, c->b, c->feature);
 }
 
+/* True if key x comes before key y: by a, then b, then feature. */
 static inline bool talus_key_less(TalusKey x, TalusKey y)
 {
     uint64_t px = (uint64_t)x.a << 32 | x.b, py = (uint64_t)y.a << 32 | y.b;

@@ -40,6 +40,7 @@ void talus_detector_destroy(TalusDetector *d)
     talus_release(d);
 }
 
+/* Sets the lengths of the three runs and their sum. */
 static void set_counts(TalusContactList *list, int64_t spheres, int64_t fixed, int64_t general)
 {
     list->sphere_sphere = (int)spheres;

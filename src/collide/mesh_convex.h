@@ -118,6 +118,7 @@ TALUS_INLINE void talus_patch_add_candidate(TalusPatchPoints *p, TalusCandidate 
     p->c[p->count++] = c;
 }
 
+/* Adds the candidates of one facet to its patch. */
 TALUS_INLINE void talus_patch_add_candidates(TalusPatchPoints *p, const TalusFacePoints *face)
 {
     for (int k = 0; k < face->count; k++)

@@ -49,7 +49,7 @@ static bool is_listed(const TalusDetector *d, TalusKey key)
     return c && talus_key_equal(talus_contact_key(d->bodies->rank, c), key);
 }
 
-static bool is_convex(const TalusBodyView *v, uint32_t body)
+static bool is_convex_or_plane(const TalusBodyView *v, uint32_t body)
 {
     return talus_shape_has(talus_body_kind(v, body), TALUS_TRAIT_CONVEX | TALUS_TRAIT_HALF_SPACE);
 }
@@ -59,7 +59,7 @@ static bool is_convex(const TalusBodyView *v, uint32_t body)
 static bool has_guarding_contact(const TalusDetector *d, TalusPair pair)
 {
     TalusKey key = talus_pair_key(d->bodies->rank, pair.a, pair.b, 0);
-    if (!is_convex(d->bodies, pair.a) || !is_convex(d->bodies, pair.b))
+    if (!is_convex_or_plane(d->bodies, pair.a) || !is_convex_or_plane(d->bodies, pair.b))
         return false;
     const TalusContact *c = find_first_not_below(d, key);
     return c && c->a == pair.a && c->b == pair.b;

@@ -73,10 +73,12 @@ static void sort_bucket(const SortJob *job, int64_t bucket)
     uint32_t sum = first;
     for (uint64_t k = low; k < high; k++)
         start[k] = sum += start[k];
-    for (uint32_t i = last; i-- > first;) /* backwards: ends turn into starts, and the order is kept */
+    for (uint32_t i = last;
+         i-- > first;) /* backwards: ends turn into starts, and the order is kept */
         job->pairs[--start[job->scratch[i].a]] = job->scratch[i];
 }
 
+/* Sorts buckets begin .. end - 1. */
 static void sort_buckets(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
@@ -135,6 +137,7 @@ static void sort_by_b(TalusPair *pairs, int64_t count)
     }
 }
 
+/* Sorts the pairs of each of the keys begin .. end - 1 by b. */
 static void sort_keys_by_b(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;

@@ -235,6 +235,7 @@ static void fit_box(CameraFit *fit, TalusVec3 middle, TalusVec3 extent)
     }
 }
 
+/* Converts a vector to double precision. */
 static TalusVec3 to_double(TalusF3 p)
 {
     return talus_vec3(p.x, p.y, p.z);

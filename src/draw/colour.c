@@ -16,6 +16,7 @@ typedef struct ScaleValues {
     const int *whole;
 } ScaleValues;
 
+/* The array of the snapshot for this colouring. */
 static ScaleValues scale_values_of(const TalusSnapshot *s, TalusColourBy by)
 {
     switch (by) {

@@ -100,6 +100,7 @@ static TalusStatus add_plane(TalusPicture *picture, const TalusMeshPlane *planes
     return status;
 }
 
+/* Adds all fixed planes, each cut by the others, to walls and lines. */
 static TalusStatus add_planes(TalusPicture *picture)
 {
     const TalusSnapshot *s = picture->snapshot;

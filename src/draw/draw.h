@@ -38,6 +38,7 @@ typedef struct TalusDrawDef {
     bool plain;       /* no caption */
 } TalusDrawDef;
 
+/* Returns a picture of 1600 x 1200 pixels coloured by speed, with a ghost container. */
 TalusDrawDef talus_draw_def_default(void);
 
 /* Renders the snapshot into `out`; the caller frees it with talus_image_free. Fails if `def` is invalid (such as low

@@ -46,6 +46,7 @@ typedef struct WallPlane {
     float offset;
 } WallPlane;
 
+/* Prepares a triangle of a wall for rays from the eye. */
 static WallPlane make_wall_plane(const TalusViewedSolid *wall)
 {
     const TalusF3 *a = wall->axis;

@@ -80,6 +80,7 @@ static uint32_t adler_checksum(const unsigned char *bytes, size_t size)
     return b << 16 | a;
 }
 
+/* Writes x as four bytes, highest first. */
 static void write_big_endian(unsigned char *at, uint32_t x)
 {
     at[0] = (unsigned char)(x >> 24);

@@ -68,6 +68,7 @@ void talus_image_fill_disc(TalusImage *image, double x, double y, double radius,
 
 /* ---- glyphs ---- */
 
+/* Adds a line to the strokes; beyond STROKES_MAX nothing is added. */
 static void add_segment(Strokes *strokes, Point a, Point b)
 {
     if (strokes->count < STROKES_MAX)

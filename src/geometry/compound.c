@@ -179,6 +179,7 @@ static TalusStatus copy_parts_into_block(TalusShape *shape, const TalusChild *fr
     return TALUS_OK;
 }
 
+/* Makes the parts, moves their centre of mass to the origin, sums their masses and copies them into the block. */
 static TalusStatus build_arrays(TalusShape *shape, const TalusShapeDef *def)
 {
     TalusChild *child;
@@ -195,7 +196,7 @@ static TalusStatus build_arrays(TalusShape *shape, const TalusShapeDef *def)
 
 /* ---- sizes ---- */
 
-/* Distance of the farthest_distance point of a part from p, in the part's frame; for an ellipsoid an upper bound. */
+/* Distance of the farthest point of a part from p, in the part's frame; for an ellipsoid an upper bound. */
 static double farthest_distance(const TalusShape *shape, TalusVec3 p)
 {
     const TalusShapeDef *def = &shape->def;
@@ -218,7 +219,7 @@ static double farthest_distance(const TalusShape *shape, TalusVec3 p)
     }
 }
 
-static void set_extents(TalusShape *shape)
+static void set_radius_and_size(TalusShape *shape)
 {
     shape->bounding_radius = 0.0;
     shape->size = INFINITY;
@@ -237,6 +238,6 @@ const TalusShapeOps talus_compound_ops = {
     .uses = TALUS_USES_PARTS,
     .check_def = check_def,
     .build_arrays = build_arrays,
-    .set_extents = set_extents,
+    .set_radius_and_size = set_radius_and_size,
     .make_mesh = talus_mesh_compound,
 };

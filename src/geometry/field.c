@@ -28,6 +28,7 @@ static TalusStatus check_def(const TalusShapeDef *def)
     return TALUS_OK;
 }
 
+/* Copies the heights into the block and sets the box. */
 static TalusStatus build_arrays(TalusShape *shape, const TalusShapeDef *def)
 {
     size_t count = (size_t)def->columns * (size_t)def->rows;
@@ -46,7 +47,7 @@ static TalusStatus build_arrays(TalusShape *shape, const TalusShapeDef *def)
     return TALUS_OK;
 }
 
-static void set_extents(TalusShape *shape)
+static void set_radius_and_size(TalusShape *shape)
 {
     TalusVec3 lo = shape->box.lo, hi = shape->box.hi;
     double z = fmax(fabs(lo.z), fabs(hi.z));
@@ -59,6 +60,6 @@ const TalusShapeOps talus_field_ops = {
     .uses = TALUS_USES_HEIGHTS,
     .check_def = check_def,
     .build_arrays = build_arrays,
-    .set_extents = set_extents,
+    .set_radius_and_size = set_radius_and_size,
     .make_mesh = talus_mesh_field,
 };

@@ -335,6 +335,7 @@ static TalusStatus make_hull(HullDraft *d, TalusShape *shape, const TalusShapeDe
     return 2.0 * half_width(shape) > MIN_THICKNESS * d->extent ? TALUS_OK : fail_flat(def);
 }
 
+/* Makes the hull and fills the block; releases the draft. */
 static TalusStatus build_arrays(TalusShape *shape, const TalusShapeDef *def)
 {
     HullDraft d = {.count = def->vertex_count};
@@ -344,7 +345,7 @@ static TalusStatus build_arrays(TalusShape *shape, const TalusShapeDef *def)
     return status;
 }
 
-static void set_extents(TalusShape *shape)
+static void set_radius_and_size(TalusShape *shape)
 {
     double largest = 0.0;
     for (int k = 0; k < shape->def.vertex_count; k++)
@@ -358,6 +359,6 @@ const TalusShapeOps talus_hull_ops = {
     .uses = TALUS_USES_VERTEX,
     .check_def = check_def,
     .build_arrays = build_arrays,
-    .set_extents = set_extents,
+    .set_radius_and_size = set_radius_and_size,
     .make_mesh = talus_mesh_hull,
 };

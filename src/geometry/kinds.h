@@ -32,9 +32,9 @@ typedef struct TalusShapeOps {
     TalusStatus (*build_arrays)(TalusShape *shape, const TalusShapeDef *def);
     /* Sets bounding_radius and size of a checked and built shape, of a compound also box. NULL: bounding_radius and size
      * stay 0. */
-    void (*set_extents)(TalusShape *shape);
+    void (*set_radius_and_size)(TalusShape *shape);
     /* Mass and inertia at density 1; NULL for shapes without volume and for kinds whose build_arrays sets `unit`. */
-    TalusMassProperties (*unit_mass)(const TalusShapeDef *def);
+    TalusMassProperties (*mass_at_unit_density)(const TalusShapeDef *def);
     /* Makes triangles for drawing (geometry/mesh_build.h). On failure the caller frees the mesh. */
     TalusStatus (*make_mesh)(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
 } TalusShapeOps;

@@ -38,6 +38,7 @@ static TalusStatus check_def(const TalusShapeDef *def)
     return TALUS_OK;
 }
 
+/* Copies the profile into the block. */
 static TalusStatus build_arrays(TalusShape *shape, const TalusShapeDef *def)
 {
     shape->block_size = 2 * (size_t)def->point_count * sizeof(double);
@@ -47,7 +48,7 @@ static TalusStatus build_arrays(TalusShape *shape, const TalusShapeDef *def)
     return TALUS_OK;
 }
 
-static void set_extents(TalusShape *shape)
+static void set_radius_and_size(TalusShape *shape)
 {
     double largest = 0.0;
     for (int k = 0; k < shape->def.point_count; k++) {
@@ -63,6 +64,6 @@ const TalusShapeOps talus_revolve_ops = {
     .uses = TALUS_USES_PROFILE,
     .check_def = check_def,
     .build_arrays = build_arrays,
-    .set_extents = set_extents,
+    .set_radius_and_size = set_radius_and_size,
     .make_mesh = talus_mesh_revolve,
 };

@@ -96,7 +96,7 @@ TalusStatus talus_shape_mass_of_built(const TalusShape *shape, double radius, do
     if (sphere)
         TALUS_TRY(talus_check_length("sphere", "radius", radius));
     TalusShapeDef own = {.radius = radius};
-    TalusMassProperties unit = sphere ? ops->unit_mass(&own) : shape->unit;
+    TalusMassProperties unit = sphere ? ops->mass_at_unit_density(&own) : shape->unit;
     out->mass = density * unit.mass;
     out->inertia = talus_sym3_scale(density, unit.inertia);
     return TALUS_OK;
@@ -144,10 +144,10 @@ TalusStatus talus_shape_init(TalusShape *shape, const TalusShapeDef *def)
         talus_shape_clear(shape);
         return status;
     }
-    if (ops->unit_mass && def->kind != TALUS_SHAPE_SPHERE)
-        shape->unit = ops->unit_mass(&shape->def);
-    if (ops->set_extents)
-        ops->set_extents(shape);
+    if (ops->mass_at_unit_density && def->kind != TALUS_SHAPE_SPHERE)
+        shape->unit = ops->mass_at_unit_density(&shape->def);
+    if (ops->set_radius_and_size)
+        ops->set_radius_and_size(shape);
     return TALUS_OK;
 }
 

@@ -89,6 +89,7 @@ static float round_up(double x)
     return (double)f < x ? nextafterf(f, FLT_MAX) : f;
 }
 
+/* Sets the box of a leaf to that of its triangle, rounded outwards. */
 static void set_triangle_bounds(const TreeBuilder *b, TalusTreeNode *node)
 {
     const int32_t *t = b->triangle + 3 * (size_t)node->item;
@@ -100,6 +101,7 @@ static void set_triangle_bounds(const TreeBuilder *b, TalusTreeNode *node)
     }
 }
 
+/* Sets the box of an inner node to that of its two children. */
 static void set_bounds_of_children(const TreeBuilder *b, TalusTreeNode *node)
 {
     const TalusTreeNode *left = node + 1, *right = b->node + left->skip;

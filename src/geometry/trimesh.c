@@ -282,6 +282,7 @@ static TalusAabb bounds_of_triangles(const TalusShapeDef *def)
     return box;
 }
 
+/* Fills the block of the mesh and sets the box. */
 static TalusStatus build_arrays(TalusShape *shape, const TalusShapeDef *def)
 {
     int32_t *scratch;
@@ -292,7 +293,7 @@ static TalusStatus build_arrays(TalusShape *shape, const TalusShapeDef *def)
     return status;
 }
 
-static void set_extents(TalusShape *shape)
+static void set_radius_and_size(TalusShape *shape)
 {
     double largest = 0.0;
     for (size_t k = 0; k < 3 * (size_t)shape->def.triangle_count; k++) {
@@ -308,6 +309,6 @@ const TalusShapeOps talus_trimesh_ops = {
     .uses = TALUS_USES_VERTEX | TALUS_USES_TRIANGLE,
     .check_def = check_def,
     .build_arrays = build_arrays,
-    .set_extents = set_extents,
+    .set_radius_and_size = set_radius_and_size,
     .make_mesh = talus_mesh_trimesh,
 };
