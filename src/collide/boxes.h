@@ -28,8 +28,8 @@ enum { TALUS_BOX_CORNERS = 8, TALUS_FROM_EDGES = 1 << 16, TALUS_FROM_SECOND = 1 
 #define TALUS_BOX_BIAS 0x1p-8  /* distance by which a face is preferred to a nearly equal axis */
 #define TALUS_BOX_CLIP 0x1p-10 /* widening of a face before a parallel side is clipped to it */
 #define TALUS_BOX_TINY 0x1p-21 /* the same for a side that is not parallel; tolerance of edges */
-#define TALUS_BOX_SAME_AXIS \
-    (1.0 - 0x1p-23)               /* cosine above which axes are nearly equal: 2^-11 rad */
+/* Cosine above which axes are nearly equal: 2^-11 rad */
+#define TALUS_BOX_SAME_AXIS (1.0 - 0x1p-23)
 #define TALUS_BOX_NEAR_FACE 0.875 /* see talus_box_add_edge_manifold */
 /* sin^2 of the angle below which two edges count as parallel: their cross product is no axis of its own. */
 #define TALUS_BOX_PARALLEL 0x1p-20

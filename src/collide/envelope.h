@@ -36,8 +36,8 @@ TALUS_INLINE double talus_surface_speed(const TalusBodyView *bodies, uint32_t i)
     return talus_norm(bodies->spin[i]) * bodies->radius[i];
 }
 
-/* Upper bound on the speed at which rotation of body i may close a gap, m/s: the surface speed. Without a sphere's
- * rotation and that of a revolve about its axis, which move the surface only along itself. */
+/* Upper bound on the speed at which rotation of body i may close a gap, m/s: the surface speed. The rotation of a sphere,
+ * and that of a revolve about its axis, do not count: they move the surface only along itself. */
 TALUS_INLINE double talus_closing_spin_speed(const TalusBodyView *bodies, uint32_t i)
 {
     TalusShapeKind kind = talus_body_kind(bodies, i);

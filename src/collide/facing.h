@@ -18,7 +18,7 @@ typedef struct TalusFacing {
     int count;
     TalusVec3 point[TALUS_FACING_POINTS + 1]; /* capacity for one more */
     TalusVec3 normal;                         /* of a face, outward */
-    uint32_t id;                              /* tells the faces and lines of one body apart */
+    uint32_t id; /* number that differs between the faces and lines of one body */
 } TalusFacing;
 
 /* Sine of the angle between d and a disc's axis up to which the first point of the disc is on the body's x axis. At larger

@@ -23,8 +23,8 @@
 #define TALUS_FACET_CLIP 0x1p-40   /* corners up to this far outside of a facet are over it */
 #define TALUS_FACET_BESIDE 0x1p-21 /* difference of gaps below which points are equally near */
 #define TALUS_FACET_NORMAL 0x1p-21 /* 1 - cosine up to which a direction is the facet's normal */
-#define TALUS_FACET_CONE_SLACK \
-    0x1p-14 /* sine of the angle up to which a direction outside a normal cone counts as inside */
+/* Sine of the angle up to which a direction outside a normal cone counts as inside */
+#define TALUS_FACET_CONE_SLACK 0x1p-14
 /* Barycentric coordinate below which a point lies on a side. */
 #define TALUS_FACET_SIDE 0x1p-16
 

@@ -14,8 +14,8 @@
 
 #define SHARP_COSINE 0.94f   /* of 20 degrees */
 #define PLANE_TOLERANCE 2e-6 /* corners are coplanar up to this times |half| of the box */
-#define CURVED_COSINE \
-    0.9999f /* cosine of 0.8 degrees: normals that differ by more make a facet curved */
+/* Cosine of 0.8 degrees: normals that differ by more make a facet curved */
+#define CURVED_COSINE 0.9999f
 
 void talus_polyhedron_free(TalusPolyhedron *polyhedron)
 {

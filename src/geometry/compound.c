@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-#define CENTRE_TOLERANCE \
-    0x1p-40 /* distance of the centre of mass from the origin, over the extent */
+/* Distance of the centre of mass from the origin, over the extent */
+#define CENTRE_TOLERANCE 0x1p-40
 
 static TalusStatus check_part(const TalusShapePart *part, int k)
 {

@@ -14,10 +14,10 @@
 
 #include <string.h>
 
-#define FACE_TOLERANCE \
-    0x1p-22 /* distance from a face up to which a point is in it, over the extent */
-#define CENTRE_TOLERANCE \
-    0x1p-40                   /* distance of the centre of mass from the origin, over the extent */
+/* Distance from a face up to which a point is in it, over the extent */
+#define FACE_TOLERANCE 0x1p-22
+/* Distance of the centre of mass from the origin, over the extent */
+#define CENTRE_TOLERANCE 0x1p-40
 #define MIN_THICKNESS 0x1p-18 /* over the extent */
 
 /* The hull while it is made. */
