@@ -145,7 +145,7 @@ static inline void shake(Scene *s)
         if (!s->fixed[i])
             s->position[i] = talus_add(s->position[i], random_vector(&rng, 0.05 * s->radius[i]));
         if (s->view.period)
-            s->position[i] = talus_wrap(s->view.period, s->position[i]);
+            s->position[i] = talus_wrap_position(s->view.period, s->position[i]);
     }
 }
 

@@ -115,7 +115,7 @@ static inline bool detect(Both *b, Scene *s)
     if (fine) {
         compare(b);
         talus_engine_ops(cuda)->get_counts(b->engine, &n);
-        CHECK_INT(n.clipped_bodies, talus_detector_clipped(b->detector));
+        CHECK_INT(n.clipped_bodies, talus_detector_count_clipped(b->detector));
     }
     return fine;
 }

@@ -385,7 +385,7 @@ static inline OracleTouches oracle_meet(const OraclePair *p, double reach)
 /* The nearest points as convex.h has them, as a touch: what is proven, and what touches are compared with. */
 static inline TalusManifoldPoint oracle_nearest(const OraclePair *p)
 {
-    TalusConvexPair pair = talus_convex_pair(&p->a, &p->b);
+    TalusConvexPair pair = talus_make_convex_pair(&p->a, &p->b);
     TalusNearest near;
     double margin_a = talus_pose_core_margin(&p->a), margin_b = talus_pose_core_margin(&p->b);
     TalusManifoldPoint t = {0, {0.0, 0.0, 0.0}, INFINITY, {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};

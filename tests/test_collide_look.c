@@ -145,7 +145,7 @@ TEST(missed_touches_join_the_list)
     s.velocity[box] = talus_vec3(0, -400.0, -400.0);
     CHECK(misses(0.0));
     CHECK(list->count == 5);
-    talus_detector_take_missed(detector);
+    talus_detector_add_missed(detector);
     CHECK(list->sphere_sphere == 1 && list->sphere_fixed == 2);
     CHECK(list->general == 4 + 4 + 1); /* the box that lies, the one that falls, ball and box */
     CHECK(list->count == 12);

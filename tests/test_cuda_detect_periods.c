@@ -15,7 +15,7 @@ static void repeat(Scene *s, const TalusPeriod *period)
 {
     s->view.period = period;
     for (int i = 0; i < s->view.count; i++)
-        s->position[i] = talus_wrap(period, s->position[i]);
+        s->position[i] = talus_wrap_position(period, s->position[i]);
 }
 
 /* The same, with bodies anywhere. */
@@ -34,7 +34,7 @@ static int across(const Scene *s, const TalusContactList *list)
     for (int i = 0; i < list->count; i++) {
         const TalusContact *c = &list->contact[i];
         TalusVec3 d = talus_sub(s->position[c->b], s->position[c->a]);
-        count += talus_norm(talus_sub(talus_image(s->view.period, d), d)) > 0.0;
+        count += talus_norm(talus_sub(talus_nearest_image_vector(s->view.period, d), d)) > 0.0;
     }
     return count;
 }

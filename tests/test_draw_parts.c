@@ -281,16 +281,16 @@ TEST(the_page_and_the_viewer_have_the_same_scale)
 
 TEST(nice_numbers)
 {
-    CHECK_NEAR(talus_nice_number(0.91), 1.0, 1e-12);
-    CHECK_NEAR(talus_nice_number(1.0), 1.0, 1e-12);
-    CHECK_NEAR(talus_nice_number(1.01), 1.5, 1e-12);
-    CHECK_NEAR(talus_nice_number(6.4e-7), 8e-7, 1e-18);
-    CHECK_NEAR(talus_nice_number(8.1e9), 1e10, 1.0);
+    CHECK_NEAR(talus_round_up_nice(0.91), 1.0, 1e-12);
+    CHECK_NEAR(talus_round_up_nice(1.0), 1.0, 1e-12);
+    CHECK_NEAR(talus_round_up_nice(1.01), 1.5, 1e-12);
+    CHECK_NEAR(talus_round_up_nice(6.4e-7), 8e-7, 1e-18);
+    CHECK_NEAR(talus_round_up_nice(8.1e9), 1e10, 1.0);
     double value[200];
     for (int k = 0; k < 200; k++)
         value[k] = 200 - k;
-    CHECK_NEAR(talus_percentile(value, 200), 198.0, 0.0);
-    CHECK_NEAR(talus_percentile(value, 0), 0.0, 0.0);
+    CHECK_NEAR(talus_percentile_99(value, 200), 198.0, 0.0);
+    CHECK_NEAR(talus_percentile_99(value, 0), 0.0, 0.0);
 }
 
 /* The scale of speeds ends at sqrt(2 g r) / 4 or above (docs/how-to/render.md): slower bodies count as at rest. */
@@ -302,10 +302,10 @@ TEST(slow_bodies_do_not_stretch_the_scale_of_speeds)
     TalusSnapshot snapshot = {.body_count = 1, .speed = &speed, .fixed = &fixed};
     TalusDrawDef def = talus_draw_def_default();
     TalusPicture picture = {.head = &head, .snapshot = &snapshot, .def = &def};
-    REQUIRE_OK(talus_picture_colours(&picture));
-    CHECK_NEAR(picture.high, talus_nice_number(0.25 * sqrt(2.0 * 10.0 * 0.05)), 1e-12);
+    REQUIRE_OK(talus_picture_set_scale(&picture));
+    CHECK_NEAR(picture.high, talus_round_up_nice(0.25 * sqrt(2.0 * 10.0 * 0.05)), 1e-12);
     speed = 7.0;
-    REQUIRE_OK(talus_picture_colours(&picture));
+    REQUIRE_OK(talus_picture_set_scale(&picture));
     CHECK_NEAR(picture.high, 8.0, 1e-12);
 }
 

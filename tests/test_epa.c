@@ -30,7 +30,7 @@ static int count_edge(const TalusEpa *e, int from, int to)
     int count = 0;
     for (int f = 0; f < e->faces; f++) {
         for (int k = 0; k < 3; k++)
-            count += e->face[f].at[k] == from && e->face[f].at[(k + 1) % 3] == to;
+            count += e->face[f].corner[k] == from && e->face[f].corner[(k + 1) % 3] == to;
     }
     return count;
 }
@@ -40,7 +40,7 @@ static bool is_closed(const TalusEpa *e)
 {
     for (int f = 0; f < e->faces; f++) {
         for (int k = 0; k < 3; k++) {
-            int from = e->face[f].at[k], to = e->face[f].at[(k + 1) % 3];
+            int from = e->face[f].corner[k], to = e->face[f].corner[(k + 1) % 3];
             if (count_edge(e, from, to) != 1 || count_edge(e, to, from) != 1)
                 return false;
         }
@@ -55,9 +55,10 @@ TEST(a_face_is_lifted)
     make_pyramids(&e);
     REQUIRE(is_closed(&e));
     TalusEpaFace *top = &e.face[9];
-    TalusVec3 middle = talus_add(talus_add(e.w[top->at[0]], e.w[top->at[1]]), e.w[top->at[2]]);
+    TalusVec3 middle =
+        talus_add(talus_add(e.w[top->corner[0]], e.w[top->corner[1]]), e.w[top->corner[2]]);
     TalusVec3 w = talus_add(talus_scale(1.0 / 3.0, middle), talus_scale(1e-3, top->normal));
-    CHECK(talus_epa_lift(&e, 9, w));
+    CHECK(talus_epa_add_point(&e, 9, w));
     CHECK_INT(e.faces, 2 * EQUATOR + 2);
     CHECK_INT(e.points, EQUATOR + 3);
     CHECK(is_closed(&e));
@@ -69,7 +70,7 @@ TEST(a_rim_without_room_leaves_the_polytope)
 {
     static TalusEpa e;
     make_pyramids(&e);
-    CHECK(!talus_epa_lift(&e, 1, talus_vec3(0.0, 0.0, 100.0)));
+    CHECK(!talus_epa_add_point(&e, 1, talus_vec3(0.0, 0.0, 100.0)));
     CHECK_INT(e.faces, 2 * EQUATOR);
     CHECK_INT(e.points, EQUATOR + 2);
     CHECK(is_closed(&e));
@@ -83,7 +84,7 @@ TEST(faces_without_room_leave_the_polytope)
     while (e.faces < TALUS_EPA_FACES)
         talus_epa_add_face(&e, 0, 1, 2);
     int faces = e.faces;
-    CHECK(!talus_epa_lift(&e, faces - 1, e.w[0]));
+    CHECK(!talus_epa_add_point(&e, faces - 1, e.w[0]));
     CHECK_INT(e.faces, faces);
     CHECK_INT(e.points, EQUATOR + 2);
     CHECK_INT(count_edge(&e, 0, 1), 1 + TALUS_EPA_FACES - 2 * EQUATOR);

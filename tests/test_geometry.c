@@ -200,8 +200,8 @@ static void visit(Visits *v, uint32_t feature, TalusVec3 normal, double distance
     v->count++;
 }
 
-#define TALUS_RING_SINK Visits
-#define TALUS_RING_TAKE visit
+#define TALUS_REVOLVE_SINK Visits
+#define TALUS_REVOLVE_RECEIVE visit
 #include "geometry/revolve.h"
 
 static Visits visits(const double *points, int count, TalusVec3 p, double reach)
@@ -249,12 +249,12 @@ TEST(revolve_distance_equals_sampling)
             if (v.feature[i] >> 30)
                 continue; /* a tangent plane seen from across the axis: its foot is not exact */
             TalusVec3 foot = talus_madd(p, -v.distance[i], v.normal[i]);
-            CHECK(talus_revolve_near(profile, 5, foot, 1e-13));
+            CHECK(talus_revolve_is_near(profile, 5, foot, 1e-13));
         }
         CHECK_NEAR(least, expected, 0.013); /* half the distance between samples */
         CHECK(least <= expected + 1e-14);
-        CHECK(talus_revolve_near(profile, 5, p, least * (1.0 + 1e-12)));
-        CHECK(!talus_revolve_near(profile, 5, p, least * (1.0 - 1e-12)));
+        CHECK(talus_revolve_is_near(profile, 5, p, least * (1.0 + 1e-12)));
+        CHECK(!talus_revolve_is_near(profile, 5, p, least * (1.0 - 1e-12)));
     }
 }
 

@@ -78,7 +78,7 @@ TEST(mass_properties_equal_sums)
         TalusShape s;
         TalusMassProperties m;
         REQUIRE_OK(talus_shape_init(&s, all[k]));
-        REQUIRE_OK(talus_shape_properties(&s, s.def.radius, 2.5, &m));
+        REQUIRE_OK(talus_shape_mass_of_built(&s, s.def.radius, 2.5, &m));
         double r = s.def.kind == TALUS_SHAPE_SPHERE ? s.def.radius : s.bounding_radius;
         double cell = 2.0 * r / N, dm = 2.5 * cell * cell * cell, mass = 0.0;
         TalusVec3 first = talus_vec3(0, 0, 0);

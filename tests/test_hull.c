@@ -202,7 +202,7 @@ TEST(a_box_of_points_is_a_box)
         CHECK_NEAR(s.size, 0.3, slack);
         CHECK_NEAR(s.bounding_radius, talus_norm(half), slack);
         CHECK_NEAR(talus_norm(talus_sub(s.centre, at)), 0.0, slack);
-        REQUIRE_OK(talus_shape_properties(&s, 0.0, 2.0, &m));
+        REQUIRE_OK(talus_shape_mass_of_built(&s, 0.0, 2.0, &m));
         TalusSym3 i = talus_sym3_rotate(turn, expected.inertia);
         CHECK_NEAR(m.mass, expected.mass, slack);
         CHECK_NEAR(m.inertia.xx, i.xx, slack);
@@ -277,10 +277,11 @@ TEST(climbing_finds_the_farthest)
             TalusVec3 d = talus_normalize(cloud_in_cube(&rng), talus_vec3(1, 0, 0));
             if (k < s.hull.faces) /* and square to a face, where all its corners lie equally far */
                 d = plane_normal(&s, k);
-            int best = talus_hull_search(s.def.vertex, s.def.vertex_count, d);
+            int best = talus_hull_search_all(s.def.vertex, s.def.vertex_count, d);
             double far = talus_dot(s.def.vertex[best], d);
             worst = fmax(worst, far - talus_dot(talus_support(&s, 0.0, d), d));
-            worst = fmax(worst, far - talus_dot(s.def.vertex[talus_hull_climb(&s, d, 0)], d));
+            worst = fmax(worst,
+                         far - talus_dot(s.def.vertex[talus_hull_climb_to_farthest(&s, d, 0)], d));
         }
         CHECK(worst <= 1e-11 * extent_of(&s));
         talus_shape_clear(&s);

@@ -45,7 +45,7 @@ TEST(bad_shapes_are_refused)
     mesh.triangle_count = 1;
     vertex[2].y = NAN;
     check_refused(&mesh, "mesh: vertex 2 is (0, nan, 0)");
-    mesh.triangle_count = TALUS_FACETS + 1;
+    mesh.triangle_count = TALUS_MAX_FACETS + 1;
     check_refused(&mesh, "at most 8388608 are possible");
     TalusShapeDef field = {.kind = TALUS_SHAPE_FIELD, .height = height, .columns = 2, .rows = 2};
     check_refused(&field, "field: spacing is 0; it must be a positive length");
@@ -68,8 +68,8 @@ TEST(walk_finds_all)
     for (int k = 0; k < 200; k++) {
         TalusAabb box = talus_box_around(in_cube(&rng), between(&rng, 0.0, 0.3));
         int found = 0, expected = 0;
-        TalusFacetWalk walk = talus_facets_in(&shape, box);
-        for (int32_t t = talus_facet_next(&walk), last = -1; t >= 0; t = talus_facet_next(&walk)) {
+        TalusFacetWalk walk = talus_facets_in_box(&shape, box);
+        for (int32_t t = talus_next_facet(&walk), last = -1; t >= 0; t = talus_next_facet(&walk)) {
             CHECK(t != last);
             last = t;
             found++;
@@ -201,7 +201,7 @@ TEST(sphere_over_hills)
         Touches t = meet(&sphere, &mesh, 0.02);
         double least = INFINITY;
         for (int i = 0; i < soup.triangles; i++) {
-            TalusFacet f = talus_facet(&shape.def, i);
+            TalusFacet f = talus_get_facet(&shape.def, i);
             least = fmin(least, talus_norm(talus_facet_closest(&f, x).from));
         }
         CHECK((t.count > 0) == (least - 0.2 < 0.02));
@@ -249,11 +249,11 @@ TEST(field_has_the_topology_of_its_mesh)
     make_field(&field, &mesh);
     for (int32_t t = 0; t < soup.triangles; t++) {
         for (int k = 0; k < 3; k++) {
-            CHECK_INT(talus_facet_across(&field, 3 * t + k), mesh.mesh.across[3 * t + k]);
-            CHECK(talus_facet_has_edge(&field, t, k) == talus_facet_has_edge(&mesh, t, k));
-            CHECK(talus_facet_has_corner(&field, t, k) == talus_facet_has_corner(&mesh, t, k));
+            CHECK_INT(talus_side_across(&field, 3 * t + k), mesh.mesh.across[3 * t + k]);
+            CHECK(talus_facet_owns_edge(&field, t, k) == talus_facet_owns_edge(&mesh, t, k));
+            CHECK(talus_facet_owns_vertex(&field, t, k) == talus_facet_owns_vertex(&mesh, t, k));
         }
-        CHECK(talus_facet(&field.def, t).normal.z > 0.0);
+        CHECK(talus_get_facet(&field.def, t).normal.z > 0.0);
     }
     talus_shape_clear(&field);
     talus_shape_clear(&mesh);

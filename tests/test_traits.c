@@ -76,7 +76,7 @@ static bool is_supported(const TalusShape *shape)
 static bool is_massless(const TalusShape *shape)
 {
     TalusMassProperties p;
-    return talus_shape_properties(shape, 0.6, 1000.0, &p) != TALUS_OK;
+    return talus_shape_mass_of_built(shape, 0.6, 1000.0, &p) != TALUS_OK;
 }
 
 static bool is_unbounded(const TalusShape *shape)

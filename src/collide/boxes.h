@@ -1,9 +1,9 @@
 /* collide/boxes.h - two boxes; for host and device. Part of pair_table.h, which includes it.
  *
- * Of the 15 axes that can separate two boxes (3 + 3 face normals, 9 products of edges) the one with the largest
+ * Of the 15 axes that can separate two boxes (3 + 3 face normals, 9 cross products of edge directions) the one with the largest
  * separation is the normal. For a face normal, the facing side of the other box is clipped to the face, and four
- * well-spread corners of the result are the manifold; their height over the face is the gap. For a product of edges,
- * the two edges touch in one point.
+ * well-spread corners of the result are the manifold; their height over the face is the gap. For a cross product, the
+ * two edges touch in one point.
  *
  * This suffices for overlapping boxes. It suffices for separate boxes if the corner nearest to the face lies over it,
  * or if the nearest points of the two lines of edges are on the edges. Otherwise corners or edges face each other, no
@@ -11,35 +11,39 @@
  *
  * Of nearly equal axes, faces are preferred, first those of the first box, by a small fraction of the boxes' size: a
  * stack at rest then keeps its features from step to step although rounding moves the boxes. Gaps are then measured
- * over that face, whose normal is at most 2^-11 rad off the best axis (TALUS_BOX_HAIR), so their relative error is of
+ * over that face, whose normal is at most 2^-11 rad off the best axis (TALUS_BOX_SAME_AXIS), so their relative error is of
  * the order of the square of this angle. */
 #ifndef TALUS_COLLIDE_BOXES_H
 #define TALUS_COLLIDE_BOXES_H
 
 #include "collide/convex_manifold.h"
 
-/* Feature of a face: (2 axis + positive) << 12, the same number of the other box's side << 8, the corner's id, and
- * TALUS_FROM_SECOND if the face is the second box's. Of edges: TALUS_FROM_EDGES, first edge << 4, second edge
+/* Bits of a feature. Contact of a face with a corner: (2 axis + positive) << 12 for the face, the same number << 8 for
+ * the clipped side of the other box, the id of the corner, and TALUS_FROM_SECOND if the face is the second box's. Contact
+ * of two edges: TALUS_FROM_EDGES, number of the first box's edge << 4, number of the second's
  * (talus_box_farthest_edge). */
 enum { TALUS_BOX_CORNERS = 8, TALUS_FROM_EDGES = 1 << 16, TALUS_FROM_SECOND = 1 << 15 };
 
 /* Tolerances are relative to the smallest half extent. */
-#define TALUS_BOX_BIAS 0x1p-8          /* preference of faces over nearly equal axes */
-#define TALUS_BOX_CLIP 0x1p-10         /* parallel faces are widened by this before clipping */
-#define TALUS_BOX_TINY 0x1p-21         /* the same for other faces; tolerance of edges */
-#define TALUS_BOX_HAIR (1.0 - 0x1p-23) /* cosine above which axes are nearly equal: 2^-11 rad */
-#define TALUS_BOX_LEAN 0.875           /* cosine above which facing parts replace an edge point */
-/* sin^2 of the angle below which two edges count as parallel: their product adds nothing to the face normals. */
+#define TALUS_BOX_BIAS 0x1p-8  /* distance by which a face is preferred to a nearly equal axis */
+#define TALUS_BOX_CLIP 0x1p-10 /* widening of a face before a parallel side is clipped to it */
+#define TALUS_BOX_TINY 0x1p-21 /* the same for a side that is not parallel; tolerance of edges */
+/* Cosine above which axes are nearly equal: 2^-11 rad */
+#define TALUS_BOX_SAME_AXIS (1.0 - 0x1p-23)
+#define TALUS_BOX_NEAR_FACE 0.875 /* see talus_box_add_edge_manifold */
+/* sin^2 of the angle below which two edges count as parallel: their cross product is no axis of its own. */
 #define TALUS_BOX_PARALLEL 0x1p-20
 
-typedef struct TalusBoxAt {
+/* A box in space. */
+typedef struct TalusPlacedBox {
     TalusVec3 axis[3]; /* world frame */
-    double half[3];
-    TalusVec3 centre; /* relative to the first box */
-} TalusBoxAt;
+    double half[3];    /* half extents, m */
+    TalusVec3 centre;  /* relative to the centre of the first box, world frame */
+} TalusPlacedBox;
 
-/* Sets box from the pose. axis[k] is talus_rotate of unit vector k, written out. */
-TALUS_INLINE void talus_box_at(const TalusPose *pose, TalusVec3 centre, TalusBoxAt *box)
+/* Sets *box from the orientation and half extents of the pose, with the given centre. axis[k] is the rotated unit vector
+ * k, written out. */
+TALUS_INLINE void talus_box_place(const TalusPose *pose, TalusVec3 centre, TalusPlacedBox *box)
 {
     TalusQuat q = pose->orientation;
     double x = 2.0 * q.x, y = 2.0 * q.y, z = 2.0 * q.z;
@@ -52,67 +56,71 @@ TALUS_INLINE void talus_box_at(const TalusPose *pose, TalusVec3 centre, TalusBox
     box->centre = centre;
 }
 
-/* Two boxes, with the quantities that the tests of axes share. */
+/* Two boxes, with products of their axes that the tests of all 15 axes share. */
 typedef struct TalusBoxes {
-    TalusBoxAt a, b;
-    double cosine[3][3], size[3][3]; /* a.axis[i] . b.axis[j], and its absolute value */
-    double from_a[3], from_b[3];     /* centre of b relative to a, along the axes of each */
+    TalusPlacedBox a, b;
+    double cosine[3][3], abs_cosine[3][3]; /* a.axis[i] . b.axis[j], and its absolute value */
+    double from_a[3],
+        from_b[3]; /* vector between the centres, a to b, along the axes of a and of b */
 } TalusBoxes;
 
 /* Best separating axis so far. The normal points from the first box to the second. */
 typedef struct TalusSeparation {
     double distance; /* m: free space along the normal; negative if the boxes overlap */
     TalusVec3 normal;
-    int first_axis, second_axis; /* axis of each box that makes the normal; -1: none of this box */
+    int first_axis,
+        second_axis; /* axes of the first and second box that make the normal; -1: none */
 } TalusSeparation;
 
-/* Returns by how much the distance along another axis must exceed the best so far: `bias` if the two axes are nearly
- * equal and the boxes do not overlap deeply (then the error, depth times the squared angle, stays small); else 0. */
-TALUS_INLINE double talus_box_bias(double cosine, double distance, double bias)
+/* Returns by how much the distance along another axis must exceed `distance`, the best so far, to replace it: `bias` if
+ * the two axes are nearly equal (`cosine` of their angle) and the boxes do not overlap deeply, because then the error,
+ * depth times the squared angle, stays small; else 0. */
+TALUS_INLINE double talus_box_required_gain(double cosine, double distance, double bias)
 {
-    return cosine > TALUS_BOX_HAIR && distance > -64.0 * bias ? bias : 0.0;
+    return cosine > TALUS_BOX_SAME_AXIS && distance > -64.0 * bias ? bias : 0.0;
 }
 
-/* Free space between the boxes along face normal i of the first box. Sets from_a[i], cosine[i] and size[i]. */
-TALUS_INLINE double talus_box_along_first(TalusBoxes *p, int i)
+/* Free space between the boxes along face normal i of the first box. Sets from_a[i], cosine[i] and abs_cosine[i]. */
+TALUS_INLINE double talus_box_space_along_first(TalusBoxes *p, int i)
 {
     double shadow = p->a.half[i];
     p->from_a[i] = talus_dot(p->b.centre, p->a.axis[i]);
     for (int j = 0; j < 3; j++) {
         p->cosine[i][j] = talus_dot(p->a.axis[i], p->b.axis[j]);
-        p->size[i][j] = fabs(p->cosine[i][j]);
-        shadow += p->b.half[j] * p->size[i][j];
+        p->abs_cosine[i][j] = fabs(p->cosine[i][j]);
+        shadow += p->b.half[j] * p->abs_cosine[i][j];
     }
     return fabs(p->from_a[i]) - shadow;
 }
 
-/* Free space along face normal j of the second box. Sets from_b[j]; size[][j] must be set. */
-TALUS_INLINE double talus_box_along_second(TalusBoxes *p, int j)
+/* Free space along face normal j of the second box. Sets from_b[j]; abs_cosine[][j] must be set. */
+TALUS_INLINE double talus_box_space_along_second(TalusBoxes *p, int j)
 {
     double shadow = p->b.half[j];
     p->from_b[j] = talus_dot(p->b.centre, p->b.axis[j]);
     for (int i = 0; i < 3; i++)
-        shadow += p->a.half[i] * p->size[i][j];
+        shadow += p->a.half[i] * p->abs_cosine[i][j];
     return fabs(p->from_b[j]) - shadow;
 }
 
-/* Returns the face normal with the largest distance, or the first whose distance is not below `reach`. A normal of the
- * second box must exceed a nearly equal one of the first by `bias` (talus_box_bias). */
+/* Finds the face normal with the largest distance, or the first whose distance is not below `reach`. A normal of the
+ * second box must exceed a nearly equal normal of the first by `bias` (talus_box_required_gain). Sets the products of
+ * axes in *p. */
 TALUS_INLINE TalusSeparation talus_box_separate_faces(TalusBoxes *p, double bias, double reach)
 {
     TalusSeparation best = {-INFINITY, {0.0, 0.0, 0.0}, -1, -1};
     int first = 0;
     for (int i = 0; i < 3 && best.distance < reach; i++) {
-        double distance = talus_box_along_first(p, i);
+        double distance = talus_box_space_along_first(p, i);
         if (distance > best.distance) {
             best.distance = distance;
             best.first_axis = first = i;
         }
     }
     for (int j = 0; j < 3 && best.distance < reach; j++) {
-        double distance = talus_box_along_second(p, j);
-        double alike = best.second_axis < 0 ? p->size[first][j] : 0.0;
-        if (distance > best.distance + talus_box_bias(alike, best.distance, bias)) {
+        double distance = talus_box_space_along_second(p, j);
+        double alike = best.second_axis < 0 ? p->abs_cosine[first][j] : 0.0;
+        if (distance > best.distance + talus_box_required_gain(alike, best.distance, bias)) {
             best.distance = distance;
             best.first_axis = -1;
             best.second_axis = j;
@@ -125,10 +133,10 @@ TALUS_INLINE TalusSeparation talus_box_separate_faces(TalusBoxes *p, double bias
     return best;
 }
 
-/* Returns the product of edges with the largest distance if that is above `least`, else one with distance -INFINITY.
- * a_i and b_j are axes: along a_i x b_j, box a extends by half[i1] |a_i2 . b_j| + half[i2] |a_i1 . b_j|, i1 and i2
- * being the other axes, and box b alike; these lengths, `between` and `over` are multiplied by |a_i x b_j|, the
- * sine. */
+/* Finds the cross product of edge directions with the largest distance, if that is above `least`; else the distance is
+ * -INFINITY. Let a_i and b_j be axes of the boxes. Along a_i x b_j, box a extends by half[i1] |a_i2 . b_j| + half[i2]
+ * |a_i1 . b_j|, where i1 and i2 are the other two axes, and box b alike. `between`, the distance of the centres, and
+ * `over`, the free space, are multiplied by |a_i x b_j|, the sine, as are these extents. */
 TALUS_INLINE TalusSeparation talus_box_separate_edges(const TalusBoxes *p, double least)
 {
     TalusSeparation best = {-INFINITY, {0.0, 0.0, 0.0}, -1, -1};
@@ -140,8 +148,9 @@ TALUS_INLINE TalusSeparation talus_box_separate_edges(const TalusBoxes *p, doubl
             int j1 = (j + 1) % 3, j2 = (j + 2) % 3;
             double x = p->cosine[i1][j], y = p->cosine[i2][j], sine2 = x * x + y * y;
             double between = p->from_a[i2] * x - p->from_a[i1] * y;
-            double over = fabs(between) - (of_a[i1] * p->size[i2][j] + of_a[i2] * p->size[i1][j]) -
-                          (of_b[j1] * p->size[i][j2] + of_b[j2] * p->size[i][j1]);
+            double over = fabs(between) -
+                          (of_a[i1] * p->abs_cosine[i2][j] + of_a[i2] * p->abs_cosine[i1][j]) -
+                          (of_b[j1] * p->abs_cosine[i][j2] + of_b[j2] * p->abs_cosine[i][j1]);
             /* beyond: over > least * sine, without a square root */
             bool beyond = over < 0.0 ? least < 0.0 && over * over < least * least * sine2
                                      : least < 0.0 || over * over > least * least * sine2;
@@ -162,46 +171,50 @@ TALUS_INLINE TalusSeparation talus_box_separate_edges(const TalusBoxes *p, doubl
 
 /* ---- face against face ----------------------------------------------------------------------- */
 
-/* Distance of a corner outside of border 0, 1, 2, 3 of the face, at +u, +v, -u, -v, m; half extents of the face in
- * `half`. Corners of the clipped side are candidates as in manifold.h: u, v along the face, height over it. `id`: a
- * corner of the side, or the intersection of an edge of it with a border of the face. `edge`: the edge that leaves the
- * corner (0 .. 3: of the side, 4 .. 7: along border 0 .. 3). */
-TALUS_INLINE double talus_box_outside(const TalusCandidate *c, int border, const double half[2])
+/* The corners of the clipped side are candidates (TalusCandidate of manifold.h): u and v are coordinates along the face,
+ * height is the distance over it. `id` numbers the corner of the side, or the intersection of an edge of the side with a
+ * border of the face. `edge` numbers the edge that leads to the next corner: 0 .. 3 are edges of the side, 4 .. 7 run
+ * along borders 0 .. 3 of the face. Borders 0, 1, 2, 3 of the face are at +u, +v, -u, -v. */
+
+/* Distance of a corner outside of a border of the face, m; negative inside. half: half extents of the face along u, v. */
+TALUS_INLINE double talus_box_distance_outside(const TalusCandidate *c, int border,
+                                               const double half[2])
 {
     double x = border & 1 ? c->v : c->u;
     return (border & 2 ? -x : x) - half[border & 1];
 }
 
-/* Clips to one border (Sutherland and Hodgman). Returns the number of corners. */
-TALUS_INLINE int talus_box_clip(const TalusCandidate *in, int count, int border,
-                                const double half[2], TalusCandidate *out)
+/* Clips the polygon `in` to one border of the face (Sutherland and Hodgman) and writes its corners to `out`. Returns
+ * their number. */
+TALUS_INLINE int talus_box_clip_to_border(const TalusCandidate *in, int count, int border,
+                                          const double half[2], TalusCandidate *out)
 {
     int kept = 0;
     for (int k = 0; k < count; k++) {
         const TalusCandidate *p = &in[k], *q = &in[k + 1 < count ? k + 1 : 0];
-        double outside_p = talus_box_outside(p, border, half),
-               outside_q = talus_box_outside(q, border, half);
+        double outside_p = talus_box_distance_outside(p, border, half),
+               outside_q = talus_box_distance_outside(q, border, half);
         if (outside_p <= 0.0)
             out[kept++] = *p;
         if ((outside_p <= 0.0) != (outside_q <= 0.0))
-            out[kept++] = talus_clip_cut(p, q, outside_p, outside_q, border, 4, 4);
+            out[kept++] = talus_cut_edge(p, q, outside_p, outside_q, border, 4, 4);
     }
     return kept;
 }
 
-/* The face of one box and the box that touches it. */
+/* The face of one box against which the other box is clipped. */
 typedef struct TalusFaceContact {
-    const TalusBoxAt *face, *other;
+    const TalusPlacedBox *face, *other;
     int axis;         /* axis of the face normal */
     TalusVec3 normal; /* out of the face */
-    double size;
-    bool second; /* the face belongs to the second box */
-    double reach;
+    double size;      /* smaller size of the two boxes, the scale of tolerances */
+    bool second;      /* the face belongs to the second box */
+    double reach;     /* upper limit of gaps */
 } TalusFaceContact;
 
-/* Returns the axis of the side of `box` that most faces against `normal`. *positive: the side is at +axis; *parallel:
- * it is parallel to the face up to TALUS_BOX_HAIR. */
-TALUS_INLINE int talus_box_facing_side(const TalusBoxAt *box, TalusVec3 normal, bool *positive,
+/* Returns the axis of the side of `box` whose outward normal is most opposed to `normal`. *positive: the side is at
+ * +axis; *parallel: the side is normal to `normal` up to TALUS_BOX_SAME_AXIS. */
+TALUS_INLINE int talus_box_facing_side(const TalusPlacedBox *box, TalusVec3 normal, bool *positive,
                                        bool *parallel)
 {
     int side = 0;
@@ -214,15 +227,15 @@ TALUS_INLINE int talus_box_facing_side(const TalusBoxAt *box, TalusVec3 normal, 
             *positive = cosine < 0.0;
         }
     }
-    *parallel = most > TALUS_BOX_HAIR;
+    *parallel = most > TALUS_BOX_SAME_AXIS;
     return side;
 }
 
-/* Sets the four corners of a side of the other box: u, v along the face from its centre, height over it. */
-TALUS_INLINE void talus_box_corners(const TalusFaceContact *c, int side, bool positive,
-                                    TalusCandidate corner[4])
+/* Computes the four corners of a side of the other box as candidates, u and v measured from the centre of the face. */
+TALUS_INLINE void talus_box_side_corners(const TalusFaceContact *c, int side, bool positive,
+                                         TalusCandidate corner[4])
 {
-    const TalusBoxAt *face = c->face, *other = c->other;
+    const TalusPlacedBox *face = c->face, *other = c->other;
     int u = (side + 1) % 3, v = (side + 2) % 3;
     TalusVec3 from_face = talus_sub(other->centre, face->centre);
     TalusVec3 centre =
@@ -238,10 +251,11 @@ TALUS_INLINE void talus_box_corners(const TalusFaceContact *c, int side, bool po
     }
 }
 
-TALUS_INLINE void talus_box_manifold_face(const TalusFaceContact *c, const TalusCandidate *corner,
-                                          uint32_t feature, TALUS_MANIFOLD_SINK *sink)
+/* Adds the contact of the face with one corner of the clipped side. */
+TALUS_INLINE void talus_box_add_face_point(const TalusFaceContact *c, const TalusCandidate *corner,
+                                           uint32_t feature, TALUS_MANIFOLD_SINK *sink)
 {
-    const TalusBoxAt *face = c->face;
+    const TalusPlacedBox *face = c->face;
     TalusVec3 on_face =
         talus_scale(face->half[c->axis], c->normal); /* on the face, from its centre */
     on_face = talus_madd(on_face, corner->u, face->axis[(c->axis + 1) % 3]);
@@ -254,8 +268,9 @@ TALUS_INLINE void talus_box_manifold_face(const TalusFaceContact *c, const Talus
     talus_manifold_add(sink, &touch);
 }
 
-/* True if the centre of the remaining corners is over the face itself, without the margin. */
-TALUS_INLINE bool talus_box_over(const TalusCandidate *corner, int count, const double half[2])
+/* True if the mean of the corners is over the face, of half extents `half`. */
+TALUS_INLINE bool talus_box_centre_over_face(const TalusCandidate *corner, int count,
+                                             const double half[2])
 {
     double u = 0.0, v = 0.0;
     for (int k = 0; k < count; k++) {
@@ -265,23 +280,25 @@ TALUS_INLINE bool talus_box_over(const TalusCandidate *corner, int count, const 
     return fabs(u) <= count * half[0] && fabs(v) <= count * half[1];
 }
 
-/* Adds the manifold of a face. False if no corner of the clipped side is in reach, or if the boxes are apart and their
- * nearest points are not over the face: then `distance` is not that of the boxes. */
-TALUS_INLINE bool talus_box_manifold_faces(const TalusFaceContact *c, double distance,
-                                           TALUS_MANIFOLD_SINK *sink)
+/* Adds the manifold of the face with the facing side of the other box, clipped to the face. Adds nothing and returns
+ * false if no corner of the clipped side is in reach, or if the boxes are apart and their nearest points are not over the
+ * face: `distance`, the free space along the normal, is not the distance of the boxes then. */
+TALUS_INLINE bool talus_box_add_face_manifold(const TalusFaceContact *c, double distance,
+                                              TALUS_MANIFOLD_SINK *sink)
 {
     bool positive = false, parallel = false;
     int side = talus_box_facing_side(c->other, c->normal, &positive, &parallel);
     bool face_positive = talus_dot(c->normal, c->face->axis[c->axis]) > 0.0;
     TalusCandidate corner[2][TALUS_BOX_CORNERS + 2];
-    talus_box_corners(c, side, positive, corner[0]);
+    talus_box_side_corners(c, side, positive, corner[0]);
     double tiny = TALUS_BOX_TINY * c->size, margin = parallel ? TALUS_BOX_CLIP * c->size : tiny;
     const double half[2] = {c->face->half[(c->axis + 1) % 3], c->face->half[(c->axis + 2) % 3]};
     const double wide[2] = {half[0] + margin, half[1] + margin};
     int count = 4, kept = 0;
     for (int border = 0; border < 4; border++)
-        count = talus_box_clip(corner[border & 1], count, border, wide, corner[~border & 1]);
-    bool over = talus_box_over(corner[0], count, half);
+        count =
+            talus_box_clip_to_border(corner[border & 1], count, border, wide, corner[~border & 1]);
+    bool over = talus_box_centre_over_face(corner[0], count, half);
     for (int k = 0; k < count; k++) {
         corner[0][k].gap = corner[0][k].height;
         if (corner[0][k].height < c->reach)
@@ -295,16 +312,17 @@ TALUS_INLINE bool talus_box_manifold_faces(const TalusFaceContact *c, double dis
                      (c->second ? (uint32_t)TALUS_FROM_SECOND : 0u);
     kept = talus_reduce_candidates(corner[0], kept, tiny);
     for (int k = 0; k < kept; k++)
-        talus_box_manifold_face(c, &corner[0][k], faces | corner[0][k].id, sink);
+        talus_box_add_face_point(c, &corner[0][k], faces | corner[0][k].id, sink);
     return true;
 }
 
 /* ---- edge against edge ----------------------------------------------------------------------- */
 
-/* Returns the centre of the edge along `axis` farthest in `direction`, relative to the first box; *which: 4 axis,
- * plus 1 and 2 if it is on the positive side of the next axis and the one after. */
-TALUS_INLINE TalusVec3 talus_box_farthest_edge(const TalusBoxAt *box, int axis, TalusVec3 direction,
-                                               uint32_t *which)
+/* Returns the centre of the edge that is farthest in `direction`, of the four edges along `axis`; relative to the first
+ * box. *which, the number of the edge: 4 axis, plus 1 on the positive side of the next axis, plus 2 on that of the axis
+ * after the next. */
+TALUS_INLINE TalusVec3 talus_box_farthest_edge(const TalusPlacedBox *box, int axis,
+                                               TalusVec3 direction, uint32_t *which)
 {
     TalusVec3 x = box->centre;
     *which = (uint32_t)axis << 2;
@@ -317,15 +335,15 @@ TALUS_INLINE TalusVec3 talus_box_farthest_edge(const TalusBoxAt *box, int axis, 
     return x;
 }
 
-/* Nearest points of two edges. */
+/* Nearest points of two edges, one of each box. */
 typedef struct TalusEdges {
     TalusVec3 on_a, on_b; /* relative to the first box */
     uint32_t feature;
 } TalusEdges;
 
-/* Finds the nearest points p + s d and q + t e of the lines of two edges; false if one is not on its edge. With d, e of
- * length 1, c = d . e and r = q - p:  s = (d.r - c e.r) / (1 - c^2),  t = c s - e.r. */
-TALUS_INLINE bool talus_box_nearest_edges(const TalusBoxAt *a, const TalusBoxAt *b,
+/* Finds the nearest points p + s d and q + t e of the lines through two edges. False if one of the points is not on its
+ * edge. With d, e of length 1, c = d . e and r = q - p:  s = (d.r - c e.r) / (1 - c^2),  t = c s - e.r. */
+TALUS_INLINE bool talus_box_nearest_edges(const TalusPlacedBox *a, const TalusPlacedBox *b,
                                           const TalusSeparation *edge, double tolerance,
                                           TalusEdges *out)
 {
@@ -343,11 +361,11 @@ TALUS_INLINE bool talus_box_nearest_edges(const TalusBoxAt *a, const TalusBoxAt 
     return fabs(s) <= a->half[i] + tolerance && fabs(t) <= b->half[j] + tolerance;
 }
 
-/* Adds the contact of two edges. Unless `alone`, faces lie nearly in the contact plane, and the manifold of the facing
- * parts is added instead. */
-TALUS_INLINE void talus_box_manifold_edges(const TalusPose *first, const TalusPose *second,
-                                           const TalusEdges *at, TalusVec3 normal, bool alone,
-                                           double reach, TALUS_MANIFOLD_SINK *sink)
+/* Adds the contact of two edges at the points `at`, if `alone`. Else a face normal is so near to `normal` (cosine above
+ * TALUS_BOX_NEAR_FACE) that more than the edges may touch: adds the manifold of the boxes' facing parts instead. */
+TALUS_INLINE void talus_box_add_edge_manifold(const TalusPose *first, const TalusPose *second,
+                                              const TalusEdges *at, TalusVec3 normal, bool alone,
+                                              double reach, TALUS_MANIFOLD_SINK *sink)
 {
     double gap = talus_dot(normal, talus_sub(at->on_b, at->on_a));
     if (alone) {
@@ -356,21 +374,22 @@ TALUS_INLINE void talus_box_manifold_edges(const TalusPose *first, const TalusPo
         talus_manifold_add(sink, &touch);
         return;
     }
-    TalusConvexPair p = talus_convex_pair(first, second);
+    TalusConvexPair p = talus_make_convex_pair(first, second);
     TalusNearest near = {talus_rotate_back(first->orientation, normal), gap,
                          talus_rotate_back(first->orientation, at->on_a),
                          talus_rotate_back(first->orientation, at->on_b)};
-    talus_manifold_at_nearest(first, second, &p, &near, reach, sink);
+    talus_manifold_add_at_nearest(first, second, &p, &near, reach, sink);
 }
 
-/* ---- both ------------------------------------------------------------------------------------ */
+/* ---- two boxes ------------------------------------------------------------------------------- */
 
+/* Adds the manifold of two boxes, as the file head describes. */
 TALUS_INLINE void talus_box_box(const TalusPose *first, const TalusPose *second, double reach,
                                 TALUS_MANIFOLD_SINK *sink)
 {
     TalusBoxes p;
-    talus_box_at(first, talus_vec3(0.0, 0.0, 0.0), &p.a);
-    talus_box_at(second, talus_sub(second->position, first->position), &p.b);
+    talus_box_place(first, talus_vec3(0.0, 0.0, 0.0), &p.a);
+    talus_box_place(second, talus_sub(second->position, first->position), &p.b);
     double size = fmin(first->shape->size, second->shape->size);
     double bias = TALUS_BOX_BIAS * size, tiny = TALUS_BOX_TINY * size;
     TalusSeparation face = talus_box_separate_faces(&p, bias, reach);
@@ -380,12 +399,12 @@ TALUS_INLINE void talus_box_box(const TalusPose *first, const TalusPose *second,
     if (!(edge.distance < reach))
         return;
     double cosine = talus_dot(edge.normal, face.normal);
-    bool by_edges =
-        edge.distance > face.distance + tiny + talus_box_bias(fabs(cosine), face.distance, bias);
+    bool by_edges = edge.distance > face.distance + tiny +
+                                        talus_box_required_gain(fabs(cosine), face.distance, bias);
     TalusEdges at;
     if (by_edges && talus_box_nearest_edges(&p.a, &p.b, &edge, tiny, &at)) {
-        bool alone = cosine < TALUS_BOX_LEAN;
-        talus_box_manifold_edges(first, second, &at, edge.normal, alone, reach, sink);
+        bool alone = cosine < TALUS_BOX_NEAR_FACE;
+        talus_box_add_edge_manifold(first, second, &at, edge.normal, alone, reach, sink);
         return;
     }
     TalusFaceContact contact = {&p.a, &p.b, face.first_axis, face.normal, size, false, reach};
@@ -395,7 +414,7 @@ TALUS_INLINE void talus_box_box(const TalusPose *first, const TalusPose *second,
         contact = other;
     }
     if ((by_edges && edge.distance > 0.0) ||
-        !talus_box_manifold_faces(&contact, face.distance, sink))
+        !talus_box_add_face_manifold(&contact, face.distance, sink))
         talus_convex_convex(first, second, reach, sink);
 }
 

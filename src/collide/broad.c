@@ -7,19 +7,27 @@
 
 #include <string.h>
 
-/* MAX_RANGES: nine rows, each cut in two where the grid folds, and one more, as add_range writes empty ranges, too. */
-enum { GRAIN = 512, RENAME_GRAIN = 4096, BUFFER = 128, HITS = 256, BATCH = 128, MAX_RANGES = 19 };
+enum {
+    GRAIN = 512, /* entries of a chunk */
+    RENAME_GRAIN = 4096,
+    BUFFER = 128, /* pairs of a run that a chunk buffers */
+    HITS = 256,   /* capacity of Search.hit */
+    BATCH = 128,  /* entries tested before the capacity of Search.hit is checked */
+    /* Nine rows of cells, each cut in two where the grid folds; and one, because add_range writes empty ranges too. */
+    MAX_RANGES = 19
+};
 
-/* Search of one chunk of bodies. The fat sphere of a body has its radius plus a margin, so that those of two bodies in
- * contact overlap; lengths are in TalusGrid.unit. Pairs go through small buffers into the shared lists, in an order
- * that depends on the threads; sorting removes that. */
+/* Search of one chunk of the grid's entries. The fat sphere of a body has the fat radius (grid.h): if two bodies are in
+ * contact, their fat spheres overlap. Lengths are in TalusGrid.unit. Pairs go through small buffers into the shared lists
+ * broad->run, in an order that depends on the threads; sort_run sorts them later. */
 typedef struct Search {
     TalusBroad *broad;
     const TalusGrid *grid;
-    double envelope, rest; /* options->envelope; 2 h times the reference speed, in units */
+    double envelope;     /* options->envelope */
+    double speed_margin; /* 2 h times the reference speed, in units */
     TalusPair buffer[TALUS_RUNS][BUFFER];
-    int buffered[TALUS_RUNS];
-    uint32_t hit[HITS]; /* entries whose fat spheres overlap the current entry's */
+    int buffered[TALUS_RUNS]; /* number of pairs in each buffer */
+    uint32_t hit[HITS];       /* entries whose fat spheres overlap the current entry's */
 } Search;
 
 /* Contiguous entries of the grid. */
@@ -39,7 +47,9 @@ static void filter_buffer(Search *s, int run)
     s->buffered[run] = kept;
 }
 
-static void flush(Search *s, int run)
+/* Filters the buffer of a run, appends it to the shared list and empties it. Pairs beyond the list's capacity are only
+ * counted. */
+static void flush_buffer(Search *s, int run)
 {
     TalusPairList *list = &s->broad->run[run];
     if (s->grid->bodies->filter)
@@ -54,24 +64,25 @@ static void flush(Search *s, int run)
     memcpy(list->pair + at, s->buffer[run], (count < unused ? count : unused) * sizeof(TalusPair));
 }
 
-static inline void add(Search *s, int run, uint32_t a, uint32_t b)
+/* Adds a pair to the buffer of a run, flushing it first if it is full. */
+static inline void add_pair(Search *s, int run, uint32_t a, uint32_t b)
 {
     if (s->buffered[run] == BUFFER)
-        flush(s, run);
+        flush_buffer(s, run);
     TalusPair pair = {a, b};
     s->buffer[run][s->buffered[run]++] = pair;
 }
 
-/* Adds a pair of free spheres. */
-static inline void add_spheres(Search *s, uint32_t a, uint32_t b)
+/* Adds a pair of free spheres, the one with the lower id first. */
+static inline void add_sphere_pair(Search *s, uint32_t a, uint32_t b)
 {
     bool in_order = talus_ranks_before(s->grid->bodies->rank, a, b);
-    add(s, TALUS_RUN_SPHERES, in_order ? a : b, in_order ? b : a);
+    add_pair(s, TALUS_RUN_SPHERES, in_order ? a : b, in_order ? b : a);
 }
 
-/* Adds a pair that is not two free spheres, with a free body first: that of the lower id if both are free. Adds none if
- * neither is. */
-static void add_other(Search *s, uint32_t a, uint32_t b)
+/* Adds a pair of bodies that are not both free spheres, to the run where it belongs. A free body comes first: if both are
+ * free, the one with the lower id. A pair without a free body is not added. */
+static void add_other_pair(Search *s, uint32_t a, uint32_t b)
 {
     const TalusBodyView *v = s->grid->bodies;
     if (!talus_is_free(v, a) && !talus_is_free(v, b))
@@ -83,58 +94,59 @@ static void add_other(Search *s, uint32_t a, uint32_t b)
     }
     bool sphere_fixed =
         v->mobility[b] == TALUS_MOBILITY_FIXED && talus_body_kind(v, a) == TALUS_SHAPE_SPHERE;
-    add(s, sphere_fixed ? TALUS_RUN_SPHERE_FIXED : TALUS_RUN_GENERAL, a, b);
+    add_pair(s, sphere_fixed ? TALUS_RUN_SPHERE_FIXED : TALUS_RUN_GENERAL, a, b);
 }
 
-/* Adds the pair of entries i and j, whose fat spheres overlap: two free spheres if their gap is below the envelope, any
- * other two bodies always (add_other), for the narrow phase to decide. Most pairs of spheres are so near that speeds
- * need no evaluation; the factor 1 - 2^-18 guards that shortcut against rounding. */
-static inline void meet(Search *s, uint32_t i, uint32_t j)
+/* Adds the pair of entries i and j, whose fat spheres overlap. Two free spheres are added only if their gap is below
+ * their envelope; about any other two bodies the narrow phase decides (add_other_pair). Spheres nearer than `sure` are in
+ * contact whatever their speeds, which saves evaluating those; the factor 1 - 2^-18 guards this test against rounding. */
+static inline void add_entries(Search *s, uint32_t i, uint32_t j)
 {
     const TalusGrid *grid = s->grid;
     uint32_t a = grid->entry[i].b, b = grid->entry[j].b;
     if ((a | b) & TALUS_NOT_MOVING_SPHERE) {
-        add_other(s, a & ~TALUS_NOT_MOVING_SPHERE, b & ~TALUS_NOT_MOVING_SPHERE);
+        add_other_pair(s, a & ~TALUS_NOT_MOVING_SPHERE, b & ~TALUS_NOT_MOVING_SPHERE);
         return;
     }
     const TalusGridBody *p = &grid->body[i], *q = &grid->body[j];
     double dx = q->x - p->x, dy = q->y - p->y, dz = q->z - p->z;
     double ra = grid->radius[i], rb = grid->radius[j];
-    double sure = (ra + rb + s->envelope * (ra < rb ? ra : rb) + s->rest) * (1.0 - 0x1p-18);
+    double sure = (ra + rb + s->envelope * (ra < rb ? ra : rb) + s->speed_margin) * (1.0 - 0x1p-18);
     if (dx * dx + dy * dy + dz * dz < sure * sure ||
-        talus_spheres_meet(grid->bodies, grid->options, a, b))
-        add_spheres(s, a, b);
+        talus_spheres_within_envelope_unwrapped(grid->bodies, grid->options, a, b))
+        add_sphere_pair(s, a, b);
 }
 
-/* As meet, in periodic space. Images repeat a pair at the same relative position; it is taken once, where no axis is
- * shifted in both entries. */
-static void meet_image(Search *s, uint32_t i, uint32_t j)
+/* As add_entries, in periodic space. Images repeat a pair at the same relative position: the pair is added only from the
+ * two entries that are shifted along no common axis. */
+static void add_entries_periodic(Search *s, uint32_t i, uint32_t j)
 {
     const TalusGrid *grid = s->grid;
     uint32_t a = grid->entry[i].b, b = grid->entry[j].b;
     if (grid->image[i] & grid->image[j])
         return;
     if ((a | b) & TALUS_NOT_MOVING_SPHERE)
-        add_other(s, a & ~TALUS_NOT_MOVING_SPHERE, b & ~TALUS_NOT_MOVING_SPHERE);
-    else if (talus_spheres_reach(grid->bodies, grid->options,
-                                 talus_body_distance(grid->bodies, a, b), a, b))
-        add_spheres(s, a, b);
+        add_other_pair(s, a & ~TALUS_NOT_MOVING_SPHERE, b & ~TALUS_NOT_MOVING_SPHERE);
+    else if (talus_spheres_within_envelope(grid->bodies, grid->options,
+                                           talus_vector_between(grid->bodies, a, b), a, b))
+        add_sphere_pair(s, a, b);
 }
 
-static inline void meet_hits(Search *s, uint32_t i, int hits)
+/* Adds the pairs of entry i with the entries hit[0 .. hits - 1]. */
+static inline void add_hits(Search *s, uint32_t i, int hits)
 {
     if (s->grid->image) {
         for (int k = 0; k < hits; k++)
-            meet_image(s, i, s->hit[k]);
+            add_entries_periodic(s, i, s->hit[k]);
         return;
     }
     for (int k = 0; k < hits; k++)
-        meet(s, i, s->hit[k]);
+        add_entries(s, i, s->hit[k]);
 }
 
-/* Tests entry i against all entries of the ranges: pairs with overlapping fat spheres go to meet. The inner loop has no
- * branch on the outcome of a test, which cannot be predicted; it collects hits, evaluated afterwards. */
-static void scan(Search *s, uint32_t i, const Range *range, int ranges)
+/* Tests entry i against all entries of the ranges and passes those with overlapping fat spheres to add_hits. The outcome
+ * of a test cannot be predicted, so the inner loop collects hits without a branch. */
+static void scan_ranges(Search *s, uint32_t i, const Range *range, int ranges)
 {
     const TalusGridBody *body = s->grid->body;
     const TalusGridBody me = body[i];
@@ -143,7 +155,7 @@ static void scan(Search *s, uint32_t i, const Range *range, int ranges)
         for (uint32_t begin = range[r].begin, end = range[r].end; begin < end;) {
             uint32_t stop = end - begin > BATCH ? begin + BATCH : end;
             if (hits > HITS - BATCH) {
-                meet_hits(s, i, hits);
+                add_hits(s, i, hits);
                 hits = 0;
             }
             for (uint32_t j = begin; j < stop; j++) {
@@ -155,10 +167,10 @@ static void scan(Search *s, uint32_t i, const Range *range, int ranges)
             begin = stop;
         }
     }
-    meet_hits(s, i, hits);
+    add_hits(s, i, hits);
 }
 
-/* Writes a range after `ranges` others; an empty one does not count. Returns the number of ranges. */
+/* Writes a range to range[ranges]. Returns the new number of ranges: an empty range does not count. */
 static int add_range(Range *range, int ranges, uint32_t begin, uint32_t end)
 {
     range[ranges].begin = begin;
@@ -167,7 +179,7 @@ static int add_range(Range *range, int ranges, uint32_t begin, uint32_t end)
 }
 
 /* Appends the entries of the cells x_low .. x_high of row (y, z) as one range, or as two if x_low > x_high, where the
- * row folds. Returns the number of ranges. */
+ * row folds. Returns the new number of ranges. */
 static int add_row(const TalusGrid *grid, const TalusLevel *level, int64_t y, int64_t z,
                    int64_t x_low, int64_t x_high, Range *range, int ranges)
 {
@@ -179,55 +191,57 @@ static int add_row(const TalusGrid *grid, const TalusLevel *level, int64_t y, in
     return add_range(range, ranges, start[0], start[x_high + 1]);
 }
 
-/* Folds a cell coordinate of -1 .. cells into the periodic 0 .. cells - 1. */
-static int64_t folded(int64_t k, int64_t cells)
+/* Folds a neighbour's cell coordinate, -1 .. cells, into the periodic range 0 .. cells - 1. */
+static int64_t fold_neighbour(int64_t k, int64_t cells)
 {
     return k < 0 ? k + cells : k < cells ? k : k - cells;
 }
 
-/* Writes the ranges of entries in the 3x3x3 cells around `cell`; with `half`, only the cell itself and the 13
- * neighbours that follow it, so that each pair is seen once. The first range of a half starts with the cell itself.
- * Returns the number of ranges. */
-static int neighbours(const TalusGrid *grid, const TalusLevel *level, uint32_t cell, bool half,
-                      Range range[MAX_RANGES])
+/* Finds the ranges of entries in the 3x3x3 cells around `cell`. With `half`: only in the cell itself, which the first
+ * range starts with, and in the 13 neighbours that follow it, so that each pair is tested once. Returns the number of
+ * ranges. */
+static int find_neighbour_ranges(const TalusGrid *grid, const TalusLevel *level, uint32_t cell,
+                                 bool half, Range range[MAX_RANGES])
 {
     const int64_t *n = level->cells;
     uint32_t local = cell - level->first, across = local / (uint32_t)n[0];
     int64_t x = local % (uint32_t)n[0], y = across % (uint32_t)n[1], z = across / (uint32_t)n[1];
-    int64_t x_low = folded(x - 1, n[0]), x_high = folded(x + 1, n[0]);
+    int64_t x_low = fold_neighbour(x - 1, n[0]), x_high = fold_neighbour(x + 1, n[0]);
     int ranges = 0;
     for (int k = half ? 4 : 0; k < 9; k++)
-        ranges = add_row(grid, level, folded(y + k % 3 - 1, n[1]), folded(z + k / 3 - 1, n[2]),
-                         half && k == 4 ? x : x_low, x_high, range, ranges);
+        ranges = add_row(grid, level, fold_neighbour(y + k % 3 - 1, n[1]),
+                         fold_neighbour(z + k / 3 - 1, n[2]), half && k == 4 ? x : x_low, x_high,
+                         range, ranges);
     return ranges;
 }
 
 /* Tests entry i against a coarser level. A partner's fat radius is at most edge / 2, so its centre is at most fat +
- * edge / 2 away: two or three cells along each axis, because fat is at most edge / 4. */
+ * edge / 2 away, where fat is the fat radius of entry i: two or three cells along each axis, because fat is at most
+ * edge / 4. */
 static void search_coarser_level(Search *s, uint32_t i, const TalusLevel *level)
 {
     const TalusGridBody *me = &s->grid->body[i];
     double reach = me->fat + 0.5 * level->edge;
-    int64_t x_low = talus_fold(level, 0, talus_cell_of(level, me->x - reach));
-    int64_t x_high = talus_fold(level, 0, talus_cell_of(level, me->x + reach));
-    int64_t y_low = talus_cell_of(level, me->y - reach);
-    int64_t y_high = talus_cell_of(level, me->y + reach);
-    int64_t z_low = talus_cell_of(level, me->z - reach);
-    int64_t z_high = talus_cell_of(level, me->z + reach);
+    int64_t x_low = talus_fold_cell(level, 0, talus_cell_coordinate(level, me->x - reach));
+    int64_t x_high = talus_fold_cell(level, 0, talus_cell_coordinate(level, me->x + reach));
+    int64_t y_low = talus_cell_coordinate(level, me->y - reach);
+    int64_t y_high = talus_cell_coordinate(level, me->y + reach);
+    int64_t z_low = talus_cell_coordinate(level, me->z - reach);
+    int64_t z_high = talus_cell_coordinate(level, me->z + reach);
     Range range[MAX_RANGES];
     int ranges = 0;
     for (int64_t z = z_low; z <= z_high; z++) {
-        int64_t folded_z = talus_fold(level, 2, z);
+        int64_t folded_z = talus_fold_cell(level, 2, z);
         for (int64_t y = y_low; y <= y_high; y++)
-            ranges = add_row(s->grid, level, talus_fold(level, 1, y), folded_z, x_low, x_high,
+            ranges = add_row(s->grid, level, talus_fold_cell(level, 1, y), folded_z, x_low, x_high,
                              range, ranges);
     }
-    scan(s, i, range, ranges);
+    scan_ranges(s, i, range, ranges);
 }
 
-/* Adds the walls near the body of entry i; in periodic space, near its image that is nearest to the wall. Against a
- * wall of size 0 the envelope contains envelope * size of the body, but fat contains only half of that. The other half
- * is at most envelope * fat / 2, because size <= fat. */
+/* Adds the pairs of the body of entry i with the walls near it; in periodic space, near the body's image that is nearest
+ * to the wall. The envelope with a wall of size 0 contains envelope * size of the body, but the fat radius contains only
+ * half of that. The other half is at most envelope * fat / 2, because size <= fat. */
 static void search_walls(Search *s, uint32_t i)
 {
     const TalusGrid *grid = s->grid;
@@ -239,11 +253,11 @@ static void search_walls(Search *s, uint32_t i)
         const TalusWall *wall = &grid->wall[w];
         TalusVec3 x = {me->x, me->y, me->z};
         if (v->period) {
-            x = talus_add(v->position[wall->body], talus_body_distance(v, wall->body, body));
+            x = talus_add(v->position[wall->body], talus_vector_between(v, wall->body, body));
             x = talus_scale(grid->per_unit, x);
         }
-        if (talus_near_wall(v, wall, x, reach + wall->margin, grid->unit, true))
-            add_other(s, body, wall->body);
+        if (talus_is_near_wall(v, wall, x, reach + wall->margin, grid->unit, true))
+            add_other_pair(s, body, wall->body);
     }
 }
 
@@ -256,22 +270,24 @@ static int level_of_cell(const TalusGrid *grid, uint32_t cell)
     return l;
 }
 
-static void begin_search(Search *s, TalusBroad *broad)
+/* Prepares a search with empty buffers. */
+static void init_search(Search *s, TalusBroad *broad)
 {
     s->broad = broad;
     s->grid = &broad->grid;
     s->envelope = s->grid->options->envelope;
-    s->rest = s->grid->options->h * (2.0 * s->grid->options->reference_speed) / s->grid->unit;
+    s->speed_margin =
+        s->grid->options->h * (2.0 * s->grid->options->reference_speed) / s->grid->unit;
     memset(s->buffered, 0, sizeof s->buffered);
 }
 
-/* Tests entries begin .. end - 1 against later entries of their cell, the 13 cells that follow it, coarser levels and,
- * except for images, walls. */
+/* Tests entries begin .. end - 1 against later entries of their cell, the 13 cells that follow it, coarser levels and
+ * walls (images are not tested against walls). */
 static void search_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
     Search s;
-    begin_search(&s, context);
+    init_search(&s, context);
     Range range[MAX_RANGES];
     uint32_t cell = UINT32_MAX;
     int ranges = 0, level = 0;
@@ -279,17 +295,17 @@ static void search_chunk(void *context, int64_t begin, int64_t end, int64_t chun
         if (s.grid->entry[i].a != cell) {
             cell = s.grid->entry[i].a;
             level = level_of_cell(s.grid, cell);
-            ranges = neighbours(s.grid, &s.grid->level[level], cell, true, range);
+            ranges = find_neighbour_ranges(s.grid, &s.grid->level[level], cell, true, range);
         }
         range[0].begin = i + 1; /* earlier bodies have been tested against i */
-        scan(&s, i, range, ranges);
+        scan_ranges(&s, i, range, ranges);
         for (int l = 0; l < level; l++)
             search_coarser_level(&s, i, &s.grid->level[l]);
         if (!s.grid->image || s.grid->image[i] == 0)
             search_walls(&s, i);
     }
     for (int run = 0; run < TALUS_RUNS; run++)
-        flush(&s, run);
+        flush_buffer(&s, run);
 }
 
 /* As search_chunk, but finds at least the pairs with a body of the subset `around`. Bodies of the subset search all 27
@@ -299,25 +315,26 @@ static void search_around_chunk(void *context, int64_t begin, int64_t end, int64
 {
     (void)chunk;
     Search s;
-    begin_search(&s, context);
+    init_search(&s, context);
     for (uint32_t i = (uint32_t)begin; i < (uint32_t)end; i++) {
         int level = level_of_cell(s.grid, s.grid->entry[i].a);
-        bool asked = s.broad->around[s.grid->entry[i].b & ~TALUS_NOT_MOVING_SPHERE];
+        bool in_subset = s.broad->around[s.grid->entry[i].b & ~TALUS_NOT_MOVING_SPHERE];
         for (int l = 0; l < level; l++)
             search_coarser_level(&s, i, &s.grid->level[l]);
-        if (!asked)
+        if (!in_subset)
             continue;
         Range range[MAX_RANGES];
-        scan(&s, i, range,
-             neighbours(s.grid, &s.grid->level[level], s.grid->entry[i].a, false, range));
+        scan_ranges(
+            &s, i, range,
+            find_neighbour_ranges(s.grid, &s.grid->level[level], s.grid->entry[i].a, false, range));
         search_walls(&s, i);
     }
     for (int run = 0; run < TALUS_RUNS; run++)
-        flush(&s, run);
+        flush_buffer(&s, run);
 }
 
-/* Fills broad->run, unsorted; searches again with more capacity if a list was too short. */
-static TalusStatus search(TalusBroad *broad, TalusPool *pool)
+/* Fills the lists broad->run, unsorted. If a list is too short for its pairs, grows it and searches again. */
+static TalusStatus search_pairs(TalusBroad *broad, TalusPool *pool)
 {
     for (bool enough = false; !enough;) {
         for (int run = 0; run < TALUS_RUNS; run++)
@@ -336,28 +353,31 @@ static TalusStatus search(TalusBroad *broad, TalusPool *pool)
     return TALUS_OK;
 }
 
-typedef struct Renaming {
+typedef struct BodyRenaming {
     TalusPair *pair;
-    const uint32_t *name;
-} Renaming;
+    const uint32_t *name; /* by old number of a body: its new number */
+} BodyRenaming;
 
+/* Renames the bodies of pairs begin .. end - 1. */
 static void rename_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
-    const Renaming *r = context;
+    const BodyRenaming *r = context;
     (void)chunk;
     for (int64_t i = begin; i < end; i++)
         r->pair[i] = (TalusPair){r->name[r->pair[i].a], r->name[r->pair[i].b]};
 }
 
-/* Replaces bodies by their names: slots by ranks, or ranks by slots. Names NULL: slots are in the order of ranks. */
+/* Replaces the bodies of all pairs by name[body]: slots by ranks, or ranks by slots. NULL: leaves the pairs as they are,
+ * because slots are ranks. */
 static void rename_bodies(TalusPool *pool, const TalusPairList *list, const uint32_t *name)
 {
-    Renaming renaming = {list->pair, name};
+    BodyRenaming renaming = {list->pair, name};
     if (name)
         talus_parallel(pool, list->count, RENAME_GRAIN, rename_chunk, &renaming);
 }
 
-/* Sorts a run. The grid is no longer needed: its scratch memory and cell starts are reused. */
+/* Sorts the pairs of a run by the ranks of (a, b). Overwrites the scratch memory and cell starts of the grid, which is no
+ * longer needed. */
 static TalusStatus sort_run(TalusBroad *broad, TalusPool *pool, TalusPairList *list)
 {
     TalusScratch *scratch = &broad->scratch;
@@ -368,9 +388,9 @@ static TalusStatus sort_run(TalusBroad *broad, TalusPool *pool, TalusPairList *l
     TALUS_TRY(TALUS_GROW(scratch->block, (size_t)list->count * sizeof(TalusPair), 0, "pairs"));
     TALUS_TRY(TALUS_GROW(grid->start, (size_t)range + 1, 0, "pair starts"));
     rename_bodies(pool, list, grid->bodies->rank);
-    TALUS_TRY(talus_sort_pairs(&scratch->sorter, pool, list->pair, (TalusPair *)scratch->block,
-                               list->count, range, grid->start));
-    talus_sort_within(pool, list->pair, grid->start, range);
+    TALUS_TRY(talus_sort_pairs_by_a(&scratch->sorter, pool, list->pair, (TalusPair *)scratch->block,
+                                    list->count, range, grid->start));
+    talus_sort_pairs_by_b(pool, list->pair, grid->start, range);
     rename_bodies(pool, list, grid->bodies->at_rank);
     return TALUS_OK;
 }
@@ -380,18 +400,18 @@ TalusStatus talus_broad_find(TalusBroad *broad, TalusPool *pool, const TalusBody
 {
     broad->around = NULL;
     TALUS_TRY(talus_grid_build(&broad->grid, pool, &broad->scratch, bodies, options));
-    TALUS_TRY(search(broad, pool));
+    TALUS_TRY(search_pairs(broad, pool));
     for (int run = 0; run < TALUS_RUNS; run++)
         TALUS_TRY(sort_run(broad, pool, &broad->run[run]));
     return TALUS_OK;
 }
 
-TalusStatus talus_broad_around(TalusBroad *broad, TalusPool *pool, const TalusBodyView *bodies,
-                               const TalusDetectOptions *options, const uint8_t *around)
+TalusStatus talus_broad_find_around(TalusBroad *broad, TalusPool *pool, const TalusBodyView *bodies,
+                                    const TalusDetectOptions *options, const uint8_t *around)
 {
     broad->around = around;
     TALUS_TRY(talus_grid_build(&broad->grid, pool, &broad->scratch, bodies, options));
-    return search(broad, pool);
+    return search_pairs(broad, pool);
 }
 
 void talus_broad_clear(TalusBroad *broad)

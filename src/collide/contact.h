@@ -6,7 +6,7 @@
  *   1. sphere-sphere  a and b are free spheres                       } arms are not stored but
  *   2. sphere-fixed   a is a free sphere, b a fixed body             } computed (contact_arms.h)
  *   3. general        all others; arms are stored
- * a is always free, and the one with the lower id if b is free, too. The normal points from a to b. */
+ * Body a is always free; if b is free too, a has the lower id. The normal points from a to b. */
 #ifndef TALUS_COLLIDE_CONTACT_H
 #define TALUS_COLLIDE_CONTACT_H
 
@@ -15,14 +15,15 @@
 
 #include <talus/math.h>
 
-/* Which pairs of bodies detection ignores: those whose groups do not meet, and excluded ones. */
+/* Filter of pairs of bodies: detection ignores pairs whose groups do not meet, and pairs that are excluded. */
 typedef struct TalusFilter {
-    const uint8_t *group;          /* by body */
-    const uint32_t *meets;         /* by group: bit g is set if the group meets group g */
-    const uint32_t (*excluded)[2]; /* pairs of bodies, smaller index first, sorted */
+    const uint8_t *group;  /* by slot: collision group of the body */
+    const uint32_t *meets; /* by group: bit g is set if its bodies collide with those of group g */
+    const uint32_t (*excluded)[2]; /* sorted pairs of slots, the smaller slot first */
     int excluded_count;
 } TalusFilter;
 
+/* True if the pair of slots a and b, in either order, is in the list of excluded pairs. */
 TALUS_INLINE bool talus_is_excluded(const TalusFilter *f, uint32_t a, uint32_t b)
 {
     uint64_t key = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
@@ -44,7 +45,8 @@ TALUS_INLINE bool talus_may_meet(const TalusFilter *f, uint32_t a, uint32_t b)
     return (f->meets[f->group[a]] >> f->group[b] & 1) && !talus_is_excluded(f, a, b);
 }
 
-/* In this order, a body: is moved by forces; never moves; moves as prescribed; is at rest until something wakes it. */
+/* Mobility of a body. FREE: moved by forces. FIXED: never moves. DRIVEN: moves as prescribed. ASLEEP: rests until
+ * something wakes it. */
 enum { TALUS_MOBILITY_FREE, TALUS_MOBILITY_FIXED, TALUS_MOBILITY_DRIVEN, TALUS_MOBILITY_ASLEEP };
 
 /* Bodies as collision detection sees them. The world owns the arrays, which are indexed by body slot. */
@@ -62,11 +64,11 @@ typedef struct TalusBodyView {
     int shape_count;
     const TalusFilter *filter; /* NULL: all pairs meet */
     const TalusPeriod *period; /* NULL: space is not periodic */
-    /* The order of bodies by their ids: rank, by slot, is the body's place in it; at_rank, by place, the slot. Both NULL:
-     * ids ascend with slots. */
+    /* The order of bodies by their ids. rank[slot]: number of bodies with a lower id. at_rank[rank]: slot of the body with
+     * that rank. Both NULL: ids ascend with slots. */
     const uint32_t *rank, *at_rank;
-    /* by slot: id; the highest at the last detection. Only with ranks: a contact of a later body in the same slot is not
-     * that of the list. */
+    /* Used if rank is given. id: by slot. last_id: highest id at the last detection; a body with a higher id is new in its
+     * slot, and the contacts of that slot in the list are those of the body before it. */
     const uint64_t *id;
     uint64_t last_id;
 } TalusBodyView;
@@ -85,17 +87,18 @@ TALUS_INLINE bool talus_is_free(const TalusBodyView *bodies, int64_t slot)
 typedef struct TalusContact {
     uint32_t a, b;
     uint32_t feature; /* distinguishes the contacts of a pair; stable from step to step */
-    uint32_t general; /* run 3: index into TalusContactList.arms */
+    uint32_t general; /* in run 3: index into TalusContactList.arms */
     TalusVec3 normal;
     double gap; /* m: signed distance phi along the normal */
 } TalusContact;
 
-/* Key by which impulses are transferred to the next step: ranks of the bodies, or slots if these are in order. The
- * canonical order is that of keys. */
+/* Key of a contact, by which impulses are transferred to the next step. a, b: ranks of the bodies, or their slots if
+ * TalusBodyView.rank is NULL. The canonical order of contacts is the order of their keys. */
 typedef struct TalusKey {
     uint32_t a, b, feature;
 } TalusKey;
 
+/* Key of a contact of the bodies in slots a and b. */
 static inline TalusKey talus_pair_key(const uint32_t *rank, uint32_t a, uint32_t b,
                                       uint32_t feature)
 {
@@ -103,11 +106,12 @@ static inline TalusKey talus_pair_key(const uint32_t *rank, uint32_t a, uint32_t
     return key;
 }
 
-static inline TalusKey talus_key_of(const uint32_t *rank, const TalusContact *c)
+static inline TalusKey talus_contact_key(const uint32_t *rank, const TalusContact *c)
 {
     return talus_pair_key(rank, c->a, c->b, c->feature);
 }
 
+/* True if key x comes before key y: by a, then b, then feature. */
 static inline bool talus_key_less(TalusKey x, TalusKey y)
 {
     uint64_t px = (uint64_t)x.a << 32 | x.b, py = (uint64_t)y.a << 32 | y.b;
@@ -132,8 +136,8 @@ typedef struct TalusContactList {
 } TalusContactList;
 
 typedef struct TalusDetectOptions {
-    double h;               /* s */
-    double envelope;        /* fraction of the smaller size */
+    double h;        /* length of the step, s */
+    double envelope; /* part of an envelope that is not due to speeds, over the smaller size */
     double reference_speed; /* m/s: max(g h, the speed given by the scene) */
     double friction;        /* largest friction coefficient of all pairs, at most 1 */
 } TalusDetectOptions;
@@ -160,32 +164,33 @@ TalusStatus talus_detect(TalusDetector *detector, TalusPool *pool, const TalusBo
 
 /* Number of bodies and walls whose margin the last talus_detect or talus_detector_find_missed had to clip so far that a
  * contact may be missing: in periodic space two bodies meet as nearest images only (fit.h). A shorter h clips fewer. */
-int talus_detector_clipped(const TalusDetector *detector);
+int talus_detector_count_clipped(const TalusDetector *detector);
 
 /* Subset of bodies to redetect. */
 typedef struct TalusRedetectSubset {
-    const uint8_t *around; /* by body: nonzero for bodies of the subset */
+    const uint8_t *around; /* by slot: nonzero for bodies of the subset */
     double tolerance;      /* overlap that is allowed at the end of the step, over h; m/s */
 } TalusRedetectSubset;
 
-/* Finds contacts that are missing from the list of the last talus_detect: points at which a body of `look`, with the
+/* Finds contacts that are missing from the list of the last talus_detect: points at which a body of the subset, with the
  * velocities and spins of `bodies`, would overlap another body at the end of the step by more than h times the
  * tolerance. A pair of which each body is convex or a plane is not searched if it has any contact in the list. Sets
- * *missed to their number. The list does not change until talus_detector_take_missed adds them, with zero impulses. */
+ * *missed to the number of contacts found. The list does not change until talus_detector_add_missed is called. */
 TalusStatus talus_detector_find_missed(TalusDetector *detector, TalusPool *pool,
                                        const TalusBodyView *bodies,
                                        const TalusDetectOptions *options,
-                                       const TalusRedetectSubset *look, int *missed);
-void talus_detector_take_missed(TalusDetector *detector);
+                                       const TalusRedetectSubset *subset, int *missed);
+/* Inserts the contacts that talus_detector_find_missed has found into the list, with zero impulses. */
+void talus_detector_add_missed(TalusDetector *detector);
 
-/* Returns the list of the last talus_detect (count 0 before the first), dropped impulses set to zero. */
+/* Returns the list of the last talus_detect (count 0 before the first), after setting dropped impulses to zero. */
 TalusContactList *talus_detector_contacts(TalusDetector *detector);
 
-/* Zeroes the impulses of a body's contacts, because another body may use its slot next. Done by the next talus_detect,
- * talus_detector_contacts or talus_detector_restore, in one pass for any number of bodies. */
+/* Marks the impulses of a body's contacts to be set to zero, because another body may use its slot next. The next
+ * talus_detect, talus_detector_contacts or talus_detector_restore does so, in one pass for any number of bodies. */
 void talus_detector_drop_impulses(TalusDetector *detector, uint32_t body);
 
-/* For restart: copies a list as if the last talus_detect had made it. */
+/* Replaces the detector's list by a copy of `list`, as if the last talus_detect had made it; for restart. */
 TalusStatus talus_detector_restore(TalusDetector *detector, const TalusContactList *list);
 
 #endif

@@ -18,7 +18,7 @@ static inline TalusArms talus_contact_arms(const TalusContactList *list, int i,
     if (i < list->sphere_sphere)
         arms.b = talus_scale(-radius[c->b], c->normal);
     else
-        arms.b = talus_image(
+        arms.b = talus_nearest_image_vector(
             period, talus_sub(talus_madd(talus_add(position[c->a], arms.a), c->gap, c->normal),
                               position[c->b]));
     return arms;

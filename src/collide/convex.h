@@ -21,7 +21,7 @@
 #define TALUS_CONVEX_TOUCHING 0x1p-22  /* distance of cores below which they count as touching */
 #define TALUS_CONVEX_CLEARANCE 0x1p-10 /* clearance of step 3 */
 
-enum { TALUS_CONVEX_ROUNDS = 48 };
+enum { TALUS_CONVEX_ROUNDS = 48 }; /* limit of the rounds of step 3 */
 
 /* Nearest points and the normal from a to b: on_b = on_a + gap normal. */
 typedef struct TalusNearest {
@@ -30,18 +30,18 @@ typedef struct TalusNearest {
     TalusVec3 on_a, on_b;
 } TalusNearest;
 
-/* Returns s(n) of the two cores (gjk.h): the free space between them along the unit vector n, < 0 if they overlap along
- * it. That of the bodies is less by their core margins, which callers subtract. */
+/* Returns s(n) of the two cores (gjk.h): the free space between them along the unit vector n, negative if they overlap
+ * along n. The free space between the bodies is less by their core margins, which callers subtract. */
 TALUS_INLINE double talus_separation_along(const TalusConvexPair *p, TalusVec3 n)
 {
     return -talus_dot(n, talus_epa_support(p, n));
 }
 
-/* A round of step 3 has rotated the direction `from` to *turned, with s = `space`. Rotates *turned farther, in doubling
- * steps, while s grows; returns its s. Speeds up step 3 for a body in the middle of another, where an error shrinks by
- * little in a round. */
-TALUS_INLINE double talus_convex_overshoot(const TalusConvexPair *p, TalusVec3 from,
-                                           TalusVec3 *turned, double space)
+/* A round of step 3 has rotated the direction `from` to *turned, along which s is `space`. Rotates *turned farther the
+ * same way, in doubling steps, while s grows; returns s along the new *turned. Speeds up step 3 for a body in the middle
+ * of another, where a round reduces the error of the direction by little. */
+TALUS_INLINE double talus_convex_extrapolate_normal(const TalusConvexPair *p, TalusVec3 from,
+                                                    TalusVec3 *turned, double space)
 {
     TalusVec3 step = talus_sub(*turned, from);
     for (int k = 0; k < TALUS_CONVEX_ROUNDS; k++) {
@@ -56,7 +56,8 @@ TALUS_INLINE double talus_convex_overshoot(const TalusConvexPair *p, TalusVec3 f
     return space;
 }
 
-/* Step 3: refines the direction `normal`, along which b is `depth` deep in a, and finds the nearest points. */
+/* Step 3: refines the direction `normal`, along which b is `depth` deep in a, and finds the nearest points of the cores
+ * along it. */
 TALUS_OUTLINE void talus_convex_refine(const TalusConvexPair *p, TalusVec3 normal, double depth,
                                        TalusNearest *out)
 {
@@ -67,12 +68,12 @@ TALUS_OUTLINE void talus_convex_refine(const TalusConvexPair *p, TalusVec3 norma
         TalusGjk g;
         TalusVec3 shift = talus_scale(clearance - out->gap, out->normal);
         talus_gjk(p, shift, talus_neg(out->normal), INFINITY, 0.0, &g);
-        TalusVec3 on_a = talus_gjk_on_a(&g), on_b = talus_sub(talus_sub(on_a, g.v), shift);
+        TalusVec3 on_a = talus_gjk_nearest_on_a(&g), on_b = talus_sub(talus_sub(on_a, g.v), shift);
         TalusVec3 n = g.norm2 > 0.0 ? talus_scale(-1.0 / sqrt(g.norm2), g.v) : out->normal;
         double found = talus_separation_along(p, n), gain = found - out->gap;
         bool better = gain > 0x1p-36 * p->size;
         if (better)
-            found = talus_convex_overshoot(p, out->normal, &n, found);
+            found = talus_convex_extrapolate_normal(p, out->normal, &n, found);
         if (gain >= 0.0) {
             out->normal = n;
             out->gap = found;
@@ -86,9 +87,11 @@ TALUS_OUTLINE void talus_convex_refine(const TalusConvexPair *p, TalusVec3 norma
     out->on_b = talus_madd(out->on_a, out->gap, out->normal);
 }
 
-/* Steps 2 and 3, from the simplex of GJK. The polytope is rough, so step 3 starts from its result, then from normals of
- * faces that may be shallower, at most TALUS_EPA_RIVALS in all, and the shortest translation is kept. */
-TALUS_INLINE void talus_convex_deep(const TalusConvexPair *p, const TalusGjk *g, TalusNearest *out)
+/* Steps 2 and 3, from the simplex of GJK, for cores that overlap or touch. The polytope is rough, so step 3 starts
+ * several times: from the result of the polytope, then from normals of faces that may be shallower, at most
+ * TALUS_EPA_RIVALS times in all. *out is the result with the shortest translation. */
+TALUS_INLINE void talus_convex_nearest_overlapping(const TalusConvexPair *p, const TalusGjk *g,
+                                                   TalusNearest *out)
 {
     TalusEpa e;
     TalusTriedDirections tried = {0, {{0.0, 0.0, 0.0}}};
@@ -102,7 +105,7 @@ TALUS_INLINE void talus_convex_deep(const TalusConvexPair *p, const TalusGjk *g,
             *out = found;
         tried.direction[tried.count++] = n;
         tried.direction[tried.count++] = found.normal;
-        int rival = talus_epa_rival(&e, &tried, -out->gap);
+        int rival = talus_epa_untried_face(&e, &tried, -out->gap);
         if (rival < 0)
             return;
         n = e.face[rival].normal;
@@ -110,7 +113,7 @@ TALUS_INLINE void talus_convex_deep(const TalusConvexPair *p, const TalusGjk *g,
     }
 }
 
-/* Finds the nearest points of the two cores, in the frame of a. False if the gap is not below `limit`. */
+/* Finds the nearest points of the two cores and the normal, in the frame of a. False if the gap is not below `limit`. */
 TALUS_OUTLINE bool talus_convex_nearest(const TalusConvexPair *p, double limit, TalusNearest *out)
 {
     TalusGjk g;
@@ -123,17 +126,18 @@ TALUS_OUTLINE bool talus_convex_nearest(const TalusConvexPair *p, double limit, 
     if (g.result == TALUS_GJK_APART) {
         out->gap = sqrt(g.norm2);
         out->normal = talus_scale(-1.0 / out->gap, g.v);
-        out->on_a = talus_gjk_on_a(&g);
+        out->on_a = talus_gjk_nearest_on_a(&g);
         out->on_b = talus_sub(out->on_a, g.v);
         return out->gap < limit;
     }
-    talus_convex_deep(p, &g, out);
+    talus_convex_nearest_overlapping(p, &g, out);
     return out->gap < limit;
 }
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
-TALUS_INLINE TalusConvexPair talus_convex_pair(const TalusPose *a, const TalusPose *b)
+/* Describes two convex bodies in the frame of a, for GJK. */
+TALUS_INLINE TalusConvexPair talus_make_convex_pair(const TalusPose *a, const TalusPose *b)
 {
     TalusQuat back = {a->orientation.w, -a->orientation.x, -a->orientation.y, -a->orientation.z};
     TalusQuat q = talus_quat_mul(back, b->orientation);
@@ -159,12 +163,12 @@ TALUS_INLINE double talus_pose_core_margin(const TalusPose *pose)
 
 /* Finds the nearest points of a convex body x, with its margin, and a triangle. Corners and results are relative to x's
  * position, in the axes in which x->orientation is given (world or mesh); the normal points from x to the triangle. If
- * they overlap, the shortest translation counts, to either side. False if the gap is not below `reach`. */
-TALUS_INLINE bool talus_convex_triangle(const TalusPose *x, const TalusVec3 corner[3], double reach,
-                                        TalusNearest *out)
+ * the two overlap, the gap is minus the shortest translation that separates them, to either side of the triangle. False if the gap is not below `reach`. */
+TALUS_INLINE bool talus_convex_triangle_nearest(const TalusPose *x, const TalusVec3 corner[3],
+                                                double reach, TalusNearest *out)
 {
     double margin = talus_pose_core_margin(x);
-    TalusConvexPair p = talus_convex_pair(x, x);
+    TalusConvexPair p = talus_make_convex_pair(x, x);
     p.b = NULL;
     for (int k = 0; k < 3; k++)
         p.corner[k] = talus_rotate_back(x->orientation, corner[k]);

@@ -7,9 +7,9 @@
 #include "collide/simple_manifold.h"
 
 /* Adds the manifold of two bodies whose cores have the nearest points `near`, in the frame of a. */
-TALUS_INLINE void talus_manifold_at_nearest(const TalusPose *a, const TalusPose *b,
-                                            const TalusConvexPair *p, const TalusNearest *near,
-                                            double reach, TALUS_MANIFOLD_SINK *sink)
+TALUS_INLINE void talus_manifold_add_at_nearest(const TalusPose *a, const TalusPose *b,
+                                                const TalusConvexPair *p, const TalusNearest *near,
+                                                double reach, TALUS_MANIFOLD_SINK *sink)
 {
     double margin_a = talus_pose_core_margin(a), margin_b = talus_pose_core_margin(b);
     TalusCorePoint spot[TALUS_MANIFOLD_MAX];
@@ -26,19 +26,19 @@ TALUS_INLINE void talus_manifold_at_nearest(const TalusPose *a, const TalusPose 
     }
 }
 
-/* Any two convex bodies: distance by convex.h, manifold by manifold.h. */
+/* Adds the manifold of any two convex bodies: distance by convex.h, manifold by manifold.h. */
 TALUS_INLINE void talus_convex_convex(const TalusPose *a, const TalusPose *b, double reach,
                                       TALUS_MANIFOLD_SINK *sink)
 {
-    TalusConvexPair p = talus_convex_pair(a, b);
+    TalusConvexPair p = talus_make_convex_pair(a, b);
     TalusNearest near;
     if (talus_convex_nearest(&p, reach + talus_pose_core_margin(a) + talus_pose_core_margin(b),
                              &near))
-        talus_manifold_at_nearest(a, b, &p, &near, reach, sink);
+        talus_manifold_add_at_nearest(a, b, &p, &near, reach, sink);
 }
 
-/* A convex body a against the plane b. Candidates are the corners of a's facing part, and its lowest point if no corner
- * is as low; adds at most four of those within reach, the lowest among them. */
+/* Adds the manifold of a convex body a and the plane b. Candidates are the corners of the facing part of a, and the
+ * lowest point of a if no corner is as low; adds at most four candidates within reach, the lowest among them. */
 TALUS_INLINE void talus_convex_plane(const TalusPose *a, const TalusPose *b, double reach,
                                      TALUS_MANIFOLD_SINK *sink)
 {
@@ -49,9 +49,9 @@ TALUS_INLINE void talus_convex_plane(const TalusPose *a, const TalusPose *b, dou
     TalusFacing part;
     TalusClipRegion s;
     TalusCandidate c[TALUS_CANDIDATES];
-    talus_facing(a->shape, n, &part);
-    talus_clip_axes(&s, n);
-    part.point[part.count] = talus_support_core(a->shape, n);
+    talus_find_facing(a->shape, n, &part);
+    talus_clip_region_set_axes(&s, n);
+    part.point[part.count] = talus_core_support(a->shape, n);
     int count = 0, lowest = 0;
     for (int k = 0; k <= part.count; k++) {
         TalusVec3 x = part.point[k];
@@ -73,8 +73,9 @@ TALUS_INLINE void talus_convex_plane(const TalusPose *a, const TalusPose *b, dou
     count = talus_reduce_candidates(c, count, tolerance);
     for (int k = 0; k < count; k++) {
         TalusVec3 x = talus_candidate_point(&s, &c[k]);
-        talus_manifold_plane(a, b, part.id << TALUS_FEATURE_BITS | c[k].id, up,
-                             talus_madd(talus_rotate(a->orientation, x), -margin, up), reach, sink);
+        talus_manifold_add_plane_point(a, b, part.id << TALUS_FEATURE_BITS | c[k].id, up,
+                                       talus_madd(talus_rotate(a->orientation, x), -margin, up),
+                                       reach, sink);
     }
 }
 

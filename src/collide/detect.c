@@ -1,12 +1,13 @@
 /* collide/detect.c - makes a contact list in canonical order from bodies.
  *
  *   1. broad phase: sorted pairs for the three runs; every pair of the first run is a contact
- *   2. count the manifold points of each chunk of the other pairs, which gives the index of its first contact
- *   3. match the first run with the old list, then overwrite that list in place
- *   4. write the contacts of the other runs; match them with the old list's keys
- * Manifold points of the third run are expensive, so step 4 copies those of step 2 from drafts: of the first 2^20
- * pairs, each chunk of 64 pairs has a draft of 128 points. Chunks with more points, later chunks and the second run are
- * computed twice.
+ *   2. count the contacts of each chunk of pairs of the second and third run, which gives the index of the chunk's first
+ *      contact in the new list
+ *   3. transfer the old impulses to contacts of the first run with the same key, then overwrite the old list by them
+ *   4. write the contacts of the other runs, and transfer the old impulses by key
+ * Manifold points of the third run are expensive. Step 2 therefore stores up to 128 contacts of each chunk of 64 pairs, of
+ * the first 2^20 pairs, in a draft, from which step 4 copies them. Contacts of chunks with more contacts, of later chunks
+ * and of the second run are computed twice.
  *
  * The old list is unchanged up to step 3, so a failed call leaves it as it was. */
 #include "collide/detector.h"
@@ -20,7 +21,7 @@
 enum {
     PAIR_GRAIN = 64,
     CONTACT_GRAIN = 4096,
-    DRAFT = 2 * PAIR_GRAIN, /* capacity of the draft of a chunk of the third run */
+    DRAFT = 2 * PAIR_GRAIN, /* contacts that the draft of a chunk has capacity for */
     DRAFT_CHUNKS = 1 << 14  /* maximum number of chunks with a draft */
 };
 
@@ -39,6 +40,7 @@ void talus_detector_destroy(TalusDetector *d)
     talus_release(d);
 }
 
+/* Sets the lengths of the three runs and their sum. */
 static void set_counts(TalusContactList *list, int64_t spheres, int64_t fixed, int64_t general)
 {
     list->sphere_sphere = (int)spheres;
@@ -49,7 +51,8 @@ static void set_counts(TalusContactList *list, int64_t spheres, int64_t fixed, i
 
 /* ---- dropped impulses ------------------------------------------------------------------------ */
 
-static void apply_dropped(TalusDetector *d)
+/* Sets the impulses of dropped bodies' contacts to zero (talus_detector_drop_impulses). */
+static void zero_dropped_impulses(TalusDetector *d)
 {
     if (!d->any_dropped)
         return;
@@ -64,11 +67,11 @@ static void apply_dropped(TalusDetector *d)
 
 TalusContactList *talus_detector_contacts(TalusDetector *d)
 {
-    apply_dropped(d);
+    zero_dropped_impulses(d);
     return &d->list;
 }
 
-int talus_detector_clipped(const TalusDetector *d)
+int talus_detector_count_clipped(const TalusDetector *d)
 {
     return d->broad.grid.fit.clipped;
 }
@@ -81,11 +84,12 @@ void talus_detector_drop_impulses(TalusDetector *d, uint32_t body)
     d->any_dropped = true;
 }
 
+/* Makes d->dropped large enough for the number of bodies. Applies the marks set so far before it grows. */
 static TalusStatus reserve_dropped(TalusDetector *d, size_t bodies)
 {
     if (bodies <= TALUS_CAPACITY(d->dropped))
         return TALUS_OK;
-    apply_dropped(d);
+    zero_dropped_impulses(d);
     TALUS_TRY(TALUS_GROW(d->dropped, bodies, 0, "dropped bodies"));
     memset(d->dropped, 0, TALUS_CAPACITY(d->dropped));
     return TALUS_OK;
@@ -93,21 +97,22 @@ static TalusStatus reserve_dropped(TalusDetector *d, size_t bodies)
 
 /* ---- contacts of bodies that are gone -------------------------------------------------------- */
 
-static bool was_listed(const TalusBodyView *v, uint32_t slot)
+/* True if the body now in the slot took part in the detection that made the list. */
+static bool was_detected_before(const TalusBodyView *v, uint32_t slot)
 {
     return slot < (uint32_t)v->count && v->id[slot] <= v->last_id;
 }
 
-/* With ranks: takes out contacts of slots that have another body now, whose rank is not that by which the list is
- * sorted. */
-static void take_out_replaced(TalusDetector *d)
+/* If bodies have ranks: removes contacts of slots in which another body is now, because the list is sorted by the rank of
+ * the body before it. Arms are not moved: the old list needs only keys and impulses from here on. */
+static void remove_contacts_of_replaced(TalusDetector *d)
 {
     TalusContactList *l = &d->list;
     const int sphere_end = l->sphere_sphere, fixed_end = sphere_end + l->sphere_fixed;
     int kept = 0, left[TALUS_RUNS] = {0};
     for (int i = 0; d->bodies->rank && i < l->count; i++) {
         const TalusContact *c = &l->contact[i];
-        if (!was_listed(d->bodies, c->a) || !was_listed(d->bodies, c->b))
+        if (!was_detected_before(d->bodies, c->a) || !was_detected_before(d->bodies, c->b))
             continue;
         left[i < sphere_end ? 0 : i < fixed_end ? 1 : 2]++;
         l->contact[kept] = *c;
@@ -119,8 +124,9 @@ static void take_out_replaced(TalusDetector *d)
 
 /* ---- first run ------------------------------------------------------------------------------- */
 
-/* Writes to spare[] the impulses of old contacts of the same pairs, 0 for new ones; both lists are sorted. */
-static void match_spheres(void *context, int64_t begin, int64_t end, int64_t chunk)
+/* Writes to spare[] the impulses of old contacts of the same pairs, 0 for new pairs, for pairs begin .. end - 1 of the first
+ * run. Both lists are sorted. */
+static void transfer_sphere_impulses(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
     const TalusDetector *d = context;
@@ -132,13 +138,14 @@ static void match_spheres(void *context, int64_t begin, int64_t end, int64_t chu
     int64_t at = talus_find_key(old, rank, 0, high, first);
     for (int64_t i = begin; i < end; i++) {
         TalusKey key = talus_pair_key(rank, pair[i].a, pair[i].b, 0);
-        while (at < high && talus_key_less(talus_key_of(rank, &old[at]), key))
+        while (at < high && talus_key_less(talus_contact_key(rank, &old[at]), key))
             at++;
-        bool known = at < high && talus_key_equal(talus_key_of(rank, &old[at]), key);
+        bool known = at < high && talus_key_equal(talus_contact_key(rank, &old[at]), key);
         d->spare[i] = known ? d->list.impulse[at] : talus_vec3(0.0, 0.0, 0.0);
     }
 }
 
+/* Writes the contacts of pairs begin .. end - 1 of the first run to the list. */
 static void write_spheres(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
@@ -147,7 +154,7 @@ static void write_spheres(void *context, int64_t begin, int64_t end, int64_t chu
     const double *radius = d->bodies->radius;
     for (int64_t i = begin; i < end; i++) {
         uint32_t a = pair[i].a, b = pair[i].b;
-        TalusVec3 between = talus_body_distance(d->bodies, a, b);
+        TalusVec3 between = talus_vector_between(d->bodies, a, b);
         double distance = talus_norm(between);
         TalusContact contact = {a, b, 0, 0, {0.0, 0.0, 1.0}, distance - (radius[a] + radius[b])};
         if (distance > 0.0)
@@ -158,24 +165,25 @@ static void write_spheres(void *context, int64_t begin, int64_t end, int64_t chu
 
 /* ---- other runs ------------------------------------------------------------------------------ */
 
-/* Sink for the manifold points of a pair (a, b) with velocities va, vb: counts the points within the envelope, and
- * writes them to contact and arms while capacity allows; capacity 0 only counts. */
-typedef struct Writer {
+/* Receiver of the manifold points of a pair (a, b) with velocities va, vb: counts the points within the envelope, and
+ * writes them to contact[] and arms[] while there is capacity. With capacity 0 it only counts. */
+typedef struct ContactWriter {
     const TalusDetector *d;
     uint32_t a, b;
     TalusVec3 va, vb;
-    double rest; /* envelope without closing speed */
+    double envelope_base; /* envelope without closing speed, m */
     int64_t count, capacity;
     TalusContact *contact;
     TalusArms *arms; /* NULL in the second run */
-} Writer;
+} ContactWriter;
 
-static void take_point(void *context, const TalusManifoldPoint *touch)
+/* Counts a manifold point and writes it, if its gap is below the envelope along its normal. */
+static void write_point(void *context, const TalusManifoldPoint *touch)
 {
-    Writer *w = context;
+    ContactWriter *w = context;
     double closing =
         talus_closing_speed(talus_dot(w->va, touch->normal), talus_dot(w->vb, touch->normal));
-    if (!(touch->gap < w->rest + w->d->options->h * closing))
+    if (!(touch->gap < w->envelope_base + w->d->options->h * closing))
         return;
     int64_t at = w->count++;
     if (at >= w->capacity)
@@ -188,22 +196,22 @@ static void take_point(void *context, const TalusManifoldPoint *touch)
     }
 }
 
-/* Passes the manifold points of a pair to take_point; false if talus_narrow knows no contact function for it. */
-static bool write_pair(Writer *w, TalusPair pair)
+/* Passes the manifold points of a pair to write_point. False if the narrow phase has no contact function for the pair. */
+static bool write_pair(ContactWriter *w, TalusPair pair)
 {
     const TalusBodyView *v = w->d->bodies;
-    TalusPose a = talus_pose_of(v, pair.a), b = talus_pose_of_image(v, pair.a, pair.b);
+    TalusPose a = talus_pose_of(v, pair.a), b = talus_pose_of_nearest_image(v, pair.a, pair.b);
     w->a = pair.a;
     w->b = pair.b;
     w->va = talus_body_velocity(v, pair.a);
     w->vb = talus_body_velocity(v, pair.b);
-    w->rest = talus_envelope_base(v, w->d->options, pair.a, pair.b);
-    double reach = talus_envelope_reach(w->rest, w->d->options->h, w->va, w->vb);
-    return talus_narrow(&a, &b, reach, take_point, w);
+    w->envelope_base = talus_envelope_base(v, w->d->options, pair.a, pair.b);
+    double reach = talus_envelope_reach(w->envelope_base, w->d->options->h, w->va, w->vb);
+    return talus_narrow(&a, &b, reach, write_point, w);
 }
 
 /* Sorts the contacts of a pair by feature. */
-static void order_features(TalusContact *contact, TalusArms *arms, int64_t count)
+static void sort_by_feature(TalusContact *contact, TalusArms *arms, int64_t count)
 {
     for (int64_t i = 1; i < count; i++) {
         for (int64_t j = i; j > 0 && contact[j - 1].feature > contact[j].feature; j--) {
@@ -219,6 +227,7 @@ static void order_features(TalusContact *contact, TalusArms *arms, int64_t count
     }
 }
 
+/* Lowers d->unsupported to the index of a pair without a contact function. */
 static void note_unsupported(TalusDetector *d, long long pair)
 {
     long long now = atomic_load(&d->unsupported);
@@ -226,10 +235,10 @@ static void note_unsupported(TalusDetector *d, long long pair)
         ;
 }
 
-/* Finds the contacts of pairs begin .. end - 1 of the run, and writes them in canonical order; what is written is
- * complete only if all fit into the writer's capacity. Returns their number. Stops at a pair without a contact
- * function, and notes it. */
-static int64_t find_contacts(Writer *w, TalusDetector *d, int64_t begin, int64_t end)
+/* Finds the contacts of pairs begin .. end - 1 of the current run, and writes them in canonical order. If the writer's
+ * capacity is too small, contacts from some pair on are counted but not written. Returns the number of contacts. Stops at
+ * a pair without a contact function, and notes it. */
+static int64_t write_pairs(ContactWriter *w, TalusDetector *d, int64_t begin, int64_t end)
 {
     int64_t total = 0;
     for (int64_t i = begin; i < end; i++) {
@@ -243,7 +252,7 @@ static int64_t find_contacts(Writer *w, TalusDetector *d, int64_t begin, int64_t
             w->capacity = 0;
             continue;
         }
-        order_features(w->contact, w->arms, w->count);
+        sort_by_feature(w->contact, w->arms, w->count);
         w->capacity -= w->count;
         w->contact += w->count;
         w->arms = w->arms ? w->arms + w->count : NULL;
@@ -251,22 +260,23 @@ static int64_t find_contacts(Writer *w, TalusDetector *d, int64_t begin, int64_t
     return total;
 }
 
+/* True if step 2 stores contacts of this chunk of the current run in a draft. */
 static bool has_draft(const TalusDetector *d, int64_t chunk)
 {
     return d->run == TALUS_RUN_GENERAL && chunk < d->drafts;
 }
 
-/* Sets run_chunk[chunk] to the number of its contacts, and fills its draft if it has one. */
-static void count_contacts(void *context, int64_t begin, int64_t end, int64_t chunk)
+/* Sets run_chunk[chunk] to the number of contacts of the chunk, and fills the draft of the chunk if it has one. */
+static void count_chunk_contacts(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     TalusDetector *d = context;
-    Writer w = {.d = d};
+    ContactWriter w = {.d = d};
     if (has_draft(d, chunk)) {
         w.capacity = DRAFT;
         w.contact = d->draft + chunk * DRAFT;
         w.arms = d->draft_arms + chunk * DRAFT;
     }
-    d->run_chunk[chunk] = find_contacts(&w, d, begin, end);
+    d->run_chunk[chunk] = write_pairs(&w, d, begin, end);
 }
 
 /* Index of the first contact of the current run, the second or third. */
@@ -275,8 +285,8 @@ static int64_t first_of_run(const TalusDetector *d)
     return d->list.sphere_sphere + (d->run == TALUS_RUN_GENERAL ? d->list.sphere_fixed : 0);
 }
 
-/* Writes the contacts of a chunk to the list: from its draft, or computed again. */
-static void write_contacts(void *context, int64_t begin, int64_t end, int64_t chunk)
+/* Writes the contacts of a chunk to the list: copied from the draft of the chunk, or computed again. */
+static void write_chunk_contacts(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     TalusDetector *d = context;
     bool general = d->run == TALUS_RUN_GENERAL;
@@ -287,21 +297,22 @@ static void write_contacts(void *context, int64_t begin, int64_t end, int64_t ch
         memcpy(contact, d->draft + chunk * DRAFT, (size_t)count * sizeof *contact);
         memcpy(arms, d->draft_arms + chunk * DRAFT, (size_t)count * sizeof *arms);
     } else {
-        Writer w = {.d = d, .capacity = count, .contact = contact, .arms = arms};
-        find_contacts(&w, d, begin, end);
+        ContactWriter w = {.d = d, .capacity = count, .contact = contact, .arms = arms};
+        write_pairs(&w, d, begin, end);
     }
     for (int64_t k = 0; k < count && general; k++)
         contact[k].general = (uint32_t)(place + k);
 }
 
-static TalusStatus unsupported_pair(const TalusDetector *d, TalusPair pair)
+/* Returns the error for a pair without a contact function. */
+static TalusStatus refuse_unsupported_pair(const TalusDetector *d, TalusPair pair)
 {
     return talus_refuse_pair(talus_body_kind(d->bodies, pair.a), pair.a,
                              talus_body_kind(d->bodies, pair.b), pair.b);
 }
 
-/* Makes `run`, the second or third, current. d->chunk has a number per chunk of the second run and one for its end,
- * then the same for the third. */
+/* Makes `run`, the second or third, current: sets d->run, and d->run_chunk to the part of d->chunk for that run. d->chunk
+ * has a number for each chunk of the second run and one for the end of the run, then the same for the third run. */
 static void select_run(TalusDetector *d, int run)
 {
     int64_t before = talus_chunks(d->broad.run[TALUS_RUN_SPHERE_FIXED].count, PAIR_GRAIN) + 1;
@@ -309,15 +320,16 @@ static void select_run(TalusDetector *d, int run)
     d->run_chunk = d->chunk + (run == TALUS_RUN_GENERAL ? before : 0);
 }
 
-/* Sets *count to the number of contacts of a run, and run_chunk[] to the index within the run of each chunk's first. */
+/* Sets *count to the number of contacts of a run, and run_chunk[] to the index within the run of each chunk's first
+ * contact. Makes the run current. */
 static TalusStatus count_run(TalusDetector *d, TalusPool *pool, int run, int64_t *count)
 {
     const TalusPairList *pairs = &d->broad.run[run];
     select_run(d, run);
     atomic_store(&d->unsupported, INT64_MAX);
-    talus_parallel(pool, pairs->count, PAIR_GRAIN, count_contacts, d);
+    talus_parallel(pool, pairs->count, PAIR_GRAIN, count_chunk_contacts, d);
     if (atomic_load(&d->unsupported) != INT64_MAX)
-        return unsupported_pair(d, pairs->pair[atomic_load(&d->unsupported)]);
+        return refuse_unsupported_pair(d, pairs->pair[atomic_load(&d->unsupported)]);
     int64_t chunks = talus_chunks(pairs->count, PAIR_GRAIN);
     *count = 0;
     for (int64_t c = 0; c < chunks; c++) {
@@ -334,29 +346,30 @@ static bool same_pair(TalusKey x, TalusKey y)
     return x.a == y.a && x.b == y.b;
 }
 
-/* Returns the share of contact i, whose key is new, in the impulses that its pair has lost: those of old contacts whose
- * keys are gone, as when the points of a manifold are chosen anew, evenly over the new keys of the pair. Without it a
- * load would vanish for one step, and with it the reason of an elastic overlap (engine/contact_terms.h). [low, high):
- * old keys of the run; at: the first of them that is not below the key of i. */
-static TalusVec3 share_lost(const TalusDetector *d, int64_t i, int64_t low, int64_t at,
-                            int64_t high)
+/* Returns the warm start of contact i, whose key is new. Old contacts of the pair whose keys are gone, as when the points
+ * of a manifold are chosen anew, leave impulses: their sum is divided evenly among the new keys of the pair. Otherwise the
+ * force between the bodies would vanish for one step, and with it the elastic overlap that it explains
+ * (engine/contact_terms.h). [low, high): old keys of the run; at: the first old key that is not below the key of i. */
+static TalusVec3 share_lost_impulse(const TalusDetector *d, int64_t i, int64_t low, int64_t at,
+                                    int64_t high)
 {
     const TalusContact *contact = d->list.contact;
     const uint32_t *rank = d->bodies->rank;
     const TalusVec3 *impulse = d->list.impulse + d->old.sphere_sphere;
-    TalusKey key = talus_key_of(rank, &contact[i]);
+    TalusKey key = talus_contact_key(rank, &contact[i]);
     TalusVec3 lost = talus_vec3(0.0, 0.0, 0.0);
     int64_t first = i, end = first_of_run(d);
     end += d->run == TALUS_RUN_GENERAL ? d->list.general : d->list.sphere_fixed;
-    while (first > first_of_run(d) && same_pair(talus_key_of(rank, &contact[first - 1]), key))
+    while (first > first_of_run(d) && same_pair(talus_contact_key(rank, &contact[first - 1]), key))
         first--;
     while (at > low && same_pair(d->old_key[at - 1], key))
         at--;
     int64_t fresh = 0;
     bool known = false;
-    for (; first < end && same_pair(talus_key_of(rank, &contact[first]), key); first++) {
-        TalusKey next = talus_key_of(rank, &contact[first]);
-        bool repeated = known && talus_key_equal(talus_key_of(rank, &contact[first - 1]), next);
+    for (; first < end && same_pair(talus_contact_key(rank, &contact[first]), key); first++) {
+        TalusKey next = talus_contact_key(rank, &contact[first]);
+        bool repeated =
+            known && talus_key_equal(talus_contact_key(rank, &contact[first - 1]), next);
         for (; at < high && talus_key_less(d->old_key[at], next); at++)
             lost = talus_add(lost, impulse[at]);
         known = repeated || (at < high && talus_key_equal(d->old_key[at], next));
@@ -369,9 +382,9 @@ static TalusVec3 share_lost(const TalusDetector *d, int64_t i, int64_t low, int6
     return talus_scale(1.0 / (double)fresh, lost);
 }
 
-/* Writes to spare[] the impulses of old contacts with the keys of contacts begin .. end - 1 of the run; for new keys
- * their share in what their pair has lost. */
-static void match_keys(void *context, int64_t begin, int64_t end, int64_t chunk)
+/* Writes to spare[] the warm starts of contacts begin .. end - 1 of the current run: the impulse of the old contact with
+ * the same key; for new keys share_lost_impulse. */
+static void transfer_impulses(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
     const TalusDetector *d = context;
@@ -381,7 +394,7 @@ static void match_keys(void *context, int64_t begin, int64_t end, int64_t chunk)
     bool general = d->run == TALUS_RUN_GENERAL;
     int64_t first = first_of_run(d), lowest = general ? d->old.sphere_fixed : 0, low = lowest;
     int64_t high = d->old.sphere_fixed + (general ? d->old.general : 0);
-    TalusKey least = talus_key_of(rank, &d->list.contact[first + begin]);
+    TalusKey least = talus_contact_key(rank, &d->list.contact[first + begin]);
     for (int64_t step = high; low < step;) { /* first old key that is not below the first new one */
         int64_t middle = low + (step - low) / 2;
         if (talus_key_less(old[middle], least))
@@ -390,18 +403,18 @@ static void match_keys(void *context, int64_t begin, int64_t end, int64_t chunk)
             step = middle;
     }
     for (int64_t i = first + begin; i < first + end; i++) {
-        TalusKey key = talus_key_of(rank, &d->list.contact[i]);
+        TalusKey key = talus_contact_key(rank, &d->list.contact[i]);
         while (low < high && talus_key_less(old[low], key))
             low++;
         bool known = low < high && talus_key_equal(old[low], key);
-        d->spare[i] = known ? impulse[low] : share_lost(d, i, lowest, low, high);
+        d->spare[i] = known ? impulse[low] : share_lost_impulse(d, i, lowest, low, high);
     }
 }
 
-/* ---- the call -------------------------------------------------------------------------------- */
+/* ---- detection ------------------------------------------------------------------------------- */
 
-/* Grows the arrays of the list to the new lengths without losing the old list, and old_key to the keys of runs 2 and 3
- * of the longer of both. */
+/* Grows the arrays of the list to the new lengths without losing the old list. Grows old_key to the keys of runs 2 and 3
+ * of the old or the new list, whichever are more. */
 static TalusStatus reserve_list(TalusDetector *d, int64_t fixed, int64_t general)
 {
     int64_t count = d->broad.run[TALUS_RUN_SPHERES].count + fixed + general;
@@ -415,7 +428,7 @@ static TalusStatus reserve_list(TalusDetector *d, int64_t fixed, int64_t general
     return TALUS_GROW(d->old_key, keys > old_keys ? keys : old_keys, 0, "contact keys");
 }
 
-/* Reserves the counts of chunks, with one more for the end of each run, and the drafts. */
+/* Sets d->drafts; reserves d->chunk, with a number more for the end of each run, and the memory of drafts. */
 static TalusStatus reserve_chunks(TalusDetector *d)
 {
     int64_t fixed = talus_chunks(d->broad.run[TALUS_RUN_SPHERE_FIXED].count, PAIR_GRAIN);
@@ -427,22 +440,24 @@ static TalusStatus reserve_chunks(TalusDetector *d)
     return TALUS_GROW(d->draft_arms, drafts, 0, "drafts of contacts");
 }
 
+/* Writes the contacts of a run to the list, and their transferred impulses to spare[]. */
 static void write_run(TalusDetector *d, TalusPool *pool, int run, int64_t contacts)
 {
     select_run(d, run);
-    talus_parallel(pool, d->broad.run[run].count, PAIR_GRAIN, write_contacts, d);
-    talus_parallel(pool, contacts, CONTACT_GRAIN, match_keys, d);
+    talus_parallel(pool, d->broad.run[run].count, PAIR_GRAIN, write_chunk_contacts, d);
+    talus_parallel(pool, contacts, CONTACT_GRAIN, transfer_impulses, d);
 }
 
-/* Steps 3 and 4. Nothing can fail here. */
+/* Steps 3 and 4: replaces the old list by the new one. Nothing can fail here. */
 static void replace_list(TalusDetector *d, TalusPool *pool, int64_t fixed, int64_t general)
 {
     int64_t spheres = d->broad.run[TALUS_RUN_SPHERES].count;
-    take_out_replaced(d);
+    remove_contacts_of_replaced(d);
     d->old = d->list;
     for (int64_t i = d->old.sphere_sphere; i < d->old.count; i++)
-        d->old_key[i - d->old.sphere_sphere] = talus_key_of(d->bodies->rank, &d->list.contact[i]);
-    talus_parallel(pool, spheres, CONTACT_GRAIN, match_spheres, d);
+        d->old_key[i - d->old.sphere_sphere] =
+            talus_contact_key(d->bodies->rank, &d->list.contact[i]);
+    talus_parallel(pool, spheres, CONTACT_GRAIN, transfer_sphere_impulses, d);
     set_counts(&d->list, spheres, fixed, general);
     talus_parallel(pool, spheres, CONTACT_GRAIN, write_spheres, d);
     write_run(d, pool, TALUS_RUN_SPHERE_FIXED, fixed);
@@ -457,7 +472,7 @@ TalusStatus talus_detect(TalusDetector *d, TalusPool *pool, const TalusBodyView 
 {
     *out = &d->list;
     TALUS_TRY(talus_check_detect_options(options));
-    apply_dropped(d);
+    zero_dropped_impulses(d);
     TALUS_TRY(reserve_dropped(d, (size_t)bodies->count));
     d->bodies = bodies;
     d->options = options;
@@ -479,7 +494,7 @@ TalusStatus talus_detector_restore(TalusDetector *d, const TalusContactList *lis
         bodies = c->a >= bodies ? (size_t)c->a + 1 : bodies;
         bodies = c->b >= bodies ? (size_t)c->b + 1 : bodies;
     }
-    apply_dropped(d);
+    zero_dropped_impulses(d);
     TALUS_TRY(reserve_dropped(d, bodies));
     set_counts(&d->list, 0, 0, 0);
     TALUS_TRY(TALUS_GROW(d->list.contact, count, 0, "contacts"));

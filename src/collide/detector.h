@@ -5,21 +5,21 @@
 #include "collide/broad.h"
 #include "collide/narrow.h"
 
-/* A contact that redetection has found and the list lacks; `run`: TALUS_RUN_*. */
+/* A contact that redetection has found and the list lacks. */
 typedef struct TalusMissed {
-    int run;
+    int run; /* TALUS_RUN_* */
     TalusKey key;
-    int64_t before; /* index in the list of the contact before which it is to be inserted */
+    int64_t before; /* index in the list of the contact before which this one is to be inserted */
     TalusContact contact;
     TalusArms arms;
 } TalusMissed;
 
 struct TalusDetector {
     TalusContactList list;
-    TalusVec3 *spare;    /* impulses of the new list while it is made */
-    TalusKey *old_key;   /* keys of the second and third run of the old list */
-    int64_t *chunk;      /* by chunk of runs 2 and 3: contacts, later index of its first */
-    TalusContact *draft; /* contacts found while run 3 is counted: up to DRAFT per chunk */
+    TalusVec3 *spare;  /* impulses of the new list while it is made */
+    TalusKey *old_key; /* keys of the second and third run of the old list */
+    int64_t *chunk; /* by chunk of runs 2 and 3: number of contacts, later the index of the first */
+    TalusContact *draft; /* contacts found while run 3 is counted: DRAFT per chunk (detect.c) */
     TalusArms *draft_arms;
     uint8_t *dropped; /* by body: the impulses of its contacts are to be zeroed */
     bool any_dropped;
@@ -27,15 +27,15 @@ struct TalusDetector {
     int64_t missed_count;
     TalusBroad broad;
 
-    /* Valid during a call. */
+    /* Valid during a call of talus_detect or talus_detector_find_missed. */
     const TalusBodyView *bodies;
     const TalusDetectOptions *options;
-    TalusContactList old;     /* lengths of the old list's runs */
+    TalusContactList old;     /* the old list; only the lengths of its runs are used */
     atomic_llong unsupported; /* lowest index of a pair of the run that the narrow phase refuses */
     int run;                  /* run that is counted, written or searched */
     int64_t *run_chunk;       /* part of chunk for this run */
     int64_t drafts;           /* number of chunks of the third run with a draft */
-    const TalusRedetectSubset *look;
+    const TalusRedetectSubset *subset;
     atomic_llong found; /* missing contacts found so far; may exceed the capacity */
 };
 
@@ -46,7 +46,7 @@ static inline int64_t talus_find_key(const TalusContact *old, const uint32_t *ra
 {
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
-        if (talus_key_less(talus_key_of(rank, &old[middle]), key))
+        if (talus_key_less(talus_contact_key(rank, &old[middle]), key))
             low = middle + 1;
         else
             high = middle;

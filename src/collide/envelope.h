@@ -6,7 +6,7 @@
  * is positive: (v_a - v_b).n, at which the bodies approach now; v_a.n, if b is stopped within the step; -v_b.n, if a is
  * stopped. The last two matter when a falling bed reaches the floor: its bodies do not approach each other until the
  * first of them is stopped. Through closing, a fast body widens only its envelopes with bodies ahead of it. spin is the
- * speed at which rotation may close a gap (talus_body_spin).
+ * speed at which rotation may close a gap (talus_closing_spin_speed).
  *
  * The convex law of friction, ccp, holds a sliding contact open by h mu |u_t|. With a narrower envelope such a contact
  * would appear and disappear. sliding is an upper bound, |v_a - v_b| plus both surface speeds. */
@@ -21,6 +21,7 @@ TALUS_INLINE TalusShapeKind talus_body_kind(const TalusBodyView *bodies, uint32_
     return bodies->shapes[bodies->shape[i]].def.kind;
 }
 
+/* Velocity of body i; zero for a fixed body. */
 TALUS_INLINE TalusVec3 talus_body_velocity(const TalusBodyView *bodies, uint32_t i)
 {
     return bodies->mobility[i] == TALUS_MOBILITY_FIXED ? talus_vec3(0.0, 0.0, 0.0)
@@ -35,9 +36,9 @@ TALUS_INLINE double talus_surface_speed(const TalusBodyView *bodies, uint32_t i)
     return talus_norm(bodies->spin[i]) * bodies->radius[i];
 }
 
-/* The part of the surface speed that may close a gap. Rotation moves the surface of a sphere, and that of a revolve
- * about its axis, along itself. */
-TALUS_INLINE double talus_body_spin(const TalusBodyView *bodies, uint32_t i)
+/* Upper bound on the speed at which rotation of body i may close a gap, m/s: the surface speed. The rotation of a sphere,
+ * and that of a revolve about its axis, do not count: they move the surface only along itself. */
+TALUS_INLINE double talus_closing_spin_speed(const TalusBodyView *bodies, uint32_t i)
 {
     TalusShapeKind kind = talus_body_kind(bodies, i);
     if (kind == TALUS_SHAPE_SPHERE)
@@ -58,18 +59,19 @@ TALUS_INLINE double talus_sliding_speed(const TalusBodyView *bodies, uint32_t a,
 }
 
 /* The smaller size; a size of 0 (planes, surfaces) does not count unless both are 0. */
-TALUS_INLINE double talus_smaller_size(double a, double b)
+TALUS_INLINE double talus_pair_size(double a, double b)
 {
     return a > 0.0 && (a < b || !(b > 0.0)) ? a : b;
 }
 
-/* Closing speed (file head) from the velocities of a and b along the normal. */
+/* Closing speed (file head), given the components a = v_a.n and b = v_b.n of the velocities along the normal. */
 TALUS_INLINE double talus_closing_speed(double a, double b)
 {
     return fmax(fmax(a - b, 0.0), fmax(a, -b));
 }
 
-/* Envelope without the closing speed, from the smaller size and the speeds by spin and sliding. */
+/* Envelope without the closing speed, m. size: talus_pair_size; spin: sum of both talus_closing_spin_speed; sliding:
+ * talus_sliding_speed. */
 TALUS_INLINE double talus_envelope_without_closing(const TalusDetectOptions *options, double size,
                                                    double spin, double sliding)
 {
@@ -81,29 +83,29 @@ TALUS_INLINE double talus_envelope_without_closing(const TalusDetectOptions *opt
 TALUS_INLINE double talus_envelope_base(const TalusBodyView *bodies,
                                         const TalusDetectOptions *options, uint32_t a, uint32_t b)
 {
-    double spin = talus_body_spin(bodies, a) + talus_body_spin(bodies, b);
+    double spin = talus_closing_spin_speed(bodies, a) + talus_closing_spin_speed(bodies, b);
     return talus_envelope_without_closing(options,
-                                          talus_smaller_size(bodies->size[a], bodies->size[b]),
-                                          spin, talus_sliding_speed(bodies, a, b));
+                                          talus_pair_size(bodies->size[a], bodies->size[b]), spin,
+                                          talus_sliding_speed(bodies, a, b));
 }
 
-/* Upper bound of the envelope over all normals: `rest`, the envelope without the closing speed, plus h times the
+/* Upper bound of the envelope over all normals: `base`, the envelope without the closing speed, plus h times the
  * largest of |va - vb|, |va|, |vb|. */
-TALUS_INLINE double talus_envelope_reach(double rest, double h, TalusVec3 va, TalusVec3 vb)
+TALUS_INLINE double talus_envelope_reach(double base, double h, TalusVec3 va, TalusVec3 vb)
 {
     TalusVec3 u = talus_sub(va, vb);
     double speed2 = fmax(talus_dot(u, u), fmax(talus_dot(va, va), talus_dot(vb, vb)));
-    return rest + h * sqrt(speed2) * (1.0 + 0x1p-40);
+    return base + h * sqrt(speed2) * (1.0 + 0x1p-40);
 }
 
 /* Vector from a to b; in periodic space to the nearest image of b. */
-TALUS_INLINE TalusVec3 talus_body_distance(const TalusBodyView *bodies, uint32_t a, uint32_t b)
+TALUS_INLINE TalusVec3 talus_vector_between(const TalusBodyView *bodies, uint32_t a, uint32_t b)
 {
     TalusVec3 d = talus_sub(bodies->position[b], bodies->position[a]);
-    return bodies->period ? talus_image(bodies->period, d) : d;
+    return bodies->period ? talus_nearest_image_vector(bodies->period, d) : d;
 }
 
-/* Envelope of two free spheres, whose rotation closes no gap, without the closing speed. */
+/* As talus_envelope_base, for two free spheres: their rotation closes no gap. */
 TALUS_INLINE double talus_spheres_envelope_base(const TalusBodyView *bodies,
                                                 const TalusDetectOptions *options, uint32_t a,
                                                 uint32_t b)
@@ -113,30 +115,31 @@ TALUS_INLINE double talus_spheres_envelope_base(const TalusBodyView *bodies,
         turning = talus_norm(bodies->spin[a]) * bodies->radius[a] +
                   talus_norm(bodies->spin[b]) * bodies->radius[b];
     return talus_envelope_without_closing(
-        options, talus_smaller_size(bodies->size[a], bodies->size[b]), 0.0, sliding + turning);
+        options, talus_pair_size(bodies->size[a], bodies->size[b]), 0.0, sliding + turning);
 }
 
 /* True if two free spheres, d from centre a to centre b, have a gap below their envelope, or the same centre. With a
  * and b swapped and d negated, rounding is the same, and so is the result. */
-TALUS_INLINE bool talus_spheres_reach(const TalusBodyView *bodies,
-                                      const TalusDetectOptions *options, TalusVec3 d, uint32_t a,
-                                      uint32_t b)
+TALUS_INLINE bool talus_spheres_within_envelope(const TalusBodyView *bodies,
+                                                const TalusDetectOptions *options, TalusVec3 d,
+                                                uint32_t a, uint32_t b)
 {
     TalusVec3 va = bodies->velocity[a], vb = bodies->velocity[b];
     double distance = talus_norm(d), radii = bodies->radius[a] + bodies->radius[b];
-    double rest = talus_spheres_envelope_base(bodies, options, a, b);
+    double base = talus_spheres_envelope_base(bodies, options, a, b);
     if (distance == 0.0)
         return true;
     double closing = talus_closing_speed(talus_dot(va, d) / distance, talus_dot(vb, d) / distance);
-    return distance - radii < rest + options->h * closing;
+    return distance - radii < base + options->h * closing;
 }
 
-/* As talus_spheres_reach, in space without a period. */
-TALUS_INLINE bool talus_spheres_meet(const TalusBodyView *bodies, const TalusDetectOptions *options,
-                                     uint32_t a, uint32_t b)
+/* As talus_spheres_within_envelope, with the vector between the stored positions: space has no period. */
+TALUS_INLINE bool talus_spheres_within_envelope_unwrapped(const TalusBodyView *bodies,
+                                                          const TalusDetectOptions *options,
+                                                          uint32_t a, uint32_t b)
 {
     TalusVec3 d = talus_sub(bodies->position[b], bodies->position[a]);
-    return talus_spheres_reach(bodies, options, d, a, b);
+    return talus_spheres_within_envelope(bodies, options, d, a, b);
 }
 
 #endif

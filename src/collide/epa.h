@@ -11,47 +11,49 @@
 
 #include "collide/gjk.h"
 
+/* Capacities of the polytope: points, faces, edges of the rim of a hole. */
 enum {
     TALUS_EPA_POINTS = 40,
     TALUS_EPA_FACES = 2 * TALUS_EPA_POINTS,
     TALUS_EPA_EDGES = 40,
-    TALUS_EPA_RIVALS = 5
+    TALUS_EPA_RIVALS = 5 /* directions from which convex.h refines the result */
 };
 
 /* Tolerance of the depth, relative to the smaller size; without it curved bodies would need faces without end. */
 #define TALUS_EPA_ROUGH 0x1p-16
 
 typedef struct TalusEpaFace {
-    TalusVec3 normal; /* outward, length 1 */
-    double height;    /* distance of its plane from the origin; infinite for a face without area */
-    uint8_t at[3];    /* indices of its corners in TalusEpa.w */
+    TalusVec3 normal;  /* outward, length 1 */
+    double height;     /* distance of the plane from the origin; infinite for a face without area */
+    uint8_t corner[3]; /* indices of the corners in TalusEpa.w */
 } TalusEpaFace;
 
 typedef struct TalusEpa {
     const TalusConvexPair *pair;
     int points, faces;
-    TalusVec3 w[TALUS_EPA_POINTS];
+    TalusVec3 w[TALUS_EPA_POINTS]; /* points a - b of C */
     TalusEpaFace face[TALUS_EPA_FACES];
-    double extent; /* distance of the farthest point from the origin */
-    TalusVec3 normal;
-    double depth; /* smallest depth found so far, along `normal` */
+    double extent;    /* distance of the farthest point from the origin */
+    TalusVec3 normal; /* unit vector along which the depth is smallest so far */
+    double depth;     /* that depth */
 } TalusEpa;
 
 /* Point of C farthest along d. */
 TALUS_INLINE TalusVec3 talus_epa_support(const TalusConvexPair *p, TalusVec3 d)
 {
-    return talus_sub(talus_support_core(p->a, d), talus_pair_support_b(p, talus_neg(d)));
+    return talus_sub(talus_core_support(p->a, d), talus_pair_support_b(p, talus_neg(d)));
 }
 
+/* Adds the face with the points i, j, k as corners, anticlockwise seen from outside. */
 TALUS_INLINE void talus_epa_add_face(TalusEpa *e, int i, int j, int k)
 {
     TalusEpaFace *f = &e->face[e->faces++];
     TalusVec3 a = e->w[i], ab = talus_sub(e->w[j], a), ac = talus_sub(e->w[k], a);
     TalusVec3 n = talus_cross(ab, ac);
     double area2 = talus_dot(n, n);
-    f->at[0] = (uint8_t)i;
-    f->at[1] = (uint8_t)j;
-    f->at[2] = (uint8_t)k;
+    f->corner[0] = (uint8_t)i;
+    f->corner[1] = (uint8_t)j;
+    f->corner[2] = (uint8_t)k;
     f->normal = n;
     f->height = INFINITY;
     if (area2 > 0x1p-80 * talus_dot(ab, ab) * talus_dot(ac, ac)) {
@@ -62,9 +64,9 @@ TALUS_INLINE void talus_epa_add_face(TalusEpa *e, int i, int j, int k)
 
 /* ---- the first tetrahedron ------------------------------------------------------------------- */
 
-/* Measure of how far w is off the simplex of 1, 2 or 3 points: square of the length, area or volume that it would span
- * with them, up to a factor. */
-TALUS_INLINE double talus_epa_off_line(const TalusEpa *e, TalusVec3 w)
+/* Measure of how far w is off the simplex of 1, 2 or 3 points: square of the length, area or volume that w spans with the
+ * simplex, up to a factor. */
+TALUS_INLINE double talus_epa_distance_off_simplex(const TalusEpa *e, TalusVec3 w)
 {
     TalusVec3 d = talus_sub(w, e->w[0]);
     if (e->points < 2)
@@ -77,8 +79,9 @@ TALUS_INLINE double talus_epa_off_line(const TalusEpa *e, TalusVec3 w)
     return height * height;
 }
 
-/* Direction k of the search for the next point: axes for one point, two normals of a line, normal of a triangle. */
-TALUS_INLINE TalusVec3 talus_epa_direction(const TalusEpa *e, int k)
+/* Direction k in which the next point of the simplex is searched: coordinate axis k if there is one point so far, normal k
+ * = 0, 1 of the line through two points, normal of the triangle of three. */
+TALUS_INLINE TalusVec3 talus_epa_search_direction(const TalusEpa *e, int k)
 {
     if (e->points == 1)
         return talus_axis_vector(k);
@@ -89,19 +92,19 @@ TALUS_INLINE TalusVec3 talus_epa_direction(const TalusEpa *e, int k)
     return k == 0 ? across : talus_cross(line, across);
 }
 
-/* Extends the simplex to a tetrahedron. False if C has no volume. */
-TALUS_INLINE bool talus_epa_widen(TalusEpa *e)
+/* Adds points of C to the simplex until it is a tetrahedron. False if C has no volume. */
+TALUS_INLINE bool talus_epa_extend_to_tetrahedron(TalusEpa *e)
 {
     while (e->points < 4) {
         double most = 0.0;
         TalusVec3 best = e->w[0];
         for (int k = 0; k < 4 - e->points; k++) {
-            TalusVec3 d = talus_epa_direction(e, k);
+            TalusVec3 d = talus_epa_search_direction(e, k);
             if (!(talus_dot(d, d) > 0.0))
                 return false;
             for (int side = 0; side < 2; side++) {
                 TalusVec3 w = talus_epa_support(e->pair, side ? talus_neg(d) : d);
-                double off = talus_epa_off_line(e, w);
+                double off = talus_epa_distance_off_simplex(e, w);
                 if (off > most) {
                     most = off;
                     best = w;
@@ -115,8 +118,9 @@ TALUS_INLINE bool talus_epa_widen(TalusEpa *e)
     return true;
 }
 
-/* Copies the simplex of GJK, extends it to a tetrahedron and adds its faces. False if C has no volume. */
-TALUS_INLINE bool talus_epa_begin(TalusEpa *e, const TalusConvexPair *p, const TalusGjk *g)
+/* Initializes the polytope: copies the simplex of GJK, extends it to a tetrahedron and adds the four faces. False if C has
+ * no volume; then there are no faces. */
+TALUS_INLINE bool talus_epa_init(TalusEpa *e, const TalusConvexPair *p, const TalusGjk *g)
 {
     e->pair = p;
     e->points = g->count;
@@ -125,7 +129,7 @@ TALUS_INLINE bool talus_epa_begin(TalusEpa *e, const TalusConvexPair *p, const T
     e->normal = talus_vec3(0.0, 0.0, 1.0);
     for (int k = 0; k < g->count; k++)
         e->w[k] = g->w[k];
-    bool solid = talus_epa_widen(e);
+    bool solid = talus_epa_extend_to_tetrahedron(e);
     e->extent = 0.0;
     for (int k = 0; k < e->points; k++)
         e->extent = fmax(e->extent, talus_norm(e->w[k]));
@@ -142,6 +146,7 @@ TALUS_INLINE bool talus_epa_begin(TalusEpa *e, const TalusConvexPair *p, const T
 
 /* ---- growth ---------------------------------------------------------------------------------- */
 
+/* Index of the face whose plane is nearest to the origin. */
 TALUS_INLINE int talus_epa_nearest_face(const TalusEpa *e)
 {
     int best = 0;
@@ -152,9 +157,10 @@ TALUS_INLINE int talus_epa_nearest_face(const TalusEpa *e)
     return best;
 }
 
-/* Adds an edge of a removed face to the rim of the hole; if the rim has it in the other direction already, both faces
- * at it are removed, and the edge is dropped from the rim. False if the rim has no room for more. */
-TALUS_INLINE bool talus_epa_rim(uint8_t edge[][2], int *count, uint8_t from, uint8_t to)
+/* Notes an edge of a removed face. An edge that is new is added to the rim of the hole. If the rim has the edge already,
+ * in the other direction, both faces at the edge are removed, and the edge is dropped from the rim. False if the rim has
+ * no capacity for more edges. */
+TALUS_INLINE bool talus_epa_toggle_rim_edge(uint8_t edge[][2], int *count, uint8_t from, uint8_t to)
 {
     for (int k = 0; k < *count; k++) {
         if (edge[k][0] == to && edge[k][1] == from) {
@@ -172,9 +178,9 @@ TALUS_INLINE bool talus_epa_rim(uint8_t edge[][2], int *count, uint8_t from, uin
     return true;
 }
 
-/* Replaces the faces visible from w, among them `top`, by faces from their rim to w. False if capacity is exceeded;
- * the faces are then the same as before, in another order. */
-TALUS_INLINE bool talus_epa_lift(TalusEpa *e, int top, TalusVec3 w)
+/* Adds the point w to the polytope: replaces the faces visible from w, among them `top`, by faces from the rim of the
+ * hole to w. False if a capacity is exceeded; the faces are then the same as before, in another order. */
+TALUS_INLINE bool talus_epa_add_point(TalusEpa *e, int top, TalusVec3 w)
 {
     uint8_t edge[TALUS_EPA_EDGES][2];
     int rim = 0, kept = 0;
@@ -189,7 +195,8 @@ TALUS_INLINE bool talus_epa_lift(TalusEpa *e, int top, TalusVec3 w)
             continue;
         }
         for (int k = 0; k < 3; k++) {
-            if (!talus_epa_rim(edge, &rim, face.at[k], face.at[k == 2 ? 0 : k + 1]))
+            if (!talus_epa_toggle_rim_edge(edge, &rim, face.corner[k],
+                                           face.corner[k == 2 ? 0 : k + 1]))
                 return false;
         }
     }
@@ -203,20 +210,20 @@ TALUS_INLINE bool talus_epa_lift(TalusEpa *e, int top, TalusVec3 w)
     return true;
 }
 
-/* For a C without volume: sets `normal` perpendicular to it, and `depth`, 0 up to rounding. */
-TALUS_INLINE void talus_epa_flat(TalusEpa *e)
+/* Sets the result for a C without volume: `normal` perpendicular to C, and `depth`, 0 up to rounding. */
+TALUS_INLINE void talus_epa_finish_flat(TalusEpa *e)
 {
-    TalusVec3 d = e->points == 1 ? talus_axis_vector(2) : talus_epa_direction(e, 0);
+    TalusVec3 d = e->points == 1 ? talus_axis_vector(2) : talus_epa_search_direction(e, 0);
     e->normal = talus_normalize(d, talus_axis_vector(2));
     e->depth = talus_dot(e->normal, talus_epa_support(e->pair, e->normal));
 }
 
-/* Starts from the simplex of GJK. Sets `normal`, out of a, and `depth`, the translation of b along it that separates
- * the bodies; negative if they are barely apart. */
+/* Finds the shortest separating translation, roughly, from the simplex of GJK. Sets e->normal, out of a, and e->depth: b
+ * moved by depth along normal is clear of a. The depth is negative if the bodies are barely apart. */
 TALUS_OUTLINE void talus_epa(TalusEpa *e, const TalusConvexPair *p, const TalusGjk *g)
 {
-    if (!talus_epa_begin(e, p, g)) {
-        talus_epa_flat(e);
+    if (!talus_epa_init(e, p, g)) {
+        talus_epa_finish_flat(e);
         return;
     }
     double tolerance = fmax(TALUS_EPA_ROUGH * p->size, 0x1p-44 * e->extent);
@@ -233,7 +240,7 @@ TALUS_OUTLINE void talus_epa(TalusEpa *e, const TalusConvexPair *p, const TalusG
             e->normal = face.normal;
         }
         if (depth - face.height <= tolerance || face.height >= e->depth - tolerance ||
-            e->points == TALUS_EPA_POINTS || !talus_epa_lift(e, f, w))
+            e->points == TALUS_EPA_POINTS || !talus_epa_add_point(e, f, w))
             return;
     }
 }
@@ -244,6 +251,7 @@ typedef struct TalusTriedDirections {
     TalusVec3 direction[2 * TALUS_EPA_RIVALS];
 } TalusTriedDirections;
 
+/* True if n is within 14 degrees (cosine 0.96875) of a tried direction. */
 TALUS_INLINE bool talus_is_tried(const TalusTriedDirections *tried, TalusVec3 n)
 {
     for (int k = 0; k < tried->count; k++) {
@@ -253,9 +261,10 @@ TALUS_INLINE bool talus_is_tried(const TalusTriedDirections *tried, TalusVec3 n)
     return false;
 }
 
-/* Returns the face nearest to the origin, if nearer than `depth`, whose normal is more than 14 degrees (cosine 0.96875)
- * off all tried directions; -1: none. */
-TALUS_INLINE int talus_epa_rival(const TalusEpa *e, const TalusTriedDirections *tried, double depth)
+/* Returns the face nearest to the origin of those that are nearer than `depth` and whose normals are not tried
+ * (talus_is_tried); -1: none. */
+TALUS_INLINE int talus_epa_untried_face(const TalusEpa *e, const TalusTriedDirections *tried,
+                                        double depth)
 {
     int best = -1;
     double least = depth;

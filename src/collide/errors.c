@@ -16,7 +16,7 @@ TalusStatus talus_check_detect_options(const TalusDetectOptions *o)
         o->h, o->envelope, o->reference_speed, o->friction);
 }
 
-TalusStatus talus_refuse_body(long long body)
+TalusStatus talus_refuse_bad_numbers(long long body)
 {
     return talus_fail(TALUS_ERR_NUMERIC,
                       "detect: slot %lld has a position, orientation, velocity or radius that "
@@ -24,20 +24,20 @@ TalusStatus talus_refuse_body(long long body)
                       body);
 }
 
-TalusStatus talus_refuse_sphere(long long body, double radius, double size)
+TalusStatus talus_refuse_sphere_size(long long body, double radius, double size)
 {
     return talus_reject(
         "detect: slot %lld is a sphere of radius %g and size %g; they must be equal", body, radius,
         size);
 }
 
-TalusStatus talus_refuse_moving(long long body, TalusShapeKind kind)
+TalusStatus talus_refuse_free_wall(long long body, TalusShapeKind kind)
 {
     return talus_reject("slot %lld: a %s can only be fixed or driven", body,
                         talus_shape_name(kind));
 }
 
-TalusStatus talus_check_fit(const TalusFit *fit)
+TalusStatus talus_check_period_fit(const TalusFit *fit)
 {
     const char axis = "xyz"[fit->axis];
     switch (fit->result) {

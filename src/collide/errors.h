@@ -5,19 +5,19 @@
 
 #include "collide/fit.h"
 
-/* The options must be finite and not negative. */
+/* Fails if an option is negative or not finite. */
 TalusStatus talus_check_detect_options(const TalusDetectOptions *options);
-/* A body with numbers that are not finite, or a fat radius (grid.h) outside the range of float. */
-TalusStatus talus_refuse_body(long long body);
-/* A sphere whose size is not its radius. */
-TalusStatus talus_refuse_sphere(long long body, double radius, double size);
-/* A free body of a shape that can only be fixed or driven. */
-TalusStatus talus_refuse_moving(long long body, TalusShapeKind kind);
-/* Fails unless fit->result is TALUS_FIT_OK. */
-TalusStatus talus_check_fit(const TalusFit *fit);
-/* Two bodies within reach whose shapes have no contact function. */
+/* Refuses a body with numbers that are not finite, or a fat radius (grid.h) outside the range of float. */
+TalusStatus talus_refuse_bad_numbers(long long body);
+/* Refuses a sphere whose size is not its radius. */
+TalusStatus talus_refuse_sphere_size(long long body, double radius, double size);
+/* Refuses a free body of a shape that can only be fixed or driven. */
+TalusStatus talus_refuse_free_wall(long long body, TalusShapeKind kind);
+/* Fails unless fit->result is TALUS_FIT_OK: a body or wall does not fit the period. */
+TalusStatus talus_check_period_fit(const TalusFit *fit);
+/* Refuses two bodies within reach whose shapes have no contact function. */
 TalusStatus talus_refuse_pair(TalusShapeKind kind_a, uint32_t a, TalusShapeKind kind_b, uint32_t b);
-/* Fail if there are more than `most` pairs of near bodies, or contacts. */
+/* Fail if there are more than `most` pairs of near bodies; more than `most` contacts. */
 TalusStatus talus_check_pair_count(double count, int most);
 TalusStatus talus_check_contact_count(double count, int most);
 

@@ -10,19 +10,19 @@
 
 #include <stdbool.h>
 
-enum { TALUS_FACING_MOST = 8 };
+enum { TALUS_FACING_POINTS = 8 }; /* points of a facing part at most */
 
 /* The facing part: a face (count >= 3, anticlockwise seen from outside), a line (2) or a point (1). A disc is given by
- * eight points of its rim; of a face with more corners, eight are kept. */
+ * eight points of its rim; of a hull's face with more corners, eight are taken. */
 typedef struct TalusFacing {
     int count;
-    TalusVec3 point[TALUS_FACING_MOST + 1]; /* capacity for one more */
-    TalusVec3 normal;                       /* of a face, outward */
-    uint32_t id;                            /* tells the faces and lines of one body apart */
+    TalusVec3 point[TALUS_FACING_POINTS + 1]; /* capacity for one more */
+    TalusVec3 normal;                         /* of a face, outward */
+    uint32_t id; /* number that differs between the faces and lines of one body */
 } TalusFacing;
 
-/* Sine of the angle between d and a disc's axis up to which the disc's points start at the body's x axis, not at the
- * one farthest along d. */
+/* Sine of the angle between d and a disc's axis up to which the first point of the disc is on the body's x axis. At larger
+ * angles it is the point farthest along d. */
 #define TALUS_FACING_UPRIGHT 0x1p-16
 /* A hull's face counts if the cosine of the angle between d and its normal is above this: up to 60 degrees. */
 #define TALUS_FACING_FACE 0.5
@@ -30,6 +30,7 @@ typedef struct TalusFacing {
  * degrees. */
 #define TALUS_FACING_EDGE 0.5
 
+/* Finds the side of a box that faces d most. */
 TALUS_INLINE void talus_facing_box(TalusVec3 half, TalusVec3 d, TalusFacing *f)
 {
     double x = fabs(d.x), y = fabs(d.y), z = fabs(d.z);
@@ -48,9 +49,10 @@ TALUS_INLINE void talus_facing_box(TalusVec3 half, TalusVec3 d, TalusFacing *f)
     }
 }
 
-/* Eight points of a circle about z, at height z; the first is the farthest along d unless d is the axis up to
- * TALUS_FACING_UPRIGHT. up: 1 or -1, the z component of the outward normal. */
-TALUS_INLINE void talus_facing_disc(double radius, double z, double up, TalusVec3 d, TalusFacing *f)
+/* Sets the part to a disc about the z axis at height z: eight points of its rim. The first is the farthest along d; if d
+ * is the axis up to TALUS_FACING_UPRIGHT, it is on the x axis. up: 1 or -1, the z component of the outward normal. */
+TALUS_INLINE void talus_facing_set_disc(double radius, double z, double up, TalusVec3 d,
+                                        TalusFacing *f)
 {
     const double diagonal = 0.70710678118654752440;
     double rho = sqrt(d.x * d.x + d.y * d.y);
@@ -66,7 +68,8 @@ TALUS_INLINE void talus_facing_disc(double radius, double z, double up, TalusVec
     }
 }
 
-TALUS_INLINE void talus_facing_line(TalusVec3 from, TalusVec3 to, TalusFacing *f)
+/* Sets the part to a line between two points. */
+TALUS_INLINE void talus_facing_set_line(TalusVec3 from, TalusVec3 to, TalusFacing *f)
 {
     f->count = 2;
     f->point[0] = from;
@@ -74,43 +77,45 @@ TALUS_INLINE void talus_facing_line(TalusVec3 from, TalusVec3 to, TalusFacing *f
 }
 
 /* True if a line is at most 60 degrees out of the plane normal to d; of a steeper one only an end faces d. */
-TALUS_INLINE bool talus_line_faces(TalusVec3 from, TalusVec3 to, TalusVec3 d)
+TALUS_INLINE bool talus_line_is_facing(TalusVec3 from, TalusVec3 to, TalusVec3 d)
 {
     TalusVec3 along = talus_sub(to, from);
     double rise = talus_dot(along, d);
     return rise * rise <= 0.75 * talus_dot(along, along);
 }
 
+/* Finds the part of a capsule's segment that faces d: the segment, or one end of it. h: half the length. */
 TALUS_INLINE void talus_facing_capsule(double h, TalusVec3 d, TalusFacing *f)
 {
     TalusVec3 low = talus_vec3(0.0, 0.0, -h), high = talus_vec3(0.0, 0.0, h);
     f->point[0] = d.z < 0.0 ? low : high;
-    if (talus_line_faces(low, high, d))
-        talus_facing_line(low, high, f);
+    if (talus_line_is_facing(low, high, d))
+        talus_facing_set_line(low, high, f);
 }
 
+/* Finds the part of a cylinder of half height h that faces d: an end disc, or a line of the side. */
 TALUS_INLINE void talus_facing_cylinder(double radius, double h, TalusVec3 d, TalusFacing *f)
 {
     double rho = sqrt(d.x * d.x + d.y * d.y);
     if (fabs(d.z) >= rho) {
         f->id = d.z > 0.0 ? 1 : 0;
-        talus_facing_disc(radius, d.z > 0.0 ? h : -h, d.z > 0.0 ? 1.0 : -1.0, d, f);
+        talus_facing_set_disc(radius, d.z > 0.0 ? h : -h, d.z > 0.0 ? 1.0 : -1.0, d, f);
         return;
     }
     double x = radius * d.x / rho, y = radius * d.y / rho;
     f->id = 2;
-    talus_facing_line(talus_vec3(x, y, -h), talus_vec3(x, y, h), f);
+    talus_facing_set_line(talus_vec3(x, y, -h), talus_vec3(x, y, h), f);
 }
 
-/* Base at z = -h/2, apex at 3h/2. The normal of the side has the components 2 h away from the axis and radius along it,
- * before normalisation. */
+/* Finds the part of a cone of half height h that faces d: the base, a line of the side, or the apex. The base is at z =
+ * -h/2, the apex at 3h/2. The normal of the side is (2 h, radius), away from the axis and along it, up to a factor. */
 TALUS_INLINE void talus_facing_cone(double radius, double h, TalusVec3 d, TalusFacing *f)
 {
     double rho = sqrt(d.x * d.x + d.y * d.y);
     double side = (2.0 * h * rho + radius * d.z) / sqrt(4.0 * h * h + radius * radius);
     TalusVec3 apex = talus_vec3(0.0, 0.0, 1.5 * h);
     if (-d.z >= side) {
-        talus_facing_disc(radius, -0.5 * h, -1.0, d, f);
+        talus_facing_set_disc(radius, -0.5 * h, -1.0, d, f);
         return;
     }
     f->id = 1;
@@ -118,13 +123,14 @@ TALUS_INLINE void talus_facing_cone(double radius, double h, TalusVec3 d, TalusF
     if (!(rho > TALUS_FACING_UPRIGHT))
         return;
     TalusVec3 rim = talus_vec3(radius * d.x / rho, radius * d.y / rho, -0.5 * h);
-    if (talus_line_faces(rim, apex, d))
-        talus_facing_line(rim, apex, f);
+    if (talus_line_is_facing(rim, apex, d))
+        talus_facing_set_line(rim, apex, f);
 }
 
-/* Finds the edge at vertex `top`, or diagonal of a face there, that descends least along d; the vertex alone if all are
- * steeper than TALUS_FACING_EDGE. */
-TALUS_INLINE void talus_facing_edge(const TalusShape *shape, int top, TalusVec3 d, TalusFacing *f)
+/* Finds the line from vertex `top` of a hull to a neighbour, an edge or a diagonal of a face, that descends least along d.
+ * If all are steeper than TALUS_FACING_EDGE, the part is the vertex alone. */
+TALUS_INLINE void talus_facing_hull_edge(const TalusShape *shape, int top, TalusVec3 d,
+                                         TalusFacing *f)
 {
     const TalusHull *hull = &shape->hull;
     const TalusVec3 *vertex = shape->def.vertex;
@@ -143,15 +149,15 @@ TALUS_INLINE void talus_facing_edge(const TalusShape *shape, int top, TalusVec3 
         return;
     int low = best < top ? best : top, high = best < top ? top : best;
     f->id = (uint32_t)(hull->faces + low);
-    talus_facing_line(vertex[low], vertex[high], f);
+    talus_facing_set_line(vertex[low], vertex[high], f);
 }
 
-/* Finds, of the faces at the vertex farthest along d, the one whose normal is nearest to d and within
- * TALUS_FACING_FACE; if there is none, an edge or the vertex. */
+/* Finds the part of a hull that faces d. Of the faces at the vertex farthest along d it is the one whose normal is nearest
+ * to d and within TALUS_FACING_FACE; without such a face, an edge or the vertex (talus_facing_hull_edge). */
 TALUS_INLINE void talus_facing_hull(const TalusShape *shape, TalusVec3 d, TalusFacing *f)
 {
     const TalusHull *hull = &shape->hull;
-    int top = talus_hull_support(shape, d), best = -1;
+    int top = talus_hull_farthest_vertex(shape, d), best = -1;
     TalusVec3 x = shape->def.vertex[top];
     double most = TALUS_FACING_FACE, tolerance = 0x1p-12 * shape->size;
     for (int k = 0; k < hull->faces; k++) {
@@ -164,20 +170,20 @@ TALUS_INLINE void talus_facing_hull(const TalusShape *shape, TalusVec3 d, TalusF
         }
     }
     if (best < 0) {
-        talus_facing_edge(shape, top, d, f);
+        talus_facing_hull_edge(shape, top, d, f);
         return;
     }
     int first = hull->loop_start[best], corners = hull->loop_start[best + 1] - first;
     f->id = (uint32_t)best;
     f->normal = talus_vec3(hull->plane[best][0], hull->plane[best][1], hull->plane[best][2]);
-    f->count = corners < TALUS_FACING_MOST ? corners : TALUS_FACING_MOST;
+    f->count = corners < TALUS_FACING_POINTS ? corners : TALUS_FACING_POINTS;
     for (int k = 0; k < f->count; k++)
         f->point[k] = shape->def.vertex[hull->loop[first + k * corners / f->count]];
 }
 
-/* Finds the part that faces d, a unit vector, in the body's frame; of spheres and ellipsoids a point. The part is that
- * of the core: the surface of a sphere or capsule is talus_core_margin farther out. */
-TALUS_INLINE void talus_facing(const TalusShape *shape, TalusVec3 d, TalusFacing *f)
+/* Finds the part of a convex shape that faces d, a unit vector in the body's frame; of spheres and ellipsoids a point. It
+ * is a part of the core: the surface of a sphere or capsule is talus_core_margin farther out. */
+TALUS_INLINE void talus_find_facing(const TalusShape *shape, TalusVec3 d, TalusFacing *f)
 {
     const TalusShapeDef *def = &shape->def;
     f->count = 1;
@@ -188,7 +194,7 @@ TALUS_INLINE void talus_facing(const TalusShape *shape, TalusVec3 d, TalusFacing
     case TALUS_SHAPE_CONE: talus_facing_cone(def->radius, def->half_height, d, f); return;
     case TALUS_SHAPE_HULL: talus_facing_hull(shape, d, f); return;
     case TALUS_SHAPE_CAPSULE: talus_facing_capsule(def->half_height, d, f); return;
-    default: f->point[0] = talus_support_core(shape, d); return;
+    default: f->point[0] = talus_core_support(shape, d); return;
     }
 }
 

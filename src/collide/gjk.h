@@ -32,77 +32,84 @@ typedef struct TalusConvexPair {
 } TalusConvexPair;
 
 /* Rotates a direction of a's frame into the frame of b. */
-TALUS_INLINE TalusVec3 talus_pair_into_b(const TalusConvexPair *p, TalusVec3 d)
+TALUS_INLINE TalusVec3 talus_pair_rotate_into_b(const TalusConvexPair *p, TalusVec3 d)
 {
     return talus_vec3(talus_dot(p->axis[0], d), talus_dot(p->axis[1], d), talus_dot(p->axis[2], d));
 }
 
 /* Rotates a direction of b's frame into the frame of a. */
-TALUS_INLINE TalusVec3 talus_pair_rotate_b(const TalusConvexPair *p, TalusVec3 d)
+TALUS_INLINE TalusVec3 talus_pair_rotate_from_b(const TalusConvexPair *p, TalusVec3 d)
 {
     return talus_madd(talus_madd(talus_scale(d.x, p->axis[0]), d.y, p->axis[1]), d.z, p->axis[2]);
 }
 
-TALUS_INLINE TalusVec3 talus_pair_from_b(const TalusConvexPair *p, TalusVec3 x)
+/* Transforms a point of b's frame into the frame of a. */
+TALUS_INLINE TalusVec3 talus_pair_point_from_b(const TalusConvexPair *p, TalusVec3 x)
 {
-    return talus_add(p->centre, talus_pair_rotate_b(p, x));
+    return talus_add(p->centre, talus_pair_rotate_from_b(p, x));
 }
 
+/* Corner of the triangle farthest along d. */
 TALUS_INLINE TalusVec3 talus_triangle_support(const TalusVec3 corner[3], TalusVec3 d)
 {
     double x = talus_dot(corner[0], d), y = talus_dot(corner[1], d), z = talus_dot(corner[2], d);
     return x >= y && x >= z ? corner[0] : y >= z ? corner[1] : corner[2];
 }
 
+/* Point of b's core farthest along d, in the frame of a. */
 TALUS_INLINE TalusVec3 talus_pair_support_b(const TalusConvexPair *p, TalusVec3 d)
 {
     if (!p->b)
         return talus_triangle_support(p->corner, d);
-    return talus_pair_from_b(p, talus_support_core(p->b, talus_pair_into_b(p, d)));
+    return talus_pair_point_from_b(p, talus_core_support(p->b, talus_pair_rotate_into_b(p, d)));
 }
 
 /* ---- the nearest point of a simplex ---------------------------------------------------------- */
 
-/* Nearest point v to the origin, as a convex combination of the points with indices `at`. */
-typedef struct TalusNear {
-    int count;
-    int at[3];
-    double weight[3];
+/* The point v of a simplex nearest to the origin, as a convex combination of some points of the simplex. */
+typedef struct TalusSimplexPoint {
+    int count;        /* number of those points */
+    int at[3];        /* their indices in the simplex */
+    double weight[3]; /* their weights, sum 1 */
     TalusVec3 v;
-    double norm2;
-} TalusNear;
+    double norm2; /* |v|^2 */
+} TalusSimplexPoint;
 
-TALUS_INLINE TalusNear talus_near_corner(const TalusVec3 *w, int i)
+/* The point w[i] itself. */
+TALUS_INLINE TalusSimplexPoint talus_nearest_of_corner(const TalusVec3 *w, int i)
 {
-    TalusNear n = {1, {i, 0, 0}, {1.0, 0.0, 0.0}, w[i], talus_dot(w[i], w[i])};
+    TalusSimplexPoint n = {1, {i, 0, 0}, {1.0, 0.0, 0.0}, w[i], talus_dot(w[i], w[i])};
     return n;
 }
 
-TALUS_INLINE TalusNear talus_near_edge(const TalusVec3 *w, int i, int j)
+/* Point of the edge w[i] w[j] nearest to the origin. */
+TALUS_INLINE TalusSimplexPoint talus_nearest_of_edge(const TalusVec3 *w, int i, int j)
 {
     TalusVec3 along = talus_sub(w[j], w[i]);
     double length2 = talus_dot(along, along), from = -talus_dot(w[i], along);
     if (!(from > 0.0))
-        return talus_near_corner(w, i);
+        return talus_nearest_of_corner(w, i);
     if (!(from < length2))
-        return talus_near_corner(w, j);
+        return talus_nearest_of_corner(w, j);
     double t = from / length2;
     TalusVec3 v = talus_madd(w[i], t, along);
-    TalusNear n = {2, {i, j, 0}, {1.0 - t, t, 0.0}, v, talus_dot(v, v)};
+    TalusSimplexPoint n = {2, {i, j, 0}, {1.0 - t, t, 0.0}, v, talus_dot(v, v)};
     return n;
 }
 
-TALUS_INLINE void talus_near_keep(TalusNear *best, TalusNear other)
+/* Replaces *best by `other` if that is nearer to the origin. */
+TALUS_INLINE void talus_keep_nearer(TalusSimplexPoint *best, TalusSimplexPoint other)
 {
     if (other.norm2 < best->norm2)
         *best = other;
 }
 
-/* If the origin projects outside the triangle, the nearest point is on an edge that separates the two. The signed areas
- * of the triangles (origin, b, c) come from b x (c - b): its rounding error is relative to |b| |c - b|, not to |b| |c|
- * as that of b x c. Inside, v is a multiple of the triangle's normal, whose direction is accurate however short v
- * is. */
-TALUS_INLINE TalusNear talus_near_triangle(const TalusVec3 *w, int i, int j, int k)
+/* Point of the triangle a b c = w[i] w[j] w[k] nearest to the origin. If the origin projects outside the triangle, the
+ * point is on an edge that has the origin and the triangle on different sides. Signed areas, of the triangle (origin, b,
+ * c) and its like, are computed as b x (c - b): the rounding error is relative to |b| |c - b|, that of b x c would be
+ * relative to |b| |c|. If the origin projects inside, v is a multiple of the triangle's normal, so its direction is
+ * accurate however short v is. */
+TALUS_INLINE TalusSimplexPoint talus_nearest_of_triangle(const TalusVec3 *w, int i, int j, int k)
 {
     TalusVec3 a = w[i], b = w[j], c = w[k];
     TalusVec3 ab = talus_sub(b, a), bc = talus_sub(c, b), ca = talus_sub(a, c);
@@ -114,37 +121,38 @@ TALUS_INLINE TalusNear talus_near_triangle(const TalusVec3 *w, int i, int j, int
     if (!flat && of_a > 0.0 && of_b > 0.0 && of_c > 0.0) {
         double sum = 1.0 / (of_a + of_b + of_c);
         double height = talus_dot(n, a);
-        TalusNear r = {3,
-                       {i, j, k},
-                       {sum * of_a, sum * of_b, sum * of_c},
-                       talus_scale(height / area2, n),
-                       height * height / area2};
+        TalusSimplexPoint r = {3,
+                               {i, j, k},
+                               {sum * of_a, sum * of_b, sum * of_c},
+                               talus_scale(height / area2, n),
+                               height * height / area2};
         return r;
     }
-    TalusNear best = {0, {0, 0, 0}, {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}, INFINITY};
+    TalusSimplexPoint best = {0, {0, 0, 0}, {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}, INFINITY};
     if (flat || of_c <= 0.0)
-        talus_near_keep(&best, talus_near_edge(w, i, j));
+        talus_keep_nearer(&best, talus_nearest_of_edge(w, i, j));
     if (flat || of_a <= 0.0)
-        talus_near_keep(&best, talus_near_edge(w, j, k));
+        talus_keep_nearer(&best, talus_nearest_of_edge(w, j, k));
     if (flat || of_b <= 0.0)
-        talus_near_keep(&best, talus_near_edge(w, k, i));
+        talus_keep_nearer(&best, talus_nearest_of_edge(w, k, i));
     return best;
 }
 
-/* As talus_near_triangle, for the four faces; count 0 if the origin is inside. A flat tetrahedron has no inside. */
-TALUS_INLINE TalusNear talus_near_tetrahedron(const TalusVec3 *w)
+/* Point of the tetrahedron w[0 .. 3] nearest to the origin, on one of its faces; count 0 if the origin is inside. A flat
+ * tetrahedron has no inside. */
+TALUS_INLINE TalusSimplexPoint talus_nearest_of_tetrahedron(const TalusVec3 *w)
 {
     TalusVec3 x = talus_sub(w[1], w[0]), y = talus_sub(w[2], w[0]), z = talus_sub(w[3], w[0]);
     TalusVec3 xy = talus_cross(x, y);
     double volume = talus_dot(xy, z);
     bool flat = !(volume * volume > 0x1p-90 * talus_dot(x, x) * talus_dot(y, y) * talus_dot(z, z));
-    TalusNear best = {0, {0, 0, 0}, {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}, INFINITY};
+    TalusSimplexPoint best = {0, {0, 0, 0}, {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}, INFINITY};
     for (int f = 0; f < 4; f++) {
         int i = f, j = (f + 1) & 3, k = (f + 2) & 3, apex = (f + 3) & 3;
         TalusVec3 n = talus_cross(talus_sub(w[j], w[i]), talus_sub(w[k], w[i]));
         double height = talus_dot(n, w[i]), side = talus_dot(n, talus_sub(w[apex], w[i]));
         if (flat || (side > 0.0 ? height >= 0.0 : height <= 0.0))
-            talus_near_keep(&best, talus_near_triangle(w, i, j, k));
+            talus_keep_nearer(&best, talus_nearest_of_triangle(w, i, j, k));
     }
     return best;
 }
@@ -153,23 +161,24 @@ TALUS_INLINE TalusNear talus_near_tetrahedron(const TalusVec3 *w)
 
 typedef enum TalusGjkResult {
     TALUS_GJK_APART, /* v and the nearest points are known */
-    TALUS_GJK_FAR,   /* not nearer than `limit` */
+    TALUS_GJK_FAR,   /* the distance is not below `limit` */
     TALUS_GJK_MEET   /* the origin is in C, or within `touching` of it */
 } TalusGjkResult;
 
 typedef struct TalusGjk {
     TalusGjkResult result;
-    int count;               /* number of points of the simplex, all of C */
-    TalusVec3 w[4], on_a[4]; /* points a - b of C, and their points of a */
-    double weight[4];        /* weights of v; old ones if the origin is inside the tetrahedron */
-    TalusVec3 v;
-    double norm2;
+    int count;         /* number of points of the simplex, all of C */
+    TalusVec3 w[4];    /* points a - b of C */
+    TalusVec3 on_a[4]; /* for each of them, the point a of the first core */
+    double weight[4];  /* weights of w in v; not updated if the origin is inside the tetrahedron */
+    TalusVec3 v;       /* point of the simplex nearest to the origin */
+    double norm2;      /* |v|^2 */
 } TalusGjk;
 
-enum { TALUS_GJK_ROUNDS = 96 };
+enum { TALUS_GJK_ROUNDS = 96 }; /* limit of iterations */
 
-/* Reduces the simplex to the points that `near` needs, and takes over its weights and v. */
-TALUS_INLINE void talus_gjk_take(TalusGjk *g, const TalusNear *near)
+/* Reduces the simplex to the points that `near` combines, and copies the weights and v of `near`. */
+TALUS_INLINE void talus_gjk_reduce_simplex(TalusGjk *g, const TalusSimplexPoint *near)
 {
     TalusVec3 w[3], on_a[3];
     for (int k = 0; k < near->count; k++) {
@@ -186,7 +195,8 @@ TALUS_INLINE void talus_gjk_take(TalusGjk *g, const TalusNear *near)
     g->norm2 = near->norm2;
 }
 
-TALUS_INLINE bool talus_gjk_has(const TalusGjk *g, TalusVec3 w)
+/* True if w is a point of the simplex already. */
+TALUS_INLINE bool talus_gjk_has_point(const TalusGjk *g, TalusVec3 w)
 {
     for (int k = 0; k < g->count; k++) {
         if (g->w[k].x == w.x && g->w[k].y == w.y && g->w[k].z == w.z)
@@ -195,16 +205,17 @@ TALUS_INLINE bool talus_gjk_has(const TalusGjk *g, TalusVec3 w)
     return false;
 }
 
-/* Adds a point of C and updates v. False at the end of the iteration: the origin is inside, or v does not improve. */
-TALUS_INLINE bool talus_gjk_add(TalusGjk *g, TalusVec3 w, TalusVec3 on_a)
+/* Adds the point w of C, with its point on a, to the simplex and updates v. Returns false to end the iteration: the origin
+ * is inside the simplex (TALUS_GJK_MEET), or v does not come nearer. */
+TALUS_INLINE bool talus_gjk_add_point(TalusGjk *g, TalusVec3 w, TalusVec3 on_a)
 {
     g->w[g->count] = w;
     g->on_a[g->count] = on_a;
-    TalusNear near;
+    TalusSimplexPoint near;
     switch (g->count) {
-    case 1: near = talus_near_edge(g->w, 0, 1); break;
-    case 2: near = talus_near_triangle(g->w, 0, 1, 2); break;
-    default: near = talus_near_tetrahedron(g->w); break;
+    case 1: near = talus_nearest_of_edge(g->w, 0, 1); break;
+    case 2: near = talus_nearest_of_triangle(g->w, 0, 1, 2); break;
+    default: near = talus_nearest_of_tetrahedron(g->w); break;
     }
     if (near.count == 0) {
         g->count = 4;
@@ -213,18 +224,19 @@ TALUS_INLINE bool talus_gjk_add(TalusGjk *g, TalusVec3 w, TalusVec3 on_a)
     }
     if (!(near.norm2 < g->norm2))
         return false;
-    talus_gjk_take(g, &near);
+    talus_gjk_reduce_simplex(g, &near);
     return true;
 }
 
-/* Computes the distance between a and b moved by `shift`. `start` is a nonzero estimate of v. If the result is
+/* Computes the distance between the cores of a and of b, with b moved by `shift`. `start` is a nonzero estimate of v.
+ * Ends early if the distance is not below `limit` (TALUS_GJK_FAR) or at most `touching` (TALUS_GJK_MEET). If the result is
  * TALUS_GJK_APART, the error of |v| is at most 2^-40 |v|, 2^-47 of the largest |w| or 2^-36 of p->size, whichever is
  * largest, unless rounding or TALUS_GJK_ROUNDS end the iteration earlier. */
 TALUS_OUTLINE void talus_gjk(const TalusConvexPair *p, TalusVec3 shift, TalusVec3 start,
                              double limit, double touching, TalusGjk *g)
 {
     g->result = TALUS_GJK_APART;
-    g->on_a[0] = talus_support_core(p->a, talus_neg(start));
+    g->on_a[0] = talus_core_support(p->a, talus_neg(start));
     g->w[0] = talus_sub(g->on_a[0], talus_add(talus_pair_support_b(p, start), shift));
     g->weight[0] = 1.0;
     g->count = 1;
@@ -236,7 +248,7 @@ TALUS_OUTLINE void talus_gjk(const TalusConvexPair *p, TalusVec3 shift, TalusVec
             g->result = TALUS_GJK_MEET;
             return;
         }
-        TalusVec3 on_a = talus_support_core(p->a, talus_neg(g->v));
+        TalusVec3 on_a = talus_core_support(p->a, talus_neg(g->v));
         TalusVec3 w = talus_sub(on_a, talus_add(talus_pair_support_b(p, g->v), shift));
         double along = talus_dot(g->v, w), rest = g->norm2 - along;
         if (along > 0.0 && along * along >= limit * limit * g->norm2) {
@@ -246,13 +258,13 @@ TALUS_OUTLINE void talus_gjk(const TalusConvexPair *p, TalusVec3 shift, TalusVec
         extent2 = fmax(extent2, talus_dot(w, w));
         double enough2 = fmax(0x1p-94 * extent2, 0x1p-72 * p->size * p->size);
         if (rest <= 0x1p-40 * g->norm2 || rest * rest <= enough2 * g->norm2 ||
-            talus_gjk_has(g, w) || !talus_gjk_add(g, w, on_a))
+            talus_gjk_has_point(g, w) || !talus_gjk_add_point(g, w, on_a))
             return;
     }
 }
 
-/* Nearest point on a. */
-TALUS_INLINE TalusVec3 talus_gjk_on_a(const TalusGjk *g)
+/* Nearest point on the core of a, once v is known. */
+TALUS_INLINE TalusVec3 talus_gjk_nearest_on_a(const TalusGjk *g)
 {
     TalusVec3 x = talus_scale(g->weight[0], g->on_a[0]);
     for (int k = 1; k < g->count; k++)

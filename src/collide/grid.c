@@ -9,8 +9,9 @@
 #include <float.h>
 
 enum {
-    SMALL_SAMPLE = 16, /* if fewer random slots have free bodies, the first of all are taken */
-    GRAIN = 8192
+    SMALL_SAMPLE =
+        16,      /* if fewer random slots have free bodies, the first free bodies are the sample */
+    GRAIN = 8192 /* bodies or entries of a chunk */
 };
 
 static double fat_radius(const TalusGrid *grid, uint32_t i)
@@ -27,8 +28,8 @@ static bool is_wall(const TalusGrid *grid, uint32_t i)
 
 /* ---- sample ---------------------------------------------------------------------------------- */
 
-/* True if slot i has a free body, no wall, with finite position and velocity. */
-static bool sampled(const TalusBodyView *v, int i)
+/* True if slot i has a free body with finite position and velocity that is no wall. */
+static bool can_be_sampled(const TalusBodyView *v, int i)
 {
     if (v->shape[i] < 0 || !talus_is_free(v, i) ||
         talus_shape_has(talus_body_kind(v, (uint32_t)i), TALUS_TRAIT_WALL))
@@ -37,30 +38,32 @@ static bool sampled(const TalusBodyView *v, int i)
     return fabs(x.x) + fabs(x.y) + fabs(x.z) + fabs(u.x) + fabs(u.y) + fabs(u.z) < INFINITY;
 }
 
-/* Samples slots at random, the same for the same number of slots; a regular stride could meet the same place in every
- * row of bodies. Returns how many free bodies it has written to `out`; one may occur twice. */
-static int sample_some(const TalusBodyView *v, uint32_t *out)
+/* Samples slots at random, because a regular stride could meet the same place in every row of bodies. The same number of
+ * slots gives the same sample. Writes the sampled free bodies, some perhaps twice, to `out`; returns their number. */
+static int sample_random(const TalusBodyView *v, uint32_t *out)
 {
     TalusRng rng = talus_rng_from_seed((uint64_t)v->count);
     int count = 0;
     for (int k = 0; k < TALUS_GRID_SAMPLE; k++) {
         int i = (int)talus_rng_below(&rng, (uint64_t)v->count);
-        if (sampled(v, i))
+        if (can_be_sampled(v, i))
             out[count++] = (uint32_t)i;
     }
     return count;
 }
 
+/* Writes the first TALUS_GRID_SAMPLE bodies that can be sampled to `out`; returns their number. */
 static int sample_first(const TalusBodyView *v, uint32_t *out)
 {
     int count = 0;
     for (int i = 0; i < v->count && count < TALUS_GRID_SAMPLE; i++) {
-        if (sampled(v, i))
+        if (can_be_sampled(v, i))
             out[count++] = (uint32_t)i;
     }
     return count;
 }
 
+/* Sets grid->drift, the mean velocity of the sample. */
 static void choose_drift(TalusGrid *grid, const uint32_t *sample, int count)
 {
     TalusVec3 sum = {0.0, 0.0, 0.0};
@@ -69,7 +72,7 @@ static void choose_drift(TalusGrid *grid, const uint32_t *sample, int count)
     grid->drift = talus_scale(1.0 / count, sum);
 }
 
-/* Returns the candidate (talus_edge_factor) with the lowest cost. */
+/* Returns the candidate for edge_factor (talus_edge_factor) with the lowest cost of the search. */
 static double choose_edge_factor(const int histogram[TALUS_EDGE_FACTORS])
 {
     double best = INFINITY, edge_factor = 1.0;
@@ -83,9 +86,8 @@ static double choose_edge_factor(const int histogram[TALUS_EDGE_FACTORS])
     return edge_factor;
 }
 
-/* Sets unit, the power of two above the mean fat radius, in which the grid stores lengths; edge_factor, as cell edges
- * are edge_factor 2^i units; and large, the fat radius in m above which a body that does not move freely is a wall; all
- * from the sampled bodies. Bin k of the histogram has the fat radii (1 + k/32 .. 1 + (k + 1)/32) 2^i, for all i. */
+/* Sets unit, per_unit, edge_factor and large of the grid (TalusGrid) from the fat radii of the sample. Bin k of the
+ * histogram counts fat radii in (1 + k/32 .. 1 + (k + 1)/32) 2^i, for all i. */
 static void choose_sizes(TalusGrid *grid, const uint32_t *sample, int count)
 {
     int histogram[TALUS_EDGE_FACTORS] = {0};
@@ -109,8 +111,8 @@ static void choose_sizes(TalusGrid *grid, const uint32_t *sample, int count)
         grid->large = fmin(grid->large, 0.25 * talus_shortest_period(grid->bodies->period));
 }
 
-/* Sets the box along one axis to mean -+ four mean deviations of the sample, cut at its outermost bodies: all of a
- * uniform bed, and hardly more if some bodies are far away. */
+/* Sets *low and *high, the range of the box along one axis, in units: mean -+ four mean deviations of the sample's
+ * positions, cut at the outermost. This contains all of a uniform bed, and is hardly wider if a few bodies are far away. */
 static void choose_range(const TalusGrid *grid, const uint32_t *sample, int count, int axis,
                          double *low, double *high)
 {
@@ -129,10 +131,12 @@ static void choose_range(const TalusGrid *grid, const uint32_t *sample, int coun
     *high = fmin(most, mean + 4.0 * deviation) / grid->unit;
 }
 
+/* Samples the bodies and sets moving, drift, unit, per_unit, edge_factor, large, low and high of the grid. Sets only
+ * moving = 0 if no body can be sampled. */
 static void choose_parameters(TalusGrid *grid)
 {
     uint32_t sample[TALUS_GRID_SAMPLE];
-    int count = grid->bodies->count > TALUS_GRID_SAMPLE ? sample_some(grid->bodies, sample) : 0;
+    int count = grid->bodies->count > TALUS_GRID_SAMPLE ? sample_random(grid->bodies, sample) : 0;
     if (count < SMALL_SAMPLE)
         count = sample_first(grid->bodies, sample);
     grid->moving = count;
@@ -147,35 +151,36 @@ static void choose_parameters(TalusGrid *grid)
 
 /* ---- walls ----------------------------------------------------------------------------------- */
 
-/* Counts bodies of shapes that can only be walls, and large bodies of other shapes. Fails if one of the former is
- * free. */
-static TalusStatus count_walls(TalusGrid *grid, int *unbounded_walls, int *large_walls)
+/* Counts bodies of shapes that can only be walls in *wall_shapes, and bodies of other shapes that are walls because
+ * they are large in *large_walls. Fails if a body of the first kind is free. */
+static TalusStatus count_walls(TalusGrid *grid, int *wall_shapes, int *large_walls)
 {
     const TalusBodyView *v = grid->bodies;
-    *unbounded_walls = *large_walls = 0;
+    *wall_shapes = *large_walls = 0;
     for (int i = 0; i < v->count; i++) {
         if (v->shape[i] < 0)
             continue;
         TalusShapeKind kind = talus_body_kind(v, (uint32_t)i);
         if (talus_shape_has(kind, TALUS_TRAIT_WALL) && talus_is_free(v, i))
-            return talus_refuse_moving(i, kind);
-        *unbounded_walls += talus_shape_has(kind, TALUS_TRAIT_WALL);
+            return talus_refuse_free_wall(i, kind);
+        *wall_shapes += talus_shape_has(kind, TALUS_TRAIT_WALL);
         *large_walls += !talus_is_free(v, i) && !talus_shape_has(kind, TALUS_TRAIT_WALL) &&
                         is_wall(grid, (uint32_t)i);
     }
     return TALUS_OK;
 }
 
+/* Lists the walls in grid->wall. If too many bodies are walls only because they are large, they go into the grid instead. */
 static TalusStatus collect_walls(TalusGrid *grid)
 {
     const TalusBodyView *v = grid->bodies;
-    int unbounded_walls, large_walls;
-    TALUS_TRY(count_walls(grid, &unbounded_walls, &large_walls));
+    int wall_shapes, large_walls;
+    TALUS_TRY(count_walls(grid, &wall_shapes, &large_walls));
     if (large_walls > TALUS_LARGE_WALLS) { /* too many to test against every body */
         grid->large = INFINITY;
         large_walls = 0;
     }
-    int need = unbounded_walls + large_walls;
+    int need = wall_shapes + large_walls;
     TALUS_TRY(TALUS_GROW(grid->wall, (size_t)need, 0, "walls"));
     grid->walls = 0;
     for (int i = 0; grid->walls < need; i++) {
@@ -188,6 +193,7 @@ static TalusStatus collect_walls(TalusGrid *grid)
 
 /* ---- levels ---------------------------------------------------------------------------------- */
 
+/* Sets *value to the candidate if that is lower; safe from several threads. */
 static void lower_to(atomic_llong *value, long long candidate)
 {
     long long now = atomic_load(value);
@@ -195,15 +201,15 @@ static void lower_to(atomic_llong *value, long long candidate)
         ;
 }
 
-/* Returns the fat radius in units: negative unless the body is a free sphere; 0 for a dead slot, a wall or a body with
- * bad numbers. Records the lowest slot of the latter. */
-static float measure(TalusGrid *grid, uint32_t i)
+/* Returns the fat radius of slot i in units, negated if the body is not a free sphere; 0 for a dead slot, a wall or a body
+ * with bad numbers. Records the lowest slot with bad numbers in bad_body or odd_sphere. */
+static float measure_body(TalusGrid *grid, uint32_t i)
 {
     const TalusBodyView *v = grid->bodies;
     if (v->shape[i] < 0)
         return 0.0f;
     bool sphere = talus_body_kind(v, i) == TALUS_SHAPE_SPHERE;
-    if (!talus_body_finite(v, i))
+    if (!talus_body_is_finite(v, i))
         lower_to(&grid->bad_body, i);
     else if (sphere && v->size[i] != v->radius[i])
         lower_to(&grid->odd_sphere, i);
@@ -216,7 +222,7 @@ static float measure(TalusGrid *grid, uint32_t i)
     return 0.0f;
 }
 
-/* Sets grid->fat of slots begin .. end - 1 and counts their size classes. */
+/* Sets grid->fat of slots begin .. end - 1 and counts the bodies in grid->size_class. */
 static void measure_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
@@ -225,7 +231,7 @@ static void measure_chunk(void *context, int64_t begin, int64_t end, int64_t chu
     double per_edge_factor = 1.0 / grid->edge_factor;
     int least = TALUS_SIZE_CLASSES, most = 0;
     for (int64_t i = begin; i < end; i++) {
-        float fat = measure(grid, (uint32_t)i);
+        float fat = measure_body(grid, (uint32_t)i);
         grid->fat[i] = fat;
         if (fat == 0.0f)
             continue;
@@ -276,27 +282,28 @@ static TalusStatus lay_out_levels(TalusGrid *grid)
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-static uint32_t cell_of_body(const TalusGrid *grid, const TalusLevel *level, TalusVec3 position)
+/* Index of the cell of a level, counted over all levels, that contains a position. */
+static uint32_t cell_of_position(const TalusGrid *grid, const TalusLevel *level, TalusVec3 position)
 {
     TalusVec3 x = talus_scale(grid->per_unit, position);
-    int64_t cx = talus_fold(level, 0, talus_cell_of(level, x.x));
-    int64_t cy = talus_fold(level, 1, talus_cell_of(level, x.y));
-    int64_t cz = talus_fold(level, 2, talus_cell_of(level, x.z));
+    int64_t cx = talus_fold_cell(level, 0, talus_cell_coordinate(level, x.x));
+    int64_t cy = talus_fold_cell(level, 1, talus_cell_coordinate(level, x.y));
+    int64_t cz = talus_fold_cell(level, 2, talus_cell_coordinate(level, x.z));
     return level->first + (uint32_t)((cz * level->cells[1] + cy) * level->cells[0] + cx);
 }
 
 /* Position of body i, or of image i - bodies->count. */
-static inline TalusVec3 position_of(const TalusGrid *grid, int64_t i)
+static inline TalusVec3 position_of_entry(const TalusGrid *grid, int64_t i)
 {
     const TalusBodyView *v = grid->bodies;
     if (i < v->count)
         return v->position[i];
     const TalusGridImage *image = &grid->images[i - v->count];
-    return talus_shifted(v->period, v->position[image->body], image->shift, 1.0);
+    return talus_shift_by_periods(v->period, v->position[image->body], image->shift, 1.0);
 }
 
-/* Writes the entries (cell, body or image) begin .. end - 1, not yet sorted. */
-static void enter_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+/* Writes entries begin .. end - 1, not yet sorted: (cell, number of the body or image). */
+static void write_entries_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
     const TalusGrid *grid = context;
@@ -305,16 +312,17 @@ static void enter_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
         uint32_t cell = grid->cells; /* the cell after all others, for what is not in the grid */
         if (grid->fat[i] != 0.0f) {
             int class = talus_size_class(fabs((double)grid->fat[i]), per_edge_factor);
-            cell =
-                cell_of_body(grid, &grid->level[grid->level_of_class[class]], position_of(grid, i));
+            cell = cell_of_position(grid, &grid->level[grid->level_of_class[class]],
+                                    position_of_entry(grid, i));
         }
         grid->entry[i].a = cell;
         grid->entry[i].b = (uint32_t)i;
     }
 }
 
-/* Stores the shift of entry k, which is body i or image i - bodies->count, makes it name its body, and returns that. */
-static uint32_t note_image(const TalusGrid *grid, int64_t k, uint32_t i)
+/* Entry k is body i, or image i - bodies->count. Stores its shift in image[k], makes entry[k] name the body itself, and
+ * returns the body. */
+static uint32_t resolve_image(const TalusGrid *grid, int64_t k, uint32_t i)
 {
     uint32_t count = (uint32_t)grid->bodies->count;
     grid->image[k] = i < count ? 0 : grid->images[i - count].shift;
@@ -323,27 +331,28 @@ static uint32_t note_image(const TalusGrid *grid, int64_t k, uint32_t i)
     return i;
 }
 
-/* Copies positions and radii in the order of cells, so that the search reads contiguous memory, and marks entries that
- * are not free spheres. */
-static void copy_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+/* Copies positions and radii of entries begin .. end - 1, which are sorted by cell, so that the search reads contiguous
+ * memory. Marks entries that are not free spheres. */
+static void copy_bodies_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
     const TalusGrid *grid = context;
     double per_unit = grid->per_unit;
     for (int64_t k = begin; k < end; k++) {
         uint32_t i = grid->entry[k].b;
-        TalusVec3 x = position_of(grid, i);
+        TalusVec3 x = position_of_entry(grid, i);
         TalusGridBody body = {x.x * per_unit, x.y * per_unit, x.z * per_unit,
                               fabs((double)grid->fat[i])};
         grid->body[k] = body;
         if (grid->image)
-            i = note_image(grid, k, i);
+            i = resolve_image(grid, k, i);
         grid->radius[k] = (float)(grid->bodies->radius[i] * per_unit / TALUS_GRID_SLACK);
         if (grid->fat[i] < 0.0f)
             grid->entry[k].b |= TALUS_NOT_MOVING_SPHERE;
     }
 }
 
+/* Fills entry, start, body and radius of the grid: bodies and images sorted by cell. */
 static TalusStatus sort_into_cells(TalusGrid *grid, TalusPool *pool, TalusScratch *scratch)
 {
     size_t count = (size_t)grid->bodies->count + (size_t)grid->image_count;
@@ -352,15 +361,17 @@ static TalusStatus sort_into_cells(TalusGrid *grid, TalusPool *pool, TalusScratc
     TALUS_TRY(TALUS_GROW(scratch->block, pairs > bodies ? pairs : bodies, 0, "grid bodies"));
     TALUS_TRY(TALUS_GROW(grid->entry, count, 0, "grid entries"));
     TALUS_TRY(TALUS_GROW(grid->start, (size_t)grid->cells + 2, 0, "grid cells"));
-    talus_parallel(pool, (int64_t)count, GRAIN, enter_chunk, grid);
-    TALUS_TRY(talus_sort_pairs(&scratch->sorter, pool, grid->entry, (TalusPair *)scratch->block,
-                               (int64_t)count, grid->cells + 1, grid->start));
+    talus_parallel(pool, (int64_t)count, GRAIN, write_entries_chunk, grid);
+    TALUS_TRY(talus_sort_pairs_by_a(&scratch->sorter, pool, grid->entry,
+                                    (TalusPair *)scratch->block, (int64_t)count, grid->cells + 1,
+                                    grid->start));
     grid->body = (TalusGridBody *)scratch->block;
     grid->radius = (float *)(grid->body + grid->members);
-    talus_parallel(pool, grid->members, GRAIN, copy_chunk, grid);
+    talus_parallel(pool, grid->members, GRAIN, copy_bodies_chunk, grid);
     return TALUS_OK;
 }
 
+/* Sets fat and size_class of the grid for all bodies. Fails if a body has bad numbers. */
 static TalusStatus measure_bodies(TalusGrid *grid, TalusPool *pool)
 {
     int count = grid->bodies->count;
@@ -372,29 +383,29 @@ static TalusStatus measure_bodies(TalusGrid *grid, TalusPool *pool)
     talus_parallel(pool, count, GRAIN, measure_chunk, grid);
     long long bad = atomic_load(&grid->bad_body), odd = atomic_load(&grid->odd_sphere);
     if (bad != INT64_MAX)
-        return talus_refuse_body(bad);
+        return talus_refuse_bad_numbers(bad);
     if (odd != INT64_MAX)
-        return talus_refuse_sphere(odd, grid->bodies->radius[odd], grid->bodies->size[odd]);
+        return talus_refuse_sphere_size(odd, grid->bodies->radius[odd], grid->bodies->size[odd]);
     return TALUS_OK;
 }
 
-static TalusStatus measure_all(TalusGrid *grid, TalusPool *pool)
+static TalusStatus measure_walls_and_bodies(TalusGrid *grid, TalusPool *pool)
 {
     TALUS_TRY(collect_walls(grid));
     return measure_bodies(grid, pool);
 }
 
-/* Makes images. A drift widens the margins of bodies that do not share it, so if some are too wide for the period, all
- * are measured again without drift. */
-static TalusStatus enter_images(TalusGrid *grid, TalusPool *pool)
+/* Makes the images of bodies near the sides of a period. A drift widens the margins of bodies that do not share it; so if
+ * some are too wide for the period, all bodies are measured again without drift. */
+static TalusStatus make_images(TalusGrid *grid, TalusPool *pool)
 {
-    TALUS_TRY(talus_grid_fit(grid));
-    if (talus_fit_clips(&grid->fit)) {
+    TALUS_TRY(talus_grid_fit_period(grid));
+    if (talus_fit_has_clipped(&grid->fit)) {
         grid->drift = talus_vec3(0.0, 0.0, 0.0);
-        TALUS_TRY(measure_all(grid, pool));
-        TALUS_TRY(talus_grid_fit(grid));
+        TALUS_TRY(measure_walls_and_bodies(grid, pool));
+        TALUS_TRY(talus_grid_fit_period(grid));
     }
-    return talus_grid_images(grid);
+    return talus_grid_make_images(grid);
 }
 
 TalusStatus talus_grid_build(TalusGrid *grid, TalusPool *pool, TalusScratch *scratch,
@@ -411,16 +422,17 @@ TalusStatus talus_grid_build(TalusGrid *grid, TalusPool *pool, TalusScratch *scr
     grid->fit.clipped = 0;
     grid->image = NULL;
     choose_parameters(grid);
-    TALUS_TRY(measure_all(grid, pool));
+    TALUS_TRY(measure_walls_and_bodies(grid, pool));
     if (grid->moving == 0)
         return TALUS_OK;
     if (bodies->period)
-        TALUS_TRY(enter_images(grid, pool));
+        TALUS_TRY(make_images(grid, pool));
     TALUS_TRY(lay_out_levels(grid));
     return sort_into_cells(grid, pool, scratch);
 }
 
 void talus_grid_clear(TalusGrid *grid)
 {
-    TALUS_RELEASE(grid->wall, grid->fat, grid->entry, grid->start, grid->images, grid->image_room);
+    TALUS_RELEASE(grid->wall, grid->fat, grid->entry, grid->start, grid->images,
+                  grid->image_memory);
 }

@@ -2,8 +2,8 @@
  *
  * Every bounded body has a fat radius, its radius plus a margin (talus_body_margin)
  *     envelope size / 2 + h (|v - d| + |d| / 2 + friction (|v - d| + surface speed) + spin + reference speed)
- * so that the envelope of a pair of them is at most the sum of its two margins. The drift d is the mean velocity of the
- * sampled bodies; spin is the speed at which rotation may close a gap (talus_body_spin). Bodies are divided into levels
+ * so that the envelope of a pair is at most the sum of the margins of the two bodies. The drift d is the mean velocity of the
+ * sampled bodies; spin is the speed at which rotation may close a gap (talus_closing_spin_speed). Bodies are divided into levels
  * by size: the cells of a level are at least as wide as the fat diameters of its bodies, so partners of one level are
  * in the same or in neighbouring cells.
  *
@@ -37,21 +37,21 @@ typedef struct TalusGrid {
     /* Valid during a call. */
     const TalusBodyView *bodies;
     const TalusDetectOptions *options;
-    int moving;         /* free bodies in the sample; 0: nothing can touch */
-    TalusVec3 drift;    /* mean velocity of the sample, m/s; or 0 (enter_images) */
-    double unit;        /* m: the power of two above the mean fat radius of the sample */
-    double per_unit;    /* 1 / unit */
-    double edge_factor; /* cell size: edges are edge_factor times a power of two, in units */
-    double
-        large; /* m: bodies that are fixed, driven or asleep, with a larger fat radius, are walls */
-    TalusVec3 low, high;     /* box that contains most of the sample, in units */
-    atomic_llong bad_body;   /* lowest slot with bad numbers (talus_refuse_body); INT64_MAX: none */
+    int moving;      /* free bodies in the sample; 0: nothing can touch */
+    TalusVec3 drift; /* mean velocity of the sample, m/s; 0 if that clips margins (make_images) */
+    double unit;     /* m: the power of two above the mean fat radius of the sample */
+    double per_unit; /* 1 / unit */
+    double edge_factor;  /* cell edges are edge_factor times a power of two, in units */
+    double large;        /* m: a larger fat radius makes a body that is not free a wall */
+    TalusVec3 low, high; /* box that contains most of the sample, in units */
+    atomic_llong
+        bad_body; /* lowest slot with bad numbers (talus_refuse_bad_numbers); INT64_MAX: none */
     atomic_llong odd_sphere; /* lowest slot of a sphere whose size is not its radius; as above */
 
     TalusLevel level[TALUS_MAX_LEVELS]; /* coarsest first */
     int levels;
     uint32_t cells;   /* of all levels */
-    uint32_t members; /* bodies in the grid */
+    uint32_t members; /* bodies and images in the grid */
     atomic_uint
         size_class[TALUS_SIZE_CLASSES]; /* bodies and images by size class (talus_size_class) */
     uint8_t level_of_class[TALUS_SIZE_CLASSES];
@@ -59,9 +59,10 @@ typedef struct TalusGrid {
     TalusWall *wall; /* in units */
     int walls;
 
-    float *fat;       /* by slot, then image; units; 0: not in the grid; < 0: not a free sphere */
-    TalusPair *entry; /* (cell, body with flag) by cell; dead slots and walls at the end */
-    uint32_t *start;  /* first entry of each cell, [cells + 2] */
+    float *fat; /* by slot, then image; units; 0: not in the grid; < 0: not a free sphere */
+    TalusPair
+        *entry; /* a: cell, b: body, with a flag; sorted by cell; dead slots and walls at the end */
+    uint32_t *start;     /* first entry of each cell, [cells + 2] */
     TalusGridBody *body; /* [members], in the order of entry, in the scratch block */
     float *radius;       /* [members], sphere radii, rounded down; in the scratch block */
 
@@ -70,11 +71,12 @@ typedef struct TalusGrid {
     TalusFit fit;
     TalusGridImage *images;
     int image_count;
-    uint8_t *image;      /* [members]: bits of the shifted axes; NULL: not periodic */
-    uint8_t *image_room; /* memory of image */
+    uint8_t
+        *image; /* [members]: bits of the axes along which the entry is shifted; NULL: no period */
+    uint8_t *image_memory; /* memory of image, kept while image is NULL */
 } TalusGrid;
 
-/* Memory shared by consecutive stages. */
+/* Memory that the grid and the sorting of pairs use one after the other. */
 typedef struct TalusScratch {
     unsigned char *block;
     TalusSorter sorter;
@@ -86,11 +88,11 @@ TalusStatus talus_grid_build(TalusGrid *grid, TalusPool *pool, TalusScratch *scr
 void talus_grid_clear(TalusGrid *grid);
 
 /* ---- grid_images.c ---- */
-/* Computes the limit of fat radii and clips margins of walls (fit.h). Fails if a body or wall would meet two images
- * even at rest. */
-TalusStatus talus_grid_fit(TalusGrid *grid);
+/* Computes grid->fit: the limit of fat radii; clips margins of walls (fit.h). Fails if a body or wall would meet two
+ * images of another even at rest. */
+TalusStatus talus_grid_fit_period(TalusGrid *grid);
 /* Clips fat radii to the limit and counts the bodies that may miss a contact by it (fit.clipped); then makes all
  * images, sets their fat radii and counts them in size_class. */
-TalusStatus talus_grid_images(TalusGrid *grid);
+TalusStatus talus_grid_make_images(TalusGrid *grid);
 
 #endif

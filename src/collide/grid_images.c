@@ -5,54 +5,55 @@
  * of the two may be shifted, along different axes. So every nonempty subset of the axes along which a body is near the
  * lower side gives an image, and broad.c takes pairs of entries that have no shifted axis in common.
  *
- * A body is near a side if its distance is below the sum of its fat radius and the largest fat radius of all. */
+ * A body is near a side if its distance from the side is below the sum of its fat radius and the largest of all. */
 #include "collide/grid.h"
 
 #include "base/memory.h"
 #include "base/status.h"
 #include "collide/errors.h"
 
-/* Sets the magnitude of fat[i] to `clipped` (units), moves the body to its new size class, and counts it in fit.clipped
- * if it may miss a contact. */
-static void clip_body(TalusGrid *grid, int i, float clipped)
+/* Sets the magnitude of fat[i] to `clipped` (units), moves the body to its new size class, and counts the body in
+ * fit.clipped if it may miss a contact. */
+static void clip_fat_radius(TalusGrid *grid, int i, float clipped)
 {
     double per_edge_factor = 1.0 / grid->edge_factor;
-    grid->fit.clipped +=
-        talus_clipped_may_miss(&grid->fit, grid->bodies, grid->options, grid->drift, (uint32_t)i);
+    grid->fit.clipped += talus_clipped_body_may_miss(&grid->fit, grid->bodies, grid->options,
+                                                     grid->drift, (uint32_t)i);
     int class = talus_size_class(fabs((double)grid->fat[i]), per_edge_factor);
     atomic_fetch_sub(&grid->size_class[class], 1);
     grid->fat[i] = grid->fat[i] < 0.0f ? -clipped : clipped;
     atomic_fetch_add(&grid->size_class[talus_size_class((double)clipped, per_edge_factor)], 1);
 }
 
-/* Clips all fat radii above the limit and sets fit.largest to it. */
-static void clip_bodies(TalusGrid *grid)
+/* Clips all fat radii above the limit, and sets fit.largest to the limit. */
+static void clip_fat_radii(TalusGrid *grid)
 {
-    double limit = talus_clipped_fat(&grid->fit) * grid->per_unit;
+    double limit = talus_clipped_fat_radius(&grid->fit) * grid->per_unit;
     for (int i = 0; i < grid->bodies->count; i++)
         if (fabs((double)grid->fat[i]) > limit)
-            clip_body(grid, i, (float)limit);
+            clip_fat_radius(grid, i, (float)limit);
     grid->fit.largest = (double)(float)limit * grid->unit;
 }
 
-TalusStatus talus_grid_fit(TalusGrid *grid)
+TalusStatus talus_grid_fit_period(TalusGrid *grid)
 {
     TalusFit *fit = &grid->fit;
     const TalusBodyView *v = grid->bodies;
     double largest = 0.0, at_rest = 0.0;
     for (int i = 0; i < v->count; i++) {
         double fat = fabs((double)grid->fat[i]);
-        double rest = fat > 0.0 ? talus_radius_at_rest(v, grid->options, (uint32_t)i) : 0.0;
+        double rest = fat > 0.0 ? talus_resting_fat_radius(v, grid->options, (uint32_t)i) : 0.0;
         largest = fat > largest ? fat : largest;
         at_rest = rest > at_rest ? rest : at_rest;
     }
     fit->largest = largest * grid->unit;
     fit->at_rest = at_rest;
     talus_fit_period(fit, v, grid->options, grid->drift, grid->wall, grid->walls, grid->unit);
-    return talus_check_fit(fit);
+    return talus_check_period_fit(fit);
 }
 
-/* Adds an image for every nonempty subset of `sides`, the bits 1 << axis of the lower sides that are near. */
+/* Adds an image of the body, shifted along these axes, for every nonempty subset of `sides`: the bits 1 << axis of the
+ * lower sides that the body is near. Counts the images in size_class. */
 static TalusStatus add_images(TalusGrid *grid, int body, unsigned sides)
 {
     double per_edge_factor = 1.0 / grid->edge_factor;
@@ -68,17 +69,18 @@ static TalusStatus add_images(TalusGrid *grid, int body, unsigned sides)
     return TALUS_OK;
 }
 
-TalusStatus talus_grid_images(TalusGrid *grid)
+TalusStatus talus_grid_make_images(TalusGrid *grid)
 {
     const TalusBodyView *v = grid->bodies;
     int count = v->count;
     if (!(grid->fit.largest < grid->fit.limit))
-        clip_bodies(grid);
+        clip_fat_radii(grid);
     for (int i = 0; i < count; i++) {
         if (grid->fat[i] == 0.0f)
             continue;
         double reach = fabs((double)grid->fat[i]) * grid->unit + grid->fit.largest;
-        unsigned sides = talus_near_lower(v->period, v->position[i], reach * TALUS_GRID_SLACK);
+        unsigned sides =
+            talus_near_lower_sides(v->period, v->position[i], reach * TALUS_GRID_SLACK);
         if (sides)
             TALUS_TRY(add_images(grid, i, sides));
     }
@@ -89,7 +91,7 @@ TalusStatus talus_grid_images(TalusGrid *grid)
     TALUS_TRY(TALUS_GROW(grid->fat, all, (size_t)count, "fat radii"));
     for (int k = 0; k < grid->image_count; k++)
         grid->fat[count + k] = grid->fat[grid->images[k].body];
-    TALUS_TRY(TALUS_GROW(grid->image_room, all, 0, "images"));
-    grid->image = grid->image_room;
+    TALUS_TRY(TALUS_GROW(grid->image_memory, all, 0, "images"));
+    grid->image = grid->image_memory;
     return TALUS_OK;
 }

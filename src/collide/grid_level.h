@@ -8,31 +8,32 @@
 
 enum {
     TALUS_MAX_LEVELS = 32,
-    TALUS_SIZE_CLASSES = 2048,
-    TALUS_EDGE_FACTORS = 32,  /* candidates for edge_factor; bins for sizes within an octave */
-    TALUS_GRID_SAMPLE = 1024, /* slots sampled to choose unit, edge_factor, large, drift and box */
-    TALUS_LARGE_WALLS = 64    /* if more bodies that are not free are large, all go into the grid */
+    TALUS_SIZE_CLASSES = 2048, /* as many as exponents of a double */
+    TALUS_EDGE_FACTORS = 32,   /* candidates for edge_factor; bins for sizes within an octave */
+    TALUS_GRID_SAMPLE = 1024,  /* slots sampled to choose unit, edge_factor, large, drift and box */
+    TALUS_LARGE_WALLS = 64 /* if more bodies that are not free are large, all go into the grid */
 };
 
 /* A body that is not free is a wall if its fat radius is more than this many times the mean of the sampled free
  * bodies. */
 #define TALUS_GRID_LARGE 8.0
-/* Guard against rounding: factor by which fat radii are larger. */
+/* Factor by which fat radii are enlarged, as a guard against rounding. */
 #define TALUS_GRID_SLACK (1.0 + 0x1p-20)
 
-/* Lengths are in TalusGrid.unit. */
+/* Level of the grid: a box of cells of one size. Lengths are in TalusGrid.unit. */
 typedef struct TalusLevel {
     double edge;       /* of a cell */
     double per_edge;   /* 1 / edge */
     int64_t origin[3]; /* cell coordinates of the box's first cell */
     int64_t cells[3];  /* size of the box; at least 3 each, so that all neighbours differ */
     uint32_t first;    /* index of the level's first cell; x runs fastest, then y, then z */
-    uint32_t bodies;
+    uint32_t bodies;   /* bodies and images of the level */
 } TalusLevel;
 
 /* ---- bodies ---- */
 
-TALUS_INLINE bool talus_body_finite(const TalusBodyView *v, int64_t i)
+/* True if all numbers of the body that detection reads are finite. */
+TALUS_INLINE bool talus_body_is_finite(const TalusBodyView *v, int64_t i)
 {
     TalusVec3 x = v->position[i], u = v->velocity[i];
     double sum =
@@ -46,18 +47,19 @@ TALUS_INLINE bool talus_body_finite(const TalusBodyView *v, int64_t i)
     return sum < INFINITY;
 }
 
-/* Margin: fat radius less radius, m. The margins of two bodies cover any closing speed (envelope.h): with the drift d,
- * each of |v_a - v_b|, |v_a| and |v_b| is at most |v_a - d| + |v_b - d| + |d|, of which each margin has its own first
- * term and half of |d|. */
+/* Margin of body i, m: fat radius less radius. The margins of two bodies together cover any closing speed (envelope.h):
+ * with the drift d, each of |v_a - v_b|, |v_a| and |v_b| is at most |v_a - d| + |v_b - d| + |d|. The margin of a contains
+ * |v_a - d| + |d| / 2, that of b |v_b - d| + |d| / 2. */
 TALUS_INLINE double talus_body_margin(const TalusBodyView *v, const TalusDetectOptions *o,
                                       TalusVec3 drift, uint32_t i)
 {
     double own = talus_norm(talus_sub(talus_body_velocity(v, i), drift));
     double speed = own + 0.5 * talus_norm(drift) + o->friction * (own + talus_surface_speed(v, i));
     return 0.5 * o->envelope * v->size[i] +
-           o->h * (speed + talus_body_spin(v, i) + o->reference_speed);
+           o->h * (speed + talus_closing_spin_speed(v, i) + o->reference_speed);
 }
 
+/* Fat radius of body i, m: radius plus margin, rounded up. */
 TALUS_INLINE double talus_fat_radius(const TalusBodyView *v, const TalusDetectOptions *o,
                                      TalusVec3 drift, uint32_t i)
 {
@@ -99,7 +101,7 @@ TALUS_INLINE double talus_edge_factor_cost(const int histogram[TALUS_EDGE_FACTOR
 /* ---- cells ---- */
 
 /* Cell coordinate floor(x / edge) of x in a level, at most 2^52 in magnitude; not folded into the box. */
-TALUS_INLINE int64_t talus_cell_of(const TalusLevel *level, double x)
+TALUS_INLINE int64_t talus_cell_coordinate(const TalusLevel *level, double x)
 {
     const double limit = 0x1p52;
     double c = x * level->per_edge;
@@ -108,8 +110,8 @@ TALUS_INLINE int64_t talus_cell_of(const TalusLevel *level, double x)
     return k - (c < (double)k);
 }
 
-/* Folds a cell coordinate along an axis into 0 .. cells - 1. */
-TALUS_INLINE int64_t talus_fold(const TalusLevel *level, int axis, int64_t k)
+/* Folds a cell coordinate along an axis into the level's periodic box: 0 .. cells - 1. */
+TALUS_INLINE int64_t talus_fold_cell(const TalusLevel *level, int axis, int64_t k)
 {
     int64_t cells = level->cells[axis];
     k -= level->origin[axis];
@@ -120,7 +122,7 @@ TALUS_INLINE int64_t talus_fold(const TalusLevel *level, int axis, int64_t k)
 }
 
 /* Halves the longest side, but not below 3, until the box has at most `budget` cells or all sides are 3. */
-TALUS_INLINE void talus_shrink_box(int64_t cells[3], double budget)
+TALUS_INLINE void talus_shrink_cell_box(int64_t cells[3], double budget)
 {
     while ((double)cells[0] * (double)cells[1] * (double)cells[2] > budget) {
         int longest = cells[1] > cells[0] ? 1 : 0;
@@ -137,11 +139,12 @@ TALUS_INLINE void talus_lay_out_level(TalusLevel *level, TalusVec3 low, TalusVec
 {
     const double from[3] = {low.x, low.y, low.z}, to[3] = {high.x, high.y, high.z};
     for (int axis = 0; axis < 3; axis++) {
-        level->origin[axis] = talus_cell_of(level, from[axis]) - 1;
-        level->cells[axis] = talus_cell_of(level, to[axis]) - level->origin[axis] + 2;
+        level->origin[axis] = talus_cell_coordinate(level, from[axis]) - 1;
+        level->cells[axis] = talus_cell_coordinate(level, to[axis]) - level->origin[axis] + 2;
     }
     double bodies = level->bodies;
-    talus_shrink_box(level->cells, fmax(27.0, bodies * (level->bodies < 1u << 29 ? 2.0 : 1.0)));
+    talus_shrink_cell_box(level->cells,
+                          fmax(27.0, bodies * (level->bodies < 1u << 29 ? 2.0 : 1.0)));
 }
 
 #endif

@@ -1,9 +1,9 @@
 /* collide/manifold.h - manifold of two convex bodies whose nearest points are known; for host and device.
  *
- * The facing parts of both (facing.h) are projected along the normal. The part with fewer corners (b's if both have as
- * many) is clipped to the other (Sutherland and Hodgman), and each remaining corner is a candidate. Its gap is the
- * distance of the two parts along the normal there. The nearest points are a candidate themselves if no corner is as
- * near. Everything is in the frame of a. */
+ * The facing parts of both bodies (facing.h) are projected along the normal. The part with fewer corners (b's if the
+ * numbers are equal) is clipped to the other part (Sutherland and Hodgman), and each corner of the result is a candidate.
+ * The gap of a candidate is the distance of the two parts there, along the normal. The nearest points are a candidate
+ * too if no corner is as near. Everything is in the frame of a. */
 #ifndef TALUS_COLLIDE_MANIFOLD_H
 #define TALUS_COLLIDE_MANIFOLD_H
 
@@ -15,23 +15,23 @@
 #define TALUS_MANIFOLD_NEAREST 0x1p-22 /* difference of gaps below which points are equally near */
 /* sin^2 of the angle below which two lines count as parallel */
 #define TALUS_MANIFOLD_PARALLEL 0x1p-10
-/* Factor by which a candidate's squared distance or area must exceed an earlier one's, so that rounding does not
- * choose. */
-#define TALUS_MANIFOLD_ALIKE (1.0 + 0x1p-8)
-/* Ratio of areas of the triangles on either side of the line in talus_choose_spread up to which the smaller one does
- * not count. */
+/* Factor by which a candidate's squared distance or area must exceed that of an earlier candidate to be chosen instead, so
+ * that rounding does not decide. */
+#define TALUS_MANIFOLD_EXCESS (1.0 + 0x1p-8)
+/* Ratio of the areas of the two triangles in talus_choose_spread up to which the smaller triangle does not count. */
 #define TALUS_MANIFOLD_THIN 0x1p-8
 
 enum {
-    TALUS_MANIFOLD_MAX = 4,
-    TALUS_CANDIDATES = 2 * TALUS_FACING_MOST + 1, /* corners, one more per border, nearest points */
+    TALUS_MANIFOLD_MAX = 4, /* manifold points of two convex shapes at most */
+    TALUS_CANDIDATES =
+        2 * TALUS_FACING_POINTS + 1, /* corners, one more per border, nearest points */
     TALUS_FEATURE_NEAREST = 256, /* id of the nearest points, above the ids of corners and cuts */
-    TALUS_FEATURE_BITS = 9       /* of the id in a feature */
+    TALUS_FEATURE_BITS = 9       /* number of bits of the id in a feature */
 };
 
-/* Candidate for a manifold point: u, v across the normal, height along it. `id` tells which corner of the clipped part
- * it is, or the intersection of which edge with which border. `edge`: the edge that leads from it to the next candidate
- * (0 .. 7: of the clipped part, 8 .. 15: along a border). */
+/* Candidate for a manifold point: a corner of the clipped part. u, v: coordinates across the normal; height: along it.
+ * `id` numbers the corner of the original part, or the intersection of an edge with a border (talus_cut_edge). `edge`
+ * numbers the edge that leads to the next candidate: 0 .. 7 are edges of the original part, 8 .. 15 run along a border. */
 typedef struct TalusCandidate {
     double u, v, height, gap;
     uint32_t id, edge;
@@ -44,27 +44,28 @@ typedef struct TalusCorePoint {
     uint32_t feature;
 } TalusCorePoint;
 
-/* The part that clips, projected along the normal n: a convex polygon, or a line (count 2), in the axes e and f, e x f
- * = n. */
+/* The facing part to which the other part is clipped, projected along the normal n: a convex polygon, or a line (count
+ * 2), in the axes e and f, where e x f = n. */
 typedef struct TalusClipRegion {
     TalusVec3 n, e, f;
     int count;
-    double u[TALUS_FACING_MOST], v[TALUS_FACING_MOST];
+    double u[TALUS_FACING_POINTS], v[TALUS_FACING_POINTS]; /* corners */
     double turn;               /* 1: corners run anticlockwise; -1: clockwise */
     double base, per_u, per_v; /* height of the part over (u, v): base + per_u u + per_v v */
     double tolerance;          /* m: corners up to this far outside stay */
 } TalusClipRegion;
 
-TALUS_INLINE void talus_clip_axes(TalusClipRegion *s, TalusVec3 n)
+/* Sets the normal n, and two axes e and f across it. */
+TALUS_INLINE void talus_clip_region_set_axes(TalusClipRegion *s, TalusVec3 n)
 {
     s->n = n;
     s->e = talus_normalize(talus_cross(n, talus_smallest_axis(n)), n);
     s->f = talus_cross(n, s->e);
 }
 
-/* Makes a face the clipping part: sets its corners and plane. False if it is too steep: the cosine of the angle between
- * its normal and n is below 1/4 in magnitude. */
-TALUS_INLINE bool talus_clip_region_of_face(TalusClipRegion *s, const TalusFacing *part)
+/* Makes a face the clip region: sets its corners and plane. False if the face is too steep: the cosine of the angle
+ * between its normal and n is below 1/4 in magnitude. */
+TALUS_INLINE bool talus_clip_region_set_face(TalusClipRegion *s, const TalusFacing *part)
 {
     double cosine = talus_dot(part->normal, s->n);
     if (!(fabs(cosine) >= 0.25))
@@ -81,10 +82,10 @@ TALUS_INLINE bool talus_clip_region_of_face(TalusClipRegion *s, const TalusFacin
     return true;
 }
 
-/* Makes a line the clipping part: its two borders cross it at its ends. False if, seen along n, the line `other` is not
- * parallel, or if the line is more than 60 degrees out of the plane normal to n. */
-TALUS_INLINE bool talus_clip_region_of_line(TalusClipRegion *s, const TalusFacing *part,
-                                            const TalusFacing *other)
+/* Makes the line `part` the clip region, with two borders across its ends. False if, seen along n, the line `other` is
+ * not parallel, or if `part` is more than 60 degrees out of the plane normal to n. */
+TALUS_INLINE bool talus_clip_region_set_line(TalusClipRegion *s, const TalusFacing *part,
+                                             const TalusFacing *other)
 {
     TalusVec3 d = talus_sub(part->point[1], part->point[0]);
     TalusVec3 o = talus_sub(other->point[1], other->point[0]);
@@ -106,24 +107,25 @@ TALUS_INLINE bool talus_clip_region_of_line(TalusClipRegion *s, const TalusFacin
     return true;
 }
 
-/* Border k of the clipping part: from corner k to the next; for a line, across the line at its end k. */
-typedef struct TalusBorder {
-    double u, v, x, y, length; /* start k, vector to the next corner or the other end, its length */
-    double turn; /* outside is to the right of (x, y) for 1, to the left for -1; 0: behind */
-} TalusBorder;
+/* Border k of a clip region: from corner k to the next; of a line, across its end k. */
+typedef struct TalusClipBorder {
+    double u, v;         /* corner or end k */
+    double x, y, length; /* vector to the next corner or to the other end, and its length */
+    double turn; /* outside is to the right of (x, y) for 1, to the left for -1, behind for 0 */
+} TalusClipBorder;
 
-/* Border k of the region. Its turn is that of the polygon, or 0 if the region is a line: outside is beyond end k. */
-TALUS_INLINE TalusBorder talus_clip_region_border(const TalusClipRegion *s, int k)
+/* Returns border k of the region. Its turn is that of the polygon; 0 if the region is a line: outside is beyond end k. */
+TALUS_INLINE TalusClipBorder talus_clip_region_border(const TalusClipRegion *s, int k)
 {
     int next = k + 1 < s->count ? k + 1 : 0;
     double x = s->u[next] - s->u[k], y = s->v[next] - s->v[k];
-    TalusBorder border = {
+    TalusClipBorder border = {
         s->u[k], s->v[k], x, y, sqrt(x * x + y * y), s->count == 2 ? 0.0 : s->turn};
     return border;
 }
 
 /* Distance of a candidate outside of a border, m: negative inside, and -1 (so inside) for a border without length. */
-TALUS_INLINE double talus_distance_outside(const TalusBorder *b, const TalusCandidate *c)
+TALUS_INLINE double talus_distance_outside(const TalusClipBorder *b, const TalusCandidate *c)
 {
     if (!(b->length > 0.0))
         return -1.0;
@@ -132,10 +134,10 @@ TALUS_INLINE double talus_distance_outside(const TalusBorder *b, const TalusCand
     return across / b->length;
 }
 
-/* Intersection of the edge from p to q with a border; outside_p, outside_q: their distances outside of it. The id is
- * first + stride * p->edge + border. The edge that follows is p's if it leads inside, else the one along the border,
- * number first + border. */
-TALUS_INLINE TalusCandidate talus_clip_cut(const TalusCandidate *p, const TalusCandidate *q,
+/* Returns the intersection of the edge from p to q with a border, given the distances of p and q outside of the border.
+ * The intersection has the id first + stride * p->edge + border. The edge that follows is p's if that leads inside, else
+ * the one along the border, number first + border. */
+TALUS_INLINE TalusCandidate talus_cut_edge(const TalusCandidate *p, const TalusCandidate *q,
                                            double outside_p, double outside_q, int border,
                                            uint32_t first, uint32_t stride)
 {
@@ -149,14 +151,15 @@ TALUS_INLINE TalusCandidate talus_clip_cut(const TalusCandidate *p, const TalusC
     return c;
 }
 
-/* Clips a polygon or line to one border; writes the candidates that remain to `out` and returns their number. A corner
- * outside by at most the tolerance stays, and an edge from there farther out is not cut. A line (`line`) counts as two
- * edges, there and back, of which only the first is cut. */
-TALUS_INLINE int talus_clip(const TalusClipRegion *s, int border, const TalusCandidate *in,
-                            int count, bool line, TalusCandidate *out)
+/* Clips the polygon or line `in` to one border; writes the candidates that remain to `out` and returns their number. A
+ * corner outside by at most the tolerance stays, and an edge from such a corner farther out is not cut. A line (`line`)
+ * has two edges, there and back, of which only the first is cut. */
+TALUS_INLINE int talus_clip_to_border(const TalusClipRegion *s, int border,
+                                      const TalusCandidate *in, int count, bool line,
+                                      TalusCandidate *out)
 {
     int kept = 0;
-    const TalusBorder along = talus_clip_region_border(s, border);
+    const TalusClipBorder along = talus_clip_region_border(s, border);
     double first = talus_distance_outside(&along, &in[0]), outside_p = first, outside_q;
     for (int k = 0; k < count; k++, outside_p = outside_q) {
         const TalusCandidate *p = &in[k], *q = &in[k + 1 < count ? k + 1 : 0];
@@ -165,15 +168,15 @@ TALUS_INLINE int talus_clip(const TalusClipRegion *s, int border, const TalusCan
             out[kept++] = *p;
         if (fmax(outside_p, outside_q) > s->tolerance && fmin(outside_p, outside_q) <= 0.0 &&
             !(line && k == 1))
-            out[kept++] = talus_clip_cut(p, q, outside_p, outside_q, border, 8, 16);
+            out[kept++] = talus_cut_edge(p, q, outside_p, outside_q, border, 8, 16);
     }
     return kept;
 }
 
-/* Clips the subject, the facing part of b or else of a, to all borders. Writes the candidates with a gap below `limit`,
- * their height being that of a's part; returns their number. */
-TALUS_INLINE int talus_clip_all(const TalusClipRegion *s, const TalusFacing *subject,
-                                bool subject_is_b, double limit, TalusCandidate *out)
+/* Clips the subject, the facing part of b (`subject_is_b`) or of a, to all borders of the region. Writes the candidates
+ * with a gap below `limit` to `out`, with heights of a's part; returns their number. */
+TALUS_INLINE int talus_clip_part(const TalusClipRegion *s, const TalusFacing *subject,
+                                 bool subject_is_b, double limit, TalusCandidate *out)
 {
     TalusCandidate corner[2][TALUS_CANDIDATES];
     int count = subject->count, now = 0;
@@ -185,7 +188,8 @@ TALUS_INLINE int talus_clip_all(const TalusClipRegion *s, const TalusFacing *sub
     }
     bool line = count == 2;
     for (int border = 0; border < s->count && count > 0; border++, now ^= 1)
-        count = talus_clip(s, border, corner[now], count, line && count == 2, corner[now ^ 1]);
+        count = talus_clip_to_border(s, border, corner[now], count, line && count == 2,
+                                     corner[now ^ 1]);
     int kept = 0;
     for (int k = 0; k < count; k++) {
         TalusCandidate c = corner[now][k];
@@ -213,17 +217,17 @@ TALUS_INLINE double talus_squared_distance(const TalusCandidate *p, double u, do
     return (p->u - u) * (p->u - u) + (p->v - v) * (p->v - v);
 }
 
-/* Returns the candidate that adds the largest triangle to p q r beyond its sides q r and r p, if twice its area is
- * above `least`; else -1. */
-TALUS_INLINE int talus_choose_beyond(const TalusCandidate *c, int count, int p, int q, int r,
-                                     double least)
+/* Returns the index of the candidate that, beyond side q r or r p of the triangle p q r, spans the largest triangle with
+ * that side; -1 if twice the area of none is above `least`. */
+TALUS_INLINE int talus_choose_beyond_triangle(const TalusCandidate *c, int count, int p, int q,
+                                              int r, double least)
 {
     double turn = talus_twice_signed_area(&c[p], &c[q], &c[r]) < 0.0 ? -1.0 : 1.0, most = least;
     int best = -1;
     for (int k = 0; k < count; k++) {
         double area = -fmin(turn * talus_twice_signed_area(&c[q], &c[r], &c[k]),
                             turn * talus_twice_signed_area(&c[r], &c[p], &c[k]));
-        if (area > TALUS_MANIFOLD_ALIKE * most) {
+        if (area > TALUS_MANIFOLD_EXCESS * most) {
             most = area;
             best = k;
         }
@@ -231,10 +235,10 @@ TALUS_INLINE int talus_choose_beyond(const TalusCandidate *c, int count, int p, 
     return best;
 }
 
-/* If there are more than four candidates, moves to the front, in this order: the candidate farthest from the mean of
- * all, the one farthest from that, and on either side of the line between them the one with the largest triangle; if
- * one side has no triangle, or one of at most TALUS_MANIFOLD_THIN of the other's area, the candidate that adds most to
- * the triangle of the three others takes its place. Gaps have no influence, so the choice is stable while gaps of
+/* If there are more than four candidates, moves up to four of them to the front, in this order: p, the candidate farthest
+ * from the mean of all; q, the one farthest from p; on the left and on the right of the line p q, the one that spans the
+ * largest triangle with p and q. If one side has no triangle, or one of at most TALUS_MANIFOLD_THIN of the other's area,
+ * talus_choose_beyond_triangle chooses the fourth instead. Gaps have no influence, so the choice is stable while gaps of
  * resting bodies fluctuate. Returns the number of chosen candidates. */
 TALUS_INLINE int talus_choose_spread(TalusCandidate *c, int count)
 {
@@ -248,24 +252,24 @@ TALUS_INLINE int talus_choose_spread(TalusCandidate *c, int count)
     int at[TALUS_MANIFOLD_MAX] = {0, 0, -1, -1};
     for (int k = 1; k < count; k++) {
         if (talus_squared_distance(&c[k], u, v) >
-            TALUS_MANIFOLD_ALIKE * talus_squared_distance(&c[at[0]], u, v))
+            TALUS_MANIFOLD_EXCESS * talus_squared_distance(&c[at[0]], u, v))
             at[0] = k;
     }
     u = c[at[0]].u;
     v = c[at[0]].v;
     for (int k = 0; k < count; k++) {
         if (talus_squared_distance(&c[k], u, v) >
-            TALUS_MANIFOLD_ALIKE * talus_squared_distance(&c[at[1]], u, v))
+            TALUS_MANIFOLD_EXCESS * talus_squared_distance(&c[at[1]], u, v))
             at[1] = k;
     }
     double left = 0.0, right = 0.0;
     for (int k = 0; k < count; k++) {
         double area = talus_twice_signed_area(&c[at[0]], &c[at[1]], &c[k]);
-        if (area > TALUS_MANIFOLD_ALIKE * left && area > 0.0) {
+        if (area > TALUS_MANIFOLD_EXCESS * left && area > 0.0) {
             left = area;
             at[2] = k;
         }
-        if (-area > TALUS_MANIFOLD_ALIKE * right && area < 0.0) {
+        if (-area > TALUS_MANIFOLD_EXCESS * right && area < 0.0) {
             right = -area;
             at[3] = k;
         }
@@ -273,7 +277,7 @@ TALUS_INLINE int talus_choose_spread(TalusCandidate *c, int count)
     int wide = left < right ? 3 : 2;
     double least = TALUS_MANIFOLD_THIN * fmax(left, right);
     if (fmin(left, right) <= least && at[wide] >= 0)
-        at[5 - wide] = talus_choose_beyond(c, count, at[0], at[1], at[wide], least);
+        at[5 - wide] = talus_choose_beyond_triangle(c, count, at[0], at[1], at[wide], least);
     TalusCandidate chosen[TALUS_MANIFOLD_MAX];
     int kept = 0;
     for (int k = 0; k < TALUS_MANIFOLD_MAX; k++) {
@@ -285,8 +289,8 @@ TALUS_INLINE int talus_choose_spread(TalusCandidate *c, int count)
     return kept;
 }
 
-/* Ensures that a candidate with the smallest gap, up to the tolerance, is among the chosen: if need be `nearest`
- * replaces the chosen one closest to it. */
+/* Ensures that the chosen candidates c contain one whose gap is that of `nearest` up to the tolerance: if none has it,
+ * `nearest` replaces the chosen candidate closest to it. */
 TALUS_INLINE void talus_keep_nearest(TalusCandidate *c, int count, const TalusCandidate *nearest,
                                      double tolerance)
 {
@@ -301,9 +305,10 @@ TALUS_INLINE void talus_keep_nearest(TalusCandidate *c, int count, const TalusCa
     c[closest] = *nearest;
 }
 
-/* Drops candidates with a gap below `least`, that of the nearest points less a tolerance. No point of both parts is
- * nearer: such a corner is outside of an inclined part, within the tolerance of clipping. */
-TALUS_INLINE int talus_drop_below(TalusCandidate *c, int count, double least)
+/* Drops candidates with a gap below `least`, the gap of the nearest points less a tolerance; returns the number left. No
+ * points of the two parts are nearer than the nearest points: a candidate with a smaller gap lies outside of an inclined
+ * part, by no more than the tolerance of clipping. */
+TALUS_INLINE int talus_drop_gaps_below(TalusCandidate *c, int count, double least)
 {
     int kept = 0;
     for (int k = 0; k < count; k++) {
@@ -313,6 +318,7 @@ TALUS_INLINE int talus_drop_below(TalusCandidate *c, int count, double least)
     return kept;
 }
 
+/* Index of the candidate with the smallest gap; 0 if there is none. */
 TALUS_INLINE int talus_nearest_candidate(const TalusCandidate *c, int count)
 {
     int best = 0;
@@ -323,7 +329,7 @@ TALUS_INLINE int talus_nearest_candidate(const TalusCandidate *c, int count)
     return best;
 }
 
-/* Reduces one or more candidates to at most four, the nearest among them. Returns their number. */
+/* Reduces one or more candidates to at most four, well spread and with the nearest among them. Returns their number. */
 TALUS_INLINE int talus_reduce_candidates(TalusCandidate *c, int count, double tolerance)
 {
     TalusCandidate nearest = c[talus_nearest_candidate(c, count)];
@@ -332,15 +338,15 @@ TALUS_INLINE int talus_reduce_candidates(TalusCandidate *c, int count, double to
     return count;
 }
 
-/* Position of a candidate, in the frame of a. */
+/* Position of a candidate in space, from its coordinates u, v, height along the axes of the region. */
 TALUS_INLINE TalusVec3 talus_candidate_point(const TalusClipRegion *s, const TalusCandidate *c)
 {
     return talus_madd(talus_madd(talus_scale(c->height, s->n), c->u, s->e), c->v, s->f);
 }
 
-/* ---- both bodies ----------------------------------------------------------------------------- */
+/* ---- two bodies ------------------------------------------------------------------------------ */
 
-/* Makes the triangle, turned towards d, the facing part; its id is 1 if its own normal points along d, else 0. */
+/* Sets the part to the triangle, turned towards d. Its id is 1 if the order of the corners gives a normal along d, else 0. */
 TALUS_INLINE void talus_facing_triangle(const TalusVec3 corner[3], TalusVec3 d, TalusFacing *f)
 {
     TalusVec3 n = talus_cross(talus_sub(corner[1], corner[0]), talus_sub(corner[2], corner[0]));
@@ -353,36 +359,36 @@ TALUS_INLINE void talus_facing_triangle(const TalusVec3 corner[3], TalusVec3 d, 
 }
 
 /* Finds the part of b that faces d, in the frame of a. */
-TALUS_INLINE void talus_facing_b(const TalusConvexPair *p, TalusVec3 d, TalusFacing *f)
+TALUS_INLINE void talus_find_facing_b(const TalusConvexPair *p, TalusVec3 d, TalusFacing *f)
 {
     if (!p->b) {
         talus_facing_triangle(p->corner, d, f);
         return;
     }
-    talus_facing(p->b, talus_pair_into_b(p, d), f);
+    talus_find_facing(p->b, talus_pair_rotate_into_b(p, d), f);
     for (int k = 0; k < f->count; k++)
-        f->point[k] = talus_pair_from_b(p, f->point[k]);
+        f->point[k] = talus_pair_point_from_b(p, f->point[k]);
     if (f->count > 2)
-        f->normal = talus_pair_rotate_b(p, f->normal);
+        f->normal = talus_pair_rotate_from_b(p, f->normal);
 }
 
-/* Finds candidates from the two facing parts. Returns their number; 0 if one part is a point, two lines cross, or the
- * clipping part is too steep. */
-TALUS_INLINE int talus_manifold_clip(const TalusConvexPair *p, TalusClipRegion *s,
-                                     const TalusFacing *a, const TalusFacing *b, double limit,
-                                     TalusCandidate *c)
+/* Finds candidates c by clipping one of the facing parts a and b to the other; makes *s the clip region. Returns their
+ * number; 0 if one part is a point, two lines cross, or the clip region is too steep. */
+TALUS_INLINE int talus_clip_facing_parts(const TalusConvexPair *p, TalusClipRegion *s,
+                                         const TalusFacing *a, const TalusFacing *b, double limit,
+                                         TalusCandidate *c)
 {
     if (a->count == 1 || b->count == 1)
         return 0;
     s->tolerance = TALUS_MANIFOLD_CLIP * p->size;
     bool subject_is_b = b->count <= a->count;
     const TalusFacing *subject = subject_is_b ? b : a, *other = subject_is_b ? a : b;
-    bool fine = other->count == 2 ? talus_clip_region_of_line(s, other, subject)
-                                  : talus_clip_region_of_face(s, other);
-    return fine ? talus_clip_all(s, subject, subject_is_b, limit, c) : 0;
+    bool fine = other->count == 2 ? talus_clip_region_set_line(s, other, subject)
+                                  : talus_clip_region_set_face(s, other);
+    return fine ? talus_clip_part(s, subject, subject_is_b, limit, c) : 0;
 }
 
-/* Feature of a candidate: its id with the ids of both facing parts; of the nearest points: their id alone. */
+/* Feature of the candidate with this id: the ids of both facing parts and `id`; for the nearest points `id` alone. */
 TALUS_INLINE uint32_t talus_manifold_feature(const TalusFacing *a, const TalusFacing *b,
                                              uint32_t id)
 {
@@ -398,12 +404,12 @@ TALUS_OUTLINE int talus_core_manifold(const TalusConvexPair *p, const TalusNeare
     TalusFacing a, b;
     TalusClipRegion s;
     TalusCandidate c[TALUS_CANDIDATES];
-    talus_facing(p->a, near->normal, &a);
-    talus_facing_b(p, talus_neg(near->normal), &b);
-    talus_clip_axes(&s, near->normal);
+    talus_find_facing(p->a, near->normal, &a);
+    talus_find_facing_b(p, talus_neg(near->normal), &b);
+    talus_clip_region_set_axes(&s, near->normal);
     double tolerance = TALUS_MANIFOLD_NEAREST * p->size;
-    int count = talus_manifold_clip(p, &s, &a, &b, limit, c);
-    count = talus_drop_below(c, count, near->gap - tolerance);
+    int count = talus_clip_facing_parts(p, &s, &a, &b, limit, c);
+    count = talus_drop_gaps_below(c, count, near->gap - tolerance);
     TalusCandidate nearest = {talus_dot(near->on_a, s.e), talus_dot(near->on_a, s.f),
                               talus_dot(near->on_a, s.n), near->gap,
                               TALUS_FEATURE_NEAREST,      0};

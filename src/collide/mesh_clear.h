@@ -12,8 +12,8 @@
 #include "geometry/bounds.h"
 #include "geometry/facets.h"
 
-/* Relative to the body's size: depth below a plane or in a facet up to which the body counts as clear. */
-#define TALUS_FACET_HAIR 0x1p-12
+/* Depth below a plane or in a facet, over the body's size, up to which the body counts as clear. */
+#define TALUS_FACET_CLEAR_DEPTH 0x1p-12
 /* Fraction by which a translation must be shorter to replace another. */
 #define TALUS_FACET_GAIN 0x1p-16
 
@@ -29,20 +29,21 @@ typedef struct TalusClearedBody {
     double margin, size;       /* core margin (geometry/support.h) and size of the body */
 } TalusClearedBody;
 
-/* One facet, its corners relative to the body's clear position. */
+/* One facet of the surface, as seen from the body. */
 typedef struct TalusLocalFacet {
-    int32_t t; /* index of the facet */
-    TalusFacet f;
+    int32_t t;    /* index of the facet */
+    TalusFacet f; /* corners relative to the clear position */
     bool solid;   /* the facet bounds a solid */
     TalusVec3 up; /* outward normal; of a thin wall, towards the original position */
 } TalusLocalFacet;
 
+/* Facet t of the surface, its corners relative to the body's clear position. */
 TALUS_INLINE TalusLocalFacet talus_local_facet(const TalusClearedBody *q, int32_t t)
 {
     TalusLocalFacet g;
     g.t = t;
-    g.f = talus_facet(&q->surface->def, t);
-    g.solid = talus_facet_solid(q->surface, t);
+    g.f = talus_get_facet(&q->surface->def, t);
+    g.solid = talus_facet_is_solid(q->surface, t);
     for (int k = 0; k < 3; k++)
         g.f.corner[k] = talus_sub(g.f.corner[k], q->pose.position);
     bool below =
@@ -59,14 +60,14 @@ TALUS_INLINE TalusFacetWalk talus_facets_near_body(const TalusClearedBody *q)
     TalusVec3 more = talus_vec3(q->clear_reach, q->clear_reach, q->clear_reach);
     box.lo = talus_sub(box.lo, more);
     box.hi = talus_add(box.hi, more);
-    return talus_facets_in(q->surface, box);
+    return talus_facets_in_box(q->surface, box);
 }
 
 /* Point of the body's surface farthest along the unit vector d, relative to the body's position. */
 TALUS_INLINE TalusVec3 talus_cleared_support(const TalusClearedBody *q, TalusVec3 d)
 {
     TalusVec3 own = talus_rotate_back(q->pose.orientation, d);
-    return talus_madd(talus_rotate(q->pose.orientation, talus_support_core(q->pose.shape, own)),
+    return talus_madd(talus_rotate(q->pose.orientation, talus_core_support(q->pose.shape, own)),
                       q->margin, d);
 }
 
@@ -83,8 +84,8 @@ TALUS_INLINE bool talus_projects_onto_facet(const TalusLocalFacet *g, TalusVec3 
 
 /* Finds the body's lowest point, the farthest along -g->up, and its gap to the facet's plane. False if the plane is out
  * of reach, or the whole body is behind the plane of a solid. */
-TALUS_INLINE bool talus_lowest_point(const TalusClearedBody *q, const TalusLocalFacet *g,
-                                     TalusVec3 *lowest, double *gap)
+TALUS_INLINE bool talus_find_lowest_point(const TalusClearedBody *q, const TalusLocalFacet *g,
+                                          TalusVec3 *lowest, double *gap)
 {
     *lowest = talus_cleared_support(q, talus_neg(g->up));
     *gap = talus_dot(g->up, talus_sub(*lowest, g->f.corner[0]));
@@ -99,16 +100,16 @@ TALUS_INLINE bool talus_lowest_point(const TalusClearedBody *q, const TalusLocal
 typedef struct TalusPushOut {
     TalusVec3 direction; /* normal of the facet */
     double depth;        /* of the body's lowest point below the facet's plane */
-    bool off_facet;      /* that point is not over the facet: another direction may be shorter */
+    bool off_facet; /* the lowest point is not over the facet: another direction may be shorter */
 } TalusPushOut;
 
 /* For a body whose position is below a height field: finds the translation out of the facet above. False for any other
  * body. Needed where a deep body intersects no facet. */
-TALUS_INLINE bool talus_push_out_of_ground(const TalusClearedBody *q, TalusPushOut *push)
+TALUS_INLINE bool talus_find_push_out_of_ground(const TalusClearedBody *q, TalusPushOut *push)
 {
     double height;
     int32_t above = q->surface->def.kind == TALUS_SHAPE_FIELD
-                        ? talus_field_under(q->surface, q->pose.position, &height)
+                        ? talus_field_facet_at(q->surface, q->pose.position, &height)
                         : -1;
     if (above < 0 || height >= 0.0)
         return false;
@@ -120,21 +121,21 @@ TALUS_INLINE bool talus_push_out_of_ground(const TalusClearedBody *q, TalusPushO
     return true;
 }
 
-/* Finds the intersected facet whose plane the body is least below; if none is intersected by more than
- * TALUS_FACET_HAIR, the translation of talus_push_out_of_ground. False if there is neither. */
-TALUS_OUTLINE bool talus_shallowest_push_out(const TalusClearedBody *q, TalusPushOut *push)
+/* Finds the translation out of the intersected facet whose plane the body is least below. If no facet is intersected by
+ * more than TALUS_FACET_CLEAR_DEPTH: that of talus_find_push_out_of_ground. False if there is neither. */
+TALUS_OUTLINE bool talus_find_push_out(const TalusClearedBody *q, TalusPushOut *push)
 {
     TalusFacetWalk walk = talus_facets_near_body(q);
     double most = 0.0;
     TalusPushOut none = {{0.0, 0.0, 1.0}, INFINITY, false};
     *push = none;
-    for (int32_t t = talus_facet_next(&walk); t >= 0; t = talus_facet_next(&walk)) {
+    for (int32_t t = talus_next_facet(&walk); t >= 0; t = talus_next_facet(&walk)) {
         TalusLocalFacet g = talus_local_facet(q, t);
         TalusVec3 lowest;
         TalusNearest near;
         double gap;
-        if (!talus_lowest_point(q, &g, &lowest, &gap) || !(gap < 0.0) ||
-            !talus_convex_triangle(&q->pose, g.f.corner, 0.0, &near))
+        if (!talus_find_lowest_point(q, &g, &lowest, &gap) || !(gap < 0.0) ||
+            !talus_convex_triangle_nearest(&q->pose, g.f.corner, 0.0, &near))
             continue;
         most = fmax(most, -near.gap);
         if (-gap < push->depth) {
@@ -143,10 +144,11 @@ TALUS_OUTLINE bool talus_shallowest_push_out(const TalusClearedBody *q, TalusPus
             push->off_facet = !talus_projects_onto_facet(&g, lowest);
         }
     }
-    return most > TALUS_FACET_HAIR * q->size || talus_push_out_of_ground(q, push);
+    return most > TALUS_FACET_CLEAR_DEPTH * q->size || talus_find_push_out_of_ground(q, push);
 }
 
-TALUS_INLINE void talus_translate_body(TalusClearedBody *q, TalusVec3 step)
+/* Moves the clear pose by `step`. */
+TALUS_INLINE void talus_translate_cleared(TalusClearedBody *q, TalusVec3 step)
 {
     q->pose.position = talus_add(q->pose.position, step);
     q->translation = talus_add(q->translation, step);
@@ -155,15 +157,16 @@ TALUS_INLINE void talus_translate_body(TalusClearedBody *q, TalusVec3 step)
 
 /* Finds the distance of the nearest point of the surface, and the direction `up` from there to the body. False if the
  * surface is intersected or out of reach. */
-TALUS_OUTLINE bool talus_nearest_surface(const TalusClearedBody *q, TalusVec3 *up, double *gap)
+TALUS_OUTLINE bool talus_find_nearest_surface(const TalusClearedBody *q, TalusVec3 *up, double *gap)
 {
     TalusFacetWalk walk = talus_facets_near_body(q);
     *gap = INFINITY;
     *up = talus_vec3(0.0, 0.0, 1.0);
-    for (int32_t t = talus_facet_next(&walk); t >= 0; t = talus_facet_next(&walk)) {
+    for (int32_t t = talus_next_facet(&walk); t >= 0; t = talus_next_facet(&walk)) {
         TalusLocalFacet g = talus_local_facet(q, t);
         TalusNearest near;
-        if (talus_convex_triangle(&q->pose, g.f.corner, fmin(*gap, q->clear_reach), &near)) {
+        if (talus_convex_triangle_nearest(&q->pose, g.f.corner, fmin(*gap, q->clear_reach),
+                                          &near)) {
             *gap = near.gap;
             *up = talus_neg(near.normal);
         }
@@ -171,44 +174,46 @@ TALUS_OUTLINE bool talus_nearest_surface(const TalusClearedBody *q, TalusVec3 *u
     return *gap > 0.0 && *gap < INFINITY;
 }
 
-/* Shortens the translation out of one facet, over an edge or a vertex. As in convex.h, the nearest point of the surface
- * at the clear pose gives the direction of a shorter translation to a clear pose. Repeated while that gains
- * TALUS_FACET_GAIN; a translation to a pose that is not clear is undone. */
+/* Shortens the translation out of a facet for a body that is over an edge or a vertex. As in convex.h, the direction from
+ * the nearest point of the surface to the clear pose is that of a shorter translation. Repeated while the length shrinks
+ * by the fraction TALUS_FACET_GAIN; a translation to a pose that is not clear is undone. */
 TALUS_INLINE void talus_shorten_push_out(TalusClearedBody *q)
 {
     double clearance = TALUS_CONVEX_CLEARANCE * q->size, gap, next_gap;
     TalusVec3 up, next_up;
-    bool clear = talus_nearest_surface(q, &up, &gap);
+    bool clear = talus_find_nearest_surface(q, &up, &gap);
     for (int round = 0; round < TALUS_FACET_ROUNDS && clear; round++) {
         double depth = talus_dot(q->translation, up) - gap,
                before = talus_norm(q->translation) - clearance;
         if (!(depth < before * (1.0 - TALUS_FACET_GAIN)))
             return;
         TalusVec3 back = talus_sub(talus_scale(depth + clearance, up), q->translation);
-        talus_translate_body(q, back);
-        clear = talus_nearest_surface(q, &next_up, &next_gap);
+        talus_translate_cleared(q, back);
+        clear = talus_find_nearest_surface(q, &next_up, &next_gap);
         if (!clear) /* not clear there, as in a hollow: undo */
-            talus_translate_body(q, talus_neg(back));
+            talus_translate_cleared(q, talus_neg(back));
         up = next_up;
         gap = next_gap;
     }
 }
 
-/* Moves the body clear. A single translation, if the body's lowest point was not over its facet, is then shortened. */
+/* Moves the body clear of the surface. If one translation was enough, and the body's lowest point was not over the facet,
+ * the translation is then shortened. */
 TALUS_INLINE void talus_push_clear(TalusClearedBody *q)
 {
     TalusPushOut push;
     int round = 0;
     bool off_facet = false;
-    for (; round < TALUS_FACET_ROUNDS && talus_shallowest_push_out(q, &push); round++) {
+    for (; round < TALUS_FACET_ROUNDS && talus_find_push_out(q, &push); round++) {
         off_facet = push.off_facet;
-        talus_translate_body(
+        talus_translate_cleared(
             q, talus_scale(push.depth + TALUS_CONVEX_CLEARANCE * q->size, push.direction));
     }
     if (round == 1 && off_facet)
         talus_shorten_push_out(q);
 }
 
+/* Pose of a in the frame of `frame`. */
 TALUS_INLINE TalusPose talus_relative_pose(const TalusPose *a, const TalusPose *frame)
 {
     TalusQuat back = {frame->orientation.w, -frame->orientation.x, -frame->orientation.y,

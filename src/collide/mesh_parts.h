@@ -1,18 +1,18 @@
 /* collide/mesh_parts.h - contacts of a convex body with one facet of a mesh or height field: its face, an edge or a
  * vertex. The body has been moved clear of the surface (mesh_clear.h). For host and device.
  *
- *   1. A body above the facet's plane, or at most TALUS_FACET_HAIR below it, has face contacts where it projects into
+ *   1. A body above the facet's plane, or at most TALUS_FACET_CLEAR_DEPTH below it, has face contacts where it projects into
  *      the facet. If its lowest point does, these are all.
  *   2. Otherwise the nearest points of body and facet (convex.h) decide, by the direction from the facet to the body.
  *      Inside the normal cone (facets.h) of the edge or vertex that has the facet's point: that edge or vertex has a
- *      contact. Equal to the facet's normal: the face has contacts, and the edge or vertex too if it is nearer than
- *      these and the surface does not continue in the facet's plane there. Outside the cone: the face has contacts if
- *      the surface continues in its plane beyond that point, or if body and facet still overlap. Else a neighbour has
- *      the contact.
+ *      contact. Equal to the facet's normal: the face has contacts; the edge or vertex has one too if it is nearer
+ *      than these and the surface does not continue in the facet's plane there. Outside the cone: the face has contacts
+ *      if the surface continues in the facet's plane beyond that point, or if body and facet still overlap; else a
+ *      neighbouring facet has the contact.
  *
  * Face contacts are the corners of the body's facing part, clipped to the facet, and the lowest point if no corner is
- * as low. Corners cut at edges across which the surface continues in the same plane are dropped, because they are no
- * corners of the whole. */
+ * as low. Corners made by clipping at edges across which the surface continues in the same plane are dropped, because they
+ * are no corners of the whole contact area. */
 #ifndef TALUS_COLLIDE_MESH_PARTS_H
 #define TALUS_COLLIDE_MESH_PARTS_H
 
@@ -23,7 +23,8 @@
 #define TALUS_FACET_CLIP 0x1p-40   /* corners up to this far outside of a facet are over it */
 #define TALUS_FACET_BESIDE 0x1p-21 /* difference of gaps below which points are equally near */
 #define TALUS_FACET_NORMAL 0x1p-21 /* 1 - cosine up to which a direction is the facet's normal */
-#define TALUS_FACET_LEAN 0x1p-14   /* sine up to which a direction outside a normal cone is in it */
+/* Sine of the angle up to which a direction outside a normal cone counts as inside */
+#define TALUS_FACET_CONE_SLACK 0x1p-14
 /* Barycentric coordinate below which a point lies on a side. */
 #define TALUS_FACET_SIDE 0x1p-16
 
@@ -38,9 +39,10 @@ typedef struct TalusFacePoints {
 } TalusFacePoints;
 
 /* Finds the part of the body's surface that faces d. */
-TALUS_INLINE void talus_cleared_facing(const TalusClearedBody *q, TalusVec3 d, TalusFacing *part)
+TALUS_INLINE void talus_find_cleared_facing(const TalusClearedBody *q, TalusVec3 d,
+                                            TalusFacing *part)
 {
-    talus_facing(q->pose.shape, talus_rotate_back(q->pose.orientation, d), part);
+    talus_find_facing(q->pose.shape, talus_rotate_back(q->pose.orientation, d), part);
     for (int k = 0; k < part->count; k++)
         part->point[k] =
             talus_madd(talus_rotate(q->pose.orientation, part->point[k]), q->margin, d);
@@ -56,23 +58,25 @@ TALUS_INLINE TalusVec3 talus_patch_normal(const TalusClearedBody *q, const Talus
     int32_t first = talus_facet_patch(q->surface, g->t);
     if (first == g->t)
         return g->up;
-    TalusVec3 n = talus_facet(&q->surface->def, first).normal;
+    TalusVec3 n = talus_get_facet(&q->surface->def, first).normal;
     return talus_dot(n, g->up) < 0.0 ? talus_neg(n) : n;
 }
 
-/* True if the candidate `id` was made by clipping to one side, or to two, across all of which the surface continues in
- * the facet's plane (bit k of `flat`: across side k). It is no corner of the whole contact area then. The id of a cut
- * is 8 + 16 edge + side, where edge 8 + k lies along side k (talus_clip_cut); lower ids are corners of the body. */
+/* True if the candidate with this id was made by clipping to one or two sides of the facet, and the surface continues in
+ * the facet's plane across these (bit k of `flat`: across side k). Such a candidate is no corner of the whole contact
+ * area. The id of an intersection is 8 + 16 edge + side, where edge 8 + k lies along side k (talus_cut_edge); lower ids are
+ * corners of the body. */
 TALUS_INLINE bool talus_cut_is_interior(uint32_t id, uint32_t flat)
 {
-    if (id < TALUS_FACING_MOST)
+    if (id < TALUS_FACING_POINTS)
         return false;
     uint32_t side = (id - 8) % 16, edge = (id - 8) / 16;
     uint32_t other = edge >= 8 ? edge - 8 : side;
     return (flat >> side & 1) && (flat >> other & 1);
 }
 
-TALUS_INLINE void talus_face_add(TalusFacePoints *face, TalusCandidate c)
+/* Adds a candidate and updates face->least. */
+TALUS_INLINE void talus_face_add_candidate(TalusFacePoints *face, TalusCandidate c)
 {
     face->least = fmin(face->least, c.gap);
     face->c[face->count++] = c;
@@ -91,13 +95,14 @@ TALUS_INLINE void talus_face_add_lowest(const TalusClearedBody *q, const TalusCl
         if (talus_dot(part->point[k], s->n) <= low)
             return;
     }
-    if (talus_clip_all(s, &point, true, q->clear_reach, c) == 1) {
+    if (talus_clip_part(s, &point, true, q->clear_reach, c) == 1) {
         c[0].id = TALUS_FACET_LOWEST;
-        talus_face_add(face, c[0]);
+        talus_face_add_candidate(face, c[0]);
     }
 }
 
-/* Finds the face contacts: the body's facing part clipped to the facet, and its lowest point. */
+/* Finds the face contacts: adds the corners of the body's facing part, clipped to the facet, and the body's lowest point
+ * to *face, and sets face->up. */
 TALUS_OUTLINE void talus_find_face_points(const TalusClearedBody *q, const TalusLocalFacet *g,
                                           TalusVec3 lowest, TalusFacePoints *face)
 {
@@ -105,25 +110,26 @@ TALUS_OUTLINE void talus_find_face_points(const TalusClearedBody *q, const Talus
     TalusClipRegion s;
     TalusCandidate c[TALUS_CANDIDATES];
     face->up = talus_patch_normal(q, g);
-    talus_clip_axes(&s, face->up);
+    talus_clip_region_set_axes(&s, face->up);
     s.tolerance = TALUS_FACET_CLIP * q->size;
-    talus_cleared_facing(q, talus_neg(face->up), &part);
-    if (!talus_clip_region_of_face(&s, &facet))
+    talus_find_cleared_facing(q, talus_neg(face->up), &part);
+    if (!talus_clip_region_set_face(&s, &facet))
         return;
     uint32_t flat = 0;
     for (int k = 0; k < 3; k++)
-        flat |= (uint32_t)talus_side_flat(q->surface, g->t, k, g->f.normal) << k;
-    int count = talus_clip_all(&s, &part, true, q->clear_reach, c);
+        flat |= (uint32_t)talus_side_continues_flat(q->surface, g->t, k, g->f.normal) << k;
+    int count = talus_clip_part(&s, &part, true, q->clear_reach, c);
     for (int k = 0; k < count; k++) {
         if (!talus_cut_is_interior(c[k].id, flat))
-            talus_face_add(face, c[k]);
+            talus_face_add_candidate(face, c[k]);
     }
     talus_face_add_lowest(q, &s, &part, lowest, face);
 }
 
 /* ---- edges and vertices ---------------------------------------------------------------------- */
 
-/* Part of the facet (TALUS_ON_*, plus the side or corner) on which its point x lies, within TALUS_FACET_SIDE. */
+/* Returns the part of the facet (TALUS_ON_* plus the number of the side or corner) on which the point x of the facet lies,
+ * within TALUS_FACET_SIDE. */
 TALUS_INLINE int talus_locate_on_facet(const TalusFacet *f, TalusVec3 x)
 {
     TalusVec3 n =
@@ -149,34 +155,35 @@ enum {
     TALUS_NORMAL_CONE_INSIDE    /* the distance has a minimum at the edge or vertex */
 };
 
-/* Where `up` lies relative to the normal cone of the edge of a side (TALUS_NORMAL_CONE_*). */
-TALUS_INLINE int talus_edge_cone_side(const TalusShape *s, int32_t side, TalusVec3 up)
+/* Returns where `up` lies relative to the normal cone of the edge of a side (TALUS_NORMAL_CONE_*). */
+TALUS_INLINE int talus_locate_in_edge_cone(const TalusShape *s, int32_t side, TalusVec3 up)
 {
     int32_t at = side;
-    if (!talus_in_edge_normal_cone(s, side, up, TALUS_FACET_LEAN))
+    if (!talus_in_edge_normal_cone(s, side, up, TALUS_FACET_CONE_SLACK))
         return TALUS_NORMAL_CONE_OUTSIDE;
     do {
-        if (talus_dot(talus_facet(&s->def, at / 3).normal, up) >= 1.0 - TALUS_FACET_NORMAL)
+        if (talus_dot(talus_get_facet(&s->def, at / 3).normal, up) >= 1.0 - TALUS_FACET_NORMAL)
             return TALUS_NORMAL_CONE_BOUNDARY;
-        at = talus_facet_across(s, at);
+        at = talus_side_across(s, at);
     } while (at >= 0 && at != side);
     return TALUS_NORMAL_CONE_INSIDE;
 }
 
-/* Where `up` lies relative to the normal cone of the edge or vertex `where` of g; outside for the back of a solid. */
-TALUS_OUTLINE int talus_normal_cone_side(const TalusClearedBody *q, const TalusLocalFacet *g,
-                                         int where, TalusVec3 up)
+/* Returns where `up` lies relative to the normal cone of the edge or vertex `where` of g (TALUS_NORMAL_CONE_*): outside if
+ * `up` points to the back of a solid. */
+TALUS_OUTLINE int talus_locate_in_normal_cone(const TalusClearedBody *q, const TalusLocalFacet *g,
+                                              int where, TalusVec3 up)
 {
     const TalusShape *s = q->surface;
     int is = TALUS_NORMAL_CONE_OUTSIDE;
     if (where >= TALUS_ON_CORNER) {
         int32_t v = talus_facet_vertex(&s->def, g->t, where - TALUS_ON_CORNER);
-        TalusVertexCone ring = talus_vertex_normal_cone(s, v, up, TALUS_FACET_LEAN);
+        TalusVertexCone ring = talus_vertex_normal_cone(s, v, up, TALUS_FACET_CONE_SLACK);
         is = !ring.contains    ? TALUS_NORMAL_CONE_OUTSIDE
              : ring.level >= 2 ? TALUS_NORMAL_CONE_BOUNDARY
                                : TALUS_NORMAL_CONE_INSIDE;
     } else if (where >= TALUS_ON_SIDE) {
-        is = talus_edge_cone_side(s, 3 * g->t + where - TALUS_ON_SIDE, up);
+        is = talus_locate_in_edge_cone(s, 3 * g->t + where - TALUS_ON_SIDE, up);
     }
     bool back = g->solid && !(talus_dot(talus_pseudonormal(s, g->t, &g->f, where), up) > 0.0);
     return back ? TALUS_NORMAL_CONE_OUTSIDE : is;
@@ -189,7 +196,7 @@ TALUS_INLINE bool talus_continues_flat(const TalusClearedBody *q, const TalusLoc
     for (int k = 0; k < 3; k++) {
         bool here = where == TALUS_ON_SIDE + k || where == TALUS_ON_CORNER + k ||
                     where == TALUS_ON_CORNER + (k == 2 ? 0 : k + 1);
-        if (here && talus_side_flat(q->surface, g->t, k, g->f.normal))
+        if (here && talus_side_continues_flat(q->surface, g->t, k, g->f.normal))
             return true;
     }
     return false;
@@ -197,30 +204,30 @@ TALUS_INLINE bool talus_continues_flat(const TalusClearedBody *q, const TalusLoc
 
 /* ---- one facet ------------------------------------------------------------------------------- */
 
-/* Finds face contacts, and returns the touched edge or vertex (TALUS_ON_SIDE + k, TALUS_ON_CORNER + k; TALUS_ON_FACE:
- * none), with its nearest points. */
-TALUS_OUTLINE int talus_facet_contacts(const TalusClearedBody *q, const TalusLocalFacet *g,
-                                       TalusFacePoints *face, TalusNearest *near)
+/* Finds the contacts of the body with facet g, as the file head describes: the face contacts in *face; returns the touched
+ * edge or vertex (TALUS_ON_SIDE + k or TALUS_ON_CORNER + k; TALUS_ON_FACE: none) and sets *near to its nearest points. */
+TALUS_OUTLINE int talus_find_facet_contacts(const TalusClearedBody *q, const TalusLocalFacet *g,
+                                            TalusFacePoints *face, TalusNearest *near)
 {
     TalusVec3 lowest;
     double gap;
     face->count = 0;
     face->least = INFINITY;
-    if (!talus_lowest_point(q, g, &lowest, &gap))
+    if (!talus_find_lowest_point(q, g, &lowest, &gap))
         return TALUS_ON_FACE;
-    bool above = gap > -TALUS_FACET_HAIR * q->size;
+    bool above = gap > -TALUS_FACET_CLEAR_DEPTH * q->size;
     if (above) {
         talus_find_face_points(q, g, lowest, face);
         if (talus_projects_onto_facet(g, lowest))
             return TALUS_ON_FACE;
     }
-    if (!talus_convex_triangle(&q->pose, g->f.corner, q->clear_reach, near))
+    if (!talus_convex_triangle_nearest(&q->pose, g->f.corner, q->clear_reach, near))
         return TALUS_ON_FACE;
     TalusVec3 up = talus_neg(near->normal);
     int where = talus_locate_on_facet(&g->f, near->on_b);
     bool level = talus_dot(up, g->up) >= 1.0 - TALUS_FACET_NORMAL,
          on = talus_continues_flat(q, g, where);
-    int is = level ? TALUS_NORMAL_CONE_BOUNDARY : talus_normal_cone_side(q, g, where, up);
+    int is = level ? TALUS_NORMAL_CONE_BOUNDARY : talus_locate_in_normal_cone(q, g, where, up);
     if (!above && (level || (is == TALUS_NORMAL_CONE_OUTSIDE && (on || near->gap < 0.0))))
         talus_find_face_points(q, g, lowest, face);
     /* the nearest point of a face may also be on its rim, beside the body's lowest point */

@@ -7,14 +7,16 @@
 
 #include <stdlib.h>
 
-enum { PAIR_GRAIN = 64, ROOM = 256 };
+enum { PAIR_GRAIN = 64, INITIAL_CAPACITY = 256 };
 
-typedef struct Looker {
+/* The pair whose manifold points are checked. */
+typedef struct PairCheck {
     TalusDetector *d;
-    uint32_t a, b;
-} Looker;
+    uint32_t a, b; /* slots */
+} PairCheck;
 
-static void run_starts(const TalusContactList *l, int start[TALUS_RUNS + 1])
+/* Sets start[run] to the index of the first contact of each run, and start[TALUS_RUNS] to the number of contacts. */
+static void find_run_starts(const TalusContactList *l, int start[TALUS_RUNS + 1])
 {
     start[TALUS_RUN_SPHERES] = 0;
     start[TALUS_RUN_SPHERE_FIXED] = l->sphere_sphere;
@@ -22,45 +24,48 @@ static void run_starts(const TalusContactList *l, int start[TALUS_RUNS + 1])
     start[TALUS_RUNS] = l->count;
 }
 
-/* Returns the index of the first contact of a run of the list whose key is not below `key`; its end: none. */
-static int64_t find_place(const TalusDetector *d, int run, TalusKey key)
+/* Returns the index of the first contact of a run of the list whose key is not below `key`; the end of the run if there is
+ * none. */
+static int64_t find_insert_index(const TalusDetector *d, int run, TalusKey key)
 {
     int start[TALUS_RUNS + 1];
-    run_starts(&d->list, start);
+    find_run_starts(&d->list, start);
     return talus_find_key(d->list.contact, d->bodies->rank, start[run], start[run + 1], key);
 }
 
 /* Returns the first contact of the current run of the list whose key is not below `key`; NULL: none. */
-static const TalusContact *find_listed(const TalusDetector *d, TalusKey key)
+static const TalusContact *find_first_not_below(const TalusDetector *d, TalusKey key)
 {
     int start[TALUS_RUNS + 1];
-    run_starts(&d->list, start);
-    int64_t at = find_place(d, d->run, key);
+    find_run_starts(&d->list, start);
+    int64_t at = find_insert_index(d, d->run, key);
     return at < start[d->run + 1] ? &d->list.contact[at] : NULL;
 }
 
+/* True if the current run of the list has a contact with this key. */
 static bool is_listed(const TalusDetector *d, TalusKey key)
 {
-    const TalusContact *c = find_listed(d, key);
-    return c && talus_key_equal(talus_key_of(d->bodies->rank, c), key);
+    const TalusContact *c = find_first_not_below(d, key);
+    return c && talus_key_equal(talus_contact_key(d->bodies->rank, c), key);
 }
 
-static bool is_convex(const TalusBodyView *v, uint32_t body)
+static bool is_convex_or_plane(const TalusBodyView *v, uint32_t body)
 {
     return talus_shape_has(talus_body_kind(v, body), TALUS_TRAIT_CONVEX | TALUS_TRAIT_HALF_SPACE);
 }
 
-/* True if the pair has a contact in the list and each body is convex or a plane: one contact then keeps the two from
- * passing through each other elsewhere. */
-static bool is_watched(const TalusDetector *d, TalusPair pair)
+/* True if the pair has a contact in the list and each of its bodies is convex or a plane: one contact then keeps the two
+ * bodies from passing through each other elsewhere, so the pair needs no check. */
+static bool has_guarding_contact(const TalusDetector *d, TalusPair pair)
 {
     TalusKey key = talus_pair_key(d->bodies->rank, pair.a, pair.b, 0);
-    if (!is_convex(d->bodies, pair.a) || !is_convex(d->bodies, pair.b))
+    if (!is_convex_or_plane(d->bodies, pair.a) || !is_convex_or_plane(d->bodies, pair.b))
         return false;
-    const TalusContact *c = find_listed(d, key);
+    const TalusContact *c = find_first_not_below(d, key);
     return c && c->a == pair.a && c->b == pair.b;
 }
 
+/* Velocity of the point of a body at the end of its arm. */
 static TalusVec3 point_velocity(const TalusBodyView *v, uint32_t body, TalusVec3 arm)
 {
     if (v->mobility[body] == TALUS_MOBILITY_FIXED)
@@ -72,16 +77,16 @@ static TalusVec3 point_velocity(const TalusBodyView *v, uint32_t body, TalusVec3
 
 /* Stores a manifold point that is not in the list and at which the bodies would overlap at the end of the step by more
  * than h times the tolerance. Points of the first run have feature 0. */
-static void check_point(void *context, const TalusManifoldPoint *touch)
+static void store_if_missed(void *context, const TalusManifoldPoint *touch)
 {
-    const Looker *l = context;
+    const PairCheck *l = context;
     TalusDetector *d = l->d;
     TalusVec3 u = talus_sub(point_velocity(d->bodies, l->b, touch->arm_b),
                             point_velocity(d->bodies, l->a, touch->arm_a));
     TalusContact contact = {l->a, l->b, touch->feature, 0, touch->normal, touch->gap};
-    TalusKey key = talus_key_of(d->bodies->rank, &contact);
+    TalusKey key = talus_contact_key(d->bodies->rank, &contact);
     double h = d->options->h;
-    if (!(touch->gap + h * talus_dot(touch->normal, u) < -h * d->look->tolerance) ||
+    if (!(touch->gap + h * talus_dot(touch->normal, u) < -h * d->subset->tolerance) ||
         is_listed(d, key))
         return;
     size_t at = (size_t)atomic_fetch_add(&d->found, 1);
@@ -91,8 +96,8 @@ static void check_point(void *context, const TalusManifoldPoint *touch)
     d->missed[at] = missed;
 }
 
-/* Upper bound on the speed at which a gap closes along any normal. */
-static double closing_speed(const TalusBodyView *v, TalusPair pair)
+/* Upper bound on the speed at which a gap of the pair closes, along any normal. */
+static double bound_closing_speed(const TalusBodyView *v, TalusPair pair)
 {
     TalusVec3 u = talus_sub(talus_body_velocity(v, pair.a), talus_body_velocity(v, pair.b));
     return talus_norm(u) + talus_surface_speed(v, pair.a) + talus_surface_speed(v, pair.b);
@@ -106,25 +111,25 @@ static bool are_apart(const TalusPose *a, const TalusPose *b, double reach)
     return a->radius > 0.0 && b->radius > 0.0 && talus_dot(d, d) > limit * limit;
 }
 
-/* Passes the manifold points of pairs begin .. end - 1 of the run to check_point, up to the gap that may close within
- * h. Skips pairs without a body of the subset, and watched ones (is_watched). */
-static void look_at_pairs(void *context, int64_t begin, int64_t end, int64_t chunk)
+/* Passes the manifold points of pairs begin .. end - 1 of the run to store_if_missed, up to the gap that may close within
+ * h. Skips pairs without a body of the subset, and pairs with a guarding contact (has_guarding_contact). */
+static void check_pairs(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     TalusDetector *d = context;
     const TalusBodyView *v = d->bodies;
-    Looker l = {.d = d};
+    PairCheck l = {.d = d};
     (void)chunk;
     for (int64_t i = begin; i < end; i++) {
         TalusPair pair = d->broad.run[d->run].pair[i];
-        if (pair.a == pair.b || !(d->look->around[pair.a] || d->look->around[pair.b]))
+        if (pair.a == pair.b || !(d->subset->around[pair.a] || d->subset->around[pair.b]))
             continue;
-        double reach = d->options->h * closing_speed(v, pair) * (1.0 + 0x1p-40);
-        TalusPose a = talus_pose_of(v, pair.a), b = talus_pose_of_image(v, pair.a, pair.b);
-        if (are_apart(&a, &b, reach) || is_watched(d, pair))
+        double reach = d->options->h * bound_closing_speed(v, pair) * (1.0 + 0x1p-40);
+        TalusPose a = talus_pose_of(v, pair.a), b = talus_pose_of_nearest_image(v, pair.a, pair.b);
+        if (are_apart(&a, &b, reach) || has_guarding_contact(d, pair))
             continue;
         l.a = pair.a;
         l.b = pair.b;
-        (void)talus_narrow(&a, &b, reach, check_point,
+        (void)talus_narrow(&a, &b, reach, store_if_missed,
                            &l); /* detection has refused unsupported pairs */
     }
 }
@@ -139,8 +144,8 @@ static int compare_missed(const void *x, const void *y)
     return talus_key_less(p->key, q->key) ? -1 : talus_key_less(q->key, p->key) ? 1 : 0;
 }
 
-/* Sorts missed contacts in the order of the list and removes duplicates. Returns their number. */
-static int64_t order_missed(TalusMissed *missed, int64_t count)
+/* Sorts missed contacts by run and key, and removes duplicates. Returns the number that remains. */
+static int64_t sort_missed(TalusMissed *missed, int64_t count)
 {
     int64_t kept = 0;
     if (count > 1)
@@ -151,6 +156,7 @@ static int64_t order_missed(TalusMissed *missed, int64_t count)
     return kept;
 }
 
+/* Grows the arrays of the list, so that talus_detector_add_missed cannot fail. */
 static TalusStatus reserve_merged(TalusDetector *d, int64_t missed)
 {
     TalusContactList *l = &d->list;
@@ -164,38 +170,38 @@ static TalusStatus reserve_merged(TalusDetector *d, int64_t missed)
 TalusStatus talus_detector_find_missed(TalusDetector *d, TalusPool *pool,
                                        const TalusBodyView *bodies,
                                        const TalusDetectOptions *options,
-                                       const TalusRedetectSubset *look, int *missed)
+                                       const TalusRedetectSubset *subset, int *missed)
 {
     *missed = 0;
     d->bodies = bodies;
     d->options = options;
-    d->look = look;
-    TALUS_TRY(TALUS_GROW(d->missed, ROOM, 0, "missed contacts"));
-    TALUS_TRY(talus_broad_around(&d->broad, pool, bodies, options, look->around));
+    d->subset = subset;
+    TALUS_TRY(TALUS_GROW(d->missed, INITIAL_CAPACITY, 0, "missed contacts"));
+    TALUS_TRY(talus_broad_find_around(&d->broad, pool, bodies, options, subset->around));
     int64_t found = 0;
     for (bool enough = false; !enough;) {
         atomic_store(&d->found, 0);
         for (d->run = 0; d->run < TALUS_RUNS; d->run++)
-            talus_parallel(pool, d->broad.run[d->run].count, PAIR_GRAIN, look_at_pairs, d);
+            talus_parallel(pool, d->broad.run[d->run].count, PAIR_GRAIN, check_pairs, d);
         found = atomic_load(&d->found);
         enough = (size_t)found <= TALUS_CAPACITY(d->missed);
         TALUS_TRY(TALUS_GROW(d->missed, (size_t)found, 0, "missed contacts"));
     }
-    d->missed_count = order_missed(d->missed, found);
+    d->missed_count = sort_missed(d->missed, found);
     for (int64_t k = 0; k < d->missed_count; k++)
-        d->missed[k].before = find_place(d, d->missed[k].run, d->missed[k].key);
+        d->missed[k].before = find_insert_index(d, d->missed[k].run, d->missed[k].key);
     TALUS_TRY(reserve_merged(d, d->missed_count));
     *missed = (int)d->missed_count;
     return TALUS_OK;
 }
 
-/* Merges from the end, so that every entry moves to a location that is no longer needed. */
-void talus_detector_take_missed(TalusDetector *d)
+/* Merges from the end of the list, so that every contact moves to a location that is no longer needed. */
+void talus_detector_add_missed(TalusDetector *d)
 {
     TalusContactList *l = &d->list;
     int64_t missed = d->missed_count;
     int start[TALUS_RUNS + 1], more[TALUS_RUNS] = {0};
-    run_starts(l, start);
+    find_run_starts(l, start);
     for (int64_t k = 0; k < missed; k++)
         more[d->missed[k].run]++;
     int64_t from = l->count - 1, to = l->count + missed - 1, m = missed - 1;

@@ -3,17 +3,17 @@
 
 typedef struct Sink {
     TalusManifoldRoute route;
-    TalusManifoldFn *fn;
+    TalusManifoldReceiver *fn;
     void *context;
 } Sink;
 
 #define TALUS_MANIFOLD_SINK Sink
-#define TALUS_MANIFOLD_TAKE(sink, touch) (sink)->fn((sink)->context, (touch))
+#define TALUS_MANIFOLD_RECEIVE(sink, touch) (sink)->fn((sink)->context, (touch))
 #include "collide/pair_table.h"
 
-bool talus_narrow(const TalusPose *a, const TalusPose *b, double reach, TalusManifoldFn *fn,
+bool talus_narrow(const TalusPose *a, const TalusPose *b, double reach, TalusManifoldReceiver *fn,
                   void *context)
 {
     Sink sink = {.fn = fn, .context = context};
-    return talus_manifold_points(a, b, reach, &sink);
+    return talus_manifold_of_pair(a, b, reach, &sink);
 }

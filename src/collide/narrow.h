@@ -12,6 +12,7 @@ typedef struct TalusPose {
     TalusQuat orientation;
 } TalusPose;
 
+/* Shape, radius, position and orientation of the body in slot i. */
 TALUS_INLINE TalusPose talus_pose_of(const TalusBodyView *v, uint32_t i)
 {
     TalusPose pose = {&v->shapes[v->shape[i]], v->radius[i], v->position[i], v->orientation[i]};
@@ -19,11 +20,11 @@ TALUS_INLINE TalusPose talus_pose_of(const TalusBodyView *v, uint32_t i)
 }
 
 /* Pose of b; in periodic space, of its image that is nearest to a. */
-TALUS_INLINE TalusPose talus_pose_of_image(const TalusBodyView *v, uint32_t a, uint32_t b)
+TALUS_INLINE TalusPose talus_pose_of_nearest_image(const TalusBodyView *v, uint32_t a, uint32_t b)
 {
     TalusPose pose = talus_pose_of(v, b);
     if (v->period)
-        pose.position = talus_add(v->position[a], talus_body_distance(v, a, b));
+        pose.position = talus_add(v->position[a], talus_vector_between(v, a, b));
     return pose;
 }
 
@@ -39,19 +40,19 @@ typedef struct TalusManifoldPoint {
 /* How talus_manifold_add changes a manifold point before it goes to the sink. */
 typedef struct TalusManifoldRoute {
     bool swapped;         /* the contact function was called with (b, a): swap back */
-    bool parts;           /* the contact function was called with parts of compounds */
+    bool parts;           /* the contact function was called with parts of compounds; then: */
     uint32_t part;        /* number of the pair of parts, hashed */
-    TalusVec3 of_a, of_b; /* with `parts`: position of the part minus that of the body */
+    TalusVec3 of_a, of_b; /* position of the part minus that of the body */
 } TalusManifoldRoute;
 
 /* Receives manifold points one at a time, so that a pair may have any number. */
-typedef void TalusManifoldFn(void *context, const TalusManifoldPoint *touch);
+typedef void TalusManifoldReceiver(void *context, const TalusManifoldPoint *touch);
 
 /* Passes the manifold points of the pair with a gap below `reach` to fn; the two shapes may come in either order.
  * Features are distinct (of compounds up to collisions of a hash, talus_manifold_add) and stay the same while the same
  * faces, edges and vertices touch. Returns false if the two shapes, or two of their parts, have no contact function and
  * their bounds are within reach of each other. */
-bool talus_narrow(const TalusPose *a, const TalusPose *b, double reach, TalusManifoldFn *fn,
+bool talus_narrow(const TalusPose *a, const TalusPose *b, double reach, TalusManifoldReceiver *fn,
                   void *context);
 
 #endif

@@ -7,7 +7,8 @@
 
 #include <talus/math.h>
 
-TALUS_INLINE int talus_periodic(const TalusPeriod *p)
+/* True if space is periodic along any axis. */
+TALUS_INLINE int talus_has_period(const TalusPeriod *p)
 {
     return p->on[0] || p->on[1] || p->on[2];
 }
@@ -30,25 +31,26 @@ TALUS_INLINE double talus_shortest_period(const TalusPeriod *p)
     return fmin(x, fmin(y, z));
 }
 
-TALUS_INLINE double talus_nearest_image(double d, double length)
+/* Component d of a vector between two bodies, changed by a multiple of the period to the smallest magnitude. */
+TALUS_INLINE double talus_nearest_image_component(double d, double length)
 {
     return d - length * floor(d / length + 0.5);
 }
 
-/* Given the vector d from one body to another, returns the vector from the one to the other's nearest image. */
-TALUS_INLINE TalusVec3 talus_image(const TalusPeriod *p, TalusVec3 d)
+/* Given the vector d from body a to body b, returns the vector from a to the nearest image of b. */
+TALUS_INLINE TalusVec3 talus_nearest_image_vector(const TalusPeriod *p, TalusVec3 d)
 {
     if (p->on[0])
-        d.x = talus_nearest_image(d.x, p->hi.x - p->lo.x);
+        d.x = talus_nearest_image_component(d.x, p->hi.x - p->lo.x);
     if (p->on[1])
-        d.y = talus_nearest_image(d.y, p->hi.y - p->lo.y);
+        d.y = talus_nearest_image_component(d.y, p->hi.y - p->lo.y);
     if (p->on[2])
-        d.z = talus_nearest_image(d.z, p->hi.z - p->lo.z);
+        d.z = talus_nearest_image_component(d.z, p->hi.z - p->lo.z);
     return d;
 }
 
-/* Bits (1 << axis) of the periodic axes along which x is within `reach` of lo; talus_near_upper: of hi. */
-TALUS_INLINE unsigned talus_near_lower(const TalusPeriod *p, TalusVec3 x, double reach)
+/* Returns the bits (1 << axis) of the periodic axes along which x is within `reach` of lo. */
+TALUS_INLINE unsigned talus_near_lower_sides(const TalusPeriod *p, TalusVec3 x, double reach)
 {
     unsigned sides = 0;
     for (int axis = 0; axis < 3; axis++)
@@ -57,7 +59,8 @@ TALUS_INLINE unsigned talus_near_lower(const TalusPeriod *p, TalusVec3 x, double
     return sides;
 }
 
-TALUS_INLINE unsigned talus_near_upper(const TalusPeriod *p, TalusVec3 x, double reach)
+/* Returns the bits (1 << axis) of the periodic axes along which x is within `reach` of hi. */
+TALUS_INLINE unsigned talus_near_upper_sides(const TalusPeriod *p, TalusVec3 x, double reach)
 {
     unsigned sides = 0;
     for (int axis = 0; axis < 3; axis++)
@@ -67,7 +70,8 @@ TALUS_INLINE unsigned talus_near_upper(const TalusPeriod *p, TalusVec3 x, double
 }
 
 /* Image of x, shifted by `way` (1 or -1) periods along the axes whose bits are set in `shift`. */
-TALUS_INLINE TalusVec3 talus_shifted(const TalusPeriod *p, TalusVec3 x, unsigned shift, double way)
+TALUS_INLINE TalusVec3 talus_shift_by_periods(const TalusPeriod *p, TalusVec3 x, unsigned shift,
+                                              double way)
 {
     if (shift & 1)
         x.x += way * (p->hi.x - p->lo.x);
@@ -78,7 +82,8 @@ TALUS_INLINE TalusVec3 talus_shifted(const TalusPeriod *p, TalusVec3 x, unsigned
     return x;
 }
 
-TALUS_INLINE double talus_wrap_one(double x, double lo, double hi)
+/* Returns x changed by a multiple of hi - lo to lo <= x < hi. */
+TALUS_INLINE double talus_wrap_coordinate(double x, double lo, double hi)
 {
     if (x >= lo && x < hi)
         return x; /* exactly unchanged */
@@ -87,22 +92,22 @@ TALUS_INLINE double talus_wrap_one(double x, double lo, double hi)
 }
 
 /* Image of x between lo and hi. */
-TALUS_INLINE TalusVec3 talus_wrap(const TalusPeriod *p, TalusVec3 x)
+TALUS_INLINE TalusVec3 talus_wrap_position(const TalusPeriod *p, TalusVec3 x)
 {
     if (p->on[0])
-        x.x = talus_wrap_one(x.x, p->lo.x, p->hi.x);
+        x.x = talus_wrap_coordinate(x.x, p->lo.x, p->hi.x);
     if (p->on[1])
-        x.y = talus_wrap_one(x.y, p->lo.y, p->hi.y);
+        x.y = talus_wrap_coordinate(x.y, p->lo.y, p->hi.y);
     if (p->on[2])
-        x.z = talus_wrap_one(x.z, p->lo.z, p->hi.z);
+        x.z = talus_wrap_coordinate(x.z, p->lo.z, p->hi.z);
     return x;
 }
 
-/* Moves a body back between lo and hi. Returns the change of its potential energy, J. */
+/* Wraps the position of a body back between lo and hi. Returns the change of potential energy in the field of gravity, J. */
 TALUS_INLINE double talus_wrap_body(const TalusPeriod *p, double mass, TalusVec3 gravity,
                                     TalusVec3 *position)
 {
-    TalusVec3 x = talus_wrap(p, *position), way = talus_sub(x, *position);
+    TalusVec3 x = talus_wrap_position(p, *position), way = talus_sub(x, *position);
     *position = x;
     return -mass * talus_dot(gravity, way);
 }

@@ -6,29 +6,32 @@
 
 #include <string.h>
 
-/* A bucket has 2^KEY_BITS keys, whose counters fit into the first-level cache; more if that would take over
- * MAX_BUCKETS. */
+/* A bucket has 2^KEY_BITS keys, whose counters fit into the first-level cache; or more keys, so that there are at most
+ * MAX_BUCKETS buckets. */
 enum { KEY_BITS = 12, MAX_BUCKETS = 1024, MIN_GRAIN = 8192, MAX_CHUNKS = 64, WITHIN_GRAIN = 4096 };
 
-typedef struct Job {
+/* Arguments of talus_sort_pairs_by_a for the chunks; range: number of keys. */
+typedef struct SortJob {
     TalusPair *pairs, *scratch;
-    uint32_t *start, *histogram;
+    uint32_t *start;
+    uint32_t *histogram; /* [chunk][bucket]: number of pairs, later index in scratch[] */
     uint32_t range;
     int shift; /* bucket = key >> shift */
     int64_t buckets, chunks;
-} Job;
+} SortJob;
 
+/* Counts the pairs of a chunk by bucket. */
 static void count_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
-    const Job *job = context;
+    const SortJob *job = context;
     uint32_t *histogram = job->histogram + chunk * job->buckets;
     memset(histogram, 0, (size_t)job->buckets * sizeof *histogram);
     for (int64_t i = begin; i < end; i++)
         histogram[job->pairs[i].a >> job->shift]++;
 }
 
-/* Replaces the count of each chunk in each bucket by the index in scratch[] of the first pair. */
-static void place_chunks(const Job *job)
+/* Replaces the number of pairs of each chunk in each bucket by the index in scratch[] of the first of these pairs. */
+static void sum_histograms(const SortJob *job)
 {
     uint32_t sum = 0;
     for (int64_t b = 0; b < job->buckets; b++) {
@@ -41,23 +44,23 @@ static void place_chunks(const Job *job)
     }
 }
 
+/* Copies the pairs of a chunk to their buckets in scratch[]. */
 static void scatter_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
-    const Job *job = context;
+    const SortJob *job = context;
     uint32_t *place = job->histogram + chunk * job->buckets;
     for (int64_t i = begin; i < end; i++)
         job->scratch[place[job->pairs[i].a >> job->shift]++] = job->pairs[i];
 }
 
-/* Index in scratch[] where a bucket ends: the last chunk's index, which the scatter has moved to the end; 0 for bucket
- * -1. */
-static uint32_t bucket_end(const Job *job, int64_t bucket)
+/* Index in scratch[] where a bucket ends: scatter_chunk has advanced the index of the last chunk to it; 0 for bucket -1. */
+static uint32_t bucket_end(const SortJob *job, int64_t bucket)
 {
     return bucket < 0 ? 0 : job->histogram[(job->chunks - 1) * job->buckets + bucket];
 }
 
 /* Sorts a bucket from scratch[] back into pairs[] by counting, and sets start[] of its keys. */
-static void sort_bucket(const Job *job, int64_t bucket)
+static void sort_bucket(const SortJob *job, int64_t bucket)
 {
     uint32_t first = bucket_end(job, bucket - 1), last = bucket_end(job, bucket);
     uint64_t low = (uint64_t)bucket << job->shift, high = (uint64_t)(bucket + 1) << job->shift;
@@ -70,10 +73,12 @@ static void sort_bucket(const Job *job, int64_t bucket)
     uint32_t sum = first;
     for (uint64_t k = low; k < high; k++)
         start[k] = sum += start[k];
-    for (uint32_t i = last; i-- > first;) /* backwards: ends turn into starts, order is kept */
+    for (uint32_t i = last;
+         i-- > first;) /* backwards: ends turn into starts, and the order is kept */
         job->pairs[--start[job->scratch[i].a]] = job->scratch[i];
 }
 
+/* Sorts buckets begin .. end - 1. */
 static void sort_buckets(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
@@ -81,8 +86,9 @@ static void sort_buckets(void *context, int64_t begin, int64_t end, int64_t chun
         sort_bucket(context, bucket);
 }
 
-TalusStatus talus_sort_pairs(TalusSorter *sorter, TalusPool *pool, TalusPair *pairs,
-                             TalusPair *scratch, int64_t count, uint32_t range, uint32_t *start)
+TalusStatus talus_sort_pairs_by_a(TalusSorter *sorter, TalusPool *pool, TalusPair *pairs,
+                                  TalusPair *scratch, int64_t count, uint32_t range,
+                                  uint32_t *start)
 {
     int shift = KEY_BITS;
     while (((int64_t)range - 1) >> shift >= MAX_BUCKETS)
@@ -90,7 +96,7 @@ TalusStatus talus_sort_pairs(TalusSorter *sorter, TalusPool *pool, TalusPair *pa
     int64_t grain = talus_chunks(count, MAX_CHUNKS);
     if (grain < MIN_GRAIN)
         grain = MIN_GRAIN;
-    Job job = {pairs, scratch, start, NULL, range, shift, 1, talus_chunks(count, grain)};
+    SortJob job = {pairs, scratch, start, NULL, range, shift, 1, talus_chunks(count, grain)};
     job.buckets = range ? (((int64_t)range - 1) >> shift) + 1 : 0;
     start[range] = (uint32_t)count;
     if (count == 0) {
@@ -101,7 +107,7 @@ TalusStatus talus_sort_pairs(TalusSorter *sorter, TalusPool *pool, TalusPair *pa
         TALUS_GROW(sorter->histogram, (size_t)(job.buckets * job.chunks), 0, "sort histogram"));
     job.histogram = sorter->histogram;
     talus_parallel(pool, count, grain, count_chunk, &job);
-    place_chunks(&job);
+    sum_histograms(&job);
     talus_parallel(pool, count, grain, scatter_chunk, &job);
     talus_parallel(pool, job.buckets, 1, sort_buckets, &job);
     return TALUS_OK;
@@ -113,9 +119,9 @@ void talus_sorter_clear(TalusSorter *sorter)
     memset(sorter, 0, sizeof *sorter);
 }
 
-/* Shell sort by b: an insertion sort (gap 1) for the few partners of most bodies, and fast for the thousands of a body
- * as large as the bed. */
-static void order(TalusPair *pairs, int64_t count)
+/* Sorts pairs of one key by b. A Shell sort: for the few partners of most bodies it is an insertion sort (gap 1); for the
+ * thousands of partners of a body as large as the bed it is still fast. */
+static void sort_by_b(TalusPair *pairs, int64_t count)
 {
     int64_t gap = 1;
     while (gap < count / 9)
@@ -131,16 +137,17 @@ static void order(TalusPair *pairs, int64_t count)
     }
 }
 
-static void order_keys(void *context, int64_t begin, int64_t end, int64_t chunk)
+/* Sorts the pairs of each of the keys begin .. end - 1 by b. */
+static void sort_keys_by_b(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
-    const Job *job = context;
+    const SortJob *job = context;
     for (int64_t k = begin; k < end; k++)
-        order(job->pairs + job->start[k], (int64_t)job->start[k + 1] - job->start[k]);
+        sort_by_b(job->pairs + job->start[k], (int64_t)job->start[k + 1] - job->start[k]);
 }
 
-void talus_sort_within(TalusPool *pool, TalusPair *pairs, const uint32_t *start, uint32_t range)
+void talus_sort_pairs_by_b(TalusPool *pool, TalusPair *pairs, const uint32_t *start, uint32_t range)
 {
-    Job job = {.pairs = pairs, .start = (uint32_t *)start};
-    talus_parallel(pool, range, WITHIN_GRAIN, order_keys, &job);
+    SortJob job = {.pairs = pairs, .start = (uint32_t *)start};
+    talus_parallel(pool, range, WITHIN_GRAIN, sort_keys_by_b, &job);
 }

@@ -1,7 +1,7 @@
 /* collide/sort.h - parallel counting sort of pairs of numbers, O(count + range).
  *
- * Two stable passes: first into buckets of neighbouring keys, where histograms give each chunk of the input the
- * location of its share of each bucket; then each bucket by itself, small enough for the cache. There are no atomics,
+ * Two stable passes: the first sorts into buckets of neighbouring keys, where histograms tell each chunk of the input
+ * where in a bucket to write; the second sorts each bucket by itself, small enough for the cache. There are no atomics,
  * and the result does not depend on the number of threads. */
 #ifndef TALUS_COLLIDE_SORT_H
 #define TALUS_COLLIDE_SORT_H
@@ -19,12 +19,14 @@ typedef struct TalusSorter {
 
 void talus_sorter_clear(TalusSorter *sorter);
 
-/* Sorts pairs[count] by a; every a is below `range`. `scratch` has capacity for count pairs. On return the pairs with
- * key k are pairs[start[k]] to pairs[start[k + 1] - 1], in their former order; start has range + 1 elements. */
-TalusStatus talus_sort_pairs(TalusSorter *sorter, TalusPool *pool, TalusPair *pairs,
-                             TalusPair *scratch, int64_t count, uint32_t range, uint32_t *start);
+/* Sorts pairs[count] by the key a; every a is below `range`. `scratch` has capacity for count pairs. On return the pairs
+ * with key k are pairs[start[k]] to pairs[start[k + 1] - 1], in their former order; start has range + 1 elements. */
+TalusStatus talus_sort_pairs_by_a(TalusSorter *sorter, TalusPool *pool, TalusPair *pairs,
+                                  TalusPair *scratch, int64_t count, uint32_t range,
+                                  uint32_t *start);
 
-/* Sorts the pairs of each key by b; `start` as talus_sort_pairs has set it. */
-void talus_sort_within(TalusPool *pool, TalusPair *pairs, const uint32_t *start, uint32_t range);
+/* Sorts the pairs of each key by b; `start` as talus_sort_pairs_by_a has set it. */
+void talus_sort_pairs_by_b(TalusPool *pool, TalusPair *pairs, const uint32_t *start,
+                           uint32_t range);
 
 #endif

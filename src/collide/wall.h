@@ -1,6 +1,6 @@
-/* collide/wall.h - walls, which are not in the grid (grid.h): planes, revolves, meshes, fields, and bodies that are not
- * free and much larger than the free ones, unless there are many; for host and device. Lengths of walls are in `unit`
- * metres. */
+/* collide/wall.h - walls, the bodies that are not in the grid (grid.h); for host and device. They are planes, revolves,
+ * meshes, fields, and bodies of other shapes that are not free and much larger than the free ones, unless there are more
+ * than TALUS_LARGE_WALLS of these. Lengths of walls are in TalusGrid.unit. */
 #ifndef TALUS_COLLIDE_WALL_H
 #define TALUS_COLLIDE_WALL_H
 
@@ -13,12 +13,12 @@ typedef struct TalusWall {
     uint32_t body;
     TalusShapeKind kind;
     TalusAabb bounds;
-    TalusVec3 normal; /* of a plane: solid where normal . x < offset */
-    double offset;
-    double margin; /* the wall's part of the envelope of a pair (talus_body_margin) */
+    TalusVec3 normal; /* of a plane */
+    double offset;    /* of a plane, which is solid where normal . x < offset */
+    double margin;    /* the wall's part of the envelope of a pair (talus_body_margin) */
 } TalusWall;
 
-/* Makes the wall of body i, in units: per_unit is 1 / unit. */
+/* Describes body i as a wall. per_unit: 1 / unit. */
 TALUS_INLINE TalusWall talus_make_wall(const TalusBodyView *v, const TalusDetectOptions *o,
                                        TalusVec3 drift, uint32_t i, double per_unit)
 {
@@ -35,9 +35,10 @@ TALUS_INLINE TalusWall talus_make_wall(const TalusBodyView *v, const TalusDetect
     return wall;
 }
 
-/* True if x may be within `reach` of the wall, both in units. `facets` may be false if no wall is a mesh or a field. */
-TALUS_INLINE bool talus_near_wall(const TalusBodyView *v, const TalusWall *wall, TalusVec3 x,
-                                  double reach, double unit, bool facets)
+/* True if the point x may be within `reach` of the wall; x and reach are in units. `facets` may be false if no wall is a
+ * mesh or a field. */
+TALUS_INLINE bool talus_is_near_wall(const TalusBodyView *v, const TalusWall *wall, TalusVec3 x,
+                                     double reach, double unit, bool facets)
 {
     if (wall->kind == TALUS_SHAPE_PLANE)
         return talus_dot(wall->normal, x) - wall->offset < reach;
@@ -53,8 +54,8 @@ TALUS_INLINE bool talus_near_wall(const TalusBodyView *v, const TalusWall *wall,
     TalusVec3 from = talus_sub(talus_scale(unit, x), v->position[wall->body]);
     TalusVec3 p = talus_rotate_back(v->orientation[wall->body], from);
     if (!facets || wall->kind == TALUS_SHAPE_REVOLVE)
-        return talus_revolve_near(shape->def.profile, shape->def.point_count, p, reach * unit);
-    return talus_facets_near(shape, p, reach * unit);
+        return talus_revolve_is_near(shape->def.profile, shape->def.point_count, p, reach * unit);
+    return talus_facets_are_near(shape, p, reach * unit);
 }
 
 #endif

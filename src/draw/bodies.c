@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Reserves capacity for so many more solids, forms and normals. */
-static TalusStatus reserve(TalusSolids *solids, int more, int forms, int normals)
+static TalusStatus reserve_solids(TalusSolids *solids, int more, int forms, int normals)
 {
     size_t have = (size_t)solids->count, of_forms = (size_t)solids->form_count;
     size_t of_normals = (size_t)solids->normal_count;
@@ -19,6 +19,7 @@ static TalusStatus reserve(TalusSolids *solids, int more, int forms, int normals
     return TALUS_GROW(solids->normal, of_normals + (size_t)normals, of_normals, "normals");
 }
 
+/* Adds a sphere of this radius, and returns it so that add_form can turn it into another solid. Capacity is reserved. */
 static TalusSolid *add_solid(TalusSolids *solids, TalusF3 centre, double radius, uint32_t rgb)
 {
     TalusSolid *solid = &solids->solid[solids->count++];
@@ -26,7 +27,8 @@ static TalusSolid *add_solid(TalusSolids *solids, TalusF3 centre, double radius,
     return solid;
 }
 
-/* Gives a solid a form of this kind, whose box has half extents `half` and rotation q, and the box's radius. */
+/* Turns a solid into a form of this kind, whose box has half extents `half` and rotation q. Sets the radius of the solid to
+ * that of the sphere around the box. */
 static TalusForm *add_form(TalusSolids *solids, TalusSolid *solid, TalusFormKind kind,
                            TalusVec3 half, TalusQuat q)
 {
@@ -34,16 +36,16 @@ static TalusForm *add_form(TalusSolids *solids, TalusSolid *solid, TalusFormKind
     solid->form = solids->form_count++;
     solid->radius = (float)(talus_norm(half) * (1.0 + 1e-6));
     *form = (TalusForm){.kind = kind,
-                        .half = talus_f3_of(half),
-                        .axis = {talus_f3_of(talus_rotate(q, talus_vec3(1, 0, 0))),
-                                 talus_f3_of(talus_rotate(q, talus_vec3(0, 1, 0))),
-                                 talus_f3_of(talus_rotate(q, talus_vec3(0, 0, 1)))}};
+                        .half = talus_f3_from_vec3(half),
+                        .axis = {talus_f3_from_vec3(talus_rotate(q, talus_vec3(1, 0, 0))),
+                                 talus_f3_from_vec3(talus_rotate(q, talus_vec3(0, 1, 0))),
+                                 talus_f3_from_vec3(talus_rotate(q, talus_vec3(0, 0, 1)))}};
     return form;
 }
 
 /* ---- bodies ---- */
 
-TalusPlacement talus_picture_place(const TalusPicture *picture, int row)
+TalusPlacement talus_picture_placement(const TalusPicture *picture, int row)
 {
     const TalusSnapshot *s = picture->snapshot;
     TalusPlacement r = {talus_sub(s->position[row], picture->origin), s->orientation[row], 1.0,
@@ -51,28 +53,32 @@ TalusPlacement talus_picture_place(const TalusPicture *picture, int row)
     return r;
 }
 
+/* Adds a convex piece of a body as a polyhedron. */
 static void add_piece(TalusSolids *solids, const TalusPlacement *p, const TalusPiece *piece)
 {
     TalusVec3 at = talus_add(p->position, talus_rotate(p->q, piece->middle));
-    TalusSolid *solid = add_solid(solids, talus_f3_of(at), 0.0, p->rgb);
+    TalusSolid *solid = add_solid(solids, talus_f3_from_vec3(at), 0.0, p->rgb);
     TalusForm *form = add_form(solids, solid, TALUS_FORM_POLYHEDRON, piece->half, p->q);
     form->item = piece->first;
     form->levels = piece->levels;
 }
 
-static void add_body(TalusPicture *picture, int row)
+/* Adds a body to `bodies`: a sphere, or its convex pieces. */
+static void add_body_solids(TalusPicture *picture, int row)
 {
     const TalusSnapshot *s = picture->snapshot;
     const TalusDrawnShape *shape = &picture->shape[s->shape[row]];
-    TalusPlacement p = talus_picture_place(picture, row);
+    TalusPlacement p = talus_picture_placement(picture, row);
     if (shape->figure->drawn == TALUS_DRAWN_SPHERE)
-        add_solid(&picture->bodies, talus_f3_of(p.position), s->radius[row], p.rgb);
+        add_solid(&picture->bodies, talus_f3_from_vec3(p.position), s->radius[row], p.rgb);
     for (int k = 0; k < shape->pieces; k++)
         add_piece(&picture->bodies, &p, &picture->piece[shape->first + k]);
 }
 
 /* ---- surfaces ---- */
 
+/* Adds a triangle of a mesh, with its three corner normals multiplied by `side`. The caller has set kind, item and
+ * opaque_from of the form. */
 static void add_triangle(TalusSolids *solids, const TalusPlacement *p, const TalusMesh *mesh,
                          const int *vertex, double side)
 {
@@ -82,15 +88,15 @@ static void add_triangle(TalusSolids *solids, const TalusPlacement *p, const Tal
         TalusVec3 normal = talus_scale(side, mesh->normal[vertex[k]]);
         corner[k] = talus_madd(p->position, p->scale, talus_rotate(p->q, mesh->vertex[vertex[k]]));
         middle = talus_madd(middle, 1.0 / 3.0, corner[k]);
-        solids->normal[solids->normal_count++] = talus_f3_of(talus_rotate(p->q, normal));
+        solids->normal[solids->normal_count++] = talus_f3_from_vec3(talus_rotate(p->q, normal));
     }
     double radius = 0.0;
     for (int k = 0; k < 3; k++) {
         TalusVec3 off = talus_sub(corner[k], middle);
-        form->axis[k] = talus_f3_of(off);
+        form->axis[k] = talus_f3_from_vec3(off);
         radius = fmax(radius, talus_norm(off));
     }
-    add_solid(solids, talus_f3_of(middle), radius * (1.0 + 1e-6), p->rgb)->form =
+    add_solid(solids, talus_f3_from_vec3(middle), radius * (1.0 + 1e-6), p->rgb)->form =
         solids->form_count++;
 }
 
@@ -99,7 +105,7 @@ TalusStatus talus_solids_add_mesh(TalusSolids *solids, const TalusMesh *mesh,
                                   const TalusVec3 *from)
 {
     int more = mesh->triangle_count;
-    TALUS_TRY(reserve(solids, more, more, 3 * more));
+    TALUS_TRY(reserve_solids(solids, more, more, 3 * more));
     for (int k = 0; k < more; k++) {
         const int *t = mesh->triangle + 3 * (size_t)k;
         bool inward =
@@ -111,16 +117,17 @@ TalusStatus talus_solids_add_mesh(TalusSolids *solids, const TalusMesh *mesh,
     return TALUS_OK;
 }
 
+/* Adds the finest level of a ground to `bodies`, opaque from both sides. */
 static TalusStatus add_ground(TalusPicture *picture, int row)
 {
-    TalusPlacement p = talus_picture_place(picture, row);
+    TalusPlacement p = talus_picture_placement(picture, row);
     return talus_solids_add_mesh(&picture->bodies,
                                  talus_figure_level(talus_picture_figure(picture, row), INT_MAX),
                                  &p, TALUS_OPAQUE_FROM_BOTH, NULL);
 }
 
-/* Sets the cut of `bodies` by the plane x[clip_axis] = clip_at, so that the camera's side of it is removed. */
-static void set_cut(TalusPicture *picture)
+/* Sets bodies.cut to the plane x[clip_axis] = clip_at, oriented so that the part on the camera's side is removed. */
+static void set_clip_cut(TalusPicture *picture)
 {
     const TalusDrawDef *def = picture->def;
     TalusVec3 axis = talus_vec3(def->clip_axis == 0, def->clip_axis == 1, def->clip_axis == 2);
@@ -128,31 +135,31 @@ static void set_cut(TalusPicture *picture)
     double at = def->clip_at - talus_dot(axis, picture->origin);
     double side = talus_dot(axis, back) < -1e-6 ? -1.0 : 1.0;
     picture->bodies.cut =
-        (TalusCut){true, talus_f3_of(talus_scale(side, axis)), (float)(side * at)};
+        (TalusCut){true, talus_f3_from_vec3(talus_scale(side, axis)), (float)(side * at)};
 }
 
-TalusStatus talus_picture_bodies(TalusPicture *picture)
+TalusStatus talus_picture_add_bodies(TalusPicture *picture)
 {
     const TalusSnapshot *s = picture->snapshot;
     int count = 0;
     for (int i = 0; i < s->body_count; i++)
-        if (talus_is_drawn_solid(picture, i))
-            count += talus_is_drawn(picture, i, TALUS_DRAWN_SPHERE)
+        if (talus_is_in_bodies(picture, i))
+            count += talus_is_drawn_as(picture, i, TALUS_DRAWN_SPHERE)
                          ? 1
                          : picture->shape[s->shape[i]].pieces;
-    TALUS_TRY(reserve(&picture->bodies, count, count, 0));
+    TALUS_TRY(reserve_solids(&picture->bodies, count, count, 0));
     for (int i = 0; i < s->body_count; i++)
-        if (talus_is_drawn_solid(picture, i) && !talus_is_ground(picture, i))
-            add_body(picture, i);
+        if (talus_is_in_bodies(picture, i) && !talus_is_ground(picture, i))
+            add_body_solids(picture, i);
     for (int i = 0; i < s->body_count; i++) /* last, because add_ground reserves its own capacity */
-        if (talus_is_drawn_solid(picture, i) && talus_is_ground(picture, i))
+        if (talus_is_in_bodies(picture, i) && talus_is_ground(picture, i))
             TALUS_TRY(add_ground(picture, i));
     if (picture->def->clip)
-        set_cut(picture);
+        set_clip_cut(picture);
     return TALUS_OK;
 }
 
-/* ---- chains ---- */
+/* ---- force chains ---- */
 
 /* Returns the normal force above which a contact is drawn as a chain: the mean over loaded contacts. Returns 0 without
  * loaded contacts, and for a snapshot that has chains only, since these have been selected already. */
@@ -168,9 +175,9 @@ static double min_chain_force(const TalusSnapshot *s)
     return s->fields & TALUS_SNAPSHOT_CONTACTS && loaded ? sum / loaded : 0.0;
 }
 
-/* Sets *count to the number of forces above `least` and picture->high, unless it is given, to their 99th percentile,
- * rounded up by talus_nice_number; 1 N if there are none. */
-static TalusStatus measure_chains(TalusPicture *picture, double least, int *count)
+/* Sets *count to the number of contact forces above `least`. Sets picture->high, unless it is given, to the 99th
+ * percentile of these forces, rounded up by talus_round_up_nice; to 1 N if there are none. */
+static TalusStatus count_chains_and_set_high(TalusPicture *picture, double least, int *count)
 {
     const TalusSnapshot *s = picture->snapshot;
     double *force;
@@ -179,15 +186,15 @@ static TalusStatus measure_chains(TalusPicture *picture, double least, int *coun
     for (int k = 0; k < s->contact_count; k++)
         if (talus_snapshot_contact_force(s, k) > least)
             force[(*count)++] = talus_snapshot_contact_force(s, k);
-    double high = talus_percentile(force, (size_t)*count);
+    double high = talus_percentile_99(force, (size_t)*count);
     if (isnan(picture->def->high))
-        picture->high = fmax(high > 0.0 ? talus_nice_number(high) : 1.0, picture->low);
+        picture->high = fmax(high > 0.0 ? talus_round_up_nice(high) : 1.0, picture->low);
     talus_release(force);
     return TALUS_OK;
 }
 
 /* Returns a rotation that takes the z axis to the unit vector n. */
-static TalusQuat rotation_to(TalusVec3 n)
+static TalusQuat rotation_from_z_to(TalusVec3 n)
 {
     TalusQuat half = {1.0 + n.z, -n.y, n.x, 0.0}, over = {0.0, 1.0, 0.0, 0.0};
     return half.w > 1e-9 ? talus_quat_normalize(half) : over;
@@ -201,8 +208,8 @@ static void add_chain(TalusPicture *picture, int k, double force)
     int a = s->contact_a[k], b = s->contact_b[k];
     TalusVec3 from = s->fixed[a] ? s->contact[k].point : s->position[a];
     TalusVec3 to = s->fixed[b] ? s->contact[k].point : s->position[b];
-    TalusVec3 axis = talus_image(&picture->head->period, talus_sub(to, from));
-    if (talus_periodic(&picture->head->period))
+    TalusVec3 axis = talus_nearest_image_vector(&picture->head->period, talus_sub(to, from));
+    if (talus_has_period(&picture->head->period))
         to = talus_add(from, axis);
     double length = talus_norm(axis), part = force / picture->high;
     double radius = TALUS_CHAIN_RADIUS * picture->head->radius * sqrt(fmin(part, 1.0));
@@ -211,14 +218,14 @@ static void add_chain(TalusPicture *picture, int k, double force)
     if (!(length > 0.0 && isfinite(length)))
         return;
     TalusVec3 middle = talus_sub(talus_madd(from, 0.5, axis), picture->origin);
-    TalusSolid *tube = add_solid(&picture->chains, talus_f3_of(middle), length, rgb);
+    TalusSolid *tube = add_solid(&picture->chains, talus_f3_from_vec3(middle), length, rgb);
     add_form(&picture->chains, tube, TALUS_FORM_TUBE, talus_vec3(radius, radius, 0.5 * length),
-             rotation_to(talus_scale(1.0 / length, axis)));
-    add_solid(&picture->chains, talus_f3_of(talus_sub(from, picture->origin)), radius, rgb);
-    add_solid(&picture->chains, talus_f3_of(talus_sub(to, picture->origin)), radius, rgb);
+             rotation_from_z_to(talus_scale(1.0 / length, axis)));
+    add_solid(&picture->chains, talus_f3_from_vec3(talus_sub(from, picture->origin)), radius, rgb);
+    add_solid(&picture->chains, talus_f3_from_vec3(talus_sub(to, picture->origin)), radius, rgb);
 }
 
-TalusStatus talus_picture_chains(TalusPicture *picture)
+TalusStatus talus_picture_add_chains(TalusPicture *picture)
 {
     const TalusSnapshot *s = picture->snapshot;
     if (!s->contact)
@@ -227,8 +234,8 @@ TalusStatus talus_picture_chains(TalusPicture *picture)
                             TALUS_LEAN_ABOVE);
     int count;
     double least = min_chain_force(s);
-    TALUS_TRY(measure_chains(picture, least, &count));
-    TALUS_TRY(reserve(&picture->chains, 3 * count, count, 0));
+    TALUS_TRY(count_chains_and_set_high(picture, least, &count));
+    TALUS_TRY(reserve_solids(&picture->chains, 3 * count, count, 0));
     for (int k = 0; k < s->contact_count; k++)
         if (talus_snapshot_contact_force(s, k) > least)
             add_chain(picture, k, talus_snapshot_contact_force(s, k));

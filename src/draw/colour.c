@@ -9,30 +9,32 @@
 
 /* ---- values ---- */
 
-/* Array of a snapshot by whose values bodies are coloured on a scale: one of the two; both NULL if the snapshot lacks
- * it or the colours are no scale. */
-typedef struct Values {
+/* Array of a snapshot by whose values bodies are coloured on a scale: real or whole numbers. Both NULL if the snapshot lacks
+ * the array, or if the colours are no scale. */
+typedef struct ScaleValues {
     const double *real;
     const int *whole;
-} Values;
+} ScaleValues;
 
-static Values values_of(const TalusSnapshot *s, TalusColourBy by)
+/* The array of the snapshot for this colouring. */
+static ScaleValues scale_values_of(const TalusSnapshot *s, TalusColourBy by)
 {
     switch (by) {
-    case TALUS_COLOUR_SPEED: return (Values){.real = s->speed};
-    case TALUS_COLOUR_FORCE: return (Values){.real = s->force};
-    case TALUS_COLOUR_TOUCHING: return (Values){.whole = s->touching};
-    case TALUS_COLOUR_LAYER: return (Values){.whole = s->layer};
-    default: return (Values){0};
+    case TALUS_COLOUR_SPEED: return (ScaleValues){.real = s->speed};
+    case TALUS_COLOUR_FORCE: return (ScaleValues){.real = s->force};
+    case TALUS_COLOUR_TOUCHING: return (ScaleValues){.whole = s->touching};
+    case TALUS_COLOUR_LAYER: return (ScaleValues){.whole = s->layer};
+    default: return (ScaleValues){0};
     }
 }
 
-static double value_at(Values values, int row)
+static double value_at(ScaleValues values, int row)
 {
     return values.real ? values.real[row] : values.whole[row];
 }
 
-static const char *why_missing(TalusColourBy by)
+/* End of the error message for values that a frame lacks. */
+static const char *hint_why_missing(TalusColourBy by)
 {
     switch (by) {
     case TALUS_COLOUR_TOUCHING: return "; those of large runs leave it out";
@@ -55,13 +57,13 @@ uint32_t talus_picture_colour(const TalusPicture *picture, int row)
     case TALUS_COLOUR_TAG: return talus_palette_category(s->tag[row], dark);
     default: break;
     }
-    double value = value_at(values_of(s, picture->def->colour), row);
+    double value = value_at(scale_values_of(s, picture->def->colour), row);
     return talus_palette_sequential((value - picture->low) / (picture->high - picture->low));
 }
 
 /* ---- scales ---- */
 
-double talus_nice_number(double x)
+double talus_round_up_nice(double x)
 {
     static const double steps[] = {1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0};
     double ten = pow(10.0, floor(log10(x)));
@@ -71,7 +73,7 @@ double talus_nice_number(double x)
     return 10.0 * ten;
 }
 
-double talus_percentile(double *value, size_t count)
+double talus_percentile_99(double *value, size_t count)
 {
     if (count == 0)
         return 0.0;
@@ -79,9 +81,9 @@ double talus_percentile(double *value, size_t count)
     return value[(99 * count + 99) / 100 - 1];
 }
 
-/* Sets the 99th percentile and the maximum of the finite values of moving bodies; 0 if there are none. */
-static TalusStatus high_value(const TalusSnapshot *s, Values values, double *percentile,
-                              double *largest)
+/* Finds the 99th percentile and the maximum of the finite values of moving bodies; both 0 if there are none. */
+static TalusStatus find_percentile_and_largest(const TalusSnapshot *s, ScaleValues values,
+                                               double *percentile, double *largest)
 {
     double *value;
     size_t count = 0;
@@ -89,43 +91,43 @@ static TalusStatus high_value(const TalusSnapshot *s, Values values, double *per
     for (int i = 0; i < s->body_count; i++)
         if (!s->fixed[i] && isfinite(value_at(values, i)))
             value[count++] = value_at(values, i);
-    *percentile = talus_percentile(value, count);
+    *percentile = talus_percentile_99(value, count);
     *largest = count ? value[count - 1] : 0.0;
     talus_release(value);
     return TALUS_OK;
 }
 
 /* Returns the upper end of the colour scale when none is given. */
-static double preset_high(const TalusFramesHead *head, TalusColourBy by, double percentile,
-                          double largest)
+static double default_high(const TalusFramesHead *head, TalusColourBy by, double percentile,
+                           double largest)
 {
     switch (by) {
     case TALUS_COLOUR_SPEED: { /* at least sqrt(g d) / 4, with gravity g and the typical diameter d */
         double least = 0.25 * sqrt(talus_norm(head->gravity) * 2.0 * head->radius);
         double high = fmax(percentile, least);
-        return high > 0.0 ? talus_nice_number(high) : 1.0;
+        return high > 0.0 ? talus_round_up_nice(high) : 1.0;
     }
-    case TALUS_COLOUR_FORCE: return percentile > 0.0 ? talus_nice_number(percentile) : 1.0;
+    case TALUS_COLOUR_FORCE: return percentile > 0.0 ? talus_round_up_nice(percentile) : 1.0;
     case TALUS_COLOUR_TOUCHING: return 12.0;
     default: return fmax(largest, 1.0);
     }
 }
 
-TalusStatus talus_picture_colours(TalusPicture *picture)
+TalusStatus talus_picture_set_scale(TalusPicture *picture)
 {
     const TalusDrawDef *def = picture->def;
     picture->low = isnan(def->low) ? 0.0 : def->low;
     picture->high = def->high;
     if (def->chains || !talus_colour_has_scale(def->colour))
         return TALUS_OK;
-    Values values = values_of(picture->snapshot, def->colour);
+    ScaleValues values = scale_values_of(picture->snapshot, def->colour);
     if (!values.real && !values.whole)
         return talus_reject("colour by %s: this frame does not hold it%s",
-                            talus_colour_name(def->colour), why_missing(def->colour));
+                            talus_colour_name(def->colour), hint_why_missing(def->colour));
     if (isnan(def->high)) {
         double percentile, largest;
-        TALUS_TRY(high_value(picture->snapshot, values, &percentile, &largest));
-        picture->high = preset_high(picture->head, def->colour, percentile, largest);
+        TALUS_TRY(find_percentile_and_largest(picture->snapshot, values, &percentile, &largest));
+        picture->high = default_high(picture->head, def->colour, percentile, largest);
         if (!(picture->high > picture->low))
             picture->high = picture->low + 1.0;
     }

@@ -22,18 +22,18 @@ TalusDrawDef talus_draw_def_default(void)
     return r;
 }
 
-/* ---- development ---- */
+/* ---- conversion to sRGB ---- */
 
-typedef struct Develop {
+typedef struct SrgbConversion {
     const float *light;
     TalusImage *image;
     float background[3];
-} Develop;
+} SrgbConversion;
 
 /* Converts rows of linear light to sRGB: with 3 channels over the background, with 4 divided by the opacity. */
-static void develop_rows(void *context, int64_t begin, int64_t end, int64_t chunk)
+static void convert_rows(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
-    const Develop *d = context;
+    const SrgbConversion *d = context;
     size_t width = (size_t)d->image->width;
     int channels = d->image->channels;
     (void)chunk;
@@ -51,18 +51,20 @@ static void develop_rows(void *context, int64_t begin, int64_t end, int64_t chun
     }
 }
 
-static void develop(const TalusPicture *picture, TalusPool *pool, const float *light,
-                    TalusImage *image)
+/* Converts the linear light of all pixels to the image. */
+static void convert_to_srgb(const TalusPicture *picture, TalusPool *pool, const float *light,
+                            TalusImage *image)
 {
-    Develop d = {.light = light, .image = image};
+    SrgbConversion d = {.light = light, .image = image};
     for (int c = 0; c < 3; c++)
         d.background[c] = talus_srgb_decode(picture->theme->background >> (16 - 8 * c) & 255);
-    talus_parallel(pool, image->height, 16, develop_rows, &d);
+    talus_parallel(pool, image->height, 16, convert_rows, &d);
 }
 
-/* ---- all of it ---- */
+/* ---- rendering ---- */
 
-static TalusStatus check(const TalusDrawDef *def)
+/* Fails if zoom, range or angles are invalid. */
+static TalusStatus check_draw_def(const TalusDrawDef *def)
 {
     if (!(def->zoom > 0.0 && def->zoom <= 1e6))
         return talus_reject("zoom %g; expected a number above 0, a million at most", def->zoom);
@@ -74,28 +76,31 @@ static TalusStatus check(const TalusDrawDef *def)
     return TALUS_OK;
 }
 
-static TalusStatus compose(TalusPicture *picture)
+/* Sets all members of the picture from the snapshot, up to the camera. */
+static TalusStatus compose_picture(TalusPicture *picture)
 {
     talus_picture_set_axes(picture);
-    TALUS_TRY(talus_picture_shapes(picture));
-    talus_picture_measure(picture);
+    TALUS_TRY(talus_picture_prepare_shapes(picture));
+    talus_picture_set_bounds(picture);
     picture->fixed_solid = talus_container_is_solid(picture);
-    TALUS_TRY(talus_picture_colours(picture));
-    TALUS_TRY(talus_picture_bodies(picture));
+    TALUS_TRY(talus_picture_set_scale(picture));
+    TALUS_TRY(talus_picture_add_bodies(picture));
     if (picture->def->chains)
-        TALUS_TRY(talus_picture_chains(picture));
-    TALUS_TRY(talus_picture_container(picture));
-    talus_picture_camera(picture);
+        TALUS_TRY(talus_picture_add_chains(picture));
+    TALUS_TRY(talus_picture_add_container(picture));
+    talus_picture_set_camera(picture);
     return TALUS_OK;
 }
 
-static TalusStatus take(const TalusPicture *picture, TalusPool *pool, TalusImage *image)
+/* Exposes the picture and converts its light to the image. */
+static TalusStatus expose_and_convert(const TalusPicture *picture, TalusPool *pool,
+                                      TalusImage *image)
 {
     float *light;
     TALUS_TRY(TALUS_ALLOC(light, 4 * (size_t)image->width * (size_t)image->height, "light"));
     TalusStatus status = talus_picture_expose(picture, pool, light);
     if (status == TALUS_OK)
-        develop(picture, pool, light, image);
+        convert_to_srgb(picture, pool, light, image);
     talus_release(light);
     return status;
 }
@@ -104,11 +109,11 @@ TalusStatus talus_draw(const TalusFramesHead *head, const TalusSnapshot *snapsho
                        const TalusDrawDef *def, TalusPool *pool, TalusImage *out)
 {
     TalusPicture picture = {
-        .head = head, .snapshot = snapshot, .def = def, .theme = talus_theme(def->dark)};
-    TALUS_TRY(check(def));
+        .head = head, .snapshot = snapshot, .def = def, .theme = talus_theme_of(def->dark)};
+    TALUS_TRY(check_draw_def(def));
     TALUS_TRY(talus_image_create(def->width, def->height, def->transparent ? 4 : 3, out));
-    TalusStatus status = compose(&picture);
-    TALUS_THEN(status, take(&picture, pool, out));
+    TalusStatus status = compose_picture(&picture);
+    TALUS_THEN(status, expose_and_convert(&picture, pool, out));
     if (status == TALUS_OK && !def->plain)
         status = talus_caption_draw(&picture, out);
     talus_picture_clear(&picture);

@@ -16,8 +16,9 @@ typedef struct TalusImage {
 TalusStatus talus_image_create(int width, int height, int channels, TalusImage *out);
 void talus_image_free(TalusImage *image);
 
-/* Return the linear light, 0 to 1, of an sRGB number 0 to 255; the sRGB number of linear light, clamped. */
+/* Returns the linear light, 0 to 1, of an sRGB number 0 to 255. */
 float talus_srgb_decode(unsigned number);
+/* Returns the sRGB number 0 to 255 of linear light, which is clamped to 0 to 1. */
 unsigned char talus_srgb_encode(float light);
 
 #endif

@@ -4,22 +4,22 @@
 #include <math.h>
 
 /* Returns the half width, along a unit vector, of an axis-aligned box with half extents `half`. */
-static float reach(TalusF3 half, TalusF3 along)
+static float box_half_width(TalusF3 half, TalusF3 along)
 {
     return fabsf(along.x) * half.x + fabsf(along.y) * half.y + fabsf(along.z) * half.z;
 }
 
-TalusStatus talus_lamp_draw(TalusLamp *lamp, TalusF3 direction, const TalusSolids *solids,
-                            TalusF3 middle, TalusF3 half, int size, TalusPool *pool)
+TalusStatus talus_lamp_draw_depth_map(TalusLamp *lamp, TalusF3 direction, const TalusSolids *solids,
+                                      TalusF3 middle, TalusF3 half, int size, TalusPool *pool)
 {
     TalusF3 aside = fabsf(direction.x) < 0.6f ? talus_f3(1, 0, 0) : talus_f3(0, 1, 0);
     TalusView *view = &lamp->view;
     lamp->direction = direction;
     view->perspective = false;
     view->forward = talus_f3_scale(-1.0f, direction);
-    view->right = talus_f3_unit(talus_f3_cross(aside, view->forward));
+    view->right = talus_f3_normalize(talus_f3_cross(aside, view->forward));
     view->down = talus_f3_cross(view->forward, view->right);
-    float wide = fmaxf(reach(half, view->right), reach(half, view->down));
+    float wide = fmaxf(box_half_width(half, view->right), box_half_width(half, view->down));
     lamp->texel = 2.0f * wide / (float)(size - 4);
     lamp->middle = 2.0f * sqrtf(talus_f3_dot(half, half));
     view->eye = talus_f3_madd(middle, lamp->middle, direction);

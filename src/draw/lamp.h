@@ -1,20 +1,21 @@
-/* draw/lamp.h - a distant light and its depth map: how far each of its rays goes until it meets a solid. */
+/* draw/lamp.h - a distant light and its depth map: the depth at which each of its parallel rays meets the first solid. */
 #ifndef TALUS_DRAW_LAMP_H
 #define TALUS_DRAW_LAMP_H
 
 #include "draw/raster.h"
 
 typedef struct TalusLamp {
-    TalusF3 direction; /* unit, towards the light */
-    TalusView view;
-    TalusRaster raster;
-    float texel;  /* width of a pixel of the depth map, m */
-    float middle; /* depth of the middle of the lit box in `view`, m */
+    TalusF3 direction;  /* unit, towards the light */
+    TalusView view;     /* parallel view along -direction */
+    TalusRaster raster; /* the depth map: depths without hits */
+    float texel;        /* width of a pixel of the depth map, m */
+    float middle;       /* depth of the middle of the lit box in `view`, m */
 } TalusLamp;
 
 /* Draws the depth map of the solids, size x size pixels, over the box `middle` +- `half`, seen along -direction. */
-TalusStatus talus_lamp_draw(TalusLamp *lamp, TalusF3 direction, const TalusSolids *solids,
-                            TalusF3 middle, TalusF3 half, int size, TalusPool *pool);
+TalusStatus talus_lamp_draw_depth_map(TalusLamp *lamp, TalusF3 direction, const TalusSolids *solids,
+                                      TalusF3 middle, TalusF3 half, int size, TalusPool *pool);
+/* Releases the depth map. */
 void talus_lamp_clear(TalusLamp *lamp);
 
 /* Returns the share of the light that reaches a point with this unit normal: bilinear mean over the four nearest pixels
@@ -23,7 +24,7 @@ void talus_lamp_clear(TalusLamp *lamp);
 static inline float talus_lamp_visibility(const TalusLamp *lamp, TalusF3 point, TalusF3 normal)
 {
     float lift = 1.5f * lamp->texel;
-    TalusF3 q = talus_view_point(&lamp->view, talus_f3_madd(point, lift, normal));
+    TalusF3 q = talus_view_point_from_world(&lamp->view, talus_f3_madd(point, lift, normal));
     float x = lamp->view.cx + lamp->view.scale * q.x - 0.5f;
     float y = lamp->view.cy + lamp->view.scale * q.y - 0.5f;
     int width = lamp->view.width;

@@ -60,6 +60,7 @@ bool talus_colour_has_scale(TalusColourBy by)
     return colours[by].scale;
 }
 
+/* Interpolates the channel at bit `shift` between colours a (t = 0) and b (t = 1). */
 static uint32_t mix_channel(uint32_t a, uint32_t b, double t, int shift)
 {
     double x = (double)(a >> shift & 255), y = (double)(b >> shift & 255);
@@ -85,7 +86,7 @@ uint32_t talus_palette_identity(TalusBodyId id)
     return identities[(uint32_t)(id.number * UINT32_C(2654435761) + UINT32_C(1640572038)) >> 27];
 }
 
-const TalusTheme *talus_theme(bool dark)
+const TalusTheme *talus_theme_of(bool dark)
 {
     return &themes[dark];
 }

@@ -7,6 +7,7 @@
 #include <talus/base.h>
 #include <talus/world.h>
 
+/* Property by which bodies are coloured. */
 typedef enum TalusColourBy {
     TALUS_COLOUR_SPEED,
     TALUS_COLOUR_FORCE,
@@ -18,8 +19,9 @@ typedef enum TalusColourBy {
     TALUS_COLOUR_COUNT
 } TalusColourBy;
 
-/* Return the name as in options ("speed"), and the text below a colour scale, with the unit; "" without a scale. */
+/* Returns the name as in options, such as "speed". */
 const char *talus_colour_name(TalusColourBy by);
+/* Returns the text below the colour scale, with the unit, such as "speed, m/s"; "" for colours without a scale. */
 const char *talus_colour_label(TalusColourBy by);
 /* True if the colours are a scale of numbers; false for id, material and tag, which have one colour per value. */
 bool talus_colour_has_scale(TalusColourBy by);
@@ -34,12 +36,15 @@ uint32_t talus_palette_identity(TalusBodyId id);
 
 typedef struct TalusTheme {
     uint32_t background, ink, muted; /* --ground, --text, --muted of apps/look/tokens.css */
-    uint32_t fixed, ghost, veil; /* fixed bodies; ghost containers; moving bodies beside chains */
+    uint32_t fixed;                  /* colour of fixed bodies */
+    uint32_t ghost;                  /* colour of ghost containers */
+    uint32_t veil;                   /* colour of moving bodies in a picture with chains */
     /* opacity of a ghost wall seen face on, seen edge on, and of the lines along its edges */
     float ghost_face, ghost_edge, ghost_line;
 } TalusTheme;
 
-const TalusTheme *talus_theme(bool dark);
+/* Returns the dark or the light theme. */
+const TalusTheme *talus_theme_of(bool dark);
 
 /* ---- light ---- */
 

@@ -44,8 +44,9 @@ typedef struct TalusPicture {
     const TalusDrawDef *def;
     const TalusTheme *theme;
     TalusVec3 up, east, north; /* orthonormal frame; azimuth rotates from east to north */
-    /* Boxes around all bodies but planes (without fixed ones if hidden), and around moving bodies; both without
-     * outliers: moving bodies whose middle is outside [inlier_low, inlier_high], which the camera ignores too. */
+    /* bounds: box around all bodies but planes, and without fixed bodies if these are hidden. moving: box around moving
+     * bodies. Both are without outliers: moving bodies whose middle is outside [inlier_low, inlier_high], which the camera
+     * ignores too. */
     TalusAabb bounds, moving;
     double inlier_low[3], inlier_high[3];
     TalusVec3 origin;
@@ -60,8 +61,10 @@ typedef struct TalusPicture {
     TalusView camera;
 } TalusPicture;
 
-/* Sets the middle and the half extents of a body's bounding box, world frame. False for planes and if not finite. */
-bool talus_body_extent(const TalusPicture *picture, int row, TalusVec3 *middle, TalusVec3 *extent);
+/* Finds the middle and the half extents of a body's bounding box, world frame. False for planes, and if these are not
+ * finite. */
+bool talus_find_body_extent(const TalusPicture *picture, int row, TalusVec3 *middle,
+                            TalusVec3 *extent);
 
 /* True if fixed bodies with an inside are opaque solids: if the container is shown, or if it should be a ghost but has
  * too many triangles for that. */
@@ -74,13 +77,13 @@ static inline const TalusFigure *talus_picture_figure(const TalusPicture *pictur
 }
 
 /* True if the body in this row has a figure of kind `drawn`. */
-static inline bool talus_is_drawn(const TalusPicture *picture, int row, TalusDrawn drawn)
+static inline bool talus_is_drawn_as(const TalusPicture *picture, int row, TalusDrawn drawn)
 {
     return talus_picture_figure(picture, row)->drawn == drawn;
 }
 
 /* True if the body is drawn as a surface without an inside: a plane, vessel, sheet or ground. */
-static inline bool talus_is_wall(const TalusPicture *picture, int row)
+static inline bool talus_is_surface(const TalusPicture *picture, int row)
 {
     return talus_picture_figure(picture, row)->drawn != TALUS_DRAWN_SPHERE &&
            talus_picture_figure(picture, row)->drawn != TALUS_DRAWN_SOLID;
@@ -97,37 +100,41 @@ static inline const TalusMesh *talus_figure_level(const TalusFigure *figure, int
 
 /* True if a body is in `bodies`, as a solid or as triangles of a ground. False for other walls, for fixed bodies that
  * are ghosts or hidden, for bodies without radius, and for bodies too far away. */
-bool talus_is_drawn_solid(const TalusPicture *picture, int row); /* shapes.c */
-/* True if a body is fixed, not hidden, and ground: its figure is of that kind, or a sheet that is nowhere steeper than
- * 45 degrees in the orientation of the first body of this shape. */
+bool talus_is_in_bodies(const TalusPicture *picture, int row); /* shapes.c */
+/* True if a body is fixed, not hidden, and ground: its figure is TALUS_DRAWN_GROUND, or it is a sheet that is nowhere
+ * steeper than 45 degrees (in the orientation of the first body with this shape). */
 bool talus_is_ground(const TalusPicture *picture, int row);
 
-/* Each function sets the members of the picture named beside it; call them in this order, as draw.c does. */
-void talus_picture_set_axes(TalusPicture *picture);         /* camera.c: up, east, north */
-TalusStatus talus_picture_shapes(TalusPicture *picture);    /* shapes.c: shape, piece, polyhedron */
-void talus_picture_measure(TalusPicture *picture);          /* camera.c: bounds to origin */
-TalusStatus talus_picture_colours(TalusPicture *picture);   /* colour.c: low and high */
-TalusStatus talus_picture_bodies(TalusPicture *picture);    /* bodies.c: bodies */
-TalusStatus talus_picture_chains(TalusPicture *picture);    /* bodies.c: chains, high */
-TalusStatus talus_picture_container(TalusPicture *picture); /* container.c: walls, line, ground */
-void talus_picture_camera(TalusPicture *picture);           /* camera.c: camera */
-/* Free all memory of the picture; only that of shape, piece, polyhedron and own_figures. */
+/* Each function sets the members of the picture that the comment beside it names. draw.c calls them in this order. */
+void talus_picture_set_axes(TalusPicture *picture); /* camera.c: up, east, north */
+TalusStatus
+talus_picture_prepare_shapes(TalusPicture *picture);        /* shapes.c: shape, piece, polyhedron */
+void talus_picture_set_bounds(TalusPicture *picture);       /* camera.c: bounds to origin */
+TalusStatus talus_picture_set_scale(TalusPicture *picture); /* colour.c: low and high */
+TalusStatus talus_picture_add_bodies(TalusPicture *picture); /* bodies.c: bodies */
+TalusStatus talus_picture_add_chains(TalusPicture *picture); /* bodies.c: chains, high */
+TalusStatus
+talus_picture_add_container(TalusPicture *picture);   /* container.c: walls, line, ground */
+void talus_picture_set_camera(TalusPicture *picture); /* camera.c: camera */
+/* Frees all memory of the picture and zeroes it. */
 void talus_picture_clear(TalusPicture *picture);
+/* Frees the memory of shape, piece, polyhedron and own_figures. */
 void talus_picture_clear_shapes(TalusPicture *picture);
 
 /* Returns pose and colour of the body in this row of the snapshot, with scale 1. */
-TalusPlacement talus_picture_place(const TalusPicture *picture, int row); /* bodies.c */
+TalusPlacement talus_picture_placement(const TalusPicture *picture, int row); /* bodies.c */
 /* Adds the triangles of a mesh to `solids`. If `from` is not NULL, normals are turned away from it (mesh frame). */
 TalusStatus talus_solids_add_mesh(TalusSolids *solids, const TalusMesh *mesh,
                                   const TalusPlacement *placement, TalusOpaqueFrom opaque_from,
                                   const TalusVec3 *from);
 
 /* Returns the 99th percentile by nearest rank, 0 if count is 0. Sorts the values in place, ascending. */
-double talus_percentile(double *value, size_t count);
+double talus_percentile_99(double *value, size_t count);
 /* Returns x > 0 rounded up to the next 1, 1.5, 2, 3, 4, 5, 6 or 8 times a power of ten. */
-double talus_nice_number(double x);
+double talus_round_up_nice(double x);
 
-/* Colour of the body in this row, sRGB: of fixed bodies that of the theme, of others the veil's if chains are drawn. */
+/* Colour of the body in this row, sRGB. Fixed bodies have the colour of the theme; with chains, moving bodies have the
+ * colour of the veil. */
 uint32_t talus_picture_colour(const TalusPicture *picture, int row);
 
 /* Returns the unit vector at these angles in degrees: azimuth from east towards north, elevation towards up. */
@@ -135,9 +142,9 @@ TalusVec3 talus_picture_direction(const TalusPicture *picture, double azimuth, d
 /* Returns the direction from the scene to the camera's eye, at most straight up or down. */
 TalusVec3 talus_picture_camera_direction(const TalusPicture *picture);
 
-/* Returns the height of the caption, pixels; 0 for a plain or very small picture, which has none. talus_caption_draw
- * draws it at the bottom of the image. */
+/* Returns the height of the caption, pixels; 0 for a plain or very small picture, which has none. */
 int talus_caption_height(const TalusDrawDef *def);
+/* Draws the caption at the bottom of the image. */
 TalusStatus talus_caption_draw(const TalusPicture *picture, TalusImage *image);
 
 /* Adds the mean of all passes to `light`, zero on entry: four floats per pixel, red, green and blue in linear light,

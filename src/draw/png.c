@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEVEL = 8, STORED_MAX = 65535, SIGNATURE = 8, HEADER = 13, CHUNK = 12 };
+enum { DEFLATE_LEVEL = 8, STORED_MAX = 65535, SIGNATURE = 8, HEADER = 13, CHUNK = 12 };
 
 /* ---- filters ---- */
 
 /* Returns the one of three neighbours that is nearest to left + up - corner (filter 4 of PNG). */
-static int paeth(int left, int up, int corner)
+static int paeth_predictor(int left, int up, int corner)
 {
     int guess = left + up - corner;
     int dl = abs(guess - left), du = abs(guess - up), dc = abs(guess - corner);
@@ -35,15 +35,16 @@ static long filter_row(int kind, const unsigned char *row, const unsigned char *
                     : kind == 1 ? left
                     : kind == 2 ? up
                     : kind == 3 ? (left + up) / 2
-                                : paeth(left, up, corner);
+                                : paeth_predictor(left, up, corner);
         out[k] = (unsigned char)(row[k] - guess);
         sum += abs((signed char)out[k]);
     }
     return sum;
 }
 
-/* Filters all rows into `out`, each preceded by the number of its filter, the one with the least filter_row. */
-static TalusStatus filter(const TalusImage *image, unsigned char *out)
+/* Filters all rows into `out`, each preceded by the number of the filter used: the one whose
+ * filter_row returns the least. */
+static TalusStatus filter_rows(const TalusImage *image, unsigned char *out)
 {
     size_t step = (size_t)image->channels, size = (size_t)image->width * step;
     unsigned char *trial;
@@ -68,7 +69,8 @@ static TalusStatus filter(const TalusImage *image, unsigned char *out)
 
 /* ---- zlib streams ---- */
 
-static uint32_t adler(const unsigned char *bytes, size_t size)
+/* Adler-32 checksum, the end of a zlib stream. */
+static uint32_t adler_checksum(const unsigned char *bytes, size_t size)
 {
     uint32_t a = 1, b = 0;
     for (size_t k = 0; k < size; k++) {
@@ -78,7 +80,8 @@ static uint32_t adler(const unsigned char *bytes, size_t size)
     return b << 16 | a;
 }
 
-static void put_u32(unsigned char *at, uint32_t x)
+/* Writes x as four bytes, highest first. */
+static void write_big_endian(unsigned char *at, uint32_t x)
 {
     at[0] = (unsigned char)(x >> 24);
     at[1] = (unsigned char)(x >> 16);
@@ -86,14 +89,14 @@ static void put_u32(unsigned char *at, uint32_t x)
     at[3] = (unsigned char)x;
 }
 
-/* Returns a bound of the bytes that `store` writes. */
-static size_t stored_size(size_t size)
+/* Returns an upper bound of the number of bytes that write_stored_stream writes. */
+static size_t bound_of_stored_stream(size_t size)
 {
     return 2 + size + 5 * (size / STORED_MAX + 1) + 4;
 }
 
 /* Writes a zlib stream of uncompressed blocks, for builds without zlib. Returns its size. */
-static size_t store(const unsigned char *bytes, size_t size, unsigned char *out)
+static size_t write_stored_stream(const unsigned char *bytes, size_t size, unsigned char *out)
 {
     size_t used = 2;
     out[0] = 0x78;
@@ -111,51 +114,53 @@ static size_t store(const unsigned char *bytes, size_t size, unsigned char *out)
         if (done == size)
             break;
     }
-    put_u32(out + used, adler(bytes, size));
+    write_big_endian(out + used, adler_checksum(bytes, size));
     return used + 4;
 }
 
-static TalusStatus compress(const unsigned char *bytes, size_t size, unsigned char *out,
-                            size_t capacity, size_t *used)
+/* Writes a zlib stream of the bytes to out[capacity]: deflated if the build has zlib, else stored. *used: its size. */
+static TalusStatus write_zlib_stream(const unsigned char *bytes, size_t size, unsigned char *out,
+                                     size_t capacity, size_t *used)
 {
     if (talus_deflate_available())
-        return talus_deflate(LEVEL, TALUS_DEFLATE_ANY, bytes, size, out, capacity, used);
-    *used = store(bytes, size, out);
+        return talus_deflate(DEFLATE_LEVEL, TALUS_DEFLATE_ANY, bytes, size, out, capacity, used);
+    *used = write_stored_stream(bytes, size, out);
     return TALUS_OK;
 }
 
 /* ---- chunks ---- */
 
 /* Writes length, kind and checksum of a chunk, whose `size` bytes of data begin at `at` + 8. Returns its end. */
-static unsigned char *end_chunk(unsigned char *at, const char *kind, size_t size)
+static unsigned char *finish_chunk(unsigned char *at, const char *kind, size_t size)
 {
-    put_u32(at, (uint32_t)size);
+    write_big_endian(at, (uint32_t)size);
     memcpy(at + 4, kind, 4);
-    put_u32(at + 8 + size, talus_crc32(0, at + 4, size + 4));
+    write_big_endian(at + 8 + size, talus_crc32(0, at + 4, size + 4));
     return at + CHUNK + size;
 }
 
-static TalusStatus assemble(const TalusImage *image, const unsigned char *rows, size_t size,
-                            unsigned char **bytes, size_t *total)
+/* Allocates *bytes and writes the whole PNG file, given the filtered rows. */
+static TalusStatus assemble_file(const TalusImage *image, const unsigned char *rows, size_t size,
+                                 unsigned char **bytes, size_t *total)
 {
-    size_t bound = talus_deflate_bound(size), plain = stored_size(size);
+    size_t bound = talus_deflate_bound(size), plain = bound_of_stored_stream(size);
     size_t capacity = bound > plain ? bound : plain, used;
     unsigned char *file;
     TALUS_TRY(TALUS_ALLOC(file, SIGNATURE + 3 * CHUNK + HEADER + capacity, "PNG file"));
     memcpy(file, "\x89PNG\r\n\x1a\n", SIGNATURE);
     unsigned char *at = file + SIGNATURE;
-    put_u32(at + 8, (uint32_t)image->width);
-    put_u32(at + 12, (uint32_t)image->height);
+    write_big_endian(at + 8, (uint32_t)image->width);
+    write_big_endian(at + 12, (uint32_t)image->height);
     at[16] = 8;                            /* bits per channel */
     at[17] = image->channels == 4 ? 6 : 2; /* colour type: with or without opacity */
-    at = end_chunk(at, "IHDR", HEADER);
-    TalusStatus status = compress(rows, size, at + 8, capacity, &used);
+    at = finish_chunk(at, "IHDR", HEADER);
+    TalusStatus status = write_zlib_stream(rows, size, at + 8, capacity, &used);
     if (status != TALUS_OK) {
         talus_release(file);
         return status;
     }
-    at = end_chunk(at, "IDAT", used);
-    at = end_chunk(at, "IEND", 0);
+    at = finish_chunk(at, "IDAT", used);
+    at = finish_chunk(at, "IEND", 0);
     *bytes = file;
     *total = (size_t)(at - file);
     return TALUS_OK;
@@ -167,8 +172,8 @@ TalusStatus talus_png_encode(const TalusImage *image, unsigned char **bytes, siz
     size_t count = row * (size_t)image->height;
     unsigned char *rows;
     TALUS_TRY(TALUS_ALLOC(rows, count, "picture rows"));
-    TalusStatus status = filter(image, rows);
-    TALUS_THEN(status, assemble(image, rows, count, bytes, size));
+    TalusStatus status = filter_rows(image, rows);
+    TALUS_THEN(status, assemble_file(image, rows, count, bytes, size));
     talus_release(rows);
     return status;
 }

@@ -15,26 +15,27 @@ static inline TalusVec3 talus_area_normal(const TalusMesh *mesh, const int *t)
     return talus_cross(talus_sub(mesh->vertex[t[1]], a), talus_sub(mesh->vertex[t[2]], a));
 }
 
-/* A corner of a facet; `at` is relative to the middle of the piece, in the body's axes as all vectors here. */
-typedef struct TalusCorner {
-    TalusF3 at, normal;
+/* A corner of a facet. Vectors of this header are in the body's axes. */
+typedef struct TalusFacetCorner {
+    TalusF3 at;     /* relative to the middle of the piece */
+    TalusF3 normal; /* for shading */
     int32_t vertex; /* index in the mesh */
-    bool sharp;     /* the side from here to the next corner is sharp */
-} TalusCorner;
+    bool sharp;     /* the side from this corner to the next is sharp */
+} TalusFacetCorner;
 
 /* A convex polygon; the inside of the piece satisfies dot(normal, x) <= offset, x relative to the piece's middle. */
-typedef struct TalusFacet {
+typedef struct TalusPolygonFacet {
     TalusF3 normal;
     float offset;
     int32_t first, count; /* its corners in `corner`, anticlockwise seen from outside */
     bool flat;            /* the normals of all corners are equal, within 0.8 degrees */
     TalusF3 middle;       /* mean of the corners */
     float clearance; /* distance of `middle` from the nearest sharp side's line; INFINITY: none */
-} TalusFacet;
+} TalusPolygonFacet;
 
 typedef struct TalusPolyhedron {
-    TalusFacet *facet;
-    TalusCorner *corner;
+    TalusPolygonFacet *facet;
+    TalusFacetCorner *corner;
     int facets, corners;
     float deviation; /* estimated distance from the round shape, in bounding radii; 0: all flat */
     float ellipsoid; /* half axes of the ellipsoid of equal volume over half extents of the box */
@@ -44,7 +45,7 @@ typedef struct TalusPolyhedron {
  * piece's box; coordinates of the polyhedron are relative to `middle`. On failure the polyhedron is empty. */
 TalusStatus talus_polyhedron_create(const TalusMesh *mesh, int from, int to, TalusVec3 middle,
                                     TalusVec3 half, TalusPolyhedron *out);
-/* Accepts a zero-initialised polyhedron. */
+/* Releases the memory; accepts a zero-initialised polyhedron. */
 void talus_polyhedron_free(TalusPolyhedron *polyhedron);
 
 /* Returns the unit normal at point `at` of a facet: interpolated between its corners, or the facet's if it is flat. */

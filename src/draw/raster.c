@@ -1,11 +1,11 @@
 /* draw/raster.c - visibility by tiles.
  *
- *   project   rectangle of pixels and nearest depth of every solid, in chunks
- *   deal      solids to the tiles that their rectangles meet: a count per chunk and tile, running
- *             sums, then each chunk writes its own range
- *   draw      tile by tile, roughly from near to far. Blocks of 8 x 8 pixels store their farthest
- *             depth, so a hidden solid costs a few comparisons: of a bed of a million only the
- *             outermost layers are intersected. */
+ *   project   finds the rectangle of pixels and the nearest depth of every solid, in chunks
+ *   list      lists the solids of each tile, those whose rectangles overlap it: counts by chunk and tile, sums them up,
+ *             then each chunk writes into its own range of the list
+ *   draw      draws tile by tile, roughly from near to far. Blocks of 8 x 8 pixels store their farthest depth, so a
+ *             hidden solid costs a few comparisons: of a bed of a million bodies only the outermost layers are
+ *             intersected. */
 #include "draw/raster_tile.h"
 
 #include "base/memory.h"
@@ -20,7 +20,7 @@ enum { BUCKETS = 64, GRAIN = 8192, MAX_CHUNKS = 64 };
 
 /* Sets *low and *high to the slopes (across / along) of the two rays from the eye that touch a sphere, in the plane of
  * the view axis and one direction across it. `across` and `along` (> radius) are the centre's coordinates there. */
-static void sphere_extent(float across, float along, float radius, float *low, float *high)
+static void find_tangent_slopes(float across, float along, float radius, float *low, float *high)
 {
     float reach = sqrtf(across * across + along * along - radius * radius);
     float below = along * along - radius * radius;
@@ -32,12 +32,13 @@ typedef struct Rectangle {
     float x0, x1, y0, y1;
 } Rectangle;
 
+/* Bounds in pixels of a sphere with centre q in view coordinates. */
 static Rectangle sphere_rectangle(const TalusView *view, TalusF3 q, float radius)
 {
     Rectangle r = {q.x - radius, q.x + radius, q.y - radius, q.y + radius};
     if (view->perspective) {
-        sphere_extent(q.x, q.z, radius, &r.x0, &r.x1);
-        sphere_extent(q.y, q.z, radius, &r.y0, &r.y1);
+        find_tangent_slopes(q.x, q.z, radius, &r.x0, &r.x1);
+        find_tangent_slopes(q.y, q.z, radius, &r.y0, &r.y1);
     }
     r.x0 = view->cx + view->scale * r.x0;
     r.x1 = view->cx + view->scale * r.x1;
@@ -46,6 +47,7 @@ static Rectangle sphere_rectangle(const TalusView *view, TalusF3 q, float radius
     return r;
 }
 
+/* Corner k, 0 to 7, of the box of a solid, in view coordinates. */
 static TalusF3 box_corner(const TalusViewedSolid *solid, int k)
 {
     TalusF3 q = solid->centre;
@@ -62,14 +64,14 @@ static Rectangle form_rectangle(const TalusView *view, const TalusViewedSolid *s
     for (int k = 0; k < (triangle ? 3 : 8); k++) {
         TalusF3 q = triangle ? talus_f3_add(solid->centre, solid->axis[k]) : box_corner(solid, k);
         float x, y;
-        talus_view_project(view, q, &x, &y);
+        talus_view_project_to_pixels(view, q, &x, &y);
         r = (Rectangle){fminf(r.x0, x), fmaxf(r.x1, x), fminf(r.y0, y), fmaxf(r.y1, y)};
     }
     return r;
 }
 
 /* Sets the range first <= x < end of pixels in [0, size) whose middle may lie between `low` and `high`. */
-static void pixels(float low, float high, int size, int *first, int *end)
+static void find_pixel_range(float low, float high, int size, int *first, int *end)
 {
     low = talus_clampf(low - 0.51f, -1.0f, (float)size);
     high = talus_clampf(high + 0.51f, -1.0f, (float)size);
@@ -77,10 +79,10 @@ static void pixels(float low, float high, int size, int *first, int *end)
     *end = (int)fminf(floorf(high) + 1.0f, (float)size);
 }
 
-Splat talus_splat(const TalusSolids *solids, int index, const TalusView *view)
+Splat talus_project_splat(const TalusSolids *solids, int index, const TalusView *view)
 {
     const TalusSolid *solid = &solids->solid[index];
-    TalusViewedSolid placed = talus_solid_view(solids, index, view);
+    TalusViewedSolid placed = talus_solid_in_view(solids, index, view);
     Splat splat = {placed.centre.z - solid->radius, 0, 0, 0, 0};
     if (placed.kind == TALUS_FORM_TRIANGLE)
         splat.near =
@@ -89,14 +91,14 @@ Splat talus_splat(const TalusSolids *solids, int index, const TalusView *view)
         return splat;
     Rectangle r = placed.kind < 0 ? sphere_rectangle(view, placed.centre, solid->radius)
                                   : form_rectangle(view, &placed);
-    pixels(r.x0, r.x1, view->width, &splat.x0, &splat.x1);
-    pixels(r.y0, r.y1, view->height, &splat.y0, &splat.y1);
+    find_pixel_range(r.x0, r.x1, view->width, &splat.x0, &splat.x1);
+    find_pixel_range(r.y0, r.y1, view->height, &splat.y0, &splat.y1);
     if (splat.x0 >= splat.x1 || splat.y0 >= splat.y1)
         splat.x0 = splat.x1 = splat.y0 = splat.y1 = 0;
     return splat;
 }
 
-/* ---- deal ---- */
+/* ---- lists of solids by tile ---- */
 
 /* Loops over the tiles that a splat overlaps; `tile` is the number of the tile. */
 #define FOR_TILES(job, splat, tile)                                                               \
@@ -107,20 +109,20 @@ Splat talus_splat(const TalusSolids *solids, int index, const TalusView *view)
 /* Projects the solids [begin, end) and counts those of each tile. */
 static void project_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
-    Job *job = context;
+    RasterJob *job = context;
     int64_t *count = job->raster->start + chunk * job->tiles;
     memset(count, 0, (size_t)job->tiles * sizeof *count);
     for (int64_t i = begin; i < end; i++) {
         Splat *splat = &job->raster->splat[i];
-        *splat = talus_splat(job->solids, (int)i, job->view);
+        *splat = talus_project_splat(job->solids, (int)i, job->view);
         FOR_TILES(job, splat, tile) count[tile]++;
     }
 }
 
 /* Writes the solids [begin, end) into the ranges of their tiles in `list`. */
-static void bin_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+static void list_chunk_by_tile(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
-    Job *job = context;
+    RasterJob *job = context;
     int64_t *next = job->raster->start + chunk * job->tiles;
     for (int64_t i = begin; i < end; i++) {
         const Splat *splat = &job->raster->splat[i];
@@ -130,7 +132,7 @@ static void bin_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 
 /* Replaces the count of each chunk and tile in `start` by the start of its range in `list`, where ranges are ordered by
  * tile, then by chunk. Returns the total. */
-static int64_t running_sums(const Job *job)
+static int64_t sum_tile_counts(const RasterJob *job)
 {
     int64_t sum = 0;
     for (int tile = 0; tile < job->tiles; tile++)
@@ -146,26 +148,27 @@ static int64_t running_sums(const Job *job)
 /* ---- draw ---- */
 
 /* Draws a sphere or a tube ray by ray. */
-static void draw_form(const Tile *tile, const Splat *s, int32_t index,
-                      const TalusViewedSolid *solid)
+static void draw_by_rays(const Tile *tile, const Splat *s, int32_t index,
+                         const TalusViewedSolid *solid)
 {
-    const Job *job = tile->job;
+    const RasterJob *job = tile->job;
     TalusRaster *raster = job->raster;
     for (int y = s->y0; y < s->y1; y++)
         for (int x = s->x0; x < s->x1; x++) {
             size_t at = (size_t)y * (size_t)raster->width + (size_t)x;
             float t;
             TalusF3 normal;
-            if (talus_viewed_hit(solid, &job->cut, talus_view_ray(job->view, x, y), &t, &normal))
-                keep_nearest(raster, at, t, index, 0);
+            if (talus_viewed_find_hit(solid, &job->cut, talus_view_pixel_ray(job->view, x, y), &t,
+                                      &normal))
+                write_if_nearest(raster, at, t, index, 0);
         }
 }
 
-/* Draws a sphere into a depth map. Here and in draw_sphere_perspective: as sphere_span of solid.c, without branches, so
+/* Draws a sphere into a depth map. Here and in draw_sphere_perspective: as find_sphere_span of solid.c, without branches, so
  * that the loop vectorises; the depth of a miss is infinite. */
 static void draw_sphere_parallel(const Tile *tile, const Splat *s, TalusF3 c, float radius)
 {
-    const Job *job = tile->job;
+    const RasterJob *job = tile->job;
     float rr = radius * radius;
     for (int y = s->y0; y < s->y1; y++) {
         float v = ((float)y + 0.5f - job->view->cy) / job->view->scale - c.y, left = rr - v * v;
@@ -183,7 +186,7 @@ static void draw_sphere_parallel(const Tile *tile, const Splat *s, TalusF3 c, fl
 static void draw_sphere_perspective(const Tile *tile, const Splat *s, int32_t index, TalusF3 c,
                                     float radius)
 {
-    const Job *job = tile->job;
+    const RasterJob *job = tile->job;
     float rr = radius * radius;
     for (int y = s->y0; y < s->y1; y++) {
         float v = ((float)y + 0.5f - job->view->cy) / job->view->scale;
@@ -221,9 +224,9 @@ static bool is_hidden(Tile *tile, const Splat *s)
 
 /* Draws solid `index` within the tile, unless it is hidden. Spheres that are not cut have fast loops: in pictures,
  * which are perspective with hits, and in depth maps, which are parallel without hits. */
-static void draw_splat(Tile *tile, int32_t index)
+static void draw_solid_in_tile(Tile *tile, int32_t index)
 {
-    const Job *job = tile->job;
+    const RasterJob *job = tile->job;
     Splat s = job->raster->splat[index];
     s.x0 = s.x0 > tile->x0 ? s.x0 : tile->x0;
     s.x1 = s.x1 < tile->x1 ? s.x1 : tile->x1;
@@ -232,11 +235,11 @@ static void draw_splat(Tile *tile, int32_t index)
     if (is_hidden(tile, &s))
         return;
     const TalusSolid *solid = &job->solids->solid[index];
-    TalusF3 centre = talus_view_point(job->view, solid->centre);
+    TalusF3 centre = talus_view_point_from_world(job->view, solid->centre);
     if (solid->form >= 0 || job->cut.on || job->view->perspective != (job->raster->hit != NULL)) {
-        TalusViewedSolid placed = talus_solid_view(job->solids, index, job->view);
-        if (!talus_draw_faces(tile, &s, index, &placed))
-            draw_form(tile, &s, index, &placed);
+        TalusViewedSolid placed = talus_solid_in_view(job->solids, index, job->view);
+        if (!talus_draw_by_faces(tile, &s, index, &placed))
+            draw_by_rays(tile, &s, index, &placed);
     } else if (job->view->perspective) {
         draw_sphere_perspective(tile, &s, index, centre, solid->radius);
     } else {
@@ -245,7 +248,7 @@ static void draw_splat(Tile *tile, int32_t index)
 }
 
 /* Computes the farthest depth of the dirty blocks anew. */
-static void measure_blocks(Tile *tile)
+static void update_farthest_depths(Tile *tile)
 {
     const TalusRaster *raster = tile->job->raster;
     for (int b = 0; b < BLOCKS * BLOCKS; b++) {
@@ -265,8 +268,8 @@ static void measure_blocks(Tile *tile)
 
 /* Sorts list[begin, end) into sorted[begin, end) by buckets of nearest depth, near first; order within a bucket is that
  * of the list. edge[k] is the start of bucket k, edge[BUCKETS] the end of the last. */
-static void sort_tile(const TalusRaster *raster, int64_t begin, int64_t end,
-                      int64_t edge[BUCKETS + 1])
+static void sort_tile_by_depth(const TalusRaster *raster, int64_t begin, int64_t end,
+                               int64_t edge[BUCKETS + 1])
 {
     float low = INFINITY, high = 0.0f;
     int64_t count[BUCKETS] = {0};
@@ -288,7 +291,8 @@ static void sort_tile(const TalusRaster *raster, int64_t begin, int64_t end,
     }
 }
 
-static void begin_tile(const Job *job, int number, Tile *tile)
+/* Sets the bounds and rays of a tile, and clears its depths and hits. */
+static void init_tile(const RasterJob *job, int number, Tile *tile)
 {
     TalusRaster *raster = job->raster;
     memset(tile, 0, sizeof *tile);
@@ -310,32 +314,34 @@ static void begin_tile(const Job *job, int number, Tile *tile)
         }
 }
 
+/* Draws tiles first .. last - 1. */
 static void draw_tiles(void *context, int64_t first, int64_t last, int64_t chunk)
 {
-    const Job *job = context;
+    const RasterJob *job = context;
     const TalusRaster *raster = job->raster;
     const int64_t *done = job->chunks ? raster->start + (job->chunks - 1) * job->tiles : NULL;
     (void)chunk;
     for (int64_t number = first; number < last; number++) {
         Tile tile;
         int64_t edge[BUCKETS + 1];
-        begin_tile(job, (int)number, &tile);
+        init_tile(job, (int)number, &tile);
         if (!done) /* no solids */
             continue;
-        /* bin_chunk has advanced every start to the end of its range; that of the last chunk is the end of the tile. */
-        sort_tile(raster, number ? done[number - 1] : 0, done[number], edge);
+        /* list_chunk_by_tile has advanced every start to the end of its range; that of the last chunk is the end of the tile. */
+        sort_tile_by_depth(raster, number ? done[number - 1] : 0, done[number], edge);
         for (int b = 0; b < BUCKETS; b++) {
             for (int64_t k = edge[b]; k < edge[b + 1]; k++)
-                draw_splat(&tile, (int32_t)raster->sorted[k]);
+                draw_solid_in_tile(&tile, (int32_t)raster->sorted[k]);
             if (edge[b] < edge[b + 1])
-                measure_blocks(&tile);
+                update_farthest_depths(&tile);
         }
     }
 }
 
-/* ---- all of it ---- */
+/* ---- the raster ---- */
 
-static TalusStatus reserve(TalusRaster *raster, const Job *job, bool hits)
+/* Grows the arrays of the raster to the size of the picture and the number of solids. */
+static TalusStatus reserve_raster(TalusRaster *raster, const RasterJob *job, bool hits)
 {
     size_t pixel_count = (size_t)raster->width * (size_t)raster->height;
     TALUS_TRY(TALUS_GROW(raster->depth, pixel_count, 0, "depths"));
@@ -350,7 +356,7 @@ static TalusStatus reserve(TalusRaster *raster, const Job *job, bool hits)
 TalusStatus talus_raster_draw(TalusRaster *raster, const TalusSolids *solids, const TalusView *view,
                               bool hits, TalusPool *pool)
 {
-    Job job = {.raster = raster, .solids = solids, .view = view};
+    RasterJob job = {.raster = raster, .solids = solids, .view = view};
     int64_t share = talus_chunks(solids->count, MAX_CHUNKS);
     raster->width = view->width;
     raster->height = view->height;
@@ -359,12 +365,12 @@ TalusStatus talus_raster_draw(TalusRaster *raster, const TalusSolids *solids, co
     job.tiles = job.tiles_x * ((view->height + TILE - 1) / TILE);
     job.grain = share > GRAIN ? share : GRAIN;
     job.chunks = talus_chunks(solids->count, job.grain);
-    TALUS_TRY(reserve(raster, &job, hits));
+    TALUS_TRY(reserve_raster(raster, &job, hits));
     talus_parallel(pool, solids->count, job.grain, project_chunk, &job);
-    size_t places = (size_t)running_sums(&job);
+    size_t places = (size_t)sum_tile_counts(&job);
     TALUS_TRY(TALUS_GROW(raster->list, places, 0, "tile lists"));
     TALUS_TRY(TALUS_GROW(raster->sorted, places, 0, "tile lists"));
-    talus_parallel(pool, solids->count, job.grain, bin_chunk, &job);
+    talus_parallel(pool, solids->count, job.grain, list_chunk_by_tile, &job);
     talus_parallel(pool, job.tiles, 1, draw_tiles, &job);
     return TALUS_OK;
 }

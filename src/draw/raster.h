@@ -15,16 +15,18 @@ typedef struct TalusRaster {
     float *depth;  /* [pixels]: depth along the view axis; INFINITY where nothing is visible */
     int32_t *hit;  /* [pixels]: index of the solid, -1: none; NULL: only depths are wanted */
     int32_t *face; /* [pixels]: if a polyhedron is hit, its facet, -1 on the face of the cut */
-    /* work space */
-    struct TalusSplat *splat;
-    uint32_t *list, *sorted;
-    int64_t *start;
+    /* work space of talus_raster_draw */
+    struct TalusSplat *splat; /* [solids]: their projections */
+    uint32_t *list;           /* solids by tile */
+    uint32_t *sorted;         /* the same, within each tile roughly from near to far */
+    int64_t *start; /* [chunks][tiles]: index in list of the next solid of this chunk and tile */
 } TalusRaster;
 
 /* Fills the raster, zero-initialised or drawn before with equal `hits`, for the size of `view`: with `hits` depth, hit
  * and face, without only depth. */
 TalusStatus talus_raster_draw(TalusRaster *raster, const TalusSolids *solids, const TalusView *view,
                               bool hits, TalusPool *pool);
+/* Releases all memory and zeroes the raster. */
 void talus_raster_clear(TalusRaster *raster);
 
 #endif

@@ -13,18 +13,22 @@ typedef struct TalusSplat {
     int x0, x1, y0, y1; /* pixels x0 <= x < x1, y0 <= y < y1 */
 } Splat;
 
-typedef struct Job {
+/* Arguments of talus_raster_draw for its chunks and tiles. */
+typedef struct RasterJob {
     TalusRaster *raster;
     const TalusSolids *solids;
     const TalusView *view;
     TalusCut cut;
-    int tiles_x, tiles;    /* number of tiles in a row; in the picture */
-    int64_t grain, chunks; /* solids per chunk of the parallel loops; number of chunks */
-} Job;
+    int tiles_x;    /* number of tiles in a row */
+    int tiles;      /* number of tiles in the picture */
+    int64_t grain;  /* solids per chunk of the parallel loops */
+    int64_t chunks; /* number of chunks */
+} RasterJob;
 
+/* A tile while it is drawn; it is divided into BLOCKS x BLOCKS blocks. */
 typedef struct Tile {
-    const Job *job;
-    int x0, x1, y0, y1;
+    const RasterJob *job;
+    int x0, x1, y0, y1;          /* pixels x0 <= x < x1, y0 <= y < y1 */
     float far[BLOCKS * BLOCKS];  /* upper bound of the depths in each block */
     bool dirty[BLOCKS * BLOCKS]; /* the block may have changed since `far` was computed */
     float u[TILE];               /* view coordinate x at depth 1 of the rays of each column */
@@ -32,8 +36,8 @@ typedef struct Tile {
 
 /* Writes solid `index` at depth t into a pixel if it is nearer than the solid there, or as near with a smaller index.
  * `face` is the facet of a polyhedron, -1 on the face of a cut, 0 for others. If raster->hit is NULL, only depth. */
-static inline void keep_nearest(TalusRaster *raster, size_t pixel, float t, int32_t index,
-                                int32_t face)
+static inline void write_if_nearest(TalusRaster *raster, size_t pixel, float t, int32_t index,
+                                    int32_t face)
 {
     float *depth = &raster->depth[pixel];
     if (raster->hit && (t < *depth || (t == *depth && index < raster->hit[pixel]))) {
@@ -51,7 +55,7 @@ typedef struct Rows {
 
 /* Returns the first pixel whose middle is not below x, clamped to [least, most]. Returns `least` if x is NaN, as from a
  * corner at depth 0, which is possible if a level of a figure in a file reaches outside the box of the finest one. */
-static inline int pixel_from(float x, int least, int most)
+static inline int first_pixel_from(float x, int least, int most)
 {
     x -= 0.5f;
     if (!(x > (float)least))
@@ -63,22 +67,24 @@ static inline int pixel_from(float x, int least, int most)
 }
 
 /* Loops over the rows y of a convex polygon, with its pixels x0 <= x < x1 in each. */
-#define FOR_ROWS(s, rows, y, x0, x1)                                                          \
-    for (int y = (rows)->first, x0, x1;                                                       \
-         y < (rows)->end && (x0 = pixel_from((rows)->low[y - (s)->y0], (s)->x0, (s)->x1),     \
-                            x1 = pixel_from((rows)->high[y - (s)->y0], (s)->x0, (s)->x1), 1); \
+#define FOR_ROWS(s, rows, y, x0, x1)                                             \
+    for (int y = (rows)->first, x0, x1;                                          \
+         y < (rows)->end &&                                                      \
+         (x0 = first_pixel_from((rows)->low[y - (s)->y0], (s)->x0, (s)->x1),     \
+         x1 = first_pixel_from((rows)->high[y - (s)->y0], (s)->x0, (s)->x1), 1); \
          y++)
 
 /* Returns the splat of a solid; its rectangle is empty if the solid is out of view or not all in front of the eye. */
-Splat talus_splat(const TalusSolids *solids, int index, const TalusView *view); /* raster.c */
+Splat talus_project_splat(const TalusSolids *solids, int index,
+                          const TalusView *view); /* raster.c */
 
 /* Sets `rows` to the intervals of x that a triangle covers in the rows of a splat. */
-void talus_triangle_rows(const TalusView *view, const Splat *s, const TalusViewedSolid *triangle,
-                         Rows *rows);
+void talus_find_triangle_rows(const TalusView *view, const Splat *s,
+                              const TalusViewedSolid *triangle, Rows *rows);
 
 /* Draws a polyhedron or a triangle by its faces; a triangle seen from its transparent side is not drawn. Returns false
  * for spheres and tubes, which must be drawn ray by ray. */
-bool talus_draw_faces(const Tile *tile, const Splat *s, int32_t index,
-                      const TalusViewedSolid *solid);
+bool talus_draw_by_faces(const Tile *tile, const Splat *s, int32_t index,
+                         const TalusViewedSolid *solid);
 
 #endif

@@ -9,7 +9,8 @@
 
 /* ---- ground ---- */
 
-static bool is_level(const TalusMesh *mesh, TalusQuat q, TalusVec3 up)
+/* True if no triangle of the mesh, rotated by q, is steeper than GROUND_SLOPE. */
+static bool is_nowhere_steep(const TalusMesh *mesh, TalusQuat q, TalusVec3 up)
 {
     TalusVec3 up_in_body = talus_rotate_back(q, up);
     for (int k = 0; k < mesh->triangle_count; k++) {
@@ -37,14 +38,15 @@ static void find_grounds(TalusPicture *picture)
         if (shape->figure->drawn == TALUS_DRAWN_GROUND)
             shape->ground = true;
         else if (shape->figure->drawn == TALUS_DRAWN_SHEET)
-            shape->ground = is_level(&shape->figure->level[0], s->orientation[i], picture->up);
+            shape->ground =
+                is_nowhere_steep(&shape->figure->level[0], s->orientation[i], picture->up);
     }
 }
 
 /* ---- pieces ---- */
 
 /* Returns the index in the mesh of the first triangle of a piece. */
-static int start_of(const TalusMesh *mesh, int piece)
+static int first_triangle_of_piece(const TalusMesh *mesh, int piece)
 {
     int start = 0;
     for (int k = 0; k < piece; k++)
@@ -57,13 +59,13 @@ static TalusStatus make_piece(TalusPicture *picture, const TalusFigure *figure, 
                               TalusPiece *out)
 {
     const TalusMesh *fine = &figure->level[figure->levels - 1];
-    int start = start_of(fine, which);
+    int start = first_triangle_of_piece(fine, which);
     TalusAabb b = talus_figure_bounds(fine, start, start + fine->piece[which]);
     *out = (TalusPiece){talus_scale(0.5, talus_add(b.lo, b.hi)),
                         talus_scale(0.5, talus_sub(b.hi, b.lo)), picture->polyhedra, 0};
     for (; out->levels < figure->levels; out->levels++) {
         const TalusMesh *mesh = &figure->level[out->levels];
-        start = start_of(mesh, which);
+        start = first_triangle_of_piece(mesh, which);
         TALUS_TRY(talus_polyhedron_create(mesh, start, start + mesh->piece[which], out->middle,
                                           out->half, &picture->polyhedron[picture->polyhedra]));
         picture->polyhedra++;
@@ -71,6 +73,7 @@ static TalusStatus make_piece(TalusPicture *picture, const TalusFigure *figure, 
     return TALUS_OK;
 }
 
+/* Makes the pieces and polyhedra of all shapes. */
 static TalusStatus make_pieces(TalusPicture *picture)
 {
     size_t pieces = 0, polyhedra = 0;
@@ -93,24 +96,24 @@ static TalusStatus make_pieces(TalusPicture *picture)
 }
 
 /* Bodies farther from the origin, m, are not drawn: squares of single-precision numbers overflow from 2e19 on. */
-#define FARTHEST 1e18
+#define MAX_DISTANCE 1e18
 
-bool talus_is_drawn_solid(const TalusPicture *picture, int row)
+bool talus_is_in_bodies(const TalusPicture *picture, int row)
 {
     const TalusSnapshot *s = picture->snapshot;
-    if (talus_is_wall(picture, row)) {
+    if (talus_is_surface(picture, row)) {
         if (!talus_is_ground(picture, row))
             return false;
     } else if (s->fixed[row] && !picture->fixed_solid) {
         return false;
     }
-    return talus_norm(talus_sub(s->position[row], picture->origin)) < FARTHEST &&
+    return talus_norm(talus_sub(s->position[row], picture->origin)) < MAX_DISTANCE &&
            s->radius[row] > 0.0;
 }
 
-/* ---- all of it ---- */
+/* ---- the shapes of a picture ---- */
 
-TalusStatus talus_picture_shapes(TalusPicture *picture)
+TalusStatus talus_picture_prepare_shapes(TalusPicture *picture)
 {
     const TalusFramesHead *head = picture->head;
     if (!head->figures)

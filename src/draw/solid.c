@@ -2,22 +2,22 @@
 #include "draw/solid.h"
 
 /* Interval t0 < t < t1 in which a ray is inside a solid, and the outward unit normal where it enters. */
-typedef struct Span {
+typedef struct RaySpan {
     float t0, t1;
     TalusF3 normal;
-} Span;
+} RaySpan;
 
 TalusCut talus_cut_in_view(const TalusCut *cut, const TalusView *view)
 {
     TalusCut r = *cut;
-    r.normal = talus_view_direction(view, cut->normal);
+    r.normal = talus_view_direction_from_world(view, cut->normal);
     r.offset = cut->offset - talus_f3_dot(cut->normal, view->eye);
     return r;
 }
 
 /* Finds the interval in which a ray is inside a sphere; false if it misses. Starts from the point of the ray nearest to
  * the centre, which avoids cancellation if the sphere is far away. */
-static bool sphere_span(TalusF3 centre, float radius, TalusRay ray, Span *out)
+static bool find_sphere_span(TalusF3 centre, float radius, TalusRay ray, RaySpan *out)
 {
     TalusF3 c = talus_f3_sub(centre, ray.o);
     float dd = talus_f3_dot(ray.d, ray.d), t = talus_f3_dot(c, ray.d) / dd;
@@ -35,7 +35,7 @@ static bool sphere_span(TalusF3 centre, float radius, TalusRay ray, Span *out)
 
 /* Clips the span to the slab -half <= o + t d <= half of one axis; false if nothing remains. The normal stays
  * unchanged, since the flat ends of a tube are hidden in the spheres there. */
-static bool slab(float o, float d, float half, Span *span)
+static bool clip_span_to_slab(float o, float d, float half, RaySpan *span)
 {
     if (d == 0.0f)
         return fabsf(o) < half;
@@ -47,29 +47,31 @@ static bool slab(float o, float d, float half, Span *span)
 
 /* A ray in the axes of a form, relative to its centre. The origin is moved along the ray by `shift` (in t) to the point
  * nearest to the centre, which avoids cancellation if the form is far away. */
-typedef struct Local {
+typedef struct LocalRay {
     TalusF3 o, d;
     float shift;
-} Local;
+} LocalRay;
 
-static Local local_ray(const TalusViewedSolid *form, TalusRay ray)
+/* Transforms a ray to the axes of a form. */
+static LocalRay make_local_ray(const TalusViewedSolid *form, TalusRay ray)
 {
     TalusF3 from = talus_f3_sub(ray.o, form->centre);
-    Local r = {.shift = -talus_f3_dot(from, ray.d) / talus_f3_dot(ray.d, ray.d)};
+    LocalRay r = {.shift = -talus_f3_dot(from, ray.d) / talus_f3_dot(ray.d, ray.d)};
     from = talus_f3_madd(from, r.shift, ray.d);
     r.o = talus_viewed_to_axes(form, from);
     r.d = talus_viewed_to_axes(form, ray.d);
     return r;
 }
 
-/* Finds the interval of a ray inside a tube, false if it misses: sphere_span of the ray projected along the tube's
+/* Finds the interval of a ray inside a tube, false if it misses: find_sphere_span of the ray projected along the tube's
  * axis, where the tube is a disc, clipped to the tube's length. */
-static bool tube_span(const TalusViewedSolid *form, TalusRay ray, Span *out)
+static bool find_tube_span(const TalusViewedSolid *form, TalusRay ray, RaySpan *out)
 {
     static const TalusF3 axis = {0.0f, 0.0f, 0.0f};
-    Local l = local_ray(form, ray);
+    LocalRay l = make_local_ray(form, ray);
     TalusRay across = {{l.o.x, l.o.y, 0.0f}, {l.d.x, l.d.y, 0.0f}};
-    if (!sphere_span(axis, form->half.x, across, out) || !slab(l.o.z, l.d.z, form->half.z, out))
+    if (!find_sphere_span(axis, form->half.x, across, out) ||
+        !clip_span_to_slab(l.o.z, l.d.z, form->half.z, out))
         return false;
     out->normal = talus_viewed_from_axes(form, out->normal);
     out->t0 += l.shift;
@@ -79,7 +81,7 @@ static bool tube_span(const TalusViewedSolid *form, TalusRay ray, Span *out)
 
 /* Intersects a ray with a triangle from either side; the normal is interpolated between the corners and turned towards
  * the eye. Triangles are slightly enlarged, so that rounding leaves no gap between neighbours. */
-static bool triangle_hit(const TalusViewedSolid *form, TalusRay ray, float *t, TalusF3 *normal)
+static bool hit_triangle(const TalusViewedSolid *form, TalusRay ray, float *t, TalusF3 *normal)
 {
     const float slack = -1e-4f;
     TalusF3 from = talus_f3_sub(ray.o, form->centre);
@@ -97,13 +99,13 @@ static bool triangle_hit(const TalusViewedSolid *form, TalusRay ray, float *t, T
     *t = talus_f3_dot(f, turned) / det + shift;
     TalusF3 n = talus_f3_scale(1.0f - u - v, form->normal[0]);
     n = talus_f3_madd(talus_f3_madd(n, u, form->normal[1]), v, form->normal[2]);
-    n = talus_view_direction(form->view, talus_f3_unit(n));
+    n = talus_view_direction_from_world(form->view, talus_f3_normalize(n));
     *normal = talus_f3_dot(n, ray.d) > 0.0f ? talus_f3_scale(-1.0f, n) : n;
     return *t > 0.0f;
 }
 
 /* Shortens the span to the half space that the cut leaves; false if nothing remains. */
-static bool cut_span(const TalusCut *cut, TalusRay ray, Span *span)
+static bool clip_span_by_cut(const TalusCut *cut, TalusRay ray, RaySpan *span)
 {
     float along = talus_f3_dot(cut->normal, ray.d);
     float room = cut->offset - talus_f3_dot(cut->normal, ray.o);
@@ -121,25 +123,27 @@ static bool cut_span(const TalusCut *cut, TalusRay ray, Span *span)
 
 /* Maximum deviation in pixels of a polyhedron's level from the round shape: in pictures (perspective) and in depth
  * maps, where shadows are blurred anyway. The coarsest level within it is used, else the finest. */
-#define FINE_PICTURE 0.25f
-#define FINE_MAP 1.0f
+#define MAX_DEVIATION_PICTURE 0.25f
+#define MAX_DEVIATION_MAP 1.0f
 
-static const TalusPolyhedron *level_of(const TalusSolids *solids, const TalusForm *form,
-                                       const TalusView *view, TalusF3 centre, float radius)
+/* Chooses the level of a polyhedron by its size in the view. */
+static const TalusPolyhedron *choose_level(const TalusSolids *solids, const TalusForm *form,
+                                           const TalusView *view, TalusF3 centre, float radius)
 {
     float pixels = radius * view->scale / (view->perspective ? fmaxf(centre.z, radius) : 1.0f);
-    float fine = view->perspective ? FINE_PICTURE : FINE_MAP;
+    float fine = view->perspective ? MAX_DEVIATION_PICTURE : MAX_DEVIATION_MAP;
     const TalusPolyhedron *level = solids->polyhedron + form->item;
     for (int k = 1; k < form->levels && level->deviation * pixels > fine; k++)
         level++;
     return level;
 }
 
-TalusViewedSolid talus_solid_view(const TalusSolids *solids, int index, const TalusView *view)
+TalusViewedSolid talus_solid_in_view(const TalusSolids *solids, int index, const TalusView *view)
 {
     const TalusSolid *solid = &solids->solid[index];
-    TalusViewedSolid r = {
-        .centre = talus_view_point(view, solid->centre), .radius = solid->radius, .kind = -1};
+    TalusViewedSolid r = {.centre = talus_view_point_from_world(view, solid->centre),
+                          .radius = solid->radius,
+                          .kind = -1};
     if (solid->form >= 0) {
         const TalusForm *form = &solids->form[solid->form];
         r.kind = (int)form->kind;
@@ -147,24 +151,24 @@ TalusViewedSolid talus_solid_view(const TalusSolids *solids, int index, const Ta
         r.opaque_from = form->opaque_from;
         r.view = view;
         if (form->kind == TALUS_FORM_POLYHEDRON)
-            r.polyhedron = level_of(solids, form, view, r.centre, r.radius);
+            r.polyhedron = choose_level(solids, form, view, r.centre, r.radius);
         r.normal = form->kind == TALUS_FORM_TRIANGLE ? solids->normal + form->item : NULL;
         for (int k = 0; k < 3; k++)
-            r.axis[k] = talus_view_direction(view, form->axis[k]);
+            r.axis[k] = talus_view_direction_from_world(view, form->axis[k]);
     }
     return r;
 }
 
-bool talus_viewed_hit(const TalusViewedSolid *solid, const TalusCut *cut, TalusRay ray, float *t,
-                      TalusF3 *normal)
+bool talus_viewed_find_hit(const TalusViewedSolid *solid, const TalusCut *cut, TalusRay ray,
+                           float *t, TalusF3 *normal)
 {
-    Span span = {0};
+    RaySpan span = {0};
     if (solid->kind == TALUS_FORM_TRIANGLE)
-        return triangle_hit(solid, ray, t, normal);
-    if (solid->kind < 0 ? !sphere_span(solid->centre, solid->radius, ray, &span)
-                        : !tube_span(solid, ray, &span))
+        return hit_triangle(solid, ray, t, normal);
+    if (solid->kind < 0 ? !find_sphere_span(solid->centre, solid->radius, ray, &span)
+                        : !find_tube_span(solid, ray, &span))
         return false;
-    if (cut->on && !cut_span(cut, ray, &span))
+    if (cut->on && !clip_span_by_cut(cut, ray, &span))
         return false;
     if (!(span.t0 > 0.0f))
         return false;
@@ -177,7 +181,8 @@ bool talus_viewed_is_opaque(const TalusViewedSolid *triangle)
 {
     const TalusF3 *n = triangle->normal;
     TalusF3 sum = talus_f3_add(talus_f3_add(n[0], n[1]), n[2]);
-    float along = talus_f3_dot(talus_view_direction(triangle->view, sum), triangle->centre);
+    float along =
+        talus_f3_dot(talus_view_direction_from_world(triangle->view, sum), triangle->centre);
     return triangle->opaque_from == TALUS_OPAQUE_FROM_BOTH ||
            (triangle->opaque_from == TALUS_OPAQUE_FROM_FRONT ? along < 0.0f : along > 0.0f);
 }

@@ -72,26 +72,27 @@ typedef struct TalusViewedSolid {
 } TalusViewedSolid;
 
 /* Transforms a solid to view coordinates and chooses the level of a polyhedron. */
-TalusViewedSolid talus_solid_view(const TalusSolids *solids, int index, const TalusView *view);
+TalusViewedSolid talus_solid_in_view(const TalusSolids *solids, int index, const TalusView *view);
 
-/* Transforms a vector from the axes of the solid to view coordinates; talus_viewed_to_axes is the inverse. */
+/* Transforms a vector from the axes of the solid to view coordinates. */
 static inline TalusF3 talus_viewed_from_axes(const TalusViewedSolid *solid, TalusF3 a)
 {
     TalusF3 r = talus_f3_scale(a.x, solid->axis[0]);
     return talus_f3_madd(talus_f3_madd(r, a.y, solid->axis[1]), a.z, solid->axis[2]);
 }
 
+/* Transforms a vector from view coordinates to the axes of the solid. */
 static inline TalusF3 talus_viewed_to_axes(const TalusViewedSolid *solid, TalusF3 a)
 {
     return talus_f3(talus_f3_dot(solid->axis[0], a), talus_f3_dot(solid->axis[1], a),
                     talus_f3_dot(solid->axis[2], a));
 }
 
-/* Finds where a ray enters a sphere, tube or triangle (not a polyhedron): sets *t > 0 along the ray and the unit normal
- * there: outward; for a triangle towards the eye; where the ray enters by the cut, that of its plane. All arguments are
- * in view coordinates, the cut too. Returns false if the ray misses. */
-bool talus_viewed_hit(const TalusViewedSolid *solid, const TalusCut *cut, TalusRay ray, float *t,
-                      TalusF3 *normal);
+/* Finds where a ray enters a sphere, tube or triangle (not a polyhedron). Sets *t > 0 along the ray, and *normal to the unit
+ * normal at that point: outward; of a triangle towards the eye; if the ray enters by the cut, that of the plane of the
+ * cut. All arguments are in view coordinates, the cut too. Returns false if the ray misses. */
+bool talus_viewed_find_hit(const TalusViewedSolid *solid, const TalusCut *cut, TalusRay ray,
+                           float *t, TalusF3 *normal);
 
 /* True if a triangle is opaque from both sides or the eye of its perspective view is on its opaque side. */
 bool talus_viewed_is_opaque(const TalusViewedSolid *triangle);

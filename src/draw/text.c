@@ -1,5 +1,5 @@
-/* draw/text.c - draws glyphs as strokes: the opacity of a pixel is how far the nearest stroke reaches over its middle,
- * from half a pixel short of it (0) to half a pixel beyond (1). */
+/* draw/text.c - draws glyphs as strokes. The opacity of a pixel grows from 0, if the nearest stroke ends half a pixel before
+ * the middle of the pixel, to 1, if it ends half a pixel beyond. */
 #include "draw/text.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ typedef struct Strokes {
 
 /* ---- pixels ---- */
 
-void talus_image_lay(TalusImage *image, int x, int y, uint32_t rgb, double opacity)
+void talus_image_blend_pixel(TalusImage *image, int x, int y, uint32_t rgb, double opacity)
 {
     if (x < 0 || y < 0 || x >= image->width || y >= image->height || !(opacity > 0.0))
         return;
@@ -42,31 +42,34 @@ void talus_image_lay(TalusImage *image, int x, int y, uint32_t rgb, double opaci
 }
 
 /* Returns the share of pixel k that lies between `low` and `high`. */
-static double share(int k, double low, double high)
+static double covered_share(int k, double low, double high)
 {
     double part = fmin(high, k + 1.0) - fmax(low, k);
     return part > 0.0 ? part : 0.0;
 }
 
-void talus_image_box(TalusImage *image, double x0, double y0, double x1, double y1, uint32_t rgb)
+void talus_image_fill_box(TalusImage *image, double x0, double y0, double x1, double y1,
+                          uint32_t rgb)
 {
     for (int y = (int)floor(y0); y < y1; y++)
         for (int x = (int)floor(x0); x < x1; x++)
-            talus_image_lay(image, x, y, rgb, share(x, x0, x1) * share(y, y0, y1));
+            talus_image_blend_pixel(image, x, y, rgb,
+                                    covered_share(x, x0, x1) * covered_share(y, y0, y1));
 }
 
-void talus_image_disc(TalusImage *image, double x, double y, double radius, uint32_t rgb)
+void talus_image_fill_disc(TalusImage *image, double x, double y, double radius, uint32_t rgb)
 {
     for (int j = (int)floor(y - radius - 1.0); j <= y + radius + 1.0; j++)
         for (int i = (int)floor(x - radius - 1.0); i <= x + radius + 1.0; i++) {
             double dx = i + 0.5 - x, dy = j + 0.5 - y;
-            talus_image_lay(image, i, j, rgb, radius + 0.5 - sqrt(dx * dx + dy * dy));
+            talus_image_blend_pixel(image, i, j, rgb, radius + 0.5 - sqrt(dx * dx + dy * dy));
         }
 }
 
 /* ---- glyphs ---- */
 
-static void add(Strokes *strokes, Point a, Point b)
+/* Adds a line to the strokes; beyond STROKES_MAX nothing is added. */
+static void add_segment(Strokes *strokes, Point a, Point b)
 {
     if (strokes->count < STROKES_MAX)
         strokes->segment[strokes->count++] = (Segment){a, b};
@@ -82,11 +85,12 @@ static void add_arc(Strokes *strokes, Point from, Point corner, Point to)
                    corner.y + (from.y - corner.y) * u + (to.y - corner.y) * v};
         if (k == ARC_STEPS)
             p = to;
-        add(strokes, last, p);
+        add_segment(strokes, last, p);
         last = p;
     }
 }
 
+/* Reads two numbers from a path and moves *path past them. */
 static Point read_point(const char **path)
 {
     char *end;
@@ -98,7 +102,7 @@ static Point read_point(const char **path)
 }
 
 /* Converts the path of a glyph to segments. */
-static void trace(const char *path, Strokes *strokes)
+static void trace_path(const char *path, Strokes *strokes)
 {
     Point at = {0.0, 0.0};
     strokes->count = 0;
@@ -107,13 +111,13 @@ static void trace(const char *path, Strokes *strokes)
         Point p = read_point(&path), from = at;
         at = kind == 'R' ? read_point(&path) : p;
         if (kind == 'L')
-            add(strokes, from, at);
+            add_segment(strokes, from, at);
         else if (kind == 'R')
             add_arc(strokes, from, p, at);
     }
 }
 
-static double distance_to(const Segment *s, Point p)
+static double distance_to_segment(const Segment *s, Point p)
 {
     double dx = s->b.x - s->a.x, dy = s->b.y - s->a.y, dd = dx * dx + dy * dy;
     double px = p.x - s->a.x, py = p.y - s->a.y;
@@ -122,11 +126,12 @@ static double distance_to(const Segment *s, Point p)
     return sqrt(ox * ox + oy * oy);
 }
 
+/* Draws a glyph with its left end at x; unit: pixels per unit of the glyphs' grid. */
 static void draw_glyph(TalusImage *image, const TalusGlyph *glyph, double x, double baseline,
                        double unit, uint32_t rgb)
 {
     Strokes strokes;
-    trace(glyph->path, &strokes);
+    trace_path(glyph->path, &strokes);
     int left = (int)floor(x - 3.0 * unit - 1.0), right = (int)ceil(x + (glyph->advance + 3) * unit);
     int top = (int)floor(baseline - 34.0 * unit), bottom = (int)ceil(baseline + 11.0 * unit);
     for (int j = top; j <= bottom && strokes.count; j++)
@@ -134,8 +139,9 @@ static void draw_glyph(TalusImage *image, const TalusGlyph *glyph, double x, dou
             Point p = {(i + 0.5 - x) / unit, (baseline - j - 0.5) / unit};
             double nearest = INFINITY;
             for (int k = 0; k < strokes.count; k++)
-                nearest = fmin(nearest, distance_to(&strokes.segment[k], p));
-            talus_image_lay(image, i, j, rgb, fmin(0.5 + (0.5 * STROKE - nearest) * unit, 1.0));
+                nearest = fmin(nearest, distance_to_segment(&strokes.segment[k], p));
+            talus_image_blend_pixel(image, i, j, rgb,
+                                    fmin(0.5 + (0.5 * STROKE - nearest) * unit, 1.0));
         }
 }
 

@@ -22,10 +22,11 @@ void talus_text_draw(TalusImage *image, double x, double baseline, double size, 
                      const char *text);
 
 /* Blends a colour over a pixel in linear light; opacity is clamped to 0 to 1. Does nothing outside the picture. */
-void talus_image_lay(TalusImage *image, int x, int y, uint32_t rgb, double opacity);
+void talus_image_blend_pixel(TalusImage *image, int x, int y, uint32_t rgb, double opacity);
 /* Fills a rectangle with antialiased edges. */
-void talus_image_box(TalusImage *image, double x0, double y0, double x1, double y1, uint32_t rgb);
+void talus_image_fill_box(TalusImage *image, double x0, double y0, double x1, double y1,
+                          uint32_t rgb);
 /* Fills a disc with an antialiased edge. */
-void talus_image_disc(TalusImage *image, double x, double y, double radius, uint32_t rgb);
+void talus_image_fill_disc(TalusImage *image, double x, double y, double radius, uint32_t rgb);
 
 #endif

@@ -14,7 +14,7 @@ static inline TalusF3 talus_f3(float x, float y, float z)
     return r;
 }
 
-static inline TalusF3 talus_f3_of(TalusVec3 a)
+static inline TalusF3 talus_f3_from_vec3(TalusVec3 a)
 {
     return talus_f3((float)a.x, (float)a.y, (float)a.z);
 }
@@ -50,7 +50,8 @@ static inline TalusF3 talus_f3_cross(TalusF3 a, TalusF3 b)
     return talus_f3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
 }
 
-static inline TalusF3 talus_f3_unit(TalusF3 a)
+/* a / |a|; a must not be zero. */
+static inline TalusF3 talus_f3_normalize(TalusF3 a)
 {
     return talus_f3_scale(1.0f / sqrtf(talus_f3_dot(a, a)), a);
 }

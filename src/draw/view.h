@@ -18,19 +18,20 @@ typedef struct TalusView {
 } TalusView;
 
 typedef struct TalusRay {
-    TalusF3 o, d;
+    TalusF3 o, d; /* origin, direction */
 } TalusRay;
 
-/* Transform a direction (talus_view_direction) or a point from the world to view coordinates. */
-static inline TalusF3 talus_view_direction(const TalusView *view, TalusF3 a)
+/* Transforms a direction from the world to view coordinates. */
+static inline TalusF3 talus_view_direction_from_world(const TalusView *view, TalusF3 a)
 {
     return talus_f3(talus_f3_dot(view->right, a), talus_f3_dot(view->down, a),
                     talus_f3_dot(view->forward, a));
 }
 
-static inline TalusF3 talus_view_point(const TalusView *view, TalusF3 p)
+/* Transforms a point from the world to view coordinates. */
+static inline TalusF3 talus_view_point_from_world(const TalusView *view, TalusF3 p)
 {
-    return talus_view_direction(view, talus_f3_sub(p, view->eye));
+    return talus_view_direction_from_world(view, talus_f3_sub(p, view->eye));
 }
 
 /* Transforms a direction from view coordinates to the world. */
@@ -42,7 +43,7 @@ static inline TalusF3 talus_view_direction_to_world(const TalusView *view, Talus
 }
 
 /* Returns the ray through the middle of pixel (x, y), in view coordinates. */
-static inline TalusRay talus_view_ray(const TalusView *view, int x, int y)
+static inline TalusRay talus_view_pixel_ray(const TalusView *view, int x, int y)
 {
     float u = ((float)x + 0.5f - view->cx) / view->scale;
     float v = ((float)y + 0.5f - view->cy) / view->scale;
@@ -55,7 +56,8 @@ static inline TalusRay talus_view_ray(const TalusView *view, int x, int y)
 }
 
 /* Sets *x and *y to the pixel coordinates of a point q in view coordinates, which must be in front of the eye. */
-static inline void talus_view_project(const TalusView *view, TalusF3 q, float *x, float *y)
+static inline void talus_view_project_to_pixels(const TalusView *view, TalusF3 q, float *x,
+                                                float *y)
 {
     float s = view->perspective ? view->scale / q.z : view->scale;
     *x = view->cx + s * q.x;

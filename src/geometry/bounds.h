@@ -6,12 +6,14 @@
 #include "geometry/shape.h"
 #include "geometry/support.h"
 
-TALUS_INLINE TalusAabb talus_aabb(TalusVec3 centre, TalusVec3 extent)
+/* Box with the given centre and half extents. */
+TALUS_INLINE TalusAabb talus_aabb_about(TalusVec3 centre, TalusVec3 extent)
 {
     TalusAabb r = {talus_sub(centre, extent), talus_add(centre, extent)};
     return r;
 }
 
+/* Smallest box that contains both boxes. */
 TALUS_INLINE TalusAabb talus_aabb_join(TalusAabb a, TalusAabb b)
 {
     TalusAabb r = {
@@ -21,14 +23,15 @@ TALUS_INLINE TalusAabb talus_aabb_join(TalusAabb a, TalusAabb b)
     return r;
 }
 
-TALUS_INLINE TalusAabb talus_aabb_add(TalusAabb box, TalusVec3 point)
+/* Smallest box that contains the box and the point. */
+TALUS_INLINE TalusAabb talus_aabb_add_point(TalusAabb box, TalusVec3 point)
 {
     TalusAabb r = {point, point};
     return talus_aabb_join(box, r);
 }
 
 /* Half extents along the world axes of a rotated box with half extents h. */
-TALUS_INLINE TalusVec3 talus_box_extent(TalusVec3 h, TalusQuat orientation)
+TALUS_INLINE TalusVec3 talus_rotated_box_extent(TalusVec3 h, TalusQuat orientation)
 {
     TalusVec3 x = talus_rotate(orientation, talus_vec3(h.x, 0.0, 0.0));
     TalusVec3 y = talus_rotate(orientation, talus_vec3(0.0, h.y, 0.0));
@@ -37,8 +40,8 @@ TALUS_INLINE TalusVec3 talus_box_extent(TalusVec3 h, TalusQuat orientation)
                       fabs(x.z) + fabs(y.z) + fabs(z.z));
 }
 
-/* Sets *lo, *hi to the extent of a revolved profile along a world axis, with u the scalar product of that axis and the
- * shape's: a circle (r, z) spans u z -+ r sqrt(1 - u^2). */
+/* Sets *lo and *hi to the ends of a revolved profile along a world axis. u: scalar product of that axis and the axis of
+ * revolution. A circle (r, z) of the profile spans u z -+ r sqrt(1 - u^2). */
 TALUS_INLINE void talus_profile_span(const double *profile, int points, double u, double *lo,
                                      double *hi)
 {
@@ -65,14 +68,16 @@ TALUS_INLINE TalusAabb talus_profile_bounds(const double *profile, int points, T
     return r;
 }
 
-TALUS_INLINE TalusVec3 talus_capsule_extent(double r, double h, TalusQuat orientation)
+/* Half extents along the world axes of a rotated capsule with radius r and half height h. */
+TALUS_INLINE TalusVec3 talus_rotated_capsule_extent(double r, double h, TalusQuat orientation)
 {
     TalusVec3 u = talus_rotate(orientation, talus_vec3(0.0, 0.0, h));
     return talus_vec3(r + fabs(u.x), r + fabs(u.y), r + fabs(u.z));
 }
 
-/* An ellipsoid extends by |A d| along a unit vector d of its own frame, with the semi-axes on the diagonal of A. */
-TALUS_INLINE TalusVec3 talus_ellipsoid_extent(TalusVec3 half, TalusQuat orientation)
+/* Half extents along the world axes of a rotated ellipsoid with semi-axes `half`. Along a unit vector d of its own frame an
+ * ellipsoid extends by |A d|, where A has the semi-axes on its diagonal. */
+TALUS_INLINE TalusVec3 talus_rotated_ellipsoid_extent(TalusVec3 half, TalusQuat orientation)
 {
     TalusVec3 x = talus_rotate(orientation, talus_vec3(half.x, 0.0, 0.0));
     TalusVec3 y = talus_rotate(orientation, talus_vec3(0.0, half.y, 0.0));
@@ -83,11 +88,13 @@ TALUS_INLINE TalusVec3 talus_ellipsoid_extent(TalusVec3 half, TalusQuat orientat
 }
 
 /* Bounds in the world frame of a box given in the body's frame. */
-TALUS_INLINE TalusAabb talus_turned_box(TalusAabb box, TalusVec3 position, TalusQuat orientation)
+TALUS_INLINE TalusAabb talus_rotated_box_bounds(TalusAabb box, TalusVec3 position,
+                                                TalusQuat orientation)
 {
     TalusVec3 middle = talus_scale(0.5, talus_add(box.lo, box.hi));
-    TalusVec3 extent = talus_box_extent(talus_scale(0.5, talus_sub(box.hi, box.lo)), orientation);
-    return talus_aabb(talus_add(position, talus_rotate(orientation, middle)), extent);
+    TalusVec3 extent =
+        talus_rotated_box_extent(talus_scale(0.5, talus_sub(box.hi, box.lo)), orientation);
+    return talus_aabb_about(talus_add(position, talus_rotate(orientation, middle)), extent);
 }
 
 /* Bounds of a convex shape without a closed form, by its support function along the world axes. */
@@ -106,7 +113,7 @@ TALUS_INLINE TalusAabb talus_support_bounds(const TalusShape *shape, TalusVec3 p
     return b;
 }
 
-/* Bounds of all shapes but compounds. Planes are unbounded in all directions (+-infinity). */
+/* Bounds of a shape that is no compound. A plane is unbounded in all directions (+-infinity). radius: used for spheres. */
 TALUS_INLINE TalusAabb talus_simple_bounds(const TalusShape *shape, double radius,
                                            TalusVec3 position, TalusQuat orientation)
 {
@@ -115,17 +122,19 @@ TALUS_INLINE TalusAabb talus_simple_bounds(const TalusShape *shape, double radiu
     const double cylinder[4] = {r, -h, r, h}, cone[4] = {r, -0.5 * h, 0.0, 1.5 * h};
     TalusAabb all = {{-INFINITY, -INFINITY, -INFINITY}, {INFINITY, INFINITY, INFINITY}};
     switch (def->kind) {
-    case TALUS_SHAPE_SPHERE: return talus_aabb(position, talus_vec3(radius, radius, radius));
-    case TALUS_SHAPE_BOX: return talus_aabb(position, talus_box_extent(def->half, orientation));
+    case TALUS_SHAPE_SPHERE: return talus_aabb_about(position, talus_vec3(radius, radius, radius));
+    case TALUS_SHAPE_BOX:
+        return talus_aabb_about(position, talus_rotated_box_extent(def->half, orientation));
     case TALUS_SHAPE_CYLINDER: return talus_profile_bounds(cylinder, 2, position, orientation);
-    case TALUS_SHAPE_CAPSULE: return talus_aabb(position, talus_capsule_extent(r, h, orientation));
+    case TALUS_SHAPE_CAPSULE:
+        return talus_aabb_about(position, talus_rotated_capsule_extent(r, h, orientation));
     case TALUS_SHAPE_CONE: return talus_profile_bounds(cone, 2, position, orientation);
     case TALUS_SHAPE_ELLIPSOID:
-        return talus_aabb(position, talus_ellipsoid_extent(def->half, orientation));
+        return talus_aabb_about(position, talus_rotated_ellipsoid_extent(def->half, orientation));
     case TALUS_SHAPE_REVOLVE:
         return talus_profile_bounds(def->profile, def->point_count, position, orientation);
     case TALUS_SHAPE_MESH:
-    case TALUS_SHAPE_FIELD: return talus_turned_box(shape->box, position, orientation);
+    case TALUS_SHAPE_FIELD: return talus_rotated_box_bounds(shape->box, position, orientation);
     default: break;
     }
     return talus_shape_has(def->kind, TALUS_TRAIT_CONVEX)
@@ -133,18 +142,20 @@ TALUS_INLINE TalusAabb talus_simple_bounds(const TalusShape *shape, double radiu
                : all;
 }
 
-/* Pose of a part of a compound from the compound's pose. */
+/* World position of a part of a compound, given the compound's pose. */
 TALUS_INLINE TalusVec3 talus_child_position(const TalusChild *child, TalusVec3 position,
                                             TalusQuat orientation)
 {
     return talus_add(position, talus_rotate(orientation, child->position));
 }
 
+/* World orientation of a part of a compound, given that of the compound. */
 TALUS_INLINE TalusQuat talus_child_orientation(const TalusChild *child, TalusQuat orientation)
 {
     return talus_quat_mul(orientation, child->orientation);
 }
 
+/* World bounds of a part of a compound, given the compound's pose. */
 TALUS_INLINE TalusAabb talus_child_bounds(const TalusChild *child, TalusVec3 position,
                                           TalusQuat orientation)
 {
@@ -153,7 +164,7 @@ TALUS_INLINE TalusAabb talus_child_bounds(const TalusChild *child, TalusVec3 pos
                                talus_child_orientation(child, orientation));
 }
 
-/* Bounds of any shape; tight except for rotated meshes and fields, which have those of their rotated box. */
+/* World bounds of any shape. Tight, except for rotated meshes and fields: these have the bounds of their rotated box. */
 TALUS_INLINE TalusAabb talus_shape_bounds(const TalusShape *shape, double radius,
                                           TalusVec3 position, TalusQuat orientation)
 {

@@ -1,7 +1,7 @@
 /* geometry/box.c - a solid box about the body's origin, given by its half extents. */
 #include "geometry/kinds.h"
 
-static void measure(TalusShape *shape)
+static void set_radius_and_size(TalusShape *shape)
 {
     TalusVec3 h = shape->def.half;
     shape->bounding_radius = talus_norm(h);
@@ -9,7 +9,7 @@ static void measure(TalusShape *shape)
 }
 
 /* m = 8 hx hy hz, Ixx = m/3 (hy^2 + hz^2) */
-static TalusMassProperties mass(const TalusShapeDef *def)
+static TalusMassProperties mass_at_unit_density(const TalusShapeDef *def)
 {
     TalusVec3 h = def->half;
     double m = 8.0 * h.x * h.y * h.z;
@@ -21,7 +21,7 @@ static TalusMassProperties mass(const TalusShapeDef *def)
 const TalusShapeOps talus_box_ops = {
     .summary = "a solid box, given by its half extents",
     .uses = TALUS_USES_HALF,
-    .measure = measure,
-    .mass = mass,
-    .mesh = talus_mesh_box,
+    .set_radius_and_size = set_radius_and_size,
+    .mass_at_unit_density = mass_at_unit_density,
+    .make_mesh = talus_mesh_box,
 };

@@ -7,13 +7,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Distances from p to the surface of a solid are negative inside. `normal` is the outward direction at the nearest
- * surface point, so that p - distance * normal is on the surface. Inside, the face of smallest depth counts. */
+/* The functions return the signed distance from p to the surface of a solid, negative inside. *normal is the outward
+ * direction at the nearest point of the surface, which is p - distance * normal. If p is inside, the nearest point is
+ * taken on the face that p is least deep below. */
 
 /* ---- box ---- */
 
-/* Distance, not positive, of a point inside the box. */
-TALUS_INLINE double talus_box_leave(TalusVec3 half, TalusVec3 p, TalusVec3 *normal)
+/* Signed distance, not positive, of a point p inside the box or on it. */
+TALUS_INLINE double talus_box_distance_inside(TalusVec3 half, TalusVec3 p, TalusVec3 *normal)
 {
     double depth_x = half.x - fabs(p.x), depth_y = half.y - fabs(p.y), depth_z = half.z - fabs(p.z);
     if (depth_x <= depth_y && depth_x <= depth_z) {
@@ -28,26 +29,28 @@ TALUS_INLINE double talus_box_leave(TalusVec3 half, TalusVec3 p, TalusVec3 *norm
     return -depth_z;
 }
 
-TALUS_INLINE double talus_clamp(double x, double half)
+/* Returns x limited to -half .. half. */
+TALUS_INLINE double talus_clamp_to_half(double x, double half)
 {
     return fmin(fmax(x, -half), half);
 }
 
+/* Signed distance of p from a box. */
 TALUS_INLINE double talus_box_distance(TalusVec3 half, TalusVec3 p, TalusVec3 *normal)
 {
-    TalusVec3 q =
-        talus_vec3(talus_clamp(p.x, half.x), talus_clamp(p.y, half.y), talus_clamp(p.z, half.z));
+    TalusVec3 q = talus_vec3(talus_clamp_to_half(p.x, half.x), talus_clamp_to_half(p.y, half.y),
+                             talus_clamp_to_half(p.z, half.z));
     TalusVec3 d = talus_sub(p, q);
     double distance = talus_norm(d);
     if (!(distance > 0.0))
-        return talus_box_leave(half, p, normal);
+        return talus_box_distance_inside(half, p, normal);
     *normal = talus_scale(1.0 / distance, d);
     return distance;
 }
 
 /* ---- cylinder ---- */
 
-/* The problem is two-dimensional: in (distance from the axis, height) the cylinder is a rectangle. */
+/* Signed distance of p from a cylinder. In the plane of (distance from the axis, height) the cylinder is a rectangle. */
 TALUS_INLINE double talus_cylinder_distance(double radius, double half_height, TalusVec3 p,
                                             TalusVec3 *normal)
 {
@@ -72,13 +75,14 @@ typedef struct TalusProfilePoint {
     double r, z;
 } TalusProfilePoint;
 
+/* Point k of a profile of pairs (radius, height). */
 TALUS_INLINE TalusProfilePoint talus_profile_point(const double *profile, int k)
 {
     TalusProfilePoint p = {profile[2 * k], profile[2 * k + 1]};
     return p;
 }
 
-TALUS_INLINE TalusProfilePoint talus_profile_minus(TalusProfilePoint a, TalusProfilePoint b)
+TALUS_INLINE TalusProfilePoint talus_profile_difference(TalusProfilePoint a, TalusProfilePoint b)
 {
     TalusProfilePoint p = {a.r - b.r, a.z - b.z};
     return p;
@@ -94,23 +98,24 @@ TALUS_INLINE double talus_profile_cross(TalusProfilePoint a, TalusProfilePoint b
     return a.r * b.z - a.z * b.r;
 }
 
-/* True if some point of the wall is nearer to p than `reach`. `profile` has `points` pairs (radius, height). */
-TALUS_INLINE bool talus_revolve_near(const double *profile, int points, TalusVec3 p, double reach)
+/* True if some point of the revolved profile is nearer to p than `reach`. `profile` has `points` pairs (radius, height). */
+TALUS_INLINE bool talus_revolve_is_near(const double *profile, int points, TalusVec3 p,
+                                        double reach)
 {
     double limit = reach * reach;
     TalusProfilePoint c = {sqrt(p.x * p.x + p.y * p.y), p.z};
-    TalusProfilePoint from = talus_profile_minus(c, talus_profile_point(profile, 0));
+    TalusProfilePoint from = talus_profile_difference(c, talus_profile_point(profile, 0));
     if (talus_profile_dot(from, from) < limit)
         return true;
     for (int k = 0; k + 1 < points; k++) {
-        TalusProfilePoint direction = talus_profile_minus(talus_profile_point(profile, k + 1),
-                                                          talus_profile_point(profile, k));
+        TalusProfilePoint direction = talus_profile_difference(talus_profile_point(profile, k + 1),
+                                                               talus_profile_point(profile, k));
         double length2 = talus_profile_dot(direction, direction);
         double along = talus_profile_dot(from, direction);
         double off = talus_profile_cross(direction, from);
         if (along > 0.0 && along < length2 && off * off < limit * length2)
             return true;
-        from = talus_profile_minus(c, talus_profile_point(profile, k + 1));
+        from = talus_profile_difference(c, talus_profile_point(profile, k + 1));
         if (talus_profile_dot(from, from) < limit)
             return true;
     }

@@ -1,7 +1,7 @@
 /* geometry/compound.c - several convex shapes as one body.
  *
- * Mass, centre of mass and inertia are sums over the parts. Overlaps of parts count once per part: give the body's mass
- * if that matters. The arrays of the parts are in the compound's block. */
+ * Mass, centre of mass and inertia are sums over the parts. Volume where parts overlap is counted once for
+ * each part; to avoid this, give the mass of the body. The arrays of the parts are in the compound's block. */
 #include "base/memory.h"
 #include "base/status.h"
 #include "geometry/bounds.h"
@@ -9,7 +9,8 @@
 
 #include <string.h>
 
-#define CENTRED 0x1p-40 /* of the extent: tolerance of a centre of mass at the origin */
+/* Distance of the centre of mass from the origin, over the extent */
+#define CENTRE_TOLERANCE 0x1p-40
 
 static TalusStatus check_part(const TalusShapePart *part, int k)
 {
@@ -32,7 +33,7 @@ static TalusStatus check_part(const TalusShapePart *part, int k)
     return TALUS_OK;
 }
 
-static TalusStatus check(const TalusShapeDef *def)
+static TalusStatus check_def(const TalusShapeDef *def)
 {
     if (!def->part || def->part_count < 1)
         return talus_reject("compound: %d parts; it needs at least 1",
@@ -44,9 +45,9 @@ static TalusStatus check(const TalusShapeDef *def)
 
 /* ---- parts ---- */
 
-/* Normalises q, but leaves a normalised one unchanged, so that a shape made from another's own def has the same
- * bits. */
-static TalusQuat unit(TalusQuat q)
+/* Normalises q. Leaves q unchanged if its length is 1 up to rounding, so that a shape made from the definition of another
+ * shape has the same bits. */
+static TalusQuat normalize_orientation(TalusQuat q)
 {
     double length = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
     return fabs(length - 1.0) <= 0x1p-48 ? q : talus_quat_normalize(q);
@@ -62,16 +63,17 @@ static TalusStatus make_parts(const TalusShapeDef *def, TalusChild *child)
             return status;
         if (status != TALUS_OK)
             return talus_fail_around(status, "compound: part %d: %s", k, talus_error());
-        child[k].orientation = unit(part->orientation);
+        child[k].orientation = normalize_orientation(part->orientation);
         child[k].position =
             talus_add(part->position, talus_rotate(child[k].orientation, child[k].shape.centre));
     }
     return TALUS_OK;
 }
 
-static TalusStatus part_mass(const TalusChild *child, TalusMassProperties *out)
+/* Mass and inertia of a part at density 1, about its own centre of mass. */
+static TalusStatus unit_mass_of_part(const TalusChild *child, TalusMassProperties *out)
 {
-    return talus_shape_properties(&child->shape, child->shape.def.radius, 1.0, out);
+    return talus_shape_mass_of_built(&child->shape, child->shape.def.radius, 1.0, out);
 }
 
 /* ---- mass ---- */
@@ -88,19 +90,20 @@ static TalusSym3 offset_inertia(double m, TalusVec3 x)
     return r;
 }
 
-static TalusSym3 sum_of(TalusSym3 a, TalusSym3 b)
+static TalusSym3 add_inertias(TalusSym3 a, TalusSym3 b)
 {
     TalusSym3 r = {a.xx + b.xx, a.yy + b.yy, a.zz + b.zz, a.xy + b.xy, a.xz + b.xz, a.yz + b.yz};
     return r;
 }
 
+/* Finds the centre of mass of all parts. */
 static TalusStatus find_centre(const TalusChild *child, int count, TalusVec3 *centre)
 {
     TalusVec3 sum = talus_vec3(0, 0, 0);
     double mass = 0.0;
     for (int k = 0; k < count; k++) {
         TalusMassProperties m;
-        TALUS_TRY(part_mass(&child[k], &m));
+        TALUS_TRY(unit_mass_of_part(&child[k], &m));
         mass += m.mass;
         sum = talus_madd(sum, m.mass, child[k].position);
     }
@@ -110,21 +113,22 @@ static TalusStatus find_centre(const TalusChild *child, int count, TalusVec3 *ce
     return TALUS_OK;
 }
 
-static TalusStatus find_mass(TalusShape *shape, const TalusChild *child)
+/* Sets shape->unit: sums mass and inertia over the parts, whose centre of mass is the origin. */
+static TalusStatus sum_masses(TalusShape *shape, const TalusChild *child)
 {
     for (int k = 0; k < shape->def.part_count; k++) {
         TalusMassProperties m;
-        TALUS_TRY(part_mass(&child[k], &m));
+        TALUS_TRY(unit_mass_of_part(&child[k], &m));
         TalusSym3 own = talus_sym3_rotate(child[k].orientation, m.inertia);
         shape->unit.mass += m.mass;
-        shape->unit.inertia =
-            sum_of(shape->unit.inertia, sum_of(own, offset_inertia(m.mass, child[k].position)));
+        shape->unit.inertia = add_inertias(
+            shape->unit.inertia, add_inertias(own, offset_inertia(m.mass, child[k].position)));
     }
     return TALUS_OK;
 }
 
-/* Moves all parts so that the centre of mass is the origin, in up to three rounds: far from the origin the first leaves
- * rounding errors. */
+/* Moves all parts so that the centre of mass is the origin, and adds the shift to shape->centre. In up to three rounds:
+ * if the parts are far from the origin, the first leaves rounding errors. */
 static TalusStatus centre_parts(TalusShape *shape, TalusChild *child)
 {
     int count = shape->def.part_count;
@@ -135,7 +139,7 @@ static TalusStatus centre_parts(TalusShape *shape, TalusChild *child)
         for (int k = 0; k < count; k++)
             extent = fmax(extent, talus_norm(talus_sub(child[k].position, c)) +
                                       fmax(child[k].shape.size, child[k].shape.def.radius));
-        if (talus_norm(c) <= CENTRED * extent)
+        if (talus_norm(c) <= CENTRE_TOLERANCE * extent)
             return TALUS_OK;
         for (int k = 0; k < count; k++)
             child[k].position = talus_sub(child[k].position, c);
@@ -146,22 +150,23 @@ static TalusStatus centre_parts(TalusShape *shape, TalusChild *child)
 
 /* ---- the shape ---- */
 
-/* Copies the parts' arrays into the compound's block. */
-static TalusStatus take_parts(TalusShape *shape, const TalusChild *from)
+/* Allocates the compound's block and copies the parts, with their arrays, into it. Sets shape->child and
+ * shape->def.part. */
+static TalusStatus copy_parts_into_block(TalusShape *shape, const TalusChild *from)
 {
     size_t count = (size_t)shape->def.part_count;
     TalusLayout layout = {0};
-    talus_layout(&layout, count, sizeof(TalusChild));
-    talus_layout(&layout, count, sizeof(TalusShapePart));
+    talus_layout_array(&layout, count, sizeof(TalusChild));
+    talus_layout_array(&layout, count, sizeof(TalusShapePart));
     for (size_t k = 0; k < count; k++)
-        talus_layout(&layout, from[k].shape.block_size, 1);
+        talus_layout_array(&layout, from[k].shape.block_size, 1);
     TALUS_TRY(TALUS_ALLOC(shape->block, layout.used, "compound"));
     shape->block_size = layout.used;
     layout = (TalusLayout){.base = shape->block};
-    TalusChild *child = talus_layout(&layout, count, sizeof *child);
-    TalusShapePart *part = talus_layout(&layout, count, sizeof *part);
+    TalusChild *child = talus_layout_array(&layout, count, sizeof *child);
+    TalusShapePart *part = talus_layout_array(&layout, count, sizeof *part);
     for (size_t k = 0; k < count; k++) {
-        unsigned char *place = talus_layout(&layout, from[k].shape.block_size, 1);
+        unsigned char *place = talus_layout_array(&layout, from[k].shape.block_size, 1);
         child[k] = from[k];
         if (from[k].shape.block_size > 0)
             memcpy(place, from[k].shape.block, from[k].shape.block_size);
@@ -174,14 +179,15 @@ static TalusStatus take_parts(TalusShape *shape, const TalusChild *from)
     return TALUS_OK;
 }
 
-static TalusStatus build(TalusShape *shape, const TalusShapeDef *def)
+/* Makes the parts, moves their centre of mass to the origin, sums their masses and copies them into the block. */
+static TalusStatus build_arrays(TalusShape *shape, const TalusShapeDef *def)
 {
     TalusChild *child;
     TALUS_TRY(TALUS_ALLOC(child, (size_t)def->part_count, "compound"));
     TalusStatus status = make_parts(def, child);
     TALUS_THEN(status, centre_parts(shape, child));
-    TALUS_THEN(status, find_mass(shape, child));
-    TALUS_THEN(status, take_parts(shape, child));
+    TALUS_THEN(status, sum_masses(shape, child));
+    TALUS_THEN(status, copy_parts_into_block(shape, child));
     for (int k = 0; k < def->part_count; k++)
         talus_shape_clear(&child[k].shape);
     talus_release(child);
@@ -191,7 +197,7 @@ static TalusStatus build(TalusShape *shape, const TalusShapeDef *def)
 /* ---- sizes ---- */
 
 /* Distance of the farthest point of a part from p, in the part's frame; for an ellipsoid an upper bound. */
-static double farthest(const TalusShape *shape, TalusVec3 p)
+static double farthest_distance(const TalusShape *shape, TalusVec3 p)
 {
     const TalusShapeDef *def = &shape->def;
     double r = def->radius, h = def->half_height, rho = sqrt(p.x * p.x + p.y * p.y), most = 0.0;
@@ -213,7 +219,7 @@ static double farthest(const TalusShape *shape, TalusVec3 p)
     }
 }
 
-static void measure(TalusShape *shape)
+static void set_radius_and_size(TalusShape *shape)
 {
     shape->bounding_radius = 0.0;
     shape->size = INFINITY;
@@ -221,7 +227,7 @@ static void measure(TalusShape *shape)
         const TalusChild *c = &shape->child[k];
         bool sphere = c->shape.def.kind == TALUS_SHAPE_SPHERE;
         TalusVec3 origin = talus_neg(talus_rotate_back(c->orientation, c->position));
-        shape->bounding_radius = fmax(shape->bounding_radius, farthest(&c->shape, origin));
+        shape->bounding_radius = fmax(shape->bounding_radius, farthest_distance(&c->shape, origin));
         shape->size = fmin(shape->size, sphere ? c->shape.def.radius : c->shape.size);
     }
     shape->box = talus_shape_bounds(shape, 0.0, talus_vec3(0, 0, 0), talus_quat_identity());
@@ -230,8 +236,8 @@ static void measure(TalusShape *shape)
 const TalusShapeOps talus_compound_ops = {
     .summary = "several convex shapes as one body",
     .uses = TALUS_USES_PARTS,
-    .check = check,
-    .build = build,
-    .measure = measure,
-    .mesh = talus_mesh_compound,
+    .check_def = check_def,
+    .build_arrays = build_arrays,
+    .set_radius_and_size = set_radius_and_size,
+    .make_mesh = talus_mesh_compound,
 };

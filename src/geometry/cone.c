@@ -4,7 +4,7 @@
 #include "geometry/kinds.h"
 
 /* The size is the radius of the ball that touches base and side: r H / (r + sqrt(r^2 + H^2)), H the height. */
-static void measure(TalusShape *shape)
+static void set_radius_and_size(TalusShape *shape)
 {
     double r = shape->def.radius, h = shape->def.half_height, height = 2.0 * h;
     shape->bounding_radius = fmax(1.5 * h, sqrt(r * r + 0.25 * h * h));
@@ -12,7 +12,7 @@ static void measure(TalusShape *shape)
 }
 
 /* m = pi r^2 H / 3, Izz = 3/10 m r^2, Ixx = Iyy = m (3/20 r^2 + 3/80 H^2) about the centre of mass, H = 2h. */
-static TalusMassProperties mass(const TalusShapeDef *def)
+static TalusMassProperties mass_at_unit_density(const TalusShapeDef *def)
 {
     double rr = def->radius * def->radius, h = def->half_height;
     double m = 2.0 / 3.0 * TALUS_PI * rr * h;
@@ -23,7 +23,7 @@ static TalusMassProperties mass(const TalusShapeDef *def)
 const TalusShapeOps talus_cone_ops = {
     .summary = "a solid cone about its z axis, apex up, its centre of mass at the origin",
     .uses = TALUS_USES_RADIUS | TALUS_USES_HALF_HEIGHT,
-    .measure = measure,
-    .mass = mass,
-    .mesh = talus_mesh_cone,
+    .set_radius_and_size = set_radius_and_size,
+    .mass_at_unit_density = mass_at_unit_density,
+    .make_mesh = talus_mesh_cone,
 };

@@ -1,7 +1,7 @@
 /* geometry/ellipsoid.c - a solid ellipsoid about the body's origin, given by its semi-axes. */
 #include "geometry/kinds.h"
 
-static void measure(TalusShape *shape)
+static void set_radius_and_size(TalusShape *shape)
 {
     TalusVec3 h = shape->def.half;
     shape->bounding_radius = fmax(h.x, fmax(h.y, h.z));
@@ -9,7 +9,7 @@ static void measure(TalusShape *shape)
 }
 
 /* m = 4/3 pi a b c, Ixx = m/5 (b^2 + c^2) */
-static TalusMassProperties mass(const TalusShapeDef *def)
+static TalusMassProperties mass_at_unit_density(const TalusShapeDef *def)
 {
     TalusVec3 h = def->half;
     double m = 4.0 / 3.0 * TALUS_PI * h.x * h.y * h.z;
@@ -21,7 +21,7 @@ static TalusMassProperties mass(const TalusShapeDef *def)
 const TalusShapeOps talus_ellipsoid_ops = {
     .summary = "a solid ellipsoid, given by its semi-axes half",
     .uses = TALUS_USES_HALF,
-    .measure = measure,
-    .mass = mass,
-    .mesh = talus_mesh_ellipsoid,
+    .set_radius_and_size = set_radius_and_size,
+    .mass_at_unit_density = mass_at_unit_density,
+    .make_mesh = talus_mesh_ellipsoid,
 };

@@ -6,29 +6,30 @@
 
 #include <string.h>
 
-static TalusStatus check(const TalusShapeDef *def)
+static TalusStatus check_def(const TalusShapeDef *def)
 {
     if (!def->height || def->columns < 2 || def->rows < 2)
         return talus_reject(
             "field: has %d columns and %d rows of heights; it needs at least 2 of each",
             def->height ? def->columns : 0, def->height ? def->rows : 0);
-    if (2.0 * (def->columns - 1.0) * (def->rows - 1.0) > TALUS_FACETS)
+    if (2.0 * (def->columns - 1.0) * (def->rows - 1.0) > TALUS_MAX_FACETS)
         return talus_reject("field: %d columns and %d rows make more than %d triangles",
-                            def->columns, def->rows, (int)TALUS_FACETS);
+                            def->columns, def->rows, (int)TALUS_MAX_FACETS);
     TALUS_TRY(talus_check_length("field", "spacing", def->spacing));
     for (int j = 0; j < def->rows; j++)
         for (int i = 0; i < def->columns; i++) {
             double z = def->height[(size_t)j * (size_t)def->columns + (size_t)i];
-            if (!(fabs(z) <= TALUS_FACET_REACH))
+            if (!(fabs(z) <= TALUS_FACET_MAX_COORDINATE))
                 return talus_reject(
                     "field: the height in column %d of row %d is %g; it must be finite and at "
                     "most %g",
-                    i, j, z, TALUS_FACET_REACH);
+                    i, j, z, TALUS_FACET_MAX_COORDINATE);
         }
     return TALUS_OK;
 }
 
-static TalusStatus build(TalusShape *shape, const TalusShapeDef *def)
+/* Copies the heights into the block and sets the box. */
+static TalusStatus build_arrays(TalusShape *shape, const TalusShapeDef *def)
 {
     size_t count = (size_t)def->columns * (size_t)def->rows;
     shape->block_size = count * sizeof(double);
@@ -46,7 +47,7 @@ static TalusStatus build(TalusShape *shape, const TalusShapeDef *def)
     return TALUS_OK;
 }
 
-static void measure(TalusShape *shape)
+static void set_radius_and_size(TalusShape *shape)
 {
     TalusVec3 lo = shape->box.lo, hi = shape->box.hi;
     double z = fmax(fabs(lo.z), fabs(hi.z));
@@ -57,8 +58,8 @@ const TalusShapeOps talus_field_ops = {
     .summary = "ground: heights over a regular grid of the x-y plane, solid below; fixed or "
                "driven bodies only",
     .uses = TALUS_USES_HEIGHTS,
-    .check = check,
-    .build = build,
-    .measure = measure,
-    .mesh = talus_mesh_field,
+    .check_def = check_def,
+    .build_arrays = build_arrays,
+    .set_radius_and_size = set_radius_and_size,
+    .make_mesh = talus_mesh_field,
 };

@@ -2,8 +2,8 @@
  *
  * A viewer chooses the level of a body by its size in the picture: with n segments a circle of r pixels has the error r
  * (1 - cos(pi / n)), a quarter of a pixel at r = 13 for 16, 52 for 32, 200 for 64 and 1800 for 192. The first level is
- * always made. A level with more than MOST triangles is omitted, and so is one with no more triangles than the level
- * before (a box is the same at every level), and all finer ones with it. */
+ * always made. A level is omitted, and all finer levels with it, if it has more than MAX_TRIANGLES triangles, or no more
+ * than the level before it (a box is the same at every level). */
 #include "geometry/figure.h"
 
 #include "base/hash.h"
@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-enum { MOST = 16384 };
+enum { MAX_TRIANGLES = 16384 };
 
 const char *talus_drawn_name(TalusDrawn drawn)
 {
@@ -23,6 +23,7 @@ const char *talus_drawn_name(TalusDrawn drawn)
     return names[drawn];
 }
 
+/* How shapes of a kind are drawn. */
 static TalusDrawn drawn_as(TalusShapeKind kind)
 {
     if (kind == TALUS_SHAPE_SPHERE)
@@ -37,17 +38,20 @@ static TalusDrawn drawn_as(TalusShapeKind kind)
 
 /* ---- rounding as in files ---- */
 
-static double step(double x)
+/* Rounds a component of a normal to a multiple of 1 / TALUS_NORMAL_STEPS. */
+static double round_component(double x)
 {
     return rint(TALUS_NORMAL_STEPS * x) / TALUS_NORMAL_STEPS + 0.0; /* no -0 */
 }
 
-static TalusStatus round_mesh(TalusMesh *mesh)
+/* Rounds positions to single precision and normals to 1 / TALUS_NORMAL_STEPS. Fails if a position overflows. */
+static TalusStatus round_as_in_files(TalusMesh *mesh)
 {
     for (int k = 0; k < mesh->vertex_count; k++) {
         TalusVec3 p = mesh->vertex[k], n = mesh->normal[k];
         mesh->vertex[k] = talus_vec3((float)p.x + 0.0, (float)p.y + 0.0, (float)p.z + 0.0);
-        mesh->normal[k] = talus_vec3(step(n.x), step(n.y), step(n.z));
+        mesh->normal[k] =
+            talus_vec3(round_component(n.x), round_component(n.y), round_component(n.z));
         p = mesh->vertex[k];
         if (!isfinite(p.x + p.y + p.z))
             return talus_fail(TALUS_ERR_UNSUPPORTED, "a shape is too large to be drawn");
@@ -63,8 +67,8 @@ static bool same_vertex(const TalusMesh *mesh, int a, int b)
            memcmp(&mesh->normal[a], &mesh->normal[b], sizeof *mesh->normal) == 0;
 }
 
-/* Returns the first vertex equal to vertex k, which may be k. `table`: hash table of the distinct vertices so far; -1:
- * free. */
+/* Returns the first vertex with the position and normal of vertex k, which may be k. `table`: hash table of the distinct
+ * vertices so far, to which k is added if it is new; -1: free slot. */
 static int find_vertex(const TalusMesh *mesh, int k, int *table, size_t slots)
 {
     uint64_t hash = talus_hash(TALUS_HASH_SEED, &mesh->vertex[k], sizeof *mesh->vertex);
@@ -76,8 +80,8 @@ static int find_vertex(const TalusMesh *mesh, int k, int *table, size_t slots)
     return table[at];
 }
 
-/* Removes duplicate vertices; sets `number` to the new index of each. */
-static void move_vertices(TalusMesh *mesh, int *number, int *table, size_t slots)
+/* Removes duplicate vertices and renumbers triangles and edges. Sets number[] to the new index of each vertex. */
+static void renumber_vertices(TalusMesh *mesh, int *number, int *table, size_t slots)
 {
     int count = 0;
     for (int k = 0; k < mesh->vertex_count; k++) {
@@ -95,7 +99,8 @@ static void move_vertices(TalusMesh *mesh, int *number, int *table, size_t slots
         mesh->edge[k] = number[mesh->edge[k]];
 }
 
-static TalusStatus weld(TalusMesh *mesh)
+/* Makes vertices with the same position and normal one. */
+static TalusStatus merge_duplicate_vertices(TalusMesh *mesh)
 {
     size_t slots = 16;
     int *number, *table = NULL;
@@ -105,7 +110,7 @@ static TalusStatus weld(TalusMesh *mesh)
     TALUS_THEN(status, TALUS_ALLOC(table, slots, "vertices"));
     if (status == TALUS_OK) {
         memset(table, -1, slots * sizeof *table);
-        move_vertices(mesh, number, table, slots);
+        renumber_vertices(mesh, number, table, slots);
     }
     TALUS_RELEASE(number, table);
     return status;
@@ -113,21 +118,23 @@ static TalusStatus weld(TalusMesh *mesh)
 
 /* ---- levels ---- */
 
-/* Adds a level unless it is too fine or no finer than the last; *more: a finer level may follow. */
+/* Adds the level with `segments` segments of a circle, unless it is too fine or no finer than the last. *more: a finer level
+ * may follow. */
 static TalusStatus add_level(const TalusShapeDef *shape, int segments, TalusFigure *out, bool *more)
 {
     TalusMesh *mesh = &out->level[out->levels];
     int before = out->levels > 0 ? mesh[-1].triangle_count : 0;
     TALUS_TRY(talus_mesh_of_shape(shape, 1.0, segments, mesh));
-    *more = mesh->triangle_count > before && (out->levels == 0 || mesh->triangle_count <= MOST);
+    *more = mesh->triangle_count > before &&
+            (out->levels == 0 || mesh->triangle_count <= MAX_TRIANGLES);
     if (!*more) {
         talus_mesh_free(mesh);
         return TALUS_OK;
     }
     out->levels++;
-    *more = mesh->triangle_count <= MOST;
-    TALUS_TRY(round_mesh(mesh));
-    return weld(mesh);
+    *more = mesh->triangle_count <= MAX_TRIANGLES;
+    TALUS_TRY(round_as_in_files(mesh));
+    return merge_duplicate_vertices(mesh);
 }
 
 TalusAabb talus_figure_bounds(const TalusMesh *mesh, int from, int to)
@@ -140,7 +147,7 @@ TalusAabb talus_figure_bounds(const TalusMesh *mesh, int from, int to)
     return from < to ? b : (TalusAabb){0};
 }
 
-void talus_figure_measure(TalusFigure *figure)
+void talus_figure_set_box(TalusFigure *figure)
 {
     const TalusMesh *mesh = &figure->level[figure->levels > 0 ? figure->levels - 1 : 0];
     figure->box = talus_figure_bounds(mesh, 0, mesh->triangle_count);
@@ -157,7 +164,7 @@ TalusStatus talus_figure_of_shape(const TalusShapeDef *shape, TalusFigure *out)
         status = add_level(shape, segments[k], out, &more);
     if (status != TALUS_OK)
         talus_figure_free(out);
-    talus_figure_measure(out);
+    talus_figure_set_box(out);
     return status;
 }
 

@@ -5,6 +5,7 @@
 
 #include "geometry/mesh.h"
 
+/* How a shape is drawn. */
 typedef enum TalusDrawn {
     TALUS_DRAWN_SPHERE,     /* sphere of the body's radius; no triangles */
     TALUS_DRAWN_HALF_SPACE, /* below z = 0; no triangles */
@@ -27,7 +28,7 @@ typedef struct TalusFigure {
 /* "sphere", "half space", "solid", ... */
 const char *talus_drawn_name(TalusDrawn drawn);
 
-/* Makes a figure. Coordinates are rounded to single precision and normals to 1 / TALUS_NORMAL_STEPS, as files store
+/* Makes the figure of a shape. Coordinates are rounded to single precision and normals to 1 / TALUS_NORMAL_STEPS, as files store
  * them. On failure the figure is empty. */
 TalusStatus talus_figure_of_shape(const TalusShapeDef *shape, TalusFigure *out);
 
@@ -36,10 +37,10 @@ enum { TALUS_NORMAL_STEPS = 32767 };
 /* Bounds of triangles `from` to `to` - 1 of a mesh; zero if there are none. */
 TalusAabb talus_figure_bounds(const TalusMesh *mesh, int from, int to);
 
-/* Sets `box` from the finest level. */
-void talus_figure_measure(TalusFigure *figure);
+/* Sets figure->box to the bounds of the finest level. */
+void talus_figure_set_box(TalusFigure *figure);
 
-/* Accepts a zeroed figure. */
+/* Releases the memory of a figure; accepts a zeroed one. */
 void talus_figure_free(TalusFigure *figure);
 
 #endif

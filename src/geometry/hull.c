@@ -14,24 +14,27 @@
 
 #include <string.h>
 
-#define TOLERANCE 0x1p-22 /* of the extent */
-#define CENTRED 0x1p-40   /* of the extent: tolerance of a centre of mass at the origin */
-#define FLAT 0x1p-18      /* of the extent: minimum thickness */
+/* Distance from a face up to which a point is in it, over the extent */
+#define FACE_TOLERANCE 0x1p-22
+/* Distance of the centre of mass from the origin, over the extent */
+#define CENTRE_TOLERANCE 0x1p-40
+#define MIN_THICKNESS 0x1p-18 /* over the extent */
 
-typedef struct Draft {
-    TalusVec3 *point;
+/* The hull while it is made. */
+typedef struct HullDraft {
+    TalusVec3 *point; /* the points that are still kept */
     int count;
-    TalusAabb box;
-    double extent; /* largest side of the box */
-    TalusGridPoint *grid;
-    bool *keep;
+    TalusAabb box;        /* bounds of the points */
+    double extent;        /* largest side of the box */
+    TalusGridPoint *grid; /* the points, rounded to the grid */
+    bool *keep;           /* by point: false for redundant points (talus_find_faces) */
     TalusTriangulation triangulation;
     TalusFaces faces;
-    TalusVec3 centre; /* sum of the shifts so far */
-    TalusMassProperties unit;
-} Draft;
+    TalusVec3 centre;         /* sum of the shifts of the points so far */
+    TalusMassProperties unit; /* at density 1 */
+} HullDraft;
 
-static TalusStatus check(const TalusShapeDef *def)
+static TalusStatus check_def(const TalusShapeDef *def)
 {
     if (!def->vertex || def->vertex_count < 4)
         return talus_reject("hull: %d points; it needs at least 4",
@@ -45,6 +48,7 @@ static TalusStatus check(const TalusShapeDef *def)
     return TALUS_OK;
 }
 
+/* Returns the error for points in one plane. */
 static TalusStatus fail_flat(const TalusShapeDef *def)
 {
     return talus_reject(
@@ -55,33 +59,36 @@ static TalusStatus fail_flat(const TalusShapeDef *def)
 
 /* ---- points ---- */
 
-static void measure_points(Draft *d)
+/* Sets box and extent from the points. */
+static void find_bounds(HullDraft *d)
 {
     d->box = (TalusAabb){d->point[0], d->point[0]};
     for (int k = 1; k < d->count; k++)
-        d->box = talus_aabb_add(d->box, d->point[k]);
+        d->box = talus_aabb_add_point(d->box, d->point[k]);
     TalusVec3 sides = talus_sub(d->box.hi, d->box.lo);
     d->extent = fmax(sides.x, fmax(sides.y, sides.z));
 }
 
-static int64_t to_grid(double x, int exponent)
+/* Rounds x to the grid; the extent is below 2^exponent. */
+static int64_t round_to_grid(double x, int exponent)
 {
     return (int64_t)floor(ldexp(x, TALUS_GRID_BITS - exponent) + 0.5);
 }
 
-static void set_grid(Draft *d)
+/* Sets d->grid: the points, relative to the lower corner of the box, in steps of the grid. */
+static void round_points_to_grid(HullDraft *d)
 {
     int exponent;
     (void)frexp(d->extent, &exponent);
     for (int k = 0; k < d->count; k++) {
         TalusVec3 p = talus_sub(d->point[k], d->box.lo);
-        d->grid[k] = (TalusGridPoint){to_grid(p.x, exponent), to_grid(p.y, exponent),
-                                      to_grid(p.z, exponent)};
+        d->grid[k] = (TalusGridPoint){round_to_grid(p.x, exponent), round_to_grid(p.y, exponent),
+                                      round_to_grid(p.z, exponent)};
     }
 }
 
-/* Drops the points that are not kept. True if there were any. */
-static bool drop_points(Draft *d)
+/* Removes the points whose keep[] is false. True if there were any. */
+static bool drop_redundant_points(HullDraft *d)
 {
     int kept = 0;
     for (int k = 0; k < d->count; k++)
@@ -94,11 +101,11 @@ static bool drop_points(Draft *d)
 
 /* ---- mass ---- */
 
-/* Sets d->unit, volume and inertia about the centre of mass, and returns this centre, by the divergence theorem: sums
- * over the tetrahedra between `from` and the triangles. One with corners a, b, c relative to `from` has the volume V =
- * det(a, b, c)/6, the first moment V (a + b + c)/4 and the second moments V/20 (aa' + bb' + cc' + ss'), s = a + b + c.
- * A `from` near the centre avoids cancellation. */
-static TalusVec3 integrate(Draft *d, TalusVec3 from)
+/* Sets d->unit: volume and inertia about the centre of mass. Returns the centre of mass. Sums over the tetrahedra between
+ * the point `from` and the triangles of the surface: a tetrahedron with corners a, b, c relative to `from` has the volume
+ * V = det(a, b, c)/6, the first moment V (a + b + c)/4 and the second moments V/20 (aa' + bb' + cc' + ss'), where s = a +
+ * b + c. A `from` near the centre avoids cancellation. */
+static TalusVec3 integrate_mass(HullDraft *d, TalusVec3 from)
 {
     double volume = 0.0;
     TalusVec3 first = talus_vec3(0, 0, 0);
@@ -134,7 +141,7 @@ static TalusVec3 integrate(Draft *d, TalusVec3 from)
 }
 
 /* Mean of the points. */
-static TalusVec3 middle(const Draft *d)
+static TalusVec3 mean_of_points(const HullDraft *d)
 {
     TalusVec3 sum = talus_vec3(0, 0, 0);
     for (int k = 0; k < d->count; k++)
@@ -144,9 +151,9 @@ static TalusVec3 middle(const Draft *d)
 
 /* ---- hull of the present points ---- */
 
-/* True if the hull is not thicker than FLAT extents along the normal of the first face, which has the largest triangle.
- * This keeps hulls with almost no volume from the integrals; `make` tests the width at all faces later. */
-static bool is_flat(const Draft *d)
+/* True if the hull is not thicker than MIN_THICKNESS extents along the normal of the first face, which has the largest
+ * triangle. This excludes hulls with almost no volume before integrate_mass; `make_hull` tests the width at all faces later. */
+static bool is_flat(const HullDraft *d)
 {
     double lo = INFINITY, hi = -INFINITY;
     for (int k = 0; k < d->count; k++) {
@@ -154,50 +161,52 @@ static bool is_flat(const Draft *d)
         lo = fmin(lo, along);
         hi = fmax(hi, along);
     }
-    return !(hi - lo > FLAT * d->extent);
+    return !(hi - lo > MIN_THICKNESS * d->extent);
 }
 
-static void free_surface(Draft *d)
+static void free_surface(HullDraft *d)
 {
     talus_triangulation_free(&d->triangulation);
     talus_faces_free(&d->faces);
 }
 
-static TalusStatus find_surface(Draft *d, const TalusShapeDef *def)
+/* Triangulates the points and finds the faces and keep[]. Fails if the points have no extent or lie in one plane. */
+static TalusStatus find_surface(HullDraft *d, const TalusShapeDef *def)
 {
     bool flat;
     free_surface(d);
-    measure_points(d);
+    find_bounds(d);
     if (!(d->extent < INFINITY && d->extent > 0x1p-1000))
         return talus_reject(
             "hull: its %d points extend over %g; they must differ, and not by more than numbers "
             "hold",
             def->vertex_count, d->extent);
-    set_grid(d);
+    round_points_to_grid(d);
     TALUS_TRY(talus_triangulate(d->grid, d->count, &d->triangulation, &flat));
     if (flat)
         return fail_flat(def);
-    return talus_find_faces(&d->triangulation, d->grid, d->point, d->count, TOLERANCE * d->extent,
-                            &d->faces, d->keep);
+    return talus_find_faces(&d->triangulation, d->grid, d->point, d->count,
+                            FACE_TOLERANCE * d->extent, &d->faces, d->keep);
 }
 
-/* Finds the hull again until all points are vertices and the centre of mass is the origin. Points are only ever
- * dropped, so this ends; the centre takes one round, two far from the origin. */
-static TalusStatus settle(Draft *d, const TalusShapeDef *def)
+/* Finds the hull, drops redundant points and shifts the points by the centre of mass; repeats this until all points are
+ * vertices and the centre of mass is the origin. The number of points only decreases, so this ends; the shift takes one
+ * round, or two if the points are far from the origin. */
+static TalusStatus find_centred_hull(HullDraft *d, const TalusShapeDef *def)
 {
     for (;;) {
         TALUS_TRY(find_surface(d, def));
         if (is_flat(d))
             return fail_flat(def);
-        if (drop_points(d))
+        if (drop_redundant_points(d))
             continue;
-        TalusVec3 c = integrate(d, middle(d));
+        TalusVec3 c = integrate_mass(d, mean_of_points(d));
         if (!(d->extent > 1e-60 && d->extent < 1e60))
             return talus_reject("hull: %g across, so large or small that its inertia overflows",
                                 d->extent);
         if (!(d->unit.mass > 0.0 && talus_norm(c) < INFINITY))
             return fail_flat(def);
-        if (talus_norm(c) <= CENTRED * d->extent)
+        if (talus_norm(c) <= CENTRE_TOLERANCE * d->extent)
             return TALUS_OK;
         for (int k = 0; k < d->count; k++)
             d->point[k] = talus_sub(d->point[k], c);
@@ -207,23 +216,24 @@ static TalusStatus settle(Draft *d, const TalusShapeDef *def)
 
 /* ---- the shape ---- */
 
-/* Sets the pointers of all arrays; called before and after the allocation of the block. */
-static void lay_out(const Draft *d, TalusShape *shape, TalusLayout *layout)
+/* Lays out all arrays of the shape (TalusLayout); called before and after the allocation of the block. */
+static void lay_out_arrays(const HullDraft *d, TalusShape *shape, TalusLayout *layout)
 {
     size_t vertices = (size_t)d->count, faces = (size_t)d->faces.faces;
     size_t corners = (size_t)d->faces.loop_start[faces];
     TalusHull *h = &shape->hull;
-    shape->def.vertex = talus_layout(layout, vertices, sizeof(TalusVec3));
-    h->plane = talus_layout(layout, faces, sizeof *h->plane);
-    h->loop_start = talus_layout(layout, faces + 1, sizeof *h->loop_start);
-    h->loop = talus_layout(layout, corners, sizeof *h->loop);
-    h->edge = talus_layout(layout, corners / 2, sizeof *h->edge);
-    h->neighbour_start = talus_layout(layout, vertices + 1, sizeof *h->neighbour_start);
+    shape->def.vertex = talus_layout_array(layout, vertices, sizeof(TalusVec3));
+    h->plane = talus_layout_array(layout, faces, sizeof *h->plane);
+    h->loop_start = talus_layout_array(layout, faces + 1, sizeof *h->loop_start);
+    h->loop = talus_layout_array(layout, corners, sizeof *h->loop);
+    h->edge = talus_layout_array(layout, corners / 2, sizeof *h->edge);
+    h->neighbour_start = talus_layout_array(layout, vertices + 1, sizeof *h->neighbour_start);
     h->neighbour =
-        talus_layout(layout, 3 * (size_t)d->triangulation.triangles, sizeof *h->neighbour);
+        talus_layout_array(layout, 3 * (size_t)d->triangulation.triangles, sizeof *h->neighbour);
 }
 
-static void fill_edges(const Draft *d, TalusShape *shape)
+/* Fills hull.edge and hull.edges: edges of triangles between two faces. */
+static void fill_edges(const HullDraft *d, TalusShape *shape)
 {
     const TalusTriangulation *t = &d->triangulation;
     int32_t(*edge)[4] = (int32_t(*)[4])shape->hull.edge;
@@ -240,9 +250,9 @@ static void fill_edges(const Draft *d, TalusShape *shape)
         }
 }
 
-/* Neighbours are along edges of triangles. With those inside faces, hill climbing reaches the farthest vertex whether
- * faces are exactly or only nearly flat. */
-static void fill_neighbours(const Draft *d, TalusShape *shape)
+/* Fills hull.neighbour: the vertices joined to each vertex by edges of triangles. As edges inside faces count, hill
+ * climbing reaches the farthest vertex whether faces are exactly or only nearly flat. */
+static void fill_neighbours(const HullDraft *d, TalusShape *shape)
 {
     const TalusTriangulation *t = &d->triangulation;
     int32_t *start = (int32_t *)shape->hull.neighbour_start;
@@ -260,8 +270,8 @@ static void fill_neighbours(const Draft *d, TalusShape *shape)
     start[0] = 0;
 }
 
-/* Sets planes that no vertex is beyond. */
-static void fill_planes(const Draft *d, TalusShape *shape)
+/* Fills hull.plane with the planes of the faces, moved outwards so that no vertex is beyond. */
+static void fill_planes(const HullDraft *d, TalusShape *shape)
 {
     double(*plane)[4] = (double(*)[4])shape->hull.plane;
     for (int f = 0; f < d->faces.faces; f++) {
@@ -269,11 +279,12 @@ static void fill_planes(const Draft *d, TalusShape *shape)
         plane[f][0] = n.x;
         plane[f][1] = n.y;
         plane[f][2] = n.z;
-        plane[f][3] = talus_dot(n, shape->def.vertex[talus_hull_support(shape, n)]);
+        plane[f][3] = talus_dot(n, shape->def.vertex[talus_hull_farthest_vertex(shape, n)]);
     }
 }
 
-static void fill(const Draft *d, TalusShape *shape)
+/* Copies the draft into the arrays of the shape. */
+static void fill_shape(const HullDraft *d, TalusShape *shape)
 {
     TalusHull *h = &shape->hull;
     shape->def.vertex_count = d->count;
@@ -298,40 +309,43 @@ static double half_width(const TalusShape *shape)
     for (int f = 0; f < shape->hull.faces; f++) {
         const double *p = shape->hull.plane[f];
         TalusVec3 in = talus_vec3(-p[0], -p[1], -p[2]);
-        double across = p[3] + talus_dot(in, shape->def.vertex[talus_hull_support(shape, in)]);
+        double across =
+            p[3] + talus_dot(in, shape->def.vertex[talus_hull_farthest_vertex(shape, in)]);
         least = fmin(least, across);
     }
     return 0.5 * least;
 }
 
-static TalusStatus make(Draft *d, TalusShape *shape, const TalusShapeDef *def)
+/* Makes the hull of the points of def in *d and copies it into the shape. */
+static TalusStatus make_hull(HullDraft *d, TalusShape *shape, const TalusShapeDef *def)
 {
     TALUS_TRY(TALUS_ALLOC(d->point, (size_t)def->vertex_count, "points of a hull"));
     TALUS_TRY(TALUS_ALLOC(d->grid, (size_t)def->vertex_count, "points of a hull"));
     TALUS_TRY(TALUS_ALLOC(d->keep, (size_t)def->vertex_count, "points of a hull"));
     memcpy(d->point, def->vertex, (size_t)def->vertex_count * sizeof *d->point);
     d->count = def->vertex_count;
-    TALUS_TRY(settle(d, def));
+    TALUS_TRY(find_centred_hull(d, def));
     TalusLayout layout = {0};
-    lay_out(d, shape, &layout);
+    lay_out_arrays(d, shape, &layout);
     TALUS_TRY(TALUS_ALLOC(shape->block, layout.used, "hull"));
     shape->block_size = layout.used;
     layout = (TalusLayout){.base = shape->block};
-    lay_out(d, shape, &layout);
-    fill(d, shape);
-    return 2.0 * half_width(shape) > FLAT * d->extent ? TALUS_OK : fail_flat(def);
+    lay_out_arrays(d, shape, &layout);
+    fill_shape(d, shape);
+    return 2.0 * half_width(shape) > MIN_THICKNESS * d->extent ? TALUS_OK : fail_flat(def);
 }
 
-static TalusStatus build(TalusShape *shape, const TalusShapeDef *def)
+/* Makes the hull and fills the block; releases the draft. */
+static TalusStatus build_arrays(TalusShape *shape, const TalusShapeDef *def)
 {
-    Draft d = {.count = def->vertex_count};
-    TalusStatus status = make(&d, shape, def);
+    HullDraft d = {.count = def->vertex_count};
+    TalusStatus status = make_hull(&d, shape, def);
     free_surface(&d);
     TALUS_RELEASE(d.point, d.grid, d.keep);
     return status;
 }
 
-static void measure(TalusShape *shape)
+static void set_radius_and_size(TalusShape *shape)
 {
     double largest = 0.0;
     for (int k = 0; k < shape->def.vertex_count; k++)
@@ -343,8 +357,8 @@ static void measure(TalusShape *shape)
 const TalusShapeOps talus_hull_ops = {
     .summary = "the convex hull of points",
     .uses = TALUS_USES_VERTEX,
-    .check = check,
-    .build = build,
-    .measure = measure,
-    .mesh = talus_mesh_hull,
+    .check_def = check_def,
+    .build_arrays = build_arrays,
+    .set_radius_and_size = set_radius_and_size,
+    .make_mesh = talus_mesh_hull,
 };

@@ -1,13 +1,13 @@
 /* geometry/hull_faces.c - planar faces of a triangulated convex surface, and its redundant corners.
  *
- * Starting from the largest triangle, neighbours join its face while all their corners are within the tolerance of its
- * plane. The plane stays that of the first triangle, so that it cannot drift around a curve. The face is used only if
- * it is a polygon: one simple rim, convex up to the tolerance; else each of its triangles is a face. So the faces
- * always tile the surface, whatever the points.
+ * A face grows from the largest triangle left: neighbouring triangles join while all their corners are within the
+ * tolerance of the plane of the first triangle. This plane does not change, so that a face cannot bend around a curve. The
+ * face is used only if it is a polygon with one simple rim, convex up to the tolerance; else each of its triangles is a
+ * face. So the faces always tile the surface, whatever the points.
  *
- * A corner inside a face, on the straight edge between two faces, or within the tolerance of another corner adds only
- * work and meaningless directions. Such corners are marked, at most one of two neighbours along an edge at a time, so
- * that a finely divided curve loses no more than the tolerance. */
+ * Redundant corners are those inside a face, on the straight edge between two faces, or within the tolerance of another
+ * corner. Of two neighbours along an edge at most one is marked as redundant in a call, so that a finely divided curve
+ * loses no more than the tolerance. */
 #include "geometry/hull_work.h"
 
 #include "base/memory.h"
@@ -16,32 +16,35 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A triangle from which a face may grow. */
 typedef struct Seed {
-    double area;
+    double area; /* twice the area, in grid steps squared */
     int32_t triangle;
 } Seed;
 
-typedef struct Work {
+typedef struct FaceWork {
     const TalusTriangulation *t;
     const TalusGridPoint *grid;
     const TalusVec3 *point;
     int count;
     double tolerance;
     TalusVec3 *normal; /* normals of triangles */
-    Seed *seed;
+    Seed *seed;        /* all triangles, largest first */
     int32_t *stack;    /* triangles of the current face */
-    int32_t *visit;    /* [count]: last face with the point on its rim; later number of its faces */
-    int32_t (*end)[2]; /* [count]: ends of the first two rim edges that start there */
+    int32_t *
+        visit; /* [count]: last face with the point on its rim; later number of faces at the point */
+    int32_t (*end)[2]; /* [count]: ends of the first two rim edges that start at the point */
     int32_t *rim;      /* corners of the current rim */
     TalusFaces *out;
-} Work;
+} FaceWork;
 
-static TalusVec3 corner(const Work *w, int32_t triangle, int k)
+/* Position of corner k of a triangle. */
+static TalusVec3 corner_position(const FaceWork *w, int32_t triangle, int k)
 {
     return w->point[w->t->corner[triangle][k]];
 }
 
-static TalusStatus allocate(Work *w)
+static TalusStatus allocate_work(FaceWork *w)
 {
     size_t n = (size_t)w->t->triangles, points = (size_t)w->count;
     TALUS_TRY(TALUS_ALLOC(w->normal, n, "faces of a hull"));
@@ -58,7 +61,7 @@ static TalusStatus allocate(Work *w)
 
 /* ---- triangles in one plane ---- */
 
-static int larger_first(const void *a, const void *b)
+static int compare_larger_first(const void *a, const void *b)
 {
     const Seed *x = a, *y = b;
     if (x->area != y->area)
@@ -66,7 +69,8 @@ static int larger_first(const void *a, const void *b)
     return (x->triangle > y->triangle) - (x->triangle < y->triangle);
 }
 
-static void sort_triangles(Work *w)
+/* Fills seed[], largest triangle first, and normal[]; sets the face of every triangle to -1. */
+static void sort_seeds(FaceWork *w)
 {
     for (int32_t k = 0; k < w->t->triangles; k++) {
         const int32_t *c = w->t->corner[k];
@@ -75,22 +79,23 @@ static void sort_triangles(Work *w)
         w->normal[k] = talus_normalize(n, talus_vec3(0, 0, 1));
         w->out->face[k] = -1;
     }
-    qsort(w->seed, (size_t)w->t->triangles, sizeof *w->seed, larger_first);
+    qsort(w->seed, (size_t)w->t->triangles, sizeof *w->seed, compare_larger_first);
 }
 
-static bool in_plane(const Work *w, int32_t triangle, TalusVec3 normal, TalusVec3 on)
+/* True if all corners of the triangle are within the tolerance of the plane with this normal through the point `on`. */
+static bool in_plane(const FaceWork *w, int32_t triangle, TalusVec3 normal, TalusVec3 on)
 {
     for (int k = 0; k < 3; k++)
-        if (fabs(talus_dot(normal, talus_sub(corner(w, triangle, k), on))) > w->tolerance)
+        if (fabs(talus_dot(normal, talus_sub(corner_position(w, triangle, k), on))) > w->tolerance)
             return false;
     return true;
 }
 
-/* Collects the triangles of the face that grows from `first` on the stack and sets their face index. Returns their
- * number. */
-static int grow(Work *w, int32_t first, int32_t face)
+/* Grows a face from the triangle `first`: collects its triangles in w->stack and sets out->face of each to `face`. Returns
+ * their number. */
+static int grow_face(FaceWork *w, int32_t first, int32_t face)
 {
-    TalusVec3 normal = w->normal[first], on = corner(w, first, 0);
+    TalusVec3 normal = w->normal[first], on = corner_position(w, first, 0);
     int found = 0;
     w->stack[found++] = first;
     w->out->face[first] = face;
@@ -107,30 +112,33 @@ static int grow(Work *w, int32_t first, int32_t face)
 
 /* ---- rims ---- */
 
-static bool is_rim(const Work *w, int32_t triangle, int edge)
+/* True if the triangle across this edge belongs to another face. */
+static bool is_rim_edge(const FaceWork *w, int32_t triangle, int edge)
 {
     return w->out->face[w->t->across[triangle][edge]] != w->out->face[triangle];
 }
 
-static int corner_at(const Work *w, int32_t triangle, int32_t point)
+/* Number of the corner of a triangle that is this point. */
+static int corner_number_of(const FaceWork *w, int32_t triangle, int32_t point)
 {
     const int32_t *c = w->t->corner[triangle];
     return c[0] == point ? 0 : c[1] == point ? 1 : 2;
 }
 
-/* Moves from an edge of the rim to the next, rotating about their common corner within the face. */
-static void next_rim(const Work *w, int32_t *triangle, int *edge)
+/* Moves *triangle and *edge from an edge of the rim to the next, rotating about their common corner within the face. */
+static void next_rim_edge(const FaceWork *w, int32_t *triangle, int *edge)
 {
     *edge = (*edge + 1) % 3;
-    while (!is_rim(w, *triangle, *edge)) {
+    while (!is_rim_edge(w, *triangle, *edge)) {
         int32_t about = w->t->corner[*triangle][*edge];
         *triangle = w->t->across[*triangle][*edge];
-        *edge = corner_at(w, *triangle, about);
+        *edge = corner_number_of(w, *triangle, about);
     }
 }
 
-/* Stores the rim that starts at an edge in w->rim. Returns its length; 0 if it visits a corner twice. */
-static int follow_rim(Work *w, int32_t triangle, int edge)
+/* Stores the corners of the rim that starts at an edge in w->rim. Returns their number; 0 if the rim visits a corner
+ * twice. */
+static int follow_rim(FaceWork *w, int32_t triangle, int edge)
 {
     int32_t start = triangle, face = w->out->face[triangle];
     int start_edge = edge, length = 0;
@@ -140,12 +148,13 @@ static int follow_rim(Work *w, int32_t triangle, int edge)
             return 0;
         w->visit[at] = face;
         w->rim[length++] = at;
-        next_rim(w, &triangle, &edge);
+        next_rim_edge(w, &triangle, &edge);
     } while (triangle != start || edge != start_edge);
     return length;
 }
 
-static bool rim_is_convex(const Work *w, int length, TalusVec3 normal)
+/* True if the rim in w->rim is convex, up to the tolerance. */
+static bool rim_is_convex(const FaceWork *w, int length, TalusVec3 normal)
 {
     for (int k = 0; k < length; k++) {
         TalusVec3 p = w->point[w->rim[k]], v = w->point[w->rim[(k + 1) % length]];
@@ -157,13 +166,14 @@ static bool rim_is_convex(const Work *w, int length, TalusVec3 normal)
     return true;
 }
 
-/* Returns the length of the rim of the triangles on the stack if they form a polygon; else 0. */
-static int polygon_of(Work *w, int found, TalusVec3 normal)
+/* Finds the rim of the `found` triangles in w->stack. Returns its number of corners; 0 if the triangles do not form a convex
+ * polygon. */
+static int find_polygon_rim(FaceWork *w, int found, TalusVec3 normal)
 {
     int edges = 0, length = 0;
     for (int k = 0; k < found; k++)
         for (int e = 0; e < 3; e++) {
-            if (!is_rim(w, w->stack[k], e))
+            if (!is_rim_edge(w, w->stack[k], e))
                 continue;
             if (edges++ == 0)
                 length = follow_rim(w, w->stack[k], e);
@@ -174,7 +184,7 @@ static int polygon_of(Work *w, int found, TalusVec3 normal)
 /* ---- faces ---- */
 
 /* Twice the area vector of a polygon (Newell), from differences to its first corner. */
-static TalusVec3 polygon_area(const Work *w, const int32_t *loop, int length)
+static TalusVec3 twice_area_vector(const FaceWork *w, const int32_t *loop, int length)
 {
     TalusVec3 sum = talus_vec3(0, 0, 0), o = w->point[loop[0]];
     for (int k = 1; k + 1 < length; k++)
@@ -184,7 +194,7 @@ static TalusVec3 polygon_area(const Work *w, const int32_t *loop, int length)
 }
 
 /* Extent of the corners of a polygon along a direction. */
-static double spread(const Work *w, const int32_t *loop, int length, TalusVec3 along)
+static double extent_along(const FaceWork *w, const int32_t *loop, int length, TalusVec3 along)
 {
     double lo = 0.0, hi = 0.0;
     for (int k = 1; k < length; k++) {
@@ -195,8 +205,8 @@ static double spread(const Work *w, const int32_t *loop, int length, TalusVec3 a
     return hi - lo;
 }
 
-/* Adds the rim as a face, starting at its corner of lowest index. */
-static void add_face(Work *w, int length, TalusVec3 normal)
+/* Adds the polygon in w->rim as a face, starting at its corner of lowest index. normal: that of its largest triangle. */
+static void add_face(FaceWork *w, int length, TalusVec3 normal)
 {
     TalusFaces *out = w->out;
     int32_t *loop = out->loop + out->loop_start[out->faces];
@@ -206,23 +216,26 @@ static void add_face(Work *w, int length, TalusVec3 normal)
             first = k;
     for (int k = 0; k < length; k++)
         loop[k] = w->rim[(first + k) % length];
-    TalusVec3 own = talus_normalize(polygon_area(w, loop, length), normal);
+    TalusVec3 own = talus_normalize(twice_area_vector(w, loop, length), normal);
     /* A face too thin for its corners to give a normal, or so bent that their mean normal is worse, has the normal of
      * its largest triangle on the grid. */
-    bool sound = talus_dot(own, normal) > 0.5 && spread(w, loop, length, own) <= 0.5 * w->tolerance;
+    bool sound =
+        talus_dot(own, normal) > 0.5 && extent_along(w, loop, length, own) <= 0.5 * w->tolerance;
     out->normal[out->faces] = sound ? own : normal;
     out->loop_start[out->faces + 1] = out->loop_start[out->faces] + length;
     out->faces++;
 }
 
-static void add_triangle(Work *w, int32_t triangle)
+/* Adds a triangle as a face of its own. */
+static void add_triangle_face(FaceWork *w, int32_t triangle)
 {
     memcpy(w->rim, w->t->corner[triangle], sizeof w->t->corner[triangle]);
     w->out->face[triangle] = w->out->faces;
     add_face(w, 3, w->normal[triangle]);
 }
 
-static void make_faces(Work *w)
+/* Makes all faces, from the largest seed on. */
+static void make_faces(FaceWork *w)
 {
     for (int32_t k = 0; k < w->count; k++)
         w->visit[k] = -1;
@@ -230,18 +243,19 @@ static void make_faces(Work *w)
         int32_t first = w->seed[k].triangle;
         if (w->out->face[first] >= 0)
             continue;
-        int found = grow(w, first, w->out->faces);
-        int length = polygon_of(w, found, w->normal[first]);
+        int found = grow_face(w, first, w->out->faces);
+        int length = find_polygon_rim(w, found, w->normal[first]);
         if (length > 0)
             add_face(w, length, w->normal[first]);
         else
             for (int j = 0; j < found; j++)
-                add_triangle(w, w->stack[j]);
+                add_triangle_face(w, w->stack[j]);
     }
 }
 
 /* ---- redundant corners ---- */
 
+/* Distance of v from the segment p q. */
 static double distance_to_segment(TalusVec3 v, TalusVec3 p, TalusVec3 q)
 {
     TalusVec3 along = talus_sub(q, p), from = talus_sub(v, p);
@@ -250,9 +264,9 @@ static double distance_to_segment(TalusVec3 v, TalusVec3 p, TalusVec3 q)
     return talus_norm(talus_madd(from, -fmin(fmax(s, 0.0), 1.0), along));
 }
 
-/* Of two corners joined by an edge no longer than the tolerance, drops the one of higher index. True if there were
- * any. */
-static bool drop_doubles(const Work *w, bool *keep)
+/* Sets keep[] to false for one of two corners, that of higher index, if an edge no longer than the tolerance joins them.
+ * True if there were any. */
+static bool unmark_close_corners(const FaceWork *w, bool *keep)
 {
     bool any = false;
     for (int32_t t = 0; t < w->t->triangles; t++)
@@ -267,9 +281,9 @@ static bool drop_doubles(const Work *w, bool *keep)
     return any;
 }
 
-/* Sets visit[] to the number of faces at every point, and end[] to the ends of the first two rim edges that start
- * there. */
-static void count_edges(Work *w)
+/* Sets visit[] to the number of faces at every point, and end[] to the ends of the first two rim edges that start at the
+ * point. */
+static void count_faces_at_points(FaceWork *w)
 {
     const TalusFaces *f = w->out;
     for (int32_t k = 0; k < w->count; k++)
@@ -284,9 +298,9 @@ static void count_edges(Work *w)
         }
 }
 
-/* True if three or more faces meet at v, or two whose common edge bends there by more than the tolerance or has just
- * lost a neighbour of v. */
-static bool is_needed(const Work *w, int32_t v, const bool *keep)
+/* True if corner v is not redundant: three or more faces meet at v; or two faces do, and their common edge bends at v by
+ * more than the tolerance, or a neighbour of v on that edge is being dropped. */
+static bool is_needed(const FaceWork *w, int32_t v, const bool *keep)
 {
     if (w->visit[v] != 2)
         return w->visit[v] > 2; /* else the point is inside a face */
@@ -295,17 +309,17 @@ static bool is_needed(const Work *w, int32_t v, const bool *keep)
            distance_to_segment(w->point[v], w->point[p], w->point[q]) > w->tolerance;
 }
 
-/* Sets keep[] to true for the corners that are not redundant (file head). */
-static void name_corners(Work *w, bool *keep)
+/* Sets keep[] of all points: true for corners that are not redundant (file head). */
+static void mark_needed_corners(FaceWork *w, bool *keep)
 {
     for (int k = 0; k < w->count; k++)
         keep[k] = false;
     for (int32_t t = 0; t < w->t->triangles; t++)
         for (int e = 0; e < 3; e++)
             keep[w->t->corner[t][e]] = true;
-    if (drop_doubles(w, keep))
+    if (unmark_close_corners(w, keep))
         return; /* one of two such corners may seem redundant because of the other */
-    count_edges(w);
+    count_faces_at_points(w);
     for (int32_t v = 0; v < w->count; v++)
         keep[v] = keep[v] && is_needed(w, v, keep);
 }
@@ -314,14 +328,14 @@ TalusStatus talus_find_faces(const TalusTriangulation *t, const TalusGridPoint *
                              const TalusVec3 *point, int count, double tolerance, TalusFaces *out,
                              bool *keep)
 {
-    Work w = {
+    FaceWork w = {
         .t = t, .grid = grid, .point = point, .count = count, .tolerance = tolerance, .out = out};
     memset(out, 0, sizeof *out);
-    TalusStatus status = allocate(&w);
+    TalusStatus status = allocate_work(&w);
     if (status == TALUS_OK) {
-        sort_triangles(&w);
+        sort_seeds(&w);
         make_faces(&w);
-        name_corners(&w, keep);
+        mark_needed_corners(&w, keep);
     } else {
         talus_faces_free(out);
     }

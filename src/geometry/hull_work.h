@@ -5,7 +5,7 @@
 #include <talus/base.h>
 #include <talus/math.h>
 
-/* A point on a grid of 2^40 steps per axis: differences and determinants of three of them are exact in 128 bits. */
+/* Bits of a coordinate of a point on the grid: a determinant of three differences of such points is exact in 128 bits. */
 enum { TALUS_GRID_BITS = 40 };
 
 typedef struct TalusGridPoint {
@@ -29,17 +29,18 @@ void talus_triangulation_free(TalusTriangulation *triangulation);
 /* (b - a) x (c - a), exact up to its rounding to double: outward for a triangle of TalusTriangulation. */
 TalusVec3 talus_grid_normal(TalusGridPoint a, TalusGridPoint b, TalusGridPoint c);
 
-/* Faces of a triangulation: groups of triangles in one plane up to the tolerance. */
+/* Planar faces of a triangulation: connected triangles in one plane up to the tolerance. */
 typedef struct TalusFaces {
     int faces;
-    int32_t *face;       /* [triangles]: the face of each */
-    int32_t *loop_start; /* [faces + 1] */
+    int32_t *face;       /* [triangles]: the face of each triangle */
+    int32_t *loop_start; /* [faces + 1]: index in loop of the first corner of each face */
     int32_t *loop;       /* corners of each face in order, anticlockwise from outside */
     TalusVec3 *normal;   /* [faces]: unit */
 } TalusFaces;
 
-/* Finds the faces. Sets keep[] of all points: false for points that are no corner, and for redundant corners, within
- * the tolerance of a face, an edge or another corner. After dropping them the caller must triangulate again. */
+/* Finds the faces of a triangulation. Sets keep[] of all points: false for points that are no corner, and for redundant
+ * corners, which are within the tolerance of a face, an edge or another corner. After dropping such points the caller must
+ * triangulate again. */
 TalusStatus talus_find_faces(const TalusTriangulation *t, const TalusGridPoint *grid,
                              const TalusVec3 *point, int count, double tolerance, TalusFaces *out,
                              bool *keep);

@@ -23,19 +23,20 @@ enum {
 typedef struct TalusShapeOps {
     const char *summary;
     int uses; /* TALUS_USES_* */
-    /* Fails with a message that names the field, its value and the valid values. NULL: the lengths of `uses` must be
-     * positive. */
-    TalusStatus (*check)(const TalusShapeDef *def);
+    /* Checks the definition; fails with a message that names the field, its value and the valid values. NULL: the lengths
+     * of `uses` must be positive. */
+    TalusStatus (*check_def)(const TalusShapeDef *def);
     /* For kinds with arrays: allocates shape->block, lays the arrays out in it and points shape->def there. On entry
-     * shape->def is a copy of the def without its arrays. Also sets centre, unit and box where the kind has them. The
-     * caller clears what is left on failure. */
-    TalusStatus (*build)(TalusShape *shape, const TalusShapeDef *def);
-    /* Sets bounding_radius and size of a checked and built shape, of a compound also box; NULL: they stay 0. */
-    void (*measure)(TalusShape *shape);
-    /* Mass and inertia at density 1; NULL for shapes without volume and for those whose `build` sets `unit`. */
-    TalusMassProperties (*mass)(const TalusShapeDef *def);
-    /* Makes triangles for drawing (geometry/mesh_build.h). The caller frees what is left on failure. */
-    TalusStatus (*mesh)(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
+     * shape->def is a copy of the def without its arrays. Also sets centre, unit and box where the kind has them. On
+     * failure the caller clears the shape. */
+    TalusStatus (*build_arrays)(TalusShape *shape, const TalusShapeDef *def);
+    /* Sets bounding_radius and size of a checked and built shape, of a compound also box. NULL: bounding_radius and size
+     * stay 0. */
+    void (*set_radius_and_size)(TalusShape *shape);
+    /* Mass and inertia at density 1; NULL for shapes without volume and for kinds whose build_arrays sets `unit`. */
+    TalusMassProperties (*mass_at_unit_density)(const TalusShapeDef *def);
+    /* Makes triangles for drawing (geometry/mesh_build.h). On failure the caller frees the mesh. */
+    TalusStatus (*make_mesh)(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
 } TalusShapeOps;
 
 #define TALUS_DECLARE_OPS(argument, kind, file, name, traits) \
@@ -44,19 +45,20 @@ TALUS_SHAPE_TABLE(TALUS_DECLARE_OPS, 0)
 
 /* Functions of a valid kind. */
 const TalusShapeOps *talus_shape_ops(TalusShapeKind kind);
-/* Writes the kinds with a trait as words, such as "sphere, box or hull", to text[size] and returns it. */
+/* Writes the names of the kinds with a trait, such as "sphere, box or hull", to text[size] and returns text. */
 const char *talus_shape_names_with_trait(int trait, char *text, size_t size);
 
-/* Lays out arrays in a block, aligned to 16 bytes. With base NULL talus_layout only adds to `used` and returns NULL, so
- * that one function, run before and after the allocation of the block, sets all pointers. */
+/* Layout of arrays in a block of memory, aligned to 16 bytes. With base NULL talus_layout_array only adds to `used`. So one
+ * function that lays out all arrays runs twice: to find the length of the block, and to set the pointers into it. */
 typedef struct TalusLayout {
-    unsigned char *base;
-    size_t used;
+    unsigned char *base; /* the block; NULL: not allocated yet */
+    size_t used;         /* bytes of the arrays so far */
 } TalusLayout;
 
-void *talus_layout(TalusLayout *layout, size_t count, size_t element);
+/* Adds an array of `count` elements of `element` bytes to the layout. Returns its address; NULL if base is NULL. */
+void *talus_layout_array(TalusLayout *layout, size_t count, size_t element);
 
-/* OK if `value` is positive and finite; else a message such as
+/* Fails unless `value` is positive and finite, with a message such as
  *     box: half.x is -1; it must be a positive length                                           */
 TalusStatus talus_check_length(const char *shape, const char *field, double value);
 

@@ -20,6 +20,7 @@ void talus_mesh_free(TalusMesh *mesh)
     memset(mesh, 0, sizeof *mesh);
 }
 
+/* Fails if indices of vertices or triangles would overflow an int. */
 static TalusStatus check_sizes(TalusMeshSizes most)
 {
     if (most.vertices > INT32_MAX / 8 || most.triangles > INT32_MAX / 8)
@@ -40,7 +41,7 @@ TalusStatus talus_mesh_allocate(TalusMesh *mesh, TalusMeshSizes most)
     return status;
 }
 
-TalusStatus talus_mesh_grow(TalusMesh *mesh, const TalusMesh *by)
+TalusStatus talus_mesh_reserve(TalusMesh *mesh, const TalusMesh *by)
 {
     TalusMeshSizes old = {(size_t)mesh->vertex_count, (size_t)mesh->triangle_count,
                           (size_t)mesh->edge_count};
@@ -54,16 +55,17 @@ TalusStatus talus_mesh_grow(TalusMesh *mesh, const TalusMesh *by)
     return TALUS_GROW(mesh->edge, 2 * most.edges, 2 * old.edges, "mesh edges");
 }
 
-void talus_mesh_polygon(TalusMesh *mesh, int first, int corners)
+void talus_mesh_add_polygon(TalusMesh *mesh, int first, int corners)
 {
     for (int k = 2; k < corners; k++)
-        talus_mesh_triangle(mesh, first, first + k - 1, first + k);
+        talus_mesh_add_triangle(mesh, first, first + k - 1, first + k);
 }
 
 /* ---- circles ---- */
 
-/* Taylor sums for the angle of a segment, at most a quarter turn; the first omitted term is below 1e-20. */
-static void segment_angle(int n, double *cosine, double *sine)
+/* Cosine and sine of the angle of one of n segments of a circle, at most a quarter turn, by Taylor sums; the first omitted
+ * term is below 1e-20. */
+static void cosine_and_sine_of_segment(int n, double *cosine, double *sine)
 {
     double x = 2.0 * TALUS_PI / (double)n, y = x * x, s = 1.0, c = 1.0;
     for (int k = 27; k >= 3; k -= 2)
@@ -74,11 +76,11 @@ static void segment_angle(int n, double *cosine, double *sine)
     *sine = x * s;
 }
 
-/* Unit vectors of a circle about z; a quarter is computed, the others are its exact rotations. */
+/* Sets circle[n] to unit vectors of a circle about z. A quarter of them is computed, the others are its exact rotations. */
 static void fill_circle(TalusVec3 *circle, int n)
 {
     double c, s;
-    segment_angle(n, &c, &s);
+    cosine_and_sine_of_segment(n, &c, &s);
     circle[0] = talus_vec3(1.0, 0.0, 0.0);
     for (int k = 1; k < n / 4; k++) {
         TalusVec3 p = circle[k - 1];
@@ -88,61 +90,61 @@ static void fill_circle(TalusVec3 *circle, int n)
         circle[k] = talus_vec3(-circle[k - n / 4].y, circle[k - n / 4].x, 0.0);
 }
 
-int talus_mesh_ring(TalusMesh *mesh, TalusCircle circle, TalusRim rim)
+int talus_mesh_add_ring(TalusMesh *mesh, TalusCircle circle, TalusRingProfile rim)
 {
     int first = mesh->vertex_count;
     for (int k = 0; k < circle.n; k++) {
         TalusVec3 c = circle.at[k];
-        talus_mesh_vertex(mesh, talus_vec3(rim.r * c.x, rim.r * c.y, rim.z),
-                          talus_vec3(rim.nr * c.x, rim.nr * c.y, rim.nz));
+        talus_mesh_add_vertex(mesh, talus_vec3(rim.r * c.x, rim.r * c.y, rim.z),
+                              talus_vec3(rim.nr * c.x, rim.nr * c.y, rim.nz));
     }
     return first;
 }
 
-void talus_mesh_band(TalusMesh *mesh, int n, int low, int high, bool low_point, bool high_point,
-                     bool flip)
+void talus_mesh_add_band(TalusMesh *mesh, int n, int low, int high, bool low_point, bool high_point,
+                         bool flip)
 {
     for (int k = 0; k < n; k++) {
         int next = (k + 1) % n;
         int a = low + k, b = low + next, c = high + next, d = high + k;
         if (!low_point)
-            flip ? talus_mesh_triangle(mesh, a, c, b) : talus_mesh_triangle(mesh, a, b, c);
+            flip ? talus_mesh_add_triangle(mesh, a, c, b) : talus_mesh_add_triangle(mesh, a, b, c);
         if (!high_point)
-            flip ? talus_mesh_triangle(mesh, a, d, c) : talus_mesh_triangle(mesh, a, c, d);
+            flip ? talus_mesh_add_triangle(mesh, a, d, c) : talus_mesh_add_triangle(mesh, a, c, d);
     }
 }
 
-void talus_mesh_circle_edges(TalusMesh *mesh, int n, int ring)
+void talus_mesh_add_ring_edges(TalusMesh *mesh, int n, int ring)
 {
     for (int k = 0; k < n; k++)
-        talus_mesh_edge(mesh, ring + k, ring + (k + 1) % n);
+        talus_mesh_add_edge(mesh, ring + k, ring + (k + 1) % n);
 }
 
-void talus_mesh_bottom(TalusMesh *mesh, TalusCircle circle, double radius, double z)
+void talus_mesh_add_bottom_disc(TalusMesh *mesh, TalusCircle circle, double radius, double z)
 {
     int first = mesh->vertex_count;
     for (int k = circle.n - 1; k >= 0; k--)
-        talus_mesh_vertex(mesh, talus_vec3(radius * circle.at[k].x, radius * circle.at[k].y, z),
-                          talus_vec3(0, 0, -1));
-    talus_mesh_polygon(mesh, first, circle.n);
+        talus_mesh_add_vertex(mesh, talus_vec3(radius * circle.at[k].x, radius * circle.at[k].y, z),
+                              talus_vec3(0, 0, -1));
+    talus_mesh_add_polygon(mesh, first, circle.n);
 }
 
 /* ---- kinds ---- */
 
-/* A sphere scaled along the axes by `half`. */
-static TalusStatus mesh_ellipsoid(TalusVec3 half, TalusCircle circle, TalusMesh *out)
+/* Makes the mesh of an ellipsoid with semi-axes `half`: a unit sphere scaled along the axes. */
+static TalusStatus make_ellipsoid_mesh(TalusVec3 half, TalusCircle circle, TalusMesh *out)
 {
     int n = circle.n, rings = n / 2; /* bands from pole to pole */
     TalusMeshSizes sizes = {(size_t)n * (size_t)(rings + 1), 2 * (size_t)n * (size_t)rings, 0};
     TALUS_TRY(talus_mesh_allocate(out, sizes));
     for (int k = 0; k <= rings; k++) {
         /* from the south pole: (sin, -cos) of half a turn in `rings` parts, which are the circle's angles */
-        TalusRim rim = {circle.at[k].y, -circle.at[k].x, circle.at[k].y, -circle.at[k].x};
+        TalusRingProfile rim = {circle.at[k].y, -circle.at[k].x, circle.at[k].y, -circle.at[k].x};
         if (k == 0 || k == rings)
             rim.r = rim.nr = 0.0;
-        int ring = talus_mesh_ring(out, circle, rim);
+        int ring = talus_mesh_add_ring(out, circle, rim);
         if (k > 0)
-            talus_mesh_band(out, n, ring - n, ring, k == 1, k == rings, false);
+            talus_mesh_add_band(out, n, ring - n, ring, k == 1, k == rings, false);
     }
     for (int k = 0; k < out->vertex_count; k++) {
         TalusVec3 *p = &out->vertex[k], *m = &out->normal[k];
@@ -155,12 +157,12 @@ static TalusStatus mesh_ellipsoid(TalusVec3 half, TalusCircle circle, TalusMesh 
 TalusStatus talus_mesh_sphere(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out)
 {
     (void)shape;
-    return mesh_ellipsoid(talus_vec3(how->radius, how->radius, how->radius), how->circle, out);
+    return make_ellipsoid_mesh(talus_vec3(how->radius, how->radius, how->radius), how->circle, out);
 }
 
 TalusStatus talus_mesh_ellipsoid(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out)
 {
-    return mesh_ellipsoid(shape->def.half, how->circle, out);
+    return make_ellipsoid_mesh(shape->def.half, how->circle, out);
 }
 
 TalusStatus talus_mesh_cylinder(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out)
@@ -170,14 +172,14 @@ TalusStatus talus_mesh_cylinder(const TalusShape *shape, const TalusMeshing *how
     int n = circle.n;
     size_t m = (size_t)n;
     TALUS_TRY(talus_mesh_allocate(out, (TalusMeshSizes){4 * m, 2 * m + 2 * (m - 2), 2 * m}));
-    int low = talus_mesh_ring(out, circle, (TalusRim){r, -h, 1.0, 0.0});
-    int high = talus_mesh_ring(out, circle, (TalusRim){r, h, 1.0, 0.0});
-    talus_mesh_band(out, n, low, high, false, false, false);
-    talus_mesh_circle_edges(out, n, low);
-    talus_mesh_circle_edges(out, n, high);
-    int top = talus_mesh_ring(out, circle, (TalusRim){r, h, 0.0, 1.0});
-    talus_mesh_polygon(out, top, n);
-    talus_mesh_bottom(out, circle, r, -h);
+    int low = talus_mesh_add_ring(out, circle, (TalusRingProfile){r, -h, 1.0, 0.0});
+    int high = talus_mesh_add_ring(out, circle, (TalusRingProfile){r, h, 1.0, 0.0});
+    talus_mesh_add_band(out, n, low, high, false, false, false);
+    talus_mesh_add_ring_edges(out, n, low);
+    talus_mesh_add_ring_edges(out, n, high);
+    int top = talus_mesh_add_ring(out, circle, (TalusRingProfile){r, h, 0.0, 1.0});
+    talus_mesh_add_polygon(out, top, n);
+    talus_mesh_add_bottom_disc(out, circle, r, -h);
     return TALUS_OK;
 }
 
@@ -194,16 +196,16 @@ static void add_box_face(TalusMesh *mesh, const double half[3], int axis, double
         p[axis] = s * half[axis];
         p[u] = s * corner[k][0] * half[u]; /* mirrored in u to stay anticlockwise */
         p[v] = corner[k][1] * half[v];
-        talus_mesh_vertex(mesh, talus_vec3(p[0], p[1], p[2]),
-                          talus_vec3(normal[0], normal[1], normal[2]));
+        talus_mesh_add_vertex(mesh, talus_vec3(p[0], p[1], p[2]),
+                              talus_vec3(normal[0], normal[1], normal[2]));
     }
-    talus_mesh_polygon(mesh, first, 4);
+    talus_mesh_add_polygon(mesh, first, 4);
     if (axis == 2) /* rims of top and bottom */
         for (int k = 0; k < 4; k++)
-            talus_mesh_edge(mesh, first + k, first + (k + 1) % 4);
+            talus_mesh_add_edge(mesh, first + k, first + (k + 1) % 4);
     if (axis == 0) { /* vertical edges: corners of the x faces that differ in z alone */
-        talus_mesh_edge(mesh, first, first + 3);
-        talus_mesh_edge(mesh, first + 1, first + 2);
+        talus_mesh_add_edge(mesh, first, first + 3);
+        talus_mesh_add_edge(mesh, first + 1, first + 2);
     }
 }
 
@@ -222,46 +224,49 @@ TalusStatus talus_mesh_box(const TalusShape *shape, const TalusMeshing *how, Tal
 
 /* ---- revolve ---- */
 
-static TalusRim profile_point(const TalusShapeDef *def, int k)
+/* Radius and height of profile point k; no normal. */
+static TalusRingProfile profile_point(const TalusShapeDef *def, int k)
 {
-    return (TalusRim){def->profile[2 * k], def->profile[2 * k + 1], 0.0, 0.0};
+    return (TalusRingProfile){def->profile[2 * k], def->profile[2 * k + 1], 0.0, 0.0};
 }
 
-/* Unit normal of face k, to the right of the profile's direction for side 1, to the left for -1. */
-static TalusRim face_normal(const TalusShapeDef *def, int k, double side)
+/* Unit normal of profile segment k: to the right of the profile's direction for side 1, to the left for -1. */
+static TalusRingProfile segment_normal(const TalusShapeDef *def, int k, double side)
 {
-    TalusRim a = profile_point(def, k), b = profile_point(def, k + 1);
+    TalusRingProfile a = profile_point(def, k), b = profile_point(def, k + 1);
     double dr = b.r - a.r, dz = b.z - a.z, length = sqrt(dr * dr + dz * dz);
-    return (TalusRim){a.r, a.z, side * dz / length, -side * dr / length};
+    return (TalusRingProfile){a.r, a.z, side * dz / length, -side * dr / length};
 }
 
-/* +1 if the right side of the profile faces away from the axis, weighted by area; else -1. */
-static double outer_side(const TalusShapeDef *def)
+/* Returns the side of the profile that faces away from the axis over most of the area: 1 for the right side, -1 for the
+ * left. */
+static double find_outer_side(const TalusShapeDef *def)
 {
     double sum = 0.0;
     for (int k = 0; k + 1 < def->point_count; k++) {
-        TalusRim a = profile_point(def, k), b = profile_point(def, k + 1);
+        TalusRingProfile a = profile_point(def, k), b = profile_point(def, k + 1);
         sum += (a.r + b.r) * (b.z - a.z);
     }
     return sum < 0.0 ? -1.0 : 1.0;
 }
 
-/* Normal of face k at its end `point` (k or k + 1): shared with the neighbour across a smooth bend. *sharp: the bend is
- * sharp, or the end free. */
-static TalusRim end_normal(const TalusShapeDef *def, int k, int point, double side, bool *sharp)
+/* Position and normal of profile segment k at its end `point` (k or k + 1). Across a smooth bend the normal is the mean of
+ * those of both segments. *sharp: the bend is sharp, or the end is free. */
+static TalusRingProfile segment_end_normal(const TalusShapeDef *def, int k, int point, double side,
+                                           bool *sharp)
 {
     int other = point == k ? k - 1 : k + 1;
-    TalusRim n = face_normal(def, k, side), at = profile_point(def, point);
+    TalusRingProfile n = segment_normal(def, k, side), at = profile_point(def, point);
     *sharp = true;
     if (other >= 0 && other + 1 < def->point_count) {
-        TalusRim m = face_normal(def, other, side);
+        TalusRingProfile m = segment_normal(def, other, side);
         *sharp = n.nr * m.nr + n.nz * m.nz < TALUS_SMOOTH_COSINE;
         if (!*sharp) {
             double nr = n.nr + m.nr, nz = n.nz + m.nz, length = sqrt(nr * nr + nz * nz);
-            return (TalusRim){at.r, at.z, nr / length, nz / length};
+            return (TalusRingProfile){at.r, at.z, nr / length, nz / length};
         }
     }
-    return (TalusRim){at.r, at.z, n.nr, n.nz};
+    return (TalusRingProfile){at.r, at.z, n.nr, n.nz};
 }
 
 TalusStatus talus_mesh_revolve(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out)
@@ -272,25 +277,25 @@ TalusStatus talus_mesh_revolve(const TalusShape *shape, const TalusMeshing *how,
     size_t faces = (size_t)def->point_count - 1, m = (size_t)n;
     TALUS_TRY(
         talus_mesh_allocate(out, (TalusMeshSizes){2 * m * faces, 2 * m * faces, m * (faces + 1)}));
-    double side = outer_side(def);
+    double side = find_outer_side(def);
     for (int k = 0; k + 1 < def->point_count; k++) {
         bool sharp_low, sharp_high;
-        TalusRim low = end_normal(def, k, k, side, &sharp_low);
-        TalusRim high = end_normal(def, k, k + 1, side, &sharp_high);
-        int a = talus_mesh_ring(out, circle, low), b = talus_mesh_ring(out, circle, high);
-        talus_mesh_band(out, n, a, b, low.r == 0.0, high.r == 0.0, side < 0.0);
+        TalusRingProfile low = segment_end_normal(def, k, k, side, &sharp_low);
+        TalusRingProfile high = segment_end_normal(def, k, k + 1, side, &sharp_high);
+        int a = talus_mesh_add_ring(out, circle, low), b = talus_mesh_add_ring(out, circle, high);
+        talus_mesh_add_band(out, n, a, b, low.r == 0.0, high.r == 0.0, side < 0.0);
         if (sharp_low && low.r > 0.0)
-            talus_mesh_circle_edges(out, n, a);
+            talus_mesh_add_ring_edges(out, n, a);
         if (k + 2 == def->point_count && high.r > 0.0)
-            talus_mesh_circle_edges(out, n, b);
+            talus_mesh_add_ring_edges(out, n, b);
     }
     return TALUS_OK;
 }
 
 /* ---- any shape ---- */
 
-/* A convex shape is one piece; a compound has set its own. */
-static TalusStatus note_piece(const TalusShape *shape, TalusMesh *mesh)
+/* Lists the triangles of a convex shape as one piece. A compound has listed its pieces already; other shapes have none. */
+static TalusStatus add_convex_piece(const TalusShape *shape, TalusMesh *mesh)
 {
     if (!talus_shape_has(shape->def.kind, TALUS_TRAIT_CONVEX))
         return TALUS_OK;
@@ -299,11 +304,12 @@ static TalusStatus note_piece(const TalusShape *shape, TalusMesh *mesh)
     return TALUS_OK;
 }
 
-TalusStatus talus_mesh_of_checked(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out)
+TalusStatus talus_mesh_of_built_shape(const TalusShape *shape, const TalusMeshing *how,
+                                      TalusMesh *out)
 {
     memset(out, 0, sizeof *out);
-    TalusStatus status = talus_shape_ops(shape->def.kind)->mesh(shape, how, out);
-    TALUS_THEN(status, note_piece(shape, out));
+    TalusStatus status = talus_shape_ops(shape->def.kind)->make_mesh(shape, how, out);
+    TALUS_THEN(status, add_convex_piece(shape, out));
     if (status != TALUS_OK)
         talus_mesh_free(out);
     return status;
@@ -322,7 +328,7 @@ TalusStatus talus_mesh_of_shape(const TalusShapeDef *shape, double extent, int s
     if (status == TALUS_OK) {
         fill_circle(circle, segments);
         TalusMeshing how = {{segments, circle}, 1.0, extent};
-        status = talus_mesh_of_checked(&checked, &how, out);
+        status = talus_mesh_of_built_shape(&checked, &how, out);
         talus_release(circle);
     }
     talus_shape_clear(&checked);
@@ -331,13 +337,15 @@ TalusStatus talus_mesh_of_shape(const TalusShapeDef *shape, double extent, int s
 
 /* ---- parts of planes ---- */
 
+/* A convex polygon that is cut by planes. */
 typedef struct Polygon {
-    TalusVec3 *corner, *spare; /* `spare` receives the result of a cut: at most one corner more */
+    TalusVec3 *corner,
+        *spare; /* `spare`: memory for the result of the next cut, which has at most one corner more */
     int count;
 } Polygon;
 
-/* Keeps the part where dot(normal, x - point) >= -slack. */
-static void cut(Polygon *polygon, TalusVec3 point, TalusVec3 normal, double slack)
+/* Cuts the polygon to the part where dot(normal, x - point) >= -slack. */
+static void cut_polygon(Polygon *polygon, TalusVec3 point, TalusVec3 normal, double slack)
 {
     TalusVec3 *kept = polygon->spare;
     int count = 0;
@@ -355,8 +363,8 @@ static void cut(Polygon *polygon, TalusVec3 point, TalusVec3 normal, double slac
     polygon->count = count;
 }
 
-/* Sets a square of the plane that covers the bounds, anticlockwise seen from the side of the normal. */
-static void cover(Polygon *polygon, TalusMeshPlane plane, TalusAabb bounds)
+/* Sets the polygon to a square of the plane that covers the bounds, anticlockwise seen from the side of the normal. */
+static void cover_bounds(Polygon *polygon, TalusMeshPlane plane, TalusAabb bounds)
 {
     TalusVec3 n = plane.normal, middle = talus_scale(0.5, talus_add(bounds.lo, bounds.hi));
     double reach = talus_norm(talus_sub(bounds.hi, bounds.lo));
@@ -371,15 +379,16 @@ static void cover(Polygon *polygon, TalusMeshPlane plane, TalusAabb bounds)
     polygon->count = 4;
 }
 
-static TalusStatus mesh_polygon(const Polygon *polygon, TalusVec3 normal, TalusMesh *out)
+/* Makes the mesh of one polygon, with its sides as edges; empty for fewer than three corners. */
+static TalusStatus make_polygon_mesh(const Polygon *polygon, TalusVec3 normal, TalusMesh *out)
 {
     int n = polygon->count < 3 ? 0 : polygon->count;
     TALUS_TRY(talus_mesh_allocate(out, (TalusMeshSizes){(size_t)n, (size_t)n, (size_t)n}));
     for (int k = 0; k < n; k++) {
-        talus_mesh_vertex(out, polygon->corner[k], normal);
-        talus_mesh_edge(out, k, (k + 1) % n);
+        talus_mesh_add_vertex(out, polygon->corner[k], normal);
+        talus_mesh_add_edge(out, k, (k + 1) % n);
     }
-    talus_mesh_polygon(out, 0, n);
+    talus_mesh_add_polygon(out, 0, n);
     return TALUS_OK;
 }
 
@@ -390,7 +399,7 @@ TalusStatus talus_mesh_plane(const TalusShape *shape, const TalusMeshing *how, T
     TALUS_TRY(talus_check_length("plane", "extent", e));
     TalusVec3 corner[4] = {{-e, -e, 0}, {e, -e, 0}, {e, e, 0}, {-e, e, 0}};
     Polygon square = {corner, NULL, 4};
-    return mesh_polygon(&square, talus_vec3(0, 0, 1), out);
+    return make_polygon_mesh(&square, talus_vec3(0, 0, 1), out);
 }
 
 TalusStatus talus_mesh_of_plane(const TalusMeshPlane *planes, int count, int which,
@@ -402,15 +411,15 @@ TalusStatus talus_mesh_of_plane(const TalusMeshPlane *planes, int count, int whi
     memset(out, 0, sizeof *out);
     TALUS_TRY(TALUS_ALLOC(corners, 2 * most, "polygon"));
     Polygon polygon = {corners, corners + most, 0};
-    cover(&polygon, planes[which], bounds);
+    cover_bounds(&polygon, planes[which], bounds);
     for (int k = 0; k < 3; k++) {
-        cut(&polygon, bounds.lo, talus_axis_vector(k), slack);
-        cut(&polygon, bounds.hi, talus_neg(talus_axis_vector(k)), slack);
+        cut_polygon(&polygon, bounds.lo, talus_axis_vector(k), slack);
+        cut_polygon(&polygon, bounds.hi, talus_neg(talus_axis_vector(k)), slack);
     }
     for (int k = 0; k < count; k++)
         if (k != which)
-            cut(&polygon, planes[k].point, planes[k].normal, slack);
-    TalusStatus status = mesh_polygon(&polygon, planes[which].normal, out);
+            cut_polygon(&polygon, planes[k].point, planes[k].normal, slack);
+    TalusStatus status = make_polygon_mesh(&polygon, planes[which].normal, out);
     talus_release(corners);
     return status;
 }

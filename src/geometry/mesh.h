@@ -4,8 +4,8 @@
 
 #include <talus/shape.h>
 
-/* Vertices are duplicated along sharp edges, so that corners there have the normals of their own faces. The triangles
- * of a solid still close it without gaps. */
+/* Triangles of a shape. Vertices are duplicated along sharp edges, so that each face has its own normal at its corners. The
+ * triangles of a solid still form a closed surface. */
 typedef struct TalusMesh {
     int vertex_count, triangle_count, edge_count, piece_count;
     TalusVec3 *vertex, *normal; /* normals: unit, out of a solid, away from the axis of a revolve */
@@ -16,7 +16,7 @@ typedef struct TalusMesh {
 
 enum { TALUS_MESH_SEGMENTS = 64 }; /* default segments of a full circle */
 
-/* Makes the mesh in the body's frame. A sphere is the unit sphere, to be scaled by the body's radius; a plane is a
+/* Makes the mesh of a shape in the body's frame. A sphere is the unit sphere, to be scaled by the body's radius; a plane is a
  * square of half width `extent` (which other shapes ignore), normal +z. `segments` >= 4, a multiple of 4, divides
  * circles. On failure the mesh is empty. */
 TalusStatus talus_mesh_of_shape(const TalusShapeDef *shape, double extent, int segments,
@@ -27,12 +27,13 @@ typedef struct TalusMeshPlane {
     TalusVec3 point, normal; /* unit */
 } TalusMeshPlane;
 
-/* Makes the part of planes[which], within `bounds`, that bounds the free space of all planes, in the world frame. Five
- * planes give the five faces of an open box instead of five intersecting squares. The mesh may be empty. */
+/* Makes the mesh of a part of planes[which], in the world frame: the part within `bounds` that lies on the free side of all
+ * other planes. Five planes so give the five faces of an open box, not five intersecting squares. The mesh may be
+ * empty. */
 TalusStatus talus_mesh_of_plane(const TalusMeshPlane *planes, int count, int which,
                                 TalusAabb bounds, TalusMesh *out);
 
-/* Accepts a zeroed mesh. */
+/* Releases the memory of a mesh; accepts a zeroed one. */
 void talus_mesh_free(TalusMesh *mesh);
 
 #endif

@@ -12,12 +12,13 @@ typedef struct TalusMeshSizes {
     size_t vertices, triangles, edges;
 } TalusMeshSizes;
 
-/* Allocates these capacities; the counts are 0. */
+/* Allocates a mesh with these capacities; its counts are 0. */
 TalusStatus talus_mesh_allocate(TalusMesh *mesh, TalusMeshSizes most);
-/* Extends the capacities so that the contents of `by` fit in addition. */
-TalusStatus talus_mesh_grow(TalusMesh *mesh, const TalusMesh *by);
+/* Extends the capacities of a mesh so that the contents of the mesh `by` can be added. */
+TalusStatus talus_mesh_reserve(TalusMesh *mesh, const TalusMesh *by);
 
-static inline int talus_mesh_vertex(TalusMesh *mesh, TalusVec3 at, TalusVec3 normal)
+/* Adds a vertex and returns its index. The caller has reserved capacity; so for all talus_mesh_add_*. */
+static inline int talus_mesh_add_vertex(TalusMesh *mesh, TalusVec3 at, TalusVec3 normal)
 {
     int index = mesh->vertex_count++;
     mesh->vertex[index] = at;
@@ -25,7 +26,8 @@ static inline int talus_mesh_vertex(TalusMesh *mesh, TalusVec3 at, TalusVec3 nor
     return index;
 }
 
-static inline void talus_mesh_triangle(TalusMesh *mesh, int a, int b, int c)
+/* Adds the triangle of three vertices. */
+static inline void talus_mesh_add_triangle(TalusMesh *mesh, int a, int b, int c)
 {
     int *t = mesh->triangle + 3 * (size_t)mesh->triangle_count++;
     t[0] = a;
@@ -33,38 +35,40 @@ static inline void talus_mesh_triangle(TalusMesh *mesh, int a, int b, int c)
     t[2] = c;
 }
 
-static inline void talus_mesh_edge(TalusMesh *mesh, int a, int b)
+/* Adds a line between two vertices, to be drawn. */
+static inline void talus_mesh_add_edge(TalusMesh *mesh, int a, int b)
 {
     int *e = mesh->edge + 2 * (size_t)mesh->edge_count++;
     e[0] = a;
     e[1] = b;
 }
 
-/* Adds the fan of a convex polygon whose vertices are consecutive from `first` on. */
-void talus_mesh_polygon(TalusMesh *mesh, int first, int corners);
+/* Adds the triangles, a fan, of a convex polygon whose vertices are consecutive from index `first` on. */
+void talus_mesh_add_polygon(TalusMesh *mesh, int first, int corners);
 
 /* A circle of `n` unit vectors about z. */
 typedef struct TalusCircle {
     int n;
-    const TalusVec3 *at;
+    const TalusVec3 *at; /* [n] */
 } TalusCircle;
 
-/* A point of a profile of revolution: radius, height and normal. */
-typedef struct TalusRim {
+/* A point of a profile of revolution: radius r, height z and normal (nr, nz). */
+typedef struct TalusRingProfile {
     double r, z, nr, nz;
-} TalusRim;
+} TalusRingProfile;
 
-/* Adds a vertex with the radius, height and normal of `rim` at each point of the circle. Returns the index of the
- * first. */
-int talus_mesh_ring(TalusMesh *mesh, TalusCircle circle, TalusRim rim);
-/* Adds the band between two rings of n vertices, from vertices `low` and `high` on. Its front is to the right of the
- * direction from low to high in the half plane (radius, height); with `flip`, to the left. low_point, high_point: the
- * ring is a point of the axis. */
-void talus_mesh_band(TalusMesh *mesh, int n, int low, int high, bool low_point, bool high_point,
-                     bool flip);
-void talus_mesh_circle_edges(TalusMesh *mesh, int n, int ring);
+/* Adds a ring: a vertex with the radius, height and normal of `rim` at each point of the circle. Returns the index of the
+ * first vertex. */
+int talus_mesh_add_ring(TalusMesh *mesh, TalusCircle circle, TalusRingProfile rim);
+/* Adds the triangles between two rings of n vertices, whose first vertices are `low` and `high`. In the half plane (radius,
+ * height) the triangles face to the right of the direction from low to high; with `flip`, to the left. low_point,
+ * high_point: that ring is a point of the axis. */
+void talus_mesh_add_band(TalusMesh *mesh, int n, int low, int high, bool low_point, bool high_point,
+                         bool flip);
+/* Adds the n edges along a ring, whose first vertex is `ring`. */
+void talus_mesh_add_ring_edges(TalusMesh *mesh, int n, int ring);
 /* Adds a disc about z with normal -z. */
-void talus_mesh_bottom(TalusMesh *mesh, TalusCircle circle, double radius, double z);
+void talus_mesh_add_bottom_disc(TalusMesh *mesh, TalusCircle circle, double radius, double z);
 
 /* Parameters of a mesh besides the shape. */
 typedef struct TalusMeshing {
@@ -73,10 +77,11 @@ typedef struct TalusMeshing {
     double extent; /* half width of the square that stands for a plane, m */
 } TalusMeshing;
 
-/* Makes the mesh of a checked shape by the function of its kind, and its list of convex pieces. */
-TalusStatus talus_mesh_of_checked(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
+/* Makes the mesh of a built shape by the function of its kind, and the list of its convex pieces. */
+TalusStatus talus_mesh_of_built_shape(const TalusShape *shape, const TalusMeshing *how,
+                                      TalusMesh *out);
 
-/* By kind, in mesh.c and mesh_kinds.c: member `mesh` of TalusShapeOps. */
+/* By kind, in mesh.c and mesh_kinds.c: member `make_mesh` of TalusShapeOps. */
 #define TALUS_DECLARE_MESH(argument, kind, file, name, traits) \
     TalusStatus talus_mesh_##file(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
 TALUS_SHAPE_TABLE(TALUS_DECLARE_MESH, 0)

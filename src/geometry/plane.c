@@ -3,5 +3,5 @@
 
 const TalusShapeOps talus_plane_ops = {
     .summary = "a half space, solid below z = 0 of its own frame; fixed or driven bodies only",
-    .mesh = talus_mesh_plane,
+    .make_mesh = talus_mesh_plane,
 };

@@ -28,7 +28,7 @@ static TalusStatus check_point(const double *profile, int k)
     return TALUS_OK;
 }
 
-static TalusStatus check(const TalusShapeDef *def)
+static TalusStatus check_def(const TalusShapeDef *def)
 {
     if (def->point_count < 2 || !def->profile)
         return talus_reject("revolve: profile has %d points; it needs at least 2",
@@ -38,7 +38,8 @@ static TalusStatus check(const TalusShapeDef *def)
     return TALUS_OK;
 }
 
-static TalusStatus build(TalusShape *shape, const TalusShapeDef *def)
+/* Copies the profile into the block. */
+static TalusStatus build_arrays(TalusShape *shape, const TalusShapeDef *def)
 {
     shape->block_size = 2 * (size_t)def->point_count * sizeof(double);
     TALUS_TRY(TALUS_ALLOC(shape->block, shape->block_size, "profile"));
@@ -47,7 +48,7 @@ static TalusStatus build(TalusShape *shape, const TalusShapeDef *def)
     return TALUS_OK;
 }
 
-static void measure(TalusShape *shape)
+static void set_radius_and_size(TalusShape *shape)
 {
     double largest = 0.0;
     for (int k = 0; k < shape->def.point_count; k++) {
@@ -61,8 +62,8 @@ const TalusShapeOps talus_revolve_ops = {
     .summary =
         "a thin wall: a profile of (radius, height) points turned about z; fixed or driven bodies only",
     .uses = TALUS_USES_PROFILE,
-    .check = check,
-    .build = build,
-    .measure = measure,
-    .mesh = talus_mesh_revolve,
+    .check_def = check_def,
+    .build_arrays = build_arrays,
+    .set_radius_and_size = set_radius_and_size,
+    .make_mesh = talus_mesh_revolve,
 };

@@ -13,7 +13,7 @@
 static const TalusShapeOps *const kinds[TALUS_SHAPE_KINDS] = {TALUS_SHAPE_TABLE(ROW, 0)};
 static const char *const names[TALUS_SHAPE_KINDS] = {TALUS_SHAPE_TABLE(NAME, 0)};
 
-static bool known(TalusShapeKind kind)
+static bool is_known_kind(TalusShapeKind kind)
 {
     return (int)kind >= 0 && kind < TALUS_SHAPE_KINDS && kinds[kind];
 }
@@ -30,6 +30,7 @@ TalusStatus talus_check_length(const char *shape, const char *field, double valu
     return talus_reject("%s: %s is %g; it must be a positive length", shape, field, value);
 }
 
+/* Fails unless the lengths that define this kind of shape are positive and finite. */
 static TalusStatus check_lengths(const TalusShapeDef *def)
 {
     const char *name = names[def->kind];
@@ -45,17 +46,18 @@ static TalusStatus check_lengths(const TalusShapeDef *def)
     return talus_check_length(name, "half.z", def->half.z);
 }
 
-static TalusStatus check(const TalusShapeDef *def)
+/* Fails unless the kind is known and the definition is valid for it. */
+static TalusStatus check_shape_def(const TalusShapeDef *def)
 {
-    if (!known(def->kind))
+    if (!is_known_kind(def->kind))
         return talus_reject("shape: kind %d is not one of 0 to %d", (int)def->kind,
                             TALUS_SHAPE_KINDS - 1);
-    return kinds[def->kind]->check ? kinds[def->kind]->check(def) : check_lengths(def);
+    return kinds[def->kind]->check_def ? kinds[def->kind]->check_def(def) : check_lengths(def);
 }
 
 const char *talus_shape_name(TalusShapeKind kind)
 {
-    return known(kind) ? names[kind] : "unknown";
+    return is_known_kind(kind) ? names[kind] : "unknown";
 }
 
 const char *talus_shape_names_with_trait(int trait, char *text, size_t size)
@@ -75,13 +77,13 @@ const char *talus_shape_names_with_trait(int trait, char *text, size_t size)
 
 const char *talus_shape_summary(TalusShapeKind kind)
 {
-    return known(kind) ? kinds[kind]->summary : "";
+    return is_known_kind(kind) ? kinds[kind]->summary : "";
 }
 
 /* ---- mass ---- */
 
-TalusStatus talus_shape_properties(const TalusShape *shape, double radius, double density,
-                                   TalusMassProperties *out)
+TalusStatus talus_shape_mass_of_built(const TalusShape *shape, double radius, double density,
+                                      TalusMassProperties *out)
 {
     const TalusShapeOps *ops = kinds[shape->def.kind];
     bool sphere = shape->def.kind == TALUS_SHAPE_SPHERE;
@@ -94,7 +96,7 @@ TalusStatus talus_shape_properties(const TalusShape *shape, double radius, doubl
     if (sphere)
         TALUS_TRY(talus_check_length("sphere", "radius", radius));
     TalusShapeDef own = {.radius = radius};
-    TalusMassProperties unit = sphere ? ops->mass(&own) : shape->unit;
+    TalusMassProperties unit = sphere ? ops->mass_at_unit_density(&own) : shape->unit;
     out->mass = density * unit.mass;
     out->inertia = talus_sym3_scale(density, unit.inertia);
     return TALUS_OK;
@@ -105,7 +107,7 @@ TalusStatus talus_shape_mass(const TalusShapeDef *def, double radius, double den
 {
     TalusShape shape;
     TALUS_TRY(talus_shape_init(&shape, def));
-    TalusStatus status = talus_shape_properties(&shape, radius, density, out);
+    TalusStatus status = talus_shape_mass_of_built(&shape, radius, density, out);
     talus_shape_clear(&shape);
     return status;
 }
@@ -121,7 +123,7 @@ TalusStatus talus_shape_centre(const TalusShapeDef *def, TalusVec3 *out)
 
 /* ---- memory ---- */
 
-static void drop_arrays(TalusShapeDef *def)
+static void clear_array_pointers(TalusShapeDef *def)
 {
     def->profile = NULL;
     def->vertex = NULL;
@@ -133,19 +135,19 @@ static void drop_arrays(TalusShapeDef *def)
 TalusStatus talus_shape_init(TalusShape *shape, const TalusShapeDef *def)
 {
     memset(shape, 0, sizeof *shape);
-    TALUS_TRY(check(def));
+    TALUS_TRY(check_shape_def(def));
     const TalusShapeOps *ops = kinds[def->kind];
     shape->def = *def;
-    drop_arrays(&shape->def);
-    TalusStatus status = ops->build ? ops->build(shape, def) : TALUS_OK;
+    clear_array_pointers(&shape->def);
+    TalusStatus status = ops->build_arrays ? ops->build_arrays(shape, def) : TALUS_OK;
     if (status != TALUS_OK) {
         talus_shape_clear(shape);
         return status;
     }
-    if (ops->mass && def->kind != TALUS_SHAPE_SPHERE)
-        shape->unit = ops->mass(&shape->def);
-    if (ops->measure)
-        ops->measure(shape);
+    if (ops->mass_at_unit_density && def->kind != TALUS_SHAPE_SPHERE)
+        shape->unit = ops->mass_at_unit_density(&shape->def);
+    if (ops->set_radius_and_size)
+        ops->set_radius_and_size(shape);
     return TALUS_OK;
 }
 
@@ -155,27 +157,29 @@ void talus_shape_clear(TalusShape *shape)
     memset(shape, 0, sizeof *shape);
 }
 
-void *talus_layout(TalusLayout *layout, size_t count, size_t element)
+void *talus_layout_array(TalusLayout *layout, size_t count, size_t element)
 {
     void *place = layout->base ? layout->base + layout->used : NULL;
     layout->used += (count * element + 15) / 16 * 16;
     return place;
 }
 
-/* Old address of a block, and the address where it will be read. */
-typedef struct Move {
+/* Move of a block from its old address to the address where it will be read. */
+typedef struct BlockMove {
     const unsigned char *from;
     unsigned char *to;
-} Move;
+} BlockMove;
 
-static void *moved(Move m, const void *pointer)
+/* Address of a pointed-to object after the move of its block; NULL for NULL. */
+static void *moved_pointer(BlockMove m, const void *pointer)
 {
     return pointer ? m.to + ((const unsigned char *)pointer - m.from) : NULL;
 }
 
-#define MOVE(pointer) ((pointer) = moved(m, (pointer)))
+#define MOVE(pointer) ((pointer) = moved_pointer(m, (pointer)))
 
-static void move_arrays(TalusShape *shape, Move m)
+/* Changes all pointers of a shape into the block to its new address. */
+static void move_pointers(TalusShape *shape, BlockMove m)
 {
     MOVE(shape->def.profile);
     MOVE(shape->def.vertex);
@@ -200,16 +204,16 @@ static void move_arrays(TalusShape *shape, Move m)
 
 void talus_shape_rebase(TalusShape *shape, unsigned char *copy, unsigned char *to)
 {
-    Move m = {shape->block, to};
+    BlockMove m = {shape->block, to};
     if (shape->child) {
-        Move here = {shape->block, copy};
-        TalusChild *child = moved(here, shape->child);
-        TalusShapePart *part = moved(here, shape->def.part);
+        BlockMove here = {shape->block, copy};
+        TalusChild *child = moved_pointer(here, shape->child);
+        TalusShapePart *part = moved_pointer(here, shape->def.part);
         for (int k = 0; k < shape->def.part_count; k++) {
-            move_arrays(&child[k].shape, m);
+            move_pointers(&child[k].shape, m);
             MOVE(part[k].shape);
         }
     }
-    move_arrays(shape, m);
+    move_pointers(shape, m);
     shape->block = shape->block ? to : NULL;
 }

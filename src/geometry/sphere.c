@@ -2,7 +2,7 @@
 #include "base/status.h"
 #include "geometry/kinds.h"
 
-static TalusStatus check(const TalusShapeDef *def)
+static TalusStatus check_def(const TalusShapeDef *def)
 {
     if (def->radius >= 0.0 && def->radius < INFINITY) /* 0: no default, each body has its own */
         return TALUS_OK;
@@ -10,7 +10,7 @@ static TalusStatus check(const TalusShapeDef *def)
 }
 
 /* m = 4/3 pi r^3, I = 2/5 m r^2 */
-static TalusMassProperties mass(const TalusShapeDef *def)
+static TalusMassProperties mass_at_unit_density(const TalusShapeDef *def)
 {
     double r = def->radius, m = 4.0 / 3.0 * TALUS_PI * r * r * r, i = 0.4 * m * r * r;
     return (TalusMassProperties){m, {i, i, i, 0.0, 0.0, 0.0}};
@@ -19,7 +19,7 @@ static TalusMassProperties mass(const TalusShapeDef *def)
 const TalusShapeOps talus_sphere_ops = {
     .summary = "a ball; its radius is given by the body",
     .uses = TALUS_USES_RADIUS,
-    .check = check,
-    .mass = mass,
-    .mesh = talus_mesh_sphere,
+    .check_def = check_def,
+    .mass_at_unit_density = mass_at_unit_density,
+    .make_mesh = talus_mesh_sphere,
 };

@@ -12,6 +12,7 @@
 
 /* ---- axes ---- */
 
+/* Unit vector of coordinate axis k. */
 TALUS_INLINE TalusVec3 talus_axis_vector(int k)
 {
     return talus_vec3(k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0);
@@ -26,7 +27,8 @@ TALUS_INLINE TalusVec3 talus_smallest_axis(TalusVec3 d)
 
 /* ---- hull ---- */
 
-TALUS_INLINE int talus_hull_search(const TalusVec3 *vertex, int count, TalusVec3 direction)
+/* Index of the farthest of `count` points along a direction, by a test of all. */
+TALUS_INLINE int talus_hull_search_all(const TalusVec3 *vertex, int count, TalusVec3 direction)
 {
     int best = 0;
     double most = talus_dot(vertex[0], direction);
@@ -40,9 +42,10 @@ TALUS_INLINE int talus_hull_search(const TalusVec3 *vertex, int count, TalusVec3
     return best;
 }
 
-/* Climbs from vertex to vertex while a neighbour is farther along. On a convex body a local maximum is the global one,
- * and each step gains, so the climb ends. */
-TALUS_INLINE int talus_hull_climb(const TalusShape *shape, TalusVec3 direction, int from)
+/* Index of the vertex of a hull farthest along a direction, found by climbing from vertex `from` to neighbours while one is
+ * farther. On a convex body a local maximum is the global one, and each step gains, so the climb ends. */
+TALUS_INLINE int talus_hull_climb_to_farthest(const TalusShape *shape, TalusVec3 direction,
+                                              int from)
 {
     const TalusVec3 *vertex = shape->def.vertex;
     const TalusHull *hull = &shape->hull;
@@ -63,22 +66,24 @@ TALUS_INLINE int talus_hull_climb(const TalusShape *shape, TalusVec3 direction, 
 }
 
 /* Index of the vertex of a hull that is farthest along a direction. */
-TALUS_INLINE int talus_hull_support(const TalusShape *shape, TalusVec3 direction)
+TALUS_INLINE int talus_hull_farthest_vertex(const TalusShape *shape, TalusVec3 direction)
 {
     return shape->def.vertex_count <= TALUS_HULL_SEARCH
-               ? talus_hull_search(shape->def.vertex, shape->def.vertex_count, direction)
-               : talus_hull_climb(shape, direction, 0);
+               ? talus_hull_search_all(shape->def.vertex, shape->def.vertex_count, direction)
+               : talus_hull_climb_to_farthest(shape, direction, 0);
 }
 
 /* ---- closed forms ---- */
 
+/* Corner of a box farthest along d. */
 TALUS_INLINE TalusVec3 talus_box_support(TalusVec3 half, TalusVec3 d)
 {
     return talus_vec3(d.x < 0.0 ? -half.x : half.x, d.y < 0.0 ? -half.y : half.y,
                       d.z < 0.0 ? -half.z : half.z);
 }
 
-/* Support of a disc about z; its centre if the direction is the axis, as all its points are equally far then. */
+/* Point of a disc about the z axis, at height z, farthest along d; the centre if d is along the axis, because all points are
+ * equally far then. */
 TALUS_INLINE TalusVec3 talus_disc_support(double radius, double z, TalusVec3 d)
 {
     double rho = sqrt(d.x * d.x + d.y * d.y);
@@ -86,7 +91,7 @@ TALUS_INLINE TalusVec3 talus_disc_support(double radius, double z, TalusVec3 d)
     return talus_vec3(s * d.x, s * d.y, z);
 }
 
-/* Apex at 3/2, base at -1/2 of the half height. */
+/* Point of a cone farthest along d. The apex is at 3/2, the base at -1/2 of the half height. */
 TALUS_INLINE TalusVec3 talus_cone_support(double radius, double half_height, TalusVec3 d)
 {
     double rho = sqrt(d.x * d.x + d.y * d.y);
@@ -95,7 +100,7 @@ TALUS_INLINE TalusVec3 talus_cone_support(double radius, double half_height, Tal
     return talus_disc_support(radius, -0.5 * half_height, d);
 }
 
-/* A^2 d / |A d| with the semi-axes on the diagonal of A. */
+/* Point of an ellipsoid farthest along d: A^2 d / |A d|, where A has the semi-axes on its diagonal. */
 TALUS_INLINE TalusVec3 talus_ellipsoid_support(TalusVec3 half, TalusVec3 d)
 {
     TalusVec3 a = talus_vec3(half.x * d.x, half.y * d.y, half.z * d.z);
@@ -103,7 +108,7 @@ TALUS_INLINE TalusVec3 talus_ellipsoid_support(TalusVec3 half, TalusVec3 d)
     return talus_vec3(s * half.x * a.x, s * half.y * a.y, s * half.z * a.z);
 }
 
-/* ---- all of them ---- */
+/* ---- any convex shape ---- */
 
 /* Distance of the surface from the core: the radius for a sphere (its core is a point) or capsule (a segment); 0 for
  * other shapes, which are their own core. */
@@ -114,7 +119,8 @@ TALUS_INLINE double talus_core_margin(const TalusShape *shape, double radius)
                                                     : 0.0;
 }
 
-TALUS_INLINE TalusVec3 talus_support_core(const TalusShape *shape, TalusVec3 direction)
+/* Point of the shape's core farthest along a direction. */
+TALUS_INLINE TalusVec3 talus_core_support(const TalusShape *shape, TalusVec3 direction)
 {
     const TalusShapeDef *def = &shape->def;
     double up = direction.z < 0.0 ? -def->half_height : def->half_height;
@@ -124,16 +130,16 @@ TALUS_INLINE TalusVec3 talus_support_core(const TalusShape *shape, TalusVec3 dir
     case TALUS_SHAPE_CAPSULE: return talus_vec3(0.0, 0.0, up);
     case TALUS_SHAPE_CONE: return talus_cone_support(def->radius, def->half_height, direction);
     case TALUS_SHAPE_ELLIPSOID: return talus_ellipsoid_support(def->half, direction);
-    case TALUS_SHAPE_HULL: return def->vertex[talus_hull_support(shape, direction)];
+    case TALUS_SHAPE_HULL: return def->vertex[talus_hull_farthest_vertex(shape, direction)];
     default: return talus_vec3(0.0, 0.0, 0.0);
     }
 }
 
-/* Support point of the whole shape. `radius`: that of the body, used for spheres only. */
+/* Point of the shape farthest along a direction. `radius`: that of the body, used for spheres only. */
 TALUS_INLINE TalusVec3 talus_support(const TalusShape *shape, double radius, TalusVec3 direction)
 {
     double margin = talus_core_margin(shape, radius);
-    TalusVec3 core = talus_support_core(shape, direction);
+    TalusVec3 core = talus_core_support(shape, direction);
     return margin > 0.0 ? talus_madd(core, margin / talus_norm(direction), direction) : core;
 }
 

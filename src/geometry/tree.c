@@ -7,52 +7,54 @@
 
 #include <float.h>
 
-typedef struct Item {
-    TalusVec3 middle;
+typedef struct TreeItem {
+    TalusVec3 middle; /* centre of the bounding box of the triangle */
     int32_t triangle;
-} Item;
+} TreeItem;
 
-typedef struct Builder {
+typedef struct TreeBuilder {
     TalusTreeNode *node;
     int32_t nodes;
-    Item *item;
+    TreeItem *item;
     const TalusVec3 *vertex;
     const int32_t *triangle;
-} Builder;
+} TreeBuilder;
 
-static bool before(const Item *p, const Item *q, int axis)
+/* True if p comes before q along an axis; ties are broken by the index of the triangle. */
+static bool is_before_along(const TreeItem *p, const TreeItem *q, int axis)
 {
     double x = talus_along(p->middle, axis), y = talus_along(q->middle, axis);
     return x < y || (x == y && p->triangle < q->triangle);
 }
 
-static void swap(Item *p, Item *q)
+static void swap_items(TreeItem *p, TreeItem *q)
 {
-    Item item = *p;
+    TreeItem item = *p;
     *p = *q;
     *q = item;
 }
 
-/* Moves the item of rank k of begin .. end - 1 to index k, smaller ones before it (Hoare's selection). */
-static void select_rank(Item *item, int begin, int end, int k, int axis)
+/* Partially sorts items begin .. end - 1 along an axis: the item that belongs at index k is moved there, smaller items
+ * before it, larger ones after it (Hoare's selection). */
+static void select_rank(TreeItem *item, int begin, int end, int k, int axis)
 {
     while (end - begin > 2) {
         int middle = begin + (end - begin) / 2, last = end - 1;
-        if (before(&item[middle], &item[begin], axis))
-            swap(&item[middle], &item[begin]);
-        if (before(&item[last], &item[begin], axis))
-            swap(&item[last], &item[begin]);
-        if (before(&item[last], &item[middle], axis))
-            swap(&item[last], &item[middle]);
-        Item pivot = item[middle];
+        if (is_before_along(&item[middle], &item[begin], axis))
+            swap_items(&item[middle], &item[begin]);
+        if (is_before_along(&item[last], &item[begin], axis))
+            swap_items(&item[last], &item[begin]);
+        if (is_before_along(&item[last], &item[middle], axis))
+            swap_items(&item[last], &item[middle]);
+        TreeItem pivot = item[middle];
         int i = begin, j = last;
         while (i <= j) {
-            while (before(&item[i], &pivot, axis))
+            while (is_before_along(&item[i], &pivot, axis))
                 i++;
-            while (before(&pivot, &item[j], axis))
+            while (is_before_along(&pivot, &item[j], axis))
                 j--;
             if (i <= j)
-                swap(&item[i++], &item[j--]);
+                swap_items(&item[i++], &item[j--]);
         }
         if (k <= j)
             end = j + 1;
@@ -61,15 +63,16 @@ static void select_rank(Item *item, int begin, int end, int k, int axis)
         else
             return;
     }
-    if (end - begin == 2 && before(&item[begin + 1], &item[begin], axis))
-        swap(&item[begin + 1], &item[begin]);
+    if (end - begin == 2 && is_before_along(&item[begin + 1], &item[begin], axis))
+        swap_items(&item[begin + 1], &item[begin]);
 }
 
-static int longest_axis(const Item *item, int begin, int end)
+/* Axis along which the centres of items begin .. end - 1 extend farthest. */
+static int axis_of_longest_extent(const TreeItem *item, int begin, int end)
 {
     TalusAabb box = {item[begin].middle, item[begin].middle};
     for (int k = begin + 1; k < end; k++)
-        box = talus_aabb_add(box, item[k].middle);
+        box = talus_aabb_add_point(box, item[k].middle);
     TalusVec3 d = talus_sub(box.hi, box.lo);
     return d.x >= d.y && d.x >= d.z ? 0 : d.y >= d.z ? 1 : 2;
 }
@@ -86,7 +89,8 @@ static float round_up(double x)
     return (double)f < x ? nextafterf(f, FLT_MAX) : f;
 }
 
-static void bound_triangle(const Builder *b, TalusTreeNode *node)
+/* Sets the box of a leaf to that of its triangle, rounded outwards. */
+static void set_triangle_bounds(const TreeBuilder *b, TalusTreeNode *node)
 {
     const int32_t *t = b->triangle + 3 * (size_t)node->item;
     for (int axis = 0; axis < 3; axis++) {
@@ -97,7 +101,8 @@ static void bound_triangle(const Builder *b, TalusTreeNode *node)
     }
 }
 
-static void bound_children(const Builder *b, TalusTreeNode *node)
+/* Sets the box of an inner node to that of its two children. */
+static void set_bounds_of_children(const TreeBuilder *b, TalusTreeNode *node)
 {
     const TalusTreeNode *left = node + 1, *right = b->node + left->skip;
     for (int axis = 0; axis < 3; axis++) {
@@ -106,20 +111,20 @@ static void bound_children(const Builder *b, TalusTreeNode *node)
     }
 }
 
-/* Writes the subtree of items begin .. end - 1. The depth of recursion is the logarithm of their number. */
-static void build(Builder *b, int begin, int end)
+/* Writes the nodes of the subtree over items begin .. end - 1. The depth of recursion is the logarithm of their number. */
+static void build_subtree(TreeBuilder *b, int begin, int end)
 {
     TalusTreeNode *node = &b->node[b->nodes++];
     if (end - begin == 1) {
         node->item = b->item[begin].triangle;
-        bound_triangle(b, node);
+        set_triangle_bounds(b, node);
     } else {
         int middle = begin + (end - begin) / 2;
-        select_rank(b->item, begin, end, middle, longest_axis(b->item, begin, end));
+        select_rank(b->item, begin, end, middle, axis_of_longest_extent(b->item, begin, end));
         node->item = -1;
-        build(b, begin, middle);
-        build(b, middle, end);
-        bound_children(b, node);
+        build_subtree(b, begin, middle);
+        build_subtree(b, middle, end);
+        set_bounds_of_children(b, node);
     }
     node->skip = b->nodes;
 }
@@ -127,15 +132,15 @@ static void build(Builder *b, int begin, int end)
 TalusStatus talus_tree_build(TalusTreeNode *node, const TalusVec3 *vertex, const int32_t *triangle,
                              int triangles)
 {
-    Builder b = {.node = node, .vertex = vertex, .triangle = triangle};
+    TreeBuilder b = {.node = node, .vertex = vertex, .triangle = triangle};
     TALUS_TRY(TALUS_ALLOC(b.item, (size_t)triangles, "tree of triangles"));
     for (int t = 0; t < triangles; t++) {
         const int32_t *v = triangle + 3 * (size_t)t;
         TalusAabb box = {vertex[v[0]], vertex[v[0]]};
-        box = talus_aabb_add(talus_aabb_add(box, vertex[v[1]]), vertex[v[2]]);
-        b.item[t] = (Item){talus_scale(0.5, talus_add(box.lo, box.hi)), t};
+        box = talus_aabb_add_point(talus_aabb_add_point(box, vertex[v[1]]), vertex[v[2]]);
+        b.item[t] = (TreeItem){talus_scale(0.5, talus_add(box.lo, box.hi)), t};
     }
-    build(&b, 0, triangles);
+    build_subtree(&b, 0, triangles);
     talus_release(b.item);
     return TALUS_OK;
 }

@@ -67,7 +67,7 @@ TalusBodyView talus_bodies_view(const TalusWorld *world, const TalusBodies *bodi
         .shapes = world->shape,
         .shape_count = world->shapes,
         .filter = filter,
-        .period = talus_periodic(&world->def.period) ? &world->def.period : NULL,
+        .period = talus_has_period(&world->def.period) ? &world->def.period : NULL,
     };
     return view;
 }
@@ -171,8 +171,9 @@ static TalusStatus compute_batch_mass(const TalusWorld *world, const TalusBodyBa
         return TALUS_OK;
     if (batch->mass == 0.0) {
         TalusMassProperties properties;
-        TALUS_TRY(talus_shape_properties(&world->shape[batch->shape], batch_radius(world, batch, i),
-                                         batch_density(world, batch), &properties));
+        TALUS_TRY(talus_shape_mass_of_built(&world->shape[batch->shape],
+                                            batch_radius(world, batch, i),
+                                            batch_density(world, batch), &properties));
         *mass = properties.mass;
     }
     if (!(*mass > 0.0) || !isfinite(1.0 / *mass) || !isfinite(*mass))
@@ -200,7 +201,7 @@ static void fill_slot(TalusWorld *world, int slot, const TalusBodyBatch *batch, 
     const TalusShape *shape = &world->shape[batch->shape];
     bool sphere = shape->def.kind == TALUS_SHAPE_SPHERE;
     TalusVec3 zero = {0.0, 0.0, 0.0};
-    bodies->position[slot] = talus_wrap(&world->def.period, batch->position[i]);
+    bodies->position[slot] = talus_wrap_position(&world->def.period, batch->position[i]);
     bodies->orientation[slot] =
         batch->orientation ? talus_quat_normalize(batch->orientation[i]) : talus_quat_identity();
     bodies->velocity[slot] = batch->velocity && !batch->fixed ? batch->velocity[i] : zero;

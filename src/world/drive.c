@@ -107,7 +107,7 @@ TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const Talus
                         .orientation = b->orientation[slot]};
     TalusVec3 arm = talus_sub(drive.position, def->point);
     /* in periodic space the axis passes through the point's image nearest to the body */
-    TalusVec3 nearer = talus_sub(arm, talus_image(&world->def.period, arm));
+    TalusVec3 nearer = talus_sub(arm, talus_nearest_image_vector(&world->def.period, arm));
     drive.def.point = def->own_axis ? talus_add(def->point, nearer) : drive.position;
     TALUS_TRY(append_drive(world, &drive));
     b->mobility[slot] = TALUS_MOBILITY_DRIVEN;
@@ -158,8 +158,9 @@ void talus_drives_set_targets(TalusWorld *world, double h)
             continue; /* the body was removed */
         TalusVec3 to;
         prescribed_pose(drive, world->part_time + h, &to, &drive->next_orientation);
-        TalusVec3 way = talus_image(&world->def.period, talus_sub(to, b->position[slot]));
-        drive->next_position = talus_wrap(&world->def.period, to);
+        TalusVec3 way =
+            talus_nearest_image_vector(&world->def.period, talus_sub(to, b->position[slot]));
+        drive->next_position = talus_wrap_position(&world->def.period, to);
         b->velocity[slot] = talus_scale(1.0 / h, way);
         b->spin[slot] =
             talus_scale(moving_time(&drive->def, world->part_time, h) / h, drive->def.spin);

@@ -215,7 +215,7 @@ static TalusStatus compute_gyration(const TalusShape *shape, TalusGyration *out)
     if (kind == TALUS_SHAPE_SPHERE || talus_shape_has(kind, TALUS_TRAIT_WALL))
         return TALUS_OK;
     TalusMassProperties unit;
-    TALUS_TRY(talus_shape_properties(shape, 0.0, 1.0, &unit));
+    TALUS_TRY(talus_shape_mass_of_built(shape, 0.0, 1.0, &unit));
     out->inertia = talus_sym3_scale(1.0 / unit.mass, unit.inertia);
     out->inverse = talus_sym3_inverse(out->inertia);
     if (!isfinite(out->inverse.xx + out->inverse.yy + out->inverse.zz))

@@ -123,7 +123,7 @@ static TalusStatus check_def(const TalusWorldDef *def)
 /* Refuses a world with a period or with sleep if its engine lacks that capability. */
 static TalusStatus check_engine(const TalusWorld *world)
 {
-    bool periods = talus_periodic(&world->def.period) &&
+    bool periods = talus_has_period(&world->def.period) &&
                    !talus_engine_can(world->engine, TALUS_ENGINE_PERIODS);
     bool sleep =
         world->def.sleep_speed > 0.0 && !talus_engine_can(world->engine, TALUS_ENGINE_SLEEP);

@@ -90,7 +90,7 @@ static TalusBodyView body_view(const CpuEngine *e, const TalusVec3 *velocity, co
         .shapes = e->tables.shape,
         .shape_count = e->tables.shapes,
         .filter = e->filter,
-        .period = talus_periodic(&e->period) ? &e->period : NULL,
+        .period = talus_has_period(&e->period) ? &e->period : NULL,
         .rank = b->rank,
         .at_rank = b->at_rank,
         .id = b->id,
@@ -106,8 +106,9 @@ static TalusStatus detect_with_velocities(CpuEngine *e, const TalusDetectOptions
     TalusBodyView view = body_view(e, velocity, e->bodies.spin);
     e->detection_velocity = velocity;
     TALUS_TRY(talus_detect(e->detector, e->pool, &view, options, &e->contacts));
-    e->bodies.last_id = UINT64_MAX; /* until the next put_bodies no body is newer than the list */
-    e->clipped_bodies = talus_detector_clipped(e->detector);
+    e->bodies.last_id = UINT64_MAX;
+    /* until the next put_bodies no body is newer than the list */
+    e->clipped_bodies = talus_detector_count_clipped(e->detector);
     return TALUS_OK;
 }
 
@@ -230,7 +231,7 @@ static TalusStatus find_missed(CpuEngine *e, const TalusDetectOptions *options, 
     TalusBodyView view = body_view(e, e->solved_velocity, e->solved_spin);
     TalusRedetectSubset subset = {e->changed, tolerance};
     TALUS_TRY(talus_detector_find_missed(e->detector, e->pool, &view, options, &subset, missed));
-    e->clipped_bodies = talus_detector_clipped(e->detector);
+    e->clipped_bodies = talus_detector_count_clipped(e->detector);
     return TALUS_OK;
 }
 
@@ -254,7 +255,7 @@ TalusStatus cpu_redetect(TalusEngine *engine, const TalusDetectOptions *options,
     CpuEngine *e = cpu_engine(engine);
     (void)gravity;
     if (e->missed_searched) {
-        talus_detector_take_missed(e->detector);
+        talus_detector_add_missed(e->detector);
     } else {
         TALUS_TRY(store_solved_velocities(e));
         TALUS_TRY(detect_with_velocities(e, options, e->solved_velocity));

@@ -119,17 +119,17 @@ static TalusStatus check_found(const TalusEngine *e, const CuFound *found)
         TalusShape wall;
         cu_get(e->cu, &shape, b->shape + found->free_wall, sizeof shape);
         cu_get(e->cu, &wall, e->tables.shape + shape, sizeof wall);
-        return talus_refuse_moving(found->free_wall, wall.def.kind);
+        return talus_refuse_free_wall(found->free_wall, wall.def.kind);
     }
     if (found->bad_radius != CU_NONE)
-        return talus_refuse_body(found->bad_radius);
+        return talus_refuse_bad_numbers(found->bad_radius);
     if (found->bad_sphere != CU_NONE) {
         double radius, size;
         cu_get(e->cu, &radius, b->radius + found->bad_sphere, sizeof radius);
         cu_get(e->cu, &size, b->size + found->bad_sphere, sizeof size);
-        return talus_refuse_sphere(found->bad_sphere, radius, size);
+        return talus_refuse_sphere_size(found->bad_sphere, radius, size);
     }
-    TALUS_TRY(talus_check_fit(&found->fit));
+    TALUS_TRY(talus_check_period_fit(&found->fit));
     TALUS_TRY(talus_check_contact_count(found->sphere_sphere, INT32_MAX / 3));
     return talus_check_pair_count(found->candidates, INT32_MAX / 2);
 }

@@ -79,7 +79,7 @@ TalusStatus cu_engine_create(const TalusEngineSetup *setup, TalusEngine **out)
     e->list[0].counts.min_size = e->list[1].counts.min_size = HUGE_VAL;
     TalusStatus status = TALUS_ALLOC(e->backup, 1, "engine");
     TALUS_THEN(status, cu_partials_reserve(e->cu, SUM_BLOCKS, MAX_SUMS));
-    if (status == TALUS_OK && setup->period && talus_periodic(setup->period))
+    if (status == TALUS_OK && setup->period && talus_has_period(setup->period))
         status = cu_upload(e, &e->period, setup->period, 1, "engine");
     if (status == TALUS_OK)
         *out = e;

@@ -222,7 +222,7 @@ static __device__ float measure_body(const CuDetect &d, uint32_t i)
     bool fixed = v->mobility[i] != TALUS_MOBILITY_FREE, sphere = kind == TALUS_SHAPE_SPHERE;
     if (talus_shape_has(kind, TALUS_TRAIT_WALL) && !fixed)
         atomicMin(&grid->found.free_wall, i);
-    if (!talus_body_finite(v, i))
+    if (!talus_body_is_finite(v, i))
         atomicMin(&grid->found.bad_radius, i);
     else if (sphere && v->size[i] != v->radius[i])
         atomicMin(&grid->found.bad_sphere, i);
@@ -331,7 +331,7 @@ static __global__ void find_radius_limit(CuDetect d, bool again, CuPartials part
         if (fat == 0.0f || cu_is_large_wall(d, (uint32_t)i, fat))
             continue;
         v[0] = larger(v[0], fabs((double)fat) * grid->unit);
-        v[1] = larger(v[1], talus_radius_at_rest(&d.bodies, &d.options, (uint32_t)i));
+        v[1] = larger(v[1], talus_resting_fat_radius(&d.bodies, &d.options, (uint32_t)i));
     }
     if (!reduce_grid<0, 2>(partials, v))
         return;
@@ -340,7 +340,7 @@ static __global__ void find_radius_limit(CuDetect d, bool again, CuPartials part
     fit.at_rest = v[1];
     talus_fit_period(&fit, &d.bodies, &d.options, grid->drift, d.wall, grid->walls, 1.0);
     grid->found.fit = fit;
-    if (!again && fit.result == TALUS_FIT_OK && talus_fit_clips(&fit))
+    if (!again && fit.result == TALUS_FIT_OK && talus_fit_has_clipped(&fit))
         restart_without_drift(grid);
 }
 
@@ -353,11 +353,11 @@ static __global__ void clip_fat_radii(CuDetect d)
     int64_t i = item_index();
     if (i >= d.slots || !grid->sampled || fit.largest < fit.limit)
         return;
-    double limit = talus_clipped_fat(&fit) / grid->unit;
+    double limit = talus_clipped_fat_radius(&fit) / grid->unit;
     float fat = d.fat[i], clipped = (float)limit;
     if (!(fabs((double)fat) > limit) || cu_is_large_wall(d, (uint32_t)i, fat))
         return;
-    if (talus_clipped_may_miss(&fit, &d.bodies, &d.options, grid->drift, (uint32_t)i))
+    if (talus_clipped_body_may_miss(&fit, &d.bodies, &d.options, grid->drift, (uint32_t)i))
         atomicAdd(&grid->found.fit.clipped, 1);
     atomicAdd(&grid->class_count[cu_size_class(fat, grid->edge_factor)], (uint32_t)-1);
     atomicAdd(&grid->class_count[cu_size_class(clipped, grid->edge_factor)], 1u);
@@ -458,9 +458,9 @@ static __global__ void lay_out_grid(CuDetect d)
 /* Returns the number of the cell of a level that contains x, folded into the level's box. */
 static __device__ uint32_t cell_of_position(const TalusLevel *level, TalusVec3 x)
 {
-    int64_t cx = talus_fold(level, 0, talus_cell_of(level, x.x));
-    int64_t cy = talus_fold(level, 1, talus_cell_of(level, x.y));
-    int64_t cz = talus_fold(level, 2, talus_cell_of(level, x.z));
+    int64_t cx = talus_fold_cell(level, 0, talus_cell_coordinate(level, x.x));
+    int64_t cy = talus_fold_cell(level, 1, talus_cell_coordinate(level, x.y));
+    int64_t cz = talus_fold_cell(level, 2, talus_cell_coordinate(level, x.z));
     return level->first + (uint32_t)((cz * level->cells[1] + cy) * level->cells[0] + cx);
 }
 

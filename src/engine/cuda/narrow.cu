@@ -50,7 +50,7 @@ TALUS_INLINE void add_point(CuManifoldSink *s, const TalusManifoldPoint *point)
 }
 
 #define TALUS_MANIFOLD_SINK CuManifoldSink
-#define TALUS_MANIFOLD_TAKE add_point
+#define TALUS_MANIFOLD_RECEIVE add_point
 #include "collide/pair_table.h"
 
 /* True if the candidate's contacts belong to the run of spheres on fixed bodies, false for the general run. */
@@ -81,16 +81,16 @@ static __device__ inline bool find_sphere_contacts(const CuDetect &d, CuCandidat
                                                    CuManifoldSink *s)
 {
     TalusShapeKind a = talus_body_kind(&d.bodies, c.a), b = talus_body_kind(&d.bodies, c.b);
-    bool swapped = talus_table_swaps(a, b);
+    bool swapped = talus_table_order_swapped(a, b);
     if ((swapped ? b : a) != TALUS_SHAPE_SPHERE)
         return false;
     TalusPose first = talus_pose_of(&d.bodies, swapped ? c.b : c.a);
     TalusPose second = talus_pose_of(&d.bodies, swapped ? c.a : c.b);
     if (d.bodies.period)
-        (swapped ? first : second).position = talus_pose_of_image(&d.bodies, c.a, c.b).position;
-    double reach = prepare_sink(d, c, s);
+ ( swapped ? first : second ) .position = talus_pose_of_nearest_image ( & d.bodies , c.a , c.b ) .position ;
+ double reach = prepare_sink ( d , c , s ) ;
     s->route.swapped = swapped;
-    return talus_manifold_sphere(&first, &second, reach, s);
+    return talus_manifold_of_sphere(&first, &second, reach, s);
 }
 
 /* Passes the contacts of any pair to the sink. Returns false if the two shapes are within reach and have no contact
@@ -98,8 +98,8 @@ static __device__ inline bool find_sphere_contacts(const CuDetect &d, CuCandidat
 static __device__ __noinline__ bool find_contacts(const CuDetect &d, CuCandidate c,
                                                   CuManifoldSink *s)
 {
-    TalusPose a = talus_pose_of(&d.bodies, c.a), b = talus_pose_of_image(&d.bodies, c.a, c.b);
-    return talus_manifold_points(&a, &b, prepare_sink(d, c, s), s);
+ TalusPose a = talus_pose_of ( & d.bodies , c.a ) , b = talus_pose_of_nearest_image ( & d.bodies , c.a , c.b ) ;
+ return talus_manifold_of_pair ( & a , & b , prepare_sink ( d , c , s ) , s ) ;
 }
 
 /* ---- grouped pairs ---- */

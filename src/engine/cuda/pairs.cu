@@ -83,9 +83,9 @@ static __device__ inline bool spheres_meet_exactly(const Searcher &s, uint32_t q
     const TalusBodyView *v = &s.d->bodies;
     uint32_t slot = s.d->slot[q];
     if (!(MODE & PERIODIC))
-        return talus_spheres_meet(v, &s.d->options, s.slot, slot);
-    return talus_spheres_reach(v, &s.d->options, talus_body_distance(v, s.slot, slot), s.slot,
-                               slot);
+        return talus_spheres_within_envelope_unwrapped(v, &s.d->options, s.slot, slot);
+    return talus_spheres_within_envelope(v, &s.d->options, talus_vector_between(v, s.slot, slot),
+                                         s.slot, slot);
 }
 
 /* True if collision filters let this body meet the body in `slot`. */
@@ -200,10 +200,10 @@ static __device__ inline CellBox make_cell_box(const TalusLevel *level, const in
                                                const int64_t high[3])
 {
     CellBox b;
-    b.x_low = (uint32_t)talus_fold(level, 0, low[0]);
-    b.x_high = (uint32_t)talus_fold(level, 0, high[0]);
-    b.y = (uint32_t)talus_fold(level, 1, low[1]);
-    b.z = (uint32_t)talus_fold(level, 2, low[2]);
+    b.x_low = (uint32_t)talus_fold_cell(level, 0, low[0]);
+    b.x_high = (uint32_t)talus_fold_cell(level, 0, high[0]);
+    b.y = (uint32_t)talus_fold_cell(level, 1, low[1]);
+    b.z = (uint32_t)talus_fold_cell(level, 2, low[2]);
     b.y_rows = (uint32_t)(high[1] - low[1]) + 1;
     b.z_rows = (uint32_t)(high[2] - low[2]) + 1;
     b.first = 0;
@@ -218,7 +218,7 @@ static __device__ inline CellBox cells_around(const Searcher &s, const TalusLeve
     const double x[3] = {s.ball.x, s.ball.y, s.ball.z};
     int64_t low[3], high[3];
     for (int axis = 0; axis < 3; axis++) {
-        low[axis] = talus_cell_of(level, x[axis]) - 1;
+        low[axis] = talus_cell_coordinate(level, x[axis]) - 1;
         high[axis] = low[axis] + 2;
     }
     CellBox b = make_cell_box(level, low, high);
@@ -237,8 +237,8 @@ static __device__ inline CellBox cells_within_reach(const Searcher &s, const Tal
     double reach = s.fat + 0.5 * level->edge;
     int64_t low[3], high[3];
     for (int axis = 0; axis < 3; axis++) {
-        low[axis] = talus_cell_of(level, x[axis] - reach);
-        high[axis] = talus_cell_of(level, x[axis] + reach);
+        low[axis] = talus_cell_coordinate(level, x[axis] - reach);
+        high[axis] = talus_cell_coordinate(level, x[axis] + reach);
     }
     return make_cell_box(level, low, high);
 }
@@ -288,8 +288,8 @@ static __device__ inline bool is_near_wall(const Searcher &s, const TalusWall &w
     const TalusBodyView *v = &s.d->bodies;
     TalusVec3 x = talus_vec3(s.ball.x, s.ball.y, s.ball.z);
     if (MODE & PERIODIC)
-        x = talus_add(v->position[wall.body], talus_body_distance(v, wall.body, s.slot));
-    return talus_near_wall(v, &wall, x, reach + wall.margin, 1.0, MODE & RICH);
+        x = talus_add(v->position[wall.body], talus_vector_between(v, wall.body, s.slot));
+    return talus_is_near_wall(v, &wall, x, reach + wall.margin, 1.0, MODE & RICH);
 }
 
 /* Tests a free body with every wall. The envelope of a pair contains envelope times the smaller size; a wall by shape has
@@ -355,15 +355,15 @@ template <int MODE> static __device__ inline void search_images(Searcher &s)
     const CuBall ball = s.ball;
     TalusVec3 x = talus_vec3(ball.x, ball.y, ball.z);
     double reach = (s.fat + fmin(fit.largest, fit.limit)) * TALUS_GRID_SLACK;
-    reach =
-        fmin(reach, 0.5 * talus_shortest_period(
-                              p)); /* so that a body is near at most one of two opposite sides */
-    unsigned lower = talus_near_lower(p, x, reach), upper = talus_near_upper(p, x, reach);
+    reach = fmin(reach, 0.5 * talus_shortest_period(p));
+    /* so that a body is near at most one of two opposite sides */
+    unsigned lower = talus_near_lower_sides(p, x, reach),
+             upper = talus_near_upper_sides(p, x, reach);
     for (unsigned shift = 0; shift < 8; shift++) {
         if (shift & ~(lower | upper))
             continue;
-        TalusVec3 at =
-            talus_shifted(p, talus_shifted(p, x, shift & lower, 1.0), shift & upper, -1.0);
+        TalusVec3 at = talus_shift_by_periods(p, talus_shift_by_periods(p, x, shift & lower, 1.0),
+                                              shift & upper, -1.0);
         s.ball = CuBall{at.x, at.y, at.z, ball.radius};
         search_levels<MODE>(s, shift != 0);
     }
@@ -468,7 +468,7 @@ static __global__ void fill_sphere_frames(CuDetect d, const int2 *pair, int sphe
     CuBall a = d.ball[pair[i].x], b = d.ball[pair[i].y];
     TalusVec3 between = talus_vec3(b.x - a.x, b.y - a.y, b.z - a.z), normal = {0.0, 0.0, 1.0};
     if (PERIODS)
-        between = talus_image(d.bodies.period, between);
+        between = talus_nearest_image_vector(d.bodies.period, between);
     double distance = talus_norm(between), f[4];
     if (distance > 0.0)
         normal = talus_scale(1.0 / distance, between);

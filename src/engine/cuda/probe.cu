@@ -44,7 +44,7 @@ static __device__ TalusArms arms_of(const CuProbe &p, int64_t i, uint32_t a, uin
         arms.b = talus_sub(talus_madd(talus_add(p.b.position[a], arms.a), p.list.gap[i], n),
                            p.b.position[b]);
     if (p.period)
-        arms.b = talus_image(p.period, arms.b);
+        arms.b = talus_nearest_image_vector(p.period, arms.b);
     return arms;
 }
 

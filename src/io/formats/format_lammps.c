@@ -93,7 +93,7 @@ static TalusAabb find_box(const Dump *dump, const TalusFramesHead *head,
     for (int i = 0; i < dump->rows.count; i++) {
         TalusVec3 x = snapshot->position[dump->rows.row[i]];
         double r = snapshot->radius[dump->rows.row[i]];
-        TalusAabb one = talus_aabb(x, talus_vec3(r, r, r));
+        TalusAabb one = talus_aabb_about(x, talus_vec3(r, r, r));
         b = i == 0 ? one : talus_aabb_join(b, one);
     }
     b.lo = talus_vec3(p->on[0] ? p->lo.x : b.lo.x, p->on[1] ? p->lo.y : b.lo.y,

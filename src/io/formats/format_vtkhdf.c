@@ -166,7 +166,7 @@ static bool make_field_datasets(hid_t file, const TalusField *field)
 static bool put_period(hid_t file, const TalusPeriod *period)
 {
     TalusVec3 side[2];
-    if (!talus_periodic(period))
+    if (!talus_has_period(period))
         return true;
     talus_period_sides(period, side);
     return talus_hdf_put_attribute(file, ROOT, "period_lo", H5T_IEEE_F64LE, 3, &side[0]) &&

@@ -138,9 +138,10 @@ static void add_chain(Chains *chain, const TalusFramesHead *head, const TalusSna
     const TalusContactState *c = &snapshot->contact[contact];
     int a = snapshot->contact_a[contact], b = snapshot->contact_b[contact];
     bool ends = snapshot->fixed[b];
-    bool periodic = talus_periodic(&head->period);
+    bool periodic = talus_has_period(&head->period);
     TalusVec3 from = snapshot->position[a];
-    TalusVec3 way = talus_image(&head->period, talus_sub(snapshot->position[b], from));
+    TalusVec3 way =
+        talus_nearest_image_vector(&head->period, talus_sub(snapshot->position[b], from));
     add_point(chain, from, force);
     if (ends || snapshot->fields & TALUS_SNAPSHOT_CONTACTS)
         add_point(chain, c->point, force);

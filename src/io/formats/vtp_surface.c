@@ -95,7 +95,7 @@ static TalusAabb find_clip_bounds(const TalusSnapshot *snapshot)
     TalusAabb bounds = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     for (int i = 0; i < snapshot->body_count; i++)
         bounds = talus_aabb_join(
-            bounds, talus_aabb(snapshot->position[i], equal_sides(snapshot->radius[i])));
+            bounds, talus_aabb_about(snapshot->position[i], equal_sides(snapshot->radius[i])));
     TalusVec3 size = talus_sub(bounds.hi, bounds.lo);
     double widest = fmax(size.x, fmax(size.y, size.z));
     double more = widest > 0.0 ? margin * widest : 1.0;

@@ -24,7 +24,7 @@ static const char *type_name(TalusFieldType type)
 static void print_period(TalusFile *file, const TalusPeriod *period)
 {
     TalusVec3 side[2];
-    if (!talus_periodic(period))
+    if (!talus_has_period(period))
         return;
     talus_period_sides(period, side);
     for (int k = 0; k < 2; k++)

@@ -301,8 +301,8 @@ static TalusVec3 read_or_find_arm(const TalusSnapshot *s, int i, const TalusFram
     }
     double both = s->radius[a] + s->radius[b];
     double share = both > 0.0 ? s->radius[a] / both : 0.5;
-    return talus_scale(share,
-                       talus_image(&head->period, talus_sub(s->position[b], s->position[a])));
+    return talus_scale(share, talus_nearest_image_vector(
+                                  &head->period, talus_sub(s->position[b], s->position[a])));
 }
 
 /* Reads the chains as the contacts of the snapshot: bodies, point, normal and normal impulse. */

@@ -354,7 +354,7 @@ TalusStatus talus_head_read_figures(const TalusJson *shapes, TalusHeadPayload pa
             status = talus_fail(status, "%s: head: %s", payload.source, talus_error());
     }
     for (int i = 0; i < shapes->count && status == TALUS_OK; i++)
-        talus_figure_measure(&(*out)[i]);
+        talus_figure_set_box(&(*out)[i]);
     if (status != TALUS_OK)
         talus_head_free_figures(out, shapes->count);
     return status;

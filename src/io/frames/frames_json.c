@@ -17,7 +17,7 @@ static void print_period(TalusText *text, const TalusPeriod *period)
             talus_text_print(text, "%s\"%c\": [%.17g, %.17g]", before, "xyz"[k], lo[k], hi[k]);
             before = ", ";
         }
-    if (talus_periodic(period))
+    if (talus_has_period(period))
         talus_text_print(text, "},\n");
 }
 

@@ -4,7 +4,7 @@
  * by edges that exactly two triangles share. In each part, the triangles that do not agree with its first triangle are
  * reversed or, if those are the majority, all others.
  *
- * A part is closed if all its edges are balanced (talus_side_balanced). A closed part in which triangles were reversed
+ * A part is closed if all its edges are balanced (talus_side_is_balanced). A closed part in which triangles were reversed
  * is reversed once more as a whole if its volume is negative and it stays closed. Other closed parts may have a
  * negative volume, as cavities in a solid, and keep their orientation. If the closed parts together have a negative
  * volume, all triangles of the file are reversed. */
@@ -40,7 +40,7 @@ static bool find_other_side(const Windings *w, int32_t side, int32_t *other, boo
     if (*other < 0 || w->across[*other] != side)
         return false;
     const int32_t *t = w->soup->triangle;
-    *agree = talus_side_from(t, side) == talus_side_to(t, *other);
+    *agree = talus_side_start(t, side) == talus_side_end(t, *other);
     return true;
 }
 
@@ -119,7 +119,7 @@ static bool is_closed(const Windings *w, const Part *part)
 {
     for (int k = part->first; k < part->first + part->count; k++)
         for (int32_t side = 3 * w->queue[k]; side < 3 * w->queue[k] + 3; side++)
-            if (!talus_side_balanced(w->soup->triangle, w->across, w->reverse, side))
+            if (!talus_side_is_balanced(w->soup->triangle, w->across, w->reverse, side))
                 return false;
     return true;
 }
@@ -193,7 +193,7 @@ static TalusStatus orient_parts(Windings *w)
     TALUS_TRY(TALUS_ALLOC(w->part, count, "parts"));
     TALUS_TRY(TALUS_ALLOC(w->queue, count, "parts"));
     TALUS_TRY(TALUS_ALLOC(w->reverse, count, "windings"));
-    TALUS_TRY(talus_mesh_adjacency(w->soup->triangle, w->soup->triangles, w->across));
+    TALUS_TRY(talus_link_sides(w->soup->triangle, w->soup->triangles, w->across));
     memset(w->part, 0xff, count * sizeof *w->part);
     int first = 0;
     for (int32_t t = 0; t < w->soup->triangles; t++) {

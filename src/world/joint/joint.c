@@ -151,7 +151,8 @@ static TalusStatus check_limits(const char *name, const TalusJointDef *def)
 /* Returns def->rest; for a DISTANCE or SPRING with rest below 0 the present distance of its points. */
 static double rest_length(const TalusWorld *world, const TalusJointDef *def)
 {
-    TalusVec3 separation = talus_image(&world->def.period, talus_sub(def->point, def->point_b));
+    TalusVec3 separation =
+        talus_nearest_image_vector(&world->def.period, talus_sub(def->point, def->point_b));
     return talus_joint_is_line(def->kind) && def->rest < 0.0 ? talus_norm(separation) : def->rest;
 }
 
@@ -218,7 +219,7 @@ static void attach_to_bodies(const TalusWorld *world, TalusJoint *joint)
         TalusVec3 centre = slot >= 0 ? b->position[slot] : talus_vec3(0.0, 0.0, 0.0);
         TalusVec3 arm = talus_sub(point[k], centre);
         if (slot >= 0) /* in periodic space, the image of the point nearest to the body */
-            arm = talus_image(&world->def.period, arm);
+            arm = talus_nearest_image_vector(&world->def.period, arm);
         joint->anchor[k] = talus_rotate_back(turn, arm);
         joint->axis[k] = talus_rotate_back(turn, axis[k]);
         joint->side[k] = talus_rotate_back(turn, side);

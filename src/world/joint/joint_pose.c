@@ -81,7 +81,7 @@ TalusJointPose talus_joint_pose(const TalusWorld *world, const TalusJoint *joint
         p.side[k] = talus_rotate(turn, joint->side[k]);
         point[k] = slot >= 0 ? talus_add(b->position[slot], p.arm[k]) : p.arm[k];
     }
-    p.separation = talus_image(&world->def.period, talus_sub(point[1], point[0]));
+    p.separation = talus_nearest_image_vector(&world->def.period, talus_sub(point[1], point[0]));
     p.along = p.axis[0];
     if (talus_joint_is_line(joint->def.kind))
         p.along = talus_normalize(p.separation, p.axis[0]);

@@ -74,8 +74,8 @@ static bool is_valid_contact(const TalusWorld *world, const TalusContactList *li
 static bool are_in_order(const TalusWorld *world, const TalusContact *c, const TalusContact *d)
 {
     const uint32_t *rank = world->id_order.stored ? world->id_order.rank : NULL;
-    return talus_key_less(talus_key_of(rank, c), talus_key_of(rank, d)) ||
-           talus_key_less(talus_key_of(NULL, c), talus_key_of(NULL, d));
+    return talus_key_less(talus_contact_key(rank, c), talus_contact_key(rank, d)) ||
+           talus_key_less(talus_contact_key(NULL, c), talus_contact_key(NULL, d));
 }
 
 /* Loads contact i into `list`; refuses one that does not fit its bodies or is out of order. */

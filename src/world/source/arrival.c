@@ -197,7 +197,7 @@ static void add_candidates(BodySet *c, const TalusWorld *world, const TalusEmitt
         TalusVec3 at = talus_emitter_random_position(def, &rng);
         TalusSurveyBody body = {.shape_index = e->shape,
                                 .group = 1,
-                                .position = talus_wrap(&world->def.period, at),
+                                .position = talus_wrap_position(&world->def.period, at),
                                 .orientation = talus_quat_identity(),
                                 .radius = def->radius_min,
                                 .size = def->radius_min};

@@ -52,8 +52,8 @@ static bool may_overlap(const TalusWorld *world, int slot, const TalusEmitterDef
     double reach = b->radius[slot] + def->radius_max;
     TalusVec3 middle = talus_scale(0.5, talus_add(def->lo, def->hi));
     TalusVec3 x = b->position[slot];
-    if (talus_periodic(&world->def.period))
-        x = talus_add(middle, talus_image(&world->def.period, talus_sub(x, middle)));
+    if (talus_has_period(&world->def.period))
+        x = talus_add(middle, talus_nearest_image_vector(&world->def.period, talus_sub(x, middle)));
     return x.x >= def->lo.x - reach && x.x <= def->hi.x + reach && x.y >= def->lo.y - reach &&
            x.y <= def->hi.y + reach && x.z >= def->lo.z - reach && x.z <= def->hi.z + reach;
 }
@@ -172,7 +172,8 @@ static TalusStatus try_round(TalusWorld *world, TalusEmitter *e)
     TALUS_TRY(reserve(n, (size_t)n->near_count + (size_t)e->waiting));
     for (int i = 0; i < e->waiting; i++)
         put_sphere(&n->bodies, n->bodies.counts.slots++,
-                   talus_wrap(&world->def.period, talus_emitter_random_position(&e->def, &e->rng)),
+                   talus_wrap_position(&world->def.period,
+                                       talus_emitter_random_position(&e->def, &e->rng)),
                    e->radius[i], e->shape, false);
     TALUS_TRY(find_overlaps(world));
     accept_candidates(n, e);

@@ -70,12 +70,12 @@ static bool crosses_vertical(const TalusFacet *f, TalusVec3 p)
 static bool is_inside_mesh(const TalusShape *mesh, TalusVec3 p)
 {
     TalusAabb up = {p, talus_vec3(p.x, p.y, mesh->box.hi.z)};
-    TalusFacetWalk walk = talus_facets_in(mesh, up);
+    TalusFacetWalk walk = talus_facets_in_box(mesh, up);
     int around = 0;
-    for (int32_t t; (t = talus_facet_next(&walk)) >= 0;) {
-        if (!talus_facet_solid(mesh, t))
+    for (int32_t t; (t = talus_next_facet(&walk)) >= 0;) {
+        if (!talus_facet_is_solid(mesh, t))
             continue;
-        TalusFacet f = talus_facet(&mesh->def, t);
+        TalusFacet f = talus_get_facet(&mesh->def, t);
         double height = talus_dot(f.normal, talus_sub(f.corner[0], p));
         if (crosses_vertical(&f, p) && height * f.normal.z > 0.0)
             around += f.normal.z > 0.0 ? 1 : -1;
@@ -89,12 +89,12 @@ static double distance_to_surface(const TalusShape *mesh, TalusVec3 p, double re
 {
     for (;; reach *= 2.0) {
         double nearest = INFINITY;
-        TalusFacetWalk walk = talus_facets_in(mesh, talus_box_around(p, reach));
-        for (int32_t t; (t = talus_facet_next(&walk)) >= 0;) {
-            TalusFacet f = talus_facet(&mesh->def, t);
+        TalusFacetWalk walk = talus_facets_in_box(mesh, talus_box_around(p, reach));
+        for (int32_t t; (t = talus_next_facet(&walk)) >= 0;) {
+            TalusFacet f = talus_get_facet(&mesh->def, t);
             nearest = fmin(nearest, talus_norm(talus_facet_closest(&f, p).from));
         }
-        if (nearest <= reach || reach > TALUS_FACET_REACH)
+        if (nearest <= reach || reach > TALUS_FACET_MAX_COORDINATE)
             return nearest;
     }
 }
@@ -103,7 +103,7 @@ static bool has_solid_facet(const TalusShape *shape)
 {
     bool solid = false;
     for (int32_t t = 0; shape->def.kind == TALUS_SHAPE_MESH && t < shape->def.triangle_count; t++)
-        solid = solid || talus_facet_solid(shape, t);
+        solid = solid || talus_facet_is_solid(shape, t);
     return solid;
 }
 
@@ -129,7 +129,7 @@ static void search_inside(void *context, int64_t begin, int64_t end, int64_t chu
     for (int i = (int)begin; i < (int)end; i++) {
         if (v->shape[i] < 0 || !talus_is_free(v, i))
             continue;
-        TalusVec3 from = talus_body_distance(v, (uint32_t)c->wall, (uint32_t)i);
+        TalusVec3 from = talus_vector_between(v, (uint32_t)c->wall, (uint32_t)i);
         TalusVec3 p = talus_rotate_back(v->orientation[c->wall], from);
         if (!in_box(&mesh->box, p) || !is_inside_mesh(mesh, p) ||
             (v->filter && !talus_may_meet(v->filter, (uint32_t)i, (uint32_t)c->wall)))

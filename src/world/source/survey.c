@@ -13,7 +13,7 @@ static double shape_volume(const TalusShape *shape, double radius)
 {
     TalusMassProperties unit;
     if (talus_shape_has(shape->def.kind, TALUS_TRAIT_WALL) ||
-        talus_shape_properties(shape, radius, 1.0, &unit) != TALUS_OK)
+        talus_shape_mass_of_built(shape, radius, 1.0, &unit) != TALUS_OK)
         return 0.0;
     return unit.mass;
 }
@@ -51,7 +51,7 @@ static TalusSurveyBody batch_body(const TalusWorld *world, TalusBodyRef who)
         .shape_index = t->shape,
         .group = t->group,
         .fixed = t->fixed,
-        .position = talus_wrap(&world->def.period, t->position[who.index]),
+        .position = talus_wrap_position(&world->def.period, t->position[who.index]),
         .velocity = t->velocity ? t->velocity[who.index] : talus_vec3(0.0, 0.0, 0.0),
         .orientation = t->orientation ? t->orientation[who.index] : talus_quat_identity(),
         .radius = sphere ? own : shape->bounding_radius,
@@ -197,7 +197,7 @@ static void count_stray(void *context, const TalusSurveyBody *b)
 static bool find_ground(const TalusWorld *world, Ground *g)
 {
     *g = (Ground){.box = empty_box};
-    if (!(world->gravity_norm > 0.0) || talus_periodic(&world->def.period))
+    if (!(world->gravity_norm > 0.0) || talus_has_period(&world->def.period))
         return false;
     g->up = talus_scale(-1.0 / world->gravity_norm, world->def.gravity);
     TalusQuat turn = talus_quat_from_z(g->up);
@@ -242,5 +242,5 @@ bool talus_box_is_stray(const TalusWorld *world, TalusVec3 lo, TalusVec3 hi)
     if (!find_ground(world, &g) || g.has_floor)
         return false;
     TalusAabb box = {lo, hi};
-    return is_unsupported(&g, talus_turned_box(box, talus_vec3(0.0, 0.0, 0.0), g.upright));
+    return is_unsupported(&g, talus_rotated_box_bounds(box, talus_vec3(0.0, 0.0, 0.0), g.upright));
 }

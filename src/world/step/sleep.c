@@ -67,7 +67,7 @@ static bool is_near_driven(const TalusWorld *world, int slot)
                                            b->orientation[d]);
         TalusVec3 middle = talus_scale(0.5, talus_add(box.lo, box.hi));
         TalusVec3 half = talus_scale(0.5, talus_sub(box.hi, box.lo));
-        TalusVec3 way = talus_image(&world->def.period, talus_sub(x, middle));
+        TalusVec3 way = talus_nearest_image_vector(&world->def.period, talus_sub(x, middle));
         double surface_speed = talus_norm(b->velocity[d]) + talus_norm(b->spin[d]) * b->radius[d];
         double reach =
             b->radius[slot] * (1.0 + world->def.envelope) + world->def.step * surface_speed;

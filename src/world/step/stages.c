@@ -235,7 +235,7 @@ static TalusStatus wrap_bodies(TalusWorld *world)
 {
     TalusLedger *ledger = &world->info.ledger;
     double lifted;
-    if (!talus_periodic(&world->def.period))
+    if (!talus_has_period(&world->def.period))
         return TALUS_OK;
     TALUS_TRY(world->engine.ops->wrap_bodies(world->engine.self, world->def.gravity, &lifted));
     ledger->potential += lifted;
