@@ -87,8 +87,9 @@ static __device__ inline bool find_sphere_contacts(const CuDetect &d, CuCandidat
     TalusPose first = talus_pose_of(&d.bodies, swapped ? c.b : c.a);
     TalusPose second = talus_pose_of(&d.bodies, swapped ? c.a : c.b);
     if (d.bodies.period)
- ( swapped ? first : second ) .position = talus_pose_of_nearest_image ( & d.bodies , c.a , c.b ) .position ;
- double reach = prepare_sink ( d , c , s ) ;
+        (swapped ? first : second).position =
+            talus_pose_of_nearest_image(&d.bodies, c.a, c.b).position;
+    double reach = prepare_sink(d, c, s);
     s->route.swapped = swapped;
     return talus_manifold_of_sphere(&first, &second, reach, s);
 }
@@ -98,8 +99,9 @@ static __device__ inline bool find_sphere_contacts(const CuDetect &d, CuCandidat
 static __device__ __noinline__ bool find_contacts(const CuDetect &d, CuCandidate c,
                                                   CuManifoldSink *s)
 {
- TalusPose a = talus_pose_of ( & d.bodies , c.a ) , b = talus_pose_of_nearest_image ( & d.bodies , c.a , c.b ) ;
- return talus_manifold_of_pair ( & a , & b , prepare_sink ( d , c , s ) , s ) ;
+    TalusPose a = talus_pose_of(&d.bodies, c.a),
+              b = talus_pose_of_nearest_image(&d.bodies, c.a, c.b);
+    return talus_manifold_of_pair(&a, &b, prepare_sink(d, c, s), s);
 }
 
 /* ---- grouped pairs ---- */

@@ -54,9 +54,9 @@ typedef struct Run {
     TalusSolve *s;
     const Params *p;
     Work *w;
-    size_t n;              /* number of rows */
+    size_t n;                  /* number of rows */
     TalusForwardSums residual; /* residual of gamma at the last measurement */
-    int sweeps;            /* maximum number of sweeps in a row */
+    int sweeps;                /* maximum number of sweeps in a row */
     /* number of sweeps in a row without a change of sides that ends the sweeps */
     int quiet;
     bool line_search; /* Newton steps use a line search */
