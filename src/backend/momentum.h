@@ -1,7 +1,7 @@
 /* backend/momentum.h - momentum and step length of the accelerated method, updated after a step; for host and device.
  *
  * Nesterov's weights: theta' = (1 + sqrt(1 + 4 theta^2)) / 2, beta = (theta - 1) / theta'. `max_theta` bounds theta and
- * so beta, at about 1 - 1.5 / max_theta. A step of length 1 / L is too long if two gradients differ by more than L
+ * so beta, at about 1 - 1.5 / max_theta. L is too small if two gradients differ by more than L
  * times the distance of their points; L is then raised to `margin` times the observed ratio. The test skips points that
  * differ by rounding only: the rounding of a product is about `unit` L |x|, and gradients of stationary iterates differ
  * by nothing else. Momentum is dropped (theta 1, beta 0) if the step was too long or, with m->restart, if it points
@@ -12,6 +12,12 @@
 #include "backend/backend.h"
 
 #include <float.h>
+
+/* Returns the length of the next step. */
+TALUS_INLINE double talus_momentum_step(const TalusMomentum *m)
+{
+    return m->step_scale / m->norm;
+}
 
 /* Updates m from the sums of a step and writes beta of the next one. `seen`: sums has dx2, dg2 and x2 of this step;
  * else the step length is not tested. `unit`: relative rounding of the arithmetic that computed the sums. */

@@ -196,7 +196,7 @@ static __device__ inline void descend(const Base<T, ROWS> &base, double mu, doub
         next[k] = (T)(z[k] - base.gamma[k]);
 }
 
-/* Scalars of a step: beta and 1 / L of this iteration, and mu. */
+/* Scalars of a step: momentum and length of this step, and mu. */
 struct StepScalars {
     double beta, step;
     double mu; /* if equal at all contacts, 0 with one row; else negative */
@@ -307,7 +307,7 @@ static __global__ void __launch_bounds__(CONTACT_THREADS, CHECK || sizeof(T) == 
     const IterateState *s = &args.state[parity];
     if (s->stop || chunk < 0)
         return;
-    StepScalars c = {s->beta, 1.0 / s->momentum.norm, 0.0};
+    StepScalars c = {s->beta, talus_momentum_step(&s->momentum), 0.0};
     if (ROWS == 3)
         c.mu = args.mu_range[0] == -args.mu_range[1] ? args.mu_range[0] : -1.0;
     double sums[ITERATE_SUMS] = {0.0};
