@@ -106,8 +106,7 @@ static TalusStatus detect_with_velocities(CpuEngine *e, const TalusDetectOptions
     TalusBodyView view = body_view(e, velocity, e->bodies.spin);
     e->detection_velocity = velocity;
     TALUS_TRY(talus_detect(e->detector, e->pool, &view, options, &e->contacts));
-    e->bodies.last_id = UINT64_MAX;
-    /* until the next put_bodies no body is newer than the list */
+    e->bodies.last_id = UINT64_MAX; /* until the next put_bodies no body is newer than the list */
     e->clipped_bodies = talus_detector_count_clipped(e->detector);
     return TALUS_OK;
 }

@@ -355,8 +355,9 @@ template <int MODE> static __device__ inline void search_images(Searcher &s)
     const CuBall ball = s.ball;
     TalusVec3 x = talus_vec3(ball.x, ball.y, ball.z);
     double reach = (s.fat + fmin(fit.largest, fit.limit)) * TALUS_GRID_SLACK;
-    reach = fmin(reach, 0.5 * talus_shortest_period(p));
-    /* so that a body is near at most one of two opposite sides */
+    reach =
+        fmin(reach, 0.5 * talus_shortest_period(
+                              p)); /* so that a body is near at most one of two opposite sides */
     unsigned lower = talus_near_lower_sides(p, x, reach),
              upper = talus_near_upper_sides(p, x, reach);
     for (unsigned shift = 0; shift < 8; shift++) {

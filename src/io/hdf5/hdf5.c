@@ -19,8 +19,7 @@ struct TalusH5 {
     const void *bytes; /* content, of a file open for reading; owned by the caller */
     size_t size;       /* of `bytes` */
     uint64_t budget;   /* bytes that reads may still return; stops files that claim too much */
-    hid_t file;
-    /* HDF5's error output before the file was opened, restored on closing */
+    hid_t file;        /* HDF5's error output before the file was opened, restored on closing */
     H5E_auto2_t error_output;
     void *error_output_data; /* argument of error_output */
     char no_file[40];        /* name that neither the disk nor an open HDF5 file has */

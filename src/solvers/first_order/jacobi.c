@@ -29,8 +29,7 @@ static TalusStatus solve_jacobi(TalusSolve *s)
     const int check = talus_chunk_check_interval(s, sees ? 1 : CHECK, CHECK_UNSEEN);
     int since = 0;
     TalusRun run;
-    do {
-        /* the residual is measured before the step, so that one product gives residual and step */
+    do { /* the residual is measured before the step, so that one product gives residual and step */
         run = talus_chunk_next_run(s, check, since);
         TALUS_TRY(talus_run_jacobi(s->backend, s->op, p->omega, p->lambda, s->gamma, &run));
         since += run.done;
