@@ -12,7 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CHECKSUM_BYTES = 1 << 16, NAME_BYTES = 256, PATH_BYTES = 1024 };
+enum {
+    CHECKSUM_BYTES = 1 << 16, /* bytes read at a time for a checksum */
+    NAME_BYTES = 256,         /* size of a name in a list; longer ones are cut */
+    PATH_BYTES = 1024         /* size of a path in messages; longer ones are cut */
+};
 
 /* Returns the kind of a file that is not regular, for messages. */
 static const char *kind_in_words(mode_t mode)
@@ -24,6 +28,7 @@ static const char *kind_in_words(mode_t mode)
                             : "a device";
 }
 
+/* Reports a failure, TALUS_ERR_IO, of the file `name` of the directory; the message is formatted as by printf. */
 static TalusStatus fail_file(const TalusDir *dir, const char *name, const char *format, ...)
     TALUS_PRINTF(3, 4);
 

@@ -13,17 +13,21 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BUFFER_BYTES = 1 << 16, NAME_TRIES = 100 };
+enum {
+    BUFFER_BYTES = 1 << 16, /* size of the buffer of an output */
+    NAME_TRIES = 100        /* maximum of names tried for a temporary file */
+};
 
 struct TalusFile {
     int fd;
-    int error;     /* errno of the first failure; 0: none */
-    size_t used;   /* bytes in the buffer */
-    uint64_t size; /* bytes written to the system, without those in the buffer */
+    int error;   /* errno of the first failure; 0: none */
+    size_t used; /* bytes in the buffer */
+    uint64_t
+        size; /* bytes flushed from the buffer so far; after a failure they are not in the file */
     uint32_t crc;  /* checksum of these `size` bytes; only if `dir` keeps a list of files */
     TalusDir *dir; /* directory of the file; NULL: created at a user's path */
-    int base;      /* descriptor of the directory that `target` and `temporary` are relative to */
-    char *path;    /* for messages */
+    int base; /* descriptor of the directory that `target` and `temporary` are relative to; or AT_FDCWD */
+    char *path;               /* for messages */
     char *target, *temporary; /* final name and name until the commit; NULL: no rename at commit */
     char buffer[BUFFER_BYTES];
 };
@@ -65,7 +69,8 @@ static TalusStatus create_beside_target(TalusFile *file)
     return fail_create(file);
 }
 
-/* Opens the output at a user's path: a device or pipe itself, else a temporary file beside the file to be replaced. */
+/* Opens the output at a user's path: a target that is written directly, else a temporary file beside the file to be
+ * replaced. */
 static TalusStatus open_user_path(TalusFile *file, const char *path)
 {
     TalusTarget target;
@@ -119,8 +124,8 @@ TalusStatus talus_dir_create_file(TalusDir *dir, const char *name, TalusFile **o
     return return_or_free(file, create_in_directory(file, dir, name), out);
 }
 
-/* Writes the buffer to the system, unless a write has failed before, and empties it. Adds its bytes to size and
- * checksum. */
+/* Writes the buffer to the system, unless file->error is set, and empties it. Adds its bytes to size and checksum in
+ * either case. */
 static void flush_buffer(TalusFile *file)
 {
     if (!file->error)

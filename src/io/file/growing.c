@@ -59,6 +59,8 @@ TalusStatus talus_growing_open(TalusDir *dir, const char *name, TalusGrowing *ou
     return open_in_directory(out, dir, name, O_RDWR);
 }
 
+/* Opens the file at `path`; with `create` a missing one is created. Fails if it is not regular; *file may then be half
+ * open. */
 static TalusStatus open_regular_file(TalusGrowing *file, const char *path, bool create)
 {
     struct stat about;
@@ -99,7 +101,8 @@ TalusStatus talus_growing_open_stream(const TalusGrowing *file, FILE **out)
 
 /* ---- truncation ---- */
 
-/* Sets file->size and file->crc to those of the first `size` bytes, which must exist. */
+/* Sets file->size and file->crc to those of the first `size` bytes, which must exist; without a list of files, not
+ * file->crc. */
 static TalusStatus set_size_and_checksum(TalusGrowing *file, uint64_t size)
 {
     file->size = size;
@@ -133,7 +136,7 @@ TalusStatus talus_growing_truncate(TalusGrowing *file, uint64_t size)
 
 /* ---- writing ---- */
 
-/* Fails if another process changed the length. Called before each write: after a foreign truncation the write would
+/* Fails if another process changed the length. Called before each append: after a foreign truncation the write would
  * leave a hole, and after a foreign append it would overwrite those bytes. */
 static TalusStatus check_length(const TalusGrowing *file)
 {

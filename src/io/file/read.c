@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4096 };
+enum { PATH_BYTES = 4096 }; /* maximum size of a path, with its NUL */
 
 /* ---- descriptors ---- */
 

@@ -10,7 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LINKS_MAX = 40, LINK_BYTES = 4096 };
+enum {
+    LINKS_MAX = 40,   /* maximum of links followed one after another */
+    LINK_BYTES = 4096 /* size of the path in a link, with NUL; longer ones are cut */
+};
 
 static TalusStatus fail_create(const char *path, const char *why)
 {

@@ -13,7 +13,8 @@ typedef struct TalusTarget {
     int fd;     /* descriptor to write to; -1: replace `path` */
 } TalusTarget;
 
-/* Finds the target at `path`. Fails on a directory, on a circle of links, or if the target cannot be opened. Waits for
+/* Finds the target at `path`. Fails on a directory, on more than 40 links in a chain, as in a circle, or if the target
+ * cannot be inspected or opened. Waits for
  * the reader of a named pipe. The caller frees out->path with talus_release and closes out->fd unless it is -1. */
 TalusStatus talus_target_find(const char *path, TalusTarget *out);
 

@@ -56,7 +56,7 @@ typedef struct TalusChunk {
 } TalusChunk;
 
 /* First bytes of a frame's payload: the numbers of bodies, of contacts and of arrays. All contacts of the step count,
- * though the frame stores only those that are chains. */
+ * though a full frame stores only those that are chains, and a lean frame none. */
 typedef struct TalusFrameHead {
     uint32_t bodies, contacts, arrays, zero;
 } TalusFrameHead;
@@ -96,7 +96,8 @@ uint32_t talus_chunk_crc(const TalusChunk *chunk, const void *payload);
  * the others are in frames. NUMBER has the ids of bodies; versions 1 and 2 have INDEX (slot) and GENERATION instead.
  * Chains are contacts whose normal force exceeds the mean over loaded contacts. CHAIN_A has the row of the first body
  * in the frame, CHAIN_B the row of the second minus that of the first, CHAIN_POINT the contact point minus the position
- * of the first body, in grid steps, only for chains whose second body is fixed. */
+ * of the first body, in grid steps, only for chains whose second body is fixed. SPEED is in lean frames only; VELOCITY,
+ * TOUCHING (number of contacts of a body, at most 255) and chains are in full frames only. */
 #define TALUS_ARRAY_TABLE(ROW)      \
     ROW(INDEX, "index")             \
     ROW(GENERATION, "generation")   \
@@ -130,7 +131,7 @@ enum { TALUS_CODING_STORED, TALUS_CODING_ZLIB };
 
 typedef enum TalusPrediction {
     TALUS_PREDICT_NONE,  /* values themselves are stored */
-    TALUS_PREDICT_TUPLE, /* differences from the previous tuple */
+    TALUS_PREDICT_TUPLE, /* differences from the previous tuple, of the first tuple from 0 */
     TALUS_PREDICT_BODY,  /* differences from the same body in the previous frame, from 0 if new */
     TALUS_PREDICT_BEST   /* for a packer: NONE or TUPLE, whichever is shorter; never in a file */
 } TalusPrediction;
@@ -155,7 +156,7 @@ typedef struct TalusPacked {
     unsigned char *plane; /* [size], byte planes */
     unsigned char *data;  /* [used], deflated planes; unused if head.coding is STORED */
     size_t size, used;    /* used: bytes for the chunk; equal to `size` if stored */
-    TalusStatus status;
+    TalusStatus status;   /* of deflating */
 } TalusPacked;
 
 /* A chunk under construction. Arrays are added one by one and deflated together, in parallel by the threads of `pool`;
@@ -178,7 +179,8 @@ TalusStatus talus_pack_bytes(TalusPacker *packer, const void *bytes, size_t size
  * `packed`. */
 TalusStatus talus_packer_append_arrays(TalusPacker *packer);
 /* Add an array to `packed`, with a copy of its values; talus_packer_append_arrays puts it into the chunk. An array
- * without tuples is omitted. `guess` has the values that TALUS_PREDICT_BODY subtracts; other predictions ignore it. */
+ * without tuples is omitted. `guess` has the values that TALUS_PREDICT_BODY subtracts; other predictions ignore it.
+ * talus_pack_bfloat16 fails if a value is not finite. */
 TalusStatus talus_pack_integers(TalusPacker *packer, int name, int components, int tuples,
                                 TalusPrediction prediction, const int32_t *value,
                                 const int32_t *guess);
@@ -190,7 +192,7 @@ TalusStatus talus_pack_floats(TalusPacker *packer, int name, int components, int
 /* An array inside a payload; `head.tuples` is 0 if it is missing. */
 typedef struct TalusArrayView {
     TalusArrayHead head;
-    const unsigned char *data;
+    const unsigned char *data; /* in the payload, which must outlive the view */
 } TalusArrayView;
 
 /* A payload being read: the head of a frame (unused for a HEAD chunk), the arrays by name, and work space. */
@@ -230,8 +232,8 @@ enum { TALUS_BFLOAT16_DROPPED_LEAN = 4 }; /* mantissa bits dropped in lean frame
 
 /* ---- snapshots: io/run/snapshot.c ---- */
 
-/* Allocates the arrays of a snapshot for these TalusSnapshotField bits and numbers of bodies and contacts; their values
- * are not set. */
+/* Allocates the arrays of a snapshot for these TalusSnapshotField bits (velocities imply speeds) and numbers of bodies
+ * and contacts; their values are not set. Zeroes the other members. Free with talus_snapshot_free, also on failure. */
 TalusStatus talus_snapshot_resize(TalusSnapshot *snapshot, unsigned fields, int bodies,
                                   int contacts);
 
@@ -380,18 +382,20 @@ typedef struct TalusFrameEncoder {
     TalusFrameState before, now; /* previous frame; the one being encoded */
     int clamped;                 /* bodies of `now` outside the grid, moved to its edge */
     int32_t *match;              /* [bodies of now]: row in the previous frame, -1 for a new body */
-    int32_t *value, *guess;      /* integers of an array, and those predicted for them */
-    uint16_t *half;              /* bfloat16 numbers of an array */
-    float *radius;               /* radii of new bodies */
-    int *chain;                  /* indices of the contacts that are chains */
+    int32_t *value, *guess; /* integers of an array, and those predicted for them; or work space */
+    uint16_t *half;         /* bfloat16 numbers of an array */
+    float *radius;          /* radii of new bodies; in a key frame of all */
+    int *chain;             /* indices of the contacts that are chains */
 } TalusFrameEncoder;
 
 void talus_frame_encoder_clear(TalusFrameEncoder *encoder);
-/* Makes the FRAM chunk in `packer` and stores the frame in `now`. Call talus_frame_encoder_commit once the chunk is in
- * the file: `now` becomes `before`. The caller sets *key to true to ask for a key frame; the call sets it to true if
- * old bodies are not in the order of `before`, because only a key frame can store them then. */
+/* Makes the FRAM chunk in `packer` and stores the frame in `now`. The caller sets *key to true to ask for a key frame;
+ * the call sets it to true if old bodies are not in the order of `before`, because only a key frame can store them
+ * then. */
 TalusStatus talus_frame_encode(TalusFrameEncoder *encoder, const TalusFramesHead *head,
                                const TalusSnapshot *snapshot, bool *key);
+/* Exchanges `now` and `before`, so that the frame encoded last is the previous one. Call it once the chunk is in the
+ * file. */
 void talus_frame_encoder_commit(TalusFrameEncoder *encoder);
 
 /* Work space of a reader of frames; members as in TalusFrameEncoder. */
@@ -403,9 +407,9 @@ typedef struct TalusFrameDecoder {
 } TalusFrameDecoder;
 
 void talus_frame_decoder_clear(TalusFrameDecoder *decoder);
-/* Decodes a payload whose checksum has been verified. `before` is the previous frame (unused for a key frame). Sets
- * `now` to the quantised frame and fills `snapshot` (may be NULL; freed on failure). Messages name neither file nor
- * frame. */
+/* Decodes a payload whose checksum has been verified. `before` is the previous frame; a key frame does not use its
+ * values, but it must not be NULL. Sets `now` to the quantised frame and fills `snapshot` (may be NULL). On failure
+ * `now` is unspecified, `snapshot` unchanged or freed. Messages name neither file nor frame. */
 TalusStatus talus_frame_decode(TalusFrameDecoder *decoder, const TalusFramesHead *head,
                                const TalusChunk *chunk, const unsigned char *payload,
                                const TalusFrameState *before, TalusFrameState *now,
@@ -445,10 +449,10 @@ struct TalusFrames {
     int *frame_head;         /* [count]: index in `head` of each frame's head, -1: none */
     TalusHeadLocation *head; /* [heads] */
     int count, heads;        /* numbers of listed frames and heads */
-    uint64_t end;            /* offset of the end of the last listed chunk */
-    bool complete;           /* the file has its index: the writer has finished */
-    uint64_t torn;           /* offset of a last frame with a wrong checksum, not listed; 0: none */
-    uint64_t warned;         /* offset of damage already reported; 0: none */
+    uint64_t end;      /* offset from which the next scan continues: end of the last whole chunk */
+    bool complete;     /* the file has its index: the writer has finished */
+    uint64_t torn;     /* offset of a last frame with a wrong checksum, not listed; 0: none */
+    uint64_t warned;   /* offset of damage already reported; 0: none */
     uint32_t marks[2]; /* checksums of the last frame and its head, to notice a rewritten file */
     uint64_t replaced; /* how often a scan found listed frames truncated or rewritten */
 
@@ -462,11 +466,11 @@ struct TalusFrames {
 };
 
 /* If *frames is NULL, creates a reader of the file `fd` at `path` and lists the frames. Else reads on from `fd`, in
- * place of the reader's descriptor, and lists the frames added since the last scan. The reader will close `fd`. On
- * failure frees *frames and sets it NULL. */
+ * place of the reader's descriptor, ignores `path`, and scans as talus_frames_scan does. The reader will close `fd`. On
+ * failure closes `fd`, frees *frames and sets it NULL. */
 TalusStatus talus_frames_open_or_rescan(TalusFrames **frames, int fd, const char *path);
-/* Lists the frames and heads from the offset `frames->end` on; those of the whole file if no frame is listed yet or the
- * last listed frame has changed in the file. */
+/* Lists the frames and heads from the offset `frames->end` on; those of the whole file if no frame is listed yet, if the
+ * last listed frame or its head has changed in the file, or if the file is shorter than `frames->end`. */
 TalusStatus talus_frames_scan(TalusFrames *frames);
 /* Empties the lists of frames and heads, so that the next scan starts at the first chunk; invalidates the loaded head
  * and the decoded frame. */
@@ -474,13 +478,15 @@ void talus_frames_forget(TalusFrames *frames);
 /* Reads exactly `size` bytes of the file. */
 TalusStatus talus_frames_read_bytes(const TalusFrames *frames, uint64_t offset, void *out,
                                     size_t size);
-/* Reads a chunk: its header into *chunk, its payload into frames->payload. Fails if kind or checksum are wrong. */
+/* Reads a chunk: its header into *chunk, its payload into frames->payload. Fails if magic, kind, size or checksum are
+ * wrong. */
 TalusStatus talus_frames_read_chunk(TalusFrames *frames, uint64_t offset, uint32_t kind,
                                     TalusChunk *chunk);
 /* Reads the head of frame `index` into `loaded`, unless `loaded` has it already. */
 TalusStatus talus_frames_load_head(TalusFrames *frames, int index);
-/* Decodes frame `index` into state[newest] and `snapshot` (may be NULL). First decodes the frames that it depends on:
- * from its key frame or, if that is later, from the frame after `decoded`. */
+/* Decodes frame `index` into state[newest] and `snapshot` (may be NULL). First decodes the frames that it depends on and
+ * whose states are not stored: from its key frame or, if that is later, from the frame after `decoded`. On failure
+ * `snapshot` is unchanged or freed. */
 TalusStatus talus_frames_decode(TalusFrames *frames, int index, TalusSnapshot *snapshot);
 
 #endif

@@ -47,7 +47,8 @@ static TalusStatus unpack_numbers(TalusFrameDecoder *d, const TalusFrameState *b
     return TALUS_OK;
 }
 
-/* Returns the slot of a body of versions 1 and 2, whose id talus_id_of_slot has made: the low 32 bits of number - 1. */
+/* Returns the slot of a body of versions 1 and 2, whose id is by talus_id_from_generation: the low 32 bits of number
+ * - 1. */
 static uint32_t slot_in_old_id(TalusBodyId id)
 {
     return (uint32_t)(id.number - 1);
@@ -75,7 +76,7 @@ static TalusStatus unpack_slots(TalusFrameDecoder *d, const TalusFrameState *bef
     return TALUS_OK;
 }
 
-/* Reads the positions: differences from those of `before`, in a key frame the positions themselves. */
+/* Reads the positions, which are stored as differences from those of `before`; in a key frame `before` is not used. */
 static TalusStatus unpack_positions(TalusFrameDecoder *d, const TalusFrameState *before, bool key,
                                     TalusFrameState *now)
 {
@@ -305,7 +306,8 @@ static TalusVec3 read_or_find_arm(const TalusSnapshot *s, int i, const TalusFram
                                   &head->period, talus_sub(s->position[b], s->position[a])));
 }
 
-/* Reads the chains as the contacts of the snapshot: bodies, point, normal and normal impulse. */
+/* Reads the chains as the contacts of the snapshot: bodies, point, normal and normal impulse (stored force times step).
+ * The normal is not stored: it is the direction from body a to the point; downward if they coincide. */
 static TalusStatus unpack_chains(TalusFrameDecoder *d, const TalusFramesHead *head,
                                  TalusSnapshot *s)
 {

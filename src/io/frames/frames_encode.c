@@ -114,11 +114,12 @@ static bool quantise_body(TalusFrameEncoder *e, const TalusFramesHead *head, con
     return clamped;
 }
 
+/* Context of quantise_bodies. */
 typedef struct BodyTask {
     TalusFrameEncoder *encoder;
     const TalusFramesHead *head;
     const TalusSnapshot *snapshot;
-    atomic_int clamped;
+    atomic_int clamped; /* number of bodies outside the grid */
 } BodyTask;
 
 /* Task of talus_parallel: quantises the bodies [begin, end) and counts those outside the grid. */
@@ -208,7 +209,8 @@ static TalusStatus pack_numbers(TalusFrameEncoder *e, bool key)
                                NULL);
 }
 
-/* Packs positions: differences from the previous frame, in a key frame the positions themselves. */
+/* Packs positions: differences from the previous frame, of new bodies from 0; in a key frame without reference to
+ * another frame. */
 static TalusStatus pack_positions(TalusFrameEncoder *e, bool key)
 {
     int n = e->now.count;
@@ -269,7 +271,8 @@ static TalusStatus pack_constants(TalusFrameEncoder *e, bool key)
     return TALUS_OK;
 }
 
-/* Packs velocities, forces and numbers of contacts; in lean frames speeds and coarser forces. */
+/* Packs velocities, forces and numbers of contacts, at most 255; in lean frames speeds and forces only, both rounded to
+ * fewer bits. */
 static TalusStatus pack_motion(TalusFrameEncoder *e, const TalusSnapshot *s, bool lean)
 {
     int n = s->body_count, drop = lean ? TALUS_BFLOAT16_DROPPED_LEAN : 0;

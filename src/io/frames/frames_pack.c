@@ -85,7 +85,7 @@ TalusStatus talus_pack_bytes(TalusPacker *packer, const void *bytes, size_t size
 /* ---- arrays: deflated and appended ---- */
 
 /* Task of talus_parallel: deflates the planes of the arrays [begin, end) into `data`; sets `used`, `status` and
- * head.coding, which is STORED where deflate would not shorten. */
+ * head.coding, which is STORED for short arrays, where deflate would not shorten, and in builds without zlib. */
 static void deflate_arrays(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     TalusPacked *packed = context;
@@ -156,6 +156,7 @@ static void fill_plane(unsigned char *plane, const uint32_t *code, size_t compon
         plane[i] = (unsigned char)(code[i * components + c] >> shift);
 }
 
+/* Context of fill_planes. */
 typedef struct Planes {
     const uint32_t *code;
     const TalusPacked *packed;
@@ -213,6 +214,7 @@ static uint32_t predict_value(TalusPrediction prediction, const int32_t *value,
     }
 }
 
+/* Context of fill_codes. */
 typedef struct Codes {
     uint32_t *code;
     TalusPrediction prediction;

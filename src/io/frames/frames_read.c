@@ -13,7 +13,7 @@
 
 /* ---- opening ---- */
 
-/* Allocates a reader without an open file. */
+/* Allocates a reader without an open file. *out may be set on failure too; the caller frees it. */
 static TalusStatus create_reader(const char *path, TalusFrames **out)
 {
     TALUS_TRY(TALUS_ALLOC(*out, 1, "frames"));

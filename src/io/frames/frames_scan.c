@@ -1,7 +1,8 @@
 /* io/frames/frames_scan.c - locations of the chunks of a frames file.
  *
  * In a finished file, the index gives the offsets and times of frames; otherwise they are read from the headers of the
- * chunks, one by one. Checksums are not verified here, but by talus_frames_read_chunk when a chunk is read. */
+ * chunks, one by one. A scan verifies the checksum of the index and, in an unfinished file, that of the last frame; the
+ * checksums of other chunks are verified when these are read (talus_frames_read_chunk). */
 #include "base/memory.h"
 #include "io/file/file.h"
 #include "io/frames/frames.h"
@@ -146,7 +147,7 @@ static TalusStatus list_chunk(TalusFrames *f, uint64_t offset, const TalusChunk 
 }
 
 /* Warns, once per offset, of damage: if the file has enough bytes for a header at `offset`, but these do not start with
- * the magic of a chunk. No damage are fewer bytes or a header without all of its payload: a chunk is being written. */
+ * the magic of a chunk. Fewer bytes, or a header without all of its payload, are not damage: a chunk is being written. */
 static void warn_damage(TalusFrames *f, uint64_t offset, uint64_t size, const TalusChunk *chunk)
 {
     if (size - offset < sizeof *chunk || chunk->magic == TALUS_CHUNK_MAGIC || f->warned == offset)
@@ -204,7 +205,7 @@ static TalusStatus list_index_row(TalusFrames *f, const TalusIndexRow *row, uint
 }
 
 /* Lists frames and heads by the index chunk at offset `index`. *done is false if the index is damaged or contradicts
- * the file; the caller then lists the frames chunk by chunk. */
+ * the file; the caller then empties the lists, which have some entries, and lists the file chunk by chunk. */
 static TalusStatus list_index_rows(TalusFrames *f, uint64_t index, bool *done)
 {
     TalusChunk chunk;
@@ -245,8 +246,8 @@ static TalusStatus check_frame_torn(TalusFrames *f, uint64_t offset, bool *torn)
     return *torn ? TALUS_OK : status;
 }
 
-/* Removes the last frame from the list and sets f->torn, with a warning once per offset, if no whole chunk follows it
- * and its checksum is wrong. */
+/* Removes the last frame from the list and sets f->torn and f->end to its offset, with a warning once per offset, if no
+ * whole chunk follows it and it is damaged. */
 static TalusStatus drop_torn_frame(TalusFrames *f)
 {
     bool torn;

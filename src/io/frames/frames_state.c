@@ -2,7 +2,7 @@
 #include "base/memory.h"
 #include "io/frames/frames.h"
 
-/* PER_BODY: bytes of a body in all arrays together. ALIGNMENT: of each array, bytes. */
+/* PER_BODY: bytes of a body in all arrays together. ALIGNMENT: of each array, bytes. ARRAYS: number of arrays. */
 enum { PER_BODY = 46, ALIGNMENT = 64, ARRAYS = 9 };
 
 /* Returns an array of `count` elements of `element` bytes at *cursor, and moves *cursor past the array. */

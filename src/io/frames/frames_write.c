@@ -1,7 +1,7 @@
 /* io/frames/frames_write.c - writer of a frames file; frames_read.c is the reader.
  *
- * A chunk is appended by one write, and a failed write is undone: the file has whole chunks at all times. The encoder
- * commits a frame only after the frame is in the file, so that further frames can follow one that failed. */
+ * A chunk is appended by one call, and a failed append is undone: between calls the file has whole chunks only. The
+ * encoder commits a frame only after the frame is in the file, so that further frames can follow one that failed. */
 #include "base/memory.h"
 #include "io/file/growing.h"
 #include "io/frames/frames.h"
@@ -130,7 +130,8 @@ static TalusStatus copy_index_rows(TalusFramesWriter *w, const TalusFrames *old,
 }
 
 /* Restores the state of a writer that has just written frame `last` and cuts off what follows. With last < 0, no frame
- * is kept: starts an empty file of this version, with title, scene and detail of the old one. */
+ * is kept: starts an empty file of the current version, with title, scene and detail of the old one. Takes the decoded
+ * frame out of `old`. */
 static TalusStatus continue_after(TalusFramesWriter *w, TalusFrames *old, int last)
 {
     const TalusFramesHead *head = &old->loaded.head;
@@ -149,7 +150,8 @@ static TalusStatus continue_after(TalusFramesWriter *w, TalusFrames *old, int la
     return talus_growing_truncate(&w->file, w->frame[last].offset + w->frame[last].size);
 }
 
-/* Opens an existing file and continues it after its last frame that is not later than `time`. */
+/* Opens an existing file and continues it after its last frame that is not later than `time`. Fails if the file has no
+ * frame at all. */
 static TalusStatus resume_file(TalusFramesWriter *w, TalusDir *dir, const char *name, double time)
 {
     TalusFrames *old;
@@ -282,7 +284,7 @@ static void warn_clamped(TalusFramesWriter *w, const TalusFramesHead *head, doub
               w->file.path, time, w->encoder.clamped, head->quantum * 0x1p31);
 }
 
-/* Appends the encoded frame to the file and its row to the index. */
+/* Appends the encoded frame to the file and its row to the index; neither on failure. */
 static TalusStatus append_frame_chunk(TalusFramesWriter *w, const TalusSnapshot *s, bool key)
 {
     const TalusPacker *p = &w->encoder.packer;
@@ -313,7 +315,8 @@ static TalusStatus append_head_and_frame(TalusFramesWriter *w, const TalusFrames
     return status;
 }
 
-/* Appends a frame. `fresh` is a new head to write before it, which moves to w->head; empty: the last head applies. */
+/* Appends a frame. `fresh` is a new head to write before it, which moves to w->head on success and leaves *fresh empty;
+ * if empty on entry, the last head applies. */
 static TalusStatus add_frame(TalusFramesWriter *w, TalusHeadStore *fresh, const TalusSnapshot *s)
 {
     bool renewed = fresh->arena.blocks != NULL;

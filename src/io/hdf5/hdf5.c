@@ -11,7 +11,8 @@
 #include <string.h>
 
 /* NAME_BYTES: capacity for one name of a path. TEXT_BYTES: longest text. DEFLATE_RATIO: largest expansion by deflate.
- * SLACK_BYTES: bytes that reads may return beyond that expansion of the whole file. */
+ * SLACK_BYTES: bytes that reads may return beyond that expansion of the whole file; size of a chunk that is always
+ * accepted; increment by which a file written in memory grows. */
 enum { NAME_BYTES = 256, TEXT_BYTES = 1 << 20, DEFLATE_RATIO = 1032, SLACK_BYTES = 1 << 16 };
 
 struct TalusH5 {
@@ -19,8 +20,9 @@ struct TalusH5 {
     const void *bytes; /* content, of a file open for reading; owned by the caller */
     size_t size;       /* of `bytes` */
     uint64_t budget;   /* bytes that reads may still return; stops files that claim too much */
-    hid_t file;        /* HDF5's error output before the file was opened, restored on closing */
-    H5E_auto2_t error_output;
+    hid_t file;        /* negative: not open */
+    H5E_auto2_t
+        error_output; /* HDF5's error output before the file was opened, restored on closing */
     void *error_output_data; /* argument of error_output */
     char no_file[40];        /* name that neither the disk nor an open HDF5 file has */
 };
@@ -309,9 +311,9 @@ static TalusStatus check_filters(const TalusH5 *h5, const char *path, const Data
     return TALUS_OK;
 }
 
-/* Fails if a dataset takes data from other files, if the dataset or one of its chunks claims more bytes than its
- * storage in the file can unpack to, or if its bytes exceed the budget of reads. Subtracts its bytes from the
- * budget. */
+/* Fails if a dataset takes data from other files, if the dataset or one of its chunks (of more than SLACK_BYTES) claims
+ * more bytes than its storage in the file can unpack to, or if its bytes exceed the budget of reads. Subtracts its
+ * bytes from the budget. */
 static TalusStatus check_storage(TalusH5 *h5, const char *path, const Dataset *set)
 {
     uint64_t bytes = set->count * H5Tget_size(set->type), ratio, chunk = 0;
@@ -412,7 +414,7 @@ TalusStatus talus_h5_read_int(TalusH5 *h5, const char *path, int64_t *out)
 
 /* ---- text ---- */
 
-/* Reads a text of fixed length. */
+/* Reads a text of fixed length into new memory; the caller frees *out, also on failure. */
 static TalusStatus read_fixed_text(TalusH5 *h5, const char *path, const Dataset *set, char **out)
 {
     size_t size = H5Tget_size(set->type);

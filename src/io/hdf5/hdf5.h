@@ -4,8 +4,9 @@
  * atomically, so that no lock or driver of HDF5 accesses the disk. Input is not trusted:
  *   - only hard links inside the file are followed, no soft and no external ones;
  *   - raw data is in the file itself: no external storage, no virtual datasets;
- *   - a dataset must store as many bytes as it claims, or 1/1032 of them (the best ratio of deflate) if it is deflated,
- *     and all reads from a file together return at most 1032 times its size and 64 KiB;
+ *   - a dataset must store at least as many bytes as it claims, or 1/1032 of them (the best ratio of deflate) if it is
+ *     deflated, and all reads from a file together return at most 1032 times its size and 64 KiB;
+ *   - only these filters are read: shuffle, fletcher32, deflate once;
  *   - only these types are read: integers of 1, 2, 4 and 8 bytes, IEEE reals of 4 and 8, text.
  * HDF5's own error output is off while a file is open. Only one thread at a time may call these functions, as is the
  * case for libhdf5.
@@ -22,7 +23,7 @@ typedef struct TalusH5 TalusH5;
 
 /* Opens a file that is in memory for reading. `bytes` and `name` (for messages) must outlive *out. */
 TalusStatus talus_h5_open(const char *name, const void *bytes, size_t size, TalusH5 **out);
-/* Creates an empty file in memory for writing. */
+/* Creates an empty file in memory for writing. `name` (for messages) must outlive *out. */
 TalusStatus talus_h5_create(const char *name, TalusH5 **out);
 /* Closes the file, frees it and restores HDF5's error output; NULL does nothing. */
 void talus_h5_close(TalusH5 *h5);
@@ -37,7 +38,7 @@ bool talus_h5_has(const TalusH5 *h5, const char *path);
 bool talus_h5_is_written(const TalusH5 *h5, const char *path);
 /* Fails unless the path is a group. */
 TalusStatus talus_h5_expect_group(const TalusH5 *h5, const char *path);
-/* Reads one integer, stored as a scalar or as a list of one. */
+/* Reads one integer, stored as a scalar or as a list of one; clamped if beyond int64_t. */
 TalusStatus talus_h5_read_int(TalusH5 *h5, const char *path, int64_t *out);
 /* Read whole lists, of fewer than 2^31 - 1 entries; free *out with talus_release. Integers beyond int32_t are
  * clamped. */

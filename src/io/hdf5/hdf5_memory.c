@@ -15,10 +15,10 @@
 
 /* A file of the driver. */
 typedef struct MemoryFile {
-    H5FD_t head; /* HDF5's part; must be first */
-    const char *bytes;
-    size_t size;
-    haddr_t end; /* end of the address range that libhdf5 has allocated */
+    H5FD_t head;       /* HDF5's part; must be first */
+    const char *bytes; /* content, the caller's */
+    size_t size;       /* of `bytes` */
+    haddr_t end;       /* end of the address range that libhdf5 has allocated */
 } MemoryFile;
 
 /* Driver data of the file access properties: the file that open_file is to open. */

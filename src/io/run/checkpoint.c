@@ -16,16 +16,19 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { VERSION = 2, REASON_BYTES = 512 };
+enum {
+    VERSION = 2,       /* of the file format */
+    REASON_BYTES = 512 /* size of the text on why a file is not usable; longer ones are cut */
+};
 
 /* First bytes of a file. */
 typedef struct Header {
     char magic[8];
     uint32_t version, header_size;
-    uint64_t sequence;
-    int64_t steps;
-    double time;
-    uint64_t note_size, files_size, world_size;
+    uint64_t sequence;                          /* number of the checkpoint, from 1 */
+    int64_t steps;                              /* of the world */
+    double time;                                /* of the world, s */
+    uint64_t note_size, files_size, world_size; /* bytes of each part of the payload */
     uint64_t payload_hash, header_hash;
 } Header;
 
@@ -126,7 +129,7 @@ static TalusStatus check_image(Image *image)
 }
 
 /* Loads the file `name` of `dir` or, if `dir` is NULL, the file at the path `name`; fails unless version, sizes and
- * hashes are right. */
+ * hashes are right. Free image->bytes with talus_release. */
 static TalusStatus load_image(const TalusDir *dir, const char *name, Image *image)
 {
     memset(image, 0, sizeof *image);
@@ -238,13 +241,14 @@ static TalusStatus verify_file(const Pair *pair, int index)
     return TALUS_OK;
 }
 
-/* Loads world and note of the newer file or, if that is damaged, of the older one. If the newer file is good, verifies
- * the older one too, so that its damage is reported before it is needed. Damage of one file is logged as a warning. */
+/* Loads world and note of the newer file or, if that cannot be loaded, of the older one. If the newer file is good,
+ * verifies the older one too, so that its damage is reported before it is needed. If one file can be loaded, the failure
+ * of the other is logged as a warning. */
 static TalusStatus load_world_of_pair(const Pair *pair, LoadOptions options, TalusWorld **world,
                                       char **note)
 {
     char reason[2][REASON_BYTES] = {"", ""};
-    TalusStatus worst = TALUS_ERR_IO;
+    TalusStatus last_failure = TALUS_ERR_IO;
     for (int i = 0; i < 2; i++) {
         int index = i == 0 ? pair->newest : !pair->newest;
         if (!talus_dir_has_name(pair->dir, file_names[index]))
@@ -253,7 +257,7 @@ static TalusStatus load_world_of_pair(const Pair *pair, LoadOptions options, Tal
             *world ? verify_file(pair, index) : load_world(pair, index, options, world, note);
         if (status == TALUS_OK)
             continue;
-        worst = status;
+        last_failure = status;
         snprintf(reason[i], sizeof reason[i], "%s", talus_error());
     }
     if (*world) {
@@ -266,7 +270,7 @@ static TalusStatus load_world_of_pair(const Pair *pair, LoadOptions options, Tal
     if (!reason[0][0] && !reason[1][0])
         return talus_fail_file(pair->dir->path, TALUS_ERR_IO, "holds neither %s nor %s",
                                file_names[0], file_names[1]);
-    return talus_fail(worst, "no usable checkpoint: %s%s%s", reason[0],
+    return talus_fail(last_failure, "no usable checkpoint: %s%s%s", reason[0],
                       reason[0][0] && reason[1][0] ? "; " : "", reason[1]);
 }
 
@@ -288,8 +292,8 @@ TalusStatus talus_checkpoint_read(const char *path, int threads, const char *bac
 
 /* ---- the list of files ---- */
 
-/* Reads the list of files of one checkpoint file if its world is at `time`; *found says whether it is. A missing or
- * damaged file is skipped: reading its world reports the damage. */
+/* Reads the list of files of one checkpoint file if its world is at `time`; *found says whether it is. Skips a missing
+ * or damaged file, with *found unchanged: reading its world reports the damage. */
 static TalusStatus read_files_of(const Pair *pair, int index, double time, bool *found,
                                  TalusManifest *out)
 {

@@ -13,22 +13,22 @@
 
 /* What a checkpoint file has besides list of files and world. */
 typedef struct TalusCheckpointInfo {
-    uint64_t sequence; /* number of the checkpoint in its run, from 1 */
-    int64_t steps;
-    double time;
+    uint64_t sequence; /* number of the checkpoint in its directory, from 1 */
+    int64_t steps;     /* of the world */
+    double time;       /* of the world, s */
     size_t note_size, files_size, world_size; /* bytes of each part of the file */
     char *note;                               /* text of the caller; free with talus_free */
 } TalusCheckpointInfo;
 
-/* Reads header and note of a checkpoint file and verifies all checksums, without creating the world. */
+/* Reads header and note of the checkpoint file at `path` and verifies all checksums, without creating the world. */
 TalusStatus talus_checkpoint_inspect(const char *path, TalusCheckpointInfo *info);
 
-/* As talus_checkpoint_write, into an open directory. The checkpoint also stores `files` (may be NULL), the list of the
- * files that the run has written. */
+/* As talus_checkpoint_write, into an open directory. The checkpoint also stores `files`, the list of the files that the
+ * run has written. `note` and `files` may be NULL. */
 TalusStatus talus_checkpoint_write_in(const TalusDir *dir, const TalusWorld *world,
                                       const char *note, const TalusManifest *files);
 /* Reads the list of files of the newest valid checkpoint whose world is at `time`; if there is none, *found is false
- * and `out` empty. */
+ * and `out` empty. Free `out` with talus_manifest_clear. */
 TalusStatus talus_checkpoint_read_files(const TalusDir *dir, double time, bool *found,
                                         TalusManifest *out);
 

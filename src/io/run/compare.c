@@ -9,9 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NAMED_MAX = 8, TEXT_BYTES = 600 };
+enum {
+    NAMED_MAX = 8,
+    TEXT_BYTES = 600
+}; /* maximum of files that a message names; size of its text */
 
-/* Text about missing and changed files, which names the first NAMED_MAX of them. */
+/* Text about missing and changed files, which names the first NAMED_MAX of them, as far as they fit. */
 typedef struct Report {
     char text[TEXT_BYTES];
     size_t used; /* length of the text */

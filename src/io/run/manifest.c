@@ -9,9 +9,9 @@
 #include <string.h>
 
 enum {
-    FIXED_BYTES = 16,
-    NAME_MAX_BYTES = 255
-}; /* bytes of an entry before its name; longest name */
+    FIXED_BYTES = 16,    /* bytes of an entry before its name */
+    NAME_MAX_BYTES = 255 /* longest name */
+};
 
 void talus_manifest_clear(TalusManifest *manifest)
 {
@@ -94,7 +94,8 @@ static bool is_valid_name(const char *name)
     return name[0] && name[0] != '/' && !strstr(name, "..");
 }
 
-/* Decodes the entry at *at, of which *left bytes are left, adds it to the list and moves *at past it. */
+/* Decodes the entry at *at, adds it to the list, moves *at past it and subtracts its bytes from *left, the number of
+ * bytes from *at to the end of the encoding. */
 static TalusStatus unpack_entry(const char **at, size_t *left, TalusManifest *out)
 {
     char name[NAME_MAX_BYTES + 1] = "";

@@ -20,7 +20,7 @@ typedef enum TalusEntryKind {
 typedef struct TalusEntry {
     char *name;    /* relative to the run's directory: "frames/bodies-000000.vtp" */
     uint64_t size; /* bytes; of kind FRAMES the number of frames */
-    uint32_t crc;  /* by talus_crc32 */
+    uint32_t crc; /* by talus_crc32, of these bytes; of kind FRAMES of the values of these frames */
     TalusEntryKind kind;
     bool unchanged; /* set by talus_compare_files: the file still has this size and checksum */
 } TalusEntry;
@@ -33,7 +33,8 @@ typedef struct TalusManifest {
 } TalusManifest;
 
 void talus_manifest_clear(TalusManifest *manifest);
-/* Adds a copy of the entry; *index (may be NULL) is set to its index, which does not change later. */
+/* Adds a copy of the entry, also if the list has one of that name; *index (may be NULL) is set to its index, which does
+ * not change later. Fails if the name has more than 255 bytes. */
 TalusStatus talus_manifest_add(TalusManifest *manifest, const TalusEntry *entry, int *index);
 /* Returns the entry of that name in a list made by talus_manifest_unpack, which is sorted; NULL if there is none, or
  * in any other list. `manifest` may be NULL. */

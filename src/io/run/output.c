@@ -46,7 +46,7 @@ static const struct {
          "error\n"},
 };
 
-enum { ROW_BYTES = 2048 }; /* longest row of a table */
+enum { ROW_BYTES = 2048 }; /* maximum size of a row of a table, with its NUL */
 
 struct TalusOutput {
     TalusDir dir;
@@ -381,8 +381,8 @@ static TalusStatus write_step(TalusOutput *output, const TalusStepInfo *info)
         info->detect_seconds, info->build_seconds, info->solve_seconds, info->integrate_seconds);
 }
 
-/* Writes a name that the user has given in quotes, as RFC 4180 requires, with quotes in it doubled and line ends as
- * spaces. Cuts the name to fit into `size` bytes. */
+/* Writes a name, given by the user, in quotes, as RFC 4180 requires: quotes in it are doubled. Line feeds become spaces.
+ * Cuts the name to fit into `size` bytes. */
 static void quote_name(const char *name, char *out, size_t size)
 {
     size_t n = 0;

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { ALIGNMENT = 64 };
+enum { ALIGNMENT = 64 }; /* of each array, bytes */
 
 /* An array of a snapshot. */
 typedef struct ArrayInfo {
@@ -19,6 +19,7 @@ typedef struct ArrayInfo {
     size_t pointer, element; /* offset of the array pointer in TalusSnapshot; bytes per element */
 } ArrayInfo;
 
+/* Rows of the table `arrays`, for a member of TalusSnapshot. */
 #define BODIES(field, name)                                                             \
     {                                                                                   \
         field, false, offsetof(TalusSnapshot, name), sizeof *((TalusSnapshot *)0)->name \
@@ -52,7 +53,7 @@ static const ArrayInfo arrays[] = {
 
 enum { ARRAYS = sizeof arrays / sizeof *arrays };
 
-/* Returns the bytes of an array, a multiple of ALIGNMENT; 0 if `fields` does not request it. */
+/* Returns the bytes of an array, a multiple of ALIGNMENT above 0; 0 if `fields` does not request the array. */
 static size_t array_bytes(const ArrayInfo *array, unsigned fields, int count)
 {
     if (array->field && !(array->field & fields))
@@ -60,8 +61,8 @@ static size_t array_bytes(const ArrayInfo *array, unsigned fields, int count)
     return ((size_t)count * array->element + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
 }
 
-/* Sets the pointers of the arrays of bodies, or those of contacts, to memory for `count` elements, not set; arrays that
- * snapshot->fields does not request become NULL. */
+/* Sets the pointers of the arrays of bodies, or those of contacts, to memory for `count` elements, whose values are not
+ * set; arrays that snapshot->fields does not request become NULL. */
 static TalusStatus allocate_arrays(TalusSnapshot *snapshot, bool contacts, int count)
 {
     void **memory = contacts ? &snapshot->contact_memory : &snapshot->body_memory;
