@@ -297,7 +297,8 @@ typedef struct TalusHeadStore {
 } TalusHeadStore;
 
 /* Fills a head from a world: shapes, materials, gravity, periods, step. `def` (NULL: "") gives title and scene.
- * `first`, the first frame, gives radius, origin and floor; NULL: 0, 0 and NAN. Quantum is 0, as there is no grid. */
+ * `first`, the first frame, gives radius, origin and floor; NULL: 0, 0 and NAN. Quantum is 0, as there is no grid. `out`
+ * is cleared first, and empty on failure. */
 TalusStatus talus_frames_head_of_world(const TalusWorld *world, const TalusFramesDef *def,
                                        const TalusSnapshot *first, TalusHeadStore *out);
 void talus_frames_head_clear(TalusHeadStore *store);
@@ -305,8 +306,8 @@ void talus_frames_head_clear(TalusHeadStore *store);
 TalusStatus talus_frames_head_copy(const TalusFramesHead *head, TalusHeadStore *out);
 /* True if two heads have equal shapes, materials, gravity, periods and step; the rest, as the grid, may differ. */
 bool talus_frames_heads_equal(const TalusFramesHead *a, const TalusFramesHead *b);
-/* Sets the typical radius, the grid (quantum and origin) and the floor of the head from the bodies of the first frame.
- * Uses gravity and `lean` of the head. */
+/* Sets the typical radius (median), the grid (quantum and origin) and the floor (height of the lowest centre of a moving
+ * body; NAN if none moves) of the head from the bodies of the first frame. Uses gravity and `lean` of the head. */
 TalusStatus talus_frames_head_set_grid(TalusFramesHead *head, const TalusSnapshot *first);
 /* Returns the direction against gravity; +z without gravity. */
 TalusVec3 talus_frames_up_direction(const TalusFramesHead *head);
@@ -315,7 +316,7 @@ TalusVec3 talus_frames_up_direction(const TalusFramesHead *head);
  * bytes, and the arrays of the figures follow. Makes the figures if head->figures is NULL. */
 TalusStatus talus_frames_head_pack(TalusPacker *packer, const TalusFramesHead *head, int version);
 /* Reads a head from the payload of a HEAD chunk; a payload of version 1 gives a head without figures. `source` is for
- * messages. */
+ * messages. `out` is cleared first, and empty on failure; it does not refer to the payload. */
 TalusStatus talus_frames_head_read(const char *payload, size_t size, const char *source,
                                    TalusHeadStore *out);
 

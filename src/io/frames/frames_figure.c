@@ -3,7 +3,7 @@
  * pieces of all figures.
  *
  * A reader checks every number before using it. Each array must have exactly the number of tuples that the levels add
- * up to, and all arrays together at most TALUS_FIGURE_PER_BYTE tuples per byte of the payload. */
+ * up to; vertices, triangles, edges and pieces together are at most TALUS_FIGURE_PER_BYTE per byte of the payload. */
 #include "base/memory.h"
 #include "geometry/figure.h"
 #include "io/frames/frames.h"
@@ -93,8 +93,9 @@ static const struct {
 
 /* The arrays of all figures, each a column with the numbers of all meshes in the order of shapes, then levels. */
 typedef struct Columns {
-    float *point;              /* coordinates, 3 per vertex */
-    int32_t *integer[COLUMNS]; /* [columns]; normals are in steps of 1 / TALUS_NORMAL_STEPS */
+    float *point; /* coordinates, 3 per vertex */
+    int32_t *
+        integer[COLUMNS]; /* from NORMAL to PIECE; normals are in steps of 1 / TALUS_NORMAL_STEPS */
 } Columns;
 
 static void free_columns(Columns *c)

@@ -84,6 +84,7 @@ TalusStatus talus_frames_head_copy(const TalusFramesHead *head, TalusHeadStore *
 
 /* ---- from a world ---- */
 
+/* Does the work of talus_frames_head_of_world on an empty `out`, which may be half filled on failure. */
 static TalusStatus fill_from_world(const TalusWorld *world, const TalusFramesDef *def,
                                    const TalusSnapshot *first, TalusHeadStore *out)
 {
@@ -167,8 +168,9 @@ TalusVec3 talus_frames_up_direction(const TalusFramesHead *head)
     return norm > 0.0 ? talus_scale(-1.0 / norm, head->gravity) : talus_vec3(0.0, 0.0, 1.0);
 }
 
+/* Measures of the radii of bodies, m. */
 typedef struct Radii {
-    double median, small; /* small: 1 / FEW of the bodies have a smaller radius */
+    double median, small; /* small: about 1 / FEW of the bodies have a smaller radius */
 } Radii;
 
 /* Measures the radii of bodies with an extent (radius > 0), with `moving` only of those that are not fixed. Both radii

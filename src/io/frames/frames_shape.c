@@ -289,7 +289,8 @@ static TalusStatus read_shape_kind(const TalusJson *node, TalusShapeKind *out)
     return TALUS_OK;
 }
 
-/* Reads the kind of a shape and the members that the kind has. */
+/* Reads the kind of a shape and the members that the kind has; the radius of a sphere only of a part of a compound
+ * (`part`). */
 static TalusStatus read_shape_members(TalusArena *arena, const TalusJson *node, bool part,
                                       TalusShapeDef *out)
 {

@@ -50,11 +50,12 @@ struct SceneType {
     bool above;       /* a number must exceed min; false: min is allowed */
     bool whole;       /* REALS: integers only */
     bool narrow;      /* INT: stored as int */
-    bool or_one;      /* REALS: one number may stand for all; LIST: one item for a list of one */
-    int length;       /* REALS: count of numbers */
+    bool
+        or_one; /* REALS: one number may stand for all; LIST of arrays: one item for a list of one */
+    int length;                 /* REALS: count of numbers */
     int min_count, max_count;   /* LIST: number of items; max_count 0: any */
-    const char *const *choices; /* NULL-terminated */
-    const SceneType *item;      /* LIST, MAP: type of an item */
+    const char *const *choices; /* CHOICE: its words, NULL-terminated */
+    const SceneType *item;      /* LIST, MAP, PARAMS: type of an item */
     const SceneField *fields;   /* OBJECT: its keys */
     int field_count;
     size_t size;                   /* OBJECT: bytes of its struct */
@@ -120,8 +121,8 @@ typedef struct ScenePair {
 
 typedef struct SceneShape {
     const TalusJson *json;
-    const char *name; /* name of a shape in `shapes`, all else is 0; NULL: defined here */
-    int kind;
+    const char *name; /* name of a shape in `shapes`, all members below are 0; NULL: defined here */
+    int kind;         /* TalusShapeKind or SCENE_ROCK */
     double half[3], radius, half_height;
     SceneList profile; /* items: double[2] */
     SceneList points;  /* items: double[3] */
@@ -221,7 +222,7 @@ typedef struct SceneEmitter {
 
 typedef struct SceneSink {
     const TalusJson *json;
-    int axis;
+    int axis; /* 0: x, 1: y, 2: z */
     double below;
 } SceneSink;
 
@@ -251,8 +252,11 @@ struct TalusScene {
     SceneSolver *solver;
     ScenePeriod *period;
     SceneSleep *sleep;
-    SceneList apart;
-    SceneList materials, friction, shapes, bodies, joints, emitters, sinks, probes;
+    SceneList apart;               /* items: SceneApart */
+    SceneList materials, friction; /* items: SceneMaterial; ScenePair */
+    SceneList shapes, bodies;      /* items: SceneShape; SceneBody */
+    SceneList joints, emitters;    /* items: SceneJoint (scene_joint.h); SceneEmitter */
+    SceneList sinks, probes;       /* items: SceneSink; SceneProbe */
     /* members that are no keys of the file */
     TalusArena arena;
     TalusExprScope scope; /* names and values of the parameters */
@@ -261,7 +265,8 @@ struct TalusScene {
 
 /* ---- from text to world ---- */
 
-/* Applies an assignment of --set to the tree: "name=value" for a parameter, "bodies[0].radius=value" for any key. */
+/* Applies an assignment of --set to the tree: "name=value" for a parameter, "bodies[0].radius=value" for any key. On
+ * failure the tree may be half changed. */
 TalusStatus talus_scene_apply_override(TalusArena *arena, TalusJson *root, const char *override);
 
 /* Reads the tree into the scene and checks types, ranges, unknown keys and expressions against the table. */
@@ -286,7 +291,8 @@ TalusStatus talus_scene_find_group(const TalusScene *scene, const TalusJson *jso
                                    int *group);
 /* Returns the index of the first entry of `bodies` with this name, or -1. */
 int talus_scene_find_entry(const TalusScene *scene, const char *name);
-/* Sets *shape to the shape in `shapes` that `given` names or, if `given` is itself a definition, to `given`. */
+/* Sets *shape to the shape in `shapes` that `given` names or, if `given` is itself a definition, to `given`. Fails if
+ * `shapes` has no such name. */
 TalusStatus talus_scene_resolve_shape(const TalusScene *scene, const SceneShape *given,
                                       const SceneShape **shape);
 /* Returns the number of shapes among which the bodies of an entry of `bodies` choose at random; 1 without the key

@@ -25,7 +25,8 @@ extern const SceneType talus_scene_joints;
 
 /* Fails if a joint names an entry that does not exist or whose bodies arrive after the start. */
 TalusStatus talus_scene_check_joints(const TalusScene *scene);
-/* Returns the index in `bodies` of the entry that the k-th body name of a joint refers to. */
+/* Returns the index in `bodies` of the entry that the k-th body name of a joint refers to; -1 if there is none, which
+ * talus_scene_check_joints excludes. */
 int talus_scene_find_joint_entry(const TalusScene *scene, const SceneJoint *joint, int k);
 /* Adds the joints to the world. count[i] is the number of bodies of entry i of `bodies`, id[i] the body if count[i] is
  * 1. Fails if a joint names an entry that has not exactly one body. */

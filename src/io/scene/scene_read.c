@@ -5,9 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What the functions of this file share. */
 typedef struct SceneReader {
-    TalusArena *arena;
-    TalusExprScope *scope;
+    TalusArena *arena;     /* for structs, lists and nodes of defaults */
+    TalusExprScope *scope; /* parameters read so far */
 } SceneReader;
 
 static TalusStatus read_value(SceneReader *r, const SceneType *type, const TalusJson *json,
@@ -67,7 +68,8 @@ static void write_far_bound(const SceneType *type, double x, char *out, size_t s
         snprintf(out, size, " of at least %.15g", type->min);
 }
 
-/* Sets *value to a number or expression; checks range and, for integers, that the value is whole. */
+/* Sets *value to the value of a number or expression; checks the range and, for types INT and `whole`, that the value
+ * is whole. */
 static TalusStatus read_number(const SceneReader *r, const SceneType *type, const TalusJson *json,
                                double *value)
 {

@@ -12,14 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The way from the root of the tree to the target of an override. */
 typedef struct Walk {
-    TalusArena *arena;
+    TalusArena *arena;     /* of the tree */
     const char *source;    /* "--set target=value" */
     const SceneType *type; /* type of the node; NULL for a number in an array of numbers */
     TalusJson *node;       /* node reached so far */
 } Walk;
 
-enum { MAX_WORD = 128, MAX_NAMES = 256, FEW_NAMES = 10 /* maximum number listed in a message */ };
+enum {
+    MAX_WORD = 128,  /* size of a word of a path, with its NUL */
+    MAX_NAMES = 256, /* maximum of names among which a similar one is suggested */
+    FEW_NAMES = 10   /* maximum number listed in a message */
+};
 
 /* ---- messages ---- */
 

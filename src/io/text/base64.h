@@ -4,10 +4,11 @@
 
 #include "io/file/file.h"
 
+/* A stream of base64 text into a file. */
 typedef struct TalusBase64 {
     TalusFile *file;
     unsigned char held[3]; /* bytes of an incomplete group of three */
-    int held_count;
+    int held_count;        /* number of bytes in `held`, 0 to 2 between calls */
 } TalusBase64;
 
 /* Returns a new stream of base64 text into `file`. */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LINE_BYTES = 4096 }; /* longer than any row written here */
+enum { LINE_BYTES = 4096 }; /* more than the bytes of any header or row of a table */
 
 TalusStatus talus_csv_create(TalusDir *dir, const char *name, const char *header, TalusGrowing *out)
 {

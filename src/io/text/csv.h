@@ -4,7 +4,7 @@
 
 #include "io/file/growing.h"
 
-/* Creates a table with this header and no rows. */
+/* Creates a table with this header, a line with its line feed, and no rows. On failure `out` is closed. */
 TalusStatus talus_csv_create(TalusDir *dir, const char *name, const char *header,
                              TalusGrowing *out);
 
@@ -23,7 +23,7 @@ TalusStatus talus_csv_truncate(TalusGrowing *table, const char *header, double t
                                TalusCsvRows *kept);
 
 /* Opens a table and truncates it by talus_csv_truncate; creates a missing table. Logs the warning "output.gap" if the
- * last row kept is before `time` (> 0), unless the table was cut to its listed length. */
+ * last row kept is before `time` (> 0), unless the table was cut to its listed length. On failure `out` is closed. */
 TalusStatus talus_csv_resume(TalusDir *dir, const char *name, const char *header, double time,
                              TalusGrowing *out);
 

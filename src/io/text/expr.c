@@ -9,14 +9,20 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_DEPTH = 64, MAX_NAME = 64, MAX_NAMES = 128, MAX_POWER = 1000 };
+enum {
+    MAX_DEPTH = 64,  /* maximum nesting of eval_signed */
+    MAX_NAME = 64,   /* size of a name with its NUL; longer ones are cut */
+    MAX_NAMES = 128, /* maximum of names among which a similar one is suggested */
+    MAX_POWER = 1000 /* maximum absolute value of an exponent */
+};
 
+/* State of an evaluation. */
 typedef struct Eval {
     const char *text;
     int at;    /* offset of the next character */
     int depth; /* nesting of eval_signed, at most MAX_DEPTH */
     const TalusExprScope *scope;
-    TalusExprError *error;
+    TalusExprError *error; /* set if `failed` */
     bool failed;
 } Eval;
 
@@ -119,9 +125,10 @@ static double nearest_whole(double x)
     return floor(x + 0.5);
 }
 
+/* A function of expressions; has either `one` or `two`. */
 typedef struct Function {
     const char *name;
-    double (*one)(double);
+    double (*one)(double);         /* of one argument */
     double (*two)(double, double); /* folded over two or more arguments */
 } Function;
 

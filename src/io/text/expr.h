@@ -23,15 +23,16 @@ typedef struct TalusExprError {
     char message[160];
 } TalusExprError;
 
-/* Evaluates an expression. On a syntax error, an unknown name, a division by 0, the root of a negative number or a
- * value that is not finite, fills in the error and returns false. */
+/* Evaluates an expression. On a syntax error, an unknown name, a division by 0, the root of a negative number, an
+ * exponent that is not allowed, nesting deeper than 64 levels or a value that is not finite, fills in the error and
+ * returns false; *value is then unspecified. */
 bool talus_expr_eval(const char *text, const TalusExprScope *scope, double *value,
                      TalusExprError *error);
 
 /* True if a name can be used in an expression: a letter or _, then letters, digits or _. */
 bool talus_expr_is_name(const char *text);
 
-/* Returns the cube root by Newton's iteration; exact for cubes of integers below 2^53. */
+/* Returns the cube root by Newton's iteration; exact if x is the cube of an integer and |x| is at most 2^53. */
 double talus_cbrt(double x);
 
 #endif

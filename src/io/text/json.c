@@ -47,7 +47,7 @@ void talus_json_write_path(const TalusJson *node, char *text, size_t size)
     }
 }
 
-enum { PATH_BYTES = 256 };
+enum { PATH_BYTES = 256 }; /* size of the path of a node in errors; longer ones are cut */
 
 /* Returns the location of a node for errors, with the given line and column. Writes the path of the node to `path`, to
  * which the location points. */
@@ -174,15 +174,17 @@ size_t talus_utf8_length(const char *text, size_t length)
 
 /* ---- reader ---- */
 
+/* State of a parse. */
 typedef struct Reader {
-    TalusArena *arena;
-    TalusDomain domain;
-    const char *text, *source;
-    size_t length, at;
-    int line, column, depth;
-    bool positions;
+    TalusArena *arena;         /* for the nodes and their strings */
+    TalusDomain domain;        /* of errors */
+    const char *text, *source; /* source: for messages */
+    size_t length, at;         /* bytes of `text`; offset of the next one */
+    int line, column, depth;   /* position of the next byte; nesting of arrays and objects */
+    bool positions;            /* store lines and columns in nodes and errors */
 } Reader;
 
+/* Line and column in the text, from 1. */
 typedef struct Position {
     int line, column;
 } Position;
@@ -443,7 +445,8 @@ static TalusStatus new_node(Reader *r, TalusJson **out)
 
 static TalusStatus read_value(Reader *r, TalusJson *node);
 
-/* Reads key and colon of `child`, a member of `parent` that is not yet appended; fails on a key that `parent` has. */
+/* Reads key and colon of `child`, a member of `parent` that is not yet appended; fails on a key that `parent` has, and
+ * if `parent` has TALUS_JSON_KEYS members. */
 static TalusStatus read_key(Reader *r, const TalusJson *parent, TalusJson *child)
 {
     if (peek(r) != '"')
@@ -503,7 +506,7 @@ static TalusStatus read_array_or_object(Reader *r, TalusJson *node, TalusJsonKin
     return TALUS_OK;
 }
 
-/* Reads a value of any kind into `node` and sets its position. */
+/* Reads a value of any kind into `node` and sets its position if r->positions. */
 static TalusStatus read_value(Reader *r, TalusJson *node)
 {
     if (r->positions) {

@@ -1,8 +1,9 @@
 /* io/text/json.h - a strict JSON reader that stores the location of every key and value.
  *
  * JSON as in RFC 8259, plus line and block comments and trailing commas. Duplicate keys, more than TALUS_JSON_KEYS keys
- * of an object, malformed UTF-8, U+0000 in strings, numbers beyond double and nesting deeper than TALUS_JSON_DEPTH are
- * errors. The tree lives in an arena that its owner may use for other data too. */
+ * of an object, malformed UTF-8, U+0000 in strings, numbers that overflow double or have more than 158 characters, and
+ * nesting deeper than TALUS_JSON_DEPTH are errors. The tree lives in an arena that its owner may use for other data
+ * too. */
 #ifndef TALUS_IO_TEXT_JSON_H
 #define TALUS_IO_TEXT_JSON_H
 
@@ -11,7 +12,11 @@
 
 #include <talus/base.h>
 
-enum { TALUS_JSON_DEPTH = 64, TALUS_JSON_KEYS = 1000, TALUS_JSON_PRINTABLE_BYTES = 64 };
+enum {
+    TALUS_JSON_DEPTH = 64,          /* maximum nesting of arrays and objects */
+    TALUS_JSON_KEYS = 1000,         /* maximum of keys of an object */
+    TALUS_JSON_PRINTABLE_BYTES = 64 /* size of the buffer for talus_json_printable */
+};
 
 typedef enum TalusJsonKind {
     TALUS_JSON_NULL,
@@ -39,8 +44,8 @@ struct TalusJson {
     const char *text;               /* value of a string, NUL-terminated UTF-8 */
 };
 
-/* Parses a text into a tree in `arena`. `source`, for messages, must outlive the tree. With `positions` false, values
- * and messages have no line. Errors have the domain io. */
+/* Parses a text into a tree in `arena`. `source`, for messages, must outlive the tree; `text` need not. With `positions`
+ * false, values and messages have no line. Errors have the domain io. On failure *out is not set. */
 TalusStatus talus_json_parse(TalusArena *arena, const char *text, size_t length, const char *source,
                              bool positions, TalusJson **out);
 /* As talus_json_parse, with errors of the given domain. */
@@ -55,8 +60,8 @@ const TalusJson *talus_json_get_or_self(const TalusJson *object, const char *key
 void talus_json_append(TalusJson *parent, TalusJson *child);
 /* Removes `child` from the children of `parent`; its memory stays in the arena. */
 void talus_json_remove(TalusJson *parent, TalusJson *child);
-/* Gives `node` the content, source and line of `value`; its key and place in the tree stay. The children of `value`
- * become children of `node`. */
+/* Gives `node` the content, domain, source and position of `value`; its key and place in the tree stay. The children of
+ * `value` become children of `node`. If `value` has no line, the position of the key counts as unknown too. */
 void talus_json_replace(TalusJson *node, const TalusJson *value);
 
 /* Writes the path of a node: "bodies[1].radius"; "" for the root. */
