@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Rows of the tables below. BODY: field of bodies; LASTING: field of bodies that is constant during a body's life;
+ * CONTACT: field of contacts. */
 #define FIELD(name, type, source, struct, member, ...)                                         \
     {                                                                                          \
         name, TALUS_FIELD_##type, TALUS_SOURCE_##source, offsetof(struct, member), __VA_ARGS__ \
@@ -19,7 +21,8 @@
 #define CONTACT(name, type, source, member) \
     FIELD(name, type, source, TalusContactState, member, .contact = true)
 
-/* Positions are doubles, which small grains far from the origin need; other reals are single, enough for viewing. */
+/* Positions, and points of contacts, are doubles, which small grains far from the origin need; other reals are single,
+ * enough for viewing. */
 static const TalusField of_bodies[] = {
     LASTING("body_id", I64, ID, id),
     BODY("position", F64, VEC3, position),

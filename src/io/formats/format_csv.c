@@ -12,13 +12,14 @@
     "time,step,bodies,contacts,period_lo_x,period_lo_y,period_lo_z,period_hi_x," \
     "period_hi_y,period_hi_z\n"
 
-enum { ROW_BYTES = 512 };
+enum { ROW_BYTES = 512 }; /* more than the bytes of a row of frames.csv */
 
+/* State of a writer. */
 typedef struct Csv {
-    TalusDir frames;
-    TalusGrowing index;
-    TalusRows rows;
-    int count, synced; /* number of frames; number of frames synced to the disk */
+    TalusDir frames;    /* DIR/frames */
+    TalusGrowing index; /* frames.csv */
+    TalusRows rows;     /* bodies in the table of the last frame */
+    int count, synced;  /* number of frames; number of frames synced to the disk */
     bool contacts; /* true: the last frame and all unsynced frames have contacts; false: none has */
 } Csv;
 

@@ -19,7 +19,10 @@
 
 #define DUMP_NAME "bodies.dump"
 
-enum { BUFFER_BYTES = 1 << 16, LINE_BYTES = 1024 };
+enum {
+    BUFFER_BYTES = 1 << 16, /* bytes collected before they are written */
+    LINE_BYTES = 1024       /* more than the bytes of any line, and of any text for print_text */
+};
 
 /* Fields in the order of the dump with their column names; NULL: the field's own name. */
 typedef struct Column {
@@ -42,9 +45,10 @@ static const Column columns[] = {
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
+/* State of a writer. */
 typedef struct Dump {
     TalusGrowing file;
-    TalusRows rows;
+    TalusRows rows;                   /* bodies in the dump of the last frame */
     const TalusField *field[COLUMNS]; /* [fields], columns of the frame being written */
     int fields;
     size_t used; /* bytes in the buffer */
@@ -71,6 +75,7 @@ static TalusStatus put_bytes(Dump *dump, const char *text, size_t size)
     return TALUS_OK;
 }
 
+/* Appends formatted text of fewer than LINE_BYTES bytes to the buffer, as put_bytes does. */
 static TalusStatus print_text(Dump *dump, const char *format, ...) TALUS_PRINTF(2, 3);
 
 static TalusStatus print_text(Dump *dump, const char *format, ...)
@@ -194,7 +199,8 @@ static bool read_item(FILE *file, const char *item, char line[LINE_BYTES], int64
     return read_line(file, line, at) && strcmp(line, item) == 0 && read_line(file, line, at);
 }
 
-/* Skips one frame in the layout of add_dump and moves *at past it. False if it is incomplete or after time `limit`. */
+/* Skips one frame in the layout of add_dump and moves *at past it. False, with *at unspecified, if it is incomplete or
+ * after time `limit`. */
 static bool skip_frame(FILE *file, double limit, int64_t *at)
 {
     char line[LINE_BYTES];

@@ -25,33 +25,41 @@
 #define FRESH_NAME FILE_NAME ".tmp" /* new file of a resumed run, until it is renamed */
 #define ROOT "/VTKHDF"
 
-enum { TOPOLOGIES = 4, ROW_CHUNK = 4096, STEP_CHUNK = 256, PATH_BYTES = 96, FIELDS_MAX = 32 };
+enum {
+    TOPOLOGIES = 4,   /* number of kinds of cells */
+    ROW_CHUNK = 4096, /* rows per chunk of datasets with a row per point or cell */
+    STEP_CHUNK = 256, /* rows per chunk of datasets with a row per frame */
+    PATH_BYTES = 96,  /* size of a path in the file, with its NUL */
+    FIELDS_MAX = 32   /* maximum of fields of a frame */
+};
 
+/* Groups of the kinds of cells, in the order that the format prescribes. */
 static const char *const topologies[TOPOLOGIES] = {"Vertices", "Lines", "Polygons", "Strips"};
 
 /* The values of one frame in the types of the file, from a snapshot or from the file that a resumed run continues. */
 typedef struct Frame {
     double time;
-    hsize_t count; /* points, one per body */
-    const TalusField *field[FIELDS_MAX];
-    unsigned char *data[FIELDS_MAX];
+    hsize_t count;                       /* points, one per body */
+    const TalusField *field[FIELDS_MAX]; /* [fields] */
+    unsigned char *data[FIELDS_MAX];     /* [fields]: values of each field, [count] rows */
     int fields;
 } Frame;
 
+/* State of a writer. */
 typedef struct Hdf {
     TalusDir *dir;
-    char *path;
-    hid_t file;
+    char *path;    /* of the file, for HDF5 and messages */
+    hid_t file;    /* negative: not open */
     int second_fd; /* second descriptor, to check that the name still leads to the file; -1: none */
     uint32_t crc;  /* checksum of the values of all frames (sum_frame) */
     int entry;     /* index in the list of files of `dir` */
     hsize_t steps, points; /* frames and points of all frames so far */
     TalusPeriod period;    /* from the first frame's head */
-    TalusRows rows;
-    Frame frame;
-    int64_t *indices;   /* [points of a frame + 1]: 0, 1, 2, ..., for Connectivity and Offsets */
-    H5E_auto2_t report; /* error handler of HDF5 before silence_hdf5, and its argument */
-    void *report_to;
+    TalusRows rows;        /* bodies of the last frame that are points of the file */
+    Frame frame;           /* the frame being written or read */
+    int64_t *indices;      /* [points of a frame + 1]: 0, 1, 2, ..., for Connectivity and Offsets */
+    H5E_auto2_t report;    /* error handler of HDF5 before silence_hdf5 */
+    void *report_to;       /* argument of `report` */
 } Hdf;
 
 static TalusStatus fail_hdf5(const Hdf *hdf, const char *what)

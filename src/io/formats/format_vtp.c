@@ -27,11 +27,12 @@ typedef struct Chains {
     TalusVec3 *point;  /* 2 or 3 per line */
     float *force;      /* N, for each point, because filters such as Tube scale by point data */
     int32_t *offset;   /* [line]: index of the point after its last one */
-    int points;
+    int points;        /* number of points */
 } Chains;
 
+/* State of a writer. */
 typedef struct Vtp {
-    TalusDir frames;
+    TalusDir frames; /* DIR/frames */
     TalusSeries bodies, contacts, chains, shapes, walls;
     TalusVtpSurface shape_surface, wall_surface;
     TalusRows rows;

@@ -22,6 +22,7 @@
 #define PVD_MARK "<DataSet timestep=\""
 #define PVD_TAIL "</Collection>\n</VTKFile>\n"
 
+/* COLLECTION_LIMIT: bytes of the largest collection that is read. ENTRY_BYTES: enough for head, entry and tail. */
 enum { COLLECTION_LIMIT = 1 << 30, ENTRY_BYTES = 512 };
 
 /* ---- numbered files ---- */

@@ -10,7 +10,7 @@
 #include "io/file/growing.h"
 
 #define TALUS_FRAMES_FOLDER "frames"
-enum { TALUS_FRAME_NAME_BYTES = 64 };
+enum { TALUS_FRAME_NAME_BYTES = 64 }; /* size of a file name with its NUL; longer ones are cut */
 
 /* Writes the name "NAME-000042.EXT" of a file in DIR/frames. */
 void talus_frame_file_write_name(char out[TALUS_FRAME_NAME_BYTES], const char *name, int number,

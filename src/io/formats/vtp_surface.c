@@ -103,10 +103,11 @@ static TalusAabb find_clip_bounds(const TalusSnapshot *snapshot)
                        talus_add(bounds.hi, equal_sides(more))};
 }
 
+/* The planes of a snapshot, to be clipped by each other. */
 typedef struct Planes {
-    TalusMeshPlane *plane;
-    int count, next; /* next: index in `plane` of the next body that is a plane */
-    TalusAabb bounds;
+    TalusMeshPlane *plane; /* [count], in the order of bodies */
+    int count, next;       /* next: index in `plane` of the next body that is a plane */
+    TalusAabb bounds;      /* to which planes are clipped */
 } Planes;
 
 /* Collects the planes and the bounds that clip them; free planes->plane with talus_release. */

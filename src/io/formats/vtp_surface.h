@@ -21,11 +21,12 @@ typedef struct TalusVtpSurface {
     TalusRows rows; /* body of each triangle, when written */
 } TalusVtpSurface;
 
-/* Collects the moving bodies that are not spheres. Meshes are kept by index of the shape for later frames. */
+/* Collects the moving bodies that are not spheres. Meshes are kept by index of the shape for later frames, in which each
+ * index must mean the same shape. */
 TalusStatus talus_vtp_collect_shapes(TalusVtpSurface *surface, const TalusFramesHead *head,
                                      const TalusSnapshot *snapshot);
 /* Collects the fixed bodies that are not spheres. Planes are clipped by the other planes and to the bounds of the
- * bodies, enlarged on all sides by a quarter of their widest extent. */
+ * bodies, enlarged on all sides by a quarter of their widest extent (1 m if that is 0). */
 TalusStatus talus_vtp_collect_walls(TalusVtpSurface *surface, const TalusFramesHead *head,
                                     const TalusSnapshot *snapshot);
 /* Writes the collected surfaces of this snapshot to `file` and commits the file, unsynced; on failure abandons it.

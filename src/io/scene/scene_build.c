@@ -10,13 +10,15 @@
 #include "world/source/generate.h"
 #include "world/state.h"
 
+/* A world under construction, and where the parts of the scene are in it. */
 typedef struct Builder {
     const TalusScene *scene;
     TalusWorld *world;
-    int *material;       /* [materials]: index in the world */
-    int *shape;          /* [shapes]: 1 + index of the first form in the world; 0: not yet added */
-    TalusBodyId *id;     /* [entries]: the body, if the entry has exactly one and no `time` */
-    int *count;          /* [entries]: number of bodies, delayed ones included */
+    int *material; /* [materials]: index in the world */
+    int *shape;    /* [shapes]: 1 + index of the first form in the world; 0: not yet added */
+    TalusBodyId
+        *id;    /* [entries]: the body, if the entry has exactly one and no `time`; else unused */
+    int *count; /* [entries]: number of bodies, delayed ones included */
     int *slot, *pending; /* [entries + 1]: first slot and first delayed batch of an entry */
 } Builder;
 
@@ -34,9 +36,9 @@ static TalusPeriod make_period(const ScenePeriod *p)
     return period;
 }
 
-/* Adds to the error `status` of making a world its location in the scene: the key that the error's domain points to or,
- * if the file lacks it, the solver's object. Adds none if the backend, threads or solver of `choice` caused the
- * error. */
+/* Adds to the error `status` of making a world its location in the scene: the key that the error's domain points to; if
+ * the file lacks that key, or the domain points to none, the solver's object. Adds no location if the backend, threads
+ * or solver of `choice` caused the error. */
 static TalusStatus locate_error(const TalusScene *s, const TalusSceneChoice *choice,
                                 TalusStatus status)
 {
@@ -237,8 +239,8 @@ static bool has_orientation(const SceneBody *body)
     return body->orientation || talus_json_get(body->json, "normal");
 }
 
-/* Returns a random rotation, uniform over all rotations: points of the four-dimensional cube are drawn until one lies
- * in the unit ball, and normalised. */
+/* Returns a random rotation, uniform over all rotations: points of the four-dimensional cube are drawn until one has a
+ * distance of 0.1 to 1 from the centre, and normalised. */
 static TalusQuat random_rotation(TalusRng *rng)
 {
     for (;;) {

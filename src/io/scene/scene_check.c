@@ -21,7 +21,7 @@ static bool is_zero(const double *v, int n)
     return true;
 }
 
-/* Fails unless lo < hi along every axis. */
+/* Fails unless lo < hi along every axis, with a finite distance. */
 static TalusStatus check_box(const TalusJson *json, const double *lo, const double *hi)
 {
     for (int k = 0; k < 3; k++)
@@ -180,7 +180,8 @@ static TalusStatus check_pairs(const TalusScene *scene)
 
 /* ---- bodies ---- */
 
-/* Fails if a wall is declared not fixed, or if a fixed or driven entry has a key that only moving bodies have. */
+/* Fails if a wall is declared not fixed, or if an entry that is fixed, driven or a wall has a key that only moving
+ * bodies have. */
 static TalusStatus check_fixed_keys(const SceneBody *body, const SceneShape *shape)
 {
     static const char *const moving[] = {"density", "mass", "velocity", "spin", "force", "torque"};
@@ -239,7 +240,8 @@ static TalusStatus check_body_orientation(const SceneBody *body)
     return check_orientation(body->orientation);
 }
 
-/* Fails if the keys by which an entry places its bodies lack `count`, contradict it or do not fit a wall. */
+/* Fails if the keys by which an entry places its bodies lack `count`, contradict it or do not fit a wall, or if the box
+ * of `fill` is empty. */
 static TalusStatus check_placement(const SceneBody *body, const SceneShape *shape)
 {
     const TalusJson *count = talus_json_get(body->json, "count");

@@ -16,10 +16,11 @@
 /* Relative tolerance for rounding where sizes are compared. */
 #define SLACK 1e-12
 
+/* What the functions of this file share: an entry of `bodies` and where its bodies go. */
 typedef struct Placing {
     const TalusScene *scene;
     const SceneBody *body;
-    bool spheres;
+    bool spheres;            /* the entry has one shape, a sphere */
     double min, max;         /* range of radii if `spheres`, else 0 */
     const SceneForms *forms; /* may be NULL if `spheres` */
     TalusVec3 half;          /* largest half extents of a body along the axes (set_extents) */
@@ -172,6 +173,7 @@ static int larger_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
+/* A body to be sorted: its bounding radius and its form. */
 typedef struct Bound {
     double radius;
     int form;

@@ -142,7 +142,8 @@ static TalusStatus read_heights_file(const TalusScene *scene, const SceneShape *
 
 /* ---- rocks ---- */
 
-/* Returns a direction, uniform on the unit sphere, by rejection from the cube. */
+/* Returns a direction, uniform on the unit sphere: points of the cube are drawn until one has a distance of 0.1 to 1
+ * from the centre, and normalised. */
 static TalusVec3 random_direction(TalusRng *rng)
 {
     for (;;) {

@@ -25,7 +25,7 @@ static const double
     arm_warning = 20.0,   /* distance of a body's centre from its joint, over its radius */
     speed_warning = 20.0; /* speed of a body, in its widths per step */
 
-/* Sizes of buffers; EMITTER_TRIES: random positions at which an emitter looks for a free one. */
+/* Sizes of buffers; EMITTER_TRIES: number of random positions in the box of an emitter at which a free one is sought. */
 enum { NAME_BYTES = 160, LOCATION_BYTES = 1024, EMITTER_TRIES = 64 };
 
 /* ---- names of bodies ---- */
@@ -89,6 +89,7 @@ static void warn_at(const TalusJson *json, const char *id, const char *format, .
 
 /* ---- overlaps ---- */
 
+/* The deepest overlap at the start, or of arrivals. */
 typedef struct Overlap {
     TalusBodyRef a, b; /* the two bodies; a moves */
     double depth;      /* m */
@@ -208,7 +209,8 @@ static void check_gravity(const SceneStart *s)
                 g / 9.81);
 }
 
-/* Warns if radii differ by more than ratio_warning, or a body is larger than width_warning. */
+/* Warns if radii differ by more than the factor ratio_warning; else if a body is larger than width_warning and gravity
+ * is above 1 m/s2 and at most gravity_warning. */
 static void check_sizes(const SceneStart *s, const TalusSurvey *v)
 {
     char small[NAME_BYTES], large[NAME_BYTES];
@@ -227,7 +229,7 @@ static void check_sizes(const SceneStart *s, const TalusSurvey *v)
                 "%s has the radius %.3g m; sizes are in m", large, v->largest.radius);
 }
 
-/* Warns if masses differ by more than mass_warning. */
+/* Warns if masses differ by more than the factor mass_warning. */
 static void check_masses(const SceneStart *s, const TalusSurvey *v)
 {
     char light[NAME_BYTES], heavy[NAME_BYTES];
@@ -287,14 +289,15 @@ static void check_speed(const SceneStart *s, const TalusSurvey *v)
 
 /* ---- positions ---- */
 
+/* Context of check_mesh. */
 typedef struct MeshCheck {
     const SceneStart *start;
     const TalusSurvey *survey;
     bool warned;
 } MeshCheck;
 
-/* For talus_survey_each: warns about the first mesh that is mesh_warning times as wide as the largest moving body, or
- * less than half as wide. */
+/* For talus_survey_each: warns about the first mesh that is more than mesh_warning times as wide as the largest moving
+ * body, or less than half as wide. */
 static void check_mesh(void *context, const TalusSurveyBody *b)
 {
     MeshCheck *c = context;

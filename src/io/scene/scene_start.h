@@ -15,9 +15,10 @@ typedef struct SceneStart {
     bool allow_overlap; /* true: a deep overlap gives a warning, not an error */
 } SceneStart;
 
-/* Fails, with the location of the entry in the scene, if bodies overlap by more than the scene allows. Logs warnings
- * about unusual values: "scene.step", "scene.mesh" and others at most once, "scene.overlap" once for the start and once
- * for arrivals, "scene.joint" and "scene.emitter" for each joint and emitter concerned. */
+/* Fails, with the location of the entry in the scene, if bodies overlap by more than the scene allows, unless
+ * start->allow_overlap. Logs warnings about unusual values: "scene.step", "scene.mesh" and others at most once,
+ * "scene.overlap" at most once for the start and once for arrivals, "scene.joint" for each body of a joint concerned,
+ * "scene.emitter" and "scene.emitter-room" for each emitter concerned. */
 TalusStatus talus_scene_check_start(const SceneStart *start);
 
 #endif
