@@ -19,7 +19,7 @@ typedef struct TalusCondenser {
 } TalusCondenser;
 
 /* Factorises M, computes A and, with joints, factorises S. Fails, naming the row, if M is not positive definite or the
- * joints are linearly dependent. */
+ * joints are linearly dependent; the condenser is then closed. `fclib` must outlive the condenser. */
 TalusStatus talus_condenser_open(const TalusFclib *fclib, TalusCondenser *c);
 /* Releases the memory of the condenser. */
 void talus_condenser_close(TalusCondenser *c);

@@ -5,7 +5,7 @@
  * or inertia zero) has no rows in M and H; its part of the contact velocity is added to w.
  *
  * Local form: W = N + E and q. An explicit problem has both; those of a matrix-free problem are assembled. The global
- * form cannot store the compliance E, so a problem with compliance takes the local form.
+ * form cannot store the compliance E: unless the caller asks for a form, a problem with compliance takes the local one.
  *
  * A problem of one row per contact is written with three rows and mu = 0; in the local form the tangential rows are
  * coupled to nothing. */
@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DIMENSION = 3 };
+enum { DIMENSION = 3 }; /* rows per contact in the file: normal and two tangents */
 
 /* Triplets of a sparse matrix; allocate_entries sets the capacity. */
 typedef struct Entries {

@@ -1,5 +1,5 @@
-/* io/problem/fclib_none.c - stands in for the FCLIB reader and writer in a build without HDF5: every call fails, and
- * the error names the missing package. */
+/* io/problem/fclib_none.c - stands in for the FCLIB reader and writer in a build without HDF5: all reads and writes
+ * fail, and the error names the missing package. */
 #include "io/problem/fclib.h"
 
 static const char how[] = "install libhdf5-dev, then configure without TALUS_CORE_ONLY and build";

@@ -13,8 +13,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { GROUP_BYTES = 256, PATH_BYTES = GROUP_BYTES + 64 }; /* 64: base, or name of a vector */
+/* Sizes of the name of a group and of a path: base, group and name of a vector, the first and last within 64 bytes. */
+enum { GROUP_BYTES = 256, PATH_BYTES = GROUP_BYTES + 64 };
 
+/* A file being read. */
 typedef struct Reader {
     TalusH5 *h5;
     const char *name;      /* of the file, for messages */
@@ -51,8 +53,9 @@ static TalusStatus check_finite(const Reader *r, const double *x, size_t count)
     return TALUS_OK;
 }
 
-/* Reads a vector of finite numbers. Its length must be `expected`, or may be any if `expected` is negative; *count (may
- * be NULL) gets it. `why` says in messages where the expected length comes from. */
+/* Reads a vector of finite numbers into new memory; the caller frees *out, also on failure. Its length must be
+ * `expected`, or may be any if `expected` is negative; *count (may be NULL) gets the length. `why` says in messages
+ * where the expected length comes from. */
 static TalusStatus read_vector(Reader *r, const char *group, const char *name, int64_t expected,
                                const char *why, double **out, size_t *count)
 {
@@ -322,8 +325,8 @@ static TalusStatus read_texts(Reader *r, TalusFclib *f)
 
 /* ---- solutions and guesses ---- */
 
-/* Reads the vectors of a solution or guess. Vectors that the file lacks, or whose datasets were never written, stay
- * NULL. */
+/* Reads the vectors of a solution or guess. Vectors that the file or the problem lacks, or whose datasets were never
+ * written, stay NULL. */
 static TalusStatus read_point(Reader *r, const char *group, const TalusFclib *f,
                               TalusFclibPoint *out)
 {
@@ -348,7 +351,7 @@ static TalusStatus read_point(Reader *r, const char *group, const TalusFclib *f,
     return TALUS_OK;
 }
 
-enum { MAX_GUESSES = 10000 };
+enum { MAX_GUESSES = 10000 }; /* maximum of guesses that are read */
 
 /* Reads the guesses, if the file has any. */
 static TalusStatus read_guesses(Reader *r, TalusFclib *f)

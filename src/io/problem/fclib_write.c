@@ -8,8 +8,9 @@
 
 #include <stdio.h>
 
-enum { PATH_BYTES = 128 };
+enum { PATH_BYTES = 128 }; /* size of a path in the file, with its NUL */
 
+/* A file being written. */
 typedef struct Writer {
     TalusH5 *h5;
     char path[PATH_BYTES]; /* last path made by make_path() */
@@ -95,6 +96,7 @@ static TalusStatus put_texts(Writer *w, const TalusFclib *f, const char *group)
     return TALUS_OK;
 }
 
+/* Writes a group with those of the vectors v, l, u and r that the point has. */
 static TalusStatus put_solution_or_guess(Writer *w, const char *group, const TalusFclib *f,
                                          const TalusFclibPoint *point)
 {

@@ -28,11 +28,12 @@ static uint64_t hash_header(const TalusProblemHeader *header)
 
 /* ---- the list of arrays, for reading and writing ---- */
 
-enum { MAX_ARRAYS = 12 };
+enum { MAX_ARRAYS = 12 }; /* at least the number of arrays that a file may have */
 
+/* An array of a file. */
 typedef struct Array {
-    void *field; /* address of the member of the content that points to the array */
-    uint64_t bytes;
+    void *field;    /* address of the member of the content that points to the array */
+    uint64_t bytes; /* without padding */
 } Array;
 
 /* The arrays of a file, in file order. */
@@ -396,7 +397,8 @@ static void copy_first_rows(const TalusProblemHeader *h, int rows, const double 
 }
 
 /* Copies impulses, estimates and certificate into the problem. Fails if file and problem have different numbers of rows
- * per block, or if the file has estimates and the problem has none. */
+ * per block, unless the problem has only the normal rows of a matrix; also if the file has estimates and the problem
+ * has none. */
 static TalusStatus fill_problem(const char *path, const TalusProblemHeader *h,
                                 const TalusProblemContent *content, TalusProblem *problem)
 {

@@ -18,7 +18,8 @@ static void copy_impulses(const double *from, int from_rows, TalusProblem *to)
             gamma[i * rows + r] = from[i * from_rows + r];
 }
 
-/* Sets the friction model, which zeroes the impulses and may change the rows, and then restores the impulses. */
+/* Sets the friction model, which zeroes the impulses and may change the rows per block, and then restores the impulses
+ * of the rows that remain. */
 static TalusStatus change_friction_model(TalusProblem *problem, TalusFrictionModel model)
 {
     size_t n = (size_t)talus_problem_size(problem);

@@ -13,8 +13,9 @@ enum { FORM_BODIES = 1, FORM_MATRIX = 2 };
  * others since 2. HAS_MOMENTS: the array of TalusStoredMoments. */
 enum { HAS_RADIUS = 1, HAS_MODELS = 2, HAS_MOMENTS = 4, HAS_ESTIMATE = 8, HAS_CERTIFICATE = 16 };
 
+/* First bytes of a file. */
 typedef struct TalusProblemHeader {
-    char magic[8];
+    char magic[8];                       /* TALUS_PROBLEM_MAGIC */
     uint32_t version, form, rows, flags; /* form: FORM_...; rows: rows per block; flags: HAS_... */
     uint64_t bodies, blocks, nonzeros;   /* nonzeros: entries of the matrix, 0 in FORM_BODIES */
     /* bytes after the header and their checksum; checksum of the header up to here */
@@ -28,10 +29,12 @@ typedef struct TalusStoredContact {
     double mu, bias, compliance;
 } TalusStoredContact;
 
+/* Friction model of a block: TalusSection, TalusFrictionLaw, and the number of sides of a polygon. */
 typedef struct TalusStoredModel {
     int32_t section, law, sides;
 } TalusStoredModel;
 
+/* Friction against spinning and rolling of a contact, as in TalusContactDef. */
 typedef struct TalusStoredMoments {
     double spinning, rolling, length;
 } TalusStoredMoments;
@@ -44,12 +47,12 @@ _Static_assert(sizeof(TalusSym3) == 48, "inertias are written as they lie in mem
 
 /* Content of a problem file; pointers of absent arrays are NULL. */
 typedef struct TalusProblemContent {
-    /* its contacts and models are set only after conversion from those below */
+    /* its contacts and models are, in reading, converted from those below; in writing, those below from these */
     TalusProblemDef def;
-    const TalusStoredContact *contacts;
-    const TalusStoredModel *models;
-    const TalusStoredMoments *moments;
-    const double *gamma, *estimate, *certificate;
+    const TalusStoredContact *contacts;           /* [blocks], in FORM_BODIES */
+    const TalusStoredModel *models;               /* [blocks] */
+    const TalusStoredMoments *moments;            /* [blocks] */
+    const double *gamma, *estimate, *certificate; /* [rows blocks], [blocks], [rows blocks] */
 } TalusProblemContent;
 
 /* ---- problem_check.c ---- */

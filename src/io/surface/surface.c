@@ -8,10 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static const size_t file_limit = (size_t)1 << 34;
+static const size_t file_limit = (size_t)1 << 34; /* bytes of the largest file that is read */
 
 /* ---- choice of the reader ---- */
 
+/* True if the name ends with the suffix, which is in lower case, ignoring case. */
 static bool has_suffix(const char *name, const char *suffix)
 {
     size_t n = strlen(name), m = strlen(suffix);
@@ -26,7 +27,7 @@ static bool has_suffix(const char *name, const char *suffix)
 }
 
 /* Reads a binary STL file, known by its size, an OBJ file, known by its name, or a text STL file, known by its first
- * word; other files by their name, as binary STL or OBJ. */
+ * word and by having no NUL; any other file as binary STL if its name ends with .stl, else as OBJ. */
 static TalusStatus read_soup(TalusSoup *soup, const void *bytes, size_t size)
 {
     if (size == 0)

@@ -6,8 +6,9 @@
 
 #include <string.h>
 
+/* A face of the file. */
 typedef struct Polygon {
-    int32_t *corner;
+    int32_t *corner; /* [count]: indices of vertices, from 0 */
     int count;
 } Polygon;
 

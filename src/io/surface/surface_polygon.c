@@ -8,11 +8,12 @@
 /* Maximum number of corners of a polygon that is cut by ears, at a cost that may be cubic. */
 enum { MAX_EARS = 256 };
 
+/* A polygon, projected along an axis. */
 typedef struct Projection {
     const TalusSoup *soup;
-    const int32_t *corner;
-    int dropped_axis; /* coordinate dropped by the projection: 0, 1 or 2 */
-    double turn;      /* -1 if the polygon runs clockwise in the projection, else 1 */
+    const int32_t *corner; /* indices of its vertices in the soup */
+    int dropped_axis;      /* coordinate dropped by the projection: 0, 1 or 2 */
+    double turn;           /* -1 if the polygon runs clockwise in the projection, else 1 */
 } Projection;
 
 /* Returns Newell's normal, of twice the polygon's area as length. */
@@ -52,7 +53,7 @@ static double projected_area(const Projection *projection, int i, int j, int k)
     return projection->turn * part;
 }
 
-/* True if the polygon is star-shaped from its first corner. */
+/* True if the projected polygon is star-shaped from its first corner. */
 static bool is_fan(const Projection *projection, int count)
 {
     for (int k = 1; k + 1 < count; k++)

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { HEAD = 84, RECORD = 50 };
+enum { HEAD = 84, RECORD = 50 }; /* bytes of a binary file before the triangles; per triangle */
 
 /* Returns the number of triangles that the header of a binary file gives. */
 static uint32_t count_triangles(const unsigned char *bytes)

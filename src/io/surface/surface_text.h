@@ -20,13 +20,13 @@ bool talus_words_next(TalusWords *words);
 bool talus_words_next_line(TalusWords *words);
 /* True if the word equals `text`, which is in lower case, ignoring case. */
 bool talus_words_equal(const TalusWords *words, const char *text);
-/* Sets *value to the word as a number: digits with optional point, sign and exponent. False if the word is no number or
- * overflows. */
+/* Sets *value to the word as a number: digits with optional point, sign and exponent. False if the word is no number,
+ * overflows or has more than 158 characters. */
 bool talus_words_parse_number(const TalusWords *words, double *value);
 /* Fails with "FILE:LINE: ...". */
 TalusStatus talus_words_fail(const TalusWords *words, const char *format, ...) TALUS_PRINTF(2, 3);
 
-enum { TALUS_WORD_PRINTABLE_BYTES = 40 };
+enum { TALUS_WORD_PRINTABLE_BYTES = 40 }; /* size of the buffer for talus_words_printable */
 /* Copies the word to `shown`, for a message; bytes other than printable ASCII become '?', and a long word is cut.
  * Returns `shown`. */
 const char *talus_words_printable(const TalusWords *words, char shown[TALUS_WORD_PRINTABLE_BYTES]);

@@ -16,9 +16,10 @@
 /* A surface with a smaller `near` is refused: it is within about 1e-30 m of the origin, and the bounds of triangles are
  * stored in single precision, whose smallest normal number is 1e-38. */
 #define MIN_NEAR 1e-36
-/* A triangle is degenerate if its height is less than this times its longest edge. */
+/* A triangle is degenerate if its height is at most this times its longest edge. */
 #define FLAT 0x1p-20
 
+/* The hash table of cells that finds stored vertices. */
 typedef struct Cells {
     int32_t *first;  /* [hash]: first stored vertex of this hash, or -1 */
     int32_t *next;   /* [vertex]: next stored vertex of the same hash, or -1 */
@@ -126,7 +127,7 @@ static TalusStatus join_vertices(TalusSoup *soup, const TalusSurface *out, int32
     return status;
 }
 
-/* True if two corners are one vertex, or if the height over the longest edge is less than FLAT times that edge. In the
+/* True if two corners are one vertex, or if the height over the longest edge is at most FLAT times that edge. In the
  * formula |n|, twice the area, is the longest edge times the height. */
 static bool is_degenerate(const TalusVec3 *vertex, const int32_t *t)
 {
