@@ -38,7 +38,8 @@ void talus_dir_path_now(const TalusDir *dir, char *path, size_t size);
 /* Adds the path of a file of the directory to the error of a call that failed with `status`, and returns `status`. */
 TalusStatus talus_dir_error(const TalusDir *dir, const char *name, TalusStatus status);
 
-/* Fails if `name` is a link, directory, pipe, socket or device. Succeeds if its kind cannot be read: opening it fails. */
+/* Fails if `name` is a link, directory, pipe, socket or device. Succeeds if its kind cannot be read: opening it
+ * fails. */
 TalusStatus talus_dir_expect_file(const TalusDir *dir, const char *name);
 /* True if the directory has a file, folder or link of this name. */
 bool talus_dir_has_name(const TalusDir *dir, const char *name);

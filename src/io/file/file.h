@@ -1,9 +1,9 @@
 /* io/file/file.h - reading and writing of whole files.
  *
  * A regular file is written under a temporary name in the same directory, synced and renamed over its final name, so
- * that no reader finds half a file, not even after a crash or on a full disk. Other targets (devices, pipes, a file that
- * standard output or error writes to) get the bytes directly. The first failure is stored and returned by the commit,
- * so that writers need no check per line. */
+ * that no reader finds half a file, not even after a crash or on a full disk. Other targets (devices, pipes, a file
+ * that standard output or error writes to) get the bytes directly. The first failure is stored and returned by the
+ * commit, so that writers need no check per line. */
 #ifndef TALUS_IO_FILE_FILE_H
 #define TALUS_IO_FILE_FILE_H
 
@@ -26,8 +26,8 @@ TalusStatus talus_file_create(const char *path, TalusFile **out);
 void talus_file_put(TalusFile *file, const void *bytes, size_t size);
 void talus_file_print(TalusFile *file, const char *format, ...) TALUS_PRINTF(2, 3);
 /* Syncs the file, renames it to its final name and adds it to the list of its directory, if any. After any failure so
- * far, removes the temporary file and fails; if only the list has no memory, fails with the file in place. A target that
- * is written directly has no rename and keeps the bytes. Frees `file` in any case. */
+ * far, removes the temporary file and fails; if only the list has no memory, fails with the file in place. A target
+ * that is written directly has no rename and keeps the bytes. Frees `file` in any case. */
 TalusStatus talus_file_commit(TalusFile *file);
 /* Commits without syncing, which is faster for many files. The caller must sync them with talus_dir_sync_file before
  * anything relies on them. */

@@ -35,8 +35,8 @@ void talus_growing_close(TalusGrowing *file);
 /* Opens a stdio stream for reading the open file itself, even if its path leads elsewhere now. The caller closes it. */
 TalusStatus talus_growing_open_stream(const TalusGrowing *file, FILE **out);
 
-/* Truncates to the first `size` bytes, which must exist. Reads these bytes to compute their checksum, unless the list of
- * the checkpoint that the run resumed from has the checksum, or the directory keeps no list. */
+/* Truncates to the first `size` bytes, which must exist. Reads these bytes to compute their checksum, unless the list
+ * of the checkpoint that the run resumed from has the checksum, or the directory keeps no list. */
 TalusStatus talus_growing_truncate(TalusGrowing *file, uint64_t size);
 /* Truncates to the first `size` bytes and writes the closing bytes (see talus_growing_append_closed) after those. */
 TalusStatus talus_growing_truncate_closed(TalusGrowing *file, uint64_t size, const char *closing);

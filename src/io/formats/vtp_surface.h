@@ -21,8 +21,8 @@ typedef struct TalusVtpSurface {
     TalusRows rows; /* body of each triangle, when written */
 } TalusVtpSurface;
 
-/* Collects the moving bodies that are not spheres. Meshes are kept by index of the shape for later frames, in which each
- * index must mean the same shape. */
+/* Collects the moving bodies that are not spheres. Meshes are kept by index of the shape for later frames, in which
+ * each index must mean the same shape. */
 TalusStatus talus_vtp_collect_shapes(TalusVtpSurface *surface, const TalusFramesHead *head,
                                      const TalusSnapshot *snapshot);
 /* Collects the fixed bodies that are not spheres. Planes are clipped by the other planes and to the bounds of the

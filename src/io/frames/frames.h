@@ -297,8 +297,8 @@ typedef struct TalusHeadStore {
 } TalusHeadStore;
 
 /* Fills a head from a world: shapes, materials, gravity, periods, step. `def` (NULL: "") gives title and scene.
- * `first`, the first frame, gives radius, origin and floor; NULL: 0, 0 and NAN. Quantum is 0, as there is no grid. `out`
- * is cleared first, and empty on failure. */
+ * `first`, the first frame, gives radius, origin and floor; NULL: 0, 0 and NAN. Quantum is 0, as there is no grid.
+ * `out` is cleared first, and empty on failure. */
 TalusStatus talus_frames_head_of_world(const TalusWorld *world, const TalusFramesDef *def,
                                        const TalusSnapshot *first, TalusHeadStore *out);
 void talus_frames_head_clear(TalusHeadStore *store);
@@ -306,8 +306,9 @@ void talus_frames_head_clear(TalusHeadStore *store);
 TalusStatus talus_frames_head_copy(const TalusFramesHead *head, TalusHeadStore *out);
 /* True if two heads have equal shapes, materials, gravity, periods and step; the rest, as the grid, may differ. */
 bool talus_frames_heads_equal(const TalusFramesHead *a, const TalusFramesHead *b);
-/* Sets the typical radius (median), the grid (quantum and origin) and the floor (height of the lowest centre of a moving
- * body; NAN if none moves) of the head from the bodies of the first frame. Uses gravity and `lean` of the head. */
+/* Sets the typical radius (median), the grid (quantum and origin) and the floor (height of the lowest centre of a
+ * moving body; NAN if none moves) of the head from the bodies of the first frame. Uses gravity and `lean` of the
+ * head. */
 TalusStatus talus_frames_head_set_grid(TalusFramesHead *head, const TalusSnapshot *first);
 /* Returns the direction against gravity; +z without gravity. */
 TalusVec3 talus_frames_up_direction(const TalusFramesHead *head);
@@ -470,8 +471,8 @@ struct TalusFrames {
  * place of the reader's descriptor, ignores `path`, and scans as talus_frames_scan does. The reader will close `fd`. On
  * failure closes `fd`, frees *frames and sets it NULL. */
 TalusStatus talus_frames_open_or_rescan(TalusFrames **frames, int fd, const char *path);
-/* Lists the frames and heads from the offset `frames->end` on; those of the whole file if no frame is listed yet, if the
- * last listed frame or its head has changed in the file, or if the file is shorter than `frames->end`. */
+/* Lists the frames and heads from the offset `frames->end` on; those of the whole file if no frame is listed yet, if
+ * the last listed frame or its head has changed in the file, or if the file is shorter than `frames->end`. */
 TalusStatus talus_frames_scan(TalusFrames *frames);
 /* Empties the lists of frames and heads, so that the next scan starts at the first chunk; invalidates the loaded head
  * and the decoded frame. */
@@ -485,8 +486,8 @@ TalusStatus talus_frames_read_chunk(TalusFrames *frames, uint64_t offset, uint32
                                     TalusChunk *chunk);
 /* Reads the head of frame `index` into `loaded`, unless `loaded` has it already. */
 TalusStatus talus_frames_load_head(TalusFrames *frames, int index);
-/* Decodes frame `index` into state[newest] and `snapshot` (may be NULL). First decodes the frames that it depends on and
- * whose states are not stored: from its key frame or, if that is later, from the frame after `decoded`. On failure
+/* Decodes frame `index` into state[newest] and `snapshot` (may be NULL). First decodes the frames that it depends on
+ * and whose states are not stored: from its key frame or, if that is later, from the frame after `decoded`. On failure
  * `snapshot` is unchanged or freed. */
 TalusStatus talus_frames_decode(TalusFrames *frames, int index, TalusSnapshot *snapshot);
 

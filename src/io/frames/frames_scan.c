@@ -147,7 +147,8 @@ static TalusStatus list_chunk(TalusFrames *f, uint64_t offset, const TalusChunk 
 }
 
 /* Warns, once per offset, of damage: if the file has enough bytes for a header at `offset`, but these do not start with
- * the magic of a chunk. Fewer bytes, or a header without all of its payload, are not damage: a chunk is being written. */
+ * the magic of a chunk. Fewer bytes, or a header without all of its payload, are not damage: a chunk is being
+ * written. */
 static void warn_damage(TalusFrames *f, uint64_t offset, uint64_t size, const TalusChunk *chunk)
 {
     if (size - offset < sizeof *chunk || chunk->magic == TALUS_CHUNK_MAGIC || f->warned == offset)

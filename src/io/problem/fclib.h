@@ -9,8 +9,8 @@
 /* Returns the length of u and r: dimension times contacts. */
 int talus_fclib_rows(const TalusFclib *fclib);
 
-/* Parses an FCLIB file in memory, which need not outlive *out; `name` is for messages. Free with talus_fclib_destroy; on
- * failure *out is NULL. */
+/* Parses an FCLIB file in memory, which need not outlive *out; `name` is for messages. Free with talus_fclib_destroy;
+ * on failure *out is NULL. */
 TalusStatus talus_fclib_parse(const char *name, const void *bytes, size_t size, TalusFclib **out);
 
 #endif

@@ -242,8 +242,8 @@ static TalusStatus verify_file(const Pair *pair, int index)
 }
 
 /* Loads world and note of the newer file or, if that cannot be loaded, of the older one. If the newer file is good,
- * verifies the older one too, so that its damage is reported before it is needed. If one file can be loaded, the failure
- * of the other is logged as a warning. */
+ * verifies the older one too, so that its damage is reported before it is needed. If one file can be loaded, the
+ * failure of the other is logged as a warning. */
 static TalusStatus load_world_of_pair(const Pair *pair, LoadOptions options, TalusWorld **world,
                                       char **note)
 {

@@ -381,8 +381,8 @@ static TalusStatus write_step(TalusOutput *output, const TalusStepInfo *info)
         info->detect_seconds, info->build_seconds, info->solve_seconds, info->integrate_seconds);
 }
 
-/* Writes a name, given by the user, in quotes, as RFC 4180 requires: quotes in it are doubled. Line feeds become spaces.
- * Cuts the name to fit into `size` bytes. */
+/* Writes a name, given by the user, in quotes, as RFC 4180 requires: quotes in it are doubled. Line feeds become
+ * spaces. Cuts the name to fit into `size` bytes. */
 static void quote_name(const char *name, char *out, size_t size)
 {
     size_t n = 0;

@@ -25,7 +25,8 @@ static const double
     arm_warning = 20.0,   /* distance of a body's centre from its joint, over its radius */
     speed_warning = 20.0; /* speed of a body, in its widths per step */
 
-/* Sizes of buffers; EMITTER_TRIES: number of random positions in the box of an emitter at which a free one is sought. */
+/* Sizes of buffers; EMITTER_TRIES: number of random positions in the box of an emitter at which a free one is
+ * sought. */
 enum { NAME_BYTES = 160, LOCATION_BYTES = 1024, EMITTER_TRIES = 64 };
 
 /* ---- names of bodies ---- */

@@ -4,9 +4,9 @@
  * by edges that exactly two triangles share. In each part, the triangles that do not agree with its first triangle are
  * reversed or, if those are the majority, all others. A part that is not orientable stays as the file has it.
  *
- * A part is closed if all its edges are balanced (talus_side_is_balanced). A closed part in which triangles were reversed
- * is reversed once more as a whole if its volume is negative and it stays closed. Other closed parts may have a
- * negative volume, as cavities in a solid, and keep their orientation. If the closed parts together have a negative
+ * A part is closed if all its edges are balanced (talus_side_is_balanced). A closed part in which triangles were
+ * reversed is reversed once more as a whole if its volume is negative and it stays closed. Other closed parts may have
+ * a negative volume, as cavities in a solid, and keep their orientation. If the closed parts together have a negative
  * volume, all triangles of the file are reversed. */
 #include "base/memory.h"
 #include "geometry/adjacency.h"

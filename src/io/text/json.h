@@ -44,8 +44,8 @@ struct TalusJson {
     const char *text;               /* value of a string, NUL-terminated UTF-8 */
 };
 
-/* Parses a text into a tree in `arena`. `source`, for messages, must outlive the tree; `text` need not. With `positions`
- * false, values and messages have no line. Errors have the domain io. On failure *out is not set. */
+/* Parses a text into a tree in `arena`. `source`, for messages, must outlive the tree; `text` need not. With
+ * `positions` false, values and messages have no line. Errors have the domain io. On failure *out is not set. */
 TalusStatus talus_json_parse(TalusArena *arena, const char *text, size_t length, const char *source,
                              bool positions, TalusJson **out);
 /* As talus_json_parse, with errors of the given domain. */
