@@ -20,14 +20,13 @@ enum {
 
 struct TalusFile {
     int fd;
-    int error;   /* errno of the first failure; 0: none */
-    size_t used; /* bytes in the buffer */
-    uint64_t
-        size; /* bytes flushed from the buffer so far; after a failure they are not in the file */
+    int error;     /* errno of the first failure; 0: none */
+    size_t used;   /* bytes in the buffer */
+    uint64_t size; /* bytes flushed from the buffer; after a failure, also those not written */
     uint32_t crc;  /* checksum of these `size` bytes; only if `dir` keeps a list of files */
     TalusDir *dir; /* directory of the file; NULL: created at a user's path */
-    int base; /* descriptor of the directory that `target` and `temporary` are relative to; or AT_FDCWD */
-    char *path;               /* for messages */
+    int base;   /* where `target` and `temporary` start: dir->fd, or AT_FDCWD for a user's path */
+    char *path; /* for messages */
     char *target, *temporary; /* final name and name until the commit; NULL: no rename at commit */
     char buffer[BUFFER_BYTES];
 };

@@ -37,8 +37,8 @@ typedef struct Vtp {
     TalusVtpSurface shape_surface, wall_surface;
     TalusRows rows;
     Chains chain;
-    uint64_t shapes_key,
-        walls_key; /* keys of the last files; 0: no file, or later frames do not share it */
+    uint64_t shapes_key; /* key of the last file of shapes; 0: none, or it is not to be shared */
+    uint64_t walls_key;  /* key of the last file of walls; 0: none */
 } Vtp;
 
 static const char *const series_names[] = {"bodies", "contacts", "chains", "shapes", "walls"};

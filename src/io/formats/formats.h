@@ -15,9 +15,8 @@
  * that lives as long as the writer. */
 typedef struct TalusFormat {
     const char *name;
-    const char
-        *missing;    /* library that this build lacks: only `remove` may be called; NULL: none */
-    unsigned fields; /* TalusSnapshotField bits that snapshots should have */
+    const char *missing; /* library that this build lacks: only `remove` is callable; NULL: none */
+    unsigned fields;     /* TalusSnapshotField bits that snapshots should have */
     size_t state_size;
     /* Creates the files in `dir`, which outlives the writer; with `resume` continues existing files after their frames
      * up to `time`. */

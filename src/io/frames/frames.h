@@ -13,6 +13,7 @@
 
 #include <talus/frames.h>
 
+/* First and last bytes of a finished file. */
 #define TALUS_FRAMES_MAGIC "TALUSFRM"
 #define TALUS_FRAMES_END "TALUSEND"
 
@@ -22,10 +23,8 @@ enum {
     TALUS_FRAMES_PER_BYTE = 8,   /* maximum of bodies and chains per byte of payload */
     TALUS_FRAMES_HEAD_JSON_MAX = 1 << 26, /* maximum bytes of a HEAD's JSON */
     TALUS_FRAMES_HEAD_MAX = 1 << 28,      /* maximum bytes of a HEAD */
-    TALUS_FIGURE_PER_BYTE =
-        8, /* maximum of vertices, triangles, edges and pieces per byte of a HEAD */
-    TALUS_FRAMES_COUNT_MAX =
-        INT32_MAX / 4 /* maximum of bodies or chains: an int must count 4 numbers per body */
+    TALUS_FIGURE_PER_BYTE = 8, /* maximum of vertices, triangles, edges and pieces, by HEAD bytes */
+    TALUS_FRAMES_COUNT_MAX = INT32_MAX / 4 /* maximum of bodies or chains; 4 numbers each fit int */
 };
 
 /* ---- chunks ---- */
@@ -126,7 +125,9 @@ uint32_t talus_chunk_crc(const TalusChunk *chunk, const void *payload);
 #define TALUS_ARRAY_ENUM(number, name) TALUS_ARRAY_##number,
 enum { TALUS_ARRAY_NONE, TALUS_ARRAY_TABLE(TALUS_ARRAY_ENUM) TALUS_ARRAYS };
 
+/* Types of the numbers of an array: integers of 1, 2 or 4 bytes, bfloat16, float. */
 enum { TALUS_TYPE_INTEGER = 1, TALUS_TYPE_BF16, TALUS_TYPE_F32 };
+/* Codings of the byte planes of an array: as they are, or deflated. */
 enum { TALUS_CODING_STORED, TALUS_CODING_ZLIB };
 
 typedef enum TalusPrediction {

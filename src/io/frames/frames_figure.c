@@ -93,9 +93,8 @@ static const struct {
 
 /* The arrays of all figures, each a column with the numbers of all meshes in the order of shapes, then levels. */
 typedef struct Columns {
-    float *point; /* coordinates, 3 per vertex */
-    int32_t *
-        integer[COLUMNS]; /* from NORMAL to PIECE; normals are in steps of 1 / TALUS_NORMAL_STEPS */
+    float *point;              /* coordinates, 3 per vertex */
+    int32_t *integer[COLUMNS]; /* NORMAL to PIECE; normals in steps of 1 / TALUS_NORMAL_STEPS */
 } Columns;
 
 static void free_columns(Columns *c)

@@ -21,10 +21,9 @@ struct TalusH5 {
     size_t size;       /* of `bytes` */
     uint64_t budget;   /* bytes that reads may still return; stops files that claim too much */
     hid_t file;        /* negative: not open */
-    H5E_auto2_t
-        error_output; /* HDF5's error output before the file was opened, restored on closing */
-    void *error_output_data; /* argument of error_output */
-    char no_file[40];        /* name that neither the disk nor an open HDF5 file has */
+    H5E_auto2_t error_output; /* HDF5's error output before the opening, restored on closing */
+    void *error_output_data;  /* argument of error_output */
+    char no_file[40];         /* name that neither the disk nor an open HDF5 file has */
 };
 
 static TalusStatus fail_at(const TalusH5 *h5, const char *path, const char *format, ...)

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 enum {
-    NAMED_MAX = 8,
-    TEXT_BYTES = 600
-}; /* maximum of files that a message names; size of its text */
+    NAMED_MAX = 8,   /* maximum of files that a message names */
+    TEXT_BYTES = 600 /* size of the text that names them */
+};
 
 /* Text about missing and changed files, which names the first NAMED_MAX of them, as far as they fit. */
 typedef struct Report {

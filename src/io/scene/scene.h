@@ -50,9 +50,8 @@ struct SceneType {
     bool above;       /* a number must exceed min; false: min is allowed */
     bool whole;       /* REALS: integers only */
     bool narrow;      /* INT: stored as int */
-    bool
-        or_one; /* REALS: one number may stand for all; LIST of arrays: one item for a list of one */
-    int length;                 /* REALS: count of numbers */
+    bool or_one;      /* REALS: one number may stand for all; LIST of arrays: one item for a list */
+    int length;       /* REALS: count of numbers */
     int min_count, max_count;   /* LIST: number of items; max_count 0: any */
     const char *const *choices; /* CHOICE: its words, NULL-terminated */
     const SceneType *item;      /* LIST, MAP, PARAMS: type of an item */
@@ -334,8 +333,8 @@ typedef struct SceneForms {
 /* Positions and sizes of the bodies of one entry. */
 typedef struct ScenePlacement {
     int count;
-    TalusVec3 *
-        position; /* centres of mass; with `at` or `file`: origins of the shapes, except of rocks */
+    /* [count]: centres of mass; with `at` or `file` the origins of the shapes, except of rocks */
+    TalusVec3 *position;
     double *radius; /* [count]; NULL unless the entry has one shape, a sphere */
     int *form; /* [count]: index in SceneForms of each body's form; NULL if there is only one */
 } ScenePlacement;

@@ -14,11 +14,10 @@
 typedef struct Builder {
     const TalusScene *scene;
     TalusWorld *world;
-    int *material; /* [materials]: index in the world */
-    int *shape;    /* [shapes]: 1 + index of the first form in the world; 0: not yet added */
-    TalusBodyId
-        *id;    /* [entries]: the body, if the entry has exactly one and no `time`; else unused */
-    int *count; /* [entries]: number of bodies, delayed ones included */
+    int *material;       /* [materials]: index in the world */
+    int *shape;          /* [shapes]: 1 + index of the first form in the world; 0: not yet added */
+    TalusBodyId *id;     /* [entries]: the body, if the entry has exactly one and no `time` */
+    int *count;          /* [entries]: number of bodies, delayed ones included */
     int *slot, *pending; /* [entries + 1]: first slot and first delayed batch of an entry */
 } Builder;
 
