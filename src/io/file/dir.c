@@ -188,6 +188,7 @@ bool talus_dir_has_name(const TalusDir *dir, const char *name)
     return fstatat(dir->fd, name, &about, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+/* Fails for an output file that is not regular. */
 static TalusStatus fail_irregular(const TalusDir *dir, const char *name, mode_t mode)
 {
     return fail_file(dir, name, "is %s, expected a regular file or none", kind_in_words(mode));

@@ -39,6 +39,7 @@ static void close_and_free(TalusFile *file)
     TALUS_RELEASE(file->path, file->target, file->temporary, file);
 }
 
+/* Fails with the reason in errno. */
 static TalusStatus fail_create(const TalusFile *file)
 {
     return talus_fail_file(file->path, TALUS_ERR_IO, "cannot create: %s", strerror(errno));

@@ -31,6 +31,7 @@ TalusStatus talus_growing_open(TalusDir *dir, const char *name, TalusGrowing *ou
 /* Opens a user's path: links are followed. Only regular files are accepted, because the content is read back and
  * truncated. With `create` a missing file is created. talus_growing_truncate must follow, which sets the size. */
 TalusStatus talus_growing_open_path(const char *path, bool create, TalusGrowing *out);
+/* Closes the file, if open, and zeroes the struct. The entry in the list of files stays. */
 void talus_growing_close(TalusGrowing *file);
 /* Opens a stdio stream for reading the open file itself, even if its path leads elsewhere now. The caller closes it. */
 TalusStatus talus_growing_open_stream(const TalusGrowing *file, FILE **out);

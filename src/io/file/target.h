@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 
+/* Where an output goes; exactly one of the two members is set. */
 typedef struct TalusTarget {
     char *path; /* path to replace, links resolved; NULL: write to `fd` */
     int fd;     /* descriptor to write to; -1: replace `path` */

@@ -30,6 +30,7 @@ typedef enum TalusFieldSource {
     TALUS_SOURCE_NORMAL_FORCE /* component of that force along the contact normal */
 } TalusFieldSource;
 
+/* A row of the table: a field of bodies or contacts. */
 typedef struct TalusField {
     const char *name;
     TalusFieldType type;

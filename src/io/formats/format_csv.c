@@ -43,6 +43,7 @@ static void write_header(TalusFile *file, const TalusFieldList *list, const Talu
     talus_file_put(file, "\n", 1);
 }
 
+/* Writes a line with the values of one body or contact. */
 static void write_row(TalusFile *file, const TalusFieldList *list, const TalusFramesHead *head,
                       const TalusSnapshot *snapshot, int row)
 {

@@ -149,6 +149,7 @@ static TalusVec3 aspherical_shape(const TalusShapeDef *shape)
     return talus_vec3(0.0, 0.0, 0.0);
 }
 
+/* Writes the line of the body in this row of the snapshot. */
 static TalusStatus write_body(Dump *dump, const TalusFramesHead *head,
                               const TalusSnapshot *snapshot, int row)
 {

@@ -87,6 +87,7 @@ static void write_field_path(const TalusField *field, char path[PATH_BYTES])
         snprintf(path, PATH_BYTES, ROOT "/PointData/%s", field->name);
 }
 
+/* Returns the bytes of the values of a field in one row. */
 static size_t row_bytes(const TalusField *field)
 {
     return (size_t)talus_field_components(field) * talus_field_type_size(field->type);
@@ -117,6 +118,7 @@ static const struct {
                      {"NumberOfCells", STEP_CHUNK},
                      {"NumberOfConnectivityIds", STEP_CHUNK}};
 
+/* Writes the path of the dataset `set` of a kind of cells; returns `path`. */
 static const char *write_topology_path(int index, const char *set, char path[PATH_BYTES])
 {
     snprintf(path, PATH_BYTES, ROOT "/%s/%s", topologies[index], set);
@@ -525,6 +527,7 @@ static TalusStatus open_hdf(void *state, TalusDir *dir, bool resume, double time
     return talus_dir_open_file(dir, FILE_NAME, O_RDONLY, &hdf->second_fd);
 }
 
+/* Fails if the name no longer leads to the open file; else syncs the file, to which every frame is flushed. */
 static TalusStatus sync_hdf(void *state)
 {
     Hdf *hdf = state;

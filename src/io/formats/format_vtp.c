@@ -257,6 +257,7 @@ static TalusStatus write_script(TalusDir *dir)
     return talus_file_commit(file);
 }
 
+/* Opens all series, reads the keys of the last files of shapes and walls, and writes the script. */
 static TalusStatus open_vtp(void *state, TalusDir *dir, bool resume, double time)
 {
     Vtp *vtp = state;

@@ -11,7 +11,7 @@ static const TalusFormat *const table[] = {&talus_format_vtp, &talus_format_vtkh
 
 struct TalusFormatWriter {
     const TalusFormat *format;
-    void *state;
+    void *state;  /* struct of the format, format->state_size bytes */
     TalusDir own; /* directory opened by path; closed if the caller gave an open directory */
 };
 

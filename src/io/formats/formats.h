@@ -35,6 +35,7 @@ typedef struct TalusFormat {
     TalusStatus (*checksum)(const TalusDir *dir, const TalusEntry *entry, uint32_t *crc);
 } TalusFormat;
 
+/* Number of formats, also those that this build lacks; name of a format, 0 <= index < count. */
 int talus_format_count(void);
 const char *talus_format_name(int index);
 /* Returns the library that the format needs and this build lacks, such as "HDF5 (Debian: libhdf5-dev)"; NULL: none. */

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+/* A collection: head, an entry per frame that begins with the mark, tail. */
 #define PVD_HEAD                                                                  \
     "<?xml version=\"1.0\"?>\n"                                                   \
     "<VTKFile type=\"Collection\" version=\"0.1\" byte_order=\"LittleEndian\">\n" \

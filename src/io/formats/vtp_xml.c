@@ -12,6 +12,7 @@
 /* CHUNK_BYTES: bytes of values that are encoded at a time. FILE_LIMIT: largest file that talus_vtp_read_key reads. */
 enum { CHUNK_BYTES = 12288, FILE_LIMIT = INT_MAX };
 
+/* Tag before the key in a file. */
 #define KEY_MARK "<DataArray type=\"UInt64\" Name=\"key\" NumberOfTuples=\"1\" format=\"ascii\">"
 
 static const char *type_name(TalusFieldType type)

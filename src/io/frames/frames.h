@@ -13,7 +13,7 @@
 
 #include <talus/frames.h>
 
-/* First and last bytes of a finished file. */
+/* First bytes of every file; last bytes of a finished one. */
 #define TALUS_FRAMES_MAGIC "TALUSFRM"
 #define TALUS_FRAMES_END "TALUSEND"
 
@@ -23,8 +23,8 @@ enum {
     TALUS_FRAMES_PER_BYTE = 8,   /* maximum of bodies and chains per byte of payload */
     TALUS_FRAMES_HEAD_JSON_MAX = 1 << 26, /* maximum bytes of a HEAD's JSON */
     TALUS_FRAMES_HEAD_MAX = 1 << 28,      /* maximum bytes of a HEAD */
-    TALUS_FIGURE_PER_BYTE = 8, /* maximum of vertices, triangles, edges and pieces, by HEAD bytes */
-    TALUS_FRAMES_COUNT_MAX = INT32_MAX / 4 /* maximum of bodies or chains; 4 numbers each fit int */
+    TALUS_FIGURE_PER_BYTE = 8, /* maximum of vertices, triangles, edges, pieces per HEAD byte */
+    TALUS_FRAMES_COUNT_MAX = INT32_MAX / 4 /* bodies or chains: an int must count 4 numbers each */
 };
 
 /* ---- chunks ---- */

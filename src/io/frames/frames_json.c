@@ -127,6 +127,7 @@ TalusStatus talus_frames_head_pack(TalusPacker *packer, const TalusFramesHead *h
 
 /* ---- reading ---- */
 
+/* Reads a member that is a string; *out points into the JSON tree. */
 static TalusStatus read_string(const TalusJson *object, const char *key, const char **out)
 {
     const TalusJson *node;
@@ -211,6 +212,7 @@ static TalusStatus read_period(const TalusJson *root, TalusPeriod *out)
     return TALUS_OK;
 }
 
+/* Reads all members of a head but the figures; its texts point into the JSON tree, which is in the arena too. */
 static TalusStatus read_head_members(TalusArena *arena, const TalusJson *root,
                                      TalusFramesHead *head)
 {

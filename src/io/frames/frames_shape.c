@@ -387,6 +387,7 @@ TalusStatus talus_head_copy_shape(TalusArena *arena, const TalusShapeDef *shape,
     return used_members(shape, false) & TALUS_USES_PARTS ? copy_parts(arena, shape, out) : TALUS_OK;
 }
 
+/* True if all arrays have equal bytes. */
 static bool same_arrays(const TalusShapeDef *a, const TalusShapeDef *b)
 {
     const void *x[ARRAYS], *y[ARRAYS];

@@ -410,6 +410,7 @@ static TalusStatus fill_local_assembled(TalusFclib *f, TalusProblem *problem,
 
 /* ---- either form ---- */
 
+/* Returns the number of contacts with compliance; 0 for an explicit problem, whose matrix contains it. */
 static int count_compliant_contacts(const TalusProblemDef *def)
 {
     int count = 0;

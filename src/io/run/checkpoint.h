@@ -7,6 +7,7 @@
 
 #include <talus/io.h>
 
+/* Names of the two files, and the first bytes of each. */
 #define TALUS_CHECKPOINT_A "checkpoint-a.talus"
 #define TALUS_CHECKPOINT_B "checkpoint-b.talus"
 #define TALUS_CHECKPOINT_MAGIC "TALUSCKP"

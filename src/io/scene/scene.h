@@ -15,6 +15,7 @@
 
 /* ---- the description of the format ---- */
 
+/* Kinds of values, with the C type of the member that a value is read into. */
 typedef enum SceneKind {
     SCENE_REAL,   /* double */
     SCENE_INT,    /* int64_t, or int where `narrow` */
@@ -30,6 +31,7 @@ typedef enum SceneKind {
 
 typedef struct SceneType SceneType;
 
+/* A key of an object type. */
 typedef struct SceneField {
     const char *key;
     const SceneType *type;
@@ -43,6 +45,7 @@ typedef struct SceneField {
     const char *help;
 } SceneField;
 
+/* What a value may be. Members that begin with kinds in capitals are for these kinds only. */
 struct SceneType {
     SceneKind kind;
     const char *name; /* name of an object type: "body" */

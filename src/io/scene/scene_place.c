@@ -84,6 +84,7 @@ static TalusStatus allocate_and_draw(const Placing *p, int64_t count)
     return TALUS_OK;
 }
 
+/* Fails because a region has too few places for the bodies. */
 static TalusStatus fail_capacity(const TalusJson *json, double places, int64_t count)
 {
     return talus_json_fail(json, 0, "there is room for %.0f of %lld bodies", places,

@@ -47,6 +47,7 @@ static TalusStatus eval_number(const SceneReader *r, const SceneType *type, cons
     return TALUS_OK;
 }
 
+/* True if x is within the bounds of a number's type. */
 static bool in_range(const SceneType *type, double x)
 {
     if (type->min == 0 && type->max == 0)
@@ -158,6 +159,7 @@ static TalusStatus allocate_list(SceneReader *r, const SceneType *item, int coun
     return list->items ? TALUS_OK : TALUS_ERR_MEMORY;
 }
 
+/* Reads a value into item `index` of a list. */
 static TalusStatus read_item(SceneReader *r, const SceneType *item, const TalusJson *json,
                              SceneList *list, int index)
 {

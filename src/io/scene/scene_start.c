@@ -9,13 +9,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static const double
-    overlap_warning =
-        0.1,            /* depth of overlap over the smaller body's size; generators leave none */
-    step_warning = 0.5, /* step over sqrt(d/g); at 0.5 a body falls d/8 in a step, d its width */
-    ratio_warning = 200.0,   /* ratio of radii; 50 m written for 50 mm gives 1000 */
-    mass_warning = 1e8,      /* ratio of masses */
-    width_warning = 30.0,    /* radius of a body, m, if gravity is 1 to 100 m/s2 */
+/* Values beyond which a warning is logged. */
+static const double overlap_warning =
+                        0.1, /* depth of overlap over the smaller size; generators leave none */
+    step_warning = 0.5,    /* step over sqrt(d/g); at 0.5 a body falls d/8 in a step, d its width */
+    ratio_warning = 200.0, /* ratio of radii; 50 m written for 50 mm gives 1000 */
+    mass_warning = 1e8,    /* ratio of masses */
+    width_warning = 30.0,  /* radius of a body, m, if gravity is 1 to 100 m/s2 */
     gravity_warning = 100.0, /* gravity, m/s2; that of the Earth in cm/s2 is 981 */
     density_heavy = 25000,   /* high density, kg/m3; osmium has 22,600 */
     density_light = 25,      /* low density, kg/m3, that of foam; sand in g/cm3 has 2.6 */
@@ -69,6 +69,7 @@ static void write_body_name(const SceneStart *s, TalusBodyRef who, char text[NAM
              given->name ? "\"" : "", number);
 }
 
+/* Returns the JSON object of the entry that a body comes from, to locate messages. */
 static const TalusJson *entry_json(const SceneStart *s, TalusBodyRef who)
 {
     return get_entry(s, find_entry_index(s, who))->json;

@@ -52,6 +52,7 @@ static double near_distance(const TalusSurface *s)
     return fmax(NEAR_EXTENT * extent, NEAR_COORDINATE * largest);
 }
 
+/* Returns the hash of a cell, an index of cells->first; different cells may have the same hash. */
 static uint32_t hash_cell(const Cells *cells, int64_t x, int64_t y, int64_t z)
 {
     uint64_t h = (uint64_t)x * UINT64_C(0x9e3779b97f4a7c15) ^

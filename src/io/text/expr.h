@@ -18,6 +18,7 @@ typedef struct TalusExprScope {
     int count;
 } TalusExprScope;
 
+/* Why an expression cannot be evaluated. */
 typedef struct TalusExprError {
     int offset; /* byte offset in the text */
     char message[160];

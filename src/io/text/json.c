@@ -374,6 +374,7 @@ static size_t raw_string_length(const Reader *r)
     return (i < r->length ? i : r->length) - r->at;
 }
 
+/* Reads a string from its opening quote on; *out is in the arena. */
 static TalusStatus read_string(Reader *r, const char **out)
 {
     Position start = current_position(r);

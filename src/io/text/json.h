@@ -28,6 +28,7 @@ typedef enum TalusJsonKind {
     TALUS_JSON_OBJECT
 } TalusJsonKind;
 
+/* A value of the tree. */
 typedef struct TalusJson TalusJson;
 struct TalusJson {
     TalusJsonKind kind;

@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 
+/* A text being read; the caller sets the members up to `limit` and zeroes the others. */
 typedef struct TalusNumberLines {
     const char *path;       /* for messages */
     const char *at, *end;   /* start and end of the text that is not yet read */
