@@ -1,8 +1,8 @@
 /* io/frames/frames_scan.c - locations of the chunks of a frames file.
  *
  * In a finished file, the index gives the offsets and times of frames; otherwise they are read from the headers of the
- * chunks, one by one. A scan verifies the checksum of the index and, in an unfinished file, that of the last frame; the
- * checksums of other chunks are verified when these are read (talus_frames_read_chunk). */
+ * chunks, one by one. A scan of the whole file verifies the checksum of the index or, if the file is unfinished, that
+ * of the last frame; the checksums of other chunks are verified when these are read (talus_frames_read_chunk). */
 #include "base/memory.h"
 #include "io/file/file.h"
 #include "io/frames/frames.h"

@@ -55,7 +55,7 @@ struct TalusOutput {
     char *title, *scene;
     TalusFramesDef about; /* title and scene, for heads */
     TalusGrowing table[TABLES];
-    TalusFramesWriter *view;    /* writer of frames.talus, for the viewer */
+    TalusFramesWriter *frames;  /* writer of frames.talus, for the viewer */
     TalusFormatWriter **format; /* one per format */
     int format_count;
     unsigned fields;        /* TalusSnapshotField bits that any of the formats needs */
@@ -139,8 +139,8 @@ static TalusStatus open_frames_file(TalusOutput *output, const TalusOutputDef *d
         talus_log(TALUS_LOG_WARNING, "output.gap",
                   "%s/" FRAMES_NAME ": frames up to time %g are missing", dir->path, def->time);
     return def->resume && there
-               ? talus_frames_resume_in(dir, FRAMES_NAME, def->time, &output->view)
-               : talus_frames_create_in(dir, FRAMES_NAME, &output->about, &output->view);
+               ? talus_frames_resume_in(dir, FRAMES_NAME, def->time, &output->frames)
+               : talus_frames_create_in(dir, FRAMES_NAME, &output->about, &output->frames);
 }
 
 /* Opens the writers of all requested formats and collects the fields that they need. */
@@ -230,7 +230,7 @@ void talus_output_abandon(TalusOutput *output)
 {
     if (!output)
         return;
-    talus_frames_abandon(output->view);
+    talus_frames_abandon(output->frames);
     (void)close_formats(output);
     for (int i = 0; i < TABLES; i++)
         talus_growing_close(&output->table[i]);
@@ -249,8 +249,8 @@ TalusStatus talus_output_close(TalusOutput *output)
     TalusStatus status = close_formats(output);
     TALUS_THEN(status, talus_output_check(output));
     if (status == TALUS_OK) {
-        status = talus_frames_finish(output->view);
-        output->view = NULL;
+        status = talus_frames_finish(output->frames);
+        output->frames = NULL;
     }
     talus_output_abandon(output);
     return status;
@@ -263,7 +263,7 @@ static TalusStatus sync_files(TalusOutput *output)
 {
     for (int i = 0; i < output->format_count; i++)
         TALUS_TRY(talus_format_sync(output->format[i]));
-    TALUS_TRY(talus_frames_sync(output->view));
+    TALUS_TRY(talus_frames_sync(output->frames));
     for (int i = 0; i < TABLES; i++)
         TALUS_TRY(talus_growing_sync(&output->table[i]));
     return talus_dir_sync(&output->dir); /* which has the names of the files */
@@ -272,7 +272,7 @@ static TalusStatus sync_files(TalusOutput *output)
 TalusStatus talus_output_check(const TalusOutput *output)
 {
     TALUS_TRY(talus_dir_check(&output->dir));
-    TALUS_TRY(talus_frames_check(output->view));
+    TALUS_TRY(talus_frames_check(output->frames));
     for (int i = 0; i < TABLES; i++)
         TALUS_TRY(talus_growing_check(&output->table[i]));
     return TALUS_OK;
@@ -306,7 +306,7 @@ TalusStatus talus_output_rescue(TalusOutput *output, const TalusWorld *world, co
 /* Returns the TalusSnapshotField bits that frames.talus needs. */
 static unsigned frames_file_fields(const TalusOutput *output, const TalusWorld *world)
 {
-    const TalusFramesHead *head = talus_frames_writer_head(output->view);
+    const TalusFramesHead *head = talus_frames_writer_head(output->frames);
     bool lean = head ? head->lean : talus_world_body_count(world) > TALUS_LEAN_ABOVE;
     return talus_frame_fields(lean);
 }
@@ -315,7 +315,7 @@ static unsigned frames_file_fields(const TalusOutput *output, const TalusWorld *
  * which stays the same after a resume, but with quantum 0: positions are exact, not on a grid. */
 static TalusStatus add_to_formats(TalusOutput *output)
 {
-    TalusFramesHead head = *talus_frames_writer_head(output->view);
+    TalusFramesHead head = *talus_frames_writer_head(output->frames);
     head.quantum = 0.0;
     for (int i = 0; i < output->format_count; i++)
         TALUS_TRY(talus_format_add_frame(output->format[i], &head, &output->snapshot));
@@ -328,7 +328,7 @@ TalusStatus talus_output_frame(TalusOutput *output, const TalusWorld *world)
     unsigned fields = output->fields | frames_file_fields(output, world);
     TALUS_TRY(talus_snapshot_take(&output->snapshot, world, fields));
     TalusStatus status = talus_frames_head_of_world(world, &output->about, NULL, &head);
-    TALUS_THEN(status, talus_frames_add_snapshot(output->view, &head.head, &output->snapshot));
+    TALUS_THEN(status, talus_frames_add_snapshot(output->frames, &head.head, &output->snapshot));
     talus_frames_head_clear(&head);
     return status == TALUS_OK ? add_to_formats(output) : status;
 }

@@ -45,7 +45,7 @@ typedef struct SceneField {
     const char *help;
 } SceneField;
 
-/* What a value may be. Members that begin with kinds in capitals are for these kinds only. */
+/* What a value may be. Members whose comments begin with kinds in capitals are for these kinds only. */
 struct SceneType {
     SceneKind kind;
     const char *name; /* name of an object type: "body" */
