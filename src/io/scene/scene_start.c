@@ -9,23 +9,30 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Values beyond which a warning is logged. */
-static const double overlap_warning =
-    0.1; /* depth of overlap over the smaller size; generators leave none */
-static const double step_warning =
-    0.5; /* step over sqrt(d/g); at 0.5 a body falls d/8 in a step, d its width */
-static const double ratio_warning = 200.0;   /* ratio of radii; 50 m written for 50 mm gives 1000 */
-static const double mass_warning = 1e8;      /* ratio of masses */
-static const double width_warning = 30.0;    /* radius of a body, m, if gravity is 1 to 100 m/s2 */
-static const double gravity_warning = 100.0; /* gravity, m/s2; that of the Earth in cm/s2 is 981 */
-static const double density_heavy = 25000;   /* high density, kg/m3; osmium has 22,600 */
-static const double density_light =
-    25; /* low density, kg/m3, that of foam; sand in g/cm3 has 2.6 */
-static const double mesh_warning =
-    2000.0; /* mesh width over the largest body's; 2 becomes 2000 if mm count as m */
-static const double arm_warning =
-    20.0; /* distance of a body's centre from its joint, over its radius */
-static const double speed_warning = 20.0; /* speed of a body, in its widths per step */
+/* ---- values beyond which a warning is logged ---- */
+
+/* Depth of overlap over the smaller body's size; generators leave no overlaps. */
+static const double overlap_warning = 0.1;
+/* Step over sqrt(d/g); at 0.5 a body falls an eighth of its width d in a step. */
+static const double step_warning = 0.5;
+/* Ratio of radii; 50 m written for 50 mm gives 1000. */
+static const double ratio_warning = 200.0;
+/* Ratio of masses. */
+static const double mass_warning = 1e8;
+/* Radius of a body, m, where gravity is above 1 and at most 100 m/s2. */
+static const double width_warning = 30.0;
+/* Gravity, m/s2; that of the Earth in cm/s2 is 981. */
+static const double gravity_warning = 100.0;
+/* High density, kg/m3; osmium has 22,600. */
+static const double density_heavy = 25000;
+/* Low density, kg/m3, that of foam; sand in g/cm3 has 2.6. Densities up to 1 give no warning. */
+static const double density_light = 25;
+/* Mesh width over the largest body's; a ratio of 2 becomes 2000 if mm are read as m. */
+static const double mesh_warning = 2000.0;
+/* Distance of a body's centre from its joint, over its radius. */
+static const double arm_warning = 20.0;
+/* Speed of a body, in its widths per step. */
+static const double speed_warning = 20.0;
 
 /* Sizes of buffers; EMITTER_TRIES: number of random positions in the box of an emitter at which a free one is
  * sought. */
