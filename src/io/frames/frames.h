@@ -96,7 +96,7 @@ uint32_t talus_chunk_crc(const TalusChunk *chunk, const void *payload);
  * Chains are contacts whose normal force exceeds the mean over loaded contacts. CHAIN_A has the row of the first body
  * in the frame, CHAIN_B the row of the second minus that of the first, CHAIN_POINT the contact point minus the position
  * of the first body, in grid steps, only for chains whose second body is fixed. SPEED is in lean frames only; VELOCITY,
- * TOUCHING (number of contacts of a body, at most 255) and chains are in full frames only. */
+ * TOUCHING (number of loaded contacts of a body, at most 255) and chains are in full frames only. */
 #define TALUS_ARRAY_TABLE(ROW)      \
     ROW(INDEX, "index")             \
     ROW(GENERATION, "generation")   \

@@ -271,7 +271,7 @@ static TalusStatus pack_constants(TalusFrameEncoder *e, bool key)
     return TALUS_OK;
 }
 
-/* Packs velocities, forces and numbers of contacts, at most 255; in lean frames speeds and forces only, both rounded to
+/* Packs velocities, forces and numbers of loaded contacts, at most 255; in lean frames speeds and forces only, both rounded to
  * fewer bits. */
 static TalusStatus pack_motion(TalusFrameEncoder *e, const TalusSnapshot *s, bool lean)
 {

@@ -151,7 +151,7 @@ static TalusStatus copy_contacts(TalusSnapshot *s, const TalusWorld *world, cons
 
 /* Fills a snapshot whose arrays of bodies are allocated. rows[slot]: index in the arrays of the body in that slot of
  * the world; rows may be NULL if no field needs it. The field CONTACTS asks for all contacts, CHAINS alone for those
- * with more than the mean normal impulse. */
+ * with more than the mean normal impulse of loaded contacts. */
 static TalusStatus fill_snapshot(TalusSnapshot *s, const TalusWorld *world, const int *rows)
 {
     TalusForceSummary sums;

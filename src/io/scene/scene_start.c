@@ -100,13 +100,13 @@ static void warn_at(const TalusJson *json, const char *id, const char *format, .
 
 /* ---- overlaps ---- */
 
-/* The deepest overlap at the start, or of arrivals. */
+/* The worst overlap, that of the largest depth over size, at the start or of arrivals. */
 typedef struct Overlap {
     TalusBodyRef a, b; /* the two bodies; a moves */
     double depth;      /* m */
     double size;       /* size of the smaller body, or of a if b is fixed, m */
     double time;       /* time of arrival, s; 0 at the start */
-    int pairs;         /* number of pairs that overlap at the start; 1 for arrivals */
+    int pairs; /* number of pairs that overlap at the start; 1 for arrivals or inside meshes */
 } Overlap;
 
 /* Returns the words for Overlap.size: "radius" of a sphere, else "least half width". */
@@ -168,7 +168,7 @@ static TalusStatus locate_detection_error(const SceneStart *s, TalusStatus statu
     return talus_json_error_at(s->scene->period ? s->scene->period->json : s->scene->json, status);
 }
 
-/* Finds and judges the deepest overlap at the start. */
+/* Finds and judges the worst overlap at the start. */
 static TalusStatus check_overlap(const SceneStart *s)
 {
     TalusOverlap worst;
@@ -183,7 +183,7 @@ static TalusStatus check_overlap(const SceneStart *s)
     return judge_overlap(s, &o);
 }
 
-/* Finds and judges the deepest overlap of a delayed body on its arrival. */
+/* Finds and judges the worst overlap of delayed bodies on their arrival. */
 static TalusStatus check_arrivals(const SceneStart *s)
 {
     TalusArrivalOverlap worst;
