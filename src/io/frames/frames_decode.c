@@ -249,7 +249,7 @@ static void fill_velocities(TalusSnapshot *s, const uint16_t *half)
     }
 }
 
-/* Reads velocities (lean: speeds), forces and numbers of contacts. A lean snapshot has no numbers of contacts: its
+/* Reads velocities (lean: speeds), forces and numbers of loaded contacts. A lean snapshot has no such numbers: its
  * `touching` is set to NULL. */
 static TalusStatus unpack_motion(TalusFrameDecoder *d, bool lean, TalusSnapshot *s)
 {

@@ -271,8 +271,8 @@ static TalusStatus pack_constants(TalusFrameEncoder *e, bool key)
     return TALUS_OK;
 }
 
-/* Packs velocities, forces and numbers of loaded contacts, at most 255; in lean frames speeds and forces only, both rounded to
- * fewer bits. */
+/* Packs velocities, forces and numbers of loaded contacts, at most 255; in lean frames speeds and forces only, both
+ * rounded to fewer bits. */
 static TalusStatus pack_motion(TalusFrameEncoder *e, const TalusSnapshot *s, bool lean)
 {
     int n = s->body_count, drop = lean ? TALUS_BFLOAT16_DROPPED_LEAN : 0;

@@ -183,7 +183,7 @@ static TalusStatus check_overlap(const SceneStart *s)
     return judge_overlap(s, &o);
 }
 
-/* Finds and judges the worst overlap of delayed bodies on their arrival. */
+/* Finds and judges the worst overlap of delayed bodies, on their arrival, with fixed bodies and with each other. */
 static TalusStatus check_arrivals(const SceneStart *s)
 {
     TalusArrivalOverlap worst;
