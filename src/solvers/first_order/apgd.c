@@ -6,7 +6,7 @@
  * kept from solve to solve and lowered by the factor `forget` each time. It is raised at once when two consecutive
  * gradients show a larger curvature |g - g'| / |x - x'| and the difference exceeds rounding (backend/momentum.h). Under
  * Coulomb's law De Saxce's shift of the current iterate is added to the gradient in every step: no outer loop is
- * needed. Momentum has a bound that follows the residual, and the step is 1.25/L: while L is not too small and momentum
+ * needed. Momentum has a bound that follows the residual, and the step is 1.3/L: while L is not too small and momentum
  * is below 1, steps up to 4/(3 L) are stable on a quadratic. There is no test on the objective, whose changes vanish
  * in rounding once x is accurate to a relative 1e-8 or so. One product per iteration. */
 #include "solvers/driver/chunk.h"
