@@ -12,7 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { JSON_OUT_DEPTH = 16, JSON_OUT_BUFFER = 4096 };
+enum {
+    JSON_OUT_DEPTH = 16,
+    JSON_OUT_BUFFER = 4096
+}; /* maximum nesting; bytes passed on at a time */
 
 /* Receives the next bytes of the output. */
 typedef void JsonSink(void *user, const char *bytes, size_t size);
@@ -20,7 +23,7 @@ typedef void JsonSink(void *user, const char *bytes, size_t size);
 typedef struct JsonOut {
     JsonSink *sink;
     void *user;
-    int depth;
+    int depth;                       /* number of open objects and arrays */
     bool filled[JSON_OUT_DEPTH + 1]; /* true if the level has a value: the next one needs a comma */
     size_t used;                     /* bytes in `buffer` that the sink has not received yet */
     char buffer[JSON_OUT_BUFFER];

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Number of folders that are searched; maximum number of scenes with names; bytes of a name and of a folder's path. */
 enum { SCENE_DIRS = 2, MAX_SCENES = 256, NAME_BYTES = 64, DIR_BYTES = CLI_PATH_MAX - 512 };
 
 /* ---- directories ---- */
@@ -78,8 +79,8 @@ static bool has_name(const SceneNames *names, const char *name)
     return false;
 }
 
-/* Adds NAME of a file NAME.json in folder `dir`. Ignores other files, schema.json, names that are too long and names
- * that the list has already. */
+/* Adds NAME of a file NAME.json in folder `dir`. Ignores other files, schema.json, names that are too long, names that the
+ * list has already, and all names once it has MAX_SCENES. */
 static void add_name(SceneNames *names, const char *file, int dir)
 {
     size_t length = strlen(file);
@@ -200,9 +201,9 @@ int64_t cli_steps_until(double time, double step)
 
 /* ---- warnings of the library ---- */
 
-enum { MAX_WARNING_IDS = 32 };
+enum { MAX_WARNING_IDS = 32 }; /* number of ids that are remembered */
 
-/* Callback of talus_set_log: prints a warning, of each id the first only. */
+/* Callback of talus_set_log: prints a warning, of each id the first only; of ids beyond MAX_WARNING_IDS every one. */
 static void print_warning(void *user, TalusLogLevel level, const char *id, const char *text)
 {
     static char shown[MAX_WARNING_IDS][NAME_BYTES];

@@ -1,14 +1,15 @@
 /* cli/commands/advise_plan.c - the settings that `talus advise` tries.
  *
- * The settings are the default and changes of it in one respect each: law and stiffness, tolerance, or step. The last
- * setting combines the accurate choices; being the last, its trial has all the time that is left. */
+ * The settings are the scene's own, the default and changes of it in one respect each: law and stiffness, tolerance, or
+ * step. The last setting combines the accurate choices; its trial comes late, so that it gets the time that others left. */
 #include "advise.h"
 
 #include "world/state.h"
 
 #include <math.h>
 
-static const double stiffer = 1e-3; /* compliance of the trials setting stiffer contacts */
+static const double stiffer =
+    1e-3; /* compliance of the settings with stiffer contacts; 0 if the default is rigid */
 
 bool advise_same_setting(const TalusWorldChanges *a, const TalusWorldChanges *b)
 {

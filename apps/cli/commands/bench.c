@@ -29,8 +29,8 @@ static Options options = {.threads = -1, .repeat = -1, .steps = -1};
 
 typedef struct Session {
     Options options;
-    const Experiment *experiment;
-    char dir[CLI_PATH_MAX], title[LAB_TEXT];
+    const Experiment *experiment;            /* NULL: benchmarks that run worlds */
+    char dir[CLI_PATH_MAX], title[LAB_TEXT]; /* memory of set.dir and set.title */
     int divisor; /* number by which iterations are divided: 1, or 10 with --quick */
     LabSet set;
     char **path; /* paths of the problem files, one per case */
@@ -103,7 +103,8 @@ static TalusStatus settle_world(const Session *session, TalusWorld *world, const
     return TALUS_OK;
 }
 
-/* Creates a copy of the problem in which the heaviest body has the given mass, kg, and its inertia in proportion. */
+/* Creates a copy of the problem in which the heaviest body that is free to move has the given mass, kg, and its inertia in
+ * proportion. The caller destroys *out. */
 static TalusStatus change_heaviest_mass(TalusProblem *problem, double mass, TalusProblem **out)
 {
     TalusProblemDef def;
@@ -340,7 +341,8 @@ static void print_set(const Session *session)
         lab_print_bench_json(set);
 }
 
-/* Adds the experiment's tables and notes, writes the results and prints them. Returns the exit code. */
+/* Adds the experiment's tables and notes, writes the results and prints them; after a signal, writes the results alone and
+ * reports the stop. Returns the exit code. */
 static int conclude_experiment(Session *session)
 {
     LabSet *set = &session->set;

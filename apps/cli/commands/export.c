@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LIMIT_DEFAULT = 64, NOTE_MAX = 256 };
+enum { LIMIT_DEFAULT = 64, NOTE_MAX = 256 }; /* --limit if not given, MB; bytes of the note */
 
 typedef struct Options {
     const char *output, *to;
@@ -51,12 +51,13 @@ typedef struct Export {
     char *path; /* frames file */
     TalusFrames *frames;
     int *chosen; /* indices of the frames that the options select */
-    int count, total;
+    int count;   /* number of chosen frames */
+    int total;   /* number of frames in the file */
     RunState run;
     Steps steps;
-    int steps_fd;
-    char note[NOTE_MAX];
-    ViewerRun page;
+    int steps_fd;        /* descriptor of steps.csv; -1: none */
+    char note[NOTE_MAX]; /* says which frames the page has; "": all */
+    ViewerRun page;      /* what the page says of the run; points into the other fields */
     uint64_t base_bytes; /* bytes of the JSON value about the run, with a reserve for the note */
 } Export;
 
@@ -130,7 +131,8 @@ static TalusStatus write_thinned(const Export *x, const char *path, int n, uint6
     return status == TALUS_OK ? get_file_size(path, bytes) : status;
 }
 
-/* Fails with a message that gives the limit which would suffice for the first and the last frame. */
+/* Writes a frames file with the first and the last frame to measure it; fails with a message that gives the limit which
+ * would suffice for these. */
 static TalusStatus fail_too_large(const Export *x, const char *path)
 {
     uint64_t bytes;
@@ -267,7 +269,7 @@ static void print_written(const Export *x, int written)
     printf("%d of %d frames%s%s\n", written, x->total, x->note[0] ? ": " : "", x->note);
 }
 
-/* Creates a file with an unused name beside the page. */
+/* Creates an empty file with an unused name beside the page. The caller removes the file and releases *path. */
 static TalusStatus make_temporary(const Export *x, char **path)
 {
     TALUS_TRY(talus_path_format(path, "%s.frames-XXXXXX", x->options->output));

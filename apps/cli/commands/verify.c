@@ -27,8 +27,9 @@ static Options options = {.tol = NAN};
 typedef struct Findings {
     TalusMetrics metrics;
     int contacts, rows;
-    double stored_velocity_error; /* |u - u of the solution's file| / |q|; NAN: the file has no u */
-    double velocity_error;        /* |u - u of the reference| / |q|; NAN without a reference */
+    /* |u - u of the solution's file| / |q|; NAN: the file has no u, PROBLEM is no FCLIB file, or q is 0. */
+    double stored_velocity_error;
+    double velocity_error;    /* |u - u of the reference| / |q|; NAN: no reference, or q is 0 */
     double stored_siconos;    /* Siconos's error with W as stored; NAN unless W is unsymmetric */
     double asymmetry;         /* |W - W'| / |W|; NAN without a stored W */
     int matrix_rows, entries; /* of the stored W; 0 without one */
@@ -49,8 +50,9 @@ typedef struct Solution {
     TalusProblem *problem; /* NULL: an FCLIB file */
     TalusFclib *fclib;     /* the solution's file, read only if PROBLEM is not FCLIB; else NULL */
     TalusFclibPoint point; /* impulses and velocities of an FCLIB file */
-    const double *impulses;
-    int contacts, rows;
+    const double
+        *impulses;      /* in `point` or `problem`, `rows` per contact; NULL: the file has none */
+    int contacts, rows; /* rows per contact in the file */
 } Solution;
 
 /* ---- measuring ---- */
@@ -86,8 +88,8 @@ static double measure_stored_error(const VerifyPoint *point, double *u)
     return metrics.siconos;
 }
 
-/* Fills `point` with the problem at `impulses`, in the rows of its file; of FCLIB, also `stored_w_velocities`, those with
- * W as stored (may be NULL). Returns false with a reason if the problem has no such point. */
+/* Fills `point`, which the caller frees, with the problem at `impulses`, in the rows of its file; of FCLIB, also
+ * `stored_w_velocities`, those with W as stored (may be NULL). Returns false with a reason if verify_fclib_point fails. */
 static bool evaluate_problem(const Source *source, TalusFrictionModel model, const double *impulses,
                              VerifyPoint *point, double *stored_w_velocities, const char **reason)
 {

@@ -1,8 +1,8 @@
 /* cli/run/run.c - talus run: runs a scene from its start, or a stopped run from its checkpoint, to the end.
  *
  * Each step writes its row, its frame if due and then the checkpoint if due. A checkpoint therefore never refers to
- * data that is not on disk, and a resumed run starts with the next step. Frames are due by step number, so that
- * stopping does not move them.
+ * data that is not on disk, and a resumed run starts with the next step. Frames are due by step number (after a shortened
+ * step by time), so that stopping does not move them.
  *
  * A run whose end is not a multiple of the step ends with one or two shortened steps (talus_world_step_to), which a run
  * to a later end does not have. The last checkpoint is therefore written before the shortened steps. A resume to a
@@ -120,7 +120,7 @@ static int check_support(TalusWorld *world, const char *spec)
 }
 
 /* Opens the directory for output: replaces its content and writes the first frame or, with `resume`, removes output
- * after the checkpoint. */
+ * after the checkpoint. Then run.json says "running". Returns the exit code. */
 static int open_output(Session *session, bool resume)
 {
     const Run *run = &session->run;
@@ -283,7 +283,7 @@ static int resume_run(Session *session)
 
 /* ---- the loop ---- */
 
-static const double check_interval = 0.1; /* seconds */
+static const double check_interval = 0.1; /* seconds between checks of the directory */
 
 /* Writes a checkpoint if checkpoint_every seconds have passed since the last one and no step was shortened. */
 static int write_checkpoint_if_due(Session *session)
@@ -493,7 +493,7 @@ static int run_to_end(Session *session)
 
 /* ---- the end ---- */
 
-/* Returns the signal, or "talus view", that has stopped the run. */
+/* Returns the name of the signal that has stopped the run; if a command word did, "talus view", which writes these. */
 static const char *name_of_stopper(void)
 {
     return cli_stop_signal() ? cli_stop_name() : "talus view";

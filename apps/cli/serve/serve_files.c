@@ -20,9 +20,9 @@
 /* State of the directory at one time. */
 typedef struct DirView {
     RunState run;
-    const char *state; /* state of the run as the page names it */
-    const char *title, *scene;
-    char frames_error[RUN_TEXT_MAX]; /* why frames are missing; "": there are frames */
+    const char *state;               /* state of the run as the page names it */
+    const char *title, *scene;       /* in `run` or the head of the first frame */
+    char frames_error[RUN_TEXT_MAX]; /* why frames cannot be read; "": the frames file is valid */
 } DirView;
 
 struct ServeFiles {

@@ -1,4 +1,5 @@
-/* lab/experiments/packing.h - the packing of `talus bench packing`, for other experiments (worlds_packing.c). */
+/* lab/experiments/packing.h - a packing of spheres, for `talus bench packing` and `talus bench default`
+ * (worlds_packing.c). */
 #ifndef TALUS_LAB_PACKING_H
 #define TALUS_LAB_PACKING_H
 
@@ -15,7 +16,8 @@ typedef struct PackingBed {
     double margin;                    /* distance of the core from walls, floor and surface, m */
     int steps[PACKING_STAGES];        /* number of steps of each stage */
     double tolerance[PACKING_STAGES]; /* of each stage, over g h */
-    double mu;  /* a sphere with fewer than two contacts, four if mu is 0, is a rattler */
+    double
+        mu; /* friction; a sphere with fewer than two contacts is a rattler, if mu is 0 fewer than four */
     int budget; /* maximum iterations of a step */
 } PackingBed;
 
@@ -31,8 +33,8 @@ typedef struct Packing {
     WorldsStep last; /* medians over the steps of the last stage */
 } Packing;
 
-/* Builds the scene settle-box with these assignments, lets its spheres come to rest in PACKING_STAGES stages of tighter
- * tolerance, and measures the packing. */
+/* Builds the scene settle-box with these assignments and those of `bed` and `seed`, lets its spheres come to rest in
+ * PACKING_STAGES stages of tighter tolerance, and measures the packing after one more step. */
 TalusStatus packing_settle(const Worlds *w, const PackingBed *bed, const WorldsAssignments *sets,
                            int seed, Packing *out);
 

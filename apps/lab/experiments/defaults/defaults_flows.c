@@ -7,9 +7,9 @@
 
 #include <math.h>
 
-static const double degrees = 180.0 / 3.14159265358979323846;
+static const double degrees = 180.0 / 3.14159265358979323846; /* in a radian */
 
-/* Writes the mean position of the moving bodies. */
+/* Writes the mean position of the moving bodies, m; there must be some. */
 static TalusStatus find_mean_position(const TalusWorld *world, TalusVec3 *out)
 {
     TalusSnapshot s = {0};
@@ -175,7 +175,7 @@ TalusStatus bulk_measure_janssen(const Worlds *w, Case *c)
 
 /* ---- a rover ---- */
 
-/* Measures how far the rover's chassis gets over gravel, and the height of the chassis at the end. */
+/* Measures how far the rover's chassis gets over gravel along x in 1.8 s, and the height of the chassis at the end. */
 TalusStatus bulk_measure_rover(const Worlds *w, Case *c)
 {
     enum { CHASSIS = 6 }; /* index among the scene's bodies */

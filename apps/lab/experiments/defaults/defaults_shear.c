@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-enum { SIZES = 3, TOLERANCES = 2, BUDGET = 10000 };
+enum { SIZES = 3, TOLERANCES = 2, BUDGET = 10000 }; /* numbers of beds, tolerances, iterations */
 
 static const int sizes[SIZES] = {16000, 4000, 1000}, quick_sizes[SIZES] = {200, 150, 100};
 static const double tolerances[TOLERANCES] = {1e-2, 1e-3}; /* relative to g h */
@@ -21,7 +21,7 @@ static int get_bed_size(const Worlds *w, int index)
     return w->quick ? quick_sizes[index] : sizes[index];
 }
 
-/* Returns a bed with the shape of 4,000 spheres in a cylinder of radius 8 diameters. */
+/* Returns a bed with the shape of 4,000 spheres in a cylinder of radius 8 diameters; plug_height is not set. */
 static Shear make_bed(const Worlds *w, int bodies)
 {
     return (Shear){.bodies = bodies,
@@ -108,7 +108,7 @@ static double get_figure_at(const Case *c, const char *name, double tolerance)
     return defaults_get_figure(c, text);
 }
 
-/* Adds a row for a size at tolerances[k] and, if the cases are done, a verdict on the products. */
+/* Adds a row for a size at tolerances[k] and, if default and rigid ccp are done, a verdict on the products. */
 static void add_row_and_verdict(Worlds *w, LabTable *t, const Cases *cases, int bodies, int k)
 {
     const Case *c[SETTINGS_COMPARED];
