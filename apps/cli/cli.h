@@ -115,8 +115,8 @@ bool cli_is_problem(const char *path);
 bool cli_refuse_problem(const char *path);
 bool cli_refuse_scene(const char *name);
 
-/* Prints in which form of FCLIB the problem was written to `path` and, if contacts have compliance, why the form is local;
- * `prefix` starts each line. */
+/* Prints in which form of FCLIB the problem was written to `path` and, if contacts have compliance, why the form is
+ * local; `prefix` starts each line. */
 void cli_print_fclib_form(FILE *out, const char *prefix, const char *path, const TalusFclib *fclib,
                           TalusProblem *problem);
 
@@ -141,7 +141,8 @@ int cli_check_backend(const CliCommand *command, const char *name);
 int cli_convert_threads(int option);
 
 /* From now on SIGINT and SIGTERM are only noted, for cli_stop_signal; another signal, more than a second after the
- * first, ends the program at once. Also ignores SIGXFSZ, so that a write above the file-size limit fails with an error. */
+ * first, ends the program at once. Also ignores SIGXFSZ, so that a write above the file-size limit fails with an
+ * error. */
 void cli_catch_signals(void);
 /* Returns the number of the signal that was noted first; 0: none yet. */
 int cli_stop_signal(void);

@@ -41,7 +41,8 @@ void json_close_object(JsonOut *json);
 void json_open_array(JsonOut *json, const char *key);
 void json_close_array(JsonOut *json);
 
-/* Write one value of the open object or array. A text that is NULL and a real that is not finite are written as null. */
+/* Write one value of the open object or array. A text that is NULL and a real that is not finite are written as
+ * null. */
 void json_write_text(JsonOut *json, const char *key, const char *text);
 void json_write_real(JsonOut *json, const char *key, double value);
 void json_write_int(JsonOut *json, const char *key, int64_t value);

@@ -34,9 +34,9 @@ bool cli_same_dir(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && talus_same_file(&x, &y);
 }
 
-/* Writes the folder of the scenes that ship with the program: that of the source tree if the program runs from its build
- * tree; else the one at a fixed place relative to the program, so that both may be moved together; TALUS_INSTALL_SCENE_DIR
- * if find_program_dir fails. */
+/* Writes the folder of the scenes that ship with the program: that of the source tree if the program runs from its
+ * build tree; else the one at a fixed place relative to the program, so that both may be moved together;
+ * TALUS_INSTALL_SCENE_DIR if find_program_dir fails. */
 static void find_shipped_dir(char *own, size_t size)
 {
     char dir[DIR_BYTES - 256];
@@ -79,8 +79,8 @@ static bool has_name(const SceneNames *names, const char *name)
     return false;
 }
 
-/* Adds NAME of a file NAME.json in folder `dir`. Ignores other files, schema.json, names that are too long, names that the
- * list has already, and all names once it has MAX_SCENES. */
+/* Adds NAME of a file NAME.json in folder `dir`. Ignores other files, schema.json, names that are too long, names that
+ * the list has already, and all names once it has MAX_SCENES. */
 static void add_name(SceneNames *names, const char *file, int dir)
 {
     size_t length = strlen(file);

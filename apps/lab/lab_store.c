@@ -10,9 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { STORE_LIMIT = 1 << 30 };
+enum { STORE_LIMIT = 1 << 30 }; /* maximum bytes of results.json */
 
-/* Returns the number at `key`; NAN if the value is null (which stands for NaN), the key is missing or `object` is NULL. */
+/* Returns the number at `key`; NAN if the value is null (which stands for NaN), the key is missing or `object` is
+ * NULL. */
 static double get_real(const TalusJson *object, const char *key)
 {
     const TalusJson *value = object ? talus_json_get(object, key) : NULL;
@@ -60,7 +61,8 @@ static const TalusJson *get_array(const TalusJson *object, const char *key)
     return value && value->kind == TALUS_JSON_ARRAY ? value : NULL;
 }
 
-/* Reads a trace, which may be empty; returns false if a column is missing or not as long as the first. */
+/* Reads a trace, which may be empty; returns false if a column is missing or not as long as the first, or out of
+ * memory. */
 static bool read_trace(const TalusJson *run, LabTrace *out)
 {
     const TalusJson *trace = talus_json_get(run, "trace");

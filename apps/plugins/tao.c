@@ -61,7 +61,7 @@ static void count_memory(size_t more, size_t less)
     memory.peak = memory.now > memory.peak ? memory.now : memory.peak;
 }
 
-/* PETSc's malloc: aligned and counted memory; refuses what exceeds the limit. */
+/* PETSc's malloc: aligned and counted memory; refuses what exceeds the limit. Size 0 gives NULL. */
 static PetscErrorCode allocate_counted(size_t size, PetscBool clear, int line,
                                        const char function[], const char file[], void **out)
 {
@@ -205,7 +205,8 @@ static PetscErrorCode start_petsc(void)
  * BLAS. */
 extern void openblas_set_num_threads(int threads) __attribute__((weak));
 
-/* `open` of the module: starts PETSc in the first call; later calls return the same result. */
+/* `open` of the module: starts PETSc in the first call; later calls return the same value, after a failure with a more
+ * general text. */
 static bool open_petsc(TalusTaoResult *result)
 {
     static bool tried, works;

@@ -33,8 +33,8 @@ static Options options = {.threads = -1, .seconds = 20.0, .at = NAN, .span = NAN
  * cost as much as the default; the rest is a reserve for settings that cost more. */
 static const double state_part = 0.25, pilot_part = 0.04, span_part = 0.5;
 enum { SPAN_STEPS = 12 }; /* minimum number of steps of a span */
-/* Number of settings in the table of advise_plan with priority 0. Those up to priority p, from 1 on, are ALWAYS_TRIED + p
- * settings, for which there must be time; the scene's own setting is not counted. */
+/* Number of settings in the table of advise_plan with priority 0. Those up to priority p, from 1 on, are ALWAYS_TRIED +
+ * p settings, for which there must be time; the scene's own setting is not counted. */
 enum { ALWAYS_TRIED = 3 };
 
 typedef struct Session {
@@ -165,8 +165,8 @@ static TalusStatus run_trial(Session *s, const AdviseSetting *setting, double sp
     return advise_run_trial(&s->start, &s->advise.scales, span, seconds, trial);
 }
 
-/* Chooses the span, unless --span gives it, by the cost of a few steps of the default, and drops settings of the plan for
- * which there is no time. The span is 0 if a signal stops the command before the first step. */
+/* Chooses the span, unless --span gives it, by the cost of a few steps of the default, and drops settings of the plan
+ * for which there is no time. The span is 0 if a signal stops the command before the first step. */
 static TalusStatus choose_span(Session *s)
 {
     Advise *a = &s->advise;

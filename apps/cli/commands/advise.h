@@ -1,8 +1,8 @@
 /* cli/commands/advise.h - the parts of `talus advise`: settings, their trials, the judgement, the table.
  *
- * A trial advances one state under one setting. Residual, overlaps, lift and drift are figures of the second half of the
- * simulated time that a trial covers, so that the change of settings at its start has died away; costs and missed steps
- * are those of the whole trial. */
+ * A trial advances one state under one setting. Residual, overlaps, lift and drift are figures of the second half of
+ * the simulated time that a trial covers, so that the change of settings at its start has died away; costs and missed
+ * steps are those of the whole trial. */
 #ifndef TALUS_CLI_ADVISE_H
 #define TALUS_CLI_ADVISE_H
 
@@ -74,7 +74,8 @@ typedef struct AdviseAdvice {
     bool given;                /* there is a recommendation */
     TalusWorldChanges changes; /* the recommended setting */
     AdviseReason law, stiffness, tolerance, step;
-    /* Says that the recommended setting does not agree with the most accurate trial; "": it agrees, or was not tried. */
+    /* Says that the recommended setting does not agree with the most accurate trial; "": it agrees, or was not
+     * tried. */
     AdviseReason warning;
 } AdviseAdvice;
 
@@ -105,9 +106,10 @@ typedef struct AdviseStart {
 
 /* Finds the scales from the bodies and the gravity of the world. */
 AdviseScales advise_find_scales(const TalusWorld *world);
-/* Runs the trial of trial->setting until it covers `span` (infinite: no end) or has taken `seconds` of the wall clock and
- * two steps, or a signal stops it, and fills the figures of `trial` but its differences; all but the setting must be 0
- * before. A step that fails ends the trial and is noted in trial->failure. Fails only if the state cannot be loaded. */
+/* Runs the trial of trial->setting until it covers `span` (infinite: no end) or has taken `seconds` of the wall clock
+ * and two steps, or a signal stops it, and fills the figures of `trial` but its differences; all but the setting must
+ * be 0 before. A step that fails ends the trial and is noted in trial->failure. Fails only if the state cannot be
+ * loaded. */
 TalusStatus advise_run_trial(const AdviseStart *start, const AdviseScales *scales, double span,
                              double seconds, AdviseTrial *trial);
 

@@ -1,20 +1,20 @@
 /* cli/commands/advise_judge.c - judges the trials of `talus advise`: compares them with a reference and recommends.
  *
- * The reference is, among the trials that reach their tolerance (if none does, among all with steps), the one with the most
- * accurate setting: exact law, then the tightest tolerance, the shortest step, the stiffest contacts. Law and stiffness,
- * tolerance, and step are each chosen by trials that differ from the default in this respect alone. */
+ * The reference is, among the trials that reach their tolerance (if none does, among all with steps), the one with the
+ * most accurate setting: exact law, then the tightest tolerance, the shortest step, the stiffest contacts. Law and
+ * stiffness, tolerance, and step are each chosen by trials that differ from the default in this respect alone. */
 #include "advise.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Differences from the reference up to which bulk figures agree. Where it is larger, the limit of the speed is part_limit
- * times the reference's speed, that of the coordination 2 part_limit times the reference's coordination. */
+/* Differences from the reference up to which bulk figures agree. Where it is larger, the limit of the speed is
+ * part_limit times the reference's speed, that of the coordination 2 part_limit times the reference's coordination. */
 static const double height_limit = 0.02, coordination_limit = 0.2, speed_limit = 0.02,
                     part_limit = 0.05;
-/* Ratios of costs: up to little_dearer the more accurate of two settings is taken, below clearly_cheaper (of the relaxed
- * law: below its square) the cheaper. */
+/* Ratios of costs: up to little_dearer the more accurate of two settings is taken, below clearly_cheaper (of the
+ * relaxed law: below its square) the cheaper. */
 static const double little_dearer = 1.25, clearly_cheaper = 0.8;
 static const double missed_part = 0.01; /* part of the steps that may miss the tolerance */
 static const double no_lift =
@@ -57,7 +57,8 @@ static int find_reference(const Advise *a)
     return best;
 }
 
-/* Returns the mean bulk figures over times from end/2 to `end`, s since the start of the trial; NAN if no step ends there. */
+/* Returns the mean bulk figures over times from end/2 to `end`, s since the start of the trial; NAN if no step ends
+ * there. */
 static AdviseStep mean_until(const AdviseTrial *t, double end)
 {
     AdviseStep sum = {0};
@@ -151,8 +152,8 @@ static bool is_stiffness_trial(const AdviseTrial *t, const TalusWorldChanges *ba
            reaches_tolerance(t);
 }
 
-/* Among the trials for which is_stiffness_trial is true, returns the stiffest that costs at most little_dearer times the
- * cheapest; NULL: none. `agreeing`: considers only trials that agree with the reference. */
+/* Among the trials for which is_stiffness_trial is true, returns the stiffest that costs at most little_dearer times
+ * the cheapest; NULL: none. `agreeing`: considers only trials that agree with the reference. */
 static const AdviseTrial *find_stiffest(const Advise *a, const TalusWorldChanges *base,
                                         bool agreeing)
 {

@@ -103,8 +103,8 @@ static TalusStatus settle_world(const Session *session, TalusWorld *world, const
     return TALUS_OK;
 }
 
-/* Creates a copy of the problem in which the heaviest body that is free to move has the given mass, kg, and its inertia in
- * proportion. The caller destroys *out. */
+/* Creates a copy of the problem in which the heaviest body that is free to move has the given mass, kg, and its inertia
+ * in proportion. The caller destroys *out. */
 static TalusStatus change_heaviest_mass(TalusProblem *problem, double mass, TalusProblem **out)
 {
     TalusProblemDef def;
@@ -146,8 +146,8 @@ static TalusStatus write_problem(TalusProblem *problem, const BenchCase *c, cons
     return status;
 }
 
-/* Writes the problem of the world's next step to `path`, with the number of contacts and the heaviest mass that the case
- * gives, if any. */
+/* Writes the problem of the world's next step to `path`, with the number of contacts and the heaviest mass that the
+ * case gives, if any. */
 static TalusStatus write_next_problem(const Session *session, const BenchCase *c, TalusWorld *world,
                                       const char *path)
 {
@@ -319,8 +319,8 @@ static int report_stop(const Session *session)
     return 128 + cli_stop_signal();
 }
 
-/* Prints results, tables, notes and directory unless --quiet; with --json, prints them to standard error, and the results
- * as JSON to standard output. */
+/* Prints results, tables, notes and directory unless --quiet; with --json, prints them to standard error, and the
+ * results as JSON to standard output. */
 static void print_set(const Session *session)
 {
     const Options *o = &session->options;
@@ -341,8 +341,8 @@ static void print_set(const Session *session)
         lab_print_bench_json(set);
 }
 
-/* Adds the experiment's tables and notes, writes the results and prints them; after a signal, writes the results alone and
- * reports the stop. Returns the exit code. */
+/* Adds the experiment's tables and notes, writes the results and prints them; after a signal, writes the results alone
+ * and reports the stop. Returns the exit code. */
 static int conclude_experiment(Session *session)
 {
     LabSet *set = &session->set;

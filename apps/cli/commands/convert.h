@@ -13,8 +13,8 @@ typedef struct FrameRange {
     double every, from, until;
 } FrameRange;
 
-/* Writes the indices of the frames in the range to *chosen, which the caller releases, also on failure, and their number.
- * Fails if no frame is in the range; `path` is for the message. */
+/* Writes the indices of the frames in the range to *chosen, which the caller releases, also on failure, and their
+ * number. Fails if no frame is in the range; `path` is for the message. */
 TalusStatus export_choose_frames(const TalusFrames *frames, const char *path,
                                  const FrameRange *range, int **chosen, int *count);
 

@@ -147,8 +147,9 @@ static TalusStatus fail_too_large(const Export *x, const char *path)
         needed);
 }
 
-/* Writes a frames file with every n-th chosen frame, for about the smallest n with which the page stays within the limit,
- * and sets *every to n. As frames differ in size, the next n is estimated from how many frames fitted with the last n. */
+/* Writes a frames file with every n-th chosen frame, for about the smallest n with which the page stays within the
+ * limit, and sets *every to n. As frames differ in size, the next n is estimated from how many frames fitted with the
+ * last n. */
 static TalusStatus write_fitting_frames(const Export *x, const char *path, uint64_t *bytes,
                                         int *every)
 {
@@ -245,8 +246,8 @@ static void count_bytes(void *user, const char *bytes, size_t size)
     *count += size;
 }
 
-/* Sets x->base_bytes to the size of the JSON value about the run, plus 2 NOTE_MAX for the note, whose text is known only
- * with the number of frames. */
+/* Sets x->base_bytes to the size of the JSON value about the run, plus 2 NOTE_MAX for the note, whose text is known
+ * only with the number of frames. */
 static TalusStatus measure_run_json(Export *x)
 {
     JsonOut json;
@@ -315,8 +316,8 @@ static TalusStatus write_page(Export *x, const RunLocation *location)
     describe_page(x, location);
     note_range(x);
     TALUS_TRY(measure_run_json(x));
-    /* A frames file of an earlier version is converted: version 1 lacks the triangles by which the page draws shapes, and
-     * versions 1 and 2 name bodies by slots. */
+    /* A frames file of an earlier version is converted: version 1 lacks the triangles by which the page draws shapes,
+     * and versions 1 and 2 name bodies by slots. */
     if (x->count < x->total || talus_frames_version(x->frames) < TALUS_FRAMES_VERSION ||
         viewer_page_size(x->base_bytes, get_frames_end(x)) > get_limit_bytes(x))
         return write_thinned_page(x);

@@ -14,8 +14,8 @@ void info_print_line(const char *name, const char *text);
 int info_print_checkpoint(const char *path);
 /* Prints a description of a frames file; `alone`: with its path, title and scene, as it is not part of a run. */
 int info_print_frames(const char *path, bool alone);
-/* Prints a description of a run's directory and writes the exit code. Returns false, with nothing printed or written, if
- * `dir` has neither steps.csv nor frames.talus. */
+/* Prints a description of a run's directory and writes the exit code. Returns false, with nothing printed or written,
+ * if `dir` has neither steps.csv nor frames.talus. */
 bool info_print_run(const char *dir, int *code);
 
 /* Prints a description of an STL or OBJ file. */

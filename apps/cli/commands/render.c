@@ -55,7 +55,8 @@ static int find_name(const char *option, const char *word, const char *const *na
     return -1;
 }
 
-/* Parses exactly two finite numbers separated by the character `between`; may write *a and *b even if it returns false. */
+/* Parses exactly two finite numbers separated by the character `between`; may write *a and *b even if it returns
+ * false. */
 static bool parse_two_numbers(const char *text, char between, double *a, double *b)
 {
     char *end;
@@ -201,8 +202,8 @@ static void free_source(PictureSource *source)
     talus_frames_head_clear(&source->store);
 }
 
-/* Writes the index of the last frame at or before `time`; NAN: of the last frame. Returns false with a message if there is
- * no frame, or the time is before the first or after the last by more than the time between the last two. */
+/* Writes the index of the last frame at or before `time`; NAN: of the last frame. Returns false with a message if there
+ * is no frame, or the time is before the first or after the last by more than the time between the last two. */
 static bool find_frame(const char *path, const TalusFrames *frames, double time, int *index)
 {
     int count = talus_frames_count(frames);

@@ -180,8 +180,8 @@ static bool has_stored_bounds(const LabProblem *p)
 }
 
 /* True if contacts of the problem are under `law`. `words` and `section` are its law and section in words
- * (lab_friction_format); with law "mixed", true for every law. If no contact has friction, true if `asked`, the value of
- * --law, is `law`. */
+ * (lab_friction_format); with law "mixed", true for every law. If no contact has friction, true if `asked`, the value
+ * of --law, is `law`. */
 static bool is_under(const char *law, const char *words, const char *section, const char *asked)
 {
     bool smooth = strcmp(section, "none") == 0;

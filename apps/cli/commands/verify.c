@@ -89,7 +89,8 @@ static double measure_stored_error(const VerifyPoint *point, double *u)
 }
 
 /* Fills `point`, which the caller frees, with the problem at `impulses`, in the rows of its file; of FCLIB, also
- * `stored_w_velocities`, those with W as stored (may be NULL). Returns false with a reason if verify_fclib_point fails. */
+ * `stored_w_velocities`, those with W as stored (may be NULL). Returns false with a reason if verify_fclib_point
+ * fails. */
 static bool evaluate_problem(const Source *source, TalusFrictionModel model, const double *impulses,
                              VerifyPoint *point, double *stored_w_velocities, const char **reason)
 {
@@ -100,8 +101,8 @@ static bool evaluate_problem(const Source *source, TalusFrictionModel model, con
     return true;
 }
 
-/* Checks whether the stored direction proves that the problem is infeasible, and fills found->certificate. Evaluates the
- * problem at the direction, to find a large factor, then at the direction times this factor. */
+/* Checks whether the stored direction proves that the problem is infeasible, and fills found->certificate. Evaluates
+ * the problem at the direction, to find a large factor, then at the direction times this factor. */
 static void check_certificate(const Source *source, TalusFrictionModel model,
                               const Solution *solution, Findings *found)
 {
@@ -253,8 +254,9 @@ static TalusStatus open_solution(const char *path, const char *group, const Sour
     return TALUS_OK;
 }
 
-/* Fails unless the solution has impulses and as many contacts and rows as the problem. If PROBLEM is an FCLIB file, with
- * three rows per contact in three dimensions, rows may differ: a problem file without friction has normal rows only. */
+/* Fails unless the solution has impulses and as many contacts and rows as the problem. If PROBLEM is an FCLIB file,
+ * with three rows per contact in three dimensions, rows may differ: a problem file without friction has normal rows
+ * only. */
 static int check_sizes(const char *path, const char *group, const Source *source,
                        const Solution *solution)
 {

@@ -32,8 +32,9 @@ typedef struct RunState {
 /* Reads the state of the run in `dir`, relative to the open directory `at` as for openat(); follows no link to a file.
  * Fills *state in any case; returns false if the state is "unknown". */
 bool run_state_read(int at, const char *dir, RunState *state);
-/* Writes run.json in the open directory `dir`, under a temporary name that is then changed, so that readers never see a
- * partial file; returns false on failure. Does not sync to disk: after a crash of the machine no run is alive anyway. */
+/* Writes run.json in the open directory `dir`, under a temporary name that is then changed, so that readers never
+ * see a partial file; returns false on failure. Does not sync to disk: after a crash of the machine no run is alive
+ * anyway. */
 bool run_state_write(int dir, const RunState *state);
 
 /* Command words in `control`. */
@@ -44,12 +45,12 @@ bool run_state_write(int dir, const RunState *state);
 /* Writes a command word to the file `control`, in place of a word that the run has not read yet. Returns false, with
  * errno, on failure. */
 bool run_control_write(int dir, const char *word);
-/* Reads the first word of the file `control`, at most size - 1 bytes, and removes the file. Returns false if the file is
- * missing, empty or not regular; the word is "" if the file cannot be read or begins with a blank. */
+/* Reads the first word of the file `control`, at most size - 1 bytes, and removes the file. Returns false if the file
+ * is missing, empty or not regular; the word is "" if the file cannot be read or begins with a blank. */
 bool run_control_take(int dir, char *word, int size);
 
-/* Returns the number of complete rows below the header of the table `name` of the run, such as "steps.csv"; -1: there is
- * no such regular file. Follows no links. */
+/* Returns the number of complete rows below the header of the table `name` of the run, such as "steps.csv"; -1: there
+ * is no such regular file. Follows no links. */
 int64_t run_table_count_rows(const char *dir, const char *name);
 
 /* Result of run_lock_take. */

@@ -6,8 +6,8 @@
 
 #define NOTE_HEADER "talus-run 1"
 
-/* Writes a line "key text"; nothing if text is NULL. A value is the rest of its line, so a line break becomes "\n" and a
- * backslash "\\". */
+/* Writes a line "key text"; nothing if text is NULL. A value is the rest of its line, so a line break becomes "\n" and
+ * a backslash "\\". */
 static void put_text(FILE *out, const char *key, const char *text)
 {
     if (!text)

@@ -10,8 +10,8 @@
 
 #include <talus/base.h>
 
-/* Number of columns that are read; distance of rows whose offset is stored; maximum of rows that steps_write_json writes;
- * maximum of bytes in a line. */
+/* Number of columns that are read; distance of rows whose offset is stored; maximum of rows that steps_write_json
+ * writes; maximum of bytes in a line. */
 enum { STEPS_COLUMNS = 13, STEPS_MARK = 256, STEPS_ROWS_MAX = 4000, STEPS_LINE_MAX = 1 << 14 };
 
 /* Index of steps.csv; zero-initialised: no file yet. */
@@ -32,9 +32,9 @@ TalusStatus steps_refresh(Steps *steps, int fd, bool *anew);
 /* Releases and empties the index. */
 void steps_clear(Steps *steps);
 
-/* Writes every `stride`-th row, stride >= 1, from row `first` >= 0 on, at most STEPS_ROWS_MAX rows, as members of an open
- * JSON object: "rows" (number written), "first", "stride", "total" (rows in the index), and an array per column. `fd` is
- * not used without such rows. Writes nothing on failure. */
+/* Writes every `stride`-th row, stride >= 1, from row `first` >= 0 on, at most STEPS_ROWS_MAX rows, as members of an
+ * open JSON object: "rows" (number written), "first", "stride", "total" (rows in the index), and an array per column.
+ * `fd` is not used without such rows. Writes nothing on failure. */
 TalusStatus steps_write_json(const Steps *steps, int fd, int64_t first, int64_t stride,
                              JsonOut *json);
 

@@ -144,7 +144,8 @@ static int answer_bytes(const Exchange *x, int status, const char *type, const c
     return status;
 }
 
-/* Answers with the line "STATUS: TEXT"; if the status is 400 or above, also drains the request's body. Returns `status`. */
+/* Answers with the line "STATUS: TEXT"; if the status is 400 or above, also drains the request's body. Returns
+ * `status`. */
 static int answer_text(const Exchange *x, int status, const char *text, const char *more)
 {
     char line[1200];
@@ -378,8 +379,8 @@ static int answer_target(Exchange *x)
     return answer_request(x);
 }
 
-/* Callback: answers a request that civetweb itself refuses with `status`. Corrects two of its refusals: that of a target
- * that is an address without a path, and 411 (Content-Length missing) where Content-Length is not a number. */
+/* Callback: answers a request that civetweb itself refuses with `status`. Corrects two of its refusals: that of a
+ * target that is an address without a path, and 411 (Content-Length missing) where Content-Length is not a number. */
 static int on_http_error(struct mg_connection *conn, int status, const char *message)
 {
     Exchange x = make_exchange(conn);

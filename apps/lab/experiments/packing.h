@@ -23,7 +23,8 @@ typedef struct PackingBed {
 
 typedef struct Packing {
     double fraction; /* packing fraction of the core */
-    /* Contacts per sphere of the core, without rattlers; contacts count whose force exceeds a share of the mean force. */
+    /* Contacts per sphere of the core, without rattlers; contacts count whose force exceeds a share of the mean
+     * force. */
     double contacts[PACKING_SHARES];
     /* Part of the core's spheres that are rattlers, at share number PACKING_JUDGED. */
     double rattlers;

@@ -5,7 +5,10 @@
 
 #include "worlds.h"
 
-enum { PETRA_SIZES = 3, PETRA_RUNS = 48 };
+enum {
+    PETRA_SIZES = 3,
+    PETRA_RUNS = 48
+}; /* numbers of pebbles in the paper; maximum number of runs */
 
 /* Contacts per pebble in the larger of the paper's two problems: 20,942 contacts among 1,000 pebbles. */
 #define PETRA_DENSITY 20.942

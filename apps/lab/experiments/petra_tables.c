@@ -259,8 +259,8 @@ static void add_energy_table(const Petra *p)
 
 /* ---- figures ---- */
 
-/* Adds a curve of a run's figure y over x. With `relative`, y is replaced by the relative difference of the run's energy
- * from the reference's, NAN after the reference's last step. */
+/* Adds a curve of a run's figure y over x. With `relative`, y is replaced by the relative difference of the run's
+ * energy from the reference's, NAN after the reference's last step. */
 static void add_run_curve(const Petra *p, LabFigure *f, const PetraRun *run, Figure x, Figure y,
                           bool relative)
 {
@@ -429,9 +429,9 @@ static const PetraSolve *find_quickest_wide(const Petra *p)
     return best;
 }
 
-/* Adds verdicts on speed. Targets are fractions of 593.023 s, the paper's average for a step of 3,200 pebbles by OOQP-CHOL:
- * a tenth for ipm-chol, a two-hundredth for the quickest method. Each target is applied to the longest step of a run and
- * to the step with the paper's number of contacts. */
+/* Adds verdicts on speed. Targets are fractions of 593.023 s, the paper's average for a step of 3,200 pebbles by
+ * OOQP-CHOL: a tenth for ipm-chol, a two-hundredth for the quickest method. Each target is applied to the longest step
+ * of a run and to the step with the paper's number of contacts. */
 static void add_speed_verdicts(const Petra *p)
 {
     const double tenth = 593.023 / 10.0, fast = 593.023 / 200.0;

@@ -18,8 +18,8 @@ void worlds_assign(WorldsAssignments *sets, const char *format, ...)
     sets->count++;
 }
 
-/* Loads the scene of a case. Contacts are rigid and under ccp unless the case says otherwise, so that results, which are
- * compared with papers and stored results, do not depend on the defaults of scenes. */
+/* Loads the scene of a case. Contacts are rigid and under ccp unless the case says otherwise, so that results, which
+ * are compared with papers and stored results, do not depend on the defaults of scenes. */
 static TalusStatus load_scene(const WorldsCase *c, TalusScene **out)
 {
     const char *sets[WORLDS_ASSIGNMENTS + 1] = {"defaults=relaxed"};
@@ -127,8 +127,8 @@ double worlds_median(double *values, int count)
     return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
 }
 
-/* Writes the median and the maximum of each field over the steps; NAN if there are none. worlds_median sorts the values,
- * so the last one is the maximum. */
+/* Writes the median and the maximum of each field over the steps; NAN if there are none. worlds_median sorts the
+ * values, so the last one is the maximum. */
 static TalusStatus find_median_and_max(const WorldsStep *step, int count, WorldsStep *median,
                                        WorldsStep *max)
 {

@@ -46,7 +46,8 @@ static TalusStatus select_matching(Cases *cases, const char *pattern)
                                   pattern);
 }
 
-/* Selects the cases that the user names, by default all but those on request; with --fresh, drops their stored figures. */
+/* Selects the cases that the user names, by default all but those on request; with --fresh, drops their stored
+ * figures. */
 static TalusStatus select_cases(const Worlds *w, Cases *cases)
 {
     for (int i = 0; w->name_count == 0 && i < cases->count; i++)

@@ -1,10 +1,10 @@
 /* lab/experiments/defaults/defaults.h - `talus bench default`: compares the default settings of contacts with others.
  *
- * A case is one run, or several runs from one state, under one setting. The user selects cases by their names, which are
- * paths PART/WHAT/.../SETTING. A case gives figures, which are numbers with names. Independent cases run at the same time,
- * each on one thread; on a device, and where times are figures, cases run one by one. After each case that has not failed
- * the figures of all cases are stored in DIR/cases.csv
- * (defaults_store.c). A later call takes figures from that file and makes tables of all its cases. */
+ * A case is one run, or several runs from one state, under one setting. The user selects cases by their names, which
+ * are paths PART/WHAT/.../SETTING. A case gives figures, which are numbers with names. Independent cases run at the
+ * same time, each on one thread; on a device, and where times are figures, cases run one by one. After each case that
+ * has not failed the figures of all cases are stored in DIR/cases.csv (defaults_store.c). A later call takes figures
+ * from that file and makes tables of all its cases. */
 #ifndef TALUS_LAB_DEFAULTS_H
 #define TALUS_LAB_DEFAULTS_H
 

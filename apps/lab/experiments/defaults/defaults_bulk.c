@@ -1,7 +1,7 @@
 /* lab/experiments/defaults/defaults_bulk.c - part 4: bulk answers of the default beside those of rigid contacts.
  *
- * Each answer is measured with three seeds, with --quick one. Two settings agree if their means differ by no more than the
- * scatter of a difference, the root of the sum of their variances. */
+ * Each answer is measured with three seeds, with --quick one. Two settings agree if their means differ by no more than
+ * the scatter of a difference, the root of the sum of their variances. */
 #include "defaults_bulk.h"
 
 #include <math.h>
@@ -10,7 +10,8 @@
 typedef struct BulkExperiment {
     const char *name;
     TalusStatus (*run)(const Worlds *w, Case *c);
-    /* Case.bodies, and that with --quick; arch, card-house and wall, whose scenes have all their bodies, do not use it. */
+    /* Case.bodies, and that with --quick; arch, card-house and wall, whose scenes have all their bodies, do not use
+     * it. */
     int bodies, quick_bodies;
     double mu;   /* friction of a packing; the other experiments have that of their scenes */
     double cost; /* estimated seconds on one core */

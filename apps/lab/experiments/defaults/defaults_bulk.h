@@ -18,8 +18,8 @@ TalusStatus bulk_measure_packing(const Worlds *w,
 TalusStatus bulk_measure_janssen(const Worlds *w, Case *c);
 TalusStatus bulk_measure_rover(const Worlds *w, Case *c); /* adds "way", "height", m */
 
-/* defaults_statics.c; nothing is random there, so a seed selects a step length. "drift" and "creep" are largest moves of a
- * body, over 1 mm (cards) or over the height of a brick (wall). */
+/* defaults_statics.c; nothing is random there, so a seed selects a step length. "drift" and "creep" are largest moves
+ * of a body, over 1 mm (cards) or over the height of a brick (wall). */
 TalusStatus bulk_measure_arch(const Worlds *w, Case *c);  /* adds "threshold" */
 TalusStatus bulk_measure_cards(const Worlds *w, Case *c); /* adds "threshold", "drift", "creep" */
 TalusStatus bulk_measure_wall(const Worlds *w, Case *c);  /* adds "drift", "creep" */
@@ -40,8 +40,8 @@ typedef struct BulkSteps {
     double deepest;    /* largest penetration, over the size of the smaller body */
 } BulkSteps;
 
-/* Makes steps until `time`, s, and adds them to `sum`. Fails with TALUS_ERR_CANCELLED once a signal requests a stop or the
- * row's time is over, or with the error of a step; `sum` then has the steps before. */
+/* Makes steps until `time`, s, and adds them to `sum`. Fails with TALUS_ERR_CANCELLED once a signal requests a stop or
+ * the row's time is over, or with the error of a step; `sum` then has the steps before. */
 static inline TalusStatus bulk_step_until(const Worlds *w, TalusWorld *world, double time,
                                           BulkSteps *sum)
 {

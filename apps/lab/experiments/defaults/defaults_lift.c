@@ -1,9 +1,10 @@
 /* lab/experiments/defaults/defaults_lift.c - part 1: how far a body rises that begins to slide, and how far grains that
  * flow at a coarse step overlap.
  *
- * A body rests on a plate, then is struck, given a speed or a spin, or the plate starts to move. The lift is the largest
- * rise of the body's centre above its height at rest, over its size (half of a box's width, a sphere's radius). Under the
- * relaxation the body is thrown up at mu v/(1 + mu^2), whatever the step; under exact Coulomb friction it is not. */
+ * A body rests on a plate, then is struck, given a speed or a spin, or the plate starts to move. The lift is the
+ * largest rise of the body's centre above its height at rest, over its size (half of a box's width, a sphere's radius).
+ * Under the relaxation the body is thrown up at mu v/(1 + mu^2), whatever the step; under exact Coulomb friction it is
+ * not. */
 #include "defaults.h"
 
 #include <math.h>
@@ -78,8 +79,8 @@ static TalusStatus read_body(const TalusWorld *world, TalusSnapshot *snapshot, d
     return TALUS_OK;
 }
 
-/* Makes steps for `seconds` of simulated time; raises *highest to the largest height of the body's centre, m, and adds the
- * steps that missed the tolerance to *missed. */
+/* Makes steps for `seconds` of simulated time; raises *highest to the largest height of the body's centre, m, and adds
+ * the steps that missed the tolerance to *missed. */
 static TalusStatus make_steps(const Worlds *w, TalusWorld *world, double seconds,
                               TalusSnapshot *snapshot, double *highest, int *missed)
 {
@@ -96,8 +97,8 @@ static TalusStatus make_steps(const Worlds *w, TalusWorld *world, double seconds
     return TALUS_OK;
 }
 
-/* Lets the body rest, applies the start and adds the figures "lift" (over the size), "speed" (along x at the end, m/s) and
- * "missed" (steps). */
+/* Lets the body rest, applies the start and adds the figures "lift" (over the size), "speed" (along x at the end, m/s)
+ * and "missed" (steps). */
 static TalusStatus measure_lift(const Worlds *w, TalusWorld *world, const Start *s,
                                 TalusSnapshot *snapshot, Case *c)
 {

@@ -1,8 +1,8 @@
 /* lab/experiments/defaults/defaults_settle.c - part 3: how cost grows with the number of bodies, on beds that settle.
  *
  * A case runs the scene settle-box for 600 steps. Products per step are means over steps 251 to 350, in which the bed
- * comes to rest, and over the last 100; if --quick or --steps asks for fewer steps, over their second and last third. Times
- * are figures, so cases run one at a time. */
+ * comes to rest, and over the last 100; if --quick or --steps asks for fewer steps, over their second and last third.
+ * Times are figures, so cases run one at a time. */
 #include "defaults.h"
 
 #include "backend/backend.h"

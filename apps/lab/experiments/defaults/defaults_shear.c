@@ -1,8 +1,8 @@
 /* lab/experiments/defaults/defaults_shear.c - part 2: products per step on a sheared bed.
  *
- * The flow is that of `talus bench shear`, in beds of several sizes and one shape. Each case settles its bed under its own
- * setting and turns the upper part. From this state it makes a run at each tolerance; the first half of the steps of a run
- * is not measured. */
+ * The flow is that of `talus bench shear`, in beds of several sizes and one shape. Each case settles its bed under its
+ * own setting and turns the upper part. From this state it makes a run at each tolerance; the first half of the steps
+ * of a run is not measured. */
 #include "defaults.h"
 
 #include "lab/experiments/shear.h"
@@ -83,8 +83,8 @@ static TalusStatus run_shear_case(const Worlds *w, Case *c)
     return status;
 }
 
-/* Adds a case per size and setting. Rigid contacts under exact Coulomb friction rarely reach a tolerance of 1e-3, so their
- * budget is 1,000 iterations only. */
+/* Adds a case per size and setting. Rigid contacts under exact Coulomb friction rarely reach a tolerance of 1e-3, so
+ * their budget is 1,000 iterations only. */
 static TalusStatus list_shear_cases(const Worlds *w, const Part *part, Cases *cases)
 {
     for (int i = 0; i < SIZES; i++) {
