@@ -78,7 +78,7 @@ typedef struct LabProblem {
 
 /* Opens a problem file or FCLIB file; keeps the pointer `path`. All contacts with friction get `model`; NULL: the
  * models of the problem file, lab_fclib_model for FCLIB. The problem's impulses become zero; those of the file are in
- * out->start. */
+ * out->start. Call lab_problem_close even after a failure. */
 TalusStatus lab_problem_open(const char *path, const TalusFrictionModel *model, TalusPool *pool,
                              LabProblem *out);
 /* Uses the path as the problem's name; of a path that is too long, its end. */
@@ -88,7 +88,8 @@ void lab_problem_name_by_path(LabProblem *problem);
 TalusStatus lab_problem_read_reference(LabProblem *problem, const char *path);
 /* Solves the problem to 1e-11 of the residual at zero impulses, stores the velocities as reference and sets the
  * impulses to zero. `solver` NULL: prox if problem->all_coulomb, else an interior point method. Blocks under law fixed
- * keep the bounds of this solve. Fails if the solver does not converge or a signal stops it. */
+ * keep the bounds of this solve, and problem->natural_at_zero is measured again with them. Fails if the solver does not
+ * converge or a signal stops it; the impulses are then those at which it ended. */
 TalusStatus lab_problem_solve_reference(LabProblem *problem, const char *solver);
 /* Returns the error of the velocities at gamma, |u - u_ref| / |q| (if q = 0, |u - u_ref|); NAN without a reference. */
 double lab_velocity_error(LabProblem *problem, const double *gamma);

@@ -108,8 +108,8 @@ Decay preclik_find_decay(const LabResult *r)
 
 /* ---- ratios of iterations ---- */
 
-/* Ratios of iterations. A ratio is infinite or 0 if one of the two solvers never reaches the mark, and NAN if neither
- * does or a result is missing; NAN is not counted. */
+/* Ratios of iterations, or other figures. A ratio is infinite or 0 if one of the two solvers never reaches the mark,
+ * and NAN if neither does or a result is missing; NAN is not counted. */
 typedef struct SortedRatios {
     double value[STATES * PRECLIK_MARKS];
     int count;     /* of values, finite and in ascending order */

@@ -101,8 +101,8 @@ static TalusStatus step_and_average(const Worlds *w, TalusWorld *world, const Pl
     return TALUS_OK;
 }
 
-/* Writes the height of the column, m: twice the mean height of the spheres above z = `bottom`, as for uniform
- * density. */
+/* Writes the height of the column, m: twice the mean of z - bottom over all spheres, as for uniform density; 0 without
+ * spheres. */
 static TalusStatus find_column_height(const TalusWorld *world, double bottom, double *height)
 {
     TalusSnapshot s = {0};
