@@ -12,10 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum {
-    JSON_OUT_DEPTH = 16,
-    JSON_OUT_BUFFER = 4096
-}; /* maximum nesting; bytes passed on at a time */
+/* Maximum nesting of objects and arrays; bytes of the buffer. */
+enum { JSON_OUT_DEPTH = 16, JSON_OUT_BUFFER = 4096 };
 
 /* Receives the next bytes of the output. */
 typedef void JsonSink(void *user, const char *bytes, size_t size);

@@ -17,6 +17,7 @@
 /* Bytes of a text, of a word, and of the terms of a result in words; maximum number of solvers in a list. */
 enum { LAB_TEXT = 256, LAB_WORD = 16, LAB_TERMS = 512, LAB_SOLVERS = 256 };
 
+/* Number of elements of an array. */
 #define LAB_COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 
 /* ---- solvers named on the command line ---- */
@@ -133,7 +134,8 @@ extern const LabMetric lab_columns[LAB_COLUMNS];
 void lab_copy_metrics(const LabMetric *table, int count, const TalusMetrics *metrics, double *out);
 
 typedef struct LabTrace {
-    double (*row)[LAB_COLUMNS];
+    double (
+        *row)[LAB_COLUMNS]; /* [capacity] rows, of which `count` are filled; release with free() */
     int count, capacity;
 } LabTrace;
 
@@ -187,9 +189,9 @@ typedef struct LabResult {
     int products; /* with the operator N; "applies" in files */
     int updates;  /* of the outer loop */
     double seconds, objective;
-    double residual[LAB_RESIDUALS];
-    double memory_bytes;         /* peak memory of the solve beside the problem */
-    int open, sliding, sticking; /* numbers of blocks in these states */
+    double residual[LAB_RESIDUALS]; /* by LabResidual; NAN: not measured */
+    double memory_bytes;            /* peak memory of the solve beside the problem */
+    int open, sliding, sticking;    /* numbers of blocks in these states */
     /* Terms of the job, as in LabJob; max_iterations 0: read from a results.json that lacks these fields. */
     double tolerance, max_seconds;
     int max_iterations, threads;
@@ -257,8 +259,8 @@ bool lab_same_terms(const LabResult *a, const LabResult *b);
 typedef struct LabTable {
     char title[LAB_TEXT];
     char note[1024];
-    int columns, cells, capacity;
-    char **cell; /* [cells] by rows; the first row has the headings */
+    int columns, cells, capacity; /* numbers: of columns; of cells, with headings; room in `cell` */
+    char **cell;                  /* [cells] by rows; the first row has the headings */
 } LabTable;
 
 /* Begins a table, to be released with lab_table_clear; tabs separate the headings. */
@@ -281,7 +283,7 @@ typedef struct LabCurve {
     int count;
 } LabCurve;
 
-enum { LAB_CURVES = 32 };
+enum { LAB_CURVES = 32 }; /* maximum number of curves of a figure */
 
 typedef struct LabFigure {
     char title[LAB_TEXT], note[1024];

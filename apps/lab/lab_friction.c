@@ -54,6 +54,7 @@ void lab_friction_format(const TalusProblem *problem, char law[LAB_WORD], char s
 
 /* ---- outer loops ---- */
 
+/* Names of outer loops, by TalusOuterKind. */
 static const char *const kinds[] = {"auto", "shift", "tresca"};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

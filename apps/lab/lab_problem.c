@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+/* Writes a hash of the file's bytes. */
 static TalusStatus hash_file(const char *path, uint64_t *out)
 {
     char bytes[1 << 15];

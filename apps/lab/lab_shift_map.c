@@ -26,8 +26,8 @@
 /* VECTORS: maximum number of vectors of Arnoldi's method. MAX_BLOCKS: maximum size of a problem, because the
  * factorisation of a larger one takes too long. ITERATIONS: limit of the convex solve. */
 enum { VECTORS = 80, FEWER_VECTORS = 8, MAX_BLOCKS = 5000, ITERATIONS = 500 };
-static const double EIGENVALUE_TOLERANCE =
-    0.01; /* difference over the modulus up to which two eigenvalues are equal */
+/* Difference over the modulus up to which two eigenvalues count as equal. */
+static const double EIGENVALUE_TOLERANCE = 0.01;
 /* SOLVE_TOLERANCE of the convex solve and STICKING_SPEED, up to which a sliding speed counts as 0, are relative to the
  * residual of zero impulses. PROXIMAL_WEIGHT in J: N may be rank deficient. */
 static const double SOLVE_TOLERANCE = 1e-10, STICKING_SPEED = 1e-7, PROXIMAL_WEIGHT = 1e-8;

@@ -54,6 +54,7 @@ static void set_start_impulses(const Search *s, int start)
     }
 }
 
+/* Returns the mean magnitude of the normal impulses, N s; of a joint's block that of its first row. */
 static double mean_normal_impulse(TalusProblem *problem)
 {
     const double *gamma = talus_problem_gamma(problem);

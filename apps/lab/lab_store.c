@@ -27,6 +27,7 @@ static int to_int(const TalusJson *value)
     return x >= -2147483648.0 && x <= 2147483647.0 ? (int)x : 0;
 }
 
+/* Returns the number at `key` as to_int does; 0 if the key is missing or `object` is NULL. */
 static int get_int(const TalusJson *object, const char *key)
 {
     return to_int(object ? talus_json_get(object, key) : NULL);
@@ -41,6 +42,7 @@ static bool get_text(const TalusJson *object, const char *key, char *out, size_t
     return found;
 }
 
+/* Reads the outcome by its name; returns false if it is missing or unknown. */
 static bool get_outcome(const TalusJson *run, LabOutcome *out)
 {
     char name[32];
@@ -85,6 +87,7 @@ static bool read_trace(const TalusJson *run, LabTrace *out)
     return true;
 }
 
+/* Reads the sample of normal impulses; returns false if it is missing or not valid. */
 static bool read_impulses(const TalusJson *run, LabResult *out)
 {
     const TalusJson *impulses = talus_json_get(run, "impulses");
@@ -100,6 +103,7 @@ static bool read_impulses(const TalusJson *run, LabResult *out)
     return true;
 }
 
+/* Reads the terms of the result; fields that the file lacks become 0, NAN or "". */
 static void read_terms(const TalusJson *run, LabResult *out)
 {
     char start[16], measure[16];

@@ -26,7 +26,7 @@ static const char *const types[] = {TAOBLMVM, TAOTRON, TAOGPCG, TAOBQPIP};
 /* One solve, with the data that PETSc's callbacks need. */
 typedef struct Run {
     const TalusTaoProblem *problem;
-    Vec x, lower, upper;
+    Vec x, lower, upper;                       /* on the arrays of the problem */
     Mat hessian;                               /* NULL for blmvm */
     PetscErrorCode (*multiply)(Mat, Vec, Vec); /* PETSc's product with the Hessian */
     Tao tao;
@@ -38,8 +38,8 @@ typedef struct Run {
     bool counted;
 } Run;
 
-static Run *
-    current; /* the solve that is running, the innermost one where a callback has started another */
+/* The solve that is running, the innermost one where a callback has started another; NULL: none. */
+static Run *current;
 
 /* ---- memory ---- */
 
@@ -109,8 +109,9 @@ static PetscErrorCode resize_counted(size_t size, int line, const char function[
 
 /* ---- errors ---- */
 
+/* The first error of a solve. */
 typedef struct FirstError {
-    PetscErrorCode code;
+    PetscErrorCode code; /* 0: none */
     char text[TALUS_TAO_TEXT];
 } FirstError;
 

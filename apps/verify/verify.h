@@ -12,10 +12,8 @@
 
 /* ---- sets ---- */
 
-enum {
-    VERIFY_SIDES = 64,
-    VERIFY_ROWS = 6
-}; /* maximum sides of a section; maximum rows of a block */
+/* Maximum sides of a section; maximum rows of a block. */
+enum { VERIFY_SIDES = 64, VERIFY_ROWS = 6 };
 
 /* Admissible impulses of one block. The set of a contact is a cone: the normal impulse times mu bounds the tangential
  * impulses, times `spinning` and `rolling` it bounds the moments. Under TALUS_LAW_FIXED the set is a prism, whose

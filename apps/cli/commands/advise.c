@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Values of the options, which the table at the end describes. NULL, NAN, -1: not given. */
 typedef struct Options {
     CliList set;
     const char *backend, *from;
@@ -50,6 +51,7 @@ typedef struct Session {
 
 /* ---- the state ---- */
 
+/* Returns the setting that the scene of the world gives. */
 static TalusWorldChanges get_own_setting(const TalusWorld *world)
 {
     const TalusWorldDef *def = &world->def;
@@ -152,6 +154,7 @@ static int start_from_run(Session *s, const char *dir)
 
 /* ---- the trials ---- */
 
+/* Returns what is left of --seconds, at least 0. */
 static double seconds_left(const Session *s)
 {
     return fmax(0.0, options.seconds - (talus_now() - s->begun));
@@ -241,6 +244,7 @@ static TalusStatus run_trials(Session *s)
 
 /* ---- the command ---- */
 
+/* Checks that the options are valid and go together. Returns the exit code. */
 static int check_options(const CliList *operands)
 {
     if (options.from && (operands->count || options.set.count || !isnan(options.at)))

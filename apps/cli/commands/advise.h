@@ -98,8 +98,8 @@ typedef struct Advise {
 /* ---- advise_trial.c ---- */
 /* The saved world from which all trials start. */
 typedef struct AdviseStart {
-    void *bytes;
-    size_t size;
+    void *bytes; /* made by talus_world_save; release with talus_free */
+    size_t size; /* of `bytes` */
     int threads; /* as in talus_world_load */
     const char *backend;
 } AdviseStart;

@@ -17,8 +17,8 @@ static const double height_limit = 0.02, coordination_limit = 0.2, speed_limit =
  * relaxed law: below its square) the cheaper. */
 static const double little_dearer = 1.25, clearly_cheaper = 0.8;
 static const double missed_part = 0.01; /* part of the steps that may miss the tolerance */
-static const double no_lift =
-    1e-4; /* lift, over the diameter, below which contacts count as not opened */
+/* Lift, over the diameter, below which contacts count as not opened. */
+static const double no_lift = 1e-4;
 
 /* True if the trial has steps, none of them failed and at most missed_part of them missed the tolerance. */
 static bool reaches_tolerance(const AdviseTrial *t)
@@ -124,6 +124,7 @@ static TalusWorldChanges with_step(TalusWorldChanges w, double step)
 
 static void set_reason(AdviseReason *reason, const char *format, ...) CLI_PRINTF(2, 3);
 
+/* Writes the formatted text, cut to ADVISE_TEXT - 1 bytes. */
 static void set_reason(AdviseReason *reason, const char *format, ...)
 {
     va_list args;

@@ -9,8 +9,8 @@
 
 #include <math.h>
 
-static const double stiffer =
-    1e-3; /* compliance of the settings with stiffer contacts; 0 if the default is rigid */
+/* Compliance of the settings with stiffer contacts, unless the default is rigid. */
+static const double stiffer = 1e-3;
 
 bool advise_same_setting(const TalusWorldChanges *a, const TalusWorldChanges *b)
 {
@@ -47,7 +47,9 @@ int advise_plan(const TalusWorldChanges *own, const TalusWorldChanges *base,
     const double stiff = base->compliance > 0.0 ? stiffer : 0.0;
     const struct {
         TalusFrictionLaw law;
-        double compliance, tolerance, step; /* compliance below 0: the default's; step: factor */
+        double compliance; /* below 0: the default's */
+        double tolerance;
+        double step; /* factor of the default's step */
         int priority;
     } rows[] = {
         {TALUS_LAW_COULOMB, -1.0, 1e-2, 1.0, 0},  {TALUS_LAW_CCP, 0.0, 1e-2, 1.0, 0},

@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Values of the options, which the table at the end describes. NULL, -1: not given. */
 typedef struct Options {
     const char *out, *backend;
     int threads, repeat, steps;
@@ -37,8 +38,8 @@ typedef struct Session {
     TalusPool *pool;
 } Session;
 
-static const double others_seconds =
-    20.0; /* time limit of a solver that the experiment does not name */
+/* Time limit of a solver that the experiment does not name, s. */
+static const double others_seconds = 20.0;
 
 /* ---- the problems ---- */
 

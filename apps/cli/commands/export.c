@@ -23,6 +23,7 @@
 
 enum { LIMIT_DEFAULT = 64, NOTE_MAX = 256 }; /* --limit if not given, MB; bytes of the note */
 
+/* Values of the options, which option_table describes. NULL, NAN: not given. */
 typedef struct Options {
     const char *output, *to;
     double limit;

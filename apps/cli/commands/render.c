@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* Values of the options, which the table at the end describes. NULL, NAN, -1: not given. */
 typedef struct Options {
     CliList set;
     const char *output, *size, *colour, *range, *view, *from, *container, *clip;
@@ -28,6 +29,7 @@ static Options options = {.time = NAN, .zoom = NAN, .threads = -1};
 /* Values of --container, in the order of TalusContainerStyle. */
 static const char *const container_names[] = {"shown", "ghost", "hidden"};
 
+/* Values of --view. */
 static const struct {
     const char *name;
     double azimuth, elevation; /* of the camera, degrees */

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Values of the options, which the table at the end describes. NULL, NAN, -1: not given. */
 typedef struct Options {
     const char *solver, *backend, *trace, *save, *report, *reference;
     const char *law, *section, *outer, *measure;
@@ -310,6 +311,7 @@ static TalusStatus copy_certificate(Session *session, const LabProblem *problem)
     return TALUS_OK;
 }
 
+/* Returns the job of this solver with the terms that the options give. */
 static LabJob make_job(const Session *session, const char *solver)
 {
     const Options *o = &session->options;

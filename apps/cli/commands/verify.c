@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Values of the options, which the table at the end describes. NULL, NAN: not given. */
 typedef struct Options {
     const char *group; /* FCLIB group of the solution; NULL: a problem file */
     const char *reference;
@@ -280,6 +281,7 @@ typedef struct Figure {
 
 enum { FIGURES = 29 };
 
+/* Writes the rows of the output; the value of a figure that is not known is NAN. */
 static void list_figures(const Findings *f, Figure out[FIGURES])
 {
     const TalusMetrics *m = &f->metrics;

@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Values of the options, which the table at the end describes. NULL, NAN, -1: not given. */
 typedef struct Options {
     CliList set;
     const char *solver, *backend, *out, *frames, *resume, *final_positions;

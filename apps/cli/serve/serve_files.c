@@ -314,8 +314,8 @@ TalusStatus serve_files_write_status(ServeFiles *files, JsonOut *json)
     json_write_text(json, "title", view.title);
     json_write_text(json, "scene", view.scene);
     json_write_real(json, "steps_per_second", view.run.steps_per_second);
-    bool report_error =
-        view.frames_error[0] && !view.run.alive; /* a live run may not have frames yet */
+    /* A live run may not have frames yet. */
+    bool report_error = view.frames_error[0] && !view.run.alive;
     json_write_text(json, "message", report_error ? view.frames_error : view.run.message);
     json_write_int(json, "frames", count_frames(files));
     json_write_int(json, "bytes", (int64_t)find_valid_bytes(files));

@@ -8,7 +8,7 @@
 
 #include "lab/lab.h"
 
-enum { BENCH_ASSIGNMENTS = 6 };
+enum { BENCH_ASSIGNMENTS = 6 }; /* maximum number of assignments of a case */
 
 /* Contact problem of the step after `at` simulated seconds of a scene. With --quick, a field quick_X is used in place
  * of the field X. */

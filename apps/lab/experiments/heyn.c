@@ -186,6 +186,7 @@ static const BenchRun runs_23[] = {
 
 static const char *const compared_solvers[] = {"jacobi", "gpminres", "spg", "kucera"};
 
+/* Number of compared solvers and their indices; iterations of each. */
 enum { COMPARED = 4, JACOBI = 0, GPMINRES = 1, SPG = 2, KUCERA = 3, ITERATIONS = 1000 };
 
 static const int marks[] = {10, 30, 100, 300, ITERATIONS}; /* iterations that tables show */

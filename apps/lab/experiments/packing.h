@@ -16,8 +16,9 @@ typedef struct PackingBed {
     double margin;                    /* distance of the core from walls, floor and surface, m */
     int steps[PACKING_STAGES];        /* number of steps of each stage */
     double tolerance[PACKING_STAGES]; /* of each stage, over g h */
-    double
-        mu; /* friction; a sphere with fewer than two contacts is a rattler, if mu is 0 fewer than four */
+    /* Friction coefficient. A sphere with fewer than two contacts is a rattler; if mu is 0, one with fewer than
+     * four. */
+    double mu;
     int budget; /* maximum iterations of a step */
 } PackingBed;
 

@@ -12,7 +12,7 @@
 
 /* ---- cases ---- */
 
-enum { SHORT, LONG, CASES };
+enum { SHORT, LONG, CASES }; /* indices of the cases, by step length; their number */
 
 static const BenchCase cases[CASES] = {
     [SHORT] = {.name = "1,000 pebbles, h 0.01",

@@ -5,10 +5,8 @@
 
 #include "worlds.h"
 
-enum {
-    PETRA_SIZES = 3,
-    PETRA_RUNS = 48
-}; /* numbers of pebbles in the paper; maximum number of runs */
+/* Number of sizes (numbers of pebbles) in the paper; maximum number of runs. */
+enum { PETRA_SIZES = 3, PETRA_RUNS = 48 };
 
 /* Contacts per pebble in the larger of the paper's two problems: 20,942 contacts among 1,000 pebbles. */
 #define PETRA_DENSITY 20.942

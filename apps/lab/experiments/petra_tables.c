@@ -87,9 +87,9 @@ static const char *format_run_name(const PetraRun *run, char text[LAB_TEXT])
 typedef struct PaperRow {
     int pebbles;
     const char *label;
-    double infeasibility;
-    int steps;
-    double average; /* seconds per step */
+    double infeasibility; /* as the paper gives it; 0 for interior point methods */
+    int steps;            /* until rest */
+    double average;       /* seconds per step */
 } PaperRow;
 
 static const PaperRow paper[] = {
@@ -206,7 +206,7 @@ typedef struct Divergence {
     double share; /* b's energy at that time over its peak */
 } Divergence;
 
-static const double shares[3] = {0.1, 0.01, 0.001};
+static const double shares[3] = {0.1, 0.01, 0.001}; /* of the peak energy, for Divergence.largest */
 
 static Divergence compare_energies(const PetraRun *a, const PetraRun *b)
 {

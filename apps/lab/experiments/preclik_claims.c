@@ -62,6 +62,7 @@ static void add_point(Sums *s, double x, double y)
     s->yy += y * y;
 }
 
+/* Returns the correlation of x and y; NAN if one of them does not vary. */
 static double get_correlation(const Sums *s)
 {
     double xy = s->n * s->xy - s->x * s->y;

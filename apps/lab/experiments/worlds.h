@@ -30,7 +30,7 @@ typedef struct Verdict {
 typedef struct Worlds {
     /* Most rows run on the first backend only; million runs on all and judges the first; agreement judges all. */
     const char *backend[WORLDS_BACKENDS];
-    int backends;
+    int backends;    /* number of them */
     int threads;     /* of --threads; -1: not given */
     int repeat;      /* measured steps per figure; 0: the row's default */
     int steps;       /* maximum steps of the rows that simulate a whole run; 0: all */

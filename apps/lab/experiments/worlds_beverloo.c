@@ -9,11 +9,8 @@
 
 #include <math.h>
 
-enum {
-    NECKS = 7,
-    SEEDS = 2,
-    WINDOWS = 200
-}; /* WINDOWS: maximum number for a neck, over all seeds */
+/* Numbers of necks and seeds; maximum number of windows for a neck, over all seeds. */
+enum { NECKS = 7, SEEDS = 2, WINDOWS = 200 };
 
 /* Values of scenes/hourglass.json, m: diameter of a grain; radius of the bulbs over the cube root of the grains. */
 static const double diameter = 0.2, bulb_per_root = 0.16;

@@ -100,9 +100,8 @@ TalusStatus worlds_check_stop(const Worlds *w)
     return TALUS_OK;
 }
 
-enum {
-    COLUMNS = sizeof(WorldsStep) / sizeof(double)
-}; /* number of fields of WorldsStep, all doubles */
+/* Number of fields of WorldsStep, all doubles. */
+enum { COLUMNS = sizeof(WorldsStep) / sizeof(double) };
 
 /* Fills `out` from the information about a step and its wall-clock seconds. */
 static void fill_step(const TalusStepInfo *info, double wall, WorldsStep *out)

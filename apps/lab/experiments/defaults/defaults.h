@@ -18,7 +18,8 @@ typedef struct Setting {
     const char *name;
     bool all_defaults; /* the default of worlds; the fields below are not used */
     TalusFrictionLaw law;
-    double compliance, elastic_overlap;
+    double compliance;      /* relative compliance; 0: rigid */
+    double elastic_overlap; /* limit of the elastic overlap, over the size; not used if rigid */
     bool only_if_overlap_shifts; /* used only for cases with overlap_shifts */
 } Setting;
 
