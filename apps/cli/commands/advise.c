@@ -34,8 +34,9 @@ static Options options = {.threads = -1, .seconds = 20.0, .at = NAN, .span = NAN
  * cost as much as the default; the rest is a reserve for settings that cost more. */
 static const double state_part = 0.25, pilot_part = 0.04, span_part = 0.5;
 enum { SPAN_STEPS = 12 }; /* minimum number of steps of a span */
-/* Number of settings in the table of advise_plan with priority 0. Those up to priority p, from 1 on, are ALWAYS_TRIED +
- * p settings, for which there must be time; the scene's own setting is not counted. */
+/* Number of settings in the table of advise_plan with priority 0. The settings with priorities 0 to p are at most
+ * ALWAYS_TRIED + p; one of priority p is tried if there is time for all of these. The scene's own setting, where it is
+ * another one, is not counted. */
 enum { ALWAYS_TRIED = 3 };
 
 typedef struct Session {

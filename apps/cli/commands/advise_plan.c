@@ -1,8 +1,8 @@
 /* cli/commands/advise_plan.c - the settings that `talus advise` tries.
  *
  * The settings are the scene's own, the default and changes of it in one respect each: law and stiffness, tolerance, or
- * step. The last setting combines the accurate choices; its trial comes late, so that it gets the time that others
- * left. */
+ * step. The last setting combines the accurate choices; its trial is the last of the plan, so that it has a large share
+ * of the time that the others left. */
 #include "advise.h"
 
 #include "world/state.h"

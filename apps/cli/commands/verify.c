@@ -48,12 +48,11 @@ typedef struct Source {
 
 /* A solution, of an FCLIB file or a problem file. */
 typedef struct Solution {
-    TalusProblem *problem; /* NULL: an FCLIB file */
-    TalusFclib *fclib;     /* the solution's file, read only if PROBLEM is not FCLIB; else NULL */
-    TalusFclibPoint point; /* impulses and velocities of an FCLIB file */
-    const double
-        *impulses;      /* in `point` or `problem`, `rows` per contact; NULL: the file has none */
-    int contacts, rows; /* rows per contact in the file */
+    TalusProblem *problem;  /* NULL: an FCLIB file */
+    TalusFclib *fclib;      /* the solution's file, read only if PROBLEM is not FCLIB; else NULL */
+    TalusFclibPoint point;  /* impulses and velocities of an FCLIB file */
+    const double *impulses; /* in `point` or `problem`, `rows` per contact; NULL: none */
+    int contacts, rows;     /* rows per contact in the file */
 } Solution;
 
 /* ---- measuring ---- */

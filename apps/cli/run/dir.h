@@ -25,7 +25,7 @@ typedef struct RunState {
     double steps_per_second;
     int bodies;
     /* Overlaps of loaded contacts in the last step, over the size of the smaller body, and the stiffness number kappa;
-     * NAN: not known, or nothing overlaps. */
+     * NAN: run.json lacks them; kappa is NAN also where nothing overlaps. */
     double overlap_mean, overlap_p99, overlap_max, kappa;
 } RunState;
 

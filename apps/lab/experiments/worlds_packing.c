@@ -4,9 +4,9 @@
  * Spheres of slightly different sizes (equal ones crystallise along flat walls) fall from a loose lattice into a box
  * and come to rest, in the last steps to a tight tolerance. Without friction a rigid packing has as many contacts as
  * there are force equations, 3 per sphere: 6 contacts per sphere, each shared by two (Moukarzel 1998; O'Hern et al.
- * 2003). Contacts count if their force exceeds a small share of the mean. Spheres with fewer than 4 such contacts, with
- * friction fewer than 2, (rattlers) support nothing: their contacts are removed until no rattler has any. Contacts per
- * sphere and packing fraction are those of a core away from walls, floor and surface. */
+ * 2003). Contacts count if their force exceeds a small share of the mean. Rattlers, which are spheres with fewer than 4
+ * such contacts (with friction fewer than 2), support nothing: their contacts are removed until no rattler has any.
+ * Contacts per sphere and packing fraction are those of a core away from walls, floor and surface. */
 #include "packing.h"
 
 #include "base/memory.h"

@@ -45,7 +45,7 @@ typedef struct Case {
     const Setting *setting;
     /* Terms of the case; a part uses only some of them. */
     int kind;         /* index of the experiment within the part; -1: the hopper of part lift */
-    int bodies;       /* number of bodies that move, or of those of one kind or batch */
+    int bodies;       /* number that move, or of one kind or batch; 0: by the scene */
     int seed;         /* from 1 */
     int budget;       /* maximum iterations of a step */
     double h;         /* step length, s */

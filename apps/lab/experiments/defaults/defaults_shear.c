@@ -9,7 +9,8 @@
 
 #include <math.h>
 
-enum { SIZES = 3, TOLERANCES = 2, BUDGET = 10000 }; /* numbers of beds, tolerances, iterations */
+/* Numbers of beds and tolerances; maximum iterations of a step, but see list_shear_cases. */
+enum { SIZES = 3, TOLERANCES = 2, BUDGET = 10000 };
 
 static const int sizes[SIZES] = {16000, 4000, 1000}, quick_sizes[SIZES] = {200, 150, 100};
 static const double tolerances[TOLERANCES] = {1e-2, 1e-3}; /* relative to g h */
