@@ -134,9 +134,9 @@ extern const LabMetric lab_columns[LAB_COLUMNS];
 void lab_copy_metrics(const LabMetric *table, int count, const TalusMetrics *metrics, double *out);
 
 typedef struct LabTrace {
-    double (
-        *row)[LAB_COLUMNS]; /* [capacity] rows, of which `count` are filled; release with free() */
-    int count, capacity;
+    double (*row)[LAB_COLUMNS]; /* [capacity]; release with free() */
+    int count;                  /* number of rows that are filled */
+    int capacity;
 } LabTrace;
 
 typedef enum LabOutcome {

@@ -27,8 +27,8 @@ typedef struct Observer {
     TalusStatus status; /* error of on_iterate, which ends the solve; else TALUS_OK */
     bool draw;          /* progress is to be shown */
     bool drawn;         /* a line of progress is on the terminal */
-    double begun,
-        last_draw; /* wall clock at the start of the solve and at the last draw_progress */
+    double begun;       /* wall clock at the start of the solve */
+    double last_draw;   /* wall clock at the last redraw; at the start, `begun` */
 } Observer;
 
 void lab_job_key(const LabProblem *problem, const LabJob *job, int threads, char key[17])
