@@ -1,4 +1,4 @@
-/* cli.h - shared by all commands: option tables, messages, search for scenes.
+/* cli.h - shared by all commands: option tables, messages, search for scenes, kinds of files, signals.
  *
  * A command is a table row with name, texts, options and function. One table of options feeds the parser, the help
  * text and the suggestions for misspelt options. */
@@ -16,7 +16,7 @@
 
 /* Exit codes; CLI_USAGE: wrong arguments. */
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
-enum { CLI_PATH_MAX = 4096 };
+enum { CLI_PATH_MAX = 4096 }; /* bytes of a path */
 
 typedef struct CliList {
     const char **item; /* grows with every cli_list_add; never freed */
@@ -61,7 +61,7 @@ extern const CliCommand cli_run, cli_view, cli_render, cli_export, cli_solve, cl
  * wrong. Returns the exit code. */
 int cli_run_command(const CliCommand *command, int argc, char **argv);
 
-/* Appends an item to the list, which keeps the pointer. */
+/* Appends an item to the list, which keeps the pointer; ends the program if there is no memory. */
 void cli_list_add(CliList *list, const char *item);
 
 void cli_print_help(const CliCommand *command);
@@ -92,17 +92,17 @@ void cli_enable_warnings(void);
 bool cli_find_scene(const char *name, char *path, size_t size);
 /* As cli_find_scene, also writes the path, but prints no message. */
 bool cli_has_scene(const char *name, char *path, size_t size);
-/* True if both paths lead to the same directory. */
+/* True if both paths exist and lead to the same directory (or file). */
 bool cli_same_dir(const char *a, const char *b);
 /* Calls `fn` for every scene that has a name for cli_find_scene, in order of name. */
 void cli_visit_scenes(void (*fn)(void *user, const char *name, const char *path), void *user);
 
 struct TalusFile;
-/* Creates an output file whose path is the formatted text (page.c). */
+/* Creates an output file whose path is the formatted text (page.c); the caller ends it with talus_file_commit. */
 TalusStatus cli_create_file(struct TalusFile **out, const char *format, ...) CLI_PRINTF(2, 3);
 
 bool cli_ends_with(const char *text, const char *end);
-/* True if the name ends with ".stl" or ".obj". */
+/* True if the name ends with ".stl" or ".obj", in small or capital letters. */
 bool cli_is_surface_name(const char *path);
 /* True if the content of the file at `path` begins with `magic`, at most 8 characters. */
 bool cli_file_starts_with(const char *path, const char *magic);
@@ -115,18 +115,19 @@ bool cli_is_problem(const char *path);
 bool cli_refuse_problem(const char *path);
 bool cli_refuse_scene(const char *name);
 
-/* Prints in which form of FCLIB the problem was written to `path`, and why; `prefix` starts each line. */
+/* Prints in which form of FCLIB the problem was written to `path` and, if contacts have compliance, why the form is
+ * local; `prefix` starts each line. */
 void cli_print_fclib_form(FILE *out, const char *prefix, const char *path, const TalusFclib *fclib,
                           TalusProblem *problem);
 
 /* Reads reference contact velocities from a group of an FCLIB file: /solution if `exact` (Coulomb's law); otherwise
- * /ccp_solution or, if the file has no such group, /solution. */
+ * /ccp_solution or, if the file has no such group, /solution. Release *out with talus_fclib_free_point. */
 TalusStatus cli_read_reference(const char *path, bool exact, const TalusFclib *problem,
                                TalusFclibPoint *out);
 
 /* Returns CLI_OK if `spec` is NULL or a valid solver; otherwise prints a message and returns the exit code. */
 int cli_check_solver(const CliCommand *command, const char *spec);
-/* True if the solver supports the problem; else talus_error() says why not. */
+/* True if `spec` is a valid solver and supports the problem; else talus_error() says why not. */
 bool cli_supports(const char *spec, const TalusProblem *problem);
 /* After cli_supports has returned false: prints the reason, talus_error(), and the names of solvers that do support
  * the problem. Returns CLI_FAILED. */
@@ -139,12 +140,13 @@ int cli_check_backend(const CliCommand *command, const char *name);
  * scene's number, -1: one per processor). */
 int cli_convert_threads(int option);
 
-/* From now on SIGINT and SIGTERM are only noted, for cli_stop_signal; a second signal, more than a second after the
- * first, ends the program at once. Also ignores SIGXFSZ, so that a write above the file-size limit fails with an error. */
+/* From now on SIGINT and SIGTERM are only noted, for cli_stop_signal; another signal, more than a second after the
+ * first, ends the program at once. Also ignores SIGXFSZ, so that a write above the file-size limit fails with an
+ * error. */
 void cli_catch_signals(void);
 /* Returns the number of the signal that was noted first; 0: none yet. */
 int cli_stop_signal(void);
-/* Returns the name of that signal, "SIGINT" or "SIGTERM". */
+/* Returns the name of that signal, "SIGINT" or "SIGTERM"; there must be one. */
 const char *cli_stop_name(void);
 
 /* Returns the number of steps of length `step` until `time`: time / step rounded up, where a quotient that exceeds an

@@ -1,7 +1,7 @@
 /* fclib_form.c - prints in which form of FCLIB, global or local, a problem was written. */
 #include "cli.h"
 
-/* Returns 0 if the problem cannot be exported. */
+/* Returns 0 for a problem given by a matrix, or if the problem cannot be exported. */
 static int count_compliant_contacts(TalusProblem *problem)
 {
     TalusProblemDef def;

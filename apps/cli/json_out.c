@@ -20,7 +20,7 @@ static void flush_buffer(JsonOut *json)
     json->used = 0;
 }
 
-/* The bytes must fit into the buffer. */
+/* Appends at most JSON_OUT_BUFFER bytes; passes the content of the buffer to the sink first if they do not fit. */
 static void append_bytes(JsonOut *json, const char *bytes, size_t size)
 {
     if (size > sizeof json->buffer - json->used)

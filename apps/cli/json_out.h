@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Maximum nesting of objects and arrays; bytes of the buffer. */
 enum { JSON_OUT_DEPTH = 16, JSON_OUT_BUFFER = 4096 };
 
 /* Receives the next bytes of the output. */
@@ -20,7 +21,7 @@ typedef void JsonSink(void *user, const char *bytes, size_t size);
 typedef struct JsonOut {
     JsonSink *sink;
     void *user;
-    int depth;
+    int depth;                       /* number of open objects and arrays */
     bool filled[JSON_OUT_DEPTH + 1]; /* true if the level has a value: the next one needs a comma */
     size_t used;                     /* bytes in `buffer` that the sink has not received yet */
     char buffer[JSON_OUT_BUFFER];
@@ -38,7 +39,8 @@ void json_close_object(JsonOut *json);
 void json_open_array(JsonOut *json, const char *key);
 void json_close_array(JsonOut *json);
 
-/* Write one value of the open object or array. A text that is NULL and a real that is not finite are written as null. */
+/* Write one value of the open object or array. A text that is NULL and a real that is not finite are written as
+ * null. */
 void json_write_text(JsonOut *json, const char *key, const char *text);
 void json_write_real(JsonOut *json, const char *key, double value);
 void json_write_int(JsonOut *json, const char *key, int64_t value);

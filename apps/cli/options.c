@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_OPTIONS = 32 };
+enum { MAX_OPTIONS = 32 }; /* maximum number of options of a command */
 
 /* State of one pass over the arguments. */
 typedef struct Parser {
@@ -212,7 +212,7 @@ int cli_run_command(const CliCommand *command, int argc, char **argv)
 
 /* ---- help ---- */
 
-enum { HELP_COLUMN = 28 };
+enum { HELP_COLUMN = 28 }; /* column at which the texts of options begin, from 0 */
 
 void cli_print_option(const char *name, char letter, const char *value, const char *help)
 {

@@ -1,4 +1,4 @@
-/* page.c - writes report.html: the template with the JSON value inserted; cli_create_file. */
+/* page.c - writes report.html, the template with the JSON value inserted; creates output files by formatted paths. */
 #include "page.h"
 
 #include "cli.h"

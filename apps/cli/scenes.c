@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Number of folders that are searched; maximum number of scenes with names; bytes of a name and of a folder's path. */
 enum { SCENE_DIRS = 2, MAX_SCENES = 256, NAME_BYTES = 64, DIR_BYTES = CLI_PATH_MAX - 512 };
 
 /* ---- directories ---- */
@@ -33,9 +34,9 @@ bool cli_same_dir(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && talus_same_file(&x, &y);
 }
 
-/* Writes the folder of the scenes that ship with the program: that of the source tree if the program runs from its build
- * tree; else the one at a fixed place relative to the program, so that both may be moved together; TALUS_INSTALL_SCENE_DIR
- * if find_program_dir fails. */
+/* Writes the folder of the scenes that ship with the program: that of the source tree if the program runs from its
+ * build tree; else the one at a fixed place relative to the program, so that both may be moved together;
+ * TALUS_INSTALL_SCENE_DIR if find_program_dir fails. */
 static void find_shipped_dir(char *own, size_t size)
 {
     char dir[DIR_BYTES - 256];
@@ -78,8 +79,8 @@ static bool has_name(const SceneNames *names, const char *name)
     return false;
 }
 
-/* Adds NAME of a file NAME.json in folder `dir`. Ignores other files, schema.json, names that are too long and names
- * that the list has already. */
+/* Adds NAME of a file NAME.json in folder `dir`. Ignores other files, schema.json, names that are too long, names that
+ * the list has already, and all names once it has MAX_SCENES. */
 static void add_name(SceneNames *names, const char *file, int dir)
 {
     size_t length = strlen(file);
@@ -200,9 +201,9 @@ int64_t cli_steps_until(double time, double step)
 
 /* ---- warnings of the library ---- */
 
-enum { MAX_WARNING_IDS = 32 };
+enum { MAX_WARNING_IDS = 32 }; /* number of ids that are remembered */
 
-/* Callback of talus_set_log: prints a warning, of each id the first only. */
+/* Callback of talus_set_log: prints a warning, of each id the first only; of ids beyond MAX_WARNING_IDS every one. */
 static void print_warning(void *user, TalusLogLevel level, const char *id, const char *text)
 {
     static char shown[MAX_WARNING_IDS][NAME_BYTES];

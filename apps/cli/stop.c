@@ -1,5 +1,5 @@
-/* stop.c - SIGINT and SIGTERM: ask the command to stop in order (cli_stop_signal); another signal, more than a second after
- * the first, ends the program at once. */
+/* stop.c - SIGINT and SIGTERM: the first signal is noted, and the command stops in order when it sees
+ * cli_stop_signal(); another signal, more than a second after the first, ends the program at once. */
 #include "cli.h"
 
 #include "base/timer.h"
@@ -9,9 +9,10 @@
 
 /* Atomic, because the handler may run on a worker thread. */
 static atomic_int stop_signal;
-static atomic_llong stop_time; /* time of the first signal, ns */
+static atomic_llong stop_time; /* time of the first signal, ns; 0: none yet */
 
-/* Handler. Ignores signals within a second of the first: timeout(1) signals a process and, at once, its group. */
+/* Handler: notes the first signal, ends the program at a later one. Ignores signals within a second of the first,
+ * because timeout(1) signals a process and, at once, its group. */
 static void request_stop(int number)
 {
     long long now = (long long)(1e9 * talus_now()), none = 0;

@@ -14,8 +14,10 @@
 
 #include <stdio.h>
 
+/* Bytes of a text, of a word, and of the terms of a result in words; maximum number of solvers in a list. */
 enum { LAB_TEXT = 256, LAB_WORD = 16, LAB_TERMS = 512, LAB_SOLVERS = 256 };
 
+/* Number of elements of an array. */
 #define LAB_COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 
 /* ---- solvers named on the command line ---- */
@@ -39,8 +41,8 @@ bool lab_has_solver(const char *spec);
 
 /* Parses --law and --section; NULL means ccp and disc. */
 TalusStatus lab_model_parse(const char *law, const char *section, TalusFrictionModel *out);
-/* Friction model of FCLIB files if the user names no law and no section: Coulomb's law on discs. The files store no law,
- * but are meant for this one. */
+/* Friction model of FCLIB files if the user names no law and no section: Coulomb's law on discs. The files store no
+ * law, but are meant for this one. */
 extern const TalusFrictionModel lab_fclib_model;
 /* Writes the names of law and section of the contacts with friction; "mixed" if contacts differ. If no contact has
  * friction: law "ccp", section "none". */
@@ -59,39 +61,41 @@ typedef struct LabProblem {
     uint64_t hash;           /* hash of the file's bytes */
     uint64_t reference_hash; /* hash of the reference's file or velocities; 0: no reference */
     TalusProblem *problem;
-    /* Content of an FCLIB file. Of a problem file: NULL, or the problem in FCLIB's layout, made when a reference is read
-     * or FCLIB is written. */
+    /* Content of an FCLIB file. Of a problem file: NULL, or the problem in FCLIB's layout, made when a reference is
+     * read or FCLIB is written. */
     TalusFclib *fclib;
     /* True if there are contacts with friction and all of them are under Coulomb's law. */
     bool all_coulomb;
-    /* "LAW SECTION" if the caller has replaced the friction model of the file; else "". */
+    /* "LAW SECTION" if contacts have another model than the file gives, so always for FCLIB, which gives none; else
+     * "". */
     char changed_friction[LAB_TEXT];
-    int bodies;             /* 0: unknown */
-    double *start;          /* impulses stored in the file; NULL: none */
-    double *reference;      /* reference contact velocities; NULL: none */
-    double *velocity;       /* work space for contact velocities */
-    double offset_norm;     /* |q|, by which lab_velocity_error divides, m/s */
+    int bodies;         /* of an FCLIB file: degrees of freedom over those of a body; 0: unknown */
+    double *start;      /* impulses stored in the file; NULL: none */
+    double *reference;  /* reference contact velocities; NULL: none */
+    double *velocity;   /* work array for contact velocities */
+    double offset_norm; /* |q|, by which lab_velocity_error divides, m/s */
     double natural_at_zero; /* natural residual (rms) at zero impulses, m/s */
 } LabProblem;
 
-/* Opens a problem file or FCLIB file; keeps the pointer `path`. All contacts with friction get `model`; NULL: the models
- * of the problem file, lab_fclib_model for FCLIB. The problem's impulses become zero; those of the file are in
- * out->start. */
+/* Opens a problem file or FCLIB file; keeps the pointer `path`. All contacts with friction get `model`; NULL: the
+ * models of the problem file, lab_fclib_model for FCLIB. The problem's impulses become zero; those of the file are in
+ * out->start. Call lab_problem_close even after a failure. */
 TalusStatus lab_problem_open(const char *path, const TalusFrictionModel *model, TalusPool *pool,
                              LabProblem *out);
 /* Uses the path as the problem's name; of a path that is too long, its end. */
 void lab_problem_name_by_path(LabProblem *problem);
-/* Reads the reference velocities u from the FCLIB file `path`: from group /solution if problem->all_coulomb; otherwise from
- * /ccp_solution or, if the file has none, /solution. Fails if the group has no u. */
+/* Reads the reference velocities u from the FCLIB file `path`: from group /solution if problem->all_coulomb; otherwise
+ * from /ccp_solution or, if the file has none, /solution. Fails if the group has no u. */
 TalusStatus lab_problem_read_reference(LabProblem *problem, const char *path);
-/* Solves the problem to 1e-11 of the residual at zero impulses, stores the velocities as reference and sets the impulses
- * to zero. `solver` NULL: prox if problem->all_coulomb, else an interior point method. Blocks under law fixed keep
- * the bounds of this solve. Fails if the solver does not converge or a signal stops it. */
+/* Solves the problem to 1e-11 of the residual at zero impulses, stores the velocities as reference and sets the
+ * impulses to zero. `solver` NULL: prox if problem->all_coulomb, else an interior point method. Blocks under law fixed
+ * keep the bounds of this solve, and problem->natural_at_zero is measured again with them. Fails if the solver does not
+ * converge or a signal stops it; the impulses are then those at which it ended. */
 TalusStatus lab_problem_solve_reference(LabProblem *problem, const char *solver);
 /* Returns the error of the velocities at gamma, |u - u_ref| / |q| (if q = 0, |u - u_ref|); NAN without a reference. */
 double lab_velocity_error(LabProblem *problem, const double *gamma);
 /* Saves the problem with impulses gamma: as FCLIB with velocities u and impulses r if `path` ends with .hdf5 or .h5,
- * else as a problem file. */
+ * else as a problem file, for which gamma becomes the impulses of the problem. */
 TalusStatus lab_problem_save(LabProblem *problem, const double *gamma, const char *path);
 void lab_problem_close(LabProblem *problem);
 
@@ -130,8 +134,9 @@ extern const LabMetric lab_columns[LAB_COLUMNS];
 void lab_copy_metrics(const LabMetric *table, int count, const TalusMetrics *metrics, double *out);
 
 typedef struct LabTrace {
-    double (*row)[LAB_COLUMNS];
-    int count, capacity;
+    double (*row)[LAB_COLUMNS]; /* [capacity]; release with free() */
+    int count;                  /* number of rows that are filled */
+    int capacity;
 } LabTrace;
 
 typedef enum LabOutcome {
@@ -178,20 +183,21 @@ typedef struct LabResult {
     char auto_choice[32];  /* solver that "auto" chose, "ran" in files; "" for other solvers */
     char key[17];          /* as written by lab_job_key */
     LabOutcome outcome;
-    bool interrupted; /* by a signal */
+    bool interrupted; /* a signal ended the solve before it converged */
     char reason[512]; /* reason of the outcome; "" if converged */
     int iterations, factorisations;
     int products; /* with the operator N; "applies" in files */
     int updates;  /* of the outer loop */
     double seconds, objective;
-    double residual[LAB_RESIDUALS];
-    double memory_bytes;         /* peak memory of the solve beside the problem */
-    int open, sliding, sticking; /* numbers of blocks in these states */
+    double residual[LAB_RESIDUALS]; /* by LabResidual; NAN: not measured */
+    double memory_bytes;            /* peak memory of the solve beside the problem */
+    int open, sliding, sticking;    /* numbers of blocks in these states */
     /* Terms of the job, as in LabJob; max_iterations 0: read from a results.json that lacks these fields. */
     double tolerance, max_seconds;
     int max_iterations, threads;
     char backend[32]; /* "": cpu, which results.json omits */
-    /* As lab_friction_format writes them; "": read from a results.json that lacks these fields, so ccp on disc or none. */
+    /* As lab_friction_format writes them; "": read from a results.json that lacks these fields, so ccp on disc or
+     * none. */
     char law[LAB_WORD], section[LAB_WORD];
     char outer[LAB_TEXT]; /* outer loop as lab_outer_format writes it; "": default */
     bool siconos;         /* the tolerance is in Siconos's measure */
@@ -203,6 +209,7 @@ typedef struct LabResult {
     LabTrace trace;
 } LabResult;
 
+/* Releases the trace; leaves all other fields. */
 void lab_result_clear(LabResult *result);
 
 /* ---- running one job ---- */
@@ -232,10 +239,11 @@ void lab_job_key(const LabProblem *problem, const LabJob *job, int threads, char
 
 /* Runs a job and leaves the impulses in the problem. An unsupported problem or a failed solve is a result
  * (LAB_UNSUPPORTED, LAB_FAILED), not a failure of this function. Problem index, key and terms of the result stay zero;
- * lab_set_run_job sets them. `quiet`: no progress display. */
+ * lab_set_run_job sets them. `quiet`: no progress display. The caller clears *out, unless the function fails. */
 TalusStatus lab_run_job(LabProblem *problem, const LabJob *job, bool quiet, LabResult *out);
 
-/* Writes the terms of a result in words: "to 1e-6 of the residual at zero impulses, at most 100 iterations, from zero, ...". */
+/* Writes the terms of a result in words: "to 1e-6 of the residual at zero impulses, at most 100 iterations, from zero,
+ * ...". */
 void lab_terms_format(const LabResult *result, char text[LAB_TERMS]);
 /* Writes tolerance, maximum iterations and maximum seconds of a result for a table cell: "1e-6, 10000, 60 s"; omits
  * tolerance and seconds that are 0. */
@@ -251,18 +259,18 @@ bool lab_same_terms(const LabResult *a, const LabResult *b);
 typedef struct LabTable {
     char title[LAB_TEXT];
     char note[1024];
-    int columns, cells, capacity;
-    char **cell; /* [cells] by rows; the first row has the headings */
+    int columns, cells, capacity; /* numbers: of columns; of cells, with headings; room in `cell` */
+    char **cell;                  /* [cells] by rows; the first row has the headings */
 } LabTable;
 
-/* Begins a table; tabs separate the headings. */
+/* Begins a table, to be released with lab_table_clear; tabs separate the headings. */
 void lab_table_begin(LabTable *table, const char *title, const char *headings);
 /* Adds columns; tabs separate their headings. Call before the first row. */
 void lab_table_add_columns(LabTable *table, const char *format, ...) CLI_PRINTF(2, 3);
-/* Appends cells, the formatted text split at tabs; a cell "nan" becomes "-". Several calls may fill one row, which ends
- * after table->columns cells. */
+/* Appends cells, the formatted text (cut to 2047 bytes) split at tabs; a cell "nan" or "-nan" becomes "-". A cell is
+ * cut to LAB_TEXT - 1 bytes. Several calls may fill one row, which ends after table->columns cells. */
 void lab_table_add_cells(LabTable *table, const char *format, ...) CLI_PRINTF(2, 3);
-/* Appends one cell with the formatted text as it is, even with tabs or "nan". */
+/* Appends one cell with the formatted text as it is, even with tabs or "nan", but cut to LAB_TEXT - 1 bytes. */
 void lab_table_add_cell(LabTable *table, const char *format, ...) CLI_PRINTF(2, 3);
 /* Prints title, rows in columns and note. */
 void lab_table_print(const LabTable *table, FILE *out);
@@ -275,7 +283,7 @@ typedef struct LabCurve {
     int count;
 } LabCurve;
 
-enum { LAB_CURVES = 32 };
+enum { LAB_CURVES = 32 }; /* maximum number of curves of a figure */
 
 typedef struct LabFigure {
     char title[LAB_TEXT], note[1024];
@@ -303,13 +311,14 @@ typedef struct LabSolution {
 typedef struct LabSearch {
     int problem; /* index in LabSet.problems */
     char solver[LAB_TEXT];
-    int starts, converged;
+    int starts;            /* number asked for; a signal may have ended the search before */
+    int converged;         /* number of starts from which the solver converged */
     double same_within;    /* distance up to which two results count as one solution, m/s */
     LabSolution *solution; /* [solutions], in the order of their first starts */
     int solutions;
 } LabSearch;
 
-enum { LAB_NOTES = 32, LAB_FIGURES = 16 };
+enum { LAB_NOTES = 32, LAB_FIGURES = 16 }; /* maximum numbers in a set */
 
 /* The results of one call of `talus solve` or `talus bench`, with all that the report shows. */
 typedef struct LabSet {
@@ -355,12 +364,12 @@ void lab_search_make_table(const LabSet *set, const LabSearch *search, LabTable 
 typedef struct LabShiftMap {
     int vectors; /* number of vectors of Arnoldi's method */
     int above;   /* number of eigenvalues found with a real part above 1; above 0: the map repels */
-    double largest; /* largest real part found */
+    double largest; /* largest real part found; -INFINITY: no reliable eigenvalue */
 } LabShiftMap;
-/* True if lab_analyse_shift_map accepts the problem: three rows, at most 5000 contacts, all of them discs under
- * Coulomb's law or without friction. */
+/* True if lab_analyse_shift_map accepts the problem: three rows, at most 5000 blocks, no joints, some contacts with
+ * friction, all of these discs under Coulomb's law. */
 bool lab_has_shift_map(const LabProblem *problem);
-/* Linearises the shift map at the shifts of the problem's impulses and finds its outer eigenvalues. */
+/* Linearises the shift map at the shifts of the problem's impulses, which stay, and finds its outer eigenvalues. */
 TalusStatus lab_analyse_shift_map(const LabProblem *problem, LabShiftMap *out);
 /* For a solve by `solver` that missed its tolerance and left its impulses in the problem: analyses the shift map there
  * and adds a table with the eigenvalues and a note on what they mean. *out points to the table. */
@@ -368,7 +377,7 @@ TalusStatus lab_explain_missed_tolerance(LabSet *set, int problem, const char *s
                                          const LabTable **out);
 /* Adds an empty table to the set; tabs separate the headings. */
 LabTable *lab_set_add_table(LabSet *set, const char *title, const char *headings);
-/* Adds a figure without curves to the set; x and y are the labels of the axes. */
+/* Adds a figure without curves to the set, which has at most LAB_FIGURES; x and y are the labels of the axes. */
 LabFigure *lab_set_add_figure(LabSet *set, const char *title, const char *x, const char *y);
 #define LAB_STORE_NAME "results.json"
 /* Writes set->dir/results.json, from which a later call takes results. */
@@ -380,19 +389,22 @@ TalusStatus lab_page_write(const LabSet *set);
 TalusStatus lab_store_read(LabSet *set);
 /* Adds a table with a row per solver of the first problem: numbers of outcomes and cost over all problems. */
 const LabTable *lab_set_add_summary(LabSet *set);
-/* Adds the formatted text as a note of the report. */
+/* Adds the formatted text, cut to 1023 bytes, as a note of the report; a set has at most LAB_NOTES. */
 void lab_set_add_note(LabSet *set, const char *format, ...) CLI_PRINTF(2, 3);
-/* Adds a note if the solver is not in this build. */
+/* Adds a note if the solver, NAME[:key=value,...], is not in this build. */
 void lab_set_note_missing_solver(LabSet *set, const char *solver);
-/* Writes results.json, trace.csv and report.html in set->dir. */
+/* Writes results.json, trace.csv and report.html in set->dir, which must not be NULL. */
 TalusStatus lab_set_write(LabSet *set);
 /* Writes the traces of all results as one CSV table, a row per iterate. */
 TalusStatus lab_write_traces(const LabSet *set, const char *path);
 /* Writes each table of the set to a file in set->dir: table-1.csv, table-2.csv and so on. */
 TalusStatus lab_set_write_tables(const LabSet *set);
+/* Closes the problems, releases all that the set owns and sets it to zero; title, kind, dir and experiment are not
+ * owned. */
 void lab_set_clear(LabSet *set);
 
-/* Prints the sizes of a problem, its measured results as a table, best first, and the reasons of the others. */
+/* Prints the sizes of a problem, the terms if all its results share them, its measured results as a table, best first,
+ * and the reasons of the others. */
 void lab_print_results(const LabSet *set, int problem, FILE *out);
 /* Compares by outcome (in the order of LabOutcome), then seconds, as lab_print_results sorts; < 0 if a is better. */
 int lab_compare_results(const LabResult *a, const LabResult *b);

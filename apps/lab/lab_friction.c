@@ -19,8 +19,8 @@ TalusStatus lab_model_parse(const char *law, const char *section, TalusFrictionM
 
 /* ---- friction of a problem ---- */
 
-/* True for a contact that resists sliding; with 6 rows for every contact, since it may resist spinning or rolling even at
- * mu = 0. */
+/* True for a contact that resists sliding; with 6 rows for every contact, since it may resist spinning or rolling even
+ * at mu = 0. */
 static bool has_friction(const TalusProblem *problem, int block)
 {
     TalusSection section = talus_problem_friction(problem, block).section;
@@ -54,6 +54,7 @@ void lab_friction_format(const TalusProblem *problem, char law[LAB_WORD], char s
 
 /* ---- outer loops ---- */
 
+/* Names of outer loops, by TalusOuterKind. */
 static const char *const kinds[] = {"auto", "shift", "tresca"};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

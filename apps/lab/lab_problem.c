@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+/* Writes a hash of the file's bytes. */
 static TalusStatus hash_file(const char *path, uint64_t *out)
 {
     char bytes[1 << 15];
@@ -58,8 +59,8 @@ static const TalusFclibPoint *find_stored_point(const TalusFclib *fclib)
     return fclib->guess_count > 0 && fclib->guesses[0].r ? &fclib->guesses[0] : NULL;
 }
 
-/* Sets p->start: from FCLIB the impulses of find_stored_point, or NULL if there are none; from a problem file its impulses,
- * which are in the problem until measure_scales sets them to zero. */
+/* Sets p->start: from FCLIB the impulses of find_stored_point, or NULL if there are none; from a problem file its
+ * impulses, which are in the problem until measure_scales sets them to zero. */
 static TalusStatus read_start(LabProblem *p)
 {
     size_t n = (size_t)talus_problem_size(p->problem);
@@ -137,8 +138,8 @@ static TalusStatus make_fclib(LabProblem *p)
     return p->fclib ? TALUS_OK : talus_fclib_from_problem(p->problem, p->name, &p->fclib);
 }
 
-/* Subtracts E r_n from the normal velocities in p->reference: FCLIB's local form has the compliance E in W, so its u_n is
- * the contact velocity plus E r_n. */
+/* Subtracts E r_n from the normal velocities in p->reference: FCLIB's local form has the compliance E in W, so its u_n
+ * is the contact velocity plus E r_n. */
 static TalusStatus subtract_compliance(LabProblem *p, const char *path, const double *r)
 {
     TalusProblemDef def;
@@ -164,8 +165,8 @@ TalusStatus lab_problem_read_reference(LabProblem *p, const char *path)
     TalusStatus status =
         point.u ? TALUS_ALLOC(p->reference, (size_t)talus_problem_size(p->problem), "reference")
                 : talus_fail_file(path, TALUS_ERR_FORMAT, "its solution has no velocities u");
-    /* talus_fclib_impulses converts r from the file's rows to the problem's rows. u has the same rows and is converted by
-     * passing it as r. */
+    /* talus_fclib_impulses converts r from the file's rows to the problem's rows. u has the same rows and is converted
+     * by passing it as r. */
     TalusFclibPoint velocities = {.r = point.u};
     TALUS_THEN(status, talus_fclib_impulses(p->fclib, p->problem, &velocities, p->reference));
     TALUS_THEN(status, subtract_compliance(p, path, point.r));
@@ -174,8 +175,8 @@ TalusStatus lab_problem_read_reference(LabProblem *p, const char *path)
     return status;
 }
 
-/* Returns "ipm-soc", the interior point method for circular cones, if it supports the problem; else "ipm-chol", that for
- * polygons. */
+/* Returns "ipm-soc", the interior point method for circular cones, if it supports the problem; else "ipm-chol", that
+ * for polygons. */
 static const char *choose_interior_point(const TalusProblem *problem)
 {
     return cli_supports("ipm-soc", problem) ? "ipm-soc" : "ipm-chol";
@@ -215,8 +216,8 @@ TalusStatus lab_problem_solve_reference(LabProblem *p, const char *solver)
     talus_problem_velocity(p->problem, gamma, p->reference);
     p->reference_hash = talus_hash(TALUS_HASH_SEED, p->reference, n * sizeof *p->reference);
     memset(gamma, 0, n * sizeof *gamma);
-    /* The residual at zero impulses has changed: the solve has set the bounds of blocks under law fixed, which were 0 in
-     * measure_scales. */
+    /* The residual at zero impulses has changed: the solve has set the bounds of blocks under law fixed, which were 0
+     * in measure_scales. */
     talus_problem_residual(p->problem, gamma, &zero);
     p->natural_at_zero = zero.rms;
     return TALUS_OK;

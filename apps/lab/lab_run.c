@@ -27,7 +27,8 @@ typedef struct Observer {
     TalusStatus status; /* error of on_iterate, which ends the solve; else TALUS_OK */
     bool draw;          /* progress is to be shown */
     bool drawn;         /* a line of progress is on the terminal */
-    double begun, last_draw;
+    double begun;       /* wall clock at the start of the solve */
+    double last_draw;   /* wall clock at the last redraw; at the start, `begun` */
 } Observer;
 
 void lab_job_key(const LabProblem *problem, const LabJob *job, int threads, char key[17])
@@ -122,8 +123,8 @@ static bool on_iterate(void *user, const TalusObservation *seen)
 
 /* ---- the result ---- */
 
-/* Writes normal impulses in ascending order, as in heyn-2012 Fig. 5: all of them or, if there are more than LAB_IMPULSES,
- * a sample at about equal distances in rank that includes the smallest and the largest. */
+/* Writes normal impulses in ascending order, as in heyn-2012 Fig. 5: all of them or, if there are more than
+ * LAB_IMPULSES, a sample at about equal distances in rank that includes the smallest and the largest. */
 static TalusStatus sample_sorted_impulses(const TalusProblem *problem, const double *gamma,
                                           LabResult *out)
 {

@@ -35,8 +35,9 @@ static bool move_stored_result(LabSet *set, const char *key, LabResult *out)
     return false;
 }
 
-/* Writes results.json if set->next_write has passed, then sets the next time: after 1 s, or 20 times the duration of this
- * write if that is longer. Writing the growing file after each result would take longer than solving small problems. */
+/* Writes results.json if set->next_write has passed, then sets the next time: after 1 s, or 20 times the duration of
+ * this write if that is longer. Writing the growing file after each result would take longer than solving small
+ * problems. */
 static TalusStatus write_if_due(LabSet *set)
 {
     double now = talus_now();
@@ -47,8 +48,8 @@ static TalusStatus write_if_due(LabSet *set)
     return status;
 }
 
-/* Copies the terms of the job (tolerance, limits, start, threads, backend, friction) to its result. A stored result gets
- * them as well: its terms are equal, as its key is, but its file may lack some of these fields. */
+/* Copies the terms of the job (tolerance, limits, start, threads, backend, friction) to its result. A stored result
+ * gets them as well: its terms are equal, as its key is, but its file may lack some of these fields. */
 static void copy_terms(const LabProblem *p, const LabJob *job, int threads, LabResult *out)
 {
     out->tolerance = job->tolerance;

@@ -23,11 +23,11 @@
 #include <math.h>
 #include <string.h>
 
-/* VECTORS: maximum number of vectors of Arnoldi's method. MAX_BLOCKS: maximum size of a problem, because the factorisation
- * of a larger one takes too long. ITERATIONS: limit of the convex solve. */
+/* VECTORS: maximum number of vectors of Arnoldi's method. MAX_BLOCKS: maximum size of a problem, because the
+ * factorisation of a larger one takes too long. ITERATIONS: limit of the convex solve. */
 enum { VECTORS = 80, FEWER_VECTORS = 8, MAX_BLOCKS = 5000, ITERATIONS = 500 };
-static const double EIGENVALUE_TOLERANCE =
-    0.01; /* difference over the modulus up to which two eigenvalues are equal */
+/* Difference over the modulus up to which two eigenvalues count as equal. */
+static const double EIGENVALUE_TOLERANCE = 0.01;
 /* SOLVE_TOLERANCE of the convex solve and STICKING_SPEED, up to which a sliding speed counts as 0, are relative to the
  * residual of zero impulses. PROXIMAL_WEIGHT in J: N may be rank deficient. */
 static const double SOLVE_TOLERANCE = 1e-10, STICKING_SPEED = 1e-7, PROXIMAL_WEIGHT = 1e-8;
@@ -40,13 +40,14 @@ typedef struct ShiftJacobian {
     double *left;            /* L; [9 blocks] */
     double *own;             /* M plus the proximal term; [9 blocks] */
     double *slide_direction; /* mu u_t / |u_t|, 0 where a contact sticks; [2 blocks] */
-    double *x, *u;           /* work space; [3 blocks] */
+    double *x, *u;           /* work arrays; [3 blocks] */
     double *zeros;           /* [3 blocks] */
 } ShiftJacobian;
 
 /* ---- the convex problem ---- */
 
-/* Creates the relaxation of the problem with the shifts of its impulses in the offsets q. */
+/* Creates the relaxation of the problem, with matrix n and with the shifts of its impulses added to the offsets. Work
+ * arrays: q [3 blocks] receives the offsets, mu [blocks] the friction coefficients; *out has copies. */
 static TalusStatus create_relaxed(TalusProblem *problem, const TalusSparse *n, double *q,
                                   double *mu, TalusProblem **out)
 {
@@ -69,7 +70,8 @@ static TalusStatus create_relaxed(TalusProblem *problem, const TalusSparse *n, d
     return talus_problem_create(&def, NULL, out);
 }
 
-/* `zero`: residual of zero impulses, m/s. */
+/* Solves the relaxation to SOLVE_TOLERANCE times `zero`, the residual of zero impulses, m/s; fails if it does not
+ * converge. */
 static TalusStatus solve_relaxed(TalusProblem *relaxed, double zero)
 {
     TalusSolver *solver;
@@ -173,8 +175,8 @@ static double dot_product(const double *a, const double *b, int n)
     return sum;
 }
 
-/* Makes vector k of v orthogonal to the vectors before it, in two passes, and adds the coefficients to column k - 1 of h.
- * Returns the length of the vector that remains. */
+/* Makes vector k of v orthogonal to the vectors before it, in two passes, and adds the coefficients to column k - 1 of
+ * h. Returns the length of the vector that remains. */
 static double orthogonalise(double *v, int n, int k, double *h)
 {
     double *last = v + (size_t)k * (size_t)n;
@@ -195,8 +197,8 @@ static void divide_vector(double *v, int n, double by)
         v[i] /= by;
 }
 
-/* Fills the Hessenberg matrix h, of VECTORS columns, and the vectors v, from a random start vector. Returns the size of h:
- * `most`, or less if the vectors span an invariant space. */
+/* Fills the Hessenberg matrix h, of VECTORS columns, and the vectors v, from a random start vector. Returns the size of
+ * h: `most`, or less if the vectors span an invariant space. */
 static int run_arnoldi(ShiftJacobian *map, int most, double *v, double *h)
 {
     const int n = map->blocks;

@@ -1,7 +1,7 @@
 /* lab/lab_starts.c - solves a problem from several starts by one solver and counts the distinct solutions found.
  *
- * Exact Coulomb friction may have several solutions. Starts are zero impulses, then random ones inside the cones with
- * the mean normal impulse of the first result. Two results are one solution if the rms difference of their contact
+ * Exact Coulomb friction may have several solutions. Starts are zero impulses, then random ones inside circular cones,
+ * with the mean normal impulse of the first result. Two results are one solution if the rms difference of their contact
  * velocities is at most sqrt(tolerance) times the residual of zero impulses, far above the error of either and far
  * below the distances between solutions observed so far. Impulses are not compared: those of hyperstatic bodies are not
  * unique. */
@@ -34,7 +34,8 @@ static double velocity_distance(const LabProblem *p, const double *a, const doub
 
 /* ---- one start ---- */
 
-/* Sets the problem's impulses: to zero for start 0, else to random ones inside the cones, with `start` as seed. */
+/* Sets the problem's impulses: to zero for start 0, else to random ones with `start` as seed, normal impulses up to
+ * twice s->mean and tangential ones inside the disc of radius mu times that; moments are 0. */
 static void set_start_impulses(const Search *s, int start)
 {
     TalusProblem *problem = s->p->problem;
@@ -53,6 +54,7 @@ static void set_start_impulses(const Search *s, int start)
     }
 }
 
+/* Returns the mean magnitude of the normal impulses, N s; of a joint's block that of its first row. */
 static double mean_normal_impulse(TalusProblem *problem)
 {
     const double *gamma = talus_problem_gamma(problem);

@@ -10,9 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { STORE_LIMIT = 1 << 30 };
+enum { STORE_LIMIT = 1 << 30 }; /* maximum bytes of results.json */
 
-/* Returns the number at `key`; NAN if the value is null (which stands for NaN), the key is missing or `object` is NULL. */
+/* Returns the number at `key`; NAN if the value is null (which stands for NaN), the key is missing or `object` is
+ * NULL. */
 static double get_real(const TalusJson *object, const char *key)
 {
     const TalusJson *value = object ? talus_json_get(object, key) : NULL;
@@ -26,6 +27,7 @@ static int to_int(const TalusJson *value)
     return x >= -2147483648.0 && x <= 2147483647.0 ? (int)x : 0;
 }
 
+/* Returns the number at `key` as to_int does; 0 if the key is missing or `object` is NULL. */
 static int get_int(const TalusJson *object, const char *key)
 {
     return to_int(object ? talus_json_get(object, key) : NULL);
@@ -40,6 +42,7 @@ static bool get_text(const TalusJson *object, const char *key, char *out, size_t
     return found;
 }
 
+/* Reads the outcome by its name; returns false if it is missing or unknown. */
 static bool get_outcome(const TalusJson *run, LabOutcome *out)
 {
     char name[32];
@@ -60,7 +63,8 @@ static const TalusJson *get_array(const TalusJson *object, const char *key)
     return value && value->kind == TALUS_JSON_ARRAY ? value : NULL;
 }
 
-/* Reads a trace, which may be empty; returns false if a column is missing or not as long as the first. */
+/* Reads a trace, which may be empty; returns false if a column is missing or not as long as the first, or out of
+ * memory. */
 static bool read_trace(const TalusJson *run, LabTrace *out)
 {
     const TalusJson *trace = talus_json_get(run, "trace");
@@ -83,6 +87,7 @@ static bool read_trace(const TalusJson *run, LabTrace *out)
     return true;
 }
 
+/* Reads the sample of normal impulses; returns false if it is missing or not valid. */
 static bool read_impulses(const TalusJson *run, LabResult *out)
 {
     const TalusJson *impulses = talus_json_get(run, "impulses");
@@ -98,6 +103,7 @@ static bool read_impulses(const TalusJson *run, LabResult *out)
     return true;
 }
 
+/* Reads the terms of the result; fields that the file lacks become 0, NAN or "". */
 static void read_terms(const TalusJson *run, LabResult *out)
 {
     char start[16], measure[16];

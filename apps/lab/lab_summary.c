@@ -24,6 +24,7 @@ static bool is_cheapest(const LabSet *set, const LabResult *r)
     return r->outcome == LAB_CONVERGED;
 }
 
+/* Sums the results of a solver, named as in LabResult.solver, over all problems. */
 static SolverTotal sum_results(const LabSet *set, const char *solver)
 {
     SolverTotal t = {.worst_error = NAN};

@@ -26,7 +26,7 @@ static const char *const types[] = {TAOBLMVM, TAOTRON, TAOGPCG, TAOBQPIP};
 /* One solve, with the data that PETSc's callbacks need. */
 typedef struct Run {
     const TalusTaoProblem *problem;
-    Vec x, lower, upper;
+    Vec x, lower, upper;                       /* on the arrays of the problem */
     Mat hessian;                               /* NULL for blmvm */
     PetscErrorCode (*multiply)(Mat, Vec, Vec); /* PETSc's product with the Hessian */
     Tao tao;
@@ -38,8 +38,8 @@ typedef struct Run {
     bool counted;
 } Run;
 
-static Run *
-    current; /* the solve that is running, the innermost one where a callback has started another */
+/* The solve that is running, the innermost one where a callback has started another; NULL: none. */
+static Run *current;
 
 /* ---- memory ---- */
 
@@ -61,7 +61,7 @@ static void count_memory(size_t more, size_t less)
     memory.peak = memory.now > memory.peak ? memory.now : memory.peak;
 }
 
-/* PETSc's malloc: aligned and counted memory; refuses what exceeds the limit. */
+/* PETSc's malloc: aligned and counted memory; refuses what exceeds the limit. Size 0 gives NULL. */
 static PetscErrorCode allocate_counted(size_t size, PetscBool clear, int line,
                                        const char function[], const char file[], void **out)
 {
@@ -109,8 +109,9 @@ static PetscErrorCode resize_counted(size_t size, int line, const char function[
 
 /* ---- errors ---- */
 
+/* The first error of a solve. */
 typedef struct FirstError {
-    PetscErrorCode code;
+    PetscErrorCode code; /* 0: none */
     char text[TALUS_TAO_TEXT];
 } FirstError;
 
@@ -205,7 +206,8 @@ static PetscErrorCode start_petsc(void)
  * BLAS. */
 extern void openblas_set_num_threads(int threads) __attribute__((weak));
 
-/* `open` of the module: starts PETSc in the first call; later calls return the same result. */
+/* `open` of the module: starts PETSc in the first call; later calls return the same value, after a failure with a more
+ * general text. */
 static bool open_petsc(TalusTaoResult *result)
 {
     static bool tried, works;

@@ -246,8 +246,8 @@ static void compute_global_velocity(const TalusFclib *f, const System *s, const 
     free(force);
 }
 
-/* Writes the diagonal of W = H' M^-1 H, with joints by the inverse of [M -G; G' 0]. Entry c is a sum over all pairs of
- * entries in column c of H. */
+/* Adds the diagonal of W = H' M^-1 H, with joints by the inverse of [M -G; G' 0], to `diagonal`. Entry c is a sum over
+ * all pairs of entries in column c of H. */
 static void compute_global_diagonal(const TalusFclib *f, const System *s, double *diagonal)
 {
     int columns = f->H.columns, entries = f->H.start[f->H.rows];

@@ -18,7 +18,8 @@
 /* Part of a block that has one section: rows `row` to row + width - 1 are in a section of radius mu n. */
 typedef struct Part {
     int row, width, corners; /* 0 corners: a disc (width 2) or an interval (width 1) */
-    double mu, corner[VERIFY_SIDES][2];
+    double mu;
+    double corner[VERIFY_SIDES][2]; /* of the section of radius 1, anticlockwise */
 } Part;
 
 /* Returns the part of tangential impulses, with its section. */

@@ -12,6 +12,7 @@
 
 /* ---- sets ---- */
 
+/* Maximum sides of a section; maximum rows of a block. */
 enum { VERIFY_SIDES = 64, VERIFY_ROWS = 6 };
 
 /* Admissible impulses of one block. The set of a contact is a cone: the normal impulse times mu bounds the tangential
@@ -37,10 +38,11 @@ typedef struct VerifyPoint {
     int blocks, rows;   /* rows per block: 1, 2 (an FCLIB problem in the plane), 3 or 6 */
     VerifySet *set;     /* [blocks]; sets of problems in the plane have three rows */
     double *normal;     /* [blocks]: (N + E)_nn */
-    double *tangential; /* [blocks]: mean of the other diagonal entries of N */
+    double *tangential; /* [blocks]: mean of the other diagonal entries of N; 0 if there are none */
     double *gamma, *q;  /* [rows * blocks] */
     double *u, *g;      /* [rows * blocks]: contact velocity N gamma + q, gradient u + E gamma */
-    /* [blocks]: |N| |gamma| + |q| + E |gamma|, to which the rounding of g is proportional */
+    /* [blocks]: magnitude of the terms whose sum is g, about |N| |gamma| + |q| + E |gamma|; the rounding of g is in
+     * proportion to it. */
     double *terms;
     double *offset_terms; /* [blocks]: the same at gamma = 0, for the rounding of q */
 } VerifyPoint;
@@ -78,7 +80,8 @@ void verify_point_set_estimate(VerifyPoint *point, const double *estimate);
 /* Evaluates an FCLIB problem at impulses r, in the rows of the file, under one friction model. N is (W + W')/2, or W as
  * stored under TALUS_LAW_COULOMB; W is H' M^-1 H in a global problem. If no contact has friction, or the model's
  * section is none, the point has the normal rows alone. `as_stored` (may be NULL) receives u with W as stored, in all
- * rows of the file. Returns false with a reason if M (with joints, M and G together) cannot be inverted here. */
+ * rows of the file. Returns false with a reason, and leaves *out, if M (with joints, M and G together) cannot be
+ * inverted here. */
 bool verify_fclib_point(const TalusFclib *problem, TalusFrictionModel model, const double *r,
                         VerifyPoint *out, double *as_stored, const char **reason);
 
@@ -94,7 +97,8 @@ int verify_blocks(const TalusProblemDef *def);
 int verify_rows(const TalusProblemDef *def);
 /* Number of rows of all blocks. */
 int verify_size(const TalusProblemDef *def);
-/* Friction coefficient of a block; 0 for a block without friction, as one with the section none. */
+/* Friction coefficient of a block, 0 for a block without friction, as one with the section none; bound of the impulses
+ * of a joint's block. */
 double verify_mu(const TalusProblemDef *def, int block);
 
 /* Writes the contact frame as three rows (normal, tangent 1, tangent 2): n = -s H e_x, t1 = H e_y,

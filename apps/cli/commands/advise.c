@@ -1,8 +1,9 @@
 /* cli/commands/advise.c - talus advise: tries several settings on a scene and recommends one.
  *
- * First a state is made: the scene is simulated under the default setting up to --at, or for a quarter of --seconds, or
- * the checkpoint of a run is loaded. Each setting then advances this state by the same simulated time, which is --span
- * or follows from --seconds. No file is written. */
+ * First a state is made: the scene is simulated under the default setting up to --at, or for a quarter of --seconds but
+ * at most to the middle of its run; or the checkpoint of a run is loaded. Each setting then advances this state by the
+ * same simulated time, --span, or a time that follows from --seconds; without --span, a trial that takes more than its
+ * share of the seconds ends before. No file is written. */
 #include "advise.h"
 
 #include "cli/run/run.h"
@@ -17,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Values of the options, which the table at the end describes. NULL, NAN, -1: not given. */
 typedef struct Options {
     CliList set;
     const char *backend, *from;
@@ -28,10 +30,14 @@ typedef struct Options {
 static Options options = {.threads = -1, .seconds = 20.0, .at = NAN, .span = NAN};
 
 /* Parts of --seconds: state_part for the state from which trials start, pilot_part for the pilot trial by which
- * choose_span measures the cost of a step. span_part: part of its share of the time that a trial of the default is to
- * take; the rest is a reserve for settings that cost more. */
+ * choose_span measures the cost of a step. span_part: part of the time left that all trials together would take if each
+ * cost as much as the default; the rest is a reserve for settings that cost more. */
 static const double state_part = 0.25, pilot_part = 0.04, span_part = 0.5;
 enum { SPAN_STEPS = 12 }; /* minimum number of steps of a span */
+/* Number of settings in the table of advise_plan with priority 0. The settings with priorities 0 to p are at most
+ * ALWAYS_TRIED + p; one of priority p is tried if there is time for all of these. The scene's own setting, where it is
+ * another one, is not counted. */
+enum { ALWAYS_TRIED = 3 };
 
 typedef struct Session {
     Advise advise;
@@ -39,12 +45,14 @@ typedef struct Session {
     TalusWorldChanges own;               /* setting of the scene */
     AdviseSetting plan[ADVISE_SETTINGS]; /* settings to try */
     int count;                           /* number of settings in the plan */
-    char *note;                          /* of the checkpoint: advise.set points into it */
-    double begun, until;                 /* clock at the start; simulated end of the scene */
+    char *note;   /* of the checkpoint: advise.set points into it; NULL: none */
+    double begun; /* clock reading at the start of the command */
+    double until; /* simulated time at which the scene ends, s; infinite with --from */
 } Session;
 
 /* ---- the state ---- */
 
+/* Returns the setting that the scene of the world gives. */
 static TalusWorldChanges get_own_setting(const TalusWorld *world)
 {
     const TalusWorldDef *def = &world->def;
@@ -57,7 +65,8 @@ static TalusWorldChanges get_own_setting(const TalusWorld *world)
     return own;
 }
 
-/* Saves the world as the state from which all trials start, in place of an earlier saved state; sets time and scales. */
+/* Saves the world as the state from which all trials start, in place of an earlier saved state; sets the time, the
+ * scales and the threads of this state. */
 static TalusStatus save_start(Session *s, const TalusWorld *world)
 {
     talus_free(s->start.bytes);
@@ -76,8 +85,9 @@ static void make_plan(Session *s, const TalusWorld *world)
     s->count = advise_plan(&s->own, &s->advise.base, s->plan);
 }
 
-/* Advances the saved state to --at or, without it, for state_part of --seconds, at most to the middle of the run. Uses
- * the default setting, not the scene's own: under the relaxation, bodies that begin to slide may be thrown up. */
+/* Advances the saved state to --at or, without it, until state_part of --seconds has passed since the start of the
+ * command, at most to the middle of the run; a signal ends it too. Uses the default setting, not the scene's own: under
+ * the relaxation, bodies that begin to slide may be thrown up. */
 static TalusStatus advance_start(Session *s)
 {
     TalusWorld *world;
@@ -145,6 +155,7 @@ static int start_from_run(Session *s, const char *dir)
 
 /* ---- the trials ---- */
 
+/* Returns what is left of --seconds, at least 0. */
 static double seconds_left(const Session *s)
 {
     return fmax(0.0, options.seconds - (talus_now() - s->begun));
@@ -158,8 +169,8 @@ static TalusStatus run_trial(Session *s, const AdviseSetting *setting, double sp
     return advise_run_trial(&s->start, &s->advise.scales, span, seconds, trial);
 }
 
-/* Chooses the span, unless --span gives it, by the cost of a few steps of the default; drops settings of the plan for
- * which there is no time. */
+/* Chooses the span, unless --span gives it, by the cost of a few steps of the default, and drops settings of the plan
+ * for which there is no time. The span is 0 if a signal stops the command before the first step. */
 static TalusStatus choose_span(Session *s)
 {
     Advise *a = &s->advise;
@@ -177,7 +188,7 @@ static TalusStatus choose_span(Session *s)
     double step = pilot.wall / pilot.steps, left = seconds_left(s), h = s->own.step;
     int affordable = (int)fmin(s->count, left * span_part / (SPAN_STEPS * step)), kept = 0;
     for (int i = 0; i < s->count; i++)
-        if (s->plan[i].priority == 0 || s->plan[i].priority + 3 <= affordable)
+        if (s->plan[i].priority == 0 || ALWAYS_TRIED + s->plan[i].priority <= affordable)
             s->plan[kept++] = s->plan[i];
     a->left_out = s->count - kept;
     s->count = kept;
@@ -196,8 +207,8 @@ static void report_progress(const AdviseSetting *setting, int number, int count)
     fprintf(stderr, "talus: %d of %d: %s\n", number, count, text);
 }
 
-/* Runs and adds the trial of a setting; its share of the time left is equal to that of each of the `others` trials that
- * follow. */
+/* Runs and adds the trial of a setting. Its time limit is an equal share of the time left, with `others` trials that
+ * follow; none with --span. */
 static TalusStatus add_trial(Session *s, const AdviseSetting *setting, int others)
 {
     Advise *a = &s->advise;
@@ -234,6 +245,7 @@ static TalusStatus run_trials(Session *s)
 
 /* ---- the command ---- */
 
+/* Checks that the options are valid and go together. Returns the exit code. */
 static int check_options(const CliList *operands)
 {
     if (options.from && (operands->count || options.set.count || !isnan(options.at)))

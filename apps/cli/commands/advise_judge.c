@@ -1,22 +1,24 @@
 /* cli/commands/advise_judge.c - judges the trials of `talus advise`: compares them with a reference and recommends.
  *
- * The reference is, among the trials that reach their tolerance, the one with the most accurate setting: exact law, then
- * the tightest tolerance, the shortest step, the stiffest contacts. Law and stiffness, tolerance, and step are each chosen
- * by trials that differ in this respect alone. */
+ * The reference is, among the trials that reach their tolerance (if none does, among all with steps), the one with the
+ * most accurate setting: exact law, then the tightest tolerance, the shortest step, the stiffest contacts. Law and
+ * stiffness, tolerance, and step are each chosen by trials that differ from the default in this respect alone. */
 #include "advise.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Differences from the reference up to which bulk figures agree; part_limit is relative to the reference's figure. */
+/* Differences from the reference up to which bulk figures agree. Where it is larger, the limit of the speed is
+ * part_limit times the reference's speed, that of the coordination 2 part_limit times the reference's coordination. */
 static const double height_limit = 0.02, coordination_limit = 0.2, speed_limit = 0.02,
                     part_limit = 0.05;
-/* Ratios of costs: up to little_dearer the more accurate of two settings is taken, below clearly_cheaper the cheaper. */
+/* Ratios of costs: up to little_dearer the more accurate of two settings is taken, below clearly_cheaper (of the
+ * relaxed law: below its square) the cheaper. */
 static const double little_dearer = 1.25, clearly_cheaper = 0.8;
 static const double missed_part = 0.01; /* part of the steps that may miss the tolerance */
-static const double no_lift =
-    1e-4; /* lift, over the diameter, below which contacts count as not opened */
+/* Lift, over the diameter, below which contacts count as not opened. */
+static const double no_lift = 1e-4;
 
 /* True if the trial has steps, none of them failed and at most missed_part of them missed the tolerance. */
 static bool reaches_tolerance(const AdviseTrial *t)
@@ -32,7 +34,7 @@ static double get_cost(const AdviseTrial *t)
 
 /* ---- the reference ---- */
 
-/* Compares settings by the rule at the top of this file. */
+/* True if trial a comes before trial b by the rule at the top of this file. */
 static bool is_more_accurate(const AdviseTrial *a, const AdviseTrial *b)
 {
     const TalusWorldChanges *x = &a->setting.changes, *y = &b->setting.changes;
@@ -55,7 +57,8 @@ static int find_reference(const Advise *a)
     return best;
 }
 
-/* Returns the mean bulk figures over times from end/2 to `end`, s since the start of the trial. */
+/* Returns the mean bulk figures over times from end/2 to `end`, s since the start of the trial; NAN if no step ends
+ * there. */
 static AdviseStep mean_until(const AdviseTrial *t, double end)
 {
     AdviseStep sum = {0};
@@ -121,6 +124,7 @@ static TalusWorldChanges with_step(TalusWorldChanges w, double step)
 
 static void set_reason(AdviseReason *reason, const char *format, ...) CLI_PRINTF(2, 3);
 
+/* Writes the formatted text, cut to ADVISE_TEXT - 1 bytes. */
 static void set_reason(AdviseReason *reason, const char *format, ...)
 {
     va_list args;
@@ -149,8 +153,8 @@ static bool is_stiffness_trial(const AdviseTrial *t, const TalusWorldChanges *ba
            reaches_tolerance(t);
 }
 
-/* Among the trials for which is_stiffness_trial is true, returns the stiffest that costs at most little_dearer times the
- * cheapest; NULL: none. `agreeing`: considers only trials that agree with the reference. */
+/* Among the trials for which is_stiffness_trial is true, returns the stiffest that costs at most little_dearer times
+ * the cheapest; NULL: none. `agreeing`: considers only trials that agree with the reference. */
 static const AdviseTrial *find_stiffest(const Advise *a, const TalusWorldChanges *base,
                                         bool agreeing)
 {
@@ -170,7 +174,7 @@ static const AdviseTrial *find_stiffest(const Advise *a, const TalusWorldChanges
     return best;
 }
 
-/* Prefers trials that agree with the reference; NULL: no trial is eligible. */
+/* Returns find_stiffest of the trials that agree with the reference or, if there are none, of all; NULL: none. */
 static const AdviseTrial *choose_stiffness(const Advise *a, const TalusWorldChanges *base)
 {
     const AdviseTrial *best = find_stiffest(a, base, true);
@@ -224,8 +228,8 @@ static void explain_stiffness(AdviseReason *reason, const AdviseTrial *t, const 
     }
 }
 
-/* Chooses law and stiffness with their reasons. Chooses the relaxation if it agrees, opens no contacts, and is much
- * cheaper or no exact trial reaches its tolerance; otherwise the exact law. */
+/* Chooses law and stiffness with their reasons. Chooses the relaxation if it reaches its tolerance, agrees, opens no
+ * contacts, and is much cheaper or no exact trial reaches its tolerance; otherwise the exact law. */
 static void choose_law(const Advise *a, const TalusWorldChanges *base, AdviseAdvice *out)
 {
     const AdviseTrial *exact = choose_stiffness(a, base);

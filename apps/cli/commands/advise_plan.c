@@ -1,14 +1,16 @@
 /* cli/commands/advise_plan.c - the settings that `talus advise` tries.
  *
- * The settings are the default and changes of it in one respect each: law and stiffness, tolerance, or step. The last
- * setting combines the accurate choices; being the last, its trial has all the time that is left. */
+ * The settings are the scene's own, the default and changes of it in one respect each: law and stiffness, tolerance, or
+ * step. The last setting combines the accurate choices; its trial is the last of the plan, so that it has a large share
+ * of the time that the others left. */
 #include "advise.h"
 
 #include "world/state.h"
 
 #include <math.h>
 
-static const double stiffer = 1e-3; /* compliance of the trials setting stiffer contacts */
+/* Compliance of the settings with stiffer contacts, unless the default is rigid. */
+static const double stiffer = 1e-3;
 
 bool advise_same_setting(const TalusWorldChanges *a, const TalusWorldChanges *b)
 {
@@ -45,7 +47,9 @@ int advise_plan(const TalusWorldChanges *own, const TalusWorldChanges *base,
     const double stiff = base->compliance > 0.0 ? stiffer : 0.0;
     const struct {
         TalusFrictionLaw law;
-        double compliance, tolerance, step; /* compliance below 0: the default's; step: factor */
+        double compliance; /* below 0: the default's */
+        double tolerance;
+        double step; /* factor of the default's step */
         int priority;
     } rows[] = {
         {TALUS_LAW_COULOMB, -1.0, 1e-2, 1.0, 0},  {TALUS_LAW_CCP, 0.0, 1e-2, 1.0, 0},

@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Values of the options, which the table at the end describes. NULL, -1: not given. */
 typedef struct Options {
     const char *out, *backend;
     int threads, repeat, steps;
@@ -29,16 +30,16 @@ static Options options = {.threads = -1, .repeat = -1, .steps = -1};
 
 typedef struct Session {
     Options options;
-    const Experiment *experiment;
-    char dir[CLI_PATH_MAX], title[LAB_TEXT];
+    const Experiment *experiment;            /* NULL: benchmarks that run worlds */
+    char dir[CLI_PATH_MAX], title[LAB_TEXT]; /* memory of set.dir and set.title */
     int divisor; /* number by which iterations are divided: 1, or 10 with --quick */
     LabSet set;
     char **path; /* paths of the problem files, one per case */
     TalusPool *pool;
 } Session;
 
-static const double others_seconds =
-    20.0; /* time limit of a solver that the experiment does not name */
+/* Time limit of a solver that the experiment does not name, s. */
+static const double others_seconds = 20.0;
 
 /* ---- the problems ---- */
 
@@ -103,7 +104,8 @@ static TalusStatus settle_world(const Session *session, TalusWorld *world, const
     return TALUS_OK;
 }
 
-/* Creates a copy of the problem in which the heaviest body has the given mass, kg, and its inertia in proportion. */
+/* Creates a copy of the problem in which the heaviest body that is free to move has the given mass, kg, and its inertia
+ * in proportion. The caller destroys *out. */
 static TalusStatus change_heaviest_mass(TalusProblem *problem, double mass, TalusProblem **out)
 {
     TalusProblemDef def;
@@ -145,8 +147,8 @@ static TalusStatus write_problem(TalusProblem *problem, const BenchCase *c, cons
     return status;
 }
 
-/* Writes the problem of the world's next step to `path`, with the number of contacts and the heaviest mass that the case
- * gives, if any. */
+/* Writes the problem of the world's next step to `path`, with the number of contacts and the heaviest mass that the
+ * case gives, if any. */
 static TalusStatus write_next_problem(const Session *session, const BenchCase *c, TalusWorld *world,
                                       const char *path)
 {
@@ -318,8 +320,8 @@ static int report_stop(const Session *session)
     return 128 + cli_stop_signal();
 }
 
-/* Prints results, tables, notes and directory unless --quiet; with --json, prints them to standard error, and the results
- * as JSON to standard output. */
+/* Prints results, tables, notes and directory unless --quiet; with --json, prints them to standard error, and the
+ * results as JSON to standard output. */
 static void print_set(const Session *session)
 {
     const Options *o = &session->options;
@@ -340,7 +342,8 @@ static void print_set(const Session *session)
         lab_print_bench_json(set);
 }
 
-/* Adds the experiment's tables and notes, writes the results and prints them. Returns the exit code. */
+/* Adds the experiment's tables and notes, writes the results and prints them; after a signal, writes the results alone
+ * and reports the stop. Returns the exit code. */
 static int conclude_experiment(Session *session)
 {
     LabSet *set = &session->set;

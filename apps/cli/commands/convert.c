@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const double redraw_seconds = 0.2;
+static const double redraw_seconds = 0.2; /* least time between two redraws of the bar */
 
 typedef struct Conversion {
     const char *kind, *out;
@@ -23,13 +23,13 @@ typedef struct Conversion {
     TalusFormatWriter *writer;
     TalusSnapshot snapshot;
     const FrameRange *range;
-    int *chosen; /* indices of the frames in the range */
-    int count;
+    int *chosen;     /* indices of the frames in the range */
+    int count;       /* number of these frames */
     double quantum;  /* largest quantum of positions in the frames so far, m */
     unsigned fields; /* which data the last frame has, TALUS_SNAPSHOT_... */
     bool bar;        /* shows progress on a terminal */
-    bool lean;       /* some frame has lean detail */
-    double last_bar;
+    bool lean;       /* some frame so far has lean detail */
+    double last_bar; /* wall clock at the last redraw of the bar; 0: none */
 } Conversion;
 
 /* ---- messages ---- */

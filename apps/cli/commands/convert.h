@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "cli/serve/serve_files.h"
 
-/* Continues the help of --to: "write another program's files instead of a page:". */
+/* Kinds of files, for the help of --to and for messages. */
 #define CONVERT_KINDS "vtp or vtkhdf (ParaView), lammps (OVITO), csv"
 
 /* Frames from time `from` to `until`, at least `every` apart; simulated seconds, NAN: no limit. */
@@ -13,8 +13,8 @@ typedef struct FrameRange {
     double every, from, until;
 } FrameRange;
 
-/* Writes the indices of the frames in the range to *chosen, which the caller releases, also on failure. Fails if no
- * frame is in the range; `path` is for the message. */
+/* Writes the indices of the frames in the range to *chosen, which the caller releases, also on failure, and their
+ * number. Fails if no frame is in the range; `path` is for the message. */
 TalusStatus export_choose_frames(const TalusFrames *frames, const char *path,
                                  const FrameRange *range, int **chosen, int *count);
 

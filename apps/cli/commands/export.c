@@ -21,8 +21,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LIMIT_DEFAULT = 64, NOTE_MAX = 256 };
+enum { LIMIT_DEFAULT = 64, NOTE_MAX = 256 }; /* --limit if not given, MB; bytes of the note */
 
+/* Values of the options, which option_table describes. NULL, NAN: not given. */
 typedef struct Options {
     const char *output, *to;
     double limit;
@@ -51,12 +52,13 @@ typedef struct Export {
     char *path; /* frames file */
     TalusFrames *frames;
     int *chosen; /* indices of the frames that the options select */
-    int count, total;
+    int count;   /* number of chosen frames */
+    int total;   /* number of frames in the file */
     RunState run;
     Steps steps;
-    int steps_fd;
-    char note[NOTE_MAX];
-    ViewerRun page;
+    int steps_fd;        /* descriptor of steps.csv; -1: none */
+    char note[NOTE_MAX]; /* says which frames the page has; "": all */
+    ViewerRun page;      /* what the page says of the run; points into the other fields */
     uint64_t base_bytes; /* bytes of the JSON value about the run, with a reserve for the note */
 } Export;
 
@@ -130,7 +132,8 @@ static TalusStatus write_thinned(const Export *x, const char *path, int n, uint6
     return status == TALUS_OK ? get_file_size(path, bytes) : status;
 }
 
-/* Fails with a message that gives the limit which would suffice for the first and the last frame. */
+/* Writes a frames file with the first and the last frame to measure it; fails with a message that gives the limit which
+ * would suffice for these. */
 static TalusStatus fail_too_large(const Export *x, const char *path)
 {
     uint64_t bytes;
@@ -145,8 +148,9 @@ static TalusStatus fail_too_large(const Export *x, const char *path)
         needed);
 }
 
-/* Writes a frames file with every n-th chosen frame, for about the smallest n with which the page stays within the limit,
- * and sets *every to n. As frames differ in size, the next n is estimated from how many frames fitted with the last n. */
+/* Writes a frames file with every n-th chosen frame, for about the smallest n with which the page stays within the
+ * limit, and sets *every to n. As frames differ in size, the next n is estimated from how many frames fitted with the
+ * last n. */
 static TalusStatus write_fitting_frames(const Export *x, const char *path, uint64_t *bytes,
                                         int *every)
 {
@@ -243,8 +247,8 @@ static void count_bytes(void *user, const char *bytes, size_t size)
     *count += size;
 }
 
-/* Sets x->base_bytes to the size of the JSON value about the run, plus 2 NOTE_MAX for the note, whose text is known only
- * with the number of frames. */
+/* Sets x->base_bytes to the size of the JSON value about the run, plus 2 NOTE_MAX for the note, whose text is known
+ * only with the number of frames. */
 static TalusStatus measure_run_json(Export *x)
 {
     JsonOut json;
@@ -267,7 +271,7 @@ static void print_written(const Export *x, int written)
     printf("%d of %d frames%s%s\n", written, x->total, x->note[0] ? ": " : "", x->note);
 }
 
-/* Creates a file with an unused name beside the page. */
+/* Creates an empty file with an unused name beside the page. The caller removes the file and releases *path. */
 static TalusStatus make_temporary(const Export *x, char **path)
 {
     TALUS_TRY(talus_path_format(path, "%s.frames-XXXXXX", x->options->output));
@@ -313,8 +317,8 @@ static TalusStatus write_page(Export *x, const RunLocation *location)
     describe_page(x, location);
     note_range(x);
     TALUS_TRY(measure_run_json(x));
-    /* A frames file of an earlier version is converted: version 1 lacks the triangles by which the page draws shapes, and
-     * versions 1 and 2 name bodies by slots. */
+    /* A frames file of an earlier version is converted: version 1 lacks the triangles by which the page draws shapes,
+     * and versions 1 and 2 name bodies by slots. */
     if (x->count < x->total || talus_frames_version(x->frames) < TALUS_FRAMES_VERSION ||
         viewer_page_size(x->base_bytes, get_frames_end(x)) > get_limit_bytes(x))
         return write_thinned_page(x);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Values of the options, which the table at the end describes. NULL, NAN, -1: not given. */
 typedef struct Options {
     CliList set;
     const char *solver, *output, *form;
@@ -31,6 +32,7 @@ static TalusStatus advance_world(TalusWorld *world, double time)
 
 /* ---- writing ---- */
 
+/* Values of --form, by TalusFclibForm. */
 static const char *const form_names[] = {
     [TALUS_FCLIB_AUTO] = "auto", [TALUS_FCLIB_GLOBAL] = "global", [TALUS_FCLIB_LOCAL] = "local"};
 
@@ -67,6 +69,7 @@ static TalusStatus write_problem(const Options *o, TalusProblem *problem, const 
 
 /* ---- the report ---- */
 
+/* Returns the number of blocks that belong to joints. */
 static int count_joints(const TalusProblem *problem)
 {
     int joints = 0;

@@ -20,8 +20,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* TEXT_LIMIT: maximum bytes of results.json. CONE_BLOCKS: maximum number of blocks of a problem that print_cone examines,
- * which takes seconds. CONE_SIDES: sides of the polygon that replaces a disc there; its edges are at most 2 % inside. */
+/* TEXT_LIMIT: maximum bytes of results.json. CONE_BLOCKS: maximum number of blocks of a problem that print_cone
+ * examines, which takes seconds. CONE_SIDES: sides of the polygon that replaces a disc there; its edges are at most 2 %
+ * inside. */
 enum { TEXT_LIMIT = 1 << 30, CONE_BLOCKS = 20000, CONE_SIDES = 16 };
 
 /* ---- scenes ---- */
@@ -123,9 +124,9 @@ static void print_compliance(TalusProblem *problem)
         info_print_fact("compliance", "of %d contacts, %.3g to %.3g /kg", compliant, low, high);
 }
 
-/* Prints whether the friction cone is pointed. If it is not, contacts can jam: press against each other without moving a
- * body. Changes the problem's friction for this test: all contacts get the section of the first contact with friction, or
- * a polygon if that is a disc. */
+/* Prints whether the friction cone is pointed. If it is not, contacts can jam: press against each other without moving
+ * a body. Changes the problem's friction for this test: all contacts get the section of the first contact with
+ * friction, or a polygon if that is a disc. */
 static void print_cone(TalusProblem *problem)
 {
     TalusFrictionModel model = {.section = TALUS_SECTION_NONE};

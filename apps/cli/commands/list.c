@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME_WIDTH = 16 };
+enum { NAME_WIDTH = 16 }; /* width of the column of names */
 
 static void print_row(const char *name, const char *text)
 {

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* Values of the options, which the table at the end describes. NULL, NAN, -1: not given. */
 typedef struct Options {
     CliList set;
     const char *output, *size, *colour, *range, *view, *from, *container, *clip;
@@ -25,11 +26,13 @@ static Options options = {.time = NAN, .zoom = NAN, .threads = -1};
 
 /* ---- parsing of options ---- */
 
+/* Values of --container, in the order of TalusContainerStyle. */
 static const char *const container_names[] = {"shown", "ghost", "hidden"};
 
+/* Values of --view. */
 static const struct {
     const char *name;
-    double azimuth, elevation;
+    double azimuth, elevation; /* of the camera, degrees */
 } views[] = {
     {"home", -60.0, 18.0}, {"front", -90.0, 0.0}, {"side", 0.0, 0.0}, {"top", -90.0, 90.0}};
 
@@ -54,7 +57,8 @@ static int find_name(const char *option, const char *word, const char *const *na
     return -1;
 }
 
-/* Parses exactly two numbers separated by the character `between`. */
+/* Parses exactly two finite numbers separated by the character `between`; may write *a and *b even if it returns
+ * false. */
 static bool parse_two_numbers(const char *text, char between, double *a, double *b)
 {
     char *end;
@@ -200,8 +204,8 @@ static void free_source(PictureSource *source)
     talus_frames_head_clear(&source->store);
 }
 
-/* Writes the index of the last frame at or before `time`; NAN: of the last frame. Returns false with a message if the
- * time is before the first frame, or after the last by more than the time between the last two. */
+/* Writes the index of the last frame at or before `time`; NAN: of the last frame. Returns false with a message if there
+ * is no frame, or the time is before the first or after the last by more than the time between the last two. */
 static bool find_frame(const char *path, const TalusFrames *frames, double time, int *index)
 {
     int count = talus_frames_count(frames);

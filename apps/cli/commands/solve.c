@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Values of the options, which the table at the end describes. NULL, NAN, -1: not given. */
 typedef struct Options {
     const char *solver, *backend, *trace, *save, *report, *reference;
     const char *law, *section, *outer, *measure;
@@ -33,9 +34,10 @@ typedef struct Session {
     double *best; /* impulses of the best result so far, for --save */
     /* Normal impulses by which law fixed bounds friction in the best result so far; NULL: none. */
     double *bounds;
-    double *certificate; /* proof that the problem has no solution; NULL: none found */
-    double best_residual;
-    char best_solver[LAB_TEXT], title[LAB_TEXT];
+    double *certificate;        /* proof that the problem has no solution; NULL: none found */
+    double best_residual;       /* natural residual of `best`, m/s */
+    char best_solver[LAB_TEXT]; /* name of the result `best` */
+    char title[LAB_TEXT];       /* memory of set.title for several problems */
     /* Of the present problem: the last solver that missed the tolerance, "" if none; whether some solver reached the
      * tolerance or proved the problem infeasible. */
     char missed[LAB_TEXT];
@@ -71,7 +73,7 @@ static bool asks_exact_reference(const Options *o)
     return o->reference && strcmp(o->reference, "exact") == 0;
 }
 
-/* Checks that options are valid, go together and name writable files. Returns the exit code. */
+/* Checks that options are valid, go together and name files in writable folders. Returns the exit code. */
 static int check_options(const Options *o, const CliList *operands)
 {
     if (o->tol == 0.0 && o->max_iter < 0 && isnan(o->budget))
@@ -179,8 +181,8 @@ static bool has_stored_bounds(const LabProblem *p)
 }
 
 /* True if contacts of the problem are under `law`. `words` and `section` are its law and section in words
- * (lab_friction_format); with law "mixed", true for every law. If no contact has friction, true if `asked`, the value of
- * --law, is `law`. */
+ * (lab_friction_format); with law "mixed", true for every law. If no contact has friction, true if `asked`, the value
+ * of --law, is `law`. */
 static bool is_under(const char *law, const char *words, const char *section, const char *asked)
 {
     bool smooth = strcmp(section, "none") == 0;
@@ -245,7 +247,7 @@ static int open_problems(Session *session, const CliList *operands)
         return CLI_FAILED;
     if (o->reference && !asks_exact_reference(o) &&
         read_references(set, o->reference, o->quiet) != CLI_OK)
-        return CLI_FAILED; /* before name_uniquely, because references are found by file names */
+        return CLI_FAILED; /* before make_names_unique, because references are found by file names */
     make_names_unique(set);
     return CLI_OK;
 }
@@ -309,6 +311,7 @@ static TalusStatus copy_certificate(Session *session, const LabProblem *problem)
     return TALUS_OK;
 }
 
+/* Returns the job of this solver with the terms that the options give. */
 static LabJob make_job(const Session *session, const char *solver)
 {
     const Options *o = &session->options;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Values of the options, which the table at the end describes. NULL, NAN: not given. */
 typedef struct Options {
     const char *group; /* FCLIB group of the solution; NULL: a problem file */
     const char *reference;
@@ -27,8 +28,9 @@ static Options options = {.tol = NAN};
 typedef struct Findings {
     TalusMetrics metrics;
     int contacts, rows;
-    double stored_velocity_error; /* |u - u of the solution's file| / |q|; NAN: the file has no u */
-    double velocity_error;        /* |u - u of the reference| / |q|; NAN without a reference */
+    /* |u - u of the solution's file| / |q|; NAN: the file has no u, PROBLEM is no FCLIB file, or q is 0. */
+    double stored_velocity_error;
+    double velocity_error;    /* |u - u of the reference| / |q|; NAN: no reference, or q is 0 */
     double stored_siconos;    /* Siconos's error with W as stored; NAN unless W is unsymmetric */
     double asymmetry;         /* |W - W'| / |W|; NAN without a stored W */
     int matrix_rows, entries; /* of the stored W; 0 without one */
@@ -46,11 +48,11 @@ typedef struct Source {
 
 /* A solution, of an FCLIB file or a problem file. */
 typedef struct Solution {
-    TalusProblem *problem; /* NULL: an FCLIB file */
-    TalusFclib *fclib;     /* the solution's file, read only if PROBLEM is not FCLIB; else NULL */
-    TalusFclibPoint point; /* impulses and velocities of an FCLIB file */
-    const double *impulses;
-    int contacts, rows;
+    TalusProblem *problem;  /* NULL: an FCLIB file */
+    TalusFclib *fclib;      /* the solution's file, read only if PROBLEM is not FCLIB; else NULL */
+    TalusFclibPoint point;  /* impulses and velocities of an FCLIB file */
+    const double *impulses; /* in `point` or `problem`, `rows` per contact; NULL: none */
+    int contacts, rows;     /* rows per contact in the file */
 } Solution;
 
 /* ---- measuring ---- */
@@ -86,8 +88,9 @@ static double measure_stored_error(const VerifyPoint *point, double *u)
     return metrics.siconos;
 }
 
-/* Fills `point` with the problem at `impulses`, in the rows of its file; of FCLIB, also `stored_w_velocities`, those with
- * W as stored (may be NULL). Returns false with a reason if the problem has no such point. */
+/* Fills `point`, which the caller frees, with the problem at `impulses`, in the rows of its file; of FCLIB, also
+ * `stored_w_velocities`, those with W as stored (may be NULL). Returns false with a reason if verify_fclib_point
+ * fails. */
 static bool evaluate_problem(const Source *source, TalusFrictionModel model, const double *impulses,
                              VerifyPoint *point, double *stored_w_velocities, const char **reason)
 {
@@ -98,8 +101,8 @@ static bool evaluate_problem(const Source *source, TalusFrictionModel model, con
     return true;
 }
 
-/* Checks whether the stored direction proves that the problem is infeasible, and fills found->certificate. Evaluates the
- * problem at the direction, to find a large factor, then at the direction times this factor. */
+/* Checks whether the stored direction proves that the problem is infeasible, and fills found->certificate. Evaluates
+ * the problem at the direction, to find a large factor, then at the direction times this factor. */
 static void check_certificate(const Source *source, TalusFrictionModel model,
                               const Solution *solution, Findings *found)
 {
@@ -251,8 +254,9 @@ static TalusStatus open_solution(const char *path, const char *group, const Sour
     return TALUS_OK;
 }
 
-/* Fails unless the solution has impulses and as many contacts and rows as the problem. If PROBLEM is an FCLIB file, with
- * three rows per contact in three dimensions, rows may differ: a problem file without friction has normal rows only. */
+/* Fails unless the solution has impulses and as many contacts and rows as the problem. If PROBLEM is an FCLIB file,
+ * with three rows per contact in three dimensions, rows may differ: a problem file without friction has normal rows
+ * only. */
 static int check_sizes(const char *path, const char *group, const Source *source,
                        const Solution *solution)
 {
@@ -276,6 +280,7 @@ typedef struct Figure {
 
 enum { FIGURES = 29 };
 
+/* Writes the rows of the output; the value of a figure that is not known is NAN. */
 static void list_figures(const Findings *f, Figure out[FIGURES])
 {
     const TalusMetrics *m = &f->metrics;

@@ -67,8 +67,8 @@ static bool is_ignored(int number)
     return sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
-/* Serves until SIGINT, SIGTERM or SIGHUP arrives. All threads block these signals; this thread receives them by sigwait.
- * Returns the exit code. */
+/* Serves until SIGINT, SIGTERM or SIGHUP (unless that is ignored on entry) arrives. All threads block these signals;
+ * this thread receives them by sigwait. Returns the exit code. */
 static int serve_until_signal(ServeFiles *files, const char *operand)
 {
     sigset_t stop, before;

@@ -71,7 +71,8 @@ static void measure_rate(Control *control, const Run *run)
     control->reported_active = active;
 }
 
-/* Ignores a failure to write run.json: results do not depend on it, and the run's own output will fail with a message. */
+/* Ignores a failure to write run.json: results do not depend on it, and the run's own output will fail with a
+ * message. */
 void control_report(Control *control, const Run *run, const char *state, const char *message)
 {
     const TalusOverlapSummary *overlap = &run->tally.overlap;

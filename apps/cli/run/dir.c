@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Version of run.json and maximum of its bytes; attempts of run_lock_take, 10 ms apart. */
 enum { VERSION = 1, STATE_LIMIT = 1 << 16, LOCK_TRIES = 20 };
 
 /* Flags of open() that neither follow a link nor block on a named pipe. */
@@ -100,7 +101,7 @@ static double get_number(const TalusJson *root, const char *key, double otherwis
     return value && value->kind == TALUS_JSON_NUMBER ? value->number : otherwise;
 }
 
-/* Returns the integer at `key`; 0 if it is missing or out of range, as in a damaged file. */
+/* Returns the number at `key`, rounded down; 0 if it is missing, negative or above `limit`, as in a damaged file. */
 static int64_t get_count(const TalusJson *root, const char *key, double limit)
 {
     double value = get_number(root, key, 0.0);
@@ -163,8 +164,8 @@ static bool read_state_file(int at, const char *dir, RunState *state)
     return known;
 }
 
-/* Reads run.json, then tests the lock. If run.json says "running" but the lock is free, reads run.json once more: the
- * run may have ended between, and it writes its final state before it releases the lock. */
+/* Reads run.json, then tests the lock. If run.json says "running" or "paused" but the lock is free, reads run.json once
+ * more: the run may have ended between, and it writes its final state before it releases the lock. */
 bool run_state_read(int at, const char *dir, RunState *state)
 {
     for (int i = 0; i < 2; i++) {

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define VIEW "view"
+#define VIEW "view" /* frames of the viewer, which a run always writes */
 
 bool frame_kinds_split(const char *list, FrameKinds *kinds)
 {

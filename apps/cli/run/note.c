@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOTE_HEADER "talus-run 1"
+#define NOTE_HEADER "talus-run 1" /* first line of a note, with the version of its form */
 
-/* Writes a line "key text"; nothing if text is NULL. A value is the rest of its line, so line breaks become "\n". */
+/* Writes a line "key text"; nothing if text is NULL. A value is the rest of its line, so a line break becomes "\n" and
+ * a backslash "\\". */
 static void put_text(FILE *out, const char *key, const char *text)
 {
     if (!text)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BAR_WIDTH = 30 };
+enum { BAR_WIDTH = 30 };                /* characters */
 static const double bar_interval = 0.2; /* seconds between redraws */
 
 /* Formats seconds as "1:05" or "2:03:10"; "-" if they are NAN, negative or very large. */

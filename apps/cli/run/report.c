@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+/* Processor time of the process, user and system, s. */
 static double cpu_seconds(const struct rusage *use)
 {
     return (double)use->ru_utime.tv_sec + (double)use->ru_stime.tv_sec +
@@ -67,6 +68,7 @@ static void print_stage(FILE *out, const char *name, double seconds, double tota
             total > 0.0 ? 100.0 * seconds / total : 0.0);
 }
 
+/* Prints the seconds of each stage; "other" is what the stages leave of the wall-clock time. */
 static void print_stages(const RunClock *clock, FILE *out)
 {
     double known = clock->setup + clock->detect + clock->build + clock->solve + clock->integrate +

@@ -1,8 +1,8 @@
 /* cli/run/run.c - talus run: runs a scene from its start, or a stopped run from its checkpoint, to the end.
  *
  * Each step writes its row, its frame if due and then the checkpoint if due. A checkpoint therefore never refers to
- * data that is not on disk, and a resumed run starts with the next step. Frames are due by step number, so that
- * stopping does not move them.
+ * data that is not on disk, and a resumed run starts with the next step. Frames are due by step number (after a
+ * shortened step by time), so that stopping does not move them.
  *
  * A run whose end is not a multiple of the step ends with one or two shortened steps (talus_world_step_to), which a run
  * to a later end does not have. The last checkpoint is therefore written before the shortened steps. A resume to a
@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Values of the options, which the table at the end describes. NULL, NAN, -1: not given. */
 typedef struct Options {
     CliList set;
     const char *solver, *backend, *out, *frames, *resume, *final_positions;
@@ -120,7 +121,7 @@ static int check_support(TalusWorld *world, const char *spec)
 }
 
 /* Opens the directory for output: replaces its content and writes the first frame or, with `resume`, removes output
- * after the checkpoint. */
+ * after the checkpoint. Then run.json says "running". Returns the exit code. */
 static int open_output(Session *session, bool resume)
 {
     const Run *run = &session->run;
@@ -219,8 +220,9 @@ static int load_checkpoint(Session *session, int threads)
     return CLI_OK;
 }
 
-/* Locks the directory of the run to resume. To be called before its checkpoint is read, since a run that is active there
- * would replace the checkpoint. Does nothing in a directory without a run, so that no run.lock is created there. */
+/* Locks the directory of the run to resume. To be called before its checkpoint is read, since a run that is active
+ * there would replace the checkpoint. Does nothing in a directory without a run, so that no run.lock is created
+ * there. */
 static int lock_resumed_dir(Session *session, const char *dir)
 {
     static const char *const names[] = {TALUS_CHECKPOINT_A, TALUS_CHECKPOINT_B, "run.lock"};
@@ -233,8 +235,8 @@ static int lock_resumed_dir(Session *session, const char *dir)
     return found ? control_open(&session->control, dir) : CLI_OK;
 }
 
-/* Stores the backend of the world in the settings of a resumed run. Returns true, after a message unless --quiet, if the
- * checkpoint was written on another backend. */
+/* Stores the backend of the world in the settings of a resumed run. Returns true, after a message unless --quiet, if
+ * the checkpoint was written on another backend. */
 static bool note_backend_change(Session *session)
 {
     RunSettings *s = &session->run.settings;
@@ -283,7 +285,7 @@ static int resume_run(Session *session)
 
 /* ---- the loop ---- */
 
-static const double check_interval = 0.1; /* seconds */
+static const double check_interval = 0.1; /* seconds between checks of the directory */
 
 /* Writes a checkpoint if checkpoint_every seconds have passed since the last one and no step was shortened. */
 static int write_checkpoint_if_due(Session *session)
@@ -323,8 +325,8 @@ static int check_directory(Session *session)
 }
 
 /* For a run that fails: if its directory was renamed or removed, saves the state in the open directory and prints the
- * directory's present path, or that the data is lost. Returns false if there is no output or the directory still has its
- * name. */
+ * directory's present path, or that the data is lost. Returns false if there is no output or the directory still has
+ * its name. */
 static bool rescue_state(Session *session)
 {
     Run *run = &session->run;
@@ -343,7 +345,8 @@ static bool rescue_state(Session *session)
     return true;
 }
 
-/* For a run that fails: prints from which checkpoint it can be resumed; rescues the state if the directory was moved. */
+/* For a run that fails: prints from which checkpoint it can be resumed; rescues the state if the directory was
+ * moved. */
 static void report_last_checkpoint(Session *session)
 {
     if (rescue_state(session))
@@ -434,8 +437,8 @@ static bool asked_to_stop(const Session *session)
     return cli_stop_signal() || session->control.stop;
 }
 
-/* Reports the state "paused" and sleeps until a command word or a signal ends the pause, with a checkpoint when due; then
- * reports "running" unless the run is to stop. Returns the exit code. */
+/* Reports the state "paused" and sleeps until a command word or a signal ends the pause, with a checkpoint when due;
+ * then reports "running" unless the run is to stop. Returns the exit code. */
 static int wait_in_pause(Session *session)
 {
     Run *run = &session->run;
@@ -493,7 +496,7 @@ static int run_to_end(Session *session)
 
 /* ---- the end ---- */
 
-/* Returns the signal, or "talus view", that has stopped the run. */
+/* Returns the name of the signal that has stopped the run; if a command word did, "talus view", which writes these. */
 static const char *name_of_stopper(void)
 {
     return cli_stop_signal() ? cli_stop_name() : "talus view";

@@ -9,9 +9,11 @@
 
 #include <stdio.h>
 
-/* Definition of a run. A checkpoint stores it, so that --resume needs only the directory. */
+/* Definition of a run. A checkpoint stores it, so that --resume needs only the directory. Texts are not owned: they are
+ * arguments, texts of the scene and the world, or parts of a checkpoint's note. */
 typedef struct RunSettings {
-    const char *scene, *title;
+    const char *scene;   /* as named on the command line */
+    const char *title;   /* the scene's title, or its name if it has none */
     const char *solver;  /* NULL: the scene's */
     const char *backend; /* NULL: read from a checkpoint that lacks this field */
     const char *frames;  /* additional kinds of frames, "vtp,csv"; NULL: none */
@@ -36,8 +38,8 @@ typedef struct RunTally {
 /* Wall-clock seconds of this process by stage. */
 typedef struct RunClock {
     double setup, detect, build, solve, integrate, output, paused;
-    double start; /* clock reading at the start of the process */
-    double wall;  /* seconds from the start to the end of the run */
+    double start; /* clock reading when the command began to open the run */
+    double wall;  /* seconds from `start` to the end of the run */
 } RunClock;
 
 typedef struct Run {
@@ -46,13 +48,13 @@ typedef struct Run {
     RunClock clock;
     TalusWorld *world;
     int64_t first_step; /* number of steps that the run had before this process */
-    int64_t last_step;  /* number of steps that the run has at its end */
+    int64_t last_step;  /* number of steps that the run is to have at its end */
     /* True once a step was shorter than h, so that time is no longer the number of steps times h. */
     bool shortened;
     const char *dir; /* directory of the output; NULL: no output */
 } Run;
 
-/* Adds a step to the totals and to the seconds of its stages. */
+/* Adds a step to the totals and to the seconds of its stages, and stores its figures as those of the last step. */
 void run_tally_step(RunTally *tally, RunClock *clock, const TalusStepInfo *info);
 
 /* ---- schedule.c ---- */
@@ -62,9 +64,12 @@ double run_next_step_length(const Run *run);
 bool run_frame_due(const Run *run, const TalusStepInfo *info);
 bool run_line_due(const Run *run, const TalusStepInfo *info);
 
+/* ---- note.c ---- */
 /* Returns settings and totals as text, stored in a checkpoint as its note; release with free(). NULL: out of memory. */
 char *run_note_format(const RunSettings *settings, const RunTally *tally);
-/* Parses a note; modifies its text, and the settings point into it. Returns false if the text is not such a note. */
+/* Parses a note; modifies its text, and the settings point into it. *settings must be zeros or from an earlier call,
+ * whose array settings->set.item is used again. Returns false if the text is not such a note; both structs are then
+ * undefined, except settings->set.item. */
 bool run_note_parse(char *note, RunSettings *settings, RunTally *tally);
 
 /* ---- kinds of frames, as named in --frames and in a note ---- */
@@ -76,8 +81,8 @@ typedef struct FrameKinds {
     int count;
 } FrameKinds;
 
-/* Splits a list such as "vtp,csv"; NULL is empty. Drops "view", always written. Returns false if the text is too long
- * or names more than FRAME_KINDS_MAX kinds. */
+/* Splits a list such as "vtp,csv"; NULL is empty. Drops "view", always written. Does not check the names. Returns false
+ * if the text does not fit into kinds->text or names more than FRAME_KINDS_MAX kinds. */
 bool frame_kinds_split(const char *list, FrameKinds *kinds);
 /* Checks that `list`, the value of --frames, names kinds of this build, none of them twice. Returns CLI_OK, or the exit
  * code after a message. */
@@ -96,30 +101,33 @@ typedef struct Control {
 } Control;
 
 /* Creates `dir` if needed, locks it (or warns if the file system has no locks), and removes a command word for an
- * earlier run. Returns the exit code. */
+ * earlier run. Returns the exit code; call control_close even after a failure. */
 int control_open(Control *control, const char *dir);
 /* Lets control_report and control_poll act from now on, and reports the state "running". */
 void control_begin(Control *control, const Run *run);
-/* Rewrites run.json; `message` may be "". */
+/* Rewrites run.json; `message` may be "". Ignores a failure to write. */
 void control_report(Control *control, const Run *run, const char *state, const char *message);
-/* Reads the file `control` and, unless paused, rewrites run.json, each only if enough time has passed since the last
- * time. Call after each step and repeatedly during a pause. */
+/* Reads the file `control`, sets control->pause and control->stop by its word, and, unless paused, rewrites run.json;
+ * each only if enough time has passed since the last time. Call after each step and repeatedly during a pause. */
 void control_poll(Control *control, const Run *run);
 /* Unlocks and closes the directory. */
 void control_close(Control *control);
 
 /* ---- progress: a table line per interval and, on a terminal, a bar ---- */
 typedef struct Progress {
-    FILE *table; /* NULL: quiet */
-    bool bar;
-    double begun, last_bar; /* wall clock at the start and at the last redraw of the bar */
+    FILE *table;     /* NULL: quiet */
+    bool bar;        /* a bar is drawn on standard error, a terminal */
+    double begun;    /* wall clock at the start, plus the seconds of pauses since */
+    double last_bar; /* wall clock at the last redraw of the bar */
     /* Of the steps since the last table line: */
-    double interval_begun;        /* wall clock at the first of them */
-    int64_t steps, iterations;    /* numbers */
-    double residual, penetration; /* maxima */
+    double interval_begun;     /* wall clock at their start, plus the seconds of pauses since */
+    int64_t steps, iterations; /* numbers */
+    double residual;           /* maximum of the root mean square residual, m/s */
+    double penetration;        /* maximum, over the size of the smaller body */
 } Progress;
 
-/* Prints the table's head to standard output, or with `json` to standard error; with `quiet`, prints nothing ever. */
+/* Prints the table's head to standard output, or with `json` to standard error, where later lines go too. With `quiet`
+ * neither this nor the other calls print anything. */
 void progress_begin(Progress *progress, const Run *run, bool quiet, bool json);
 /* Call after each step. `line`: the step ends an interval, so a table line is printed. */
 void progress_step(Progress *progress, const Run *run, const TalusStepInfo *info, bool line);
@@ -132,9 +140,10 @@ void progress_end(Progress *progress);
 /* ---- the end of a run ---- */
 /* Writes the name of a scene: its path without folders and ".json". */
 void run_format_scene_name(const char *scene, char *name, size_t size);
-/* Writes the default directory of a run, out/NAME with the name of the scene. */
+/* Writes the default directory of a run: out/NAME with the name of the scene, or out/sceneNAME if the name is empty or
+ * begins with a dot. */
 void run_format_default_dir(const char *scene, char *dir, size_t size);
-/* Writes the file `path` with a line "x y z" per moving body, m. */
+/* Writes the file `path` with a line "x y z" per body that is not fixed, m. */
 TalusStatus run_write_positions(const char *path, const TalusWorld *world);
 /* Print the final report (seconds by stage, steps, residuals, hash): as text to `out`, as JSON to standard output. */
 void run_report(const Run *run, FILE *out);

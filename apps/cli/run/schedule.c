@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-enum { TABLE_LINES = 50 };
+enum { TABLE_LINES = 50 }; /* maximum number of table lines of a run, beside that at its end */
 
 double run_next_step_length(const Run *run)
 {

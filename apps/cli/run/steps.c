@@ -97,7 +97,8 @@ static bool lines_read_next(Lines *lines)
 
 /* ---- fields ---- */
 
-/* Writes the next field of a CSV line, without quotes, and advances the line; returns false after the last field. */
+/* Writes the next field of a CSV line, without quotes, and moves *line and *left, its remaining bytes, behind the
+ * field; returns false after the last field. */
 static bool next_field(const char **line, size_t *left, const char **field, size_t *length)
 {
     if (!*line)
@@ -228,8 +229,9 @@ TalusStatus steps_refresh(Steps *steps, int fd, bool *anew)
 
 /* ---- values ---- */
 
-/* Reads every `stride`-th row from row `first` on, `capacity` rows in all, into `values` as read_row does. Returns the
- * number of rows read, smaller than `capacity` if the file was truncated. */
+/* Reads every `stride`-th row of the file lines->fd from row `first` on, `capacity` rows in all, into `values` as
+ * read_row does. Returns the number of rows read, smaller than `capacity` if the file was truncated or cannot be
+ * read. */
 static int read_values(const Steps *steps, int64_t first, int64_t stride, Lines *lines,
                        double *values, int capacity)
 {

@@ -10,6 +10,8 @@
 
 #include <talus/base.h>
 
+/* Number of columns that are read; distance of rows whose offset is stored; maximum of rows that steps_write_json
+ * writes; maximum of bytes in a line. */
 enum { STEPS_COLUMNS = 13, STEPS_MARK = 256, STEPS_ROWS_MAX = 4000, STEPS_LINE_MAX = 1 << 14 };
 
 /* Index of steps.csv; zero-initialised: no file yet. */
@@ -23,14 +25,16 @@ typedef struct Steps {
     uint64_t *mark; /* file offsets of rows 0, STEPS_MARK, 2 STEPS_MARK, ... */
 } Steps;
 
-/* Reads rows appended since the last call. If the file was replaced, truncated or rewritten, reads all rows again
- * and sets *anew; otherwise leaves *anew unchanged. */
+/* Indexes rows appended to the open file `fd` since the last call. If the file was replaced, truncated or rewritten,
+ * indexes all rows again and sets *anew; otherwise leaves *anew unchanged. After a failure the rows before it are
+ * indexed. */
 TalusStatus steps_refresh(Steps *steps, int fd, bool *anew);
 /* Releases and empties the index. */
 void steps_clear(Steps *steps);
 
-/* Writes every `stride`-th row from row `first` on, at most STEPS_ROWS_MAX rows, as members of an open JSON object:
- * "rows" (number written), "first", "stride", "total" (rows in the file), and an array per column. */
+/* Writes every `stride`-th row, stride >= 1, from row `first` >= 0 on, at most STEPS_ROWS_MAX rows, as members of an
+ * open JSON object: "rows" (number written), "first", "stride", "total" (rows in the index), and an array per column.
+ * `fd` is not used without such rows. Writes nothing on failure. */
 TalusStatus steps_write_json(const Steps *steps, int fd, int64_t first, int64_t stride,
                              JsonOut *json);
 

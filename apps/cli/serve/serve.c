@@ -26,7 +26,7 @@
 
 #define QUEUE "128"       /* connections that wait for a thread */
 #define BACKLOG "1024"    /* connections that wait to enter the queue */
-#define REQUEST_MS "5000" /* limit of each wait for a client */
+#define REQUEST_MS "5000" /* limit of each wait for a client, ms */
 
 enum {
     PIECE_BYTES = 1 << 16, /* maximum size of one write */
@@ -144,7 +144,8 @@ static int answer_bytes(const Exchange *x, int status, const char *type, const c
     return status;
 }
 
-/* Answers with the line "STATUS: TEXT"; after a refusal, also drains the request's body. Returns `status`. */
+/* Answers with the line "STATUS: TEXT"; if the status is 400 or above, also drains the request's body. Returns
+ * `status`. */
 static int answer_text(const Exchange *x, int status, const char *text, const char *more)
 {
     char line[1200];
@@ -280,7 +281,8 @@ static int answer_frames_head(const Exchange *x)
     return status;
 }
 
-/* Reads the body byte by byte: a read of many bytes waits for all, and a slow client would never finish. */
+/* Reads the x->verdict.body bytes of the body, without a zero after them; returns false if they do not come within
+ * request_seconds. Reads byte by byte: a read of many bytes waits for all, and a slow client would never finish. */
 static bool read_body(const Exchange *x, char *body)
 {
     for (int n = 0; n < x->verdict.body; n++)
@@ -377,8 +379,8 @@ static int answer_target(Exchange *x)
     return answer_request(x);
 }
 
-/* Callback: answers a request that civetweb itself refuses with `status`. Corrects two of its refusals: that of a target
- * that is an address without a path, and 411 (Content-Length missing) where Content-Length is not a number. */
+/* Callback: answers a request that civetweb itself refuses with `status`. Corrects two of its refusals: that of a
+ * target that is an address without a path, and 411 (Content-Length missing) where Content-Length is not a number. */
 static int on_http_error(struct mg_connection *conn, int status, const char *message)
 {
     Exchange x = make_exchange(conn);

@@ -11,12 +11,13 @@ const char *serve_build_hint(void);
 
 typedef struct Server Server;
 
-/* Starts a server that answers in its own threads. The caller must have blocked SIGINT and SIGTERM, so that these threads
- * do not receive them. Port 0 takes a free port. `files` must outlive the server. Fails if the port is in use. */
+/* Starts a server that answers in its own threads. The caller must have blocked SIGINT and SIGTERM, so that these
+ * threads do not receive them. Port 0 takes a free port. `files` must outlive the server. Fails if the port is in use
+ * or this build has no server; end *out with serve_stop. */
 TalusStatus serve_start(ServeFiles *files, int port, Server **out);
 /* Returns the port in use. */
 int serve_port(const Server *server);
-/* Aborts requests in progress; all threads have ended on return. */
+/* Aborts requests in progress and releases the server; all threads have ended on return. */
 void serve_stop(Server *server);
 
 #endif

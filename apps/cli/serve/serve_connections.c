@@ -28,10 +28,10 @@ static const double request_grace = 0.1;
 static const double answer_grace = 1.0;
 
 typedef enum ConnectionState {
-    CONNECTION_NONE,
-    CONNECTION_READING,
-    CONNECTION_ANSWERING,
-    CONNECTION_DRAINING
+    CONNECTION_NONE,      /* the record is free */
+    CONNECTION_READING,   /* the request is not complete */
+    CONNECTION_ANSWERING, /* the request is complete, the answer is being made or sent */
+    CONNECTION_DRAINING   /* the answer is sent, further input is being discarded */
 } ConnectionState;
 
 struct Connection {
@@ -248,7 +248,7 @@ Connection *connections_add(Connections *all)
     return connection;
 }
 
-/* Also sets connection->since to the present time. */
+/* Sets state and client's port of the connection, and connection->since to the present time; NULL: does nothing. */
 static void set_state(Connection *connection, ConnectionState state, int peer)
 {
     if (!connection)

@@ -31,7 +31,7 @@ Connection *connections_add(Connections *all);
 void connection_set_answering(Connection *connection, int peer);
 /* True if connection_set_answering was called. */
 bool connection_is_answered(const Connection *connection);
-/* Notes that the client has read part of the answer. */
+/* Notes that part of the answer was sent, which shows that the client still reads. */
 void connection_note_progress(Connection *connection);
 /* Notes that the answer is sent and that the rest of the client's input is being read and discarded. */
 void connection_set_draining(Connection *connection);

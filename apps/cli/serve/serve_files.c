@@ -20,9 +20,9 @@
 /* State of the directory at one time. */
 typedef struct DirView {
     RunState run;
-    const char *state; /* state of the run as the page names it */
-    const char *title, *scene;
-    char frames_error[RUN_TEXT_MAX]; /* why frames are missing; "": there are frames */
+    const char *state;               /* state of the run as the page names it */
+    const char *title, *scene;       /* in `run` or the head of the first frame */
+    char frames_error[RUN_TEXT_MAX]; /* why frames cannot be read; "": the frames file is valid */
 } DirView;
 
 struct ServeFiles {
@@ -314,8 +314,8 @@ TalusStatus serve_files_write_status(ServeFiles *files, JsonOut *json)
     json_write_text(json, "title", view.title);
     json_write_text(json, "scene", view.scene);
     json_write_real(json, "steps_per_second", view.run.steps_per_second);
-    bool report_error =
-        view.frames_error[0] && !view.run.alive; /* a live run may not have frames yet */
+    /* A live run may not have frames yet. */
+    bool report_error = view.frames_error[0] && !view.run.alive;
     json_write_text(json, "message", report_error ? view.frames_error : view.run.message);
     json_write_int(json, "frames", count_frames(files));
     json_write_int(json, "bytes", (int64_t)find_valid_bytes(files));

@@ -1,8 +1,8 @@
 /* cli/serve/serve_files.h - the server's view of a run's directory, kept up to date during the run.
  *
- * Opens only regular files, by name relative to the directory's descriptor, never through a link: the frames file,
- * steps.csv, run.json, run.lock. Nothing else on the disk can be read through this interface. All calls but open and
- * close may come from any thread. */
+ * Reads only regular files, by name relative to the directory's descriptor, never through a link: the frames file,
+ * steps.csv, run.json, run.lock. Writes only `control`. Nothing else on the disk can be reached through this interface.
+ * All calls but open and close may come from any thread. */
 #ifndef TALUS_CLI_SERVE_FILES_H
 #define TALUS_CLI_SERVE_FILES_H
 
@@ -26,13 +26,15 @@ typedef struct RunLocation {
     bool alone; /* the file has another name than frames.talus, so it belongs to no run */
 } RunLocation;
 
-/* Fails if the operand is neither a directory nor a file. Does not check that frames exist. */
+/* Fills `location`, to be cleared with run_location_clear. Fails if the operand is neither a directory nor a regular
+ * file. Does not check that frames exist. */
 TalusStatus run_location_find(const char *operand, RunLocation *location);
 void run_location_clear(RunLocation *location);
 
 typedef struct ServeFiles ServeFiles;
 
-/* Fails if there are no frames, unless an active run in the directory has not written any yet. */
+/* Opens the directory and reads its files; copies `location`. Fails if there are no frames that can be read, unless a
+ * run is active in the directory. */
 TalusStatus serve_files_open(const RunLocation *location, ServeFiles **out);
 /* Closes the files and releases the memory; accepts NULL. */
 void serve_files_close(ServeFiles *files);
@@ -40,8 +42,8 @@ void serve_files_close(ServeFiles *files);
 /* Opens the frames file; returns its descriptor, which the caller closes, or -1, and writes its size in bytes. */
 int serve_files_open_frames(ServeFiles *files, uint64_t *size);
 
-/* Appends HEAD chunk `number` (shapes and materials) of the frames file to `chunk`; a chunk of version 1 is converted to
- * the present version, with the triangles by which shapes are drawn. */
+/* Appends HEAD chunk `number` (shapes and materials) of the frames file to `chunk`; a chunk of version 1 is converted
+ * to the present version, with the triangles by which shapes are drawn. */
 TalusStatus serve_files_pack_head(ServeFiles *files, int64_t number, TalusPacker *chunk);
 
 /* Write the answers to /api/status, /api/index and /api/steps (docs/reference/server.md). */
@@ -51,7 +53,7 @@ TalusStatus serve_files_write_steps(ServeFiles *files, int64_t from, int64_t str
 /* Writes the JSON value about the run that is inserted into the viewer's page; `token` authorises pause and stop. */
 TalusStatus serve_files_write_run(ServeFiles *files, const char *token, JsonOut *json);
 
-/* Sends the run a command word of dir.h. Fails if no process executes the run. */
+/* Sends the run a command word of dir.h. Fails with TALUS_ERR_ARGUMENT if no process executes the run. */
 TalusStatus serve_files_send_command(ServeFiles *files, const char *word);
 
 #endif

@@ -11,6 +11,7 @@
 
 enum { HTTP_PORT = 80 };
 
+/* Path and method of each route. */
 static const struct {
     const char *path;
     bool post; /* the method is POST; else GET or HEAD */

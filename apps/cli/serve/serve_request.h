@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 enum {
-    SERVE_HEADERS_MAX = 63,     /* civetweb passes at most 64 and silently drops the rest */
+    SERVE_HEADERS_MAX = 63,     /* maximum number; civetweb passes 64 and silently drops the rest */
     SERVE_HEADERS_BYTES = 8192, /* maximum size of the request line and all headers */
     SERVE_BODY_BYTES = 256,     /* maximum size of the body */
     SERVE_TOKEN_LENGTH = 32,    /* hexadecimal digits */
@@ -43,8 +43,8 @@ typedef enum ServeRoute {
 
 /* Decision about a request. */
 typedef struct ServeVerdict {
-    int status;          /* 200: the other fields are valid; otherwise the code of the refusal */
-    const char *message; /* of a refusal */
+    int status; /* 200: allowed, `route` and all after it are valid; else code of a refusal */
+    const char *message; /* of a refusal; NULL: allowed */
     const char *allow;   /* allowed methods, with status 405 */
     ServeRoute route;
     bool headers_only;    /* HEAD request: headers only */

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { COPY_BYTES = 1 << 16 };
+enum { COPY_BYTES = 1 << 16 }; /* size of the buffer for frames */
 
 /* Writes the member "steps", with every n-th row if there are more than STEPS_ROWS_MAX; null without steps. */
 static TalusStatus write_steps(const ViewerRun *run, JsonOut *json)

@@ -8,7 +8,7 @@
 
 #include "lab/lab.h"
 
-enum { BENCH_ASSIGNMENTS = 6 };
+enum { BENCH_ASSIGNMENTS = 6 }; /* maximum number of assignments of a case */
 
 /* Contact problem of the step after `at` simulated seconds of a scene. With --quick, a field quick_X is used in place
  * of the field X. */
@@ -45,8 +45,8 @@ typedef struct Experiment {
     /* Maximum iterations of the solvers of this build, except auto, that `runs` does not name; a tenth with --quick. 0:
      * these solvers are not run. */
     int other_iterations;
-    /* Adds tables and the paper's statements to the set. All iterations were divided by `divisor`: 1, or 10 with --quick.
-     * With --quick the problems differ from the paper's, so its figures and statements are omitted. */
+    /* Adds tables and the paper's statements to the set. All iterations were divided by `divisor`: 1, or 10 with
+     * --quick. With --quick the problems differ from the paper's, so its figures and statements are omitted. */
     void (*conclude)(LabSet *set, int divisor);
 } Experiment;
 
@@ -80,8 +80,8 @@ double experiment_best_objective(const LabSet *set, int problem);
 /* Adds an empty table for statements of the paper, whether they hold, and the findings. */
 LabTable *experiment_add_claims(LabSet *set);
 /* Adds a row to a table of experiment_add_claims: the statement, about the case or model `subject` ("": none); the word
- * `holds`, such as "in part"; the formatted finding. experiment_add_claim and experiment_add_claim_of take true or false
- * for `holds`. */
+ * `holds`, such as "in part"; the formatted finding. experiment_add_claim and experiment_add_claim_of take true or
+ * false for `holds`. */
 void experiment_add_verdict(LabTable *claims, const char *subject, const char *statement,
                             const char *holds, const char *format, ...) CLI_PRINTF(5, 6);
 #define experiment_add_claim_of(claims, subject, statement, holds, ...) \

@@ -186,6 +186,7 @@ static const BenchRun runs_23[] = {
 
 static const char *const compared_solvers[] = {"jacobi", "gpminres", "spg", "kucera"};
 
+/* Number of compared solvers and their indices; iterations of each. */
 enum { COMPARED = 4, JACOBI = 0, GPMINRES = 1, SPG = 2, KUCERA = 3, ITERATIONS = 1000 };
 
 static const int marks[] = {10, 30, 100, 300, ITERATIONS}; /* iterations that tables show */
@@ -281,7 +282,8 @@ static void add_complementarity_table(LabSet *set)
     snprintf(t->note, sizeof t->note, "f_i = |gamma_i g_i|, J; zero where solved");
 }
 
-/* Returns the maximum change of the number of open contacts from one row of the trace to the next, after iteration 10. */
+/* Returns the maximum change of the number of open contacts from one row of the trace to the next, after iteration
+ * 10. */
 static double find_largest_jump(const LabResult *r)
 {
     double jump = 0.0;
@@ -407,8 +409,8 @@ const Experiment heyn_2 = {.name = "heyn-2",
 
 /* ---- heyn-3 ---- */
 
-/* A case with another mass of the heavy body. The mass is changed in the extracted problem, so that all three cases have
- * the same positions and contacts; the paper gives one number of contacts for all. */
+/* A case with another mass of the heavy body. The mass is changed in the extracted problem, so that all three cases
+ * have the same positions and contacts; the paper gives one number of contacts for all. */
 #define HEAVY(kilograms)                                                                    \
     {                                                                                       \
         .name = #kilograms " kg", .quick_name = #kilograms " kg, quick",                    \
@@ -456,7 +458,8 @@ static void claim_first_to_gap(LabTable *claims, const LabSet *set, int p,
                             reached ? compared_solvers[first] : "none", judged_gap, leaders);
 }
 
-/* Returns the iterations of a solver to the judged gap at the heaviest mass, over those at the lightest. */
+/* Returns the iterations of a solver to the judged gap at the heaviest mass, over those at the lightest; both results
+ * must exist. INFINITY or NAN if the gap is not reached. */
 static double get_degradation(const LabSet *set, int solver)
 {
     int last = set->problem_count - 1;
@@ -466,7 +469,8 @@ static double get_degradation(const LabSet *set, int solver)
            count_iterations_to(light, experiment_best_objective(set, 0), judged_gap);
 }
 
-/* Judges whether gpminres degrades least. Leaves out jacobi, which does not reach the judged gap in 1,000 iterations. */
+/* Judges whether gpminres degrades least. Leaves out jacobi, which does not reach the judged gap in 1,000
+ * iterations. */
 static void claim_degradation(LabTable *claims, const LabSet *set)
 {
     double gpminres = get_degradation(set, GPMINRES), spg = get_degradation(set, SPG);

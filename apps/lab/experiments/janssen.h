@@ -4,11 +4,11 @@
 
 #include "worlds.h"
 
-enum { JANSSEN_BATCHES = 8 };
+enum { JANSSEN_BATCHES = 8 }; /* maximum number of batches */
 
 typedef struct Silo {
     int batch;         /* spheres per batch */
-    int batches;       /* number of batches */
+    int batches;       /* number of batches, at most JANSSEN_BATCHES */
     double radius;     /* of the silo, m */
     double descent;    /* of the bottom plate per step, m */
     int settle_steps;  /* steps in which a batch falls */

@@ -1,4 +1,5 @@
-/* lab/experiments/packing.h - the packing of `talus bench packing`, for other experiments (worlds_packing.c). */
+/* lab/experiments/packing.h - a packing of spheres, for `talus bench packing` and `talus bench default`
+ * (worlds_packing.c). */
 #ifndef TALUS_LAB_PACKING_H
 #define TALUS_LAB_PACKING_H
 
@@ -15,13 +16,16 @@ typedef struct PackingBed {
     double margin;                    /* distance of the core from walls, floor and surface, m */
     int steps[PACKING_STAGES];        /* number of steps of each stage */
     double tolerance[PACKING_STAGES]; /* of each stage, over g h */
-    double mu;  /* a sphere with fewer than two contacts, four if mu is 0, is a rattler */
+    /* Friction coefficient. A sphere with fewer than two contacts is a rattler; if mu is 0, one with fewer than
+     * four. */
+    double mu;
     int budget; /* maximum iterations of a step */
 } PackingBed;
 
 typedef struct Packing {
     double fraction; /* packing fraction of the core */
-    /* Contacts per sphere of the core, without rattlers; contacts count whose force exceeds a share of the mean force. */
+    /* Contacts per sphere of the core, without rattlers; contacts count whose force exceeds a share of the mean
+     * force. */
     double contacts[PACKING_SHARES];
     /* Part of the core's spheres that are rattlers, at share number PACKING_JUDGED. */
     double rattlers;
@@ -31,8 +35,8 @@ typedef struct Packing {
     WorldsStep last; /* medians over the steps of the last stage */
 } Packing;
 
-/* Builds the scene settle-box with these assignments, lets its spheres come to rest in PACKING_STAGES stages of tighter
- * tolerance, and measures the packing. */
+/* Builds the scene settle-box with these assignments and those of `bed` and `seed`, lets its spheres come to rest in
+ * PACKING_STAGES stages of tighter tolerance, and measures the packing after one more step. */
 TalusStatus packing_settle(const Worlds *w, const PackingBed *bed, const WorldsAssignments *sets,
                            int seed, Packing *out);
 

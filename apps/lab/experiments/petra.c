@@ -12,7 +12,7 @@
 
 /* ---- cases ---- */
 
-enum { SHORT, LONG, CASES };
+enum { SHORT, LONG, CASES }; /* indices of the cases, by step length; their number */
 
 static const BenchCase cases[CASES] = {
     [SHORT] = {.name = "1,000 pebbles, h 0.01",
@@ -207,8 +207,8 @@ static void claim_ratio(LabTable *claims, const LabSet *set, const char *stateme
                            "%.2f and %.2f times", ratio[SHORT], ratio[LONG]);
 }
 
-/* Judges the statement that TRON crashes, in the paper for want of memory and in both cases: "yes" if its solves end with
- * an error in both cases, "in part" if in one. Adds nothing if TRON was not run. */
+/* Judges the statement that TRON crashes, in the paper for want of memory and in both cases: "yes" if its solves end
+ * with an error in both cases, "in part" if in one. Adds nothing if TRON was not run. */
 static void claim_crash(LabTable *claims, const LabSet *set)
 {
     int crashed = 0, failed = 0, all = 0;

@@ -5,6 +5,7 @@
 
 #include "worlds.h"
 
+/* Number of sizes (numbers of pebbles) in the paper; maximum number of runs. */
 enum { PETRA_SIZES = 3, PETRA_RUNS = 48 };
 
 /* Contacts per pebble in the larger of the paper's two problems: 20,942 contacts among 1,000 pebbles. */

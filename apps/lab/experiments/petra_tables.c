@@ -87,9 +87,9 @@ static const char *format_run_name(const PetraRun *run, char text[LAB_TEXT])
 typedef struct PaperRow {
     int pebbles;
     const char *label;
-    double infeasibility;
-    int steps;
-    double average; /* seconds per step */
+    double infeasibility; /* as the paper gives it; 0 for interior point methods */
+    int steps;            /* until rest */
+    double average;       /* seconds per step */
 } PaperRow;
 
 static const PaperRow paper[] = {
@@ -206,7 +206,7 @@ typedef struct Divergence {
     double share; /* b's energy at that time over its peak */
 } Divergence;
 
-static const double shares[3] = {0.1, 0.01, 0.001};
+static const double shares[3] = {0.1, 0.01, 0.001}; /* of the peak energy, for Divergence.largest */
 
 static Divergence compare_energies(const PetraRun *a, const PetraRun *b)
 {
@@ -259,8 +259,8 @@ static void add_energy_table(const Petra *p)
 
 /* ---- figures ---- */
 
-/* Adds a curve of a run's figure y over x. With `relative`, y is replaced by the relative difference of the run's energy
- * from the reference's, NAN after the reference's last step. */
+/* Adds a curve of a run's figure y over x. With `relative`, y is replaced by the relative difference of the run's
+ * energy from the reference's, NAN after the reference's last step. */
 static void add_run_curve(const Petra *p, LabFigure *f, const PetraRun *run, Figure x, Figure y,
                           bool relative)
 {
@@ -429,9 +429,9 @@ static const PetraSolve *find_quickest_wide(const Petra *p)
     return best;
 }
 
-/* Adds verdicts on speed. Targets are fractions of 593.023 s, the paper's average for a step of 3,200 pebbles by OOQP-CHOL:
- * a tenth for ipm-chol, a two-hundredth for the quickest method. Each target is applied to the longest step of a run and
- * to the step with the paper's number of contacts. */
+/* Adds verdicts on speed. Targets are fractions of 593.023 s, the paper's average for a step of 3,200 pebbles by
+ * OOQP-CHOL: a tenth for ipm-chol, a two-hundredth for the quickest method. Each target is applied to the longest step
+ * of a run and to the step with the paper's number of contacts. */
 static void add_speed_verdicts(const Petra *p)
 {
     const double tenth = 593.023 / 10.0, fast = 593.023 / 200.0;

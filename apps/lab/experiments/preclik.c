@@ -154,8 +154,8 @@ static void add_fig_3_table(LabSet *set)
 
 /* ---- Fig. 4: changes of the active set on the box ---- */
 
-/* Returns the mean number of contacts that change their state per iteration, from iteration `from` to the last row of the
- * trace before iteration `to`; NAN: no row is in this range. */
+/* Returns the mean number of contacts that change their state per iteration, from iteration `from` to the last row of
+ * the trace before iteration `to`; NAN: no row is in this range. */
 static double mean_state_changes(const LabResult *r, int from, int to)
 {
     double changes = 0.0, last = from - 1, at = NAN;

@@ -40,8 +40,8 @@ double preclik_final_residual(const LabResult *r);
 enum { PGS, CPG, SSN, PLAIN, COMPARED };
 extern const char *const preclik_compared[COMPARED];
 
-/* Fig. 3: how velocity error and residual (maximum norm) are related, over those rows of a trace after iteration 1 whose
- * residual is above 1e-6 of that of zero impulses. */
+/* Fig. 3: how velocity error and residual (maximum norm) are related, over those rows of a trace after iteration 1
+ * whose error is above 0 and whose residual is above 1e-6 of that of zero impulses. */
 typedef struct Coupling {
     double levels;  /* correlation of the logarithms of error and residual */
     double changes; /* correlation of the changes of these logarithms from row to row */

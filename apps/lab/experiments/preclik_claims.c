@@ -62,6 +62,7 @@ static void add_point(Sums *s, double x, double y)
     s->yy += y * y;
 }
 
+/* Returns the correlation of x and y; NAN if one of them does not vary. */
 static double get_correlation(const Sums *s)
 {
     double xy = s->n * s->xy - s->x * s->y;
@@ -108,8 +109,8 @@ Decay preclik_find_decay(const LabResult *r)
 
 /* ---- ratios of iterations ---- */
 
-/* Ratios of iterations. A ratio is infinite or 0 if one of the two solvers never reaches the mark, and NAN if neither does
- * or a result is missing; NAN is not counted. */
+/* Ratios of iterations, or other figures. A ratio is infinite or 0 if one of the two solvers never reaches the mark,
+ * and NAN if neither does or a result is missing; NAN is not counted. */
 typedef struct SortedRatios {
     double value[STATES * PRECLIK_MARKS];
     int count;     /* of values, finite and in ascending order */
@@ -353,8 +354,8 @@ static void claim_hybrid(LabTable *claims, const LabSet *set)
     }
 }
 
-/* Judges how the changes of states decay. Counts for each solver the states in which the decay that the paper states fits
- * better: linear for Newton, exponential for PGS and CPG. */
+/* Judges how the changes of states decay. Counts for each solver the states in which the decay that the paper states
+ * fits better: linear for Newton, exponential for PGS and CPG. */
 static void claim_decay(LabTable *claims, const LabSet *set)
 {
     int as_stated[COMPARED] = {0}, states = 0;
@@ -374,8 +375,8 @@ static void claim_decay(LabTable *claims, const LabSet *set)
                          states, as_stated[PLAIN]);
 }
 
-/* Writes "pgs 1e-03, ...": the final residuals of the solvers on a case, by preclik_final_residual; returns true if one of them
- * has converged. `text` must be "". */
+/* Writes "pgs 1e-03, ...": the final residuals of the solvers on a case, by preclik_final_residual; returns true if one
+ * of them has converged. `text` must be "". */
 static bool list_final_residuals(const LabSet *set, int problem, const char *const *solvers,
                                  int count, char text[LAB_TEXT])
 {

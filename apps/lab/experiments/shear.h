@@ -34,8 +34,9 @@ typedef struct ShearRun {
     double deepest; /* largest overlap over the radius */
 } ShearRun;
 
-/* Builds the scene settle-cylinder with these assignments, lets the bed settle and sets shear->plug_height.
- * `snapshot` receives the settled state. */
+/* Builds the scene settle-cylinder with these assignments and with bodies and cylinder of `shear` and friction 0.5,
+ * lets the bed settle and sets shear->plug_height. `snapshot` receives the settled state. The caller destroys *out,
+ * also after a failure. */
 TalusStatus shear_settle(const Worlds *w, Shear *shear, const WorldsAssignments *sets,
                          TalusWorld **out, TalusSnapshot *snapshot);
 /* Sets the horizontal velocities and spins of the plug's spheres to those of a rigid rotation about z; vertical
@@ -43,11 +44,12 @@ TalusStatus shear_settle(const Worlds *w, Shear *shear, const WorldsAssignments 
 TalusStatus shear_drive(TalusWorld *world, const Shear *shear, TalusSnapshot *snapshot);
 /* Sets the friction law of contacts between bodies of material snapshot->material[0], the only one of the scene. */
 TalusStatus shear_set_law(TalusWorld *world, const TalusSnapshot *snapshot, TalusFrictionLaw law);
-/* Makes steps, with shear_drive before each; adds their cost and overlap to `run` unless it is NULL. */
+/* Makes steps, with shear_drive before each; adds their cost and mean overlap to `run`, and raises run->deepest, unless
+ * `run` is NULL. */
 TalusStatus shear_flow(const Worlds *w, TalusWorld *world, const Shear *shear, int steps,
                        TalusSnapshot *snapshot, ShearRun *run);
 /* Makes shear->measured_steps steps that are not measured, so that warm starts suit the world's law and tolerance, then
- * as many measured steps, and fills `run`. */
+ * as many measured steps, and fills `run`, which must be 0 before. */
 TalusStatus shear_run(const Worlds *w, TalusWorld *world, const Shear *shear,
                       TalusSnapshot *snapshot, ShearRun *run);
 

@@ -9,10 +9,10 @@
 #include "lab/lab.h"
 
 enum {
-    WORLDS_ROWS = 13,
-    WORLDS_ASSIGNMENTS = 16,
-    WORLDS_BACKENDS = 2,
-    WORLDS_VERDICTS = 32,
+    WORLDS_ROWS = 13,        /* number of benchmarks */
+    WORLDS_ASSIGNMENTS = 16, /* maximum number for a scene */
+    WORLDS_BACKENDS = 2,     /* maximum number in one call */
+    WORLDS_VERDICTS = 32,    /* maximum number in one call */
     WORLDS_SECONDS =
         480 /* time limit of `talus bench gpu`, s; a row that exceeds its share ends early or fails */
 };
@@ -20,7 +20,7 @@ enum {
 /* A measured figure and its target. */
 typedef struct Verdict {
     char what[LAB_TEXT];     /* name of the figure */
-    char found[LAB_TEXT];    /* text that is shown instead of "held" or "missed"; "": none */
+    char found[LAB_TEXT];    /* text shown instead of "held" or "missed", or the error; "": none */
     double target, measured; /* in `unit`; the target is an upper bound */
     const char *unit;
     double rms, relative; /* residual in m/s, and relative to g h; NAN: not known */
@@ -30,7 +30,7 @@ typedef struct Verdict {
 typedef struct Worlds {
     /* Most rows run on the first backend only; million runs on all and judges the first; agreement judges all. */
     const char *backend[WORLDS_BACKENDS];
-    int backends;
+    int backends;    /* number of them */
     int threads;     /* of --threads; -1: not given */
     int repeat;      /* measured steps per figure; 0: the row's default */
     int steps;       /* maximum steps of the rows that simulate a whole run; 0: all */
@@ -49,11 +49,11 @@ typedef struct Worlds {
 
 typedef struct WorldsRow {
     const char *name, *summary, *source;
-    /* Weight of the row in the time limit of `talus bench gpu`. Its deadline is limit * a / b seconds after the start of
-     * the first row, with a the sum of the shares up to and including this row and b the sum over all chosen rows; time
-     * that a row does not use is left to later rows. If all rows run, b is WORLDS_SECONDS, so that shares are seconds.
-     * 0: the row is not part of the group `gpu`; named together with it, the row has no deadline, and its time does not
-     * count. */
+    /* Weight of the row in the time limit of `talus bench gpu`. Its deadline is limit * a / b seconds after the start
+     * of the first row, with a the sum of the shares up to and including this row and b the sum over all chosen rows;
+     * time that a row does not use is left to later rows. If all rows run, b is WORLDS_SECONDS, so that shares are
+     * seconds. 0: the row is not part of the group `gpu`; named together with it, the row has no deadline, and its time
+     * does not count. */
     double share;
     /* Further operands are names of the row's cases, and the row reuses what an earlier call has stored. */
     bool takes_names;
@@ -83,7 +83,7 @@ typedef struct WorldsAssignments {
     int count;
 } WorldsAssignments;
 
-/* Adds the formatted text, an assignment NAME=VALUE; there may be WORLDS_ASSIGNMENTS in all. */
+/* Adds the formatted text, an assignment NAME=VALUE of at most 95 bytes; there may be WORLDS_ASSIGNMENTS in all. */
 void worlds_assign(WorldsAssignments *sets, const char *format, ...) CLI_PRINTF(2, 3);
 
 typedef struct WorldsCase {
@@ -94,7 +94,8 @@ typedef struct WorldsCase {
 
 /* Builds the world of a scene with the assignments of the case, under relaxed defaults unless they say otherwise. */
 TalusStatus worlds_build(const Worlds *w, const WorldsCase *c, TalusWorld **out);
-/* Creates a copy of the next step's problem, with its warm start as impulses; the copy outlives the world. */
+/* Creates a copy of the next step's problem, with its warm start as impulses; the copy outlives the world, and the
+ * caller destroys it. */
 TalusStatus worlds_copy_problem(TalusWorld *world, TalusProblem **out);
 /* Returns |gravity| h, the speed that gravity adds in one step, m/s. */
 double worlds_reference_speed(const TalusWorld *world);
@@ -125,11 +126,12 @@ double worlds_measure_memory(const char *backend);
 
 /* Returns the median and sorts the values; NAN if there are none. */
 double worlds_median(double *values, int count);
+/* Returns the mean of one or more values. */
 double worlds_mean(const double *values, int count);
 /* Returns the standard deviation of a sample; NAN for fewer than two values. */
 double worlds_deviation(const double *values, int count);
 
-/* Region in which packing fractions are measured: |x| <= half, |y| <= half, low <= z <= high. */
+/* Region in which packing fractions are measured, m: |x| <= half, |y| <= half, low <= z <= high. */
 typedef struct WorldsCore {
     double half, low, high;
 } WorldsCore;
@@ -138,9 +140,9 @@ double worlds_core_volume(const WorldsCore *core);
 /* Returns the volume of the part of a ball that is inside the core, approximated by narrow columns. */
 double worlds_ball_volume_within(const WorldsCore *core, TalusVec3 x, double radius);
 
-/* Adds a verdict on a figure that should be at most `target`. `step` (may be NULL) has the residual of the steps in which
- * the figure was measured; the formatted text names the figure. Returns the verdict; verdicts beyond WORLDS_VERDICTS are
- * not stored. */
+/* Adds a verdict on a figure that should be at most `target`. `step` (may be NULL) has the residual of the steps in
+ * which the figure was measured; the formatted text names the figure. Returns the verdict; verdicts beyond
+ * WORLDS_VERDICTS are not stored. */
 Verdict *worlds_add_verdict(Worlds *w, double measured, double target, const char *unit,
                             const WorldsStep *step, const char *format, ...) CLI_PRINTF(6, 7);
 /* Marks the verdict as missed, whatever its figure, if fewer than `steps` steps were done. */

@@ -22,7 +22,7 @@
 
 typedef struct Solution {
     TalusSolveInfo info;
-    double *velocity; /* [6 bodies] */
+    double *velocity; /* [6 bodies]: velocity and spin; allocated by the first solve_on_backend */
 } Solution;
 
 /* Settles a bed on the cpu and copies the problem of its next step; the caller destroys world and problem. */
@@ -70,7 +70,8 @@ static double velocity_difference(const Solution *a, const Solution *b, int bodi
     return largest;
 }
 
-/* `dv`: largest difference of velocities from the cpu's solution, m/s. */
+/* Adds a row for one solution; `speed` is g h, `dv` the largest difference of velocities from the cpu's solution,
+ * m/s. */
 static void add_solution_row(LabTable *t, const char *solver, const char *backend, double tolerance,
                              const Solution *s, double speed, double dv)
 {
@@ -139,12 +140,13 @@ static TalusStatus compare_problem(Worlds *w)
 
 /* ---- settled beds ---- */
 
+/* Numbers of seeds, and with --quick; indices of the quantities of a bed. */
 enum { SEEDS = 16, QUICK_SEEDS = 3, HEIGHT = 0, FRACTION, ENERGY, QUANTITIES };
 
 static const char *const quantity_names[QUANTITIES] = {"mean height, m", "packing fraction",
                                                        "energy, J"};
 
-/* Values of scenes/settle-box.json. */
+/* Values of scenes/settle-box.json, m. */
 static const double radius = 0.1, spacing = 0.22;
 
 /* Results of one backend: quantities of each bed; maximum residuals over the steps of all beds. */

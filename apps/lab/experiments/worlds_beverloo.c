@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+/* Numbers of necks and seeds; maximum number of windows for a neck, over all seeds. */
 enum { NECKS = 7, SEEDS = 2, WINDOWS = 200 };
 
 /* Values of scenes/hourglass.json, m: diameter of a grain; radius of the bulbs over the cube root of the grains. */
@@ -20,7 +21,8 @@ static const double quick_necks[NECKS] = {3.0, 3.5, 4.0, 4.5, 5.0, 5.5, 6.0};
 
 typedef struct Flow {
     int bodies;
-    double bulb, waist; /* radius of the bulbs, height of the neck; m */
+    double bulb;  /* radius of the bulbs, m */
+    double waist; /* height of the neck, m; set by measure_neck */
     /* Times, s: from which the flow is steady; length of a window; end of the run. */
     double begin, window, end;
     double min_above; /* counting ends when less than this share of the grains is above the neck */
@@ -145,8 +147,8 @@ static double fit_coefficient(const Rate *rate, double k, double *c, double *c_e
     return chi2;
 }
 
-/* Finds the k of least chi^2 by golden section in [0, 2.9]. The error of k is the change of k by which chi^2, taken as a
- * parabola with its curvature at the minimum, rises by 1. */
+/* Finds the k of least chi^2 by golden section in [0, 2.9]. The error of k is the change of k by which chi^2, taken as
+ * a parabola with its curvature at the minimum, rises by 1. */
 static Fit fit_law(const Rate *rate)
 {
     static const double golden = 0.6180339887498949, width = 1e-3;

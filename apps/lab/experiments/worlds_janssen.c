@@ -18,7 +18,7 @@ enum { LAWS = 2 };
 
 static const TalusFrictionLaw laws[LAWS] = {TALUS_LAW_CCP, TALUS_LAW_COULOMB};
 static const double radius = 0.1, mass = 6.28, mu = 0.5,
-                    step = 0.005; /* values of scenes/silo.json */
+                    step = 0.005; /* values of scenes/silo.json: m, kg, 1, s */
 
 typedef struct Plate {
     TalusBodyId id;
@@ -101,7 +101,8 @@ static TalusStatus step_and_average(const Worlds *w, TalusWorld *world, const Pl
     return TALUS_OK;
 }
 
-/* Writes the height of the column, m: twice the mean height of the spheres above z = `bottom`, as for uniform density. */
+/* Writes the height of the column, m: twice the mean of z - bottom over all spheres, as for uniform density; 0 without
+ * spheres. */
 static TalusStatus find_column_height(const TalusWorld *world, double bottom, double *height)
 {
     TalusSnapshot s = {0};
@@ -117,8 +118,8 @@ static TalusStatus find_column_height(const TalusWorld *world, double bottom, do
     return TALUS_OK;
 }
 
-/* Lowers the plate before each of silo->sink_steps steps; adds to load->bottom and load->wall the mean forces over the last
- * three fifths of them, N. */
+/* Lowers the plate before each of silo->sink_steps steps; adds to load->bottom and load->wall the mean forces over the
+ * last three fifths of them, N. */
 static TalusStatus sink_plate(const Worlds *w, TalusWorld *world, const Silo *silo, Plate *plate,
                               SiloFill *fill, SiloLoad *load)
 {
@@ -177,7 +178,8 @@ static double find_misfit(const SiloFill *fill, double free_weight, double satur
     return sum;
 }
 
-/* Finds the S of least misfit for A = `free_weight` by golden section in log S, from 1/20 of a batch to 1000 batches. */
+/* Finds the S of least misfit for A = `free_weight` by golden section in log S, from 1/20 of a batch to 1000
+ * batches. */
 static double fit_saturation(const SiloFill *fill, double free_weight)
 {
     static const double golden = 0.6180339887498949;

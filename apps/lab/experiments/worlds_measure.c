@@ -18,8 +18,8 @@ void worlds_assign(WorldsAssignments *sets, const char *format, ...)
     sets->count++;
 }
 
-/* Loads the scene of a case. Contacts are rigid and under ccp unless the case says otherwise, so that results, which are
- * compared with papers and stored results, do not depend on the defaults of scenes. */
+/* Loads the scene of a case. Contacts are rigid and under ccp unless the case says otherwise, so that results, which
+ * are compared with papers and stored results, do not depend on the defaults of scenes. */
 static TalusStatus load_scene(const WorldsCase *c, TalusScene **out)
 {
     const char *sets[WORLDS_ASSIGNMENTS + 1] = {"defaults=relaxed"};
@@ -100,9 +100,8 @@ TalusStatus worlds_check_stop(const Worlds *w)
     return TALUS_OK;
 }
 
-enum {
-    COLUMNS = sizeof(WorldsStep) / sizeof(double)
-}; /* number of fields of WorldsStep, all doubles */
+/* Number of fields of WorldsStep, all doubles. */
+enum { COLUMNS = sizeof(WorldsStep) / sizeof(double) };
 
 /* Fills `out` from the information about a step and its wall-clock seconds. */
 static void fill_step(const TalusStepInfo *info, double wall, WorldsStep *out)
@@ -127,8 +126,8 @@ double worlds_median(double *values, int count)
     return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
 }
 
-/* Writes the median and the maximum of each field over the steps; NAN if there are none. worlds_median sorts the values,
- * so the last one is the maximum. */
+/* Writes the median and the maximum of each field over the steps; NAN if there are none. worlds_median sorts the
+ * values, so the last one is the maximum. */
 static TalusStatus find_median_and_max(const WorldsStep *step, int count, WorldsStep *median,
                                        WorldsStep *max)
 {

@@ -1,11 +1,12 @@
-/* lab/experiments/worlds_packing.c - packing of frictionless spheres: isostaticity and density.
+/* lab/experiments/worlds_packing.c - packing of spheres, in `talus bench packing` frictionless: isostaticity and
+ * density.
  *
- * Spheres of slightly different sizes (equal ones crystallise along flat walls) fall from a loose lattice into a
- * box and come to rest without friction, in the last steps to a tight tolerance. A rigid packing has as many
- * contacts as there are force equations, 3 per sphere: 6 contacts per sphere, each shared by two (Moukarzel 1998;
- * O'Hern et al. 2003). Contacts count if their force exceeds a small share of the mean. Spheres with fewer than 4
- * such contacts (rattlers) support nothing and are removed with their contacts until none is left. Contacts per
- * sphere and packing fraction are those of a core away from walls, floor and surface. */
+ * Spheres of slightly different sizes (equal ones crystallise along flat walls) fall from a loose lattice into a box
+ * and come to rest, in the last steps to a tight tolerance. Without friction a rigid packing has as many contacts as
+ * there are force equations, 3 per sphere: 6 contacts per sphere, each shared by two (Moukarzel 1998; O'Hern et al.
+ * 2003). Contacts count if their force exceeds a small share of the mean. Rattlers, which are spheres with fewer than 4
+ * such contacts (with friction fewer than 2), support nothing: their contacts are removed until no rattler has any.
+ * Contacts per sphere and packing fraction are those of a core away from walls, floor and surface. */
 #include "packing.h"
 
 #include "base/memory.h"
@@ -86,7 +87,8 @@ static void count_loaded_contacts(Spheres *s, double share)
 }
 
 /* Returns the mean number of contacts of the spheres with their centre in the core, rattlers (degree 0) left out; NAN
- * if there are none. Writes the share of rattlers among the spheres in the core, and the number of these. */
+ * if there are none. Writes the share of rattlers among the spheres in the core (NAN if the core is empty), and the
+ * number of spheres in the core. */
 static double find_mean_contacts(const Spheres *s, const WorldsCore *core, double *rattlers,
                                  int *inside)
 {

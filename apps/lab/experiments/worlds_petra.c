@@ -40,8 +40,8 @@ static const PetraMethod methods[METHODS] = {
     [AUTO] = {"auto", "auto", EVEN, LONG},
 };
 
-/* A method that every build has. It makes the nudged run, simulates up to the wide step, and makes the run of `large` if
- * no method has brought 3,200 pebbles to rest. */
+/* A method that every build has. It makes the nudged run, simulates up to the wide step, and makes the run of `large`
+ * if no method has brought 3,200 pebbles to rest. */
 static const PetraMethod *const fast = &methods[LBFGS];
 
 typedef struct Size {
@@ -51,8 +51,8 @@ typedef struct Size {
 
 static const Size sizes[PETRA_SIZES] = {{800, 0.2}, {1600, 0.8}, {3200, 2.5}};
 static const Size small[PETRA_SIZES] = {{20, 0.01}, {40, 0.02}, {80, 0.04}}; /* with --quick */
-/* More pebbles than in the paper; small_large with --quick. The threshold per pebble is that of 3,200 pebbles, with --quick
- * that of 80. */
+/* More pebbles than in the paper; small_large with --quick. The threshold per pebble is that of 3,200 pebbles, with
+ * --quick that of 80. */
 static const Size large = {25000, 19.5}, small_large = {160, 0.08};
 
 static const double solve_seconds = 100.0; /* limit of solve_next */

@@ -14,9 +14,10 @@
 static const double until = 1.44;  /* simulated time of the run, s */
 static const double target = 60.0; /* wall-clock time that the run should take at most, s */
 
+/* The steps made so far. */
 typedef struct History {
-    TalusStepInfo *step;
-    int count;
+    TalusStepInfo *step; /* room for all steps of the run */
+    int count;           /* number of steps made */
 } History;
 
 /* Makes and records `steps` steps; if the row's time is over, ends without an error after at least one step. */

@@ -11,7 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-/* FLOW: steps of the flow before a bed's problem. ITERATIONS, SECONDS: limits of a solve. */
+/* BEDS, ROCKS: numbers of problems. FLOW: steps of the flow before a bed's problem. ITERATIONS, SECONDS (wall clock):
+ * limits of a solve. */
 enum { BEDS = 3, ROCKS = 3, FLOW = 100, ITERATIONS = 50000, SECONDS = 1800 };
 
 /* Tolerances over the residual of zero impulses. */

@@ -18,9 +18,9 @@ enum {
     TOLERANCES = 3,
     STARTS = 2,
     LAWS = 2,
-    RUNS = 2,
-    FINE_EVERY = 5,
-    BUDGET = 10000
+    RUNS = 2,       /* number of tolerances of runs, the first ones of `tolerances` */
+    FINE_EVERY = 5, /* samples between two that are solved to the finest tolerance */
+    BUDGET = 10000  /* maximum iterations of a solve */
 };
 
 static const char *const solvers[SOLVERS] = {"apgd", "lbfgs-fb"};
@@ -34,7 +34,7 @@ typedef struct Sampled {
     TalusSolver *solver[SOLVERS][TOLERANCES][STARTS][LAWS];
     ShearCost cost[SOLVERS][TOLERANCES][STARTS][LAWS];
     double contacts, sliding, sticking; /* sums over samples */
-    int count;
+    int count;                          /* number of samples */
     /* True: the finest tolerance, which takes most of the time, is left out. False: it is used in every FINE_EVERY-th
      * sample. */
     bool coarse;
@@ -305,8 +305,8 @@ static void add_run_table(Worlds *w, ShearRun run[RUNS][LAWS], const Shear *shea
         shear->measured_steps);
 }
 
-/* Adds verdicts on products and time under coulomb over those under ccp; both ratios count as infinite if coulomb misses
- * its tolerance more often than ccp. */
+/* Adds verdicts on products and time under coulomb over those under ccp; both ratios count as infinite if coulomb
+ * misses its tolerance more often than ccp. */
 static void add_cost_verdicts(Worlds *w, const char *what, double tolerance,
                               const ShearCost cost[LAWS])
 {

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-enum { ITERATIONS = 140 };
+enum { ITERATIONS = 140 }; /* of a step, where their number is fixed */
 
 /* Adds assignments that make every step do all iterations, whatever the residual. */
 static void assign_budget(WorldsAssignments *sets, int iterations)
@@ -50,6 +50,7 @@ static TalusStatus run_hourglass_by(Worlds *w, LabTable *t, const char *solver)
     return TALUS_OK;
 }
 
+/* Runs the hourglass with two solvers; the first has half of the row's time. */
 static TalusStatus run_hourglass(Worlds *w)
 {
     LabTable *t = lab_set_add_table(w->set, "Hourglass: mu 0.2, h 0.01 s, 140 iterations a step",
@@ -156,7 +157,7 @@ static const Pile piles[] = {{"15 layers, rigid", true, false, 2.0, 40, 5},
 static TalusStatus make_pile_steps(const Worlds *w, const Pile *p, TalusWorld *world,
                                    WorldsStep *first, WorldsStep *median, WorldsStep *max)
 {
-    enum { CAP = 20000 };
+    enum { CAP = 20000 }; /* maximum iterations of a step to the residual */
     int settle = worlds_choose_size(w, p->settle, 8),
         measured = w->repeat ? w->repeat : p->measured;
     TALUS_TRY(talus_world_set_accuracy(world, 0.0, ITERATIONS));

@@ -19,7 +19,8 @@ static const char *const tables_alone = "tables";
 
 /* ---- selection ---- */
 
-/* True if the pattern is the case's name or the beginning of its path; * and ? stand for any characters. */
+/* True if the pattern, with the wildcards of fnmatch(), matches the case's name or the part of it before some slash; *
+ * matches slashes too. */
 static bool matches_name(const char *pattern, const char *name)
 {
     char below[2 * DEFAULTS_NAME];
@@ -45,7 +46,8 @@ static TalusStatus select_matching(Cases *cases, const char *pattern)
                                   pattern);
 }
 
-/* Selects the cases that the user names, by default all but those on request; with --fresh, drops their stored figures. */
+/* Selects the cases that the user names, by default all but those on request; with --fresh, drops their stored
+ * figures. */
 static TalusStatus select_cases(const Worlds *w, Cases *cases)
 {
     for (int i = 0; w->name_count == 0 && i < cases->count; i++)
@@ -83,7 +85,7 @@ static void print_case_figures(const Queue *q, const Case *c, double seconds)
                       c->error[0] ? c->error : text, seconds);
 }
 
-/* Marks the case as done or failed, prints its figures and stores the figures of all cases. */
+/* Marks the case as done or failed and prints its figures or its error; if done, stores the figures of all cases. */
 static void finish_case(Queue *q, Case *c, TalusStatus status, double seconds)
 {
     pthread_mutex_lock(&q->lock);
@@ -99,7 +101,7 @@ static void finish_case(Queue *q, Case *c, TalusStatus status, double seconds)
     pthread_mutex_unlock(&q->lock);
 }
 
-/* Removes the next case from the queue; NULL: none is left, or a signal was received. */
+/* Removes the next case from the queue and returns it; NULL: none is left, or a signal was received. */
 static Case *next_case(Queue *q)
 {
     pthread_mutex_lock(&q->lock);
@@ -119,7 +121,8 @@ static void run_case(Queue *q, const Worlds *w, Case *c)
     finish_case(q, c, status, talus_now() - start);
 }
 
-/* Main function of a thread: runs cases of the queue, each on one thread and without messages, until none is left. */
+/* Main function of a thread: runs cases of the queue, each on one thread and without messages but the line at its end,
+ * until none is left. */
 static void *run_cases_of_queue(void *user)
 {
     Queue *q = user;
@@ -186,8 +189,8 @@ static TalusStatus run_one_by_one(Queue *q)
     return q->stored;
 }
 
-/* Runs the selected cases of the parts that `alone` tells, in parallel only if they are not alone and run on the cpu: a
- * device has one world at a time. */
+/* Runs the selected cases that are not done, of the parts whose cases run alone if `alone`, else of the other parts; in
+ * parallel only if not `alone` and on the cpu, because a device has one world at a time. */
 static TalusStatus run_queue(const Worlds *w, Cases *cases, bool alone)
 {
     Queue q = {.w = w, .cases = cases};

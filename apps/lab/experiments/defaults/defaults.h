@@ -1,14 +1,16 @@
 /* lab/experiments/defaults/defaults.h - `talus bench default`: compares the default settings of contacts with others.
  *
- * A case is one run, or several runs from one state, under one setting. The user selects cases by their names, which are
- * paths PART/WHAT/.../SETTING. A case gives figures, which are numbers with names. Independent cases run at the same time,
- * each on one thread; cases whose time is a figure run alone. After each case all figures are stored in DIR/cases.csv
- * (defaults_store.c). A later call takes figures from that file and makes tables of all its cases. */
+ * A case is one run, or several runs from one state, under one setting. The user selects cases by their names, which
+ * are paths PART/WHAT/.../SETTING. A case gives figures, which are numbers with names. Independent cases run at the
+ * same time, each on one thread; on a device, and where times are figures, cases run one by one. After each case that
+ * has not failed the figures of all cases are stored in DIR/cases.csv (defaults_store.c). A later call takes figures
+ * from that file and makes tables of all its cases. */
 #ifndef TALUS_LAB_DEFAULTS_H
 #define TALUS_LAB_DEFAULTS_H
 
 #include "lab/experiments/worlds.h"
 
+/* Maximum number of figures of a case; bytes of its name; number of settings; number of seeds of part bulk. */
 enum { DEFAULTS_FIGURES = 24, DEFAULTS_NAME = 96, DEFAULTS_SETTINGS = 6, DEFAULTS_SEEDS = 3 };
 
 /* A choice of friction law and stiffness of contacts. */
@@ -16,12 +18,13 @@ typedef struct Setting {
     const char *name;
     bool all_defaults; /* the default of worlds; the fields below are not used */
     TalusFrictionLaw law;
-    double compliance, elastic_overlap;
+    double compliance;      /* relative compliance; 0: rigid */
+    double elastic_overlap; /* limit of the elastic overlap, over the size; not used if rigid */
     bool only_if_overlap_shifts; /* used only for cases with overlap_shifts */
 } Setting;
 
 extern const Setting defaults_settings[DEFAULTS_SETTINGS];
-/* Indices of the settings that every case is run under: the default and those with which verdicts compare it. */
+/* Indices of the settings that every experiment is run under: the default and those with which it is compared. */
 enum { SETTING_DEFAULT, SETTING_RIGID_CCP, SETTING_RIGID_COULOMB, SETTINGS_COMPARED };
 
 /* Writes the setting's values in words; stored figures are reused only if these words are equal. */
@@ -41,11 +44,13 @@ typedef struct Case {
     const Part *part;
     const Setting *setting;
     /* Terms of the case; a part uses only some of them. */
-    int kind;   /* index of the experiment within the part */
-    int bodies; /* number of bodies */
-    int seed;
-    int budget; /* maximum iterations of a step */
-    double h, tolerance, mu;
+    int kind;         /* index of the experiment within the part; -1: the hopper of part lift */
+    int bodies;       /* number that move, or of one kind or batch; 0: by the scene */
+    int seed;         /* from 1 */
+    int budget;       /* maximum iterations of a step */
+    double h;         /* step length, s */
+    double tolerance; /* relative to g h */
+    double mu;        /* friction coefficient */
     /* True if overlap may shift the figures, so that the case runs also under settings only_if_overlap_shifts. */
     bool overlap_shifts;
     double cost; /* estimated seconds on one core; longer cases start first */
@@ -66,7 +71,8 @@ typedef struct Cases {
 /* A group of cases with tables of their own. */
 struct Part {
     const char *name;
-    int revision; /* increased when its cases run or measure something else; stored figures of less are dropped */
+    /* Increased when its cases run or measure something else; stored figures of another revision are not used. */
+    int revision;
     bool alone; /* its cases run one at a time, on all threads, because times are figures */
     /* Adds the cases of the part to the list. */
     TalusStatus (*list)(const Worlds *w, const Part *part, Cases *cases);
@@ -85,11 +91,12 @@ extern const Part defaults_lift, defaults_shear, defaults_settle, defaults_bulk;
  * PART/PATH/SETTING with the formatted path. */
 TalusStatus defaults_add_cases(Cases *cases, const Case *c, const char *format, ...)
     CLI_PRINTF(3, 4);
-/* Adds a figure to the case. */
+/* Adds a figure to the case; its name is cut to 31 bytes. Ignores figures beyond DEFAULTS_FIGURES. */
 void defaults_add_figure(Case *c, const char *name, double value);
-/* Returns the figure of a case; NAN if there is no such case, it is not done or it has no such figure. */
+/* Returns the figure of a case; NAN if `c` is NULL or not done, or has no such figure. */
 double defaults_get_figure(const Case *c, const char *name);
-/* Returns the case named PATH/SETTING, with the formatted path, part included, and settings[setting]; NULL: none. */
+/* Returns the case PATH/SETTING: the formatted path begins with the part's name, and SETTING is the name of
+ * defaults_settings[setting]. NULL: none. */
 const Case *defaults_find_case(const Cases *cases, int setting, const char *format, ...)
     CLI_PRINTF(3, 4);
 

@@ -1,7 +1,7 @@
 /* lab/experiments/defaults/defaults_bulk.c - part 4: bulk answers of the default beside those of rigid contacts.
  *
- * Each answer is measured with three seeds. Two settings agree if their means differ by no more than the scatter of a
- * difference, the root of the sum of their variances. */
+ * Each answer is measured with three seeds, with --quick one. Two settings agree if their means differ by no more than
+ * the scatter of a difference, the root of the sum of their variances. */
 #include "defaults_bulk.h"
 
 #include <math.h>
@@ -10,9 +10,11 @@
 typedef struct BulkExperiment {
     const char *name;
     TalusStatus (*run)(const Worlds *w, Case *c);
+    /* Case.bodies, and that with --quick; arch, card-house and wall, whose scenes have all their bodies, do not use
+     * it. */
     int bodies, quick_bodies;
-    double mu;           /* friction, of experiments that use it */
-    double cost;         /* estimated seconds */
+    double mu;   /* friction of a packing; the other experiments have that of their scenes */
+    double cost; /* estimated seconds on one core */
     bool overlap_shifts; /* as in Case */
 } BulkExperiment;
 
@@ -35,7 +37,8 @@ enum { EXPERIMENTS = sizeof experiments / sizeof *experiments };
 
 /* A row of the table: a figure of an experiment. */
 typedef struct Answer {
-    const char *experiment, *figure, *words;
+    const char *experiment, *figure;
+    const char *words;  /* the answer in words, with its unit */
     const char *format; /* printf format of mean and deviation */
 } Answer;
 
@@ -85,7 +88,7 @@ static TalusStatus list_bulk_cases(const Worlds *w, const Part *part, Cases *cas
 
 /* Mean and standard deviation of an answer over the seeds, under one setting. */
 typedef struct Sample {
-    double mean, deviation; /* NAN: not all seeds are done */
+    double mean, deviation; /* NAN: not all seeds are done; deviation is 0 for one seed */
 } Sample;
 
 /* Finds the mean and deviation of an answer under a setting, over the seeds. */

@@ -1,5 +1,5 @@
-/* lab/experiments/defaults/defaults_flows.c - bulk answers of grains: heaps, drums, hoppers, packings, silos; and a rover
- * on gravel. */
+/* lab/experiments/defaults/defaults_flows.c - bulk answers of grains: heaps, drums, hoppers, packings, silos; and a
+ * rover on gravel. */
 #include "defaults_bulk.h"
 
 #include "lab/experiments/janssen.h"
@@ -7,9 +7,9 @@
 
 #include <math.h>
 
-static const double degrees = 180.0 / 3.14159265358979323846;
+static const double degrees = 180.0 / 3.14159265358979323846; /* in a radian */
 
-/* Writes the mean position of the moving bodies. */
+/* Writes the mean position of the moving bodies, m; there must be some. */
 static TalusStatus find_mean_position(const TalusWorld *world, TalusVec3 *out)
 {
     TalusSnapshot s = {0};
@@ -28,8 +28,8 @@ static TalusStatus find_mean_position(const TalusWorld *world, TalusVec3 *out)
 
 /* ---- a heap ---- */
 
-/* Measures the slope of the wedge of gravel that a collapsed column leaves at its wall. In a wedge of height H at the wall
- * and length F the mean height is H/3 and the mean distance from the wall F/3, so their ratio is the slope. */
+/* Measures the slope of the wedge of gravel that a collapsed column leaves at its wall. In a wedge of height H at the
+ * wall and length F the mean height is H/3 and the mean distance from the wall F/3, so their ratio is the slope. */
 TalusStatus bulk_measure_repose(const Worlds *w, Case *c)
 {
     WorldsAssignments sets = {0};
@@ -52,8 +52,8 @@ TalusStatus bulk_measure_repose(const Worlds *w, Case *c)
 
 /* ---- a drum ---- */
 
-/* Measures the angle of the bed's centre of mass about the drum's axis, from the vertical, as mean over the later part of
- * the run. */
+/* Measures the angle of the bed's centre of mass about the drum's axis, from the vertical, as mean over the later part
+ * of the run. */
 TalusStatus bulk_measure_drum(const Worlds *w, Case *c)
 {
     enum { SAMPLES = 50 };
@@ -175,7 +175,7 @@ TalusStatus bulk_measure_janssen(const Worlds *w, Case *c)
 
 /* ---- a rover ---- */
 
-/* Measures how far the rover's chassis gets over gravel, and the height of the chassis at the end. */
+/* Measures how far the rover's chassis gets over gravel along x in 1.8 s, and the height of the chassis at the end. */
 TalusStatus bulk_measure_rover(const Worlds *w, Case *c)
 {
     enum { CHASSIS = 6 }; /* index among the scene's bodies */

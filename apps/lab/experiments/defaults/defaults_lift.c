@@ -1,19 +1,21 @@
 /* lab/experiments/defaults/defaults_lift.c - part 1: how far a body rises that begins to slide, and how far grains that
  * flow at a coarse step overlap.
  *
- * A body rests on a plate, then is struck, given a speed or a spin, or the plate starts to move. The lift is the largest
- * rise of the body's centre above its height at rest, over its size (half of a box's width, a sphere's radius). Under the
- * relaxation the body is thrown up at mu v/(1 + mu^2), whatever the step; under exact Coulomb friction it is not. */
+ * A body rests on a plate, then is struck, given a speed or a spin, or the plate starts to move. The lift is the
+ * largest rise of the body's centre above its height at rest, over its size (half of a box's width, a sphere's radius).
+ * Under the relaxation the body is thrown up at mu v/(1 + mu^2), whatever the step; under exact Coulomb friction it is
+ * not. */
 #include "defaults.h"
 
 #include <math.h>
 #include <string.h>
 
+/* Number of step lengths; Case.kind of the hopper, that of other cases being an index in `starts`. */
 enum { STEPS = 3, HOPPER = -1 };
 
 static const double steps[STEPS] = {5e-3, 1e-3, 2e-4}; /* s */
 static const double rest = 0.25, after = 0.75; /* simulated seconds before and after the start */
-static const double max_lift = 1e-4;           /* target */
+static const double max_lift = 1e-4;           /* target of the lift over the size */
 static const double size = 0.1;                /* of the body, m */
 
 /* Ids of the scenes' bodies: the plate, the body whose lift is measured, the ball that strikes it. */
@@ -77,7 +79,8 @@ static TalusStatus read_body(const TalusWorld *world, TalusSnapshot *snapshot, d
     return TALUS_OK;
 }
 
-/* Makes steps for `seconds` of simulated time; updates the largest height of the body and the number of misses. */
+/* Makes steps for `seconds` of simulated time; raises *highest to the largest height of the body's centre, m, and adds
+ * the steps that missed the tolerance to *missed. */
 static TalusStatus make_steps(const Worlds *w, TalusWorld *world, double seconds,
                               TalusSnapshot *snapshot, double *highest, int *missed)
 {
@@ -94,7 +97,8 @@ static TalusStatus make_steps(const Worlds *w, TalusWorld *world, double seconds
     return TALUS_OK;
 }
 
-/* Lets the body rest, applies the start and adds the figures "lift", "speed" and "missed". */
+/* Lets the body rest, applies the start and adds the figures "lift" (over the size), "speed" (along x at the end, m/s)
+ * and "missed" (steps). */
 static TalusStatus measure_lift(const Worlds *w, TalusWorld *world, const Start *s,
                                 TalusSnapshot *snapshot, Case *c)
 {
@@ -114,7 +118,8 @@ static TalusStatus measure_lift(const Worlds *w, TalusWorld *world, const Start 
 
 /* ---- the hopper ---- */
 
-/* Adds the largest and the mean overlap in the scene mesh-silo, at twice its step, while grains flow out. */
+/* Runs the scene mesh-silo at the step length of the case and adds the figures "largest" and "mean", overlaps over the
+ * radius, and "missed" (steps). */
 static TalusStatus measure_hopper(const Worlds *w, Case *c)
 {
     WorldsCase scene = {.scene = "mesh-silo", .backend = w->backend[0]};

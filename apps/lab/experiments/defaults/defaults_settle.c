@@ -1,7 +1,8 @@
 /* lab/experiments/defaults/defaults_settle.c - part 3: how cost grows with the number of bodies, on beds that settle.
  *
  * A case runs the scene settle-box for 600 steps. Products per step are means over steps 251 to 350, in which the bed
- * comes to rest, and over the last 100. Times are figures, so cases run one at a time. */
+ * comes to rest, and over the last 100; if --quick or --steps asks for fewer steps, over their second and last third.
+ * Times are figures, so cases run one at a time. */
 #include "defaults.h"
 
 #include "backend/backend.h"
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Numbers of beds and tolerances; steps of a run, of each of its two windows and before the middle window. */
 enum { SIZES = 3, TOLERANCES = 2, STEPS = 600, WINDOW = 100, MIDDLE = 250 };
 
 static const int sizes[SIZES] = {4000, 64000, 1000000}, quick_sizes[SIZES] = {100, 150, 200};
@@ -21,7 +23,7 @@ static const double tolerances[TOLERANCES] = {1e-2, 1e-3}; /* relative to g h */
  * largest bed at the tighter tolerance. */
 static const double max_growth = 3.0, max_seconds = 27.0, max_settled = 0.020;
 
-/* Returns the GPU's backend if there is one and the user names no other. */
+/* Returns cuda-mixed if it is usable here and the user names no backend; else the first backend of the call. */
 static const char *choose_backend(const Worlds *w)
 {
     return w->any_backend && talus_backend_find("cuda-mixed") ? "cuda-mixed" : w->backend[0];
@@ -36,10 +38,10 @@ static int get_bed_size(const Worlds *w, int index)
 
 /* Figures of a run. */
 typedef struct Sums {
-    /* Mean products per step: of all steps, of the middle window, of the last WINDOW steps. */
+    /* Mean products per step: of all steps, of the middle window, of the last window. */
     double all, middle, last;
     double seconds; /* of all steps */
-    double settled; /* seconds per step of the last WINDOW steps */
+    double settled; /* seconds per step of the last window */
     double largest; /* largest overlap over the size */
     double mean;    /* mean overlap of the last step over the size */
     int missed;     /* steps that missed the tolerance */
@@ -82,7 +84,7 @@ static TalusStatus make_steps(const Worlds *w, TalusWorld *world, const Case *c,
     return TALUS_OK;
 }
 
-/* Writes the 99th percentile of the overlaps of the last step over the smaller radius. */
+/* Writes the 99th percentile of the overlaps of the last step over the smaller radius; 0 if nothing overlaps. */
 static TalusStatus find_overlap_percentile(const TalusWorld *world, double *out)
 {
     TalusSnapshot s = {0};
@@ -134,7 +136,7 @@ static TalusStatus run_settle_case(const Worlds *w, Case *c)
 }
 
 /* Adds a case per size, tolerance and setting. Beds of more than 4,000 spheres on the host, and rigid beds of a million
- * under coulomb on any backend, run only if the user names them. */
+ * under coulomb on any backend, run only if the user names them or with --quick. */
 static TalusStatus list_settle_cases(const Worlds *w, const Part *part, Cases *cases)
 {
     bool host = strcmp(choose_backend(w), "cpu") == 0;

@@ -1,14 +1,15 @@
 /* lab/experiments/defaults/defaults_shear.c - part 2: products per step on a sheared bed.
  *
- * The flow is that of `talus bench shear`, in beds of several sizes and one shape. Each case settles its bed under its own
- * setting and turns the upper part. From this state it makes a run at each tolerance; the first half of the steps of a run
- * is not measured. */
+ * The flow is that of `talus bench shear`, in beds of several sizes and one shape. Each case settles its bed under its
+ * own setting and turns the upper part. From this state it makes a run at each tolerance; the first half of the steps
+ * of a run is not measured. */
 #include "defaults.h"
 
 #include "lab/experiments/shear.h"
 
 #include <math.h>
 
+/* Numbers of beds and tolerances; maximum iterations of a step, but see list_shear_cases. */
 enum { SIZES = 3, TOLERANCES = 2, BUDGET = 10000 };
 
 static const int sizes[SIZES] = {16000, 4000, 1000}, quick_sizes[SIZES] = {200, 150, 100};
@@ -21,7 +22,7 @@ static int get_bed_size(const Worlds *w, int index)
     return w->quick ? quick_sizes[index] : sizes[index];
 }
 
-/* Returns a bed with the shape of 4,000 spheres in a cylinder of radius 8 diameters. */
+/* Returns a bed with the shape of 4,000 spheres in a cylinder of radius 8 diameters; plug_height is not set. */
 static Shear make_bed(const Worlds *w, int bodies)
 {
     return (Shear){.bodies = bodies,
@@ -83,8 +84,8 @@ static TalusStatus run_shear_case(const Worlds *w, Case *c)
     return status;
 }
 
-/* Adds a case per size and setting. Rigid contacts under exact Coulomb friction rarely reach a tolerance of 1e-3, so their
- * budget is 1,000 iterations only. */
+/* Adds a case per size and setting. Rigid contacts under exact Coulomb friction rarely reach a tolerance of 1e-3, so
+ * their budget is 1,000 iterations only. */
 static TalusStatus list_shear_cases(const Worlds *w, const Part *part, Cases *cases)
 {
     for (int i = 0; i < SIZES; i++) {
@@ -108,7 +109,7 @@ static double get_figure_at(const Case *c, const char *name, double tolerance)
     return defaults_get_figure(c, text);
 }
 
-/* Adds a row for a size at tolerances[k] and, if the cases are done, a verdict on the products. */
+/* Adds a row for a size at tolerances[k] and, if default and rigid ccp are done, a verdict on the products. */
 static void add_row_and_verdict(Worlds *w, LabTable *t, const Cases *cases, int bodies, int k)
 {
     const Case *c[SETTINGS_COMPARED];

@@ -1,5 +1,5 @@
-/* lab/experiments/defaults/defaults_statics.c - bulk answers of structures: the least thickness with which an arch stands,
- * the least friction with which a house of cards stands, and how far the bricks of a wall move.
+/* lab/experiments/defaults/defaults_statics.c - bulk answers of structures: the least thickness with which an arch
+ * stands, the least friction with which a house of cards stands, and how far the bricks of a wall move.
  *
  * Nothing is random here, so the seeds 1, 2 and 3 stand for the scene's step length times 1, 0.8 and 0.6. */
 #include "defaults_bulk.h"
@@ -27,8 +27,8 @@ static TalusStatus find_largest_move(const TalusWorld *world, const TalusSnapsho
     return TALUS_OK;
 }
 
-/* Runs a scene for `seconds` and writes the largest move of a body, m: *drift from the start to the end, *creep from a
- * third of the time to the end. */
+/* Runs a scene for `seconds` and adds its steps to `sum`. Writes the largest move of a body, m: *drift from the start
+ * to the end, *creep from a third of the time to the end. */
 static TalusStatus measure_moves(const Worlds *w, const Case *c, const char *scene,
                                  const WorldsAssignments *sets, double seconds, BulkSteps *sum,
                                  double *drift, double *creep)
@@ -51,13 +51,15 @@ static TalusStatus measure_moves(const Worlds *w, const Case *c, const char *sce
 /* Search for the threshold of a scene's parameter above which a structure stands. */
 typedef struct Bisection {
     const char *scene, *parameter;
-    double low, high;  /* values at which the structure falls and stands */
-    double width;      /* width of the interval at which the bisection ends */
-    double h, seconds; /* step length and simulated time of a run */
-    double limit;      /* the structure has fallen if a body has moved farther than this, m */
+    double low, high; /* values at which the structure falls and stands; not tested at the start */
+    double width;     /* width of the interval at which the bisection ends */
+    double h; /* step length for seed 1, s, from which get_step_length makes that of the case */
+    double seconds; /* simulated time of a run, s */
+    double limit;   /* the structure has fallen if a body has moved as far as this, m */
 } Bisection;
 
-/* Runs the scene with this value of the parameter; *out: no body has moved by more than b->limit. */
+/* Runs the scene with this value of the parameter and adds its steps to `sum`; *out: every body is closer than b->limit
+ * to its start at the end. */
 static TalusStatus test_standing(const Worlds *w, const Case *c, const Bisection *b, double value,
                                  BulkSteps *sum, bool *out)
 {

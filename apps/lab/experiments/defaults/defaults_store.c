@@ -1,4 +1,5 @@
-/* lab/experiments/defaults/defaults_store.c - figures of cases as a table with a row per figure, and tables for docs. */
+/* lab/experiments/defaults/defaults_store.c - figures of cases as a table with a row per figure, and tables for
+ * docs. */
 #include "defaults.h"
 
 #include "base/memory.h"
