@@ -35,7 +35,7 @@ typedef struct TalusIpm {
     TalusIpmSystem system;
     double *memory, *vector[TALUS_IPM_VECTORS];
     double *impulse, *velocity; /* [rows blocks]: G x and (N + E) G x, x lambda or a step */
-    int correctors;             /* maximum of Gondzio's correctors */
+    int correctors;             /* maximum number of Gondzio's correctors per step */
 
     /* u = (N + E) gamma, without offsets */
     void (*product)(void *context, const double *gamma, double *u);
@@ -48,16 +48,18 @@ typedef struct TalusIpm {
     double length;        /* length of the last step */
 } TalusIpm;
 
-/* Reserves memory for the filled QP. */
+/* Reserves memory for the filled QP and computes ipm->speed. */
 TalusStatus talus_ipm_reserve(TalusIpm *ipm);
-/* Sets a starting point that depends only on the data; the system must be prepared. Factorises once. */
+/* Sets a starting point that depends only on the data; the system must be prepared. Factorises once, or more often if
+ * pivots are rejected (talus_ipm_system_factor). Leaves in `velocity` another product than that of the point. */
 TalusStatus talus_ipm_start(TalusIpm *ipm);
-/* Sets a starting point near these multipliers, moved so that all lambda and w are positive. */
+/* Sets a starting point near these multipliers, moved so that all lambda and w are positive. Leaves in `velocity`
+ * another product than that of the point. */
 TalusStatus talus_ipm_start_near(TalusIpm *ipm, const double *lambda);
 /* Computes mu, RHO and infeasibility at the iterate, whose (N + E) gamma must be in `velocity`. */
 void talus_ipm_evaluate(TalusIpm *ipm);
 /* Moves lambda and w by one predictor-corrector step; talus_ipm_evaluate must have been called at the iterate.
- * TALUS_ERR_NUMERIC: the factorisation failed. */
+ * TALUS_ERR_NUMERIC: the factorisation failed; lambda and w are unchanged. Overwrites `impulse` and `velocity`. */
 TalusStatus talus_ipm_step(TalusIpm *ipm);
 /* Releases all memory and zeroes *ipm. */
 void talus_ipm_release(TalusIpm *ipm);
@@ -78,6 +80,7 @@ typedef struct TalusIpmWork {
     bool ready;   /* the iterate can be continued if the driver resumes the solve */
 } TalusIpmWork;
 
+/* Names of the values of the parameters correctors and stop. */
 extern const char *const talus_ipm_correctors[], *const talus_ipm_stops[];
 
 #define TALUS_IPM_PARAMS(linear_choices)                                                             \

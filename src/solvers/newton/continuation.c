@@ -19,8 +19,8 @@
  * continues from the best iterate. With ccp and without friction the path has no folds.
  *
  * The path starts from the same point whatever the warm start is, unless the warm start meets the tolerance. An
- * iteration is one factorisation. Memory and time are those of a direct method. Measurements are in
- * docs/reference/solvers/direct.md. */
+ * iteration is one factorisation or, for the first one, a measurement. Memory and time are those of a direct method.
+ * Measurements are in docs/reference/solvers/direct.md. */
 #include "solvers/driver/best.h"
 #include "solvers/newton/natural_system.h"
 #include "solvers/newton/smooth_map.h"
@@ -115,7 +115,7 @@ static void compute_velocity(Run *run, const double *x, double *u)
 }
 
 /* Computes U, f, df/dl and the Jacobian at TRIAL for this width; width 0: of the map without smoothing, which has no
- * df/dl. Returns the root mean square of |f|, m/s. */
+ * df/dl and whose Jacobian gets the proximal weight WEIGHT. Returns the root mean square of |f|, m/s. */
 static double evaluate_map(Run *run, double width)
 {
     TalusNaturalSystem *system = &run->w->system;
@@ -145,7 +145,8 @@ static double evaluate_map(Run *run, double width)
     return sqrt(sum / system->matrix.blocks);
 }
 
-/* Factorises the Jacobian and solves for NEWTON and, if `smooth`, for SLIDE. */
+/* Factorises the Jacobian and solves for NEWTON and, if `smooth`, for SLIDE. Counts the factorisation, and each
+ * solution as a product. */
 static void factor_and_solve(Run *run, bool smooth)
 {
     TalusNaturalSystem *system = &run->w->system;
@@ -190,7 +191,8 @@ static void set_trial(Run *run, double a)
 }
 
 /* Sets X to the root at the first width by Newton's method with halved steps, which starts from impulses along the
- * normals. Sets run->sign and leaves SLIDE for the first tangent. */
+ * normals; to the last iterate if the solve ends or MAX_START steps do not suffice. Sets run->sign and leaves SLIDE for
+ * the first tangent. */
 static void find_first_point(Run *run)
 {
     const TalusNaturalSystem *system = &run->w->system;
@@ -332,8 +334,8 @@ static bool advance_point(Run *run)
 
 /* ---- the end ---- */
 
-/* Runs Newton's method on the map without smoothing from X, in TRIAL, while |f| falls; ends the solve if it
- * converges. */
+/* Runs at most MAX_FINISH steps of Newton's method on the map without smoothing from X, in TRIAL, while |f| falls (it
+ * may rise tenfold in each of the first steps); the driver ends the solve if it converges. */
 static void try_unsmoothed_newton(Run *run)
 {
     double before = INFINITY;
@@ -414,8 +416,9 @@ static TalusStatus continue_with_prox(TalusSolve *s, bool resumed)
     return talus_solve_hand_over(s, POLISH, resumed);
 }
 
-/* Writes the last projected iterate to gamma. If the path ends without a solution, writes the best iterate instead and
- * continues with prox. */
+/* Writes the last projected iterate to gamma, or the best one if the outcome is budget or infeasible. If the driver has
+ * not ended the solve, prox continues from there. A resumed call runs prox alone if the last call ended in it, else
+ * Newton's method without smoothing instead of the path. */
 static TalusStatus solve_continuation(TalusSolve *s)
 {
     Work *w = s->work;

@@ -148,6 +148,7 @@ static double slope_at(const Run *run, double length)
 static double find_step_length(const Run *run)
 {
     enum { HALVINGS = 30 };
+    /* ENOUGH: share of the first slope up to which a slope counts as nearly 0. */
     static const double WHOLE = 0.5, ENOUGH = 0.1;
     double first = slope_at(run, 0.0), low = 0.0, high = 1.0;
     if (!(slope_at(run, 1.0) > -WHOLE * first))
@@ -207,8 +208,8 @@ static bool measure_and_report(Run *run)
     return talus_solve_next(s, 1, w->vector[P], NULL, at.residual2, at.residual_max);
 }
 
-/* Runs Newton steps and rounds until the solve ends. A factorisation that fails at rho >= 1 ends it with outcome
- * budget. */
+/* Runs Newton steps and rounds until the solve ends. After a failed factorisation a round with a larger rho follows; at
+ * rho >= 1 the solve ends with outcome budget. */
 static TalusStatus run_rounds(Run *run)
 {
     Work *w = run->w;
@@ -250,7 +251,8 @@ static TalusStatus prepare(Run *run)
                                    cholmod ? TALUS_DIRECT_CHOLMOD : TALUS_DIRECT_LDL);
 }
 
-/* Solves the problem from s->gamma, in place; a resumed call continues with the last rho. */
+/* Solves the problem from s->gamma, in place; gamma becomes the last p, or the best one if the outcome is budget or
+ * infeasible. A resumed call continues with the last rho. */
 static TalusStatus solve_newton_al(TalusSolve *s)
 {
     Work *w = s->work;

@@ -233,7 +233,7 @@ static void adapt_parameters(Run *run, bool done, double was, double is)
 
 /* Ends the proximal step if |f| has fallen enough (success), or after MAX_NEWTON steps or if |f| is not finite
  * (failure); else does nothing. Then adapts the parameters and starts the next proximal step with x as centre; x
- * returns to the old centre first if |f| has risen. */
+ * returns to the old centre first if |f| has risen or is not finite. */
 static void end_proximal_step_if_due(Run *run)
 {
     Work *w = run->w;
@@ -269,7 +269,7 @@ static void run_newton_steps(Run *run)
     }
 }
 
-/* Writes the last projected iterate to gamma, or the best one if the solve did not converge. */
+/* Writes the last projected iterate to gamma, or the best one if the outcome is budget or infeasible. */
 static TalusStatus solve_prox(TalusSolve *s)
 {
     Work *w = s->work;
