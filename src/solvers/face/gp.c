@@ -8,7 +8,7 @@
 
 enum {
     REFRESH = 50, /* products after which the gradient is computed from x */
-    HALVINGS = 30 /* maximum halvings of a step; then the step to the first bound is taken */
+    HALVINGS = 30 /* maximum halvings of a step; then a step up to the first bound is taken */
 };
 
 static const double LONGEST_STEP = 1e3; /* relative to the size of the data */
@@ -117,7 +117,8 @@ static double try_projected(TalusGp *gp, double *step, double *product)
 
 /* Returns a0, the best step along -g (line=whole) or along its projection onto the tangent cone; both give the same
  * path P(x - a g). 0 if that vector is 0. On return r is the projected direction and *pp the squared length of the
- * vector searched along; *pAp is the curvature of r, with its product in ap, or NaN if unknown. */
+ * vector searched along; unless 0 is returned, *pAp is the curvature of r, with its product in ap, or NaN if
+ * unknown. */
 static double first_step_length(TalusGp *gp, double *pp, double *pAp)
 {
     const TalusBackend *b = gp->solve->backend;
@@ -190,7 +191,7 @@ static bool run_projection_phase(TalusGp *gp)
 /* ---- Krylov steps ---- */
 
 /* True if x + w is inside the face of x, w is not longer than longest_factor() allows, and all active bounds are
- * binding. On true, trial is x + w, and gp->face its face. */
+ * binding. On true, trial is x + w, and gp->face its face; on false both are undefined. */
 static bool face_is_right(TalusGp *gp)
 {
     const TalusBackend *b = gp->solve->backend;

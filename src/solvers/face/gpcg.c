@@ -15,8 +15,8 @@
 typedef struct Work {
     TalusGpWork gp;
     TalusVectors vectors;
-    double *p, *r, *ap;
-    double rr;
+    double *p, *r, *ap; /* direction; minus the gradient at x + w in the face; A p */
+    double rr;          /* r'r */
 } Work;
 
 static const TalusParam params[] = {TALUS_GP_ROWS(10)};

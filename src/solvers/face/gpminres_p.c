@@ -33,7 +33,7 @@ typedef struct Work {
     int32_t *face_index; /* index of each row of `matrix` in the face; -1: not in the face */
     int32_t *free_row;   /* index in `matrix` of each row of the face */
     TalusVectors vectors;
-    double *mask, *packed;
+    double *mask, *packed; /* 1 in free rows, else 0; the entries of a vector in the face */
 } Work;
 
 static const TalusParam params[] = {

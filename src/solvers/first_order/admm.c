@@ -36,6 +36,7 @@
 
 enum { X_AUTO, X_DIRECT, X_PROXIMAL };
 
+/* CHECK: iterations between measurements of z in the proximal form. The others are limits of the direct form. */
 enum { CHECK = 5, DIRECT_ROWS = 4000, DIRECT_FILL = 1000000 };
 
 static const double MARGIN = 1.05, FORGET = 0.97; /* factors on the norm of A */
@@ -63,8 +64,8 @@ typedef struct Work {
 
 typedef struct Run {
     const TalusMetricBlock *metric;
-    double *z, rho;
-    bool direct;
+    double *z, rho;   /* z is in the memory of gamma */
+    bool direct;      /* the x-step is direct, else proximal */
     double curvature; /* |A e| / |e| of the current error; proximal: tau */
 } Run;
 

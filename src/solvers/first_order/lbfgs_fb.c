@@ -2,8 +2,8 @@
  *
  * In the metric of apgd, x = gamma / s, with N for S (N + E) S, f(x) = x'(N x / 2 + q), g its gradient and L the norm
  * of N:
- *     T(x) = P(x - t g),  R(x) = x - T(x),  t = 1.6 / L
- *     x+ = x - H R(x),    H: L-BFGS from the last five pairs (x+ - x, R+ - R)
+ *     T(x) = P(x - t g),  R(x) = x - T(x),  t = `step` / L, 1.6 / L by default
+ *     x+ = x - H R(x),    H: L-BFGS from the last `memory` pairs (x+ - x, R+ - R), by default five
  * One product per iteration, N d with d = -H R: g+ = g + N d; g is recomputed from x every 300 iterations. A step is
  * accepted if the forward-backward envelope f(x) - g'R + |R|^2 / (2 t) does not rise, that is if its change
  *     g'd + d'N d / 2 - (g+'R+ - g'R) + (|R+|^2 - |R|^2) / (2 t),
@@ -58,8 +58,8 @@ typedef struct Params {
 typedef struct State {
     double norm;    /* L, 0 before the first solve */
     int64_t uses;   /* solves since L was estimated */
-    double near;    /* residual over tolerance at which OGM-G begins; 0 before the first */
-    int64_t length; /* planned iterations of OGM-G */
+    double near;    /* residual over tolerance at which OGM-G begins; 0 before the first solve */
+    int64_t length; /* planned iterations of OGM-G; 0 before the first solve */
 } State;
 
 typedef struct Work {
@@ -124,7 +124,8 @@ static TalusStatus reserve_vectors(Run *run, Work *w)
     return talus_solver_make_metric(run->s, (TalusMetric)run->p->metric, &w->metric, &q->metric);
 }
 
-/* Sets state->norm = L: that of the last solve, or a new estimate in the first solve and every NORM_LASTS solves. */
+/* Sets state->norm = L: that of the last solve, or a new estimate in the first solve and every NORM_LASTS solves; 1 if
+ * the estimate is not positive. */
 static void renew_norm(Run *run)
 {
     State *state = run->state;

@@ -39,14 +39,16 @@ typedef struct Params {
 } Params;
 
 typedef struct Work {
-    double *g, *d, *nd;
+    double *g, *d, *nd; /* gradient at x; minus the d above; N times the vector d of this struct */
     TalusBest best;
     TalusVectors vectors, metric;
 } Work;
 
 typedef struct Run {
     const TalusMetricBlock *metric; /* NULL: not preconditioned */
-    double *x, unit, alpha;
+    double *x;                      /* iterate, in the memory of gamma */
+    double unit; /* unit of alpha and tau_g: 1, or one over the operator's size */
+    double alpha;
     TalusGll gll;
 } Run;
 
