@@ -3,17 +3,17 @@
  * Steps of worlds have a reference speed and start from the impulses of the last step. They use sweeps for tolerances
  * down to LOOSE of that speed (apgd if joints are eliminated) and apgd down to TIGHT. Tighter tolerances, and problems
  * without a reference speed, begin with lbfgs-fb, the first-order method of fewest products. Steps under `fixed` with
- * heavy bodies among light ones use admm alone. Coulomb's law begins with apgd, or with prox for an
- * explicit matrix of at most PROX_BLOCKS blocks. In steps of worlds whose contacts are compliant and mostly between
- * spheres, Coulomb's law begins with sweeps that solve the law itself (sweeps_suit); apgd follows if SWEEPS sweeps do
- * not suffice.
+ * heavy bodies among light ones use admm alone. Coulomb's law begins with apgd, or with prox for an explicit matrix of
+ * at most PROX_BLOCKS blocks. In steps of worlds whose contacts are compliant and mostly between spheres, Coulomb's law
+ * begins with sweeps that solve the law itself (sweeps_suit); apgd follows if SWEEPS sweeps do not suffice.
  *
- * A direct method that takes the problem (find_trial) follows after about as many first-order iterations as cost the
- * same on a bed of spheres. Easy and hard beds then both take at most about twice the time of the method that suits
- * them best. Tall stacks, on which a first-order method may exhaust the budget at any tolerance, are solved. Small
- * problems without a reference speed that need many digits go to the direct method at once. Most steps of worlds are
- * too easy to begin with the direct method; in small steps with heavy bodies among light ones, the first-order method
- * gets at most an eighth of the budget. Measurements are in docs/explanation/default-solver.md.
+ * A direct method that takes the problem (find_trial; for prisms lbfgs-fb takes its place) follows after about as many
+ * first-order iterations as cost the same on a bed of spheres. Easy and hard beds then both take at most about twice
+ * the time of the method that suits them best. Tall stacks, on which a first-order method may exhaust the budget at any
+ * tolerance, are solved. Small problems without a reference speed that need many digits go to the direct method at
+ * once. Most steps of worlds are too easy to begin with the direct method; in small steps with heavy bodies among light
+ * ones, the first-order method gets at most an eighth of the budget. Measurements are in
+ * docs/explanation/default-solver.md.
  *
  * Problems without a reference speed under Coulomb's law may have several solutions, between which first-order methods
  * and prox wander. If prox and continuation take such a problem, the first-order stage ends as soon as it is stuck,
@@ -71,18 +71,20 @@ enum { PROX_BLOCKS = 1000, PROX_TRIAL = 100, FOLDED = 20000, FOLDED_SHARE = 4 };
 
 /* A method that runs as a trial after the first-order stage: a direct method, or lbfgs-fb for prisms. */
 typedef struct TrialMethod {
-    int part; /* index in `parts` */
-    const TalusSolverType *type;
+    int part;                    /* index in `parts` */
+    const TalusSolverType *type; /* type of that part, for its `takes` */
     double base, each; /* the method costs as much as base + each x blocks first-order iterations */
     int max_blocks;    /* largest number of blocks for which the method runs; more take gigabytes */
     int max_iterations; /* limit of the stage */
 } TrialMethod;
 
+/* Methods for problems of one row per block; for Coulomb's law; for Coulomb's law in uneven steps. */
 static const TrialMethod frictionless = {
     TALUS_AUTO_IPM_SOC, &talus_solver_ipm_soc, 500, 0.5, 50000, 200};
 static const TrialMethod exact = {TALUS_AUTO_PROX, &talus_solver_prox, 500, 10, 3000, 500};
 static const TrialMethod uneven_exact = {
     TALUS_AUTO_IPM_SOC, &talus_solver_ipm_soc, 500, 10, SMALL, 500}; /* Coulomb's law by shifts */
+/* Methods for ccp and `fixed`, in order of preference. */
 static const TrialMethod convex[] = {
     {TALUS_AUTO_IPM_SOC, &talus_solver_ipm_soc, 500, 1.5, 20000, 200},
     {TALUS_AUTO_IPM_CHOL, &talus_solver_ipm_chol, 300, 1, 20000, 200},

@@ -157,6 +157,7 @@ static void reject_if_diverged(TalusSolve *solve)
 
 /* ---- memory ---- */
 
+/* Bytes in use of host memory (base/memory.h) and of the backend's own memory. */
 typedef struct Bytes {
     size_t host, device;
 } Bytes;

@@ -44,7 +44,7 @@ typedef struct TalusSolverType {
     /* True if the solver accesses the operator only through products, residuals and block sets. Free joints of a
      * matrix-free problem are then eliminated (problem/eliminate.h), unless the options have keep_joints. */
     bool through_products;
-    const TalusParam *params;
+    const TalusParam *params; /* [param_count]: table of the parameters; NULL: none */
     int param_count;
     size_t param_size;      /* bytes of the parameter struct */
     size_t state_size;      /* bytes of the state, which is saved and starts as zeros */
@@ -107,11 +107,11 @@ struct TalusSolve {
     /* The caller's options with the limits of the stage and a tolerance in m/s; inside an outer loop, with limits and
      * tolerance of the inner solve. */
     const TalusSolveOptions *options;
-    TalusSolveInfo *info;
+    TalusSolveInfo *info; /* counts and outcome, which the caller of the solve gets */
 
     /* current stage */
-    const TalusOperator *op; /* operator; like gamma in the backend's memory */
-    double *gamma;
+    const TalusOperator *op;      /* operator; like gamma in the backend's memory */
+    double *gamma;                /* impulses: start, then result; eliminated joints come last */
     struct TalusReduced *reduced; /* owner of op if joints are eliminated; else NULL */
     TalusSolver *solver;          /* current solver */
     const TalusSolverType *type;
@@ -182,8 +182,8 @@ bool talus_solve_next(TalusSolve *solve, int products, const double *x,
 /* Vectors of a workspace: one block of the backend's memory, divided into vectors. The struct starts as zeros. The
  * solver object has a list of these structs and releases their blocks. */
 typedef struct TalusVectors {
-    double *block;
-    size_t capacity;
+    double *block;             /* NULL: nothing reserved */
+    size_t capacity;           /* of `block`, in the unit of the backend's vector.reserve */
     bool is_listed;            /* in the list of the solver object */
     struct TalusVectors *next; /* in the list of the solver object */
 } TalusVectors;

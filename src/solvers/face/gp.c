@@ -15,6 +15,7 @@ static const double LONGEST_STEP = 1e3; /* relative to the size of the data */
 static const double FLAT = 1e-9;        /* curvature treated as zero, relative to |A| */
 static const double ETA2_FACTOR = 0.1;  /* factor on eta2 while the face stays the same */
 
+/* Values of the parameter line. */
 enum { LINE_PROJECTED, LINE_WHOLE };
 
 const char *const talus_gp_lines[] = {"projected", "whole", NULL};
@@ -65,7 +66,7 @@ static void form_gradient(TalusGp *gp)
 }
 
 /* Computes the face of x with its residual (gp->face) and the free gradient (gp->r); first recomputes g from x if
- * REFRESH products have passed. The step length 1.0 given to `split` has no effect for bounds. */
+ * REFRESH products have passed. The step length 1.0 given to split_gradient has no effect for bounds. */
 static void refresh_face(TalusGp *gp)
 {
     if (gp->since_gradient >= REFRESH)

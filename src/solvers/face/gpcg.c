@@ -51,6 +51,7 @@ static double step_cg(TalusGp *gp, void *work, bool *more)
     return a * old - 0.5 * a * a * pAp;
 }
 
+/* `solve` of TalusSolverType: solves the problem from s->gamma, in place. */
 static TalusStatus solve_gpcg(TalusSolve *s)
 {
     static const TalusKrylov cg = {begin_cg, step_cg};

@@ -19,6 +19,7 @@
 
 #include <string.h>
 
+/* Parameters of the solver; the table `params` says what each does. */
 typedef struct Params {
     TalusGpParams gp;
     double drop, raise;
@@ -117,6 +118,7 @@ static TalusStatus prepare_work(TalusSolve *s, Work *w)
                               "matrix of a face");
 }
 
+/* `solve` of TalusSolverType: solves the problem from s->gamma, in place. */
 static TalusStatus solve_gpminres_p(TalusSolve *s)
 {
     static const TalusKrylov minres = {begin_minres, step_minres};
@@ -129,6 +131,7 @@ static TalusStatus solve_gpminres_p(TalusSolve *s)
     return status;
 }
 
+/* `clear` of TalusSolverType. */
 static void clear_work(void *work)
 {
     Work *w = work;

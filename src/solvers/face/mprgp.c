@@ -24,6 +24,7 @@
 
 #include <math.h>
 
+/* Parameters of the solver; the table `params` says what each does. */
 typedef struct Params {
     int metric;
     double gamma, step, stop;
@@ -110,6 +111,7 @@ static TalusStatus run_iterations_on_backend(TalusSolve *s, const Params *p, Tal
     }
 }
 
+/* `solve` of TalusSolverType: solves the problem from s->gamma, in place. */
 static TalusStatus solve_mprgp(TalusSolve *s)
 {
     const Params *p = s->params;

@@ -20,6 +20,7 @@
  * (talus_chunk_check_interval). */
 enum { CHECK_UNSEEN = 10 };
 
+/* Parameters of the solver; the table `params` says what each does. */
 typedef struct Params {
     int metric, check;
     bool restart;
@@ -152,6 +153,7 @@ static TalusStatus run_iterations(TalusSolve *s, const Params *p, TalusMomentum 
     return TALUS_OK;
 }
 
+/* `solve` of TalusSolverType: solves the problem from s->gamma, in place. */
 static TalusStatus solve_apgd(TalusSolve *s)
 {
     const Params *p = s->params;

@@ -18,6 +18,7 @@
 
 #include "solvers/driver/best.h"
 
+/* Largest numbers of stored differences and of parts of y. */
 enum { TALUS_EXTRAPOLATE_MEMORY = 30, TALUS_EXTRAPOLATE_PARTS = 2 };
 
 /* One part of y. The caller writes h = h(y) for the given y. talus_extrapolate_next may exchange y with f_prev and h

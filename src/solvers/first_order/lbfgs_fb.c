@@ -50,6 +50,7 @@ enum { MIN_FINISH = 8, MAX_FINISH = 400 }; /* bounds of the planned iterations o
  * maximum halvings of a step. */
 enum { NORM_LASTS = 64, REFRESH = 300, HALVINGS = 5 };
 
+/* Parameters of the solver; the table `params` says what each does. */
 typedef struct Params {
     int metric, memory, check, finish, patience;
     double step, rise, margin, near;
@@ -71,8 +72,8 @@ typedef struct Run {
     TalusSolve *s;
     const Params *p;
     State *state;
-    TalusQuasi q;
-    TalusLbfgs h;
+    TalusQuasi q;          /* vectors and pairs, in the backend's memory */
+    TalusLbfgs h;          /* inner products of the pairs */
     double r2, rg;         /* |R|^2 and R'g */
     double smooth_r2;      /* |R_z|^2 */
     double checked2;       /* |z|^2 when the infeasibility monitor was last asked to check */
@@ -313,6 +314,7 @@ static bool end_iteration(Run *run, int products, const double *x, double residu
     return talus_solve_report(s, reported, run->q.metric, residual2, residual_max);
 }
 
+/* True if the iteration that is not counted yet is the last one of the budget. */
 static bool is_last_iteration(const TalusSolve *s)
 {
     return s->info->iterations + 1 >= s->options->max_iterations;
@@ -487,6 +489,7 @@ static bool begin_run(Run *run)
     return talus_solve_next(s, 1, run->q.x, run->q.metric, sums.residual2, sums.residual_max);
 }
 
+/* `solve` of TalusSolverType: solves the problem from s->gamma, in place. */
 static TalusStatus solve_lbfgs(TalusSolve *s)
 {
     Run run = {.s = s,

@@ -33,11 +33,11 @@ enum {
 typedef struct TalusIpm {
     TalusQp qp;
     TalusIpmSystem system;
-    double *memory, *vector[TALUS_IPM_VECTORS];
+    double *memory, *vector[TALUS_IPM_VECTORS]; /* vectors [multipliers], in `memory` */
     double *impulse, *velocity; /* [rows blocks]: G x and (N + E) G x, x lambda or a step */
     int correctors;             /* maximum number of Gondzio's correctors per step */
 
-    /* u = (N + E) gamma, without offsets */
+    /* u = (N + E) gamma, without offsets; pointed.c: N gamma. `context` is its first argument. */
     void (*product)(void *context, const double *gamma, double *u);
     void *context;
     int products; /* calls of `product`, until the caller resets the count */
@@ -70,7 +70,7 @@ typedef struct TalusIpmParams {
     int linear;     /* 0: auto; else kinds[linear - 1] of the solver */
     int correctors; /* 0: auto; else the number of correctors plus one */
     int stop;       /* 0: the driver's residual; 1: OOQP's rule */
-    bool warm;
+    bool warm;      /* starts near the given impulses */
 } TalusIpmParams;
 
 typedef struct TalusIpmWork {

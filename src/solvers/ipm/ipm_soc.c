@@ -57,6 +57,7 @@ static const double GROWTH = 1e4, LARGEST_START = 1e12, APART = 1e-2;
 /* Residual, relative to that of zero impulses, below which Newton's method takes over. */
 static const double HANDOVER = 1e-8;
 
+/* Parameters of the solver; the table `params` says what each does. */
 typedef struct Params {
     int linear, form;
     bool polish;
@@ -65,6 +66,7 @@ typedef struct Params {
 static const char *const linears[] = {"auto", "ldl", "cholmod", "mumps", NULL};
 static const char *const forms[] = {"auto", "bodies", "contacts", NULL};
 
+/* Values of the parameters linear and form. */
 enum { LINEAR_AUTO, LINEAR_LDL, LINEAR_CHOLMOD, LINEAR_MUMPS };
 enum { FORM_AUTO, FORM_BODIES, FORM_CONTACTS };
 
@@ -106,7 +108,7 @@ typedef struct Run {
     int idle, short_steps; /* iterations since the last that progressed; short steps in a row */
 } Run;
 
-enum { POLISH };
+enum { POLISH }; /* index in `parts` */
 static const TalusPart parts[] = {[POLISH] = {"prox:rho=1e-8,shrink=0.1,inner=0.7", false},
                                   {NULL, false}};
 
@@ -191,7 +193,8 @@ static TalusStatus prepare_system(Run *run)
                                  "definite matrices; linear=ldl and linear=mumps take it");
     TalusStatus status = prepare_form(run, bodies);
     if (status == TALUS_ERR_UNSUPPORTED && bodies && p->form == FORM_AUTO)
-        return prepare_form(run, false); /* a body's inverse inertia is singular */
+        return prepare_form(
+            run, false); /* a body's inverse inertia is singular, or the factor too large */
     return status;
 }
 
@@ -569,6 +572,7 @@ static void restore_start_if_better(Run *run)
         memcpy(s->gamma, run->w->vector[START], (size_t)run->n * sizeof *s->gamma);
 }
 
+/* `solve` of TalusSolverType: solves the problem from s->gamma, in place. */
 static TalusStatus solve_ipm_soc(TalusSolve *s)
 {
     Run run = {.s = s, .p = s->params, .w = s->work, .n = s->op->rows * s->op->blocks};
@@ -595,6 +599,7 @@ static TalusStatus solve_ipm_soc(TalusSolve *s)
     return TALUS_OK;
 }
 
+/* `clear` of TalusSolverType. */
 static void clear_work(void *work)
 {
     Work *w = work;

@@ -26,7 +26,7 @@ typedef enum TalusSocKind { TALUS_SOC_NOTHING, TALUS_SOC_RAY, TALUS_SOC_CONE } T
 
 typedef struct TalusSocBlock {
     TalusSocKind kind;
-    double mu;
+    double mu;        /* friction coefficient; 0 in problems of one row */
     double scale;     /* d_i, mean diagonal entry of N + E, in the natural residual; 1/kg */
     double axis[2];   /* a; a ray does not use axis and length[1, 2] */
     double length[3]; /* lengths of W's axes */

@@ -24,12 +24,12 @@
 
 typedef enum TalusSocForm { TALUS_SOC_BODIES, TALUS_SOC_CONTACTS } TalusSocForm;
 
-enum { TALUS_SOC_VECTORS = 7 };
+enum { TALUS_SOC_VECTORS = 7 }; /* vectors of conjugate gradients (ipm_soc_system.c) */
 
 typedef struct TalusSocSystem {
     TalusSocForm form;
-    TalusDirectKind kind;
-    TalusDirect *direct;
+    TalusDirectKind kind;    /* of `direct` */
+    TalusDirect *direct;     /* factorisation of `lower` */
     int rows, blocks, head;  /* head: number of velocities, which come first; 0 in form contacts */
     double unit;             /* power of two that brings N + E to the order of 1 */
     TalusBlockMatrix matrix; /* N + E; form contacts */
@@ -43,7 +43,8 @@ typedef struct TalusSocSystem {
 } TalusSocSystem;
 
 /* Computes the pattern of the matrix and analyses it for the factorisation. May be called again for another problem,
- * form or direct solver. TALUS_ERR_UNSUPPORTED: form bodies, and a body's inverse inertia is singular. */
+ * form or direct solver. TALUS_ERR_UNSUPPORTED: the factor is too large, the build lacks the direct solver or, in form
+ * bodies, a body's inverse inertia is singular but not zero. */
 TalusStatus talus_soc_system_prepare(TalusSocSystem *y, TalusSolve *s, TalusSocForm form,
                                      TalusDirectKind kind, double unit);
 /* Computes G from the scalings in `block` and factorises, with `weight` times the block scales added to the diagonal of

@@ -40,13 +40,13 @@ typedef struct TalusIpmContact {
 struct TalusIpmSystem {
     const TalusIpmForm *form;
     const TalusQp *qp;
-    TalusDirect *direct;
-    TalusDirectKind kind;
-    double mass;       /* unit of mass: a power of two, kg */
-    TalusSparse lower; /* lower triangle of the matrix */
-    int8_t *sign;      /* signs of the pivots of `lower`; NULL: all 1 */
-    double *t;         /* [multipliers]: T times `mass` */
-    double *x;         /* [rows of lower]: right-hand side, then solution */
+    TalusDirect *direct;  /* factorisation of `lower` */
+    TalusDirectKind kind; /* of `direct` */
+    double mass;          /* unit of mass: a power of two, kg */
+    TalusSparse lower;    /* lower triangle of the matrix */
+    int8_t *sign;         /* signs of the pivots of `lower`; NULL: all 1 */
+    double *t;            /* [multipliers]: T times `mass` */
+    double *x;            /* [rows of lower]: right-hand side, then solution */
     /* Dual form: P times `mass`, entries as in `lower`. Augmented form: scales of v and s. */
     double *base;
     TalusIpmContact *contact; /* [blocks]: for the normal form */

@@ -208,6 +208,7 @@ static TalusStatus solve_amg(TalusSolve *s)
     return status;
 }
 
+/* `clear` of TalusSolverType. */
 static void clear_work(void *work)
 {
     Work *w = work;

@@ -33,7 +33,7 @@ typedef struct TalusAmgParams {
 /* Clusters of fine rows (transfer=velocity) with the factors of their matrices A_FF. No entry of A couples two
  * clusters. */
 typedef struct TalusAmgClusters {
-    int count;
+    int count;            /* number of clusters; 0: none, as with transfer=impulse */
     int32_t *start, *row; /* cluster k: row[start[k]] to row[start[k + 1] - 1]; one allocation */
     size_t *factor_start; /* [count + 1]: index in `factor` at which each cluster's factors begin */
     double *factor; /* factors of A_FF: (number of the cluster's rows)^2 entries per cluster */

@@ -79,6 +79,7 @@ static void queue_insert(Queue *q, int32_t i)
     q->top = v > q->top ? v : q->top;
 }
 
+/* Removes row i from the list of its value; `top` stays. */
 static void queue_remove(Queue *q, int32_t i)
 {
     if (q->previous[i] >= 0)

@@ -37,12 +37,13 @@ void talus_amg_dense_substitute(int n, const double *factor, double *x)
 
 /* ---- the box-constrained problem ---- */
 
+/* States of a row. */
 enum { FREE, AT_LOWER, AT_UPPER };
 
 typedef struct Box {
-    int n;
-    const double *a, *q, *lower, *upper;
-    double *x, *g, *d;       /* [n]; g: gradient A x + q; d: direction */
+    int n;                               /* number of rows */
+    const double *a, *q, *lower, *upper; /* the problem, as in talus_amg_dense_minimise */
+    double *x, *g, *d;                   /* [n]; g: gradient A x + q; d: direction */
     double *packed, *factor; /* [n], [n^2]: right-hand side and factors of the free rows' matrix */
     uint8_t *state;          /* [n]: FREE, AT_LOWER or AT_UPPER */
     double cost;             /* multiplications so far, estimated */

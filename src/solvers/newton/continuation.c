@@ -59,6 +59,7 @@ static const double FALL = 0.6, WEIGHT = 1e-8;
 enum { POLISH }; /* index in `parts` */
 static const TalusPart parts[] = {[POLISH] = {"prox:rho=1e-6", false}, {NULL, false}};
 
+/* Parameters of the solver; the table `params` says what each does. */
 typedef struct Params {
     double width, finish;
 } Params;
@@ -178,6 +179,7 @@ static void report_trial(Run *run)
 
 /* ---- the first point ---- */
 
+/* Copies one vector of run->vector to another; from, to: their indices. */
 static void copy_vector(Run *run, int from, int to)
 {
     memcpy(run->vector[to], run->vector[from], (size_t)run->n * sizeof(double));
@@ -444,6 +446,7 @@ static TalusStatus solve_continuation(TalusSolve *s)
     return run.over ? TALUS_OK : continue_with_prox(s, false);
 }
 
+/* `clear` of TalusSolverType. */
 static void clear_work(void *work)
 {
     Work *w = work;

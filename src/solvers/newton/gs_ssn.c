@@ -22,6 +22,7 @@
 
 #include <math.h>
 
+/* Parameters of the solver; the table `params` says what each does. */
 typedef struct Params {
     TalusSsnParams newton;
     double omega;

@@ -34,10 +34,12 @@
 #include <math.h>
 #include <string.h>
 
+/* Values of the parameter linear. */
 enum { LINEAR_AUTO, LINEAR_CHOLMOD, LINEAR_LDL };
 
 static const char *const linears[] = {"auto", "cholmod", "ldl", NULL};
 
+/* Parameters of the solver; the table `params` says what each does. */
 typedef struct Params {
     double rho, shrink, inner;
     int linear;
@@ -76,9 +78,9 @@ typedef struct Run {
     TalusSolve *s;
     const Params *p;
     Work *w;
-    size_t n; /* rows, one per contact */
-    double rho;
-    int steps; /* Newton steps in this round */
+    size_t n;   /* rows, one per contact */
+    double rho; /* current value; the parameter is the first one */
+    int steps;  /* Newton steps in this round */
 } Run;
 
 /* R of row i: rho times its diagonal entry of N + E. */
@@ -270,6 +272,7 @@ static TalusStatus solve_newton_al(TalusSolve *s)
     return TALUS_OK;
 }
 
+/* `clear` of TalusSolverType. */
 static void clear_work(void *work)
 {
     Work *w = work;

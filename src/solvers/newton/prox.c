@@ -44,6 +44,7 @@ static const double STALLED = 0.9, TIGHTEN = 0.3, INNER_MIN = 1e-3;
 static const double SLOW = 0.5; /* share of |f| left from centre to centre that is slow progress */
 static const double SUSPECT = 1e-5; /* rho below which growing impulses may grow without bound */
 
+/* Parameters of the solver; the table `params` says what each does. */
 typedef struct Params {
     double rho, shrink, inner;
 } Params;
@@ -283,6 +284,7 @@ static TalusStatus solve_prox(TalusSolve *s)
     return TALUS_OK;
 }
 
+/* `clear` of TalusSolverType. */
 static void clear_work(void *work)
 {
     Work *w = work;

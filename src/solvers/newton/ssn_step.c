@@ -11,7 +11,7 @@ const char *const talus_ssn_metrics[] = {"none", "diagonal", NULL};
 const char *const talus_ssn_maps[] = {"minmax", "normal", NULL};
 const char *const talus_ssn_bounds[] = {"frozen", "moving", NULL};
 
-enum { MAX_ROWS = 3 };
+enum { MAX_ROWS = 3 }; /* largest number of rows of a block */
 
 /* ---- the maps, block by block ---- */
 

@@ -35,10 +35,12 @@
  * 10. */
 enum { TRIES = 4, LONG = 20 };
 
+/* Parameters of the solver; the table `params` says what each does. */
 typedef struct Params {
     int max_unknowns, refactor, cover, ties;
 } Params;
 
+/* Values of the parameter cover. */
 enum { COVER_SPREAD, COVER_ONES };
 
 static const char *const covers[] = {"spread", "ones", NULL};
@@ -196,6 +198,7 @@ static TalusStatus solve_lemke(TalusSolve *s)
     return TALUS_OK;
 }
 
+/* `clear` of TalusSolverType. */
 static void clear_work(void *work)
 {
     Work *w = work;

@@ -28,15 +28,15 @@ typedef struct TalusLcpBlock {
     bool exact;  /* Coulomb's law: the unknowns are n, one weight per corner, and s */
     double unit; /* the block's impulses are unknowns times this, N s */
     int corner;  /* index of the block's first corner; -1: no friction, one edge along the normal */
-    double mu;
+    double mu;   /* friction coefficient; 0 without friction */
 } TalusLcpBlock;
 
 typedef struct TalusContactLcp {
     TalusLcp lcp;
-    int rows, blocks;
-    TalusLcpBlock *block;
-    double (*corner)[2]; /* corners of the sections for mu = 1 */
-    double speed;        /* velocities are divided by this, m/s */
+    int rows, blocks;     /* rows of a block; number of blocks */
+    TalusLcpBlock *block; /* [blocks] */
+    double (*corner)[2];  /* corners of the sections for mu = 1 */
+    double speed;         /* velocities are divided by this, m/s */
     /* Work space for block column j of N + E: */
     int32_t *near;     /* [blocks]: block rows that have a block in the column, in rising order */
     int32_t *mark;     /* [blocks]: j if the block row has a block in column j */
