@@ -120,7 +120,7 @@ struct TalusSolve {
     TalusOuterPlan plan;
     double tolerance_factor; /* on the tolerance; lowered if an estimated residual was too small */
     bool resumed; /* called again since the estimated residual was too small; the setup is valid */
-    /* set by an exact algorithm without progress: the loop of shifts is tried next, unless until_stuck */
+    /* Set by an exact algorithm without progress: the loop of shifts is tried next, unless until_stuck. */
     bool stuck;
     bool until_stuck; /* copy of TalusStage.until_stuck: the stage ends once `stuck` is set */
     /* Residual and rounding that run_without_loop (outer.c) measured of the present gamma, so that the driver need not
@@ -183,7 +183,7 @@ bool talus_solve_next(TalusSolve *solve, int products, const double *x,
  * solver object has a list of these structs and releases their blocks. */
 typedef struct TalusVectors {
     double *block;             /* NULL: nothing reserved */
-    size_t capacity;           /* of `block`, in the unit of the backend's vector.reserve */
+    size_t capacity;           /* number of entries that `block` has space for */
     bool is_listed;            /* in the list of the solver object */
     struct TalusVectors *next; /* in the list of the solver object */
 } TalusVectors;

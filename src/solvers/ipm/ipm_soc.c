@@ -177,7 +177,8 @@ static TalusStatus prepare_form(Run *run, bool bodies)
         &run->w->system, run->s, bodies ? TALUS_SOC_BODIES : TALUS_SOC_CONTACTS, make, run->unit);
 }
 
-/* Chooses the form of the linear systems and prepares it; fails if the parameters exclude each other. */
+/* Chooses the form of the linear systems and prepares it; fails if the parameters exclude each other. With form=auto,
+ * form contacts replaces a form bodies that is refused. */
 static TalusStatus prepare_system(Run *run)
 {
     const Params *p = run->p;
@@ -192,9 +193,9 @@ static TalusStatus prepare_system(Run *run)
                                  "form=bodies is indefinite, and cholmod is for positive "
                                  "definite matrices; linear=ldl and linear=mumps take it");
     TalusStatus status = prepare_form(run, bodies);
+    /* a body's inverse inertia is singular, or the factor is too large */
     if (status == TALUS_ERR_UNSUPPORTED && bodies && p->form == FORM_AUTO)
-        return prepare_form(
-            run, false); /* a body's inverse inertia is singular, or the factor too large */
+        return prepare_form(run, false);
     return status;
 }
 

@@ -102,7 +102,8 @@ double talus_amg_clusters_correct(TalusAmgLevel *l);
 
 /* ---- amg_galerkin.c ---- */
 
-/* Writes P'AP, columns of each row in rising order, to `out`. Adds about the number of multiplications to *cost. */
+/* Writes P'AP, A symmetric, columns of each row in rising order, to `out`, whose former contents are not released. Adds
+ * the number of multiplications to *cost. */
 TalusStatus talus_amg_coarse_matrix(const TalusSparse *a, const TalusSparse *p, TalusSparse *out,
                                     double *cost);
 

@@ -1,8 +1,8 @@
 /* solvers/sweep/block_sweep.c - sweeps over contacts; each contact is solved with the others held constant
  * (block_sweep.h).
  *
- * The stopping test is the velocity change of a sweep, rms over contacts; the driver then measures the residual of the
- * law. */
+ * The stopping test is the velocity change of a sweep (of a symmetric one, of its backward half), rms over contacts and
+ * scaled under Coulomb's law (RESIDUAL_OF_CHANGE); the driver then measures the residual of the law. */
 #include "solvers/sweep/block_sweep.h"
 
 #include "base/hash.h"
