@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-/* Factors on the norm. MARGIN: on a new estimate, which is from below. FORGET: on the norm of an earlier solve. */
+/* Factors on the norm. MARGIN: on a new estimate, which is from below. FORGET: on the norm of the last solve. */
 static const double MARGIN = 1.02, FORGET = 0.97;
 
 const char *const talus_face_metrics[] = {"none", "trace", "anisotropic", NULL};
