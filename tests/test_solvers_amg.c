@@ -168,7 +168,7 @@ TEST(the_stencil_is_split_by_colour)
     for (int i = 0; i < 16 * 16; i++)
         wrong += (coarse[i] >= 0) != ((i % 16 + i / 16) % 2 == 0) ? 1 : 0;
     CHECK(wrong == 0 || wrong == 16 * 16);
-    CHECK(amg.work > 5.0 && amg.work < 20.0);
+    CHECK(amg.cost > 5.0 && amg.cost < 20.0);
     talus_amg_clear_levels(&amg, 0);
     talus_problem_destroy(problem);
     free_test_problem(&p);

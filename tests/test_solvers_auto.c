@@ -138,29 +138,29 @@ TEST(steps_of_worlds_begin_with_first_order_methods_and_other_backends_keep_them
     TalusSolveOptions options = options_of(problem, 1e-9);
     Plan plan = plan_of(problem, &options);
     CHECK_INT(plan.stages, 2);
-    CHECK_INT(plan.stage[0].part, TALUS_AUTO_CONES);
-    CHECK(plan.stage[0].trial && ends_with(&plan, TALUS_AUTO_TIGHT));
+    CHECK_INT(plan.stage[0].part, TALUS_AUTO_IPM_SOC);
+    CHECK(plan.stage[0].trial && ends_with(&plan, TALUS_AUTO_LBFGS_FB));
     const int after = (int)(500 + 1.5 * talus_problem_blocks(problem));
     options.reference_speed = 1e3 * options.tolerance;
     plan = plan_of(problem, &options);
-    check_handover(&plan, TALUS_AUTO_BETWEEN, after, TALUS_AUTO_CONES, 200);
+    check_handover(&plan, TALUS_AUTO_APGD, after, TALUS_AUTO_IPM_SOC, 200);
     options.reference_speed = 5.0 * options.tolerance;
     plan = plan_of(problem, &options);
-    check_handover(&plan, TALUS_AUTO_LOOSE, after, TALUS_AUTO_CONES, 200);
+    check_handover(&plan, TALUS_AUTO_GS, after, TALUS_AUTO_IPM_SOC, 200);
     options.reference_speed = 1e5 * options.tolerance;
     plan = plan_of(problem, &options);
-    check_handover(&plan, TALUS_AUTO_TIGHT, after, TALUS_AUTO_CONES, 200);
+    check_handover(&plan, TALUS_AUTO_LBFGS_FB, after, TALUS_AUTO_IPM_SOC, 200);
     TalusBackend away = *problem->backend;
     const TalusBackend *here = problem->backend;
     away.capabilities = 0;
     problem->backend = &away;
     plan = plan_of(problem, &options);
-    check_alone(&plan, TALUS_AUTO_TIGHT);
+    check_alone(&plan, TALUS_AUTO_LBFGS_FB);
     problem->backend = here;
     options.tolerance = 0.0;
     options.reference_speed = 0.0;
     plan = plan_of(problem, &options);
-    check_alone(&plan, TALUS_AUTO_TIGHT);
+    check_alone(&plan, TALUS_AUTO_LBFGS_FB);
     talus_problem_destroy(problem);
     free_test_problem(&heap);
 }
@@ -173,19 +173,19 @@ TEST(problems_that_may_have_several_solutions_end_with_continuation)
     TalusSolveOptions options = options_of(problem, 1e-9);
     Plan plan = plan_of(problem, &options);
     REQUIRE(plan.stages == 4);
-    CHECK_INT(plan.stage[0].part, TALUS_AUTO_BETWEEN);
+    CHECK_INT(plan.stage[0].part, TALUS_AUTO_APGD);
     CHECK(plan.stage[0].until_stuck && !plan.stage[1].until_stuck);
-    CHECK_INT(plan.stage[1].part, TALUS_AUTO_COULOMB);
-    CHECK_INT(plan.stage[2].part, TALUS_AUTO_FOLDED);
-    CHECK(plan.stage[1].trial && plan.stage[2].trial && ends_with(&plan, TALUS_AUTO_BETWEEN));
+    CHECK_INT(plan.stage[1].part, TALUS_AUTO_PROX);
+    CHECK_INT(plan.stage[2].part, TALUS_AUTO_CONTINUATION);
+    CHECK(plan.stage[1].trial && plan.stage[2].trial && ends_with(&plan, TALUS_AUTO_APGD));
     options.max_iterations = 1000; /* of which most are left for continuation */
     plan = plan_of(problem, &options);
     CHECK_INT(plan.stage[0].max_iterations, 250);
     options = options_of(problem, 1e-9);
     options.reference_speed = 1e3 * options.tolerance;
     plan = plan_of(problem, &options);
-    check_handover(&plan, TALUS_AUTO_BETWEEN, 500 + 10 * talus_problem_blocks(problem),
-                   TALUS_AUTO_COULOMB, 500);
+    check_handover(&plan, TALUS_AUTO_APGD, 500 + 10 * talus_problem_blocks(problem),
+                   TALUS_AUTO_PROX, 500);
     CHECK(!plan.stage[0].until_stuck);
     talus_problem_destroy(problem);
     free_test_problem(&heap);
@@ -217,13 +217,13 @@ TEST(compliant_spheres_under_coulombs_law_begin_with_sweeps)
     const HeapOptions rocks = {11, 4, 4, 3, 0.3, 0.05, 1.0};
     const TalusSection disc = TALUS_SECTION_DISC;
     const TalusFrictionLaw coulomb = TALUS_LAW_COULOMB;
-    CHECK_INT(first_part(&soft, disc, coulomb, 0.0051), TALUS_AUTO_SWEEP);
-    CHECK_INT(first_part(&soft, disc, coulomb, 0.0049), TALUS_AUTO_BETWEEN);
-    CHECK_INT(first_part(&rigid, disc, coulomb, 0.5), TALUS_AUTO_BETWEEN);
-    CHECK_INT(first_part(&rocks, disc, coulomb, 0.5), TALUS_AUTO_BETWEEN);
-    CHECK_INT(first_part(&soft, TALUS_SECTION_SQUARE, coulomb, 0.5), TALUS_AUTO_BETWEEN);
-    CHECK_INT(first_part(&soft, disc, TALUS_LAW_CCP, 0.5), TALUS_AUTO_LOOSE);
-    CHECK_INT(first_part(&soft, disc, TALUS_LAW_CCP, 0.05), TALUS_AUTO_BETWEEN);
+    CHECK_INT(first_part(&soft, disc, coulomb, 0.0051), TALUS_AUTO_GS_COULOMB);
+    CHECK_INT(first_part(&soft, disc, coulomb, 0.0049), TALUS_AUTO_APGD);
+    CHECK_INT(first_part(&rigid, disc, coulomb, 0.5), TALUS_AUTO_APGD);
+    CHECK_INT(first_part(&rocks, disc, coulomb, 0.5), TALUS_AUTO_APGD);
+    CHECK_INT(first_part(&soft, TALUS_SECTION_SQUARE, coulomb, 0.5), TALUS_AUTO_APGD);
+    CHECK_INT(first_part(&soft, disc, TALUS_LAW_CCP, 0.5), TALUS_AUTO_GS);
+    CHECK_INT(first_part(&soft, disc, TALUS_LAW_CCP, 0.05), TALUS_AUTO_APGD);
 }
 
 /* Sweeps count among the iterations before the direct method; on a device there are none. */
@@ -235,10 +235,10 @@ TEST(sweeps_hand_over_to_apgd)
     Plan plan = plan_of(problem, &options);
     REQUIRE(plan.stages == 4);
     CHECK_INT(plan.stage[0].max_iterations, 300);
-    CHECK_INT(plan.stage[1].part, TALUS_AUTO_BETWEEN);
+    CHECK_INT(plan.stage[1].part, TALUS_AUTO_APGD);
     CHECK_INT(plan.stage[1].max_iterations, 500 + 10 * talus_problem_blocks(problem) - 300);
-    CHECK_INT(plan.stage[2].part, TALUS_AUTO_COULOMB);
-    CHECK(plan.stage[2].trial && ends_with(&plan, TALUS_AUTO_BETWEEN));
+    CHECK_INT(plan.stage[2].part, TALUS_AUTO_PROX);
+    CHECK(plan.stage[2].trial && ends_with(&plan, TALUS_AUTO_APGD));
     TalusSolveInfo info = solve(problem, "auto", &options);
     CHECK_INT(info.outcome, TALUS_OUTCOME_CONVERGED);
     CHECK_STR(info.solver, "gs-coulomb");
@@ -252,10 +252,10 @@ TEST(sweeps_hand_over_to_apgd)
     away.capabilities = 0;
     problem->backend = &away;
     plan = plan_of(problem, &options);
-    check_alone(&plan, TALUS_AUTO_BETWEEN);
+    check_alone(&plan, TALUS_AUTO_APGD);
     options.tolerance = 0.5 * options.reference_speed;
     plan = plan_of(problem, &options);
-    check_alone(&plan, TALUS_AUTO_BETWEEN);
+    check_alone(&plan, TALUS_AUTO_APGD);
     problem->backend = here;
     talus_problem_destroy(problem);
     free_test_problem(&heap);
@@ -380,7 +380,7 @@ TEST(want_of_progress_leaves_it_to_first_order)
 TEST(uneven_masses_are_not_left_to_first_order)
 {
     static const TalusFrictionLaw laws[] = {TALUS_LAW_CCP, TALUS_LAW_COULOMB, TALUS_LAW_FIXED};
-    static const int even[] = {TALUS_AUTO_CONES, TALUS_AUTO_COULOMB, TALUS_AUTO_TIGHT};
+    static const int even[] = {TALUS_AUTO_IPM_SOC, TALUS_AUTO_PROX, TALUS_AUTO_LBFGS_FB};
     TestProblem heap = make_heap(&(HeapOptions){11, 4, 4, 2, 0.3, 0.0, 0.0});
     for (int k = 0; k < 3; k++)
         for (int heavy = 0; heavy < 2; heavy++) {
@@ -393,19 +393,19 @@ TEST(uneven_masses_are_not_left_to_first_order)
             options.max_iterations = 1000;
             Plan plan = plan_of(problem, &options);
             if (heavy && laws[k] == TALUS_LAW_FIXED) {
-                check_alone(&plan, TALUS_AUTO_PRISMS);
+                check_alone(&plan, TALUS_AUTO_ADMM);
             } else {
                 CHECK_INT(plan.stages, 3);
-                CHECK(ends_with(&plan, TALUS_AUTO_BETWEEN));
-                CHECK_INT(plan.stage[1].part, heavy ? TALUS_AUTO_CONES : even[k]);
+                CHECK(ends_with(&plan, TALUS_AUTO_APGD));
+                CHECK_INT(plan.stage[1].part, heavy ? TALUS_AUTO_IPM_SOC : even[k]);
                 int before = plan.stage[0].max_iterations;
                 CHECK(heavy ? before == 125 : before >= 500);
                 CHECK(heavy || laws[k] != TALUS_LAW_COULOMB || before == 500);
             }
             options.reference_speed = 0.0;
             plan = plan_of(problem, &options);
-            if (even[k] == TALUS_AUTO_TIGHT)
-                check_alone(&plan, TALUS_AUTO_TIGHT);
+            if (even[k] == TALUS_AUTO_LBFGS_FB)
+                check_alone(&plan, TALUS_AUTO_LBFGS_FB);
             else
                 CHECK_INT(plan.stage[plan.stages - 2 - (laws[k] == TALUS_LAW_COULOMB)].part,
                           even[k]);

@@ -1,23 +1,24 @@
 /* solvers/driver/auto.c - "auto": chooses the solvers of a problem, and when one hands over to the next.
  *
  * Steps of worlds have a reference speed and start from the impulses of the last step. They use sweeps for tolerances
- * down to LOOSE of that speed and apgd down to TIGHT. Tighter tolerances, and problems without a reference speed, begin
- * with lbfgs-fb, the first-order method of fewest products. Coulomb's law begins with apgd, or with prox for an
- * explicit matrix of at most PROX_BLOCKS blocks. In steps of worlds whose contacts are compliant and mostly between
- * spheres, Coulomb's law begins with sweeps that solve the law itself (sweeps_suit); apgd follows if SWEEPS sweeps do
- * not suffice.
+ * down to LOOSE of that speed (apgd if joints are eliminated) and apgd down to TIGHT. Tighter tolerances, and problems
+ * without a reference speed, begin with lbfgs-fb, the first-order method of fewest products. Steps under `fixed` with
+ * heavy bodies among light ones use admm alone. Coulomb's law begins with apgd, or with prox for an explicit matrix of
+ * at most PROX_BLOCKS blocks. In steps of worlds whose contacts are compliant and mostly between spheres, Coulomb's law
+ * begins with sweeps that solve the law itself (sweeps_suit); apgd follows if SWEEPS sweeps do not suffice.
  *
- * A direct method that takes the problem (find_direct) follows after about as many first-order iterations as cost the
- * same on a bed of spheres. Easy and hard beds then both take at most about twice the time of the method that suits
- * them best. Tall stacks, on which a first-order method may exhaust the budget at any tolerance, are solved. Small
- * problems without a reference speed that need many digits go to the direct method at once. Most steps of worlds are
- * too easy to begin with the direct method; in small steps with heavy bodies among light ones, the first-order method
- * gets at most an eighth of the budget. Measurements are in docs/explanation/default-solver.md.
+ * A direct method that takes the problem (find_trial; for prisms lbfgs-fb takes its place) follows after about as many
+ * first-order iterations as cost the same on a bed of spheres. Easy and hard beds then both take at most about twice
+ * the time of the method that suits them best. Tall stacks, on which a first-order method may exhaust the budget at any
+ * tolerance, are solved. Small problems without a reference speed that need many digits go to the direct method at
+ * once. Most steps of worlds are too easy to begin with the direct method; in small steps with heavy bodies among light
+ * ones, the first-order method gets at most an eighth of the budget. Measurements are in
+ * docs/explanation/default-solver.md.
  *
  * Problems without a reference speed under Coulomb's law may have several solutions, between which first-order methods
- * and prox wander. For these problems the first-order stage ends as soon as it is stuck, prox ends after PROX_TRIAL
- * iterations, and continuation follows, which passes folds of the solution path. Steps of worlds need few digits and go
- * on with the first-order method instead.
+ * and prox wander. If prox and continuation take such a problem, the first-order stage ends as soon as it is stuck,
+ * prox ends after PROX_TRIAL iterations, and continuation follows, which passes folds of the solution path. Steps of
+ * worlds need few digits and go on with the first-order method instead.
  *
  * Problems with free joints begin with a first-order method, for which the joints are eliminated (driver.c), unless the
  * options keep joints.
@@ -32,16 +33,16 @@
 #include <math.h>
 
 static const TalusPart parts[] = {
-    [TALUS_AUTO_TIGHT] = {"lbfgs-fb", true},
-    [TALUS_AUTO_LOOSE] = {"gs:omega=1.5", true},
-    [TALUS_AUTO_BETWEEN] = {"apgd", true},
-    [TALUS_AUTO_COULOMB] = {"prox", true},
-    [TALUS_AUTO_CONES] = {"ipm-soc", true},
-    [TALUS_AUTO_POLYGONS] = {"ipm-chol", true},
-    [TALUS_AUTO_PRISMS] = {"admm", true},
+    [TALUS_AUTO_LBFGS_FB] = {"lbfgs-fb", true},
+    [TALUS_AUTO_GS] = {"gs:omega=1.5", true},
+    [TALUS_AUTO_APGD] = {"apgd", true},
+    [TALUS_AUTO_PROX] = {"prox", true},
+    [TALUS_AUTO_IPM_SOC] = {"ipm-soc", true},
+    [TALUS_AUTO_IPM_CHOL] = {"ipm-chol", true},
+    [TALUS_AUTO_ADMM] = {"admm", true},
     /* without state: coloured sweeps have none, and saved worlds keep their size */
-    [TALUS_AUTO_SWEEP] = {"gs-coulomb:omega=1.5", false},
-    [TALUS_AUTO_FOLDED] = {"continuation", true},
+    [TALUS_AUTO_GS_COULOMB] = {"gs-coulomb:omega=1.5", false},
+    [TALUS_AUTO_CONTINUATION] = {"continuation", true},
     {NULL, false}};
 
 /* Tolerances, relative to the reference speed, that separate the first methods (find_first). */
@@ -68,31 +69,34 @@ static const double UNEVEN = 1e3, UNEVEN_BEYOND = 30.0;
  * FOLDED_SHARE: the first-order stage gets at most 1 / FOLDED_SHARE of the budget. */
 enum { PROX_BLOCKS = 1000, PROX_TRIAL = 100, FOLDED = 20000, FOLDED_SHARE = 4 };
 
-/* A direct method. */
-typedef struct Direct {
-    int part; /* index in `parts` */
-    const TalusSolverType *type;
+/* A method that runs as a trial after the first-order stage: a direct method, or lbfgs-fb for prisms. */
+typedef struct TrialMethod {
+    int part;                    /* index in `parts` */
+    const TalusSolverType *type; /* type of that part, for its `takes` */
     double base, each; /* the method costs as much as base + each x blocks first-order iterations */
-    int max_blocks;    /* above this number of blocks factors take gigabytes */
+    int max_blocks;    /* largest number of blocks for which the method runs; more take gigabytes */
     int max_iterations; /* limit of the stage */
-} Direct;
+} TrialMethod;
 
-static const Direct frictionless = {TALUS_AUTO_CONES, &talus_solver_ipm_soc, 500, 0.5, 50000, 200};
-static const Direct exact = {TALUS_AUTO_COULOMB, &talus_solver_prox, 500, 10, 3000, 500};
-static const Direct uneven_exact = {
-    TALUS_AUTO_CONES, &talus_solver_ipm_soc, 500, 10, SMALL, 500}; /* Coulomb's law by shifts */
-static const Direct convex[] = {
-    {TALUS_AUTO_CONES, &talus_solver_ipm_soc, 500, 1.5, 20000, 200},
-    {TALUS_AUTO_POLYGONS, &talus_solver_ipm_chol, 300, 1, 20000, 200},
-    {TALUS_AUTO_COULOMB, &talus_solver_prox, 500, 10, 3000, 500}, /* takes cones with joints */
+/* Methods for problems of one row per block; for Coulomb's law; for Coulomb's law in uneven steps. */
+static const TrialMethod frictionless = {
+    TALUS_AUTO_IPM_SOC, &talus_solver_ipm_soc, 500, 0.5, 50000, 200};
+static const TrialMethod exact = {TALUS_AUTO_PROX, &talus_solver_prox, 500, 10, 3000, 500};
+static const TrialMethod uneven_exact = {
+    TALUS_AUTO_IPM_SOC, &talus_solver_ipm_soc, 500, 10, SMALL, 500}; /* Coulomb's law by shifts */
+/* Methods for ccp and `fixed`, in order of preference. */
+static const TrialMethod convex[] = {
+    {TALUS_AUTO_IPM_SOC, &talus_solver_ipm_soc, 500, 1.5, 20000, 200},
+    {TALUS_AUTO_IPM_CHOL, &talus_solver_ipm_chol, 300, 1, 20000, 200},
+    {TALUS_AUTO_PROX, &talus_solver_prox, 500, 10, 3000, 500}, /* takes cones with joints */
     /* prisms, which no direct method takes; lbfgs-fb is not direct, but mass ratios hardly slow it */
-    {TALUS_AUTO_TIGHT, &talus_solver_lbfgs_fb, 500, 1.5, 20000, 10000},
+    {TALUS_AUTO_LBFGS_FB, &talus_solver_lbfgs_fb, 500, 1.5, 20000, 10000},
 };
 
 /* True if the method takes all these kinds, bits TALUS_KIND(law, section). */
-static bool takes_kinds(const Direct *direct, uint32_t kinds)
+static bool takes_kinds(const TrialMethod *trial, uint32_t kinds)
 {
-    return !(kinds & ~direct->type->takes);
+    return !(kinds & ~trial->type->takes);
 }
 
 /* True if some moving body is more than `ratio` times as heavy as another; false for an explicit matrix. */
@@ -117,8 +121,8 @@ static bool is_uneven_step(const TalusProblem *problem, const TalusSolveOptions 
            is_uneven(&problem->op, beyond ? UNEVEN_BEYOND : UNEVEN);
 }
 
-/* Returns the first direct method for convex sets that takes all these kinds, or NULL. */
-static const Direct *find_convex(uint32_t kinds)
+/* Returns the first method of `convex` that takes all these kinds, or NULL. */
+static const TrialMethod *find_convex(uint32_t kinds)
 {
     for (size_t i = 0; i < sizeof convex / sizeof *convex; i++)
         if (takes_kinds(&convex[i], kinds))
@@ -128,8 +132,8 @@ static const Direct *find_convex(uint32_t kinds)
 
 /* Returns the method for discs under Coulomb's law: ipm-soc with shifts for uneven steps without joints, else prox.
  * NULL if the options choose an outer loop, or if prox does not take some block. */
-static const Direct *find_coulomb(const TalusProblem *problem, uint32_t kinds,
-                                  const TalusSolveOptions *options)
+static const TrialMethod *find_coulomb(const TalusProblem *problem, uint32_t kinds,
+                                       const TalusSolveOptions *options)
 {
     if (options->outer.kind != TALUS_OUTER_AUTO || !takes_kinds(&exact, kinds))
         return NULL;
@@ -137,12 +141,12 @@ static const Direct *find_coulomb(const TalusProblem *problem, uint32_t kinds,
     return !joints && is_uneven_step(problem, options) ? &uneven_exact : &exact;
 }
 
-/* Returns the direct method for a problem. NULL if none takes its kinds or so many blocks, if blocks have six rows, if
+/* Returns the trial method for a problem. NULL if none takes its kinds or so many blocks, if blocks have six rows, if
  * the backend cannot factorise, or if the tolerance is 0. */
-static const Direct *find_direct(const TalusProblem *problem, uint32_t kinds,
-                                 const TalusSolveOptions *options)
+static const TrialMethod *find_trial(const TalusProblem *problem, uint32_t kinds,
+                                     const TalusSolveOptions *options)
 {
-    const Direct *found = &frictionless;
+    const TrialMethod *found = &frictionless;
     int rows = talus_problem_rows(problem);
     if (!talus_backend_can(problem->backend, TALUS_CAP_FACTORISES) || !(options->tolerance > 0.0) ||
         rows > 3)
@@ -172,19 +176,19 @@ static bool needs_many_digits(TalusProblem *problem, const TalusSolveOptions *op
     return options->tolerance < DIGITS * (options->norm == TALUS_NORM_MAX ? start.max : start.rms);
 }
 
-/* Returns the number of first-order iterations that cost as much as the direct method. In an uneven step the number is
- * at most an eighth of the budget. In another small step of a world with prox as the direct method, it is at most half
- * of a budget that is not very small: by cost alone prox would come after the usual budget, and tall stacks would miss
+/* Returns the number of first-order iterations that cost as much as the trial method. In an uneven step the number is
+ * at most an eighth of the budget, at least 1. In another small step of a world with prox as the trial method, it is at
+ * most half of a budget above `base`: by cost alone prox would come after the usual budget, and tall stacks would miss
  * their tolerance. */
-static int iterations_worth(const Direct *direct, const TalusProblem *problem,
+static int iterations_worth(const TrialMethod *trial, const TalusProblem *problem,
                             const TalusSolveOptions *options)
 {
-    int worth = (int)(direct->base + direct->each * problem->op.blocks);
+    int worth = (int)(trial->base + trial->each * problem->op.blocks);
     bool small = options->reference_speed > 0.0 && problem->op.blocks <= SMALL;
     int share = worth;
     if (is_uneven_step(problem, options))
         share = options->max_iterations > 8 ? options->max_iterations / 8 : 1;
-    else if (small && direct == &exact && options->max_iterations > direct->base)
+    else if (small && trial == &exact && options->max_iterations > trial->base)
         share = options->max_iterations / 2;
     return share < worth ? share : worth;
 }
@@ -214,59 +218,60 @@ static int find_first(const TalusProblem *problem, uint32_t kinds, const TalusSo
     double speed = options->reference_speed;
     bool tight = !(speed > 0.0) || options->tolerance < TIGHT * speed;
     if (kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB) && options->outer.kind == TALUS_OUTER_AUTO)
-        return sweeps_suit(problem, kinds, options) ? TALUS_AUTO_SWEEP : TALUS_AUTO_BETWEEN;
+        return sweeps_suit(problem, kinds, options) ? TALUS_AUTO_GS_COULOMB : TALUS_AUTO_APGD;
     if (kinds & TALUS_KINDS_OF(TALUS_LAW_FIXED) && is_uneven_step(problem, options))
-        return TALUS_AUTO_PRISMS;
+        return TALUS_AUTO_ADMM;
     if (tight)
-        return TALUS_AUTO_TIGHT;
+        return TALUS_AUTO_LBFGS_FB;
     return options->tolerance >= LOOSE * speed && !eliminates_joints(problem, options)
-               ? TALUS_AUTO_LOOSE
-               : TALUS_AUTO_BETWEEN;
+               ? TALUS_AUTO_GS
+               : TALUS_AUTO_APGD;
 }
 
-/* Returns the first-order iterations before the direct method; 0: the direct method begins. */
-static int iterations_before_direct(TalusProblem *problem, uint32_t kinds, const Direct *direct,
-                                    const TalusSolveOptions *options)
+/* Returns the first-order iterations, sweeps included, before the trial method; 0: the trial method begins. */
+static int iterations_before_trial(TalusProblem *problem, uint32_t kinds, const TrialMethod *trial,
+                                   const TalusSolveOptions *options)
 {
     bool coulomb =
         kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB) && options->outer.kind == TALUS_OUTER_AUTO;
     bool matrix = coulomb && problem->op.values && problem->op.blocks <= PROX_BLOCKS;
     bool at_once = matrix || (!coulomb && needs_many_digits(problem, options));
-    return at_once ? 0 : iterations_worth(direct, problem, options);
+    return at_once ? 0 : iterations_worth(trial, problem, options);
 }
 
-/* True if continuation follows the direct method. */
-static bool continuation_follows(const Direct *direct, uint32_t kinds,
+/* True if continuation follows the trial method, which is then prox. */
+static bool continuation_follows(const TrialMethod *trial, uint32_t kinds,
                                  const TalusSolveOptions *options)
 {
-    return direct == &exact && !(options->reference_speed > 0.0) &&
+    return trial == &exact && !(options->reference_speed > 0.0) &&
            !(kinds & ~talus_solver_continuation.takes);
 }
 
-/* `plan` of the solver type: sweeps if they suit, the first-order method, the direct method and continuation as trials
- * where they apply, then the first-order method for the rest of the budget. */
+/* `plan` of the solver type: sweeps if they suit, the first-order method, the trial method and continuation as trials
+ * where they apply, then the first-order method for the rest of the budget. Sweeps need a reference speed, continuation
+ * needs none, so there are at most four stages. */
 static int plan_stages(TalusProblem *problem, const TalusSolveOptions *options,
                        TalusStage stage[TALUS_MAX_STAGES])
 {
     uint32_t kinds = talus_problem_kinds(problem);
     int count = 0, first = find_first(problem, kinds, options);
-    const Direct *direct = find_direct(problem, kinds, options);
-    int swept = first == TALUS_AUTO_SWEEP ? SWEEPS : 0;
+    const TrialMethod *trial = find_trial(problem, kinds, options);
+    int swept = first == TALUS_AUTO_GS_COULOMB ? SWEEPS : 0;
     if (swept) {
         stage[count++] = (TalusStage){first, swept, false, false};
-        first = TALUS_AUTO_BETWEEN;
+        first = TALUS_AUTO_APGD;
     }
-    if (direct && direct->part != first && first != TALUS_AUTO_PRISMS) {
-        int before = iterations_before_direct(problem, kinds, direct, options) - swept;
-        bool folds = continuation_follows(direct, kinds, options);
+    if (trial && trial->part != first && first != TALUS_AUTO_ADMM) {
+        int before = iterations_before_trial(problem, kinds, trial, options) - swept;
+        bool folds = continuation_follows(trial, kinds, options);
         if (folds && before > options->max_iterations / FOLDED_SHARE)
             before = options->max_iterations / FOLDED_SHARE;
         if (before > 0)
             stage[count++] = (TalusStage){first, before, false, folds};
         stage[count++] =
-            (TalusStage){direct->part, folds ? PROX_TRIAL : direct->max_iterations, true, false};
+            (TalusStage){trial->part, folds ? PROX_TRIAL : trial->max_iterations, true, false};
         if (folds)
-            stage[count++] = (TalusStage){TALUS_AUTO_FOLDED, FOLDED, true, false};
+            stage[count++] = (TalusStage){TALUS_AUTO_CONTINUATION, FOLDED, true, false};
     }
     stage[count++] = (TalusStage){first, INT_MAX, false, false};
     return count;

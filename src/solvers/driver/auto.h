@@ -2,18 +2,18 @@
 #ifndef TALUS_SOLVERS_DRIVER_AUTO_H
 #define TALUS_SOLVERS_DRIVER_AUTO_H
 
-/* Indices of the solvers that "auto" hands over to. Each is named by the tolerances or the problems that it is chosen
- * for. Saved worlds contain the states of these solvers in this order. */
+/* Indices of the solvers that "auto" hands over to, each named as the solver. Saved worlds contain the states of these
+ * solvers, except that of gs-coulomb, in this order. */
 enum {
-    TALUS_AUTO_TIGHT,    /* lbfgs-fb */
-    TALUS_AUTO_LOOSE,    /* gs */
-    TALUS_AUTO_BETWEEN,  /* apgd */
-    TALUS_AUTO_COULOMB,  /* prox */
-    TALUS_AUTO_CONES,    /* ipm-soc */
-    TALUS_AUTO_POLYGONS, /* ipm-chol */
-    TALUS_AUTO_PRISMS,   /* admm */
-    TALUS_AUTO_SWEEP,    /* gs-coulomb */
-    TALUS_AUTO_FOLDED    /* continuation */
+    TALUS_AUTO_LBFGS_FB,
+    TALUS_AUTO_GS,
+    TALUS_AUTO_APGD,
+    TALUS_AUTO_PROX,
+    TALUS_AUTO_IPM_SOC,
+    TALUS_AUTO_IPM_CHOL,
+    TALUS_AUTO_ADMM,
+    TALUS_AUTO_GS_COULOMB,
+    TALUS_AUTO_CONTINUATION
 };
 
 #endif

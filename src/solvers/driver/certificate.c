@@ -39,8 +39,11 @@ typedef struct Search {
     const TalusBackend *backend;
     const TalusOperator *op;
     const TalusMetricBlock *metric;
-    double *start, *x, *support, *r, *p, *ap;
-    int products; /* number of products that may still be used */
+    double *start;      /* delta / s, scaled to length 1 */
+    double *x;          /* direction searched for, in the metric */
+    double *support;    /* not 0 on the blocks of the support */
+    double *r, *p, *ap; /* conjugate gradients: residual A x, direction, A p; also work vectors */
+    int products;       /* number of products that may still be used */
     bool relaxed; /* Coulomb blocks are treated as under ccp: delta may have friction at them */
 } Search;
 
@@ -66,7 +69,7 @@ static void multiply_on_support(Search *s, const double *x, double *out)
 /* ---- the null space ---- */
 
 /* Removes from x its part outside the null space by conjugate gradients, given r = A x and rr = r'r; stops once rr <=
- * enough. */
+ * enough, the products are used up or a direction has no curvature. */
 static void remove_outside_null_space(Search *s, double rr, double enough)
 {
     copy_vector(s, s->p, s->r);

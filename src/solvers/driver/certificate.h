@@ -25,7 +25,7 @@ typedef struct TalusCertificateWork {
 /* Searches near delta for a certificate: a direction in the null space of N + E and in the recession cone, to rounding,
  * with q'delta < 0. delta is in the backend's memory and is overwritten. Returns true if there is one and stores it
  * with the problem (talus_problem_certificate). Under Coulomb's law, if only the relaxation has a certificate, returns
- * false and sets info->jammed. */
+ * false and sets info->jammed. Also false without memory for the search. */
 bool talus_certificate_find(TalusSolve *solve, TalusCertificateWork *work, double *delta);
 
 #endif

@@ -41,8 +41,8 @@ static bool spends_budget(const TalusSolve *s)
            !(s->options->tolerance > 0.0) && !s->options->monitor;
 }
 
-/* Delays the first snapshot of the infeasibility monitor to half the budget, at most to LATEST_SNAPSHOT. The run is
- * then split once, as the second snapshot, at twice that iteration, is at the end of the budget. */
+/* Delays the first snapshot of the infeasibility monitor to half the budget, at most to LATEST_SNAPSHOT. A budget up to
+ * twice LATEST_SNAPSHOT is then split once, as the second snapshot, at twice that iteration, is at its end. */
 static void postpone_snapshot(const TalusSolve *s)
 {
     int half = min_int(s->options->max_iterations / 2, LATEST_SNAPSHOT);

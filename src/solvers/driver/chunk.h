@@ -4,8 +4,10 @@
 
 #include "solvers/driver/solver.h"
 
-/* Returns the next run, which ends at the next iteration that an observer or monitor needs, or with the budget. The
- * residual is measured every `check` iterations. `since`: iterations before the run in this call of the solver. */
+/* Returns the next run, which ends at the next iteration that an observer or monitor needs, where the clock must be
+ * read, or with the budget. The residual is measured every `check` iterations. `since`: iterations before the run in
+ * this call of the solver. If only the budget can end the solve, may delay the first snapshot of the infeasibility
+ * monitor. */
 TalusRun talus_chunk_next_run(const TalusSolve *solve, int check, int since);
 /* Returns the number of iterations between residuals: `check`, or the larger `unseen` if only the budget can end the
  * solve and single steps are expensive: no tolerance, no monitor, and a backend without TALUS_CAP_SEES_ITERATES. */

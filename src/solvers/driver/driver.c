@@ -157,6 +157,7 @@ static void reject_if_diverged(TalusSolve *solve)
 
 /* ---- memory ---- */
 
+/* Bytes in use of host memory (base/memory.h) and of the backend's own memory. */
 typedef struct Bytes {
     size_t host, device;
 } Bytes;
@@ -282,7 +283,8 @@ static void download_result(TalusSolve *solve)
         talus_problem_set_prisms(solve->problem, false);
 }
 
-/* Runs solver `s` from the problem's gamma for at most `limit` iterations. */
+/* Runs solver `s` from the problem's gamma for at most `limit` iterations and writes the result to gamma, also if the
+ * algorithm fails. */
 static TalusStatus run_stage(TalusSolve *solve, TalusSolver *s, int limit)
 {
     TALUS_TRY(begin_stage(solve, s));
@@ -307,7 +309,7 @@ static bool is_solved(const TalusSolve *solve)
            solve->info->outcome == TALUS_OUTCOME_INFEASIBLE;
 }
 
-/* True if no stage may follow; the first stage begins however late it is. */
+/* True if no stage may follow. Lateness counts only after an iteration: the first stage begins however late it is. */
 static bool is_over(const TalusSolve *solve)
 {
     const int done = solve->info->iterations;

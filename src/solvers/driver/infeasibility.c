@@ -13,7 +13,7 @@
  * them holds without them. */
 #include "solvers/driver/infeasibility.h"
 
-enum { FIRST_SNAPSHOT = 64 };
+enum { FIRST_SNAPSHOT = 64 }; /* iteration of the first snapshot */
 
 /* Ratio of the bound of |w|_M to the size of q above which delta is suspect. */
 static const double FAR = 10.0;

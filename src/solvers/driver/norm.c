@@ -15,7 +15,8 @@ enum { DRAW = 1024, DRAW_COPIED = 64 * DRAW };
  * inverse must not become a step length. */
 static const double LEAST = 0.1;
 
-/* Fills x, n entries in the backend's memory, with random numbers in [-0.5, 0.5], the same for equal n. */
+/* Fills x, n entries in the backend's memory, with random numbers in [-0.5, 0.5], the same for equal n up to
+ * DRAW_COPIED; beyond, also for backends of the same kind. */
 static void draw_random_vector(const TalusSolve *s, size_t n, double *x)
 {
     TalusRng rng = talus_rng_from_seed(n);

@@ -10,11 +10,11 @@ typedef struct TalusObserved {
     TalusVectors memory;
     double *gamma;  /* iterate as impulses (metric removed), in the backend's memory */
     double *host;   /* host copy for the observer, if the backend has its own memory */
-    double *shifts; /* host copy of the Coulomb shifts while the observer runs */
+    double *shifts; /* [blocks]: normal offsets with De Saxce's shifts, while the observer runs */
 } TalusObserved;
 
-/* Reserves memory for the reports of a stage. The first stage also reports the starting point; solve->stopped is set if
- * the observer then asks to stop. */
+/* Reserves memory for the reports of a stage. A stage that begins before any iteration also reports the starting point;
+ * solve->stopped is set if the observer then asks to stop. */
 TalusStatus talus_observe_begin(TalusSolve *solve);
 /* True if the current iteration is to be reported. */
 bool talus_observe_is_due(const TalusSolve *solve);
@@ -27,7 +27,7 @@ void talus_observe_mark_replaced(TalusSolve *solve);
 void talus_observe_result(TalusSolve *solve);
 /* Reports the problem's impulses between two stages. Returns false if the observer asks to stop. */
 bool talus_observe_between_stages(TalusSolve *solve);
-/* Releases the host copies. */
+/* Releases the host copies; `memory` is released with the vectors of the solver. */
 void talus_observe_clear(TalusObserved *observed);
 
 #endif

@@ -84,7 +84,7 @@ static TalusStatus refuse_problem(const TalusSolverType *type, const char *has)
 }
 
 /* Fails with the name of the first kind in `lacking`, bits of the kinds that the solver does not take. Joints are named
- * first, since another section would not help. */
+ * first, since another section would not help. For a solver without friction the message says just that. */
 static TalusStatus refuse_kind(const TalusSolverType *type, uint32_t lacking)
 {
     char has[96];

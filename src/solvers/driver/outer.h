@@ -15,7 +15,7 @@ enum { TALUS_TAKES_TEXT = 96 };
 void talus_outer_describe_takes(uint32_t takes, char text[TALUS_TAKES_TEXT]);
 
 /* Runs the algorithm within the planned loops. Convergence is judged by the residual of the laws. Removes all shifts
- * before it returns, also on failure. */
+ * before it returns, also on failure. After an algorithm that was stuck, solve->plan has the loop of shifts. */
 TalusStatus talus_outer_run(TalusSolve *solve);
 
 /* Marks the next call of the algorithm as resumed and multiplies the tolerance for the algorithm's own estimate of the

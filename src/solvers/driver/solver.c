@@ -13,6 +13,7 @@ static const TalusSolverType *const table[] = {
 #undef TALUS_SOLVER
 };
 
+/* SOLVERS: number of rows of the table. MAX_NAME: bytes for a solver's name, with its final zero. */
 enum { SOLVERS = sizeof table / sizeof *table, MAX_NAME = 32 };
 
 /* ---- the table ---- */
@@ -177,6 +178,7 @@ void talus_solver_destroy(TalusSolver *s)
 
 /* ---- saved state: the solver's own, then that of each part that keeps one ---- */
 
+/* True if the state of this part is saved with the solver. */
 static bool keeps_state(const TalusSolver *s, int part)
 {
     return s->type->parts[part].keeps_state;

@@ -35,20 +35,22 @@ typedef struct TalusStage {
     bool until_stuck;
 } TalusStage;
 
+/* Largest number of stages that a solver may plan. */
 enum { TALUS_MAX_STAGES = 4 };
 
 typedef struct TalusSolverType {
-    const char *name, *summary, *reference;
-    uint32_t takes; /* bits TALUS_TAKES_... */
+    const char *name, *summary, *reference; /* for lists and messages; reference: paper or page */
+    uint32_t takes;                         /* bits TALUS_TAKES_... */
     /* True if the solver accesses the operator only through products, residuals and block sets. Free joints of a
      * matrix-free problem are then eliminated (problem/eliminate.h), unless the options have keep_joints. */
     bool through_products;
-    const TalusParam *params;
+    const TalusParam *params; /* [param_count]: table of the parameters; NULL: none */
     int param_count;
     size_t param_size;      /* bytes of the parameter struct */
     size_t state_size;      /* bytes of the state, which is saved and starts as zeros */
-    size_t work_size;       /* bytes of the workspace, which starts as zeros and is kept */
+    size_t work_size;       /* bytes of the workspace: zeros at first and for each new backend */
     const TalusPart *parts; /* solvers to hand over to; NULL: none */
+    /* Improves solve->gamma in place until the driver ends the solve (talus_solve_continue) or no progress is left. */
     TalusStatus (*solve)(TalusSolve *solve);
     const void *variant; /* data that differs between solvers with the same `solve`; NULL: none */
     /* Replaces `solve` in a solver whose parts do all the work. Writes the stages and returns their number. Stages
@@ -105,11 +107,11 @@ struct TalusSolve {
     /* The caller's options with the limits of the stage and a tolerance in m/s; inside an outer loop, with limits and
      * tolerance of the inner solve. */
     const TalusSolveOptions *options;
-    TalusSolveInfo *info;
+    TalusSolveInfo *info; /* counts and outcome, which the caller of the solve gets */
 
     /* current stage */
-    const TalusOperator *op; /* operator; like gamma in the backend's memory */
-    double *gamma;
+    const TalusOperator *op;      /* operator; like gamma in the backend's memory */
+    double *gamma;                /* impulses: start, then result; eliminated joints come last */
     struct TalusReduced *reduced; /* owner of op if joints are eliminated; else NULL */
     TalusSolver *solver;          /* current solver */
     const TalusSolverType *type;
@@ -118,7 +120,8 @@ struct TalusSolve {
     TalusOuterPlan plan;
     double tolerance_factor; /* on the tolerance; lowered if an estimated residual was too small */
     bool resumed; /* called again since the estimated residual was too small; the setup is valid */
-    bool stuck;   /* set by an exact algorithm without progress: the loop of shifts is tried next */
+    /* Set by an exact algorithm without progress: the loop of shifts is tried next, unless until_stuck. */
+    bool stuck;
     bool until_stuck; /* copy of TalusStage.until_stuck: the stage ends once `stuck` is set */
     /* Residual and rounding that run_without_loop (outer.c) measured of the present gamma, so that the driver need not
      * measure again; has_measured is false if gamma or the problem changed since. */
@@ -167,8 +170,9 @@ void talus_solve_request_infeasibility_check(TalusSolve *solve);
  * the part reuses the setup of its last call in this stage; false: its state is zeroed first, unless it keeps_state. */
 TalusStatus talus_solve_hand_over(TalusSolve *solve, int part, bool resumed);
 
-/* Calls talus_solve_observe and talus_solve_continue for an iterate whose iteration is already counted; residual2 and
- * residual_max: sum of squares and maximum of its residual over blocks. Returns true to go on. */
+/* Calls talus_solve_observe and, unless that ends the solve, talus_solve_continue for an iterate whose iteration is
+ * already counted; residual2 and residual_max: sum of squares and maximum of its residual over blocks. Returns true to
+ * go on. */
 bool talus_solve_report(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
                         double residual2, double residual_max);
 /* Ends an iteration: counts it with its products and reports its iterate. Returns true to go on. */
@@ -178,13 +182,14 @@ bool talus_solve_next(TalusSolve *solve, int products, const double *x,
 /* Vectors of a workspace: one block of the backend's memory, divided into vectors. The struct starts as zeros. The
  * solver object has a list of these structs and releases their blocks. */
 typedef struct TalusVectors {
-    double *block;
-    size_t capacity;
+    double *block;             /* NULL: nothing reserved */
+    size_t capacity;           /* number of entries that `block` has space for */
     bool is_listed;            /* in the list of the solver object */
     struct TalusVectors *next; /* in the list of the solver object */
 } TalusVectors;
 
-/* Reserves `count` vectors of the problem's size, contents undefined, and writes their addresses to `vector`. */
+/* Reserves `count` vectors of the problem's size (eliminated joints included), contents undefined, and writes their
+ * addresses to `vector`. `what` names them in the message of a failure. */
 TalusStatus talus_vectors_reserve(TalusSolve *solve, TalusVectors *vectors, int count,
                                   double **vector, const char *what);
 /* The same for pointers that are not in one array: TALUS_RESERVE_VECTORS(solve, vectors, "what", &a, &b). */

@@ -5,7 +5,7 @@
 
 const char *const talus_metric_names[] = {"trace", "anisotropic", NULL};
 
-/* Reserves n entries in the backend's memory for v, which enters the list of the current solver if it is not in it. */
+/* Reserves n entries in the backend's memory for v, which enters the list of the current solver if it is in none. */
 static TalusStatus reserve_block(TalusSolve *solve, TalusVectors *v, size_t n, const char *what)
 {
     if (!v->is_listed) {

@@ -29,6 +29,7 @@
 
 typedef enum Variant { ONE, TWO } Variant;
 
+/* Parameters of the solver; the table `params` says what each does. */
 typedef struct Params {
     int metric, variant;
 } Params;

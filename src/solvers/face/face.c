@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-/* Factors on the norm. MARGIN: on a new estimate, which is from below. FORGET: on the norm of an earlier solve. */
+/* Factors on the norm. MARGIN: on a new estimate, which is from below. FORGET: on the norm of the last solve. */
 static const double MARGIN = 1.02, FORGET = 0.97;
 
 const char *const talus_face_metrics[] = {"none", "trace", "anisotropic", NULL};
@@ -53,11 +53,11 @@ void talus_face_end(TalusSolve *s, TalusFaceWork *w)
 
 /* ---- the norm ---- */
 
-void talus_face_estimate_norm(TalusSolve *s, TalusFaceWork *w, double carried)
+void talus_face_estimate_norm(TalusSolve *s, TalusFaceWork *w, double last_norm)
 {
     double norm =
-        w->metric && carried > 0.0
-            ? FORGET * carried
+        w->metric && last_norm > 0.0
+            ? FORGET * last_norm
             : MARGIN * talus_operator_norm(s, w->metric, TALUS_POWER_ITERATIONS, w->p, w->np);
     if (norm > w->norm && isfinite(norm))
         w->norm = norm;

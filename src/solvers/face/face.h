@@ -3,19 +3,21 @@
  *
  * Provides vectors in a metric, the norm of the operator with a test that it is large enough, and conjugate gradients
  * on the face of an iterate with the step that leaves it. x = gamma / s is stored in the memory of gamma. N in the
- * formulas below is S (N + E) S; s = 1 if unscaled. */
+ * formulas below is S (N + E) S; s = 1 if unscaled. The caller counts all products (talus_face_report), except those of
+ * talus_face_begin and talus_face_estimate_norm. */
 #ifndef TALUS_SOLVERS_FACE_FACE_H
 #define TALUS_SOLVERS_FACE_FACE_H
 
 #include "solvers/driver/solver.h"
 
-/* Choices of the parameter `metric`. */
+/* Names of the choices of the parameter `metric`, the row of a table for it, and its values. */
 extern const char *const talus_face_metrics[];
 #define TALUS_FACE_METRIC(Struct)                                            \
     TALUS_CHOICE(Struct, metric, TALUS_FACE_ANISOTROPIC, talus_face_metrics, \
                  "diagonal scaling of the unknowns; the paper's method has none")
 enum { TALUS_FACE_UNSCALED, TALUS_FACE_TRACE, TALUS_FACE_ANISOTROPIC };
 
+/* Workspace. talus_face_projected_step exchanges the pointers g and p. */
 typedef struct TalusFaceWork {
     double *g;   /* gradient at x */
     double *p;   /* direction */
@@ -36,10 +38,10 @@ TalusStatus talus_face_begin(TalusSolve *solve, TalusFaceWork *work, int metric)
 /* Ends a solve: converts x, stored in gamma, back to impulses, gamma = s x. */
 void talus_face_end(TalusSolve *solve, TalusFaceWork *work);
 
-/* Raises work->norm to an estimate of the norm. In a metric the estimate is 0.97 times `carried`, the norm of an
+/* Raises work->norm to an estimate of the norm. In a metric the estimate is 0.97 times `last_norm`, the norm of an
  * earlier solve, as the norm of a scaled operator has no unit and hardly changes from step to step. Without a metric,
- * or if `carried` is 0, a power iteration gives it, which overwrites p and np. */
-void talus_face_estimate_norm(TalusSolve *solve, TalusFaceWork *work, double carried);
+ * or if `last_norm` is 0, a power iteration gives it, which overwrites p and np. */
+void talus_face_estimate_norm(TalusSolve *solve, TalusFaceWork *work, double last_norm);
 
 /* Ends an iteration: counts it with its products, measures the residual of x from g and reports it. Returns true to go
  * on. */
@@ -68,8 +70,8 @@ void talus_face_projected_step(TalusSolve *solve, TalusFaceWork *work, double st
 int talus_face_advance(TalusSolve *solve, TalusFaceWork *work, const TalusFace *face, double step,
                        bool half_step);
 
-/* x = x - a d with the a of talus_face_best_step. d must be such that no a > 0 leaves the set. Restarts conjugate
- * gradients. Returns the products used. */
+/* x = x - a d with the a of talus_face_best_step. d must be such that no a > 0 leaves the set. Overwrites np; restarts
+ * conjugate gradients. Returns the products used. */
 int talus_face_minimise_along(TalusSolve *solve, TalusFaceWork *work, double *d);
 
 #endif

@@ -8,13 +8,14 @@
 
 enum {
     REFRESH = 50, /* products after which the gradient is computed from x */
-    HALVINGS = 30 /* maximum halvings of a step; then the step to the first bound is taken */
+    HALVINGS = 30 /* maximum halvings of a step; then a step up to the first bound is taken */
 };
 
 static const double LONGEST_STEP = 1e3; /* relative to the size of the data */
 static const double FLAT = 1e-9;        /* curvature treated as zero, relative to |A| */
 static const double ETA2_FACTOR = 0.1;  /* factor on eta2 while the face stays the same */
 
+/* Values of the parameter line. */
 enum { LINE_PROJECTED, LINE_WHOLE };
 
 const char *const talus_gp_lines[] = {"projected", "whole", NULL};
@@ -65,7 +66,7 @@ static void form_gradient(TalusGp *gp)
 }
 
 /* Computes the face of x with its residual (gp->face) and the free gradient (gp->r); first recomputes g from x if
- * REFRESH products have passed. The step length 1.0 given to `split` has no effect for bounds. */
+ * REFRESH products have passed. The step length 1.0 given to split_gradient has no effect for bounds. */
 static void refresh_face(TalusGp *gp)
 {
     if (gp->since_gradient >= REFRESH)
@@ -117,7 +118,8 @@ static double try_projected(TalusGp *gp, double *step, double *product)
 
 /* Returns a0, the best step along -g (line=whole) or along its projection onto the tangent cone; both give the same
  * path P(x - a g). 0 if that vector is 0. On return r is the projected direction and *pp the squared length of the
- * vector searched along; *pAp is the curvature of r, with its product in ap, or NaN if unknown. */
+ * vector searched along; unless 0 is returned, *pAp is the curvature of r, with its product in ap, or NaN if
+ * unknown. */
 static double first_step_length(TalusGp *gp, double *pp, double *pAp)
 {
     const TalusBackend *b = gp->solve->backend;
@@ -190,7 +192,7 @@ static bool run_projection_phase(TalusGp *gp)
 /* ---- Krylov steps ---- */
 
 /* True if x + w is inside the face of x, w is not longer than longest_factor() allows, and all active bounds are
- * binding. On true, trial is x + w, and gp->face its face. */
+ * binding. On true, trial is x + w, and gp->face its face; on false both are undefined. */
 static bool face_is_right(TalusGp *gp)
 {
     const TalusBackend *b = gp->solve->backend;

@@ -51,6 +51,7 @@ typedef struct TalusGpParams {
         TALUS_CHOICE(TalusGpParams, metric, 1, talus_gp_metrics,                                   \
                      "diagonal scaling of the unknowns")
 
+/* Names of the values of the parameters line and metric. */
 extern const char *const talus_gp_lines[], *const talus_gp_metrics[];
 
 typedef struct TalusGp TalusGp;
@@ -59,8 +60,8 @@ typedef struct TalusGp TalusGp;
 typedef struct TalusKrylov {
     /* Begins at w = 0. On entry gp->r is the gradient at x, zero on the active set, and not all zero. */
     TalusStatus (*begin)(TalusGp *gp, void *work);
-    /* Takes one step with one product: updates gp->w and the gradient gp->gw at x + w. Returns the decrease of f.
-     * Writes false to *more if a further step cannot decrease f. */
+    /* Takes one step with at most one product: updates gp->w and the gradient gp->gw at x + w. Returns the decrease of
+     * f. Writes false to *more if a further step cannot decrease f. */
     double (*step)(TalusGp *gp, void *work, bool *more);
 } TalusKrylov;
 
@@ -74,7 +75,7 @@ struct TalusGp {
     const TalusKrylov *krylov;
     void *krylov_work;
     const TalusMetricBlock *metric; /* NULL: x is gamma */
-    double *x, *trial;              /* iterate, in K; trial point */
+    double *x, *trial;              /* iterate, in K; trial point: exchanged when x moves */
     double *g;                      /* gradient at x */
     double *w, *gw;                 /* step in the face; gradient at x + w */
     double *r, *ap;                 /* work: free gradient or direction; A times some vector */

@@ -15,8 +15,8 @@
 typedef struct Work {
     TalusGpWork gp;
     TalusVectors vectors;
-    double *p, *r, *ap;
-    double rr;
+    double *p, *r, *ap; /* direction; minus the gradient at x + w in the face; A p */
+    double rr;          /* r'r */
 } Work;
 
 static const TalusParam params[] = {TALUS_GP_ROWS(10)};
@@ -51,6 +51,7 @@ static double step_cg(TalusGp *gp, void *work, bool *more)
     return a * old - 0.5 * a * a * pAp;
 }
 
+/* `solve` of TalusSolverType: solves the problem from s->gamma, in place. */
 static TalusStatus solve_gpcg(TalusSolve *s)
 {
     static const TalusKrylov cg = {begin_cg, step_cg};

@@ -14,6 +14,7 @@ typedef struct Work {
 
 static const TalusParam params[] = {TALUS_GP_ROWS(10)};
 
+/* `solve` of TalusSolverType: solves the problem from s->gamma, in place. */
 static TalusStatus solve_gpminres(TalusSolve *s)
 {
     static const TalusKrylov minres = {talus_minres_begin, talus_minres_step};

@@ -19,6 +19,7 @@
 
 #include <string.h>
 
+/* Parameters of the solver; the table `params` says what each does. */
 typedef struct Params {
     TalusGpParams gp;
     double drop, raise;
@@ -33,7 +34,7 @@ typedef struct Work {
     int32_t *face_index; /* index of each row of `matrix` in the face; -1: not in the face */
     int32_t *free_row;   /* index in `matrix` of each row of the face */
     TalusVectors vectors;
-    double *mask, *packed;
+    double *mask, *packed; /* 1 in free rows, else 0; the entries of a vector in the face */
 } Work;
 
 static const TalusParam params[] = {
@@ -117,6 +118,7 @@ static TalusStatus prepare_work(TalusSolve *s, Work *w)
                               "matrix of a face");
 }
 
+/* `solve` of TalusSolverType: solves the problem from s->gamma, in place. */
 static TalusStatus solve_gpminres_p(TalusSolve *s)
 {
     static const TalusKrylov minres = {begin_minres, step_minres};
@@ -129,6 +131,7 @@ static TalusStatus solve_gpminres_p(TalusSolve *s)
     return status;
 }
 
+/* `clear` of TalusSolverType. */
 static void clear_work(void *work)
 {
     Work *w = work;

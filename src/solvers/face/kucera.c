@@ -17,6 +17,7 @@
 
 #include <math.h>
 
+/* Parameters of the solver; the table `params` says what each does. */
 typedef struct Params {
     int metric;
     double gamma, step;
@@ -51,6 +52,7 @@ static void run_iterations(TalusSolve *s, const Params *p, TalusFaceWork *w)
     }
 }
 
+/* `solve` of TalusSolverType: solves the problem from s->gamma, in place. */
 static TalusStatus solve_kucera(TalusSolve *s)
 {
     const Params *p = s->params;

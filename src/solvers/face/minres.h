@@ -15,8 +15,8 @@ enum { MINRES_VECTORS = MINRES_AD + 3 };
 typedef struct TalusMinres {
     double *vector[MINRES_VECTORS];
     TalusVectors memory;
-    TalusPrecondition *precondition; /* NULL: none */
-    void *user;
+    TalusPrecondition *precondition; /* set by the caller; NULL: none */
+    void *user;                      /* passed to `precondition` */
 
     double beta, beta_old; /* off-diagonal entries of T, the Lanczos tridiagonal matrix */
     double cosine, sine;   /* of the last rotation */

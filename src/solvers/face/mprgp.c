@@ -12,7 +12,8 @@
  * 2009); the default is long, and tolerates a norm estimated 5 % too low. The paper stops at |phi + beta| <= 1e-4 |q|:
  * `stop` is that number, with both norms in the metric. The driver's tolerance applies as well.
  *
- * Cones (MPGP of Dostal and Kozubek 2012): beta is the projected gradient on blocks at the apex and on the mantle.
+ * Cones, and all blocks of three rows (MPGP of Dostal and Kozubek 2012): beta is the projected gradient on blocks at
+ * the apex and on the mantle.
  * Proportioning is a projected gradient step of length a~ of all blocks, since a minimiser along beta may lie outside.
  * Sliding contacts are active and move only by projected gradients, as slowly as these converge. Products: 1 for a step
  * on the face and for a proportioning, 2 for an expansion. */
@@ -23,6 +24,7 @@
 
 #include <math.h>
 
+/* Parameters of the solver; the table `params` says what each does. */
 typedef struct Params {
     int metric;
     double gamma, step, stop;
@@ -40,8 +42,8 @@ static const TalusParam params[] = {
     TALUS_FLAG(Params, half_step, 1, "go to the boundary before an expansion; the paper omits it"),
 };
 
-/* The proportioning step, which releases active blocks: for bounds a line search along beta, which is in w->w; for
- * cones a projected gradient step of length `step`. Returns the products used. */
+/* The proportioning step, which releases active blocks: in problems of one row per block a line search along beta,
+ * which is in w->w; in others a projected gradient step of length `step`. Returns the products used. */
 static int release_active_blocks(TalusSolve *s, TalusFaceWork *w, double step)
 {
     if (s->op->rows == 1) /* beta <= 0, at x = 0: no a > 0 in x - a beta leaves the set */
@@ -109,6 +111,7 @@ static TalusStatus run_iterations_on_backend(TalusSolve *s, const Params *p, Tal
     }
 }
 
+/* `solve` of TalusSolverType: solves the problem from s->gamma, in place. */
 static TalusStatus solve_mprgp(TalusSolve *s)
 {
     const Params *p = s->params;

@@ -10,6 +10,7 @@
 
 #include <math.h>
 
+/* Parameters of the solver; the table `params` says what each does. */
 typedef struct Params {
     int metric;
 } Params;
@@ -35,6 +36,7 @@ static int advance_iterate(TalusSolve *s, TalusFaceWork *w)
     return 2;
 }
 
+/* `solve` of TalusSolverType: solves the problem from s->gamma, in place. */
 static TalusStatus solve_pgd(TalusSolve *s)
 {
     const Params *p = s->params;

@@ -34,8 +34,10 @@
 
 #include <math.h>
 
+/* Values of the parameter x_step. */
 enum { X_AUTO, X_DIRECT, X_PROXIMAL };
 
+/* CHECK: iterations between measurements of z in the proximal form. The others are limits of the direct form. */
 enum { CHECK = 5, DIRECT_ROWS = 4000, DIRECT_FILL = 1000000 };
 
 static const double MARGIN = 1.05, FORGET = 0.97; /* factors on the norm of A */
@@ -45,6 +47,7 @@ static const double LARGEST_CHANGE = 10.0; /* maximum factor on rho at a time */
 static const double REGULAR = 1e-10, FACTOR = 2.0; /* parameters of the extrapolation */
 static const double PIVOT = 1e-12;                 /* least pivot, relative to the diagonal entry */
 
+/* Parameters of the solver; the table `params` says what each does. */
 typedef struct Params {
     int x_step, adapt, anderson;
     double rho, relax, change;
@@ -58,13 +61,13 @@ typedef struct Work {
     TalusSparse matrix;      /* N + E + rho S^-2 */
     double *diagonal;        /* diagonal of N + E */
     int32_t *diagonal_entry; /* index of each row's diagonal entry in `matrix` */
-    TalusLdl factor;
+    TalusLdl factor;         /* of `matrix` */
 } Work;
 
 typedef struct Run {
     const TalusMetricBlock *metric;
-    double *z, rho;
-    bool direct;
+    double *z, rho;   /* z is in the memory of gamma */
+    bool direct;      /* the x-step is direct, else proximal */
     double curvature; /* |A e| / |e| of the current error; proximal: tau */
 } Run;
 
@@ -292,6 +295,7 @@ static TalusStatus run_iterations(TalusSolve *s, const Params *p, Run *run)
     }
 }
 
+/* `solve` of TalusSolverType: solves the problem from s->gamma, in place. */
 static TalusStatus solve_admm(TalusSolve *s)
 {
     const Params *p = s->params;
@@ -314,6 +318,7 @@ static TalusStatus solve_admm(TalusSolve *s)
     return TALUS_OK;
 }
 
+/* `clear` of TalusSolverType. */
 static void clear_work(void *work)
 {
     Work *w = work;
@@ -322,6 +327,7 @@ static void clear_work(void *work)
     talus_ldl_clear(&w->factor);
 }
 
+/* `is_on_host` of TalusSolverType: x_step=direct; auto is proximal on other backends. */
 static bool is_on_host(const void *parameters)
 {
     return ((const Params *)parameters)->x_step == X_DIRECT;

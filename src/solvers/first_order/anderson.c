@@ -22,6 +22,7 @@
 
 #include <math.h>
 
+/* Values of the parameter map. */
 enum { MAP_JACOBI, MAP_GRADIENT };
 
 /* Default step lengths. */
@@ -29,6 +30,7 @@ static const double JACOBI_OMEGA = 0.4, GRADIENT_OMEGA = 1.5;
 /* Factor on the norm of the last solve, since the norm of this problem may be smaller. */
 static const double FORGET = 0.97;
 
+/* Parameters of the solver; the table `params` says what each does. */
 typedef struct Params {
     int map, metric, memory;
     double omega, regular, factor;
@@ -42,7 +44,8 @@ typedef struct Work {
 
 typedef struct Run {
     const TalusMetricBlock *metric;
-    double *x, omega;
+    double *x;    /* P(y), in the memory of gamma */
+    double omega; /* current step length, in the metric */
 } Run;
 
 static const char *const maps[] = {"jacobi", "gradient", NULL};
@@ -112,6 +115,7 @@ static double first_omega(TalusSolve *s, const Params *p, const Run *run)
     return state->norm > 0.0 ? omega / state->norm : omega;
 }
 
+/* `solve` of TalusSolverType: solves the problem from s->gamma, in place. */
 static TalusStatus solve_anderson(TalusSolve *s)
 {
     const Params *p = s->params;

@@ -19,6 +19,7 @@
  * (talus_chunk_check_interval). */
 enum { CHECK_UNSEEN = 10 };
 
+/* Parameters of the solver; the table `params` says what each does. */
 typedef struct Params {
     int metric, check;
     bool restart;
@@ -26,7 +27,7 @@ typedef struct Params {
 } Params;
 
 typedef struct Work {
-    double *x_prev, *g_prev;
+    double *x_prev, *g_prev; /* iterate and gradient of the iteration before */
     TalusVectors vectors, metric_memory;
     const TalusMetricBlock *metric;
 } Work;
@@ -63,11 +64,11 @@ static TalusStatus reserve_vectors(TalusSolve *s, const Params *p, bool metric, 
 
 /* ---- Coulomb's law ---- */
 
-/* momentum->max_theta, the bound on momentum, starts at the parameter max_theta and then stays between MIN_THETA and
- * MAX_THETA. The bound is multiplied by LOWERED when the residual exceeds RISE times its minimum, and by RAISED after
- * CALM iterations without such a rise (by RAISED_LONG after CALM_LONG iterations once the solve is longer than LONG).
- * EXACT_LENGTH: maximum number of iterations of a run. The solve is stuck if the residual does not fall to PROGRESS
- * times `mark` within PATIENCE iterations. */
+/* momentum->max_theta, the bound on momentum, starts at the parameter max_theta and is then neither lowered below
+ * MIN_THETA nor raised above MAX_THETA. The bound is multiplied by LOWERED when the residual exceeds RISE times its
+ * minimum, and by RAISED after CALM iterations without such a rise (by RAISED_LONG after CALM_LONG iterations once the
+ * solve is longer than LONG). EXACT_LENGTH: maximum number of iterations of a run. The solve is stuck if the residual
+ * does not fall to PROGRESS times `mark` within PATIENCE iterations. */
 enum { EXACT_LENGTH = 10, CALM = 100, CALM_LONG = 50, LONG = 300, PATIENCE = 2000 };
 static const double MIN_THETA = 3.0, MAX_THETA = 1e4, LOWERED = 0.7, RISE = 1.3;
 static const double RAISED = 1.1, RAISED_LONG = 1.2;
@@ -149,6 +150,7 @@ static TalusStatus run_iterations(TalusSolve *s, const Params *p, TalusMomentum 
     return TALUS_OK;
 }
 
+/* `solve` of TalusSolverType: solves the problem from s->gamma, in place. */
 static TalusStatus solve_apgd(TalusSolve *s)
 {
     const Params *p = s->params;

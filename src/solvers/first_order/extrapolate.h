@@ -18,21 +18,22 @@
 
 #include "solvers/driver/best.h"
 
+/* Largest numbers of stored differences and of parts of y. */
 enum { TALUS_EXTRAPOLATE_MEMORY = 30, TALUS_EXTRAPOLATE_PARTS = 2 };
 
-/* One part of y. The caller writes h = h(y) for the given y. talus_extrapolate_next exchanges y with f_prev and h with
- * h_prev: read these pointers anew after each call. */
+/* One part of y. The caller writes h = h(y) for the given y. talus_extrapolate_next may exchange y with f_prev and h
+ * with h_prev, and these with df and dh: read the pointers anew after each call. */
 typedef struct TalusExtrapolated {
     double *y, *h;           /* current point and its image */
     double *f_prev, *h_prev; /* h - y and h of the point before */
-    double *df[TALUS_EXTRAPOLATE_MEMORY], *dh[TALUS_EXTRAPOLATE_MEMORY];
+    double *df[TALUS_EXTRAPOLATE_MEMORY], *dh[TALUS_EXTRAPOLATE_MEMORY]; /* columns of dF and dH */
     TalusVectors memory;
 } TalusExtrapolated;
 
 typedef struct TalusExtrapolation {
     TalusExtrapolated part[TALUS_EXTRAPOLATE_PARTS];
-    int parts, memory; /* memory 0: plain iteration */
-    double regular, factor;
+    int parts, memory;      /* memory 0: plain iteration */
+    double regular, factor; /* see above; set by the caller after talus_extrapolate_begin */
     double gram[TALUS_EXTRAPOLATE_MEMORY][TALUS_EXTRAPOLATE_MEMORY]; /* Gram matrix dF'dF */
     int count, next;             /* differences stored; index at which the next one is stored */
     double stride;               /* number of steps taken at once along a constant f */
@@ -46,7 +47,7 @@ typedef enum TalusExtrapolateStep {
     TALUS_EXTRAPOLATE_EXPANDED /* |f| grew in a plain step: y is h, and the memory is empty */
 } TalusExtrapolateStep;
 
-/* Reserves the vectors and empties the memory. */
+/* Reserves the vectors and empties the memory. The caller then sets regular, factor and y. */
 TalusStatus talus_extrapolate_begin(TalusExtrapolation *e, TalusSolve *solve, int parts,
                                     int memory);
 /* Drops the stored differences and |f| of the last point. To be called when y was set by the caller or the map has

@@ -3,7 +3,7 @@
 #ifndef TALUS_SOLVERS_FIRST_ORDER_GLL_H
 #define TALUS_SOLVERS_FIRST_ORDER_GLL_H
 
-enum { TALUS_GLL_MAX = 100 };
+enum { TALUS_GLL_MAX = 100 }; /* largest `memory` */
 
 /* Starts as zeros with `memory` set: the number of earlier iterates that count. */
 typedef struct TalusGll {

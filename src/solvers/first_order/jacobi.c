@@ -9,6 +9,7 @@
 #include "backend/run.h"
 #include "base/status.h"
 
+/* Parameters of the solver; the table `params` says what each does. */
 typedef struct Params {
     double omega, lambda;
 } Params;
@@ -22,6 +23,7 @@ static const TalusParam params[] = {
  * only the budget can end the solve (talus_chunk_check_interval). */
 enum { CHECK = 5, CHECK_UNSEEN = 20 };
 
+/* `solve` of TalusSolverType: solves the problem from s->gamma, in place. */
 static TalusStatus solve_jacobi(TalusSolve *s)
 {
     const Params *p = s->params;

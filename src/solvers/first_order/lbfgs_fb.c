@@ -2,8 +2,8 @@
  *
  * In the metric of apgd, x = gamma / s, with N for S (N + E) S, f(x) = x'(N x / 2 + q), g its gradient and L the norm
  * of N:
- *     T(x) = P(x - t g),  R(x) = x - T(x),  t = 1.6 / L
- *     x+ = x - H R(x),    H: L-BFGS from the last five pairs (x+ - x, R+ - R)
+ *     T(x) = P(x - t g),  R(x) = x - T(x),  t = `step` / L, 1.6 / L by default
+ *     x+ = x - H R(x),    H: L-BFGS from the last `memory` pairs (x+ - x, R+ - R), by default five
  * One product per iteration, N d with d = -H R: g+ = g + N d; g is recomputed from x every 300 iterations. A step is
  * accepted if the forward-backward envelope f(x) - g'R + |R|^2 / (2 t) does not rise, that is if its change
  *     g'd + d'N d / 2 - (g+'R+ - g'R) + (|R+|^2 - |R|^2) / (2 t),
@@ -50,6 +50,7 @@ enum { MIN_FINISH = 8, MAX_FINISH = 400 }; /* bounds of the planned iterations o
  * maximum halvings of a step. */
 enum { NORM_LASTS = 64, REFRESH = 300, HALVINGS = 5 };
 
+/* Parameters of the solver; the table `params` says what each does. */
 typedef struct Params {
     int metric, memory, check, finish, patience;
     double step, rise, margin, near;
@@ -58,8 +59,8 @@ typedef struct Params {
 typedef struct State {
     double norm;    /* L, 0 before the first solve */
     int64_t uses;   /* solves since L was estimated */
-    double near;    /* residual over tolerance at which OGM-G begins; 0 before the first */
-    int64_t length; /* planned iterations of OGM-G */
+    double near;    /* residual over tolerance at which OGM-G begins; 0 before the first solve */
+    int64_t length; /* planned iterations of OGM-G; 0 before the first solve */
 } State;
 
 typedef struct Work {
@@ -71,8 +72,8 @@ typedef struct Run {
     TalusSolve *s;
     const Params *p;
     State *state;
-    TalusQuasi q;
-    TalusLbfgs h;
+    TalusQuasi q;          /* vectors and pairs, in the backend's memory */
+    TalusLbfgs h;          /* inner products of the pairs */
     double r2, rg;         /* |R|^2 and R'g */
     double smooth_r2;      /* |R_z|^2 */
     double checked2;       /* |z|^2 when the infeasibility monitor was last asked to check */
@@ -124,7 +125,8 @@ static TalusStatus reserve_vectors(Run *run, Work *w)
     return talus_solver_make_metric(run->s, (TalusMetric)run->p->metric, &w->metric, &q->metric);
 }
 
-/* Sets state->norm = L: that of the last solve, or a new estimate in the first solve and every NORM_LASTS solves. */
+/* Sets state->norm = L: that of the last solve, or a new estimate in the first solve and every NORM_LASTS solves; 1 if
+ * the estimate is not positive. */
 static void renew_norm(Run *run)
 {
     State *state = run->state;
@@ -312,6 +314,7 @@ static bool end_iteration(Run *run, int products, const double *x, double residu
     return talus_solve_report(s, reported, run->q.metric, residual2, residual_max);
 }
 
+/* True if the iteration that is not counted yet is the last one of the budget. */
 static bool is_last_iteration(const TalusSolve *s)
 {
     return s->info->iterations + 1 >= s->options->max_iterations;
@@ -486,6 +489,7 @@ static bool begin_run(Run *run)
     return talus_solve_next(s, 1, run->q.x, run->q.metric, sums.residual2, sums.residual_max);
 }
 
+/* `solve` of TalusSolverType: solves the problem from s->gamma, in place. */
 static TalusStatus solve_lbfgs(TalusSolve *s)
 {
     Run run = {.s = s,

@@ -30,8 +30,10 @@
 
 enum { REFRESH = 200 }; /* iterations between gradients computed from x */
 
+/* Values of the parameter step. */
 enum { STEP_ALTERNATE, STEP_BB1, STEP_BB2 };
 
+/* Parameters of the solver; the table `params` says what each does. */
 typedef struct Params {
     bool precondition;
     int step, gll;
@@ -39,14 +41,16 @@ typedef struct Params {
 } Params;
 
 typedef struct Work {
-    double *g, *d, *nd;
+    double *g, *d, *nd; /* gradient at x; minus the d above; N times the vector d of this struct */
     TalusBest best;
     TalusVectors vectors, metric;
 } Work;
 
 typedef struct Run {
     const TalusMetricBlock *metric; /* NULL: not preconditioned */
-    double *x, unit, alpha;
+    double *x;                      /* iterate, in the memory of gamma */
+    double unit; /* unit of alpha and tau_g: 1, or one over the operator's size */
+    double alpha;
     TalusGll gll;
 } Run;
 
@@ -145,6 +149,7 @@ static void advance_iterate(TalusSolve *s, const Params *p, Run *run, int j,
     run->alpha = next_alpha(p, run, j, sums->r2, dots[0], dots[1]);
 }
 
+/* `solve` of TalusSolverType: solves the problem from s->gamma, in place. */
 static TalusStatus solve_spg(TalusSolve *s)
 {
     const Params *p = s->params;

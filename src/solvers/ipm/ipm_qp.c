@@ -19,9 +19,10 @@
 #include <math.h>
 #include <string.h>
 
+/* Largest number of refinements of a solution. */
 enum { REFINEMENTS = 3 };
 
-/* Residual of a system over its right-hand side, by weighted_square(), at which refinement ends. */
+/* Residual of a system over its right-hand side, by the root of weighted_square(), at which refinement ends. */
 static const double ENOUGH = 1e-10;
 /* Centrality correctors: they aim at a step REACH_FACTOR times as long plus REACH_MORE, with products from MIN_PRODUCT
  * to MAX_PRODUCT times the goal, and must lengthen the step by GAIN. */
@@ -204,7 +205,7 @@ static double step_length(const TalusIpm *ipm, const double *dl, const double *d
 }
 
 /* Sets TARGET of a centrality corrector: the change that brings each product lambda_k w_k, after a step of length a,
- * back into [MIN_PRODUCT, MAX_PRODUCT] times `centre`. */
+ * back into [MIN_PRODUCT, MAX_PRODUCT] times `centre`; a product falls by at most MAX_PRODUCT times `centre`. */
 static void set_centrality_target(TalusIpm *ipm, double a, double centre)
 {
     const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];

@@ -33,11 +33,11 @@ enum {
 typedef struct TalusIpm {
     TalusQp qp;
     TalusIpmSystem system;
-    double *memory, *vector[TALUS_IPM_VECTORS];
+    double *memory, *vector[TALUS_IPM_VECTORS]; /* vectors [multipliers], in `memory` */
     double *impulse, *velocity; /* [rows blocks]: G x and (N + E) G x, x lambda or a step */
-    int correctors;             /* maximum of Gondzio's correctors */
+    int correctors;             /* maximum number of Gondzio's correctors per step */
 
-    /* u = (N + E) gamma, without offsets */
+    /* u = (N + E) gamma, without offsets; pointed.c: N gamma. `context` is its first argument. */
     void (*product)(void *context, const double *gamma, double *u);
     void *context;
     int products; /* calls of `product`, until the caller resets the count */
@@ -48,16 +48,18 @@ typedef struct TalusIpm {
     double length;        /* length of the last step */
 } TalusIpm;
 
-/* Reserves memory for the filled QP. */
+/* Reserves memory for the filled QP and computes ipm->speed. */
 TalusStatus talus_ipm_reserve(TalusIpm *ipm);
-/* Sets a starting point that depends only on the data; the system must be prepared. Factorises once. */
+/* Sets a starting point that depends only on the data; the system must be prepared. Factorises once, or more often if
+ * pivots are rejected (talus_ipm_system_factor). Leaves in `velocity` another product than that of the point. */
 TalusStatus talus_ipm_start(TalusIpm *ipm);
-/* Sets a starting point near these multipliers, moved so that all lambda and w are positive. */
+/* Sets a starting point near these multipliers, moved so that all lambda and w are positive. Leaves in `velocity`
+ * another product than that of the point. */
 TalusStatus talus_ipm_start_near(TalusIpm *ipm, const double *lambda);
 /* Computes mu, RHO and infeasibility at the iterate, whose (N + E) gamma must be in `velocity`. */
 void talus_ipm_evaluate(TalusIpm *ipm);
 /* Moves lambda and w by one predictor-corrector step; talus_ipm_evaluate must have been called at the iterate.
- * TALUS_ERR_NUMERIC: the factorisation failed. */
+ * TALUS_ERR_NUMERIC: the factorisation failed; lambda and w are unchanged. Overwrites `impulse` and `velocity`. */
 TalusStatus talus_ipm_step(TalusIpm *ipm);
 /* Releases all memory and zeroes *ipm. */
 void talus_ipm_release(TalusIpm *ipm);
@@ -68,7 +70,7 @@ typedef struct TalusIpmParams {
     int linear;     /* 0: auto; else kinds[linear - 1] of the solver */
     int correctors; /* 0: auto; else the number of correctors plus one */
     int stop;       /* 0: the driver's residual; 1: OOQP's rule */
-    bool warm;
+    bool warm;      /* starts near the given impulses */
 } TalusIpmParams;
 
 typedef struct TalusIpmWork {
@@ -78,6 +80,7 @@ typedef struct TalusIpmWork {
     bool ready;   /* the iterate can be continued if the driver resumes the solve */
 } TalusIpmWork;
 
+/* Names of the values of the parameters correctors and stop. */
 extern const char *const talus_ipm_correctors[], *const talus_ipm_stops[];
 
 #define TALUS_IPM_PARAMS(linear_choices)                                                             \

@@ -7,9 +7,9 @@
  * iteration takes two solutions with one factorisation (ipm_soc_system.h). The change of z follows from that of gamma
  * by a product with N + E. The error of a linear solution is then a departure from the path, which the next step
  * corrects, and not from s = (N + E) gamma + q. The start does not depend on the given gamma: gamma = (a, 0, 0) and s =
- * (c, 0, 0) for all blocks, a point of the path except for s = (N + E) gamma + q. If impulses are far larger than a, as
- * for heavy bodies on light ones, the method ends before z agrees with (N + E) gamma + q; it then restarts with an a
- * GROWTH times as large.
+ * (1, 0, 0) for all blocks in scaled units, a point of the path except for s = (N + E) gamma + q. If impulses are far
+ * larger than a, as for heavy bodies on light ones, the method ends before z agrees with (N + E) gamma + q; it then
+ * restarts with an a GROWTH times as large.
  *
  * Of two impulses, the one with the smaller residual is reported and returned: gamma, which is inside the cones, or the
  * projection P(gamma - s/d), in which open contacts are open and sliding ones slide.
@@ -38,21 +38,26 @@ enum { MAX_CONTACTS = 3000 };
 
 /* REACH: share of the step to the boundary. TINY_STEP: steps below this are short. */
 static const double REACH = 0.99, TINY_STEP = 0.05;
-static const double OUTSIDE = 1e-30;  /* squared distance from K over the squared size: rounding */
-static const double LEAST_MU = 1e-30; /* friction below this is rounding */
-static const double ENOUGH = 1e-6;    /* residual of a linear system over sqrt(nu) per block */
-static const double INEXACT = 1e3;    /* factor on ENOUGH: beyond, the step is `inexact` */
-static const double FALLING = 0.9;    /* factor on the least residual: below, a step progresses */
+/* A squared distance from K up to OUTSIDE times the squared size of gamma is rounding. Friction coefficients up to
+ * LEAST_MU count as 0: the cone is a ray. */
+static const double OUTSIDE = 1e-30, LEAST_MU = 1e-30;
+/* A linear system is solved if the norm of its residual is at most ENOUGH sqrt(nu x cones); the step is `inexact` if
+ * the norm exceeds INEXACT times that. */
+static const double ENOUGH = 1e-6, INEXACT = 1e3;
+/* An iteration progresses if the residual, or the largest |RHO|, is below this times its minimum so far. */
+static const double FALLING = 0.9;
 /* Weight added to N + E in the factor after a rejected pivot: first weight, factor from one rejection to the next,
  * maximum. */
 static const double WEIGHT_FIRST = 1e-15, WEIGHT_GROWTH = 100.0, MAX_WEIGHT = 1e-6;
-static const double WEIGHT_BODIES = 1e-13; /* ldl in form bodies meets vanishing pivots */
+/* Weight from the start for ldl in form bodies, which meets vanishing pivots; else the start has none. */
+static const double WEIGHT_BODIES = 1e-13;
 /* Size a of the starting impulses: factor from one start to the next, and maximum. APART: largest difference of z and
  * (N + E) gamma + q, relative to q, above which another start is tried. */
 static const double GROWTH = 1e4, LARGEST_START = 1e12, APART = 1e-2;
 /* Residual, relative to that of zero impulses, below which Newton's method takes over. */
 static const double HANDOVER = 1e-8;
 
+/* Parameters of the solver; the table `params` says what each does. */
 typedef struct Params {
     int linear, form;
     bool polish;
@@ -61,6 +66,7 @@ typedef struct Params {
 static const char *const linears[] = {"auto", "ldl", "cholmod", "mumps", NULL};
 static const char *const forms[] = {"auto", "bodies", "contacts", NULL};
 
+/* Values of the parameters linear and form. */
 enum { LINEAR_AUTO, LINEAR_LDL, LINEAR_CHOLMOD, LINEAR_MUMPS };
 enum { FORM_AUTO, FORM_BODIES, FORM_CONTACTS };
 
@@ -74,8 +80,9 @@ static const TalusParam params[] = {
 };
 
 /* X, Z: the point. GAMMA, U: its scaled impulses and (N + E) gamma + q. RHO: U, in the coordinates of z, minus z. DX,
- * DZ: W dx, W^-1 dz. IMAGE: (N + E) times the change of gamma. REPORTED, OTHER: impulses in the problem's units, the
- * better of two and the worse; V: gradient at one of them. OFFSET: q. START: first gamma. */
+ * DZ: W dx, W^-1 dz. RIGHT: right-hand side of the linear system. IMAGE: (N + E) times the change of gamma. REPORTED,
+ * OTHER: impulses in the problem's units, the better of two and the worse; V: gradient at one of them. OFFSET: q.
+ * START: first gamma. */
 enum { X, Z, GAMMA, U, RHO, RIGHT, DX, DZ, IMAGE, REPORTED, OTHER, V, OFFSET, START, VECTORS };
 
 typedef struct Work {
@@ -97,11 +104,11 @@ typedef struct Run {
     bool inexact;         /* a linear system of this step missed its accuracy by far */
     double reported_sum, reported_largest; /* residual of REPORTED: sum of squares, maximum */
     double zero_sum, start_sum; /* sums of squares of the residual of zero impulses and of START */
-    double least_sum, least_apart; /* minima since this start: of `sum`, of the largest |RHO| */
-    int idle, short_steps;         /* iterations without progress; short steps in a row */
+    double least_sum, least_apart; /* minima since this start: reported_sum; largest |RHO| */
+    int idle, short_steps; /* iterations since the last that progressed; short steps in a row */
 } Run;
 
-enum { POLISH };
+enum { POLISH }; /* index in `parts` */
 static const TalusPart parts[] = {[POLISH] = {"prox:rho=1e-8,shrink=0.1,inner=0.7", false},
                                   {NULL, false}};
 
@@ -170,7 +177,8 @@ static TalusStatus prepare_form(Run *run, bool bodies)
         &run->w->system, run->s, bodies ? TALUS_SOC_BODIES : TALUS_SOC_CONTACTS, make, run->unit);
 }
 
-/* Chooses the form of the linear systems and prepares it; fails if the parameters exclude each other. */
+/* Chooses the form of the linear systems and prepares it; fails if the parameters exclude each other. With form=auto,
+ * form contacts replaces a form bodies that is refused. */
 static TalusStatus prepare_system(Run *run)
 {
     const Params *p = run->p;
@@ -185,12 +193,13 @@ static TalusStatus prepare_system(Run *run)
                                  "form=bodies is indefinite, and cholmod is for positive "
                                  "definite matrices; linear=ldl and linear=mumps take it");
     TalusStatus status = prepare_form(run, bodies);
+    /* a body's inverse inertia is singular, or the factor is too large */
     if (status == TALUS_ERR_UNSUPPORTED && bodies && p->form == FORM_AUTO)
-        return prepare_form(run, false); /* a body's inverse inertia is singular */
+        return prepare_form(run, false);
     return status;
 }
 
-/* Sets gamma = (size, 0, 0), s = (1, 0, 0) of every block, in units of q over the largest diagonal and of q. */
+/* Sets X and Z so that gamma = (size, 0, 0) and s = (1, 0, 0) in every block, in units of the scaled problem. */
 static void set_start(Run *run, double size)
 {
     double **v = run->w->vector;
@@ -206,7 +215,7 @@ static void set_start(Run *run, double size)
     }
 }
 
-/* Reserves memory, fills blocks and OFFSET, and sets the units of the scaled problem. */
+/* Reserves memory, discards the best iterate, fills blocks and OFFSET, and sets the units of the scaled problem. */
 static TalusStatus prepare_run(Run *run)
 {
     TalusSolve *s = run->s;
@@ -300,7 +309,8 @@ static void choose_reported(Run *run)
 
 /* ---- steps ---- */
 
-/* Computes W of every block, and the factor, with more weight if a pivot is rejected. */
+/* Computes W of every block, and the factor, with more weight if a pivot is rejected. TALUS_ERR_NUMERIC: a block has no
+ * scaling, or a pivot is rejected even with MAX_WEIGHT. */
 static TalusStatus scale_and_factorise(Run *run)
 {
     Work *w = run->w;
@@ -533,7 +543,7 @@ static void project_start(TalusSolve *s)
         s->backend->block.project(s->op, NULL, s->gamma);
 }
 
-/* Projects the given gamma onto K, stores it as START and REPORTED and measures it; its residual is the starting
+/* Projects s->gamma onto K, in place, stores it as START and REPORTED and measures it; its residual is the starting
  * residual of the solve. True if it is already good enough; the measurement then counts as an iteration. */
 static bool start_is_enough(Run *run)
 {
@@ -563,6 +573,7 @@ static void restore_start_if_better(Run *run)
         memcpy(s->gamma, run->w->vector[START], (size_t)run->n * sizeof *s->gamma);
 }
 
+/* `solve` of TalusSolverType: solves the problem from s->gamma, in place. */
 static TalusStatus solve_ipm_soc(TalusSolve *s)
 {
     Run run = {.s = s, .p = s->params, .w = s->work, .n = s->op->rows * s->op->blocks};
@@ -589,6 +600,7 @@ static TalusStatus solve_ipm_soc(TalusSolve *s)
     return TALUS_OK;
 }
 
+/* `clear` of TalusSolverType. */
 static void clear_work(void *work)
 {
     Work *w = work;

@@ -26,7 +26,7 @@ typedef enum TalusSocKind { TALUS_SOC_NOTHING, TALUS_SOC_RAY, TALUS_SOC_CONE } T
 
 typedef struct TalusSocBlock {
     TalusSocKind kind;
-    double mu;
+    double mu;        /* friction coefficient; 0 in problems of one row */
     double scale;     /* d_i, mean diagonal entry of N + E, in the natural residual; 1/kg */
     double axis[2];   /* a; a ray does not use axis and length[1, 2] */
     double length[3]; /* lengths of W's axes */
@@ -60,7 +60,8 @@ static inline bool talus_soc_is_inside(const TalusSocBlock *k, const double *x)
     return x[0] > 0.0 && (k->kind == TALUS_SOC_RAY || talus_soc_det(x) > 0.0);
 }
 
-/* Writes the components of x along W's axes; talus_soc_from_axes is the inverse. Both may work in place. */
+/* Writes the components of x along W's axes; talus_soc_from_axes is the inverse. Both may work in place and leave
+ * unused entries of `out` (talus_soc_rows) as they are, like all functions below except the last two. */
 static inline void talus_soc_to_axes(const TalusSocBlock *k, const double *x, double *out)
 {
     if (k->kind == TALUS_SOC_CONE) {

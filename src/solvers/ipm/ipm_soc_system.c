@@ -7,10 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_STEPS = 30, SLOW_STEPS = 6 };
-
-/* Conjugate gradients stop after MOST_STEPS, or if the residual has not fallen by the factor FALL in SLOW_STEPS
+/* Conjugate gradients stop after MAX_STEPS, or if the residual has not fallen by the factor FALL in SLOW_STEPS
  * steps. */
+enum { MAX_STEPS = 30, SLOW_STEPS = 6 };
 static const double FALL = 0.5;
 
 /* Indices of TalusSocSystem.vector. Y: solution; R: residual; Z: factor^-1 R; P: direction; BP: the matrix times P;
@@ -147,7 +146,7 @@ static void fill_masses(TalusSocSystem *y)
     }
 }
 
-/* Writes row k of -G_i'D_i', one entry per column of the block (block_columns). */
+/* Writes row k of -G_i'D_i', one entry per column of the block (find_block_columns). */
 static void fill_coupling(TalusSocSystem *y, int i, int k, double *out)
 {
     const TalusSparse *d = &y->jacobian.transposed;
@@ -245,7 +244,7 @@ TalusStatus talus_soc_system_prepare(TalusSocSystem *y, TalusSolve *s, TalusSocF
 
 /* ---- solving ---- */
 
-/* Writes G of every block by columns: the impulse of a unit of y along each axis; 0 in unused rows and columns. */
+/* Computes G of every block: column k is the impulse of a unit of y along axis k; 0 in unused rows and columns. */
 static void set_scalings(TalusSocSystem *y, const TalusSocBlock *block)
 {
     const int m = y->rows;
@@ -335,8 +334,8 @@ static void add_multiple(double *y, double a, const double *x, int n)
         y[k] += a * x[k];
 }
 
-/* Takes one step of conjugate gradients along P, rz = r'z. False if the matrix turns out not to be positive
- * definite. */
+/* Takes one step of conjugate gradients along P, rz = r'z. False, without a step, if the curvature along P is not
+ * positive or the step not finite. */
 static bool step_cg(TalusSocSystem *y, TalusSolve *s, double rz)
 {
     const int n = y->rows * y->blocks;
@@ -373,7 +372,7 @@ TalusStatus talus_soc_system_solve(TalusSocSystem *y, TalusSolve *s, const doubl
     for (int k = 0; k < n; k++)
         v[R][k] = b[k] - v[R][k];
     store_best(y, sqrt(dot_product(v[R], v[R], n)), left, out, image);
-    for (int k = 0; k<MOST_STEPS && * left> enough; k++) {
+    for (int k = 0; k<MAX_STEPS && * left> enough; k++) {
         if (k % SLOW_STEPS == 0 && !(*left <= FALL * marked))
             break;
         marked = k % SLOW_STEPS == 0 ? *left : marked;

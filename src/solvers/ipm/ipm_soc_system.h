@@ -10,8 +10,9 @@
  *     contacts  the matrix itself, positive definite
  *     bodies    [ M   -D G; -G'D'  -(I + G'E G) ] (v, y) = (0, -b), quasi-definite: M instead of M^-1,
  *               sparse if bodies have many contacts; needs bodies
- * Both are factorised with a small weight times G'G added, if needed. Conjugate gradients then solve the system without
- * that weight, with products with N + E itself and the factor as preconditioner: mostly in one or two steps. */
+ * Both are factorised with G'G times a small weight and the block scales added, if needed. Conjugate gradients then
+ * solve the system without that weight, with products with N + E itself and the factor as preconditioner: mostly in one
+ * or two steps. */
 #ifndef TALUS_SOLVERS_IPM_IPM_SOC_SYSTEM_H
 #define TALUS_SOLVERS_IPM_IPM_SOC_SYSTEM_H
 
@@ -23,37 +24,41 @@
 
 typedef enum TalusSocForm { TALUS_SOC_BODIES, TALUS_SOC_CONTACTS } TalusSocForm;
 
-enum { TALUS_SOC_VECTORS = 7 };
+enum { TALUS_SOC_VECTORS = 7 }; /* vectors of conjugate gradients (ipm_soc_system.c) */
 
 typedef struct TalusSocSystem {
     TalusSocForm form;
-    TalusDirectKind kind;
-    TalusDirect *direct;
-    int rows, blocks, head;  /* head: number of velocities, which come first */
+    TalusDirectKind kind;    /* of `direct` */
+    TalusDirect *direct;     /* factorisation of `lower` */
+    int rows, blocks, head;  /* head: number of velocities, which come first; 0 in form contacts */
     double unit;             /* power of two that brings N + E to the order of 1 */
     TalusBlockMatrix matrix; /* N + E; form contacts */
     TalusJacobian jacobian;  /* M and D; form bodies */
-    TalusSparse lower;
-    int8_t *sign; /* signs of the pivots of `lower`; NULL: all 1 */
-    double *g;    /* [rows^2 blocks]: G by rows */
-    double *x;    /* [head + n]: right-hand side, then solution */
-    double *memory, *vector[TALUS_SOC_VECTORS];
+    TalusSparse lower;       /* lower triangle of the matrix of the form */
+    int8_t *sign;            /* [head + n]: signs of the pivots of `lower`; n: rows blocks */
+    double *g;               /* [rows^2 blocks]: G by rows */
+    double *x;               /* [head + n]: right-hand side, then solution */
+    double *memory,
+        *vector[TALUS_SOC_VECTORS]; /* vectors [n] of conjugate gradients, in `memory` */
 } TalusSocSystem;
 
-/* Computes the pattern of the matrix and analyses it for the factorisation. May be called again for another problem. */
+/* Computes the pattern of the matrix and analyses it for the factorisation. May be called again for another problem,
+ * form or direct solver. TALUS_ERR_UNSUPPORTED: the factor is too large, the build lacks the direct solver or, in form
+ * bodies, a body's inverse inertia is singular but not zero. */
 TalusStatus talus_soc_system_prepare(TalusSocSystem *y, TalusSolve *s, TalusSocForm form,
                                      TalusDirectKind kind, double unit);
 /* Computes G from the scalings in `block` and factorises, with `weight` times the block scales added to the diagonal of
- * N + E. TALUS_ERR_NUMERIC: a pivot was rejected. */
+ * N + E. Counts the factorisation. TALUS_ERR_NUMERIC: a pivot was rejected. */
 TalusStatus talus_soc_system_factor(TalusSocSystem *y, TalusSolve *s, const TalusSocBlock *block,
                                     double weight);
 /* Solves for y: writes y to `out` and unit (N + E) G y to `image`. Ends when the 2-norm of the residual is at most
- * `enough`, or falls too slowly; then the y with the smallest residual is written. *left: norm of the residual of that
- * y. TALUS_ERR_NUMERIC: the norm is not finite. */
+ * `enough`, falls too slowly or after 30 steps; the y with the smallest residual is written. *left: norm of the
+ * residual of that y. Counts the products. TALUS_ERR_NUMERIC: no norm is finite. */
 TalusStatus talus_soc_system_solve(TalusSocSystem *y, TalusSolve *s, const double *b, double enough,
                                    double *out, double *image, double *left);
 /* out = G in: the change of the impulses gamma for y = in. */
 void talus_soc_system_to_impulses(const TalusSocSystem *y, const double *in, double *out);
+/* Releases the memory and zeroes *y. */
 void talus_soc_system_clear(TalusSocSystem *y);
 
 #endif

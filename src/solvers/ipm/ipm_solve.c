@@ -90,9 +90,9 @@ static TalusStatus step_unless_idle(TalusSolve *s, TalusIpm *ipm, int idle, bool
     return status == TALUS_ERR_NUMERIC ? TALUS_OK : status;
 }
 
-/* Ends a solve that no longer progresses: gamma becomes the best iterate, the outcome budget. Counts and reports
- * iterations without work until the budget is used, since that outcome means a used budget; only one if an outer loop
- * can use the rest for other shifts. */
+/* Ends a solve that no longer progresses: gamma becomes the best iterate, the outcome budget (or what the driver
+ * finds). Counts and reports iterations without work until the budget is used, since that outcome means a used budget;
+ * only one if an outer loop can use the rest for other shifts. */
 static void end_with_best(TalusSolve *s, TalusIpmWork *w)
 {
     TalusResidualSums sums;

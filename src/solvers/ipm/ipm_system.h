@@ -16,7 +16,7 @@
 typedef struct TalusIpmSystem TalusIpmSystem;
 
 typedef struct TalusIpmForm {
-    /* Sets the pattern in s->lower and the signs of pivots in s->sign, once per problem. */
+    /* Sets the pattern in s->lower and, unless all are 1, the signs of pivots in s->sign, once per problem. */
     TalusStatus (*prepare)(TalusIpmSystem *s, const TalusProblem *problem);
     /* Sets the values in s->lower from s->t, which is T times s->mass. */
     void (*fill)(TalusIpmSystem *s);
@@ -40,19 +40,19 @@ typedef struct TalusIpmContact {
 struct TalusIpmSystem {
     const TalusIpmForm *form;
     const TalusQp *qp;
-    TalusDirect *direct;
-    TalusDirectKind kind;
-    double mass;       /* unit of mass: a power of two, kg */
-    TalusSparse lower; /* lower triangle of the matrix */
-    int8_t *sign;      /* signs of the pivots of `lower`; NULL: all 1 */
-    double *t;         /* [multipliers]: T times `mass` */
-    double *x;         /* [rows of lower]: right-hand side, then solution */
+    TalusDirect *direct;  /* factorisation of `lower` */
+    TalusDirectKind kind; /* of `direct` */
+    double mass;          /* unit of mass: a power of two, kg */
+    TalusSparse lower;    /* lower triangle of the matrix */
+    int8_t *sign;         /* signs of the pivots of `lower`; NULL: all 1 */
+    double *t;            /* [multipliers]: T times `mass` */
+    double *x;            /* [rows of lower]: right-hand side, then solution */
     /* Dual form: P times `mass`, entries as in `lower`. Augmented form: scales of v and s. */
     double *base;
     TalusIpmContact *contact; /* [blocks]: for the normal form */
     int32_t *compliance_row;  /* augmented: [blocks], row of the contact's unknown s; -1: none */
     double floor;             /* least t / qp->scale, raised if a factorisation fails */
-    int factorisations;
+    int factorisations;       /* number so far, failed ones included */
 };
 
 /* Sets up pattern, memory and analysis for the problem of `qp`, whose address must stay valid. `form` is used if the
@@ -60,9 +60,9 @@ struct TalusIpmSystem {
 TalusStatus talus_ipm_system_prepare(TalusIpmSystem *s, const TalusIpmForm *form,
                                      TalusDirectKind kind, const TalusQp *qp,
                                      const TalusProblem *problem);
-/* Raises the entries of `t`, T [multipliers], to at least s->floor times the scale of their row, then factorises P + T.
- * If the factorisation fails, s->floor is raised, up to a limit, and the call repeated. TALUS_ERR_NUMERIC: the matrix
- * is singular even with the largest floor. */
+/* Raises the entries of `t`, T [multipliers], in place to at least s->floor times the scale of their row, then
+ * factorises P + T. If the factorisation fails, s->floor is raised, up to a limit, and the call repeated.
+ * TALUS_ERR_NUMERIC: the matrix is singular even with the largest floor. */
 TalusStatus talus_ipm_system_factor(TalusIpmSystem *s, double *t);
 /* x = (P + T)^-1 x, [multipliers]. */
 TalusStatus talus_ipm_system_solve(TalusIpmSystem *s, double *x);

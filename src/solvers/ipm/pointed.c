@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_ITERATIONS = 100 };
+enum { MAX_ITERATIONS = 100 }; /* steps of the interior point method */
 /* LIMIT: largest margin that counts as zero. BEARING: contacts whose normal impulse is above this share of the largest
  * are counted as bearing. */
 static const double LIMIT = 1e-6, BEARING = 1e-3;

@@ -20,8 +20,8 @@
 #include <talus/problem.h>
 
 typedef struct TalusPointed {
-    bool pointed;
-    double lower, upper; /* bounds of the margin */
+    bool pointed;        /* the margin is above 1e-6, or there are no contacts */
+    double lower, upper; /* bounds of the margin; 0 and infinity if unknown */
     int bearing; /* if not pointed: contacts with normal impulse above 1e-3 of the largest */
 } TalusPointed;
 

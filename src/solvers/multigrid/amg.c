@@ -6,8 +6,8 @@
  *
  * The paper's plain method is truncate=off, correction=reject or project. The defaults are the variants that are known
  * to converge for obstacle problems. A row at a bound takes no part in the coarse level (truncated interpolation,
- * Kornhuber 1994), so that the linear system of the free rows is coarsened; truncate=late, the default, truncates from
- * the first cycle on that did not halve the residual. A correction is clamped to the bounds and followed by a line
+ * Kornhuber 1994), so that the linear system of the free rows is coarsened; truncate=late, the default, truncates after
+ * the first cycle that did not halve the residual. A correction is clamped to the bounds and followed by a line
  * search, so that the objective never rises (Graeser and Kornhuber 2009). The coarser levels are rebuilt when the set
  * of free rows has changed by more than the share `refresh`.
  *
@@ -17,8 +17,8 @@
  * amg_rigid.c transfers the velocities of clusters instead.
  *
  * An iteration is one cycle; the start and the sweeps of a warm start count as one each. The products of the solve are
- * the work of cycles and coarsening in units of one product with the finest matrix, rounded. The solver runs on one
- * thread of the host. */
+ * the cost of sweeps, cycles, coarsening and measurements in units of one product with the finest matrix, rounded. The
+ * solver runs on one thread of the host. */
 #include "solvers/multigrid/amg.h"
 #include "solvers/driver/best.h"
 #include "solvers/driver/solver.h"
@@ -99,12 +99,12 @@ static TalusStatus assemble_level_0(TalusSolve *s, Work *w)
 }
 
 /* Sets up matrix, offset and bounds of level 0 from the problem, and its x from gamma, clamped to the bounds. A resumed
- * call has the same matrix, which is not assembled again. */
+ * call has the same matrix, which is not assembled again. Resets the cost and the best iterate. */
 static TalusStatus set_up_level_0(TalusSolve *s, Work *w)
 {
     TalusAmgLevel *l = &w->amg.level[0];
     w->amg.params = s->params;
-    w->amg.work = 0.0;
+    w->amg.cost = 0.0;
     TALUS_TRY(talus_best_begin(&w->best, s));
     if (!(s->resumed && w->ready))
         TALUS_TRY(assemble_level_0(s, w));
@@ -118,11 +118,11 @@ static TalusStatus set_up_level_0(TalusSolve *s, Work *w)
 /* ---- the solve ---- */
 
 typedef struct Meter {
-    double reported;  /* work already reported to the driver as products */
+    double reported;  /* cost already reported to the driver as products */
     double residual2; /* sum of squared residuals at the last measurement */
 } Meter;
 
-/* Measures the residual at x of level 0 and reports it to the driver as one iteration, with the work since the last
+/* Measures the residual at x of level 0 and reports it to the driver as one iteration, with the cost since the last
  * report as products. Offers x as the best iterate. False if the solve must end. */
 static bool measure_and_report(TalusSolve *s, Work *w, Meter *m)
 {
@@ -131,7 +131,7 @@ static bool measure_and_report(TalusSolve *s, Work *w, Meter *m)
     talus_amg_gradient(&w->amg, 0);
     s->backend->block.forward_backward(s->op, NULL, l->x, l->g, 1.0, NULL, NULL, &at);
     talus_best_offer(&w->best, s, l->x, at.residual2);
-    double now = floor(w->amg.work + 0.5);
+    double now = floor(w->amg.cost + 0.5);
     int products = (int)(now - m->reported);
     m->reported = now;
     m->residual2 = at.residual2;
@@ -194,8 +194,8 @@ static TalusStatus run_cycles(TalusSolve *s, Work *w)
     }
 }
 
-/* Solves the problem from s->gamma, in place; gamma becomes the last iterate, or the best one if the solve did not
- * converge. Releases the coarser levels. */
+/* Solves the problem from s->gamma, in place; gamma becomes the last iterate, or the best one if the outcome is budget
+ * or infeasible. Releases the coarser levels. */
 static TalusStatus solve_amg(TalusSolve *s)
 {
     Work *w = s->work;
@@ -208,6 +208,7 @@ static TalusStatus solve_amg(TalusSolve *s)
     return status;
 }
 
+/* `clear` of TalusSolverType. */
 static void clear_work(void *work)
 {
     Work *w = work;

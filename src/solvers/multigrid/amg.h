@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 
+/* Largest number of levels. */
 enum { TALUS_AMG_LEVELS = 24 };
 
 /* Values of the parameters of the same names; the table in amg.c says what each does. */
@@ -32,11 +33,11 @@ typedef struct TalusAmgParams {
 /* Clusters of fine rows (transfer=velocity) with the factors of their matrices A_FF. No entry of A couples two
  * clusters. */
 typedef struct TalusAmgClusters {
-    int count;
-    int32_t *start, *row; /* rows of cluster k: row[start[k]] on */
+    int count;            /* number of clusters; 0: none, as with transfer=impulse */
+    int32_t *start, *row; /* cluster k: row[start[k]] to row[start[k + 1] - 1]; one allocation */
     size_t *factor_start; /* [count + 1]: index in `factor` at which each cluster's factors begin */
     double *factor; /* factors of A_FF: (number of the cluster's rows)^2 entries per cluster */
-    double *packed; /* work space: the entries of a vector in one cluster's rows */
+    double *packed; /* in the allocation of `factor`; a vector's entries in one cluster's rows */
 } TalusAmgClusters;
 
 typedef struct TalusAmgLevel {
@@ -47,14 +48,14 @@ typedef struct TalusAmgLevel {
     uint8_t *taken;                /* [rows]: 1 if the row takes part in the coarsening, else 0 */
     double *diagonal;              /* [rows]: diagonal entries of a */
     double *x, *q, *lower, *upper; /* [rows] */
-    double *g;                     /* [rows]: A x + q */
+    double *g;                     /* [rows]: A x + q at the last talus_amg_gradient */
     double *d;                     /* [rows]: correction of x from the next level */
     double *memory; /* the allocation that diagonal, x, q, g, d, lower and upper are parts of */
     TalusAmgClusters clusters;
 } TalusAmgLevel;
 
-/* The hierarchy of levels. Its unit of work is one product with the finest matrix: the multiplications with entries of
- * any matrix are counted and divided by the number of entries of the finest one. */
+/* The hierarchy of levels. Its unit of cost is one product with the finest matrix: multiplications with entries of any
+ * matrix are counted, in part by estimates, and divided by the number of entries of the finest matrix. */
 typedef struct TalusAmg {
     const TalusAmgParams *params;
     TalusAmgLevel level[TALUS_AMG_LEVELS];
@@ -63,15 +64,15 @@ typedef struct TalusAmg {
     double *dense;                 /* matrix of the coarsest level, if it is small enough */
     double *factor, *dense_vector; /* work space of talus_amg_dense_minimise */
     uint8_t *state;                /* work space of talus_amg_dense_minimise */
-    double work;                   /* work so far, in products with the finest matrix */
+    double cost;                   /* cost so far, in products with the finest matrix */
     double finest_entries;         /* number of entries of the finest matrix */
 } TalusAmg;
 
 /* ---- amg_coarsen.c: choice of the rows of the next level; *count gets their number ---- */
 
 /* Writes to `out` the strong couplings: the entries a_ij between two rows of one kind that both take part in the
- * coarsening, whose strength, -a_ij or |a_ij| by the parameter `strong`, is at least theta times the largest of row
- * i. */
+ * coarsening, whose strength, -a_ij or |a_ij| by the parameter `strong`, is at least theta times the largest of row i.
+ * A row in which theta times the largest strength is 0 has none. */
 TalusStatus talus_amg_find_strong(const TalusAmgLevel *l, const TalusAmgParams *p,
                                   TalusSparse *out);
 /* Writes l->coarse by Ruge and Stueben's splitting, in one pass or two. */
@@ -83,38 +84,40 @@ TalusStatus talus_amg_form_clusters(TalusAmgLevel *l, int size, int32_t *cluster
 
 /* ---- amg_interpolate.c ---- */
 
-/* Writes the interpolation of Eq. (22), with Ruge and Stueben's weights, to p. Adds the number of multiplications to
- * *work. */
+/* Writes the interpolation of Eq. (22), with Ruge and Stueben's weights, to p, with `count` columns. Adds the length of
+ * every row of A that it distributes to *cost. */
 TalusStatus talus_amg_interpolate_classical(const TalusAmgLevel *l, const TalusSparse *strong,
-                                            int count, TalusSparse *p, double *work);
+                                            int count, TalusSparse *p, double *cost);
 /* ---- amg_rigid.c ---- */
 
 /* Writes to l->p the interpolation that minimises e'Ae within each cluster: e_F = -A_FF^+ A_FC e_C. Stores clusters and
- * factors of A_FF in l->clusters. Adds the number of multiplications to *work. */
+ * factors of A_FF in l->clusters. Adds about the number of multiplications to *cost. */
 TalusStatus talus_amg_interpolate_rigid(TalusAmgLevel *l, const int32_t *cluster, int count,
-                                        double *work);
+                                        double *cost);
 /* Releases the memory of the clusters and sets all members to 0. */
 void talus_amg_clusters_clear(TalusAmgClusters *c);
-/* Adds to l->d the correction -A_FF^+ g_F of every cluster's own rows. Returns the number of multiplications. */
+/* Adds to l->d the correction -A_FF^+ g_F of every cluster's own rows; l->g must be current. Returns the number of
+ * multiplications. */
 double talus_amg_clusters_correct(TalusAmgLevel *l);
 
 /* ---- amg_galerkin.c ---- */
 
-/* Writes P'AP, columns of each row in rising order, to `out`. Adds the number of multiplications to *work. */
+/* Writes P'AP, A symmetric, columns of each row in rising order, to `out`, whose former contents are not released. Adds
+ * the number of multiplications to *cost. */
 TalusStatus talus_amg_coarse_matrix(const TalusSparse *a, const TalusSparse *p, TalusSparse *out,
-                                    double *work);
+                                    double *cost);
 
 /* ---- amg_dense.c: small dense systems ---- */
 
-/* Factorises the symmetric n x n matrix a, stored by rows, as L D L' in place. A pivot below 1e-10 of its diagonal
- * entry means that the row depends linearly on the rows before it: the pivot is set to 0, and
- * talus_amg_dense_substitute then sets the solution in this row to 0. */
+/* Factorises the symmetric n x n matrix a, stored by rows, as L D L' in place: reads and overwrites the lower triangle,
+ * D on the diagonal. A pivot up to 1e-10 of its diagonal entry means that the row depends linearly on the rows before
+ * it: the pivot is set to 0, and talus_amg_dense_substitute then sets the solution in this row to 0. */
 void talus_amg_dense_factor(int n, double *a);
 /* Solves A y = x with the factors of talus_amg_dense_factor and writes y over x. */
 void talus_amg_dense_substitute(int n, const double *factor, double *x);
 /* Minimises x'Ax/2 + q'x over lower <= x <= upper by an active-set method, which starts from x = 0 and takes at most 4
- * n + 4 rounds; 0 must be within the bounds. Work space: `factor` n^2, `work` 3 n, `state` n entries. Returns the
- * number of multiplications. */
+ * n + 4 rounds; 0 must be within the bounds. Writes x, whatever it was. Work space: `factor` n^2, `work` 3 n, `state` n
+ * entries. Returns about the number of multiplications. */
 double talus_amg_dense_minimise(int n, const double *a, const double *q, const double *lower,
                                 const double *upper, double *x, double *factor, double *work,
                                 uint8_t *state);
@@ -122,23 +125,24 @@ double talus_amg_dense_minimise(int n, const double *a, const double *q, const d
 /* ---- amg_setup.c ---- */
 
 /* Rebuilds all coarser levels from the rows of level 0 that have taken[i] set. Level 0 must have a, kind and diagonal.
- * Adds to amg->work. */
+ * Adds to amg->cost. After a failure the coarser levels must be released by talus_amg_clear_levels. */
 TalusStatus talus_amg_build_levels(TalusAmg *amg);
-/* Allocates the vectors of a level whose matrix is known, all zero except `diagonal`, which is copied from the
+/* Allocates the arrays [rows] of a level whose matrix is known, all zero except `diagonal`, which is copied from the
  * matrix. */
 TalusStatus talus_amg_level_allocate(TalusAmgLevel *l);
-/* Releases all levels from `first` on, the interpolation to level first - 1 and the dense coarsest matrix. Sets
- * amg->levels to 0: not built. */
+/* Releases all levels from `first` on, interpolation and clusters of level first - 1, and the dense coarsest matrix.
+ * Sets amg->levels to 0: not built. */
 void talus_amg_clear_levels(TalusAmg *amg, int first);
 
 /* ---- amg_cycle.c ---- */
 
-/* Runs one projected Gauss-Seidel sweep on x of a level, from the last row on if `backward`. Adds to amg->work. Skips
+/* Runs one projected Gauss-Seidel sweep on x of a level, from the last row on if `backward`. Adds to amg->cost. Skips
  * rows without a positive diagonal entry: their bodies cannot move. */
 void talus_amg_sweep(TalusAmg *amg, int level, bool backward);
-/* Computes g = A x + q of a level. Adds to amg->work. */
+/* Computes g = A x + q of a level. Adds to amg->cost. */
 void talus_amg_gradient(TalusAmg *amg, int level);
-/* Improves x of level 0 by one V or W cycle; the levels must have been built (talus_amg_build_levels). */
+/* Improves x of level 0 by one V or W cycle; the levels must have been built (talus_amg_build_levels), and x must be
+ * within its bounds. Adds to amg->cost. */
 void talus_amg_cycle(TalusAmg *amg);
 /* True if x of row i is strictly between its bounds. */
 static inline bool talus_amg_is_inside(const TalusAmgLevel *l, int i)

@@ -24,7 +24,8 @@ static bool is_coupling(const TalusAmgLevel *l, int i, int j)
     return i != j && l->taken[j] && l->kind[i] == l->kind[j];
 }
 
-/* Strength from which on a coupling of row i is strong: theta times the largest one. */
+/* Strength from which on a coupling of row i is strong: theta times the largest one; 0 if no coupling has a positive
+ * strength. */
 static double row_threshold(const TalusAmgLevel *l, const TalusAmgParams *p, int i)
 {
     double max = 0.0;
@@ -78,6 +79,7 @@ static void queue_insert(Queue *q, int32_t i)
     q->top = v > q->top ? v : q->top;
 }
 
+/* Removes row i from the list of its value; `top` stays. */
 static void queue_remove(Queue *q, int32_t i)
 {
     if (q->previous[i] >= 0)
@@ -147,8 +149,8 @@ static void make_coarse(Queue *q, int32_t *coarse, int32_t i, const TalusSparse 
             queue_change_value(q, strong->column[k], -1);
 }
 
-/* First pass: makes the row of largest value COARSE, and those that depend on it FINE, until no value is left. Rows
- * that take no part become FINE. */
+/* First pass: makes the row of largest value COARSE, and those that depend on it FINE, until all values left are 0. The
+ * rows left and rows that take no part become FINE. */
 static TalusStatus split_first_pass(TalusAmgLevel *l, const TalusSparse *strong)
 {
     int n = l->a.rows;

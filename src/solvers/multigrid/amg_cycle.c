@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* COARSEST_SWEEPS: number of sweeps on a coarsest level that is too large for the dense method. LONGEST: largest step
- * length of the line search, for directions without curvature, along which the objective has no minimum. */
+ * length of the line search; along a direction without curvature the objective has no minimum. */
 enum { COARSEST_SWEEPS = 20 };
 static const double LONGEST = 8.0;
 
@@ -14,10 +14,10 @@ static double clamp(double x, double lower, double upper)
     return fmin(fmax(x, lower), upper);
 }
 
-/* Adds one product with the matrix a to the work. */
+/* Adds one product with the matrix a to the cost. */
 static void count_product(TalusAmg *amg, const TalusSparse *a)
 {
-    amg->work += talus_sparse_entries(a) / amg->finest_entries;
+    amg->cost += talus_sparse_entries(a) / amg->finest_entries;
 }
 
 void talus_amg_sweep(TalusAmg *amg, int level, bool backward)
@@ -54,7 +54,7 @@ static bool is_connected(const TalusAmg *amg, const TalusAmgLevel *l, int i)
 }
 
 /* Sets up the problem of the next level, whose unknown is a correction: q_H = P'g, x_H = 0. Its bounds are lower - x
- * and upper - x of the coarse rows, Eq. (24) of amg.h, or infinite (bounds=none). Adds to amg->work. */
+ * and upper - x of the coarse rows, Eq. (24) of amg.h, or infinite (bounds=none). Adds to amg->cost. */
 static void restrict_problem(TalusAmg *amg, const TalusAmgLevel *l, TalusAmgLevel *next)
 {
     bool bounded = amg->params->bounds == AMG_INJECT;
@@ -78,12 +78,12 @@ static void restrict_problem(TalusAmg *amg, const TalusAmgLevel *l, TalusAmgLeve
 /* ---- back from the coarse level ---- */
 
 /* Computes the correction d = P e from the next level's solution e, plus the clusters' own correction
- * (transfer=velocity); d = 0 in rows that truncation cuts off. Adds to amg->work. */
+ * (transfer=velocity); d = 0 in rows that truncation cuts off. Adds to amg->cost. */
 static void interpolate_correction(TalusAmg *amg, TalusAmgLevel *l, const TalusAmgLevel *next)
 {
     memset(l->d, 0, (size_t)l->a.rows * sizeof *l->d);
     if (l->clusters.count)
-        amg->work += talus_amg_clusters_correct(l) / amg->finest_entries;
+        amg->cost += talus_amg_clusters_correct(l) / amg->finest_entries;
     talus_sparse_add_product(&l->p, 1.0, next->x, l->d);
     for (int i = 0; i < l->a.rows; i++)
         if (!is_connected(amg, l, i))
@@ -102,7 +102,7 @@ static void limit_correction(TalusAmgLevel *l, bool reject)
 }
 
 /* Returns the step length along d, at most LONGEST, that minimises the objective within the bounds; 0 if the objective
- * does not fall along d. x + d must be within the bounds. Adds to amg->work. */
+ * does not fall along d. x + d must be within the bounds. Adds to amg->cost. */
 static double find_step_length(TalusAmg *amg, TalusAmgLevel *l)
 {
     double slope = 0.0, curvature = 0.0, longest = LONGEST;
@@ -140,7 +140,7 @@ static void solve_coarsest(TalusAmg *amg, int level)
 {
     TalusAmgLevel *l = &amg->level[level];
     if (amg->dense)
-        amg->work += talus_amg_dense_minimise(l->a.rows, amg->dense, l->q, l->lower, l->upper, l->x,
+        amg->cost += talus_amg_dense_minimise(l->a.rows, amg->dense, l->q, l->lower, l->upper, l->x,
                                               amg->factor, amg->dense_vector, amg->state) /
                      amg->finest_entries;
     else
@@ -148,7 +148,8 @@ static void solve_coarsest(TalusAmg *amg, int level)
             talus_amg_sweep(amg, level, k % 2 == 1);
 }
 
-/* Improves x of a level: sweeps, correction from the coarser levels by recursion, sweeps. */
+/* Improves x of a level: sweeps, correction from the coarser levels by recursion, sweeps. The coarsest level, unless it
+ * is level 0, is solved instead. */
 static void run_cycle(TalusAmg *amg, int level)
 {
     const TalusAmgParams *p = amg->params;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A pivot below this share of its diagonal entry counts as 0. */
+/* A pivot up to this share of its diagonal entry counts as 0. */
 static const double VANISHED = 1e-10;
 
 void talus_amg_dense_factor(int n, double *a)
@@ -37,15 +37,16 @@ void talus_amg_dense_substitute(int n, const double *factor, double *x)
 
 /* ---- the box-constrained problem ---- */
 
+/* States of a row. */
 enum { FREE, AT_LOWER, AT_UPPER };
 
 typedef struct Box {
-    int n;
-    const double *a, *q, *lower, *upper;
-    double *x, *g, *d;       /* [n]; g: gradient A x + q; d: direction */
-    double *packed, *factor; /* right-hand side and factors of the free rows' matrix */
+    int n;                               /* number of rows */
+    const double *a, *q, *lower, *upper; /* the problem, as in talus_amg_dense_minimise */
+    double *x, *g, *d;                   /* [n]; g: gradient A x + q; d: direction */
+    double *packed, *factor; /* [n], [n^2]: right-hand side and factors of the free rows' matrix */
     uint8_t *state;          /* [n]: FREE, AT_LOWER or AT_UPPER */
-    double work;             /* multiplications so far */
+    double cost;             /* multiplications so far, estimated */
 } Box;
 
 /* Computes the gradient g at x and the direction d from x to the minimum over the free rows, the others held fixed. */
@@ -71,7 +72,7 @@ static void find_direction(Box *b)
     talus_amg_dense_substitute(m, b->factor, b->packed);
     for (int i = 0, r = 0; i < n; i++)
         b->d[i] = b->state[i] == FREE ? b->packed[r++] : 0.0;
-    b->work += (double)n * n + (double)m * m * (m / 6.0 + 1.0);
+    b->cost += (double)n * n + (double)m * m * (m / 6.0 + 1.0);
 }
 
 /* Moves x along d, by 1 or up to the first bound, whose row is then marked as at that bound. False if no bound was
@@ -137,5 +138,5 @@ double talus_amg_dense_minimise(int n, const double *a, const double *q, const d
         if (!free_one_row(&b, floor))
             break;
     }
-    return b.work;
+    return b.cost;
 }

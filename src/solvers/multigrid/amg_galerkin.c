@@ -4,15 +4,16 @@
 #include "base/memory.h"
 #include "base/status.h"
 
-/* Returns the number of entries of A B and adds the number of multiplications to *work. mark[column] must be 0 for
- * every column of B. */
-static size_t count_product(const TalusSparse *a, const TalusSparse *b, int32_t *mark, double *work)
+/* Returns the number of entries of A B and adds the number of multiplications to *cost. mark[column] must be 0 for
+ * every column of B, and is overwritten. */
+static size_t count_product_entries(const TalusSparse *a, const TalusSparse *b, int32_t *mark,
+                                    double *cost)
 {
     size_t entries = 0;
     for (int i = 0; i < a->rows; i++)
         for (int32_t k = a->start[i]; k < a->start[i + 1]; k++)
             for (int32_t m = b->start[a->column[k]]; m < b->start[a->column[k] + 1]; m++) {
-                *work += 1.0;
+                *cost += 1.0;
                 if (mark[b->column[m]] != i + 1) {
                     mark[b->column[m]] = i + 1;
                     entries++;
@@ -43,14 +44,14 @@ static void fill_product(const TalusSparse *a, const TalusSparse *b, int32_t *ma
     }
 }
 
-/* out = A B, columns in any order. Adds the number of multiplications to *work. */
+/* out = A B, columns in any order; whatever *out held is not released. Adds the number of multiplications to *cost. */
 static TalusStatus multiply_sparse(const TalusSparse *a, const TalusSparse *b, TalusSparse *out,
-                                   double *work)
+                                   double *cost)
 {
     int32_t *mark;
     *out = (TalusSparse){0};
     TALUS_TRY(TALUS_ALLOC(mark, (size_t)b->columns, "coarse matrix"));
-    size_t entries = count_product(a, b, mark, work);
+    size_t entries = count_product_entries(a, b, mark, cost);
     TalusStatus status = talus_sparse_alloc(out, a->rows, b->columns, entries, "coarse matrix");
     if (status == TALUS_OK)
         fill_product(a, b, mark, out);
@@ -61,13 +62,13 @@ static TalusStatus multiply_sparse(const TalusSparse *a, const TalusSparse *b, T
 /* The product P'(A P) has its columns in any order. Its transpose, which is the same matrix as A is symmetric, has them
  * in rising order. */
 TalusStatus talus_amg_coarse_matrix(const TalusSparse *a, const TalusSparse *p, TalusSparse *out,
-                                    double *work)
+                                    double *cost)
 {
     TalusSparse ap = {0}, pt = {0}, product = {0};
     *out = (TalusSparse){0};
-    TalusStatus status = multiply_sparse(a, p, &ap, work);
+    TalusStatus status = multiply_sparse(a, p, &ap, cost);
     TALUS_THEN(status, talus_sparse_transpose(p, &pt));
-    TALUS_THEN(status, multiply_sparse(&pt, &ap, &product, work));
+    TALUS_THEN(status, multiply_sparse(&pt, &ap, &product, cost));
     TALUS_THEN(status, talus_sparse_transpose(&product, out));
     talus_sparse_clear(&ap);
     talus_sparse_clear(&pt);

@@ -18,7 +18,8 @@
 
 /* ---- classical weights ---- */
 
-/* A denominator a_ii + sum of weak a_in below this share of a_ii is mostly rounding and is replaced by a_ii. */
+/* A denominator, a_ii plus all entries added to the diagonal, up to this share of a_ii is mostly rounding; a_ii
+ * replaces it. */
 static const double LEAST = 1e-6;
 
 /* Number of entries in row i of P: 1 for a coarse row, else one for each strong coarse neighbour. */
@@ -33,17 +34,17 @@ static int32_t count_weights(const TalusAmgLevel *l, const TalusSparse *strong, 
 }
 
 /* Adds a_im of a strong fine neighbour m, in shares, to the weights in `value` of the row of P that starts at `begin`,
- * and returns 0; returns a_im, to be added to the diagonal, if no coarse row can take a share. index_in_p[k]: index of
- * coarse row k in P, valid if at least `begin`. */
+ * and returns 0; returns a_im, to be added to the diagonal, if no coarse row can take a share. index_in_p[k]: index in
+ * p->value of the weight of coarse row k, valid if at least `begin`. Adds the length of row m to *cost. */
 static double distribute_entry(const TalusAmgLevel *l, int m, double a_im, int32_t begin,
-                               const int32_t *index_in_p, double *value, double *work)
+                               const int32_t *index_in_p, double *value, double *cost)
 {
     const TalusSparse *a = &l->a;
     double sum = 0.0;
     for (int32_t k = a->start[m]; k < a->start[m + 1]; k++)
         if (index_in_p[a->column[k]] >= begin && a->value[k] < 0.0)
             sum += a->value[k];
-    *work += a->start[m + 1] - a->start[m];
+    *cost += a->start[m + 1] - a->start[m];
     if (!(sum < 0.0))
         return a_im;
     for (int32_t k = a->start[m]; k < a->start[m + 1]; k++)
@@ -52,10 +53,11 @@ static double distribute_entry(const TalusAmgLevel *l, int m, double a_im, int32
     return 0.0;
 }
 
-/* Fills row i of P, a fine row. strong_of[j] = i marks the strong neighbours j of i. */
+/* Fills row i of P, a fine row, whose values must be 0. strong_of[j] = i marks the strong neighbours j of i; index_in_p
+ * as in distribute_entry. Both are -1 before the first row and keep the marks of earlier rows. */
 static void fill_classical_row(const TalusAmgLevel *l, const TalusSparse *strong, int32_t i,
                                int32_t *index_in_p, int32_t *strong_of, TalusSparse *p,
-                               double *work)
+                               double *cost)
 {
     const TalusSparse *a = &l->a;
     int32_t begin = p->start[i], at = begin;
@@ -75,7 +77,7 @@ static void fill_classical_row(const TalusAmgLevel *l, const TalusSparse *strong
             (strong_of[j] == i && l->coarse[j] >= 0))
             continue;
         denominator += strong_of[j] == i
-                           ? distribute_entry(l, j, a->value[k], begin, index_in_p, p->value, work)
+                           ? distribute_entry(l, j, a->value[k], begin, index_in_p, p->value, cost)
                            : a->value[k];
     }
     if (!(denominator > LEAST * l->diagonal[i]))
@@ -86,7 +88,7 @@ static void fill_classical_row(const TalusAmgLevel *l, const TalusSparse *strong
 
 /* Fills all rows of P, whose starts must be set; index_in_p, strong_of: work space, [rows]. */
 static void fill_classical(const TalusAmgLevel *l, const TalusSparse *strong, int32_t *index_in_p,
-                           int32_t *strong_of, TalusSparse *p, double *work)
+                           int32_t *strong_of, TalusSparse *p, double *cost)
 {
     for (int32_t i = 0; i < l->a.rows; i++)
         index_in_p[i] = strong_of[i] = -1;
@@ -95,12 +97,12 @@ static void fill_classical(const TalusAmgLevel *l, const TalusSparse *strong, in
             p->column[p->start[i]] = l->coarse[i];
             p->value[p->start[i]] = 1.0;
         } else if (p->start[i + 1] > p->start[i]) {
-            fill_classical_row(l, strong, i, index_in_p, strong_of, p, work);
+            fill_classical_row(l, strong, i, index_in_p, strong_of, p, cost);
         }
 }
 
 TalusStatus talus_amg_interpolate_classical(const TalusAmgLevel *l, const TalusSparse *strong,
-                                            int count, TalusSparse *p, double *work)
+                                            int count, TalusSparse *p, double *cost)
 {
     int n = l->a.rows;
     size_t entries = 0;
@@ -111,7 +113,7 @@ TalusStatus talus_amg_interpolate_classical(const TalusAmgLevel *l, const TalusS
     for (int i = 0; i < n; i++)
         p->start[i + 1] = p->start[i] + count_weights(l, strong, i);
     TALUS_TRY(TALUS_ALLOC(index_in_p, 2 * (size_t)n, "interpolation"));
-    fill_classical(l, strong, index_in_p, index_in_p + n, p, work);
+    fill_classical(l, strong, index_in_p, index_in_p + n, p, cost);
     talus_release(index_in_p);
     return TALUS_OK;
 }

@@ -17,12 +17,13 @@
 
 #include <string.h>
 
-/* Work memory for computing P. The fence of a cluster is the set of coarse rows coupled to it. */
+/* Work memory for computing P. The fence of a cluster is the set of coarse rows coupled to it. `fence`, `seen` and
+ * `length` are in the allocation of `index`. */
 typedef struct Fences {
     TalusAmgLevel *l;
-    int32_t *index; /* [rows]: of a fine row in its cluster, of a coarse one in the current fence */
-    int32_t *fence; /* [rows]: coarse rows around the current cluster */
-    int32_t *seen;  /* [rows]: last cluster in whose fence the row was; -1: none */
+    int32_t *index;   /* [rows]: index of a fine row in its cluster, of a coarse one in `fence` */
+    int32_t *fence;   /* [rows]: coarse rows around the current cluster */
+    int32_t *seen;    /* [rows]: last cluster in whose fence the row was; -1: none */
     int32_t *length;  /* [rows]: entries in the row of P */
     double *response; /* -A_FF^+ A_FC of the current cluster, one column per row of the fence */
 } Fences;
@@ -99,7 +100,8 @@ static int find_fence(Fences *f, int k)
     return count;
 }
 
-/* Copies the matrix A_FF of cluster k to where its factors will be and -A_FC, by columns, to f->response. */
+/* Copies the matrix A_FF of cluster k to where its factors will be and -A_FC, by columns, to f->response. Both must be
+ * 0, and find_fence must have been called for k. */
 static void copy_matrices(Fences *f, int k)
 {
     const TalusSparse *a = &f->l->a;
@@ -119,8 +121,8 @@ static void copy_matrices(Fences *f, int k)
         }
 }
 
-/* Computes the factors of cluster k and fills its rows of P. Adds the number of multiplications to *work. */
-static TalusStatus fill_cluster_rows(Fences *f, int k, double *work)
+/* Computes the factors of cluster k and fills its rows of P. Adds about the number of multiplications to *cost. */
+static TalusStatus fill_cluster_rows(Fences *f, int k, double *cost)
 {
     const TalusAmgClusters *c = &f->l->clusters;
     TalusSparse *p = &f->l->p;
@@ -133,7 +135,7 @@ static TalusStatus fill_cluster_rows(Fences *f, int k, double *work)
     talus_amg_dense_factor(n, cluster_factor(c, k));
     for (int j = 0; j < fence; j++)
         talus_amg_dense_substitute(n, cluster_factor(c, k), f->response + j * n);
-    *work += (double)n * n * (n / 6.0 + fence);
+    *cost += (double)n * n * (n / 6.0 + fence);
     for (int r = 0; r < n; r++)
         for (int j = 0; j < fence; j++) {
             int32_t at = p->start[c->row[c->start[k] + r]] + j;
@@ -177,18 +179,18 @@ static TalusStatus allocate_p(Fences *f, int count)
     return TALUS_OK;
 }
 
-/* Allocates and fills P and computes the factors of all clusters. Adds the number of multiplications to *work. */
-static TalusStatus fill_p(Fences *f, int count, double *work)
+/* Allocates and fills P and computes the factors of all clusters. Adds about the number of multiplications to *cost. */
+static TalusStatus fill_p(Fences *f, int count, double *cost)
 {
     TALUS_TRY(allocate_p(f, count));
     reset_seen(f);
     for (int k = 0; k < f->l->clusters.count; k++)
-        TALUS_TRY(fill_cluster_rows(f, k, work));
+        TALUS_TRY(fill_cluster_rows(f, k, cost));
     return TALUS_OK;
 }
 
 TalusStatus talus_amg_interpolate_rigid(TalusAmgLevel *l, const int32_t *cluster, int count,
-                                        double *work)
+                                        double *cost)
 {
     size_t n = (size_t)l->a.rows;
     Fences f = {.l = l};
@@ -198,7 +200,7 @@ TalusStatus talus_amg_interpolate_rigid(TalusAmgLevel *l, const int32_t *cluster
     f.fence = f.index + n;
     f.seen = f.fence + n;
     f.length = f.seen + n;
-    TalusStatus status = fill_p(&f, count, work);
+    TalusStatus status = fill_p(&f, count, cost);
     TALUS_RELEASE(f.index, f.response);
     return status;
 }
@@ -206,7 +208,7 @@ TalusStatus talus_amg_interpolate_rigid(TalusAmgLevel *l, const int32_t *cluster
 double talus_amg_clusters_correct(TalusAmgLevel *l)
 {
     const TalusAmgClusters *c = &l->clusters;
-    double work = 0.0, *packed = c->packed;
+    double cost = 0.0, *packed = c->packed;
     for (int k = 0; k < c->count; k++) {
         const int32_t *row = c->row + c->start[k];
         int n = count_rows(c, k);
@@ -215,7 +217,7 @@ double talus_amg_clusters_correct(TalusAmgLevel *l)
         talus_amg_dense_substitute(n, cluster_factor(c, k), packed);
         for (int r = 0; r < n; r++)
             l->d[row[r]] += packed[r];
-        work += (double)n * n;
+        cost += (double)n * n;
     }
-    return work;
+    return cost;
 }

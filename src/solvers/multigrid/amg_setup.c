@@ -6,8 +6,9 @@
 
 #include <string.h>
 
-/* A coarser level is added if it has at least the share GAIN fewer rows than take part in the coarsening, and if its
- * matrix has at most MAX_GROWTH times the entries of the finest matrix: a fuller one costs more than it saves. */
+/* A coarser level is added if it has at least the share GAIN fewer rows than take part in the coarsening (a small
+ * problem is exempt: inject_all_rows), and if its matrix has at most MAX_GROWTH times the entries of the finest matrix:
+ * a fuller one costs more than it saves. */
 static const double GAIN = 0.1, MAX_GROWTH = 4.0;
 
 TalusStatus talus_amg_level_allocate(TalusAmgLevel *l)
@@ -53,7 +54,7 @@ static TalusStatus coarsen_classical(TalusAmg *amg, TalusAmgLevel *l, int *count
     TalusSparse strong = {0};
     TalusStatus status = talus_amg_find_strong(l, amg->params, &strong);
     TALUS_THEN(status, talus_amg_split_rows(l, &strong, amg->params->passes, count));
-    TALUS_THEN(status, talus_amg_interpolate_classical(l, &strong, *count, &l->p, &amg->work));
+    TALUS_THEN(status, talus_amg_interpolate_classical(l, &strong, *count, &l->p, &amg->cost));
     talus_sparse_clear(&strong);
     return status;
 }
@@ -64,7 +65,7 @@ static TalusStatus coarsen_clusters(TalusAmg *amg, TalusAmgLevel *l, int *count)
     int32_t *cluster;
     TALUS_TRY(TALUS_ALLOC(cluster, (size_t)l->a.rows, "clusters"));
     TalusStatus status = talus_amg_form_clusters(l, amg->params->cluster, cluster, count);
-    TALUS_THEN(status, talus_amg_interpolate_rigid(l, cluster, *count, &amg->work));
+    TALUS_THEN(status, talus_amg_interpolate_rigid(l, cluster, *count, &amg->cost));
     talus_release(cluster);
     return status;
 }
@@ -135,7 +136,7 @@ static TalusStatus add_level(TalusAmg *amg, int k, bool *more)
         return TALUS_OK;
     TALUS_TRY(coarsen(amg, k, &count));
     if (count)
-        TALUS_TRY(talus_amg_coarse_matrix(&l->a, &l->p, &next->a, &amg->work));
+        TALUS_TRY(talus_amg_coarse_matrix(&l->a, &l->p, &next->a, &amg->cost));
     *more = count && talus_sparse_entries(&next->a) <= MAX_GROWTH * amg->finest_entries;
     if (*more)
         return set_up_level(l, next);
@@ -145,7 +146,8 @@ static TalusStatus add_level(TalusAmg *amg, int k, bool *more)
     return TALUS_OK;
 }
 
-/* Stores the matrix of the coarsest level as a dense one if it has at most `coarsest` rows. */
+/* Stores the matrix of the coarsest level as a dense one, if that level is not level 0 and has at most `coarsest`
+ * rows. */
 static TalusStatus store_dense_coarsest(TalusAmg *amg)
 {
     const TalusAmgLevel *l = &amg->level[amg->levels - 1];
@@ -164,10 +166,10 @@ static TalusStatus store_dense_coarsest(TalusAmg *amg)
 
 TalusStatus talus_amg_build_levels(TalusAmg *amg)
 {
-    double before = amg->work;
+    double before = amg->cost;
     bool more = true;
     talus_amg_clear_levels(amg, 1);
-    amg->work = 0.0; /* number of multiplications, until the loop ends */
+    amg->cost = 0.0; /* number of multiplications, until the loop ends */
     for (int k = 0; more; k++) {
         TalusStatus status = add_level(amg, k, &more);
         if (status != TALUS_OK) {
@@ -176,6 +178,6 @@ TalusStatus talus_amg_build_levels(TalusAmg *amg)
         }
         amg->levels = k + 1;
     }
-    amg->work = before + amg->work / amg->finest_entries;
+    amg->cost = before + amg->cost / amg->finest_entries;
     return store_dense_coarsest(amg);
 }

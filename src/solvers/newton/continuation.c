@@ -19,8 +19,8 @@
  * continues from the best iterate. With ccp and without friction the path has no folds.
  *
  * The path starts from the same point whatever the warm start is, unless the warm start meets the tolerance. An
- * iteration is one factorisation. Memory and time are those of a direct method. Measurements are in
- * docs/reference/solvers/direct.md. */
+ * iteration is one factorisation or, for the first one, a measurement. Memory and time are those of a direct method.
+ * Measurements are in docs/reference/solvers/direct.md. */
 #include "solvers/driver/best.h"
 #include "solvers/newton/natural_system.h"
 #include "solvers/newton/smooth_map.h"
@@ -59,6 +59,7 @@ static const double FALL = 0.6, WEIGHT = 1e-8;
 enum { POLISH }; /* index in `parts` */
 static const TalusPart parts[] = {[POLISH] = {"prox:rho=1e-6", false}, {NULL, false}};
 
+/* Parameters of the solver; the table `params` says what each does. */
 typedef struct Params {
     double width, finish;
 } Params;
@@ -115,7 +116,7 @@ static void compute_velocity(Run *run, const double *x, double *u)
 }
 
 /* Computes U, f, df/dl and the Jacobian at TRIAL for this width; width 0: of the map without smoothing, which has no
- * df/dl. Returns the root mean square of |f|, m/s. */
+ * df/dl and whose Jacobian gets the proximal weight WEIGHT. Returns the root mean square of |f|, m/s. */
 static double evaluate_map(Run *run, double width)
 {
     TalusNaturalSystem *system = &run->w->system;
@@ -145,7 +146,8 @@ static double evaluate_map(Run *run, double width)
     return sqrt(sum / system->matrix.blocks);
 }
 
-/* Factorises the Jacobian and solves for NEWTON and, if `smooth`, for SLIDE. */
+/* Factorises the Jacobian and solves for NEWTON and, if `smooth`, for SLIDE. Counts the factorisation, and each
+ * solution as a product. */
 static void factor_and_solve(Run *run, bool smooth)
 {
     TalusNaturalSystem *system = &run->w->system;
@@ -177,6 +179,7 @@ static void report_trial(Run *run)
 
 /* ---- the first point ---- */
 
+/* Copies one vector of run->vector to another; from, to: their indices. */
 static void copy_vector(Run *run, int from, int to)
 {
     memcpy(run->vector[to], run->vector[from], (size_t)run->n * sizeof(double));
@@ -190,7 +193,8 @@ static void set_trial(Run *run, double a)
 }
 
 /* Sets X to the root at the first width by Newton's method with halved steps, which starts from impulses along the
- * normals. Sets run->sign and leaves SLIDE for the first tangent. */
+ * normals; to the last iterate if the solve ends or MAX_START steps do not suffice. Sets run->sign and leaves SLIDE for
+ * the first tangent. */
 static void find_first_point(Run *run)
 {
     const TalusNaturalSystem *system = &run->w->system;
@@ -332,8 +336,8 @@ static bool advance_point(Run *run)
 
 /* ---- the end ---- */
 
-/* Runs Newton's method on the map without smoothing from X, in TRIAL, while |f| falls; ends the solve if it
- * converges. */
+/* Runs at most MAX_FINISH steps of Newton's method on the map without smoothing from X, in TRIAL, while |f| falls (it
+ * may rise tenfold in each of the first steps); the driver ends the solve if it converges. */
 static void try_unsmoothed_newton(Run *run)
 {
     double before = INFINITY;
@@ -414,8 +418,9 @@ static TalusStatus continue_with_prox(TalusSolve *s, bool resumed)
     return talus_solve_hand_over(s, POLISH, resumed);
 }
 
-/* Writes the last projected iterate to gamma. If the path ends without a solution, writes the best iterate instead and
- * continues with prox. */
+/* Writes the last projected iterate to gamma, or the best one if the outcome is budget or infeasible. If the driver has
+ * not ended the solve, prox continues from there. A resumed call runs prox alone if the last call ended in it, else
+ * Newton's method without smoothing instead of the path. */
 static TalusStatus solve_continuation(TalusSolve *s)
 {
     Work *w = s->work;
@@ -441,6 +446,7 @@ static TalusStatus solve_continuation(TalusSolve *s)
     return run.over ? TALUS_OK : continue_with_prox(s, false);
 }
 
+/* `clear` of TalusSolverType. */
 static void clear_work(void *work)
 {
     Work *w = work;

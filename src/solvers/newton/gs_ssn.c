@@ -12,7 +12,7 @@
  *
  * Newton steps go on while the residual halves within `patience` factorisations and no line search ends at `step_min`.
  * Otherwise sweeps follow, from the better of Newton's start and end: twice as many as before, at most LONGER times the
- * parameter `sweeps`. Then Newton steps follow with a larger `regularise`.
+ * parameter `sweeps`. Then Newton steps follow, with a larger `regularise` as long as the number of sweeps grows too.
  *
  * A sweep over the matrix, which Newton needs anyway, costs about one product. A factorisation costs tens of products
  * and, on deep beds, thousands. An iteration is a sweep or a Newton step. */
@@ -22,6 +22,7 @@
 
 #include <math.h>
 
+/* Parameters of the solver; the table `params` says what each does. */
 typedef struct Params {
     TalusSsnParams newton;
     double omega;
@@ -96,8 +97,8 @@ static bool run_sweeps(Run *run)
 
 /* Returns how the next Newton step is to be taken. If the last step changed no row's side, gamma becomes the centre of
  * the regularisation. If the new centre changes no side either, the step reuses the factor; its length is twice the
- * last one if the last step reused the factor too and the residual did not halve. From length DRIFT on, the
- * infeasibility monitor checks the iterate. */
+ * last one if the last step reused the factor too and the residual did not halve; `before`: sum of squares of the
+ * residual before that step. From length DRIFT on, the infeasibility monitor checks the iterate. */
 static TalusSsnMove choose_next_move(Run *run, const TalusSsnMove *last, double before)
 {
     TalusSsn *w = &run->w->newton;
@@ -143,8 +144,8 @@ static TalusStatus run_newton_steps(Run *run, bool *go)
     return TALUS_OK;
 }
 
-/* Doubles the numbers of sweeps and raises `regularise` for the next round, up to LONGER times the parameter
- * `sweeps`. */
+/* Doubles the numbers of sweeps and raises `regularise` for the next round; does nothing once the maximum number of
+ * sweeps in a row is LONGER times the parameter `sweeps`. */
 static void prepare_next_round(Run *run)
 {
     TalusSsn *w = &run->w->newton;

@@ -22,6 +22,7 @@ typedef struct TalusNaturalSystem {
  * with Coulomb's law are exact if solve->plan is; otherwise they are under ccp, with the shifts that the offsets
  * contain. */
 TalusStatus talus_natural_system_prepare(TalusNaturalSystem *system, const TalusSolve *solve);
+/* Releases all memory; the struct must be zeroed before it is used again. */
 void talus_natural_system_clear(TalusNaturalSystem *system);
 
 /* Returns |f| of a block, in m/s: the norm of f, an impulse, times the block's scale. */

@@ -34,10 +34,12 @@
 #include <math.h>
 #include <string.h>
 
+/* Values of the parameter linear. */
 enum { LINEAR_AUTO, LINEAR_CHOLMOD, LINEAR_LDL };
 
 static const char *const linears[] = {"auto", "cholmod", "ldl", NULL};
 
+/* Parameters of the solver; the table `params` says what each does. */
 typedef struct Params {
     double rho, shrink, inner;
     int linear;
@@ -76,9 +78,9 @@ typedef struct Run {
     TalusSolve *s;
     const Params *p;
     Work *w;
-    size_t n; /* rows, one per contact */
-    double rho;
-    int steps; /* Newton steps in this round */
+    size_t n;   /* rows, one per contact */
+    double rho; /* current value; the parameter is the first one */
+    int steps;  /* Newton steps in this round */
 } Run;
 
 /* R of row i: rho times its diagonal entry of N + E. */
@@ -148,6 +150,7 @@ static double slope_at(const Run *run, double length)
 static double find_step_length(const Run *run)
 {
     enum { HALVINGS = 30 };
+    /* ENOUGH: share of the first slope up to which a slope counts as nearly 0. */
     static const double WHOLE = 0.5, ENOUGH = 0.1;
     double first = slope_at(run, 0.0), low = 0.0, high = 1.0;
     if (!(slope_at(run, 1.0) > -WHOLE * first))
@@ -207,8 +210,8 @@ static bool measure_and_report(Run *run)
     return talus_solve_next(s, 1, w->vector[P], NULL, at.residual2, at.residual_max);
 }
 
-/* Runs Newton steps and rounds until the solve ends. A factorisation that fails at rho >= 1 ends it with outcome
- * budget. */
+/* Runs Newton steps and rounds until the solve ends. After a failed factorisation a round with a larger rho follows; at
+ * rho >= 1 the solve ends with outcome budget. */
 static TalusStatus run_rounds(Run *run)
 {
     Work *w = run->w;
@@ -250,7 +253,8 @@ static TalusStatus prepare(Run *run)
                                    cholmod ? TALUS_DIRECT_CHOLMOD : TALUS_DIRECT_LDL);
 }
 
-/* Solves the problem from s->gamma, in place; a resumed call continues with the last rho. */
+/* Solves the problem from s->gamma, in place; gamma becomes the last p, or the best one if the outcome is budget or
+ * infeasible. A resumed call continues with the last rho. */
 static TalusStatus solve_newton_al(TalusSolve *s)
 {
     Work *w = s->work;
@@ -268,6 +272,7 @@ static TalusStatus solve_newton_al(TalusSolve *s)
     return TALUS_OK;
 }
 
+/* `clear` of TalusSolverType. */
 static void clear_work(void *work)
 {
     Work *w = work;

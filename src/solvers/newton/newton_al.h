@@ -28,13 +28,15 @@ typedef struct TalusAlSystem {
     int32_t *free_index;    /* for contacts: index of each row among the free ones, or -1 */
 } TalusAlSystem;
 
-/* Sets up the system for the problem of the solve, bodies or contacts; `kind` selects the factorisation. */
+/* Sets up the system for the problem of the solve, bodies or contacts; `kind` selects the factorisation in the first
+ * call for this struct, which starts as zeros. */
 TalusStatus talus_al_system_prepare(TalusAlSystem *w, const TalusSolve *solve,
                                     TalusDirectKind kind);
-/* Solves (I + A N) dz = -f for dz, with w in `weight`; all arrays [rows]. Counts the factorisation and its products in
- * the solve. TALUS_ERR_NUMERIC: the matrix is not positive definite, to rounding. */
+/* Solves (I + A N) dz = -f for dz, with w in `weight` and F in is_free; all arrays [rows]. Counts the factorisation,
+ * unless it fails, and its products. TALUS_ERR_NUMERIC: the matrix is not positive definite, to rounding. */
 TalusStatus talus_al_system_solve(TalusAlSystem *w, TalusSolve *solve, const bool *is_free,
                                   const double *weight, const double *f, double *dz);
+/* Releases the memory; the struct must be zeroed before it is used again. */
 void talus_al_system_clear(TalusAlSystem *w);
 
 #endif

@@ -44,6 +44,7 @@ static const double STALLED = 0.9, TIGHTEN = 0.3, INNER_MIN = 1e-3;
 static const double SLOW = 0.5; /* share of |f| left from centre to centre that is slow progress */
 static const double SUSPECT = 1e-5; /* rho below which growing impulses may grow without bound */
 
+/* Parameters of the solver; the table `params` says what each does. */
 typedef struct Params {
     double rho, shrink, inner;
 } Params;
@@ -233,7 +234,7 @@ static void adapt_parameters(Run *run, bool done, double was, double is)
 
 /* Ends the proximal step if |f| has fallen enough (success), or after MAX_NEWTON steps or if |f| is not finite
  * (failure); else does nothing. Then adapts the parameters and starts the next proximal step with x as centre; x
- * returns to the old centre first if |f| has risen. */
+ * returns to the old centre first if |f| has risen or is not finite. */
 static void end_proximal_step_if_due(Run *run)
 {
     Work *w = run->w;
@@ -269,7 +270,7 @@ static void run_newton_steps(Run *run)
     }
 }
 
-/* Writes the last projected iterate to gamma, or the best one if the solve did not converge. */
+/* Writes the last projected iterate to gamma, or the best one if the outcome is budget or infeasible. */
 static TalusStatus solve_prox(TalusSolve *s)
 {
     Work *w = s->work;
@@ -283,6 +284,7 @@ static TalusStatus solve_prox(TalusSolve *s)
     return TALUS_OK;
 }
 
+/* `clear` of TalusSolverType. */
 static void clear_work(void *work)
 {
     Work *w = work;

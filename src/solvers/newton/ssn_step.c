@@ -11,7 +11,7 @@ const char *const talus_ssn_metrics[] = {"none", "diagonal", NULL};
 const char *const talus_ssn_maps[] = {"minmax", "normal", NULL};
 const char *const talus_ssn_bounds[] = {"frozen", "moving", NULL};
 
-enum { MAX_ROWS = 3 };
+enum { MAX_ROWS = 3 }; /* largest number of rows of a block */
 
 /* ---- the maps, block by block ---- */
 
@@ -172,7 +172,8 @@ static void differentiate_bounds(const TalusSsn *w, int b, double normal, double
 }
 
 /* Computes L and M of block b, rows divided by c, and the right-hand side, in D. With map=minmax, L has the free rows
- * and M the others. With map=normal, where dx = Pi dy, the equation G + N dx + C (dy - dx) = 0 becomes
+ * and M the others. With map=normal, where dx = Pi dy and N includes the regularisation, the equation G + N dx + C (dy
+ * - dx) = 0 becomes
  *     (I - Pi + Pi C^-1 N) dx = -Pi C^-1 G. */
 static void linearise_block(TalusSsn *w, int b, double normal)
 {
@@ -252,7 +253,7 @@ static double minmax_merit_at(const TalusSsn *w, const double *x, double t)
 }
 
 /* Writes Y + t DY of block b to y. */
-static void move_y(const TalusSsn *w, int b, double t, double *y)
+static void get_moved_y(const TalusSsn *w, int b, double t, double *y)
 {
     for (int k = 0; k < w->rows; k++) {
         int i = b * w->rows + k;
@@ -267,14 +268,14 @@ static double normal_merit_at(TalusSsn *w, const double *x, double t)
     double sum = 0.0, y[MAX_ROWS] = {0}, to[MAX_ROWS], g[MAX_ROWS], f[MAX_ROWS];
     int8_t side[MAX_ROWS];
     for (int b = 0; b < w->blocks; b++) {
-        move_y(w, b, t, y);
+        get_moved_y(w, b, t, y);
         clamp_block(w, b, y, side, to);
         for (int k = 0; k < w->rows; k++)
             w->vector[TALUS_SSN_D][b * w->rows + k] = to[k] - x[b * w->rows + k];
     }
     multiply_direction(w);
     for (int b = 0; b < w->blocks; b++) {
-        move_y(w, b, t, y);
+        get_moved_y(w, b, t, y);
         clamp_block(w, b, y, side, to);
         for (int k = 0; k < w->rows; k++) {
             int i = b * w->rows + k;
@@ -287,7 +288,8 @@ static double normal_merit_at(TalusSsn *w, const double *x, double t)
     return sum;
 }
 
-/* Returns the squared norm of the map at share t of the Newton step; counts the product that map=normal takes. */
+/* Returns the squared norm of the map at share t of the Newton step. map=normal overwrites D and ND (normal_merit_at)
+ * and takes a product, which is counted. */
 static double merit_at(TalusSsn *w, TalusSolve *s, double t)
 {
     s->info->products += uses_normal_map(w);
@@ -296,7 +298,7 @@ static double merit_at(TalusSsn *w, TalusSolve *s, double t)
 
 /* Returns the share of the Newton step by Armijo's rule: halved from 1 until the squared norm of the map has fallen
  * enough, not below step_min. If the norm at the full step is the same as before, the bounds contradict each other: the
- * share is 1, so that impulses grow and the infeasibility monitor finds a certificate. */
+ * share is 1, so that impulses grow and the infeasibility monitor finds a certificate. D and ND as in merit_at. */
 static double find_step_length(TalusSsn *w, TalusSolve *s)
 {
     /* SLOPE: least fall that Armijo's rule asks for, over that by the derivative of F'F along d, which is -2 F'F. FLAT:

@@ -55,9 +55,10 @@ extern const char *const talus_ssn_metrics[], *const talus_ssn_maps[], *const ta
         TALUS_REAL(TalusSsnParams, step_min, 1e-4, 1e-12, 1.0,                                \
                    "no step is shorter than this share of Newton's")
 
-/* Vectors of TalusSsn, one entry per row. G: g without the term of the regularisation; D: change of x in a Newton step;
- * ND: (N + E) D; Y, DY: y and its change in a Newton step, with map=normal; F: value of the map; Q: offsets q; WEIGHT:
- * c; DIAGONALS: diagonal of N + E; CENTRE: centre of the regularisation; PACKED: work space, a vector's free rows. */
+/* Vectors of TalusSsn, one entry per row. G: g without the term of the regularisation; D: change of x in a Newton step,
+ * with map=normal at the length tried last; ND: (N + E) D; Y, DY: y and its change in a Newton step, with map=normal;
+ * F: value of the map; Q: offsets q; WEIGHT: c; DIAGONALS: diagonal of N + E; CENTRE: centre of the regularisation;
+ * PACKED: work space, a vector's free rows. */
 enum {
     TALUS_SSN_G,
     TALUS_SSN_D,
@@ -92,7 +93,7 @@ typedef struct TalusSsn {
     TalusVectors memory;
     double *vector[TALUS_SSN_VECTORS];
     double *friction; /* [blocks]: mu of a block under Coulomb's law; 0: constant bounds */
-    /* [blocks]: mu times the estimate; the bound within a step unless `moving` */
+    /* [blocks]: mu times the estimate: the tangential bound, unless `moving` and friction[b] > 0 */
     double *tangential_bound;
 } TalusSsn;
 
@@ -109,10 +110,10 @@ void talus_ssn_clear(void *work);
  * map=minmax: does nothing. To be called before the first step and after each change of gamma by the caller. */
 void talus_ssn_set_iterate(TalusSsn *w, TalusSolve *solve);
 /* Sets the bounds from gamma (map=normal: then gamma from y), computes the gradient G and, in *at, the natural residual
- * of gamma. Takes one product, which the caller counts. */
+ * of gamma with these bounds. Takes one product, which the caller counts. */
 void talus_ssn_measure(TalusSsn *w, TalusSolve *solve, TalusForwardSums *at);
-/* Computes sides and map at gamma for the next step, after talus_ssn_measure. Returns the number of rows that changed
- * sides. */
+/* Computes sides and map at gamma for the next step, after talus_ssn_measure and, once, talus_ssn_set_centre. Returns
+ * the number of rows that changed sides. */
 int talus_ssn_update_sides(TalusSsn *w, const TalusSolve *solve);
 /* Makes gamma the centre of the regularisation, then does the same as talus_ssn_update_sides. */
 int talus_ssn_set_centre(TalusSsn *w, const TalusSolve *solve);
@@ -128,8 +129,9 @@ typedef struct TalusSsnMove {
  * Takes and counts one factorisation unless move->reuse. */
 TalusStatus talus_ssn_step(TalusSsn *w, TalusSolve *solve, TalusSsnMove *move);
 
-/* Runs one projected Gauss-Seidel sweep of gamma over the rows of the matrix; blocks under Coulomb's law have bounds
- * from their current normal impulses. Updates side and changed. Returns the sum over rows of (c times the change)^2. */
+/* Runs one projected Gauss-Seidel sweep of gamma, with relaxation omega, over the rows of the matrix; blocks under
+ * Coulomb's law have bounds from their current normal impulses. Updates side and changed. Returns the sum over rows of
+ * (c times the change)^2. The caller counts the product. */
 double talus_ssn_sweep(TalusSsn *w, TalusSolve *solve, double omega);
 
 #endif

@@ -31,13 +31,16 @@
 #include <math.h>
 #include <string.h>
 
-/* TRIES: maximum number of paths. LONG: maximum number of pivots of a path, divided by the number of unknowns. */
+/* TRIES: maximum number of paths. LONG: maximum number of pivots of a path, divided by the number of unknowns plus
+ * 10. */
 enum { TRIES = 4, LONG = 20 };
 
+/* Parameters of the solver; the table `params` says what each does. */
 typedef struct Params {
     int max_unknowns, refactor, cover, ties;
 } Params;
 
+/* Values of the parameter cover. */
 enum { COVER_SPREAD, COVER_ONES };
 
 static const char *const covers[] = {"spread", "ones", NULL};
@@ -154,8 +157,9 @@ static bool check_ray(TalusSolve *s, Work *w)
     return !proof;
 }
 
-/* Follows one path of bases until the problem is solved, the path is broken, too long or on a ray. *again: true if the
- * path has neither solved the problem nor proved it infeasible, and the budget allows another path. */
+/* Follows one path of bases until the problem is solved, the path is broken, too long or on a ray. Only the first path
+ * uses cover=ones. *again: true if the path has neither solved the problem to the tolerance nor proved it infeasible,
+ * and the budget allows another path. */
 static TalusStatus follow_path(TalusSolve *s, Work *w, int attempt, bool *again)
 {
     const Params *p = s->params;
@@ -172,8 +176,8 @@ static TalusStatus follow_path(TalusSolve *s, Work *w, int attempt, bool *again)
     return TALUS_OK;
 }
 
-/* Tries paths until one solves the problem or proves it infeasible; gamma becomes the last iterate, or the best one if
- * the solve did not converge. */
+/* Tries at most TRIES paths until one solves the problem or proves it infeasible; gamma becomes the last iterate, or
+ * the best one if the outcome is budget or infeasible. */
 static TalusStatus solve_lemke(TalusSolve *s)
 {
     Work *w = s->work;
@@ -194,6 +198,7 @@ static TalusStatus solve_lemke(TalusSolve *s)
     return TALUS_OK;
 }
 
+/* `clear` of TalusSolverType. */
 static void clear_work(void *work)
 {
     Work *w = work;

@@ -18,8 +18,8 @@
 typedef struct TalusLcp {
     int n;                /* number of unknowns z */
     int32_t *start, *row; /* [n + 1]: first entry of each column; [start[n]]: row of each entry */
-    double *value;
-    double *q; /* [n] */
+    double *value;        /* [start[n]] */
+    double *q;            /* [n] */
 } TalusLcp;
 
 /* Variables are numbered: w_j is j, z_j is n + j, z_0 is 2 n. */
@@ -46,6 +46,7 @@ typedef struct TalusBasis {
 
 /* Reserves memory and sets the basis in which all w are basic. The caller owns the problem and d. */
 TalusStatus talus_basis_begin(TalusBasis *b, const TalusLcp *lcp, const double *cover);
+/* Releases the memory and zeroes *b. */
 void talus_basis_clear(TalusBasis *b);
 
 /* Writes y = B^-1 times the column of `variable`, which is not basic. */

@@ -9,6 +9,7 @@
 
 /* ---- unknowns ---- */
 
+/* True if block i has a positive friction coefficient. */
 static bool has_friction(const TalusOperator *op, int i)
 {
     return op->rows == 3 && op->model && op->mu[i] > 0.0;

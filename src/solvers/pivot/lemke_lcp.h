@@ -26,19 +26,19 @@ typedef struct TalusLcpBlock {
     int first;   /* index of the block's first unknown */
     int count;   /* number of edges of the cone; under Coulomb's law of corners of the section */
     bool exact;  /* Coulomb's law: the unknowns are n, one weight per corner, and s */
-    double unit; /* the block's impulses are unknowns times this */
+    double unit; /* the block's impulses are unknowns times this, N s */
     int corner;  /* index of the block's first corner; -1: no friction, one edge along the normal */
-    double mu;
+    double mu;   /* friction coefficient; 0 without friction */
 } TalusLcpBlock;
 
 typedef struct TalusContactLcp {
     TalusLcp lcp;
-    int rows, blocks;
-    TalusLcpBlock *block;
-    double (*corner)[2]; /* corners of the sections for mu = 1 */
-    double speed;        /* velocities are divided by this */
+    int rows, blocks;     /* rows of a block; number of blocks */
+    TalusLcpBlock *block; /* [blocks] */
+    double (*corner)[2];  /* corners of the sections for mu = 1 */
+    double speed;         /* velocities are divided by this, m/s */
     /* Work space for block column j of N + E: */
-    int32_t *near;     /* block rows that have a block in the column, in rising order */
+    int32_t *near;     /* [blocks]: block rows that have a block in the column, in rising order */
     int32_t *mark;     /* [blocks]: j if the block row has a block in column j */
     double (*part)[9]; /* [blocks]: that block, by rows */
 } TalusContactLcp;
@@ -49,6 +49,7 @@ int64_t talus_contact_lcp_size(const TalusOperator *op);
 /* Fills the LCP. `q`: the problem's offsets, [rows * blocks]. Sections with friction must be polygons or squares. */
 TalusStatus talus_contact_lcp_fill(TalusContactLcp *c, const TalusProblem *problem,
                                    const double *q);
+/* Releases the memory and zeroes *c. */
 void talus_contact_lcp_clear(TalusContactLcp *c);
 
 /* Writes the impulses gamma that the unknowns z stand for, in N s. */

@@ -25,11 +25,11 @@ typedef enum TalusLemkeTies { TALUS_TIES_LEXICOGRAPHIC, TALUS_TIES_FIRST } Talus
 
 typedef struct TalusLemke {
     TalusBasis basis;
-    TalusLemkeTies ties;
-    int refactor; /* pivots after which the basis is factorised again */
-    int enters;   /* variable that enters the basis next; -1: none, the problem is solved */
-    int age;      /* pivots since the last factorisation */
-    int factorisations;
+    TalusLemkeTies ties; /* set by the caller, as is `refactor`, before talus_lemke_begin */
+    int refactor;        /* pivots after which the basis is factorised again */
+    int enters;          /* variable that enters the basis next; -1: none, the problem is solved */
+    int age;             /* pivots since the last factorisation */
+    int factorisations;  /* since talus_lemke_begin */
     /* [n]: B^-1 times the column of `enters`; basic variables change by -y as it grows by 1 */
     double *y;
     double *rate;  /* [n]: work space of the ratio test */
@@ -44,6 +44,7 @@ TalusStatus talus_lemke_begin(TalusLemke *l, const TalusLcp *lcp, const double *
 /* Makes one pivot and writes the state after it: GOING, SOLVED, RAY (no pivot was made) or BROKEN. Recomputes the
  * inverse of the basis where that is due. */
 TalusStatus talus_lemke_pivot(TalusLemke *l, TalusLemkeState *state);
+/* Releases the memory and zeroes *l. */
 void talus_lemke_clear(TalusLemke *l);
 
 /* Writes the z of the current basis, [n], negative values as 0. In state SOLVED its values have been recomputed from

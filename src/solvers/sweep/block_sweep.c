@@ -1,8 +1,8 @@
 /* solvers/sweep/block_sweep.c - sweeps over contacts; each contact is solved with the others held constant
  * (block_sweep.h).
  *
- * The stopping test is the velocity change of a sweep, rms over contacts; the driver then measures the residual of the
- * law. */
+ * The stopping test is the velocity change of a sweep (of a symmetric one, of its backward half), rms over contacts and
+ * scaled under Coulomb's law (RESIDUAL_OF_CHANGE); the driver then measures the residual of the law. */
 #include "solvers/sweep/block_sweep.h"
 
 #include "base/hash.h"
@@ -29,8 +29,8 @@ enum { UNSEEN_SWEEPS = 4 };
  * (bench/results/2026-11-16-coulomb-sweep.md); the driver measures the residual in the end. */
 static const double RESIDUAL_OF_CHANGE = 0.75;
 
-/* Returns the number of sweeps until the next velocity change is needed; 1 if an observer or monitor sees each
- * sweep. */
+/* Returns the number of sweeps until the next velocity change is needed; 1 if the backend shows each iterate at no
+ * cost, or there is an observer or a monitor. */
 static int sweeps_at_once(const TalusSolve *s)
 {
     int left = s->options->max_iterations - s->info->iterations;

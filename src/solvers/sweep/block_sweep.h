@@ -6,17 +6,17 @@
 #include "solvers/driver/solver.h"
 
 typedef struct TalusSweepState {
-    uint64_t solves; /* number of solves so far, so that each has its own random order */
+    uint64_t solves; /* calls of talus_sweep_solve so far, so that each has its own random order */
 } TalusSweepState;
 
 typedef struct TalusSweepWork {
-    TalusSweep *sweep;
-    const TalusBackend *backend;
+    TalusSweep *sweep;           /* order, colours and work arrays of the last solve */
+    const TalusBackend *backend; /* owner of `sweep` */
 } TalusSweepWork;
 
-/* Runs the solve: sweeps gamma in place until the estimated residual is within the tolerance or the solve must end. The
- * estimate is the velocity change of one sweep, rms over blocks; under Coulomb's law it is scaled (block_sweep.c).
- * `seed`: of the random order. */
+/* Runs sweeps from gamma until the estimated residual is within the tolerance or the solve must end; gamma is written
+ * when an observer needs it, and at the end. The estimate is the velocity change of one sweep, rms over blocks; under
+ * Coulomb's law it is scaled (block_sweep.c). `seed`: of the random order. */
 TalusStatus talus_sweep_solve(TalusSolve *solve, TalusSweepOptions options, int seed);
 /* `clear` of TalusSolverType: destroys the sweep of a TalusSweepWork. */
 void talus_sweep_clear(void *work);
@@ -33,12 +33,14 @@ typedef struct TalusBlockSweepParams {
     int order, seed;
 } TalusBlockSweepParams;
 
+/* Number of parameters, and their table. */
 enum { TALUS_BLOCK_SWEEP_PARAMS = 4 };
 extern const TalusParam talus_block_sweep_params[TALUS_BLOCK_SWEEP_PARAMS];
 
 /* `solve` of these solvers: talus_sweep_solve with the parameters and the TalusOneSolver in the type's `variant`. */
 TalusStatus talus_block_sweep_solve(TalusSolve *solve);
 
+/* Fields of TalusSolverType of these solvers; local: the TalusOneSolver that solves one contact. */
 #define TALUS_BLOCK_SWEEP(local)                                                 \
     .solve = talus_block_sweep_solve, .variant = &(const TalusOneSolver){local}, \
     .params = talus_block_sweep_params, .param_count = TALUS_BLOCK_SWEEP_PARAMS, \

@@ -9,6 +9,7 @@ typedef struct TalusGsParams {
     int order, metric, seed;
 } TalusGsParams;
 
+/* Number of parameters, and their table. */
 enum { TALUS_GS_PARAMS = 5 };
 extern const TalusParam talus_gs_params[TALUS_GS_PARAMS];
 
@@ -16,6 +17,7 @@ extern const TalusParam talus_gs_params[TALUS_GS_PARAMS];
  * exact (TalusOuterPlan), else as cones with De Saxce's shifts. */
 TalusStatus talus_gs_solve(TalusSolve *solve);
 
+/* Fields of TalusSolverType that gs and gs-coulomb share. */
 #define TALUS_GS                                                                        \
     .solve = talus_gs_solve, .params = talus_gs_params, .param_count = TALUS_GS_PARAMS, \
     .param_size = sizeof(TalusGsParams), TALUS_SWEEP_FIELDS

@@ -25,7 +25,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double FAR_AWAY = 0x1p24; /* upper bound in z */
+static const double FAR_AWAY = 0x1p24; /* largest upper bound in z */
 static const double INNER = 0.1; /* conjugate gradients end at this share of their first residual */
 
 typedef struct Run {
@@ -269,9 +269,9 @@ static void measure_residual(Run *run)
     talus_best_offer(&w->best, s, w->gamma, sums.residual2);
 }
 
-/* Reports the starting point, which counts as no iteration, to the driver, and takes the infeasibility monitor's first
- * snapshot. True if the solve must go on: the point does not meet the tolerance, and the observer does not end the
- * solve. */
+/* Reports the starting point, without counting an iteration, to the driver, and takes the infeasibility monitor's first
+ * snapshot. True if the solve must go on: the point does not meet the tolerance (which stop=paper ignores), and the
+ * observer does not end the solve. In a resumed call the start counts as an iteration. */
 static bool report_start(Run *run)
 {
     TalusSolve *s = run->s;

@@ -59,7 +59,7 @@ typedef struct TalusTaoWork {
     double stiffness;   /* factor on P: a power of two, which brings its diagonal near 1 */
     double speed;       /* factor on the gradient: a power of two, which brings it near 1 at x0 */
     double unit;        /* stiffness / speed: x = x0 + unit z */
-    double *memory, *vector[TALUS_TAO_VECTORS];
+    double *memory, *vector[TALUS_TAO_VECTORS]; /* vectors [n], in `memory` */
     TalusVectors impulses;
     double *gamma, *velocity; /* impulses of the last evaluated point, and (N + E) gamma + q */
     TalusBest best;
@@ -79,9 +79,9 @@ void talus_tao_clear(void *work);
 /* tao_load.c. Returns NULL if the module is available, else a text that says what is missing. Does not load the
  * module. */
 const char *talus_tao_missing(void);
-/* Locks PETSc for the calling thread, since only one thread may use it at a time, and returns the module, which is
- * loaded and started on first use. Every success must be followed by talus_tao_unlock; after a failure PETSc is not
- * locked. */
+/* Locks PETSc for the calling thread, since only one thread may use it at a time, and writes the module, which is
+ * loaded and started on first use, to *out. A thread may lock again what it has locked. Every success must be followed
+ * by talus_tao_unlock; after a failure PETSc is not locked. */
 TalusStatus talus_tao_lock(const TalusTaoModule **out);
 /* Lets other threads use PETSc. The module stays loaded. */
 void talus_tao_unlock(void);

@@ -20,7 +20,7 @@
 #define RTLD_DEEPBIND 0
 #endif
 
-enum { PATH_TEXT = 1024 };
+enum { PATH_TEXT = 1024 }; /* bytes for a path */
 
 static pthread_once_t petsc_created = PTHREAD_ONCE_INIT;
 static pthread_mutex_t
@@ -33,6 +33,7 @@ static const TalusTaoModule *loaded; /* the module; NULL: not loaded yet */
 static char
     failure[PATH_TEXT + TALUS_TAO_TEXT]; /* why a module that exists does not load; else empty */
 
+/* Creates the mutex `petsc`; called once. */
 static void create_petsc_mutex(void)
 {
     pthread_mutexattr_t kind;
