@@ -8,11 +8,11 @@
 #include <string.h>
 
 enum {
-    GRAIN = 512, /* entries of a chunk */
-    RENAME_GRAIN = 4096,
-    BUFFER = 128, /* pairs of a run that a chunk buffers */
-    HITS = 256,   /* capacity of Search.hit */
-    BATCH = 128,  /* entries tested before the capacity of Search.hit is checked */
+    GRAIN = 512,         /* entries of a chunk */
+    RENAME_GRAIN = 4096, /* pairs of a chunk that are renamed */
+    BUFFER = 128,        /* pairs of a run that a chunk buffers */
+    HITS = 256,          /* capacity of Search.hit */
+    BATCH = 128,         /* entries tested before the capacity of Search.hit is checked */
     /* Nine rows of cells, each cut in two where the grid folds; and one, because add_range writes empty ranges too. */
     MAX_RANGES = 19
 };
@@ -104,8 +104,8 @@ static inline void add_entries(Search *s, uint32_t i, uint32_t j)
 {
     const TalusGrid *grid = s->grid;
     uint32_t a = grid->entry[i].b, b = grid->entry[j].b;
-    if ((a | b) & TALUS_NOT_MOVING_SPHERE) {
-        add_other_pair(s, a & ~TALUS_NOT_MOVING_SPHERE, b & ~TALUS_NOT_MOVING_SPHERE);
+    if ((a | b) & TALUS_NOT_FREE_SPHERE) {
+        add_other_pair(s, a & ~TALUS_NOT_FREE_SPHERE, b & ~TALUS_NOT_FREE_SPHERE);
         return;
     }
     const TalusGridBody *p = &grid->body[i], *q = &grid->body[j];
@@ -125,8 +125,8 @@ static void add_entries_periodic(Search *s, uint32_t i, uint32_t j)
     uint32_t a = grid->entry[i].b, b = grid->entry[j].b;
     if (grid->image[i] & grid->image[j])
         return;
-    if ((a | b) & TALUS_NOT_MOVING_SPHERE)
-        add_other_pair(s, a & ~TALUS_NOT_MOVING_SPHERE, b & ~TALUS_NOT_MOVING_SPHERE);
+    if ((a | b) & TALUS_NOT_FREE_SPHERE)
+        add_other_pair(s, a & ~TALUS_NOT_FREE_SPHERE, b & ~TALUS_NOT_FREE_SPHERE);
     else if (talus_spheres_within_envelope(grid->bodies, grid->options,
                                            talus_vector_between(grid->bodies, a, b), a, b))
         add_sphere_pair(s, a, b);
@@ -247,7 +247,7 @@ static void search_walls(Search *s, uint32_t i)
     const TalusGrid *grid = s->grid;
     const TalusBodyView *v = grid->bodies;
     const TalusGridBody *me = &grid->body[i];
-    uint32_t body = grid->entry[i].b & ~TALUS_NOT_MOVING_SPHERE;
+    uint32_t body = grid->entry[i].b & ~TALUS_NOT_FREE_SPHERE;
     double reach = me->fat * (1.0 + 0.5 * s->envelope);
     for (int w = 0; w < grid->walls; w++) {
         const TalusWall *wall = &grid->wall[w];
@@ -318,7 +318,7 @@ static void search_around_chunk(void *context, int64_t begin, int64_t end, int64
     init_search(&s, context);
     for (uint32_t i = (uint32_t)begin; i < (uint32_t)end; i++) {
         int level = level_of_cell(s.grid, s.grid->entry[i].a);
-        bool in_subset = s.broad->around[s.grid->entry[i].b & ~TALUS_NOT_MOVING_SPHERE];
+        bool in_subset = s.broad->around[s.grid->entry[i].b & ~TALUS_NOT_FREE_SPHERE];
         for (int l = 0; l < level; l++)
             search_coarser_level(&s, i, &s.grid->level[l]);
         if (!in_subset)
@@ -353,6 +353,7 @@ static TalusStatus search_pairs(TalusBroad *broad, TalusPool *pool)
     return TALUS_OK;
 }
 
+/* Arguments of rename_chunk. */
 typedef struct BodyRenaming {
     TalusPair *pair;
     const uint32_t *name; /* by old number of a body: its new number */

@@ -1,8 +1,8 @@
 /* collide/broad.h - broad phase: pairs of bodies that touch or may touch.
  *
  * A body is tested against the bodies in the grid cells around it: in half of the cells of its own level (the other
- * half tests against it), and in all coarser levels. Every body is tested against every wall (talus_is_near_wall). Pairs
- * without a free body are never made.
+ * half tests against it), and in all coarser levels. Every body of the grid is tested against every wall
+ * (talus_is_near_wall). Pairs without a free body, and pairs that the filter of the bodies excludes, are never made.
  *
  * A test reads 32 bytes of the partner (TalusGridBody), mostly from the cache, because neighbours along x are
  * neighbours in the sorted array. */
@@ -29,15 +29,16 @@ typedef struct TalusBroad {
     TalusScratch scratch;
 } TalusBroad;
 
-/* Finds all pairs that may be contacts and writes them to broad->run. */
+/* Finds all pairs that may be contacts and writes them to broad->run. Fails as talus_detect does; the pairs are then
+ * incomplete. */
 TalusStatus talus_broad_find(TalusBroad *broad, TalusPool *pool, const TalusBodyView *bodies,
                              const TalusDetectOptions *options);
 
 /* Finds all pairs with a body of the subset `around` (a flag per slot), and some pairs without such a body. The pairs in
- * broad->run are not sorted; some occur twice, and a body may be paired with itself. */
+ * broad->run are not sorted; some occur twice, and a body may be paired with itself. `around` must outlive the call only. */
 TalusStatus talus_broad_find_around(TalusBroad *broad, TalusPool *pool, const TalusBodyView *bodies,
                                     const TalusDetectOptions *options, const uint8_t *around);
-/* Releases all memory of the broad phase, the grid included. */
+/* Releases all memory of the broad phase, the grid included; pointers stay set. */
 void talus_broad_clear(TalusBroad *broad);
 
 #endif
