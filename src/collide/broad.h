@@ -21,8 +21,8 @@ typedef struct TalusPairList {
 } TalusPairList;
 
 typedef struct TalusBroad {
-    /* The pairs found, a and b in the order of TalusContact; talus_broad_find sorts them by the ranks of (a, b). Every pair
-     * of the first run is a contact; the narrow phase decides about pairs of the other runs. */
+    /* The pairs found, a and b in the order of TalusContact; talus_broad_find sorts them by the ranks of (a, b). Every
+     * pair of the first run is a contact; the narrow phase decides about pairs of the other runs. */
     TalusPairList run[TALUS_RUNS];
     const uint8_t *around; /* by slot: nonzero for bodies to search around; NULL: all bodies */
     TalusGrid grid;
@@ -34,8 +34,9 @@ typedef struct TalusBroad {
 TalusStatus talus_broad_find(TalusBroad *broad, TalusPool *pool, const TalusBodyView *bodies,
                              const TalusDetectOptions *options);
 
-/* Finds all pairs with a body of the subset `around` (a flag per slot), and some pairs without such a body. The pairs in
- * broad->run are not sorted; some occur twice, and a body may be paired with itself. `around` must outlive the call only. */
+/* Finds all pairs with a body of the subset `around` (a flag per slot), and some pairs without such a body. The pairs
+ * in broad->run are not sorted; some occur twice, and a body may be paired with itself. `around` must outlive the call
+ * only. */
 TalusStatus talus_broad_find_around(TalusBroad *broad, TalusPool *pool, const TalusBodyView *bodies,
                                     const TalusDetectOptions *options, const uint8_t *around);
 /* Releases all memory of the broad phase, the grid included; pointers stay set. */

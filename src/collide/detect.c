@@ -5,9 +5,9 @@
  *      contact in the new list
  *   3. transfer the old impulses to contacts of the first run with the same key, then write these contacts over the old list
  *   4. write the contacts of the other runs, and transfer the old impulses by key (share_lost_impulse for new keys)
- * Manifold points of the third run are expensive. Step 2 therefore stores up to 128 contacts of each chunk of 64 pairs, of
- * the first 2^20 pairs, in a draft, from which step 4 copies them. Contacts of chunks with more contacts, of later chunks
- * and of the second run are computed twice.
+ * Manifold points of the third run are expensive. Step 2 therefore stores up to 128 contacts of each chunk of 64 pairs,
+ * of the first 2^20 pairs, in a draft, from which step 4 copies them. Contacts of chunks with more contacts, of later
+ * chunks and of the second run are computed twice.
  *
  * Up to step 3 the old list is unchanged but for dropped impulses, which are zeroed, so a failed call keeps it. */
 #include "collide/detector.h"
@@ -103,8 +103,9 @@ static bool was_detected_before(const TalusBodyView *v, uint32_t slot)
     return slot < (uint32_t)v->count && v->id[slot] <= v->last_id;
 }
 
-/* If bodies have ranks: removes contacts of slots that another body has taken or that no longer exist, because the old list
- * is sorted by the rank of the former body. Arms are not moved: from here on only keys and impulses of the list are used. */
+/* If bodies have ranks: removes contacts of slots that another body has taken or that no longer exist, because the old
+ * list is sorted by the rank of the former body. Arms are not moved: from here on only keys and impulses of the list
+ * are used. */
 static void remove_contacts_of_replaced(TalusDetector *d)
 {
     TalusContactList *l = &d->list;
@@ -124,8 +125,8 @@ static void remove_contacts_of_replaced(TalusDetector *d)
 
 /* ---- first run ------------------------------------------------------------------------------- */
 
-/* Writes to spare[] the impulses of old contacts of the same pairs, 0 for new pairs, for pairs begin .. end - 1 of the first
- * run. Both lists are sorted. */
+/* Writes to spare[] the impulses of old contacts of the same pairs, 0 for new pairs, for pairs begin .. end - 1 of the
+ * first run. Both lists are sorted. */
 static void transfer_sphere_impulses(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
@@ -145,7 +146,8 @@ static void transfer_sphere_impulses(void *context, int64_t begin, int64_t end, 
     }
 }
 
-/* Writes the contacts of pairs begin .. end - 1 of the first run to the list. If two centres coincide, the normal is +z. */
+/* Writes the contacts of pairs begin .. end - 1 of the first run to the list. If two centres coincide, the normal is
+ * +z. */
 static void write_spheres(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
@@ -197,7 +199,8 @@ static void write_point(void *context, const TalusManifoldPoint *touch)
     }
 }
 
-/* Passes the manifold points of a pair to write_point. False if the narrow phase has no contact function for the pair. */
+/* Passes the manifold points of a pair to write_point. False if the narrow phase has no contact function for the
+ * pair. */
 static bool write_pair(ContactWriter *w, TalusPair pair)
 {
     const TalusBodyView *v = w->d->bodies;
@@ -237,8 +240,8 @@ static void note_unsupported(TalusDetector *d, long long pair)
 }
 
 /* Finds the contacts of pairs begin .. end - 1 of the current run, and writes them in canonical order. If the writer's
- * capacity is too small, contacts from some pair on are counted but not written. Returns the number of contacts. Stops at
- * a pair without a contact function, and notes it. */
+ * capacity is too small, contacts from some pair on are counted but not written. Returns the number of contacts. Stops
+ * at a pair without a contact function, and notes it. */
 static int64_t write_pairs(ContactWriter *w, TalusDetector *d, int64_t begin, int64_t end)
 {
     int64_t total = 0;
@@ -312,8 +315,9 @@ static TalusStatus refuse_unsupported_pair(const TalusDetector *d, TalusPair pai
                              talus_body_kind(d->bodies, pair.b), pair.b);
 }
 
-/* Makes `run`, the second or third, current: sets d->run, and d->run_chunk to the part of d->chunk for that run. d->chunk
- * has a number for each chunk of the second run and one for the end of the run, then the same for the third run. */
+/* Makes `run`, the second or third, current: sets d->run, and d->run_chunk to the part of d->chunk for that run.
+ * d->chunk has a number for each chunk of the second run and one for the end of the run, then the same for the third
+ * run. */
 static void select_run(TalusDetector *d, int run)
 {
     int64_t before = talus_chunks(d->broad.run[TALUS_RUN_SPHERE_FIXED].count, PAIR_GRAIN) + 1;
@@ -348,9 +352,9 @@ static bool same_pair(TalusKey x, TalusKey y)
     return x.a == y.a && x.b == y.b;
 }
 
-/* Returns the warm start of contact i, whose key is new. Old contacts of the pair whose keys are gone, as when the points
- * of a manifold are chosen anew, leave impulses: their sum is divided evenly among the new keys of the pair. Otherwise the
- * force between the bodies would vanish for one step, and with it the elastic overlap that it explains
+/* Returns the warm start of contact i, whose key is new. Old contacts of the pair whose keys are gone, as when the
+ * points of a manifold are chosen anew, leave impulses: their sum is divided evenly among the new keys of the pair.
+ * Otherwise the force between the bodies would vanish for one step, and with it the elastic overlap that it explains
  * (engine/contact_terms.h). [low, high): old keys of the run; at: the first old key that is not below the key of i. */
 static TalusVec3 share_lost_impulse(const TalusDetector *d, int64_t i, int64_t low, int64_t at,
                                     int64_t high)
@@ -384,8 +388,8 @@ static TalusVec3 share_lost_impulse(const TalusDetector *d, int64_t i, int64_t l
     return talus_scale(1.0 / (double)fresh, lost);
 }
 
-/* Writes to spare[] the warm starts of contacts begin .. end - 1 of the current run: the impulse of the old contact with
- * the same key; for new keys share_lost_impulse. */
+/* Writes to spare[] the warm starts of contacts begin .. end - 1 of the current run: the impulse of the old contact
+ * with the same key; for new keys share_lost_impulse. */
 static void transfer_impulses(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
@@ -415,8 +419,8 @@ static void transfer_impulses(void *context, int64_t begin, int64_t end, int64_t
 
 /* ---- detection ------------------------------------------------------------------------------- */
 
-/* Grows the arrays of the list to the new lengths without losing the old list. Grows old_key to the keys of runs 2 and 3
- * of the old or the new list, whichever are more. */
+/* Grows the arrays of the list to the new lengths without losing the old list. Grows old_key to the keys of runs 2 and
+ * 3 of the old or the new list, whichever are more. */
 static TalusStatus reserve_list(TalusDetector *d, int64_t fixed, int64_t general)
 {
     int64_t count = d->broad.run[TALUS_RUN_SPHERES].count + fixed + general;

@@ -41,7 +41,7 @@ struct TalusDetector {
     atomic_llong found;                /* missing contacts found so far; may exceed the capacity */
 };
 
-/* Returns the index of the first contact in low .. high - 1, sorted by key, whose key is not below `key`; high:
+/* Returns the index of the first contact in old[low .. high - 1], sorted by key, whose key is not below `key`; high:
  * none. rank: TalusBodyView.rank. */
 static inline int64_t talus_find_key(const TalusContact *old, const uint32_t *rank, int64_t low,
                                      int64_t high, TalusKey key)

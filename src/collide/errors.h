@@ -1,5 +1,5 @@
 /* collide/errors.h - error messages of detection, the same for host and device. talus_refuse_* set the message and
- * return the error; talus_check_* return TALUS_OK unless there is a fault. */
+ * return the error; talus_check_* do so if there is a fault, else return TALUS_OK. Bodies are given by their slots. */
 #ifndef TALUS_COLLIDE_ERRORS_H
 #define TALUS_COLLIDE_ERRORS_H
 
@@ -7,7 +7,8 @@
 
 /* Fails if an option is negative or not finite. */
 TalusStatus talus_check_detect_options(const TalusDetectOptions *options);
-/* Refuses a body with numbers that are not finite, or a fat radius (grid.h) outside the range of float. */
+/* Refuses a body with numbers that are not finite, or a fat radius (grid.h) outside the range of
+ * float. */
 TalusStatus talus_refuse_bad_numbers(long long body);
 /* Refuses a sphere whose size is not its radius. */
 TalusStatus talus_refuse_sphere_size(long long body, double radius, double size);

@@ -20,8 +20,8 @@ static double fat_radius(const TalusGrid *grid, uint32_t i)
     return talus_fat_radius(grid->bodies, grid->options, grid->drift, i);
 }
 
-/* True for shapes that can only be walls, such as planes and meshes, and for large bodies (TalusGrid.large) that are not
- * free. */
+/* True for shapes that can only be walls, such as planes and meshes, and for large bodies (TalusGrid.large) that are
+ * not free. */
 static bool is_wall(const TalusGrid *grid, uint32_t i)
 {
     return talus_shape_has(talus_body_kind(grid->bodies, i), TALUS_TRAIT_WALL) ||
@@ -40,8 +40,9 @@ static bool can_be_sampled(const TalusBodyView *v, int i)
     return fabs(x.x) + fabs(x.y) + fabs(x.z) + fabs(u.x) + fabs(u.y) + fabs(u.z) < INFINITY;
 }
 
-/* Samples slots at random, because a regular stride could meet the same place in every row of bodies. The same number of
- * slots gives the same sample. Writes the sampled free bodies, some perhaps twice, to `out`; returns their number. */
+/* Samples slots at random, because a regular stride could meet the same place in every row of bodies. The same number
+ * of slots gives the same sample. Writes the sampled free bodies, some perhaps twice, to `out`; returns their
+ * number. */
 static int sample_random(const TalusBodyView *v, uint32_t *out)
 {
     TalusRng rng = talus_rng_from_seed((uint64_t)v->count);
@@ -114,7 +115,8 @@ static void choose_sizes(TalusGrid *grid, const uint32_t *sample, int count)
 }
 
 /* Sets *low and *high, the range of the box along one axis, in units: mean -+ four mean deviations of the sample's
- * positions, cut at the outermost. This contains all of a uniform bed, and is hardly wider if a few bodies are far away. */
+ * positions, cut at the outermost. This contains all of a uniform bed, and is hardly wider if a few bodies are far
+ * away. */
 static void choose_range(const TalusGrid *grid, const uint32_t *sample, int count, int axis,
                          double *low, double *high)
 {
@@ -172,7 +174,8 @@ static TalusStatus count_walls(TalusGrid *grid, int *wall_shapes, int *large_wal
     return TALUS_OK;
 }
 
-/* Lists the walls in grid->wall. If too many bodies are walls only because they are large, they go into the grid instead. */
+/* Lists the walls in grid->wall. If too many bodies are walls only because they are large, they go into the grid
+ * instead. */
 static TalusStatus collect_walls(TalusGrid *grid)
 {
     const TalusBodyView *v = grid->bodies;
@@ -203,9 +206,9 @@ static void lower_to(atomic_llong *value, long long candidate)
         ;
 }
 
-/* Returns the fat radius of slot i in units, negated if the body is not a free sphere; 0 for a dead slot, a wall, a body
- * with numbers that are not finite, or a sphere whose size is not its radius. Lowers bad_body or odd_sphere to i for such
- * a sphere or body, and bad_body for a fat radius outside the range of float. */
+/* Returns the fat radius of slot i in units, negated if the body is not a free sphere; 0 for a dead slot, a wall, a
+ * body with numbers that are not finite, or a sphere whose size is not its radius. Lowers bad_body or odd_sphere to i
+ * for such a sphere or body, and bad_body for a fat radius outside the range of float. */
 static float measure_body(TalusGrid *grid, uint32_t i)
 {
     const TalusBodyView *v = grid->bodies;
@@ -399,8 +402,8 @@ static TalusStatus measure_walls_and_bodies(TalusGrid *grid, TalusPool *pool)
     return measure_bodies(grid, pool);
 }
 
-/* Makes the images of bodies near the sides of a period. A drift widens the margins of bodies that do not share it; so if
- * some are too wide for the period, all bodies are measured again without drift. */
+/* Makes the images of bodies near the sides of a period. A drift widens the margins of bodies that do not share it; so
+ * if some are too wide for the period, all bodies are measured again without drift. */
 static TalusStatus make_images(TalusGrid *grid, TalusPool *pool)
 {
     TALUS_TRY(talus_grid_fit_period(grid));

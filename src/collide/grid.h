@@ -3,14 +3,14 @@
  * Every bounded body has a fat radius, its radius plus a margin (talus_body_margin)
  *     envelope size / 2 + h (|v - d| + |d| / 2 + friction (|v - d| + surface speed) + spin + reference speed)
  * so that the envelope of two such bodies is at most the sum of their margins. The drift d is the mean velocity of the
- * sampled bodies, or 0 (TalusGrid.drift); spin is the speed at which rotation may close a gap (talus_closing_spin_speed). Bodies are divided into levels
- * by size: the cells of a level are at least as wide as the fat diameters of its bodies, so partners of one level are
- * in the same or in neighbouring cells.
+ * sampled bodies, or 0 (TalusGrid.drift); spin is the speed at which rotation may close a gap
+ * (talus_closing_spin_speed). Bodies are divided into levels by size: the cells of a level are at least as wide as the
+ * fat diameters of its bodies, so partners of one level are in the same or in neighbouring cells.
  *
- * The cells of a level form a box of at most two cells per body (one from 2^29 bodies on), or 27, periodic in all directions. Bodies outside fold
- * back into it, so a body far away costs nothing, and the cells of a row are contiguous in memory. Cell edges are
- * edge_factor times powers of two; edge_factor and the box are chosen from a sample of bodies. These choices affect the
- * speed of the search, never its result. Walls (wall.h) are not in the grid. */
+ * The cells of a level form a box of at most two cells per body (one from 2^29 bodies on), or 27, periodic in all
+ * directions. Bodies outside fold back into it, so a body far away costs nothing, and the cells of a row are contiguous
+ * in memory. Cell edges are edge_factor times powers of two; edge_factor and the box are chosen from a sample of
+ * bodies. These choices affect the speed of the search, never its result. Walls (wall.h) are not in the grid. */
 #ifndef TALUS_COLLIDE_GRID_H
 #define TALUS_COLLIDE_GRID_H
 

@@ -5,8 +5,8 @@
  * of the two may be shifted, along different axes. So every nonempty subset of the axes along which a body is near the
  * lower side gives an image, and broad.c takes pairs of entries that have no shifted axis in common.
  *
- * A body is near a side if its distance from the side is below the sum of its fat radius and the largest of all, enlarged
- * by TALUS_GRID_SLACK. */
+ * A body is near a side if its distance from the side is below the sum of its fat radius and the largest of all,
+ * enlarged by TALUS_GRID_SLACK. */
 #include "collide/grid.h"
 
 #include "base/memory.h"

@@ -48,8 +48,8 @@ TALUS_INLINE bool talus_body_is_finite(const TalusBodyView *v, int64_t i)
 }
 
 /* Margin of body i, m: fat radius less radius. The margins of two bodies together cover any closing speed (envelope.h):
- * with the drift d, each of |v_a - v_b|, |v_a| and |v_b| is at most |v_a - d| + |v_b - d| + |d|. The margin of a contains
- * |v_a - d| + |d| / 2, that of b |v_b - d| + |d| / 2. */
+ * with the drift d, each of |v_a - v_b|, |v_a| and |v_b| is at most |v_a - d| + |v_b - d| + |d|. The margin of a
+ * contains |v_a - d| + |d| / 2, that of b |v_b - d| + |d| / 2. */
 TALUS_INLINE double talus_body_margin(const TalusBodyView *v, const TalusDetectOptions *o,
                                       TalusVec3 drift, uint32_t i)
 {

@@ -30,14 +30,14 @@ enum {
 /* A sphere a against a mesh or field b. */
 typedef struct TalusBallQuery {
     const TalusPose *a, *b;
-    TalusVec3 p; /* centre of the ball, in the frame of the facets */
-    double reach;
+    TalusVec3 p;  /* centre of the ball, in the frame of b */
+    double reach; /* upper limit of gaps, m */
     TALUS_MANIFOLD_SINK *sink;
 } TalusBallQuery;
 
 typedef struct TalusNearestFacet {
-    int32_t facet; /* -1: none in reach */
-    TalusClosest closest;
+    int32_t facet;        /* -1: none in reach */
+    TalusClosest closest; /* its point nearest to the centre of the ball */
 } TalusNearestFacet;
 
 /* Feature of part `where` (TALUS_ON_*) of facet t. */
@@ -138,8 +138,8 @@ TALUS_INLINE bool talus_centre_is_inside(const TalusShape *s, const TalusNearest
                      near->closest.from) < 0.0;
 }
 
-/* Adds the contacts of a ball whose centre is outside: one at every minimum of the surface's distance below `limit`, or at
- * the nearest point `near` if rounding hides all minima. */
+/* Adds the contacts of a ball whose centre is outside: one at every minimum of the surface's distance below `limit`, or
+ * at the nearest point `near` if rounding hides all minima. */
 TALUS_OUTLINE void talus_add_ball_outside(const TalusBallQuery *q, double limit,
                                           const TalusNearestFacet *near)
 {

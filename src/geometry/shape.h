@@ -9,15 +9,17 @@
 /* Topology of a convex polyhedron of def.vertex. Faces are maximal planar polygons, anticlockwise seen from outside. */
 typedef struct TalusHull {
     int faces, edges;
-    /* [faces]: outward unit normal n and offset d of the plane n.x = d. No vertex is above the plane, up to rounding; the
-     * corners of the face are at most about 2^-22 extents below it. */
+    /* [faces]: outward unit normal n and offset d of the plane n.x = d. No vertex is above the plane, up to rounding;
+     * the corners of the face are at most about 2^-22 extents below it. */
     const double (*plane)[4];
     const int32_t *loop_start; /* [faces + 1]: index in loop of the first vertex of each face */
     const int32_t *loop;       /* vertices of each face in order */
-    /* [edges]: the two vertices of an edge and its two faces; the loop of the first face has the vertices in this order. */
+    /* [edges]: the two vertices of an edge and its two faces; the loop of the first face has the vertices in this
+     * order. */
     const int32_t (*edge)[4];
     /* neighbour: by vertex, the vertices joined to it by an edge or by a diagonal of a triangulated face; the support
-     * function climbs along these. neighbour_start[vertices + 1]: index in neighbour of the first one of each vertex. */
+     * function climbs along these. neighbour_start[vertices + 1]: index in neighbour of the first one of each
+     * vertex. */
     const int32_t *neighbour_start;
     const int32_t *neighbour;
 } TalusHull;
@@ -64,7 +66,9 @@ typedef struct TalusShape {
      * compound has its centre of mass at the origin. A shape made from this definition has the same bits. */
     TalusShapeDef def;
     double bounding_radius; /* about the body's origin; 0: unbounded or a sphere */
-    double size;            /* smallest half extent; 0 for sphere, plane, revolve, mesh, field */
+    /* Smallest half extent: of a cone the radius of the inscribed ball, of a hull half its width, of a compound the
+     * smallest of its parts. 0 for sphere, plane, revolve, mesh and field. */
+    double size;
     TalusVec3
         centre; /* hull, compound: centre of mass of the definition as given; def has it at the origin */
     TalusMassProperties unit; /* mass properties at density 1; 0 for a sphere, or without volume */
@@ -87,15 +91,15 @@ typedef struct TalusChild {
 /* Checks the def by the rules of its kind (TalusShapeOps.check_def) and builds the shape. On failure the shape is all
  * zero. */
 TalusStatus talus_shape_init(TalusShape *shape, const TalusShapeDef *def);
-/* Releases the block and zeroes the shape. */
+/* Releases the block and zeroes the shape; accepts a zeroed one. */
 void talus_shape_clear(TalusShape *shape);
 
-/* Changes the pointers of *shape, a copy of a shape, from the original block to a copy of the block. `copy`: address where
- * the copy of the block can be written; `to`: address where it will be read. They are the same on the host; for a device,
- * `to` is the device address that `copy` is uploaded to afterwards. */
+/* Changes the pointers of *shape, a copy of a shape, from the original block to a copy of the block. `copy`: address
+ * where the copy of the block can be written; `to`: address where it will be read. They are the same on the host; for a
+ * device, `to` is the device address that `copy` is uploaded to afterwards. */
 void talus_shape_rebase(TalusShape *shape, unsigned char *copy, unsigned char *to);
 
-/* As talus_shape_mass, for a shape that is built already. */
+/* As talus_shape_mass, for a shape that is built already. radius: of the body, used for spheres. */
 TalusStatus talus_shape_mass_of_built(const TalusShape *shape, double radius, double density,
                                       TalusMassProperties *out);
 
