@@ -30,8 +30,7 @@ enum { TALUS_BOX_CORNERS = 8, TALUS_FROM_EDGES = 1 << 16, TALUS_FROM_SECOND = 1 
 #define TALUS_BOX_TINY 0x1p-21 /* the same for a side that is not parallel; tolerance of edges */
 /* Cosine above which axes are nearly equal: 2^-11 rad */
 #define TALUS_BOX_SAME_AXIS (1.0 - 0x1p-23)
-/* Cosine of the angle between the axis of two edges and the best face normal from which on more than the edges may
- * touch */
+/* Cosine of the angle between best edge axis and best face normal from which on more than two edges may touch */
 #define TALUS_BOX_NEAR_FACE 0.875
 /* sin^2 of the angle below which two edges count as parallel: their cross product is no axis of its own. */
 #define TALUS_BOX_PARALLEL 0x1p-20
@@ -62,16 +61,16 @@ TALUS_INLINE void talus_box_place(const TalusPose *pose, TalusVec3 centre, Talus
 typedef struct TalusBoxes {
     TalusPlacedBox a, b;
     double cosine[3][3], abs_cosine[3][3]; /* a.axis[i] . b.axis[j], and its absolute value */
-    double from_a[3],
-        from_b[3]; /* vector between the centres, a to b, along the axes of a and of b */
+    double from_a[3]; /* vector between the centres, a to b, along the axes of a */
+    double from_b[3]; /* the same along the axes of b */
 } TalusBoxes;
 
 /* Best separating axis so far. The normal points from the first box to the second. */
 typedef struct TalusSeparation {
     double distance; /* m: free space along the normal; negative if the boxes overlap */
     TalusVec3 normal;
-    int first_axis,
-        second_axis; /* axes of the first and second box that make the normal; -1: none */
+    int first_axis;  /* axis of the first box that makes the normal; -1: none */
+    int second_axis; /* the same for the second box; cross product if both are given */
 } TalusSeparation;
 
 /* Returns by how much the distance along another axis must exceed `distance`, the best so far, to replace it: `bias` if
@@ -138,8 +137,8 @@ TALUS_INLINE TalusSeparation talus_box_separate_faces(TalusBoxes *p, double bias
 /* Finds the cross product of edge directions with the largest distance, if that is above `least`; else the distance is
  * -INFINITY and the normal zero. Nearly parallel edges (TALUS_BOX_PARALLEL) are skipped. Let a_i and b_j be axes of the
  * boxes. Along a_i x b_j, box a extends by half[i1] |a_i2 . b_j| + half[i2] |a_i1 . b_j|, where i1 and i2 are the other
- * two axes, and box b alike. `between`, the distance of the centres, and `over`, the free space, are multiplied by |a_i
- * x b_j|, the sine, as are these extents. */
+ * two axes, and box b alike. `between`, the distance of the centres, and `over`, the free space, are multiplied by
+ * the sine |a_i x b_j|, as are these extents. */
 TALUS_INLINE TalusSeparation talus_box_separate_edges(const TalusBoxes *p, double least)
 {
     TalusSeparation best = {-INFINITY, {0.0, 0.0, 0.0}, -1, -1};
@@ -176,11 +175,10 @@ TALUS_INLINE TalusSeparation talus_box_separate_edges(const TalusBoxes *p, doubl
 
 /* The corners of the clipped side are candidates (TalusCandidate of manifold.h): u and v are coordinates along the
  * face, height is the distance over it. `id` numbers the corner of the side, or the intersection of an edge of the side
- * with a border of the face. `edge` numbers the edge that leads to the next corner: 0 .. 3 are edges of the side, 4 ..
- * 7 run along borders 0 .. 3 of the face. Borders 0, 1, 2, 3 of the face are at +u, +v, -u, -v. */
+ * with a border of the face. `edge` numbers the edge that leads to the next corner: 0 .. 3 are edges of the side,
+ * 4 .. 7 run along borders 0 .. 3 of the face. Borders 0, 1, 2, 3 of the face are at +u, +v, -u, -v. */
 
-/* Distance of a corner outside of a border of the face, m; negative inside. half: half extents of the face along u,
- * v. */
+/* Distance of a corner outside of a border of the face, m; negative inside. half: half extents of the face. */
 TALUS_INLINE double talus_box_distance_outside(const TalusCandidate *c, int border,
                                                const double half[2])
 {

@@ -35,8 +35,8 @@ TalusStatus talus_broad_find(TalusBroad *broad, TalusPool *pool, const TalusBody
                              const TalusDetectOptions *options);
 
 /* Finds all pairs with a body of the subset `around` (a flag per slot), and some pairs without such a body. The pairs
- * in broad->run are not sorted; some occur twice, and a body may be paired with itself. `around` must outlive the call
- * only. */
+ * in broad->run are not sorted; some occur twice, and a body may be paired with itself. `around` is only used
+ * during the call. */
 TalusStatus talus_broad_find_around(TalusBroad *broad, TalusPool *pool, const TalusBodyView *bodies,
                                     const TalusDetectOptions *options, const uint8_t *around);
 /* Releases all memory of the broad phase, the grid included; pointers stay set. */

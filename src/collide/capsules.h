@@ -78,8 +78,7 @@ TALUS_INLINE void talus_segments_nearest(TalusVec3 p, TalusVec3 q, TalusVec3 d, 
     *s = talus_clamp_to_one((pd + pq * *t) / pp);
 }
 
-/* Two capsules. Points of their segments, relative to the centre of a: s p and d + t q, where s and t are in -1 ..
- * 1. */
+/* Two capsules. Points of their segments, relative to the centre of a: s p and d + t q, with s and t in -1 .. 1. */
 typedef struct TalusCapsules {
     const TalusPose *a, *b;
     TalusVec3 p, q, d;

@@ -87,7 +87,7 @@ TALUS_INLINE bool talus_is_free(const TalusBodyView *bodies, int64_t slot)
 typedef struct TalusContact {
     uint32_t a, b;    /* slots of the two bodies */
     uint32_t feature; /* distinguishes the contacts of a pair; stable from step to step */
-    uint32_t general; /* in run 3: index into TalusContactList.arms; else 0 */
+    uint32_t general; /* in run 3: index into TalusContactList.arms; else unused */
     TalusVec3 normal; /* unit vector from a to b, world frame */
     double gap;       /* m: signed distance phi along the normal */
 } TalusContact;

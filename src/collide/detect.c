@@ -1,9 +1,10 @@
 /* collide/detect.c - makes a contact list in canonical order from bodies.
  *
  *   1. broad phase: sorted pairs for the three runs; every pair of the first run is a contact
- *   2. count the contacts of each chunk of pairs of the second and third run, which gives the index of the chunk's first
- *      contact in the new list
- *   3. transfer the old impulses to contacts of the first run with the same key, then write these contacts over the old list
+ *   2. count the contacts of each chunk of pairs of the second and third run, which gives the index of the chunk's
+ *      first contact in the new list
+ *   3. transfer the old impulses to contacts of the first run with the same key, then write these contacts over the
+ *      old list
  *   4. write the contacts of the other runs, and transfer the old impulses by key (share_lost_impulse for new keys)
  * Manifold points of the third run are expensive. Step 2 therefore stores up to 128 contacts of each chunk of 64 pairs,
  * of the first 2^20 pairs, in a draft, from which step 4 copies them. Contacts of chunks with more contacts, of later

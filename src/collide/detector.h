@@ -16,11 +16,10 @@ typedef struct TalusMissed {
 
 struct TalusDetector {
     TalusContactList list;
-    TalusVec3
-        *spare; /* impulses of the new list while it is made, then exchanged with list.impulse */
+    TalusVec3 *spare;  /* impulses of the new list; exchanged with list.impulse at the end */
     TalusKey *old_key; /* keys of the second and third run of the old list */
-    int64_t *
-        chunk; /* by chunk of runs 2 and 3 (select_run): contacts, later index of the first in its run */
+    /* By chunk of runs 2 and 3 (select_run): number of contacts, later index of the first one within its run. */
+    int64_t *chunk;
     TalusContact *draft;   /* contacts found while run 3 is counted: DRAFT per chunk (detect.c) */
     TalusArms *draft_arms; /* arms of the contacts in draft */
     uint8_t *dropped;      /* by slot: the impulses of the body's contacts are to be zeroed */

@@ -7,8 +7,7 @@
 
 /* Fails if an option is negative or not finite. */
 TalusStatus talus_check_detect_options(const TalusDetectOptions *options);
-/* Refuses a body with numbers that are not finite, or a fat radius (grid.h) outside the range of
- * float. */
+/* Refuses a body with numbers that are not finite, or a fat radius (grid.h) outside the range of float. */
 TalusStatus talus_refuse_bad_numbers(long long body);
 /* Refuses a sphere whose size is not its radius. */
 TalusStatus talus_refuse_sphere_size(long long body, double radius, double size);

@@ -18,8 +18,9 @@ typedef struct TalusFacing {
     int count;
     TalusVec3 point[TALUS_FACING_POINTS + 1]; /* capacity for one more (talus_convex_plane) */
     TalusVec3 normal;                         /* of a face, outward; else not set */
-    uint32_t
-        id; /* by face or line; common to lines of a curved side, and to edges of a hull with one lower vertex */
+    /* Number of the face or line within the body. Lines of a curved side have one common number, and so have the edges
+     * of a hull whose vertex of lower index is the same. */
+    uint32_t id;
 } TalusFacing;
 
 /* Sine of the angle between d and a disc's axis up to which the first point of the disc is on the body's x axis. At

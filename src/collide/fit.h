@@ -28,8 +28,7 @@ typedef struct TalusFit {
     uint32_t body;         /* slot of the wall or plane; not set for a body of the grid */
     TalusShapeKind kind;   /* shape of that wall */
     double length;         /* length of the period */
-    double
-        reach; /* of a body: its resting fat radius; of a wall: extent, margin and the body beside it */
+    double reach; /* resting fat radius of the body; wall: extent, margin and a body beside it */
 } TalusFit;
 
 /* Margin of body i at rest: without the part that grows with its speeds. */

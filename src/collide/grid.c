@@ -9,9 +9,8 @@
 #include <float.h>
 
 enum {
-    SMALL_SAMPLE =
-        16,      /* if fewer random slots have free bodies, the first free bodies are the sample */
-    GRAIN = 8192 /* bodies or entries of a chunk */
+    SMALL_SAMPLE = 16, /* with fewer free bodies in random slots, the first free ones are sampled */
+    GRAIN = 8192       /* bodies or entries of a chunk */
 };
 
 /* Fat radius of body i, m. */

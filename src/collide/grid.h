@@ -38,31 +38,29 @@ typedef struct TalusGrid {
     /* Valid during a call. */
     const TalusBodyView *bodies;
     const TalusDetectOptions *options;
-    int sampled; /* free bodies in the sample, 0 only if there are none; then nothing can touch */
+    int sampled;     /* number of sampled free bodies; 0: there are none, so nothing can touch */
     TalusVec3 drift; /* mean velocity of the sample, m/s; 0 if that clips margins (make_images) */
     double unit;     /* m: the power of two above the mean fat radius of the sample */
     double per_unit; /* 1 / unit */
-    double edge_factor;  /* cell edges are edge_factor times a power of two, in units */
-    double large;        /* m: a larger fat radius makes a body that is not free a wall */
-    TalusVec3 low, high; /* box that contains most of the sample, in units */
-    atomic_llong
-        bad_body; /* lowest slot with bad numbers (talus_refuse_bad_numbers); INT64_MAX: none */
+    double edge_factor;      /* cell edges are edge_factor times a power of two, in units */
+    double large;            /* m: a larger fat radius makes a body that is not free a wall */
+    TalusVec3 low, high;     /* box that contains most of the sample, in units */
+    atomic_llong bad_body;   /* lowest slot for talus_refuse_bad_numbers; INT64_MAX: none */
     atomic_llong odd_sphere; /* lowest slot of a sphere whose size is not its radius; as above */
 
     TalusLevel level[TALUS_MAX_LEVELS]; /* coarsest first */
     int levels;
-    uint32_t cells;   /* of all levels */
-    uint32_t members; /* bodies and images in the grid */
-    atomic_uint
-        size_class[TALUS_SIZE_CLASSES]; /* bodies and images by size class (talus_size_class) */
+    uint32_t cells;                             /* of all levels */
+    uint32_t members;                           /* bodies and images in the grid */
+    atomic_uint size_class[TALUS_SIZE_CLASSES]; /* bodies and images by talus_size_class */
     uint8_t level_of_class[TALUS_SIZE_CLASSES]; /* set for classes with bodies */
 
     TalusWall *wall; /* in units */
     int walls;
 
     float *fat; /* by slot, then image; units; 0: not in the grid; < 0: not a free sphere */
-    TalusPair
-        *entry; /* a: cell; b: slot and TALUS_NOT_FREE_SPHERE; by cell; dead slots and walls last */
+    /* Bodies and images, sorted by cell; dead slots and walls last. a: cell; b: slot and TALUS_NOT_FREE_SPHERE. */
+    TalusPair *entry;
     uint32_t *start;     /* [cells + 2]: first entry of each cell; cell `cells`: not in the grid */
     TalusGridBody *body; /* [members], in the order of entry, in the scratch block */
     float *radius; /* [members], units: radii (TalusBodyView), rounded down; in the scratch block */

@@ -38,7 +38,8 @@ TALUS_INLINE bool talus_body_is_finite(const TalusBodyView *v, int64_t i)
     TalusVec3 x = v->position[i], u = v->velocity[i];
     double sum =
         fabs(x.x) + fabs(x.y) + fabs(x.z) + fabs(u.x) + fabs(u.y) + fabs(u.z) + v->radius[i];
-    if (talus_body_kind(v, (uint32_t)i) != TALUS_SHAPE_SPHERE) { /* a sphere's is not read */
+    /* the orientation of a sphere is not read */
+    if (talus_body_kind(v, (uint32_t)i) != TALUS_SHAPE_SPHERE) {
         TalusQuat q = v->orientation[i];
         sum += fabs(q.w) + fabs(q.x) + fabs(q.y) + fabs(q.z);
     }

@@ -115,8 +115,8 @@ typedef struct TalusClipBorder {
     double turn; /* outside is to the right of (x, y) for 1, to the left for -1, behind for 0 */
 } TalusClipBorder;
 
-/* Returns border k of the region. Its turn is that of the polygon; 0 if the region is a line: outside is beyond end
- * k. */
+/* Returns border k of the region. Its turn is that of the polygon; 0 if the region is a line, where outside
+ * is beyond end k. */
 TALUS_INLINE TalusClipBorder talus_clip_region_border(const TalusClipRegion *s, int k)
 {
     int next = k + 1 < s->count ? k + 1 : 0;
@@ -348,8 +348,8 @@ TALUS_INLINE TalusVec3 talus_candidate_point(const TalusClipRegion *s, const Tal
 
 /* ---- two bodies ------------------------------------------------------------------------------ */
 
-/* Sets the part to the triangle, turned towards d. Its id is 1 if the order of the corners gives a normal along d, else
- * 0. */
+/* Sets the part to the triangle, turned towards d. Its id is 1 if its corners are anticlockwise seen from
+ * the side that d points to, else 0. */
 TALUS_INLINE void talus_facing_triangle(const TalusVec3 corner[3], TalusVec3 d, TalusFacing *f)
 {
     TalusVec3 n = talus_cross(talus_sub(corner[1], corner[0]), talus_sub(corner[2], corner[0]));

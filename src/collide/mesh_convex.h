@@ -20,10 +20,9 @@
 #define TALUS_FACET_END 0x1p-16
 
 enum {
-    TALUS_FACET_PATCHES = 3, /* capacity of the list of patches */
-    TALUS_FACET_EDGES = 16,  /* capacity of the list of edges and vertices */
-    TALUS_FACET_ON_EDGE =
-        200 /* part of the feature of an edge: plus 8 side + number of the contact */
+    TALUS_FACET_PATCHES = 3,  /* capacity of the list of patches */
+    TALUS_FACET_EDGES = 16,   /* capacity of the list of edges and vertices */
+    TALUS_FACET_ON_EDGE = 200 /* part of an edge's feature: plus 8 side + number of the contact */
 };
 
 /* Candidates of one flat patch. */

@@ -18,8 +18,7 @@
 /* Features: index of a facet times 2^8 plus a number for its part; at a vertex its index with the highest bit set. */
 enum {
     TALUS_FACET_BITS = 8,
-    TALUS_FACET_BALL =
-        190, /* part of the feature of a ball on face or side: plus TalusClosest.where */
+    TALUS_FACET_BALL = 190, /* feature of a ball on face or side: this plus TalusClosest.where */
     TALUS_FACET_UNDER = 199 /* a ball under a field, at the facet above its centre */
 };
 #define TALUS_FACET_VERTEX UINT32_C(0x80000000)

@@ -1,8 +1,8 @@
 /* collide/mesh_parts.h - contacts of a convex body with one facet of a mesh or height field: its face, an edge or a
  * vertex. The body has been moved clear of the surface (mesh_clear.h). For host and device.
  *
- *   1. A body above the facet's plane, or at most TALUS_FACET_CLEAR_DEPTH below it, has face contacts where it projects into
- *      the facet. If its lowest point does, these are all.
+ *   1. A body above the facet's plane, or at most TALUS_FACET_CLEAR_DEPTH below it, has face contacts where it projects
+ *      into the facet. If its lowest point does, these are all.
  *   2. Otherwise the nearest points of body and facet (convex.h) decide, by the direction from the facet to the body.
  *      Inside the normal cone (facets.h) of the edge or vertex that has the facet's point: that edge or vertex has a
  *      contact. Equal to the facet's normal: the face has contacts; the edge or vertex has one too if it is nearer

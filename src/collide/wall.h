@@ -15,8 +15,7 @@ typedef struct TalusWall {
     TalusAabb bounds; /* of the shape; infinite for a plane */
     TalusVec3 normal; /* of a plane */
     double offset;    /* of a plane, which is solid where normal . x < offset */
-    double
-        margin; /* the wall's part of the envelope of a pair (talus_body_margin; clipped by fit.h) */
+    double margin;    /* the wall's part of an envelope: talus_body_margin, clipped by fit.h */
 } TalusWall;
 
 /* Describes body i as a wall. per_unit: 1 / TalusGrid.unit. */

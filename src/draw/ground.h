@@ -12,8 +12,7 @@
 /* Shadow at the nodes of a grid over the picture. */
 typedef struct TalusGroundShadow {
     int columns, rows;
-    float *
-        shade; /* [columns * rows]: share of the light that is lost at each node; 0 off the ground */
+    float *shade; /* [columns * rows]: share of the light lost at each node; 0 off the ground */
 } TalusGroundShadow;
 
 /* A lamp of a pass. */

@@ -13,7 +13,7 @@ typedef enum TalusColourBy {
     TALUS_COLOUR_FORCE,    /* normal force */
     TALUS_COLOUR_TOUCHING, /* number of contacts */
     TALUS_COLOUR_ID,
-    TALUS_COLOUR_LAYER, /* layer of the starting position */
+    TALUS_COLOUR_LAYER, /* starting height, in typical diameters */
     TALUS_COLOUR_MATERIAL,
     TALUS_COLOUR_TAG,
     TALUS_COLOUR_COUNT /* number of the values above */

@@ -12,10 +12,9 @@
 
 typedef struct TalusRaster {
     int width, height;
-    float *depth; /* [pixels]: depth along the view axis; INFINITY where nothing is visible */
-    int32_t *hit; /* [pixels]: index of the solid, -1: none; NULL: only depths are wanted */
-    int32_t
-        *face; /* [pixels]: facet of the polyhedron hit, -1 on the face of the cut; else unused */
+    float *depth;  /* [pixels]: depth along the view axis; INFINITY where nothing is visible */
+    int32_t *hit;  /* [pixels]: index of the solid, -1: none; NULL: only depths are wanted */
+    int32_t *face; /* [pixels]: facet of the polyhedron hit, -1 on the cut's face; else unused */
     /* work space of talus_raster_draw */
     struct TalusSplat *splat; /* [solids]: their projections */
     uint32_t *list;           /* solids by tile */

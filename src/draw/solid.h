@@ -48,7 +48,7 @@ typedef struct TalusCut {
     float offset;   /* m */
 } TalusCut;
 
-/* Solids of one kind of picture content, all with the same cut. */
+/* Solids that are drawn together, all with the same cut. */
 typedef struct TalusSolids {
     TalusSolid *solid; /* [count] */
     TalusForm *form;   /* [form_count] */

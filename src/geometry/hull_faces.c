@@ -32,8 +32,7 @@ typedef struct FaceWork {
     TalusVec3 *normal; /* [triangles]: unit, outward, from the grid */
     Seed *seed;        /* all triangles, largest first */
     int32_t *stack;    /* triangles of the current face */
-    int32_t *
-        visit; /* [count]: last face with the point on its rim; later number of faces at the point */
+    int32_t *visit;    /* [count]: last face with the point on its rim; later faces at the point */
     int32_t (*end)[2]; /* [count]: ends of the first two rim edges that start at the point */
     int32_t *rim;      /* corners of the current rim */
     TalusFaces *out;

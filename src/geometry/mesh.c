@@ -342,8 +342,8 @@ TalusStatus talus_mesh_of_shape(const TalusShapeDef *shape, double extent, int s
 
 /* A convex polygon that is cut by planes. */
 typedef struct Polygon {
-    TalusVec3 *corner,
-        *spare; /* `spare`: memory for the result of the next cut, which has at most one corner more */
+    TalusVec3 *corner;
+    TalusVec3 *spare; /* memory for the next cut, which adds at most one corner; then exchanged */
     int count;
 } Polygon;
 

@@ -3,8 +3,8 @@
  * p is the centre of the ball. On every circle of the wall the point nearest to p has p's azimuth, so the nearest
  * points of the surface are those of the polyline in the half plane through p and the axis. In that half plane:
  *   - if p projects between the ends of a segment, the face of the segment has a contact
- *   - if p lies beyond the segment before a vertex and before the segment after it, which happens on the convex side only,
- *     the circle of the vertex has a contact; at a free end one of the two conditions suffices
+ *   - if p lies beyond the segment before a vertex and before the segment after it, which happens on the convex side
+ *     only, the circle of the vertex has a contact; at a free end one of the two conditions suffices
  * Both are decided once, at the vertex, from the same numbers, so that no position of p is left out or counted twice. A
  * vertex between collinear segments never has a contact.
  *

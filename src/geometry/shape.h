@@ -27,8 +27,7 @@ typedef struct TalusHull {
 /* Bounding boxes of a mesh's triangles as a binary tree in depth-first order (tree.h). */
 typedef struct TalusTreeNode {
     float lo[3], hi[3]; /* rounded outwards */
-    int32_t
-        skip; /* index of the node after all descendants: the next one if a search does not meet this box */
+    int32_t skip; /* index of the node after all descendants, where a search that misses goes on */
     int32_t item; /* leaf: index of its triangle; inner node: -1 */
 } TalusTreeNode;
 
@@ -39,23 +38,20 @@ typedef struct TalusTree {
 
 /* Topology of a mesh, for contacts. Side 3 t + k: edge k of triangle t, from its corner k to the next (adjacency.h). */
 typedef struct TalusMeshTopology {
-    const int32_t *across; /* [3 triangles]: the next side on the same edge; -1: free edge */
-    const uint8_t *mark;   /* [triangles]: TALUS_MARK_* */
-    const int32_t
-        *patch; /* [triangles]: the first triangle of the flat patch that contains the triangle */
-    const int32_t
-        *ring_start;     /* [vertices + 1]: index in ring of the first neighbour of each vertex */
-    const int32_t *ring; /* by vertex: the vertices joined to it by edges */
-    const double (
-        *pseudonormal)[3]; /* [vertices]: outward; normals around the vertex, weighted by angle */
+    const int32_t *across;     /* [3 triangles]: the next side on the same edge; -1: free edge */
+    const uint8_t *mark;       /* [triangles]: TALUS_MARK_* */
+    const int32_t *patch;      /* [triangles]: the first triangle of the flat patch of each */
+    const int32_t *ring_start; /* [vertices + 1]: index in ring of each vertex's first neighbour */
+    const int32_t *ring;       /* by vertex: the vertices joined to it by edges */
+    /* [vertices]: outward, not normalised: sum of the normals around the vertex, weighted by their angles there */
+    const double (*pseudonormal)[3];
 } TalusMeshTopology;
 
 /* Bits of TalusMeshTopology.mark, about a triangle. */
 enum {
     TALUS_MARK_CORNER = 1, /* bit 0 + k: no earlier triangle has the vertex at corner k */
     TALUS_MARK_SIDE = 8,   /* bit 3 + k: no earlier triangle has the edge of side k */
-    TALUS_MARK_SOLID =
-        64, /* the triangle bounds a solid: its connected part of the surface is closed */
+    TALUS_MARK_SOLID = 64, /* it bounds a solid: its connected part of the surface is closed */
     TALUS_MARK_SHARES_PATCH = 128 /* the flat patch of the triangle has other triangles */
 };
 
@@ -69,8 +65,8 @@ typedef struct TalusShape {
     /* Smallest half extent: of a cone the radius of the inscribed ball, of a hull half its width, of a compound the
      * smallest of its parts. 0 for sphere, plane, revolve, mesh and field. */
     double size;
-    TalusVec3
-        centre; /* hull, compound: centre of mass of the definition as given; def has it at the origin */
+    /* Hull, compound: centre of mass of the definition as given, in its frame; def has it at the origin. Else 0. */
+    TalusVec3 centre;
     TalusMassProperties unit; /* mass properties at density 1; 0 for a sphere, or without volume */
     TalusAabb box;            /* in the body's frame; for hull, compound, mesh and field */
     TalusHull hull;           /* of a hull */

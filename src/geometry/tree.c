@@ -115,8 +115,8 @@ static void set_bounds_of_children(const TreeBuilder *b, TalusTreeNode *node)
     }
 }
 
-/* Writes the nodes of the subtree over items begin .. end - 1. The depth of recursion is the logarithm of their
- * number. */
+/* Writes the nodes of the subtree over items begin .. end - 1. The depth of recursion is the binary logarithm
+ * of their number, rounded up. */
 static void build_subtree(TreeBuilder *b, int begin, int end)
 {
     TalusTreeNode *node = &b->node[b->nodes++];

@@ -1,9 +1,9 @@
 /* geometry/trimesh.c - triangle meshes: fixed or driven bodies of any form.
  *
  * Closed parts of the surface bound a solid; their triangles must be anticlockwise seen from outside, which is not
- * checked. Other parts are thin walls
- * with two sides. `pseudonormal` at a vertex is the sum of the normals around it weighted by their angles there. It
- * distinguishes inside and outside for points whose nearest point is the vertex (Baerentzen and Aanaes, 2005). */
+ * checked. Other parts are thin walls with two sides. `pseudonormal` at a vertex is the sum of the normals around it,
+ * weighted by their angles there. It distinguishes inside and outside for points whose nearest point is the vertex
+ * (Baerentzen and Aanaes, 2005). */
 #include "base/memory.h"
 #include "base/status.h"
 #include "geometry/adjacency.h"
