@@ -27,7 +27,8 @@ enum { TALUS_BOX_CORNERS = 8, TALUS_FROM_EDGES = 1 << 16, TALUS_FROM_SECOND = 1 
 /* Tolerances are relative to the smallest half extent of both boxes. */
 #define TALUS_BOX_BIAS 0x1p-8  /* distance by which a face is preferred to a nearly equal axis */
 #define TALUS_BOX_CLIP 0x1p-10 /* widening of a face before a parallel side is clipped to it */
-#define TALUS_BOX_TINY 0x1p-21 /* the same for a side that is not parallel; tolerance of edges */
+#define TALUS_BOX_TINY \
+    0x1p-21 /* that widening for a side that is not parallel; tolerance of edges */
 /* Cosine above which axes are nearly equal: 2^-11 rad */
 #define TALUS_BOX_SAME_AXIS (1.0 - 0x1p-23)
 /* Cosine of the angle between best edge axis and best face normal from which on more than two edges may touch */
@@ -62,7 +63,7 @@ typedef struct TalusBoxes {
     TalusPlacedBox a, b;
     double cosine[3][3], abs_cosine[3][3]; /* a.axis[i] . b.axis[j], and its absolute value */
     double from_a[3]; /* vector between the centres, a to b, along the axes of a */
-    double from_b[3]; /* the same along the axes of b */
+    double from_b[3]; /* vector between the centres, a to b, along the axes of b */
 } TalusBoxes;
 
 /* Best separating axis so far. The normal points from the first box to the second. */
@@ -70,7 +71,7 @@ typedef struct TalusSeparation {
     double distance; /* m: free space along the normal; negative if the boxes overlap */
     TalusVec3 normal;
     int first_axis;  /* axis of the first box that makes the normal; -1: none */
-    int second_axis; /* the same for the second box; cross product if both are given */
+    int second_axis; /* axis of the second box that makes it, with both a cross product; -1: none */
 } TalusSeparation;
 
 /* Returns by how much the distance along another axis must exceed `distance`, the best so far, to replace it: `bias` if

@@ -79,6 +79,7 @@ TALUS_INLINE bool talus_ranks_before(const uint32_t *rank, uint32_t a, uint32_t 
     return rank ? rank[a] < rank[b] : a < b;
 }
 
+/* True if the body in this slot is free. */
 TALUS_INLINE bool talus_is_free(const TalusBodyView *bodies, int64_t slot)
 {
     return bodies->mobility[slot] == TALUS_MOBILITY_FREE;
@@ -106,6 +107,7 @@ static inline TalusKey talus_pair_key(const uint32_t *rank, uint32_t a, uint32_t
     return key;
 }
 
+/* Key of a contact. rank: TalusBodyView.rank. */
 static inline TalusKey talus_contact_key(const uint32_t *rank, const TalusContact *c)
 {
     return talus_pair_key(rank, c->a, c->b, c->feature);

@@ -16,6 +16,7 @@
 #include "collide/contact.h"
 #include "collide/period.h"
 
+/* Kind of the shape of body i, whose slot must not be dead. */
 TALUS_INLINE TalusShapeKind talus_body_kind(const TalusBodyView *bodies, uint32_t i)
 {
     return bodies->shapes[bodies->shape[i]].def.kind;

@@ -14,7 +14,7 @@
 typedef enum TalusFitResult {
     TALUS_FIT_OK,
     TALUS_FIT_BODY_TOO_LARGE, /* a body of the grid meets two images of another even at rest */
-    TALUS_FIT_WALL_TOO_LARGE, /* a wall that is no plane does so */
+    TALUS_FIT_WALL_TOO_LARGE, /* a wall, no plane, meets two images of a body even at rest */
     TALUS_FIT_PLANE_OBLIQUE   /* a plane is not parallel to a periodic axis */
 } TalusFitResult;
 

@@ -169,7 +169,7 @@ typedef struct TalusGjk {
     TalusGjkResult result;
     int count;         /* number of points of the simplex, all of C */
     TalusVec3 w[4];    /* points a - b of C */
-    TalusVec3 on_a[4]; /* for each of them, the point a of the first core */
+    TalusVec3 on_a[4]; /* for each point of w, the point a of the first core */
     double weight[4];  /* weights of w in v; not updated if the origin is inside the tetrahedron */
     TalusVec3 v;       /* point of the simplex nearest to the origin */
     double norm2;      /* |v|^2 */

@@ -25,7 +25,7 @@ typedef struct TalusClearedBody {
     TalusPose pose;            /* clear pose, in the frame of the surface */
     TalusVec3 translation;     /* from the original position to the clear one */
     double reach;              /* upper limit of gaps, at the original position */
-    double clear_reach;        /* the same at the clear pose: reach + |translation| */
+    double clear_reach;        /* upper limit of gaps at the clear pose: reach + |translation| */
     double margin, size;       /* core margin (geometry/support.h) and size of the body */
 } TalusClearedBody;
 

@@ -52,6 +52,7 @@ static bool is_listed(const TalusDetector *d, TalusKey key)
     return c && talus_key_equal(talus_contact_key(d->bodies->rank, c), key);
 }
 
+/* True if the shape of the body is convex or a plane; compounds are neither. */
 static bool is_convex_or_plane(const TalusBodyView *v, uint32_t body)
 {
     return talus_shape_has(talus_body_kind(v, body), TALUS_TRAIT_CONVEX | TALUS_TRAIT_HALF_SPACE);

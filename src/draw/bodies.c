@@ -245,6 +245,7 @@ TalusStatus talus_picture_add_chains(TalusPicture *picture)
     return TALUS_OK;
 }
 
+/* Releases the arrays of the solids; not the polyhedra, which the picture owns. */
 static void release_solids(TalusSolids *solids)
 {
     TALUS_RELEASE(solids->solid, solids->form, solids->normal);

@@ -8,8 +8,8 @@
 #include <string.h>
 
 enum {
-    LEAST_WIDTH = 240,   /* pixels: smaller pictures have no caption */
-    LEAST_HEIGHT = 180,  /* the same for the height */
+    LEAST_WIDTH = 240,   /* pixels: narrower pictures have no caption */
+    LEAST_HEIGHT = 180,  /* pixels: lower pictures have no caption */
     TEXT_CAPACITY = 160, /* bytes of a text, with the final zero; longer ones are cut */
     MAX_ENTRIES = 6      /* of the legend */
 };
@@ -62,6 +62,7 @@ static void print_value(char *text, size_t size, double x)
         group_thousands(text, size);
 }
 
+/* Number of bodies that are not fixed. */
 static int count_moving_bodies(const TalusSnapshot *s)
 {
     int count = 0;

@@ -28,6 +28,7 @@ static ScaleValues scale_values_of(const TalusSnapshot *s, TalusColourBy by)
     }
 }
 
+/* Value of the body in this row; one of the two arrays is not NULL. */
 static double value_at(ScaleValues values, int row)
 {
     return values.real ? values.real[row] : values.whole[row];

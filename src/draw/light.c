@@ -334,6 +334,7 @@ static TalusStatus expose_pass(Exposure *e, int pass, TalusPool *pool)
     return TALUS_OK;
 }
 
+/* Releases all memory but e->light, which the caller owns. */
 static void clear_exposure(Exposure *e)
 {
     talus_raster_clear(&e->seen);

@@ -1,5 +1,6 @@
 /* draw/picture.h - a snapshot prepared for drawing: solids, walls, lines and camera, shared by the files of src/draw.
- * Coordinates of all of these are relative to `origin`, the middle of `bounds`; boxes and ranges are in the world. */
+ * Coordinates of solids, walls, lines, ground and camera are relative to `origin`, the middle of `bounds`; boxes and
+ * ranges are in the world. */
 #ifndef TALUS_DRAW_PICTURE_H
 #define TALUS_DRAW_PICTURE_H
 

@@ -121,6 +121,7 @@ static void trace_path(const char *path, Strokes *strokes)
     }
 }
 
+/* Distance of p from a segment, in grid units. */
 static double distance_to_segment(const Segment *s, Point p)
 {
     double dx = s->b.x - s->a.x, dy = s->b.y - s->a.y, dd = dx * dx + dy * dy;

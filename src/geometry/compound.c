@@ -12,6 +12,8 @@
 /* Distance of the centre of mass from the origin, over the extent, up to which parts are not moved */
 #define CENTRE_TOLERANCE 0x1p-40
 
+/* Fails unless part k is a convex shape (a sphere with a radius) with a finite position and a unit orientation. The
+ * shape's own definition is checked in make_parts. */
 static TalusStatus check_part(const TalusShapePart *part, int k)
 {
     char kinds[256];
@@ -90,6 +92,7 @@ static TalusSym3 offset_inertia(double m, TalusVec3 x)
     return r;
 }
 
+/* a + b */
 static TalusSym3 add_inertias(TalusSym3 a, TalusSym3 b)
 {
     TalusSym3 r = {a.xx + b.xx, a.yy + b.yy, a.zz + b.zz, a.xy + b.xy, a.xz + b.xz, a.yz + b.yz};
@@ -219,6 +222,8 @@ static double farthest_distance(const TalusShape *shape, TalusVec3 p)
     }
 }
 
+/* The bounding radius is that of the farthest point of any part, the size the smallest of the parts. Also sets the
+ * box. */
 static void set_radius_and_size(TalusShape *shape)
 {
     shape->bounding_radius = 0.0;

@@ -62,6 +62,7 @@ static TalusStatus round_as_in_files(TalusMesh *mesh)
 
 /* ---- duplicate vertices ---- */
 
+/* True if two vertices have the same position and normal, bit by bit. */
 static bool same_vertex(const TalusMesh *mesh, int a, int b)
 {
     return memcmp(&mesh->vertex[a], &mesh->vertex[b], sizeof *mesh->vertex) == 0 &&

@@ -348,6 +348,7 @@ static TalusStatus build_arrays(TalusShape *shape, const TalusShapeDef *def)
     return status;
 }
 
+/* The bounding radius reaches the farthest vertex; the size is half the width. */
 static void set_radius_and_size(TalusShape *shape)
 {
     double largest = 0.0;

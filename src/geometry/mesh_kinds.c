@@ -227,6 +227,7 @@ TalusStatus talus_mesh_trimesh(const TalusShape *shape, const TalusMeshing *how,
 
 /* ---- field ---- */
 
+/* Height of a field at a grid point. */
 static double height_at(const TalusShapeDef *def, int column, int row)
 {
     return def->height[(size_t)row * (size_t)def->columns + (size_t)column];

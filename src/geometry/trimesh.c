@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+/* Fails unless the coordinates of vertex v are at most TALUS_FACET_MAX_COORDINATE in magnitude. */
 static TalusStatus check_vertex(const TalusShapeDef *def, int v)
 {
     TalusVec3 x = def->vertex[v];
@@ -25,6 +26,7 @@ static TalusStatus check_vertex(const TalusShapeDef *def, int v)
         x.z, TALUS_FACET_MAX_COORDINATE);
 }
 
+/* Fails unless the vertices of triangle t exist and span an area. */
 static TalusStatus check_triangle(const TalusShapeDef *def, int t)
 {
     const int32_t *v = def->triangle + 3 * (size_t)t;
@@ -296,6 +298,7 @@ static TalusStatus build_arrays(TalusShape *shape, const TalusShapeDef *def)
     return status;
 }
 
+/* The bounding radius reaches the farthest vertex of a triangle; the size stays 0. */
 static void set_radius_and_size(TalusShape *shape)
 {
     double largest = 0.0;
