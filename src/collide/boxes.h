@@ -22,13 +22,15 @@
  * the clipped side of the other box, the id of the corner, and TALUS_FROM_SECOND if the face is the second box's.
  * Contact of two edges: TALUS_FROM_EDGES, number of the first box's edge << 4, number of the second's
  * (talus_box_farthest_edge). */
-enum { TALUS_BOX_CORNERS = 8, TALUS_FROM_EDGES = 1 << 16, TALUS_FROM_SECOND = 1 << 15 };
+enum { TALUS_FROM_EDGES = 1 << 16, TALUS_FROM_SECOND = 1 << 15 };
+
+enum { TALUS_BOX_CORNERS = 8 }; /* maximum number of corners of a side clipped to a face */
 
 /* Tolerances are relative to the smallest half extent of both boxes. */
 #define TALUS_BOX_BIAS 0x1p-8  /* distance by which a face is preferred to a nearly equal axis */
 #define TALUS_BOX_CLIP 0x1p-10 /* widening of a face before a parallel side is clipped to it */
 #define TALUS_BOX_TINY \
-    0x1p-21 /* that widening for a side that is not parallel; tolerance of edges */
+    0x1p-21 /* widening for a side not parallel to the face; tolerance of edges */
 /* Cosine above which axes are nearly equal: 2^-11 rad */
 #define TALUS_BOX_SAME_AXIS (1.0 - 0x1p-23)
 /* Cosine of the angle between best edge axis and best face normal from which on more than two edges may touch */
@@ -66,12 +68,13 @@ typedef struct TalusBoxes {
     double from_b[3]; /* vector between the centres, a to b, along the axes of b */
 } TalusBoxes;
 
-/* Best separating axis so far. The normal points from the first box to the second. */
+/* Best separating axis so far: a face normal of one box, or the cross product of an axis of each. The unit normal
+ * points from the first box to the second. */
 typedef struct TalusSeparation {
     double distance; /* m: free space along the normal; negative if the boxes overlap */
     TalusVec3 normal;
     int first_axis;  /* axis of the first box that makes the normal; -1: none */
-    int second_axis; /* axis of the second box that makes it, with both a cross product; -1: none */
+    int second_axis; /* axis of the second box that makes the normal; -1: none */
 } TalusSeparation;
 
 /* Returns by how much the distance along another axis must exceed `distance`, the best so far, to replace it: `bias` if

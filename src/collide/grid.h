@@ -42,12 +42,11 @@ typedef struct TalusGrid {
     TalusVec3 drift; /* mean velocity of the sample, m/s; 0 if that clips margins (make_images) */
     double unit;     /* m: the power of two above the mean fat radius of the sample */
     double per_unit; /* 1 / unit */
-    double edge_factor;    /* cell edges are edge_factor times a power of two, in units */
-    double large;          /* m: a larger fat radius makes a body that is not free a wall */
-    TalusVec3 low, high;   /* box that contains most of the sample, in units */
-    atomic_llong bad_body; /* lowest slot for talus_refuse_bad_numbers; INT64_MAX: none */
-    atomic_llong
-        odd_sphere; /* lowest slot of a sphere of size unlike its radius; INT64_MAX: none */
+    double edge_factor;      /* cell edges are edge_factor times a power of two, in units */
+    double large;            /* m: a larger fat radius makes a body that is not free a wall */
+    TalusVec3 low, high;     /* box that contains most of the sample, in units */
+    atomic_llong bad_body;   /* lowest slot for talus_refuse_bad_numbers; INT64_MAX: none */
+    atomic_llong odd_sphere; /* lowest slot for talus_refuse_sphere_size; INT64_MAX: none */
 
     TalusLevel level[TALUS_MAX_LEVELS]; /* coarsest first */
     int levels;
