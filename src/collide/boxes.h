@@ -29,8 +29,7 @@ enum { TALUS_BOX_CORNERS = 8 }; /* maximum number of corners of a side clipped t
 /* Tolerances are relative to the smallest half extent of both boxes. */
 #define TALUS_BOX_BIAS 0x1p-8  /* distance by which a face is preferred to a nearly equal axis */
 #define TALUS_BOX_CLIP 0x1p-10 /* widening of a face before a parallel side is clipped to it */
-#define TALUS_BOX_TINY \
-    0x1p-21 /* widening for a side not parallel to the face; tolerance of edges */
+#define TALUS_BOX_TINY 0x1p-21 /* widening for a side that is not parallel; tolerance of edges */
 /* Cosine above which axes are nearly equal: 2^-11 rad */
 #define TALUS_BOX_SAME_AXIS (1.0 - 0x1p-23)
 /* Cosine of the angle between best edge axis and best face normal from which on more than two edges may touch */
