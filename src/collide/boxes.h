@@ -1,9 +1,9 @@
 /* collide/boxes.h - two boxes; for host and device. Part of pair_table.h, which includes it.
  *
- * Of the 15 axes that can separate two boxes (3 + 3 face normals, 9 cross products of edge directions) the one with the largest
- * separation is the normal. For a face normal, the facing side of the other box is clipped to the face, and four
- * well-spread corners of the result are the manifold; their height over the face is the gap. For a cross product, the
- * two edges touch in one point.
+ * Of the 15 axes that can separate two boxes (3 + 3 face normals, 9 cross products of edge directions) the one with the
+ * largest separation is the normal. For a face normal, the facing side of the other box is clipped to the face, and
+ * four well-spread corners of the result are the manifold; their height over the face is the gap. For a cross product,
+ * the two edges touch in one point.
  *
  * This suffices for overlapping boxes. It suffices for separate boxes if the corner nearest to the face lies over it,
  * or if the nearest points of the two lines of edges are on the edges. Otherwise corners or edges face each other, no
@@ -11,26 +11,29 @@
  *
  * Of nearly equal axes, faces are preferred, first those of the first box, by a small fraction of the boxes' size: a
  * stack at rest then keeps its features from step to step although rounding moves the boxes. Gaps are then measured
- * over that face, whose normal is at most 2^-11 rad off the best axis (TALUS_BOX_SAME_AXIS), so their relative error is of
- * the order of the square of this angle. */
+ * over that face, whose normal is at most 2^-11 rad off the best axis (TALUS_BOX_SAME_AXIS), so their relative error is
+ * of the order of the square of this angle. */
 #ifndef TALUS_COLLIDE_BOXES_H
 #define TALUS_COLLIDE_BOXES_H
 
 #include "collide/convex_manifold.h"
 
 /* Bits of a feature. Contact of a face with a corner: (2 axis + positive) << 12 for the face, the same number << 8 for
- * the clipped side of the other box, the id of the corner, and TALUS_FROM_SECOND if the face is the second box's. Contact
- * of two edges: TALUS_FROM_EDGES, number of the first box's edge << 4, number of the second's
+ * the clipped side of the other box, the id of the corner, and TALUS_FROM_SECOND if the face is the second box's.
+ * Contact of two edges: TALUS_FROM_EDGES, number of the first box's edge << 4, number of the second's
  * (talus_box_farthest_edge). */
-enum { TALUS_BOX_CORNERS = 8, TALUS_FROM_EDGES = 1 << 16, TALUS_FROM_SECOND = 1 << 15 };
+enum { TALUS_FROM_EDGES = 1 << 16, TALUS_FROM_SECOND = 1 << 15 };
 
-/* Tolerances are relative to the smallest half extent. */
+enum { TALUS_BOX_CORNERS = 8 }; /* maximum number of corners of a side clipped to a face */
+
+/* Tolerances are relative to the smallest half extent of both boxes. */
 #define TALUS_BOX_BIAS 0x1p-8  /* distance by which a face is preferred to a nearly equal axis */
 #define TALUS_BOX_CLIP 0x1p-10 /* widening of a face before a parallel side is clipped to it */
-#define TALUS_BOX_TINY 0x1p-21 /* the same for a side that is not parallel; tolerance of edges */
+#define TALUS_BOX_TINY 0x1p-21 /* widening for a side that is not parallel; tolerance of edges */
 /* Cosine above which axes are nearly equal: 2^-11 rad */
 #define TALUS_BOX_SAME_AXIS (1.0 - 0x1p-23)
-#define TALUS_BOX_NEAR_FACE 0.875 /* see talus_box_add_edge_manifold */
+/* Cosine of the angle between best edge axis and best face normal from which on more than two edges may touch */
+#define TALUS_BOX_NEAR_FACE 0.875
 /* sin^2 of the angle below which two edges count as parallel: their cross product is no axis of its own. */
 #define TALUS_BOX_PARALLEL 0x1p-20
 
@@ -41,8 +44,8 @@ typedef struct TalusPlacedBox {
     TalusVec3 centre;  /* relative to the centre of the first box, world frame */
 } TalusPlacedBox;
 
-/* Sets *box from the orientation and half extents of the pose, with the given centre. axis[k] is the rotated unit vector
- * k, written out. */
+/* Sets *box from the orientation and half extents of the pose, with the given centre. axis[k] is the rotated unit
+ * vector k, written out. */
 TALUS_INLINE void talus_box_place(const TalusPose *pose, TalusVec3 centre, TalusPlacedBox *box)
 {
     TalusQuat q = pose->orientation;
@@ -60,16 +63,17 @@ TALUS_INLINE void talus_box_place(const TalusPose *pose, TalusVec3 centre, Talus
 typedef struct TalusBoxes {
     TalusPlacedBox a, b;
     double cosine[3][3], abs_cosine[3][3]; /* a.axis[i] . b.axis[j], and its absolute value */
-    double from_a[3],
-        from_b[3]; /* vector between the centres, a to b, along the axes of a and of b */
+    double from_a[3]; /* vector between the centres, a to b, along the axes of a */
+    double from_b[3]; /* vector between the centres, a to b, along the axes of b */
 } TalusBoxes;
 
-/* Best separating axis so far. The normal points from the first box to the second. */
+/* Best separating axis so far: a face normal of one box, or the cross product of an axis of each. The unit normal
+ * points from the first box to the second. */
 typedef struct TalusSeparation {
     double distance; /* m: free space along the normal; negative if the boxes overlap */
     TalusVec3 normal;
-    int first_axis,
-        second_axis; /* axes of the first and second box that make the normal; -1: none */
+    int first_axis;  /* axis of the first box that makes the normal; -1: none */
+    int second_axis; /* axis of the second box that makes the normal; -1: none */
 } TalusSeparation;
 
 /* Returns by how much the distance along another axis must exceed `distance`, the best so far, to replace it: `bias` if
@@ -105,7 +109,7 @@ TALUS_INLINE double talus_box_space_along_second(TalusBoxes *p, int j)
 
 /* Finds the face normal with the largest distance, or the first whose distance is not below `reach`. A normal of the
  * second box must exceed a nearly equal normal of the first by `bias` (talus_box_required_gain). Sets the products of
- * axes in *p. */
+ * axes in *p, whose boxes are set; not all of them if the search ends at `reach`. */
 TALUS_INLINE TalusSeparation talus_box_separate_faces(TalusBoxes *p, double bias, double reach)
 {
     TalusSeparation best = {-INFINITY, {0.0, 0.0, 0.0}, -1, -1};
@@ -134,9 +138,10 @@ TALUS_INLINE TalusSeparation talus_box_separate_faces(TalusBoxes *p, double bias
 }
 
 /* Finds the cross product of edge directions with the largest distance, if that is above `least`; else the distance is
- * -INFINITY. Let a_i and b_j be axes of the boxes. Along a_i x b_j, box a extends by half[i1] |a_i2 . b_j| + half[i2]
- * |a_i1 . b_j|, where i1 and i2 are the other two axes, and box b alike. `between`, the distance of the centres, and
- * `over`, the free space, are multiplied by |a_i x b_j|, the sine, as are these extents. */
+ * -INFINITY and the normal zero. Nearly parallel edges (TALUS_BOX_PARALLEL) are skipped. Let a_i and b_j be axes of the
+ * boxes. Along a_i x b_j, box a extends by half[i1] |a_i2 . b_j| + half[i2] |a_i1 . b_j|, where i1 and i2 are the other
+ * two axes, and box b alike. `between`, the distance of the centres, and `over`, the free space, are multiplied by
+ * the sine |a_i x b_j|, as are these extents. */
 TALUS_INLINE TalusSeparation talus_box_separate_edges(const TalusBoxes *p, double least)
 {
     TalusSeparation best = {-INFINITY, {0.0, 0.0, 0.0}, -1, -1};
@@ -171,12 +176,12 @@ TALUS_INLINE TalusSeparation talus_box_separate_edges(const TalusBoxes *p, doubl
 
 /* ---- face against face ----------------------------------------------------------------------- */
 
-/* The corners of the clipped side are candidates (TalusCandidate of manifold.h): u and v are coordinates along the face,
- * height is the distance over it. `id` numbers the corner of the side, or the intersection of an edge of the side with a
- * border of the face. `edge` numbers the edge that leads to the next corner: 0 .. 3 are edges of the side, 4 .. 7 run
- * along borders 0 .. 3 of the face. Borders 0, 1, 2, 3 of the face are at +u, +v, -u, -v. */
+/* The corners of the clipped side are candidates (TalusCandidate of manifold.h): u and v are coordinates along the
+ * face, height is the distance over it. `id` numbers the corner of the side, or the intersection of an edge of the side
+ * with a border of the face. `edge` numbers the edge that leads to the next corner: 0 .. 3 are edges of the side,
+ * 4 .. 7 run along borders 0 .. 3 of the face. Borders 0, 1, 2, 3 of the face are at +u, +v, -u, -v. */
 
-/* Distance of a corner outside of a border of the face, m; negative inside. half: half extents of the face along u, v. */
+/* Distance of a corner outside of a border of the face, m; negative inside. half: half extents of the face. */
 TALUS_INLINE double talus_box_distance_outside(const TalusCandidate *c, int border,
                                                const double half[2])
 {
@@ -209,7 +214,7 @@ typedef struct TalusFaceContact {
     TalusVec3 normal; /* out of the face */
     double size;      /* smaller size of the two boxes, the scale of tolerances */
     bool second;      /* the face belongs to the second box */
-    double reach;     /* upper limit of gaps */
+    double reach;     /* upper limit of gaps, m */
 } TalusFaceContact;
 
 /* Returns the axis of the side of `box` whose outward normal is most opposed to `normal`. *positive: the side is at
@@ -268,7 +273,7 @@ TALUS_INLINE void talus_box_add_face_point(const TalusFaceContact *c, const Talu
     talus_manifold_add(sink, &touch);
 }
 
-/* True if the mean of the corners is over the face, of half extents `half`. */
+/* True if the mean of the corners is over the face, of half extents `half`; also without corners. */
 TALUS_INLINE bool talus_box_centre_over_face(const TalusCandidate *corner, int count,
                                              const double half[2])
 {
@@ -281,8 +286,8 @@ TALUS_INLINE bool talus_box_centre_over_face(const TalusCandidate *corner, int c
 }
 
 /* Adds the manifold of the face with the facing side of the other box, clipped to the face. Adds nothing and returns
- * false if no corner of the clipped side is in reach, or if the boxes are apart and their nearest points are not over the
- * face: `distance`, the free space along the normal, is not the distance of the boxes then. */
+ * false if no corner of the clipped side is in reach, or if the boxes are apart and their nearest points are not over
+ * the face: `distance`, the free space along the normal, is not the distance of the boxes then. */
 TALUS_INLINE bool talus_box_add_face_manifold(const TalusFaceContact *c, double distance,
                                               TALUS_MANIFOLD_SINK *sink)
 {
@@ -338,11 +343,12 @@ TALUS_INLINE TalusVec3 talus_box_farthest_edge(const TalusPlacedBox *box, int ax
 /* Nearest points of two edges, one of each box. */
 typedef struct TalusEdges {
     TalusVec3 on_a, on_b; /* relative to the first box */
-    uint32_t feature;
+    uint32_t feature;     /* of the contact, with TALUS_FROM_EDGES */
 } TalusEdges;
 
-/* Finds the nearest points p + s d and q + t e of the lines through two edges. False if one of the points is not on its
- * edge. With d, e of length 1, c = d . e and r = q - p:  s = (d.r - c e.r) / (1 - c^2),  t = c s - e.r. */
+/* Sets *out to the nearest points p + s d and q + t e of the lines through the two edges of `edge`, farthest along its
+ * normal. False if one of the points is off its edge by more than `tolerance`, m. With d, e of length 1, c = d . e and
+ * r = q - p: s = (d.r - c e.r) / (1 - c^2), t = c s - e.r. */
 TALUS_INLINE bool talus_box_nearest_edges(const TalusPlacedBox *a, const TalusPlacedBox *b,
                                           const TalusSeparation *edge, double tolerance,
                                           TalusEdges *out)
@@ -361,8 +367,8 @@ TALUS_INLINE bool talus_box_nearest_edges(const TalusPlacedBox *a, const TalusPl
     return fabs(s) <= a->half[i] + tolerance && fabs(t) <= b->half[j] + tolerance;
 }
 
-/* Adds the contact of two edges at the points `at`, if `alone`. Else a face normal is so near to `normal` (cosine above
- * TALUS_BOX_NEAR_FACE) that more than the edges may touch: adds the manifold of the boxes' facing parts instead. */
+/* Adds the contact of two edges at the points `at`, if `alone`. Else the best face normal is so near to `normal`
+ * (TALUS_BOX_NEAR_FACE) that more than the edges may touch: adds the manifold of the boxes' facing parts instead. */
 TALUS_INLINE void talus_box_add_edge_manifold(const TalusPose *first, const TalusPose *second,
                                               const TalusEdges *at, TalusVec3 normal, bool alone,
                                               double reach, TALUS_MANIFOLD_SINK *sink)

@@ -8,18 +8,18 @@
 #include <string.h>
 
 enum {
-    GRAIN = 512, /* entries of a chunk */
-    RENAME_GRAIN = 4096,
-    BUFFER = 128, /* pairs of a run that a chunk buffers */
-    HITS = 256,   /* capacity of Search.hit */
-    BATCH = 128,  /* entries tested before the capacity of Search.hit is checked */
+    GRAIN = 512,         /* entries of a chunk */
+    RENAME_GRAIN = 4096, /* pairs of a chunk that are renamed */
+    BUFFER = 128,        /* pairs of a run that a chunk buffers */
+    HITS = 256,          /* capacity of Search.hit */
+    BATCH = 128,         /* entries tested before the capacity of Search.hit is checked */
     /* Nine rows of cells, each cut in two where the grid folds; and one, because add_range writes empty ranges too. */
     MAX_RANGES = 19
 };
 
 /* Search of one chunk of the grid's entries. The fat sphere of a body has the fat radius (grid.h): if two bodies are in
- * contact, their fat spheres overlap. Lengths are in TalusGrid.unit. Pairs go through small buffers into the shared lists
- * broad->run, in an order that depends on the threads; sort_run sorts them later. */
+ * contact, their fat spheres overlap. Lengths are in TalusGrid.unit. Pairs go through small buffers into the shared
+ * lists broad->run, in an order that depends on the threads; sort_run sorts them later. */
 typedef struct Search {
     TalusBroad *broad;
     const TalusGrid *grid;
@@ -80,8 +80,8 @@ static inline void add_sphere_pair(Search *s, uint32_t a, uint32_t b)
     add_pair(s, TALUS_RUN_SPHERES, in_order ? a : b, in_order ? b : a);
 }
 
-/* Adds a pair of bodies that are not both free spheres, to the run where it belongs. A free body comes first: if both are
- * free, the one with the lower id. A pair without a free body is not added. */
+/* Adds a pair of bodies that are not both free spheres, to the run where it belongs. A free body comes first: if both
+ * are free, the one with the lower id. A pair without a free body is not added. */
 static void add_other_pair(Search *s, uint32_t a, uint32_t b)
 {
     const TalusBodyView *v = s->grid->bodies;
@@ -98,14 +98,15 @@ static void add_other_pair(Search *s, uint32_t a, uint32_t b)
 }
 
 /* Adds the pair of entries i and j, whose fat spheres overlap. Two free spheres are added only if their gap is below
- * their envelope; about any other two bodies the narrow phase decides (add_other_pair). Spheres nearer than `sure` are in
- * contact whatever their speeds, which saves evaluating those; the factor 1 - 2^-18 guards this test against rounding. */
+ * their envelope; about any other two bodies the narrow phase decides (add_other_pair). Spheres nearer than `sure` are
+ * in contact whatever their speeds, which saves evaluating those; the factor 1 - 2^-18 guards this test against
+ * rounding. */
 static inline void add_entries(Search *s, uint32_t i, uint32_t j)
 {
     const TalusGrid *grid = s->grid;
     uint32_t a = grid->entry[i].b, b = grid->entry[j].b;
-    if ((a | b) & TALUS_NOT_MOVING_SPHERE) {
-        add_other_pair(s, a & ~TALUS_NOT_MOVING_SPHERE, b & ~TALUS_NOT_MOVING_SPHERE);
+    if ((a | b) & TALUS_NOT_FREE_SPHERE) {
+        add_other_pair(s, a & ~TALUS_NOT_FREE_SPHERE, b & ~TALUS_NOT_FREE_SPHERE);
         return;
     }
     const TalusGridBody *p = &grid->body[i], *q = &grid->body[j];
@@ -117,16 +118,16 @@ static inline void add_entries(Search *s, uint32_t i, uint32_t j)
         add_sphere_pair(s, a, b);
 }
 
-/* As add_entries, in periodic space. Images repeat a pair at the same relative position: the pair is added only from the
- * two entries that are shifted along no common axis. */
+/* As add_entries, in periodic space. Images repeat a pair at the same relative position: the pair is added only from
+ * the two entries that are shifted along no common axis. */
 static void add_entries_periodic(Search *s, uint32_t i, uint32_t j)
 {
     const TalusGrid *grid = s->grid;
     uint32_t a = grid->entry[i].b, b = grid->entry[j].b;
     if (grid->image[i] & grid->image[j])
         return;
-    if ((a | b) & TALUS_NOT_MOVING_SPHERE)
-        add_other_pair(s, a & ~TALUS_NOT_MOVING_SPHERE, b & ~TALUS_NOT_MOVING_SPHERE);
+    if ((a | b) & TALUS_NOT_FREE_SPHERE)
+        add_other_pair(s, a & ~TALUS_NOT_FREE_SPHERE, b & ~TALUS_NOT_FREE_SPHERE);
     else if (talus_spheres_within_envelope(grid->bodies, grid->options,
                                            talus_vector_between(grid->bodies, a, b), a, b))
         add_sphere_pair(s, a, b);
@@ -144,8 +145,8 @@ static inline void add_hits(Search *s, uint32_t i, int hits)
         add_entries(s, i, s->hit[k]);
 }
 
-/* Tests entry i against all entries of the ranges and passes those with overlapping fat spheres to add_hits. The outcome
- * of a test cannot be predicted, so the inner loop collects hits without a branch. */
+/* Tests entry i against all entries of the ranges and passes those with overlapping fat spheres to add_hits. The
+ * outcome of a test cannot be predicted, so the inner loop collects hits without a branch. */
 static void scan_ranges(Search *s, uint32_t i, const Range *range, int ranges)
 {
     const TalusGridBody *body = s->grid->body;
@@ -239,15 +240,15 @@ static void search_coarser_level(Search *s, uint32_t i, const TalusLevel *level)
     scan_ranges(s, i, range, ranges);
 }
 
-/* Adds the pairs of the body of entry i with the walls near it; in periodic space, near the body's image that is nearest
- * to the wall. The envelope with a wall of size 0 contains envelope * size of the body, but the fat radius contains only
- * half of that. The other half is at most envelope * fat / 2, because size <= fat. */
+/* Adds the pairs of the body of entry i with the walls near it; in periodic space, near the body's image that is
+ * nearest to the wall. The envelope with a wall of size 0 contains envelope * size of the body, but the fat radius
+ * contains only half of that. The other half is at most envelope * fat / 2, because size <= fat. */
 static void search_walls(Search *s, uint32_t i)
 {
     const TalusGrid *grid = s->grid;
     const TalusBodyView *v = grid->bodies;
     const TalusGridBody *me = &grid->body[i];
-    uint32_t body = grid->entry[i].b & ~TALUS_NOT_MOVING_SPHERE;
+    uint32_t body = grid->entry[i].b & ~TALUS_NOT_FREE_SPHERE;
     double reach = me->fat * (1.0 + 0.5 * s->envelope);
     for (int w = 0; w < grid->walls; w++) {
         const TalusWall *wall = &grid->wall[w];
@@ -318,7 +319,7 @@ static void search_around_chunk(void *context, int64_t begin, int64_t end, int64
     init_search(&s, context);
     for (uint32_t i = (uint32_t)begin; i < (uint32_t)end; i++) {
         int level = level_of_cell(s.grid, s.grid->entry[i].a);
-        bool in_subset = s.broad->around[s.grid->entry[i].b & ~TALUS_NOT_MOVING_SPHERE];
+        bool in_subset = s.broad->around[s.grid->entry[i].b & ~TALUS_NOT_FREE_SPHERE];
         for (int l = 0; l < level; l++)
             search_coarser_level(&s, i, &s.grid->level[l]);
         if (!in_subset)
@@ -353,6 +354,7 @@ static TalusStatus search_pairs(TalusBroad *broad, TalusPool *pool)
     return TALUS_OK;
 }
 
+/* Arguments of rename_chunk. */
 typedef struct BodyRenaming {
     TalusPair *pair;
     const uint32_t *name; /* by old number of a body: its new number */
@@ -367,8 +369,8 @@ static void rename_chunk(void *context, int64_t begin, int64_t end, int64_t chun
         r->pair[i] = (TalusPair){r->name[r->pair[i].a], r->name[r->pair[i].b]};
 }
 
-/* Replaces the bodies of all pairs by name[body]: slots by ranks, or ranks by slots. NULL: leaves the pairs as they are,
- * because slots are ranks. */
+/* Replaces the bodies of all pairs by name[body]: slots by ranks, or ranks by slots. NULL: leaves the pairs as they
+ * are, because slots are ranks. */
 static void rename_bodies(TalusPool *pool, const TalusPairList *list, const uint32_t *name)
 {
     BodyRenaming renaming = {list->pair, name};
@@ -376,8 +378,8 @@ static void rename_bodies(TalusPool *pool, const TalusPairList *list, const uint
         talus_parallel(pool, list->count, RENAME_GRAIN, rename_chunk, &renaming);
 }
 
-/* Sorts the pairs of a run by the ranks of (a, b). Overwrites the scratch memory and cell starts of the grid, which is no
- * longer needed. */
+/* Sorts the pairs of a run by the ranks of (a, b). Overwrites the scratch memory and cell starts of the grid, which is
+ * no longer needed. */
 static TalusStatus sort_run(TalusBroad *broad, TalusPool *pool, TalusPairList *list)
 {
     TalusScratch *scratch = &broad->scratch;

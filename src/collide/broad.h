@@ -1,8 +1,8 @@
 /* collide/broad.h - broad phase: pairs of bodies that touch or may touch.
  *
  * A body is tested against the bodies in the grid cells around it: in half of the cells of its own level (the other
- * half tests against it), and in all coarser levels. Every body is tested against every wall (talus_is_near_wall). Pairs
- * without a free body are never made.
+ * half tests against it), and in all coarser levels. Every body of the grid is tested against every wall
+ * (talus_is_near_wall). Pairs without a free body, and pairs that the filter of the bodies excludes, are never made.
  *
  * A test reads 32 bytes of the partner (TalusGridBody), mostly from the cache, because neighbours along x are
  * neighbours in the sorted array. */
@@ -21,23 +21,25 @@ typedef struct TalusPairList {
 } TalusPairList;
 
 typedef struct TalusBroad {
-    /* The pairs found, a and b in the order of TalusContact; talus_broad_find sorts them by the ranks of (a, b). Every pair
-     * of the first run is a contact; the narrow phase decides about pairs of the other runs. */
+    /* The pairs found, a and b in the order of TalusContact; talus_broad_find sorts them by the ranks of (a, b). Every
+     * pair of the first run is a contact; the narrow phase decides about pairs of the other runs. */
     TalusPairList run[TALUS_RUNS];
     const uint8_t *around; /* by slot: nonzero for bodies to search around; NULL: all bodies */
     TalusGrid grid;
     TalusScratch scratch;
 } TalusBroad;
 
-/* Finds all pairs that may be contacts and writes them to broad->run. */
+/* Finds all pairs that may be contacts and writes them to broad->run. Fails as talus_detect does; the pairs are then
+ * incomplete. */
 TalusStatus talus_broad_find(TalusBroad *broad, TalusPool *pool, const TalusBodyView *bodies,
                              const TalusDetectOptions *options);
 
-/* Finds all pairs with a body of the subset `around` (a flag per slot), and some pairs without such a body. The pairs in
- * broad->run are not sorted; some occur twice, and a body may be paired with itself. */
+/* Finds all pairs with a body of the subset `around` (a flag per slot), and some pairs without such a body. The pairs
+ * in broad->run are not sorted; some occur twice, and a body may be paired with itself. `around` is only used
+ * during the call. */
 TalusStatus talus_broad_find_around(TalusBroad *broad, TalusPool *pool, const TalusBodyView *bodies,
                                     const TalusDetectOptions *options, const uint8_t *around);
-/* Releases all memory of the broad phase, the grid included. */
+/* Releases all memory of the broad phase, the grid included; pointers stay set. */
 void talus_broad_clear(TalusBroad *broad);
 
 #endif

@@ -2,8 +2,8 @@
  * pair_table.h, which includes it.
  *
  * A capsule is the set of points within its radius of a line segment. Features: 0 against a sphere; the end of the
- * segment (0: low, 1: high) against a plane; of two parallel capsules the
- * end of the common stretch (0, 1); of two capsules 2 for the nearest points. */
+ * segment (0: low, 1: high) against a plane; of two capsules 2 for the nearest points and, if they are parallel, 0 and
+ * 1 for the ends of the common stretch. */
 #ifndef TALUS_COLLIDE_CAPSULES_H
 #define TALUS_COLLIDE_CAPSULES_H
 
@@ -25,8 +25,8 @@ TALUS_INLINE double talus_clamp_to_one(double t)
     return fmin(fmax(t, -1.0), 1.0);
 }
 
-/* Adds the contact of two balls whose centres are the points x_a + arm_a and x_b + arm_b, if its gap is below `reach`. If
- * the centres coincide, the normal is `fallback`. */
+/* Adds the contact of two balls whose centres are the points x_a + arm_a and x_b + arm_b, if its gap is below `reach`.
+ * If the centres coincide, the normal is `fallback`. */
 TALUS_INLINE void talus_manifold_add_balls(const TalusPose *a, const TalusPose *b, TalusVec3 arm_a,
                                            TalusVec3 arm_b, double radius_a, double radius_b,
                                            TalusVec3 fallback, uint32_t feature, double reach,
@@ -66,7 +66,7 @@ TALUS_INLINE void talus_capsule_plane(const TalusPose *a, const TalusPose *b, do
     }
 }
 
-/* Finds the nearest points s p and d + t q of two segments, s and t within -1 .. 1. */
+/* Sets *s and *t so that s p and d + t q are the nearest points of two segments, s and t within -1 .. 1. */
 TALUS_INLINE void talus_segments_nearest(TalusVec3 p, TalusVec3 q, TalusVec3 d, double *s,
                                          double *t)
 {
@@ -78,7 +78,7 @@ TALUS_INLINE void talus_segments_nearest(TalusVec3 p, TalusVec3 q, TalusVec3 d, 
     *s = talus_clamp_to_one((pd + pq * *t) / pp);
 }
 
-/* Two capsules. Points of their segments, relative to the centre of a: s p and d + t q, where s and t are in -1 .. 1. */
+/* Two capsules. Points of their segments, relative to the centre of a: s p and d + t q, with s and t in -1 .. 1. */
 typedef struct TalusCapsules {
     const TalusPose *a, *b;
     TalusVec3 p, q, d;
@@ -103,8 +103,9 @@ TALUS_INLINE void talus_capsules_add_contact(const TalusCapsules *c, double s, d
                              c->reach, c->sink);
 }
 
-/* Adds the two contacts of capsules with parallel segments, at the ends of the stretch of a's segment that lies beside
- * b's. Returns the smaller gap of the two; INFINITY if no stretch does. */
+/* Adds the contacts of capsules with parallel segments, at the two ends of the stretch of a's segment that lies beside
+ * b's, as far as their gaps are below c->reach. Returns the smaller gap of the two ends; INFINITY without such a
+ * stretch. */
 TALUS_INLINE double talus_capsules_add_parallel(const TalusCapsules *c)
 {
     double pp = talus_dot(c->p, c->p), pq = talus_dot(c->p, c->q);
@@ -118,8 +119,8 @@ TALUS_INLINE double talus_capsules_add_parallel(const TalusCapsules *c)
     return least;
 }
 
-/* Adds the contacts of two capsules: two if the segments are parallel, and the nearest points if they are nearer than
- * these. */
+/* Adds the contacts of two capsules: those of talus_capsules_add_parallel if the segments are parallel, and the nearest
+ * points unless an end is as near. */
 TALUS_INLINE void talus_capsule_capsule(const TalusPose *a, const TalusPose *b, double reach,
                                         TALUS_MANIFOLD_SINK *sink)
 {

@@ -64,11 +64,11 @@ typedef struct TalusBodyView {
     int shape_count;
     const TalusFilter *filter; /* NULL: all pairs meet */
     const TalusPeriod *period; /* NULL: space is not periodic */
-    /* The order of bodies by their ids. rank[slot]: number of bodies with a lower id. at_rank[rank]: slot of the body with
-     * that rank. Both NULL: ids ascend with slots. */
+    /* The order of bodies by their ids. rank[slot]: number of bodies with a lower id. at_rank[rank]: slot of the body
+     * with that rank. Both NULL: ids ascend with slots. */
     const uint32_t *rank, *at_rank;
-    /* Used if rank is given. id: by slot. last_id: highest id at the last detection; a body with a higher id is new in its
-     * slot, and the contacts of that slot in the list are those of the body before it. */
+    /* Used if rank is given. id: by slot. last_id: highest id at the last detection; a body with a higher id is new in
+     * its slot, and the contacts of that slot in the list are those of the body before it. */
     const uint64_t *id;
     uint64_t last_id;
 } TalusBodyView;
@@ -79,17 +79,18 @@ TALUS_INLINE bool talus_ranks_before(const uint32_t *rank, uint32_t a, uint32_t 
     return rank ? rank[a] < rank[b] : a < b;
 }
 
+/* True if the body in this slot is free. */
 TALUS_INLINE bool talus_is_free(const TalusBodyView *bodies, int64_t slot)
 {
     return bodies->mobility[slot] == TALUS_MOBILITY_FREE;
 }
 
 typedef struct TalusContact {
-    uint32_t a, b;
+    uint32_t a, b;    /* slots of the two bodies */
     uint32_t feature; /* distinguishes the contacts of a pair; stable from step to step */
-    uint32_t general; /* in run 3: index into TalusContactList.arms */
-    TalusVec3 normal;
-    double gap; /* m: signed distance phi along the normal */
+    uint32_t general; /* in run 3: index into TalusContactList.arms; else unused */
+    TalusVec3 normal; /* unit vector from a to b, world frame */
+    double gap;       /* m: signed distance phi along the normal */
 } TalusContact;
 
 /* Key of a contact, by which impulses are transferred to the next step. a, b: ranks of the bodies, or their slots if
@@ -98,7 +99,7 @@ typedef struct TalusKey {
     uint32_t a, b, feature;
 } TalusKey;
 
-/* Key of a contact of the bodies in slots a and b. */
+/* Key of a contact of the bodies in slots a and b. rank: TalusBodyView.rank. */
 static inline TalusKey talus_pair_key(const uint32_t *rank, uint32_t a, uint32_t b,
                                       uint32_t feature)
 {
@@ -106,6 +107,7 @@ static inline TalusKey talus_pair_key(const uint32_t *rank, uint32_t a, uint32_t
     return key;
 }
 
+/* Key of a contact. rank: TalusBodyView.rank. */
 static inline TalusKey talus_contact_key(const uint32_t *rank, const TalusContact *c)
 {
     return talus_pair_key(rank, c->a, c->b, c->feature);
@@ -138,27 +140,33 @@ typedef struct TalusContactList {
 typedef struct TalusDetectOptions {
     double h;        /* length of the step, s */
     double envelope; /* part of an envelope that is not due to speeds, over the smaller size */
-    double reference_speed; /* m/s: max(g h, the speed given by the scene) */
+    double reference_speed; /* m/s: max(|gravity| h, a given speed) */
     double friction;        /* largest friction coefficient of all pairs, at most 1 */
 } TalusDetectOptions;
 
 typedef struct TalusDetector TalusDetector;
 
+/* Creates a detector with an empty list. */
 TalusStatus talus_detector_create(TalusDetector **out);
+/* Releases the detector and its list; accepts NULL. */
 void talus_detector_destroy(TalusDetector *detector);
 
 /* Finds every contact whose gap is below its envelope (envelope.h)
  *     envelope * min(size) + h * (closing speed along the contact's normal, now or if one body is stopped,
  *                                 + surface speeds by spin of non-spheres + friction * sliding speed
  *                                 + 2 reference_speed)
- * where a size of 0 (planes and surfaces) does not count in the minimum. Transfers the impulses of contacts with the
- * same key (a, b, feature) from the list of the previous call. The detector owns the list, which is valid until the
- * next call. Allocates nothing once capacities suffice.
+ * where a size of 0 (planes and surfaces) does not count in the minimum; two free spheres with the same centre are in
+ * contact, too. Warm starts come from the list of the previous call: the impulse of the contact with the same key (a,
+ * b, feature); in runs 2 and 3 the impulses of a pair's contacts that are gone are divided evenly among its new ones.
+ * The detector owns the list; the next call replaces it and may move its arrays. Allocates nothing once capacities
+ * suffice.
  *
- * Fails with TALUS_ERR_NUMERIC if a body's numbers are not finite, with TALUS_ERR_ARGUMENT if an option is negative or
- * not finite, a sphere's size is not its radius, or a free body has a shape for walls only, and with
- * TALUS_ERR_UNSUPPORTED if two shapes within reach have no contact function, a body or wall does not fit the period
- * (fit.h), or more than INT32_MAX pairs or contacts are needed. The previous list is then unchanged. */
+ * Fails with TALUS_ERR_NUMERIC if a body's numbers are not finite or out of all proportion, with TALUS_ERR_ARGUMENT if
+ * an option is negative or not finite, a sphere's size is not its radius, or a free body has a shape for walls only,
+ * with TALUS_ERR_UNSUPPORTED if two shapes within reach have no contact function, a body or wall does not fit the
+ * period (fit.h), or there are too many pairs, contacts (INT32_MAX each), grid cells or images, and with
+ * TALUS_ERR_MEMORY. *out is then the previous list, unchanged but for dropped impulses
+ * (talus_detector_drop_impulses). */
 TalusStatus talus_detect(TalusDetector *detector, TalusPool *pool, const TalusBodyView *bodies,
                          const TalusDetectOptions *options, TalusContactList **out);
 
@@ -172,25 +180,31 @@ typedef struct TalusRedetectSubset {
     double tolerance;      /* overlap that is allowed at the end of the step, over h; m/s */
 } TalusRedetectSubset;
 
-/* Finds contacts that are missing from the list of the last talus_detect: points at which a body of the subset, with the
- * velocities and spins of `bodies`, would overlap another body at the end of the step by more than h times the
- * tolerance. A pair of which each body is convex or a plane is not searched if it has any contact in the list. Sets
- * *missed to the number of contacts found. The list does not change until talus_detector_add_missed is called. */
+/* Finds contacts that are missing from the list of the last talus_detect: points at which a body of the subset, with
+ * the velocities and spins of `bodies`, would overlap another body at the end of the step by more than h times the
+ * tolerance. `bodies` and `options` are those of talus_detect but for velocities and spins. A pair of which each body
+ * is convex or a plane is not searched if it has any contact in the list. Sets *missed to the number of contacts found,
+ * 0 on failure. The contacts of the list do not change until talus_detector_add_missed is called, but its arrays may
+ * move. */
 TalusStatus talus_detector_find_missed(TalusDetector *detector, TalusPool *pool,
                                        const TalusBodyView *bodies,
                                        const TalusDetectOptions *options,
                                        const TalusRedetectSubset *subset, int *missed);
-/* Inserts the contacts that talus_detector_find_missed has found into the list, with zero impulses. */
+/* Inserts the contacts that talus_detector_find_missed has found into the list, with zero impulses. Call it only if
+ * that succeeded. */
 void talus_detector_add_missed(TalusDetector *detector);
 
-/* Returns the list of the last talus_detect (count 0 before the first), after setting dropped impulses to zero. */
+/* Returns the list of the last talus_detect or talus_detector_restore, with added missed contacts (count 0 before the
+ * first), after setting dropped impulses to zero. */
 TalusContactList *talus_detector_contacts(TalusDetector *detector);
 
-/* Marks the impulses of a body's contacts to be set to zero, because another body may use its slot next. The next
- * talus_detect, talus_detector_contacts or talus_detector_restore does so, in one pass for any number of bodies. */
+/* Marks the impulses of the contacts of the body in slot `body` to be set to zero, because another body may use its
+ * slot next. The next talus_detect, talus_detector_contacts or talus_detector_restore does so, in one pass for any
+ * number of bodies. */
 void talus_detector_drop_impulses(TalusDetector *detector, uint32_t body);
 
-/* Replaces the detector's list by a copy of `list`, as if the last talus_detect had made it; for restart. */
+/* Replaces the detector's list by a copy of `list`, as if the last talus_detect had made it; for restart. If memory is
+ * lacking, the list is unchanged or empty. */
 TalusStatus talus_detector_restore(TalusDetector *detector, const TalusContactList *list);
 
 #endif

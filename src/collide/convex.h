@@ -23,7 +23,7 @@
 
 enum { TALUS_CONVEX_ROUNDS = 48 }; /* limit of the rounds of step 3 */
 
-/* Nearest points and the normal from a to b: on_b = on_a + gap normal. */
+/* Nearest points and the unit normal from a to b: on_b = on_a + gap normal. The gap is negative in overlap. */
 typedef struct TalusNearest {
     TalusVec3 normal;
     double gap;
@@ -38,8 +38,8 @@ TALUS_INLINE double talus_separation_along(const TalusConvexPair *p, TalusVec3 n
 }
 
 /* A round of step 3 has rotated the direction `from` to *turned, along which s is `space`. Rotates *turned farther the
- * same way, in doubling steps, while s grows; returns s along the new *turned. Speeds up step 3 for a body in the middle
- * of another, where a round reduces the error of the direction by little. */
+ * same way, in doubling steps, while s grows; returns s along the new *turned. Speeds up step 3 for a body in the
+ * middle of another, where a round reduces the error of the direction by little. */
 TALUS_INLINE double talus_convex_extrapolate_normal(const TalusConvexPair *p, TalusVec3 from,
                                                     TalusVec3 *turned, double space)
 {
@@ -113,7 +113,8 @@ TALUS_INLINE void talus_convex_nearest_overlapping(const TalusConvexPair *p, con
     }
 }
 
-/* Finds the nearest points of the two cores and the normal, in the frame of a. False if the gap is not below `limit`. */
+/* Finds the nearest points of the two cores and the normal, in the frame of a. False if the gap is not below `limit`;
+ * do not use *out then. */
 TALUS_OUTLINE bool talus_convex_nearest(const TalusConvexPair *p, double limit, TalusNearest *out)
 {
     TalusGjk g;
@@ -163,7 +164,8 @@ TALUS_INLINE double talus_pose_core_margin(const TalusPose *pose)
 
 /* Finds the nearest points of a convex body x, with its margin, and a triangle. Corners and results are relative to x's
  * position, in the axes in which x->orientation is given (world or mesh); the normal points from x to the triangle. If
- * the two overlap, the gap is minus the shortest translation that separates them, to either side of the triangle. False if the gap is not below `reach`. */
+ * the two overlap, the gap is minus the shortest translation that separates them, to either side of the triangle. False
+ * if the gap is not below `reach`; *out is then not set. */
 TALUS_INLINE bool talus_convex_triangle_nearest(const TalusPose *x, const TalusVec3 corner[3],
                                                 double reach, TalusNearest *out)
 {

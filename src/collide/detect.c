@@ -1,15 +1,16 @@
 /* collide/detect.c - makes a contact list in canonical order from bodies.
  *
  *   1. broad phase: sorted pairs for the three runs; every pair of the first run is a contact
- *   2. count the contacts of each chunk of pairs of the second and third run, which gives the index of the chunk's first
- *      contact in the new list
- *   3. transfer the old impulses to contacts of the first run with the same key, then overwrite the old list by them
- *   4. write the contacts of the other runs, and transfer the old impulses by key
- * Manifold points of the third run are expensive. Step 2 therefore stores up to 128 contacts of each chunk of 64 pairs, of
- * the first 2^20 pairs, in a draft, from which step 4 copies them. Contacts of chunks with more contacts, of later chunks
- * and of the second run are computed twice.
+ *   2. count the contacts of each chunk of pairs of the second and third run, which gives the index of the chunk's
+ *      first contact in the new list
+ *   3. transfer the old impulses to contacts of the first run with the same key, then write these contacts over the
+ *      old list
+ *   4. write the contacts of the other runs, and transfer the old impulses by key (share_lost_impulse for new keys)
+ * Manifold points of the third run are expensive. Step 2 therefore stores up to 128 contacts of each chunk of 64 pairs,
+ * of the first 2^20 pairs, in a draft, from which step 4 copies them. Contacts of chunks with more contacts, of later
+ * chunks and of the second run are computed twice.
  *
- * The old list is unchanged up to step 3, so a failed call leaves it as it was. */
+ * Up to step 3 the old list is unchanged but for dropped impulses, which are zeroed, so a failed call keeps it. */
 #include "collide/detector.h"
 #include "collide/errors.h"
 
@@ -19,8 +20,8 @@
 #include <string.h>
 
 enum {
-    PAIR_GRAIN = 64,
-    CONTACT_GRAIN = 4096,
+    PAIR_GRAIN = 64,        /* pairs of a chunk */
+    CONTACT_GRAIN = 4096,   /* contacts of a chunk */
     DRAFT = 2 * PAIR_GRAIN, /* contacts that the draft of a chunk has capacity for */
     DRAFT_CHUNKS = 1 << 14  /* maximum number of chunks with a draft */
 };
@@ -103,8 +104,9 @@ static bool was_detected_before(const TalusBodyView *v, uint32_t slot)
     return slot < (uint32_t)v->count && v->id[slot] <= v->last_id;
 }
 
-/* If bodies have ranks: removes contacts of slots in which another body is now, because the list is sorted by the rank of
- * the body before it. Arms are not moved: the old list needs only keys and impulses from here on. */
+/* If bodies have ranks: removes contacts of slots that another body has taken or that no longer exist, because the old
+ * list is sorted by the rank of the former body. Arms are not moved: from here on only keys and impulses of the list
+ * are used. */
 static void remove_contacts_of_replaced(TalusDetector *d)
 {
     TalusContactList *l = &d->list;
@@ -124,8 +126,8 @@ static void remove_contacts_of_replaced(TalusDetector *d)
 
 /* ---- first run ------------------------------------------------------------------------------- */
 
-/* Writes to spare[] the impulses of old contacts of the same pairs, 0 for new pairs, for pairs begin .. end - 1 of the first
- * run. Both lists are sorted. */
+/* Writes to spare[] the impulses of old contacts of the same pairs, 0 for new pairs, for pairs begin .. end - 1 of the
+ * first run. Both lists are sorted. */
 static void transfer_sphere_impulses(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
@@ -145,7 +147,8 @@ static void transfer_sphere_impulses(void *context, int64_t begin, int64_t end, 
     }
 }
 
-/* Writes the contacts of pairs begin .. end - 1 of the first run to the list. */
+/* Writes the contacts of pairs begin .. end - 1 of the first run to the list. If two centres coincide, the normal is
+ * +z. */
 static void write_spheres(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
@@ -172,7 +175,8 @@ typedef struct ContactWriter {
     uint32_t a, b;
     TalusVec3 va, vb;
     double envelope_base; /* envelope without closing speed, m */
-    int64_t count, capacity;
+    int64_t count;        /* points of the current pair */
+    int64_t capacity;     /* elements that contact[] and arms[] can still take */
     TalusContact *contact;
     TalusArms *arms; /* NULL in the second run */
 } ContactWriter;
@@ -196,7 +200,8 @@ static void write_point(void *context, const TalusManifoldPoint *touch)
     }
 }
 
-/* Passes the manifold points of a pair to write_point. False if the narrow phase has no contact function for the pair. */
+/* Passes the manifold points of a pair to write_point. False if the narrow phase has no contact function for the
+ * pair. */
 static bool write_pair(ContactWriter *w, TalusPair pair)
 {
     const TalusBodyView *v = w->d->bodies;
@@ -236,8 +241,8 @@ static void note_unsupported(TalusDetector *d, long long pair)
 }
 
 /* Finds the contacts of pairs begin .. end - 1 of the current run, and writes them in canonical order. If the writer's
- * capacity is too small, contacts from some pair on are counted but not written. Returns the number of contacts. Stops at
- * a pair without a contact function, and notes it. */
+ * capacity is too small, contacts from some pair on are counted but not written. Returns the number of contacts. Stops
+ * at a pair without a contact function, and notes it. */
 static int64_t write_pairs(ContactWriter *w, TalusDetector *d, int64_t begin, int64_t end)
 {
     int64_t total = 0;
@@ -311,8 +316,9 @@ static TalusStatus refuse_unsupported_pair(const TalusDetector *d, TalusPair pai
                              talus_body_kind(d->bodies, pair.b), pair.b);
 }
 
-/* Makes `run`, the second or third, current: sets d->run, and d->run_chunk to the part of d->chunk for that run. d->chunk
- * has a number for each chunk of the second run and one for the end of the run, then the same for the third run. */
+/* Makes `run`, the second or third, current: sets d->run, and d->run_chunk to the part of d->chunk for that run.
+ * d->chunk has a number for each chunk of the second run and one for the end of the run, then the same for the third
+ * run. */
 static void select_run(TalusDetector *d, int run)
 {
     int64_t before = talus_chunks(d->broad.run[TALUS_RUN_SPHERE_FIXED].count, PAIR_GRAIN) + 1;
@@ -341,14 +347,15 @@ static TalusStatus count_run(TalusDetector *d, TalusPool *pool, int run, int64_t
     return TALUS_OK;
 }
 
+/* True if two keys belong to the same pair of bodies. */
 static bool same_pair(TalusKey x, TalusKey y)
 {
     return x.a == y.a && x.b == y.b;
 }
 
-/* Returns the warm start of contact i, whose key is new. Old contacts of the pair whose keys are gone, as when the points
- * of a manifold are chosen anew, leave impulses: their sum is divided evenly among the new keys of the pair. Otherwise the
- * force between the bodies would vanish for one step, and with it the elastic overlap that it explains
+/* Returns the warm start of contact i, whose key is new. Old contacts of the pair whose keys are gone, as when the
+ * points of a manifold are chosen anew, leave impulses: their sum is divided evenly among the new keys of the pair.
+ * Otherwise the force between the bodies would vanish for one step, and with it the elastic overlap that it explains
  * (engine/contact_terms.h). [low, high): old keys of the run; at: the first old key that is not below the key of i. */
 static TalusVec3 share_lost_impulse(const TalusDetector *d, int64_t i, int64_t low, int64_t at,
                                     int64_t high)
@@ -382,8 +389,8 @@ static TalusVec3 share_lost_impulse(const TalusDetector *d, int64_t i, int64_t l
     return talus_scale(1.0 / (double)fresh, lost);
 }
 
-/* Writes to spare[] the warm starts of contacts begin .. end - 1 of the current run: the impulse of the old contact with
- * the same key; for new keys share_lost_impulse. */
+/* Writes to spare[] the warm starts of contacts begin .. end - 1 of the current run: the impulse of the old contact
+ * with the same key; for new keys share_lost_impulse. */
 static void transfer_impulses(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
@@ -395,12 +402,12 @@ static void transfer_impulses(void *context, int64_t begin, int64_t end, int64_t
     int64_t first = first_of_run(d), lowest = general ? d->old.sphere_fixed : 0, low = lowest;
     int64_t high = d->old.sphere_fixed + (general ? d->old.general : 0);
     TalusKey least = talus_contact_key(rank, &d->list.contact[first + begin]);
-    for (int64_t step = high; low < step;) { /* first old key that is not below the first new one */
-        int64_t middle = low + (step - low) / 2;
+    for (int64_t upper = high; low < upper;) { /* finds the first old key not below `least` */
+        int64_t middle = low + (upper - low) / 2;
         if (talus_key_less(old[middle], least))
             low = middle + 1;
         else
-            step = middle;
+            upper = middle;
     }
     for (int64_t i = first + begin; i < first + end; i++) {
         TalusKey key = talus_contact_key(rank, &d->list.contact[i]);
@@ -413,8 +420,8 @@ static void transfer_impulses(void *context, int64_t begin, int64_t end, int64_t
 
 /* ---- detection ------------------------------------------------------------------------------- */
 
-/* Grows the arrays of the list to the new lengths without losing the old list. Grows old_key to the keys of runs 2 and 3
- * of the old or the new list, whichever are more. */
+/* Grows the arrays of the list to the new lengths without losing the old list. Grows old_key to the keys of runs 2 and
+ * 3 of the old or the new list, whichever are more. */
 static TalusStatus reserve_list(TalusDetector *d, int64_t fixed, int64_t general)
 {
     int64_t count = d->broad.run[TALUS_RUN_SPHERES].count + fixed + general;
@@ -440,7 +447,7 @@ static TalusStatus reserve_chunks(TalusDetector *d)
     return TALUS_GROW(d->draft_arms, drafts, 0, "drafts of contacts");
 }
 
-/* Writes the contacts of a run to the list, and their transferred impulses to spare[]. */
+/* Writes the contacts of a run, `contacts` in number, to the list, and their transferred impulses to spare[]. */
 static void write_run(TalusDetector *d, TalusPool *pool, int run, int64_t contacts)
 {
     select_run(d, run);
@@ -462,7 +469,7 @@ static void replace_list(TalusDetector *d, TalusPool *pool, int64_t fixed, int64
     talus_parallel(pool, spheres, CONTACT_GRAIN, write_spheres, d);
     write_run(d, pool, TALUS_RUN_SPHERE_FIXED, fixed);
     write_run(d, pool, TALUS_RUN_GENERAL, general);
-    TalusVec3 *impulse = d->list.impulse;
+    TalusVec3 *impulse = d->list.impulse; /* exchanged with spare[], which has the new impulses */
     d->list.impulse = d->spare;
     d->spare = impulse;
 }

@@ -10,20 +10,21 @@ typedef struct TalusMissed {
     int run; /* TALUS_RUN_* */
     TalusKey key;
     int64_t before; /* index in the list of the contact before which this one is to be inserted */
-    TalusContact contact;
+    TalusContact contact; /* its index `general` is set when it is inserted */
     TalusArms arms;
 } TalusMissed;
 
 struct TalusDetector {
     TalusContactList list;
-    TalusVec3 *spare;  /* impulses of the new list while it is made */
+    TalusVec3 *spare;  /* impulses of the new list; exchanged with list.impulse at the end */
     TalusKey *old_key; /* keys of the second and third run of the old list */
-    int64_t *chunk; /* by chunk of runs 2 and 3: number of contacts, later the index of the first */
-    TalusContact *draft; /* contacts found while run 3 is counted: DRAFT per chunk (detect.c) */
-    TalusArms *draft_arms;
-    uint8_t *dropped; /* by body: the impulses of its contacts are to be zeroed */
-    bool any_dropped;
-    TalusMissed *missed; /* found by redetection */
+    /* By chunk of runs 2 and 3 (select_run): number of contacts, later index of the first one within its run. */
+    int64_t *chunk;
+    TalusContact *draft;   /* contacts found while run 3 is counted: DRAFT per chunk (detect.c) */
+    TalusArms *draft_arms; /* arms of the contacts in draft */
+    uint8_t *dropped;      /* by slot: the impulses of the body's contacts are to be zeroed */
+    bool any_dropped;      /* some element of dropped is set */
+    TalusMissed *missed;   /* found by the last redetection and not yet added to the list */
     int64_t missed_count;
     TalusBroad broad;
 
@@ -35,11 +36,11 @@ struct TalusDetector {
     int run;                  /* run that is counted, written or searched */
     int64_t *run_chunk;       /* part of chunk for this run */
     int64_t drafts;           /* number of chunks of the third run with a draft */
-    const TalusRedetectSubset *subset;
-    atomic_llong found; /* missing contacts found so far; may exceed the capacity */
+    const TalusRedetectSubset *subset; /* in talus_detector_find_missed */
+    atomic_llong found;                /* missing contacts found so far; may exceed the capacity */
 };
 
-/* Returns the index of the first contact in low .. high - 1, sorted by key, whose key is not below `key`; high:
+/* Returns the index of the first contact in old[low .. high - 1], sorted by key, whose key is not below `key`; high:
  * none. rank: TalusBodyView.rank. */
 static inline int64_t talus_find_key(const TalusContact *old, const uint32_t *rank, int64_t low,
                                      int64_t high, TalusKey key)

@@ -1,4 +1,4 @@
-/* collide/envelope.h - envelope of a pair, the largest gap at which it is kept as a contact; for host and device.
+/* collide/envelope.h - envelope of a pair: a point whose gap is below the envelope is a contact; for host and device.
  *
  *     envelope min(size) + h (closing + spin + friction sliding + 2 reference speed)
  *
@@ -16,6 +16,7 @@
 #include "collide/contact.h"
 #include "collide/period.h"
 
+/* Kind of the shape of body i, whose slot must not be dead. */
 TALUS_INLINE TalusShapeKind talus_body_kind(const TalusBodyView *bodies, uint32_t i)
 {
     return bodies->shapes[bodies->shape[i]].def.kind;
@@ -36,8 +37,8 @@ TALUS_INLINE double talus_surface_speed(const TalusBodyView *bodies, uint32_t i)
     return talus_norm(bodies->spin[i]) * bodies->radius[i];
 }
 
-/* Upper bound on the speed at which rotation of body i may close a gap, m/s: the surface speed. The rotation of a sphere,
- * and that of a revolve about its axis, do not count: they move the surface only along itself. */
+/* Upper bound on the speed at which rotation of body i may close a gap, m/s: the surface speed. The rotation of a
+ * sphere, and that of a revolve about its axis, do not count: they move the surface only along itself. */
 TALUS_INLINE double talus_closing_spin_speed(const TalusBodyView *bodies, uint32_t i)
 {
     TalusShapeKind kind = talus_body_kind(bodies, i);
@@ -98,7 +99,7 @@ TALUS_INLINE double talus_envelope_reach(double base, double h, TalusVec3 va, Ta
     return base + h * sqrt(speed2) * (1.0 + 0x1p-40);
 }
 
-/* Vector from a to b; in periodic space to the nearest image of b. */
+/* Vector from the position of a to that of b; in periodic space to the nearest image of b. */
 TALUS_INLINE TalusVec3 talus_vector_between(const TalusBodyView *bodies, uint32_t a, uint32_t b)
 {
     TalusVec3 d = talus_sub(bodies->position[b], bodies->position[a]);
@@ -110,12 +111,12 @@ TALUS_INLINE double talus_spheres_envelope_base(const TalusBodyView *bodies,
                                                 const TalusDetectOptions *options, uint32_t a,
                                                 uint32_t b)
 {
-    double sliding = talus_norm(talus_sub(bodies->velocity[a], bodies->velocity[b])), turning = 0.0;
+    double sliding = talus_norm(talus_sub(bodies->velocity[a], bodies->velocity[b])), surface = 0.0;
     if (bodies->spin)
-        turning = talus_norm(bodies->spin[a]) * bodies->radius[a] +
+        surface = talus_norm(bodies->spin[a]) * bodies->radius[a] +
                   talus_norm(bodies->spin[b]) * bodies->radius[b];
     return talus_envelope_without_closing(
-        options, talus_pair_size(bodies->size[a], bodies->size[b]), 0.0, sliding + turning);
+        options, talus_pair_size(bodies->size[a], bodies->size[b]), 0.0, sliding + surface);
 }
 
 /* True if two free spheres, d from centre a to centre b, have a gap below their envelope, or the same centre. With a

@@ -16,7 +16,7 @@ enum {
     TALUS_EPA_POINTS = 40,
     TALUS_EPA_FACES = 2 * TALUS_EPA_POINTS,
     TALUS_EPA_EDGES = 40,
-    TALUS_EPA_RIVALS = 5 /* directions from which convex.h refines the result */
+    TALUS_EPA_RIVALS = 5 /* maximum number of directions from which convex.h refines the result */
 };
 
 /* Tolerance of the depth, relative to the smaller size; without it curved bodies would need faces without end. */
@@ -30,10 +30,10 @@ typedef struct TalusEpaFace {
 
 typedef struct TalusEpa {
     const TalusConvexPair *pair;
-    int points, faces;
+    int points, faces;             /* numbers of points and faces so far */
     TalusVec3 w[TALUS_EPA_POINTS]; /* points a - b of C */
     TalusEpaFace face[TALUS_EPA_FACES];
-    double extent;    /* distance of the farthest point from the origin */
+    double extent;    /* largest distance from the origin of a point of C found so far */
     TalusVec3 normal; /* unit vector along which the depth is smallest so far */
     double depth;     /* that depth */
 } TalusEpa;
@@ -64,8 +64,8 @@ TALUS_INLINE void talus_epa_add_face(TalusEpa *e, int i, int j, int k)
 
 /* ---- the first tetrahedron ------------------------------------------------------------------- */
 
-/* Measure of how far w is off the simplex of 1, 2 or 3 points: square of the length, area or volume that w spans with the
- * simplex, up to a factor. */
+/* Measure of how far w is off the simplex of 1, 2 or 3 points: square of the length, area or volume that w spans with
+ * the simplex, up to a factor. */
 TALUS_INLINE double talus_epa_distance_off_simplex(const TalusEpa *e, TalusVec3 w)
 {
     TalusVec3 d = talus_sub(w, e->w[0]);
@@ -79,8 +79,8 @@ TALUS_INLINE double talus_epa_distance_off_simplex(const TalusEpa *e, TalusVec3 
     return height * height;
 }
 
-/* Direction k in which the next point of the simplex is searched: coordinate axis k if there is one point so far, normal k
- * = 0, 1 of the line through two points, normal of the triangle of three. */
+/* Direction k in which the next point of the simplex is searched: coordinate axis k if there is one point so far,
+ * normal k = 0, 1 of the line through two points, normal of the triangle of three. */
 TALUS_INLINE TalusVec3 talus_epa_search_direction(const TalusEpa *e, int k)
 {
     if (e->points == 1)
@@ -118,8 +118,8 @@ TALUS_INLINE bool talus_epa_extend_to_tetrahedron(TalusEpa *e)
     return true;
 }
 
-/* Initializes the polytope: copies the simplex of GJK, extends it to a tetrahedron and adds the four faces. False if C has
- * no volume; then there are no faces. */
+/* Initializes the polytope: copies the simplex of GJK, extends it to a tetrahedron and adds the four faces. False if C
+ * has no volume; then there are no faces. */
 TALUS_INLINE bool talus_epa_init(TalusEpa *e, const TalusConvexPair *p, const TalusGjk *g)
 {
     e->pair = p;
@@ -157,9 +157,9 @@ TALUS_INLINE int talus_epa_nearest_face(const TalusEpa *e)
     return best;
 }
 
-/* Notes an edge of a removed face. An edge that is new is added to the rim of the hole. If the rim has the edge already,
- * in the other direction, both faces at the edge are removed, and the edge is dropped from the rim. False if the rim has
- * no capacity for more edges. */
+/* Notes an edge of a removed face. An edge that is new is added to the rim of the hole. If the rim has the edge
+ * already, in the other direction, both faces at the edge are removed, and the edge is dropped from the rim. False if
+ * the rim has no capacity for more edges. */
 TALUS_INLINE bool talus_epa_toggle_rim_edge(uint8_t edge[][2], int *count, uint8_t from, uint8_t to)
 {
     for (int k = 0; k < *count; k++) {
@@ -218,8 +218,8 @@ TALUS_INLINE void talus_epa_finish_flat(TalusEpa *e)
     e->depth = talus_dot(e->normal, talus_epa_support(e->pair, e->normal));
 }
 
-/* Finds the shortest separating translation, roughly, from the simplex of GJK. Sets e->normal, out of a, and e->depth: b
- * moved by depth along normal is clear of a. The depth is negative if the bodies are barely apart. */
+/* Finds the shortest separating translation, roughly, from the simplex of GJK. Sets e->normal, out of a, and e->depth:
+ * b moved by depth along normal is clear of a. The depth is negative if the bodies are barely apart. */
 TALUS_OUTLINE void talus_epa(TalusEpa *e, const TalusConvexPair *p, const TalusGjk *g)
 {
     if (!talus_epa_init(e, p, g)) {

@@ -1,5 +1,5 @@
 /* collide/errors.h - error messages of detection, the same for host and device. talus_refuse_* set the message and
- * return the error; talus_check_* return TALUS_OK unless there is a fault. */
+ * return the error; talus_check_* do so if there is a fault, else return TALUS_OK. Bodies are given by their slots. */
 #ifndef TALUS_COLLIDE_ERRORS_H
 #define TALUS_COLLIDE_ERRORS_H
 

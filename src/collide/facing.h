@@ -10,19 +10,21 @@
 
 #include <stdbool.h>
 
-enum { TALUS_FACING_POINTS = 8 }; /* points of a facing part at most */
+enum { TALUS_FACING_POINTS = 8 }; /* maximum number of points of a facing part */
 
 /* The facing part: a face (count >= 3, anticlockwise seen from outside), a line (2) or a point (1). A disc is given by
  * eight points of its rim; of a hull's face with more corners, eight are taken. */
 typedef struct TalusFacing {
     int count;
-    TalusVec3 point[TALUS_FACING_POINTS + 1]; /* capacity for one more */
-    TalusVec3 normal;                         /* of a face, outward */
-    uint32_t id; /* number that differs between the faces and lines of one body */
+    TalusVec3 point[TALUS_FACING_POINTS + 1]; /* capacity for one more (talus_convex_plane) */
+    TalusVec3 normal;                         /* of a face, outward; else not set */
+    /* Number of the face or line within the body. Lines of a curved side have one common number, and so have the edges
+     * of a hull whose vertex of lower index is the same. */
+    uint32_t id;
 } TalusFacing;
 
-/* Sine of the angle between d and a disc's axis up to which the first point of the disc is on the body's x axis. At larger
- * angles it is the point farthest along d. */
+/* Sine of the angle between d and a disc's axis up to which the first point of the disc is on the body's x axis. At
+ * larger angles it is the point farthest along d. */
 #define TALUS_FACING_UPRIGHT 0x1p-16
 /* A hull's face counts if the cosine of the angle between d and its normal is above this: up to 60 degrees. */
 #define TALUS_FACING_FACE 0.5
@@ -30,7 +32,7 @@ typedef struct TalusFacing {
  * degrees. */
 #define TALUS_FACING_EDGE 0.5
 
-/* Finds the side of a box that faces d most. */
+/* Finds the side of a box, of half extents `half`, that faces d most. */
 TALUS_INLINE void talus_facing_box(TalusVec3 half, TalusVec3 d, TalusFacing *f)
 {
     double x = fabs(d.x), y = fabs(d.y), z = fabs(d.z);
@@ -49,8 +51,8 @@ TALUS_INLINE void talus_facing_box(TalusVec3 half, TalusVec3 d, TalusFacing *f)
     }
 }
 
-/* Sets the part to a disc about the z axis at height z: eight points of its rim. The first is the farthest along d; if d
- * is the axis up to TALUS_FACING_UPRIGHT, it is on the x axis. up: 1 or -1, the z component of the outward normal. */
+/* Sets the part to a disc about the z axis at height z: eight points of its rim. The first is the farthest along d; if
+ * d is the axis up to TALUS_FACING_UPRIGHT, it is on the x axis. up: 1 or -1, the z component of the outward normal. */
 TALUS_INLINE void talus_facing_set_disc(double radius, double z, double up, TalusVec3 d,
                                         TalusFacing *f)
 {
@@ -127,8 +129,8 @@ TALUS_INLINE void talus_facing_cone(double radius, double h, TalusVec3 d, TalusF
         talus_facing_set_line(rim, apex, f);
 }
 
-/* Finds the line from vertex `top` of a hull to a neighbour, an edge or a diagonal of a face, that descends least along d.
- * If all are steeper than TALUS_FACING_EDGE, the part is the vertex alone. */
+/* Finds the line from vertex `top` of a hull to a neighbour, an edge or a diagonal of a face, that descends least along
+ * d. If all are steeper than TALUS_FACING_EDGE, the part is the vertex alone. */
 TALUS_INLINE void talus_facing_hull_edge(const TalusShape *shape, int top, TalusVec3 d,
                                          TalusFacing *f)
 {
@@ -152,8 +154,8 @@ TALUS_INLINE void talus_facing_hull_edge(const TalusShape *shape, int top, Talus
     talus_facing_set_line(vertex[low], vertex[high], f);
 }
 
-/* Finds the part of a hull that faces d. Of the faces at the vertex farthest along d it is the one whose normal is nearest
- * to d and within TALUS_FACING_FACE; without such a face, an edge or the vertex (talus_facing_hull_edge). */
+/* Finds the part of a hull that faces d. Of the faces at the vertex farthest along d it is the one whose normal is
+ * nearest to d and within TALUS_FACING_FACE; without such a face, an edge or the vertex (talus_facing_hull_edge). */
 TALUS_INLINE void talus_facing_hull(const TalusShape *shape, TalusVec3 d, TalusFacing *f)
 {
     const TalusHull *hull = &shape->hull;
@@ -181,8 +183,8 @@ TALUS_INLINE void talus_facing_hull(const TalusShape *shape, TalusVec3 d, TalusF
         f->point[k] = shape->def.vertex[hull->loop[first + k * corners / f->count]];
 }
 
-/* Finds the part of a convex shape that faces d, a unit vector in the body's frame; of spheres and ellipsoids a point. It
- * is a part of the core: the surface of a sphere or capsule is talus_core_margin farther out. */
+/* Finds the part of a convex shape that faces d, a unit vector in the body's frame; of spheres and ellipsoids a point.
+ * It is a part of the core: the surface of a sphere or capsule is talus_core_margin farther out. */
 TALUS_INLINE void talus_find_facing(const TalusShape *shape, TalusVec3 d, TalusFacing *f)
 {
     const TalusShapeDef *def = &shape->def;

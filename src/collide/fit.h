@@ -13,9 +13,9 @@
 
 typedef enum TalusFitResult {
     TALUS_FIT_OK,
-    TALUS_FIT_BODY_TOO_LARGE,
-    TALUS_FIT_WALL_TOO_LARGE,
-    TALUS_FIT_PLANE_OBLIQUE
+    TALUS_FIT_BODY_TOO_LARGE, /* a body of the grid meets two images of another even at rest */
+    TALUS_FIT_WALL_TOO_LARGE, /* a wall, no plane, meets two images of a body even at rest */
+    TALUS_FIT_PLANE_OBLIQUE   /* a plane is not parallel to a periodic axis */
 } TalusFitResult;
 
 typedef struct TalusFit {
@@ -25,11 +25,10 @@ typedef struct TalusFit {
     int clipped;           /* bodies and walls that may miss a contact by a clipped margin */
     TalusFitResult result; /* TALUS_FIT_OK, or what does not fit even with all speeds zero; then: */
     int axis;              /* axis of the period */
-    uint32_t body;         /* slot of the wall or plane */
-    TalusShapeKind kind;   /* its shape */
+    uint32_t body;         /* slot of the wall or plane; not set for a body of the grid */
+    TalusShapeKind kind;   /* shape of that wall */
     double length;         /* length of the period */
-    double
-        reach; /* of a body: its resting fat radius; of a wall: extent, margin and the body beside it */
+    double reach; /* resting fat radius of the body; wall: extent, margin and a body beside it */
 } TalusFit;
 
 /* Margin of body i at rest: without the part that grows with its speeds. */
@@ -68,11 +67,11 @@ TALUS_INLINE bool talus_fit_set_fault(TalusFit *fit, TalusFitResult result, cons
     return false;
 }
 
-/* True if the wall fits the period along fit->axis; may clip wall->margin and lower fit->limit for it. A plane fits if it
- * is parallel to the axis. Any other wall fits if the sum of its extent from its position, its margin and the largest fat
- * radius is below half of the period's length. If the sum is larger, the wall's margin is clipped: to its resting margin
- * plus half of the length that remains beside a resting body, and the limit of fat radii is lowered to the rest. If no
- * length remains, the wall does not fit. */
+/* True if the wall fits the period along fit->axis; may clip wall->margin and lower fit->limit for it. A plane fits if
+ * it is parallel to the axis. Any other wall fits if the sum of its extent from its position, its margin and the
+ * largest fat radius is below half of the period's length. If the sum is larger, the wall's margin is clipped: to its
+ * resting margin plus half of the length that remains beside a resting body, and the limit of fat radii is lowered to
+ * the rest. If no length remains, the wall does not fit. */
 TALUS_INLINE bool talus_fit_wall(TalusFit *fit, const TalusBodyView *v, const TalusDetectOptions *o,
                                  TalusVec3 drift, TalusWall *wall, double unit)
 {
@@ -123,7 +122,8 @@ TALUS_INLINE void talus_fit_period(TalusFit *fit, const TalusBodyView *v,
     }
 }
 
-/* True if a fat radius reaches the limit and so will be clipped, or if a wall with a clipped margin may miss a contact. */
+/* True if a fat radius reaches the limit and so will be clipped, or if a wall with a clipped margin may miss a
+ * contact. */
 TALUS_INLINE bool talus_fit_has_clipped(const TalusFit *fit)
 {
     return !(fit->largest < fit->limit) || fit->clipped > 0;

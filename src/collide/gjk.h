@@ -22,12 +22,12 @@
 #define TALUS_OUTLINE static __attribute__((noinline, unused))
 #endif
 
-/* Two convex bodies; the second may be a triangle. */
+/* Two convex bodies; the second may be a triangle, which has no axes: `centre` is then the mean of its corners. */
 typedef struct TalusConvexPair {
     const TalusShape *a, *b; /* b NULL: b is the triangle `corner` */
     TalusVec3 axis[3];       /* axes of b in the frame of a */
     TalusVec3 centre;        /* position of b in the frame of a */
-    TalusVec3 corner[3];     /* in the frame of a */
+    TalusVec3 corner[3];     /* of the triangle, in the frame of a */
     double size;             /* size of the smaller body, the scale of tolerances */
 } TalusConvexPair;
 
@@ -105,9 +105,9 @@ TALUS_INLINE void talus_keep_nearer(TalusSimplexPoint *best, TalusSimplexPoint o
 }
 
 /* Point of the triangle a b c = w[i] w[j] w[k] nearest to the origin. If the origin projects outside the triangle, the
- * point is on an edge that has the origin and the triangle on different sides. Signed areas, of the triangle (origin, b,
- * c) and its like, are computed as b x (c - b): the rounding error is relative to |b| |c - b|, that of b x c would be
- * relative to |b| |c|. If the origin projects inside, v is a multiple of the triangle's normal, so its direction is
+ * point is on an edge that has the origin and the triangle on different sides. Signed areas, of the triangle (origin,
+ * b, c) and its like, are computed as b x (c - b): the rounding error is relative to |b| |c - b|, that of b x c would
+ * be relative to |b| |c|. If the origin projects inside, v is a multiple of the triangle's normal, so its direction is
  * accurate however short v is. */
 TALUS_INLINE TalusSimplexPoint talus_nearest_of_triangle(const TalusVec3 *w, int i, int j, int k)
 {
@@ -138,8 +138,8 @@ TALUS_INLINE TalusSimplexPoint talus_nearest_of_triangle(const TalusVec3 *w, int
     return best;
 }
 
-/* Point of the tetrahedron w[0 .. 3] nearest to the origin, on one of its faces; count 0 if the origin is inside. A flat
- * tetrahedron has no inside. */
+/* Point of the tetrahedron w[0 .. 3] nearest to the origin, on one of its faces; count 0 if the origin is inside. A
+ * flat tetrahedron has no inside. */
 TALUS_INLINE TalusSimplexPoint talus_nearest_of_tetrahedron(const TalusVec3 *w)
 {
     TalusVec3 x = talus_sub(w[1], w[0]), y = talus_sub(w[2], w[0]), z = talus_sub(w[3], w[0]);
@@ -169,7 +169,7 @@ typedef struct TalusGjk {
     TalusGjkResult result;
     int count;         /* number of points of the simplex, all of C */
     TalusVec3 w[4];    /* points a - b of C */
-    TalusVec3 on_a[4]; /* for each of them, the point a of the first core */
+    TalusVec3 on_a[4]; /* for each point of w, the point a of the first core */
     double weight[4];  /* weights of w in v; not updated if the origin is inside the tetrahedron */
     TalusVec3 v;       /* point of the simplex nearest to the origin */
     double norm2;      /* |v|^2 */
@@ -205,8 +205,8 @@ TALUS_INLINE bool talus_gjk_has_point(const TalusGjk *g, TalusVec3 w)
     return false;
 }
 
-/* Adds the point w of C, with its point on a, to the simplex and updates v. Returns false to end the iteration: the origin
- * is inside the simplex (TALUS_GJK_MEET), or v does not come nearer. */
+/* Adds the point w of C, with its point on a, to the simplex and updates v. Returns false to end the iteration: the
+ * origin is inside the simplex (TALUS_GJK_MEET), or v does not come nearer. */
 TALUS_INLINE bool talus_gjk_add_point(TalusGjk *g, TalusVec3 w, TalusVec3 on_a)
 {
     g->w[g->count] = w;
@@ -229,8 +229,8 @@ TALUS_INLINE bool talus_gjk_add_point(TalusGjk *g, TalusVec3 w, TalusVec3 on_a)
 }
 
 /* Computes the distance between the cores of a and of b, with b moved by `shift`. `start` is a nonzero estimate of v.
- * Ends early if the distance is not below `limit` (TALUS_GJK_FAR) or at most `touching` (TALUS_GJK_MEET). If the result is
- * TALUS_GJK_APART, the error of |v| is at most 2^-40 |v|, 2^-47 of the largest |w| or 2^-36 of p->size, whichever is
+ * Ends early if the distance is not below `limit` (TALUS_GJK_FAR) or at most `touching` (TALUS_GJK_MEET). If the result
+ * is TALUS_GJK_APART, the error of |v| is at most 2^-40 |v|, 2^-47 of the largest |w| or 2^-36 of p->size, whichever is
  * largest, unless rounding or TALUS_GJK_ROUNDS end the iteration earlier. */
 TALUS_OUTLINE void talus_gjk(const TalusConvexPair *p, TalusVec3 shift, TalusVec3 start,
                              double limit, double touching, TalusGjk *g)

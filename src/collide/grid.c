@@ -9,17 +9,18 @@
 #include <float.h>
 
 enum {
-    SMALL_SAMPLE =
-        16,      /* if fewer random slots have free bodies, the first free bodies are the sample */
-    GRAIN = 8192 /* bodies or entries of a chunk */
+    SMALL_SAMPLE = 16, /* with fewer free bodies in random slots, the first free ones are sampled */
+    GRAIN = 8192       /* bodies or entries of a chunk */
 };
 
+/* Fat radius of body i, m. */
 static double fat_radius(const TalusGrid *grid, uint32_t i)
 {
     return talus_fat_radius(grid->bodies, grid->options, grid->drift, i);
 }
 
-/* True for shapes that can only be walls, such as planes and meshes, and for large bodies that do not move freely. */
+/* True for shapes that can only be walls, such as planes and meshes, and for large bodies (TalusGrid.large) that are
+ * not free. */
 static bool is_wall(const TalusGrid *grid, uint32_t i)
 {
     return talus_shape_has(talus_body_kind(grid->bodies, i), TALUS_TRAIT_WALL) ||
@@ -38,8 +39,9 @@ static bool can_be_sampled(const TalusBodyView *v, int i)
     return fabs(x.x) + fabs(x.y) + fabs(x.z) + fabs(u.x) + fabs(u.y) + fabs(u.z) < INFINITY;
 }
 
-/* Samples slots at random, because a regular stride could meet the same place in every row of bodies. The same number of
- * slots gives the same sample. Writes the sampled free bodies, some perhaps twice, to `out`; returns their number. */
+/* Samples slots at random, because a regular stride could meet the same place in every row of bodies. The same number
+ * of slots gives the same sample. Writes the sampled free bodies, some perhaps twice, to `out`; returns their
+ * number. */
 static int sample_random(const TalusBodyView *v, uint32_t *out)
 {
     TalusRng rng = talus_rng_from_seed((uint64_t)v->count);
@@ -112,7 +114,8 @@ static void choose_sizes(TalusGrid *grid, const uint32_t *sample, int count)
 }
 
 /* Sets *low and *high, the range of the box along one axis, in units: mean -+ four mean deviations of the sample's
- * positions, cut at the outermost. This contains all of a uniform bed, and is hardly wider if a few bodies are far away. */
+ * positions, cut at the outermost. This contains all of a uniform bed, and is hardly wider if a few bodies are far
+ * away. */
 static void choose_range(const TalusGrid *grid, const uint32_t *sample, int count, int axis,
                          double *low, double *high)
 {
@@ -131,15 +134,15 @@ static void choose_range(const TalusGrid *grid, const uint32_t *sample, int coun
     *high = fmin(most, mean + 4.0 * deviation) / grid->unit;
 }
 
-/* Samples the bodies and sets moving, drift, unit, per_unit, edge_factor, large, low and high of the grid. Sets only
- * moving = 0 if no body can be sampled. */
+/* Samples the bodies and sets sampled, drift, unit, per_unit, edge_factor, large, low and high of the grid. Sets only
+ * sampled = 0 if no body can be sampled. */
 static void choose_parameters(TalusGrid *grid)
 {
     uint32_t sample[TALUS_GRID_SAMPLE];
     int count = grid->bodies->count > TALUS_GRID_SAMPLE ? sample_random(grid->bodies, sample) : 0;
     if (count < SMALL_SAMPLE)
         count = sample_first(grid->bodies, sample);
-    grid->moving = count;
+    grid->sampled = count;
     if (count == 0)
         return;
     choose_drift(grid, sample, count);
@@ -170,7 +173,8 @@ static TalusStatus count_walls(TalusGrid *grid, int *wall_shapes, int *large_wal
     return TALUS_OK;
 }
 
-/* Lists the walls in grid->wall. If too many bodies are walls only because they are large, they go into the grid instead. */
+/* Lists the walls in grid->wall. If too many bodies are walls only because they are large, they go into the grid
+ * instead. */
 static TalusStatus collect_walls(TalusGrid *grid)
 {
     const TalusBodyView *v = grid->bodies;
@@ -201,8 +205,9 @@ static void lower_to(atomic_llong *value, long long candidate)
         ;
 }
 
-/* Returns the fat radius of slot i in units, negated if the body is not a free sphere; 0 for a dead slot, a wall or a body
- * with bad numbers. Records the lowest slot with bad numbers in bad_body or odd_sphere. */
+/* Returns the fat radius of slot i in units, negated if the body is not a free sphere; 0 for a dead slot, a wall, a
+ * body with numbers that are not finite, or a sphere whose size is not its radius. Lowers bad_body or odd_sphere to i
+ * for such a sphere or body, and bad_body for a fat radius outside the range of float. */
 static float measure_body(TalusGrid *grid, uint32_t i)
 {
     const TalusBodyView *v = grid->bodies;
@@ -215,7 +220,7 @@ static float measure_body(TalusGrid *grid, uint32_t i)
         lower_to(&grid->odd_sphere, i);
     else if (!is_wall(grid, i)) {
         float fat = (float)(fat_radius(grid, i) * grid->per_unit * TALUS_GRID_SLACK);
-        if (grid->moving > 0 && !(fat >= FLT_MIN && fat <= FLT_MAX))
+        if (grid->sampled > 0 && !(fat >= FLT_MIN && fat <= FLT_MAX))
             lower_to(&grid->bad_body, i);
         return sphere && talus_is_free(v, i) ? fat : -fat;
     }
@@ -348,11 +353,11 @@ static void copy_bodies_chunk(void *context, int64_t begin, int64_t end, int64_t
             i = resolve_image(grid, k, i);
         grid->radius[k] = (float)(grid->bodies->radius[i] * per_unit / TALUS_GRID_SLACK);
         if (grid->fat[i] < 0.0f)
-            grid->entry[k].b |= TALUS_NOT_MOVING_SPHERE;
+            grid->entry[k].b |= TALUS_NOT_FREE_SPHERE;
     }
 }
 
-/* Fills entry, start, body and radius of the grid: bodies and images sorted by cell. */
+/* Fills entry, start, body, radius and, with a period, image of the grid: bodies and images sorted by cell. */
 static TalusStatus sort_into_cells(TalusGrid *grid, TalusPool *pool, TalusScratch *scratch)
 {
     size_t count = (size_t)grid->bodies->count + (size_t)grid->image_count;
@@ -371,7 +376,7 @@ static TalusStatus sort_into_cells(TalusGrid *grid, TalusPool *pool, TalusScratc
     return TALUS_OK;
 }
 
-/* Sets fat and size_class of the grid for all bodies. Fails if a body has bad numbers. */
+/* Sets fat and size_class of the grid for all bodies. Fails if a body has bad numbers (measure_body). */
 static TalusStatus measure_bodies(TalusGrid *grid, TalusPool *pool)
 {
     int count = grid->bodies->count;
@@ -389,14 +394,15 @@ static TalusStatus measure_bodies(TalusGrid *grid, TalusPool *pool)
     return TALUS_OK;
 }
 
+/* Lists the walls and measures all other bodies, with the present drift. */
 static TalusStatus measure_walls_and_bodies(TalusGrid *grid, TalusPool *pool)
 {
     TALUS_TRY(collect_walls(grid));
     return measure_bodies(grid, pool);
 }
 
-/* Makes the images of bodies near the sides of a period. A drift widens the margins of bodies that do not share it; so if
- * some are too wide for the period, all bodies are measured again without drift. */
+/* Makes the images of bodies near the sides of a period. A drift widens the margins of bodies that do not share it; so
+ * if some are too wide for the period, all bodies are measured again without drift. */
 static TalusStatus make_images(TalusGrid *grid, TalusPool *pool)
 {
     TALUS_TRY(talus_grid_fit_period(grid));
@@ -423,7 +429,7 @@ TalusStatus talus_grid_build(TalusGrid *grid, TalusPool *pool, TalusScratch *scr
     grid->image = NULL;
     choose_parameters(grid);
     TALUS_TRY(measure_walls_and_bodies(grid, pool));
-    if (grid->moving == 0)
+    if (grid->sampled == 0)
         return TALUS_OK;
     if (bodies->period)
         TALUS_TRY(make_images(grid, pool));

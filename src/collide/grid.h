@@ -2,15 +2,15 @@
  *
  * Every bounded body has a fat radius, its radius plus a margin (talus_body_margin)
  *     envelope size / 2 + h (|v - d| + |d| / 2 + friction (|v - d| + surface speed) + spin + reference speed)
- * so that the envelope of a pair is at most the sum of the margins of the two bodies. The drift d is the mean velocity of the
- * sampled bodies; spin is the speed at which rotation may close a gap (talus_closing_spin_speed). Bodies are divided into levels
- * by size: the cells of a level are at least as wide as the fat diameters of its bodies, so partners of one level are
- * in the same or in neighbouring cells.
+ * so that the envelope of two such bodies is at most the sum of their margins. The drift d is the mean velocity of the
+ * sampled bodies, or 0 (TalusGrid.drift); spin is the speed at which rotation may close a gap
+ * (talus_closing_spin_speed). Bodies are divided into levels by size: the cells of a level are at least as wide as the
+ * fat diameters of its bodies, so partners of one level are in the same or in neighbouring cells.
  *
- * The cells of a level form a box of at most two cells per body, or 27, periodic in all directions. Bodies outside fold
- * back into it, so a body far away costs nothing, and the cells of a row are contiguous in memory. Cell edges are
- * edge_factor times powers of two; edge_factor and the box are chosen from a sample of bodies. These choices affect the
- * speed of the search, never its result. Walls (wall.h) are not in the grid. */
+ * The cells of a level form a box of at most two cells per body (one from 2^29 bodies on), or 27, periodic in all
+ * directions. Bodies outside fold back into it, so a body far away costs nothing, and the cells of a row are contiguous
+ * in memory. Cell edges are edge_factor times powers of two; edge_factor and the box are chosen from a sample of
+ * bodies. These choices affect the speed of the search, never its result. Walls (wall.h) are not in the grid. */
 #ifndef TALUS_COLLIDE_GRID_H
 #define TALUS_COLLIDE_GRID_H
 
@@ -19,17 +19,18 @@
 
 #include <stdatomic.h>
 
-/* Bit of TalusGrid.entry[].b, set unless the body is a free sphere. */
-#define TALUS_NOT_MOVING_SPHERE UINT32_C(0x80000000)
+/* Bit of TalusGrid.entry[].b, set unless the body is a free sphere. The other bits are the slot of the body. */
+#define TALUS_NOT_FREE_SPHERE UINT32_C(0x80000000)
 
 /* A body in units of TalusGrid.unit, a power of two, so that scaling positions is exact. */
 typedef struct TalusGridBody {
-    double x, y, z, fat;
+    double x, y, z; /* position */
+    double fat;     /* fat radius */
 } TalusGridBody;
 
 /* Image of a body, shifted by a period along the axes whose bits (1 << axis) are set in `shift`. */
 typedef struct TalusGridImage {
-    uint32_t body;
+    uint32_t body; /* slot */
     uint8_t shift;
 } TalusGridImage;
 
@@ -37,39 +38,37 @@ typedef struct TalusGrid {
     /* Valid during a call. */
     const TalusBodyView *bodies;
     const TalusDetectOptions *options;
-    int moving;      /* free bodies in the sample; 0: nothing can touch */
+    int sampled;     /* number of sampled free bodies; 0: there are none, so nothing can touch */
     TalusVec3 drift; /* mean velocity of the sample, m/s; 0 if that clips margins (make_images) */
     double unit;     /* m: the power of two above the mean fat radius of the sample */
     double per_unit; /* 1 / unit */
-    double edge_factor;  /* cell edges are edge_factor times a power of two, in units */
-    double large;        /* m: a larger fat radius makes a body that is not free a wall */
-    TalusVec3 low, high; /* box that contains most of the sample, in units */
-    atomic_llong
-        bad_body; /* lowest slot with bad numbers (talus_refuse_bad_numbers); INT64_MAX: none */
-    atomic_llong odd_sphere; /* lowest slot of a sphere whose size is not its radius; as above */
+    double edge_factor;      /* cell edges are edge_factor times a power of two, in units */
+    double large;            /* m: a larger fat radius makes a body that is not free a wall */
+    TalusVec3 low, high;     /* box that contains most of the sample, in units */
+    atomic_llong bad_body;   /* lowest slot for talus_refuse_bad_numbers; INT64_MAX: none */
+    atomic_llong odd_sphere; /* lowest slot for talus_refuse_sphere_size; INT64_MAX: none */
 
     TalusLevel level[TALUS_MAX_LEVELS]; /* coarsest first */
     int levels;
-    uint32_t cells;   /* of all levels */
-    uint32_t members; /* bodies and images in the grid */
-    atomic_uint
-        size_class[TALUS_SIZE_CLASSES]; /* bodies and images by size class (talus_size_class) */
-    uint8_t level_of_class[TALUS_SIZE_CLASSES];
+    uint32_t cells;                             /* of all levels */
+    uint32_t members;                           /* bodies and images in the grid */
+    atomic_uint size_class[TALUS_SIZE_CLASSES]; /* bodies and images by talus_size_class */
+    uint8_t level_of_class[TALUS_SIZE_CLASSES]; /* set for classes with bodies */
 
     TalusWall *wall; /* in units */
     int walls;
 
     float *fat; /* by slot, then image; units; 0: not in the grid; < 0: not a free sphere */
-    TalusPair
-        *entry; /* a: cell, b: body, with a flag; sorted by cell; dead slots and walls at the end */
-    uint32_t *start;     /* first entry of each cell, [cells + 2] */
+    /* Bodies and images, sorted by cell; dead slots and walls last. a: cell; b: slot and TALUS_NOT_FREE_SPHERE. */
+    TalusPair *entry;
+    uint32_t *start;     /* [cells + 2]: first entry of each cell; cell `cells`: not in the grid */
     TalusGridBody *body; /* [members], in the order of entry, in the scratch block */
-    float *radius;       /* [members], sphere radii, rounded down; in the scratch block */
+    float *radius; /* [members], units: radii (TalusBodyView), rounded down; in the scratch block */
 
     /* In periodic space (grid_images.c), a body near a lower side has an entry for each of its images beyond the upper
      * side. Images are numbered from bodies->count. */
     TalusFit fit;
-    TalusGridImage *images;
+    TalusGridImage *images; /* [image_count] */
     int image_count;
     uint8_t
         *image; /* [members]: bits of the axes along which the entry is shifted; NULL: no period */
@@ -82,17 +81,21 @@ typedef struct TalusScratch {
     TalusSorter sorter;
 } TalusScratch;
 
-/* Lists the walls and sorts all other bodies into cells. Fails if a body's numbers are not finite, naming its slot. */
+/* Lists the walls and sorts all other bodies into cells; without a free body there are no cells and no members. Keeps
+ * `bodies` and `options` for the search. Fails as talus_detect does for a faulty body, a body or wall that does not fit
+ * the period, or too many cells or images; the grid is then incomplete. */
 TalusStatus talus_grid_build(TalusGrid *grid, TalusPool *pool, TalusScratch *scratch,
                              const TalusBodyView *bodies, const TalusDetectOptions *options);
+/* Releases the memory of the grid; its pointers stay set. */
 void talus_grid_clear(TalusGrid *grid);
 
 /* ---- grid_images.c ---- */
 /* Computes grid->fit: the limit of fat radii; clips margins of walls (fit.h). Fails if a body or wall would meet two
- * images of another even at rest. */
+ * images of another even at rest, or if a plane is not parallel to a periodic axis. */
 TalusStatus talus_grid_fit_period(TalusGrid *grid);
 /* Clips fat radii to the limit and counts the bodies that may miss a contact by it (fit.clipped); then makes all
- * images, sets their fat radii and counts them in size_class. */
+ * images, sets their fat radii and counts them in size_class. Sets grid->image, not yet its elements. Fails if bodies
+ * and images exceed 31 bits. */
 TalusStatus talus_grid_make_images(TalusGrid *grid);
 
 #endif

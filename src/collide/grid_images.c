@@ -5,7 +5,8 @@
  * of the two may be shifted, along different axes. So every nonempty subset of the axes along which a body is near the
  * lower side gives an image, and broad.c takes pairs of entries that have no shifted axis in common.
  *
- * A body is near a side if its distance from the side is below the sum of its fat radius and the largest of all. */
+ * A body is near a side if its distance from the side is below the sum of its fat radius and the largest of all,
+ * enlarged by TALUS_GRID_SLACK. */
 #include "collide/grid.h"
 
 #include "base/memory.h"
@@ -25,7 +26,7 @@ static void clip_fat_radius(TalusGrid *grid, int i, float clipped)
     atomic_fetch_add(&grid->size_class[talus_size_class((double)clipped, per_edge_factor)], 1);
 }
 
-/* Clips all fat radii above the limit, and sets fit.largest to the limit. */
+/* Clips all fat radii above talus_clipped_fat_radius, and sets fit.largest to that. */
 static void clip_fat_radii(TalusGrid *grid)
 {
     double limit = talus_clipped_fat_radius(&grid->fit) * grid->per_unit;
@@ -85,7 +86,7 @@ TalusStatus talus_grid_make_images(TalusGrid *grid)
             TALUS_TRY(add_images(grid, i, sides));
     }
     size_t all = (size_t)count + (size_t)grid->image_count;
-    if (all >= TALUS_NOT_MOVING_SPHERE)
+    if (all >= TALUS_NOT_FREE_SPHERE)
         return talus_fail(TALUS_ERR_UNSUPPORTED, "detect: %zu bodies and images exceed 31 bits",
                           all);
     TALUS_TRY(TALUS_GROW(grid->fat, all, (size_t)count, "fat radii"));

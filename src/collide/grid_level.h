@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-    TALUS_MAX_LEVELS = 32,
+    TALUS_MAX_LEVELS = 32,     /* smaller bodies share the last level */
     TALUS_SIZE_CLASSES = 2048, /* as many as exponents of a double */
     TALUS_EDGE_FACTORS = 32,   /* candidates for edge_factor; bins for sizes within an octave */
     TALUS_GRID_SAMPLE = 1024,  /* slots sampled to choose unit, edge_factor, large, drift and box */
@@ -25,20 +25,21 @@ typedef struct TalusLevel {
     double edge;       /* of a cell */
     double per_edge;   /* 1 / edge */
     int64_t origin[3]; /* cell coordinates of the box's first cell */
-    int64_t cells[3];  /* size of the box; at least 3 each, so that all neighbours differ */
-    uint32_t first;    /* index of the level's first cell; x runs fastest, then y, then z */
+    int64_t cells[3];  /* cells along each axis; at least 3, so that all neighbours differ */
+    uint32_t first;    /* index over all levels of its first cell; x runs fastest, then y, z */
     uint32_t bodies;   /* bodies and images of the level */
 } TalusLevel;
 
 /* ---- bodies ---- */
 
-/* True if all numbers of the body that detection reads are finite. */
+/* True if position, velocity, radius, spin and, unless the body is a sphere, orientation of body i are finite. */
 TALUS_INLINE bool talus_body_is_finite(const TalusBodyView *v, int64_t i)
 {
     TalusVec3 x = v->position[i], u = v->velocity[i];
     double sum =
         fabs(x.x) + fabs(x.y) + fabs(x.z) + fabs(u.x) + fabs(u.y) + fabs(u.z) + v->radius[i];
-    if (talus_body_kind(v, (uint32_t)i) != TALUS_SHAPE_SPHERE) { /* whose orientation is read */
+    /* the orientation of a sphere is not read */
+    if (talus_body_kind(v, (uint32_t)i) != TALUS_SHAPE_SPHERE) {
         TalusQuat q = v->orientation[i];
         sum += fabs(q.w) + fabs(q.x) + fabs(q.y) + fabs(q.z);
     }
@@ -48,8 +49,8 @@ TALUS_INLINE bool talus_body_is_finite(const TalusBodyView *v, int64_t i)
 }
 
 /* Margin of body i, m: fat radius less radius. The margins of two bodies together cover any closing speed (envelope.h):
- * with the drift d, each of |v_a - v_b|, |v_a| and |v_b| is at most |v_a - d| + |v_b - d| + |d|. The margin of a contains
- * |v_a - d| + |d| / 2, that of b |v_b - d| + |d| / 2. */
+ * with the drift d, each of |v_a - v_b|, |v_a| and |v_b| is at most |v_a - d| + |v_b - d| + |d|. The margin of a
+ * contains |v_a - d| + |d| / 2, that of b |v_b - d| + |d| / 2. */
 TALUS_INLINE double talus_body_margin(const TalusBodyView *v, const TalusDetectOptions *o,
                                       TalusVec3 drift, uint32_t i)
 {
@@ -121,7 +122,7 @@ TALUS_INLINE int64_t talus_fold_cell(const TalusLevel *level, int axis, int64_t 
     return k < 0 ? k + cells : k;
 }
 
-/* Halves the longest side, but not below 3, until the box has at most `budget` cells or all sides are 3. */
+/* Halves the longest side, rounded up and not below 3, until the box has at most `budget` cells or all sides are 3. */
 TALUS_INLINE void talus_shrink_cell_box(int64_t cells[3], double budget)
 {
     while ((double)cells[0] * (double)cells[1] * (double)cells[2] > budget) {

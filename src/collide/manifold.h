@@ -1,9 +1,9 @@
 /* collide/manifold.h - manifold of two convex bodies whose nearest points are known; for host and device.
  *
  * The facing parts of both bodies (facing.h) are projected along the normal. The part with fewer corners (b's if the
- * numbers are equal) is clipped to the other part (Sutherland and Hodgman), and each corner of the result is a candidate.
- * The gap of a candidate is the distance of the two parts there, along the normal. The nearest points are a candidate
- * too if no corner is as near. Everything is in the frame of a. */
+ * numbers are equal) is clipped to the other part (Sutherland and Hodgman), and each corner of the result is a
+ * candidate. The gap of a candidate is the distance of the two parts there, along the normal. The nearest points are a
+ * candidate too if no corner is as near. Everything is in the frame of a. */
 #ifndef TALUS_COLLIDE_MANIFOLD_H
 #define TALUS_COLLIDE_MANIFOLD_H
 
@@ -15,8 +15,8 @@
 #define TALUS_MANIFOLD_NEAREST 0x1p-22 /* difference of gaps below which points are equally near */
 /* sin^2 of the angle below which two lines count as parallel */
 #define TALUS_MANIFOLD_PARALLEL 0x1p-10
-/* Factor by which a candidate's squared distance or area must exceed that of an earlier candidate to be chosen instead, so
- * that rounding does not decide. */
+/* Factor by which a candidate's squared distance or area must exceed that of an earlier candidate to be chosen instead,
+ * so that rounding does not decide. */
 #define TALUS_MANIFOLD_EXCESS (1.0 + 0x1p-8)
 /* Ratio of the areas of the two triangles in talus_choose_spread up to which the smaller triangle does not count. */
 #define TALUS_MANIFOLD_THIN 0x1p-8
@@ -31,9 +31,10 @@ enum {
 
 /* Candidate for a manifold point: a corner of the clipped part. u, v: coordinates across the normal; height: along it.
  * `id` numbers the corner of the original part, or the intersection of an edge with a border (talus_cut_edge). `edge`
- * numbers the edge that leads to the next candidate: 0 .. 7 are edges of the original part, 8 .. 15 run along a border. */
+ * numbers the edge that leads to the next candidate: 0 .. 7 are edges of the original part, 8 .. 15 run along a
+ * border. */
 typedef struct TalusCandidate {
-    double u, v, height, gap;
+    double u, v, height, gap; /* m */
     uint32_t id, edge;
 } TalusCandidate;
 
@@ -114,7 +115,8 @@ typedef struct TalusClipBorder {
     double turn; /* outside is to the right of (x, y) for 1, to the left for -1, behind for 0 */
 } TalusClipBorder;
 
-/* Returns border k of the region. Its turn is that of the polygon; 0 if the region is a line: outside is beyond end k. */
+/* Returns border k of the region. Its turn is that of the polygon; 0 if the region is a line, where outside
+ * is beyond end k. */
 TALUS_INLINE TalusClipBorder talus_clip_region_border(const TalusClipRegion *s, int k)
 {
     int next = k + 1 < s->count ? k + 1 : 0;
@@ -135,8 +137,8 @@ TALUS_INLINE double talus_distance_outside(const TalusClipBorder *b, const Talus
 }
 
 /* Returns the intersection of the edge from p to q with a border, given the distances of p and q outside of the border.
- * The intersection has the id first + stride * p->edge + border. The edge that follows is p's if that leads inside, else
- * the one along the border, number first + border. */
+ * The intersection has the id first + stride * p->edge + border. The edge that follows is p's if that leads inside,
+ * else the one along the border, number first + border. */
 TALUS_INLINE TalusCandidate talus_cut_edge(const TalusCandidate *p, const TalusCandidate *q,
                                            double outside_p, double outside_q, int border,
                                            uint32_t first, uint32_t stride)
@@ -217,8 +219,8 @@ TALUS_INLINE double talus_squared_distance(const TalusCandidate *p, double u, do
     return (p->u - u) * (p->u - u) + (p->v - v) * (p->v - v);
 }
 
-/* Returns the index of the candidate that, beyond side q r or r p of the triangle p q r, spans the largest triangle with
- * that side; -1 if twice the area of none is above `least`. */
+/* Returns the index of the candidate that, beyond side q r or r p of the triangle p q r, spans the largest triangle
+ * with that side; -1 if twice the area of none is above `least`. */
 TALUS_INLINE int talus_choose_beyond_triangle(const TalusCandidate *c, int count, int p, int q,
                                               int r, double least)
 {
@@ -235,11 +237,11 @@ TALUS_INLINE int talus_choose_beyond_triangle(const TalusCandidate *c, int count
     return best;
 }
 
-/* If there are more than four candidates, moves up to four of them to the front, in this order: p, the candidate farthest
- * from the mean of all; q, the one farthest from p; on the left and on the right of the line p q, the one that spans the
- * largest triangle with p and q. If one side has no triangle, or one of at most TALUS_MANIFOLD_THIN of the other's area,
- * talus_choose_beyond_triangle chooses the fourth instead. Gaps have no influence, so the choice is stable while gaps of
- * resting bodies fluctuate. Returns the number of chosen candidates. */
+/* If there are more than four candidates, moves up to four of them to the front, in this order: p, the candidate
+ * farthest from the mean of all; q, the one farthest from p; on the left and on the right of the line p q, the one that
+ * spans the largest triangle with p and q. If one side has no triangle, or one of at most TALUS_MANIFOLD_THIN of the
+ * other's area, talus_choose_beyond_triangle chooses the fourth instead. Gaps have no influence, so the choice is
+ * stable while gaps of resting bodies fluctuate. Returns the number of chosen candidates. */
 TALUS_INLINE int talus_choose_spread(TalusCandidate *c, int count)
 {
     if (count <= TALUS_MANIFOLD_MAX)
@@ -305,9 +307,9 @@ TALUS_INLINE void talus_keep_nearest(TalusCandidate *c, int count, const TalusCa
     c[closest] = *nearest;
 }
 
-/* Drops candidates with a gap below `least`, the gap of the nearest points less a tolerance; returns the number left. No
- * points of the two parts are nearer than the nearest points: a candidate with a smaller gap lies outside of an inclined
- * part, by no more than the tolerance of clipping. */
+/* Drops candidates with a gap below `least`, the gap of the nearest points less a tolerance; returns the number left.
+ * No points of the two parts are nearer than the nearest points: a candidate with a smaller gap lies outside of an
+ * inclined part, by no more than the tolerance of clipping. */
 TALUS_INLINE int talus_drop_gaps_below(TalusCandidate *c, int count, double least)
 {
     int kept = 0;
@@ -346,7 +348,8 @@ TALUS_INLINE TalusVec3 talus_candidate_point(const TalusClipRegion *s, const Tal
 
 /* ---- two bodies ------------------------------------------------------------------------------ */
 
-/* Sets the part to the triangle, turned towards d. Its id is 1 if the order of the corners gives a normal along d, else 0. */
+/* Sets the part to the triangle, turned towards d. Its id is 1 if its corners are anticlockwise seen from
+ * the side that d points to, else 0. */
 TALUS_INLINE void talus_facing_triangle(const TalusVec3 corner[3], TalusVec3 d, TalusFacing *f)
 {
     TalusVec3 n = talus_cross(talus_sub(corner[1], corner[0]), talus_sub(corner[2], corner[0]));
@@ -388,7 +391,8 @@ TALUS_INLINE int talus_clip_facing_parts(const TalusConvexPair *p, TalusClipRegi
     return fine ? talus_clip_part(s, subject, subject_is_b, limit, c) : 0;
 }
 
-/* Feature of the candidate with this id: the ids of both facing parts and `id`; for the nearest points `id` alone. */
+/* Feature of the candidate with this id: a number made of the ids of both facing parts, distinct while b's is below
+ * 1021, and `id`; for the nearest points `id` alone. */
 TALUS_INLINE uint32_t talus_manifold_feature(const TalusFacing *a, const TalusFacing *b,
                                              uint32_t id)
 {

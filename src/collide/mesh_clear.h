@@ -25,7 +25,7 @@ typedef struct TalusClearedBody {
     TalusPose pose;            /* clear pose, in the frame of the surface */
     TalusVec3 translation;     /* from the original position to the clear one */
     double reach;              /* upper limit of gaps, at the original position */
-    double clear_reach;        /* the same at the clear pose: reach + |translation| */
+    double clear_reach;        /* upper limit of gaps at the clear pose: reach + |translation| */
     double margin, size;       /* core margin (geometry/support.h) and size of the body */
 } TalusClearedBody;
 
@@ -122,7 +122,8 @@ TALUS_INLINE bool talus_find_push_out_of_ground(const TalusClearedBody *q, Talus
 }
 
 /* Finds the translation out of the intersected facet whose plane the body is least below. If no facet is intersected by
- * more than TALUS_FACET_CLEAR_DEPTH: that of talus_find_push_out_of_ground. False if there is neither. */
+ * more than TALUS_FACET_CLEAR_DEPTH: that of talus_find_push_out_of_ground. False if there is
+ * neither; do not use *push then. */
 TALUS_OUTLINE bool talus_find_push_out(const TalusClearedBody *q, TalusPushOut *push)
 {
     TalusFacetWalk walk = talus_facets_near_body(q);
@@ -174,9 +175,10 @@ TALUS_OUTLINE bool talus_find_nearest_surface(const TalusClearedBody *q, TalusVe
     return *gap > 0.0 && *gap < INFINITY;
 }
 
-/* Shortens the translation out of a facet for a body that is over an edge or a vertex. As in convex.h, the direction from
- * the nearest point of the surface to the clear pose is that of a shorter translation. Repeated while the length shrinks
- * by the fraction TALUS_FACET_GAIN; a translation to a pose that is not clear is undone. */
+/* Shortens the translation out of a facet for a body that is over an edge or a vertex. As in convex.h, the direction
+ * from the nearest point of the surface to the clear pose is that of a shorter translation. Repeated while the length
+ * shrinks by the fraction TALUS_FACET_GAIN, at most TALUS_FACET_ROUNDS times; a translation to a pose that is not clear
+ * is undone. */
 TALUS_INLINE void talus_shorten_push_out(TalusClearedBody *q)
 {
     double clearance = TALUS_CONVEX_CLEARANCE * q->size, gap, next_gap;
@@ -197,8 +199,8 @@ TALUS_INLINE void talus_shorten_push_out(TalusClearedBody *q)
     }
 }
 
-/* Moves the body clear of the surface. If one translation was enough, and the body's lowest point was not over the facet,
- * the translation is then shortened. */
+/* Moves the body clear of the surface. If one translation was enough, and the body's lowest point was not over the
+ * facet, the translation is then shortened. */
 TALUS_INLINE void talus_push_clear(TalusClearedBody *q)
 {
     TalusPushOut push;
@@ -224,7 +226,8 @@ TALUS_INLINE TalusPose talus_relative_pose(const TalusPose *a, const TalusPose *
     return x;
 }
 
-/* Places body a in the frame of b, a mesh or field, and moves it clear of b. */
+/* Sets *q: body a in the frame of b, a mesh or field, moved clear of b, as far as TALUS_FACET_ROUNDS translations
+ * suffice. */
 TALUS_OUTLINE void talus_clear_body(const TalusPose *a, const TalusPose *b, double reach,
                                     TalusClearedBody *q)
 {

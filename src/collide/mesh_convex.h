@@ -15,15 +15,14 @@
 #include "collide/mesh_manifold.h"
 #include "collide/mesh_parts.h"
 
-/* Half width of a box around the end of a side, over the side's length, in which talus_facets_in_box finds all facets at that
- * vertex. Not 0, because the cells of a field end at the vertex. */
+/* Half width of a box around the end of a side, over the side's length, in which talus_facets_in_box finds all facets
+ * at that vertex. Not 0, because the cells of a field end at the vertex. */
 #define TALUS_FACET_END 0x1p-16
 
 enum {
-    TALUS_FACET_PATCHES = 3, /* capacity of the list of patches */
-    TALUS_FACET_EDGES = 16,  /* capacity of the list of edges and vertices */
-    TALUS_FACET_ON_EDGE =
-        200 /* part of the feature of an edge: plus 8 side + number of the contact */
+    TALUS_FACET_PATCHES = 3,  /* capacity of the list of patches */
+    TALUS_FACET_EDGES = 16,   /* capacity of the list of edges and vertices */
+    TALUS_FACET_ON_EDGE = 200 /* part of an edge's feature: plus 8 side + number of the contact */
 };
 
 /* Candidates of one flat patch. */
@@ -99,9 +98,9 @@ TALUS_OUTLINE void talus_patch_emit_contacts(const TalusMeshQuery *q, TalusPatch
                               talus_candidate_point(&s, &p->c[k]), p->c[k].gap);
 }
 
-/* Adds a candidate to a patch. A corner of the body, or its lowest point, that another facet of the patch has added is not
- * added again (two facets find a point over their common edge). An intersection whose id another facet has used gets the
- * next free id. */
+/* Adds a candidate to a patch. A corner of the body, or its lowest point, that another facet of the patch has added is
+ * not added again (two facets find a point over their common edge). An intersection whose id another facet has used
+ * gets the next free id. */
 TALUS_INLINE void talus_patch_add_candidate(TalusPatchPoints *p, TalusCandidate c)
 {
     bool cut = c.id >= TALUS_FACING_POINTS && c.id != TALUS_FACET_LOWEST;
@@ -125,9 +124,9 @@ TALUS_INLINE void talus_patch_add_candidates(TalusPatchPoints *p, const TalusFac
         talus_patch_add_candidate(p, face->c[k]);
 }
 
-/* Passes the contacts of a patch that the list has no capacity for to the sink. If facet t is the first of the patch with
- * candidates, the candidates of all its facets are collected into p, which is empty before; for later facets of the patch
- * nothing is done. */
+/* Passes the contacts of a patch that the list has no capacity for to the sink. If facet t is the first of the patch
+ * with candidates, the candidates of all its facets are collected into p, which is empty before; for later facets of
+ * the patch nothing is done. */
 TALUS_OUTLINE void talus_patch_emit_unlisted(const TalusMeshQuery *q, int32_t t,
                                              TalusPatchPoints *p)
 {
@@ -149,8 +148,8 @@ TALUS_OUTLINE void talus_patch_emit_unlisted(const TalusMeshQuery *q, int32_t t,
 }
 
 /* Adds the face contacts of facet t to the list of its patch, whose contacts go to the sink at the end. Contacts of a
- * facet alone in its patch go to the sink at once. If the list of patches is full, the patch is evaluated again as a whole
- * (talus_patch_emit_unlisted). */
+ * facet alone in its patch go to the sink at once. If the list of patches is full, the patch is evaluated again as a
+ * whole (talus_patch_emit_unlisted). */
 TALUS_OUTLINE void talus_patch_add_facet(TalusMeshQuery *q, int32_t t, const TalusFacePoints *face)
 {
     const TalusShape *s = q->at.surface;
@@ -205,8 +204,8 @@ TALUS_INLINE bool talus_facet_has_feature(const TalusShape *s, int32_t t, uint32
     return false;
 }
 
-/* True if a facet before g, in the order in which facets are visited, has a contact at the edge or vertex `feature`. Corner
- * k of g is the vertex, or an end of the edge. */
+/* True if a facet before g, in the order in which facets are visited, has a contact at the edge or vertex `feature`.
+ * Corner k of g is the vertex, or an end of the edge. */
 TALUS_OUTLINE bool talus_found_by_earlier_facet(const TalusMeshQuery *q, const TalusLocalFacet *g,
                                                 int k, uint32_t feature)
 {
@@ -227,8 +226,8 @@ TALUS_OUTLINE bool talus_found_by_earlier_facet(const TalusMeshQuery *q, const T
     return false;
 }
 
-/* Returns false if an earlier facet has added the contacts of the edge or vertex `feature` of g. Else records the feature,
- * while the list has capacity, and returns true. */
+/* Returns false if an earlier facet has added the contacts of the edge or vertex `feature` of g. Else records the
+ * feature, while the list has capacity, and returns true. */
 TALUS_INLINE bool talus_claim_edge_or_vertex(TalusMeshQuery *q, const TalusLocalFacet *g, int k,
                                              uint32_t feature)
 {
@@ -243,8 +242,8 @@ TALUS_INLINE bool talus_claim_edge_or_vertex(TalusMeshQuery *q, const TalusLocal
 }
 
 /* Adds the contacts of side k of g, an edge of the surface, with the body's facing part. If that part is a face or a
- * parallel line, the edge is clipped to it, and the two ends that remain are contacts. The nearest points are a contact if
- * no such end is as near. */
+ * parallel line, the edge is clipped to it, and the two ends that remain are contacts. The nearest points are a contact
+ * if no such end is as near. */
 TALUS_OUTLINE void talus_add_edge_points(const TalusMeshQuery *q, const TalusLocalFacet *g, int k,
                                          uint32_t feature, const TalusNearest *near)
 {

@@ -18,8 +18,7 @@
 /* Features: index of a facet times 2^8 plus a number for its part; at a vertex its index with the highest bit set. */
 enum {
     TALUS_FACET_BITS = 8,
-    TALUS_FACET_BALL =
-        190, /* part of the feature of a ball on face or side: plus TalusClosest.where */
+    TALUS_FACET_BALL = 190, /* feature of a ball on face or side: this plus TalusClosest.where */
     TALUS_FACET_UNDER = 199 /* a ball under a field, at the facet above its centre */
 };
 #define TALUS_FACET_VERTEX UINT32_C(0x80000000)
@@ -30,14 +29,14 @@ enum {
 /* A sphere a against a mesh or field b. */
 typedef struct TalusBallQuery {
     const TalusPose *a, *b;
-    TalusVec3 p; /* centre of the ball, in the frame of the facets */
-    double reach;
+    TalusVec3 p;  /* centre of the ball, in the frame of b */
+    double reach; /* upper limit of gaps, m */
     TALUS_MANIFOLD_SINK *sink;
 } TalusBallQuery;
 
 typedef struct TalusNearestFacet {
-    int32_t facet; /* -1: none in reach */
-    TalusClosest closest;
+    int32_t facet;        /* -1: none in reach */
+    TalusClosest closest; /* its point nearest to the centre of the ball */
 } TalusNearestFacet;
 
 /* Feature of part `where` (TALUS_ON_*) of facet t. */
@@ -138,8 +137,8 @@ TALUS_INLINE bool talus_centre_is_inside(const TalusShape *s, const TalusNearest
                      near->closest.from) < 0.0;
 }
 
-/* Adds the contacts of a ball whose centre is outside: one at every minimum of the surface's distance below `limit`, or at
- * the nearest point `near` if rounding hides all minima. */
+/* Adds the contacts of a ball whose centre is outside: one at every minimum of the surface's distance below `limit`, or
+ * at the nearest point `near` if rounding hides all minima. */
 TALUS_OUTLINE void talus_add_ball_outside(const TalusBallQuery *q, double limit,
                                           const TalusNearestFacet *near)
 {

@@ -1,8 +1,8 @@
 /* collide/mesh_parts.h - contacts of a convex body with one facet of a mesh or height field: its face, an edge or a
  * vertex. The body has been moved clear of the surface (mesh_clear.h). For host and device.
  *
- *   1. A body above the facet's plane, or at most TALUS_FACET_CLEAR_DEPTH below it, has face contacts where it projects into
- *      the facet. If its lowest point does, these are all.
+ *   1. A body above the facet's plane, or at most TALUS_FACET_CLEAR_DEPTH below it, has face contacts where it projects
+ *      into the facet. If its lowest point does, these are all.
  *   2. Otherwise the nearest points of body and facet (convex.h) decide, by the direction from the facet to the body.
  *      Inside the normal cone (facets.h) of the edge or vertex that has the facet's point: that edge or vertex has a
  *      contact. Equal to the facet's normal: the face has contacts; the edge or vertex has one too if it is nearer
@@ -11,8 +11,8 @@
  *      neighbouring facet has the contact.
  *
  * Face contacts are the corners of the body's facing part, clipped to the facet, and the lowest point if no corner is
- * as low. Corners made by clipping at edges across which the surface continues in the same plane are dropped, because they
- * are no corners of the whole contact area. */
+ * as low. Corners made by clipping at edges across which the surface continues in the same plane are dropped, because
+ * they are no corners of the whole contact area. */
 #ifndef TALUS_COLLIDE_MESH_PARTS_H
 #define TALUS_COLLIDE_MESH_PARTS_H
 
@@ -62,10 +62,10 @@ TALUS_INLINE TalusVec3 talus_patch_normal(const TalusClearedBody *q, const Talus
     return talus_dot(n, g->up) < 0.0 ? talus_neg(n) : n;
 }
 
-/* True if the candidate with this id was made by clipping to one or two sides of the facet, and the surface continues in
- * the facet's plane across these (bit k of `flat`: across side k). Such a candidate is no corner of the whole contact
- * area. The id of an intersection is 8 + 16 edge + side, where edge 8 + k lies along side k (talus_cut_edge); lower ids are
- * corners of the body. */
+/* True if the candidate with this id was made by clipping to one or two sides of the facet, and the surface continues
+ * in the facet's plane across these (bit k of `flat`: across side k). Such a candidate is no corner of the whole
+ * contact area. The id of an intersection is 8 + 16 edge + side, where edge 8 + k lies along side k (talus_cut_edge);
+ * lower ids are corners of the body. */
 TALUS_INLINE bool talus_cut_is_interior(uint32_t id, uint32_t flat)
 {
     if (id < TALUS_FACING_POINTS)
@@ -101,8 +101,8 @@ TALUS_INLINE void talus_face_add_lowest(const TalusClearedBody *q, const TalusCl
     }
 }
 
-/* Finds the face contacts: adds the corners of the body's facing part, clipped to the facet, and the body's lowest point
- * to *face, and sets face->up. */
+/* Finds the face contacts: adds the corners of the body's facing part, clipped to the facet, and the body's lowest
+ * point to *face, and sets face->up. */
 TALUS_OUTLINE void talus_find_face_points(const TalusClearedBody *q, const TalusLocalFacet *g,
                                           TalusVec3 lowest, TalusFacePoints *face)
 {
@@ -128,8 +128,8 @@ TALUS_OUTLINE void talus_find_face_points(const TalusClearedBody *q, const Talus
 
 /* ---- edges and vertices ---------------------------------------------------------------------- */
 
-/* Returns the part of the facet (TALUS_ON_* plus the number of the side or corner) on which the point x of the facet lies,
- * within TALUS_FACET_SIDE. */
+/* Returns the part of the facet (TALUS_ON_* plus the number of the side or corner) on which the point x of the facet
+ * lies, within TALUS_FACET_SIDE. */
 TALUS_INLINE int talus_locate_on_facet(const TalusFacet *f, TalusVec3 x)
 {
     TalusVec3 n =
@@ -169,8 +169,8 @@ TALUS_INLINE int talus_locate_in_edge_cone(const TalusShape *s, int32_t side, Ta
     return TALUS_NORMAL_CONE_INSIDE;
 }
 
-/* Returns where `up` lies relative to the normal cone of the edge or vertex `where` of g (TALUS_NORMAL_CONE_*): outside if
- * `up` points to the back of a solid. */
+/* Returns where `up` lies relative to the normal cone of the edge or vertex `where` of g (TALUS_NORMAL_CONE_*): outside
+ * if `up` points to the back of a solid. */
 TALUS_OUTLINE int talus_locate_in_normal_cone(const TalusClearedBody *q, const TalusLocalFacet *g,
                                               int where, TalusVec3 up)
 {
@@ -204,8 +204,9 @@ TALUS_INLINE bool talus_continues_flat(const TalusClearedBody *q, const TalusLoc
 
 /* ---- one facet ------------------------------------------------------------------------------- */
 
-/* Finds the contacts of the body with facet g, as the file head describes: the face contacts in *face; returns the touched
- * edge or vertex (TALUS_ON_SIDE + k or TALUS_ON_CORNER + k; TALUS_ON_FACE: none) and sets *near to its nearest points. */
+/* Finds the contacts of the body with facet g, as the file head describes: the face contacts in *face; returns the
+ * touched edge or vertex (TALUS_ON_SIDE + k or TALUS_ON_CORNER + k; TALUS_ON_FACE: none) and sets *near to its nearest
+ * points. */
 TALUS_OUTLINE int talus_find_facet_contacts(const TalusClearedBody *q, const TalusLocalFacet *g,
                                             TalusFacePoints *face, TalusNearest *near)
 {

@@ -7,7 +7,10 @@
 
 #include <stdlib.h>
 
-enum { PAIR_GRAIN = 64, INITIAL_CAPACITY = 256 };
+enum {
+    PAIR_GRAIN = 64,       /* pairs of a chunk */
+    INITIAL_CAPACITY = 256 /* of TalusDetector.missed */
+};
 
 /* The pair whose manifold points are checked. */
 typedef struct PairCheck {
@@ -24,8 +27,8 @@ static void find_run_starts(const TalusContactList *l, int start[TALUS_RUNS + 1]
     start[TALUS_RUNS] = l->count;
 }
 
-/* Returns the index of the first contact of a run of the list whose key is not below `key`; the end of the run if there is
- * none. */
+/* Returns the index of the first contact of a run of the list whose key is not below `key`; the end of the run if there
+ * is none. */
 static int64_t find_insert_index(const TalusDetector *d, int run, TalusKey key)
 {
     int start[TALUS_RUNS + 1];
@@ -49,13 +52,14 @@ static bool is_listed(const TalusDetector *d, TalusKey key)
     return c && talus_key_equal(talus_contact_key(d->bodies->rank, c), key);
 }
 
+/* True if the shape of the body is convex or a plane; compounds are neither. */
 static bool is_convex_or_plane(const TalusBodyView *v, uint32_t body)
 {
     return talus_shape_has(talus_body_kind(v, body), TALUS_TRAIT_CONVEX | TALUS_TRAIT_HALF_SPACE);
 }
 
-/* True if the pair has a contact in the list and each of its bodies is convex or a plane: one contact then keeps the two
- * bodies from passing through each other elsewhere, so the pair needs no check. */
+/* True if the pair has a contact in the list and each of its bodies is convex or a plane: one contact then keeps the
+ * two bodies from passing through each other elsewhere, so the pair needs no check. */
 static bool has_guarding_contact(const TalusDetector *d, TalusPair pair)
 {
     TalusKey key = talus_pair_key(d->bodies->rank, pair.a, pair.b, 0);
@@ -111,8 +115,8 @@ static bool are_apart(const TalusPose *a, const TalusPose *b, double reach)
     return a->radius > 0.0 && b->radius > 0.0 && talus_dot(d, d) > limit * limit;
 }
 
-/* Passes the manifold points of pairs begin .. end - 1 of the run to store_if_missed, up to the gap that may close within
- * h. Skips pairs without a body of the subset, and pairs with a guarding contact (has_guarding_contact). */
+/* Passes the manifold points of pairs begin .. end - 1 of the run to store_if_missed, up to the gap that may close
+ * within h. Skips pairs without a body of the subset, and pairs with a guarding contact (has_guarding_contact). */
 static void check_pairs(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     TalusDetector *d = context;
@@ -136,6 +140,7 @@ static void check_pairs(void *context, int64_t begin, int64_t end, int64_t chunk
 
 /* ---- merge into the list ---- */
 
+/* Order by run, then key, for qsort. */
 static int compare_missed(const void *x, const void *y)
 {
     const TalusMissed *p = x, *q = y;
@@ -156,7 +161,7 @@ static int64_t sort_missed(TalusMissed *missed, int64_t count)
     return kept;
 }
 
-/* Grows the arrays of the list, so that talus_detector_add_missed cannot fail. */
+/* Grows the arrays of the list by `missed` contacts, so that talus_detector_add_missed cannot fail. */
 static TalusStatus reserve_merged(TalusDetector *d, int64_t missed)
 {
     TalusContactList *l = &d->list;

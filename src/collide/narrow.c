@@ -1,6 +1,7 @@
 /* collide/narrow.c - narrow phase on the host: passes the points of pair_table.h to a function. */
 #include "collide/narrow.h"
 
+/* Passes manifold points to fn(context, point). */
 typedef struct Sink {
     TalusManifoldRoute route;
     TalusManifoldReceiver *fn;

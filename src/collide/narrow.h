@@ -41,7 +41,7 @@ typedef struct TalusManifoldPoint {
 typedef struct TalusManifoldRoute {
     bool swapped;         /* the contact function was called with (b, a): swap back */
     bool parts;           /* the contact function was called with parts of compounds; then: */
-    uint32_t part;        /* number of the pair of parts, hashed */
+    uint32_t part;        /* number of the pair of parts, hashed; mixed into features */
     TalusVec3 of_a, of_b; /* position of the part minus that of the body */
 } TalusManifoldRoute;
 

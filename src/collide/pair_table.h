@@ -2,7 +2,7 @@
  *
  * The including file defines the sink of manifold points, so that no function is called through a pointer:
  *     TALUS_MANIFOLD_SINK                  a struct with a member `TalusManifoldRoute route`, initially zero
- *     TALUS_MANIFOLD_RECEIVE(sink, touch)     receives each point */
+ *     TALUS_MANIFOLD_RECEIVE(sink, touch)  receives each point */
 #ifndef TALUS_COLLIDE_PAIR_TABLE_H
 #define TALUS_COLLIDE_PAIR_TABLE_H
 
@@ -28,8 +28,8 @@ TALUS_INLINE bool talus_manifold_of_sphere(const TalusPose *a, const TalusPose *
     }
 }
 
-/* Adds the contacts of two shapes, neither a compound, by the contact function that the table has for them in this order.
- * False if the table has none. Convex shapes without a closed form use GJK (convex.h). */
+/* Adds the contacts of two shapes, neither a compound, by the contact function that the table has for them in this
+ * order. False if the table has none. Convex shapes without a closed form use GJK (convex.h). */
 TALUS_INLINE bool talus_manifold_in_table_order(const TalusPose *a, const TalusPose *b,
                                                 double reach, TALUS_MANIFOLD_SINK *sink)
 {
@@ -94,7 +94,8 @@ TALUS_INLINE bool talus_pair_bounds_near(const TalusPose *a, const TalusPose *b,
     return talus_bounds_near(&p, &q, reach);
 }
 
-/* True if the table has the kinds a and b, neither a compound, in the order (b, a): walls are last, other kinds ascend. */
+/* True if the table has the kinds a and b, neither a compound, in the order (b, a): walls are last, other kinds
+ * ascend. */
 TALUS_INLINE bool talus_table_order_swapped(TalusShapeKind a, TalusShapeKind b)
 {
     return talus_shape_has(a, TALUS_TRAIT_WALL) || (!talus_shape_has(b, TALUS_TRAIT_WALL) && a > b);
@@ -134,8 +135,8 @@ TALUS_INLINE TalusPose talus_pose_part(const TalusPose *pose, int k)
     return part;
 }
 
-/* As talus_manifold_of_simple, if a or b is a compound: every part of a against every part of b whose bounds are in reach.
- * A shape that is no compound is its own part. */
+/* As talus_manifold_of_simple, if a or b is a compound: every part of a against every part of b whose bounds are in
+ * reach. A shape that is no compound is its own part. */
 TALUS_INLINE bool talus_manifold_of_compounds(const TalusPose *a, const TalusPose *b, double reach,
                                               TALUS_MANIFOLD_SINK *sink)
 {

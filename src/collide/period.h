@@ -103,7 +103,7 @@ TALUS_INLINE TalusVec3 talus_wrap_position(const TalusPeriod *p, TalusVec3 x)
     return x;
 }
 
-/* Wraps the position of a body back between lo and hi. Returns the change of potential energy in the field of gravity, J. */
+/* Wraps the position of a body back between lo and hi. Returns the change of its potential energy by gravity, J. */
 TALUS_INLINE double talus_wrap_body(const TalusPeriod *p, double mass, TalusVec3 gravity,
                                     TalusVec3 *position)
 {

@@ -12,8 +12,8 @@
 #endif
 
 /* Passes a point to the sink, changed as sink->route says: points of (b, a) become points of (a, b), points of parts
- * become points of the bodies. The features of parts are hashed: the odd multiplier keeps
- * features of one pair of parts distinct; features of two pairs of parts are equal with a probability of about 2^-32. */
+ * become points of the bodies. The features of parts are hashed: the odd multiplier keeps features of one pair of parts
+ * distinct; features of two pairs of parts are equal with a probability of about 2^-32. */
 TALUS_INLINE void talus_manifold_add(TALUS_MANIFOLD_SINK *sink, const TalusManifoldPoint *touch)
 {
     const TalusManifoldRoute *r = &sink->route;
@@ -128,8 +128,8 @@ TALUS_INLINE void talus_sphere_revolve(const TalusPose *a, const TalusPose *b, d
 
 /* ---- plane ----------------------------------------------------------------------------------- */
 
-/* Adds the contact of a point of body a, given by its arm, with the plane b of normal `up`, if its gap is below
- * `reach`. */
+/* Adds the contact of a point of body a, given by its arm, with the plane b of unit normal `up` (world frame), if its
+ * gap is below `reach`. */
 TALUS_INLINE void talus_manifold_add_plane_point(const TalusPose *a, const TalusPose *b,
                                                  uint32_t feature, TalusVec3 up, TalusVec3 arm,
                                                  double reach, TALUS_MANIFOLD_SINK *sink)
@@ -156,10 +156,10 @@ TALUS_INLINE void talus_box_plane(const TalusPose *a, const TalusPose *b, double
     }
 }
 
-/* Adds the contacts of cylinder a with plane b: four points of each rim, the lowest and three at quarter turns from it, as
- * far as they are in reach. A cylinder lying on its side touches with one point of each rim, a standing one with four
- * points of one rim. If the cylinder is nearly upright, rounding would decide which point is lowest: then the points start
- * at the x axis of the body. The feature is 4 rim + quarter, rim 1 at +z. */
+/* Adds the contacts of cylinder a with plane b: four points of each rim, the lowest and three at quarter turns from it,
+ * as far as they are in reach. A cylinder lying on its side touches with one point of each rim, a standing one with
+ * four points of one rim. If the cylinder is nearly upright, rounding would decide which point is lowest: then the
+ * points start at the x axis of the body. The feature is 4 rim + quarter, rim 1 at +z. */
 TALUS_INLINE void talus_cylinder_plane(const TalusPose *a, const TalusPose *b, double reach,
                                        TALUS_MANIFOLD_SINK *sink)
 {

@@ -8,7 +8,13 @@
 
 /* A bucket has 2^KEY_BITS keys, whose counters fit into the first-level cache; or more keys, so that there are at most
  * MAX_BUCKETS buckets. */
-enum { KEY_BITS = 12, MAX_BUCKETS = 1024, MIN_GRAIN = 8192, MAX_CHUNKS = 64, WITHIN_GRAIN = 4096 };
+enum {
+    KEY_BITS = 12,
+    MAX_BUCKETS = 1024,
+    MIN_GRAIN = 8192,   /* minimum number of pairs of a chunk */
+    MAX_CHUNKS = 64,    /* maximum number of chunks of pairs */
+    WITHIN_GRAIN = 4096 /* keys of a chunk whose pairs are sorted by b */
+};
 
 /* Arguments of talus_sort_pairs_by_a for the chunks; range: number of keys. */
 typedef struct SortJob {
@@ -16,8 +22,8 @@ typedef struct SortJob {
     uint32_t *start;
     uint32_t *histogram; /* [chunk][bucket]: number of pairs, later index in scratch[] */
     uint32_t range;
-    int shift; /* bucket = key >> shift */
-    int64_t buckets, chunks;
+    int shift;               /* bucket = key >> shift */
+    int64_t buckets, chunks; /* numbers of buckets, and of chunks of pairs */
 } SortJob;
 
 /* Counts the pairs of a chunk by bucket. */
@@ -53,7 +59,8 @@ static void scatter_chunk(void *context, int64_t begin, int64_t end, int64_t chu
         job->scratch[place[job->pairs[i].a >> job->shift]++] = job->pairs[i];
 }
 
-/* Index in scratch[] where a bucket ends: scatter_chunk has advanced the index of the last chunk to it; 0 for bucket -1. */
+/* Index in scratch[] where a bucket ends: scatter_chunk has advanced the index of the last chunk to it; 0 for bucket
+ * -1. */
 static uint32_t bucket_end(const SortJob *job, int64_t bucket)
 {
     return bucket < 0 ? 0 : job->histogram[(job->chunks - 1) * job->buckets + bucket];
@@ -119,8 +126,8 @@ void talus_sorter_clear(TalusSorter *sorter)
     memset(sorter, 0, sizeof *sorter);
 }
 
-/* Sorts pairs of one key by b. A Shell sort: for the few partners of most bodies it is an insertion sort (gap 1); for the
- * thousands of partners of a body as large as the bed it is still fast. */
+/* Sorts pairs of one key by b. A Shell sort: for the few partners of most bodies it is an insertion sort (gap 1); for
+ * the thousands of partners of a body as large as the bed it is still fast. */
 static void sort_by_b(TalusPair *pairs, int64_t count)
 {
     int64_t gap = 1;

@@ -9,7 +9,7 @@
 #include "base/pool.h"
 
 typedef struct TalusPair {
-    uint32_t a, b; /* a is the key */
+    uint32_t a, b; /* a is the first sort key, b the second */
 } TalusPair;
 
 /* Scratch memory, reused from call to call; initially zero. */
@@ -17,9 +17,11 @@ typedef struct TalusSorter {
     uint32_t *histogram; /* [chunk][bucket] */
 } TalusSorter;
 
+/* Releases the scratch memory and zeroes the sorter. */
 void talus_sorter_clear(TalusSorter *sorter);
 
-/* Sorts pairs[count] by the key a; every a is below `range`. `scratch` has capacity for count pairs. On return the pairs
+/* Sorts pairs[count] by the key a; every a is below `range`. `scratch`, with capacity for count pairs, is
+ * overwritten. On return the pairs
  * with key k are pairs[start[k]] to pairs[start[k + 1] - 1], in their former order; start has range + 1 elements. */
 TalusStatus talus_sort_pairs_by_a(TalusSorter *sorter, TalusPool *pool, TalusPair *pairs,
                                   TalusPair *scratch, int64_t count, uint32_t range,

@@ -1,6 +1,6 @@
 /* collide/wall.h - walls, the bodies that are not in the grid (grid.h); for host and device. They are planes, revolves,
- * meshes, fields, and bodies of other shapes that are not free and much larger than the free ones, unless there are more
- * than TALUS_LARGE_WALLS of these. Lengths of walls are in TalusGrid.unit. */
+ * meshes, fields, and bodies of other shapes that are not free and much larger than the free ones, unless there are
+ * more than TALUS_LARGE_WALLS of these. Lengths of walls are in TalusGrid.unit. */
 #ifndef TALUS_COLLIDE_WALL_H
 #define TALUS_COLLIDE_WALL_H
 
@@ -10,15 +10,15 @@
 #include "geometry/facets.h"
 
 typedef struct TalusWall {
-    uint32_t body;
+    uint32_t body; /* slot */
     TalusShapeKind kind;
-    TalusAabb bounds;
+    TalusAabb bounds; /* of the shape; infinite for a plane */
     TalusVec3 normal; /* of a plane */
     double offset;    /* of a plane, which is solid where normal . x < offset */
-    double margin;    /* the wall's part of the envelope of a pair (talus_body_margin) */
+    double margin;    /* the wall's part of an envelope: talus_body_margin, clipped by fit.h */
 } TalusWall;
 
-/* Describes body i as a wall. per_unit: 1 / unit. */
+/* Describes body i as a wall. per_unit: 1 / TalusGrid.unit. */
 TALUS_INLINE TalusWall talus_make_wall(const TalusBodyView *v, const TalusDetectOptions *o,
                                        TalusVec3 drift, uint32_t i, double per_unit)
 {
@@ -35,8 +35,8 @@ TALUS_INLINE TalusWall talus_make_wall(const TalusBodyView *v, const TalusDetect
     return wall;
 }
 
-/* True if the point x may be within `reach` of the wall; x and reach are in units. `facets` may be false if no wall is a
- * mesh or a field. */
+/* True if the point x may be within `reach` of the wall or inside it; x and reach are in units, `unit` in metres.
+ * `facets` may be false if no wall is a mesh or a field. */
 TALUS_INLINE bool talus_is_near_wall(const TalusBodyView *v, const TalusWall *wall, TalusVec3 x,
                                      double reach, double unit, bool facets)
 {

@@ -19,7 +19,8 @@ static TalusStatus reserve_solids(TalusSolids *solids, int more, int forms, int 
     return TALUS_GROW(solids->normal, of_normals + (size_t)normals, of_normals, "normals");
 }
 
-/* Adds a sphere of this radius, and returns it so that add_form can turn it into another solid. Capacity is reserved. */
+/* Adds a sphere of this radius, and returns it so that add_form can turn it into another solid. Capacity is
+ * reserved. */
 static TalusSolid *add_solid(TalusSolids *solids, TalusF3 centre, double radius, uint32_t rgb)
 {
     TalusSolid *solid = &solids->solid[solids->count++];
@@ -27,8 +28,8 @@ static TalusSolid *add_solid(TalusSolids *solids, TalusF3 centre, double radius,
     return solid;
 }
 
-/* Turns a solid into a form of this kind, whose box has half extents `half` and rotation q. Sets the radius of the solid to
- * that of the sphere around the box. */
+/* Turns a solid into a form of this kind, whose box has half extents `half` and rotation q. Sets the radius of the
+ * solid to that of the sphere around the box, slightly enlarged. Capacity is reserved. */
 static TalusForm *add_form(TalusSolids *solids, TalusSolid *solid, TalusFormKind kind,
                            TalusVec3 half, TalusQuat q)
 {
@@ -200,8 +201,9 @@ static TalusQuat rotation_from_z_to(TalusVec3 n)
     return half.w > 1e-9 ? talus_quat_normalize(half) : over;
 }
 
-/* Adds contact k as a tube with round ends (two spheres) between the centres of its bodies, in a periodic space to the
- * nearest image. At a fixed body, whose centre may be anywhere, the tube ends at the contact point. */
+/* Adds contact k, unless its ends coincide, as a tube with round ends (two spheres) between the centres of its bodies,
+ * in a periodic space to the nearest image. At a fixed body, whose centre may be anywhere, the tube ends at the contact
+ * point. */
 static void add_chain(TalusPicture *picture, int k, double force)
 {
     const TalusSnapshot *s = picture->snapshot;
@@ -243,6 +245,7 @@ TalusStatus talus_picture_add_chains(TalusPicture *picture)
     return TALUS_OK;
 }
 
+/* Releases the arrays of the solids; not the polyhedra, which the picture owns. */
 static void release_solids(TalusSolids *solids)
 {
     TALUS_RELEASE(solids->solid, solids->form, solids->normal);

@@ -7,13 +7,14 @@
 
 #include <stdlib.h>
 
+/* Box that contains no point; joined with another, it gives the other. */
 static const TalusAabb nothing = {{INFINITY, INFINITY, INFINITY},
                                   {-INFINITY, -INFINITY, -INFINITY}};
 
 /* ---- extents ---- */
 
-/* Adds the middle of the rotated figure's box to *middle, and sets *extent to the half extents of the box. Uses the finest
- * level of walls, of which there are few, and the coarsest level of solids, of which there may be many. */
+/* Adds the middle of the rotated figure's box to *middle, and sets *extent to the half extents of the box. Uses the
+ * finest level of walls, of which there are few, and the coarsest level of solids, of which there may be many. */
 static void find_figure_extent(const TalusFigure *figure, TalusQuat q, TalusVec3 *middle,
                                TalusVec3 *extent)
 {
@@ -45,11 +46,11 @@ bool talus_find_body_extent(const TalusPicture *picture, int row, TalusVec3 *mid
 
 /* ---- bounds ---- */
 
-enum { MAX_SAMPLES = 4096 };
+enum { MAX_SAMPLES = 4096 }; /* bodies from which find_usual_range finds a range */
 
-/* Finds the range of the coordinates of moving bodies along one axis, without the outermost 1 % and one body more on either
- * side. Samples at most MAX_SAMPLES bodies. Returns false if fewer than 20 of the sampled bodies move: too few to leave any
- * out. */
+/* Finds the range of the coordinates of moving bodies along one axis, without the outermost 1 % and one body more on
+ * either side. Samples at most MAX_SAMPLES bodies. Returns false if fewer than 20 of the sampled bodies move: too few
+ * to leave any out. */
 static bool find_usual_range(const TalusSnapshot *snapshot, int axis, double *low, double *high)
 {
     double value[MAX_SAMPLES];
@@ -68,9 +69,9 @@ static bool find_usual_range(const TalusSnapshot *snapshot, int axis, double *lo
     return true;
 }
 
-/* Sets the range outside of which moving bodies are ignored by bounds and camera: find_usual_range of each axis, enlarged on
- * either side by the largest of the three widths; unlimited for few bodies. Without it, one body far away would make all
- * others tiny in the picture. */
+/* Sets the range outside of which moving bodies are ignored by bounds and camera: find_usual_range of each axis,
+ * enlarged on either side by the largest of the three widths; unlimited for few bodies. Without it, one body far away
+ * would make all others tiny in the picture. */
 static void set_inlier_range(TalusPicture *picture)
 {
     double *low = picture->inlier_low, *high = picture->inlier_high, reach = 0.0;
@@ -94,8 +95,8 @@ static void join_box(TalusAabb *bounds, TalusVec3 middle, TalusVec3 extent)
 
 static const TalusAabb cube = {{-1, -1, -1}, {1, 1, 1}}; /* if nothing has an extent */
 
-/* Finds middle and half extents of a body's box. False for a body without a finite box, and for a moving body whose middle
- * is outside the inlier range. */
+/* Finds middle and half extents of a body's box. False for a body without a finite box, and for a moving body whose
+ * middle is outside the inlier range. */
 static bool find_inlier_extent(const TalusPicture *picture, int row, TalusVec3 *middle,
                                TalusVec3 *extent)
 {
@@ -168,8 +169,8 @@ TalusVec3 talus_picture_camera_direction(const TalusPicture *picture)
 /* ---- camera ---- */
 
 /* Fit of the eye along one direction of the picture, right or up. A point has the coordinate a in this direction and c
- * towards the camera; the eye has the coordinates A and C. The point is visible if |a - A| <= slope (C - c). The smallest C
- * with which all points are visible is (left + right) / 2, with A = slope (right - left) / 2. */
+ * towards the camera; the eye has the coordinates A and C. The point is visible if |a - A| <= slope (C - c). The
+ * smallest C with which all points are visible is (left + right) / 2, with A = slope (right - left) / 2. */
 typedef struct FitSpan {
     double left, right; /* maximum of c - a / slope and of c + a / slope */
     double slope;       /* tangent of half the field of view */
@@ -191,8 +192,8 @@ typedef struct CoveredRange {
     double low, high;
 } CoveredRange;
 
-/* Extends the range to the rays that touch a sphere. `across`, `along`: coordinates of its centre across and along the view
- * axis. */
+/* Extends the range to the rays that touch a sphere. `across`, `along`: coordinates of its centre across and along the
+ * view axis. */
 static void include_in_range(CoveredRange *seen, double across, double along, double radius)
 {
     double below = along * along - radius * radius;
@@ -202,7 +203,8 @@ static void include_in_range(CoveredRange *seen, double across, double along, do
 }
 
 /* Fit of the camera in two passes over all that is drawn. First pass (placed false): x and y collect the bounds that
- * determine the eye. Second pass (placed true): wide (to the right) and high (up) collect the range that bodies cover. */
+ * determine the eye. Second pass (placed true): wide (to the right) and high (up) collect the range that bodies
+ * cover. */
 typedef struct CameraFit {
     TalusVec3 right, above, back; /* axes of the camera; back: from the scene to the eye */
     FitSpan x, y;

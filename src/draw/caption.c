@@ -7,13 +7,18 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LEAST_WIDTH = 240, LEAST_HEIGHT = 180, TEXT_CAPACITY = 160, MAX_ENTRIES = 6 };
+enum {
+    LEAST_WIDTH = 240,   /* pixels: narrower pictures have no caption */
+    LEAST_HEIGHT = 180,  /* pixels: lower pictures have no caption */
+    TEXT_CAPACITY = 160, /* bytes of a text, with the final zero; longer ones are cut */
+    MAX_ENTRIES = 6      /* of the legend */
+};
 
 /* Lengths in ems (font sizes). */
-#define STRIP 3.3 /* height of the caption */
-#define SIDE 1.6  /* distance from the picture's edge */
-#define BAR_LENGTH 11.0
-#define GAP 2.0 /* minimum distance between the left and the right side */
+#define STRIP 3.3       /* height of the caption */
+#define SIDE 1.6        /* distance from the picture's edge */
+#define BAR_LENGTH 11.0 /* of the colour scale */
+#define GAP 2.0         /* minimum distance between the left and the right side */
 
 typedef struct Caption {
     const TalusPicture *picture;
@@ -57,6 +62,7 @@ static void print_value(char *text, size_t size, double x)
         group_thousands(text, size);
 }
 
+/* Number of bodies that are not fixed. */
 static int count_moving_bodies(const TalusSnapshot *s)
 {
     int count = 0;
@@ -161,7 +167,7 @@ static void shorten_to_width(char *text, double size, double most)
         strcpy(text + --length - 3, "...");
 }
 
-/* Draws the title, and below it time and number of moving bodies, between left and right. */
+/* Draws the title from `left` on, shortened to end before `right`, and below it time and number of moving bodies. */
 static void draw_title_and_state(const Caption *c, double left, double right)
 {
     const TalusPicture *p = c->picture;

@@ -9,8 +9,8 @@
 
 /* ---- values ---- */
 
-/* Array of a snapshot by whose values bodies are coloured on a scale: real or whole numbers. Both NULL if the snapshot lacks
- * the array, or if the colours are no scale. */
+/* Array of a snapshot by whose values bodies are coloured on a scale: real or whole numbers. Both NULL if the snapshot
+ * lacks the array, or if the colours are no scale. */
 typedef struct ScaleValues {
     const double *real;
     const int *whole;
@@ -28,6 +28,7 @@ static ScaleValues scale_values_of(const TalusSnapshot *s, TalusColourBy by)
     }
 }
 
+/* Value of the body in this row; one of the two arrays is not NULL. */
 static double value_at(ScaleValues values, int row)
 {
     return values.real ? values.real[row] : values.whole[row];
@@ -97,7 +98,8 @@ static TalusStatus find_percentile_and_largest(const TalusSnapshot *s, ScaleValu
     return TALUS_OK;
 }
 
-/* Returns the upper end of the colour scale when none is given. */
+/* Returns the upper end of the colour scale when none is given, from the percentile and the largest of the values; 12
+ * for numbers of contacts. */
 static double default_high(const TalusFramesHead *head, TalusColourBy by, double percentile,
                            double largest)
 {

@@ -7,12 +7,12 @@
 
 #include <limits.h>
 
-/* MAX_GHOST_TRIANGLES: limit for all fixed bodies with an inside together; with more triangles they are drawn opaque, because
- * ghosts would be neither clear nor fast. MAX_BODY_TRIANGLES: limit for one of these bodies, if a level of its figure has
- * so few. */
+/* MAX_GHOST_TRIANGLES: limit for all fixed bodies with an inside together; with more triangles they are drawn opaque,
+ * because ghosts would be neither clear nor fast. MAX_BODY_TRIANGLES: limit for one of these bodies, if a level of its
+ * figure has so few. */
 enum { MAX_GHOST_TRIANGLES = 1 << 16, MAX_BODY_TRIANGLES = 8192 };
 
-enum { SPHERE_SEGMENTS = 64 };
+enum { SPHERE_SEGMENTS = 64 }; /* segments of a circle on a fixed sphere */
 
 #define LEVEL_COSINE 0.8660254037844386 /* of 30 degrees, the slope up to which a plane is level */
 
@@ -66,7 +66,8 @@ static TalusAabb find_plane_bounds(const TalusPicture *picture)
     return r;
 }
 
-/* Sets the plane that receives shadows, if there is none yet, the container is a ghost and no chains are drawn. */
+/* Makes this the plane that receives shadows, if there is none yet, the container is a ghost and no chains are
+ * drawn. */
 static void set_shadow_plane(TalusPicture *picture, TalusVec3 point, TalusVec3 normal)
 {
     if (picture->ground)
@@ -77,8 +78,8 @@ static void set_shadow_plane(TalusPicture *picture, TalusVec3 point, TalusVec3 n
     picture->ground_normal = talus_f3_from_vec3(normal);
 }
 
-/* Adds plane `which` to walls and lines. A level plane of a ghost container is not added to the walls, because shadows show
- * it; its outline is added to the lines only if there are other planes. The first level plane receives shadows. */
+/* Adds plane `which` to walls and lines. A level plane of a ghost container is not added to the walls, because shadows
+ * show it; its outline is added to the lines only if there are other planes. The first level plane receives shadows. */
 static TalusStatus add_plane(TalusPicture *picture, const TalusMeshPlane *planes, int count,
                              int which)
 {
@@ -145,8 +146,8 @@ bool talus_container_is_solid(const TalusPicture *picture)
 
 /* Returns the point, in the body's frame, that the normals of a sheet are made to point away from: half a diagonal
  * above the top of its box. A container that is shown is transparent where its normals point to the viewer. The winding
- * of a sheet does not tell its outside: the inner face of a thick wall points inward. With all normals away from a point
- * above the sheet, both faces of a bowl or hopper are transparent on the near side and opaque on the far side. */
+ * of a sheet does not tell its outside: the inner face of a thick wall points inward. With all normals away from a
+ * point above the sheet, both faces of a bowl or hopper are transparent on the near side and opaque on the far side. */
 static TalusVec3 find_point_above(const TalusFigure *figure, TalusVec3 up)
 {
     TalusAabb b = figure->box;

@@ -24,10 +24,11 @@ TalusDrawDef talus_draw_def_default(void)
 
 /* ---- conversion to sRGB ---- */
 
+/* Arguments of convert_rows. */
 typedef struct SrgbConversion {
-    const float *light;
+    const float *light; /* as talus_picture_expose describes it */
     TalusImage *image;
-    float background[3];
+    float background[3]; /* linear light */
 } SrgbConversion;
 
 /* Converts rows of linear light to sRGB: with 3 channels over the background, with 4 divided by the opacity. */

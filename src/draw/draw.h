@@ -13,9 +13,9 @@
 #include <talus/backend.h>
 #include <talus/frames.h>
 
-/* Appearance of fixed bodies. Ground (talus_is_ground) is opaque, unless hidden. SHOWN: opaque, except for walls between the
- * viewer and the inside. GHOST: nearly transparent. A level plane of a ghost has no surface: the first level plane shows
- * shadows, unless chains are drawn, and each has its outline if there are other planes. */
+/* Appearance of fixed bodies. Ground (talus_is_ground) is opaque, unless hidden. SHOWN: opaque, except for walls
+ * between the viewer and the inside. GHOST: nearly transparent. A level plane of a ghost has no surface: the first
+ * level plane shows shadows, unless chains are drawn, and each has its outline if there are other planes. */
 typedef enum TalusContainerStyle {
     TALUS_CONTAINER_SHOWN,
     TALUS_CONTAINER_GHOST,
@@ -23,7 +23,7 @@ typedef enum TalusContainerStyle {
 } TalusContainerStyle;
 
 typedef struct TalusDrawDef {
-    int width, height;
+    int width, height; /* pixels, 1 to TALUS_IMAGE_SIDE_MAX */
     TalusColourBy colour;
     double low, high;          /* ends of the colour scale; low NAN: 0; high NAN: from the frame */
     double azimuth, elevation; /* of the camera, degrees; docs/how-to/render.md */
@@ -41,8 +41,8 @@ typedef struct TalusDrawDef {
 /* Returns a picture of 1600 x 1200 pixels coloured by speed, with a ghost container. */
 TalusDrawDef talus_draw_def_default(void);
 
-/* Renders the snapshot into `out`; the caller frees it with talus_image_free. Fails if `def` is invalid (such as low
- * without high), or if the snapshot lacks data that `colour` or `chains` needs. */
+/* Renders the snapshot into `out`; the caller frees it with talus_image_free after success. Fails if `def` is invalid
+ * (such as low without high), or if the snapshot lacks data that `colour` or `chains` needs. */
 TalusStatus talus_draw(const TalusFramesHead *head, const TalusSnapshot *snapshot,
                        const TalusDrawDef *def, TalusPool *pool, TalusImage *out);
 

@@ -6,9 +6,13 @@
 #include "base/status.h"
 #include "draw/raster_tile.h"
 
-enum { BAND = 16, GRAIN = 4096 };
+enum {
+    BAND = 16,   /* pixel rows of a chunk */
+    GRAIN = 4096 /* triangles of a chunk */
+};
 _Static_assert((int)BAND <= (int)TILE, "Rows holds a band");
 
+/* Arguments of talus_ghosts_draw for its chunks. */
 typedef struct GhostJob {
     const TalusPicture *picture;
     const TalusView *view;
@@ -39,8 +43,8 @@ static void dim_pixel(const GhostJob *job, size_t pixel, TalusF3 n, TalusF3 d)
 }
 
 /* A triangle with corners q0, q1, q2 and corner normals n0, n1, n2, in view coordinates, prepared for rays from the eye
- * along d = (u, v, 1). A ray meets the triangle at depth offset / dot(plane, d). The interpolated normal at that point is
- * along (d . q1 x q2) n0 + (d . q2 x q0) n1 + (d . q0 x q1) n2, which is linear in d. */
+ * along d = (u, v, 1). A ray meets the triangle at depth offset / dot(plane, d). The interpolated normal at that point
+ * is along (d . q1 x q2) n0 + (d . q2 x q0) n1 + (d . q0 x q1) n2, which is linear in d. */
 typedef struct WallPlane {
     TalusF3 plane, normal[3]; /* normal: coefficients of u, v and 1 */
     float offset;
@@ -64,8 +68,8 @@ static WallPlane make_wall_plane(const TalusViewedSolid *wall)
     return r;
 }
 
-/* Draws triangle `index` of the walls as a ghost in rows top <= y < bottom; not if the container is shown and the triangle
- * is opaque. */
+/* Draws triangle `index` of the walls as a ghost in rows top <= y < bottom; not if the container is shown and the
+ * triangle is opaque. */
 static void draw_wall(const GhostJob *job, int index, int top, int bottom)
 {
     Splat s = job->splat[index];

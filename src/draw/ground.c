@@ -7,17 +7,18 @@
 
 #include <string.h>
 
-/* NODE_SPACING: pixels between nodes of the grid. TAPS: samples of a depth map along each side of the square that blurs a
- * shadow. BAND: rows per chunk. */
+/* NODE_SPACING: pixels between nodes of the grid. TAPS: samples of a depth map along each side of the square that blurs
+ * a shadow. BAND: rows per chunk. */
 enum { NODE_SPACING = 3, TAPS = 4, BAND = 16 };
 
+/* Arguments of add_shadow_rows and blend_shadow_rows. */
 typedef struct GroundJob {
     TalusGroundShadow *ground;
     const TalusPicture *picture;
     const TalusGroundLamp *lamps;
-    int count;
-    float weight;
-    float *light;
+    int count;    /* of lamps */
+    float weight; /* factor from lost light to its share, over the number of passes */
+    float *light; /* of the picture; NULL in add_shadow_rows */
 } GroundJob;
 
 TalusStatus talus_ground_shadow_create(const TalusPicture *picture, TalusGroundShadow *out)
@@ -33,8 +34,8 @@ void talus_ground_shadow_free(TalusGroundShadow *ground)
     memset(ground, 0, sizeof *ground);
 }
 
-/* Sets *at to the point where the line of a pixel's ray meets the plane of the ground. True if the ray itself does, from
- * above. */
+/* Sets *at to the point where the line of a pixel's ray meets the plane of the ground. True if the ray itself meets the
+ * plane, coming from above; do not use *at otherwise. */
 static bool meets_ground(const TalusPicture *p, int x, int y, TalusF3 *at)
 {
     const TalusView *view = &p->camera;
@@ -48,7 +49,8 @@ static bool meets_ground(const TalusPicture *p, int x, int y, TalusF3 *at)
 
 /* Returns the share of a lamp's light that a point of the ground loses: among TAPS x TAPS samples of the depth map
  * around the point, the share with a solid nearer to the lamp. The samples cover a square of half width `angle` times
- * the point's distance from the middle of the bodies, at least a pixel. Samples outside the map count as lit. */
+ * the point's depth beyond the middle of the lit box, at least a pixel of the map. Samples outside the map count as
+ * lit. */
 static float share_of_light_lost(const TalusGroundLamp *g, TalusF3 point, TalusF3 normal)
 {
     const TalusLamp *lamp = g->lamp;

@@ -4,7 +4,7 @@
 
 #include <talus/base.h>
 
-enum { TALUS_IMAGE_SIDE_MAX = 16384 };
+enum { TALUS_IMAGE_SIDE_MAX = 16384 }; /* largest width or height, pixels */
 
 typedef struct TalusImage {
     int width, height;
@@ -12,8 +12,10 @@ typedef struct TalusImage {
     unsigned char *pixel; /* rows from the top */
 } TalusImage;
 
-/* Allocates an image of zeros with sides of 1 to TALUS_IMAGE_SIDE_MAX; free with talus_image_free. */
+/* Allocates an image of zeros with sides of 1 to TALUS_IMAGE_SIDE_MAX and 3 or 4 channels; free with talus_image_free.
+ * On failure the image is empty. */
 TalusStatus talus_image_create(int width, int height, int channels, TalusImage *out);
+/* Releases the pixels and zeroes the image; accepts a zeroed one. */
 void talus_image_free(TalusImage *image);
 
 /* Returns the linear light, 0 to 1, of an sRGB number 0 to 255. */

@@ -1,4 +1,5 @@
-/* draw/lamp.h - a distant light and its depth map: the depth at which each of its parallel rays meets the first solid. */
+/* draw/lamp.h - a distant light and its depth map: the depth at which each of its parallel rays meets the first
+ * solid. */
 #ifndef TALUS_DRAW_LAMP_H
 #define TALUS_DRAW_LAMP_H
 
@@ -12,10 +13,11 @@ typedef struct TalusLamp {
     float middle;       /* depth of the middle of the lit box in `view`, m */
 } TalusLamp;
 
-/* Draws the depth map of the solids, size x size pixels, over the box `middle` +- `half`, seen along -direction. */
+/* Draws the depth map of the solids, size x size pixels, over the box `middle` +- `half`, seen along -direction
+ * (a unit vector). Sets all members of the lamp, which is zero-initialised or drawn before. */
 TalusStatus talus_lamp_draw_depth_map(TalusLamp *lamp, TalusF3 direction, const TalusSolids *solids,
                                       TalusF3 middle, TalusF3 half, int size, TalusPool *pool);
-/* Releases the depth map. */
+/* Releases the depth map; accepts a zero-initialised lamp. */
 void talus_lamp_clear(TalusLamp *lamp);
 
 /* Returns the share of the light that reaches a point with this unit normal: bilinear mean over the four nearest pixels

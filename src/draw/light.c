@@ -1,8 +1,8 @@
 /* draw/light.c - exposes a picture pass by pass.
  *
- * A point of a surface with colour c and unit normal n sends the light below to the eye, if nothing obstructs the lamps. l
- * is the direction to the key light; h is half way between l and the direction to the eye; the last term is 0 unless n.l >
- * 0. least, key, ground, sky and gloss are the constants TALUS_*_LIGHT and TALUS_GLOSS of palette.h:
+ * A point of a surface with colour c and unit normal n sends the light below to the eye, if nothing obstructs the
+ * lamps. l is the direction to the key light; h is half way between l and the direction to the eye; the last term is 0
+ * unless n.l > 0. least, key, ground, sky and gloss are the constants TALUS_*_LIGHT and TALUS_GLOSS of palette.h:
  *
  *     c (least + key max(0, n.l) + ground + (sky - ground) (1 + n.up) / 2)  +  gloss (n.h)^40
  *
@@ -18,7 +18,12 @@
 #include "base/status.h"
 #include "geometry/kinds.h"
 
-enum { MAX_SKY = 4, BAND = 16, MANY_BODIES = 30000, VERY_MANY_BODIES = 300000 };
+enum {
+    MAX_SKY = 4,              /* directions of the sky per pass at most */
+    BAND = 16,                /* pixel rows of a chunk */
+    MANY_BODIES = 30000,      /* solids above which there are fewer passes (choose_plan) */
+    VERY_MANY_BODIES = 300000 /* solids above which there are still fewer */
+};
 
 #define GOLDEN_RATIO 0.61803398874989484820 /* multiples of it modulo 1 fill [0, 1) evenly */
 
@@ -28,10 +33,11 @@ typedef struct ExposurePlan {
     int key_size, sky_size; /* width of the depth maps of key light and sky, pixels */
 } ExposurePlan;
 
+/* State of talus_picture_expose. */
 typedef struct Exposure {
     const TalusPicture *picture;
     ExposurePlan plan;
-    TalusView view;
+    TalusView view;                  /* camera of the pass */
     TalusRaster seen, chains, walls; /* seen: bodies; walls: only if the container is shown */
     TalusLamp key, sky[MAX_SKY];
     float sky_light[MAX_SKY]; /* of each direction d: 4 (a + b d.up) / directions of the pass */
@@ -242,7 +248,7 @@ static void point_in_square(int k, double *u, double *v)
     *v = fractional_part(0.5 + 0.5698402909980532 * k);
 }
 
-/* Returns direction k of n that are equally spread over the sphere, from the zenith (k = 0) down to the nadir. */
+/* Returns direction k of n that are equally spread over the sphere, from near the zenith (k = 0) to near the nadir. */
 static TalusVec3 sky_direction(const TalusPicture *picture, int k, int n)
 {
     double z = 1.0 - (2.0 * k + 1.0) / n, level = sqrt(1.0 - z * z);
@@ -328,6 +334,7 @@ static TalusStatus expose_pass(Exposure *e, int pass, TalusPool *pool)
     return TALUS_OK;
 }
 
+/* Releases all memory but e->light, which the caller owns. */
 static void clear_exposure(Exposure *e)
 {
     talus_raster_clear(&e->seen);

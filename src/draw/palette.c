@@ -27,11 +27,13 @@ static const uint32_t identities[32] = {
     0x5066b4, 0x7a7ccf, 0xa492e9, 0x7c57a6, 0xa26dba, 0xca85cb, 0x984c85, 0xbc6492,
 };
 
+/* Light theme [0], dark theme [1]. */
 static const TalusTheme themes[2] = {
     {0xfffffb, 0x1c1c1a, 0x66655f, 0xb4b2a8, 0x6b7f95, 0xc9c8c2, 0.045f, 0.45f, 0.50f},
     {0x171716, 0xe6e4dd, 0xa09e96, 0x6a6963, 0x9fb2c8, 0x8b8a86, 0.012f, 0.20f, 0.30f},
 };
 
+/* What talus_colour_name, talus_colour_label and talus_colour_has_scale return. */
 static const struct {
     const char *name, *label;
     bool scale;

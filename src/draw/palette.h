@@ -10,13 +10,13 @@
 /* Property by which bodies are coloured. */
 typedef enum TalusColourBy {
     TALUS_COLOUR_SPEED,
-    TALUS_COLOUR_FORCE,
-    TALUS_COLOUR_TOUCHING,
+    TALUS_COLOUR_FORCE,    /* normal force */
+    TALUS_COLOUR_TOUCHING, /* number of contacts */
     TALUS_COLOUR_ID,
-    TALUS_COLOUR_LAYER,
+    TALUS_COLOUR_LAYER, /* starting height, in typical diameters */
     TALUS_COLOUR_MATERIAL,
     TALUS_COLOUR_TAG,
-    TALUS_COLOUR_COUNT
+    TALUS_COLOUR_COUNT /* number of the values above */
 } TalusColourBy;
 
 /* Returns the name as in options, such as "speed". */
@@ -29,9 +29,9 @@ bool talus_colour_has_scale(TalusColourBy by);
 /* Returns the colour of x on a scale from dark blue (0) through violet and red to yellow (1); x is clamped, NAN is 0.
  * Perceptually uniform, with rising lightness, so that the scale reads in grey and for the colour-blind. */
 uint32_t talus_palette_sequential(double x);
-/* Colour of a material or tag by its number: seven hues, repeated. */
+/* Colour of a material or tag by its number: seven colours, repeated. */
 uint32_t talus_palette_category(int number, bool dark);
-/* Returns one of 32 hues by a hash of a body's id, so that bodies created one after the other differ. */
+/* Returns one of 32 colours by a hash of a body's id, so that bodies created one after the other differ. */
 uint32_t talus_palette_identity(TalusBodyId id);
 
 typedef struct TalusTheme {
@@ -48,8 +48,8 @@ const TalusTheme *talus_theme_of(bool dark);
 
 /* ---- light ---- */
 
-#define TALUS_KEY_AZIMUTH -40.0 /* of the key light minus that of the camera, degrees */
-#define TALUS_KEY_ELEVATION 52.0
+#define TALUS_KEY_AZIMUTH -40.0  /* of the key light minus that of the camera, degrees */
+#define TALUS_KEY_ELEVATION 52.0 /* degrees */
 #define TALUS_KEY_SPREAD 3.5     /* half angle of the light's disc, degrees: softness of shadows */
 #define TALUS_KEY_LIGHT 0.82f    /* on an unobstructed face towards the light */
 #define TALUS_SKY_LIGHT 0.50f    /* on an unobstructed face upwards */

@@ -1,5 +1,6 @@
 /* draw/picture.h - a snapshot prepared for drawing: solids, walls, lines and camera, shared by the files of src/draw.
- * Coordinates of all of these are relative to `origin`, the middle of `bounds`; boxes and ranges are in the world. */
+ * Coordinates of solids, walls, lines, ground and camera are relative to `origin`, the middle of `bounds`; boxes and
+ * ranges are in the world. */
 #ifndef TALUS_DRAW_PICTURE_H
 #define TALUS_DRAW_PICTURE_H
 
@@ -34,9 +35,9 @@ typedef struct TalusDrawnShape {
 } TalusDrawnShape;
 
 typedef struct TalusPicture {
-    TalusDrawnShape *shape; /* [shapes of the head] */
-    TalusPiece *piece;
-    TalusPolyhedron *polyhedron;
+    TalusDrawnShape *shape;      /* [shapes of the head] */
+    TalusPiece *piece;           /* pieces of all solid shapes */
+    TalusPolyhedron *polyhedron; /* [polyhedra]: all levels of all pieces */
     int polyhedra;
     TalusFigure *own_figures; /* figures of all shapes, if the head has none; else NULL */
     const TalusFramesHead *head;
@@ -45,24 +46,25 @@ typedef struct TalusPicture {
     const TalusTheme *theme;
     TalusVec3 up, east, north; /* orthonormal frame; azimuth rotates from east to north */
     /* bounds: box around all bodies but planes, and without fixed bodies if these are hidden. moving: box around moving
-     * bodies. Both are without outliers: moving bodies whose middle is outside [inlier_low, inlier_high], which the camera
-     * ignores too. */
+     * bodies. Both are without outliers: moving bodies whose middle is outside [inlier_low, inlier_high], which the
+     * camera ignores too. */
     TalusAabb bounds, moving;
     double inlier_low[3], inlier_high[3];
-    TalusVec3 origin;
-    TalusSolids bodies, chains;
-    TalusSolids walls; /* triangles of fixed bodies; they cast no shadow */
-    bool fixed_solid;  /* fixed bodies with an inside are in `bodies`; else in `walls` or hidden */
-    double low, high;  /* ends of the colour scale */
-    TalusLine *line;   /* edges of the container */
+    TalusVec3 origin;   /* middle of bounds */
+    TalusSolids bodies; /* moving bodies, opaque fixed bodies with an inside, and ground */
+    TalusSolids chains; /* empty unless def->chains */
+    TalusSolids walls;  /* triangles of fixed bodies; they cast no shadow */
+    bool fixed_solid;   /* fixed bodies with an inside are in `bodies`; else in `walls` or hidden */
+    double low, high;   /* ends of the colour scale */
+    TalusLine *line;    /* edges of the container */
     int line_count;
     bool ground; /* true if the plane of the next two members receives shadows */
     TalusF3 ground_point, ground_normal;
     TalusView camera;
 } TalusPicture;
 
-/* Finds the middle and the half extents of a body's bounding box, world frame. False for planes, and if these are not
- * finite. */
+/* Finds the middle and the half extents of a body's bounding box, world frame. False for planes, whose *extent is not
+ * set, and if middle or extents are not finite. */
 bool talus_find_body_extent(const TalusPicture *picture, int row, TalusVec3 *middle,
                             TalusVec3 *extent);
 
@@ -105,7 +107,9 @@ bool talus_is_in_bodies(const TalusPicture *picture, int row); /* shapes.c */
  * steeper than 45 degrees (in the orientation of the first body with this shape). */
 bool talus_is_ground(const TalusPicture *picture, int row);
 
-/* Each function sets the members of the picture that the comment beside it names. draw.c calls them in this order. */
+/* Each function sets the members of the picture that the comment beside it names. draw.c calls them in this order, and
+ * sets fixed_solid by talus_container_is_solid before the scale. talus_picture_add_chains is only called with
+ * def->chains. */
 void talus_picture_set_axes(TalusPicture *picture); /* camera.c: up, east, north */
 TalusStatus
 talus_picture_prepare_shapes(TalusPicture *picture);        /* shapes.c: shape, piece, polyhedron */
@@ -123,14 +127,15 @@ void talus_picture_clear_shapes(TalusPicture *picture);
 
 /* Returns pose and colour of the body in this row of the snapshot, with scale 1. */
 TalusPlacement talus_picture_placement(const TalusPicture *picture, int row); /* bodies.c */
-/* Adds the triangles of a mesh to `solids`. If `from` is not NULL, normals are turned away from it (mesh frame). */
+/* Adds the triangles of a mesh to `solids`. If `from` (mesh frame) is not NULL, the normals of each triangle are turned
+ * away from it, as seen from the triangle's first corner. */
 TalusStatus talus_solids_add_mesh(TalusSolids *solids, const TalusMesh *mesh,
                                   const TalusPlacement *placement, TalusOpaqueFrom opaque_from,
                                   const TalusVec3 *from);
 
 /* Returns the 99th percentile by nearest rank, 0 if count is 0. Sorts the values in place, ascending. */
 double talus_percentile_99(double *value, size_t count);
-/* Returns x > 0 rounded up to the next 1, 1.5, 2, 3, 4, 5, 6 or 8 times a power of ten. */
+/* Returns x > 0 rounded up, with a tolerance of 1e-9 x, to the next 1, 1.5, 2, 3, 4, 5, 6 or 8 times a power of ten. */
 double talus_round_up_nice(double x);
 
 /* Colour of the body in this row, sRGB. Fixed bodies have the colour of the theme; with chains, moving bodies have the
@@ -144,11 +149,11 @@ TalusVec3 talus_picture_camera_direction(const TalusPicture *picture);
 
 /* Returns the height of the caption, pixels; 0 for a plain or very small picture, which has none. */
 int talus_caption_height(const TalusDrawDef *def);
-/* Draws the caption at the bottom of the image. */
+/* Draws the caption at the bottom of the image; nothing if talus_caption_height is 0. */
 TalusStatus talus_caption_draw(const TalusPicture *picture, TalusImage *image);
 
 /* Adds the mean of all passes to `light`, zero on entry: four floats per pixel, red, green and blue in linear light,
- * premultiplied by the opacity that follows (light.c). */
+ * premultiplied by the opacity that follows (light.c). Then blends the shadow on the ground, if picture->ground. */
 TalusStatus talus_picture_expose(const TalusPicture *picture, TalusPool *pool, float *light);
 
 #endif

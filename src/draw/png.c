@@ -10,7 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFLATE_LEVEL = 8, STORED_MAX = 65535, SIGNATURE = 8, HEADER = 13, CHUNK = 12 };
+enum {
+    DEFLATE_LEVEL = 8,  /* of zlib, 1 to 9 */
+    STORED_MAX = 65535, /* bytes of an uncompressed block at most */
+    SIGNATURE = 8,      /* bytes at the start of a PNG file */
+    HEADER = 13,        /* bytes of data of the chunk IHDR */
+    CHUNK = 12          /* bytes of a chunk besides its data: length, kind, checksum */
+};
 
 /* ---- filters ---- */
 
@@ -23,7 +29,8 @@ static int paeth_predictor(int left, int up, int corner)
 }
 
 /* Filters one row into `out`: subtracts from each byte the prediction of PNG filter `kind`, 0 to 4. `above` is the row
- * above, NULL for the first; `step`: bytes per pixel. Returns the sum of |out|, small if the row deflates well. */
+ * above, NULL for the first; `step`: bytes per pixel. Returns the sum of |out|, with bytes taken as signed:
+ * small if the row deflates well. */
 static long filter_row(int kind, const unsigned char *row, const unsigned char *above, size_t size,
                        size_t step, unsigned char *out)
 {

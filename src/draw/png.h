@@ -4,7 +4,8 @@
 
 #include "draw/image.h"
 
-/* Encodes a PNG file; the caller frees *bytes with talus_release. Deflated if the build has zlib, else stored. */
+/* Encodes a PNG file of *size bytes; the caller frees *bytes with talus_release after success. Deflated if the build
+ * has zlib, else stored. */
 TalusStatus talus_png_encode(const TalusImage *image, unsigned char **bytes, size_t *size);
 
 /* Encodes the image and writes it to a file, which appears whole or not at all. */

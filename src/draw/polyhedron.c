@@ -117,6 +117,7 @@ typedef struct Side {
     int32_t corner, facet;
 } Side;
 
+/* Order of points by x, then y, then z: -1, 0 or 1. */
 static int compare_points(TalusF3 p, TalusF3 q)
 {
     if (p.x != q.x)
@@ -126,12 +127,14 @@ static int compare_points(TalusF3 p, TalusF3 q)
     return (p.z > q.z) - (p.z < q.z);
 }
 
+/* Order of sides by their low end, then their high end; 0 if both ends are equal. */
 static int compare_ends(const Side *p, const Side *q)
 {
     int low = compare_points(p->low, q->low);
     return low != 0 ? low : compare_points(p->high, q->high);
 }
 
+/* Order of sides for qsort: by ends, then by corner. */
 static int compare_sides(const void *a, const void *b)
 {
     const Side *p = a, *q = b;

@@ -18,14 +18,14 @@ static inline TalusVec3 talus_area_normal(const TalusMesh *mesh, const int *t)
 /* A corner of a facet. Vectors of this header are in the body's axes. */
 typedef struct TalusFacetCorner {
     TalusF3 at;     /* relative to the middle of the piece */
-    TalusF3 normal; /* for shading */
+    TalusF3 normal; /* unit, for shading */
     int32_t vertex; /* index in the mesh */
     bool sharp;     /* the side from this corner to the next is sharp */
 } TalusFacetCorner;
 
 /* A convex polygon; the inside of the piece satisfies dot(normal, x) <= offset, x relative to the piece's middle. */
 typedef struct TalusPolygonFacet {
-    TalusF3 normal;
+    TalusF3 normal; /* unit */
     float offset;
     int32_t first, count; /* its corners in `corner`, anticlockwise seen from outside */
     bool flat;            /* the normals of all corners are equal, within 0.8 degrees */
@@ -33,6 +33,7 @@ typedef struct TalusPolygonFacet {
     float clearance; /* distance of `middle` from the nearest sharp side's line; INFINITY: none */
 } TalusPolygonFacet;
 
+/* One level of detail of a piece. */
 typedef struct TalusPolyhedron {
     TalusPolygonFacet *facet;
     TalusFacetCorner *corner;

@@ -14,7 +14,11 @@
 
 #include <string.h>
 
-enum { BUCKETS = 64, GRAIN = 8192, MAX_CHUNKS = 64 };
+enum {
+    BUCKETS = 64,   /* of depth, by which the solids of a tile are sorted */
+    GRAIN = 8192,   /* minimum number of solids of a chunk */
+    MAX_CHUNKS = 64 /* maximum number of chunks of solids */
+};
 
 /* ---- project ---- */
 
@@ -28,6 +32,7 @@ static void find_tangent_slopes(float across, float along, float radius, float *
     *high = (across * along + radius * reach) / below;
 }
 
+/* Part of the picture; sides in pixels, or before the projection as slopes or lengths. */
 typedef struct Rectangle {
     float x0, x1, y0, y1;
 } Rectangle;
@@ -164,8 +169,8 @@ static void draw_by_rays(const Tile *tile, const Splat *s, int32_t index,
         }
 }
 
-/* Draws a sphere into a depth map. Here and in draw_sphere_perspective: as find_sphere_span of solid.c, without branches, so
- * that the loop vectorises; the depth of a miss is infinite. */
+/* Draws a sphere into a depth map. Here and in draw_sphere_perspective: as find_sphere_span of solid.c, without
+ * branches, so that the loop vectorises; the depth of a miss is infinite. */
 static void draw_sphere_parallel(const Tile *tile, const Splat *s, TalusF3 c, float radius)
 {
     const RasterJob *job = tile->job;
@@ -327,7 +332,8 @@ static void draw_tiles(void *context, int64_t first, int64_t last, int64_t chunk
         init_tile(job, (int)number, &tile);
         if (!done) /* no solids */
             continue;
-        /* list_chunk_by_tile has advanced every start to the end of its range; that of the last chunk is the end of the tile. */
+        /* list_chunk_by_tile has advanced every start to the end of its range; that of the last chunk is the end of the
+         * tile. */
         sort_tile_by_depth(raster, number ? done[number - 1] : 0, done[number], edge);
         for (int b = 0; b < BUCKETS; b++) {
             for (int64_t k = edge[b]; k < edge[b + 1]; k++)

@@ -14,16 +14,16 @@ typedef struct TalusRaster {
     int width, height;
     float *depth;  /* [pixels]: depth along the view axis; INFINITY where nothing is visible */
     int32_t *hit;  /* [pixels]: index of the solid, -1: none; NULL: only depths are wanted */
-    int32_t *face; /* [pixels]: if a polyhedron is hit, its facet, -1 on the face of the cut */
+    int32_t *face; /* [pixels]: facet of the polyhedron hit, -1 on the cut's face; else unused */
     /* work space of talus_raster_draw */
     struct TalusSplat *splat; /* [solids]: their projections */
     uint32_t *list;           /* solids by tile */
-    uint32_t *sorted;         /* the same, within each tile roughly from near to far */
+    uint32_t *sorted;         /* as list, within each tile roughly from near to far */
     int64_t *start; /* [chunks][tiles]: index in list of the next solid of this chunk and tile */
 } TalusRaster;
 
 /* Fills the raster, zero-initialised or drawn before with equal `hits`, for the size of `view`: with `hits` depth, hit
- * and face, without only depth. */
+ * and face, without only depth. On failure the arrays are incomplete, but talus_raster_clear releases them. */
 TalusStatus talus_raster_draw(TalusRaster *raster, const TalusSolids *solids, const TalusView *view,
                               bool hits, TalusPool *pool);
 /* Releases all memory and zeroes the raster. */

@@ -21,6 +21,7 @@ static DepthFunction depth_function_of(bool perspective, TalusF3 n, float offset
 
 /* ---- polygons ---- */
 
+/* A point of the picture, pixels. */
 typedef struct Point {
     float x, y;
 } Point;

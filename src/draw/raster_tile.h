@@ -5,11 +5,15 @@
 
 #include "draw/raster.h"
 
-enum { TILE = 64, BLOCK = 8, BLOCKS = TILE / BLOCK };
+enum {
+    TILE = 64,            /* width and height of a tile, pixels */
+    BLOCK = 8,            /* width and height of a block, pixels */
+    BLOCKS = TILE / BLOCK /* blocks in a row of a tile */
+};
 
 /* Projection of a solid: a lower bound of its depth, and a rectangle of pixels that contains all pixels it covers. */
 typedef struct TalusSplat {
-    float near;
+    float near;         /* lower bound of the depth, m */
     int x0, x1, y0, y1; /* pixels x0 <= x < x1, y0 <= y < y1 */
 } Splat;
 
@@ -18,7 +22,7 @@ typedef struct RasterJob {
     TalusRaster *raster;
     const TalusSolids *solids;
     const TalusView *view;
-    TalusCut cut;
+    TalusCut cut;   /* of the solids, in view coordinates */
     int tiles_x;    /* number of tiles in a row */
     int tiles;      /* number of tiles in the picture */
     int64_t grain;  /* solids per chunk of the parallel loops */

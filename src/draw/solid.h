@@ -27,7 +27,7 @@ typedef enum TalusOpaqueFrom {
  * is the mean of its corners. */
 typedef struct TalusForm {
     TalusFormKind kind;
-    TalusOpaqueFrom opaque_from; /* triangle */
+    TalusOpaqueFrom opaque_from; /* of a triangle */
     int32_t item; /* polyhedron: index of its coarsest level; triangle: of the first of 3 normals */
     int32_t levels;  /* polyhedron: number of levels, consecutive from `item`, coarse to fine */
     TalusF3 half;    /* half extents of its box along `axis`; 0 for a triangle */
@@ -43,18 +43,19 @@ typedef struct TalusSolid {
 
 /* A cut by a plane; the half space dot(normal, x) <= offset remains. */
 typedef struct TalusCut {
-    bool on; /* false: no cut */
-    TalusF3 normal;
-    float offset;
+    bool on;        /* false: no cut */
+    TalusF3 normal; /* unit */
+    float offset;   /* m */
 } TalusCut;
 
+/* Solids that are drawn together, all with the same cut. */
 typedef struct TalusSolids {
-    TalusSolid *solid;
-    TalusForm *form;
+    TalusSolid *solid; /* [count] */
+    TalusForm *form;   /* [form_count] */
     int count, form_count, normal_count;
     const TalusPolyhedron *polyhedron; /* levels of all pieces, owned by the picture */
-    TalusF3 *normal;                   /* of the corners of triangles, world frame */
-    TalusCut cut;
+    TalusF3 *normal; /* [normal_count]: of the corners of triangles, world frame */
+    TalusCut cut;    /* triangles are not cut */
 } TalusSolids;
 
 /* Transforms the cut to view coordinates. */
@@ -62,13 +63,13 @@ TalusCut talus_cut_in_view(const TalusCut *cut, const TalusView *view);
 
 /* A solid in view coordinates. */
 typedef struct TalusViewedSolid {
-    TalusF3 centre, half, axis[3]; /* half, axis: as in TalusForm; not set for a sphere */
-    float radius;
+    TalusF3 centre, half, axis[3];     /* half, axis: as in TalusForm; not set for a sphere */
+    float radius;                      /* of the sphere, or of the bounding sphere */
     int kind;                          /* TalusFormKind; -1: a sphere */
     const TalusPolyhedron *polyhedron; /* coarsest level that is fine enough, else the finest */
     const TalusF3 *normal;             /* of a triangle's corners, world frame */
     TalusOpaqueFrom opaque_from;       /* triangles */
-    const TalusView *view;
+    const TalusView *view;             /* NULL for a sphere */
 } TalusViewedSolid;
 
 /* Transforms a solid to view coordinates and chooses the level of a polyhedron. */
@@ -88,9 +89,10 @@ static inline TalusF3 talus_viewed_to_axes(const TalusViewedSolid *solid, TalusF
                     talus_f3_dot(solid->axis[2], a));
 }
 
-/* Finds where a ray enters a sphere, tube or triangle (not a polyhedron). Sets *t > 0 along the ray, and *normal to the unit
- * normal at that point: outward; of a triangle towards the eye; if the ray enters by the cut, that of the plane of the
- * cut. All arguments are in view coordinates, the cut too. Returns false if the ray misses. */
+/* Finds where a ray enters a sphere, tube or triangle (not a polyhedron). Sets *t > 0 along the ray, and *normal to the
+ * unit normal at that point: outward; of a triangle towards the eye; if the ray enters by the cut, that of the plane of
+ * the cut. All arguments are in view coordinates, the cut too. Returns false if the ray misses; do not use *t and
+ * *normal then. */
 bool talus_viewed_find_hit(const TalusViewedSolid *solid, const TalusCut *cut, TalusRay ray,
                            float *t, TalusF3 *normal);
 

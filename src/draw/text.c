@@ -1,11 +1,14 @@
-/* draw/text.c - draws glyphs as strokes. The opacity of a pixel grows from 0, if the nearest stroke ends half a pixel before
- * the middle of the pixel, to 1, if it ends half a pixel beyond. */
+/* draw/text.c - draws glyphs as strokes. The opacity of a pixel grows from 0, if the nearest stroke ends half a pixel
+ * before the middle of the pixel, to 1, if it ends half a pixel beyond. */
 #include "draw/text.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { ARC_STEPS = 8, STROKES_MAX = 160 };
+enum {
+    ARC_STEPS = 8,    /* lines of a quarter ellipse */
+    STROKES_MAX = 160 /* maximum number of segments of a glyph */
+};
 /* On the glyphs' grid: width of a stroke, and additional space between letters. */
 #define STROKE 3.1
 #define TRACKING 1
@@ -18,6 +21,7 @@ typedef struct Segment {
     Point a, b;
 } Segment;
 
+/* Segments of a glyph, on its grid. */
 typedef struct Strokes {
     Segment segment[STROKES_MAX];
     int count;
@@ -117,6 +121,7 @@ static void trace_path(const char *path, Strokes *strokes)
     }
 }
 
+/* Distance of p from a segment, in grid units. */
 static double distance_to_segment(const Segment *s, Point p)
 {
     double dx = s->b.x - s->a.x, dy = s->b.y - s->a.y, dd = dx * dx + dy * dy;

@@ -1,4 +1,4 @@
-/* draw/vec.h - single-precision vectors of the renderer. Points are relative to TalusPicture.origin. */
+/* draw/vec.h - single-precision vectors of the renderer. Points in world axes are relative to TalusPicture.origin. */
 #ifndef TALUS_DRAW_VEC_H
 #define TALUS_DRAW_VEC_H
 
@@ -56,6 +56,7 @@ static inline TalusF3 talus_f3_normalize(TalusF3 a)
     return talus_f3_scale(1.0f / sqrtf(talus_f3_dot(a, a)), a);
 }
 
+/* Returns x limited to low .. high. */
 static inline float talus_clampf(float x, float low, float high)
 {
     return x < low ? low : x > high ? high : x;

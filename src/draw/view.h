@@ -11,10 +11,11 @@
 
 typedef struct TalusView {
     bool perspective; /* false: parallel projection */
-    TalusF3 eye, right, down, forward;
-    float scale;  /* pixels per metre; in perspective, of lengths at depth 1 m */
-    float cx, cy; /* where the view axis meets the picture, pixels */
-    int width, height;
+    TalusF3 eye;      /* world frame; of a parallel view, a point on its axis at depth 0 */
+    TalusF3 right, down, forward; /* orthonormal axes, world frame */
+    float scale;                  /* pixels per metre; in perspective, of lengths at depth 1 m */
+    float cx, cy;                 /* where the view axis meets the picture, pixels */
+    int width, height;            /* of the picture or depth map, pixels */
 } TalusView;
 
 typedef struct TalusRay {

@@ -25,13 +25,14 @@ static inline int32_t talus_side_end(const int32_t *triangle, int32_t side)
 }
 
 /* Sets across[s], for each of the 3 * triangles sides s, to the other side on the same edge; -1 at a free edge. If more
- * than two triangles share an edge, across[] links their sides to a ring in ascending order. */
+ * than two triangles share an edge, across[] links their sides to a ring in ascending order. On failure nothing is
+ * set. */
 TalusStatus talus_link_sides(const int32_t *triangle, int triangles, int32_t *across);
 
 enum { TALUS_EDGE_TRIANGLES = 16 }; /* triangles at an edge that talus_side_is_balanced accepts */
 /* True if equally many triangles traverse the edge of a side in either direction, as on every edge of a closed surface;
- * false at a free edge, and if more than TALUS_EDGE_TRIANGLES triangles share the edge. reversed: 1 for triangles that count as reversed;
- * NULL: none. */
+ * false at a free edge, and if more than TALUS_EDGE_TRIANGLES triangles share the edge. reversed: by triangle, nonzero
+ * for those that count as reversed; NULL: none. */
 bool talus_side_is_balanced(const int32_t *triangle, const int32_t *across, const uint8_t *reversed,
                             int32_t side);
 

@@ -75,8 +75,8 @@ TALUS_INLINE TalusVec3 talus_rotated_capsule_extent(double r, double h, TalusQua
     return talus_vec3(r + fabs(u.x), r + fabs(u.y), r + fabs(u.z));
 }
 
-/* Half extents along the world axes of a rotated ellipsoid with semi-axes `half`. Along a unit vector d of its own frame an
- * ellipsoid extends by |A d|, where A has the semi-axes on its diagonal. */
+/* Half extents along the world axes of a rotated ellipsoid with semi-axes `half`. Along a unit vector d of its own
+ * frame an ellipsoid extends by |A d|, where A has the semi-axes on its diagonal. */
 TALUS_INLINE TalusVec3 talus_rotated_ellipsoid_extent(TalusVec3 half, TalusQuat orientation)
 {
     TalusVec3 x = talus_rotate(orientation, talus_vec3(half.x, 0.0, 0.0));
@@ -97,7 +97,7 @@ TALUS_INLINE TalusAabb talus_rotated_box_bounds(TalusAabb box, TalusVec3 positio
     return talus_aabb_about(talus_add(position, talus_rotate(orientation, middle)), extent);
 }
 
-/* Bounds of a convex shape without a closed form, by its support function along the world axes. */
+/* World bounds of a convex shape other than a sphere, by its support function along the world axes. */
 TALUS_INLINE TalusAabb talus_support_bounds(const TalusShape *shape, TalusVec3 position,
                                             TalusQuat orientation)
 {
@@ -113,7 +113,8 @@ TALUS_INLINE TalusAabb talus_support_bounds(const TalusShape *shape, TalusVec3 p
     return b;
 }
 
-/* Bounds of a shape that is no compound. A plane is unbounded in all directions (+-infinity). radius: used for spheres. */
+/* World bounds of a shape that is no compound. A plane is unbounded in all directions (+-infinity). radius: used for
+ * spheres. */
 TALUS_INLINE TalusAabb talus_simple_bounds(const TalusShape *shape, double radius,
                                            TalusVec3 position, TalusQuat orientation)
 {
@@ -164,7 +165,8 @@ TALUS_INLINE TalusAabb talus_child_bounds(const TalusChild *child, TalusVec3 pos
                                talus_child_orientation(child, orientation));
 }
 
-/* World bounds of any shape. Tight, except for rotated meshes and fields: these have the bounds of their rotated box. */
+/* World bounds of any shape; of a field, those of its surface. Tight, except for rotated meshes and fields, which have
+ * the bounds of their rotated box. radius: used for spheres. */
 TALUS_INLINE TalusAabb talus_shape_bounds(const TalusShape *shape, double radius,
                                           TalusVec3 position, TalusQuat orientation)
 {

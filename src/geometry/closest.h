@@ -50,7 +50,8 @@ TALUS_INLINE double talus_box_distance(TalusVec3 half, TalusVec3 p, TalusVec3 *n
 
 /* ---- cylinder ---- */
 
-/* Signed distance of p from a cylinder. In the plane of (distance from the axis, height) the cylinder is a rectangle. */
+/* Signed distance of p from a cylinder. In the plane of (distance from the axis, height) the cylinder is a
+ * rectangle. */
 TALUS_INLINE double talus_cylinder_distance(double radius, double half_height, TalusVec3 p,
                                             TalusVec3 *normal)
 {
@@ -82,6 +83,7 @@ TALUS_INLINE TalusProfilePoint talus_profile_point(const double *profile, int k)
     return p;
 }
 
+/* a - b */
 TALUS_INLINE TalusProfilePoint talus_profile_difference(TalusProfilePoint a, TalusProfilePoint b)
 {
     TalusProfilePoint p = {a.r - b.r, a.z - b.z};
@@ -93,12 +95,14 @@ TALUS_INLINE double talus_profile_dot(TalusProfilePoint a, TalusProfilePoint b)
     return a.r * b.r + a.z * b.z;
 }
 
+/* Cross product: positive if b is to the left of a, with r to the right and z up. */
 TALUS_INLINE double talus_profile_cross(TalusProfilePoint a, TalusProfilePoint b)
 {
     return a.r * b.z - a.z * b.r;
 }
 
-/* True if some point of the revolved profile is nearer to p than `reach`. `profile` has `points` pairs (radius, height). */
+/* True if some point of the revolved profile is nearer to p than `reach`. `profile` has `points` pairs (radius,
+ * height). */
 TALUS_INLINE bool talus_revolve_is_near(const double *profile, int points, TalusVec3 p,
                                         double reach)
 {

@@ -9,9 +9,11 @@
 
 #include <string.h>
 
-/* Distance of the centre of mass from the origin, over the extent */
+/* Distance of the centre of mass from the origin, over the extent, up to which parts are not moved */
 #define CENTRE_TOLERANCE 0x1p-40
 
+/* Fails unless part k is a convex shape (a sphere with a radius) with a finite position and a unit orientation. The
+ * shape's own definition is checked in make_parts. */
 static TalusStatus check_part(const TalusShapePart *part, int k)
 {
     char kinds[256];
@@ -24,12 +26,12 @@ static TalusStatus check_part(const TalusShapePart *part, int k)
                             k);
     TalusVec3 p = part->position;
     TalusQuat q = part->orientation;
-    double length = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
+    double length2 = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
     if (!(fabs(p.x) + fabs(p.y) + fabs(p.z) < INFINITY))
         return talus_reject("compound: the position of part %d is not finite", k);
-    if (!(fabs(length - 1.0) < 1e-3))
+    if (!(fabs(length2 - 1.0) < 1e-3))
         return talus_reject("compound: the orientation of part %d has length %g; expected 1", k,
-                            sqrt(length));
+                            sqrt(length2));
     return TALUS_OK;
 }
 
@@ -45,12 +47,12 @@ static TalusStatus check_def(const TalusShapeDef *def)
 
 /* ---- parts ---- */
 
-/* Normalises q. Leaves q unchanged if its length is 1 up to rounding, so that a shape made from the definition of another
- * shape has the same bits. */
+/* Normalises q. Leaves q unchanged if its length is 1 up to rounding, so that a shape made from the definition of
+ * another shape has the same bits. */
 static TalusQuat normalize_orientation(TalusQuat q)
 {
-    double length = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
-    return fabs(length - 1.0) <= 0x1p-48 ? q : talus_quat_normalize(q);
+    double length2 = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
+    return fabs(length2 - 1.0) <= 0x1p-48 ? q : talus_quat_normalize(q);
 }
 
 /* Makes the parts, each with its own arrays. A failure message names the part. */
@@ -90,6 +92,7 @@ static TalusSym3 offset_inertia(double m, TalusVec3 x)
     return r;
 }
 
+/* a + b */
 static TalusSym3 add_inertias(TalusSym3 a, TalusSym3 b)
 {
     TalusSym3 r = {a.xx + b.xx, a.yy + b.yy, a.zz + b.zz, a.xy + b.xy, a.xz + b.xz, a.yz + b.yz};
@@ -219,6 +222,8 @@ static double farthest_distance(const TalusShape *shape, TalusVec3 p)
     }
 }
 
+/* The bounding radius is that of the farthest point of any part, the size the smallest of the parts. Also sets the
+ * box. */
 static void set_radius_and_size(TalusShape *shape)
 {
     shape->bounding_radius = 0.0;

@@ -17,7 +17,7 @@ enum { TALUS_MAX_FACETS = 1 << 23 }; /* maximum per shape: features have 23 bits
 
 typedef struct TalusFacet {
     TalusVec3 corner[3];
-    TalusVec3 normal; /* of length 1 */
+    TalusVec3 normal; /* unit, on the side that sees the corners anticlockwise */
 } TalusFacet;
 
 /* ---- fields ---- */
@@ -84,7 +84,7 @@ TALUS_INLINE TalusVec3 talus_vertex_position(const TalusShapeDef *def, int32_t v
     return talus_field_vertex(def, v % def->columns, v / def->columns);
 }
 
-/* Corners and normal of facet t. */
+/* Corners and normal of facet t; the normal is +z if the facet has no area. */
 TALUS_INLINE TalusFacet talus_get_facet(const TalusShapeDef *def, int32_t t)
 {
     TalusFacet f;
@@ -114,7 +114,8 @@ TALUS_INLINE bool talus_facet_owns_edge(const TalusShape *s, int32_t t, int k)
     return other < 0 || 3 * t + k < other;
 }
 
-/* True if facet t is the first of the facets that share the vertex at its corner k, so that one facet handles each vertex. */
+/* True if facet t is the first of the facets that share the vertex at its corner k, so that one facet handles each
+ * vertex. */
 TALUS_INLINE bool talus_facet_owns_vertex(const TalusShape *s, int32_t t, int k)
 {
     if (s->def.kind == TALUS_SHAPE_MESH)
@@ -140,8 +141,8 @@ TALUS_INLINE bool talus_normals_agree(TalusVec3 n, TalusVec3 m)
     return talus_dot(n, m) > 0.0 && talus_dot(sine, sine) <= TALUS_FACET_SAME_NORMAL;
 }
 
-/* Index of the first facet of the flat patch of t. A patch is a set of connected facets in one plane; each facet of a field
- * is a patch of its own. */
+/* Index of the first facet of the flat patch of t. A patch is a set of connected facets in one plane; each facet of a
+ * field is a patch of its own. */
 TALUS_INLINE int32_t talus_facet_patch(const TalusShape *s, int32_t t)
 {
     return s->def.kind == TALUS_SHAPE_MESH ? s->mesh.patch[t] : t;
@@ -176,7 +177,7 @@ typedef struct TalusClosest {
     int where;      /* TALUS_ON_*: part of the facet with the nearest point */
 } TalusClosest;
 
-/* Nearest point to p on side k; along: product of the side's vector with p - corner k. */
+/* Nearest point to p on side k; along: scalar product of the side's vector with p - corner k. */
 TALUS_INLINE TalusClosest talus_closest_on_side(const TalusFacet *f, int k, TalusVec3 p,
                                                 double along)
 {
@@ -237,9 +238,9 @@ TALUS_INLINE double talus_inward_component(const TalusShape *s, int32_t side, Ta
     return talus_dot(d, across) / talus_norm(across);
 }
 
-/* True if d is in the normal cone of the edge of a side: a point at d from the edge is nearer to the edge than to the rest
- * of the facets that share it, so that the distance to the surface has a minimum at the edge. `slack` is the tolerance of
- * talus_inward_component. */
+/* True if d is in the normal cone of the edge of a side: a point at d from the edge is nearer to the edge than to the
+ * rest of the facets that share it, so that the distance to the surface has a minimum at the edge. `slack` is the
+ * tolerance of talus_inward_component. */
 TALUS_INLINE bool talus_in_edge_normal_cone(const TalusShape *s, int32_t side, TalusVec3 d,
                                             double slack)
 {
@@ -304,8 +305,8 @@ TALUS_INLINE TalusVec3 talus_edge_pseudonormal(const TalusShape *s, int32_t side
     return sum;
 }
 
-/* Outward pseudonormal (trimesh.c), not normalised, at part `where` (TALUS_ON_*) of facet t: the sign of its product with a
- * direction tells outside from inside. On a field it is the facet's normal. */
+/* Outward pseudonormal (trimesh.c), not normalised, at part `where` (TALUS_ON_*) of facet t: the sign of its product
+ * with a direction tells outside from inside. On a field it is the facet's normal. */
 TALUS_INLINE TalusVec3 talus_pseudonormal(const TalusShape *s, int32_t t, const TalusFacet *f,
                                           int where)
 {
@@ -319,19 +320,19 @@ TALUS_INLINE TalusVec3 talus_pseudonormal(const TalusShape *s, int32_t t, const 
 
 /* ---- facets in a box ---- */
 
-/* Iterator over the facets whose bounds intersect a box; of a field also over the facets above the box. Facets of a mesh
- * come in the order of the tree, facets of a field by index. */
+/* Iterator over the facets whose bounds intersect a box; of a field also over the facets above the box. Facets of a
+ * mesh come in the order of the tree, facets of a field by index. */
 typedef struct TalusFacetWalk {
     const TalusShape *shape;
     TalusAabb box;
     int32_t at;                /* mesh: next node of the tree */
-    int i_low, i_high, j_high; /* field: range of cells; j_high -1: none */
+    int i_low, i_high, j_high; /* field: columns, and last row, of the cells; j_high -1: none */
     int i, j;                  /* field: next cell */
     bool upper;                /* field: the next facet is the second of the cell */
 } TalusFacetWalk;
 
-/* Finds the cells from .. to of a field, with `points` vertices along one axis, that intersect lo .. hi along this axis.
- * False if there are none. */
+/* Finds the cells from .. to of a field, with `points` vertices along one axis, that intersect lo .. hi along this
+ * axis. False if there are none. */
 TALUS_INLINE bool talus_field_cell_range(double lo, double hi, int points, double spacing,
                                          int *from, int *to)
 {
@@ -344,8 +345,8 @@ TALUS_INLINE bool talus_field_cell_range(double lo, double hi, int points, doubl
     return true;
 }
 
-/* Returns the facet of a field straight above or below p; -1 if p is beside the field. *height: signed distance of p from
- * the plane of the facet, negative below it. */
+/* Returns the facet of a field straight above or below p; -1 if p is beside the field. Sets *height to the signed
+ * distance of p from the plane of that facet, negative below it; leaves it for -1. */
 TALUS_INLINE int32_t talus_field_facet_at(const TalusShape *s, TalusVec3 p, double *height)
 {
     const TalusShapeDef *def = &s->def;
@@ -360,7 +361,8 @@ TALUS_INLINE int32_t talus_field_facet_at(const TalusShape *s, TalusVec3 p, doub
     return t;
 }
 
-/* Starts an iteration over the facets whose bounds intersect a box. */
+/* Starts an iteration over the facets that TalusFacetWalk describes. The caller may shrink `box` of the walk later (of
+ * a field this only skips facets that are too low). */
 TALUS_INLINE TalusFacetWalk talus_facets_in_box(const TalusShape *shape, TalusAabb box)
 {
     const TalusShapeDef *def = &shape->def;
@@ -425,7 +427,8 @@ TALUS_INLINE TalusAabb talus_box_around(TalusVec3 p, double reach)
     return box;
 }
 
-/* True if the bounds of some facet are within reach of p along each axis of the shape's frame, or if p is below a field. */
+/* True if the bounds of some facet are within reach of p along each axis of the shape's frame. A facet of a field is
+ * near, too, if p is below it: the ground is solid. */
 TALUS_INLINE bool talus_facets_are_near(const TalusShape *shape, TalusVec3 p, double reach)
 {
     TalusFacetWalk walk = talus_facets_in_box(shape, talus_box_around(p, reach));

@@ -47,6 +47,7 @@ static TalusStatus build_arrays(TalusShape *shape, const TalusShapeDef *def)
     return TALUS_OK;
 }
 
+/* The bounding radius contains the box of the surface; the size stays 0. */
 static void set_radius_and_size(TalusShape *shape)
 {
     TalusVec3 lo = shape->box.lo, hi = shape->box.hi;

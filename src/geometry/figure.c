@@ -1,9 +1,10 @@
 /* geometry/figure.c - figures from the table of shapes.
  *
  * A viewer chooses the level of a body by its size in the picture: with n segments a circle of r pixels has the error r
- * (1 - cos(pi / n)), a quarter of a pixel at r = 13 for 16, 52 for 32, 200 for 64 and 1800 for 192. The first level is
- * always made. A level is omitted, and all finer levels with it, if it has more than MAX_TRIANGLES triangles, or no more
- * than the level before it (a box is the same at every level). */
+ * (1 - cos(pi / n)), a quarter of a pixel at r = 13 for 16, 52 for 32, 200 for 64 and 1800 for 192. Spheres and half
+ * spaces have no levels. Of other shapes the first level is always made if it has triangles. A further level is
+ * omitted, and all finer levels with it, if it has more than MAX_TRIANGLES triangles, or no more than the level before
+ * it (a box is the same at every level). */
 #include "geometry/figure.h"
 
 #include "base/hash.h"
@@ -14,7 +15,7 @@
 
 #include <string.h>
 
-enum { MAX_TRIANGLES = 16384 };
+enum { MAX_TRIANGLES = 16384 }; /* of a level other than the first */
 
 const char *talus_drawn_name(TalusDrawn drawn)
 {
@@ -61,14 +62,15 @@ static TalusStatus round_as_in_files(TalusMesh *mesh)
 
 /* ---- duplicate vertices ---- */
 
+/* True if two vertices have the same position and normal, bit by bit. */
 static bool same_vertex(const TalusMesh *mesh, int a, int b)
 {
     return memcmp(&mesh->vertex[a], &mesh->vertex[b], sizeof *mesh->vertex) == 0 &&
            memcmp(&mesh->normal[a], &mesh->normal[b], sizeof *mesh->normal) == 0;
 }
 
-/* Returns the first vertex with the position and normal of vertex k, which may be k. `table`: hash table of the distinct
- * vertices so far, to which k is added if it is new; -1: free slot. */
+/* Returns the first vertex with the position and normal of vertex k, which may be k. `table`: hash table of the
+ * distinct vertices so far, to which k is added if it is new; -1: free slot. */
 static int find_vertex(const TalusMesh *mesh, int k, int *table, size_t slots)
 {
     uint64_t hash = talus_hash(TALUS_HASH_SEED, &mesh->vertex[k], sizeof *mesh->vertex);
@@ -118,8 +120,8 @@ static TalusStatus merge_duplicate_vertices(TalusMesh *mesh)
 
 /* ---- levels ---- */
 
-/* Adds the level with `segments` segments of a circle, unless it is too fine or no finer than the last. *more: a finer level
- * may follow. */
+/* Adds the level with `segments` segments of a circle, unless it is too fine or no finer than the last. *more: a finer
+ * level may follow. */
 static TalusStatus add_level(const TalusShapeDef *shape, int segments, TalusFigure *out, bool *more)
 {
     TalusMesh *mesh = &out->level[out->levels];

@@ -16,9 +16,9 @@
 
 /* Distance from a face up to which a point is in it, over the extent */
 #define FACE_TOLERANCE 0x1p-22
-/* Distance of the centre of mass from the origin, over the extent */
+/* Distance of the centre of mass from the origin, over the extent, up to which points are not shifted */
 #define CENTRE_TOLERANCE 0x1p-40
-#define MIN_THICKNESS 0x1p-18 /* over the extent */
+#define MIN_THICKNESS 0x1p-18 /* width, over the extent, up to which a hull is refused as flat */
 
 /* The hull while it is made. */
 typedef struct HullDraft {
@@ -101,10 +101,10 @@ static bool drop_redundant_points(HullDraft *d)
 
 /* ---- mass ---- */
 
-/* Sets d->unit: volume and inertia about the centre of mass. Returns the centre of mass. Sums over the tetrahedra between
- * the point `from` and the triangles of the surface: a tetrahedron with corners a, b, c relative to `from` has the volume
- * V = det(a, b, c)/6, the first moment V (a + b + c)/4 and the second moments V/20 (aa' + bb' + cc' + ss'), where s = a +
- * b + c. A `from` near the centre avoids cancellation. */
+/* Sets d->unit: volume and inertia about the centre of mass. Returns the centre of mass. Sums over the tetrahedra
+ * between the point `from` and the triangles of the surface: a tetrahedron with corners a, b, c relative to `from` has
+ * the volume V = det(a, b, c)/6, the first moment V (a + b + c)/4 and the second moments V/20 (aa' + bb' + cc' + ss'),
+ * where s = a + b + c. A `from` near the centre avoids cancellation. */
 static TalusVec3 integrate_mass(HullDraft *d, TalusVec3 from)
 {
     double volume = 0.0;
@@ -152,7 +152,8 @@ static TalusVec3 mean_of_points(const HullDraft *d)
 /* ---- hull of the present points ---- */
 
 /* True if the hull is not thicker than MIN_THICKNESS extents along the normal of the first face, which has the largest
- * triangle. This excludes hulls with almost no volume before integrate_mass; `make_hull` tests the width at all faces later. */
+ * triangle. This excludes hulls with almost no volume before integrate_mass; `make_hull` tests the width at all faces
+ * later. */
 static bool is_flat(const HullDraft *d)
 {
     double lo = INFINITY, hi = -INFINITY;
@@ -164,13 +165,15 @@ static bool is_flat(const HullDraft *d)
     return !(hi - lo > MIN_THICKNESS * d->extent);
 }
 
+/* Releases triangulation and faces; they may be empty. */
 static void free_surface(HullDraft *d)
 {
     talus_triangulation_free(&d->triangulation);
     talus_faces_free(&d->faces);
 }
 
-/* Triangulates the points and finds the faces and keep[]. Fails if the points have no extent or lie in one plane. */
+/* Triangulates the points and finds the faces and keep[]. Fails if the extent of the points is zero or not finite, or
+ * if they lie in one plane. */
 static TalusStatus find_surface(HullDraft *d, const TalusShapeDef *def)
 {
     bool flat;
@@ -345,6 +348,7 @@ static TalusStatus build_arrays(TalusShape *shape, const TalusShapeDef *def)
     return status;
 }
 
+/* The bounding radius reaches the farthest vertex; the size is half the width. */
 static void set_radius_and_size(TalusShape *shape)
 {
     double largest = 0.0;

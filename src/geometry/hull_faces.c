@@ -1,9 +1,9 @@
 /* geometry/hull_faces.c - planar faces of a triangulated convex surface, and its redundant corners.
  *
  * A face grows from the largest triangle left: neighbouring triangles join while all their corners are within the
- * tolerance of the plane of the first triangle. This plane does not change, so that a face cannot bend around a curve. The
- * face is used only if it is a polygon with one simple rim, convex up to the tolerance; else each of its triangles is a
- * face. So the faces always tile the surface, whatever the points.
+ * tolerance of the plane of the first triangle. This plane does not change, so that a face cannot bend around a curve.
+ * The face is used only if it is a polygon with one simple rim, convex up to the tolerance; else each of its triangles
+ * is a face. So the faces always tile the surface, whatever the points.
  *
  * Redundant corners are those inside a face, on the straight edge between two faces, or within the tolerance of another
  * corner. Of two neighbours along an edge at most one is marked as redundant in a call, so that a finely divided curve
@@ -22,17 +22,17 @@ typedef struct Seed {
     int32_t triangle;
 } Seed;
 
+/* Arguments and work arrays of talus_find_faces. */
 typedef struct FaceWork {
     const TalusTriangulation *t;
     const TalusGridPoint *grid;
     const TalusVec3 *point;
-    int count;
-    double tolerance;
-    TalusVec3 *normal; /* normals of triangles */
+    int count;         /* of points */
+    double tolerance;  /* m */
+    TalusVec3 *normal; /* [triangles]: unit, outward, from the grid */
     Seed *seed;        /* all triangles, largest first */
     int32_t *stack;    /* triangles of the current face */
-    int32_t *
-        visit; /* [count]: last face with the point on its rim; later number of faces at the point */
+    int32_t *visit;    /* [count]: last face with the point on its rim; later faces at the point */
     int32_t (*end)[2]; /* [count]: ends of the first two rim edges that start at the point */
     int32_t *rim;      /* corners of the current rim */
     TalusFaces *out;
@@ -44,6 +44,7 @@ static TalusVec3 corner_position(const FaceWork *w, int32_t triangle, int k)
     return w->point[w->t->corner[triangle][k]];
 }
 
+/* Allocates the work arrays and those of w->out. */
 static TalusStatus allocate_work(FaceWork *w)
 {
     size_t n = (size_t)w->t->triangles, points = (size_t)w->count;
@@ -61,6 +62,7 @@ static TalusStatus allocate_work(FaceWork *w)
 
 /* ---- triangles in one plane ---- */
 
+/* Order of seeds for qsort: by area, largest first, then by index. */
 static int compare_larger_first(const void *a, const void *b)
 {
     const Seed *x = a, *y = b;
@@ -91,8 +93,8 @@ static bool in_plane(const FaceWork *w, int32_t triangle, TalusVec3 normal, Talu
     return true;
 }
 
-/* Grows a face from the triangle `first`: collects its triangles in w->stack and sets out->face of each to `face`. Returns
- * their number. */
+/* Grows a face from the triangle `first`: collects its triangles in w->stack and sets out->face of each to `face`.
+ * Returns their number. */
 static int grow_face(FaceWork *w, int32_t first, int32_t face)
 {
     TalusVec3 normal = w->normal[first], on = corner_position(w, first, 0);
@@ -166,8 +168,8 @@ static bool rim_is_convex(const FaceWork *w, int length, TalusVec3 normal)
     return true;
 }
 
-/* Finds the rim of the `found` triangles in w->stack. Returns its number of corners; 0 if the triangles do not form a convex
- * polygon. */
+/* Finds the rim of the `found` triangles in w->stack. Returns its number of corners; 0 if the triangles do not form a
+ * convex polygon. */
 static int find_polygon_rim(FaceWork *w, int found, TalusVec3 normal)
 {
     int edges = 0, length = 0;
@@ -205,7 +207,8 @@ static double extent_along(const FaceWork *w, const int32_t *loop, int length, T
     return hi - lo;
 }
 
-/* Adds the polygon in w->rim as a face, starting at its corner of lowest index. normal: that of its largest triangle. */
+/* Adds the polygon in w->rim as a face, starting at its corner of lowest index. normal: that of its largest
+ * triangle. */
 static void add_face(FaceWork *w, int length, TalusVec3 normal)
 {
     TalusFaces *out = w->out;
@@ -264,8 +267,8 @@ static double distance_to_segment(TalusVec3 v, TalusVec3 p, TalusVec3 q)
     return talus_norm(talus_madd(from, -fmin(fmax(s, 0.0), 1.0), along));
 }
 
-/* Sets keep[] to false for one of two corners, that of higher index, if an edge no longer than the tolerance joins them.
- * True if there were any. */
+/* Sets keep[] to false for one of two corners, that of higher index, if an edge no longer than the tolerance joins
+ * them. True if there were any. */
 static bool unmark_close_corners(const FaceWork *w, bool *keep)
 {
     bool any = false;
@@ -281,8 +284,8 @@ static bool unmark_close_corners(const FaceWork *w, bool *keep)
     return any;
 }
 
-/* Sets visit[] to the number of faces at every point, and end[] to the ends of the first two rim edges that start at the
- * point. */
+/* Sets visit[] to the number of faces at every point, and end[] to the ends of the first two rim edges that start at
+ * the point. */
 static void count_faces_at_points(FaceWork *w)
 {
     const TalusFaces *f = w->out;
@@ -298,8 +301,8 @@ static void count_faces_at_points(FaceWork *w)
         }
 }
 
-/* True if corner v is not redundant: three or more faces meet at v; or two faces do, and their common edge bends at v by
- * more than the tolerance, or a neighbour of v on that edge is being dropped. */
+/* True if corner v is not redundant: three or more faces meet at v; or two faces do, and their common edge bends at v
+ * by more than the tolerance, or a neighbour of v on that edge is being dropped. */
 static bool is_needed(const FaceWork *w, int32_t v, const bool *keep)
 {
     if (w->visit[v] != 2)

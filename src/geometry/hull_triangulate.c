@@ -1,11 +1,11 @@
 /* geometry/hull_triangulate.c - convex hull of points on a grid, in exact arithmetic (quickhull: Barber, Dobkin and
  * Huhdanpaa 1996).
  *
- * Each face has a list of points above it. The farthest point of a list joins the hull: the faces visible from the point,
- * a disc of the surface, are removed, and new faces are made from the rim of that disc to the point. Coordinates are integers of 40 bits, so that
- * the side of a plane is decided exactly. This makes the surface closed and convex whatever the points are. A face is
- * not visible from a point in its plane, so no new face is degenerate: a point on the line of a rim's edge would lie in
- * the plane of the removed face. */
+ * Each face has a list of points above it. The farthest point of a list joins the hull: the faces visible from the
+ * point, a disc of the surface, are removed, and new faces are made from the rim of that disc to the point. Coordinates
+ * are integers of 40 bits, so that the side of a plane is decided exactly. This makes the surface closed and convex
+ * whatever the points are. A face is not visible from a point in its plane, so no new face is degenerate: a point on
+ * the line of a rim's edge would lie in the plane of the removed face. */
 #include "geometry/hull_work.h"
 
 #include "base/memory.h"
@@ -19,17 +19,18 @@ __extension__ typedef __int128 Wide; /* available in GCC and clang on 64-bit mac
  * their sums, stay below 127 bits. */
 #define NEVER_OVERFLOWS __attribute__((no_sanitize("signed-integer-overflow")))
 
+/* Normal of a face, outward, of twice the face's area; exact. */
 typedef struct Normal {
     Wide x, y, z;
 } Normal;
 
 typedef struct HullFace {
     Normal normal;
-    int32_t corner[3];
+    int32_t corner[3]; /* points, anticlockwise seen from outside */
     int32_t across[3]; /* the face across the edge from corner k to the next */
     int32_t above;     /* first point of the list of points above the face; -1: none */
-    int32_t seen;      /* number of the last insertion from whose point the face was visible */
-    bool dead;         /* removed */
+    int32_t seen; /* last insertion from whose point it was visible; at the end its new index */
+    bool dead;    /* removed */
 } HullFace;
 
 /* An edge of the rim of the visible faces: from a to b in the direction of the removed face; `outside` is the face
@@ -41,12 +42,12 @@ typedef struct RimEdge {
 typedef struct HullWork {
     const TalusGridPoint *point;
     int count;
-    HullFace *face;
+    HullFace *face; /* [faces], removed ones included */
     size_t faces;
     int32_t *next;      /* [count]: links of the lists of points above faces */
     int32_t *face_from; /* [count]: the new face on the rim edge that starts at the point */
     int32_t *stack;     /* faces visible from the point that is inserted */
-    RimEdge *rim;
+    RimEdge *rim;       /* [rim_edges]: rim of the visible faces, in no order */
     size_t rim_edges;
     int32_t insertion; /* number of insertions so far */
 } HullWork;
@@ -167,7 +168,8 @@ static void assign_to_face(HullWork *h, int32_t point, size_t from)
         }
 }
 
-/* Makes the first tetrahedron of four extreme points and assigns all points to its faces. *flat: all points lie in one plane. */
+/* Makes the first tetrahedron of four extreme points and assigns all points to its faces. *flat: all points lie in one
+ * plane. */
 static TalusStatus make_tetrahedron(HullWork *h, bool *flat)
 {
     int32_t p[4] = {lowest_point(h), -1, -1, -1};
@@ -220,8 +222,8 @@ static int32_t remove_farthest_above(HullWork *h, HullFace *face)
     return best;
 }
 
-/* Collects the faces visible from `point` in h->stack, starting from the visible face `from`, and the edges of their rim in
- * h->rim. *seen: number of visible faces. */
+/* Collects the faces visible from `point` in h->stack, starting from the visible face `from`, and the edges of their
+ * rim in h->rim. *seen: number of visible faces. */
 static TalusStatus find_visible_faces(HullWork *h, int32_t point, int32_t from, size_t *seen)
 {
     int32_t stamp = ++h->insertion;
@@ -276,8 +278,8 @@ static TalusStatus add_faces_on_rim(HullWork *h, int32_t point)
     return TALUS_OK;
 }
 
-/* Adds the farthest point above face `from` to the hull. Points above the faces that this removes are assigned to the new
- * faces, or are inside. */
+/* Adds the farthest point above face `from` to the hull. Points above the faces that this removes are assigned to the
+ * new faces, or are inside. */
 static TalusStatus insert_farthest_point(HullWork *h, int32_t from)
 {
     int32_t point = remove_farthest_above(h, &h->face[from]);

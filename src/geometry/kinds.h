@@ -21,19 +21,20 @@ enum {
 };
 
 typedef struct TalusShapeOps {
-    const char *summary;
-    int uses; /* TALUS_USES_* */
-    /* Checks the definition; fails with a message that names the field, its value and the valid values. NULL: the lengths
-     * of `uses` must be positive. */
+    const char *summary; /* one line that describes the kind to a user */
+    int uses;            /* TALUS_USES_* */
+    /* Checks the definition; fails with a message that names the field, its value and the valid values. NULL: the
+     * lengths of `uses` must be positive and finite. */
     TalusStatus (*check_def)(const TalusShapeDef *def);
     /* For kinds with arrays: allocates shape->block, lays the arrays out in it and points shape->def there. On entry
      * shape->def is a copy of the def without its arrays. Also sets centre, unit and box where the kind has them. On
      * failure the caller clears the shape. */
     TalusStatus (*build_arrays)(TalusShape *shape, const TalusShapeDef *def);
-    /* Sets bounding_radius and size of a checked and built shape, of a compound also box. NULL: bounding_radius and size
-     * stay 0. */
+    /* Sets bounding_radius and size of a checked and built shape, of a compound also box. NULL: bounding_radius and
+     * size stay 0. */
     void (*set_radius_and_size)(TalusShape *shape);
-    /* Mass and inertia at density 1; NULL for shapes without volume and for kinds whose build_arrays sets `unit`. */
+    /* Mass and inertia at density 1, of a sphere with def->radius; NULL for shapes without volume and for kinds whose
+     * build_arrays sets `unit`. */
     TalusMassProperties (*mass_at_unit_density)(const TalusShapeDef *def);
     /* Makes triangles for drawing (geometry/mesh_build.h). On failure the caller frees the mesh. */
     TalusStatus (*make_mesh)(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
@@ -43,13 +44,15 @@ typedef struct TalusShapeOps {
     extern const TalusShapeOps talus_##file##_ops;
 TALUS_SHAPE_TABLE(TALUS_DECLARE_OPS, 0)
 
-/* Functions of a valid kind. */
+/* Returns the table of a kind, which must be valid. */
 const TalusShapeOps *talus_shape_ops(TalusShapeKind kind);
-/* Writes the names of the kinds with a trait, such as "sphere, box or hull", to text[size] and returns text. */
+/* Writes the names of the kinds with a trait, such as "sphere, box or hull", to text[size], cut to fit, and
+ * returns text. */
 const char *talus_shape_names_with_trait(int trait, char *text, size_t size);
 
-/* Layout of arrays in a block of memory, aligned to 16 bytes. With base NULL talus_layout_array only adds to `used`. So one
- * function that lays out all arrays runs twice: to find the length of the block, and to set the pointers into it. */
+/* Layout of arrays in a block of memory, aligned to 16 bytes. With base NULL talus_layout_array only adds to `used`. So
+ * one function that lays out all arrays runs twice: to find the length of the block, and to set the pointers into
+ * it. */
 typedef struct TalusLayout {
     unsigned char *base; /* the block; NULL: not allocated yet */
     size_t used;         /* bytes of the arrays so far */

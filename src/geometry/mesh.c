@@ -1,4 +1,5 @@
-/* geometry/mesh.c - triangles of each kind of shape.
+/* geometry/mesh.c - triangles of spheres, ellipsoids, cylinders, boxes, revolves and planes; mesh_kinds.c has the
+ * others.
  *
  * Points of circles are rotated one from the other by the sine and cosine of one segment, which takes only + - * / and
  * sqrt, so that a mesh has the same bits everywhere. */
@@ -20,7 +21,7 @@ void talus_mesh_free(TalusMesh *mesh)
     memset(mesh, 0, sizeof *mesh);
 }
 
-/* Fails if indices of vertices or triangles would overflow an int. */
+/* Fails if there are more than INT32_MAX / 8 vertices or triangles, whose indices might overflow an int. */
 static TalusStatus check_sizes(TalusMeshSizes most)
 {
     if (most.vertices > INT32_MAX / 8 || most.triangles > INT32_MAX / 8)
@@ -63,8 +64,8 @@ void talus_mesh_add_polygon(TalusMesh *mesh, int first, int corners)
 
 /* ---- circles ---- */
 
-/* Cosine and sine of the angle of one of n segments of a circle, at most a quarter turn, by Taylor sums; the first omitted
- * term is below 1e-20. */
+/* Cosine and sine of the angle of one of n segments of a circle, at most a quarter turn, by Taylor sums; the first
+ * omitted term is below 1e-20. */
 static void cosine_and_sine_of_segment(int n, double *cosine, double *sine)
 {
     double x = 2.0 * TALUS_PI / (double)n, y = x * x, s = 1.0, c = 1.0;
@@ -76,7 +77,8 @@ static void cosine_and_sine_of_segment(int n, double *cosine, double *sine)
     *sine = x * s;
 }
 
-/* Sets circle[n] to unit vectors of a circle about z. A quarter of them is computed, the others are its exact rotations. */
+/* Sets circle[n] to unit vectors of a circle about z. A quarter of them is computed, the others are its exact
+ * rotations. */
 static void fill_circle(TalusVec3 *circle, int n)
 {
     double c, s;
@@ -250,8 +252,8 @@ static double find_outer_side(const TalusShapeDef *def)
     return sum < 0.0 ? -1.0 : 1.0;
 }
 
-/* Position and normal of profile segment k at its end `point` (k or k + 1). Across a smooth bend the normal is the mean of
- * those of both segments. *sharp: the bend is sharp, or the end is free. */
+/* Position and normal of profile segment k at its end `point` (k or k + 1). Across a smooth bend the normal is the mean
+ * of those of both segments. *sharp: the bend is sharp, or the end is free. */
 static TalusRingProfile segment_end_normal(const TalusShapeDef *def, int k, int point, double side,
                                            bool *sharp)
 {
@@ -294,7 +296,8 @@ TalusStatus talus_mesh_revolve(const TalusShape *shape, const TalusMeshing *how,
 
 /* ---- any shape ---- */
 
-/* Lists the triangles of a convex shape as one piece. A compound has listed its pieces already; other shapes have none. */
+/* Lists the triangles of a convex shape as one piece. A compound has listed its pieces already; other shapes have
+ * none. */
 static TalusStatus add_convex_piece(const TalusShape *shape, TalusMesh *mesh)
 {
     if (!talus_shape_has(shape->def.kind, TALUS_TRAIT_CONVEX))
@@ -339,8 +342,8 @@ TalusStatus talus_mesh_of_shape(const TalusShapeDef *shape, double extent, int s
 
 /* A convex polygon that is cut by planes. */
 typedef struct Polygon {
-    TalusVec3 *corner,
-        *spare; /* `spare`: memory for the result of the next cut, which has at most one corner more */
+    TalusVec3 *corner;
+    TalusVec3 *spare; /* memory for the next cut, which adds at most one corner; then exchanged */
     int count;
 } Polygon;
 

@@ -8,11 +8,12 @@
 /* Cosine of 30 degrees: neighbouring faces whose normals differ by less are shaded as one curve. */
 #define TALUS_SMOOTH_COSINE 0.8660254037844386
 
+/* Numbers of elements of a mesh. */
 typedef struct TalusMeshSizes {
     size_t vertices, triangles, edges;
 } TalusMeshSizes;
 
-/* Allocates a mesh with these capacities; its counts are 0. */
+/* Allocates a mesh with these capacities; its counts are 0. Fails, with an empty mesh, if indices would overflow. */
 TalusStatus talus_mesh_allocate(TalusMesh *mesh, TalusMeshSizes most);
 /* Extends the capacities of a mesh so that the contents of the mesh `by` can be added. */
 TalusStatus talus_mesh_reserve(TalusMesh *mesh, const TalusMesh *by);
@@ -52,22 +53,22 @@ typedef struct TalusCircle {
     const TalusVec3 *at; /* [n] */
 } TalusCircle;
 
-/* A point of a profile of revolution: radius r, height z and normal (nr, nz). */
+/* A point of a profile of revolution: radius r, height z and unit normal (nr, nz); 0 where the normal is not used. */
 typedef struct TalusRingProfile {
     double r, z, nr, nz;
 } TalusRingProfile;
 
-/* Adds a ring: a vertex with the radius, height and normal of `rim` at each point of the circle. Returns the index of the
- * first vertex. */
+/* Adds a ring: a vertex with the radius, height and normal of `rim` at each point of the circle. Returns the index of
+ * the first vertex. */
 int talus_mesh_add_ring(TalusMesh *mesh, TalusCircle circle, TalusRingProfile rim);
-/* Adds the triangles between two rings of n vertices, whose first vertices are `low` and `high`. In the half plane (radius,
- * height) the triangles face to the right of the direction from low to high; with `flip`, to the left. low_point,
- * high_point: that ring is a point of the axis. */
+/* Adds the triangles between two rings of n vertices, whose first vertices are `low` and `high`. In the half plane
+ * (radius, height) the triangles face to the right of the direction from low to high; with `flip`, to the left.
+ * low_point, high_point: that ring is a point of the axis. */
 void talus_mesh_add_band(TalusMesh *mesh, int n, int low, int high, bool low_point, bool high_point,
                          bool flip);
 /* Adds the n edges along a ring, whose first vertex is `ring`. */
 void talus_mesh_add_ring_edges(TalusMesh *mesh, int n, int ring);
-/* Adds a disc about z with normal -z. */
+/* Adds a disc about the z axis at height z, with normal -z and without edges. */
 void talus_mesh_add_bottom_disc(TalusMesh *mesh, TalusCircle circle, double radius, double z);
 
 /* Parameters of a mesh besides the shape. */
@@ -77,7 +78,8 @@ typedef struct TalusMeshing {
     double extent; /* half width of the square that stands for a plane, m */
 } TalusMeshing;
 
-/* Makes the mesh of a built shape by the function of its kind, and the list of its convex pieces. */
+/* Makes the mesh of a built shape by the function of its kind, and the list of its convex pieces. On failure the mesh
+ * is empty. */
 TalusStatus talus_mesh_of_built_shape(const TalusShape *shape, const TalusMeshing *how,
                                       TalusMesh *out);
 

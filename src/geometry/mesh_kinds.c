@@ -124,6 +124,7 @@ typedef struct VertexTriangles {
     TalusVec3 *face; /* [triangles]: unit normals; zero without area */
 } VertexTriangles;
 
+/* Releases the arrays. */
 static void free_vertex_triangles(VertexTriangles *star)
 {
     TALUS_RELEASE(star->start, star->triangle, star->face);
@@ -138,7 +139,7 @@ static TalusVec3 triangle_normal(const TalusShapeDef *def, int triangle)
     return talus_normalize(n, talus_vec3(0, 0, 0));
 }
 
-/* Fills *star for a mesh. On failure it is empty. */
+/* Fills *star for a mesh; release it with free_vertex_triangles. On failure it is released already. */
 static TalusStatus list_vertex_triangles(const TalusShapeDef *def, VertexTriangles *star)
 {
     size_t corners = 3 * (size_t)def->triangle_count, vertices = (size_t)def->vertex_count;
@@ -165,8 +166,8 @@ static TalusStatus list_vertex_triangles(const TalusShapeDef *def, VertexTriangl
     return TALUS_OK;
 }
 
-/* Normal with which a triangle is shaded at one of its vertices: the mean over the triangles at the vertex whose normals
- * differ from its own by less than the smooth angle. */
+/* Unit normal with which a triangle is shaded at one of its vertices: the mean over the triangles at the vertex whose
+ * normals differ from its own by at most the angle of TALUS_SMOOTH_COSINE. */
 static TalusVec3 corner_normal(const VertexTriangles *star, int vertex, int triangle)
 {
     TalusVec3 own = star->face[triangle], sum = talus_vec3(0, 0, 0);
@@ -226,6 +227,7 @@ TalusStatus talus_mesh_trimesh(const TalusShape *shape, const TalusMeshing *how,
 
 /* ---- field ---- */
 
+/* Height of a field at a grid point. */
 static double height_at(const TalusShapeDef *def, int column, int row)
 {
     return def->height[(size_t)row * (size_t)def->columns + (size_t)column];

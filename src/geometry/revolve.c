@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+/* Fails unless profile point k is finite, has a radius >= 0, differs from the point before it and makes a surface with
+ * it. */
 static TalusStatus check_point(const double *profile, int k)
 {
     TalusProfilePoint p = talus_profile_point(profile, k);
@@ -48,6 +50,7 @@ static TalusStatus build_arrays(TalusShape *shape, const TalusShapeDef *def)
     return TALUS_OK;
 }
 
+/* The bounding radius reaches the farthest profile point; the size stays 0. */
 static void set_radius_and_size(TalusShape *shape)
 {
     double largest = 0.0;

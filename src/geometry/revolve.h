@@ -1,18 +1,17 @@
 /* geometry/revolve.h - contacts of a ball with a thin wall of revolution about z; for host and device.
  *
  * p is the centre of the ball. On every circle of the wall the point nearest to p has p's azimuth, so the nearest
- * points of the surface are those of the polyline in the half plane through p and the axis. In
- * that half plane:
+ * points of the surface are those of the polyline in the half plane through p and the axis. In that half plane:
  *   - if p projects between the ends of a segment, the face of the segment has a contact
- *   - if p lies beyond the segment before a vertex and before the segment after it, which happens on the convex side only,
- *     the circle of the vertex has a contact; at a free end one of the two conditions suffices
+ *   - if p lies beyond the segment before a vertex and before the segment after it, which happens on the convex side
+ *     only, the circle of the vertex has a contact; at a free end one of the two conditions suffices
  * Both are decided once, at the vertex, from the same numbers, so that no position of p is left out or counted twice. A
  * vertex between collinear segments never has a contact.
  *
  * The including file defines the sink of the nearest points, so that no function is called through a pointer:
- *     TALUS_REVOLVE_SINK                                     a type
- *     TALUS_REVOLVE_RECEIVE(sink, feature, normal, distance)    receives each point; `normal` points from
- *                                                         the wall to p, on either side */
+ *     TALUS_REVOLVE_SINK                                      a type
+ *     TALUS_REVOLVE_RECEIVE(sink, feature, normal, distance)  receives each point; the unit `normal` points from
+ *                                                             the wall to p, on either side */
 #ifndef TALUS_GEOMETRY_REVOLVE_H
 #define TALUS_GEOMETRY_REVOLVE_H
 
@@ -26,16 +25,16 @@
 typedef struct TalusHalfPlaneQuery {
     const double *profile;
     int points;
-    TalusProfilePoint c; /* p projected into the half plane */
+    TalusProfilePoint c; /* p projected into the plane of the half plane; r < 0 if turned */
     double off_plane2;   /* squared distance of p from the half plane */
     TalusVec3 radial;    /* direction of the half plane */
     uint32_t turn;       /* 0: half plane through p; 1, 2: half plane turned by 120, 240 degrees */
-    double reach;
+    double reach;        /* upper limit of distances from p */
     TALUS_REVOLVE_SINK *sink;
 } TalusHalfPlaneQuery;
 
-/* Considers the face from profile point k to k + 1: passes its point in this half plane that is nearest to p to the sink,
- * if in reach. In a turned half plane only if p is on the side of the face towards the axis. */
+/* Considers the face from profile point k to k + 1: passes its point in this half plane that is nearest to p to the
+ * sink, if in reach. In a turned half plane only if p is on the side of the face towards the axis. */
 TALUS_INLINE void talus_revolve_visit_face(const TalusHalfPlaneQuery *q, int k)
 {
     TalusProfilePoint start = talus_profile_point(q->profile, k);
@@ -59,8 +58,8 @@ TALUS_INLINE void talus_revolve_visit_face(const TalusHalfPlaneQuery *q, int k)
                           fabs(off) / length);
 }
 
-/* Considers the circle of profile point k: passes its point in this half plane to the sink, if in reach of p. A turned half
- * plane passes no point of the axis, because the half plane through p has passed it. */
+/* Considers the circle of profile point k: passes its point in this half plane to the sink, if in reach of p. A turned
+ * half plane passes no point of the axis, because the half plane through p has passed it. */
 TALUS_INLINE void talus_revolve_visit_circle(const TalusHalfPlaneQuery *q, int k, TalusVec3 p)
 {
     TalusProfilePoint v = talus_profile_point(q->profile, k);

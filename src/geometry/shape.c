@@ -13,6 +13,7 @@
 static const TalusShapeOps *const kinds[TALUS_SHAPE_KINDS] = {TALUS_SHAPE_TABLE(ROW, 0)};
 static const char *const names[TALUS_SHAPE_KINDS] = {TALUS_SHAPE_TABLE(NAME, 0)};
 
+/* True if the number is that of a kind. */
 static bool is_known_kind(TalusShapeKind kind)
 {
     return (int)kind >= 0 && kind < TALUS_SHAPE_KINDS && kinds[kind];
@@ -123,6 +124,7 @@ TalusStatus talus_shape_centre(const TalusShapeDef *def, TalusVec3 *out)
 
 /* ---- memory ---- */
 
+/* Sets the pointers of a definition to its arrays to NULL. */
 static void clear_array_pointers(TalusShapeDef *def)
 {
     def->profile = NULL;

@@ -27,7 +27,7 @@ TALUS_INLINE TalusVec3 talus_smallest_axis(TalusVec3 d)
 
 /* ---- hull ---- */
 
-/* Index of the farthest of `count` points along a direction, by a test of all. */
+/* Index of the farthest of `count` points along a direction, by a test of all; of equally far ones the first. */
 TALUS_INLINE int talus_hull_search_all(const TalusVec3 *vertex, int count, TalusVec3 direction)
 {
     int best = 0;
@@ -42,8 +42,8 @@ TALUS_INLINE int talus_hull_search_all(const TalusVec3 *vertex, int count, Talus
     return best;
 }
 
-/* Index of the vertex of a hull farthest along a direction, found by climbing from vertex `from` to neighbours while one is
- * farther. On a convex body a local maximum is the global one, and each step gains, so the climb ends. */
+/* Index of the vertex of a hull farthest along a direction, found by climbing from vertex `from` to neighbours while
+ * one is farther. On a convex body a local maximum is the global one, and each step gains, so the climb ends. */
 TALUS_INLINE int talus_hull_climb_to_farthest(const TalusShape *shape, TalusVec3 direction,
                                               int from)
 {
@@ -82,8 +82,8 @@ TALUS_INLINE TalusVec3 talus_box_support(TalusVec3 half, TalusVec3 d)
                       d.z < 0.0 ? -half.z : half.z);
 }
 
-/* Point of a disc about the z axis, at height z, farthest along d; the centre if d is along the axis, because all points are
- * equally far then. */
+/* Point of a disc about the z axis, at height z, farthest along d; the centre if d is along the axis, because all
+ * points are equally far then. */
 TALUS_INLINE TalusVec3 talus_disc_support(double radius, double z, TalusVec3 d)
 {
     double rho = sqrt(d.x * d.x + d.y * d.y);

@@ -7,15 +7,17 @@
 
 #include <float.h>
 
+/* A triangle to be placed in the tree. */
 typedef struct TreeItem {
     TalusVec3 middle; /* centre of the bounding box of the triangle */
     int32_t triangle;
 } TreeItem;
 
+/* Arguments of build_subtree. */
 typedef struct TreeBuilder {
     TalusTreeNode *node;
-    int32_t nodes;
-    TreeItem *item;
+    int32_t nodes;  /* nodes written so far */
+    TreeItem *item; /* all triangles; each subtree has a contiguous range */
     const TalusVec3 *vertex;
     const int32_t *triangle;
 } TreeBuilder;
@@ -77,12 +79,14 @@ static int axis_of_longest_extent(const TreeItem *item, int begin, int end)
     return d.x >= d.y && d.x >= d.z ? 0 : d.y >= d.z ? 1 : 2;
 }
 
+/* Largest float that is not above x. */
 static float round_down(double x)
 {
     float f = (float)x;
     return (double)f > x ? nextafterf(f, -FLT_MAX) : f;
 }
 
+/* Smallest float that is not below x. */
 static float round_up(double x)
 {
     float f = (float)x;
@@ -111,7 +115,8 @@ static void set_bounds_of_children(const TreeBuilder *b, TalusTreeNode *node)
     }
 }
 
-/* Writes the nodes of the subtree over items begin .. end - 1. The depth of recursion is the logarithm of their number. */
+/* Writes the nodes of the subtree over items begin .. end - 1. The depth of recursion is the binary logarithm
+ * of their number, rounded up. */
 static void build_subtree(TreeBuilder *b, int begin, int end)
 {
     TalusTreeNode *node = &b->node[b->nodes++];

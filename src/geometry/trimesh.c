@@ -1,8 +1,9 @@
 /* geometry/trimesh.c - triangle meshes: fixed or driven bodies of any form.
  *
- * Closed parts of the surface bound a solid, with triangles anticlockwise seen from outside; other parts are thin walls
- * with two sides. `pseudonormal` at a vertex is the sum of the normals around it weighted by their angles there. It
- * distinguishes inside and outside for points whose nearest point is the vertex (Baerentzen and Aanaes, 2005). */
+ * Closed parts of the surface bound a solid; their triangles must be anticlockwise seen from outside, which is not
+ * checked. Other parts are thin walls with two sides. `pseudonormal` at a vertex is the sum of the normals around it,
+ * weighted by their angles there. It distinguishes inside and outside for points whose nearest point is the vertex
+ * (Baerentzen and Aanaes, 2005). */
 #include "base/memory.h"
 #include "base/status.h"
 #include "geometry/adjacency.h"
@@ -13,6 +14,7 @@
 
 #include <string.h>
 
+/* Fails unless the coordinates of vertex v are at most TALUS_FACET_MAX_COORDINATE in magnitude. */
 static TalusStatus check_vertex(const TalusShapeDef *def, int v)
 {
     TalusVec3 x = def->vertex[v];
@@ -24,6 +26,7 @@ static TalusStatus check_vertex(const TalusShapeDef *def, int v)
         x.z, TALUS_FACET_MAX_COORDINATE);
 }
 
+/* Fails unless the vertices of triangle t exist and span an area. */
 static TalusStatus check_triangle(const TalusShapeDef *def, int t)
 {
     const int32_t *v = def->triangle + 3 * (size_t)t;
@@ -56,7 +59,7 @@ static TalusStatus check_def(const TalusShapeDef *def)
 
 /* ---- topology ---- */
 
-/* Writable arrays of the block. */
+/* Writable arrays of the block (TalusMeshTopology, TalusTree). */
 typedef struct MeshArrays {
     TalusVec3 *vertex;
     int32_t *triangle, *across, *patch, *ring_start, *ring;
@@ -124,6 +127,7 @@ static void list_neighbours(const MeshArrays *a, int triangles, int vertices)
 
 /* ---- solids and patches ---- */
 
+/* Unit normal of triangle t, on the side that sees its corners anticlockwise. */
 static TalusVec3 unit_normal(const MeshArrays *a, int32_t t)
 {
     const int32_t *v = a->triangle + 3 * (size_t)t;
@@ -132,8 +136,8 @@ static TalusVec3 unit_normal(const MeshArrays *a, int32_t t)
     return talus_normalize(n, talus_vec3(0.0, 0.0, 1.0));
 }
 
-/* Marks the triangles of solids: connected parts of the surface of which every edge is balanced (talus_side_is_balanced).
- * Uses `patch` as scratch. */
+/* Marks the triangles of solids: connected parts of the surface of which every edge is balanced
+ * (talus_side_is_balanced). Uses `patch` as scratch. */
 static void mark_solids(const MeshArrays *a, int triangles, int32_t *queue)
 {
     memset(a->patch, 0, (size_t)triangles * sizeof *a->patch);
@@ -157,8 +161,8 @@ static void mark_solids(const MeshArrays *a, int triangles, int32_t *queue)
     }
 }
 
-/* Sets patch[], and TALUS_MARK_SHARES_PATCH. A flat patch grows from a triangle across edges that two triangles share, while
- * normals agree with the normal of the first triangle. */
+/* Sets patch[], and TALUS_MARK_SHARES_PATCH. A flat patch grows from a triangle across edges that two triangles share,
+ * while normals agree with the normal of the first triangle. */
 static void find_patches(const MeshArrays *a, int triangles, int32_t *queue)
 {
     memset(a->patch, 0xff, (size_t)triangles * sizeof *a->patch);
@@ -184,7 +188,8 @@ static void find_patches(const MeshArrays *a, int triangles, int32_t *queue)
     }
 }
 
-/* Angle between two vectors, with an error of about 1e-5, by a polynomial for atan(x) on 0 .. 1; sufficient for weights. */
+/* Angle between two vectors, with an error of about 1e-5, by a polynomial for atan(x) on 0 .. 1; sufficient for
+ * weights. */
 static double approximate_angle(TalusVec3 p, TalusVec3 q)
 {
     double y = talus_norm(talus_cross(p, q)), x = talus_dot(p, q);
@@ -246,8 +251,8 @@ static void point_shape_to(TalusShape *shape, const MeshArrays *a)
     shape->mesh.pseudonormal = (const double(*)[3])a->pseudonormal;
 }
 
-/* Allocates the block of a mesh and fills all its arrays. `scratch` has a number for each side: it holds the adjacency of
- * sides first, then the queue of triangles. */
+/* Allocates the block of a mesh and fills all its arrays. `scratch` has a number for each side: it holds the adjacency
+ * of sides first, then the queue of triangles. */
 static TalusStatus fill_block(TalusShape *shape, const TalusShapeDef *def, int32_t *scratch)
 {
     size_t sides = 3 * (size_t)def->triangle_count;
@@ -293,6 +298,7 @@ static TalusStatus build_arrays(TalusShape *shape, const TalusShapeDef *def)
     return status;
 }
 
+/* The bounding radius reaches the farthest vertex of a triangle; the size stays 0. */
 static void set_radius_and_size(TalusShape *shape)
 {
     double largest = 0.0;
