@@ -7,7 +7,8 @@
 
 #define CUDA_HOW "configure with cmake --preset cuda, which needs nvcc"
 
-/* One row per known backend; `how` tells how to get one that was not compiled in. */
+/* A known backend. If this build has it, only `backend` is set; otherwise name, summary and `how`, which tells how to
+ * get it. */
 typedef struct Row {
     const char *name, *summary, *how;
     const TalusBackend *backend;

@@ -37,12 +37,11 @@ typedef enum TalusMetric {
 /* Sums over blocks of one accelerated step (step.accelerate). x, y and g are in the solver's metric; the residual is
  * that of gamma. */
 typedef struct TalusStepSums {
-    double restart;   /* (y - x_next)'(x_next - x): restart if positive */
-    double dx2, dg2;  /* |x - x_prev|^2 and |g - g_prev|^2, for the step-length test */
-    double x2;        /* |x|^2; differences small against it may be rounding */
-    double residual2; /* sum over blocks of the squared natural residual of x, (m/s)^2 */
-    double
-        residual_max; /* maximum over blocks of that residual, m/s; both only with want_residual */
+    double restart;      /* (y - x_next)'(x_next - x): restart if positive */
+    double dx2, dg2;     /* |x - x_prev|^2 and |g - g_prev|^2, for the step-length test */
+    double x2;           /* |x|^2; differences small against it may be rounding */
+    double residual2;    /* sum over blocks of the squared natural residual of x, (m/s)^2 */
+    double residual_max; /* its maximum over blocks, m/s; both are valid only with want_residual */
 } TalusStepSums;
 
 /* A solver's metric of one block: s_n, s_t, nu = mu s_n / s_t (the friction coefficient of x = gamma / s) and
@@ -51,18 +50,21 @@ typedef double TalusMetricBlock[4];
 
 /* Vectors, in the metric, and scalars of the accelerated method. A backend with TALUS_CAP_FINDS_METRIC also accepts
  * metric NULL in run.accelerate, for matrix-free problems whose blocks are all half lines or all circular cones: x is
- * then gamma, and the backend computes the metric that `kind` names. */
+ * then gamma, and the backend computes the metric that `kind` names. Steps and runs may exchange the pointers x and
+ * x_prev. */
 typedef struct TalusAccelerated {
-    double *x, *x_prev, *g_prev; /* iterate, previous iterate, gradient at the previous iterate */
+    double *x, *x_prev; /* iterate and previous iterate */
+    double *g_prev;     /* gradient at x_prev; run.accelerate may use it as work space instead */
     const TalusMetricBlock *metric;
-    TalusMetric kind;  /* which metric to use; for run.accelerate */
-    double beta, step; /* factor of the momentum; length of the step, 1/L */
-    bool want_residual;
+    TalusMetric kind;   /* kind of `metric`, which run.accelerate may compute again */
+    double beta;        /* factor of the momentum in the next step; run.accelerate updates it */
+    double step;        /* length of a step, step_scale / L; run.accelerate computes its own */
+    bool want_residual; /* measure the residual of x; run.accelerate decides by TalusRun */
     /* True: blocks under Coulomb's law obey it exactly. De Saxce's shift at x, sigma(-u_t), is then added to the normal
      * gradient in the step from y and in the residual; the operator's offsets must be without shifts. */
     bool exact;
-    /* Set to true by the backend when the operator's scratch holds the wrenches that x exerts on the bodies. The caller
-     * sets it to false after changing x. */
+    /* True if the next step may use what the last one left in the operator's scratch, such as the wrenches of x. Set by
+     * the backend; the caller sets it to false after changing x or calling another operation that uses the scratch. */
     bool warm;
 } TalusAccelerated;
 
@@ -73,8 +75,8 @@ typedef struct TalusForwardSums {
     double residual2, residual_max; /* natural residual of x as in TalusStepSums */
 } TalusForwardSums;
 
-/* The face of x. A block is active when it is on the boundary of its set (gamma_n = 0; for a cone also the mantle),
- * else free. With x~ = (x - P(x - step g)) / step: on free blocks the free gradient is g (0 in rows in which the set
+/* The face of x. A block is active when it is on the boundary of its set (gamma_n = 0, or another row at its bound; for
+ * a joint, a row at a finite bound above 0), else free. With x~ = (x - P(x - step g)) / step: on free blocks the free gradient is g (0 in rows in which the set
  * allows only 0) and the reduced gradient x~; both are 0 on active blocks. The chopped gradient is x~ on active blocks
  * and 0 on free ones. */
 typedef struct TalusFace {
@@ -97,7 +99,7 @@ typedef struct TalusQuasi {
     double step, unit; /* unit: a power of two near 1 / |r| */
     bool halve;        /* repeat the last step with d / 2, without a product, as N d is known */
     double *x, *g, *r; /* iterate, gradient, residual */
-    double *d;         /* direction */
+    double *d;         /* direction; a step with `halve` overwrites it by d / 2 */
     double *x_next, *g_next, *r_next;       /* results of a step */
     double *smooth_x, *smooth_g, *smooth_r; /* x, g, r of a running average of the iterates */
     double *pair[TALUS_PAIRS + 1];
@@ -125,7 +127,7 @@ typedef struct TalusOgm {
     const double *x, *g; /* iterate and its gradient */
     double *y, *x_next;  /* y: on entry the projected point t of the last step, then of this step */
     double step, along, over; /* 1 / L; weights of t - y and of t - x in x_next */
-    bool want_residual;
+    bool want_residual;       /* measure the natural residual of x */
 } TalusOgm;
 
 /* Sums over blocks that tell how large gamma = s x is and how far it lies outside its sets. d is the block's mean
@@ -142,23 +144,24 @@ typedef struct TalusRun {
     int iterations; /* maximum number of iterations of this run, > 0 */
     /* The residual is measured every `check` iterations of the solve, and in the last iteration of the run. */
     int check;
-    int since;       /* iterations of the solve before this run */
-    double stop_rms; /* the run ends once the rms residual is at or below this; 0: never */
-    double stop_max; /* the run ends once the maximum residual is at or below this; 0: never */
-    bool stepwise;   /* forbids the kernel that does whole runs of small problems; for tests */
-    int done;        /* out: number of iterations done */
+    int since; /* iterations of the solve before this run */
+    /* The run ends after the iteration in which the measured rms residual is at or below stop_rms (0: no such limit),
+     * the maximum residual is at or below stop_max (0: none), or the residual is not finite. */
+    double stop_rms, stop_max;
+    bool stepwise; /* forbids the kernel that does whole runs of small problems; for tests */
+    int done;      /* out: number of iterations done */
     double residual2, residual_max; /* out: residual of the last measured iterate */
     double first2;                  /* out: residual2 of the first measured iterate */
 } TalusRun;
 
 /* Scalars of the accelerated method that one run leaves to the next; momentum.h updates them. */
 typedef struct TalusMomentum {
-    double norm;       /* L, norm of S (N + E) S; raised when gradients show a larger curvature */
-    double margin;     /* factor on a raised estimate of L */
-    double step_scale; /* length of a step times L: 1, or up to 4/3 with bounded momentum */
+    double norm;   /* L, estimated norm of S (N + E) S; raised if gradients show it is too small */
+    double margin; /* factor on a raised estimate of L */
+    double step_scale; /* length of a step times L: 1, or below 4/3 with bounded momentum */
     double theta;      /* Nesterov's weight, 1 at the start; beta is in TalusAccelerated */
     double max_theta;  /* upper bound of theta; 0: none */
-    bool restart;      /* drop the momentum when it increases the objective */
+    bool restart;      /* drop the momentum when it points uphill (TalusStepSums.restart) */
 } TalusMomentum;
 
 /* Vectors, in the metric, and scalars of MPRGP, conjugate gradients on faces with proportioning. phi is the free
@@ -228,9 +231,11 @@ typedef struct TalusSweepOptions {
  * circular cones. All are optional: where one is NULL, and for other problems, run.h and solvers/face/mprgp.c take
  * single steps. */
 typedef struct TalusRunOps {
-    /* Repeats step.accelerate; momentum.h updates *momentum. The backend tests the step length at least in every
-     * iteration that measures the residual. On return x_prev is the last measured iterate. With run->since > 0 the run
-     * continues the previous one: vectors and operator must be as that run left them. */
+    /* Repeats step.accelerate; momentum.h updates *momentum and state->beta. The backend tests L at least in every
+     * iteration, after the first of the solve, that measures the residual. On return x_prev is the last measured
+     * iterate; the pointers x and x_prev may have been exchanged. g_prev is work space, which must be finite before
+     * the first run. With run->since > 0 the run continues the previous one: all vectors, g_prev too, and the operator
+     * must be as that run left them. */
     TalusStatus (*accelerate)(const TalusOperator *op, TalusAccelerated *state,
                               TalusMomentum *momentum, TalusRun *run);
     /* Repeats Jacobi's step, step.jacobi. A step measures gamma before changing it, so on return gamma is one step
@@ -286,7 +291,8 @@ static inline bool talus_backend_can(const TalusBackend *backend, unsigned capab
     return (backend->capabilities & capabilities) == capabilities;
 }
 
-/* Returns the backend called `name`, or NULL with the message set. */
+/* Returns the backend called `name`; NULL, with the message set, if there is none in this build or this machine cannot
+ * use it (`open` fails). */
 const TalusBackend *talus_backend_find(const char *name);
 
 /* Summaries of the cuda backends, also shown by a build without them. */

@@ -68,7 +68,8 @@ uint32_t talus_problem_kinds(const TalusProblem *problem);
  * problems, whose friction is unknown on the host. */
 bool talus_problem_is_frictionless(const TalusProblem *problem);
 /* Makes blocks under Coulomb's law prisms with bounds from estimates or, if `prisms` is false, cones again. Estimates
- * start as zeros; those of a problem with blocks under `fixed` are kept. Call before talus_problem_upload. */
+ * start as zeros; those of a problem with blocks under `fixed` are kept. On the host and for a lent problem this takes
+ * effect at once; if talus_problem_upload copies the problem to a device, call before the upload. */
 TalusStatus talus_problem_set_prisms(TalusProblem *problem, bool prisms);
 /* During a solve on the host, for observers: saves the normal offsets, which contain De Saxce's shifts, in
  * kept[blocks], removes the shifts from the offsets, and makes blocks under Coulomb's law cones.

@@ -29,7 +29,8 @@ void talus_cpu_gather_wrenches(const TalusOperator *op, const double (*record)[6
 void talus_cpu_update_velocities(const TalusOperator *op, const double *gamma, bool terms);
 
 /* Adds the squared sizes of the terms (terms.h) of blocks [begin, end) to *terms2 and raises *max2 to the largest of
- * them. talus_cpu_update_velocities must have been called before, with `terms` and the same gamma. */
+ * them. gamma starts at block 0. For contacts talus_cpu_update_velocities must have been called before, with `terms`
+ * and the same gamma. */
 void talus_cpu_add_terms(const TalusOperator *op, const double *gamma, int64_t begin, int64_t end,
                          double *terms2, double *max2);
 
@@ -46,11 +47,11 @@ enum { PARTIALS = 8 };
 
 /* Cuts the blocks of a matrix-free operator into groups; part of op.reserve_scratch. */
 TalusStatus talus_cpu_group_blocks(const TalusOperator *op);
-/* Returns the number of groups, those of free joints included. */
+/* Returns the number of groups. Free joints, and all blocks of an explicit matrix, are in groups of BLOCK_GRAIN. */
 int64_t talus_cpu_group_count(const TalusOperator *op);
 /* Calls fn(context, begin, end, group) for the blocks of each group, in parallel. */
 void talus_cpu_for_each_group(const TalusOperator *op, TalusLoopFn *fn, void *context);
-/* Stores `count` sums or maxima of a group in the scratch's `partial`. */
+/* Stores `count` <= PARTIALS sums or maxima of a group in the scratch's `partial`. */
 void talus_cpu_store_sums(const TalusOperator *op, int64_t group, int count, const double *sums);
 /* Combines the stored numbers of all groups: total[k] is the sum over groups for k < sums, the maximum over groups for
  * the next `maxima` numbers. */

@@ -9,7 +9,7 @@
 typedef struct Pass {
     const TalusOperator *op;
     bool relaxed;
-    double least;    /* of project_recession: blocks with a smaller norm become 0 */
+    double least;    /* of project_recession: blocks with a norm of at most this become 0 */
     const double *x; /* of project_recession_span: `out` becomes 0 in blocks where x is 0 */
     double *out;
 } Pass;

@@ -60,7 +60,9 @@ struct TalusSweep {
     /* gamma of the last get_impulses, from which the next sweep recomputes `velocity`, since other operations may have
      * overwritten it; NULL if `velocity` is up to date */
     const double *ended;
-    double *term;    /* squared velocity change of each contact of the packs, then of each item */
+    /* Squared velocity change of each contact of the packs, then of each item; in a coloured sweep block by block, of
+     * each entry of `order`. */
+    double *term;
     double *partial; /* by chunk: largest of the terms, then their sum */
 
     /* coloured: packs by colour and run, items by colour, then overflow, then heavy */
@@ -125,7 +127,7 @@ static inline bool talus_sweep_is_by_block(const TalusSweep *sweep)
 void talus_sweep_get_block(const TalusOperator *op, int i, double a[3][3]);
 /* sweep_sum.c. reserve_terms: reserves sweep->term for `count` terms, and sweep->partial. largest: returns the largest
  * of partial[0] to partial[chunks - 1]. sum: returns the sum of the first `count` terms, of which `largest` is the
- * largest. */
+ * largest; `largest` itself if that is above 1e300. */
 TalusStatus talus_sweep_reserve_terms(TalusSweep *sweep, int64_t count);
 double talus_sweep_largest(const TalusSweep *sweep, int64_t chunks);
 double talus_sweep_sum(TalusSweep *sweep, int64_t count, double largest);

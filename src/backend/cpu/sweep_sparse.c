@@ -54,7 +54,8 @@ static TalusStatus colour_blocks(const TalusOperator *op, TalusColouring *c)
     return TALUS_OK;
 }
 
-/* Fills `order` and colour_start: blocks by colour, those without a colour (overflow and heavy) last. */
+/* Fills `order` and colour_start: blocks by colour, those without a colour (overflow and heavy) last. The class of all
+ * these becomes COLOURS. */
 static void order_blocks(TalusSweep *sweep)
 {
     const TalusOperator *op = sweep->op;
