@@ -22,6 +22,7 @@
 enum { LANES = 2 };
 
 typedef double Lane __attribute__((vector_size(16)));
+/* Result of comparing two Lanes: all bits of a lane are 1 where the comparison holds, else 0. */
 typedef int64_t Mask __attribute__((vector_size(16)));
 
 /* Projections onto cones divide mu by t^2, the squared tangential impulse; below this they divide by 1, as the quotient
@@ -134,7 +135,7 @@ KERNEL void lane_gather(const double *p, const double *q, int pairs, Lane *r)
     }
 }
 
-/* r = a x b */
+/* r = a x b; r must be neither a nor b. */
 KERNEL void lane_cross(const Lane a[3], const Lane b[3], Lane r[3])
 {
     r[0] = a[1] * b[2] - a[2] * b[1];

@@ -42,14 +42,15 @@ struct TalusPool {
     Share *share;   /* [threads] */
     int started;    /* number of worker threads that run */
 
+    /* The current loop: arguments of talus_parallel. */
     TalusLoopFn *fn;
     void *context;
     int64_t count, grain;
 
     atomic_uint generation; /* a change announces a new loop */
     atomic_int busy;        /* number of workers not yet done with the current loop */
-    atomic_bool quit;
-    atomic_int sleepers; /* number of workers that sleep on `wake` */
+    atomic_bool quit;       /* workers end at the next announcement */
+    atomic_int sleepers;    /* number of workers that sleep on `wake` */
     pthread_mutex_t mutex;
     pthread_cond_t wake, done;
 };

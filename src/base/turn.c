@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+/* 2 pi. */
 #define TURN 6.28318530717958647692
 
 /* Taylor sums for |x| <= pi/4; the first omitted term is below 1e-17. */

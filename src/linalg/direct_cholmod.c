@@ -142,7 +142,7 @@ static TalusStatus analyse_cholmod(void *state, const TalusSparse *lower, const 
     return TALUS_OK;
 }
 
-/* Factorises on one thread, if twice the memory of the factor is available. */
+/* Factorises on one thread; fails with TALUS_ERR_MEMORY unless twice the memory of the factor is available. */
 static TalusStatus factor_cholmod(void *state, const TalusSparse *lower)
 {
     Cholmod *c = state;

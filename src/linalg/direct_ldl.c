@@ -21,9 +21,9 @@ enum { PANEL = 24, STRIP = 32 };
 static const double VANISHED = 0x1p-52;
 
 typedef struct Sizes {
-    size_t largest_front,
-        stack;    /* rows of the largest front; maximum number of entries on the stack */
-    int64_t fill; /* entries of L with the diagonal */
+    size_t largest_front; /* number of rows of the largest front */
+    size_t stack;         /* maximum number of entries on the stack */
+    int64_t fill;         /* entries of L with the diagonal */
 } Sizes;
 
 typedef struct Ldl {

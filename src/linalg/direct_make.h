@@ -16,7 +16,7 @@ typedef struct TalusDirectMethod {
                            int64_t *fill);
     /* May be called again after a failure, with the pattern analysed last. */
     TalusStatus (*factor)(void *state, const TalusSparse *lower);
-    TalusStatus (*solve)(void *state, double *x);
+    TalusStatus (*solve)(void *state, double *x); /* x becomes A^-1 x */
     size_t (*bytes)(const void *state); /* returns the memory held now, see TalusDirectFacts */
     bool allocates_itself;              /* memory is not allocated through base/memory.h */
 } TalusDirectMethod;

@@ -22,7 +22,7 @@ enum {
     JOB_SOLVE = 3,
     NO_MPI = -987654, /* MUMPS's code for MPI_COMM_WORLD, which is this process alone */
     EXTRA = 30,       /* per cent of memory beyond the estimate, for exchanged rows */
-    MAX_EXTRA = 4000  /* the percentage, ICNTL(14), is doubled up to this value */
+    MAX_EXTRA = 4000  /* the percentage, ICNTL(14), is doubled while it is at most this */
 };
 
 typedef void CallFn(DMUMPS_STRUC_C *);
@@ -40,7 +40,7 @@ static TalusPackage package = {.name = "mumps",
 
 typedef struct Mumps {
     DMUMPS_STRUC_C id;
-    bool started;
+    bool started; /* `id` is an instance of MUMPS */
     int rows;
     int32_t *row, *column; /* indices of the entries, from 1 */
 } Mumps;
@@ -165,7 +165,7 @@ static TalusStatus analyse_mumps(void *state, const TalusSparse *lower, const in
 }
 
 /* Factorises if twice the memory of MUMPS's estimate INFOG(17), in megabytes, is available. If MUMPS finds its work
- * space too small, the extra space is doubled and the job repeated. */
+ * space too small, the extra space is doubled and the job repeated, until the extra space exceeds MAX_EXTRA. */
 static TalusStatus factor_mumps(void *state, const TalusSparse *lower)
 {
     Mumps *m = state;

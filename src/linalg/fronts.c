@@ -13,6 +13,7 @@
 #include <math.h>
 #include <string.h>
 
+/* Maximum number of pivots eliminated together. */
 enum { PANEL = 24 };
 
 /* Limit of the entries of factor, largest front and stack together. */

@@ -38,7 +38,7 @@ typedef struct TalusFronts {
     TalusFrontTree tree;
     int blocks, size;
     int replaced; /* number of pivots that were 0 up to rounding and replaced by a small number */
-    int sign;     /* of the determinant: 1 or -1 */
+    int sign;     /* of the determinant, with the replaced pivots: 1 or -1 */
     int64_t *factor_start; /* [count + 1]: start of a front in `factor` */
     double *factor;        /* of each front the pivot rows, then the columns below them, by rows */
     double *front, *stack; /* current front; contributions that wait for their parents */
@@ -49,8 +49,9 @@ typedef struct TalusFronts {
     int32_t *local;        /* [blocks]: index in the current front, if the block is in it */
 } TalusFronts;
 
-/* Builds the tree for the pattern of `a` and allocates memory. TALUS_ERR_UNSUPPORTED: factor, largest front and stack
- * would have more than 5e8 entries (4 GB) together. */
+/* Builds the tree for the pattern of `a` and allocates memory; *f starts as zeros or from another analysis, which is
+ * dropped, and is all zeros after a failure. TALUS_ERR_UNSUPPORTED: factor, largest front and stack would have more than
+ * 5e8 entries (4 GB) together. */
 TalusStatus talus_fronts_analyse(TalusFronts *f, const TalusBlockMatrix *a);
 /* Factorises L A + M; `left` and `own` hold the diagonal blocks L_i and M_i. `a` must have the pattern that was
  * analysed. Sets f->replaced and f->sign. */

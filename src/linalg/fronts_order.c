@@ -29,8 +29,8 @@ typedef struct Graph {
     int32_t *mark;   /* [2 n]: stamp given last to a block; from n on, to an element */
     int32_t *member; /* [n]: last element that contains the block */
     int32_t *bucket; /* [n]: by hash of the neighbours, first block of a list, or -1 */
-    int32_t stamp;
-    int least; /* lower bound of all degrees */
+    int32_t stamp;   /* the stamp given last */
+    int least;       /* lower bound of all degrees */
 
     int count; /* number of fronts so far */
     /* By front, which is also an element. border: blocks of the element, which are the blocks of the front beyond

@@ -9,7 +9,7 @@
  *
  * op->diagonal has exactly the diagonal entries of the reduced operator, except for a contact between two bodies of
  * one machine: the coupling of the two bodies through joints is left out, and the true entry is at most twice as
- * large. op->coupling is NULL, so sweeps are not possible. Factors are computed on the host; arrays are in the
+ * large. An entry is at least 1e-9 of that with joints as blocks (backend/arms.h). op->coupling is NULL, so sweeps are not possible. Factors are computed on the host; arrays are in the
  * backend's memory. */
 #ifndef TALUS_PROBLEM_ELIMINATE_H
 #define TALUS_PROBLEM_ELIMINATE_H
@@ -28,13 +28,14 @@ typedef struct TalusReduced {
 } TalusReduced;
 
 /* Makes *r the reduced problem of `op`, which has joints and must not change while r is in use. *r starts as zeros and
- * may be filled again; memory is reused while the backend is the same. */
+ * may be filled again, with reuse of its memory, by the same backend; before another one, clear it. After a failure *r
+ * can only be filled again or cleared. */
 TalusStatus talus_reduced_fill(TalusReduced *r, const TalusBackend *backend,
                                const TalusOperator *op);
 /* Computes the joints' impulses gamma_j from the contacts' impulses gamma_c; gamma has the size of the whole problem.
  * Uses the scratch of r->op. */
 void talus_reduced_recover_joints(TalusReduced *r, double *gamma);
-/* Computes the joints' part of a direction delta from its contacts' part: delta_j = -A^-1 Njc delta_c. */
+/* Computes the joints' part of a direction delta from its contacts' part, likewise: delta_j = -A^-1 Njc delta_c. */
 void talus_reduced_extend_direction(TalusReduced *r, double *delta);
 void talus_reduced_clear(TalusReduced *r);
 

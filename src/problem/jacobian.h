@@ -26,7 +26,7 @@ typedef struct TalusJacobian {
     TalusSparse transposed;    /* D': a row per entry of gamma, columns rising */
 } TalusJacobian;
 
-/* Fills j from the host's arrays of a matrix-free problem; may be called again. Fails for an explicit problem and for
+/* Fills *j, which starts as zeros, from the host's arrays of a matrix-free problem; may be called again. Fails for an explicit problem and for
  * a body whose inverse inertia is singular but not zero. */
 TalusStatus talus_jacobian_fill(TalusJacobian *j, const TalusProblem *problem);
 void talus_jacobian_clear(TalusJacobian *j);
