@@ -76,9 +76,9 @@ typedef struct TalusForwardSums {
 } TalusForwardSums;
 
 /* The face of x. A block is active when it is on the boundary of its set (gamma_n = 0, or another row at its bound; for
- * a joint, a row at a finite bound above 0), else free. With x~ = (x - P(x - step g)) / step: on free blocks the free gradient is g (0 in rows in which the set
- * allows only 0) and the reduced gradient x~; both are 0 on active blocks. The chopped gradient is x~ on active blocks
- * and 0 on free ones. */
+ * a joint, a row at a finite bound above 0), else free. With x~ = (x - P(x - step g)) / step: on free blocks the free
+ * gradient is g (0 in rows in which the set allows only 0) and the reduced gradient x~; both are 0 on active blocks.
+ * The chopped gradient is x~ on active blocks and 0 on free ones. */
 typedef struct TalusFace {
     double free2;                   /* |free gradient|^2 */
     double reduced_g, chopped_g;    /* reduced gradient times g, chopped gradient times g */

@@ -54,19 +54,19 @@ TalusStatus talus_direct_analyse(TalusDirect *d, const TalusSparse *lower, const
 #define TALUS_DIRECT_MAX_ENTRIES 5e8
 void talus_direct_set_limit(TalusDirect *d, double max_entries);
 
-/* Factorises `lower`, whose pattern must be the one analysed last (else TALUS_ERR_ARGUMENT). TALUS_ERR_NUMERIC: an entry is not finite,
- * or a pivot is zero or, except with mumps, has the wrong sign; talus_error names the row (mumps: the number of pivots
- * before). Zero means at most 2^-52 of the row's diagonal entry for ldl, exactly zero for cholmod and mumps: a
- * numerically singular matrix may get a factor, and talus_direct_solve_refined shows its poor accuracy.
+/* Factorises `lower`, whose pattern must be the one analysed last (else TALUS_ERR_ARGUMENT). TALUS_ERR_NUMERIC: an
+ * entry is not finite, or a pivot is zero or, except with mumps, has the wrong sign; talus_error names the row (mumps:
+ * the number of pivots before). Zero means at most 2^-52 of the row's diagonal entry for ldl, exactly zero for cholmod
+ * and mumps: a numerically singular matrix may get a factor, and talus_direct_solve_refined shows its poor accuracy.
  * TALUS_ERR_MEMORY: the factor does not fit; TALUS_ERR_UNSUPPORTED: it exceeds the limit, or the package fails for
  * another reason. After a failure another matrix of the same pattern may be factorised. */
 TalusStatus talus_direct_factor(TalusDirect *d, const TalusSparse *lower);
 /* x becomes A^-1 x. TALUS_ERR_ARGUMENT: there was no factorisation, or the last one failed. */
 TalusStatus talus_direct_solve(TalusDirect *d, double *x);
-/* x, on entry b, becomes A^-1 b, refined with `lower`, the matrix A factorised last, in at most `steps` steps. Refinement ends with the
- * first step that does not halve the residual b - A x; a step that does not reduce the residual is undone. *residual,
- * if not NULL: the final |b - A x| / |b| in maximum norms, 0 for b = 0. TALUS_ERR_NUMERIC: the residual is not
- * finite. */
+/* x, on entry b, becomes A^-1 b, refined with `lower`, the matrix A factorised last, in at most `steps` steps.
+ * Refinement ends with the first step that does not halve the residual b - A x; a step that does not reduce the
+ * residual is undone. *residual, if not NULL: the final |b - A x| / |b| in maximum norms, 0 for b = 0.
+ * TALUS_ERR_NUMERIC: the residual is not finite. */
 TalusStatus talus_direct_solve_refined(TalusDirect *d, const TalusSparse *lower, double *x,
                                        int steps, double *residual);
 

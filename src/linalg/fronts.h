@@ -50,8 +50,8 @@ typedef struct TalusFronts {
 } TalusFronts;
 
 /* Builds the tree for the pattern of `a` and allocates memory; *f starts as zeros or from another analysis, which is
- * dropped, and is all zeros after a failure. TALUS_ERR_UNSUPPORTED: factor, largest front and stack would have more than
- * 5e8 entries (4 GB) together. */
+ * dropped, and is all zeros after a failure. TALUS_ERR_UNSUPPORTED: factor, largest front and stack would have more
+ * than 5e8 entries (4 GB) together. */
 TalusStatus talus_fronts_analyse(TalusFronts *f, const TalusBlockMatrix *a);
 /* Factorises L A + M; `left` and `own` hold the diagonal blocks L_i and M_i. `a` must have the pattern that was
  * analysed. Sets f->replaced and f->sign. */

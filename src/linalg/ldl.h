@@ -49,8 +49,8 @@ typedef struct TalusPivots {
     double max_entries;
 } TalusPivots;
 
-/* Finds order, tree and fill of A, given with the entries of both triangles. `transposed`: A' for an unsymmetric matrix,
- * NULL for a symmetric one. */
+/* Finds order, tree and fill of A, given with the entries of both triangles. `transposed`: A' for an unsymmetric
+ * matrix, NULL for a symmetric one. */
 TalusStatus talus_ldl_analyse(TalusLdl *ldl, const TalusSparse *a, const TalusSparse *transposed);
 /* Returns the number of entries of L below the diagonal, known after the analysis. */
 int64_t talus_ldl_fill(const TalusLdl *ldl);

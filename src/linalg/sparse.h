@@ -37,7 +37,8 @@ void talus_sparse_add_transposed_product(const TalusSparse *a, double s, const d
 
 /* Writes to `out` the submatrix of `a` of the `count` rows and columns listed in `row`, with diagonal entries
  * multiplied by 1 + regularise. position[row[i]] must be i, and -1 elsewhere; the arrays of `out` must be as large as
- * those of `a`, with start[0] = 0. Columns rise in `out` if they do in `a` and `row` rises. Returns the largest diagonal entry before this factor; 0 if none is positive. */
+ * those of `a`, with start[0] = 0. Columns rise in `out` if they do in `a` and `row` rises. Returns the largest
+ * diagonal entry before this factor; 0 if none is positive. */
 double talus_sparse_extract(const TalusSparse *a, const int32_t *position, const int32_t *row,
                             int count, double regularise, TalusSparse *out);
 

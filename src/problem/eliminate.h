@@ -4,13 +4,13 @@
  *     gamma_j = -A^-1 (q_j + Njc gamma_c),   A = Njj + Ej,
  * so that only contacts remain, with Ncc - Ncj A^-1 Njc in place of N. The reduced operator shares the arrays of the
  * problem's operator, without their last entries, those of joints. Whenever the bodies' velocities have been gathered,
- * they are changed so that they satisfy the joints: v -= M^-1 Dj A^-1 (Dj' v + b_j) (linalg/eliminate.h). Every
- * product of a solver is then one of the reduced problem, and the velocities are those of the whole problem.
+ * they are changed so that they satisfy the joints: v -= M^-1 Dj A^-1 (Dj' v + b_j) (linalg/eliminate.h). Every product
+ * of a solver is then one of the reduced problem, and the velocities are those of the whole problem.
  *
- * op->diagonal has exactly the diagonal entries of the reduced operator, except for a contact between two bodies of
- * one machine: the coupling of the two bodies through joints is left out, and the true entry is at most twice as
- * large. An entry is at least 1e-9 of that with joints as blocks (backend/arms.h). op->coupling is NULL, so sweeps are not possible. Factors are computed on the host; arrays are in the
- * backend's memory. */
+ * op->diagonal has exactly the diagonal entries of the reduced operator, except for a contact between two bodies of one
+ * machine: the coupling of the two bodies through joints is left out, and the true entry is at most twice as large. An
+ * entry is at least 1e-9 of that with joints as blocks (backend/arms.h). op->coupling is NULL, so sweeps are not
+ * possible. Factors are computed on the host; arrays are in the backend's memory. */
 #ifndef TALUS_PROBLEM_ELIMINATE_H
 #define TALUS_PROBLEM_ELIMINATE_H
 

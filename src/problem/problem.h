@@ -110,7 +110,8 @@ TalusStatus talus_problem_fill_diagonals(TalusProblem *problem);
  * of threads, and bitwise symmetric unless the problem was given as an unsymmetric matrix. */
 TalusStatus talus_problem_assemble(const TalusProblem *problem, TalusSparse *out);
 /* Returns the number of entries of the matrix N + E, repeated ones of an explicit problem included; if contacts make
- * more than `limit`, some number above `limit`. Counting then stops early, since its cost grows with the square of the number of contacts of a body. */
+ * more than `limit`, some number above `limit`. Counting then stops early, since its cost grows with the square of the
+ * number of contacts of a body. */
 int64_t talus_problem_count_entries(const TalusProblem *problem, int64_t limit);
 /* problem/export.c: copies `def` and its arrays into problem->def; talus_problem_forget_def releases that copy. */
 TalusStatus talus_problem_copy_def(TalusProblem *problem, const TalusProblemDef *def);

@@ -38,10 +38,10 @@ typedef struct TalusQp {
     double *compliance_store, *offset; /* offset: q, [rows blocks] */
 } TalusQp;
 
-/* Fills qp from the host's arrays of the problem; qp starts as zeros and may be filled again. Blocks must have one
- * row, or three rows without friction or with a polygon or square as section; for other problems, and for lent ones, the
- * call fails, and the message says why. Blocks under Coulomb's law count as their cones with the present offsets, which during a solve
- * contain De Saxce's shifts; blocks that are prisms are refused. */
+/* Fills qp from the host's arrays of the problem; qp starts as zeros and may be filled again. Blocks must have one row,
+ * or three rows without friction or with a polygon or square as section; for other problems, and for lent ones, the
+ * call fails, and the message says why. Blocks under Coulomb's law count as their cones with the present offsets, which
+ * during a solve contain De Saxce's shifts; blocks that are prisms are refused. */
 TalusStatus talus_qp_fill(TalusQp *qp, TalusProblem *problem);
 void talus_qp_clear(TalusQp *qp);
 
