@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+/* How to get the cuda backends. */
 #define CUDA_HOW "configure with cmake --preset cuda, which needs nvcc"
 
 /* A known backend. If this build has it, only `backend` is set; otherwise name, summary and `how`, which tells how to

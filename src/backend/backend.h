@@ -206,6 +206,7 @@ typedef struct TalusLawSums {
 /* Plan and state of Gauss-Seidel sweeps; defined by each backend. */
 typedef struct TalusSweep TalusSweep;
 
+/* What sweep.prepare plans. */
 typedef struct TalusSweepOptions {
     TalusOrder order;
     TalusMetric metric;   /* metric of a projected step */
@@ -257,6 +258,7 @@ enum {
     TALUS_CAP_FINDS_METRIC = 1 << 3 /* run.accelerate accepts metric NULL */
 };
 
+/* A backend: its properties, and its operations by group. Pointers of operations that it does not have are NULL. */
 typedef struct TalusBackend {
     const char *name, *summary;
     unsigned capabilities; /* TALUS_CAP_... */

@@ -14,6 +14,7 @@
 
 #include <math.h>
 
+/* Returns |x| of a vector of three numbers. */
 TALUS_INLINE double talus_terms_norm3(const double *x)
 {
     return sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);

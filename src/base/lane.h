@@ -19,8 +19,10 @@
  * disappear. */
 #define KERNEL static inline __attribute__((always_inline))
 
+/* Number of doubles in a Lane. */
 enum { LANES = 2 };
 
+/* A vector of two doubles; each of them is a lane. */
 typedef double Lane __attribute__((vector_size(16)));
 /* Result of comparing two Lanes: all bits of a lane are 1 where the comparison holds, else 0. */
 typedef int64_t Mask __attribute__((vector_size(16)));
@@ -43,6 +45,7 @@ KERNEL Lane lane_load(const double *p)
     return r;
 }
 
+/* Stores a to p[0] and p[1]; p need not be aligned. */
 KERNEL void lane_store(double *p, Lane a)
 {
     memcpy(p, &a, sizeof a);

@@ -12,6 +12,7 @@
 
 #include <talus/world.h>
 
+/* Alignment of blocks, and size of the header before each of them; bytes. */
 enum { ALIGNMENT = 64 };
 
 /* Precedes every block, on a cache line of its own: the block's capacity. */

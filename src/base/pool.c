@@ -21,6 +21,7 @@ enum { SPINS = 200 };
 #else
 enum { SPINS = 20000 };
 #endif
+/* Maximum number of threads of a pool. */
 enum { MAX_THREADS = 1024 };
 
 /* One thread's share of a loop's chunks, on a cache line of its own. */
@@ -29,6 +30,7 @@ typedef struct Share {
     int64_t end;                    /* number after the last chunk of the share */
 } Share;
 
+/* One thread of the pool. */
 typedef struct Worker {
     TalusPool *pool;
     int index; /* 0 is the caller */
@@ -65,6 +67,7 @@ static void pause_briefly(void)
 #endif
 }
 
+/* Calls the function of the current loop for one chunk. */
 static void run_chunk(const TalusPool *pool, int64_t chunk)
 {
     int64_t begin = chunk * pool->grain;

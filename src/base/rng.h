@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 
+/* State of a generator. */
 typedef struct TalusRng {
     uint64_t state;
 } TalusRng;

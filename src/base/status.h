@@ -63,7 +63,8 @@ TalusStatus talus_fail_at(TalusLocation at, TalusStatus status, const char *form
 TalusStatus talus_fail_around_in(TalusDomain domain, TalusStatus status, const char *format, ...)
     TALUS_PRINTF(3, 4);
 
-/* The next two change the error of a call that returned `status`, unless that is TALUS_OK, and return `status`. */
+/* talus_error_at and talus_error_key change the error of a call that returned `status`, unless that is TALUS_OK, and
+ * return `status`. */
 
 /* Adds the caller's location to the thread's error: puts it in front of the text and sets file, line, column, domain
  * and code. If `at` has no file or the same file, what it lacks of file, line and column stays that of the inner error.

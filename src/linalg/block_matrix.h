@@ -5,6 +5,7 @@
 #include <talus/base.h>
 #include <talus/sparse.h>
 
+/* A square matrix of blocks. */
 typedef struct TalusBlockMatrix {
     int blocks, size; /* number of block rows; scalar rows of each block */
     /* Compressed block rows, columns rising; every diagonal block is present. An entry is a block. */

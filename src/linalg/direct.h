@@ -25,6 +25,7 @@
 
 typedef struct TalusDirect TalusDirect;
 
+/* The three solvers, and their number. */
 typedef enum TalusDirectKind {
     TALUS_DIRECT_LDL,
     TALUS_DIRECT_CHOLMOD,
@@ -70,6 +71,7 @@ TalusStatus talus_direct_solve(TalusDirect *d, double *x);
 TalusStatus talus_direct_solve_refined(TalusDirect *d, const TalusSparse *lower, double *x,
                                        int steps, double *residual);
 
+/* Counts and sizes of a direct solver. */
 typedef struct TalusDirectFacts {
     int analyses, factorisations; /* numbers done so far */
     int64_t fill;                 /* entries of the factor with the diagonal, by the analysis */

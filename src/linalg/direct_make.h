@@ -5,6 +5,7 @@
 
 #include "linalg/direct.h"
 
+/* Functions and properties of one direct solver; `state` is its own data. */
 typedef struct TalusDirectMethod {
     const char *name;
     /* NULL if this build has the solver; else a text that says how to get it, and all functions are NULL. */

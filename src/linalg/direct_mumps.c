@@ -28,6 +28,7 @@ enum {
 typedef void CallFn(DMUMPS_STRUC_C *);
 _Static_assert(_Generic(&dmumps_c, CallFn * : 1, default : 0), "dmumps_c");
 
+/* The one function of the package; set by talus_package_load. */
 static struct {
     CallFn *call;
 } mumps;
@@ -38,6 +39,7 @@ static TalusPackage package = {.name = "mumps",
                                .count = 1,
                                .functions = &mumps};
 
+/* State of a solver. */
 typedef struct Mumps {
     DMUMPS_STRUC_C id;
     bool started; /* `id` is an instance of MUMPS */
@@ -45,6 +47,7 @@ typedef struct Mumps {
     int32_t *row, *column; /* indices of the entries, from 1 */
 } Mumps;
 
+/* Held during every call of MUMPS. */
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
 /* Runs a job of MUMPS, one thread at a time. Returns its code INFOG(1), negative on failure. */

@@ -62,6 +62,7 @@ const int32_t *talus_elimination_body_vertices(const TalusElimination *e);
  * body's 6 x 6 block, by rows, of M^-1 D A^-1 D' M^-1, as of the last talus_elimination_invert. */
 const double (*talus_elimination_reductions(const TalusElimination *e))[36];
 
+/* Counts and sizes of an elimination; a vertex is a moving body with joints. */
 typedef struct TalusEliminationFacts {
     int nodes, machines, vertices;
     int redundant;   /* machines with redundant rows */

@@ -34,6 +34,7 @@ TalusStatus talus_front_tree_create(const TalusBlockMatrix *a, const int32_t *we
                                     TalusFrontTree *out);
 void talus_front_tree_clear(TalusFrontTree *tree);
 
+/* A tree with its factor and work space. */
 typedef struct TalusFronts {
     TalusFrontTree tree;
     int blocks, size;

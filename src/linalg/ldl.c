@@ -97,6 +97,7 @@ static TalusStatus list_neighbours(TalusLdl *ldl, const TalusSparse *a, const Ta
 
 /* ---- reverse Cuthill-McKee ---- */
 
+/* Returns the degree of row i: its number of neighbours in the pattern of A + A'. */
 static int64_t count_neighbours(const TalusLdl *ldl, int i)
 {
     return ldl->near_start[i + 1] - ldl->near_start[i];

@@ -19,6 +19,7 @@
 #include <talus/base.h>
 #include <talus/sparse.h>
 
+/* Order, tree and factor of a matrix, with work space. */
 typedef struct TalusLdl {
     int n;                 /* rows of A */
     bool symmetric;        /* A was analysed as symmetric */

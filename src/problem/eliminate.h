@@ -17,11 +17,12 @@
 #include "linalg/eliminate.h"
 #include "problem/problem.h"
 
+/* A reduced problem and its memory. */
 typedef struct TalusReduced {
     TalusOperator op; /* the reduced problem, for solvers that use only products and sets */
     const TalusOperator *whole;  /* the problem with its joints */
     const TalusBackend *backend; /* owner of the vectors below; NULL: none yet */
-    TalusElimination *joints;
+    TalusElimination *joints;    /* the factored joints */
     /* memory of op's arrays of the same names, as vectors of doubles, and their capacities */
     double *incidence_start, *incidence, *diagonal;
     size_t start_capacity, incidence_capacity, diagonal_capacity;

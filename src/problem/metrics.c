@@ -27,6 +27,7 @@ typedef struct Block {
 
 static const double zeros[TALUS_ROWS] = {0.0};
 
+/* Returns |x| of a block. */
 static double block_norm(const double *x, int rows)
 {
     double sum = 0.0;

@@ -49,9 +49,10 @@ void talus_qp_clear(TalusQp *qp);
  * form that direct.h takes; the mean matters because matrices N of published contact problems need not be symmetric. */
 TalusStatus talus_qp_dual_matrix(const TalusQp *qp, const TalusProblem *problem, bool lower,
                                  TalusSparse *out);
-/* The first writes gamma = G lambda. The second writes a lambda >= 0 with G lambda = gamma, for gamma in K: the only
- * one for m = 3; for m > 3 one whose entries are positive if gamma is inside K. */
+/* gamma = G lambda. */
 void talus_qp_impulses(const TalusQp *qp, const double *lambda, double *gamma);
+/* Writes a lambda >= 0 with G lambda = gamma, for gamma in K: the only one for m = 3; for m > 3 one whose entries are
+ * positive if gamma is inside K. Of a block without friction only gamma_n is read. */
 void talus_qp_multipliers(const TalusQp *qp, const double *gamma, double *lambda);
 /* out = G'u for contact velocities u, [multipliers]. */
 void talus_qp_slacks(const TalusQp *qp, const double *u, double *out);

@@ -34,9 +34,10 @@ void talus_cpu_update_velocities(const TalusOperator *op, const double *gamma, b
 void talus_cpu_add_terms(const TalusOperator *op, const double *gamma, int64_t begin, int64_t end,
                          double *terms2, double *max2);
 
-/* sparse.c, for explicit operators. The first is true if N consists of full 3 x 3 blocks; the second writes out = N x
- * for blocks [begin, end), `out` starting at block `begin`. */
+/* sparse.c: true if N of an explicit operator consists of full 3 x 3 blocks. */
 bool talus_cpu_has_full_blocks(const TalusOperator *op);
+/* out = N x for blocks [begin, end) of an explicit operator; x starts at block 0, `out` at block `begin`. Reads
+ * full_blocks of the scratch. */
 void talus_cpu_sparse_product(const TalusOperator *op, const double *x, int begin, int end,
                               double *out);
 

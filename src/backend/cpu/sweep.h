@@ -51,6 +51,7 @@ typedef struct LocalItem {
     double arm_a[3], arm_b[3];
 } LocalItem;
 
+/* Plan and state of sweeps; the array of a kind of sweep that is not planned may hold old contents. */
 struct TalusSweep {
     const TalusOperator *op;
     TalusSweepOptions options;

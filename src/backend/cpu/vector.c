@@ -44,6 +44,7 @@ double talus_cpu_vector_dot(const TalusOperator *op, const double *x, const doub
     return talus_groups_sum(talus_cpu_group_count(op), pass.partial);
 }
 
+/* talus_cpu_vector_axpby for entries [begin, end). */
 static void axpby_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const VectorPass *pass = context;
