@@ -55,8 +55,8 @@ typedef double TalusMetricBlock[4];
 typedef struct TalusAccelerated {
     double *x, *x_prev; /* iterate and previous iterate */
     double *g_prev;     /* gradient at x_prev; run.accelerate may use it as work space instead */
-    const TalusMetricBlock *metric;
-    TalusMetric kind;   /* kind of `metric`, which run.accelerate may compute again */
+    const TalusMetricBlock *metric; /* [blocks]; NULL: see above */
+    TalusMetric kind;               /* kind of `metric`, which run.accelerate may compute again */
     double beta;        /* factor of the momentum in the next step; run.accelerate updates it */
     double step;        /* length of a step, step_scale / L; run.accelerate computes its own */
     bool want_residual; /* measure the residual of x; run.accelerate decides by TalusRun */
@@ -95,15 +95,15 @@ enum { TALUS_PAIRS = 20 };
  * and the change y = r_next - r of one iteration, both multiplied by `unit`, in the memory of one vector; the backend
  * chooses the layout. Pairs 0 to count - 1 are ordered oldest first; a step writes its own pair to pair[count]. */
 typedef struct TalusQuasi {
-    const TalusMetricBlock *metric;
-    double step, unit; /* unit: a power of two near 1 / |r| */
+    const TalusMetricBlock *metric; /* [blocks], not NULL */
+    double step, unit;              /* unit: a power of two near 1 / |r| */
     bool halve;        /* repeat the last step with d / 2, without a product, as N d is known */
     double *x, *g, *r; /* iterate, gradient, residual */
     double *d;         /* direction; a step with `halve` overwrites it by d / 2 */
     double *x_next, *g_next, *r_next;       /* results of a step */
     double *smooth_x, *smooth_g, *smooth_r; /* x, g, r of a running average of the iterates */
-    double *pair[TALUS_PAIRS + 1];
-    int count;
+    double *pair[TALUS_PAIRS + 1];          /* memory of the pairs, each of one vector */
+    int count; /* number of pairs before this step, at most TALUS_PAIRS */
 } TalusQuasi;
 
 /* Sums of one quasi-Newton step (step.quasi_step). */
@@ -123,9 +123,9 @@ typedef struct TalusSmoothSums {
 
 /* One step of OGM-G, the optimised gradient method for the gradient norm, in the metric (formula: step.ogm). */
 typedef struct TalusOgm {
-    const TalusMetricBlock *metric;
-    const double *x, *g; /* iterate and its gradient */
-    double *y, *x_next;  /* y: on entry the projected point t of the last step, then of this step */
+    const TalusMetricBlock *metric; /* [blocks], not NULL */
+    const double *x, *g;            /* iterate and its gradient */
+    double *y, *x_next; /* y: on entry the projected point t of the last step, then of this step */
     double step, along, over; /* 1 / L; weights of t - y and of t - x in x_next */
     bool want_residual;       /* measure the natural residual of x */
 } TalusOgm;
@@ -167,10 +167,10 @@ typedef struct TalusMomentum {
 /* Vectors, in the metric, and scalars of MPRGP, conjugate gradients on faces with proportioning. phi is the free
  * gradient, beta the chopped gradient (TalusFace); solvers/face/mprgp.c describes the method. */
 typedef struct TalusProportioning {
-    const TalusMetricBlock *metric;
-    double *x, *g;   /* iterate, inside the set, and its gradient */
-    double *p, *np;  /* direction and S (N + E) S p */
-    double *phi, *w; /* work vectors: phi holds phi, w holds beta or an old x */
+    const TalusMetricBlock *metric; /* [blocks]; NULL: no scaling, x is gamma */
+    double *x, *g;                  /* iterate, inside the set, and its gradient */
+    double *p, *np;                 /* direction and S (N + E) S p */
+    double *phi, *w;                /* work vectors: phi holds phi, w holds beta or an old x */
     /* Steps stay on the face while |beta| <= gamma |phi|; projected gradient steps have the length step / norm. */
     double gamma, step;
     bool half_step; /* a step that would leave the set first goes to its boundary */
@@ -208,7 +208,7 @@ typedef struct TalusSweep TalusSweep;
 
 /* What sweep.prepare plans. */
 typedef struct TalusSweepOptions {
-    TalusOrder order;
+    TalusOrder order;     /* how a sweep visits the blocks */
     TalusMetric metric;   /* metric of a projected step */
     TalusOneSolver local; /* solver of one block's problem; TALUS_ONE_PROJECT: a projected step */
     /* True: the projected step of a block under Coulomb's law sets the normal impulse first, then restricts the other
@@ -260,8 +260,8 @@ enum {
 
 /* A backend: its properties, and its operations by group. Pointers of operations that it does not have are NULL. */
 typedef struct TalusBackend {
-    const char *name, *summary;
-    unsigned capabilities; /* TALUS_CAP_... */
+    const char *name, *summary; /* as users give and see them */
+    unsigned capabilities;      /* TALUS_CAP_... */
 
     /* Succeeds if this machine can use the backend; else the message says why not. */
     TalusStatus (*open)(void);

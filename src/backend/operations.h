@@ -13,9 +13,10 @@
 
 /* clang-format off */
 
-/* Vectors. `reserve` grows *vector to at least n entries, of undefined contents, and sets *capacity; `what` names the
- * vector in messages. The memory may outlive operator and context. `put` copies n entries from the host to the vector,
- * `get` from the vector to the host. */
+/* Vectors. `reserve` grows *vector, NULL with *capacity 0 at first, to at least n entries, of undefined contents, and
+ * sets *capacity; `what` names the vector in messages. The memory may outlive operator and context; `release` frees it
+ * and accepts NULL. `put` copies n entries from the host to the vector, `get` from the vector to the host, `copy`
+ * between two vectors; `zero` sets n entries to 0. */
 GROUP(TalusVectorOps)
 OPERATION(TalusStatus, vector, reserve, (const TalusOperator *op, double **vector, size_t *capacity,
           size_t n, const char *what))

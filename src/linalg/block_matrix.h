@@ -17,6 +17,7 @@ typedef struct TalusBlockMatrix {
 /* Creates the matrix A of `a` in blocks of `size` rows, a divisor of a->rows. Blocks are stored where A or A' has an
  * entry, and on the diagonal; a block in which A has no entry is zero. After a failure *out is all zeros. */
 TalusStatus talus_block_matrix_create(const TalusSparse *a, int size, TalusBlockMatrix *out);
+/* Frees the arrays of a and sets it to zeros. */
 void talus_block_matrix_clear(TalusBlockMatrix *a);
 
 /* y = A x + q; y must not be x. */

@@ -16,14 +16,14 @@ static const TalusDirectMethod *const methods[TALUS_DIRECT_KINDS] = {
 
 struct TalusDirect {
     const TalusDirectMethod *method;
-    void *state;
-    TalusDirectFacts facts;
-    double max_entries;    /* limit of entries of a factor; 0: TALUS_DIRECT_MAX_ENTRIES */
-    size_t reported_bytes; /* bytes of a package last reported to memory.h */
-    bool analysed;         /* `pattern` has been analysed */
-    bool factored;         /* the last factorisation succeeded */
-    TalusSparse pattern;   /* pattern analysed last; no values */
-    int8_t *sign;          /* [rows]: signs of the pivots */
+    void *state;            /* of the method */
+    TalusDirectFacts facts; /* without bytes */
+    double max_entries;     /* limit of entries of a factor; 0: TALUS_DIRECT_MAX_ENTRIES */
+    size_t reported_bytes;  /* bytes of a package last reported to memory.h */
+    bool analysed;          /* `pattern` has been analysed */
+    bool factored;          /* the last factorisation succeeded */
+    TalusSparse pattern;    /* pattern analysed last; no values */
+    int8_t *sign;           /* [rows]: signs of the pivots */
     /* [rows] each, for refinement: b; b - A x, then the correction; x before the step */
     double *right, *rest, *trial;
 };

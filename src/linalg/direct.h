@@ -41,6 +41,7 @@ const char *talus_direct_missing(TalusDirectKind kind);
 /* Fails with TALUS_ERR_UNSUPPORTED if this build lacks the solver or its library cannot be loaded, with
  * TALUS_ERR_MEMORY if there is not enough memory to load it. */
 TalusStatus talus_direct_create(TalusDirectKind kind, TalusDirect **out);
+/* Releases d; NULL is allowed. */
 void talus_direct_destroy(TalusDirect *d);
 
 /* Analyses a pattern: finds the elimination order and the size of the factor; an earlier factor is lost unless pattern

@@ -10,7 +10,7 @@ typedef struct TalusDirectMethod {
     const char *name;
     /* NULL if this build has the solver; else a text that says how to get it, and all functions are NULL. */
     const char *missing;
-    TalusStatus (*create)(void **out);
+    TalusStatus (*create)(void **out); /* sets *out to a new state */
     void (*destroy)(void *state);
     /* Analyses a new pattern; sign: [rows], never NULL; *fill: entries of the factor with the diagonal. */
     TalusStatus (*analyse)(void *state, const TalusSparse *lower, const int8_t *sign,

@@ -30,6 +30,7 @@
 
 typedef struct TalusElimination TalusElimination;
 
+/* Creates an elimination without rows. */
 TalusStatus talus_elimination_create(TalusElimination **out);
 /* Releases e; NULL is allowed. */
 void talus_elimination_destroy(TalusElimination *e);
@@ -64,11 +65,11 @@ const double (*talus_elimination_reductions(const TalusElimination *e))[36];
 
 /* Counts and sizes of an elimination; a vertex is a moving body with joints. */
 typedef struct TalusEliminationFacts {
-    int nodes, machines, vertices;
-    int redundant;   /* machines with redundant rows */
-    int rounds;      /* refinements of a solution, maximum over machines */
-    int analyses;    /* number of analyses so far */
-    int64_t entries; /* number of entries of the factor */
+    int nodes, machines, vertices; /* numbers of them */
+    int redundant;                 /* machines with redundant rows */
+    int rounds;                    /* refinements of a solution, maximum over machines */
+    int analyses;                  /* number of analyses so far */
+    int64_t entries;               /* number of entries of the factor */
 } TalusEliminationFacts;
 
 /* Returns counts and sizes for reports and tests. */

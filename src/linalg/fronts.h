@@ -20,7 +20,7 @@
 
 /* Tree of fronts, children before parents, each subtree contiguous. */
 typedef struct TalusFrontTree {
-    int count;
+    int count;           /* number of fronts */
     int32_t *parent;     /* [count], -1 at a root */
     int32_t *pivots;     /* [count]: number of blocks that a front eliminates */
     int64_t *list_start; /* [count + 1]: start of a front in `list` */
@@ -32,12 +32,13 @@ typedef struct TalusFrontTree {
  * each block; NULL: equal for all. */
 TalusStatus talus_front_tree_create(const TalusBlockMatrix *a, const int32_t *weight,
                                     TalusFrontTree *out);
+/* Frees the arrays of the tree and sets it to zeros. */
 void talus_front_tree_clear(TalusFrontTree *tree);
 
 /* A tree with its factor and work space. */
 typedef struct TalusFronts {
     TalusFrontTree tree;
-    int blocks, size;
+    int blocks, size; /* of the matrix analysed: number of block rows; scalar rows of each */
     int replaced; /* number of pivots that were 0 up to rounding and replaced by a small number */
     int sign;     /* of the determinant, with the replaced pivots: 1 or -1 */
     int64_t *factor_start; /* [count + 1]: start of a front in `factor` */
@@ -60,6 +61,7 @@ void talus_fronts_factor(TalusFronts *f, const TalusBlockMatrix *a, const double
                          const double *own);
 /* x becomes (L A + M)^-1 x. */
 void talus_fronts_solve(TalusFronts *f, double *x);
+/* Frees all arrays of f and sets it to zeros. */
 void talus_fronts_clear(TalusFronts *f);
 
 #endif

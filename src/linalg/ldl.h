@@ -60,6 +60,7 @@ TalusStatus talus_ldl_factor(TalusLdl *ldl, const TalusSparse *a, const TalusSpa
                              const TalusPivots *pivots);
 /* x becomes A^-1 x. */
 void talus_ldl_solve(TalusLdl *ldl, double *x);
+/* Frees all arrays of ldl and sets it to zeros. */
 void talus_ldl_clear(TalusLdl *ldl);
 
 /* Computes B' A^-1 C for sparse B and C with as many rows as A, given transposed: row j of `bt` is column j of B. The

@@ -7,10 +7,10 @@
 
 /* Entries in any order; duplicates are summed in the order given. */
 typedef struct TalusTriplets {
-    int rows, columns;
-    size_t count;
-    const int32_t *row, *column;
-    const double *value;
+    int rows, columns;           /* of the matrix */
+    size_t count;                /* number of entries */
+    const int32_t *row, *column; /* [count]: indices from 0 */
+    const double *value;         /* [count] */
 } TalusTriplets;
 
 /* Allocates a matrix with `entries` entries, at most INT32_MAX (else TALUS_ERR_UNSUPPORTED); start, column and value
@@ -18,6 +18,7 @@ typedef struct TalusTriplets {
  * no arrays. The same holds for the functions below that make a matrix. */
 TalusStatus talus_sparse_alloc(TalusSparse *out, int rows, int columns, size_t entries,
                                const char *what);
+/* Frees the arrays of a and sets it to zeros. */
 void talus_sparse_clear(TalusSparse *a);
 /* Returns the number of entries. */
 int32_t talus_sparse_entries(const TalusSparse *a);

@@ -38,6 +38,7 @@ TalusStatus talus_reduced_fill(TalusReduced *r, const TalusBackend *backend,
 void talus_reduced_recover_joints(TalusReduced *r, double *gamma);
 /* Computes the joints' part of a direction delta from its contacts' part, likewise: delta_j = -A^-1 Njc delta_c. */
 void talus_reduced_extend_direction(TalusReduced *r, double *delta);
+/* Releases the memory of r and sets it to zeros. */
 void talus_reduced_clear(TalusReduced *r);
 
 #endif

@@ -26,8 +26,8 @@ struct TalusProblem {
     double *length;       /* [bodies]: l; unset in an explicit problem */
 
     /* Certificate of infeasibility, on the host, from the last solve (solvers/driver/certificate.h) or from a file. */
-    double *certificate;
-    bool has_certificate;
+    double *certificate;  /* [size]; its memory stays while there is none */
+    bool has_certificate; /* `certificate` is that of the present problem */
 
     /* Memory of op's optional arrays; op's pointers are NULL while the problem does not need them. */
     double *offset_store; /* op.offset, to which a solve may add De Saxce's shifts */
@@ -35,14 +35,14 @@ struct TalusProblem {
     TalusBlockModel *model_store;
     double *estimate_store, *unshifted_store;
     double (*moment_store)[2], (*lever_store)[2];
-    double *lent_estimate; /* estimate of a lent problem as prisms, in the backend's memory */
-    size_t lent_capacity;
+    double *lent_estimate;      /* estimate of a lent problem as prisms, in the backend's memory */
+    size_t lent_capacity;       /* of lent_estimate, entries */
     double *compliance_store;   /* op.compliance if some contact has any */
     double (*inertia_store)[6]; /* op.inverse_inertia if there are general contacts */
 
     /* Copy of the def from which the problem was made; for a problem filled in place, made by talus_problem_export. */
     TalusProblemDef def;
-    bool has_def;
+    bool has_def;        /* `def` is that of the present problem */
     void *def_memory[9]; /* 0 to 5: arrays of def (export.c); 6 to 8: normal rows (matrix.c) */
 };
 

@@ -43,6 +43,7 @@ typedef struct TalusQp {
  * call fails, and the message says why. Blocks under Coulomb's law count as their cones with the present offsets, which
  * during a solve contain De Saxce's shifts; blocks that are prisms are refused. */
 TalusStatus talus_qp_fill(TalusQp *qp, TalusProblem *problem);
+/* Frees the arrays of qp and sets it to zeros. */
 void talus_qp_clear(TalusQp *qp);
 
 /* Writes P to *out, which the caller clears. With `lower` writes the lower triangle with diagonal of (P + P') / 2, the
