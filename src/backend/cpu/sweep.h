@@ -82,11 +82,11 @@ struct TalusSweep {
     /* Block by block (sweep_sparse.c): takes the step of one entry of `order`; returns its squared velocity change. */
     double (*step)(struct TalusSweep *sweep, int block);
     double *gamma; /* impulses in contact frames */
-    int colour_start[COLOURS +
-                     2]; /* first entry in `order` of each colour, then of uncoloured blocks */
-    int colour;          /* colour being swept */
-    bool packed;         /* options.local is a solver, and packs give its results */
-    LocalItem *local;    /* [blocks], in visiting order; if not coloured, by block */
+    /* First entry in `order` of each colour, then of uncoloured blocks, then the end. */
+    int colour_start[COLOURS + 2];
+    int colour;       /* colour being swept */
+    bool packed;      /* options.local is a solver, and packs give its results */
+    LocalItem *local; /* [blocks], in visiting order; if not coloured, by block */
 };
 
 /* Returns the step rule of a block of `rows` rows with diagonal (nn, tt, tt, ..) and this TalusOperator.coupling. */
