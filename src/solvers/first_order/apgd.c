@@ -8,8 +8,8 @@
  * rounding (backend/momentum.h).
  *
  * Under Coulomb's law De Saxce's shift of the current iterate is added to the gradient in every step: no outer loop is
- * needed. Momentum has a bound that follows the residual, and the step is `long_step` / L, by default 1.25/L: while L is
- * not too small and momentum is below 1, steps up to 4/(3 L) are stable on a quadratic.
+ * needed. Momentum has a bound that follows the residual, and the step is `long_step` / L: while L is not too small and
+ * momentum is below 1, steps up to 4/(3 L) are stable on a quadratic.
  *
  * There is no test on the objective, whose changes vanish in rounding once x is accurate to a relative 1e-8 or so. One
  * product per iteration. */
