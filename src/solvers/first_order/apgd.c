@@ -42,9 +42,9 @@ static const TalusParam params[] = {
     TALUS_FLAG(Params, restart, 1, "drop the momentum when it points uphill"),
     TALUS_INT(Params, check, 5, 1, 1000, "iterations between residual evaluations"),
     TALUS_REAL(Params, margin, 1.02, 1.0, 10.0, "factor on the norm estimate"),
-    TALUS_REAL(Params, forget, 0.9995, 0.1, 1.0,
+    TALUS_REAL(Params, forget, 0.995, 0.1, 1.0,
                "factor on the norm estimate carried to the next solve"),
-    TALUS_REAL(Params, long_step, 1.25, 0.1, 1.33,
+    TALUS_REAL(Params, long_step, 1.3, 0.1, 1.33,
                "Coulomb's law: length of a step times the norm estimate"),
     TALUS_REAL(
         Params, max_theta, 17.0, 2.0, 1e6,
