@@ -58,7 +58,7 @@ typedef struct TalusAccelerated {
     const TalusMetricBlock *metric; /* [blocks]; NULL: see above */
     TalusMetric kind;               /* kind of `metric`, which run.accelerate may compute again */
     double beta;        /* factor of the momentum in the next step; run.accelerate updates it */
-    double step;        /* length of a step, step_scale / L; run.accelerate computes its own */
+    double step;        /* length of a step, 1 / L; run.accelerate computes its own */
     bool want_residual; /* measure the residual of x; run.accelerate decides by TalusRun */
     /* True: blocks under Coulomb's law obey it exactly. De Saxce's shift at x, sigma(-u_t), is then added to the normal
      * gradient in the step from y and in the residual; the operator's offsets must be without shifts. */
@@ -158,10 +158,9 @@ typedef struct TalusRun {
 typedef struct TalusMomentum {
     double norm;   /* L, estimated norm of S (N + E) S; raised if gradients show it is too small */
     double margin; /* factor on a raised estimate of L */
-    double step_scale; /* length of a step times L: 1, or below 4/3 with bounded momentum */
-    double theta;      /* Nesterov's weight, 1 at the start; beta is in TalusAccelerated */
-    double max_theta;  /* upper bound of theta; 0: none */
-    bool restart;      /* drop the momentum when it points uphill (TalusStepSums.restart) */
+    double theta;  /* Nesterov's weight, 1 at the start; beta is in TalusAccelerated */
+    double max_theta; /* upper bound of theta; 0: none */
+    bool restart;     /* drop the momentum when it points uphill (TalusStepSums.restart) */
 } TalusMomentum;
 
 /* Vectors, in the metric, and scalars of MPRGP, conjugate gradients on faces with proportioning. phi is the free

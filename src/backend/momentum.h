@@ -1,7 +1,7 @@
 /* backend/momentum.h - momentum and step length of the accelerated method, updated after a step; for host and device.
  *
  * Nesterov's weights: theta' = (1 + sqrt(1 + 4 theta^2)) / 2, beta = (theta - 1) / theta'. `max_theta` bounds theta
- * and so beta, at about 1 - 1.5 / max_theta. The length of a step is step_scale / L. L is too small if two gradients
+ * and so beta, at about 1 - 1.5 / max_theta. The length of a step is 1 / L. L is too small if two gradients
  * differ by more than L times the distance of their points; L is then raised to `margin` times the observed ratio. The
  * test skips points whose distance is of the order of rounding: the rounding error of a product is about `unit` L |x|.
  * Momentum is dropped (theta 1, beta 0) if L was too small or, with `restart`, if the momentum points uphill. */
@@ -11,12 +11,6 @@
 #include "backend/backend.h"
 
 #include <float.h>
-
-/* Returns the length of the next step. */
-TALUS_INLINE double talus_momentum_step(const TalusMomentum *m)
-{
-    return m->step_scale / m->norm;
-}
 
 /* Updates *m (L, theta) from the sums of a step and writes *beta, the momentum factor of the next step. `seen`: dx2,
  * dg2 and x2 of *sums are valid, so that L is tested. `unit`: relative rounding error of the arithmetic that computed
