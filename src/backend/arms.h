@@ -10,6 +10,7 @@
 /* One row of D' on one body: the coefficients of its velocity v, then of its spin s in m/s (operator.h). */
 typedef double TalusJacobianRow[6];
 
+/* r = a x b; r must be neither a nor b. */
 TALUS_INLINE void talus_cross3(const double a[3], const double b[3], double r[3])
 {
     r[0] = a[1] * b[2] - a[2] * b[1];

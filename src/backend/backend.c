@@ -5,9 +5,11 @@
 
 #include <string.h>
 
+/* How to get the cuda backends. */
 #define CUDA_HOW "configure with cmake --preset cuda, which needs nvcc"
 
-/* One row per known backend; `how` tells how to get one that was not compiled in. */
+/* A known backend. If this build has it, only `backend` is set; otherwise name, summary and `how`, which tells how to
+ * get it. */
 typedef struct Row {
     const char *name, *summary, *how;
     const TalusBackend *backend;

@@ -37,12 +37,11 @@ typedef enum TalusMetric {
 /* Sums over blocks of one accelerated step (step.accelerate). x, y and g are in the solver's metric; the residual is
  * that of gamma. */
 typedef struct TalusStepSums {
-    double restart;   /* (y - x_next)'(x_next - x): restart if positive */
-    double dx2, dg2;  /* |x - x_prev|^2 and |g - g_prev|^2, for the step-length test */
-    double x2;        /* |x|^2; differences small against it may be rounding */
-    double residual2; /* sum over blocks of the squared natural residual of x, (m/s)^2 */
-    double
-        residual_max; /* maximum over blocks of that residual, m/s; both only with want_residual */
+    double restart;      /* (y - x_next)'(x_next - x): restart if positive */
+    double dx2, dg2;     /* |x - x_prev|^2 and |g - g_prev|^2, for the step-length test */
+    double x2;           /* |x|^2; differences small against it may be rounding */
+    double residual2;    /* sum over blocks of the squared natural residual of x, (m/s)^2 */
+    double residual_max; /* its maximum over blocks, m/s; both are valid only with want_residual */
 } TalusStepSums;
 
 /* A solver's metric of one block: s_n, s_t, nu = mu s_n / s_t (the friction coefficient of x = gamma / s) and
@@ -51,18 +50,21 @@ typedef double TalusMetricBlock[4];
 
 /* Vectors, in the metric, and scalars of the accelerated method. A backend with TALUS_CAP_FINDS_METRIC also accepts
  * metric NULL in run.accelerate, for matrix-free problems whose blocks are all half lines or all circular cones: x is
- * then gamma, and the backend computes the metric that `kind` names. */
+ * then gamma, and the backend computes the metric that `kind` names. Steps and runs may exchange the pointers x and
+ * x_prev. */
 typedef struct TalusAccelerated {
-    double *x, *x_prev, *g_prev; /* iterate, previous iterate, gradient at the previous iterate */
-    const TalusMetricBlock *metric;
-    TalusMetric kind;  /* which metric to use; for run.accelerate */
-    double beta, step; /* factor of the momentum; length of the step, 1/L */
-    bool want_residual;
+    double *x, *x_prev; /* iterate and previous iterate */
+    double *g_prev;     /* gradient at x_prev; run.accelerate may use it as work space instead */
+    const TalusMetricBlock *metric; /* [blocks]; NULL: see above */
+    TalusMetric kind;               /* kind of `metric`, which run.accelerate may compute again */
+    double beta;        /* factor of the momentum in the next step; run.accelerate updates it */
+    double step;        /* length of a step, 1 / L; run.accelerate computes its own */
+    bool want_residual; /* measure the residual of x; run.accelerate decides by TalusRun */
     /* True: blocks under Coulomb's law obey it exactly. De Saxce's shift at x, sigma(-u_t), is then added to the normal
      * gradient in the step from y and in the residual; the operator's offsets must be without shifts. */
     bool exact;
-    /* Set to true by the backend when the operator's scratch holds the wrenches that x exerts on the bodies. The caller
-     * sets it to false after changing x. */
+    /* True if the next step may use what the last one left in the operator's scratch, such as the wrenches of x. Set by
+     * the backend; the caller sets it to false after changing x or calling another operation that uses the scratch. */
     bool warm;
 } TalusAccelerated;
 
@@ -73,10 +75,10 @@ typedef struct TalusForwardSums {
     double residual2, residual_max; /* natural residual of x as in TalusStepSums */
 } TalusForwardSums;
 
-/* The face of x. A block is active when it is on the boundary of its set (gamma_n = 0; for a cone also the mantle),
- * else free. With x~ = (x - P(x - step g)) / step: on free blocks the free gradient is g (0 in rows in which the set
- * allows only 0) and the reduced gradient x~; both are 0 on active blocks. The chopped gradient is x~ on active blocks
- * and 0 on free ones. */
+/* The face of x. A block is active when it is on the boundary of its set (gamma_n = 0, or another row at its bound; for
+ * a joint, a row at a finite bound above 0), else free. With x~ = (x - P(x - step g)) / step: on free blocks the free
+ * gradient is g (0 in rows in which the set allows only 0) and the reduced gradient x~; both are 0 on active blocks.
+ * The chopped gradient is x~ on active blocks and 0 on free ones. */
 typedef struct TalusFace {
     double free2;                   /* |free gradient|^2 */
     double reduced_g, chopped_g;    /* reduced gradient times g, chopped gradient times g */
@@ -93,15 +95,15 @@ enum { TALUS_PAIRS = 20 };
  * and the change y = r_next - r of one iteration, both multiplied by `unit`, in the memory of one vector; the backend
  * chooses the layout. Pairs 0 to count - 1 are ordered oldest first; a step writes its own pair to pair[count]. */
 typedef struct TalusQuasi {
-    const TalusMetricBlock *metric;
-    double step, unit; /* unit: a power of two near 1 / |r| */
+    const TalusMetricBlock *metric; /* [blocks], not NULL */
+    double step, unit;              /* unit: a power of two near 1 / |r| */
     bool halve;        /* repeat the last step with d / 2, without a product, as N d is known */
     double *x, *g, *r; /* iterate, gradient, residual */
-    double *d;         /* direction */
+    double *d;         /* direction; a step with `halve` overwrites it by d / 2 */
     double *x_next, *g_next, *r_next;       /* results of a step */
     double *smooth_x, *smooth_g, *smooth_r; /* x, g, r of a running average of the iterates */
-    double *pair[TALUS_PAIRS + 1];
-    int count;
+    double *pair[TALUS_PAIRS + 1];          /* memory of the pairs, each of one vector */
+    int count; /* number of pairs before this step, at most TALUS_PAIRS */
 } TalusQuasi;
 
 /* Sums of one quasi-Newton step (step.quasi_step). */
@@ -121,11 +123,11 @@ typedef struct TalusSmoothSums {
 
 /* One step of OGM-G, the optimised gradient method for the gradient norm, in the metric (formula: step.ogm). */
 typedef struct TalusOgm {
-    const TalusMetricBlock *metric;
-    const double *x, *g; /* iterate and its gradient */
-    double *y, *x_next;  /* y: on entry the projected point t of the last step, then of this step */
+    const TalusMetricBlock *metric; /* [blocks], not NULL */
+    const double *x, *g;            /* iterate and its gradient */
+    double *y, *x_next; /* y: on entry the projected point t of the last step, then of this step */
     double step, along, over; /* 1 / L; weights of t - y and of t - x in x_next */
-    bool want_residual;
+    bool want_residual;       /* measure the natural residual of x */
 } TalusOgm;
 
 /* Sums over blocks that tell how large gamma = s x is and how far it lies outside its sets. d is the block's mean
@@ -142,31 +144,32 @@ typedef struct TalusRun {
     int iterations; /* maximum number of iterations of this run, > 0 */
     /* The residual is measured every `check` iterations of the solve, and in the last iteration of the run. */
     int check;
-    int since;       /* iterations of the solve before this run */
-    double stop_rms; /* the run ends once the rms residual is at or below this; 0: never */
-    double stop_max; /* the run ends once the maximum residual is at or below this; 0: never */
-    bool stepwise;   /* forbids the kernel that does whole runs of small problems; for tests */
-    int done;        /* out: number of iterations done */
+    int since; /* iterations of the solve before this run */
+    /* The run ends after the iteration in which the measured rms residual is at or below stop_rms (0: no such limit),
+     * the maximum residual is at or below stop_max (0: none), or the residual is not finite. */
+    double stop_rms, stop_max;
+    bool stepwise; /* forbids the kernel that does whole runs of small problems; for tests */
+    int done;      /* out: number of iterations done */
     double residual2, residual_max; /* out: residual of the last measured iterate */
     double first2;                  /* out: residual2 of the first measured iterate */
 } TalusRun;
 
 /* Scalars of the accelerated method that one run leaves to the next; momentum.h updates them. */
 typedef struct TalusMomentum {
-    double norm;      /* L, norm of S (N + E) S; raised when gradients show a larger curvature */
-    double margin;    /* factor on a raised estimate of L */
-    double theta;     /* Nesterov's weight, 1 at the start; beta is in TalusAccelerated */
+    double norm;   /* L, estimated norm of S (N + E) S; raised if gradients show it is too small */
+    double margin; /* factor on a raised estimate of L */
+    double theta;  /* Nesterov's weight, 1 at the start; beta is in TalusAccelerated */
     double max_theta; /* upper bound of theta; 0: none */
-    bool restart;     /* drop the momentum when it increases the objective */
+    bool restart;     /* drop the momentum when it points uphill (TalusStepSums.restart) */
 } TalusMomentum;
 
 /* Vectors, in the metric, and scalars of MPRGP, conjugate gradients on faces with proportioning. phi is the free
  * gradient, beta the chopped gradient (TalusFace); solvers/face/mprgp.c describes the method. */
 typedef struct TalusProportioning {
-    const TalusMetricBlock *metric;
-    double *x, *g;   /* iterate, inside the set, and its gradient */
-    double *p, *np;  /* direction and S (N + E) S p */
-    double *phi, *w; /* work vectors: phi holds phi, w holds beta or an old x */
+    const TalusMetricBlock *metric; /* [blocks]; NULL: no scaling, x is gamma */
+    double *x, *g;                  /* iterate, inside the set, and its gradient */
+    double *p, *np;                 /* direction and S (N + E) S p */
+    double *phi, *w;                /* work vectors: phi holds phi, w holds beta or an old x */
     /* Steps stay on the face while |beta| <= gamma |phi|; projected gradient steps have the length step / norm. */
     double gamma, step;
     bool half_step; /* a step that would leave the set first goes to its boundary */
@@ -202,8 +205,9 @@ typedef struct TalusLawSums {
 /* Plan and state of Gauss-Seidel sweeps; defined by each backend. */
 typedef struct TalusSweep TalusSweep;
 
+/* What sweep.prepare plans. */
 typedef struct TalusSweepOptions {
-    TalusOrder order;
+    TalusOrder order;     /* how a sweep visits the blocks */
     TalusMetric metric;   /* metric of a projected step */
     TalusOneSolver local; /* solver of one block's problem; TALUS_ONE_PROJECT: a projected step */
     /* True: the projected step of a block under Coulomb's law sets the normal impulse first, then restricts the other
@@ -227,9 +231,11 @@ typedef struct TalusSweepOptions {
  * circular cones. All are optional: where one is NULL, and for other problems, run.h and solvers/face/mprgp.c take
  * single steps. */
 typedef struct TalusRunOps {
-    /* Repeats step.accelerate; momentum.h updates *momentum. The backend tests the step length at least in every
-     * iteration that measures the residual. On return x_prev is the last measured iterate. With run->since > 0 the run
-     * continues the previous one: vectors and operator must be as that run left them. */
+    /* Repeats step.accelerate; momentum.h updates *momentum and state->beta. The backend tests L at least in every
+     * iteration, after the first of the solve, that measures the residual. On return x_prev is the last measured
+     * iterate; the pointers x and x_prev may have been exchanged. g_prev is work space, which must be finite before
+     * the first run. With run->since > 0 the run continues the previous one: all vectors, g_prev too, and the operator
+     * must be as that run left them. */
     TalusStatus (*accelerate)(const TalusOperator *op, TalusAccelerated *state,
                               TalusMomentum *momentum, TalusRun *run);
     /* Repeats Jacobi's step, step.jacobi. A step measures gamma before changing it, so on return gamma is one step
@@ -251,9 +257,10 @@ enum {
     TALUS_CAP_FINDS_METRIC = 1 << 3 /* run.accelerate accepts metric NULL */
 };
 
+/* A backend: its properties, and its operations by group. Pointers of operations that it does not have are NULL. */
 typedef struct TalusBackend {
-    const char *name, *summary;
-    unsigned capabilities; /* TALUS_CAP_... */
+    const char *name, *summary; /* as users give and see them */
+    unsigned capabilities;      /* TALUS_CAP_... */
 
     /* Succeeds if this machine can use the backend; else the message says why not. */
     TalusStatus (*open)(void);
@@ -285,7 +292,8 @@ static inline bool talus_backend_can(const TalusBackend *backend, unsigned capab
     return (backend->capabilities & capabilities) == capabilities;
 }
 
-/* Returns the backend called `name`, or NULL with the message set. */
+/* Returns the backend called `name`; NULL, with the message set, if there is none in this build or this machine cannot
+ * use it (`open` fails). */
 const TalusBackend *talus_backend_find(const char *name);
 
 /* Summaries of the cuda backends, also shown by a build without them. */

@@ -12,8 +12,8 @@
  * (groups.h). */
 enum { BLOCK_GRAIN = 512, BODY_GRAIN = 256, VECTOR_GRAIN = 4096 };
 
-/* Groups of contacts or bodies (groups.h): group g has contacts start[g] to start[g + 1] - 1. The owner frees
- * `start`. */
+/* Groups of contacts or bodies (groups.h): group g has contacts, or bodies, start[g] to start[g + 1] - 1. The owner
+ * frees `start`. */
 typedef struct TalusGroups {
     int32_t *start; /* [count + 1] */
     int count;
@@ -22,8 +22,8 @@ typedef struct TalusGroups {
 /* Work arrays of an operator in host memory (TalusOperator.scratch). op.reserve_scratch of the CPU backend grows the
  * arrays; the operator's owner frees them. */
 typedef struct TalusHostScratch {
-    double (*record)[6];        /* wrenches of contacts on bodies (contact.c); index: `incidence` */
-    double (*velocity)[8];      /* of bodies, from the last product or call of op.body_velocities */
+    double (*record)[6];   /* wrenches of contacts on bodies (contact.c); index: `incidence` */
+    double (*velocity)[8]; /* [bodies + 1]: velocities of bodies, overwritten by most operations */
     double *product, *unscaled; /* explicit operator: N gamma + q, gamma */
     bool full_blocks;           /* explicit operator: N consists of full 3 x 3 blocks */
     TalusGroups groups;         /* of contacts; the free joints, the last blocks, are in none */

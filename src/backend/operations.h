@@ -13,9 +13,10 @@
 
 /* clang-format off */
 
-/* Vectors. `reserve` grows *vector to at least n entries, of undefined contents, and sets *capacity; `what` names the
- * vector in messages. The memory may outlive operator and context. `put` copies n entries from the host to the vector,
- * `get` from the vector to the host. */
+/* Vectors. `reserve` grows *vector, NULL with *capacity 0 at first, to at least n entries, of undefined contents, and
+ * sets *capacity; `what` names the vector in messages. The memory may outlive operator and context; `release` frees it
+ * and accepts NULL. `put` copies n entries from the host to the vector, `get` from the vector to the host, `copy`
+ * between two vectors; `zero` sets n entries to 0. */
 GROUP(TalusVectorOps)
 OPERATION(TalusStatus, vector, reserve, (const TalusOperator *op, double **vector, size_t *capacity,
           size_t n, const char *what))
@@ -47,9 +48,10 @@ OPTIONAL(TalusStatus, op, mirror, (const TalusOperator *host, TalusOperator *op)
 /* Frees the arrays of a copy made by `mirror` and zeroes `op`. */
 OPTIONAL(void, op, mirror_clear, (TalusOperator *op))
 /* Reserves the work memory of operations on op: velocities, wrenches on bodies, partial sums. Must be called before any
- * other operation on op. */
+ * other operation on op, and again when the blocks, bodies or matrix of op have changed. */
 OPERATION(TalusStatus, op, reserve_scratch, (const TalusOperator *op))
-/* velocity[op->bodies] = v_f + M^-1 D gamma, as records like op->body; `free_motion` false omits v_f. */
+/* velocity[op->bodies] = v_f + M^-1 D gamma, as records like op->body; `free_motion` false omits v_f. Eliminated joints
+ * are satisfied. Matrix-free operators only. */
 OPERATION(void, op, body_velocities, (const TalusOperator *op, const double *gamma, bool free_motion,
           double (*velocity)[8]))
 /* out = N gamma, plus E gamma if `compliant`, plus q if `offset`. gamma NULL, with `offset` only: out = q. */
@@ -127,7 +129,8 @@ GROUP_END(TalusLawOps)
 /* Gauss-Seidel sweeps. */
 GROUP(TalusSweepOps)
 /* Makes *sweep, the plan of sweeps that start from a copy of gamma; memory of an earlier plan, if *sweep is not NULL,
- * is reused. Fails if the backend does not support the order, or the solver of one block does not take some block. */
+ * is reused. Fails if the backend does not support the order, or the solver of one block does not take some block.
+ * After a failure *sweep may be not NULL: it is then no plan, but must still be destroyed. */
 OPERATION(TalusStatus, sweep, prepare, (const TalusOperator *op, const TalusSweepOptions *options,
           const double *gamma, TalusSweep **sweep))
 /* Does `sweeps` >= 1 sweeps. Returns, for the last of them (of a symmetric one, its backward half), the sum over blocks
@@ -147,8 +150,9 @@ OPERATION(void, step, jacobi, (const TalusOperator *op, double omega, double lam
           double *sum2, double *max))
 /* Takes one projected gradient step with momentum: evaluates g at x, then
  *     y = x + beta (x - x_prev),  x_next = P(y - step g(y)),
- * with g(y) by linear combination, so one product per iteration. On return x is x_next, x_prev the old x, g_prev
- * the gradient at the old x. */
+ * with g(y) = g + beta (g - g_prev), so one product per step. On entry g_prev is the gradient at x_prev; with beta 0
+ * it may be any finite numbers, but dg2 is then meaningless. On return state->x is x_next, state->x_prev the old x (the
+ * two pointers have been exchanged) and g_prev the gradient at the old x, without De Saxce's shift. */
 OPERATION(void, step, accelerate, (const TalusOperator *op, TalusAccelerated *state,
           TalusStepSums *sums))
 /* d = weight[0] r + sum over the pairs i of weight[1 + 2 i] s_i + weight[2 + 2 i] y_i. */
@@ -175,8 +179,9 @@ OPERATION(TalusStatus, joint, get_rows, (const TalusOperator *op, TalusJointRow 
 /* Completes `op`, a copy of `whole` whose joints have been eliminated: fills the arrays incidence_start, incidence and
  * diagonal, which have their memory already, and sets kinds. op->elimination must be factored and inverted. */
 OPERATION(TalusStatus, joint, finish_reduced, (const TalusOperator *whole, TalusOperator *op))
-/* Computes the impulses of whole's joints, the last blocks of gamma, from the impulses of all other blocks. `offset`
- * false: gamma is a direction, so free velocities and offsets count as 0. Uses op's scratch. */
+/* Overwrites the last blocks of gamma, the impulses of whole's joints, by those that follow from the impulses of all
+ * other blocks, which are read. `offset` false: gamma is a direction, so free velocities and offsets count as 0. Uses
+ * op's scratch. */
 OPERATION(void, joint, recover_impulses, (const TalusOperator *whole, const TalusOperator *op, bool offset,
           double *gamma))
 GROUP_END(TalusJointOps)

@@ -65,18 +65,17 @@ typedef struct TalusOperator {
     /* Rows per block, the same for all: 1 (normal), 3 (with two tangents) or 6 (with the moment about the normal and
      * those about the tangents). Moments are divided by the contact's length L, m, so that all rows are in N s. */
     int rows;
-    int blocks;
+    int blocks; /* number of blocks: contacts and parts of joints */
 
     /* matrix-free */
-    int bodies;
+    int bodies;                               /* number of bodies */
     int sphere_sphere, sphere_fixed, general; /* lengths of the runs; their sum is `blocks` */
     /* Number of blocks of free joints (TALUS_SECTION_JOINT, impulses without bounds), the last of the general run.
      * They can be eliminated (heyn-2012 Eq. 5). */
     int joints;
     int32_t (*pair)[2]; /* [blocks]: a, b; b is -1 for the fixed world */
-    double (
-        *frame)[4];   /* [blocks]: normal from a to b, and c, which gives the tangents (frame.h) */
-    double (*arm)[6]; /* [general]: arm_a, arm_b as above, each over its body's l */
+    double (*frame)[4]; /* [blocks]: normal from a to b; c, which gives the tangents (frame.h) */
+    double (*arm)[6];   /* [general]: arm_a, arm_b as above, each over its body's l */
     double (*lever)[2]; /* [general]: L / l_a, L / l_b; NULL unless rows is 6 */
     double (*body)[8];  /* [bodies]: free velocities and inverse masses, as above */
     /* [bodies]: l^2 I^-1 (xx yy zz xy xz yz); NULL without general blocks */

@@ -1,4 +1,4 @@
-/* backend/run.c - see run.h. */
+/* backend/run.c - runs (run.h): the choice between the backend's operation and single steps, and the latter. */
 #include "backend/run.h"
 
 #include "backend/momentum.h"
@@ -26,7 +26,7 @@ static bool record_residual(TalusRun *run, int blocks, double residual2, double 
            (run->stop_max > 0.0 && residual_max <= run->stop_max);
 }
 
-/* Sets the results that record_residual and the loops update to their values before the first iteration. */
+/* Sets run->done to 0 and marks first2 as not yet measured (< 0). */
 static void reset_results(TalusRun *run)
 {
     run->done = 0;

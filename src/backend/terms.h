@@ -5,8 +5,8 @@
  * t_j the impulses and torques of the contacts on a body, v_f and s_f its free velocity and spin, and absolute values
  * by component,
  *     V = |v_f| + sum |p_j| / m      W = |s_f| + |I^-1| sum |t_j|
- * and a contact with bias b has T = |b| + E |gamma_n| + |V_a| + |arm_a| |W_a| + |V_b| + |arm_b| |W_b|; with one row,
- * |arm x n| replaces |arm|. */
+ * and a contact with bias b has T = |b| + E |gamma_n| + |V_a| + |arm_a| |W_a| + |V_b| + |arm_b| |W_b|. With one row
+ * |arm x n| replaces |arm|, with six rows |arm| plus the lever of the moments does. */
 #ifndef TALUS_BACKEND_TERMS_H
 #define TALUS_BACKEND_TERMS_H
 
@@ -14,6 +14,7 @@
 
 #include <math.h>
 
+/* Returns |x| of a vector of three numbers. */
 TALUS_INLINE double talus_terms_norm3(const double *x)
 {
     return sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
@@ -44,8 +45,8 @@ TALUS_INLINE void talus_terms_body_size(const double body[8], const double *iner
     out[1] = talus_terms_norm3(w);
 }
 
-/* Returns the factor of a body's |W| in T of a contact: |arm| or, with one row, |arm x n|. arm NULL: a sphere, whose
- * arm is n. */
+/* Returns the factor of a body's |W| in T of a contact: |arm| or, with one row, |arm x n|; without the lever of six
+ * rows. arm NULL: a sphere, whose arm is n or -n. */
 TALUS_INLINE double talus_terms_spin_factor(int rows, const double *arm, const double *n)
 {
     if (!arm)

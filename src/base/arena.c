@@ -14,9 +14,9 @@ struct TalusArenaBlock {
 };
 
 enum {
-    BLOCK_SIZE = 1 << 16,
-    ALIGN = 16,
-    HEADER = (sizeof(TalusArenaBlock) + ALIGN - 1) / ALIGN * ALIGN
+    BLOCK_SIZE = 1 << 16, /* least size of a block, bytes */
+    ALIGN = 16,           /* alignment of allocations, bytes */
+    HEADER = (sizeof(TalusArenaBlock) + ALIGN - 1) / ALIGN * ALIGN /* bytes before the first one */
 };
 
 /* Puts a new, zeroed memory block of `size` bytes in front of the list. */

@@ -10,7 +10,7 @@ typedef struct TalusArena {
     struct TalusArenaBlock *blocks;
 } TalusArena;
 
-/* Returns `size` bytes of zeroed memory in the arena, or NULL with the error set. */
+/* Returns `size` bytes of zeroed memory in the arena, aligned to 16 bytes, or NULL with the error set. */
 void *talus_arena_alloc(TalusArena *arena, size_t size);
 /* Sets `pointer` to a zeroed array of `count` elements in the arena, or to NULL on failure. Returns the status. */
 #define TALUS_ARENA_ALLOC(arena, pointer, count)                                   \

@@ -8,6 +8,7 @@
  * fills it. */
 static uint32_t ahead[8][256];
 
+/* Fills `ahead`. */
 static void fill_tables(void)
 {
     for (uint32_t b = 0; b < 256; b++) {

@@ -29,6 +29,7 @@ static void *zlib_alloc(void *opaque, unsigned items, unsigned size)
     return talus_alloc(&block, items, size, "zlib") == TALUS_OK ? block : NULL;
 }
 
+/* Frees what zlib_alloc has allocated. */
 static void zlib_free(void *opaque, void *block)
 {
     (void)opaque;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+/* `hash` of the first call of talus_hash; also the increment of random generators (rng.h). */
 #define TALUS_HASH_SEED UINT64_C(0x9e3779b97f4a7c15)
 
 /* A bijective mix of 64 bits (two rounds of multiply and xor-shift). */
@@ -19,8 +20,9 @@ static inline uint64_t talus_hash_mix(uint64_t x)
     return x;
 }
 
-/* Returns the hash of all bytes so far: `hash` is that of the bytes before, TALUS_HASH_SEED at the start. Bytes are
- * read as words of eight; the result is that of a little-endian host. */
+/* Returns the hash of a sequence of arrays of bytes, of which this is the last: `hash` is that of the arrays before,
+ * TALUS_HASH_SEED if there are none. The result depends on how the bytes are divided into arrays and, since they are
+ * read as words of eight, on the byte order of the host. */
 static inline uint64_t talus_hash(uint64_t hash, const void *bytes, size_t size)
 {
     const unsigned char *p = (const unsigned char *)bytes;

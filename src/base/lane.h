@@ -19,9 +19,12 @@
  * disappear. */
 #define KERNEL static inline __attribute__((always_inline))
 
+/* Number of doubles in a Lane. */
 enum { LANES = 2 };
 
+/* A vector of two doubles; each of them is a lane. */
 typedef double Lane __attribute__((vector_size(16)));
+/* Result of comparing two Lanes: all bits of a lane are 1 where the comparison holds, else 0. */
 typedef int64_t Mask __attribute__((vector_size(16)));
 
 /* Projections onto cones divide mu by t^2, the squared tangential impulse; below this they divide by 1, as the quotient
@@ -42,6 +45,7 @@ KERNEL Lane lane_load(const double *p)
     return r;
 }
 
+/* Stores a to p[0] and p[1]; p need not be aligned. */
 KERNEL void lane_store(double *p, Lane a)
 {
     memcpy(p, &a, sizeof a);
@@ -134,7 +138,7 @@ KERNEL void lane_gather(const double *p, const double *q, int pairs, Lane *r)
     }
 }
 
-/* r = a x b */
+/* r = a x b; r must be neither a nor b. */
 KERNEL void lane_cross(const Lane a[3], const Lane b[3], Lane r[3])
 {
     r[0] = a[1] * b[2] - a[2] * b[1];

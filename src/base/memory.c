@@ -12,6 +12,7 @@
 
 #include <talus/world.h>
 
+/* Alignment of blocks, and size of the header before each of them; bytes. */
 enum { ALIGNMENT = 64 };
 
 /* Precedes every block, on a cache line of its own: the block's capacity. */
@@ -19,9 +20,9 @@ typedef struct Header {
     size_t bytes;
 } Header;
 
-static atomic_uint_fast64_t allocation_count;
-static atomic_size_t bytes_now, bytes_peak;
-static atomic_long fail_countdown;
+static atomic_uint_fast64_t allocation_count; /* since the start of the program */
+static atomic_size_t bytes_now, bytes_peak;   /* talus_memory_now, talus_memory_peak */
+static atomic_long fail_countdown; /* allocations up to the one that is to fail; 0: none */
 
 uint64_t talus_allocation_count(void)
 {

@@ -8,8 +8,8 @@
 
 #include <talus/base.h>
 
-/* Sets *out to a zeroed block of `count` elements of `element` bytes; `what` names the block in the error. A size of 0
- * gives a valid pointer, too. */
+/* Sets *out to a zeroed block of `count` elements of `element` bytes, or to NULL on failure; `what` names the block in
+ * the error. A size of 0 gives a valid pointer, too. */
 TalusStatus talus_alloc(void **out, size_t count, size_t element, const char *what);
 /* Frees a block; accepts NULL. talus_release_all frees `count` blocks. */
 void talus_release(void *pointer);
@@ -51,7 +51,8 @@ TalusStatus talus_check_capacity(const void *block, size_t need, size_t element)
          TALUS_AS(pointer) talus_grow((pointer), (need), (keep), sizeof *(pointer), (what)), \
      talus_check_capacity((pointer), (need), sizeof *(pointer)))
 
-/* Copies a string; NULL gives "". The caller frees *out with talus_release. */
+/* Sets *out to a copy of a string, or to NULL on failure; text NULL gives "". The caller frees *out with
+ * talus_release. */
 TalusStatus talus_copy_text(const char *text, const char *what, char **out);
 
 /* Number of bytes in blocks and in memory counted by talus_memory_count_external: now, and at the peak since the start

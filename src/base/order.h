@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Comparison for qsort: doubles in ascending order. */
+/* Comparison for qsort: doubles, none of them NaN, in ascending order. */
 static inline int talus_compare_doubles(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Number of characters of a word that count in comparisons; a text key=value has fewer than twice as many. */
 enum { MAX_WORD = 64 };
 
 /* Stores a value in the parameter's field of the struct `values`, converted to the field's type. */
@@ -28,7 +29,7 @@ void talus_params_set_defaults(const TalusParam *table, int count, void *values)
         store_value(&table[i], values, table[i].preset);
 }
 
-/* Returns the number of insertions, deletions and substitutions of characters that turn a into b; only the first
+/* Returns the least number of insertions, deletions and substitutions of characters that turn a into b; only the first
  * MAX_WORD characters count. */
 static int edit_distance(const char *a, const char *b)
 {
@@ -137,6 +138,7 @@ static TalusStatus read_number(const TalusParam *param, const char *owner, const
     return TALUS_OK;
 }
 
+/* Calls the one of the three that belongs to the parameter's type. */
 static TalusStatus read_value(const TalusParam *param, const char *owner, const char *value,
                               void *values)
 {

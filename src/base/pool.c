@@ -21,6 +21,7 @@ enum { SPINS = 200 };
 #else
 enum { SPINS = 20000 };
 #endif
+/* Maximum number of threads of a pool. */
 enum { MAX_THREADS = 1024 };
 
 /* One thread's share of a loop's chunks, on a cache line of its own. */
@@ -29,6 +30,7 @@ typedef struct Share {
     int64_t end;                    /* number after the last chunk of the share */
 } Share;
 
+/* One thread of the pool. */
 typedef struct Worker {
     TalusPool *pool;
     int index; /* 0 is the caller */
@@ -42,14 +44,15 @@ struct TalusPool {
     Share *share;   /* [threads] */
     int started;    /* number of worker threads that run */
 
+    /* The current loop: arguments of talus_parallel. */
     TalusLoopFn *fn;
     void *context;
     int64_t count, grain;
 
     atomic_uint generation; /* a change announces a new loop */
     atomic_int busy;        /* number of workers not yet done with the current loop */
-    atomic_bool quit;
-    atomic_int sleepers; /* number of workers that sleep on `wake` */
+    atomic_bool quit;       /* workers end at the next announcement */
+    atomic_int sleepers;    /* number of workers that sleep on `wake` */
     pthread_mutex_t mutex;
     pthread_cond_t wake, done;
 };
@@ -64,6 +67,7 @@ static void pause_briefly(void)
 #endif
 }
 
+/* Calls the function of the current loop for one chunk. */
 static void run_chunk(const TalusPool *pool, int64_t chunk)
 {
     int64_t begin = chunk * pool->grain;

@@ -12,8 +12,8 @@
 typedef void TalusLoopFn(void *context, int64_t begin, int64_t end, int64_t chunk);
 
 /* Calls fn on chunks of `grain` (> 0) consecutive items (the last may be shorter) and returns when all are done.
- * Without a pool (NULL), with a pool of one thread or for one chunk, the calling thread does all, in order. fn must not
- * start another loop of the pool. */
+ * Without a pool (NULL), with a pool of one thread or for one chunk, the calling thread does all, in order. A pool
+ * runs one loop at a time: fn must not start another one of the same pool, nor may another thread. */
 void talus_parallel(TalusPool *pool, int64_t count, int64_t grain, TalusLoopFn *fn, void *context);
 
 /* Returns the number of chunks of a loop. */

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 
+/* State of a generator. */
 typedef struct TalusRng {
     uint64_t state;
 } TalusRng;
@@ -28,8 +29,8 @@ static inline double talus_rng_uniform(TalusRng *rng)
     return (double)(talus_rng_next(rng) >> 11) * 0x1p-53;
 }
 
-/* Returns an integer uniform in 0..n-1. Probabilities deviate by less than n / 2^32 of themselves, for n >= 2^32 by
- * less than n / 2^64. */
+/* Returns an integer uniform in 0..n-1, n > 0. Probabilities deviate by less than n / 2^32 of themselves, for n >= 2^32
+ * by less than n / 2^64. */
 static inline uint64_t talus_rng_below(TalusRng *rng, uint64_t n)
 {
     uint64_t x = talus_rng_next(rng) >> 32;

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static _Thread_local TalusError last;
+static _Thread_local TalusError last; /* the thread's last error */
 
-static _Thread_local TalusLog thread_log;
+static _Thread_local TalusLog thread_log; /* set by talus_set_log */
 
 const char *talus_version(void)
 {

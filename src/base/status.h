@@ -34,7 +34,8 @@ static inline TalusLocation talus_locate(TalusDomain domain, const char *file, l
     return at;
 }
 
-/* Writes "FILE:LINE:COLUMN: KEY: " without the unknown parts. Returns the length of the text. */
+/* Writes "FILE:LINE:COLUMN: KEY: " without the unknown parts, cut at `size`; without a file, "solver KEY: " or "backend
+ * KEY: " in the domains of solvers, backends and devices. Returns the length of the text. */
 size_t talus_location_text(TalusLocation at, char *text, size_t size);
 
 /* Records the calling thread's error and returns `status`, so that a failure reads
@@ -62,11 +63,13 @@ TalusStatus talus_fail_at(TalusLocation at, TalusStatus status, const char *form
 TalusStatus talus_fail_around_in(TalusDomain domain, TalusStatus status, const char *format, ...)
     TALUS_PRINTF(3, 4);
 
-/* The next two change the error of a call that returned `status`, unless that is TALUS_OK, and return `status`. */
+/* talus_error_at and talus_error_key change the error of a call that returned `status`, unless that is TALUS_OK, and
+ * return `status`. */
 
 /* Adds the caller's location to the thread's error: puts it in front of the text and sets file, line, column, domain
- * and code. A file that the text already names is not repeated, nor a word that ends the key ("backend" before
- * "backend cuda: "). If the inner error has a key of the same domain, the key becomes "OUTER.INNER". */
+ * and code. If `at` has no file or the same file, what it lacks of file, line and column stays that of the inner error.
+ * A file that the text already names is not repeated, nor a word that ends the key ("backend" before "backend cuda: ").
+ * If both have a key, it becomes "OUTER.INNER" in the same domain, otherwise "OUTER"; an inner key alone stays. */
 TalusStatus talus_error_at(TalusLocation at, TalusStatus status);
 #define talus_error_in_file(file, status) \
     talus_error_at(talus_locate(TALUS_DOMAIN_HERE, file, 0, NULL), status)
@@ -84,8 +87,8 @@ typedef struct TalusLog {
     void *user;
 } TalusLog;
 
-/* Write a log line by the log function of the calling thread; talus_log_to by the function of `log`, if that is not
- * NULL. `id` is a fixed word for the kind of message, such as "output.gap". */
+/* Write a log line, cut at 1023 bytes, by the log function of the calling thread, if there is one; talus_log_to by the
+ * function of `log`, if that is not NULL. `id` is a fixed word for the kind of message, such as "output.gap". */
 void talus_log(TalusLogLevel level, const char *id, const char *format, ...) TALUS_PRINTF(3, 4);
 void talus_log_to(const TalusLog *log, TalusLogLevel level, const char *id, const char *format, ...)
     TALUS_PRINTF(4, 5);

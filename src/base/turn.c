@@ -3,9 +3,10 @@
 
 #include <math.h>
 
+/* 2 pi. */
 #define TURN 6.28318530717958647692
 
-/* Taylor sums for |x| <= pi/4; the first omitted term is below 1e-17. */
+/* sin_small and cos_small: Taylor sums for |x| <= pi/4; the first omitted term is below 1e-17. */
 static double sin_small(double x)
 {
     double y = x * x, sum = 1.0;

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+/* Pattern of blocks, as compressed block rows. */
 typedef struct Pattern {
     int32_t *start, *column;
 } Pattern;

@@ -16,14 +16,14 @@ static const TalusDirectMethod *const methods[TALUS_DIRECT_KINDS] = {
 
 struct TalusDirect {
     const TalusDirectMethod *method;
-    void *state;
-    TalusDirectFacts facts;
-    double max_entries;    /* limit of entries of a factor; 0: TALUS_DIRECT_MAX_ENTRIES */
-    size_t reported_bytes; /* bytes of a package last reported to memory.h */
-    bool analysed;         /* `pattern` has been analysed */
-    bool factored;         /* the last factorisation succeeded */
-    TalusSparse pattern;   /* pattern analysed last; no values */
-    int8_t *sign;          /* [rows]: signs of the pivots */
+    void *state;            /* of the method */
+    TalusDirectFacts facts; /* without bytes */
+    double max_entries;     /* limit of entries of a factor; 0: TALUS_DIRECT_MAX_ENTRIES */
+    size_t reported_bytes;  /* bytes of a package last reported to memory.h */
+    bool analysed;          /* `pattern` has been analysed */
+    bool factored;          /* the last factorisation succeeded */
+    TalusSparse pattern;    /* pattern analysed last; no values */
+    int8_t *sign;           /* [rows]: signs of the pivots */
     /* [rows] each, for refinement: b; b - A x, then the correction; x before the step */
     double *right, *rest, *trial;
 };
@@ -143,13 +143,14 @@ static TalusStatus store_pattern(TalusDirect *d, const TalusSparse *a, const int
 
 /* For cholmod and mumps: fails if there is not enough memory to find an elimination order; the packages would then
  * print a message or end the process. The order needs about 10 integers per entry of the whole matrix and 50 per row
- * (CHOLMOD's estimate for METIS); twice as much must be available. */
+ * (CHOLMOD's estimate for METIS); twice as much must be available. The whole matrix has about twice the entries of its
+ * lower triangle a. Does nothing for ldl, which uses the memory functions of Talus. */
 static TalusStatus probe_analysis(const TalusDirect *d, const TalusSparse *a)
 {
-    size_t couplings = 2 * (size_t)a->start[a->rows], rows = (size_t)a->rows;
+    size_t entries = 2 * (size_t)a->start[a->rows], rows = (size_t)a->rows;
     if (!d->method->allocates_itself)
         return TALUS_OK;
-    return talus_memory_probe(2 * sizeof(int) * (10 * couplings + 50 * rows), "elimination order");
+    return talus_memory_probe(2 * sizeof(int) * (10 * entries + 50 * rows), "elimination order");
 }
 
 TalusStatus talus_direct_analyse(TalusDirect *d, const TalusSparse *lower, const int8_t *sign)

@@ -21,6 +21,7 @@ typedef int SolveFn(int, cholmod_factor *, cholmod_dense *, cholmod_sparse *, ch
 typedef int FreeFactorFn(cholmod_factor **, cholmod_common *);
 typedef int FreeDenseFn(cholmod_dense **, cholmod_common *);
 
+/* Fails to compile unless the function in CHOLMOD's header has the type. */
 #define SAME_TYPE(function, type) \
     _Static_assert(_Generic(&(function), type * : 1, default : 0), #function)
 SAME_TYPE(cholmod_start, StartFn);
@@ -31,6 +32,7 @@ SAME_TYPE(cholmod_solve2, SolveFn);
 SAME_TYPE(cholmod_free_factor, FreeFactorFn);
 SAME_TYPE(cholmod_free_dense, FreeDenseFn);
 
+/* Functions of the package, in the order of `symbols`; set by talus_package_load. */
 static struct {
     StartFn *start, *finish;
     AnalyzeFn *analyze;
@@ -54,9 +56,10 @@ static TalusPackage package = {.name = "cholmod",
 
 /* ---- the solver ---- */
 
+/* State of a solver. */
 typedef struct Cholmod {
     cholmod_common common;
-    cholmod_factor *factor;
+    cholmod_factor *factor;   /* of the last analysis, then with values; NULL: none */
     cholmod_dense *x, *y, *e; /* solution, and work space of cholmod_solve2 */
     int rows;
 } Cholmod;
@@ -142,7 +145,7 @@ static TalusStatus analyse_cholmod(void *state, const TalusSparse *lower, const 
     return TALUS_OK;
 }
 
-/* Factorises on one thread, if twice the memory of the factor is available. */
+/* Factorises on one thread; fails with TALUS_ERR_MEMORY unless twice the memory of the factor is available. */
 static TalusStatus factor_cholmod(void *state, const TalusSparse *lower)
 {
     Cholmod *c = state;

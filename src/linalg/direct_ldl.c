@@ -20,12 +20,14 @@ enum { PANEL = 24, STRIP = 32 };
 /* A pivot not above this fraction of its row's diagonal entry counts as zero. */
 static const double VANISHED = 0x1p-52;
 
+/* Sizes of the arrays of a factorisation, from the analysis. */
 typedef struct Sizes {
-    size_t largest_front,
-        stack;    /* rows of the largest front; maximum number of entries on the stack */
-    int64_t fill; /* entries of L with the diagonal */
+    size_t largest_front; /* number of rows of the largest front */
+    size_t stack;         /* maximum number of entries on the stack */
+    int64_t fill;         /* entries of L with the diagonal */
 } Sizes;
 
+/* State of a solver: tree, lists of entries, numbers. */
 typedef struct Ldl {
     int rows;
     Sizes sizes;

@@ -22,12 +22,13 @@ enum {
     JOB_SOLVE = 3,
     NO_MPI = -987654, /* MUMPS's code for MPI_COMM_WORLD, which is this process alone */
     EXTRA = 30,       /* per cent of memory beyond the estimate, for exchanged rows */
-    MAX_EXTRA = 4000  /* the percentage, ICNTL(14), is doubled up to this value */
+    MAX_EXTRA = 4000  /* the percentage, ICNTL(14), is doubled while it is at most this */
 };
 
 typedef void CallFn(DMUMPS_STRUC_C *);
 _Static_assert(_Generic(&dmumps_c, CallFn * : 1, default : 0), "dmumps_c");
 
+/* The one function of the package; set by talus_package_load. */
 static struct {
     CallFn *call;
 } mumps;
@@ -38,13 +39,15 @@ static TalusPackage package = {.name = "mumps",
                                .count = 1,
                                .functions = &mumps};
 
+/* State of a solver. */
 typedef struct Mumps {
     DMUMPS_STRUC_C id;
-    bool started;
+    bool started; /* `id` is an instance of MUMPS */
     int rows;
     int32_t *row, *column; /* indices of the entries, from 1 */
 } Mumps;
 
+/* Held during every call of MUMPS. */
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
 /* Runs a job of MUMPS, one thread at a time. Returns its code INFOG(1), negative on failure. */
@@ -165,7 +168,7 @@ static TalusStatus analyse_mumps(void *state, const TalusSparse *lower, const in
 }
 
 /* Factorises if twice the memory of MUMPS's estimate INFOG(17), in megabytes, is available. If MUMPS finds its work
- * space too small, the extra space is doubled and the job repeated. */
+ * space too small, the extra space is doubled and the job repeated, until the extra space exceeds MAX_EXTRA. */
 static TalusStatus factor_mumps(void *state, const TalusSparse *lower)
 {
     Mumps *m = state;

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+/* Rows of the matrix, their neighbours, and the blocks into which they are grouped. */
 typedef struct Blocks {
     int rows, count;
     int32_t *near_start, *near;     /* [rows + 1]: neighbours of each row, without itself */

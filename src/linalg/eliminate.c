@@ -108,6 +108,7 @@ TalusStatus talus_elimination_factor(TalusElimination *e, TalusPool *pool, int b
 
 /* ---- solutions ---- */
 
+/* A parallel loop over machines that changes velocities. */
 typedef struct Loop {
     TalusMachines machines;
     double (*velocity)[8];

@@ -15,7 +15,7 @@
  *     talus_elimination_create(&e);
  *     talus_elimination_reserve_rows(e, count, &row); memory is kept from call to call
  *     fill row[0 .. count);
- *     talus_elimination_factor(e, pool, bodies);   order and pattern are kept if rows have the same bodies
+ *     talus_elimination_factor(e, pool, bodies);   order and pattern are kept if the same bodies have the rows and move
  *     talus_elimination_solve(e, x);               x = A^-1 x, in the order of the rows
  *     talus_elimination_destroy(e);
  *
@@ -30,6 +30,7 @@
 
 typedef struct TalusElimination TalusElimination;
 
+/* Creates an elimination without rows. */
 TalusStatus talus_elimination_create(TalusElimination **out);
 /* Releases e; NULL is allowed. */
 void talus_elimination_destroy(TalusElimination *e);
@@ -38,10 +39,11 @@ void talus_elimination_destroy(TalusElimination *e);
  * keep their content if `count` is at most that of the last call; else their content is undefined. */
 TalusStatus talus_elimination_reserve_rows(TalusElimination *e, int count, TalusJointRow **row);
 /* Factorises A of the rows. All body indices of rows must be below `bodies`. The pool is stored and used by the calls
- * below. TALUS_ERR_NUMERIC: a diagonal entry of A is not finite. */
+ * below. TALUS_ERR_NUMERIC: a diagonal entry of A is not finite. After a failure only another factorisation is
+ * possible. */
 TalusStatus talus_elimination_factor(TalusElimination *e, TalusPool *pool, int bodies);
 
-/* x = A^-1 x. */
+/* x becomes A^-1 x, in the order of the caller's rows. */
 void talus_elimination_solve(TalusElimination *e, double *x);
 /* Makes velocities satisfy the joints: velocity -= M^-1 D x with x = A^-1 (D' velocity + b). b, the rows' `bias`, is
  * added only if `offset`. velocity[body] has v in 0 to 2 and the spin in 4 to 6. */
@@ -52,7 +54,8 @@ void talus_elimination_get_solution(const TalusElimination *e, double *x);
 TalusMachines talus_elimination_machines(const TalusElimination *e);
 
 /* Computes the entries of A^-1 within the factor's pattern (Takahashi's equations), which include those of any two rows
- * on one moving body, and from them the result of talus_elimination_reductions. To be called once per factorisation. */
+ * on one moving body, and from them the result of talus_elimination_reductions. To be called once after each
+ * factorisation whose reductions are wanted. */
 void talus_elimination_invert(TalusElimination *e);
 /* Returns for each body its index among the moving bodies with joints; -1: fixed or without joints. */
 const int32_t *talus_elimination_body_vertices(const TalusElimination *e);
@@ -60,12 +63,13 @@ const int32_t *talus_elimination_body_vertices(const TalusElimination *e);
  * body's 6 x 6 block, by rows, of M^-1 D A^-1 D' M^-1, as of the last talus_elimination_invert. */
 const double (*talus_elimination_reductions(const TalusElimination *e))[36];
 
+/* Counts and sizes of an elimination; a vertex is a moving body with joints. */
 typedef struct TalusEliminationFacts {
-    int nodes, machines, vertices;
-    int redundant;   /* machines with redundant rows */
-    int rounds;      /* refinements of a solution, maximum over machines */
-    int analyses;    /* number of analyses so far */
-    int64_t entries; /* number of entries of the factor */
+    int nodes, machines, vertices; /* numbers of them */
+    int redundant;                 /* machines with redundant rows */
+    int rounds;                    /* refinements of a solution, maximum over machines */
+    int analyses;                  /* number of analyses so far */
+    int64_t entries;               /* number of entries of the factor */
 } TalusEliminationFacts;
 
 /* Returns counts and sizes for reports and tests. */

@@ -13,6 +13,7 @@
 #include <math.h>
 #include <string.h>
 
+/* Maximum number of pivots eliminated together. */
 enum { PANEL = 24 };
 
 /* Limit of the entries of factor, largest front and stack together. */
@@ -29,6 +30,7 @@ static void set_product(int rows, int columns, int inner, Matrix a, Matrix b, Ma
     multiply_matrices(true, rows, columns, inner, a, b, c);
 }
 
+/* Returns the largest magnitude of an entry of the n x n matrix a. */
 static double largest_entry(int n, Matrix a)
 {
     double largest = 0.0;
@@ -38,6 +40,7 @@ static double largest_entry(int n, Matrix a)
     return largest;
 }
 
+/* Exchanges rows i and j of a, of n columns. */
 static void exchange_rows(int n, Matrix a, int i, int j)
 {
     for (int c = 0; c < n; c++) {
@@ -47,6 +50,7 @@ static void exchange_rows(int n, Matrix a, int i, int j)
     }
 }
 
+/* Exchanges columns i and j of a, of n rows. */
 static void exchange_columns(int n, Matrix a, int i, int j)
 {
     for (int r = 0; r < n; r++) {

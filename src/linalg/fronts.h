@@ -20,7 +20,7 @@
 
 /* Tree of fronts, children before parents, each subtree contiguous. */
 typedef struct TalusFrontTree {
-    int count;
+    int count;           /* number of fronts */
     int32_t *parent;     /* [count], -1 at a root */
     int32_t *pivots;     /* [count]: number of blocks that a front eliminates */
     int64_t *list_start; /* [count + 1]: start of a front in `list` */
@@ -32,13 +32,15 @@ typedef struct TalusFrontTree {
  * each block; NULL: equal for all. */
 TalusStatus talus_front_tree_create(const TalusBlockMatrix *a, const int32_t *weight,
                                     TalusFrontTree *out);
+/* Frees the arrays of the tree and sets it to zeros. */
 void talus_front_tree_clear(TalusFrontTree *tree);
 
+/* A tree with its factor and work space. */
 typedef struct TalusFronts {
     TalusFrontTree tree;
-    int blocks, size;
+    int blocks, size; /* of the matrix analysed: number of block rows; scalar rows of each */
     int replaced; /* number of pivots that were 0 up to rounding and replaced by a small number */
-    int sign;     /* of the determinant: 1 or -1 */
+    int sign;     /* of the determinant, with the replaced pivots: 1 or -1 */
     int64_t *factor_start; /* [count + 1]: start of a front in `factor` */
     double *factor;        /* of each front the pivot rows, then the columns below them, by rows */
     double *front, *stack; /* current front; contributions that wait for their parents */
@@ -49,8 +51,9 @@ typedef struct TalusFronts {
     int32_t *local;        /* [blocks]: index in the current front, if the block is in it */
 } TalusFronts;
 
-/* Builds the tree for the pattern of `a` and allocates memory. TALUS_ERR_UNSUPPORTED: factor, largest front and stack
- * would have more than 5e8 entries (4 GB) together. */
+/* Builds the tree for the pattern of `a` and allocates memory; *f starts as zeros or from another analysis, which is
+ * dropped, and is all zeros after a failure. TALUS_ERR_UNSUPPORTED: factor, largest front and stack would have more
+ * than 5e8 entries (4 GB) together. */
 TalusStatus talus_fronts_analyse(TalusFronts *f, const TalusBlockMatrix *a);
 /* Factorises L A + M; `left` and `own` hold the diagonal blocks L_i and M_i. `a` must have the pattern that was
  * analysed. Sets f->replaced and f->sign. */
@@ -58,6 +61,7 @@ void talus_fronts_factor(TalusFronts *f, const TalusBlockMatrix *a, const double
                          const double *own);
 /* x becomes (L A + M)^-1 x. */
 void talus_fronts_solve(TalusFronts *f, double *x);
+/* Frees all arrays of f and sets it to zeros. */
 void talus_fronts_clear(TalusFronts *f);
 
 #endif

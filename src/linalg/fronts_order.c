@@ -17,6 +17,7 @@
 /* A front absorbs a child if at most this fraction of the entries of the merged pivot rows are then added zeros. */
 static const double MERGE_SHARE = 0.05;
 
+/* The quotient graph during elimination, and the fronts made so far. */
 typedef struct Graph {
     const TalusBlockMatrix *a;
     int n;
@@ -29,8 +30,8 @@ typedef struct Graph {
     int32_t *mark;   /* [2 n]: stamp given last to a block; from n on, to an element */
     int32_t *member; /* [n]: last element that contains the block */
     int32_t *bucket; /* [n]: by hash of the neighbours, first block of a list, or -1 */
-    int32_t stamp;
-    int least; /* lower bound of all degrees */
+    int32_t stamp;   /* the stamp given last */
+    int least;       /* lower bound of all degrees */
 
     int count; /* number of fronts so far */
     /* By front, which is also an element. border: blocks of the element, which are the blocks of the front beyond
@@ -386,9 +387,10 @@ static int number_fronts(const Graph *g, const int32_t *into, int32_t *number, i
     return count;
 }
 
+/* State of the filling of TalusFrontTree.list. */
 typedef struct List {
     int32_t *mark; /* [n]: last front that listed a block */
-    size_t count;
+    size_t count;  /* number of blocks listed so far */
 } List;
 
 /* Appends the block to the list of the front if a later front eliminates the block and it is not yet in the list. */

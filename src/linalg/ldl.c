@@ -39,10 +39,10 @@ static TalusStatus reserve_rows(TalusLdl *ldl, size_t n)
     return TALUS_OK;
 }
 
-/* Limit of the entries of L, and of U, if TalusPivots gives none. */
+/* Limit of the entries of L below the diagonal if TalusPivots gives none; U has as many above it. */
 static const double MAX_ENTRIES = 5e8;
 
-/* Reserves L, and U if A is not symmetric; fails if they exceed the limit. */
+/* Reserves L, and U if A is not symmetric; fails if L exceeds the limit. */
 static TalusStatus reserve_factor(TalusLdl *ldl, double max_entries)
 {
     size_t need = (size_t)ldl->start[ldl->n];
@@ -97,6 +97,7 @@ static TalusStatus list_neighbours(TalusLdl *ldl, const TalusSparse *a, const Ta
 
 /* ---- reverse Cuthill-McKee ---- */
 
+/* Returns the degree of row i: its number of neighbours in the pattern of A + A'. */
 static int64_t count_neighbours(const TalusLdl *ldl, int i)
 {
     return ldl->near_start[i + 1] - ldl->near_start[i];

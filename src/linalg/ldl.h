@@ -19,9 +19,10 @@
 #include <talus/base.h>
 #include <talus/sparse.h>
 
+/* Order, tree and factor of a matrix, with work space. */
 typedef struct TalusLdl {
-    int n;
-    bool symmetric;
+    int n;                 /* rows of A */
+    bool symmetric;        /* A was analysed as symmetric */
     int32_t *order;        /* [n]: row of A that is eliminated k-th */
     int32_t *position;     /* [n]: inverse of `order` */
     int32_t *parent;       /* [n]: elimination tree, by position; -1 at a root */
@@ -35,8 +36,8 @@ typedef struct TalusLdl {
     int32_t *work, *fill; /* [n] each: marks; entries so far in a column */
     double *x, *y;        /* [n] each, all zero between calls */
     int64_t *near_start;  /* [n + 1]: pattern of A + A' without the diagonal, in A's numbering */
-    int32_t *near;
-    size_t row_capacity;
+    int32_t *near;        /* columns of that pattern */
+    size_t row_capacity;  /* n + 1 for which the arrays by row are allocated; 0: none */
 } TalusLdl;
 
 /* Rules of a factorisation. A pivot is bad if it is not above `relative` times its row's |A_kk|, or not finite. A bad
@@ -49,7 +50,8 @@ typedef struct TalusPivots {
     double max_entries;
 } TalusPivots;
 
-/* Finds order, tree and fill of A. `transposed`: A' for an unsymmetric matrix, NULL for a symmetric one. */
+/* Finds order, tree and fill of A, given with the entries of both triangles. `transposed`: A' for an unsymmetric
+ * matrix, NULL for a symmetric one. */
 TalusStatus talus_ldl_analyse(TalusLdl *ldl, const TalusSparse *a, const TalusSparse *transposed);
 /* Returns the number of entries of L below the diagonal, known after the analysis. */
 int64_t talus_ldl_fill(const TalusLdl *ldl);
@@ -58,10 +60,11 @@ TalusStatus talus_ldl_factor(TalusLdl *ldl, const TalusSparse *a, const TalusSpa
                              const TalusPivots *pivots);
 /* x becomes A^-1 x. */
 void talus_ldl_solve(TalusLdl *ldl, double *x);
+/* Frees all arrays of ldl and sets it to zeros. */
 void talus_ldl_clear(TalusLdl *ldl);
 
 /* Computes B' A^-1 C for sparse B and C with as many rows as A, given transposed: row j of `bt` is column j of B. The
- * result is exactly symmetric if A is and both are the same matrix. Needs positive pivots. */
+ * result, which the caller clears, is exactly symmetric if A is and bt == ct. Needs positive pivots. */
 TalusStatus talus_ldl_condense(TalusLdl *ldl, const TalusSparse *bt, const TalusSparse *ct,
                                TalusSparse *out);
 

@@ -116,6 +116,7 @@ static int32_t product_row(const TalusSparse *left, const TalusSparse *right_t, 
     return count;
 }
 
+/* Work space of multiply_rows, [columns] each, and its result. */
 typedef struct Product {
     double *sum;
     int32_t *mark, *columns;

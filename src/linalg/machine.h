@@ -32,9 +32,8 @@ typedef struct TalusMachines {
     const int32_t *first_row;                      /* [nodes + 1]: first row of a node */
     /* [nodes]: vertices of a node's two bodies; -1: the body does not move */
     const int32_t (*vertex)[2];
-    const int32_t (*body)[2]; /* [nodes]: indices of a node's two velocity records; -1: none */
-    const int32_t
-        *vertex_body; /* [vertices]: index of a vertex's velocity record; NULL: the same */
+    const int32_t (*body)[2];   /* [nodes]: indices of a node's two velocity records; -1: none */
+    const int32_t *vertex_body; /* [vertices]: index of its velocity record; NULL: the vertex */
     const int32_t *vertex_node_start, *vertex_node; /* [vertices + 1]: nodes at a vertex, rising */
     const int32_t *start, *below; /* [nodes + 1]: later nodes that L couples to a node, rising */
     const int64_t *diagonal_at;   /* [nodes + 1]: index of a node's square block in `value` */

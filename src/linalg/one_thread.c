@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+/* Types of functions that set and return a number of threads or levels. */
 typedef void SetCount(int count);
 typedef int GetCount(void);
 

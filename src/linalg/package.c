@@ -17,6 +17,7 @@ static const size_t load_bytes = (size_t)128 << 20;
 /* Memory for stack and buffer of each thread that OpenBLAS starts. */
 static const size_t thread_bytes = (size_t)40 << 20;
 
+/* Held while a package is loaded. */
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
 /* Fails with the reason that dlerror gives. */

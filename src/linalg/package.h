@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 
+/* A package; all members but `loaded` are constant. */
 typedef struct TalusPackage {
     const char *name;           /* name of the package in messages */
     const char *library;        /* file name, for dlopen */

@@ -10,6 +10,7 @@
 /* Size of a tile of the result: rows, and vectors of LANES columns. */
 enum { TILE_ROWS = 4, TILE_LANES = 4 };
 
+/* A matrix by rows: entry (i, j) is at[i * stride + j]. */
 typedef struct Matrix {
     double *at;
     int stride;

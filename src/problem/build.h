@@ -4,8 +4,9 @@
  *     each step:
  *         talus_problem_resize(problem, &sizes);             memory is kept and grows
  *         op = talus_problem_operator(problem);
- *         write op->body, inverse_inertia, pair, frame, arm, bias, mu, compliance, and gamma;
- *         op->model if sizes.models, op->moment_mu and op->lever if rows is 6
+ *         write op->body, numbers, pair, frame, arm, bias and mu, gamma and the bodies' lengths;
+ *         op->inverse_inertia if sizes.general > 0, op->compliance if sizes.compliance, op->model if
+ *         sizes.models, op->moment_mu and op->lever if rows is 6
  *         talus_problem_finish(problem);         diagonals, body-contact lists, laws and their memory
  *
  * After a later change of op->bias call talus_problem_finish again. */
@@ -30,9 +31,9 @@ typedef struct TalusProblemSizes {
     bool models;     /* some contact's friction model differs from disc and ccp */
 } TalusProblemSizes;
 
-/* Creates a problem without blocks, to be filled in place as above; resize allocates its arrays, operator returns the
- * operator whose arrays the caller fills, finish derives the rest (diagonals, incidence, friction data) and drops the
- * certificate. */
+/* Creates a problem without blocks, to be filled in place as above; resize allocates its arrays, of undefined contents,
+ * and ends a lending; operator returns the operator whose arrays the caller fills; finish derives the rest (diagonals,
+ * incidence, friction data) and drops the certificate. After a failure of resize or finish, resize must come next. */
 TalusStatus talus_problem_create_empty(TalusPool *pool, TalusProblem **out);
 TalusStatus talus_problem_resize(TalusProblem *problem, const TalusProblemSizes *sizes);
 TalusOperator *talus_problem_operator(TalusProblem *problem);
@@ -56,7 +57,7 @@ void talus_problem_lend(TalusProblem *problem, const TalusBackend *backend, Talu
 double *talus_problem_lengths(TalusProblem *problem);
 
 /* Returns the velocities v_f + M^-1 D gamma of all bodies at the problem's gamma, as records like op->body: v in
- * entries 0 to 2, l w in 4 to 6. The array is valid until the next product. */
+ * entries 0 to 2, l w in 4 to 6. The array is valid until the next product or measurement of the problem. */
 const double (*talus_problem_velocities(TalusProblem *problem))[8];
 
 #endif

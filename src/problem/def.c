@@ -103,6 +103,7 @@ static TalusStatus check_joint(const TalusProblemDef *def, int i)
     return TALUS_OK;
 }
 
+/* Fails if contact i of the def is not valid. */
 static TalusStatus check_contact(const TalusProblemDef *def, int i)
 {
     const TalusContactDef *c = &def->contacts[i];

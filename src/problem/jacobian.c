@@ -29,6 +29,7 @@ static bool is_positive(TalusSym3 m)
     return m.xx > 0.0 && second > 0.0 && third > 0.0;
 }
 
+/* True if the diagonal of m is 0, as for a body that cannot rotate. */
 static bool is_zero(TalusSym3 m)
 {
     return m.xx == 0.0 && m.yy == 0.0 && m.zz == 0.0;

@@ -26,9 +26,10 @@ typedef struct TalusJacobian {
     TalusSparse transposed;    /* D': a row per entry of gamma, columns rising */
 } TalusJacobian;
 
-/* Fills j from the host's arrays of a matrix-free problem; may be called again. Fails for an explicit problem and for
- * a body whose inverse inertia is singular but not zero. */
+/* Fills *j, which starts as zeros, from the host's arrays of a matrix-free problem; may be called again. Fails for an
+ * explicit problem and for a body whose inverse inertia is singular but not zero. */
 TalusStatus talus_jacobian_fill(TalusJacobian *j, const TalusProblem *problem);
+/* Frees the arrays of j and sets it to zeros. */
 void talus_jacobian_clear(TalusJacobian *j);
 
 /* y = M^-1 x; x and y may be the same. */

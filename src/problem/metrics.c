@@ -10,10 +10,14 @@
 
 /* Over all blocks: sums (of squares if the name ends in 2), and the maxima gap_max, infeasible, outside and datum. */
 typedef struct Sums {
-    double gradient2, zero2, gap, gap_abs, gap2, gap_max, infeasible, outside;
-    double siconos2, q2, gamma2, u2, datum;
-    double dilation2, mismatch2;
-    int coulomb, fixed; /* number of blocks under these laws */
+    double gradient2, zero2;            /* projected gradient; natural residual at zero impulses */
+    double gap, gap_abs, gap2, gap_max; /* complementarity gaps (add_complementarity) */
+    double infeasible; /* distance of the velocity from the dual cone (dual_distance) */
+    double outside;    /* distance of gamma from its set */
+    double siconos2, q2, gamma2, u2; /* Siconos's residual, and what it is relative to */
+    double datum;                    /* largest magnitude in q and on the diagonal of N + E */
+    double dilation2, mismatch2;     /* errors of laws (add_law_errors) */
+    int coulomb, fixed;              /* number of blocks under these laws */
 } Sums;
 
 /* One block: its set, law, scale d and rows of gamma, gradient g and offset q. */
@@ -27,6 +31,7 @@ typedef struct Block {
 
 static const double zeros[TALUS_ROWS] = {0.0};
 
+/* Returns |x| of a block. */
 static double block_norm(const double *x, int rows)
 {
     double sum = 0.0;

@@ -10,7 +10,8 @@
 struct TalusProblem {
     TalusOperator op; /* on the host, with the CPU backend's scratch; read by public functions */
     TalusHostScratch scratch;
-    double *gamma, *gradient; /* gradient: work space */
+    double *gamma;    /* [size]: impulses */
+    double *gradient; /* work space of objective and metrics */
 
     /* solver_op and solver_gamma are what solvers work on: op and gamma themselves, their copies in the backend's
      * memory, or the arrays of talus_problem_lend. */
@@ -20,13 +21,13 @@ struct TalusProblem {
     TalusOperator *solver_op;
     double *solver_gamma; /* both in the backend's memory */
     TalusOperator copy;   /* of op, for a backend with its own memory; kept between solves */
-    double *copy_gamma;
-    size_t copy_capacity;
-    double *length; /* [bodies]: l */
+    double *copy_gamma;   /* of gamma, likewise */
+    size_t copy_capacity; /* of copy_gamma, entries */
+    double *length;       /* [bodies]: l; unset in an explicit problem */
 
     /* Certificate of infeasibility, on the host, from the last solve (solvers/driver/certificate.h) or from a file. */
-    double *certificate;
-    bool has_certificate;
+    double *certificate;  /* [size]; its memory stays while there is none */
+    bool has_certificate; /* `certificate` is that of the present problem */
 
     /* Memory of op's optional arrays; op's pointers are NULL while the problem does not need them. */
     double *offset_store; /* op.offset, to which a solve may add De Saxce's shifts */
@@ -34,18 +35,18 @@ struct TalusProblem {
     TalusBlockModel *model_store;
     double *estimate_store, *unshifted_store;
     double (*moment_store)[2], (*lever_store)[2];
-    double *lent_estimate; /* estimate of a lent problem as prisms, in the backend's memory */
-    size_t lent_capacity;
+    double *lent_estimate;      /* estimate of a lent problem as prisms, in the backend's memory */
+    size_t lent_capacity;       /* of lent_estimate, entries */
     double *compliance_store;   /* op.compliance if some contact has any */
     double (*inertia_store)[6]; /* op.inverse_inertia if there are general contacts */
 
     /* Copy of the def from which the problem was made; for a problem filled in place, made by talus_problem_export. */
     TalusProblemDef def;
-    bool has_def;
+    bool has_def;        /* `def` is that of the present problem */
     void *def_memory[9]; /* 0 to 5: arrays of def (export.c); 6 to 8: normal rows (matrix.c) */
 };
 
-/* problem/matrix.c: fills an explicit problem from its def. */
+/* problem/matrix.c: checks the def of an explicit problem and fills the problem from it; keeps a copy of the def. */
 TalusStatus talus_problem_fill_matrix(TalusProblem *problem, const TalusProblemDef *def);
 /* Releases what the problem has in the memory of its backend: copies of op and gamma, lent_estimate, context. */
 void talus_problem_release_copy(TalusProblem *problem);
@@ -61,14 +62,15 @@ void talus_model_corner(const TalusBlockModel *model, int k, double c[2]);
  * kinds and mixed_sets, makes blocks under Coulomb's law cones (prisms false), and fills estimate with zeros and
  * unshifted with the normal offsets if some law needs them. */
 TalusStatus talus_problem_settle_friction(TalusProblem *problem);
-/* Returns the bits TALUS_KIND(law, section) of all pairs of law and section that blocks have; only that of ccp on the
- * disc if no block has another one; 0 if blocks have one row. */
+/* Returns the bits TALUS_KIND(law, section) of all pairs of law and section that blocks with friction, and joints,
+ * have; only that of ccp on the disc if there are no such blocks; 0 if blocks have one row. */
 uint32_t talus_problem_kinds(const TalusProblem *problem);
 /* True if blocks have three rows but no contact has friction, so that the section does not matter. False for lent
  * problems, whose friction is unknown on the host. */
 bool talus_problem_is_frictionless(const TalusProblem *problem);
 /* Makes blocks under Coulomb's law prisms with bounds from estimates or, if `prisms` is false, cones again. Estimates
- * start as zeros; those of a problem with blocks under `fixed` are kept. Call before talus_problem_upload. */
+ * start as zeros; those of a problem with blocks under `fixed` are kept. On the host and for a lent problem this takes
+ * effect at once; if talus_problem_upload copies the problem to a device, call before the upload. */
 TalusStatus talus_problem_set_prisms(TalusProblem *problem, bool prisms);
 /* During a solve on the host, for observers: saves the normal offsets, which contain De Saxce's shifts, in
  * kept[blocks], removes the shifts from the offsets, and makes blocks under Coulomb's law cones.
@@ -82,9 +84,9 @@ static inline bool talus_problem_on_host(const TalusProblem *problem)
     return talus_backend_can(problem->backend, TALUS_CAP_HOST_MEMORY);
 }
 
-/* problem/location.c. upload: before a solve, copies op and gamma to the backend's memory and sets solver_op and
- * solver_gamma. download: after a solve, copies impulses and estimates back. Nothing is copied if the problem is lent
- * or on the host. */
+/* problem/location.c. upload: before a solve, copies op and gamma to the backend's memory, reserves the scratch of the
+ * copy and sets solver_op and solver_gamma. download: after a solve, copies impulses and estimates back. Nothing is
+ * copied if the problem is lent (upload then only reserves the scratch), on the host, or has no blocks. */
 TalusStatus talus_problem_upload(TalusProblem *problem);
 void talus_problem_download(TalusProblem *problem);
 /* Returns the operator whose counts (blocks, rows, bodies) are valid: the lent one or that on the host. */
@@ -107,8 +109,9 @@ TalusStatus talus_problem_fill_diagonals(TalusProblem *problem);
 /* problem/assemble.c: writes N + E as a sparse matrix, which the caller clears. The matrix is the same for any number
  * of threads, and bitwise symmetric unless the problem was given as an unsymmetric matrix. */
 TalusStatus talus_problem_assemble(const TalusProblem *problem, TalusSparse *out);
-/* Returns the number of entries of the matrix N + E; if there are more than `limit`, some number above `limit`.
- * Counting then stops early, since its cost grows with the square of the number of contacts of a body. */
+/* Returns the number of entries of the matrix N + E, repeated ones of an explicit problem included; if contacts make
+ * more than `limit`, some number above `limit`. Counting then stops early, since its cost grows with the square of the
+ * number of contacts of a body. */
 int64_t talus_problem_count_entries(const TalusProblem *problem, int64_t limit);
 /* problem/export.c: copies `def` and its arrays into problem->def; talus_problem_forget_def releases that copy. */
 TalusStatus talus_problem_copy_def(TalusProblem *problem, const TalusProblemDef *def);

@@ -63,6 +63,7 @@ static TalusStatus check_block(const TalusOperator *op, int i)
     return TALUS_OK;
 }
 
+/* Fails if some block is none that a quadratic program of cones can have. */
 static TalusStatus check_blocks(const TalusOperator *op)
 {
     if (op->rows == 6)

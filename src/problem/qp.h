@@ -38,20 +38,22 @@ typedef struct TalusQp {
     double *compliance_store, *offset; /* offset: q, [rows blocks] */
 } TalusQp;
 
-/* Fills qp from the host's arrays of the problem; qp starts as zeros and may be filled again. Blocks must have one
- * row, or three rows without friction or with a polygon or square as section; for other problems the call fails, and
- * the message says why. Blocks under Coulomb's law count as their cones with the present offsets, which during a solve
- * contain De Saxce's shifts; blocks that are prisms are refused. */
+/* Fills qp from the host's arrays of the problem; qp starts as zeros and may be filled again. Blocks must have one row,
+ * or three rows without friction or with a polygon or square as section; for other problems, and for lent ones, the
+ * call fails, and the message says why. Blocks under Coulomb's law count as their cones with the present offsets, which
+ * during a solve contain De Saxce's shifts; blocks that are prisms are refused. */
 TalusStatus talus_qp_fill(TalusQp *qp, TalusProblem *problem);
+/* Frees the arrays of qp and sets it to zeros. */
 void talus_qp_clear(TalusQp *qp);
 
 /* Writes P to *out, which the caller clears. With `lower` writes the lower triangle with diagonal of (P + P') / 2, the
  * form that direct.h takes; the mean matters because matrices N of published contact problems need not be symmetric. */
 TalusStatus talus_qp_dual_matrix(const TalusQp *qp, const TalusProblem *problem, bool lower,
                                  TalusSparse *out);
-/* The first writes gamma = G lambda. The second writes a lambda >= 0 with G lambda = gamma, for gamma in K: the only
- * one for m = 3; for m > 3 one whose entries are positive if gamma is inside K. */
+/* gamma = G lambda. */
 void talus_qp_impulses(const TalusQp *qp, const double *lambda, double *gamma);
+/* Writes a lambda >= 0 with G lambda = gamma, for gamma in K: the only one for m = 3; for m > 3 one whose entries are
+ * positive if gamma is inside K. Of a block without friction only gamma_n is read. */
 void talus_qp_multipliers(const TalusQp *qp, const double *gamma, double *lambda);
 /* out = G'u for contact velocities u, [multipliers]. */
 void talus_qp_slacks(const TalusQp *qp, const double *u, double *out);

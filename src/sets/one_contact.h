@@ -109,8 +109,8 @@ TALUS_INLINE void talus_one_restrict(const TalusOneContact *one, double gamma[3]
     }
 }
 
-/* Squares of numbers below about 1e-154 underflow. As all laws are homogeneous, data below TALUS_ONE_SMALL is
- * multiplied by TALUS_ONE_LIFT, and the solution is divided by TALUS_ONE_LIFT. */
+/* Squares of numbers below about 1e-154 underflow. As all laws are homogeneous, velocities below TALUS_ONE_SMALL are
+ * multiplied by TALUS_ONE_LIFT, and so is a bound; the solution is then divided by TALUS_ONE_LIFT. */
 static const double TALUS_ONE_SMALL = 0x1p-400, TALUS_ONE_LIFT = 0x1p600;
 
 #endif

@@ -76,8 +76,8 @@ TALUS_INLINE bool talus_alart_solved(const TalusOneContact *one, const double b[
     return true;
 }
 
-/* Adds d to x, halved until |F / rho|^2 is below *merit; updates *merit and *f. Returns false, x unchanged, if seven
- * trials do not get below *merit. */
+/* Adds d to x, halved until |F / rho|^2 is below *merit; updates *merit and *f. Returns false, x and *merit
+ * unchanged and *f that of the last trial, if seven trials do not get below *merit. */
 TALUS_ONE_FUNCTION bool talus_alart_search(const TalusOneContact *one, const double b[3],
                                            const double d[3], double x[3], double *merit,
                                            TalusAlart *f)

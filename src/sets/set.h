@@ -1,5 +1,5 @@
 /* sets/set.h - operations on one block's set, for host and device: projection, boundary, tangent cone, feasible step,
- * De Saxce's shift. `rows` is 1 (the half line x_0 >= 0, whatever the set), 3 or 6. NaNs propagate. */
+ * De Saxce's shift. `rows` is 1 (the half line x_0 >= 0, whatever the set; no joint), 3 or 6. Projections keep NaNs. */
 #ifndef TALUS_SETS_SET_H
 #define TALUS_SETS_SET_H
 
@@ -57,7 +57,7 @@ TALUS_INLINE void talus_block_project_unbounded(int rows, const TalusSet *set, d
 }
 
 /* True if x is on the boundary of the set: the normal impulse is not positive, or another row meets its bound. Parts
- * with coefficient 0, whose section is a point, do not count. For a joint see talus_joint_is_active. */
+ * whose section is a point (coefficient or prism size 0) do not count. For a joint see talus_joint_is_active. */
 TALUS_INLINE bool talus_block_is_active(int rows, const TalusSet *set, const double *x)
 {
     const double none[2] = {0.0, 0.0};

@@ -11,11 +11,13 @@
 #include "backend/cpu/general.h"
 #include "backend/cpu/sphere_lanes.h"
 
+/* Context of the loops over blocks of one step. */
 typedef struct Pass {
     const TalusOperator *op;
     const TalusAccelerated *state;
 } Pass;
 
+/* Sums of the same names as in TalusStepSums, by lane; residual_max is squared. */
 typedef struct Sums {
     Lane restart, dx2, dg2, x2, residual2, residual_max;
 } Sums;
@@ -183,7 +185,7 @@ static int64_t step_spheres(const Pass *pass, int64_t begin, int64_t end, Sums *
 
 /* ---- any contact: velocities and impulses through a buffer ---- */
 
-/* step_cone_packs for one pair of blocks; u, the entries of these blocks, as there. */
+/* step_cone_packs for one pair of blocks. u has the entries of these blocks: D'v on entry, the new gamma on return. */
 KERNEL void step_cone_pair(const TalusOperator *op, const TalusAccelerated *state, const Pair *pair,
                            LoopOptions options, double *u, Sums *sums)
 {

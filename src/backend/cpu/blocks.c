@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+/* Context of the loops over blocks; each operation sets the members that its loop reads. */
 typedef struct Pass {
     const TalusOperator *op;
     const TalusMetricBlock *metric;
@@ -164,6 +165,7 @@ KERNEL void clear_immovable_rows(const Pass *pass, Known known, int64_t i, doubl
         g[1] = g[2] = 0.0;
 }
 
+/* Places of the sums of TalusFace; RESIDUAL_MAX is the maximum of squares, the only one that is no sum. */
 enum { FREE2, REDUCED_G, CHOPPED_G, CHOPPED2, ACTIVE, UNBOUND, RESIDUAL2, RESIDUAL_MAX, FACE_SUMS };
 
 /* Returns moved_g = x~'g, with x~ of TalusFace, or moved2 = |x~|^2 where rounding hides the difference of the two. In

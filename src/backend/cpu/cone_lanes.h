@@ -5,6 +5,7 @@
 #include "backend/cpu/cpu.h"
 #include "base/lane.h"
 
+/* Returns |a|^2 of two vectors, one per lane. */
 KERNEL Lane lane_norm2(const Lane a[3])
 {
     return a[0] * a[0] + a[1] * a[1] + a[2] * a[2];

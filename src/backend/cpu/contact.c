@@ -191,7 +191,7 @@ static void write_sphere_wrenches(const TalusOperator *op, const double *gamma, 
     }
 }
 
-/* The same for problems with one row, in which contacts of spheres exert no torque. */
+/* write_sphere_wrenches for problems with one row, in which contacts of spheres exert no torque. */
 static void write_normal_wrenches(const TalusOperator *op, const double *gamma, int begin, int end,
                                   double (*record)[6])
 {
@@ -326,6 +326,7 @@ KERNEL void gather_bodies(const Gather *g, int64_t begin, int64_t end, bool term
     }
 }
 
+/* gather_bodies for bodies [begin, end), with g->terms as a constant. */
 static void gather_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Gather *g = context;

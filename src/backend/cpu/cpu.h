@@ -29,13 +29,15 @@ void talus_cpu_gather_wrenches(const TalusOperator *op, const double (*record)[6
 void talus_cpu_update_velocities(const TalusOperator *op, const double *gamma, bool terms);
 
 /* Adds the squared sizes of the terms (terms.h) of blocks [begin, end) to *terms2 and raises *max2 to the largest of
- * them. talus_cpu_update_velocities must have been called before, with `terms` and the same gamma. */
+ * them. gamma starts at block 0. For contacts talus_cpu_update_velocities must have been called before, with `terms`
+ * and the same gamma. */
 void talus_cpu_add_terms(const TalusOperator *op, const double *gamma, int64_t begin, int64_t end,
                          double *terms2, double *max2);
 
-/* sparse.c, for explicit operators. The first is true if N consists of full 3 x 3 blocks; the second writes out = N x
- * for blocks [begin, end), `out` starting at block `begin`. */
+/* sparse.c: true if N of an explicit operator consists of full 3 x 3 blocks. */
 bool talus_cpu_has_full_blocks(const TalusOperator *op);
+/* out = N x for blocks [begin, end) of an explicit operator; x starts at block 0, `out` at block `begin`. Reads
+ * full_blocks of the scratch. */
 void talus_cpu_sparse_product(const TalusOperator *op, const double *x, int begin, int end,
                               double *out);
 
@@ -46,11 +48,11 @@ enum { PARTIALS = 8 };
 
 /* Cuts the blocks of a matrix-free operator into groups; part of op.reserve_scratch. */
 TalusStatus talus_cpu_group_blocks(const TalusOperator *op);
-/* Returns the number of groups, those of free joints included. */
+/* Returns the number of groups. Free joints, and all blocks of an explicit matrix, are in groups of BLOCK_GRAIN. */
 int64_t talus_cpu_group_count(const TalusOperator *op);
 /* Calls fn(context, begin, end, group) for the blocks of each group, in parallel. */
 void talus_cpu_for_each_group(const TalusOperator *op, TalusLoopFn *fn, void *context);
-/* Stores `count` sums or maxima of a group in the scratch's `partial`. */
+/* Stores `count` <= PARTIALS sums or maxima of a group in the scratch's `partial`. */
 void talus_cpu_store_sums(const TalusOperator *op, int64_t group, int count, const double *sums);
 /* Combines the stored numbers of all groups: total[k] is the sum over groups for k < sums, the maximum over groups for
  * the next `maxima` numbers. */

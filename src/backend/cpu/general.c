@@ -1,4 +1,4 @@
-/* backend/cpu/general.c - see general.h. */
+/* backend/cpu/general.c - operations on one block with any set (general.h), by the functions of sets/set.h. */
 #include "backend/cpu/general.h"
 
 /* Returns the set of block i in the metric. */

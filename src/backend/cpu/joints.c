@@ -30,6 +30,7 @@ static void copy_incidences(const TalusOperator *whole, TalusOperator *op)
     op->incidence_start[op->bodies] = at;
 }
 
+/* Arguments of talus_cpu_joint_finish_reduced, for diagonal_chunk. */
 typedef struct Pass {
     const TalusOperator *whole, *op;
 } Pass;

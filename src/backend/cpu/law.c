@@ -8,6 +8,7 @@
  * estimate equals the normal impulse. */
 #include "backend/cpu/general.h"
 
+/* Context of the loops over blocks; each operation sets the members that its loop reads. */
 typedef struct Pass {
     const TalusOperator *op;
     const double *gamma; /* impulses; for estimates x in the metric, gamma = s x */
@@ -16,15 +17,18 @@ typedef struct Pass {
     bool terms;   /* also sum the sizes of the terms of gradients (backend/terms.h) */
 } Pass;
 
+/* Places of the sums over blocks, then of the maxima. */
 enum { RESIDUAL2, SHIFT2, ESTIMATE2, TERMS2, RESIDUAL_MAX2, TERMS_MAX2, LAW_SUMS };
 
 /* ---- one block ---- */
 
+/* True if block i is under Coulomb's law. */
 static bool is_coulomb(const TalusOperator *op, int64_t i)
 {
     return op->model && op->model[i].law == TALUS_LAW_COULOMB;
 }
 
+/* True if block i is a prism at present: under `fixed`, or under `coulomb` with op->prisms. */
 static bool is_prism(const TalusOperator *op, int64_t i)
 {
     return op->model && talus_model_is_prism(&op->model[i], op->prisms);

@@ -5,11 +5,13 @@
 
 #include <math.h>
 
+/* Context of the loop over blocks of one step. */
 typedef struct Pass {
     const TalusOperator *op;
     const TalusOgm *o;
 } Pass;
 
+/* Sum and maximum over blocks of the squared natural residual, by lane. */
 typedef struct Sums {
     Lane residual2, residual_max;
 } Sums;

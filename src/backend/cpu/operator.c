@@ -229,6 +229,7 @@ KERNEL double block_residual2(const TalusOperator *op, Known known, int64_t i, c
     return r2;
 }
 
+/* Places of the sums over blocks, then of the maxima. */
 enum { RESIDUAL2, TERMS2, RESIDUAL_MAX2, TERMS_MAX2, RESIDUAL_SUMS };
 
 /* Adds the squared residuals of blocks [begin, end) to sums[RESIDUAL2] and raises sums[RESIDUAL_MAX2] to their
@@ -314,6 +315,7 @@ void talus_cpu_step_jacobi(const TalusOperator *op, double omega, double lambda,
 
 /* ---- metric ---- */
 
+/* Arguments of talus_cpu_op_fill_metric. */
 typedef struct MetricPass {
     const TalusOperator *op;
     TalusMetricBlock *out;
@@ -340,6 +342,7 @@ void talus_cpu_op_fill_metric(const TalusOperator *op, TalusMetric kind, TalusMe
     talus_parallel(op->pool, op->blocks, VECTOR_GRAIN, metric_chunk, &pass);
 }
 
+/* Arguments of talus_cpu_op_measure_sizes. */
 typedef struct SizesPass {
     const TalusOperator *op;
     const TalusMetricBlock *metric;

@@ -19,6 +19,7 @@ enum { PIECE = 64, QUAD = 4 };
 /* Four floats. */
 typedef float Quad __attribute__((vector_size(16)));
 
+/* Context of the loops over blocks; each operation sets the members that its loop reads. */
 typedef struct Pass {
     const TalusOperator *op;
     const TalusQuasi *q;
@@ -141,6 +142,7 @@ typedef struct Moved {
     Lane r2, rg, gd, dw, dd, ww, smooth;
 } Moved;
 
+/* Number of sums in Moved. */
 enum { MOVED = sizeof(Moved) / sizeof(Lane) };
 
 /* Halves the last step of two blocks: d becomes d / 2, also in q->d; w = (g_next - g) / 2, with g_next of the last
@@ -466,7 +468,7 @@ static void smooth_cones(TalusOperator op, TalusQuasi q, double eta, int64_t beg
     *total = sums;
 }
 
-/* The same, one block after the other, for half lines (with constant `rows`) and mixed sets. */
+/* As smooth_cones, one block after the other, for half lines (with constant `rows`) and mixed sets. */
 KERNEL void smooth_plain_blocks(const Pass *pass, int64_t begin, int64_t end, int rows,
                                 Smoothed *sums)
 {

@@ -6,10 +6,11 @@
 
 #include <string.h>
 
+/* Context of the two loops over blocks. */
 typedef struct Pass {
     const TalusOperator *op;
     bool relaxed;
-    double least;    /* of project_recession: blocks with a smaller norm become 0 */
+    double least;    /* of project_recession: blocks with a norm of at most this become 0 */
     const double *x; /* of project_recession_span: `out` becomes 0 in blocks where x is 0 */
     double *out;
 } Pass;
@@ -30,6 +31,7 @@ static TalusSet recession_set(const Pass *pass, int64_t i)
     return talus_set_of_block(pass->op, i, !pass->relaxed, NULL);
 }
 
+/* talus_cpu_block_project_recession for blocks [begin, end). */
 static void project_recession_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Pass *pass = context;
@@ -51,6 +53,7 @@ void talus_cpu_block_project_recession(const TalusOperator *op, bool relaxed, do
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, project_recession_chunk, &pass);
 }
 
+/* talus_cpu_block_project_recession_span for blocks [begin, end). */
 static void project_span_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Pass *pass = context;

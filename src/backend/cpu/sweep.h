@@ -32,8 +32,8 @@ typedef struct SpherePack {
 
 /* An item: one contact of any run; the impulse gamma is in the world frame. */
 typedef struct SweepItem {
-    double normal[3], gamma[3], arm_a[3], arm_b[3];
-    double bias, compliance;
+    double normal[3], gamma[3], arm_a[3], arm_b[3]; /* arms over l, as in operator.h */
+    double bias, compliance;                        /* of the normal row */
     StepRule rule;
     int32_t a, b; /* b is -1 for the fixed world */
 } SweepItem;
@@ -51,21 +51,24 @@ typedef struct LocalItem {
     double arm_a[3], arm_b[3];
 } LocalItem;
 
+/* Plan and state of sweeps; the array of a kind of sweep that is not planned may hold old contents. */
 struct TalusSweep {
-    const TalusOperator *op;
-    TalusSweepOptions options;
-    TalusRng rng;
+    const TalusOperator *op;   /* the caller's */
+    TalusSweepOptions options; /* those of sweep.prepare; `coulomb` is set if `packed` */
+    TalusRng rng;              /* of random orders */
 
     double (*velocity)[8]; /* of the operator's scratch; entry [bodies] is a dummy for idle lanes */
     /* gamma of the last get_impulses, from which the next sweep recomputes `velocity`, since other operations may have
      * overwritten it; NULL if `velocity` is up to date */
     const double *ended;
-    double *term;    /* squared velocity change of each contact of the packs, then of each item */
+    /* Squared velocity change of each contact of the packs, then of each item; in a coloured sweep block by block, of
+     * each entry of `order`. */
+    double *term;
     double *partial; /* by chunk: largest of the terms, then their sum */
 
     /* coloured: packs by colour and run, items by colour, then overflow, then heavy */
     TalusColouring colouring;
-    SpherePack *pack;
+    SpherePack *pack;           /* all packs */
     int pack_start[COLOURS][3]; /* sphere-sphere from [0], sphere-fixed from [1], to [2] */
     SweepItem *item;
     int item_start[CLASSES + 1]; /* first item of each class */
@@ -79,11 +82,11 @@ struct TalusSweep {
     /* Block by block (sweep_sparse.c): takes the step of one entry of `order`; returns its squared velocity change. */
     double (*step)(struct TalusSweep *sweep, int block);
     double *gamma; /* impulses in contact frames */
-    int colour_start[COLOURS +
-                     2]; /* first entry in `order` of each colour, then of uncoloured blocks */
-    int colour;          /* colour being swept */
-    bool packed;         /* options.local is a solver, and packs give its results */
-    LocalItem *local;    /* [blocks], in visiting order; if not coloured, by block */
+    /* First entry in `order` of each colour, then of uncoloured blocks, then the end. */
+    int colour_start[COLOURS + 2];
+    int colour;       /* colour being swept */
+    bool packed;      /* options.local is a solver, and packs give its results */
+    LocalItem *local; /* [blocks], in visiting order; if not coloured, by block */
 };
 
 /* Returns the step rule of a block of `rows` rows with diagonal (nn, tt, tt, ..) and this TalusOperator.coupling. */
@@ -123,17 +126,19 @@ static inline bool talus_sweep_is_by_block(const TalusSweep *sweep)
 /* sweep_sparse.c: a = the diagonal block of N + E of block i, without moment rows. A contact has all 3 x 3 entries
  * even if op->rows is 1; a block of an explicit matrix with one row has one entry, and the others are 0. */
 void talus_sweep_get_block(const TalusOperator *op, int i, double a[3][3]);
-/* sweep_sum.c. reserve_terms: reserves sweep->term for `count` terms, and sweep->partial. largest: returns the largest
- * of partial[0] to partial[chunks - 1]. sum: returns the sum of the first `count` terms, of which `largest` is the
- * largest. */
+/* sweep_sum.c: reserves sweep->term for `count` terms, and sweep->partial for the chunks of any loop over them. */
 TalusStatus talus_sweep_reserve_terms(TalusSweep *sweep, int64_t count);
+/* Returns the largest of partial[0] to partial[chunks - 1], 0 if none is positive; NaNs are passed over. */
 double talus_sweep_largest(const TalusSweep *sweep, int64_t chunks);
+/* Returns the sum of the first `count` terms, each rounded (sweep_sum.c); `largest`, the largest of them, if that is
+ * above 1e300. Overwrites sweep->partial. */
 double talus_sweep_sum(TalusSweep *sweep, int64_t count, double largest);
 /* Makes sweep->order a new random permutation. */
 void talus_sweep_shuffle(TalusSweep *sweep);
-/* sweep_sparse.c: make the plan of sweeps block by block, and do one sweep; run returns the sum of the squared velocity
- * changes, of a symmetric sweep that of its backward half. */
+/* sweep_sparse.c: makes the plan of sweeps block by block that start from a copy of gamma. */
 TalusStatus talus_sweep_prepare_by_block(TalusSweep *sweep, const double *gamma);
+/* Does one sweep block by block. Returns the sum of the squared velocity changes; of a symmetric sweep, that of its
+ * backward half. */
 double talus_sweep_run_by_block(TalusSweep *sweep);
 /* sweep_block.c: makes the plan of sweeps that solve each contact's own problem by options.local. Such a sweep is done
  * by talus_sweep_run_by_block or, if sweep->packed is set, over packs. */

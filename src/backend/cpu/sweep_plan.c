@@ -248,6 +248,7 @@ static TalusStatus plan_colours(TalusSweep *sweep, const double *gamma)
 
 /* ---- in sequence ---- */
 
+/* fill_item for contacts [begin, end), each the item of its own index. */
 static void fill_items_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Plan *plan = context;

@@ -54,7 +54,8 @@ static TalusStatus colour_blocks(const TalusOperator *op, TalusColouring *c)
     return TALUS_OK;
 }
 
-/* Fills `order` and colour_start: blocks by colour, those without a colour (overflow and heavy) last. */
+/* Fills `order` and colour_start: blocks by colour, those without a colour (overflow and heavy) last. The class of all
+ * these becomes COLOURS. */
 static void order_blocks(TalusSweep *sweep)
 {
     const TalusOperator *op = sweep->op;
@@ -110,7 +111,7 @@ static void projected_step(const TalusSweep *sweep, int i, const StepRule *rule,
     }
 }
 
-/* talus_sweep_get_block for contact i, and for block i of an explicit matrix. */
+/* talus_sweep_get_block for contact i. */
 static void write_contact_block(const TalusOperator *op, int i, double a[3][3])
 {
     if (i < op->sphere_sphere + op->sphere_fixed) {
@@ -125,6 +126,7 @@ static void write_contact_block(const TalusOperator *op, int i, double a[3][3])
     a[0][0] += op->compliance ? op->compliance[i] : 0.0;
 }
 
+/* talus_sweep_get_block for block i of an explicit matrix. */
 static void write_matrix_block(const TalusOperator *op, int i, double a[3][3])
 {
     memset(a, 0, 9 * sizeof(double));

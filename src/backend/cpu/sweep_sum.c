@@ -15,11 +15,12 @@
  * exact. */
 enum { TERM_BITS = 43, TERM_GRAIN = 512 };
 
+/* Arguments of multiples_chunk. */
 typedef struct TermLoop {
     const double *term;
     double *partial;
-    double
-        shifter; /* 1.5 2^52 times the unit: adding and subtracting it rounds to a multiple of the unit */
+    /* 1.5 2^52 times the unit: adding and subtracting it rounds a term to a multiple of the unit */
+    double shifter;
 } TermLoop;
 
 /* Sums the terms [begin, end), each rounded to a multiple of the unit. */

@@ -6,14 +6,14 @@
 
 /* Arguments of the loops below; each operation sets the members that its loop reads. */
 typedef struct VectorPass {
-    const double *x;
-    double *y;
-    const double *other;
-    double a, b;
-    double *partial;
+    const double *x;     /* of dot and axpby */
+    double *y;           /* the vector that axpby and scale change */
+    const double *other; /* second vector of dot */
+    double a, b;         /* factors of axpby */
+    double *partial;     /* sums by group */
     const TalusMetricBlock *metric;
     int rows;
-    bool into;
+    bool into; /* of scale */
 } VectorPass;
 
 /* Returns x'y over n entries. Four running sums hide the adder's latency and have a fixed order. */
@@ -44,6 +44,7 @@ double talus_cpu_vector_dot(const TalusOperator *op, const double *x, const doub
     return talus_groups_sum(talus_cpu_group_count(op), pass.partial);
 }
 
+/* talus_cpu_vector_axpby for entries [begin, end). */
 static void axpby_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const VectorPass *pass = context;

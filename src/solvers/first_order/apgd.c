@@ -1,13 +1,17 @@
 /* solvers/first_order/apgd.c - accelerated projected gradient descent.
  *
  * Nesterov's method in the metric x = gamma / s, by default s_n = N_nn^-1/2, s_t = N_tt^-1/2 (anisotropic; of N + E),
- * in which the cone stays circular with mu s_n / s_t. Momentum is dropped whenever it points uphill (gradient restart).
- * The step is 1/L, with L an estimate of the largest eigenvalue of S (N + E) S. L comes from a few power iterations, is
- * kept from solve to solve and lowered by the factor `forget` each time. It is raised at once when two consecutive
- * gradients show a larger curvature |g - g'| / |x - x'| and the difference exceeds rounding (backend/momentum.h). Under
- * Coulomb's law De Saxce's shift of the current iterate is added to the gradient in every step: no outer loop is
- * needed, and momentum has a bound that follows the residual. There is no test on the objective, whose changes vanish
- * in rounding once x is accurate to a relative 1e-8 or so. One product per iteration. */
+ * in which the cone stays circular with mu s_n / s_t. With `restart` momentum is dropped whenever it points uphill
+ * (gradient restart). The step is 1/L, with L an estimate of the largest eigenvalue of S (N + E) S. L comes from a few
+ * power iterations, is kept from solve to solve and lowered by the factor `forget` each time. L is raised, and momentum
+ * dropped, when two consecutive gradients show a larger curvature |g - g'| / |x - x'| and the difference exceeds
+ * rounding (backend/momentum.h).
+ *
+ * Under Coulomb's law De Saxce's shift of the current iterate is added to the gradient in every step: no outer loop is
+ * needed. Momentum has a bound that follows the residual.
+ *
+ * There is no test on the objective, whose changes vanish in rounding once x is accurate to a relative 1e-8 or so. One
+ * product per iteration. */
 #include "solvers/driver/chunk.h"
 
 #include "backend/run.h"
