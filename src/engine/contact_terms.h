@@ -302,8 +302,8 @@ TALUS_INLINE double talus_elastic_overlap(const TalusBuildOptions *o, const Talu
 
 /* Returns talus_elastic_overlap over its limit, elastic_overlap times size; 0 for an overlap error, which a stiffer spring
  * would not reduce. */
-TALUS_INLINE double talus_contact_strain(const TalusBuildOptions *o, const TalusHardening *s,
-                                         double gap, double size, double gamma)
+TALUS_INLINE double talus_contact_overlap_ratio(const TalusBuildOptions *o, const TalusHardening *s,
+                                                double gap, double size, double gamma)
 {
     return talus_is_overlap_error(o, gap, size, s->overlap_rate)
                ? 0.0
@@ -320,16 +320,16 @@ TALUS_INLINE double talus_contact_offset(const TalusOperator *op, int64_t i, con
     double bias = talus_contact_bias(law, o->h, o->recovery, o->gravity, gap, size);
     if (law->restitution == 0.0)
         return bias;
-    double u[3], change = 0.0; /* minus the change of u_n by gravity and loads within h */
+    double u[3], change = 0.0; /* change: of u_n by gravity and loads within h */
     const double *n = op->frame[i];
     int b = op->pair[i][1];
     /* gravity changes both velocities alike, unless b is fixed, driven or asleep */
     if (b < 0 || op->body[b][3] == 0.0)
-        change = talus_dot(o->gravity_change, talus_vec3(n[0], n[1], n[2]));
+        change = -talus_dot(o->gravity_change, talus_vec3(n[0], n[1], n[2]));
     if (load)
-        change -= talus_load_velocity(op, i, o->h, load);
+        change += talus_load_velocity(op, i, o->h, load);
     talus_block_velocity(op, i, u);
-    return talus_rebound_offset(law, o, gap, u[0] + change, u[0], bias);
+    return talus_rebound_offset(law, o, gap, u[0] - change, u[0], bias);
 }
 
 /* Returns the radius of the surface on which a body rolls: radius of a sphere, capsule or cylinder, least semi-axis of an

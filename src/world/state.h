@@ -87,8 +87,9 @@ struct TalusWorld {
     /* J: energy of compliant contacts and kinetic energy at the end of the last step or part; *_before: at the start of
      * the current step, for a rollback */
     double elastic, kinetic, elastic_before, kinetic_before;
-    /* rough_first: true if the next solve begins roughly (step.c); rough_first_before: its value at the start of the
-     * current step, for a rollback */
+    /* rough_first: true if the last part found missing contacts and took many iterations, so the next part begins with a
+     * rough solve if its contacts are compliant (step.c). rough_first_before: rough_first at the start of the current
+     * step, for a rollback */
     bool rough_first, rough_first_before;
     double last_compliance; /* compliance of the last successful step; below 0: there was none */
     TalusMasses masses;     /* of the bodies at the time when their counts were mass_counts */
@@ -98,7 +99,7 @@ struct TalusWorld {
     double part_time;  /* s: start of the current part of the step */
     double compliance; /* of the step's contacts (talus_world_compliance) */
     double
-        strain; /* from the engine's compute_velocities: largest elastic overlap over its limit */
+        overlap_ratio; /* largest elastic overlap over its limit, from the engine's compute_velocities */
     /* true if the solve changed some velocity by more than talus_velocity_change_limit */
     bool velocities_changed;
     double min_size; /* m: smallest size of a free body; infinite if there is none */

@@ -314,8 +314,8 @@ static TalusProblemSizes problem_sizes(const CpuEngine *e)
 
 /* ---- after a solve ---- */
 
-/* Partial: largest overlap after the step by relative compliance, over its limit. */
-static void measure_strain(void *context, int64_t begin, int64_t end, int64_t chunk)
+/* Partial: largest talus_contact_overlap_ratio of the chunk; 0 if none of its contacts has relative compliance. */
+static void measure_overlap_ratio(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const BuildContext *c = context;
     CpuEngine *e = c->engine;
@@ -327,19 +327,19 @@ static void measure_strain(void *context, int64_t begin, int64_t end, int64_t ch
             continue;
         const TalusContact *contact = &e->contacts->contact[i];
         double gamma = c->gamma[c->op->rows * i], size = cpu_contact_size(e, contact);
-        largest = fmax(largest, talus_contact_strain(o, &s, contact->gap, size, gamma));
+        largest = fmax(largest, talus_contact_overlap_ratio(o, &s, contact->gap, size, gamma));
     }
     e->partial[chunk][0] = largest;
 }
 
-double cpu_largest_strain(CpuEngine *e)
+double cpu_largest_overlap_ratio(CpuEngine *e)
 {
     int count = e->contacts->count;
     double largest = 0.0;
     if (!(e->build_options.compliance > 0.0))
         return 0.0;
     BuildContext c = build_context(e);
-    talus_parallel(e->pool, count, CPU_GRAIN, measure_strain, &c);
+    talus_parallel(e->pool, count, CPU_GRAIN, measure_overlap_ratio, &c);
     for (int64_t i = 0; i < talus_chunks(count, CPU_GRAIN); i++)
         largest = fmax(largest, e->partial[i][0]);
     return largest;

@@ -54,11 +54,12 @@ typedef struct CpuEngine {
     TalusVec3 *free_velocity;   /* [slots]: v + h g + h f/m if free, v if driven, else 0 */
     TalusVec3 *solved_velocity; /* [slots], for redetection */
     TalusVec3 *solved_spin;     /* [slots], likewise */
-    uint8_t *changed; /* [slots]: 1 if the velocity changed beyond the limit of find_missed */
+    uint8_t *changed; /* [slots]: 1 if the velocity changed beyond the limit of find_missing */
     const TalusVec3
-        *detection_velocity;         /* of the last detection: free_velocity or solved_velocity */
-    const double (*solved)[8];       /* records of the last solve, in the problem's memory */
-    bool missed_searched;            /* the detector holds the contacts that find_missed found */
+        *detection_velocity;   /* of the last detection: free_velocity or solved_velocity */
+    const double (*solved)[8]; /* records of the last solve, in the problem's memory */
+    bool
+        missing_searched; /* true if find_missing has searched since the last solve: the detector holds its contacts */
     TalusBuildOptions build_options; /* options of the last build */
     /* [contacts], filled if build_options.compliance > 0: TalusHardening.overlap_rate; -1: the contact has no relative
      * compliance */
@@ -198,9 +199,8 @@ void cpu_sum_contacts(CpuEngine *e, TalusLoopFn *fn, void *context, int columns,
 /* Writes records, lengths and inverse inertias of all bodies of the problem. The records have the free velocities without
  * attraction and motors. */
 void cpu_fill_bodies(CpuEngine *e);
-/* Returns, after a solve, `strain` of the operation compute_velocities: the largest overlap by relative compliance over its
- * limit. */
-double cpu_largest_strain(CpuEngine *e);
+/* Returns, after a solve, `overlap_ratio` of the operation compute_velocities. */
+double cpu_largest_overlap_ratio(CpuEngine *e);
 
 /* ---- ledger.c ---- */
 /* Adds the works of contacts and their elastic energies to the ledger, stores the solved impulses in the contact list and

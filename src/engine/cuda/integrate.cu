@@ -34,8 +34,9 @@ static __global__ void count_velocity_changes(CuPartials partials, double *total
 }
 
 /* Finds the largest ratio, over contacts with relative compliance, of the overlap after the step to its limit. */
-static __global__ void find_largest_strain(CuPartials partials, double *totals, CuLawInputs f,
-                                           TalusOperator op, const double *gamma)
+static __global__ void find_largest_overlap_ratio(CuPartials partials, double *totals,
+                                                  CuLawInputs f, TalusOperator op,
+                                                  const double *gamma)
 {
     double v[1] = {0.0};
     const TalusBuildOptions &o = f.options;
@@ -45,13 +46,14 @@ static __global__ void find_largest_strain(CuPartials partials, double *totals, 
             continue;
         double size = cu_contact_size(f, i);
         TalusHardening s = talus_hardening(&op, i, law, &o, f.list.gap[i], size, f.list.impulse[i]);
-        v[0] = larger(v[0], talus_contact_strain(&o, &s, f.list.gap[i], size, gamma[op.rows * i]));
+        v[0] = larger(v[0],
+                      talus_contact_overlap_ratio(&o, &s, f.list.gap[i], size, gamma[op.rows * i]));
     }
     write_totals<0, 1>(partials, totals, v);
 }
 
 TalusStatus cu_engine_compute_velocities(TalusEngine *e, double limit, bool *changed,
-                                         double *strain)
+                                         double *overlap_ratio)
 {
     const TalusOperator *op = &e->step.op;
     double found[2] = {0.0, 0.0};
@@ -61,11 +63,11 @@ TalusStatus cu_engine_compute_velocities(TalusEngine *e, double limit, bool *cha
                 limit * limit);
     bool soft = e->step.options.compliance > 0.0;
     if (soft)
-        launch_sums(e->cu, find_largest_strain, op->blocks, e->cu->totals + 1, cu_law_inputs(e),
-                    *op, e->step.gamma.at);
+        launch_sums(e->cu, find_largest_overlap_ratio, op->blocks, e->cu->totals + 1,
+                    cu_law_inputs(e), *op, e->step.gamma.at);
     cu_totals_get(e->cu, soft ? 2 : 1, found);
     *changed = found[0] > 0.0;
-    *strain = found[1];
+    *overlap_ratio = found[1];
     return cu_check(e->cu);
 }
 

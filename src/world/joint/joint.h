@@ -73,7 +73,7 @@ typedef struct TalusJointBlock {
     TalusVec3 error;
     int mask;                /* bit k: row k is constrained; 0: a limit */
     double bias, compliance; /* m/s, 1/kg */
-    double max_effort;       /* N s: largest impulse of a row; INFINITY: no bound */
+    double max_impulse;      /* N s: largest impulse of a row; INFINITY: no bound */
     double lever;            /* torque over force, m, if the coordinate is an angle; else 1 */
 } TalusJointBlock;
 

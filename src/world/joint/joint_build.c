@@ -36,7 +36,7 @@ static void append_block(BlockWriter *c, TalusJointBlock block, int part,
     block.joint = c->index;
     block.part = part;
     block.offset = talus_sub(block.arm[1], pose->arm[1]);
-    bool free = block.mask != 0 && block.max_effort == INFINITY;
+    bool free = block.mask != 0 && block.max_impulse == INFINITY;
     joints->any_compliance = joints->any_compliance || block.compliance > 0.0;
     joints->block[free ? c->free++ : c->bounded++] = block;
 }
@@ -71,11 +71,10 @@ static void append_motor(BlockWriter *c, const TalusJointPose *pose)
     double target = lever * motor_target(c->joint, end);
     double rate = end > motor->start ? lever * motor->rate : 0.0;
     double y = lever * pose->coordinate;
-    block.max_effort = motor->max_effort * c->h / lever;
-    if (isfinite(
-            motor
-                ->max_effort)) /* stays finite after overflow, because count_bounded counts this block as bounded */
-        block.max_effort = fmin(block.max_effort, DBL_MAX);
+    block.max_impulse = motor->max_effort * c->h / lever;
+    /* count_bounded counts this block as bounded: a product that overflows must not become INFINITY, no bound */
+    if (isfinite(motor->max_effort))
+        block.max_impulse = fmin(block.max_impulse, DBL_MAX);
     if (motor->kind == TALUS_MOTOR_SPEED)
         block.bias = -target;
     else if (motor->stiffness + motor->damping > 0.0)
@@ -198,7 +197,7 @@ static void fill_block(TalusWorld *world, const TalusJointBlock *block, int64_t 
     talus_frame_from_normal(op->frame[i], n.x, n.y, n.z);
     fill_arms(op, length, i, arm);
     op->bias[i] = block->bias;
-    op->mu[i] = limit ? 0.0 : block->max_effort;
+    op->mu[i] = limit ? 0.0 : block->max_impulse;
     op->model[i] = (TalusBlockModel){.section = limit ? TALUS_SECTION_NONE : TALUS_SECTION_JOINT,
                                      .law = TALUS_LAW_CCP,
                                      .sides = (uint16_t)block->mask};
@@ -219,7 +218,7 @@ static void fill_gamma(TalusWorld *world, const TalusJointBlock *block, int64_t 
         if (limit ? k > 0 : !(block->mask >> k & 1))
             g[k] = 0.0;
         else
-            g[k] = fmin(block->max_effort, fmax(limit ? 0.0 : -block->max_effort, g[k]));
+            g[k] = fmin(block->max_impulse, fmax(limit ? 0.0 : -block->max_impulse, g[k]));
 }
 
 void talus_joints_fill_problem(TalusWorld *world, double ratio)

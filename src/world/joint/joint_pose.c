@@ -99,7 +99,7 @@ static TalusJointBlock point_block(const TalusJointPose *p, int mask, TalusVec3 
                              .normal = normal,
                              .error = p->separation,
                              .mask = mask,
-                             .max_effort = INFINITY,
+                             .max_impulse = INFINITY,
                              .lever = 1.0};
     return block;
 }

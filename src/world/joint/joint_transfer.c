@@ -49,7 +49,7 @@ static TalusStatus list_jointed_bodies(TalusWorld *world)
     return TALUS_OK;
 }
 
-/* Driven bodies are up to date on the host. */
+/* Driven bodies are not downloaded: the host computes their motion. */
 TalusStatus talus_joints_download_bodies(TalusWorld *world)
 {
     TalusJointExchange *x = &world->joints.exchange;

@@ -100,13 +100,13 @@ static double hardening_ratio(const TalusWorld *world)
 static TalusBuildOptions make_build_options(TalusWorld *world, double h, bool soften)
 {
     update_masses(world);
-    bool heavy = world->gravity_norm > 0.0;
+    bool has_gravity = world->gravity_norm > 0.0;
     double compliance = world->compliance = talus_world_compliance(world);
     TalusBuildOptions options = {
         .h = h,
         .impulse_ratio = world->impulse_step > 0.0 ? h / world->impulse_step : 0.0,
         /* with gravity in units of sqrt(g size) of each contact (talus_contact_bias), else in m/s */
-        .recovery = world->def.recovery * (heavy ? 1.0 : world->reference_speed),
+        .recovery = world->def.recovery * (has_gravity ? 1.0 : world->reference_speed),
         .gravity = world->gravity_norm,
         /* the stiffness of a whole step in its parts too, so that halving does not throw resting bodies up */
         .compliance = compliance * (world->def.step / h) * (world->def.step / h),
@@ -152,24 +152,24 @@ double talus_velocity_change_limit(const TalusWorld *world, double h)
 TalusStatus talus_stage_velocities(TalusWorld *world, double h)
 {
     double start = talus_now();
-    TALUS_TRY(world->engine.ops->compute_velocities(world->engine.self,
-                                                    talus_velocity_change_limit(world, h),
-                                                    &world->velocities_changed, &world->strain));
+    TALUS_TRY(world->engine.ops->compute_velocities(
+        world->engine.self, talus_velocity_change_limit(world, h), &world->velocities_changed,
+        &world->overlap_ratio));
     world->info.solve_seconds += talus_now() - start;
     return TALUS_OK;
 }
 
-TalusStatus talus_stage_find_missed(TalusWorld *world, double h, bool *missed)
+TalusStatus talus_stage_find_missing(TalusWorld *world, double h, bool *missing)
 {
     double start = talus_now();
     TalusDetectOptions options = talus_detect_options(world, h);
     TalusEngineCounts counts;
-    *missed = world->velocities_changed;
-    if (!*missed || !world->engine.ops->find_missed)
+    *missing = world->velocities_changed;
+    if (!*missing || !world->engine.ops->find_missing)
         return TALUS_OK;
-    TALUS_TRY(world->engine.ops->find_missed(
+    TALUS_TRY(world->engine.ops->find_missing(
         world->engine.self, &options, talus_velocity_change_limit(world, h),
-        world->def.tolerance * world->reference_speed, missed));
+        world->def.tolerance * world->reference_speed, missing));
     world->engine.ops->get_counts(world->engine.self, &counts);
     world->clipped_bodies = counts.clipped_bodies;
     world->info.detect_seconds += talus_now() - start;
