@@ -73,8 +73,8 @@ TalusStatus talus_fclib_asymmetry(const TalusFclib *fclib, double *out);
 TalusStatus talus_fclib_problem(const TalusFclib *fclib, const TalusFrictionModel *model,
                                 TalusPool *pool, TalusProblem **out);
 
-/* Sets fclib->solution from impulses in the rows of the problem that talus_fclib_problem made: r in the rows of the file;
- * u, v and l from the file's matrices (W as stored). */
+/* Sets fclib->solution from impulses in the rows of the problem that talus_fclib_problem made: r in the rows of the
+ * file; u, v and l from the file's matrices (W as stored). */
 TalusStatus talus_fclib_set_solution(TalusFclib *fclib, const TalusProblem *problem,
                                      const double *gamma);
 /* Writes the impulses of a point of the file into `gamma`, in the problem's rows. */

@@ -68,7 +68,8 @@ TalusStatus talus_output_step(TalusOutput *output, const TalusWorld *world,
 TalusStatus talus_output_check(const TalusOutput *output);
 /* Does talus_output_check and flushes all rows and frames to the disk. */
 TalusStatus talus_output_sync(TalusOutput *output);
-/* Does talus_output_sync, then writes a checkpoint of the world, which lists all files with their lengths and checksums. */
+/* Does talus_output_sync, then writes a checkpoint of the world, which lists all files with their lengths and
+ * checksums. */
 TalusStatus talus_output_checkpoint(TalusOutput *output, const TalusWorld *world, const char *note);
 /* After a failed check: writes a checkpoint to the open directory, wherever it is now, and its path to `path`. Fails if
  * the directory was removed. If `world` is NULL, the last checkpoint stays. */

@@ -1,9 +1,9 @@
 /* talus/joint.h - joints between two bodies, or a body and the fixed world.
  *
  * A joint adds one to three blocks to the step's problem (docs/how-to/joints.md), solved with the contacts: heyn-2012
- * Eq. (5). A joint is defined in the world frame, at the bodies' poses when the joint is added. Coordinate and speed are
- * those of body a relative to body b; the coordinate is 0 at that pose, but of DISTANCE and SPRING it is a length. Force
- * and torque act on a. */
+ * Eq. (5). A joint is defined in the world frame, at the bodies' poses when the joint is added. Coordinate and speed
+ * are those of body a relative to body b; the coordinate is 0 at that pose, but of DISTANCE and SPRING it is a length.
+ * Force and torque act on a. */
 #ifndef TALUS_JOINT_H
 #define TALUS_JOINT_H
 
@@ -38,8 +38,8 @@ typedef enum TalusMotorKind {
 /* Motor of the joint's coordinate. Units are rad and N m for an angle, m and N for a length. */
 typedef struct TalusMotorDef {
     TalusMotorKind kind;
-    /* the motor's target at time t is target + rate (t - t0), t0 the later of `start` and the time at which the motor was
-     * set */
+    /* the motor's target at time t is target + rate (t - t0), t0 the later of `start` and the time at which the motor
+     * was set */
     double target, rate;
     double start;      /* s: before this time the target is 0 and a torque motor is off */
     double max_effort; /* infinite: no limit */

@@ -85,8 +85,8 @@ int talus_problem_size(const TalusProblem *problem); /* rows times blocks */
 int talus_problem_bodies(const TalusProblem *problem);
 double talus_problem_mu(const TalusProblem *problem, int block);
 
-/* Writes the problem's data to a def for talus_problem_create. The def's arrays are the problem's, valid until the problem
- * changes. */
+/* Writes the problem's data to a def for talus_problem_create. The def's arrays are the problem's, valid until the
+ * problem changes. */
 TalusStatus talus_problem_export(TalusProblem *problem, TalusProblemDef *def);
 
 /* Returns the impulses gamma, [size]; the caller may write a starting point. */
@@ -116,9 +116,10 @@ typedef struct TalusResidual {
 void talus_problem_residual(TalusProblem *problem, const double *gamma, TalusResidual *out);
 
 /* Rounding unit. The rounding error of the natural residual is estimated by TALUS_ROUNDING times |N| |gamma| + |q|, the
- * size of the terms of the gradient (docs/reference/metrics.md). rms: root mean square over blocks; max: twice the value of the largest block,
- * because single blocks scatter. The estimate is no bound: measured errors were mostly below 0.4 of it, at most 1.8 times.
- * Impulses so large that rounding hides the velocities are no solution, however small the residual. */
+ * size of the terms of the gradient (docs/reference/metrics.md). rms: root mean square over blocks; max: twice the
+ * value of the largest block, because single blocks scatter. The estimate is no bound: measured errors were mostly
+ * below 0.4 of it, at most 1.8 times. Impulses so large that rounding hides the velocities are no solution, however
+ * small the residual. */
 #define TALUS_ROUNDING 0x1p-52
 
 /* Computes the objective that the problem minimises. */
@@ -157,8 +158,8 @@ typedef struct TalusMetrics {
 
 TalusStatus talus_problem_measure(TalusProblem *problem, const double *gamma, TalusMetrics *out);
 
-/* Open: gamma = 0. Sliding: a tangential bound, or a finite bound of a joint, is reached. Sticking: all other blocks, also
- * a loaded block without friction. */
+/* Open: gamma = 0. Sliding: a tangential bound, or a finite bound of a joint, is reached. Sticking: all other blocks,
+ * also a loaded block without friction. */
 typedef enum TalusBlockState {
     TALUS_BLOCK_OPEN,
     TALUS_BLOCK_SLIDING,

@@ -60,8 +60,8 @@ void talus_section_format(TalusFrictionModel model, char *text, size_t size);
 TalusStatus talus_model_check(TalusFrictionModel model);
 
 /* Projects one block of 1, 3 or 6 rows in place (Euclidean): onto the cone (ccp, coulomb), onto the prism with the
- * bounds of the normal impulse `estimate` (fixed), or onto the box of a joint. `moment_mu`: coefficients of spinning and
- * rolling friction for 6 rows, else NULL. One row is projected onto the half line under every model. */
+ * bounds of the normal impulse `estimate` (fixed), or onto the box of a joint. `moment_mu`: coefficients of spinning
+ * and rolling friction for 6 rows, else NULL. One row is projected onto the half line under every model. */
 void talus_set_project(TalusFrictionModel model, int rows, double mu, const double *moment_mu,
                        double estimate, double *gamma);
 

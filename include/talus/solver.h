@@ -49,9 +49,9 @@ typedef struct TalusSolveInfo {
     size_t memory_bytes;
 } TalusSolveInfo;
 
-/* Called after each iteration whose residual is known; in an outer loop the residual is that of the current convex problem.
- * Returning false stops the solve (outcome budget). The monitor must not call functions of the problem, whose work space
- * is in use. */
+/* Called after each iteration whose residual is known; in an outer loop the residual is that of the current convex
+ * problem. Returning false stops the solve (outcome budget). The monitor must not call functions of the problem, whose
+ * work space is in use. */
 typedef bool TalusMonitor(void *user, int iteration, int products, double residual);
 
 /* An iterate of a running solve, for an observer. The observer is called at the start, after every iteration at first,
@@ -107,15 +107,15 @@ const char *talus_outcome_name(TalusOutcome outcome);
  *
  * "auto" under Coulomb's law, the default of worlds, begins with apgd or, if contacts are compliant, mostly of spheres,
  * and the tolerance is at least 0.5 % of the reference speed (10 % on a device), with gs-coulomb (omega 1.5) and then
- * apgd. Under other laws it begins with gs (omega 1.5) if the tolerance is at least 10 % of the speed, with apgd if it is
- * at least 1e-4 of it, else, or if the speed is unknown, with lbfgs-fb. With free joints it never begins with sweeps,
- * which do not have them eliminated. On the host, for a tolerance above 0, a direct method takes over within the same
- * budget after as many iterations as it is worth: ipm-soc (no friction, ccp on the disc), ipm-chol (ccp on squares and
- * polygons) or prox (coulomb on the disc; in small steps after half of the budget at the latest); fixed bounds go to
- * lbfgs-fb in the same way. The direct method comes first if the speed is unknown, there are at most 300 blocks and the
- * tolerance is below 1e-7 of the residual at the start; under Coulomb's law, for matrices of at most 1,000 blocks. If it
- * fails, the first method continues; under Coulomb's law without a reference speed, continuation comes before that. Small
- * steps with very different masses have other rules (docs/reference/solvers.md). */
+ * apgd. Under other laws it begins with gs (omega 1.5) if the tolerance is at least 10 % of the speed, with apgd if it
+ * is at least 1e-4 of it, else, or if the speed is unknown, with lbfgs-fb. With free joints it never begins with
+ * sweeps, which do not have them eliminated. On the host, for a tolerance above 0, a direct method takes over within
+ * the same budget after as many iterations as it is worth: ipm-soc (no friction, ccp on the disc), ipm-chol (ccp on
+ * squares and polygons) or prox (coulomb on the disc; in small steps after half of the budget at the latest); fixed
+ * bounds go to lbfgs-fb in the same way. The direct method comes first if the speed is unknown, there are at most 300
+ * blocks and the tolerance is below 1e-7 of the residual at the start; under Coulomb's law, for matrices of at most
+ * 1,000 blocks. If it fails, the first method continues; under Coulomb's law without a reference speed, continuation
+ * comes before that. Small steps with very different masses have other rules (docs/reference/solvers.md). */
 TalusStatus talus_solver_create(const char *spec, TalusSolver **out);
 void talus_solver_destroy(TalusSolver *solver);
 

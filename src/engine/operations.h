@@ -72,15 +72,16 @@ OPERATION(TalusStatus, build, (TalusEngine *engine, const TalusBuildOptions *opt
           TalusOperator **op, double **gamma, TalusBuildReport *report))
 /* After a solve: computes the solved velocities v_f + M^-1 D gamma, which the operations below use. *changed: true if
  * some free body's linear velocity differs by more than `limit`, m/s, from the velocity that detection used.
- * *overlap_ratio: the largest overlap after the step (talus_elastic_overlap) over its limit, elastic_overlap times size,
- * of contacts with relative compliance, except those with an overlap error (TalusHardening); 0 if there are none. */
+ * *overlap_ratio: the largest overlap after the step (talus_elastic_overlap) over its limit, elastic_overlap times
+ * size, of contacts with relative compliance, except those with an overlap error (TalusHardening); 0 if there are
+ * none. */
 OPERATION(TalusStatus, compute_velocities, (TalusEngine *engine, double limit, bool *changed,
           double *overlap_ratio))
 /* Searches for missing contacts of the bodies whose velocities changed by more than `limit`, m/s. *missing: true if the
- * list lacks a contact whose gap, moved by the solved velocities, ends below -h `tolerance` (m/s); redetect then adds the
- * contacts found. Pairs that have a contact are not searched if each body is convex or a plane. Without general contacts
- * there is no search and *missing is true: redetection of spheres is cheap. Where this operation is NULL the caller acts
- * as if *missing were true. */
+ * list lacks a contact whose gap, moved by the solved velocities, ends below -h `tolerance` (m/s); redetect then adds
+ * the contacts found. Pairs that have a contact are not searched if each body is convex or a plane. Without general
+ * contacts there is no search and *missing is true: redetection of spheres is cheap. Where this operation is NULL the
+ * caller acts as if *missing were true. */
 SHARED_ONLY(TalusStatus, find_missing, (TalusEngine *engine, const TalusDetectOptions *options,
             double limit, double tolerance, bool *missing))
 /* Probes of the solved step: request_probes, before integrate, tells the engine to sum over probe[count], an array that
@@ -91,8 +92,8 @@ OPERATION(TalusStatus, get_probes, (TalusEngine *engine, TalusProbeSums *sums, i
 OPERATION(TalusStatus, store_impulses, (TalusEngine *engine))
 /* Stores gamma in the contact list, computes the requested probes, moves the bodies by h and fills the ledger. First
  * checks that the solved velocities lead to a finite state; if not, returns TALUS_ERR_NUMERIC, with a body's id in the
- * message if some speed is not below 1e150, and leaves bodies and contacts as they were. Afterwards the problem's records
- * of free bodies hold the mean of solved velocities and free velocities (without attraction and motors). */
+ * message if some speed is not below 1e150, and leaves bodies and contacts as they were. Afterwards the problem's
+ * records of free bodies hold the mean of solved velocities and free velocities (without attraction and motors). */
 OPERATION(TalusStatus, integrate, (TalusEngine *engine, double h, TalusVec3 gravity, long long step,
           TalusEngineLedger *ledger))
 

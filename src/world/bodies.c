@@ -114,6 +114,7 @@ static TalusStatus check_batch_body(const TalusWorld *world, const TalusBodyBatc
     return TALUS_OK;
 }
 
+/* Refuses a force or torque that is not finite, or on fixed bodies. */
 static TalusStatus check_force(const TalusBodyBatch *batch)
 {
     TalusVec3 f = batch->force, t = batch->torque;

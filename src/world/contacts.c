@@ -4,6 +4,7 @@
 
 #include "collide/contact_arms.h"
 
+/* Returns the normal impulse of contact i on b, N s; below 0: the contact pulls. */
 static double normal_impulse(const TalusContactList *list, int i)
 {
     return talus_dot(list->impulse[i], list->contact[i].normal);

@@ -1,9 +1,9 @@
 /* world/drive.c - driven bodies: prescribed motion.
  *
- * The problem's record of a driven body has its velocity, and zero inverse mass and inertia: so D'v_f contains its share
- * of the contact velocities. The pose of a driven body at the end of a step, or of a part of a halved step, is a closed
- * form in time, so that nothing drifts. Its velocity is the one that leads to that pose within the step, so that contacts
- * and poses agree. */
+ * The problem's record of a driven body has its velocity, and zero inverse mass and inertia: so D'v_f contains its
+ * share of the contact velocities. The pose of a driven body at the end of a step, or of a part of a halved step, is a
+ * closed form in time, so that nothing drifts. Its velocity is the one that leads to that pose within the step, so that
+ * contacts and poses agree. */
 #include "world/drive.h"
 #include "engine/contact_terms.h"
 #include "world/ids.h"
@@ -18,7 +18,7 @@
 
 enum { DRIVE_COOKIE = 0x7a10d71e };
 
-#define TURN 6.28318530717958647692
+#define TURN 6.28318530717958647692 /* 2 pi, rad */
 
 TalusDriveDef talus_drive_def_default(void)
 {

@@ -13,7 +13,7 @@
 typedef struct BuildContext {
     CpuEngine *engine;
     TalusOperator *op;
-    double *length, *gamma;
+    double *length, *gamma; /* of the problem: lengths of bodies, impulses */
 } BuildContext;
 
 static BuildContext build_context(CpuEngine *e)
@@ -25,6 +25,7 @@ static BuildContext build_context(CpuEngine *e)
 
 /* ---- bodies ---- */
 
+/* Writes records, lengths and inverse inertias of a chunk of slots. */
 static void fill_bodies(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
@@ -122,7 +123,8 @@ static double contact_offset(const BuildContext *c, int64_t i, const TalusContac
     return talus_contact_offset(c->op, i, law, &e->build_options, contact->gap, size, load);
 }
 
-/* Writes contact i of the problem: pair, frame, law, arms, offset, compliance and initial impulse (without attraction). */
+/* Writes contact i of the problem: pair, frame, law, arms, offset, compliance and initial impulse (without attraction);
+ * and engine->overlap_rate[i], if contacts have relative compliance. */
 static void fill_contact(const BuildContext *c, int64_t i, const TalusContact *contact, double size)
 {
     const CpuEngine *e = c->engine;
@@ -195,6 +197,7 @@ static int count_joint_blocks(const CpuEngine *e)
     return e->joints.bounded + e->joints.free;
 }
 
+/* Writes block i of the problem from a joint's block. */
 static void fill_joint(const BuildContext *c, const TalusEngineJoint *joint, int64_t i)
 {
     TalusOperator *op = c->op;
@@ -261,8 +264,8 @@ static void fill_initial_impulses(void *context, int64_t begin, int64_t end, int
     }
 }
 
-/* Adds the attractive impulses c h (talus_attractive_impulse) to the free velocities: v_f <- v_f - M^-1 D (c h e_n), e_n
- * being 1 on normal rows of contacts. gamma serves as work space and then gets the initial impulses again. */
+/* Adds the attractive impulses c h (talus_attractive_impulse) to the free velocities: v_f <- v_f - M^-1 D (c h e_n),
+ * e_n being 1 on normal rows of contacts. gamma serves as work space and then gets the initial impulses again. */
 static void add_attraction(BuildContext *c)
 {
     CpuEngine *e = c->engine;
@@ -347,7 +350,8 @@ double cpu_largest_overlap_ratio(CpuEngine *e)
 
 /* ---- the whole problem, softened ---- */
 
-/* Adds build_options.soften times N_nn to the compliance of contacts and joint limits, then finishes the problem again. */
+/* Adds build_options.soften times (N + E)_nn to the compliance of contacts and joint limits, then finishes the problem
+ * again. */
 static TalusStatus soften_contacts(CpuEngine *e)
 {
     TalusOperator *op = talus_problem_operator(e->problem);

@@ -8,14 +8,15 @@
 
 /* ---- detection ---- */
 
+/* For compute_free_velocities. */
 typedef struct FreeContext {
     CpuEngine *engine;
     double h;
     TalusVec3 change; /* h g */
 } FreeContext;
 
-/* Writes the free velocities of a chunk of slots. Partials, over free bodies: 0, or NaN if a state is not finite; smallest
- * size. */
+/* Writes the free velocities of a chunk of slots. Partials, over free bodies: 0, or NaN if a state is not finite;
+ * smallest size. */
 static void compute_free_velocities(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const FreeContext *c = context;
@@ -39,7 +40,8 @@ static void compute_free_velocities(void *context, int64_t begin, int64_t end, i
     e->partial[chunk][1] = least;
 }
 
-/* Fails with the id of the first free body whose state is not finite; TALUS_OK if there is none. */
+/* Fails with the id of the first free body whose position, free velocity or spin has no finite square; TALUS_OK if
+ * there is none. */
 static TalusStatus fail_on_bad_state(const CpuEngine *e)
 {
     const TalusBodyArrays *b = &e->bodies;
@@ -132,16 +134,16 @@ TalusStatus cpu_detect(TalusEngine *engine, const TalusDetectOptions *options, T
 
 /* ---- redetection ----
  *
- * Detection uses the velocities before the solve. The solve may push a body towards another with which it has no contact.
- * Two bodies outside each other's envelope can touch only if the changes of their velocities add up to more than the
- * speed-independent part of the envelope over h. If no velocity has changed by more than half of that
- * (talus_velocity_change_limit), no contact is missing. Otherwise contacts are detected again with the solved velocities,
- * and the step is solved again, starting from its present impulses.
+ * Detection uses the velocities before the solve. The solve may push a body towards another with which it has no
+ * contact. Two bodies outside each other's envelope can touch only if the changes of their velocities add up to more
+ * than the speed-independent part of the envelope over h. If no velocity has changed by more than half of that
+ * (talus_velocity_change_limit), no contact is missing. Otherwise contacts are detected again with the solved
+ * velocities, and the step is solved again, starting from its present impulses.
  *
  * Redetection is cheap for spheres only. With general contacts, find_missing first searches around the bodies whose
  * velocities changed: a contact is missing if such a body ends the step overlapping another body, at a point without a
- * contact, by more than h times the tolerance. If no contact is missing, the step stands. Otherwise the missing contacts
- * are added to the list, and the step is solved again. */
+ * contact, by more than h times the tolerance. If no contact is missing, the step stands. Otherwise the missing
+ * contacts are added to the list, and the step is solved again. */
 
 typedef struct ChangeContext {
     CpuEngine *engine;
@@ -182,6 +184,7 @@ TalusStatus cpu_compute_velocities(TalusEngine *engine, double limit, bool *chan
     return TALUS_OK;
 }
 
+/* Writes solved_velocity of a chunk of slots. */
 static void copy_solved_velocities(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     CpuEngine *e = context;

@@ -119,6 +119,7 @@ void cpu_drop_impulses(TalusEngine *engine, int slot)
 
 /* ---- snapshot ---- */
 
+/* Reserves memory of the snapshot for `slots` bodies and the contacts of `list`. */
 static TalusStatus reserve_snapshot(CpuSnapshot *s, size_t slots, const TalusContactList *list)
 {
     size_t contacts = (size_t)list->count;

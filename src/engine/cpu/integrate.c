@@ -14,7 +14,7 @@ typedef struct IntegrateContext {
     CpuEngine *engine;
     const double (*velocity)[8]; /* solved */
     double (*before)
-        [8]; /* records of the problem: free velocities, after check_and_average means of free and solved */
+        [8]; /* the problem's records: free velocities, then their means with the solved ones */
     const double *length;
     double h;
     TalusVec3 gravity;
@@ -22,9 +22,9 @@ typedef struct IntegrateContext {
 
 /* ---- check before anything changes ---- */
 
-/* For each free body of a group: checks the solved velocity and the state to which it leads; sums the work of gravity and
- * forces, m (v_f^2 - v^2)/2; overwrites the free velocity in the record by the mean of free and solved velocity, at which
- * contacts do their works. Partials: 0, or NaN if a check failed; the work of gravity and forces. */
+/* For each free body of a group: checks the solved velocity and the state to which it leads; sums the work of gravity
+ * and forces, m (v_f^2 - v^2)/2; overwrites the free velocity in the record by the mean of free and solved velocity, at
+ * which contacts do their works. Partials: 0, or NaN if a check failed; the work of gravity and forces. */
 static void check_and_average(void *context, int64_t begin, int64_t end, int64_t group)
 {
     const IntegrateContext *c = context;

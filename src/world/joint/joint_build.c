@@ -22,8 +22,8 @@
 
 typedef struct BlockWriter {
     TalusWorld *world;
-    const TalusJoint *joint;
-    int index;
+    const TalusJoint *joint; /* whose blocks are appended */
+    int index;               /* of the joint in TalusJoints.joint */
     double h;
     int bounded, free; /* index of the next block of each kind (TalusJoints) */
 } BlockWriter;
@@ -169,6 +169,7 @@ static int problem_body(const TalusWorld *world, int slot)
     return slot >= 0 && world->bodies.mobility[slot] != TALUS_MOBILITY_FIXED ? slot : -1;
 }
 
+/* Writes the arms of block i, divided by the lengths of its bodies; 0 for body -1. */
 static void fill_arms(const TalusOperator *op, const double *length, int64_t i,
                       const TalusVec3 arm[2])
 {
@@ -234,7 +235,7 @@ void talus_joints_fill_problem(TalusWorld *world, double ratio)
 
 typedef struct MotorImpulse {
     int slot;
-    TalusVec3 impulse, moment; /* on a body */
+    TalusVec3 impulse, moment; /* on the body: N s, N m s about its centre */
 } MotorImpulse;
 
 /* Computes the impulses within h of a torque motor on base and mover, by its effort at the middle of h. False if the
@@ -260,8 +261,8 @@ static bool motor_impulses(const TalusWorld *world, const TalusJoint *joint, dou
     return true;
 }
 
-/* Computes the change of a free body's record (velocity, spin times its length) by a motor's impulse; false if the body is
- * not free. */
+/* Computes the change of a free body's record (velocity, spin times its length) by a motor's impulse; false if the body
+ * is not free. */
 static bool velocity_change(const TalusWorld *world, const MotorImpulse *act, TalusMotorChange *out)
 {
     TalusProblem *problem = world->joints.exchange.problem;

@@ -39,7 +39,7 @@ typedef struct Momenta {
 
 typedef enum MachineState {
     MACHINE_OPEN,     /* the impulses that close its joints are still searched for */
-    MACHINE_CLOSED,   /* these impulses were found */
+    MACHINE_CLOSED,   /* these impulses were found, or none were needed */
     MACHINE_FELL_BACK /* they were not found: the momenta of the solve stay, only poses are closed */
 } MachineState;
 

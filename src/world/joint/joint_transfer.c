@@ -1,8 +1,8 @@
 /* world/joint/joint_transfer.c - transfers between joints, which the host computes, and the engine.
  *
- * The engine provides the states of jointed bodies. The host makes the blocks of joints and sums their works in a problem
- * of its own without contacts (exchange.problem), and projects the bodies. Each part of a step transfers some hundred
- * bytes per block and body; states of bodies only if the engine has memory of its own. */
+ * The engine provides the states of jointed bodies. The host makes the blocks of joints and sums their works in a
+ * problem of its own without contacts (exchange.problem), and projects the bodies. Each part of a step transfers some
+ * hundred bytes per block and body; states of bodies only if the engine has memory of its own. */
 #include "world/ids.h"
 #include "world/state.h"
 
@@ -162,7 +162,8 @@ TalusStatus talus_joints_upload(TalusWorld *world, double h)
 
 /* ---- after a solve ---- */
 
-/* Downloads the impulses of the blocks and, if `records`, the engine's records of jointed bodies into exchange.problem. */
+/* Downloads the impulses of the blocks and, if `records`, the engine's records of jointed bodies into
+ * exchange.problem. */
 static TalusStatus download_solved(TalusWorld *world, bool records)
 {
     TalusJointExchange *x = &world->joints.exchange;

@@ -5,9 +5,9 @@
  *     emitters, delayed bodies, contacts, solver state    each by one function, here or in save_*.c
  *     hash u64                                    over all bytes before
  *
- * A loaded world continues bitwise as the saved world would have. Loading trusts nothing: the hash detects accidental
- * damage, and every count, index and number is checked as well, so that forged bytes with a valid hash do no harm either.
- * A refusal gives TALUS_ERR_FORMAT with the offset. */
+ * A loaded world continues bitwise as the saved world would have, on the same backend. Loading trusts nothing: the hash
+ * detects accidental damage, and every count, index and number is checked as well, so that forged bytes with a valid
+ * hash do no harm either. A refusal gives TALUS_ERR_FORMAT with the offset. */
 #include "world/save/save.h"
 #include "world/ids.h"
 #include "world/save/change.h"
@@ -150,8 +150,8 @@ static bool has_finite_state(const TalusBodies *b, int i)
     return isfinite(sum) && fabs(length - 1.0) < 1e-3;
 }
 
-/* Checks the loaded data of a living slot and, if they are valid, counts the body. Radius and size of a body other than a
- * sphere must be those of its shape. */
+/* Checks the loaded data of a living slot and, if they are valid, counts the body. Radius and size of a body other than
+ * a sphere must be those of its shape. */
 static bool check_and_count_slot(TalusWorld *world, int i)
 {
     TalusBodies *b = &world->bodies;
@@ -330,6 +330,7 @@ static void transfer_pending(TalusArchive *a, TalusWorld *world, int index)
 
 /* ---- solver ---- */
 
+/* Transfers the solver's state; discard: a loaded state is skipped. */
 static void transfer_solver(TalusArchive *a, TalusWorld *world, bool discard)
 {
     int size = a->loading ? 0 : (int)talus_solver_state_size(world->solver);
@@ -347,7 +348,8 @@ static void transfer_solver(TalusArchive *a, TalusWorld *world, bool discard)
 
 /* ---- everything ---- */
 
-/* Transfers everything but header and def. changed: loading with other settings; the solver's state is then discarded. */
+/* Transfers everything but header and def. changed: loading with other settings; the solver's state is then
+ * discarded. */
 static void transfer_world(TalusArchive *a, TalusWorld *world, bool changed)
 {
     transfer_counters(a, world);
@@ -364,6 +366,7 @@ static void transfer_world(TalusArchive *a, TalusWorld *world, bool changed)
     transfer_solver(a, world, changed);
 }
 
+/* Transfers magic, version and the size of the state in bytes, hash included; refuses other magic or versions. */
 static void transfer_header(TalusArchive *a, uint64_t *size)
 {
     uint32_t zero = 0;
@@ -429,6 +432,7 @@ static void check_header(TalusArchive *a, size_t size)
     a->size = size - sizeof hash;
 }
 
+/* True if some build has a backend of this name. */
 static bool is_known_backend(const char *name)
 {
     for (int i = 0; i < talus_backend_count(); i++)
@@ -471,8 +475,8 @@ static void rebase_time(TalusWorld *world, double saved_step)
     world->base_steps = world->steps;
 }
 
-/* Creates a world from the loaded def, with `choice` of a backend and `changes` if they are not NULL, and loads the rest.
- * After a failure, in a->status, the caller destroys the world. */
+/* Creates a world from the loaded def, with `choice` of a backend and `changes` if they are not NULL, and loads the
+ * rest. After a failure, in a->status, the caller destroys the world. */
 static TalusWorld *load_world(TalusArchive *a, int threads, const char *choice,
                               const TalusWorldChanges *changes)
 {

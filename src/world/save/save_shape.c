@@ -40,7 +40,8 @@ static void transfer_arrays(TalusArchive *a, TalusShapeDef *def)
                                       sizeof(double));
 }
 
-/* Transfers a shape's definition without the parts of a compound. Loaded arrays must be released even after a failure. */
+/* Transfers a shape's definition without the parts of a compound. Loaded arrays must be released even after a
+ * failure. */
 static void transfer_shape_def(TalusArchive *a, TalusShapeDef *def)
 {
     TALUS_ARCHIVE_ENUM(a, def->kind);

@@ -13,7 +13,8 @@
 
 #include <string.h>
 
-/* ROUNDS: rounds in which a sphere is drawn, per emission. GROWTH: near bodies for which memory is reserved at a time. */
+/* ROUNDS: rounds in which a sphere is drawn, per emission. GROWTH: near bodies for which memory is reserved at a
+ * time. */
 enum { ROUNDS = 4, GROWTH = 256 };
 
 void talus_emit_candidates_clear(TalusEmitCandidates *n)
@@ -31,8 +32,8 @@ static TalusStatus reserve(TalusEmitCandidates *n, size_t need)
     return TALUS_GROW(n->rejected, need, 0, "emitter");
 }
 
-/* Fills slot `at` with a body at rest, as a sphere: identity orientation, size equal to the (bounding) radius. For another
- * shape the caller then sets orientation and size. fixed: TALUS_MOBILITY_FIXED, else FREE. */
+/* Fills slot `at` with a body at rest, as a sphere: identity orientation, size equal to the (bounding) radius. For
+ * another shape the caller then sets orientation and size. fixed: TALUS_MOBILITY_FIXED, else FREE. */
 static void put_body(TalusBodies *b, int at, TalusVec3 position, double radius, int shape,
                      bool fixed)
 {

@@ -14,13 +14,13 @@ typedef struct TalusJournalEntry {
 typedef struct TalusJournal {
     bool recording; /* true within a step of a world with sources (source.h) */
     TalusJournalEntry *entry;
-    int count;
-    TalusBodyCounts counts_before;
+    int count; /* number of entries; those of the last step stay until the next begins */
+    TalusBodyCounts counts_before;           /* TalusBodies.counts before the step */
     double kinetic_before, potential_before; /* TalusWorld.exchange_* before the step, J */
 } TalusJournal;
 
-/* Reserves memory for `entries` more changes, so that talus_journal_record cannot fail. No effect while the journal does
- * not record. */
+/* Reserves memory for `entries` more changes, so that talus_journal_record cannot fail. No effect while the journal
+ * does not record. */
 TalusStatus talus_journal_reserve(TalusWorld *world, int entries);
 /* Records that a body was added to the slot (shape_before -1) or removed from it. No effect while the journal does not
  * record. */

@@ -9,6 +9,7 @@
 
 /* ---- bodies, one by one ---- */
 
+/* Returns the volume of a shape, m3, for a sphere with this radius; 0 for walls. */
 static double shape_volume(const TalusShape *shape, double radius)
 {
     TalusMassProperties unit;
@@ -92,6 +93,7 @@ static TalusAabb body_bounds(const TalusSurveyBody *b)
     return talus_shape_bounds(b->shape, b->radius, b->position, b->orientation);
 }
 
+/* Adds a moving body to bounds, totals and extremes. */
 static void add_moving(TalusSurvey *s, const TalusSurveyBody *b)
 {
     bool first = s->moving++ == 0;
@@ -206,6 +208,7 @@ static bool find_ground(const TalusWorld *world, Ground *g)
     return true;
 }
 
+/* Sets jointed[slot] to 1 for all bodies with joints. */
 static void mark_jointed(const TalusWorld *world, uint8_t *jointed)
 {
     for (int i = 0; i < 2 * world->joints.count; i++) {

@@ -11,7 +11,8 @@
 #include <float.h>
 #include <math.h>
 
-static const double softening = 1e-3; /* compliance for wedged bodies (step.c), over N_nn */
+static const double softening =
+    1e-3; /* compliance added for wedged bodies (step.c), over (N + E)_nn */
 
 /* ---- detection ---- */
 
@@ -20,8 +21,8 @@ TalusDetectOptions talus_detect_options(const TalusWorld *world, double h)
     bool attract = world->materials.any_cohesion;
     double envelope =
         attract ? fmax(world->def.envelope, world->def.cohesion_range) : world->def.envelope;
-    /* Envelopes grow by friction times sliding speed, the speed at which ccp opens a sliding contact. A coefficient above 1
-     * counts as 1, so that envelopes stay small; contacts with such a coefficient may leave their envelope. */
+    /* Envelopes grow by friction times sliding speed, the speed at which ccp opens a sliding contact. A coefficient
+     * above 1 counts as 1, so that envelopes stay small; contacts with such a coefficient may leave their envelope. */
     TalusDetectOptions options = {h, envelope, world->reference_speed,
                                   fmin(world->materials.max_friction, 1.0)};
     return options;
@@ -75,8 +76,8 @@ static void update_masses(TalusWorld *world)
     }
 }
 
-/* Returns an upper bound, N s, of the impulse of one contact by weight, momentum (the sum of m |v| is at most
- * sqrt(2 mass kinetic)) and applied forces, times a factor for arches and wedges. Impulses can be larger where bodies are
+/* Returns an upper bound, N s, of the impulse of one contact by weight, momentum (the sum of m |v| is at most sqrt(2
+ * mass kinetic)) and applied forces, times a factor for arches and wedges. Impulses can be larger where bodies are
  * squeezed between others that do not yield, or pressed by drives and joints (hardening_ratio). */
 static double impulse_limit(TalusWorld *world, double h)
 {
@@ -193,8 +194,8 @@ TalusStatus talus_stage_redetect(TalusWorld *world, double h)
 
 /* ---- integration ---- */
 
-/* Copies the summary to world->info and adds the stiffness number kappa (docs/reference/glossary.md). o->mean is overlap
- * over size, half a diameter. */
+/* Copies the summary to world->info and adds the stiffness number kappa (docs/reference/glossary.md). o->mean is
+ * overlap over size, half a diameter. */
 static void report_overlap(TalusWorld *world, const TalusEngineOverlap *o)
 {
     world->info.overlap = (TalusOverlapSummary){
@@ -206,7 +207,8 @@ static void report_overlap(TalusWorld *world, const TalusEngineOverlap *o)
     };
 }
 
-/* Adds the engine's energies and works of a part to the ledger of the step; updates world->elastic and world->kinetic. */
+/* Adds the engine's energies and works of a part to the ledger of the step; updates world->elastic and
+ * world->kinetic. */
 static void add_to_ledger(TalusWorld *world, const TalusEngineLedger *part)
 {
     TalusLedger *sum = &world->info.ledger;

@@ -13,15 +13,15 @@ TalusStatus talus_stage_detect(TalusWorld *world, double h);
 /* Builds world->problem from contacts and joints, and sets world->build_options and world->compliance. soften: normal
  * compliance is added to every contact and joint limit, for wedged bodies. */
 TalusStatus talus_stage_build(TalusWorld *world, double h, bool soften);
-/* Computes the velocities from the solved impulses. Sets world->overlap_ratio and world->velocities_changed: some velocity
- * differs from the one that detection used by more than talus_velocity_change_limit. */
+/* Computes the velocities from the solved impulses. Sets world->overlap_ratio and world->velocities_changed: some
+ * velocity differs from the one that detection used by more than talus_velocity_change_limit. */
 TalusStatus talus_stage_velocities(TalusWorld *world, double h);
 /* Sets *missing: true if bodies may meet within h, at the solved velocities, where they have no contact. False unless
  * velocities_changed; otherwise the result of the engine's find_missing, or true if the engine has no such operation.
  * May update world->clipped_bodies. */
 TalusStatus talus_stage_find_missing(TalusWorld *world, double h, bool *missing);
-/* Stores the solved impulses of contacts and joints, then detects again with the solved velocities, or adds the contacts
- * that find_missing has found. */
+/* Stores the solved impulses of contacts and joints, then detects again with the solved velocities, or adds the
+ * contacts that find_missing has found. */
 TalusStatus talus_stage_redetect(TalusWorld *world, double h);
 /* Checks the solved velocities, then moves bodies, drives and joints by h and adds to ledger and probes. If the check
  * fails, nothing has changed; joints may fail after the bodies have moved, so step.c takes a snapshot before. */

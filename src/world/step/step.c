@@ -3,21 +3,21 @@
  * Engines carry out the stages (stages.c); the decisions between them are made here.
  *
  * The state of free bodies is not written before the solved velocities have been checked, so most failed steps need no
- * snapshot. Changes before that check are rolled back one by one: arrivals and sinks (a journal, source.c), the velocities
- * of driven bodies (drive.c), bodies that were woken (sleep.c) and the solver's state (saved before the step). Every
- * attempt detects anew, which gives the same contacts and impulses from the same state.
+ * snapshot. Changes before that check are rolled back one by one: arrivals and sinks (a journal, source.c), the
+ * velocities of driven bodies (drive.c), bodies that were woken (sleep.c) and the solver's state (saved before the
+ * step). Every attempt detects anew, which gives the same contacts and impulses from the same state.
  *
  * If a solve misses its tolerance, the world's policy on_miss applies. HALVE repeats the step as two steps of half the
  * length, each of which may be halved again, down to a sixteenth. A snapshot of the engine is taken before halving (the
- * first half may succeed and the second fail), before redetection and before solves with stiffer contacts, which replace
- * impulses, and before the integration of a world with joints (advance). Arrivals happen once for the whole step. A step
- * whose solve is infeasible or jammed (is_wedged) is not halved, since bodies stay wedged in shorter steps: it is solved
- * again with a normal compliance of 1e-3 N_nn on every contact. That problem has a solution; the outcome that is reported
- * stays infeasible or budget.
+ * first half may succeed and the second fail), before redetection and before solves with stiffer contacts, which
+ * replace impulses, and before the integration of a world with joints (advance). Arrivals happen once for the whole
+ * step. A step whose solve is infeasible or jammed (is_wedged) is not halved, since bodies stay wedged in shorter
+ * steps: it is solved again with a normal compliance of 1e-3 (N + E)_nn added to every contact and joint limit. That
+ * problem has a solution; the outcome that is reported stays infeasible or budget.
  *
  * Under every policy a step is halved if a body moves so far that contacts in periodic space may be missed
- * (collide/fit.h): two halves find contacts that the whole step would miss. Bodies that are too fast even in a sixteenth
- * of the step are reported. */
+ * (collide/fit.h): two halves find contacts that the whole step would miss. Bodies that are too fast even in a
+ * sixteenth of the step are reported. */
 #include "world/state.h"
 #include "world/step/stages.h"
 
@@ -28,9 +28,9 @@ enum { MAX_HALVINGS = 4, MAX_REDETECTIONS = 4, MAX_STIFFENINGS = 8 };
  * contacts. */
 static const double TOO_SOFT = 1.1;
 
-/* A part begins with a rough solve, to ROUGH_FACTOR times the tolerance, if the last part found missing contacts and took
- * more than MANY_ITERATIONS iterations, as in a bed that collapses, and if contacts have relative compliance. A rough
- * solve and an accurate one after it take up to a third fewer products than accurate solves alone. */
+/* A part begins with a rough solve, to ROUGH_FACTOR times the tolerance, if the last part found missing contacts and
+ * took more than MANY_ITERATIONS iterations, as in a bed that collapses, and if contacts have relative compliance. A
+ * rough solve and an accurate one after it take up to a third fewer products than accurate solves alone. */
 static const double ROUGH_FACTOR = 10.0;
 enum { MANY_ITERATIONS = 64 };
 
@@ -97,8 +97,8 @@ static TalusStatus fail_diverged(const TalusWorld *world, const TalusSolveInfo *
 }
 
 /* Solves once, with at most max_iterations - used iterations and tolerance_factor times the step's tolerance, then
- * computes the velocities. *part: output, the report of this solve alone. Without blocks nothing is solved and the outcome
- * is CONVERGED. Fails if the solver diverged. */
+ * computes the velocities. *part: output, the report of this solve alone. Without blocks nothing is solved and the
+ * outcome is CONVERGED. Fails if the solver diverged. */
 static TalusStatus solve_once(TalusWorld *world, double h, int used, double tolerance_factor,
                               TalusSolveInfo *part)
 {
@@ -139,9 +139,10 @@ static void warn_wedged(TalusWorld *world, const TalusSolveInfo *part)
     *said = true;
 }
 
-/* Solves again, at most MAX_STIFFENINGS times, while some contact with relative compliance overlaps by more than TOO_SOFT
- * times its limit, as at the first impact of a heavy body, and iterations are left. Each time the compliances are taken at
- * the impulses just found. *part: on entry the first solve; on return the last one, with the costs of all. */
+/* Solves again, at most MAX_STIFFENINGS times, while some contact with relative compliance overlaps by more than
+ * TOO_SOFT times its limit, as at the first impact of a heavy body, and iterations are left. Each time the compliances
+ * are taken at the impulses just found. *part: on entry the first solve; on return the last one, with the costs of
+ * all. */
 static TalusStatus solve_stiffer(TalusWorld *world, double h, int used, double tolerance_factor,
                                  TalusSolveInfo *part)
 {
@@ -160,9 +161,9 @@ static TalusStatus solve_stiffer(TalusWorld *world, double h, int used, double t
     return TALUS_OK;
 }
 
-/* Solves the problem of a part, and again with stiffer contacts where overlaps are too large. If bodies are wedged, solves
- * once more with added compliance, the whole budget and the step's own tolerance; the outcome stays that of the solve
- * before. *part: output, the last solve with the costs of all. */
+/* Solves the problem of a part, and again with stiffer contacts where overlaps are too large. If bodies are wedged,
+ * solves once more with added compliance, the whole budget and the step's own tolerance; the outcome stays that of the
+ * solve before. *part: output, the last solve with the costs of all. */
 static TalusStatus solve_part(TalusWorld *world, double h, int used, double tolerance_factor,
                               TalusSolveInfo *part)
 {
@@ -185,7 +186,8 @@ static TalusStatus solve_part(TalusWorld *world, double h, int used, double tole
 
 /* ---- one part of a step ---- */
 
-/* True if the solve did not converge. A budget that is spent is no miss if the user asked for it alone (tolerance 0). */
+/* True if the solve did not converge. A budget that is spent is no miss if the user asked for it alone (tolerance
+ * 0). */
 static bool misses_tolerance(const TalusWorld *world, const TalusSolveInfo *part)
 {
     if (part->outcome == TALUS_OUTCOME_BUDGET && world->def.tolerance == 0.0)
@@ -232,8 +234,8 @@ static int used_before_redetection(const TalusWorld *world, int iterations)
 
 /* Redetects and solves again, at most MAX_REDETECTIONS times, while the solve brings bodies together that have no
  * contact and iterations are left. rough: the solve of `part` was rough, so an accurate solve follows even if no
- * contact is missing. Sets world->rough_first for the next part, if it solves. *part: on entry the first solve; on return
- * the last one, with the costs of all and the start_residual of the first. */
+ * contact is missing. Sets world->rough_first for the next part, if it solves. *part: on entry the first solve; on
+ * return the last one, with the costs of all and the start_residual of the first. */
 static TalusStatus redetect_and_solve(TalusWorld *world, double h, bool rough, TalusSolveInfo *part)
 {
     for (int k = 0; k < MAX_REDETECTIONS; k++) {
@@ -260,9 +262,9 @@ static TalusStatus redetect_and_solve(TalusWorld *world, double h, bool rough, T
 }
 
 /* Solves a part and, while contacts are missing, redetects and solves again. The first solve is rough if
- * world->rough_first, contacts have relative compliance, the tolerance is above 0 and the budget is at least 4. The outcome
- * is that of an accurate solve, for which used_before_redetection leaves a quarter of the budget; if the rough solve finds
- * wedged bodies, it is the outcome of the rough solve. */
+ * world->rough_first, contacts have relative compliance, the tolerance is above 0 and the budget is at least 4. The
+ * outcome is that of an accurate solve, for which used_before_redetection leaves a quarter of the budget; if the rough
+ * solve finds wedged bodies, it is the outcome of the rough solve. */
 static TalusStatus solve_with_redetection(TalusWorld *world, double h, TalusSolveInfo *part)
 {
     bool rough = world->rough_first && world->build_options.compliance > 0.0 &&
@@ -289,8 +291,8 @@ static TalusStatus advance_halves(TalusWorld *world, double h, int depth,
 }
 
 /* True if this part of the step must be halved because bodies move too far: radius plus motion exceeds a quarter of a
- * period or the space beside a wall (world->clipped_bodies counts such bodies and walls). In a sixteenth of the step the
- * result is false; their number goes to info.clipped, and a warning is logged once per world. */
+ * period or the space beside a wall (world->clipped_bodies counts such bodies and walls). In a sixteenth of the step
+ * the result is false; their number goes to info.clipped, and a warning is logged once per world. */
 static bool moves_too_far(TalusWorld *world, int depth)
 {
     if (world->clipped_bodies == 0 || depth < MAX_HALVINGS)
@@ -422,8 +424,8 @@ static void close_ledger(TalusWorld *world)
     world->exchange_kinetic = world->exchange_potential = 0.0;
 }
 
-/* Completes a successful step: sleep, ledger, probes, joints, step count and time, info, warnings. `end`: time at the end
- * of a shortened step; NAN: the step was whole. */
+/* Completes a successful step: sleep, ledger, probes, joints, step count and time, info, warnings. `end`: time at the
+ * end of a shortened step; NAN: the step was whole. */
 static void finish_step(TalusWorld *world, double end)
 {
     TalusStepInfo *info = &world->info;
