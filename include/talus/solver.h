@@ -17,7 +17,8 @@ typedef enum TalusOutcome {
     TALUS_OUTCOME_BUDGET, /* iterations or time used up; see the residual */
     /* the constraints contradict each other (a wedged body); see talus_problem_certificate */
     TALUS_OUTCOME_INFEASIBLE,
-    /* a NaN, an infinity or a residual 1,000 times that of zero impulses; gamma is set to zero */
+    /* a NaN, an infinity, or a residual above 1,000 times those of the start and of zero impulses; gamma is set to
+     * zero */
     TALUS_OUTCOME_DIVERGED
 } TalusOutcome;
 
@@ -40,7 +41,7 @@ typedef struct TalusSolveInfo {
      * others. The law itself may have a solution, in which they slide. */
     bool jammed;
     double
-        start_residual; /* rms of the first residual that the solver estimated: at the start; gs: in the first sweep */
+        start_residual; /* rms of the first residual that was estimated: at the start; gs: in the first sweep */
     /* Outcome diverged: rms residual of the impulses that zero impulses replaced, which may be NaN; else 0. */
     double rejected_residual;
     double seconds; /* without the time of observers */
@@ -122,10 +123,12 @@ void talus_solver_destroy(TalusSolver *solver);
 /* Returns TALUS_OK if the solver takes this problem; else talus_error() has the reason. */
 TalusStatus talus_solver_supports(const TalusSolver *solver, const TalusProblem *problem);
 
+/* Solves from the problem's gamma and leaves the result there. TALUS_OK for every outcome, which *info reports. */
 TalusStatus talus_solver_solve(TalusSolver *solver, TalusProblem *problem,
                                const TalusSolveOptions *options, TalusSolveInfo *info);
 
-/* State of a solver that persists from step to step (norm estimates, random state), for exact restart. */
+/* State of a solver that persists from step to step (norm estimates, random state), for exact restart: its size in
+ * bytes, 0 if the solver has none; copied to bytes[size]; loaded again by a solver of the same spec. */
 size_t talus_solver_state_size(const TalusSolver *solver);
 void talus_solver_state_save(const TalusSolver *solver, void *bytes);
 TalusStatus talus_solver_state_load(TalusSolver *solver, const void *bytes, size_t size);
