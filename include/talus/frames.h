@@ -34,8 +34,7 @@ typedef struct TalusSnapshot {
     unsigned fields;
     double time;
     int64_t step;
-    double
-        length; /* s: length of the last step or, if it was halved, of its last part; force is impulse / length */
+    double length; /* s: of the last step or its last part; force is impulse / length */
     int body_count;
     TalusBodyId *id;
     TalusVec3 *position, *velocity, *spin;

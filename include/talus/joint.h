@@ -83,8 +83,7 @@ typedef struct TalusJointState {
     double coordinate, speed; /* rad and rad/s, or m and m/s; 0 for kinds without a coordinate */
     TalusVec3 force, torque;  /* on a, mean over the last step; the torque about `point` */
     double effort;            /* of the motor or spring, along the coordinate */
-    double
-        error; /* m: largest distance, along constrained directions, of points that should coincide; DISTANCE: from rest */
+    double error; /* m: largest distance of points that should coincide; DISTANCE: from rest */
 } TalusJointState;
 
 const char *talus_joint_name(TalusJointKind kind); /* "ball", ... */

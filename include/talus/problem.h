@@ -67,8 +67,8 @@ void talus_problem_destroy(TalusProblem *problem);
 TalusStatus talus_problem_set_backend(TalusProblem *problem, const char *backend);
 
 /* Sets the friction model of all contacts with friction; joints keep theirs. TALUS_SECTION_NONE makes contacts
- * frictionless, with one row each if there are no joints; no later call gives them friction again. Impulses are set to
- * zero; estimates and the certificate are lost. On failure the problem is unchanged. */
+ * frictionless, with one row each if there are no joints; a later call can give them friction again. Impulses are set
+ * to zero; estimates and the certificate are lost. On failure the problem is unchanged. */
 TalusStatus talus_problem_set_friction(TalusProblem *problem, TalusFrictionModel model);
 /* Returns the friction model of a block: section NONE if blocks have one row; all zeros for a block without
  * friction. */
@@ -88,8 +88,7 @@ int talus_problem_blocks(const TalusProblem *problem);
 int talus_problem_rows(const TalusProblem *problem);   /* rows per block */
 int talus_problem_size(const TalusProblem *problem);   /* rows times blocks */
 int talus_problem_bodies(const TalusProblem *problem); /* 0 for an explicit problem */
-/* Returns the friction coefficient of a block, 0 if blocks have one row; of a joint the largest impulse of a row, N
- * s. */
+/* Returns the friction coefficient of a block; 0 if blocks have one row. Of a joint: largest impulse of a row, N s. */
 double talus_problem_mu(const TalusProblem *problem, int block);
 
 /* Writes the problem's data to a def for talus_problem_create. The def's arrays are the problem's, valid until the
@@ -138,11 +137,10 @@ TalusStatus talus_problem_objective(TalusProblem *problem, const double *gamma, 
  * stands for the sum of that product and this function. */
 typedef struct TalusMetrics {
     double objective;
-    TalusResidual natural;  /* talus_problem_residual */
-    TalusResidual rounding; /* estimated rounding error of `natural` */
-    double natural_at_zero; /* rms of the natural residual at gamma = 0 */
-    double
-        natural_relative; /* natural.rms / natural_at_zero; if natural_at_zero is 0: 0 or infinite */
+    TalusResidual natural;       /* talus_problem_residual */
+    TalusResidual rounding;      /* estimated rounding error of `natural` */
+    double natural_at_zero;      /* rms of the natural residual at gamma = 0 */
+    double natural_relative;     /* natural.rms / natural_at_zero; if that is 0: 0 or infinite */
     double projected_gradient;   /* heyn-2012 (24): |gamma - P(gamma - tau_g g)| / tau_g, m/s */
     double tau_g;                /* 1 / the largest scale d_i of a block */
     double complementarity_mean; /* per block |gamma_i . g_i|, heyn-2012 Fig. 9; J */

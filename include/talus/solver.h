@@ -40,8 +40,7 @@ typedef struct TalusSolveInfo {
     /* Under Coulomb's law: true if the relaxation was found to have no solution, as friction clamps bodies between
      * others. The law itself may have a solution, in which they slide. */
     bool jammed;
-    double
-        start_residual; /* rms of the first residual that was estimated: at the start; gs: in the first sweep */
+    double start_residual; /* rms of the first estimate: at the start; gs: in the first sweep */
     /* Outcome diverged: rms residual of the impulses that zero impulses replaced, which may be NaN; else 0. */
     double rejected_residual;
     double seconds; /* without the time of observers */

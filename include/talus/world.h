@@ -33,15 +33,12 @@ typedef enum TalusMissPolicy {
 } TalusMissPolicy;
 
 typedef struct TalusWorldDef {
-    uint32_t
-        cookie; /* set by talus_world_def_default and _relaxed; tells a def from a zeroed struct */
+    uint32_t cookie;   /* set by talus_world_def_default and _relaxed, not in a zeroed struct */
     TalusVec3 gravity; /* m/s2 */
     double step;       /* h, seconds */
-    double
-        tolerance; /* of the velocity residual, relative to the reference speed; 0: use the whole budget */
-    double
-        reference_speed; /* m/s: the reference speed is max(|gravity| h, this); above 0 without gravity */
-    TalusNorm norm; /* RMS or MAX */
+    double tolerance;  /* of the residual, over the reference speed; 0: use the whole budget */
+    double reference_speed; /* m/s; the reference speed is max(|gravity| h, this), above 0 */
+    TalusNorm norm;         /* RMS or MAX */
     /* Budget of iterations of a step, or of each part of a halved step. If the tolerance is above 0, each of the solves
      * after redetection, at most four, gets at least a quarter of this number. A solve for wedged bodies gets the whole
      * number again. */
@@ -271,8 +268,7 @@ typedef struct TalusLedger {
     double elastic; /* in overlaps of compliant contacts of awake bodies, at the end of the step */
     double kinetic_change, potential_change, elastic_change;
     double friction; /* work of tangential impulses and of moments, <= 0 up to the solver's error */
-    double
-        impact; /* work of normal impulses, plus the elastic energy they store, less `stabilisation` */
+    double impact;   /* work of normal impulses plus stored elastic energy, less stabilisation */
     /* work of normal impulses at the speed that undoes overlap: of rigid contacts, and of compliant contacts the
      * overlap beyond the one that their impulses cause */
     double stabilisation;
@@ -316,8 +312,7 @@ typedef struct TalusStepInfo {
     TalusSolveInfo solve;
     double reference_speed; /* m/s */
     double tolerance;       /* of this step's residual, m/s */
-    bool
-        missed; /* true if the solve of some part did not converge; false for a spent budget if the tolerance is 0 */
+    bool missed;  /* true if some solve did not converge; tolerance 0: a spent budget is no miss */
     int halvings; /* depth: the shortest part was length / 2^halvings; 0: the step was not halved */
     /* Machines (bodies connected by joints) whose joints no impulse could close; they lost energy
      * (docs/how-to/joints.md). */
@@ -421,8 +416,7 @@ TalusOverlapSummary talus_world_get_overlap(const TalusWorld *world);
 
 /* Summary of the normal forces of the last step; of a halved step, of its last part. */
 typedef struct TalusForceSummary {
-    double
-        length; /* s: of the step or part that the impulses belong to; force is impulse / length */
+    double length;       /* s: of the step or part of the impulses; force is impulse / length */
     int contacts;        /* number of contacts between bodies that still exist */
     int loaded;          /* number of these contacts with a normal impulse above 0 */
     double mean_impulse; /* N s: mean normal impulse of the loaded contacts */

@@ -194,8 +194,8 @@ TALUS_INLINE double talus_attractive_impulse(const TalusLaw *law, const TalusBui
  *
  * An overlap error is overlap beyond the overlap that `warm` causes plus the overlap that one step at the recovery
  * speed undoes. It occurs where bodies overlap at the start, or where a loaded corner has just become a contact. Until
- * the error is undone, the compliance is at most TALUS_ERROR_COMPLIANCE N_nn, and the tangent is the line through gamma
- * = 0 with this compliance. With the compliance of the spring, the impulses that undo the error would be stored as
+ * the error is undone, the compliance is at most TALUS_ERROR_COMPLIANCE N_nn, and the tangent is the line through zero
+ * impulse with this compliance. With the compliance of the spring, the impulses that undo the error would be stored as
  * elastic energy and throw the bodies apart, and a new contact would sink further under its load. The contact is not
  * made rigid, because bodies may be squeezed between fixed ones. */
 typedef struct TalusHardening {
@@ -204,8 +204,7 @@ typedef struct TalusHardening {
     double compliance;   /* f'(warm) */
 } TalusHardening;
 
-#define TALUS_ERROR_COMPLIANCE \
-    5e-4 /* largest compliance over N_nn of a contact with an overlap error */
+#define TALUS_ERROR_COMPLIANCE 5e-4 /* largest compliance over N_nn with an overlap error */
 
 /* True if the overlap -gap contains an overlap error (TalusHardening): it exceeds h (overlap_rate + recovery speed). */
 TALUS_INLINE bool talus_is_overlap_error(const TalusBuildOptions *o, double gap, double size,

@@ -121,10 +121,9 @@ typedef struct TalusBuildReport {
 typedef struct TalusEngineJoint {
     int32_t slot[2];
     double frame[4], arm[6], lever[2]; /* as in TalusOperator */
-    double bias, mu,
-        compliance; /* as in TalusOperator; mu: largest impulse of a row, N s; 0 for a limit */
-    TalusBlockModel model; /* all zeros for a limit */
-    double gamma[3];       /* initial impulses, N s: normal, tangents; moments start from 0 */
+    double bias, mu, compliance; /* as in TalusOperator; mu: largest |impulse|, N s; limits: 0 */
+    TalusBlockModel model;       /* all zeros for a limit */
+    double gamma[3];             /* initial impulses, N s: normal, tangents; moments start from 0 */
 } TalusEngineJoint;
 
 /* Change of the free velocity and spin in a body's record (backend/operator.h) by a torque motor. Several changes of

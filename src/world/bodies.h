@@ -11,13 +11,12 @@
 #include <talus/world.h>
 
 typedef struct TalusBodyCounts {
-    int slots;        /* length of the arrays in use, dead slots included */
-    int living;       /* bodies, including fixed ones */
-    int general;      /* free or sleeping bodies that are not spheres */
-    int first_free;   /* no slot below this index is dead */
-    uint64_t created; /* number of bodies created so far: the last id number */
-    uint64_t
-        detected; /* `created` at the last detection: bodies with higher ids have no contacts */
+    int slots;         /* length of the arrays in use, dead slots included */
+    int living;        /* bodies, including fixed ones */
+    int general;       /* free or sleeping bodies that are not spheres */
+    int first_free;    /* no slot below this index is dead */
+    uint64_t created;  /* number of bodies created so far: the last id number */
+    uint64_t detected; /* `created` at the last detection: higher ids have no contacts */
 } TalusBodyCounts;
 
 /* Slot of a body whose id number is not its slot + 1, because slots have been reused (ids.c). */

@@ -94,8 +94,8 @@ TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const Talus
         TALUS_TRY(check_drive(world, slot, def));
     TALUS_TRY(talus_world_mark_bodies_dirty(world));
     talus_wake_all(world);
-    talus_world_drop_impulses(world,
-                              slot); /* contacts of spheres with this body change their run */
+    /* contacts of spheres with this body change their run */
+    talus_world_drop_impulses(world, slot);
     talus_slot_clear_drive(world, slot);
     b->velocity[slot] = b->spin[slot] = talus_vec3(0.0, 0.0, 0.0);
     b->mobility[slot] = TALUS_MOBILITY_FIXED;

@@ -96,20 +96,17 @@ struct TalusWorld {
     TalusBodyCounts mass_counts;
 
     /* the current step */
-    double part_time;  /* s: start of the current part of the step */
-    double compliance; /* of the step's contacts (talus_world_compliance) */
-    double
-        overlap_ratio; /* largest elastic overlap over its limit, from the engine's compute_velocities */
+    double part_time;     /* s: start of the current part of the step */
+    double compliance;    /* of the step's contacts (talus_world_compliance) */
+    double overlap_ratio; /* largest elastic overlap over its limit (compute_velocities) */
     /* true if the solve changed some velocity by more than talus_velocity_change_limit */
     bool velocities_changed;
     double min_size;   /* m: smallest size of a free body; infinite if there is none */
     int contact_count; /* of the last detection or redetection */
     TalusBuildOptions build_options; /* options of the step's problem */
-    double
-        impulse_step; /* s: length of the part that gave the contacts' impulses; 0: no impulses */
-    double penetration_mean,
-        penetration_max; /* over size, of the last build; overlapping contacts only */
-    double *partial;     /* sums by chunk of a parallel loop */
+    double impulse_step; /* s: length of the part that gave the impulses; 0: no impulses */
+    double penetration_mean, penetration_max; /* over size, of overlapping contacts */
+    double *partial;                          /* sums by chunk of a parallel loop */
     TalusStepSnapshot snapshot;
     TalusOverlapSummary overlap; /* of the last successful step */
     unsigned char *solver_state; /* at the start of the step, for a rollback */

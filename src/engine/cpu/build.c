@@ -144,8 +144,8 @@ static void fill_contact(const BuildContext *c, int64_t i, const TalusContact *c
         fill_arms(c, i, contact, b_moves);
     if (op->rows == 6)
         fill_moments(c, i, contact, law, b_moves);
-    if (!talus_always_relative_compliance(law,
-                                          o)) /* else talus_contact_fill_compliance writes it */
+    /* otherwise talus_contact_fill_compliance writes the offset */
+    if (!talus_always_relative_compliance(law, o))
         op->bias[i] = contact_offset(c, i, contact, law, size);
     talus_contact_warm_start(op->frame[i], op->rows, o->impulse_ratio, e->contacts->impulse[i],
                              &c->gamma[op->rows * i]);

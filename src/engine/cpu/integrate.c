@@ -13,8 +13,7 @@
 typedef struct IntegrateContext {
     CpuEngine *engine;
     const double (*velocity)[8]; /* solved */
-    double (*before)
-        [8]; /* the problem's records: free velocities, then their means with the solved ones */
+    double (*before)[8]; /* free velocities, after check_and_average their means with solved */
     const double *length;
     double h;
     TalusVec3 gravity;
@@ -106,8 +105,8 @@ static void integrate_and_sum(IntegrateContext *c, TalusEngineLedger *ledger)
     ledger->potential = sum[TALUS_BODY_POTENTIAL_END];
     ledger->kinetic_change += sum[TALUS_BODY_KINETIC_CHANGE] + sum[TALUS_BODY_SPIN_CHANGE];
     ledger->potential_change += sum[TALUS_BODY_POTENTIAL_CHANGE];
-    ledger->gravity_error +=
-        sum[TALUS_BODY_POTENTIAL_CHANGE]; /* minus gravity's work along the motion */
+    /* the change of potential energy is minus gravity's work along the motion */
+    ledger->gravity_error += sum[TALUS_BODY_POTENTIAL_CHANGE];
     ledger->spin += sum[TALUS_BODY_SPIN_CHANGE];
 }
 

@@ -45,8 +45,7 @@ typedef struct TalusJoint {
     TalusJointDef def;  /* owns its name */
     uint64_t number;    /* of its id */
     double motor_since; /* s: time at which the motor was set */
-    double
-        length; /* m: of offsets r (above): bounding radius of the smaller body that moved when added */
+    double length;      /* m: of offsets r (above): bounding radius of the smaller moving body */
     /* point, axis and unit vector normal to the axis, of base and mover, each in its own frame */
     TalusVec3 anchor[2], axis[2], side[2];
     TalusJointWarmStart warm_start;

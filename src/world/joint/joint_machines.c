@@ -50,13 +50,13 @@ static void subtract_joint_impulse(TalusProjection *p, int slot, TalusVec3 impul
     p->balance[slot].size += talus_norm(impulse);
 }
 
-/* Returns the balance of a free body before joints are subtracted: the impulse of contacts and joints, m (v -
- * v_free). */
+/* Returns the balance of a free body before joints are subtracted: the impulse m (v - v_free) of contacts and
+ * joints. */
 static ImpulseBalance total_impulse(const TalusWorld *world, int slot)
 {
     const TalusBodies *b = &world->bodies;
-    const double *mean =
-        talus_problem_operator(world->joints.exchange.problem)->body[slot]; /* of v_free and v */
+    /* mean of v_free and v */
+    const double *mean = talus_problem_operator(world->joints.exchange.problem)->body[slot];
     TalusVec3 half = talus_sub(b->velocity[slot], talus_vec3(mean[0], mean[1], mean[2]));
     TalusVec3 all = talus_scale(2.0 * b->mass[slot], half);
     return (ImpulseBalance){all, talus_norm(all)};

@@ -45,11 +45,10 @@ typedef enum MachineState {
 
 typedef struct Machine {
     MachineState state;
-    bool contact_pushed; /* true if contacts push a body of the machine */
-    double error_before,
-        error_after;   /* largest error over its joint's length, before and after a round */
-    double min_length; /* smallest joint length, m */
-    double max_motion; /* largest motion of a body in a round, m */
+    bool contact_pushed;              /* true if contacts push a body of the machine */
+    double error_before, error_after; /* largest error over joint length, around a round */
+    double min_length;                /* smallest joint length, m */
+    double max_motion;                /* largest motion of a body in a round, m */
 } Machine;
 
 typedef struct TalusProjection {

@@ -196,10 +196,10 @@ const int talus_fill_tries = 10000;
  * overlap a sphere have their centres in its own or the 26 neighbouring cells. */
 typedef struct FillGrid {
     TalusVec3 lo;
-    double width; /* of a cell, m */
-    int64_t n[3]; /* cells along each axis */
-    int64_t *head,
-        *next; /* 1 + index of a cell's first sphere, and of the sphere after each sphere; 0: none */
+    double width;  /* of a cell, m */
+    int64_t n[3];  /* cells along each axis */
+    int64_t *head; /* by cell: 1 + index of its first sphere; 0: none */
+    int64_t *next; /* by sphere: 1 + index of the next one in its cell; 0: none */
 } FillGrid;
 
 /* Returns the index, along one axis, of the cell that contains x, at least 0 and below n. */

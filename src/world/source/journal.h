@@ -7,8 +7,7 @@
 /* A body that an arrival added to a slot, or that a sink removed from it. */
 typedef struct TalusJournalEntry {
     int32_t slot;
-    int32_t
-        shape_before; /* shape of the slot before the change; -1: it was dead, a body was added */
+    int32_t shape_before; /* of the slot before the change; -1: dead, a body was added */
 } TalusJournalEntry;
 
 typedef struct TalusJournal {

@@ -25,8 +25,7 @@ typedef struct TalusEmitter {
 typedef struct TalusPending {
     double time; /* s: the batch is added in the first step that starts then or later */
     TalusBodyBatch batch;
-    bool
-        added; /* true if the current step added its bodies; the batch is dropped when the step succeeds */
+    bool added; /* true if the current step added its bodies; commit drops the batch */
 } TalusPending;
 
 /* Removes free bodies, not sleeping ones, whose centre has a coordinate below a value. */

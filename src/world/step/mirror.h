@@ -16,8 +16,7 @@ typedef struct TalusMirror {
     bool forces_dirty, filters_dirty;  /* true if applied forces or filters must be uploaded */
     int uploaded_slots;                /* number of slots in the last upload of bodies */
     bool any_dropped;                  /* true if some entry of `dropped` is set */
-    uint8_t
-        *dropped; /* by slot: 1 if its contacts lose their impulses at the next upload of bodies */
+    uint8_t *dropped;      /* by slot: 1 if its contacts lose their impulses at the next upload */
     TalusContactList list; /* staging: contacts on their way from the engine to the host's engine */
     int32_t *driven;       /* staging: slots of driven bodies */
     TalusMotion *motion;   /* staging: states of driven bodies */

@@ -121,8 +121,7 @@ void talus_sleep_rollback(TalusWorld *world)
     TalusSleep *s = &world->sleep;
     int slots = world->bodies.counts.slots;
     if (s->woken_count > 0)
-        (void)talus_world_mark_bodies_dirty(
-            world); /* fails with the device; later calls then fail too */
+        (void)talus_world_mark_bodies_dirty(world); /* a failed device fails later calls too */
     for (int i = 0; i < s->woken_count; i++) {
         TalusWokenBody woken = s->woken[i];
         world->bodies.mobility[woken.slot] = TALUS_MOBILITY_ASLEEP;

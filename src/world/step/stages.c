@@ -11,8 +11,8 @@
 #include <float.h>
 #include <math.h>
 
-static const double softening =
-    1e-3; /* compliance added for wedged bodies (step.c), over (N + E)_nn */
+/* compliance added for wedged bodies (step.c), over (N + E)_nn */
+static const double softening = 1e-3;
 
 /* ---- detection ---- */
 

@@ -367,8 +367,8 @@ static void rollback_step(TalusWorld *world)
     world->kinetic = world->kinetic_before;
     world->rough_first = world->rough_first_before;
     if (world->solver_state_size)
-        (void)talus_solver_state_load(world->solver, world->solver_state,
-                                      world->solver_state_size); /* its own bytes: cannot fail */
+        /* cannot fail: the bytes are from the same solver */
+        (void)talus_solver_state_load(world->solver, world->solver_state, world->solver_state_size);
     talus_sources_rollback(world);
     talus_sleep_rollback(world);
 }
@@ -485,8 +485,8 @@ double talus_world_next_length(const TalusWorld *world, double time)
 {
     const double slack = 1e-6;
     double left = time - talus_time(world), h = world->def.step;
-    if (!(left >
-          2.0 * slack * h)) /* the slack exceeds what rounding may leave after a whole step */
+    /* the slack exceeds what rounding may leave after a whole step */
+    if (!(left > 2.0 * slack * h))
         return 0.0;
     if (left < (1.0 - slack) * h)
         return left;
