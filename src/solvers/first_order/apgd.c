@@ -6,7 +6,7 @@
  * kept from solve to solve and lowered by the factor `forget` each time. It is raised at once when two consecutive
  * gradients show a larger curvature |g - g'| / |x - x'| and the difference exceeds rounding (backend/momentum.h). Under
  * Coulomb's law De Saxce's shift of the current iterate is added to the gradient in every step: no outer loop is
- * needed. Momentum has a bound that follows the residual, and the step is 1.3/L: while L is not too small and momentum
+ * needed. Momentum has a bound that follows the residual, and the step is 1.25/L: while L is not too small and momentum
  * is below 1, steps up to 4/(3 L) are stable on a quadratic. There is no test on the objective, whose changes vanish
  * in rounding once x is accurate to a relative 1e-8 or so. One product per iteration. */
 #include "solvers/driver/chunk.h"
@@ -38,9 +38,9 @@ static const TalusParam params[] = {
     TALUS_FLAG(Params, restart, 1, "drop the momentum when it points uphill"),
     TALUS_INT(Params, check, 5, 1, 1000, "iterations between residual evaluations"),
     TALUS_REAL(Params, margin, 1.02, 1.0, 10.0, "factor on the norm estimate"),
-    TALUS_REAL(Params, forget, 0.995, 0.1, 1.0,
+    TALUS_REAL(Params, forget, 0.9995, 0.1, 1.0,
                "factor on the norm estimate carried to the next solve"),
-    TALUS_REAL(Params, long_step, 1.3, 0.1, 1.33,
+    TALUS_REAL(Params, long_step, 1.25, 0.1, 1.33,
                "Coulomb's law: length of a step times the norm estimate"),
     TALUS_REAL(
         Params, max_theta, 17.0, 2.0, 1e6,
