@@ -307,8 +307,8 @@ typedef struct TalusStepInfo {
     double length; /* s: of the whole step if halved, the actual length if shortened */
     int bodies;    /* living bodies at the end of the step, fixed ones included */
     int contacts; /* of the first part that was solved, whether or not it was halved after a missed tolerance */
-    /* All solves of the step. Costs are summed, including parts that were repeated in halves; memory, residuals and
-     * outcome are the worst of the parts that were kept. */
+    /* All solves of the step. Costs are summed, including parts that were repeated in halves; memory is the largest of
+     * all solves; residuals and outcome are the worst of the parts that were kept. */
     TalusSolveInfo solve;
     double reference_speed; /* m/s */
     double tolerance;       /* of this step's residual, m/s */

@@ -16,6 +16,7 @@ static TalusArms contact_arms(const TalusWorld *world, const TalusContactList *l
                               &world->def.period);
 }
 
+/* Returns contact i of the list as callers see it; its point moves with body a. */
 static TalusContactState contact_state(const TalusWorld *world, const TalusContactList *list, int i)
 {
     const TalusBodies *bodies = &world->bodies;

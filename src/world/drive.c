@@ -63,6 +63,7 @@ static bool is_valid_drive(const TalusDriveDef *d)
            isfinite(d->start) && d->stop >= d->start;
 }
 
+/* Refuses a def whose numbers are not valid, or a rotating plane. */
 static TalusStatus check_drive(const TalusWorld *world, int slot, const TalusDriveDef *def)
 {
     TalusShapeKind kind = world->shape[world->bodies.shape[slot]].def.kind;

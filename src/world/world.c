@@ -153,6 +153,7 @@ static TalusStatus create_engines(TalusWorld *world)
     return TALUS_OK;
 }
 
+/* Destroys both engines, or the one that is both, and the backend's context. */
 static void destroy_engines(TalusWorld *world)
 {
     if (world->engine.self && world->engine.self != world->host.self)

@@ -16,6 +16,7 @@ typedef struct BuildContext {
     double *length, *gamma; /* of the problem: lengths of bodies, impulses */
 } BuildContext;
 
+/* Returns the context of a loop over the engine's problem. */
 static BuildContext build_context(CpuEngine *e)
 {
     BuildContext c = {e, talus_problem_operator(e->problem), talus_problem_lengths(e->problem),
@@ -82,6 +83,7 @@ static void fill_arms(const BuildContext *c, int64_t i, const TalusContact *cont
     memcpy(out, values, sizeof values);
 }
 
+/* Returns talus_rolling_radius of the body in `slot`. */
 static double rolling_radius(const CpuEngine *e, uint32_t slot)
 {
     return talus_rolling_radius(&e->tables.shape[e->bodies.shape[slot]].def, e->bodies.size[slot]);
@@ -180,6 +182,7 @@ static void fill_contacts(void *context, int64_t begin, int64_t end, int64_t chu
     partial[2] = deepest;
 }
 
+/* Sets the report from the partials that fill_contacts wrote, one row per group. */
 static void report_penetration(const CpuEngine *e, TalusBuildReport *report)
 {
     double sum[2], deepest = 0.0;
@@ -220,6 +223,7 @@ static void fill_joint(const BuildContext *c, const TalusEngineJoint *joint, int
     memcpy(gamma, joint->gamma, sizeof joint->gamma);
 }
 
+/* Writes the blocks of all joints, behind the contacts. */
 static void fill_joints(const BuildContext *c)
 {
     const CpuEngine *e = c->engine;

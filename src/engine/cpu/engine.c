@@ -132,6 +132,7 @@ static TalusStatus reserve_snapshot(CpuSnapshot *s, size_t slots, const TalusCon
     return TALUS_GROW(s->list.impulse, contacts, 0, "halved step");
 }
 
+/* Copies `count` elements of `element` bytes each; the pointers may be NULL if count is 0. */
 static void copy_elements(void *to, const void *from, int count, size_t element)
 {
     if (count > 0)

@@ -26,6 +26,7 @@ typedef struct LedgerContext {
     const double *gamma;
 } LedgerContext;
 
+/* Returns the context of a loop over the contacts of the solved problem. */
 static LedgerContext ledger_context(CpuEngine *e)
 {
     LedgerContext c = {e, talus_problem_operator(e->problem), talus_problem_gamma(e->problem)};

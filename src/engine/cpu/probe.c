@@ -75,6 +75,7 @@ static void sum_probe_bodies(void *context, int64_t begin, int64_t end, int64_t 
         e->partial[group][j] = sum[j];
 }
 
+/* Computes the sums of one probe. */
 static void compute_probe(CpuEngine *e, const TalusEngineProbe *probe, TalusProbeSums *out)
 {
     ProbeContext c = {e, probe};

@@ -109,6 +109,7 @@ static bool has_own_values(const TalusPairDef *pair)
            pair->rolling != unset.rolling || pair->cohesion != unset.cohesion;
 }
 
+/* Transfers the properties set for the pair of materials i and j. */
 static void transfer_pair(TalusArchive *a, TalusWorld *world, int i, int j)
 {
     TalusPairDef pair = talus_pair_def_default();
@@ -122,6 +123,7 @@ static void transfer_pair(TalusArchive *a, TalusWorld *world, int i, int j)
         TALUS_ARCHIVE_CALL(a, talus_world_set_pair(world, i, j, &pair));
 }
 
+/* Transfers all materials, then all pairs i >= j. */
 static void transfer_materials(TalusArchive *a, TalusWorld *world)
 {
     int count = world->materials.count;
@@ -198,6 +200,7 @@ static void load_generations(TalusArchive *a, TalusBodies *b, int slots)
     }
 }
 
+/* Transfers the array talus_body_fields[field] of all slots; version 5 has generations in place of ids. */
 static void transfer_field(TalusArchive *a, TalusBodies *b, int field, int slots)
 {
     void *array = talus_body_array(b, field);
@@ -207,6 +210,7 @@ static void transfer_field(TalusArchive *a, TalusBodies *b, int field, int slots
         talus_archive_bytes(a, array, (size_t)slots * talus_body_fields[field].element);
 }
 
+/* Transfers the arrays of all slots, dead ones included. */
 static void transfer_bodies(TalusArchive *a, TalusWorld *world)
 {
     TalusBodies *b = &world->bodies;
@@ -282,6 +286,7 @@ static bool is_valid_emitter(const TalusEmitter *e)
     return sound;
 }
 
+/* Transfers an emitter: def, random state, number of radii drawn, waiting radii. */
 static void transfer_emitter(TalusArchive *a, TalusWorld *world, int index)
 {
     TalusEmitterDef def =

@@ -74,6 +74,7 @@ static bool transfer_number(TalusArchive *a, TalusJoints *joints, TalusJoint *jo
     return used;
 }
 
+/* Loads `count` entries of the list; empty slots of old versions are skipped. */
 static void load_joints(TalusArchive *a, TalusWorld *world, int count)
 {
     TalusJoints *joints = &world->joints;

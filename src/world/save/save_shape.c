@@ -24,6 +24,7 @@ static int checked_product(TalusArchive *a, int x, int y)
     return (int)n;
 }
 
+/* Transfers the counts and arrays of a shape's definition, compound parts excepted. */
 static void transfer_arrays(TalusArchive *a, TalusShapeDef *def)
 {
     talus_archive_count(a, &def->point_count, 0);

@@ -43,6 +43,7 @@ static void body_set_add(BodySet *c, const TalusSurveyBody *body)
     c->who[at] = body->who;
 }
 
+/* True if the slot has a fixed body, not a driven one. */
 static bool is_fixed(const TalusWorld *world, int slot)
 {
     return world->bodies.shape[slot] >= 0 && world->bodies.mobility[slot] == TALUS_MOBILITY_FIXED;

@@ -109,6 +109,7 @@ static bool has_solid_facet(const TalusShape *shape)
     return solid;
 }
 
+/* True if p lies strictly inside the box. */
 static bool in_box(const TalusAabb *box, TalusVec3 p)
 {
     return p.x > box->lo.x && p.x < box->hi.x && p.y > box->lo.y && p.y < box->hi.y &&

@@ -132,6 +132,7 @@ static bool is_due(const TalusWorld *world, double time)
     return time <= talus_time(world) + 1e-6 * world->def.step;
 }
 
+/* Adds the bodies of all due batches and marks the batches as added. */
 static TalusStatus add_due_batches(TalusWorld *world)
 {
     TalusSources *s = &world->sources;

@@ -19,6 +19,7 @@ static double shape_volume(const TalusShape *shape, double radius)
     return unit.mass;
 }
 
+/* Returns the data of the body in slot i. */
 static TalusSurveyBody slot_body(const TalusWorld *world, int i)
 {
     const TalusBodies *b = &world->bodies;
@@ -39,6 +40,7 @@ static TalusSurveyBody slot_body(const TalusWorld *world, int i)
     return body;
 }
 
+/* Returns the data that a body of a delayed batch will have on arrival. */
 static TalusSurveyBody batch_body(const TalusWorld *world, TalusBodyRef who)
 {
     const TalusBodyBatch *t = &world->sources.pending[who.pending].batch;
@@ -114,6 +116,7 @@ static void add_moving(TalusSurvey *s, const TalusSurveyBody *b)
         s->fastest = *b;
 }
 
+/* Adds a body to the survey `context`: a TalusSurveyFn. */
 static void add_body(void *context, const TalusSurveyBody *b)
 {
     TalusSurvey *s = context;
@@ -158,6 +161,7 @@ typedef struct Ground {
     TalusStrays *strays;
 } Ground;
 
+/* Returns the bounds of a body in axes with z upwards. */
 static TalusAabb upright_bounds(const Ground *g, const TalusSurveyBody *b)
 {
     return talus_shape_bounds(b->shape, b->radius, talus_rotate(g->upright, b->position),

@@ -166,6 +166,7 @@ void talus_world_drop_impulses(TalusWorld *world, int slot)
     m->any_dropped = true;
 }
 
+/* Passes shapes and laws to the engine. */
 static TalusStatus upload_tables(TalusWorld *world)
 {
     const TalusMaterials *m = &world->materials;
