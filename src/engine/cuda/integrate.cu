@@ -34,9 +34,8 @@ static __global__ void count_velocity_changes(CuPartials partials, double *total
 }
 
 /* Finds the largest ratio, over contacts with relative compliance, of the overlap after the step to its limit. */
-static __global__ void find_largest_overlap_ratio(CuPartials partials, double *totals,
-                                                  CuLawInputs f, TalusOperator op,
-                                                  const double *gamma)
+static __global__ void find_largest_strain(CuPartials partials, double *totals, CuLawInputs f,
+                                           TalusOperator op, const double *gamma)
 {
     double v[1] = {0.0};
     const TalusBuildOptions &o = f.options;
@@ -63,8 +62,8 @@ TalusStatus cu_engine_compute_velocities(TalusEngine *e, double limit, bool *cha
                 limit * limit);
     bool soft = e->step.options.compliance > 0.0;
     if (soft)
-        launch_sums(e->cu, find_largest_overlap_ratio, op->blocks, e->cu->totals + 1,
-                    cu_law_inputs(e), *op, e->step.gamma.at);
+        launch_sums(e->cu, find_largest_strain, op->blocks, e->cu->totals + 1, cu_law_inputs(e),
+                    *op, e->step.gamma.at);
     cu_totals_get(e->cu, soft ? 2 : 1, found);
     *changed = found[0] > 0.0;
     *overlap_ratio = found[1];
