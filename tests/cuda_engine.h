@@ -465,7 +465,7 @@ static inline void give_impulses(Both *both, const Copy *copy, double size)
     const TalusOperator *op = &copy->op;
     double *gamma = talus_problem_gamma(both->world->problem);
     bool changed;
-    double strain;
+    double overlap_ratio;
     size_t n = (size_t)op->blocks * (size_t)op->rows;
     double *permuted = calloc(n + 1, sizeof(double));
     for (size_t k = 0; k < n; k++)
@@ -476,7 +476,7 @@ static inline void give_impulses(Both *both, const Copy *copy, double size)
     cuda->vector.put(cuda_op(), copy->device_gamma, permuted, n);
     free(permuted);
     CHECK_OK(both->world->host.ops->compute_velocities(both->world->host.self, INFINITY, &changed,
-                                                       &strain));
+                                                       &overlap_ratio));
 }
 
 #endif

@@ -64,18 +64,18 @@ static void check_step(const Scene *scene, double size)
     Both both;
     Copy copy = {0};
     bool changed, on_host;
-    double strain;
+    double overlap_ratio;
     TalusEngineLedger ledger;
     if (open_both(&both, scene) && build_both(&both, false, &copy)) {
         TalusWorld *w = both.world;
         w->info = (TalusStepInfo){0};
         give_impulses(&both, &copy, size);
         CHECK_OK(ops()->compute_velocities(both.engine, talus_velocity_change_limit(w, both.h),
-                                           &changed, &strain));
+                                           &changed, &overlap_ratio));
         CHECK_OK(w->host.ops->compute_velocities(
-            w->host.self, talus_velocity_change_limit(w, both.h), &on_host, &strain));
+            w->host.self, talus_velocity_change_limit(w, both.h), &on_host, &overlap_ratio));
         CHECK(changed == on_host);
-        CHECK_OK(ops()->compute_velocities(both.engine, 1e6, &changed, &strain));
+        CHECK_OK(ops()->compute_velocities(both.engine, 1e6, &changed, &overlap_ratio));
         CHECK(!changed);
         CHECK_OK(ops()->integrate(both.engine, both.h, w->def.gravity, 1, &ledger));
         CHECK_OK(talus_stage_integrate(w, both.h));
@@ -108,11 +108,11 @@ static void check_second_look(const Scene *scene)
         TalusDetectOptions detect = talus_detect_options(w, both.h);
         TalusEngineCounts counts;
         bool changed;
-        double strain;
+        double overlap_ratio;
         int before = talus_world_contacts(w)->count;
         give_impulses(&both, &copy, 40.0);
         CHECK_OK(ops()->compute_velocities(both.engine, talus_velocity_change_limit(w, both.h),
-                                           &changed, &strain));
+                                           &changed, &overlap_ratio));
         CHECK(changed);
         CHECK_OK(ops()->store_impulses(both.engine));
         CHECK_OK(ops()->redetect(both.engine, &detect, w->def.gravity, &counts));
@@ -138,11 +138,11 @@ TEST(backup_brings_bodies_and_contacts_back)
     Copy copy = {0};
     TalusEngineLedger ledger;
     bool changed;
-    double strain;
+    double overlap_ratio;
     if (open_both(&both, &scenes[0]) && build_both(&both, false, &copy)) {
         CHECK_OK(ops()->snapshot(both.engine));
         give_impulses(&both, &copy, 0.5);
-        CHECK_OK(ops()->compute_velocities(both.engine, 1.0, &changed, &strain));
+        CHECK_OK(ops()->compute_velocities(both.engine, 1.0, &changed, &overlap_ratio));
         CHECK_OK(ops()->integrate(both.engine, both.h, both.world->def.gravity, 1, &ledger));
         TalusDetectOptions detect = talus_detect_options(both.world, both.h);
         TalusEngineCounts counts;
@@ -210,7 +210,7 @@ TEST(a_step_that_is_not_finite_changes_nothing)
     Copy copy = {0};
     TalusEngineLedger ledger;
     bool changed;
-    double strain;
+    double overlap_ratio;
     char expected[64];
     if (open_both(&both, &scenes[0]) && build_both(&both, false, &copy)) {
         double huge[3] = {1e200, 0.0, 0.0};
@@ -218,7 +218,7 @@ TEST(a_step_that_is_not_finite_changes_nothing)
         give_impulses(&both, &copy, 0.0);
         cuda->vector.put(cuda_op(), copy.device_gamma + copy.op.rows * i, huge,
                          (size_t)copy.op.rows);
-        CHECK_OK(ops()->compute_velocities(both.engine, 1.0, &changed, &strain));
+        CHECK_OK(ops()->compute_velocities(both.engine, 1.0, &changed, &overlap_ratio));
         CHECK(changed);
         CHECK(ops()->integrate(both.engine, both.h, both.world->def.gravity, 12, &ledger) ==
               TALUS_ERR_NUMERIC);
@@ -266,7 +266,7 @@ TEST(a_world_without_bodies_steps)
     TalusOperator *op;
     double *gamma;
     bool changed = true;
-    double strain;
+    double overlap_ratio;
     REQUIRE_OK(ops()->create(&(TalusEngineSetup){.context = cuda_context()}, &engine));
     CHECK_OK(ops()->put_tables(engine, &tables));
     CHECK_OK(ops()->put_bodies(engine, &none, NULL));
@@ -274,7 +274,7 @@ TEST(a_world_without_bodies_steps)
     CHECK_INT(counts.contacts, 0);
     CHECK(counts.min_size == INFINITY);
     CHECK_OK(ops()->build(engine, &build, &op, &gamma, &report));
-    CHECK_OK(ops()->compute_velocities(engine, 1.0, &changed, &strain));
+    CHECK_OK(ops()->compute_velocities(engine, 1.0, &changed, &overlap_ratio));
     CHECK(!changed);
     CHECK_OK(ops()->integrate(engine, 0.01, zero, 1, &ledger));
     CHECK(ledger.kinetic == 0.0 && ledger.impact == 0.0);

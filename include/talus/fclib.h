@@ -39,10 +39,10 @@ typedef struct TalusFclib {
 
 /* True if this build has HDF5 and can read and write FCLIB files. */
 bool talus_fclib_available(void);
-/* Says how to get HDF5, in a build without it. */
+/* Returns how to get HDF5, as text for a message; "" in a build with HDF5. The text is static. */
 const char *talus_fclib_how(void);
 
-/* True if the file is HDF5, whatever its content. */
+/* True if the file can be read and begins with HDF5's signature: for any HDF5 file, FCLIB or not. Needs no HDF5. */
 bool talus_fclib_is(const char *path);
 
 /* Reads a file. The error names the file, the dataset, its content and what was expected; without HDF5 the call
@@ -52,7 +52,7 @@ TalusStatus talus_fclib_read(const char *path, TalusFclib **out);
  * has at most 255 bytes. */
 TalusStatus talus_fclib_read_point(const char *path, const char *group, const TalusFclib *problem,
                                    TalusFclibPoint *out);
-/* True if the file is a readable HDF5 file with that group. */
+/* True if the file is a readable HDF5 file with that group; false in a build without HDF5. */
 bool talus_fclib_has(const char *path, const char *group);
 /* Writes a file atomically: an existing file is replaced whole or not at all. Equal data gives equal bytes. */
 TalusStatus talus_fclib_write(const char *path, const TalusFclib *problem);
@@ -73,8 +73,8 @@ TalusStatus talus_fclib_asymmetry(const TalusFclib *fclib, double *out);
 TalusStatus talus_fclib_problem(const TalusFclib *fclib, const TalusFrictionModel *model,
                                 TalusPool *pool, TalusProblem **out);
 
-/* Sets fclib->solution from impulses in the rows of the problem that talus_fclib_problem made: r in the rows of the file;
- * u, v and l from the file's matrices (W as stored). */
+/* Sets fclib->solution from impulses in the rows of the problem that talus_fclib_problem made: r in the rows of the
+ * file; u, v and l from the file's matrices (W as stored). */
 TalusStatus talus_fclib_set_solution(TalusFclib *fclib, const TalusProblem *problem,
                                      const double *gamma);
 /* Writes the impulses of a point of the file into `gamma`, in the problem's rows. */

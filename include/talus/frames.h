@@ -34,7 +34,7 @@ typedef struct TalusSnapshot {
     unsigned fields;
     double time;
     int64_t step;
-    double length; /* s: length of the step; force is impulse / length */
+    double length; /* s: of the last step or its last part; force is impulse / length */
     int body_count;
     TalusBodyId *id;
     TalusVec3 *position, *velocity, *spin;
@@ -42,7 +42,7 @@ typedef struct TalusSnapshot {
     double *speed;
     double *radius; /* as TalusBodyState: 0 for unbounded shapes */
     double *mass;   /* 0 for fixed bodies */
-    double *force;  /* sum of the normal contact forces on the body, N */
+    double *force;  /* sum of the normal contact forces on the body, as positive numbers, N */
     int *touching;  /* number of contacts with a normal impulse; NULL from lean frames */
     int *shape, *material, *tag;
     int *layer; /* starting height over head.floor, in units of 2 head.radius: 0 to 255 */
@@ -52,11 +52,12 @@ typedef struct TalusSnapshot {
     /* Chains from a file have gap 0, a point on the line of centres if b moves, a normal from the centre of a to that
      * point, and an impulse along it. */
     TalusContactState *contact;
-    int *contact_a, *contact_b; /* indices of the two bodies in the arrays above */
-    void *body_memory, *contact_memory;
+    int *contact_a, *contact_b;         /* indices of the two bodies in the arrays above */
+    void *body_memory, *contact_memory; /* the blocks that hold the arrays */
 } TalusSnapshot;
 
-/* Fills a snapshot and reuses its memory; a zeroed snapshot is empty. */
+/* Fills a snapshot and reuses its memory; a zeroed snapshot is empty. fields: bits of TALUS_SNAPSHOT_ALL. If memory is
+ * lacking or a device fails, the snapshot is freed. */
 TalusStatus talus_snapshot_take(TalusSnapshot *snapshot, const TalusWorld *world, unsigned fields);
 void talus_snapshot_free(TalusSnapshot *snapshot);
 
@@ -105,7 +106,7 @@ typedef struct TalusFramesWriter TalusFramesWriter;
 TalusStatus talus_frames_create(const char *path, const TalusFramesDef *def,
                                 TalusFramesWriter **out);
 /* Continues a file after its last frame at or before `time`. Later frames are cut off; the bytes that follow are those
- * of a writer that never stopped. */
+ * of a writer that never stopped. Fails if the file has no frame. */
 TalusStatus talus_frames_resume(const char *path, double time, TalusFramesWriter **out);
 /* Appends a frame, readable as soon as the call returns. */
 TalusStatus talus_frames_add(TalusFramesWriter *writer, const TalusWorld *world);
@@ -115,7 +116,7 @@ TalusStatus talus_frames_add_snapshot(TalusFramesWriter *writer, const TalusFram
 /* Writes the index, closes the file and frees the writer, also on failure; NULL is allowed. A file without an index is
  * readable but slower to open. */
 TalusStatus talus_frames_finish(TalusFramesWriter *writer);
-/* Closes without an index, as a crash would. */
+/* Closes without an index, as a crash would, and frees the writer; NULL is allowed. */
 void talus_frames_abandon(TalusFramesWriter *writer);
 
 /* ---- reading, also while the file is being written ---- */

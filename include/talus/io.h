@@ -41,7 +41,7 @@ int talus_scene_param_count(const TalusScene *scene);
 const char *talus_scene_param_name(const TalusScene *scene, int index);
 double talus_scene_param_value(const TalusScene *scene, int index);
 
-/* ---- a run's directory: frames, steps.csv, probes.csv, checkpoint-{a,b}; docs/reference/output.md ---- */
+/* ---- a run's directory: frames, steps.csv, probes.csv, joints.csv, checkpoint-{a,b}; docs/reference/output.md ---- */
 typedef struct TalusOutput TalusOutput;
 
 /* A zeroed def starts a run that writes frames.talus and the tables. */
@@ -61,17 +61,21 @@ typedef struct TalusOutputDef {
  * has one. If files are missing or changed, the call fails with TALUS_ERR_FORMAT, names them and changes nothing; with
  * `accept_changes` a warning "output.changed" names them and the run continues. */
 TalusStatus talus_output_open(const char *dir, const TalusOutputDef *def, TalusOutput **out);
+/* Appends a frame of the present state to frames.talus and to the files of all other formats. */
 TalusStatus talus_output_frame(TalusOutput *output, const TalusWorld *world);
+/* Appends the rows of a step to steps.csv and, for each probe and joint, to probes.csv and joints.csv. */
 TalusStatus talus_output_step(TalusOutput *output, const TalusWorld *world,
                               const TalusStepInfo *info);
 /* Fails with TALUS_ERR_IO if another program removed, renamed or replaced the directory, frames.talus or a table. */
 TalusStatus talus_output_check(const TalusOutput *output);
 /* Does talus_output_check and flushes all rows and frames to the disk. */
 TalusStatus talus_output_sync(TalusOutput *output);
-/* Does talus_output_sync, then writes a checkpoint of the world, which lists all files with their lengths and checksums. */
+/* Does talus_output_sync, then writes a checkpoint of the world, which lists all files with their lengths and
+ * checksums. */
 TalusStatus talus_output_checkpoint(TalusOutput *output, const TalusWorld *world, const char *note);
-/* After a failed check: writes a checkpoint to the open directory, wherever it is now, and its path to `path`. Fails if
- * the directory was removed. If `world` is NULL, the last checkpoint stays. */
+/* After a failed check: writes a checkpoint to the open directory, wherever it is now, and the directory's path to
+ * path[size]. Fails if the directory was removed; `path` is then "". If `world` is NULL, no checkpoint is written and
+ * the last one stays. */
 TalusStatus talus_output_rescue(TalusOutput *output, const TalusWorld *world, const char *note,
                                 char *path, size_t size);
 /* Completes the files, which can still be resumed. Frees `output` in any case; NULL is allowed. */
@@ -81,7 +85,8 @@ void talus_output_abandon(TalusOutput *output);
 
 /* Checkpoints alternate between two files, checksummed and written atomically. A run with an output uses
  * talus_output_checkpoint, so that everything up to the checkpoint's time is on the disk. Reading takes the newest
- * intact file and logs "checkpoint.damaged" if the other is damaged. `note` (may be NULL) is stored verbatim. */
+ * intact file and logs "checkpoint.damaged" if the other is damaged. `note` (may be NULL) is stored verbatim; reading
+ * allocates *note, which the caller frees with talus_free. */
 TalusStatus talus_checkpoint_write(const char *dir, const TalusWorld *world, const char *note);
 TalusStatus talus_checkpoint_read(const char *dir, int threads, const char *backend,
                                   TalusWorld **world, char **note); /* as talus_world_load */
@@ -90,8 +95,8 @@ TalusStatus talus_checkpoint_read(const char *dir, int threads, const char *back
 TalusStatus talus_problem_write(const char *path, TalusProblem *problem);
 TalusStatus talus_problem_read(const char *path, TalusPool *pool, TalusProblem **out);
 /* Opens a problem file of either format, with this friction model on all contacts with friction; NULL: the file's
- * model, which is the convex relaxation for FCLIB. *fclib is the content of an FCLIB file, else NULL; its problem
- * starts from zero impulses even if the file has guesses. */
+ * model, which is the convex relaxation for FCLIB. *fclib is the content of an FCLIB file, which the caller destroys,
+ * else NULL; the problem of an FCLIB file starts from zero impulses even if the file has guesses. */
 TalusStatus talus_problem_open(const char *path, const TalusFrictionModel *model, TalusPool *pool,
                                TalusProblem **out, TalusFclib **fclib);
 
@@ -119,7 +124,8 @@ typedef struct TalusSurface {
     bool inverted;  /* turned inside out as a whole: the enclosed volume was negative */
 } TalusSurface;
 
-/* Reads a surface. The format is recognised by content, else by name. Fails with TALUS_ERR_FORMAT and the line or byte
+/* Reads a surface. Binary STL is recognised by its size, then OBJ by its name, then text STL by its first word; other
+ * files by name. Fails with TALUS_ERR_FORMAT and the line or byte
  * for numbers not finite, indices out of range, counts that disagree with the file's length, or no triangle left. */
 TalusStatus talus_surface_read(const char *path, TalusSurface *out);
 /* Reads a surface from memory; `name` is for messages. */

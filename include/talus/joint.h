@@ -1,9 +1,9 @@
 /* talus/joint.h - joints between two bodies, or a body and the fixed world.
  *
  * A joint adds one to three blocks to the step's problem (docs/how-to/joints.md), solved with the contacts: heyn-2012
- * Eq. (5). A joint is defined in the world frame, at the bodies' poses when the joint is added. Coordinate and speed are
- * those of body a relative to body b; the coordinate is 0 at that pose, but of DISTANCE and SPRING it is a length. Force
- * and torque act on a. */
+ * Eq. (5). A joint is defined in the world frame, at the bodies' poses when the joint is added. Coordinate and speed
+ * are those of body a relative to body b; the coordinate is 0 at that pose, but of DISTANCE and SPRING it is a length.
+ * Force and torque act on a. */
 #ifndef TALUS_JOINT_H
 #define TALUS_JOINT_H
 
@@ -38,11 +38,11 @@ typedef enum TalusMotorKind {
 /* Motor of the joint's coordinate. Units are rad and N m for an angle, m and N for a length. */
 typedef struct TalusMotorDef {
     TalusMotorKind kind;
-    /* the motor's target at time t is target + rate (t - t0), t0 the later of `start` and the time at which the motor was
-     * set */
+    /* the motor's target at time t is target + rate (t - t0), t0 the later of `start` and the time at which the motor
+     * was set */
     double target, rate;
     double start;      /* s: before this time the target is 0 and a torque motor is off */
-    double max_effort; /* infinite: no limit */
+    double max_effort; /* largest |effort|, above 0; infinite: no limit */
     /* POSITION: effort = stiffness (target - x) + damping (rate - speed); both 0: the target is reached within a step,
      * if `max_effort` allows. */
     double stiffness, damping;
@@ -52,17 +52,19 @@ typedef struct TalusJointDef {
     uint32_t cookie;
     const char *name; /* copied; NULL: "" */
     TalusJointKind kind;
-    TalusBodyId a, b;    /* number 0: the fixed world; at least one must be free to move */
+    TalusBodyId a, b;    /* number 0: the fixed world; at least one must be free or asleep */
     TalusVec3 point;     /* world frame; DISTANCE and SPRING: the end on a */
     TalusVec3 point_b;   /* DISTANCE and SPRING: the end on b */
     TalusVec3 axis;      /* REVOLUTE, PRISMATIC, CYLINDRICAL; UNIVERSAL: the axis of a */
     TalusVec3 axis_b;    /* UNIVERSAL: the axis of b, normal to `axis` */
     double lower, upper; /* limits of the coordinate; infinite: none */
     TalusMotorDef motor; /* of joints with a coordinate, except SPRING */
-    double rest;         /* DISTANCE, SPRING: rest length; below 0: the present length */
-    double stiffness;    /* SPRING: N/m */
-    double damping;      /* SPRING: N s/m */
-    bool collide;        /* true if a and b may collide with each other */
+    /* DISTANCE, SPRING: rest length, m; below 0: the present length. A DISTANCE with limits must leave it below 0; with
+     * limits or a motor the rest length is not held. */
+    double rest;
+    double stiffness; /* SPRING: N/m */
+    double damping;   /* SPRING: N s/m; not both 0 */
+    bool collide;     /* true if a and b may collide with each other */
 } TalusJointDef;
 
 /* Joints are numbered from 1 in order of creation, without reuse. 0: no joint. */
@@ -70,6 +72,7 @@ typedef struct TalusJointId {
     uint64_t number;
 } TalusJointId;
 
+/* State of a joint after the last step. */
 typedef struct TalusJointState {
     TalusJointId id;
     const char *name; /* owned by the world until the joint is removed */
@@ -77,25 +80,26 @@ typedef struct TalusJointState {
     TalusBodyId a, b;
     TalusVec3 point, point_b; /* world frame: anchors on a and b */
     TalusVec3 axis;           /* of b; for DISTANCE and SPRING from point_b to point */
-    double coordinate, speed;
-    TalusVec3 force, torque; /* on a, mean over the last step; the torque about `point` */
-    double effort;           /* of the motor or spring, along the coordinate */
-    double error;            /* m: distance of points that should coincide */
+    double coordinate, speed; /* rad and rad/s, or m and m/s; 0 for kinds without a coordinate */
+    TalusVec3 force, torque;  /* on a, mean over the last step; the torque about `point` */
+    double effort;            /* of the motor or spring, along the coordinate */
+    double error; /* m: largest distance of points that should coincide; DISTANCE: from rest */
 } TalusJointState;
 
 const char *talus_joint_name(TalusJointKind kind); /* "ball", ... */
 
 TalusJointDef talus_joint_def_default(void);
-/* `id` may be NULL. */
+/* Adds a joint at the present poses of its bodies and wakes their islands. `id` may be NULL. */
 TalusStatus talus_world_add_joint(TalusWorld *world, const TalusJointDef *def, TalusJointId *id);
 /* A joint is also removed with either of its bodies. */
 TalusStatus talus_world_remove_joint(TalusWorld *world, TalusJointId id);
-/* Replaces or removes the motor, from the next step on. */
+/* Replaces the motor from the next step on; TALUS_MOTOR_NONE removes it. `motor` must not be NULL. */
 TalusStatus talus_world_set_motor(TalusWorld *world, TalusJointId id, const TalusMotorDef *motor);
 
 int talus_world_joint_count(const TalusWorld *world);
 TalusStatus talus_world_get_joint(const TalusWorld *world, TalusJointId id, TalusJointState *state);
-/* Writes at most `count` states, in the order of their numbers, and returns the number of joints. */
+/* Writes at most `count` states to `out`, which may be NULL, in the order of their numbers; returns the number of
+ * joints. */
 int talus_world_get_joints(const TalusWorld *world, TalusJointState *out, int count);
 
 #ifdef __cplusplus

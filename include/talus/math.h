@@ -31,11 +31,12 @@ typedef struct TalusSym3 {
     double xx, yy, zz, xy, xz, yz;
 } TalusSym3;
 
+/* Axis-aligned box. */
 typedef struct TalusAabb {
     TalusVec3 lo, hi;
 } TalusAabb;
 
-/* Space that repeats itself from lo to hi along the axes in `on`. */
+/* Space that repeats itself from lo to hi along the axes k with on[k] nonzero. */
 typedef struct TalusPeriod {
     TalusVec3 lo, hi;
     int on[3];
@@ -68,7 +69,7 @@ TALUS_INLINE TalusVec3 talus_scale(double s, TalusVec3 a)
     return talus_vec3(s * a.x, s * a.y, s * a.z);
 }
 
-/* a + s b */
+/* Returns a + s b. */
 TALUS_INLINE TalusVec3 talus_madd(TalusVec3 a, double s, TalusVec3 b)
 {
     return talus_vec3(a.x + s * b.x, a.y + s * b.y, a.z + s * b.z);
@@ -123,14 +124,15 @@ TALUS_INLINE TalusQuat talus_quat_normalize(TalusQuat q)
     return r;
 }
 
-/* Rotation by the small vector `angle` (axis times radians) by the Cayley map: exact axis, angle 2 atan(|angle|/2). The
- * angle's error is about |angle|^3/12, and no transcendental function is needed. */
+/* Returns the rotation by the small vector `angle` (axis times radians) by the Cayley map: exact axis, angle
+ * 2 atan(|angle|/2). The angle's error is about |angle|^3/12, and no transcendental function is needed. */
 TALUS_INLINE TalusQuat talus_quat_cayley(TalusVec3 angle)
 {
     TalusQuat r = {1.0, 0.5 * angle.x, 0.5 * angle.y, 0.5 * angle.z};
     return talus_quat_normalize(r);
 }
 
+/* Returns a rotated by q, from body to world coordinates; talus_rotate_back is the inverse. */
 TALUS_INLINE TalusVec3 talus_rotate(TalusQuat q, TalusVec3 a)
 {
     TalusVec3 u = talus_vec3(q.x, q.y, q.z);
@@ -173,7 +175,7 @@ TALUS_INLINE TalusSym3 talus_sym3_rotate(TalusQuat q, TalusSym3 m)
     return r;
 }
 
-/* Inverse of a positive definite matrix. */
+/* Returns the inverse of a positive definite matrix. */
 TALUS_INLINE TalusSym3 talus_sym3_inverse(TalusSym3 m)
 {
     double cxx = m.yy * m.zz - m.yz * m.yz;

@@ -58,6 +58,8 @@ typedef struct TalusProblemDef {
     const TalusFrictionModel *model; /* [block_count]; NULL: all zeros */
 } TalusProblemDef;
 
+/* Creates a problem with copies of the def's arrays and zero impulses. `pool` must outlive the problem; NULL: one
+ * thread. *out is NULL on failure. NULL may be destroyed. */
 TalusStatus talus_problem_create(const TalusProblemDef *def, TalusPool *pool, TalusProblem **out);
 void talus_problem_destroy(TalusProblem *problem);
 
@@ -65,8 +67,11 @@ void talus_problem_destroy(TalusProblem *problem);
 TalusStatus talus_problem_set_backend(TalusProblem *problem, const char *backend);
 
 /* Sets the friction model of all contacts with friction; joints keep theirs. TALUS_SECTION_NONE makes contacts
- * frictionless, with one row each if there are no joints. Impulses are set to zero. */
+ * frictionless, with one row each if there are no joints; a later call can give them friction again. Impulses are set
+ * to zero; estimates and the certificate are lost. On failure the problem is unchanged. */
 TalusStatus talus_problem_set_friction(TalusProblem *problem, TalusFrictionModel model);
+/* Returns the friction model of a block: section NONE if blocks have one row; all zeros for a block without
+ * friction. */
 TalusFrictionModel talus_problem_friction(const TalusProblem *problem, int block);
 /* Normal impulses that bound the friction of blocks under TALUS_LAW_FIXED, [blocks], as the last solve left them. The
  * caller may write them. NULL if no block is under that law. */
@@ -80,13 +85,14 @@ const double *talus_problem_certificate(const TalusProblem *problem);
 TalusStatus talus_problem_set_certificate(TalusProblem *problem, const double *certificate);
 
 int talus_problem_blocks(const TalusProblem *problem);
-int talus_problem_rows(const TalusProblem *problem); /* rows per block */
-int talus_problem_size(const TalusProblem *problem); /* rows times blocks */
-int talus_problem_bodies(const TalusProblem *problem);
+int talus_problem_rows(const TalusProblem *problem);   /* rows per block */
+int talus_problem_size(const TalusProblem *problem);   /* rows times blocks */
+int talus_problem_bodies(const TalusProblem *problem); /* 0 for an explicit problem */
+/* Returns the friction coefficient of a block; 0 if blocks have one row. Of a joint: largest impulse of a row, N s. */
 double talus_problem_mu(const TalusProblem *problem, int block);
 
-/* Writes the problem's data to a def for talus_problem_create. The def's arrays are the problem's, valid until the problem
- * changes. */
+/* Writes the problem's data to a def for talus_problem_create. The def's arrays are the problem's, valid until the
+ * problem changes. */
 TalusStatus talus_problem_export(TalusProblem *problem, TalusProblemDef *def);
 
 /* Returns the impulses gamma, [size]; the caller may write a starting point. */
@@ -98,7 +104,7 @@ void talus_problem_offset(TalusProblem *problem, double *q);
 void talus_problem_velocity(TalusProblem *problem, const double *gamma, double *u);
 void talus_problem_gradient(TalusProblem *problem, const double *gamma, double *gradient);
 
-/* Writes the velocities v_f + M^-1 D gamma, [6 bodies]; matrix-free problems only. */
+/* Writes the velocities v_f + M^-1 D gamma, [6 bodies]: linear then angular of each body; matrix-free problems only. */
 TalusStatus talus_problem_body_velocity(TalusProblem *problem, const double *gamma, double *v);
 
 /* Returns the scale d_i of block i, 1/kg: the mean of the block's diagonal entries of N + E. */
@@ -116,12 +122,13 @@ typedef struct TalusResidual {
 void talus_problem_residual(TalusProblem *problem, const double *gamma, TalusResidual *out);
 
 /* Rounding unit. The rounding error of the natural residual is estimated by TALUS_ROUNDING times |N| |gamma| + |q|, the
- * size of the terms of the gradient (docs/reference/metrics.md). rms: root mean square over blocks; max: twice the value of the largest block,
- * because single blocks scatter. The estimate is no bound: measured errors were mostly below 0.4 of it, at most 1.8 times.
- * Impulses so large that rounding hides the velocities are no solution, however small the residual. */
+ * size of the terms of the gradient (docs/reference/metrics.md). rms: root mean square over blocks; max: twice the
+ * value of the largest block, because single blocks scatter. The estimate is no bound: measured errors were mostly
+ * below 0.4 of it, at most 1.8 times. Impulses so large that rounding hides the velocities are no solution, however
+ * small the residual. */
 #define TALUS_ROUNDING 0x1p-52
 
-/* Computes the objective that the problem minimises. */
+/* Computes the objective 1/2 gamma'(N + E)gamma + q'gamma, J. */
 TalusStatus talus_problem_objective(TalusProblem *problem, const double *gamma, double *objective);
 
 /* Measures of an iterate (docs/reference/metrics.md): g is the gradient, under coulomb with De Saxce's shift added to
@@ -130,11 +137,10 @@ TalusStatus talus_problem_objective(TalusProblem *problem, const double *gamma, 
  * stands for the sum of that product and this function. */
 typedef struct TalusMetrics {
     double objective;
-    TalusResidual natural;  /* talus_problem_residual */
-    TalusResidual rounding; /* estimated rounding error of `natural` */
-    double natural_at_zero; /* rms of the natural residual at gamma = 0 */
-    double
-        natural_relative; /* natural.rms / natural_at_zero; if natural_at_zero is 0: 0 or infinite */
+    TalusResidual natural;       /* talus_problem_residual */
+    TalusResidual rounding;      /* estimated rounding error of `natural` */
+    double natural_at_zero;      /* rms of the natural residual at gamma = 0 */
+    double natural_relative;     /* natural.rms / natural_at_zero; if that is 0: 0 or infinite */
     double projected_gradient;   /* heyn-2012 (24): |gamma - P(gamma - tau_g g)| / tau_g, m/s */
     double tau_g;                /* 1 / the largest scale d_i of a block */
     double complementarity_mean; /* per block |gamma_i . g_i|, heyn-2012 Fig. 9; J */
@@ -152,13 +158,13 @@ typedef struct TalusMetrics {
     /* m/s: rms over Coulomb blocks of sigma_i(-g_t), the speed at which ccp would open them */
     double dilation;
     double bound_mismatch;       /* fixed blocks: rms of d_i mu_i |gamma_n - estimate|, m/s */
-    int open, sliding, sticking; /* blocks with gamma = 0, on the boundary of K, inside */
+    int open, sliding, sticking; /* numbers of blocks by state (TalusBlockState) */
 } TalusMetrics;
 
 TalusStatus talus_problem_measure(TalusProblem *problem, const double *gamma, TalusMetrics *out);
 
-/* Open: gamma = 0. Sliding: a tangential bound, or a finite bound of a joint, is reached. Sticking: all other blocks, also
- * a loaded block without friction. */
+/* Open: gamma = 0. Sliding: a bound of tangential impulses or moments, or a finite bound of a joint, is reached (within
+ * 1e-12 of it) or exceeded. Sticking: all other blocks, also a loaded block without friction. */
 typedef enum TalusBlockState {
     TALUS_BLOCK_OPEN,
     TALUS_BLOCK_SLIDING,

@@ -22,13 +22,13 @@ typedef enum TalusSection {
 
 /* How the normal impulse bounds the tangential ones. */
 typedef enum TalusFrictionLaw {
-    TALUS_LAW_CCP,     /* convex relaxation, cone over the section: dilates by mu |u_t| */
+    TALUS_LAW_CCP, /* convex relaxation, cone over the section: opens by mu |u_t| (disc) while sliding */
     TALUS_LAW_FIXED,   /* bounds from an estimate of the normal impulse: box, prism, cylinder */
     TALUS_LAW_COULOMB, /* exact: bounds from the normal impulse itself, no dilation */
     TALUS_LAWS
 } TalusFrictionLaw;
 
-/* Bit of a friction law with a section. */
+/* Bit of a friction law with a section, for sets of kinds such as TalusSolverRow.takes. */
 #define TALUS_KIND(law, section) (1u << ((law)*TALUS_SECTIONS + (section)))
 
 /* Friction model of a contact, without its coefficient. All zeros: the circular cone of ccp. */
@@ -40,7 +40,7 @@ typedef struct TalusFrictionModel {
 
 enum { TALUS_SIDES_MIN = 3, TALUS_SIDES_MAX = 64 };
 
-/* All rows of a joint. */
+/* TalusFrictionModel.sides of a joint in which all three rows are constrained. */
 enum { TALUS_JOINT_ROWS = 7 };
 
 /* Names ("disc", "square", "polygon", "none", "joint"; "ccp", "fixed", "coulomb") and one-line summaries. */
@@ -53,15 +53,16 @@ const char *talus_law_summary(TalusFrictionLaw law);
  * rest of the model stays. */
 TalusStatus talus_section_parse(const char *text, TalusFrictionModel *model);
 TalusStatus talus_law_parse(const char *text, TalusFrictionModel *model);
-/* Formats the section as talus_section_parse takes it, such as "polygon:6"; a joint as "joint:7". */
+/* Writes the section to text[size] as talus_section_parse takes it, such as "polygon:6"; a joint, which it does not
+ * take, as "joint:7". */
 void talus_section_format(TalusFrictionModel model, char *text, size_t size);
 
 /* Fails if the model is not one of friction: a value outside the enumerations, wrong sides, or a joint. */
 TalusStatus talus_model_check(TalusFrictionModel model);
 
 /* Projects one block of 1, 3 or 6 rows in place (Euclidean): onto the cone (ccp, coulomb), onto the prism with the
- * bounds of the normal impulse `estimate` (fixed), or onto the box of a joint. `moment_mu`: coefficients of spinning and
- * rolling friction for 6 rows, else NULL. One row is projected onto the half line under every model. */
+ * bounds of the normal impulse `estimate` (fixed), or onto the box of a joint. `moment_mu`: coefficients of spinning
+ * and rolling friction for 6 rows, else NULL. One row is projected onto the half line under every model. */
 void talus_set_project(TalusFrictionModel model, int rows, double mu, const double *moment_mu,
                        double estimate, double *gamma);
 

@@ -67,13 +67,13 @@ typedef struct TalusMassProperties {
 const char *talus_shape_name(TalusShapeKind kind);
 const char *talus_shape_summary(TalusShapeKind kind);
 
-/* Computes the mass properties at a density; `radius` is the body's radius for a sphere. Shapes without volume (plane,
- * revolve, mesh, field) fail with TALUS_ERR_ARGUMENT. */
+/* Computes the mass properties at a density, kg/m3; `radius` is the body's radius for a sphere, else ignored. Shapes
+ * without volume (plane, revolve, mesh, field) fail with TALUS_ERR_ARGUMENT. */
 TalusStatus talus_shape_mass(const TalusShapeDef *def, double radius, double density,
                              TalusMassProperties *out);
 
-/* Returns the centre of mass in the coordinates in which a hull or compound was given; the origin for other shapes. A
- * body's position is the position of its centre of mass. */
+/* Sets *out to the centre of mass in the coordinates in which a hull or compound was given; the origin for other
+ * shapes. A body's position is the position of its centre of mass. */
 TalusStatus talus_shape_centre(const TalusShapeDef *def, TalusVec3 *out);
 
 #ifdef __cplusplus

@@ -17,7 +17,8 @@ typedef enum TalusOutcome {
     TALUS_OUTCOME_BUDGET, /* iterations or time used up; see the residual */
     /* the constraints contradict each other (a wedged body); see talus_problem_certificate */
     TALUS_OUTCOME_INFEASIBLE,
-    /* a NaN, an infinity or a residual 1,000 times that of zero impulses; gamma is set to zero */
+    /* a NaN, an infinity, or a residual above 1,000 times those of the start and of zero impulses; gamma is set to
+     * zero */
     TALUS_OUTCOME_DIVERGED
 } TalusOutcome;
 
@@ -39,8 +40,7 @@ typedef struct TalusSolveInfo {
     /* Under Coulomb's law: true if the relaxation was found to have no solution, as friction clamps bodies between
      * others. The law itself may have a solution, in which they slide. */
     bool jammed;
-    double
-        start_residual; /* rms of the first residual that the solver estimated: at the start; gs: in the first sweep */
+    double start_residual; /* rms of the first estimate: at the start; gs: in the first sweep */
     /* Outcome diverged: rms residual of the impulses that zero impulses replaced, which may be NaN; else 0. */
     double rejected_residual;
     double seconds; /* without the time of observers */
@@ -49,9 +49,9 @@ typedef struct TalusSolveInfo {
     size_t memory_bytes;
 } TalusSolveInfo;
 
-/* Called after each iteration whose residual is known; in an outer loop the residual is that of the current convex problem.
- * Returning false stops the solve (outcome budget). The monitor must not call functions of the problem, whose work space
- * is in use. */
+/* Called after each iteration whose residual is known; in an outer loop the residual is that of the current convex
+ * problem. Returning false stops the solve (outcome budget). The monitor must not call functions of the problem, whose
+ * work space is in use. */
 typedef bool TalusMonitor(void *user, int iteration, int products, double residual);
 
 /* An iterate of a running solve, for an observer. The observer is called at the start, after every iteration at first,
@@ -107,25 +107,27 @@ const char *talus_outcome_name(TalusOutcome outcome);
  *
  * "auto" under Coulomb's law, the default of worlds, begins with apgd or, if contacts are compliant, mostly of spheres,
  * and the tolerance is at least 0.5 % of the reference speed (10 % on a device), with gs-coulomb (omega 1.5) and then
- * apgd. Under other laws it begins with gs (omega 1.5) if the tolerance is at least 10 % of the speed, with apgd if it is
- * at least 1e-4 of it, else, or if the speed is unknown, with lbfgs-fb. With free joints it never begins with sweeps,
- * which do not have them eliminated. On the host, for a tolerance above 0, a direct method takes over within the same
- * budget after as many iterations as it is worth: ipm-soc (no friction, ccp on the disc), ipm-chol (ccp on squares and
- * polygons) or prox (coulomb on the disc; in small steps after half of the budget at the latest); fixed bounds go to
- * lbfgs-fb in the same way. The direct method comes first if the speed is unknown, there are at most 300 blocks and the
- * tolerance is below 1e-7 of the residual at the start; under Coulomb's law, for matrices of at most 1,000 blocks. If it
- * fails, the first method continues; under Coulomb's law without a reference speed, continuation comes before that. Small
- * steps with very different masses have other rules (docs/reference/solvers.md). */
+ * apgd. Under other laws it begins with gs (omega 1.5) if the tolerance is at least 10 % of the speed, with apgd if it
+ * is at least 1e-4 of it, else, or if the speed is unknown, with lbfgs-fb. With free joints it never begins with
+ * sweeps, which do not have them eliminated. On the host, for a tolerance above 0, a direct method takes over within
+ * the same budget after as many iterations as it is worth: ipm-soc (no friction, ccp on the disc), ipm-chol (ccp on
+ * squares and polygons) or prox (coulomb on the disc; in small steps after half of the budget at the latest); fixed
+ * bounds go to lbfgs-fb in the same way. The direct method comes first if the speed is unknown, there are at most 300
+ * blocks and the tolerance is below 1e-7 of the residual at the start; under Coulomb's law, for matrices of at most
+ * 1,000 blocks. If it fails, the first method continues; under Coulomb's law without a reference speed, continuation
+ * comes before that. Small steps with very different masses have other rules (docs/reference/solvers.md). */
 TalusStatus talus_solver_create(const char *spec, TalusSolver **out);
 void talus_solver_destroy(TalusSolver *solver);
 
 /* Returns TALUS_OK if the solver takes this problem; else talus_error() has the reason. */
 TalusStatus talus_solver_supports(const TalusSolver *solver, const TalusProblem *problem);
 
+/* Solves from the problem's gamma and leaves the result there. TALUS_OK for every outcome, which *info reports. */
 TalusStatus talus_solver_solve(TalusSolver *solver, TalusProblem *problem,
                                const TalusSolveOptions *options, TalusSolveInfo *info);
 
-/* State of a solver that persists from step to step (norm estimates, random state), for exact restart. */
+/* State of a solver that persists from step to step (norm estimates, random state), for exact restart: its size in
+ * bytes, 0 if the solver has none; copied to bytes[size]; loaded again by a solver of the same spec. */
 size_t talus_solver_state_size(const TalusSolver *solver);
 void talus_solver_state_save(const TalusSolver *solver, void *bytes);
 TalusStatus talus_solver_state_load(TalusSolver *solver, const void *bytes, size_t size);

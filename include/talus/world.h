@@ -23,41 +23,43 @@ typedef struct TalusBodyId {
     uint64_t number;
 } TalusBodyId;
 
+/* What a step does whose solve misses the tolerance. */
 typedef enum TalusMissPolicy {
-    TALUS_MISS_CONTINUE, /* continue and warn; every step reports the residual that it reached */
+    TALUS_MISS_CONTINUE, /* continue and warn once; every step reports the residual that it reached */
     TALUS_MISS_STOP,     /* talus_world_step fails with TALUS_ERR_TOLERANCE, state unchanged */
-    /* replace the step by two steps of half its length, each of which may be halved again, down to a sixteenth; not if
-     * bodies are wedged */
+    /* replace the step by two steps of half its length, each of which may be halved again, down to a sixteenth; there,
+     * and if bodies are wedged, continue */
     TALUS_MISS_HALVE
 } TalusMissPolicy;
 
 typedef struct TalusWorldDef {
-    uint32_t
-        cookie; /* set by talus_world_def_default and _relaxed; tells a def from a zeroed struct */
-    TalusVec3 gravity;
-    double step;            /* h, seconds */
-    double tolerance;       /* of the velocity residual, relative to the reference speed */
-    double reference_speed; /* the reference speed is max(|gravity| h, this) */
+    uint32_t cookie;   /* set by talus_world_def_default and _relaxed, not in a zeroed struct */
+    TalusVec3 gravity; /* m/s2 */
+    double step;       /* h, seconds */
+    double tolerance;  /* of the residual, over the reference speed; 0: use the whole budget */
+    double reference_speed; /* m/s; the reference speed is max(|gravity| h, this), above 0 */
     TalusNorm norm;         /* RMS or MAX */
-    /* Budget of a step. If the tolerance is above 0, each of the solves after redetection, at most four, gets at least a
-     * quarter of this number. */
+    /* Budget of iterations of a step, or of each part of a halved step. If the tolerance is above 0, each of the solves
+     * after redetection, at most four, gets at least a quarter of this number. A solve for wedged bodies gets the whole
+     * number again. */
     int max_iterations;
     const char *solver; /* NAME[:key=value,...], copied */
     TalusMissPolicy on_miss;
-    /* Largest gap of a contact: this fraction of the smaller size, plus h times the sum of the closing and spinning
-     * speeds of the pair, friction times its sliding speed and twice the reference speed. */
+    /* Largest gap of a contact: this fraction of the smaller size (cohesion_range if that is larger and some materials
+     * cohere), plus h times the sum of the closing and spinning speeds of the pair, friction (at most 1) times its
+     * sliding speed and twice the reference speed. */
     double envelope;
     /* Largest speed at which overlap is undone, in units of sqrt(|gravity| size), size that of the smaller body, or of
      * the reference speed without gravity; 0: no limit. */
     double recovery;
     /* Compliance of contacts between materials without stiffness, over N_nn, the normal velocity that a unit impulse
-     * gives the contact. A small normal impulse gamma causes an overlap of h compliance N_nn gamma, so a body at rest on
-     * one contact sinks by compliance |gravity| h^2. 0: rigid. A contact that rebounds (restitution) is rigid in that
-     * step. TALUS_COMPLIANCE_AUTO, the default: 0.01; below a tolerance of 1e-3 in proportion to it, 10 tolerance, so
-     * that contacts are as stiff as steps are accurate; 0.01 with a tolerance of 0, which asks for a number of
-     * iterations; 0 while the masses of free bodies differ by more than a factor of 1e6. Where bodies or tolerance
-     * change, the value follows by at most 1 % per step (231 steps for a factor of ten), and a bed at rest stays so.
-     * talus_world_compliance tells the value. */
+     * gives the contact. A small normal impulse gamma causes an overlap of h compliance N_nn gamma, so a body at rest
+     * on one contact sinks by compliance |gravity| h^2. 0: rigid. A contact that rebounds (restitution) is rigid in
+     * that step. TALUS_COMPLIANCE_AUTO, the default: 0.01; below a tolerance of 1e-3 in proportion to it, 10 tolerance,
+     * so that contacts are as stiff as steps are accurate; 0.01 with a tolerance of 0, which asks for a number of
+     * iterations; 0 while the masses of free and sleeping bodies differ by more than a factor of 1e6. Where bodies or
+     * tolerance change, the value follows by at most 1 % per step (231 steps for a factor of ten), so that a bed at
+     * rest stays at rest; values up to 1e-4 change at once. talus_world_compliance tells the value. */
     double compliance;
     /* Limit of the overlap that `compliance` causes, over the smaller size: contacts harden as their overlap approaches
      * it. Above 0, at most TALUS_ELASTIC_OVERLAP_MAX; 0.02 by default. Overlap that a missed step leaves and overlap of
@@ -68,19 +70,19 @@ typedef struct TalusWorldDef {
     double restitution_threshold;
     /* Largest gap at which cohesion acts, as a fraction of the smaller size. */
     double cohesion_range;
-    /* Axes along which space repeats itself: a body that leaves on one side enters on the other. A period must be longer
-     * than four times the radius of every body, margins included. */
+    /* Axes along which space repeats itself: a body that leaves on one side enters on the other. A period must be
+     * longer than four times the radius of every body, margins included. */
     TalusPeriod period;
-    /* True: joints are closed after each step (talus/joint.h). False: joints drift by (w h)^2/2 of their size per step, w
-     * being the spin. */
+    /* True: joints are closed after each step (talus/joint.h). False: joints drift by (w h)^2/2 of their size per step,
+     * w being the spin. */
     bool projection;
-    /* Bodies slower than this times the reference speed may sleep; 0 disables. */
+    /* Bodies whose |velocity| + radius |spin| is below this times the reference speed may sleep; 0 disables. */
     double sleep_speed;
-    /* Steps after which a slow island falls asleep, until something disturbs it. Probes and contact lists omit contacts
-     * between sleeping bodies. */
+    /* Steps after which a slow island without joints falls asleep, until something disturbs it. Probes and contact
+     * lists omit contacts between sleeping bodies. */
     int sleep_steps;
-    /* "cpu" or another name of talus_backend_row. A backend with memory of its own keeps the world there, and results are
-     * downloaded on demand. */
+    /* "cpu" or another name of talus_backend_row. A backend with memory of its own keeps the world there, and results
+     * are downloaded on demand. */
     const char *backend;
     int threads; /* 0: one per processor */
 } TalusWorldDef;
@@ -95,9 +97,10 @@ typedef struct TalusWorldDef {
 
 /* The default: Coulomb's law, TALUS_COMPLIANCE_AUTO, elastic_overlap 0.02. */
 TalusWorldDef talus_world_def_default(void);
-/* As talus_world_def_default, but with rigid contacts (compliance 0) and the convex relaxation (ccp), which opens sliding
- * contacts. */
+/* As talus_world_def_default, but with rigid contacts (compliance 0) and the convex relaxation (ccp), which opens
+ * sliding contacts. */
 TalusWorldDef talus_world_def_relaxed(void);
+/* Creates a world with the default material; *out is NULL on failure. NULL may be destroyed. */
 TalusStatus talus_world_create(const TalusWorldDef *def, TalusWorld **out);
 void talus_world_destroy(TalusWorld *world);
 
@@ -122,9 +125,11 @@ typedef struct TalusMaterialDef {
 } TalusMaterialDef;
 
 TalusMaterialDef talus_material_def_default(void);
+/* Adds a material; `index` may be NULL. */
 TalusStatus talus_world_add_material(TalusWorld *world, const TalusMaterialDef *def, int *index);
 
-/* Properties of a pair of materials. A number below 0: the property follows from the two materials (TalusMaterialDef). */
+/* Properties of a pair of materials. A number below 0: the property follows from the two materials
+ * (TalusMaterialDef). */
 typedef struct TalusPairDef {
     uint32_t cookie;
     double friction, restitution, spinning, rolling, cohesion;
@@ -138,6 +143,7 @@ TalusStatus talus_world_set_pair(TalusWorld *world, int material_a, int material
                                  const TalusPairDef *def);
 TalusStatus talus_world_set_friction(TalusWorld *world, int material_a, int material_b, double mu);
 
+/* Adds a shape, with copies of the def's arrays; `index` may be NULL. */
 TalusStatus talus_world_add_shape(TalusWorld *world, const TalusShapeDef *def, int *index);
 
 /* A batch of bodies. Arrays with a default may be NULL. */
@@ -160,16 +166,19 @@ typedef struct TalusBodyBatch {
 } TalusBodyBatch;
 
 TalusBodyBatch talus_body_batch_default(void);
-/* `ids` may be NULL. */
+/* Adds the bodies of the batch and writes their ids to ids[count], unless `ids` is NULL. Adds all bodies or, on
+ * failure, none. Fixed bodies get velocity 0. */
 TalusStatus talus_world_add_bodies(TalusWorld *world, const TalusBodyBatch *batch,
                                    TalusBodyId *ids);
+/* Removes a body with its joints and wakes all sleeping bodies. */
 TalusStatus talus_world_remove_body(TalusWorld *world, TalusBodyId id);
 
-/* Sets the force through the centre and the torque, world frame; both act until set again. */
+/* Sets the force, N, through the centre of a free or sleeping body, and the torque, N m, in the world frame; both act
+ * until set again. Wakes the body's island. */
 TalusStatus talus_world_set_force(TalusWorld *world, TalusBodyId id, TalusVec3 force,
                                   TalusVec3 torque);
 
-/* Sets whether bodies of two groups, or of one group, collide; by default all do. */
+/* Sets whether bodies of two groups, or of one group, collide (`meet`); by default all do. */
 enum { TALUS_GROUPS = 32 };
 TalusStatus talus_world_set_groups(TalusWorld *world, int group_a, int group_b, bool meet);
 /* talus_world_exclude excludes two bodies from collision; talus_world_include undoes one exclusion. Exclusions are
@@ -189,28 +198,30 @@ typedef struct TalusDriveDef {
     double phase;        /* turns */
     TalusVec3 spin;      /* rad/s */
     bool own_axis;       /* the axis passes through `point` at the start; else through the centre */
-    TalusVec3 point;
-    double start, stop; /* s */
+    TalusVec3 point;     /* m, world frame; used if own_axis, else the body's centre */
+    double start, stop;  /* s */
 } TalusDriveDef;
 
 TalusDriveDef talus_drive_def_default(void);
-/* Starts the motion at the body's present pose; NULL makes the body fixed again. Planes cannot rotate. */
+/* Replaces the motion of a fixed or driven body by one from its present pose (x0, e0); NULL makes the body fixed.
+ * Planes cannot rotate. If memory is lacking, the call fails and the body is fixed. */
 TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const TalusDriveDef *def);
 
-/* Source of bodies during the run. Each emission places as many spheres as the rate demands at random free locations
- * of the box [lo, hi]. Spheres for which no location is free wait for a later emission, so nothing overlaps. */
+/* Source of spheres during the run. At the start of each step from `start` on it places as many spheres as the rate
+ * demands, with centres at random free locations of the box [lo, hi]. Spheres for which no location is free wait for a
+ * later step, so nothing overlaps. */
 typedef struct TalusEmitterDef {
     uint32_t cookie;
     TalusVec3 lo, hi;
-    double rate; /* bodies per second */
-    double start;
+    double rate;                   /* bodies per second */
+    double start;                  /* s */
     int64_t count;                 /* in all */
-    double radius_min, radius_max; /* uniform between */
-    TalusVec3 velocity;
+    double radius_min, radius_max; /* m: uniform between */
+    TalusVec3 velocity;            /* m/s: of the new spheres */
     int material;
-    double density;
-    uint64_t seed;
-    int tag, group;
+    double density; /* kg/m3; 0: the material's */
+    uint64_t seed;  /* of radii and locations */
+    int tag, group; /* as in TalusBodyBatch */
 } TalusEmitterDef;
 
 TalusEmitterDef talus_emitter_def_default(void);
@@ -219,7 +230,8 @@ TalusStatus talus_world_add_emitter(TalusWorld *world, const TalusEmitterDef *de
 /* Copies the batch now and adds it at the first step that starts at or after `time`. */
 TalusStatus talus_world_add_bodies_at(TalusWorld *world, double time, const TalusBodyBatch *batch);
 
-/* Removes bodies whose centre passes below `below` along the coordinate `axis` (0, 1 or 2). */
+/* Adds a sink: at the start of each step, free bodies (not fixed, driven or sleeping ones) are removed whose centre has
+ * a coordinate along `axis` (0, 1 or 2) below `below`, m. */
 TalusStatus talus_world_add_sink(TalusWorld *world, int axis, double below);
 
 /* Probes sum over the contacts of one step. */
@@ -229,21 +241,24 @@ typedef struct TalusProbeDef {
     const char *name; /* copied */
     TalusProbeKind kind;
     TalusBodyId body; /* PROBE_BODY: contact force on this body, moving or fixed (a wall) */
-    TalusVec3 lo, hi; /* PROBE_REGION: moving bodies whose centres lie in the box */
+    TalusVec3 lo, hi; /* PROBE_REGION: free and sleeping bodies whose centres lie in the box */
 } TalusProbeDef;
 
+/* Means over the last step; of a halved step, numbers, mass and momentum are those of its last part. All 0 if the body
+ * was removed or no step was made. */
 typedef struct TalusProbeValue {
     TalusVec3 force;  /* N: net contact force on the body, or from outside on the region's bodies */
     TalusVec3 torque; /* N m: about the body's centre, or the region's middle */
     int contacts;     /* contacts with an impulse: of the body, or across the region's border */
-    int bodies;       /* in the region; 1 for a body */
-    double mass;
-    TalusVec3 momentum;
+    int bodies;       /* in the region at the start of the step; 1 for a body */
+    double mass;      /* kg: of these bodies, 0 for a fixed or driven body */
+    TalusVec3 momentum; /* N s: of these bodies, at the end of the step */
 } TalusProbeValue;
 
+/* Adds a probe; `index` may be NULL. */
 TalusStatus talus_world_add_probe(TalusWorld *world, const TalusProbeDef *def, int *index);
 int talus_world_probe_count(const TalusWorld *world);
-const char *talus_world_probe_name(const TalusWorld *world, int index);
+const char *talus_world_probe_name(const TalusWorld *world, int index); /* owned by the world */
 TalusProbeValue talus_world_probe_value(const TalusWorld *world, int index);
 
 /* Energy ledger of one step, joule: kinetic_change + potential_change + elastic_change is the sum of the columns from
@@ -253,10 +268,9 @@ typedef struct TalusLedger {
     double elastic; /* in overlaps of compliant contacts of awake bodies, at the end of the step */
     double kinetic_change, potential_change, elastic_change;
     double friction; /* work of tangential impulses and of moments, <= 0 up to the solver's error */
-    double
-        impact; /* work of normal impulses, plus the elastic energy they store, less `stabilisation` */
-    /* work of normal impulses at the speed that undoes overlap: of rigid contacts, and of compliant contacts the overlap
-     * beyond the one that their impulses cause */
+    double impact;   /* work of normal impulses plus stored elastic energy, less stabilisation */
+    /* work of normal impulses at the speed that undoes overlap: of rigid contacts, and of compliant contacts the
+     * overlap beyond the one that their impulses cause */
     double stabilisation;
     /* Elastic energy at the start of the step less that at the end of the last step. They differ where contacts became
      * stiffer or softer, appeared or vanished, or have another overlap than the last step's linear motion predicted. */
@@ -268,38 +282,44 @@ typedef struct TalusLedger {
     double driven;        /* work that driven bodies do on others */
     double applied;       /* work of applied forces and torques */
     double projection;    /* work of the position projection of joints */
-    double exchange;  /* energy of bodies added or removed, or moved by a period along gravity */
+    /* energy of bodies added, less that of bodies removed; changes by talus_world_set_velocity, by falling asleep, and
+     * by periods along gravity */
+    double exchange;
     double imbalance; /* the three changes minus the sum of the columns; rounding only */
 } TalusLedger;
 
-/* Overlaps over size of the loaded contacts: contacts of the step's problem with a normal impulse above 0. The overlap is
- * that at the start of the step, 0 where the bodies were apart. Size: of the smaller body, or of the free one
+/* Overlaps over size of the loaded contacts: contacts of the step's problem with a normal impulse above 0. The overlap
+ * is that at the start of the step, 0 where the bodies were apart. Size: of the smaller body, or of the free one
  * (TalusOverlap). Of a halved step, the last part counts. */
 typedef struct TalusOverlapSummary {
     int loaded;       /* number of loaded contacts */
     double mean, max; /* 0 without loaded contacts */
-    double p99;       /* 99th percentile; at most 1/16 above the exact value */
+    double p99; /* 99th percentile, at most 1/16 above the exact value; the maximum if above 4 */
     /* Stiffness number: 1 over the mean of overlap over diameter, 2/mean; infinite where nothing overlaps. */
     double kappa;
 } TalusOverlapSummary;
 
+/* Report of one step. A part is the whole step or, if the step was halved, a half, quarter, eighth or sixteenth of
+ * it. */
 typedef struct TalusStepInfo {
-    int64_t step; /* steps completed */
-    double time;
+    int64_t step;  /* steps completed, this one included */
+    double time;   /* s: at the end of the step */
     double length; /* s: of the whole step if halved, the actual length if shortened */
-    int bodies, contacts;
-    /* All solves of the step. Costs are summed, including parts that were repeated in halves; memory, residuals and
-     * outcome are the worst of the parts. */
+    int bodies;    /* living bodies at the end of the step, fixed ones included */
+    int contacts; /* of the first part that was solved, whether or not it was halved after a missed tolerance */
+    /* All solves of the step. Costs are summed, including parts that were repeated in halves; memory is the largest of
+     * all solves; residuals and outcome are the worst of the parts that were kept. */
     TalusSolveInfo solve;
-    double reference_speed;
-    double tolerance; /* of this step's residual, m/s */
-    bool missed;      /* true if the tolerance was not reached */
-    int halvings;
+    double reference_speed; /* m/s */
+    double tolerance;       /* of this step's residual, m/s */
+    bool missed;  /* true if some solve did not converge; tolerance 0: a spent budget is no miss */
+    int halvings; /* depth: the shortest part was length / 2^halvings; 0: the step was not halved */
     /* Machines (bodies connected by joints) whose joints no impulse could close; they lost energy
      * (docs/how-to/joints.md). */
     int projection_fallbacks;
-    /* Number of bodies that move so far in periodic space, even in a sixteenth of the step, that contacts may have been
-     * missed. */
+    /* Number of bodies and walls that move so far in periodic space, even in a sixteenth of the step, that contacts may
+     * be missing: radius plus motion exceeds a quarter of a period, or a wall and the body beside it exceed half of it.
+     * The largest number of all parts; 0 if shorter parts saw all contacts. */
     int clipped;
     /* Overlap over size at the start of the step: mean and maximum over the contacts that overlap. */
     double penetration_mean, penetration_max;
@@ -307,39 +327,42 @@ typedef struct TalusStepInfo {
     int asleep;                  /* sleeping bodies */
     double sleep_speed; /* m/s: slower motion is neglected where bodies sleep; 0 if none sleeps */
     TalusLedger ledger;
-    double detect_seconds, build_seconds, solve_seconds, integrate_seconds;
+    double detect_seconds, build_seconds, solve_seconds,
+        integrate_seconds; /* wall time of all parts, by stage */
 } TalusStepInfo;
 
-/* Makes one step; `info` may be NULL. On failure the state is as before the step. */
+/* Makes one step; `info` may be NULL. On failure the state is as before the step, and *info is not written. */
 TalusStatus talus_world_step(TalusWorld *world, TalusStepInfo *info);
-/* Makes one step towards the future `time`. A step is shortened where whole steps would pass `time` by more than
- * 1e-6 of a step: the last step then ends at `time` exactly, and if it would be shorter than half a step, the last
- * two are made equal. Later steps are whole again. */
+/* Makes one step towards `time`; fails if talus_world_next_length is 0. A step is shortened where whole steps would
+ * pass `time` by more than 1e-6 of a step: the last step then ends at `time` exactly, and if it would be shorter than
+ * half a step, the last two are made equal. Later steps are whole again. */
 TalusStatus talus_world_step_to(TalusWorld *world, double time, TalusStepInfo *info);
-/* Returns the length of the step that talus_world_step_to would make, s; 0 if `time` is reached, within 2e-6 of a step. */
+/* Returns the length of the step that talus_world_step_to would make, s; 0 if `time` is reached, within 2e-6 of a
+ * step. */
 double talus_world_next_length(const TalusWorld *world, double time);
 
-/* Detects and builds the problem of the next step, owned by the world and valid until the world changes. */
+/* Detects contacts and builds the problem of the next whole step, without the bodies that would enter or leave at its
+ * start; on the host for every backend. *problem is the world's own, valid until the world changes or makes a step. */
 TalusStatus talus_world_build(TalusWorld *world, TalusProblem **problem);
 
 /* Sets the def's tolerance and max_iterations from the next step on. TALUS_COMPLIANCE_AUTO follows gradually. */
 TalusStatus talus_world_set_accuracy(TalusWorld *world, double tolerance, int max_iterations);
 
-double talus_world_time(const TalusWorld *world);
-int64_t talus_world_steps(const TalusWorld *world);
-double talus_world_step_length(const TalusWorld *world);
+double talus_world_time(const TalusWorld *world);        /* s */
+int64_t talus_world_steps(const TalusWorld *world);      /* steps completed */
+double talus_world_step_length(const TalusWorld *world); /* TalusWorldDef.step, s */
 /* Returns the friction model of pairs of materials without a model of their own. */
 TalusFrictionModel talus_world_friction(const TalusWorld *world);
 /* Returns TalusWorldDef.compliance; if that is TALUS_COMPLIANCE_AUTO, the value in the next step. */
 double talus_world_compliance(const TalusWorld *world);
-int talus_world_body_count(const TalusWorld *world); /* living bodies, fixed ones included */
-int talus_world_threads(const TalusWorld *world);
+int talus_world_body_count(const TalusWorld *world);      /* living bodies, fixed ones included */
+int talus_world_threads(const TalusWorld *world);         /* actual number, also if the def has 0 */
 const char *talus_world_backend(const TalusWorld *world); /* owned by the world */
 TalusVec3 talus_world_gravity(const TalusWorld *world);
 TalusPeriod talus_world_period(const TalusWorld *world);
 
-/* State of all living bodies, in arrays of the caller; arrays that are not wanted are NULL. The order of bodies is fixed
- * until a body is added or removed. */
+/* State of all living bodies, in arrays of the caller; arrays that are not wanted are NULL. The order of bodies is
+ * fixed until a body is added or removed. */
 typedef struct TalusBodyState {
     TalusBodyId *id;
     TalusVec3 *position, *velocity, *spin;
@@ -350,54 +373,61 @@ typedef struct TalusBodyState {
     bool *fixed; /* driven bodies included */
 } TalusBodyState;
 
+/* Fills the arrays of `state` that are not NULL; each must hold talus_world_body_count elements. If a device fails, a
+ * warning is logged and the state is the last one that was downloaded. */
 void talus_world_get_state(const TalusWorld *world, TalusBodyState *state);
+/* Sets velocity, m/s, and spin, rad/s, of a free or sleeping body in the world frame; wakes its island. */
 TalusStatus talus_world_set_velocity(TalusWorld *world, TalusBodyId id, TalusVec3 velocity,
                                      TalusVec3 spin);
 
-/* A contact of the last step. */
+/* A contact of the last detection: of the last step, or of talus_world_build. */
 typedef struct TalusContactState {
     TalusBodyId a, b;
-    TalusVec3 point, normal;
+    TalusVec3 point;   /* middle of the gap, at the present position of a */
+    TalusVec3 normal;  /* from a to b, at the start of the step */
     TalusVec3 impulse; /* on b, world frame, N s */
-    double gap;
+    double gap;        /* m: at the start of the step; below 0: overlap */
 } TalusContactState;
 
-/* Write at most `count` contacts to `out` and return the number of contacts: of all, or of those whose normal impulse
- * exceeds `least`. */
+/* Write at most `count` contacts to `out`, which may be NULL, and return the number of contacts between bodies that
+ * still exist: of all, or of those whose normal impulse exceeds `least`, N s. */
 int talus_world_get_contacts(const TalusWorld *world, TalusContactState *out, int count);
 int talus_world_get_strong_contacts(const TalusWorld *world, double least, TalusContactState *out,
                                     int count);
 
-/* The deepest overlap of two bodies in the present state. A run that starts with deep overlaps, or with bodies
- * beyond a wall, throws bodies apart; scenes refuse such a start. */
+/* The overlap of two bodies with the largest depth / size in the present state. A run that starts with deep overlaps,
+ * or with bodies beyond a wall, throws bodies apart; scenes refuse such a start. */
 typedef struct TalusOverlap {
-    TalusBodyId a, b; /* a moves */
+    TalusBodyId a, b; /* a is free; 0: no two bodies overlap */
     double depth;     /* m; 0: no two bodies overlap */
     /* m: size of the smaller body, or of a if b is fixed; radius of a sphere, smallest half width of other shapes. */
     double size;
-    int pairs; /* number of overlapping pairs */
+    /* Number of overlapping pairs. Bodies whose centre is so deep inside a solid mesh that they have no contact with it
+     * do not count, but `pairs` is 1 if nothing else overlaps. */
+    int pairs;
 } TalusOverlap;
 
-/* Finds the pair with the largest depth / size, at most at the cost of one detection; the world does not change. */
+/* Finds the pair with the largest depth / size; the world does not change. Without solid meshes the call costs at most
+ * one detection. */
 TalusStatus talus_world_worst_overlap(const TalusWorld *world, TalusOverlap *out);
 
 /* Returns the summary of the last step that this world object has made; before the first step all figures are 0. */
 TalusOverlapSummary talus_world_get_overlap(const TalusWorld *world);
 
-/* Summary of the normal forces of the last step. */
+/* Summary of the normal forces of the last step; of a halved step, of its last part. */
 typedef struct TalusForceSummary {
-    double length;       /* s: of the step that the impulses belong to; force is impulse / length */
+    double length;       /* s: of the step or part of the impulses; force is impulse / length */
     int contacts;        /* number of contacts between bodies that still exist */
     int loaded;          /* number of these contacts with a normal impulse above 0 */
     double mean_impulse; /* N s: mean normal impulse of the loaded contacts */
 } TalusForceSummary;
 
-/* Sums `force` (N) and `touching` (number of loaded contacts) over the contacts of each living body, in the order of
- * talus_world_get_state; either may be NULL. */
+/* Sums `force` (N: normal forces, as positive numbers) and `touching` (number of loaded contacts) over the contacts of
+ * each living body, in the order of talus_world_get_state; either may be NULL. */
 TalusStatus talus_world_get_forces(const TalusWorld *world, double *force, int *touching,
                                    TalusForceSummary *summary);
 
-/* Shapes and materials, for writers and viewers. The world owns profiles and names. */
+/* Shapes and materials, for writers and viewers. The world owns the arrays and names in the defs. */
 int talus_world_shape_count(const TalusWorld *world);
 TalusShapeDef talus_world_shape(const TalusWorld *world, int index);
 int talus_world_material_count(const TalusWorld *world);
@@ -405,13 +435,14 @@ TalusMaterialDef talus_world_material(const TalusWorld *world, int index);
 
 /* Saves the whole state as bytes, which the caller frees with talus_free. */
 TalusStatus talus_world_save(const TalusWorld *world, void **bytes, size_t *size);
-/* Loads a saved world. `backend` NULL: the backend on which the world was saved; later steps then have the same bits. On
- * another backend later steps meet the same tolerances. */
+/* Loads a saved world. `threads` as in TalusWorldDef. `backend` NULL: the backend on which the world was saved; later
+ * steps then have the same bits. On another backend later steps meet the same tolerances. *out is NULL on failure. */
 TalusStatus talus_world_load(const void *bytes, size_t size, int threads, const char *backend,
                              TalusWorld **out);
+/* Frees memory that the library gave to the caller: talus_world_save, and the note of talus_checkpoint_read. */
 void talus_free(void *bytes);
 
-/* Hash of the dynamic state (positions, orientations, velocities of living bodies, time). */
+/* Returns a hash of the dynamic state: positions, orientations, velocities and spins of living bodies, and time. */
 uint64_t talus_world_hash(const TalusWorld *world);
 
 #ifdef __cplusplus

@@ -27,9 +27,9 @@ TALUS_INLINE TalusSym3 talus_body_inverse_inertia(const TalusGyration *gyration,
     return talus_sym3_rotate(orientation, talus_sym3_scale(l * l * inv_mass, gyration->inverse));
 }
 
-/* Writes the record of a body, { v, 1/m, l w, k }: free velocity v, inverse mass, spin w times length l, and k, the mean
- * diagonal entry of inverse_inertia (talus_body_inverse_inertia). For a driven body the caller passes inverse mass and
- * inverse inertia 0 and gyration NULL. */
+/* Writes the record of a body, { v, 1/m, l w, k }: free velocity v, inverse mass, spin w times length l, and k, the
+ * mean diagonal entry of inverse_inertia (talus_body_inverse_inertia). For a driven body the caller passes inverse mass
+ * and inverse inertia 0 and gyration NULL. */
 TALUS_INLINE void talus_body_record(TalusVec3 free_velocity, TalusVec3 spin, double inv_mass,
                                     double l, const TalusGyration *gyration,
                                     TalusSym3 inverse_inertia, double record[8])
@@ -117,8 +117,8 @@ TALUS_INLINE double talus_spin_energy(const TalusGyration *gyration, TalusQuat o
     return 0.5 * talus_dot(w, talus_sym3_mul(gyration->inertia, w));
 }
 
-/* Rotates a body other than a sphere over h without torque: advances *orientation and sets *spin to the spin at the end.
- * The world-frame angular momentum is conserved, the energy to order h^2. */
+/* Rotates a body other than a sphere over h without torque: advances *orientation and sets *spin to the spin at the
+ * end. The world-frame angular momentum is conserved, the energy to order h^2. */
 TALUS_INLINE void talus_rotate_body(const TalusGyration *gyration, double h, TalusQuat *orientation,
                                     TalusVec3 *spin)
 {
@@ -167,8 +167,8 @@ TALUS_INLINE void talus_move_rotation(TalusMotion *b, double mass, double l,
     sum[TALUS_BODY_KINETIC_END] += mass * energy_end;
 }
 
-/* Moves and rotates one body of length l over h with the solved velocities v, a record; sets its velocity and spin; adds
- * its energies to sum[TALUS_BODY_SUMS]. gyration is NULL for a sphere. */
+/* Moves and rotates one body of length l over h with the solved velocities v, a record; sets its velocity and spin;
+ * adds its energies to sum[TALUS_BODY_SUMS]. gyration is NULL for a sphere. */
 TALUS_INLINE void talus_move_body(TalusMotion *b, double mass, double l,
                                   const TalusGyration *gyration, double h, TalusVec3 gravity,
                                   const double v[8], double *sum)

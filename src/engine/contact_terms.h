@@ -81,26 +81,26 @@ TALUS_INLINE void talus_contact_warm_start(const double frame[4], int rows, doub
         gamma[k] = 0.0;
 }
 
-/* Returns the largest speed at which overlap is undone, m/s: recovery sqrt(scale size), or recovery if scale, |gravity|,
- * is 0. */
-TALUS_INLINE double talus_recovery_speed(double recovery, double scale, double size)
+/* Returns the largest speed at which overlap is undone, m/s: recovery sqrt(gravity size), or recovery if gravity, its
+ * norm in m/s2, is 0. */
+TALUS_INLINE double talus_recovery_speed(double recovery, double gravity, double size)
 {
-    return scale > 0.0 ? recovery * sqrt(scale * size) : recovery;
+    return gravity > 0.0 ? recovery * sqrt(gravity * size) : recovery;
 }
 
 /* Returns the normal offset b_n, m/s, of a contact with gap phi, before restitution; `size` is that of the smaller
- * body, `scale` is |gravity|. Open gap: b_n = phi/h. Overlap: b_n = max(phi/h, -v_rec) with v_rec =
+ * body, `gravity` the norm of gravity. Open gap: b_n = phi/h. Overlap: b_n = max(phi/h, -v_rec) with v_rec =
  * talus_recovery_speed, so that no body is shot out; recovery 0: no limit. Stiffness k > 0 and damping c:
  * b_n = phi/h * h k/(h k + c), without limit, because the overlap is elastic strain, not error. */
-TALUS_INLINE double talus_contact_bias(const TalusLaw *law, double h, double recovery, double scale,
-                                       double gap, double size)
+TALUS_INLINE double talus_contact_bias(const TalusLaw *law, double h, double recovery,
+                                       double gravity, double gap, double size)
 {
     double bias = gap / h;
     if (law->stiffness > 0.0)
         return bias * (h * law->stiffness / (h * law->stiffness + law->damping));
     if (gap >= 0.0 || recovery == 0.0)
         return bias;
-    return fmax(bias, -talus_recovery_speed(recovery, scale, size));
+    return fmax(bias, -talus_recovery_speed(recovery, gravity, size));
 }
 
 /* Returns the compliance E = 1/(h (h k + c)), 1/kg; 0 for a rigid contact. */
@@ -132,9 +132,9 @@ TALUS_INLINE double talus_normal_diagonal(const TalusOperator *op, int64_t i)
 }
 
 /* Returns the normal offset with restitution; `bias` is the offset without. Newton's law asks for u'_n = -e u_n, with
- * u_n = `velocity`, the normal velocity before gravity and loads. The law applies to contacts that close within the step
- * at `free_velocity`, the normal velocity after gravity and loads, and that approach faster than o->rebound_speed by
- * `velocity`. An overlapping contact separates at the faster of rebound and recovery, not at the sum of both. */
+ * u_n = `velocity`, the normal velocity before gravity and loads. The law applies to contacts that close within the
+ * step at `free_velocity`, the normal velocity after gravity and loads, and that approach faster than o->rebound_speed
+ * by `velocity`. An overlapping contact separates at the faster of rebound and recovery, not at the sum of both. */
 TALUS_INLINE double talus_rebound_offset(const TalusLaw *law, const TalusBuildOptions *o,
                                          double gap, double velocity, double free_velocity,
                                          double bias)
@@ -174,36 +174,37 @@ TALUS_INLINE double talus_load_velocity(const TalusOperator *op, int64_t i, doub
 }
 
 /* Returns the attractive impulse c h, N s, with c the cohesion of the law, if the gap is within o->cohesion_range times
- * `size`; else 0. The normal impulse in the problem is the net normal impulse on the bodies plus c h; so the friction cone
- * of the net impulse has its apex at -c h. */
+ * `size`; else 0. The normal impulse in the problem is the net normal impulse on the bodies plus c h; so the friction
+ * cone of the net impulse has its apex at -c h. */
 TALUS_INLINE double talus_attractive_impulse(const TalusLaw *law, const TalusBuildOptions *o,
                                              double gap, double size)
 {
     return law->cohesion > 0.0 && gap <= o->cohesion_range * size ? law->cohesion * o->h : 0.0;
 }
 
-/* Linearised spring of a contact with relative compliance: o->compliance is above 0 and the contact's law has no
- * stiffness. The spring hardens with its overlap d, so that no force causes an overlap of `limit`:
+/* Linearised spring of a contact with relative compliance: o->compliance is above 0, the contact's law has no
+ * stiffness, and the contact does not rebound in this step. The spring hardens with its overlap d, so that no force
+ * causes an overlap of `limit`:
  *     force = k d/(1 - (d/limit)^2),    k = 1/(h^2 o->compliance N_nn),    limit = o->elastic_overlap size.
- * Below half the limit the spring is nearly linear. As a function of the impulse gamma, with e = o->compliance N_nn, the
- * overlap is d = h f(gamma), f(gamma) = 2 e gamma/(1 + s), s^2 = 1 + (2 h e gamma/limit)^2, f' = 2 e/(s + s^2). A step
- * uses the tangent of f at `warm`, the impulse in the contact list. f continues as a straight line above the larger of
- * o->impulse_limit and o->hardening_ratio times limit/(h e), the impulse of a linear spring at the limit: so the force of
- * an overlap beyond the limit stays finite.
+ * Below half the limit the spring is nearly linear. As a function of the impulse gamma, with e = o->compliance N_nn,
+ * the overlap is d = h f(gamma), f(gamma) = 2 e gamma/(1 + s), s^2 = 1 + (2 h e gamma/limit)^2, f' = 2 e/(s + s^2). A
+ * step uses the tangent of f at `warm`, the impulse in the contact list. f continues as a straight line above the
+ * larger of o->impulse_limit and o->hardening_ratio times limit/(h e), the impulse of a linear spring at the limit: so
+ * the force of an overlap beyond the limit stays finite.
  *
- * An overlap error is overlap beyond the overlap that `warm` causes plus the overlap that one step at the recovery speed
- * undoes. It occurs where bodies overlap at the start, or where a loaded corner has just become a contact. Until the error
- * is undone, the compliance is at most TALUS_ERROR_COMPLIANCE N_nn, and the tangent is the line through gamma = 0 with
- * this compliance. With the compliance of the spring, the impulses that undo the error would be stored as elastic energy
- * and throw the bodies apart, and a new contact would sink further under its load. The contact is not made rigid, because
- * bodies may be squeezed between fixed ones. */
+ * An overlap error is overlap beyond the overlap that `warm` causes plus the overlap that one step at the recovery
+ * speed undoes. It occurs where bodies overlap at the start, or where a loaded corner has just become a contact. Until
+ * the error is undone, the compliance is at most TALUS_ERROR_COMPLIANCE N_nn, and the tangent is the line through zero
+ * impulse with this compliance. With the compliance of the spring, the impulses that undo the error would be stored as
+ * elastic energy and throw the bodies apart, and a new contact would sink further under its load. The contact is not
+ * made rigid, because bodies may be squeezed between fixed ones. */
 typedef struct TalusHardening {
     double warm;         /* normal impulse, N s, at least 0 */
     double overlap_rate; /* f(warm), m/s: overlap under the impulse `warm`, over h */
     double compliance;   /* f'(warm) */
 } TalusHardening;
 
-#define TALUS_ERROR_COMPLIANCE 5e-4
+#define TALUS_ERROR_COMPLIANCE 5e-4 /* largest compliance over N_nn with an overlap error */
 
 /* True if the overlap -gap contains an overlap error (TalusHardening): it exceeds h (overlap_rate + recovery speed). */
 TALUS_INLINE bool talus_is_overlap_error(const TalusBuildOptions *o, double gap, double size,
@@ -278,8 +279,8 @@ TALUS_INLINE bool talus_has_relative_compliance(const TalusLaw *law, const Talus
 }
 
 /* Sets op->compliance[i], 1/kg, of a contact and, if it has relative compliance, its offset op->bias[i]. On entry
- * op->bias[i] must hold the offset with restitution, unless talus_always_relative_compliance. impulse: of the contact in
- * the list. Returns TalusHardening.overlap_rate; -1 without relative compliance. */
+ * op->bias[i] must hold the offset with restitution, unless talus_always_relative_compliance. impulse: of the contact
+ * in the list. Returns TalusHardening.overlap_rate; -1 without relative compliance. */
 TALUS_INLINE double talus_contact_fill_compliance(const TalusOperator *op, int64_t i,
                                                   const TalusLaw *law, const TalusBuildOptions *o,
                                                   double gap, double size, TalusVec3 impulse)
@@ -300,10 +301,10 @@ TALUS_INLINE double talus_elastic_overlap(const TalusBuildOptions *o, const Talu
     return o->h * (s->overlap_rate + s->compliance * (gamma - s->warm));
 }
 
-/* Returns talus_elastic_overlap over its limit, elastic_overlap times size; 0 for an overlap error, which a stiffer spring
- * would not reduce. */
-TALUS_INLINE double talus_contact_strain(const TalusBuildOptions *o, const TalusHardening *s,
-                                         double gap, double size, double gamma)
+/* Returns talus_elastic_overlap over its limit, elastic_overlap times size; 0 for an overlap error, which a stiffer
+ * spring would not reduce. */
+TALUS_INLINE double talus_contact_overlap_ratio(const TalusBuildOptions *o, const TalusHardening *s,
+                                                double gap, double size, double gamma)
 {
     return talus_is_overlap_error(o, gap, size, s->overlap_rate)
                ? 0.0
@@ -320,20 +321,20 @@ TALUS_INLINE double talus_contact_offset(const TalusOperator *op, int64_t i, con
     double bias = talus_contact_bias(law, o->h, o->recovery, o->gravity, gap, size);
     if (law->restitution == 0.0)
         return bias;
-    double u[3], change = 0.0; /* minus the change of u_n by gravity and loads within h */
+    double u[3], change = 0.0; /* change: of u_n by gravity and loads within h */
     const double *n = op->frame[i];
     int b = op->pair[i][1];
     /* gravity changes both velocities alike, unless b is fixed, driven or asleep */
     if (b < 0 || op->body[b][3] == 0.0)
-        change = talus_dot(o->gravity_change, talus_vec3(n[0], n[1], n[2]));
+        change = -talus_dot(o->gravity_change, talus_vec3(n[0], n[1], n[2]));
     if (load)
-        change -= talus_load_velocity(op, i, o->h, load);
+        change += talus_load_velocity(op, i, o->h, load);
     talus_block_velocity(op, i, u);
-    return talus_rebound_offset(law, o, gap, u[0] + change, u[0], bias);
+    return talus_rebound_offset(law, o, gap, u[0] - change, u[0], bias);
 }
 
-/* Returns the radius of the surface on which a body rolls: radius of a sphere, capsule or cylinder, least semi-axis of an
- * ellipsoid; 0 for other shapes. `size`: of the body; a cylinder's may be its half height. */
+/* Returns the radius of the surface on which a body rolls: radius of a sphere, capsule or cylinder, least semi-axis of
+ * an ellipsoid; 0 for other shapes. `size`: of the body; a cylinder's may be its half height. */
 TALUS_INLINE double talus_rolling_radius(const TalusShapeDef *def, double size)
 {
     if (!talus_shape_has(def->kind, TALUS_TRAIT_ROLLS))
@@ -341,8 +342,8 @@ TALUS_INLINE double talus_rolling_radius(const TalusShapeDef *def, double size)
     return def->kind == TALUS_SHAPE_CYLINDER ? def->radius : size;
 }
 
-/* Returns the contact length by which moments are divided. a, b: talus_rolling_radius of the bodies. If both bodies roll,
- * the length is a b / (a + b); if one does, its radius; if none does, `size`, that of the smaller body. */
+/* Returns the contact length by which moments are divided. a, b: talus_rolling_radius of the bodies. If both bodies
+ * roll, the length is a b / (a + b); if one does, its radius; if none does, `size`, that of the smaller body. */
 TALUS_INLINE double talus_moment_length(double a, double b, double size)
 {
     if (a > 0.0 && b > 0.0)
@@ -352,8 +353,8 @@ TALUS_INLINE double talus_moment_length(double a, double b, double size)
 
 /* ---- works, for the energy ledger ---- */
 
-/* Copies the normal and tangential impulses of contact i from gamma to `out`; the tangential ones are 0 if the problem has
- * one row per block. */
+/* Copies the normal and tangential impulses of contact i from gamma to `out`; the tangential ones are 0 if the problem
+ * has one row per block. */
 TALUS_INLINE void talus_block_gamma(const TalusOperator *op, const double *gamma, int64_t i,
                                     double out[3])
 {
@@ -383,17 +384,17 @@ enum {
     TALUS_WORK_SUMS
 };
 
-/* True if contact i of a built problem is elastic: by its law's stiffness or by relative compliance. The compliance that
- * o->soften adds for wedged bodies does not make a contact elastic. */
+/* True if contact i of a built problem is elastic: by its law's stiffness or by relative compliance. The compliance
+ * that o->soften adds for wedged bodies does not make a contact elastic. */
 TALUS_INLINE bool talus_is_elastic(const TalusOperator *op, int64_t i, const TalusLaw *law,
                                    const TalusBuildOptions *o)
 {
     return law->stiffness > 0.0 || (o->compliance > 0.0 && op->compliance[i] > 0.0);
 }
 
-/* Adds the elastic energies of a contact with relative compliance, half force times overlap, before and after the step to
- * `sum`; gamma: the new normal impulse. Returns the part of the offset, at most 0, that undoes overlap beyond the overlap
- * under `warm`; 0 without such overlap. */
+/* Adds the elastic energies of a contact with relative compliance, half force times overlap, before and after the step
+ * to `sum`; gamma: the new normal impulse. Returns the part of the offset, at most 0, that undoes overlap beyond the
+ * overlap under `warm`; 0 without such overlap. */
 TALUS_INLINE double talus_add_relative_energy(const TalusBuildOptions *o, double gap, double size,
                                               const TalusHardening *s, double gamma, double *sum)
 {
@@ -404,8 +405,8 @@ TALUS_INLINE double talus_add_relative_energy(const TalusBuildOptions *o, double
     return before - elastic;
 }
 
-/* Adds the elastic energies of contact i, whose law has a stiffness k, before and after the step to `sum`: k d^2/2 of an
- * overlap d. gamma: the new normal impulse. Returns 0, as the whole overlap is elastic. */
+/* Adds the elastic energies of contact i, whose law has a stiffness k, before and after the step to `sum`: k d^2/2 of
+ * an overlap d. gamma: the new normal impulse. Returns 0, as the whole overlap is elastic. */
 TALUS_INLINE double talus_add_stiffness_energy(const TalusOperator *op, int64_t i,
                                                const TalusLaw *law, const TalusBuildOptions *o,
                                                double gap, double gamma, double *sum)
@@ -418,8 +419,8 @@ TALUS_INLINE double talus_add_stiffness_energy(const TalusOperator *op, int64_t 
     return 0.0;
 }
 
-/* Adds the elastic energies of elastic contact i by talus_add_stiffness_energy or talus_add_relative_energy, and returns
- * their result. impulse: of the contact in the list, from the last step or solve. */
+/* Adds the elastic energies of elastic contact i by talus_add_stiffness_energy or talus_add_relative_energy, and
+ * returns their result. impulse: of the contact in the list, from the last step or solve. */
 TALUS_INLINE double talus_add_elastic_energy(const TalusOperator *op, int64_t i,
                                              const TalusLaw *law, const TalusBuildOptions *o,
                                              double gap, double size, TalusVec3 impulse,
@@ -432,8 +433,8 @@ TALUS_INLINE double talus_add_elastic_energy(const TalusOperator *op, int64_t i,
 }
 
 /* Adds the works of contact i to sum[TALUS_WORK_SUMS]. Returns the contact's impulse on b, world frame, less the
- * attractive impulse `pull`. `recovery`: offset, at most 0, that undoes overlap; 0 without overlap. op->body must hold the
- * mean of solved velocities and free velocities, the latter without attraction. */
+ * attractive impulse `pull`. `recovery`: offset, at most 0, that undoes overlap; 0 without overlap. op->body must hold
+ * the mean of solved velocities and free velocities, the latter without attraction. */
 TALUS_INLINE TalusVec3 talus_add_block_work(const TalusOperator *op, const double *all_gamma,
                                             int64_t i, double recovery, double pull, double *sum)
 {

@@ -5,8 +5,8 @@
  * with memory of its own has copies; the world's arrays are then downloaded when they are read (world/step/mirror.c).
  *
  * A body keeps its slot, its index in the world's arrays. In the contact problem of a step the engine may order bodies
- * and contacts differently, as long as the order follows from the state and from ids alone. Results that the engine gives
- * to the world are indexed by slot; contacts are in the order (a, b, feature) of collide/contact.h. */
+ * and contacts differently, as long as the order follows from the state and from ids alone. Results that the engine
+ * gives to the world are indexed by slot; contacts are in the order (a, b, feature) of collide/contact.h. */
 #ifndef TALUS_ENGINE_ENGINE_H
 #define TALUS_ENGINE_ENGINE_H
 
@@ -84,15 +84,16 @@ typedef struct TalusTables {
     bool friction, restitution, moments, cohesion;
 } TalusTables;
 
+/* Results of the last detection. */
 typedef struct TalusEngineCounts {
     int sphere_sphere, sphere_fixed, general; /* contacts by run */
     int contacts;                             /* number of all contacts */
-    double min_size;    /* smallest size of a free body; infinite if none is free */
-    int clipped_bodies; /* number of bodies so fast that in periodic space a contact may be missed */
+    double min_size; /* smallest size of a free body; infinite if none is free */
+    int clipped_bodies; /* number of bodies and walls so fast that in periodic space a contact may be missing */
 } TalusEngineCounts;
 
 typedef struct TalusBuildOptions {
-    double h;
+    double h; /* s: length of the part of the step */
     /* initial impulses over the impulses of the contact list: h over the length of the step that gave these; 0: cold
      * start */
     double impulse_ratio;
@@ -102,11 +103,11 @@ typedef struct TalusBuildOptions {
     double gravity; /* |g|, m/s2 */
     /* Relative compliance, for contacts whose law has no stiffness (TalusHardening): springs with the compliance
      * `compliance` times N_nn, which harden as their overlap approaches elastic_overlap times the smaller size. They
-     * harden up to the impulse impulse_limit, N s, or up to hardening_ratio times the impulse of a linear spring at that
-     * overlap, if that is larger. */
+     * harden up to the impulse impulse_limit, N s, or up to hardening_ratio times the impulse of a linear spring at
+     * that overlap, if that is larger. */
     double compliance, elastic_overlap, impulse_limit, hardening_ratio;
     double soften; /* addition to the compliance of contacts and joint limits, over (N + E)_nn */
-    TalusVec3 gravity_change; /* h g, contained in the free velocities of moving bodies */
+    TalusVec3 gravity_change; /* h g, contained in the free velocities of free bodies */
     double rebound_speed;     /* m/s: restitution acts on contacts that close faster than this */
     double cohesion_range;    /* largest gap at which cohesion acts, over the smaller size */
 } TalusBuildOptions;
@@ -120,18 +121,19 @@ typedef struct TalusBuildReport {
 typedef struct TalusEngineJoint {
     int32_t slot[2];
     double frame[4], arm[6], lever[2]; /* as in TalusOperator */
-    double bias, mu, compliance;
-    TalusBlockModel model;
-    double gamma[3]; /* initial impulses, N s: normal, tangents; moments start from 0 */
+    double bias, mu, compliance; /* as in TalusOperator; mu: largest |impulse|, N s; limits: 0 */
+    TalusBlockModel model;       /* all zeros for a limit */
+    double gamma[3];             /* initial impulses, N s: normal, tangents; moments start from 0 */
 } TalusEngineJoint;
 
-/* Change of the free velocity and spin in a body's record (backend/operator.h) by a torque motor. Several changes of one
- * body are added in the order of the array. */
+/* Change of the free velocity and spin in a body's record (backend/operator.h) by a torque motor. Several changes of
+ * one body are added in the order of the array. */
 typedef struct TalusMotorChange {
     int32_t slot;
     double change[8];
 } TalusMotorChange;
 
+/* Joints of a problem. The arrays belong to the world and must stay valid until the next put_joints. */
 typedef struct TalusEngineJoints {
     const TalusEngineJoint *block; /* [bounded + free], free blocks last */
     int bounded, free;             /* blocks with bounds; blocks without, which may be eliminated */
@@ -149,8 +151,9 @@ typedef struct TalusEngineOverlap {
 /* Energies and works of a step, J, and a summary of overlaps. engine/cpu/ledger.c derives the works. */
 typedef struct TalusEngineLedger {
     double kinetic, potential; /* at the end of the step */
-    /* gravity_error: work of gravity and loads at the mean of old and free velocities, minus the work of the same forces
-     * along the motion, h times the solved velocity. spin: change of rotational energy by the rotation without torque. */
+    /* gravity_error: work of gravity and loads at the mean of old and free velocities, minus the work of the same
+     * forces along the motion, h times the solved velocity. spin: change of rotational energy by the rotation without
+     * torque. */
     double kinetic_change, potential_change, gravity_error, spin;
     /* Works of contacts. friction: of tangential impulses and moments. stabilisation: of normal impulses, at the speed
      * that undoes overlap. impact: the rest of the work of normal impulses. cohesion: of attractive impulses. */

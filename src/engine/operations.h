@@ -49,12 +49,13 @@ OWN_ONLY(TalusStatus, count_below, (TalusEngine *engine, int axis, double below,
 
 /* Detects the contacts of step number `step` or of a part of it, of length options->h, with the free velocities (those
  * after gravity and applied forces) and the present spins. A contact gets the impulse of the old contact with the same
- * (a, b, feature), else 0. Fails as talus_detect does, with the list unchanged; on the device the list may be empty
+ * (a, b, feature). New contacts of a pair share evenly the impulses of the pair's old contacts that are gone; without
+ * such contacts they get 0. Fails as talus_detect does, with the list unchanged; on the device the list may be empty
  * after a failure, if memory does not hold both lists or the device fails. The next step then starts from zero
  * impulses. */
 OPERATION(TalusStatus, detect, (TalusEngine *engine, const TalusDetectOptions *options,
           TalusVec3 gravity, long long step, TalusEngineCounts *counts))
-/* Detects contacts again, with the solved velocities and the spins at the start of the step. If find_missed has
+/* Detects contacts again, with the solved velocities and the spins at the start of the step. If find_missing has
  * searched since the last solve, adds the contacts found there to the list instead. */
 OPERATION(TalusStatus, redetect, (TalusEngine *engine, const TalusDetectOptions *options,
           TalusVec3 gravity, TalusEngineCounts *counts))
@@ -70,18 +71,19 @@ OPERATION(TalusStatus, get_joint_results, (TalusEngine *engine, double *gamma, c
 OPERATION(TalusStatus, build, (TalusEngine *engine, const TalusBuildOptions *options,
           TalusOperator **op, double **gamma, TalusBuildReport *report))
 /* After a solve: computes the solved velocities v_f + M^-1 D gamma, which the operations below use. *changed: true if
- * some free body's linear velocity differs by more than `limit`, m/s, from the velocity that detection used. *strain: the
- * largest overlap after the step (talus_elastic_overlap) over its limit, elastic_overlap times size, of contacts with
- * relative compliance; 0 if there are none. */
+ * some free body's linear velocity differs by more than `limit`, m/s, from the velocity that detection used.
+ * *overlap_ratio: the largest overlap after the step (talus_elastic_overlap) over its limit, elastic_overlap times
+ * size, of contacts with relative compliance, except those with an overlap error (TalusHardening); 0 if there are
+ * none. */
 OPERATION(TalusStatus, compute_velocities, (TalusEngine *engine, double limit, bool *changed,
-          double *strain))
-/* Searches for missed contacts of the bodies whose velocities changed by more than `limit`, m/s. *missed: true if the
- * list lacks a contact whose gap, moved by the solved velocities, ends below -h `tolerance` (m/s); redetect then adds the
- * contacts found. Pairs of convex bodies that have a contact are not searched. Without general contacts there is no
- * search and *missed is true: redetection of spheres is cheap. Where this operation is NULL the caller acts as if *missed
- * were true. */
-SHARED_ONLY(TalusStatus, find_missed, (TalusEngine *engine, const TalusDetectOptions *options,
-            double limit, double tolerance, bool *missed))
+          double *overlap_ratio))
+/* Searches for missing contacts of the bodies whose velocities changed by more than `limit`, m/s. *missing: true if the
+ * list lacks a contact whose gap, moved by the solved velocities, ends below -h `tolerance` (m/s); redetect then adds
+ * the contacts found. Pairs that have a contact are not searched if each body is convex or a plane. Without general
+ * contacts there is no search and *missing is true: redetection of spheres is cheap. Where this operation is NULL the
+ * caller acts as if *missing were true. */
+SHARED_ONLY(TalusStatus, find_missing, (TalusEngine *engine, const TalusDetectOptions *options,
+            double limit, double tolerance, bool *missing))
 /* Probes of the solved step: request_probes, before integrate, tells the engine to sum over probe[count], an array that
  * must stay valid until integrate has returned; get_probes, after integrate, writes the sums. */
 OPERATION(TalusStatus, request_probes, (TalusEngine *engine, const TalusEngineProbe *probe, int count))
@@ -90,8 +92,8 @@ OPERATION(TalusStatus, get_probes, (TalusEngine *engine, TalusProbeSums *sums, i
 OPERATION(TalusStatus, store_impulses, (TalusEngine *engine))
 /* Stores gamma in the contact list, computes the requested probes, moves the bodies by h and fills the ledger. First
  * checks that the solved velocities lead to a finite state; if not, returns TALUS_ERR_NUMERIC, with a body's id in the
- * message if some speed is not below 1e150, and leaves bodies and contacts as they were. Afterwards the problem's records
- * of free bodies hold the mean of solved velocities and free velocities (without attraction and motors). */
+ * message if some speed is not below 1e150, and leaves bodies and contacts as they were. Afterwards the problem's
+ * records of free bodies hold the mean of solved velocities and free velocities (without attraction and motors). */
 OPERATION(TalusStatus, integrate, (TalusEngine *engine, double h, TalusVec3 gravity, long long step,
           TalusEngineLedger *ledger))
 
@@ -100,7 +102,7 @@ OPERATION(TalusStatus, integrate, (TalusEngine *engine, double h, TalusVec3 grav
 OPERATION(TalusStatus, wrap_bodies, (TalusEngine *engine, TalusVec3 gravity, double *lifted))
 
 /* snapshot copies the states of all bodies and the contact list inside the engine; rollback restores that copy, at most
- * once per snapshot. For steps that fail or are halved. */
+ * once per snapshot, after a step that has failed. If rollback fails, the impulses of the list are lost. */
 OPERATION(TalusStatus, snapshot, (TalusEngine *engine))
 OPERATION(TalusStatus, rollback, (TalusEngine *engine))
 

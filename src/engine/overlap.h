@@ -3,8 +3,8 @@
  * A contact is loaded if its normal impulse in the problem is above 0. Its overlap is the overlap at the start of the
  * step, 0 where the bodies are apart. The 99th percentile comes from a histogram, whose counts are integers: their sums
  * do not depend on the order, so the percentile does not depend on threads. The bin of an overlap follows from the bits
- * of the double: exponent and upper four bits of the fraction, 16 bins per octave from 2^-30 to 4. The percentile is the
- * upper end of a bin, at most 1/16 above the exact one. */
+ * of the double: exponent and upper four bits of the fraction, 16 bins per octave from 2^-30 to 4. The percentile is
+ * the upper end of a bin, at most 1/16 above the exact one if that is from 2^-30 to 4; above 4 it is the maximum. */
 #ifndef TALUS_ENGINE_OVERLAP_H
 #define TALUS_ENGINE_OVERLAP_H
 
@@ -38,8 +38,8 @@ static inline double talus_overlap_bin_end(int bin)
     return end;
 }
 
-/* Returns the 99th percentile of the counted overlaps: the end of the lowest bin above which at most one in a hundred of
- * them lies, but not more than `max`, the largest overlap. */
+/* Returns the 99th percentile of the counted overlaps: the end of the lowest bin above which at most one in a hundred
+ * of them lies, but not more than `max`, the largest overlap. */
 static inline double talus_overlap_p99(const uint32_t count[TALUS_OVERLAP_BINS], double max)
 {
     int64_t total = 0, above = 0;

@@ -23,8 +23,8 @@ TALUS_INLINE bool talus_probe_includes(const TalusEngineProbe *probe, const int3
 }
 
 /* Adds one contact to sum[TALUS_PROBE_CONTACT_SUMS]. position: of the contact's body that the probe includes; arm: from
- * this body's centre to the contact. `impulse`, N s, and `moment`, N m s, act on b; on_a: this body is a, so impulse and
- * moment are reversed. Torques are about the body's centre or, for a region, about the region's middle. */
+ * this body's centre to the contact. `impulse`, N s, and `moment`, N m s, act on b; on_a: this body is a, so impulse
+ * and moment are reversed. Torques are about the body's centre or, for a region, about the region's middle. */
 TALUS_INLINE void talus_probe_add_contact(const TalusEngineProbe *probe, TalusVec3 position,
                                           TalusVec3 arm, bool on_a, TalusVec3 impulse,
                                           TalusVec3 moment, double *sum)
@@ -39,7 +39,8 @@ TALUS_INLINE void talus_probe_add_contact(const TalusEngineProbe *probe, TalusVe
         sum[j] += values[j];
 }
 
-/* Adds one body to sum[TALUS_PROBE_BODY_SUMS]. `solved` is its record with solved velocities; NULL: no momentum. */
+/* Adds one body to sum[TALUS_PROBE_BODY_SUMS]. `mass`: 0 for fixed and driven bodies. `solved`: its record with solved
+ * velocities; NULL: no momentum is added. */
 TALUS_INLINE void talus_probe_add_body(double mass, const double *solved, double *sum)
 {
     sum[0] += 1.0;

@@ -93,6 +93,7 @@ static double batch_density(const TalusWorld *world, const TalusBodyBatch *batch
     return batch->density > 0.0 ? batch->density : world->materials.def[batch->material].density;
 }
 
+/* Checks position, velocities, orientation and radius of the batch's body i. */
 static TalusStatus check_batch_body(const TalusWorld *world, const TalusBodyBatch *batch, int i)
 {
     if (!talus_finite3(batch->position[i]))
@@ -114,6 +115,7 @@ static TalusStatus check_batch_body(const TalusWorld *world, const TalusBodyBatc
     return TALUS_OK;
 }
 
+/* Refuses a force or torque that is not finite, or on fixed bodies. */
 static TalusStatus check_force(const TalusBodyBatch *batch)
 {
     TalusVec3 f = batch->force, t = batch->torque;
@@ -125,6 +127,7 @@ static TalusStatus check_force(const TalusBodyBatch *batch)
     return TALUS_OK;
 }
 
+/* Checks what the bodies of a batch have in common; talus_batch_check adds the arrays. */
 static TalusStatus check_batch(const TalusWorld *world, const TalusBodyBatch *batch)
 {
     if (!batch || batch->cookie != BATCH_COOKIE)

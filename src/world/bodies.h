@@ -11,12 +11,12 @@
 #include <talus/world.h>
 
 typedef struct TalusBodyCounts {
-    int slots;         /* used so far, including dead ones */
+    int slots;         /* length of the arrays in use, dead slots included */
     int living;        /* bodies, including fixed ones */
     int general;       /* free or sleeping bodies that are not spheres */
     int first_free;    /* no slot below this index is dead */
     uint64_t created;  /* number of bodies created so far: the last id number */
-    uint64_t detected; /* `created` at the last detection: bodies with later ids have no contacts */
+    uint64_t detected; /* `created` at the last detection: higher ids have no contacts */
 } TalusBodyCounts;
 
 /* Slot of a body whose id number is not its slot + 1, because slots have been reused (ids.c). */
@@ -79,13 +79,14 @@ static inline bool talus_slot_was_detected(const TalusBodies *bodies, uint32_t s
     return bodies->shape[slot] >= 0 && bodies->id[slot] <= bodies->counts.detected;
 }
 
-/* True if both bodies of the contact still exist; false if one was removed after detection, even if another body has its
- * slot now. */
+/* True if both bodies of the contact still exist; false if one was removed after detection, even if another body has
+ * its slot now. */
 static inline bool talus_contact_lives(const TalusBodies *bodies, const TalusContact *c)
 {
     return talus_slot_was_detected(bodies, c->a) && talus_slot_was_detected(bodies, c->b);
 }
 
+/* Returns the id of the body in `slot`. */
 static inline TalusBodyId talus_slot_id(const TalusBodies *bodies, uint32_t slot)
 {
     TalusBodyId id = {bodies->id[slot]};
@@ -113,8 +114,8 @@ TalusStatus talus_batch_check(const TalusWorld *world, const TalusBodyBatch *bat
 void talus_slot_remove(TalusWorld *world, int slot);
 /* Returns the kinetic energy of a body, J; 0 if it is fixed or driven, since its mass is 0. */
 double talus_slot_kinetic(const TalusWorld *world, int slot);
-/* Copy position, velocity, spin and orientation of `count` bodies: gather from slot[k] of the arrays to state[k], scatter
- * from state[k] to slot[k]. */
+/* Copy position, velocity, spin and orientation of `count` bodies: gather from slot[k] of the arrays to state[k],
+ * scatter from state[k] to slot[k]. */
 static inline void talus_bodies_gather(const TalusBodies *b, const int32_t *slot, int count,
                                        TalusMotion *state)
 {
@@ -136,7 +137,8 @@ static inline void talus_bodies_scatter(TalusBodies *b, const int32_t *slot, int
 }
 
 /* Returns a view of `bodies` (the world's own, or others with the world's shapes) for a detector that searches for
- * overlaps. The view points into the arrays of `bodies` and has no spins. `filter` NULL: all pairs collide. */
+ * overlaps. The view points into the arrays of `bodies` and has neither spins nor an order of ids. `filter` NULL: all
+ * pairs collide. */
 TalusBodyView talus_bodies_view(const TalusWorld *world, const TalusBodies *bodies,
                                 const TalusFilter *filter);
 

@@ -4,6 +4,7 @@
 
 #include "collide/contact_arms.h"
 
+/* Returns the normal impulse of contact i on b, N s; below 0: the contact pulls. */
 static double normal_impulse(const TalusContactList *list, int i)
 {
     return talus_dot(list->impulse[i], list->contact[i].normal);
@@ -15,6 +16,7 @@ static TalusArms contact_arms(const TalusWorld *world, const TalusContactList *l
                               &world->def.period);
 }
 
+/* Returns contact i of the list as callers see it; its point moves with body a. */
 static TalusContactState contact_state(const TalusWorld *world, const TalusContactList *list, int i)
 {
     const TalusBodies *bodies = &world->bodies;

@@ -1,9 +1,9 @@
 /* world/drive.c - driven bodies: prescribed motion.
  *
- * The problem's record of a driven body has its velocity, and zero inverse mass and inertia: so D'v_f contains its share
- * of the contact velocities. The pose of a driven body at the end of a step, or of a part of a halved step, is a closed
- * form in time, so that nothing drifts. Its velocity is the one that leads to that pose within the step, so that contacts
- * and poses agree. */
+ * The problem's record of a driven body has its velocity, and zero inverse mass and inertia: so D'v_f contains its
+ * share of the contact velocities. The pose of a driven body at the end of a step, or of a part of a halved step, is a
+ * closed form in time, so that nothing drifts. Its velocity is the one that leads to that pose within the step, so that
+ * contacts and poses agree. */
 #include "world/drive.h"
 #include "engine/contact_terms.h"
 #include "world/ids.h"
@@ -18,7 +18,7 @@
 
 enum { DRIVE_COOKIE = 0x7a10d71e };
 
-#define TURN 6.28318530717958647692
+#define TURN 6.28318530717958647692 /* 2 pi, rad */
 
 TalusDriveDef talus_drive_def_default(void)
 {
@@ -63,6 +63,7 @@ static bool is_valid_drive(const TalusDriveDef *d)
            isfinite(d->start) && d->stop >= d->start;
 }
 
+/* Refuses a def whose numbers are not valid, or a rotating plane. */
 static TalusStatus check_drive(const TalusWorld *world, int slot, const TalusDriveDef *def)
 {
     TalusShapeKind kind = world->shape[world->bodies.shape[slot]].def.kind;
@@ -94,8 +95,8 @@ TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const Talus
         TALUS_TRY(check_drive(world, slot, def));
     TALUS_TRY(talus_world_mark_bodies_dirty(world));
     talus_wake_all(world);
-    talus_world_drop_impulses(world,
-                              slot); /* contacts of spheres with this body change their run */
+    /* contacts of spheres with this body change their run */
+    talus_world_drop_impulses(world, slot);
     talus_slot_clear_drive(world, slot);
     b->velocity[slot] = b->spin[slot] = talus_vec3(0.0, 0.0, 0.0);
     b->mobility[slot] = TALUS_MOBILITY_FIXED;

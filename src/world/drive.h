@@ -5,9 +5,9 @@
 #include <talus/world.h>
 
 typedef struct TalusDrive {
-    TalusDriveDef def;
+    TalusDriveDef def; /* def.point: point of the axis; the body's centre without own_axis */
     int slot;
-    TalusVec3 position; /* pose at the start of the motion */
+    TalusVec3 position; /* pose when the drive was set, x0 and e0 of TalusDriveDef */
     TalusQuat orientation;
     TalusVec3 next_position; /* pose at the end of the current part of a step */
     TalusQuat next_orientation;

@@ -28,8 +28,8 @@ TalusStatus talus_world_set_groups(TalusWorld *world, int a, int b, bool meet)
     return TALUS_OK;
 }
 
-/* Writes the slots a and b to `pair`, smaller first. *there: true if that pair is excluded. Returns the index of the pair
- * in f->excluded, or the index at which to insert it. */
+/* Writes the slots a and b to `pair`, smaller first. *there: true if that pair is excluded. Returns the index of the
+ * pair in f->excluded, or the index at which to insert it. */
 static int find_exclusion(const TalusFilters *f, int a, int b, uint32_t pair[2], bool *there)
 {
     int low = 0, high = f->count;
@@ -70,6 +70,7 @@ TalusStatus talus_pair_exclude(TalusWorld *world, int slot_a, int slot_b)
     return TALUS_OK;
 }
 
+/* Removes the pair at index `at` from the excluded pairs. */
 static void remove_exclusion(TalusWorld *world, int at)
 {
     TalusFilters *f = &world->filters;
@@ -99,6 +100,7 @@ void talus_slot_clear_exclusions(TalusWorld *world, int slot)
             remove_exclusion(world, i);
 }
 
+/* Writes the slots of two bodies; fails if one does not exist or both are the same body. */
 static TalusStatus find_two_slots(const TalusWorld *world, TalusBodyId a, TalusBodyId b,
                                   int slot[2])
 {

@@ -18,11 +18,11 @@ typedef struct TalusFilters {
 
 /* Sets all groups to collide with all groups. */
 void talus_filters_init(TalusFilters *filters);
-/* talus_pair_exclude adds one exclusion of two bodies from collision; talus_pair_include removes one, if there is one. A
- * pair collides while it has no exclusion. Both functions wake all bodies. */
+/* talus_pair_exclude adds one exclusion of two bodies from collision; talus_pair_include removes one, if there is one.
+ * A pair collides while it has no exclusion. Both functions wake all bodies. */
 TalusStatus talus_pair_exclude(TalusWorld *world, int slot_a, int slot_b);
 void talus_pair_include(TalusWorld *world, int slot_a, int slot_b);
-/* Removes all exclusions of a slot that is reused. */
+/* Removes all exclusions of a slot, before another body uses it. */
 void talus_slot_clear_exclusions(TalusWorld *world, int slot);
 /* Returns the filter for a detector, which points into the world's arrays; NULL if all bodies collide. */
 const TalusFilter *talus_filter_view(TalusWorld *world);

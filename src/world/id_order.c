@@ -8,6 +8,7 @@
 
 enum { DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS };
 
+/* True if ids ascend with slots. */
 static bool ids_ascend(const uint64_t *id, int slots)
 {
     for (int i = 1; i < slots; i++)
@@ -16,6 +17,7 @@ static bool ids_ascend(const uint64_t *id, int slots)
     return true;
 }
 
+/* True if the stored order was made from these ids. */
 static bool is_current(const TalusIdOrder *o, const uint64_t *id, int slots)
 {
     return o->stored && o->slots == slots && memcmp(o->id, id, (size_t)slots * sizeof *id) == 0;

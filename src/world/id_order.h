@@ -19,8 +19,8 @@ typedef struct TalusIdOrder {
     uint64_t *id;      /* by slot: the ids that the arrays were made from */
 } TalusIdOrder;
 
-/* Updates the order to these ids, if some id has changed. Dead slots, which keep the ids of their last bodies, have ranks
- * too. */
+/* Updates the order to these ids, if some id has changed. Dead slots, which keep the ids of their last bodies, have
+ * ranks too. */
 TalusStatus talus_id_order_update(TalusIdOrder *order, const uint64_t *id, int slots);
 void talus_id_order_clear(TalusIdOrder *order);
 

@@ -1,7 +1,7 @@
 /* world/ids.c - id numbers of bodies, and the slot of an id.
  *
- * Numbers are assigned in order of creation and never twice. Until the world first reuses a slot, the body with number n
- * has slot n - 1. Bodies with other slots are in the list `displaced`, in ascending order, because numbers only grow.
+ * Numbers are assigned in order of creation and never twice. Until the world first reuses a slot, the body with number
+ * n has slot n - 1. Bodies with other slots are in the list `displaced`, in ascending order, because numbers only grow.
  * Entries of removed bodies stay until the list is full. */
 #include "world/ids.h"
 #include "world/state.h"
@@ -21,6 +21,7 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Returns the slot of the living body with this number; -1: none. */
 static int find_slot(const TalusBodies *b, uint64_t number)
 {
     const TalusDisplaced key = {.number = number}, *at = NULL;
@@ -54,8 +55,9 @@ static void drop_removed(TalusBodies *b)
     b->displaced_count = left;
 }
 
-/* If `displaced` lacks memory for `count` more entries, drops the entries of removed bodies and reserves twice the number
- * of entries then needed, so that this is rare. While no slot has been reused (in_place), new bodies need no entry. */
+/* If `displaced` lacks memory for `count` more entries, drops the entries of removed bodies and reserves twice the
+ * number of entries then needed, so that this is rare. While no slot has been reused (in_place), new bodies need no
+ * entry. */
 TalusStatus talus_ids_reserve(TalusBodies *b, int count)
 {
     const TalusBodyCounts *n = &b->counts;

@@ -2,8 +2,8 @@
  *
  * A pair has the smaller friction, restitution, spinning, rolling and cohesion of the two unless they are set for the
  * pair. Two compliant materials act in series: 1/k = 1/k1 + 1/k2 and c = k^2 (c1/k1^2 + c2/k2^2), the damping of two
- * spring-dashpots in series at low frequency. A material of stiffness 0 adds no spring: its pair with another one has the
- * other's stiffness and damping. Pairs without any have the world's compliance. */
+ * spring-dashpots in series at low frequency. A material of stiffness 0 adds no spring: its pair with another one has
+ * the other's stiffness and damping. Pairs without any have the world's compliance. */
 #include "world/material.h"
 #include "world/state.h"
 
@@ -86,8 +86,8 @@ static double pair_value(double set, double a, double b)
     return set >= 0.0 ? set : fmin(a, b);
 }
 
-/* Returns the law of a pair of materials. Section NONE makes mu, spinning and rolling 0. A pair without any of these three
- * keeps the model {0}, ccp on the disc. */
+/* Returns the law of a pair of materials. Section NONE makes mu, spinning and rolling 0. A pair without any of these
+ * three keeps the model {0}, ccp on the disc. */
 static TalusLaw pair_law(const TalusMaterialDef *a, const TalusMaterialDef *b,
                          const TalusPairDef *pair, const TalusFrictionModel *world_model)
 {

@@ -10,15 +10,16 @@ typedef struct TalusMaterials {
     int count;
     TalusMaterialDef *def; /* [count]; owns the names */
     TalusLaw *law;         /* [count * count], symmetric */
-    TalusPairDef *pair;    /* [count * count]: properties set for pairs; below 0: not set */
-    double max_friction;   /* of all pairs */
+    TalusPairDef *pair; /* [count * count], symmetric: properties set for pairs; below 0: not set */
+    double max_friction; /* of all pairs */
     /* true if some pair has stiffness, a friction model other than ccp on the disc, restitution, moments, cohesion */
     bool any_compliance, any_models, any_restitution, any_moments, any_cohesion;
 } TalusMaterials;
 
 void talus_materials_clear(TalusMaterials *materials);
 void talus_shapes_clear(TalusWorld *world);
-/* Sets *index to the world's first sphere shape; if there is none, adds a sphere with this default radius. */
+/* Sets *index to the index of the world's first sphere shape; if there is none, adds a sphere with this default
+ * radius. */
 TalusStatus talus_world_require_sphere_shape(TalusWorld *world, double radius, int *index);
 
 #endif

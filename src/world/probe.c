@@ -1,11 +1,11 @@
 /* world/probe.c - force probes: sums over the contacts of one step.
  *
- * A body probe sums the impulses that contacts exert on its body. A region probe sums over contacts between a body inside
- * and a body outside the region. Inside are free and sleeping bodies with their centre in the region; fixed and driven
- * bodies count as outside wherever their centre lies, so that a wall's force on the region is included. Bodies inside and
- * arms of torques are those at the start of the step, like the contacts; momentum is that of the solved velocities. A
- * halved step adds the impulses of its parts and divides by the whole length; numbers, mass and momentum are those of its
- * last part. Engines compute the sums (engine/cpu/probe.c). */
+ * A body probe sums the impulses that contacts exert on its body. A region probe sums over contacts between a body
+ * inside and a body outside the region. Inside are free and sleeping bodies with their centre in the region; fixed and
+ * driven bodies count as outside wherever their centre lies, so that a wall's force on the region is included. Bodies
+ * inside and arms of torques are those at the start of the step, like the contacts; momentum is that of the solved
+ * velocities. A halved step adds the impulses of its parts and divides by the whole length; numbers, mass and momentum
+ * are those of its last part. Engines compute the sums (engine/cpu/probe.c). */
 #include "world/probe.h"
 #include "world/ids.h"
 #include "world/state.h"

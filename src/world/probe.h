@@ -7,7 +7,7 @@
 #include <talus/world.h>
 
 typedef struct TalusProbe {
-    char *name;
+    char *name; /* owned; def.name points to it */
     TalusProbeDef def;
     TalusProbeValue value; /* of the last step */
     TalusProbeValue next;  /* of the current step; force and torque are impulses, N s and N m s */
@@ -25,8 +25,8 @@ typedef struct TalusProbeStaging {
 void talus_probes_begin_step(TalusWorld *world);
 /* Before the bodies move: tells the engine which sums to compute. */
 TalusStatus talus_probes_request_sums(TalusWorld *world);
-/* After the bodies have moved: downloads the sums of this part of the step. Adds impulses and torques to `next`; numbers,
- * mass and momentum replace those of an earlier part. */
+/* After the bodies have moved: downloads the sums of this part of the step. Adds impulses and torques to `next`;
+ * numbers, mass and momentum replace those of an earlier part. */
 TalusStatus talus_probes_add_sums(TalusWorld *world);
 /* Ends a step of length h: sets `value` from `next`, with impulses divided by h. */
 void talus_probes_finish_step(TalusWorld *world, double h);

@@ -29,7 +29,7 @@ typedef struct TalusStepSnapshot {
     double impulse_step; /* TalusWorld.impulse_step when the snapshot was taken */
 } TalusStepSnapshot;
 
-/* Sum, least and largest of the masses of all free and sleeping bodies, kg; without bodies `least` is infinite. */
+/* Sum, least and largest of the masses of all free and sleeping bodies, kg; without such bodies 0, infinite and 0. */
 typedef struct TalusMasses {
     double sum, least, largest;
 } TalusMasses;
@@ -40,20 +40,20 @@ struct TalusWorld {
     const TalusBackend *backend;
     TalusContext *context; /* of the backend; NULL if the CPU engine takes the steps */
     TalusLog log;          /* if it has no function, messages go to the thread's log */
-    /* engine takes the steps; host is the CPU engine that holds the contacts for queries. Both are the same engine unless
-     * a device takes the steps. */
+    /* engine takes the steps; host is the CPU engine that holds the contacts for queries. Both are the same engine
+     * unless a device takes the steps. */
     TalusEngineHandle engine, host;
     TalusMirror mirror;
     double gravity_norm;    /* m/s2 */
     double reference_speed; /* m/s, scale of tolerances: max(|gravity| step, def.reference_speed) */
-    int64_t steps;
+    int64_t steps;          /* steps completed */
     /* Time and step count from which whole steps are counted: 0, or those at the end of the last shortened step. */
     double base_time;
     int64_t base_steps;
-    int64_t missed_steps;
-    int clipped_bodies;  /* TalusEngineCounts.clipped_bodies of the last detection */
-    bool start_reported; /* true if info has contacts and penetration of the first solved part */
-    /* true if the warning has been logged; saved */
+    int64_t missed_steps; /* number of steps that missed the tolerance */
+    int clipped_bodies;   /* TalusEngineCounts.clipped_bodies of the last detection */
+    bool start_reported;  /* true if info has contacts and penetration of the first solved part */
+    /* true if the warning has been logged; part of a saved state */
     bool said_missed, said_infeasible;
     /* true if the warning has been logged; not saved: a resumed run may repeat these warnings */
     bool said_fallback, said_overlap, said_jammed, said_clipped, said_soft;
@@ -63,9 +63,9 @@ struct TalusWorld {
     TalusSolver *solver;
 
     TalusBodies bodies;
-    TalusIdOrder id_order; /* of the bodies at the last call of talus_mirror_upload */
-    TalusShape *shape;
-    TalusGyration *gyration; /* [shapes]: inertia per unit mass */
+    TalusIdOrder id_order;   /* of the bodies at the last call of talus_mirror_upload */
+    TalusShape *shape;       /* [shapes] */
+    TalusGyration *gyration; /* [shapes]: inertia per unit mass; 0 for spheres and walls */
     int shapes;
     TalusMaterials materials;
     TalusSources sources;
@@ -77,7 +77,7 @@ struct TalusWorld {
     int drives;
     TalusSleep sleep;
     TalusJoints joints;
-    TalusProbe *probe;
+    TalusProbe *probe; /* [probes] */
     int probes;
     TalusProbeStaging probe_staging;
 
@@ -87,31 +87,31 @@ struct TalusWorld {
     /* J: energy of compliant contacts and kinetic energy at the end of the last step or part; *_before: at the start of
      * the current step, for a rollback */
     double elastic, kinetic, elastic_before, kinetic_before;
-    /* rough_first: true if the next solve begins roughly (step.c); rough_first_before: its value at the start of the
-     * current step, for a rollback */
+    /* rough_first: true if the last part found missing contacts and took many iterations, so the next part begins with
+     * a rough solve if its contacts are compliant (step.c). rough_first_before: rough_first at the start of the current
+     * step, for a rollback */
     bool rough_first, rough_first_before;
     double last_compliance; /* compliance of the last successful step; below 0: there was none */
     TalusMasses masses;     /* of the bodies at the time when their counts were mass_counts */
     TalusBodyCounts mass_counts;
 
     /* the current step */
-    double part_time;  /* s: start of the current part of the step */
-    double compliance; /* of the step's contacts (talus_world_compliance) */
-    double
-        strain; /* from the engine's compute_velocities: largest elastic overlap over its limit */
+    double part_time;     /* s: start of the current part of the step */
+    double compliance;    /* of the step's contacts (talus_world_compliance) */
+    double overlap_ratio; /* largest elastic overlap over its limit (compute_velocities) */
     /* true if the solve changed some velocity by more than talus_velocity_change_limit */
     bool velocities_changed;
-    double min_size; /* m: smallest size of a free body; infinite if there is none */
-    int contact_count;
+    double min_size;   /* m: smallest size of a free body; infinite if there is none */
+    int contact_count; /* of the last detection or redetection */
     TalusBuildOptions build_options; /* options of the step's problem */
-    double impulse_step; /* length of the step that gave the contacts' impulses; 0: no impulses */
-    double penetration_mean, penetration_max; /* over size; overlapping contacts only */
+    double impulse_step; /* s: length of the part that gave the impulses; 0: no impulses */
+    double penetration_mean, penetration_max; /* over size, of overlapping contacts */
     double *partial;                          /* sums by chunk of a parallel loop */
     TalusStepSnapshot snapshot;
     TalusOverlapSummary overlap; /* of the last successful step */
-    unsigned char *solver_state; /* at the start of the step */
-    size_t solver_state_size;
-    TalusStepInfo info;
+    unsigned char *solver_state; /* at the start of the step, for a rollback */
+    size_t solver_state_size;    /* bytes; 0: the solver has no state */
+    TalusStepInfo info;          /* of the current step; parts add to it */
 };
 
 /* True if all three components are finite. */
@@ -120,11 +120,12 @@ static inline bool talus_finite3(TalusVec3 a)
     return isfinite(a.x) && isfinite(a.y) && isfinite(a.z);
 }
 
-/* Returns sum and extremes of the masses of the present bodies, computed anew. */
+/* Returns sum and extremes of the masses of the present bodies, computed anew; world->masses stays. */
 TalusMasses talus_world_masses(const TalusWorld *world);
 /* True if world->masses are those of the present bodies: none was added or removed since. */
 bool talus_masses_known(const TalusWorld *world);
-/* Returns the compliance that TALUS_COMPLIANCE_AUTO aims at, for the present bodies at a tolerance. */
+/* Returns the compliance that TALUS_COMPLIANCE_AUTO aims at, for the present bodies at a tolerance;
+ * talus_world_compliance follows it gradually. */
 double talus_auto_compliance(const TalusWorld *world, double tolerance);
 
 /* Returns the time of the world, s: steps times their length, because adding up steps would accumulate rounding. */

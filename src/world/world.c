@@ -44,10 +44,10 @@ TalusWorldDef talus_world_def_relaxed(void)
     return def;
 }
 
-/* Sets the error message about member `key` of the def; returns the error. */
+/* Returns TALUS_ERR_ARGUMENT with a message about member `key` of the def. */
 #define REFUSE(key, ...) talus_error_key(key, talus_reject("world: " __VA_ARGS__))
 
-/* Refuses a value that is not finite or below `min`; `want` says what is expected. */
+/* Refuses a value that is not finite or is below `min`; `want` says what is expected. */
 static TalusStatus check_minimum(const char *key, double value, double min, const char *want)
 {
     if (!isfinite(value) || value < min)
@@ -153,6 +153,7 @@ static TalusStatus create_engines(TalusWorld *world)
     return TALUS_OK;
 }
 
+/* Destroys both engines, or the one that is both, and the backend's context. */
 static void destroy_engines(TalusWorld *world)
 {
     if (world->engine.self && world->engine.self != world->host.self)
@@ -283,9 +284,9 @@ TalusMasses talus_world_masses(const TalusWorld *world)
 }
 
 /* The compliance is in proportion to tolerances below 1e-3: at loose tolerances the error of a solve exceeds elastic
- * overlap by far, and a user who asks for tight ones, as for an arch close to its limit of stability, needs stiff contacts
- * too. It is 0 for very uneven masses: contacts below very heavy bodies harden so much that a step has to find its
- * compliances by several solves, and rigid contacts are easier to solve. */
+ * overlap by far, and a user who asks for tight ones, as for an arch close to its limit of stability, needs stiff
+ * contacts too. It is 0 for very uneven masses: contacts below very heavy bodies harden so much that a step has to find
+ * its compliances by several solves, and rigid contacts are easier to solve. */
 double talus_auto_compliance(const TalusWorld *world, double tolerance)
 {
     const double largest = TALUS_COMPLIANCE_AUTO_LARGEST, tight = 1e-3, uneven = 1e6;
@@ -295,9 +296,10 @@ double talus_auto_compliance(const TalusWorld *world, double tolerance)
     return tolerance > 0.0 ? largest * fmin(1.0, tolerance / tight) : largest;
 }
 
-/* Returns the compliance of the next step, given that of the last step: `last` moved towards `target` by at most a factor
- * of 1.01, because contacts that harden tenfold within one step would throw a bed at rest apart. Compliances of 1e-4 and
- * less change at once: their elastic overlap is so small that contacts may become rigid, or stop being rigid. */
+/* Returns the compliance of the next step, given that of the last step: `last` moved towards `target` by at most a
+ * factor of 1.01, because contacts that harden tenfold within one step would throw a bed at rest apart. Compliances of
+ * 1e-4 and less change at once: their elastic overlap is so small that contacts may become rigid, or stop being
+ * rigid. */
 static double follow_compliance(double last, double target)
 {
     const double factor = 1.01, nearly_rigid = 1e-4;

@@ -13,9 +13,10 @@
 typedef struct BuildContext {
     CpuEngine *engine;
     TalusOperator *op;
-    double *length, *gamma;
+    double *length, *gamma; /* of the problem: lengths of bodies, impulses */
 } BuildContext;
 
+/* Returns the context of a loop over the engine's problem. */
 static BuildContext build_context(CpuEngine *e)
 {
     BuildContext c = {e, talus_problem_operator(e->problem), talus_problem_lengths(e->problem),
@@ -25,6 +26,7 @@ static BuildContext build_context(CpuEngine *e)
 
 /* ---- bodies ---- */
 
+/* Writes records, lengths and inverse inertias of a chunk of slots. */
 static void fill_bodies(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
@@ -81,6 +83,7 @@ static void fill_arms(const BuildContext *c, int64_t i, const TalusContact *cont
     memcpy(out, values, sizeof values);
 }
 
+/* Returns talus_rolling_radius of the body in `slot`. */
 static double rolling_radius(const CpuEngine *e, uint32_t slot)
 {
     return talus_rolling_radius(&e->tables.shape[e->bodies.shape[slot]].def, e->bodies.size[slot]);
@@ -122,7 +125,8 @@ static double contact_offset(const BuildContext *c, int64_t i, const TalusContac
     return talus_contact_offset(c->op, i, law, &e->build_options, contact->gap, size, load);
 }
 
-/* Writes contact i of the problem: pair, frame, law, arms, offset, compliance and initial impulse (without attraction). */
+/* Writes contact i of the problem: pair, frame, law, arms, offset, compliance and initial impulse (without attraction);
+ * and engine->overlap_rate[i], if contacts have relative compliance. */
 static void fill_contact(const BuildContext *c, int64_t i, const TalusContact *contact, double size)
 {
     const CpuEngine *e = c->engine;
@@ -142,8 +146,8 @@ static void fill_contact(const BuildContext *c, int64_t i, const TalusContact *c
         fill_arms(c, i, contact, b_moves);
     if (op->rows == 6)
         fill_moments(c, i, contact, law, b_moves);
-    if (!talus_always_relative_compliance(law,
-                                          o)) /* else talus_contact_fill_compliance writes it */
+    /* otherwise talus_contact_fill_compliance writes the offset */
+    if (!talus_always_relative_compliance(law, o))
         op->bias[i] = contact_offset(c, i, contact, law, size);
     talus_contact_warm_start(op->frame[i], op->rows, o->impulse_ratio, e->contacts->impulse[i],
                              &c->gamma[op->rows * i]);
@@ -178,6 +182,7 @@ static void fill_contacts(void *context, int64_t begin, int64_t end, int64_t chu
     partial[2] = deepest;
 }
 
+/* Sets the report from the partials that fill_contacts wrote, one row per group. */
 static void report_penetration(const CpuEngine *e, TalusBuildReport *report)
 {
     double sum[2], deepest = 0.0;
@@ -195,6 +200,7 @@ static int count_joint_blocks(const CpuEngine *e)
     return e->joints.bounded + e->joints.free;
 }
 
+/* Writes block i of the problem from a joint's block. */
 static void fill_joint(const BuildContext *c, const TalusEngineJoint *joint, int64_t i)
 {
     TalusOperator *op = c->op;
@@ -217,6 +223,7 @@ static void fill_joint(const BuildContext *c, const TalusEngineJoint *joint, int
     memcpy(gamma, joint->gamma, sizeof joint->gamma);
 }
 
+/* Writes the blocks of all joints, behind the contacts. */
 static void fill_joints(const BuildContext *c)
 {
     const CpuEngine *e = c->engine;
@@ -261,8 +268,8 @@ static void fill_initial_impulses(void *context, int64_t begin, int64_t end, int
     }
 }
 
-/* Adds the attractive impulses c h (talus_attractive_impulse) to the free velocities: v_f <- v_f - M^-1 D (c h e_n), e_n
- * being 1 on normal rows of contacts. gamma serves as work space and then gets the initial impulses again. */
+/* Adds the attractive impulses c h (talus_attractive_impulse) to the free velocities: v_f <- v_f - M^-1 D (c h e_n),
+ * e_n being 1 on normal rows of contacts. gamma serves as work space and then gets the initial impulses again. */
 static void add_attraction(BuildContext *c)
 {
     CpuEngine *e = c->engine;
@@ -314,8 +321,8 @@ static TalusProblemSizes problem_sizes(const CpuEngine *e)
 
 /* ---- after a solve ---- */
 
-/* Partial: largest overlap after the step by relative compliance, over its limit. */
-static void measure_strain(void *context, int64_t begin, int64_t end, int64_t chunk)
+/* Partial: largest talus_contact_overlap_ratio of the chunk; 0 if none of its contacts has relative compliance. */
+static void measure_overlap_ratio(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const BuildContext *c = context;
     CpuEngine *e = c->engine;
@@ -327,19 +334,19 @@ static void measure_strain(void *context, int64_t begin, int64_t end, int64_t ch
             continue;
         const TalusContact *contact = &e->contacts->contact[i];
         double gamma = c->gamma[c->op->rows * i], size = cpu_contact_size(e, contact);
-        largest = fmax(largest, talus_contact_strain(o, &s, contact->gap, size, gamma));
+        largest = fmax(largest, talus_contact_overlap_ratio(o, &s, contact->gap, size, gamma));
     }
     e->partial[chunk][0] = largest;
 }
 
-double cpu_largest_strain(CpuEngine *e)
+double cpu_largest_overlap_ratio(CpuEngine *e)
 {
     int count = e->contacts->count;
     double largest = 0.0;
     if (!(e->build_options.compliance > 0.0))
         return 0.0;
     BuildContext c = build_context(e);
-    talus_parallel(e->pool, count, CPU_GRAIN, measure_strain, &c);
+    talus_parallel(e->pool, count, CPU_GRAIN, measure_overlap_ratio, &c);
     for (int64_t i = 0; i < talus_chunks(count, CPU_GRAIN); i++)
         largest = fmax(largest, e->partial[i][0]);
     return largest;
@@ -347,7 +354,8 @@ double cpu_largest_strain(CpuEngine *e)
 
 /* ---- the whole problem, softened ---- */
 
-/* Adds build_options.soften times N_nn to the compliance of contacts and joint limits, then finishes the problem again. */
+/* Adds build_options.soften times (N + E)_nn to the compliance of contacts and joint limits, then finishes the problem
+ * again. */
 static TalusStatus soften_contacts(CpuEngine *e)
 {
     TalusOperator *op = talus_problem_operator(e->problem);

@@ -8,14 +8,15 @@
 
 /* ---- detection ---- */
 
+/* For compute_free_velocities. */
 typedef struct FreeContext {
     CpuEngine *engine;
     double h;
     TalusVec3 change; /* h g */
 } FreeContext;
 
-/* Writes the free velocities of a chunk of slots. Partials, over free bodies: 0, or NaN if a state is not finite; smallest
- * size. */
+/* Writes the free velocities of a chunk of slots. Partials, over free bodies: 0, or NaN if a state is not finite;
+ * smallest size. */
 static void compute_free_velocities(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const FreeContext *c = context;
@@ -39,7 +40,8 @@ static void compute_free_velocities(void *context, int64_t begin, int64_t end, i
     e->partial[chunk][1] = least;
 }
 
-/* Fails with the id of the first free body whose state is not finite; TALUS_OK if there is none. */
+/* Fails with the id of the first free body whose position, free velocity or spin has no finite square; TALUS_OK if
+ * there is none. */
 static TalusStatus fail_on_bad_state(const CpuEngine *e)
 {
     const TalusBodyArrays *b = &e->bodies;
@@ -132,16 +134,16 @@ TalusStatus cpu_detect(TalusEngine *engine, const TalusDetectOptions *options, T
 
 /* ---- redetection ----
  *
- * Detection uses the velocities before the solve. The solve may push a body towards another with which it has no contact.
- * Two bodies outside each other's envelope can touch only if the changes of their velocities add up to more than the
- * speed-independent part of the envelope over h. If no velocity has changed by more than half of that
- * (talus_velocity_change_limit), no contact was missed. Otherwise contacts are detected again with the solved velocities,
- * and the step is solved again, starting from its present impulses.
+ * Detection uses the velocities before the solve. The solve may push a body towards another with which it has no
+ * contact. Two bodies outside each other's envelope can touch only if the changes of their velocities add up to more
+ * than the speed-independent part of the envelope over h. If no velocity has changed by more than half of that
+ * (talus_velocity_change_limit), no contact is missing. Otherwise contacts are detected again with the solved
+ * velocities, and the step is solved again, starting from its present impulses.
  *
- * Redetection is cheap for spheres only. With general contacts, find_missed first searches around the bodies whose
- * velocities changed: a contact was missed if such a body ends the step overlapping another body, at a point without a
- * contact, by more than h times the tolerance. If no contact was missed, the step stands. Otherwise the missed contacts
- * are added to the list, and the step is solved again. */
+ * Redetection is cheap for spheres only. With general contacts, find_missing first searches around the bodies whose
+ * velocities changed: a contact is missing if such a body ends the step overlapping another body, at a point without a
+ * contact, by more than h times the tolerance. If no contact is missing, the step stands. Otherwise the missing
+ * contacts are added to the list, and the step is solved again. */
 
 typedef struct ChangeContext {
     CpuEngine *engine;
@@ -167,20 +169,22 @@ static void count_changes(void *context, int64_t begin, int64_t end, int64_t chu
     c->engine->partial[chunk][0] = changes;
 }
 
-TalusStatus cpu_compute_velocities(TalusEngine *engine, double limit, bool *changed, double *strain)
+TalusStatus cpu_compute_velocities(TalusEngine *engine, double limit, bool *changed,
+                                   double *overlap_ratio)
 {
     CpuEngine *e = cpu_engine(engine);
     ChangeContext c = {e, limit * limit};
     double changes;
     e->solved = talus_problem_velocities(e->problem);
-    e->missed_searched = false;
+    e->missing_searched = false;
     talus_parallel(e->pool, e->bodies.slots, CPU_GRAIN, count_changes, &c);
     cpu_sum_slots(e, 1, &changes);
     *changed = changes > 0.0;
-    *strain = cpu_largest_strain(e);
+    *overlap_ratio = cpu_largest_overlap_ratio(e);
     return TALUS_OK;
 }
 
+/* Writes solved_velocity of a chunk of slots. */
 static void copy_solved_velocities(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     CpuEngine *e = context;
@@ -217,9 +221,9 @@ static void mark_changed_bodies(void *context, int64_t begin, int64_t end, int64
     }
 }
 
-/* Sets *missed to the number of contacts that the list lacks; the detector keeps them for redetect. */
-static TalusStatus find_missed(CpuEngine *e, const TalusDetectOptions *options, double limit,
-                               double tolerance, int *missed)
+/* Sets *missing to the number of contacts that the list lacks; the detector keeps them for redetect. */
+static TalusStatus find_missing(CpuEngine *e, const TalusDetectOptions *options, double limit,
+                                double tolerance, int *missing)
 {
     size_t slots = (size_t)e->bodies.slots;
     ChangeContext c = {e, limit * limit};
@@ -229,22 +233,22 @@ static TalusStatus find_missed(CpuEngine *e, const TalusDetectOptions *options, 
     TALUS_TRY(store_solved_velocities(e));
     TalusBodyView view = body_view(e, e->solved_velocity, e->solved_spin);
     TalusRedetectSubset subset = {e->changed, tolerance};
-    TALUS_TRY(talus_detector_find_missed(e->detector, e->pool, &view, options, &subset, missed));
+    TALUS_TRY(talus_detector_find_missed(e->detector, e->pool, &view, options, &subset, missing));
     e->clipped_bodies = talus_detector_count_clipped(e->detector);
     return TALUS_OK;
 }
 
-TalusStatus cpu_find_missed(TalusEngine *engine, const TalusDetectOptions *options, double limit,
-                            double tolerance, bool *missed)
+TalusStatus cpu_find_missing(TalusEngine *engine, const TalusDetectOptions *options, double limit,
+                             double tolerance, bool *missing)
 {
     CpuEngine *e = cpu_engine(engine);
     int count = 0;
-    *missed = true;
+    *missing = true;
     if (e->contacts->general == 0)
         return TALUS_OK;
-    TALUS_TRY(find_missed(e, options, limit, tolerance, &count));
-    e->missed_searched = true;
-    *missed = count > 0;
+    TALUS_TRY(find_missing(e, options, limit, tolerance, &count));
+    e->missing_searched = true;
+    *missing = count > 0;
     return TALUS_OK;
 }
 
@@ -253,7 +257,7 @@ TalusStatus cpu_redetect(TalusEngine *engine, const TalusDetectOptions *options,
 {
     CpuEngine *e = cpu_engine(engine);
     (void)gravity;
-    if (e->missed_searched) {
+    if (e->missing_searched) {
         talus_detector_add_missed(e->detector);
     } else {
         TALUS_TRY(store_solved_velocities(e));

@@ -119,6 +119,7 @@ void cpu_drop_impulses(TalusEngine *engine, int slot)
 
 /* ---- snapshot ---- */
 
+/* Reserves memory of the snapshot for `slots` bodies and the contacts of `list`. */
 static TalusStatus reserve_snapshot(CpuSnapshot *s, size_t slots, const TalusContactList *list)
 {
     size_t contacts = (size_t)list->count;
@@ -131,6 +132,7 @@ static TalusStatus reserve_snapshot(CpuSnapshot *s, size_t slots, const TalusCon
     return TALUS_GROW(s->list.impulse, contacts, 0, "halved step");
 }
 
+/* Copies `count` elements of `element` bytes each; the pointers may be NULL if count is 0. */
 static void copy_elements(void *to, const void *from, int count, size_t element)
 {
     if (count > 0)

@@ -8,8 +8,8 @@
  *     probe.c       sums of probes
  *     sums.c        sums over bodies and contacts
  *
- * Parallel loops run over chunks of CPU_GRAIN items. Sums run over groups of bodies or of contacts (backend/groups.h), so
- * that their results depend neither on the number of threads nor on the slots of bodies. */
+ * Parallel loops run over chunks of CPU_GRAIN items. Sums run over groups of bodies or of contacts (backend/groups.h),
+ * so that their results depend neither on the number of threads nor on the slots of bodies. */
 #ifndef TALUS_ENGINE_CPU_ENGINE_H
 #define TALUS_ENGINE_CPU_ENGINE_H
 
@@ -54,11 +54,10 @@ typedef struct CpuEngine {
     TalusVec3 *free_velocity;   /* [slots]: v + h g + h f/m if free, v if driven, else 0 */
     TalusVec3 *solved_velocity; /* [slots], for redetection */
     TalusVec3 *solved_spin;     /* [slots], likewise */
-    uint8_t *changed; /* [slots]: 1 if the velocity changed beyond the limit of find_missed */
-    const TalusVec3
-        *detection_velocity;         /* of the last detection: free_velocity or solved_velocity */
-    const double (*solved)[8];       /* records of the last solve, in the problem's memory */
-    bool missed_searched;            /* the detector holds the contacts that find_missed found */
+    uint8_t *changed; /* [slots]: 1 if the velocity changed beyond the limit of find_missing */
+    const TalusVec3 *detection_velocity; /* last detection: free_velocity or solved_velocity */
+    const double (*solved)[8];           /* records of the last solve, in the problem's memory */
+    bool missing_searched;           /* true if find_missing has searched since the last solve */
     TalusBuildOptions build_options; /* options of the last build */
     /* [contacts], filled if build_options.compliance > 0: TalusHardening.overlap_rate; -1: the contact has no relative
      * compliance */
@@ -135,8 +134,8 @@ static inline double cpu_attractive_impulse(const CpuEngine *e, int64_t i)
                                     cpu_contact_size(e, c));
 }
 
-/* Returns the linearised spring that the last build gave contact i; compliance 0: the contact has no relative compliance.
- * build_options.compliance must be above 0, and the list must hold the impulses of that build. */
+/* Returns the linearised spring that the last build gave contact i; compliance 0: the contact has no relative
+ * compliance. build_options.compliance must be above 0, and the list must hold the impulses of that build. */
 static inline TalusHardening cpu_hardening(const CpuEngine *e, const TalusOperator *op, int64_t i)
 {
     const TalusContactList *list = e->contacts;
@@ -170,8 +169,8 @@ TalusStatus cpu_group_contacts(CpuEngine *e);
 /* Writes to sum[columns] the sums of the first `columns` columns over the first `rows` rows of the partials. */
 void cpu_sum_partials(const CpuEngine *e, int64_t rows, int columns, double *sum);
 
-/* Writes to sum[columns] the sums of the partials of a loop over all slots in chunks of CPU_GRAIN. Chunks depend on slots:
- * only for exact sums, such as counts. */
+/* Writes to sum[columns] the sums of the partials of a loop over all slots in chunks of CPU_GRAIN. Chunks depend on
+ * slots: only for exact sums, such as counts. */
 static inline void cpu_sum_slots(const CpuEngine *e, int columns, double *sum)
 {
     cpu_sum_partials(e, talus_chunks(e->bodies.slots, CPU_GRAIN), columns, sum);
@@ -180,8 +179,8 @@ static inline void cpu_sum_slots(const CpuEngine *e, int columns, double *sum)
 /* Divides the bodies into groups (backend/groups.h) and reserves a row of partials for each. */
 TalusStatus cpu_group_bodies(CpuEngine *e);
 
-/* Calls fn in parallel for each group of bodies; fn gets the ranks of the bodies (cpu_slot_of_rank) and writes its sums to
- * a row of the partials. Then writes to sum[columns] the sums of the first `columns` columns over all groups. */
+/* Calls fn in parallel for each group of bodies; fn gets the ranks of the bodies (cpu_slot_of_rank) and writes its sums
+ * to a row of the partials. Then writes to sum[columns] the sums of the first `columns` columns over all groups. */
 void cpu_sum_bodies(CpuEngine *e, TalusLoopFn *fn, void *context, int columns, double *sum);
 
 /* Returns the slot of a rank: the slot's place in the order of ids. */
@@ -195,16 +194,15 @@ static inline int64_t cpu_slot_of_rank(const CpuEngine *e, int64_t rank)
 void cpu_sum_contacts(CpuEngine *e, TalusLoopFn *fn, void *context, int columns, double *sum);
 
 /* ---- build.c ---- */
-/* Writes records, lengths and inverse inertias of all bodies of the problem. The records have the free velocities without
- * attraction and motors. */
+/* Writes records, lengths and inverse inertias of all bodies of the problem. The records have the free velocities
+ * without attraction and motors. */
 void cpu_fill_bodies(CpuEngine *e);
-/* Returns, after a solve, `strain` of the operation compute_velocities: the largest overlap by relative compliance over its
- * limit. */
-double cpu_largest_strain(CpuEngine *e);
+/* Returns, after a solve, `overlap_ratio` of the operation compute_velocities. */
+double cpu_largest_overlap_ratio(CpuEngine *e);
 
 /* ---- ledger.c ---- */
-/* Adds the works of contacts and their elastic energies to the ledger, stores the solved impulses in the contact list and
- * summarises the overlaps in the ledger. The problem's records must hold the mean of free and solved velocities. */
+/* Adds the works of contacts and their elastic energies to the ledger, stores the solved impulses in the contact list
+ * and summarises the overlaps in the ledger. The problem's records must hold the mean of free and solved velocities. */
 void cpu_finish_contacts(CpuEngine *e, TalusEngineLedger *ledger);
 /* Adds the work of applied forces and torques to the ledger. The problem's records must hold the free velocities. */
 void cpu_add_force_works(CpuEngine *e, double h, TalusEngineLedger *ledger);

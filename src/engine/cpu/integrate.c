@@ -13,8 +13,7 @@
 typedef struct IntegrateContext {
     CpuEngine *engine;
     const double (*velocity)[8]; /* solved */
-    double (*before)
-        [8]; /* records of the problem: free velocities, after check_and_average means of free and solved */
+    double (*before)[8]; /* free velocities, after check_and_average their means with solved */
     const double *length;
     double h;
     TalusVec3 gravity;
@@ -22,9 +21,9 @@ typedef struct IntegrateContext {
 
 /* ---- check before anything changes ---- */
 
-/* For each free body of a group: checks the solved velocity and the state to which it leads; sums the work of gravity and
- * forces, m (v_f^2 - v^2)/2; overwrites the free velocity in the record by the mean of free and solved velocity, at which
- * contacts do their works. Partials: 0, or NaN if a check failed; the work of gravity and forces. */
+/* For each free body of a group: checks the solved velocity and the state to which it leads; sums the work of gravity
+ * and forces, m (v_f^2 - v^2)/2; overwrites the free velocity in the record by the mean of free and solved velocity, at
+ * which contacts do their works. Partials: 0, or NaN if a check failed; the work of gravity and forces. */
 static void check_and_average(void *context, int64_t begin, int64_t end, int64_t group)
 {
     const IntegrateContext *c = context;
@@ -106,8 +105,8 @@ static void integrate_and_sum(IntegrateContext *c, TalusEngineLedger *ledger)
     ledger->potential = sum[TALUS_BODY_POTENTIAL_END];
     ledger->kinetic_change += sum[TALUS_BODY_KINETIC_CHANGE] + sum[TALUS_BODY_SPIN_CHANGE];
     ledger->potential_change += sum[TALUS_BODY_POTENTIAL_CHANGE];
-    ledger->gravity_error +=
-        sum[TALUS_BODY_POTENTIAL_CHANGE]; /* minus gravity's work along the motion */
+    /* the change of potential energy is minus gravity's work along the motion */
+    ledger->gravity_error += sum[TALUS_BODY_POTENTIAL_CHANGE];
     ledger->spin += sum[TALUS_BODY_SPIN_CHANGE];
 }
 

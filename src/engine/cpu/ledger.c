@@ -5,15 +5,16 @@
  * the kinetic energy changes by
  *     h g' m (v + v_f)/2  +  sum over contacts of gamma' (u' + u_f)/2,     u = D' v,
  * exactly. The second sum is split into its normal and tangential parts. The normal part consists of
- *     stabilisation = gamma_n max(0, -b_n) of overlapping rigid contacts: the work at the speed that undoes overlap,
+ *     stabilisation = gamma_n max(0, -b_n) of overlapping rigid contacts: the work at the speed that undoes overlap; of
+ *                     contacts with relative compliance the part of b_n beyond the overlap that their impulses cause,
  *     impact        = the rest. For an overlapping rigid contact that ends at u'_n = -b_n the rest is
  *                     -gamma_n (u'_n - u_f,n)/2, the loss of an inelastic impact. The elastic energy that the step stores
  *                     is added to impact.
  * b_n is the offset without restitution (recovery_offset). With restitution u'_n = -e u_n, so that impact includes the
  * returned energy. A cohesive contact has the attractive impulse c h besides gamma_n; its work has a column of its own,
- * and free velocities are those without it. Moments against spinning and rolling count as friction.
- * The sums here are over contacts, those of integrate.c over bodies. Their difference, TalusLedger.imbalance, is
- * rounding unless operator or velocities are wrong. */
+ * and free velocities are those without it. Moments against spinning and rolling count as friction. The sums here are
+ * over contacts, those of integrate.c over bodies. Their difference, TalusLedger.imbalance, is rounding unless operator
+ * or velocities are wrong. */
 #include "engine/cpu/engine.h"
 
 #include <math.h>
@@ -25,12 +26,14 @@ typedef struct LedgerContext {
     const double *gamma;
 } LedgerContext;
 
+/* Returns the context of a loop over the contacts of the solved problem. */
 static LedgerContext ledger_context(CpuEngine *e)
 {
     LedgerContext c = {e, talus_problem_operator(e->problem), talus_problem_gamma(e->problem)};
     return c;
 }
 
+/* Returns the attractive impulse of contact i, N s; 0 in a world without cohesion. */
 static double attractive_impulse(const LedgerContext *c, int64_t i)
 {
     return c->engine->tables.cohesion ? cpu_attractive_impulse(c->engine, i) : 0.0;
@@ -38,8 +41,8 @@ static double attractive_impulse(const LedgerContext *c, int64_t i)
 
 /* ---- contacts ---- */
 
-/* Returns the offset, at most 0, that undoes the overlap of contact i; 0 without overlap. It is the problem's offset,
- * unless the law has restitution. */
+/* Returns the offset, at most 0, that undoes the overlap of rigid contact i; 0 without overlap. It is the problem's
+ * offset if no law of the world has restitution, else the offset before restitution. */
 static double recovery_offset(const LedgerContext *c, int64_t i)
 {
     const CpuEngine *e = c->engine;
@@ -115,8 +118,8 @@ static void count_overlap(const LedgerContext *c, int64_t i, uint16_t *count, do
     partial[OVERLAP_MAX] = fmax(partial[OVERLAP_MAX], depth);
 }
 
-/* Adds works, elastic energies and overlaps of a group of contacts to the partials and the group's histogram, and stores
- * the impulses in the list. */
+/* Adds works, elastic energies and overlaps of a group of contacts to the partials and the group's histogram, and
+ * stores the impulses in the list. */
 static void finish_contacts(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const LedgerContext *c = context;
@@ -166,13 +169,13 @@ void cpu_finish_contacts(CpuEngine *e, TalusEngineLedger *ledger)
 
 typedef struct ForceContext {
     CpuEngine *engine;
-    const double (*free)[8];
+    const double (*free)[8]; /* the problem's records, with free velocities */
     const double *length;
     double h;
 } ForceContext;
 
-/* Partials: work of torques at the mean of old and free spin (integrate.c sums the same work of forces and gravity); work
- * of forces and torques along the motion, at solved velocities. */
+/* Partials: work of torques at the mean of old and free spin (integrate.c sums the same work of forces and gravity);
+ * work of forces and torques along the motion, at solved velocities. */
 static void sum_force_works(void *context, int64_t begin, int64_t end, int64_t group)
 {
     const ForceContext *c = context;

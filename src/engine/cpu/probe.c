@@ -47,6 +47,7 @@ static void add_probe_contact(const ProbeContext *c, int i, double *sum)
                             on_a ? arms.a : arms.b, on_a, p, contact_moment(e, i), sum);
 }
 
+/* Partials: sums of the probe over the contacts of a group, TALUS_PROBE_CONTACT_SUMS. */
 static void sum_probe_contacts(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const ProbeContext *c = context;
@@ -59,6 +60,7 @@ static void sum_probe_contacts(void *context, int64_t begin, int64_t end, int64_
 
 /* ---- bodies ---- */
 
+/* Partials: sums of the probe over the bodies of a group, TALUS_PROBE_BODY_SUMS. */
 static void sum_probe_bodies(void *context, int64_t begin, int64_t end, int64_t group)
 {
     const ProbeContext *c = context;
@@ -73,6 +75,7 @@ static void sum_probe_bodies(void *context, int64_t begin, int64_t end, int64_t 
         e->partial[group][j] = sum[j];
 }
 
+/* Computes the sums of one probe. */
 static void compute_probe(CpuEngine *e, const TalusEngineProbe *probe, TalusProbeSums *out)
 {
     ProbeContext c = {e, probe};

@@ -45,13 +45,14 @@ static __global__ void find_largest_strain(CuPartials partials, double *totals, 
             continue;
         double size = cu_contact_size(f, i);
         TalusHardening s = talus_hardening(&op, i, law, &o, f.list.gap[i], size, f.list.impulse[i]);
-        v[0] = larger(v[0], talus_contact_strain(&o, &s, f.list.gap[i], size, gamma[op.rows * i]));
+        v[0] = larger(v[0],
+                      talus_contact_overlap_ratio(&o, &s, f.list.gap[i], size, gamma[op.rows * i]));
     }
     write_totals<0, 1>(partials, totals, v);
 }
 
 TalusStatus cu_engine_compute_velocities(TalusEngine *e, double limit, bool *changed,
-                                         double *strain)
+                                         double *overlap_ratio)
 {
     const TalusOperator *op = &e->step.op;
     double found[2] = {0.0, 0.0};
@@ -65,7 +66,7 @@ TalusStatus cu_engine_compute_velocities(TalusEngine *e, double limit, bool *cha
                     *op, e->step.gamma.at);
     cu_totals_get(e->cu, soft ? 2 : 1, found);
     *changed = found[0] > 0.0;
-    *strain = found[1];
+    *overlap_ratio = found[1];
     return cu_check(e->cu);
 }
 

@@ -46,6 +46,7 @@ static bool is_direction(TalusVec3 a)
     return n > 0.0 && isfinite(n);
 }
 
+/* Refuses the id of a body that does not exist; 0, the fixed world, is allowed. */
 static TalusStatus check_body(const TalusWorld *world, const char *name, TalusBodyId id)
 {
     if (id.number != 0 && talus_slot_of(world, id) < 0)
@@ -60,6 +61,7 @@ static bool is_dynamic(const TalusWorld *world, TalusBodyId id)
     return slot >= 0 && talus_slot_is_dynamic(&world->bodies, slot);
 }
 
+/* Refuses bodies that do not exist, are the same or cannot move. */
 static TalusStatus check_bodies(const TalusWorld *world, const char *name, const TalusJointDef *def)
 {
     TALUS_TRY(check_body(world, name, def->a));
@@ -71,6 +73,7 @@ static TalusStatus check_bodies(const TalusWorld *world, const char *name, const
     return TALUS_OK;
 }
 
+/* Refuses points that are not finite, and axes that are no directions or, of a universal joint, not normal. */
 static TalusStatus check_axes(const char *name, const TalusJointDef *def)
 {
     bool line = talus_joint_is_line(def->kind);
@@ -92,6 +95,7 @@ static TalusStatus check_axes(const char *name, const TalusJointDef *def)
     return TALUS_OK;
 }
 
+/* Refuses a motor that is not valid, or any motor of a joint without a coordinate and of a spring. */
 static TalusStatus check_motor(const char *name, TalusJointKind kind, const TalusMotorDef *m)
 {
     if ((unsigned)m->kind >= TALUS_MOTOR_KINDS)
@@ -119,6 +123,7 @@ static TalusStatus check_motor(const char *name, TalusJointKind kind, const Talu
     return TALUS_OK;
 }
 
+/* Refuses a spring without stiffness and damping, and both in other joints. */
 static TalusStatus check_spring(const char *name, const TalusJointDef *def)
 {
     bool spring = def->kind == TALUS_JOINT_SPRING;
@@ -133,6 +138,7 @@ static TalusStatus check_spring(const char *name, const TalusJointDef *def)
     return TALUS_OK;
 }
 
+/* Refuses limits in wrong order, of a joint without a coordinate, or of a length at most 0. */
 static TalusStatus check_limits(const char *name, const TalusJointDef *def)
 {
     bool any = def->lower != -INFINITY || def->upper != INFINITY;
@@ -400,6 +406,7 @@ TalusStatus talus_world_set_motor(TalusWorld *world, TalusJointId id, const Talu
 
 /* ---- queries ---- */
 
+/* Returns the state of a joint at the present poses, with the forces of the last step. */
 static TalusJointState joint_state(const TalusWorld *world, const TalusJoint *joint)
 {
     TalusJointPose pose = talus_joint_pose(world, joint);

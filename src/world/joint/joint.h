@@ -1,8 +1,9 @@
 /* world/joint/joint.h - joints: stored data, poses and blocks.
  *
  * A joint has two bodies: the base, body b of the def, with index 0 below, and the mover, body a, with index 1. A
- * missing body is the fixed world, slot -1, with its origin at 0. Points and axes are stored in the frames of the bodies,
- * and arms are relative to the bodies' centres, so that only the separation of two points depends on world positions.
+ * missing body is the fixed world, slot -1, with its origin at 0. Points and axes are stored in the frames of the
+ * bodies, and arms are relative to the bodies' centres, so that only the separation of two points depends on world
+ * positions.
  *
  * A joint's blocks connect a point of the base and one of the mover. There are three kinds:
  *     ball   all three rows: the points coincide
@@ -44,8 +45,7 @@ typedef struct TalusJoint {
     TalusJointDef def;  /* owns its name */
     uint64_t number;    /* of its id */
     double motor_since; /* s: time at which the motor was set */
-    double
-        length; /* m: length of offsets r (above), the bounding radius of the smaller free body */
+    double length;      /* m: of offsets r (above): bounding radius of the smaller moving body */
     /* point, axis and unit vector normal to the axis, of base and mover, each in its own frame */
     TalusVec3 anchor[2], axis[2], side[2];
     TalusJointWarmStart warm_start;
@@ -68,12 +68,12 @@ typedef struct TalusJointBlock {
     TalusVec3 arm[2]; /* of the two points from the centres of base and mover */
     TalusVec3 offset; /* from the joint's point on the mover to the block's */
     TalusVec3 normal; /* direction of row 0; rows measure the mover's velocity minus the base's */
-    /* m: vector from the base's point to the mover's (DISTANCE: less the rest length); only the components along rows of
-     * `mask` are errors */
+    /* m: vector from the base's point to the mover's (DISTANCE: less the rest length); only the components along rows
+     * of `mask` are errors */
     TalusVec3 error;
     int mask;                /* bit k: row k is constrained; 0: a limit */
     double bias, compliance; /* m/s, 1/kg */
-    double max_effort;       /* N s: largest impulse of a row; INFINITY: no bound */
+    double max_impulse;      /* N s: largest |impulse| of a row; INFINITY: no bound */
     double lever;            /* torque over force, m, if the coordinate is an angle; else 1 */
 } TalusJointBlock;
 
@@ -99,8 +99,8 @@ typedef struct TalusJoints {
      * iterates; then `free` blocks without bounds, which may be eliminated. */
     TalusJointBlock *block;
     int bounded, free;
-    bool any_compliance,
-        any_torque_motor; /* true if some block has compliance; true if some joint has a torque motor */
+    bool any_compliance;   /* true if some block has compliance */
+    bool any_torque_motor; /* true if some joint that is alive has a torque motor */
 
     TalusJointWarmStart *warm_start_backup; /* [count]: warm_start at the snapshot */
     struct TalusProjection *projection;
@@ -120,7 +120,7 @@ static inline bool talus_joint_lives(const TalusWorld *world, const TalusJoint *
 /* Checks a joint that was read from a saved state. */
 TalusStatus talus_joint_check_loaded(const TalusWorld *world, const TalusJoint *joint);
 void talus_joints_clear(TalusWorld *world);
-/* Copy warm_start of all joints to warm_start_backup, and back. */
+/* Copy warm_start of all joints to warm_start_backup, and back. No joint may be added or removed in between. */
 TalusStatus talus_joints_snapshot(TalusWorld *world);
 void talus_joints_rollback(TalusWorld *world);
 /* Starts a step: drops joints of removed bodies, zeroes sums. */
@@ -140,8 +140,8 @@ int talus_joint_constraint_blocks(const TalusJoint *joint, const TalusJointPose 
                                   TalusJointBlock *out);
 /* Returns the number of rows, 0 to 6, that talus_joint_constraint_blocks constrains. */
 int talus_joint_constraint_rows(const TalusJointDef *def);
-/* Returns the one-row block that acts on the joint's coordinate: its velocity is the coordinate's rate times `lever`. For
- * motor, limits and spring. */
+/* Returns the one-row block that acts on the joint's coordinate: its velocity is the coordinate's rate times `lever`.
+ * For motor, limits and spring. */
 TalusJointBlock talus_joint_coordinate_block(const TalusJoint *joint, const TalusJointPose *pose);
 /* Returns the rate of the coordinate, rad/s or m/s; 0 for kinds without one. */
 double talus_joint_speed(const TalusWorld *world, const TalusJoint *joint,
@@ -159,8 +159,8 @@ double talus_angle(double sine, double cosine);
 /* ---- joint_build.c: the blocks of a step ---- */
 /* Makes the blocks of all joints, TalusJoints.block, for a part of the step of length h. */
 TalusStatus talus_joints_make_blocks(TalusWorld *world, double h);
-/* Writes the blocks into exchange.problem. Initial impulses are those of the last step times `ratio`, cut to the blocks'
- * bounds. */
+/* Writes the blocks into exchange.problem. Initial impulses are those of the last step times `ratio`, cut to the
+ * blocks' bounds. */
 void talus_joints_fill_problem(TalusWorld *world, double ratio);
 /* Writes the changes of free velocities that torque motors cause within h, at most two per joint; returns their
  * number. */
@@ -168,8 +168,9 @@ int talus_joints_motor_changes(TalusWorld *world, double h, TalusMotorChange *ou
 /* Copies the solved impulses of all blocks from exchange.problem to warm_start of their joints; the impulses of parts
  * without a block become 0. */
 void talus_joints_update_warm_starts(TalusWorld *world);
-/* Does talus_joints_update_warm_starts, and adds the impulses of blocks and torque motors to the joints' sums. Returns the
- * work of these impulses, J. The body records of exchange.problem must hold the mean of free and solved velocities. */
+/* Does talus_joints_update_warm_starts, and adds the impulses of blocks and torque motors to the joints' sums. Returns
+ * the work of these impulses, J. The body records of exchange.problem must hold the mean of free and solved
+ * velocities. */
 double talus_joints_sum_results(TalusWorld *world, double h);
 /* After the bodies have moved: stores the angles of REVOLUTE joints, from which turns are counted. */
 void talus_joints_update_angles(TalusWorld *world);
@@ -185,12 +186,13 @@ void talus_projection_destroy(struct TalusProjection *projection);
 /* ---- joint_transfer.c ---- */
 /* Downloads the states of moving bodies with joints into the host's arrays. No effect with a shared engine. */
 TalusStatus talus_joints_download_bodies(TalusWorld *world);
-/* Before a solve: downloads the jointed bodies, makes the blocks of a part of length h and uploads them to the engine. */
+/* Before a solve: lists and downloads the jointed bodies, makes the blocks of a part of length h and uploads them to
+ * the engine. Uses world->build_options. */
 TalusStatus talus_joints_upload(TalusWorld *world, double h);
 /* After a solve that is followed by another: downloads the impulses of the blocks to warm_start of the joints. */
 TalusStatus talus_joints_download_impulses(TalusWorld *world);
 /* After the bodies have moved by h: downloads the impulses of joints, adds them to their sums and their work to the
- * ledger; projects the jointed bodies and uploads them. */
+ * ledger; downloads the jointed bodies, with def.projection projects and uploads them; updates the angles. */
 TalusStatus talus_joints_finish_part(TalusWorld *world, double h);
 void talus_exchange_clear(TalusJointExchange *exchange);
 

@@ -22,8 +22,8 @@
 
 typedef struct BlockWriter {
     TalusWorld *world;
-    const TalusJoint *joint;
-    int index;
+    const TalusJoint *joint; /* whose blocks are appended */
+    int index;               /* of the joint in TalusJoints.joint */
     double h;
     int bounded, free; /* index of the next block of each kind (TalusJoints) */
 } BlockWriter;
@@ -36,7 +36,7 @@ static void append_block(BlockWriter *c, TalusJointBlock block, int part,
     block.joint = c->index;
     block.part = part;
     block.offset = talus_sub(block.arm[1], pose->arm[1]);
-    bool free = block.mask != 0 && block.max_effort == INFINITY;
+    bool free = block.mask != 0 && block.max_impulse == INFINITY;
     joints->any_compliance = joints->any_compliance || block.compliance > 0.0;
     joints->block[free ? c->free++ : c->bounded++] = block;
 }
@@ -71,11 +71,10 @@ static void append_motor(BlockWriter *c, const TalusJointPose *pose)
     double target = lever * motor_target(c->joint, end);
     double rate = end > motor->start ? lever * motor->rate : 0.0;
     double y = lever * pose->coordinate;
-    block.max_effort = motor->max_effort * c->h / lever;
-    if (isfinite(
-            motor
-                ->max_effort)) /* stays finite after overflow, because count_bounded counts this block as bounded */
-        block.max_effort = fmin(block.max_effort, DBL_MAX);
+    block.max_impulse = motor->max_effort * c->h / lever;
+    /* count_bounded counts this block as bounded: a product that overflows must not become INFINITY, no bound */
+    if (isfinite(motor->max_effort))
+        block.max_impulse = fmin(block.max_impulse, DBL_MAX);
     if (motor->kind == TALUS_MOTOR_SPEED)
         block.bias = -target;
     else if (motor->stiffness + motor->damping > 0.0)
@@ -170,6 +169,7 @@ static int problem_body(const TalusWorld *world, int slot)
     return slot >= 0 && world->bodies.mobility[slot] != TALUS_MOBILITY_FIXED ? slot : -1;
 }
 
+/* Writes the arms of block i, divided by the lengths of its bodies; 0 for body -1. */
 static void fill_arms(const TalusOperator *op, const double *length, int64_t i,
                       const TalusVec3 arm[2])
 {
@@ -198,7 +198,7 @@ static void fill_block(TalusWorld *world, const TalusJointBlock *block, int64_t 
     talus_frame_from_normal(op->frame[i], n.x, n.y, n.z);
     fill_arms(op, length, i, arm);
     op->bias[i] = block->bias;
-    op->mu[i] = limit ? 0.0 : block->max_effort;
+    op->mu[i] = limit ? 0.0 : block->max_impulse;
     op->model[i] = (TalusBlockModel){.section = limit ? TALUS_SECTION_NONE : TALUS_SECTION_JOINT,
                                      .law = TALUS_LAW_CCP,
                                      .sides = (uint16_t)block->mask};
@@ -219,7 +219,7 @@ static void fill_gamma(TalusWorld *world, const TalusJointBlock *block, int64_t 
         if (limit ? k > 0 : !(block->mask >> k & 1))
             g[k] = 0.0;
         else
-            g[k] = fmin(block->max_effort, fmax(limit ? 0.0 : -block->max_effort, g[k]));
+            g[k] = fmin(block->max_impulse, fmax(limit ? 0.0 : -block->max_impulse, g[k]));
 }
 
 void talus_joints_fill_problem(TalusWorld *world, double ratio)
@@ -235,7 +235,7 @@ void talus_joints_fill_problem(TalusWorld *world, double ratio)
 
 typedef struct MotorImpulse {
     int slot;
-    TalusVec3 impulse, moment; /* on a body */
+    TalusVec3 impulse, moment; /* on the body: N s, N m s about its centre */
 } MotorImpulse;
 
 /* Computes the impulses within h of a torque motor on base and mover, by its effort at the middle of h. False if the
@@ -261,8 +261,8 @@ static bool motor_impulses(const TalusWorld *world, const TalusJoint *joint, dou
     return true;
 }
 
-/* Computes the change of a free body's record (velocity, spin times its length) by a motor's impulse; false if the body is
- * not free. */
+/* Computes the change of a free body's record (velocity, spin times its length) by a motor's impulse; false if the body
+ * is not free. */
 static bool velocity_change(const TalusWorld *world, const MotorImpulse *act, TalusMotorChange *out)
 {
     TalusProblem *problem = world->joints.exchange.problem;

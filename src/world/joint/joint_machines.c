@@ -1,8 +1,9 @@
 /* world/joint/joint_machines.c - machines (bodies connected by joints), and the convergence of their projection.
  *
  * A round of the projection leaves a fraction of a machine's largest error. If that fraction is at most max_ratio, the
- * machine gets another round; otherwise it falls back (joint_project.c). max_ratio is lower for machines that contacts
- * push. The contact impulse on a body is its total impulse in the step less the impulses of joints,
+ * machine gets another round; otherwise it falls back (joint_project.c), or counts as closed if the error before the
+ * round was at most `rounding`. max_ratio is lower for machines that contacts push. The contact impulse on a body is
+ * its total impulse in the step less the impulses of joints,
  *     m (v - v_free) - sum of joints' impulses,
  * which the host can compute for every engine without the contact list. */
 #include "world/joint/joint_project.h"
@@ -10,10 +11,10 @@
 const double talus_joint_closed = 1e-9;
 /* fraction of the largest error that a round may leave: [0] without contacts that push the machine, [1] with */
 static const double max_ratio[2] = {0.8, 0.1};
-static const double rounding =
-    1e-7; /* error over joint length that counts as closed where it falls no further */
-static const double pushed =
-    1e-6; /* smallest contact impulse that counts as a push, over ImpulseBalance.size */
+/* error over joint length that counts as closed where it falls no further */
+static const double rounding = 1e-7;
+/* largest contact impulse that does not count as a push, over ImpulseBalance.size */
+static const double pushed = 1e-6;
 
 /* ---- search ---- */
 
@@ -49,12 +50,13 @@ static void subtract_joint_impulse(TalusProjection *p, int slot, TalusVec3 impul
     p->balance[slot].size += talus_norm(impulse);
 }
 
-/* Returns the balance of a free body before joints are subtracted: the impulse of contacts and joints, m (v - v_free). */
+/* Returns the balance of a free body before joints are subtracted: the impulse m (v - v_free) of contacts and
+ * joints. */
 static ImpulseBalance total_impulse(const TalusWorld *world, int slot)
 {
     const TalusBodies *b = &world->bodies;
-    const double *mean =
-        talus_problem_operator(world->joints.exchange.problem)->body[slot]; /* of v_free and v */
+    /* mean of v_free and v */
+    const double *mean = talus_problem_operator(world->joints.exchange.problem)->body[slot];
     TalusVec3 half = talus_sub(b->velocity[slot], talus_vec3(mean[0], mean[1], mean[2]));
     TalusVec3 all = talus_scale(2.0 * b->mass[slot], half);
     return (ImpulseBalance){all, talus_norm(all)};
@@ -86,6 +88,7 @@ static void find_contact_pushes(const TalusWorld *world, TalusProjection *p)
 
 /* ---- convergence ---- */
 
+/* Returns the length of the joint of row r, m. */
 static double joint_length(const TalusWorld *world, const TalusProjection *p, int r)
 {
     return world->joints.joint[p->source[r].joint].length;

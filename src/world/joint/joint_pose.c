@@ -99,7 +99,7 @@ static TalusJointBlock point_block(const TalusJointPose *p, int mask, TalusVec3 
                              .normal = normal,
                              .error = p->separation,
                              .mask = mask,
-                             .max_effort = INFINITY,
+                             .max_impulse = INFINITY,
                              .lever = 1.0};
     return block;
 }
@@ -121,7 +121,8 @@ static TalusJointBlock shift_points(TalusJointBlock block, TalusVec3 base, Talus
     return block;
 }
 
-/* Returns the block that holds the mover's point, moved by `further` along the mover's axis, on the axis of the base. */
+/* Returns the block that holds the mover's point, moved by `further` along the mover's axis, on the axis of the
+ * base. */
 static TalusJointBlock axle_block(const TalusJointPose *p, double further)
 {
     TalusJointBlock block = point_block(p, AXLE, p->axis[0]);
@@ -149,8 +150,8 @@ static TalusJointBlock no_twist_block(const TalusJointPose *p, double length, bo
     return block;
 }
 
-/* Returns the block that holds the axis n of the base normal to the axis q of the mover: d(n.q)/dt = w.(q x n), with w the
- * relative spin; so the points are offset by r = q, times `length`, and the row is along n. */
+/* Returns the block that holds the axis n of the base normal to the axis q of the mover: d(n.q)/dt = w.(q x n), with w
+ * the relative spin; so the points are offset by r = q, times `length`, and the row is along n. */
 static TalusJointBlock normal_axes_block(const TalusJointPose *p, double length)
 {
     TalusVec3 r = talus_scale(length, p->axis[1]);

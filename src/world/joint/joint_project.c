@@ -23,8 +23,10 @@
 
 #include <string.h>
 
-static const double max_round_motion =
-    0.5; /* largest motion in a round, over the smallest joint length */
+/* largest motion in a round, over the smallest joint length */
+static const double max_round_motion = 0.5;
+/* MAX_ROUNDS: rounds in which machines are closed by impulses. MAX_POSE_ROUNDS: Newton steps on the poses of machines
+ * that fell back. MAX_TRIALS: shortenings of a Newton step. */
 enum { MAX_ROUNDS = 100, MAX_POSE_ROUNDS = 12, MAX_TRIALS = 6 };
 
 void talus_projection_destroy(TalusProjection *p)
@@ -36,6 +38,7 @@ void talus_projection_destroy(TalusProjection *p)
                   p->balance, p->sum, p->machine, p);
 }
 
+/* Creates joints->projection with its elimination, unless they exist. */
 static TalusStatus create_projection(TalusJoints *joints)
 {
     if (!joints->projection)
@@ -136,6 +139,7 @@ static void fill_rows(TalusWorld *world, TalusProjection *p, bool anew)
     }
 }
 
+/* Reserves all arrays for the rows of joints that are alive and for all slots. */
 static TalusStatus reserve_projection(TalusWorld *world, TalusProjection *p)
 {
     const TalusJoints *joints = &world->joints;
@@ -351,6 +355,7 @@ static void restore_momenta(TalusWorld *world, TalusProjection *p, EnergyChange 
     }
 }
 
+/* Stores the momenta of the solve, for restore_momenta. */
 static void snapshot_momenta(const TalusWorld *world, TalusProjection *p)
 {
     for (int i = 0; i < p->jointed_count; i++) {
@@ -382,9 +387,9 @@ static void close_machines(TalusWorld *world, TalusProjection *p, double h)
 
 /* ---- poses alone ---- */
 
-/* A step of Newton's method on the poses of machines that fell back, shortened, at most MAX_TRIALS times, until the sum of
- * squared errors decreases enough. Full steps fail for a taut chain, whose slack s must become a zigzag of height of
- * order sqrt(s). */
+/* Makes a step of Newton's method on the poses of machines that fell back, shortened until the sum of squared errors
+ * decreases enough, but at most MAX_TRIALS times: the last length is taken in any case. Full steps fail for a taut
+ * chain, whose slack s must become a zigzag of height of order sqrt(s). */
 static void newton_step(TalusWorld *world, TalusProjection *p)
 {
     TalusBodies *b = &world->bodies;

@@ -39,17 +39,16 @@ typedef struct Momenta {
 
 typedef enum MachineState {
     MACHINE_OPEN,     /* the impulses that close its joints are still searched for */
-    MACHINE_CLOSED,   /* these impulses were found */
+    MACHINE_CLOSED,   /* these impulses were found, or none were needed */
     MACHINE_FELL_BACK /* they were not found: the momenta of the solve stay, only poses are closed */
 } MachineState;
 
 typedef struct Machine {
     MachineState state;
-    bool contact_pushed; /* true if contacts push a body of the machine */
-    double error_before,
-        error_after;   /* largest error over its joint's length, before and after a round */
-    double min_length; /* smallest joint length, m */
-    double max_motion; /* largest motion of a body in a round, m */
+    bool contact_pushed;              /* true if contacts push a body of the machine */
+    double error_before, error_after; /* largest error over joint length, around a round */
+    double min_length;                /* smallest joint length, m */
+    double max_motion;                /* largest motion of a body in a round, m */
 } Machine;
 
 typedef struct TalusProjection {

@@ -1,8 +1,8 @@
 /* world/joint/joint_transfer.c - transfers between joints, which the host computes, and the engine.
  *
- * The engine provides the states of jointed bodies. The host makes the blocks of joints and sums their works in a problem
- * of its own without contacts (exchange.problem), and projects the bodies. Each part of a step transfers some hundred
- * bytes per block and body; states of bodies only if the engine has memory of its own. */
+ * The engine provides the states of jointed bodies. The host makes the blocks of joints and sums their works in a
+ * problem of its own without contacts (exchange.problem), and projects the bodies. Each part of a step transfers some
+ * hundred bytes per block and body; states of bodies only if the engine has memory of its own. */
 #include "world/ids.h"
 #include "world/state.h"
 
@@ -49,7 +49,7 @@ static TalusStatus list_jointed_bodies(TalusWorld *world)
     return TALUS_OK;
 }
 
-/* Driven bodies are up to date on the host. */
+/* Driven bodies are not downloaded: the host computes their motion. */
 TalusStatus talus_joints_download_bodies(TalusWorld *world)
 {
     TalusJointExchange *x = &world->joints.exchange;
@@ -162,7 +162,8 @@ TalusStatus talus_joints_upload(TalusWorld *world, double h)
 
 /* ---- after a solve ---- */
 
-/* Downloads the impulses of the blocks and, if `records`, the engine's records of jointed bodies into exchange.problem. */
+/* Downloads the impulses of the blocks and, if `records`, the engine's records of jointed bodies into
+ * exchange.problem. */
 static TalusStatus download_solved(TalusWorld *world, bool records)
 {
     TalusJointExchange *x = &world->joints.exchange;

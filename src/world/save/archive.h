@@ -1,8 +1,8 @@
 /* world/save/archive.h - one description of the saved state for both directions.
  *
  * A transfer function names each value once; the archive writes the value when saving and reads it when loading. Errors
- * stick: after the first error transfers write nothing, reads give zeros and counts are 0. Callers need to check `status`
- * only before they use loaded values. Bytes are little-endian. */
+ * stick: after the first error transfers write nothing, reads give zeros and counts are 0. Callers need to check
+ * `status` only before they use loaded values. Bytes are little-endian. */
 #ifndef TALUS_WORLD_SAVE_ARCHIVE_H
 #define TALUS_WORLD_SAVE_ARCHIVE_H
 
@@ -15,9 +15,12 @@ typedef struct TalusArchive {
     TalusStatus status;
     const unsigned char *source; /* loading: the bytes to read */
     unsigned char *bytes;        /* saving: the bytes written; owned by the caller afterwards */
-    size_t offset, size; /* loading: `size` is the total; saving: `offset` is the size so far */
+    /* offset: bytes read or written so far. size: loading only, the bytes that may be read; save.c leaves out the
+     * hash */
+    size_t offset, size;
 } TalusArchive;
 
+/* Transfer `size` bytes, or one value. */
 void talus_archive_bytes(TalusArchive *archive, void *data, size_t size);
 void talus_archive_u32(TalusArchive *archive, uint32_t *value);
 void talus_archive_i64(TalusArchive *archive, int64_t *value);
@@ -61,14 +64,15 @@ void talus_archive_count(TalusArchive *archive, int *count, size_t element);
  * returns an allocated copy, which the caller releases (talus_release), or NULL. */
 void *talus_archive_array(TalusArchive *archive, const void *array, int count, size_t element);
 
-/* Transfers text; loading allocates it, and the caller releases it. */
+/* Transfers text; loading allocates it, and the caller releases it (talus_release). *text may be NULL after a
+ * failure. */
 void talus_archive_text(TalusArchive *archive, char **text);
 
 /* Records TALUS_ERR_FORMAT with the offset, unless an error is recorded already. */
 void talus_archive_refuse(TalusArchive *archive, const char *why);
-/* Records `status` of a call with loaded arguments, if it is a failure, as TALUS_ERR_FORMAT with the offset, because the
- * arguments came from the bytes. TALUS_ERR_MEMORY and the error's key (talus_error_key) stay. No effect if an error is
- * recorded already. */
+/* Records `status` of a call with loaded arguments, if it is a failure, as TALUS_ERR_FORMAT with the offset, because
+ * the arguments came from the bytes. TALUS_ERR_MEMORY and the error's key (talus_error_key) stay. No effect if an error
+ * is recorded already. */
 void talus_archive_record(TalusArchive *archive, TalusStatus status);
 
 #endif

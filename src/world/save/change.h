@@ -11,8 +11,8 @@ typedef struct TalusWorldChanges {
     TalusMissPolicy on_miss;
 } TalusWorldChanges;
 
-/* As talus_world_load, with these settings. Time continues from the saved time; impulses of the saved step are scaled to
- * the new step length; the solver's state is not loaded. */
+/* As talus_world_load, with these settings; `changes` NULL: with the saved ones. With changes, time continues from the
+ * saved time, impulses of the saved step are scaled to the new step length, and the solver's state is not loaded. */
 TalusStatus talus_world_load_changed(const void *bytes, size_t size, int threads,
                                      const char *backend, const TalusWorldChanges *changes,
                                      TalusWorld **out);

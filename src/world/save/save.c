@@ -5,9 +5,9 @@
  *     emitters, delayed bodies, contacts, solver state    each by one function, here or in save_*.c
  *     hash u64                                    over all bytes before
  *
- * A loaded world continues bitwise as the saved world would have. Loading trusts nothing: the hash detects accidental
- * damage, and every count, index and number is checked as well, so that forged bytes with a valid hash do no harm either.
- * A refusal gives TALUS_ERR_FORMAT with the offset. */
+ * A loaded world continues bitwise as the saved world would have, on the same backend. Loading trusts nothing: the hash
+ * detects accidental damage, and every count, index and number is checked as well, so that forged bytes with a valid
+ * hash do no harm either. A refusal gives TALUS_ERR_FORMAT with the offset. */
 #include "world/save/save.h"
 #include "world/ids.h"
 #include "world/save/change.h"
@@ -109,6 +109,7 @@ static bool has_own_values(const TalusPairDef *pair)
            pair->rolling != unset.rolling || pair->cohesion != unset.cohesion;
 }
 
+/* Transfers the properties set for the pair of materials i and j. */
 static void transfer_pair(TalusArchive *a, TalusWorld *world, int i, int j)
 {
     TalusPairDef pair = talus_pair_def_default();
@@ -122,6 +123,7 @@ static void transfer_pair(TalusArchive *a, TalusWorld *world, int i, int j)
         TALUS_ARCHIVE_CALL(a, talus_world_set_pair(world, i, j, &pair));
 }
 
+/* Transfers all materials, then all pairs i >= j. */
 static void transfer_materials(TalusArchive *a, TalusWorld *world)
 {
     int count = world->materials.count;
@@ -150,8 +152,8 @@ static bool has_finite_state(const TalusBodies *b, int i)
     return isfinite(sum) && fabs(length - 1.0) < 1e-3;
 }
 
-/* Checks the loaded data of a living slot and, if they are valid, counts the body. Radius and size of a body other than a
- * sphere must be those of its shape. */
+/* Checks the loaded data of a living slot and, if they are valid, counts the body. Radius and size of a body other than
+ * a sphere must be those of its shape. */
 static bool check_and_count_slot(TalusWorld *world, int i)
 {
     TalusBodies *b = &world->bodies;
@@ -198,6 +200,7 @@ static void load_generations(TalusArchive *a, TalusBodies *b, int slots)
     }
 }
 
+/* Transfers the array talus_body_fields[field] of all slots; version 5 has generations in place of ids. */
 static void transfer_field(TalusArchive *a, TalusBodies *b, int field, int slots)
 {
     void *array = talus_body_array(b, field);
@@ -207,6 +210,7 @@ static void transfer_field(TalusArchive *a, TalusBodies *b, int field, int slots
         talus_archive_bytes(a, array, (size_t)slots * talus_body_fields[field].element);
 }
 
+/* Transfers the arrays of all slots, dead ones included. */
 static void transfer_bodies(TalusArchive *a, TalusWorld *world)
 {
     TalusBodies *b = &world->bodies;
@@ -282,6 +286,7 @@ static bool is_valid_emitter(const TalusEmitter *e)
     return sound;
 }
 
+/* Transfers an emitter: def, random state, number of radii drawn, waiting radii. */
 static void transfer_emitter(TalusArchive *a, TalusWorld *world, int index)
 {
     TalusEmitterDef def =
@@ -330,6 +335,7 @@ static void transfer_pending(TalusArchive *a, TalusWorld *world, int index)
 
 /* ---- solver ---- */
 
+/* Transfers the solver's state; discard: a loaded state is skipped. */
 static void transfer_solver(TalusArchive *a, TalusWorld *world, bool discard)
 {
     int size = a->loading ? 0 : (int)talus_solver_state_size(world->solver);
@@ -347,7 +353,8 @@ static void transfer_solver(TalusArchive *a, TalusWorld *world, bool discard)
 
 /* ---- everything ---- */
 
-/* Transfers everything but header and def. changed: loading with other settings; the solver's state is then discarded. */
+/* Transfers everything but header and def. changed: loading with other settings; the solver's state is then
+ * discarded. */
 static void transfer_world(TalusArchive *a, TalusWorld *world, bool changed)
 {
     transfer_counters(a, world);
@@ -364,6 +371,7 @@ static void transfer_world(TalusArchive *a, TalusWorld *world, bool changed)
     transfer_solver(a, world, changed);
 }
 
+/* Transfers magic, version and the size of the state in bytes, hash included; refuses other magic or versions. */
 static void transfer_header(TalusArchive *a, uint64_t *size)
 {
     uint32_t zero = 0;
@@ -429,6 +437,7 @@ static void check_header(TalusArchive *a, size_t size)
     a->size = size - sizeof hash;
 }
 
+/* True if some build has a backend of this name. */
 static bool is_known_backend(const char *name)
 {
     for (int i = 0; i < talus_backend_count(); i++)
@@ -471,8 +480,8 @@ static void rebase_time(TalusWorld *world, double saved_step)
     world->base_steps = world->steps;
 }
 
-/* Creates a world from the loaded def, with `choice` of a backend and `changes` if they are not NULL, and loads the rest.
- * After a failure, in a->status, the caller destroys the world. */
+/* Creates a world from the loaded def, with `choice` of a backend and `changes` if they are not NULL, and loads the
+ * rest. After a failure, in a->status, the caller destroys the world. */
 static TalusWorld *load_world(TalusArchive *a, int threads, const char *choice,
                               const TalusWorldChanges *changes)
 {

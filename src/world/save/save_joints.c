@@ -55,8 +55,8 @@ static void transfer_joint(TalusArchive *a, TalusWorld *world, TalusJoint *joint
     TALUS_ARCHIVE_CALL(a, talus_joint_check_loaded(world, joint));
 }
 
-/* Transfers the number of a joint; up to version 6, which has no numbers, assigns the next one. False for an empty slot,
- * which only versions up to 6 have. */
+/* Transfers the number of a joint; up to version 6, which has no numbers, assigns the next one. False for an empty
+ * slot, which only versions up to 6 have. */
 static bool transfer_number(TalusArchive *a, TalusJoints *joints, TalusJoint *joint)
 {
     uint32_t generation;
@@ -74,6 +74,7 @@ static bool transfer_number(TalusArchive *a, TalusJoints *joints, TalusJoint *jo
     return used;
 }
 
+/* Loads `count` entries of the list; empty slots of old versions are skipped. */
 static void load_joints(TalusArchive *a, TalusWorld *world, int count)
 {
     TalusJoints *joints = &world->joints;

@@ -13,6 +13,7 @@ static void transfer_sleeper(TalusArchive *a, TalusWorld *world, int i)
     s->asleep += a->loading && talus_slot_is_asleep(&world->bodies, i);
 }
 
+/* Transfers sleep of all slots; refuses sleeping bodies in a world without sleep. */
 static void transfer_sleep(TalusArchive *a, TalusWorld *world)
 {
     if (a->status == TALUS_OK)
@@ -24,6 +25,7 @@ static void transfer_sleep(TalusArchive *a, TalusWorld *world)
             talus_archive_refuse(a, "a body sleeps where none may");
 }
 
+/* Transfers the groups that each group collides with. */
 static void transfer_groups(TalusArchive *a, TalusWorld *world)
 {
     for (int g = 0; g < TALUS_GROUPS; g++) {

@@ -24,6 +24,7 @@ static int checked_product(TalusArchive *a, int x, int y)
     return (int)n;
 }
 
+/* Transfers the counts and arrays of a shape's definition, compound parts excepted. */
 static void transfer_arrays(TalusArchive *a, TalusShapeDef *def)
 {
     talus_archive_count(a, &def->point_count, 0);
@@ -40,7 +41,8 @@ static void transfer_arrays(TalusArchive *a, TalusShapeDef *def)
                                       sizeof(double));
 }
 
-/* Transfers a shape's definition without the parts of a compound. Loaded arrays must be released even after a failure. */
+/* Transfers a shape's definition without the parts of a compound. Loaded arrays must be released even after a
+ * failure. */
 static void transfer_shape_def(TalusArchive *a, TalusShapeDef *def)
 {
     TALUS_ARCHIVE_ENUM(a, def->kind);

@@ -43,13 +43,14 @@ static void body_set_add(BodySet *c, const TalusSurveyBody *body)
     c->who[at] = body->who;
 }
 
+/* True if the slot has a fixed body, not a driven one. */
 static bool is_fixed(const TalusWorld *world, int slot)
 {
     return world->bodies.shape[slot] >= 0 && world->bodies.mobility[slot] == TALUS_MOBILITY_FIXED;
 }
 
-/* Reserves capacity for the world's fixed bodies and `more` others, and appends the fixed bodies, not driven ones. The set
- * must be cleared even after a failure. */
+/* Reserves capacity for the world's fixed bodies and `more` others, and appends the fixed bodies, not driven ones. The
+ * set must be cleared even after a failure. */
 static TalusStatus body_set_add_fixed(BodySet *c, const TalusWorld *world, size_t more)
 {
     size_t capacity = more + 1;
@@ -128,13 +129,15 @@ TalusStatus talus_world_arrival_overlap(TalusWorld *world, TalusArrivalOverlap *
     return status;
 }
 
+/* Returns talus_contact_size of the contact. */
 static double smaller_size(const TalusWorld *world, const TalusContact *c)
 {
     const TalusBodies *b = &world->bodies;
     return talus_contact_size(b->size, b->shape, b->mobility, c);
 }
 
-/* Returns the smallest id that the step assigned; UINT64_MAX: none. Bodies with larger ids were added by the step too. */
+/* Returns the smallest id that the step assigned; UINT64_MAX: none. Bodies with larger ids were added by the step
+ * too. */
 static uint64_t first_new_id(const TalusWorld *world)
 {
     const TalusJournal *j = &world->journal;

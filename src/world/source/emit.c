@@ -13,6 +13,8 @@
 
 #include <string.h>
 
+/* ROUNDS: rounds in which a sphere is drawn, per emission. GROWTH: near bodies for which memory is reserved at a
+ * time. */
 enum { ROUNDS = 4, GROWTH = 256 };
 
 void talus_emit_candidates_clear(TalusEmitCandidates *n)
@@ -23,15 +25,17 @@ void talus_emit_candidates_clear(TalusEmitCandidates *n)
     *n = (TalusEmitCandidates){0};
 }
 
+/* Reserves `need` slots of bodies and of their marks. */
 static TalusStatus reserve(TalusEmitCandidates *n, size_t need)
 {
     TALUS_TRY(talus_bodies_reserve(&n->bodies, need));
     return TALUS_GROW(n->rejected, need, 0, "emitter");
 }
 
-/* Fills slot `at` with a sphere at rest; for a body of another shape the caller then sets orientation and size. */
-static void put_sphere(TalusBodies *b, int at, TalusVec3 position, double radius, int shape,
-                       bool fixed)
+/* Fills slot `at` with a body at rest, as a sphere: identity orientation, size equal to the (bounding) radius. For
+ * another shape the caller then sets orientation and size. fixed: TALUS_MOBILITY_FIXED, else FREE. */
+static void put_body(TalusBodies *b, int at, TalusVec3 position, double radius, int shape,
+                     bool fixed)
 {
     b->position[at] = position;
     b->velocity[at] = talus_vec3(0.0, 0.0, 0.0);
@@ -70,7 +74,7 @@ static TalusStatus gather_near(TalusWorld *world, const TalusEmitterDef *def)
             continue;
         if (*count % GROWTH == 0)
             TALUS_TRY(reserve(n, (size_t)*count + GROWTH));
-        put_sphere(&n->bodies, *count, b->position[i], b->radius[i], b->shape[i], true);
+        put_body(&n->bodies, *count, b->position[i], b->radius[i], b->shape[i], true);
         n->bodies.orientation[*count] = b->orientation[i];
         n->bodies.size[(*count)++] = b->size[i];
     }
@@ -159,7 +163,7 @@ static void accept_candidates(TalusEmitCandidates *n, TalusEmitter *e)
         }
         n->placed_position[n->placed] = position;
         n->placed_radius[n->placed++] = radius;
-        put_sphere(&n->bodies, n->near_count++, position, radius, e->shape, true);
+        put_body(&n->bodies, n->near_count++, position, radius, e->shape, true);
     }
     n->bodies.counts.slots = n->near_count;
     e->waiting = waiting;
@@ -171,10 +175,10 @@ static TalusStatus try_round(TalusWorld *world, TalusEmitter *e)
     TalusEmitCandidates *n = &world->candidates;
     TALUS_TRY(reserve(n, (size_t)n->near_count + (size_t)e->waiting));
     for (int i = 0; i < e->waiting; i++)
-        put_sphere(&n->bodies, n->bodies.counts.slots++,
-                   talus_wrap_position(&world->def.period,
-                                       talus_emitter_random_position(&e->def, &e->rng)),
-                   e->radius[i], e->shape, false);
+        put_body(&n->bodies, n->bodies.counts.slots++,
+                 talus_wrap_position(&world->def.period,
+                                     talus_emitter_random_position(&e->def, &e->rng)),
+                 e->radius[i], e->shape, false);
     TALUS_TRY(find_overlaps(world));
     accept_candidates(n, e);
     return TALUS_OK;

@@ -13,9 +13,8 @@ typedef struct TalusEmitCandidates {
      * candidates of this round. */
     TalusBodies bodies;
     int near_count;
-    uint8_t *
-        rejected; /* by slot of `bodies`: 1 if the candidate overlaps another body (mark_rejected) */
-    int placed;   /* candidates accepted so far, in the next two arrays */
+    uint8_t *rejected; /* by slot of `bodies`: 1 for a candidate that overlaps (mark_rejected) */
+    int placed;        /* candidates accepted so far, in the next two arrays */
     TalusVec3 *placed_position;
     double *placed_radius;
 } TalusEmitCandidates;

@@ -5,7 +5,7 @@
 #include "base/rng.h"
 #include "base/status.h"
 
-#define TURN 6.28318530717958647692
+#define TURN 6.28318530717958647692 /* 2 pi, rad */
 
 /* ---- rotations ---- */
 
@@ -123,9 +123,9 @@ int64_t talus_layers_capacity(const TalusLayers *l, int64_t repeat)
 typedef struct LayerWriter {
     const TalusLayers *layers;
     TalusRng rng;
-    int64_t count, used;
-    double z;
-    TalusVec3 *out;
+    int64_t count, used; /* positions to write; positions written so far */
+    double z;            /* height of the layer's middle above layers->bottom */
+    TalusVec3 *out;      /* [count] */
 } LayerWriter;
 
 /* Writes the position (x, y) of the layer, with jitter: neighbours move by at most half the gap between them, so they
@@ -151,6 +151,7 @@ static void put_position(LayerWriter *w, double x, double y)
     w->out[w->used++] = talus_add(l->bottom, talus_vec3(x, y, z));
 }
 
+/* Writes the positions of a layer of circles, at most until w->count is reached. */
 static void put_circles(LayerWriter *w, int64_t layer)
 {
     const TalusLayers *l = w->layers;
@@ -164,6 +165,7 @@ static void put_circles(LayerWriter *w, int64_t layer)
     }
 }
 
+/* Writes the positions of a layer of a grid, at most until w->count is reached. */
 static void put_grid(LayerWriter *w)
 {
     const TalusLayers *l = w->layers;
@@ -194,9 +196,10 @@ const int talus_fill_tries = 10000;
  * overlap a sphere have their centres in its own or the 26 neighbouring cells. */
 typedef struct FillGrid {
     TalusVec3 lo;
-    double width;
-    int64_t n[3];
-    int64_t *head, *next; /* 1 + index; 0: none */
+    double width;  /* of a cell, m */
+    int64_t n[3];  /* cells along each axis */
+    int64_t *head; /* by cell: 1 + index of its first sphere; 0: none */
+    int64_t *next; /* by sphere: 1 + index of the next one in its cell; 0: none */
 } FillGrid;
 
 /* Returns the index, along one axis, of the cell that contains x, at least 0 and below n. */
@@ -206,7 +209,8 @@ static int64_t cell_index(double x, double lo, double width, int64_t n)
     return i < 0 ? 0 : i < n ? i : n - 1;
 }
 
-/* Widens the cells until there are at most 4 per body and 64 more, however small the bodies are in their region. */
+/* Sets lo, width and n of the grid over the region, of extents `size`. Cells are at least 2 `largest` wide and are
+ * widened until there are at most 4 per body and 64 more, however small the bodies are in their region. */
 static void size_grid(FillGrid *grid, const TalusFill *fill, TalusVec3 size, int64_t count,
                       double largest)
 {

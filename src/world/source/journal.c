@@ -33,8 +33,7 @@ void talus_journal_undo(TalusWorld *world)
 {
     TalusJournal *j = &world->journal;
     if (j->count > 0)
-        (void)talus_world_mark_bodies_dirty(
-            world); /* fails with the device; later calls then fail too */
+        (void)talus_world_mark_bodies_dirty(world); /* a failed device fails later calls too */
     for (int i = j->count - 1; i >= 0; i--) {
         TalusJournalEntry entry = j->entry[i];
         world->bodies.shape[entry.slot] = entry.shape_before;

@@ -7,20 +7,19 @@
 /* A body that an arrival added to a slot, or that a sink removed from it. */
 typedef struct TalusJournalEntry {
     int32_t slot;
-    int32_t
-        shape_before; /* shape of the slot before the change; -1: it was dead, a body was added */
+    int32_t shape_before; /* of the slot before the change; -1: dead, a body was added */
 } TalusJournalEntry;
 
 typedef struct TalusJournal {
     bool recording; /* true within a step of a world with sources (source.h) */
     TalusJournalEntry *entry;
-    int count;
-    TalusBodyCounts counts_before;
+    int count; /* number of entries; those of the last step stay until the next begins */
+    TalusBodyCounts counts_before;           /* TalusBodies.counts before the step */
     double kinetic_before, potential_before; /* TalusWorld.exchange_* before the step, J */
 } TalusJournal;
 
-/* Reserves memory for `entries` more changes, so that talus_journal_record cannot fail. No effect while the journal does
- * not record. */
+/* Reserves memory for `entries` more changes, so that talus_journal_record cannot fail. No effect while the journal
+ * does not record. */
 TalusStatus talus_journal_reserve(TalusWorld *world, int entries);
 /* Records that a body was added to the slot (shape_before -1) or removed from it. No effect while the journal does not
  * record. */

@@ -22,6 +22,7 @@ static double relative_depth(const TalusOverlapPair *p)
     return p->size > 0.0 ? p->depth / p->size : 0.0;
 }
 
+/* Sets *worst to *p if p has the larger depth over size. */
 static void replace_if_worse(TalusOverlapPair *worst, const TalusOverlapPair *p)
 {
     if (relative_depth(p) > relative_depth(worst))
@@ -48,8 +49,8 @@ static void find_worst_contact(const TalusBodyView *v, const TalusContactList *l
 
 /* ---- inside solid meshes ---- */
 
-/* True if the line along z through p crosses the triangle. A line through the common edge of two triangles crosses exactly
- * one of them, because the edge is cut by the same arithmetic for both. */
+/* True if the line along z through p crosses the triangle. A line through the common edge of two triangles crosses
+ * exactly one of them, because the edge is cut by the same arithmetic for both. */
 static bool crosses_vertical(const TalusFacet *f, TalusVec3 p)
 {
     bool odd = false;
@@ -99,6 +100,7 @@ static double distance_to_surface(const TalusShape *mesh, TalusVec3 p, double re
     }
 }
 
+/* True if the shape is a mesh with at least one solid facet. */
 static bool has_solid_facet(const TalusShape *shape)
 {
     bool solid = false;
@@ -107,6 +109,7 @@ static bool has_solid_facet(const TalusShape *shape)
     return solid;
 }
 
+/* True if p lies strictly inside the box. */
 static bool in_box(const TalusAabb *box, TalusVec3 p)
 {
     return p.x > box->lo.x && p.x < box->hi.x && p.y > box->lo.y && p.y < box->hi.y &&
@@ -115,12 +118,12 @@ static bool in_box(const TalusAabb *box, TalusVec3 p)
 
 typedef struct InsideSearch {
     const TalusBodyView *view;
-    int wall;
-    TalusOverlapPair *worst; /* by chunk of bodies */
+    int wall;                /* slot of the body with a solid mesh */
+    TalusOverlapPair *worst; /* by chunk of bodies; depth 0: none */
 } InsideSearch;
 
-/* Finds, in a chunk of bodies, the worst overlap of free bodies whose centre is inside the solid mesh of body c->wall. The
- * depth is the centre's distance from the surface plus the body's size. */
+/* Finds, in a chunk of bodies, the worst overlap of free bodies whose centre is inside the solid mesh of body c->wall.
+ * The depth is the centre's distance from the surface plus the body's size. */
 static void search_inside(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const InsideSearch *c = context;
@@ -140,7 +143,8 @@ static void search_inside(void *context, int64_t begin, int64_t end, int64_t chu
     }
 }
 
-/* Replaces *worst if a free body inside the solid mesh of body `wall` overlaps more; no effect if `wall` is none. */
+/* Replaces *worst if a free body inside the solid mesh of body `wall` overlaps more. No effect if `wall` is free or has
+ * no solid mesh. */
 static TalusStatus find_worst_inside(TalusPool *pool, const TalusBodyView *v, int wall,
                                      TalusOverlapPair *worst)
 {

@@ -1,4 +1,4 @@
-/* world/source/overlap.h - the deepest overlap of a set of bodies (overlap.c). */
+/* world/source/overlap.h - the worst overlap of a set of bodies: the largest depth over size (overlap.c). */
 #ifndef TALUS_WORLD_SOURCE_OVERLAP_H
 #define TALUS_WORLD_SOURCE_OVERLAP_H
 
@@ -12,10 +12,12 @@ typedef struct TalusOverlapPair {
     int a, b;     /* slots; -1: no overlap */
     double depth; /* m */
     double size;  /* m: size of a, or the smaller of both sizes if b is free too */
-    int pairs; /* number of overlapping pairs with contacts; 1 if bodies overlap only inside meshes */
+    /* number of overlapping pairs that have a contact; bodies so deep inside a mesh that they have none do not count,
+     * but `pairs` is 1 if there are no others */
+    int pairs;
 } TalusOverlapPair;
 
-/* Sets *worst to the pair of bodies of the view with the largest depth over size. */
+/* Sets *worst to the pair of bodies of the view with the largest depth over size; its bodies are -1 if none overlap. */
 TalusStatus talus_view_worst_overlap(TalusPool *pool, const TalusBodyView *view,
                                      TalusOverlapPair *worst);
 

@@ -1,8 +1,8 @@
 /* world/source/source.c - bodies that enter and leave during the run: delayed batches, emitters, sinks.
  *
- * Sources act at the start of a step in this order: due batches, emitters, sinks. A journal records the bodies that enter
- * and leave until the step has succeeded, so that a failed step can be undone. Sinks come last, so that a slot that a sink
- * frees is not reused before the next detection, and no impulse passes from a removed body to a new one. */
+ * Sources act at the start of a step in this order: due batches, emitters, sinks. A journal records the bodies that
+ * enter and leave until the step has succeeded, so that a failed step can be undone. Sinks come last, so that a slot
+ * that a sink frees is not reused before the next detection, and no impulse passes from a removed body to a new one. */
 #include "world/source/source.h"
 #include "base/rng.h"
 #include "world/state.h"
@@ -15,6 +15,7 @@ enum { EMITTER_COOKIE = 0x7a10e317 };
 
 /* ---- rollback ---- */
 
+/* Copies the emitter's state to its *_before fields. */
 static TalusStatus snapshot_emitter(TalusEmitter *e)
 {
     size_t waiting = (size_t)e->waiting;
@@ -71,6 +72,7 @@ void talus_sources_commit(TalusWorld *world)
 
 /* ---- delayed batches ---- */
 
+/* Sets *to to a copy of the array, which the caller releases; NULL if `from` is NULL. */
 static TalusStatus copy_array(const void *from, int count, size_t element, const void **to)
 {
     *to = NULL;
@@ -84,6 +86,7 @@ static TalusStatus copy_array(const void *from, int count, size_t element, const
     return TALUS_OK;
 }
 
+/* Copies a batch with its arrays. After a failure some arrays are copied; the others are NULL. */
 static TalusStatus copy_batch(const TalusBodyBatch *from, TalusBodyBatch *to)
 {
     int n = from->count;
@@ -123,12 +126,13 @@ TalusStatus talus_world_add_bodies_at(TalusWorld *world, double time, const Talu
     return status;
 }
 
-/* True if `time` has come at the start of this step, with a slack of 1e-6 steps for rounding. */
+/* True if `time` is at most 1e-6 steps, for rounding, after the start of this step. */
 static bool is_due(const TalusWorld *world, double time)
 {
     return time <= talus_time(world) + 1e-6 * world->def.step;
 }
 
+/* Adds the bodies of all due batches and marks the batches as added. */
 static TalusStatus add_due_batches(TalusWorld *world)
 {
     TalusSources *s = &world->sources;
@@ -218,11 +222,12 @@ static bool is_below_sink(const TalusWorld *world, int slot)
     return false;
 }
 
-static void count_below_sinks(void *context, int64_t begin_recording, int64_t end, int64_t chunk)
+/* Writes the number of free bodies below sinks, in a chunk of slots, to world->partial. */
+static void count_below_sinks(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     TalusWorld *world = context;
     double number = 0.0;
-    for (int64_t i = begin_recording; i < end; i++)
+    for (int64_t i = begin; i < end; i++)
         number += is_below_sink(world, (int)i);
     world->partial[chunk] = number;
 }

@@ -7,13 +7,13 @@
 
 typedef struct TalusEmitter {
     TalusEmitterDef def;
-    int shape;
+    int shape; /* index of the world's sphere shape */
     /* Radii are drawn in order and wait for a free position, so that a crowded region does not favour small bodies.
      * drawn - waiting bodies have been placed. */
     TalusRng rng;
-    int64_t drawn;
-    int waiting;
-    double *radius; /* [waiting] */
+    int64_t drawn;  /* number of radii drawn so far */
+    int waiting;    /* number of drawn radii without a position yet */
+    double *radius; /* [waiting], m */
     /* the four values above at the start of the step, for a rollback */
     TalusRng rng_before;
     int64_t drawn_before;
@@ -25,8 +25,7 @@ typedef struct TalusEmitter {
 typedef struct TalusPending {
     double time; /* s: the batch is added in the first step that starts then or later */
     TalusBodyBatch batch;
-    bool
-        added; /* true if the current step added its bodies; the batch is dropped when the step succeeds */
+    bool added; /* true if the current step added its bodies; commit drops the batch */
 } TalusPending;
 
 /* Removes free bodies, not sleeping ones, whose centre has a coordinate below a value. */
@@ -49,7 +48,8 @@ typedef struct TalusSources {
 TalusStatus talus_sources_apply(TalusWorld *world);
 /* After a step that succeeded: drops the batches that the step added and stops recording in the journal. */
 void talus_sources_commit(TalusWorld *world);
-/* After a step that failed: restores bodies, batches and emitters, if talus_sources_apply had begun to change them. */
+/* After a step that failed: removes added bodies, restores removed ones and resets batches and emitters, if
+ * talus_sources_apply had begun to change them. */
 void talus_sources_rollback(TalusWorld *world);
 void talus_sources_clear(TalusWorld *world);
 /* Releases the arrays of a delayed batch. */

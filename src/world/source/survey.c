@@ -9,6 +9,7 @@
 
 /* ---- bodies, one by one ---- */
 
+/* Returns the volume of a shape, m3, for a sphere with this radius; 0 for walls. */
 static double shape_volume(const TalusShape *shape, double radius)
 {
     TalusMassProperties unit;
@@ -18,6 +19,7 @@ static double shape_volume(const TalusShape *shape, double radius)
     return unit.mass;
 }
 
+/* Returns the data of the body in slot i. */
 static TalusSurveyBody slot_body(const TalusWorld *world, int i)
 {
     const TalusBodies *b = &world->bodies;
@@ -38,6 +40,7 @@ static TalusSurveyBody slot_body(const TalusWorld *world, int i)
     return body;
 }
 
+/* Returns the data that a body of a delayed batch will have on arrival. */
 static TalusSurveyBody batch_body(const TalusWorld *world, TalusBodyRef who)
 {
     const TalusBodyBatch *t = &world->sources.pending[who.pending].batch;
@@ -92,6 +95,7 @@ static TalusAabb body_bounds(const TalusSurveyBody *b)
     return talus_shape_bounds(b->shape, b->radius, b->position, b->orientation);
 }
 
+/* Adds a moving body to bounds, totals and extremes. */
 static void add_moving(TalusSurvey *s, const TalusSurveyBody *b)
 {
     bool first = s->moving++ == 0;
@@ -112,6 +116,7 @@ static void add_moving(TalusSurvey *s, const TalusSurveyBody *b)
         s->fastest = *b;
 }
 
+/* Adds a body to the survey `context`: a TalusSurveyFn. */
 static void add_body(void *context, const TalusSurveyBody *b)
 {
     TalusSurvey *s = context;
@@ -156,6 +161,7 @@ typedef struct Ground {
     TalusStrays *strays;
 } Ground;
 
+/* Returns the bounds of a body in axes with z upwards. */
 static TalusAabb upright_bounds(const Ground *g, const TalusSurveyBody *b)
 {
     return talus_shape_bounds(b->shape, b->radius, talus_rotate(g->upright, b->position),
@@ -206,6 +212,7 @@ static bool find_ground(const TalusWorld *world, Ground *g)
     return true;
 }
 
+/* Sets jointed[slot] to 1 for all bodies with joints. */
 static void mark_jointed(const TalusWorld *world, uint8_t *jointed)
 {
     for (int i = 0; i < 2 * world->joints.count; i++) {

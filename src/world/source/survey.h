@@ -11,6 +11,7 @@ typedef struct TalusBodyRef {
     int index;   /* slot, or index in the batch */
 } TalusBodyRef;
 
+/* Data of one body; SI units. */
 typedef struct TalusSurveyBody {
     TalusBodyRef who;
     const TalusShape *shape;
@@ -20,7 +21,8 @@ typedef struct TalusSurveyBody {
     TalusQuat orientation;
     double radius; /* bounding radius about the centre; 0 if unbounded */
     double size;   /* radius of a sphere, else smallest half extent; 0 for walls such as planes */
-    double mass, volume;
+    double mass;   /* 0 if fixed */
+    double volume; /* 0 for walls such as planes */
 } TalusSurveyBody;
 
 /* Returns the data of the body that `who` names. */
@@ -30,13 +32,14 @@ TalusSurveyBody talus_survey_body(const TalusWorld *world, TalusBodyRef who);
 typedef void TalusSurveyFn(void *context, const TalusSurveyBody *body);
 void talus_survey_each(const TalusWorld *world, TalusSurveyFn *fn, void *context);
 
+/* Summary of all bodies. The bodies smallest to fastest are valid only if `moving` is above 0. */
 typedef struct TalusSurvey {
-    int moving, fixed, unbounded;          /* unbounded: planes among the fixed */
+    int moving, fixed, unbounded; /* numbers of bodies; unbounded: planes among the fixed */
     TalusAabb moving_bounds, fixed_bounds; /* without planes; empty (lo above hi) if no body */
     TalusSurveyBody smallest, largest;     /* by radius; moving bodies */
     TalusSurveyBody thinnest;              /* by size; moving bodies */
-    TalusSurveyBody lightest, heaviest, fastest;
-    double mass, volume; /* totals of the moving bodies */
+    TalusSurveyBody lightest, heaviest, fastest; /* moving bodies */
+    double mass, volume;                         /* totals of the moving bodies */
     /* sqrt(d/g), s: time in which a body falls from rest by half the width d of the thinnest. INFINITY without gravity
      * or moving bodies. */
     double fall_time;
@@ -46,22 +49,22 @@ void talus_world_survey(const TalusWorld *world, TalusSurvey *out);
 /* Returns the volume of the moving bodies over that of their bounding box; 0 if the box has none. */
 double talus_survey_packing(const TalusSurvey *survey);
 
-/* Strays: moving bodies without joints that start beside or below the bounds of all fixed bodies other than planes; down
- * is along gravity. If a plane that faces up supports everything, strays count only if at least nine times as many bodies
- * start within the bounds. Without gravity and in periodic space there are no strays. */
+/* Strays: moving bodies without joints that start beside or below the bounds of all fixed bodies other than planes;
+ * down is along gravity. If a plane that faces up supports everything, strays count only if at least nine times as many
+ * bodies start within the bounds. Without gravity and in periodic space there are no strays. */
 typedef struct TalusStrays {
     int count;
-    bool held; /* supported by a plane */
-    TalusSurveyBody first;
+    bool held;             /* true if a plane that faces up supports everything */
+    TalusSurveyBody first; /* the first stray found; valid if count is above 0 */
 } TalusStrays;
 
 TalusStatus talus_world_strays(const TalusWorld *world, TalusStrays *out);
-/* True if the box [lo, hi], such as an emitter's, is beside or below the bounds of the fixed bodies (TalusStrays). False if
- * a plane supports everything, without gravity and in periodic space. */
+/* True if the box [lo, hi], such as an emitter's, is beside or below the bounds of the fixed bodies (TalusStrays).
+ * False if a plane supports everything, without gravity and in periodic space. */
 bool talus_box_is_stray(const TalusWorld *world, TalusVec3 lo, TalusVec3 hi);
 
-/* The deepest overlap of arriving batches with fixed bodies or with simultaneous arrivals; body `a` is of a batch. depth
- * 0: no overlap. Lengths in m, time of the arrival in s. */
+/* The overlap, of bodies of arriving batches with fixed bodies or with simultaneous arrivals, that has the largest
+ * depth over size; body `a` is of a batch. depth 0: no overlap. Lengths in m, time of the arrival in s. */
 typedef struct TalusArrivalOverlap {
     TalusBodyRef a, b;
     double depth, size, time;

@@ -23,8 +23,8 @@ TalusContactList *talus_world_contacts(const TalusWorld *world)
     return world->host.ops->contact_list(world->host.self);
 }
 
-/* Returns pointers to the world's body arrays, for the engine. The engine never gets fewer slots than in the last upload:
- * its contacts may still name slots that a rollback has removed. */
+/* Returns pointers to the world's body arrays, for the engine. The engine never gets fewer slots than in the last
+ * upload: its contacts may still name slots that a rollback has removed. */
 static TalusBodyArrays body_arrays(TalusWorld *world)
 {
     TalusBodies *b = &world->bodies;
@@ -103,6 +103,7 @@ TalusStatus talus_world_download_bodies(const TalusWorld *world)
     return TALUS_OK;
 }
 
+/* Reserves the arrays of the staging list for these numbers of contacts. */
 static TalusStatus reserve_list(TalusMirror *m, const TalusEngineCounts *n)
 {
     size_t count = (size_t)n->contacts, general = (size_t)n->general;
@@ -165,6 +166,7 @@ void talus_world_drop_impulses(TalusWorld *world, int slot)
     m->any_dropped = true;
 }
 
+/* Passes shapes and laws to the engine. */
 static TalusStatus upload_tables(TalusWorld *world)
 {
     const TalusMaterials *m = &world->materials;

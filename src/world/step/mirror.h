@@ -7,17 +7,16 @@
 
 #include <talus/world.h>
 
-/* State of the mirror. The mirror is the world's body arrays and the contact list of the host's engine. Mirror or engine
- * may have the newer data; mirror.c copies on demand. With a shared engine nothing is ever stale. */
+/* State of the mirror. The mirror is the world's body arrays and the contact list of the host's engine. Mirror or
+ * engine may have the newer data; mirror.c copies on demand. With a shared engine nothing is ever stale. */
 typedef struct TalusMirror {
     bool bodies_stale, contacts_stale; /* true if the engine's data is newer */
     bool bodies_dirty, contacts_dirty; /* true if the host has changes to upload */
-    bool tables_dirty;                 /* shapes or materials have changes to upload */
+    bool tables_dirty;                 /* true if shapes or materials must be uploaded */
     bool forces_dirty, filters_dirty;  /* true if applied forces or filters must be uploaded */
     int uploaded_slots;                /* number of slots in the last upload of bodies */
     bool any_dropped;                  /* true if some entry of `dropped` is set */
-    uint8_t
-        *dropped; /* by slot: 1 if its contacts lose their impulses at the next upload of bodies */
+    uint8_t *dropped;      /* by slot: 1 if its contacts lose their impulses at the next upload */
     TalusContactList list; /* staging: contacts on their way from the engine to the host's engine */
     int32_t *driven;       /* staging: slots of driven bodies */
     TalusMotion *motion;   /* staging: states of driven bodies */
@@ -27,8 +26,8 @@ typedef struct TalusMirror {
  * does not change. */
 TalusStatus talus_world_download_bodies(const TalusWorld *world);
 TalusStatus talus_world_download_contacts(const TalusWorld *world);
-/* Downloads bodies and, if `contacts`, contacts, if they are stale; logs a failure as a warning. For functions that return
- * no status: a device keeps its error, so the next step returns it. */
+/* Downloads bodies and, if `contacts`, contacts, if they are stale; logs a failure as a warning. For functions that
+ * return no status: a device keeps its error, so the next step returns it. */
 void talus_world_refresh(const TalusWorld *world, bool contacts);
 /* Call before changing the host's bodies: downloads the bodies if they are stale and marks them dirty. */
 TalusStatus talus_world_mark_bodies_dirty(TalusWorld *world);

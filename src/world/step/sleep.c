@@ -2,8 +2,9 @@
  *
  * A body is calm while |v| + |w| r stays below sleep_speed times the reference speed; r is its radius. An island is a
  * set of bodies connected by contacts that transmit impulses. It falls asleep when all its bodies have been calm for
- * sleep_steps steps: their velocities become 0, and they count as fixed. An island wakes when a body that is not calm has
- * a contact with it, when a driven body moves nearby, and in most calls that change the world.
+ * sleep_steps steps: their velocities become 0, and they count as fixed. An island wakes when a body that is not calm
+ * has a contact with it, when a driven body moves nearby, and in most calls that change the world: those of
+ * talus_wake_all wake all islands, talus_slot_wake wakes one.
  *
  * Sleep neglects motion slower than the limit of calm, which is reported as TalusStepInfo.sleep_speed, and the load of
  * calm awake bodies on sleeping ones. An island stays awake while one of its bodies has a joint or no contact with an
@@ -17,6 +18,7 @@
 
 #include <string.h>
 
+/* Returns the limit of calm, m/s. */
 static double sleep_limit(const TalusWorld *world)
 {
     return world->def.sleep_speed * world->reference_speed;
@@ -119,8 +121,7 @@ void talus_sleep_rollback(TalusWorld *world)
     TalusSleep *s = &world->sleep;
     int slots = world->bodies.counts.slots;
     if (s->woken_count > 0)
-        (void)talus_world_mark_bodies_dirty(
-            world); /* fails with the device; later calls then fail too */
+        (void)talus_world_mark_bodies_dirty(world); /* a failed device fails later calls too */
     for (int i = 0; i < s->woken_count; i++) {
         TalusWokenBody woken = s->woken[i];
         world->bodies.mobility[woken.slot] = TALUS_MOBILITY_ASLEEP;

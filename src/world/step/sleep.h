@@ -26,11 +26,14 @@ TalusStatus talus_sleep_reserve(TalusWorld *world);
 /* After a detection: wakes islands that have a contact with a body whose count `calm` is 0, or that a moving driven
  * body may reach. *woken: true if some island was woken. */
 TalusStatus talus_sleep_wake_disturbed(TalusWorld *world, bool *woken);
-/* At the start of a step: empties the list `woken`, so that a rollback puts back to sleep only bodies woken from now on. */
+/* At the start of a step: empties the list `woken`, so that a rollback puts back to sleep only bodies woken from now
+ * on. */
 void talus_sleep_begin_step(TalusWorld *world);
-/* After a failed step, once bodies and their counts are rolled back: puts the bodies that the step woke back to sleep. */
+/* After a failed step, once bodies and their counts are rolled back: puts the bodies that the step woke back to
+ * sleep. */
 void talus_sleep_rollback(TalusWorld *world);
-/* At the end of a step: counts the calm steps of all bodies and puts islands to sleep that have been calm long enough. */
+/* At the end of a step: counts the calm steps of all bodies and puts islands to sleep that have been calm long
+ * enough. */
 void talus_sleep_update(TalusWorld *world);
 /* Returns the potential energy of sleeping bodies, J. */
 double talus_sleep_potential(const TalusWorld *world);

@@ -11,7 +11,8 @@
 #include <float.h>
 #include <math.h>
 
-static const double softening = 1e-3; /* compliance for wedged bodies (step.c), over N_nn */
+/* compliance added for wedged bodies (step.c), over (N + E)_nn */
+static const double softening = 1e-3;
 
 /* ---- detection ---- */
 
@@ -20,8 +21,8 @@ TalusDetectOptions talus_detect_options(const TalusWorld *world, double h)
     bool attract = world->materials.any_cohesion;
     double envelope =
         attract ? fmax(world->def.envelope, world->def.cohesion_range) : world->def.envelope;
-    /* Envelopes grow by friction times sliding speed, the speed at which ccp opens a sliding contact. A coefficient above 1
-     * counts as 1, so that envelopes stay small; contacts with such a coefficient may leave their envelope. */
+    /* Envelopes grow by friction times sliding speed, the speed at which ccp opens a sliding contact. A coefficient
+     * above 1 counts as 1, so that envelopes stay small; contacts with such a coefficient may leave their envelope. */
     TalusDetectOptions options = {h, envelope, world->reference_speed,
                                   fmin(world->materials.max_friction, 1.0)};
     return options;
@@ -75,8 +76,8 @@ static void update_masses(TalusWorld *world)
     }
 }
 
-/* Returns an upper bound, N s, of the impulse of one contact by weight, momentum (the sum of m |v| is at most
- * sqrt(2 mass kinetic)) and applied forces, times a factor for arches and wedges. Impulses can be larger where bodies are
+/* Returns an upper bound, N s, of the impulse of one contact by weight, momentum (the sum of m |v| is at most sqrt(2
+ * mass kinetic)) and applied forces, times a factor for arches and wedges. Impulses can be larger where bodies are
  * squeezed between others that do not yield, or pressed by drives and joints (hardening_ratio). */
 static double impulse_limit(TalusWorld *world, double h)
 {
@@ -100,13 +101,13 @@ static double hardening_ratio(const TalusWorld *world)
 static TalusBuildOptions make_build_options(TalusWorld *world, double h, bool soften)
 {
     update_masses(world);
-    bool heavy = world->gravity_norm > 0.0;
+    bool has_gravity = world->gravity_norm > 0.0;
     double compliance = world->compliance = talus_world_compliance(world);
     TalusBuildOptions options = {
         .h = h,
         .impulse_ratio = world->impulse_step > 0.0 ? h / world->impulse_step : 0.0,
         /* with gravity in units of sqrt(g size) of each contact (talus_contact_bias), else in m/s */
-        .recovery = world->def.recovery * (heavy ? 1.0 : world->reference_speed),
+        .recovery = world->def.recovery * (has_gravity ? 1.0 : world->reference_speed),
         .gravity = world->gravity_norm,
         /* the stiffness of a whole step in its parts too, so that halving does not throw resting bodies up */
         .compliance = compliance * (world->def.step / h) * (world->def.step / h),
@@ -152,24 +153,24 @@ double talus_velocity_change_limit(const TalusWorld *world, double h)
 TalusStatus talus_stage_velocities(TalusWorld *world, double h)
 {
     double start = talus_now();
-    TALUS_TRY(world->engine.ops->compute_velocities(world->engine.self,
-                                                    talus_velocity_change_limit(world, h),
-                                                    &world->velocities_changed, &world->strain));
+    TALUS_TRY(world->engine.ops->compute_velocities(
+        world->engine.self, talus_velocity_change_limit(world, h), &world->velocities_changed,
+        &world->overlap_ratio));
     world->info.solve_seconds += talus_now() - start;
     return TALUS_OK;
 }
 
-TalusStatus talus_stage_find_missed(TalusWorld *world, double h, bool *missed)
+TalusStatus talus_stage_find_missing(TalusWorld *world, double h, bool *missing)
 {
     double start = talus_now();
     TalusDetectOptions options = talus_detect_options(world, h);
     TalusEngineCounts counts;
-    *missed = world->velocities_changed;
-    if (!*missed || !world->engine.ops->find_missed)
+    *missing = world->velocities_changed;
+    if (!*missing || !world->engine.ops->find_missing)
         return TALUS_OK;
-    TALUS_TRY(world->engine.ops->find_missed(
+    TALUS_TRY(world->engine.ops->find_missing(
         world->engine.self, &options, talus_velocity_change_limit(world, h),
-        world->def.tolerance * world->reference_speed, missed));
+        world->def.tolerance * world->reference_speed, missing));
     world->engine.ops->get_counts(world->engine.self, &counts);
     world->clipped_bodies = counts.clipped_bodies;
     world->info.detect_seconds += talus_now() - start;
@@ -193,8 +194,8 @@ TalusStatus talus_stage_redetect(TalusWorld *world, double h)
 
 /* ---- integration ---- */
 
-/* Copies the summary to world->info and adds the stiffness number kappa (docs/reference/glossary.md). o->mean is overlap
- * over size, half a diameter. */
+/* Copies the summary to world->info and adds the stiffness number kappa (docs/reference/glossary.md). o->mean is
+ * overlap over size, half a diameter. */
 static void report_overlap(TalusWorld *world, const TalusEngineOverlap *o)
 {
     world->info.overlap = (TalusOverlapSummary){
@@ -206,7 +207,8 @@ static void report_overlap(TalusWorld *world, const TalusEngineOverlap *o)
     };
 }
 
-/* Adds the engine's energies and works of a part to the ledger of the step; updates world->elastic and world->kinetic. */
+/* Adds the engine's energies and works of a part to the ledger of the step; updates world->elastic and
+ * world->kinetic. */
 static void add_to_ledger(TalusWorld *world, const TalusEngineLedger *part)
 {
     TalusLedger *sum = &world->info.ledger;

@@ -10,28 +10,29 @@
 /* Uploads the host's changes, sets the velocities of driven bodies and detects the contacts of a part; wakes disturbed
  * islands and detects again until no island is disturbed. */
 TalusStatus talus_stage_detect(TalusWorld *world, double h);
-/* Builds world->problem from contacts and joints. soften: normal compliance is added to every contact, for wedged
- * bodies. */
+/* Builds world->problem from contacts and joints, and sets world->build_options and world->compliance. soften: normal
+ * compliance is added to every contact and joint limit, for wedged bodies. */
 TalusStatus talus_stage_build(TalusWorld *world, double h, bool soften);
-/* Computes the velocities from the solved impulses. Sets world->strain and world->velocities_changed: some velocity
- * differs from the one that detection used by more than talus_velocity_change_limit. */
+/* Computes the velocities from the solved impulses. Sets world->overlap_ratio and world->velocities_changed: some
+ * velocity differs from the one that detection used by more than talus_velocity_change_limit. */
 TalusStatus talus_stage_velocities(TalusWorld *world, double h);
-/* Sets *missed: true if bodies may meet within h, at the solved velocities, where they have no contact. False unless
- * velocities_changed; otherwise the result of the engine's find_missed, or true if the engine has no such operation. */
-TalusStatus talus_stage_find_missed(TalusWorld *world, double h, bool *missed);
-/* Stores the solved impulses, then detects again with the solved velocities, or adds the contacts that find_missed has
- * found. */
+/* Sets *missing: true if bodies may meet within h, at the solved velocities, where they have no contact. False unless
+ * velocities_changed; otherwise the result of the engine's find_missing, or true if the engine has no such operation.
+ * May update world->clipped_bodies. */
+TalusStatus talus_stage_find_missing(TalusWorld *world, double h, bool *missing);
+/* Stores the solved impulses of contacts and joints, then detects again with the solved velocities, or adds the
+ * contacts that find_missing has found. */
 TalusStatus talus_stage_redetect(TalusWorld *world, double h);
 /* Checks the solved velocities, then moves bodies, drives and joints by h and adds to ledger and probes. If the check
  * fails, nothing has changed; joints may fail after the bodies have moved, so step.c takes a snapshot before. */
 TalusStatus talus_stage_integrate(TalusWorld *world, double h);
-/* talus_stage_snapshot copies bodies, contacts and joints' impulses at the start of a step; talus_stage_rollback returns
- * to that copy. */
+/* talus_stage_snapshot copies bodies, contacts and the warm starts of joints, before the step changes them;
+ * talus_stage_rollback returns to that copy. */
 TalusStatus talus_stage_snapshot(TalusWorld *world);
 void talus_stage_rollback(TalusWorld *world);
 /* Returns the options for the detection of a part of length h. */
 TalusDetectOptions talus_detect_options(const TalusWorld *world, double h);
-/* Returns a speed, m/s: if the solve changes no body's velocity by more, detection has found all contacts. */
+/* Returns a speed, m/s: if the solve changes no body's velocity by more than this, detection has found all contacts. */
 double talus_velocity_change_limit(const TalusWorld *world, double h);
 
 #endif

@@ -3,32 +3,34 @@
  * Engines carry out the stages (stages.c); the decisions between them are made here.
  *
  * The state of free bodies is not written before the solved velocities have been checked, so most failed steps need no
- * snapshot. Changes before that check are rolled back one by one: arrivals and sinks (a journal, source.c), the velocities
- * of driven bodies (drive.c), bodies that were woken (sleep.c) and the solver's state (saved before the step). Every
- * attempt detects anew, which gives the same contacts and impulses from the same state.
+ * snapshot. Changes before that check are rolled back one by one: arrivals and sinks (a journal, source.c), the
+ * velocities of driven bodies (drive.c), bodies that were woken (sleep.c) and the solver's state (saved before the
+ * step). Every attempt detects anew, which gives the same contacts and impulses from the same state.
  *
  * If a solve misses its tolerance, the world's policy on_miss applies. HALVE repeats the step as two steps of half the
  * length, each of which may be halved again, down to a sixteenth. A snapshot of the engine is taken before halving (the
- * first half may succeed and the second fail), before redetection and before solves with stiffer contacts, which replace
- * impulses, and before the integration of a world with joints (advance). Arrivals happen once for the whole step. A step
- * whose solve is infeasible or jammed (is_wedged) is not halved, since bodies stay wedged in shorter steps: it is solved
- * again with a normal compliance of 1e-3 N_nn on every contact. That problem has a solution; the outcome that is reported
- * stays infeasible or budget.
+ * first half may succeed and the second fail), before redetection and before solves with stiffer contacts, which
+ * replace impulses, and before the integration of a world with joints (advance). Arrivals happen once for the whole
+ * step. A step whose solve is infeasible or jammed (is_wedged) is not halved, since bodies stay wedged in shorter
+ * steps: it is solved again with a normal compliance of 1e-3 (N + E)_nn added to every contact and joint limit. That
+ * problem has a solution; the outcome that is reported stays infeasible or budget.
  *
  * Under every policy a step is halved if a body moves so far that contacts in periodic space may be missed
- * (collide/fit.h): two halves find contacts that the whole step would miss. Bodies that are too fast even in a sixteenth
- * of the step are reported. */
+ * (collide/fit.h): two halves find contacts that the whole step would miss. Bodies that are too fast even in a
+ * sixteenth of the step are reported. */
 #include "world/state.h"
 #include "world/step/stages.h"
 
+/* Limits per part: depth of halvings (a sixteenth of the step), redetections, solves with stiffer contacts in a row. */
 enum { MAX_HALVINGS = 4, MAX_REDETECTIONS = 4, MAX_STIFFENINGS = 8 };
 
-/* Largest elastic overlap over its limit (TalusWorld.strain) above which a step is solved again with stiffer contacts. */
+/* TalusWorld.overlap_ratio, the largest elastic overlap over its limit, above which a part is solved again with stiffer
+ * contacts. */
 static const double TOO_SOFT = 1.1;
 
-/* A step begins with a rough solve, to ROUGH_FACTOR times the tolerance, if the last step found missed contacts and took
- * more than MANY_ITERATIONS iterations, as in a bed that collapses, and if contacts are compliant. A rough solve and an
- * accurate one after it take up to a third fewer products than accurate solves alone. */
+/* A part begins with a rough solve, to ROUGH_FACTOR times the tolerance, if the last part found missing contacts and
+ * took more than MANY_ITERATIONS iterations, as in a bed that collapses, and if contacts have relative compliance. A
+ * rough solve and an accurate one after it take up to a third fewer products than accurate solves alone. */
 static const double ROUGH_FACTOR = 10.0;
 enum { MANY_ITERATIONS = 64 };
 
@@ -94,17 +96,17 @@ static TalusStatus fail_diverged(const TalusWorld *world, const TalusSolveInfo *
                       part->solver);
 }
 
-/* Solves once, with at most max_iterations - used iterations and `accuracy` times the step's tolerance, then computes the
- * velocities. Without blocks nothing is solved and the outcome is CONVERGED. Fails if the solver diverged. */
-static TalusStatus solve_once(TalusWorld *world, double h, int used, double accuracy,
+/* Solves once, with at most max_iterations - used iterations and tolerance_factor times the step's tolerance, then
+ * computes the velocities. *part: output, the report of this solve alone. Without blocks nothing is solved and the
+ * outcome is CONVERGED. Fails if the solver diverged. */
+static TalusStatus solve_once(TalusWorld *world, double h, int used, double tolerance_factor,
                               TalusSolveInfo *part)
 {
     TalusSolveOptions options = talus_solve_options_default();
-    options.tolerance = accuracy * world->def.tolerance * world->reference_speed;
+    options.tolerance = tolerance_factor * world->def.tolerance * world->reference_speed;
     options.norm = world->def.norm;
-    options.reference_speed =
-        accuracy *
-        world->reference_speed; /* so that the choice of method is the same for any accuracy */
+    /* the ratio of both is the same for any tolerance_factor, and so is the solver's choice of method */
+    options.reference_speed = tolerance_factor * world->reference_speed;
     options.max_iterations = world->def.max_iterations - used;
     *part = (TalusSolveInfo){.outcome = TALUS_OUTCOME_CONVERGED, .solver = "none"};
     if (world->contact_count + world->joints.bounded + world->joints.free > 0)
@@ -137,13 +139,14 @@ static void warn_wedged(TalusWorld *world, const TalusSolveInfo *part)
     *said = true;
 }
 
-/* Solves again, at most MAX_STIFFENINGS times, while some contact with relative compliance overlaps by more than TOO_SOFT
- * times its limit, as at the first impact of a heavy body. Each time the compliances are taken at the impulses just
- * found. */
-static TalusStatus solve_stiffer(TalusWorld *world, double h, int used, double accuracy,
+/* Solves again, at most MAX_STIFFENINGS times, while some contact with relative compliance overlaps by more than
+ * TOO_SOFT times its limit, as at the first impact of a heavy body, and iterations are left. Each time the compliances
+ * are taken at the impulses just found. *part: on entry the first solve; on return the last one, with the costs of
+ * all. */
+static TalusStatus solve_stiffer(TalusWorld *world, double h, int used, double tolerance_factor,
                                  TalusSolveInfo *part)
 {
-    for (int k = 0; k < MAX_STIFFENINGS && world->strain > TOO_SOFT &&
+    for (int k = 0; k < MAX_STIFFENINGS && world->overlap_ratio > TOO_SOFT &&
                     used + part->iterations < world->def.max_iterations;
          k++) {
         TalusSolveInfo first = *part;
@@ -151,22 +154,23 @@ static TalusStatus solve_stiffer(TalusWorld *world, double h, int used, double a
         TALUS_TRY(talus_joints_download_impulses(world));
         world->impulse_step = h;
         TALUS_TRY(talus_stage_build(world, h, false));
-        TALUS_TRY(solve_once(world, h, used + first.iterations, accuracy, part));
+        TALUS_TRY(solve_once(world, h, used + first.iterations, tolerance_factor, part));
         add_cost(part, &first);
         part->start_residual = first.start_residual;
     }
     return TALUS_OK;
 }
 
-/* Solves the problem of a part, and again with stiffer contacts where overlaps are too large. If bodies are wedged, solves
- * once more with added compliance and the whole budget; the outcome stays that of the solve before. */
-static TalusStatus solve_part(TalusWorld *world, double h, int used, double accuracy,
+/* Solves the problem of a part, and again with stiffer contacts where overlaps are too large. If bodies are wedged,
+ * solves once more with added compliance, the whole budget and the step's own tolerance; the outcome stays that of the
+ * solve before. *part: output, the last solve with the costs of all. */
+static TalusStatus solve_part(TalusWorld *world, double h, int used, double tolerance_factor,
                               TalusSolveInfo *part)
 {
-    TALUS_TRY(solve_once(world, h, used, accuracy, part));
-    if (world->strain > TOO_SOFT && !is_wedged(part)) {
+    TALUS_TRY(solve_once(world, h, used, tolerance_factor, part));
+    if (world->overlap_ratio > TOO_SOFT && !is_wedged(part)) {
         TALUS_TRY(take_snapshot(world)); /* the impulses will change */
-        TALUS_TRY(solve_stiffer(world, h, used, accuracy, part));
+        TALUS_TRY(solve_stiffer(world, h, used, tolerance_factor, part));
     }
     if (!is_wedged(part))
         return TALUS_OK;
@@ -182,7 +186,8 @@ static TalusStatus solve_part(TalusWorld *world, double h, int used, double accu
 
 /* ---- one part of a step ---- */
 
-/* True if the solve did not converge, unless the user asked for a budget alone (tolerance 0). */
+/* True if the solve did not converge. A budget that is spent is no miss if the user asked for it alone (tolerance
+ * 0). */
 static bool misses_tolerance(const TalusWorld *world, const TalusSolveInfo *part)
 {
     if (part->outcome == TALUS_OUTCOME_BUDGET && world->def.tolerance == 0.0)
@@ -196,6 +201,7 @@ static double residual_norm(const TalusWorld *world, const TalusSolveInfo *part)
     return world->def.norm == TALUS_NORM_MAX ? part->residual.max : part->residual.rms;
 }
 
+/* Returns TALUS_ERR_TOLERANCE with a message, for on_miss STOP. */
 static TalusStatus fail_missed(const TalusWorld *world, const TalusSolveInfo *part)
 {
     return talus_fail(TALUS_ERR_TOLERANCE,
@@ -228,19 +234,20 @@ static int used_before_redetection(const TalusWorld *world, int iterations)
 
 /* Redetects and solves again, at most MAX_REDETECTIONS times, while the solve brings bodies together that have no
  * contact and iterations are left. rough: the solve of `part` was rough, so an accurate solve follows even if no
- * contact was missed. Sets world->rough_first for the next step. */
+ * contact is missing. Sets world->rough_first for the next part, if it solves. *part: on entry the first solve; on
+ * return the last one, with the costs of all and the start_residual of the first. */
 static TalusStatus redetect_and_solve(TalusWorld *world, double h, bool rough, TalusSolveInfo *part)
 {
     for (int k = 0; k < MAX_REDETECTIONS; k++) {
         TalusSolveInfo first = *part;
         int used = used_before_redetection(world, first.iterations);
-        bool missed;
+        bool missing;
         if (used >= world->def.max_iterations)
             return TALUS_OK;
-        TALUS_TRY(talus_stage_find_missed(world, h, &missed));
-        if (!missed && !rough)
+        TALUS_TRY(talus_stage_find_missing(world, h, &missing));
+        if (!missing && !rough)
             return TALUS_OK;
-        if (missed) {
+        if (missing) {
             TALUS_TRY(take_snapshot(world)); /* the impulses will change */
             TALUS_TRY(talus_stage_redetect(world, h));
             TALUS_TRY(talus_stage_build(world, h, false));
@@ -248,15 +255,17 @@ static TalusStatus redetect_and_solve(TalusWorld *world, double h, bool rough, T
         TALUS_TRY(solve_part(world, h, used, 1.0, part));
         add_cost(part, &first);
         part->start_residual = first.start_residual;
-        world->rough_first = missed && part->iterations > MANY_ITERATIONS;
+        world->rough_first = missing && part->iterations > MANY_ITERATIONS;
         rough = false;
     }
     return TALUS_OK;
 }
 
-/* Solves a part, with a rough solve first if world->rough_first, and redetects missed contacts. The outcome is that of an
- * accurate solve, for which used_before_redetection leaves a quarter of the budget. */
-static TalusStatus solve_and_redetect(TalusWorld *world, double h, TalusSolveInfo *part)
+/* Solves a part and, while contacts are missing, redetects and solves again. The first solve is rough if
+ * world->rough_first, contacts have relative compliance, the tolerance is above 0 and the budget is at least 4. The
+ * outcome is that of an accurate solve, for which used_before_redetection leaves a quarter of the budget; if the rough
+ * solve finds wedged bodies, it is the outcome of the rough solve. */
+static TalusStatus solve_with_redetection(TalusWorld *world, double h, TalusSolveInfo *part)
 {
     bool rough = world->rough_first && world->build_options.compliance > 0.0 &&
                  world->def.tolerance > 0.0 && world->def.max_iterations >= 4;
@@ -268,8 +277,8 @@ static TalusStatus solve_and_redetect(TalusWorld *world, double h, TalusSolveInf
 /* Advances by a part of the step of length h: the whole step (depth 0) or the whole step halved `depth` times. */
 static TalusStatus advance(TalusWorld *world, double h, int depth);
 
-/* Advances by two halves in place of a part of length h. `part`: the discarded solve of that part, whose cost is
- * reported; NULL: it was not solved. */
+/* Advances by two halves in place of a part of length h, which was halved `depth` times. `part`: the discarded solve of
+ * that part, whose cost is reported; NULL: it was not solved. */
 static TalusStatus advance_halves(TalusWorld *world, double h, int depth,
                                   const TalusSolveInfo *part)
 {
@@ -282,8 +291,8 @@ static TalusStatus advance_halves(TalusWorld *world, double h, int depth,
 }
 
 /* True if this part of the step must be halved because bodies move too far: radius plus motion exceeds a quarter of a
- * period or the space beside a wall (world->clipped_bodies counts such bodies). In a sixteenth of the step the bodies are
- * reported in info and log instead, and the result is false. */
+ * period or the space beside a wall (world->clipped_bodies counts such bodies and walls). In a sixteenth of the step
+ * the result is false; their number goes to info.clipped, and a warning is logged once per world. */
 static bool moves_too_far(TalusWorld *world, int depth)
 {
     if (world->clipped_bodies == 0 || depth < MAX_HALVINGS)
@@ -308,7 +317,7 @@ static TalusStatus advance(TalusWorld *world, double h, int depth)
     if (moves_too_far(world, depth))
         return advance_halves(world, h, depth, NULL);
     TALUS_TRY(talus_stage_build(world, h, false));
-    TALUS_TRY(solve_and_redetect(world, h, &part));
+    TALUS_TRY(solve_with_redetection(world, h, &part));
     if (moves_too_far(world, depth))
         return advance_halves(world, h, depth, &part);
     report_start(world);
@@ -358,8 +367,8 @@ static void rollback_step(TalusWorld *world)
     world->kinetic = world->kinetic_before;
     world->rough_first = world->rough_first_before;
     if (world->solver_state_size)
-        (void)talus_solver_state_load(world->solver, world->solver_state,
-                                      world->solver_state_size); /* its own bytes: cannot fail */
+        /* cannot fail: the bytes are from the same solver */
+        (void)talus_solver_state_load(world->solver, world->solver_state, world->solver_state_size);
     talus_sources_rollback(world);
     talus_sleep_rollback(world);
 }
@@ -380,7 +389,7 @@ static void warn_fallback(TalusWorld *world)
 }
 
 /* Warns, once per world, if the compliance that was asked for lets a body sink by its own weight to more than half the
- * limit of elastic overlap: contacts are then stiffer than asked. world->strain is 0 if no contact has relative
+ * limit of elastic overlap: contacts are then stiffer than asked. world->overlap_ratio is 0 if no contact has relative
  * compliance. */
 static void warn_soft(TalusWorld *world)
 {
@@ -388,7 +397,7 @@ static void warn_soft(TalusWorld *world)
     double compliance = def->compliance; /* TALUS_COMPLIANCE_AUTO is below 0: no warning */
     double fall = world->gravity_norm * def->step * def->step;
     double limit = def->elastic_overlap * world->min_size;
-    if (world->said_soft || !(world->strain > 0.0) || !(compliance * fall > 0.5 * limit))
+    if (world->said_soft || !(world->overlap_ratio > 0.0) || !(compliance * fall > 0.5 * limit))
         return;
     talus_log_to(&world->log, TALUS_LOG_WARNING, "step.soft",
                  "step %lld: compliance %g is more than elastic_overlap %g allows: its own weight "
@@ -415,8 +424,8 @@ static void close_ledger(TalusWorld *world)
     world->exchange_kinetic = world->exchange_potential = 0.0;
 }
 
-/* Completes a successful step: sleep, ledger, probes, joints, step count and time, info, warnings. `end`: time at the end
- * of a shortened step; NAN: the step was whole. */
+/* Completes a successful step: sleep, ledger, probes, joints, step count and time, info, warnings. `end`: time at the
+ * end of a shortened step; NAN: the step was whole. */
 static void finish_step(TalusWorld *world, double end)
 {
     TalusStepInfo *info = &world->info;
@@ -476,8 +485,8 @@ double talus_world_next_length(const TalusWorld *world, double time)
 {
     const double slack = 1e-6;
     double left = time - talus_time(world), h = world->def.step;
-    if (!(left >
-          2.0 * slack * h)) /* the slack exceeds what rounding may leave after a whole step */
+    /* the slack exceeds what rounding may leave after a whole step */
+    if (!(left > 2.0 * slack * h))
         return 0.0;
     if (left < (1.0 - slack) * h)
         return left;

@@ -15,6 +15,7 @@ void talus_slot_wake_alone(TalusWorld *world, int slot)
     s->asleep--;
 }
 
+/* Wakes all bodies of an island, given by its lowest slot (TalusSleep.island). */
 static void wake_island(TalusWorld *world, int island)
 {
     for (int i = 0; i < world->bodies.counts.slots; i++)

@@ -4,7 +4,7 @@
 
 #include <talus/world.h>
 
-/* Wakes a sleeping body without its island. */
+/* Wakes a sleeping body without its island and lists it in TalusSleep.woken. The body must be asleep. */
 void talus_slot_wake_alone(TalusWorld *world, int slot);
 /* Restarts the body's count of calm steps; wakes its island if it sleeps. */
 void talus_slot_wake(TalusWorld *world, int slot);
