@@ -2,9 +2,9 @@
  * in the list.
  *
  * On the host, contacts have slots of bodies and are sorted by (a, b, feature) within each run, a and b in the order of
- * ids. The device's list is sorted by problem indices. Contacts of one pair are adjacent in it, in the order of features,
- * so a stable sort by the ranks of a and b gives the host's order. A list uploaded at a restart stays in the host's order:
- * until the next detection the rank of a body serves as its problem index. */
+ * ids. The device's list is sorted by problem indices. Contacts of one pair are adjacent in it, in the order of
+ * features, so a stable sort by the ranks of a and b gives the host's order. A list uploaded at a restart stays in the
+ * host's order: until the next detection the rank of a body serves as its problem index. */
 #include "backend/cuda/device/primitives.h"
 #include "engine/cuda/material.h"
 

@@ -3,8 +3,8 @@
  * The host waits once for the numbers of contacts and candidates (again if the list of walls must grow) and, if there
  * are candidates, once more for the number of their contacts. The new list takes over the memory of frames, gaps, arms
  * and incidence of the old list; only the arrays that the transfer of impulses reads (slots, pairs, features, impulses)
- * exist twice. If an array that is taken over must grow, and memory holds the old and the larger one, the old list stays
- * complete until all of the new list is allocated. */
+ * exist twice. If an array that is taken over must grow, and memory holds the old and the larger one, the old list
+ * stays complete until all of the new list is allocated. */
 #include "engine/cuda/detect.h"
 
 extern "C" {
@@ -37,8 +37,8 @@ void cu_detection_clear(TalusEngine *e)
 }
 
 /* Reserves the arrays of the grid that depend on the number of slots, and slot and problem_index of the new list. The
- * scratch holds cell, number_in_cell and cell_bodies; later the work space of transfer.cu, three numbers per problem body
- * of the old list. */
+ * scratch holds cell, number_in_cell and cell_bodies; later the work space of transfer.cu, three numbers per problem
+ * body of the old list. */
 static TalusStatus reserve_grid(TalusEngine *e, CuList *list)
 {
     CuGrid *g = e->grid;
@@ -216,8 +216,9 @@ template <class T> static void exchange_arrays(CuArray<T> *a, CuArray<T> *b)
 }
 
 /* Reserves `need` elements of `to`, an array of the new list; `from` is the same array of the old list. Takes over the
- * memory of `from` if that is large enough. Else allocates new memory beside it, so that the old list survives a failure;
- * if memory does not hold both, frees `from` and sets *lost. With *lost already set, takes over `from` and grows it. */
+ * memory of `from` if that is large enough. Else allocates new memory beside it, so that the old list survives a
+ * failure; if memory does not hold both, frees `from` and sets *lost. With *lost already set, takes over `from` and
+ * grows it. */
 template <class T>
 static TalusStatus reserve_or_take_over(CuArray<T> *to, CuArray<T> *from, int64_t need,
                                         const char *what, bool *lost)
@@ -234,8 +235,8 @@ static TalusStatus reserve_or_take_over(CuArray<T> *to, CuArray<T> *from, int64_
     return to->reserve(need, what);
 }
 
-/* After reserve_or_take_over: `stays` is the array of the list that is used further, `goes` that of the other one. Gives
- * `stays` the memory of `goes` if `stays` has none; frees `goes` otherwise. */
+/* After reserve_or_take_over: `stays` is the array of the list that is used further, `goes` that of the other one.
+ * Gives `stays` the memory of `goes` if `stays` has none; frees `goes` otherwise. */
 template <class T> static void finish_take_over(CuArray<T> *stays, CuArray<T> *goes)
 {
     if (!stays->at)
@@ -243,7 +244,8 @@ template <class T> static void finish_take_over(CuArray<T> *stays, CuArray<T> *g
     goes->clear();
 }
 
-/* Reserves the arrays of the new list, `list`, for list->counts. A failure leaves the old list unchanged unless *lost. */
+/* Reserves the arrays of the new list, `list`, for list->counts. A failure leaves the old list unchanged unless
+ * *lost. */
 static TalusStatus reserve_list(CuList *list, CuList *old, bool *lost)
 {
     const TalusEngineCounts *n = &list->counts;

@@ -258,8 +258,8 @@ static void exchange_lists(CuList *a, CuList *b)
     a->incidence = list.incidence;
 }
 
-/* Copies the states of the backup to the bodies and exchanges the current list for that of the backup, which is then used
- * up. Allocates nothing, so a rollback cannot fail for lack of memory. */
+/* Copies the states of the backup to the bodies and exchanges the current list for that of the backup, which is then
+ * used up. Allocates nothing, so a rollback cannot fail for lack of memory. */
 TalusStatus cu_engine_rollback(TalusEngine *e)
 {
     CuBodies *b = &e->bodies;

@@ -18,8 +18,8 @@
 
 #include <float.h>
 
-/* Threads that draw the sample: one per sampled body, because one thread that loads several bodies waits for memory each
- * time; fewer if emulated. */
+/* Threads that draw the sample: one per sampled body, because one thread that loads several bodies waits for memory
+ * each time; fewer if emulated. */
 #ifdef TALUS_EMULATED
 enum { SAMPLE_THREADS = THREADS };
 #else
@@ -62,8 +62,8 @@ static __device__ uint32_t slot_at_rank(const CuDetect &d, int64_t rank)
     return d.bodies.at_rank ? d.bodies.at_rank[rank] : (uint32_t)rank;
 }
 
-/* Returns the k-th number of a pseudorandom sequence of ranks, which depends on the number of slots alone. Ranks at regular
- * intervals could all be of one column of bodies that were created in rows. */
+/* Returns the k-th number of a pseudorandom sequence of ranks, which depends on the number of slots alone. Ranks at
+ * regular intervals could all be of one column of bodies that were created in rows. */
 static __device__ int64_t random_rank(uint32_t k, int64_t slots)
 {
     uint64_t x = (k + 1) * UINT64_C(0x9e3779b97f4a7c15);
@@ -72,8 +72,8 @@ static __device__ int64_t random_rank(uint32_t k, int64_t slots)
     return (int64_t)((x >> 32) * (uint64_t)slots >> 32);
 }
 
-/* Writes the slots of this thread's part of the sample, at most PER_THREAD free bodies, and returns their number. If fewer
- * than ENOUGH bodies at all random ranks are free, samples the free bodies with the lowest ids instead. */
+/* Writes the slots of this thread's part of the sample, at most PER_THREAD free bodies, and returns their number. If
+ * fewer than ENOUGH bodies at all random ranks are free, samples the free bodies with the lowest ids instead. */
 static __device__ int draw_sample(const CuDetect &d, uint32_t sample[PER_THREAD])
 {
     int own_count = 0;
@@ -98,8 +98,8 @@ static __device__ int draw_sample(const CuDetect &d, uint32_t sample[PER_THREAD]
     return own_count;
 }
 
-/* Returns the edge_factor of least cost (talus_edge_factor_cost). histogram: number of sampled fat radii by mantissa, in
- * TALUS_EDGE_FACTORS equal classes. All threads of the block call it. */
+/* Returns the edge_factor of least cost (talus_edge_factor_cost). histogram: number of sampled fat radii by mantissa,
+ * in TALUS_EDGE_FACTORS equal classes. All threads of the block call it. */
 static __device__ double choose_edge_factor(const int *histogram)
 {
     __shared__ double cost[TALUS_EDGE_FACTORS];
@@ -112,8 +112,8 @@ static __device__ double choose_edge_factor(const int *histogram)
     return talus_edge_factor(best);
 }
 
-/* Sets unit, edge_factor and large_radius of the grid from the fat radii of the sample. own_count: bodies sampled by this
- * thread; sampled: by all threads. All threads of the block call it. */
+/* Sets unit, edge_factor and large_radius of the grid from the fat radii of the sample. own_count: bodies sampled by
+ * this thread; sampled: by all threads. All threads of the block call it. */
 static __device__ void choose_sizes(const CuDetect &d, const uint32_t *sample, int own_count,
                                     int sampled, TalusVec3 drift)
 {
@@ -146,8 +146,8 @@ static __device__ void choose_sizes(const CuDetect &d, const uint32_t *sample, i
     d.grid->large_radius = (float)(large / d.grid->unit);
 }
 
-/* Sets the box of the grid, low and high: along each axis mean position -+ four mean absolute deviations, clipped to the
- * range of the sample. The box contains all of a uniform bed, and little more if a few bodies are far from the bed.
+/* Sets the box of the grid, low and high: along each axis mean position -+ four mean absolute deviations, clipped to
+ * the range of the sample. The box contains all of a uniform bed, and little more if a few bodies are far from the bed.
  * sum[0..2]: sums of the sampled positions. */
 static __device__ void choose_box(const CuDetect &d, const uint32_t *sample, int own_count,
                                   int sampled, const double *sum)
@@ -176,8 +176,8 @@ static __device__ void choose_box(const CuDetect &d, const uint32_t *sample, int
 }
 
 /* Chooses drift, unit, edge_factor, large_radius and box of the grid from a sample of the free bodies, and initialises
- * grid->found; one block of threads. `seen`: totals 0 and 1 of cu_write_detection_velocities; if total 0 names a body of
- * bad state, grid->sampled is 0. */
+ * grid->found; one block of threads. `seen`: totals 0 and 1 of cu_write_detection_velocities; if total 0 names a body
+ * of bad state, grid->sampled is 0. */
 static __global__ void __launch_bounds__(SAMPLE_THREADS) choose_grid(CuDetect d, const double *seen)
 {
     uint32_t sample[PER_THREAD];
@@ -317,9 +317,9 @@ static __device__ void restart_without_drift(CuGridLayout *grid)
         grid->class_count[k] = 0;
 }
 
-/* Writes found.fit: the limit of fat radii below which bodies meet nearest images only (collide/fit.h). The drift widens
- * the margins of bodies that move otherwise; if one exceeds the limit, requests a measurement without drift. again: after
- * that measurement. */
+/* Writes found.fit: the limit of fat radii below which bodies meet nearest images only (collide/fit.h). The drift
+ * widens the margins of bodies that move otherwise; if one exceeds the limit, requests a measurement without drift.
+ * again: after that measurement. */
 static __global__ void find_radius_limit(CuDetect d, bool again, CuPartials partials)
 {
     CuGridLayout *grid = d.grid;
@@ -344,8 +344,9 @@ static __global__ void find_radius_limit(CuDetect d, bool again, CuPartials part
         restart_without_drift(grid);
 }
 
-/* Reduces fat radii above the limit of find_radius_limit to that limit, except those of large walls, and moves the bodies
- * to their new size classes. Counts in found.fit.clipped the bodies that may miss a contact because of the reduction. */
+/* Reduces fat radii above the limit of find_radius_limit to that limit, except those of large walls, and moves the
+ * bodies to their new size classes. Counts in found.fit.clipped the bodies that may miss a contact because of the
+ * reduction. */
 static __global__ void clip_fat_radii(CuDetect d)
 {
     CuGridLayout *grid = d.grid;
@@ -381,8 +382,8 @@ static TalusStatus fit_into_period(const CuDetect *d, unsigned blocks)
 /* ---- levels ---- */
 
 /* Gives a level to each size class that has bodies, from the largest class, `most`, down to `least`. Classes beyond the
- * first TALUS_MAX_LEVELS share the last level, whose cells are larger than their bodies need. Also counts found.members.
- * count: bodies of each class. */
+ * first TALUS_MAX_LEVELS share the last level, whose cells are larger than their bodies need. Also counts
+ * found.members. count: bodies of each class. */
 static __device__ void assign_levels(CuGridLayout *grid, const uint32_t *count, int most, int least)
 {
     int levels = 0;
@@ -404,8 +405,8 @@ static __device__ void assign_levels(CuGridLayout *grid, const uint32_t *count, 
     grid->found.members = members;
 }
 
-/* Returns the problem index of wall w, if driven: number of the grid's bodies plus number of driven walls before w. With w
- * the number of all walls this is the number of problem bodies. */
+/* Returns the problem index of wall w, if driven: number of the grid's bodies plus number of driven walls before w.
+ * With w the number of all walls this is the number of problem bodies. */
 static __device__ uint32_t driven_wall_index(const CuDetect &d, int w)
 {
     uint32_t problem_index = d.grid->found.members;
@@ -464,8 +465,8 @@ static __device__ uint32_t cell_of_position(const TalusLevel *level, TalusVec3 x
     return level->first + (uint32_t)((cz * level->cells[1] + cy) * level->cells[0] + cx);
 }
 
-/* Writes the cell of each grid body and its number in the cell, and counts the bodies of each cell in cell_start. Bodies
- * that are not in the grid get cell CU_NONE and problem index -1. */
+/* Writes the cell of each grid body and its number in the cell, and counts the bodies of each cell in cell_start.
+ * Bodies that are not in the grid get cell CU_NONE and problem index -1. */
 static __global__ void enter_cells(CuDetect d)
 {
     int64_t i = item_index();

@@ -37,16 +37,16 @@ static __device__ inline int32_t higher_index(int2 pair)
     return pair.x < pair.y ? pair.y : pair.x;
 }
 
-/* Returns the incidence 2 * record + side of contact i at its side 0 (a) or 1 (b). A general contact has two records, one
- * for each side, any other contact one. */
+/* Returns the incidence 2 * record + side of contact i at its side 0 (a) or 1 (b). A general contact has two records,
+ * one for each side, any other contact one. */
 static __device__ inline uint32_t incidence_of(const Incidences &t, int64_t i, int side)
 {
     int64_t record = i < t.compact ? i : i + (i - t.compact) + side;
     return (uint32_t)(2 * record + side);
 }
 
-/* True if impulses move body b of contact i, so that b gets an incidence. In run 1 b is free; in other runs b may also be
- * fixed, driven or asleep. */
+/* True if impulses move body b of contact i, so that b gets an incidence. In run 1 b is free; in other runs b may also
+ * be fixed, driven or asleep. */
 static __device__ inline bool impulses_move_b(const Incidences &t, int64_t i, int2 pair)
 {
     return i < t.spheres || (pair.y >= 0 && t.mobility[t.slot_b[i]] == TALUS_MOBILITY_FREE);
@@ -60,8 +60,8 @@ static __global__ void count_first_ends(Incidences t)
         t.end_count[p] = p < t.problem_bodies ? t.first[p + 1] - t.first[p] : 0;
 }
 
-/* Adds to end_count the ends that count_first_ends has not counted: in run 1 the end at the body of higher problem index,
- * in other runs both. */
+/* Adds to end_count the ends that count_first_ends has not counted: in run 1 the end at the body of higher problem
+ * index, in other runs both. */
 static __global__ void count_other_ends(Incidences t)
 {
     int64_t i = item_index();
@@ -77,8 +77,8 @@ static __global__ void count_other_ends(Incidences t)
         atomicAdd(&t.end_count[pair.y], 1u);
 }
 
-/* Stores an incidence at the last free index of a body's range in `unsorted`, and counts end_count down. The first indices
- * of the range are for contacts of run 1 that the search from this body found (scatter_incidences). */
+/* Stores an incidence at the last free index of a body's range in `unsorted`, and counts end_count down. The first
+ * indices of the range are for contacts of run 1 that the search from this body found (scatter_incidences). */
 static __device__ inline void store_unsorted(const Incidences &t, int32_t problem_index,
                                              uint32_t incidence)
 {

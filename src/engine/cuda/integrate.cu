@@ -1,9 +1,9 @@
-/* engine/cuda/integrate.cu - after a solve: solved velocities, how much they have changed, the energy ledger, and the state
- * at the end of the step. The counterpart of engine/cpu/integrate.c and ledger.c, with the formulas of engine/body.h and
- * contact_terms.h.
+/* engine/cuda/integrate.cu - after a solve: solved velocities, how much they have changed, the energy ledger, and the
+ * state at the end of the step. The counterpart of engine/cpu/integrate.c and ledger.c, with the formulas of
+ * engine/body.h and contact_terms.h.
  *
- * Bodies and contacts change only if every solved velocity leads to a finite state. Later kernels read the result of this
- * check on the device, so that the host waits once, for the sums of all kernels. */
+ * Bodies and contacts change only if every solved velocity leads to a finite state. Later kernels read the result of
+ * this check on the device, so that the host waits once, for the sums of all kernels. */
 #include "backend/cuda/device/reduce.h"
 #include "backend/cuda/ops/operator.h"
 #include "engine/cuda/material.h"
@@ -97,9 +97,9 @@ struct SolvedStep : CuLawInputs {
     TalusVec3 gravity;
 };
 
-/* For each free body: counts in FAULTS those whose solved velocity leads to no finite state; sums in GRAVITY_WORK the work
- * of gravity and applied forces, m (v_f^2 - v^2)/2; overwrites the free velocity in the body's record by its mean with the
- * solved one, which finish_contacts needs. */
+/* For each free body: counts in FAULTS those whose solved velocity leads to no finite state; sums in GRAVITY_WORK the
+ * work of gravity and applied forces, m (v_f^2 - v^2)/2; overwrites the free velocity in the body's record by its mean
+ * with the solved one, which finish_contacts needs. */
 static __global__ void check_and_average_velocities(CuPartials partials, double *totals,
                                                     SolvedStep m)
 {
@@ -123,8 +123,8 @@ static __global__ void check_and_average_velocities(CuPartials partials, double 
     write_totals<2, 0>(partials, totals + FAULTS, v);
 }
 
-/* Returns the offset by which the problem undoes the overlap of contact i; 0 without overlap. That is the contact's bias,
- * unless its law has restitution. rebounds: some law has restitution. */
+/* Returns the offset by which the problem undoes the overlap of contact i; 0 without overlap. That is the contact's
+ * bias, unless its law has restitution. rebounds: some law has restitution. */
 static __device__ inline double recovery_offset(const SolvedStep &m, int64_t i, bool rebounds)
 {
     double gap = m.list.gap[i];
@@ -137,8 +137,8 @@ static __device__ inline double recovery_offset(const SolvedStep &m, int64_t i, 
                               cu_contact_size(m, i));
 }
 
-/* If contact i is elastic, adds its elastic energies to v. Returns the (negative) offset that undoes its overlap, without
- * the part that is elastic. */
+/* If contact i is elastic, adds its elastic energies to v. Returns the (negative) offset that undoes its overlap,
+ * without the part that is elastic. */
 static __device__ inline double add_elastic_energies(const SolvedStep &m, int64_t i, bool rebounds,
                                                      double *v)
 {
@@ -164,8 +164,8 @@ static __device__ inline void add_overlap(const SolvedStep &m, int64_t i, uint32
     v[1] = larger(v[1], depth);
 }
 
-/* Adds the histogram of a block of threads to the context's counts, which are 0 before the kernel. All threads of the block
- * call it. */
+/* Adds the histogram of a block of threads to the context's counts, which are 0 before the kernel. All threads of the
+ * block call it. */
 static __device__ inline void add_block_counts(const uint32_t *count, uint32_t *counts)
 {
     __syncthreads();
@@ -174,8 +174,8 @@ static __device__ inline void add_block_counts(const uint32_t *count, uint32_t *
             atomicAdd(&counts[k], count[k]);
 }
 
-/* Unless some body is counted in FAULTS: sums the works of the contacts, stores their impulses in the list and counts the
- * overlaps of loaded contacts. LAWS: some law has restitution or cohesion. */
+/* Unless some body is counted in FAULTS: sums the works of the contacts, stores their impulses in the list and counts
+ * the overlaps of loaded contacts. LAWS: some law has restitution or cohesion. */
 template <bool LAWS>
 static __global__ void finish_contacts(CuPartials partials, double *totals, SolvedStep m,
                                        uint32_t *counts)
@@ -282,8 +282,8 @@ static __global__ void move_bodies(CuPartials partials, double *totals, SolvedSt
     write_totals<TALUS_BODY_SUMS, 0>(partials, totals + MOTION_SUMS, v);
 }
 
-/* Finds a free body whose speed (talus_record_speed) is not below 1e150. Total 0: minus the lowest such slot; -infinity if
- * there is none. */
+/* Finds a free body whose speed (talus_record_speed) is not below 1e150. Total 0: minus the lowest such slot; -infinity
+ * if there is none. */
 static __global__ void find_fast_body(CuPartials partials, double *totals, SolvedStep m)
 {
     double v[1] = {-HUGE_VAL};

@@ -2,9 +2,9 @@
  *
  * The host makes the blocks (world/joint/joint_transfer.c): they are few and need the poses of few bodies.
  * cu_engine_put_joints uploads them; in a build cu_joints_extend_operator, cu_joints_fill_blocks and
- * cu_joints_add_motors_and_impulses enter them into the problem; cu_engine_get_joint_results downloads the impulses. Pairs
- * and frames are copies of the list's, with those of the joints appended. The entries of a body in `incidence` are those
- * of its contacts, then those of its joints. In worlds without joints no kernel of this file runs. */
+ * cu_joints_add_motors_and_impulses enter them into the problem; cu_engine_get_joint_results downloads the impulses.
+ * Pairs and frames are copies of the list's, with those of the joints appended. The entries of a body in `incidence`
+ * are those of its contacts, then those of its joints. In worlds without joints no kernel of this file runs. */
 #include "backend/cuda/device/primitives.h"
 #include "backend/cuda/ops/operator.h"
 #include "engine/cuda/material.h"
@@ -45,14 +45,16 @@ struct IncidenceMerge {
     uint32_t *ends_before; /* [problem_bodies + 1]: number of joint ends at all bodies before */
 };
 
-/* Returns the problem index of the body at joint end t = 2 k + side, of block k; -1 if impulses do not move that body. */
+/* Returns the problem index of the body at joint end t = 2 k + side, of block k; -1 if impulses do not move that
+ * body. */
 static __device__ inline int32_t index_of_end(const IncidenceMerge &m, int64_t t)
 {
     int32_t slot = m.block[t / 2].slot[t % 2];
     return slot >= 0 && cu_is_free(m.b.shape, m.b.mobility, slot) ? m.problem_index[slot] : -1;
 }
 
-/* ends_before[p] = number of joint ends at body p; a prefix sum then turns it into the number at all bodies before p. */
+/* ends_before[p] = number of joint ends at body p; a prefix sum then turns it into the number at all bodies before
+ * p. */
 static __global__ void count_joint_ends(IncidenceMerge m)
 {
     int64_t t = item_index();
@@ -61,8 +63,8 @@ static __global__ void count_joint_ends(IncidenceMerge m)
         atomicAdd(&m.ends_before[problem_index], 1u);
 }
 
-/* Writes `start`, and copies the entries of each body's contacts to the body's new range, which has space for the entries of
- * its joints behind them. */
+/* Writes `start`, and copies the entries of each body's contacts to the body's new range, which has space for the
+ * entries of its joints behind them. */
 static __global__ void copy_contact_incidences(IncidenceMerge m)
 {
     int64_t p = item_index();

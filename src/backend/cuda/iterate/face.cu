@@ -78,8 +78,8 @@ template <int ROWS> static void capture_rounds(CuContext *cu, cudaGraphExec_t *e
     });
 }
 
-/* request_state starts the download of state DECIDED after the rounds launched so far; await_state waits for the download
- * of a request and returns the state. */
+/* request_state starts the download of state DECIDED after the rounds launched so far; await_state waits for the
+ * download of a request and returns the state. */
 static void request_state(CuContext *cu, int request)
 {
     const FaceShared *shared = shared_of(cu);

@@ -232,8 +232,8 @@ static __device__ inline bool sum_by_one_thread(const T *x, int2 span, T (&sum)[
     return true;
 }
 
-/* Sums the impulses x on block-summed body b, by all threads of a block, and moves it (store_body_velocity). Not inlined, to save
- * registers elsewhere. */
+/* Sums the impulses x on block-summed body b, by all threads of a block, and moves it (store_body_velocity). Not
+ * inlined, to save registers elsewhere. */
 template <class T, int ROWS, bool GENERAL, bool MOMENTUM>
 static __device__ __attribute__((noinline)) void move_block_summed(const T *x, int b, int parity,
                                                                    bool start, double beta)

@@ -301,8 +301,8 @@ static __device__ inline void relax_held(const StepScalars &c, int i, bool check
         h.x[k] += (T)args.lambda * (next[k] - h.x[k]);
 }
 
-/* Writes the block's sums to args.partial, for update_resident_state: all if `check`, else RESTART, and nothing in Jacobi's
- * method. */
+/* Writes the block's sums to args.partial, for update_resident_state: all if `check`, else RESTART, and nothing in
+ * Jacobi's method. */
 template <bool MOMENTUM>
 static __device__ inline void write_block_sums(bool check, double (&sums)[ITERATE_SUMS])
 {

@@ -69,8 +69,9 @@ static __device__ inline float4 load_increment(const float *increment, int64_t i
         return ((const float4 *)increment)[i];
 }
 
-/* From gamma = s x: writes base = gamma rounded to float (its fourth number is E), low = gamma - base and increment_prev = s
- * x_prev - base. Afterwards x holds base, unscaled. metric NULL: s = 1; x_prev NULL: increment_prev is not written. */
+/* From gamma = s x: writes base = gamma rounded to float (its fourth number is E), low = gamma - base and
+ * increment_prev = s x_prev - base. Afterwards x holds base, unscaled. metric NULL: s = 1; x_prev NULL: increment_prev
+ * is not written. */
 template <int ROWS>
 static __global__ void split_impulses(int blocks, const TalusMetricBlock *metric,
                                       const double *compliance, double *x, const double *x_prev,

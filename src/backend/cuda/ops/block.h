@@ -82,8 +82,8 @@ static __device__ inline TalusSet model_set(const CuSets &sets, int64_t i, bool 
                                sets.estimate ? sets.estimate[i] : 0.0, metric);
 }
 
-/* Return the set of block i: a TalusSet if VARIED, else the friction coefficient of a cone. block_set is the set of x in
- * the metric, impulse_set the set of gamma. */
+/* Return the set of block i: a TalusSet if VARIED, else the friction coefficient of a cone. block_set is the set of x
+ * in the metric, impulse_set the set of gamma. */
 template <int ROWS, bool VARIED>
 static __device__ inline auto block_set(const CuSets &sets, int64_t i)
 {

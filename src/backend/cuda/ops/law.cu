@@ -1,8 +1,8 @@
 /* backend/cuda/ops/law.cu - friction laws beyond the convex relaxation: their residuals, and the shifts and bounds by
  * which a convex problem represents them. Formulas: cpu/law.c.
  *
- * cu_law_measure_and_shift takes one product and one pass over the contacts. With friction that pass reads about 90 B per contact
- * beside the product's own (impulse, diagonal, mu, model, two offsets) and writes 8 if shifts move. */
+ * cu_law_measure_and_shift takes one product and one pass over the contacts. With friction that pass reads about 90 B
+ * per contact beside the product's own (impulse, diagonal, mu, model, two offsets) and writes 8 if shifts move. */
 #include "backend/cuda/ops/operator.h"
 
 #include <math.h>

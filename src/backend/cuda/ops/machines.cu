@@ -92,8 +92,8 @@ static __global__ void count_contact_incidences(Elimination t)
         t.vertex[b] = -1;
 }
 
-/* After a prefix sum of `contact_start`: writes incidence_start and incidence without joints, whose entries are the last of
- * each body. vertex becomes the inverse of vertex_body. */
+/* After a prefix sum of `contact_start`: writes incidence_start and incidence without joints, whose entries are the
+ * last of each body. vertex becomes the inverse of vertex_body. */
 static __global__ void copy_contact_incidences(Elimination t)
 {
     int64_t b = item_index();

@@ -147,8 +147,8 @@ static __device__ inline void cu_machine_apply_dense(const CuMachinesView *view,
 }
 
 /* machines_apply.cu: make velocities satisfy the joints of all machines; `offset` false: with offsets b = 0.
- * cu_machines_apply_view does it for a view of op's machines; cu_machines_apply for cu_machines(op), so nothing if op has
- * no elimination. */
+ * cu_machines_apply_view does it for a view of op's machines; cu_machines_apply for cu_machines(op), so nothing if op
+ * has no elimination. */
 void cu_machines_apply_view(const TalusOperator *op, CuMachinesView view, bool offset,
                             double (*velocity)[8]);
 void cu_machines_apply(const TalusOperator *op, bool offset, double (*velocity)[8]);

@@ -77,13 +77,13 @@ static inline CuScratch *cu_scratch_of(const TalusOperator *op)
 }
 
 /* operator.cu. cu_get_scratch writes the address of the operator's device data, op->device, to *out and creates it if
- * there is none. cu_scratch_begin and cu_scratch_end together are cu_op_reserve_scratch, for callers that download the totals
- * anyway: they do so in between and pass all CU_TOTALS of them to cu_scratch_end. */
+ * there is none. cu_scratch_begin and cu_scratch_end together are cu_op_reserve_scratch, for callers that download the
+ * totals anyway: they do so in between and pass all CU_TOTALS of them to cu_scratch_end. */
 TalusStatus cu_get_scratch(const TalusOperator *op, CuScratch **out);
 TalusStatus cu_scratch_begin(const TalusOperator *op);
 void cu_scratch_end(const TalusOperator *op, const double *totals);
-/* cu_view returns the operator as kernel argument. cu_compute_motion computes the input of block_velocity for gamma = S x;
- * `offset` false omits v_f, bias and q. x NULL means gamma = 0 and needs `offset`. The result is valid until another
+/* cu_view returns the operator as kernel argument. cu_compute_motion computes the input of block_velocity for gamma = S
+ * x; `offset` false omits v_f, bias and q. x NULL means gamma = 0 and needs `offset`. The result is valid until another
  * operation uses the scratch. */
 CuView<double> cu_view(const TalusOperator *op);
 CuMotion cu_compute_motion(const TalusOperator *op, const double *x, const TalusMetricBlock *metric,
@@ -92,7 +92,8 @@ CuMotion cu_compute_motion(const TalusOperator *op, const double *x, const Talus
 TalusTermSums cu_gradient_terms(const TalusOperator *op, const double *gamma);
 /* sparse.cu: out = N x, plus q if `offset`. */
 void cu_matrix_product(const TalusOperator *op, const double *x, bool offset, double *out);
-/* Returns the number of blocks, of THREADS threads, of a kernel that calls gather_body_velocities; start it by launch_block. */
+/* Returns the number of blocks, of THREADS threads, of a kernel that calls gather_body_velocities; start it by
+ * launch_block. */
 unsigned cu_gather_block_count(const TalusOperator *op);
 /* velocity = v_f + M^-1 D gamma as cu_op_body_velocities, but eliminated joints are not satisfied. */
 void cu_gather_velocities(const TalusOperator *op, const double *gamma, bool free_motion,
@@ -366,8 +367,8 @@ static __device__ inline void block_velocity(const CuView<double> &c, const CuMo
         u[k] = motion.product[(int64_t)i * ROWS + k];
 }
 
-/* u = S (N + E) S x at block i, plus S q if `motion` was computed with offset; `motion` is cu_compute_motion of x in the same
- * metric, s = (s_n, s_t) of the block. */
+/* u = S (N + E) S x at block i, plus S q if `motion` was computed with offset; `motion` is cu_compute_motion of x in
+ * the same metric, s = (s_n, s_t) of the block. */
 template <int ROWS>
 static __device__ inline void scaled_gradient(const CuView<double> &c, const CuMotion &motion,
                                               int i, double2 s, const double (&x)[ROWS],

@@ -1,11 +1,11 @@
 /* backend/cuda/sweep/colour.cu - colours and order of the contacts for a Gauss-Seidel sweep: no two contacts of one
  * colour share a body that impulses move; the matrix does not couple two blocks of one colour of an explicit problem.
  *
- * In rounds: every contact without a colour offers its priority, a hash of its key (backend/priority.h), to its bodies; a
- * contact that is the highest at both takes the lowest colour free at both. Such contacts share no body, so the result
- * does not depend on threads: it is that of first fit by falling priority, as on the host. Two contacts of a body with the
- * same priority, which is possible though hardly ever so, are noticed, and all is done again with the contacts' places in
- * the host's order, which no two share, as priorities. Then the contacts are sorted by class.
+ * In rounds: every contact without a colour offers its priority, a hash of its key (backend/priority.h), to its bodies;
+ * a contact that is the highest at both takes the lowest colour free at both. Such contacts share no body, so the
+ * result does not depend on threads: it is that of first fit by falling priority, as on the host. Two contacts of a
+ * body with the same priority, which is possible though hardly ever so, are noticed, and all is done again with the
+ * contacts' places in the host's order, which no two share, as priorities. Then the contacts are sorted by class.
  *
  * Per round and contact: 4 B read; without a colour 8 B more, two atomic maxima and two words read back. */
 #include "backend/cuda/device/primitives.h"
@@ -84,8 +84,8 @@ static __device__ inline int2 contested_bodies(const CuView<double> &c, int64_t 
     return make_int2(contested_body(c, c.pair[i].x), contested_body(c, c.pair[i].y));
 }
 
-/* Raises best[body] to the highest priority of the uncoloured contacts that compete for the body. *tied = 1 if another one
- * has offered the same. */
+/* Raises best[body] to the highest priority of the uncoloured contacts that compete for the body. *tied = 1 if another
+ * one has offered the same. */
 static __global__ void offer_priorities(CuView<double> c, Priorities of, const uint32_t *class_of,
                                         int round, unsigned long long *best, int32_t *tied)
 {

@@ -417,7 +417,8 @@ TalusStatus cu_sweep_prepare(const TalusOperator *op, const TalusSweepOptions *o
     return cu_check(cu_context_of(s->op));
 }
 
-/* Launches one sweep, as a graph once it is captured. In chaotic order velocities are recomputed every REFRESH sweeps. */
+/* Launches one sweep, as a graph once it is captured. In chaotic order velocities are recomputed every REFRESH
+ * sweeps. */
 static void launch_one_sweep(TalusSweep *s)
 {
     if (s->options.order == TALUS_ORDER_CHAOTIC && s->sweeps && s->sweeps % REFRESH == 0) {

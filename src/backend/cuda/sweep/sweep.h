@@ -141,8 +141,8 @@ static __device__ inline bool impulses_move(const double record[8], const double
             (inverse_inertia[0] != 0.0 || inverse_inertia[1] != 0.0 || inverse_inertia[2] != 0.0));
 }
 
-/* turn = sign times the change of a body's spin by an angular impulse `torque`: k times it or, with p.inverse_inertia, the
- * body's matrix times it. */
+/* turn = sign times the change of a body's spin by an angular impulse `torque`: k times it or, with p.inverse_inertia,
+ * the body's matrix times it. */
 static __device__ inline void spin_change(const SweepPlan &p, int body, double k,
                                           const double torque[3], double sign, double turn[3])
 {
@@ -172,12 +172,12 @@ static inline int2 heavy_places(const TalusSweep *s)
     return make_int2(range.x, range.y - range.x);
 }
 
-/* cu_sweep_plan fills the plan from the operator and gamma and computes the bodies' velocities; cu_sweep_write_gamma writes
- * the plan's impulses to gamma. For cones and half lines, coloured or chaotic. */
+/* cu_sweep_plan fills the plan from the operator and gamma and computes the bodies' velocities; cu_sweep_write_gamma
+ * writes the plan's impulses to gamma. For cones and half lines, coloured or chaotic. */
 TalusStatus cu_sweep_plan(TalusSweep *sweep, const double *gamma);
 void cu_sweep_write_gamma(TalusSweep *sweep, double *gamma);
-/* Reserves memory for `partials` sums of blocks of threads. The memory belongs to the sweep, because a captured graph keeps
- * its address and the memory of the context may move. */
+/* Reserves memory for `partials` sums of blocks of threads. The memory belongs to the sweep, because a captured graph
+ * keeps its address and the memory of the context may move. */
 TalusStatus cu_sweep_reserve_sums(TalusSweep *sweep, int64_t partials);
 
 /* Make the plan for an explicit matrix; launch one coloured sweep over it. */

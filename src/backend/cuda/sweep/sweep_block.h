@@ -57,8 +57,8 @@ static __device__ inline bool is_joint(const SweepBlocks &b, int64_t i)
     return b.sets.model && b.sets.model[i].section == TALUS_SECTION_JOINT;
 }
 
-/* Moves a joint's block with gradient g by rho of the way to where talus_one_step_joint puts it: omega times the step to the
- * minimum over its rows, or row by row where that leaves the bounds. */
+/* Moves a joint's block with gradient g by rho of the way to where talus_one_step_joint puts it: omega times the step
+ * to the minimum over its rows, or row by row where that leaves the bounds. */
 template <int ROWS>
 static __device__ inline double joint_step(const SweepBlocks &b, int64_t i, const double (&g)[ROWS],
                                            double (&change)[ROWS])
