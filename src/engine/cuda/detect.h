@@ -39,7 +39,7 @@ struct CuFound {
     uint32_t bad_state; /* total 0 of cu_write_detection_velocities: the state is not finite */
     double min_size;    /* smallest size of a free body, m; infinity: no body is free */
     uint32_t
-        bad_radius; /* talus_body_is_finite fails, or the fat radius is out of the range of float */
+        bad_radius; /* talus_body_is_finite is false, or the fat radius is out of float's range */
     uint32_t bad_sphere;  /* sphere of size != radius */
     uint32_t free_wall;   /* free body with the shape of a wall */
     uint32_t shape_walls; /* number of walls by shape: planes, revolves, meshes, fields */
@@ -62,8 +62,7 @@ struct CuGridLayout {
     bool
         again; /* bodies are measured a second time, without drift, so that they fit into the period */
     TalusVec3 drift, low, high; /* mean velocity of the sample, m/s; corners of the grid's box */
-    double
-        unit; /* unit of CuDetect.fat and ball_fat, m: a power of two near the sample's mean fat radius */
+    double unit; /* unit of CuDetect.fat and ball_fat, m: a power of two near the mean fat radius */
     double edge_factor; /* scales the cell edges of all size classes */
     float large_radius; /* a body that is not free and has a larger fat radius is a large wall */
     uint32_t large_walls,
@@ -101,8 +100,7 @@ struct CuDetect {
     uint32_t *cell,
         *number_in_cell;   /* by slot: cell of the body; its number among the cell's bodies */
     uint32_t *cell_bodies; /* slots of the bodies, cell by cell, in any order within a cell */
-    uint64_t *
-        mask; /* by problem index: outcomes of tests (pairs.cu); in the memory of cell and number_in_cell */
+    uint64_t *mask; /* by problem index (pairs.cu); in the memory of cell and number_in_cell */
     uint32_t
         *cell_start; /* first problem index of each cell; until cu_scan, number of its bodies */
     uint32_t *slot;  /* of the new list, by problem index */

@@ -47,9 +47,8 @@ struct CuTables {
     CuArray<TalusLaw> law;           /* [materials][materials] */
     int shapes, materials;           /* numbers */
     bool compliance, models, restitution, cohesion; /* as in TalusTables */
-    int min_rows,
-        max_rows;   /* smallest and largest number of rows that a law needs; 1 without laws */
-    uint32_t kinds; /* bits of the friction kinds of all laws, as TalusOperator.kinds */
+    int min_rows, max_rows; /* smallest and largest number of rows of a law; 1 without laws */
+    uint32_t kinds;         /* bits of the friction kinds of all laws, as TalusOperator.kinds */
 };
 
 /* The bodies: arrays by slot, as in TalusBodyArrays. */
@@ -104,10 +103,11 @@ struct CuStep {
     CuArray<CuSym3> inverse_inertia; /* [problem_bodies]; only with general contacts */
     CuArray<CuArm> arm;              /* [general]: arms over the lengths of their bodies */
     CuArray<double> coupling;        /* [general] */
-    CuArray<double> bias, mu,
-        compliance;        /* [blocks]; mu: with friction only, compliance: if some block has it */
-    CuArray<double> gamma; /* [rows * blocks]: impulses, initial and then solved */
-    CuArray<CuPair> diagonal; /* [blocks] */
+    CuArray<double> bias;            /* [blocks] */
+    CuArray<double> mu;              /* [blocks]; only with friction */
+    CuArray<double> compliance;      /* [blocks]; only if some block has it */
+    CuArray<double> gamma;           /* [rows * blocks]: impulses, initial and then solved */
+    CuArray<CuPair> diagonal;        /* [blocks] */
     /* only with joints or with friction other than ccp on the disc */
     CuArray<TalusBlockModel> model;
     /* estimate: only with law fixed; unshifted: only with law coulomb */
@@ -143,16 +143,14 @@ struct TalusEngine {
     CuList list[2];
     int current; /* index in `list` of the last detection's or upload's list; the other is work space */
     const TalusVec3
-        *detection_velocity; /* [slots]: velocities that detection used: free_ or solved_velocity */
-    CuArray<TalusVec3> free_velocity; /* [slots]: v + h g + h f/m if free, v if driven, else 0 */
-    CuArray<TalusVec3>
-        solved_velocity;      /* [slots]: for redetection: solved if free, v if driven, else 0 */
-    CuArray<uint8_t> dropped; /* [slots]: argument `dropped` of put_bodies, if given */
-    TalusFilter filter;       /* device pointers; group NULL: all pairs collide */
-    CuArray<uint8_t> group;   /* filter.group */
-    CuArray<uint32_t> filter_pairs; /* filter.meets, then filter.excluded */
-    CuArray<int32_t>
-        subset; /* slots of bodies whose states or records are uploaded or downloaded */
+        *detection_velocity; /* [slots]: free_velocity or solved_velocity, which detection used */
+    CuArray<TalusVec3> free_velocity;   /* [slots]: v + h g + h f/m if free, v if driven, else 0 */
+    CuArray<TalusVec3> solved_velocity; /* [slots]: solved v if free, v if driven, else 0 */
+    CuArray<uint8_t> dropped;           /* [slots]: argument `dropped` of put_bodies, if given */
+    TalusFilter filter;                 /* device pointers; group NULL: all pairs collide */
+    CuArray<uint8_t> group;             /* filter.group */
+    CuArray<uint32_t> filter_pairs;     /* filter.meets, then filter.excluded */
+    CuArray<int32_t> subset;     /* slots whose states or records are uploaded or downloaded */
     CuArray<TalusMotion> motion; /* states of these slots */
     CuArray<double> probe_sums;  /* sums of probes, if they do not fit into the totals (probe.cu) */
     bool probes_downloaded; /* integrate.cu has filled downloaded_probes since the last request */

@@ -69,7 +69,7 @@ TalusStatus cu_put_shapes(TalusEngine *e, const TalusTables *tables)
 
 TalusStatus cu_engine_put_filter(TalusEngine *e, const TalusFilter *filter, int slots)
 {
-    enum { GROUPS = 32 };
+    enum { GROUPS = 32 }; /* length of TalusFilter.meets */
     e->filter = {};
     if (!filter)
         return TALUS_OK;

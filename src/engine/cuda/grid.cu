@@ -26,7 +26,7 @@ enum { SAMPLE_THREADS = THREADS };
 enum { SAMPLE_THREADS = TALUS_GRID_SAMPLE };
 #endif
 
-/* PER_THREAD: largest number of bodies that a thread samples. ENOUGH: smallest number of bodies of a random sample. */
+/* PER_THREAD: largest number of bodies that a thread samples. ENOUGH: smallest size of a random sample. */
 enum { PER_THREAD = TALUS_GRID_SAMPLE / SAMPLE_THREADS, ENOUGH = 16 };
 
 /* ---- sample ---- */
@@ -56,7 +56,7 @@ static __device__ bool can_be_sampled(const TalusBodyView &v, int64_t i)
     return fabs(x.x) + fabs(x.y) + fabs(x.z) + fabs(u.x) + fabs(u.y) + fabs(u.z) < INFINITY;
 }
 
-/* Returns the slot of the body with a rank, its place in the order of ids. */
+/* Returns the slot of the body with this rank, its index in the order of ids. */
 static __device__ uint32_t slot_at_rank(const CuDetect &d, int64_t rank)
 {
     return d.bodies.at_rank ? d.bodies.at_rank[rank] : (uint32_t)rank;
@@ -72,8 +72,9 @@ static __device__ int64_t random_rank(uint32_t k, int64_t slots)
     return (int64_t)((x >> 32) * (uint64_t)slots >> 32);
 }
 
-/* Writes the slots of this thread's part of the sample, at most PER_THREAD free bodies, and returns their number. If
- * fewer than ENOUGH bodies at all random ranks are free, samples the free bodies with the lowest ids instead. */
+/* Writes the slots of this thread's part of the sample, at most PER_THREAD, and returns their number. The sample: all
+ * bodies that can be sampled, or those at TALUS_GRID_SAMPLE random ranks if there are more slots than that; if these
+ * are fewer than ENOUGH, those with the lowest ids. All threads of the block call it. */
 static __device__ int draw_sample(const CuDetect &d, uint32_t sample[PER_THREAD])
 {
     int own_count = 0;
@@ -148,7 +149,7 @@ static __device__ void choose_sizes(const CuDetect &d, const uint32_t *sample, i
 
 /* Sets the box of the grid, low and high: along each axis mean position -+ four mean absolute deviations, clipped to
  * the range of the sample. The box contains all of a uniform bed, and little more if a few bodies are far from the bed.
- * sum[0..2]: sums of the sampled positions. */
+ * sum[0..2]: sums of the sampled positions. All threads of the block call it. */
 static __device__ void choose_box(const CuDetect &d, const uint32_t *sample, int own_count,
                                   int sampled, const double *sum)
 {
@@ -207,11 +208,11 @@ static __global__ void __launch_bounds__(SAMPLE_THREADS) choose_grid(CuDetect d,
     choose_box(d, sample, own_count, sampled > 0 ? sampled : 1, sum);
 }
 
-/* ---- measure_body ---- */
+/* ---- fat radii ---- */
 
-/* Returns CuDetect.fat of slot i: the fat radius (radius plus margin) in grid->unit, negated unless the body is a free
- * sphere; 0 for an empty slot, a wall by shape, a bad body, or if no body is free. Also adds walls to wall_slot or
- * large_wall, and records bad bodies in grid->found. */
+/* Returns CuDetect.fat of slot i: the fat radius in grid->unit, negated unless the body is a free sphere; 0 for an
+ * empty slot, a wall by shape, a body with numbers that are not finite, a sphere of size != radius, or if the sample is
+ * empty. Also adds walls to wall_slot or large_wall, and records bad bodies in grid->found. */
 static __device__ float measure_body(const CuDetect &d, uint32_t i)
 {
     const TalusBodyView *v = &d.bodies;
@@ -245,7 +246,8 @@ static __device__ float measure_body(const CuDetect &d, uint32_t i)
     return 0.0f;
 }
 
-/* Fills d.fat and counts the bodies of each size class. again: second measurement, only if grid->again. */
+/* Fills d.fat and counts the bodies of each size class, large walls included. again: second measurement, which does
+ * nothing unless grid->again. */
 static __global__ void measure_bodies(CuDetect d, bool again)
 {
     __shared__ uint32_t count[CU_CLASSES];
@@ -267,10 +269,11 @@ static __global__ void measure_bodies(CuDetect d, bool again)
             atomicAdd(&d.grid->class_count[k], count[k]);
 }
 
-/* ---- lay out ---- */
+/* ---- walls ---- */
 
 /* Writes d.wall in the order of ids: walls by shape and large walls. Large walls are removed from the size classes; if
- * they are more than TALUS_LARGE_WALLS they stay in the grid, and grid->large_radius becomes infinite. */
+ * they are more than TALUS_LARGE_WALLS they stay in the grid, and grid->large_radius becomes infinite. All threads of
+ * one block call it. */
 static __device__ void lay_out_walls(const CuDetect &d)
 {
     CuGridLayout *grid = d.grid;
@@ -512,7 +515,7 @@ static __global__ void number_grid_bodies(CuDetect d)
     d.ball_fat[problem_index] = d.fat[i];
 }
 
-/* Gives problem indices to driven walls, after the grid's bodies. */
+/* Gives problem indices to driven walls, after the grid's bodies; one block. */
 static __global__ void number_driven_walls(CuDetect d)
 {
     for (int w = (int)item_index(); w < d.grid->walls; w += (int)blockDim.x) {

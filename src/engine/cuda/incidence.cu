@@ -4,17 +4,17 @@
  *     count_first_ends     number of contacts of run 1 (two free spheres) that the search from each body has found
  *     count_other_ends     adds the number of all other ends of each body
  *     cu_scan              incidence_start
- *     scatter_incidences   writes all incidences to the range of their body, in any order
+ *     scatter_incidences   writes all incidences to the ranges of their bodies, in any order
  *     sort_incidences      sorts the incidences of each body: an incidence has as many before it as are smaller
  *
  * Sorting compares each incidence with all incidences of its body. */
 #include "backend/cuda/device/primitives.h"
 #include "engine/cuda/detect.h"
 
-/* Kernel argument. */
+/* Kernel argument: the list, and work space. */
 struct Incidences {
-    int2 *pair;
-    const uint32_t *slot_b;
+    int2 *pair;              /* of the list */
+    const uint32_t *slot_b;  /* of the list */
     const uint8_t *mobility; /* by slot */
     int spheres, compact, contacts,
         problem_bodies; /* numbers; spheres: of run 1, compact: of runs 1 and 2 */
@@ -24,9 +24,10 @@ struct Incidences {
         end_count; /* [problem_bodies + 1]: incidences of each body; scatter_incidences counts down */
     int32_t *start;     /* incidence_start */
     uint32_t *unsorted; /* incidences by body, in any order */
-    int32_t *incidence;
+    int32_t *incidence; /* of the list: the result */
 };
 
+/* Return the lower and the higher problem index of a pair of two bodies that both have one. */
 static __device__ inline int32_t lower_index(int2 pair)
 {
     return pair.x < pair.y ? pair.x : pair.y;
@@ -86,7 +87,8 @@ static __device__ inline void store_unsorted(const Incidences &t, int32_t proble
     t.unsorted[(uint32_t)t.start[problem_index] + left - 1] = incidence;
 }
 
-/* Writes both incidences of each contact to `unsorted`, in the ranges of their bodies. */
+/* Writes the incidences of each contact to `unsorted`, in the ranges of their bodies: two, or one if impulses do not
+ * move b. */
 static __global__ void scatter_incidences(Incidences t)
 {
     int64_t i = item_index();

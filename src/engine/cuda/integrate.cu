@@ -16,7 +16,8 @@ extern "C" {
 
 /* ---- velocity changes ---- */
 
-/* Counts the free bodies whose solved velocity differs from the one that detection used by more than sqrt(limit2). */
+/* Total 0: number of free bodies whose solved velocity differs from seen[slot], the velocity that detection used, by
+ * more than sqrt(limit2). */
 static __global__ void count_velocity_changes(CuPartials partials, double *totals, CuBodies b,
                                               const TalusVec3 *seen, const CuRecord *solved,
                                               const int32_t *problem_index, double limit2)
@@ -33,7 +34,8 @@ static __global__ void count_velocity_changes(CuPartials partials, double *total
     write_totals<1, 0>(partials, totals, v);
 }
 
-/* Finds the largest ratio, over contacts with relative compliance, of the overlap after the step to its limit. */
+/* Total 0: largest ratio, over contacts with relative compliance, of the overlap after the step to its limit; 0:
+ * none. */
 static __global__ void find_largest_strain(CuPartials partials, double *totals, CuLawInputs f,
                                            TalusOperator op, const double *gamma)
 {
@@ -73,9 +75,9 @@ TalusStatus cu_engine_compute_velocities(TalusEngine *e, double limit, bool *cha
 
 /* Indices in the context's totals at which the kernels below leave their sums. */
 enum {
-    FAULTS,
-    GRAVITY_WORK,
-    CONTACT_WORKS,
+    FAULTS,        /* number of free bodies whose next state would not be finite */
+    GRAVITY_WORK,  /* of gravity and applied forces on free bodies */
+    CONTACT_WORKS, /* TALUS_WORK_SUMS numbers */
     OVERLAP = CONTACT_WORKS +
               TALUS_WORK_SUMS, /* of loaded contacts, overlap over size: sum, then maximum */
     MOTION_SUMS = OVERLAP + 2,
@@ -91,8 +93,8 @@ static_assert((int)TOTALS <= (int)CU_PROBES && CU_PROBES + CU_PROBE_TOTALS < CU_
 /* Kernel argument: problem and result of a solved step. */
 struct SolvedStep : CuLawInputs {
     TalusOperator op;
-    const CuRecord *solved;
-    const double *gamma;
+    const CuRecord *solved; /* cu_solved_records */
+    const double *gamma;    /* solved impulses */
     double h;
     TalusVec3 gravity;
 };
@@ -174,8 +176,8 @@ static __device__ inline void add_block_counts(const uint32_t *count, uint32_t *
             atomicAdd(&counts[k], count[k]);
 }
 
-/* Unless some body is counted in FAULTS: sums the works of the contacts, stores their impulses in the list and counts
- * the overlaps of loaded contacts. LAWS: some law has restitution or cohesion. */
+/* Unless some body is counted in FAULTS: sums the works of the contacts, stores their impulses in the list, and counts
+ * and sums the overlaps of loaded contacts. LAWS: some law has restitution or cohesion. */
 template <bool LAWS>
 static __global__ void finish_contacts(CuPartials partials, double *totals, SolvedStep m,
                                        uint32_t *counts)
@@ -200,7 +202,8 @@ static __global__ void finish_contacts(CuPartials partials, double *totals, Solv
 
 /* ---- driven bodies and applied forces ---- */
 
-/* Returns the work that b, if driven, does on a at contact i, which is minus the work on b; 0 if b is not driven. */
+/* Returns the work that b, if driven, does on a at contact i, J: minus the work of the contact on b. 0 if b is not
+ * driven. */
 static __device__ double driven_work(const SolvedStep &m, int64_t i)
 {
     int2 pair = m.list.pair[i];
@@ -296,7 +299,7 @@ static __global__ void find_fast_body(CuPartials partials, double *totals, Solve
     write_totals<0, 1>(partials, totals, v);
 }
 
-/* Fails with a message that names a body with too large a speed, if there is one. */
+/* Fails, with a message that names a body with too large a speed if there is one. */
 static TalusStatus report_fault(TalusEngine *e, const SolvedStep &m, long long step)
 {
     double slot;

@@ -35,13 +35,13 @@ TalusStatus cu_engine_put_joints(TalusEngine *e, const TalusEngineJoints *from)
 /* Kernel argument: incidence of contacts alone, and incidence of contacts and joints, made from it. */
 struct IncidenceMerge {
     CuBodies b;
-    const int32_t *problem_index;
+    const int32_t *problem_index; /* by slot */
     const TalusEngineJoint *block;
-    int blocks, problem_bodies;
-    int contacts, compact; /* number of contacts; of the first two runs */
+    int blocks, problem_bodies; /* numbers of joint blocks and of problem bodies */
+    int contacts, compact;      /* number of contacts; of the first two runs */
     const int32_t *contact_start,
-        *contact_incidence; /* incidence_start and incidence of contacts alone */
-    int32_t *start, *incidence;
+        *contact_incidence;     /* incidence_start and incidence of contacts alone */
+    int32_t *start, *incidence; /* incidence_start and incidence of contacts and joints */
     uint32_t *ends_before; /* [problem_bodies + 1]: number of joint ends at all bodies before */
 };
 
@@ -150,8 +150,8 @@ struct JointBlocks {
     const TalusMotorChange *motor_change;
     const int32_t *problem_index;
     int first, count, motor_changes; /* first: index in the operator of the first joint block */
-    double soften;
-    double *gamma;
+    double soften; /* TalusBuildOptions.soften, which limits of joints obey as contacts do */
+    double *gamma; /* the problem's impulses */
 };
 
 /* Returns the argument for the current step. */
@@ -250,7 +250,7 @@ static __global__ void gather_joint_impulses(JointBlocks b, double *out)
         out[3 * k + m] = b.gamma[(int64_t)b.op.rows * (b.first + k) + m];
 }
 
-/* out[k] = record in the problem of the body in slot[k]. */
+/* out[k] = record in the problem, op->body, of the body in slot[k]. */
 static __global__ void gather_body_records(JointBlocks b, const int32_t *slot, int count,
                                            CuRecord *out)
 {

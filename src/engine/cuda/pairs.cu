@@ -39,19 +39,20 @@ struct DeferredPairs {
 /* State of the search from one body. */
 struct Searcher {
     const CuDetect *d;
-    uint32_t problem_index, slot;
-    CuBall ball;
-    double unit, fat; /* unit of CuDetect.ball_fat, m; own fat radius, m */
-    bool free_sphere;
-    bool not_free;
-    int tests;
-    uint64_t mask;
+    uint32_t problem_index, slot;  /* of the body */
+    CuBall ball;                   /* the body or its periodic image */
+    double unit, fat;              /* unit of CuDetect.ball_fat, m; own fat radius, m */
+    bool free_sphere;              /* the body is a free sphere */
+    bool not_free;                 /* the body is not free */
+    int tests;                     /* number of tests so far */
+    uint64_t mask;                 /* bit k: outcome of test k, true if the pair is near */
     DeferredPairs *deferred_pairs; /* memory of deferred pairs; NULL in the writing search */
     int deferred;                  /* number of deferred pairs */
     uint32_t spheres, candidates;  /* number found; in the writing search index of the next */
     Output out;
 };
 
+/* Results of judge_pair. */
 enum Verdict { APART, MEETS, PERHAPS };
 
 /* Judges the pair with body q by positions and radii. APART: the fat spheres (radius plus margin) do not overlap, or

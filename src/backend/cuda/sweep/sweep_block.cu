@@ -61,6 +61,7 @@ static __global__ void sweep_each(SweepBlocks b, CuView<double> now, double (*ve
         partial[blockIdx.x] = sum[0];
 }
 
+/* Launches sweep_each over the places range.x to range.y - 1, if there are any; counts its sums in s->partials. */
 static void sweep_range(TalusSweep *s, int2 range, bool sequence)
 {
     if (range.x == range.y)
