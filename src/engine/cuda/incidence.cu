@@ -62,7 +62,7 @@ static __global__ void count_first_ends(Incidences t)
 }
 
 /* Adds to end_count the ends that count_first_ends has not counted: in run 1 the end at the body of higher problem
- * index, in other runs both. */
+ * index, in other runs that at a and, if impulses move b, that at b. */
 static __global__ void count_other_ends(Incidences t)
 {
     int64_t i = item_index();

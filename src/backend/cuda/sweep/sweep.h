@@ -35,8 +35,7 @@ struct SweepOrder {
     CuArray<uint32_t> sorted;               /* [contacts]: work space */
     CuArray<unsigned long long> best, used; /* [bodies], [2 bodies]: work space */
     CuArray<int32_t> start_at; /* `start` on the device; while colouring, [0] and [1] are flags */
-    int start[CLASSES +
-              1]; /* place of the first contact of each class; [CLASSES]: number of contacts */
+    int start[CLASSES + 1];    /* first place of each class; [CLASSES]: number of contacts */
 };
 
 /* Colours and orders op's contacts; `coloured` false puts contacts of spheres in class 0 and general ones in
@@ -52,11 +51,11 @@ void cu_order_clear(SweepOrder *order);
  * [k * n + i], a plane of n numbers per component, so that reads of neighbouring threads coalesce; planes over items or
  * heavy items have one number for each of these. */
 struct SweepPlan {
-    int64_t n;      /* number of contacts */
-    int first_item; /* place of the first item */
-    int2 *pair;     /* bodies a and b; b -1: the fixed world */
-    double *normal,
-        *impulse; /* 3 planes each, world frame; one row: impulse has 1, normal impulses */
+    int64_t n;       /* number of contacts */
+    int first_item;  /* place of the first item */
+    int2 *pair;      /* bodies a and b; b -1: the fixed world */
+    double *normal;  /* 3 planes, world frame */
+    double *impulse; /* 3 planes, world frame; with one row 1 plane of normal impulses */
     double *bias, *mu, *compliance; /* mu: three rows only; compliance NULL: all are rigid */
     double *arm;           /* 6 planes over the items: arm of a, arm of b, each over its body's l */
     double (*step)[4];     /* [items]: the numbers of SweepStep */
@@ -182,9 +181,9 @@ static inline int2 heavy_places(const TalusSweep *s)
     return make_int2(range.x, range.y - range.x);
 }
 
-/* cu_sweep_plan colours the contacts, fills the plan from the operator and gamma, and computes the bodies' velocities;
- * cu_sweep_write_gamma writes the plan's impulses to gamma, in contact frames. For cones and half lines, coloured or
- * chaotic. */
+/* cu_sweep_plan orders the contacts (cu_order_contacts), fills the plan from the operator and gamma, and computes the
+ * bodies' velocities; cu_sweep_write_gamma writes the plan's impulses to gamma, in contact frames. For cones and half
+ * lines, coloured or chaotic. */
 TalusStatus cu_sweep_plan(TalusSweep *sweep, const double *gamma);
 void cu_sweep_write_gamma(TalusSweep *sweep, double *gamma);
 /* Reserves memory for `partials` sums of blocks of threads, and for adding them up. The memory belongs to the sweep,

@@ -15,12 +15,11 @@ struct SweepBlocks {
     CuSets sets;
     const double *coupling; /* as in TalusOperator */
     const double (*own)[9]; /* blocks of N + E on the diagonal (cu_sweep_fill_own_blocks) */
-    TalusOneSolver
-        local;         /* solver of one block's own problem; TALUS_ONE_PROJECT: projected steps */
-    double *gamma;     /* [rows * blocks] */
-    double omega, rho; /* as in TalusSweepOptions */
-    bool trace;        /* the metric is TALUS_METRIC_TRACE */
-    bool coulomb;      /* as in TalusSweepOptions */
+    TalusOneSolver local; /* solver of a block's own problem; TALUS_ONE_PROJECT: projected steps */
+    double *gamma;        /* [rows * blocks] */
+    double omega, rho;    /* as in TalusSweepOptions */
+    bool trace;           /* the metric is TALUS_METRIC_TRACE */
+    bool coulomb;         /* as in TalusSweepOptions */
 };
 
 /* Returns the arguments for a sweep. */
