@@ -153,12 +153,11 @@ typedef struct TalusRun {
 
 /* Scalars of the accelerated method that one run leaves to the next; momentum.h updates them. */
 typedef struct TalusMomentum {
-    double norm;       /* L, norm of S (N + E) S; raised when gradients show a larger curvature */
-    double margin;     /* factor on a raised estimate of L */
-    double step_scale; /* length of a step times L: 1, or up to 4/3 with bounded momentum */
-    double theta;      /* Nesterov's weight, 1 at the start; beta is in TalusAccelerated */
-    double max_theta;  /* upper bound of theta; 0: none */
-    bool restart;      /* drop the momentum when it increases the objective */
+    double norm;      /* L, norm of S (N + E) S; raised when gradients show a larger curvature */
+    double margin;    /* factor on a raised estimate of L */
+    double theta;     /* Nesterov's weight, 1 at the start; beta is in TalusAccelerated */
+    double max_theta; /* upper bound of theta; 0: none */
+    bool restart;     /* drop the momentum when it increases the objective */
 } TalusMomentum;
 
 /* Vectors, in the metric, and scalars of MPRGP, conjugate gradients on faces with proportioning. phi is the free

@@ -12,12 +12,6 @@
 
 #include <float.h>
 
-/* Returns the length of the next step. */
-TALUS_INLINE double talus_momentum_step(const TalusMomentum *m)
-{
-    return m->step_scale / m->norm;
-}
-
 /* Updates *m (L, theta) from the sums of a step and writes *beta, the momentum factor of the next step. `seen`: dx2,
  * dg2 and x2 of *sums are valid, so that the step length is tested. `unit`: relative rounding error of the arithmetic
  * that computed the sums. */

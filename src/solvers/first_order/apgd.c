@@ -6,8 +6,7 @@
  * kept from solve to solve and lowered by the factor `forget` each time. It is raised at once when two consecutive
  * gradients show a larger curvature |g - g'| / |x - x'| and the difference exceeds rounding (backend/momentum.h). Under
  * Coulomb's law De Saxce's shift of the current iterate is added to the gradient in every step: no outer loop is
- * needed. Momentum has a bound that follows the residual, and the step is 1.3/L: while L is not too small and momentum
- * is below 1, steps up to 4/(3 L) are stable on a quadratic. There is no test on the objective, whose changes vanish
+ * needed, and momentum has a bound that follows the residual. There is no test on the objective, whose changes vanish
  * in rounding once x is accurate to a relative 1e-8 or so. One product per iteration. */
 #include "solvers/driver/chunk.h"
 
@@ -23,7 +22,7 @@ enum { CHECK_UNSEEN = 10 };
 typedef struct Params {
     int metric, check;
     bool restart;
-    double margin, forget, long_step, max_theta;
+    double margin, forget, max_theta;
 } Params;
 
 typedef struct Work {
@@ -38,12 +37,10 @@ static const TalusParam params[] = {
     TALUS_FLAG(Params, restart, 1, "drop the momentum when it points uphill"),
     TALUS_INT(Params, check, 5, 1, 1000, "iterations between residual evaluations"),
     TALUS_REAL(Params, margin, 1.02, 1.0, 10.0, "factor on the norm estimate"),
-    TALUS_REAL(Params, forget, 0.995, 0.1, 1.0,
+    TALUS_REAL(Params, forget, 0.97, 0.1, 1.0,
                "factor on the norm estimate carried to the next solve"),
-    TALUS_REAL(Params, long_step, 1.3, 0.1, 1.33,
-               "Coulomb's law: length of a step times the norm estimate"),
     TALUS_REAL(
-        Params, max_theta, 17.0, 2.0, 1e6,
+        Params, max_theta, 20.0, 2.0, 1e6,
         "Coulomb's law: bound on the momentum at first, which stays below 1 - 1.5 / max_theta"),
 };
 
@@ -179,7 +176,6 @@ static TalusStatus solve_apgd(TalusSolve *s)
                           .exact = s->plan.exact};
     TalusMomentum momentum = {.norm = state->norm,
                               .margin = p->margin,
-                              .step_scale = s->plan.exact ? p->long_step : 1.0,
                               .theta = 1.0,
                               .max_theta = s->plan.exact ? p->max_theta : 0.0,
                               .restart = p->restart};

@@ -3,7 +3,6 @@
 #define TALUS_BACKEND_CUDA_ITERATE_ITERATE_CONTACTS_H
 
 #include "backend/cuda/iterate/iterate_load.h"
-#include "backend/momentum.h"
 
 /* 1 / s_n^2 and 1 / s_t^2 of a contact's metric, and d, the mean diagonal entry of its block of N + E. */
 template <class T> struct Weights {
@@ -203,7 +202,7 @@ static __device__ inline void take_projected_step(const Base<T, ROWS> &base, dou
 
 /* Scalars of a step. */
 struct StepScalars {
-    double beta, step; /* factor of the momentum, length of the step; not used in Jacobi's method */
+    double beta, step; /* factor of the momentum, and 1 / L; not used in Jacobi's method */
     double mu;         /* of all contacts if it is the same, 0 with one row; else negative */
 };
 
@@ -318,7 +317,7 @@ static __global__ void __launch_bounds__(CONTACT_THREADS, CHECK || sizeof(T) == 
     const IterateState *s = &args.state[parity];
     if (s->stop || chunk < 0)
         return;
-    StepScalars c = {s->beta, talus_momentum_step(&s->momentum), 0.0};
+    StepScalars c = {s->beta, 1.0 / s->momentum.norm, 0.0};
     if (ROWS == 3)
         c.mu = args.mu_range[0] == -args.mu_range[1] ? args.mu_range[0] : -1.0;
     double sums[ITERATE_SUMS] = {0.0};

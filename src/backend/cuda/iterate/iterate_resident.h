@@ -368,7 +368,7 @@ static __global__ void __launch_bounds__(resident_threads<T>(), 1) iterate_resid
         double sums[ITERATE_SUMS] = {0.0};
         check = (run.phase + t) % run.check == 0 || t + 1 == run.steps;
         c.beta = state.beta;
-        c.step = talus_momentum_step(&state.momentum);
+        c.step = 1.0 / state.momentum.norm;
         FOR_HELD(i, k)
         {
             if constexpr (MOMENTUM)
