@@ -10,9 +10,10 @@
  * bodies. A step that measures the residual, and every step under Coulomb's law, reads V and V_prev instead of W, for
  * the gradients at x and x_prev. Jacobi's method uses V alone. The unknowns are the impulses gamma; a step is
  *     gamma_next = P(y - step s^2 g),   P the projection in the norm |gamma / s|.
- * In the accelerated method step is 1 / L and 1 / s^2 the diagonal of N + E, with `trace` its mean entry. A contact of spheres computes the diagonal from the records of its bodies: the normal entry is the
- * sum of 1/m plus E, the tangential ones are the sum of 1/m + k. In Jacobi's method y is x, step is omega, 1 / s^2 the
- * mean entry, and gamma moves by lambda of the way to gamma_next.
+ * In the accelerated method step is 1 / L and 1 / s^2 the diagonal of N + E, with `trace` its mean entry. A contact of
+ * spheres computes the diagonal from the records of its bodies: the normal entry is the sum of 1/m plus E, the
+ * tangential ones are the sum of 1/m + k. In Jacobi's method y is x, step is omega, 1 / s^2 the mean entry, and gamma
+ * moves by lambda of the way to gamma_next.
  *
  * Scalars stay on the device. Each block of the contacts' kernel writes its sums. Every block of the next bodies'
  * kernel adds up all of them and computes beta, L and whether to stop, so that no block waits for others. After a stop
