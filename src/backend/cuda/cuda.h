@@ -9,10 +9,10 @@
 extern "C" {
 #endif
 
-/* device/memory.cu: functions of TalusBackend with these names */
+/* device/memory.cu: functions of TalusBackend with these names; cu_memory_in_use is `memory` */
 TalusStatus cu_open(void);
 void cu_describe(char *text, size_t size);
-size_t cu_memory_in_use(void); /* bytes of device memory in use, by all programs */
+size_t cu_memory_in_use(void); /* bytes in use on the current device, by all programs */
 TalusStatus cu_context_create(TalusContext **out);
 void cu_context_destroy(TalusContext *context);
 TalusStatus cu_check(TalusContext *context);
@@ -24,8 +24,8 @@ TalusStatus cu_check(TalusContext *context);
 /* ops/operator.cu: frees op->device (the scratch, the copy of a host's operator, and what other files store there) and
  * sets it to NULL. */
 void cu_scratch_clear(TalusOperator *op);
-/* sweep/sweep.cu, for tests: writes to the host contact[k], the contact at place k of the order, and class_of[i], the
- * class of contact i (sweep.h). */
+/* sweep/sweep.cu, for tests: writes, in host memory, contact[k], the contact at place k of the order, and class_of[i],
+ * the class of contact i (sweep.h); [blocks] each. */
 void cu_sweep_order(const TalusSweep *sweep, uint32_t *contact, uint32_t *class_of);
 
 /* iterate/iterate.cu: run.accelerate and run.jacobi, in double precision and in single precision with refinement */

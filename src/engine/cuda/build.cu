@@ -1,5 +1,5 @@
-/* engine/cuda/build.cu - the velocities that detection uses, and the contact problem of one step, built from the contact
- * list. The counterpart of engine/cpu/build.c, with the formulas of engine/body.h and contact_terms.h. */
+/* engine/cuda/build.cu - the velocities that detection uses, and the contact problem of one step, built from the
+ * contact list. The counterpart of engine/cpu/build.c, with the formulas of engine/body.h and contact_terms.h. */
 #include "backend/cuda/device/reduce.h"
 #include "backend/cuda/ops/operator.h"
 #include "engine/cuda/material.h"
@@ -10,8 +10,9 @@ extern "C" {
 
 /* ---- velocities ---- */
 
-/* Writes to out[slots] the free velocities or, if `solved` is not NULL, the solved ones. change: h times gravity. Totals
- * 0 and 1 are those of cu_write_detection_velocities. */
+/* Writes to out[slots] the free velocities or, if `solved` is not NULL, the solved ones
+ * (cu_write_detection_velocities). change: h times gravity. Totals 0 and 1 are those of
+ * cu_write_detection_velocities. */
 static __global__ void write_velocities(CuPartials partials, double *totals, CuBodies b,
                                         TalusVec3 change, double h, const CuRecord *solved,
                                         const int32_t *problem_index, TalusVec3 *out)
@@ -68,7 +69,8 @@ static __device__ inline const TalusGyration *gyration_of(const CuTables &t, int
     return t.shape[shape].def.kind == TALUS_SHAPE_SPHERE ? nullptr : &t.gyration[shape];
 }
 
-/* Fills the record of each problem body, with its free velocity, and, if `inverse_inertia` is not NULL, its inverse inertia. */
+/* Fills the record of each problem body, with its free velocity, and, if `inverse_inertia` is not NULL, its inverse
+ * inertia. Records of bodies that are neither free nor driven are 0. free: free velocities by slot, without torques. */
 static __global__ void fill_body_records(CuBodies b, CuTables t, double h, int problem_bodies,
                                          const uint32_t *slot, const TalusVec3 *free,
                                          CuRecord *body, CuSym3 *inverse_inertia)
@@ -113,7 +115,7 @@ void cu_fill_body_records(TalusEngine *e)
 /* Kernel argument: data from which the contacts of the problem are filled, and the operator that is filled. */
 struct FillInputs : CuLawInputs {
     TalusOperator op;
-    double *gamma;
+    double *gamma; /* [rows * blocks]: initial impulses */
 };
 
 /* Fills op->diagonal of contact i and, if the contact is general, op->coupling. ROWS: 6 if op->rows is 6, else 3. */
@@ -126,8 +128,8 @@ static __device__ inline void fill_diagonal(const TalusOperator *op, int i)
         talus_sphere_fill_diagonal(op, i);
 }
 
-/* Writes the arms of contact i, each divided by the length of its body; the arm of b is 0 if b has no problem index. In a
- * problem of 6 rows contacts of the list's sphere runs are general too: their arms are n and -n. */
+/* Writes the arms of contact i, each divided by the length of its body; the arm of b is 0 if the pair has -1 for b. In
+ * a problem of 6 rows contacts of the list's sphere runs are general too: their arms are n and -n. */
 static __device__ inline void fill_arms(const FillInputs &f, int i, uint32_t a, uint32_t b)
 {
     int general = i - f.op.sphere_sphere - f.op.sphere_fixed;
@@ -147,6 +149,7 @@ static __device__ inline void fill_arms(const FillInputs &f, int i, uint32_t a, 
     store_pairs(f.op.arm[general], values, 6);
 }
 
+/* Returns talus_rolling_radius of the body in a slot. */
 static __device__ inline double rolling_radius(const FillInputs &f, uint32_t slot)
 {
     return talus_rolling_radius(&f.tables.shape[f.b.shape[slot]].def, f.b.size[slot]);
@@ -184,9 +187,10 @@ static __device__ inline double contact_offset(const FillInputs &f, int i, const
     return talus_contact_offset(&f.op, i, law, &f.options, gap, size, load);
 }
 
-/* Fills contact i of the problem. GENERAL: the contact is general. LAWS: some law has a friction model, restitution or
- * moments. Adds to v[0] the overlap over size and to v[1] the number of overlapping contacts; v[2] is the largest overlap
- * over size, v[3] minus the lowest block whose normal diagonal entry is not positive and finite. */
+/* Fills contact i of the problem, with its initial impulse. GENERAL: the contact is general in the problem. LAWS: some
+ * law has a friction model, restitution or moments. If the contact overlaps, adds its overlap over size to v[0] and 1
+ * to v[1], and raises v[2] to the overlap over size. Raises v[3] to -i if its normal diagonal entry is not positive and
+ * finite. */
 template <bool GENERAL, bool LAWS, int ROWS>
 static __device__ inline void fill_contact(const FillInputs &f, int i, double (&v)[4])
 {
@@ -265,8 +269,8 @@ static bool has_law(const TalusOperator *op, TalusFrictionLaw law)
     return (op->kinds & TALUS_KINDS_OF(law)) != 0;
 }
 
-/* Reserves the friction arrays that op->kinds needs besides mu, `model` only if `models`, and sets the operator's pointers
- * to them. Sets op->prisms and op->mixed_sets. */
+/* Reserves the friction arrays that op->kinds needs besides mu, `model` only if `models`, and sets the operator's
+ * pointers to them. Sets op->prisms and op->mixed_sets. */
 static TalusStatus reserve_friction(CuStep *s, TalusOperator *op, bool models)
 {
     bool fixed = has_law(op, TALUS_LAW_FIXED), exact = has_law(op, TALUS_LAW_COULOMB);
@@ -304,7 +308,8 @@ static TalusStatus reserve_moments(TalusEngine *e)
     return TALUS_OK;
 }
 
-/* Sets op->rows and op->kinds to what the contacts need; joints need at least three rows and add a kind of their own. */
+/* Sets op->rows and op->kinds to what the contacts need; joints need at least three rows and add a kind of their
+ * own. */
 static TalusStatus find_rows_and_kinds(TalusEngine *e, TalusOperator *op)
 {
     TALUS_TRY(cu_find_rows_and_kinds(e, &op->rows, &op->kinds));
@@ -364,8 +369,8 @@ static void reset_friction(const TalusOperator *op)
         cu_copy(cu_context_of(op), op->unshifted, op->bias, bytes);
 }
 
-/* Launches the kernels that fill bodies, contacts and joints of the problem. Totals 0 to 3 are those of fill_contact over
- * the contacts of spheres, totals 4 to 7 over the general ones. */
+/* Launches the kernels that fill bodies, contacts and joints of the problem. Totals 0 to 3 are those of fill_contact
+ * over the contacts of spheres, totals 4 to 7 over the general ones. */
 static void fill_problem(TalusEngine *e)
 {
     CuStep *s = &e->step;
@@ -386,8 +391,8 @@ static void fill_problem(TalusEngine *e)
     reset_friction(op);
 }
 
-/* Downloads the totals of fill_problem and of cu_scratch_begin; completes the scratch and fills the report with them.
- * Fails if some contact's normal diagonal entry is not positive and finite. */
+/* Downloads the totals of fill_problem and of cu_scratch_begin; completes the scratch and fills the report. Fails if
+ * some contact's normal diagonal entry is not positive and finite. */
 static TalusStatus report_problem(const TalusOperator *op, TalusBuildReport *report)
 {
     double v[CU_TOTALS];

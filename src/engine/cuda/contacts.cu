@@ -2,19 +2,19 @@
  * in the list.
  *
  * On the host, contacts have slots of bodies and are sorted by (a, b, feature) within each run, a and b in the order of
- * ids. The device's list is sorted by problem indices. Contacts of one pair are adjacent in it, in the order of features,
- * so a stable sort by the ranks of a and b gives the host's order. A list uploaded at a restart stays in the host's order:
- * until the next detection the rank of a body serves as its problem index. */
+ * ids. The device's list is sorted by problem indices. Contacts of one pair are adjacent in it, in the order of
+ * features, so a stable sort by the ranks of a and b gives the host's order. A list uploaded at a restart stays in the
+ * host's order: until the next detection the rank of a body serves as its problem index. */
 #include "backend/cuda/device/primitives.h"
 #include "engine/cuda/material.h"
 
-/* Capacity of the staging memory on the device, in contacts; longer lists are copied in several passes. */
+/* Largest capacity of the staging memory on the device, in contacts; longer lists are copied in several passes. */
 enum { STAGE = 1 << 18 };
 
 /* ---- impulses ---- */
 
-/* Stores in the list the impulse of each contact on b, world frame, less the attractive impulse. PULL: some law has
- * cohesion. */
+/* Stores in the list the impulse of each contact on b, world frame, from gamma, less the attractive impulse. PULL: some
+ * law has cohesion. */
 template <bool PULL>
 static __global__ void store_impulses(CuLawInputs s, TalusOperator op, const double *gamma)
 {
@@ -43,8 +43,8 @@ struct Staging {
     CuArray<TalusContact> contact;
     CuArray<TalusVec3> impulse;
     CuArray<TalusArms> arms;
-    CuArray<uint64_t> key, sorted;
-    CuArray<uint32_t> index, order;
+    CuArray<uint64_t> key, sorted;  /* make_sort_keys; keys after sorting */
+    CuArray<uint32_t> index, order; /* of contacts: before sorting; find_host_order */
 };
 
 static void clear_staging(Staging *s)
@@ -52,6 +52,7 @@ static void clear_staging(Staging *s)
     cu_clear(s->contact, s->impulse, s->arms, s->key, s->sorted, s->index, s->order);
 }
 
+/* Reserves staging memory for at most STAGE of `contacts` contacts and of `general` arms. */
 static TalusStatus reserve_staging(Staging *s, int contacts, int general)
 {
     TALUS_TRY(s->contact.reserve(contacts < STAGE ? contacts : STAGE, "contacts on their way"));
@@ -59,7 +60,7 @@ static TalusStatus reserve_staging(Staging *s, int contacts, int general)
     return s->arms.reserve(general < STAGE ? general : STAGE, "contacts on their way");
 }
 
-/* Returns the body's place in the order of ids. */
+/* Returns the rank of the body in a slot, its index in the order of ids. */
 static __device__ inline uint32_t rank_of(const CuBodies &b, uint32_t slot)
 {
     return b.ranked ? b.rank[slot] : slot;
@@ -216,7 +217,8 @@ static TalusStatus reserve_list(CuList *list, const TalusContactList *from, int 
     return list->impulse.reserve(from->count, what);
 }
 
-/* Uploads contacts, impulses and arms to the current list, through the staging memory. */
+/* Uploads contacts, impulses and arms to the current list, whose counts are set, through the staging memory; arms are
+ * copied directly. */
 static TalusStatus put_contacts(TalusEngine *e, Staging *s, const TalusContactList *from)
 {
     CuList *list = cu_current_list(e);

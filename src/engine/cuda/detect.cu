@@ -3,8 +3,8 @@
  * The host waits once for the numbers of contacts and candidates (again if the list of walls must grow) and, if there
  * are candidates, once more for the number of their contacts. The new list takes over the memory of frames, gaps, arms
  * and incidence of the old list; only the arrays that the transfer of impulses reads (slots, pairs, features, impulses)
- * exist twice. If an array that is taken over must grow, and memory holds the old and the larger one, the old list stays
- * complete until all of the new list is allocated. */
+ * exist twice. If an array that is taken over must grow, and memory holds the old and the larger one, the old list
+ * stays complete until all of the new list is allocated. */
 #include "engine/cuda/detect.h"
 
 extern "C" {
@@ -37,8 +37,9 @@ void cu_detection_clear(TalusEngine *e)
 }
 
 /* Reserves the arrays of the grid that depend on the number of slots, and slot and problem_index of the new list. The
- * scratch holds cell, number_in_cell and cell_bodies; later the work space of transfer.cu, three numbers per problem body
- * of the old list. */
+ * scratch holds cell, number_in_cell and cell_bodies; then the mask of pairs.cu in place of the first two, and
+ * end_count of incidence.cu in place of cell_bodies; at last the work space of transfer.cu, three numbers per problem
+ * body of the old list. */
 static TalusStatus reserve_grid(TalusEngine *e, CuList *list)
 {
     CuGrid *g = e->grid;
@@ -106,7 +107,8 @@ static CuDetect detect_arguments(const TalusEngine *e, const TalusDetectOptions 
 
 /* ---- stages ---- */
 
-/* Fails if the search has found a body that detection refuses, or too many contacts or candidates. */
+/* Fails if the search has found a body that detection refuses, bodies that do not fit into the period, or too many
+ * contacts or candidates. */
 static TalusStatus check_found(const TalusEngine *e, const CuFound *found)
 {
     const CuBodies *b = &e->bodies;
@@ -170,6 +172,7 @@ static TalusStatus refuse_pair(const TalusEngine *e, unsigned long long pair)
     return talus_refuse_pair(kind[0], slot[0], kind[1], slot[1]);
 }
 
+/* Reserves pair and slot_b of the list. */
 static TalusStatus reserve_pairs(CuList *list, int64_t contacts)
 {
     TALUS_TRY(list->pair.reserve(contacts, "contacts"));
@@ -177,7 +180,8 @@ static TalusStatus reserve_pairs(CuList *list, int64_t contacts)
 }
 
 /* Writes the pairs of two free spheres to the list and the candidates to d->candidate; counts the contacts of the
- * candidates. Reserves memory for all of them. */
+ * candidates in *found. Reserves memory for the candidates and for pair and slot_b of all contacts. Fails if a pair of
+ * shapes has no contact function, or if there are too many contacts. */
 static TalusStatus write_pairs_and_count_contacts(TalusEngine *e, CuDetect *d, CuList *list,
                                                   CuFound *found)
 {
@@ -208,6 +212,7 @@ static TalusStatus write_pairs_and_count_contacts(TalusEngine *e, CuDetect *d, C
     return TALUS_OK;
 }
 
+/* Exchanges the memory of two arrays. */
 template <class T> static void exchange_arrays(CuArray<T> *a, CuArray<T> *b)
 {
     CuArray<T> spare = *a;
@@ -216,8 +221,9 @@ template <class T> static void exchange_arrays(CuArray<T> *a, CuArray<T> *b)
 }
 
 /* Reserves `need` elements of `to`, an array of the new list; `from` is the same array of the old list. Takes over the
- * memory of `from` if that is large enough. Else allocates new memory beside it, so that the old list survives a failure;
- * if memory does not hold both, frees `from` and sets *lost. With *lost already set, takes over `from` and grows it. */
+ * memory of `from` if that is large enough. Else allocates new memory beside it, so that the old list survives a
+ * failure; if memory does not hold both, frees `from` and sets *lost. With *lost already set, takes over `from` and
+ * grows it. */
 template <class T>
 static TalusStatus reserve_or_take_over(CuArray<T> *to, CuArray<T> *from, int64_t need,
                                         const char *what, bool *lost)
@@ -234,8 +240,8 @@ static TalusStatus reserve_or_take_over(CuArray<T> *to, CuArray<T> *from, int64_
     return to->reserve(need, what);
 }
 
-/* After reserve_or_take_over: `stays` is the array of the list that is used further, `goes` that of the other one. Gives
- * `stays` the memory of `goes` if `stays` has none; frees `goes` otherwise. */
+/* After reserve_or_take_over: `stays` is the array of the list that is used further, `goes` that of the other one.
+ * Gives `stays` the memory of `goes` if `stays` has none; frees `goes` otherwise. */
 template <class T> static void finish_take_over(CuArray<T> *stays, CuArray<T> *goes)
 {
     if (!stays->at)
@@ -243,7 +249,8 @@ template <class T> static void finish_take_over(CuArray<T> *stays, CuArray<T> *g
     goes->clear();
 }
 
-/* Reserves the arrays of the new list, `list`, for list->counts. A failure leaves the old list unchanged unless *lost. */
+/* Reserves the arrays of the new list, `list`, for list->counts and problem_bodies, except pair, slot_b, slot and
+ * problem_index. A failure leaves the old list complete unless *lost is true afterwards; false before. */
 static TalusStatus reserve_list(CuList *list, CuList *old, bool *lost)
 {
     const TalusEngineCounts *n = &list->counts;
@@ -271,7 +278,7 @@ static TalusStatus reserve_list(CuList *list, CuList *old, bool *lost)
     return status;
 }
 
-/* Writes frames, gaps and arms, the contacts of the candidates, incidence and impulses of the new list. */
+/* Writes frames and gaps of run 1, the contacts of the candidates, incidence and impulses of the new list. */
 static TalusStatus write_list(TalusEngine *e, const CuDetect *d, CuList *list, CuList *old,
                               int candidates)
 {

@@ -10,8 +10,8 @@
  *     per contact  shared by list and problem: frame 32, gap 8, incidence 8, arms 48 if general;
  *                  bias 8, diagonal 16, gamma 24 and mu 8 (gamma 8 without friction), compliance 8 where
  *                  a law has it, arm 48 and coupling 8 if general; model 24 with joints or friction other
- *                  than ccp on the disc, estimate 8 with law fixed, unshifted 8 with law coulomb; with moments all contacts
- *                  are general, gamma is 24 more, moment_mu and lever 16 each, incidence 8 more
+ *                  than ccp on the disc, estimate 8 with law fixed, unshifted 8 with law coulomb; with moments
+ *                  all contacts are general, gamma is 24 more, moment_mu and lever 16 each, incidence 8 more
  *     each of the two lists, the old and the new one
  *                  slot 4 per problem body, problem_index 4 per slot; pair 8, slot_b 4, impulse 24
  *                  per contact, feature 4 unless between two spheres
@@ -27,10 +27,10 @@ extern "C" {
 
 /* Snapshot for a rollback. */
 struct CuBackup {
-    CuArray<TalusVec3> position, velocity, spin;
+    CuArray<TalusVec3> position, velocity, spin; /* by slot, as in CuBodies */
     CuArray<TalusQuat> orientation;
-    CuList list;
-    int slots;
+    CuList list; /* without incidence */
+    int slots;   /* number of states */
 };
 
 /* ---- life ---- */
@@ -127,7 +127,7 @@ static __global__ void zero_dropped_impulses(CuList list, const uint8_t *dropped
         list.impulse[i] = talus_vec3(0.0, 0.0, 0.0);
 }
 
-/* Uploads ids if they are not the slots + 1, and ranks if ids do not ascend with slots. */
+/* Uploads ids if some id is not its slot + 1, and ranks if ids do not ascend with slots. Sets ids_differ and ranked. */
 static TalusStatus put_ids(TalusEngine *e, const TalusBodyArrays *from)
 {
     CuBodies *b = &e->bodies;
@@ -203,7 +203,7 @@ TalusStatus cu_engine_count_below(TalusEngine *e, int axis, double below, int64_
 
 /* ---- snapshot and rollback ---- */
 
-/* Copies `count` elements on the device to `to`, which grows if needed. */
+/* Copies `count` elements on the device from `from` to `to`, which grows if needed. */
 template <class T>
 static TalusStatus copy_array(TalusEngine *e, CuArray<T> *to, const CuArray<T> &from, int64_t count)
 {
@@ -258,8 +258,8 @@ static void exchange_lists(CuList *a, CuList *b)
     a->incidence = list.incidence;
 }
 
-/* Copies the states of the backup to the bodies and exchanges the current list for that of the backup, which is then used
- * up. Allocates nothing, so a rollback cannot fail for lack of memory. */
+/* Copies the states of the backup to the bodies and exchanges the current list for that of the backup, which is then
+ * used up. Allocates nothing, so a rollback cannot fail for lack of memory. */
 TalusStatus cu_engine_rollback(TalusEngine *e)
 {
     CuBodies *b = &e->bodies;

@@ -10,14 +10,14 @@
  *     probe.cu       sums of probes
  *     integrate.cu   solved velocities, ledger, the state at the end of the step
  *
- * Bodies are stored by slot. Walls are planes, revolves, meshes, fields, and large bodies that are not free; all other
- * bodies are in the grid. In each step the bodies of the grid are sorted by cell, small sizes first, followed by driven
- * walls. A body's index in this order is its problem index, so that neighbours in space are neighbours in the problem's
- * memory; walls that are not driven have none. Contacts are ordered by run, then by the lower problem index of a and b
- * (a's, if b has none), then in the order in which the search from that body finds its partners, then by feature. This
- * order depends on the state and on ids alone, for bodies of one cell are in the order of their ids. Which body of a
- * contact is a and which is b follows from their ids as in collide/contact.h, so normals and impulses have the signs that
- * they have on the host. */
+ * Bodies are stored by slot. Walls are planes, revolves, meshes, fields, and large bodies that are not free, unless
+ * there are more than TALUS_LARGE_WALLS of these; all other bodies are in the grid. Each detection sorts the bodies of
+ * the grid by cell, small sizes first, and puts driven walls behind them. A body's index in this order is its problem
+ * index, so that neighbours in space are neighbours in the problem's memory; walls that are not driven have none.
+ * Contacts are ordered by run, then by the lower problem index of a and b (a's, if b has none), then in the order in
+ * which the search from that body finds its partners, then by feature. This order depends on the state and on ids
+ * alone, for bodies of one cell are in the order of their ids. Which body of a contact is a and which is b follows from
+ * their ids as in collide/contact.h, so normals and impulses have the signs that they have on the host. */
 #ifndef TALUS_ENGINE_CUDA_ENGINE_H
 #define TALUS_ENGINE_CUDA_ENGINE_H
 
@@ -28,10 +28,10 @@ extern "C" {
 }
 
 /* Elements of the operator's arrays (backend/operator.h). */
-typedef double CuRecord[8];
-typedef double CuSym3[6];
-typedef double CuArm[6];
-typedef double CuPair[2];
+typedef double CuRecord[8]; /* of body: velocity, 1/m, spin times l, k */
+typedef double CuSym3[6];   /* of inverse_inertia */
+typedef double CuArm[6];    /* of arm: arm of a, arm of b */
+typedef double CuPair[2];   /* of diagonal, moment_mu and lever */
 /* An element of TalusOperator.frame: normal (x, y, z) and c, in w; aligned, so that two loads of 16 bytes take it. */
 struct alignas(16) CuFrame {
     double x, y, z, w;
@@ -39,21 +39,21 @@ struct alignas(16) CuFrame {
 
 /* Shapes and laws of the world: TalusTables on the device. */
 struct CuTables {
-    CuArray<TalusShape> shape;    /* the host's shapes, with pointers into `block` */
-    CuArray<unsigned char> block; /* arrays of all shapes (vertices, facets, ..), concatenated */
-    bool complex_shapes;          /* some shape is no sphere, plane or revolve */
-    bool facets;                  /* some shape is a mesh or a field */
-    CuArray<TalusGyration> gyration;
-    CuArray<TalusLaw> law;
-    int shapes, materials;
+    CuArray<TalusShape> shape;       /* the host's shapes, with pointers into `block` */
+    CuArray<unsigned char> block;    /* arrays of all shapes (vertices, facets, ..), concatenated */
+    bool complex_shapes;             /* some shape is no sphere, plane or revolve */
+    bool facets;                     /* some shape is a mesh or a field */
+    CuArray<TalusGyration> gyration; /* [shapes] */
+    CuArray<TalusLaw> law;           /* [materials][materials] */
+    int shapes, materials;           /* numbers */
     bool compliance, models, restitution, cohesion; /* as in TalusTables */
-    int min_rows, max_rows; /* smallest and largest number of rows of a contact, over all laws */
+    int min_rows, max_rows; /* smallest and largest number of rows of a law; 1 without laws */
     uint32_t kinds;         /* bits of the friction kinds of all laws, as TalusOperator.kinds */
 };
 
-/* Arrays by slot. */
+/* The bodies: arrays by slot, as in TalusBodyArrays. */
 struct CuBodies {
-    int slots;
+    int slots; /* number, empty ones included */
     CuArray<TalusVec3> position, velocity, spin;
     CuArray<TalusQuat> orientation;
     CuArray<double> mass, radius, size;
@@ -65,44 +65,49 @@ struct CuBodies {
         ranked; /* ids do not ascend with slots; else rank and at_rank (TalusBodyView) are not filled */
     CuArray<uint32_t> rank, at_rank;
     int driven;      /* 1: some body is driven; else 0 */
-    int force_count; /* entries of force and torque; bodies in higher slots have none */
-    CuArray<TalusVec3> force, torque;
+    int force_count; /* entries of force and torque; bodies in slots from this number on have none */
+    CuArray<TalusVec3> force, torque; /* applied to bodies during a step; N, N m */
 };
 
-/* Where the sums of all probes are: in the context's totals from CU_PROBES on, if they are at most CU_PROBE_TOTALS
- * numbers, and are then downloaded with the step's other sums; else in TalusEngine.probe_sums. */
+/* If the sums of all probes are at most CU_PROBE_TOTALS numbers, they are in the context's totals from index CU_PROBES
+ * on, and integrate.cu downloads them with the step's other sums; else they are in TalusEngine.probe_sums. */
 enum { CU_PROBES = 32, CU_PROBE_TOTALS = 84 };
 
 /* The contacts of one detection, in the order given at the top of this file. */
 struct CuList {
-    TalusEngineCounts counts;
-    int problem_bodies, slots;
-    CuArray<uint32_t> slot; /* [problem_bodies]: slot of each problem body */
+    TalusEngineCounts counts; /* numbers of contacts, and other results of the detection */
+    int problem_bodies;       /* number of bodies with a problem index */
+    int slots;                /* number of slots at the detection */
+    CuArray<uint32_t> slot;   /* [problem_bodies]: slot of each problem body */
     /* [slots]; -1: no body, or a wall that is not driven. In a list uploaded from the host -1: the body is not free */
     CuArray<int32_t> problem_index;
-    /* [contacts]: problem indices of a and b; -1 if b is fixed or has no problem index */
+    /* [contacts]: problem indices of a and b; -1 for b if b is fixed or has no problem index */
     CuArray<int2> pair;
     CuArray<uint32_t> slot_b;                    /* [contacts]: slot of b */
     CuArray<uint32_t> feature;                   /* [sphere_fixed + general]; 0 for two spheres */
     CuArray<CuFrame> frame;                      /* [contacts]: normal, c (backend/frame.h) */
-    CuArray<double> gap;                         /* [contacts] */
-    CuArray<TalusArms> arms;                     /* [general], in metres */
-    CuArray<TalusVec3> impulse;                  /* [contacts]: on b, world frame */
+    CuArray<double> gap;                         /* [contacts], m */
+    CuArray<TalusArms> arms;                     /* [general]: from centres to the contact, m */
+    CuArray<TalusVec3> impulse;                  /* [contacts]: on b, world frame, N s */
     CuArray<int32_t> incidence_start, incidence; /* as in backend/operator.h */
 };
 
-/* The contact problem of a step. The operator's arrays pair, frame, incidence_start and incidence are those of the list;
- * with joints they are those of CuJoints; with moment rows op.incidence is `incidence` below. The solved velocities
- * (cu_solved_records) are in the operator's scratch, which no one else uses between solve and integration. */
+/* The contact problem of a step. The operator's arrays pair, frame, incidence_start and incidence are those of the list
+ * (with moment rows op.incidence is `incidence` below) or, with joints, those of CuJoints. The solved velocities
+ * (cu_solved_records) are in the operator's scratch, which nothing else uses between compute_velocities and
+ * integrate. */
 struct CuStep {
     TalusOperator op;
     /* [problem_bodies]: records with free velocities; after integration with the mean of free and solved ones */
     CuArray<CuRecord> body;
     CuArray<CuSym3> inverse_inertia; /* [problem_bodies]; only with general contacts */
-    CuArray<CuArm> arm;              /* [general] */
+    CuArray<CuArm> arm;              /* [general]: arms over the lengths of their bodies */
     CuArray<double> coupling;        /* [general] */
-    CuArray<double> bias, mu, compliance, gamma;
-    CuArray<CuPair> diagonal;
+    CuArray<double> bias;            /* [blocks] */
+    CuArray<double> mu;              /* [blocks]; only with friction */
+    CuArray<double> compliance;      /* [blocks]; only if some block has it */
+    CuArray<double> gamma;           /* [rows * blocks]: impulses, initial and then solved */
+    CuArray<CuPair> diagonal;        /* [blocks] */
     /* only with joints or with friction other than ccp on the disc */
     CuArray<TalusBlockModel> model;
     /* estimate: only with law fixed; unshifted: only with law coulomb */
@@ -126,7 +131,7 @@ struct CuJoints {
     CuArray<int32_t> start, incidence;
     CuArray<uint32_t> ends_before; /* work space (IncidenceMerge in joints.cu) */
     CuArray<double> impulse;       /* [3 blocks]: impulses of joints, staged for the download */
-    CuArray<CuRecord> record;      /* records of bodies, staged for the download */
+    CuArray<CuRecord> record;      /* [bodies asked for]: records, staged for the download */
 };
 
 struct TalusEngine {
@@ -136,22 +141,22 @@ struct TalusEngine {
     CuBodies bodies;
     const uint64_t *id; /* ids by slot, in host memory, for messages */
     CuList list[2];
-    int current; /* index of the last detection's list */
+    int current; /* index in `list` of the last detection's or upload's list; the other is work space */
     const TalusVec3
-        *detection_velocity; /* [slots]: velocities that detection used: one of the next two */
+        *detection_velocity; /* [slots]: free_velocity or solved_velocity, which detection used */
     CuArray<TalusVec3> free_velocity;   /* [slots]: v + h g + h f/m if free, v if driven, else 0 */
-    CuArray<TalusVec3> solved_velocity; /* [slots]: solved velocities, for redetection */
-    CuArray<uint8_t> dropped;           /* [slots]: argument of put_bodies */
+    CuArray<TalusVec3> solved_velocity; /* [slots]: solved v if free, v if driven, else 0 */
+    CuArray<uint8_t> dropped;           /* [slots]: argument `dropped` of put_bodies, if given */
     TalusFilter filter;                 /* device pointers; group NULL: all pairs collide */
     CuArray<uint8_t> group;             /* filter.group */
     CuArray<uint32_t> filter_pairs;     /* filter.meets, then filter.excluded */
-    CuArray<int32_t> subset;            /* slots whose states are uploaded or downloaded */
-    CuArray<TalusMotion> motion;        /* states of these slots */
-    CuArray<double> probe_sums; /* sums of probes, if they do not fit into the totals (probe.cu) */
-    bool probes_downloaded;     /* integrate.cu has filled downloaded_probes */
-    double downloaded_probes[CU_PROBE_TOTALS];
-    struct CuGrid *grid;     /* memory of detection (detect.h) */
-    struct CuBackup *backup; /* the snapshot (engine.cu) */
+    CuArray<int32_t> subset;     /* slots whose states or records are uploaded or downloaded */
+    CuArray<TalusMotion> motion; /* states of these slots */
+    CuArray<double> probe_sums;  /* sums of probes, if they do not fit into the totals (probe.cu) */
+    bool probes_downloaded; /* integrate.cu has filled downloaded_probes since the last request */
+    double downloaded_probes[CU_PROBE_TOTALS]; /* host copy of the probes' totals */
+    struct CuGrid *grid;                       /* memory of detection (detect.h) */
+    struct CuBackup *backup;                   /* the snapshot (engine.cu) */
     CuStep step;
     CuJoints joints;
 };
@@ -162,7 +167,8 @@ static inline CuList *cu_current_list(TalusEngine *e)
     return &e->list[e->current];
 }
 
-/* Uploads `count` elements of the host's array `from` to `to`, which grows if needed; `what` names it in messages. */
+/* Uploads `count` elements of the host's array `from` to the start of `to`, which grows if needed, and waits for the
+ * copy. Fails only for lack of memory; cu_check reports a failed copy. `what` names the array in messages. */
 template <class T>
 static inline TalusStatus cu_upload(TalusEngine *e, CuArray<T> *to, const T *from, int64_t count,
                                     const char *what)
@@ -172,9 +178,9 @@ static inline TalusStatus cu_upload(TalusEngine *e, CuArray<T> *to, const T *fro
     return TALUS_OK;
 }
 
-/* detect.cu: makes a new contact list with the velocities e->detection_velocity and makes it the current list. Call it
- * directly after cu_write_detection_velocities, whose totals it reads. Fails as the operation `detect`
- * (engine/operations.h). */
+/* detect.cu: makes a new contact list with the velocities e->detection_velocity, transfers the impulses of the current
+ * list to it and makes it the current list. Call it directly after cu_write_detection_velocities, whose totals it
+ * reads. Fails as the operation `detect` (engine/operations.h). */
 TalusStatus cu_detect_contacts(TalusEngine *e, const TalusDetectOptions *options);
 /* Frees the memory of detection, e->grid. */
 void cu_detection_clear(TalusEngine *e);
@@ -185,24 +191,27 @@ TalusStatus cu_put_shapes(TalusEngine *e, const TalusTables *tables);
 /* joints.cu, in the order of a build. */
 /* Returns the number of joint blocks in the problem. */
 int cu_joint_block_count(const TalusEngine *e);
-/* Sets op->joints. If there are joints, replaces pair, frame, incidence_start and incidence of the operator, whose sizes
- * are set, by copies with space for joints in pair and frame and with the joints' entries in incidence. */
+/* Sets op->joints, the number of free joint blocks. If there are joint blocks, replaces pair, frame, incidence_start
+ * and incidence of the operator, whose sizes are set, by copies: pair and frame with space for joints, incidence with
+ * the joints' entries. */
 TalusStatus cu_joints_extend_operator(TalusEngine *e);
 /* Writes the blocks of joints to the operator, with zero impulses. */
 void cu_joints_fill_blocks(TalusEngine *e);
-/* Adds the changes by torque motors to the bodies' records and writes the initial impulses of joints. Call it after
- * cu_add_attraction, which takes the impulses of joints to be 0. */
+/* Adds the velocity changes by torque motors to the bodies' records and writes the initial impulses of joints to gamma.
+ * Call it after cu_add_attraction, which needs the impulses of joints in gamma to be 0. */
 void cu_joints_add_motors_and_impulses(TalusEngine *e);
 /* Frees the memory of e->joints. */
 void cu_joints_clear(TalusEngine *e);
 
-/* build.cu: writes, by slot, the free velocities or, if `again`, the solved ones, and makes them e->detection_velocity.
- * Also writes totals 0 and 1 of the context, over free bodies: minus the lowest slot whose state is not finite
- * (-infinity: none), and minus the smallest size (-infinity: no body is free). */
+/* build.cu: writes, by slot, the free velocities or, if `again`, the solved ones, and makes them e->detection_velocity;
+ * driven bodies have their own velocity, other bodies that are not free 0. Also writes totals 0 and 1 of the context,
+ * over free bodies: minus the lowest slot with a bad state (talus_state_fault; -infinity: none), and minus the smallest
+ * size (-infinity: no body is free). */
 TalusStatus cu_write_detection_velocities(TalusEngine *e, double h, TalusVec3 gravity, bool again);
 /* Frees the memory of e->step. */
 void cu_step_clear(TalusEngine *e);
-/* material.cu: returns the records with solved velocities, [problem_bodies], in the operator's scratch. */
+/* material.cu: returns the records with solved velocities, [problem_bodies], in the operator's scratch; valid from the
+ * operation compute_velocities until another operation uses the scratch. */
 const CuRecord *cu_solved_records(const TalusEngine *e);
 
 /* True if the slot holds a driven body: one with a problem index and a velocity that impulses do not change. */
@@ -218,7 +227,7 @@ static __device__ inline double cu_body_length(const CuBodies &b, int64_t slot)
     return radius > 0.0 ? radius : 1.0;
 }
 
-/* Returns the slot of the body with a rank, its place in the order of ids. Sums over bodies run in this order. */
+/* Returns the slot of the body with this rank, its index in the order of ids. Sums over bodies run in that order. */
 static __device__ inline int64_t cu_slot_at_rank(const CuBodies &b, int64_t rank)
 {
     return b.ranked ? (int64_t)b.at_rank[rank] : rank;

@@ -13,8 +13,8 @@ static size_t padded_size(size_t bytes)
     return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
 }
 
-/* Uploads the arrays of all shapes as one block, and the shapes with pointers into that block. shape[tables->shapes] and
- * block[bytes] are host memory in which the copies are made. */
+/* Uploads the arrays of all shapes as one block, and the shapes with pointers into that block. shape[tables->shapes]
+ * and block[bytes] are host memory in which the copies are made. */
 static TalusStatus upload_shapes(TalusEngine *e, const TalusTables *tables, TalusShape *shape,
                                  unsigned char *block, size_t bytes)
 {
@@ -69,7 +69,7 @@ TalusStatus cu_put_shapes(TalusEngine *e, const TalusTables *tables)
 
 TalusStatus cu_engine_put_filter(TalusEngine *e, const TalusFilter *filter, int slots)
 {
-    enum { GROUPS = 32 };
+    enum { GROUPS = 32 }; /* length of TalusFilter.meets */
     e->filter = {};
     if (!filter)
         return TALUS_OK;

@@ -18,15 +18,15 @@
 
 #include <float.h>
 
-/* Threads that draw the sample: one per sampled body, because one thread that loads several bodies waits for memory each
- * time; fewer if emulated. */
+/* Threads that draw the sample: one per sampled body, because one thread that loads several bodies waits for memory
+ * each time; fewer if emulated. */
 #ifdef TALUS_EMULATED
 enum { SAMPLE_THREADS = THREADS };
 #else
 enum { SAMPLE_THREADS = TALUS_GRID_SAMPLE };
 #endif
 
-/* PER_THREAD: largest number of bodies that a thread samples. ENOUGH: smallest number of bodies of a random sample. */
+/* PER_THREAD: largest number of bodies that a thread samples. ENOUGH: smallest size of a random sample. */
 enum { PER_THREAD = TALUS_GRID_SAMPLE / SAMPLE_THREADS, ENOUGH = 16 };
 
 /* ---- sample ---- */
@@ -56,14 +56,14 @@ static __device__ bool can_be_sampled(const TalusBodyView &v, int64_t i)
     return fabs(x.x) + fabs(x.y) + fabs(x.z) + fabs(u.x) + fabs(u.y) + fabs(u.z) < INFINITY;
 }
 
-/* Returns the slot of the body with a rank, its place in the order of ids. */
+/* Returns the slot of the body with this rank, its index in the order of ids. */
 static __device__ uint32_t slot_at_rank(const CuDetect &d, int64_t rank)
 {
     return d.bodies.at_rank ? d.bodies.at_rank[rank] : (uint32_t)rank;
 }
 
-/* Returns the k-th number of a pseudorandom sequence of ranks, which depends on the number of slots alone. Ranks at regular
- * intervals could all be of one column of bodies that were created in rows. */
+/* Returns the k-th number of a pseudorandom sequence of ranks, which depends on the number of slots alone. Ranks at
+ * regular intervals could all be of one column of bodies that were created in rows. */
 static __device__ int64_t random_rank(uint32_t k, int64_t slots)
 {
     uint64_t x = (k + 1) * UINT64_C(0x9e3779b97f4a7c15);
@@ -72,8 +72,9 @@ static __device__ int64_t random_rank(uint32_t k, int64_t slots)
     return (int64_t)((x >> 32) * (uint64_t)slots >> 32);
 }
 
-/* Writes the slots of this thread's part of the sample, at most PER_THREAD free bodies, and returns their number. If fewer
- * than ENOUGH bodies at all random ranks are free, samples the free bodies with the lowest ids instead. */
+/* Writes the slots of this thread's part of the sample, at most PER_THREAD, and returns their number. The sample: all
+ * bodies that can be sampled, or those at TALUS_GRID_SAMPLE random ranks if there are more slots than that; if these
+ * are fewer than ENOUGH, those with the lowest ids. All threads of the block call it. */
 static __device__ int draw_sample(const CuDetect &d, uint32_t sample[PER_THREAD])
 {
     int own_count = 0;
@@ -98,8 +99,8 @@ static __device__ int draw_sample(const CuDetect &d, uint32_t sample[PER_THREAD]
     return own_count;
 }
 
-/* Returns the edge_factor of least cost (talus_edge_factor_cost). histogram: number of sampled fat radii by mantissa, in
- * TALUS_EDGE_FACTORS equal classes. All threads of the block call it. */
+/* Returns the edge_factor of least cost (talus_edge_factor_cost). histogram: number of sampled fat radii by mantissa,
+ * in TALUS_EDGE_FACTORS equal classes. All threads of the block call it. */
 static __device__ double choose_edge_factor(const int *histogram)
 {
     __shared__ double cost[TALUS_EDGE_FACTORS];
@@ -112,8 +113,8 @@ static __device__ double choose_edge_factor(const int *histogram)
     return talus_edge_factor(best);
 }
 
-/* Sets unit, edge_factor and large_radius of the grid from the fat radii of the sample. own_count: bodies sampled by this
- * thread; sampled: by all threads. All threads of the block call it. */
+/* Sets unit, edge_factor and large_radius of the grid from the fat radii of the sample. own_count: bodies sampled by
+ * this thread; sampled: by all threads. All threads of the block call it. */
 static __device__ void choose_sizes(const CuDetect &d, const uint32_t *sample, int own_count,
                                     int sampled, TalusVec3 drift)
 {
@@ -146,9 +147,9 @@ static __device__ void choose_sizes(const CuDetect &d, const uint32_t *sample, i
     d.grid->large_radius = (float)(large / d.grid->unit);
 }
 
-/* Sets the box of the grid, low and high: along each axis mean position -+ four mean absolute deviations, clipped to the
- * range of the sample. The box contains all of a uniform bed, and little more if a few bodies are far from the bed.
- * sum[0..2]: sums of the sampled positions. */
+/* Sets the box of the grid, low and high: along each axis mean position -+ four mean absolute deviations, clipped to
+ * the range of the sample. The box contains all of a uniform bed, and little more if a few bodies are far from the bed.
+ * sum[0..2]: sums of the sampled positions. All threads of the block call it. */
 static __device__ void choose_box(const CuDetect &d, const uint32_t *sample, int own_count,
                                   int sampled, const double *sum)
 {
@@ -176,8 +177,8 @@ static __device__ void choose_box(const CuDetect &d, const uint32_t *sample, int
 }
 
 /* Chooses drift, unit, edge_factor, large_radius and box of the grid from a sample of the free bodies, and initialises
- * grid->found; one block of threads. `seen`: totals 0 and 1 of cu_write_detection_velocities; if total 0 names a body of
- * bad state, grid->sampled is 0. */
+ * grid->found; one block of threads. `seen`: totals 0 and 1 of cu_write_detection_velocities; if total 0 names a body
+ * of bad state, grid->sampled is 0. */
 static __global__ void __launch_bounds__(SAMPLE_THREADS) choose_grid(CuDetect d, const double *seen)
 {
     uint32_t sample[PER_THREAD];
@@ -207,11 +208,11 @@ static __global__ void __launch_bounds__(SAMPLE_THREADS) choose_grid(CuDetect d,
     choose_box(d, sample, own_count, sampled > 0 ? sampled : 1, sum);
 }
 
-/* ---- measure_body ---- */
+/* ---- fat radii ---- */
 
-/* Returns CuDetect.fat of slot i: the fat radius (radius plus margin) in grid->unit, negated unless the body is a free
- * sphere; 0 for an empty slot, a wall by shape, a bad body, or if no body is free. Also adds walls to wall_slot or
- * large_wall, and records bad bodies in grid->found. */
+/* Returns CuDetect.fat of slot i: the fat radius in grid->unit, negated unless the body is a free sphere; 0 for an
+ * empty slot, a wall by shape, a body with numbers that are not finite, a sphere of size != radius, or if the sample is
+ * empty. Also adds walls to wall_slot or large_wall, and records bad bodies in grid->found. */
 static __device__ float measure_body(const CuDetect &d, uint32_t i)
 {
     const TalusBodyView *v = &d.bodies;
@@ -245,7 +246,8 @@ static __device__ float measure_body(const CuDetect &d, uint32_t i)
     return 0.0f;
 }
 
-/* Fills d.fat and counts the bodies of each size class. again: second measurement, only if grid->again. */
+/* Fills d.fat and counts the bodies of each size class, large walls included. again: second measurement, which does
+ * nothing unless grid->again. */
 static __global__ void measure_bodies(CuDetect d, bool again)
 {
     __shared__ uint32_t count[CU_CLASSES];
@@ -267,10 +269,11 @@ static __global__ void measure_bodies(CuDetect d, bool again)
             atomicAdd(&d.grid->class_count[k], count[k]);
 }
 
-/* ---- lay out ---- */
+/* ---- walls ---- */
 
 /* Writes d.wall in the order of ids: walls by shape and large walls. Large walls are removed from the size classes; if
- * they are more than TALUS_LARGE_WALLS they stay in the grid, and grid->large_radius becomes infinite. */
+ * they are more than TALUS_LARGE_WALLS they stay in the grid, and grid->large_radius becomes infinite. All threads of
+ * one block call it. */
 static __device__ void lay_out_walls(const CuDetect &d)
 {
     CuGridLayout *grid = d.grid;
@@ -317,9 +320,9 @@ static __device__ void restart_without_drift(CuGridLayout *grid)
         grid->class_count[k] = 0;
 }
 
-/* Writes found.fit: the limit of fat radii below which bodies meet nearest images only (collide/fit.h). The drift widens
- * the margins of bodies that move otherwise; if one exceeds the limit, requests a measurement without drift. again: after
- * that measurement. */
+/* Writes found.fit: the limit of fat radii below which bodies meet nearest images only (collide/fit.h). The drift
+ * widens the margins of bodies that move otherwise; if one exceeds the limit, requests a measurement without drift.
+ * again: after that measurement. */
 static __global__ void find_radius_limit(CuDetect d, bool again, CuPartials partials)
 {
     CuGridLayout *grid = d.grid;
@@ -344,8 +347,9 @@ static __global__ void find_radius_limit(CuDetect d, bool again, CuPartials part
         restart_without_drift(grid);
 }
 
-/* Reduces fat radii above the limit of find_radius_limit to that limit, except those of large walls, and moves the bodies
- * to their new size classes. Counts in found.fit.clipped the bodies that may miss a contact because of the reduction. */
+/* Reduces fat radii above the limit of find_radius_limit to that limit, except those of large walls, and moves the
+ * bodies to their new size classes. Counts in found.fit.clipped the bodies that may miss a contact because of the
+ * reduction. */
 static __global__ void clip_fat_radii(CuDetect d)
 {
     CuGridLayout *grid = d.grid;
@@ -381,8 +385,8 @@ static TalusStatus fit_into_period(const CuDetect *d, unsigned blocks)
 /* ---- levels ---- */
 
 /* Gives a level to each size class that has bodies, from the largest class, `most`, down to `least`. Classes beyond the
- * first TALUS_MAX_LEVELS share the last level, whose cells are larger than their bodies need. Also counts found.members.
- * count: bodies of each class. */
+ * first TALUS_MAX_LEVELS share the last level, whose cells are larger than their bodies need. Also counts
+ * found.members. count: bodies of each class. */
 static __device__ void assign_levels(CuGridLayout *grid, const uint32_t *count, int most, int least)
 {
     int levels = 0;
@@ -404,8 +408,8 @@ static __device__ void assign_levels(CuGridLayout *grid, const uint32_t *count, 
     grid->found.members = members;
 }
 
-/* Returns the problem index of wall w, if driven: number of the grid's bodies plus number of driven walls before w. With w
- * the number of all walls this is the number of problem bodies. */
+/* Returns the problem index of wall w, if driven: number of the grid's bodies plus number of driven walls before w.
+ * With w the number of all walls this is the number of problem bodies. */
 static __device__ uint32_t driven_wall_index(const CuDetect &d, int w)
 {
     uint32_t problem_index = d.grid->found.members;
@@ -464,8 +468,8 @@ static __device__ uint32_t cell_of_position(const TalusLevel *level, TalusVec3 x
     return level->first + (uint32_t)((cz * level->cells[1] + cy) * level->cells[0] + cx);
 }
 
-/* Writes the cell of each grid body and its number in the cell, and counts the bodies of each cell in cell_start. Bodies
- * that are not in the grid get cell CU_NONE and problem index -1. */
+/* Writes the cell of each grid body and its number in the cell, and counts the bodies of each cell in cell_start.
+ * Bodies that are not in the grid get cell CU_NONE and problem index -1. */
 static __global__ void enter_cells(CuDetect d)
 {
     int64_t i = item_index();
@@ -511,7 +515,7 @@ static __global__ void number_grid_bodies(CuDetect d)
     d.ball_fat[problem_index] = d.fat[i];
 }
 
-/* Gives problem indices to driven walls, after the grid's bodies. */
+/* Gives problem indices to driven walls, after the grid's bodies; one block. */
 static __global__ void number_driven_walls(CuDetect d)
 {
     for (int w = (int)item_index(); w < d.grid->walls; w += (int)blockDim.x) {

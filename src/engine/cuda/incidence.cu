@@ -4,17 +4,17 @@
  *     count_first_ends     number of contacts of run 1 (two free spheres) that the search from each body has found
  *     count_other_ends     adds the number of all other ends of each body
  *     cu_scan              incidence_start
- *     scatter_incidences   writes all incidences to the range of their body, in any order
+ *     scatter_incidences   writes all incidences to the ranges of their bodies, in any order
  *     sort_incidences      sorts the incidences of each body: an incidence has as many before it as are smaller
  *
  * Sorting compares each incidence with all incidences of its body. */
 #include "backend/cuda/device/primitives.h"
 #include "engine/cuda/detect.h"
 
-/* Kernel argument. */
+/* Kernel argument: the list, and work space. */
 struct Incidences {
-    int2 *pair;
-    const uint32_t *slot_b;
+    int2 *pair;              /* of the list */
+    const uint32_t *slot_b;  /* of the list */
     const uint8_t *mobility; /* by slot */
     int spheres, compact, contacts,
         problem_bodies; /* numbers; spheres: of run 1, compact: of runs 1 and 2 */
@@ -24,9 +24,10 @@ struct Incidences {
         end_count; /* [problem_bodies + 1]: incidences of each body; scatter_incidences counts down */
     int32_t *start;     /* incidence_start */
     uint32_t *unsorted; /* incidences by body, in any order */
-    int32_t *incidence;
+    int32_t *incidence; /* of the list: the result */
 };
 
+/* Return the lower and the higher problem index of a pair of two bodies that both have one. */
 static __device__ inline int32_t lower_index(int2 pair)
 {
     return pair.x < pair.y ? pair.x : pair.y;
@@ -37,16 +38,16 @@ static __device__ inline int32_t higher_index(int2 pair)
     return pair.x < pair.y ? pair.y : pair.x;
 }
 
-/* Returns the incidence 2 * record + side of contact i at its side 0 (a) or 1 (b). A general contact has two records, one
- * for each side, any other contact one. */
+/* Returns the incidence 2 * record + side of contact i at its side 0 (a) or 1 (b). A general contact has two records,
+ * one for each side, any other contact one. */
 static __device__ inline uint32_t incidence_of(const Incidences &t, int64_t i, int side)
 {
     int64_t record = i < t.compact ? i : i + (i - t.compact) + side;
     return (uint32_t)(2 * record + side);
 }
 
-/* True if impulses move body b of contact i, so that b gets an incidence. In run 1 b is free; in other runs b may also be
- * fixed, driven or asleep. */
+/* True if impulses move body b of contact i, so that b gets an incidence. In run 1 b is free; in other runs b may also
+ * be fixed, driven or asleep. */
 static __device__ inline bool impulses_move_b(const Incidences &t, int64_t i, int2 pair)
 {
     return i < t.spheres || (pair.y >= 0 && t.mobility[t.slot_b[i]] == TALUS_MOBILITY_FREE);
@@ -60,8 +61,8 @@ static __global__ void count_first_ends(Incidences t)
         t.end_count[p] = p < t.problem_bodies ? t.first[p + 1] - t.first[p] : 0;
 }
 
-/* Adds to end_count the ends that count_first_ends has not counted: in run 1 the end at the body of higher problem index,
- * in other runs both. */
+/* Adds to end_count the ends that count_first_ends has not counted: in run 1 the end at the body of higher problem
+ * index, in other runs that at a and, if impulses move b, that at b. */
 static __global__ void count_other_ends(Incidences t)
 {
     int64_t i = item_index();
@@ -77,8 +78,8 @@ static __global__ void count_other_ends(Incidences t)
         atomicAdd(&t.end_count[pair.y], 1u);
 }
 
-/* Stores an incidence at the last free index of a body's range in `unsorted`, and counts end_count down. The first indices
- * of the range are for contacts of run 1 that the search from this body found (scatter_incidences). */
+/* Stores an incidence at the last free index of a body's range in `unsorted`, and counts end_count down. The first
+ * indices of the range are for contacts of run 1 that the search from this body found (scatter_incidences). */
 static __device__ inline void store_unsorted(const Incidences &t, int32_t problem_index,
                                              uint32_t incidence)
 {
@@ -86,7 +87,8 @@ static __device__ inline void store_unsorted(const Incidences &t, int32_t proble
     t.unsorted[(uint32_t)t.start[problem_index] + left - 1] = incidence;
 }
 
-/* Writes both incidences of each contact to `unsorted`, in the ranges of their bodies. */
+/* Writes the incidences of each contact to `unsorted`, in the ranges of their bodies: two, or one if impulses do not
+ * move b. */
 static __global__ void scatter_incidences(Incidences t)
 {
     int64_t i = item_index();

@@ -1,9 +1,9 @@
-/* engine/cuda/integrate.cu - after a solve: solved velocities, how much they have changed, the energy ledger, and the state
- * at the end of the step. The counterpart of engine/cpu/integrate.c and ledger.c, with the formulas of engine/body.h and
- * contact_terms.h.
+/* engine/cuda/integrate.cu - after a solve: solved velocities, how much they have changed, the energy ledger, and the
+ * state at the end of the step. The counterpart of engine/cpu/integrate.c and ledger.c, with the formulas of
+ * engine/body.h and contact_terms.h.
  *
- * Bodies and contacts change only if every solved velocity leads to a finite state. Later kernels read the result of this
- * check on the device, so that the host waits once, for the sums of all kernels. */
+ * Bodies and contacts change only if every solved velocity leads to a finite state. Later kernels read the result of
+ * this check on the device, so that the host waits once, for the sums of all kernels. */
 #include "backend/cuda/device/reduce.h"
 #include "backend/cuda/ops/operator.h"
 #include "engine/cuda/material.h"
@@ -16,7 +16,8 @@ extern "C" {
 
 /* ---- velocity changes ---- */
 
-/* Counts the free bodies whose solved velocity differs from the one that detection used by more than sqrt(limit2). */
+/* Total 0: number of free bodies whose solved velocity differs from seen[slot], the velocity that detection used, by
+ * more than sqrt(limit2). */
 static __global__ void count_velocity_changes(CuPartials partials, double *totals, CuBodies b,
                                               const TalusVec3 *seen, const CuRecord *solved,
                                               const int32_t *problem_index, double limit2)
@@ -33,7 +34,8 @@ static __global__ void count_velocity_changes(CuPartials partials, double *total
     write_totals<1, 0>(partials, totals, v);
 }
 
-/* Finds the largest ratio, over contacts with relative compliance, of the overlap after the step to its limit. */
+/* Total 0: largest ratio, over contacts with relative compliance, of the overlap after the step to its limit; 0:
+ * none. */
 static __global__ void find_largest_strain(CuPartials partials, double *totals, CuLawInputs f,
                                            TalusOperator op, const double *gamma)
 {
@@ -74,9 +76,9 @@ TalusStatus cu_engine_compute_velocities(TalusEngine *e, double limit, bool *cha
 
 /* Indices in the context's totals at which the kernels below leave their sums. */
 enum {
-    FAULTS,
-    GRAVITY_WORK,
-    CONTACT_WORKS,
+    FAULTS,        /* number of free bodies whose next state would not be finite */
+    GRAVITY_WORK,  /* of gravity and applied forces on free bodies */
+    CONTACT_WORKS, /* TALUS_WORK_SUMS numbers */
     OVERLAP = CONTACT_WORKS +
               TALUS_WORK_SUMS, /* of loaded contacts, overlap over size: sum, then maximum */
     MOTION_SUMS = OVERLAP + 2,
@@ -92,15 +94,15 @@ static_assert((int)TOTALS <= (int)CU_PROBES && CU_PROBES + CU_PROBE_TOTALS < CU_
 /* Kernel argument: problem and result of a solved step. */
 struct SolvedStep : CuLawInputs {
     TalusOperator op;
-    const CuRecord *solved;
-    const double *gamma;
+    const CuRecord *solved; /* cu_solved_records */
+    const double *gamma;    /* solved impulses */
     double h;
     TalusVec3 gravity;
 };
 
-/* For each free body: counts in FAULTS those whose solved velocity leads to no finite state; sums in GRAVITY_WORK the work
- * of gravity and applied forces, m (v_f^2 - v^2)/2; overwrites the free velocity in the body's record by its mean with the
- * solved one, which finish_contacts needs. */
+/* For each free body: counts in FAULTS those whose solved velocity leads to no finite state; sums in GRAVITY_WORK the
+ * work of gravity and applied forces, m (v_f^2 - v^2)/2; overwrites the free velocity in the body's record by its mean
+ * with the solved one, which finish_contacts needs. */
 static __global__ void check_and_average_velocities(CuPartials partials, double *totals,
                                                     SolvedStep m)
 {
@@ -124,8 +126,8 @@ static __global__ void check_and_average_velocities(CuPartials partials, double 
     write_totals<2, 0>(partials, totals + FAULTS, v);
 }
 
-/* Returns the offset by which the problem undoes the overlap of contact i; 0 without overlap. That is the contact's bias,
- * unless its law has restitution. rebounds: some law has restitution. */
+/* Returns the offset by which the problem undoes the overlap of contact i; 0 without overlap. That is the contact's
+ * bias, unless its law has restitution. rebounds: some law has restitution. */
 static __device__ inline double recovery_offset(const SolvedStep &m, int64_t i, bool rebounds)
 {
     double gap = m.list.gap[i];
@@ -138,8 +140,8 @@ static __device__ inline double recovery_offset(const SolvedStep &m, int64_t i, 
                               cu_contact_size(m, i));
 }
 
-/* If contact i is elastic, adds its elastic energies to v. Returns the (negative) offset that undoes its overlap, without
- * the part that is elastic. */
+/* If contact i is elastic, adds its elastic energies to v. Returns the (negative) offset that undoes its overlap,
+ * without the part that is elastic. */
 static __device__ inline double add_elastic_energies(const SolvedStep &m, int64_t i, bool rebounds,
                                                      double *v)
 {
@@ -165,8 +167,8 @@ static __device__ inline void add_overlap(const SolvedStep &m, int64_t i, uint32
     v[1] = larger(v[1], depth);
 }
 
-/* Adds the histogram of a block of threads to the context's counts, which are 0 before the kernel. All threads of the block
- * call it. */
+/* Adds the histogram of a block of threads to the context's counts, which are 0 before the kernel. All threads of the
+ * block call it. */
 static __device__ inline void add_block_counts(const uint32_t *count, uint32_t *counts)
 {
     __syncthreads();
@@ -175,8 +177,8 @@ static __device__ inline void add_block_counts(const uint32_t *count, uint32_t *
             atomicAdd(&counts[k], count[k]);
 }
 
-/* Unless some body is counted in FAULTS: sums the works of the contacts, stores their impulses in the list and counts the
- * overlaps of loaded contacts. LAWS: some law has restitution or cohesion. */
+/* Unless some body is counted in FAULTS: sums the works of the contacts, stores their impulses in the list, and counts
+ * and sums the overlaps of loaded contacts. LAWS: some law has restitution or cohesion. */
 template <bool LAWS>
 static __global__ void finish_contacts(CuPartials partials, double *totals, SolvedStep m,
                                        uint32_t *counts)
@@ -201,7 +203,8 @@ static __global__ void finish_contacts(CuPartials partials, double *totals, Solv
 
 /* ---- driven bodies and applied forces ---- */
 
-/* Returns the work that b, if driven, does on a at contact i, which is minus the work on b; 0 if b is not driven. */
+/* Returns the work that b, if driven, does on a at contact i, J: minus the work of the contact on b. 0 if b is not
+ * driven. */
 static __device__ double driven_work(const SolvedStep &m, int64_t i)
 {
     int2 pair = m.list.pair[i];
@@ -283,8 +286,8 @@ static __global__ void move_bodies(CuPartials partials, double *totals, SolvedSt
     write_totals<TALUS_BODY_SUMS, 0>(partials, totals + MOTION_SUMS, v);
 }
 
-/* Finds a free body whose speed (talus_record_speed) is not below 1e150. Total 0: minus the lowest such slot; -infinity if
- * there is none. */
+/* Finds a free body whose speed (talus_record_speed) is not below 1e150. Total 0: minus the lowest such slot; -infinity
+ * if there is none. */
 static __global__ void find_fast_body(CuPartials partials, double *totals, SolvedStep m)
 {
     double v[1] = {-HUGE_VAL};
@@ -297,7 +300,7 @@ static __global__ void find_fast_body(CuPartials partials, double *totals, Solve
     write_totals<0, 1>(partials, totals, v);
 }
 
-/* Fails with a message that names a body with too large a speed, if there is one. */
+/* Fails, with a message that names a body with too large a speed if there is one. */
 static TalusStatus report_fault(TalusEngine *e, const SolvedStep &m, long long step)
 {
     double slot;

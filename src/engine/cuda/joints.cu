@@ -2,9 +2,9 @@
  *
  * The host makes the blocks (world/joint/joint_transfer.c): they are few and need the poses of few bodies.
  * cu_engine_put_joints uploads them; in a build cu_joints_extend_operator, cu_joints_fill_blocks and
- * cu_joints_add_motors_and_impulses enter them into the problem; cu_engine_get_joint_results downloads the impulses. Pairs
- * and frames are copies of the list's, with those of the joints appended. The entries of a body in `incidence` are those
- * of its contacts, then those of its joints. In worlds without joints no kernel of this file runs. */
+ * cu_joints_add_motors_and_impulses enter them into the problem; cu_engine_get_joint_results downloads the impulses.
+ * Pairs and frames are copies of the list's, with those of the joints appended. The entries of a body in `incidence`
+ * are those of its contacts, then those of its joints. In worlds without joints no kernel of this file runs. */
 #include "backend/cuda/device/primitives.h"
 #include "backend/cuda/ops/operator.h"
 #include "engine/cuda/material.h"
@@ -35,24 +35,26 @@ TalusStatus cu_engine_put_joints(TalusEngine *e, const TalusEngineJoints *from)
 /* Kernel argument: incidence of contacts alone, and incidence of contacts and joints, made from it. */
 struct IncidenceMerge {
     CuBodies b;
-    const int32_t *problem_index;
+    const int32_t *problem_index; /* by slot */
     const TalusEngineJoint *block;
-    int blocks, problem_bodies;
-    int contacts, compact; /* number of contacts; of the first two runs */
+    int blocks, problem_bodies; /* numbers of joint blocks and of problem bodies */
+    int contacts, compact;      /* number of contacts; of the first two runs */
     const int32_t *contact_start,
-        *contact_incidence; /* incidence_start and incidence of contacts alone */
-    int32_t *start, *incidence;
+        *contact_incidence;     /* incidence_start and incidence of contacts alone */
+    int32_t *start, *incidence; /* incidence_start and incidence of contacts and joints */
     uint32_t *ends_before; /* [problem_bodies + 1]: number of joint ends at all bodies before */
 };
 
-/* Returns the problem index of the body at joint end t = 2 k + side, of block k; -1 if impulses do not move that body. */
+/* Returns the problem index of the body at joint end t = 2 k + side, of block k; -1 if impulses do not move that
+ * body. */
 static __device__ inline int32_t index_of_end(const IncidenceMerge &m, int64_t t)
 {
     int32_t slot = m.block[t / 2].slot[t % 2];
     return slot >= 0 && cu_is_free(m.b.shape, m.b.mobility, slot) ? m.problem_index[slot] : -1;
 }
 
-/* ends_before[p] = number of joint ends at body p; a prefix sum then turns it into the number at all bodies before p. */
+/* ends_before[p] = number of joint ends at body p; a prefix sum then turns it into the number at all bodies before
+ * p. */
 static __global__ void count_joint_ends(IncidenceMerge m)
 {
     int64_t t = item_index();
@@ -61,8 +63,8 @@ static __global__ void count_joint_ends(IncidenceMerge m)
         atomicAdd(&m.ends_before[problem_index], 1u);
 }
 
-/* Writes `start`, and copies the entries of each body's contacts to the body's new range, which has space for the entries of
- * its joints behind them. */
+/* Writes `start`, and copies the entries of each body's contacts to the body's new range, which has space for the
+ * entries of its joints behind them. */
 static __global__ void copy_contact_incidences(IncidenceMerge m)
 {
     int64_t p = item_index();
@@ -148,8 +150,8 @@ struct JointBlocks {
     const TalusMotorChange *motor_change;
     const int32_t *problem_index;
     int first, count, motor_changes; /* first: index in the operator of the first joint block */
-    double soften;
-    double *gamma;
+    double soften; /* TalusBuildOptions.soften, which limits of joints obey as contacts do */
+    double *gamma; /* the problem's impulses */
 };
 
 /* Returns the argument for the current step. */
@@ -248,7 +250,7 @@ static __global__ void gather_joint_impulses(JointBlocks b, double *out)
         out[3 * k + m] = b.gamma[(int64_t)b.op.rows * (b.first + k) + m];
 }
 
-/* out[k] = record in the problem of the body in slot[k]. */
+/* out[k] = record in the problem, op->body, of the body in slot[k]. */
 static __global__ void gather_body_records(JointBlocks b, const int32_t *slot, int count,
                                            CuRecord *out)
 {

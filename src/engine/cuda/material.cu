@@ -1,6 +1,6 @@
-/* engine/cuda/material.cu - what laws beyond the circular cone of ccp add to the problem of a step: rows and friction kinds
- * of the contacts, incidence for moment rows, cohesion. In worlds without such laws no kernel of this file runs, except
- * that contacts are scanned if some laws have friction and others do not. */
+/* engine/cuda/material.cu - what laws beyond the circular cone of ccp add to the problem of a step: rows and friction
+ * kinds of the contacts, incidence for moment rows, cohesion. In worlds without such laws no kernel of this file runs,
+ * except that contacts are scanned if some laws have friction and others do not. */
 #include "backend/cuda/device/reduce.h"
 #include "backend/cuda/ops/operator.h"
 #include "engine/cuda/material.h"
@@ -51,8 +51,8 @@ TalusStatus cu_find_rows_and_kinds(TalusEngine *e, int *rows, uint32_t *kinds)
 
 /* ---- each body's contacts ---- */
 
-/* Renumbers the incidences 2 * record + side: in the list, contacts of runs 1 and 2 have one record and general ones two;
- * in `to`, all contacts have two. */
+/* Renumbers the incidences 2 * record + side: in the list, contacts of runs 1 and 2 have one record and general ones
+ * two; in `to`, all contacts have two. */
 static __global__ void renumber_incidences(CuList list, int32_t *to)
 {
     int64_t k = item_index();
@@ -84,8 +84,8 @@ static __global__ void write_attraction(CuLawInputs s, int rows, double *gamma)
         gamma[rows * i + k] = 0.0;
 }
 
-/* Writes the initial impulses of the contacts: impulse in the list, from which the attractive impulse was subtracted, plus
- * the attractive impulse of this step; normal impulses are at least 0. */
+/* Writes the initial impulses of the contacts: impulse in the list, from which the attractive impulse was subtracted,
+ * plus the attractive impulse of this step; normal impulses are at least 0. */
 static __global__ void write_initial_impulses(CuLawInputs s, int rows, double *gamma)
 {
     int64_t i = item_index();
@@ -103,8 +103,8 @@ const CuRecord *cu_solved_records(const TalusEngine *e)
     return (const CuRecord *)cu_scratch_of(&e->step.op)->velocity.at;
 }
 
-/* v_f <- v_f - M^-1 D (c h e_n), where c h is the attractive impulse of a contact and e_n is 1 on its normal row. Computed
- * as v_f + M^-1 D gamma with gamma = -c h e_n; then gamma gets the initial impulses of the contacts. */
+/* v_f <- v_f - M^-1 D (c h e_n), where c h is the attractive impulse of a contact and e_n is 1 on its normal row.
+ * Computed as v_f + M^-1 D gamma with gamma = -c h e_n; then gamma gets the initial impulses of the contacts. */
 void cu_add_attraction(TalusEngine *e)
 {
     CuStep *s = &e->step;

@@ -17,7 +17,7 @@ struct CuLawInputs {
     TalusBuildOptions options;
 };
 
-/* Returns these data for the current list and the last build's options. */
+/* Returns the kernel argument for the current list and the last build's options. */
 static inline CuLawInputs cu_law_inputs(TalusEngine *e)
 {
     return CuLawInputs{e->bodies, e->tables, *cu_current_list(e), e->step.options};
@@ -32,13 +32,14 @@ static __device__ inline const TalusLaw *cu_law_of_bodies(const CuLawInputs &s, 
                           : &s.tables.law[s.b.material[a] * materials + s.b.material[b]];
 }
 
+/* Returns the law of contact i of the list. */
 static __device__ inline const TalusLaw *cu_contact_law(const CuLawInputs &s, int64_t i)
 {
     return cu_law_of_bodies(s, s.list.slot[s.list.pair[i].x], s.list.slot_b[i]);
 }
 
-/* Returns the smaller size of contact i's bodies; b counts only if it is free or asleep (talus_contact_size). If b has
- * a problem index in the pair, b is free, asleep or driven; else b is fixed, or asleep and a large wall. */
+/* Returns the smaller size of contact i's bodies, m; b counts only if it is free or asleep (talus_contact_size). If b
+ * has a problem index in the pair, b is free, asleep or driven; else b is fixed, or asleep and a large wall. */
 static __device__ inline double cu_contact_size(const CuLawInputs &s, int64_t i)
 {
     int2 pair = s.list.pair[i];
@@ -48,7 +49,7 @@ static __device__ inline double cu_contact_size(const CuLawInputs &s, int64_t i)
     return counts ? fmin(size, s.b.size[b]) : size;
 }
 
-/* Returns the attractive impulse of contact i, N s; 0 without cohesion. */
+/* Returns the attractive impulse of contact i during the step, N s, at least 0; 0 without cohesion. */
 static __device__ inline double cu_attractive_impulse(const CuLawInputs &s, int64_t i)
 {
     if (!s.tables.cohesion)
@@ -68,16 +69,18 @@ static __device__ inline void cu_fill_general_diagonal(const TalusOperator *op, 
 }
 
 /* material.cu: writes the largest number of rows that a contact of the list needs (1 without contacts) and the bits of
- * the contacts' friction kinds (TalusOperator.kinds). Scans the contacts only if the laws differ in these. */
+ * the contacts' friction kinds (TalusOperator.kinds), 0 if no law has a friction model (CuTables.models). Scans the
+ * contacts, and waits for the result, only if the laws differ in these. */
 TalusStatus cu_find_rows_and_kinds(TalusEngine *e, int *rows, uint32_t *kinds);
-/* Writes the list's incidence to `to`, renumbered for a problem whose contacts are all general. */
+/* Writes the current list's incidence to to[2 * contacts], renumbered for a problem whose contacts are all general. */
 void cu_renumber_incidence(TalusEngine *e, int32_t *to);
-/* Changes the free velocities in the records by the attractive impulses of the contacts. Then writes the contacts'
- * initial impulses, to which it adds the attractive impulses; initial normal impulses are at least 0. */
+/* Changes the free velocities in the problem's records by the attractive impulses of the contacts. Then writes the
+ * initial impulses of the contacts to gamma: those of the list plus the attractive ones, normal impulses at least 0.
+ * Overwrites the operator's scratch. */
 void cu_add_attraction(TalusEngine *e);
 
-/* build.cu: fills the records of the problem's bodies, and their inertias if there are general contacts. Free velocities
- * are those after gravity and applied loads, without attraction and motors. */
+/* build.cu: fills the records of the problem's bodies, and their inverse inertias if there are general blocks. Free
+ * velocities are those after gravity and applied loads, without attraction and motors. */
 void cu_fill_body_records(TalusEngine *e);
 
 #endif

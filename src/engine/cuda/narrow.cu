@@ -1,9 +1,9 @@
 /* engine/cuda/narrow.cu - contacts of the candidates: all near pairs that are not two free spheres.
  *
  * One thread finds the contacts of one candidate, with the host's own functions (collide/pair_table.h): first to count
- * them, then, when the index of each candidate's first contact is known, to write them. Candidates with a sphere in closed
- * form have small, fast kernels of their own. All other candidates are grouped by kind, for a kernel that needs some kB of
- * local memory per thread, for the simplices and polygons of GJK, EPA and manifolds. */
+ * them, then, when the index of each candidate's first contact is known, to write them. Candidates with a sphere in
+ * closed form have small, fast kernels of their own. All other candidates are grouped by kind, for a kernel that needs
+ * some kB of local memory per thread, for the simplices and polygons of GJK, EPA and manifolds. */
 #include "backend/cuda/device/primitives.h"
 #include "backend/cuda/device/reduce.h"
 #include "engine/cuda/detect.h"
@@ -13,17 +13,18 @@ extern "C" {
 #include "collide/narrow.h"
 }
 
-/* Receives the contact points of a pair (add_point): counts those within the envelope and, if first >= 0, writes them to
- * the list. */
+/* Receives the contact points of a pair (add_point): counts those within the envelope and, if first >= 0, writes them
+ * to the list. */
 struct CuManifoldSink {
     TalusManifoldRoute route;
-    TalusVec3 va, vb;
-    double envelope_at_rest, h; /* envelope_at_rest: without the closing speed */
-    int count;
-    int64_t first; /* index in the list of the pair's first contact; -1: count only */
-    const CuList *list;
-    int2 pair;
-    uint32_t slot_b;
+    TalusVec3 va, vb;        /* velocities of bodies a and b, m/s */
+    double envelope_at_rest; /* envelope without the closing speed, m */
+    double h;
+    int count;          /* number of contacts so far */
+    int64_t first;      /* index in the list of the pair's first contact; -1: count only */
+    const CuList *list; /* the list that is written; set if first >= 0 */
+    int2 pair;          /* CuList.pair of the contacts; set if first >= 0 */
+    uint32_t slot_b;    /* CuList.slot_b of the contacts; set if first >= 0 */
 };
 
 /* Counts a contact point that is within the envelope at its closing speed; writes it to the list if s->first >= 0. */
@@ -117,8 +118,8 @@ static __device__ inline int candidate_kind(const CuDetect &d, CuCandidate c)
     return talus_shape_has(b, TALUS_TRAIT_FACETS) ? CU_KIND_FACETS : CU_KIND_CONVEX;
 }
 
-/* Adds candidate k to the grouped candidates of its kind, in any order: where its contacts are in the list does not depend
- * on that order. */
+/* Adds candidate k to the grouped candidates of its kind, in any order: where its contacts are in the list does not
+ * depend on that order. */
 static __device__ inline void group_candidate(const CuDetect &d, int candidates, CuCandidate c,
                                               int64_t k)
 {
@@ -139,8 +140,8 @@ static __device__ inline int64_t grouped_candidate(const CuDetect &d, int candid
     return -1;
 }
 
-/* Returns the number of blocks, of 128 threads, of a kernel over the grouped candidates. The host does not know the number
- * of grouped candidates, at most `candidates`; a thread takes several if there are more of them than threads. */
+/* Returns the number of blocks, of 128 threads, of a kernel over the grouped candidates. The host does not know the
+ * number of grouped candidates, at most `candidates`; a thread takes several if there are more of them than threads. */
 static unsigned grouped_blocks(int candidates)
 {
     unsigned blocks = blocks_for(candidates, 128);
@@ -149,8 +150,8 @@ static unsigned grouped_blocks(int candidates)
 
 /* ---- count ---- */
 
-/* Writes the number of contacts of candidate k to count: in the row of its run (fixed: run 2, else run 3), 0 in the other
- * row. Adds the number to total of that run. */
+/* Writes the number of contacts of candidate k to count: in the row of its run (fixed: run 2, else run 3), 0 in the
+ * other row. Adds the number to total of that run. */
 static __device__ inline void store_count(int candidates, int64_t k, int contacts, bool fixed,
                                           uint32_t *count, double total[2])
 {
@@ -160,7 +161,7 @@ static __device__ inline void store_count(int candidates, int64_t k, int contact
 }
 
 /* Counts the contacts of each candidate that has a closed form of spheres; groups all other candidates by kind. Sets
- * sphere_fixed and general of CuFound. */
+ * sphere_fixed and general of CuFound to the numbers counted here. */
 static __global__ void count_or_group(CuDetect d, int candidates, uint32_t *count,
                                       CuPartials partials)
 {
@@ -185,6 +186,7 @@ static __global__ void count_or_group(CuDetect d, int candidates, uint32_t *coun
 
 /* ---- write ---- */
 
+/* Exchanges entries i and j of an array. */
 template <class T> static __device__ inline void exchange_entries(T *array, int64_t i, int64_t j)
 {
     T t = array[i];
@@ -192,7 +194,8 @@ template <class T> static __device__ inline void exchange_entries(T *array, int6
     array[j] = t;
 }
 
-/* Sorts the `count` contacts of a pair, from index `first` of the list on, by feature. */
+/* Sorts the `count` contacts of a pair, from index `first` of the list on, by feature; pair and slot_b are the same for
+ * all. */
 static __device__ void sort_by_feature(const CuList &list, int64_t first, int count)
 {
     int64_t spheres = list.counts.sphere_sphere, compact = spheres + list.counts.sphere_fixed;
@@ -242,8 +245,9 @@ static __global__ void write_sphere_contacts(CuDetect d, int candidates, const u
 
 /* ---- all other pairs ---- */
 
-/* Counts the contacts of the grouped candidates or, if `write`, writes them to the list. One kernel for both, because it
- * takes long to compile. */
+/* Counts the contacts of the grouped candidates, and adds the numbers to CuFound, or, if `write`, writes the contacts
+ * to the list. One kernel for both, because it takes long to compile. Records in CuFound pairs without a contact
+ * function. */
 static __global__ void find_grouped_contacts(CuDetect d, int candidates, uint32_t *count,
                                              CuList list, bool write, CuPartials partials)
 {

@@ -1,12 +1,12 @@
 /* engine/cuda/pairs.cu - the search for near pairs of bodies; one thread searches the partners of one body.
  *
- * A body is tested with bodies of higher problem index: in its own level those of the later half of the cells around it,
- * in coarser levels those of all cells within reach. A free body is also tested with every wall. Pairs of free spheres
- * are decided here, exactly as on the host. All other near pairs with at least one free body become candidates. The
- * search runs twice, to count pairs and to write them. The counting search stores the outcomes of its first 64 tests in a
- * mask, which the writing search reads. Pairs of spheres whose outcome depends on speeds are deferred in the counting
- * search and decided together: at almost every test some thread of a warp has such a pair, for which the others would
- * wait. */
+ * A body is tested with bodies of higher problem index: in its own level those of the later half of the cells around
+ * it, in coarser levels those of all cells within reach. A free body is also tested with every wall. Pairs of free
+ * spheres are decided here, exactly as on the host. All other near pairs with at least one free body become candidates.
+ * The search runs twice, to count pairs and to write them. The counting search stores the outcomes of its first 64
+ * tests in a mask, which the writing search reads. Pairs of spheres whose outcome depends on speeds are deferred in the
+ * counting search and decided together: at almost every test some thread of a warp has such a pair, for which the
+ * others would wait. */
 #include "backend/cuda/device/primitives.h"
 #include "backend/cuda/device/reduce.h"
 #include "engine/cuda/detect.h"
@@ -15,7 +15,8 @@ extern "C" {
 #include "backend/frame.h"
 }
 
-/* Arrays that the writing search fills: for each contact of two free spheres `pair` and `slot_b` as in CuList; candidates. */
+/* Arrays that the writing search fills: for each contact of two free spheres `pair` and `slot_b` as in CuList;
+ * candidates. */
 struct Output {
     int2 *pair;
     uint32_t *slot_b;
@@ -38,24 +39,25 @@ struct DeferredPairs {
 /* State of the search from one body. */
 struct Searcher {
     const CuDetect *d;
-    uint32_t problem_index, slot;
-    CuBall ball;
-    double unit, fat; /* unit of CuDetect.ball_fat, m; own fat radius, m */
-    bool free_sphere;
-    bool not_free;
-    int tests;
-    uint64_t mask;
+    uint32_t problem_index, slot;  /* of the body */
+    CuBall ball;                   /* the body or its periodic image */
+    double unit, fat;              /* unit of CuDetect.ball_fat, m; own fat radius, m */
+    bool free_sphere;              /* the body is a free sphere */
+    bool not_free;                 /* the body is not free */
+    int tests;                     /* number of tests so far */
+    uint64_t mask;                 /* bit k: outcome of test k, true if the pair is near */
     DeferredPairs *deferred_pairs; /* memory of deferred pairs; NULL in the writing search */
     int deferred;                  /* number of deferred pairs */
     uint32_t spheres, candidates;  /* number found; in the writing search index of the next */
     Output out;
 };
 
+/* Results of judge_pair. */
 enum Verdict { APART, MEETS, PERHAPS };
 
 /* Judges the pair with body q by positions and radii. APART: the fat spheres (radius plus margin) do not overlap, or
- * neither body is free. MEETS: the pair is a candidate; or two free spheres are so near that speeds do not matter, with a
- * margin of 2^-18 for rounding. PERHAPS: two free spheres, for which spheres_meet_exactly decides. */
+ * neither body is free. MEETS: the pair is a candidate; or two free spheres are so near that speeds do not matter, with
+ * a margin of 2^-18 for rounding. PERHAPS: two free spheres, for which spheres_meet_exactly decides. */
 static __device__ inline Verdict judge_pair(const Searcher &s, uint32_t q)
 {
     const CuDetect &d = *s.d;
@@ -188,8 +190,8 @@ static __device__ inline void search_range(Searcher &s, uint32_t begin, uint32_t
     }
 }
 
-/* Cells of a level that may contain partners: y_rows by z_rows rows of cells from (y, z) on, each row from x_low to x_high.
- * Indices wrap around the level's box, so that x_low may exceed x_high. */
+/* Cells of a level that may contain partners: y_rows by z_rows rows of cells from (y, z) on, each row from x_low to
+ * x_high. Indices wrap around the level's box, so that x_low may exceed x_high. */
 struct CellBox {
     uint32_t x_low, x_high, y, z, y_rows, z_rows;
     uint32_t first; /* rows of lower index (z times cells[1] plus y) are skipped */
@@ -229,8 +231,8 @@ static __device__ inline CellBox cells_around(const Searcher &s, const TalusLeve
     return b;
 }
 
-/* Returns the cells of a coarser level that may contain partners: along each axis the centre of a partner is at most own
- * fat radius + edge / 2 away. */
+/* Returns the cells of a coarser level that may contain partners: along each axis the centre of a partner is at most
+ * own fat radius + edge / 2 away. */
 static __device__ inline CellBox cells_within_reach(const Searcher &s, const TalusLevel *level)
 {
     const double x[3] = {s.ball.x, s.ball.y, s.ball.z};
@@ -292,9 +294,9 @@ static __device__ inline bool is_near_wall(const Searcher &s, const TalusWall &w
     return talus_is_near_wall(v, &wall, x, reach + wall.margin, 1.0, MODE & RICH);
 }
 
-/* Tests a free body with every wall. The envelope of a pair contains envelope times the smaller size; a wall by shape has
- * size 0, which does not count, so the body's whole envelope * size is part of the envelope. The fat radius contains half
- * of it; the other half is at most envelope * fat / 2, because size <= fat. */
+/* Tests a free body with every wall. The envelope of a pair contains envelope times the smaller size; a wall by shape
+ * has size 0, which does not count, so the body's whole envelope * size is part of the envelope. The fat radius
+ * contains half of it; the other half is at most envelope * fat / 2, because size <= fat. */
 template <int MODE> static __device__ inline void search_walls(Searcher &s)
 {
     const CuDetect &d = *s.d;
@@ -345,9 +347,9 @@ template <int MODE> static __device__ inline void search_levels(Searcher &s, boo
     }
 }
 
-/* In periodic space: searches from the body's position and from its images beyond the sides of the period that it is near,
- * one image for each nonempty subset of the axes of these sides. Of a pair across a side only the body with the lower
- * problem index searches, and only one of its images finds the other body (collide/fit.h). */
+/* In periodic space: searches from the body's position and from its images beyond the sides of the period that it is
+ * near, one image for each nonempty subset of the axes of these sides. Of a pair across a side only the body with the
+ * lower problem index searches, and only one of its images finds the other body (collide/fit.h). */
 template <int MODE> static __device__ inline void search_images(Searcher &s)
 {
     const TalusPeriod *p = s.d->bodies.period;
@@ -382,7 +384,8 @@ template <int MODE> static __device__ inline void search_partners(Searcher &s)
 }
 
 /* Counting search from each body: fills d.count, d.mask, and sphere_sphere and candidates of CuFound. Three blocks per
- * multiprocessor leave 80 registers per thread; the 64 registers of four blocks would not suffice for the exact test. */
+ * multiprocessor leave 80 registers per thread; the 64 registers of four blocks would not suffice for the exact
+ * test. */
 template <int MODE>
 static __global__ void __launch_bounds__(THREADS, 3) count_pairs(CuDetect d, CuPartials partials)
 {

@@ -11,14 +11,15 @@ extern "C" {
 #include "engine/probe.h"
 }
 
+/* Number of sums of a probe. */
 enum { SUMS = sizeof(TalusProbeSums) / sizeof(double) };
 
 /* Arguments of a probe's kernel. */
 struct CuProbe : CuLawInputs {
     TalusEngineProbe def;
     TalusOperator op;
-    const CuRecord *solved;
-    const double *gamma;
+    const CuRecord *solved;    /* cu_solved_records */
+    const double *gamma;       /* solved impulses */
     const TalusPeriod *period; /* NULL: space is not periodic */
 };
 
@@ -28,7 +29,7 @@ static __device__ bool probe_covers(const CuProbe &p, uint32_t slot)
     return talus_probe_includes(&p.def, p.b.shape, p.b.mobility, p.b.position, slot);
 }
 
-/* Returns the vectors from the centres of a and b to the contact point. */
+/* Returns the vectors from the centres of a and b to the contact point, m; slots a and b. */
 static __device__ TalusArms arms_of(const CuProbe &p, int64_t i, uint32_t a, uint32_t b)
 {
     int64_t general = i - p.list.counts.sphere_sphere - p.list.counts.sphere_fixed;

@@ -1,10 +1,10 @@
 /* engine/cuda/transfer.cu - transfer of impulses from the old contacts to the new ones, by key.
  *
- * Old contacts are ordered within each run by the lower of their two problem indices (engine.h). index_old_contacts notes
- * the first old contact of each such index and run. For a new contact, transfer_impulses looks up the old problem indices
- * of its two slots and compares its key with the old contacts of the lower index. Small bodies have lower problem indices
- * than large ones, so the many contacts of a large body are spread over the indices of the small bodies, and each new
- * contact is compared with few old ones. */
+ * Old contacts are ordered within each run by the lower of their two problem indices (engine.h). index_old_contacts
+ * stores the first old contact of each such index and run. For a new contact, transfer_impulses looks up the old
+ * problem indices of its two slots and compares its key with the old contacts of the lower index. Small bodies have
+ * lower problem indices than large ones, so the many contacts of a large body are spread over the indices of the small
+ * bodies, and each new contact is compared with few old ones. */
 #include "engine/cuda/detect.h"
 
 /* The old contacts, and where those of each ordering index begin. */
@@ -46,19 +46,20 @@ static __global__ void index_old_contacts(OldContacts old)
         old.begin[(int64_t)run * old.list.problem_bodies + problem_index] = (uint32_t)i + 1;
 }
 
-/* Returns the problem index that the body in a slot has in the old list; -1: none. */
+/* Returns the problem index that the body in a slot has in the old list; -1: none, or the slot is new. */
 static __device__ inline int32_t old_problem_index(const CuList &old, uint32_t slot)
 {
     return slot < (uint32_t)old.slots ? old.problem_index[slot] : -1;
 }
 
-/* Old contacts with one ordering index, among which are those of a pair: begin to end - 1. */
+/* Old contacts of one run with one ordering index: begin to end - 1. Those of one pair are among them. */
 struct OldRange {
     int64_t begin, end;
-    int32_t a; /* old problem index of body a */
+    int32_t a; /* old problem index of the pair's body a; -1: none, and the range is empty */
 };
 
-/* Returns the old contacts, of a run, that the pair of slots a and b may have; empty if there are none. */
+/* Returns the range of old contacts of a run that contains those of the pair in slots a and b, if the pair has any.
+ * Empty if no old contact of the run has the pair's ordering index. */
 static __device__ inline OldRange find_old_range(const OldContacts &old, int run, uint32_t a,
                                                  uint32_t b)
 {
@@ -78,20 +79,21 @@ static __device__ inline OldRange find_old_range(const OldContacts &old, int run
     return range;
 }
 
-/* Returns the feature of contact i, 0 between two spheres. */
+/* Returns the feature of contact i of a run; 0 in run 0, two spheres. */
 static __device__ inline uint32_t feature_of(const CuList &list, int run, int64_t i)
 {
     return run == 0 ? 0 : list.feature[i - list.counts.sphere_sphere];
 }
 
-/* True if old contact k is of the pair whose body a the range has and whose body b is in slot b. */
+/* True if old contact k is of the pair of body range.a and the body in slot b. */
 static __device__ inline bool is_of_pair(const CuList &list, const OldRange &range, uint32_t b,
                                          int64_t k)
 {
     return list.pair[k].x == range.a && list.slot_b[k] == b;
 }
 
-/* Returns the index of the old contact of a pair with this feature; -1 if there is none. */
+/* Returns the index of the old contact with this feature of the pair of body range.a and slot b; -1 if there is
+ * none. */
 static __device__ inline int64_t find_old_contact(const OldContacts &old, const OldRange &range,
                                                   int run, uint32_t b, uint32_t feature)
 {
@@ -132,11 +134,12 @@ static __device__ inline bool has_feature(const CuList &list, const NewRange &ra
     return false;
 }
 
-/* Returns the impulse of new contact i whose key no old contact has: the sum of the impulses of the pair's old contacts
- * whose keys no new contact has, divided equally among its new contacts without an old one; as share_lost of
- * collide/detect.c. */
-static __device__ inline TalusVec3 share_lost(const OldContacts &old, const CuList &list, int run,
-                                              const OldRange &range, int64_t i)
+/* Returns the impulse of new contact i, whose key no old contact has: the sum of the impulses of the pair's old
+ * contacts of this run whose keys no new contact has, divided equally among the pair's new contacts whose keys no old
+ * contact has; as share_lost_impulse of collide/detect.c. 0 if the pair had no contact. range: find_old_range of the
+ * pair. */
+static __device__ inline TalusVec3 share_lost_impulse(const OldContacts &old, const CuList &list,
+                                                      int run, const OldRange &range, int64_t i)
 {
     uint32_t b = list.slot_b[i];
     NewRange pair = find_new_range(list, i);
@@ -151,7 +154,7 @@ static __device__ inline TalusVec3 share_lost(const OldContacts &old, const CuLi
     return talus_scale(1.0 / (double)fresh, lost);
 }
 
-/* Fills list.impulse: the impulse of the old contact with the same key, or share_lost. */
+/* Fills list.impulse: the impulse of the old contact with the same key, or share_lost_impulse if there is none. */
 static __global__ void transfer_impulses(OldContacts old, CuList list)
 {
     int64_t i = item_index();
@@ -162,7 +165,7 @@ static __global__ void transfer_impulses(OldContacts old, CuList list)
     OldRange range = find_old_range(old, run, list.slot[list.pair[i].x], list.slot_b[i]);
     int64_t from = find_old_contact(old, range, run, list.slot_b[i], feature_of(list, run, i));
     list.impulse[i] =
-        from < 0 ? share_lost(old, list, run, range, i) : TalusVec3(old.list.impulse[from]);
+        from < 0 ? share_lost_impulse(old, list, run, range, i) : TalusVec3(old.list.impulse[from]);
 }
 
 void cu_transfer_impulses(CuContext *cu, const CuList *old, const CuList *list, uint32_t *begin)

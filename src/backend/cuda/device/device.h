@@ -42,7 +42,7 @@ static __device__ inline int64_t item_index()
     return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
 }
 
-/* Returns the number of blocks that gives each item a thread. */
+/* Returns the number of blocks, of `threads` threads, that gives each item a thread; 0 for 0 items. */
 static inline unsigned blocks_for(int64_t items, int threads = THREADS)
 {
     return (unsigned)((items + threads - 1) / threads);
@@ -58,9 +58,11 @@ TalusStatus cu_reserve(void **array, size_t *capacity, size_t need, size_t eleme
                        const char *what);
 #define CU_RESERVE(pointer, capacity, need, what) \
     cu_reserve((void **)&(pointer), &(capacity), (size_t)(need), sizeof *(pointer), (what))
+/* Frees device memory, after all work of the device; NULL is allowed. */
 void cu_release(void *pointer);
 
-/* An array in device memory with its capacity, in elements. Copies share the memory; `clear` frees it. */
+/* An array in device memory with its capacity, in elements. Copies of the struct share the memory; `clear` frees it.
+ * reserve: cu_reserve for `need` elements. */
 template <class T> struct CuArray {
     T *at = nullptr;
     size_t capacity = 0;
@@ -88,14 +90,15 @@ template <class... T> static inline void cu_clear(CuArray<T> &...array)
 
 /* ---- memory.cu: contexts ---- */
 
-/* Data that a source file keeps with a context or an operator, and the function that frees the data. */
+/* Data that a source file keeps with a context or an operator, and the function that frees the data; at NULL: none
+ * yet. */
 struct CuOwned {
     void *at;
     void (*clear)(void *at);
 };
 
-/* Writes the address of the data to *out; the first call allocates it, all zeros. `clear` frees it when its owner, the
- * context or operator, is freed. */
+/* Writes the address of the data, of type T, to *out; the first call allocates them, all zeros. `clear` frees them when
+ * their owner, the context or operator, is freed. `what` names them in messages. */
 template <class T>
 static inline TalusStatus cu_get_owned(CuOwned *owned, void (*clear)(void *at), const char *what,
                                        T **out)
@@ -113,14 +116,14 @@ enum { CU_TOTALS = 128, CU_COUNTS = 512 };
 /* The device state of one world or one problem. */
 struct TalusContext {
     cudaStream_t stream;
-    char *pinned;            /* [64 KiB] page-locked host memory, for small downloads */
+    char *pinned;            /* [64 Ki] page-locked host memory, for small downloads */
     double *totals;          /* [CU_TOTALS] on the device: results of kernels for the host */
     uint32_t *counts;        /* [CU_COUNTS], behind the totals: one download gets both */
-    CuArray<double> partial; /* partial sums of the kernel that runs */
-    unsigned *arrived;       /* on the device: number of finished blocks (reduce.h) */
-    CuArray<char> work;      /* of primitives.cu */
+    CuArray<double> partial; /* partial sums of the kernel that runs (reduce.h) */
+    unsigned *arrived;       /* on the device: number of the kernel's finished blocks (reduce.h) */
+    CuArray<char> work;      /* work space of primitives.cu */
     CuOwned iterate, face;   /* data of iterate.cu and face.cu */
-    char first_error[256];   /* empty: none */
+    char first_error[256];   /* text of the first error since the last cu_check; empty: none */
 };
 
 typedef TalusContext CuContext;
@@ -131,12 +134,13 @@ static inline CuContext *cu_context_of(const TalusOperator *op)
     return op->context;
 }
 
-/* Stores the text of `error`, with the operation `where`, unless it is cudaSuccess or an earlier error is stored;
- * cu_check returns the stored one as a status and clears it. */
+/* Stores the text of `error`, after the name `where` of the operation, unless it is cudaSuccess or an earlier error is
+ * stored; cu_check returns the stored error as a status and clears it. */
 void cu_note_error(CuContext *cu, cudaError_t error, const char *where);
 
-/* Copies in the stream: to the device, to the host, and device to device; cu_zero sets all bytes to 0. cu_put and
- * cu_get wait for the stream; downloads of at most 64 KiB go through the context's pinned memory. */
+/* Copies in the stream: to the device, to the host, and device to device; cu_zero sets all bytes to 0; cu_wait waits
+ * until all work of the stream is done. cu_put and cu_get wait likewise, unless bytes is 0; downloads of at most 64 KiB
+ * go through the context's pinned memory. Errors are stored (cu_note_error). */
 void cu_put(CuContext *cu, void *device, const void *host, size_t bytes);
 void cu_get(CuContext *cu, void *host, const void *device, size_t bytes);
 void cu_copy(CuContext *cu, void *to, const void *from, size_t bytes);
@@ -145,7 +149,8 @@ void cu_wait(CuContext *cu);
 
 /* ---- launches ---- */
 
-/* Records the work that `launches` submits to the stream as a graph *exec, without running it. */
+/* Records the work that `launches` submits to the stream as a graph *exec, without running it. The caller destroys the
+ * graph; errors are stored (cu_note_error). */
 template <class F>
 static inline void cu_capture_graph(CuContext *cu, cudaGraphExec_t *exec, F launches)
 {
@@ -168,7 +173,8 @@ static inline void launch(CuContext *cu, void (*kernel)(P...), unsigned blocks, 
         emulate_kernel(cu->stream, blocks, threads, false, [=] { kernel(P(arguments)...); });
 }
 
-/* As launch, for kernels whose threads wait for each other in __syncthreads: emulated, their threads run as coroutines. */
+/* As launch, for kernels whose threads wait for each other in __syncthreads: emulated, their threads run as
+ * coroutines. */
 template <class... P, class... A>
 static inline void launch_block(CuContext *cu, void (*kernel)(P...), unsigned blocks,
                                 unsigned threads, A... arguments)
@@ -177,6 +183,7 @@ static inline void launch_block(CuContext *cu, void (*kernel)(P...), unsigned bl
         emulate_kernel(cu->stream, blocks, threads, true, [=] { kernel(P(arguments)...); });
 }
 #else
+/* As in the emulated build above. A failed launch is stored as error by the next cu_wait or cu_check. */
 template <class... P, class... A>
 static inline void launch(CuContext *cu, void (*kernel)(P...), unsigned blocks, unsigned threads,
                           A... arguments)

@@ -11,12 +11,13 @@
 __thread uint3 threadIdx, blockIdx;
 __thread dim3 blockDim, gridDim;
 
+/* Recorded work, in order. */
 struct EmulatedGraph {
     std::vector<std::function<void()>> work;
 };
 
 struct EmulatedStream {
-    EmulatedGraph *capturing;
+    EmulatedGraph *capturing; /* graph that records the stream's work; NULL: work runs at once */
 };
 
 /* Runs the work now or, while the stream captures a graph, records it there. */
@@ -30,11 +31,13 @@ static void submit_work(cudaStream_t stream, std::function<void()> work)
 
 /* ---- threads as coroutines ---- */
 
+/* Bytes of a thread's stack. */
 enum { STACK = 256 * 1024 };
 
 /* Pushes the callee-saved registers, stores the stack pointer in *from, and resumes the thread whose stack pointer,
  * stored in the same way, is `to`. swapcontext would also save the signal mask, at a system call per switch.
- * KEPT: 8-byte words at the top of a new thread's stack; SAVED_START: which of them is the address where it starts. */
+ * SAVED_WORDS: 8-byte words at the top of a new thread's stack; SAVED_START: index of the word that is the address
+ * where the thread starts. */
 extern "C" void emulate_switch(void **from, void *to);
 
 #if defined __aarch64__
@@ -115,10 +118,10 @@ struct Host {
 };
 
 static thread_local Host host;
-static __thread void *scheduler; /* stack pointer of run_block, while a coroutine runs */
-static __thread unsigned current;
-static __thread const std::function<void()> *running;
-static __thread bool in_coroutine;
+static __thread void *scheduler;  /* stack pointer of run_block, while a coroutine runs */
+static __thread unsigned current; /* index in its block of the coroutine that runs */
+static __thread const std::function<void()> *running; /* kernel of run_block */
+static __thread bool in_coroutine;                    /* run_block is running */
 
 /* First function of a coroutine: runs the kernel as thread `current`, then returns to run_block for good. */
 static void run_thread(void)

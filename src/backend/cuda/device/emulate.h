@@ -58,7 +58,7 @@ TALUS_VECTOR_TYPES(double, double)
 TALUS_VECTOR_TYPES(int, int)
 #undef TALUS_VECTOR_TYPES
 
-/* Indices in the kernel that this host thread runs. */
+/* Indices and sizes in the kernel that this host thread runs. */
 extern __thread uint3 threadIdx, blockIdx;
 extern __thread dim3 blockDim, gridDim;
 
@@ -141,7 +141,7 @@ enum { cudaStreamNonBlocking = 1, cudaStreamCaptureModeThreadLocal = 1 };
 typedef struct EmulatedStream *cudaStream_t;
 typedef struct EmulatedGraph *cudaGraph_t;
 typedef struct EmulatedGraph *cudaGraphExec_t;
-typedef double *cudaEvent_t;
+typedef double *cudaEvent_t; /* time of the last record, s */
 struct cudaDeviceProp {
     char name[256];
     size_t totalGlobalMem;
@@ -180,13 +180,13 @@ cudaError_t cudaEventDestroy(cudaEvent_t event);
 
 /* ---- launches ---- */
 
-/* Runs a kernel in the calling host thread, or records it if the stream captures a graph. `coroutines`: its threads
- * wait for each other (launch_block). */
+/* Runs a kernel in the calling host thread, or records it if the stream captures a graph. `coroutines`: the kernel's
+ * threads wait for each other (launch_block). */
 void emulate_kernel(cudaStream_t stream, unsigned blocks, unsigned threads, bool coroutines,
                     std::function<void()> kernel);
 
-/* Returns memory shared by a block's threads, `bytes` for each of at most 1024, for reduce.h. A later call returns the
- * same memory, or moves it if it has to grow. */
+/* Returns memory shared by a block's threads, `bytes` for each of at most 1024, for reduce.h. The next call with more
+ * bytes may move the memory; all threads of a block pass the same number. */
 void *emulated_scratch(size_t bytes);
 
 #endif

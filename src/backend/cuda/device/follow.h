@@ -1,5 +1,5 @@
 /* backend/cuda/device/follow.h - overlapped kernels: a kernel starts while the previous one still runs (programmatic
- * dependent launch), and waits in await_previous_kernel for the end of that one. */
+ * dependent launch), and waits in await_previous_kernel for the end of the previous one. */
 #ifndef TALUS_BACKEND_CUDA_DEVICE_FOLLOW_H
 #define TALUS_BACKEND_CUDA_DEVICE_FOLLOW_H
 
@@ -16,8 +16,8 @@ static __device__ inline void await_previous_kernel()
 #endif
 }
 
-/* launch_overlapped starts an overlapped kernel. load_kernel loads a kernel's code on the device: call it before a graph is
- * captured, because loading is not possible during the capture. */
+/* launch_overlapped starts an overlapped kernel. load_kernel loads a kernel's code on the device: call it before a
+ * graph is captured, because loading is not possible during the capture. */
 #ifdef TALUS_EMULATED
 #define launch_overlapped launch_block
 

@@ -7,7 +7,7 @@ extern "C" {
 
 #include <stdio.h>
 
-/* Downloads of at most this many bytes go through pinned memory, which the device writes without a copy in between. */
+/* Bytes of a context's pinned memory. Downloads of at most this many go through it: the device writes it directly. */
 enum { PINNED = 1 << 16 };
 
 /* Bytes from which an array grows by a sixteenth instead of half. */
@@ -109,6 +109,7 @@ void cu_describe(char *text, size_t size)
 
 /* ---- memory ---- */
 
+/* GiB per byte. */
 static const double GIB = 1.0 / (1 << 30);
 
 TalusStatus cu_reserve(void **array, size_t *capacity, size_t need, size_t element,
@@ -151,7 +152,7 @@ TalusStatus cu_reserve(void **array, size_t *capacity, size_t need, size_t eleme
 void cu_release(void *pointer)
 {
     if (pointer)
-        cudaFree(pointer); /* an error of earlier work, which its context reports */
+        cudaFree(pointer); /* an error here is of earlier work, whose context reports it */
 }
 
 size_t cu_memory_in_use(void)

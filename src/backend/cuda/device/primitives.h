@@ -5,7 +5,8 @@
 
 #include "backend/cuda/device/device.h"
 
-/* out[i] = in[0] + ... + in[i - 1] for i < n, so out[0] = 0; `in` may be `out`. */
+/* out[i] = in[0] + ... + in[i - 1] for i < n, so out[0] = 0; `in` may be `out`. Fails only for lack of memory, as the
+ * sorts below; other errors are stored (cu_note_error). */
 TalusStatus cu_scan(CuContext *cu, const uint32_t *in, uint32_t *out, int64_t n);
 
 /* Sort n keys by their lowest `bits` bits, rising, into key_out, and `value`, in the same order, into value_out; no

@@ -7,15 +7,15 @@
 
 #include "backend/cuda/device/device.h"
 
-/* Returns the larger number; NaN if either is. */
+/* Returns the larger number; NaN if one of the two is NaN. */
 static __device__ inline double larger(double a, double b)
 {
     return a != a || b <= a ? a : b;
 }
 
-/* Over all threads of the block, which all call it: sums of the first SUMS values of v, maxima of the others. The
- * results are valid in v of thread 0. The number of threads is a multiple of 32, at most 1024 (emulated: a power of
- * two). */
+/* Over all threads of the block, which all call it: sums of the first SUMS values of v, maxima of the others. v of
+ * thread 0 gets the results; v of other threads is undefined afterwards. The number of threads is a multiple of 32, at
+ * most 1024 (emulated: a power of two). */
 template <int SUMS, int MAXIMA>
 static __device__ inline void reduce_block(double (&v)[SUMS + MAXIMA])
 {
@@ -64,8 +64,9 @@ static __device__ inline void reduce_block(double (&v)[SUMS + MAXIMA])
 #endif
 }
 
-/* Adds each value of v over groups of LANES neighbouring threads (LANES: a power of two, at most 32). All threads of
- * the block call it; each gets the sums of its group. */
+/* Adds each value of v over groups of LANES neighbouring threads (LANES: a power of two, at most 32; the number of
+ * threads is a multiple of 32, emulated of LANES). All threads of the block call it; each gets the sums of its
+ * group. */
 template <int LANES, int N> static __device__ inline void sum_lanes(double (&v)[N])
 {
 #ifdef TALUS_EMULATED
@@ -95,8 +96,8 @@ struct CuPartials {
     unsigned *arrived; /* number of finished blocks; 0 before the kernel and after it */
 };
 
-/* Sums of the first SUMS values of v and maxima of the others over the whole grid; all threads call it at the end of a
- * kernel. True in thread 0 of the last block to finish, with the totals in v; false elsewhere. A thread without an item
+/* Sums of the first SUMS values of v and maxima of the others over the whole grid; all threads of the kernel call it
+ * once. True in thread 0 of the last block to finish, with the totals in v; false elsewhere. A thread without an item
  * passes 0 for sums and -infinity, or a lower bound, for maxima. */
 template <int SUMS, int MAXIMA>
 static __device__ inline bool reduce_grid(CuPartials p, double (&v)[SUMS + MAXIMA])
@@ -137,17 +138,18 @@ static inline CuPartials cu_partials(const CuContext *cu)
     return CuPartials{cu->partial.at, cu->arrived};
 }
 
-/* Copies the first `count` of the context's totals to the host; waits for the stream. After an error that cu_check has
- * still to report they are NaN. */
+/* Copies the first `count` of the context's totals to out[count] on the host; waits for the stream. After an error that
+ * cu_check has still to report, out is all NaN. */
 void cu_totals_get(CuContext *cu, int count, double *out);
 /* Copies totals[CU_TOTALS] and counts[CU_COUNTS] likewise; after an error the counts are 0. */
 void cu_totals_and_counts_get(CuContext *cu, double *totals, uint32_t *counts);
 
 /* ---- kernels that sum over items ---- */
 
-/* SUM_BLOCKS: most blocks of a summing kernel; a thread takes every stride()-th item. The number of blocks, and so the
- * order of sums, depends on the number of items alone, not on the device; 1056 are eight per processor of an H200.
- * Emulated it is small, so that small tests also stride. MAX_SUMS: most values of one kernel. */
+/* SUM_BLOCKS: largest number of blocks of a summing kernel; a thread takes every grid_stride()-th item. The number of
+ * blocks, and so the order of sums, depends on the number of items alone, not on the device; 1056 are eight per
+ * processor of an H200. Emulated it is 3, so that threads take several items in small tests too. MAX_SUMS: largest
+ * number of values of one kernel. */
 #ifdef TALUS_EMULATED
 enum { SUM_BLOCKS = 3 };
 #else
@@ -161,8 +163,9 @@ static __device__ inline int64_t grid_stride()
     return (int64_t)gridDim.x * blockDim.x;
 }
 
-/* Starts kernel(partials, totals, arguments...), which ends by write_totals. It also runs for 0 items, so that sums
- * become 0. After an error that cu_check has still to report it does not run. */
+/* Starts kernel(partials, totals, arguments...), which ends by write_totals to `totals`, an address in device memory.
+ * The kernel also runs for 0 items, so that sums become 0. After an error that cu_check has still to report it does not
+ * run; lack of memory for partial sums is such an error. */
 template <class... P, class... A>
 static inline void launch_sums(CuContext *cu, void (*kernel)(P...), int64_t items, double *totals,
                                A... arguments)

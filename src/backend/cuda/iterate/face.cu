@@ -8,11 +8,11 @@ enum { ROUNDS = 20 };
 
 /* Data shared by the operators of a context. */
 struct FaceShared {
-    CuArray<FaceState> device_state;
-    CuArray<double> device_partial;
-    FaceState *seen_state; /* pinned, [2]: states that the last two requests downloaded */
-    cudaEvent_t request_done[2];
-    cudaGraphExec_t graph_of[2]; /* for one row and for three */
+    CuArray<FaceState> device_state; /* [FACE_STATES] */
+    CuArray<double> device_partial;  /* FaceArgs.searched, then FaceArgs.split */
+    FaceState *seen_state;           /* pinned host memory, [2]: states of the last two requests */
+    cudaEvent_t request_done[2];     /* ends of the last two requests */
+    cudaGraphExec_t graph_of[2];     /* for one row and for three */
 };
 
 /* Guards the kernels' arguments in constant memory, which all contexts share: held for a whole run. */
@@ -51,6 +51,7 @@ static TalusStatus reserve_shared(CuContext *cu)
     return cu_check(cu);
 }
 
+/* Returns the data that reserve_shared has reserved. */
 static FaceShared *shared_of(CuContext *cu)
 {
     return (FaceShared *)cu->face.at;
@@ -78,8 +79,8 @@ template <int ROWS> static void capture_rounds(CuContext *cu, cudaGraphExec_t *e
     });
 }
 
-/* request_state starts the download of state DECIDED after the rounds launched so far; await_state waits for the download
- * of a request and returns the state. */
+/* request_state starts the download of state DECIDED after the rounds launched so far; await_state waits for the
+ * download of a request and returns the state. */
 static void request_state(CuContext *cu, int request)
 {
     const FaceShared *shared = shared_of(cu);
@@ -98,9 +99,9 @@ static const FaceState *await_state(CuContext *cu, int request)
     return &shared->seen_state[request & 1];
 }
 
-/* Launches rounds until they have stopped; writes the last state to *end. A round does at most one iteration. While the
- * iteration limit cannot have been reached, the next graph is launched before the host waits for the state after the
- * previous one. */
+/* Launches an update and then rounds until they have stopped; writes the last state to *end. A round does at most one
+ * iteration. While the iteration limit cannot have been reached, the next graph is launched before the host waits for
+ * the state after the previous one. */
 template <int ROWS> static TalusStatus run_rounds(CuContext *cu, int iterations, FaceState *end)
 {
     cudaGraphExec_t *graph = &shared_of(cu)->graph_of[ROWS == 3];
@@ -125,6 +126,7 @@ template <int ROWS> static TalusStatus run_rounds(CuContext *cu, int iterations,
 
 /* ---- a run ---- */
 
+/* Returns the kernels' arguments, without `wrench`. */
 static FaceArgs make_args(const TalusOperator *op, const TalusProportioning *state,
                           const TalusRun *run)
 {

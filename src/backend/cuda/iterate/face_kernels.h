@@ -17,14 +17,15 @@ __constant__ FaceArgs face;
 
 /* ---- partial sums ---- */
 
-/* Returns the number of blocks that have contacts; only these write sums. */
+/* Returns the number of blocks of the kernels product and update that have contacts; only these write sums. */
 static __device__ inline int blocks_with_contacts()
 {
     int busy = (face.op.blocks + FACE_THREADS - 1) / FACE_THREADS;
     return busy < FACE_BLOCKS ? busy : (int)FACE_BLOCKS;
 }
 
-/* Adds up the N sums of all blocks; the last is a maximum. Valid in thread 0. */
+/* Adds up the N sums that blocks with contacts have written to partial[value][block]; the last is a maximum. All
+ * THREADS_HERE threads of a block call it; the results are valid in thread 0. */
 template <int N, int THREADS_HERE>
 static __device__ inline void add_partials(const double *partial, double (&sums)[N])
 {
@@ -50,8 +51,8 @@ template <int N> static __device__ inline void write_partials(double *partial, d
 
 /* ---- bodies ---- */
 
-/* Once the gradient at x is split into phi and beta: records the residual, counts the iteration, decides whether to
- * stop. */
+/* After a split, with its sums: records the residual, counts the iteration, sets reached and stop. The run stops at a
+ * limit on the residual, at `enough`, at a residual that is not finite, or after face.iterations. */
 static __device__ inline void record_split(FaceState &s, const double *sums)
 {
     s.residual2 = sums[FACE_RESIDUAL2];
@@ -64,9 +65,9 @@ static __device__ inline void record_split(FaceState &s, const double *sums)
     s.stop = small || s.reached || !(s.residual2 < HUGE_VAL) || s.done >= face.iterations;
 }
 
-/* Records the split (record_split), unless an earlier run did. If the run goes on, chooses this round's task: on the
- * face if |beta| <= gamma |phi|, else a proportioning. cg_beta 0 starts conjugate gradients anew: if pnp is 0 or the
- * number of active blocks has changed. */
+/* Records the split (record_split), unless an earlier run did. If the run goes on, chooses this round's task, step and
+ * cg_beta: on the face if |beta| <= gamma |phi|, else a proportioning. Conjugate gradients start anew, with cg_beta 0,
+ * if pnp is 0 or the number of active blocks has changed. */
 template <int ROWS> static __device__ inline void choose_task(FaceState &s, const double *sums)
 {
     if (!s.resumed)
@@ -87,8 +88,8 @@ template <int ROWS> static __device__ inline void choose_task(FaceState &s, cons
     }
 }
 
-/* Threads per body; contacts that a thread loads together, with one row. One thread per body, one contact at a time,
- * would have too few loads under way to use the bandwidth of memory. */
+/* LANES: threads per body. AHEAD: contacts that a thread loads together, with one row. One thread per body, one contact
+ * at a time, would have too few loads under way to use the bandwidth of memory. */
 enum { LANES = 4, AHEAD = 2 };
 
 /* The scalars that the bodies' kernel needs. */
@@ -98,8 +99,8 @@ struct FaceDecision {
     double cg_beta;
 };
 
-/* Computes state DECIDED from state UPDATED; copies it unless its task is FACE_DECIDE. All threads of every block call
- * it; block 0 stores the state. Not inlined, to save registers. */
+/* Computes state FACE_DECIDED from state FACE_UPDATED; only copies it if its task is not FACE_DECIDE. All threads of
+ * the block call it; block 0 stores the state. Not inlined, to save registers. */
 template <int ROWS> static __device__ __attribute__((noinline)) FaceDecision compute_task()
 {
     __shared__ FaceState next;
@@ -119,8 +120,8 @@ template <int ROWS> static __device__ __attribute__((noinline)) FaceDecision com
     return FaceDecision{next.task, next.stop, next.cg_beta};
 }
 
-/* With one row: adds to the sum the impulses of the entries from, from + stride, .. < end of `incidence`, at most
- * AHEAD, which are loaded together. */
+/* With one row: adds to the sum (add_wrench) the impulses of the entries from, from + stride, .. < end of `incidence`,
+ * at most AHEAD of them, which are loaded together. */
 static __device__ inline void add_loaded_incidences(const CuImpulses<double> &impulses,
                                                     int32_t from, int32_t end, int stride,
                                                     double (&sum)[6])
@@ -147,7 +148,7 @@ static __device__ inline void add_loaded_incidences(const CuImpulses<double> &im
     }
 }
 
-/* Adds to the sum the impulses S x of the entries begin, begin + stride, .. < end of `incidence`. */
+/* Adds to the sum (add_wrench) the impulses S x of the entries begin, begin + stride, .. < end of `incidence`. */
 template <int ROWS>
 static __device__ inline void sum_incident_impulses(const double *x, int32_t begin, int32_t end,
                                                     int stride, double (&sum)[6])
@@ -161,8 +162,8 @@ static __device__ inline void sum_incident_impulses(const double *x, int32_t beg
             add_incidence_wrench<ROWS>(face.op, impulses, face.op.incidence[k], sum);
 }
 
-/* Sums this thread's share of the impulses S x on a body with the range `span` in `incidence`; false, with sum 0, if it
- * is block-summed. */
+/* Sums this thread's share, every LANES-th entry, of the impulses S x on a body with the range `span` in `incidence`.
+ * Returns false, with sum 0, if the body is block-summed. */
 template <int ROWS>
 static __device__ inline bool sum_thread_part(const double *x, int2 span, double (&sum)[6])
 {
@@ -174,6 +175,7 @@ static __device__ inline bool sum_thread_part(const double *x, int2 span, double
     return true;
 }
 
+/* Returns the range .x to .y - 1 of body b's entries in `incidence`; empty if there is no body b. */
 static __device__ inline int2 incidence_span(int b)
 {
     return b < face.op.bodies
@@ -187,9 +189,9 @@ static __device__ inline bool is_search(FaceTask task)
     return task == FACE_ON_FACE || task == FACE_PROPORTION;
 }
 
-/* Writes the velocity of body b from `sum` over its contacts. In a search, `sum` is of phi or beta: adds cg_beta times
- * the old `wrench`, stores the result as the new one, and velocity = M^-1 wrench. Else it is of x: velocity = v_f +
- * M^-1 sum. */
+/* Writes the velocity of body b from `sum` over its contacts. In a search `sum` is of phi or beta: adds cg_beta times
+ * the old `wrench` to sum, stores sum as the new `wrench`, and velocity = M^-1 wrench. Else `sum` is of x and velocity
+ * = v_f + M^-1 sum. */
 static __device__ inline void store_velocity(int b, const FaceDecision &now, double (&sum)[6])
 {
     const bool search = is_search(now.task);
@@ -205,7 +207,7 @@ static __device__ inline void store_velocity(int b, const FaceDecision &now, dou
     write_body_velocity(face.op, b, sum, !search, face.velocity);
 }
 
-/* Sums the impulses on block-summed body b, by all threads of a block, and writes its velocity. */
+/* Sums the impulses S x on block-summed body b, by all threads of a block, and writes its velocity. */
 template <int ROWS>
 static __device__ __attribute__((noinline)) void move_block_summed(const double *x, int b,
                                                                    FaceDecision now)
@@ -285,8 +287,8 @@ static __device__ inline void store_search_block(int i, const double (&p)[ROWS],
     sums[FACE_LIMIT] = larger(sums[FACE_LIMIT], -limit);
 }
 
-/* Stores g, the new gradient at x. If x was `tested`, i.e. moved by a projection from the old x in w, adds s'N s and
- * s's of that step s to PNP and PP; N s is the change of the gradient. */
+/* Stores g, the new gradient at x. If `tested`, x has moved by a projected step s from the old x in w: adds s'N s and
+ * s's to the sums FACE_PNP and FACE_PP; N s is the change of the gradient. */
 template <int ROWS>
 static __device__ inline void store_gradient_block(int i, bool tested, const double (&x)[ROWS],
                                                    const double (&g)[ROWS],
@@ -319,6 +321,8 @@ static __device__ inline void load_multiplied_block(FaceTask task, double cg_bet
         v[k] += cg_beta * old[k];
 }
 
+/* The product's kernel: in a search p, N p and the search sums, else g at x. Does nothing after a stop and for
+ * FACE_PROJECT. */
 template <int ROWS>
 static __global__ void __launch_bounds__(FACE_THREADS, ROWS == 1 ? 2 : 1) face_product()
 {
@@ -347,16 +351,16 @@ static __global__ void __launch_bounds__(FACE_THREADS, ROWS == 1 ? 2 : 1) face_p
 
 /* What the update's kernel does: x -= a p and g -= a N p, then what the flags say, in their order. */
 struct FaceMove {
-    double a;
-    double step;  /* that of `beyond` or of `split` */
-    bool project; /* project x into the set after the step */
-    bool beyond;  /* then leave the face, x = P(x - step d); w gets the x before */
+    double a;     /* length of the step along -p */
+    double step;  /* length of the projected step of `beyond`, or step of the split (TalusFace) */
+    bool project; /* project x onto the set after the step */
+    bool beyond;  /* leave the face, x = P(x - step d); w gets the x before */
     bool whole;   /* d is the gradient; else the free gradient */
     bool split;   /* split the gradient into phi and beta */
 };
 
-/* Makes the next round compute the gradient from x. tested: x moves by a projection; the round also tests the norm by
- * that step, and the next direction is phi (pnp 0). */
+/* Makes the next round compute the gradient from x, with this task, and counts its product. tested: x moves by a
+ * projected step; the round also tests the norm by that step, and the next direction is phi (pnp 0). */
 static __device__ inline void schedule_refresh(FaceState &s, FaceTask task, bool tested)
 {
     s.task = task;
@@ -367,7 +371,8 @@ static __device__ inline void schedule_refresh(FaceState &s, FaceTask task, bool
         s.pnp = 0.0;
 }
 
-/* Makes the update leave the face, x = P(x - step d), d the whole or the free gradient; the next round recomputes g. */
+/* Makes the update leave the face, x = P(x - step d), d the whole gradient or, without `whole`, the free one; the next
+ * round recomputes g. */
 static __device__ inline void schedule_leave(FaceState &s, bool whole, FaceMove &move)
 {
     move.beyond = true;
@@ -390,8 +395,9 @@ static __device__ inline bool count_gradient_update(FaceState &s)
     return ++s.unchecked >= TALUS_FACE_REFRESH;
 }
 
-/* For a step beyond the boundary: with half_step goes to the boundary first; then leaves the face, in the next round if
- * the gradient must be recomputed before. */
+/* For a step that would leave the set, `limit` long to its boundary: with half_step goes to the boundary first (a
+ * little beyond it, and projects). Then leaves the face along the free gradient, in the next round if the gradient must
+ * be recomputed before. */
 static __device__ inline void schedule_expansion(FaceState &s, double limit, FaceMove &move)
 {
     if (face.half_step) {
@@ -429,7 +435,8 @@ static __device__ inline void end_search(FaceState &s, const double *sums, FaceM
     }
 }
 
-/* Returns what the update's kernel does after the product of this round, with these sums, and updates the scalars. */
+/* Returns what the update's kernel does after the product of this round, with the product's sums, and updates the
+ * scalars. */
 static __device__ inline FaceMove plan_move(FaceState &s, const double *sums)
 {
     FaceMove move = {};
@@ -447,8 +454,8 @@ static __device__ inline FaceMove plan_move(FaceState &s, const double *sums)
     return move;
 }
 
-/* Computes state UPDATED from state DECIDED and returns the move to all threads of a block; block 0 stores the
- * state. */
+/* Computes state FACE_UPDATED from state FACE_DECIDED and returns the move to all threads of the block, which all call
+ * it; block 0 stores the state. Not inlined, to save registers. */
 static __device__ __attribute__((noinline)) FaceMove compute_move()
 {
     __shared__ FaceMove move;
@@ -492,7 +499,7 @@ static __device__ inline void split_block(int i, double mu, double step, const d
     sums[FACE_RESIDUAL_MAX2] = larger(sums[FACE_RESIDUAL_MAX2], r2);
 }
 
-/* Stores x in w; then x = P(x - step d), d the gradient if move.whole, else the free gradient phi. */
+/* Stores x in w; then x = P(x - step d), d the gradient g if move.whole, else the free gradient at x. */
 template <int ROWS>
 static __device__ inline void leave_face_block(int i, double mu, const FaceMove &move,
                                                double (&x)[ROWS], const double (&g)[ROWS])
@@ -536,6 +543,7 @@ static __device__ inline void update_block(int i, const FaceMove &move,
         split_block<ROWS>(i, mu, move.step, x, g, sums);
 }
 
+/* The update's kernel (plan_move). After a stop it only copies the stop to state FACE_UPDATED. */
 template <int ROWS>
 static __global__ void __launch_bounds__(FACE_THREADS, ROWS == 1 ? 2 : 1) face_update()
 {

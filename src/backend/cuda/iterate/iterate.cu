@@ -1,9 +1,10 @@
 /* backend/cuda/iterate/iterate.cu - many iterations without the host: what surrounds the kernels of iterate.h.
  *
  * A run is a sequence of stretches, one per refinement (in double precision only one). A stretch prepares the arrays,
- * launches iterations on the device, and downloads the scalars. A small problem takes one kernel
- * (iterate_resident.h); else iterations are launched in batches, as CUDA graphs, a few batches ahead of the known
- * progress. In single precision a run that continues the last one (TalusRun.since) reuses base and increments. */
+ * launches iterations on the device, and downloads the scalars. A small problem takes one kernel (iterate_resident.h);
+ * else iterations are launched singly and in batches, which are CUDA graphs, some batches ahead of the state that the
+ * host has downloaded. In single precision a run that continues the last one (TalusRun.since) reuses base and
+ * increments. */
 #include "backend/cuda/device/follow.h"
 #include "backend/cuda/iterate/iterate_split.h"
 
@@ -17,10 +18,11 @@ extern "C" {
  * may ask earlier, but not before a sixteenth of them. */
 enum { REFINE_AFTER = 400 };
 
-/* Minimum number of steps in a graph; graphs between two downloads of the state. */
+/* BATCH: minimum number of steps in a graph. GRAPHS_PER_REQUEST: graphs between two downloads of the state. */
 enum { BATCH = 20, GRAPHS_PER_REQUEST = 2 };
 
-/* launch_cooperative: launches a kernel whose blocks all run at the same time; can_run_together: true if they fit. */
+/* launch_cooperative launches a kernel whose blocks all run at the same time. can_run_together is true if
+ * RESIDENT_BLOCKS blocks, of this number of threads, fit on device 0 and it can launch such kernels. */
 #ifdef TALUS_EMULATED
 #define launch_cooperative launch_block
 
@@ -54,8 +56,8 @@ template <class K> static bool can_run_together(CuContext *cu, K kernel, int thr
 /* What a run in single precision leaves for the run that continues it. */
 struct Kept {
     long long serial; /* CuScratch.serial at its end; 0: it cannot be continued */
-    const double *x;  /* the caller's vector */
-    int since;        /* iterations of the solve so far */
+    const double *x;  /* the caller's vector of impulses */
+    int since;        /* iterations of the solve up to its end */
     int steps;        /* steps since the last refinement */
     int now;          /* index of the iterate in Iterate.x */
 };
@@ -64,30 +66,34 @@ struct Kept {
 struct Iterate {
     Kept kept;
     long long serial[2]; /* CuScratch.serial when mu_range was made; when normal and mass were */
-    CuArray<float4> normal, base;
-    CuArray<float2> mass;
-    CuArray<double> mu_range, gradient; /* gradient: for Jacobi in single precision */
-    CuArray<char> x[2], v[3];
+    CuArray<float4> normal, base; /* as in IterateArgs */
+    CuArray<float2> mass;         /* as in IterateArgs */
+    CuArray<double> mu_range,
+        gradient;       /* as in IterateArgs; gradient: for Jacobi in single precision alone */
+    CuArray<char> x[2]; /* increments, in single precision */
+    CuArray<char> v[3]; /* IterateArgs.v[0], v[1] and w */
 };
 
 /* A captured batch of iterations of one variant of the kernels. */
 struct Batch {
-    cudaGraphExec_t graph;
-    int check, steps; /* period of measuring; steps in the graph */
-    int resident;     /* 1: iterate_resident can be launched; 0: unknown; -1: cannot */
+    cudaGraphExec_t graph; /* NULL: not captured yet */
+    int check, steps;      /* period of measuring; steps in the graph */
+    int resident;          /* 1: iterate_resident can be launched; 0: unknown; -1: cannot */
 };
 
+/* Number of variants (make_stretch). */
 enum { VARIANTS = 128 };
 
 /* Data shared by the operators of a context: device buffers and captured batches. */
 struct Shared {
-    CuArray<IterateState> device_state;
-    CuArray<double> device_partial;
-    CuArray<unsigned> device_arrived;
-    IterateState *seen_state; /* pinned, [2][2]: both states, from the last two requests */
-    IterateArgs *sent_args;   /* pinned */
-    cudaEvent_t request_done[2];
-    Batch batches[VARIANTS];
+    CuArray<IterateState> device_state; /* [2] */
+    CuArray<double> device_partial;     /* IterateArgs.partial */
+    CuArray<unsigned> device_arrived;   /* ResidentRun.arrived */
+    IterateState
+        *seen_state;        /* pinned host memory, [2][2]: both states, of the last two requests */
+    IterateArgs *sent_args; /* pinned host memory: arguments on their way to constant memory */
+    cudaEvent_t request_done[2]; /* ends of the last two requests */
+    Batch batches[VARIANTS];     /* by variant */
 };
 
 /* Guards the kernels' arguments in constant memory, which all contexts share: held from their upload until the last
@@ -129,6 +135,7 @@ static TalusStatus reserve_shared(CuContext *cu)
     return cu_check(cu);
 }
 
+/* Returns the data that reserve_shared has reserved. */
 static Shared *shared_of(CuContext *cu)
 {
     return (Shared *)cu->iterate.at;
@@ -153,8 +160,8 @@ static TalusStatus iterate_of(const TalusOperator *op, Iterate **out)
 
 /* ---- preparation ---- */
 
-/* Reserves the arrays of w except `gradient`. Fills those that depend on the operator alone, unless they were filled
- * since the last cu_scratch_begin. */
+/* Reserves the arrays of w that the run needs, except `gradient`. Fills those that depend on the operator alone, unless
+ * they were filled since the last cu_scratch_begin. */
 static TalusStatus prepare_operator(const TalusOperator *op, Iterate *w, bool mixed, bool momentum)
 {
     const CuView<double> view = cu_view(op);
@@ -192,12 +199,13 @@ struct Stretch {
     IterateKernels kernels;
     Batch *batch;
     const TalusRun *run;
-    int left;     /* maximum number of steps */
-    int lead;     /* steps before the first that measures by period, where batches begin */
-    int launched; /* steps launched */
-    int first;    /* parity of the first step */
-    bool resident, machines;
-    unsigned machine_threads;
+    int left;      /* maximum number of steps of the stretch */
+    int lead;      /* steps before the first that measures by period, where batches begin */
+    int launched;  /* number of steps launched so far */
+    int first;     /* parity of the first step */
+    bool resident; /* one kernel does the stretch */
+    bool machines; /* joints are eliminated */
+    unsigned machine_threads; /* threads per block of the machines' kernel */
 };
 
 /* Returns the parity of the next step to be launched. */
@@ -287,7 +295,7 @@ static bool poll_stopped(CuContext *cu, int request)
 }
 
 /* Launches batches while more steps are left than a batch has: the last step of a run always measures, in a batch only
- * steps by period do. False if the steps have stopped. */
+ * steps by period do. Returns false if a downloaded state says that the steps have stopped. */
 static bool launch_batches(Stretch *s)
 {
     const int check = s->run->check, steps = batch_steps(check);
@@ -308,6 +316,7 @@ static __global__ void set_both_states(IterateState *to, IterateState value)
     to[0] = to[1] = value;
 }
 
+/* Returns the state at the start of a run; momentum NULL: Jacobi's method. */
 static IterateState initial_state(const TalusMomentum *momentum, double beta)
 {
     IterateState state = {};
@@ -347,7 +356,8 @@ static void launch_steps(Stretch *s, bool momentum, const IterateState *state)
     launch_overlapped(s->cu, s->kernels.conclude, 1, BODY_THREADS, next_parity(s), seen_value(s));
 }
 
-/* Does at most s->left steps from `state`, which receives the final state; args->x[s->first] is the iterate. */
+/* Does at most s->left steps from `state`, which receives the final state. args->x[s->first] is the iterate, the other
+ * args->x the previous one; parity_after tells which is the iterate afterwards. */
 static TalusStatus run_stretch(Stretch *s, const IterateArgs *args, bool momentum,
                                IterateState *state)
 {
@@ -417,6 +427,8 @@ static Stretch make_stretch(const TalusOperator *op, const TalusRun *run, bool m
     return s;
 }
 
+/* Returns the kernels' arguments, without those that the method sets: trace, x, omega, lambda, gradient,
+ * steps_before. */
 static IterateArgs make_args(const TalusOperator *op, const Iterate *w, const TalusRun *run)
 {
     const Shared *shared = shared_of(cu_context_of(op));
@@ -447,7 +459,7 @@ static void add_results(const IterateState *state, TalusRun *run)
     run->first2 = state->first2;
 }
 
-/* Scales x and x_prev into the metric, or out of it. */
+/* Scales x and x_prev into the metric, or out of it; does nothing without a metric. */
 static void scale_iterates(const TalusOperator *op, const TalusAccelerated *a, bool into)
 {
     if (!a->metric)
@@ -456,7 +468,8 @@ static void scale_iterates(const TalusOperator *op, const TalusAccelerated *a, b
     cu_op_scale(op, a->metric, into, a->x_prev);
 }
 
-/* Does a whole run of the accelerated method in double precision, as one stretch. */
+/* Does a whole run of the accelerated method in double precision, as one stretch. May exchange the pointers a->x and
+ * a->x_prev. */
 static TalusStatus accelerate_double(const TalusOperator *op, Iterate *w, TalusAccelerated *a,
                                      IterateState *state, TalusRun *run)
 {
@@ -485,7 +498,7 @@ static bool continues_last_run(const Iterate *w, const TalusOperator *op, const 
            run->since > 0 && kept->since == run->since;
 }
 
-/* Records what the next run can continue from: nothing if a refinement is due. */
+/* Records what the next run can continue from: nothing if a refinement is due. now: index of the iterate in w->x. */
 static void record_continuation(Iterate *w, const TalusOperator *op, const double *x,
                                 const TalusRun *run, const IterateState *state, int steps_before,
                                 int now)
@@ -494,7 +507,8 @@ static void record_continuation(Iterate *w, const TalusOperator *op, const doubl
     w->kept = Kept{serial, x, run->since + run->done, steps_before + state->done, now};
 }
 
-/* Does one stretch of the accelerated method in single precision, up to the next refinement. */
+/* Does one stretch of the accelerated method in single precision, up to the next refinement. Writes the results to a->x
+ * and a->x_prev; a->g_prev holds the gradient at base, without the metric. */
 static TalusStatus accelerate_mixed(const TalusOperator *op, Iterate *w, TalusAccelerated *a,
                                     IterateState *state, TalusRun *run)
 {
@@ -524,7 +538,8 @@ static TalusStatus accelerate_mixed(const TalusOperator *op, Iterate *w, TalusAc
     return cu_check(cu_context_of(op));
 }
 
-/* Eliminated joints need double precision: in single precision the rounding of velocities would leave them open. */
+/* True if `mixed` and no joints are eliminated: these need double precision, because in single precision the rounding
+ * of velocities would leave them open. */
 static bool uses_single_precision(const TalusOperator *op, bool mixed)
 {
     return mixed && !op->elimination;
@@ -561,7 +576,7 @@ TalusStatus cu_accelerate_run_mixed(const TalusOperator *op, TalusAccelerated *s
     return accelerate_run(op, true, state, momentum, run);
 }
 
-/* Does one stretch of Jacobi's method. */
+/* Does one stretch of Jacobi's method; in double precision this is the whole run. */
 static TalusStatus relax_stretch(const TalusOperator *op, bool mixed, Iterate *w, double omega,
                                  double lambda, double *gamma, IterateState *state, TalusRun *run)
 {

@@ -1,33 +1,39 @@
 /* backend/cuda/iterate/iterate.h - many iterations of the accelerated method and of Jacobi's, without the host.
  *
- * An iteration is two kernels. The bodies' kernel sums each body's impulses into its velocity V and computes, with
- * that of the previous iterate, the velocity W = V + beta (V - V_prev) that belongs to y = x + beta (x - x_prev). If
- * joints are eliminated, a machines' kernel then makes V satisfy them and recomputes W of their bodies. The contacts'
- * kernel reads W of both bodies, which gives the gradient at y without a stored gradient. If it measures the residual
- * or follows Coulomb's law it reads V and V_prev instead, for the gradients at x and x_prev. Jacobi's method uses V
- * only. Unknowns are the impulses gamma: a step with the metric s is
- *     gamma_next = P(y - step s^2 g),   P the projection in the norm |gamma / s|, step = 1 / L.
- * 1 / s^2 is the diagonal of N + E (mean entry with `trace`). A contact of spheres forms it from the records of its
- * bodies: normal entry the sum of 1/m plus E, tangential entries the sum of 1/m + k.
+ * x is the iterate, x_prev the previous one, y = x + beta (x - x_prev). An iteration is two kernels:
  *
- * The scalars stay on the device. Each block of the contacts' kernel writes its sums; every block of the next bodies'
- * kernel adds up all of them and derives momentum, step and whether to stop, so no block waits for others. After a
- * stop the queued kernels return at once.
+ *     bodies     sums each body's impulses of x into its velocity V, and computes W = V + beta (V - V_prev), the
+ *                velocity for y; V_prev is V of x_prev
+ *     contacts   computes the gradient at y from W of both bodies, and the next iterate
+ *
+ * If joints are eliminated, a machines' kernel between the two makes V satisfy the joints and recomputes W of their
+ * bodies. A step that measures the residual, and every step under Coulomb's law, reads V and V_prev instead of W, for
+ * the gradients at x and x_prev. Jacobi's method uses V alone. The unknowns are the impulses gamma; a step is
+ *     gamma_next = P(y - step s^2 g),   P the projection in the norm |gamma / s|.
+ * In the accelerated method step is 1 / L and 1 / s^2 the diagonal of N + E, with `trace` its mean entry. A contact of
+ * spheres computes the diagonal from the records of its bodies: the normal entry is the sum of 1/m plus E, the
+ * tangential ones are the sum of 1/m + k. In Jacobi's method y is x, step is omega, 1 / s^2 the mean entry, and gamma
+ * moves by lambda of the way to gamma_next.
+ *
+ * Scalars stay on the device. Each block of the contacts' kernel writes its sums. Every block of the next bodies'
+ * kernel adds up all of them and computes beta, L and whether to stop, so that no block waits for others. After a stop
+ * the kernels that are already launched return without a step.
  *
  * Kernels read arrays and sizes from IterateArgs, in constant memory, and have grids of fixed size: a CUDA graph of a
  * batch of iterations serves problems of any size.
  *
- * Single precision: gamma = base + x, base the impulses at the last refinement rounded to float, x the increment
- * since, also float. N x is computed in float; the gradient at base and the projection of base + x onto K are in
- * double, because base may be far larger than x. The rounding of N x is then relative to x, which a refinement (x is
- * added to base, whose gradient is recomputed in double) makes small again. */
+ * Single precision: gamma = base + x. base: the impulses at the last refinement, rounded to float; x: the increment
+ * since then, also float. N x is computed in float. The gradient at base and the projection of base + x onto K are in
+ * double, because base may be far larger than x. The rounding of N x is then relative to x. A refinement adds x to base
+ * and recomputes the gradient in double, after which x is small again. */
 #ifndef TALUS_BACKEND_CUDA_ITERATE_ITERATE_H
 #define TALUS_BACKEND_CUDA_ITERATE_ITERATE_H
 
 #include "backend/cuda/ops/machines.h"
 
-/* Threads per block and blocks of the kernels; the numbers of blocks are multiples of an H200's 132 processors.
- * Constants, so that sums have the same order everywhere; small where threads are emulated one by one. */
+/* Threads per block and blocks of the kernels of bodies, contacts and machines; the numbers of blocks are multiples of
+ * an H200's 132 processors. Constants, so that sums have the same order on every GPU; small where threads are
+ * emulated. */
 #ifdef TALUS_EMULATED
 enum {
     BODY_THREADS = 16,
@@ -46,8 +52,9 @@ enum {
 };
 #endif
 
-/* The single kernel for small problems (iterate_resident.h): number of blocks, one per processor of an H200; contacts
- * that a thread keeps in registers; threads per block, fewer in double precision, which takes twice the registers. */
+/* The single kernel for small problems (iterate_resident.h). RESIDENT_BLOCKS: blocks, one per processor of an H200;
+ * RESIDENT_PER_THREAD: contacts that a thread keeps in registers; resident_threads: threads per block, fewer in double
+ * precision, which takes twice the registers. */
 #ifdef TALUS_EMULATED
 enum { RESIDENT_BLOCKS = 1, RESIDENT_PER_THREAD = 32 };
 template <class T> constexpr int resident_threads()
@@ -62,62 +69,65 @@ template <class T> constexpr int resident_threads()
 }
 #endif
 
-/* Sums that each block of the contacts' kernel writes to partial[value][block], as in TalusStepSums; SIZE2 is the sum
- * of d^2 |x|^2, RESIDUAL_MAX2 a maximum of squares. A step that does not measure writes only RESTART, or nothing in
- * Jacobi's method. */
+/* Sums that each block of the contacts' kernel writes to partial[value][block]. Those up to RESIDUAL2 are as in
+ * TalusStepSums; SIZE2 is the sum of d^2 |x|^2, d the mean diagonal entry; RESIDUAL_MAX2 is a maximum, of squares. A
+ * step that does not measure the residual writes only RESTART, or nothing in Jacobi's method. */
 enum { RESTART, DX2, DG2, X2, RESIDUAL2, SIZE2, RESIDUAL_MAX2, ITERATE_SUMS };
 
-/* What the bodies' kernel finds. START: no step yet, it computes velocities only. STEP, CHECK: the sums of the previous
- * step, which did not measure the residual, or did; none if the state before is fresh. */
+/* What precedes a launch of the bodies' kernel. SEEN_START: no step, and the kernel only computes V of the previous
+ * iterate. SEEN_STEP, SEEN_CHECK: a step that did not measure the residual, or did, or, if the state is fresh, none. */
 enum { SEEN_START, SEEN_STEP, SEEN_CHECK };
 
-/* IterateState.stop: go on; a limit on the residual was reached or the residual is not finite; a refinement is due. */
+/* Values of IterateState.stop. GO: go on. STOP_REACHED: a limit on the residual was reached, or the residual is not
+ * finite. STOP_REFINE: a refinement is due. */
 enum { GO, STOP_REACHED, STOP_REFINE };
 
-/* Scalars of the iteration. There are two states: iteration t computes state[t % 2] from the other. */
+/* Scalars of the iteration. There are two states: the bodies' kernel of iteration t computes state[t % 2] from the
+ * other. */
 struct IterateState {
-    TalusMomentum momentum;
-    double beta;
+    TalusMomentum momentum;                 /* not used in Jacobi's method */
+    double beta;                            /* factor of the momentum in the next step */
     double residual2, residual_max, first2; /* as in TalusRun; first2 < 0 before a measurement */
     int done;                               /* steps since the host wrote the state */
-    int stop;
-    bool fresh; /* as the host wrote it: there are no sums of a step yet */
+    int stop;                               /* GO or a STOP_ value */
+    bool fresh; /* the host has written the state: there are no sums of a step yet */
 };
 
 /* Arguments of all kernels, in constant memory. */
 struct IterateArgs {
     CuView<double> op;
     bool trace;              /* s_n = s_t: 1 / s^2 is the block's mean diagonal entry */
-    void *x[2];              /* iterate t is [t % 2]; Jacobi's method uses one array */
-    void *v[2], *w;          /* velocities of x[0], x[1] and y */
-    const double *mu_range;  /* largest mu and largest -mu: tells whether all mu are equal */
+    void *x[2];              /* iterate t is [t % 2], double or float; Jacobi: both are one array */
+    void *v[2], *w;          /* records with V of x[0] and x[1], and with W; Jacobi: v[0] == v[1] */
+    const double *mu_range;  /* [2]: largest mu and largest -mu; set with three rows */
     double *partial;         /* sums of the contacts' kernel, [value][block] */
     IterateState *state;     /* [2] */
     CuMachinesView machines; /* all zeros in single precision */
-    double omega, lambda;    /* Jacobi */
+    double omega, lambda;    /* Jacobi: length of a step, and share of the way that gamma moves */
     double stop2;            /* residual2 at or below which to stop; 0: never */
     double stop_max2;        /* square of the maximum at or below which to stop; 0: never */
-    int refine_after;        /* steps since a refinement after which to stop for the next */
-    int steps_before;        /* those of them before this stretch (iterate.cu) */
+    int refine_after;        /* number of steps since a refinement after which the next is due */
+    int steps_before;        /* steps since the last refinement, before this stretch (iterate.cu) */
 
-    /* single precision */
-    const float4 *normal;   /* normal and c (frame.h) */
-    const float4 *base;     /* [blocks]: impulses at the last refinement, and E */
-    const double *gradient; /* [rows * blocks]: gradient at base */
-    const float2 *mass;     /* 1/m, k */
+    /* for single precision alone */
+    const float4 *normal;   /* [blocks]: normal and c (frame.h) */
+    const float4 *base;     /* [blocks]: impulses at the last refinement, and E in w */
+    const double *gradient; /* [rows * blocks]: gradient at base, with E */
+    const float2 *mass;     /* [bodies]: 1/m, k */
 };
 
-/* Argument of the single kernel that does a whole stretch of iterations. On entry and return args.x[0] is the iterate,
- * x[1] the previous one (Jacobi: the same array); on return args.state[0] is the final state. */
+/* Argument of the single kernel that does a whole stretch of iterations. On entry and on return args.x[0] is the
+ * iterate and args.x[1] the previous one (Jacobi: the same array); on return args.state[0] is the final state. */
 struct ResidentRun {
-    IterateState state;
-    unsigned *arrived; /* counter of await_all, 0 at the start */
-    int steps;         /* maximum number */
-    int phase;         /* iterations of the solve before this stretch */
-    int check;         /* period of measuring; the last of `steps` iterations measures too */
+    IterateState state; /* initial state */
+    unsigned *arrived;  /* counter of await_all_blocks, 0 at the start */
+    int steps;          /* maximum number of iterations */
+    int phase;          /* iterations of the solve before this stretch */
+    int check;          /* period of measuring; the last of `steps` iterations measures too */
 };
 
-/* The kernels of one variant (iterate_kernels.h); parity is t % 2 of iteration t, `seen` a SEEN_ value. */
+/* The kernels of one variant (iterate_kernels.h); parity is t % 2 of iteration t, `seen` a SEEN_ value. step and check
+ * are the contacts' kernels; check also measures the residual. */
 struct IterateKernels {
     IterateArgs *args; /* in constant memory */
     void (*bodies)(int parity, int seen);
@@ -126,8 +136,8 @@ struct IterateKernels {
     void (*check)(int parity);
     /* Writes the state after the last step to state[parity]; one block. */
     void (*conclude)(int parity, int seen);
-    void (*resident)(ResidentRun run);
-    int resident_threads;
+    void (*resident)(ResidentRun run); /* the single kernel of small problems */
+    int resident_threads;              /* threads per block of that kernel */
 };
 
 /* iterate_double.cu, iterate_mixed.cu: return the kernels of a variant (iterate_kernels.h explains the arguments) */

@@ -8,14 +8,15 @@ extern "C" {
 #include "backend/momentum.h"
 }
 
-/* A refinement is due when residual2 is below REFINE_AT^2 times SIZE2, the sum of d^2 |x|^2 over the increments x since
- * the last one: then the residual is near the rounding of N x. */
+/* In single precision a refinement is due when residual2 is below REFINE_AT^2 times SIZE2, the sum of d^2 |x|^2 over
+ * the increments x since the last refinement: then the residual is near the rounding of N x. It is due at the latest
+ * after args.refine_after steps, and not before a sixteenth of them. */
 static constexpr double REFINE_AT = 2e-5;
 
 /* ---- scalars between iterations ---- */
 
-/* Returns the state after a step with these sums. check: the step measured the residual; only then the state may
- * stop. */
+/* Returns the state after a step with these sums, s the state before it. check: the step measured the residual; only
+ * then sums other than RESTART are read, and the state may stop. */
 template <bool MOMENTUM, bool FLOAT>
 static __device__ inline IterateState state_after_step(IterateState s, bool check,
                                                        const double *sums)
@@ -55,8 +56,8 @@ struct Decision {
     int stop;
 };
 
-/* Adds up the sums of the previous step over all its blocks, without `check` only RESTART, and nothing in Jacobi's
- * method; valid in thread 0. */
+/* Adds to `sums`, 0 before, the sums of the previous step over all its blocks: without `check` only RESTART, and
+ * nothing in Jacobi's method. Valid in thread 0. */
 template <bool MOMENTUM>
 static __device__ inline void sum_step_partials(bool check, double (&sums)[ITERATE_SUMS])
 {
@@ -78,8 +79,9 @@ static __device__ inline void sum_step_partials(bool check, double (&sums)[ITERA
     }
 }
 
-/* Computes state[parity] from the other state and the sums of its step; copies it if it is fresh or has stopped. All
- * threads of every block call it, with the same result; block 0 stores the state. Not inlined, to save registers. */
+/* Computes state[parity] from the other state and the sums of the step since; only copies the other state, with fresh
+ * false, if that is fresh or has stopped. All threads of a block call it; every block gets the same result, and block 0
+ * stores the state. Not inlined, to save registers. */
 template <bool MOMENTUM, bool FLOAT>
 static __device__ __attribute__((noinline)) Decision compute_next_state(int parity, int seen)
 {
@@ -101,7 +103,8 @@ static __device__ __attribute__((noinline)) Decision compute_next_state(int pari
 
 /* ---- bodies ---- */
 
-/* Adds a contact's impulse on the body, and minus its torque, to the sum, as add_wrench in ops/operator.h. */
+/* Adds the impulse x of a contact on a body, and minus its torque, to the sum, as add_wrench in ops/operator.h;
+ * `incidence` is the body's entry for the contact. With frame and x all 0 it adds nothing. */
 template <class T, int ROWS, bool GENERAL>
 static __device__ inline void add_contact_impulse(int32_t incidence, const T (&frame)[4],
                                                   const T (&x)[ROWS], T (&sum)[6])
@@ -189,7 +192,7 @@ static __device__ inline void apply_impulse(int b, const T (&sum)[6], T (&v)[8])
     }
 }
 
-/* Stores W = V + beta (V - V_prev) of a body; v is V on entry and W on return, `before` is V_prev. */
+/* Stores W = V + beta (V - V_prev) of body b; v is V on entry and W on return, `before` is V_prev. */
 template <class T>
 static __device__ inline void store_extrapolated(int b, double beta, const T (&before)[8],
                                                  T (&v)[8])
@@ -214,13 +217,14 @@ static __device__ inline void store_body_velocity(int b, int parity, bool start,
         store_extrapolated(b, beta, before, v);
 }
 
-/* Range of body b's contacts in `incidence`. */
+/* Returns the range .x to .y - 1 of body b's entries in `incidence`. */
 static __device__ inline int2 incidence_span(int b)
 {
     return make_int2(args.op.incidence_start[b], args.op.incidence_start[b + 1]);
 }
 
-/* Sums the impulses of a body with the range `span` in `incidence`; false, with sum 0, if it is block-summed. */
+/* Sums the impulses x on a body with the range `span` in `incidence`. Returns false, with sum 0, if the body is
+ * block-summed. */
 template <class T, int ROWS, bool GENERAL>
 static __device__ inline bool sum_by_one_thread(const T *x, int2 span, T (&sum)[6])
 {
@@ -232,8 +236,8 @@ static __device__ inline bool sum_by_one_thread(const T *x, int2 span, T (&sum)[
     return true;
 }
 
-/* Sums the impulses x on block-summed body b, by all threads of a block, and moves it (store_body_velocity). Not inlined, to save
- * registers elsewhere. */
+/* Sums the impulses x on block-summed body b, by all threads of a block, and stores its V and W
+ * (store_body_velocity). Not inlined, to save registers elsewhere. */
 template <class T, int ROWS, bool GENERAL, bool MOMENTUM>
 static __device__ __attribute__((noinline)) void move_block_summed(const T *x, int b, int parity,
                                                                    bool start, double beta)
@@ -287,7 +291,7 @@ static __global__ void __launch_bounds__(BODY_THREADS, GENERAL || sizeof(T) == 8
                                                       now.beta);
 }
 
-/* Stores W of the bodies of machine m. */
+/* Computes and stores W of the bodies of machine m from their V and V_prev; all threads of a block call it. */
 static __device__ inline void extrapolate_machine(const TalusMachines *e, int m, int parity,
                                                   double beta)
 {
@@ -324,7 +328,7 @@ static __global__ void __launch_bounds__(RESPONSE_THREADS) iterate_machines(int 
     }
 }
 
-/* Computes the state after the last step; one block. */
+/* Computes the state after the last step, without a further step; one block. */
 template <bool MOMENTUM, bool FLOAT> static __global__ void iterate_conclude(int parity, int seen)
 {
     await_previous_kernel();

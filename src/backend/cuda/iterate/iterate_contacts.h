@@ -9,8 +9,8 @@ template <class T> struct Weights {
     T n, t, d;
 };
 
-/* Returns the weights of contact i: of spheres from the bodies' records va and vb, of general contacts, and of all if
- * joints are eliminated, from op.diagonal. */
+/* Returns the weights of contact i. Those of contacts of spheres come from the bodies' records va and vb; those of
+ * general contacts, and of all contacts if joints are eliminated, come from op.diagonal, which contains E. */
 template <class T, int ROWS, bool GENERAL>
 static __device__ inline Weights<T> contact_weights(int i, T compliance, const T (&va)[8],
                                                     const T (&vb)[8])
@@ -72,7 +72,8 @@ static __device__ inline void relative_velocity(int i, const T (&frame)[4], cons
 }
 
 /* Projects z onto the cone |t| <= mu n, or with one row onto z >= 0, in the metric diag(b_n, b_t, b_t), kappa = mu b_t
- * / b_n; takes roots and divisions only if the result is on the mantle. Returns true if z was inside. */
+ * / b_n; takes roots and divisions only if the result is on the mantle. Returns true if z is in the cone, with one row
+ * if z is above 0, and so unchanged. */
 static __device__ inline bool project_in_metric(double mu, double kappa, double (&z)[3])
 {
     double t2 = z[1] * z[1] + z[2] * z[2];
@@ -98,13 +99,15 @@ static __device__ inline bool project_in_metric(double, double, double (&z)[1])
     return false;
 }
 
-/* Data of a contact that are constant over iterations: impulse at the last refinement and the gradient there. In double
- * precision gamma is 0 and g the bias, on the normal row: the rest of q comes from V, which contains v_f. */
+/* Data of a contact that are constant between refinements: gamma, the impulse at the last refinement, the gradient g
+ * there, and E. In double precision gamma is 0 and g the bias, on the normal row: the rest of q comes from V, which
+ * contains v_f. */
 template <class T, int ROWS> struct Base {
     double gamma[ROWS], g[ROWS];
     T compliance;
 };
 
+/* Loads the Base of contact i. */
 template <int ROWS> static __device__ inline void load_base(int i, Base<double, ROWS> &base)
 {
     for (int k = 0; k < ROWS; k++)
@@ -124,8 +127,8 @@ template <int ROWS> static __device__ inline void load_base(int i, Base<float, R
     base.compliance = b.w;
 }
 
-/* Returns |d (gamma - P(gamma - g / d))|^2, the squared natural residual; computed as |g|^2 if gamma - g / d is
- * inside. */
+/* Returns |d (gamma - P(gamma - g / d))|^2, the squared natural residual; computed as |g|^2 if the projection changes
+ * nothing. */
 template <int ROWS>
 static __device__ inline double
 natural_residual2_of(double mu, double d, const double (&gamma)[ROWS], const double (&g)[ROWS])
@@ -141,7 +144,7 @@ natural_residual2_of(double mu, double d, const double (&gamma)[ROWS], const dou
     return r2;
 }
 
-/* Adds to the sums the natural residual of base.gamma + x, whose gradient is base.g + u, and d^2 |x|^2. */
+/* Adds to the sums the natural residual of base.gamma + x, where the gradient is base.g + u, and d^2 |x|^2. */
 template <class T, int ROWS>
 static __device__ inline void add_residual(const Base<T, ROWS> &base, double mu,
                                            const Weights<T> &w, const T (&x)[ROWS],
@@ -197,10 +200,10 @@ static __device__ inline void take_projected_step(const Base<T, ROWS> &base, dou
         next[k] = (T)(z[k] - base.gamma[k]);
 }
 
-/* Scalars of a step: beta and 1 / L of this iteration, and mu. */
+/* Scalars of a step. */
 struct StepScalars {
-    double beta, step;
-    double mu; /* if equal at all contacts, 0 with one row; else negative */
+    double beta, step; /* factor of the momentum, and 1 / L; not used in Jacobi's method */
+    double mu;         /* of all contacts if it is the same, 0 with one row; else negative */
 };
 
 /* Returns mu of contact i: the common value c.mu if there is one. */
@@ -220,7 +223,8 @@ static __device__ inline double coulomb_shift(const Base<T, ROWS> &base, double 
     return mu * sqrt(t1 * t1 + t2 * t2);
 }
 
-/* One accelerated step at contact i: writes the next iterate over the previous one and adds the sums of the step. */
+/* One accelerated step at contact i: writes the next iterate over the previous one, args.x[1 - parity], and adds the
+ * sums of the step. */
 template <class T, int ROWS, bool GENERAL, bool CHECK, bool EXACT>
 static __device__ inline void accelerate_contact(const StepScalars &c, int i, int2 pair, int parity,
                                                  double (&sums)[ITERATE_SUMS])
@@ -231,7 +235,8 @@ static __device__ inline void accelerate_contact(const StepScalars &c, int i, in
     load_vector<ROWS>((const T *)args.x[parity], i, x);
     load_vector<ROWS>((const T *)args.x[1 - parity], i, dx);
     load_base(i, base);
-    /* true: gradients at x and at the previous iterate from V, that at y from both; else at y from W */
+    /* true: the gradients at x and at the previous iterate come from V and V_prev, that at y from both; else that at y
+     * comes from W */
     constexpr bool APART = CHECK || EXACT;
     load_records(APART ? args.v[parity] : args.w, pair, va, vb);
     const double mu = contact_friction<ROWS>(c, i);
@@ -268,7 +273,7 @@ static __device__ inline void accelerate_contact(const StepScalars &c, int i, in
     store_vector<ROWS>((T *)args.x[1 - parity], i, next);
 }
 
-/* One Jacobi step at contact i, in place. */
+/* One Jacobi step at contact i: changes x in place; adds the residual of the old x to the sums if CHECK. */
 template <class T, int ROWS, bool GENERAL, bool CHECK>
 static __device__ inline void relax_contact(const StepScalars &c, int i, int2 pair,
                                             double (&sums)[ITERATE_SUMS])
@@ -299,8 +304,8 @@ static __device__ inline int2 load_pair(int chunk)
 }
 
 /* The contacts' kernel. It runs from the last contact to the first, the bodies' kernel from the first body to the last:
- * each starts with data that the previous one left in the cache. Pairs are loaded one chunk ahead, the first before
- * waiting for the previous kernel. */
+ * each starts with data that the previous kernel left in the cache. Pairs are loaded one chunk ahead, the first ones
+ * before waiting for the previous kernel. */
 template <class T, int ROWS, bool GENERAL, bool MOMENTUM, bool EXACT, bool CHECK>
 static __global__ void __launch_bounds__(CONTACT_THREADS, CHECK || sizeof(T) == 8 ? 2 : 4)
     iterate_contacts(int parity)

@@ -1,8 +1,9 @@
-/* backend/cuda/iterate/iterate_kernels.h - the kernels of iterate.h, for one precision per including file.
+/* backend/cuda/iterate/iterate_kernels.h - the table of the kernels of iterate.h, for one precision per including file.
  *
- * Constants of a kernel: T, the precision; ROWS; GENERAL, whether there are general contacts; MOMENTUM, the
- * accelerated method or Jacobi's; EXACT, whether contacts follow Coulomb's law instead of its relaxation
- * (TalusAccelerated.exact); CHECK, whether the step also measures the residual of x and compares gradients. */
+ * Constants of a kernel: T, the precision, double or float; ROWS, 1 or 3; GENERAL, true if there are general contacts;
+ * MOMENTUM, true for the accelerated method, false for Jacobi's; EXACT, true if contacts follow Coulomb's law instead
+ * of its relaxation (TalusAccelerated.exact); CHECK, true if the step also measures the residual of x and, in the
+ * accelerated method, compares gradients. */
 #ifndef TALUS_BACKEND_CUDA_ITERATE_ITERATE_KERNELS_H
 #define TALUS_BACKEND_CUDA_ITERATE_ITERATE_KERNELS_H
 
@@ -10,7 +11,7 @@
 #include "backend/cuda/iterate/iterate_contacts.h"
 #include "backend/cuda/iterate/iterate_resident.h"
 
-/* Returns the device address of the kernels' arguments. */
+/* Returns the device address of the kernels' arguments; NULL if CUDA does not know it. */
 static inline IterateArgs *args_place()
 {
     void *place = &args;
@@ -21,6 +22,7 @@ static inline IterateArgs *args_place()
     return (IterateArgs *)place;
 }
 
+/* Returns the kernels with these constants. */
 template <class T, int ROWS, bool GENERAL, bool MOMENTUM, bool EXACT = false>
 static IterateKernels kernels_for()
 {

@@ -49,6 +49,7 @@ static __device__ inline void store_vector(double *to, int i, const double (&fro
     store_block<ROWS>(to, i, from);
 }
 
+/* Loads normal and c of contact i (backend/frame.h). */
 static __device__ inline void load_frame(int i, float (&frame)[4])
 {
     float4 n = args.normal[i];
@@ -63,13 +64,14 @@ static __device__ inline void load_frame(int i, double (&frame)[4])
     load_packs<4>(args.op.frame[i], frame);
 }
 
+/* Returns a / b. */
 static __device__ inline double divide(double a, double b)
 {
     return a / b;
 }
 
-/* Division with an error of a few units in the last place. That is harmless where all formulas of a step use the same
- * quotient (descend in iterate_contacts.h). */
+/* Returns a / b; on the GPU with an error of a few units in the last place. That is harmless where all formulas of a
+ * step use the same quotient (take_projected_step in iterate_contacts.h). */
 static __device__ inline float divide(float a, float b)
 {
 #ifdef __CUDA_ARCH__

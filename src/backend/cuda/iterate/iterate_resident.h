@@ -1,11 +1,12 @@
 /* backend/cuda/iterate/iterate_resident.h - all iterations of a run in one kernel, for small problems.
  *
- * A small problem spends its time waiting for launches, sums and loads, not for memory bandwidth. Here a thread keeps
- * its contact in registers from the first iteration to the last, with the previous iterate and its gradient. A
- * contact then reads only the velocities of its bodies, and a body only the impulses of its contacts and constant
- * data. Blocks, one per processor, synchronise twice in an iteration: after the bodies and after the contacts. After
- * its own bodies the last warp of each block adds up the sums of the previous step and computes the next state, which
- * is the same in every block. V, in args.v[0], is the velocity of the current iterate; W of iterate.h is not used. */
+ * The time of a small problem is spent waiting for launches, sums and loads, not for memory bandwidth. Here a thread
+ * keeps its contacts (RESIDENT_PER_THREAD) in registers from the first iteration to the last, with the previous iterate
+ * and its gradient. A contact then reads only the velocities of its bodies, and a body only the impulses of its
+ * contacts and constant data. Blocks, one per processor, synchronise twice in an iteration: after the bodies and after
+ * the contacts. After its own bodies the last warp of each block adds up the sums of the previous step and computes the
+ * next state, which is the same in every block. V, in args.v[0], is the velocity of the current iterate; W of iterate.h
+ * is not used. */
 #ifndef TALUS_BACKEND_CUDA_ITERATE_ITERATE_RESIDENT_H
 #define TALUS_BACKEND_CUDA_ITERATE_ITERATE_RESIDENT_H
 
@@ -14,8 +15,9 @@
 
 /* ---- barrier over blocks ---- */
 
-/* Barrier over all blocks of the grid, which run at the same time. *arrived, 0 at the kernel's start, counts blocks at
- * barriers; goal, advanced here, is its value when all have come to this one. */
+/* Barrier over all blocks of the grid, which run at the same time. *arrived, 0 at the kernel's start, counts the
+ * arrivals of blocks at barriers. `goal`, 0 at the start and raised here, is the count at which all blocks are at this
+ * barrier. */
 static __device__ inline void await_all_blocks(unsigned *arrived, unsigned &goal)
 {
     goal += RESIDENT_BLOCKS;
@@ -47,8 +49,8 @@ static __device__ inline int2 block_range(int items)
 
 /* ---- bodies ---- */
 
-/* RESIDENT_LANES: threads that sum one body, neighbours in a warp; RESIDENT_WARP: threads that compute the next
- * state. */
+/* RESIDENT_LANES: threads that sum the impulses on one body, neighbours in a warp. RESIDENT_WARP: threads that compute
+ * the next state. */
 #ifdef TALUS_EMULATED
 enum { RESIDENT_LANES = 1, RESIDENT_WARP = 1 };
 #else
@@ -71,15 +73,14 @@ template <class T> static __device__ inline void sum_body_lanes(T (&sum)[6])
 #endif
 }
 
-/* What a thread keeps of its first body: the range of the body's contacts in `incidence`, and the first of this
- * thread's entries (-1: none), so that their impulses can be loaded at once. */
+/* What a thread keeps of its first body, so that the impulses of its contacts can be loaded at once. */
 struct HeldBody {
-    bool block_summed;
-    int2 span;
-    int32_t incidence[RESIDENT_INCIDENCES];
+    bool block_summed;                      /* the body is block-summed */
+    int2 span;                              /* range of the body's entries in `incidence` */
+    int32_t incidence[RESIDENT_INCIDENCES]; /* this thread's first entries; -1: none */
 };
 
-/* Loads what this thread keeps of its first body among the bodies of its block. */
+/* Loads what this thread keeps of its first body. bodies: range of the bodies of its block. */
 static __device__ inline void load_held_body(int2 bodies, HeldBody &h)
 {
     const int lane = (int)threadIdx.x % RESIDENT_LANES;
@@ -92,7 +93,8 @@ static __device__ inline void load_held_body(int2 bodies, HeldBody &h)
     }
 }
 
-/* Adds this thread's share of the impulses x on its first body: the held entries, then those beyond them. */
+/* Adds to `sum` this thread's share of the impulses x on its first body: of the held entries, then of those beyond
+ * them. */
 template <class T, int ROWS, bool GENERAL>
 static __device__ inline void sum_held_impulses(const T *x, const HeldBody &h, T (&sum)[6])
 {
@@ -110,8 +112,8 @@ static __device__ inline void sum_held_impulses(const T *x, const HeldBody &h, T
         x, h.span.x + lane + RESIDENT_INCIDENCES * RESIDENT_LANES, h.span.y, RESIDENT_LANES, sum);
 }
 
-/* Stores V of body b, given its record v and this thread's part of the sum over its contacts; the body's first thread
- * stores. */
+/* Stores V of body b from its record v and this thread's part of the sum over its contacts; both are changed. All
+ * threads of the body call it; the first one stores. */
 template <class T, bool GENERAL>
 static __device__ inline void store_summed_velocity(int b, T (&v)[8], T (&sum)[6])
 {
@@ -122,7 +124,8 @@ static __device__ inline void store_summed_velocity(int b, T (&v)[8], T (&sum)[6
     store_packs<8>(v, (T *)args.v[0] + 8 * (int64_t)b);
 }
 
-/* Computes V, for impulses x, of this block's bodies, and of every RESIDENT_BLOCKS-th block-summed body. */
+/* Computes V, for impulses x, of this block's range of bodies without block-summed ones, and of every
+ * RESIDENT_BLOCKS-th block-summed body. All threads of the block call it. */
 template <class T, int ROWS, bool GENERAL>
 static __device__ inline void compute_block_velocities(const T *x, int2 bodies,
                                                        const HeldBody &held)
@@ -165,7 +168,8 @@ template <int COUNT> static __device__ inline void reduce_warp(double (&v)[COUNT
 #endif
 }
 
-/* Adds up the first COUNT sums over all blocks, by one warp (RESIDUAL_MAX2: the maximum). */
+/* Adds up the first COUNT sums of args.partial over all blocks (RESIDUAL_MAX2: the maximum). All threads of one warp
+ * call it and get the result. */
 template <int COUNT>
 static __device__ inline void sum_block_partials(int lane, double (&sums)[ITERATE_SUMS])
 {
@@ -180,8 +184,8 @@ static __device__ inline void sum_block_partials(int lane, double (&sums)[ITERAT
         sums[k] = v[k];
 }
 
-/* Computes the state after a step, by the last warp of the block, which has the fewest bodies; the other threads
- * return. */
+/* Computes *state, in shared memory, after a step: by the last warp of the block, which has the fewest bodies; other
+ * threads return. check: the step measured the residual. */
 template <bool MOMENTUM, bool FLOAT>
 static __device__ inline void update_resident_state(bool check, IterateState *state)
 {
@@ -199,15 +203,19 @@ static __device__ inline void update_resident_state(bool check, IterateState *st
 
 /* ---- contacts ---- */
 
-/* What a thread keeps of a contact: iterate x, the previous iterate `before`, and u, the gradient at `before` less that
- * of the base; gamma and g of Base (gamma is a float in single precision, so that T holds it). */
+/* What a thread keeps of a contact. */
 template <class T, int ROWS> struct HeldContact {
     int2 pair;
-    T frame[4], x[ROWS], before[ROWS], u[ROWS], gamma[ROWS], compliance;
-    double g[ROWS];
+    T frame[4];
+    T x[ROWS], before[ROWS]; /* iterate and previous iterate */
+    T u[ROWS];               /* gradient at `before`, less g */
+    T gamma[ROWS]; /* Base.gamma, which is a float in single precision, so that T holds it */
+    T compliance;
+    double g[ROWS]; /* Base.g */
     Weights<T> w;
 };
 
+/* Returns the Base of a held contact. */
 template <class T, int ROWS>
 static __device__ inline Base<T, ROWS> held_base(const HeldContact<T, ROWS> &h)
 {
@@ -220,7 +228,7 @@ static __device__ inline Base<T, ROWS> held_base(const HeldContact<T, ROWS> &h)
     return base;
 }
 
-/* u = gradient at x less that of the base, from the bodies' velocities va and vb for x. */
+/* u = gradient at x less h.g, from the bodies' velocities va and vb for x. */
 template <class T, int ROWS, bool GENERAL>
 static __device__ inline void held_gradient(int i, const HeldContact<T, ROWS> &h, const T (&va)[8],
                                             const T (&vb)[8], const T (&x)[ROWS], T (&u)[ROWS])
@@ -250,7 +258,8 @@ static __device__ inline void load_held_contact(int i, HeldContact<T, ROWS> &h)
     held_gradient<T, ROWS, GENERAL>(i, h, va, vb, h.before, h.u);
 }
 
-/* One accelerated step at held contact i: h.x becomes the next iterate, h.before and h.u those of the present one. */
+/* One accelerated step at held contact i, with V of h.x in args.v[0]: h.x becomes the next iterate, h.before the
+ * present one, h.u the gradient there; adds the sums of the step. */
 template <class T, int ROWS, bool GENERAL, bool EXACT>
 static __device__ inline void accelerate_held(const StepScalars &c, int i, bool check,
                                               HeldContact<T, ROWS> &h, double (&sums)[ITERATE_SUMS])
@@ -284,7 +293,7 @@ static __device__ inline void accelerate_held(const StepScalars &c, int i, bool 
     sums[RESTART] += (double)restart;
 }
 
-/* One Jacobi step at held contact i: h.x becomes the next iterate. */
+/* One Jacobi step at held contact i: h.x becomes the next iterate; adds the residual of the old one if `check`. */
 template <class T, int ROWS, bool GENERAL>
 static __device__ inline void relax_held(const StepScalars &c, int i, bool check,
                                          HeldContact<T, ROWS> &h, double (&sums)[ITERATE_SUMS])
@@ -301,8 +310,8 @@ static __device__ inline void relax_held(const StepScalars &c, int i, bool check
         h.x[k] += (T)args.lambda * (next[k] - h.x[k]);
 }
 
-/* Writes the block's sums to args.partial, for update_resident_state: all if `check`, else RESTART, and nothing in Jacobi's
- * method. */
+/* Writes the block's sums to args.partial, for update_resident_state: all if `check`, else RESTART, and nothing in
+ * Jacobi's method. All threads of the block call it. */
 template <bool MOMENTUM>
 static __device__ inline void write_block_sums(bool check, double (&sums)[ITERATE_SUMS])
 {
@@ -321,12 +330,13 @@ static __device__ inline void write_block_sums(bool check, double (&sums)[ITERAT
 
 /* ---- the run ---- */
 
-/* For each contact i that this thread keeps, as held[k]. */
+/* Runs the statement that follows for each contact i that this thread keeps, as held[k]. */
 #define FOR_HELD(i, k)                                                          \
     for (int k = 0, i = contacts.x + (int)threadIdx.x; k < RESIDENT_PER_THREAD; \
          k++, i += (int)blockDim.x)                                             \
         if (i < contacts.y)
 
+/* The kernel: at most run.steps iterations (ResidentRun). */
 template <class T, int ROWS, bool GENERAL, bool MOMENTUM, bool EXACT>
 static __global__ void __launch_bounds__(resident_threads<T>(), 1) iterate_resident(ResidentRun run)
 {

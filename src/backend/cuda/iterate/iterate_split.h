@@ -7,7 +7,7 @@
 
 /* ---- the operator ---- */
 
-/* Totals: largest mu and largest -mu. */
+/* Totals 0 and 1: largest mu and largest -mu; minus the second equals the first if all mu are equal. */
 static __global__ void find_mu_range(CuPartials partials, double *totals, int blocks,
                                      const double *mu)
 {
@@ -69,8 +69,9 @@ static __device__ inline float4 load_increment(const float *increment, int64_t i
         return ((const float4 *)increment)[i];
 }
 
-/* From gamma = s x: writes base = gamma rounded to float (its fourth number is E), low = gamma - base and increment_prev = s
- * x_prev - base. Afterwards x holds base, unscaled. metric NULL: s = 1; x_prev NULL: increment_prev is not written. */
+/* From gamma = s x: writes base = gamma rounded to float (its fourth number is E), increment = gamma - base and
+ * increment_prev = s x_prev - base. On return x is base, without the metric. metric NULL: s = 1; x_prev NULL:
+ * increment_prev is not written. */
 template <int ROWS>
 static __global__ void split_impulses(int blocks, const TalusMetricBlock *metric,
                                       const double *compliance, double *x, const double *x_prev,
@@ -96,6 +97,7 @@ static __global__ void split_impulses(int blocks, const TalusMetricBlock *metric
     base[i] = make_float4(high[0], high[1], high[2], compliance ? (float)compliance[i] : 0.0f);
 }
 
+/* x[ROWS] = (high + increment) / s of one block. */
 template <int ROWS>
 static __device__ inline void join_block(float4 high, float4 increment, const double (&s)[ROWS],
                                          double *x)
@@ -107,7 +109,7 @@ static __device__ inline void join_block(float4 high, float4 increment, const do
     }
 }
 
-/* x = (base + low) / s, x_prev = (base + increment_prev) / s; metric NULL: s = 1; x_prev NULL: not written. */
+/* x = (base + increment) / s, x_prev = (base + increment_prev) / s; metric NULL: s = 1; x_prev NULL: not written. */
 template <int ROWS>
 static __global__ void join_impulses(int blocks, const TalusMetricBlock *metric, const float4 *base,
                                      const float *increment, double *x, const float *increment_prev,

@@ -10,6 +10,7 @@
 
 #include <math.h>
 
+/* Sums of a step as in TalusStepSums; RESIDUAL_MAX is a maximum, of squares. */
 enum { RESTART, DX2, DG2, X2, RESIDUAL2, RESIDUAL_MAX, STEP_SUMS };
 
 /* Kernel argument of an accelerated step. */
@@ -20,7 +21,7 @@ struct Step {
     const double *x;
     double *x_prev, *g_prev; /* the kernel overwrites them by x_next and g */
     double beta, step;
-    bool add_residual, exact;
+    bool add_residual, exact; /* want_residual and exact of TalusAccelerated */
 };
 
 /* Returns De Saxce's shift s_n sigma(-u_t) of a Coulomb block with gradient g = s u; 0 for other blocks. */

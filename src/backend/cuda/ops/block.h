@@ -13,13 +13,14 @@ extern "C" {
 #include "backend/sets.h"
 }
 
-/* Kernel argument: what the sets and scales of a problem's blocks are computed from. */
+/* Kernel argument: what the sets and scales of a problem's blocks are computed from. Fields but `metric` are as in
+ * TalusOperator; model, moment_mu, estimate and prisms are read only where sets are VARIED. */
 struct CuSets {
     int blocks;
     const double *mu;
     const double (*diagonal)[2];
     const TalusMetricBlock *metric; /* NULL: s = 1 */
-    const TalusBlockModel *model;   /* from here on: block_set reads them if VARIED */
+    const TalusBlockModel *model;
     const double (*moment_mu)[2];
     const double *estimate;
     bool prisms;
@@ -41,6 +42,7 @@ static inline CuSets cu_sets(const TalusOperator *op, const TalusMetricBlock *me
      : (op)->mixed_sets ? how(cu_context_of(op), kernel<3, true>, __VA_ARGS__)  \
                         : how(cu_context_of(op), kernel<3, false>, __VA_ARGS__))
 
+/* Load and store block i of a vector. */
 template <int ROWS>
 static __device__ inline void load_block(const double *vector, int64_t i, double (&out)[ROWS])
 {
@@ -55,7 +57,7 @@ static __device__ inline void store_block(double *vector, int64_t i, const doubl
         vector[i * ROWS + k] = in[k];
 }
 
-/* Returns (s_n, s_t) of block i; 1 without a metric. */
+/* Returns (s_n, s_t) of block i; (1, 1) without a metric. */
 static __device__ inline double2 metric_scales(const CuSets &sets, int64_t i)
 {
     return sets.metric ? make_double2(sets.metric[i][0], sets.metric[i][1])
@@ -82,8 +84,8 @@ static __device__ inline TalusSet model_set(const CuSets &sets, int64_t i, bool 
                                sets.estimate ? sets.estimate[i] : 0.0, metric);
 }
 
-/* Return the set of block i: a TalusSet if VARIED, else the friction coefficient of a cone. block_set is the set of x in
- * the metric, impulse_set the set of gamma. */
+/* Return the set of block i: a TalusSet if VARIED, else the friction coefficient of a cone. block_set is the set of x
+ * in the metric, impulse_set the set of gamma. */
 template <int ROWS, bool VARIED>
 static __device__ inline auto block_set(const CuSets &sets, int64_t i)
 {
@@ -131,7 +133,8 @@ static __device__ inline void project_unbounded_directions(const TalusSet &set, 
     talus_block_project_unbounded(ROWS, &set, x);
 }
 
-/* True if x is on the boundary of its set: no normal impulse, or a tangential bound met. mu = 0 is no such bound. */
+/* True if x is on the boundary of its set: no normal impulse, or a tangential bound reached. mu = 0 does not count as
+ * such a bound. */
 template <int ROWS> static __device__ inline bool is_active(double mu, const double (&x)[ROWS])
 {
     if constexpr (ROWS == 1)
@@ -169,7 +172,8 @@ template <int ROWS, class T> static __device__ inline T mean_diagonal(const T di
 }
 
 /* Returns the squared natural residual |d (gamma - P(gamma - g_gamma / d))|^2 of block i for gamma = s x, where P
- * projects onto the set of gamma and g = s g_gamma is the gradient in the metric. */
+ * projects onto the set of gamma, g = s g_gamma is the gradient in the metric, d the block's mean diagonal entry, and s
+ * = metric_scales(sets, i). */
 template <bool VARIED = false, int ROWS>
 static __device__ inline double natural_residual2(const CuSets &sets, int64_t i, double2 s,
                                                   const double (&x)[ROWS], const double (&g)[ROWS])

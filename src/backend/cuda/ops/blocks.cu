@@ -34,7 +34,7 @@ struct Forward {
     CuSets sets;
     const double *x, *g;
     double step;
-    double *t, *r;
+    double *t, *r; /* NULL: not written */
 };
 
 /* t = P(x - step g), r = x - t; totals: |r|^2, r'g, sum and maximum of squared natural residuals of x. */
@@ -78,7 +78,7 @@ void cu_block_forward_backward(const TalusOperator *op, const TalusMetricBlock *
 
 /* ---- faces ---- */
 
-/* Sums of a split, as in TalusFace; the last is a maximum, of squares. */
+/* Sums of a split, as in TalusFace; RESIDUAL_MAX is a maximum, of squares. */
 enum { FREE2, REDUCED_G, CHOPPED_G, CHOPPED2, ACTIVE, UNBOUND, RESIDUAL2, RESIDUAL_MAX, FACE_SUMS };
 
 /* Kernel argument of a split of the gradient. */
@@ -86,7 +86,7 @@ struct Split {
     CuSets sets;
     const double *x, *g;
     double step;
-    double *free_part, *reduced, *chopped;
+    double *free_part, *reduced, *chopped; /* NULL: not written */
 };
 
 /* Sums over the rows of one block: |x|^2, |g|^2, x~'g and |x~|^2, with x~ = (x - P(x - step g)) / step (TalusFace).
@@ -126,7 +126,8 @@ static __device__ inline Moved split_parts(const Split &pass, int64_t i, bool ac
     return m;
 }
 
-/* Block i of a split: writes free, reduced and chopped gradient and adds the sums of TalusFace. */
+/* Block i of a split: writes free, reduced and chopped gradient, where their vectors are not NULL, and adds the
+ * sums. */
 template <int ROWS, bool VARIED>
 static __device__ inline void split_block(const Split &pass, int64_t i, double (&sums)[FACE_SUMS])
 {
@@ -184,6 +185,7 @@ void cu_block_split_gradient(const TalusOperator *op, const TalusMetricBlock *me
     face->unbound = (int)total[UNBOUND];
 }
 
+/* Sets to 0 the blocks of y at which x is active, and rows of other blocks in which the set allows only 0. */
 template <int ROWS, bool VARIED>
 static __global__ void mask_active(CuSets sets, const double *x, double *y)
 {
@@ -208,6 +210,7 @@ void cu_block_clear_active(const TalusOperator *op, const TalusMetricBlock *metr
                 y);
 }
 
+/* out = projection of d onto the tangent cone of the set at x, block by block. */
 template <int ROWS, bool VARIED>
 static __global__ void project_tangent(CuSets sets, const double *x, const double *d, double *out)
 {
@@ -268,6 +271,7 @@ double cu_block_feasible_step(const TalusOperator *op, const TalusMetricBlock *m
     return -total;
 }
 
+/* Totals 0 and 1: number of blocks active at y; number of blocks active at only one of x and y. */
 template <int ROWS, bool VARIED>
 static __global__ void compare_active(CuPartials partials, double *totals, CuSets sets,
                                       const double *x, const double *y)
@@ -298,6 +302,7 @@ void cu_block_compare_active(const TalusOperator *op, const TalusMetricBlock *me
 
 /* ---- metric ---- */
 
+/* x = x / s if `into`, else s x, with the scales s of the metric. */
 template <int ROWS>
 static __global__ void scale_blocks(int blocks, const TalusMetricBlock *metric, bool into,
                                     double *x)
@@ -320,6 +325,7 @@ void cu_op_scale(const TalusOperator *op, const TalusMetricBlock *metric, bool i
 
 /* ---- recession cones ---- */
 
+/* Returns |x|^2. */
 template <int ROWS> static __device__ inline double norm2(const double (&x)[ROWS])
 {
     double sum = 0.0;
@@ -328,6 +334,8 @@ template <int ROWS> static __device__ inline double norm2(const double (&x)[ROWS
     return sum;
 }
 
+/* Projects x onto the recession cones, block by block; blocks of norm at most `least` become 0. relaxed: Coulomb blocks
+ * are cones; else prisms. */
 template <int ROWS>
 static __global__ void project_recession(CuSets sets, bool relaxed, double least, double *x)
 {
@@ -350,6 +358,7 @@ void cu_block_project_recession(const TalusOperator *op, bool relaxed, double le
                 cu_sets(op, nullptr), relaxed, least, x);
 }
 
+/* Projects y onto the spans of the recession cones at blocks with x != 0; other blocks of y become 0. */
 template <int ROWS>
 static __global__ void project_recession_span(CuSets sets, bool relaxed, const double *x, double *y)
 {

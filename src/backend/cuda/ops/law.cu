@@ -1,12 +1,13 @@
 /* backend/cuda/ops/law.cu - friction laws beyond the convex relaxation: their residuals, and the shifts and bounds by
  * which a convex problem represents them. Formulas: cpu/law.c.
  *
- * cu_law_measure_and_shift takes one product and one pass over the contacts. With friction that pass reads about 90 B per contact
- * beside the product's own (impulse, diagonal, mu, model, two offsets) and writes 8 if shifts move. */
+ * cu_law_measure_and_shift takes one product and one pass over the contacts. With friction that pass reads about 90 B
+ * per contact beside the product's own (impulse, diagonal, mu, model, two offsets) and writes 8 if shifts move. */
 #include "backend/cuda/ops/operator.h"
 
 #include <math.h>
 
+/* Sums as in TalusLawSums; RESIDUAL_MAX is a maximum, of squares. */
 enum { RESIDUAL2, SHIFT2, ESTIMATE2, RESIDUAL_MAX, LAW_SUMS };
 
 /* Kernel argument of the operations on laws. */
@@ -18,7 +19,7 @@ struct Law {
     double *offset;      /* bias or q, with shifts; the normal entry of block i is at i * apart */
     int apart;
     const double *unshifted; /* [blocks]: those entries without shifts; NULL: no shifts */
-    double share;            /* fraction of the way that shifts or estimates move */
+    double share;            /* fraction of the way that shifts or estimates move; 0: none */
 };
 
 /* Returns the argument for an operator, without `motion`. */
@@ -73,7 +74,8 @@ static __device__ inline void move_shift(const Law &pass, int64_t i, const Talus
         *offset = base + ((1.0 - pass.share) * shift + pass.share * sigma);
 }
 
-/* Adds block i to the sums. The residual is of the law's own set: a prism only under `fixed`, whatever `prisms` is. */
+/* Adds block i to the sums and moves its shift if it is a Coulomb block (move_shift). The residual is of the law's own
+ * set: a prism only under `fixed`, whatever `prisms` is. */
 template <int ROWS>
 static __device__ inline void measure_block(const Law &pass, int64_t i, double (&sums)[LAW_SUMS])
 {

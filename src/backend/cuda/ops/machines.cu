@@ -33,7 +33,7 @@ static TalusStatus get_machines(const TalusOperator *op, CuMachines **out)
 
 /* ---- rows ---- */
 
-/* Forms rows 0 to 2 of each joint; body[0] of a row that the joint lacks is -1. */
+/* Forms rows 0 to 2 of each free joint block, in row[3 * joints]; body[0] of a row that the block lacks is -1. */
 static __global__ void form_joint_rows(TalusOperator op, TalusJointRow *row)
 {
     int64_t t = item_index();
@@ -66,17 +66,18 @@ TalusStatus cu_joint_get_rows(const TalusOperator *op, TalusJointRow *row, int *
 
 /* Kernel argument: the operator with joints and the one without; arrays as in CuMachines. */
 struct Elimination {
-    TalusOperator whole, op;
+    TalusOperator whole, op; /* with joints, without */
     uint32_t *contact_start;
     int32_t *vertex;
     const int32_t *vertex_body;
     int vertices;
     const double (*taken)[36];
-    unsigned *kinds;
+    unsigned
+        *kinds; /* on the device, 0 before: bits of the friction kinds, as TalusOperator.kinds */
 };
 
-/* before[b] = number of body b's entries in `incidence` that are not of joints (joints have the last records), and 0
- * for b = bodies; vertex[b] = -1. */
+/* contact_start[b] = number of body b's entries in `incidence` that are not of joints (joints have the last records),
+ * and 0 for b = bodies; vertex[b] = -1. */
 static __global__ void count_contact_incidences(Elimination t)
 {
     int64_t b = item_index();
@@ -92,8 +93,8 @@ static __global__ void count_contact_incidences(Elimination t)
         t.vertex[b] = -1;
 }
 
-/* After a prefix sum of `contact_start`: writes incidence_start and incidence without joints, whose entries are the last of
- * each body. vertex becomes the inverse of vertex_body. */
+/* After a prefix sum of contact_start: writes incidence_start and incidence of the operator without joints; in the
+ * other one the entries of joints are the last of each body. vertex becomes the inverse of vertex_body. */
 static __global__ void copy_contact_incidences(Elimination t)
 {
     int64_t b = item_index();
@@ -157,7 +158,7 @@ TalusStatus cu_joint_finish_reduced(const TalusOperator *whole, TalusOperator *o
 
 /* One array of the factorisation in the common piece of memory. */
 struct Part {
-    const void **at; /* field of the view: host address, replaced by the device's */
+    const void **at; /* field of the view: its host address, replaced by the device address */
     size_t bytes;
 };
 
@@ -211,8 +212,8 @@ static TalusStatus upload_factorisation(const TalusOperator *op, CuMachines *m)
 
 /* ---- matrices ---- */
 
-/* bias[row] = offset b of each row of machine m, plus the velocity in the row of bodies that impulses do not move
- * (driven ones): the response has records of moving bodies only. */
+/* bias[row] = offset b of each row of machine m, plus the velocity along the row of bodies that impulses do not move
+ * (driven ones): the response has records of bodies that impulses move only. All threads of a block call it. */
 static __device__ void add_driven_velocities(const TalusMachines *e, int m, const double (*body)[8],
                                              double *bias)
 {
@@ -229,7 +230,8 @@ static __device__ void add_driven_velocities(const TalusMachines *e, int m, cons
 
 /* Forms the machines' dense matrices, one block per machine and column c (CuMachinesView): sets the bodies at rest, or
  * component c - 1 to 1 if c is not 0, and applies the factorisation, with offsets in column 0 only. A machine smaller
- * than the largest has fewer columns. */
+ * than the largest has fewer columns. work: [2 columns + 1][rows], x and y of each column, then the bias of column
+ * 0. */
 static __global__ void __launch_bounds__(MACHINE_THREADS)
     form_dense_columns(CuMachinesView view, int columns, const double (*body)[8],
                        double (*response)[8], double *work)
@@ -265,7 +267,7 @@ static int largest_machine(const TalusMachines *host)
     return largest;
 }
 
-/* Forms the dense matrices of all machines and sets m->dense; does nothing but clear m->dense if they are too large. */
+/* Forms the dense matrices of all machines and sets m->dense; if they are too large, only sets m->dense to NULL. */
 static TalusStatus form_matrices(const TalusOperator *op, CuMachines *m)
 {
     const TalusMachines host = talus_elimination_machines(op->elimination);
@@ -285,7 +287,7 @@ static TalusStatus form_matrices(const TalusOperator *op, CuMachines *m)
 
 /* ---- impulses ---- */
 
-/* Writes minus the multipliers x of the factorisation to the joints' part of gamma. */
+/* Writes the impulses of joints, minus the multipliers x of the factorisation, to the joints' part of gamma. */
 static __global__ void write_joint_impulses(TalusMachines e, double *joints)
 {
     int64_t row = item_index();

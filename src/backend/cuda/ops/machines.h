@@ -9,8 +9,9 @@ extern "C" {
 #include "linalg/machine.h"
 }
 
-/* Threads of the block that applies the factorisation to a machine; they form groups of MACHINE_MEMBERS, the most rows
- * of a node. A node is the joint rows between two bodies, the unit of the factorisation. */
+/* MACHINE_THREADS: threads of the block that applies the factorisation to a machine; they form groups of
+ * MACHINE_MEMBERS, the largest number of rows of a node. A node is the joint rows between two bodies, the unit of the
+ * factorisation. */
 #ifdef TALUS_EMULATED
 enum { MACHINE_THREADS = 12, MACHINE_MEMBERS = 6 };
 #else
@@ -29,9 +30,10 @@ static __device__ inline TalusTeam cu_thread_team()
                      MACHINE_MEMBERS};
 }
 
-/* If all machines have at most RESPONSE_BODIES bodies and their matrices have at most RESPONSE_BYTES, to stay in a
- * GPU's cache, velocities are made to satisfy joints by dense matrices. The factorisation is slower: its nodes depend
- * on one another, which takes 65 us for a rover of 15 bodies. RESPONSE_PARTS threads add up one row of a matrix. */
+/* If all machines have at most RESPONSE_BODIES bodies and all their matrices together at most RESPONSE_BYTES, to stay
+ * in a GPU's cache, dense matrices make velocities satisfy the joints. The factorisation is slower: its nodes depend on
+ * one another, which takes 65 us for a rover of 15 bodies. RESPONSE_THREADS: threads of the block that applies the
+ * matrix of a machine; RESPONSE_PARTS of them add up one row. */
 #ifdef TALUS_EMULATED
 enum { RESPONSE_THREADS = 16 };
 #else
@@ -45,16 +47,17 @@ struct CuMachines {
     size_t bytes;         /* used part of `arrays` */
     char *staging;        /* host memory: all arrays of the factorisation, one after the other */
     CuArray<char> arrays; /* the same on the device */
-    /* x: impulses of joints, y: work space, [rows] each; response: dense matrices, work: to form them */
+    /* x: multipliers, minus the impulses of joints, and y: work space, [rows] each; response: dense matrices as in
+     * CuMachinesView, work: work space to form them */
     CuArray<double> x, y, response, work;
     CuArray<uint32_t> contact_start; /* [bodies + 1]: incidence_start without joints */
     CuArray<int32_t> vertex;         /* by body: its vertex (linalg/machine.h), -1: none */
-    CuArray<double> taken;           /* by vertex: what joints remove from M^-1, 6 x 6 */
-    const double *dense;             /* response.at; NULL: the factorisation is applied */
+    CuArray<double> taken; /* by vertex: what the joints remove from the body's M^-1, 6 x 6 */
+    const double *dense;   /* response.at; NULL: the factorisation is applied */
 };
 
-/* A factorisation that takes at most this many bytes, work vector y included, is copied to the shared memory of a
- * block: most loads need an index that was loaded before, so the latency of memory decides the time. */
+/* Bytes of shared memory per block. A factorisation that takes at most this many, work vector y included, is copied
+ * there: most loads need an index that was loaded before, so that the latency of memory decides the time. */
 enum { MACHINE_SHARED = 40 * 1024 };
 
 /* Kernel argument: the machines, with pointers into `arrays`, device memory of `bytes`, a multiple of 8. */
@@ -109,14 +112,14 @@ static __device__ inline TalusMachines cu_machines_in_shared(const CuMachinesVie
     return e;
 }
 
-/* Returns the place of velocity component c (six per body: v, s) in consecutive records of eight numbers. */
+/* Returns the index of velocity component c (six per body: v, then s) in consecutive records of eight numbers. */
 static __device__ inline int component_place(int c)
 {
     return c / 3 * 4 + c % 3;
 }
 
-/* Makes the velocities of machine m satisfy its joints, by its matrix; machines.bias NULL leaves out column 0. All
- * RESPONSE_THREADS threads of a block call it, with MACHINE_SHARED bytes of shared memory. */
+/* Makes the velocities of machine m satisfy its joints, by its matrix; view->machines.bias NULL leaves out column 0.
+ * All RESPONSE_THREADS threads of a block call it, with `shared`, MACHINE_SHARED bytes of shared memory. */
 static __device__ inline void cu_machine_apply_dense(const CuMachinesView *view, int m,
                                                      double (*velocity)[8], double *shared)
 {
@@ -146,9 +149,9 @@ static __device__ inline void cu_machine_apply_dense(const CuMachinesView *view,
     __syncthreads();
 }
 
-/* machines_apply.cu: make velocities satisfy the joints of all machines; `offset` false: with offsets b = 0.
- * cu_machines_apply_view does it for a view of op's machines; cu_machines_apply for cu_machines(op), so nothing if op has
- * no elimination. */
+/* machines_apply.cu: make velocities[bodies] satisfy the joints of all machines; `offset` false: with offsets b = 0,
+ * for velocities without v_f. cu_machines_apply_view does it for a view of op's machines; cu_machines_apply for
+ * cu_machines(op), so that it does nothing if op has no elimination. */
 void cu_machines_apply_view(const TalusOperator *op, CuMachinesView view, bool offset,
                             double (*velocity)[8]);
 void cu_machines_apply(const TalusOperator *op, bool offset, double (*velocity)[8]);
@@ -161,6 +164,7 @@ static inline CuMachinesView cu_machines(const TalusOperator *op)
                            : CuMachinesView{};
 }
 
+/* Returns the number of threads per block of a kernel that applies the view. */
 static inline unsigned cu_machine_threads(const CuMachinesView *view)
 {
     return view->response ? (unsigned)RESPONSE_THREADS : (unsigned)MACHINE_THREADS;

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* t = P(x - step g), then x_next and y = t at block i (formula: step.ogm in operations.h). */
+/* Writes x_next and y of block i, y = P(x - step g) (formula: step.ogm in operations.h). */
 template <bool VARIED, int ROWS>
 static __device__ inline void ogm_one_block(const CuSets &sets, const TalusOgm &o, int64_t i,
                                             const double (&x)[ROWS], const double (&g)[ROWS])

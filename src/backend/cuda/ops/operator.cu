@@ -1,5 +1,5 @@
-/* backend/cuda/ops/operator.cu - whole-problem operations: the operator's copy on the device, product, residual,
- * Jacobi step, metric.
+/* backend/cuda/ops/operator.cu - operations on the whole problem: the operator's copy on the device, scratch,
+ * velocities of bodies, product, metric, sizes of impulses.
  *
  * Per sphere-sphere contact with friction, bytes of a product in double precision:
  *     bodies    4 incidence + 32 frame + 24 impulse, for each of 2 sides; per body a record of 64 read and written
@@ -8,7 +8,8 @@
 
 /* ---- the copy of a host's operator ---- */
 
-/* Device memory of the arrays of an operator that is copied from the host. */
+/* Device memory of the arrays of an operator that is copied from the host; names as in TalusOperator, id:
+ * numbers.id. */
 struct CuMirror {
     CuArray<int32_t> pair, incidence_start, incidence, row_start, column;
     CuArray<double> frame, arm, body, inverse_inertia, bias, mu, compliance, diagonal, coupling;
@@ -25,7 +26,8 @@ TalusStatus cu_get_scratch(const TalusOperator *op, CuScratch **out)
     return TALUS_OK;
 }
 
-/* Copies `count` elements from the host and writes their device address to *place; writes NULL if `from` is NULL. */
+/* Copies `count` elements from the host to `to`, which grows if needed, and writes their device address to *place;
+ * writes NULL and copies nothing if `from` is NULL. */
 template <class T>
 static TalusStatus upload_array(const TalusOperator *op, CuArray<T> *to, const void *from,
                                 int64_t count, const char *what, void **place)
@@ -154,8 +156,8 @@ static __global__ void find_block_summed(int bodies, const int32_t *incidence_st
         out[atomicAdd(found, 1)] = (int32_t)b;
 }
 
-/* Lists the block-summed bodies, in any order, which no result shows. Leaves their number, an int32_t, in the bytes of
- * the last of the context's totals. */
+/* Lists the block-summed bodies in s->block_summed, in any order; no result depends on the order. Leaves their number,
+ * an int32_t, in the first bytes of the last of the context's totals. */
 static TalusStatus list_block_summed(const TalusOperator *op, CuScratch *s)
 {
     int32_t *found = (int32_t *)(cu_context_of(op)->totals + CU_TOTALS - 1);
@@ -276,6 +278,7 @@ static const double (*free_velocities(const TalusOperator *op, double (*velocity
     return velocity;
 }
 
+/* out = gamma = S x. */
 template <int ROWS>
 static __global__ void unscale_impulses(int blocks, CuImpulses<double> g, double *out)
 {
@@ -364,7 +367,8 @@ void cu_op_gradient(const TalusOperator *op, const TalusMetricBlock *metric, con
 
 /* ---- metric ---- */
 
-/* Writes s_n, s_t, mu s_n / s_t and 1 / (1 + that squared) of each block; trace: s_n = s_t from the mean entry. */
+/* Writes the metric of each block: s_n, s_t, nu = mu s_n / s_t (0 with one row) and 1 / (1 + nu^2). s_n and s_t are 1 /
+ * root of the diagonal entries or, with `trace`, of the mean entry. */
 template <int ROWS>
 static __global__ void form_metric(CuView<double> c, bool trace, TalusMetricBlock *out)
 {

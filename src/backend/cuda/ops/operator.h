@@ -45,56 +45,64 @@ template <class T> struct CuView {
     int block_summed_count;
 };
 
-/* Kernel argument: impulses gamma = S x; metric NULL: x is gamma. */
+/* Kernel argument: impulses gamma = S x; metric NULL: x is gamma. x NULL, where a kernel allows it: gamma = 0. */
 template <class T> struct CuImpulses {
     const T *x;
     const T (*metric)[4];
 };
 
-/* Input of block_velocity: velocities of bodies or, for an explicit matrix, N gamma (+ q); the other pointer is
- * NULL. */
+/* Input of block_velocity: velocities of bodies or, for an explicit matrix, N gamma, with offset plus q; the other
+ * pointer is NULL. */
 struct CuMotion {
     const double (*velocity)[8];
     const double *product;
-    bool offset; /* add the bias to D' velocity; v_f is in `velocity`, q in `product` already */
+    bool offset; /* add the bias to D' velocity; `velocity` contains v_f, `product` q already */
 };
 
 /* ---- device data of an operator: TalusOperator.device ---- */
 
+/* Device data of an operator; source files keep more in CuOwned. */
 struct CuScratch {
-    long long serial; /* counts cu_scratch_begin: data made under another serial is out of date */
+    long long
+        serial; /* number of calls of cu_scratch_begin; data made under another serial is out of date */
     CuArray<double> velocity, wrench;  /* 8 per body; 6 per body, for runs of mprgp only */
-    CuArray<double> product, unscaled; /* explicit operator: N gamma (+ q); gamma = S x */
+    CuArray<double> product, unscaled; /* explicit operator: CuMotion.product; gamma = S x */
     CuArray<int32_t> block_summed;     /* bodies with more than BLOCK_SUM_ABOVE contacts */
     int block_summed_count;
-    struct CuMirror *mirror;   /* operator.cu: arrays copied from the host */
+    struct CuMirror
+        *mirror; /* operator.cu: arrays copied from the host; NULL: op was built on the device */
     CuOwned iterate, machines; /* data of the files with these names */
 };
 
+/* Returns the device data of an operator; NULL before cu_get_scratch. */
 static inline CuScratch *cu_scratch_of(const TalusOperator *op)
 {
     return (CuScratch *)op->device;
 }
 
-/* operator.cu. cu_get_scratch writes the address of the operator's device data, op->device, to *out and creates it if
- * there is none. cu_scratch_begin and cu_scratch_end together are cu_op_reserve_scratch, for callers that download the totals
- * anyway: they do so in between and pass all CU_TOTALS of them to cu_scratch_end. */
+/* operator.cu. cu_get_scratch writes the address of the operator's device data, op->device, to *out and creates the
+ * data if there are none. cu_scratch_begin and cu_scratch_end together are cu_op_reserve_scratch, for callers that
+ * download the totals anyway: they do so in between and pass all CU_TOTALS of them to cu_scratch_end. The last total is
+ * that of cu_scratch_begin: no kernel in between may write it. */
 TalusStatus cu_get_scratch(const TalusOperator *op, CuScratch **out);
 TalusStatus cu_scratch_begin(const TalusOperator *op);
 void cu_scratch_end(const TalusOperator *op, const double *totals);
-/* cu_view returns the operator as kernel argument. cu_compute_motion computes the input of block_velocity for gamma = S x;
- * `offset` false omits v_f, bias and q. x NULL means gamma = 0 and needs `offset`. The result is valid until another
+/* cu_view returns the operator as kernel argument. cu_compute_motion computes the input of block_velocity for gamma = S
+ * x; `offset` false omits v_f, bias and q. x NULL means gamma = 0 and needs `offset`. The result is valid until another
  * operation uses the scratch. */
 CuView<double> cu_view(const TalusOperator *op);
 CuMotion cu_compute_motion(const TalusOperator *op, const double *x, const TalusMetricBlock *metric,
                            bool offset);
-/* terms.cu: the terms that bound the rounding of the gradient at gamma (TalusTermSums). */
+/* terms.cu: returns the sums of the terms that bound the rounding of the gradient at gamma (TalusTermSums). Overwrites
+ * the velocities of the scratch; waits for the stream. */
 TalusTermSums cu_gradient_terms(const TalusOperator *op, const double *gamma);
 /* sparse.cu: out = N x, plus q if `offset`. */
 void cu_matrix_product(const TalusOperator *op, const double *x, bool offset, double *out);
-/* Returns the number of blocks, of THREADS threads, of a kernel that calls gather_body_velocities; start it by launch_block. */
+/* Returns the number of blocks, of THREADS threads, of a kernel that calls gather_body_velocities or divides its work
+ * in the same way. Start the kernel by launch_block if there are block-summed bodies. */
 unsigned cu_gather_block_count(const TalusOperator *op);
-/* velocity = v_f + M^-1 D gamma as cu_op_body_velocities, but eliminated joints are not satisfied. */
+/* velocity[bodies] = v_f, if `free_motion`, plus M^-1 D gamma, as cu_op_body_velocities, but eliminated joints are not
+ * satisfied. */
 void cu_gather_velocities(const TalusOperator *op, const double *gamma, bool free_motion,
                           double (*velocity)[8]);
 
@@ -129,6 +137,8 @@ template <int N, class T> static __device__ inline void store_packs(const T *fro
 
 /* ---- frames (backend/frame.h) in either precision ---- */
 
+/* frame_local: local = (normal, tangent 1, tangent 2) components of a world vector; frame_world: the reverse. */
+
 template <class T>
 static __device__ inline void frame_local(const T frame[4], const T world[3], T local[3])
 {
@@ -152,6 +162,7 @@ static __device__ inline void frame_world(const T frame[4], const T local[3], T 
     world[2] = gz - d * frame[2];
 }
 
+/* r = a x b; r may be neither a nor b. */
 template <class T> static __device__ inline void cross(const T a[3], const T b[3], T r[3])
 {
     r[0] = a[1] * b[2] - a[2] * b[1];
@@ -161,7 +172,7 @@ template <class T> static __device__ inline void cross(const T a[3], const T b[3
 
 /* ---- bodies ---- */
 
-/* Numbers of a block in its frame: three, also with one row; with six rows also the moments. */
+/* Number of components of a block's impulse in its frame: three, also with one row; with six rows also the moments. */
 template <int ROWS> constexpr int LOCAL = ROWS == 6 ? 6 : 3;
 
 /* local = gamma of block i, with zeros for tangents that it has no rows for. */
@@ -256,8 +267,8 @@ static __device__ inline void write_body_velocity(const CuView<T> &c, int b, con
     store_packs<8>(body, velocity[b]);
 }
 
-/* Does the whole work of a kernel: writes the velocities of all bodies. In the first blocks each thread takes one body
- * and skips block-summed ones; each of the following blocks takes one of those. */
+/* Does the whole work of a kernel: writes the velocities of all bodies (write_body_velocity). In the first blocks each
+ * thread takes one body and skips block-summed ones; each of the following blocks takes one block-summed body. */
 template <int ROWS, class T>
 static __device__ inline void gather_body_velocities(const CuView<T> &c, const CuImpulses<T> &g,
                                                      bool free_motion, T (*velocity)[8])
@@ -366,8 +377,8 @@ static __device__ inline void block_velocity(const CuView<double> &c, const CuMo
         u[k] = motion.product[(int64_t)i * ROWS + k];
 }
 
-/* u = S (N + E) S x at block i, plus S q if `motion` was computed with offset; `motion` is cu_compute_motion of x in the same
- * metric, s = (s_n, s_t) of the block. */
+/* u = S (N + E) S x at block i, plus S q if `motion` was computed with offset. x: block i of x; motion:
+ * cu_compute_motion of x in the same metric; s = (s_n, s_t) of the block. */
 template <int ROWS>
 static __device__ inline void scaled_gradient(const CuView<double> &c, const CuMotion &motion,
                                               int i, double2 s, const double (&x)[ROWS],

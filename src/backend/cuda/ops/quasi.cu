@@ -21,14 +21,14 @@ static __device__ __host__ inline float2 *stored_pair(const TalusQuasi &q, int i
 
 /* ---- direction ---- */
 
-/* Kernel argument of quasi_direction. */
+/* Kernel argument of combine_direction. */
 struct Direction {
     const double *r;
     double *d;
-    int64_t n;
-    int count;
+    int64_t n; /* length of the vectors */
+    int count; /* number of pairs */
     const float2 *pair[TALUS_PAIRS];
-    double weight[1 + 2 * TALUS_PAIRS];
+    double weight[1 + 2 * TALUS_PAIRS]; /* of r, then of s and y of each pair */
 };
 
 /* d = weight[0] r + sum of weight[1 + 2 p] s_p + weight[2 + 2 p] y_p. */
@@ -152,6 +152,7 @@ static __global__ void move_quasi_blocks(CuPartials partials, double *totals, Mo
 /* Pairs per pass of inner products: the default number of pairs of the solver lbfgs-fb. */
 enum { GROUP = 5 };
 
+/* Kernel argument of sum_pair_dots. */
 struct PairDots {
     const double *r;
     int64_t n;
@@ -175,7 +176,8 @@ static __global__ void sum_pair_dots(CuPartials partials, double *totals, PairDo
     write_totals<2 * GROUP, 0>(partials, totals, sums);
 }
 
-/* Writes s'r_next and y'r_next of all pairs to totals, GROUP pairs per kernel. */
+/* Writes s'r_next and y'r_next of pairs 0 to q->count - 1 to totals, GROUP pairs per kernel. A kernel always writes 2
+ * GROUP totals, 0 for pairs that do not exist. */
 static void launch_pair_dots(const TalusOperator *op, const TalusQuasi *q, double *totals)
 {
     const int64_t n = (int64_t)op->rows * op->blocks;
@@ -216,6 +218,7 @@ void cu_step_quasi_step(const TalusOperator *op, const TalusQuasi *q, TalusQuasi
 
 /* ---- smoothing ---- */
 
+/* Sums of quasi_smooth as in TalusSmoothSums; RESIDUAL_MAX is a maximum, of squares. */
 enum { X2, SMOOTH_R2, RESIDUAL2, RESIDUAL_MAX, SMOOTHED };
 
 /* Block i of quasi_smooth: averages x and g with weight eta, writes the residual of the averages, adds the sums. */

@@ -7,7 +7,7 @@
 /* Kernel argument of a Jacobi step, or of a measurement alone. */
 struct Relax {
     const double *gamma;
-    double *relaxed; /* gamma, or NULL: measure only */
+    double *relaxed; /* gamma, which the step changes in place; NULL: measure only */
     double omega, lambda;
 };
 

@@ -11,6 +11,7 @@ enum { MATRIX_THREADS = 8, PIECE = 50 };
 enum { MATRIX_THREADS = 128, PIECE = 1024 };
 #endif
 
+/* out = N x, plus offset if that is not NULL. */
 static __global__ void matrix_product(int rows, const int32_t *row_start, const int32_t *column,
                                       const double *values, const double *x, const double *offset,
                                       double *out)

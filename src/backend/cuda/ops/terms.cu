@@ -95,7 +95,7 @@ template <int ROWS> static __device__ inline double matrix_term_sum(const Terms 
     return sqrt(sum2);
 }
 
-/* Totals: sum of squares and maximum over blocks of the size of the gradient's terms. */
+/* Totals 0 and 1: sum of squares and maximum over blocks of the size of the gradient's terms, at least d |gamma|. */
 template <int ROWS>
 static __global__ void sum_block_terms(CuPartials partials, double *totals, CuView<double> c,
                                        CuSets sets, Terms t)

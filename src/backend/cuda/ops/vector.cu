@@ -41,12 +41,14 @@ void cu_vector_zero(const TalusOperator *op, double *vector, size_t n)
 /* Maximum number of vectors whose inner products with one y are summed in one kernel. */
 enum { TOGETHER = 8 };
 
+/* Kernel argument: vectors x, and for combinations their factors a and their number. */
 struct Vectors {
     const double *x[TALUS_VECTORS];
     double a[TALUS_VECTORS];
     int count;
 };
 
+/* totals[k] = x[k]'y for k < COUNT. */
 template <int COUNT>
 static __global__ void dot_kernel(CuPartials partials, double *totals, int64_t n, Vectors vectors,
                                   const double *y)
@@ -62,6 +64,7 @@ static __global__ void dot_kernel(CuPartials partials, double *totals, int64_t n
     write_totals<COUNT, 0>(partials, totals, sums);
 }
 
+/* Returns the length of the operator's vectors. */
 static int64_t length_of(const TalusOperator *op)
 {
     return (int64_t)op->rows * op->blocks;

@@ -1,11 +1,11 @@
 /* backend/cuda/sweep/colour.cu - colours and order of the contacts for a Gauss-Seidel sweep: no two contacts of one
  * colour share a body that impulses move; the matrix does not couple two blocks of one colour of an explicit problem.
  *
- * In rounds: every contact without a colour offers its priority, a hash of its key (backend/priority.h), to its bodies; a
- * contact that is the highest at both takes the lowest colour free at both. Such contacts share no body, so the result
- * does not depend on threads: it is that of first fit by falling priority, as on the host. Two contacts of a body with the
- * same priority, which is possible though hardly ever so, are noticed, and all is done again with the contacts' places in
- * the host's order, which no two share, as priorities. Then the contacts are sorted by class.
+ * In rounds: every contact without a colour offers its priority, a hash of its key (backend/priority.h), to its bodies;
+ * a contact that is the highest at both takes the lowest colour free at both. Such contacts share no body, so the
+ * result does not depend on threads: it is that of first fit by falling priority, as on the host. Two contacts of a
+ * body with the same priority, which is possible though hardly ever so, are noticed, and all is done again with the
+ * contacts' ranks in the host's order, no two of which are equal, as priorities. Then the contacts are sorted by class.
  *
  * Per round and contact: 4 B read; without a colour 8 B more, two atomic maxima and two words read back. */
 #include "backend/cuda/device/primitives.h"
@@ -31,16 +31,16 @@ static __device__ inline unsigned long long block_priority(uint32_t i)
 struct Priorities {
     TalusBodyNumbers numbers;
     const uint32_t
-        *place; /* [contacts]: in ascending order of priority, no two equal; NULL: hashes */
+        *rank; /* [contacts]: rank_by_priority, no two equal; NULL: priorities are hashes */
 };
 
-/* Returns the priority of contact i: round and place, or hash, in 4 and 60 bits. */
+/* Returns the priority of contact i: round, in 4 bits, then rank or hash, in 60. */
 static __device__ inline unsigned long long contact_priority(const CuView<double> &c, Priorities of,
                                                              int64_t i, int round)
 {
     unsigned long long low =
-        of.place ? of.place[i]
-                 : talus_contact_priority((const int32_t(*)[2])c.pair, &of.numbers, (int)i) >> 4;
+        of.rank ? of.rank[i]
+                : talus_contact_priority((const int32_t(*)[2])c.pair, &of.numbers, (int)i) >> 4;
     return (unsigned long long)round << 60 | low;
 }
 
@@ -50,8 +50,8 @@ static __device__ inline bool is_heavy(const CuView<double> &c, int body)
     return body >= 0 && c.incidence_start[body + 1] - c.incidence_start[body] > HEAVY_CONTACTS;
 }
 
-/* Writes the first class of each contact: CLASS_HEAVY or `open`, with the bit CLASS_ITEM if it is heavy or not of
- * spheres. */
+/* Writes the first class of each contact: CLASS_HEAVY if one of its bodies is heavy, else `open`; with the bit
+ * CLASS_ITEM if the contact is heavy or not of spheres. */
 static __global__ void set_first_classes(CuView<double> c, uint32_t open, uint32_t *class_of)
 {
     int64_t i = item_index();
@@ -63,6 +63,7 @@ static __global__ void set_first_classes(CuView<double> c, uint32_t open, uint32
     class_of[i] = kind | (heavy ? (uint32_t)CLASS_HEAVY : open);
 }
 
+/* True if contact i, which may be an item, is not coloured yet. */
 static __device__ inline bool has_no_colour(const uint32_t *class_of, int64_t i)
 {
     return (class_of[i] & CLASS_NONE) == CLASS_NONE;
@@ -84,8 +85,8 @@ static __device__ inline int2 contested_bodies(const CuView<double> &c, int64_t 
     return make_int2(contested_body(c, c.pair[i].x), contested_body(c, c.pair[i].y));
 }
 
-/* Raises best[body] to the highest priority of the uncoloured contacts that compete for the body. *tied = 1 if another one
- * has offered the same. */
+/* Raises best[body] to the highest priority of the uncoloured contacts that compete for the body. *tied = 1 if another
+ * one has offered the same. */
 static __global__ void offer_priorities(CuView<double> c, Priorities of, const uint32_t *class_of,
                                         int round, unsigned long long *best, int32_t *tied)
 {
@@ -140,12 +141,13 @@ static __global__ void take_colours(CuView<double> c, Priorities of, int round,
     class_of[i] = kind | (uint32_t)colour;
 }
 
-/* Colours the contacts, or sets *tied if two contacts of a body have the same priority. */
-static TalusStatus colour_contacts(const TalusOperator *op, const uint32_t *place, SweepOrder *o,
+/* Colours the contacts of class CLASS_NONE (with or without CLASS_ITEM) by ranks, or by hashes if rank is NULL. *tied:
+ * true if two contacts of a body have the same priority; the classes are then of no use. */
+static TalusStatus colour_contacts(const TalusOperator *op, const uint32_t *rank, SweepOrder *o,
                                    bool *tied)
 {
     CuView<double> c = cu_view(op);
-    const Priorities of = {op->numbers, place};
+    const Priorities of = {op->numbers, rank};
     int32_t state[2] = {op->blocks > 0, 0}; /* whether contacts are left without a colour; tied */
     unsigned blocks = blocks_for(op->blocks);
     TALUS_TRY(o->best.reserve(op->bodies, "colouring"));
@@ -170,7 +172,7 @@ static TalusStatus colour_contacts(const TalusOperator *op, const uint32_t *plac
 
 /* ---- ties ---- */
 
-/* Parts of what contacts are ordered by, the least significant first. */
+/* Parts of the key by which contacts are ranked, the least significant first. */
 enum { BY_SECOND_BODY, BY_FIRST_BODY, BY_PRIORITY, PARTS };
 
 /* key[k] = that part of contact order[k]. Of two contacts with the same priority that with the lower numbers counts as
@@ -187,6 +189,7 @@ static __global__ void make_keys(CuView<double> c, TalusBodyNumbers numbers, int
                                  : ~talus_body_number(&numbers, pair[i][part == BY_SECOND_BODY]);
 }
 
+/* out[k] = n - 1 - k. */
 static __global__ void number_descending(int64_t n, uint32_t *out)
 {
     int64_t k = item_index();
@@ -299,6 +302,7 @@ static __global__ void set_classes(int blocks, uint32_t to, uint32_t *state)
 
 /* ---- the order ---- */
 
+/* out[i] = i. */
 static __global__ void number_ascending(int64_t n, uint32_t *out)
 {
     int64_t i = item_index();

@@ -106,7 +106,8 @@ static __device__ inline void change_body(const SweepPlan &p, int body, double v
     }
 }
 
-/* Steps the contact of spheres at place `at`: the arms are n and -n, so u = v_b - v_a - (s_a + s_b) x n. */
+/* Steps the contact of spheres at place `at` and returns the squared velocity change. The arms are n and -n, so that u
+ * = v_b - v_a - (s_a + s_b) x n. */
 template <int ROWS, int PUSH>
 static __device__ inline double sweep_sphere(const SweepPlan &p, int64_t at)
 {
@@ -148,7 +149,8 @@ static __device__ inline void load_arm(const SweepPlan &p, int64_t at, int side,
         arm[k] = p.arm[(3 * side + k) * items + i];
 }
 
-/* Applies sign times the impulse change dp at `arm` to a body, whose record is in v. */
+/* Applies sign times the impulse change dp at `arm` to a body, whose record is in v; does nothing if impulses do not
+ * move the body. */
 template <int PUSH>
 static __device__ inline void change_item_body(const SweepPlan &p, int body, double v[8],
                                                double sign, const double arm[3], const double dp[3])
@@ -161,8 +163,8 @@ static __device__ inline void change_item_body(const SweepPlan &p, int body, dou
     change_body<8, PUSH>(p, body, v, sign * v[3], dp, turn);
 }
 
-/* Steps the item at place `at`. For PUSH_LATER, heavy.x is the place of the first heavy contact, heavy.y their
- * number. */
+/* Steps the item at place `at` and returns the squared velocity change. For PUSH_LATER, heavy.x is the place of the
+ * first heavy contact, heavy.y the number of heavy contacts. */
 template <int ROWS, int PUSH>
 static __device__ inline double sweep_item(const SweepPlan &p, int64_t at, int2 heavy)
 {
@@ -245,13 +247,14 @@ static __device__ inline void apply_sum(const SweepPlan &p, int body, const doub
 /* Applies the changes of all heavy contacts, body by body: a thread per body, or a block of threads if it has more than
  * BLOCK_SUM_ABOVE contacts, which are then all heavy (BLOCK_SUM_ABOVE > HEAVY_CONTACTS). */
 static __global__ void apply_heavy_changes(SweepPlan p, CuView<double> c, const uint32_t *class_of,
-                                           const uint32_t *place, const int32_t *split, int2 heavy)
+                                           const uint32_t *place, const int32_t *heavy_count,
+                                           int2 heavy)
 {
     unsigned first_blocks = (unsigned)((c.bodies + (int)blockDim.x - 1) / (int)blockDim.x);
     double sum[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     if (blockIdx.x < first_blocks) {
         int64_t body = item_index();
-        if (body >= c.bodies || !split[body])
+        if (body >= c.bodies || !heavy_count[body])
             return;
         int32_t begin = c.incidence_start[body], end = c.incidence_start[body + 1];
         if (end - begin > BLOCK_SUM_ABOVE)
@@ -271,6 +274,7 @@ static __global__ void apply_heavy_changes(SweepPlan p, CuView<double> c, const 
         apply_sum(p, body, sum);
 }
 
+/* *total = sum of partial[count]. */
 static __global__ void add_partials(CuPartials work, const double *partial, int count,
                                     double *total)
 {
@@ -282,13 +286,15 @@ static __global__ void add_partials(CuPartials work, const double *partial, int 
 
 /* ---- one sweep ---- */
 
-/* Launches a kernel for 1 or 3 rows over `range`. */
+/* Launches a kernel for 1 or 3 rows; uses the variables s, blocks, range and partial. */
 #define LAUNCH_SWEEP(kernel, push)                                                                 \
     (s->op->rows == 1 ? launch_block(cu_context_of(s->op), kernel<1, push>, blocks, SWEEP_THREADS, \
                                      s->plan, range, partial)                                      \
                       : launch_block(cu_context_of(s->op), kernel<3, push>, blocks, SWEEP_THREADS, \
                                      s->plan, range, partial))
 
+/* Launches the kernel of spheres or of items over the places `range`, which are all of one of the two; counts its sums
+ * in s->partials. */
 static void sweep_range(TalusSweep *s, int2 range, int push)
 {
     unsigned blocks = blocks_for(range.y - range.x, SWEEP_THREADS);
@@ -324,8 +330,8 @@ static void sweep_contacts(TalusSweep *s)
         return;
     sweep_range(s, make_int2(heavy.x, heavy.x + heavy.y), PUSH_LATER);
     launch_block(cu_context_of(s->op), apply_heavy_changes, cu_gather_block_count(s->op), THREADS,
-                 s->plan, cu_view(s->op), s->order.class_of.at, s->order.place.at, s->split.at,
-                 heavy);
+                 s->plan, cu_view(s->op), s->order.class_of.at, s->order.place.at,
+                 s->heavy_count.at, heavy);
 }
 
 /* Launches the kernels of one sweep and of the sum of its squared velocity changes, into total 0. */
@@ -347,6 +353,7 @@ static void launch_sweep(TalusSweep *s)
 
 /* ---- the contract ---- */
 
+/* Fails if the device does not support the order, or not for this problem. */
 static TalusStatus check_order(const TalusOperator *op, const TalusSweepOptions *options)
 {
     const TalusOrder order = options->order;
@@ -417,7 +424,8 @@ TalusStatus cu_sweep_prepare(const TalusOperator *op, const TalusSweepOptions *o
     return cu_check(cu_context_of(s->op));
 }
 
-/* Launches one sweep, as a graph once it is captured. In chaotic order velocities are recomputed every REFRESH sweeps. */
+/* Launches one sweep, as a graph once it is captured. In chaotic order velocities are recomputed every REFRESH
+ * sweeps. */
 static void launch_one_sweep(TalusSweep *s)
 {
     if (s->options.order == TALUS_ORDER_CHAOTIC && s->sweeps && s->sweeps % REFRESH == 0) {
@@ -466,6 +474,7 @@ void cu_sweep_destroy(TalusSweep *s)
     destroy_graph(s);
     cu_order_clear(&s->order);
     cu_clear(s->normal, s->impulse, s->bias, s->mu, s->compliance, s->arm, s->step, s->change,
-             s->velocity, s->gamma, s->partial, s->added, s->own, s->pair, s->split, s->arrived);
+             s->velocity, s->gamma, s->partial, s->added, s->own, s->pair, s->heavy_count,
+             s->arrived);
     talus_release(s);
 }

@@ -15,7 +15,8 @@ extern "C" {
 }
 
 /* Steps contact i, adds its change to the bodies' velocities and returns the squared velocity change. now.body is
- * `velocity`, so that write_body_velocity adds to the current velocities. SOLVED: the contact's own problem is solved. */
+ * `velocity`, so that write_body_velocity adds to the current velocities. SOLVED: the contact's own problem is
+ * solved. */
 template <int ROWS, bool SOLVED>
 static __device__ inline double sweep_contact(const SweepBlocks &b, const CuView<double> &now,
                                               double (*velocity)[8], int i)
@@ -60,6 +61,7 @@ static __global__ void sweep_each(SweepBlocks b, CuView<double> now, double (*ve
         partial[blockIdx.x] = sum[0];
 }
 
+/* Launches sweep_each over the places range.x to range.y - 1, if there are any; counts its sums in s->partials. */
 static void sweep_range(TalusSweep *s, int2 range, bool sequence)
 {
     if (range.x == range.y)

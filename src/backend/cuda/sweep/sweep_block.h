@@ -13,12 +13,13 @@ extern "C" {
 /* Kernel arguments of such a sweep; impulses are in contact frames. */
 struct SweepBlocks {
     CuSets sets;
-    const double *coupling;
+    const double *coupling; /* as in TalusOperator */
     const double (*own)[9]; /* blocks of N + E on the diagonal (cu_sweep_fill_own_blocks) */
-    TalusOneSolver local;
-    double *gamma;
-    double omega, rho;
-    bool trace, coulomb;
+    TalusOneSolver local; /* solver of a block's own problem; TALUS_ONE_PROJECT: projected steps */
+    double *gamma;        /* [rows * blocks] */
+    double omega, rho;    /* as in TalusSweepOptions */
+    bool trace;           /* the metric is TALUS_METRIC_TRACE */
+    bool coulomb;         /* as in TalusSweepOptions */
 };
 
 /* Returns the arguments for a sweep. */
@@ -35,8 +36,8 @@ static inline SweepBlocks cu_sweep_blocks(const TalusSweep *s)
                        s->options.coulomb};
 }
 
-/* Moves gamma of block i by rho of the way to `next`; writes the change. Returns the squared velocity change, (d
- * |change|)^2. */
+/* Moves gamma of block i by rho of the way to next[ROWS]; writes the change. Returns the squared velocity change, (d
+ * |change|)^2, d the mean diagonal entry. */
 template <int ROWS>
 static __device__ inline double move_gamma(const SweepBlocks &b, int64_t i, const double *next,
                                            double (&change)[ROWS])
@@ -57,8 +58,9 @@ static __device__ inline bool is_joint(const SweepBlocks &b, int64_t i)
     return b.sets.model && b.sets.model[i].section == TALUS_SECTION_JOINT;
 }
 
-/* Moves a joint's block with gradient g by rho of the way to where talus_one_step_joint puts it: omega times the step to the
- * minimum over its rows, or row by row where that leaves the bounds. */
+/* Moves a joint's block i with gradient g by rho of the way to where talus_one_step_joint puts it: omega times the step
+ * to the minimum over its rows, or row by row where that leaves the bounds. Writes the change; returns the squared
+ * velocity change. */
 template <int ROWS>
 static __device__ inline double joint_step(const SweepBlocks &b, int64_t i, const double (&g)[ROWS],
                                            double (&change)[ROWS])
@@ -153,8 +155,8 @@ static __device__ inline void solve_coupled_block(const SweepBlocks &b, const Ta
     talus_one_restrict(&one, next);
 }
 
-/* Moves block i by rho of the way to the solution of its own problem; round: it is a contact of spheres. Writes the
- * change; returns the squared velocity change. */
+/* Moves block i, with gradient g, by rho of the way to the solution of its own problem; round: the block is a contact
+ * of spheres. Writes the change; returns the squared velocity change. */
 template <int ROWS>
 static __device__ inline double own_problem_step(const SweepBlocks &b, int64_t i, bool round,
                                                  const double (&g)[ROWS], double (&change)[ROWS])

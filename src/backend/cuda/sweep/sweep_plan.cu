@@ -28,18 +28,18 @@ static __global__ void fill_contacts(SweepPlan p, CuView<double> c, const uint32
         p.compliance[at] = c.compliance[i];
 }
 
-/* split[b] += 1 for each heavy contact of body b; place[i] = place of heavy contact i. */
+/* heavy_count[b] += 1 for each heavy contact of body b; place[i] = place of heavy contact i. */
 static __global__ void count_heavy_contacts(SweepPlan p, int2 heavy, const uint32_t *contact,
-                                            int32_t *split, uint32_t *place)
+                                            int32_t *heavy_count, uint32_t *place)
 {
     int64_t at = heavy.x + item_index();
     if (at >= heavy.x + heavy.y)
         return;
     int2 pair = p.pair[at];
     place[contact[at]] = (uint32_t)at;
-    atomicAdd(&split[pair.x], 1);
+    atomicAdd(&heavy_count[pair.x], 1);
     if (pair.y >= 0)
-        atomicAdd(&split[pair.y], 1);
+        atomicAdd(&heavy_count[pair.y], 1);
 }
 
 /* Adds `share` times one body's part of a contact's diagonal entries, to *tt the mean of the two tangential ones. Over
@@ -71,13 +71,13 @@ static __device__ inline void add_body_diagonal(const SweepPlan &p, int body, do
 template <int ROWS>
 static __device__ inline SweepStep heavy_step(const SweepPlan &p, const SweepContact<ROWS> &c,
                                               bool sphere, const double arm[6],
-                                              const int32_t *split)
+                                              const int32_t *heavy_count)
 {
     double nn = 0.0, tt = 0.0;
     bool coupled = ROWS == 3 && !sphere;
-    add_body_diagonal(p, c.pair.x, split[c.pair.x], c.n, arm, &nn, &tt);
+    add_body_diagonal(p, c.pair.x, heavy_count[c.pair.x], c.n, arm, &nn, &tt);
     if (c.pair.y >= 0)
-        add_body_diagonal(p, c.pair.y, split[c.pair.y], c.n, arm + 3, &nn, &tt);
+        add_body_diagonal(p, c.pair.y, heavy_count[c.pair.y], c.n, arm + 3, &nn, &tt);
     return make_step<ROWS>(p, (coupled ? 2.0 * nn : nn) + c.compliance, coupled ? 4.0 * tt : tt,
                            1.0, c.mu);
 }
@@ -86,7 +86,7 @@ static __device__ inline SweepStep heavy_step(const SweepPlan &p, const SweepCon
 template <int ROWS>
 static __global__ void fill_items(SweepPlan p, CuView<double> c, const double *coupling,
                                   const uint32_t *contact, const uint32_t *class_of,
-                                  const int32_t *split)
+                                  const int32_t *heavy_count)
 {
     int64_t j = item_index(), items = p.n - p.first_item, at = p.first_item + j;
     if (j >= items)
@@ -100,7 +100,7 @@ static __global__ void fill_items(SweepPlan p, CuView<double> c, const double *c
     }
     SweepStep s;
     if (class_of[i] == (CLASS_ITEM | CLASS_HEAVY))
-        s = heavy_step<ROWS>(p, k, general < 0, arm, split);
+        s = heavy_step<ROWS>(p, k, general < 0, arm, heavy_count);
     else
         s = make_step<ROWS>(p, c.diagonal[i][0], c.diagonal[i][1], coupling[general], k.mu);
     for (int x = 0; x < 6; x++)
@@ -149,7 +149,7 @@ static TalusStatus reserve_plan(TalusSweep *s)
     TALUS_TRY(s->arm.reserve(6 * items, "contacts of the sweep"));
     TALUS_TRY(s->step.reserve(4 * items, "contacts of the sweep"));
     TALUS_TRY(s->change.reserve(3 * (int64_t)heavy_places(s).y, "heavy contacts of the sweep"));
-    TALUS_TRY(s->split.reserve(op->bodies, "heavy bodies of the sweep"));
+    TALUS_TRY(s->heavy_count.reserve(op->bodies, "heavy bodies of the sweep"));
     TALUS_TRY(s->velocity.reserve(8 * (int64_t)op->bodies, "velocities of the sweep"));
     if (s->options.order == TALUS_ORDER_CHAOTIC)
         TALUS_TRY(s->gamma.reserve(op->rows * n, "impulses of the sweep"));
@@ -194,11 +194,11 @@ TalusStatus cu_sweep_plan(TalusSweep *s, const double *gamma)
     cu_op_body_velocities(op, gamma, true, s->plan.velocity);
     LAUNCH_CONES(launch, op, fill_contacts, blocks_for(op->blocks), THREADS, s->plan, view,
                  o->contact.at, gamma);
-    cu_zero(cu_context_of(s->op), s->split, (size_t)op->bodies * sizeof *s->split.at);
+    cu_zero(cu_context_of(s->op), s->heavy_count, (size_t)op->bodies * sizeof *s->heavy_count.at);
     launch(cu_context_of(s->op), count_heavy_contacts, blocks_for(heavy.y), THREADS, s->plan, heavy,
-           o->contact.at, s->split.at, o->place.at);
+           o->contact.at, s->heavy_count.at, o->place.at);
     LAUNCH_CONES(launch, op, fill_items, blocks_for(items), THREADS, s->plan, view, op->coupling,
-                 o->contact.at, o->class_of.at, s->split.at);
+                 o->contact.at, o->class_of.at, s->heavy_count.at);
     /* each class is launched by itself: up to one block more than its share */
     return cu_sweep_reserve_sums(s, blocks_for(op->blocks, SWEEP_THREADS) + CLASSES);
 }

@@ -6,7 +6,8 @@
 
 enum { WARP = 32 };
 
-/* Kernel arguments: the explicit problem, the order and the impulses of a sweep. */
+/* Kernel argument: the explicit problem (arrays as in TalusOperator), the order and the impulses of a sweep. order:
+ * block at each place. */
 struct SweepRows {
     const int32_t *row_start, *column;
     const double *values, *offset, *mu, *coupling;
@@ -17,7 +18,7 @@ struct SweepRows {
     bool trace, coulomb;
 };
 
-/* g = N gamma of block i, valid in thread 0. */
+/* g = N gamma of block i. All threads of the warp call it; the result is valid in thread 0. */
 template <int ROWS>
 static __device__ inline void multiply_rows(const SweepRows &m, int64_t i, double (&g)[ROWS])
 {
@@ -69,6 +70,7 @@ static __device__ inline double step_other_block(const SweepBlocks &b, const dou
         return projected_step(b, i, b.coupling[i], g, change);
 }
 
+/* KIND of sweep_rows: half lines or circular cones, mixed sets, blocks whose own problem is solved. */
 enum { CONES, VARIED, SOLVED };
 
 /* Sweeps the blocks at places range.x to range.y - 1; each warp, a block of threads, takes `each` of them in sequence
@@ -103,6 +105,7 @@ TalusStatus cu_sweep_plan_sparse(TalusSweep *s, const double *gamma)
     return cu_sweep_reserve_sums(s, (int64_t)s->op->blocks + 1);
 }
 
+/* Launches sweep_rows over the blocks of a class, `each` per warp; counts its sums in s->partials. */
 static void sweep_range(TalusSweep *s, const SweepRows &m, int class_of, int each)
 {
     int2 range = make_int2(s->order.start[class_of], s->order.start[class_of + 1]);
