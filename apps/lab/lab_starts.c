@@ -46,7 +46,8 @@ static void set_start_impulses(const Search *s, int start)
     for (int i = 0; start > 0 && i < talus_problem_blocks(problem); i++) {
         double normal = 2.0 * s->mean * talus_rng_uniform(&rng);
         double turn = 6.283185307179586 * talus_rng_uniform(&rng);
-        double tangent = rows > 1 ? talus_problem_mu(problem, i) * normal : 0.0;
+        double mu = rows > 1 ? talus_problem_mu(problem, i) : 0.0;
+        double tangent = isfinite(mu) ? mu * normal : 0.0; /* infinite: a block of a joint */
         tangent *= talus_rng_uniform(&rng);
         gamma[i * rows] = normal;
         for (int k = 1; k < rows && k < 3; k++)

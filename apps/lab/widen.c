@@ -46,6 +46,7 @@ static TalusStatus copy_world(const TalusWorld *world, const TalusSnapshot *bodi
     def.gravity = talus_world_gravity(world);
     def.step = talus_world_step_length(world);
     def.friction = talus_world_friction(world);
+    def.compliance = talus_world_compliance(world);
     def.threads = talus_world_threads(world);
     def.envelope = envelope;
     TALUS_TRY(talus_world_create(&def, out));

@@ -8,8 +8,8 @@
 #include "cli/cli.h"
 
 /* Creates a world with the bodies, shapes, materials, gravity, step length, threads and default friction model of
- * `world`, on the cpu backend and without impulses. Settings for pairs of materials, joints and motions of driven
- * bodies are not copied; all other settings, such as compliance and tolerance, are defaults. The next step of *out has
+ * `world`, its compliance, on the cpu backend and without impulses. Settings for pairs of materials, joints and motions of driven
+ * bodies are not copied; all other settings, such as the tolerance, are defaults. The next step of *out has
  * as many contacts as possible up to `contacts`; *envelope receives the setting TalusWorldDef.envelope that gives them.
  * Fails, with *out NULL, if envelope 0 gives more, or envelope 128 not more. */
 TalusStatus widen_world(const TalusWorld *world, int contacts, TalusWorld **out, double *envelope);

@@ -63,7 +63,8 @@ static void find_groups(const TalusFclib *f, System *s)
     for (int i = 0; i < n; i++)
         if (parent[i] == i)
             s->group_of[i] = s->count++;
-    s->group = calloc((size_t)s->count + 1, sizeof *s->group);
+    s->group =
+        (Group *)verify_zeros(((size_t)s->count + 1) * sizeof *s->group / sizeof(double) + 1);
     for (int i = 0; i < n; i++) {
         s->group_of[i] = s->group_of[find_root(parent, i)];
         s->index_in_group[i] = s->group[s->group_of[i]].size++;
