@@ -2,6 +2,7 @@
  * statements of papers. */
 #include "lab/experiments/preclik.h"
 #include "lab/experiments/worlds.h"
+#include "lab/widen.h"
 #include "support/problems.h"
 #include "support/test.h"
 
@@ -183,11 +184,39 @@ TEST(newton_is_not_judged_without_all_its_results)
         check_pyramid(state, "", "");
 }
 
+/* ---- widened worlds ---- */
+
+/* Three spheres in a row, a tenth of their radius apart: two contacts, and those of a rigid world are rigid. */
+TEST(a_widened_world_keeps_its_compliance)
+{
+    static const double compliance[] = {0.0, 1e-3, TALUS_COMPLIANCE_AUTO};
+    const TalusVec3 row[3] = {{0, 0, 0}, {0.21, 0, 0}, {0.42, 0, 0}};
+    for (int k = 0; k < 3; k++) {
+        TalusWorldDef def = talus_world_def_default();
+        TalusBodyBatch batch = talus_body_batch_default();
+        TalusWorld *world = NULL, *wide = NULL;
+        double envelope;
+        def.threads = 1;
+        def.compliance = compliance[k];
+        REQUIRE_OK(talus_world_create(&def, &world));
+        REQUIRE_OK(talus_world_add_shape(
+            world, &(TalusShapeDef){.kind = TALUS_SHAPE_SPHERE, .radius = 0.1}, &batch.shape));
+        batch.count = 3;
+        batch.position = row;
+        CHECK_OK(talus_world_add_bodies(world, &batch, NULL));
+        CHECK_OK(widen_world(world, 2, &wide, &envelope));
+        CHECK(wide && talus_world_compliance(wide) == talus_world_compliance(world));
+        talus_world_destroy(wide);
+        talus_world_destroy(world);
+    }
+}
+
 int main(void)
 {
     RUN(a_row_without_a_share_has_no_deadline);
     RUN(verdicts_show_the_residuals_that_are_known);
     RUN(tron_crashes_only_if_it_does_itself);
     RUN(newton_is_not_judged_without_all_its_results);
+    RUN(a_widened_world_keeps_its_compliance);
     return talus_test_result();
 }
