@@ -84,8 +84,9 @@ OPERATION(TalusStatus, compute_velocities, (TalusEngine *engine, double limit, b
  * caller acts as if *missing were true. */
 SHARED_ONLY(TalusStatus, find_missing, (TalusEngine *engine, const TalusDetectOptions *options,
             double limit, double tolerance, bool *missing))
-/* Probes of the solved step: request_probes, before integrate, tells the engine to sum over probe[count], an array that
- * must stay valid until integrate has returned; get_probes, after integrate, writes the sums. */
+/* Probes of the solved step: request_probes, before integrate, gives the engine the probes whose sums it is to compute,
+ * probe[0 .. count - 1]; the array must stay valid until integrate has returned. get_probes, after integrate, writes
+ * the sums. */
 OPERATION(TalusStatus, request_probes, (TalusEngine *engine, const TalusEngineProbe *probe, int count))
 OPERATION(TalusStatus, get_probes, (TalusEngine *engine, TalusProbeSums *sums, int count))
 /* Stores the solved impulses gamma in the contact list, as impulses on b in the world frame, less attractive ones. */

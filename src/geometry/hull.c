@@ -172,7 +172,8 @@ static void free_surface(HullDraft *d)
     talus_faces_free(&d->faces);
 }
 
-/* Triangulates the points and finds the faces and keep[]. Fails if the extent of the points is zero or not finite, or
+/* Triangulates the points and finds the faces and keep[]; releases the surface of the last round and sets box, extent
+ * and grid anew. Fails if the extent of the points is zero or not finite, or
  * if they lie in one plane. */
 static TalusStatus find_surface(HullDraft *d, const TalusShapeDef *def)
 {

@@ -8,7 +8,8 @@
 #include "problem/build.h"
 
 struct TalusProblem {
-    TalusOperator op; /* on the host, with the CPU backend's scratch; read by public functions */
+    TalusOperator
+        op; /* on the host, with the CPU backend's scratch; read by public functions. Of a lent problem only counts are valid. */
     TalusHostScratch scratch;
     double *gamma;    /* [size]: impulses */
     double *gradient; /* work space of objective and metrics */

@@ -29,7 +29,7 @@ static void print_bodies(const TalusFrames *frames)
 }
 
 /* Prints number, times, bodies and bytes of the frames. */
-static void print_times(const TalusFrames *frames)
+static void print_frames_summary(const TalusFrames *frames)
 {
     int count = talus_frames_count(frames);
     double bytes = 0.0;
@@ -77,7 +77,7 @@ int info_print_frames(const char *path, bool alone)
         return cli_fail_library();
     if (alone)
         printf("%s: frames\n", path);
-    print_times(frames);
+    print_frames_summary(frames);
     print_last_head(frames, alone);
     info_print_fact("complete", "%s",
                     talus_frames_complete(frames) ? "yes" : "no: its writer has not finished");

@@ -60,7 +60,7 @@ static void wait_for_stop(const sigset_t *stop, pid_t browser, const char *addre
             cli_fail("xdg-open could not open a browser; the address is %s", address);
 }
 
-/* True if the signal is ignored on entry, as under nohup(1). */
+/* True if the signal is ignored now. Before view sets any handler, that is what its parent left, as nohup(1) does. */
 static bool is_ignored(int number)
 {
     struct sigaction now;

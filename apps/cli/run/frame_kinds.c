@@ -25,7 +25,7 @@ bool frame_kinds_split(const char *list, FrameKinds *kinds)
     return true;
 }
 
-/* Prints a message that suggests the nearest kind; returns CLI_USAGE. */
+/* Prints a message that suggests the nearest kind or, if none is near, names all; returns CLI_USAGE. */
 static int fail_unknown_kind(const CliCommand *command, const char *word)
 {
     const char *names[FRAME_KINDS_MAX + 1] = {VIEW};

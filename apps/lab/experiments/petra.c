@@ -133,7 +133,8 @@ static void add_result_cells(LabTable *t, const LabResult *r, const QpScale *sca
                         r->residual[LAB_R_NATURAL_RELATIVE]);
 }
 
-/* Adds the paper's Table 4 or 5 with our results; `full`: also with the paper's figures. */
+/* Adds our results in the form of the paper's Table 4 (c = 0) or 5 (c = 1); `full`: with the paper's figures beside
+ * them. */
 static void add_case_table(LabSet *set, int c, bool full)
 {
     char title[2 * LAB_TEXT];

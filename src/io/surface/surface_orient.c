@@ -92,7 +92,7 @@ static Part reach_part(Windings *w, int32_t seed, int first)
     return part;
 }
 
-/* Inverts reverse[] of all triangles of a part. */
+/* Inverts reverse[] of all triangles of a part, and the count of those in the part. */
 static void flip_part_reversals(Windings *w, Part *part)
 {
     for (int k = part->first; k < part->first + part->count; k++)

@@ -161,8 +161,8 @@ static double eval_call(Eval *e, const Function *f, int start)
     return take_char(e, ')') ? x : fail_expected(e, f->one ? "')'" : "',' or ')'");
 }
 
-/* Stores the failure "no function ..." (`called`) or "no parameter ...", with the most similar known name. Returns
- * 0. */
+/* Stores the failure "no function ..." (`called`) or "no parameter ...", with the most similar known name or, if
+ * none is similar, all functions. Returns 0. */
 static double fail_unknown_name(Eval *e, const char *name, int start, bool called)
 {
     const char *names[MAX_NAMES] = {0};

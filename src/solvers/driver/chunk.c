@@ -33,8 +33,8 @@ static int run_length(const TalusSolve *s, int check, int since)
     return count > 0 ? count : 1;
 }
 
-/* True if no residual can end the solve before its budget, and the backend need not return to the host to have
- * residuals seen. */
+/* True without a tolerance and a monitor on a backend without TALUS_CAP_SEES_ITERATES: residuals then end nothing, and
+ * nobody sees them. */
 static bool spends_budget(const TalusSolve *s)
 {
     return !talus_backend_can(s->backend, TALUS_CAP_SEES_ITERATES) &&

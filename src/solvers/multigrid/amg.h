@@ -125,7 +125,7 @@ double talus_amg_dense_minimise(int n, const double *a, const double *q, const d
 /* ---- amg_setup.c ---- */
 
 /* Rebuilds all coarser levels from the rows of level 0 that have taken[i] set. Level 0 must have a, kind and diagonal.
- * Adds to amg->cost. After a failure the coarser levels must be released by talus_amg_clear_levels. */
+ * Adds to amg->cost. After a failure call talus_amg_clear_levels: some coarser levels may be left. */
 TalusStatus talus_amg_build_levels(TalusAmg *amg);
 /* Allocates the arrays [rows] of a level whose matrix is known, all zero except `diagonal`, which is copied from the
  * matrix. */

@@ -413,7 +413,7 @@ static void warn_soft(TalusWorld *world)
 static void close_ledger(TalusWorld *world)
 {
     TalusLedger *l = &world->info.ledger;
-    /* without exchanged energy, whose rounding would hide that of the step */
+    /* before world->exchange_* is added, whose rounding would hide that of the step */
     l->imbalance = l->kinetic_change + l->potential_change + l->elastic_change -
                    (l->friction + l->impact + l->stabilisation + l->stiffening + l->cohesion +
                     l->gravity_error + l->spin + l->joints + l->driven + l->applied +

@@ -16,8 +16,8 @@
 
 #include "backend/cuda/ops/block.h"
 
-/* One thread, or a few, sums the impulses on a body. A body with more contacts than this is block-summed: a whole block
- * of threads does it. */
+/* One thread, or a few, sums the impulses on a body. A body with more contacts than this is block-summed: a whole CUDA
+ * thread block does it. */
 enum { BLOCK_SUM_ABOVE = 64 };
 
 /* Launches a kernel template<int ROWS> for 1, 3 or 6 rows; `how` is launch, launch_block or launch_sums. */
