@@ -89,7 +89,7 @@ struct TalusWorld {
     bool rough_first, rough_first_before;
     /* compliance of the last successful step; below 0: there was none, or no contact (compliance.c) */
     double last_compliance;
-    TalusMasses masses;     /* of the bodies at the time when their counts were mass_counts */
+    TalusMasses masses; /* of the bodies at the time when their counts were mass_counts */
     TalusBodyCounts mass_counts;
 
     /* the current step */
