@@ -127,6 +127,8 @@ bool talus_masses_known(const TalusWorld *world);
 /* Returns the compliance that TALUS_COMPLIANCE_AUTO aims at, for the present bodies at a tolerance;
  * talus_world_compliance follows it gradually. */
 double talus_auto_compliance(const TalusWorld *world, double tolerance);
+/* Returns the value that talus_world_compliance has, or reaches after some steps if bodies and tolerance stay. */
+double talus_target_compliance(const TalusWorld *world);
 
 /* Returns the time of the world, s: steps times their length, because adding up steps would accumulate rounding. */
 static inline double talus_time(const TalusWorld *world)

@@ -308,14 +308,18 @@ static double follow_compliance(double last, double target)
     return fmin(target, fmax(factor * last, nearly_rigid));
 }
 
-double talus_world_compliance(const TalusWorld *world)
+double talus_target_compliance(const TalusWorld *world)
 {
     const TalusWorldDef *def = &world->def;
-    if (def->compliance != TALUS_COMPLIANCE_AUTO)
-        return def->compliance;
-    double target = talus_auto_compliance(world, def->tolerance);
-    return world->last_compliance < 0.0 ? target
-                                        : follow_compliance(world->last_compliance, target);
+    return def->compliance == TALUS_COMPLIANCE_AUTO ? talus_auto_compliance(world, def->tolerance)
+                                                    : def->compliance;
+}
+
+double talus_world_compliance(const TalusWorld *world)
+{
+    double target = talus_target_compliance(world);
+    bool follows = world->def.compliance == TALUS_COMPLIANCE_AUTO && world->last_compliance >= 0.0;
+    return follows ? follow_compliance(world->last_compliance, target) : target;
 }
 
 double talus_world_step_length(const TalusWorld *world)
