@@ -79,6 +79,13 @@ static double follow_compliance(double last, double target, double rigid)
     return fmin(target, fmax(factor * last, rigid));
 }
 
+double talus_target_compliance(const TalusWorld *world)
+{
+    const TalusWorldDef *def = &world->def;
+    return def->compliance == TALUS_COMPLIANCE_AUTO ? talus_auto_compliance(world, def->tolerance)
+                                                    : def->compliance;
+}
+
 double talus_world_compliance(const TalusWorld *world)
 {
     const TalusWorldDef *def = &world->def;

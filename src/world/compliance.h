@@ -12,6 +12,8 @@ typedef struct TalusMasses {
 /* Returns the compliance that TALUS_COMPLIANCE_AUTO aims at, for the present bodies at a tolerance;
  * talus_world_compliance follows it gradually. */
 double talus_auto_compliance(const TalusWorld *world, double tolerance);
+/* Returns the value that talus_world_compliance has, or reaches after some steps if bodies and tolerance stay. */
+double talus_target_compliance(const TalusWorld *world);
 /* True if the next step's compliance is another than the last step's. */
 bool talus_compliance_changes(const TalusWorld *world);
 
