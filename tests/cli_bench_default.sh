@@ -14,7 +14,7 @@ fail() {
 # contains FILE TEXT
 contains() { grep -qF -- "$2" "$1" || fail "'$2' is not in $1: $(head -c 3000 "$1")"; }
 # figure CASE NAME: the stored value
-figure() { awk -F, -v c="$1" -v f="$2" '$1 == c && $6 == f { print $7 }' out/cases.csv; }
+figure() { awk -F, -v c="$1" -v f="$2" '$1 == c && $8 == f { print $9 }' out/cases.csv; }
 # holds EXPRESSION: of numbers, for awk
 holds() { awk "BEGIN { exit !($1) }" || fail "$1"; }
 
@@ -93,6 +93,15 @@ bench lift/spinning-sphere || fail "another setting: $(cat err)"
 sed 's/^\(lift\/hopper\/4ms\/default,[^,]*\),100,/\1,99,/; s/^\(lift\/hopper\/4ms\/rigid-ccp,[^,]*,100\),[0-9]*,/\1,0,/' before >out/cases.csv
 bench lift || fail "other terms: $(cat err)"
 [ "$(grep -c ' of 2: lift/hopper' err)" -eq 2 ] || fail "other terms: $(cat err)"
+# nor those of a whole run by a quick one, or of a run with another number of steps
+sed 's/^\(lift\/thrown-box\/5ms\/default,[^,]*,[^,]*,[^,]*\),1,0,/\1,0,0,/; s/^\(lift\/thrown-box\/1ms\/default,[^,]*,[^,]*,[^,]*\),1,0,/\1,1,7,/' before >out/cases.csv
+bench lift || fail "other extents: $(cat err)"
+[ "$(grep -c ' of 2: lift/thrown-box' err)" -eq 2 ] || fail "other extents: $(cat err)"
+bench settle/100/1e-03/default --steps 6 || fail "steps: $(cat err)"
+bench settle/100/1e-03/default --steps 6 || fail "steps: $(cat err)"
+grep -q ' of .*: settle/' err && fail "--steps 6 ran twice: $(cat err)"
+bench settle/100/1e-03/default --steps 7 || fail "steps: $(cat err)"
+[ "$(grep -c ' of 1: settle/' err)" -eq 1 ] || fail "figures of 6 steps count as those of 7"
 
 # tables alone
 cp before out/cases.csv

@@ -155,6 +155,16 @@ contains said "h = 0.005 s, coulomb on polygon:5, "
 "$TALUS" run settle-box --set materials.sphere.rolling=1 --no-out >said 2>err && fail "materials.sphere was taken"
 contains err "materials has no key 'sphere'; there is grain"
 
+# the compliance of a resumed run that still follows the arrival of a heavy body says where it goes
+cat >heavy.json <<'END'
+{"shapes": {"floor": {"kind": "plane"}}, "step": 0.005, "bodies": [{"shape": "floor", "at": [0, 0, 0]}, {"radius": 1, "mass": 1, "at": [0, 0, 1]},
+ {"radius": 1, "mass": 1e7, "at": [9, 0, 1], "time": 0.02}]}
+END
+"$TALUS" run heavy.json --until 0.1 --out heavy >said || fail "run heavy.json"
+contains said ", coulomb, compliance 0.01, "
+"$TALUS" run --resume heavy --until 0.2 >said || fail "resume heavy"
+grep -q ', coulomb, compliance 0\.008[0-9]* (moving to 0), ' said || fail "resume heavy: $(head -n 1 said)"
+
 # ---- info and extract ----
 "$TALUS" extract hourglass --set bodies=100 --at 0.2 -o step.problem >said || fail "extract"
 contains said "step.problem: "

@@ -152,21 +152,8 @@ static inline const TalusEngineOps *ops(void)
 
 static inline TalusBodyArrays arrays_of(TalusWorld *world)
 {
-    TalusBodies *b = &world->bodies;
-    TalusBodyArrays arrays = {.slots = b->counts.slots,
-                              .id = b->id,
-                              .position = b->position,
-                              .velocity = b->velocity,
-                              .spin = b->spin,
-                              .orientation = b->orientation,
-                              .mass = b->mass,
-                              .radius = b->radius,
-                              .size = b->size,
-                              .shape = b->shape,
-                              .material = b->material,
-                              .mobility = b->mobility,
-                              .driven = world->drives > 0};
-    return arrays;
+    CHECK_OK(talus_id_order_update(&world->id_order, world->bodies.id, world->bodies.counts.slots));
+    return talus_mirror_body_arrays(world);
 }
 
 /* Velocities that tell every body from the others, as problem bodies are known by them, and overlaps. */

@@ -107,7 +107,7 @@ static void put_type(TalusText *t, const SceneType *type)
     case SCENE_PARAMS:
         put(t, "{\"type\": \"object\"");
         if (type->kind == SCENE_PARAMS)
-            put(t, ", \"propertyNames\": {\"pattern\": \"^[A-Za-z_][A-Za-z0-9_]*$\"}");
+            put(t, ", \"propertyNames\": {\"pattern\": \"^[A-Za-z_][A-Za-z0-9_]{0,62}$\"}");
         put(t, ", \"additionalProperties\": ");
         put_type(t, type->item);
         put(t, "}");

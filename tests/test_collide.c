@@ -381,8 +381,10 @@ TEST(impulses_follow_their_keys)
     int common = count_common(list, old, old_count);
     CHECK(common > old_count / 2 && common < old_count);
     CHECK(check_shares(list, old, old_count) > 10);
+    /* a share, the mean of some marks, may equal the mark of its new key */
     for (int i = 0; i < list->count; i++)
-        common -= is(list->impulse[i], mark(&list->contact[i]));
+        common -= has_key(old, old_count, &list->contact[i]) &&
+                  is(list->impulse[i], mark(&list->contact[i]));
     CHECK_INT(common, 0);
     talus_detector_destroy(detector);
     scene_close(&s);

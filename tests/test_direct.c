@@ -260,6 +260,8 @@ TEST(no_rows_and_one)
         CHECK_OK(talus_direct_analyse(d, &none, NULL));
         CHECK_OK(talus_direct_factor(d, &none));
         CHECK_OK(talus_direct_solve(d, NULL));
+        CHECK_OK(talus_direct_solve_refined(d, &none, NULL, 2, &residual));
+        CHECK(residual == 0.0);
         add(&e, 0, 0, 4.0);
         one = finish(&e, 1);
         CHECK_OK(talus_direct_analyse(d, &one, NULL));
@@ -448,6 +450,16 @@ TEST(limit_on_fill)
     talus_sparse_clear(&a);
 }
 
+/* Without a factor neither solve changes x, however much of the analysis there is. */
+static void check_refuses_to_solve(TalusDirect *d, const TalusSparse *a)
+{
+    double *x = right_side(a->rows), *b = right_side(a->rows), residual;
+    CHECK_INT(talus_direct_solve(d, x), TALUS_ERR_ARGUMENT);
+    CHECK_INT(talus_direct_solve_refined(d, a, x, 2, &residual), TALUS_ERR_ARGUMENT);
+    CHECK(memcmp(x, b, (size_t)a->rows * sizeof *x) == 0);
+    free(x), free(b);
+}
+
 /* Of what goes through the library's own memory, every allocation in turn. */
 TEST(failing_allocations)
 {
@@ -464,6 +476,8 @@ TEST(failing_allocations)
                 status = talus_direct_factor(d, &a);
             talus_fail_allocation_in(0);
             CHECK(status == TALUS_OK || status == TALUS_ERR_MEMORY);
+            if (d && status != TALUS_OK)
+                check_refuses_to_solve(d, &a);
             if (d)
                 check_solves(d, &a, NULL, 1e-14);
             talus_direct_destroy(d);

@@ -454,6 +454,18 @@ TEST(colours_that_a_frame_does_not_hold)
     def.high = 1.0;
     CHECK(talus_draw(&scene_head, &scene.s, &def, NULL, &image) == TALUS_ERR_ARGUMENT);
     CHECK_STR(talus_error(), "range 2:1; the first must be below the second");
+    def.low = NAN; /* 0 */
+    def.high = -1.0;
+    CHECK(talus_draw(&scene_head, &scene.s, &def, NULL, &image) == TALUS_ERR_ARGUMENT);
+    CHECK_STR(talus_error(), "range 0:-1; the first must be below the second");
+    def.high = 0.0;
+    CHECK(talus_draw(&scene_head, &scene.s, &def, NULL, &image) == TALUS_ERR_ARGUMENT);
+    def.high = INFINITY;
+    CHECK(talus_draw(&scene_head, &scene.s, &def, NULL, &image) == TALUS_ERR_ARGUMENT);
+    CHECK_STR(talus_error(), "range 0:inf; expected two finite numbers");
+    def.high = 1.0;
+    CHECK_OK(talus_draw(&scene_head, &scene.s, &def, NULL, &image));
+    talus_image_free(&image);
 }
 
 /* The scale's ends are the palette's, whatever the light. */

@@ -162,7 +162,7 @@ static void check_round_trip(Shape s, int guesses)
     for (int i = 0; i < guesses; i++)
         f->guesses[i] = point(&s);
     REQUIRE_OK(talus_fclib_write("trip.hdf5", f));
-    CHECK(talus_fclib_is("trip.hdf5"));
+    CHECK(talus_fclib_is_hdf5("trip.hdf5"));
     REQUIRE_OK(talus_fclib_read("trip.hdf5", &back));
     check_same(f, back);
     char *first, *second;

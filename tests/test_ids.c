@@ -2,6 +2,8 @@
 #include "frames_scene.h"
 #include "test_world_scene.h"
 
+#include "world/save/change.h"
+
 #include "base/deflate.h"
 #include "base/rng.h"
 
@@ -341,6 +343,20 @@ TEST(states_of_version_9_go_on_at_the_compliance_of_their_tolerance)
     talus_world_destroy(world);
 }
 
+/* Loaded at another tolerance it follows that one from the compliance that it had. */
+TEST(states_of_version_9_follow_another_tolerance)
+{
+    TalusWorld *world = NULL;
+    Bytes state = read_bytes(kept_file("states/version-9.state"));
+    TalusWorldDef d = talus_world_def_default();
+    TalusWorldChanges changes = {d.friction.law, d.compliance, d.elastic_overlap,
+                                 1e-5,           0.005,        d.on_miss};
+    REQUIRE_OK(talus_world_load_changed(state.bytes, state.size, 1, NULL, &changes, &world));
+    CHECK_NEAR(talus_world_compliance(world), 1e-3 / 1.01, 1e-15);
+    talus_release(state.bytes);
+    talus_world_destroy(world);
+}
+
 /* Four pendulums a, b, c, d; the joints of b and c were removed, and e took the slot of the first of them. */
 TEST(joints_of_version_6_are_numbered_by_their_slots)
 {
@@ -492,8 +508,8 @@ TEST(frames_follow_bodies_by_number)
         CHECK(key == moment[i].key);
         const unsigned char *bytes = encoder.packer.bytes;
         memcpy(&chunk, bytes, sizeof chunk);
-        REQUIRE_OK(talus_frame_decode(&decoder, &head, &chunk, bytes + sizeof chunk, &state[i],
-                                      &state[i + 1], &back));
+        REQUIRE_OK(talus_frame_decode(&decoder, &head, &chunk, bytes + sizeof chunk,
+                                      key ? NULL : &state[i], &state[i + 1], &back));
         CHECK_INT(back.body_count, moment[i].count);
         CHECK(memcmp(back.id, s.id, (size_t)s.body_count * sizeof *s.id) == 0);
         CHECK(memcmp(back.position, s.position, (size_t)s.body_count * sizeof *s.position) == 0);
@@ -523,6 +539,7 @@ int main(void)
     RUN(states_with_ids_that_cannot_be_are_refused);
     RUN(ids_are_made_from_slots_and_generations);
     RUN(states_of_version_9_go_on_at_the_compliance_of_their_tolerance);
+    RUN(states_of_version_9_follow_another_tolerance);
     RUN(joints_of_version_6_are_numbered_by_their_slots);
     RUN(states_of_version_7_have_no_compliance);
     RUN(frames_of_version_2_are_read_and_gone_on_with);

@@ -461,6 +461,19 @@ TEST(a_contradiction_gives_a_finite_impulse)
     CHECK(gamma[0] >= 0.0 && gamma[0] < 10.0 && fabs(gamma[1]) < 10.0 && fabs(gamma[2]) < 10.0);
 }
 
+/* With a friction coefficient so large that no bracket of the root is found, gamma still is within the cone and lowers
+ * the objective, whatever it was before. */
+TEST(huge_friction_gives_a_feasible_impulse)
+{
+    TalusOneContact one = {
+        .a = {{2.0, 0.3, 0.1}, {0.3, 3.0, 0.2}, {0.1, 0.2, 4.0}}, .mu = 1e40, .law = TALUS_LAW_CCP};
+    double b[3] = {-1.0, 0.5, 0.5}, gamma[3] = {-7.0, -7.0, -7.0}, u[3];
+    talus_one_solve(TALUS_ONE_EXACT, &one, b, gamma);
+    CHECK(gamma[0] > 0.0 && hypot(gamma[1], gamma[2]) <= one.mu * gamma[0]);
+    talus_one_velocity(&one, b, gamma, u);
+    CHECK(talus_one_dot(u, gamma) + talus_one_dot(b, gamma) < 0.0);
+}
+
 int main(void)
 {
     RUN(laws_hold);
@@ -472,5 +485,6 @@ int main(void)
     RUN(newtons_matrix_is_the_derivative);
     RUN(not_a_number_stays_one);
     RUN(a_contradiction_gives_a_finite_impulse);
+    RUN(huge_friction_gives_a_feasible_impulse);
     return talus_test_result();
 }

@@ -68,6 +68,8 @@ TEST(refusals)
         {"2^0.5", 1, "the exponent 0.5 is not a whole number up to 1000"},
         {"10^200*10^200", 0, "the value of the expression is not finite"},
         {"1\xC3\xA9", 1, "found byte 0xc3 in the expression, expected an operator or the end"},
+        {"1 + a23456789b123456789c123456789d123456789e123456789f123456789g1234", 4,
+         "the name 'a23456789b123456789c...' is longer than 63 characters"},
         {"1e5x", 3, "found 'x' in the expression, expected an operator or the end"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -104,6 +106,8 @@ TEST(cube_roots)
 TEST(names_of_parameters)
 {
     CHECK(talus_expr_is_name("half_width2"));
+    CHECK(talus_expr_is_name("a23456789b123456789c123456789d123456789e123456789f123456789g123"));
+    CHECK(!talus_expr_is_name("a23456789b123456789c123456789d123456789e123456789f123456789g1234"));
     CHECK(!talus_expr_is_name("2x") && !talus_expr_is_name("") && !talus_expr_is_name("a-b"));
 }
 

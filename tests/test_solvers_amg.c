@@ -174,6 +174,50 @@ TEST(the_stencil_is_split_by_colour)
     free_test_problem(&p);
 }
 
+/* With theta=0 every negative coupling is strong: an interior row of the stencil has four. */
+TEST(theta_0_makes_every_coupling_strong)
+{
+    TestProblem p = make_membrane(8);
+    TalusProblem *problem = create(&p.def, NULL);
+    TalusAmgParams params = plain;
+    TalusSparse strong = {0};
+    TalusAmg amg = {.params = &params};
+    params.theta = 0.0;
+    begin_level(problem, &amg);
+    REQUIRE_OK(talus_amg_find_strong(&amg.level[0], &params, &strong));
+    CHECK_INT(talus_sparse_entries(&strong), 2 * 2 * 7 * 8);
+    talus_sparse_clear(&strong);
+    CHECK_OK(talus_amg_build_levels(&amg));
+    CHECK(amg.levels >= 2);
+    talus_amg_clear_levels(&amg, 0);
+    talus_problem_destroy(problem);
+    free_test_problem(&p);
+}
+
+/* Levels that could not be built leave none behind and cost about what was spent on them, in products. */
+TEST(failed_levels_leave_cost_and_count_in_order)
+{
+    TestProblem p = make_membrane(16);
+    TalusProblem *problem = create(&p.def, NULL);
+    TalusAmgParams params = plain;
+    TalusAmg amg = {.params = &params};
+    TalusStatus status = TALUS_ERR_MEMORY;
+    begin_level(problem, &amg);
+    for (long n = 1; status != TALUS_OK; n++) {
+        amg.cost = 3.0;
+        talus_fail_allocation_in(n);
+        status = talus_amg_build_levels(&amg);
+        talus_fail_allocation_in(0);
+        CHECK(amg.cost >= 3.0 && amg.cost < 23.0);
+        if (status != TALUS_OK)
+            CHECK(amg.levels == 0 && !amg.level[1].a.start && !amg.dense && !amg.state);
+    }
+    CHECK(amg.levels >= 2);
+    talus_amg_clear_levels(&amg, 0);
+    talus_problem_destroy(problem);
+    free_test_problem(&p);
+}
+
 /* Where a row of the matrix sums to zero its weights sum to one, on all levels below as well. */
 TEST(constants_are_interpolated)
 {
@@ -458,6 +502,8 @@ int main(void)
 {
     RUN(coarse_matrices_are_variational);
     RUN(the_stencil_is_split_by_colour);
+    RUN(theta_0_makes_every_coupling_strong);
+    RUN(failed_levels_leave_cost_and_count_in_order);
     RUN(constants_are_interpolated);
     RUN(coarsest_level_is_solved);
     RUN(obstacle_problems_need_no_more_cycles_on_finer_grids);

@@ -356,6 +356,40 @@ TEST(memory_that_does_not_come_leaves_it_to_first_order)
     free_test_problem(&heap);
 }
 
+static bool count_starts(void *user, const TalusObservation *now)
+{
+    *(int *)user += now->iteration == 0;
+    return true;
+}
+
+/* An observer sees the start once, also if the first stage ends without an iteration for want of memory. */
+TEST(the_start_is_observed_once)
+{
+    TestProblem heap = make_heap(&(HeapOptions){9, 3, 2, 2, 0.4, 0.0, 0.3});
+    TalusProblem *problem = problem_of(&heap, TALUS_SECTION_DISC, TALUS_LAW_CCP);
+    TalusSolveOptions options = options_of(problem, 1e-9);
+    int starts, fell_back = 0;
+    options.observer = count_starts;
+    options.observer_user = &starts;
+    for (long n = 1; n <= 40; n++) {
+        TalusSolver *solver = NULL;
+        TalusSolveInfo info;
+        double *gamma = talus_problem_gamma(problem);
+        memset(gamma, 0, (size_t)talus_problem_size(problem) * sizeof *gamma);
+        REQUIRE_OK(talus_solver_create("auto", &solver));
+        starts = 0;
+        talus_fail_allocation_in(n);
+        CHECK_OK(talus_solver_solve(solver, problem, &options, &info));
+        talus_fail_allocation_in(0);
+        CHECK_INT(starts, 1);
+        fell_back += strcmp(info.solver, "lbfgs-fb") == 0;
+        talus_solver_destroy(solver);
+    }
+    CHECK(fell_back > 10);
+    talus_problem_destroy(problem);
+    free_test_problem(&heap);
+}
+
 /* A direct method that does not arrive in its half of the budget leaves the other half, and no impulses that
  * are worse than those it was given. */
 TEST(want_of_progress_leaves_it_to_first_order)
@@ -584,6 +618,7 @@ int main(void)
     RUN(hard_problems_are_handed_over);
     RUN(observers_see_one_solve);
     RUN(memory_that_does_not_come_leaves_it_to_first_order);
+    RUN(the_start_is_observed_once);
     RUN(want_of_progress_leaves_it_to_first_order);
     RUN(uneven_masses_are_not_left_to_first_order);
     RUN(worse_impulses_are_not_taken);

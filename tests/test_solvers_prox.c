@@ -565,7 +565,7 @@ TEST(solves_every_real_problem)
     char path[PATH];
     int count = 0;
     if (!talus_fclib_available())
-        SKIP(talus_fclib_how());
+        SKIP(talus_fclib_build_hint());
     snprintf(path, sizeof path, "%s/problems/problems", folder ? folder : "");
     DIR *list = opendir(path);
     if (!list)

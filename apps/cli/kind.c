@@ -35,7 +35,7 @@ bool cli_is_surface_name(const char *path)
 
 bool cli_is_problem(const char *path)
 {
-    return cli_file_starts_with(path, TALUS_PROBLEM_MAGIC) || talus_fclib_is(path);
+    return cli_file_starts_with(path, TALUS_PROBLEM_MAGIC) || talus_fclib_is_hdf5(path);
 }
 
 bool cli_refuse_problem(const char *path)

@@ -112,7 +112,7 @@ TalusStatus lab_problem_open(const char *path, const TalusFrictionModel *model, 
 {
     *out = (LabProblem){.path = path};
     name_from_path(path, out->name);
-    model = !model && talus_fclib_is(path) ? &lab_fclib_model : model;
+    model = !model && talus_fclib_is_hdf5(path) ? &lab_fclib_model : model;
     /* Precedes hash_file, which would read a device such as /dev/zero forever; talus_problem_open refuses it. */
     TALUS_TRY(talus_problem_open(path, model, pool, &out->problem, &out->fclib));
     TALUS_TRY(hash_file(path, &out->hash));

@@ -40,10 +40,10 @@ typedef struct TalusFclib {
 /* True if this build has HDF5 and can read and write FCLIB files. */
 bool talus_fclib_available(void);
 /* Returns how to get HDF5, as text for a message; "" in a build with HDF5. The text is static. */
-const char *talus_fclib_how(void);
+const char *talus_fclib_build_hint(void);
 
 /* True if the file can be read and begins with HDF5's signature: for any HDF5 file, FCLIB or not. Needs no HDF5. */
-bool talus_fclib_is(const char *path);
+bool talus_fclib_is_hdf5(const char *path);
 
 /* Reads a file. The error names the file, the dataset, its content and what was expected; without HDF5 the call
  * fails with TALUS_ERR_UNSUPPORTED. Files of other tools often hold solutions and guesses whose r was never written. */

@@ -59,7 +59,8 @@ typedef struct TalusWorldDef {
      * so that contacts are as stiff as steps are accurate; 0.01 with a tolerance of 0, which asks for a number of
      * iterations; 0 while the masses of free and sleeping bodies differ by more than a factor of 1e6. Where bodies or
      * tolerance change, the value follows by at most 1 % per step (232 steps for a factor of ten), so that a bed at
-     * rest is not thrown up; values up to 1e-4 change at once. talus_world_compliance tells the value. */
+     * rest is not thrown up, and no body sleeps meanwhile. It changes at once after a step without contacts, and where
+     * it is at most 1e-4 times the least over the largest mass. talus_world_compliance tells the value. */
     double compliance;
     /* Limit of the overlap that `compliance` causes, over the smaller size: contacts harden as their overlap approaches
      * it. Above 0, at most TALUS_ELASTIC_OVERLAP_MAX; 0.02 by default. Overlap that a missed step leaves and overlap of

@@ -82,8 +82,9 @@ KERNEL Lane lane_load_floats(const float *p)
 #if defined(__aarch64__)
     return (Lane)vcvt_f64_f32(vld1_f32(p));
 #elif defined(__SSE2__)
-    __m128d both = _mm_load_sd((const double *)(const void *)p);
-    return (Lane)_mm_cvtps_pd(_mm_castpd_ps(both));
+    double both; /* the bits of two floats; p is aligned for one */
+    memcpy(&both, p, sizeof both);
+    return (Lane)_mm_cvtps_pd(_mm_castpd_ps(_mm_set_sd(both)));
 #else
     return (Lane){p[0], p[1]};
 #endif
@@ -94,7 +95,8 @@ KERNEL void lane_store_floats(float *p, Lane a)
 #if defined(__aarch64__)
     vst1_f32(p, vcvt_f32_f64((float64x2_t)a));
 #elif defined(__SSE2__)
-    _mm_storel_pd((double *)(void *)p, _mm_castps_pd(_mm_cvtpd_ps((__m128d)a)));
+    double both = _mm_cvtsd_f64(_mm_castps_pd(_mm_cvtpd_ps((__m128d)a)));
+    memcpy(p, &both, sizeof both);
 #else
     p[0] = (float)a[0];
     p[1] = (float)a[1];

@@ -389,8 +389,21 @@ static TalusVec3 share_lost_impulse(const TalusDetector *d, int64_t i, int64_t l
     return talus_scale(1.0 / (double)fresh, lost);
 }
 
+/* Returns the index in [low, high) of the first old key that is not below `least`; high if there is none. */
+static int64_t find_old_key(const TalusDetector *d, TalusKey least, int64_t low, int64_t high)
+{
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (talus_key_less(d->old_key[middle], least))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* Writes to spare[] the warm starts of contacts begin .. end - 1 of the current run: the impulse of the old contact
- * with the same key; for new keys share_lost_impulse. */
+ * with the same key; for new keys share_lost_impulse, which is equal for all new keys of a pair. */
 static void transfer_impulses(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
@@ -399,22 +412,23 @@ static void transfer_impulses(void *context, int64_t begin, int64_t end, int64_t
     const uint32_t *rank = d->bodies->rank;
     const TalusVec3 *impulse = d->list.impulse + d->old.sphere_sphere;
     bool general = d->run == TALUS_RUN_GENERAL;
-    int64_t first = first_of_run(d), lowest = general ? d->old.sphere_fixed : 0, low = lowest;
+    int64_t first = first_of_run(d), lowest = general ? d->old.sphere_fixed : 0;
     int64_t high = d->old.sphere_fixed + (general ? d->old.general : 0);
-    TalusKey least = talus_contact_key(rank, &d->list.contact[first + begin]);
-    for (int64_t upper = high; low < upper;) { /* finds the first old key not below `least` */
-        int64_t middle = low + (upper - low) / 2;
-        if (talus_key_less(old[middle], least))
-            low = middle + 1;
-        else
-            upper = middle;
-    }
+    TalusKey least = talus_contact_key(rank, &d->list.contact[first + begin]), pair = least;
+    int64_t low = find_old_key(d, least, lowest, high);
+    bool has_share = false; /* `share` is that of new keys of `pair` */
+    TalusVec3 share = {0.0, 0.0, 0.0};
     for (int64_t i = first + begin; i < first + end; i++) {
         TalusKey key = talus_contact_key(rank, &d->list.contact[i]);
         while (low < high && talus_key_less(old[low], key))
             low++;
         bool known = low < high && talus_key_equal(old[low], key);
-        d->spare[i] = known ? impulse[low] : share_lost_impulse(d, i, lowest, low, high);
+        if (!known && !(has_share && same_pair(pair, key))) {
+            share = share_lost_impulse(d, i, lowest, low, high);
+            pair = key;
+            has_share = true;
+        }
+        d->spare[i] = known ? impulse[low] : share;
     }
 }
 

@@ -64,13 +64,24 @@ static void convert_to_srgb(const TalusPicture *picture, TalusPool *pool, const 
 
 /* ---- rendering ---- */
 
+/* Fails unless the ends of the colour scale that are given are finite and in order. */
+static TalusStatus check_range(const TalusDrawDef *def)
+{
+    double low = isnan(def->low) ? 0.0 : def->low, high = def->high;
+    if (isnan(def->low) && isnan(high))
+        return TALUS_OK;
+    if (!isfinite(low) || !isfinite(high))
+        return talus_reject("range %g:%g; expected two finite numbers", low, high);
+    return low < high ? TALUS_OK
+                      : talus_reject("range %g:%g; the first must be below the second", low, high);
+}
+
 /* Fails if zoom, range or angles are invalid. */
 static TalusStatus check_draw_def(const TalusDrawDef *def)
 {
     if (!(def->zoom > 0.0 && def->zoom <= 1e6))
         return talus_reject("zoom %g; expected a number above 0, a million at most", def->zoom);
-    if (!isnan(def->low) && !(def->low < def->high))
-        return talus_reject("range %g:%g; the first must be below the second", def->low, def->high);
+    TALUS_TRY(check_range(def));
     if (!isfinite(def->azimuth) || !isfinite(def->elevation))
         return talus_reject("camera: azimuth %g, elevation %g; expected degrees", def->azimuth,
                             def->elevation);

@@ -45,12 +45,20 @@ static double round_component(double x)
     return rint(TALUS_NORMAL_STEPS * x) / TALUS_NORMAL_STEPS + 0.0; /* no -0 */
 }
 
+/* Returns x rounded to single precision. volatile: gcc 12 for x86-64, when it vectorises a row of such conversions, drops
+ * them at -O2 and above. */
+static double round_to_float(double x)
+{
+    volatile float rounded = (float)x;
+    return rounded + 0.0; /* -0.0 becomes 0.0 */
+}
+
 /* Rounds positions to single precision and normals to 1 / TALUS_NORMAL_STEPS. Fails if a position overflows. */
 static TalusStatus round_as_in_files(TalusMesh *mesh)
 {
     for (int k = 0; k < mesh->vertex_count; k++) {
         TalusVec3 p = mesh->vertex[k], n = mesh->normal[k];
-        mesh->vertex[k] = talus_vec3((float)p.x + 0.0, (float)p.y + 0.0, (float)p.z + 0.0);
+        mesh->vertex[k] = talus_vec3(round_to_float(p.x), round_to_float(p.y), round_to_float(p.z));
         mesh->normal[k] =
             talus_vec3(round_component(n.x), round_component(n.y), round_component(n.z));
         p = mesh->vertex[k];

@@ -220,10 +220,14 @@ TalusStatus talus_direct_factor(TalusDirect *d, const TalusSparse *lower)
     return TALUS_OK;
 }
 
+static TalusStatus check_factor(const TalusDirect *d)
+{
+    return d->factored ? TALUS_OK : talus_reject("direct solver: there is no factor to solve with");
+}
+
 TalusStatus talus_direct_solve(TalusDirect *d, double *x)
 {
-    if (!d->factored)
-        return talus_reject("direct solver: there is no factor to solve with");
+    TALUS_TRY(check_factor(d));
     return d->pattern.rows > 0 ? d->method->solve(d->state, x) : TALUS_OK;
 }
 
@@ -242,7 +246,8 @@ static double largest_magnitude(int n, const double *x)
  * of d->rest. */
 static double compute_residual(TalusDirect *d, const TalusSparse *a, const double *x)
 {
-    memcpy(d->rest, d->right, (size_t)a->rows * sizeof *x);
+    if (a->rows > 0)
+        memcpy(d->rest, d->right, (size_t)a->rows * sizeof *x);
     for (int i = 0; i < a->rows; i++) {
         double sum = 0.0;
         for (int32_t e = a->start[i]; e < a->start[i + 1]; e++) {
@@ -261,7 +266,9 @@ TalusStatus talus_direct_solve_refined(TalusDirect *d, const TalusSparse *lower,
 {
     int n = d->pattern.rows;
     size_t bytes = (size_t)n * sizeof *x;
-    memcpy(d->right, x, bytes);
+    TALUS_TRY(check_factor(d));
+    if (n > 0)
+        memcpy(d->right, x, bytes);
     double scale = largest_magnitude(n, x);
     TALUS_TRY(talus_direct_solve(d, x));
     double left = compute_residual(d, lower, x);

@@ -68,7 +68,7 @@ TalusStatus talus_direct_solve(TalusDirect *d, double *x);
 /* x, on entry b, becomes A^-1 b, refined with `lower`, the matrix A factorised last, in at most `steps` steps.
  * Refinement ends with the first step that does not halve the residual b - A x; a step that does not reduce the
  * residual is undone. *residual, if not NULL: the final |b - A x| / |b| in maximum norms, 0 for b = 0.
- * TALUS_ERR_NUMERIC: the residual is not finite. */
+ * TALUS_ERR_NUMERIC: the residual is not finite. TALUS_ERR_ARGUMENT: as for talus_direct_solve; x then stays b. */
 TalusStatus talus_direct_solve_refined(TalusDirect *d, const TalusSparse *lower, double *x,
                                        int steps, double *residual);
 

@@ -6,7 +6,8 @@
  *     F'(n) = u_n - mu s,   s = |u_t| where t is on the rim, else 0,
  * whose root is found by Newton's method within brackets. A contact with b in the dual cone stays open. For a singular
  * A the diagonal is raised by 2e-14 of itself. If the objective has no lower bound, the impulse then becomes very
- * large, and the contact gets a projected gradient step from zero instead. */
+ * large, and the contact gets a projected gradient step from zero instead; also if no bracket is found, as with a
+ * friction coefficient above about 1e36. */
 #ifndef TALUS_SETS_ONE_CONE_H
 #define TALUS_SETS_ONE_CONE_H
 
@@ -81,7 +82,7 @@ TALUS_INLINE bool talus_cone_is_sliding(const TalusOneContact *one, const double
 }
 
 /* Writes the minimiser to gamma, for regular A and b outside the dual cone, so that the contact is closed: gamma is
- * not 0. Returns false, gamma undefined, if F' < 0 up to the largest n tried: the objective has no lower bound. */
+ * not 0. Returns false, gamma undefined, if F' < 0 up to the largest n tried. */
 TALUS_ONE_FUNCTION bool talus_cone_solve_closed(const TalusOneContact *one, const double b[3],
                                                 double noise, double gamma[3])
 {
@@ -104,6 +105,22 @@ TALUS_ONE_FUNCTION bool talus_cone_solve_closed(const TalusOneContact *one, cons
     return false;
 }
 
+/* As talus_cone_solve_closed, for singular A, with a raised diagonal. Returns false, gamma undefined, also if the raise
+ * changes the velocity by more than 1e-6 of b: gamma is then very large. */
+TALUS_ONE_FUNCTION bool talus_cone_solve_raised(const TalusOneContact *one, const double b[3],
+                                                double across, double gamma[3])
+{
+    TalusOneContact raised = *one;
+    double left = 0.0;
+    for (int k = 0; k < 3; k++)
+        raised.a[k][k] *= 1.0 + 2e-14;
+    if (!talus_cone_solve_closed(&raised, b, 5e-13, gamma))
+        return false;
+    for (int k = 0; k < 3; k++)
+        left += 2e-14 * one->a[k][k] * fabs(gamma[k]);
+    return !(left > 1e-6 * (across + fabs(b[0])));
+}
+
 /* Writes the minimiser of 1/2 gamma'A gamma + b'gamma over the cone to gamma, whose old value is not read. */
 TALUS_ONE_FUNCTION void talus_one_solve_ccp(const TalusOneContact *one, const double b[3],
                                             double gamma[3])
@@ -117,18 +134,10 @@ TALUS_ONE_FUNCTION void talus_one_solve_ccp(const TalusOneContact *one, const do
         gamma[0] = gamma[1] = gamma[2] = 0.0;
         return;
     }
-    if (!(talus_regularisation2(rest, a[1][1] + a[2][2]) > 0.0)) {
-        talus_cone_solve_closed(one, b, 4e-15, gamma);
-        return;
-    }
-    TalusOneContact raised = *one;
-    double left = 0.0;
-    for (int k = 0; k < 3; k++)
-        raised.a[k][k] *= 1.0 + 2e-14;
-    bool bears = talus_cone_solve_closed(&raised, b, 5e-13, gamma);
-    for (int k = 0; k < 3; k++)
-        left += 2e-14 * a[k][k] * fabs(gamma[k]);
-    if (!bears || left > 1e-6 * (across + fabs(b[0]))) {
+    bool regular = !(talus_regularisation2(rest, a[1][1] + a[2][2]) > 0.0);
+    bool solved = regular ? talus_cone_solve_closed(one, b, 4e-15, gamma)
+                          : talus_cone_solve_raised(one, b, across, gamma);
+    if (!solved) {
         for (int k = 0; k < 3; k++)
             gamma[k] = -b[k] / trace;
         talus_project_cone(one->mu, one->mu, &gamma[0], &gamma[1], &gamma[2]);

@@ -78,8 +78,7 @@ TalusBodyBatch talus_body_batch_default(void)
     return batch;
 }
 
-/* Returns the radius of the batch's body i: of a sphere its own, else the bounding radius of the shape. */
-static double batch_radius(const TalusWorld *world, const TalusBodyBatch *batch, int i)
+double talus_batch_radius(const TalusWorld *world, const TalusBodyBatch *batch, int i)
 {
     const TalusShape *shape = &world->shape[batch->shape];
     if (shape->def.kind != TALUS_SHAPE_SPHERE)
@@ -87,8 +86,7 @@ static double batch_radius(const TalusWorld *world, const TalusBodyBatch *batch,
     return batch->radius ? batch->radius[i] : shape->def.radius;
 }
 
-/* Returns the density of the batch or, if it has none, of its material. */
-static double batch_density(const TalusWorld *world, const TalusBodyBatch *batch)
+double talus_batch_density(const TalusWorld *world, const TalusBodyBatch *batch)
 {
     return batch->density > 0.0 ? batch->density : world->materials.def[batch->material].density;
 }
@@ -108,7 +106,7 @@ static TalusStatus check_batch_body(const TalusWorld *world, const TalusBodyBatc
             return talus_reject("bodies: orientation of body %d has length %g; expected 1", i,
                                 sqrt(n));
     }
-    double radius = batch_radius(world, batch, i);
+    double radius = talus_batch_radius(world, batch, i);
     if (world->shape[batch->shape].def.kind == TALUS_SHAPE_SPHERE &&
         (!(radius > 0.0) || !isfinite(radius)))
         return talus_reject("bodies: radius of body %d is %g; expected more than 0", i, radius);
@@ -151,7 +149,7 @@ static TalusStatus check_batch(const TalusWorld *world, const TalusBodyBatch *ba
     if (batch->group < 0 || batch->group >= TALUS_GROUPS)
         return talus_reject("bodies: group %d; expected 0 to %d", batch->group, TALUS_GROUPS - 1);
     TALUS_TRY(check_force(batch));
-    if (!batch->fixed && batch->mass == 0.0 && batch_density(world, batch) == 0.0)
+    if (!batch->fixed && batch->mass == 0.0 && talus_batch_density(world, batch) == 0.0)
         return talus_reject(
             "bodies: neither mass nor density is given, and the material has no density");
     return TALUS_OK;
@@ -175,8 +173,8 @@ static TalusStatus compute_batch_mass(const TalusWorld *world, const TalusBodyBa
     if (batch->mass == 0.0) {
         TalusMassProperties properties;
         TALUS_TRY(talus_shape_mass_of_built(&world->shape[batch->shape],
-                                            batch_radius(world, batch, i),
-                                            batch_density(world, batch), &properties));
+                                            talus_batch_radius(world, batch, i),
+                                            talus_batch_density(world, batch), &properties));
         *mass = properties.mass;
     }
     if (!(*mass > 0.0) || !isfinite(1.0 / *mass) || !isfinite(*mass))
@@ -210,7 +208,7 @@ static void fill_slot(TalusWorld *world, int slot, const TalusBodyBatch *batch, 
     bodies->velocity[slot] = batch->velocity && !batch->fixed ? batch->velocity[i] : zero;
     bodies->spin[slot] = batch->spin && !batch->fixed ? batch->spin[i] : zero;
     bodies->mass[slot] = mass;
-    bodies->radius[slot] = batch_radius(world, batch, i);
+    bodies->radius[slot] = talus_batch_radius(world, batch, i);
     bodies->size[slot] = sphere ? bodies->radius[slot] : shape->size;
     bodies->shape[slot] = batch->shape;
     bodies->material[slot] = batch->material;

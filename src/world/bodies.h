@@ -109,6 +109,10 @@ TalusStatus talus_bodies_reserve(TalusBodies *bodies, size_t slots);
 void talus_bodies_clear(TalusBodies *bodies);
 /* Checks whether the batch can be added to this world; the message names the fault. */
 TalusStatus talus_batch_check(const TalusWorld *world, const TalusBodyBatch *batch);
+/* Returns the radius of the batch's body i: of a sphere its own, else the bounding radius of the shape. */
+double talus_batch_radius(const TalusWorld *world, const TalusBodyBatch *batch, int i);
+/* Returns the density of the batch or, if it has none, of its material. */
+double talus_batch_density(const TalusWorld *world, const TalusBodyBatch *batch);
 /* Marks the slot dead (shape -1), records the change in the journal and subtracts the energies of a free or sleeping
  * body from TalusWorld.exchange_*. The other arrays keep their values, so that a rollback can restore the body. */
 void talus_slot_remove(TalusWorld *world, int slot);

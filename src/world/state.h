@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "problem/build.h"
 #include "world/bodies.h"
+#include "world/compliance.h"
 #include "world/drive.h"
 #include "world/filter.h"
 #include "world/force.h"
@@ -28,11 +29,6 @@ typedef struct TalusStepSnapshot {
     bool taken;          /* true if the engine has a snapshot of this step */
     double impulse_step; /* TalusWorld.impulse_step when the snapshot was taken */
 } TalusStepSnapshot;
-
-/* Sum, least and largest of the masses of all free and sleeping bodies, kg; without such bodies 0, infinite and 0. */
-typedef struct TalusMasses {
-    double sum, least, largest;
-} TalusMasses;
 
 struct TalusWorld {
     TalusWorldDef def;
@@ -91,8 +87,9 @@ struct TalusWorld {
      * a rough solve if its contacts are compliant (step.c). rough_first_before: rough_first at the start of the current
      * step, for a rollback */
     bool rough_first, rough_first_before;
-    double last_compliance; /* compliance of the last successful step; below 0: there was none */
-    TalusMasses masses;     /* of the bodies at the time when their counts were mass_counts */
+    /* compliance of the last successful step; below 0: there was none, or no contact (compliance.c) */
+    double last_compliance;
+    TalusMasses masses; /* of the bodies at the time when their counts were mass_counts */
     TalusBodyCounts mass_counts;
 
     /* the current step */
@@ -119,14 +116,6 @@ static inline bool talus_finite3(TalusVec3 a)
 {
     return isfinite(a.x) && isfinite(a.y) && isfinite(a.z);
 }
-
-/* Returns sum and extremes of the masses of the present bodies, computed anew; world->masses stays. */
-TalusMasses talus_world_masses(const TalusWorld *world);
-/* True if world->masses are those of the present bodies: none was added or removed since. */
-bool talus_masses_known(const TalusWorld *world);
-/* Returns the compliance that TALUS_COMPLIANCE_AUTO aims at, for the present bodies at a tolerance;
- * talus_world_compliance follows it gradually. */
-double talus_auto_compliance(const TalusWorld *world, double tolerance);
 
 /* Returns the time of the world, s: steps times their length, because adding up steps would accumulate rounding. */
 static inline double talus_time(const TalusWorld *world)

@@ -3,7 +3,6 @@
 
 #include "backend/backend.h"
 #include "base/hash.h"
-#include "base/sum.h"
 #include "collide/period.h"
 
 enum { DEF_COOKIE = 0x7a105d1f };
@@ -259,63 +258,6 @@ TalusStatus talus_world_set_accuracy(TalusWorld *world, double tolerance, int ma
 TalusFrictionModel talus_world_friction(const TalusWorld *world)
 {
     return world->def.friction;
-}
-
-bool talus_masses_known(const TalusWorld *world)
-{
-    const TalusBodyCounts *now = &world->bodies.counts, *then = &world->mass_counts;
-    return now->created == then->created && now->living == then->living;
-}
-
-TalusMasses talus_world_masses(const TalusWorld *world)
-{
-    TalusMasses masses = {.least = INFINITY};
-    TalusSum sum = {0}; /* the same whatever the slots of bodies */
-    for (int i = 0; i < world->bodies.counts.slots; i++) {
-        if (!talus_slot_is_dynamic(&world->bodies, i))
-            continue;
-        double mass = world->bodies.mass[i];
-        talus_sum_add(&sum, &mass, 1);
-        masses.least = fmin(masses.least, mass);
-        masses.largest = fmax(masses.largest, mass);
-    }
-    masses.sum = talus_sum_value(&sum);
-    return masses;
-}
-
-/* The compliance is in proportion to tolerances below 1e-3: at loose tolerances the error of a solve exceeds elastic
- * overlap by far, and a user who asks for tight ones, as for an arch close to its limit of stability, needs stiff
- * contacts too. It is 0 for very uneven masses: contacts below very heavy bodies harden so much that a step has to find
- * its compliances by several solves, and rigid contacts are easier to solve. */
-double talus_auto_compliance(const TalusWorld *world, double tolerance)
-{
-    const double largest = TALUS_COMPLIANCE_AUTO_LARGEST, tight = 1e-3, uneven = 1e6;
-    TalusMasses masses = talus_masses_known(world) ? world->masses : talus_world_masses(world);
-    if (masses.largest > uneven * masses.least)
-        return 0.0;
-    return tolerance > 0.0 ? largest * fmin(1.0, tolerance / tight) : largest;
-}
-
-/* Returns the compliance of the next step, given that of the last step: `last` moved towards `target` by at most a
- * factor of 1.01, because contacts that harden tenfold within one step would throw a bed at rest apart. Compliances of
- * 1e-4 and less change at once: their elastic overlap is so small that contacts may become rigid, or stop being
- * rigid. */
-static double follow_compliance(double last, double target)
-{
-    const double factor = 1.01, nearly_rigid = 1e-4;
-    if (target < last)
-        return fmax(target, last > nearly_rigid ? last / factor : 0.0);
-    return fmin(target, fmax(factor * last, nearly_rigid));
-}
-
-double talus_world_compliance(const TalusWorld *world)
-{
-    const TalusWorldDef *def = &world->def;
-    if (def->compliance != TALUS_COMPLIANCE_AUTO)
-        return def->compliance;
-    double target = talus_auto_compliance(world, def->tolerance);
-    return world->last_compliance < 0.0 ? target
-                                        : follow_compliance(world->last_compliance, target);
 }
 
 double talus_world_step_length(const TalusWorld *world)

@@ -138,7 +138,7 @@ static int extract_main(const CliList *operands)
                               "--form goes with an FCLIB file: expected -o FILE.hdf5");
     if (cli_is_fclib_name(options.output) && !talus_fclib_available())
         return cli_fail("%s: this build of Talus has no HDF5, which FCLIB files need; %s",
-                        options.output, talus_fclib_how());
+                        options.output, talus_fclib_build_hint());
     if (!cli_find_scene(operands->item[0], path, sizeof path) || cli_refuse_problem(path))
         return CLI_FAILED;
     int code = cli_check_solver(&cli_extract, options.solver);

@@ -306,7 +306,7 @@ static int info_main(const CliList *operands)
         return info_print_frames(path, true);
     if (cli_file_starts_with(path, TALUS_PROBLEM_MAGIC))
         return info_print_problem(path);
-    if (talus_fclib_is(path))
+    if (talus_fclib_is_hdf5(path))
         return info_print_fclib(path);
     return info_print_scene(path);
 }

@@ -153,7 +153,7 @@ static void list_features(void)
     print_feature("civetweb", "the server of talus view", serve_available(), serve_build_hint());
     print_cuda_feature();
     print_feature("hdf5", "FCLIB problem files (.hdf5); frames as .vtkhdf", talus_fclib_available(),
-                  talus_fclib_how());
+                  talus_fclib_build_hint());
     print_direct_feature(TALUS_DIRECT_MUMPS,
                          "factors of indefinite matrices for ipm-aug and ipm-soc");
     print_feature("petsc", "the solvers tao-*, loaded when first used", !talus_tao_missing(),

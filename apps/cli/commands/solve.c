@@ -98,7 +98,7 @@ static int check_options(const Options *o, const CliList *operands)
     bool save_fclib = o->save && cli_is_fclib_name(o->save);
     if ((save_fclib || reads_reference) && !talus_fclib_available())
         return cli_fail("--%s: FCLIB files are not in this build: %s",
-                        save_fclib ? "save" : "reference", talus_fclib_how());
+                        save_fclib ? "save" : "reference", talus_fclib_build_hint());
     if ((o->trace && !check_folder_writable(o->trace)) ||
         (o->save && !check_folder_writable(o->save)))
         return CLI_FAILED;

@@ -218,7 +218,7 @@ static void choose_model(Options *o)
 /* Opens PROBLEM. A problem file has its own friction models, unless options give others. */
 static TalusStatus open_source(const char *path, const Options *o, Source *out)
 {
-    if (talus_fclib_is(path)) {
+    if (talus_fclib_is_hdf5(path)) {
         TALUS_TRY(talus_fclib_read(path, &out->fclib));
         out->contacts = out->fclib->contacts;
         out->rows = out->fclib->dimension;
@@ -434,15 +434,15 @@ static int verify_main(const CliList *operands)
                       .certificate = {NAN, NAN, NAN, NAN, false}};
     if (lab_model_parse(options.law, options.section, &options.model) != TALUS_OK)
         return cli_fail_usage(&cli_verify, "%s", talus_error());
-    if (options.reference && !talus_fclib_is(problem))
+    if (options.reference && !talus_fclib_is_hdf5(problem))
         return cli_fail_usage(&cli_verify, "--reference goes with an FCLIB file for PROBLEM");
-    if (talus_fclib_is(solution))
+    if (talus_fclib_is_hdf5(solution))
         options.group = choose_group(solution, options.group);
     else if (options.group)
         return cli_fail_usage(&cli_verify, "--group goes with an FCLIB file for SOLUTION");
     if (cli_refuse_scene(problem) || cli_refuse_scene(solution))
         return CLI_FAILED;
-    if (talus_fclib_is(problem))
+    if (talus_fclib_is_hdf5(problem))
         choose_model(&options);
     return verify_files(problem, solution, &options, &found);
 }

@@ -2,6 +2,7 @@
 #include "run.h"
 
 #include "base/timer.h"
+#include "world/state.h"
 
 #include <math.h>
 #include <string.h>
@@ -65,24 +66,35 @@ static void begin_interval(Progress *progress, double now)
     progress->residual = progress->penetration = 0.0;
 }
 
+enum { CONTACT_LAW_TEXT = 160 }; /* bytes of format_contact_law's text */
+
+/* Formats the compliance of the next step and, if it follows a change of the bodies, where it goes: "rigid", "compliance
+ * 0.01", "compliance 0.008 (moving to 0.01)". */
+static void format_compliance(const TalusWorld *world, char *text, size_t size)
+{
+    double now = talus_world_compliance(world), target = talus_target_compliance(world);
+    int used =
+        now > 0.0 ? snprintf(text, size, "compliance %g", now) : snprintf(text, size, "rigid");
+    if (target != now)
+        snprintf(text + used, size - (size_t)used, " (moving to %g)", target);
+}
+
 /* Formats law, section unless it is the disc, and compliance: "coulomb, compliance 0.01". */
-static void format_contact_law(const TalusWorld *world, char text[96])
+static void format_contact_law(const TalusWorld *world, char text[CONTACT_LAW_TEXT])
 {
     TalusFrictionModel model = talus_world_friction(world);
-    double compliance = talus_world_compliance(world);
-    char section[32], on[48] = "", soft[32] = "rigid";
+    char section[32], on[48] = "", soft[64];
     talus_section_format(model, section, sizeof section);
     if (model.section != TALUS_SECTION_DISC)
         snprintf(on, sizeof on, " on %s", section);
-    if (compliance > 0.0)
-        snprintf(soft, sizeof soft, "compliance %g", compliance);
-    snprintf(text, 96, "%s%s, %s", talus_law_name(model.law), on, soft);
+    format_compliance(world, soft, sizeof soft);
+    snprintf(text, CONTACT_LAW_TEXT, "%s%s, %s", talus_law_name(model.law), on, soft);
 }
 
 void progress_begin(Progress *progress, const Run *run, bool quiet, bool json)
 {
     double now = talus_now();
-    char contact[96];
+    char contact[CONTACT_LAW_TEXT];
     memset(progress, 0, sizeof *progress);
     progress->begun = now;
     begin_interval(progress, now);

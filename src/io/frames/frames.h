@@ -410,8 +410,8 @@ typedef struct TalusFrameDecoder {
 } TalusFrameDecoder;
 
 void talus_frame_decoder_clear(TalusFrameDecoder *decoder);
-/* Decodes a payload whose checksum has been verified. `before` is the previous frame; a key frame does not use its
- * values, but it must not be NULL. Sets `now` to the quantised frame and fills `snapshot` (may be NULL). On failure
+/* Decodes a payload whose checksum has been verified. `before` is the previous frame; a key frame does not use
+ * it, and it may be NULL. Sets `now` to the quantised frame and fills `snapshot` (may be NULL). On failure
  * `now` is unspecified, `snapshot` unchanged or freed. Messages name neither file nor frame. */
 TalusStatus talus_frame_decode(TalusFrameDecoder *decoder, const TalusFramesHead *head,
                                const TalusChunk *chunk, const unsigned char *payload,

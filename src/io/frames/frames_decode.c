@@ -76,15 +76,15 @@ static TalusStatus unpack_slots(TalusFrameDecoder *d, const TalusFrameState *bef
     return TALUS_OK;
 }
 
-/* Reads the positions, which are stored as differences from those of `before`; in a key frame `before` is not used. */
-static TalusStatus unpack_positions(TalusFrameDecoder *d, const TalusFrameState *before, bool key,
+/* Reads the positions, which are stored as differences from those of `before`; NULL: as they are. */
+static TalusStatus unpack_positions(TalusFrameDecoder *d, const TalusFrameState *before,
                                     TalusFrameState *now)
 {
-    for (int i = 0; !key && i < now->count; i++)
+    for (int i = 0; before && i < now->count; i++)
         for (int k = 0; k < 3; k++)
             d->guess[3 * i + k] = d->match[i] < 0 ? 0 : before->position[d->match[i]][k];
     return talus_unpack_integers(&d->unpacker, TALUS_ARRAY_POSITION, 3, now->count,
-                                 key ? NULL : d->guess, &now->position[0][0]);
+                                 before ? d->guess : NULL, &now->position[0][0]);
 }
 
 /* A property that does not change during a body's life. A frame stores it for new bodies only. */
@@ -99,9 +99,10 @@ typedef struct Constant {
 static TalusStatus unpack_constant(TalusFrameDecoder *d, const Constant *constant, int count,
                                    const TalusFrameState *before, TalusFrameState *now)
 {
-    const void *old;
+    const void *old = NULL;
     void *out;
-    memcpy(&old, (const char *)before + constant->pointer, sizeof old);
+    if (before)
+        memcpy(&old, (const char *)before + constant->pointer, sizeof old);
     memcpy(&out, (char *)now + constant->pointer, sizeof out);
     TALUS_TRY(talus_unpack_integers(&d->unpacker, constant->name, 1, count, NULL, d->value));
     for (int i = 0, next = 0; i < now->count; i++) {
@@ -173,8 +174,7 @@ static TalusStatus copy_orientation(const int32_t *value, int16_t out[4])
 
 /* Reads the orientations of bodies that are not spheres; sets those of spheres to 0. */
 static TalusStatus unpack_orientations(TalusFrameDecoder *d, const TalusFramesHead *head,
-                                       const TalusFrameState *before, bool key,
-                                       TalusFrameState *now)
+                                       const TalusFrameState *before, TalusFrameState *now)
 {
     int count = 0;
     for (int i = 0; i < now->count; i++) {
@@ -186,15 +186,15 @@ static TalusStatus unpack_orientations(TalusFrameDecoder *d, const TalusFramesHe
         count++;
     }
     TALUS_TRY(talus_unpack_integers(&d->unpacker, TALUS_ARRAY_ORIENTATION, 4, count,
-                                    key ? NULL : d->guess, d->value));
+                                    before ? d->guess : NULL, d->value));
     for (int i = 0, next = 0; i < now->count; i++)
         if (!talus_head_shape_is_sphere(head, now->shape[i]))
             TALUS_TRY(copy_orientation(&d->value[4 * next++], now->orientation[i]));
     return TALUS_OK;
 }
 
-/* Reads all of the quantised frame `now`. */
-static TalusStatus unpack_state(TalusFrameDecoder *d, const TalusFramesHead *head, bool key,
+/* Reads all of the quantised frame `now`. `before` is NULL in a key frame. */
+static TalusStatus unpack_state(TalusFrameDecoder *d, const TalusFramesHead *head,
                                 const TalusFrameState *before, TalusFrameState *now)
 {
     int n = (int)d->unpacker.head.bodies;
@@ -202,10 +202,10 @@ static TalusStatus unpack_state(TalusFrameDecoder *d, const TalusFramesHead *hea
     TALUS_TRY(reserve_values(d, 4 * (size_t)n));
     TALUS_TRY(TALUS_GROW(d->match, (size_t)n, 0, "frame"));
     bool slots = d->unpacker.array[TALUS_ARRAY_INDEX].head.tuples > 0;
-    TALUS_TRY((slots ? unpack_slots : unpack_numbers)(d, key ? NULL : before, now));
+    TALUS_TRY((slots ? unpack_slots : unpack_numbers)(d, before, now));
     TALUS_TRY(unpack_constants(d, head, before, now));
-    TALUS_TRY(unpack_positions(d, before, key, now));
-    return unpack_orientations(d, head, before, key, now);
+    TALUS_TRY(unpack_positions(d, before, now));
+    return unpack_orientations(d, head, before, now);
 }
 
 /* ---- the frame as a snapshot ---- */
@@ -379,7 +379,7 @@ TalusStatus talus_frame_decode(TalusFrameDecoder *decoder, const TalusFramesHead
 {
     bool key = chunk->flags & TALUS_CHUNK_KEY;
     TALUS_TRY(talus_unpacker_locate_frame_arrays(&decoder->unpacker, payload, chunk->size));
-    TALUS_TRY(unpack_state(decoder, head, key, before, now));
+    TALUS_TRY(unpack_state(decoder, head, key ? NULL : before, now));
     if (!snapshot)
         return TALUS_OK;
     TalusStatus status = fill_snapshot(decoder, head, chunk, now, snapshot);

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-bool talus_fclib_is(const char *path)
+bool talus_fclib_is_hdf5(const char *path)
 {
     static const unsigned char magic[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
     unsigned char head[8];

@@ -2,23 +2,23 @@
  * fail, and the error names the missing package. */
 #include "io/problem/fclib.h"
 
-static const char how[] = "install libhdf5-dev, then configure without TALUS_CORE_ONLY and build";
+static const char hint[] = "install libhdf5-dev, then configure without TALUS_CORE_ONLY and build";
 
 bool talus_fclib_available(void)
 {
     return false;
 }
 
-const char *talus_fclib_how(void)
+const char *talus_fclib_build_hint(void)
 {
-    return how;
+    return hint;
 }
 
 /* Fails: this build has no HDF5. */
 static TalusStatus fail_unsupported(const char *path)
 {
     return talus_fail_file(path, TALUS_ERR_UNSUPPORTED,
-                           "this build of Talus has no HDF5, which FCLIB files need; %s", how);
+                           "this build of Talus has no HDF5, which FCLIB files need; %s", hint);
 }
 
 TalusStatus talus_fclib_parse(const char *name, const void *bytes, size_t size, TalusFclib **out)

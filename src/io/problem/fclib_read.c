@@ -430,7 +430,7 @@ bool talus_fclib_available(void)
     return true;
 }
 
-const char *talus_fclib_how(void)
+const char *talus_fclib_build_hint(void)
 {
     return "";
 }
@@ -472,7 +472,8 @@ bool talus_fclib_has(const char *path, const char *group)
     TalusH5 *h5 = NULL;
     char *bytes;
     size_t size;
-    if (!talus_fclib_is(path) || talus_read_file(path, SIZE_MAX - 1, &bytes, &size) != TALUS_OK)
+    if (!talus_fclib_is_hdf5(path) ||
+        talus_read_file(path, SIZE_MAX - 1, &bytes, &size) != TALUS_OK)
         return false;
     bool has = talus_h5_open(path, bytes, size, &h5) == TALUS_OK && talus_h5_has(h5, group);
     talus_h5_close(h5);

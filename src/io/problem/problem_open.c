@@ -53,7 +53,7 @@ TalusStatus talus_problem_open(const char *path, const TalusFrictionModel *model
 {
     *out = NULL;
     *fclib = NULL;
-    if (!talus_fclib_is(path))
+    if (!talus_fclib_is_hdf5(path))
         return open_talus_file(path, model, pool, out);
     TALUS_TRY(talus_fclib_read(path, fclib));
     TalusStatus status = talus_fclib_problem(*fclib, model, pool, out);

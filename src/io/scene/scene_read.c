@@ -217,7 +217,10 @@ static TalusStatus read_params(SceneReader *r, const SceneType *type, const Talu
     r->scope->values = (const double *)list->items;
     for (const TalusJson *c = json->first; c; c = c->next) {
         if (!talus_expr_is_name(c->key))
-            return talus_json_fail_key(c, "a parameter's name holds only letters, digits and _");
+            return talus_json_fail_key(c,
+                                       "a parameter's name is a letter or _, then letters, digits "
+                                       "or _, %d characters at most",
+                                       TALUS_EXPR_NAME_MAX);
         TALUS_TRY(read_item(r, type->item, c, list, c->index));
         names[c->index] = c->key;
         r->scope->count = c->index + 1;

@@ -229,7 +229,9 @@ static const SceneField layers_fields[] = {
     {"spacing", &positive, AT(spacing),
      .help = "between neighbours of a layer, at least a body's size; default 1.1 times that"},
     {"rise", &positive, AT(rise),
-     .help = "between layers, at least a body's height; default as `spacing`"},
+     .help =
+         "m, from a layer to the next, at least a body's height; default 1.1 times that, or `spacing` "
+         "if larger"},
     {"jitter", &fraction, AT(jitter), .preset = "0",
      .help = "random shift, as a share of the room between neighbours"},
     {"repeat", &counter, AT(repeat), .help = "number of layers; default as many as `count` needs"},
@@ -285,9 +287,9 @@ static const SceneField drive_fields[] = {
     {"phase", &any_real, AT(def.phase), .preset = "0",
      .help = "of the sine at the start, in turns; the body starts where it is placed"},
     {"spin", &vector, AT(def.spin), .preset = "[0, 0, 0]",
-     .help = "rad/s about an axis that keeps"},
+     .help = "rad/s, angular velocity about an axis of constant direction through `point`"},
     {"point", &vector, AT(def.point),
-     .help = "of that axis at the start; default the body's centre"},
+     .help = "m, where the axis of `spin` is at the start; default the body's centre"},
     {"start", &not_negative, AT(def.start), .preset = "0", .help = "s"},
     {"stop", &not_negative, AT(def.stop), .help = "s; default never"},
 };
@@ -326,7 +328,8 @@ static const SceneField body_fields[] = {
          "how many bodies; default all places of a lattice, of layers with `repeat`, of a file"},
     {"seed", &natural, AT(seed), .preset = "1", .help = "of jitter, fill, sizes, forms and turns"},
     {"velocity", &vector, AT(velocity), .preset = "[0, 0, 0]", .help = "m/s"},
-    {"spin", &vector, AT(spin), .preset = "[0, 0, 0]", .help = "rad/s, world frame"},
+    {"spin", &vector, AT(spin), .preset = "[0, 0, 0]",
+     .help = "rad/s, initial angular velocity, world frame"},
     {"orientation", &orientation, AT(orientation), .one_of = "?turn",
      .help = "a quaternion [w, x, y, z], a rotation or \"random\""},
     {"normal", &vector, AT(normal), .one_of = "?turn",

@@ -11,7 +11,6 @@
 
 enum {
     MAX_DEPTH = 64,  /* maximum nesting of eval_signed */
-    MAX_NAME = 64,   /* size of a name with its NUL; longer ones are cut */
     MAX_NAMES = 128, /* maximum of names among which a similar one is suggested */
     MAX_POWER = 1000 /* maximum absolute value of an exponent */
 };
@@ -40,11 +39,10 @@ static bool is_digit(char c)
 
 bool talus_expr_is_name(const char *text)
 {
-    if (!is_letter(*text))
-        return false;
-    while (is_letter(*text) || is_digit(*text))
-        text++;
-    return *text == '\0';
+    size_t n = 0;
+    while (is_letter(text[n]) || is_digit(text[n]))
+        n++;
+    return is_letter(*text) && text[n] == '\0' && n <= TALUS_EXPR_NAME_MAX;
 }
 
 /* Stores a failure, unless there is an earlier one. Returns 0, as a value with which callers may go on. */
@@ -186,10 +184,13 @@ static double fail_unknown_name(Eval *e, const char *name, int start, bool calle
 static double eval_name(Eval *e)
 {
     int start = e->at, n = 0;
-    char name[MAX_NAME];
-    for (char c = e->text[e->at]; is_letter(c) || is_digit(c); c = e->text[++e->at])
-        if (n < MAX_NAME - 1)
-            name[n++] = c;
+    char name[TALUS_EXPR_NAME_MAX + 1];
+    for (char c = e->text[e->at]; is_letter(c) || is_digit(c); c = e->text[++e->at]) {
+        if (n == TALUS_EXPR_NAME_MAX)
+            return store_failure(e, start, "the name '%.20s...' is longer than %d characters",
+                                 e->text + start, TALUS_EXPR_NAME_MAX);
+        name[n++] = c;
+    }
     name[n] = '\0';
     if (take_char(e, '(')) {
         for (int i = 0; i < FUNCTIONS; i++)

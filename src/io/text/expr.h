@@ -24,13 +24,17 @@ typedef struct TalusExprError {
     char message[160];
 } TalusExprError;
 
-/* Evaluates an expression. On a syntax error, an unknown name, a division by 0, the root of a negative number, an
+/* Evaluates an expression. On a syntax error, an unknown or too long name, a division by 0, the root of a negative number, an
  * exponent that is not allowed, nesting deeper than 64 levels or a value that is not finite, fills in the error and
  * returns false; *value is then unspecified. */
 bool talus_expr_eval(const char *text, const TalusExprScope *scope, double *value,
                      TalusExprError *error);
 
-/* True if a name can be used in an expression: a letter or _, then letters, digits or _. */
+/* Largest number of bytes of a name. */
+enum { TALUS_EXPR_NAME_MAX = 63 };
+
+/* True if a name can be used in an expression: a letter or _, then letters, digits or _; TALUS_EXPR_NAME_MAX bytes at
+ * most. */
 bool talus_expr_is_name(const char *text);
 
 /* Returns the cube root by Newton's iteration; exact if x is the cube of an integer and |x| is at most 2^53. */

@@ -250,7 +250,7 @@ static TalusStatus begin_stage(TalusSolve *solve, TalusSolver *s)
     solve->infeasibility = &s->infeasibility;
     solve->observed = &s->observed;
     solve->tolerance_factor = 1.0;
-    solve->resumed = solve->stuck = solve->has_measured = false;
+    solve->resumed = solve->called = solve->stuck = solve->has_measured = false;
     solve->reduced = NULL;
     solve->info->outcome = TALUS_OUTCOME_BUDGET;
     solve->info->solver = s->type->name;

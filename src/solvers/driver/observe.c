@@ -80,9 +80,9 @@ TalusStatus talus_observe_begin(TalusSolve *solve)
         TALUS_TRY(TALUS_GROW(o->shifts, (size_t)solve->op->blocks, 0, "shifts"));
     o->last = -1;
     o->next = next_reported(solve->info->iterations);
-    if (solve->info->iterations ==
-        0) /* else this point is the result of the stage before, already reported */
+    if (!solve->start_observed) /* else this is the result of the stage before, already reported */
         solve->stopped = !report_impulses(solve, solve->gamma);
+    solve->start_observed = true;
     return TALUS_OK;
 }
 

@@ -192,6 +192,13 @@ static bool outer_goes_on(TalusSolve *s, const TalusLawSums *sums)
     return talus_solve_within_budget(s);
 }
 
+static TalusStatus call_algorithm(TalusSolve *s)
+{
+    TalusStatus status = s->type->solve(s);
+    s->called = true;
+    return status;
+}
+
 /* Runs the algorithm until its own residual is within `tolerance`, for at most `iterations` more. *go: the outer loop
  * may go on, that is, the solve was not stopped and the problem is not infeasible nor the iterate diverged. */
 static TalusStatus run_inner(TalusSolve *s, double tolerance, int iterations, bool *go)
@@ -206,7 +213,7 @@ static TalusStatus run_inner(TalusSolve *s, double tolerance, int iterations, bo
     s->options = &part;
     s->tolerance_factor = 1.0;
     s->resumed = false;
-    TalusStatus status = s->type->solve(s);
+    TalusStatus status = call_algorithm(s);
     s->options = whole;
     s->tolerance_factor = tolerance_factor;
     s->resumed = resumed;
@@ -316,7 +323,7 @@ static TalusStatus run_without_loop(TalusSolve *s)
     const TalusResidual *r = &s->measured;
     for (bool go = true; go;) {
         s->has_measured = false;
-        TALUS_TRY(s->type->solve(s));
+        TALUS_TRY(call_algorithm(s));
         if (s->info->outcome != TALUS_OUTCOME_CONVERGED)
             break;
         talus_outer_measure(s, s->gamma, &s->measured, &s->measured_rounding);

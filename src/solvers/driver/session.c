@@ -109,13 +109,14 @@ void talus_solve_set_solver(TalusSolve *solve, TalusSolver *s)
 TalusStatus talus_solve_hand_over(TalusSolve *solve, int part, bool resumed)
 {
     TalusSolver *from = solve->solver, *to = from->part[part];
-    bool was_resumed = solve->resumed;
+    bool was_resumed = solve->resumed, was_called = solve->called;
     if (!resumed && !from->type->parts[part].keeps_state)
         memset(to->state, 0, to->type->state_size);
     talus_solve_set_solver(solve, to);
-    solve->resumed = resumed;
+    solve->resumed = solve->called = resumed;
     TalusStatus status = to->type->solve(solve);
     solve->resumed = was_resumed;
+    solve->called = was_called;
     talus_solve_set_solver(solve, from);
     return status;
 }

@@ -120,6 +120,9 @@ struct TalusSolve {
     TalusOuterPlan plan;
     double tolerance_factor; /* on the tolerance; lowered if an estimated residual was too small */
     bool resumed; /* called again since the estimated residual was too small; the setup is valid */
+    /* The algorithm has been called before in this stage, resumed or by an outer loop, for the same problem except for
+     * offsets and bounds. */
+    bool called;
     /* Set by an exact algorithm without progress: the loop of shifts is tried next, unless until_stuck. */
     bool stuck;
     bool until_stuck; /* copy of TalusStage.until_stuck: the stage ends once `stuck` is set */
@@ -134,6 +137,7 @@ struct TalusSolve {
     double began, paused;            /* clock: start, and total time stopped; s */
     bool started;                    /* a first residual is known */
     bool stopped;                    /* a monitor or an observer ended the solve */
+    bool start_observed;             /* the observer has seen the start of the solve */
     struct TalusInfeasibility *infeasibility;
     struct TalusObserved *observed;
 };

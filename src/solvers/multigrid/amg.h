@@ -71,8 +71,8 @@ typedef struct TalusAmg {
 /* ---- amg_coarsen.c: choice of the rows of the next level; *count gets their number ---- */
 
 /* Writes to `out` the strong couplings: the entries a_ij between two rows of one kind that both take part in the
- * coarsening, whose strength, -a_ij or |a_ij| by the parameter `strong`, is at least theta times the largest of row i.
- * A row in which theta times the largest strength is 0 has none. */
+ * coarsening, whose strength, -a_ij or |a_ij| by the parameter `strong`, is positive and at least theta times the
+ * largest of row i. */
 TalusStatus talus_amg_find_strong(const TalusAmgLevel *l, const TalusAmgParams *p,
                                   TalusSparse *out);
 /* Writes l->coarse by Ruge and Stueben's splitting, in one pass or two. */
@@ -125,7 +125,7 @@ double talus_amg_dense_minimise(int n, const double *a, const double *q, const d
 /* ---- amg_setup.c ---- */
 
 /* Rebuilds all coarser levels from the rows of level 0 that have taken[i] set. Level 0 must have a, kind and diagonal.
- * Adds to amg->cost. After a failure call talus_amg_clear_levels: some coarser levels may be left. */
+ * Adds to amg->cost, on failure what was spent until then; amg->levels is then 0: no coarser level is left. */
 TalusStatus talus_amg_build_levels(TalusAmg *amg);
 /* Allocates the arrays [rows] of a level whose matrix is known, all zero except `diagonal`, which is copied from the
  * matrix. */

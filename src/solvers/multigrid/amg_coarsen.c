@@ -24,8 +24,7 @@ static bool is_coupling(const TalusAmgLevel *l, int i, int j)
     return i != j && l->taken[j] && l->kind[i] == l->kind[j];
 }
 
-/* Strength from which on a coupling of row i is strong: theta times the largest one; 0 if no coupling has a positive
- * strength. */
+/* Strength from which on a coupling of row i with a positive strength is strong: theta times the largest one. */
 static double row_threshold(const TalusAmgLevel *l, const TalusAmgParams *p, int i)
 {
     double max = 0.0;
@@ -35,6 +34,14 @@ static double row_threshold(const TalusAmgLevel *l, const TalusAmgParams *p, int
     return p->theta * max;
 }
 
+/* True if entry k of row i is a coupling that is strong with the threshold `least` of its row. */
+static bool is_strong(const TalusAmgLevel *l, const TalusAmgParams *p, int i, int32_t k,
+                      double least)
+{
+    double strength = coupling_strength(p, l->a.value[k]);
+    return is_coupling(l, i, l->a.column[k]) && strength > 0.0 && strength >= least;
+}
+
 TalusStatus talus_amg_find_strong(const TalusAmgLevel *l, const TalusAmgParams *p, TalusSparse *out)
 {
     const TalusSparse *a = &l->a;
@@ -42,9 +49,9 @@ TalusStatus talus_amg_find_strong(const TalusAmgLevel *l, const TalusAmgParams *
     TALUS_TRY(talus_sparse_alloc(out, a->rows, a->rows, (size_t)talus_sparse_entries(a),
                                  "strong couplings"));
     for (int i = 0; i < a->rows; i++) {
-        double least = l->taken[i] ? row_threshold(l, p, i) : 0.0;
-        for (int32_t k = a->start[i]; least > 0.0 && k < a->start[i + 1]; k++)
-            if (is_coupling(l, i, a->column[k]) && coupling_strength(p, a->value[k]) >= least) {
+        double least = row_threshold(l, p, i);
+        for (int32_t k = a->start[i]; l->taken[i] && k < a->start[i + 1]; k++)
+            if (is_strong(l, p, i, k, least)) {
                 out->column[at] = a->column[k];
                 out->value[at++] = a->value[k];
             }

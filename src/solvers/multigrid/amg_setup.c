@@ -166,18 +166,18 @@ static TalusStatus store_dense_coarsest(TalusAmg *amg)
 
 TalusStatus talus_amg_build_levels(TalusAmg *amg)
 {
+    TalusStatus status = TALUS_OK;
     double before = amg->cost;
     bool more = true;
     talus_amg_clear_levels(amg, 1);
     amg->cost = 0.0; /* number of multiplications, until the loop ends */
-    for (int k = 0; more; k++) {
-        TalusStatus status = add_level(amg, k, &more);
-        if (status != TALUS_OK) {
-            talus_amg_clear_levels(amg, 1);
-            return status;
-        }
+    for (int k = 0; status == TALUS_OK && more; k++) {
+        status = add_level(amg, k, &more);
         amg->levels = k + 1;
     }
     amg->cost = before + amg->cost / amg->finest_entries;
-    return store_dense_coarsest(amg);
+    TALUS_THEN(status, store_dense_coarsest(amg));
+    if (status != TALUS_OK)
+        talus_amg_clear_levels(amg, 1);
+    return status;
 }

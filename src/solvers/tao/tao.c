@@ -178,16 +178,16 @@ static void set_bounds(const TalusOperator *op, TalusTaoWork *w)
         set_boxes(op, w->vector[TALUS_TAO_LOW], w->vector[TALUS_TAO_HIGH]);
 }
 
-/* Sets up unknowns, bounds and matrix, and forgets the best iterate. A later call in the same solve, as by outer loops,
+/* Sets up unknowns, bounds and matrix, and forgets the best iterate. A later call in the same stage, as by outer loops,
  * has the same problem except for offsets and bounds; it keeps the unknowns and, for cones, the matrix. */
 static TalusStatus set_up_problem(Run *run)
 {
     TalusSolve *s = run->s;
     TalusTaoWork *w = run->w;
     const TalusOperator *op = s->op;
-    bool resumed = w->ready && s->info->iterations > 0;
+    bool prepared = w->ready && s->called;
     w->ready = false;
-    if (!resumed) {
+    if (!prepared) {
         w->cones = !has_boxes(op);
         if (w->cones)
             TALUS_TRY(talus_qp_fill(&w->qp, s->problem));
@@ -196,7 +196,7 @@ static TalusStatus set_up_problem(Run *run)
         TALUS_TRY(reserve_vectors(s, w));
     }
     set_bounds(op, w);
-    if (run->kind->method != TALUS_TAO_BLMVM && !(resumed && w->cones))
+    if (run->kind->method != TALUS_TAO_BLMVM && !(prepared && w->cones))
         TALUS_TRY(assemble_matrix(s, w));
     w->ready = true;
     return talus_best_begin(&w->best, s);

@@ -480,6 +480,17 @@ static void rebase_time(TalusWorld *world, double saved_step)
     world->base_steps = world->steps;
 }
 
+/* Returns the compliance of the last step of a world saved before version 10, whose state does not have it. With a
+ * tolerance of 0 its contacts were rigid. */
+static double last_compliance_of_old(const TalusWorld *world, const TalusWorldDef *saved)
+{
+    if (world->steps == 0)
+        return -1.0;
+    if (saved->compliance != TALUS_COMPLIANCE_AUTO)
+        return saved->compliance;
+    return saved->tolerance > 0.0 ? talus_auto_compliance(world, saved->tolerance) : 0.0;
+}
+
 /* Creates a world from the loaded def, with `choice` of a backend and `changes` if they are not NULL, and loads the
  * rest. After a failure, in a->status, the caller destroys the world. */
 static TalusWorld *load_world(TalusArchive *a, int threads, const char *choice,
@@ -492,7 +503,7 @@ static TalusWorld *load_world(TalusArchive *a, int threads, const char *choice,
     def.solver = solver;
     def.backend = choice ? choice : backend;
     def.threads = threads;
-    double saved_step = def.step;
+    const TalusWorldDef saved = def;
     if (changes)
         apply_changes(&def, changes);
     TalusStatus status = a->status == TALUS_OK ? talus_world_create(&def, &world) : TALUS_OK;
@@ -502,9 +513,11 @@ static TalusWorld *load_world(TalusArchive *a, int threads, const char *choice,
     if (a->status == TALUS_OK) {
         transfer_world(a, world, changes != NULL);
         if (changes)
-            rebase_time(world, saved_step);
+            rebase_time(world, saved.step);
         world->mirror.bodies_dirty = world->mirror.contacts_dirty = true;
     }
+    if (a->status == TALUS_OK && a->version < 10)
+        world->last_compliance = last_compliance_of_old(world, &saved);
     if (a->status == TALUS_OK && a->offset != a->size)
         talus_archive_refuse(a, "there are more bytes than expected");
     TALUS_RELEASE(solver, backend);

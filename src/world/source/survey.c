@@ -45,9 +45,7 @@ static TalusSurveyBody batch_body(const TalusWorld *world, TalusBodyRef who)
 {
     const TalusBodyBatch *t = &world->sources.pending[who.pending].batch;
     const TalusShape *shape = &world->shape[t->shape];
-    bool sphere = shape->def.kind == TALUS_SHAPE_SPHERE;
-    double own = t->radius ? t->radius[who.index] : shape->def.radius;
-    double density = t->density > 0.0 ? t->density : world->materials.def[t->material].density;
+    double radius = talus_batch_radius(world, t, who.index);
     TalusSurveyBody body = {
         .who = who,
         .shape = shape,
@@ -55,13 +53,16 @@ static TalusSurveyBody batch_body(const TalusWorld *world, TalusBodyRef who)
         .group = t->group,
         .fixed = t->fixed,
         .position = talus_wrap_position(&world->def.period, t->position[who.index]),
-        .velocity = t->velocity ? t->velocity[who.index] : talus_vec3(0.0, 0.0, 0.0),
-        .orientation = t->orientation ? t->orientation[who.index] : talus_quat_identity(),
-        .radius = sphere ? own : shape->bounding_radius,
-        .size = sphere ? own : shape->size,
+        .velocity = t->velocity && !t->fixed ? t->velocity[who.index] : talus_vec3(0.0, 0.0, 0.0),
+        .orientation = t->orientation ? talus_quat_normalize(t->orientation[who.index])
+                                      : talus_quat_identity(),
+        .radius = radius,
+        .size = shape->def.kind == TALUS_SHAPE_SPHERE ? radius : shape->size,
     };
     body.volume = shape_volume(shape, body.radius);
-    body.mass = t->fixed ? 0.0 : t->mass > 0.0 ? t->mass : density * body.volume;
+    body.mass = t->fixed        ? 0.0
+                : t->mass > 0.0 ? t->mass
+                                : talus_batch_density(world, t) * body.volume;
     return body;
 }
 

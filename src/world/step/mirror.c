@@ -23,9 +23,7 @@ TalusContactList *talus_world_contacts(const TalusWorld *world)
     return world->host.ops->contact_list(world->host.self);
 }
 
-/* Returns pointers to the world's body arrays, for the engine. The engine never gets fewer slots than in the last
- * upload: its contacts may still name slots that a rollback has removed. */
-static TalusBodyArrays body_arrays(TalusWorld *world)
+TalusBodyArrays talus_mirror_body_arrays(TalusWorld *world)
 {
     TalusBodies *b = &world->bodies;
     const TalusIdOrder *order = &world->id_order;
@@ -95,7 +93,7 @@ TalusStatus talus_world_download_bodies(const TalusWorld *world)
     TalusWorld *w = (TalusWorld *)world; /* the mirror is not part of the world's content */
     if (!w->mirror.bodies_stale)
         return TALUS_OK;
-    TalusBodyArrays arrays = body_arrays(w);
+    TalusBodyArrays arrays = talus_mirror_body_arrays(w);
     TALUS_TRY(stage_driven(w));
     TALUS_TRY(w->engine.ops->get_bodies(w->engine.self, &arrays));
     talus_bodies_scatter(&w->bodies, w->mirror.driven, w->drives, w->mirror.motion);
@@ -190,8 +188,9 @@ static TalusStatus upload_tables(TalusWorld *world)
 static TalusStatus upload_bodies(TalusWorld *world)
 {
     TalusMirror *m = &world->mirror;
-    TALUS_TRY(talus_id_order_update(&world->id_order, world->bodies.id, body_arrays(world).slots));
-    TalusBodyArrays arrays = body_arrays(world);
+    TALUS_TRY(talus_id_order_update(&world->id_order, world->bodies.id,
+                                    talus_mirror_body_arrays(world).slots));
+    TalusBodyArrays arrays = talus_mirror_body_arrays(world);
     size_t slots = (size_t)arrays.slots, before = TALUS_CAPACITY(m->dropped);
     TALUS_TRY(TALUS_GROW(m->dropped, slots, before, "dropped bodies"));
     if (TALUS_CAPACITY(m->dropped) > before)
@@ -210,7 +209,7 @@ static TalusStatus upload_bodies(TalusWorld *world)
 /* Uploads excluded pairs and groups; NULL if all pairs collide. */
 static TalusStatus upload_filter(TalusWorld *world)
 {
-    int slots = body_arrays(world).slots;
+    int slots = talus_mirror_body_arrays(world).slots;
     return world->engine.ops->put_filter(world->engine.self, talus_filter_view(world), slots);
 }
 
@@ -225,7 +224,7 @@ static TalusStatus share_arrays(TalusWorld *world)
 {
     const TalusBodies *b = &world->bodies;
     TALUS_TRY(talus_id_order_update(&world->id_order, b->id, b->counts.slots));
-    TalusBodyArrays arrays = body_arrays(world);
+    TalusBodyArrays arrays = talus_mirror_body_arrays(world);
     arrays.slots = b->counts.slots;
     TALUS_TRY(upload_tables(world));
     TALUS_TRY(upload_filter(world));

@@ -33,6 +33,10 @@ void talus_world_refresh(const TalusWorld *world, bool contacts);
 TalusStatus talus_world_mark_bodies_dirty(TalusWorld *world);
 /* Zeroes the impulses of a body's contacts: in the host's list now, in the engine at the next upload of bodies. */
 void talus_world_drop_impulses(TalusWorld *world, int slot);
+/* Returns pointers to the world's body arrays, for the engine; ranks are those of the last talus_id_order_update. The
+ * engine never gets fewer slots than in the last upload: its contacts may still name slots that a rollback has
+ * removed. */
+TalusBodyArrays talus_mirror_body_arrays(TalusWorld *world);
 /* Uploads all changes of the host to the engine; a shared engine gets pointers to all arrays instead. */
 TalusStatus talus_mirror_upload(TalusWorld *world);
 /* Upload the states of driven bodies, which the host determines, before a detection; download them after a rollback. No

@@ -8,7 +8,7 @@
  *
  * Sleep neglects motion slower than the limit of calm, which is reported as TalusStepInfo.sleep_speed, and the load of
  * calm awake bodies on sleeping ones. An island stays awake while one of its bodies has a joint or no contact with an
- * impulse. */
+ * impulse, and all do while the automatic compliance changes. */
 #include "world/step/sleep.h"
 #include "world/state.h"
 #include "world/step/wake.h"
@@ -215,7 +215,7 @@ void talus_sleep_update(TalusWorld *world)
         s->calm[i] = speed < sleep_limit(world) ? s->calm[i] + (s->calm[i] < INT32_MAX) : 0;
         any |= s->calm[i] >= world->def.sleep_steps;
     }
-    if (any) {
+    if (any && !talus_compliance_changes(world)) {
         find_islands(world);
         for (int i = 0; i < s->slots; i++)
             if (talus_slot_is_free(b, i))

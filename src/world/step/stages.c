@@ -57,6 +57,7 @@ TalusStatus talus_stage_detect(TalusWorld *world, double h)
     double start = talus_now();
     bool woken;
     TALUS_TRY(talus_sleep_reserve(world));
+    talus_compliance_begin_part(world);
     do {
         TALUS_TRY(upload_and_detect(world, h));
         TALUS_TRY(talus_sleep_wake_disturbed(world, &woken));
@@ -66,15 +67,6 @@ TalusStatus talus_stage_detect(TalusWorld *world, double h)
 }
 
 /* ---- the problem ---- */
-
-/* Adds up world->masses anew if bodies were added or removed. */
-static void update_masses(TalusWorld *world)
-{
-    if (!talus_masses_known(world)) {
-        world->masses = talus_world_masses(world);
-        world->mass_counts = world->bodies.counts;
-    }
-}
 
 /* Returns an upper bound, N s, of the impulse of one contact by weight, momentum (the sum of m |v| is at most sqrt(2
  * mass kinetic)) and applied forces, times a factor for arches and wedges. Impulses can be larger where bodies are
@@ -97,12 +89,11 @@ static double hardening_ratio(const TalusWorld *world)
     return world->drives > 0 || world->joints.count > 0 ? 50.0 : 0.0;
 }
 
-/* Returns the options for the problem of a part; also updates world->masses and world->compliance. */
+/* Returns the options for the problem of a part. */
 static TalusBuildOptions make_build_options(TalusWorld *world, double h, bool soften)
 {
-    update_masses(world);
     bool has_gravity = world->gravity_norm > 0.0;
-    double compliance = world->compliance = talus_world_compliance(world);
+    double compliance = world->compliance;
     TalusBuildOptions options = {
         .h = h,
         .impulse_ratio = world->impulse_step > 0.0 ? h / world->impulse_step : 0.0,

@@ -371,6 +371,7 @@ static void rollback_step(TalusWorld *world)
         (void)talus_solver_state_load(world->solver, world->solver_state, world->solver_state_size);
     talus_sources_rollback(world);
     talus_sleep_rollback(world);
+    talus_compliance_rollback(world);
 }
 
 /* Logs, once per world, that machines fell back in the projection of joints. */
@@ -429,6 +430,7 @@ static void close_ledger(TalusWorld *world)
 static void finish_step(TalusWorld *world, double end)
 {
     TalusStepInfo *info = &world->info;
+    talus_compliance_finish_step(world);
     talus_sleep_update(world);
     close_ledger(world);
     talus_probes_finish_step(world, info->length);
@@ -441,7 +443,6 @@ static void finish_step(TalusWorld *world, double end)
     info->time = talus_time(world);
     info->bodies = world->bodies.counts.living;
     world->overlap = info->overlap;
-    world->last_compliance = world->compliance;
     warn_fallback(world);
     warn_soft(world);
     if (!info->missed)

@@ -211,6 +211,8 @@ static TalusStatus list_cases(const Worlds *w, Cases *cases)
 {
     for (int i = 0; i < LAB_COUNT(parts); i++)
         TALUS_TRY(parts[i]->list(w, parts[i], cases));
+    for (int i = 0; i < cases->count; i++)
+        cases->item[i].quick = w->quick;
     return TALUS_OK;
 }
 

@@ -48,6 +48,8 @@ typedef struct Case {
     int bodies;       /* number that move, or of one kind or batch; 0: by the scene */
     int seed;         /* from 1 */
     int budget;       /* maximum iterations of a step */
+    bool quick;       /* runs in the short version of --quick */
+    int steps;        /* maximum number of --steps, for parts that obey it; 0: all */
     double h;         /* step length, s */
     double tolerance; /* relative to g h */
     double mu;        /* friction coefficient */
@@ -103,8 +105,8 @@ const Case *defaults_find_case(const Cases *cases, int setting, const char *form
 /* ---- stored figures (defaults_store.c) ---- */
 
 #define DEFAULTS_STORE "cases.csv"
-/* Reads DIR/cases.csv, if it exists. A case of the list gets its stored figures, and is done, if setting, bodies and
- * revision are the stored ones. */
+/* Reads DIR/cases.csv, if it exists. A case of the list gets its stored figures, and is done, if setting, bodies,
+ * revision, quick and steps are the stored ones. */
 TalusStatus defaults_store_read(const char *dir, Cases *cases);
 /* Writes the figures of all cases that are done to DIR/cases.csv. */
 TalusStatus defaults_store_write(const char *dir, const Cases *cases);

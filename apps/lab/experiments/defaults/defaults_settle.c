@@ -68,7 +68,7 @@ static void add_step_to_sums(const TalusStepInfo *info, int step, int count, dou
 /* Makes all steps of a case and sums their figures; prints the progress every 10 s. */
 static TalusStatus make_steps(const Worlds *w, TalusWorld *world, const Case *c, Sums *sums)
 {
-    int count = w->steps ? w->steps : worlds_choose_size(w, STEPS, 30);
+    int count = c->steps ? c->steps : worlds_choose_size(w, STEPS, 30);
     double said = talus_now();
     for (int i = 0; i < count; i++) {
         TalusStepInfo info;
@@ -142,7 +142,10 @@ static TalusStatus list_settle_cases(const Worlds *w, const Part *part, Cases *c
     bool host = strcmp(choose_backend(w), "cpu") == 0;
     for (int i = 0; i < SIZES; i++)
         for (int k = 0; k < TOLERANCES; k++) {
-            Case c = {.part = part, .bodies = get_bed_size(w, i), .tolerance = tolerances[k]};
+            Case c = {.part = part,
+                      .bodies = get_bed_size(w, i),
+                      .steps = w->steps,
+                      .tolerance = tolerances[k]};
             c.on_request = host && !w->quick && i > 0;
             c.cost = 1e-3 * c.bodies;
             TALUS_TRY(defaults_add_cases(cases, &c, "%d/%.0e", c.bodies, c.tolerance));

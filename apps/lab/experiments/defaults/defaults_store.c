@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char header[] = "case,setting,bodies,revision,backend,figure,value\n";
+static const char header[] = "case,setting,bodies,revision,quick,steps,backend,figure,value\n";
 
 /* Columns of cases.csv. */
-enum { NAME, SETTING, BODIES, REVISION, BACKEND, FIGURE, VALUE, COLUMNS };
+enum { NAME, SETTING, BODIES, REVISION, QUICK, STEPS, BACKEND, FIGURE, VALUE, COLUMNS };
 
 static Case *find_case_by_name(Cases *cases, const char *name)
 {
@@ -22,17 +22,18 @@ static Case *find_case_by_name(Cases *cases, const char *name)
     return NULL;
 }
 
-/* True if setting, bodies and revision of the case are those in the cells of a row. */
+/* True if setting, bodies, revision, quick and steps of the case are those in the cells of a row. */
 static bool has_terms(const Case *c, char *const *cell)
 {
     char setting[LAB_TEXT];
     defaults_describe_setting(c->setting, setting);
     return strcmp(setting, cell[SETTING]) == 0 && atoi(cell[BODIES]) == c->bodies &&
-           atoi(cell[REVISION]) == c->part->revision;
+           atoi(cell[REVISION]) == c->part->revision && atoi(cell[QUICK]) == c->quick &&
+           atoi(cell[STEPS]) == c->steps;
 }
 
-/* Adds the figure of one row to its case, which is then done. Ignores rows of unknown cases and rows whose setting,
- * bodies or revision are not those of the case. */
+/* Adds the figure of one row to its case, which is then done. Ignores rows of unknown cases and rows whose terms
+ * (has_terms) are not those of the case. */
 static void read_row(Cases *cases, char *line)
 {
     char *cell[COLUMNS], *rest = line;
@@ -73,8 +74,9 @@ TalusStatus defaults_store_write(const char *dir, const Cases *cases)
         char setting[LAB_TEXT];
         defaults_describe_setting(c->setting, setting);
         for (int k = 0; c->done && k < c->figures; k++)
-            talus_file_print(file, "%s,%s,%d,%d,%s,%s,%.9g\n", c->name, setting, c->bodies,
-                             c->part->revision, c->backend, c->figure[k].name, c->figure[k].value);
+            talus_file_print(file, "%s,%s,%d,%d,%d,%d,%s,%s,%.9g\n", c->name, setting, c->bodies,
+                             c->part->revision, c->quick, c->steps, c->backend, c->figure[k].name,
+                             c->figure[k].value);
     }
     return talus_file_commit(file);
 }
