@@ -78,6 +78,7 @@ TalusStatus cu_engine_create(const TalusEngineSetup *setup, TalusEngine **out)
     e->cu = e->step.op.context = setup->context;
     e->list[0].counts.min_size = e->list[1].counts.min_size = HUGE_VAL;
     TalusStatus status = TALUS_ALLOC(e->backup, 1, "engine");
+    TALUS_THEN(status, cu_tallies_reserve(e->cu));
     if (status == TALUS_OK && setup->period && talus_has_period(setup->period))
         status = cu_upload(e, &e->period, setup->period, 1, "engine");
     if (status == TALUS_OK)

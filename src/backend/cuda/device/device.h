@@ -116,13 +116,14 @@ enum { CU_TOTALS = 128, CU_COUNTS = 512 };
 /* The device state of one world or one problem. */
 struct TalusContext {
     cudaStream_t stream;
-    char *pinned;              /* [64 Ki] page-locked host memory, for small downloads */
-    double *totals;            /* [CU_TOTALS] on the device: results of kernels for the host */
-    uint32_t *counts;          /* [CU_COUNTS], behind the totals: one download gets both */
-    struct CuTallies *tallies; /* on the device: sums of the kernel that runs (reduce.h) */
-    CuArray<char> work;        /* work space of primitives.cu */
-    CuOwned iterate, face;     /* data of iterate.cu and face.cu */
-    char first_error[256];     /* text of the first error since the last cu_check; empty: none */
+    char *pinned;     /* [64 Ki] page-locked host memory, for small downloads */
+    double *totals;   /* [CU_TOTALS] on the device: results of kernels for the host */
+    uint32_t *counts; /* [CU_COUNTS], behind the totals: one download gets both */
+    struct CuTallies *
+        tallies; /* on the device: sums of the kernel that runs (reduce.h); NULL before the first */
+    CuArray<char> work;    /* work space of primitives.cu */
+    CuOwned iterate, face; /* data of iterate.cu and face.cu */
+    char first_error[256]; /* text of the first error since the last cu_check; empty: none */
 };
 
 typedef TalusContext CuContext;

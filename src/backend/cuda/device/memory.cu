@@ -62,9 +62,6 @@ TalusStatus cu_context_create(TalusContext **out)
     cu_note_error(cu, cudaMallocHost((void **)&cu->pinned, PINNED), "pinned memory");
     cu_note_error(cu, cudaMalloc((void **)&cu->totals, sizeof(Results)), "totals");
     cu->counts = (uint32_t *)(cu->totals + CU_TOTALS);
-    cu_note_error(cu, cudaMalloc((void **)&cu->tallies, sizeof *cu->tallies), "sums");
-    if (!cu->first_error[0])
-        cu_zero(cu, cu->tallies, sizeof *cu->tallies);
     TalusStatus status = cu_check(cu);
     if (status != TALUS_OK)
         cu_context_destroy(cu);
@@ -205,6 +202,16 @@ void cu_zero(CuContext *cu, void *device, size_t bytes)
 }
 
 /* ---- sums ---- */
+
+TalusStatus cu_tallies_reserve(CuContext *cu)
+{
+    size_t capacity = 0;
+    if (cu->tallies)
+        return TALUS_OK;
+    TALUS_TRY(CU_RESERVE(cu->tallies, capacity, 1, "partial sums"));
+    cu_zero(cu, cu->tallies, sizeof *cu->tallies);
+    return TALUS_OK;
+}
 
 void cu_totals_get(CuContext *cu, int count, double *out)
 {

@@ -348,6 +348,9 @@ struct CuTallies {
     unsigned arrived; /* number of finished blocks */
 };
 
+/* memory.cu: makes the context's tallies, if there are none yet. */
+TalusStatus cu_tallies_reserve(CuContext *cu);
+
 /* Sums and maxima over the whole grid; all threads of the kernel call it once. True in thread 0 of the last block to
  * finish, with the totals in v; false elsewhere. */
 template <int SUMS, int MAXIMA>
@@ -415,12 +418,14 @@ void cu_totals_and_counts_get(CuContext *cu, double *totals, uint32_t *counts);
 
 /* Starts kernel(tallies, totals, arguments...), which ends by sum_items or reduce_grid; `totals` is an address in device
  * memory. The kernel also runs for 0 items, so that sums become 0. After an error that cu_check has still to report it
- * does not run. */
+ * does not run; lack of memory for the context's tallies is such an error. */
 template <class... P, class... A>
 static inline void launch_sums(CuContext *cu, void (*kernel)(P...), int64_t items, double *totals,
                                A... arguments)
 {
     unsigned blocks = blocks_for(items ? items : 1);
+    if (cu_tallies_reserve(cu) != TALUS_OK)
+        cu_note_error(cu, cudaErrorMemoryAllocation, "partial sums");
     if (cu->first_error[0])
         return;
     launch_block(cu, kernel, blocks < SUM_BLOCKS ? blocks : (unsigned)SUM_BLOCKS, THREADS,

@@ -57,13 +57,13 @@ enum {
  * precision, which takes twice the registers. */
 #ifdef TALUS_EMULATED
 enum { RESIDENT_BLOCKS = 1, RESIDENT_PER_THREAD = 32 };
-template <class T> constexpr int resident_threads()
+template <class T> __host__ __device__ constexpr int resident_threads()
 {
     return 8;
 }
 #else
 enum { RESIDENT_BLOCKS = 132, RESIDENT_PER_THREAD = 1 };
-template <class T> constexpr int resident_threads()
+template <class T> __host__ __device__ constexpr int resident_threads()
 {
     return sizeof(T) == sizeof(float) ? 640 : 512;
 }
