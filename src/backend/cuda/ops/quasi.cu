@@ -140,8 +140,10 @@ static __device__ inline void move_quasi_block(const Move &pass, int64_t i, doub
     store_new_pair(q, i, d, r, sums);
 }
 
+/* Two blocks per multiprocessor leave 128 registers per thread, which the sums of three rows need. */
 template <int ROWS, bool VARIED>
-static __global__ void move_quasi_blocks(CuTallies *tallies, double *totals, Move pass)
+static __global__ void __launch_bounds__(THREADS, ROWS == 6 ? 1 : 2)
+    move_quasi_blocks(CuTallies *tallies, double *totals, Move pass)
 {
     sum_items<MOVED, 0>(
         tallies, totals, 0, pass.sets.blocks, 0.0,
