@@ -179,7 +179,7 @@ static const char *path_of(char *path, size_t length)
 static void write_long_group(const char *file, size_t length)
 {
     static const double r[] = {1.0, 2.0, 3.0, 4.0, 5.0, 6.0};
-    char group[400], vector[400];
+    char group[400], vector[sizeof group + 2];
     snprintf(vector, sizeof vector, "%s/r", path_of(group, length));
     const Change changes[] = {{.item = {group, GROUP, NULL, 0}}, {.item = {vector, REALS, r, 6}}};
     Image image = make_image(local_file, changes, 2);
