@@ -4,9 +4,6 @@
  * objects are on PETSC_COMM_SELF. PETSc is kept from printing, aborting, catching signals and reading options files.
  * Errors of PETSc become texts in the result. The memory that PETSc allocates is counted. Only one thread may use the
  * module at a time. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* for RTLD_DEFAULT */
-#endif
 #include "solvers/tao/tao_module.h"
 
 #include <dlfcn.h>
@@ -211,7 +208,10 @@ static PetscErrorCode start_petsc(void)
 static bool has_environ_copy(void)
 {
     extern char **environ;
-    void *of_program = dlsym(RTLD_DEFAULT, "environ");
+    void *program = dlopen(NULL, RTLD_NOW); /* RTLD_DEFAULT would begin with this module's libraries */
+    void *of_program = program ? dlsym(program, "environ") : NULL;
+    if (program)
+        dlclose(program);
     return of_program && of_program != (void *)&environ;
 }
 
