@@ -208,7 +208,8 @@ static PetscErrorCode start_petsc(void)
 static bool has_environ_copy(void)
 {
     extern char **environ;
-    void *program = dlopen(NULL, RTLD_NOW); /* RTLD_DEFAULT would begin with this module's libraries */
+    void *program =
+        dlopen(NULL, RTLD_NOW); /* RTLD_DEFAULT would begin with this module's libraries */
     void *of_program = program ? dlsym(program, "environ") : NULL;
     if (program)
         dlclose(program);
