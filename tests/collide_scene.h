@@ -108,10 +108,12 @@ static inline void add_mixture(Scene *s, int count)
     TalusRng rng = talus_rng_from_seed(7);
     add_spheres(s, count, 15.0, 6);
     for (int k = 0; k < count / 4; k++) {
-        int i = add(s, BOX, 0.0, random_vector(&rng, 9.0), random_vector(&rng, 5.0));
+        TalusVec3 x = random_vector(&rng, 9.0), v = random_vector(&rng, 5.0);
+        int i = add(s, BOX, 0.0, x, v);
         TalusQuat q = {1.0, talus_rng_uniform(&rng), talus_rng_uniform(&rng), 0.3};
         s->orientation[i] = talus_quat_normalize(q);
-        s->spin[i] = talus_vec3(talus_rng_uniform(&rng), 0.0, talus_rng_uniform(&rng));
+        double spin = talus_rng_uniform(&rng);
+        s->spin[i] = talus_vec3(spin, 0.0, talus_rng_uniform(&rng));
     }
     add(s, PLANE, 0.0, talus_vec3(0, 0, -2.0), talus_vec3(0, 0, 0));
 }

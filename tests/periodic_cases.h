@@ -90,8 +90,8 @@ TEST(every_pair_is_found_once)
         double r[CROWD];
         for (int i = 0; i < CROWD; i++) {
             r[i] = i % 16 ? 0.03 : 0.2;
-            x[i] = talus_vec3(talus_rng_uniform(&rng), talus_rng_uniform(&rng),
-                              talus_rng_uniform(&rng));
+            double a = talus_rng_uniform(&rng), b = talus_rng_uniform(&rng);
+            x[i] = talus_vec3(a, b, talus_rng_uniform(&rng));
             add_body(world, sphere(r[i]), 1.0, x[i], zero, zero);
         }
         int overlaps = 0, found = 0, doubled = 0;

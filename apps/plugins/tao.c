@@ -6,6 +6,7 @@
  * module at a time. */
 #include "solvers/tao/tao_module.h"
 
+#include <dlfcn.h>
 #include <malloc.h>
 #include <petscksp.h>
 #include <petsctao.h>
@@ -202,6 +203,19 @@ static PetscErrorCode start_petsc(void)
     return error;
 }
 
+/* True if the program has an environ of its own, a copy beside libc's, as the linker makes it for x86-64 programs whose
+ * code refers to environ and is not compiled by -fPIC. MPI then sees two, and frees the memory of one twice. */
+static bool has_environ_copy(void)
+{
+    extern char **environ;
+    void *program =
+        dlopen(NULL, RTLD_NOW); /* RTLD_DEFAULT would begin with this module's libraries */
+    void *of_program = program ? dlsym(program, "environ") : NULL;
+    if (program)
+        dlclose(program);
+    return of_program && of_program != (void *)&environ;
+}
+
 /* Function of OpenBLAS, which is limited to one thread, as its threads change the order of sums; NULL with another
  * BLAS. */
 extern void openblas_set_num_threads(int threads) __attribute__((weak));
@@ -217,6 +231,13 @@ static bool open_petsc(TalusTaoResult *result)
         return works;
     }
     tried = true;
+    if (has_environ_copy()) {
+        result->end = TALUS_TAO_FAILED;
+        snprintf(result->text, sizeof result->text,
+                 "this program has a copy of environ, which MPI does not bear: compile what refers "
+                 "to environ by -fPIC");
+        return false;
+    }
     if (openblas_set_num_threads)
         openblas_set_num_threads(1);
     PetscErrorCode error = start_petsc();

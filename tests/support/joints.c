@@ -24,7 +24,9 @@ static double between(Maker *m, double low, double high)
 
 static TalusVec3 random_vector(Maker *m, double size)
 {
-    return talus_vec3(between(m, -size, size), between(m, -size, size), between(m, -size, size));
+    /* one after the other: compilers evaluate arguments in orders of their own */
+    double x = between(m, -size, size), y = between(m, -size, size);
+    return talus_vec3(x, y, between(m, -size, size));
 }
 
 static TalusVec3 random_normal(Maker *m)
